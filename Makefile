@@ -1,0 +1,91 @@
+# embipc: plain make, no configure, nothing downloaded.
+#   make            the tool, build/embipc            make demo      lifts the bear (under a minute)
+#   make test       every test (T=name: only those)   make validate  the long ones
+#   make examples   build/examples/*                  make check     silent compile matrix, order, symbols
+#   DATA=DIR        mesh data outside the project; tests that need it say "skipped" without it
+# CC, CXX, CFLAGS as usual; V=1 shows the commands.
+CC = gcc
+CXX = g++
+CFLAGS = -O2
+STRICT = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+STD = -std=c99
+BUILD = build
+T =
+MAKEFLAGS += --jobs=$(shell nproc 2>/dev/null || echo 1)
+Q = $(if $(V),,@)
+
+HEADER = embipc.h
+TOOL_C = $(wildcard tools/*.c)
+TESTS = $(patsubst tests/%.c,%,$(wildcard tests/test_*$(T)*.c))
+LONG = $(patsubst tests/%.c,%,$(wildcard tests/validate_*$(T)*.c))
+EXAMPLES = $(patsubst examples/%.c,%,$(wildcard examples/*.c))
+
+all: $(BUILD)/embipc
+
+$(BUILD):
+	$(Q)mkdir -p $(BUILD)/examples $(BUILD)/out
+
+# the library is compiled once for the tool, in tools/main.c
+$(BUILD)/embipc: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) | $(BUILD)
+	$(Q)$(CC) $(STD) $(STRICT) $(CFLAGS) -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
+
+demo: $(BUILD)/embipc
+	$(Q)$(BUILD)/embipc run examples/scenes/grasp.json --out $(BUILD)/out/grasp --report --picture $(BUILD)/grasp.png
+	@echo "picture: $(BUILD)/grasp.png"
+
+# ---- tests -------------------------------------------------------------------------------------
+$(BUILD)/test_% $(BUILD)/validate_%: $(HEADER) | $(BUILD)
+$(BUILD)/test_%: tests/test_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
+	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -DEMBIPC_PTHREADS $< -o $@ -lm -lpthread
+$(BUILD)/validate_%: tests/validate_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
+	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -DEMBIPC_PTHREADS $< -o $@ -lm -lpthread
+
+test: $(addprefix $(BUILD)/,$(TESTS)) $(BUILD)/embipc
+	@sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(TESTS))
+
+validate: $(addprefix $(BUILD)/,$(LONG)) $(BUILD)/embipc
+	@sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(LONG))
+
+asan:
+	$(Q)$(MAKE) --no-print-directory test BUILD=build/asan CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
+
+valgrind: $(addprefix $(BUILD)/,$(TESTS))
+	@RUNNER="valgrind -q --error-exitcode=1 --leak-check=full" sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(TESTS))
+
+# ---- what the header promises about itself -------------------------------------------------------
+check: matrix order symbols
+
+# silent as C99, C11, C17 and C++11, implementation in C and in C++, two files, and EMBIPC_STATIC
+matrix: | $(BUILD)
+	@sh tests/matrix.sh $(BUILD)
+
+# a section uses only what stands above it: no prototypes of static functions, and no call to a
+# public function that is defined further down (public prototypes removed)
+order: | $(BUILD)
+	@test -z "$$(awk '/^#ifdef EMBIPC_IMPLEMENTATION/{i=1} i && /^static[^={]*\);/' $(HEADER))" || \
+	  { echo "order: the implementation has a prototype"; exit 1; }
+	@{ echo '#define EMBIPC_IMPLEMENTATION'; echo '#define EMBIPC_PTHREADS'; \
+	  awk '/^#ifdef EMBIPC_IMPLEMENTATION/{impl=1} !impl && /^EMBIPC_API/{skip=1} !skip \
+	       skip{if(/;/)skip=0; print ""}' $(HEADER); } > $(BUILD)/order.c
+	@$(CC) -std=c99 -fsyntax-only -Werror=implicit-function-declaration $(BUILD)/order.c
+	@echo "order: every section uses only what stands above it"
+
+# no writable data, and no global name outside embipc_
+symbols: | $(BUILD)
+	@printf '#define EMBIPC_IMPLEMENTATION\n#define EMBIPC_PTHREADS\n#include "../$(HEADER)"\n' > $(BUILD)/symbols.c
+	@$(CC) -std=c99 -O1 -fno-pic -c $(BUILD)/symbols.c -o $(BUILD)/symbols.o
+	@bad="$$(nm $(BUILD)/symbols.o | awk '($$2 ~ /^[bBdDC]$$/) || ($$2 ~ /^[A-TV-Z]$$/ && $$3 !~ /^embipc_/)')"; \
+	  test -z "$$bad" || { echo "symbols: $$bad"; exit 1; }
+	@echo "symbols: no writable data, no global outside embipc_"
+
+# ---- examples ----------------------------------------------------------------------------------
+$(BUILD)/examples/%: examples/%.c $(HEADER) | $(BUILD)
+	$(Q)$(CC) $(STD) $(STRICT) $(CFLAGS) $< -o $@ -lm -lpthread
+
+examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
+
+clean:
+	rm -rf build
+
+.PHONY: all demo test validate asan valgrind check matrix order symbols examples clean
+.SECONDARY:

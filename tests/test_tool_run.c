@@ -1,0 +1,234 @@
+/* `embipc run` as a function: its files to the column and the row, its exit codes, and an interrupt. */
+#include "../tools/system.c"   /* first: it asks libc for POSIX */
+#define EMBIPC_IMPLEMENTATION
+#include "../embipc.h"
+#include "test.h"
+#include "../tools/common.c"
+#include "../tools/json.c"
+#include "../tools/meshio.c"
+#include "../tools/shapes.c"
+#include "../tools/scene.c"
+#include "../tools/output.c"
+#include "../tools/report.c"
+#include "../tools/run.c"
+
+static int pictures;
+
+/* stands in for picture.c, which has the rasteriser below it */
+int picture_write(const char *path, const scene *s, const embipc_world *world, tool_error *e)
+{
+    (void)path; (void)s; (void)world; (void)e;
+    pictures++;
+    return 1;
+}
+
+/* a place for files, its own for each test */
+static const char *place(const char *name)
+{
+    static char path[1024];
+    const char *tmp = getenv("TMPDIR");
+    snprintf(path, sizeof path, "%s/embipc_test_tool_run/%s", tmp && *tmp ? tmp : "/tmp", name);
+    return path;
+}
+
+static char *read_all(const char *directory, const char *name)
+{
+    char path[1200];
+    size_t size;
+    tool_error e;
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return tool_read_file(path, (size_t)1 << 24, &size, &e);
+}
+
+static int begins(const char *text, const char *with)
+{
+    return text && strncmp(text, with, strlen(with)) == 0;
+}
+
+static int count_lines(const char *text)
+{
+    int n = 0;
+    for (; *text; text++) n += *text == '\n';
+    return n;
+}
+
+/* Line number `line` (0 is the header) cut into cells; returns their number. */
+static int cells(const char *text, int line, char cell[16][64])
+{
+    int n = 0, at = 0;
+    memset(cell, 0, 16 * sizeof *cell);
+    for (; line > 0 && *text; text++) line -= *text == '\n';
+    for (; *text && *text != '\n' && n < 16; text++) {
+        if (*text == ',') { n++; at = 0; }
+        else if (at < 63) cell[n][at++] = *text;
+    }
+    return n + 1;
+}
+
+/* Two boxes on the ground within reach of its barrier, at rest from the start. */
+static const char scene_text[] = "{\"version\":1,\"time_step\":0.01,\"duration\":0.2,\"bodies\":[{\"name\":"
+                                 "\"ground\",\"kind\":\"fixed\",\"shape\":\"plane\",\"friction\":1},"
+                                 "{\"name\":\"one\",\"kind\":\"full\",\"shape\":\"box\",\"size\":[0.1,0.1,0."
+                                 "1],\"resolution\":2,\"position\":[0,0,0.0501],\"friction\":1},"
+                                 "{\"name\":\"far "
+                                 "away\",\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],"
+                                 "\"position\":[1,0,2],\"velocity\":[1,0,0]}]}";
+
+/* Writes the scene into the directory and runs it there. */
+static int run_in(const char *directory, run_options *o)
+{
+    char path[1200];
+    tool_text t = { NULL, 0, 0 };
+    tool_error e;
+    int code;
+    system_make_directories(directory);
+    snprintf(path, sizeof path, "%s/scene.json", directory);
+    tool_put(&t, "%s", scene_text);
+    if (!output_file(path, &t, &e)) { printf("  %s\n", e.text); return -1; }
+    tool_text_free(&t);
+    o->scene = path;
+    o->out = directory;
+    o->quiet = 1;
+    if (!o->every) o->every = 1;
+    code = run_scene(o);
+    return code;
+}
+
+static void test_files(void)
+{
+    char cell[16][64], directory[1024], *text;
+    run_options o;
+    int steps = 20;
+    memset(&o, 0, sizeof o);
+    strcpy(directory, place("files"));
+    ENSURE(run_in(directory, &o) == 0);
+    text = read_all(directory, "steps.csv");
+    ENSURE(begins(text, "step,time_s,wall_ms,newton_iterations,factorizations,contacts,min_distance_m,"
+                        "kinetic_J,"
+                        "elastic_J,barrier_J,potential_J,max_speed_mps,converged,drive_short_m\n"));
+    if (!text) return;
+    ENSURE(count_lines(text) == steps + 2 && text[strlen(text) - 1] == '\n');
+    for (int i = 0; i <= steps; i++) {
+        ENSURE(cells(text, i + 1, cell) == 14 && atoi(cell[0]) == i);
+        ENSURE_CLOSE(atof(cell[1]), 0.01 * i, 1e-12);
+        for (int k = 0; k < 14; k++) {   /* what a start cannot know is empty, and nothing else */
+            int unknown = i == 0 && ((k >= 2 && k <= 6) || k == 9 || k >= 12);
+            ENSURE((cell[k][0] == 0) == unknown);
+        }
+        ENSURE(i == 0 || strcmp(cell[12], "1") == 0);
+    }
+    cells(text, 1, cell);
+    ENSURE_CLOSE(atof(cell[7]), 0.5 * 1000 * 1e-3, 1e-9);                      /* kinetic: 1 kg at 1 m/s */
+    ENSURE_CLOSE(atof(cell[10]), 9.81 * (0.0501 + 2), 1e-9);                   /* potential */
+    ENSURE_CLOSE(atof(cell[11]), 1, 1e-9);                                     /* fastest vertex */
+    free(text);
+}
+
+static void test_forces_and_bodies(void)
+{
+    char cell[16][64], directory[1024], *text;
+    run_options o;
+    int rows;
+    memset(&o, 0, sizeof o);
+    o.has_duration = 1;
+    o.duration = 1;
+    strcpy(directory, place("forces"));
+    ENSURE(run_in(directory, &o) == 0);
+    text = read_all(directory, "forces.csv");
+    ENSURE(begins(text, "step,time_s,body_a,body_b,fx_N,fy_N,fz_N,friction_fx_N,friction_fy_N,friction_fz_"
+                        "N\n"));
+    if (!text) return;
+    rows = count_lines(text) - 1;
+    ENSURE(rows > 0 && cells(text, rows, cell) == 10);
+    ENSURE(strcmp(cell[2], "ground") == 0);
+    for (int i = rows; i > 0 && strcmp(cell[3], "one") != 0; i--) cells(text, i, cell);
+    ENSURE(strcmp(cell[3], "one") == 0);
+    ENSURE_REL(atof(cell[6]), -9.81, 0.02);   /* of b on a: the box presses the ground down with its weight */
+    free(text);
+    text = read_all(directory, "bodies.csv");
+    ENSURE(begins(text, "step,time_s,body,cx_m,cy_m,cz_m,vx_mps,vy_mps,vz_mps,wx_radps,wy_radps,wz_radps\n"));
+    if (!text) return;
+    ENSURE(count_lines(text) == 1 + 3 * 101);
+    ENSURE(cells(text, 3, cell) == 12 && strcmp(cell[0], "0") == 0 && strcmp(cell[2], "far away") == 0);
+    ENSURE_CLOSE(atof(cell[5]), 2, 1e-9);
+    ENSURE_CLOSE(atof(cell[6]), 1, 1e-9);
+    ENSURE(cells(text, 3 * 101, cell) == 12 && strcmp(cell[0], "100") == 0);
+    free(text);
+}
+
+static void test_frames(void)
+{
+    char directory[1024];
+    run_options o;
+    memset(&o, 0, sizeof o);
+    o.frames = 1;
+    o.every = 5;
+    o.has_duration = 1;
+    o.duration = 0.12;
+    o.picture = "p.png";
+    pictures = 0;
+    strcpy(directory, place("frames"));
+    ENSURE(run_in(directory, &o) == 0 && pictures == 1);
+    for (int i = 0; i <= 12; i++) {
+        char name[32], *text;
+        tool_mesh m;
+        tool_error e;
+        snprintf(name, sizeof name, "frame_%05d.obj", i);
+        text = read_all(directory, name);
+        ENSURE((text != NULL) == (i % 5 == 0));
+        if (!text) continue;
+        ENSURE(strstr(text, "o ground\n") && strstr(text, "o one\n") && strstr(text, "o far away\n"));
+        ENSURE(mesh_parse(&m, MESH_OBJ, name, text, strlen(text), &e) && m.node_count > 8 + 8 + 26 - 1);
+        mesh_free(&m);
+        free(text);
+    }
+}
+
+static void test_interrupt(void)
+{
+    char directory[1024], *text;
+    run_options o;
+    memset(&o, 0, sizeof o);
+    strcpy(directory, place("interrupt"));
+    system_catch_interrupt();
+    raise(SIGINT);
+    ENSURE(system_interrupted == 1);
+    ENSURE(run_in(directory, &o) == 1);
+    text = read_all(directory, "steps.csv");
+    ENSURE(text && count_lines(text) == 2 && text[strlen(text) - 1] == '\n');
+    free(text);
+    system_interrupted = 0;
+}
+
+static void test_exit_codes(void)
+{
+    char path[1100];
+    run_options o;
+    memset(&o, 0, sizeof o);
+    o.every = 1;
+    o.quiet = 1;
+    o.scene = "no/such/scene.json";
+    ENSURE(run_scene(&o) == 2);
+    snprintf(path, sizeof path, "%s/scene.json/out", place("files"));   /* a file is no directory */
+    o.scene = place("files/scene.json");
+    o.out = path;
+    ENSURE(run_scene(&o) == 2);
+    o.out = NULL;
+    o.has_duration = 1;
+    o.duration = 0;
+    ENSURE(run_scene(&o) == 0);
+    o.duration = 1e300;
+    ENSURE(run_scene(&o) == 2);
+}
+
+int main(int argc, char **argv)
+{
+    test_unused();
+    test_begin(argc, argv);
+    RUN(files);
+    RUN(forces_and_bodies);
+    RUN(frames);
+    RUN(interrupt);
+    RUN(exit_codes);
+    return test_end(__FILE__);
+}

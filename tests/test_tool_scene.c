@@ -1,0 +1,463 @@
+/* Scene files of the tool: what every key becomes, every refusal with its line, key and words, and the pose
+ * of bodies, cages and drives in the world that is built. */
+#define EMBIPC_IMPLEMENTATION
+#include "../embipc.h"
+#include "test.h"
+#include "test_tool_mutate.h"
+#include "../tools/common.c"
+#include "../tools/json.c"
+#include "../tools/meshio.c"
+#include "../tools/shapes.c"
+#include "../tools/scene.c"
+
+static int parse(scene *s, const char *text, tool_error *e)
+{
+    char *copy = mutate_copy(text, strlen(text));
+    int ok = scene_parse(s, "dir/s.json", copy, strlen(text), e);
+    free(copy);
+    return ok;
+}
+
+static int refused(const char *text, const char *part)
+{
+    scene s;
+    tool_error e;
+    int ok = parse(&s, text, &e);
+    scene_free(&s);
+    if (!ok && strstr(e.text, part)) return 1;
+    printf("  %s\n  -> %s\n  (wanted %s)\n", text, ok ? "accepted" : e.text, part);
+    return 0;
+}
+
+#define BODY "{\"name\":\"a\",\"kind\":\"fixed\",\"shape\":\"plane\"}"
+
+/* A scene of one body (second line) with these keys behind its name. */
+static int body_refused(const char *keys, const char *part)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "{\"version\":1,\"bodies\":[\n{\"name\":\"a\",%s}]}", keys);
+    return refused(text, part);
+}
+
+/* A scene of a plane with these keys at the top. */
+static int root_refused(const char *keys, const char *part)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "{\"version\":1,\"bodies\":[" BODY "],\n%s}", keys);
+    return refused(text, part);
+}
+
+/* ---- Reading -------------------------------------------------------------------------------- */
+
+static const char sample[] =
+    "{ \"version\": 1, \"time_step\": 0.02, \"duration\": 4.0, \"gravity\": [1, 2, -9.5],\n"
+    "  \"contact\": { \"dhat\": 1e-3, \"kappa\": 1e4, \"friction_velocity\": 2e-3, \"friction_iterations\": "
+    "2 },\n"
+    "  \"solver\":  { \"linear\": \"cg\", \"tolerance\": 1e-4, \"max_iterations\": 50 },\n"
+    "  \"bodies\": [\n"
+    "    { \"name\": \"ground\", \"kind\": \"fixed\", \"shape\": \"box\", \"size\": [1, 1, 0.1], "
+    "\"position\": [0, 0, -0.06], \"friction\": 0.25 },\n"
+    "    { \"name\": \"soft\", \"kind\": \"full\", \"shape\": \"box\", \"size\": [0.2, 0.1, 0.1], "
+    "\"resolution\": 2, \"position\": [0, 0, 0.3],\n"
+    "      \"rotation\": [0, 0, 90], \"scale\": 0.5, \"velocity\": [0, 0, -1], \"friction\": 1,\n"
+    "      \"material\": { \"model\": \"corotated\", \"young\": 5e4, \"poisson\": 0.45, \"density\": 900, "
+    "\"damping\": [0.5, 0.01], \"averaged\": true },\n"
+    "      \"drive\": [ { \"select\": { \"box\": [[-1, 0.04, -1], [1, 1, 1]] }, \"keys\": [[0, 0, 0, 0], "
+    "[1.5, 0, 0.03, 0, 0, 0, 180]] } ] },\n"
+    "    { \"name\": \"stiff\", \"kind\": \"affine\", \"shape\": \"sphere\", \"radius\": 0.05, \"position\": "
+    "[0.5, 0, 0.1],\n"
+    "      \"material\": { \"model\": \"orthogonality\", \"stiffness\": 1e8, \"density\": 500 } } ],\n"
+    "  \"pairs\": [ { \"bodies\": [\"ground\", \"soft\"], \"friction\": 0.9 }, { \"bodies\": [\"stiff\", "
+    "\"soft\"], \"contact\": false } ] }";
+
+static void test_world_keys(void)
+{
+    scene s;
+    tool_error e;
+    embipc_world_def d;
+    ENSURE(parse(&s, sample, &e));
+    ENSURE(s.duration == 4 && s.world.time_step == 0.02 && s.world.gravity[0] == 1
+           && s.world.gravity[2] == -9.5);
+    ENSURE(s.world.dhat == 1e-3 && s.world.kappa == 1e4 && s.world.friction_velocity == 2e-3
+           && s.world.friction_iterations == 2);
+    ENSURE(s.world.solver == EMBIPC_SOLVER_CG && s.world.tolerance == 1e-4 && s.world.max_iterations == 50);
+    ENSURE(s.pair_count == 2 && s.pair[0].a == 0 && s.pair[0].b == 1 && s.pair[0].friction == 0.9
+           && s.pair[0].contact == 1);
+    ENSURE(s.pair_count == 2 && s.pair[1].a == 2 && s.pair[1].b == 1 && s.pair[1].friction == -1
+           && s.pair[1].contact == 0);
+    scene_free(&s);
+    d = embipc_default_world_def();   /* what is left out stays the library's */
+    ENSURE(parse(&s, "{\"version\":1,\"bodies\":[" BODY "]}", &e));
+    ENSURE(s.duration == 1 && memcmp(&s.world, &d, sizeof d) == 0);
+    scene_free(&s);
+}
+
+static void test_body_keys(void)
+{
+    scene s;
+    tool_error e;
+    const embipc_body_def *d;
+    ENSURE(parse(&s, sample, &e) && s.body_count == 3);
+    if (s.body_count != 3) return;
+    d = &s.body[1].def;
+    ENSURE(strcmp(s.body[1].name, "soft") == 0 && s.body[1].line == 6 && d->kind == EMBIPC_FULL);
+    ENSURE(d->tet_count > 0 && d->triangles == NULL && d->vertex_count == s.body[1].surface.node_count);
+    ENSURE(d->scale == 0.5 && d->position[2] == 0.3 && d->velocity[2] == -1 && d->friction == 1);
+    ENSURE_CLOSE(d->rotation[1], -1, 1e-15);
+    ENSURE_CLOSE(d->rotation[3], 1, 1e-15);
+    ENSURE(d->material.young == 5e4 && d->material.poisson == 0.45 && d->material.density == 900
+           && d->material.averaged == 1);
+    ENSURE(d->material.damping[0] == 0.5 && d->material.damping[1] == 0.01
+           && d->material.model == EMBIPC_COROTATED);
+    d = &s.body[2].def;
+    ENSURE(d->kind == EMBIPC_AFFINE && d->tets == NULL && d->triangle_count > 0);
+    ENSURE(d->material.model == EMBIPC_ORTHOGONALITY && d->material.stiffness == 1e8 && d->friction == 0);
+    ENSURE(s.drive_count == 1 && s.drive[0].body == 1 && s.drive[0].has_box && s.drive[0].box[1] == 0.04
+           && s.drive[0].key_count == 2);
+    ENSURE(s.drive[0].keys[7] == 1.5 && s.drive[0].keys[9] == 0.03 && s.drive[0].keys[6] == 0);
+    ENSURE_CLOSE(s.drive[0].keys[13], 3.14159265358979, 1e-14);
+    scene_free(&s);
+}
+
+/* R = Rz(c) Ry(b) Rx(a): x is turned about x first. */
+static void test_rotation(void)
+{
+    double R[9], a[3] = { 90, 0, 0 }, ab[3] = { 90, 90, 0 }, abc[3] = { 90, 90, 90 },
+                 any[3] = { 20, -50, 130 };
+    static const double ex[9] = { 1, 0, 0, 0, 0, -1, 0, 1, 0 }, exy[9] = { 0, 1, 0, 0, 0, -1, -1, 0, 0 },
+                        exyz[9] = { 0, 0, 1, 0, 1, 0, -1, 0, 0 };
+    scene_rotation(R, a);
+    for (int i = 0; i < 9; i++) ENSURE_CLOSE(R[i], ex[i], 1e-15);
+    scene_rotation(R, ab);
+    for (int i = 0; i < 9; i++) ENSURE_CLOSE(R[i], exy[i], 1e-15);
+    scene_rotation(R, abc);
+    for (int i = 0; i < 9; i++) ENSURE_CLOSE(R[i], exyz[i], 1e-15);
+    scene_rotation(R, any);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            ENSURE_CLOSE(R[i] * R[j] + R[3 + i] * R[3 + j] + R[6 + i] * R[6 + j], i == j, 1e-15);
+    ENSURE_CLOSE(R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6])
+                     + R[2] * (R[3] * R[7] - R[4] * R[6]),
+                 1, 1e-15);
+}
+
+/* ---- Refusals ------------------------------------------------------------------------------- */
+
+static void test_unknown_keys(void)
+{
+    ENSURE(root_refused("\"time_stap\":1", "dir/s.json:2: scene: found the unknown key \"time_stap\" (did "
+                                           "you mean \"time_step\"?), expected "));
+    ENSURE(root_refused("\"contact\":{\"mu\":1}", "\"contact\": found the unknown key \"mu\""));
+    ENSURE(root_refused("\"contact\":{\n\"friction_velo\":1}", "s.json:3: \"contact\": found the unknown key "
+                                                               "\"friction_velo\" (did you mean "
+                                                               "\"friction_velocity\"?)"));
+    ENSURE(root_refused("\"solver\":{\"tol\":1}", "\"solver\": found the unknown key \"tol\""));
+    ENSURE(root_refused("\"solver\":{\"linear\":\"spars\"}", "key \"linear\": \"spars\" (did you mean "
+                                                             "\"sparse\"?), expected auto, dense, sparse or "
+                                                             "cg"));
+    ENSURE(body_refused("\"knd\":\"fixed\"", "s.json:2: body 1: found the unknown key \"knd\" (did you mean "
+                                             "\"kind\"?)"));
+    ENSURE(body_refused("\"kind\":\"ful\"", "body \"a\": found key \"kind\": \"ful\" (did you mean "
+                                            "\"full\"?), expected fixed, kinematic, affine, cage or full"));
+    ENSURE(body_refused("\"kind\":\"full\",\"material\":{\"yung\":1}", "body \"a\": found the unknown key "
+                                                                       "\"yung\" (did you mean \"young\"?)"));
+    ENSURE(body_refused("\"kind\":\"full\",\"shape\":\"sfere\"", "(did you mean \"sphere\"?)"));
+    ENSURE(body_refused("\"kind\":\"full\",\"drive\":[{\"key\":[]}]", "(did you mean \"keys\"?)"));
+    ENSURE(body_refused("\"kind\":\"full\",\"drive\":[{\"select\":{\"bx\":1},\"keys\":[]}]", "(did you mean "
+                                                                                             "\"box\"?)"));
+    ENSURE(root_refused("\"pairs\":[{\"bodys\":1}]", "\"pairs\": found the unknown key \"bodys\" (did you "
+                                                     "mean \"bodies\"?)"));
+    ENSURE(root_refused("\"pairs\":[{\"bodies\":[\"a\",\"b\"],\"contact\":true}]", "\"pairs\": found key "
+                                                                                   "\"bodies\": \"b\""));
+}
+
+static void test_root_ranges(void)
+{
+    ENSURE(refused("[]", "s.json:1: scene: found an array of 0 values, expected an object"));
+    ENSURE(refused("{}", "scene: found no key \"version\", expected \"version\": 1"));
+    ENSURE(refused("{\"version\":2}", "key \"version\": found 2, expected 1"));
+    ENSURE(refused("{\"version\":1}", "found no key \"bodies\", expected an array of at least one body"));
+    ENSURE(refused("{\"version\":1,\"bodies\":[]}", "key \"bodies\": found an array of 0 values"));
+    ENSURE(refused("{\"version\":1,\"bodies\":{}}", "key \"bodies\": found an object of 0 keys"));
+    ENSURE(refused("{\"version\":1,\"bodies\":[3]}", "body 1: found 3, expected an object"));
+    ENSURE(root_refused("\"time_step\":0", "s.json:2: scene: key \"time_step\": found 0, expected a number > "
+                                           "0"));
+    ENSURE(root_refused("\"time_step\":\"x\"", "key \"time_step\": found the string \"x\", expected a number "
+                                               "> 0"));
+    ENSURE(root_refused("\"duration\":-1", "key \"duration\": found -1, expected a number >= 0"));
+    ENSURE(root_refused("\"gravity\":[0,0]", "key \"gravity\": found an array of 2 values, expected an array "
+                                             "of 3"));
+    ENSURE(root_refused("\"gravity\":[0,0,null]", "key \"gravity\": found null"));
+    ENSURE(root_refused("\"contact\":3", "\"contact\": found 3, expected an object"));
+    ENSURE(root_refused("\"contact\":{\"dhat\":0}", "key \"dhat\": found 0, expected a number > 0"));
+    ENSURE(root_refused("\"contact\":{\"kappa\":-1}", "key \"kappa\": found -1, expected a number > 0"));
+    ENSURE(root_refused("\"contact\":{\"friction_velocity\":0}", "key \"friction_velocity\": found 0"));
+    ENSURE(root_refused("\"contact\":{\"friction_iterations\":0}", "key \"friction_iterations\": found 0, "
+                                                                   "expected a whole number from 1"));
+    ENSURE(root_refused("\"contact\":{\"friction_iterations\":1.5}", "found 1.5, expected a whole number"));
+    ENSURE(root_refused("\"solver\":{\"tolerance\":0}", "key \"tolerance\": found 0"));
+    ENSURE(root_refused("\"solver\":{\"max_iterations\":0}", "key \"max_iterations\": found 0"));
+    ENSURE(root_refused("\"solver\":{\"linear\":1}", "key \"linear\": found 1, expected a string"));
+    ENSURE(root_refused("\"pairs\":{}", "key \"pairs\": found an object of 0 keys, expected an array of "
+                                        "pairs"));
+    ENSURE(root_refused("\"pairs\":[{}]", "found no key \"bodies\""));
+    ENSURE(root_refused("\"pairs\":[{\"bodies\":[\"a\"]}]", "key \"bodies\": found an array of 1 value"));
+    ENSURE(root_refused("\"pairs\":[{\"bodies\":[\"a\",1],\"contact\":true}]", "key \"bodies\": found 1"));
+    ENSURE(root_refused("\"pairs\":[{\"bodies\":[\"a\",\"a\"]}]", "found no key \"friction\", expected "
+                                                                  "\"friction\" or \"contact\""));
+    ENSURE(root_refused("\"pairs\":[{\"bodies\":[\"a\",\"a\"],\"friction\":-1}]", "key \"friction\": found "
+                                                                                  "-1"));
+    ENSURE(root_refused("\"pairs\":[{\"bodies\":[\"a\",\"a\"],\"contact\":0}]", "key \"contact\": found 0, "
+                                                                                "expected true or false"));
+    ENSURE(root_refused("\"pairs\":[{\"bodies\":[\"a\",\"a\"],\"friction\":1},\n{\"bodies\":[\"a\",\"a\"],"
+                        "\"friction\":1}]",
+                        "s.json:3: \"pairs\": key \"bodies\""));
+}
+
+static void test_body_ranges(void)
+{
+#define BOX "\"kind\":\"fixed\",\"shape\":\"box\",\"size\":[1,1,1]"
+    ENSURE(refused("{\"version\":1,\"bodies\":[{}]}", "body 1: found no key \"name\""));
+    ENSURE(refused("{\"version\":1,\"bodies\":[{\"name\":\"\"}]}", "key \"name\": found the string \"\""));
+    ENSURE(refused("{\"version\":1,\"bodies\":[{\"name\":\"a,b\"}]}", "key \"name\": found the string "
+                                                                      "\"a,b\""));
+    ENSURE(refused("{\"version\":1,\"bodies\":[" BODY ",\n" BODY "]}", "s.json:2: body 2: key \"name\": "
+                                                                       "found the string \"a\", expected a "
+                                                                       "name that no other body has"));
+    ENSURE(body_refused("\"friction\":1", "body \"a\": found no key \"kind\""));
+    ENSURE(body_refused("\"kind\":\"fixed\"", "found no key \"shape\", expected \"shape\" or \"mesh\""));
+    ENSURE(body_refused("\"kind\":\"fixed\",\"shape\":\"plane\",\"mesh\":\"a.obj\"", "either \"mesh\" or "
+                                                                                     "\"shape\", not both"));
+    ENSURE(body_refused(BOX ",\"friction\":-0.1", "key \"friction\": found -0.1, expected a number >= 0"));
+    ENSURE(body_refused(BOX ",\"scale\":0", "key \"scale\": found 0, expected a number > 0"));
+    ENSURE(body_refused(BOX ",\"position\":[1,2]", "key \"position\": found an array of 2"));
+    ENSURE(body_refused(BOX ",\"rotation\":90", "key \"rotation\": found 90"));
+    ENSURE(body_refused(BOX ",\"velocity\":[\"a\",0,0]", "key \"velocity\": found the string \"a\""));
+    ENSURE(body_refused(BOX ",\"cage_nodes\":30", "key \"cage_nodes\": found 30, expected no such key for "
+                                                  "kinds other than cage"));
+    ENSURE(body_refused(BOX ",\"drive\":[]", "expected no drive for kind fixed (use kinematic)"));
+    ENSURE(body_refused(BOX ",\"radius\":1", "key \"radius\": found 1, expected no such key for shape box"));
+    ENSURE(body_refused(BOX ",\"resolution\":0", "key \"resolution\": found 0, expected a whole number from "
+                                                 "1 to 512"));
+    ENSURE(body_refused("\"kind\":\"fixed\",\"shape\":\"box\"", "found no key \"size\""));
+    ENSURE(body_refused("\"kind\":\"fixed\",\"shape\":\"box\",\"size\":[1,0,1]", "key \"size\": found 0"));
+    ENSURE(body_refused("\"kind\":\"fixed\",\"shape\":\"torus\",\"radius\":1", "found no key \"tube\""));
+    ENSURE(body_refused("\"kind\":\"fixed\",\"shape\":\"cylinder\",\"radius\":1,\"height\":-1",
+                        "key \"height\": found -1"));
+    ENSURE(body_refused("\"kind\":\"fixed\",\"shape\":\"plane\",\"normal\":[0,0,0]", "expected a direction"));
+    ENSURE(body_refused("\"kind\":\"cage\",\"shape\":\"bear\",\"cage_nodes\":3", "key \"cage_nodes\": found "
+                                                                                 "3"));
+    ENSURE(body_refused("\"kind\":\"cage\",\"shape\":\"bear\",\"cage_nodes\":34,\"cage\":\"c.msh\"",
+                        "either \"cage\" or \"cage_nodes\""));
+}
+
+static void test_material_ranges(void)
+{
+#define SOFT "\"kind\":\"full\",\"shape\":\"bear\",\"material\":"
+    ENSURE(body_refused(SOFT "3", "body \"a\": found 3, expected an object"));
+    ENSURE(body_refused(SOFT "{\"young\":0}", "key \"young\": found 0, expected a number > 0"));
+    ENSURE(body_refused(SOFT "{\"poisson\":0.5}", "key \"poisson\": found 0.5, expected a number between -1 "
+                                                  "and 0.5"));
+    ENSURE(body_refused(SOFT "{\"poisson\":-1}", "key \"poisson\": found -1"));
+    ENSURE(body_refused(SOFT "{\"density\":0}", "key \"density\": found 0"));
+    ENSURE(body_refused(SOFT "{\"damping\":[-1,0]}", "key \"damping\": found -1"));
+    ENSURE(body_refused(SOFT "{\"damping\":0}", "key \"damping\": found 0, expected an array of 2"));
+    ENSURE(body_refused(SOFT "{\"averaged\":1}", "key \"averaged\": found 1, expected true or false"));
+    ENSURE(body_refused(SOFT "{\"model\":\"neohookean\"}", "key \"model\": \"neohookean\""));
+    ENSURE(body_refused(SOFT "{\"model\":\"orthogonality\"}", "orthogonality is for kind affine only"));
+    ENSURE(body_refused(SOFT "{\"stiffness\":1}", "key \"stiffness\": found 1, expected no such key for "
+                                                  "model corotated"));
+    ENSURE(body_refused("\"kind\":\"affine\",\"shape\":\"bear\",\"material\":{\"model\":\"orthogonality\","
+                        "\"young\":1}",
+                        "key \"young\": found 1"));
+    ENSURE(body_refused("\"kind\":\"affine\",\"shape\":\"bear\",\"material\":{\"model\":\"orthogonality\","
+                        "\"stiffness\":0}",
+                        "key \"stiffness\": found 0"));
+}
+
+static void test_drive_ranges(void)
+{
+#define DRIVE "\"kind\":\"kinematic\",\"shape\":\"bear\",\"drive\":"
+    ENSURE(body_refused(DRIVE "{}", "key \"drive\": found an object of 0 keys, expected an array of drives"));
+    ENSURE(body_refused(DRIVE "[1]", "body \"a\": found 1, expected an object"));
+    ENSURE(body_refused(DRIVE "[{}]", "found no key \"keys\", expected rows of 4 or 7"));
+    ENSURE(body_refused(DRIVE "[{\"keys\":[]}]", "key \"keys\": found an array of 0 values"));
+    ENSURE(body_refused(DRIVE "[{\"keys\":[1,2,3,4]}]", "key \"keys\": found 1, expected rows of 4 or 7"));
+    ENSURE(body_refused(DRIVE "[{\"keys\":[[0,0,0]]}]", "key \"keys\": found an array of 3 values"));
+    ENSURE(body_refused(DRIVE "[{\"keys\":[[0,0,0,\"x\"]]}]", "key \"keys\": found the string \"x\""));
+    ENSURE(body_refused(DRIVE "[{\"keys\":[[1,0,0,0],\n[1,0,0,0]]}]", "s.json:3: body \"a\": key \"keys\": "
+                                                                      "found 1, expected a time later"));
+    ENSURE(body_refused(DRIVE "[{\"select\":{},\"keys\":[]}]", "found no key \"box\""));
+    ENSURE(body_refused(DRIVE "[{\"select\":{\"box\":[1]},\"keys\":[]}]", "key \"box\": found an array of 1 "
+                                                                          "value, expected two corners"));
+    ENSURE(body_refused(DRIVE "[{\"select\":{\"box\":[[0,0,0],[0,0]]},\"keys\":[]}]", "key \"box\": found an "
+                                                                                      "array of 2 values"));
+    ENSURE(body_refused(DRIVE "[{\"select\":{\"box\":[[0,1,0],[0,0,0]]},\"keys\":[]}]", "expected the lower "
+                                                                                        "corner first"));
+}
+
+/* part of a message, at its beginning */
+static int begins(const char *text, const char *part)
+{
+    scene s;
+    tool_error e;
+    int ok = parse(&s, text, &e);
+    scene_free(&s);
+    return !ok && strncmp(e.text, part, strlen(part)) == 0;
+}
+
+static void test_mesh_refusals(void)
+{
+    ENSURE(body_refused("\"kind\":\"fixed\",\"mesh\":\"no.obj\"", "dir/no.obj: cannot be opened"));
+    ENSURE(body_refused("\"kind\":\"fixed\",\"mesh\":\"no.obj\"", "(named by dir/s.json:2: body \"a\": key "
+                                                                  "\"mesh\")"));
+    ENSURE(begins("{\"version\":1,\"bodies\":[{\"name\":\"a\",\"kind\":\"fixed\",\"mesh\":\"/no.obj\"}]}",
+                  "/no.obj: cannot be opened"));
+    ENSURE(body_refused("\"kind\":\"fixed\",\"mesh\":\"a.xyz\"", "found an unknown kind of file"));
+    ENSURE(body_refused("\"kind\":\"fixed\",\"mesh\":\"a.obj\",\"resolution\":3", "expected no such key for "
+                                                                                  "a mesh file"));
+    ENSURE(body_refused("\"kind\":\"fixed\",\"mesh\":7", "key \"mesh\": found 7, expected the name of a mesh "
+                                                         "file"));
+    ENSURE(body_refused("\"kind\":\"cage\",\"shape\":\"bear\",\"cage\":\"no.msh\"", "dir/no.msh: cannot be "
+                                                                                    "opened"));
+}
+
+/* ---- Building ------------------------------------------------------------------------------- */
+
+static int build(scene *s, const char *text, embipc_world **world, tool_error *e)
+{
+    *world = NULL;
+    return parse(s, text, e) && scene_build(s, world, e);
+}
+
+/* Poses, drives and pairs arrive in the world. */
+static void test_build(void)
+{
+    scene s;
+    tool_error e;
+    embipc_world *world;
+    embipc_body_view view;
+    embipc_body_state state;
+    double lo = HUGE_VAL, hi = -HUGE_VAL;
+    e.text[0] = 0;
+    if (!build(&s, sample, &world, &e)) {
+        printf("  %s\n", e.text);
+        ENSURE(world != NULL);
+        scene_free(&s);
+        return;
+    }
+    ENSURE(embipc_world_body_count(world) == 3 && scene_index_of(&s, embipc_world_body(world, 2)) == 2);
+    ENSURE(embipc_body_get_view(world, s.body[1].handle, &view) == EMBIPC_OK
+           && strcmp(view.name, "soft") == 0);
+    for (int i = 0; i < view.vertex_count; i++) {   /* the long side, 0.2 m halved, lies along y now */
+        lo = fmin(lo, view.x[3 * i + 1]);
+        hi = fmax(hi, view.x[3 * i + 1]);
+    }
+    ENSURE_CLOSE(lo, -0.05, 1e-12);
+    ENSURE_CLOSE(hi, 0.05, 1e-12);
+    ENSURE(embipc_body_get_state(world, s.body[1].handle, &state) == EMBIPC_OK);
+    ENSURE_CLOSE(state.mass, 900 * 0.1 * 0.05 * 0.05, 1e-12);
+    ENSURE_CLOSE(state.velocity[2], -1, 1e-12);
+    embipc_world_destroy(world);
+    scene_free(&s);
+}
+
+/* A driven end of a beam goes where its keys say; its rotation is about the middle of the whole body. */
+static void test_drive_pose(void)
+{
+    static const char text[] = "{\"version\":1,\"time_step\":0.05,\"gravity\":[0,0,0],\"bodies\":[{\"name\":"
+                               "\"beam\",\"kind\":\"full\",\"shape\":\"box\",\"size\":[0.4,0.1,0.1],"
+                               "\"resolution\":4,\"position\":[1,2,3],\"drive\":[{\"select\":{\"box\":[[1.15,"
+                               "1,2],[2,3,4]]},\"keys\":[[0,0,0,0],[0.1,0.02,0,0,0,0,10]]}]}]}";
+    scene s;
+    tool_error e;
+    embipc_world *world;
+    embipc_body_view view;
+    int driven = 0;
+    double *start, c = cos(10 * SCENE_DEGREE), t = sin(10 * SCENE_DEGREE);
+    ENSURE(build(&s, text, &world, &e));
+    if (!world) { printf("  %s\n", e.text); scene_free(&s); return; }
+    embipc_body_get_view(world, s.body[0].handle, &view);
+    start = (double *)malloc((size_t)view.node_count * 3 * sizeof *start);
+    if (!start) exit(1);
+    memcpy(start, view.q, (size_t)view.node_count * 3 * sizeof *start);
+    for (int i = 0; i < 2; i++) ENSURE(embipc_world_step(world, NULL) == EMBIPC_OK);
+    for (int i = 0; i < view.node_count; i++) {
+        const double *a = start + 3 * i, *b = view.q + 3 * i;
+        if (a[0] < 1.15) continue;
+        driven++;
+        ENSURE_CLOSE(b[0], 1 + 0.02 + c * (a[0] - 1) - t * (a[1] - 2), 1e-9);
+        ENSURE_CLOSE(b[1], 2 + t * (a[0] - 1) + c * (a[1] - 2), 1e-9);
+        ENSURE_CLOSE(b[2], a[2], 1e-9);
+    }
+    ENSURE(driven > 3 && driven < view.node_count);
+    free(start);
+    embipc_world_destroy(world);
+    scene_free(&s);
+}
+
+static void test_build_refusals(void)
+{
+    static const char crossing[] =
+        "{\"version\":1,\"bodies\":[{\"name\":\"a\",\"kind\":\"fixed\",\"shape\":\"box\",\"size\":[1,1,1]},\n"
+        "{\"name\":\"b\",\"kind\":\"full\",\"shape\":\"box\",\"size\":[1,1,1],\"position\":[0.4,0.3,0.45]}]}";
+    static const char nothing[] =
+        "{\"version\":1,\"bodies\":[{\"name\":\"a\",\"kind\":\"full\",\"shape\":\"box\",\"size\":[1,1,1],\n"
+        "\"drive\":[\n{\"select\":{\"box\":[[5,5,5],[6,6,6]]},\"keys\":[[0,0,0,0]]}]}]}";
+    scene s;
+    tool_error e;
+    embipc_world *world;
+    ENSURE(!build(&s, crossing, &world, &e) && !world);
+    ENSURE(strstr(e.text, "s.json:2: body \"b\": ") && strstr(e.text, "meets triangle")
+           && strstr(e.text, "of \"a\""));
+    scene_free(&s);
+    ENSURE(!build(&s, nothing, &world, &e) && !world);
+    ENSURE(strstr(e.text, "s.json:3: body \"a\": drive: found no node in the box"));
+    scene_free(&s);
+}
+
+/* ---- Damage --------------------------------------------------------------------------------- */
+
+static void test_mutations(void)
+{
+    static const char small[] =
+        "{\"version\":1,\"time_step\":0.02,\"gravity\":[0,0,-9.81],\"contact\":{\"dhat\":1e-3},\"solver\":{"
+        "\"linear\":\"cg\"},\"bodies\":[\n"
+        "{\"name\":\"a\",\"kind\":\"fixed\",\"shape\":\"box\",\"size\":[1,1,0.1],\"friction\":1},\n"
+        "{\"name\":\"b\",\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.2,0.1,0.1],\"rotation\":[0,0,90],"
+        "\"material\":{\"young\":5e4,\"damping\":[0,0]},"
+        "\"drive\":[{\"select\":{\"box\":[[0,0,0],[1,1,1]]},\"keys\":[[0,0,0,0],[1,0,0,0,0,0,9]]}]}],"
+        "\"pairs\":[{\"bodies\":[\"a\",\"b\"],\"contact\":false}]}";
+    int accepted = 0;
+    for (int i = 0; i < 20000; i++) {
+        scene s;
+        tool_error e;
+        size_t n;
+        char *text = mutate(small, strlen(small), &n);
+        if (scene_parse(&s, "s.json", text, n, &e)) accepted++;
+        else ENSURE(strncmp(e.text, "s.json:", 7) == 0 || strstr(e.text, "(named by s.json:"));
+        scene_free(&s);
+        free(text);
+    }
+    ENSURE(accepted > 20 && accepted < 15000);
+}
+
+int main(int argc, char **argv)
+{
+    test_unused();
+    test_begin(argc, argv);
+    RUN(world_keys);
+    RUN(body_keys);
+    RUN(rotation);
+    RUN(unknown_keys);
+    RUN(root_ranges);
+    RUN(body_ranges);
+    RUN(material_ranges);
+    RUN(drive_ranges);
+    RUN(mesh_refusals);
+    RUN(build);
+    RUN(drive_pose);
+    RUN(build_refusals);
+    RUN(mutations);
+    return test_end(__FILE__);
+}

@@ -1,0 +1,138 @@
+#include "run.h"
+#include "scene.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The rules of the header in words and this body's numbers. Values are the library's; where the scene gave
+ * one, that is the reason. */
+static void defaults_line(const char *what, double value, const char *unit, int derived, const char *reason)
+{
+    printf("  %-18s %-12.6g %-8s %s\n", what, value, unit, derived ? reason : "given by the scene");
+}
+
+static void defaults_contact(const scene *s, const embipc_body_parameters *p, const embipc_body_state *b)
+{
+    const double *g = s->world.gravity;
+    double D = p->diagonal, weight = b->mass * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    double stop = b->mass * D / s->world.time_step;   /* m D/(1 s) within one step */
+    char reason[256];
+    snprintf(reason, sizeof reason, "1e-3 of the diagonal of the bounding box, D = %.6g m", D);
+    defaults_line("dhat", p->dhat, "m", p->derived_dhat, reason);
+    snprintf(reason, sizeof reason, "1e-3 D per second");
+    defaults_line("friction_velocity", p->friction_velocity, "m/s", p->derived_friction_velocity, reason);
+    snprintf(reason, sizeof reason,
+             "F/(3*3.319*dhat): the weight %.4g N and the momentum m D/(1 s) stopped in one step of %.4g s, "
+             "%.4g N, together F = %.4g N, on three pairs leave a gap of 0.3 dhat",
+             weight, s->world.time_step, stop, weight + stop);
+    defaults_line("kappa", p->kappa, "kg/s^2", p->derived_kappa, reason);
+    snprintf(reason, sizeof reason, "0.1 friction_velocity");
+    defaults_line("tolerance", p->tolerance, "m/s", p->derived_tolerance, reason);
+}
+
+static const char *defaults_on(int value) { return value ? "on" : "off"; }
+
+/* What has a fixed default instead of a rule. */
+static void defaults_material(const embipc_body_def *d)
+{
+    const embipc_material *m = &d->material;
+    embipc_body_def standard = embipc_default_body_def();
+    const embipc_material *n = &standard.material;
+    int averaged = m->averaged < 0 ? d->kind == EMBIPC_CAGE : m->averaged;
+    int bound = m->determinant_bound < 0 ? d->kind == EMBIPC_AFFINE : m->determinant_bound;
+    if (m->model == EMBIPC_ORTHOGONALITY)
+        defaults_line("stiffness", m->stiffness, "Pa", m->stiffness == n->stiffness, "default");
+    else {
+        defaults_line("young", m->young, "Pa", m->young == n->young, "default");
+        defaults_line("poisson", m->poisson, "", m->poisson == n->poisson, "default");
+        printf("  %-18s %-12s %-8s %s\n", "averaged", defaults_on(averaged), "",
+               m->averaged >= 0 ? "given by the scene" : "default: on for cages, against locking");
+    }
+    defaults_line("density", m->density, "kg/m^3", m->density == n->density, "default");
+    printf("  %-18s [%g, %g]%*s %s\n", "damping", m->damping[0], m->damping[1], 15, "1/s, s",
+           m->damping[0] == 0 && m->damping[1] == 0 ? "default: none" : "given by the scene");
+    printf("  %-18s %-12s %-8s %s\n", "determinant bound", defaults_on(bound), "",
+           "default: on for affine bodies, which have no other self-contact");
+    printf("  %-18s %-12s %-8s %s\n", "self-contact", defaults_on(d->self_contact), "", "default");
+}
+
+static int defaults_is_dynamic(const scene_body *b) { return b->def.kind >= EMBIPC_AFFINE; }
+
+static void defaults_body(const scene *s, const embipc_world *world, const scene_body *b)
+{
+    static const char *const kind[] = { "fixed", "kinematic", "affine", "cage", "full" };
+    embipc_body_parameters p;
+    embipc_body_state state;
+    if (embipc_body_get_parameters(world, b->handle, &p) != EMBIPC_OK) return;
+    if (embipc_body_get_state(world, b->handle, &state) != EMBIPC_OK) return;
+    printf("body \"%s\": %s, %s, %d unknowns", b->name, kind[b->def.kind], b->source, p.unknowns);
+    if (defaults_is_dynamic(b)) printf(", mass %.6g kg", state.mass);
+    printf("\n");
+    if (defaults_is_dynamic(b)) {
+        defaults_contact(s, &p, &state);
+        defaults_material(&b->def);
+    } else printf("  brings no contact parameters of its own into its pairs: the other body's hold\n");
+    defaults_line("friction", p.friction, "", p.friction == 0, "default: none");
+}
+
+/* ---- Pairs ---------------------------------------------------------------------------------- */
+
+static const scene_pair *defaults_rule(const scene *s, int a, int b)
+{
+    for (int i = 0; i < s->pair_count; i++)
+        if ((s->pair[i].a == a && s->pair[i].b == b) || (s->pair[i].a == b && s->pair[i].b == a))
+            return &s->pair[i];
+    return NULL;
+}
+
+/* The smaller dhat and friction velocity and the larger kappa of the dynamic ones of two bodies. */
+static void defaults_pair(const scene *s, const embipc_world *world, int a, int b)
+{
+    const scene_pair *rule = defaults_rule(s, a, b);
+    embipc_body_parameters p, o;
+    double mu;
+    if (embipc_body_get_parameters(world, s->body[a].handle, &p) != EMBIPC_OK) return;
+    if (embipc_body_get_parameters(world, s->body[b].handle, &o) != EMBIPC_OK) return;
+    mu = rule && rule->friction >= 0 ? rule->friction : sqrt(p.friction * o.friction);
+    if (!defaults_is_dynamic(&s->body[a])) p = o;
+    if (!defaults_is_dynamic(&s->body[b])) o = p;
+    printf("  %-18s %-18s ", s->body[a].name, s->body[b].name);
+    if (rule && !rule->contact) { printf("never tested: \"contact\": false\n"); return; }
+    printf("dhat %-10.4g kappa %-10.4g friction_velocity %-10.4g friction %.4g%s\n", fmin(p.dhat, o.dhat),
+           fmax(p.kappa, o.kappa), fmin(p.friction_velocity, o.friction_velocity), mu,
+           rule && rule->friction >= 0 ? " (pairs)" : "");
+}
+
+static void defaults_print(const scene *s, const embipc_world *world)
+{
+    const embipc_world_def *d = &s->world;
+    embipc_world_def standard = embipc_default_world_def();
+    printf("%s\n", s->path);
+    defaults_line("time_step", d->time_step, "s", d->time_step == standard.time_step, "default");
+    defaults_line("duration", s->duration, "s", s->duration == 1, "default");
+    printf("  %-18s [%g, %g, %g] m/s^2\n", "gravity", d->gravity[0], d->gravity[1], d->gravity[2]);
+    defaults_line("friction_iterations", d->friction_iterations, "",
+                  d->friction_iterations == standard.friction_iterations, "default");
+    defaults_line("max_iterations", d->max_iterations, "", d->max_iterations == standard.max_iterations,
+                  "default");
+    for (int i = 0; i < s->body_count; i++) defaults_body(s, world, &s->body[i]);
+    printf("pairs: the smaller dhat and friction_velocity and the larger kappa of their dynamic bodies,\n"
+           "friction the geometric mean of both\n");
+    for (int a = 0; a < s->body_count; a++)
+        for (int b = a; b < s->body_count; b++)
+            if (defaults_is_dynamic(&s->body[a]) || defaults_is_dynamic(&s->body[b]))
+                defaults_pair(s, world, a, b);
+}
+
+int run_defaults(const char *scene_path)
+{
+    scene s;
+    embipc_world *world = NULL;
+    tool_error e;
+    int ok = scene_read(&s, scene_path, &e) && scene_build(&s, &world, &e);
+    if (ok) defaults_print(&s, world);
+    else fprintf(stderr, "%s\n", e.text);
+    embipc_world_destroy(world);
+    scene_free(&s);
+    return ok ? 0 : 2;
+}

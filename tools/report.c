@@ -1,0 +1,149 @@
+#include "report.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void report_init(report *r)
+{
+    memset(r, 0, sizeof *r);
+    r->min_distance = HUGE_VAL;
+}
+
+void report_free(report *r)
+{
+    free(r->sum);
+    memset(r, 0, sizeof *r);
+}
+
+/* ---- Taking in ------------------------------------------------------------------------------ */
+
+/* Component of a force against gravity; along z where there is none. */
+static double report_upward(const scene *s, const double force[3])
+{
+    const double *g = s->world.gravity;
+    double n = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    return n > 0 ? -(force[0] * g[0] + force[1] * g[1] + force[2] * g[2]) / n : force[2];
+}
+
+static void report_add(report *r, int body, int partner, double force, double friction)
+{
+    int i = 0;
+    while (i < r->sum_count && (r->sum[i].body != body || r->sum[i].partner != partner)) i++;
+    if (i == r->sum_count) {
+        TOOL_GROW(report_sum, r->sum, r->sum_capacity, ++r->sum_count);
+        r->sum[i].body = body;
+        r->sum[i].partner = partner;
+        r->sum[i].force = r->sum[i].friction = 0;
+    }
+    r->sum[i].force += force;
+    r->sum[i].friction += friction;
+}
+
+void report_step(report *r, const scene *s, const embipc_step_stats *stats, double wall,
+                 const embipc_pair_force *pair, int pair_count, int in_window)
+{
+    r->steps++;
+    r->simulated = stats->time;
+    r->wall += wall;
+    r->cut_short += !stats->converged;
+    r->newton += stats->newton_iterations;
+    if (stats->newton_iterations > r->newton_max) r->newton_max = stats->newton_iterations;
+    if (stats->min_distance < r->min_distance) r->min_distance = stats->min_distance;
+    if (stats->drive_short > r->short_max) {
+        r->short_max = stats->drive_short;
+        r->short_time = stats->time;
+    }
+    if (!in_window) return;
+    r->window_steps++;
+    for (int i = 0; i < pair_count; i++) {   /* the force of b on a, and its opposite */
+        int a = scene_index_of(s, pair[i].a), b = scene_index_of(s, pair[i].b);
+        double force = report_upward(s, pair[i].force), friction = report_upward(s, pair[i].friction);
+        report_add(r, a, b, force, friction);
+        report_add(r, b, a, -force, -friction);
+    }
+}
+
+void report_check(report *r, embipc_world *world)
+{
+    int found = embipc_world_intersections(world, NULL, 0);
+    if (found < 0 || r->intersections < 0) r->intersections = -1;
+    else r->intersections += found;
+}
+
+/* ---- Printing ------------------------------------------------------------------------------- */
+
+/* Drives that are not where they should be now, and the worst moment of the run. */
+static void report_print_drives(const report *r, const scene *s, const embipc_world *world)
+{
+    int shown = 0;
+    if (s->drive_count == 0) return;
+    printf("  drive shortfalls     ");
+    for (int i = 0; i < s->drive_count; i++) {
+        embipc_drive_state d;
+        int blocker;
+        if (embipc_drive_get_state(world, s->drive[i].handle, &d) != EMBIPC_OK || !(d.short_m > 1e-9))
+            continue;
+        blocker = scene_index_of(s, d.blocked_by);
+        printf("%s\"%s\" %.3g m short at the end", shown++ ? "\n                       " : "",
+               s->body[s->drive[i].body].name, d.short_m);
+        if (blocker >= 0) printf(", \"%s\" in the way, gap %.3g m", s->body[blocker].name, d.gap);
+    }
+    if (!shown) printf("none at the end");
+    if (r->short_max > 1e-9)
+        printf("\n                       largest %.3g m at %.4g s", r->short_max, r->short_time);
+    printf("\n");
+}
+
+static int report_is_driven(const scene *s, int body)
+{
+    for (int i = 0; i < s->drive_count; i++)
+        if (s->drive[i].body == body) return 1;
+    return 0;
+}
+
+/* One body: what each partner carries of its weight, and that the parts add up. */
+static void report_print_balance(const report *r, const scene *s, const embipc_world *world, int body)
+{
+    const double *g = s->world.gravity;
+    embipc_body_state b;
+    double weight, total = 0;
+    if (embipc_body_get_state(world, s->body[body].handle, &b) != EMBIPC_OK) return;
+    weight = b.mass * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    printf("  forces on \"%s\", upward, mean of the last %.3g s\n", s->body[body].name,
+           r->window_steps * s->world.time_step);
+    for (int i = 0; i < r->sum_count; i++) {
+        double force = r->sum[i].force / r->window_steps, friction = r->sum[i].friction / r->window_steps;
+        if (r->sum[i].body != body) continue;
+        total += force;
+        if (fabs(friction) < 1e-9 * fabs(force)) friction = 0;   /* rounding of sums that cancel */
+        printf("    %-18s %10.5g N", s->body[r->sum[i].partner].name, force);
+        if (weight > 0) printf("  %7.4f of the weight", force / weight);
+        printf("  (friction %.5g N)\n", friction);
+    }
+    printf("    %-18s %10.5g N", "sum", total);
+    if (weight > 0) printf("  %7.4f of the weight, %.5g N", total / weight, weight);
+    printf("\n");
+}
+
+void report_print(const report *r, const scene *s, const embipc_world *world, int with_forces)
+{
+    printf("%s\n", s->path);
+    printf("  simulated            %.6g s, %d steps of %.6g s\n", r->simulated, r->steps, s->world.time_step);
+    if (r->steps) {
+        printf("  wall time            %.3g s, %.3g x real time\n", r->wall,
+               r->wall > 0 ? r->simulated / r->wall : HUGE_VAL);
+        printf("  Newton iterations    %.3g a step, at most %d\n", (double)r->newton / r->steps,
+               r->newton_max);
+        if (r->cut_short) printf("  steps cut short      %d\n", r->cut_short);
+        if (r->min_distance < HUGE_VAL) printf("  smallest distance    %.3g m\n", r->min_distance);
+        else printf("  smallest distance    no contact\n");
+    }
+    report_print_drives(r, s, world);
+    for (int i = 0; with_forces && r->window_steps && i < s->body_count; i++)
+        if (s->body[i].def.kind >= EMBIPC_AFFINE && !report_is_driven(s, i))
+            report_print_balance(r, s, world, i);
+    if (r->intersections < 0) printf("  intersections found  not checked: out of memory\n");
+    else if (r->intersections == 0) printf("  intersections found  none\n");
+    else printf("  intersections found  %d\n", r->intersections);
+}

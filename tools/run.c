@@ -1,0 +1,170 @@
+#include "run.h"
+#include "output.h"
+#include "picture.h"
+#include "report.h"
+#include "scene.h"
+#include "system.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Everything of one run. */
+typedef struct run {
+    const run_options *o;
+    scene s;
+    embipc_world *world;
+    output out;
+    report report;
+    embipc_pair_force *pair;          /* owned: forces of the last step */
+    int pair_count, pair_capacity;
+    const volatile int *stop;
+    double last_progress;             /* when the progress line was written last, s */
+    tool_error e;
+} run;
+
+static int run_fail(const run *r, int code)
+{
+    fprintf(stderr, "%s\n", r->e.text);
+    return code;
+}
+
+/* ---- Progress ------------------------------------------------------------------------------- */
+
+/* One line that rewrites itself ten times a second on a terminal; elsewhere a plain one every two seconds. */
+static void run_progress(run *r, const embipc_step_stats *s, double end_time, int last)
+{
+    int terminal = system_stderr_is_terminal();
+    double now = system_seconds(), speed = r->report.wall > 0 ? s->time / r->report.wall : 0;
+    double left = last ? 0 : r->report.wall * (end_time - s->time) / s->time;
+    if (r->o->quiet || (last ? !terminal : now - r->last_progress < (terminal ? 0.1 : 2.0))) return;
+    r->last_progress = now;
+    fprintf(stderr,
+            "%s%.4g of %.4g s, %.3g x real time, Newton %d, contacts %d, distance %.2e m, %.0f s left%s",
+            terminal ? "\r\033[K" : "", s->time, end_time, speed, s->newton_iterations, s->contacts,
+            s->min_distance, left, terminal && !last ? "" : "\n");
+    fflush(stderr);
+}
+
+/* ---- Steps ---------------------------------------------------------------------------------- */
+
+static void run_get_pairs(run *r)
+{
+    r->pair_count = embipc_world_pair_forces(r->world, r->pair, r->pair_capacity);
+    if (r->pair_count <= r->pair_capacity) return;
+    TOOL_GROW(embipc_pair_force, r->pair, r->pair_capacity, r->pair_count);
+    r->pair_count = embipc_world_pair_forces(r->world, r->pair, r->pair_capacity);
+}
+
+/* A frame, and with it a look for intersections, when this step is one of every N. */
+static int run_frame(run *r, int step)
+{
+    if (!r->o->frames || step % r->o->every != 0) return 1;
+    report_check(&r->report, r->world);
+    return output_frame(&r->out, r->world, step, &r->e);
+}
+
+static int run_start(run *r)
+{
+    if (!r->o->out) return 1;
+    return output_open(&r->out, r->o->out, &r->e)
+           && output_start(&r->out, r->world, r->s.world.gravity, &r->e) && run_frame(r, 0);
+}
+
+/* All steps. Returns the exit code; 1 is a step that failed, or an interrupt. */
+static int run_steps(run *r)
+{
+    double h = r->s.world.time_step, steps = ceil(r->s.duration / h - 1e-9);
+    int count = (int)steps, window = (int)(REPORT_WINDOW / h + 0.5);
+    r->last_progress = system_seconds();
+    for (int step = 1; step <= count && !*r->stop; step++) {
+        embipc_step_stats stats;
+        double start = system_seconds(), wall;
+        if (embipc_world_step(r->world, &stats) != EMBIPC_OK) {
+            tool_fail(&r->e, "%s: step %d failed: %s", r->s.path, step, embipc_world_error(r->world)->text);
+            return run_fail(r, 1);
+        }
+        wall = system_seconds() - start;
+        run_get_pairs(r);
+        report_step(&r->report, &r->s, &stats, wall, r->pair, r->pair_count,
+                    step > count - window || step == count);
+        if (r->o->out && !output_step(&r->out, r->world, &stats, 1e3 * wall, r->pair, r->pair_count, &r->e))
+            return run_fail(r, 2);
+        if (!run_frame(r, step)) return run_fail(r, 2);
+        run_progress(r, &stats, count * h, step == count || *r->stop);
+    }
+    if (!*r->stop || r->report.steps == count) return 0;
+    fprintf(stderr, "stopped after step %d of %d; all files are complete up to there\n", r->report.steps,
+            count);
+    return 1;
+}
+
+/* ---- The world ------------------------------------------------------------------------------ */
+
+#ifdef EMBIPC_PTHREADS
+/* A pool for the world's parallel parts; NULL with one thread. */
+static void *run_threads(embipc_world_def *def, int threads)
+{
+    embipc_pool *pool = threads > 1 ? embipc_pool_create(threads) : NULL;
+    if (!pool) return NULL;
+    def->parallel_for = embipc_pool_for;
+    def->parallel_ctx = pool;
+    return pool;
+}
+static void run_end_threads(void *pool) { embipc_pool_destroy((embipc_pool *)pool); }
+#else
+static void *run_threads(embipc_world_def *def, int threads)
+{
+    (void)def;
+    if (threads > 1) fprintf(stderr, "embipc: built without EMBIPC_PTHREADS, --threads is of no effect\n");
+    return NULL;
+}
+static void run_end_threads(void *pool) { (void)pool; }
+#endif
+
+static int run_override(run *r)
+{
+    if (r->o->time_step > 0) r->s.world.time_step = r->o->time_step;
+    if (r->o->has_duration) r->s.duration = r->o->duration;
+    if (r->s.duration / r->s.world.time_step < 2e9) return 1;
+    return tool_fail(&r->e, "%s: found %g s in steps of %g s, expected less than 2e9 steps", r->s.path,
+                     r->s.duration, r->s.world.time_step);
+}
+
+/* The end of a run: last check, summary, picture. */
+static int run_finish(run *r, int code)
+{
+    report_check(&r->report, r->world);
+    if (!r->o->quiet || r->o->report) report_print(&r->report, &r->s, r->world, r->o->report);
+    fflush(stdout);
+    if (r->o->picture && !picture_write(r->o->picture, &r->s, r->world, &r->e)) return run_fail(r, 2);
+    return r->report.intersections != 0 ? 1 : code;
+}
+
+int run_scene(const run_options *options)
+{
+    run r;
+    void *pool = NULL;
+    int code;
+    memset(&r, 0, sizeof r);
+    r.o = options;
+    report_init(&r.report);
+    if (!scene_read(&r.s, options->scene, &r.e) || !run_override(&r)) code = run_fail(&r, 2);
+    else {
+        pool = run_threads(&r.s.world, options->threads);
+        if (!scene_build(&r.s, &r.world, &r.e) || !run_start(&r)) code = run_fail(&r, 2);
+        else {
+            r.stop = system_catch_interrupt();
+            embipc_world_set_limits(r.world, r.s.world.max_iterations, r.stop);
+            code = run_steps(&r);
+            code = run_finish(&r, code);
+        }
+    }
+    output_close(&r.out);
+    report_free(&r.report);
+    free(r.pair);
+    embipc_world_destroy(r.world);
+    run_end_threads(pool);
+    scene_free(&r.s);
+    return code;
+}

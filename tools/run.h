@@ -1,0 +1,21 @@
+/* `embipc run`: a scene from its start to its end, with progress, files and a summary. */
+#ifndef TOOL_RUN_H
+#define TOOL_RUN_H
+
+typedef struct run_options {
+    const char *scene;
+    const char *out;              /* directory for files, or NULL */
+    const char *picture;          /* PNG file for a picture of the end, or NULL */
+    int frames, every;            /* write a frame every so many steps */
+    int threads;
+    int quiet, report;
+    double duration, time_step;   /* s; 0: as the scene says (a duration of 0 needs has_duration) */
+    int has_duration;
+} run_options;
+
+/* Returns the exit code: 0 fine, 1 the simulation says no or was stopped, 2 bad input. */
+int run_scene(const run_options *options);
+
+/* `embipc defaults`: every derived parameter of a scene with its reason. Returns the exit code. */
+int run_defaults(const char *scene_path);
+#endif

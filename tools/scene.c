@@ -1,0 +1,825 @@
+#include "scene.h"
+#include "json.h"
+#include "shapes.h"
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCENE_DEGREE (3.14159265358979323846 / 180)
+#define SCENE_COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
+
+/* ---- Checked access to the file -------------------------------------------------------------
+ * The first thing that is wrong fills the error and sets `failed`; every later call then returns at once,
+ * so that reading code needs no test after each key. */
+typedef struct scene_reader {
+    scene *s;
+    const json *j;
+    char where[128];       /* the part of the scene that is being read */
+    int failed;
+    tool_error *e;
+} scene_reader;
+
+/* What a number may be, and how to say it. */
+typedef struct scene_range {
+    double lo, hi;
+    int open;              /* lo and hi themselves are out */
+    const char *expected;
+} scene_range;
+
+static const scene_range scene_any = { -HUGE_VAL, HUGE_VAL, 0, "a number" };
+static const scene_range scene_positive = { 0, HUGE_VAL, 1, "a number > 0" };
+static const scene_range scene_not_negative = { 0, HUGE_VAL, 0, "a number >= 0" };
+static const scene_range scene_poisson = { -1, 0.5, 1, "a number between -1 and 0.5, without these" };
+
+static int scene_fail_key(scene_reader *r, const json_value *v, const char *key, const char *expected)
+{
+    char found[80];
+    if (r->failed) return 0;
+    r->failed = 1;
+    return tool_fail(r->e, "%s:%d: %s: key \"%s\": found %s, expected %s", r->s->path, v->line, r->where, key,
+                     json_describe(v, found), expected);
+}
+
+static int scene_fail_missing(scene_reader *r, const json_value *object, const char *key,
+                              const char *expected)
+{
+    if (r->failed) return 0;
+    r->failed = 1;
+    return tool_fail(r->e, "%s:%d: %s: found no key \"%s\", expected %s", r->s->path, object->line, r->where,
+                     key, expected);
+}
+
+/* "a, b or c" */
+static const char *scene_list(tool_text *t, const char *const *list, int count)
+{
+    for (int i = 0; i < count; i++)
+        tool_put(t, "%s%s", i == 0 ? "" : i == count - 1 ? " or " : ", ", list[i]);
+    return t->data;
+}
+
+/* A word that is none of a list: names the one that was probably meant. */
+static int scene_fail_word(scene_reader *r, int line, const char *what, const char *word,
+                           const char *const *list, int count)
+{
+    char quoted[48];
+    const char *nearest = tool_nearest(word, list, count);
+    tool_text t = { NULL, 0, 0 };
+    if (r->failed) return 0;
+    r->failed = 1;
+    tool_put(&t, "");
+    tool_fail(r->e, "%s:%d: %s: found %s %s%s%s%s, expected %s", r->s->path, line, r->where, what,
+              tool_quote(quoted, word, strlen(word)), nearest ? " (did you mean \"" : "",
+              nearest ? nearest : "", nearest ? "\"?)" : "", scene_list(&t, list, count));
+    tool_text_free(&t);
+    return 0;
+}
+
+/* The value is an object, and all its keys are known. */
+static int scene_object(scene_reader *r, const json_value *v, const char *const *keys, int count)
+{
+    char found[80];
+    if (r->failed) return 0;
+    if (v->type != JSON_OBJECT) {
+        r->failed = 1;
+        return tool_fail(r->e, "%s:%d: %s: found %s, expected an object in { }", r->s->path, v->line,
+                         r->where, json_describe(v, found));
+    }
+    for (const json_value *k = json_first(r->j, v); k; k = json_next(r->j, k)) {
+        int known = 0;
+        for (int i = 0; i < count; i++) known |= strcmp(k->key, keys[i]) == 0;
+        if (!known) return scene_fail_word(r, k->line, "the unknown key", k->key, keys, count);
+    }
+    return 1;
+}
+
+static int scene_in_range(double x, scene_range range)
+{
+    return range.open ? x > range.lo && x < range.hi : x >= range.lo && x <= range.hi;
+}
+
+/* 1 and *out when the key is there and fine; 0 with *out untouched otherwise. All readers below likewise. */
+static int scene_number(scene_reader *r, const json_value *object, const char *key, scene_range range,
+                        double *out)
+{
+    const json_value *v = r->failed ? NULL : json_get(r->j, object, key);
+    if (!v) return 0;
+    if (v->type != JSON_NUMBER || !scene_in_range(v->number, range))
+        return scene_fail_key(r, v, key, range.expected);
+    *out = v->number;
+    return 1;
+}
+
+static int scene_integer(scene_reader *r, const json_value *object, const char *key, int lo, int hi, int *out)
+{
+    const json_value *v = r->failed ? NULL : json_get(r->j, object, key);
+    char expected[64];
+    if (!v) return 0;
+    snprintf(expected, sizeof expected, lo == hi ? "%d" : "a whole number from %d to %d", lo, hi);
+    if (v->type != JSON_NUMBER || !(v->number >= lo && v->number <= hi) || v->number != floor(v->number))
+        return scene_fail_key(r, v, key, expected);
+    *out = (int)v->number;
+    return 1;
+}
+
+/* Array v of n numbers; messages call it key. */
+static int scene_numbers_of(scene_reader *r, const json_value *v, const char *key, int n, scene_range range,
+                            double *out)
+{
+    char expected[128];
+    int i = 0;
+    if (r->failed) return 0;
+    snprintf(expected, sizeof expected, "an array of %d: each %s", n, range.expected);
+    if (v->type != JSON_ARRAY || v->count != n) return scene_fail_key(r, v, key, expected);
+    for (const json_value *k = json_first(r->j, v); k; k = json_next(r->j, k)) {
+        if (k->type != JSON_NUMBER || !scene_in_range(k->number, range))
+            return scene_fail_key(r, k, key, expected);
+        out[i++] = k->number;
+    }
+    return 1;
+}
+
+static int scene_numbers(scene_reader *r, const json_value *object, const char *key, int n, scene_range range,
+                         double *out)
+{
+    const json_value *v = r->failed ? NULL : json_get(r->j, object, key);
+    return v && scene_numbers_of(r, v, key, n, range, out);
+}
+
+static int scene_bool(scene_reader *r, const json_value *object, const char *key, int *out)
+{
+    const json_value *v = r->failed ? NULL : json_get(r->j, object, key);
+    if (!v) return 0;
+    if (v->type != JSON_TRUE && v->type != JSON_FALSE) return scene_fail_key(r, v, key, "true or false");
+    *out = v->type == JSON_TRUE;
+    return 1;
+}
+
+static int scene_string(scene_reader *r, const json_value *object, const char *key, const char *expected,
+                        const char **out)
+{
+    const json_value *v = r->failed ? NULL : json_get(r->j, object, key);
+    if (!v) return 0;
+    if (v->type != JSON_STRING || !v->string[0]) return scene_fail_key(r, v, key, expected);
+    *out = v->string;
+    return 1;
+}
+
+/* One of a list of words; *out is its number. */
+static int scene_choice(scene_reader *r, const json_value *object, const char *key, const char *const *list,
+                        int count, int *out)
+{
+    const json_value *v = r->failed ? NULL : json_get(r->j, object, key);
+    const char *word;
+    char what[64];
+    if (!v || !scene_string(r, object, key, "a string", &word)) return 0;
+    for (int i = 0; i < count; i++)
+        if (strcmp(word, list[i]) == 0) { *out = i; return 1; }
+    snprintf(what, sizeof what, "key \"%s\":", key);
+    return scene_fail_word(r, v->line, what, word, list, count);
+}
+
+/* ---- Contact, solver, material -------------------------------------------------------------- */
+
+static void scene_read_contact(scene_reader *r, const json_value *root)
+{
+    static const char *const keys[] = { "dhat", "kappa", "friction_velocity", "friction_iterations" };
+    const json_value *v = json_get(r->j, root, "contact");
+    embipc_world_def *d = &r->s->world;
+    strcpy(r->where, "\"contact\"");
+    if (!v || !scene_object(r, v, keys, SCENE_COUNT(keys))) return;
+    scene_number(r, v, "dhat", scene_positive, &d->dhat);
+    scene_number(r, v, "kappa", scene_positive, &d->kappa);
+    scene_number(r, v, "friction_velocity", scene_positive, &d->friction_velocity);
+    scene_integer(r, v, "friction_iterations", 1, 1000, &d->friction_iterations);
+}
+
+static void scene_read_solver(scene_reader *r, const json_value *root)
+{
+    static const char *const keys[] = { "linear", "tolerance", "max_iterations" };
+    static const char *const linear[] = { "auto", "dense", "sparse", "cg" };
+    const json_value *v = json_get(r->j, root, "solver");
+    embipc_world_def *d = &r->s->world;
+    int choice;
+    strcpy(r->where, "\"solver\"");
+    if (!v || !scene_object(r, v, keys, SCENE_COUNT(keys))) return;
+    if (scene_choice(r, v, "linear", linear, SCENE_COUNT(linear), &choice)) d->solver = (embipc_solver)choice;
+    scene_number(r, v, "tolerance", scene_positive, &d->tolerance);
+    scene_integer(r, v, "max_iterations", 1, 1000000, &d->max_iterations);
+}
+
+/* A key that the chosen model, kind or shape has no use for would be lost in silence: refused. */
+static void scene_refuse(scene_reader *r, const json_value *object, const char *key, const char *expected)
+{
+    const json_value *v = r->failed ? NULL : json_get(r->j, object, key);
+    if (v) scene_fail_key(r, v, key, expected);
+}
+
+static void scene_read_material(scene_reader *r, const json_value *body, embipc_body_def *def)
+{
+    static const char *const keys[] = { "model",   "young",    "poisson",  "density",
+                                        "damping", "averaged", "stiffness" };
+    static const char *const model[] = { "corotated", "orthogonality" };
+    const json_value *v = json_get(r->j, body, "material");
+    embipc_material *m = &def->material;
+    int choice = 0;
+    if (!v || !scene_object(r, v, keys, SCENE_COUNT(keys))) return;
+    if (scene_choice(r, v, "model", model, SCENE_COUNT(model), &choice)) m->model = (embipc_model)choice;
+    scene_number(r, v, "young", scene_positive, &m->young);
+    scene_number(r, v, "poisson", scene_poisson, &m->poisson);
+    scene_number(r, v, "density", scene_positive, &m->density);
+    scene_number(r, v, "stiffness", scene_positive, &m->stiffness);
+    scene_numbers(r, v, "damping", 2, scene_not_negative, m->damping);
+    scene_bool(r, v, "averaged", &m->averaged);
+    if (m->model == EMBIPC_ORTHOGONALITY) {
+        if (def->kind != EMBIPC_AFFINE)
+            scene_refuse(r, v, "model", "\"corotated\": orthogonality is for kind affine only");
+        scene_refuse(r, v, "young", "\"stiffness\" for model orthogonality");
+        scene_refuse(r, v, "poisson", "\"stiffness\" for model orthogonality");
+        scene_refuse(r, v, "averaged", "no such key for model orthogonality");
+    } else scene_refuse(r, v, "stiffness", "no such key for model corotated (use \"young\")");
+}
+
+/* ---- Meshes and shapes ---------------------------------------------------------------------- */
+
+/* A path in a scene is relative to the scene file. */
+static char *scene_path(const scene_reader *r, const char *file)
+{
+    const char *slash = strrchr(r->s->path, '/');
+    size_t directory = slash && file[0] != '/' ? (size_t)(slash - r->s->path) + 1 : 0;
+    char *path = (char *)tool_alloc(directory + strlen(file) + 1, 1);
+    memcpy(path, r->s->path, directory);
+    strcpy(path + directory, file);
+    return path;
+}
+
+/* The mesh file under this key. Returns 0 without the key too. */
+static int scene_read_mesh(scene_reader *r, const json_value *body, const char *key, tool_mesh *m)
+{
+    const char *file;
+    tool_error inner;
+    char *path;
+    if (!scene_string(r, body, key, "the name of a mesh file", &file)) return 0;
+    path = scene_path(r, file);
+    if (!mesh_read(m, path, &inner)) {
+        r->failed = 1;
+        tool_fail(r->e, "%.600s\n  (named by %s:%d: %s: key \"%s\")", inner.text, r->s->path,
+                  json_get(r->j, body, key)->line, r->where, key);
+    }
+    free(path);
+    return !r->failed;
+}
+
+/* Takes over what shapes.c made. */
+static void scene_take_shape(tool_mesh *m, shape_mesh *from)
+{
+    memset(m, 0, sizeof *m);
+    m->x = from->x;
+    m->node_count = from->node_count;
+    m->tri = from->tri;
+    m->tri_count = from->tri_count;
+    m->tet = from->tet;
+    m->tet_count = from->tet_count;
+    memset(from, 0, sizeof *from);
+}
+
+static const char *const scene_shapes[] = { "box",   "sphere", "cylinder", "torus",
+                                            "plane", "plate",  "bear",     "bubble" };
+enum {
+    SCENE_BOX,
+    SCENE_SPHERE,
+    SCENE_CYLINDER,
+    SCENE_TORUS,
+    SCENE_PLANE,
+    SCENE_PLATE,
+    SCENE_BEAR,
+    SCENE_BUBBLE
+};
+
+typedef struct scene_shape {
+    int kind, resolution;
+    double size[3], radius, height, tube, normal[3];
+} scene_shape;
+
+/* The measures of a shape: each has its own, needed, and none of the others. */
+static void scene_read_shape_keys(scene_reader *r, const json_value *body, scene_shape *p)
+{
+    static const struct { const char *key, *expected; int shapes;
+    } measure[] = { { "size", "the full extents [x, y, z]", 1 << SCENE_BOX },
+                    { "radius", "a number > 0",
+                      1 << SCENE_SPHERE | 1 << SCENE_CYLINDER | 1 << SCENE_TORUS | 1 << SCENE_PLATE },
+                    { "height", "a number > 0", 1 << SCENE_CYLINDER },
+                    { "tube", "a number > 0", 1 << SCENE_TORUS },
+                    { "normal", "a direction", 1 << SCENE_PLANE } };
+    char expected[64];
+    snprintf(expected, sizeof expected, "no such key for shape %s", scene_shapes[p->kind]);
+    for (int i = 0; i < SCENE_COUNT(measure); i++) {
+        if (!(measure[i].shapes & 1 << p->kind)) scene_refuse(r, body, measure[i].key, expected);
+        else if (p->kind != SCENE_PLANE && !json_get(r->j, body, measure[i].key))
+            scene_fail_missing(r, body, measure[i].key, measure[i].expected);
+    }
+    scene_numbers(r, body, "size", 3, scene_positive, p->size);
+    scene_number(r, body, "radius", scene_positive, &p->radius);
+    scene_number(r, body, "height", scene_positive, &p->height);
+    scene_number(r, body, "tube", scene_positive, &p->tube);
+    if (scene_numbers(r, body, "normal", 3, scene_any, p->normal) && p->normal[0] == 0 && p->normal[1] == 0
+        && p->normal[2] == 0)
+        scene_refuse(r, body, "normal", "a direction, not 0, 0, 0");
+    scene_integer(r, body, "resolution", 1, 512, &p->resolution);
+}
+
+static int scene_make_shape(const scene_shape *p, int solid, shape_mesh *m, shape_error *e)
+{
+    switch (p->kind) {
+    case SCENE_BOX: return shape_box(m, p->size, p->resolution, solid, e);
+    case SCENE_SPHERE: return shape_sphere(m, p->radius, p->resolution, solid, e);
+    case SCENE_CYLINDER: return shape_cylinder(m, p->radius, p->height, p->resolution, solid, e);
+    case SCENE_TORUS: return shape_torus(m, p->radius, p->tube, p->resolution, solid, e);
+    case SCENE_PLANE: return shape_plane(m, p->normal, p->resolution, solid, e);
+    case SCENE_PLATE: return shape_plate(m, p->radius, p->resolution, solid, e);
+    case SCENE_BEAR: return shape_bear(m, p->resolution, solid, e);
+    default: return shape_bubble(m, p->resolution, solid, e);
+    }
+}
+
+static void scene_read_shape(scene_reader *r, const json_value *body, scene_body *b)
+{
+    scene_shape p;
+    shape_mesh made;
+    shape_error inner;
+    memset(&p, 0, sizeof p);
+    memset(&made, 0, sizeof made);
+    p.normal[2] = 1;
+    if (!scene_choice(r, body, "shape", scene_shapes, SCENE_COUNT(scene_shapes), &p.kind)) return;
+    scene_read_shape_keys(r, body, &p);
+    if (r->failed) return;
+    snprintf(b->source, sizeof b->source, "%s", scene_shapes[p.kind]);
+    b->is_bear = p.kind == SCENE_BEAR;
+    if (scene_make_shape(&p, b->def.kind == EMBIPC_FULL, &made, &inner)) {
+        scene_take_shape(&b->surface, &made);
+        return;
+    }
+    r->failed = 1;
+    tool_fail(r->e, "%s:%d: %s: shape %s: %s", r->s->path, body->line, r->where, scene_shapes[p.kind],
+              inner.text);
+}
+
+/* A body's own mesh, and the cage where the scene names one. Tets rule: their boundary is the surface. */
+static void scene_read_geometry(scene_reader *r, const json_value *body, scene_body *b)
+{
+    static const char *const measures[] = { "size", "radius", "height", "tube", "normal", "resolution" };
+    const json_value *mesh_key = json_get(r->j, body, "mesh"), *shape_key = json_get(r->j, body, "shape");
+    embipc_body_def *d = &b->def;
+    if (mesh_key && shape_key)
+        scene_fail_key(r, shape_key, "shape", "either \"mesh\" or \"shape\", not both");
+    if (!mesh_key && !shape_key) scene_fail_missing(r, body, "shape", "\"shape\" or \"mesh\"");
+    if (mesh_key) {
+        for (int i = 0; i < SCENE_COUNT(measures); i++)
+            scene_refuse(r, body, measures[i], "no such key for a mesh file (use \"scale\")");
+        if (scene_read_mesh(r, body, "mesh", &b->surface))
+            snprintf(b->source, sizeof b->source, "%s", mesh_key->string);
+    } else scene_read_shape(r, body, b);
+    if (r->failed) return;
+    if (d->kind == EMBIPC_FULL && b->surface.tet_count == 0)
+        scene_fail_key(r, mesh_key, "mesh", "a mesh with tets for kind full (use kind cage for a surface)");
+    d->x = b->surface.x;
+    d->vertex_count = b->surface.node_count;
+    if (b->surface.tet_count) {
+        d->tets = b->surface.tet;
+        d->tet_count = b->surface.tet_count;
+    } else {
+        d->triangles = b->surface.tri;
+        d->triangle_count = b->surface.tri_count;
+    }
+}
+
+static void scene_read_cage(scene_reader *r, const json_value *body, scene_body *b)
+{
+    const json_value *cage = json_get(r->j, body, "cage");
+    if (b->def.kind != EMBIPC_CAGE) {
+        scene_refuse(r, body, "cage", "no such key for kinds other than cage");
+        scene_refuse(r, body, "cage_nodes", "no such key for kinds other than cage");
+        return;
+    }
+    if (cage) scene_refuse(r, body, "cage_nodes", "either \"cage\" or \"cage_nodes\", not both");
+    scene_integer(r, body, "cage_nodes", 4, 100000, &b->def.cage_nodes);
+    if (!scene_read_mesh(r, body, "cage", &b->cage)) return;
+    if (b->cage.tet_count == 0) { scene_fail_key(r, cage, "cage", "a mesh with tets"); return; }
+    b->def.cage_x = b->cage.x;
+    b->def.cage_node_count = b->cage.node_count;
+    b->def.cage_tets = b->cage.tet;
+    b->def.cage_tet_count = b->cage.tet_count;
+}
+
+/* ---- Drives --------------------------------------------------------------------------------- */
+
+static void scene_read_select(scene_reader *r, const json_value *drive, scene_drive *d)
+{
+    static const char *const keys[] = { "box" };
+    const json_value *select = json_get(r->j, drive, "select"), *box, *corner;
+    if (r->failed || !select || !scene_object(r, select, keys, SCENE_COUNT(keys))) return;
+    box = json_get(r->j, select, "box");
+    if (!box) { scene_fail_missing(r, select, "box", "two corners [[x, y, z], [x, y, z]]"); return; }
+    if (box->type != JSON_ARRAY || box->count != 2) {
+        scene_fail_key(r, box, "box", "two corners [[x, y, z], [x, y, z]]");
+        return;
+    }
+    corner = json_first(r->j, box);
+    if (!scene_numbers_of(r, corner, "box", 3, scene_any, d->box)) return;
+    if (!scene_numbers_of(r, json_next(r->j, corner), "box", 3, scene_any, d->box + 3)) return;
+    for (int i = 0; i < 3; i++)
+        if (!(d->box[i] <= d->box[3 + i])) {
+            scene_fail_key(r, box, "box", "the lower corner first");
+            return;
+        }
+    d->has_box = 1;
+}
+
+/* Rows [t, x, y, z] or [t, x, y, z, a, b, c], times rising. */
+static void scene_read_keys(scene_reader *r, const json_value *drive, scene_drive *d)
+{
+    static const char expected[] = "rows of 4 or 7 numbers: time, displacement, rotation vector";
+    const json_value *keys = json_get(r->j, drive, "keys");
+    if (r->failed) return;
+    if (!keys) { scene_fail_missing(r, drive, "keys", expected); return; }
+    if (keys->type != JSON_ARRAY || keys->count == 0) { scene_fail_key(r, keys, "keys", expected); return; }
+    d->keys = (double *)tool_alloc((size_t)keys->count * 7, sizeof *d->keys);
+    for (const json_value *row = json_first(r->j, keys); row; row = json_next(r->j, row)) {
+        double *k = d->keys + 7 * d->key_count;
+        if (row->type != JSON_ARRAY || (row->count != 4 && row->count != 7)) {
+            scene_fail_key(r, row, "keys", expected);
+            return;
+        }
+        if (!scene_numbers_of(r, row, "keys", row->count, scene_any, k)) return;
+        for (int i = 4; i < 7; i++) k[i] *= SCENE_DEGREE;
+        if (d->key_count > 0 && !(k[0] > k[-7])) {
+            scene_fail_key(r, json_first(r->j, row), "keys", "a time later than that of the row before");
+            return;
+        }
+        d->key_count++;
+    }
+}
+
+static void scene_read_drives(scene_reader *r, const json_value *body, int index)
+{
+    static const char *const keys[] = { "select", "keys" };
+    const json_value *list = r->failed ? NULL : json_get(r->j, body, "drive");
+    if (!list) return;
+    if (r->s->body[index].def.kind == EMBIPC_FIXED) {
+        scene_refuse(r, body, "drive", "no drive for kind fixed (use kinematic)");
+        return;
+    }
+    if (list->type != JSON_ARRAY) { scene_fail_key(r, list, "drive", "an array of drives"); return; }
+    for (const json_value *v = json_first(r->j, list); v && !r->failed; v = json_next(r->j, v)) {
+        scene_drive *d;
+        if (!scene_object(r, v, keys, SCENE_COUNT(keys))) return;
+        TOOL_GROW(scene_drive, r->s->drive, r->s->drive_capacity, r->s->drive_count + 1);
+        d = &r->s->drive[r->s->drive_count++];
+        memset(d, 0, sizeof *d);
+        d->body = index;
+        d->line = v->line;
+        scene_read_select(r, v, d);
+        scene_read_keys(r, v, d);
+    }
+}
+
+/* ---- Bodies --------------------------------------------------------------------------------- */
+
+/* Names stand in CSV files and OBJ objects, and pairs refer to them. */
+static void scene_read_name(scene_reader *r, const json_value *body, scene_body *b, int index)
+{
+    static const char expected[] =
+        "a name of 1 to 63 characters without quotes, commas and control characters";
+    const json_value *v = json_get(r->j, body, "name");
+    const char *name;
+    if (!v) { scene_fail_missing(r, body, "name", expected); return; }
+    if (!scene_string(r, body, "name", expected, &name)) return;
+    for (const char *p = name; *p; p++)
+        if ((unsigned char)*p < 32 || *p == 127 || *p == '"' || *p == ',') {
+            scene_fail_key(r, v, "name", expected);
+            return;
+        }
+    if (strlen(name) > 63) { scene_fail_key(r, v, "name", expected); return; }
+    for (int i = 0; i < index; i++)
+        if (strcmp(r->s->body[i].name, name) == 0) {
+            scene_fail_key(r, v, "name", "a name that no other body has");
+            return;
+        }
+    strcpy(b->name, name);
+    snprintf(r->where, sizeof r->where, "body \"%s\"", name);
+}
+
+static void scene_read_pose(scene_reader *r, const json_value *body, embipc_body_def *d)
+{
+    double degrees[3];
+    scene_number(r, body, "scale", scene_positive, &d->scale);
+    if (scene_numbers(r, body, "rotation", 3, scene_any, degrees)) scene_rotation(d->rotation, degrees);
+    scene_numbers(r, body, "position", 3, scene_any, d->position);
+    scene_numbers(r, body, "velocity", 3, scene_any, d->velocity);
+}
+
+static void scene_read_body(scene_reader *r, const json_value *v, int index)
+{
+    static const char *const keys[] = { "name",     "kind",       "mesh",     "shape",    "size",
+                                        "radius",   "height",     "tube",     "normal",   "resolution",
+                                        "cage",     "cage_nodes", "position", "rotation", "scale",
+                                        "velocity", "material",   "friction", "drive" };
+    static const char *const kind[] = { "fixed", "kinematic", "affine", "cage", "full" };
+    scene_body *b;
+    int choice = 0;
+    TOOL_GROW(scene_body, r->s->body, r->s->body_capacity, index + 1);
+    b = &r->s->body[r->s->body_count++];
+    memset(b, 0, sizeof *b);
+    b->line = v->line;
+    b->def = embipc_default_body_def();
+    snprintf(r->where, sizeof r->where, "body %d", index + 1);
+    if (!scene_object(r, v, keys, SCENE_COUNT(keys))) return;
+    scene_read_name(r, v, b, index);
+    if (!json_get(r->j, v, "kind")) {
+        scene_fail_missing(r, v, "kind", "fixed, kinematic, affine, cage or full");
+        return;
+    }
+    if (scene_choice(r, v, "kind", kind, SCENE_COUNT(kind), &choice)) b->def.kind = (embipc_kind)choice;
+    scene_read_pose(r, v, &b->def);
+    scene_number(r, v, "friction", scene_not_negative, &b->def.friction);
+    scene_read_material(r, v, &b->def);
+    scene_read_drives(r, v, index);
+    if (r->failed) return;
+    scene_read_geometry(r, v, b);
+    scene_read_cage(r, v, b);
+}
+
+static void scene_read_bodies(scene_reader *r, const json_value *root)
+{
+    const json_value *list = json_get(r->j, root, "bodies");
+    int index = 0;
+    strcpy(r->where, "scene");
+    if (r->failed) return;
+    if (!list) { scene_fail_missing(r, root, "bodies", "an array of at least one body"); return; }
+    if (list->type != JSON_ARRAY || list->count == 0) {
+        scene_fail_key(r, list, "bodies", "an array of at least one body");
+        return;
+    }
+    for (const json_value *v = json_first(r->j, list); v && !r->failed; v = json_next(r->j, v))
+        scene_read_body(r, v, index++);
+}
+
+/* ---- Pairs ---------------------------------------------------------------------------------- */
+
+static int scene_body_named(scene_reader *r, const json_value *v, int *index)
+{
+    const char **names;
+    if (v->type != JSON_STRING) return scene_fail_key(r, v, "bodies", "the names of two bodies");
+    for (*index = 0; *index < r->s->body_count; ++*index)
+        if (strcmp(r->s->body[*index].name, v->string) == 0) return 1;
+    names = (const char **)tool_alloc((size_t)r->s->body_count, sizeof *names);
+    for (int i = 0; i < r->s->body_count; i++) names[i] = r->s->body[i].name;
+    scene_fail_word(r, v->line, "key \"bodies\":", v->string, names, r->s->body_count);
+    free(names);
+    return 0;
+}
+
+static void scene_read_pair(scene_reader *r, const json_value *v)
+{
+    static const char *const keys[] = { "bodies", "friction", "contact" };
+    const json_value *bodies, *first;
+    scene_pair *p;
+    if (!scene_object(r, v, keys, SCENE_COUNT(keys))) return;
+    bodies = json_get(r->j, v, "bodies");
+    if (!bodies) { scene_fail_missing(r, v, "bodies", "the names of two bodies"); return; }
+    if (bodies->type != JSON_ARRAY || bodies->count != 2) {
+        scene_fail_key(r, bodies, "bodies", "the names of two bodies");
+        return;
+    }
+    TOOL_GROW(scene_pair, r->s->pair, r->s->pair_capacity, r->s->pair_count + 1);
+    p = &r->s->pair[r->s->pair_count++];
+    memset(p, 0, sizeof *p);
+    p->line = v->line;
+    p->friction = -1;
+    p->contact = 1;
+    first = json_first(r->j, bodies);
+    if (!scene_body_named(r, first, &p->a) || !scene_body_named(r, json_next(r->j, first), &p->b)) return;
+    for (int i = 0; i < r->s->pair_count - 1; i++) {
+        const scene_pair *o = &r->s->pair[i];
+        if ((o->a == p->a && o->b == p->b) || (o->a == p->b && o->b == p->a)) {
+            scene_fail_key(r, bodies, "bodies", "a pair that no entry before has named");
+            return;
+        }
+    }
+    if (!json_get(r->j, v, "friction") && !json_get(r->j, v, "contact"))
+        scene_fail_missing(r, v, "friction", "\"friction\" or \"contact\"");
+    scene_number(r, v, "friction", scene_not_negative, &p->friction);
+    scene_bool(r, v, "contact", &p->contact);
+}
+
+static void scene_read_pairs(scene_reader *r, const json_value *root)
+{
+    const json_value *list = r->failed ? NULL : json_get(r->j, root, "pairs");
+    if (!list) return;
+    strcpy(r->where, "scene");
+    if (list->type != JSON_ARRAY) { scene_fail_key(r, list, "pairs", "an array of pairs"); return; }
+    strcpy(r->where, "\"pairs\"");
+    for (const json_value *v = json_first(r->j, list); v && !r->failed; v = json_next(r->j, v))
+        scene_read_pair(r, v);
+}
+
+/* ---- The file ------------------------------------------------------------------------------- */
+
+static void scene_read_root(scene_reader *r, const json_value *root)
+{
+    static const char *const keys[] = { "version", "time_step", "duration", "gravity",
+                                        "contact", "solver",    "bodies",   "pairs" };
+    int version;
+    strcpy(r->where, "scene");
+    if (!scene_object(r, root, keys, SCENE_COUNT(keys))) return;
+    if (!json_get(r->j, root, "version")) {
+        scene_fail_missing(r, root, "version", "\"version\": 1");
+        return;
+    }
+    scene_integer(r, root, "version", 1, 1, &version);
+    scene_number(r, root, "time_step", scene_positive, &r->s->world.time_step);
+    scene_number(r, root, "duration", scene_not_negative, &r->s->duration);
+    scene_numbers(r, root, "gravity", 3, scene_any, r->s->world.gravity);
+    scene_read_contact(r, root);
+    scene_read_solver(r, root);
+    scene_read_bodies(r, root);
+    scene_read_pairs(r, root);
+}
+
+int scene_parse(scene *s, const char *path, const char *data, size_t size, tool_error *e)
+{
+    scene_reader r;
+    json j;
+    memset(s, 0, sizeof *s);
+    memset(&r, 0, sizeof r);
+    s->path = (char *)tool_alloc(strlen(path) + 1, 1);
+    strcpy(s->path, path);
+    s->world = embipc_default_world_def();
+    s->duration = 1;
+    r.s = s;
+    r.j = &j;
+    r.e = e;
+    if (json_parse(&j, path, data, size, e)) scene_read_root(&r, &j.value[0]);
+    else r.failed = 1;
+    json_free(&j);
+    return !r.failed;
+}
+
+int scene_read(scene *s, const char *path, tool_error *e)
+{
+    size_t size;
+    char *data = tool_read_file(path, JSON_MAX_BYTES, &size, e);
+    int ok;
+    memset(s, 0, sizeof *s);
+    if (!data) return 0;
+    ok = scene_parse(s, path, data, size, e);
+    free(data);
+    return ok;
+}
+
+void scene_free(scene *s)
+{
+    for (int i = 0; i < s->body_count; i++) {
+        mesh_free(&s->body[i].surface);
+        mesh_free(&s->body[i].cage);
+    }
+    for (int i = 0; i < s->drive_count; i++) free(s->drive[i].keys);
+    free(s->body);
+    free(s->drive);
+    free(s->pair);
+    free(s->path);
+    memset(s, 0, sizeof *s);
+}
+
+void scene_rotation(double R[9], const double degrees[3])
+{
+    double ca = cos(degrees[0] * SCENE_DEGREE), sa = sin(degrees[0] * SCENE_DEGREE);
+    double cb = cos(degrees[1] * SCENE_DEGREE), sb = sin(degrees[1] * SCENE_DEGREE);
+    double cc = cos(degrees[2] * SCENE_DEGREE), sc = sin(degrees[2] * SCENE_DEGREE);
+    R[0] = cc * cb; R[1] = cc * sb * sa - sc * ca; R[2] = cc * sb * ca + sc * sa;
+    R[3] = sc * cb; R[4] = sc * sb * sa + cc * ca; R[5] = sc * sb * ca - cc * sa;
+    R[6] = -sb; R[7] = cb * sa; R[8] = cb * ca;
+}
+
+/* ---- The world ------------------------------------------------------------------------------ */
+
+int scene_index_of(const scene *s, embipc_body handle)
+{
+    for (int i = 0; handle.index1 && i < s->body_count; i++)
+        if (s->body[i].handle.index1 == handle.index1 && s->body[i].handle.generation == handle.generation)
+            return i;
+    return -1;
+}
+
+/* More of the pairs that cross, after the library has refused a body and named the first. */
+static void scene_list_crossings(const scene *s, const embipc_world *world, const char *name, tool_text *t)
+{
+    embipc_intersection list[4];
+    int count = embipc_world_rejected(world, list, 4);
+    for (int i = 1; i < count && i < 4; i++) {
+        const embipc_intersection *k = &list[i];
+        int a = scene_index_of(s, k->edge_body),
+            b = scene_index_of(s, k->triangle_body); /* -1: the refused one */
+        tool_put(t, "\n  edge %d-%d of \"%s\" meets triangle %d of \"%s\"", k->edge[0], k->edge[1],
+                 a >= 0 ? s->body[a].name : name, k->triangle, b >= 0 ? s->body[b].name : name);
+    }
+    if (count > 4) tool_put(t, "\n  and %d more", count - 4);
+}
+
+/* What the library said, with file and line, and the body where the text does not begin with it. */
+static int scene_refused(const scene *s, const embipc_world *world, int line, const char *name, tool_error *e)
+{
+    const embipc_error *w = embipc_world_error(world);
+    tool_text t = { NULL, 0, 0 };
+    tool_put(&t, "%s", w->text[0] ? w->text : embipc_result_text(w->code));
+    if (w->code == EMBIPC_ERR_INTERSECTION) scene_list_crossings(s, world, name, &t);
+    if (strncmp(t.data, "body \"", 6) == 0) tool_fail(e, "%s:%d: %s", s->path, line, t.data);
+    else tool_fail(e, "%s:%d: body \"%s\": %s", s->path, line, name, t.data);
+    tool_text_free(&t);
+    return 0;
+}
+
+/* Nodes of a full body that start within the box of a drive; NULL when there are none. */
+static int *scene_select(const scene_drive *d, const embipc_body_view *view, int *count)
+{
+    int *nodes = (int *)tool_alloc((size_t)view->node_count, sizeof *nodes);
+    *count = 0;
+    for (int i = 0; i < view->node_count; i++) {
+        int inside = 1;
+        for (int k = 0; k < 3; k++)
+            inside &= view->q[3 * i + k] >= d->box[k] && view->q[3 * i + k] <= d->box[3 + k];
+        if (inside) nodes[(*count)++] = i;
+    }
+    return nodes;
+}
+
+/* Centre of the bounding box of the surface. */
+static void scene_centre(const embipc_body_view *view, double centre[3])
+{
+    for (int k = 0; k < 3; k++) {
+        double lo = view->x[k], hi = view->x[k];
+        for (int i = 1; i < view->vertex_count; i++) {
+            lo = view->x[3 * i + k] < lo ? view->x[3 * i + k] : lo;
+            hi = view->x[3 * i + k] > hi ? view->x[3 * i + k] : hi;
+        }
+        centre[k] = (lo + hi) / 2;
+    }
+}
+
+static int scene_build_drive(scene *s, embipc_world *world, scene_drive *d, tool_error *e)
+{
+    embipc_drive_def def = embipc_default_drive_def();
+    const scene_body *b = &s->body[d->body];
+    embipc_body_view view;
+    int *nodes = NULL, ok;
+    if (embipc_body_get_view(world, b->handle, &view) != EMBIPC_OK)
+        return scene_refused(s, world, d->line, b->name, e);
+    def.body = b->handle;
+    def.keys = d->keys;
+    def.key_count = d->key_count;
+    scene_centre(&view, def.centre);
+    if (d->has_box && b->def.kind == EMBIPC_FULL) {
+        def.nodes = nodes = scene_select(d, &view, &def.node_count);
+        if (def.node_count == 0) {
+            free(nodes);
+            return tool_fail(
+                e, "%s:%d: body \"%s\": drive: found no node in the box of \"select\", expected at least one",
+                s->path, d->line, b->name);
+        }
+    }
+    ok = embipc_drive_create(world, &def, &d->handle) == EMBIPC_OK;
+    free(nodes);
+    return ok || scene_refused(s, world, d->line, b->name, e);
+}
+
+static int scene_build_all(scene *s, embipc_world *world, tool_error *e)
+{
+    for (int i = 0; i < s->body_count; i++) {
+        scene_body *b = &s->body[i];
+        b->def.name = b->name;
+        if (embipc_body_create(world, &b->def, &b->handle) != EMBIPC_OK)
+            return scene_refused(s, world, b->line, b->name, e);
+    }
+    for (int i = 0; i < s->pair_count; i++) {
+        const scene_pair *p = &s->pair[i];
+        if (embipc_world_set_pair(world, s->body[p->a].handle, s->body[p->b].handle, p->friction, p->contact)
+            != EMBIPC_OK)
+            return scene_refused(s, world, p->line, s->body[p->a].name, e);
+    }
+    for (int i = 0; i < s->drive_count; i++)
+        if (!scene_build_drive(s, world, &s->drive[i], e)) return 0;
+    return 1;
+}
+
+int scene_build(scene *s, embipc_world **world, tool_error *e)
+{
+    embipc_error error;
+    memset(&error, 0, sizeof error);
+    if (embipc_world_create(&s->world, world, &error) != EMBIPC_OK)
+        return tool_fail(e, "%s: %s", s->path, error.text[0] ? error.text : embipc_result_text(error.code));
+    if (scene_build_all(s, *world, e)) return 1;
+    embipc_world_destroy(*world);
+    *world = NULL;
+    return 0;
+}

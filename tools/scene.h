@@ -1,0 +1,62 @@
+/* Scene files, version 1: JSON to descriptions, descriptions to a world.
+ * Every key is checked for its name, type and range here, with file and line; what is left out stays as
+ * embipc_default_*_def() has it, so that the library derives it. What bodies may look like is the library's
+ * judgement: its words are passed on with the name of the body. */
+#ifndef TOOL_SCENE_H
+#define TOOL_SCENE_H
+#include "../embipc.h"
+#include "common.h"
+#include "meshio.h"
+
+typedef struct scene_body {
+    char name[64];
+    int line;                   /* of its { in the scene file */
+    char source[256];           /* name of the mesh file or of the shape */
+    int is_bear;                /* the shape with paint of its own */
+    embipc_body_def def;        /* points into the meshes below */
+    tool_mesh surface, cage;         /* owned; cage is empty when the library builds it */
+    embipc_body handle;         /* once built */
+} scene_body;
+
+typedef struct scene_drive {
+    int body, line;
+    int has_box;
+    double box[6];              /* lower and upper corner, m, in world coordinates at the start */
+    double *keys;               /* owned; rows of 7: s, m (3), rotation vector in rad (3) */
+    int key_count;
+    embipc_drive handle;
+} scene_drive;
+
+typedef struct scene_pair {
+    int a, b, line;
+    double friction;            /* -1: geometric mean */
+    int contact;
+} scene_pair;
+
+typedef struct scene {
+    char *path;
+    embipc_world_def world;
+    double duration;            /* s; 1 when the file does not say */
+    scene_body *body;
+    int body_count, body_capacity;
+    scene_drive *drive;
+    int drive_count, drive_capacity;
+    scene_pair *pair;
+    int pair_count, pair_capacity;
+} scene;
+
+/* Reads a scene file and the meshes it names. Returns 1, or 0 with e filled. Free in either case. */
+int scene_read(scene *s, const char *path, tool_error *e);
+/* The same from memory; paths of meshes are relative to the directory of `path`. */
+int scene_parse(scene *s, const char *path, const char *data, size_t size, tool_error *e);
+void scene_free(scene *s);
+
+/* Makes the world of a scene, with s->world as its description. *world is NULL on failure. */
+int scene_build(scene *s, embipc_world **world, tool_error *e);
+
+/* Number of the body that has this handle, or -1. */
+int scene_index_of(const scene *s, embipc_body handle);
+
+/* R = Rz(c) Ry(b) Rx(a) of angles [a, b, c] in degrees, row-major. */
+void scene_rotation(double R[9], const double degrees[3]);
+#endif

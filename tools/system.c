@@ -1,0 +1,61 @@
+#define _POSIX_C_SOURCE 200809L
+#include "system.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+double system_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int system_stderr_is_terminal(void) { return isatty(2); }
+
+static int system_is_directory(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+int system_make_directories(const char *path)
+{
+    char part[4096];
+    size_t n = strlen(path);
+    if (n == 0 || n >= sizeof part) return 0;
+    for (size_t i = 1; i <= n; i++) {
+        if (i < n && path[i] != '/') continue;
+        memcpy(part, path, i);
+        part[i] = 0;
+        if (mkdir(part, 0777) != 0 && errno != EEXIST && !system_is_directory(part)) return 0;
+    }
+    return system_is_directory(path);
+}
+
+/* ---- Interrupts ----------------------------------------------------------------------------- */
+
+static volatile int system_interrupted;
+
+static void system_on_signal(int number)
+{
+    (void)number;
+    system_interrupted = 1;
+}
+
+const volatile int *system_catch_interrupt(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = system_on_signal;
+    action.sa_flags = (int)SA_RESETHAND;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return &system_interrupted;
+}

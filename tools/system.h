@@ -1,0 +1,13 @@
+/* The few things that C99 has no words for: wall time, terminals, directories, interrupts.
+ * A port to a system without POSIX changes system.c and nothing else. */
+#ifndef TOOL_SYSTEM_H
+#define TOOL_SYSTEM_H
+
+double system_seconds(void);                     /* monotonic, from an arbitrary start */
+int system_stderr_is_terminal(void);
+int system_make_directories(const char *path);   /* with its parents; 1 when it is there afterwards */
+
+/* From this call on the first interrupt or termination signal sets the flag, and a second one ends the
+ * program. */
+const volatile int *system_catch_interrupt(void);
+#endif
