@@ -493,6 +493,46 @@ static void test_case_collapse(void)
         }
 }
 
+/* configurations known from public test suites: double roots, slow convergence, a triangle that turns over while it
+ * passes, a thin one that moves along with the point */
+static void test_case_public_suites(void)
+{
+    static const double root1[24] = {
+        -3.0022200, 0.2362580, 0.0165247, -3.2347850, 0.8312380, -0.1151003, -3.0319900, 0.3148750, 0, -2.8548800, 0.0900349, 0,
+        -2.8995600, 0.0345838, 0.0638580, -3.1716930, 0.6104858, -0.0713340, -3.0319900, 0.3148750, 0, -2.8548800, 0.0900349, 0};
+    static const double slow1[24] = {
+        1, 0.50803125, 2.10835646075301e-18, -2.38233935445388e-18, 0.50803125, 1,
+        -4.99999999958867e-07, 0.5, 0, -4.99999999958867e-07, 0.5, 1,
+        1, 0.47124375, 4.11078309465837e-18, -2.8526707189104e-18, 0.47124375, 1,
+        -4.99999999958867e-07, 0.5, 0, -4.99999999958867e-07, 0.5, 1};
+    static const double slow2[24] = {
+        1.00002232466453, 0.500004786049044, -2.06727783590977e-05, 1.64687846177844e-05, 0.499996645067319, 1.63939999009028e-05,
+        1, 0.5, 0, 0, 0.5, 0,
+        1.00294282700155, 0.498652627047143, 0.003626320742036, -0.00219276550735626, 0.500871179186644, -0.00315828804921928,
+        1, 0.5, 0, 0, 0.5, 0};
+    static const double flip[24] = {0.1, 0.1, 0.1, 0, 0, 1, 1, 0, 1, 0, 1, 1, 0.1, 0.1, 0.1, 0, 0, 0, 0, 1, 0, 1, 0, 0};
+    static const double sliver[24] = {
+        0.0133653, 0.100651, -0.0215935, 0.0100485, 0.0950896, -0.0171013, 0.0130388, 0.100666, -0.0218112,
+        0.015413, 0.100554, -0.0202265,
+        0.0133652999767858, 0.099670000268615, -0.0215934999996444, 0.0100484999799995, 0.0941086002577558, -0.0171012999972189,
+        0.0130387999724314, 0.0996850002629403, -0.0218111999936902, 0.0154129999740718, 0.0995730002646605, -0.020226499996014};
+    static const double end[] = {.5, .8, .88, .9, 1};
+    double root2[24] = {0, 0, 1, 0, 1, 1, 0.1, 0.2, 2, 0.1, 0.2, -1, 1, 1, 0, 0, 0, 0, 0.1, 0.2, 2, 0.1, 0.2, -1}, p[12], toi;
+    ENSURE_CLOSE(check(root1, root1 + 12, 1, NULL).time, 0.13955, 1e-5);
+    expect_free(slow1, slow1 + 12, 1);   /* misses by 5e-7, beyond the edge's end */
+    ENSURE_CLOSE(check(slow2, slow2 + 12, 1, NULL).time, 1.79891e-3, 1e-8);
+    expect_contact(flip, flip + 12, 0, 0.9, 0.2);
+    expect_free(sliver, sliver + 12, 0);
+    for (int i = 0; i < 5; i++) {
+        double x1[12];
+        for (int k = 0; k < 12; k++) x1[k] = root2[k] + end[i] * (root2[12 + k] - root2[k]);
+        check(root2, x1, 1, NULL);
+    }
+    for (int k = 0; k < 12; k++) p[k] = slow2[12 + k] - slow2[k];
+    ENSURE(embi_ccd(slow2, p, 1, 0, 2.8076171875e-3, &toi) && toi < 1.79892e-3);
+    ENSURE(!embi_ccd(slow2, p, 1, 0, 1.79e-3, &toi));
+}
+
 static void test_not_finite(void)
 {
     static const double bad[3] = {(double)NAN, HUGE_VAL, -HUGE_VAL};
@@ -505,8 +545,10 @@ static void test_not_finite(void)
             for (int e = 0; e < 2; e++) {
                 ENSURE(ccd(x0, x1, e, 0, &toi) == 1);
                 ENSURE(toi == 0);
+                toi = -1;
+                ENSURE(embi_ccd(x0, x1, e, 0, 1, &toi) == 1);   /* here the second is a motion */
+                ENSURE(toi == 0);
             }
-            memcpy(x0, x1, sizeof x0);
         }
     {
         double x0[12] = {0, 1, 0, -1, 0, 1, 1, 0, 1, 0, 0, -1}, x1[12], toi = -1;
@@ -614,6 +656,7 @@ int main(int argc, char **argv)
     RUN(case_rest);
     RUN(case_side_and_plane);
     RUN(case_collapse);
+    RUN(case_public_suites);
     RUN(not_finite);
     RUN(min_separation);
     RUN(motion_and_end);

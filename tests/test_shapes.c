@@ -23,21 +23,25 @@ static double orient(const double *a, const double *b, const double *c, const do
         v[i] = c[i] - a[i];
         w[i] = d[i] - a[i];
     }
-    return u[0] * (v[1] * w[2] - v[2] * w[1]) + u[1] * (v[2] * w[0] - v[0] * w[2]) + u[2] * (v[0] * w[1] - v[1] * w[0]);
+    return u[0] * (v[1] * w[2] - v[2] * w[1]) + u[1] * (v[2] * w[0] - v[0] * w[2]) +
+           u[2] * (v[0] * w[1] - v[1] * w[0]);
 }
 
 static double surface_volume(const shape_mesh *m)
 {
     double zero[3] = {0, 0, 0}, v = 0;
     for (int t = 0; t < m->tri_count; t++)
-        v += orient(zero, m->x + 3 * m->tri[3 * t], m->x + 3 * m->tri[3 * t + 1], m->x + 3 * m->tri[3 * t + 2]) / 6;
+        v += orient(zero, m->x + 3 * m->tri[3 * t], m->x + 3 * m->tri[3 * t + 1],
+                    m->x + 3 * m->tri[3 * t + 2]) /
+             6;
     return v;
 }
 
 static double extent(const shape_mesh *m, int axis, int high)
 {
     double e = m->x[axis];
-    for (int v = 0; v < m->node_count; v++) e = high ? fmax(e, m->x[3 * v + axis]) : fmin(e, m->x[3 * v + axis]);
+    for (int v = 0; v < m->node_count; v++)
+        e = high ? fmax(e, m->x[3 * v + axis]) : fmin(e, m->x[3 * v + axis]);
     return e;
 }
 
@@ -70,7 +74,8 @@ static double worst_dihedral(const shape_mesh *m)
                 c[1] = p[0][2] * p[1][0] - p[0][0] * p[1][2];
                 c[2] = p[0][0] * p[1][1] - p[0][1] * p[1][0];
                 sine = sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
-                worst = fmin(worst, atan2(sine, p[0][0] * p[1][0] + p[0][1] * p[1][1] + p[0][2] * p[1][2]) * 57.29577951308232);
+                worst = fmin(worst, atan2(sine, p[0][0] * p[1][0] + p[0][1] * p[1][1] + p[0][2] * p[1][2]) *
+                                        57.29577951308232);
             }
     return worst;
 }
@@ -147,8 +152,10 @@ static int crossings(const shape_mesh *m)
             const int *f = m->tri + 3 * t;
             for (int e = 0; e < 3; e++) {
                 int i = m->tri[3 * s + e], j = m->tri[3 * s + (e + 1) % 3], up = 0;
-                const double *p = m->x + 3 * i, *q = m->x + 3 * j, *a = m->x + 3 * f[0], *b = m->x + 3 * f[1], *c = m->x + 3 * f[2];
-                if (i > j || i == f[0] || i == f[1] || i == f[2] || j == f[0] || j == f[1] || j == f[2]) continue;
+                const double *p = m->x + 3 * i, *q = m->x + 3 * j, *a = m->x + 3 * f[0], *b = m->x + 3 * f[1],
+                             *c = m->x + 3 * f[2];
+                if (i > j || i == f[0] || i == f[1] || i == f[2] || j == f[0] || j == f[1] || j == f[2])
+                    continue;
                 if (orient(a, b, c, p) * orient(a, b, c, q) >= 0) continue;
                 up = (orient(p, q, a, b) > 0) + (orient(p, q, b, c) > 0) + (orient(p, q, c, a) > 0);
                 count += up == 0 || up == 3;
@@ -298,8 +305,9 @@ static void test_sphere(void)
         ENSURE(shape_sphere(&m, 2, n, 0, NULL));
         check(&m, 0, 2, 0);
         ENSURE(m.node_count == 10 * f * f + 2 && m.tri_count == 20 * f * f);
-        for (int v = 0; v < m.node_count; v++) ENSURE_CLOSE(sqrt(shape_dot(m.x + 3 * v, m.x + 3 * v)), 2, 1e-14);
-        lack = 1 - surface_volume(&m) / exact;      /* flat faces lose a part that falls with the square of f */
+        for (int v = 0; v < m.node_count; v++)
+            ENSURE_CLOSE(sqrt(shape_dot(m.x + 3 * v, m.x + 3 * v)), 2, 1e-14);
+        lack = 1 - surface_volume(&m) / exact; /* flat faces lose a part that falls with the square of f */
         ENSURE(lack > 0.3 / (f * f) && lack < 0.7 / (f * f));
         shape_free(&m);
     }
@@ -312,6 +320,7 @@ static void test_ball(void)
         double lack, h = 2.0 / n;
         int on = 0, inside = 0;
         ENSURE(shape_sphere(&m, 2, n, 1, NULL));
+        if (!m.x) return;
         check(&m, 1, 2, 20);
         lack = 1 - surface_volume(&m) / (4.0 / 3 * SHAPE_PI * 8);
         ENSURE(lack > 0 && lack < 0.3 * h * h);
@@ -320,7 +329,7 @@ static void test_ball(void)
             on += fabs(r - 2) < 1e-6;
             inside += r < 2 - 1e-6;
         }
-        ENSURE(on + inside == m.node_count && on == m.tri_count / 2 + 2);    /* all of the surface is on the sphere */
+        ENSURE(on + inside == m.node_count && on == m.tri_count / 2 + 2); /* all of the surface is on it */
         ENSURE(unmirrored(&m, 1) == 0);
         if (n <= 6) ENSURE(crossings(&m) == 0);
         shape_free(&m);
@@ -384,6 +393,7 @@ static void test_bear(void)
     shape_mesh m;
     int seat = 0, on = 0;
     ENSURE(shape_bear(&m, 0, 1, NULL));
+    if (!m.x) return;
     check(&m, 1, 2, 15);
     ENSURE(abs(m.node_count - 400) <= 40);
     ENSURE(m.tet_count >= 1100 && m.tet_count <= 1300);
@@ -411,6 +421,7 @@ static void test_bear_at_other_resolutions(void)
     for (int n = 4; n <= 24; n += 4) {
         shape_mesh m;
         ENSURE(shape_bear(&m, n, n != 24, NULL));
+        if (!m.x) return;
         check(&m, n != 24, 2, 12);
         ENSURE(unmirrored(&m, 1) == 0);
         ENSURE(extent(&m, 2, 0) == 0 && extent(&m, 1, 1) < 0.053);

@@ -8,7 +8,7 @@
  * one, that is the reason. */
 static void defaults_line(const char *what, double value, const char *unit, int derived, const char *reason)
 {
-    printf("  %-18s %-12.6g %-8s %s\n", what, value, unit, derived ? reason : "given by the scene");
+    printf("  %-19s %-12.6g %-8s %s\n", what, value, unit, derived ? reason : "given by the scene");
 }
 
 static void defaults_contact(const scene *s, const embipc_body_parameters *p, const embipc_body_state *b)
@@ -45,15 +45,16 @@ static void defaults_material(const embipc_body_def *d)
     else {
         defaults_line("young", m->young, "Pa", m->young == n->young, "default");
         defaults_line("poisson", m->poisson, "", m->poisson == n->poisson, "default");
-        printf("  %-18s %-12s %-8s %s\n", "averaged", defaults_on(averaged), "",
+        printf("  %-19s %-12s %-8s %s\n", "averaged", defaults_on(averaged), "",
                m->averaged >= 0 ? "given by the scene" : "default: on for cages, against locking");
     }
     defaults_line("density", m->density, "kg/m^3", m->density == n->density, "default");
-    printf("  %-18s [%g, %g]%*s %s\n", "damping", m->damping[0], m->damping[1], 15, "1/s, s",
+    printf("  %-19s [%g, %g] 1/s, s  %s\n", "damping", m->damping[0], m->damping[1],
            m->damping[0] == 0 && m->damping[1] == 0 ? "default: none" : "given by the scene");
-    printf("  %-18s %-12s %-8s %s\n", "determinant bound", defaults_on(bound), "",
-           "default: on for affine bodies, which have no other self-contact");
-    printf("  %-18s %-12s %-8s %s\n", "self-contact", defaults_on(d->self_contact), "", "default");
+    printf("  %-19s %-12s %-8s %s\n", "determinant bound", defaults_on(bound), "",
+           "default: on for affine bodies, in the place of their self-contact");
+    if (d->kind != EMBIPC_AFFINE)
+        printf("  %-19s %-12s %-8s %s\n", "self-contact", defaults_on(d->self_contact), "", "default");
 }
 
 static int defaults_is_dynamic(const scene_body *b) { return b->def.kind >= EMBIPC_AFFINE; }
@@ -110,7 +111,7 @@ static void defaults_print(const scene *s, const embipc_world *world)
     printf("%s\n", s->path);
     defaults_line("time_step", d->time_step, "s", d->time_step == standard.time_step, "default");
     defaults_line("duration", s->duration, "s", s->duration == 1, "default");
-    printf("  %-18s [%g, %g, %g] m/s^2\n", "gravity", d->gravity[0], d->gravity[1], d->gravity[2]);
+    printf("  %-19s [%g, %g, %g] m/s^2\n", "gravity", d->gravity[0], d->gravity[1], d->gravity[2]);
     defaults_line("friction_iterations", d->friction_iterations, "",
                   d->friction_iterations == standard.friction_iterations, "default");
     defaults_line("max_iterations", d->max_iterations, "", d->max_iterations == standard.max_iterations,
@@ -120,7 +121,8 @@ static void defaults_print(const scene *s, const embipc_world *world)
            "friction the geometric mean of both\n");
     for (int a = 0; a < s->body_count; a++)
         for (int b = a; b < s->body_count; b++)
-            if (defaults_is_dynamic(&s->body[a]) || defaults_is_dynamic(&s->body[b]))
+            if ((defaults_is_dynamic(&s->body[a]) || defaults_is_dynamic(&s->body[b]))
+                && !(a == b && s->body[a].def.kind == EMBIPC_AFFINE))
                 defaults_pair(s, world, a, b);
 }
 

@@ -47,11 +47,13 @@ static int main_number(const char *option, const char *value, int whole, double 
 
 /* The first six take a value. */
 enum {
-    OPT_OUT, OPT_EVERY, OPT_DURATION, OPT_TIME_STEP, OPT_THREADS, OPT_PICTURE, OPT_FRAMES, OPT_REPORT, OPT_QUIET,
-    OPT_COUNT
+    OPT_OUT, OPT_EVERY, OPT_DURATION, OPT_TIME_STEP, OPT_THREADS, OPT_PICTURE,
+    OPT_FRAMES, OPT_REPORT, OPT_QUIET, OPT_COUNT
 };
-static const char *const main_option[OPT_COUNT] = { "--out", "--every", "--duration", "--time-step", "--threads",
-                                                    "--picture", "--frames", "--report", "--quiet" };
+static const char *const main_option[OPT_COUNT] = {
+    "--out", "--every", "--duration", "--time-step", "--threads", "--picture",
+    "--frames", "--report", "--quiet"
+};
 
 /* Takes argv[i] in, and its value where it has one; *i moves to the last word used. */
 static int main_take(run_options *o, int argc, char **argv, int *i)

@@ -29,8 +29,8 @@ static FILE *output_create(const char *directory, const char *name, const char *
 }
 
 static const char output_steps_header[] =
-    "step,time_s,wall_ms,newton_iterations,factorizations,contacts,min_distance_m,kinetic_J,elastic_J,barrier_J,"
-    "potential_J,max_speed_mps,converged,drive_short_m\n";
+    "step,time_s,wall_ms,newton_iterations,factorizations,contacts,min_distance_m,kinetic_J,elastic_J,"
+    "barrier_J,potential_J,max_speed_mps,converged,drive_short_m\n";
 static const char output_forces_header[] =
     "step,time_s,body_a,body_b,fx_N,fy_N,fz_N,friction_fx_N,friction_fy_N,friction_fz_N\n";
 static const char output_bodies_header[] =

@@ -227,7 +227,8 @@ static unsigned png_hash(const unsigned char *p)
 }
 
 /* The longest repeat at `at` of something that starts in the window; 0 when none is long enough. */
-static int png_repeat(const unsigned char *data, int size, int at, int candidate, const int *earlier, int *distance)
+static int png_repeat(const unsigned char *data, int size, int at, int candidate, const int *earlier,
+                      int *distance)
 {
     int best = 0, limit = size - at < PNG_LONGEST ? size - at : PNG_LONGEST;
     for (int tries = 0; tries < PNG_CHAIN && candidate >= 0 && at - candidate <= PNG_WINDOW; tries++) {
@@ -302,7 +303,8 @@ static void png_filter_row(unsigned char *out, const unsigned char *row, const u
         long sum = 0;
         out[0] = (unsigned char)kind;
         for (int i = 0; i < n; i++) {
-            int left = i >= 3 ? row[i - 3] : 0, up = above ? above[i] : 0, corner = i >= 3 && above ? above[i - 3] : 0;
+            int left = i >= 3 ? row[i - 3] : 0, up = above ? above[i] : 0,
+                corner = i >= 3 && above ? above[i - 3] : 0;
             out[1 + i] = (unsigned char)((row[i] - png_predict(kind, left, up, corner)) & 255);
             sum += out[1 + i] < 128 ? out[1 + i] : 256 - out[1 + i];
         }

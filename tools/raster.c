@@ -86,7 +86,10 @@ static void raster_sub(double r[3], const double a[3], const double b[3])
     for (int i = 0; i < 3; i++) r[i] = a[i] - b[i];
 }
 
-static double raster_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static double raster_dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 static void raster_cross(double r[3], const double a[3], const double b[3])
 {
@@ -187,8 +190,10 @@ void raster_destroy(raster_scene *scene)
  * crease angle from the corner's own. */
 static int raster_normals(raster_object *o)
 {
-    int *first = (int *)calloc((size_t)o->nv + 2, sizeof *first), *list = (int *)malloc((3 * (size_t)o->nt + 1) * sizeof *list);
-    double *area = (double *)malloc((3 * (size_t)o->nt + 1) * sizeof *area), limit = cos(o->look.crease * RASTER_PI / 180);
+    int *first = (int *)calloc((size_t)o->nv + 2, sizeof *first),
+        *list = (int *)malloc((3 * (size_t)o->nt + 1) * sizeof *list);
+    double *area = (double *)malloc((3 * (size_t)o->nt + 1) * sizeof *area),
+           limit = cos(o->look.crease * RASTER_PI / 180);
     int good = first && list && area;
     for (int t = 0; good && t < o->nt; t++) {
         double a[3], b[3];
@@ -206,7 +211,8 @@ static int raster_normals(raster_object *o)
         memcpy(n, own, 3 * sizeof *n);
         for (int k = first[o->tri[i]]; k < first[o->tri[i] + 1] && !(o->look.flags & RASTER_FLAT); k++) {
             const double *other = area + 3 * list[k];
-            if (list[k] == i / 3 || raster_dot(own, other) < limit * size * sqrt(raster_dot(other, other))) continue;
+            if (list[k] == i / 3 || raster_dot(own, other) < limit * size * sqrt(raster_dot(other, other)))
+                continue;
             for (int c = 0; c < 3; c++) n[c] += other[c];
         }
         raster_unit(n);
@@ -217,7 +223,8 @@ static int raster_normals(raster_object *o)
     return good;
 }
 
-int raster_add_mesh(raster_scene *scene, const double *x, int nv, const int *tri, int nt, const raster_look *look)
+int raster_add_mesh(raster_scene *scene, const double *x, int nv, const int *tri, int nt,
+                    const raster_look *look)
 {
     raster_object o = {0}, *grown;
     size_t nodes, corners;
@@ -290,7 +297,8 @@ int raster_label(raster_scene *scene, const char *text, int x, int y, int scale,
 
 /* ==== 2. The camera ========================================================================== */
 
-void raster_camera(raster_scene *scene, const double eye[3], const double target[3], const double up[3], double fov)
+void raster_camera(raster_scene *scene, const double eye[3], const double target[3], const double up[3],
+                   double fov)
 {
     memcpy(scene->eye, eye, sizeof scene->eye);
     raster_sub(scene->ahead, target, eye);
@@ -341,7 +349,8 @@ static double raster_middle(const double a[8], const double c[8], double distanc
 
 /* A corner a across and c ahead of the target is in view from distance D when |a - s| <= (D + c) slope. The
  * smallest D that allows an s follows from the largest of a - c slope and of -a - c slope. */
-void raster_frame(raster_scene *scene, const double low[3], const double high[3], const double from[3], double fov)
+void raster_frame(raster_scene *scene, const double low[3], const double high[3], const double from[3],
+                  double fov)
 {
     static const double up[3] = {0, 0, 1};
     double target[3], eye[3], way[3], slope, across[2][8], deep[8], distance = 0;
@@ -426,7 +435,8 @@ static void raster_place_lights(raster_scene *s)
         int k = i - RASTER_KEYS;
         if (i < RASTER_KEYS) {
             double r = 0.08 * sqrt((i + 0.5) / RASTER_KEYS);
-            for (int c = 0; c < 3; c++) l->toward[c] = s->light[c] + r * (cos(golden * i) * u[c] + sin(golden * i) * v[c]);
+            for (int c = 0; c < 3; c++)
+                l->toward[c] = s->light[c] + r * (cos(golden * i) * u[c] + sin(golden * i) * v[c]);
         } else {
             double z = 1 - 0.96 * (k + 0.5) / RASTER_SKIES, r = sqrt(1 - z * z);
             l->toward[0] = r * cos(golden * k);
@@ -471,9 +481,10 @@ static int raster_shadow_maps(raster_scene *s)
     return 1;
 }
 
-/* Does the light reach point p of an object. A blocker on the object itself counts only when it is further off
- * than a triangle is wide: smooth shading bends the light around the facets, and so must the shadows. */
-static int raster_reached(const raster_scene *s, const raster_lamp *l, const double p[3], const double n[3], int object)
+/* Does the light reach point p of an object. A blocker on the object itself counts only when it is further
+ * off than a triangle is wide: smooth shading bends the light around the facets, and so must the shadows. */
+static int raster_reached(const raster_scene *s, const raster_lamp *l, const double p[3], const double n[3],
+                          int object)
 {
     double d[3], texel = 2 * s->radius / s->map, x, y, above;
     const raster_blocker *at;
@@ -488,14 +499,18 @@ static int raster_reached(const raster_scene *s, const raster_lamp *l, const dou
 
 static double raster_to_linear(double c) { return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4); }
 
-static double raster_to_srgb(double c) { return c <= 0.0031308 ? 12.92 * c : 1.055 * pow(c, 1 / 2.4) - 0.055; }
-
-/* A matt surface with a faint highlight at p with unit normal n under all lights of one sample; rgb is sRGB in
- * and linear out. object is -1 for the ground. */
-static void raster_shade(const raster_scene *s, double rgb[3], const double p[3], const double n[3], int object,
-                         double gloss, int sample)
+static double raster_to_srgb(double c)
 {
-    static const double key_rgb[3] = {1.0, 0.95, 0.87}, sky_rgb[3] = {0.86, 0.93, 1.0}, floor_rgb[3] = {1, 0.96, 0.9};
+    return c <= 0.0031308 ? 12.92 * c : 1.055 * pow(c, 1 / 2.4) - 0.055;
+}
+
+/* A matt surface with a faint highlight at p with unit normal n under all lights of one sample; rgb is sRGB
+ * in and linear out. object is -1 for the ground. */
+static void raster_shade(const raster_scene *s, double rgb[3], const double p[3], const double n[3],
+                         int object, double gloss, int sample)
+{
+    static const double key_rgb[3] = {1.0, 0.95, 0.87}, sky_rgb[3] = {0.86, 0.93, 1.0},
+                        floor_rgb[3] = {1, 0.96, 0.9};
     double key = 0, sky = 0, shine, fill, floor_light, half[3];
     for (int i = 0; i < 3; i++) half[i] = s->eye[i] - p[i];
     raster_unit(half);
@@ -513,7 +528,8 @@ static void raster_shade(const raster_scene *s, double rgb[3], const double p[3]
     shine = gloss > 0 && key > 0 ? gloss * fmin(1, 4 * key) * pow(fmax(0, raster_dot(n, half)), 28) : 0;
     for (int i = 0; i < 3; i++)
         rgb[i] = raster_to_linear(raster_clamp(rgb[i], 0, 1)) *
-                     (0.80 * key * key_rgb[i] + 0.42 * sky * sky_rgb[i] + 0.10 * fill + 0.16 * floor_light * floor_rgb[i]) +
+                     (0.80 * key * key_rgb[i] + 0.42 * sky * sky_rgb[i] + 0.10 * fill +
+                      0.16 * floor_light * floor_rgb[i]) +
                  shine * key_rgb[i];
 }
 
@@ -658,12 +674,13 @@ static int raster_on_wire(const raster_face *f, const raster_look *look, int64_t
 }
 
 /* Colour (linear) and opacity of a face at a sample with screen weights e and 1/depth w. */
-static double raster_face_colour(const raster_scene *s, const raster_face *f, int64_t gx, int64_t gy, const double e[3],
-                                 double w, int sample, double rgb[3])
+static double raster_face_colour(const raster_scene *s, const raster_face *f, int64_t gx, int64_t gy,
+                                 const double e[3], double w, int sample, double rgb[3])
 {
     const raster_object *o = s->object + f->object;
     const raster_look *look = &o->look;
-    double weight[3] = {0, 0, 0}, p[3] = {0, 0, 0}, n[3] = {0, 0, 0}, rest[3] = {0, 0, 0}, view[3], alpha = look->alpha;
+    double weight[3] = {0, 0, 0}, p[3] = {0, 0, 0}, n[3] = {0, 0, 0}, rest[3] = {0, 0, 0}, view[3],
+           alpha = look->alpha;
     for (int c = 0; c < 3; c++)         /* straight in space is e w on the screen */
         for (int i = 0; i < 3; i++) weight[i] += e[c] * f->w[c] / w * f->weight[c][i];
     for (int c = 0; c < 3; c++) {
@@ -677,7 +694,7 @@ static double raster_face_colour(const raster_scene *s, const raster_face *f, in
     raster_unit(n);
     raster_sub(view, s->eye, p);
     raster_unit(view);
-    if (raster_dot(n, view) < 0) {      /* seen from behind; at the rim a smooth normal may lean away a little */
+    if (raster_dot(n, view) < 0) { /* seen from behind; at the rim a smooth normal may lean away a little */
         double a[3], b[3], flat[3];
         raster_sub(a, o->x + 3 * o->tri[3 * f->tri + 1], o->x + 3 * o->tri[3 * f->tri]);
         raster_sub(b, o->x + 3 * o->tri[3 * f->tri + 2], o->x + 3 * o->tri[3 * f->tri]);
@@ -691,7 +708,8 @@ static double raster_face_colour(const raster_scene *s, const raster_face *f, in
     if ((look->flags & RASTER_WIRE) && raster_on_wire(f, look, gx, gy)) {
         for (int i = 0; i < 3; i++) {
             double over = look->wire_alpha + alpha * (1 - look->wire_alpha);
-            rgb[i] = (look->wire_alpha * raster_to_linear(look->wire_rgb[i]) + alpha * (1 - look->wire_alpha) * rgb[i]) /
+            rgb[i] = (look->wire_alpha * raster_to_linear(look->wire_rgb[i]) +
+                      alpha * (1 - look->wire_alpha) * rgb[i]) /
                      fmax(over, 1e-9);
         }
         alpha = look->wire_alpha + alpha * (1 - look->wire_alpha);
@@ -700,10 +718,13 @@ static double raster_face_colour(const raster_scene *s, const raster_face *f, in
 }
 
 /* which of the nine a sample is */
-static int raster_which(int column, int row) { return row % RASTER_SIDE * RASTER_SIDE + column % RASTER_SIDE; }
+static int raster_which(int column, int row)
+{
+    return row % RASTER_SIDE * RASTER_SIDE + column % RASTER_SIDE;
+}
 
-/* Goes over the samples of a face in the band: opaque faces note themselves where they are nearest, see-through
- * ones mix their colour in. */
+/* Goes over the samples of a face in the band: opaque faces note themselves where they are nearest,
+ * see-through ones mix their colour in. */
 static void raster_draw_face(const raster_scene *s, raster_band *b, int index)
 {
     const raster_face *f = s->face + index;
@@ -723,7 +744,8 @@ static void raster_draw_face(const raster_scene *s, raster_band *b, int index)
     y1 = y1 < 0 ? -1 : y1 / RASTER_GRID;
     for (int row = (int)y0; row <= y1 && row < b->first + b->rows; row++)
         for (int column = (int)x0; column <= x1 && column < b->columns; column++) {
-            int64_t gx = (int64_t)column * RASTER_GRID + RASTER_GRID / 2, gy = (int64_t)row * RASTER_GRID + RASTER_GRID / 2;
+            int64_t gx = (int64_t)column * RASTER_GRID + RASTER_GRID / 2,
+                    gy = (int64_t)row * RASTER_GRID + RASTER_GRID / 2;
             size_t at = (size_t)(row - b->first) * (size_t)b->columns + (size_t)column;
             double e[3], w, rgb[3], alpha;
             if (!raster_covers(f, area, gx, gy, e)) continue;
@@ -735,15 +757,18 @@ static void raster_draw_face(const raster_scene *s, raster_band *b, int index)
                 continue;
             }
             alpha = raster_face_colour(s, f, gx, gy, e, w, raster_which(column, row), rgb);
-            for (int i = 0; i < 3; i++) b->rgb[3 * at + (size_t)i] += alpha * (rgb[i] - b->rgb[3 * at + (size_t)i]);
+            for (int i = 0; i < 3; i++)
+                b->rgb[3 * at + (size_t)i] += alpha * (rgb[i] - b->rgb[3 * at + (size_t)i]);
         }
 }
 
 /* Ground and background behind a sample; rgb linear. Returns 1/depth of the ground, 0 where there is none. */
 static double raster_backdrop(const raster_scene *s, int column, int row, double behind, double rgb[3])
 {
-    double across = (column + 0.5 - 0.5 * s->width * RASTER_SIDE) / s->focal, t = (row + 0.5) / (s->height * RASTER_SIDE);
-    double rise = (0.5 * s->height * RASTER_SIDE - row - 0.5) / s->focal, ray[3], p[3], far[2], depth, fade, floor_rgb[3];
+    double across = (column + 0.5 - 0.5 * s->width * RASTER_SIDE) / s->focal,
+           t = (row + 0.5) / (s->height * RASTER_SIDE);
+    double rise = (0.5 * s->height * RASTER_SIDE - row - 0.5) / s->focal, ray[3], p[3], far[2], depth, fade,
+           floor_rgb[3];
     static const double up[3] = {0, 0, 1}, down[3] = {0, 0, -1};
     for (int i = 0; i < 3; i++) {
         rgb[i] = raster_to_linear(s->top[i] + t * (s->bottom[i] - s->top[i]));
@@ -777,7 +802,8 @@ static void raster_draw_band(const raster_scene *s, raster_band *b)
         for (int column = 0; column < b->columns; column++) {
             size_t at = (size_t)(row - b->first) * (size_t)b->columns + (size_t)column;
             const raster_face *f = b->face[at] >= 0 ? s->face + b->face[at] : NULL;
-            int64_t gx = (int64_t)column * RASTER_GRID + RASTER_GRID / 2, gy = (int64_t)row * RASTER_GRID + RASTER_GRID / 2;
+            int64_t gx = (int64_t)column * RASTER_GRID + RASTER_GRID / 2,
+                    gy = (int64_t)row * RASTER_GRID + RASTER_GRID / 2;
             double ground = 0, e[3];
             if (!f || s->has_ground) ground = raster_backdrop(s, column, row, b->w[at], b->rgb + 3 * at);
             if (ground > b->w[at]) b->w[at] = ground;
@@ -798,7 +824,8 @@ static void raster_resolve(const raster_scene *s, const raster_band *b, unsigned
             for (int i = 0; i < 3; i++) {
                 double sum = 0;
                 for (int k = 0; k < RASTER_SAMPLES; k++) {
-                    size_t row = (size_t)(RASTER_SIDE * y + k / RASTER_SIDE), column = (size_t)(RASTER_SIDE * x + k % RASTER_SIDE);
+                    size_t row = (size_t)(RASTER_SIDE * y + k / RASTER_SIDE),
+                           column = (size_t)(RASTER_SIDE * x + k % RASTER_SIDE);
                     sum += raster_shoulder(b->rgb[3 * (row * (size_t)b->columns + column) + (size_t)i]);
                 }
                 sum = raster_to_srgb(raster_clamp(sum / RASTER_SAMPLES, 0, 1));
@@ -814,24 +841,33 @@ static const struct raster_glyph {
     char name;
     unsigned char row[7];
 } raster_font[] = {
-    {'0', {14, 17, 19, 21, 25, 17, 14}}, {'1', {4, 12, 4, 4, 4, 4, 14}},      {'2', {14, 17, 1, 6, 8, 16, 31}},
-    {'3', {30, 1, 1, 14, 1, 1, 30}},     {'4', {2, 6, 10, 18, 31, 2, 2}},     {'5', {31, 16, 30, 1, 1, 17, 14}},
-    {'6', {6, 8, 16, 30, 17, 17, 14}},   {'7', {31, 1, 2, 4, 8, 8, 8}},       {'8', {14, 17, 17, 14, 17, 17, 14}},
-    {'9', {14, 17, 17, 15, 1, 2, 12}},   {'A', {4, 10, 17, 17, 31, 17, 17}},  {'B', {30, 17, 17, 30, 17, 17, 30}},
-    {'C', {14, 17, 16, 16, 16, 17, 14}}, {'D', {28, 18, 17, 17, 17, 18, 28}}, {'E', {31, 16, 16, 30, 16, 16, 31}},
-    {'F', {31, 16, 16, 30, 16, 16, 16}}, {'G', {14, 17, 16, 19, 17, 17, 15}}, {'H', {17, 17, 17, 31, 17, 17, 17}},
-    {'I', {14, 4, 4, 4, 4, 4, 14}},      {'J', {7, 2, 2, 2, 2, 18, 12}},      {'K', {17, 18, 20, 24, 20, 18, 17}},
-    {'L', {16, 16, 16, 16, 16, 16, 31}}, {'M', {17, 27, 21, 21, 17, 17, 17}}, {'N', {17, 25, 25, 21, 19, 19, 17}},
-    {'O', {14, 17, 17, 17, 17, 17, 14}}, {'P', {30, 17, 17, 30, 16, 16, 16}}, {'Q', {14, 17, 17, 17, 21, 18, 13}},
-    {'R', {30, 17, 17, 30, 20, 18, 17}}, {'S', {15, 16, 16, 14, 1, 1, 30}},   {'T', {31, 4, 4, 4, 4, 4, 4}},
-    {'U', {17, 17, 17, 17, 17, 17, 14}}, {'V', {17, 17, 17, 17, 10, 10, 4}},  {'W', {17, 17, 17, 21, 21, 27, 17}},
-    {'X', {17, 17, 10, 4, 10, 17, 17}},  {'Y', {17, 17, 10, 4, 4, 4, 4}},     {'Z', {31, 1, 2, 4, 8, 16, 31}},
-    {'.', {0, 0, 0, 0, 0, 12, 12}},      {',', {0, 0, 0, 0, 12, 4, 8}},       {':', {0, 12, 12, 0, 12, 12, 0}},
-    {';', {0, 12, 12, 0, 12, 4, 8}},     {'-', {0, 0, 0, 14, 0, 0, 0}},       {'+', {0, 4, 4, 31, 4, 4, 0}},
-    {'=', {0, 0, 31, 0, 31, 0, 0}},      {'/', {1, 1, 2, 4, 8, 16, 16}},      {'(', {2, 4, 8, 8, 8, 4, 2}},
-    {')', {8, 4, 2, 2, 2, 4, 8}},        {'%', {25, 26, 2, 4, 8, 11, 19}},    {'\'', {4, 4, 8, 0, 0, 0, 0}},
-    {'!', {4, 4, 4, 4, 4, 0, 4}},        {'?', {14, 17, 1, 6, 4, 0, 4}},      {'*', {0, 21, 14, 31, 14, 21, 0}},
-    {'<', {2, 4, 8, 16, 8, 4, 2}},       {'>', {8, 4, 2, 1, 2, 4, 8}},        {'_', {0, 0, 0, 0, 0, 0, 31}},
+    {'0', {14, 17, 19, 21, 25, 17, 14}}, {'1', {4, 12, 4, 4, 4, 4, 14}},
+    {'2', {14, 17, 1, 6, 8, 16, 31}}, {'3', {30, 1, 1, 14, 1, 1, 30}},
+    {'4', {2, 6, 10, 18, 31, 2, 2}}, {'5', {31, 16, 30, 1, 1, 17, 14}},
+    {'6', {6, 8, 16, 30, 17, 17, 14}}, {'7', {31, 1, 2, 4, 8, 8, 8}},
+    {'8', {14, 17, 17, 14, 17, 17, 14}}, {'9', {14, 17, 17, 15, 1, 2, 12}},
+    {'A', {4, 10, 17, 17, 31, 17, 17}}, {'B', {30, 17, 17, 30, 17, 17, 30}},
+    {'C', {14, 17, 16, 16, 16, 17, 14}}, {'D', {28, 18, 17, 17, 17, 18, 28}},
+    {'E', {31, 16, 16, 30, 16, 16, 31}}, {'F', {31, 16, 16, 30, 16, 16, 16}},
+    {'G', {14, 17, 16, 19, 17, 17, 15}}, {'H', {17, 17, 17, 31, 17, 17, 17}},
+    {'I', {14, 4, 4, 4, 4, 4, 14}}, {'J', {7, 2, 2, 2, 2, 18, 12}},
+    {'K', {17, 18, 20, 24, 20, 18, 17}}, {'L', {16, 16, 16, 16, 16, 16, 31}},
+    {'M', {17, 27, 21, 21, 17, 17, 17}}, {'N', {17, 25, 25, 21, 19, 19, 17}},
+    {'O', {14, 17, 17, 17, 17, 17, 14}}, {'P', {30, 17, 17, 30, 16, 16, 16}},
+    {'Q', {14, 17, 17, 17, 21, 18, 13}}, {'R', {30, 17, 17, 30, 20, 18, 17}},
+    {'S', {15, 16, 16, 14, 1, 1, 30}}, {'T', {31, 4, 4, 4, 4, 4, 4}},
+    {'U', {17, 17, 17, 17, 17, 17, 14}}, {'V', {17, 17, 17, 17, 10, 10, 4}},
+    {'W', {17, 17, 17, 21, 21, 27, 17}}, {'X', {17, 17, 10, 4, 10, 17, 17}},
+    {'Y', {17, 17, 10, 4, 4, 4, 4}}, {'Z', {31, 1, 2, 4, 8, 16, 31}},
+    {'.', {0, 0, 0, 0, 0, 12, 12}}, {',', {0, 0, 0, 0, 12, 4, 8}},
+    {':', {0, 12, 12, 0, 12, 12, 0}}, {';', {0, 12, 12, 0, 12, 4, 8}},
+    {'-', {0, 0, 0, 14, 0, 0, 0}}, {'+', {0, 4, 4, 31, 4, 4, 0}},
+    {'=', {0, 0, 31, 0, 31, 0, 0}}, {'/', {1, 1, 2, 4, 8, 16, 16}},
+    {'(', {2, 4, 8, 8, 8, 4, 2}}, {')', {8, 4, 2, 2, 2, 4, 8}},
+    {'%', {25, 26, 2, 4, 8, 11, 19}}, {'\'', {4, 4, 8, 0, 0, 0, 0}},
+    {'!', {4, 4, 4, 4, 4, 0, 4}}, {'?', {14, 17, 1, 6, 4, 0, 4}},
+    {'*', {0, 21, 14, 31, 14, 21, 0}}, {'<', {2, 4, 8, 16, 8, 4, 2}},
+    {'>', {8, 4, 2, 1, 2, 4, 8}}, {'_', {0, 0, 0, 0, 0, 0, 31}},
 };
 
 static void raster_write_text(const raster_scene *s, const raster_text *t, unsigned char *rgb)

@@ -49,9 +49,10 @@ void raster_destroy(raster_scene *scene);
 
 /* Adds a mesh: nv x 3 positions, nt x 3 indices, outward. Everything is copied. Returns the number of the
  * object, or -1 when an index is out of range, a position is not finite, or memory is short. */
-int raster_add_mesh(raster_scene *scene, const double *x, int nv, const int *tri, int nt, const raster_look *look);
+int raster_add_mesh(raster_scene *scene, const double *x, int nv, const int *tri, int nt,
+                    const raster_look *look);
 
-/* A checkered ground plane at height z that fades into the background; check 0 leaves it in the first colour. */
+/* A checkered ground plane at height z that fades into the background; check 0: all in the first colour. */
 void raster_ground(raster_scene *scene, double z, double check, const double rgb_a[3], const double rgb_b[3]);
 
 /* The background runs from top to bottom. */
@@ -61,10 +62,12 @@ void raster_background(raster_scene *scene, const double top[3], const double bo
 void raster_light(raster_scene *scene, const double toward[3]);
 
 /* The camera; fov is the vertical angle in degrees. */
-void raster_camera(raster_scene *scene, const double eye[3], const double target[3], const double up[3], double fov);
+void raster_camera(raster_scene *scene, const double eye[3], const double target[3], const double up[3],
+                   double fov);
 
 /* The camera in direction `from` (as seen from the middle) so far away that the box just fits. */
-void raster_frame(raster_scene *scene, const double low[3], const double high[3], const double from[3], double fov);
+void raster_frame(raster_scene *scene, const double low[3], const double high[3], const double from[3],
+                  double fov);
 
 /* The box of all meshes that cast shadows; 0 when there is none. */
 int raster_bounds(const raster_scene *scene, double low[3], double high[3]);

@@ -377,8 +377,8 @@ static void scene_read_geometry(scene_reader *r, const json_value *body, scene_b
     if (mesh_key) {
         for (int i = 0; i < SCENE_COUNT(measures); i++)
             scene_refuse(r, body, measures[i], "no such key for a mesh file (use \"scale\")");
-        if (scene_read_mesh(r, body, "mesh", &b->surface))
-            snprintf(b->source, sizeof b->source, "%s", mesh_key->string);
+        b->is_file = scene_read_mesh(r, body, "mesh", &b->surface);
+        if (b->is_file) snprintf(b->source, sizeof b->source, "%s", mesh_key->string);
     } else scene_read_shape(r, body, b);
     if (r->failed) return;
     if (d->kind == EMBIPC_FULL && b->surface.tet_count == 0)
@@ -727,15 +727,18 @@ static void scene_list_crossings(const scene *s, const embipc_world *world, cons
     if (count > 4) tool_put(t, "\n  and %d more", count - 4);
 }
 
-/* What the library said, with file and line, and the body where the text does not begin with it. */
-static int scene_refused(const scene *s, const embipc_world *world, int line, const char *name, tool_error *e)
+/* What the library said about a body, with file, line, and the mesh it came from. */
+static int scene_refused(const scene *s, const embipc_world *world, int line, const scene_body *b,
+                         tool_error *e)
 {
     const embipc_error *w = embipc_world_error(world);
+    const char *text = w->text[0] ? w->text : embipc_result_text(w->code);
     tool_text t = { NULL, 0, 0 };
-    tool_put(&t, "%s", w->text[0] ? w->text : embipc_result_text(w->code));
-    if (w->code == EMBIPC_ERR_INTERSECTION) scene_list_crossings(s, world, name, &t);
-    if (strncmp(t.data, "body \"", 6) == 0) tool_fail(e, "%s:%d: %s", s->path, line, t.data);
-    else tool_fail(e, "%s:%d: body \"%s\": %s", s->path, line, name, t.data);
+    if (strncmp(text, "body \"", 6) != 0) tool_put(&t, "body \"%s\": ", b->name);
+    tool_put(&t, "%s", text);
+    if (w->code == EMBIPC_ERR_INTERSECTION) scene_list_crossings(s, world, b->name, &t);
+    if (b->is_file) tool_put(&t, "\n  (the mesh is %s)", b->source);
+    tool_fail(e, "%s:%d: %s", s->path, line, t.data);
     tool_text_free(&t);
     return 0;
 }
@@ -774,7 +777,7 @@ static int scene_build_drive(scene *s, embipc_world *world, scene_drive *d, tool
     embipc_body_view view;
     int *nodes = NULL, ok;
     if (embipc_body_get_view(world, b->handle, &view) != EMBIPC_OK)
-        return scene_refused(s, world, d->line, b->name, e);
+        return scene_refused(s, world, d->line, b, e);
     def.body = b->handle;
     def.keys = d->keys;
     def.key_count = d->key_count;
@@ -790,7 +793,7 @@ static int scene_build_drive(scene *s, embipc_world *world, scene_drive *d, tool
     }
     ok = embipc_drive_create(world, &def, &d->handle) == EMBIPC_OK;
     free(nodes);
-    return ok || scene_refused(s, world, d->line, b->name, e);
+    return ok || scene_refused(s, world, d->line, b, e);
 }
 
 static int scene_build_all(scene *s, embipc_world *world, tool_error *e)
@@ -799,13 +802,13 @@ static int scene_build_all(scene *s, embipc_world *world, tool_error *e)
         scene_body *b = &s->body[i];
         b->def.name = b->name;
         if (embipc_body_create(world, &b->def, &b->handle) != EMBIPC_OK)
-            return scene_refused(s, world, b->line, b->name, e);
+            return scene_refused(s, world, b->line, b, e);
     }
     for (int i = 0; i < s->pair_count; i++) {
         const scene_pair *p = &s->pair[i];
         if (embipc_world_set_pair(world, s->body[p->a].handle, s->body[p->b].handle, p->friction, p->contact)
             != EMBIPC_OK)
-            return scene_refused(s, world, p->line, s->body[p->a].name, e);
+            return scene_refused(s, world, p->line, &s->body[p->a], e);
     }
     for (int i = 0; i < s->drive_count; i++)
         if (!scene_build_drive(s, world, &s->drive[i], e)) return 0;

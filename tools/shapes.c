@@ -35,7 +35,8 @@ static int shape_begin(shape_mesh *mesh, int resolution, shape_error *error)
     memset(mesh, 0, sizeof *mesh);
     if (error) error->text[0] = '\0';
     if (resolution >= 0 && resolution <= SHAPE_MOST_CELLS) return 1;
-    return shape_fail(error, "resolution is %d: expected 0 (the default) to %d", resolution, SHAPE_MOST_CELLS);
+    return shape_fail(error, "resolution is %d: expected 0 (the default) to %d", resolution,
+                      SHAPE_MOST_CELLS);
 }
 
 static int shape_length(const char *name, double value, shape_error *error)
@@ -47,7 +48,8 @@ static int shape_length(const char *name, double value, shape_error *error)
 static int shape_fits(double tets, shape_error *error)
 {
     if (tets <= (double)SHAPE_MOST_TETS) return 1;
-    return shape_fail(error, "this resolution needs about %.2g tetrahedra: at most %d", tets, SHAPE_MOST_TETS);
+    return shape_fail(error, "this resolution needs about %.2g tetrahedra: at most %d", tets,
+                      SHAPE_MOST_TETS);
 }
 
 void shape_free(shape_mesh *mesh)
@@ -72,7 +74,10 @@ static void shape_sub(double r[3], const double a[3], const double b[3])
     for (int i = 0; i < 3; i++) r[i] = a[i] - b[i];
 }
 
-static double shape_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static double shape_dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
 
 static void shape_cross(double r[3], const double a[3], const double b[3])
 {
@@ -194,7 +199,7 @@ static void shape_tet(shape_build *b, int i, int j, int k, int l)
 }
 
 /* The prism with ends (a, b, c) and (A, B, C) in three tetrahedra. Each side is cut by the diagonal from the
- * end named first at its earlier corner, in the order a, b, c; prisms that agree on the order agree on sides. */
+ * first end at its earlier corner, in the order a, b, c; prisms that agree on the order agree on sides. */
 static void shape_prism(shape_build *m, int a, int b, int c, int A, int B, int C)
 {
     shape_tet(m, a, b, c, C);
@@ -424,7 +429,8 @@ static void shape_disc_prism(shape_build *b, int i, int j, int k, int from, int 
 
 /* A disc of `rings` rings carried through `layers` layers; closed joins the last layer to the first. In the
  * second half of an open sweep prisms are cut from the far end, so that the two halves mirror each other. */
-static void shape_sweep(shape_build *b, int rings, int layers, int closed, shape_path path, const double *size)
+static void shape_sweep(shape_build *b, int rings, int layers, int closed, shape_path path,
+                        const double *size)
 {
     int disc = shape_disc_node(rings + 1, 0);
     for (int s = 0; s < layers + !closed; s++)
@@ -444,7 +450,8 @@ static void shape_sweep(shape_build *b, int rings, int layers, int closed, shape
         for (int k = 1; k <= rings; k++)
             for (int i = 0; i < 6 * k; i++) {
                 int sector = i / k, inner = sector * (k - 1) + i % k;
-                int a = shape_disc_node(k, i), c = shape_disc_node(k, i + 1), d = shape_disc_node(k - 1, inner);
+                int a = shape_disc_node(k, i), c = shape_disc_node(k, i + 1),
+                    d = shape_disc_node(k - 1, inner);
                 shape_disc_prism(b, a, c, d, from, to);
                 if (i % k < k - 1) shape_disc_prism(b, c, shape_disc_node(k - 1, inner + 1), d, from, to);
             }
@@ -460,7 +467,8 @@ static void shape_cylinder_path(const double *size, double r, double angle, doub
     p[2] = size[1] * (s - 0.5);
 }
 
-int shape_cylinder(shape_mesh *mesh, double radius, double height, int resolution, int solid, shape_error *error)
+int shape_cylinder(shape_mesh *mesh, double radius, double height, int resolution, int solid,
+                   shape_error *error)
 {
     shape_build build = {0};
     double size[2], h;
@@ -567,7 +575,8 @@ static void shape_ico_face(shape_icosphere *s, const int f[3])
                 if (pass == 0) {
                     double p[3];
                     for (int c = 0; c < 3; c++)
-                        p[c] = (n - i - j) * m->x[3 * f[0] + c] + i * m->x[3 * f[1] + c] + j * m->x[3 * f[2] + c];
+                        p[c] = (n - i - j) * m->x[3 * f[0] + c] + i * m->x[3 * f[1] + c] +
+                               j * m->x[3 * f[2] + c];
                     if (i > 0 && j > 0 && i + j < n) shape_ico_add(s, p);
                     continue;
                 }
@@ -591,9 +600,10 @@ static void shape_ico_face(shape_icosphere *s, const int f[3])
 
 static int shape_icosphere_make(shape_mesh *mesh, double radius, int n, shape_error *error)
 {
-    static const int face[20][3] = {{0, 2, 4}, {0, 5, 2}, {0, 4, 8}, {0, 10, 5}, {0, 8, 10}, {1, 6, 3}, {1, 3, 7},
-                                    {1, 8, 6}, {1, 7, 10}, {1, 10, 8}, {2, 9, 4}, {2, 5, 11}, {2, 11, 9}, {3, 6, 9},
-                                    {3, 11, 7}, {3, 9, 11}, {4, 6, 8}, {4, 9, 6}, {5, 10, 7}, {5, 7, 11}};
+    static const int face[20][3] = {{0, 2, 4},  {0, 5, 2},  {0, 4, 8},  {0, 10, 5}, {0, 8, 10},
+                                    {1, 6, 3},  {1, 3, 7},  {1, 8, 6},  {1, 7, 10}, {1, 10, 8},
+                                    {2, 9, 4},  {2, 5, 11}, {2, 11, 9}, {3, 6, 9},  {3, 11, 7},
+                                    {3, 9, 11}, {4, 6, 8},  {4, 9, 6},  {5, 10, 7}, {5, 7, 11}};
     shape_icosphere sphere;
     double golden = 0.5 * (1 + sqrt(5.0));
     size_t n2 = (size_t)n * (size_t)n;
@@ -683,7 +693,8 @@ static int shape_stuffing_node(shape_stuffing *s, const double p[3], double valu
 /* the node at an index, made when first asked for */
 static int shape_lattice_node(shape_stuffing *s, const int at[3])
 {
-    size_t site = (size_t)at[0] + (size_t)(s->n[0] + 1) * ((size_t)at[1] + (size_t)(s->n[1] + 1) * (size_t)at[2]);
+    size_t site =
+        (size_t)at[0] + (size_t)(s->n[0] + 1) * ((size_t)at[1] + (size_t)(s->n[1] + 1) * (size_t)at[2]);
     if (s->site[site] < 0) {
         double p[3];
         for (int i = 0; i < 3; i++) p[i] = s->low[i] + s->h * at[i];
@@ -935,7 +946,8 @@ static void shape_improve(shape_stuffing *s, int v, const int *list, int count, 
 static int shape_optimise(shape_stuffing *s)
 {
     int nodes = s->lattice.nodes, corners = 4 * s->out.tets;
-    int *first = (int *)calloc((size_t)nodes + 2, sizeof *first), *list = (int *)malloc((size_t)(corners + 1) * sizeof *list);
+    int *first = (int *)calloc((size_t)nodes + 2, sizeof *first),
+        *list = (int *)malloc((size_t)(corners + 1) * sizeof *list);
     if (!first || !list) {
         free(first);
         free(list);
@@ -957,7 +969,8 @@ static int shape_optimise(shape_stuffing *s)
 /* copies everything to the other side of y = 0 */
 static int shape_mirror(shape_stuffing *s)
 {
-    int nodes = s->lattice.nodes, tets = s->out.tets, *twin = (int *)malloc(((size_t)nodes + 1) * sizeof *twin);
+    int nodes = s->lattice.nodes, tets = s->out.tets,
+        *twin = (int *)malloc(((size_t)nodes + 1) * sizeof *twin);
     if (!twin) return 0;
     for (int v = 0; v < nodes; v++) {
         const double *x = s->lattice.x + 3 * v;
@@ -1079,7 +1092,7 @@ static int shape_stuff(shape_mesh *mesh, shape_field field, const void *data, co
     }
     if (good <= 0) {
         shape_free(mesh);
-        return shape_fail(error, good < 0 ? "out of memory" : "no good mesh near this resolution: try another");
+        return shape_fail(error, good < 0 ? "out of memory" : "no good mesh near this resolution");
     }
     if (solid) return 1;
     plain.x = mesh->x;
@@ -1104,7 +1117,8 @@ int shape_sphere(shape_mesh *mesh, double radius, int resolution, int solid, sha
     int n = resolution ? resolution : solid ? 6 : 14;
     if (!shape_begin(mesh, resolution, error) || !shape_length("radius", radius, error)) return 0;
     for (int i = 0; i < 3; i++) low[i] = -(high[i] = radius);
-    if (solid) return shape_stuff(mesh, shape_ball_field, &radius, low, high, radius / (n < 3 ? 3 : n), 1, error);
+    if (solid)
+        return shape_stuff(mesh, shape_ball_field, &radius, low, high, radius / (n < 3 ? 3 : n), 1, error);
     /* an edge of the icosahedron spans 1.107 radians: that over n pieces to be a diameter over resolution */
     return shape_icosphere_make(mesh, radius, shape_cells(0.5535 * n, 1), error);
 }
@@ -1175,7 +1189,7 @@ int shape_bear(shape_mesh *mesh, int resolution, int solid, shape_error *error)
     if (!shape_stuff(mesh, shape_bear_field, NULL, low, high, 0.096 / (n < 4 ? 4 : n), solid, error))
         return 0;
     for (int v = 0; v < mesh->node_count; v++)
-        if (fabs(mesh->x[3 * v + 2]) < 1e-9) mesh->x[3 * v + 2] = 0;    /* rounding in the nodes of its seat */
+        if (fabs(mesh->x[3 * v + 2]) < 1e-9) mesh->x[3 * v + 2] = 0; /* rounding in the nodes of its seat */
     return 1;
 }
 
@@ -1188,16 +1202,18 @@ static int shape_in_ellipse(const double p[3], double y, double z, double wide, 
 
 void shape_bear_paint(void *unused, const double point[3], double rgb[3])
 {
-    static const double fur[3] = {0.64, 0.43, 0.26}, light[3] = {0.88, 0.74, 0.55}, dark[3] = {0.13, 0.09, 0.08};
+    static const double fur[3] = {0.64, 0.43, 0.26}, light[3] = {0.88, 0.74, 0.55},
+                        dark[3] = {0.13, 0.09, 0.08};
     static const double glint[3] = {0.96, 0.96, 0.94};
     const double *p = point, *colour = fur;
     double mouth = p[2] - 0.0895 - 45 * p[1] * p[1];
     (void)unused;
-    if (p[0] > 0.015 && shape_in_ellipse(p, 0, 0.099, 0.0185, 0.0145)) colour = light;              /* muzzle */
-    if (p[0] > 0.015 && p[0] < 0.044 && shape_in_ellipse(p, 0, 0.048, 0.018, 0.021)) colour = light;   /* belly */
-    if (p[0] > 0.045 && shape_in_ellipse(p, 0.033, 0.0215, 0.0115, 0.0145)) colour = light;          /* soles */
+    if (p[0] > 0.015 && shape_in_ellipse(p, 0, 0.099, 0.0185, 0.0145)) colour = light; /* muzzle */
+    if (p[0] > 0.015 && p[0] < 0.044 && shape_in_ellipse(p, 0, 0.048, 0.018, 0.021))
+        colour = light; /* belly */
+    if (p[0] > 0.045 && shape_in_ellipse(p, 0.033, 0.0215, 0.0115, 0.0145)) colour = light; /* soles */
     if (p[0] > -0.004 && shape_in_ellipse(p, 0.0355, 0.1385, 0.0090, 0.0090)) colour = light;       /* ears */
-    if (p[0] > 0.030 && fabs(p[1]) < 0.0008 && p[2] < 0.103 && p[2] > 0.0895) colour = dark;         /* mouth */
+    if (p[0] > 0.030 && fabs(p[1]) < 0.0008 && p[2] < 0.103 && p[2] > 0.0895) colour = dark; /* mouth */
     if (p[0] > 0.030 && fabs(p[1]) < 0.0085 && fabs(mouth) < 0.0009) colour = dark;
     if (p[0] > 0.030 && shape_in_ellipse(p, 0, 0.106, 0.0065, 0.0045)) colour = dark;               /* nose */
     if (p[0] > 0.010 && shape_in_ellipse(p, 0.0165, 0.1185, 0.0042, 0.0048)) colour = dark;         /* eyes */
@@ -1211,14 +1227,15 @@ enum { SHAPE_DOME = 4 };    /* pieces a quarter of the rim is cut into */
 
 static const double shape_bubble_axes[3] = {0.057, 0.0405, 0.037};
 
-/* Half an octahedron, pushed out to the ellipsoid of `wide` and `high` times the bubble's axes: a node for each (i, j)
- * with |i| + |j| <= SHAPE_DOME. Inside the bubble the rim is drawn together into its middle, node `centre`. */
+/* Half an octahedron, pushed out to the ellipsoid of `wide` and `high` times the bubble's axes: a node for
+ * each (i, j) with |i| + |j| <= SHAPE_DOME. Inside the bubble the rim shrinks to its middle, `centre`. */
 static void shape_dome_nodes(shape_build *b, double wide, double high, int centre, int *node)
 {
     for (int j = -SHAPE_DOME; j <= SHAPE_DOME; j++)
         for (int i = -SHAPE_DOME; i <= SHAPE_DOME; i++) {
             double p[3], length;
-            int k = SHAPE_DOME - abs(i) - abs(j), *at = node + (i + SHAPE_DOME) + (2 * SHAPE_DOME + 1) * (j + SHAPE_DOME);
+            int k = SHAPE_DOME - abs(i) - abs(j),
+                *at = node + (i + SHAPE_DOME) + (2 * SHAPE_DOME + 1) * (j + SHAPE_DOME);
             *at = centre;
             if (k < 0 || (k == 0 && centre >= 0)) continue;
             p[0] = sin(0.5 * SHAPE_PI * i / SHAPE_DOME);
@@ -1255,7 +1272,8 @@ static void shape_dome_wedge(shape_build *b, const int *outer, const int *inner,
 
 static void shape_bubble_coarse(shape_build *b)
 {
-    int outer[(2 * SHAPE_DOME + 1) * (2 * SHAPE_DOME + 1)], inner[(2 * SHAPE_DOME + 1) * (2 * SHAPE_DOME + 1)];
+    int outer[(2 * SHAPE_DOME + 1) * (2 * SHAPE_DOME + 1)],
+        inner[(2 * SHAPE_DOME + 1) * (2 * SHAPE_DOME + 1)];
     int centre = shape_node(b, 0, 0, 0);
     shape_dome_nodes(b, 1, 1, -1, outer);
     shape_dome_nodes(b, 0.55, 0.65, centre, inner);
@@ -1264,7 +1282,7 @@ static void shape_bubble_coarse(shape_build *b)
             for (int j = 0; i + j < SHAPE_DOME; j++) {
                 int corner[3][2], sx = quadrant & 1 ? -1 : 1, sy = quadrant & 2 ? -1 : 1;
                 for (int half = 0; half < (i + j + 1 < SHAPE_DOME ? 2 : 1); half++) {
-                    int two = half, one = 2 - 2 * half;     /* places of the two corners of equal height, and one */
+                    int two = half, one = 2 - 2 * half; /* where the two equally high corners go */
                     corner[one][0] = i + half; corner[one][1] = j + half;
                     corner[two][0] = i;        corner[two][1] = j + 1;
                     corner[two + 1][0] = i + 1; corner[two + 1][1] = j;
@@ -1320,7 +1338,8 @@ static void shape_bubble_refine(shape_build *b)
             best = k;
         }
         for (int c = 0; c < 4; c++)
-            shape_tet(&fine, m[ring[best][0]], m[ring[best][1]], m[ring[best][2 + c]], m[ring[best][2 + (c + 1) % 4]]);
+            shape_tet(&fine, m[ring[best][0]], m[ring[best][1]], m[ring[best][2 + c]],
+                      m[ring[best][2 + (c + 1) % 4]]);
     }
     free(edge);
     free(b->tet);

@@ -30,7 +30,8 @@ int shape_box(shape_mesh *mesh, const double size[3], int resolution, int solid,
 int shape_sphere(shape_mesh *mesh, double radius, int resolution, int solid, shape_error *error);
 
 /* Cylinder about the z axis, centred at the origin. Default resolution 8. */
-int shape_cylinder(shape_mesh *mesh, double radius, double height, int resolution, int solid, shape_error *error);
+int shape_cylinder(shape_mesh *mesh, double radius, double height, int resolution, int solid,
+                   shape_error *error);
 
 /* Torus about the z axis; radius to the middle of the tube, tube its own radius, at most 0.8 radius.
  * Default resolution 12. */
@@ -45,7 +46,8 @@ int shape_plane(shape_mesh *mesh, const double normal[3], int resolution, int so
 int shape_plate(shape_mesh *mesh, double radius, int resolution, int solid, shape_error *error);
 
 /* A teddy bear sitting on z = 0, facing +x, mirror-symmetric in y: 0.122 x 0.105 x 0.154 m.
- * Default resolution 8: about 400 nodes. Its paint, for pictures, is shape_bear_paint(). */
+ * Default resolution 8: about 400 nodes; less than 4 is taken as 4, and ears need 8. Its paint, for
+ * pictures, is shape_bear_paint(). */
 int shape_bear(shape_mesh *mesh, int resolution, int solid, shape_error *error);
 
 /* Soft bubble of a gripper: half an ellipsoid with semi-axes 0.057, 0.0405, 0.037 m, its base on z = 0
