@@ -283,6 +283,8 @@ typedef struct embipc_body_def {
     embipc_real friction;                   /* mu of a pair: geometric mean of its bodies'   (0) */
     embipc_real thickness;                  /* half thickness of a coating, m; pairs add up  (0) */
     int self_contact;                       /* (1) */
+    const embipc_body *no_contact;          /* bodies that may cross this one, now and later (no_contact_count): */
+    int no_contact_count;                   /*   embipc_world_set_pair(..., contact 0) from the start */
     embipc_real dhat, kappa, friction_velocity, tolerance;   /* of this body; 0: the world's, or derived */
 } embipc_body_def;
 
@@ -5751,21 +5753,23 @@ static embipc_real embi_closest_distance(const embipc_real p[12], int edge_edge,
     return edge_edge ? embi_edge_edge(p, w, mask) : embi_point_triangle(p, w, mask);
 }
 
-/* can the boxes of the two sides of a pair (the first `split` of its points, and the rest) come within reach? */
-static int embi_sides_meet(const embipc_real p[12], int split, embipc_real reach)
+/* box of n points of x, grown by reach */
+static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n, embipc_real reach)
 {
     for (int i = 0; i < 3; i++) {
-        embipc_real lo[2], hi[2];
-        lo[0] = hi[0] = p[i];
-        lo[1] = hi[1] = p[9 + i];
-        for (int k = 1; k < 3; k++) {
-            int side = k >= split;
-            lo[side] = embi_min(lo[side], p[3 * k + i]);
-            hi[side] = embi_max(hi[side], p[3 * k + i]);
+        embipc_real lo = x[3 * v[0] + i], hi = lo;
+        for (int k = 1; k < n; k++) {
+            lo = embi_min(lo, x[3 * v[k] + i]);
+            hi = embi_max(hi, x[3 * v[k] + i]);
         }
-        if (lo[0] - reach > hi[1] || hi[0] + reach < lo[1]) return 0;
+        box[i] = lo - reach;
+        box[3 + i] = hi + reach;
     }
-    return 1;
+}
+
+static int embi_boxes_touch(const embipc_real a[6], const embipc_real b[6])
+{
+    return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
 }
 
 /* Appends the pair to the list if it can come within reach of its activation distance; v: vertices in the
@@ -5784,7 +5788,7 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
                 if (v[i] == v[j]) return 1;
     for (int k = 0; k < 4; k++) embi_copy(p + 3 * k, (k < split ? a->x : b->x) + 3 * v[k]);
     reach = rule->dhat + rule->xi + travel;
-    if (!embi_sides_meet(p, split, reach) || embi_closest_distance(p, edge_edge, w, &mask) > reach) return 1;
+    if (embi_closest_distance(p, edge_edge, w, &mask) > reach) return 1;
     if (!EMBI_GROW(m, embi_candidate, *list, *cap, *count + 1)) return 0;
     c = *list + (*count)++;
     for (int k = 0; k < 4; k++) c->v[k] = v[k] + (k < split ? a->base : b->base);
@@ -5806,29 +5810,60 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     return 1;
 }
 
-/* Appends the candidates of all triangle pairs in keys. travel bounds the relative displacement foreseen. */
+/* Appends the point-triangle candidates of the vertices that triangle ta of a owns against triangle tb of b. */
+static int embi_candidates_points(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta, int tb, const embipc_real box_b[6],
+                                  const embi_pair_rule *rule, embipc_real travel, embi_candidate **list, int *count, int *cap)
+{
+    const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
+    for (int i = 0; i < 3; i++) {
+        const embipc_real *p = a->x + 3 * A[i];
+        int v[4];
+        if (!(a->bvh->own[ta] & (1 << i)) || p[0] < box_b[0] || p[0] > box_b[3] || p[1] < box_b[1] || p[1] > box_b[4] || p[2] < box_b[2] || p[2] > box_b[5]) continue;
+        v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
+        if (!embi_candidate_add(m, a, b, v, 0, rule, travel, list, count, cap)) return 0;
+    }
+    return 1;
+}
+
+/* Appends the edge-edge candidates of the edges that the two triangles own. */
+static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta, int tb, const embipc_real box_b[6],
+                                 const embi_pair_rule *rule, embipc_real travel, embi_candidate **list, int *count, int *cap)
+{
+    const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
+    for (int i = 0; i < 3; i++) {
+        int v[4];
+        embipc_real box[6], other[6];
+        if (!(a->bvh->own[ta] & (8 << i))) continue;
+        v[0] = A[i]; v[1] = A[(i + 1) % 3];
+        embi_box_of(box, a->x, v, 2, 0);
+        if (!embi_boxes_touch(box, box_b)) continue;
+        for (int j = 0; j < 3; j++) {
+            if (!(b->bvh->own[tb] & (8 << j))) continue;
+            v[2] = B[j]; v[3] = B[(j + 1) % 3];
+            embi_box_of(other, b->x, v + 2, 2, rule->dhat + rule->xi + travel);
+            if (embi_boxes_touch(box, other) && !embi_candidate_add(m, a, b, v, 1, rule, travel, list, count, cap)) return 0;
+        }
+    }
+    return 1;
+}
+
+/* Appends the candidates of all triangle pairs in keys. travel bounds the relative displacement foreseen. Boxes are
+ * tried before distances. */
 static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys, int key_count,
                            const embi_pair_rule *rule, embipc_real travel, embi_candidate **list, int *count, int *cap)
 {
+    embipc_real reach = rule->dhat + rule->xi + travel;
     for (int n = 0; n < key_count; n++) {
-        int ta = (int)(keys[n].key >> 32), tb = (int)(keys[n].key & 0xffffffffu), v[4];
-        const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
-        for (int i = 0; i < 3; i++) {
-            if (a->bvh->own[ta] & (1 << i)) {
-                v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
-                if (!embi_candidate_add(m, a, b, v, 0, rule, travel, list, count, cap)) return 0;
-            }
-            if (b->bvh->own[tb] & (1 << i)) {
-                v[0] = B[i]; v[1] = A[0]; v[2] = A[1]; v[3] = A[2];
-                if (!embi_candidate_add(m, b, a, v, 0, rule, travel, list, count, cap)) return 0;
-            }
-            if (!(a->bvh->own[ta] & (8 << i))) continue;
-            for (int j = 0; j < 3; j++) {
-                if (!(b->bvh->own[tb] & (8 << j))) continue;
-                v[0] = A[i]; v[1] = A[(i + 1) % 3]; v[2] = B[j]; v[3] = B[(j + 1) % 3];
-                if (!embi_candidate_add(m, a, b, v, 1, rule, travel, list, count, cap)) return 0;
-            }
-        }
+        int ta = (int)(keys[n].key >> 32), tb = (int)(keys[n].key & 0xffffffffu);
+        embipc_real box_a[6], box_b[6], wide_a[6];
+        embi_box_of(box_a, a->x, a->tri + 3 * ta, 3, 0);
+        embi_box_of(box_b, b->x, b->tri + 3 * tb, 3, reach);
+        if (!embi_boxes_touch(box_a, box_b)) continue;
+        for (int i = 0; i < 6; i++) wide_a[i] = box_a[i] + (i < 3 ? -reach : reach);
+        if (!embi_candidates_points(m, a, b, ta, tb, box_b, rule, travel, list, count, cap) ||
+            !embi_candidates_points(m, b, a, tb, ta, wide_a, rule, travel, list, count, cap) ||
+            !embi_candidates_edges(m, a, b, ta, tb, box_b, rule, travel, list, count, cap))
+            return 0;
     }
     return 1;
 }
@@ -7102,11 +7137,18 @@ typedef struct embi_ccd_task {
 
 #define EMBI_CCD_GRAIN 256
 
-/* gap that must stay open on the way: the thickness, and while drives push a floor on top of it */
+/* Gap that must stay open on the way. A path is curved as a pair sees it: normals turn, and what slides by the length l over a
+ * curve of radius r comes l^2/(2 r) nearer. A step that used up its gap would leave the next one room for
+ * sqrt(2 r gap) only, and the logarithm is too weak to push back: gaps of 1e-12 m and steps of 1e-4 were the result
+ * (measured; a box falling askew on a box). So a step leaves a share of the gap, and lands where the barrier is felt.
+ * While drives push there is the absolute floor besides. */
+#define EMBI_GAP_SHARE ((embipc_real)0.3)
+
 static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, int driving)
 {
-    embipc_real gap = d - c->xi;
-    return c->xi + (driving ? embi_min((embipc_real)0.05 * c->dhat, (embipc_real)0.9 * gap) : (embipc_real)0);
+    embipc_real gap = d - c->xi, keep = EMBI_GAP_SHARE * embi_min(gap, c->dhat);
+    if (driving) keep = embi_max(keep, embi_min((embipc_real)0.05 * c->dhat, (embipc_real)0.9 * gap));
+    return c->xi + keep;
 }
 
 static void embi_ccd_range(void *arg, int begin, int end)
@@ -8202,13 +8244,31 @@ static void embi_world_commit(embipc_world *w, const embipc_body_def *def, int s
     w->contact_count = w->pair_force_count = 0;
 }
 
+/* The rules of no_contact for a body that is about to exist. */
+static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, embipc_body body)
+{
+    if (def->no_contact_count < 0 || (def->no_contact_count && !def->no_contact))
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "no_contact names %d bodies", def->no_contact_count);
+    if (!EMBI_GROW(&w->memory, embi_rule, w->rule, w->rule_cap, w->rule_count + def->no_contact_count)) return embi_fail_memory(&w->error);
+    for (int i = 0; i < def->no_contact_count; i++) {
+        embi_rule *rule = w->rule + w->rule_count++;
+        if (embi_find_body(w, def->no_contact[i]) < 0)
+            return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no_contact: no body %d (generation %u)", def->no_contact[i].index1, def->no_contact[i].generation);
+        rule->a = def->no_contact[i];
+        rule->b = body;
+        rule->friction = -1;
+        rule->contact = 0;
+    }
+    return EMBIPC_OK;
+}
+
 EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_def *def, embipc_body *body)
 {
     embi_build build;
     embi_body *b;
     embi_memory *m;
     embipc_result r;
-    int slot = -1, at;
+    int slot = -1, at, rules;
     if (body) body->index1 = 0, body->generation = 0;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     m = &w->memory;
@@ -8217,6 +8277,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK)
         return r == EMBIPC_ERR_DEF ? r : embi_blame(w, r, def->name ? def->name : "body", *body);
     memset(&build, 0, sizeof build);
+    rules = w->rule_count;
     at = w->s.body_count;
     if (!embi_world_reserve(w, w->s.node_count, w->s.vert_count, at + 1) ||
         (slot = embi_slot_take(m, &w->body_slot, &w->body_slots, &w->body_slot_cap)) < 0)
@@ -8237,7 +8298,8 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     b->self_contact = def->self_contact != 0;
     b->handle.generation = w->body_slot[slot].generation;
     b->handle.index1 = slot + 1;
-    r = embi_build_body(m, def, b, &build, &w->error);
+    r = embi_exempt(w, def, b->handle);
+    if (r == EMBIPC_OK) r = embi_build_body(m, def, b, &build, &w->error);
     b->node0 = w->s.node_count;
     b->vert0 = w->s.vert_count;
     if (r == EMBIPC_OK && (!embi_world_reserve(w, b->node0 + b->nn, b->vert0 + b->nv, at + 1) || !embi_state_scratch(m, &w->s, b)))
@@ -8258,6 +8320,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
             if (embi_same_body(w->rejected[i].triangle_body, b->handle)) w->rejected[i].triangle_body.index1 = 0;
         }
         embi_body_free(m, b);
+        w->rule_count = rules;
     }
     embi_build_free(m, &build);
     return r;
@@ -8746,7 +8809,7 @@ static int embi_pair_search(embipc_world *w, embi_pair *pair)
         !EMBI_GROW(m, embi_closest, s->closest, s->closest_cap, s->candidate_count))
         return 0;
     pair->count = s->candidate_count - pair->first;
-    memset(s->closest + pair->first, 0, (size_t)pair->count * sizeof *s->closest);
+    if (pair->count) memset(s->closest + pair->first, 0, (size_t)pair->count * sizeof *s->closest);
     w->builds++;
     return 1;
 }

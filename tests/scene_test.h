@@ -12,6 +12,9 @@ typedef struct scene {
     embipc_drive drive[SCENE_BODIES];
     int n, drives;
     embipc_step_stats stats;
+    int far_at;              /* 1 + number of the body before which a far body is added; 0: none */
+    embipc_kind far_kind;
+    embipc_body far;
 } scene;
 
 /* a call that must succeed; says what the library said */
@@ -101,12 +104,41 @@ static embipc_body_def scene_def(const char *name, embipc_kind kind, double x, d
     d.position[2] = z;
     return d;
 }
+/* a body 50 m away that has nothing to do with the others: small dhat, and whatever its kind, it moves if it can */
+static void scene_add_far(scene *s)
+{
+    static const double keys[14] = {0, 0, 0, 0, 0, 0, 0, 1, 0.2, 0, 0, 0, 0, 1};
+    test_mesh m = s->far_kind == EMBIPC_FULL ? scene_mesh_tet_box(1, 1, 1, 0.1, 0.1, 0.1) : test_mesh_box(-0.05, -0.05, -0.05, 0.05, 0.05, 0.05);
+    embipc_body_def d = scene_def("far", s->far_kind, 50, 40, 30);
+    s->far_at = 0;
+    d.x = m.x;
+    d.vertex_count = m.vertex_count;
+    d.triangles = s->far_kind == EMBIPC_FULL ? NULL : m.tri;
+    d.triangle_count = s->far_kind == EMBIPC_FULL ? 0 : m.tri_count;
+    d.tets = s->far_kind == EMBIPC_FULL ? m.tets : NULL;
+    d.tet_count = s->far_kind == EMBIPC_FULL ? m.tet_count : 0;
+    d.dhat = 1e-6;
+    d.velocity[1] = 3;
+    d.friction = 0.7;
+    (void)ENSURE_OK(s->w, embipc_body_create(s->w, &d, &s->far));
+    if (s->far_kind == EMBIPC_KINEMATIC) {
+        embipc_drive_def drive = embipc_default_drive_def();
+        embipc_drive handle;
+        drive.body = s->far;
+        drive.keys = keys;
+        drive.key_count = 2;
+        drive.centre[0] = 50;
+        (void)ENSURE_OK(s->w, embipc_drive_create(s->w, &drive, &handle));
+    }
+    test_mesh_free(&m);
+}
 /* adds the mesh (surface and tets) as the kind of body that d says; a cage body without a cage of its own gets a grid of
  * `cells` cells a side around it. Frees the mesh. Returns its number, or -1. */
 static int scene_add_mesh(scene *s, embipc_body_def *d, test_mesh *mesh, int cells)
 {
     test_mesh cage = test_mesh_make(0, 0, 0);
     embipc_result r;
+    if (s->far_at == s->n + 1) scene_add_far(s);
     d->x = mesh->x;
     d->vertex_count = mesh->vertex_count;
     d->triangles = d->kind == EMBIPC_FULL ? NULL : mesh->tri;
@@ -168,6 +200,7 @@ static embipc_world_def scene_world_def(int which)
 {
     embipc_world_def d = embipc_default_world_def();
     d.time_step = which == SCENE_THROW ? 0.02 : 0.01;
+    if (which == SCENE_THROW) d.gravity[2] = 0;
     if (which != SCENE_STACK) {   /* the stack lives on derived parameters */
         d.dhat = 1e-3;
         d.kappa = 1e4;
@@ -301,9 +334,21 @@ static scene scene_make(int which, const embipc_world_def *def)
     scene s;
     embipc_world_def own = scene_world_def(which);
     memset(&s, 0, sizeof s);
-    if (which == SCENE_THROW) own.gravity[2] = 0;
     s.w = scene_world(def ? def : &own);
     if (s.w) scene_fill_world(&s, which);
+    return s;
+}
+/* the same with a far body before body number `at` (from 0), or at the end */
+static scene scene_make_with_far(int which, int at, embipc_kind kind)
+{
+    scene s;
+    embipc_world_def own = scene_world_def(which);
+    memset(&s, 0, sizeof s);
+    s.w = scene_world(&own);
+    s.far_at = at + 1;
+    s.far_kind = kind;
+    if (s.w) scene_fill_world(&s, which);
+    if (s.far_at) scene_add_far(&s);
     return s;
 }
 static scene scene_empty(const embipc_world_def *def)

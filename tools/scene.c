@@ -796,14 +796,35 @@ static int scene_build_drive(scene *s, embipc_world *world, scene_drive *d, tool
     return ok || scene_refused(s, world, d->line, b, e);
 }
 
+/* Makes body i; those before it that `pairs` exempts may cross it from the start. */
+static int scene_build_body(scene *s, embipc_world *world, int i, tool_error *e)
+{
+    scene_body *b = &s->body[i];
+    embipc_body *exempt = NULL;
+    int count = 0, capacity = 0, ok;
+    for (int k = 0; k < s->pair_count; k++) {
+        const scene_pair *p = &s->pair[k];
+        int other = p->a == i ? p->b : p->a;
+        if (p->contact || (p->a != i && p->b != i) || other >= i) continue;
+        TOOL_GROW(embipc_body, exempt, capacity, count + 1);
+        exempt[count++] = s->body[other].handle;
+    }
+    b->def.name = b->name;
+    b->def.no_contact = exempt;
+    b->def.no_contact_count = count;
+    for (int k = 0; k < s->pair_count; k++)
+        if (!s->pair[k].contact && s->pair[k].a == i && s->pair[k].b == i) b->def.self_contact = 0;
+    ok = embipc_body_create(world, &b->def, &b->handle) == EMBIPC_OK;
+    b->def.no_contact = NULL;
+    b->def.no_contact_count = 0;
+    free(exempt);
+    return ok || scene_refused(s, world, b->line, b, e);
+}
+
 static int scene_build_all(scene *s, embipc_world *world, tool_error *e)
 {
-    for (int i = 0; i < s->body_count; i++) {
-        scene_body *b = &s->body[i];
-        b->def.name = b->name;
-        if (embipc_body_create(world, &b->def, &b->handle) != EMBIPC_OK)
-            return scene_refused(s, world, b->line, b, e);
-    }
+    for (int i = 0; i < s->body_count; i++)
+        if (!scene_build_body(s, world, i, e)) return 0;
     for (int i = 0; i < s->pair_count; i++) {
         const scene_pair *p = &s->pair[i];
         if (embipc_world_set_pair(world, s->body[p->a].handle, s->body[p->b].handle, p->friction, p->contact)

@@ -1,0 +1,935 @@
+/* The step as a whole: free fall, momentum, the energy inequality, rest, impact, islands, and worlds that must agree. */
+#define EMBIPC_IMPLEMENTATION
+#include "../embipc.h"
+#include "test.h"
+#include "scene_test.h"
+
+static const embipc_kind dynamic_kind[3] = {EMBIPC_FULL, EMBIPC_CAGE, EMBIPC_AFFINE};
+static const char *const kind_name[5] = {"fixed", "kinematic", "affine", "cage", "full"};
+
+/* ---- free motion ---- */
+
+/* v_n = v0 + n h g, x_n = x0 + n h v0 + h^2 g n (n + 1)/2: every vertex, every kind, every model, with and without damping */
+static void test_free_fall(void)
+{
+    for (int k = 0; k < 6; k++) {
+        embipc_world_def wd = embipc_default_world_def();
+        scene s;
+        embipc_body_def d;
+        embipc_body_view v;
+        double h = wd.time_step, *x0, v0[3] = {0.7, -0.4, 3}, worst = 0, worst_v = 0;
+        wd.gravity[0] = 1.5;
+        s = scene_empty(&wd);
+        d = scene_def("ball", dynamic_kind[k % 3], 0.3, 0.2, 5);
+        if (k == 5) d.material.model = EMBIPC_ORTHOGONALITY;
+        if (k == 3) d.material.lumped = 1;
+        if (k == 4) d.material.damping[1] = 0.01;
+        for (int i = 0; i < 3; i++) d.velocity[i] = v0[i];
+        scene_ball(&s, d, 0.1, 1, 2);
+        x0 = scene_positions(s.w, s.body[0]);
+        for (int n = 1; n <= 40; n++) {
+            embipc_body_state st;
+            if (!scene_step(&s)) break;
+            (void)embipc_body_get_view(s.w, s.body[0], &v);
+            st = scene_state(s.w, s.body[0]);
+            for (int i = 0; i < 3 * v.vertex_count; i++)
+                worst = fmax(worst, fabs(v.x[i] - (x0[i] + n * h * v0[i % 3] + wd.gravity[i % 3] * h * h * n * (n + 1) / 2)));
+            for (int i = 0; i < 3; i++) worst_v = fmax(worst_v, fabs(st.velocity[i] - (v0[i] + n * h * wd.gravity[i])));
+            ENSURE(s.stats.newton_iterations <= 2 && s.stats.converged);
+        }
+        ENSURE(worst < 40 * 4e-15 * 5);
+        ENSURE(worst_v < 1e-11);   /* a difference of positions of 5 m, over h */
+        free(x0);
+        scene_end(&s);
+    }
+}
+
+static void momentum_of(const scene *s, double p[3])
+{
+    p[0] = p[1] = p[2] = 0;
+    for (int k = 0; k < s->n; k++) {
+        embipc_body_state st = scene_state(s->w, s->body[k]);
+        for (int i = 0; i < 3; i++) p[i] += st.momentum[i];
+    }
+}
+
+/* Three bodies of all kinds collide in free space with friction: the sum of momenta stays, whatever the contacts do. */
+static void test_linear_momentum(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    scene s;
+    double p0[3], p[3], worst = 0, scale = 0;
+    int touched = 0;
+    for (int k = 0; k < 3; k++) wd.gravity[k] = 0;
+    wd.dhat = 1e-3;
+    wd.kappa = 1e4;
+    s = scene_empty(&wd);
+    for (int k = 0; k < 3; k++) {
+        embipc_body_def d = scene_def("ball", dynamic_kind[k], 0.13 * (k - 1), 0.01 * k, 0.015 * k);
+        d.velocity[0] = k == 0 ? 2 : k == 1 ? 0 : -1.5;
+        d.friction = 0.5;
+        d.angular_velocity[2] = 3 * k;
+        scene_ball(&s, d, 0.05, 1, 1);
+    }
+    momentum_of(&s, p0);
+    for (int k = 0; k < s.n; k++) scale += scene_state(s.w, s.body[k]).mass;
+    for (int n = 0; n < 50 && scene_step(&s); n++) {
+        ENSURE(s.stats.converged);
+        touched += s.stats.contacts > 0;
+        momentum_of(&s, p);
+        for (int i = 0; i < 3; i++) worst = fmax(worst, fabs(p[i] - p0[i]) / scale);
+    }
+    printf("  momentum in collisions: drift %.2g m/s of the whole, %d steps in contact\n", worst, touched);
+    ENSURE(touched > 5);
+    ENSURE(worst < 1e-9);
+    scene_end(&s);
+}
+
+static double spin_error(embipc_kind kind, double h)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_def d = scene_def("box", kind, 0, 0, 0);
+    embipc_body_state a, b;
+    scene s;
+    double e = 0, size = 0;
+    for (int k = 0; k < 3; k++) wd.gravity[k] = 0;
+    wd.time_step = h;
+    wd.tolerance = 1e-9;
+    s = scene_empty(&wd);
+    d.angular_velocity[0] = 2;
+    d.angular_velocity[1] = 0.5;
+    d.angular_velocity[2] = 1;
+    d.material.young = 1e6;
+    scene_box(&s, d, 0.1, 0.2, 0.3, 1);
+    a = scene_state(s.w, s.body[0]);
+    for (int n = 0; n < (int)(0.32 / h + 0.5) && scene_step(&s); n++) continue;
+    b = scene_state(s.w, s.body[0]);
+    for (int i = 0; i < 3; i++) {
+        e += (b.angular_momentum[i] - a.angular_momentum[i]) * (b.angular_momentum[i] - a.angular_momentum[i]);
+        size += a.angular_momentum[i] * a.angular_momentum[i];
+    }
+    scene_end(&s);
+    return sqrt(e / size);
+}
+static void test_angular_momentum_first_order(void)
+{
+    for (int k = 0; k < 3; k++) {
+        double e1 = spin_error(dynamic_kind[k], 0.01), e2 = spin_error(dynamic_kind[k], 0.005), e3 = spin_error(dynamic_kind[k], 0.0025);
+        printf("  angular momentum after 0.32 s, %s: error %.4g, %.4g, %.4g for h, h/2, h/4\n", kind_name[dynamic_kind[k]], e1, e2, e3);
+        ENSURE(e1 < 0.05);
+        ENSURE(e1 / e2 > 1.7 && e1 / e2 < 2.3);
+        ENSURE(e2 / e3 > 1.8 && e2 / e3 < 2.2);
+    }
+}
+
+/* ---- the energy inequality, derived again ---- */
+
+typedef struct lag { int v[4]; double w[4], n[3], weight, e; } lag;   /* one friction pair */
+typedef struct snapshot {
+    double *q, *v, *x, *R;     /* of the world; R: 9 per tet of all bodies */
+    lag *friction;
+    int friction_count, friction_cap;
+} snapshot;
+
+/* rotation of F by Newton's iteration R <- (R + R^-T)/2; det F > 0 */
+static void own_polar(const double F[9], double R[9])
+{
+    memcpy(R, F, 9 * sizeof *R);
+    for (int k = 0; k < 60; k++) {
+        double inverse[9];
+        if (embi_m3_inverse(inverse, R) == 0) return;
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j <= i; j++) {
+                double a = (R[3 * i + j] + inverse[3 * j + i]) / 2, b = (R[3 * j + i] + inverse[3 * i + j]) / 2;
+                R[3 * i + j] = a;
+                R[3 * j + i] = b;
+            }
+    }
+}
+/* F of tet t at q, from edge matrices now and at creation */
+static void own_F(const embi_state *s, const embi_body *b, int t, const double *q, double F[9])
+{
+    double D[9], D0[9], inverse[9];
+    const int *v = b->tet + 4 * t;
+    for (int a = 0; a < 3; a++)
+        for (int i = 0; i < 3; i++) {
+            D[3 * i + a] = q[3 * (b->node0 + v[a + 1]) + i] - q[3 * (b->node0 + v[0]) + i];
+            D0[3 * i + a] = s->start_q[3 * (b->node0 + v[a + 1]) + i] - s->start_q[3 * (b->node0 + v[0]) + i];
+        }
+    (void)embi_m3_inverse(inverse, D0);
+    embi_m3_mul(F, D, inverse);
+}
+static double own_elastic(const embi_state *s, const embi_body *b, const double *q, const double *R)
+{
+    double sum = 0, *strain = (double *)calloc((size_t)(2 * b->nn), sizeof(double)), *volume = strain + b->nn;
+    double mu = b->material.young / (2 * (1 + b->material.poisson));
+    double lambda = b->material.young * b->material.poisson / ((1 + b->material.poisson) * (1 - 2 * b->material.poisson));
+    for (int t = 0; t < b->ntet; t++) {
+        double F[9], E[9], V = b->elastic.volume[t], square = 0, trace = 0;
+        own_F(s, b, t, q, F);
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                double one = i == j ? 1 : 0;
+                E[3 * i + j] = -one;
+                for (int k = 0; k < 3; k++)
+                    E[3 * i + j] += b->material.model == EMBIPC_ORTHOGONALITY ? F[3 * i + k] * F[3 * j + k]
+                                  : (R[9 * t + 3 * k + i] * F[3 * k + j] + R[9 * t + 3 * k + j] * F[3 * k + i]) / 2;
+                square += E[3 * i + j] * E[3 * i + j];
+            }
+        trace = E[0] + E[4] + E[8];
+        if (b->material.model == EMBIPC_ORTHOGONALITY) sum += b->material.stiffness * V * square;
+        else sum += V * mu * square + (b->material.averaged ? 0 : V * lambda / 2 * trace * trace);
+        for (int a = 0; a < 4; a++) {
+            volume[b->tet[4 * t + a]] += V / 4;
+            strain[b->tet[4 * t + a]] += V / 4 * trace;
+        }
+    }
+    for (int i = 0; i < b->nn && b->material.averaged && b->material.model != EMBIPC_ORTHOGONALITY; i++)
+        sum += lambda / 2 * strain[i] * strain[i] / volume[i];
+    free(strain);
+    return sum;
+}
+/* one primitive pair; adds a friction pair when z is given */
+static double own_pair(const embi_state *s, const int v[4], int edge_edge, double dhat, double kappa, double mu, double e, int self,
+                       const double *x, snapshot *z)
+{
+    double p[12], rest[12], g[12], d, first, energy, m = 1, c = 0, eps, a[3], b[3], n[3];
+    int split = edge_edge ? 2 : 1;
+    for (int k = 0; k < 4; k++) memcpy(p + 3 * k, x + 3 * v[k], 3 * sizeof *p);
+    for (int i = 0; i < 3; i++) {
+        double lo[2] = {1e300, 1e300}, hi[2] = {-1e300, -1e300};
+        for (int k = 0; k < 4; k++) {
+            lo[k >= split] = fmin(lo[k >= split], p[3 * k + i]);
+            hi[k >= split] = fmax(hi[k >= split], p[3 * k + i]);
+        }
+        if (lo[0] - dhat > hi[1] || lo[1] - dhat > hi[0]) return 0;
+    }
+    for (int k = 0; k < 4; k++) memcpy(rest + 3 * k, s->start_x + 3 * v[k], 3 * sizeof *p);
+    if (self) dhat = fmin(dhat, (edge_edge ? embipc_edge_edge_distance(rest, NULL) : embipc_point_triangle_distance(rest, NULL)) / 2);
+    d = edge_edge ? embipc_edge_edge_distance(p, g) : embipc_point_triangle_distance(p, g);
+    if (d >= dhat) return 0;
+    if (edge_edge) {   /* (2 - c/eps) c/eps below eps = 1e-3 |ea|^2 |eb|^2 at rest, c = |ea x eb|^2 */
+        double la = 0, lb = 0, t;
+        for (int i = 0; i < 3; i++) {
+            la += (rest[3 + i] - rest[i]) * (rest[3 + i] - rest[i]);
+            lb += (rest[9 + i] - rest[6 + i]) * (rest[9 + i] - rest[6 + i]);
+            a[i] = p[3 + i] - p[i];
+            b[i] = p[9 + i] - p[6 + i];
+        }
+        eps = 1e-3 * la * lb;
+        for (int i = 0; i < 3; i++) {
+            t = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
+            c += t * t;
+        }
+        if (c < eps) m = (2 - c / eps) * c / eps;
+    }
+    energy = kappa * m * embipc_barrier(d, dhat, &first, NULL);
+    if (z && mu > 0 && first * m < 0) {
+        lag *f;
+        double l = 0;
+        if (z->friction_count == z->friction_cap) z->friction = (lag *)realloc(z->friction, (size_t)(z->friction_cap = 2 * z->friction_cap + 64) * sizeof(lag));
+        f = z->friction + z->friction_count++;
+        for (int i = 0; i < 3; i++) {
+            n[i] = g[i] + (edge_edge ? g[3 + i] : 0);
+            l += n[i] * n[i];
+        }
+        for (int i = 0; i < 3; i++) f->n[i] = n[i] / sqrt(l);
+        for (int k = 0; k < 4; k++) {
+            f->v[k] = v[k];
+            f->w[k] = g[3 * k] * f->n[0] + g[3 * k + 1] * f->n[1] + g[3 * k + 2] * f->n[2];
+        }
+        f->weight = mu * kappa * m * -first;
+        f->e = e;
+    }
+    return energy;
+}
+/* all pairs of two bodies (or of one with itself), found by looking at every one */
+static double own_contact(const embipc_world *w, const embi_body *a, const embi_body *b, const double *x, snapshot *z)
+{
+    const embi_state *s = &w->s;
+    const embi_body *one = embi_is_dynamic(a) || !embi_is_dynamic(b) ? a : b, *two = embi_is_dynamic(b) || !embi_is_dynamic(a) ? b : a;
+    double sum = 0, dhat = fmin(one->dhat, two->dhat), kappa = fmax(one->kappa, two->kappa), mu = sqrt(a->friction * b->friction);
+    double e = s->h * fmin(one->epsv, two->epsv);
+    int self = a == b, v[4];
+    for (int side = 0; side < (self ? 1 : 2); side++) {
+        const embi_body *p = side ? b : a, *t = side ? a : b;
+        for (int i = 0; i < p->nv; i++)
+            for (int k = 0; k < t->nt; k++) {
+                v[0] = p->vert0 + i;
+                for (int j = 0; j < 3; j++) v[1 + j] = t->vert0 + t->tri[3 * k + j];
+                if (v[0] == v[1] || v[0] == v[2] || v[0] == v[3]) continue;
+                sum += own_pair(s, v, 0, dhat, kappa, mu, e, self, x, z);
+            }
+    }
+    for (int i = 0; i < 3 * a->nt; i++)
+        for (int k = 0; k < (self ? i : 3 * b->nt); k++) {
+            v[0] = a->vert0 + a->tri[i];
+            v[1] = a->vert0 + a->tri[3 * (i / 3) + (i + 1) % 3];
+            v[2] = b->vert0 + b->tri[k];
+            v[3] = b->vert0 + b->tri[3 * (k / 3) + (k + 1) % 3];
+            if (v[0] > v[1] || v[2] > v[3]) continue;   /* each edge of a closed surface once */
+            if (v[0] == v[2] || v[0] == v[3] || v[1] == v[2] || v[1] == v[3]) continue;
+            sum += own_pair(s, v, 1, dhat, kappa, mu, e, self, x, z);
+        }
+    return sum;
+}
+/* elastic + barrier + gravity at q, x = J q; friction pairs go to z when it is given */
+static double own_potential(const embipc_world *w, const double *q, const double *x, const double *R, snapshot *z)
+{
+    const embi_state *s = &w->s;
+    double sum = 0, *y = (double *)calloc((size_t)(6 * s->node_count + 6), sizeof(double)), *g = y + 3 * s->node_count;
+    int tets = 0;
+    for (int k = 0; k < s->body_count; k++) {
+        const embi_body *b = s->body + k;
+        if (embi_is_dynamic(b)) {
+            sum += own_elastic(s, b, q, R + 9 * tets);
+            for (int i = 0; i < 3 * b->nn; i++) g[i] = s->gravity[i % 3];
+            embi_mass_multiply(b, g, y);
+            for (int i = 0; i < 3 * b->nn; i++) sum -= y[i] * q[3 * b->node0 + i];
+        }
+        tets += b->ntet;
+        for (int j = k; j < s->body_count; j++) {
+            const embi_body *c = s->body + j;
+            if (j == k ? b->kind < EMBIPC_CAGE : !embi_is_dynamic(b) && !embi_is_dynamic(c)) continue;
+            sum += own_contact(w, b, c, x, z);
+        }
+    }
+    free(y);
+    return sum;
+}
+/* |a - b|_M^2 / 2 over dynamic bodies; b may be NULL */
+static double own_kinetic(const embi_state *s, const double *a, const double *b)
+{
+    double sum = 0, *d = (double *)calloc((size_t)(6 * s->node_count + 6), sizeof(double)), *y = d + 3 * s->node_count;
+    for (int k = 0; k < s->body_count; k++) {
+        const embi_body *o = s->body + k;
+        if (!embi_is_dynamic(o)) continue;
+        for (int i = 0; i < 3 * o->nn; i++) d[i] = a[3 * o->node0 + i] - (b ? b[3 * o->node0 + i] : 0);
+        embi_mass_multiply(o, d, y);
+        for (int i = 0; i < 3 * o->nn; i++) sum += d[i] * y[i] / 2;
+    }
+    free(d);
+    return sum;
+}
+static double *own_copy(const double *x, int n)
+{
+    double *r = (double *)malloc((size_t)(n + 1) * sizeof(double));
+    memcpy(r, x, (size_t)n * sizeof(double));
+    return r;
+}
+static snapshot own_snapshot(const embipc_world *w)
+{
+    const embi_state *s = &w->s;
+    snapshot z;
+    int tets = 0;
+    memset(&z, 0, sizeof z);
+    z.q = own_copy(s->q, 3 * s->node_count);
+    z.v = own_copy(s->v, 3 * s->node_count);
+    z.x = own_copy(s->x, 3 * s->vert_count);
+    for (int k = 0; k < s->body_count; k++) tets += s->body[k].ntet;
+    z.R = (double *)calloc((size_t)(9 * tets + 9), sizeof(double));
+    tets = 0;
+    for (int k = 0; k < s->body_count; k++)
+        for (int t = 0; t < s->body[k].ntet; t++, tets++) {
+            double F[9];
+            own_F(s, s->body + k, t, z.q, F);
+            if (embi_m3_det(F) > 1e-3) own_polar(F, z.R + 9 * tets);
+            else embi_polar(z.R + 9 * tets, F);
+        }
+    return z;
+}
+static void own_free(snapshot *z)
+{
+    free(z->q);
+    free(z->v);
+    free(z->x);
+    free(z->R);
+    free(z->friction);
+}
+static double own_friction(const snapshot *z, const double *x)
+{
+    double sum = 0;
+    for (int k = 0; k < z->friction_count; k++) {
+        const lag *f = z->friction + k;
+        double u[3] = {0, 0, 0}, along = 0, y;
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 4; j++) u[i] += f->w[j] * (x[3 * f->v[j] + i] - z->x[3 * f->v[j] + i]);
+        for (int i = 0; i < 3; i++) along += u[i] * f->n[i];
+        for (int i = 0; i < 3; i++) u[i] -= along * f->n[i];
+        y = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+        sum += f->weight * (y < f->e ? y * y / f->e - y * y * y / (3 * f->e * f->e) : y - f->e / 3);
+    }
+    return sum;
+}
+
+/* V(q1) + D(q1) + |v1 - v0|^2/2 <= V(q0) + |v0|^2/2 + work of the drives, from q and v alone, and as the library says */
+static void energy_of_scene(int which)
+{
+    scene s = scene_make(which, NULL);
+    double worst = -1e300, worst_driven = -1e300, differ = 0;
+    for (int n = 0; n < 60; n++) {
+        snapshot z = own_snapshot(s.w);
+        embi_state *e = &s.w->s;
+        double v0 = own_potential(s.w, z.q, z.x, z.R, &z), k0 = own_kinetic(e, z.v, NULL), v1, k1, d1, damping = 0, scale, rise;
+        if (!scene_step(&s)) { own_free(&z); break; }
+        v1 = own_potential(s.w, e->q, e->x, z.R, NULL);
+        k1 = own_kinetic(e, e->v, z.v);
+        d1 = own_friction(&z, e->x);
+        scale = fabs(v0) + k0 + fabs(v1) + k1 + d1;
+        rise = (v1 + k1 + d1 - v0 - k0) / scale;
+        /* the damping term has no counterpart here: it makes the library's sum larger, never smaller */
+        damping = (s.stats.objective_after - s.stats.objective_before) - (v1 + k1 + d1 - v0 - k0);
+        if (which == SCENE_STACK) ENSURE(damping > -1e-9 * scale);
+        else differ = fmax(differ, fabs(damping) / scale);
+        if (s.stats.drive_work == 0 && s.drives == 0) {
+            worst = fmax(worst, rise);
+            ENSURE(rise <= 1e-8);
+            ENSURE(s.stats.objective_after <= s.stats.objective_before + s.stats.objective_rounding);
+        } else {
+            worst_driven = fmax(worst_driven, rise - s.stats.drive_work / scale);
+            ENSURE(rise - s.stats.drive_work / scale <= 1e-6);
+            ENSURE(s.stats.objective_after - s.stats.objective_before <= s.stats.drive_work + s.stats.objective_rounding + 1e-6 * scale);
+        }
+        ENSURE(s.stats.objective_rounding < 1e-3 * scale);
+        own_free(&z);
+    }
+    ENSURE(differ < 1e-9);
+    if (s.drives) printf("  energy, %s: worst (rise - drive work)/size %.2g, own against library %.2g\n", scene_names[which], worst_driven, differ);
+    else printf("  energy, %s: worst rise/size %.2g, own against library %.2g\n", scene_names[which], worst, differ);
+    scene_end(&s);
+}
+static void test_energy_inequality(void)
+{
+    for (int which = 0; which < SCENE_COUNT; which++) energy_of_scene(which);
+}
+
+/* ---- the same bits ---- */
+
+static void test_two_runs_and_reset(void)
+{
+    for (int which = 0; which < SCENE_COUNT; which++) {
+        scene a = scene_make(which, NULL), b = scene_make(which, NULL);
+        unsigned long long bits[40];
+        long before, after;
+        size_t bytes, bytes_after;
+        for (int n = 0; n < 40; n++) {
+            if (!scene_step(&a) || !scene_step(&b)) break;
+            bits[n] = scene_bits(a.w);
+            ENSURE(bits[n] == scene_bits(b.w));
+        }
+        embipc_world_memory(a.w, &bytes, NULL, &before);
+        for (int again = 0; again < 2; again++) {
+            int same = 1;
+            embipc_world_reset(a.w);
+            ENSURE(embipc_world_time(a.w) == 0);
+            for (int n = 0; n < 40 && scene_step(&a); n++) same = same && bits[n] == scene_bits(a.w);
+            if (!same) printf("  %s: run %d after a reset differs\n", scene_names[which], again + 2);
+            ENSURE(same);
+            ENSURE(a.stats.step == 40);
+        }
+        embipc_world_memory(a.w, &bytes_after, NULL, &after);
+        if (before != after) printf("  %s: %ld allocations in the runs after a reset\n", scene_names[which], after - before);
+        ENSURE(before == after && bytes == bytes_after);
+        scene_end(&a);
+        scene_end(&b);
+    }
+}
+
+/* asking for statistics, or for crossings, changes nothing */
+static void test_looking_changes_nothing(void)
+{
+    for (int which = 0; which < SCENE_COUNT; which++) {
+        scene a = scene_make(which, NULL), b = scene_make(which, NULL);
+        int same = 1;
+        for (int n = 0; n < 40; n++) {
+            embipc_error e;
+            if (!scene_step(&a) || !ENSURE_OK(b.w, embipc_world_step(b.w, NULL))) break;
+            (void)embipc_world_intersections(a.w, NULL, 0);
+            (void)embipc_world_validate(a.w, &e);
+            (void)scene_state(a.w, a.body[1]);
+            same = same && scene_bits(a.w) == scene_bits(b.w);
+        }
+        if (!same) printf("  %s: steps without statistics give other bits\n", scene_names[which]);
+        ENSURE(same);
+        scene_end(&a);
+        scene_end(&b);
+    }
+}
+
+/* ---- islands ---- */
+
+static void test_far_body(void)
+{
+    static const embipc_kind kinds[4] = {EMBIPC_FIXED, EMBIPC_KINEMATIC, EMBIPC_AFFINE, EMBIPC_FULL};
+    for (int which = 0; which < SCENE_COUNT; which++)
+        for (int k = 0; k < 4; k++)
+            for (int place = 0; place < 3; place++) {
+                int at = place == 0 ? 0 : place == 1 ? 2 : 99, same = 1;
+                scene a = scene_make(which, NULL), b = scene_make_with_far(which, at, kinds[k]);
+                for (int n = 0; n < 25; n++) {
+                    if (!scene_step(&a) || !scene_step(&b)) break;
+                    for (int i = 0; i < a.n; i++) same = same && scene_body_bits(a.w, a.body[i]) == scene_body_bits(b.w, b.body[i]);
+                    for (int i = 0; i < a.drives; i++) {
+                        embipc_drive_state p, q;
+                        (void)embipc_drive_get_state(a.w, a.drive[i], &p);
+                        (void)embipc_drive_get_state(b.w, b.drive[i], &q);
+                        same = same && p.short_m == q.short_m && p.blocked == q.blocked && p.gap == q.gap;
+                    }
+                }
+                if (!same) printf("  %s: a far %s body (place %d) changes it\n", scene_names[which], kind_name[kinds[k]], place);
+                ENSURE(same);
+                scene_end(&a);
+                scene_end(&b);
+            }
+}
+
+static void add_tower(scene *s, double x)
+{
+    embipc_body_def d = scene_def("ground", EMBIPC_FIXED, x, 0, -0.05);
+    d.friction = 0.4;
+    scene_box(s, d, 0.5, 0.5, 0.1, 1);
+    for (int k = 0; k < 3; k++) {
+        d = scene_def("block", k == 1 ? EMBIPC_CAGE : EMBIPC_AFFINE, x + 0.004 * k, 0, 0.0253 + 0.0503 * k);
+        d.friction = 0.4;
+        scene_box(s, d, 0.05, 0.05, 0.05, 1);
+    }
+}
+static void test_two_stacks_are_two_worlds(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    scene both = scene_empty(&wd), one = scene_empty(&wd), two = scene_empty(&wd);
+    add_tower(&both, 0);
+    add_tower(&both, 7);
+    add_tower(&one, 0);
+    add_tower(&two, 7);
+    for (int n = 0; n < 60; n++) {
+        if (!scene_step(&both) || !scene_step(&one) || !scene_step(&two)) break;
+        for (int k = 0; k < 4; k++) {
+            ENSURE(scene_body_bits(both.w, both.body[k]) == scene_body_bits(one.w, one.body[k]));
+            ENSURE(scene_body_bits(both.w, both.body[4 + k]) == scene_body_bits(two.w, two.body[k]));
+        }
+        ENSURE(both.stats.islands == one.stats.islands + two.stats.islands);
+        ENSURE(both.stats.total_iterations == one.stats.total_iterations + two.stats.total_iterations);
+    }
+    scene_end(&both);
+    scene_end(&one);
+    scene_end(&two);
+}
+
+/* ---- embedding ---- */
+
+/* Backward Euler of an affine body x = A X + p with the energy k V |A A^T - I|^2, X from the centre of mass; Newton on A. */
+typedef struct abd { double A[9], W[9], p[3], v[3]; } abd;
+static void abd_step(abd *s, const double S[9], double kV, double h, const double g[3])
+{
+    double target[9], A[9];
+    for (int i = 0; i < 9; i++) target[i] = s->A[i] + h * s->W[i];
+    memcpy(A, s->A, sizeof A);
+    for (int it = 0; it < 50; it++) {
+        double C[9], G[9], H[9][10], AtA[9], most = 0;
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                C[3 * i + j] = i == j ? -1 : 0;
+                AtA[3 * i + j] = 0;
+                for (int k = 0; k < 3; k++) {
+                    C[3 * i + j] += A[3 * i + k] * A[3 * j + k];
+                    AtA[3 * i + j] += A[3 * k + i] * A[3 * k + j];
+                }
+            }
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) {
+                double inertia = 0, force = 0;
+                for (int k = 0; k < 3; k++) {
+                    inertia += (A[3 * i + k] - target[3 * i + k]) * S[3 * k + j];
+                    force += C[3 * i + k] * A[3 * k + j];
+                }
+                G[3 * i + j] = inertia + h * h * 4 * kV * force;
+                for (int k = 0; k < 3; k++)
+                    for (int l = 0; l < 3; l++)
+                        H[3 * i + j][3 * k + l] = (i == k ? S[3 * l + j] : 0) + h * h * 4 * kV *
+                            (A[3 * k + j] * A[3 * i + l] + (i == k ? AtA[3 * l + j] : 0) + (j == l ? C[3 * i + k] : 0));
+            }
+        for (int i = 0; i < 9; i++) H[i][9] = -G[i];
+        for (int i = 0; i < 9; i++) {   /* Gauss with pivots */
+            int best = i;
+            for (int r = i + 1; r < 9; r++)
+                if (fabs(H[r][i]) > fabs(H[best][i])) best = r;
+            for (int c = 0; c < 10; c++) { double t = H[i][c]; H[i][c] = H[best][c]; H[best][c] = t; }
+            for (int r = 0; r < 9; r++) {
+                double f = r == i ? 0 : H[r][i] / H[i][i];
+                for (int c = i; c < 10 && f != 0; c++) H[r][c] -= f * H[i][c];
+            }
+        }
+        for (int i = 0; i < 9; i++) {
+            A[i] += H[i][9] / H[i][i];
+            most = fmax(most, fabs(H[i][9] / H[i][i]));
+        }
+        if (most < 1e-15) break;
+    }
+    for (int i = 0; i < 9; i++) s->W[i] = (A[i] - s->A[i]) / h;
+    memcpy(s->A, A, sizeof A);
+    for (int i = 0; i < 3; i++) {
+        s->v[i] += h * g[i];
+        s->p[i] += h * s->v[i];
+    }
+}
+static void test_affine_is_affine_body_dynamics(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_def d = scene_def("box", EMBIPC_AFFINE, 0.1, 0.2, 0.3);
+    scene s;
+    abd r;
+    embipc_body_view v;
+    double S[9], worst = 0, *x0, V = 0.1 * 0.2 * 0.3, extent[3] = {0.1, 0.2, 0.3}, w[3] = {3, 2, -5}, c[3] = {0.1, 0.2, 0.3};
+    wd.tolerance = 1e-11;
+    s = scene_empty(&wd);
+    d.material.model = EMBIPC_ORTHOGONALITY;
+    d.material.stiffness = 2e5;
+    d.velocity[0] = 1;
+    memcpy(d.angular_velocity, w, sizeof w);
+    scene_box(&s, d, extent[0], extent[1], extent[2], 1);
+    x0 = scene_positions(s.w, s.body[0]);
+    memset(&r, 0, sizeof r);
+    memset(S, 0, sizeof S);
+    for (int i = 0; i < 3; i++) {
+        r.A[4 * i] = 1;
+        r.p[i] = c[i];
+        S[4 * i] = 1000 * V * extent[i] * extent[i] / 12;
+    }
+    r.v[0] = 1;
+    r.W[1] = -w[2]; r.W[2] = w[1]; r.W[3] = w[2]; r.W[5] = -w[0]; r.W[6] = -w[1]; r.W[7] = w[0];
+    for (int n = 0; n < 50 && scene_step(&s); n++) {
+        abd_step(&r, S, d.material.stiffness * V, wd.time_step, wd.gravity);
+        (void)embipc_body_get_view(s.w, s.body[0], &v);
+        for (int i = 0; i < v.vertex_count; i++)
+            for (int k = 0; k < 3; k++) {
+                double x = r.p[k];
+                for (int j = 0; j < 3; j++) x += r.A[3 * k + j] * (x0[3 * i + j] - c[j]);
+                worst = fmax(worst, fabs(x - v.x[3 * i + k]));
+            }
+    }
+    printf("  affine body against an independent integrator, 50 steps of spin: %.2g m\n", worst);
+    ENSURE(worst < 1e-9);
+    free(x0);
+    scene_end(&s);
+}
+
+/* a cage that is the body's own tet mesh gives full-space motion */
+static void test_cage_of_own_mesh_is_full_space(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    scene s[2];
+    double worst = 0;
+    int touched = 0;
+    wd.tolerance = 1e-8;
+    wd.dhat = 1e-3;
+    wd.kappa = 1e4;
+    wd.friction_velocity = 1e-3;
+    for (int k = 0; k < 2; k++) {
+        embipc_body_def d = scene_def("ground", EMBIPC_FIXED, 0.013, 0.017, -0.05);
+        test_mesh m = scene_mesh_tet_box(2, 2, 2, 0.1, 0.08, 0.06), cage = scene_mesh_tet_box(2, 2, 2, 0.1, 0.08, 0.06);
+        s[k] = scene_empty(&wd);
+        d.friction = 0.5;
+        scene_box(&s[k], d, 1, 1, 0.1, 1);
+        d = scene_def("block", k ? EMBIPC_CAGE : EMBIPC_FULL, 0, 0, 0.05);
+        d.friction = 0.5;
+        d.material.averaged = 0;
+        d.rotation[0] = d.rotation[8] = cos(0.3);
+        d.rotation[2] = sin(0.3);
+        d.rotation[6] = -sin(0.3);
+        d.velocity[0] = 0.2;
+        if (k) {
+            test_mesh_compact(&m);
+            d.cage_x = cage.x;
+            d.cage_node_count = cage.vertex_count;
+            d.cage_tets = cage.tets;
+            d.cage_tet_count = cage.tet_count;
+        }
+        scene_add_mesh(&s[k], &d, &m, 0);
+        test_mesh_free(&cage);
+    }
+    for (int n = 0; n < 30; n++) {
+        embipc_body_view a, b;
+        if (!scene_step(&s[0]) || !scene_step(&s[1])) break;
+        touched += s[0].stats.contacts > 0;
+        (void)embipc_body_get_view(s[0].w, s[0].body[1], &a);
+        (void)embipc_body_get_view(s[1].w, s[1].body[1], &b);
+        ENSURE(a.node_count == b.node_count && a.vertex_count == b.vertex_count && a.triangle_count == b.triangle_count);
+        for (int i = 0; i < 3 * a.node_count && a.node_count == b.node_count; i++) worst = fmax(worst, fabs(a.q[i] - b.q[i]));
+    }
+    printf("  cage of its own mesh against full space, %d of 30 steps in contact: %.2g m\n", touched, worst);
+    ENSURE(touched > 10);
+    ENSURE(worst < 1e-9);
+    scene_end(&s[0]);
+    scene_end(&s[1]);
+}
+
+/* a cage with tets that hold no surface vertex, and tets that hold nothing of the body at all */
+static void test_empty_cage_tets(void)
+{
+    for (int averaged = 0; averaged < 2; averaged++) {
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_body_def d = scene_def("ground", EMBIPC_FIXED, 0, 0, -0.05);
+        test_mesh m = test_mesh_box(-0.03, -0.03, -0.03, 0.03, 0.03, 0.03), cage = scene_mesh_tet_box(5, 5, 4, 0.2, 0.2, 0.12);
+        scene s = scene_empty(&wd);
+        double speed = 0, lo, hi;
+        int pivots = 0, empty = 0;
+        scene_box(&s, d, 1, 1, 0.1, 1);
+        d = scene_def("block", EMBIPC_CAGE, 0, 0, 0.035);
+        d.cage_x = cage.x;
+        d.cage_node_count = cage.vertex_count;
+        d.cage_tets = cage.tets;
+        d.cage_tet_count = cage.tet_count;
+        d.material.averaged = averaged;
+        scene_add_mesh(&s, &d, &m, 0);
+        for (int t = 0; s.n == 2 && t < s.w->s.body[1].ntet; t++) {
+            double v = embi_tet_det(cage.x + 3 * cage.tets[4 * t], cage.x + 3 * cage.tets[4 * t + 1], cage.x + 3 * cage.tets[4 * t + 2], cage.x + 3 * cage.tets[4 * t + 3]) / 6;
+            empty += s.w->s.body[1].elastic.volume[t] <= 1.001 * EMBI_GHOST_FILL * v;
+        }
+        for (int n = 0; n < 60 && scene_step(&s); n++) {
+            pivots += s.stats.regularized_pivots;
+            speed = fmax(speed, s.stats.max_speed);
+            ENSURE(scene_finite(s.w));
+            for (int i = 0; i < 3 * s.w->s.node_count; i++) ENSURE(fabs(s.w->s.q[i]) < 1);
+        }
+        scene_extent(s.w, s.body[1], 2, &lo, &hi);
+        printf("  cage with %d empty tets of %d: %d regularised pivots, top speed %.3g m/s, height at the end %.4g\n", empty, cage.tet_count, pivots, speed, hi - lo);
+        ENSURE(empty > 10);
+        ENSURE(pivots == 0);
+        ENSURE(speed < 0.6 && lo > 0 && hi - lo > 0.055 && hi - lo < 0.061);
+        test_mesh_free(&cage);
+        scene_end(&s);
+    }
+}
+
+/* Crushed between two plates and spun: det F of an affine body stays positive in every step. */
+static void test_affine_never_inverts(void)
+{
+    for (int model = 0; model < 2; model++) {
+        static const double down[14] = {0, 0, 0, 0, 0, 0, 0, 0.3, 0, 0, -0.06, 0, 0, 0};
+        static const double centre[3] = {0, 0, 0};
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_body_def d = scene_def("ground", EMBIPC_FIXED, 0, 0, -0.05);
+        scene s;
+        double least = 1;
+        wd.dhat = 1e-3;
+        s = scene_empty(&wd);
+        d.friction = 0.6;
+        scene_box(&s, d, 1, 1, 0.1, 1);
+        d = scene_def("block", EMBIPC_AFFINE, 0, 0, 0.031);
+        d.friction = 0.6;
+        d.material.young = 1e4;
+        d.material.stiffness = 1e3;
+        d.material.model = model ? EMBIPC_ORTHOGONALITY : EMBIPC_COROTATED;
+        d.angular_velocity[0] = 200;
+        d.angular_velocity[2] = 300;
+        scene_box(&s, d, 0.03, 0.03, 0.03, 1);
+        d = scene_def("press", EMBIPC_KINEMATIC, 0, 0, 0.1);
+        d.friction = 0.6;
+        scene_box(&s, d, 0.3, 0.3, 0.02, 1);
+        scene_drive(&s, 2, down, 2, centre, NULL, 0);
+        for (int n = 0; n < 60 && scene_step(&s); n++) {
+            double F[9];
+            own_F(&s.w->s, s.w->s.body + 1, 0, s.w->s.q, F);
+            least = fmin(least, embi_m3_det(F));
+            ENSURE(scene_sound(s.w));
+        }
+        printf("  affine body crushed and spun, %s: smallest det F %.3g\n", model ? "orthogonality" : "corotated", least);
+        ENSURE(least > 0);
+        scene_end(&s);
+    }
+}
+
+/* ---- forces ---- */
+
+static void settle(scene *s, int most)
+{
+    for (int n = 0; n < most && scene_step(s); n++)
+        if (n > 30 && s->stats.max_speed < 1e-9) break;
+}
+
+/* Blocks of all kinds at rest: the ground carries their weight, action is reaction, vertex forces add up. */
+static void test_forces_of_a_block_at_rest(void)
+{
+    for (int k = 0; k < 3; k++) {
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_body_def d = scene_def("ground", EMBIPC_FIXED, 0, 0, -0.05);
+        embipc_pair_force f[4];
+        embipc_body_view v;
+        embipc_body_state st;
+        double sum[2][3] = {{0, 0, 0}, {0, 0, 0}}, *force;
+        scene s;
+        wd.tolerance = 1e-9;
+        s = scene_empty(&wd);
+        d.friction = 0.5;
+        scene_box(&s, d, 1, 1, 0.1, 1);
+        d = scene_def("block", dynamic_kind[k], 0.012, 0.007, 0.0505);
+        d.friction = 0.5;
+        d.material.damping[1] = 0.01;
+        scene_box(&s, d, 0.1, 0.1, 0.1, 2);
+        settle(&s, 400);
+        st = scene_state(s.w, s.body[1]);
+        ENSURE(embipc_world_pair_forces(s.w, f, 4) == 1);
+        ENSURE(f[0].a.index1 == s.body[0].index1 && f[0].b.index1 == s.body[1].index1);
+        ENSURE_REL(f[0].force[2], st.mass * wd.gravity[2], 1e-6);   /* on the ground */
+        ENSURE(fabs(f[0].force[0]) < 1e-6 * st.mass && fabs(f[0].force[1]) < 1e-6 * st.mass);
+        for (int b = 0; b < 2; b++) {
+            (void)embipc_body_get_view(s.w, s.body[b], &v);
+            force = (double *)calloc((size_t)(3 * v.vertex_count), sizeof(double));
+            (void)embipc_body_vertex_forces(s.w, s.body[b], force);
+            for (int i = 0; i < 3 * v.vertex_count; i++) sum[b][i % 3] += force[i];
+            free(force);
+        }
+        for (int i = 0; i < 3; i++) {
+            ENSURE_CLOSE(sum[0][i], f[0].force[i], 1e-12 * st.mass * 9.81 * 100);
+            ENSURE_CLOSE(sum[0][i] + sum[1][i], 0, 1e-12 * st.mass * 9.81 * 100);
+        }
+        {   /* the contacts say the same */
+            static embipc_contact c[4096];
+            int n = embipc_world_contacts(s.w, c, 4096);
+            double up = 0;
+            for (int i = 0; i < n && i < 4096; i++) {
+                embipc_real gap = 0;
+                for (int a = 0; a < 3; a++) gap += (c[i].point_a[a] - c[i].point_b[a]) * c[i].normal[a];
+                up += c[i].force * c[i].normal[2] * (c[i].a.index1 == s.body[1].index1 ? 1 : -1);
+                ENSURE_CLOSE(gap, c[i].distance, 1e-12);
+            }
+            ENSURE(n > 0 && n <= 4096);
+            if (k == 2) ENSURE_REL(up, st.mass * 9.81, 0.05);   /* mollified pairs have a part along the edges too */
+        }
+        printf("  %s block at rest: carries %.9f of its weight, speed %.1g m/s\n", kind_name[dynamic_kind[k]], f[0].force[2] / (st.mass * wd.gravity[2]), s.stats.max_speed);
+        scene_end(&s);
+    }
+}
+
+/* a = F/m, on the whole body and at a vertex; the force is gone in the next step */
+static void test_applied_force_and_velocity(void)
+{
+    for (int k = 0; k < 3; k++) {
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_body_def d = scene_def("ball", dynamic_kind[k], 0, 0, 1);
+        static const double F[3] = {3, -2, 1}, v0[3] = {1, 2, 3}, spin[3] = {0.3, -0.2, 0.5};
+        embipc_body_state st;
+        embipc_body_view v;
+        scene s;
+        for (int i = 0; i < 3; i++) wd.gravity[i] = 0;
+        wd.tolerance = 1e-10;
+        s = scene_empty(&wd);
+        scene_ball(&s, d, 0.1, 1, 1);
+        (void)ENSURE_OK(s.w, embipc_body_apply_force(s.w, s.body[0], -1, F));
+        scene_step(&s);
+        st = scene_state(s.w, s.body[0]);
+        (void)embipc_body_get_view(s.w, s.body[0], &v);
+        for (int i = 0; i < 3; i++) ENSURE_REL(st.momentum[i], F[i] * wd.time_step, 1e-10);
+        for (int i = 0; i < 3 * v.node_count; i++) ENSURE_REL(v.v[i], F[i % 3] * wd.time_step / st.mass, 1e-9);
+        scene_step(&s);
+        st = scene_state(s.w, s.body[0]);
+        for (int i = 0; i < 3; i++) ENSURE_REL(st.momentum[i], F[i] * wd.time_step, 1e-10);
+        (void)ENSURE_OK(s.w, embipc_body_apply_force(s.w, s.body[0], 3, F));
+        (void)ENSURE_OK(s.w, embipc_body_apply_force(s.w, s.body[0], -1, F));
+        scene_step(&s);
+        st = scene_state(s.w, s.body[0]);
+        for (int i = 0; i < 3; i++) ENSURE_REL(st.momentum[i], 3 * F[i] * wd.time_step, 1e-10);
+        embipc_world_reset(s.w);
+        (void)ENSURE_OK(s.w, embipc_body_set_velocity(s.w, s.body[0], v0, spin));
+        st = scene_state(s.w, s.body[0]);
+        for (int i = 0; i < 3; i++) {
+            ENSURE_REL(st.velocity[i], v0[i], 1e-12);
+            ENSURE_REL(st.angular_velocity[i], spin[i], 1e-9);
+        }
+        scene_end(&s);
+    }
+}
+
+/* a spike on its tip over the inside of one triangle: one vertex-triangle pair and nothing else */
+static scene spike_world(double h, double mass, double gap, double young, double tolerance)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_def d = scene_def("ground", EMBIPC_FIXED, 0, 0, -0.05);
+    test_mesh m = scene_mesh_spike(0.05, 0.1);
+    scene s;
+    for (int i = 0; i < 3; i++) wd.gravity[i] = 0;
+    wd.time_step = h;
+    wd.dhat = 1e-3;
+    wd.kappa = 1e4;
+    wd.tolerance = tolerance;
+    s = scene_empty(&wd);
+    scene_box(&s, d, 2, 2, 0.1, 1);
+    d = scene_def("spike", EMBIPC_AFFINE, 0.3, -0.1, gap);
+    d.material.young = young;
+    d.material.poisson = 0;
+    d.material.density = mass / (2 * 0.05 * 0.05 * 0.1 / 3);
+    scene_add_mesh(&s, &d, &m, 0);
+    return s;
+}
+static void test_resting_gap(void)
+{
+    static const double load[6] = {0.1, 1, 3.8025, 10, 100, 1000}, gap[6] = {9.4338e-4, 8.2853e-4, 6.8606e-4, 5.3244e-4, 1.22152e-4, 1.07503e-5};
+    for (int k = 0; k < 6; k++) {
+        scene s = spike_world(0.02, k < 4 ? 1 : 100, 0.9 * gap[k], 1e9, 1e-10);
+        double f[3] = {0, 0, -load[k]}, lo, hi;
+        embipc_contact c;
+        for (int n = 0; n < 300; n++) {
+            (void)ENSURE_OK(s.w, embipc_body_apply_force(s.w, s.body[1], -1, f));
+            if (!scene_step(&s) || (n > 20 && s.stats.max_speed < 1e-10)) break;
+        }
+        scene_extent(s.w, s.body[1], 2, &lo, &hi);
+        ENSURE(embipc_world_contacts(s.w, &c, 1) == 1);
+        printf("  resting gap under %g N: %.6g m (closed form %.6g)\n", load[k], lo, gap[k]);
+        ENSURE_REL(lo, gap[k], 2e-5);
+        ENSURE_REL(c.force, load[k], 1e-5);
+        ENSURE_REL(c.distance, lo, 1e-10);
+        scene_end(&s);
+    }
+}
+
+static void test_impact_table(void)
+{
+    static const double h[5] = {1e-2, 1e-3, 1e-4, 1e-5, 1e-6};
+    static const double e[2][5] = {{0.00480, 0.07196, 0.55556, 0.93471, 0.99318}, {0.03961, 0.16444, 0.27928, 0.35805, 0.41809}};
+    static const double dmin[2][5] = {{9.438e-4, 8.502e-4, 7.157e-4, 6.629e-4, 6.565e-4}, {1.346e-4, 1.409e-5, 1.328e-6, 1.657e-7, 1.879e-8}};
+    for (int m = 0; m < 2; m++) {
+        double last = -1;
+        for (int k = 0; k < 5; k++) {
+            static const double v0[3] = {0, 0, -1}, none[3] = {0, 0, 0};
+            scene s = spike_world(h[k], m ? 1 : 1e-3, 1.1e-3, m ? 1e13 : 1e11, 1e-7);
+            double lo, hi, least = 1, rest = -1;
+            (void)embipc_body_set_velocity(s.w, s.body[1], v0, none);
+            for (int n = 0; n < 20000 && scene_step(&s); n++) {
+                scene_extent(s.w, s.body[1], 2, &lo, &hi);
+                least = fmin(least, lo);
+                rest = scene_state(s.w, s.body[1]).velocity[2];
+                if (rest > 0 && lo > 1e-3) break;
+            }
+            printf("  impact, %g kg, h %g: restitution %.5f (%.5f), smallest gap %.4g (%.4g)\n", m ? 1.0 : 1e-3, h[k], rest, e[m][k], least, dmin[m][k]);
+            ENSURE(rest >= 0 && rest <= 1 + 1e-6 && rest > last);
+            ENSURE(least > 0);
+            ENSURE_CLOSE(rest, e[m][k], 2e-3);
+            ENSURE_REL(least, dmin[m][k], 0.01);
+            last = rest;
+            scene_end(&s);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(argc, argv);
+    RUN(free_fall);
+    RUN(linear_momentum);
+    RUN(angular_momentum_first_order);
+    RUN(energy_inequality);
+    RUN(two_runs_and_reset);
+    RUN(looking_changes_nothing);
+    RUN(far_body);
+    RUN(two_stacks_are_two_worlds);
+    RUN(affine_is_affine_body_dynamics);
+    RUN(cage_of_own_mesh_is_full_space);
+    RUN(empty_cage_tets);
+    RUN(affine_never_inverts);
+    RUN(forces_of_a_block_at_rest);
+    RUN(applied_force_and_velocity);
+    RUN(resting_gap);
+    RUN(impact_table);
+    return test_end("test_world_step");
+}
