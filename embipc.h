@@ -245,9 +245,10 @@ EMBIPC_API embipc_world_def embipc_default_world_def(void);
 EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc_world **world, embipc_error *error);
 EMBIPC_API void embipc_world_destroy(embipc_world *world);   /* NULL is fine */
 
-/* Back to the state at creation of the bodies (poses, velocities, time 0); bodies, drives, pairs stay.
- * No allocation; the run after it repeats the first one bit for bit. */
-EMBIPC_API void embipc_world_reset(embipc_world *world);
+/* Back to the state at creation of the bodies (poses, velocities, time 0); bodies, drives, pairs stay. The run after it
+ * repeats the first one bit for bit. Fails, with the world unchanged, when bodies that were made at different times would
+ * cross at their starts. No allocation where all bodies were made before the first step. */
+EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
 /* What the last failed call on this world said. Valid until the next call on the world. */
 EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *world);
@@ -4647,9 +4648,10 @@ typedef struct embi_elastic {
     embipc_real *grad;             /* m_a at rest, 1/m (12 nt) */
     embipc_real *volume;           /* V, m^3 (nt) */
     embipc_real *rotation;         /* R (9 nt) */
+    embipc_real *rotation_before;  /* R of the step before: what a step that fails goes back to (9 nt) */
     embipc_real *node_volume;      /* V_a, m^3 (n) */
     int *patch_row, *patch_tet;    /* tets at each node (n + 1; 4 nt) */
-    int tet_cap, grad_cap, volume_cap, rotation_cap, node_volume_cap, patch_row_cap, patch_tet_cap;
+    int tet_cap, grad_cap, volume_cap, rotation_cap, rotation_before_cap, node_volume_cap, patch_row_cap, patch_tet_cap;
 } embi_elastic;
 
 static void embi_elastic_free(embi_memory *m, embi_elastic *s)
@@ -4658,6 +4660,7 @@ static void embi_elastic_free(embi_memory *m, embi_elastic *s)
     EMBI_RELEASE(m, s->grad, s->grad_cap);
     EMBI_RELEASE(m, s->volume, s->volume_cap);
     EMBI_RELEASE(m, s->rotation, s->rotation_cap);
+    EMBI_RELEASE(m, s->rotation_before, s->rotation_before_cap);
     EMBI_RELEASE(m, s->node_volume, s->node_volume_cap);
     EMBI_RELEASE(m, s->patch_row, s->patch_row_cap);
     EMBI_RELEASE(m, s->patch_tet, s->patch_tet_cap);
@@ -4685,6 +4688,7 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
     if (!EMBI_GROW(m, int, s->tet, s->tet_cap, 4 * nt) || !EMBI_GROW(m, embipc_real, s->grad, s->grad_cap, 12 * nt) ||
         !EMBI_GROW(m, embipc_real, s->volume, s->volume_cap, nt) ||
         !EMBI_GROW(m, embipc_real, s->rotation, s->rotation_cap, 9 * nt) ||
+        !EMBI_GROW(m, embipc_real, s->rotation_before, s->rotation_before_cap, 9 * nt) ||
         !EMBI_GROW(m, embipc_real, s->node_volume, s->node_volume_cap, n) ||
         !EMBI_GROW(m, int, s->patch_row, s->patch_row_cap, n + 1) ||
         !EMBI_GROW(m, int, s->patch_tet, s->patch_tet_cap, 4 * nt))
@@ -4730,9 +4734,11 @@ static void embi_elastic_F(const embi_elastic *s, int t, const embipc_real *q, e
     }
 }
 
-/* R of every tet at q; the present R is the first guess */
+/* R of every tet at q; the R of the step before is the first guess (and decides the last bits: a step must therefore find
+ * the same one whatever was asked in between) */
 static void embi_elastic_rotate(embi_elastic *s, const embipc_real *q)
 {
+    memcpy(s->rotation_before, s->rotation, (size_t)(9 * s->nt) * sizeof *s->rotation);
     for (int t = 0; t < s->nt; t++) {
         embipc_real F[9];
         embi_elastic_F(s, t, q, F);
@@ -4740,12 +4746,14 @@ static void embi_elastic_rotate(embi_elastic *s, const embipc_real *q)
     }
 }
 
-/* E = sym(R^T F) - I as a full symmetric matrix; returns its trace */
-static embipc_real embi_elastic_strain(const embi_elastic *s, int t, const embipc_real *q, embipc_real E[9])
+/* E = sym(R^T F) - I as a full symmetric matrix; returns its trace. R: the lagged rotation, or with `now` that of q. */
+static embipc_real embi_elastic_strain(const embi_elastic *s, int t, const embipc_real *q, int now, embipc_real E[9])
 {
-    embipc_real F[9], G[9];
+    embipc_real F[9], G[9], R[9];
     embi_elastic_F(s, t, q, F);
-    embi_m3_tmul(G, s->rotation + 9 * t, F);
+    memcpy(R, s->rotation + 9 * t, sizeof R);
+    if (now) embi_polar(R, F);
+    embi_m3_tmul(G, R, F);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) E[3 * i + j] = (G[3 * i + j] + G[3 * j + i]) / 2 - (i == j ? (embipc_real)1 : (embipc_real)0);
     return E[0] + E[4] + E[8];
@@ -4767,14 +4775,14 @@ static void embi_orthogonality_strain(const embi_elastic *s, int t, const embipc
         for (int j = 0; j < 3; j++) C[3 * i + j] = embi_dot(F + 3 * i, F + 3 * j) - (i == j ? (embipc_real)1 : (embipc_real)0);
 }
 
-/* Psi(q), J. trace: scratch (nt). */
-static embipc_real embi_elastic_energy(const embi_elastic *s, const embipc_real *q, embipc_real *trace)
+/* Psi(q), J, with the lagged rotations, or with `now` those of q. trace: scratch (nt). */
+static embipc_real embi_elastic_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace)
 {
     embipc_real sum = 0, E[9], F[9];
     for (int t = 0; t < s->nt; t++) {
         embipc_real square = 0;
         if (s->orthogonal) embi_orthogonality_strain(s, t, q, F, E);
-        else trace[t] = embi_elastic_strain(s, t, q, E);
+        else trace[t] = embi_elastic_strain(s, t, q, now, E);
         for (int i = 0; i < 9; i++) square += E[i] * E[i];
         if (s->orthogonal) sum += s->stiffness * s->volume[t] * square;
         else sum += s->volume[t] * (s->mu * square + (s->averaged ? (embipc_real)0 : s->lambda / 2 * trace[t] * trace[t]));
@@ -4793,7 +4801,7 @@ static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, e
     embipc_real *pressure = trace + s->nt;   /* lambda tr(E), of the tet or averaged from its nodes */
     embipc_real F[9], E[9], S[9], P[9];
     for (int t = 0; t < s->nt; t++) {
-        trace[t] = s->orthogonal ? (embipc_real)0 : embi_elastic_strain(s, t, q, E);
+        trace[t] = s->orthogonal ? (embipc_real)0 : embi_elastic_strain(s, t, q, 0, E);
         pressure[t] = s->averaged ? (embipc_real)0 : s->lambda * trace[t];
     }
     if (s->averaged)
@@ -4807,7 +4815,7 @@ static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, e
             embi_m3_mul(P, E, F);
             for (int i = 0; i < 9; i++) P[i] *= 4 * s->stiffness;
         } else {
-            (void)embi_elastic_strain(s, t, q, E);
+            (void)embi_elastic_strain(s, t, q, 0, E);
             for (int i = 0; i < 9; i++) S[i] = 2 * s->mu * E[i] + (i % 4 == 0 ? pressure[t] : (embipc_real)0);
             embi_m3_mul(P, s->rotation + 9 * t, S);
         }
@@ -6715,7 +6723,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
         d[i] = q[o + i] - s->qn[o + i];
         work += s->f[o + i] * d[i];
     }
-    elastic = embi_elastic_energy(&b->elastic, q + o, s->trace);
+    elastic = embi_elastic_energy(&b->elastic, q + o, 0, s->trace);
     if (b->material.damping[0] > 0 || b->material.damping[1] > 0) {
         embipc_real mass = s->hh * b->material.damping[0] / s->c, beta = b->material.damping[1] / s->c, md = 0, kd = 0;
         embi_mass_multiply(b, d, y);
@@ -6754,7 +6762,7 @@ typedef struct embi_island {
     int index;                   /* number within the step */
     int *bodies, body_count, body_cap;
     int *pairs, pair_count, pair_cap;
-    int *signature, signature_count, signature_cap;   /* bodies the system was analysed for */
+    int analysed;                /* the system has an order for this step: results depend on the state, not on history */
     int *unknown, unknown_count, unknown_cap;         /* unknown -> node */
     embi_system system;
     embi_contacts contacts;
@@ -6777,7 +6785,6 @@ static void embi_island_free(embi_memory *m, embi_island *I)
 {
     EMBI_RELEASE(m, I->bodies, I->body_cap);
     EMBI_RELEASE(m, I->pairs, I->pair_cap);
-    EMBI_RELEASE(m, I->signature, I->signature_cap);
     EMBI_RELEASE(m, I->unknown, I->unknown_cap);
     EMBI_RELEASE(m, I->friction, I->friction_cap);
     EMBI_RELEASE(m, I->keys, I->keys_cap);
@@ -6844,7 +6851,7 @@ static void embi_island_contact_energy(embi_state *s, embi_island *I, const embi
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
         if (!embi_is_dynamic(b) || !b->elastic.orthogonal) continue;
-        sum += embi_elastic_energy(&b->elastic, q + 3 * b->node0, s->trace);
+        sum += embi_elastic_energy(&b->elastic, q + 3 * b->node0, 0, s->trace);
     }
     I->contact_energy = s->hh * sum;
     I->contact_size = s->hh * embi_max(size, sum);
@@ -7035,6 +7042,17 @@ static void embi_island_push(embi_state *s, embi_island *I)
     }
 }
 
+/* box of the displacements of a body's vertices from the start of the step to x */
+static void embi_body_shift(const embi_state *s, const embi_body *b, const embipc_real *x, embipc_real box[6])
+{
+    embi_box_clear(box);
+    for (int i = b->vert0; i < b->vert0 + b->nv; i++) {
+        embipc_real d[3];
+        embi_sub(d, x + 3 * i, s->xn + 3 * i);
+        embi_box_add(box, d);
+    }
+}
+
 /* next_x = J (q + p), and the boxes of where that takes each body, counted from the start of the step. A direction that
  * goes much farther than anything foreseen (an overshoot, most often) is looked at only in part, so that it does not drag in half
  * the scene as candidates: cap bounds alpha. */
@@ -7045,12 +7063,7 @@ static void embi_island_aim(embi_state *s, embi_island *I)
         embi_body *b = s->body + I->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->trial_q[i] = s->q[i] + s->p[i];
         embi_apply_rows(s, b, s->trial_q, s->next_x);
-        embi_box_clear(b->shift_next);
-        for (int i = b->vert0; i < b->vert0 + b->nv; i++) {
-            embipc_real d[3];
-            embi_sub(d, s->next_x + 3 * i, s->xn + 3 * i);
-            embi_box_add(b->shift_next, d);
-        }
+        embi_body_shift(s, b, s->next_x, b->shift_next);
         for (int i = 0; i < 6; i++) most = embi_max(most, embi_abs(b->shift_next[i]));
     }
     I->cap = 1;
@@ -7078,14 +7091,11 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     }
     if (I->driving) embi_island_push(s, I);
     if (!I->old_factor) {
-        int pivots, known = I->signature_count == I->body_count && I->system.n == I->unknown_count &&
-                            memcmp(I->signature, I->bodies, (size_t)I->body_count * sizeof *I->bodies) == 0;
-        if (!known || !embi_island_assemble(s, I)) {
-            if (!EMBI_GROW(m, int, I->signature, I->signature_cap, I->body_count)) return EMBIPC_ERR_MEMORY;
-            memcpy(I->signature, I->bodies, (size_t)I->body_count * sizeof *I->bodies);
-            I->signature_count = I->body_count;
+        int pivots;
+        if (!I->analysed || !embi_island_assemble(s, I)) {
             if (!embi_island_analyze(m, s, I)) return EMBIPC_ERR_MEMORY;
             if (!embi_island_assemble(s, I)) return EMBIPC_ERR_ARGUMENT;   /* cannot be: the pattern was made for it */
+            I->analysed = 1;
         }
         pivots = embi_system_factor(&I->system);
         if (pivots < 0) return EMBIPC_ERR_NOT_FINITE;
@@ -7233,12 +7243,7 @@ static void embi_island_accept(embi_state *s, embi_island *I, embipc_real alpha)
         memcpy(s->q + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         if (b->kind != EMBIPC_FIXED) memcpy(s->x + 3 * b->vert0, s->trial_x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *s->x);
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += alpha * s->Ap[i];
-        embi_box_clear(b->shift);
-        for (int i = b->vert0; i < b->vert0 + b->nv; i++) {
-            embipc_real d[3];
-            embi_sub(d, s->x + 3 * i, s->xn + 3 * i);
-            embi_box_add(b->shift, d);
-        }
+        embi_body_shift(s, b, s->x, b->shift);
     }
     I->record.alpha = alpha;
 }
@@ -7339,6 +7344,7 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
         embi_body *b = s->body + I->bodies[k];
         memcpy(s->q + 3 * b->node0, s->safe_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         embi_apply_rows(s, b, s->q, s->x);
+        embi_body_shift(s, b, s->x, b->shift);
         embi_body_gradient(s, b);
         for (int n = 0; n < s->drive_count; n++) {
             embi_drive *d = s->drives + n;
@@ -7531,6 +7537,7 @@ struct embipc_world {
     embipc_real *applied;        /* forces for the next step (3 per node) */
     int applied_cap;
     int step, builds;
+    int mixed_start;             /* bodies were made, or contacts switched on, after the first step */
     embipc_real time;
     embipc_error error;
 };
@@ -8152,6 +8159,29 @@ static int embi_world_crossings(embipc_world *w, int at, int other, embipc_inter
     return 1;
 }
 
+/* Do two bodies (or one with itself) come nearer than their thickness, or than rounding can tell from touching? Such a pair
+ * could never move again. Returns 1 when they do, -1 out of memory. */
+static int embi_check_gap(embipc_world *w, int i, int j)
+{
+    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
+    embi_state *s = &w->s;
+    const embi_body *a = s->body + i, *b = s->body + j;
+    embi_surface sa = embi_surface_of(s, a, s->x), sb = embi_surface_of(s, b, s->x);
+    embi_pair_rule rule;
+    embipc_real least = 64 * EMBI_EPS * embi_max(embi_max(a->scale_x, a->diagonal), embi_max(b->scale_x, b->diagonal));
+    memset(&rule, 0, sizeof rule);
+    rule.xi = i == j ? (embipc_real)0 : a->thickness + b->thickness;
+    w->tri_pair_count = s->candidate_count = 0;
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, rule.xi + least, &w->tri_pairs, &w->tri_pair_count, &w->tri_pair_cap) ||
+        !embi_candidates(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &rule, least, &s->candidate, &s->candidate_count, &s->candidate_cap))
+        return -1;
+    if (!s->candidate_count) return 0;
+    (void)embi_fail_at(&w->error, EMBIPC_ERR_INTERSECTION, EMBIPC_VERTEX, s->candidate[0].v[0] - embi_max_int(a->vert0 <= s->candidate[0].v[0] ? a->vert0 : 0, b->vert0 <= s->candidate[0].v[0] ? b->vert0 : 0), rule.xi,
+                       "touches \"%.40s\": %d pairs of primitives are not farther apart than %g m; leave a gap", s->body[i].name, s->candidate_count, rule.xi + least);
+    w->error.body[1] = a->handle;
+    return 1;
+}
+
 /* Does the body at place `at`, not counted yet, cross itself or one it may touch? */
 static embipc_result embi_check_start(embipc_world *w, int at)
 {
@@ -8163,6 +8193,10 @@ static embipc_result embi_check_start(embipc_world *w, int at)
         if (!embi_tested(w, s->body + i, b)) continue;
         if (i < at && s->body[i].kind != EMBIPC_FIXED) embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
         if (!embi_world_crossings(w, i, at, &w->rejected, &w->rejected_count, &w->rejected_cap)) return embi_fail_memory(&w->error);
+        if (w->rejected_count == 0) {
+            int touch = embi_check_gap(w, i, at);
+            if (touch) return touch < 0 ? embi_fail_memory(&w->error) : EMBIPC_ERR_INTERSECTION;
+        }
         if (w->rejected_count == before || before) continue;
         {
             embipc_intersection *x = w->rejected;
@@ -8241,6 +8275,7 @@ static void embi_world_commit(embipc_world *w, const embipc_body_def *def, int s
     if (embi_is_dynamic(b)) embi_spin(s, b, b->solid.centroid, def->velocity, def->angular_velocity);
     if (b->nn) memcpy(s->start_v + 3 * b->node0, s->v + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     embi_body_derive(w, b);
+    w->mixed_start |= w->step > 0;
     w->contact_count = w->pair_force_count = 0;
 }
 
@@ -8411,20 +8446,19 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
     if (!embi_finite(friction)) return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "friction %g is not finite", friction);
     rule = (embi_rule *)(void *)embi_find_rule(w, a, b);
     if (contact && rule && !rule->contact) {   /* they were free to cross until now */
-        int old = rule->contact, low = embi_min_int(ia, ib), high = embi_max_int(ia, ib);
+        int low = embi_min_int(ia, ib), high = embi_max_int(ia, ib), touch = 0, ok;
+        embi_body *a_body = w->s.body + low, *b_body = w->s.body + high;
         rule->contact = 1;
         w->rejected_count = 0;
-        embi_bvh_refit(&w->s.body[low].bvh, w->s.x + 3 * w->s.body[low].vert0, w->s.body[low].tri, w->s.body[low].nt);
-        embi_bvh_refit(&w->s.body[high].bvh, w->s.x + 3 * w->s.body[high].vert0, w->s.body[high].tri, w->s.body[high].nt);
-        if (embi_tested(w, w->s.body + low, w->s.body + high) &&
-            !embi_world_crossings(w, low, high, &w->rejected, &w->rejected_count, &w->rejected_cap)) {
-            rule->contact = old;
-            return embi_fail_memory(&w->error);
-        }
-        if (w->rejected_count) {
-            rule->contact = old;
-            return embi_fail(&w->error, EMBIPC_ERR_INTERSECTION, "bodies \"%.40s\" and \"%.40s\" cross now, in %d places: contact stays off",
-                             w->s.body[low].name, w->s.body[high].name, w->rejected_count);
+        embi_bvh_refit(&a_body->bvh, w->s.x + 3 * a_body->vert0, a_body->tri, a_body->nt);
+        embi_bvh_refit(&b_body->bvh, w->s.x + 3 * b_body->vert0, b_body->tri, b_body->nt);
+        ok = !embi_tested(w, a_body, b_body) ||
+             (embi_world_crossings(w, low, high, &w->rejected, &w->rejected_count, &w->rejected_cap) && (touch = embi_check_gap(w, low, high)) >= 0);
+        if (!ok || w->rejected_count || touch) {
+            rule->contact = 0;
+            return !ok ? embi_fail_memory(&w->error)
+                 : embi_fail(&w->error, EMBIPC_ERR_INTERSECTION, "bodies \"%.40s\" and \"%.40s\" cross or touch now (%d crossings): contact stays off",
+                             a_body->name, b_body->name, w->rejected_count);
         }
     }
     if (!rule) {
@@ -8433,6 +8467,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
         rule->a = a;
         rule->b = b;
     }
+    w->mixed_start |= w->step > 0 && contact;
     rule->friction = friction;
     rule->contact = contact != 0;
     return EMBIPC_OK;
@@ -8598,11 +8633,39 @@ EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterat
     return EMBIPC_OK;
 }
 
-EMBIPC_API void embipc_world_reset(embipc_world *w)
+/* Whether all bodies could stand at their starts together; x is put back afterwards. */
+static embipc_result embi_check_reset(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    embipc_result r = EMBIPC_OK;
+    size_t bytes = (size_t)(3 * s->vert_count) * sizeof *s->x;
+    memcpy(s->trial_x, s->x, bytes);
+    memcpy(s->x, s->start_x, bytes);
+    w->rejected_count = 0;
+    for (int i = 0; i < s->body_count; i++)
+        if (s->body[i].kind != EMBIPC_FIXED) embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
+    for (int i = 0; r == EMBIPC_OK && i < s->body_count; i++)
+        for (int j = i; r == EMBIPC_OK && j < s->body_count; j++) {
+            int touch;
+            if (!embi_tested(w, s->body + i, s->body + j)) continue;
+            if (!embi_world_crossings(w, i, j, &w->rejected, &w->rejected_count, &w->rejected_cap) || (touch = embi_check_gap(w, i, j)) < 0) r = embi_fail_memory(&w->error);
+            else if (w->rejected_count || touch) {
+                r = embi_fail(&w->error, EMBIPC_ERR_INTERSECTION, "bodies \"%.40s\" and \"%.40s\" were made at different times and would cross at their starts", s->body[i].name, s->body[j].name);
+                w->error.body[0] = s->body[i].handle;
+                w->error.body[1] = s->body[j].handle;
+            }
+        }
+    memcpy(s->x, s->trial_x, bytes);
+    return r;
+}
+
+EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 {
     embi_state *s;
-    if (!w) return;
+    embipc_result r;
+    if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
+    if (w->mixed_start && s->vert_count && (r = embi_check_reset(w)) != EMBIPC_OK) return r;
     if (s->node_count) {
         memcpy(s->q, s->start_q, (size_t)(3 * s->node_count) * sizeof *s->q);
         memcpy(s->v, s->start_v, (size_t)(3 * s->node_count) * sizeof *s->v);
@@ -8621,11 +8684,10 @@ EMBIPC_API void embipc_world_reset(embipc_world *w)
         d->short_m = 0;
         for (int k = 0; k < d->node_count; k++) embi_copy(d->start + 3 * k, s->q + 3 * (s->body[d->body].node0 + d->nodes[k]));
     }
-    for (int i = 0; i < w->island_cap; i++)
-        if (w->island[i]) w->island[i]->signature_count = -1;
     w->memory_count = w->contact_count = w->pair_force_count = w->iteration_count = 0;
     w->step = 0;
     w->time = 0;
+    return EMBIPC_OK;
 }
 
 /* ==== 25. The step ===================================================================================
@@ -8656,17 +8718,15 @@ static void embi_drive_pose(const embi_drive *d, embipc_real t, embipc_real pose
 }
 
 /* Aims every drive at the end of the step. A rotation is cut into stages whose chords miss the arc by less than
- * 0.1 dhat: radius (1 - cos(angle/2)) <= 0.1 dhat. */
+ * 0.1 dhat of the driven body: radius (1 - cos(angle/2)) <= 0.1 dhat. */
 static void embi_drives_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
     for (int n = 0; n < s->drive_count; n++) {
         embi_drive *d = s->drives + n;
         embi_body *b = s->body + d->body;
-        embipc_real turn[3], angle, radius = 0, dhat = b->dhat, chord, moved = 0;
+        embipc_real turn[3], angle, radius = 0, chord, moved = 0;
         embi_drive_pose(d, w->time + s->h, d->pose_next);
-        for (int i = 0; i < s->body_count; i++)
-            if (i != d->body && embi_is_dynamic(s->body + i) && embi_tested(w, b, s->body + i) && s->body[i].dhat < dhat) dhat = s->body[i].dhat;
         embi_sub(turn, d->pose_next + 3, d->pose + 3);
         angle = embi_norm(turn);
         for (int k = 0; k < d->node_count; k++) {
@@ -8674,7 +8734,7 @@ static void embi_drives_begin(embipc_world *w)
             embi_sub(r, d->start + 3 * k, d->centre);
             radius = embi_max(radius, embi_norm(r));
         }
-        chord = radius > 0 ? (embipc_real)0.1 * dhat / radius : (embipc_real)1;
+        chord = radius > 0 ? (embipc_real)0.1 * b->dhat / radius : (embipc_real)1;
         d->rotating = angle > 0;
         d->stages = d->rotating && chord < 1 ? 1 + (int)embi_min(1e6, angle / (2 * acos(1 - chord))) : 1;
         d->stage = d->safe_stage = 0;
@@ -8722,8 +8782,6 @@ static void embi_bodies_begin(embipc_world *w)
     embi_drives_begin(w);
 }
 
-typedef struct embi_assemble_task { embi_state *s; int k; } embi_assemble_task;
-
 /* Where the bodies will probably be at the end of the step: free nodes at q + h v + h^2 g, driven ones at their targets. */
 static void embi_bodies_foresee(embi_state *s)
 {
@@ -8742,12 +8800,7 @@ static void embi_bodies_foresee(embi_state *s)
                 for (int c = 0; c < 3; c++) s->trial_q[3 * i + c] = s->qt[3 * i + c] + s->hh * s->gravity[c];
         }
         embi_apply_rows(s, b, s->trial_q, s->next_x);
-        embi_box_clear(b->shift_next);
-        for (int i = b->vert0; i < b->vert0 + b->nv; i++) {
-            embipc_real d[3];
-            embi_sub(d, s->next_x + 3 * i, s->x + 3 * i);
-            embi_box_add(b->shift_next, d);
-        }
+        embi_body_shift(s, b, s->next_x, b->shift_next);
         for (int i = 0; i < 3; i++) slack = embi_max(slack, embi_max(embi_abs(b->shift_next[i]), embi_abs(b->shift_next[3 + i])));
         b->foreseen = slack + b->dhat;
         slack = slack / 10 + b->dhat / 2;
@@ -8868,7 +8921,7 @@ static int embi_island_collect(embipc_world *w, int root)
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
     embi_island *I = w->island[root];
-    I->body_count = I->pair_count = 0;
+    I->body_count = I->pair_count = I->analysed = 0;
     I->noise_x = I->reach = 0;
     I->index = root;
     for (int i = root; i < s->body_count; i++) {
@@ -9070,7 +9123,10 @@ static void embi_step_undo(embipc_world *w)
         memcpy(s->v, s->vn, (size_t)(3 * s->node_count) * sizeof *s->v);
     }
     if (s->vert_count) memcpy(s->x, s->xn, (size_t)(3 * s->vert_count) * sizeof *s->x);
-    w->contact_count = w->pair_force_count = 0;
+    for (int k = 0; k < s->body_count; k++) {
+        embi_elastic *e = &s->body[k].elastic;
+        if (e->nt && !e->orthogonal) memcpy(e->rotation, e->rotation_before, (size_t)(9 * e->nt) * sizeof *e->rotation);
+    }
 }
 
 /* Where each drive got to, and how far that is from where it should be. */
@@ -9102,16 +9158,15 @@ static void embi_report_vertex(embi_state *s, const int v[4], const embipc_real 
     for (int k = 0; k < 4; k++) embi_axpy(s->vertex_force + 3 * v[k], scale * w[k], r);
 }
 
-/* adds a force to the row of the pair (a, b); the rows of one pair follow each other */
-static int embi_report_pair(embipc_world *w, embi_pair *p, const embipc_real f[3], int is_friction)
+/* adds a force to the row of the pair (a, b), which is made when it is not there */
+static void embi_report_pair(embipc_world *w, const embi_pair *p, const embipc_real f[3], int is_friction)
 {
     embi_state *s = &w->s;
     embipc_pair_force *row = NULL;
-    if (p->a == p->b) return 1;
+    if (p->a == p->b) return;
     for (int i = w->pair_force_count - 1; i >= 0 && !row; i--)
         if (embi_same_body(w->pair_force[i].a, s->body[p->a].handle) && embi_same_body(w->pair_force[i].b, s->body[p->b].handle)) row = w->pair_force + i;
     if (!row) {
-        if (!EMBI_GROW(&w->memory, embipc_pair_force, w->pair_force, w->pair_force_cap, w->pair_force_count + 1)) return 0;
         row = w->pair_force + w->pair_force_count++;
         memset(row, 0, sizeof *row);
         row->a = s->body[p->a].handle;
@@ -9120,7 +9175,6 @@ static int embi_report_pair(embipc_world *w, embi_pair *p, const embipc_real f[3
     embi_add(row->force, row->force, f);
     if (is_friction) embi_add(row->friction, row->friction, f);
     else row->contacts++;
-    return 1;
 }
 
 /* force on body a of a pair: the part of a contact's four vertex forces scale w_k r that falls on a */
@@ -9132,13 +9186,11 @@ static void embi_force_on_a(const embi_state *s, const embi_pair *p, const int v
         if (v[k] >= a->vert0 && v[k] < a->vert0 + a->nv) embi_axpy(f, scale * w[k], r);
 }
 
-static int embi_report_contact(embipc_world *w, const embi_contact *c)
+static void embi_report_contact(embipc_world *w, const embi_contact *c)
 {
     embi_state *s = &w->s;
-    embipc_contact *out;
+    embipc_contact *out = w->contact + w->contact_count++;
     int split = c->edge_edge ? 2 : 1;
-    if (!EMBI_GROW(&w->memory, embipc_contact, w->contact, w->contact_cap, w->contact_count + 1)) return 0;
-    out = w->contact + w->contact_count++;
     memset(out, 0, sizeof *out);
     out->a = s->body[embi_body_of_vertex(s, c->v[0])].handle;
     out->b = s->body[embi_body_of_vertex(s, c->v[3])].handle;
@@ -9147,50 +9199,72 @@ static int embi_report_contact(embipc_world *w, const embi_contact *c)
     embi_copy(out->normal, c->n);
     out->distance = c->gap;
     out->force = -c->first;
-    return 1;
 }
 
-/* Forces of the step's end, by vertex and by pair of bodies, and the memory of the friction contacts. */
-static int embi_report(embipc_world *w)
+/* Room for the whole report, so that nothing of the last one is lost before this one is sure. */
+static int embi_report_reserve(embipc_world *w)
+{
+    embi_memory *m = &w->memory;
+    int contacts = 0, friction = 0;
+    for (int k = 0; k < w->order_count; k++) {
+        contacts += w->island[w->order[k]]->contacts.count;
+        friction += w->island[w->order[k]]->friction_count;
+    }
+    return EMBI_GROW(m, embi_key, w->memory_key, w->memory_key_cap, 2 * friction) && EMBI_GROW(m, embipc_real, w->memory_u, w->memory_u_cap, friction) &&
+           EMBI_GROW(m, embipc_contact, w->contact, w->contact_cap, contacts) &&
+           EMBI_GROW(m, embipc_pair_force, w->pair_force, w->pair_force_cap, w->s.pair_count);
+}
+
+/* barrier forces of one island */
+static void embi_report_barrier(embipc_world *w, const embi_island *I)
 {
     embi_state *s = &w->s;
-    embi_memory *m = &w->memory;
-    int n = 0;
-    w->contact_count = w->pair_force_count = 0;
-    if (s->vert_count) memset(s->vertex_force, 0, (size_t)(3 * s->vert_count) * sizeof *s->vertex_force);
-    for (int k = 0; k < w->order_count; k++) n += w->island[w->order[k]]->friction_count;
-    if (!EMBI_GROW(m, embi_key, w->memory_key, w->memory_key_cap, 2 * n) || !EMBI_GROW(m, embipc_real, w->memory_u, w->memory_u_cap, n)) return 0;
-    w->memory_count = 0;
-    for (int k = 0; k < w->order_count; k++) {
-        embi_island *I = w->island[w->order[k]];
-        embipc_real f[3], u[3];
-        for (int i = 0; i < I->contacts.count; i++) {
-            const embi_contact *c = I->contacts.list + i;
-            embi_report_vertex(s, c->v, c->w, -c->first, c->n);
-            for (int j = 0; c->extra >= 0 && j < 4; j++) embi_axpy(s->vertex_force + 3 * c->v[j], -1, I->contacts.extra + 12 * c->extra + 3 * j);
-            embi_force_on_a(s, s->pair + c->pair, c->v, c->w, -c->first, c->n, f);
-            for (int j = 0; c->extra >= 0 && j < 4; j++) {
-                const embi_body *a = s->body + s->pair[c->pair].a;
-                if (c->v[j] >= a->vert0 && c->v[j] < a->vert0 + a->nv) embi_axpy(f, -1, I->contacts.extra + 12 * c->extra + 3 * j);
-            }
-            if (!embi_report_pair(w, s->pair + c->pair, f, 0) || !embi_report_contact(w, c)) return 0;
+    for (int i = 0; i < I->contacts.count; i++) {
+        const embi_contact *c = I->contacts.list + i;
+        const embi_pair *pair = s->pair + c->pair;
+        const embi_body *a = s->body + pair->a;
+        embipc_real f[3];
+        embi_report_vertex(s, c->v, c->w, -c->first, c->n);
+        embi_force_on_a(s, pair, c->v, c->w, -c->first, c->n, f);
+        for (int j = 0; c->extra >= 0 && j < 4; j++) {
+            const embipc_real *g = I->contacts.extra + 12 * c->extra + 3 * j;
+            embi_axpy(s->vertex_force + 3 * c->v[j], -1, g);
+            if (c->v[j] >= a->vert0 && c->v[j] < a->vert0 + a->nv) embi_axpy(f, -1, g);
         }
-        for (int i = 0; i < I->friction_count; i++) {
-            const embi_friction *c = I->friction + i;
-            embipc_real across, y;
-            embi_friction_motion(c, s->xn, s->x, u);
-            y = embi_norm(u);
-            (void)embipc_friction(y, c->e, &across, NULL);
-            embi_report_vertex(s, c->v, c->w, -c->weight * across, u);
-            embi_force_on_a(s, s->pair + c->pair, c->v, c->w, -c->weight * across, u, f);
-            if (!embi_report_pair(w, s->pair + c->pair, f, 1)) return 0;
-            w->memory_key[w->memory_count].key = c->key;
-            w->memory_key[w->memory_count].value = w->memory_count;
-            w->memory_u[w->memory_count++] = y;
-        }
+        embi_report_pair(w, pair, f, 0);
+        embi_report_contact(w, c);
     }
-    embi_sort_keys(w->memory_key, w->memory_key + w->memory_count, w->memory_count);
-    return 1;
+}
+
+/* friction forces of one island, and what the next step should remember of them */
+static void embi_report_friction(embipc_world *w, const embi_island *I)
+{
+    embi_state *s = &w->s;
+    for (int i = 0; i < I->friction_count; i++) {
+        const embi_friction *c = I->friction + i;
+        embipc_real across, y, u[3], f[3];
+        embi_friction_motion(c, s->xn, s->x, u);
+        y = embi_norm(u);
+        (void)embipc_friction(y, c->e, &across, NULL);
+        embi_report_vertex(s, c->v, c->w, -c->weight * across, u);
+        embi_force_on_a(s, s->pair + c->pair, c->v, c->w, -c->weight * across, u, f);
+        embi_report_pair(w, s->pair + c->pair, f, 1);
+        w->memory_key[w->memory_count].key = c->key;
+        w->memory_key[w->memory_count].value = w->memory_count;
+        w->memory_u[w->memory_count++] = y;
+    }
+}
+
+/* Forces of the step's end, by vertex and by pair of bodies, and the memory of the friction contacts. Cannot fail. */
+static void embi_report(embipc_world *w)
+{
+    w->contact_count = w->pair_force_count = w->memory_count = 0;
+    if (w->s.vert_count) memset(w->s.vertex_force, 0, (size_t)(3 * w->s.vert_count) * sizeof *w->s.vertex_force);
+    for (int k = 0; k < w->order_count; k++) {
+        embi_report_barrier(w, w->island[w->order[k]]);
+        embi_report_friction(w, w->island[w->order[k]]);
+    }
+    if (w->memory_count) embi_sort_keys(w->memory_key, w->memory_key + w->memory_count, w->memory_count);
 }
 
 /* rows in order of the bodies: insertion sort, nearly sorted already */
@@ -9282,8 +9356,7 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
         for (int i = b->node0; i < b->node0 + b->nn; i++) embi_copy(s->rhs + 3 * i, s->gravity);
         embi_mass_multiply(b, s->rhs + 3 * b->node0, y);
         for (int i = 0; i < 3 * b->nn; i++) t->potential -= y[i] * s->q[3 * b->node0 + i];
-        embi_elastic_rotate(&b->elastic, s->q + 3 * b->node0);   /* next step's first guess as well */
-        t->elastic += embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, s->trace);
+        t->elastic += embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 1, s->trace);
     }
     t->objective_before = before / s->hh;
     t->objective_after = after / s->hh;
@@ -9311,14 +9384,15 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     if (r == EMBIPC_OK) r = embi_iterate(w);
     if (r == EMBIPC_OK && !embi_all_finite(s->q, 3 * s->node_count)) r = EMBIPC_ERR_NOT_FINITE;
     if (r == EMBIPC_OK) {
-        for (int i = 0; i < 3 * s->node_count; i++) s->v[i] = (s->q[i] - s->qn[i]) / s->c;
-        if (!embi_report(w)) r = EMBIPC_ERR_MEMORY;
+        if (!embi_report_reserve(w)) r = EMBIPC_ERR_MEMORY;
     }
     if (r != EMBIPC_OK) {
         embi_step_undo(w);
         return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error)
              : embi_fail(&w->error, r, "step %d met a number that is not finite; the world is back at %g s", w->step + 1, w->time);
     }
+    for (int i = 0; i < 3 * s->node_count; i++) s->v[i] = (s->q[i] - s->qn[i]) / s->c;
+    embi_report(w);
     embi_report_sort(w);
     embi_drives_finish(w);
     w->step++;
@@ -9458,7 +9532,7 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
         return EMBIPC_OK;
     }
     embi_dynamic_state(w, b, out);
-    out->elastic = embi_elastic_energy(&b->elastic, w->s.q + 3 * b->node0, w->s.trace);
+    out->elastic = embi_elastic_energy(&b->elastic, w->s.q + 3 * b->node0, 1, w->s.trace);
     return EMBIPC_OK;
 }
 

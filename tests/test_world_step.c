@@ -80,12 +80,12 @@ static void test_linear_momentum(void)
         for (int i = 0; i < 3; i++) worst = fmax(worst, fabs(p[i] - p0[i]) / scale);
     }
     printf("  momentum in collisions: drift %.2g m/s of the whole, %d steps in contact\n", worst, touched);
-    ENSURE(touched > 5);
+    ENSURE(touched > 3);
     ENSURE(worst < 1e-9);
     scene_end(&s);
 }
 
-static double spin_error(embipc_kind kind, double h)
+static double spin_error(embipc_kind kind, embipc_model model, double h)
 {
     embipc_world_def wd = embipc_default_world_def();
     embipc_body_def d = scene_def("box", kind, 0, 0, 0);
@@ -100,6 +100,7 @@ static double spin_error(embipc_kind kind, double h)
     d.angular_velocity[1] = 0.5;
     d.angular_velocity[2] = 1;
     d.material.young = 1e6;
+    d.material.model = model;
     scene_box(&s, d, 0.1, 0.2, 0.3, 1);
     a = scene_state(s.w, s.body[0]);
     for (int n = 0; n < (int)(0.32 / h + 0.5) && scene_step(&s); n++) continue;
@@ -111,14 +112,18 @@ static double spin_error(embipc_kind kind, double h)
     scene_end(&s);
     return sqrt(e / size);
 }
-static void test_angular_momentum_first_order(void)
+/* An objective energy under backward Euler loses angular momentum at first order in h. Rotations lagged to the start of the step
+ * do better: the internal forces have no torque about q^n, and q^n x v^n+1 = q^n+1 x v^n+1. */
+static void test_angular_momentum_converges(void)
 {
-    for (int k = 0; k < 3; k++) {
-        double e1 = spin_error(dynamic_kind[k], 0.01), e2 = spin_error(dynamic_kind[k], 0.005), e3 = spin_error(dynamic_kind[k], 0.0025);
-        printf("  angular momentum after 0.32 s, %s: error %.4g, %.4g, %.4g for h, h/2, h/4\n", kind_name[dynamic_kind[k]], e1, e2, e3);
+    for (int k = 0; k < 4; k++) {
+        embipc_kind kind = k < 3 ? dynamic_kind[k] : EMBIPC_AFFINE;
+        embipc_model model = k < 3 ? EMBIPC_COROTATED : EMBIPC_ORTHOGONALITY;
+        double e1 = spin_error(kind, model, 0.01), e2 = spin_error(kind, model, 0.005), e3 = spin_error(kind, model, 0.0025);
+        printf("  angular momentum after 0.32 s, %s%s: error %.4g, %.4g, %.4g for h, h/2, h/4\n", kind_name[kind], k == 3 ? " (orthogonality)" : "", e1, e2, e3);
         ENSURE(e1 < 0.05);
-        ENSURE(e1 / e2 > 1.7 && e1 / e2 < 2.3);
-        ENSURE(e2 / e3 > 1.8 && e2 / e3 < 2.2);
+        ENSURE(e1 / e2 > 1.7 && e2 / e3 > 1.8);
+        if (k == 3) ENSURE(e1 / e2 < 2.3 && e2 / e3 < 2.2);
     }
 }
 
@@ -290,7 +295,7 @@ static double own_potential(const embipc_world *w, const double *q, const double
         tets += b->ntet;
         for (int j = k; j < s->body_count; j++) {
             const embi_body *c = s->body + j;
-            if (j == k ? b->kind < EMBIPC_CAGE : !embi_is_dynamic(b) && !embi_is_dynamic(c)) continue;
+            if (j == k ? b->kind < EMBIPC_CAGE : b->kind == EMBIPC_FIXED && c->kind == EMBIPC_FIXED) continue;
             sum += own_contact(w, b, c, x, z);
         }
     }
@@ -395,6 +400,7 @@ static void energy_of_scene(int which)
     }
     ENSURE(differ < 1e-9);
     if (s.drives) printf("  energy, %s: worst (rise - drive work)/size %.2g, own against library %.2g\n", scene_names[which], worst_driven, differ);
+    else if (which == SCENE_STACK) printf("  energy, stack (one body damped): worst rise/size %.2g\n", worst);
     else printf("  energy, %s: worst rise/size %.2g, own against library %.2g\n", scene_names[which], worst, differ);
     scene_end(&s);
 }
@@ -866,12 +872,13 @@ static void test_resting_gap(void)
 {
     static const double load[6] = {0.1, 1, 3.8025, 10, 100, 1000}, gap[6] = {9.4338e-4, 8.2853e-4, 6.8606e-4, 5.3244e-4, 1.22152e-4, 1.07503e-5};
     for (int k = 0; k < 6; k++) {
-        scene s = spike_world(0.02, k < 4 ? 1 : 100, 0.9 * gap[k], 1e9, 1e-10);
+        scene s = spike_world(0.02, fmax(1, load[k]), 0.9 * gap[k], 1e9, 1e-10);
         double f[3] = {0, 0, -load[k]}, lo, hi;
         embipc_contact c;
-        for (int n = 0; n < 300; n++) {
+        memset(&c, 0, sizeof c);
+        for (int n = 0; n < 60; n++) {   /* a longer wait and it tips over, as it must */
             (void)ENSURE_OK(s.w, embipc_body_apply_force(s.w, s.body[1], -1, f));
-            if (!scene_step(&s) || (n > 20 && s.stats.max_speed < 1e-10)) break;
+            if (!scene_step(&s)) break;
         }
         scene_extent(s.w, s.body[1], 2, &lo, &hi);
         ENSURE(embipc_world_contacts(s.w, &c, 1) == 1);
@@ -892,7 +899,7 @@ static void test_impact_table(void)
         double last = -1;
         for (int k = 0; k < 5; k++) {
             static const double v0[3] = {0, 0, -1}, none[3] = {0, 0, 0};
-            scene s = spike_world(h[k], m ? 1 : 1e-3, 1.1e-3, m ? 1e13 : 1e11, 1e-7);
+            scene s = spike_world(h[k], m ? 1 : 1e-3, 1.1e-3, m ? fmax(1e13, 1e5 / (h[k] * h[k])) : 1e11, 1e-7);
             double lo, hi, least = 1, rest = -1;
             (void)embipc_body_set_velocity(s.w, s.body[1], v0, none);
             for (int n = 0; n < 20000 && scene_step(&s); n++) {
@@ -904,8 +911,8 @@ static void test_impact_table(void)
             printf("  impact, %g kg, h %g: restitution %.5f (%.5f), smallest gap %.4g (%.4g)\n", m ? 1.0 : 1e-3, h[k], rest, e[m][k], least, dmin[m][k]);
             ENSURE(rest >= 0 && rest <= 1 + 1e-6 && rest > last);
             ENSURE(least > 0);
-            ENSURE_CLOSE(rest, e[m][k], 2e-3);
-            ENSURE_REL(least, dmin[m][k], 0.01);
+            ENSURE_CLOSE(rest, e[m][k], 2e-4);
+            ENSURE_REL(least, dmin[m][k], 1e-3);
             last = rest;
             scene_end(&s);
         }
@@ -917,7 +924,7 @@ int main(int argc, char **argv)
     test_begin(argc, argv);
     RUN(free_fall);
     RUN(linear_momentum);
-    RUN(angular_momentum_first_order);
+    RUN(angular_momentum_converges);
     RUN(energy_inequality);
     RUN(two_runs_and_reset);
     RUN(looking_changes_nothing);

@@ -1,0 +1,328 @@
+/* No intersection at any return: thrown bodies, every scene, steps cut short anywhere, and a stop flag. The judge is exact.h. */
+#define EMBIPC_IMPLEMENTATION
+#include "../embipc.h"
+#include "test.h"
+#include "scene_test.h"
+
+static const embipc_kind dynamic_kind[3] = {EMBIPC_FULL, EMBIPC_CAGE, EMBIPC_AFFINE};
+static const char *const kind_name[5] = {"fixed", "kinematic", "affine", "cage", "full"};
+
+/* what exact.h says must not be an accident: it finds the crossings of two boxes, and those only */
+static void test_judge(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    for (int k = 0; k < 6; k++) {
+        static const double at[6] = {0.1, 0.099, 0.05, 0.1000001, 0.2, -0.1};
+        static const int cross[6] = {1, 1, 1, 0, 0, 1};
+        scene s = scene_empty(&wd);
+        embipc_body_def d = scene_def("a", EMBIPC_FIXED, 0, 0, 0);
+        scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+        d = scene_def("b", EMBIPC_FIXED, 0.01, 0.02, at[k]);
+        scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+        s.w->s.body[0].kind = EMBIPC_KINEMATIC;   /* fixed bodies may cross; look at them as if one moved */
+        ENSURE((scene_crossings(s.w) > 0) == cross[k]);
+        s.w->s.body[0].kind = EMBIPC_FIXED;
+        scene_end(&s);
+    }
+}
+
+/* 10, 100, 1000 m/s at a plate of 1 mm, h = 0.02: 20 m in a step. Straight on, with spin, corner first, and at the rim. */
+static void test_thrown_at_a_plate(void)
+{
+    static const double speed[3] = {10, 100, 1000};
+    double least = 1;
+    for (int k = 0; k < 3; k++)
+        for (int v = 0; v < 3; v++)
+            for (int how = 0; how < 4; how++) {
+                embipc_world_def wd = embipc_default_world_def();
+                embipc_body_def d = scene_def("plate", EMBIPC_FIXED, 0, 0, 0);
+                scene s;
+                double lo, hi, across = how == 3 ? 0.29 : 0.02;
+                int through = 0, crossed = 0;
+                wd.time_step = 0.02;
+                s = scene_empty(&wd);
+                d.friction = 0.3;
+                scene_box(&s, d, 0.6, 0.6, 0.001, 1);
+                d = scene_def("body", dynamic_kind[k], across, -0.03, 0.3);
+                d.friction = 0.3;
+                d.velocity[2] = -speed[v];
+                d.velocity[0] = how == 1 ? speed[v] / 3 : 0;
+                if (how == 1) d.angular_velocity[0] = 40;
+                if (how == 2) {   /* a corner ahead: by 45 degrees about x, then 35.3 about y */
+                    double w[3] = {0.7853981633974483, 0, 0}, u[3] = {0, 0.6154797086703873, 0}, A[9], B[9];
+                    embi_m3_rotation(A, w);
+                    embi_m3_rotation(B, u);
+                    embi_m3_mul(d.rotation, B, A);
+                }
+                if (how % 2) scene_ball(&s, d, 0.04, 1, 1);
+                else scene_box(&s, d, 0.06, 0.06, 0.06, 1);
+                for (int n = 0; n < 12 && scene_step(&s); n++) {
+                    scene_extent(s.w, s.body[1], 2, &lo, &hi);
+                    crossed += scene_crossings(s.w);
+                    ENSURE(scene_finite(s.w));
+                    if (how == 0 || how == 2) through += hi < 0;
+                    if (n == 0 && how != 1 && how != 3) ENSURE(lo > 0.0005);
+                    least = fmin(least, s.stats.min_distance);
+                }
+                if (through || crossed) printf("  %s at %g m/s, way %d: %d crossings, beyond in %d steps\n", kind_name[dynamic_kind[k]], speed[v], how, crossed, through);
+                ENSURE(!through && !crossed);
+                scene_end(&s);
+            }
+    printf("  thrown at a plate: smallest gap seen %.3g m\n", least);
+}
+
+/* Two bodies at 1000 m/s head on: they may slip around each other, but not into each other. */
+static void test_thrown_at_each_other(void)
+{
+    for (int k = 0; k < 9; k++) {
+        embipc_world_def wd = embipc_default_world_def();
+        scene s;
+        for (int i = 0; i < 3; i++) wd.gravity[i] = 0;
+        wd.time_step = 0.02;
+        s = scene_empty(&wd);
+        for (int b = 0; b < 2; b++) {
+            embipc_body_def d = scene_def(b ? "b" : "a", dynamic_kind[b ? k / 3 : k % 3], b ? 0.2 : -0.2, b ? 0.004 : 0, b ? -0.007 : 0);
+            d.velocity[0] = b ? -500 : 500;
+            scene_ball(&s, d, 0.05, 1, 1);
+        }
+        for (int n = 0; n < 5 && scene_step(&s); n++) ENSURE(scene_sound(s.w));
+        scene_end(&s);
+    }
+}
+
+/* a box with a box-shaped cavity */
+static test_mesh hollow_box(double outer, double inner)
+{
+    test_mesh a = test_mesh_box(-outer, -outer, -outer, outer, outer, outer), b = test_mesh_box(-inner, -inner, -inner, inner, inner, inner);
+    test_mesh s = test_mesh_make(16, 24, 0);
+    memcpy(s.x, a.x, 24 * sizeof(double));
+    memcpy(s.x + 24, b.x, 24 * sizeof(double));
+    memcpy(s.tri, a.tri, 36 * sizeof(int));
+    for (int t = 0; t < 12; t++)
+        for (int k = 0; k < 3; k++) s.tri[36 + 3 * t + k] = 8 + b.tri[3 * t + 2 - k];
+    test_mesh_free(&a);
+    test_mesh_free(&b);
+    return s;
+}
+/* How far outside the walls of the shell the vertices of the inner body are, in the shell's own frame; < 0: inside. The shell's
+ * last 8 vertices are the corners of its cavity. */
+static double escape(const embipc_world *w, embipc_body shell, embipc_body inner)
+{
+    embipc_body_view a, b;
+    double D[9], inverse[9], worst = -1e300;
+    (void)embipc_body_get_view(w, shell, &a);
+    (void)embipc_body_get_view(w, inner, &b);
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 3; i++) {
+            int corner[3] = {1, 3, 4};   /* neighbours of corner 0 along x, y, z */
+            D[3 * i + k] = a.x[3 * (a.vertex_count - 8 + corner[k]) + i] - a.x[3 * (a.vertex_count - 8) + i];
+        }
+    (void)embi_m3_inverse(inverse, D);
+    for (int i = 0; i < b.vertex_count; i++) {
+        double r[3], l[3];
+        embi_sub(r, b.x + 3 * i, a.x + 3 * (a.vertex_count - 8));
+        embi_m3_mulv(l, inverse, r);
+        for (int k = 0; k < 3; k++) worst = fmax(worst, fmax(-l[k], l[k] - 1));
+    }
+    return worst;
+}
+/* Locked in a closed shell, 20 m of way in each step: inside for ever, for a fixed shell and one that flies itself. */
+static void test_locked_in(void)
+{
+    for (int k = 0; k < 3; k++)
+        for (int shell = 0; shell < 3; shell++)
+            for (int v = 0; v < 3; v++) {
+                static const double keys[14] = {0, 0, 0, 0, 0, 0, 0, 0.2, 1, 0.5, 0, 0, 3, 3};
+                static const double centre[3] = {0, 0, 0};
+                static const embipc_kind kinds[3] = {EMBIPC_FIXED, EMBIPC_KINEMATIC, EMBIPC_AFFINE};
+                embipc_world_def wd = embipc_default_world_def();
+                embipc_body_def d = scene_def("shell", kinds[shell], 0, 0, 0);
+                test_mesh m = hollow_box(0.12, 0.1);
+                scene s;
+                double worst = -1;
+                wd.time_step = 0.02;
+                s = scene_empty(&wd);
+                d.friction = 0.2;
+                d.material.young = 1e8;
+                scene_add_mesh(&s, &d, &m, 0);
+                d = scene_def("inside", dynamic_kind[k], 0.01, -0.02, 0.015);
+                d.friction = 0.2;
+                d.material.young = 1e6;
+                d.velocity[0] = 10 * pow(10, v);
+                d.velocity[1] = 7 * pow(10, v);
+                d.velocity[2] = -4 * pow(10, v);
+                scene_ball(&s, d, 0.05, 1, 1);
+                if (shell == 1) scene_drive(&s, 0, keys, 2, centre, NULL, 0);
+                for (int n = 0; n < 12 && scene_step(&s); n++) {
+                    worst = fmax(worst, escape(s.w, s.body[0], s.body[1]));
+                    ENSURE(scene_sound(s.w));
+                }
+                if (worst >= 0) printf("  %s body at %g m/s got out of its %s shell (%g)\n", kind_name[dynamic_kind[k]], 10 * pow(10, v), kind_name[kinds[shell]], worst);
+                ENSURE(worst < 0);
+                scene_end(&s);
+            }
+}
+
+/* Every step of every scene, at its own time step and at one ten times as long. */
+static void test_every_scene_is_free_of_crossings(void)
+{
+    for (int which = 0; which < SCENE_COUNT; which++)
+        for (int slow = 0; slow < 2; slow++) {
+            embipc_world_def wd = scene_world_def(which);
+            scene s;
+            int cut = 0, most = 0;
+            if (slow) wd.time_step *= 10;
+            s = scene_make(which, &wd);
+            for (int n = 0; n < (slow ? 20 : 100) && scene_step(&s); n++) {
+                ENSURE(scene_sound(s.w));
+                cut += !s.stats.converged;
+                most = s.stats.newton_iterations > most ? s.stats.newton_iterations : most;
+            }
+            printf("  %s, h = %g: %d steps cut short, at most %d iterations\n", scene_names[which], wd.time_step, cut, most);
+            scene_end(&s);
+        }
+}
+
+/* Cut short after k iterations, every step: sound, rigid where it must be, and it goes on. Then it may finish. */
+static void test_anytime(void)
+{
+    static const int limit[5] = {1, 2, 3, 5, 8};
+    for (int which = 0; which < SCENE_COUNT; which++)
+        for (int k = 0; k < 5; k++) {
+            scene s = scene_make(which, NULL);
+            double *rest[SCENE_BODIES], bend = 0;
+            int cut = 0;
+            for (int i = 0; i < s.n; i++) rest[i] = scene_positions(s.w, s.body[i]);
+            (void)ENSURE_OK(s.w, embipc_world_set_limits(s.w, limit[k], NULL));
+            for (int n = 0; n < 80; n++) {
+                if (n == 60) (void)ENSURE_OK(s.w, embipc_world_set_limits(s.w, 100, NULL));
+                if (!scene_step(&s)) break;
+                cut += !s.stats.converged;
+                ENSURE(n >= 60 || s.stats.newton_iterations <= limit[k]);
+                ENSURE(scene_sound(s.w));
+                for (int i = 0; i < s.n; i++) {
+                    embipc_body_view v;
+                    (void)embipc_body_get_view(s.w, s.body[i], &v);
+                    if (v.kind == EMBIPC_KINEMATIC) bend = fmax(bend, scene_bend(s.w, s.body[i], rest[i]));
+                }
+            }
+            if (k == 0 || (k == 1 && which != SCENE_THROW)) ENSURE(cut > 10);
+            if (bend > 1e-12) printf("  %s cut after %d: kinematic bodies bend by %.3g of their size\n", scene_names[which], limit[k], bend);
+            ENSURE(bend <= 1e-12);
+            for (int i = 0; i < s.n; i++) free(rest[i]);
+            scene_end(&s);
+        }
+}
+
+/* a flag that goes up and down at random times, by the only code that runs during a step here: the parallel loop */
+typedef struct stopper { volatile int flag; int hold; } stopper;
+static void stopper_for(int count, int grain, embipc_range_fn *fn, void *arg, void *ctx)
+{
+    stopper *s = (stopper *)ctx;
+    (void)grain;
+    fn(arg, 0, count);
+    if (!s->hold) s->flag = test_random() < 0.1;
+}
+static void test_stop_flag(void)
+{
+    for (int which = 0; which < SCENE_COUNT; which++) {
+        stopper stop;
+        embipc_world_def wd = scene_world_def(which);
+        scene s;
+        int cut = 0;
+        stop.flag = stop.hold = 0;
+        wd.parallel_for = stopper_for;
+        wd.parallel_ctx = &stop;
+        s = scene_make(which, &wd);
+        (void)ENSURE_OK(s.w, embipc_world_set_limits(s.w, 100, &stop.flag));
+        for (int n = 0; n < 60; n++) {
+            stop.flag = stop.hold = n % 7 == 3;   /* up before the step: not one iteration */
+            if (!scene_step(&s)) break;
+            if (n % 7 == 3) ENSURE(s.stats.newton_iterations == 0 && !s.stats.converged);
+            cut += !s.stats.converged;
+            ENSURE(scene_sound(s.w));
+        }
+        ENSURE(cut >= 8);
+        (void)ENSURE_OK(s.w, embipc_world_set_limits(s.w, 100, NULL));
+        stop.flag = stop.hold = 1;
+        scene_step(&s);
+        ENSURE(s.stats.newton_iterations > 0);
+        ENSURE(scene_sound(s.w));
+        scene_end(&s);
+    }
+}
+
+/* Going back to the start must not put two bodies into each other: the second came when the first had left. */
+static void test_reset_keeps_bodies_apart(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    scene s = scene_empty(&wd);
+    embipc_body_def d = scene_def("first", EMBIPC_AFFINE, 0, 0, 1);
+    scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+    for (int n = 0; n < 40; n++) scene_step(&s);
+    d = scene_def("second", EMBIPC_AFFINE, 0.03, 0, 1);
+    scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+    for (int n = 0; n < 5; n++) scene_step(&s);
+    ENSURE(scene_sound(s.w));
+    embipc_world_reset(s.w);
+    ENSURE(scene_sound(s.w));
+    scene_step(&s);
+    ENSURE(scene_sound(s.w));
+    scene_end(&s);
+}
+
+/* Random heaps: all kinds, sizes, frictions, speeds and damping, a kinematic stirrer, and random limits. */
+static void test_random_heaps(void)
+{
+    for (int trial = 0; trial < 8; trial++) {
+        static const double none[3] = {0, 0, 0.05};
+        double keys[14] = {0, 0, 0, 0, 0, 0, 0, 0.5, 0.05, 0.02, 0, 0, 0, 6};
+        embipc_world_def wd = embipc_default_world_def();
+        scene s;
+        embipc_body_def d;
+        wd.time_step = trial % 2 ? 0.04 : 0.01;
+        s = scene_empty(&wd);
+        d = scene_def("ground", EMBIPC_FIXED, 0, 0, -0.05);
+        d.friction = test_random();
+        scene_box(&s, d, 2, 2, 0.1, 1);
+        d = scene_def("stirrer", EMBIPC_KINEMATIC, 0, 0, 0.03);
+        d.friction = test_random();
+        scene_box(&s, d, 0.3, 0.01, 0.03, 1);
+        scene_drive(&s, 1, keys, 2, none, NULL, 0);
+        for (int k = 0; k < 7; k++) {
+            d = scene_def("body", dynamic_kind[k % 3], test_uniform(-0.06, 0.06), test_uniform(-0.06, 0.06), 0.12 + 0.09 * k);
+            d.friction = test_random();
+            d.material.young = pow(10, test_uniform(4, 7));
+            d.material.density = pow(10, test_uniform(2, 4));
+            d.material.damping[1] = k % 2 ? 0 : 0.01;
+            if (k % 3 == 2 && k > 3) d.material.model = EMBIPC_ORTHOGONALITY;
+            for (int i = 0; i < 3; i++) {
+                d.velocity[i] = test_uniform(-3, 3);
+                d.angular_velocity[i] = test_uniform(-20, 20);
+            }
+            if (k % 2) scene_ball(&s, d, test_uniform(0.02, 0.04), 1, 1);
+            else scene_box(&s, d, test_uniform(0.02, 0.05), test_uniform(0.02, 0.05), test_uniform(0.02, 0.05), 1);
+        }
+        for (int n = 0; n < 60; n++) {
+            if (trial >= 4) (void)embipc_world_set_limits(s.w, 1 + (int)test_uniform(0, 10), NULL);
+            if (!scene_step(&s)) break;
+            ENSURE(scene_sound(s.w));
+        }
+        scene_end(&s);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(argc, argv);
+    RUN(judge);
+    RUN(thrown_at_a_plate);
+    RUN(thrown_at_each_other);
+    RUN(locked_in);
+    RUN(every_scene_is_free_of_crossings);
+    RUN(anytime);
+    RUN(stop_flag);
+    RUN(reset_keeps_bodies_apart);
+    RUN(random_heaps);
+    return test_end("test_world_guarantee");
+}
