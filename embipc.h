@@ -1,8 +1,9 @@
-/* embipc.h - Embedded Incremental Potential Contact (IPC) in one C99 header. Version 0.1. MIT or public domain (see end).
+/* embipc.h 0.1 - Embedded Incremental Potential Contact (IPC) in one C99 header. MIT or public domain.
  *
- * Simulates soft, stiff and rigid-like bodies with frictional contact, and never lets their surfaces pass through each other:
- * not in a step, not between steps, whatever the arguments. A body's collision surface, as fine as you like, is carried by a coarse
- * cage of tetrahedra, as small as a single one, so the unknowns are few and the contact is exact.
+ * Simulates soft, stiff and rigid-like bodies with frictional contact, and never lets their surfaces pass
+ * through each other: not in a step, not between steps, whatever the arguments. A body's collision surface,
+ * as fine as you like, is carried by a coarse cage of tetrahedra, as small as a single one, so the unknowns
+ * are few and the contact is exact.
  *
  * In ONE C or C++ file:      #define EMBIPC_IMPLEMENTATION
  *                            #include "embipc.h"
@@ -12,8 +13,10 @@
  *     #include "embipc.h"
  *     int main(void)
  *     {
- *         static const double x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5, -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
- *         static const int t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
+ *         static const double x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5,
+ *                                    -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
+ *         static const int t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4,
+ *                                 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
  *         embipc_world_def wd = embipc_default_world_def();
  *         embipc_body_def bd = embipc_default_body_def();
  *         embipc_world *world;
@@ -21,7 +24,7 @@
  *         embipc_body_state s;
  *         embipc_world_create(&wd, &world, NULL);
  *         bd.x = x; bd.vertex_count = 8; bd.triangles = t; bd.triangle_count = 12; bd.friction = 0.5;
- *         bd.position[2] = -0.5;                              // a fixed unit cube, its top at z = 0
+ *         bd.position[2] = -0.5;                                  // a fixed unit cube, its top at z = 0
  *         embipc_body_create(world, &bd, &ground);
  *         bd.kind = EMBIPC_CAGE; bd.scale = 0.1; bd.position[2] = 0.2;   // a soft one of 0.1 m, falling
  *         if (embipc_body_create(world, &bd, &box)) { puts(embipc_world_error(world)->text); return 1; }
@@ -32,47 +35,58 @@
  *         return 0;
  *     }
  *
- * DOES      full-space IPC, Embedded IPC and affine body dynamics as one mechanism, x = J q; Coulomb friction; position-driven
- *           nodes and bodies; contact forces in newtons; steps that may be cut short at any iteration; the same bits for the same
- *           input and any number of threads; no allocation in a warmed-up step; a cage for any closed surface.
- * DOES NOT  read files, print, exit or abort; plasticity or tearing; fluids; joints, shells, rods (planned); GPUs; gradients of results.
+ * DOES      full-space IPC, Embedded IPC and affine body dynamics as one mechanism, x = J q; Coulomb friction;
+ *           position-driven nodes and bodies; contact forces in newtons; steps that may be cut short at any
+ *           iteration; the same bits for the same input and any number of threads; no allocation in a
+ *           warmed-up step; a cage for any closed surface.
+ * DOES NOT  read files, print, exit or abort; plasticity or tearing; fluids; joints, shells, rods (planned);
+ *           GPUs; gradients of results.
  *
  * STEP BY STEP
  *   1. embipc_default_world_def(), change what you like, embipc_world_create().
- *   2. embipc_default_body_def(), point it at your mesh, choose a kind, embipc_body_create(). Surfaces are triangles, outward;
- *      bodies must not cross at the start. An error names the body, the primitive and the values: embipc_world_error().
- *   3. embipc_drive_create() for what moves on command: keyframes, or embipc_drive_set_target() before each step.
- *   4. embipc_world_step(); then embipc_body_get_view() for vertices to draw, embipc_body_get_state() for motion,
- *      embipc_world_pair_forces() for forces.
+ *   2. embipc_default_body_def(), point it at your mesh, choose a kind, embipc_body_create(). Surfaces are
+ *      triangles, outward; bodies must not cross at the start. An error names the body, the primitive and
+ *      the values: embipc_world_error().
+ *   3. embipc_drive_create() for what moves on command: keyframes, or embipc_drive_set_target() each step.
+ *   4. embipc_world_step(); then embipc_body_get_view() for vertices to draw, embipc_body_get_state() for
+ *      motion, embipc_world_pair_forces() for forces.
+ *
+ * DEFAULTS  What is left 0 is derived per body, never from the scene: dhat = 1e-3 of the body's bounding-box
+ *   diagonal D; epsv = 1e-3 D per second; kappa such that the body's weight, and its momentum at D per second
+ *   brought to rest in one step, on three pairs leave the gap above 0.3 dhat; tolerance = 0.1 epsv; friction 0.
+ *   A pair takes the smaller dhat and epsv and the larger kappa of its dynamic bodies.
  *
  * CONTENTS  (grep -n '==== ' embipc.h)
- *   Public: configuration, results and callbacks, materials, world, bodies, drives, step, queries; toolbox: barrier and friction,
- *   distances and continuous collision detection, linear algebra, meshes and cages.
+ *   Public: configuration, results and callbacks, materials, world, bodies, drives, step, queries; toolbox:
+ *   geometry, linear algebra, meshes and cages, barrier and friction.
  *   Implementation: 1 platform, 2 small math, 3 memory, 4 errors, 5 thread pool, 6 sorting and sets,
  *   7 exact predicates, 8 sparse matrices, 9 LDL^T, 10 conjugate gradients, and the linear system of a step,
  *   11 meshes, 12 embedding, 13 cage builder, 14 elasticity, 15 distances, 16 barrier, 17 friction,
  *   18 broad phase, 19 continuous collision detection, 20 contact, 21 state, 22 newton, 23 world,
  *   24 making bodies, 25 the step, 26 queries, 27 validation.
  *
- * CONVENTIONS  SI units; x[3*n] is xyz interleaved, tet[4*m] and tri[3*m] are 0-based indices, 3x3 matrices are row-major. Triangles
- * are counter-clockwise seen from outside; tets have det(x1-x0, x2-x0, x3-x0) > 0. Arrays given to the library are copied.
- * Names, as in the papers:
- *   q     nodes (unknowns), m           x = J q  surface vertices, m           h     time step, s
- *   qt    predicted q, m                J    rows of at most four weights      v     velocity of q, m/s
- *   M     mass, kg                      K    stiffness, N/m                    A     M + h^2 K of a step
- *   F     deformation gradient          R    rotation of F, lagged             E     strain; Young's modulus, Pa
- *   d     distance, m                   dhat where the barrier begins, m       xi    thickness, m
- *   b     barrier, m^2                  kappa  barrier stiffness, kg/s^2       lambda  normal force, N; Lame, Pa
- *   mu    friction; Lame, Pa            epsv friction velocity, m/s            u     tangential displacement, m
- *   g     gradient                      p    direction of a Newton step        alpha  share of p that is taken
- * Sources: [EIPC24] Du et al., Embedded IPC, arXiv 2409.16385. [IPC20] Li et al., Incremental Potential Contact, TOG 39(4) 2020.
- *   [CIPC21] Li, Kaufman, Jiang, Codimensional IPC, TOG 40(4) 2021 (additive conservative advancement). [ABD22] Lan et al., Affine
- *   Body Dynamics, TOG 41(4) 2022. [CCD23] Han, Masterjohn, Castro, A Convex Formulation of Frictional Contact between Rigid and
- *   Deformable Bodies, RA-L 2023 (lagged corotated). [DAVIS06] Davis, Direct Methods for Sparse Linear Systems, 2006. [ADD96]
- *   Amestoy, Davis, Duff, An Approximate Minimum Degree Ordering Algorithm, 1996. [SHE97] Shewchuk, Adaptive Precision Floating-Point
- *   Arithmetic, 1997. [DEK71] Dekker, A Floating-Point Technique for Extending the Available Precision, 1971. [ERI05] Ericson,
- *   Real-Time Collision Detection, 2005. [HORN87] Horn, Absolute Orientation Using Unit Quaternions, 1987. [BB98] Bonet, Burton, A
- *   simple average nodal pressure tetrahedral element, 1998. [LS07] Labelle, Shewchuk, Isosurface Stuffing, TOG 26(3) 2007. */
+ * CONVENTIONS  SI units; x[3*n] is xyz interleaved, tet[4*m] and tri[3*m] are 0-based indices, 3x3 matrices
+ * are row-major. Triangles are counter-clockwise seen from outside; tets have
+ * det(x1-x0, x2-x0, x3-x0) > 0. Arrays given to the library are copied. Names, as in the papers:
+ *   q     nodes (unknowns), m       x = J q  surface vertices, m          h       time step, s
+ *   qt    predicted q, m            J    rows of at most four weights     v       velocity of q, m/s
+ *   M     mass, kg                  K    stiffness, N/m                   A       M + h^2 K of a step
+ *   F     deformation gradient      R    rotation of F, lagged            E       strain; Young's modulus, Pa
+ *   d     distance, m               dhat where the barrier begins, m      xi      thickness, m
+ *   b     barrier, m^2              kappa barrier stiffness, kg/s^2       lambda  normal force, N; Lame, Pa
+ *   mu    friction; Lame, Pa        epsv friction velocity, m/s           u       tangential displacement, m
+ *   g     gradient                  p    direction of a Newton step       alpha   share of p that is taken
+ *
+ * SOURCES  [EIPC24] Du et al., Embedded IPC, arXiv 2409.16385. [IPC20] Li et al., Incremental Potential
+ *   Contact, TOG 39(4) 2020. [CIPC21] Li, Kaufman, Jiang, Codimensional IPC, TOG 40(4) 2021 (additive
+ *   conservative advancement). [ABD22] Lan et al., Affine Body Dynamics, TOG 41(4) 2022. [CCD23] Han,
+ *   Masterjohn, Castro, A Convex Formulation of Frictional Contact between Rigid and Deformable Bodies, RA-L
+ *   2023 (lagged corotated). [BB98] Bonet, Burton, A simple average nodal pressure tetrahedral element, 1998.
+ *   [DAVIS06] Davis, Direct Methods for Sparse Linear Systems, 2006. [AMD96] Amestoy, Davis, Duff, An
+ *   Approximate Minimum Degree Ordering Algorithm, 1996. [SHE97] Shewchuk, Adaptive Precision Floating-Point
+ *   Arithmetic, 1997. [DEK71] Dekker, A Floating-Point Technique for Extending the Available Precision, 1971.
+ *   [ERI05] Ericson, Real-Time Collision Detection, 2005. [HORN87] Horn, Absolute Orientation Using Unit
+ *   Quaternions, 1987. */
 
 #ifndef EMBIPC_H
 #define EMBIPC_H
@@ -242,12 +256,14 @@ EMBIPC_API embipc_world_def embipc_default_world_def(void);
 
 /* Creates an empty world. *world is NULL on failure; error may be NULL.
  * Fails on a bad description or lack of memory. */
-EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc_world **world, embipc_error *error);
+EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc_world **world,
+                                             embipc_error *error);
 EMBIPC_API void embipc_world_destroy(embipc_world *world);   /* NULL is fine */
 
-/* Back to the state at creation of the bodies (poses, velocities, time 0); bodies, drives, pairs stay. The run after it
- * repeats the first one bit for bit. Fails, with the world unchanged, when bodies that were made at different times would
- * cross at their starts. No allocation where all bodies were made before the first step. */
+/* Back to the state at creation of the bodies (poses, velocities, time 0); bodies, drives, pairs stay. The
+ * run after it repeats the first one bit for bit. Fails, with the world unchanged, when bodies that were
+ * made at different times would cross at their starts. No allocation where all bodies were made before the
+ * first step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
 /* What the last failed call on this world said. Valid until the next call on the world. */
@@ -284,7 +300,7 @@ typedef struct embipc_body_def {
     embipc_real friction;                   /* mu of a pair: geometric mean of its bodies'   (0) */
     embipc_real thickness;                  /* half thickness of a coating, m; pairs add up  (0) */
     int self_contact;                       /* (1) */
-    const embipc_body *no_contact;          /* bodies that may cross this one, now and later (no_contact_count): */
+    const embipc_body *no_contact; /* bodies that may cross this one, now and later (no_contact_count): */
     int no_contact_count;                   /*   embipc_world_set_pair(..., contact 0) from the start */
     embipc_real dhat, kappa, friction_velocity, tolerance;   /* of this body; 0: the world's, or derived */
 } embipc_body_def;
@@ -296,7 +312,8 @@ EMBIPC_API embipc_body_def embipc_default_body_def(void);
  * body whose surface is open, inside out, or encloses no volume; a flat or inverted tet; a surface vertex
  * outside its cage; a surface that crosses itself or another body it may touch.
  * May be called between steps at any time. */
-EMBIPC_API embipc_result embipc_body_create(embipc_world *world, const embipc_body_def *def, embipc_body *body);
+EMBIPC_API embipc_result embipc_body_create(embipc_world *world, const embipc_body_def *def,
+                                            embipc_body *body);
 /* Removes a body with its drives and pair rules. */
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *world, embipc_body body);
 
@@ -311,7 +328,8 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *world, embipc_bod
                                                  const embipc_real force[3]);
 /* Sets the velocity of all nodes to velocity + angular_velocity x (q - centre of mass). */
 EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *world, embipc_body body,
-                                                  const embipc_real velocity[3], const embipc_real angular_velocity[3]);
+                                                  const embipc_real velocity[3],
+                                                  const embipc_real angular_velocity[3]);
 
 /* ---- Drives ---------------------------------------------------------------------------------
  * A drive moves a whole body of any kind but fixed, or chosen nodes of a full body, on a prescribed rigid
@@ -329,12 +347,14 @@ typedef struct embipc_drive_def {
 /* No keys: stands still until embipc_drive_set_target(). */
 EMBIPC_API embipc_drive_def embipc_default_drive_def(void);
 /* Adds a drive; arrays are copied. A node has at most one drive. */
-EMBIPC_API embipc_result embipc_drive_create(embipc_world *world, const embipc_drive_def *def, embipc_drive *drive);
+EMBIPC_API embipc_result embipc_drive_create(embipc_world *world, const embipc_drive_def *def,
+                                             embipc_drive *drive);
 /* Lets go: the nodes keep their velocity. */
 EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *world, embipc_drive drive);
 /* Overrides the keys: where the drive is to be at the end of the next step, and from then on. */
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *world, embipc_drive drive,
-                                                 const embipc_real displacement[3], const embipc_real rotation[3]);
+                                                 const embipc_real displacement[3],
+                                                 const embipc_real rotation[3]);
 
 typedef struct embipc_drive_state {
     embipc_real short_m;         /* largest distance of a driven node (vertex) from its target, m */
@@ -342,7 +362,8 @@ typedef struct embipc_drive_state {
     embipc_body blocked_by;      /* the body in the way, and the gap to it, m */
     embipc_real gap;
 } embipc_drive_state;
-EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embipc_drive drive, embipc_drive_state *out);
+EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embipc_drive drive,
+                                                embipc_drive_state *out);
 
 /* ---- Step -----------------------------------------------------------------------------------
  * Moves the world by time_step. EMBIPC_OK also when the step was cut short by a limit: the state is then less
@@ -376,8 +397,10 @@ typedef struct embipc_step_stats {
 EMBIPC_API embipc_result embipc_world_step(embipc_world *world, embipc_step_stats *stats /* may be NULL */);
 
 /* Limits of the steps to come: linear solves per island (at least 1), and a flag that may be set by another
- * thread or an interrupt: nonzero ends the step after the iteration it is in. stop may be NULL. */
-EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *world, int max_iterations, const volatile int *stop);
+ * thread or an interrupt: nonzero ends the step after the iteration it is in, the first at the earliest (in
+ * free flight that one is exact). stop may be NULL. */
+EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *world, int max_iterations,
+                                                 const volatile int *stop);
 
 /* Each Newton iteration of the last step, for plots and for learning. Valid until the next step. */
 typedef struct embipc_iteration {
@@ -407,7 +430,8 @@ typedef struct embipc_body_view {
     const int *tets;             /* cage or mesh (4 * tet_count) */
     int tet_count;
 } embipc_body_view;
-EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *world, embipc_body body, embipc_body_view *out);
+EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *world, embipc_body body,
+                                              embipc_body_view *out);
 
 typedef struct embipc_body_state {
     embipc_real mass, volume;            /* kg; m^3 inside the surface at rest (0 if open) */
@@ -418,17 +442,19 @@ typedef struct embipc_body_state {
     embipc_real kinetic, elastic;        /* J */
     embipc_real momentum[3], angular_momentum[3];   /* N s; N m s about the centre */
 } embipc_body_state;
-EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *world, embipc_body body, embipc_body_state *out);
+EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *world, embipc_body body,
+                                               embipc_body_state *out);
 
 /* What a body brings into its contacts, and what the rules of README made of it. */
 typedef struct embipc_body_parameters {
     embipc_real diagonal;                /* of the bounding box at creation, m */
     embipc_real dhat, kappa, friction_velocity, tolerance;
-    int derived_dhat, derived_kappa, derived_friction_velocity, derived_tolerance;   /* 1: by rule, 0: given */
+    int derived_dhat, derived_kappa, derived_friction_velocity, derived_tolerance; /* 1: by rule, 0: given */
     embipc_real friction;
     int unknowns;
 } embipc_body_parameters;
-EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *world, embipc_body body, embipc_body_parameters *out);
+EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *world, embipc_body body,
+                                                    embipc_body_parameters *out);
 
 /* Contact forces at the end of the last step, N: barrier part at q^n+1, friction with the step's lambda. */
 typedef struct embipc_pair_force {
@@ -441,7 +467,8 @@ typedef struct embipc_pair_force {
  * most capacity of them. out may be NULL when capacity is 0. */
 EMBIPC_API int embipc_world_pair_forces(const embipc_world *world, embipc_pair_force *out, int capacity);
 /* Contact force on each surface vertex (barrier and friction), N (3 * vertex_count). */
-EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *world, embipc_body body, embipc_real *force);
+EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *world, embipc_body body,
+                                                   embipc_real *force);
 
 /* One active contact of the last step. */
 typedef struct embipc_contact {
@@ -454,8 +481,8 @@ typedef struct embipc_contact {
 } embipc_contact;
 EMBIPC_API int embipc_world_contacts(const embipc_world *world, embipc_contact *out, int capacity);
 
-/* Pairs of an edge and a triangle that share a point, by exact arithmetic, over all pairs that the world tests:
- * the guarantee says 0. Returns the number, or -1 out of memory; writes at most capacity.
+/* Pairs of an edge and a triangle that share a point, by exact arithmetic, over all pairs that the world
+ * tests: the guarantee says 0. Returns the number, or -1 out of memory; writes at most capacity.
  * Also, after EMBIPC_ERR_INTERSECTION, embipc_world_rejected(): those of the refused body (index1 0). */
 typedef struct embipc_intersection {
     embipc_body edge_body, triangle_body;
@@ -465,12 +492,13 @@ typedef struct embipc_intersection {
 EMBIPC_API int embipc_world_intersections(embipc_world *world, embipc_intersection *out, int capacity);
 EMBIPC_API int embipc_world_rejected(const embipc_world *world, embipc_intersection *out, int capacity);
 
-/* Re-derives what can be derived: finite state, rows of J that sum to 1 and reproduce the surface, positive mass, sorted
- * patterns, no intersection. Returns EMBIPC_OK or the first thing that is wrong. */
+/* Re-derives what can be derived: finite state, rows of J that sum to 1 and reproduce the surface, positive
+ * mass, sorted patterns, no intersection. Returns EMBIPC_OK or the first thing that is wrong. */
 EMBIPC_API embipc_result embipc_world_validate(embipc_world *world, embipc_error *error);
 
 /* Memory in use and at most, bytes, and allocations since creation. Pointers may be NULL. */
-EMBIPC_API void embipc_world_memory(const embipc_world *world, size_t *bytes, size_t *peak, long *allocations);
+EMBIPC_API void embipc_world_memory(const embipc_world *world, size_t *bytes, size_t *peak,
+                                    long *allocations);
 
 /* Step, time, number of bodies. The bodies in order of creation: embipc_world_body(world, 0 .. count-1). */
 EMBIPC_API embipc_real embipc_world_time(const embipc_world *world);
@@ -621,7 +649,8 @@ EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, in
 
 /* Adjacency of a surface: its edges, in lexicographic order, and the triangles at each.
  *   tri, tri_count   triangles (3*tri_count), checked before (embipc_surface_check)
- *   edge             receives at most capacity edges: two vertices each, the smaller first; may be NULL with 0
+ *   edge             receives at most capacity edges: two vertices each, the smaller first; may be NULL with
+ * 0
  *   edge_tri         their two triangles, the smaller first, -1 on a border (2*capacity); may be NULL
  * Returns the number of edges, which may exceed capacity, or -1 for bad arguments or lack of memory.
  * O(triangles). */
@@ -689,14 +718,16 @@ EMBIPC_API void embipc_cage_free(embipc_cage *cage);
 
 /* ---- Toolbox: barrier and friction ---------------------------------------------------------- */
 
-/* b(d) for the activation distance dhat, m^2, and its derivatives by d (first, m; second, dimensionless; may be
+/* b(d) for the activation distance dhat, m^2, and its derivatives by d (first, m; second, dimensionless; may
+ * be
  * NULL). Infinite at d <= 0, 0 from dhat on.                                                [EIPC24 eq. 7] */
-EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first, embipc_real *second);
+EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first,
+                                      embipc_real *second);
 
 /* Smoothed Coulomb friction: f0(y) - f0(0), m, for the tangential displacement y >= 0 and the smoothing width
  * e = epsv h, both m; f1(y)/y and f1'(y), 1/m, may be NULL.                                [EIPC24 eq. 9] */
-EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real *f1_over_y, embipc_real *f1_slope);
-
+EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real *f1_over_y,
+                                       embipc_real *f1_slope);
 #endif /* EMBIPC_H */
 
 #ifdef EMBIPC_IMPLEMENTATION
@@ -904,7 +935,7 @@ static void embi_eigen_symmetric(int n, embipc_real *A, embipc_real *V)
     }
 }
 
-/* The slow, certain way (Horn 1987): tr(R^T F) = q^T N q for a unit quaternion q, with a symmetric
+/* The slow, certain way [HORN87]: tr(R^T F) = q^T N q for a unit quaternion q, with a symmetric
  * 4x4 N built from F, so the best q is the eigenvector of the largest eigenvalue. */
 static void embi_polar_by_quaternion(embipc_real R[9], const embipc_real F[9])
 {
@@ -1112,8 +1143,8 @@ static embipc_result embi_fail_memory(embipc_error *e)
 }
 
 /* ==== 5. Thread pool =================================================================================
- * The one optional use of threads: workers that take the next range from a counter. Ranges are cut by the grain
- * alone, so results do not depend on how many workers there are.
+ * The one optional use of threads: workers that take the next range from a counter. Ranges are cut by the
+ * grain alone, so results do not depend on how many workers there are.
  * Uses: platform.                                          Checked by: tests/test_threads.c   */
 #ifdef EMBIPC_PTHREADS
 
@@ -1175,7 +1206,8 @@ EMBIPC_API embipc_pool *embipc_pool_create(int threads)
     embipc_pool *p = (embipc_pool *)calloc(1, sizeof *p);
     if (!p) return NULL;
     p->thread = (pthread_t *)calloc(threads > 1 ? (size_t)threads - 1 : 1, sizeof *p->thread);
-    if (!p->thread || pthread_mutex_init(&p->lock, NULL) || pthread_cond_init(&p->work, NULL) || pthread_cond_init(&p->done, NULL)) {
+    if (!p->thread || pthread_mutex_init(&p->lock, NULL) || pthread_cond_init(&p->work, NULL) ||
+        pthread_cond_init(&p->done, NULL)) {
         free(p->thread);
         free(p);
         return NULL;
@@ -1688,7 +1720,7 @@ static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_re
  *   - the sparse factor is cut into supernodes: runs of nodes whose rows of U have (almost) the same
  *     pattern. A supernode is a dense panel, w rows by w + r columns: its own unknowns, then those
  *     that follow them in the pattern. A dense matrix is the case of one supernode;
- *   - supernodes are factored left-looking: supernode t first pulls what the earlier ones s send to it,
+ *   - supernodes are factored left-looking [DAVIS06]: supernode t first pulls what the earlier ones s send to it,
  *         U_t -= (U_s^T D_s^-1)_t U_s      (rows of t, columns of t),
  *     then its panel is factored like a dense matrix.
  *
@@ -1699,7 +1731,7 @@ static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_re
  * the stiffest spring there is; and where A is singular and A x = b has solutions, this is one of them
  * (the one with x_k = 0), exactly. How many were replaced is reported, never hidden.
  *
- * Order: approximate minimum degree on the quotient graph [AMD96: Amestoy, Davis, Duff 1996]; supernodes are
+ * Order: approximate minimum degree on the quotient graph [AMD96]; supernodes are
  * then merged along the elimination tree wherever a cost model says that fewer, larger panels are faster.
  * Uses: small math, memory, sorting, sparse matrices.      Checked by: tests/test_ldlt.c      */
 
@@ -3041,7 +3073,8 @@ EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, in
     int count = -1;
     embi_memory_init(&m, NULL);
     memset(&t, 0, sizeof t);
-    if (!tri || tri_count < 0 || tri_count > INT_MAX / 3 || capacity < 0 || (capacity > 0 && !edge)) return -1;
+    if (!tri || tri_count < 0 || tri_count > INT_MAX / 3 || capacity < 0 || (capacity > 0 && !edge))
+        return -1;
     if (embi_topology_build(&m, &t, tri, tri_count) == EMBIPC_OK) {
         count = t.edge_count;
         for (int i = 0; i < 2 * embi_min_int(count, capacity); i++) {
@@ -4627,7 +4660,7 @@ EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const emb
  *   K_ab = V [mu (m_a . m_b) I + mu r_b r_a^T + lambda r_a r_b^T],  r_a = R m_a
  * With R held for a step psi is quadratic in q, and K constant and positive semi-definite by
  * construction: it is assembled once per step.
- * Averaged volume strain, against locking (Bonet and Burton 1998): the second term becomes
+ * Averaged volume strain, against locking [BB98]: the second term becomes
  *   sum_a V_a lambda/2 ebar_a^2,   ebar_a = sum_{T at a} V_T/4 tr(E_T) / V_a,   V_a = sum_{T at a} V_T/4
  *   K_vol = sum_a lambda/V_a G_a G_a^T,   G_a = d(V_a ebar_a)/dq = sum_{T at a} V_T/4 (R m_.)
  * Orthogonality energy, for a body that is one tet                                     [ABD22]
@@ -4651,7 +4684,8 @@ typedef struct embi_elastic {
     embipc_real *rotation_before;  /* R of the step before: what a step that fails goes back to (9 nt) */
     embipc_real *node_volume;      /* V_a, m^3 (n) */
     int *patch_row, *patch_tet;    /* tets at each node (n + 1; 4 nt) */
-    int tet_cap, grad_cap, volume_cap, rotation_cap, rotation_before_cap, node_volume_cap, patch_row_cap, patch_tet_cap;
+    int tet_cap, grad_cap, volume_cap, rotation_cap, rotation_before_cap, node_volume_cap, patch_row_cap,
+        patch_tet_cap;
 } embi_elastic;
 
 static void embi_elastic_free(embi_memory *m, embi_elastic *s)
@@ -4680,12 +4714,13 @@ static embipc_real embi_tet_gradients(const embipc_real X[12], embipc_real grad[
 }
 
 /* Sets up the elasticity of the cage X, tet with the body's volume in each tet. Returns 0 out of memory. */
-static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real *X, int n, const int *tet, int nt,
-                             const embipc_real *volume, const embipc_material *mat)
+static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real *X, int n, const int *tet,
+                             int nt, const embipc_real *volume, const embipc_material *mat)
 {
     s->n = n;
     s->nt = nt;
-    if (!EMBI_GROW(m, int, s->tet, s->tet_cap, 4 * nt) || !EMBI_GROW(m, embipc_real, s->grad, s->grad_cap, 12 * nt) ||
+    if (!EMBI_GROW(m, int, s->tet, s->tet_cap, 4 * nt) ||
+        !EMBI_GROW(m, embipc_real, s->grad, s->grad_cap, 12 * nt) ||
         !EMBI_GROW(m, embipc_real, s->volume, s->volume_cap, nt) ||
         !EMBI_GROW(m, embipc_real, s->rotation, s->rotation_cap, 9 * nt) ||
         !EMBI_GROW(m, embipc_real, s->rotation_before, s->rotation_before_cap, 9 * nt) ||
@@ -4734,8 +4769,8 @@ static void embi_elastic_F(const embi_elastic *s, int t, const embipc_real *q, e
     }
 }
 
-/* R of every tet at q; the R of the step before is the first guess (and decides the last bits: a step must therefore find
- * the same one whatever was asked in between) */
+/* R of every tet at q; the R of the step before is the first guess (and decides the last bits: a step must
+ * therefore find the same one whatever was asked in between) */
 static void embi_elastic_rotate(embi_elastic *s, const embipc_real *q)
 {
     memcpy(s->rotation_before, s->rotation, (size_t)(9 * s->nt) * sizeof *s->rotation);
@@ -4746,8 +4781,10 @@ static void embi_elastic_rotate(embi_elastic *s, const embipc_real *q)
     }
 }
 
-/* E = sym(R^T F) - I as a full symmetric matrix; returns its trace. R: the lagged rotation, or with `now` that of q. */
-static embipc_real embi_elastic_strain(const embi_elastic *s, int t, const embipc_real *q, int now, embipc_real E[9])
+/* E = sym(R^T F) - I as a full symmetric matrix; returns its trace. R: the lagged rotation, or with `now`
+ * that of q. */
+static embipc_real embi_elastic_strain(const embi_elastic *s, int t, const embipc_real *q, int now,
+                                       embipc_real E[9])
 {
     embipc_real F[9], G[9], R[9];
     embi_elastic_F(s, t, q, F);
@@ -4755,7 +4792,8 @@ static embipc_real embi_elastic_strain(const embi_elastic *s, int t, const embip
     if (now) embi_polar(R, F);
     embi_m3_tmul(G, R, F);
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) E[3 * i + j] = (G[3 * i + j] + G[3 * j + i]) / 2 - (i == j ? (embipc_real)1 : (embipc_real)0);
+        for (int j = 0; j < 3; j++)
+            E[3 * i + j] = (G[3 * i + j] + G[3 * j + i]) / 2 - (i == j ? (embipc_real)1 : (embipc_real)0);
     return E[0] + E[4] + E[8];
 }
 
@@ -4763,20 +4801,24 @@ static embipc_real embi_elastic_strain(const embi_elastic *s, int t, const embip
 static embipc_real embi_elastic_node_strain(const embi_elastic *s, int a, const embipc_real *trace)
 {
     embipc_real sum = 0;
-    for (int k = s->patch_row[a]; k < s->patch_row[a + 1]; k++) sum += s->volume[s->patch_tet[k]] / 4 * trace[s->patch_tet[k]];
+    for (int k = s->patch_row[a]; k < s->patch_row[a + 1]; k++)
+        sum += s->volume[s->patch_tet[k]] / 4 * trace[s->patch_tet[k]];
     return sum / s->node_volume[a];
 }
 
 /* FF^T - I of a tet, and F */
-static void embi_orthogonality_strain(const embi_elastic *s, int t, const embipc_real *q, embipc_real F[9], embipc_real C[9])
+static void embi_orthogonality_strain(const embi_elastic *s, int t, const embipc_real *q, embipc_real F[9],
+                                      embipc_real C[9])
 {
     embi_elastic_F(s, t, q, F);
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) C[3 * i + j] = embi_dot(F + 3 * i, F + 3 * j) - (i == j ? (embipc_real)1 : (embipc_real)0);
+        for (int j = 0; j < 3; j++)
+            C[3 * i + j] = embi_dot(F + 3 * i, F + 3 * j) - (i == j ? (embipc_real)1 : (embipc_real)0);
 }
 
 /* Psi(q), J, with the lagged rotations, or with `now` those of q. trace: scratch (nt). */
-static embipc_real embi_elastic_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace)
+static embipc_real embi_elastic_energy(const embi_elastic *s, const embipc_real *q, int now,
+                                       embipc_real *trace)
 {
     embipc_real sum = 0, E[9], F[9];
     for (int t = 0; t < s->nt; t++) {
@@ -4785,7 +4827,9 @@ static embipc_real embi_elastic_energy(const embi_elastic *s, const embipc_real 
         else trace[t] = embi_elastic_strain(s, t, q, now, E);
         for (int i = 0; i < 9; i++) square += E[i] * E[i];
         if (s->orthogonal) sum += s->stiffness * s->volume[t] * square;
-        else sum += s->volume[t] * (s->mu * square + (s->averaged ? (embipc_real)0 : s->lambda / 2 * trace[t] * trace[t]));
+        else
+            sum += s->volume[t] *
+                   (s->mu * square + (s->averaged ? (embipc_real)0 : s->lambda / 2 * trace[t] * trace[t]));
     }
     if (s->averaged)
         for (int a = 0; a < s->n; a++) {
@@ -4796,7 +4840,8 @@ static embipc_real embi_elastic_energy(const embi_elastic *s, const embipc_real 
 }
 
 /* g += scale dPsi/dq, N (3 n). trace: scratch (2 nt). */
-static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale, embipc_real *trace, embipc_real *g)
+static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                  embipc_real *trace, embipc_real *g)
 {
     embipc_real *pressure = trace + s->nt;   /* lambda tr(E), of the tet or averaged from its nodes */
     embipc_real F[9], E[9], S[9], P[9];
@@ -4807,7 +4852,8 @@ static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, e
     if (s->averaged)
         for (int a = 0; a < s->n; a++) {
             embipc_real e = embi_elastic_node_strain(s, a, trace);
-            for (int k = s->patch_row[a]; k < s->patch_row[a + 1]; k++) pressure[s->patch_tet[k]] += s->lambda * e / 4;
+            for (int k = s->patch_row[a]; k < s->patch_row[a + 1]; k++)
+                pressure[s->patch_tet[k]] += s->lambda * e / 4;
         }
     for (int t = 0; t < s->nt; t++) {
         if (s->orthogonal) {
@@ -4827,9 +4873,11 @@ static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, e
     }
 }
 
-/* The 12x12 Hessian (four 3x3 blocks a side) of Psi of one orthogonality tet, projected to positive semi-definite:
- * d2Psi/dF_ij dF_kl = 4 kappa_o V [F_kj F_il + delta_ik (F^T F)_lj + (F F^T - I)_ik delta_jl] on 9 entries of F. */
-static void embi_orthogonality_hessian(const embi_elastic *s, int t, const embipc_real *q, embipc_real K[16][9])
+/* The 12x12 Hessian (four 3x3 blocks a side) of Psi of one orthogonality tet, projected to positive
+ * semi-definite: d2Psi/dF_ij dF_kl = 4 kappa_o V [F_kj F_il + delta_ik (F^T F)_lj + (F F^T - I)_ik delta_jl]
+ * on 9 entries of F. */
+static void embi_orthogonality_hessian(const embi_elastic *s, int t, const embipc_real *q,
+                                       embipc_real K[16][9])
 {
     embipc_real F[9], C[9], FtF[9], H[81], V[81], clamped[81];
     embi_orthogonality_strain(s, t, q, F, C);
@@ -4838,8 +4886,10 @@ static void embi_orthogonality_hessian(const embi_elastic *s, int t, const embip
         for (int j = 0; j < 3; j++)
             for (int k = 0; k < 3; k++)
                 for (int l = 0; l < 3; l++)
-                    H[9 * (3 * i + j) + 3 * k + l] = 4 * s->stiffness * s->volume[t] *
-                        (F[3 * k + j] * F[3 * i + l] + (i == k ? FtF[3 * l + j] : (embipc_real)0) + (j == l ? C[3 * i + k] : (embipc_real)0));
+                    H[9 * (3 * i + j) + 3 * k + l] =
+                        4 * s->stiffness * s->volume[t] *
+                        (F[3 * k + j] * F[3 * i + l] + (i == k ? FtF[3 * l + j] : (embipc_real)0) +
+                         (j == l ? C[3 * i + k] : (embipc_real)0));
     embi_eigen_symmetric(9, H, V);
     memset(clamped, 0, sizeof clamped);
     for (int e = 0; e < 9; e++)
@@ -4853,20 +4903,23 @@ static void embi_orthogonality_hessian(const embi_elastic *s, int t, const embip
                     embipc_real sum = 0;
                     for (int j = 0; j < 3; j++)
                         for (int l = 0; l < 3; l++)
-                            sum += s->grad[12 * t + 3 * a + j] * clamped[9 * (3 * i + j) + 3 * k + l] * s->grad[12 * t + 3 * b + l];
+                            sum += s->grad[12 * t + 3 * a + j] * clamped[9 * (3 * i + j) + 3 * k + l] *
+                                   s->grad[12 * t + 3 * b + l];
                     K[4 * a + b][3 * i + k] = sum;
                 }
 }
 
 /* K_ab of one corotated tet; lambda is 0 where the volume strain is averaged */
-static void embi_elastic_block(const embi_elastic *s, int t, int a, int b, const embipc_real r[12], embipc_real K[9])
+static void embi_elastic_block(const embi_elastic *s, int t, int a, int b, const embipc_real r[12],
+                               embipc_real K[9])
 {
     const embipc_real *ra = r + 3 * a, *rb = r + 3 * b, *grad = s->grad + 12 * t;
     embipc_real V = s->volume[t], lambda = s->averaged ? (embipc_real)0 : s->lambda;
     embipc_real shear = V * s->mu * embi_dot(grad + 3 * a, grad + 3 * b);
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
-            K[3 * i + k] = V * (s->mu * rb[i] * ra[k] + lambda * ra[i] * rb[k]) + (i == k ? shear : (embipc_real)0);
+            K[3 * i + k] =
+                V * (s->mu * rb[i] * ra[k] + lambda * ra[i] * rb[k]) + (i == k ? shear : (embipc_real)0);
 }
 
 /* Node pairs that K couples, appended to pairs (which must have room): 10 per tet, and with averaging
@@ -4913,15 +4966,16 @@ static int embi_elastic_pairs(const embi_elastic *s, int *mark, int *nodes, embi
             int k = embi_elastic_patch(s, a, mark, nodes);
             for (int i = 0; i < k; i++)
                 for (int j = 0; j <= i; j++)
-                    pairs[count++].key = embi_pack(embi_max_int(nodes[i], nodes[j]), embi_min_int(nodes[i], nodes[j]));
+                    pairs[count++].key =
+                        embi_pack(embi_max_int(nodes[i], nodes[j]), embi_min_int(nodes[i], nodes[j]));
         }
     return count;
 }
 
 /* A += scale K at the lagged rotations (for an orthogonality tet: its projected Hessian at q).
  * mark (n, all -1), nodes (n), G (3 n): scratch. */
-static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale, int *mark, int *nodes,
-                                     embipc_real *G, embi_bsr *A)
+static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                     int *mark, int *nodes, embipc_real *G, embi_bsr *A)
 {
     embipc_real r[12], K[9], O[16][9];
     for (int t = 0; t < s->nt; t++) {
@@ -4960,9 +5014,10 @@ static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q
 }
 
 /* Largest step alpha <= bound with det(D + alpha G) > 0.1 det D on [0, alpha] for every tet, D and G the edge
- * matrices of q and p: no tet flattens on the way. det is a cubic j0 + j1 a + j2 a^2 + j3 a^3; on [0, t] it stays
- * above the bound when its Bernstein coefficients do, and halving t always gets there: never late. */
-static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const embipc_real *q, const embipc_real *p, embipc_real bound)
+ * matrices of q and p: no tet flattens on the way. det is a cubic j0 + j1 a + j2 a^2 + j3 a^3; on [0, t] it
+ * stays above the bound when its Bernstein coefficients do, and halving t always gets there: never late. */
+static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const embipc_real *q,
+                                                  const embipc_real *p, embipc_real bound)
 {
     for (int t = 0; t < s->nt; t++) {
         const int *v = s->tet + 4 * t;
@@ -4983,7 +5038,8 @@ static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const e
         floor_ = j0 / 10;
         for (int k = 0; k < 50; k++) {
             embipc_real x = k == 0 ? hi : (lo + hi) / 2;
-            embipc_real b1 = j0 + j1 * x / 3, b2 = j0 + (2 * j1 + j2 * x) * x / 3, b3 = j0 + x * (j1 + x * (j2 + x * j3));
+            embipc_real b1 = j0 + j1 * x / 3, b2 = j0 + (2 * j1 + j2 * x) * x / 3,
+                        b3 = j0 + x * (j1 + x * (j2 + x * j3));
             if (b1 > floor_ && b2 > floor_ && b3 > floor_) lo = x;
             else hi = x;
             if (lo == bound || hi - lo < 1e-3 * hi) break;
@@ -5487,7 +5543,8 @@ static embipc_real embi_mollifier(embipc_real c, embipc_real eps, embipc_real *d
  * With a thickness xi the caller passes d - xi.
  * Uses: platform.                                          Checked by: tests/test_barrier.c   */
 
-EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first, embipc_real *second)
+EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first,
+                                      embipc_real *second)
 {
     embipc_real gap = d - dhat, log_ratio;
     if (first) *first = 0;
@@ -5505,7 +5562,8 @@ EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_re
     return -gap * gap * log_ratio;
 }
 
-/* The kappa with which `pairs` pairs at the gap ratio*dhat hold the force f: f = -pairs kappa b'(ratio dhat). */
+/* The kappa with which `pairs` pairs at the gap ratio*dhat hold the force f: f = -pairs kappa b'(ratio
+ * dhat). */
 static embipc_real embi_kappa_for_load(embipc_real f, embipc_real pairs, embipc_real ratio, embipc_real dhat)
 {
     embipc_real first;
@@ -5523,7 +5581,8 @@ static embipc_real embi_kappa_for_load(embipc_real f, embipc_real pairs, embipc_
  * Uses: small math.                                        Checked by: tests/test_friction.c  */
 
 /* f0(y) - f0(0) and, where wanted, f1(y)/y and f1'(y): the form that has no cancellation at y = 0 */
-EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real *f1_over_y, embipc_real *f1_slope)
+EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real *f1_over_y,
+                                       embipc_real *f1_slope)
 {
     if (y < e) {
         if (f1_over_y) *f1_over_y = 2 / e - y / (e * e);
@@ -5538,8 +5597,9 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 /* S += weight d2D/du2 in the plane normal to n, and r += weight dD/du; u in that plane.
  * expected: |u| that the step will probably end with; at u = 0 the secant slope to there,
  * 2/e - min(expected, e)/e^2, replaces the tangent 2/e, so that a steady creep is met by one linear solve. */
-static void embi_friction_derivatives(const embipc_real u[3], const embipc_real n[3], embipc_real e, embipc_real expected,
-                                      embipc_real weight, embipc_real r[3], embipc_real S[9])
+static void embi_friction_derivatives(const embipc_real u[3], const embipc_real n[3], embipc_real e,
+                                      embipc_real expected, embipc_real weight, embipc_real r[3],
+                                      embipc_real S[9])
 {
     embipc_real y = embi_norm(u), across, along, uh[3];
     (void)embipc_friction(y, e, &across, &along);
@@ -5549,7 +5609,8 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
     embi_scale(uh, y > 0 ? 1 / y : (embipc_real)0, u);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            S[3 * i + j] += weight * (across * ((i == j ? (embipc_real)1 : (embipc_real)0) - n[i] * n[j]) + (along - across) * uh[i] * uh[j]);
+            S[3 * i + j] += weight * (across * ((i == j ? (embipc_real)1 : (embipc_real)0) - n[i] * n[j]) +
+                                      (along - across) * uh[i] * uh[j]);
 }
 
 /* ==== 18. Broad phase ================================================================================
@@ -5558,9 +5619,10 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
  * sweep. Each vertex and edge is owned by one of its triangles, so a pair of triangles stands for the
  * point-triangle and edge-edge pairs of what they own, and every primitive pair is met exactly once.
  *
- * Candidates serve for many iterates: a pair (a, b) of bodies is searched with the box [lo, hi] of all displacements
- * of a relative to b that are foreseen, and its candidates stay complete while the displacement stays inside.
- * Only the relative displacement counts: two bodies that fall together see each other stand still.
+ * Candidates serve for many iterates: a pair (a, b) of bodies is searched with the box [lo, hi] of all
+ * displacements of a relative to b that are foreseen, and its candidates stay complete while the
+ * displacement stays inside. Only the relative displacement counts: two bodies that fall together see each
+ * other stand still.
  * Uses: small math, memory, sorting, exact predicates, distances.   Checked by: tests/test_broad.c  */
 
 #define EMBI_LEAF 2
@@ -5632,14 +5694,15 @@ static void embi_box_clear(embipc_real box[6])
 
 /* Builds the tree of a surface and decides who owns what. keys (6 nt) and used (nv): scratch.
  * Returns 0 out of memory. */
-static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv, embi_key *keys,
-                          unsigned char *used)
+static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv,
+                          embi_key *keys, unsigned char *used)
 {
     embipc_real box[6], size = 0;
     int edges = 3 * nt;
     b->leaves = 1;
     while (EMBI_LEAF * b->leaves < nt) b->leaves *= 2;
-    if (!EMBI_GROW(m, int, b->order, b->order_cap, nt) || !EMBI_GROW(m, unsigned char, b->own, b->own_cap, nt) ||
+    if (!EMBI_GROW(m, int, b->order, b->order_cap, nt) ||
+        !EMBI_GROW(m, unsigned char, b->own, b->own_cap, nt) ||
         !EMBI_GROW(m, embipc_real, b->box, b->box_cap, 12 * b->leaves))
         return 0;
     embi_box_clear(box);
@@ -5647,7 +5710,8 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     for (int i = 0; i < 3; i++) size = embi_max(size, box[3 + i] - box[i]);
     for (int t = 0; t < nt; t++) {
         embipc_real c[3];
-        for (int i = 0; i < 3; i++) c[i] = (x[3 * tri[3 * t] + i] + x[3 * tri[3 * t + 1] + i] + x[3 * tri[3 * t + 2] + i]) / 3;
+        for (int i = 0; i < 3; i++)
+            c[i] = (x[3 * tri[3 * t] + i] + x[3 * tri[3 * t + 1] + i] + x[3 * tri[3 * t + 2] + i]) / 3;
         keys[t].key = embi_z_order(c, box, size > 0 ? 2097152 / size : (embipc_real)0);
         keys[t].value = t;
     }
@@ -5660,7 +5724,8 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
             used[tri[i]] = 1;
             b->own[i / 3] = (unsigned char)(b->own[i / 3] | (1 << (i % 3)));
         }
-    for (int i = 0; i < edges; i++) {   /* equal edges meet in the sorted list; the first of each is the owner */
+    /* equal edges meet in the sorted list; the first of each is the owner */
+    for (int i = 0; i < edges; i++) {
         int p = tri[i], q = tri[3 * (i / 3) + (i + 1) % 3];
         keys[i].key = embi_pack(embi_min_int(p, q), embi_max_int(p, q));
         keys[i].value = i;
@@ -5691,18 +5756,20 @@ static void embi_bvh_refit(embi_bvh *b, const embipc_real *x, const int *tri, in
 }
 
 /* can box a, displaced by anything in range (lo, hi) and grown by reach, meet box b? */
-static int embi_ranges_meet(const embipc_real a[6], const embipc_real range[6], embipc_real reach, const embipc_real b[6])
+static int embi_ranges_meet(const embipc_real a[6], const embipc_real range[6], embipc_real reach,
+                            const embipc_real b[6])
 {
     for (int i = 0; i < 3; i++)
         if (a[i] + range[i] - reach > b[3 + i] || a[3 + i] + range[3 + i] + reach < b[i]) return 0;
     return 1;
 }
 
-/* Pairs of triangles whose boxes can meet, appended to list: keys embi_pack(triangle of a, triangle of b), with
- * a < b when both are the same surface. Both trees must be refit. Returns 0 out of memory.
+/* Pairs of triangles whose boxes can meet, appended to list: keys embi_pack(triangle of a, triangle of b),
+ * with a < b when both are the same surface. Both trees must be refit. Returns 0 out of memory.
  * Sorted by what the trees hold, so the order depends on these two surfaces alone. */
-static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surface *b, const embipc_real range[6], embipc_real reach,
-                          embi_key **list, int *count, int *cap)
+static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surface *b,
+                          const embipc_real range[6], embipc_real reach, embi_key **list, int *count,
+                          int *cap)
 {
     const embi_bvh *A = a->bvh, *B = b->bvh;
     int stack[256], top = 0, self = a->base == b->base;
@@ -5725,7 +5792,8 @@ static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surf
                     int ta = A->order[p], tb = B->order[q];
                     if (self && i == j && q <= p) continue;
                     if (!EMBI_GROW(m, embi_key, *list, *cap, *count + 1)) return 0;
-                    (*list)[(*count)++].key = self ? embi_pack(embi_min_int(ta, tb), embi_max_int(ta, tb)) : embi_pack(ta, tb);
+                    (*list)[(*count)++].key =
+                        self ? embi_pack(embi_min_int(ta, tb), embi_max_int(ta, tb)) : embi_pack(ta, tb);
                 }
         } else {   /* open the node nearer to the root; on a tie the first */
             int open_a = j >= B->leaves || (i < A->leaves && i <= j);
@@ -5783,8 +5851,8 @@ static int embi_boxes_touch(const embipc_real a[6], const embipc_real b[6])
 /* Appends the pair to the list if it can come within reach of its activation distance; v: vertices in the
  * numbering of a (first side) and b. Pairs of one body keep their distance at rest: half of it caps dhat, so
  * that no mesh, however fine, pushes itself apart at rest. */
-static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_surface *b, const int v[4], int edge_edge,
-                              const embi_pair_rule *rule, embipc_real travel,
+static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_surface *b, const int v[4],
+                              int edge_edge, const embi_pair_rule *rule, embipc_real travel,
                               embi_candidate **list, int *count, int *cap)
 {
     embipc_real p[12], w[4], ea[3], eb[3], rest, reach;
@@ -5818,15 +5886,18 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     return 1;
 }
 
-/* Appends the point-triangle candidates of the vertices that triangle ta of a owns against triangle tb of b. */
-static int embi_candidates_points(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta, int tb, const embipc_real box_b[6],
-                                  const embi_pair_rule *rule, embipc_real travel, embi_candidate **list, int *count, int *cap)
+/* Appends the point-triangle candidates of the vertices that triangle ta of a owns against tb of b. */
+static int embi_candidates_points(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta,
+                                  int tb, const embipc_real box_b[6], const embi_pair_rule *rule,
+                                  embipc_real travel, embi_candidate **list, int *count, int *cap)
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     for (int i = 0; i < 3; i++) {
         const embipc_real *p = a->x + 3 * A[i];
         int v[4];
-        if (!(a->bvh->own[ta] & (1 << i)) || p[0] < box_b[0] || p[0] > box_b[3] || p[1] < box_b[1] || p[1] > box_b[4] || p[2] < box_b[2] || p[2] > box_b[5]) continue;
+        if (!(a->bvh->own[ta] & (1 << i)) || p[0] < box_b[0] || p[0] > box_b[3] || p[1] < box_b[1] ||
+            p[1] > box_b[4] || p[2] < box_b[2] || p[2] > box_b[5])
+            continue;
         v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
         if (!embi_candidate_add(m, a, b, v, 0, rule, travel, list, count, cap)) return 0;
     }
@@ -5834,8 +5905,9 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
 }
 
 /* Appends the edge-edge candidates of the edges that the two triangles own. */
-static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta, int tb, const embipc_real box_b[6],
-                                 const embi_pair_rule *rule, embipc_real travel, embi_candidate **list, int *count, int *cap)
+static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta, int tb,
+                                 const embipc_real box_b[6], const embi_pair_rule *rule, embipc_real travel,
+                                 embi_candidate **list, int *count, int *cap)
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     for (int i = 0; i < 3; i++) {
@@ -5849,16 +5921,19 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
             if (!(b->bvh->own[tb] & (8 << j))) continue;
             v[2] = B[j]; v[3] = B[(j + 1) % 3];
             embi_box_of(other, b->x, v + 2, 2, rule->dhat + rule->xi + travel);
-            if (embi_boxes_touch(box, other) && !embi_candidate_add(m, a, b, v, 1, rule, travel, list, count, cap)) return 0;
+            if (embi_boxes_touch(box, other) &&
+                !embi_candidate_add(m, a, b, v, 1, rule, travel, list, count, cap))
+                return 0;
         }
     }
     return 1;
 }
 
-/* Appends the candidates of all triangle pairs in keys. travel bounds the relative displacement foreseen. Boxes are
- * tried before distances. */
-static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys, int key_count,
-                           const embi_pair_rule *rule, embipc_real travel, embi_candidate **list, int *count, int *cap)
+/* Appends the candidates of all triangle pairs in keys. travel bounds the relative displacement foreseen.
+ * Boxes are tried before distances. */
+static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
+                           int key_count, const embi_pair_rule *rule, embipc_real travel,
+                           embi_candidate **list, int *count, int *cap)
 {
     embipc_real reach = rule->dhat + rule->xi + travel;
     for (int n = 0; n < key_count; n++) {
@@ -5892,14 +5967,16 @@ static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surfac
     for (int k = 0; k < 3; k++) embi_copy(p + 6 + 3 * k, u->x + 3 * T[k]);
     for (int i = 0; i < 3; i++) {   /* boxes first */
         embipc_real lo = embi_min(p[i], p[3 + i]), hi = embi_max(p[i], p[3 + i]);
-        if (hi < embi_min(p[6 + i], embi_min(p[9 + i], p[12 + i])) || lo > embi_max(p[6 + i], embi_max(p[9 + i], p[12 + i]))) return 0;
+        if (hi < embi_min(p[6 + i], embi_min(p[9 + i], p[12 + i])) ||
+            lo > embi_max(p[6 + i], embi_max(p[9 + i], p[12 + i])))
+            return 0;
     }
     return embipc_segment_triangle_intersect(p);
 }
 
 /* All crossings of two surfaces (or of one with itself) among the triangle pairs in keys. */
-static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys, int key_count,
-                          embi_crossing **list, int *count, int *cap)
+static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
+                          int key_count, embi_crossing **list, int *count, int *cap)
 {
     for (int n = 0; n < key_count; n++)
         for (int side = 0; side < 2; side++) {
@@ -6168,16 +6245,16 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
 }
 
 /* ==== 20. Contact ====================================================================================
- * From candidates to forces. The closest points of a pair are fixed combinations of its four vertices, so that
+ * From candidates to forces. The closest points of a pair are fixed combinations of its four vertices:
  *   d = |sum_k w_k x_k|,   dd/dx_k = w_k n          (the weights are optimal: their change counts for nothing)
- * and with x = J q the gradient by node i is c_i n with one scalar c_i = sum_k w_k J_ki: a contact is a list of
- * at most 16 (node, c_i), one direction n, and a few numbers.
+ * and with x = J q the gradient by node i is c_i n with one scalar c_i = sum_k w_k J_ki: a contact is a list
+ * of at most 16 (node, c_i), one direction n, and a few numbers.
  *   energy kappa m b(d - xi),   gradient c_i kappa m b' n,   Hessian c_i c_j kappa m b'' n n^T
- * m is the edge-edge mollifier; its own gradient enters the gradient, not the Hessian. The term b' d2d/dx2, never
- * positive semi-definite as a whole, is left out: measured, projecting it changed no iteration count that matters
- * and cost 1.2 to 5 times the time.
- * The sum runs over all pairs, each with its own closest feature [EIPC24 eq. 7]. Pairs of one candidate set that come
- * down to the same two features (point-point, point-edge) are merged into one with a multiplicity.
+ * m is the edge-edge mollifier; its own gradient enters the gradient, not the Hessian. The term b' d2d/dx2,
+ * never positive semi-definite as a whole, is left out: measured, projecting it changed no iteration count
+ * that matters and cost 1.2 to 5 times the time.
+ * The sum runs over all pairs, each with its own closest feature [EIPC24 eq. 7]. Pairs of one candidate set
+ * that come down to the same two features (point-point, point-edge) are merged into one with a multiplicity.
  * Friction contacts are the same lists, frozen at the start of the step with weight mu lambda.
  * Uses: small math, memory, sorting, systems, distances, barrier, friction, broad phase.
  *                                                           Checked by: tests/test_contact.c   */
@@ -6222,7 +6299,7 @@ typedef struct embi_contacts {
     embi_contact *list;
     embipc_real *extra;          /* (12 each) */
     int count, extra_count;
-    int pairs, stiffer;          /* active candidates, before merging; those much stiffer than in the last matrix */
+    int pairs, stiffer; /* active candidates, before merging; those much stiffer than in the last matrix */
     int list_cap, extra_cap;
     embipc_real energy, force;   /* sums of energy, J, and |first|, N */
     embipc_real min_gap;         /* m; negative or 0: something touches */
@@ -6242,8 +6319,8 @@ static void embi_contacts_clear(embi_contacts *s)
 }
 
 /* The active candidate c with closest points at positions x becomes a contact. */
-static int embi_contact_add(embi_memory *m, embi_contacts *s, const embi_candidate *c, const embi_closest *closest,
-                            const embipc_real *x, embipc_real kappa, int pair)
+static int embi_contact_add(embi_memory *m, embi_contacts *s, const embi_candidate *c,
+                            const embi_closest *closest, const embipc_real *x, embipc_real kappa, int pair)
 {
     embipc_real p[12], b, first, second, mollifier = 1, slope = 0, grad[12];
     embi_contact *k;
@@ -6277,8 +6354,9 @@ static int embi_contact_add(embi_memory *m, embi_contacts *s, const embi_candida
     return 1;
 }
 
-/* The feature that a point-point or point-edge contact stands on, the same for every pair that leads to it; 0 for
- * contacts that are never merged. Numbers are local to the two bodies (base_a, base_b: first vertices). */
+/* The feature that a point-point or point-edge contact stands on, the same for every pair that leads to it;
+ * 0 for contacts that are never merged. Numbers are local to the two bodies (base_a, base_b: first
+ * vertices). */
 static embi_u64 embi_contact_feature(const embi_contact *k, int base_a, int base_b, int split_vertex)
 {
     int id[4], n = 0, count;
@@ -6306,10 +6384,11 @@ static embi_u64 embi_contact_feature(const embi_contact *k, int base_a, int base
     }
 }
 
-/* Merges the contacts from `begin` on (those of one pair of bodies) that stand on the same feature with the same
- * dhat: their terms add up at the common distance. keys (2 per contact): scratch. The result does not depend on what other
- * bodies are there. */
-static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int base_b, int split_vertex, embi_key *keys)
+/* Merges the contacts from `begin` on (those of one pair of bodies) that stand on the same feature with the
+ * same dhat: their terms add up at the common distance. keys (2 per contact): scratch. The result does not
+ * depend on what other bodies are there. */
+static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int base_b, int split_vertex,
+                                embi_key *keys)
 {
     int n = 0, write = begin;
     for (int i = begin; i < s->count; i++) {
@@ -6339,7 +6418,8 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
 }
 
 /* Nodes and coefficients c_i = sum_k w_k J_ki of a contact, each node once; at most 16, returns how many. */
-static int embi_contact_nodes(const embi_rows *J, const int v[4], const embipc_real w[4], int node[16], embipc_real coef[16])
+static int embi_contact_nodes(const embi_rows *J, const int v[4], const embipc_real w[4], int node[16],
+                              embipc_real coef[16])
 {
     int n = 0;
     for (int k = 0; k < 4; k++) {
@@ -6360,16 +6440,18 @@ static int embi_contact_nodes(const embi_rows *J, const int v[4], const embipc_r
 }
 
 /* sum_k w_k y_k over the vertices of a contact: relative motion of its closest points under the motion y */
-static void embi_contact_motion(const int v[4], const embipc_real w[4], const embipc_real *y, embipc_real r[3])
+static void embi_contact_motion(const int v[4], const embipc_real w[4], const embipc_real *y,
+                                embipc_real r[3])
 {
     embi_set(r, 0, 0, 0);
     for (int k = 0; k < 4; k++)
         if (w[k] != 0) embi_axpy(r, w[k], y + 3 * v[k]);
 }
 
-/* Tangential displacement u of a friction contact between the positions x0 and x: there is no motion along n in it.
- * A surface velocity of its own (a conveyor) would be subtracted here. */
-static void embi_friction_motion(const embi_friction *f, const embipc_real *x0, const embipc_real *x, embipc_real u[3])
+/* Tangential displacement u of a friction contact between the positions x0 and x: there is no motion along n
+ * in it. A surface velocity of its own (a conveyor) would be subtracted here. */
+static void embi_friction_motion(const embi_friction *f, const embipc_real *x0, const embipc_real *x,
+                                 embipc_real u[3])
 {
     embi_set(u, 0, 0, 0);
     for (int k = 0; k < 4; k++)
@@ -6379,7 +6461,8 @@ static void embi_friction_motion(const embi_friction *f, const embipc_real *x0, 
 }
 
 /* sum D_k, J; and in *force the sum of |dD/du|, N */
-static embipc_real embi_friction_energy(const embi_friction *list, int n, const embipc_real *x0, const embipc_real *x, embipc_real *force)
+static embipc_real embi_friction_energy(const embi_friction *list, int n, const embipc_real *x0,
+                                        const embipc_real *x, embipc_real *force)
 {
     embipc_real sum = 0, u[3], across;
     *force = 0;
@@ -6394,7 +6477,8 @@ static embipc_real embi_friction_energy(const embi_friction *list, int n, const 
 }
 
 /* scatters the vertex force r (N, times the sign and weight of each vertex) to node gradients */
-static void embi_scatter(const embi_rows *J, const int v[4], const embipc_real w[4], embipc_real scale, const embipc_real r[3], embipc_real *g)
+static void embi_scatter(const embi_rows *J, const int v[4], const embipc_real w[4], embipc_real scale,
+                         const embipc_real r[3], embipc_real *g)
 {
     for (int k = 0; k < 4; k++)
         if (w[k] != 0)
@@ -6403,8 +6487,9 @@ static void embi_scatter(const embi_rows *J, const int v[4], const embipc_real w
 }
 
 /* g += scale * gradient of all contacts and friction contacts, by node (3 per node) */
-static void embi_contacts_gradient(const embi_contacts *s, const embi_friction *friction, int friction_count, const embi_rows *J,
-                                   const embipc_real *x0, const embipc_real *x, embipc_real scale, embipc_real *g)
+static void embi_contacts_gradient(const embi_contacts *s, const embi_friction *friction, int friction_count,
+                                   const embi_rows *J, const embipc_real *x0, const embipc_real *x,
+                                   embipc_real scale, embipc_real *g)
 {
     static const embipc_real one[4][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
     for (int k = 0; k < s->count; k++) {
@@ -6412,7 +6497,8 @@ static void embi_contacts_gradient(const embi_contacts *s, const embi_friction *
         embipc_real r[3];
         embi_scale(r, c->first, c->n);
         embi_scatter(J, c->v, c->w, scale, r, g);
-        for (int i = 0; c->extra >= 0 && i < 4; i++) embi_scatter(J, c->v, one[i], scale, s->extra + 12 * c->extra + 3 * i, g);
+        for (int i = 0; c->extra >= 0 && i < 4; i++)
+            embi_scatter(J, c->v, one[i], scale, s->extra + 12 * c->extra + 3 * i, g);
     }
     for (int k = 0; k < friction_count; k++) {
         const embi_friction *f = friction + k;
@@ -6423,16 +6509,18 @@ static void embi_contacts_gradient(const embi_contacts *s, const embi_friction *
     }
 }
 
-/* d/dt of the energy of contacts and friction along the motion y of the vertices: the slope of a line search */
-static embipc_real embi_contacts_slope(const embi_contacts *s, const embi_friction *friction, int friction_count,
-                                       const embipc_real *x0, const embipc_real *x, const embipc_real *y)
+/* Slope of the energy of contacts and friction along the motion y of the vertices, for the line search */
+static embipc_real embi_contacts_slope(const embi_contacts *s, const embi_friction *friction,
+                                       int friction_count, const embipc_real *x0, const embipc_real *x,
+                                       const embipc_real *y)
 {
     embipc_real sum = 0, r[3];
     for (int k = 0; k < s->count; k++) {
         const embi_contact *c = s->list + k;
         embi_contact_motion(c->v, c->w, y, r);
         sum += c->first * embi_dot(c->n, r);
-        for (int i = 0; c->extra >= 0 && i < 4; i++) sum += embi_dot(s->extra + 12 * c->extra + 3 * i, y + 3 * c->v[i]);
+        for (int i = 0; c->extra >= 0 && i < 4; i++)
+            sum += embi_dot(s->extra + 12 * c->extra + 3 * i, y + 3 * c->v[i]);
     }
     for (int k = 0; k < friction_count; k++) {
         const embi_friction *f = friction + k;
@@ -6452,7 +6540,8 @@ static void embi_contact_stiffness(const embi_contact *c, embipc_real S[9])
 }
 
 /* Stiffness of a friction contact; `first`: the step's first iteration, where the last step's |u| helps */
-static void embi_friction_stiffness(const embi_friction *f, const embipc_real *x0, const embipc_real *x, int first, embipc_real S[9])
+static void embi_friction_stiffness(const embi_friction *f, const embipc_real *x0, const embipc_real *x,
+                                    int first, embipc_real S[9])
 {
     embipc_real u[3], r[3] = {0, 0, 0};
     memset(S, 0, 9 * sizeof *S);
@@ -6460,10 +6549,10 @@ static void embi_friction_stiffness(const embi_friction *f, const embipc_real *x
     embi_friction_derivatives(u, f->n, f->e, first ? f->expected : (embipc_real)0, f->weight, r, S);
 }
 
-/* Adds scale c_i c_j S to the system for the unknown nodes of a contact. local: node -> unknown, or -1 where it is driven.
- * Returns 0 when a block does not fit the pattern of the system. */
-static int embi_contact_stamp(embi_system *system, const embi_rows *J, const int *local, const int v[4], const embipc_real w[4],
-                              embipc_real scale, const embipc_real S[9])
+/* Adds scale c_i c_j S to the system for the unknown nodes of a contact. local: node -> unknown, or -1 where
+ * it is driven. Returns 0 when a block does not fit the pattern of the system. */
+static int embi_contact_stamp(embi_system *system, const embi_rows *J, const int *local, const int v[4],
+                              const embipc_real w[4], embipc_real scale, const embipc_real S[9])
 {
     int node[16], n;
     embipc_real coef[16], block[9];
@@ -6481,8 +6570,8 @@ static int embi_contact_stamp(embi_system *system, const embi_rows *J, const int
 }
 
 /* rhs -= scale c_i S (sum_k w_k y_k): what the motion y of driven vertices asks of the others */
-static void embi_contact_push(const embi_rows *J, const int v[4], const embipc_real w[4], embipc_real scale, const embipc_real S[9],
-                              const embipc_real *y, embipc_real *rhs)
+static void embi_contact_push(const embi_rows *J, const int v[4], const embipc_real w[4], embipc_real scale,
+                              const embipc_real S[9], const embipc_real *y, embipc_real *rhs)
 {
     embipc_real r[3], f[3];
     embi_contact_motion(v, w, y, r);
@@ -6491,8 +6580,9 @@ static void embi_contact_push(const embi_rows *J, const int v[4], const embipc_r
     embi_scatter(J, v, w, -scale, f, rhs);
 }
 
-/* Pairs of unknown nodes that a candidate would couple, appended to a growing list. Returns 0 out of memory. */
-static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *local, const int v[4], embi_key **pairs, int *count, int *cap)
+/* Appends the pairs of unknown nodes that a candidate would couple. Returns 0 out of memory. */
+static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *local, const int v[4],
+                                 embi_key **pairs, int *count, int *cap)
 {
     static const embipc_real all[4] = {1, 1, 1, 1};
     int node[16], n;
@@ -6502,12 +6592,14 @@ static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
             int a = local[node[i]], b = local[node[j]];
-            if (a >= 0 && b >= 0) (*pairs)[(*count)++].key = embi_pack(embi_max_int(a, b), embi_min_int(a, b));
+            if (a >= 0 && b >= 0)
+                (*pairs)[(*count)++].key = embi_pack(embi_max_int(a, b), embi_min_int(a, b));
         }
     return 1;
 }
 
-/* Largest relative displacement between any two points of the primitives of a pair, p their vertices' motions */
+/* Largest relative displacement between any two points of the primitives of a pair, p their vertices'
+ * motions */
 static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
 {
     embipc_real most = 0, r[3];
@@ -6521,9 +6613,9 @@ static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
 }
 
 /* ==== 21. State ======================================================================================
- * What a step works on: flat arrays over the nodes q and the surface vertices x = J q of all bodies, the bodies
- * that own ranges of them, the pairs of bodies that are near, and the drives. The step is written once for all
- * one-step and multistep rules as
+ * What a step works on: flat arrays over the nodes q and the surface vertices x = J q of all bodies, the
+ * bodies that own ranges of them, the pairs of bodies that are near, and the drives. The step is written
+ * once for all one-step and multistep rules as
  *   E(q) = 1/2 |q - qt|_M^2 + s h^2 [Psi + kappa sum b + sum D - f.q + 1/(2c) |q - qc|_C^2],  v = (q - qc)/c
  *   backward Euler: qt = q^n + h v^n, s = 1, qc = q^n, c = h               [EIPC24 eqs. 5, 10, 11]
  * with C = alpha M + beta K (Rayleigh damping). A = (1 + s h^2 alpha/c) M + s h^2 (1 + beta/c) K is constant
@@ -6551,7 +6643,7 @@ typedef struct embi_body {
     embipc_real diagonal, total_mass;
     embipc_solid solid;          /* of the rest surface, in the frame of creation */
     int driven_nodes, moving;    /* moving: takes part in islands this step */
-    embipc_real scale_x;         /* largest |coordinate| now, m: what rounding errors of distances scale with */
+    embipc_real scale_x; /* largest |coordinate| now, m: what rounding errors of distances scale with */
     embipc_real shift[6];        /* displacements since the start of the step, now: lo, hi */
     embipc_real shift_next[6];   /* at the end of the present direction */
     embipc_real shift_hull[6];   /* of everything visited and about to be visited */
@@ -6577,7 +6669,8 @@ typedef struct embi_drive {
     embipc_real *keys;
     int start_cap, key_count, key_cap;
     embipc_real centre[3];
-    embipc_real pose[6], pose_next[6], pose_set[6];   /* displacement and rotation vector: reached, aimed at, set */
+    embipc_real pose[6], pose_next[6],
+        pose_set[6]; /* displacement and rotation vector: reached, aimed at, set */
     int is_set;
     int stages, stage, safe_stage;   /* the step's motion in equal parts; where it is; last rigid pose */
     embipc_real phi;             /* share of the present stage that is done */
@@ -6591,7 +6684,8 @@ typedef struct embi_state {
     embipc_real hh, gravity[3];
     int node_count, vert_count;
     /* per node (3 each) */
-    embipc_real *q, *v, *qn, *vn, *qt, *f, *p, *gq, *g, *Ap, *rhs, *target, *trial_q, *safe_q, *start_q, *start_v;
+    embipc_real *q, *v, *qn, *vn, *qt, *f, *p, *gq, *g, *Ap, *rhs, *target, *trial_q, *safe_q, *start_q,
+        *start_v;
     int *local, *drive;          /* unknown number in its island or -1; drive or -1 */
     /* per vertex */
     embipc_real *x, *xn, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force;
@@ -6653,7 +6747,8 @@ static void embi_apply_rows(const embi_state *s, const embi_body *b, const embip
     for (int i = b->vert0; i < b->vert0 + b->nv; i++) {
         embipc_real r[3] = {0, 0, 0};
         if (!s->J.count[i]) continue;
-        for (int k = 0; k < s->J.count[i]; k++) embi_axpy(r, s->J.weight[4 * i + k], q + 3 * s->J.node[4 * i + k]);
+        for (int k = 0; k < s->J.count[i]; k++)
+            embi_axpy(r, s->J.weight[4 * i + k], q + 3 * s->J.node[4 * i + k]);
         embi_copy(y + 3 * i, r);
     }
 }
@@ -6674,16 +6769,19 @@ static void embi_mass_multiply(const embi_body *b, const embipc_real *x, embipc_
 static void embi_body_assemble(embi_state *s, embi_body *b)
 {
     const embipc_real *damping = b->material.damping, *q = s->q + 3 * b->node0;
-    embipc_real stiffness = s->hh * ((b->elastic.orthogonal ? (embipc_real)0 : (embipc_real)1) + damping[1] / s->c);
+    embipc_real stiffness =
+        s->hh * ((b->elastic.orthogonal ? (embipc_real)0 : (embipc_real)1) + damping[1] / s->c);
     if (!embi_is_dynamic(b)) return;
     if (!b->elastic.orthogonal) embi_elastic_rotate(&b->elastic, q);
     embi_bsr_zero(&b->A);
-    if (stiffness > 0) embi_elastic_add_hessian(&b->elastic, q, stiffness, s->mark, s->patch, s->patch_G, &b->A);
+    if (stiffness > 0)
+        embi_elastic_add_hessian(&b->elastic, q, stiffness, s->mark, s->patch, s->patch_G, &b->A);
     for (int k = 0; k < b->A.row[b->A.n]; k++)
         for (int i = 0; i < 9; i += 4) b->A.val[9 * k + i] += (1 + s->hh * damping[0] / s->c) * b->mass[k];
 }
 
-/* gq: gradient of the part of E whose Hessian is A, at q^n (all of E but contact and an orthogonality energy) */
+/* gq: gradient of the part of E whose Hessian is A, at q^n (all of E but contact and an orthogonality
+ * energy) */
 static void embi_body_gradient(embi_state *s, embi_body *b)
 {
     int n = 3 * b->nn, o = 3 * b->node0;
@@ -6696,21 +6794,23 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
     embi_mass_multiply(b, s->Ap + o, gq);
     for (int i = 0; i < n; i++) gq[i] -= s->hh * s->f[o + i];
     if (!b->elastic.orthogonal) embi_elastic_gradient(&b->elastic, s->q + o, s->hh, s->trace, gq);
-    /* away from q^n (after a rolled-back rotation) the damping part is no longer zero: it is A's share of it */
+    /* away from q^n (after a rolled-back rotation) the damping part is no longer zero */
     if (b->material.damping[0] > 0 || b->material.damping[1] > 0) {
         embipc_real mass = s->hh * b->material.damping[0] / s->c, *d = s->rhs + o, *y = s->p + o;
         for (int i = 0; i < n; i++) d[i] = s->q[o + i] - s->qn[o + i];
         embi_mass_multiply(b, d, s->Ap + o);
         for (int i = 0; i < n; i++) gq[i] += mass * s->Ap[o + i];
         if (b->material.damping[1] > 0) {   /* beta/c K d = (A d - (1 + ...) M d) beta/c / (1 + beta/c) */
-            embipc_real beta = b->material.damping[1] / s->c, share = beta / ((b->elastic.orthogonal ? (embipc_real)0 : (embipc_real)1) + beta);
+            embipc_real beta = b->material.damping[1] / s->c,
+                        share = beta / ((b->elastic.orthogonal ? (embipc_real)0 : (embipc_real)1) + beta);
             embi_bsr_multiply(&b->A, d, y);
             for (int i = 0; i < n; i++) gq[i] += share * (y[i] - (1 + mass) * s->Ap[o + i]);
         }
     }
 }
 
-/* The energy whose gradient that is (an orthogonality energy included), J s^2, at q with -f.q counted from q^n. */
+/* The energy whose gradient that is (an orthogonality energy included), J s^2, at q with -f.q counted from
+ * q^n. */
 static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc_real *q, embipc_real *size)
 {
     int n = 3 * b->nn, o = 3 * b->node0;
@@ -6725,13 +6825,17 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
     }
     elastic = embi_elastic_energy(&b->elastic, q + o, 0, s->trace);
     if (b->material.damping[0] > 0 || b->material.damping[1] > 0) {
-        embipc_real mass = s->hh * b->material.damping[0] / s->c, beta = b->material.damping[1] / s->c, md = 0, kd = 0;
+        embipc_real mass = s->hh * b->material.damping[0] / s->c, beta = b->material.damping[1] / s->c,
+                    md = 0, kd = 0;
         embi_mass_multiply(b, d, y);
         for (int i = 0; i < n; i++) md += d[i] * y[i];
         embi_bsr_multiply(&b->A, d, y);
         for (int i = 0; i < n; i++) kd += d[i] * y[i];
         kd -= (1 + mass) * md;   /* s h^2 (1 + beta/c) d.K d */
-        damping = mass * md / 2 + (beta > 0 ? kd / 2 * beta / ((b->elastic.orthogonal ? (embipc_real)0 : (embipc_real)1) + beta) : (embipc_real)0);
+        damping =
+            mass * md / 2 +
+            (beta > 0 ? kd / 2 * beta / ((b->elastic.orthogonal ? (embipc_real)0 : (embipc_real)1) + beta)
+                      : (embipc_real)0);
     }
     *size += inertia + s->hh * (elastic + embi_abs(work)) + embi_abs(damping);
     return inertia + s->hh * (elastic - work) + damping;
@@ -6743,18 +6847,18 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  *   alpha = the part of p free of contact, found by continuous collision detection
  *   q += alpha p
  * What makes a driven step converge in two or three of them [measured; the reference needs 49 in a lift]:
- * - The drive is in the direction. r is what is left of the step's prescribed motion. At q^n every friction contact
- *   has u = 0, where its Hessian is the sticking spring: the first solve carries along what is held.
+ * - The drive is in the direction. r is what is left of the step's prescribed motion. At q^n every friction
+ *   contact has u = 0, where its Hessian is the sticking spring: the first solve carries along what is held.
  * - No decrease test while r is not zero: the drive does work and E may rise.
  * - After it, the line search looks at the slope p.grad E as well as at E: halving alone accepts the zigzag
  *   between slip and stick.
  * - Each friction contact remembers |u| of the last step for the stiffness of the first solve.
  * - The last factor serves again for the last solve, which is the convergence test and a correction in one.
- * The stop test |p|/h < tolerance is a velocity, and follows epsv: a coarser one would hold a block on a slope
- * that must slide.
- * Drives yield: while r is not zero the path keeps a gap floor, min(0.05 dhat, 0.9 of the present gap); where the floor
- * stops the motion, the drive that contributes most to that approach gives up the rest of its motion, and is
- * reported. The others go on.
+ * The stop test |p|/h < tolerance is a velocity, and follows epsv: a coarser one would hold a block on a
+ * slope that must slide.
+ * Drives yield: while r is not zero the path keeps a gap floor, min(0.05 dhat, 0.9 of the present gap);
+ * where the floor stops the motion, the drive that contributes most to that approach gives up the rest of
+ * its motion, and is reported. The others go on.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
 
 typedef struct embi_island {
@@ -6762,7 +6866,8 @@ typedef struct embi_island {
     int index;                   /* number within the step */
     int *bodies, body_count, body_cap;
     int *pairs, pair_count, pair_cap;
-    int analysed;                /* the system has an order for this step: results depend on the state, not on history */
+    int analysed;                /* the system has its order for this step; never carried over: bits depend
+                                    on the state, not on history */
     int *unknown, unknown_count, unknown_cap;         /* unknown -> node */
     embi_system system;
     embi_contacts contacts;
@@ -6775,9 +6880,11 @@ typedef struct embi_island {
     int iterations, factorizations, regularized, passes, first;
     int converged, old_factor, just_drove, driving;
     embipc_real measure, last_measure;   /* |p|/(h tolerance), worst body */
-    embipc_real contact_energy, contact_size;   /* barrier, friction, orthogonality: J s^2, and the size of their terms */
+    embipc_real contact_energy,
+        contact_size; /* barrier, friction, orthogonality: J s^2, and the size of their terms */
     embipc_real slope, noise_x;
-    embipc_real reach, cap;      /* how far this step was foreseen to go, m; share of the direction that is looked at */
+    embipc_real reach,
+        cap; /* how far this step was foreseen to go, m; share of the direction that is looked at */
     embipc_iteration record;
 } embi_island;
 
@@ -6808,7 +6915,8 @@ static void embi_closest_range(void *arg, int begin, int end)
         embipc_real p[12];
         embi_gather12(p, t->x, t->candidate[k].v);
         t->closest[k].stiffness = 0;
-        t->closest[k].d = embi_closest_distance(p, t->candidate[k].edge_edge, t->closest[k].w, &t->closest[k].mask);
+        t->closest[k].d =
+            embi_closest_distance(p, t->candidate[k].edge_edge, t->closest[k].w, &t->closest[k].mask);
     }
 }
 
@@ -6829,13 +6937,18 @@ static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, c
         for (int k = 0; k < pair->count; k++) {
             embipc_real gap = task.closest[k].d - task.candidate[k].xi;
             if (gap >= task.candidate[k].dhat) {
-                if (!(gap > 0)) contacts->min_gap = embi_min(contacts->min_gap, gap);   /* dhat 0: a pair that touched at rest */
+                if (!(gap > 0))
+                    contacts->min_gap =
+                        embi_min(contacts->min_gap, gap); /* dhat 0: a pair that touched at rest */
                 continue;
             }
             contacts->pairs++;
-            if (!embi_contact_add(m, contacts, task.candidate + k, task.closest + k, x, pair->rule.kappa, I->pairs[n])) return 0;
+            if (!embi_contact_add(m, contacts, task.candidate + k, task.closest + k, x, pair->rule.kappa,
+                                  I->pairs[n]))
+                return 0;
             task.closest[k].stiffness = contacts->list[contacts->count - 1].second;
-            contacts->stiffer += task.closest[k].stiffness > 2 * task.closest[k].in_matrix + (embipc_real)0.05 * pair->rule.kappa;
+            contacts->stiffer += task.closest[k].stiffness >
+                                 2 * task.closest[k].in_matrix + (embipc_real)0.05 * pair->rule.kappa;
         }
         if (!EMBI_GROW(m, embi_key, I->keys, I->keys_cap, 2 * (contacts->count - begin))) return 0;
         embi_contacts_merge(contacts, begin, a->vert0, b->vert0, a == b ? INT_MAX : b->vert0, I->keys);
@@ -6843,10 +6956,13 @@ static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, c
     return 1;
 }
 
-/* Energy of what is not in A, J s^2: barrier, friction, orthogonality; and the size of the terms, for rounding. */
-static void embi_island_contact_energy(embi_state *s, embi_island *I, const embipc_real *q, const embipc_real *x)
+/* Energy of what is not in A, J s^2: barrier, friction, orthogonality; and the size of the terms, for
+ * rounding. */
+static void embi_island_contact_energy(embi_state *s, embi_island *I, const embipc_real *q,
+                                       const embipc_real *x)
 {
-    embipc_real force, sum = I->contacts.energy + embi_friction_energy(I->friction, I->friction_count, s->xn, x, &force);
+    embipc_real force,
+        sum = I->contacts.energy + embi_friction_energy(I->friction, I->friction_count, s->xn, x, &force);
     embipc_real size = sum + (I->contacts.force + force) * I->noise_x;
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
@@ -6857,9 +6973,10 @@ static void embi_island_contact_energy(embi_state *s, embi_island *I, const embi
     I->contact_size = s->hh * embi_max(size, sum);
 }
 
-/* Takes lambda, normals and weights of all contacts as they are now for friction. Last step's |u| comes from memory, sorted
- * by key (values in u). Returns 0 out of memory. */
-static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *I, const embi_key *memory, int memory_count, const embipc_real *u)
+/* Takes lambda, normals and weights of all contacts as they are now for friction. Last step's |u| comes from
+ * memory, sorted by key (values in u). Returns 0 out of memory. */
+static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *I, const embi_key *memory,
+                                    int memory_count, const embipc_real *u)
 {
     I->friction_count = 0;
     if (!EMBI_GROW(m, embi_friction, I->friction, I->friction_cap, I->contacts.count)) return 0;
@@ -6868,7 +6985,8 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         const embi_pair *pair = s->pair + c->pair;
         const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
         embi_friction *f = I->friction + I->friction_count;
-        embi_u64 key = ((embi_u64)a->handle.generation * 31 + (embi_u64)a->handle.index1) * 0x9E3779B97F4A7C15ull;
+        embi_u64 key =
+            ((embi_u64)a->handle.generation * 31 + (embi_u64)a->handle.index1) * 0x9E3779B97F4A7C15ull;
         int at;
         if (!(pair->rule.mu > 0) || !(c->first < 0)) continue;
         memcpy(f->v, c->v, sizeof f->v);
@@ -6877,11 +6995,14 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         f->pair = c->pair;
         f->weight = pair->rule.mu * -c->first;
         f->e = pair->rule.epsv * s->c;
-        key = (key ^ ((embi_u64)b->handle.generation * 31 + (embi_u64)b->handle.index1)) * 0xBF58476D1CE4E5B9ull;
+        key = (key ^ ((embi_u64)b->handle.generation * 31 + (embi_u64)b->handle.index1)) *
+              0xBF58476D1CE4E5B9ull;
         for (int i = 0; i < 4; i++)
             if (c->mask & (1 << i)) {
-                int v = c->v[i], local = v >= b->vert0 && v < b->vert0 + b->nv ? 2 * (v - b->vert0) + 1 : 2 * (v - a->vert0);
-                key += (embi_u64)(unsigned)local * 0x94D049BB133111EBull ^ ((embi_u64)(unsigned)local << 17);   /* order does not matter */
+                int v = c->v[i], local = v >= b->vert0 && v < b->vert0 + b->nv ? 2 * (v - b->vert0) + 1
+                                                                               : 2 * (v - a->vert0);
+                key += (embi_u64)(unsigned)local * 0x94D049BB133111EBull ^
+                       ((embi_u64)(unsigned)local << 17); /* order does not matter */
             }
         f->key = key;
         at = embi_lower_bound(memory, memory_count, key);
@@ -6909,8 +7030,8 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *I)
     return EMBI_GROW(m, embipc_real, I->rhs, I->rhs_cap, 3 * I->unknown_count);
 }
 
-/* Chooses order and structure of the system: all couplings of the bodies, and of all candidates, so that contacts may come
- * and go within the step without a new analysis. */
+/* Chooses order and structure of the system: all couplings of the bodies, and of all candidates, so that
+ * contacts may come and go within the step without a new analysis. */
 static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *I)
 {
     int count = 0;
@@ -6921,13 +7042,16 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *I)
         for (int i = 0; i < b->nn; i++)
             for (int n = b->A.row[i]; n < b->A.row[i + 1]; n++) {
                 int p = s->local[b->node0 + i], q = s->local[b->node0 + b->A.col[n]];
-                if (p >= 0 && q >= 0) I->keys[count++].key = embi_pack(embi_max_int(p, q), embi_min_int(p, q));
+                if (p >= 0 && q >= 0)
+                    I->keys[count++].key = embi_pack(embi_max_int(p, q), embi_min_int(p, q));
             }
     }
     for (int k = 0; k < I->contacts.count; k++)
-        if (!embi_candidate_couple(m, &s->J, s->local, I->contacts.list[k].v, &I->keys, &count, &I->keys_cap)) return 0;
+        if (!embi_candidate_couple(m, &s->J, s->local, I->contacts.list[k].v, &I->keys, &count, &I->keys_cap))
+            return 0;
     for (int k = 0; k < I->friction_count; k++)
-        if (!embi_candidate_couple(m, &s->J, s->local, I->friction[k].v, &I->keys, &count, &I->keys_cap)) return 0;
+        if (!embi_candidate_couple(m, &s->J, s->local, I->friction[k].v, &I->keys, &count, &I->keys_cap))
+            return 0;
     for (int n = 0; n < I->pair_count; n++) {
         const embi_pair *pair = s->pair + I->pairs[n];
         for (int k = pair->first; k < pair->first + pair->count; k++)
@@ -6952,7 +7076,8 @@ static int embi_island_assemble(embi_state *s, embi_island *I)
             embi_orthogonality_hessian(&b->elastic, 0, s->q + 3 * b->node0, K);
             for (int i = 0; i < 4; i++)
                 for (int j = 0; j <= i; j++) {
-                    int p = s->local[b->node0 + b->elastic.tet[i]], q = s->local[b->node0 + b->elastic.tet[j]];
+                    int p = s->local[b->node0 + b->elastic.tet[i]],
+                        q = s->local[b->node0 + b->elastic.tet[j]];
                     if (p < 0 || q < 0) continue;
                     for (int c = 0; c < 9; c++) K[4 * i + j][c] *= s->hh;
                     if (!embi_system_add(&I->system, p, q, K[4 * i + j])) return 0;
@@ -7053,9 +7178,9 @@ static void embi_body_shift(const embi_state *s, const embi_body *b, const embip
     }
 }
 
-/* next_x = J (q + p), and the boxes of where that takes each body, counted from the start of the step. A direction that
- * goes much farther than anything foreseen (an overshoot, most often) is looked at only in part, so that it does not drag in half
- * the scene as candidates: cap bounds alpha. */
+/* next_x = J (q + p), and the boxes of where that takes each body, counted from the start of the step. A
+ * direction that goes much farther than anything foreseen (an overshoot, most often) is looked at only in
+ * part, so that it does not drag in half the scene as candidates: cap bounds alpha. */
 static void embi_island_aim(embi_state *s, embi_island *I)
 {
     embipc_real most = 0;
@@ -7073,7 +7198,8 @@ static void embi_island_aim(embi_state *s, embi_island *I)
     }
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
-        for (int i = 0; i < 6 && I->cap < 1; i++) b->shift_next[i] = b->shift[i] + I->cap * (b->shift_next[i] - b->shift[i]);
+        for (int i = 0; i < 6 && I->cap < 1; i++)
+            b->shift_next[i] = b->shift[i] + I->cap * (b->shift_next[i] - b->shift[i]);
         embi_box_add(b->shift_hull, b->shift_next);
         embi_box_add(b->shift_hull, b->shift_next + 3);
     }
@@ -7094,7 +7220,8 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
         int pivots;
         if (!I->analysed || !embi_island_assemble(s, I)) {
             if (!embi_island_analyze(m, s, I)) return EMBIPC_ERR_MEMORY;
-            if (!embi_island_assemble(s, I)) return EMBIPC_ERR_ARGUMENT;   /* cannot be: the pattern was made for it */
+            if (!embi_island_assemble(s, I))
+                return EMBIPC_ERR_ARGUMENT; /* cannot be: the pattern was made for it */
             I->analysed = 1;
         }
         pivots = embi_system_factor(&I->system);
@@ -7103,7 +7230,8 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
         I->factorizations++;
         for (int n = 0; n < I->pair_count; n++) {
             const embi_pair *pair = s->pair + I->pairs[n];
-            for (int k = pair->first; k < pair->first + pair->count; k++) s->closest[k].in_matrix = s->closest[k].stiffness;
+            for (int k = pair->first; k < pair->first + pair->count; k++)
+                s->closest[k].in_matrix = s->closest[k].stiffness;
         }
     }
     for (int k = 0; k < I->unknown_count; k++) embi_copy(I->rhs + 3 * k, s->rhs + 3 * I->unknown[k]);
@@ -7147,11 +7275,11 @@ typedef struct embi_ccd_task {
 
 #define EMBI_CCD_GRAIN 256
 
-/* Gap that must stay open on the way. A path is curved as a pair sees it: normals turn, and what slides by the length l over a
- * curve of radius r comes l^2/(2 r) nearer. A step that used up its gap would leave the next one room for
- * sqrt(2 r gap) only, and the logarithm is too weak to push back: gaps of 1e-12 m and steps of 1e-4 were the result
- * (measured; a box falling askew on a box). So a step leaves a share of the gap, and lands where the barrier is felt.
- * While drives push there is the absolute floor besides. */
+/* Gap that must stay open on the way. A path is curved as a pair sees it: normals turn, and what slides by
+ * the length l over a curve of radius r comes l^2/(2 r) nearer. A step that used up its gap would leave the
+ * next one room for sqrt(2 r gap) only, and the logarithm is too weak to push back: gaps of 1e-12 m and
+ * steps of 1e-4 were the result (measured; a box falling askew on a box). So a step leaves a share of the
+ * gap, and lands where the barrier is felt. While drives push there is the absolute floor besides. */
 #define EMBI_GAP_SHARE ((embipc_real)0.3)
 
 static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, int driving)
@@ -7170,12 +7298,15 @@ static void embi_ccd_range(void *arg, int begin, int end)
         t->index[block] = -1;
         for (int k = first; k < last; k++) {
             const embi_candidate *c = t->candidate + k;
-            embipc_real x0[12], x1[12], p[12], separation = embi_gap_floor(c, t->closest[k].d, t->driving), toi;
+            embipc_real x0[12], x1[12], p[12], separation = embi_gap_floor(c, t->closest[k].d, t->driving),
+                                               toi;
             embi_gather12(x0, t->s->x, c->v);
             embi_gather12(x1, t->s->next_x, c->v);
             for (int i = 0; i < 12; i++) p[i] = x1[i] - x0[i];
             /* far against the whole relative motion, rounding included: nothing to search */
-            if ((t->closest[k].d - separation) * (embipc_real)0.999 > embi_relative_travel(p, c->edge_edge) * t->alpha[block]) continue;
+            if ((t->closest[k].d - separation) * (embipc_real)0.999 >
+                embi_relative_travel(p, c->edge_edge) * t->alpha[block])
+                continue;
             if (embi_ccd(x0, p, c->edge_edge, separation, t->alpha[block], &toi) && toi < t->alpha[block]) {
                 t->alpha[block] = toi;
                 t->index[block] = k;
@@ -7224,7 +7355,8 @@ static int embi_island_try(embi_memory *m, embi_state *s, embi_island *I, embipc
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            if (alpha == 1 && s->drive[i] >= 0 && !s->drives[s->drive[i]].done) embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
+            if (alpha == 1 && s->drive[i] >= 0 && !s->drives[s->drive[i]].done)
+                embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
             else
                 for (int c = 0; c < 3; c++) s->trial_q[3 * i + c] = s->q[3 * i + c] + alpha * s->p[3 * i + c];
         }
@@ -7241,7 +7373,8 @@ static void embi_island_accept(embi_state *s, embi_island *I, embipc_real alpha)
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
         memcpy(s->q + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
-        if (b->kind != EMBIPC_FIXED) memcpy(s->x + 3 * b->vert0, s->trial_x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *s->x);
+        if (b->kind != EMBIPC_FIXED)
+            memcpy(s->x + 3 * b->vert0, s->trial_x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *s->x);
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += alpha * s->Ap[i];
         embi_body_shift(s, b, s->x, b->shift);
     }
@@ -7255,14 +7388,17 @@ static embipc_real embi_island_slope(embi_state *s, embi_island *I, embipc_real 
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
         embi_apply_rows(s, b, s->p, s->motion);
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) sum += s->p[i] * (s->gq[i] + alpha * s->Ap[i]);
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
+            sum += s->p[i] * (s->gq[i] + alpha * s->Ap[i]);
         if (embi_is_dynamic(b) && b->elastic.orthogonal) {
             memset(s->g + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->g);
-            embi_elastic_gradient(&b->elastic, s->trial_q + 3 * b->node0, s->hh, s->trace, s->g + 3 * b->node0);
+            embi_elastic_gradient(&b->elastic, s->trial_q + 3 * b->node0, s->hh, s->trace,
+                                  s->g + 3 * b->node0);
             for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) sum += s->p[i] * s->g[i];
         }
     }
-    return sum + s->hh * embi_contacts_slope(&I->contacts, I->friction, I->friction_count, s->xn, s->trial_x, s->motion);
+    return sum + s->hh * embi_contacts_slope(&I->contacts, I->friction, I->friction_count, s->xn, s->trial_x,
+                                             s->motion);
 }
 
 /* Tries alpha, smaller while something touches in the arithmetic used (a gap of a few rounding errors). */
@@ -7276,11 +7412,14 @@ static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island
     return EMBIPC_ERR_NOT_FINITE;
 }
 
-/* Finds alpha in (0, bound]: E does not grow (to rounding), and its slope has come down to half. Regula falsi on the
- * slope once it has changed sign. *alpha = 0 when there is none. The trial state is left at *alpha. */
-static embipc_result embi_island_search(embi_memory *m, embi_state *s, embi_island *I, embipc_real bound, embipc_real *alpha)
+/* Finds alpha in (0, bound]: E does not grow (to rounding), and its slope has come down to half. Regula
+ * falsi on the slope once it has changed sign. *alpha = 0 when there is none. The trial state is left at
+ * *alpha. */
+static embipc_result embi_island_search(embi_memory *m, embi_state *s, embi_island *I, embipc_real bound,
+                                        embipc_real *alpha)
 {
-    embipc_real lo = 0, hi = bound, slope_lo = I->slope, slope_hi = 0, linear = 0, curve = 0, energy0 = I->contact_energy, size0 = I->contact_size;
+    embipc_real lo = 0, hi = bound, slope_lo = I->slope, slope_hi = 0, linear = 0, curve = 0,
+                energy0 = I->contact_energy, size0 = I->contact_size;
     int bracketed = 0;
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
@@ -7295,10 +7434,12 @@ static embipc_result embi_island_search(embi_memory *m, embi_state *s, embi_isla
         embipc_result r = embi_island_move(m, s, I, alpha);
         if (r != EMBIPC_OK) return r;
         change = *alpha * linear + *alpha * *alpha * curve / 2 + (I->contact_energy - energy0);
-        noise = 16 * EMBI_EPS * (*alpha * embi_abs(linear) + *alpha * *alpha * curve + size0 + I->contact_size);
+        noise =
+            16 * EMBI_EPS * (*alpha * embi_abs(linear) + *alpha * *alpha * curve + size0 + I->contact_size);
         slope = embi_island_slope(s, I, *alpha);
         target = (bracketed ? (embipc_real)0.1 : (embipc_real)0.5) * embi_abs(I->slope);
-        if (change <= noise && slope <= target && (!bracketed || slope >= -target || hi - lo < 1e-3 * hi)) return EMBIPC_OK;
+        if (change <= noise && slope <= target && (!bracketed || slope >= -target || hi - lo < 1e-3 * hi))
+            return EMBIPC_OK;
         if (slope > 0 || change > noise) {
             hi = *alpha;
             slope_hi = slope;
@@ -7324,14 +7465,16 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
     const embi_body *b = s->body + d->body;
     int still;
     for (int i = 0; i < 6; i++)
-        pose[i] = d->stage + 1 == d->stages ? d->pose_next[i] : d->pose[i] + share * (d->pose_next[i] - d->pose[i]);
+        pose[i] =
+            d->stage + 1 == d->stages ? d->pose_next[i] : d->pose[i] + share * (d->pose_next[i] - d->pose[i]);
     still = pose[3] == 0 && pose[4] == 0 && pose[5] == 0;
     embi_m3_rotation(R, pose + 3);
     for (int k = 0; k < d->node_count; k++) {
         embipc_real r[3], t[3];
         embi_sub(r, d->start + 3 * k, d->centre);
         embi_m3_mulv(t, R, r);
-        for (int i = 0; i < 3; i++)   /* without rotation the node keeps its start's bits plus the displacement */
+        for (int i = 0; i < 3;
+             i++) /* without rotation the node keeps its start's bits plus the displacement */
             s->target[3 * (b->node0 + d->nodes[k]) + i] = still
                 ? d->start[3 * k + i] + pose[i] : d->centre[i] + t[i] + pose[i];
     }
@@ -7384,9 +7527,10 @@ static void embi_island_progress(embi_state *s, embi_island *I, embipc_real alph
         if (s->body[s->drives[n].body].island == I->index) s->drives[n].safe_stage = s->drives[n].stage;
 }
 
-/* How fast drive d alone closes the gap of a candidate: its motion in p, the answer of the free nodes by the present
- * factor, the approach of the closest points. Negative: it closes. */
-static embipc_real embi_drive_approach(embi_state *s, embi_island *I, int drive, const embi_candidate *c, const embi_closest *closest)
+/* How fast drive d alone closes the gap of a candidate: its motion in p, the answer of the free nodes by the
+ * present factor, the approach of the closest points. Negative: it closes. */
+static embipc_real embi_drive_approach(embi_state *s, embi_island *I, int drive, const embi_candidate *c,
+                                       const embi_closest *closest)
 {
     embipc_real p[12], n[3], r[3];
     for (int k = 0; k < I->body_count; k++) {
@@ -7458,15 +7602,18 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     I->record.alpha_ccd = alpha = safe;
     for (int n = 0; n < s->drive_count; n++)
         if (s->body[s->drives[n].body].island == I->index && !s->drives[n].done)
-            left = embi_max(left, 1 - ((embipc_real)s->drives[n].stage + s->drives[n].phi) / (embipc_real)s->drives[n].stages);
+            left = embi_max(left, 1 - ((embipc_real)s->drives[n].stage + s->drives[n].phi) /
+                                          (embipc_real)s->drives[n].stages);
     I->record.drive_left = left;
     if (I->driving) {
-        if (limit >= 0 && safe < (embipc_real)0.5 && s->closest[limit].d - s->candidate[limit].xi < (embipc_real)0.1 * s->candidate[limit].dhat &&
+        if (limit >= 0 && safe < (embipc_real)0.5 &&
+            s->closest[limit].d - s->candidate[limit].xi < (embipc_real)0.1 * s->candidate[limit].dhat &&
             embi_island_block(s, I, limit)) {
             int rotated = 0;
             I->record.alpha = 0;
             for (int n = 0; n < s->drive_count; n++)
-                rotated |= s->body[s->drives[n].body].island == I->index && s->drives[n].rotating && s->drives[n].phi > 0;
+                rotated |= s->body[s->drives[n].body].island == I->index && s->drives[n].rotating &&
+                           s->drives[n].phi > 0;
             I->old_factor = 0;
             return rotated ? embi_island_roll_back(m, s, I) : EMBIPC_OK;
         }
@@ -7474,7 +7621,8 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         embi_island_accept(s, I, alpha);
         embi_island_progress(s, I, alpha);
         I->just_drove = 1;
-    } else if (I->measure < (was_old ? (embipc_real)0.1 : (embipc_real)1)) {   /* converged: the last correction */
+    } else if (I->measure <
+               (was_old ? (embipc_real)0.1 : (embipc_real)1)) { /* converged: the last correction */
         if ((r = embi_island_move(m, s, I, &alpha)) != EMBIPC_OK) return r;
         embi_island_accept(s, I, alpha);
         I->converged = 1;
@@ -7490,22 +7638,27 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     }
     I->old_factor = was_old ? alpha == 1 && I->measure < (embipc_real)0.2 * I->last_measure
                             : alpha == 1 && (I->just_drove || I->measure < 1000);
-    if (I->contacts.stiffer) I->old_factor = 0;   /* a contact that the factor knows too soft would be run over */
+    if (I->contacts.stiffer)
+        I->old_factor = 0; /* a contact that the factor knows too soft would be run over */
     if (!I->driving) I->just_drove = 0;
     I->first = 0;
     return EMBIPC_OK;
 }
 
 /* ==== 23. World ======================================================================================
- * Owns everything: bodies and drives behind handles {index + 1, generation}, rules of pairs, and what the last step left
- * behind for queries. A body is built completely, checked against all others, and only then counted.
+ * Owns everything: bodies and drives behind handles {index + 1, generation}, rules of pairs, and what the
+ * last step left behind for queries. A body is built completely, checked against all others, and only then
+ * counted.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
 
 #define EMBI_WORLD_COOKIE 0x0e1bc0deu
 #define EMBI_BODY_COOKIE 0x0e1b0d1eu
 #define EMBI_DRIVE_COOKIE 0x0e1bd31fu
 
-typedef struct embi_slot { unsigned generation; int at; } embi_slot;   /* at: place in the array, -1 when free */
+typedef struct embi_slot {
+    unsigned generation;
+    int at;
+} embi_slot; /* at: place in the array, -1 when free */
 
 typedef struct embi_rule { embipc_body a, b; embipc_real friction; int contact; } embi_rule;
 
@@ -7581,23 +7734,33 @@ EMBIPC_API embipc_drive_def embipc_default_drive_def(void)
 
 static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_error *e)
 {
-    if (d->cookie != EMBI_WORLD_COOKIE) return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_world_def()");
+    if (d->cookie != EMBI_WORLD_COOKIE)
+        return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_world_def()");
     if ((d->allocator.alloc == NULL) != (d->allocator.free == NULL))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "an allocator needs both alloc and free");
-    if (!embi_all_finite(d->gravity, 3)) return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "gravity (%g, %g, %g) is not finite", d->gravity[0], d->gravity[1], d->gravity[2]);
+    if (!embi_all_finite(d->gravity, 3))
+        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "gravity (%g, %g, %g) is not finite", d->gravity[0],
+                         d->gravity[1], d->gravity[2]);
     if (!(d->time_step > 0) || !embi_finite(d->time_step))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "time_step is %g s; it must be positive and finite", d->time_step);
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "time_step is %g s; it must be positive and finite",
+                         d->time_step);
     if (!(d->dhat >= 0) || !(d->kappa >= 0) || !(d->friction_velocity >= 0) || !(d->tolerance >= 0) ||
         !embi_finite(d->dhat + d->kappa + d->friction_velocity + d->tolerance))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "dhat %g, kappa %g, friction_velocity %g, tolerance %g: each must be positive, or 0 to be derived",
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
+                         "dhat %g, kappa %g, friction_velocity %g, tolerance %g: each must be positive, or 0 "
+                         "to be derived",
                          d->dhat, d->kappa, d->friction_velocity, d->tolerance);
-    if (d->friction_iterations < 1 || d->max_iterations < 1 || (int)d->solver < 0 || d->solver > EMBIPC_SOLVER_CG)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "friction_iterations %d and max_iterations %d must be at least 1, solver %d one of the four",
-                         d->friction_iterations, d->max_iterations, (int)d->solver);
+    if (d->friction_iterations < 1 || d->max_iterations < 1 || (int)d->solver < 0 ||
+        d->solver > EMBIPC_SOLVER_CG)
+        return embi_fail(
+            e, EMBIPC_ERR_ARGUMENT,
+            "friction_iterations %d and max_iterations %d must be at least 1, solver %d one of the four",
+            d->friction_iterations, d->max_iterations, (int)d->solver);
     return EMBIPC_OK;
 }
 
-EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc_world **world, embipc_error *error)
+EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc_world **world,
+                                             embipc_error *error)
 {
     embi_memory m;
     embipc_world *w;
@@ -7646,18 +7809,21 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
 #define EMBI_NODE_FIELDS 16
 #define EMBI_VERTEX_FIELDS 8
 
-/* the flat arrays of 3 reals per node, and per vertex; each group is one block of memory that starts at its first */
+/* the flat arrays of 3 reals per node, and per vertex; each group is one block of memory that starts at its
+ * first */
 static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS])
 {
-    embipc_real **const list[EMBI_NODE_FIELDS] = {&s->q, &s->v, &s->qn, &s->vn, &s->qt, &s->f, &s->p, &s->gq, &s->g,
-        &s->Ap, &s->rhs, &s->target, &s->trial_q, &s->safe_q, &s->start_q, &s->start_v};
+    embipc_real **const list[EMBI_NODE_FIELDS] = {&s->q,       &s->v,      &s->qn,      &s->vn,
+                                                  &s->qt,      &s->f,      &s->p,       &s->gq,
+                                                  &s->g,       &s->Ap,     &s->rhs,     &s->target,
+                                                  &s->trial_q, &s->safe_q, &s->start_q, &s->start_v};
     memcpy(field, list, sizeof list);
 }
 
 static void embi_vertex_fields(embi_state *s, embipc_real **field[EMBI_VERTEX_FIELDS])
 {
-    embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->next_x, &s->trial_x, &s->motion, &s->rest,
-        &s->start_x, &s->vertex_force};
+    embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x,      &s->xn,   &s->next_x,  &s->trial_x,
+                                                    &s->motion, &s->rest, &s->start_x, &s->vertex_force};
     memcpy(field, list, sizeof list);
 }
 
@@ -7689,13 +7855,15 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
     embi_vertex_fields(s, vertex);
     if (!embi_fields_grow(m, node, EMBI_NODE_FIELDS, &s->node_cap, nodes) ||
         !embi_fields_grow(m, vertex, EMBI_VERTEX_FIELDS, &s->vert_cap, verts) ||
-        !EMBI_GROW(m, int, s->local, s->local_cap, nodes) || !EMBI_GROW(m, int, s->drive, s->drive_node_cap, nodes) ||
+        !EMBI_GROW(m, int, s->local, s->local_cap, nodes) ||
+        !EMBI_GROW(m, int, s->drive, s->drive_node_cap, nodes) ||
         !EMBI_GROW(m, embipc_real, w->applied, w->applied_cap, 3 * nodes) ||
         !EMBI_GROW(m, int, s->row_node, s->row_node_cap, 4 * verts) ||
         !EMBI_GROW(m, embipc_real, s->row_weight, s->row_weight_cap, 4 * verts) ||
         !EMBI_GROW(m, unsigned char, s->row_count, s->row_count_cap, verts) ||
         !EMBI_GROW(m, embi_body, s->body, s->body_cap, bodies) ||
-        !EMBI_GROW(m, embi_island *, w->island, w->island_cap, bodies) || !EMBI_GROW(m, int, w->order, w->order_cap, bodies) ||
+        !EMBI_GROW(m, embi_island *, w->island, w->island_cap, bodies) ||
+        !EMBI_GROW(m, int, w->order, w->order_cap, bodies) ||
         !EMBI_GROW(m, int, w->parent, w->parent_cap, bodies))
         return 0;
     s->J.node = s->row_node;
@@ -7783,7 +7951,10 @@ static int embi_slot_take(embi_memory *m, embi_slot **slot, int *count, int *cap
     return (*count)++;
 }
 
-static int embi_same_body(embipc_body a, embipc_body b) { return a.index1 == b.index1 && a.generation == b.generation; }
+static int embi_same_body(embipc_body a, embipc_body b)
+{
+    return a.index1 == b.index1 && a.generation == b.generation;
+}
 
 static const embi_rule *embi_find_rule(const embipc_world *w, embipc_body a, embipc_body b)
 {
@@ -7799,7 +7970,9 @@ static int embi_tested(const embipc_world *w, const embi_body *a, const embi_bod
 {
     const embi_rule *rule = embi_find_rule(w, a->handle, b->handle);
     if (rule && !rule->contact) return 0;
-    if (a == b) return a->kind >= EMBIPC_CAGE && a->self_contact;   /* an affine body's guard is its determinant bound */
+    if (a == b)
+        return a->kind >= EMBIPC_CAGE &&
+               a->self_contact; /* an affine body's guard is its determinant bound */
     return a->kind != EMBIPC_FIXED || b->kind != EMBIPC_FIXED;
 }
 
@@ -7807,7 +7980,8 @@ static int embi_tested(const embipc_world *w, const embi_body *a, const embi_bod
 static embi_pair_rule embi_pair_parameters(const embipc_world *w, const embi_body *a, const embi_body *b)
 {
     const embi_rule *rule = embi_find_rule(w, a->handle, b->handle);
-    const embi_body *one = embi_is_dynamic(a) || !embi_is_dynamic(b) ? a : b, *two = embi_is_dynamic(b) || !embi_is_dynamic(a) ? b : a;
+    const embi_body *one = embi_is_dynamic(a) || !embi_is_dynamic(b) ? a : b,
+                    *two = embi_is_dynamic(b) || !embi_is_dynamic(a) ? b : a;
     embi_pair_rule r;
     r.dhat = embi_min(one->dhat, two->dhat);
     r.epsv = embi_min(one->epsv, two->epsv);
@@ -7817,18 +7991,22 @@ static embi_pair_rule embi_pair_parameters(const embipc_world *w, const embi_bod
     return r;
 }
 
-/* Derived parameters of a body (README says why). kappa: its weight, and its momentum at one diagonal per second brought to
- * rest in one step, on three pairs leave the gap above 0.3 dhat. */
+/* Derived parameters of a body (README says why). kappa: its weight, and its momentum at one diagonal per
+ * second brought to rest in one step, on three pairs leave the gap above 0.3 dhat. */
 static void embi_body_derive(const embipc_world *w, embi_body *b)
 {
     embipc_real g = embi_norm(w->def.gravity), load;
     const embipc_world_def *d = &w->def;
     b->dhat = b->given_dhat > 0 ? b->given_dhat : d->dhat > 0 ? d->dhat : (embipc_real)1e-3 * b->diagonal;
-    b->epsv = b->given_epsv > 0 ? b->given_epsv : d->friction_velocity > 0 ? d->friction_velocity : (embipc_real)1e-3 * b->diagonal;
+    b->epsv = b->given_epsv > 0          ? b->given_epsv
+              : d->friction_velocity > 0 ? d->friction_velocity
+                                         : (embipc_real)1e-3 * b->diagonal;
     load = b->total_mass * (g + b->diagonal / d->time_step);
     b->kappa = b->given_kappa > 0 ? b->given_kappa : d->kappa > 0 ? d->kappa
              : load > 0 ? embi_kappa_for_load(load, 3, (embipc_real)0.3, b->dhat) : (embipc_real)1;
-    b->tolerance = b->given_tolerance > 0 ? b->given_tolerance : d->tolerance > 0 ? d->tolerance : (embipc_real)0.1 * b->epsv;
+    b->tolerance = b->given_tolerance > 0 ? b->given_tolerance
+                   : d->tolerance > 0     ? d->tolerance
+                                          : (embipc_real)0.1 * b->epsv;
 }
 
 /* Puts "body NAME: " before the text of an error and the handle into it. */
@@ -7844,9 +8022,9 @@ static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *na
 }
 
 /* ==== 24. Making bodies ==============================================================================
- * From a description to a body: surface and nodes in world coordinates, J, M and V as integrals over the solid inside
- * the surface, elasticity, the tree of boxes. Everything is made beside the world first; only a body that is
- * whole, and crosses nobody it may touch, is counted.
+ * From a description to a body: surface and nodes in world coordinates, J, M and V as integrals over the
+ * solid inside the surface, elasticity, the tree of boxes. Everything is made beside the world first; only a
+ * body that is whole, and crosses nobody it may touch, is counted.
  * Uses: all of the above.                                   Checked by: tests/test_world_input.c */
 
 /* A body on its way: its arrays in world coordinates. */
@@ -7876,15 +8054,20 @@ static embipc_result embi_check_material(const embipc_body_def *d, embipc_error 
 {
     const embipc_material *a = &d->material;
     if (!(a->density > 0) || !embi_finite(a->density))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->density, "density is %g kg/m^3; it must be positive", a->density);
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->density,
+                            "density is %g kg/m^3; it must be positive", a->density);
     if (!(a->young > 0) || !embi_finite(a->young))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->young, "young is %g Pa; it must be positive", a->young);
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->young,
+                            "young is %g Pa; it must be positive", a->young);
     if (!(a->poisson > -1 && a->poisson < (embipc_real)0.5))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->poisson, "poisson is %g; it must lie between -1 and 0.5, both excluded", a->poisson);
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->poisson,
+                            "poisson is %g; it must lie between -1 and 0.5, both excluded", a->poisson);
     if (!(a->stiffness > 0) || !embi_finite(a->stiffness))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->stiffness, "stiffness is %g Pa; it must be positive", a->stiffness);
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->stiffness,
+                            "stiffness is %g Pa; it must be positive", a->stiffness);
     if (!(a->damping[0] >= 0) || !(a->damping[1] >= 0) || !embi_finite(a->damping[0] + a->damping[1]))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->damping[0], "damping (%g, %g) must not be negative", a->damping[0], a->damping[1]);
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->damping[0],
+                            "damping (%g, %g) must not be negative", a->damping[0], a->damping[1]);
     if (a->model != EMBIPC_COROTATED && a->model != EMBIPC_ORTHOGONALITY)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "material model %d does not exist", (int)a->model);
     if (a->model == EMBIPC_ORTHOGONALITY && d->kind != EMBIPC_AFFINE)
@@ -7895,31 +8078,57 @@ static embipc_result embi_check_material(const embipc_body_def *d, embipc_error 
 static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error *e)
 {
     embipc_real R[9], off = 0;
-    if (d->cookie != EMBI_BODY_COOKIE) return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_body_def()");
-    if ((int)d->kind < 0 || d->kind > EMBIPC_FULL) return embi_fail(e, EMBIPC_ERR_ARGUMENT, "kind %d does not exist", (int)d->kind);
-    if (!d->x || d->vertex_count < 1) return embi_fail(e, EMBIPC_ERR_ARGUMENT, "no vertices: x is NULL or vertex_count %d", d->vertex_count);
+    if (d->cookie != EMBI_BODY_COOKIE)
+        return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_body_def()");
+    if ((int)d->kind < 0 || d->kind > EMBIPC_FULL)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "kind %d does not exist", (int)d->kind);
+    if (!d->x || d->vertex_count < 1)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "no vertices: x is NULL or vertex_count %d",
+                         d->vertex_count);
     if (d->vertex_count > INT_MAX / 16 || d->triangle_count > INT_MAX / 64 || d->tet_count > INT_MAX / 64)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "%d vertices, %d triangles, %d tets: too many", d->vertex_count, d->triangle_count, d->tet_count);
-    if (d->vertex_count < 0 || d->triangle_count < 0 || d->tet_count < 0 || d->cage_node_count < 0 || d->cage_tet_count < 0)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "%d vertices, %d triangles, %d tets: too many",
+                         d->vertex_count, d->triangle_count, d->tet_count);
+    if (d->vertex_count < 0 || d->triangle_count < 0 || d->tet_count < 0 || d->cage_node_count < 0 ||
+        d->cage_tet_count < 0)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a count is negative");
     if (!d->triangles && !d->tets) return embi_fail(e, EMBIPC_ERR_ARGUMENT, "neither triangles nor tets");
-    if (d->kind == EMBIPC_FULL && !d->tets) return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a full body needs tets; for a surface alone take kind cage");
-    if (d->kind == EMBIPC_FULL && d->triangles) return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the surface of a full body is the boundary of its tets: leave triangles NULL");
+    if (d->kind == EMBIPC_FULL && !d->tets)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
+                         "a full body needs tets; for a surface alone take kind cage");
+    if (d->kind == EMBIPC_FULL && d->triangles)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
+                         "the surface of a full body is the boundary of its tets: leave triangles NULL");
     if (!embi_all_finite(d->x, 3 * d->vertex_count))
         for (int i = 0; i < d->vertex_count; i++)
             if (!embi_all_finite(d->x + 3 * i, 3))
-                return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, EMBIPC_VERTEX, i, d->x[3 * i], "vertex %d at (%g, %g, %g) is not finite", i, d->x[3 * i], d->x[3 * i + 1], d->x[3 * i + 2]);
-    if (!embi_all_finite(d->rotation, 9) || !embi_all_finite(d->position, 3) || !embi_all_finite(d->velocity, 3) || !embi_all_finite(d->angular_velocity, 3))
-        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "rotation, position, velocity or angular_velocity is not finite");
-    if (!(d->scale > 0) || !embi_finite(d->scale)) return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->scale, "scale is %g; it must be positive", d->scale);
+                return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, EMBIPC_VERTEX, i, d->x[3 * i],
+                                    "vertex %d at (%g, %g, %g) is not finite", i, d->x[3 * i],
+                                    d->x[3 * i + 1], d->x[3 * i + 2]);
+    if (!embi_all_finite(d->rotation, 9) || !embi_all_finite(d->position, 3) ||
+        !embi_all_finite(d->velocity, 3) || !embi_all_finite(d->angular_velocity, 3))
+        return embi_fail(e, EMBIPC_ERR_NOT_FINITE,
+                         "rotation, position, velocity or angular_velocity is not finite");
+    if (!(d->scale > 0) || !embi_finite(d->scale))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->scale,
+                            "scale is %g; it must be positive", d->scale);
     embi_m3_tmul(R, d->rotation, d->rotation);
-    for (int i = 0; i < 9; i++) off = embi_max(off, embi_abs(R[i] - (i % 4 == 0 ? (embipc_real)1 : (embipc_real)0)));
+    for (int i = 0; i < 9; i++)
+        off = embi_max(off, embi_abs(R[i] - (i % 4 == 0 ? (embipc_real)1 : (embipc_real)0)));
     if (!(off < 1e-9) || !(embi_m3_det(d->rotation) > 0))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, off, "rotation is no rotation matrix (R^T R differs from I by %g)", off);
-    if (!(d->friction >= 0) || !embi_finite(d->friction)) return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->friction, "friction is %g; it must not be negative", d->friction);
-    if (!(d->thickness >= 0) || !embi_finite(d->thickness)) return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->thickness, "thickness is %g m; it must not be negative", d->thickness);
-    if (!(d->dhat >= 0) || !(d->kappa >= 0) || !(d->friction_velocity >= 0) || !(d->tolerance >= 0) || !embi_finite(d->dhat + d->kappa + d->friction_velocity + d->tolerance))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "dhat %g, kappa %g, friction_velocity %g, tolerance %g: each must be positive, or 0 to be derived", d->dhat, d->kappa, d->friction_velocity, d->tolerance);
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, off,
+                            "rotation is no rotation matrix (R^T R differs from I by %g)", off);
+    if (!(d->friction >= 0) || !embi_finite(d->friction))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->friction,
+                            "friction is %g; it must not be negative", d->friction);
+    if (!(d->thickness >= 0) || !embi_finite(d->thickness))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->thickness,
+                            "thickness is %g m; it must not be negative", d->thickness);
+    if (!(d->dhat >= 0) || !(d->kappa >= 0) || !(d->friction_velocity >= 0) || !(d->tolerance >= 0) ||
+        !embi_finite(d->dhat + d->kappa + d->friction_velocity + d->tolerance))
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
+                         "dhat %g, kappa %g, friction_velocity %g, tolerance %g: each must be positive, or 0 "
+                         "to be derived",
+                         d->dhat, d->kappa, d->friction_velocity, d->tolerance);
     return d->kind >= EMBIPC_AFFINE ? embi_check_material(d, e) : EMBIPC_OK;
 }
 
@@ -7934,9 +8143,10 @@ static void embi_place(const embipc_body_def *d, const embipc_real *p, int n, em
     }
 }
 
-/* Surface of the body: the given triangles, or the boundary of the tets without the vertices inside. Coordinates
- * go to t->x in world space, the caller's numbers to b->origin. */
-static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t, embipc_error *e)
+/* Surface of the body: the given triangles, or the boundary of the tets without the vertices inside.
+ * Coordinates go to t->x in world space, the caller's numbers to b->origin. */
+static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
+                                        embipc_error *e)
 {
     embipc_result r;
     int n = d->vertex_count;
@@ -7945,11 +8155,14 @@ static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d
         return embi_fail_memory(e);
     if (d->tets && (r = embi_tets_check(m, d->x, n, d->tets, d->tet_count, e)) != EMBIPC_OK) return r;
     if (d->triangles) {
-        if ((r = embi_surface_check(m, d->x, n, d->triangles, d->triangle_count, d->kind >= EMBIPC_AFFINE, e)) != EMBIPC_OK) return r;
+        if ((r = embi_surface_check(m, d->x, n, d->triangles, d->triangle_count, d->kind >= EMBIPC_AFFINE,
+                                    e)) != EMBIPC_OK)
+            return r;
         if (!EMBI_GROW(m, int, b->tri, b->tri_cap, 3 * d->triangle_count)) return embi_fail_memory(e);
         memcpy(b->tri, d->triangles, (size_t)(3 * d->triangle_count) * sizeof *b->tri);
         b->nt = d->triangle_count;
-    } else if (embi_tets_boundary(m, d->tets, d->tet_count, &b->tri, &b->tri_cap, &b->nt) != EMBIPC_OK) return embi_fail_memory(e);
+    } else if (embi_tets_boundary(m, d->tets, d->tet_count, &b->tri, &b->tri_cap, &b->nt) != EMBIPC_OK)
+        return embi_fail_memory(e);
     for (int i = 0; i < n; i++) t->index[i] = -1;
     for (int i = 0; i < 3 * b->nt; i++) t->index[b->tri[i]] = 0;
     b->nv = 0;
@@ -7994,33 +8207,38 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
 }
 
 /* Nodes and tets of the body, world coordinates. */
-static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t, embipc_error *e)
+static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
+                                      embipc_error *e)
 {
     const embipc_real *x = d->cage_x;
     const int *tets = d->cage_tets;
     int n = d->cage_node_count, nt = d->cage_tet_count, placed = 0;
     embipc_result r;
     if (b->kind == EMBIPC_FIXED) return EMBIPC_OK;
-    if (b->kind == EMBIPC_KINEMATIC || b->kind == EMBIPC_AFFINE) return embi_build_tet(m, b, t) ? EMBIPC_OK : embi_fail_memory(e);
+    if (b->kind == EMBIPC_KINEMATIC || b->kind == EMBIPC_AFFINE)
+        return embi_build_tet(m, b, t) ? EMBIPC_OK : embi_fail_memory(e);
     if (b->kind == EMBIPC_FULL) {
         x = d->x;
         tets = d->tets;
         n = d->vertex_count;
         nt = d->tet_count;
     } else if (x) {
-        if (n < 4 || nt < 1 || !tets || nt > INT_MAX / 64) return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a cage of %d nodes and %d tets", n, nt);
+        if (n < 4 || nt < 1 || !tets || nt > INT_MAX / 64)
+            return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a cage of %d nodes and %d tets", n, nt);
         if ((r = embi_tets_check(m, x, n, tets, nt, e)) != EMBIPC_OK) return r;
     } else {
         embipc_cage_def wish = embipc_default_cage_def();
         wish.nodes = d->cage_nodes;
-        if ((r = embipc_cage_build(&wish, t->x, b->nv, b->tri, b->nt, &m->hooks, &t->cage, e)) != EMBIPC_OK) return r;
+        if ((r = embipc_cage_build(&wish, t->x, b->nv, b->tri, b->nt, &m->hooks, &t->cage, e)) != EMBIPC_OK)
+            return r;
         x = t->cage.x;
         tets = t->cage.tets;
         n = t->cage.node_count;
         nt = t->cage.tet_count;
         placed = 1;
     }
-    if (!EMBI_GROW(m, embipc_real, t->q, t->q_cap, 3 * n) || !EMBI_GROW(m, int, b->tet, b->tet_cap, 4 * nt)) return embi_fail_memory(e);
+    if (!EMBI_GROW(m, embipc_real, t->q, t->q_cap, 3 * n) || !EMBI_GROW(m, int, b->tet, b->tet_cap, 4 * nt))
+        return embi_fail_memory(e);
     if (placed) memcpy(t->q, x, (size_t)(3 * n) * sizeof *x);
     else embi_place(d, x, n, t->q);
     memcpy(b->tet, tets, (size_t)(4 * nt) * sizeof *tets);
@@ -8033,8 +8251,10 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
 static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
     embipc_result r;
-    if (!EMBI_GROW(m, int, t->node, t->node_cap, 4 * b->nv) || !EMBI_GROW(m, embipc_real, t->weight, t->weight_cap, 4 * b->nv) ||
-        !EMBI_GROW(m, unsigned char, t->count, t->count_cap, b->nv) || !EMBI_GROW(m, int, t->index, t->index_cap, b->nv))
+    if (!EMBI_GROW(m, int, t->node, t->node_cap, 4 * b->nv) ||
+        !EMBI_GROW(m, embipc_real, t->weight, t->weight_cap, 4 * b->nv) ||
+        !EMBI_GROW(m, unsigned char, t->count, t->count_cap, b->nv) ||
+        !EMBI_GROW(m, int, t->index, t->index_cap, b->nv))
         return embi_fail_memory(e);
     memset(t->node, 0, (size_t)(4 * b->nv) * sizeof *t->node);
     memset(t->weight, 0, (size_t)(4 * b->nv) * sizeof *t->weight);
@@ -8073,13 +8293,17 @@ static embipc_result embi_build_dynamics(embi_memory *m, embi_body *b, embi_buil
             volume[k] = embi_tet_det(t->q + 3 * v[0], t->q + 3 * v[1], t->q + 3 * v[2], t->q + 3 * v[3]) / 6;
             embi_tet_moment_full(volume[k], moment + 10 * k);
         }
-    else if (ok) r = embi_cage_integrals(m, t->q, b->tet, b->ntet, t->x, b->nv, b->tri, b->nt, volume, moment, e);
-    ok = ok && r == EMBIPC_OK && embi_elastic_init(m, &b->elastic, t->q, b->nn, b->tet, b->ntet, volume, &b->material);
+    else if (ok)
+        r = embi_cage_integrals(m, t->q, b->tet, b->ntet, t->x, b->nv, b->tri, b->nt, volume, moment, e);
+    ok = ok && r == EMBIPC_OK &&
+         embi_elastic_init(m, &b->elastic, t->q, b->nn, b->tet, b->ntet, volume, &b->material);
     if (ok) {
         for (int i = 0; i < b->nn; i++) mark[i] = -1;
         pair_count = embi_elastic_pair_count(&b->elastic);
         pairs = (embi_key *)embi_alloc(m, pair_count, sizeof *pairs);
-        ok = pairs && embi_bsr_pattern(m, &b->A, b->nn, pairs, embi_elastic_pairs(&b->elastic, mark, mark + b->nn, pairs)) &&
+        ok = pairs &&
+             embi_bsr_pattern(m, &b->A, b->nn, pairs,
+                              embi_elastic_pairs(&b->elastic, mark, mark + b->nn, pairs)) &&
              EMBI_GROW(m, embipc_real, b->mass, b->mass_cap, b->A.row[b->nn]);
     }
     for (int k = 0; ok && k < b->ntet; k++)
@@ -8112,13 +8336,15 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
 }
 
 /* Everything that a body owns, from its description. */
-static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t, embipc_error *e)
+static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
+                                     embipc_error *e)
 {
     embipc_real box[6], diagonal[3];
     embipc_result r;
     if ((r = embi_build_surface(m, d, b, t, e)) != EMBIPC_OK) return r;
-    if (!embi_all_finite(t->x, 3 * b->nv)) return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "a vertex is not finite after scaling by %g", d->scale);
-    /* products of six lengths appear in determinants: beyond these sizes they leave the range of the arithmetic */
+    if (!embi_all_finite(t->x, 3 * b->nv))
+        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "a vertex is not finite after scaling by %g", d->scale);
+    /* determinants multiply up to six lengths: beyond these sizes they leave the range of the arithmetic */
     embi_box_clear(box);
     for (int i = 0; i < b->nv; i++) embi_box_add(box, d->x + 3 * b->origin[i]);
     embi_sub(diagonal, box + 3, box);
@@ -8126,8 +8352,11 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     for (int i = 0; i < 3 * b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(t->x[i]));
     if (!(b->diagonal > 1e-30 && b->diagonal < 1e30) || b->scale_x > 1e9 * b->diagonal)
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, b->diagonal,
-                            "a body %g m across at coordinates of %g m: sizes must lie in 1e-30 .. 1e30 m, and within 1e9 sizes of the origin", b->diagonal, b->scale_x);
-    if ((r = embi_build_nodes(m, d, b, t, e)) != EMBIPC_OK || (r = embi_build_rows(m, b, t, e)) != EMBIPC_OK) return r;
+                            "a body %g m across at coordinates of %g m: sizes must lie in 1e-30 .. 1e30 m, "
+                            "and within 1e9 sizes of the origin",
+                            b->diagonal, b->scale_x);
+    if ((r = embi_build_nodes(m, d, b, t, e)) != EMBIPC_OK || (r = embi_build_rows(m, b, t, e)) != EMBIPC_OK)
+        return r;
     embi_solid(&b->solid, t->x, b->nv, b->tri, b->nt);
     if (embi_is_dynamic(b)) {
         b->total_mass = b->material.density * b->solid.volume;
@@ -8136,16 +8365,19 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
-/* Crossings of the body (at place `at`, its vertices in the flat arrays) with itself and the bodies before it go to
- * w->rejected. Returns their number, or -1 out of memory. */
-static int embi_world_crossings(embipc_world *w, int at, int other, embipc_intersection **list, int *count, int *cap)
+/* Crossings of the body (at place `at`, its vertices in the flat arrays) with itself and the bodies before
+ * it go to w->rejected. Returns their number, or -1 out of memory. */
+static int embi_world_crossings(embipc_world *w, int at, int other, embipc_intersection **list, int *count,
+                                int *cap)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     const embi_body *a = w->s.body + at, *b = w->s.body + other;
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
     w->tri_pair_count = w->crossing_count = 0;
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, 0, &w->tri_pairs, &w->tri_pair_count, &w->tri_pair_cap) ||
-        !embi_crossings(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &w->crossing, &w->crossing_count, &w->crossing_cap) ||
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, 0, &w->tri_pairs, &w->tri_pair_count,
+                        &w->tri_pair_cap) ||
+        !embi_crossings(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &w->crossing,
+                        &w->crossing_count, &w->crossing_cap) ||
         !EMBI_GROW(&w->memory, embipc_intersection, *list, *cap, *count + w->crossing_count))
         return 0;
     for (int i = 0; i < w->crossing_count; i++) {
@@ -8159,8 +8391,8 @@ static int embi_world_crossings(embipc_world *w, int at, int other, embipc_inter
     return 1;
 }
 
-/* Do two bodies (or one with itself) come nearer than their thickness, or than rounding can tell from touching? Such a pair
- * could never move again. Returns 1 when they do, -1 out of memory. */
+/* Do two bodies (or one with itself) come nearer than their thickness, or than rounding can tell from
+ * touching? Such a pair could never move again. Returns 1 when they do, -1 out of memory. */
 static int embi_check_gap(embipc_world *w, int i, int j)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
@@ -8168,16 +8400,23 @@ static int embi_check_gap(embipc_world *w, int i, int j)
     const embi_body *a = s->body + i, *b = s->body + j;
     embi_surface sa = embi_surface_of(s, a, s->x), sb = embi_surface_of(s, b, s->x);
     embi_pair_rule rule;
-    embipc_real least = 64 * EMBI_EPS * embi_max(embi_max(a->scale_x, a->diagonal), embi_max(b->scale_x, b->diagonal));
+    embipc_real least =
+        64 * EMBI_EPS * embi_max(embi_max(a->scale_x, a->diagonal), embi_max(b->scale_x, b->diagonal));
     memset(&rule, 0, sizeof rule);
     rule.xi = i == j ? (embipc_real)0 : a->thickness + b->thickness;
     w->tri_pair_count = s->candidate_count = 0;
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, rule.xi + least, &w->tri_pairs, &w->tri_pair_count, &w->tri_pair_cap) ||
-        !embi_candidates(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &rule, least, &s->candidate, &s->candidate_count, &s->candidate_cap))
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, rule.xi + least, &w->tri_pairs, &w->tri_pair_count,
+                        &w->tri_pair_cap) ||
+        !embi_candidates(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &rule, least, &s->candidate,
+                         &s->candidate_count, &s->candidate_cap))
         return -1;
     if (!s->candidate_count) return 0;
-    (void)embi_fail_at(&w->error, EMBIPC_ERR_INTERSECTION, EMBIPC_VERTEX, s->candidate[0].v[0] - embi_max_int(a->vert0 <= s->candidate[0].v[0] ? a->vert0 : 0, b->vert0 <= s->candidate[0].v[0] ? b->vert0 : 0), rule.xi,
-                       "touches \"%.40s\": %d pairs of primitives are not farther apart than %g m; leave a gap", s->body[i].name, s->candidate_count, rule.xi + least);
+    (void)embi_fail_at(
+        &w->error, EMBIPC_ERR_INTERSECTION, EMBIPC_VERTEX,
+        s->candidate[0].v[0] - embi_max_int(a->vert0 <= s->candidate[0].v[0] ? a->vert0 : 0,
+                                            b->vert0 <= s->candidate[0].v[0] ? b->vert0 : 0),
+        rule.xi, "touches \"%.40s\": %d pairs of primitives are not farther apart than %g m; leave a gap",
+        s->body[i].name, s->candidate_count, rule.xi + least);
     w->error.body[1] = a->handle;
     return 1;
 }
@@ -8191,8 +8430,10 @@ static embipc_result embi_check_start(embipc_world *w, int at)
     for (int i = 0; i <= at; i++) {
         int before = w->rejected_count;
         if (!embi_tested(w, s->body + i, b)) continue;
-        if (i < at && s->body[i].kind != EMBIPC_FIXED) embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
-        if (!embi_world_crossings(w, i, at, &w->rejected, &w->rejected_count, &w->rejected_cap)) return embi_fail_memory(&w->error);
+        if (i < at && s->body[i].kind != EMBIPC_FIXED)
+            embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
+        if (!embi_world_crossings(w, i, at, &w->rejected, &w->rejected_count, &w->rejected_cap))
+            return embi_fail_memory(&w->error);
         if (w->rejected_count == 0) {
             int touch = embi_check_gap(w, i, at);
             if (touch) return touch < 0 ? embi_fail_memory(&w->error) : EMBIPC_ERR_INTERSECTION;
@@ -8201,9 +8442,12 @@ static embipc_result embi_check_start(embipc_world *w, int at)
         {
             embipc_intersection *x = w->rejected;
             (void)embi_fail_at(&w->error, EMBIPC_ERR_INTERSECTION, EMBIPC_TRIANGLE, x->triangle, 0,
-                               "%s%.40s%s: edge %d-%d of \"%.40s\" meets triangle %d of \"%.40s\"; move them apart or exclude the pair",
-                               i == at ? "crosses itself" : "crosses \"", i == at ? "" : s->body[i].name, i == at ? "" : "\"", x->edge[0], x->edge[1],
-                               x->edge_body.index1 == b->handle.index1 ? b->name : s->body[i].name, x->triangle,
+                               "%s%.40s%s: edge %d-%d of \"%.40s\" meets triangle %d of \"%.40s\"; move them "
+                               "apart or exclude the pair",
+                               i == at ? "crosses itself" : "crosses \"", i == at ? "" : s->body[i].name,
+                               i == at ? "" : "\"", x->edge[0], x->edge[1],
+                               x->edge_body.index1 == b->handle.index1 ? b->name : s->body[i].name,
+                               x->triangle,
                                x->triangle_body.index1 == b->handle.index1 ? b->name : s->body[i].name);
             w->error.body[1] = s->body[i].handle;
         }
@@ -8241,7 +8485,8 @@ static void embi_world_append(embipc_world *w, const embi_body *b, const embi_bu
 }
 
 /* v = velocity + w x (q - centre of mass) */
-static void embi_spin(embi_state *s, const embi_body *b, const embipc_real centre[3], const embipc_real velocity[3], const embipc_real spin[3])
+static void embi_spin(embi_state *s, const embi_body *b, const embipc_real centre[3],
+                      const embipc_real velocity[3], const embipc_real spin[3])
 {
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
         embipc_real r[3], t[3];
@@ -8255,8 +8500,10 @@ static void embi_spin(embi_state *s, const embi_body *b, const embipc_real centr
 static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
 {
     int old = s->mark_cap;
-    if (!EMBI_GROW(m, embipc_real, s->trace, s->trace_cap, 2 * b->ntet) || !EMBI_GROW(m, int, s->mark, s->mark_cap, b->nn) ||
-        !EMBI_GROW(m, int, s->patch, s->patch_cap, b->nn) || !EMBI_GROW(m, embipc_real, s->patch_G, s->patch_G_cap, 3 * b->nn))
+    if (!EMBI_GROW(m, embipc_real, s->trace, s->trace_cap, 2 * b->ntet) ||
+        !EMBI_GROW(m, int, s->mark, s->mark_cap, b->nn) ||
+        !EMBI_GROW(m, int, s->patch, s->patch_cap, b->nn) ||
+        !EMBI_GROW(m, embipc_real, s->patch_G, s->patch_G_cap, 3 * b->nn))
         return 0;
     for (int i = old; i < s->mark_cap; i++) s->mark[i] = -1;
     return 1;
@@ -8284,11 +8531,13 @@ static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, em
 {
     if (def->no_contact_count < 0 || (def->no_contact_count && !def->no_contact))
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "no_contact names %d bodies", def->no_contact_count);
-    if (!EMBI_GROW(&w->memory, embi_rule, w->rule, w->rule_cap, w->rule_count + def->no_contact_count)) return embi_fail_memory(&w->error);
+    if (!EMBI_GROW(&w->memory, embi_rule, w->rule, w->rule_cap, w->rule_count + def->no_contact_count))
+        return embi_fail_memory(&w->error);
     for (int i = 0; i < def->no_contact_count; i++) {
         embi_rule *rule = w->rule + w->rule_count++;
         if (embi_find_body(w, def->no_contact[i]) < 0)
-            return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no_contact: no body %d (generation %u)", def->no_contact[i].index1, def->no_contact[i].generation);
+            return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no_contact: no body %d (generation %u)",
+                             def->no_contact[i].index1, def->no_contact[i].generation);
         rule->a = def->no_contact[i];
         rule->b = body;
         rule->friction = -1;
@@ -8308,7 +8557,9 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (!w) return EMBIPC_ERR_ARGUMENT;
     m = &w->memory;
     m->failed = 0;
-    if (!def || !body) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_body_create: %s is NULL", def ? "body" : "def");
+    if (!def || !body)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_body_create: %s is NULL",
+                         def ? "body" : "def");
     if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK)
         return r == EMBIPC_ERR_DEF ? r : embi_blame(w, r, def->name ? def->name : "body", *body);
     memset(&build, 0, sizeof build);
@@ -8337,7 +8588,8 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (r == EMBIPC_OK) r = embi_build_body(m, def, b, &build, &w->error);
     b->node0 = w->s.node_count;
     b->vert0 = w->s.vert_count;
-    if (r == EMBIPC_OK && (!embi_world_reserve(w, b->node0 + b->nn, b->vert0 + b->nv, at + 1) || !embi_state_scratch(m, &w->s, b)))
+    if (r == EMBIPC_OK && (!embi_world_reserve(w, b->node0 + b->nn, b->vert0 + b->nv, at + 1) ||
+                           !embi_state_scratch(m, &w->s, b)))
         r = embi_fail_memory(&w->error);
     if (r == EMBIPC_OK) {
         b = w->s.body + at;
@@ -8352,7 +8604,8 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
         w->error.body[0].index1 = 0;   /* it never existed */
         for (int i = 0; i < w->rejected_count && r == EMBIPC_ERR_INTERSECTION; i++) {
             if (embi_same_body(w->rejected[i].edge_body, b->handle)) w->rejected[i].edge_body.index1 = 0;
-            if (embi_same_body(w->rejected[i].triangle_body, b->handle)) w->rejected[i].triangle_body.index1 = 0;
+            if (embi_same_body(w->rejected[i].triangle_body, b->handle))
+                w->rejected[i].triangle_body.index1 = 0;
         }
         embi_body_free(m, b);
         w->rule_count = rules;
@@ -8390,12 +8643,15 @@ static void embi_world_close_gap(embipc_world *w, const embi_body *b)
 {
     embi_state *s = &w->s;
     embipc_real **node[EMBI_NODE_FIELDS], **vertex[EMBI_VERTEX_FIELDS];
-    size_t nodes = (size_t)(s->node_count - b->node0 - b->nn), verts = (size_t)(s->vert_count - b->vert0 - b->nv);
+    size_t nodes = (size_t)(s->node_count - b->node0 - b->nn),
+           verts = (size_t)(s->vert_count - b->vert0 - b->nv);
     int n0 = b->node0, v0 = b->vert0;
     embi_node_fields(s, node);
     embi_vertex_fields(s, vertex);
-    for (int i = 0; i < EMBI_NODE_FIELDS; i++) memmove(*node[i] + 3 * n0, *node[i] + 3 * (n0 + b->nn), 3 * nodes * sizeof **node[i]);
-    for (int i = 0; i < EMBI_VERTEX_FIELDS; i++) memmove(*vertex[i] + 3 * v0, *vertex[i] + 3 * (v0 + b->nv), 3 * verts * sizeof **vertex[i]);
+    for (int i = 0; i < EMBI_NODE_FIELDS; i++)
+        memmove(*node[i] + 3 * n0, *node[i] + 3 * (n0 + b->nn), 3 * nodes * sizeof **node[i]);
+    for (int i = 0; i < EMBI_VERTEX_FIELDS; i++)
+        memmove(*vertex[i] + 3 * v0, *vertex[i] + 3 * (v0 + b->nv), 3 * verts * sizeof **vertex[i]);
     memmove(s->drive + n0, s->drive + n0 + b->nn, nodes * sizeof *s->drive);
     memmove(w->applied + 3 * n0, w->applied + 3 * (n0 + b->nn), 3 * nodes * sizeof *w->applied);
     memmove(s->row_count + v0, s->row_count + v0 + b->nv, verts);
@@ -8412,12 +8668,15 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_body gone;
     int at = embi_find_body(w, body), kept = 0;
     if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (at < 0) return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1, body.generation);
+    if (at < 0)
+        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
+                         body.generation);
     s = &w->s;
     for (int i = s->drive_count - 1; i >= 0; i--)
         if (s->drives[i].body == at) embi_drive_remove(w, i);
     for (int i = 0; i < w->rule_count; i++)
-        if (!embi_same_body(w->rule[i].a, body) && !embi_same_body(w->rule[i].b, body)) w->rule[kept++] = w->rule[i];
+        if (!embi_same_body(w->rule[i].a, body) && !embi_same_body(w->rule[i].b, body))
+            w->rule[kept++] = w->rule[i];
     w->rule_count = kept;
     gone = s->body[at];
     embi_world_close_gap(w, &gone);
@@ -8437,13 +8696,17 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     return EMBIPC_OK;
 }
 
-EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, embipc_body b, embipc_real friction, int contact)
+EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, embipc_body b,
+                                               embipc_real friction, int contact)
 {
     int ia = embi_find_body(w, a), ib = embi_find_body(w, b);
     embi_rule *rule;
     if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (ia < 0 || ib < 0) return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", ia < 0 ? a.index1 : b.index1, ia < 0 ? a.generation : b.generation);
-    if (!embi_finite(friction)) return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "friction %g is not finite", friction);
+    if (ia < 0 || ib < 0)
+        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)",
+                         ia < 0 ? a.index1 : b.index1, ia < 0 ? a.generation : b.generation);
+    if (!embi_finite(friction))
+        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "friction %g is not finite", friction);
     rule = (embi_rule *)(void *)embi_find_rule(w, a, b);
     if (contact && rule && !rule->contact) {   /* they were free to cross until now */
         int low = embi_min_int(ia, ib), high = embi_max_int(ia, ib), touch = 0, ok;
@@ -8453,16 +8716,20 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
         embi_bvh_refit(&a_body->bvh, w->s.x + 3 * a_body->vert0, a_body->tri, a_body->nt);
         embi_bvh_refit(&b_body->bvh, w->s.x + 3 * b_body->vert0, b_body->tri, b_body->nt);
         ok = !embi_tested(w, a_body, b_body) ||
-             (embi_world_crossings(w, low, high, &w->rejected, &w->rejected_count, &w->rejected_cap) && (touch = embi_check_gap(w, low, high)) >= 0);
+             (embi_world_crossings(w, low, high, &w->rejected, &w->rejected_count, &w->rejected_cap) &&
+              (touch = embi_check_gap(w, low, high)) >= 0);
         if (!ok || w->rejected_count || touch) {
             rule->contact = 0;
             return !ok ? embi_fail_memory(&w->error)
-                 : embi_fail(&w->error, EMBIPC_ERR_INTERSECTION, "bodies \"%.40s\" and \"%.40s\" cross or touch now (%d crossings): contact stays off",
-                             a_body->name, b_body->name, w->rejected_count);
+                       : embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
+                                   "bodies \"%.40s\" and \"%.40s\" cross or touch now (%d crossings): "
+                                   "contact stays off",
+                                   a_body->name, b_body->name, w->rejected_count);
         }
     }
     if (!rule) {
-        if (!EMBI_GROW(&w->memory, embi_rule, w->rule, w->rule_cap, w->rule_count + 1)) return embi_fail_memory(&w->error);
+        if (!EMBI_GROW(&w->memory, embi_rule, w->rule, w->rule_cap, w->rule_count + 1))
+            return embi_fail_memory(&w->error);
         rule = w->rule + w->rule_count++;
         rule->a = a;
         rule->b = b;
@@ -8475,26 +8742,34 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
 
 /* ---- forces and drives ---- */
 
-EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body body, int vertex, const embipc_real force[3])
+EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body body, int vertex,
+                                                 const embipc_real force[3])
 {
     int at = embi_find_body(w, body);
     const embi_body *b;
     if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (at < 0) return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1, body.generation);
+    if (at < 0)
+        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
+                         body.generation);
     b = w->s.body + at;
-    if (!force || !embi_all_finite(force, 3)) return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the force on body \"%.40s\" is not finite", b->name);
+    if (!force || !embi_all_finite(force, 3))
+        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the force on body \"%.40s\" is not finite",
+                         b->name);
     if (vertex < -1 || vertex >= b->nv)
-        return embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_VERTEX, vertex, 0, "body \"%.40s\" has %d vertices, not vertex %d", b->name, b->nv, vertex);
+        return embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_VERTEX, vertex, 0,
+                            "body \"%.40s\" has %d vertices, not vertex %d", b->name, b->nv, vertex);
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     if (vertex >= 0) {
         int v = b->vert0 + vertex;
-        for (int k = 0; k < w->s.J.count[v]; k++) embi_axpy(w->applied + 3 * w->s.J.node[4 * v + k], w->s.J.weight[4 * v + k], force);
+        for (int k = 0; k < w->s.J.count[v]; k++)
+            embi_axpy(w->applied + 3 * w->s.J.node[4 * v + k], w->s.J.weight[4 * v + k], force);
         return EMBIPC_OK;
     }
     for (int i = 0; i < b->nn; i++)   /* the share of node i is its mass: the row sum of M */
         for (int k = b->A.row[i]; k < b->A.row[i + 1]; k++) {
             embi_axpy(w->applied + 3 * (b->node0 + i), b->mass[k] / b->total_mass, force);
-            if (b->A.col[k] != i) embi_axpy(w->applied + 3 * (b->node0 + b->A.col[k]), b->mass[k] / b->total_mass, force);
+            if (b->A.col[k] != i)
+                embi_axpy(w->applied + 3 * (b->node0 + b->A.col[k]), b->mass[k] / b->total_mass, force);
         }
     return EMBIPC_OK;
 }
@@ -8503,14 +8778,18 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
 static embipc_result embi_check_keys(const embipc_drive_def *d, embipc_error *e)
 {
     for (int k = 0; k < d->key_count; k++) {
-        if (!embi_all_finite(d->keys + 7 * k, 7)) return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "key %d of the drive is not finite", k);
+        if (!embi_all_finite(d->keys + 7 * k, 7))
+            return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "key %d of the drive is not finite", k);
         if (k && !(d->keys[7 * k] > d->keys[7 * k - 7]))
-            return embi_fail(e, EMBIPC_ERR_ARGUMENT, "key %d of the drive is at %g s, not after key %d at %g s", k, d->keys[7 * k], k - 1, d->keys[7 * k - 7]);
+            return embi_fail(e, EMBIPC_ERR_ARGUMENT,
+                             "key %d of the drive is at %g s, not after key %d at %g s", k, d->keys[7 * k],
+                             k - 1, d->keys[7 * k - 7]);
     }
     return EMBIPC_OK;
 }
 
-EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive_def *def, embipc_drive *drive)
+EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive_def *def,
+                                             embipc_drive *drive)
 {
     embi_state *s;
     embi_memory *m;
@@ -8522,30 +8801,49 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
     m = &w->memory;
-    if (!def || !drive) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_drive_create: %s is NULL", def ? "drive" : "def");
-    if (def->cookie != EMBI_DRIVE_COOKIE) return embi_fail(&w->error, EMBIPC_ERR_DEF, "start from embipc_default_drive_def()");
-    if ((at = embi_find_body(w, def->body)) < 0) return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", def->body.index1, def->body.generation);
+    if (!def || !drive)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_drive_create: %s is NULL",
+                         def ? "drive" : "def");
+    if (def->cookie != EMBI_DRIVE_COOKIE)
+        return embi_fail(&w->error, EMBIPC_ERR_DEF, "start from embipc_default_drive_def()");
+    if ((at = embi_find_body(w, def->body)) < 0)
+        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", def->body.index1,
+                         def->body.generation);
     b = s->body + at;
-    if (b->kind == EMBIPC_FIXED) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "body \"%.40s\" is fixed: make it kinematic to drive it", b->name);
-    if (def->nodes && b->kind != EMBIPC_FULL) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "body \"%.40s\" can only be driven whole; nodes are for full bodies", b->name);
+    if (b->kind == EMBIPC_FIXED)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT,
+                         "body \"%.40s\" is fixed: make it kinematic to drive it", b->name);
+    if (def->nodes && b->kind != EMBIPC_FULL)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT,
+                         "body \"%.40s\" can only be driven whole; nodes are for full bodies", b->name);
     if (def->key_count < 0 || (def->key_count && !def->keys) || (def->nodes && def->node_count < 1))
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "drive of body \"%.40s\": %d keys, %d nodes", b->name, def->key_count, def->node_count);
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "drive of body \"%.40s\": %d keys, %d nodes",
+                         b->name, def->key_count, def->node_count);
     if ((r = embi_check_keys(def, &w->error)) != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
-    if (!embi_all_finite(def->centre, 3)) return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "drive of body \"%.40s\": centre is not finite", b->name);
+    if (!embi_all_finite(def->centre, 3))
+        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "drive of body \"%.40s\": centre is not finite",
+                         b->name);
     n = def->nodes ? def->node_count : b->nn;
     for (int i = 0; i < n; i++) {
         int v = def->nodes ? def->nodes[i] : i;
-        if (v < 0 || v >= b->nn) return embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_NODE, v, 0, "body \"%.40s\" has %d nodes, not node %d", b->name, b->nn, v);
-        if (s->drive[b->node0 + v] >= 0) return embi_fail_at(&w->error, EMBIPC_ERR_ARGUMENT, EMBIPC_NODE, v, 0, "node %d of body \"%.40s\" is driven already", v, b->name);
+        if (v < 0 || v >= b->nn)
+            return embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_NODE, v, 0,
+                                "body \"%.40s\" has %d nodes, not node %d", b->name, b->nn, v);
+        if (s->drive[b->node0 + v] >= 0)
+            return embi_fail_at(&w->error, EMBIPC_ERR_ARGUMENT, EMBIPC_NODE, v, 0,
+                                "node %d of body \"%.40s\" is driven already", v, b->name);
         for (int k = 0; def->nodes && k < i; k++)
-            if (def->nodes[k] == v) return embi_fail_at(&w->error, EMBIPC_ERR_ARGUMENT, EMBIPC_NODE, v, 0, "node %d of body \"%.40s\" is listed twice", v, b->name);
+            if (def->nodes[k] == v)
+                return embi_fail_at(&w->error, EMBIPC_ERR_ARGUMENT, EMBIPC_NODE, v, 0,
+                                    "node %d of body \"%.40s\" is listed twice", v, b->name);
     }
     if (!EMBI_GROW(m, embi_drive, s->drives, s->drive_cap, s->drive_count + 1) ||
         (slot = embi_slot_take(m, &w->drive_slot, &w->drive_slots, &w->drive_slot_cap)) < 0)
         return embi_fail_memory(&w->error);
     d = s->drives + s->drive_count;
     memset(d, 0, sizeof *d);
-    if (!EMBI_GROW(m, int, d->nodes, d->node_cap, n) || !EMBI_GROW(m, embipc_real, d->start, d->start_cap, 3 * n) ||
+    if (!EMBI_GROW(m, int, d->nodes, d->node_cap, n) ||
+        !EMBI_GROW(m, embipc_real, d->start, d->start_cap, 3 * n) ||
         !EMBI_GROW(m, embipc_real, d->keys, d->key_cap, 7 * def->key_count)) {
         embi_drive_free(m, d);
         return embi_fail_memory(&w->error);
@@ -8574,17 +8872,23 @@ EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *w, embipc_drive driv
 {
     int at = embi_find_drive(w, drive);
     if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (at < 0) return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no drive %d (generation %u)", drive.index1, drive.generation);
+    if (at < 0)
+        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no drive %d (generation %u)", drive.index1,
+                         drive.generation);
     embi_drive_remove(w, at);
     return EMBIPC_OK;
 }
 
-EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive drive, const embipc_real displacement[3], const embipc_real rotation[3])
+EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive drive,
+                                                 const embipc_real displacement[3],
+                                                 const embipc_real rotation[3])
 {
     int at = embi_find_drive(w, drive);
     embi_drive *d;
     if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (at < 0) return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no drive %d (generation %u)", drive.index1, drive.generation);
+    if (at < 0)
+        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no drive %d (generation %u)", drive.index1,
+                         drive.generation);
     if (!displacement || !rotation || !embi_all_finite(displacement, 3) || !embi_all_finite(rotation, 3))
         return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the target of the drive is not finite");
     d = w->s.drives + at;
@@ -8594,7 +8898,8 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
     return EMBIPC_OK;
 }
 
-EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_drive drive, embipc_drive_state *out)
+EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_drive drive,
+                                                embipc_drive_state *out)
 {
     int at = embi_find_drive(w, drive);
     const embi_drive *d;
@@ -8609,25 +8914,34 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
     return EMBIPC_OK;
 }
 
-EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body body, const embipc_real velocity[3], const embipc_real angular_velocity[3])
+EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body body,
+                                                  const embipc_real velocity[3],
+                                                  const embipc_real angular_velocity[3])
 {
     int at = embi_find_body(w, body);
     embi_body *b;
     embipc_solid solid;
     if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (at < 0) return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1, body.generation);
+    if (at < 0)
+        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
+                         body.generation);
     b = w->s.body + at;
-    if (!velocity || !angular_velocity || !embi_all_finite(velocity, 3) || !embi_all_finite(angular_velocity, 3))
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the velocity of body \"%.40s\" is not finite", b->name);
+    if (!velocity || !angular_velocity || !embi_all_finite(velocity, 3) ||
+        !embi_all_finite(angular_velocity, 3))
+        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the velocity of body \"%.40s\" is not finite",
+                         b->name);
     embi_solid(&solid, w->s.x + 3 * b->vert0, b->nv, b->tri, b->nt);
     if (embi_is_dynamic(b)) embi_spin(&w->s, b, solid.centroid, velocity, angular_velocity);
     return EMBIPC_OK;
 }
 
-EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterations, const volatile int *stop)
+EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterations,
+                                                 const volatile int *stop)
 {
     if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (max_iterations < 1) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "max_iterations is %d; it must be at least 1", max_iterations);
+    if (max_iterations < 1)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "max_iterations is %d; it must be at least 1",
+                         max_iterations);
     w->s.max_iterations = max_iterations;
     w->s.stop = stop;
     return EMBIPC_OK;
@@ -8643,14 +8957,20 @@ static embipc_result embi_check_reset(embipc_world *w)
     memcpy(s->x, s->start_x, bytes);
     w->rejected_count = 0;
     for (int i = 0; i < s->body_count; i++)
-        if (s->body[i].kind != EMBIPC_FIXED) embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
+        if (s->body[i].kind != EMBIPC_FIXED)
+            embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
     for (int i = 0; r == EMBIPC_OK && i < s->body_count; i++)
         for (int j = i; r == EMBIPC_OK && j < s->body_count; j++) {
             int touch;
             if (!embi_tested(w, s->body + i, s->body + j)) continue;
-            if (!embi_world_crossings(w, i, j, &w->rejected, &w->rejected_count, &w->rejected_cap) || (touch = embi_check_gap(w, i, j)) < 0) r = embi_fail_memory(&w->error);
+            if (!embi_world_crossings(w, i, j, &w->rejected, &w->rejected_count, &w->rejected_cap) ||
+                (touch = embi_check_gap(w, i, j)) < 0)
+                r = embi_fail_memory(&w->error);
             else if (w->rejected_count || touch) {
-                r = embi_fail(&w->error, EMBIPC_ERR_INTERSECTION, "bodies \"%.40s\" and \"%.40s\" were made at different times and would cross at their starts", s->body[i].name, s->body[j].name);
+                r = embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
+                              "bodies \"%.40s\" and \"%.40s\" were made at different times and would cross "
+                              "at their starts",
+                              s->body[i].name, s->body[j].name);
                 w->error.body[0] = s->body[i].handle;
                 w->error.body[1] = s->body[j].handle;
             }
@@ -8682,7 +9002,8 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         memset(d->pose, 0, sizeof d->pose);
         d->is_set = d->blocked = 0;
         d->short_m = 0;
-        for (int k = 0; k < d->node_count; k++) embi_copy(d->start + 3 * k, s->q + 3 * (s->body[d->body].node0 + d->nodes[k]));
+        for (int k = 0; k < d->node_count; k++)
+            embi_copy(d->start + 3 * k, s->q + 3 * (s->body[d->body].node0 + d->nodes[k]));
     }
     w->memory_count = w->contact_count = w->pair_force_count = w->iteration_count = 0;
     w->step = 0;
@@ -8692,7 +9013,8 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 
 /* ==== 25. The step ===================================================================================
  *   begin      qt, forces, targets of drives; A and grad at q^n; candidates; islands; lagged friction
- *   iterate    each island finds its direction; a direction that leaves the range of its candidates gets new ones,
+ *   iterate    each island finds its direction; a direction that leaves the range of its candidates gets new
+ * ones,
  *              which may join islands; the others move
  *   finish     velocities, forces, statistics; or, on an error, everything back
  * An island sees nothing of the others: a far body changes no bit of it.
@@ -8717,8 +9039,8 @@ static void embi_drive_pose(const embi_drive *d, embipc_real t, embipc_real pose
     }
 }
 
-/* Aims every drive at the end of the step. A rotation is cut into stages whose chords miss the arc by less than
- * 0.1 dhat of the driven body: radius (1 - cos(angle/2)) <= 0.1 dhat. */
+/* Aims every drive at the end of the step. A rotation is cut into stages whose chords miss the arc by less
+ * than 0.1 dhat of the driven body: radius (1 - cos(angle/2)) <= 0.1 dhat. */
 static void embi_drives_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -8743,9 +9065,12 @@ static void embi_drives_begin(embipc_world *w)
         for (int i = 0; i < 6; i++) moved = embi_max(moved, embi_abs(d->pose_next[i] - d->pose[i]));
         d->done = 0;
         embi_drive_aim(s, d);
-        for (int k = 0; k < d->node_count && moved == 0; k++) {   /* at rest, unless left behind by rounding or a free ride */
+        for (int k = 0; k < d->node_count && moved == 0;
+             k++) { /* at rest, unless left behind by rounding or a free ride */
             int i = b->node0 + d->nodes[k];
-            moved = embi_max(moved, embi_abs(s->target[3 * i] - s->q[3 * i]) + embi_abs(s->target[3 * i + 1] - s->q[3 * i + 1]) + embi_abs(s->target[3 * i + 2] - s->q[3 * i + 2]));
+            moved = embi_max(moved, embi_abs(s->target[3 * i] - s->q[3 * i]) +
+                                        embi_abs(s->target[3 * i + 1] - s->q[3 * i + 1]) +
+                                        embi_abs(s->target[3 * i + 2] - s->q[3 * i + 2]));
         }
         d->done = moved == 0;
         if (!d->done) b->moving = 1;
@@ -8756,7 +9081,8 @@ static void embi_drives_begin(embipc_world *w)
 static void embi_bodies_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
-    size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q, verts = (size_t)(3 * s->vert_count) * sizeof *s->x;
+    size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q,
+           verts = (size_t)(3 * s->vert_count) * sizeof *s->x;
     if (s->node_count) {
         memcpy(s->qn, s->q, nodes);
         memcpy(s->vn, s->v, nodes);
@@ -8769,7 +9095,8 @@ static void embi_bodies_begin(embipc_world *w)
         b->moving = embi_is_dynamic(b) && b->driven_nodes < b->nn;
         b->island = -1;
         b->scale_x = 0;
-        for (int i = 3 * b->vert0; i < 3 * (b->vert0 + b->nv); i++) b->scale_x = embi_max(b->scale_x, embi_abs(s->x[i]));
+        for (int i = 3 * b->vert0; i < 3 * (b->vert0 + b->nv); i++)
+            b->scale_x = embi_max(b->scale_x, embi_abs(s->x[i]));
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embi_copy(s->qt + 3 * i, s->q + 3 * i);
             embi_axpy(s->qt + 3 * i, s->h, s->v + 3 * i);
@@ -8782,7 +9109,8 @@ static void embi_bodies_begin(embipc_world *w)
     embi_drives_begin(w);
 }
 
-/* Where the bodies will probably be at the end of the step: free nodes at q + h v + h^2 g, driven ones at their targets. */
+/* Where the bodies will probably be at the end of the step: free nodes at q + h v + h^2 g, driven ones at
+ * their targets. */
 static void embi_bodies_foresee(embi_state *s)
 {
     for (int k = 0; k < s->body_count; k++) {
@@ -8801,7 +9129,8 @@ static void embi_bodies_foresee(embi_state *s)
         }
         embi_apply_rows(s, b, s->trial_q, s->next_x);
         embi_body_shift(s, b, s->next_x, b->shift_next);
-        for (int i = 0; i < 3; i++) slack = embi_max(slack, embi_max(embi_abs(b->shift_next[i]), embi_abs(b->shift_next[3 + i])));
+        for (int i = 0; i < 3; i++)
+            slack = embi_max(slack, embi_max(embi_abs(b->shift_next[i]), embi_abs(b->shift_next[3 + i])));
         b->foreseen = slack + b->dhat;
         slack = slack / 10 + b->dhat / 2;
         for (int i = 0; i < 3; i++) {
@@ -8844,7 +9173,8 @@ static int embi_pair_search(embipc_world *w, embi_pair *pair)
 {
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
-    embi_surface a = embi_surface_of(s, s->body + pair->a, s->xn), b = embi_surface_of(s, s->body + pair->b, s->xn);
+    embi_surface a = embi_surface_of(s, s->body + pair->a, s->xn),
+                 b = embi_surface_of(s, s->body + pair->b, s->xn);
     embipc_real travel = 0;
     if (pair->a == pair->b)   /* either primitive may come first: the range must be symmetric */
         for (int i = 0; i < 3; i++) {
@@ -8856,9 +9186,13 @@ static int embi_pair_search(embipc_world *w, embi_pair *pair)
         travel += most * most;
     }
     w->tri_pair_count = 0;
-    if (!embi_bvh_pairs(m, &a, &b, pair->range, pair->rule.dhat + pair->rule.xi, &w->tri_pairs, &w->tri_pair_count, &w->tri_pair_cap)) return 0;
+    if (!embi_bvh_pairs(m, &a, &b, pair->range, pair->rule.dhat + pair->rule.xi, &w->tri_pairs,
+                        &w->tri_pair_count, &w->tri_pair_cap))
+        return 0;
     pair->first = s->candidate_count;
-    if (!embi_candidates(m, &a, &b, w->tri_pairs, w->tri_pair_count, &pair->rule, sqrt(travel) * (1 + 8 * EMBI_EPS), &s->candidate, &s->candidate_count, &s->candidate_cap) ||
+    if (!embi_candidates(m, &a, &b, w->tri_pairs, w->tri_pair_count, &pair->rule,
+                         sqrt(travel) * (1 + 8 * EMBI_EPS), &s->candidate, &s->candidate_count,
+                         &s->candidate_cap) ||
         !EMBI_GROW(m, embi_closest, s->closest, s->closest_cap, s->candidate_count))
         return 0;
     pair->count = s->candidate_count - pair->first;
@@ -8899,11 +9233,15 @@ static int embi_pairs_begin(embipc_world *w)
     s->pair_count = s->candidate_count = 0;
     w->builds = 0;
     for (int i = 0; i < s->body_count; i++)
-        if (s->body[i].kind != EMBIPC_FIXED) embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
+        if (s->body[i].kind != EMBIPC_FIXED)
+            embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
     for (int i = 0; i < s->body_count; i++)
         for (int j = i; j < s->body_count; j++) {
             embi_body *a = s->body + i, *b = s->body + j;
-            if ((!a->moving && !b->moving) || !embi_regions_meet(a, b, embi_max(a->dhat, b->dhat) + a->thickness + b->thickness) || !embi_tested(w, a, b)) continue;
+            if ((!a->moving && !b->moving) ||
+                !embi_regions_meet(a, b, embi_max(a->dhat, b->dhat) + a->thickness + b->thickness) ||
+                !embi_tested(w, a, b))
+                continue;
             if (!embi_pair_add(w, i, j)) return 0;
         }
     return 1;
@@ -8946,13 +9284,15 @@ static int embi_islands_begin(embipc_world *w)
     w->order_count = 0;
     for (int i = 0; i < s->body_count; i++) w->parent[i] = i;
     for (int n = 0; n < s->pair_count; n++)
-        if (s->pair[n].count && s->body[s->pair[n].a].moving && s->body[s->pair[n].b].moving) embi_join(w->parent, s->pair[n].a, s->pair[n].b);
+        if (s->pair[n].count && s->body[s->pair[n].a].moving && s->body[s->pair[n].b].moving)
+            embi_join(w->parent, s->pair[n].a, s->pair[n].b);
     for (int i = 0; i < s->body_count; i++)
         if (s->body[i].moving) s->body[i].island = embi_root(w->parent, i);
     for (int i = 0; i < s->body_count; i++) {
         embi_island *I;
         if (!s->body[i].moving || s->body[i].island != i) continue;
-        if (!w->island[i] && !(w->island[i] = (embi_island *)embi_alloc(&w->memory, 1, sizeof **w->island))) return 0;
+        if (!w->island[i] && !(w->island[i] = (embi_island *)embi_alloc(&w->memory, 1, sizeof **w->island)))
+            return 0;
         I = w->island[i];
         w->order[w->order_count++] = i;
         I->active = I->first = 1;
@@ -8981,8 +9321,10 @@ static int embi_islands_merge(embipc_world *w, int a, int b)
     for (int i = 0; i < w->order_count; i++)
         if (w->order[i] != from) w->order[kept++] = w->order[i];
     w->order_count = kept;
-    if (!EMBI_GROW(m, embi_friction, I->friction, I->friction_cap, I->friction_count + J->friction_count)) return 0;
-    if (J->friction_count) memcpy(I->friction + I->friction_count, J->friction, (size_t)J->friction_count * sizeof *J->friction);
+    if (!EMBI_GROW(m, embi_friction, I->friction, I->friction_cap, I->friction_count + J->friction_count))
+        return 0;
+    if (J->friction_count)
+        memcpy(I->friction + I->friction_count, J->friction, (size_t)J->friction_count * sizeof *J->friction);
     I->friction_count += J->friction_count;
     I->iterations = embi_max_int(I->iterations, J->iterations);
     I->factorizations += J->factorizations;
@@ -8993,8 +9335,9 @@ static int embi_islands_merge(embipc_world *w, int a, int b)
     return 1;
 }
 
-/* Everything the present directions visit must stay in the ranges the candidates were searched for; where it does not they are
- * searched anew. changed[root] is set for islands whose candidates changed, 2 for those that were joined. */
+/* Everything the present directions visit must stay in the ranges the candidates were searched for; where it
+ * does not they are searched anew. changed[root] is set for islands whose candidates changed, 2 for those
+ * that were joined. */
 static int embi_ranges_check(embipc_world *w, int *changed)
 {
     embi_state *s = &w->s;
@@ -9012,11 +9355,15 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         embi_box_stretch(b->region, now, b->dhat);
         for (int j = 0; j < s->body_count; j++) {
             int known = 0, lo = embi_min_int(i, j), hi = embi_max_int(i, j);
-            if (!embi_tested(w, s->body + lo, s->body + hi) || !embi_regions_meet(b, s->body + j, embi_max(b->dhat, s->body[j].dhat) + b->thickness + s->body[j].thickness)) continue;
-            for (int n = 0; n < s->pair_count && !known; n++) known = s->pair[n].a == lo && s->pair[n].b == hi;
+            if (!embi_tested(w, s->body + lo, s->body + hi) ||
+                !embi_regions_meet(b, s->body + j,
+                                   embi_max(b->dhat, s->body[j].dhat) + b->thickness + s->body[j].thickness))
+                continue;
+            for (int n = 0; n < s->pair_count && !known; n++)
+                known = s->pair[n].a == lo && s->pair[n].b == hi;
             if (known) continue;
             if (!embi_pair_add(w, lo, hi)) return 0;
-            s->pair[s->pair_count - 1].range[0] = 1;   /* nothing is in it: the check below will search again */
+            s->pair[s->pair_count - 1].range[0] = 1; /* nothing is in it: the check below will search again */
             s->pair[s->pair_count - 1].range[3] = -1;
         }
     }
@@ -9025,7 +9372,8 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         embi_body *a = s->body + p->a, *b = s->body + p->b;
         int together = !a->moving || !b->moving || a->island == b->island, ia, ib;
         embipc_real r[6];
-        embi_relative_box(together ? a->shift_next : a->shift_hull, together ? b->shift_next : b->shift_hull, r);
+        embi_relative_box(together ? a->shift_next : a->shift_hull, together ? b->shift_next : b->shift_hull,
+                          r);
         if (embi_box_holds(p->range, r)) continue;
         if (p->range[0] > p->range[3]) p->range[0] = p->range[3] = 0;
         embi_box_stretch(p->range, r, p->rule.dhat / 2);
@@ -9058,14 +9406,16 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *I)
     embi_state *s = &w->s;
     int half = 0;
     for (int n = 0; n < s->drive_count; n++)
-        half |= s->body[s->drives[n].body].island == I->index && s->drives[n].rotating && s->drives[n].phi > 0;
+        half |=
+            s->body[s->drives[n].body].island == I->index && s->drives[n].rotating && s->drives[n].phi > 0;
     I->active = 0;
     return half ? embi_island_roll_back(&w->memory, s, I) : EMBIPC_OK;
 }
 
 static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
 {
-    if (!EMBI_GROW(&w->memory, embipc_iteration, w->iteration, w->iteration_cap, w->iteration_count + 1)) return 0;
+    if (!EMBI_GROW(&w->memory, embipc_iteration, w->iteration, w->iteration_cap, w->iteration_count + 1))
+        return 0;
     w->iteration[w->iteration_count++] = *r;
     return 1;
 }
@@ -9073,7 +9423,8 @@ static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
 /* a body that stays where it is in this round */
 static void embi_island_rest(embi_state *s, const embi_island *I)
 {
-    for (int k = 0; k < I->body_count; k++) memcpy(s->body[I->bodies[k]].shift_next, s->body[I->bodies[k]].shift, sizeof s->body->shift);
+    for (int k = 0; k < I->body_count; k++)
+        memcpy(s->body[I->bodies[k]].shift_next, s->body[I->bodies[k]].shift, sizeof s->body->shift);
 }
 
 static embipc_result embi_iterate(embipc_world *w)
@@ -9086,7 +9437,10 @@ static embipc_result embi_iterate(embipc_world *w)
         for (int i = 0; i < s->body_count; i++) changed[i] = 0;
         for (int k = 0; k < w->order_count; k++) {
             embi_island *I = w->island[w->order[k]];
-            if (I->active && (I->iterations >= s->max_iterations || (s->stop && *s->stop)) && (r = embi_island_cut(w, I)) != EMBIPC_OK) return r;
+            if (I->active &&
+                (I->iterations >= s->max_iterations || (I->iterations > 0 && s->stop && *s->stop)) &&
+                (r = embi_island_cut(w, I)) != EMBIPC_OK)
+                return r;
             if (!I->active) {
                 embi_island_rest(s, I);
                 continue;
@@ -9105,7 +9459,8 @@ static embipc_result embi_iterate(embipc_world *w)
             if (!I->converged) continue;
             I->active = --I->passes > 0;
             if (!I->active) continue;
-            I->converged = I->old_factor = 0;   /* another pass with the friction forces of the present contacts */
+            I->converged = I->old_factor =
+                0; /* another pass with the friction forces of the present contacts */
             if (!embi_island_lag_friction(&w->memory, s, I, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
             embi_island_contact_energy(s, I, s->q, s->x);
         }
@@ -9125,7 +9480,8 @@ static void embi_step_undo(embipc_world *w)
     if (s->vert_count) memcpy(s->x, s->xn, (size_t)(3 * s->vert_count) * sizeof *s->x);
     for (int k = 0; k < s->body_count; k++) {
         embi_elastic *e = &s->body[k].elastic;
-        if (e->nt && !e->orthogonal) memcpy(e->rotation, e->rotation_before, (size_t)(9 * e->nt) * sizeof *e->rotation);
+        if (e->nt && !e->orthogonal)
+            memcpy(e->rotation, e->rotation_before, (size_t)(9 * e->nt) * sizeof *e->rotation);
     }
 }
 
@@ -9153,7 +9509,8 @@ static void embi_drives_finish(embipc_world *w)
 }
 
 /* force on the vertices of a contact: r on the first side's share, weights carry the sign */
-static void embi_report_vertex(embi_state *s, const int v[4], const embipc_real w[4], embipc_real scale, const embipc_real r[3])
+static void embi_report_vertex(embi_state *s, const int v[4], const embipc_real w[4], embipc_real scale,
+                               const embipc_real r[3])
 {
     for (int k = 0; k < 4; k++) embi_axpy(s->vertex_force + 3 * v[k], scale * w[k], r);
 }
@@ -9165,7 +9522,9 @@ static void embi_report_pair(embipc_world *w, const embi_pair *p, const embipc_r
     embipc_pair_force *row = NULL;
     if (p->a == p->b) return;
     for (int i = w->pair_force_count - 1; i >= 0 && !row; i--)
-        if (embi_same_body(w->pair_force[i].a, s->body[p->a].handle) && embi_same_body(w->pair_force[i].b, s->body[p->b].handle)) row = w->pair_force + i;
+        if (embi_same_body(w->pair_force[i].a, s->body[p->a].handle) &&
+            embi_same_body(w->pair_force[i].b, s->body[p->b].handle))
+            row = w->pair_force + i;
     if (!row) {
         row = w->pair_force + w->pair_force_count++;
         memset(row, 0, sizeof *row);
@@ -9178,7 +9537,8 @@ static void embi_report_pair(embipc_world *w, const embi_pair *p, const embipc_r
 }
 
 /* force on body a of a pair: the part of a contact's four vertex forces scale w_k r that falls on a */
-static void embi_force_on_a(const embi_state *s, const embi_pair *p, const int v[4], const embipc_real w[4], embipc_real scale, const embipc_real r[3], embipc_real f[3])
+static void embi_force_on_a(const embi_state *s, const embi_pair *p, const int v[4], const embipc_real w[4],
+                            embipc_real scale, const embipc_real r[3], embipc_real f[3])
 {
     const embi_body *a = s->body + p->a;
     embi_set(f, 0, 0, 0);
@@ -9195,7 +9555,9 @@ static void embi_report_contact(embipc_world *w, const embi_contact *c)
     out->a = s->body[embi_body_of_vertex(s, c->v[0])].handle;
     out->b = s->body[embi_body_of_vertex(s, c->v[3])].handle;
     out->edge_edge = c->edge_edge;
-    for (int k = 0; k < 4; k++) embi_axpy(k < split ? out->point_a : out->point_b, k < split ? c->w[k] : -c->w[k], s->x + 3 * c->v[k]);
+    for (int k = 0; k < 4; k++)
+        embi_axpy(k < split ? out->point_a : out->point_b, k < split ? c->w[k] : -c->w[k],
+                  s->x + 3 * c->v[k]);
     embi_copy(out->normal, c->n);
     out->distance = c->gap;
     out->force = -c->first;
@@ -9210,7 +9572,8 @@ static int embi_report_reserve(embipc_world *w)
         contacts += w->island[w->order[k]]->contacts.count;
         friction += w->island[w->order[k]]->friction_count;
     }
-    return EMBI_GROW(m, embi_key, w->memory_key, w->memory_key_cap, 2 * friction) && EMBI_GROW(m, embipc_real, w->memory_u, w->memory_u_cap, friction) &&
+    return EMBI_GROW(m, embi_key, w->memory_key, w->memory_key_cap, 2 * friction) &&
+           EMBI_GROW(m, embipc_real, w->memory_u, w->memory_u_cap, friction) &&
            EMBI_GROW(m, embipc_contact, w->contact, w->contact_cap, contacts) &&
            EMBI_GROW(m, embipc_pair_force, w->pair_force, w->pair_force_cap, w->s.pair_count);
 }
@@ -9255,11 +9618,13 @@ static void embi_report_friction(embipc_world *w, const embi_island *I)
     }
 }
 
-/* Forces of the step's end, by vertex and by pair of bodies, and the memory of the friction contacts. Cannot fail. */
+/* Forces of the step's end, by vertex and by pair of bodies, and the memory of the friction contacts. Cannot
+ * fail. */
 static void embi_report(embipc_world *w)
 {
     w->contact_count = w->pair_force_count = w->memory_count = 0;
-    if (w->s.vert_count) memset(w->s.vertex_force, 0, (size_t)(3 * w->s.vert_count) * sizeof *w->s.vertex_force);
+    if (w->s.vert_count)
+        memset(w->s.vertex_force, 0, (size_t)(3 * w->s.vert_count) * sizeof *w->s.vertex_force);
     for (int k = 0; k < w->order_count; k++) {
         embi_report_barrier(w, w->island[w->order[k]]);
         embi_report_friction(w, w->island[w->order[k]]);
@@ -9274,7 +9639,8 @@ static void embi_report_sort(embipc_world *w)
         embipc_pair_force row = w->pair_force[i];
         int j = i, a = embi_find_body(w, row.a), b = embi_find_body(w, row.b);
         for (; j > 0; j--) {
-            int pa = embi_find_body(w, w->pair_force[j - 1].a), pb = embi_find_body(w, w->pair_force[j - 1].b);
+            int pa = embi_find_body(w, w->pair_force[j - 1].a),
+                pb = embi_find_body(w, w->pair_force[j - 1].b);
             if (pa < a || (pa == a && pb < b)) break;
             w->pair_force[j] = w->pair_force[j - 1];
         }
@@ -9293,7 +9659,8 @@ static embipc_real embi_drive_work(embipc_world *w)
         for (int j = 0; j < I->body_count; j++) {
             const embi_body *b = s->body + I->bodies[j];
             for (int i = b->node0; i < b->node0 + b->nn; i++)
-                for (int c = 0; c < 3 && (s->drive[i] >= 0 || !embi_is_dynamic(b)); c++) work += s->g[3 * i + c] * (s->q[3 * i + c] - s->qn[3 * i + c]);
+                for (int c = 0; c < 3 && (s->drive[i] >= 0 || !embi_is_dynamic(b)); c++)
+                    work += s->g[3 * i + c] * (s->q[3 * i + c] - s->qn[3 * i + c]);
         }
     }
     return work / s->hh;
@@ -9380,7 +9747,8 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     }
     embi_bodies_foresee(s);
     if (!embi_pairs_begin(w) || !embi_islands_begin(w)) r = EMBIPC_ERR_MEMORY;
-    for (int k = 0; r == EMBIPC_OK && k < w->order_count; k++) barrier += w->island[w->order[k]]->contacts.energy;
+    for (int k = 0; r == EMBIPC_OK && k < w->order_count; k++)
+        barrier += w->island[w->order[k]]->contacts.energy;
     if (r == EMBIPC_OK) r = embi_iterate(w);
     if (r == EMBIPC_OK && !embi_all_finite(s->q, 3 * s->node_count)) r = EMBIPC_ERR_NOT_FINITE;
     if (r == EMBIPC_OK) {
@@ -9388,8 +9756,11 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     }
     if (r != EMBIPC_OK) {
         embi_step_undo(w);
-        return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error)
-             : embi_fail(&w->error, r, "step %d met a number that is not finite; the world is back at %g s", w->step + 1, w->time);
+        return r == EMBIPC_ERR_MEMORY
+                   ? embi_fail_memory(&w->error)
+                   : embi_fail(&w->error, r,
+                               "step %d met a number that is not finite; the world is back at %g s",
+                               w->step + 1, w->time);
     }
     for (int i = 0; i < 3 * s->node_count; i++) s->v[i] = (s->q[i] - s->qn[i]) / s->c;
     embi_report(w);
@@ -9466,7 +9837,8 @@ static void embi_rigid_state(const embipc_world *w, const embi_body *b, embipc_b
     embipc_real box[6];
     embi_solid(&solid, s->x + 3 * b->vert0, b->nv, b->tri, b->nt);
     embi_copy(out->centre, solid.centroid);
-    if (!(b->solid.volume > 1e-9 * b->diagonal * b->diagonal * b->diagonal)) {   /* open: the middle of its box */
+    if (!(b->solid.volume >
+          1e-9 * b->diagonal * b->diagonal * b->diagonal)) { /* open: the middle of its box */
         embi_box_clear(box);
         for (int i = b->vert0; i < b->vert0 + b->nv; i++) embi_box_add(box, s->x + 3 * i);
         for (int i = 0; i < 3; i++) out->centre[i] = (box[i] + box[3 + i]) / 2;
@@ -9513,11 +9885,14 @@ static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc
                 }
     embi_scale(out->velocity, 1 / b->total_mass, out->momentum);
     trace = second[0] + second[4] + second[8];
-    for (int a = 0; a < 9; a++) inertia[a] = (a % 4 == 0 ? trace : (embipc_real)0) - (second[a] + second[3 * (a % 3) + a / 3]) / 2;
-    if (embi_m3_inverse(inverse, inertia) != 0) embi_m3_mulv(out->angular_velocity, inverse, out->angular_momentum);
+    for (int a = 0; a < 9; a++)
+        inertia[a] = (a % 4 == 0 ? trace : (embipc_real)0) - (second[a] + second[3 * (a % 3) + a / 3]) / 2;
+    if (embi_m3_inverse(inverse, inertia) != 0)
+        embi_m3_mulv(out->angular_velocity, inverse, out->angular_momentum);
 }
 
-EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_body body, embipc_body_state *out)
+EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_body body,
+                                               embipc_body_state *out)
 {
     int at = embi_find_body(w, body);
     const embi_body *b;
@@ -9536,7 +9911,8 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
     return EMBIPC_OK;
 }
 
-EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embipc_body body, embipc_body_parameters *out)
+EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embipc_body body,
+                                                    embipc_body_parameters *out)
 {
     int at = embi_find_body(w, body);
     const embi_body *b;
@@ -9570,12 +9946,14 @@ EMBIPC_API int embipc_world_contacts(const embipc_world *w, embipc_contact *out,
     return w->contact_count;
 }
 
-EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc_body body, embipc_real *force)
+EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc_body body,
+                                                   embipc_real *force)
 {
     int at = embi_find_body(w, body);
     if (at < 0) return EMBIPC_ERR_HANDLE;
     if (!force) return EMBIPC_ERR_ARGUMENT;
-    memcpy(force, w->s.vertex_force + 3 * w->s.body[at].vert0, (size_t)(3 * w->s.body[at].nv) * sizeof *force);
+    memcpy(force, w->s.vertex_force + 3 * w->s.body[at].vert0,
+           (size_t)(3 * w->s.body[at].nv) * sizeof *force);
     return EMBIPC_OK;
 }
 
@@ -9590,10 +9968,13 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
     embi_state *s = &w->s;
     w->rejected_count = 0;
     for (int i = 0; i < s->body_count; i++)
-        if (s->body[i].kind != EMBIPC_FIXED) embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
+        if (s->body[i].kind != EMBIPC_FIXED)
+            embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
     for (int i = 0; i < s->body_count; i++)
         for (int j = i; j < s->body_count; j++)
-            if (embi_tested(w, s->body + i, s->body + j) && !embi_world_crossings(w, i, j, &w->rejected, &w->rejected_count, &w->rejected_cap)) return -1;
+            if (embi_tested(w, s->body + i, s->body + j) &&
+                !embi_world_crossings(w, i, j, &w->rejected, &w->rejected_count, &w->rejected_cap))
+                return -1;
     return embipc_world_rejected(w, out, capacity);
 }
 
@@ -9606,25 +9987,39 @@ static embipc_result embi_validate_body(const embipc_world *w, const embi_body *
     const embi_state *s = &w->s;
     for (int i = b->vert0; i < b->vert0 + b->nv; i++) {
         embipc_real sum = 0, r[3] = {0, 0, 0};
-        if (!embi_all_finite(s->x + 3 * i, 3)) return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, EMBIPC_VERTEX, i - b->vert0, s->x[3 * i], "body \"%.40s\": vertex %d is not finite", b->name, i - b->vert0);
+        if (!embi_all_finite(s->x + 3 * i, 3))
+            return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, EMBIPC_VERTEX, i - b->vert0, s->x[3 * i],
+                                "body \"%.40s\": vertex %d is not finite", b->name, i - b->vert0);
         if (!s->J.count[i]) continue;
         for (int k = 0; k < s->J.count[i]; k++) {
             sum += s->J.weight[4 * i + k];
             embi_axpy(r, s->J.weight[4 * i + k], s->q + 3 * s->J.node[4 * i + k]);
         }
         embi_sub(r, r, s->x + 3 * i);
-        if (!(embi_abs(sum - 1) < 1e-12)) return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, i - b->vert0, sum, "body \"%.40s\": the weights of vertex %d sum to %.17g", b->name, i - b->vert0, sum);
-        if (!(embi_norm(r) <= 1e-12 * (b->diagonal + embi_norm(s->x + 3 * i)))) return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, i - b->vert0, embi_norm(r), "body \"%.40s\": vertex %d is %g m from J q", b->name, i - b->vert0, embi_norm(r));
+        if (!(embi_abs(sum - 1) < 1e-12))
+            return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, i - b->vert0, sum,
+                                "body \"%.40s\": the weights of vertex %d sum to %.17g", b->name,
+                                i - b->vert0, sum);
+        if (!(embi_norm(r) <= 1e-12 * (b->diagonal + embi_norm(s->x + 3 * i))))
+            return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, i - b->vert0, embi_norm(r),
+                                "body \"%.40s\": vertex %d is %g m from J q", b->name, i - b->vert0,
+                                embi_norm(r));
     }
-    if (!embi_all_finite(s->q + 3 * b->node0, 3 * b->nn) || !embi_all_finite(s->v + 3 * b->node0, 3 * b->nn)) return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "body \"%.40s\": a node is not finite", b->name);
+    if (!embi_all_finite(s->q + 3 * b->node0, 3 * b->nn) || !embi_all_finite(s->v + 3 * b->node0, 3 * b->nn))
+        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "body \"%.40s\": a node is not finite", b->name);
     if (embi_is_dynamic(b)) {
         embipc_real mass = 0;
         for (int i = 0; i < b->nn; i++)
             for (int k = b->A.row[i]; k < b->A.row[i + 1]; k++) {
                 mass += (b->A.col[k] == i ? 1 : 2) * b->mass[k];
-                if (k > b->A.row[i] && b->A.col[k - 1] >= b->A.col[k]) return embi_fail(e, EMBIPC_ERR_INDEX, "body \"%.40s\": row %d of its matrix is not sorted", b->name, i);
+                if (k > b->A.row[i] && b->A.col[k - 1] >= b->A.col[k])
+                    return embi_fail(e, EMBIPC_ERR_INDEX,
+                                     "body \"%.40s\": row %d of its matrix is not sorted", b->name, i);
             }
-        if (!(mass > 0) || !(embi_abs(mass - b->total_mass) <= 1e-9 * b->total_mass)) return embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_NO_PRIMITIVE, 0, mass, "body \"%.40s\": its nodes weigh %.12g kg, its solid %.12g kg", b->name, mass, b->total_mass);
+        if (!(mass > 0) || !(embi_abs(mass - b->total_mass) <= 1e-9 * b->total_mass))
+            return embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_NO_PRIMITIVE, 0, mass,
+                                "body \"%.40s\": its nodes weigh %.12g kg, its solid %.12g kg", b->name, mass,
+                                b->total_mass);
     }
     return EMBIPC_OK;
 }
@@ -9641,8 +10036,10 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
     n = embipc_world_intersections(w, &x, 1);
     if (n < 0) return embi_fail_memory(error);
     if (n > 0) {
-        (void)embi_fail(error, EMBIPC_ERR_INTERSECTION, "%d crossings; the first: edge %d-%d of \"%.40s\", triangle %d of \"%.40s\"", n, x.edge[0], x.edge[1],
-                        w->s.body[embi_find_body(w, x.edge_body)].name, x.triangle, w->s.body[embi_find_body(w, x.triangle_body)].name);
+        (void)embi_fail(error, EMBIPC_ERR_INTERSECTION,
+                        "%d crossings; the first: edge %d-%d of \"%.40s\", triangle %d of \"%.40s\"", n,
+                        x.edge[0], x.edge[1], w->s.body[embi_find_body(w, x.edge_body)].name, x.triangle,
+                        w->s.body[embi_find_body(w, x.triangle_body)].name);
         return EMBIPC_ERR_INTERSECTION;
     }
     return EMBIPC_OK;
@@ -9652,28 +10049,31 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
 #endif /* EMBIPC_IMPLEMENTATION */
 
 /* ---- Change log -----------------------------------------------------------------------------
- * 0.1  First version: bodies fixed, kinematic, affine, cage, full; linear corotated and orthogonality energies; barrier and
+ * 0.1  First version: bodies fixed, kinematic, affine, cage, full; linear corotated and orthogonality
+ * energies; barrier and
  *      friction; drives; cage builder; toolbox.
  *
  * ---- Licence --------------------------------------------------------------------------------
  * This software is available under two licences: choose the one you prefer.
  *
  * A - MIT License. Copyright (c) 2026 the embipc authors
- * Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files
- * (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify,
- * merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is
- * furnished to do so, subject to the following conditions: The above copyright notice and this permission notice shall be included
- * in all copies or substantial portions of the Software. THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS
- * OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND
- * NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER
- * IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER
- * DEALINGS IN THE SOFTWARE.
+ * Permission is hereby granted, free of charge, to any person obtaining a copy of this software and
+ * associated documentation files (the "Software"), to deal in the Software without restriction, including
+ * without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+ * copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to the
+ * following conditions: The above copyright notice and this permission notice shall be included in all
+ * copies or substantial portions of the Software. THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY
+ * KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A
+ * PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR
+ * ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+ * OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
  *
  * B - Public Domain (www.unlicense.org)
- * This is free and unencumbered software released into the public domain. Anyone is free to copy, modify, publish, use, compile,
- * sell, or distribute this software, either in source code form or as a compiled binary, for any purpose, commercial or
- * non-commercial, and by any means. In jurisdictions that recognize copyright laws, the author or authors of this software dedicate
- * any and all copyright interest in the software to the public domain. We make this dedication for the benefit of the public at
- * large and to the detriment of our heirs and successors. We intend this dedication to be an overt act of relinquishment in
- * perpetuity of all present and future rights to this software under copyright law. THE SOFTWARE IS PROVIDED "AS IS", WITHOUT
- * WARRANTY OF ANY KIND, as above. */
+ * This is free and unencumbered software released into the public domain. Anyone is free to copy, modify,
+ * publish, use, compile, sell, or distribute this software, either in source code form or as a compiled
+ * binary, for any purpose, commercial or non-commercial, and by any means. In jurisdictions that recognize
+ * copyright laws, the author or authors of this software dedicate any and all copyright interest in the
+ * software to the public domain. We make this dedication for the benefit of the public at large and to the
+ * detriment of our heirs and successors. We intend this dedication to be an overt act of relinquishment in
+ * perpetuity of all present and future rights to this software under copyright law. THE SOFTWARE IS PROVIDED
+ * "AS IS", WITHOUT WARRANTY OF ANY KIND, as above. */

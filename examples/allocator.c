@@ -60,14 +60,14 @@ int main(void)
     for (i = 0; i < 100; i++) embipc_world_step(world, NULL);
     printf("100 more steps: %ld calls\n", b.calls - calls);
 
-    /* a second box, with less and less memory missing */
+    /* a second box, of one tet; less and less memory is missing */
     embipc_body_get_view(world, box, &view);
     if (view.node_count > 256) return 1;
     memcpy(before, view.q, 3 * sizeof(double) * (size_t)view.node_count);
-    bd.position[2] = 0.3;
+    bd.kind = EMBIPC_AFFINE; bd.position[2] = 0.3;
     room = b.used;
     for (i = 0, r = EMBIPC_ERR_MEMORY; r == EMBIPC_ERR_MEMORY && i < 10000; i++) {
-        b.limit = room + (size_t)i * 1024;
+        b.limit = room + (size_t)i * 512;
         r = embipc_body_create(world, &bd, &other);
         if (i == 0) printf("no memory left: %s\n", embipc_world_error(world)->text);
     }

@@ -2,32 +2,32 @@
  *
  * You learn embipc_world_set_limits(): every Newton iterate is free of intersections, so a step may end after
  * any of them. The state is then less converged, never wrong: nothing has passed through anything, and the
- * next step goes on from there. Here a column of soft boxes is thrown at the ground under three rules. */
+ * next step goes on from there. Here a column of soft boxes is thrown at the ground: solved to convergence,
+ * with two solves per step, and with a stop flag. */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include <stdio.h>
 
 #define BODIES 4
-#define STEPS 100
+#define STEPS 60
 
 static const double cube_x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5,
                                 -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
 static const int cube_t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
 
-/* Prints what came of STEPS steps: how many ended early, what crosses, how deep the lowest box reaches. */
+/* Prints what came of STEPS steps: how many ended early, how many left something crossing, the lowest vertex. */
 static int run(embipc_world *world, const char *rule)
 {
     embipc_step_stats st;
     embipc_body_view view;
     double lowest = 1;
-    int i, n, cut = 0, crossing = 0, most = 0;
+    int i, n, k, cut = 0, crossing = 0, most = 0;
     for (i = 0; i < STEPS; i++) {
         if (embipc_world_step(world, &st)) { puts(embipc_world_error(world)->text); return 0; }
         cut += !st.converged;
         if (st.newton_iterations > most) most = st.newton_iterations;
         crossing += embipc_world_intersections(world, NULL, 0) != 0;    /* by exact arithmetic */
         for (n = 1; n <= BODIES; n++) {
-            int k;
             embipc_body_get_view(world, embipc_world_body(world, n), &view);
             for (k = 0; k < view.vertex_count; k++) if (view.x[3 * k + 2] < lowest) lowest = view.x[3 * k + 2];
         }
@@ -49,7 +49,7 @@ int main(void)
     bd.x = cube_x; bd.vertex_count = 8; bd.triangles = cube_t; bd.triangle_count = 12; bd.friction = 0.5;
     bd.position[2] = -0.5;
     ok = !embipc_body_create(world, &bd, &body);
-    bd.kind = EMBIPC_CAGE; bd.scale = 0.1; bd.velocity[2] = -5;
+    bd.kind = EMBIPC_CAGE; bd.scale = 0.1; bd.velocity[2] = -3;
     for (i = 0; i < BODIES && ok; i++) {
         bd.position[0] = 0.02 * (i % 2); bd.position[2] = 0.1 + 0.15 * i;
         ok = !embipc_body_create(world, &bd, &body);
@@ -64,9 +64,9 @@ int main(void)
     if (!run(world, "two solves")) return 1;
     embipc_world_reset(world);
     embipc_world_set_limits(world, 100, &stop);
-    if (!run(world, "stop flag")) return 1;
-    stop = 0;                                            /* time again: the same world comes to rest */
-    if (!run(world, "flag lowered")) return 1;
+    if (!run(world, "flag up")) return 1;
+    stop = 0;                                            /* time again: on from where it was */
+    if (!run(world, "flag down")) return 1;
     embipc_world_destroy(world);
     return 0;
 }

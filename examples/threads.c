@@ -1,22 +1,21 @@
 /* threads.c - somebody else's thread pool under the library.
  *
- * You learn parallel_for: the one callback through which the library asks for threads, here a tiny pool of our
- * own (embipc.h has one too, under EMBIPC_PTHREADS). It may cut the work as it likes, at multiples of the grain:
+ * You learn parallel_for, the one callback through which the library asks for threads, here a tiny pool of
+ * our own (embipc.h has one too, under EMBIPC_PTHREADS). It may cut the work at any multiple of the grain:
  * the results are the same bits with any number of threads. Link with -lpthread. */
-#define _POSIX_C_SOURCE 200809L
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 #define WORKERS 3              /* besides the thread that calls */
-#define BODIES 8
+#define U 48                   /* cells of a ring around its axis and around its tube */
+#define V 20
 
 typedef struct pool {
     pthread_mutex_t lock;
-    pthread_cond_t work, done;
-    pthread_t thread[WORKERS];
+    pthread_cond_t changed;
     embipc_range_fn *fn;       /* the job, and what is left of it: [next, count) */
     void *arg;
     int next, count, grain, busy, quit;
@@ -34,7 +33,7 @@ static void help(pool *p)
         pthread_mutex_unlock(&p->lock);
         p->fn(p->arg, begin, end);
         pthread_mutex_lock(&p->lock);
-        if (--p->busy == 0) pthread_cond_signal(&p->done);
+        if (--p->busy == 0) pthread_cond_broadcast(&p->changed);
     }
 }
 
@@ -42,10 +41,7 @@ static void *worker(void *arg)
 {
     pool *p = (pool *)arg;
     pthread_mutex_lock(&p->lock);
-    while (!p->quit) {
-        help(p);
-        if (!p->quit) pthread_cond_wait(&p->work, &p->lock);
-    }
+    for (help(p); !p->quit; help(p)) pthread_cond_wait(&p->changed, &p->lock);
     pthread_mutex_unlock(&p->lock);
     return NULL;
 }
@@ -55,60 +51,58 @@ static void pool_for(int count, int grain, embipc_range_fn *fn, void *arg, void 
 {
     pool *p = (pool *)ctx;
     pthread_mutex_lock(&p->lock);
-    p->fn = fn; p->arg = arg; p->next = 0; p->count = count; p->grain = grain;
-    p->jobs++;
-    pthread_cond_broadcast(&p->work);
-    help(p);
-    while (p->busy) pthread_cond_wait(&p->done, &p->lock);
+    p->fn = fn; p->arg = arg; p->next = 0; p->count = count; p->grain = grain; p->jobs++;
+    pthread_cond_broadcast(&p->changed);
+    for (help(p); p->busy; ) pthread_cond_wait(&p->changed, &p->lock);
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Drops a pile of soft boxes and returns a hash (FNV-1a) of the bits of all nodes; 0 on failure. */
+/* Drops a ring on a fixed one, on p or serial, and returns a hash (FNV-1a) of its bits; 0 on failure. */
 static unsigned long simulate(pool *p)
 {
-    static const double x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5, -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
-    static const int t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
+    static double x[3 * U * V];
+    static int t[6 * U * V];
     embipc_world_def wd = embipc_default_world_def();
     embipc_body_def bd = embipc_default_body_def();
     embipc_world *world;
-    embipc_body body;
+    embipc_body ring;
     embipc_body_view view;
     unsigned long hash = 2166136261ul;
-    int i, n, ok;
+    int i, ok;
+
+    for (i = 0; i < U * V; i++) {
+        double a = 6.283185307179586 / U * (i / V), b = 6.283185307179586 / V * (i % V), r = 0.07 + 0.03 * cos(b);
+        int up = i - i % V + (i + 1) % V, on = (i + V) % (U * V), opposite = (up + V) % (U * V), *k = t + 6 * i;
+        x[3 * i] = r * cos(a); x[3 * i + 1] = r * sin(a); x[3 * i + 2] = 0.03 * sin(b);
+        k[0] = k[3] = i; k[1] = on; k[2] = k[4] = opposite; k[5] = up;
+    }
     if (p) { wd.parallel_for = pool_for; wd.parallel_ctx = p; }
     if (embipc_world_create(&wd, &world, NULL)) return 0;
-    bd.x = x; bd.vertex_count = 8; bd.triangles = t; bd.triangle_count = 12; bd.friction = 0.4; bd.position[2] = -0.5;
-    ok = !embipc_body_create(world, &bd, &body);
-    bd.kind = EMBIPC_CAGE; bd.scale = 0.1;
-    for (i = 0; i < BODIES && ok; i++) {
-        bd.position[0] = 0.03 * (i % 3); bd.position[1] = 0.02 * (i % 2); bd.position[2] = 0.06 + 0.11 * i;
-        ok = !embipc_body_create(world, &bd, &body);
-    }
+    bd.x = x; bd.vertex_count = U * V; bd.triangles = t; bd.triangle_count = 2 * U * V; bd.friction = 0.4;
+    ok = !embipc_body_create(world, &bd, &ring);
+    bd.kind = EMBIPC_CAGE; bd.position[0] = 0.03; bd.position[2] = 0.065;
+    ok = ok && !embipc_body_create(world, &bd, &ring);
     for (i = 0; i < 40 && ok; i++) ok = !embipc_world_step(world, NULL);
-    for (i = 0; i < embipc_world_body_count(world) && ok; i++) {
-        embipc_body_get_view(world, embipc_world_body(world, i), &view);
-        for (n = 0; n < 24 * view.node_count; n++) hash = ((hash ^ ((const unsigned char *)view.q)[n]) * 16777619ul) & 0xfffffffful;
-    }
+    ok = ok && !embipc_body_get_view(world, ring, &view);
+    for (i = 0; ok && i < 24 * view.vertex_count; i++)
+        hash = ((hash ^ ((const unsigned char *)view.x)[i]) * 16777619ul) & 0xfffffffful;
     embipc_world_destroy(world);
     return ok ? hash : 0;
 }
 
 int main(void)
 {
-    pool p;
+    pool p = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, NULL, 0, 0, 0, 0, 0, 0, 0};
+    pthread_t thread[WORKERS];
     int i;
-    memset(&p, 0, sizeof p);
-    pthread_mutex_init(&p.lock, NULL);
-    pthread_cond_init(&p.work, NULL);
-    pthread_cond_init(&p.done, NULL);
-    for (i = 0; i < WORKERS; i++) if (pthread_create(&p.thread[i], NULL, worker, &p)) return 1;
+    for (i = 0; i < WORKERS; i++) if (pthread_create(&thread[i], NULL, worker, &p)) return 1;
     printf("serial:    %08lx\n", simulate(NULL));
     printf("%d threads: %08lx\n", WORKERS + 1, simulate(&p));
     printf("the pool was called %ld times and ran %ld pieces\n", p.jobs, p.pieces);
     pthread_mutex_lock(&p.lock);
     p.quit = 1;
-    pthread_cond_broadcast(&p.work);
+    pthread_cond_broadcast(&p.changed);
     pthread_mutex_unlock(&p.lock);
-    for (i = 0; i < WORKERS; i++) pthread_join(p.thread[i], NULL);
+    for (i = 0; i < WORKERS; i++) pthread_join(thread[i], NULL);
     return 0;
 }

@@ -64,7 +64,10 @@ int main(void)
     for (step = 0; step < 200; step++) {
         memcpy(x0, x, sizeof x0);
         for (i = 0; i < 3; i++) xt[i] = x[i] + h * v[i] + (i == 2 ? h * h * gravity : 0);
-        for (i = 0; i < 100; i++, solves++) if (newton(x, xt) < 1e-10) break;
+        for (i = 0; i < 100; i++) {
+            solves++;
+            if (newton(x, xt) < 1e-12) break;
+        }
         for (i = 0; i < 3; i++) v[i] = (x[i] - x0[i]) / h;
         if (x[2] < lowest) lowest = x[2];
     }

@@ -516,6 +516,30 @@ static double scene_bend(const embipc_world *w, embipc_body body, const double *
         }
     return worst / size;
 }
+/* smallest distance of two surfaces, every pair of primitives looked at */
+static double scene_gap(const embipc_world *w, embipc_body one, embipc_body two)
+{
+    embipc_body_view a, b;
+    double least = 1e300, x[12];
+    if (embipc_body_get_view(w, one, &a) != EMBIPC_OK || embipc_body_get_view(w, two, &b) != EMBIPC_OK) return 0;
+    for (int side = 0; side < 2; side++) {
+        const embipc_body_view *p = side ? &b : &a, *t = side ? &a : &b;
+        for (int i = 0; i < p->vertex_count; i++)
+            for (int k = 0; k < t->triangle_count; k++) {
+                memcpy(x, p->x + 3 * i, 3 * sizeof *x);
+                for (int j = 0; j < 3; j++) memcpy(x + 3 + 3 * j, t->x + 3 * t->triangles[3 * k + j], 3 * sizeof *x);
+                least = fmin(least, embipc_point_triangle_distance(x, NULL));
+            }
+    }
+    for (int i = 0; i < 3 * a.triangle_count; i++)
+        for (int k = 0; k < 3 * b.triangle_count; k++) {
+            int v[4] = {a.triangles[i], a.triangles[3 * (i / 3) + (i + 1) % 3], b.triangles[k], b.triangles[3 * (k / 3) + (k + 1) % 3]};
+            if (v[0] > v[1] || v[2] > v[3]) continue;
+            for (int j = 0; j < 4; j++) memcpy(x + 3 * j, (j < 2 ? a.x : b.x) + 3 * v[j], 3 * sizeof *x);
+            least = fmin(least, embipc_edge_edge_distance(x, NULL));
+        }
+    return least;
+}
 static double *scene_positions(const embipc_world *w, embipc_body body)
 {
     embipc_body_view v;

@@ -12,7 +12,7 @@
 #define SLOPE_H
 
 #define SLOPE_G 9.81
-#define SLOPE_SETTLE 1
+#define SLOPE_YOUNG 1e8   /* Pa for an edge of 1 m */
 #define SLOPE_CELLS 2
 #define SLOPE_NODES ((SLOPE_CELLS + 1) * (SLOPE_CELLS + 1) * (SLOPE_CELLS + 1))
 
@@ -91,19 +91,29 @@ static void slope_add_block(slope_world *w, int kind, double size)
     d.cage_nodes = 27;
     d.scale = size;
     d.position[2] = 0.9 * 1.7e-3 * size;   /* dhat is 1.73e-3 of the edge */
-    d.material.young = 1e7 * size;         /* sinks in by rho g/(2 * 1e7) of its height whatever its size */
-    d.material.stiffness = 1e7 * size;
+    d.material.young = SLOPE_YOUNG * size;  /* of any size it sinks in by the same share of its height */
+    d.material.stiffness = SLOPE_YOUNG * size;
     d.material.model = kind == SLOPE_ORTHOGONAL ? EMBIPC_ORTHOGONALITY : EMBIPC_COROTATED;
     d.friction = 1;
     ENSURE(embipc_body_create(w->world, &d, &w->block) == EMBIPC_OK);
     ENSURE(embipc_body_get_parameters(w->world, w->block, &w->p) == EMBIPC_OK);
 }
 
-/* At rest on the floor under friction SLOPE_SETTLE, gravity turned so that its tangent is `tangent`. */
+/* Steps with friction mu until the block creeps as it should. */
+static void slope_settle(slope_world *w, double tangent, double mu)
+{
+    double creep = w->p.friction_velocity * (1 - sqrt(1 - tangent / mu));
+    embipc_world_set_pair(w->world, w->floor, w->block, mu, 1);
+    for (int quiet = 0, k = 0; quiet < 5 && k < 500; k++, w->settled++) {
+        embipc_step_stats s = slope_step(w);
+        quiet = fabs(s.max_speed - creep) < 0.01 * w->p.friction_velocity ? quiet + 1 : 0;
+    }
+}
+/* Settled on the floor under friction 1, gravity turned so that its tangent is `tangent`; it still creeps. */
 static int slope_begin(slope_world *w, int kind, double size, double h, double tangent)
 {
     embipc_world_def d = embipc_default_world_def();
-    double c = 1 / sqrt(1 + tangent * tangent), zero[3] = {0, 0, 0}, creep;
+    double c = 1 / sqrt(1 + tangent * tangent);
     int failed = test_bad;
     memset(w, 0, sizeof *w);
     d.time_step = h;
@@ -112,15 +122,15 @@ static int slope_begin(slope_world *w, int kind, double size, double h, double t
     ENSURE(embipc_world_create(&d, &w->world, NULL) == EMBIPC_OK);
     slope_add_floor(w, 20 + 2 * size);
     slope_add_block(w, kind, size);
-    if (test_bad > failed) return 0;
-    creep = w->p.friction_velocity * (1 - sqrt(1 - tangent / SLOPE_SETTLE));
-    ENSURE(embipc_world_set_pair(w->world, w->floor, w->block, SLOPE_SETTLE, 1) == EMBIPC_OK);
-    for (int quiet = 0; quiet < 5 && w->settled < 500; w->settled++) {
-        embipc_step_stats s = slope_step(w);
-        quiet = fabs(s.max_speed - creep) < 0.01 * w->p.friction_velocity ? quiet + 1 : 0;
-    }
-    embipc_body_set_velocity(w->world, w->block, zero, zero);
+    if (test_bad == failed) slope_settle(w, tangent, 1);
     return test_bad == failed;
+}
+/* what comes now happens with this friction, and starts from rest */
+static void slope_release(slope_world *w, double mu)
+{
+    double zero[3] = {0, 0, 0};
+    embipc_world_set_pair(w->world, w->floor, w->block, mu, 1);
+    embipc_body_set_velocity(w->world, w->block, zero, zero);
 }
 
 typedef struct slope_result {
@@ -129,7 +139,8 @@ typedef struct slope_result {
     double epsv, tolerance;
     double slide;      /* acceleration at mu = 0.49 over the closed form */
     double creep;      /* speed at mu = 0.51 over the closed form */
-    double edge;       /* speed at mu = 0.5 over epsv */
+    double edge;       /* speed at mu = 0.5 over epsv, from the creep at 0.51 */
+    double edge_rest;  /* the same from rest */
     double stop;       /* travel over the closed form */
     double left;       /* speed in the end of it, over epsv */
     int settled, steps, cut, most;
@@ -156,7 +167,7 @@ static void slope_slide(slope_result *r)
     if ((last - first) % 2) first++;
     middle = (first + last) / 2;
     if (!slope_begin(&w, r->kind, r->size, r->h, 0.5)) return;
-    embipc_world_set_pair(w.world, w.floor, w.block, 0.49, 1);
+    slope_release(&w, 0.49);
     for (int step = 1; step <= last; step++) {
         slope_step(&w);
         if (step == first || step == middle || step == last) x[k++] = slope_x(&w);
@@ -165,14 +176,17 @@ static void slope_slide(slope_result *r)
     r->slide = (x[2] - 2 * x[1] + x[0]) / (span * span) / a;
     slope_count(r, &w);
 }
-/* speed over the second half of 1 s */
-static double slope_creep(slope_result *r, double mu)
+/* Speed over the second half of 1 s; from rest, or from the creep under the friction `from`. */
+static double slope_creep(slope_result *r, double mu, double from)
 {
     slope_world w;
     int last = (int)(1 / r->h + 0.5);
     double x = 0, v = 0;
     if (!slope_begin(&w, r->kind, r->size, r->h, 0.5)) return -1;
-    embipc_world_set_pair(w.world, w.floor, w.block, mu, 1);
+    if (from > 0) {
+        slope_settle(&w, 0.5, from);
+        embipc_world_set_pair(w.world, w.floor, w.block, mu, 1);
+    } else slope_release(&w, mu);
     for (int step = 1; step <= last; step++) {
         slope_step(&w);
         if (step == last / 2) x = slope_x(&w);
@@ -191,7 +205,7 @@ static void slope_stop(slope_result *r)
     if (n < 20) n = 20;
     v[0] = n * unit;
     if (!slope_begin(&w, r->kind, r->size, r->h, 0)) return;
-    embipc_world_set_pair(w.world, w.floor, w.block, mu, 1);
+    slope_release(&w, mu);
     embipc_body_set_velocity(w.world, w.block, v, zero);
     x = slope_x(&w);
     for (int step = 0; step < n + 20; step++) s = slope_step(&w);
@@ -207,9 +221,11 @@ static slope_result slope_run(int kind, double size, double h)
     memset(&r, 0, sizeof r);
     r.kind = kind; r.size = size; r.h = h;
     slope_slide(&r);
-    r.creep = slope_creep(&r, 0.51);
-    r.edge = slope_creep(&r, 0.5);
+    r.creep = slope_creep(&r, 0.51, 0);
+    r.edge = slope_creep(&r, 0.5, 0.51);
+    r.edge_rest = slope_creep(&r, 0.5, 0);
     if (r.epsv > 0) {
+        r.edge_rest /= r.epsv;
         r.creep /= r.epsv * (1 - sqrt(1 - 0.5 / 0.51));
         r.edge /= r.epsv;
     }
@@ -217,14 +233,22 @@ static slope_result slope_run(int kind, double size, double h)
     if (r.steps) r.iterations /= r.steps;
     return r;
 }
+/* Gravity takes it farther than its own length in one step: friction forces lagged by a step then stand in the wrong
+ * places, and the block may begin to spin. */
+static int slope_is_far(const slope_result *r) { return SLOPE_G * r->h * r->h > r->size; }
+
 static void slope_check(const slope_result *r)
 {
     int failed = test_bad;
-    ENSURE_CLOSE(r->slide, 1, 0.01);
+    double most = 1.02 + r->tolerance / r->epsv;
     ENSURE_CLOSE(r->creep, 1, 0.02);
-    ENSURE(r->edge > 0 && r->edge <= 1.02 + r->tolerance / r->epsv);
-    ENSURE_CLOSE(r->stop, 1, 0.01);
-    ENSURE(r->cut == 0);
+    ENSURE(r->edge > 0.9 && r->edge <= most);
+    if (r->kind == SLOPE_ORTHOGONAL) ENSURE(r->edge_rest > 0.9 && r->edge_rest <= most);   /* nothing in it that rings */
+    if (!slope_is_far(r)) {
+        ENSURE_CLOSE(r->slide, 1, 0.01);
+        ENSURE_CLOSE(r->stop, 1, 0.01);
+        ENSURE(r->cut == 0);
+    }
     if (test_bad > failed) printf("  the above: %s, edge %g m, h = %g s\n", slope_kind_name[r->kind], r->size, r->h);
 }
 #endif
