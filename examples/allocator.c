@@ -1,8 +1,8 @@
 /* allocator.c - an allocator of our own, with a budget.
  *
  * You learn where the library takes its memory from, that a warmed-up step takes none, and what happens when
- * there is no more: the call that needed it says so, the world is as it was before that call, bit for bit, and
- * goes on when there is memory again. Nothing is freed twice and nothing stays behind. */
+ * there is no more: the call that needed it says so, the world is as it was before that call, bit for bit,
+ * and goes on when there is memory again. In the end nothing stays behind. */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include <stdio.h>
@@ -30,7 +30,8 @@ static void budget_free(void *p, size_t size, void *ctx)
 
 static const double cube_x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5,
                                 -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
-static const int cube_t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
+static const int cube_t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4,
+                             2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
 
 int main(void)
 {
@@ -42,7 +43,7 @@ int main(void)
     embipc_body_view view;
     embipc_result r;
     double before[3 * 256];
-    size_t room;
+    size_t room, size;
     long calls;
     int i, ok;
 
@@ -63,7 +64,8 @@ int main(void)
     /* a second box, of one tet; less and less memory is missing */
     embipc_body_get_view(world, box, &view);
     if (view.node_count > 256) return 1;
-    memcpy(before, view.q, 3 * sizeof(double) * (size_t)view.node_count);
+    size = 3 * sizeof(double) * (size_t)view.node_count;
+    memcpy(before, view.q, size);
     bd.kind = EMBIPC_AFFINE; bd.position[2] = 0.3;
     room = b.used;
     for (i = 0, r = EMBIPC_ERR_MEMORY; r == EMBIPC_ERR_MEMORY && i < 10000; i++) {
@@ -73,7 +75,7 @@ int main(void)
     }
     embipc_body_get_view(world, box, &view);
     printf("refused %d times, then: %s\n", i - 1, embipc_result_text(r));
-    printf("the first box has the same bits: %d\n", !memcmp(before, view.q, 3 * sizeof(double) * (size_t)view.node_count));
+    printf("the first box has the same bits: %d\n", !memcmp(before, view.q, size));
     b.limit = b.used;
     r = embipc_world_step(world, NULL);
     printf("a step that needs more: %s, time %.2f s\n", embipc_result_text(r), embipc_world_time(world));

@@ -13,9 +13,10 @@
 
 static const double cube_x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5,
                                 -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
-static const int cube_t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
+static const int cube_t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4,
+                             2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
 
-/* Prints what came of STEPS steps: how many ended early, how many left something crossing, the lowest vertex. */
+/* Prints what came of STEPS steps: how many were cut, how many left something crossing, the lowest vertex. */
 static int run(embipc_world *world, const char *rule)
 {
     embipc_step_stats st;
@@ -29,7 +30,7 @@ static int run(embipc_world *world, const char *rule)
         crossing += embipc_world_intersections(world, NULL, 0) != 0;    /* by exact arithmetic */
         for (n = 1; n <= BODIES; n++) {
             embipc_body_get_view(world, embipc_world_body(world, n), &view);
-            for (k = 0; k < view.vertex_count; k++) if (view.x[3 * k + 2] < lowest) lowest = view.x[3 * k + 2];
+            for (k = 2; k < 3 * view.vertex_count; k += 3) if (view.x[k] < lowest) lowest = view.x[k];
         }
     }
     printf("%-15s %5d %12d %15d %12.2e %12.2e\n", rule, cut, most, crossing, lowest, st.max_speed);
@@ -42,7 +43,7 @@ int main(void)
     embipc_body_def bd = embipc_default_body_def();
     embipc_world *world;
     embipc_body body;
-    volatile int stop = 1;      /* a timer, an interrupt or another thread would raise it */
+    volatile int stop = 1;      /* raised by a timer, an interrupt or another thread; one solve is made */
     int i, ok;
 
     if (embipc_world_create(&wd, &world, NULL)) return 1;

@@ -16,12 +16,13 @@
 
 static const double cube_x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5,
                                 -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
-static const int cube_t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
+static const int cube_t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4,
+                             2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
 
 /* The unit cube as N^3 cells of six tets, each around the diagonal of its cell. */
 static void grid(double *x, int *tets)
 {
-    static const int path[6][2] = {{1, 3}, {3, 2}, {2, 6}, {6, 4}, {4, 5}, {5, 1}};   /* corners on the way 0 to 7 */
+    static const int way[6][2] = {{1, 3}, {3, 2}, {2, 6}, {6, 4}, {4, 5}, {5, 1}};   /* from corner 0 to 7 */
     int i, j, k, c;
     for (k = 0; k <= N; k++) for (j = 0; j <= N; j++) for (i = 0; i <= N; i++, x += 3) {
         x[0] = (double)i / N - 0.5;
@@ -30,9 +31,11 @@ static void grid(double *x, int *tets)
     }
     for (k = 0; k < N; k++) for (j = 0; j < N; j++) for (i = 0; i < N; i++) {
         int corner[8];
-        for (c = 0; c < 8; c++) corner[c] = i + (c & 1) + (N + 1) * (j + (c >> 1 & 1) + (N + 1) * (k + (c >> 2)));
+        for (c = 0; c < 8; c++)
+            corner[c] = i + (c & 1) + (N + 1) * (j + (c >> 1 & 1) + (N + 1) * (k + (c >> 2)));
         for (c = 0; c < 6; c++, tets += 4) {
-            tets[0] = corner[0]; tets[1] = corner[path[c][0]]; tets[2] = corner[path[c][1]]; tets[3] = corner[7];
+            tets[0] = corner[0]; tets[3] = corner[7];
+            tets[1] = corner[way[c][0]]; tets[2] = corner[way[c][1]];
         }
     }
 }

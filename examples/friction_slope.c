@@ -11,7 +11,8 @@
 
 static const double cube_x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5,
                                 -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
-static const int cube_t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
+static const int cube_t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4,
+                             2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
 
 /* Lets the block go at that mu for a second and measures in the second half: acceleration and speed downhill.
  * The slope is level ground under tilted gravity. Returns 0 on failure. */
@@ -31,9 +32,10 @@ static int slope(double mu, double epsv, double tangent, double *acceleration, d
     wd.tolerance = 1e-7;                                   /* m/s: we want nine digits */
     if (embipc_world_create(&wd, &world, NULL)) return 0;
     bd.x = cube_x; bd.vertex_count = 8; bd.triangles = cube_t; bd.triangle_count = 12;
-    bd.scale = 4; bd.position[1] = 1; bd.position[2] = -2;       /* the block stands on one triangle of its top */
+    bd.scale = 4; bd.position[1] = 1; bd.position[2] = -2;   /* the block stands on one triangle */
     ok = !embipc_body_create(world, &bd, &ground);
-    bd.kind = EMBIPC_AFFINE; bd.scale = 0.1; bd.position[1] = 0; bd.position[2] = 0.0501; bd.material.young = 1e8;
+    bd.kind = EMBIPC_AFFINE; bd.scale = 0.1; bd.position[1] = 0; bd.position[2] = 0.0501;
+    bd.material.young = 1e8;
     ok = ok && !embipc_body_create(world, &bd, &block);
     ok = ok && !embipc_world_set_pair(world, ground, block, mu, 1);
     for (i = 0; ok && i < 50; i++) ok = !embipc_world_step(world, NULL);
@@ -55,7 +57,8 @@ int main(void)
     if (!slope(0.49, epsv, tangent, &a, &v)) return 1;
     printf("mu 0.49: slides, acceleration %.9f m/s^2, Coulomb says %.9f\n", a, g * cosine * (tangent - 0.49));
     if (!slope(0.51, epsv, tangent, &a, &v)) return 1;
-    printf("mu 0.51: creeps, speed %.6e m/s, closed form says %.6e\n", v, epsv * (1 - sqrt(1 - tangent / 0.51)));
+    printf("mu 0.51: creeps, speed %.6e m/s, closed form says %.6e\n", v,
+           epsv * (1 - sqrt(1 - tangent / 0.51)));
     if (!slope(0.51, epsv / 100, tangent, &a, &v)) return 1;
     printf("mu 0.51: creeps, speed %.6e m/s where epsv is 100 times smaller\n", v);
     return 0;

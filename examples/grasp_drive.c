@@ -1,16 +1,17 @@
 /* grasp_drive.c - two plates on a prescribed motion squeeze a box, lift it, and run into the ground.
  *
- * You learn drives: keyframes for a kinematic body, contact forces read back in newtons, and a drive that cannot
- * get where it should telling by how much it fell short and who is in the way. The box, Young's modulus E,
- * area A, width L, Poisson's ratio 0, is squeezed by delta: each plate pushes with E A delta / L, and while
- * nothing accelerates the friction on each carries half the weight. */
+ * You learn drives: keyframes for a kinematic body, contact forces read back in newtons, and that a drive
+ * which cannot get where it should tells by how much it fell short and who is in the way. The box (Young's
+ * modulus E, area A, width L, Poisson's ratio 0) is squeezed by delta: each plate pushes with E A delta / L,
+ * and while nothing accelerates the friction on each carries half the weight. */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include <stdio.h>
 
 static const double cube_x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5,
                                 -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
-static const int cube_t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
+static const int cube_t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4,
+                             2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
 
 /* Steps until that time. Returns 0 on failure. */
 static int run(embipc_world *world, double until)
@@ -37,7 +38,7 @@ int main(void)
     embipc_world *world;
     embipc_body ground, plate[2], box;
     embipc_drive drive[2];
-    embipc_body_state s;
+    embipc_body_state s, p;
     embipc_drive_state d;
     embipc_body_view view;
     embipc_pair_force f;
@@ -66,11 +67,14 @@ int main(void)
     if (!ok) { puts(embipc_world_error(world)->text); return 1; }
 
     if (!run(world, 0.8)) return 1;                  /* squeezed, and on the way up at 0.125 m/s */
+    embipc_body_get_state(world, plate[0], &p);
     embipc_body_get_state(world, box, &s);
-    printf("at 0.8 s the box has been lifted by %.5f m, the plates by %.5f m\n", s.centre[2] - 0.05, 0.1 * 0.6 / 0.8);
+    printf("at 0.8 s the plates have been lifted by %.5f m, the box by %.5f m\n",
+           p.centre[2] - 0.125, s.centre[2] - 0.05);
     for (i = 0; i < 2; i++) {
         f = force_on(world, plate[i]);
-        printf("%s: squeezed with %.4f N, carries %.4f N\n", i ? "right" : "left", i ? f.force[0] : -f.force[0], -f.friction[2]);
+        printf("%s plate: squeezes with %.4f N, carries %.4f N\n", i ? "right" : "left",
+               i ? f.force[0] : -f.force[0], -f.friction[2]);
     }
     printf("closed forms: E A delta / L = %.4f N, half the weight = %.4f N\n",
            E * L * delta, 0.5 * rho * L * L * L * 9.81);

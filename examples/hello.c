@@ -9,8 +9,10 @@
 int main(void)
 {
     /* a unit cube around the origin, its triangles counter-clockwise seen from outside */
-    static const double x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5, -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
-    static const int t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
+    static const double x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5,
+                               -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
+    static const int t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4,
+                            2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
     embipc_world_def wd = embipc_default_world_def();
     embipc_body_def bd = embipc_default_body_def();
     embipc_world *world;
@@ -27,7 +29,7 @@ int main(void)
     for (i = 1; i <= 100; i++) {
         if (embipc_world_step(world, NULL)) { puts(embipc_world_error(world)->text); return 1; }
         embipc_body_get_state(world, box, &s);
-        if (i % 10 == 0) printf("after %.1f s the centre is at z = %.9f m\n", embipc_world_time(world), s.centre[2]);
+        if (i % 10 == 0) printf("after %.1f s its centre is at z = %.9f m\n", 0.01 * i, s.centre[2]);
     }
     embipc_world_destroy(world);
     return 0;

@@ -1,9 +1,9 @@
 /* solve_ldlt.c - the sparse L D L^T factorisation on its own.
  *
- * You learn to give a matrix as blocks, to factor it, to solve, and that factoring again with the same couplings
- * allocates nothing. The matrix is A = Laplacian (x) C on a grid of N^3 nodes that is held at its border, with a
- * 3x3 matrix C. The Laplacian has the eigenvector u = sin sin sin with eigenvalue 6 - 6 cos(pi / (N + 1)), so
- * A x = eigenvalue u (x) C e has the solution x = u (x) e, known to the last digit. */
+ * You learn to give a matrix as blocks, to factor it, to solve, and that factoring again with the same
+ * couplings allocates nothing. The matrix is A = Laplacian (x) C on a grid of N^3 nodes that is held at its
+ * border, with a 3x3 matrix C. The Laplacian has the eigenvector u = sin sin sin with the eigenvalue
+ * 6 - 6 cos(pi / (N + 1)), so A x = eigenvalue u (x) C e has the solution x = u (x) e. */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include <math.h>
@@ -37,9 +37,10 @@ int main(void)
     const double eigenvalue = 6 - 6 * cos(pi / (N + 1));
     embipc_allocator counting = {count_alloc, count_free, NULL};
     embipc_sparse_ldlt *f = embipc_sparse_ldlt_create(&counting);
+    embipc_result r;
     int count = 0, i, j, k, c, n, replaced, pass;
 
-    /* one block per node on the diagonal, and one per neighbour in x, y, z: A is symmetric, one side is enough */
+    /* a block per node on the diagonal and one per neighbour; A is symmetric, so one side is enough */
     for (k = 0, n = 0; k < N; k++) for (j = 0; j < N; j++) for (i = 0; i < N; i++, n++) {
         put(n, n, 6, C, pairs, blocks, &count);
         if (i) put(n, n - 1, -1, C, pairs, blocks, &count);
@@ -55,16 +56,17 @@ int main(void)
         double worst = 0;
         if (embipc_sparse_ldlt_factor(f, NODES, count, pairs, blocks, &replaced)) return 1;
         for (n = 0; n < NODES; n++) for (c = 0; c < 3; c++)
-            b[3 * n + c] = pass * eigenvalue * u[n] * (C[3 * c] * e[0] + C[3 * c + 1] * e[1] + C[3 * c + 2] * e[2]);
+            b[3 * n + c] = pass * eigenvalue * u[n] * (C[3*c] * e[0] + C[3*c + 1] * e[1] + C[3*c + 2] * e[2]);
         embipc_sparse_ldlt_solve(f, b);
-        for (n = 0; n < NODES; n++) for (c = 0; c < 3; c++) worst = fmax(worst, fabs(b[3 * n + c] - u[n] * e[c]));
+        for (n = 0; n < 3 * NODES; n++) worst = fmax(worst, fabs(b[n] - u[n / 3] * e[n % 3]));
         printf("pass %d: error %.3e, pivots replaced %d, allocations %ld, %.1f ms\n", pass, worst, replaced,
                allocations - before, 1e3 * (double)(clock() - start) / CLOCKS_PER_SEC);
         for (n = 0; n < 9 * count; n++) blocks[n] *= 2;
     }
 
     blocks[9 * (count - 1)] = NAN;                         /* what cannot be factored is said, not solved */
-    printf("with a nan in it: %s\n", embipc_result_text(embipc_sparse_ldlt_factor(f, NODES, count, pairs, blocks, NULL)));
+    r = embipc_sparse_ldlt_factor(f, NODES, count, pairs, blocks, NULL);
+    printf("with a nan in it: %s\n", embipc_result_text(r));
     embipc_sparse_ldlt_destroy(f);
     return 0;
 }

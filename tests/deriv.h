@@ -7,11 +7,12 @@
 #include <string.h>
 
 typedef double deriv_scalar(const double *x, void *arg);
-typedef void deriv_vector(const double *x, double *y, void *arg);   /* as many y as x; y is set, not added to */
+typedef void deriv_vector(const double *x, double *y, void *arg);   /* as many y as x; sets y */
 
-/* Largest error of the gradient g of f at x (n), relative to the largest entry of g or to `floor`, whichever is
- * more; steps are size * 1e-3 .. 1e-7. x is changed on the way and restored. */
-static double deriv_gradient_error(deriv_scalar *f, void *arg, int n, double *x, const double *g, double size, double floor_)
+/* Largest error of the gradient g of f at x (n), relative to the largest entry of g or to `floor`, whichever
+ * is more; steps are size * 1e-3 .. 1e-7. x is changed on the way and restored. */
+static double deriv_gradient_error(deriv_scalar *f, void *arg, int n, double *x, const double *g, double size,
+                                   double floor_)
 {
     double best = HUGE_VAL, scale = floor_;
     for (int i = 0; i < n; i++) scale = fmax(scale, fabs(g[i]));
@@ -36,9 +37,11 @@ static double deriv_gradient_error(deriv_scalar *f, void *arg, int n, double *x,
 }
 
 /* The same for the matrix H (n x n) = dy/dx. */
-static double deriv_hessian_error(deriv_vector *f, void *arg, int n, double *x, const double *H, double size, double floor_)
+static double deriv_hessian_error(deriv_vector *f, void *arg, int n, double *x, const double *H, double size,
+                                  double floor_)
 {
-    double best = HUGE_VAL, scale = floor_, *up = (double *)malloc((size_t)n * sizeof *up), *down = (double *)malloc((size_t)n * sizeof *down);
+    double best = HUGE_VAL, scale = floor_, *up = (double *)malloc((size_t)n * sizeof *up),
+           *down = (double *)malloc((size_t)n * sizeof *down);
     for (int i = 0; i < n * n; i++) scale = fmax(scale, fabs(H[i]));
     if (!(scale > 0)) scale = 1;
     for (double h = 1e-3 * size; h > 0.9e-7 * size; h /= 10) {
@@ -83,7 +86,8 @@ static void deriv_eigenvalues(int n, double *A, double *w)
         if (!(off > 1e-30 * all)) break;
         for (int p = 0; p < n; p++)
             for (int q = p + 1; q < n; q++) {
-                double a = A[n * p + q], angle = 0.5 * atan2(2 * a, A[n * p + p] - A[n * q + q]), c = cos(angle), s = sin(angle);
+                double a = A[n * p + q], angle = 0.5 * atan2(2 * a, A[n * p + p] - A[n * q + q]),
+                       c = cos(angle), s = sin(angle);
                 if (a == 0) continue;
                 for (int k = 0; k < n; k++) {
                     double kp = A[n * k + p], kq = A[n * k + q];
@@ -101,10 +105,10 @@ static void deriv_eigenvalues(int n, double *A, double *w)
     qsort(w, (size_t)n, sizeof *w, deriv_ascending);
 }
 
-/* Singular values of the 3x3 A, descending, to full relative precision: columns made orthogonal pair by pair. */
+/* Singular values of the 3x3 A, descending, to full relative precision: its columns are made orthogonal. */
 static void deriv_singular_values(const double A[9], double s[3])
 {
-    double B[9];
+    double B[9], smallest;
     memcpy(B, A, sizeof B);
     for (int sweep = 0; sweep < 40; sweep++)
         for (int p = 0; p < 2; p++)
@@ -127,6 +131,8 @@ static void deriv_singular_values(const double A[9], double s[3])
             }
     for (int q = 0; q < 3; q++) s[2 - q] = sqrt(B[q] * B[q] + B[3 + q] * B[3 + q] + B[6 + q] * B[6 + q]);
     qsort(s, 3, sizeof *s, deriv_ascending);
-    { double t = s[0]; s[0] = s[2]; s[2] = t; }
+    smallest = s[0];   /* to descending */
+    s[0] = s[2];
+    s[2] = smallest;
 }
 #endif

@@ -55,8 +55,9 @@ static test_mesh geometry_box_surface(int nx, int ny, int nz, double lx, double 
 /* unit sphere from an icosahedron: 20 * 4^level triangles */
 static test_mesh geometry_icosphere(int level)
 {
-    static const int f[60] = {0, 11, 5, 0, 5, 1, 0, 1, 7, 0, 7, 10, 0, 10, 11, 1, 5, 9, 5, 11, 4, 11, 10, 2, 10, 7, 6, 7, 1, 8,
-                              3, 9, 4, 3, 4, 2, 3, 2, 6, 3, 6, 8, 3, 8, 9, 4, 9, 5, 2, 4, 11, 6, 2, 10, 8, 6, 7, 9, 8, 1};
+    static const int f[60] = {0, 11, 5,  0, 5,  1, 0, 1, 7, 0, 7,  10, 0, 10, 11, 1, 5, 9, 5, 11,
+                              4, 11, 10, 2, 10, 7, 6, 7, 1, 8, 3,  9,  4, 3,  4,  2, 3, 2, 6, 3,
+                              6, 8,  3,  8, 9,  4, 9, 5, 2, 4, 11, 6,  2, 10, 8,  6, 7, 9, 8, 1};
     double g = (1 + sqrt(5.0)) / 2, l = sqrt(1 + g * g);
     test_mesh s = test_mesh_make(12, 20, 0);
     memcpy(s.tri, f, sizeof f);
@@ -110,8 +111,14 @@ static void geometry_rotation(double R[9])
         }
     } while (n > 1 || n < 0.01);
     n = 2 / n;
-    R[0] = 1 - n * (q[2] * q[2] + q[3] * q[3]); R[1] = n * (q[1] * q[2] - q[0] * q[3]); R[2] = n * (q[1] * q[3] + q[0] * q[2]);
-    R[3] = n * (q[1] * q[2] + q[0] * q[3]); R[4] = 1 - n * (q[1] * q[1] + q[3] * q[3]); R[5] = n * (q[2] * q[3] - q[0] * q[1]);
-    R[6] = n * (q[1] * q[3] - q[0] * q[2]); R[7] = n * (q[2] * q[3] + q[0] * q[1]); R[8] = 1 - n * (q[1] * q[1] + q[2] * q[2]);
+    R[0] = 1 - n * (q[2] * q[2] + q[3] * q[3]);
+    R[1] = n * (q[1] * q[2] - q[0] * q[3]);
+    R[2] = n * (q[1] * q[3] + q[0] * q[2]);
+    R[3] = n * (q[1] * q[2] + q[0] * q[3]);
+    R[4] = 1 - n * (q[1] * q[1] + q[3] * q[3]);
+    R[5] = n * (q[2] * q[3] - q[0] * q[1]);
+    R[6] = n * (q[1] * q[3] - q[0] * q[2]);
+    R[7] = n * (q[2] * q[3] + q[0] * q[1]);
+    R[8] = 1 - n * (q[1] * q[1] + q[2] * q[2]);
 }
 #endif

@@ -1,4 +1,5 @@
-/* Barrier: closed forms, derivatives, both ends of its range, and the gaps at which a pair rests under a load. */
+/* Barrier: closed forms, derivatives, both ends of its range, and the gaps at which a pair rests under a
+ * load. */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "test.h"
@@ -16,7 +17,8 @@ static void test_closed_form(void)
 {
     for (int e = -5; e <= 0; e++)
         for (int n = 0; n < 2000; n++) {
-            double dhat = pow(10, e), d = dhat * (n % 2 ? test_random() : pow(10, test_uniform(-12, 0))), first, second, b;
+            double dhat = pow(10, e), d = dhat * (n % 2 ? test_random() : pow(10, test_uniform(-12, 0))),
+                   first, second, b;
             long double r[3];
             if (d == 0 || d >= dhat) continue;
             b = embipc_barrier(d, dhat, &first, &second);
@@ -34,10 +36,14 @@ static void test_derivatives(void)
 {
     for (int e = -5; e <= 0; e++)
         for (int n = 0; n < 300; n++) {
-            double dhat = pow(10, e), d = dhat * pow(10, test_uniform(-6, -0.001)), first, second, best[2] = {HUGE_VAL, HUGE_VAL};
+            double dhat = pow(10, e), d = dhat * pow(10, test_uniform(-6, -0.001)), first, second,
+                   best[2] = {HUGE_VAL, HUGE_VAL};
             (void)embipc_barrier(d, dhat, &first, &second);
             for (double h = 1e-2; h > 1e-7; h /= 10) {
-                double up, down, b = embipc_barrier(d + h * d, dhat, &up, NULL) - embipc_barrier(d - h * d, dhat, &down, NULL), span = (d + h * d) - (d - h * d);
+                double up, down,
+                    b = embipc_barrier(d + h * d, dhat, &up, NULL) -
+                        embipc_barrier(d - h * d, dhat, &down, NULL),
+                    span = (d + h * d) - (d - h * d);
                 best[0] = fmin(best[0], fabs(b / span - first));
                 best[1] = fmin(best[1], fabs((up - down) / span - second));
             }
@@ -89,7 +95,7 @@ static void test_lower_end(void)
             ENSURE(embipc_barrier(touch[k], dhat, &first, &second) == (double)INFINITY);
             ENSURE(first == -(double)INFINITY && second == (double)INFINITY);
         }
-        ENSURE(embipc_barrier((double)NAN, dhat, NULL, NULL) == (double)INFINITY);   /* never taken for free */
+        ENSURE(embipc_barrier((double)NAN, dhat, NULL, NULL) == (double)INFINITY);   /* not free */
     }
 }
 
@@ -115,7 +121,8 @@ static void test_resting_gaps(void)
 static void test_kappa_for_load(void)
 {
     for (int n = 0; n < 1000; n++) {
-        double dhat = pow(10, test_uniform(-6, 1)), load = pow(10, test_uniform(-6, 6)), ratio = test_uniform(0.01, 0.99), pairs = 1 + floor(test_uniform(0, 9));
+        double dhat = pow(10, test_uniform(-6, 1)), load = pow(10, test_uniform(-6, 6)),
+               ratio = test_uniform(0.01, 0.99), pairs = 1 + floor(test_uniform(0, 9));
         double first, kappa = embi_kappa_for_load(load, pairs, ratio, dhat);
         (void)embipc_barrier(ratio * dhat, dhat, &first, NULL);
         ENSURE(kappa > 0);

@@ -1,5 +1,5 @@
-/* Elasticity: energies, gradients and Hessians against differences; rigid motion, patch test, spectra; cantilevers,
- * bars and pressed blocks against independently computed answers; oscillators through the world. */
+/* Elasticity: energies, gradients and Hessians against differences; rigid motion, patch test, spectra;
+ * cantilevers, bars and pressed blocks against independent answers; oscillators through the world. */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "geometry_test.h"
@@ -15,7 +15,8 @@ typedef struct model {
     double *X;               /* at rest (3n) */
 } model;
 
-static int model_make(model *o, const test_mesh *mesh, embipc_kind kind, const embipc_material *material, double h)
+static int model_make(model *o, const test_mesh *mesh, embipc_kind kind, const embipc_material *material,
+                      double h)
 {
     embipc_world_def wd = embipc_default_world_def();
     embipc_body_def d = embipc_default_body_def();
@@ -151,7 +152,11 @@ static void test_corotated_derivatives(void)
                 double *q, *p, *g, *g2, *K, *K2, *y, span = 0, size = 0, E0, quadratic = 0, linear = 0;
                 geometry_jitter(&mesh, 0.1);
                 if (!model_make(&o, &mesh, EMBIPC_FULL, &material, 0.01)) return;
-                q = vector(3 * o.n); p = vector(3 * o.n); g = vector(3 * o.n); g2 = vector(3 * o.n); y = vector(3 * o.n);
+                q = vector(3 * o.n);
+                p = vector(3 * o.n);
+                g = vector(3 * o.n);
+                g2 = vector(3 * o.n);
+                y = vector(3 * o.n);
                 strange_state(&o, kind, q);
                 embi_elastic_rotate(&o.b->elastic, q);
                 model_gradient(q, g, &o);
@@ -173,7 +178,8 @@ static void test_corotated_derivatives(void)
                     linear += g[i] * p[i];
                     quadratic += p[i] * y[i] / 2;
                 }
-                ENSURE_CLOSE(model_energy(q, &o), E0 + linear + quadratic, 1e-11 * (E0 + fabs(linear) + quadratic));
+                ENSURE_CLOSE(model_energy(q, &o), E0 + linear + quadratic,
+                             1e-11 * (E0 + fabs(linear) + quadratic));
                 if (round == 0) {   /* positive semi-definite at any rotations */
                     double *w = vector(3 * o.n);
                     deriv_eigenvalues(3 * o.n, K, w);
@@ -186,7 +192,8 @@ static void test_corotated_derivatives(void)
             }
 }
 
-/* where the rotation follows the state the gradient is the same: R is the maximiser, its change counts for nothing */
+/* where the rotation follows the state the gradient is the same: R is the maximiser, its change counts for
+ * nothing */
 static void test_corotated_envelope(void)
 {
     for (int round = 0; round < 12; round++) {
@@ -238,7 +245,8 @@ static void test_orthogonality_derivatives(void)
     }
 }
 
-/* The projection itself: at F = diag(s) the nine eigenpairs are known (twist, flip, stretch), negative ones cut. */
+/* The projection itself: at F = diag(s) the nine eigenpairs are known (twist, flip, stretch), negative ones
+ * cut. */
 static void test_orthogonality_projection(void)
 {
     embipc_material material = orthogonality(0.25);
@@ -253,7 +261,8 @@ static void test_orthogonality_projection(void)
         for (int i = 0; i < 3; i++) {
             H[9 * (4 * i) + 4 * i] += fmax(0, 3 * s[i] * s[i] - 1);   /* 4 ko = 1 */
             for (int j = i + 1; j < 3; j++) {
-                double same = s[i] * s[i] + s[j] * s[j] - 1, twist = fmax(0, same - s[i] * s[j]), flip = fmax(0, same + s[i] * s[j]);
+                double same = s[i] * s[i] + s[j] * s[j] - 1, twist = fmax(0, same - s[i] * s[j]),
+                       flip = fmax(0, same + s[i] * s[j]);
                 int a = 3 * i + j, b = 3 * j + i;
                 H[10 * a] += (twist + flip) / 2;
                 H[10 * b] += (twist + flip) / 2;
@@ -267,7 +276,9 @@ static void test_orthogonality_projection(void)
             for (int b = 0; b < 12; b++) {
                 double sum = 0;
                 for (int j = 0; j < 3; j++)
-                    for (int l = 0; l < 3; l++) sum += grad[a / 3 * 3 + j] * H[9 * (3 * (a % 3) + j) + 3 * (b % 3) + l] * grad[b / 3 * 3 + l];
+                    for (int l = 0; l < 3; l++)
+                        sum += grad[a / 3 * 3 + j] * H[9 * (3 * (a % 3) + j) + 3 * (b % 3) + l] *
+                               grad[b / 3 * 3 + l];
                 sum *= o.b->elastic.volume[0];
                 biggest = fmax(biggest, fabs(sum));
                 worst = fmax(worst, fabs(sum - K[12 * (3 * tet[a / 3] + a % 3) + 3 * tet[b / 3] + b % 3]));
@@ -382,16 +393,18 @@ static void test_rigid_motion(void)
             }
             embi_elastic_rotate(&o.b->elastic, q);
             model_gradient(q, g, &o);
-            for (int i = 0; i < 3 * o.n; i++) ENSURE(fabs(g[i]) < (offset > 0 ? 1e-10 : 1e-13) * 100 * E * L * L);
+            for (int i = 0; i < 3 * o.n; i++)
+                ENSURE(fabs(g[i]) < (offset > 0 ? 1e-10 : 1e-13) * 100 * E * L * L);
             for (int i = 0; i < 3 * o.n; i++) ENSURE(fabs(g[i]) < 1e-10 * E * L * L);
             ENSURE(model_energy(q, &o) < 1e-18 * E);
             /* objective: psi(R q) = psi(q), f(R q) = R f(q), from any former rotations */
-            for (int i = 0; i < 3 * o.n; i++) q0[i] = o.X[i] * (i % 3 == 1 ? 1.2 : 0.9) + test_uniform(-0.05, 0.05);
+            for (int i = 0; i < 3 * o.n; i++)
+                q0[i] = o.X[i] * (i % 3 == 1 ? 1.2 : 0.9) + test_uniform(-0.05, 0.05);
             embi_elastic_rotate(&o.b->elastic, q0);
             energy = model_energy(q0, &o);
             model_gradient(q0, g, &o);
             for (int i = 0; i < o.n; i++) embi_m3_mulv(q + 3 * i, R, q0 + 3 * i);
-            ENSURE_REL(model_energy_free(q, &o), energy, 1e-12);   /* asking does not turn the rotations held */
+            ENSURE_REL(model_energy_free(q, &o), energy, 1e-12);   /* asking turns nothing */
             ENSURE(model_energy(q0, &o) == energy);
             embi_elastic_rotate(&o.b->elastic, q);
             ENSURE_REL(model_energy(q, &o), energy, 1e-12);
@@ -420,8 +433,9 @@ typedef struct solver {
     double *rhs;
 } solver;
 
-/* prepares (K + shift M)^-1 on the nodes that are not fixed; rigid[k]: that axis of every node is held as well */
-static void solver_make(solver *v, model *o, const unsigned char *fixed, double shift, const unsigned char *axis)
+/* prepares (K + shift M)^-1 on the nodes that are not fixed; axis[k]: every node is held along it as well */
+static void solver_make(solver *v, model *o, const unsigned char *fixed, double shift,
+                        const unsigned char *axis)
 {
     embi_bsr *K = &o->b->A;
     embi_key *keys = (embi_key *)malloc((size_t)(K->row[o->n] + 1) * sizeof *keys);
@@ -434,7 +448,8 @@ static void solver_make(solver *v, model *o, const unsigned char *fixed, double 
     for (int i = 0; i < o->n; i++)
         for (int k = K->row[i]; k < K->row[i + 1]; k++)
             if (v->local[i] >= 0 && v->local[K->col[k]] >= 0)
-                keys[pairs++].key = embi_pack(embi_max_int(v->local[i], v->local[K->col[k]]), embi_min_int(v->local[i], v->local[K->col[k]]));
+                keys[pairs++].key = embi_pack(embi_max_int(v->local[i], v->local[K->col[k]]),
+                                              embi_min_int(v->local[i], v->local[K->col[k]]));
     ENSURE(embi_system_analyze(&v->m, &v->S, v->count, keys, pairs, EMBI_SYSTEM_AUTO));
     free(keys);
     ENSURE(embi_system_add_bsr(&v->S, K, v->local, 1));
@@ -443,7 +458,8 @@ static void solver_make(solver *v, model *o, const unsigned char *fixed, double 
             double B[9] = {0};
             int a = v->local[i], b = v->local[K->col[k]];
             if (a < 0 || b < 0) continue;
-            for (int c = 0; c < 3; c++) B[4 * c] = shift * o->b->mass[k] + (axis && axis[c] && a == b ? 1e12 : 0);
+            for (int c = 0; c < 3; c++)
+                B[4 * c] = shift * o->b->mass[k] + (axis && axis[c] && a == b ? 1e12 : 0);
             if (B[0] != 0 || B[4] != 0 || B[8] != 0) ENSURE(embi_system_add(&v->S, a, b, B));
         }
     ENSURE(embi_system_factor(&v->S) == 0);
@@ -467,8 +483,8 @@ static void solver_apply(solver *v, const double *f, double *u)
         else embi_set(u + 3 * i, 0, 0, 0);
 }
 
-/* The `count` (<= 12) lowest eigenvalues of K x = w M x by inverse iteration of a block with Rayleigh-Ritz; modes
- * (count vectors, M-orthonormal) may be NULL. The factor may carry a shift, the values do not. */
+/* The `count` (<= 12) lowest eigenvalues of K x = w M x by inverse iteration of a block with Rayleigh-Ritz;
+ * modes (count vectors, M-orthonormal) may be NULL. The factor may carry a shift, the values do not. */
 static void solver_modes(solver *v, int count, double *values, double *modes)
 {
     model *o = v->o;
@@ -551,7 +567,9 @@ static void test_mass(void)
         if (!lumped) {   /* of one tet: rho V/20 (1 + delta) */
             double expected = 0, found = 0;
             for (int t = 0; t < mesh.tet_count; t++)
-                for (int a = 0; a < 4; a++) expected += mesh.tets[4 * t + a] == 0 ? 7 * tet_volume(mesh.x, mesh.tets + 4 * t) / 10 : 0;
+                for (int a = 0; a < 4; a++)
+                    expected +=
+                        mesh.tets[4 * t + a] == 0 ? 7 * tet_volume(mesh.x, mesh.tets + 4 * t) / 10 : 0;
             found = o.b->mass[embi_bsr_find(&o.b->A, 0, 0)];
             ENSURE_REL(found, expected, 1e-12);
         } else
@@ -564,7 +582,8 @@ static void test_mass(void)
     }
     for (int i = 0; i < mesh.vertex_count; i++) {
         double quarter = 0;
-        for (int t = 0; t < 4 * mesh.tet_count; t++) quarter += mesh.tets[t] == i ? 7 * tet_volume(mesh.x, mesh.tets + t / 4 * 4) / 4 : 0;
+        for (int t = 0; t < 4 * mesh.tet_count; t++)
+            quarter += mesh.tets[t] == i ? 7 * tet_volume(mesh.x, mesh.tets + t / 4 * 4) / 4 : 0;
         ENSURE_REL(m[0][i], quarter, 1e-12);   /* row sums */
         ENSURE_REL(m[1][i], quarter, 1e-12);
     }
@@ -588,7 +607,8 @@ static void check_spectrum(const test_mesh *mesh, int averaged, const char *name
     }
     solver_make(&v, &o, NULL, 1e-9 * top, NULL);
     solver_modes(&v, count, values, NULL);
-    if (!(fabs(values[0]) < 1e-11 * top && fabs(values[5]) < 1e-11 * top && values[6] > 1e3 * fabs(values[5]) && values[6] > 1e-9 * top))
+    if (!(fabs(values[0]) < 1e-11 * top && fabs(values[5]) < 1e-11 * top &&
+          values[6] > 1e3 * fabs(values[5]) && values[6] > 1e-9 * top))
         printf("  %s: top %g: %g .. %g, %g\n", name, top, values[0], values[5], values[6]);
     ENSURE(fabs(values[0]) < 1e-11 * top && fabs(values[5]) < 1e-11 * top);
     ENSURE(values[6] > 1e3 * fabs(values[5]) && values[6] > 1e-9 * top);
@@ -598,13 +618,11 @@ static void check_spectrum(const test_mesh *mesh, int averaged, const char *name
 static void test_six_zero_eigenvalues(void)
 {
     for (int averaged = 0; averaged < 2; averaged++) {
-        test_mesh mesh = geometry_box_tets(1, 1, 1, 1, 1, 1);
-        mesh.tet_count = 1;   /* one tet */
-        mesh.tets[0] = 0; mesh.tets[1] = 4; mesh.tets[2] = 2; mesh.tets[3] = 1;
-        mesh.vertex_count = 5;
-        for (int k = 0; k < 3; k++) mesh.x[9 + k] = mesh.x[12 + k];   /* the used corners are 0, 1, 2 and x */
-        mesh.tets[1] = 3;
-        mesh.vertex_count = 4;
+        static const double corner[12] = {0, 0, 0, 1, 0.1, 0, 0.2, 0.9, 0, 0, 0.3, 1.1};
+        static const int one[4] = {0, 1, 2, 3};
+        test_mesh mesh = test_mesh_make(4, 0, 1);
+        memcpy(mesh.x, corner, sizeof corner);
+        memcpy(mesh.tets, one, sizeof one);
         check_spectrum(&mesh, averaged, "tet");
         test_mesh_free(&mesh);
         mesh = geometry_box_tets(3, 2, 2, 1, 1, 1);
@@ -615,10 +633,13 @@ static void test_six_zero_eigenvalues(void)
 }
 static void test_six_zero_eigenvalues_data(void)
 {
-    static const char *const name[] = {"fixtures/tet.msh", "fixtures/tet-perp-edges.msh", "fixtures/tet-pyramid.msh", "fixtures/cube.msh", "fixtures/pyramid.msh",
-                                       "fixtures/spike.msh", "fixtures/wedge.msh", "fixtures/torus.msh", "fixtures/bar-186.msh", "fixtures/bar-651.msh",
-                                       "fixtures/bar-2523.msh", "fixtures/rod.msh", "fixtures/mat20x20.msh", "fixtures/sphere1K.msh", "fixtures/beam_20x2x2.msh",
-                                       "scenes/ball.msh", "scenes/cyl_press_n7.msh"};
+    static const char *const name[] = {
+        "fixtures/tet.msh",      "fixtures/tet-perp-edges.msh", "fixtures/tet-pyramid.msh",
+        "fixtures/cube.msh",     "fixtures/pyramid.msh",        "fixtures/spike.msh",
+        "fixtures/wedge.msh",    "fixtures/torus.msh",          "fixtures/bar-186.msh",
+        "fixtures/bar-651.msh",  "fixtures/bar-2523.msh",       "fixtures/rod.msh",
+        "fixtures/mat20x20.msh", "fixtures/sphere1K.msh",       "fixtures/beam_20x2x2.msh",
+        "scenes/ball.msh",       "scenes/cyl_press_n7.msh"};
     if (!test_data("")) SKIP("needs DATA");
     for (size_t k = 0; k < sizeof name / sizeof name[0]; k++) {
         test_mesh mesh = test_mesh_read(test_data(name[k]));
@@ -672,7 +693,8 @@ static void check_patch(const test_mesh *mesh, int averaged)
     norm = 0;
     for (int i = 0; i < 9; i++) norm += E[i] * E[i];
     for (int t = 0; t < mesh->tet_count; t++) V += tet_volume(mesh->x, mesh->tets + 4 * t);
-    ENSURE_REL(model_energy(q, &o), V * (o.b->elastic.mu * norm + o.b->elastic.lambda / 2 * trace * trace), 1e-9);
+    ENSURE_REL(model_energy(q, &o), V * (o.b->elastic.mu * norm + o.b->elastic.lambda / 2 * trace * trace),
+               1e-9);
     free(q); free(exact); free(f); free(u); free(fixed);
     model_free(&o);
 }
@@ -700,10 +722,12 @@ static void test_patch(void)
 /* The linear-tet answers for the cantilever 1 x 0.1 x 0.1, E 1e6, rho 1000, small loads [validation.md 6b]:
  * mean z of the end face under self weight at 1e-3 m/s^2 and under 1e-3 N, first three lumped frequencies. */
 typedef struct beam_row { int fine; double poisson, weight, tip, f[3]; } beam_row;
-static const beam_row beam_table[6] = {
-    {0, 0.0, -8.321959e-5, -2.211666e-5, {0.64198, 0.73259, 3.83055}}, {0, 0.3, -7.630751e-5, -2.030618e-5, {0.65915, 0.78220, 3.88055}},
-    {0, 0.45, -4.523391e-5, -1.205711e-5, {0.81279, 1.10095, 4.61017}}, {1, 0.0, -1.246714e-4, -3.316992e-5, {0.54501, 0.57336, 3.28371}},
-    {1, 0.3, -1.189920e-4, -3.173182e-5, {0.55284, 0.59268, 3.30274}}, {1, 0.45, -8.998575e-5, -2.411381e-5, {0.60910, 0.71894, 3.59627}}};
+static const beam_row beam_table[6] = {{0, 0.0, -8.321959e-5, -2.211666e-5, {0.64198, 0.73259, 3.83055}},
+                                       {0, 0.3, -7.630751e-5, -2.030618e-5, {0.65915, 0.78220, 3.88055}},
+                                       {0, 0.45, -4.523391e-5, -1.205711e-5, {0.81279, 1.10095, 4.61017}},
+                                       {1, 0.0, -1.246714e-4, -3.316992e-5, {0.54501, 0.57336, 3.28371}},
+                                       {1, 0.3, -1.189920e-4, -3.173182e-5, {0.55284, 0.59268, 3.30274}},
+                                       {1, 0.45, -8.998575e-5, -2.411381e-5, {0.60910, 0.71894, 3.59627}}};
 
 /* mean of u_z over the nodes at x = length */
 static double end_deflection(const model *o, const double *u, double length)
@@ -722,7 +746,8 @@ static void end_load(const model *o, double *f, double length, double total)
 {
     int n = 0;
     for (int i = 0; i < o->n; i++) n += o->X[3 * i] > length * (1 - 1e-6);
-    for (int i = 0; i < o->n; i++) embi_set(f + 3 * i, 0, 0, o->X[3 * i] > length * (1 - 1e-6) ? total / n : 0);
+    for (int i = 0; i < o->n; i++)
+        embi_set(f + 3 * i, 0, 0, o->X[3 * i] > length * (1 - 1e-6) ? total / n : 0);
 }
 
 static void check_beam(const test_mesh *mesh, const beam_row *row, const char *name)
@@ -744,8 +769,9 @@ static void check_beam(const test_mesh *mesh, const beam_row *row, const char *n
     tip = end_deflection(&o, u, 1);
     solver_modes(&v, 7, values, NULL);
     for (int k = 0; k < 3; k++) values[k] = sqrt(values[k]) / (2 * acos(-1.0));
-    printf("  %-12s nu %.2f  weight %.6e (%.6e)  tip %.6e (%.6e)  f %.5f %.5f %.5f (%.5f %.5f %.5f)\n", name, row->poisson, weight, row->weight,
-           tip, row->tip, values[0], values[1], values[2], row->f[0], row->f[1], row->f[2]);
+    printf("  %-12s nu %.2f  weight %.6e (%.6e)  tip %.6e (%.6e)  f %.5f %.5f %.5f (%.5f %.5f %.5f)\n", name,
+           row->poisson, weight, row->weight, tip, row->tip, values[0], values[1], values[2], row->f[0],
+           row->f[1], row->f[2]);
     ENSURE_REL(weight, row->weight, 1e-4);
     ENSURE_REL(tip, row->tip, 1e-4);
     for (int k = 0; k < 3; k++) ENSURE_REL(values[k], row->f[k], 1e-4);
@@ -766,15 +792,16 @@ static void test_cantilever_data(void)
 {
     if (!test_data("")) SKIP("needs DATA");
     for (int k = 0; k < 6; k++) {
-        test_mesh mesh = test_mesh_read(test_data(beam_table[k].fine ? "fixtures/beam_40x4x4.msh" : "fixtures/beam_20x2x2.msh"));
+        test_mesh mesh = test_mesh_read(
+            test_data(beam_table[k].fine ? "fixtures/beam_40x4x4.msh" : "fixtures/beam_20x2x2.msh"));
         check_beam(&mesh, beam_table + k, beam_table[k].fine ? "beam_40x4x4" : "beam_20x2x2");
         test_mesh_free(&mesh);
     }
 }
 
-/* Column on its foot, nu = 0: the mean over the top face sinks by rho g L^2/(2E), exactly for linear tets, however
- * they are cut. Held to axial motion, its lowest frequency is c/(4L), that of a chain of n masses:
- * (c n/(pi L)) sin(pi/(4 n)) and a little more for the cut. */
+/* Column on its foot, nu = 0: the mean over the top face sinks by rho g L^2/(2E), exactly for linear tets,
+ * however they are cut. Held to axial motion, its lowest frequency is c/(4L), as n masses in a chain
+ * (c n/(pi L)) sin(pi/(4 n)), and a little more for the cut. */
 static void test_column(void)
 {
     double g = 1e-3, E = 1e5, rho = 1000, pi = acos(-1.0);
@@ -783,7 +810,8 @@ static void test_column(void)
         embipc_material material = corotated(E, 0, 0);
         static const unsigned char lateral[3] = {1, 1, 0};
         unsigned char *fixed = (unsigned char *)calloc((size_t)mesh.vertex_count, 1);
-        double *f = vector(3 * mesh.vertex_count), *u = vector(3 * mesh.vertex_count), sink = 0, area = 0, values[3], chain, frequency;
+        double *f = vector(3 * mesh.vertex_count), *u = vector(3 * mesh.vertex_count), sink = 0, area = 0,
+               values[3], chain, frequency;
         model o;
         solver v;
         material.density = rho;
@@ -821,15 +849,18 @@ static void test_column(void)
 static void test_averaged_cantilever(void)
 {
     static const double poisson[3] = {0.3, 0.45, 0.49};
-    static const double table[2][2][3] = {{{0.51, 0.31, 0.14}, {0.24, 0.14, 0.08}}, {{0.60, 0.55, 0.50}, {0.31, 0.29, 0.22}}};
+    static const double table[2][2][3] = {{{0.51, 0.31, 0.14}, {0.24, 0.14, 0.08}},
+                                          {{0.60, 0.55, 0.50}, {0.31, 0.29, 0.22}}};
     for (int averaged = 0; averaged < 2; averaged++)
         for (int coarse = 0; coarse < 2; coarse++)
             for (int k = 0; k < 3; k++) {
-                test_mesh mesh = coarse ? geometry_box_tets(4, 1, 1, 4, 1, 1) : geometry_box_tets(8, 2, 2, 4, 1, 1);
+                test_mesh mesh =
+                    coarse ? geometry_box_tets(4, 1, 1, 4, 1, 1) : geometry_box_tets(8, 2, 2, 4, 1, 1);
                 embipc_material material = corotated(1, poisson[k], averaged);
                 unsigned char *fixed = (unsigned char *)calloc((size_t)mesh.vertex_count, 1);
                 double *f = vector(3 * mesh.vertex_count), *u = vector(3 * mesh.vertex_count), ratio;
-                double shear = 1 / (2 * (1 + poisson[k])), exact = 64 / (3 * (1.0 / 12)) + 4 / (5.0 / 6 * shear);   /* Timoshenko, P = E = 1 */
+                double shear = 1 / (2 * (1 + poisson[k])),
+                       exact = 64 / (3 * (1.0 / 12)) + 4 / (5.0 / 6 * shear);   /* Timoshenko, P = E = 1 */
                 model o;
                 solver v;
                 if (!model_make(&o, &mesh, EMBIPC_FULL, &material, 0.01)) return;
@@ -839,7 +870,8 @@ static void test_averaged_cantilever(void)
                 end_load(&o, f, 4, -1);
                 solver_apply(&v, f, u);
                 ratio = -end_deflection(&o, u, 4) / exact;
-                printf("  cantilever %s %s nu %.2f: %.4f (%.2f)\n", coarse ? "4x1x1" : "8x2x2", averaged ? "averaged" : "plain   ", poisson[k], ratio, table[averaged][coarse][k]);
+                printf("  cantilever %s %s nu %.2f: %.4f (%.2f)\n", coarse ? "4x1x1" : "8x2x2",
+                       averaged ? "averaged" : "plain   ", poisson[k], ratio, table[averaged][coarse][k]);
                 ENSURE_CLOSE(ratio, table[averaged][coarse][k], 0.005 + 0.01 * table[averaged][coarse][k]);
                 solver_free(&v);
                 free(f); free(u); free(fixed);
@@ -852,16 +884,20 @@ static void test_averaged_block(void)
 {
     static const int cells[3][3] = {{3, 3, 2}, {6, 6, 3}, {8, 8, 6}};
     static const double poisson[3] = {0.45, 0.49, 0.499};
-    static const double table[3][2][3] = {{{0.0874, 0.0748, 0.0644}, {0.0756, 0.0665, 0.0616}}, {{0.227, 0.155, 0.0916}, {0.115, 0.0826, 0.0720}},
+    static const double table[3][2][3] = {{{0.0874, 0.0748, 0.0644}, {0.0756, 0.0665, 0.0616}},
+                                          {{0.227, 0.155, 0.0916}, {0.115, 0.0826, 0.0720}},
                                           {{1.68, 0.92, 0.245}, {0.309, 0.0895, 0.0769}}};
-    static const double digit[3][2][3] = {{{5e-5, 5e-5, 5e-5}, {5e-5, 5e-5, 5e-5}}, {{5e-4, 5e-4, 5e-5}, {5e-4, 5e-5, 5e-5}}, {{5e-3, 5e-3, 5e-4}, {5e-4, 5e-5, 5e-5}}};
+    static const double digit[3][2][3] = {{{5e-5, 5e-5, 5e-5}, {5e-5, 5e-5, 5e-5}},
+                                          {{5e-4, 5e-4, 5e-5}, {5e-4, 5e-5, 5e-5}},
+                                          {{5e-3, 5e-3, 5e-4}, {5e-4, 5e-5, 5e-5}}};
     for (int k = 0; k < 3; k++)
         for (int averaged = 0; averaged < 2; averaged++)
             for (int c = 0; c < 3; c++) {
                 test_mesh mesh = geometry_box_tets(cells[c][0], cells[c][1], cells[c][2], 2, 2, 1);
                 embipc_material material = corotated(1, poisson[k], averaged);
                 unsigned char *fixed = (unsigned char *)calloc((size_t)mesh.vertex_count, 1);
-                double *f = vector(3 * mesh.vertex_count), *u = vector(3 * mesh.vertex_count), *d = vector(3 * mesh.vertex_count), force = 0;
+                double *f = vector(3 * mesh.vertex_count), *u = vector(3 * mesh.vertex_count),
+                       *d = vector(3 * mesh.vertex_count), force = 0;
                 model o;
                 solver v;
                 if (!model_make(&o, &mesh, EMBIPC_FULL, &material, 0.01)) return;
@@ -877,8 +913,10 @@ static void test_averaged_block(void)
                 for (int i = 0; i < 3 * o.n; i++) u[i] += d[i];
                 embi_bsr_multiply(&o.b->A, u, f);
                 for (int i = 0; i < o.n; i++) force -= o.X[3 * i + 2] > 1 - 1e-6 ? f[3 * i + 2] : 0;
-                printf("  block %dx%dx%d %s nu %.3f: %.5f (%.4g)\n", cells[c][0], cells[c][1], cells[c][2], averaged ? "averaged" : "plain   ", poisson[k], force, table[k][averaged][c]);
-                ENSURE_CLOSE(force, table[k][averaged][c], 0.01 * table[k][averaged][c] + digit[k][averaged][c]);
+                printf("  block %dx%dx%d %s nu %.3f: %.5f (%.4g)\n", cells[c][0], cells[c][1], cells[c][2],
+                       averaged ? "averaged" : "plain   ", poisson[k], force, table[k][averaged][c]);
+                ENSURE_CLOSE(force, table[k][averaged][c],
+                             0.01 * table[k][averaged][c] + digit[k][averaged][c]);
                 solver_free(&v);
                 free(f); free(u); free(d); free(fixed);
                 model_free(&o);
@@ -911,7 +949,8 @@ static void test_determinant_bound(void)
     ENSURE(a <= 0.459338662 + 1e-9 && a >= 0.459338662 * 0.999);
     ENSURE(embi_elastic_determinant_bound(&s, q, p, 0.3) == 0.3);   /* never more than what is asked */
     for (int n = 0; n < 3000; n++) {
-        double D[9], G[9], first = 2, bound = n % 2 ? 1 : test_uniform(0.1, 1), size = pow(10, test_uniform(-3, 1));
+        double D[9], G[9], first = 2, bound = n % 2 ? 1 : test_uniform(0.1, 1),
+                           size = pow(10, test_uniform(-3, 1));
         for (int i = 0; i < 12; i++) {
             q[i] = test_uniform(-1, 1);
             p[i] = size * test_uniform(-1, 1);
@@ -950,14 +989,16 @@ static void test_determinant_bound(void)
 
 /* One bending mode of a clamped bar, started with a small velocity. Backward Euler with C = alpha M + beta K:
  *   (1 + h (alpha + beta w^2) + h^2 w^2) x' = x (1 + h (alpha + beta w^2)) + h v,   v' = (x' - x)/h */
-static void check_oscillator(double wh, double alpha_h, double beta_over_h, int steps, int lumped, double zeta_limit)
+static void check_oscillator(double wh, double alpha_h, double beta_over_h, int steps, int lumped,
+                             double zeta_limit)
 {
     test_mesh mesh = geometry_box_tets(6, 1, 1, 1, 0.15, 0.12);
     embipc_material material = corotated(1e5, 0.3, 0);
     model o;
     solver v;
     unsigned char *fixed = (unsigned char *)calloc((size_t)mesh.vertex_count, 1);
-    double values[4], *modes = vector(4 * 3 * mesh.vertex_count), w = 1, x = 0, speed, h, alpha, beta, amplitude = 1e-7, *t = vector(3 * mesh.vertex_count), e0 = 0, e1 = 0;
+    double values[4], *modes = vector(4 * 3 * mesh.vertex_count), w = 1, x = 0, speed, h, alpha, beta,
+                      amplitude = 1e-7, *t = vector(3 * mesh.vertex_count), e0 = 0, e1 = 0;
     double rel = steps > 100 ? 1e-4 : 2e-6;   /* rounding of q adds up */
     int nodes[16], count = 0;
     material.lumped = lumped;
@@ -992,13 +1033,16 @@ static void check_oscillator(double wh, double alpha_h, double beta_over_h, int 
     for (int i = 0; i < 3 * o.n; i++) o.s->v[i] = amplitude * modes[i];
     speed = amplitude;
     for (int k = 0; k < steps; k++) {
-        double damp = h * (alpha + beta * w * w), before = speed * speed + w * w * x * x, next, qx = 0, qv = 0, stray = 0;
+        double damp = h * (alpha + beta * w * w), before = speed * speed + w * w * x * x, next, qx = 0,
+               qv = 0, stray = 0;
         embipc_step_stats stats;
         ENSURE(embipc_world_step(o.w, &stats) == EMBIPC_OK);
         next = (x * (1 + damp) + h * speed) / (1 + damp + h * h * w * w);
         speed = (next - x) / h;
         x = next;
-        if (damp == 0) ENSURE_REL(speed * speed + w * w * x * x, before / (1 + w * w * h * h), 1e-12);   /* the recurrence is what it should be */
+        if (damp == 0)
+            ENSURE_REL(speed * speed + w * w * x * x, before / (1 + w * w * h * h),
+                       1e-12);               /* the recurrence is what it should be */
         embi_mass_multiply(o.b, modes, t);   /* modal coordinates of the world's state */
         for (int i = 0; i < 3 * o.n; i++) {
             qx += t[i] * (o.s->q[i] - o.X[i]);
@@ -1011,7 +1055,7 @@ static void check_oscillator(double wh, double alpha_h, double beta_over_h, int 
         if (k == 0) e0 = qv * qv + w * w * qx * qx;
         e1 = qv * qv + w * w * qx * qx;
     }
-    if (zeta_limit > 0)   /* decay e^(-2 zeta w t) of the energy, with the share w h/2 that the integrator adds */
+    if (zeta_limit > 0)   /* energy falls as e^(-2 zeta w t), the integrator adds w h/2 to zeta */
         ENSURE_REL(-log(e1 / e0) / (2 * w * h * (steps - 1)), zeta_limit + wh / 2, 0.05);
     free(modes);
     free(fixed);

@@ -1,5 +1,5 @@
-/* Friction: the smoothed Coulomb potential, its derivatives in the plane, the creep it must have, and a block that
- * slides. */
+/* Friction: the smoothed Coulomb potential, its derivatives in the plane, the creep it must have, and a block
+ * that slides. */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "geometry_test.h"
@@ -18,7 +18,8 @@ static void test_closed_form(void)
         ENSURE_REL(f0(e, e), e, 1e-15);
         ENSURE_REL(f0(5 * e, e), 5 * e, 1e-15);
         for (int n = 0; n < 500; n++) {
-            double y = e * (n % 2 ? test_uniform(0, 3) : pow(10, test_uniform(-10, 2))), s = y / e, f1 = s < 1 ? 2 * s - s * s : 1;
+            double y = e * (n % 2 ? test_uniform(0, 3) : pow(10, test_uniform(-10, 2))), s = y / e,
+                   f1 = s < 1 ? 2 * s - s * s : 1;
             double value = embipc_friction(y, e, &over, &slope);
             ENSURE_REL(over * y, f1, 1e-14);
             ENSURE_CLOSE(slope, s < 1 ? 2 * (1 - s) / e : 0, 1e-14 / e);
@@ -46,7 +47,8 @@ static void test_smooth(void)
             ENSURE(best[0] < 1e-8);
             ENSURE(best[1] < 1e-6);
         }
-        ENSURE_REL(embipc_friction(e * (1 - 1e-12), e, &over, &slope), embipc_friction(e * (1 + 1e-12), e, &above, NULL), 1e-11);
+        ENSURE_REL(embipc_friction(e * (1 - 1e-12), e, &over, &slope),
+                   embipc_friction(e * (1 + 1e-12), e, &above, NULL), 1e-11);
         ENSURE_REL(over, above, 1e-11);
         ENSURE(slope * e < 1e-11);
         (void)embipc_friction(e, e, &over, &slope);
@@ -79,7 +81,8 @@ static void test_plane(void)
 {
     for (int k = 0; k < 3000; k++) {
         plane p;
-        double R[9], u[3], g[3] = {0, 0, 0}, S[9] = {0}, E[9], w[3], share = k % 3 == 0 ? pow(10, test_uniform(-8, -1)) : test_uniform(0.05, 3);
+        double R[9], u[3], g[3] = {0, 0, 0}, S[9] = {0}, E[9], w[3],
+                           share = k % 3 == 0 ? pow(10, test_uniform(-8, -1)) : test_uniform(0.05, 3);
         geometry_rotation(R);
         p.e = pow(10, test_uniform(-9, 0));
         p.weight = pow(10, test_uniform(-3, 3));
@@ -91,7 +94,8 @@ static void test_plane(void)
         embi_friction_derivatives(u, p.n, p.e, 0, p.weight, g, S);
         ENSURE(deriv_gradient_error(plane_energy, &p, 3, u, g, p.e, p.weight * 0.1) < 2e-6);
         ENSURE(embi_norm(g) <= p.weight * (1 + 1e-14));   /* inside the friction cone */
-        if (fabs(share - 1) > 0.01 && share > 0.002) ENSURE(deriv_hessian_error(plane_gradient, &p, 3, u, S, p.e, 0) < 1e-5);
+        if (fabs(share - 1) > 0.01 && share > 0.002)
+            ENSURE(deriv_hessian_error(plane_gradient, &p, 3, u, S, p.e, 0) < 1e-5);
         memcpy(E, S, sizeof E);
         deriv_eigenvalues(3, E, w);
         ENSURE(w[0] >= -1e-14 * w[2] && w[2] > 0);
@@ -127,8 +131,8 @@ static void test_creep(void)
     }
 }
 
-/* A block on level ground, pushed: v falls by mu g h in every step while it slides, exactly, since its weight is all
- * that the ground carries; then it stays. Through the world. */
+/* A block on level ground, pushed: v falls by mu g h in every step while it slides, exactly, since its weight
+ * is all that the ground carries; then it stays. Through the world. */
 static void test_block_slides(void)
 {
     embipc_world_def wd = embipc_default_world_def();

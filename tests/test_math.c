@@ -20,7 +20,7 @@ static double rotation_error(const double R[9])
             double e = R[i] * R[j] + R[3 + i] * R[3 + j] + R[6 + i] * R[6 + j] - (i == j);
             worst = fabs(e) <= worst ? worst : fabs(e);
         }
-    return R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) + R[2] * (R[3] * R[7] - R[4] * R[6]) > 0 ? worst : HUGE_VAL;
+    return embi_m3_det(R) > 0 ? worst : HUGE_VAL;
 }
 
 static double overlap(const double R[9], const double F[9])
@@ -79,7 +79,8 @@ static void test_matrices(void)
         for (int i = 0; i < 9; i++) ENSURE_CLOSE(C[i], i % 4 == 0, 1e-13 / fabs(embi_m3_det(A)));
         embi_cross(r, v, w);
         ENSURE_CLOSE(embi_dot(r, v), 0, 1e-15);
-        ENSURE_CLOSE(embi_dot(r, r), embi_dot(v, v) * embi_dot(w, w) - embi_dot(v, w) * embi_dot(v, w), 1e-14);
+        ENSURE_CLOSE(embi_dot(r, r), embi_dot(v, v) * embi_dot(w, w) - embi_dot(v, w) * embi_dot(v, w),
+                     1e-14);
     }
     {
         double flat[9] = {1, 2, 3, 2, 4, 6, 0, 1, 1}, keep[9] = {7, 7, 7, 7, 7, 7, 7, 7, 7};
@@ -115,7 +116,8 @@ static void test_rotation_vector(void)
         embi_scale(k, 1 / angle, w);
         embi_cross(r, k, p);
         embi_m3_mulv(w, R, p);
-        for (int i = 0; i < 3; i++) ENSURE_CLOSE(w[i], p[i] * c + r[i] * s + k[i] * embi_dot(k, p) * (1 - c), 1e-14);
+        for (int i = 0; i < 3; i++)
+            ENSURE_CLOSE(w[i], p[i] * c + r[i] * s + k[i] * embi_dot(k, p) * (1 - c), 1e-14);
     }
 }
 
@@ -128,7 +130,8 @@ static void test_eigen_symmetric(void)
             for (int i = 0; i < n; i++)
                 for (int j = 0; j <= i; j++) A[n * i + j] = A[n * j + i] = scale * test_uniform(-1, 1);
             if (kind % 3 == 1)   /* rank one plus the identity: n - 1 equal eigenvalues */
-                for (int i = 0; i < n * n; i++) A[i] = scale * ((i / n + 1) * (i % n + 1) * 0.01 + (i / n == i % n));
+                for (int i = 0; i < n * n; i++)
+                    A[i] = scale * ((i / n + 1) * (i % n + 1) * 0.01 + (i / n == i % n));
             if (kind == 2) memset(A, 0, sizeof A);
             memcpy(B, A, sizeof A);
             embi_eigen_symmetric(n, B, V);
@@ -153,7 +156,8 @@ static void test_polar_random(void)
         if (n % 2)
             for (int i = 0; i < 9; i++) F[i] = scale * test_uniform(-1, 1);
         else
-            with_singular_values(F, scale * pow(10, test_uniform(-8, 0)), scale, (n % 4 ? 1 : -1) * scale * pow(10, test_uniform(-8, 0)));
+            with_singular_values(F, scale * pow(10, test_uniform(-8, 0)), scale,
+                                 (n % 4 ? 1 : -1) * scale * pow(10, test_uniform(-8, 0)));
         geometry_rotation(R);
         embi_polar(R, F);
         check_polar(R, F);
@@ -201,8 +205,10 @@ static void test_polar_exact(void)
 /* flat, needle, point, mirrored; and all of that axis-aligned, where zeros are exact */
 static void test_polar_degenerate(void)
 {
-    static const double s[][3] = {{1, 1, 0}, {1, 0.3, 0}, {1, 0, 0}, {0, 0, 0}, {1, 1, -1}, {1, 0.5, -0.2}, {1, 1, -1e-9}, {1, 1e-3, -1e-3},
-                                  {1, 1, 1}, {2, 2, -2}, {1, 1e-12, 0}, {1e-30, 1e-31, 0}, {1e30, 1e30, -1e29}, {-1, -1, 1}, {-1, -1, -1}};
+    static const double s[][3] = {{1, 1, 0},           {1, 0.3, 0},    {1, 0, 0},     {0, 0, 0},
+                                  {1, 1, -1},          {1, 0.5, -0.2}, {1, 1, -1e-9}, {1, 1e-3, -1e-3},
+                                  {1, 1, 1},           {2, 2, -2},     {1, 1e-12, 0}, {1e-30, 1e-31, 0},
+                                  {1e30, 1e30, -1e29}, {-1, -1, 1},    {-1, -1, -1}};
     for (size_t k = 0; k < sizeof s / sizeof s[0]; k++)
         for (int n = 0; n < 200; n++) {
             double F[9], R[9];
@@ -223,7 +229,7 @@ static void test_polar_degenerate(void)
     }
 }
 
-/* the guess decides how long it takes, not what comes out: half turns away from the answer are the hard ones */
+/* the guess decides how long it takes, not what comes out: half turns from the answer are the hard ones */
 static void test_polar_any_guess(void)
 {
     double worst = 0;

@@ -385,7 +385,7 @@ static void test_soft_ball_gives_way(void)
     scene s;
     embipc_world_def wd = drive_world();
     embipc_body_def d = scene_def("wall", EMBIPC_FIXED, 0.05, 0, 0);
-    double worst = 0;
+    double worst = 0, peak = 0;
     for (int i = 0; i < 3; i++) wd.gravity[i] = 0;
     s = scene_empty(&wd);
     scene_box(&s, d, 0.02, 0.2, 0.2, 1);
@@ -396,12 +396,13 @@ static void test_soft_ball_gives_way(void)
     scene_drive(&s, 1, keys, 3, NULL, NULL, 0);
     for (int n = 0; n < 70 && scene_step(&s); n++) {
         worst = fmax(worst, drive_state(&s, 0).short_m);
+        peak = fmax(peak, scene_state(s.w, s.body[2]).elastic);
         ENSURE(!drive_state(&s, 0).blocked);
         ENSURE(scene_sound(s.w));
     }
     ENSURE(worst == 0);
-    printf("  soft ball let go: elastic energy %.3g J\n", scene_state(s.w, s.body[2]).elastic);
-    ENSURE(scene_state(s.w, s.body[2]).elastic < 1e-4);
+    printf("  soft ball: %.3g J when squeezed, %.3g J after\n", peak, scene_state(s.w, s.body[2]).elastic);
+    ENSURE(peak > 2e-3 && scene_state(s.w, s.body[2]).elastic < 0.2 * peak);
     scene_end(&s);
 }
 

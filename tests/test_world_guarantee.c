@@ -236,9 +236,9 @@ static void test_stop_flag(void)
         s = scene_make(which, &wd);
         (void)ENSURE_OK(s.w, embipc_world_set_limits(s.w, 100, &stop.flag));
         for (int n = 0; n < 60; n++) {
-            stop.flag = stop.hold = n % 7 == 3;   /* up before the step: not one iteration */
+            stop.flag = stop.hold = n % 7 == 3;   /* up before the step: one iteration, and no more */
             if (!scene_step(&s)) break;
-            if (n % 7 == 3) ENSURE(s.stats.newton_iterations == 0 && !s.stats.converged);
+            if (n % 7 == 3) ENSURE(s.stats.newton_iterations == 1);
             cut += !s.stats.converged;
             ENSURE(scene_sound(s.w));
         }
@@ -255,20 +255,32 @@ static void test_stop_flag(void)
 /* Going back to the start must not put two bodies into each other: the second came when the first had left. */
 static void test_reset_keeps_bodies_apart(void)
 {
-    embipc_world_def wd = embipc_default_world_def();
-    scene s = scene_empty(&wd);
-    embipc_body_def d = scene_def("first", EMBIPC_AFFINE, 0, 0, 1);
-    scene_box(&s, d, 0.1, 0.1, 0.1, 1);
-    for (int n = 0; n < 40; n++) scene_step(&s);
-    d = scene_def("second", EMBIPC_AFFINE, 0.03, 0, 1);
-    scene_box(&s, d, 0.1, 0.1, 0.1, 1);
-    for (int n = 0; n < 5; n++) scene_step(&s);
-    ENSURE(scene_sound(s.w));
-    embipc_world_reset(s.w);
-    ENSURE(scene_sound(s.w));
-    scene_step(&s);
-    ENSURE(scene_sound(s.w));
-    scene_end(&s);
+    for (int k = 0; k < 3; k++) {
+        embipc_world_def wd = embipc_default_world_def();
+        scene s = scene_empty(&wd);
+        embipc_body_def d = scene_def("first", EMBIPC_AFFINE, 0, 0, 1);
+        unsigned long long bits;
+        embipc_result r;
+        double time;
+        scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+        for (int n = 0; n < 40; n++) scene_step(&s);
+        d = scene_def("second", k == 2 ? EMBIPC_FIXED : EMBIPC_AFFINE, k == 1 ? 0.2 : 0.03, 0, 1);
+        scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+        for (int n = 0; n < 5; n++) scene_step(&s);
+        ENSURE(scene_sound(s.w));
+        bits = scene_bits(s.w);
+        time = embipc_world_time(s.w);
+        r = embipc_world_reset(s.w);
+        ENSURE(scene_sound(s.w));
+        if (k == 1) ENSURE(r == EMBIPC_OK && embipc_world_time(s.w) == 0);
+        else {
+            ENSURE(r == EMBIPC_ERR_INTERSECTION && embipc_world_time(s.w) == time && scene_bits(s.w) == bits);
+            ENSURE(strstr(embipc_world_error(s.w)->text, "first") && strstr(embipc_world_error(s.w)->text, "second"));
+        }
+        scene_step(&s);
+        ENSURE(scene_sound(s.w));
+        scene_end(&s);
+    }
 }
 
 /* Random heaps: all kinds, sizes, frictions, speeds and damping, a kinematic stirrer, and random limits. */

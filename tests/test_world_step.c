@@ -426,7 +426,7 @@ static void test_two_runs_and_reset(void)
         embipc_world_memory(a.w, &bytes, NULL, &before);
         for (int again = 0; again < 2; again++) {
             int same = 1;
-            embipc_world_reset(a.w);
+            (void)ENSURE_OK(a.w, embipc_world_reset(a.w));
             ENSURE(embipc_world_time(a.w) == 0);
             for (int n = 0; n < 40 && scene_step(&a); n++) same = same && bits[n] == scene_bits(a.w);
             if (!same) printf("  %s: run %d after a reset differs\n", scene_names[which], again + 2);
@@ -808,6 +808,63 @@ static void test_forces_of_a_block_at_rest(void)
     }
 }
 
+/* A step that calls itself converged is in balance: for each free body the change of momentum is h times gravity and the contact
+ * forces that are reported. Returns the worst residual in units of mass times the body's tolerance. */
+static double imbalance(scene *s)
+{
+    double before[SCENE_BODIES][3], worst = 0;
+    embipc_pair_force f[64];
+    int n;
+    for (int k = 0; k < s->n; k++) memcpy(before[k], scene_state(s->w, s->body[k]).momentum, sizeof before[k]);
+    if (!scene_step(s) || !s->stats.converged) return 0;
+    n = embipc_world_pair_forces(s->w, f, 64);
+    ENSURE(n <= 64);
+    for (int k = 0; k < s->n; k++) {
+        embipc_body_state st = scene_state(s->w, s->body[k]);
+        embipc_body_parameters p;
+        const embi_body *b = s->w->s.body + k;
+        double h = s->w->s.h, r = 0;
+        if (!embi_is_dynamic(b) || b->driven_nodes || b->material.damping[0] > 0) continue;
+        (void)embipc_body_get_parameters(s->w, s->body[k], &p);
+        for (int i = 0; i < 3; i++) {
+            double total = st.mass * s->w->s.gravity[i];
+            for (int j = 0; j < n; j++)
+                total += f[j].a.index1 == s->body[k].index1 ? f[j].force[i] : f[j].b.index1 == s->body[k].index1 ? -f[j].force[i] : 0;
+            r = fmax(r, fabs(st.momentum[i] - before[k][i] - h * total));
+        }
+        worst = fmax(worst, r / (st.mass * p.tolerance));
+    }
+    return worst;
+}
+static void test_converged_means_balanced(void)
+{
+    for (int which = 0; which < SCENE_COUNT; which++) {
+        scene s = scene_make(which, NULL);
+        double worst = 0;
+        for (int n = 0; n < 60; n++) worst = fmax(worst, imbalance(&s));
+        printf("  imbalance of converged steps, %s: %.3g of mass times tolerance\n", scene_names[which], worst);
+        ENSURE(worst < 100);
+        scene_end(&s);
+    }
+    for (int k = 0; k < 4; k++) {   /* out of gaps as an impact leaves them */
+        static const double gap[4] = {1e-4, 1e-6, 1e-9, 1e-12};
+        embipc_world_def wd = embipc_default_world_def();
+        scene s = scene_empty(&wd);
+        embipc_body_def d = scene_def("ground", EMBIPC_FIXED, 0, 0, 0);
+        test_mesh m = test_mesh_box(-0.5, -0.5, -0.1, 0.5, 0.5, 0);
+        double worst = 0;
+        scene_add_mesh(&s, &d, &m, 0);
+        d = scene_def("block", EMBIPC_FULL, 0.013, 0.021, 0);
+        m = scene_mesh_tet_box(1, 1, 1, 0.1, 0.1, 0.1);
+        for (int i = 0; i < m.vertex_count; i++) m.x[3 * i + 2] = m.x[3 * i + 2] > 0 ? 0.1 : gap[k];
+        scene_add_mesh(&s, &d, &m, 0);
+        for (int n = 0; n < 20; n++) worst = fmax(worst, imbalance(&s));
+        printf("  imbalance of converged steps out of a gap of %g m: %.3g of mass times tolerance\n", gap[k], worst);
+        ENSURE(worst < 100);
+        scene_end(&s);
+    }
+}
+
 /* a = F/m, on the whole body and at a vertex; the force is gone in the next step */
 static void test_applied_force_and_velocity(void)
 {
@@ -836,7 +893,7 @@ static void test_applied_force_and_velocity(void)
         scene_step(&s);
         st = scene_state(s.w, s.body[0]);
         for (int i = 0; i < 3; i++) ENSURE_REL(st.momentum[i], 3 * F[i] * wd.time_step, 1e-10);
-        embipc_world_reset(s.w);
+        (void)ENSURE_OK(s.w, embipc_world_reset(s.w));
         (void)ENSURE_OK(s.w, embipc_body_set_velocity(s.w, s.body[0], v0, spin));
         st = scene_state(s.w, s.body[0]);
         for (int i = 0; i < 3; i++) {
@@ -935,6 +992,7 @@ int main(int argc, char **argv)
     RUN(empty_cage_tets);
     RUN(affine_never_inverts);
     RUN(forces_of_a_block_at_rest);
+    RUN(converged_means_balanced);
     RUN(applied_force_and_velocity);
     RUN(resting_gap);
     RUN(impact_table);

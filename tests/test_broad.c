@@ -1,0 +1,495 @@
+/* Broad phase against all pairs: ownership, candidates for every displacement in their range, self contact
+ * with its clamp at rest, exact crossings. */
+#define EMBIPC_IMPLEMENTATION
+#include "../embipc.h"
+#include "geometry_test.h"
+
+/* ---- two surfaces (or one) with their trees, and lists of all their primitives ---- */
+
+typedef struct side {
+    test_mesh mesh;
+    embi_bvh bvh;
+    embi_surface s;
+    int *edge, edges;        /* (2 each) */
+    double *rest;
+} side;
+
+typedef struct scene {
+    embi_memory m;
+    side a, b;
+    int self;                /* b is a */
+    embi_key *keys;
+    int key_count, key_cap;
+    embi_candidate *list;
+    int count, cap;
+} scene;
+
+static void side_make(embi_memory *m, side *d, test_mesh mesh, int base)
+{
+    int nt = mesh.tri_count, nv = mesh.vertex_count;
+    embi_key *keys = (embi_key *)calloc((size_t)(6 * nt), sizeof *keys);
+    unsigned char *used = (unsigned char *)calloc((size_t)nv, 1);
+    memset(d, 0, sizeof *d);
+    d->mesh = mesh;
+    d->rest = (double *)malloc((size_t)(3 * nv) * sizeof(double));
+    memcpy(d->rest, mesh.x, (size_t)(3 * nv) * sizeof(double));
+    ENSURE(embi_bvh_build(m, &d->bvh, mesh.x, mesh.tri, nt, nv, keys, used));
+    embi_bvh_refit(&d->bvh, mesh.x, mesh.tri, nt);
+    d->s.x = d->mesh.x;
+    d->s.rest = d->rest;
+    d->s.tri = d->mesh.tri;
+    d->s.nt = nt;
+    d->s.base = base;
+    d->s.bvh = &d->bvh;
+    d->edge = (int *)malloc((size_t)(6 * nt) * sizeof(int));
+    for (int i = 0; i < 3 * nt; i++) {
+        int p = mesh.tri[i], q = mesh.tri[i / 3 * 3 + (i + 1) % 3], known = 0;
+        for (int k = 0; k < d->edges && !known; k++)
+            known = (d->edge[2 * k] == p && d->edge[2 * k + 1] == q) ||
+                    (d->edge[2 * k] == q && d->edge[2 * k + 1] == p);
+        if (known) continue;
+        d->edge[2 * d->edges] = p;
+        d->edge[2 * d->edges++ + 1] = q;
+    }
+    free(keys);
+    free(used);
+}
+static void side_free(embi_memory *m, side *d)
+{
+    embi_bvh_free(m, &d->bvh);
+    test_mesh_free(&d->mesh);
+    free(d->edge);
+    free(d->rest);
+}
+static void scene_make(scene *c, test_mesh a, const test_mesh *b)
+{
+    memset(c, 0, sizeof *c);
+    embi_memory_init(&c->m, NULL);
+    side_make(&c->m, &c->a, a, 100);
+    c->self = !b;
+    if (b) side_make(&c->m, &c->b, *b, 100 + a.vertex_count);
+}
+static side *second(scene *c) { return c->self ? &c->a : &c->b; }
+static void scene_free(scene *c)
+{
+    EMBI_RELEASE(&c->m, c->keys, c->key_cap);
+    EMBI_RELEASE(&c->m, c->list, c->cap);
+    side_free(&c->m, &c->a);
+    if (!c->self) side_free(&c->m, &c->b);
+    ENSURE(c->m.bytes == 0);
+}
+static void scene_search(scene *c, const double range[6], const embi_pair_rule *rule)
+{
+    double travel = 0;
+    for (int k = 0; k < 3; k++) travel += pow(fmax(fabs(range[k]), fabs(range[3 + k])), 2);
+    c->key_count = c->count = 0;
+    ENSURE(embi_bvh_pairs(&c->m, &c->a.s, &second(c)->s, range, rule->dhat + rule->xi, &c->keys,
+                          &c->key_count, &c->key_cap));
+    ENSURE(embi_candidates(&c->m, &c->a.s, &second(c)->s, c->keys, c->key_count, rule,
+                           sqrt(travel) * (1 + 1e-15), &c->list, &c->count, &c->cap));
+}
+
+/* 64 bits that name a primitive pair, whatever the order of its sides and of the vertices within */
+static unsigned long long pair_name(const int v[4], int edge_edge)
+{
+    unsigned long long id[4];
+    int t[4];
+    memcpy(t, v, sizeof t);
+#define SWAP_IF(i, j) do { if (t[i] > t[j]) { int s_ = t[i]; t[i] = t[j]; t[j] = s_; } } while (0)
+    if (edge_edge) {
+        SWAP_IF(0, 1);
+        SWAP_IF(2, 3);
+        if (t[0] > t[2] || (t[0] == t[2] && t[1] > t[3])) {
+            int p = t[0], q = t[1];
+            t[0] = t[2];
+            t[1] = t[3];
+            t[2] = p;
+            t[3] = q;
+        }
+    } else {
+        SWAP_IF(1, 2);
+        SWAP_IF(2, 3);
+        SWAP_IF(1, 2);
+    }
+    for (int i = 0; i < 4; i++) id[i] = (unsigned long long)t[i];
+    return ((id[0] << 15 | id[1]) << 15 | id[2]) << 15 | id[3] | (unsigned long long)(edge_edge != 0) << 63;
+}
+
+typedef struct named { unsigned long long name; double d; } named;
+static int by_name(const void *a, const void *b)
+{
+    unsigned long long x = ((const named *)a)->name, y = ((const named *)b)->name;
+    return x < y ? -1 : x > y;
+}
+
+static int share_vertex(const int v[4], int split)
+{
+    for (int i = 0; i < split; i++)
+        for (int j = split; j < 4; j++)
+            if (v[i] == v[j]) return 1;
+    return 0;
+}
+/* The names of all primitive pairs closer than reach with the vertices of the two sides at xa and xb. */
+static int all_pairs(scene *c, const double *xa, const double *xb, double reach, named **out)
+{
+    int n = 0, cap = 1024;
+    named *list = (named *)malloc((size_t)cap * sizeof *list);
+    side *side_a = &c->a, *side_b = second(c);
+    for (int kind = 0; kind < (c->self ? 2 : 3); kind++) {   /* points of a, edges of both, points of b */
+        const side *s = kind == 2 ? side_b : side_a, *t = kind == 2 ? side_a : side_b;
+        const double *xs = kind == 2 ? xb : xa, *xt = kind == 2 ? xa : xb;
+        int ns = kind == 1 ? s->edges : s->mesh.vertex_count, ne = kind == 1 ? t->edges : t->mesh.tri_count,
+            split = kind == 1 ? 2 : 1;
+        for (int i = 0; i < ns; i++)
+            for (int j = c->self && kind == 1 ? i + 1 : 0; j < ne; j++) {
+                int v[4], g[4], mask;
+                double p[12], w[4], d;
+                v[0] = kind == 1 ? s->edge[2 * i] : i;
+                v[1] = kind == 1 ? s->edge[2 * i + 1] : t->mesh.tri[3 * j];
+                v[2] = kind == 1 ? t->edge[2 * j] : t->mesh.tri[3 * j + 1];
+                v[3] = kind == 1 ? t->edge[2 * j + 1] : t->mesh.tri[3 * j + 2];
+                if (c->self && share_vertex(v, split)) continue;
+                for (int k = 0; k < 4; k++) {
+                    embi_copy(p + 3 * k, (k < split ? xs : xt) + 3 * v[k]);
+                    g[k] = v[k] + (k < split ? s->s.base : t->s.base);
+                }
+                d = kind == 1 ? embi_edge_edge(p, w, &mask) : embi_point_triangle(p, w, &mask);
+                if (!(d <= reach)) continue;
+                if (n == cap) list = (named *)realloc(list, (size_t)(cap *= 2) * sizeof *list);
+                list[n].d = d;
+                list[n++].name = pair_name(g, kind == 1);
+            }
+    }
+    qsort(list, (size_t)n, sizeof *list, by_name);
+    *out = list;
+    return n;
+}
+static named *candidate_names(const scene *c)
+{
+    named *list = (named *)calloc((size_t)c->count + 1, sizeof *list);
+    for (int k = 0; k < c->count; k++) list[k].name = pair_name(c->list[k].v, c->list[k].edge_edge);
+    qsort(list, (size_t)c->count, sizeof *list, by_name);
+    return list;
+}
+
+/* Candidates for the range: each pair once; all of them within reach; none missing for random displacements
+ * in the range, different for every vertex. With an empty range: exactly the pairs within dhat + xi. */
+static void check_candidates(scene *c, const double range[6], const embi_pair_rule *rule, int displacements)
+{
+    named *found, *near;
+    double travel = 0, reach = rule->dhat + rule->xi, *xa, *xb;
+    int na = 3 * c->a.mesh.vertex_count, nb = 3 * second(c)->mesh.vertex_count, n, empty;
+    for (int k = 0; k < 3; k++) travel += pow(fmax(fabs(range[k]), fabs(range[3 + k])), 2);
+    travel = sqrt(travel);
+    empty = travel == 0;
+    scene_search(c, range, rule);
+    found = candidate_names(c);
+    for (int k = 1; k < c->count; k++) ENSURE(found[k].name != found[k - 1].name);
+    n = all_pairs(c, c->a.mesh.x, second(c)->mesh.x, (reach + travel) * (1 + 1e-12), &near);
+    for (int k = 0; k < c->count; k++)
+        ENSURE(bsearch(found + k, near, (size_t)n, sizeof *near, by_name) != NULL);
+    if (empty)
+        for (int k = 0; k < n; k++)
+            ENSURE(bsearch(near + k, found, (size_t)c->count, sizeof *found, by_name) ||
+                   near[k].d > reach * (1 - 1e-12));
+    free(near);
+    xa = (double *)malloc((size_t)na * sizeof *xa);
+    xb = (double *)malloc((size_t)nb * sizeof *xb);
+    for (int r = 0; r < displacements && !empty; r++) {
+        memcpy(xb, second(c)->mesh.x, (size_t)nb * sizeof *xb);
+        for (int i = 0; i < na; i++) {
+            double lo = range[i % 3], hi = range[3 + i % 3], u = r % 2 ? test_random() : test_random() < 0.5;
+            if (r < 2) u = r;   /* all to one corner */
+            if (c->self) u = 0.5 + (u - 0.5) / 2;   /* both ends of a pair move: half the range each */
+            xa[i] = c->a.mesh.x[i] + lo + u * (hi - lo);
+        }
+        n = all_pairs(c, xa, c->self ? xa : xb, reach * (1 - 1e-12), &near);
+        for (int k = 0; k < n; k++)
+            ENSURE(bsearch(near + k, found, (size_t)c->count, sizeof *found, by_name) != NULL);
+        free(near);
+    }
+    free(found);
+    free(xa);
+    free(xb);
+}
+
+static void check_many_ranges(scene *c, double size, int rounds)
+{
+    for (int r = 0; r < rounds; r++) {
+        embi_pair_rule rule;
+        double range[6] = {0, 0, 0, 0, 0, 0};
+        memset(&rule, 0, sizeof rule);
+        rule.dhat = size * (r % 3 ? test_uniform(0, 0.05) : 0.2);
+        rule.xi = r % 2 ? 0 : size * 0.02;
+        for (int k = 0; k < 3 && r % 4; k++) {   /* every fourth: nothing moves */
+            double centre = c->self ? 0 : size * test_uniform(-0.3, 0.3), half = size * test_uniform(0, 0.1);
+            range[k] = centre - half;
+            range[3 + k] = centre + half;
+        }
+        check_candidates(c, range, &rule, 4);
+    }
+}
+
+/* ---- tests ---- */
+
+/* every vertex and every edge belongs to exactly one triangle, and the tree holds every triangle once */
+static void check_tree(test_mesh mesh)
+{
+    scene c;
+    int *vertex, *edge, *seen, owners = 0;
+    scene_make(&c, mesh, NULL);
+    vertex = (int *)calloc((size_t)mesh.vertex_count, sizeof(int));
+    edge = (int *)calloc((size_t)c.a.edges, sizeof(int));
+    seen = (int *)calloc((size_t)mesh.tri_count, sizeof(int));
+    for (int t = 0; t < mesh.tri_count; t++) {
+        seen[c.a.bvh.order[t]]++;
+        for (int i = 0; i < 3; i++) {
+            int p = mesh.tri[3 * t + i], q = mesh.tri[3 * t + (i + 1) % 3];
+            if (c.a.bvh.own[t] & (1 << i)) vertex[p]++;
+            if (!(c.a.bvh.own[t] & (8 << i))) continue;
+            for (int k = 0; k < c.a.edges; k++)
+                edge[k] += embi_min_int(p, q) == embi_min_int(c.a.edge[2 * k], c.a.edge[2 * k + 1]) &&
+                           embi_max_int(p, q) == embi_max_int(c.a.edge[2 * k], c.a.edge[2 * k + 1]);
+            owners++;
+        }
+    }
+    for (int i = 0; i < 3 * mesh.tri_count; i++) ENSURE(vertex[mesh.tri[i]] == 1);
+    for (int k = 0; k < c.a.edges; k++) ENSURE(edge[k] == 1);
+    for (int t = 0; t < mesh.tri_count; t++) ENSURE(seen[t] == 1);
+    ENSURE(owners == c.a.edges);
+    for (int k = 1; k < c.a.bvh.leaves; k++)   /* boxes hold their children */
+        for (int i = 0; i < 3; i++) {
+            ENSURE(c.a.bvh.box[6 * k + i] <= c.a.bvh.box[12 * k + i] &&
+                   c.a.bvh.box[6 * k + i] <= c.a.bvh.box[12 * k + 6 + i]);
+            ENSURE(c.a.bvh.box[6 * k + 3 + i] >= c.a.bvh.box[12 * k + 3 + i] &&
+                   c.a.bvh.box[6 * k + 3 + i] >= c.a.bvh.box[12 * k + 9 + i]);
+        }
+    free(vertex);
+    free(edge);
+    free(seen);
+    scene_free(&c);
+}
+static void test_trees(void)
+{
+    for (int n = 1; n <= 20; n++) check_tree(geometry_soup(n, 0.3));   /* all fill levels of the leaves */
+    check_tree(geometry_icosphere(2));
+    check_tree(geometry_sheet(7, 5, 1, 1));
+    check_tree(geometry_box_surface(2, 3, 4, 1, 1, 1));
+    {   /* all in one point: the order along the curve is arbitrary, not lost */
+        test_mesh s = geometry_soup(13, 0.3);
+        for (int i = 0; i < 3 * s.vertex_count; i++) s.x[i] = 0.25;
+        check_tree(s);
+    }
+}
+
+static void test_candidates_soup(void)
+{
+    for (int n = 1; n <= 33; n += n < 6 ? 1 : 9) {
+        scene c;
+        test_mesh b = geometry_soup(n + 3, 0.3);
+        scene_make(&c, geometry_soup(n, 0.4), &b);
+        check_many_ranges(&c, 1, 12);
+        scene_free(&c);
+    }
+}
+
+static void test_candidates_solids(void)
+{
+    for (int r = 0; r < 3; r++) {
+        scene c;
+        double R[9], t[3] = {1.4, 0.9, 1.1};
+        test_mesh a = geometry_icosphere(1), b = geometry_box_surface(2, 2, 1, 1, 1, 0.2);
+        geometry_rotation(R);
+        if (r) geometry_move(&b, 1, R, t);
+        scene_make(&c, a, &b);
+        check_many_ranges(&c, 1, 16);
+        scene_free(&c);
+    }
+}
+
+/* far from the origin and flat against the axes, where boxes have no thickness */
+static void test_candidates_sheets(void)
+{
+    double t[3] = {1000, -2000, 1000.01}, o[3] = {1000, -2000, 1000};
+    test_mesh a = geometry_sheet(4, 4, 1, 1), b = geometry_sheet(3, 5, 1, 1);
+    scene c;
+    geometry_move(&a, 1, NULL, o);
+    geometry_move(&b, 1, NULL, t);
+    scene_make(&c, a, &b);
+    check_many_ranges(&c, 0.5, 16);
+    scene_free(&c);
+}
+
+static void test_candidates_self(void)
+{
+    scene c;
+    scene_make(&c, geometry_icosphere(1), NULL);
+    check_many_ranges(&c, 1, 8);
+    scene_free(&c);
+    scene_make(&c, geometry_soup(17, 0.4), NULL);
+    check_many_ranges(&c, 1, 8);
+    scene_free(&c);
+    {   /* a sheet folded back onto itself */
+        test_mesh s = geometry_sheet(8, 3, 2, 1);
+        scene_make(&c, s, NULL);
+        for (int i = 0; i < s.vertex_count; i++) {
+            double x = s.x[3 * i];
+            if (x <= 1) continue;
+            s.x[3 * i] = 2 - x;
+            s.x[3 * i + 2] = 0.3 * (x - 1) + 0.01;
+        }
+        embi_bvh_refit(&c.a.bvh, s.x, s.tri, s.tri_count);
+        check_many_ranges(&c, 1, 8);
+        scene_free(&c);
+    }
+}
+
+/* Pairs of one body: no activation distance above half of what separates them at rest, so that at rest
+ * nothing is active, however large dhat; thickness likewise. Pairs of two bodies keep the rule's. */
+static void test_rest_clamp(void)
+{
+    embi_pair_rule rule;
+    scene c;
+    double range[6] = {0, 0, 0, 0, 0, 0};
+    test_mesh b = geometry_icosphere(1);
+    int clamped = 0, open = 0;
+    memset(&rule, 0, sizeof rule);
+    for (int thick = 0; thick < 2; thick++) {
+        rule.dhat = 0.5;
+        rule.xi = thick ? 0.3 : 0;
+        scene_make(&c, geometry_icosphere(2), NULL);
+        scene_search(&c, range, &rule);
+        ENSURE(c.count > 1000);
+        for (int k = 0; k < c.count; k++) {
+            const embi_candidate *q = c.list + k;
+            double p[12], w[4], rest;
+            int mask;
+            for (int i = 0; i < 4; i++) embi_copy(p + 3 * i, c.a.rest + 3 * (q->v[i] - 100));
+            rest = embi_closest_distance(p, q->edge_edge, w, &mask);
+            ENSURE(rest - q->xi >= 2 * q->dhat * (1 - 1e-14));   /* at rest: not active, twice over */
+            ENSURE(q->dhat > 0 && q->dhat <= rule.dhat && q->xi >= 0 && q->xi <= rule.xi);
+            ENSURE(q->xi == rule.xi || fabs(q->xi - rest / 2) < 1e-15);
+            ENSURE(q->dhat == rule.dhat || fabs(q->dhat - (rest - q->xi) / 2) < 1e-15);
+            clamped += q->dhat < rule.dhat;
+            open += q->dhat == rule.dhat;
+            if (q->edge_edge) {
+                double e[3], f[3];
+                embi_sub(e, p + 3, p);
+                embi_sub(f, p + 9, p + 6);
+                ENSURE_REL(q->mollify, 1e-3 * embi_dot(e, e) * embi_dot(f, f), 1e-12);
+            } else ENSURE(q->mollify == 0);
+        }
+        scene_free(&c);
+    }
+    ENSURE(clamped > 0);
+    rule.dhat = 0.01;
+    rule.xi = 0;
+    geometry_move(&b, 0.3, NULL, NULL);
+    scene_make(&c, geometry_icosphere(1), &b);
+    range[0] = range[1] = range[2] = -1;
+    range[3] = range[4] = range[5] = 1;
+    scene_search(&c, range, &rule);
+    ENSURE(c.count > 1000);
+    for (int k = 0; k < c.count; k++) ENSURE(c.list[k].dhat == rule.dhat && c.list[k].xi == rule.xi);
+    scene_free(&c);
+    {   /* the rest shape counts, not the present one */
+        test_mesh s = geometry_sheet(2, 1, 2, 1);
+        scene_make(&c, s, NULL);
+        for (int i = 0; i < 3 * s.vertex_count; i++) s.x[i] *= 0.1;
+        embi_bvh_refit(&c.a.bvh, s.x, s.tri, s.tri_count);
+        memset(range, 0, sizeof range);
+        rule.dhat = 0.3;
+        scene_search(&c, range, &rule);
+        ENSURE(c.count > 0);
+        for (int k = 0; k < c.count; k++) ENSURE(c.list[k].dhat == 0.3);   /* at rest they are far */
+        scene_free(&c);
+    }
+}
+
+/* edges through triangles, against all pairs; closed sets, exact */
+static int check_crossings(scene *c)
+{
+    double range[6] = {0, 0, 0, 0, 0, 0};
+    embi_crossing *list = NULL;
+    int count = 0, cap = 0, all = 0, missing = 0;
+    c->key_count = 0;
+    ENSURE(embi_bvh_pairs(&c->m, &c->a.s, &second(c)->s, range, 0, &c->keys, &c->key_count, &c->key_cap));
+    ENSURE(embi_crossings(&c->m, &c->a.s, &second(c)->s, c->keys, c->key_count, &list, &count, &cap));
+    for (int on_b = 0; on_b < (c->self ? 1 : 2); on_b++) {
+        const side *s = on_b ? second(c) : &c->a, *t = on_b ? &c->a : second(c);
+        for (int e = 0; e < s->edges; e++)
+            for (int f = 0; f < t->mesh.tri_count; f++) {
+                double p[15];
+                const int *T = t->mesh.tri + 3 * f, *E = s->edge + 2 * e;
+                int found = 0;
+                if (c->self && (T[0] == E[0] || T[1] == E[0] || T[2] == E[0] || T[0] == E[1] ||
+                                T[1] == E[1] || T[2] == E[1]))
+                    continue;
+                embi_copy(p, s->mesh.x + 3 * E[0]);
+                embi_copy(p + 3, s->mesh.x + 3 * E[1]);
+                for (int k = 0; k < 3; k++) embi_copy(p + 6 + 3 * k, t->mesh.x + 3 * T[k]);
+                if (!embipc_segment_triangle_intersect(p)) continue;
+                all++;
+                for (int k = 0; k < count; k++)
+                    found += list[k].triangle == f && (c->self || list[k].edge_on_b == on_b) &&
+                             ((list[k].edge[0] == E[0] && list[k].edge[1] == E[1]) ||
+                              (list[k].edge[0] == E[1] && list[k].edge[1] == E[0]));
+                missing += found != 1;
+            }
+    }
+    ENSURE(missing == 0);
+    ENSURE(count == all);
+    EMBI_RELEASE(&c->m, list, cap);
+    return all;
+}
+static void test_crossings(void)
+{
+    int met = 0;
+    for (int n = 1; n < 40; n += 6) {
+        scene c;
+        test_mesh b = geometry_soup(n + 1, 0.6);
+        scene_make(&c, geometry_soup(n, 0.6), &b);
+        met += check_crossings(&c);
+        scene_free(&c);
+        scene_make(&c, geometry_soup(n, 0.6), NULL);
+        met += check_crossings(&c);
+        scene_free(&c);
+    }
+    ENSURE(met > 100);
+    for (int r = 0; r < 4; r++) {   /* solids: apart, touching in a face, overlapping aligned, overlapping */
+        scene c;
+        double t[3] = {1.5, 0, 0}, R[9];
+        test_mesh a = geometry_box_surface(2, 2, 2, 1, 1, 1), b = geometry_box_surface(3, 3, 3, 1, 1, 1);
+        t[0] = r == 0 ? 1.5 : r == 1 ? 1 : 0.5;
+        embi_m3_identity(R);
+        if (r == 3) geometry_rotation(R);
+        geometry_move(&b, 1, R, t);
+        scene_make(&c, a, &b);
+        met = check_crossings(&c);
+        ENSURE(r == 0 ? met == 0 : met > 0);
+        scene_free(&c);
+    }
+    {   /* a sphere is free of crossings with itself; with a vertex pulled through the other side it is not */
+        scene c;
+        test_mesh a = geometry_icosphere(2);
+        scene_make(&c, a, NULL);
+        ENSURE(check_crossings(&c) == 0);
+        for (int k = 0; k < 3; k++) a.x[k] *= -2;
+        embi_bvh_refit(&c.a.bvh, a.x, a.tri, a.tri_count);
+        ENSURE(check_crossings(&c) > 0);
+        scene_free(&c);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(argc, argv);
+    RUN(trees);
+    RUN(candidates_soup);
+    RUN(candidates_solids);
+    RUN(candidates_sheets);
+    RUN(candidates_self);
+    RUN(rest_clamp);
+    RUN(crossings);
+    return test_end("test_broad");
+}

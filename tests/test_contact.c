@@ -1,0 +1,695 @@
+/* Contact: the sum over pairs as a function of the nodes. Its gradient, slope and stiffness through J against
+ * differences, friction too; continuity where closest features change; the same sums however pairs were
+ * merged. */
+#define EMBIPC_IMPLEMENTATION
+#include "../embipc.h"
+#include "geometry_test.h"
+#include "deriv.h"
+
+/* ---- two surfaces and their candidates, hung on nodes (one per vertex, or the four of a tet) or fixed ---- */
+
+enum { FULL, CAGE, FIXED };
+
+typedef struct scene {
+    embi_memory m;
+    test_mesh mesh[2];       /* the second may be empty: self contact */
+    embi_bvh bvh[2];
+    int nv, nn, split;       /* vertices and nodes in all; first vertex of the second surface */
+    double *x, *rest, *q, *x0;
+    int *node;
+    double *weight;
+    unsigned char *count;
+    embi_rows J;
+    embi_candidate *list;
+    int candidates, cap;
+    embi_contacts contacts;
+    embi_key *keys;
+    int key_cap, merge;
+    double kappa;
+    embi_friction *friction;
+    int friction_count;
+    double force;            /* of the last evaluation: sum of all |forces|, mollifiers included */
+} scene;
+
+/* x = J q; vertices without rows stay */
+static void scene_positions(const scene *s, const double *q, double *x)
+{
+    for (int v = 0; v < s->nv; v++) {
+        if (!s->count[v]) continue;
+        for (int k = 0; k < 3; k++) {
+            double sum = 0;
+            for (int r = 0; r < s->count[v]; r++) sum += s->weight[4 * v + r] * q[3 * s->node[4 * v + r] + k];
+            x[3 * v + k] = sum;
+        }
+    }
+}
+
+/* All primitive pairs of the two surfaces, or of the one with itself, that come within `travel` + dhat of
+ * each other. */
+static void scene_candidates(scene *s, double dhat, double xi, double travel)
+{
+    embi_surface a, b;
+    embi_pair_rule rule;
+    embi_key *pairs = NULL;
+    int pair_count = 0, pair_cap = 0, self = s->mesh[1].tri_count == 0;
+    double range[6];
+    memset(&rule, 0, sizeof rule);
+    rule.dhat = dhat;
+    rule.xi = xi;
+    for (int i = 0; i < 6; i++) range[i] = i < 3 ? -travel : travel;
+    a.x = s->x;
+    a.rest = s->rest;
+    a.tri = s->mesh[0].tri;
+    a.nt = s->mesh[0].tri_count;
+    a.base = 0;
+    a.bvh = &s->bvh[0];
+    b = a;
+    if (!self) {
+        b.x = s->x + 3 * s->split;
+        b.rest = s->rest + 3 * s->split;
+        b.tri = s->mesh[1].tri;
+        b.nt = s->mesh[1].tri_count;
+        b.base = s->split;
+        b.bvh = &s->bvh[1];
+        embi_bvh_refit(&s->bvh[1], b.x, b.tri, b.nt);
+    }
+    embi_bvh_refit(&s->bvh[0], a.x, a.tri, a.nt);
+    s->candidates = 0;
+    ENSURE(embi_bvh_pairs(&s->m, &a, &b, range, dhat + xi, &pairs, &pair_count, &pair_cap));
+    ENSURE(embi_candidates(&s->m, &a, &b, pairs, pair_count, &rule, travel * sqrt(3.0), &s->list,
+                           &s->candidates, &s->cap));
+    EMBI_RELEASE(&s->m, pairs, pair_cap);
+}
+
+static void scene_hang(scene *s, int mesh, int how)
+{
+    int first = mesh ? s->split : 0, nv = s->mesh[mesh].vertex_count;
+    for (int i = 0; i < nv; i++) {
+        int v = first + i;
+        if (how == FULL) {
+            s->count[v] = 1;
+            s->node[4 * v] = s->nn + i;
+            s->weight[4 * v] = 1;
+            embi_copy(s->q + 3 * (s->nn + i), s->x + 3 * v);
+        } else if (how == CAGE) {   /* a corner at (-3, -3, -3), edges of 12: weights all positive nearby */
+            double rest = 1;
+            s->count[v] = 4;
+            for (int k = 0; k < 4; k++) {
+                s->node[4 * v + k] = s->nn + k;
+                if (k == 3) break;
+                s->weight[4 * v + k + 1] = (s->x[3 * v + k] + 3) / 12;
+                rest -= s->weight[4 * v + k + 1];
+            }
+            s->weight[4 * v] = rest;
+        }
+    }
+    if (how == CAGE) {
+        for (int k = 0; k < 4; k++) {
+            embi_set(s->q + 3 * (s->nn + k), -3, -3, -3);
+            if (k) s->q[3 * (s->nn + k) + k - 1] += 12;
+        }
+    }
+    s->nn += how == FULL ? nv : how == CAGE ? 4 : 0;
+}
+
+/* takes over the meshes */
+static void scene_make(scene *s, test_mesh a, int how_a, const test_mesh *b, int how_b)
+{
+    memset(s, 0, sizeof *s);
+    embi_memory_init(&s->m, NULL);
+    s->mesh[0] = a;
+    if (b) s->mesh[1] = *b;
+    s->split = a.vertex_count;
+    s->nv = s->split + s->mesh[1].vertex_count;
+    s->x = (double *)calloc((size_t)(3 * s->nv), sizeof(double));
+    s->x0 = (double *)calloc((size_t)(3 * s->nv), sizeof(double));
+    s->rest = (double *)calloc((size_t)(3 * s->nv), sizeof(double));
+    s->q = (double *)calloc((size_t)(3 * s->nv + 24), sizeof(double));
+    s->node = (int *)calloc((size_t)(4 * s->nv), sizeof(int));
+    s->weight = (double *)calloc((size_t)(4 * s->nv), sizeof(double));
+    s->count = (unsigned char *)calloc((size_t)s->nv, 1);
+    s->J.node = s->node;
+    s->J.weight = s->weight;
+    s->J.count = s->count;
+    s->kappa = 100;
+    s->merge = 1;
+    for (int k = 0; k < 2; k++) {
+        test_mesh *mesh = &s->mesh[k];
+        embi_key *keys;
+        unsigned char *used;
+        if (!mesh->tri_count) continue;
+        memcpy(s->x + (k ? 3 * s->split : 0), mesh->x, (size_t)(3 * mesh->vertex_count) * sizeof(double));
+        keys = (embi_key *)calloc((size_t)(6 * mesh->tri_count), sizeof *keys);
+        used = (unsigned char *)calloc((size_t)mesh->vertex_count, 1);
+        ENSURE(embi_bvh_build(&s->m, &s->bvh[k], mesh->x, mesh->tri, mesh->tri_count, mesh->vertex_count,
+                              keys, used));
+        free(keys);
+        free(used);
+    }
+    memcpy(s->rest, s->x, (size_t)(3 * s->nv) * sizeof(double));
+    memcpy(s->x0, s->x, (size_t)(3 * s->nv) * sizeof(double));
+    scene_hang(s, 0, how_a);
+    if (b) scene_hang(s, 1, how_b);
+}
+static void scene_free(scene *s)
+{
+    for (int k = 0; k < 2; k++) {
+        embi_bvh_free(&s->m, &s->bvh[k]);
+        test_mesh_free(&s->mesh[k]);
+    }
+    EMBI_RELEASE(&s->m, s->list, s->cap);
+    EMBI_RELEASE(&s->m, s->keys, s->key_cap);
+    embi_contacts_free(&s->m, &s->contacts);
+    ENSURE(s->m.bytes == 0);
+    free(s->x);
+    free(s->x0);
+    free(s->rest);
+    free(s->q);
+    free(s->node);
+    free(s->weight);
+    free(s->count);
+    free(s->friction);
+}
+
+/* contacts at the vertex positions in s->x, merged where asked; the energy */
+static double scene_evaluate(scene *s)
+{
+    double energy = 0, force = 0;
+    embi_contacts_clear(&s->contacts);
+    for (int k = 0; k < s->candidates; k++) {
+        embi_closest c;
+        double p[12];
+        memset(&c, 0, sizeof c);
+        embi_gather12(p, s->x, s->list[k].v);
+        c.d = embi_closest_distance(p, s->list[k].edge_edge, c.w, &c.mask);
+        if (c.d - s->list[k].xi >= s->list[k].dhat) continue;
+        s->contacts.pairs++;
+        ENSURE(embi_contact_add(&s->m, &s->contacts, s->list + k, &c, s->x, s->kappa, 0));
+    }
+    for (int k = 0; k < s->contacts.count; k++) {
+        const embi_contact *c = s->contacts.list + k;
+        energy += c->energy;
+        force += -c->first;
+        for (int i = 0; c->extra >= 0 && i < 4; i++)
+            force += embi_norm(s->contacts.extra + 12 * c->extra + 3 * i);
+    }
+    s->force = force;
+    if (!s->merge) return energy;
+    ENSURE(EMBI_GROW(&s->m, embi_key, s->keys, s->key_cap, 2 * s->contacts.count + 1));
+    embi_contacts_merge(&s->contacts, 0, 0, s->split, s->mesh[1].tri_count ? s->split : INT_MAX, s->keys);
+    ENSURE_CLOSE(s->contacts.energy, energy, 1e-12 * energy);   /* merging adds up, no more */
+    return s->contacts.energy;
+}
+static double scene_energy(const double *q, void *arg)
+{
+    scene *s = (scene *)arg;
+    double force, energy;
+    scene_positions(s, q, s->x);
+    energy = scene_evaluate(s);
+    return energy + embi_friction_energy(s->friction, s->friction_count, s->x0, s->x, &force);
+}
+static void scene_gradient(const double *q, double *g, void *arg)
+{
+    scene *s = (scene *)arg;
+    (void)scene_energy(q, arg);
+    memset(g, 0, (size_t)(3 * s->nn) * sizeof *g);
+    embi_contacts_gradient(&s->contacts, s->friction, s->friction_count, &s->J, s->x0, s->x, 1, g);
+}
+
+/* gradient by node, and slope along a random motion, at the nodes' present places */
+static void check_gradient(scene *s, double size)
+{
+    double *g = (double *)calloc((size_t)(3 * s->nn), sizeof(double)),
+           *p = (double *)calloc((size_t)(3 * s->nn), sizeof(double));
+    double *y = (double *)calloc((size_t)(3 * s->nv), sizeof(double)), slope, dot = 0, scale = 0;
+    scene_gradient(s->q, g, s);
+    ENSURE(s->contacts.pairs > 0 && s->contacts.min_gap > 0);
+    ENSURE(deriv_gradient_error(scene_energy, s, 3 * s->nn, s->q, g, size, 0) < 1e-6);
+    scene_gradient(s->q, g, s);
+    for (int i = 0; i < 3 * s->nn; i++) {
+        p[i] = test_uniform(-1, 1);
+        dot += g[i] * p[i];
+        scale += fabs(g[i] * p[i]);
+    }
+    scene_positions(s, p, y);
+    slope = embi_contacts_slope(&s->contacts, s->friction, s->friction_count, s->x0, s->x, y);
+    ENSURE_CLOSE(slope, dot, 1e-12 * scale);
+    free(g);
+    free(p);
+    free(y);
+}
+
+/* a friction contact in the place of each contact, as lagging would make it, and a step's motion since */
+static void scene_lag(scene *s, double mu, double e, double motion)
+{
+    free(s->friction);
+    (void)scene_energy(s->q, s);
+    s->friction = (embi_friction *)calloc((size_t)s->contacts.count + 1, sizeof *s->friction);
+    s->friction_count = 0;
+    for (int k = 0; k < s->contacts.count; k++) {
+        embi_friction *f = s->friction + s->friction_count++;
+        memcpy(f->v, s->contacts.list[k].v, sizeof f->v);
+        memcpy(f->w, s->contacts.list[k].w, sizeof f->w);
+        memcpy(f->n, s->contacts.list[k].n, sizeof f->n);
+        f->weight = mu * -s->contacts.list[k].first;
+        f->e = e;
+    }
+    for (int i = 0; i < 3 * s->nv; i++)
+        s->x0[i] = s->x[i] + (s->count[i / 3] ? test_uniform(-motion, motion) : 0);
+}
+
+/* A box turned by `angle` about z, `gap` above a slightly larger one: parallel edges at 0, mollified ones
+ * nearby. */
+static void boxes_make(scene *s, double angle, double gap, int how_a, int how_b)
+{
+    double w[3] = {0, 0, 0}, R[9], t[3] = {0.05, 0.03, 1};
+    test_mesh a = geometry_box_surface(1, 1, 1, 1, 1, 1), b = geometry_box_surface(2, 2, 1, 1.1, 1.1, 1);
+    w[2] = angle;
+    t[2] += gap;
+    embi_m3_rotation(R, w);
+    geometry_move(&a, 1, R, t);
+    scene_make(s, a, how_a, &b, how_b);
+}
+
+/* ---- tests ---- */
+
+static void test_gradient_through_rows(void)
+{
+    for (int how_a = FULL; how_a <= FIXED; how_a++)
+        for (int how_b = FULL; how_b <= FIXED; how_b++)
+            for (int r = 0; r < 3; r++) {
+                scene s;
+                double t[3] = {0.4, 0.45, 1.0}, R[9];
+                test_mesh ball = geometry_icosphere(1), box = geometry_box_surface(2, 2, 1, 1, 1, 0.5);
+                if (how_a == FIXED && how_b == FIXED) continue;
+                geometry_rotation(R);
+                geometry_move(&ball, 0.4, R, t);
+                scene_make(&s, ball, how_a, &box, how_b);
+                scene_candidates(&s, 0.25, r == 2 ? 0.02 : 0, 0);
+                check_gradient(&s, 0.1);
+                scene_free(&s);
+            }
+}
+
+/* edges that are parallel, nearly so, and on both sides of the mollifier's threshold sin^2 = 1e-3 */
+static void test_gradient_mollified(void)
+{
+    static const double angle[] = {0, 1e-9, 1e-3, 0.01, 0.02, 0.0316, 0.0317, 0.05, 0.7};
+    for (size_t k = 0; k < sizeof angle / sizeof angle[0]; k++)
+        for (int how = FULL; how <= CAGE; how++) {
+            scene s;
+            int mollified = 0;
+            boxes_make(&s, angle[k], 0.07, how, 1 - how);
+            scene_candidates(&s, 0.2, 0, 0);
+            if (angle[k] > 0) check_gradient(&s, 0.01);
+            (void)scene_energy(s.q, &s);
+            for (int i = 0; i < s.contacts.count; i++) mollified += s.contacts.list[i].extra >= 0;
+            ENSURE(mollified > 0);   /* parallel edges along z there are always */
+            for (int i = 0; i < s.contacts.count; i++)
+                ENSURE(s.contacts.list[i].first <= 0 && s.contacts.list[i].second >= 0);
+            scene_free(&s);
+        }
+}
+
+/* S = kappa m b'' n n^T, spread by c_i c_j: against the products written out, and where the closest points
+ * and the normal do not change with the motion it is the second derivative. */
+static void test_stiffness(void)
+{
+    for (int how = FULL; how <= CAGE; how++) {
+        scene s;
+        embi_system A;
+        embi_key *pairs = NULL;
+        int count = 0, cap = 0, *local;
+        double *y, *Ay, *motion, *expected, worst = 0, size = 0, quadratic = 0;
+        boxes_make(&s, 0.02, 0.1, how, CAGE);
+        scene_candidates(&s, 0.2, 0, 0);
+        memset(&A, 0, sizeof A);
+        local = (int *)calloc((size_t)s.nn, sizeof(int));
+        for (int i = 0; i < s.nn; i++) local[i] = i - 1;   /* node 0 is driven: it has no row */
+        (void)scene_energy(s.q, &s);
+        ENSURE(s.contacts.count > 5);
+        for (int k = 0; k < s.contacts.count; k++)
+            ENSURE(embi_candidate_couple(&s.m, &s.J, local, s.contacts.list[k].v, &pairs, &count, &cap));
+        /* CG keeps the matrix readable */
+        ENSURE(embi_system_analyze(&s.m, &A, s.nn - 1, pairs, count, EMBI_SYSTEM_CG));
+        y = (double *)calloc((size_t)(3 * s.nn), sizeof(double));
+        Ay = (double *)calloc((size_t)(3 * s.nn), sizeof(double));
+        expected = (double *)calloc((size_t)(3 * s.nn), sizeof(double));
+        motion = (double *)calloc((size_t)(3 * s.nv), sizeof(double));
+        for (int i = 3; i < 3 * s.nn; i++) y[i] = test_uniform(-1, 1);
+        scene_positions(&s, y, motion);
+        for (int k = 0; k < s.contacts.count; k++) {
+            const embi_contact *c = s.contacts.list + k;
+            double S[9], r[3] = {0, 0, 0}, along;
+            embi_contact_stiffness(c, S);
+            ENSURE(embi_contact_stamp(&A, &s.J, local, c->v, c->w, 0.5, S));
+            for (int i = 0; i < 4; i++) embi_axpy(r, c->w[i], motion + 3 * c->v[i]);
+            along = 0.5 * c->second * embi_dot(c->n, r);
+            quadratic += along * embi_dot(c->n, r);
+            for (int i = 0; i < 4; i++)
+                for (int n = 0; n < s.count[c->v[i]]; n++)
+                    embi_axpy(expected + 3 * s.node[4 * c->v[i] + n],
+                              along * c->w[i] * s.weight[4 * c->v[i] + n], c->n);
+        }
+        embi_bsr_multiply(&A.A, y + 3, Ay + 3);
+        for (int i = 3; i < 3 * s.nn; i++) {
+            worst = fmax(worst, fabs(Ay[i] - expected[i]));
+            size = fmax(size, fabs(expected[i]));
+        }
+        ENSURE(size > 0 && worst < 1e-12 * size);
+        ENSURE(quadratic > 0);
+        {   /* what a driven node asks of the others: rhs -= S r */
+            double *rhs = (double *)calloc((size_t)(3 * s.nn), sizeof(double));
+            for (int k = 0; k < s.contacts.count; k++) {
+                double S[9];
+                embi_contact_stiffness(s.contacts.list + k, S);
+                embi_contact_push(&s.J, s.contacts.list[k].v, s.contacts.list[k].w, 0.5, S, motion, rhs);
+            }
+            for (int i = 0; i < 3 * s.nn; i++) ENSURE_CLOSE(rhs[i], -expected[i], 1e-12 * size);
+            free(rhs);
+        }
+        embi_system_free(&s.m, &A);
+        EMBI_RELEASE(&s.m, pairs, cap);
+        free(local); free(y); free(Ay); free(expected); free(motion);
+        scene_free(&s);
+    }
+    {   /* second derivative along the normal: a tip over the middle of a face, moved as a whole */
+        scene s;
+        double best = HUGE_VAL, g[24], S[9];
+        test_mesh tip = test_mesh_tet_grid(1, 1, 1), face = geometry_sheet(1, 1, 8, 8);
+        tip.tet_count = 1;
+        geometry_skin(&tip);
+        test_mesh_compact(&tip);
+        for (int i = 0; i < 4; i++) {   /* one corner down, off the diagonal of the sheet */
+            double p[4][3] = {{5, 2, 0.06}, {6, 2, 1}, {5, 3, 1}, {4, 1, 1}};
+            embi_copy(tip.x + 3 * i, p[i]);
+        }
+        scene_make(&s, tip, CAGE, &face, FIXED);
+        scene_candidates(&s, 0.2, 0, 0);
+        (void)scene_energy(s.q, &s);
+        ENSURE(s.contacts.count == 1 && s.contacts.list[0].mask == 15);
+        embi_contact_stiffness(s.contacts.list, S);
+        for (double h = 1e-3; h > 1e-7; h /= 10) {
+            double sum = 0;
+            for (int side = -1; side <= 1; side += 2) {
+                for (int i = 0; i < 4; i++) s.q[3 * i + 2] += side * h;
+                scene_gradient(s.q, g, &s);
+                for (int i = 0; i < 4; i++) s.q[3 * i + 2] -= side * h;
+                for (int i = 0; i < 4; i++) sum += side * g[3 * i + 2];
+            }
+            best = fmin(best, fabs(sum / (2 * h) - S[8]) / S[8]);
+        }
+        ENSURE(best < 1e-7);
+        scene_free(&s);
+    }
+}
+
+/* friction through J: gradient, slope, stiffness (exact: tangents and lambda are held), for |u| below and
+ * above e */
+static void test_friction_derivatives(void)
+{
+    static const double e[] = {1e-5, 1e-3, 0.02, 1};
+    for (size_t k = 0; k < sizeof e / sizeof e[0]; k++)
+        for (int how = FULL; how <= CAGE; how++) {
+            scene s;
+            embi_system A;
+            embi_key *pairs = NULL;
+            int count = 0, cap = 0, *local, n;
+            double *D, *g;
+            boxes_make(&s, 0.3, 0.1, how, how == FULL ? FIXED : CAGE);
+            scene_candidates(&s, 0.2, 0, 0);
+            scene_lag(&s, 0.7, e[k], k == 0 ? 0 : 0.01);
+            n = 3 * s.nn;
+            check_gradient(&s, fmin(0.01, e[k]));
+            s.candidates = 0;   /* friction alone from here */
+            g = (double *)calloc((size_t)n, sizeof(double));
+            D = (double *)calloc((size_t)(n * n), sizeof(double));
+            if (k == 0) {   /* nothing moved: no force, and the sticking spring 2/e in the stiffness */
+                scene_gradient(s.q, g, &s);
+                for (int i = 0; i < n; i++) ENSURE(g[i] == 0);
+            }
+            memset(&A, 0, sizeof A);
+            local = (int *)calloc((size_t)s.nn, sizeof(int));
+            for (int i = 0; i < s.nn; i++) local[i] = i;
+            for (int i = 0; i < s.friction_count; i++)
+                ENSURE(embi_candidate_couple(&s.m, &s.J, local, s.friction[i].v, &pairs, &count, &cap));
+            ENSURE(embi_system_analyze(&s.m, &A, s.nn, pairs, count, EMBI_SYSTEM_CG));
+            scene_positions(&s, s.q, s.x);
+            for (int i = 0; i < s.friction_count; i++) {
+                double S[9];
+                embi_friction_stiffness(s.friction + i, s.x0, s.x, 0, S);
+                ENSURE(embi_contact_stamp(&A, &s.J, local, s.friction[i].v, s.friction[i].w, 1, S));
+            }
+            for (int i = 0; i < s.nn; i++)
+                for (int b = A.A.row[i]; b < A.A.row[i + 1]; b++)
+                    for (int c = 0; c < 9; c++)
+                        D[n * (3 * i + c / 3) + 3 * A.A.col[b] + c % 3] =
+                            D[n * (3 * A.A.col[b] + c % 3) + 3 * i + c / 3] = A.A.val[9 * b + c];
+            ENSURE(deriv_hessian_error(scene_gradient, &s, n, s.q, D, fmin(0.01, e[k]), 0) <
+                   (k == 0 ? 1e-3 : 1e-6));
+            embi_system_free(&s.m, &A);
+            EMBI_RELEASE(&s.m, pairs, cap);
+            free(g); free(D); free(local);
+            scene_free(&s);
+        }
+}
+
+/* The sums do not depend on whether equal pairs were merged: energy, force, gradient, slope */
+static void check_merge(scene *s, int must_merge)
+{
+    double *g[2], energy[2], force[2], size = 0;
+    int count[2];
+    for (s->merge = 0; s->merge < 2; s->merge++) {
+        g[s->merge] = (double *)calloc((size_t)(3 * s->nn), sizeof(double));
+        energy[s->merge] = scene_energy(s->q, s);
+        scene_gradient(s->q, g[s->merge], s);
+        count[s->merge] = s->contacts.count;
+        force[s->merge] = 0;
+        for (int k = 0; k < s->contacts.count; k++) force[s->merge] += -s->contacts.list[k].first;
+        for (int k = 0; s->merge && k < s->contacts.count; k++) ENSURE(s->contacts.list[k].multiplicity >= 1);
+        if (s->merge) {
+            int pairs = 0;
+            for (int k = 0; k < s->contacts.count; k++) pairs += s->contacts.list[k].multiplicity;
+            ENSURE(pairs == s->contacts.pairs);   /* none lost, none twice */
+            ENSURE_CLOSE(s->contacts.force, force[1], 1e-12 * force[1]);
+        }
+    }
+    s->merge = 1;
+    ENSURE(count[1] < count[0] || !must_merge);
+    ENSURE_REL(energy[1], energy[0], 1e-12);
+    ENSURE_REL(force[1], force[0], 1e-12);
+    for (int i = 0; i < 3 * s->nn; i++) size = fmax(size, fabs(g[0][i]));
+    for (int i = 0; i < 3 * s->nn; i++) ENSURE_CLOSE(g[1][i], g[0][i], 1e-12 * size);
+    free(g[0]);
+    free(g[1]);
+}
+static void test_merging(void)
+{
+    for (int r = 0; r < 6; r++) {
+        scene s;
+        double t[3] = {0.4, 0.45, 0.95}, R[9];
+        test_mesh ball = geometry_icosphere(1), box = geometry_box_surface(3, 3, 1, 1, 1, 0.5);
+        geometry_rotation(R);
+        geometry_move(&ball, 0.4, r ? R : NULL, t);
+        scene_make(&s, ball, r % 2, &box, r / 2 % 2);
+        scene_candidates(&s, 0.3, 0, 0);
+        check_merge(&s, 1);
+        scene_free(&s);
+        boxes_make(&s, r * 0.01, 0.05, r % 2, FULL);
+        scene_candidates(&s, 0.2, 0, 0);
+        check_merge(&s, 1);
+        scene_free(&s);
+    }
+}
+
+/* One surface against itself: a sheet of an even number of columns, folded up on both sides of its middle
+ * line. With angles equal on both sides a vertex and its mirror image have equal distances to each other's
+ * edges: two contacts with the same three vertices, the same gap, and different forces. */
+static void test_self_contact(void)
+{
+    for (int r = 0; r < 10; r++) {
+        scene s;
+        double fold = 0.1 + 0.01 * r, skew = r % 2 ? 0 : 0.03;
+        test_mesh sheet = geometry_sheet(4, 3, 4, 3);
+        for (int t = 0; t < sheet.tri_count; t++)   /* diagonals mirrored too */
+            if (sheet.x[3 * sheet.tri[3 * t]] < 1.5 && r % 4 >= 2) {
+                int *T = sheet.tri + 6 * (t / 2), a = 4 * (t / 2 / 3) + t / 2 % 3;
+                T[0] = a; T[1] = a + 4; T[2] = a + 1;
+                T[3] = a + 4; T[4] = a + 5; T[5] = a + 1;
+            }
+        for (int i = 0; i < sheet.vertex_count; i++) sheet.x[3 * i] -= 2;
+        scene_make(&s, sheet, FULL, NULL, FULL);
+        for (int i = 0; i < s.nv; i++) {
+            double x = s.x[3 * i], a = x > 0 ? fold : fold + skew;
+            s.x[3 * i] = sin(a) * x;
+            s.x[3 * i + 2] = cos(a) * fabs(x);
+        }
+        memcpy(s.q, s.x, (size_t)(3 * s.nv) * sizeof(double));
+        scene_candidates(&s, 0.45, 0, 2);
+        check_merge(&s, 0);
+        check_gradient(&s, 0.01);
+        scene_free(&s);
+    }
+}
+
+/* ---- continuity ---- */
+
+/* Slides the first surface by the path a + t (b - a), in steps far smaller than dhat, and holds every
+ * increment of the energy against the largest force there. A closest feature counted once would double or
+ * halve the energy. */
+#define SLIDE_SEARCH 50
+static void slide_to(scene *s, const double a[3], const double path[3], double t)
+{
+    for (int i = 0; i < s->split; i++)
+        for (int c = 0; c < 3; c++) s->x[3 * i + c] = s->rest[3 * i + c] + a[c] + t * path[c];
+}
+static void check_slide(scene *s, const double a[3], const double b[3], int steps)
+{
+    double before = 0, force_before = 0, length, path[3], most = 0;
+    int changes = 0, count_before = -1, active = 0;
+    embi_sub(path, b, a);
+    length = embi_norm(path);
+    for (int k = 0; k <= steps; k++) {
+        double energy, bound;
+        if (k % SLIDE_SEARCH == 0) {   /* all that comes near before the next search */
+            slide_to(s, a, path, (k + SLIDE_SEARCH / 2.0) / steps);
+            scene_candidates(s, 0.1, 0, length * SLIDE_SEARCH / steps);
+        }
+        slide_to(s, a, path, (double)k / steps);
+        energy = scene_evaluate(s);
+        ENSURE(embi_finite(energy));
+        bound = 1.2 * fmax(s->force, force_before) * length / steps + 1e-14 * energy;
+        if (k) ENSURE_CLOSE(energy, before, bound);
+        most = fmax(most, energy);
+        changes += k && s->contacts.count != count_before;
+        active += energy > 0;
+        count_before = s->contacts.count;
+        before = energy;
+        force_before = s->force;
+    }
+    ENSURE(most > 0 && active > steps / 4 && changes > 2);
+}
+
+/* tip: a tetrahedron with one corner down, at the origin; cube: a box with its lower face at z = 0 */
+static test_mesh tip_mesh(void)
+{
+    static const double p[4][3] = {{0, 0, 0}, {0.1, 0.02, 0.3}, {-0.06, 0.08, 0.3}, {-0.05, -0.09, 0.3}};
+    static const int f[12] = {0, 2, 1, 0, 3, 2, 0, 1, 3, 1, 2, 3};
+    test_mesh s = test_mesh_make(4, 4, 0);
+    memcpy(s.x, p, sizeof p);
+    memcpy(s.tri, f, sizeof f);
+    return s;
+}
+static void slide_over(const test_mesh *ground_in, int cube, const double a[3], const double b[3])
+{
+    scene s;
+    test_mesh ground = test_mesh_make(ground_in->vertex_count, ground_in->tri_count, 0);
+    test_mesh rider = cube ? geometry_box_surface(1, 1, 1, 0.23, 0.19, 0.2) : tip_mesh();
+    memcpy(ground.x, ground_in->x, (size_t)(3 * ground.vertex_count) * sizeof(double));
+    memcpy(ground.tri, ground_in->tri, (size_t)(3 * ground.tri_count) * sizeof(int));
+    scene_make(&s, rider, FULL, &ground, FIXED);
+    check_slide(&s, a, b, 3000);
+    scene_free(&s);
+}
+static void test_continuous(void)
+{
+    /* paths: across borders at an angle, along a row of edges, straight over vertices */
+    static const double from[4][3] = {{-0.9, -0.37, 0}, {-0.9, 0, 0}, {-0.9, -0.9, 0}, {-0.9, 0.25, 0}};
+    static const double to[4][3] = {{0.9, 0.41, 0}, {0.9, 0, 0}, {0.9, 0.9, 0}, {0.9, 0.25, 0}};
+    for (int shape = 0; shape < 4; shape++) {   /* flat, ridge, pyramid, valley */
+        test_mesh ground = geometry_sheet(4, 4, 2, 2);
+        for (int i = 0; i < ground.vertex_count; i++) {
+            double *x = ground.x + 3 * i;
+            x[0] -= 1;
+            x[1] -= 1;
+            x[2] = shape == 1   ? -0.1 * fabs(x[0])
+                   : shape == 2 ? -0.1 * fmax(fabs(x[0]), fabs(x[1]))
+                   : shape == 3 ? 0.05 * fabs(x[0])
+                                : 0;
+        }
+        for (int k = 0; k < 4; k++)
+            for (int cube = 0; cube < 2; cube++) {
+                double a[3], b[3];
+                embi_copy(a, from[k]);
+                embi_copy(b, to[k]);
+                a[2] = b[2] = shape == 3 ? 0.09 : 0.04;
+                slide_over(&ground, cube, a, b);
+            }
+        test_mesh_free(&ground);
+    }
+}
+
+/* the documented trap, in numbers: above a ridge of slopes -1, +1 (height 0.04, dhat 0.1) the sum over
+ * triangles passes the border of the edge's wedge at x = 0.04 without a jump */
+static void test_ridge_values(void)
+{
+    scene s;
+    test_mesh ridge = geometry_sheet(2, 1, 2, 200), tip = tip_mesh();
+    double value[2];
+    for (int i = 0; i < ridge.vertex_count; i++) {
+        ridge.x[3 * i] -= 1;
+        ridge.x[3 * i + 1] -= 103.3;
+        ridge.x[3 * i + 2] = -fabs(ridge.x[3 * i]);
+    }
+    for (int k = 3; k < 12; k++) tip.x[k] *= 100;   /* only its corner is near */
+    scene_make(&s, tip, FULL, &ridge, FIXED);
+    s.kappa = 1;
+    s.merge = 0;
+    scene_candidates(&s, 0.1, 0, 10);
+    for (int side = 0; side < 2; side++) {
+        double sum = 0;
+        embi_set(s.x, 0.04 + (side ? 1e-9 : -1e-9), 0, 0.04);
+        (void)scene_evaluate(&s);
+        for (int k = 0; k < s.contacts.count; k++)
+            sum += s.contacts.list[k].edge_edge ? 0 : s.contacts.list[k].energy;
+        value[side] = sum;
+    }
+    ENSURE_REL(value[0], value[1], 1e-6);
+    /* the face's distance is (0.04 + 0.04)/sqrt 2, the edge's the same at the border: twice b(0.0566) */
+    ENSURE_REL(value[0], 2 * embipc_barrier(0.08 / sqrt(2.0), 0.1, NULL, NULL), 1e-6);
+    ENSURE(value[0] > 2.1376e-3 && value[0] < 2.1610e-3);   /* what the source found on both sides of it */
+    scene_free(&s);
+}
+
+/* J spreads a force like the weights: node gradients sum to the vertex forces, and those to zero over both
+ * bodies */
+static void test_momentum(void)
+{
+    scene s;
+    double sum[3] = {0, 0, 0}, turn[3] = {0, 0, 0}, size = 0, *g;
+    boxes_make(&s, 0.02, 0.06, FULL, CAGE);
+    scene_candidates(&s, 0.2, 0, 0);
+    scene_lag(&s, 0.5, 1e-3, 1e-3);
+    g = (double *)calloc((size_t)(3 * s.nn), sizeof(double));
+    scene_gradient(s.q, g, &s);
+    for (int i = 0; i < s.nn; i++) {
+        embi_add(sum, sum, g + 3 * i);
+        size = fmax(size, embi_norm(g + 3 * i));
+    }
+    for (int k = 0; k < 3; k++) ENSURE_CLOSE(sum[k], 0, 1e-12 * size);
+    s.friction_count = 0;
+    scene_gradient(s.q, g, &s);   /* without friction, whose lever is lagged: no moment either */
+    for (int i = 0; i < s.nn; i++) {
+        double m[3];
+        embi_cross(m, s.q + 3 * i, g + 3 * i);
+        embi_add(turn, turn, m);
+    }
+    for (int k = 0; k < 3; k++) ENSURE_CLOSE(turn[k], 0, 1e-10 * size);
+    free(g);
+    scene_free(&s);
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(argc, argv);
+    RUN(gradient_through_rows);
+    RUN(gradient_mollified);
+    RUN(stiffness);
+    RUN(friction_derivatives);
+    RUN(merging);
+    RUN(self_contact);
+    RUN(continuous);
+    RUN(ridge_values);
+    RUN(momentum);
+    return test_end("test_contact");
+}

@@ -1,0 +1,225 @@
+/* The examples: runs the programs of examples/ and compares what they print with what physics says: closed
+ * forms, and what the header promises. They are looked for beside this program, in examples/. */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L   /* popen */
+#endif
+#include "test.h"
+
+static char directory[1024], out[16384];
+
+/* Runs an example and keeps what it prints in `out`. Returns 1, 0 when it is not there, -1 when it failed. */
+static int launch(const char *name)
+{
+    char path[1200], command[1300];
+    size_t n;
+    int status;
+    FILE *f;
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    f = fopen(path, "rb");
+    if (!f) return 0;
+    fclose(f);
+    snprintf(command, sizeof command, "'%s'", path);
+    f = popen(command, "r");
+    n = f ? fread(out, 1, sizeof out - 1, f) : 0;
+    out[n] = 0;
+    status = f ? pclose(f) : -1;
+    if (status != 0) printf("  %s ended with status %d and said: %.200s\n", name, status, out);
+    ENSURE(status == 0);
+    return status == 0 ? 1 : -1;
+}
+#define LAUNCH(name) \
+    do { int r_ = launch(name); if (r_ == 0) SKIP("not built: make examples"); if (r_ < 0) return; } while (0)
+
+/* The k-th number (from 0) after the text `key`; nan, and a failed check, when there is none. Numbers begin
+ * after a blank or a bracket, so that "rate2" is not one. */
+static double number(const char *key, int k)
+{
+    const char *at = strstr(out, key);
+    if (at) for (at += strlen(key); *at; at++) {
+        char *end;
+        double v;
+        if (at[-1] != ' ' && at[-1] != '(') continue;
+        if (!strchr("0123456789-", *at)) continue;
+        v = strtod(at, &end);
+        if (end == at) continue;
+        if (k-- == 0) return v;
+        at = end - 1;
+    }
+    printf("  no such number after \"%s\"\n", key);
+    ENSURE(!"a number is missing");
+    return NAN;
+}
+
+static int says(const char *text) { return strstr(out, text) != NULL; }
+
+/* ten steps of free fall by backward Euler: z0 - g h^2 n (n + 1) / 2; then it rests on the ground */
+static void test_hello(void)
+{
+    double rest;
+    LAUNCH("hello");
+    ENSURE_CLOSE(number("after 0.1 s its centre is at z =", 0), 0.2 - 9.81e-4 * 55, 1e-9);
+    rest = number("after 1.0 s its centre is at z =", 0);
+    ENSURE(rest > 0.045 && rest < 0.0502);
+    ENSURE_CLOSE(rest, number("after 0.9 s its centre is at z =", 0), 1e-4);
+}
+
+/* uniform strain sags by rho g H^2 / (4 E), the continuum by rho g H^2 / (3 E) */
+static void test_drop(void)
+{
+    const double weight = 1000 * 9.81 * 0.1 * 0.1 / 1e5 * 1e3;   /* mm */
+    LAUNCH("drop");
+    ENSURE_CLOSE(number("\naffine ", 0), 12, 0);
+    ENSURE_CLOSE(number("\nfull ", 0), 375, 0);
+    ENSURE(number("\ncage ", 0) > 12 && number("\ncage ", 0) < 375);
+    ENSURE_REL(number("\naffine ", 4), weight / 4, 0.005);
+    ENSURE_REL(number("\ncage ", 4), weight / 3, 0.08);
+    ENSURE_REL(number("\nfull ", 4), weight / 3, 0.08);
+    ENSURE(number("\naffine ", 3) < 1e-4 && number("\ncage ", 3) < 1e-4 && number("\nfull ", 3) < 1e-4);
+}
+
+/* Coulomb's acceleration, and the creep of smoothed friction, which goes with epsv */
+static void test_friction_slope(void)
+{
+    const double creep = 1e-3 * (1 - sqrt(1 - 0.5 / 0.51));
+    LAUNCH("friction_slope");
+    ENSURE_REL(number("mu 0.49: slides, acceleration", 0), 9.81 / sqrt(1.25) * 0.01, 1e-4);
+    ENSURE_REL(number("mu 0.51: creeps, speed", 0), creep, 1e-4);
+    ENSURE_REL(number("closed form says", 2), creep / 100, 1e-4);
+}
+
+/* the squeeze is delta and two gaps of at most dhat = 1e-5 m; the last order is 5 cm into the ground */
+static void test_grasp_drive(void)
+{
+    double d;
+    int side;
+    LAUNCH("grasp_drive");
+    ENSURE_CLOSE(number("the plates have been lifted by", 0), 0.075, 1e-5);
+    ENSURE_CLOSE(number("the box by", 0), 0.075, 1e-3);
+    for (side = 0; side < 2; side++) {
+        const char *key = side ? "right plate: squeezes with" : "left plate: squeezes with";
+        d = number(key, 0);
+        ENSURE(d > 1e5 * 0.01 * 0.004 / 0.1 && d < 1e5 * 0.01 * (0.004 + 2e-5) / 0.1);
+        ENSURE_REL(number(key, 1), 4.905, 1e-3);
+    }
+    ENSURE(says("the drive is blocked (1) by the ground and"));
+    d = number("by the ground and", 0);
+    ENSURE(d >= 0.05 && d <= 0.050011);
+    ENSURE_CLOSE(number("surfaces that cross:", 0), 0, 0);
+}
+
+/* The solid of the faceted torus is U wedges, sin(2 pi / U) R times the area of a regular V-gon each. */
+static void test_embed_mesh(void)
+{
+    const double pi = acos(-1.0);
+    const double volume = 60 * sin(2 * pi / 60) * 0.07 * 12.5 * 0.03 * 0.03 * sin(2 * pi / 25);
+    double d;
+    LAUNCH("embed_mesh");
+    ENSURE_CLOSE(number("cage:", 0), 40, 8);
+    ENSURE(number("cage:", 2) > volume && number("cage:", 3) > 5);
+    ENSURE(says("a hole: body \"ring\"") && says("not closed"));
+    ENSURE(says("one flipped: body \"ring\"") && says("triangles 100 and"));
+    ENSURE(says("all flipped: body \"ring\"") && says("inside out"));
+    ENSURE_CLOSE(number("bodies in the world:", 0), 1, 0);
+    ENSURE_REL(number("mass", 0), 1000 * volume, 1e-5);
+    ENSURE_REL(number("mass", 1), volume, 1e-6);
+    d = number("lowest vertex at", 0);
+    ENSURE(d > 0 && d < 3e-4);   /* within dhat, 1e-3 of the diagonal */
+    d = number("at rest: centre at", 0);
+    ENSURE(d > 0.028 && d < 0.0304);
+    ENSURE_CLOSE(number("surfaces that cross:", 0), 0, 0);
+}
+
+/* the same bits on a pool, and the pool was really used */
+static void test_threads(void)
+{
+    const char *serial, *threads;
+    LAUNCH("threads");
+    serial = strstr(out, "serial:    ");
+    threads = strstr(out, "threads: ");
+    ENSURE(serial && threads);
+    if (!serial || !threads) return;
+    ENSURE(strncmp(serial + 11, threads + 9, 8) == 0 && strncmp(serial + 11, "00000000", 8) != 0);
+    ENSURE(number("the pool was called", 0) > 0);
+    ENSURE(number("the pool was called", 1) > number("the pool was called", 0));
+}
+
+/* nothing ever crosses; steps that are cut still move */
+static void test_anytime(void)
+{
+    static const char *const rule[] = {"\nconverge ", "\ntwo solves ", "\nflag up ", "\nflag down "};
+    int i;
+    LAUNCH("anytime");
+    for (i = 0; i < 4; i++) {
+        ENSURE_CLOSE(number(rule[i], 2), 0, 0);
+        ENSURE(number(rule[i], 3) > 0 && number(rule[i], 3) < 2e-4);   /* on the ground, within dhat */
+    }
+    ENSURE_CLOSE(number(rule[0], 0), 0, 0);
+    ENSURE(number(rule[1], 0) > 0 && number(rule[1], 1) <= 2);
+    ENSURE(number(rule[2], 0) > 0 && number(rule[2], 1) <= 1);
+    ENSURE_CLOSE(number(rule[3], 0), 0, 0);
+}
+
+/* where kappa b'(d) + m g = 0, b' = -2 (d - dhat) ln(d / dhat) - (d - dhat)^2 / d */
+static void test_toolkit(void)
+{
+    const double kappa = 1e4, dhat = 1e-3, weight = 0.01 * 9.81;
+    double lo = 1e-9, hi = dhat, toi;
+    int i;
+    LAUNCH("toolkit");
+    for (i = 0; i < 100; i++) {
+        double d = 0.5 * (lo + hi), a = d - dhat, push = kappa * (2 * a * log(d / dhat) + a * a / d);
+        if (push > weight) lo = d;
+        else hi = d;
+    }
+    ENSURE_CLOSE(number("hit", 0), 1, 0);
+    toi = number("cut at", 0);
+    ENSURE(toi >= 0.45 && toi <= 0.5);
+    ENSURE_CLOSE(number("after 2 s it floats at", 0), lo, 2e-9);
+    ENSURE(number("lowest on the way", 0) > 0);
+    ENSURE_CLOSE(number("the barrier pushes with", 0), weight, 1e-7);
+}
+
+/* an eigenvector comes back; the second factorisation allocates nothing */
+static void test_solve_ldlt(void)
+{
+    LAUNCH("solve_ldlt");
+    ENSURE_CLOSE(number("unknowns", 0), 16 * 16 * 16 + 3 * 15 * 16 * 16, 0);
+    ENSURE(number("pass 1: error", 0) < 1e-12 && number("pass 2: error", 0) < 1e-12);
+    ENSURE_CLOSE(number("pass 1: error", 1), 0, 0);
+    ENSURE_CLOSE(number("pass 2: error", 1), 0, 0);
+    ENSURE(number("pass 1: error", 2) > 0);
+    ENSURE_CLOSE(number("pass 2: error", 2), 0, 0);
+    ENSURE(says("with a nan in it: value not finite"));
+}
+
+/* no allocation when warm, nothing lost when refused, nothing left behind */
+static void test_allocator(void)
+{
+    LAUNCH("allocator");
+    ENSURE(number("after 100 steps:", 0) > 0);
+    ENSURE_CLOSE(number("100 more steps:", 0), 0, 0);
+    ENSURE(number("refused", 0) > 0 && says("times, then: ok"));
+    ENSURE_CLOSE(number("the first box has the same bits:", 0), 1, 0);
+    ENSURE(says("a step that needs more: out of memory, time 2.00 s"));
+    ENSURE(says("with memory again: ok, time 2.01 s"));
+    ENSURE_CLOSE(number("after the end:", 0), 0, 0);
+}
+
+int main(int argc, char **argv)
+{
+    const char *slash = strrchr(argv[0], '/');
+    if (slash) snprintf(directory, sizeof directory, "%.*s/examples", (int)(slash - argv[0]), argv[0]);
+    else snprintf(directory, sizeof directory, "build/examples");
+    test_begin(argc, argv);
+    RUN(hello);
+    RUN(drop);
+    RUN(friction_slope);
+    RUN(grasp_drive);
+    RUN(embed_mesh);
+    RUN(threads);
+    RUN(anytime);
+    RUN(toolkit);
+    RUN(solve_ldlt);
+    RUN(allocator);
+    return test_end("test_examples");
+}

@@ -1,0 +1,289 @@
+/* Out of memory: the n-th allocation of a whole history fails, for every n. The call says so, the world is as before (bit for bit
+ * against a history without failures), the same call made again succeeds, and in the end every byte is back. */
+#define EMBIPC_IMPLEMENTATION
+#include "../embipc.h"
+#include "test.h"
+#include "scene_test.h"
+
+typedef struct failing { long calls, fail_at, fail_count; size_t bytes; int wrong_size; } failing;
+
+/* the size stands before the block, so that free() can be held to it */
+static void *failing_alloc(size_t size, void *ctx)
+{
+    failing *f = (failing *)ctx;
+    unsigned char *p;
+    f->calls++;
+    if (f->calls >= f->fail_at && f->calls < f->fail_at + f->fail_count) return NULL;
+    p = (unsigned char *)malloc(size + 32);
+    if (!p) exit(2);
+    memcpy(p, &size, sizeof size);
+    memset(p + 32, 0xA5, size);   /* nothing may count on zeros */
+    f->bytes += size;
+    return p + 32;
+}
+static void failing_free(void *p, size_t size, void *ctx)
+{
+    failing *f = (failing *)ctx;
+    size_t was;
+    if (!p) return;
+    memcpy(&was, (unsigned char *)p - 32, sizeof was);
+    if (was != size) f->wrong_size++;
+    f->bytes -= was;
+    free((unsigned char *)p - 32);
+}
+
+/* ---- the history: contact of all kinds, drives, pair rules, forces, reset, destruction ---- */
+
+static embipc_result create(scene *s, embipc_body_def d, test_mesh m, int cells)
+{
+    test_mesh cage = test_mesh_make(0, 0, 0);
+    embipc_result r;
+    embipc_body b;
+    d.x = m.x;
+    d.vertex_count = m.vertex_count;
+    if (d.kind != EMBIPC_FULL) {
+        d.triangles = m.tri;
+        d.triangle_count = m.tri_count;
+    } else {
+        d.tets = m.tets;
+        d.tet_count = m.tet_count;
+    }
+    if (d.kind == EMBIPC_CAGE && cells > 0) {
+        test_mesh_free(&cage);
+        cage = scene_mesh_tet_box(cells, cells, cells, 0.062, 0.062, 0.062);
+        d.cage_x = cage.x;
+        d.cage_node_count = cage.vertex_count;
+        d.cage_tets = cage.tets;
+        d.cage_tet_count = cage.tet_count;
+    }
+    r = embipc_body_create(s->w, &d, &b);
+    test_mesh_free(&m);
+    test_mesh_free(&cage);
+    if (r == EMBIPC_OK) s->body[s->n++] = b;
+    return r;
+}
+enum { OOM_CREATE_LAST = 6, OOM_STEPS = 13, OOM_COUNT = 26 };
+/* call number k of the history */
+static embipc_result history(scene *s, const embipc_world_def *wd, int k)
+{
+    embipc_body_def d = embipc_default_body_def();
+    embipc_error e;
+    d.friction = 0.5;
+    d.name = "body";
+    if (k == 0) return embipc_world_create(wd, &s->w, &e);
+    if (k == 1) {
+        d.position[2] = -0.05;
+        return create(s, d, test_mesh_box(-0.5, -0.5, -0.05, 0.5, 0.5, 0.05), 0);
+    }
+    if (k == 2) {
+        d.kind = EMBIPC_FULL;
+        d.position[2] = 0.0303;
+        return create(s, d, scene_mesh_tet_box(1, 1, 1, 0.06, 0.06, 0.06), 0);
+    }
+    if (k == 3) {
+        d.kind = EMBIPC_CAGE;
+        d.position[0] = 0.002;
+        d.position[2] = 0.0910;
+        return create(s, d, test_mesh_box(-0.03, -0.03, -0.03, 0.03, 0.03, 0.03), 1);
+    }
+    if (k == 4) {
+        d.kind = EMBIPC_AFFINE;
+        d.material.model = EMBIPC_ORTHOGONALITY;
+        d.position[0] = 0.0615;
+        d.position[2] = 0.0303;
+        d.velocity[0] = -0.5;
+        return create(s, d, test_mesh_box(-0.03, -0.03, -0.03, 0.03, 0.03, 0.03), 0);
+    }
+    if (k == 5) {
+        d.kind = EMBIPC_KINEMATIC;
+        d.position[2] = 0.13;
+        return create(s, d, test_mesh_box(-0.05, -0.05, -0.005, 0.05, 0.05, 0.005), 0);
+    }
+    if (k == 6) {
+        d.kind = EMBIPC_CAGE;
+        d.position[0] = -0.0615;
+        d.position[2] = 0.0303;
+        d.velocity[0] = 0.5;
+        return create(s, d, test_mesh_box(-0.03, -0.03, -0.03, 0.03, 0.03, 0.03), 1);
+    }
+    if (k == 7 || k == 24) {
+        static const double keys[21] = {0, 0, 0, 0, 0, 0, 0, 0.06, 0, 0, -0.008, 0, 0, 0.3, 0.1, 0, 0, -0.004, 0, 0.05, 0.3};
+        static const int nodes[2] = {0, 1};
+        embipc_drive_def def = embipc_default_drive_def();
+        embipc_drive h;
+        embipc_result r;
+        def.body = s->body[k == 7 ? 4 : 1];
+        def.nodes = k == 7 ? NULL : nodes;
+        def.node_count = k == 7 ? 0 : 2;
+        def.keys = keys;
+        def.key_count = k == 7 ? 3 : 0;
+        def.centre[2] = 0.13;
+        r = embipc_drive_create(s->w, &def, &h);
+        if (r == EMBIPC_OK) s->drive[s->drives++] = h;
+        return r;
+    }
+    if (k == 8) return embipc_world_set_pair(s->w, s->body[1], s->body[2], 0.9, 1);
+    if (k == 9) return embipc_world_set_pair(s->w, s->body[0], s->body[3], -1, 0);
+    if (k == 10) {   /* an offer that is refused: crosses everything */
+        embipc_result r;
+        d.kind = EMBIPC_AFFINE;
+        r = create(s, d, test_mesh_box(-0.2, -0.2, -0.2, 0.2, 0.2, 0.2), 0);
+        return r == EMBIPC_ERR_INTERSECTION ? EMBIPC_OK : r == EMBIPC_OK ? EMBIPC_ERR_DEF : r;
+    }
+    if (k == 11) return embipc_world_intersections(s->w, NULL, 0) < 0 ? EMBIPC_ERR_MEMORY : EMBIPC_OK;
+    if (k == 12) {
+        static const double f[3] = {0.5, 0.2, 1};
+        return embipc_body_apply_force(s->w, s->body[2], -1, f);
+    }
+    if (k < 20) return embipc_world_step(s->w, &s->stats);
+    if (k == 20) return embipc_world_set_pair(s->w, s->body[0], s->body[3], -1, 0);
+    if (k == 21) return embipc_body_destroy(s->w, s->body[2]);
+    if (k == 22) return embipc_world_step(s->w, NULL);
+    if (k == 23) return embipc_world_reset(s->w);
+    return embipc_world_step(s->w, &s->stats);
+}
+
+static void test_every_allocation_fails_once(void)
+{
+    failing f;
+    embipc_world_def wd = embipc_default_world_def();
+    unsigned long long bits[OOM_COUNT];
+    long total, tried = 0, failures = 0;
+    int touched = 0;
+    scene s;
+    memset(&f, 0, sizeof f);
+    memset(&s, 0, sizeof s);
+    wd.allocator.alloc = failing_alloc;
+    wd.allocator.free = failing_free;
+    wd.allocator.ctx = &f;
+    for (int k = 0; k < OOM_COUNT; k++) {
+        embipc_result r = history(&s, &wd, k);
+        if (r != EMBIPC_OK) printf("  call %d: %s\n", k, s.w ? embipc_world_error(s.w)->text : "");
+        ENSURE(r == EMBIPC_OK);
+        if (test_bad) break;
+        bits[k] = scene_bits(s.w);
+        touched += k >= OOM_STEPS && s.stats.contacts > 0;
+    }
+    total = f.calls;
+    ENSURE(touched > 5);
+    {   /* what the world counts is what it took */
+        size_t bytes;
+        long allocations;
+        embipc_world_memory(s.w, &bytes, NULL, &allocations);
+        ENSURE(bytes + sizeof(struct embipc_world) == f.bytes || bytes == f.bytes);
+    }
+    scene_end(&s);
+    ENSURE(f.bytes == 0 && f.wrong_size == 0);
+    for (int mode = 0; mode < 2 && !test_bad; mode++)   /* one failure; then a drought of five */
+        for (long n = 1; n <= total; n += mode ? 7 : 1) {
+            int failed = 0, since = 0;
+            memset(&f, 0, sizeof f);
+            memset(&s, 0, sizeof s);
+            f.fail_at = n;
+            f.fail_count = mode ? 5 : 1;
+            tried++;
+            for (int k = 0; k < OOM_COUNT; k++) {
+                int count = s.w ? embipc_world_body_count(s.w) : 0, again = 0;
+                embipc_result r = history(&s, &wd, k);
+                for (; r == EMBIPC_ERR_MEMORY && again < 8; again++) {
+                    failed++;
+                    ENSURE(k == 0 || embipc_world_error(s.w)->code == EMBIPC_ERR_MEMORY || k == 11);
+                    ENSURE(k > 0 || s.w == NULL);
+                    if (k > 0 && scene_bits(s.w) != bits[k - 1]) {
+                        ENSURE(!"the world changed in a call that failed");
+                        if (test_bad <= 8) printf("  allocation %ld of %ld, call %d\n", n, total, k);
+                    }
+                    if (k > 0) ENSURE(embipc_world_body_count(s.w) == count);
+                    r = history(&s, &wd, k);
+                }
+                if (r != EMBIPC_OK) {
+                    printf("  allocation %ld, call %d: %s, %s\n", n, k, embipc_result_text(r), s.w ? embipc_world_error(s.w)->text : "");
+                    ENSURE(r == EMBIPC_OK);
+                    break;
+                }
+                if (scene_bits(s.w) != bits[k]) {
+                    ENSURE(!"other bits after a failure that was repeated");
+                    if (test_bad <= 8) printf("  allocation %ld of %ld, call %d\n", n, total, k);
+                    break;
+                }
+                if (failed && !again && ++since == 3 && n % 4) break;   /* the whole history for every fourth only */
+            }
+            failures += failed;
+            if (n + f.fail_count - 1 <= total) ENSURE(failed > 0);   /* somebody must have noticed */
+            scene_end(&s);
+            ENSURE(f.bytes == 0 && f.wrong_size == 0);
+            if (test_bad > 20) break;
+        }
+    printf("  %ld allocations in the history, %ld histories with failures, %ld calls refused\n", total, tried, failures);
+}
+
+/* the same for a body whose cage the library builds: allocations drawn by lot, since each try builds a hundred lattices */
+static void test_cage_builder_runs_out(void)
+{
+    failing f;
+    embipc_world_def wd = embipc_default_world_def();
+    long total = 0;
+    int refused = 0;
+    memset(&f, 0, sizeof f);
+    wd.allocator.alloc = failing_alloc;
+    wd.allocator.free = failing_free;
+    wd.allocator.ctx = &f;
+    for (int trial = 0; trial < 60; trial++) {
+        embipc_body_def d = scene_def("ball", EMBIPC_CAGE, 0, 0, 0);
+        scene s = scene_empty(&wd);
+        test_mesh m = test_mesh_sphere(1);
+        embipc_body b;
+        embipc_result r;
+        long before = f.calls;
+        d.x = m.x;
+        d.vertex_count = m.vertex_count;
+        d.triangles = m.tri;
+        d.triangle_count = m.tri_count;
+        d.cage_nodes = 8;
+        f.fail_at = trial ? f.calls + 1 + (long)(test_random() * (double)total) : 0;
+        f.fail_count = trial == 0 ? 0 : trial % 3 ? 1 : 4;
+        r = embipc_body_create(s.w, &d, &b);
+        if (!trial) total = f.calls - before;
+        if (trial) ENSURE(r == EMBIPC_ERR_MEMORY && embipc_world_error(s.w)->code == EMBIPC_ERR_MEMORY && embipc_world_body_count(s.w) == 0);
+        refused += r == EMBIPC_ERR_MEMORY;
+        f.fail_at = f.fail_count = 0;
+        if (trial) (void)ENSURE_OK(s.w, embipc_body_create(s.w, &d, &b));
+        (void)ENSURE_OK(s.w, embipc_world_step(s.w, NULL));
+        test_mesh_free(&m);
+        scene_end(&s);
+        ENSURE(f.bytes == 0 && f.wrong_size == 0);
+    }
+    printf("  %ld allocations for a body with a cage, %d of 59 refused\n", total, refused);
+}
+
+/* a step that has run once allocates nothing more, also with the default allocator */
+static void test_warm_steps_allocate_nothing(void)
+{
+    for (int which = 0; which < SCENE_COUNT; which++) {
+        failing f;
+        embipc_world_def wd = scene_world_def(which);
+        scene s;
+        long before;
+        memset(&f, 0, sizeof f);
+        wd.allocator.alloc = failing_alloc;
+        wd.allocator.free = failing_free;
+        wd.allocator.ctx = &f;
+        s = scene_make(which, &wd);
+        for (int n = 0; n < 40; n++) scene_step(&s);
+        (void)ENSURE_OK(s.w, embipc_world_reset(s.w));
+        before = f.calls;
+        for (int n = 0; n < 40; n++) scene_step(&s);
+        ENSURE(f.calls == before);
+        scene_end(&s);
+        ENSURE(f.bytes == 0 && f.wrong_size == 0);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(argc, argv);
+    RUN(every_allocation_fails_once);
+    RUN(cage_builder_runs_out);
+    RUN(warm_steps_allocate_nothing);
+    return test_end("test_oom");
+}

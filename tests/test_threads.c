@@ -1,0 +1,190 @@
+/* Threads: any number of them, and loops run in any order, give the same bits. */
+#define EMBIPC_IMPLEMENTATION
+#include "../embipc.h"
+#include "test.h"
+#include "scene_test.h"
+
+#define STEPS 12
+
+/* fine surfaces, so that the loops are longer than their grains: two balls squeezed between ground and a turning plate */
+static void fine_scene(scene *s)
+{
+    static const double keys[14] = {0, 0, 0, 0, 0, 0, 0, 0.2, 0, 0, -0.02, 0, 0, 0.5};
+    static const double centre[3] = {0, 0, 0.2};
+    embipc_body_def d = scene_def("ground", EMBIPC_FIXED, 0, 0, -0.05);
+    test_mesh m;
+    d.friction = 0.6;
+    scene_box(s, d, 1, 1, 0.1, 1);
+    d = scene_def("lower", EMBIPC_CAGE, 0, 0, 0.0503);
+    d.friction = 0.6;
+    d.material.young = 2e4;
+    scene_ball(s, d, 0.05, 3, 2);
+    d = scene_def("upper", EMBIPC_FULL, 0.004, 0.003, 0.151);
+    d.friction = 0.6;
+    d.material.young = 2e4;
+    scene_ball(s, d, 0.05, 2, 0);
+    d = scene_def("plate", EMBIPC_KINEMATIC, 0, 0, 0.207);
+    d.friction = 0.6;
+    m = scene_mesh_tet_box(8, 8, 1, 0.16, 0.16, 0.01);
+    scene_boundary(&m);
+    test_mesh_compact(&m);
+    scene_add_mesh(s, &d, &m, 0);
+    scene_drive(s, 3, keys, 2, centre, NULL, 0);
+}
+static scene threads_scene(int which, embipc_parallel_for_fn *loop, void *ctx)
+{
+    embipc_world_def wd = scene_world_def(which < SCENE_COUNT ? which : SCENE_DROP);
+    scene s;
+    wd.parallel_for = loop;
+    wd.parallel_ctx = ctx;
+    if (which < SCENE_COUNT) return scene_make(which, &wd);
+    wd.dhat = 4e-3;
+    s = scene_empty(&wd);
+    fine_scene(&s);
+    return s;
+}
+static void run_scene(int which, embipc_parallel_for_fn *loop, void *ctx, unsigned long long bits[STEPS])
+{
+    scene s = threads_scene(which, loop, ctx);
+    for (int n = 0; n < STEPS; n++) {
+        scene_step(&s);
+        bits[n] = scene_bits(s.w);
+    }
+    ENSURE(s.stats.contacts > 0 || which == SCENE_BEAM || which == SCENE_THROW);
+    scene_end(&s);
+}
+
+/* ---- hostile loops: legal by the contract, and as different as can be ---- */
+
+typedef struct hostile { int how; long long_calls, bad; } hostile;
+static void hostile_for(int count, int grain, embipc_range_fn *fn, void *arg, void *ctx)
+{
+    hostile *h = (hostile *)ctx;
+    int blocks = grain > 0 ? (count + grain - 1) / grain : 0;
+    h->long_calls += count > grain;
+    if (count <= 0 || grain <= 0) { h->bad++; return; }
+    if (h->how == 0)   /* backwards, a grain at a time */
+        for (int b = blocks - 1; b >= 0; b--) fn(arg, b * grain, (b + 1) * grain < count ? (b + 1) * grain : count);
+    else if (h->how == 1) {   /* uneven runs, odd ones first */
+        for (int pass = 1; pass >= 0; pass--)
+            for (int b = 0, run = 0; b < blocks; run++) {
+                int next = b + 1 + run % 3;
+                if (next > blocks) next = blocks;
+                if (run % 2 == pass) fn(arg, b * grain, next * grain < count ? next * grain : count);
+                b = next;
+            }
+    } else {   /* in an order drawn by lot */
+        int *order = (int *)malloc((size_t)blocks * sizeof(int));
+        for (int b = 0; b < blocks; b++) order[b] = b;
+        for (int b = blocks - 1; b > 0; b--) {
+            int o = (int)(test_random() * (b + 1)), t = order[b];
+            order[b] = order[o];
+            order[o] = t;
+        }
+        for (int b = 0; b < blocks; b++) fn(arg, order[b] * grain, (order[b] + 1) * grain < count ? (order[b] + 1) * grain : count);
+        free(order);
+    }
+}
+static void test_any_order_same_bits(void)
+{
+    long calls = 0;
+    for (int which = 0; which <= SCENE_COUNT; which++) {
+        unsigned long long serial[STEPS], other[STEPS];
+        run_scene(which, NULL, NULL, serial);
+        for (int how = 0; how < 3; how++) {
+            hostile h;
+            h.how = how;
+            h.long_calls = h.bad = 0;
+            run_scene(which, hostile_for, &h, other);
+            ENSURE(!memcmp(serial, other, sizeof serial));
+            ENSURE(h.bad == 0);
+            calls += h.long_calls;
+            if (which == SCENE_COUNT) ENSURE(h.long_calls > 10);
+        }
+    }
+    printf("  %ld loops longer than their grain run out of order\n", calls);
+}
+
+#ifdef EMBIPC_PTHREADS
+static void test_any_number_of_threads_same_bits(void)
+{
+    static const int threads[4] = {1, 2, 3, 8};
+    for (int which = 0; which <= SCENE_COUNT; which++) {
+        unsigned long long serial[STEPS], other[STEPS];
+        run_scene(which, NULL, NULL, serial);
+        for (int k = 0; k < 4; k++) {
+            embipc_pool *pool = embipc_pool_create(threads[k]);
+            ENSURE(pool != NULL);
+            if (!pool) continue;
+            run_scene(which, embipc_pool_for, pool, other);
+            ENSURE(!memcmp(serial, other, sizeof serial));
+            embipc_pool_destroy(pool);
+        }
+    }
+}
+
+/* every index exactly once, whatever the counts */
+typedef struct tally { int *hits; int grain, bad; } tally;
+static void tally_range(void *arg, int begin, int end)
+{
+    tally *t = (tally *)arg;
+    for (int i = begin; i < end; i++) t->hits[i]++;
+    if (begin % t->grain || end <= begin) t->bad++;
+}
+static void test_pool_covers_everything_once(void)
+{
+    static int hits[5000];
+    for (int threads = -1; threads <= 9; threads += threads < 3 ? 1 : 3) {
+        embipc_pool *pool = embipc_pool_create(threads);
+        ENSURE(pool != NULL);
+        if (!pool) continue;
+        for (int trial = 0; trial < 300; trial++) {
+            tally t;
+            int count = (int)test_uniform(0, 5000), ok = 1;
+            t.hits = hits;
+            t.grain = 1 + (int)test_uniform(0, 600);
+            t.bad = 0;
+            memset(hits, 0, sizeof hits);
+            embipc_pool_for(count, t.grain, tally_range, &t, pool);
+            for (int i = 0; i < 5000; i++) ok = ok && hits[i] == (i < count);
+            ENSURE(ok && t.bad == 0);
+        }
+        embipc_pool_destroy(pool);
+    }
+    embipc_pool_destroy(NULL);
+}
+
+/* two worlds, each stepped by a thread of its own: worlds share nothing */
+static void *world_thread(void *arg)
+{
+    unsigned long long *bits = (unsigned long long *)arg;
+    scene s = threads_scene(SCENE_GRASP, NULL, NULL);
+    for (int n = 0; n < STEPS; n++) {
+        scene_step(&s);
+        bits[n] = scene_bits(s.w);
+    }
+    scene_end(&s);
+    return NULL;
+}
+static void test_worlds_are_independent(void)
+{
+    unsigned long long alone[STEPS], bits[4][STEPS];
+    pthread_t thread[4];
+    (void)world_thread(alone);
+    for (int k = 0; k < 4; k++) ENSURE(pthread_create(&thread[k], NULL, world_thread, bits[k]) == 0);
+    for (int k = 0; k < 4; k++) pthread_join(thread[k], NULL);
+    for (int k = 0; k < 4; k++) ENSURE(!memcmp(alone, bits[k], sizeof alone));
+}
+#endif
+
+int main(int argc, char **argv)
+{
+    test_begin(argc, argv);
+    RUN(any_order_same_bits);
+#ifdef EMBIPC_PTHREADS
+    RUN(any_number_of_threads_same_bits);
+    RUN(pool_covers_everything_once);
+    RUN(worlds_are_independent);
+#endif
+    return test_end("test_threads");
+}
