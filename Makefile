@@ -40,7 +40,7 @@ $(BUILD)/test_%: tests/test_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $
 $(BUILD)/validate_%: tests/validate_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
 	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -DEMBIPC_PTHREADS $< -o $@ -lm -lpthread
 
-test: $(addprefix $(BUILD)/,$(TESTS)) $(BUILD)/embipc
+test: $(addprefix $(BUILD)/,$(TESTS)) $(BUILD)/embipc examples
 	@sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(TESTS))
 
 validate: $(addprefix $(BUILD)/,$(LONG)) $(BUILD)/embipc

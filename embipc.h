@@ -6939,10 +6939,11 @@ static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, c
             embipc_real gap = closest->d - task.candidate[k].xi, slack = (embipc_real)0.05 * pair->rule.kappa;
             if (gap < task.candidate[k].dhat) {
                 contacts->pairs++;
-                if (!embi_contact_add(m, contacts, task.candidate + k, closest, x, pair->rule.kappa, I->pairs[n]))
+                if (!embi_contact_add(m, contacts, task.candidate + k, closest, x, pair->rule.kappa,
+                                      I->pairs[n]))
                     return 0;
                 closest->stiffness = contacts->list[contacts->count - 1].second;
-            } else if (!(gap > 0)) contacts->min_gap = embi_min(contacts->min_gap, gap);   /* touched at rest */
+            } else if (!(gap > 0)) contacts->min_gap = embi_min(contacts->min_gap, gap); /* touched at rest */
             contacts->changed += closest->stiffness > 2 * closest->in_matrix + slack ||
                                  closest->in_matrix > 2 * closest->stiffness + slack;
         }
@@ -7622,6 +7623,17 @@ static embipc_real embi_drive_stage_length(const embi_state *s, const embi_drive
     return most;
 }
 
+/* Keeps the direction of the island (p and A p) in arrays that are free just now, or brings it back. */
+static void embi_island_keep(embi_state *s, const embi_island *I, int back)
+{
+    for (int k = 0; k < I->body_count; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        size_t at = 3 * (size_t)b->node0, bytes = 3 * (size_t)b->nn * sizeof *s->p;
+        memcpy((back ? s->p : s->trial_q) + at, (back ? s->trial_q : s->p) + at, bytes);
+        memcpy((back ? s->Ap : s->g) + at, (back ? s->g : s->Ap) + at, bytes);
+    }
+}
+
 /* Candidate `limit` is at its floor: the drive that presses on it most gives up the rest of this step.
  * Returns 0 when no drive is to blame (a free body is on its way there by itself). */
 static int embi_island_block(embi_state *s, embi_island *I, int limit)
@@ -7630,6 +7642,7 @@ static int embi_island_block(embi_state *s, embi_island *I, int limit)
     embi_drive *d;
     embipc_real most = 0;
     int worst = -1, a, b;
+    embi_island_keep(s, I, 0);
     for (int n = 0; n < s->drive_count; n++) {
         embipc_real approach;
         if (s->body[s->drives[n].body].island != I->index || s->drives[n].done) continue;
@@ -7639,6 +7652,7 @@ static int embi_island_block(embi_state *s, embi_island *I, int limit)
             worst = n;
         }
     }
+    embi_island_keep(s, I, 1);
     if (worst < 0 || most > -1e-6 * c->dhat) return 0;
     d = s->drives + worst;
     if (d->rotating && d->stages < 1000000 && embi_drive_stage_length(s, d) > (embipc_real)0.5 * c->dhat) {
@@ -8560,17 +8574,15 @@ static void embi_spin(embi_state *s, const embi_body *b, const embipc_real centr
     }
 }
 
-/* scratch for the largest body, and the key buffer */
+/* scratch for the largest body; mark is -1 in all its entries, those of a growth that failed later included */
 static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
 {
     int old = s->mark_cap;
-    if (!EMBI_GROW(m, embipc_real, s->trace, s->trace_cap, 2 * b->ntet) ||
-        !EMBI_GROW(m, int, s->mark, s->mark_cap, b->nn) ||
-        !EMBI_GROW(m, int, s->patch, s->patch_cap, b->nn) ||
-        !EMBI_GROW(m, embipc_real, s->patch_G, s->patch_G_cap, 3 * b->nn))
-        return 0;
+    if (!EMBI_GROW(m, int, s->mark, s->mark_cap, b->nn)) return 0;
     for (int i = old; i < s->mark_cap; i++) s->mark[i] = -1;
-    return 1;
+    return EMBI_GROW(m, embipc_real, s->trace, s->trace_cap, 2 * b->ntet) &&
+           EMBI_GROW(m, int, s->patch, s->patch_cap, b->nn) &&
+           EMBI_GROW(m, embipc_real, s->patch_G, s->patch_G_cap, 3 * b->nn);
 }
 
 /* the body counts from here on; nothing can fail any more */

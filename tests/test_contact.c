@@ -6,7 +6,7 @@
 #include "geometry_test.h"
 #include "deriv.h"
 
-/* ---- two surfaces and their candidates, hung on nodes (one per vertex, or the four of a tet) or fixed ---- */
+/* ---- two surfaces and their candidates, hung on nodes (one per vertex, or the four of a tet), or fixed ---- */
 
 enum { FULL, CAGE, FIXED };
 

@@ -424,8 +424,10 @@ static void test_two_runs_and_reset(void)
             ENSURE(bits[n] == scene_bits(b.w));
         }
         embipc_world_memory(a.w, &bytes, NULL, &before);
-        for (int again = 0; again < 2; again++) {
+        for (int again = 0; again < 3; again++) {   /* after a whole run, and after two parts of one */
             int same = 1;
+            if (again) (void)ENSURE_OK(a.w, embipc_world_reset(a.w));
+            for (int n = 0; again && n < (again == 1 ? 3 : 11) && scene_step(&a); n++) continue;
             (void)ENSURE_OK(a.w, embipc_world_reset(a.w));
             ENSURE(embipc_world_time(a.w) == 0);
             for (int n = 0; n < 40 && scene_step(&a); n++) same = same && bits[n] == scene_bits(a.w);
@@ -712,7 +714,7 @@ static void test_empty_cage_tets(void)
 static void test_affine_never_inverts(void)
 {
     for (int model = 0; model < 2; model++) {
-        static const double down[14] = {0, 0, 0, 0, 0, 0, 0, 0.3, 0, 0, -0.06, 0, 0, 0};
+        static const double down[14] = {0, 0, 0, 0, 0, 0, 0, 0.3, 0, 0, -0.0855, 0, 0, 0};
         static const double centre[3] = {0, 0, 0};
         embipc_world_def wd = embipc_default_world_def();
         embipc_body_def d = scene_def("ground", EMBIPC_FIXED, 0, 0, -0.05);

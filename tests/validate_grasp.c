@@ -2,8 +2,10 @@
  * 0.12 m in 1.5 s and hold it for 1 s. Needs DATA.
  *   held, forces, work: h = 0.02, with the full mesh and both cages; every frame against exact arithmetic
  *   first order in h: the low cage at h = 0.02, 0.01, 0.005 against 5e-4, in four set-ups
- * From the given start the bear, undamped, falls 5 mm and bounces. How it lands depends on h in a way that has not
- * settled at the smallest steps, and it stays where it landed: a shortfall, measured and printed here. */
+ * From the given start the undamped bear falls 5 mm and bounces, and the bounce has no limit in reach: at 0.2 s one
+ * vertex stands at 20.3 mm for h >= 0.0025, at 21.3, 22.6, 23.2, 23.4 mm for h = 1e-3, 5e-4, 2.5e-4, 1.25e-4, and the
+ * mean distance of successive solutions stays at 1.3 to 1.6 mm down to there (in free fall it halves with h). The bear
+ * keeps what it landed on, so the whole run has that error: a shortfall, measured and printed here. */
 #include "../tools/system.c"   /* first: it asks libc for POSIX */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
@@ -397,17 +399,25 @@ static int order_is_first(const order *r)
 }
 static void order_table(const course *c, int setup)
 {
-    static const char *const row[5] = {"all", "squeeze", "lift", "hold", "all, offset removed"};
-    static const int first[5] = {1, 1, 76, 151, 1}, last[5] = {FRAMES, 75, 150, FRAMES, FRAMES};
+    static const char *const row[6] = {"at 0.02 s", "all", "squeeze", "lift", "hold", "all, offset removed"};
+    static const int first[6] = {1, 1, 1, 76, 151, 1}, last[6] = {1, FRAMES, 75, 150, FRAMES, FRAMES};
     const grasp *g = c[setup].g;
     double r = g->reference;
     printf("  %s; against h = %g (first order: ratios %.2f %.2f)\n", g->name, r, (0.02 - r) / (0.01 - r), (0.01 - r) / (0.005 - r));
     printf("    %-22s %9s %9s %9s   ratios of the mean    of the RMS over time\n", "mean RMS error, m", "h 0.02", "0.01", "0.005");
-    for (int k = 0; k < 5; k++) {
-        order o = order_of(c, setup, first[k], last[k], k == 4);
+    for (int k = 0; k < 6; k++) {
+        order o = order_of(c, setup, first[k], last[k], k == 5);
         printf("    %-22s %9.2e %9.2e %9.2e   %6.2f %6.2f         %6.2f %6.2f\n", row[k], o.error[0], o.error[1], o.error[2],
                o.mean_ratio[0], o.mean_ratio[1], o.rms_ratio[0], o.rms_ratio[1]);
     }
+    printf("    mean height at 0.2 s, m:");
+    for (int i = 0; i < STEPS; i++) {
+        const course *run = &c[setup + SETUPS * i];
+        double z = 0;
+        for (int k = 0; k < run->vertices; k++) z += run->x[3 * (run->vertices * 9 + k) + 2] / run->vertices;
+        printf("  h %g: %.5f", run->h, z);
+    }
+    printf("\n");
     printf("    iterations a step:");
     for (int i = 0; i < STEPS; i++) {
         const course *run = &c[setup + SETUPS * i];
@@ -446,8 +456,8 @@ static void test_first_order_from_given_start(void)
         if (k != NO_DROP) order_table(c, k);
     o = order_of(c, GIVEN, 1, FRAMES, 0);
     if (order_is_first(&o)) return;
-    printf("  SHORTFALL first order from the given start: ratios %.2f and %.2f, wanted 1.7 to 2.5. The undamped bear lands\n"
-           "  from 5 mm within the first 0.1 s; where it comes to lie differs by millimetres from step to step size.\n",
+    printf("  SHORTFALL first order from the given start: ratios %.2f and %.2f, wanted 1.7 to 2.5. As it falls, order one; then\n"
+           "  the undamped bear bounces the higher the smaller h is, and lands elsewhere: backward Euler swallows the impact.\n",
            o.mean_ratio[0], o.mean_ratio[1]);
     SKIP("SHORTFALL, see the tables");
 }
