@@ -64,7 +64,7 @@ matrix: | $(BUILD)
 order: | $(BUILD)
 	@test -z "$$(awk '/^#ifdef EMBIPC_IMPLEMENTATION/{i=1} i && /^static[^={]*\);/' $(HEADER))" || \
 	  { echo "order: the implementation has a prototype"; exit 1; }
-	@{ echo '#define EMBIPC_IMPLEMENTATION'; echo '#define EMBIPC_PTHREADS'; \
+	@{ echo '#define EMBIPC_IMPLEMENTATION'; echo '#define EMBIPC_PTHREADS'; echo '#define EMBIPC_VALIDATE'; \
 	  awk '/^#ifdef EMBIPC_IMPLEMENTATION/{impl=1} !impl && /^EMBIPC_API/{skip=1} !skip \
 	       skip{if(/;/)skip=0; print ""}' $(HEADER); } > $(BUILD)/order.c
 	@$(CC) -std=c99 -fsyntax-only -Werror=implicit-function-declaration $(BUILD)/order.c

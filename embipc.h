@@ -63,7 +63,7 @@
  *   7 exact predicates, 8 sparse matrices, 9 LDL^T, 10 conjugate gradients, and the linear system of a step,
  *   11 meshes, 12 embedding, 13 cage builder, 14 elasticity, 15 distances, 16 barrier, 17 friction,
  *   18 broad phase, 19 continuous collision detection, 20 contact, 21 state, 22 newton, 23 world,
- *   24 making bodies, 25 the step, 26 queries, 27 validation.
+ *   24 making bodies, 25 queries, 26 validation, 27 the step.
  *
  * CONVENTIONS  SI units; x[3*n] is xyz interleaved, tet[4*m] and tri[3*m] are 0-based indices, 3x3 matrices
  * are row-major. Triangles are counter-clockwise seen from outside; tets have
@@ -9094,7 +9094,273 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 25. The step ===================================================================================
+/* ==== 25. Queries ====================================================================================
+ * Reading the world. Nothing here changes it, but for embipc_world_intersections(), which refits trees.
+ * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
+
+EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *w) { return &w->error; }
+EMBIPC_API embipc_real embipc_world_time(const embipc_world *w) { return w->time; }
+EMBIPC_API int embipc_world_body_count(const embipc_world *w) { return w->s.body_count; }
+
+EMBIPC_API embipc_body embipc_world_body(const embipc_world *w, int i)
+{
+    embipc_body none = {0, 0};
+    return i >= 0 && i < w->s.body_count ? w->s.body[i].handle : none;
+}
+
+EMBIPC_API int embipc_world_iterations(const embipc_world *w, const embipc_iteration **list)
+{
+    if (list) *list = w->iteration;
+    return w->iteration_count;
+}
+
+EMBIPC_API void embipc_world_memory(const embipc_world *w, size_t *bytes, size_t *peak, long *allocations)
+{
+    if (bytes) *bytes = w->memory.bytes;
+    if (peak) *peak = w->memory.peak;
+    if (allocations) *allocations = w->memory.allocations;
+}
+
+EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *w, embipc_body body, embipc_body_view *out)
+{
+    int at = embi_find_body(w, body);
+    const embi_body *b;
+    if (!out) return EMBIPC_ERR_ARGUMENT;
+    memset(out, 0, sizeof *out);
+    if (at < 0) return EMBIPC_ERR_HANDLE;
+    b = w->s.body + at;
+    out->name = b->name;
+    out->kind = b->kind;
+    out->x = w->s.x + 3 * b->vert0;
+    out->vertex_count = b->nv;
+    out->triangles = b->tri;
+    out->triangle_count = b->nt;
+    out->vertex_origin = b->origin;
+    out->q = b->nn ? w->s.q + 3 * b->node0 : NULL;
+    out->v = b->nn ? w->s.v + 3 * b->node0 : NULL;
+    out->node_count = b->nn;
+    out->tets = b->tet;
+    out->tet_count = b->ntet;
+    return EMBIPC_OK;
+}
+
+/* Motion of a rigid or fixed body: velocity of its centre, and spin from the velocities of its tet. */
+static void embi_rigid_state(const embipc_world *w, const embi_body *b, embipc_body_state *out)
+{
+    const embi_state *s = &w->s;
+    embipc_solid solid;
+    embipc_real box[6];
+    embi_solid(&solid, s->x + 3 * b->vert0, b->nv, b->tri, b->nt);
+    embi_copy(out->centre, solid.centroid);
+    if (!(b->solid.volume >
+          1e-9 * b->diagonal * b->diagonal * b->diagonal)) { /* open: the middle of its box */
+        embi_box_clear(box);
+        for (int i = b->vert0; i < b->vert0 + b->nv; i++) embi_box_add(box, s->x + 3 * i);
+        for (int i = 0; i < 3; i++) out->centre[i] = (box[i] + box[3 + i]) / 2;
+    }
+    if (b->nn == 4) {   /* v = v0 + L (q - q0) with L = [w]x */
+        embipc_real D[9], V[9], inverse[9], L[9], r[3];
+        for (int k = 0; k < 3; k++)
+            for (int i = 0; i < 3; i++) {
+                D[3 * i + k] = s->q[3 * (b->node0 + k + 1) + i] - s->q[3 * b->node0 + i];
+                V[3 * i + k] = s->v[3 * (b->node0 + k + 1) + i] - s->v[3 * b->node0 + i];
+            }
+        if (embi_m3_inverse(inverse, D) == 0) return;
+        embi_m3_mul(L, V, inverse);
+        embi_set(out->angular_velocity, (L[7] - L[5]) / 2, (L[2] - L[6]) / 2, (L[3] - L[1]) / 2);
+        embi_sub(r, out->centre, s->q + 3 * b->node0);
+        embi_m3_mulv(out->velocity, L, r);
+        embi_add(out->velocity, out->velocity, s->v + 3 * b->node0);
+    }
+}
+
+/* Mass-weighted sums over the nodes: with M_ij the consistent mass, centre = sum M_ij q_j / m, and so on. */
+static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc_body_state *out)
+{
+    const embi_state *s = &w->s;
+    embipc_real second[9], inertia[9], inverse[9], trace;
+    memset(second, 0, sizeof second);
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < b->nn; i++)
+            for (int k = b->A.row[i]; k < b->A.row[i + 1]; k++)
+                for (int turn = 0; turn < (b->A.col[k] == i ? 1 : 2); turn++) {
+                    int p = b->node0 + (turn ? b->A.col[k] : i), q = b->node0 + (turn ? i : b->A.col[k]);
+                    embipc_real m = b->mass[k], r[3], t[3], L[3];
+                    if (pass == 0) {
+                        embi_axpy(out->centre, m / b->total_mass, s->q + 3 * q);
+                        embi_axpy(out->momentum, m, s->v + 3 * q);
+                        out->kinetic += m / 2 * embi_dot(s->v + 3 * p, s->v + 3 * q);
+                        continue;
+                    }
+                    embi_sub(r, s->q + 3 * p, out->centre);
+                    embi_sub(t, s->q + 3 * q, out->centre);
+                    embi_cross(L, r, s->v + 3 * q);
+                    embi_axpy(out->angular_momentum, m, L);
+                    for (int a = 0; a < 9; a++) second[a] += m * r[a / 3] * t[a % 3];
+                }
+    embi_scale(out->velocity, 1 / b->total_mass, out->momentum);
+    trace = second[0] + second[4] + second[8];
+    for (int a = 0; a < 9; a++)
+        inertia[a] = (a % 4 == 0 ? trace : (embipc_real)0) - (second[a] + second[3 * (a % 3) + a / 3]) / 2;
+    if (embi_m3_inverse(inverse, inertia) != 0)
+        embi_m3_mulv(out->angular_velocity, inverse, out->angular_momentum);
+}
+
+EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_body body,
+                                               embipc_body_state *out)
+{
+    int at = embi_find_body(w, body);
+    const embi_body *b;
+    if (!out) return EMBIPC_ERR_ARGUMENT;
+    memset(out, 0, sizeof *out);
+    if (at < 0) return EMBIPC_ERR_HANDLE;
+    b = w->s.body + at;
+    out->volume = b->solid.volume;
+    out->mass = b->total_mass;
+    if (!embi_is_dynamic(b)) {
+        embi_rigid_state(w, b, out);
+        return EMBIPC_OK;
+    }
+    embi_dynamic_state(w, b, out);
+    out->elastic = embi_elastic_energy(&b->elastic, w->s.q + 3 * b->node0, 1, w->s.trace);
+    return EMBIPC_OK;
+}
+
+EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embipc_body body,
+                                                    embipc_body_parameters *out)
+{
+    int at = embi_find_body(w, body);
+    const embi_body *b;
+    if (!out) return EMBIPC_ERR_ARGUMENT;
+    memset(out, 0, sizeof *out);
+    if (at < 0) return EMBIPC_ERR_HANDLE;
+    b = w->s.body + at;
+    out->diagonal = b->diagonal;
+    out->dhat = b->dhat;
+    out->kappa = b->kappa;
+    out->friction_velocity = b->epsv;
+    out->tolerance = b->tolerance;
+    out->derived_dhat = !(b->given_dhat > 0 || w->def.dhat > 0);
+    out->derived_kappa = !(b->given_kappa > 0 || w->def.kappa > 0);
+    out->derived_friction_velocity = !(b->given_epsv > 0 || w->def.friction_velocity > 0);
+    out->derived_tolerance = !(b->given_tolerance > 0 || w->def.tolerance > 0);
+    out->friction = b->friction;
+    out->unknowns = embi_is_dynamic(b) ? 3 * (b->nn - b->driven_nodes) : 0;
+    return EMBIPC_OK;
+}
+
+EMBIPC_API int embipc_world_pair_forces(const embipc_world *w, embipc_pair_force *out, int capacity)
+{
+    for (int i = 0; i < w->pair_force_count && i < capacity; i++) out[i] = w->pair_force[i];
+    return w->pair_force_count;
+}
+
+EMBIPC_API int embipc_world_contacts(const embipc_world *w, embipc_contact *out, int capacity)
+{
+    for (int i = 0; i < w->contact_count && i < capacity; i++) out[i] = w->contact[i];
+    return w->contact_count;
+}
+
+EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc_body body,
+                                                   embipc_real *force)
+{
+    int at = embi_find_body(w, body);
+    if (at < 0) return EMBIPC_ERR_HANDLE;
+    if (!force) return EMBIPC_ERR_ARGUMENT;
+    memcpy(force, w->s.vertex_force + 3 * w->s.body[at].vert0,
+           (size_t)(3 * w->s.body[at].nv) * sizeof *force);
+    return EMBIPC_OK;
+}
+
+EMBIPC_API int embipc_world_rejected(const embipc_world *w, embipc_intersection *out, int capacity)
+{
+    for (int i = 0; i < w->rejected_count && i < capacity; i++) out[i] = w->rejected[i];
+    return w->rejected_count;
+}
+
+EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *out, int capacity)
+{
+    embi_state *s = &w->s;
+    w->rejected_count = 0;
+    for (int i = 0; i < s->body_count; i++)
+        if (s->body[i].kind != EMBIPC_FIXED)
+            embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
+    for (int i = 0; i < s->body_count; i++)
+        for (int j = i; j < s->body_count; j++)
+            if (embi_tested(w, s->body + i, s->body + j) &&
+                !embi_world_crossings(w, i, j, &w->rejected, &w->rejected_count, &w->rejected_cap))
+                return -1;
+    return embipc_world_rejected(w, out, capacity);
+}
+
+/* ==== 26. Validation =================================================================================
+ * What must be true between calls, derived again from scratch.
+ * Uses: all of the above.                                   Checked by: tests/test_world_input.c */
+
+static embipc_result embi_validate_body(const embipc_world *w, const embi_body *b, embipc_error *e)
+{
+    const embi_state *s = &w->s;
+    for (int i = b->vert0; i < b->vert0 + b->nv; i++) {
+        embipc_real sum = 0, r[3] = {0, 0, 0};
+        if (!embi_all_finite(s->x + 3 * i, 3))
+            return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, EMBIPC_VERTEX, i - b->vert0, s->x[3 * i],
+                                "body \"%.40s\": vertex %d is not finite", b->name, i - b->vert0);
+        if (!s->J.count[i]) continue;
+        for (int k = 0; k < s->J.count[i]; k++) {
+            sum += s->J.weight[4 * i + k];
+            embi_axpy(r, s->J.weight[4 * i + k], s->q + 3 * s->J.node[4 * i + k]);
+        }
+        embi_sub(r, r, s->x + 3 * i);
+        if (!(embi_abs(sum - 1) < 1e-12))
+            return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, i - b->vert0, sum,
+                                "body \"%.40s\": the weights of vertex %d sum to %.17g", b->name,
+                                i - b->vert0, sum);
+        if (!(embi_norm(r) <= 1e-12 * (b->diagonal + embi_norm(s->x + 3 * i))))
+            return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, i - b->vert0, embi_norm(r),
+                                "body \"%.40s\": vertex %d is %g m from J q", b->name, i - b->vert0,
+                                embi_norm(r));
+    }
+    if (!embi_all_finite(s->q + 3 * b->node0, 3 * b->nn) || !embi_all_finite(s->v + 3 * b->node0, 3 * b->nn))
+        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "body \"%.40s\": a node is not finite", b->name);
+    if (embi_is_dynamic(b)) {
+        embipc_real mass = 0;
+        for (int i = 0; i < b->nn; i++)
+            for (int k = b->A.row[i]; k < b->A.row[i + 1]; k++) {
+                mass += (b->A.col[k] == i ? 1 : 2) * b->mass[k];
+                if (k > b->A.row[i] && b->A.col[k - 1] >= b->A.col[k])
+                    return embi_fail(e, EMBIPC_ERR_INDEX,
+                                     "body \"%.40s\": row %d of its matrix is not sorted", b->name, i);
+            }
+        if (!(mass > 0) || !(embi_abs(mass - b->total_mass) <= 1e-9 * b->total_mass))
+            return embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_NO_PRIMITIVE, 0, mass,
+                                "body \"%.40s\": its nodes weigh %.12g kg, its solid %.12g kg", b->name, mass,
+                                b->total_mass);
+    }
+    return EMBIPC_OK;
+}
+
+EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *error)
+{
+    embipc_intersection x;
+    int n;
+    if (!w) return embi_fail(error, EMBIPC_ERR_ARGUMENT, "world is NULL");
+    for (int i = 0; i < w->s.body_count; i++) {
+        embipc_result r = embi_validate_body(w, w->s.body + i, error);
+        if (r != EMBIPC_OK) return r;
+    }
+    n = embipc_world_intersections(w, &x, 1);
+    if (n < 0) return embi_fail_memory(error);
+    if (n > 0) {
+        (void)embi_fail(error, EMBIPC_ERR_INTERSECTION,
+                        "%d crossings; the first: edge %d-%d of \"%.40s\", triangle %d of \"%.40s\"", n,
+                        x.edge[0], x.edge[1], w->s.body[embi_find_body(w, x.edge_body)].name, x.triangle,
+                        w->s.body[embi_find_body(w, x.triangle_body)].name);
+        return EMBIPC_ERR_INTERSECTION;
+    }
+    return EMBIPC_OK;
+}
+
+/* ==== 27. The step ===================================================================================
  *   begin      qt, forces, targets of drives; A and grad at q^n; candidates; islands; lagged friction
  *   iterate    each island finds its direction; a direction that leaves the range of its candidates gets new
  * ones,
@@ -9865,272 +10131,6 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 #ifdef EMBIPC_VALIDATE
     EMBIPC_ASSERT(embipc_world_validate(w, &w->error) == EMBIPC_OK);
 #endif
-    return EMBIPC_OK;
-}
-
-/* ==== 26. Queries ====================================================================================
- * Reading the world. Nothing here changes it, but for embipc_world_intersections(), which refits trees.
- * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
-
-EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *w) { return &w->error; }
-EMBIPC_API embipc_real embipc_world_time(const embipc_world *w) { return w->time; }
-EMBIPC_API int embipc_world_body_count(const embipc_world *w) { return w->s.body_count; }
-
-EMBIPC_API embipc_body embipc_world_body(const embipc_world *w, int i)
-{
-    embipc_body none = {0, 0};
-    return i >= 0 && i < w->s.body_count ? w->s.body[i].handle : none;
-}
-
-EMBIPC_API int embipc_world_iterations(const embipc_world *w, const embipc_iteration **list)
-{
-    if (list) *list = w->iteration;
-    return w->iteration_count;
-}
-
-EMBIPC_API void embipc_world_memory(const embipc_world *w, size_t *bytes, size_t *peak, long *allocations)
-{
-    if (bytes) *bytes = w->memory.bytes;
-    if (peak) *peak = w->memory.peak;
-    if (allocations) *allocations = w->memory.allocations;
-}
-
-EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *w, embipc_body body, embipc_body_view *out)
-{
-    int at = embi_find_body(w, body);
-    const embi_body *b;
-    if (!out) return EMBIPC_ERR_ARGUMENT;
-    memset(out, 0, sizeof *out);
-    if (at < 0) return EMBIPC_ERR_HANDLE;
-    b = w->s.body + at;
-    out->name = b->name;
-    out->kind = b->kind;
-    out->x = w->s.x + 3 * b->vert0;
-    out->vertex_count = b->nv;
-    out->triangles = b->tri;
-    out->triangle_count = b->nt;
-    out->vertex_origin = b->origin;
-    out->q = b->nn ? w->s.q + 3 * b->node0 : NULL;
-    out->v = b->nn ? w->s.v + 3 * b->node0 : NULL;
-    out->node_count = b->nn;
-    out->tets = b->tet;
-    out->tet_count = b->ntet;
-    return EMBIPC_OK;
-}
-
-/* Motion of a rigid or fixed body: velocity of its centre, and spin from the velocities of its tet. */
-static void embi_rigid_state(const embipc_world *w, const embi_body *b, embipc_body_state *out)
-{
-    const embi_state *s = &w->s;
-    embipc_solid solid;
-    embipc_real box[6];
-    embi_solid(&solid, s->x + 3 * b->vert0, b->nv, b->tri, b->nt);
-    embi_copy(out->centre, solid.centroid);
-    if (!(b->solid.volume >
-          1e-9 * b->diagonal * b->diagonal * b->diagonal)) { /* open: the middle of its box */
-        embi_box_clear(box);
-        for (int i = b->vert0; i < b->vert0 + b->nv; i++) embi_box_add(box, s->x + 3 * i);
-        for (int i = 0; i < 3; i++) out->centre[i] = (box[i] + box[3 + i]) / 2;
-    }
-    if (b->nn == 4) {   /* v = v0 + L (q - q0) with L = [w]x */
-        embipc_real D[9], V[9], inverse[9], L[9], r[3];
-        for (int k = 0; k < 3; k++)
-            for (int i = 0; i < 3; i++) {
-                D[3 * i + k] = s->q[3 * (b->node0 + k + 1) + i] - s->q[3 * b->node0 + i];
-                V[3 * i + k] = s->v[3 * (b->node0 + k + 1) + i] - s->v[3 * b->node0 + i];
-            }
-        if (embi_m3_inverse(inverse, D) == 0) return;
-        embi_m3_mul(L, V, inverse);
-        embi_set(out->angular_velocity, (L[7] - L[5]) / 2, (L[2] - L[6]) / 2, (L[3] - L[1]) / 2);
-        embi_sub(r, out->centre, s->q + 3 * b->node0);
-        embi_m3_mulv(out->velocity, L, r);
-        embi_add(out->velocity, out->velocity, s->v + 3 * b->node0);
-    }
-}
-
-/* Mass-weighted sums over the nodes: with M_ij the consistent mass, centre = sum M_ij q_j / m, and so on. */
-static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc_body_state *out)
-{
-    const embi_state *s = &w->s;
-    embipc_real second[9], inertia[9], inverse[9], trace;
-    memset(second, 0, sizeof second);
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < b->nn; i++)
-            for (int k = b->A.row[i]; k < b->A.row[i + 1]; k++)
-                for (int turn = 0; turn < (b->A.col[k] == i ? 1 : 2); turn++) {
-                    int p = b->node0 + (turn ? b->A.col[k] : i), q = b->node0 + (turn ? i : b->A.col[k]);
-                    embipc_real m = b->mass[k], r[3], t[3], L[3];
-                    if (pass == 0) {
-                        embi_axpy(out->centre, m / b->total_mass, s->q + 3 * q);
-                        embi_axpy(out->momentum, m, s->v + 3 * q);
-                        out->kinetic += m / 2 * embi_dot(s->v + 3 * p, s->v + 3 * q);
-                        continue;
-                    }
-                    embi_sub(r, s->q + 3 * p, out->centre);
-                    embi_sub(t, s->q + 3 * q, out->centre);
-                    embi_cross(L, r, s->v + 3 * q);
-                    embi_axpy(out->angular_momentum, m, L);
-                    for (int a = 0; a < 9; a++) second[a] += m * r[a / 3] * t[a % 3];
-                }
-    embi_scale(out->velocity, 1 / b->total_mass, out->momentum);
-    trace = second[0] + second[4] + second[8];
-    for (int a = 0; a < 9; a++)
-        inertia[a] = (a % 4 == 0 ? trace : (embipc_real)0) - (second[a] + second[3 * (a % 3) + a / 3]) / 2;
-    if (embi_m3_inverse(inverse, inertia) != 0)
-        embi_m3_mulv(out->angular_velocity, inverse, out->angular_momentum);
-}
-
-EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_body body,
-                                               embipc_body_state *out)
-{
-    int at = embi_find_body(w, body);
-    const embi_body *b;
-    if (!out) return EMBIPC_ERR_ARGUMENT;
-    memset(out, 0, sizeof *out);
-    if (at < 0) return EMBIPC_ERR_HANDLE;
-    b = w->s.body + at;
-    out->volume = b->solid.volume;
-    out->mass = b->total_mass;
-    if (!embi_is_dynamic(b)) {
-        embi_rigid_state(w, b, out);
-        return EMBIPC_OK;
-    }
-    embi_dynamic_state(w, b, out);
-    out->elastic = embi_elastic_energy(&b->elastic, w->s.q + 3 * b->node0, 1, w->s.trace);
-    return EMBIPC_OK;
-}
-
-EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embipc_body body,
-                                                    embipc_body_parameters *out)
-{
-    int at = embi_find_body(w, body);
-    const embi_body *b;
-    if (!out) return EMBIPC_ERR_ARGUMENT;
-    memset(out, 0, sizeof *out);
-    if (at < 0) return EMBIPC_ERR_HANDLE;
-    b = w->s.body + at;
-    out->diagonal = b->diagonal;
-    out->dhat = b->dhat;
-    out->kappa = b->kappa;
-    out->friction_velocity = b->epsv;
-    out->tolerance = b->tolerance;
-    out->derived_dhat = !(b->given_dhat > 0 || w->def.dhat > 0);
-    out->derived_kappa = !(b->given_kappa > 0 || w->def.kappa > 0);
-    out->derived_friction_velocity = !(b->given_epsv > 0 || w->def.friction_velocity > 0);
-    out->derived_tolerance = !(b->given_tolerance > 0 || w->def.tolerance > 0);
-    out->friction = b->friction;
-    out->unknowns = embi_is_dynamic(b) ? 3 * (b->nn - b->driven_nodes) : 0;
-    return EMBIPC_OK;
-}
-
-EMBIPC_API int embipc_world_pair_forces(const embipc_world *w, embipc_pair_force *out, int capacity)
-{
-    for (int i = 0; i < w->pair_force_count && i < capacity; i++) out[i] = w->pair_force[i];
-    return w->pair_force_count;
-}
-
-EMBIPC_API int embipc_world_contacts(const embipc_world *w, embipc_contact *out, int capacity)
-{
-    for (int i = 0; i < w->contact_count && i < capacity; i++) out[i] = w->contact[i];
-    return w->contact_count;
-}
-
-EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc_body body,
-                                                   embipc_real *force)
-{
-    int at = embi_find_body(w, body);
-    if (at < 0) return EMBIPC_ERR_HANDLE;
-    if (!force) return EMBIPC_ERR_ARGUMENT;
-    memcpy(force, w->s.vertex_force + 3 * w->s.body[at].vert0,
-           (size_t)(3 * w->s.body[at].nv) * sizeof *force);
-    return EMBIPC_OK;
-}
-
-EMBIPC_API int embipc_world_rejected(const embipc_world *w, embipc_intersection *out, int capacity)
-{
-    for (int i = 0; i < w->rejected_count && i < capacity; i++) out[i] = w->rejected[i];
-    return w->rejected_count;
-}
-
-EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *out, int capacity)
-{
-    embi_state *s = &w->s;
-    w->rejected_count = 0;
-    for (int i = 0; i < s->body_count; i++)
-        if (s->body[i].kind != EMBIPC_FIXED)
-            embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
-    for (int i = 0; i < s->body_count; i++)
-        for (int j = i; j < s->body_count; j++)
-            if (embi_tested(w, s->body + i, s->body + j) &&
-                !embi_world_crossings(w, i, j, &w->rejected, &w->rejected_count, &w->rejected_cap))
-                return -1;
-    return embipc_world_rejected(w, out, capacity);
-}
-
-/* ==== 27. Validation =================================================================================
- * What must be true between calls, derived again from scratch.
- * Uses: all of the above.                                   Checked by: tests/test_world_input.c */
-
-static embipc_result embi_validate_body(const embipc_world *w, const embi_body *b, embipc_error *e)
-{
-    const embi_state *s = &w->s;
-    for (int i = b->vert0; i < b->vert0 + b->nv; i++) {
-        embipc_real sum = 0, r[3] = {0, 0, 0};
-        if (!embi_all_finite(s->x + 3 * i, 3))
-            return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, EMBIPC_VERTEX, i - b->vert0, s->x[3 * i],
-                                "body \"%.40s\": vertex %d is not finite", b->name, i - b->vert0);
-        if (!s->J.count[i]) continue;
-        for (int k = 0; k < s->J.count[i]; k++) {
-            sum += s->J.weight[4 * i + k];
-            embi_axpy(r, s->J.weight[4 * i + k], s->q + 3 * s->J.node[4 * i + k]);
-        }
-        embi_sub(r, r, s->x + 3 * i);
-        if (!(embi_abs(sum - 1) < 1e-12))
-            return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, i - b->vert0, sum,
-                                "body \"%.40s\": the weights of vertex %d sum to %.17g", b->name,
-                                i - b->vert0, sum);
-        if (!(embi_norm(r) <= 1e-12 * (b->diagonal + embi_norm(s->x + 3 * i))))
-            return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, i - b->vert0, embi_norm(r),
-                                "body \"%.40s\": vertex %d is %g m from J q", b->name, i - b->vert0,
-                                embi_norm(r));
-    }
-    if (!embi_all_finite(s->q + 3 * b->node0, 3 * b->nn) || !embi_all_finite(s->v + 3 * b->node0, 3 * b->nn))
-        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "body \"%.40s\": a node is not finite", b->name);
-    if (embi_is_dynamic(b)) {
-        embipc_real mass = 0;
-        for (int i = 0; i < b->nn; i++)
-            for (int k = b->A.row[i]; k < b->A.row[i + 1]; k++) {
-                mass += (b->A.col[k] == i ? 1 : 2) * b->mass[k];
-                if (k > b->A.row[i] && b->A.col[k - 1] >= b->A.col[k])
-                    return embi_fail(e, EMBIPC_ERR_INDEX,
-                                     "body \"%.40s\": row %d of its matrix is not sorted", b->name, i);
-            }
-        if (!(mass > 0) || !(embi_abs(mass - b->total_mass) <= 1e-9 * b->total_mass))
-            return embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_NO_PRIMITIVE, 0, mass,
-                                "body \"%.40s\": its nodes weigh %.12g kg, its solid %.12g kg", b->name, mass,
-                                b->total_mass);
-    }
-    return EMBIPC_OK;
-}
-
-EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *error)
-{
-    embipc_intersection x;
-    int n;
-    if (!w) return embi_fail(error, EMBIPC_ERR_ARGUMENT, "world is NULL");
-    for (int i = 0; i < w->s.body_count; i++) {
-        embipc_result r = embi_validate_body(w, w->s.body + i, error);
-        if (r != EMBIPC_OK) return r;
-    }
-    n = embipc_world_intersections(w, &x, 1);
-    if (n < 0) return embi_fail_memory(error);
-    if (n > 0) {
-        (void)embi_fail(error, EMBIPC_ERR_INTERSECTION,
-                        "%d crossings; the first: edge %d-%d of \"%.40s\", triangle %d of \"%.40s\"", n,
-                        x.edge[0], x.edge[1], w->s.body[embi_find_body(w, x.edge_body)].name, x.triangle,
-                        w->s.body[embi_find_body(w, x.triangle_body)].name);
-        return EMBIPC_ERR_INTERSECTION;
-    }
     return EMBIPC_OK;
 }
 
