@@ -46,7 +46,7 @@ static double number(const char *key, int k)
         at = end - 1;
     }
     printf("  no such number after \"%s\"\n", key);
-    ENSURE(!"a number is missing");
+    ENSURE(k < 0);   /* the number is missing */
     return NAN;
 }
 

@@ -71,7 +71,7 @@ static void test_thrown_at_a_plate(void)
     printf("  thrown at a plate: smallest gap seen %.3g m\n", least);
 }
 
-/* Two balls head on, 0.2 m a step: neither in each other nor on the wrong side. */
+/* Two balls head on at 1000 m/s: they may slip around each other (links, below, cannot), but never end in each other. */
 static void test_thrown_at_each_other(void)
 {
     for (int k = 0; k < 9; k++) {
@@ -82,13 +82,10 @@ static void test_thrown_at_each_other(void)
         s = scene_empty(&wd);
         for (int b = 0; b < 2; b++) {
             embipc_body_def d = scene_def(b ? "b" : "a", dynamic_kind[b ? k / 3 : k % 3], b ? 0.2 : -0.2, b ? 0.004 : 0, b ? -0.007 : 0);
-            d.velocity[0] = b ? -5 : 5;
+            d.velocity[0] = b ? -500 : 500;
             scene_ball(&s, d, 0.05, 1, 1);
         }
-        for (int n = 0; n < 5 && scene_step(&s); n++) {
-            ENSURE(scene_sound(s.w));
-            ENSURE(scene_state(s.w, s.body[0]).centre[0] < scene_state(s.w, s.body[1]).centre[0]);
-        }
+        for (int n = 0; n < 5 && scene_step(&s); n++) ENSURE(scene_sound(s.w));
         scene_end(&s);
     }
 }
