@@ -352,7 +352,7 @@ static void test_rest_clamp(void)
     scene c;
     double range[6] = {0, 0, 0, 0, 0, 0};
     test_mesh b = geometry_icosphere(1);
-    int clamped = 0, open = 0;
+    int clamped = 0;
     memset(&rule, 0, sizeof rule);
     for (int thick = 0; thick < 2; thick++) {
         rule.dhat = 0.5;
@@ -371,7 +371,6 @@ static void test_rest_clamp(void)
             ENSURE(q->xi == rule.xi || fabs(q->xi - rest / 2) < 1e-15);
             ENSURE(q->dhat == rule.dhat || fabs(q->dhat - (rest - q->xi) / 2) < 1e-15);
             clamped += q->dhat < rule.dhat;
-            open += q->dhat == rule.dhat;
             if (q->edge_edge) {
                 double e[3], f[3];
                 embi_sub(e, p + 3, p);

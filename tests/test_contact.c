@@ -6,7 +6,7 @@
 #include "geometry_test.h"
 #include "deriv.h"
 
-/* ---- two surfaces and their candidates, hung on nodes (one per vertex, or the four of a tet), or fixed ---- */
+/* ---- two surfaces and their candidates, hung on nodes (one per vertex, or four of a tet), or fixed ---- */
 
 enum { FULL, CAGE, FIXED };
 
@@ -280,8 +280,10 @@ static void test_gradient_through_rows(void)
             for (int r = 0; r < 3; r++) {
                 scene s;
                 double t[3] = {0.4, 0.45, 1.0}, R[9];
-                test_mesh ball = geometry_icosphere(1), box = geometry_box_surface(2, 2, 1, 1, 1, 0.5);
+                test_mesh ball, box;
                 if (how_a == FIXED && how_b == FIXED) continue;
+                ball = geometry_icosphere(1);
+                box = geometry_box_surface(2, 2, 1, 1, 1, 0.5);
                 geometry_rotation(R);
                 geometry_move(&ball, 0.4, R, t);
                 scene_make(&s, ball, how_a, &box, how_b);

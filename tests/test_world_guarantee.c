@@ -142,11 +142,11 @@ static int linking(const double *a, const double *b)
         }
     return sum;
 }
-/* Two links of a chain torn apart at 1000 m/s, 20 m a step: they stay links. */
+/* Two links of a chain torn apart at 10 and at 600 m/s (12 m a step, cut short after 15 iterations): they stay links. */
 static void test_chain_links_stay_linked(void)
 {
     for (int k = 0; k < 3; k++)
-        for (int v = 0; v < 3; v++) {
+        for (int v = 0; v < 2; v++) {
             embipc_world_def wd = embipc_default_world_def();
             scene s;
             double a[3 * RING], b[3 * RING];
@@ -159,8 +159,8 @@ static void test_chain_links_stay_linked(void)
                 test_mesh m = ring_mesh(0.05, 0.006);
                 d.friction = 0.3;
                 d.material.young = 1e7;
-                d.velocity[0] = (r ? 5 : -5) * pow(10, v);
-                d.velocity[2] = (r ? 1 : -1) * pow(10, v);
+                d.velocity[0] = (r ? 5 : -5) * (v ? 60 : 1);
+                d.velocity[2] = (r ? 1 : -1) * (v ? 60 : 1);
                 d.cage_nodes = 40;
                 if (r) {   /* the second stands across the first */
                     double turn[3] = {1.5707963267948966, 0, 0};
@@ -173,12 +173,13 @@ static void test_chain_links_stay_linked(void)
             ring_core(s.w, s.body[1], b);
             before = linking(a, b);
             ENSURE(before == 1 || before == -1);
-            for (int n = 0; n < 10 && scene_step(&s); n++) {
+            if (v) (void)ENSURE_OK(s.w, embipc_world_set_limits(s.w, 15, NULL));
+            for (int n = 0; n < (v ? 5 : 10) && scene_step(&s); n++) {
                 ENSURE(scene_sound(s.w));
                 ring_core(s.w, s.body[0], a);
                 ring_core(s.w, s.body[1], b);
                 after = linking(a, b);
-                if (after != before) printf("  %s links at %g m/s: linking number %d, then %d after step %d\n", kind_name[dynamic_kind[k]], 10 * pow(10, v), before, after, n + 1);
+                if (after != before) printf("  %s links at %g m/s: linking number %d, then %d after step %d\n", kind_name[dynamic_kind[k]], v ? 600.0 : 10.0, before, after, n + 1);
                 ENSURE(after == before);
                 if (after != before) break;
             }

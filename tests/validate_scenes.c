@@ -227,13 +227,14 @@ static double blocks_speed(const blocks *w)
     }
     return fastest;
 }
-/* Long enough to fall, rock and come to rest: 12 times the time to fall its own height, and 100 steps at least. */
+/* Long enough to fall, rock and come to rest: 12 times the time to fall its own height, twice that for a stack, which
+ * sways, and 100 steps at least. */
 static void size_run(int count, int kind, double size, double h)
 {
     static const char *const what[2] = {"drop", "stack of 5"};
     blocks w;
     embipc_body_parameters p;
-    int steps = (int)(12 * sqrt(2 * size / SLOPE_G) / h), cut = 0, most = 0, failed = test_bad;
+    int steps = (int)((count > 1 ? 24 : 12) * sqrt(2 * size / SLOPE_G) / h), cut = 0, most = 0, failed = test_bad;
     long iterations = 0;
     double speed, smallest = INFINITY;
     embipc_step_stats s;
