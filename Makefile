@@ -47,7 +47,7 @@ validate: $(addprefix $(BUILD)/,$(LONG)) $(BUILD)/embipc
 	@sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(LONG))
 
 asan:
-	$(Q)$(MAKE) --no-print-directory test BUILD=build/asan CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
+	$(Q)$(MAKE) --no-print-directory test BUILD=build/asan EXAMPLES= CFLAGS="-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 valgrind: $(addprefix $(BUILD)/,$(TESTS))
 	@RUNNER="valgrind -q --error-exitcode=1 --leak-check=full" sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(TESTS))

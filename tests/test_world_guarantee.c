@@ -71,25 +71,6 @@ static void test_thrown_at_a_plate(void)
     printf("  thrown at a plate: smallest gap seen %.3g m\n", least);
 }
 
-/* Two balls head on at 1000 m/s: they may slip around each other (links, below, cannot), but never end in each other. */
-static void test_thrown_at_each_other(void)
-{
-    for (int k = 0; k < 9; k++) {
-        embipc_world_def wd = embipc_default_world_def();
-        scene s;
-        for (int i = 0; i < 3; i++) wd.gravity[i] = 0;
-        wd.time_step = 0.02;
-        s = scene_empty(&wd);
-        for (int b = 0; b < 2; b++) {
-            embipc_body_def d = scene_def(b ? "b" : "a", dynamic_kind[b ? k / 3 : k % 3], b ? 0.2 : -0.2, b ? 0.004 : 0, b ? -0.007 : 0);
-            d.velocity[0] = b ? -500 : 500;
-            scene_ball(&s, d, 0.05, 1, 1);
-        }
-        for (int n = 0; n < 5 && scene_step(&s); n++) ENSURE(scene_sound(s.w));
-        scene_end(&s);
-    }
-}
-
 /* ---- links: what no state can show, whether something passed through something on the way ---- */
 
 #define RING 12
@@ -426,7 +407,6 @@ int main(int argc, char **argv)
     test_begin(argc, argv);
     RUN(judge);
     RUN(thrown_at_a_plate);
-    RUN(thrown_at_each_other);
     RUN(chain_links_stay_linked);
     RUN(locked_in);
     RUN(every_scene_is_free_of_crossings);
