@@ -6676,7 +6676,7 @@ typedef struct embi_drive {
         pose_set[6]; /* displacement and rotation vector: reached, aimed at, set */
     int is_set;
     int stages, stage, safe_stage;   /* the step's motion in equal parts; where it is; last rigid pose */
-    embipc_real phi;             /* share of the present stage that is done */
+    embipc_real phi, safe_phi;   /* share of the present stage that is done */
     int rotating, done, blocked;
     embipc_body blocked_by;
     embipc_real gap, short_m;
@@ -6790,7 +6790,7 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
     int n = 3 * b->nn, o = 3 * b->node0;
     embipc_real *gq = s->gq + o;
     if (!embi_is_dynamic(b)) {
-        memset(gq, 0, (size_t)n * sizeof *gq);
+        if (n) memset(gq, 0, (size_t)n * sizeof *gq);
         return;
     }
     for (int i = 0; i < n; i++) s->Ap[o + i] = s->q[o + i] - s->qt[o + i];
@@ -7333,15 +7333,15 @@ typedef struct embi_ccd_task {
 
 /* The gap that positions x = J q, rounded, can still be told to have: the path is proved, what is stored is
  * not the path. */
-static embipc_real embi_pair_rounding(const embi_state *s, const embi_pair *p)
+static embipc_real embi_pair_rounding(const embi_body *a, const embi_body *b)
 {
     embipc_real most = 0;
     for (int side = 0; side < 2; side++) {
-        const embi_body *b = s->body + (side ? p->b : p->a);
+        const embi_body *k = side ? b : a;
         embipc_real reach = 0;
         for (int i = 0; i < 6; i++)
-            reach = embi_max(reach, embi_max(embi_abs(b->shift[i]), embi_abs(b->shift_next[i])));
-        most = embi_max(most, b->scale_x + reach + 4 * b->diagonal);
+            reach = embi_max(reach, embi_max(embi_abs(k->shift[i]), embi_abs(k->shift_next[i])));
+        most = embi_max(most, k->scale_x + reach + 4 * k->diagonal);
     }
     return 64 * EMBI_EPS * most;
 }
@@ -7350,7 +7350,7 @@ static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc
 {
     embipc_real gap = d - c->xi, keep = EMBI_GAP_SHARE * embi_min(gap, c->dhat);
     if (driving) keep = embi_max(keep, embi_min((embipc_real)0.05 * c->dhat, (embipc_real)0.9 * gap));
-    return c->xi + embi_max(keep, embi_min(rounding, (embipc_real)0.99 * gap));
+    return c->xi + embi_max(keep, gap > rounding ? rounding : rounding / 2);
 }
 
 static void embi_ccd_range(void *arg, int begin, int end)
@@ -7402,7 +7402,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
         task.closest = s->closest + pair->first;
         task.driving = I->driving;
         task.bound = *alpha;
-        task.rounding = embi_pair_rounding(s, pair);
+        task.rounding = embi_pair_rounding(s->body + pair->a, s->body + pair->b);
         task.alpha = s->block_alpha;
         task.index = s->block_index;
         embi_for(s, pair->count, EMBI_CCD_GRAIN, embi_ccd_range, &task);
@@ -7473,7 +7473,7 @@ static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island
     for (int k = 0; k < 60; k++) {
         if (!embi_island_try(m, s, I, *alpha)) return EMBIPC_ERR_MEMORY;
         if (I->contacts.min_gap > 0) return EMBIPC_OK;
-        *alpha = k == 59 ? (embipc_real)0 : *alpha / 2;
+        *alpha = k == 58 ? (embipc_real)0 : *alpha / 2;   /* the last try: the old, sound state */
     }
     return EMBIPC_ERR_NOT_FINITE;
 }
@@ -7547,6 +7547,13 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
     }
 }
 
+/* the present state is one to fall back to */
+static void embi_drive_keep(embi_drive *d)
+{
+    d->safe_stage = d->stage;
+    d->safe_phi = d->phi;
+}
+
 /* Puts the island back to its last state in which every rotating body was rigid. */
 static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_island *I)
 {
@@ -7560,7 +7567,7 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
             embi_drive *d = s->drives + n;
             if (d->body != I->bodies[k] || d->stage == d->stages) continue;
             d->stage = d->safe_stage;
-            d->phi = 0;
+            d->phi = d->safe_phi;
             embi_drive_aim(s, d);
         }
     }
@@ -7591,7 +7598,7 @@ static void embi_island_progress(embi_state *s, embi_island *I, embipc_real alph
         memcpy(s->safe_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
     }
     for (int n = 0; n < s->drive_count; n++)
-        if (s->body[s->drives[n].body].island == I->index) s->drives[n].safe_stage = s->drives[n].stage;
+        if (s->body[s->drives[n].body].island == I->index) embi_drive_keep(s->drives + n);
 }
 
 /* How fast drive d alone closes the gap of a candidate: its motion in p, the answer of the free nodes by the
@@ -7841,7 +7848,8 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
     if (!embi_all_finite(d->gravity, 3))
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "gravity (%g, %g, %g) is not finite", d->gravity[0],
                          d->gravity[1], d->gravity[2]);
-    if (!(d->time_step > 0) || !embi_finite(d->time_step))
+    if (!(d->time_step * d->time_step >= DBL_MIN) || !embi_finite(d->time_step * d->time_step) ||
+        d->time_step < 0)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "time_step is %g s; it must be positive and finite",
                          d->time_step);
     if (!(d->dhat >= 0) || !(d->kappa >= 0) || !(d->friction_velocity >= 0) || !(d->tolerance >= 0) ||
@@ -8499,8 +8507,7 @@ static int embi_check_gap(embipc_world *w, int i, int j)
     const embi_body *a = s->body + i, *b = s->body + j;
     embi_surface sa = embi_surface_of(s, a, s->x), sb = embi_surface_of(s, b, s->x);
     embi_pair_rule rule;
-    embipc_real least =
-        64 * EMBI_EPS * embi_max(embi_max(a->scale_x, a->diagonal), embi_max(b->scale_x, b->diagonal));
+    embipc_real least = embi_pair_rounding(a, b);
     memset(&rule, 0, sizeof rule);
     rule.xi = i == j ? (embipc_real)0 : a->thickness + b->thickness;
     w->tri_pair_count = s->candidate_count = 0;
@@ -8595,7 +8602,8 @@ static void embi_spin(embi_state *s, const embi_body *b, const embipc_real centr
     }
 }
 
-/* scratch for the largest body; mark is -1 in all its entries, those of a growth that failed later included */
+/* scratch for the largest body; mark is -1 in all its entries, those of a growth that failed later included
+ * */
 static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
 {
     int old = s->mark_cap;
@@ -8745,12 +8753,12 @@ static void embi_world_close_gap(embipc_world *w, const embi_body *b)
     int n0 = b->node0, v0 = b->vert0;
     embi_node_fields(s, node);
     embi_vertex_fields(s, vertex);
-    for (int i = 0; i < EMBI_NODE_FIELDS; i++)
+    for (int i = 0; nodes && i < EMBI_NODE_FIELDS; i++)
         memmove(*node[i] + 3 * n0, *node[i] + 3 * (n0 + b->nn), 3 * nodes * sizeof **node[i]);
     for (int i = 0; i < EMBI_VERTEX_FIELDS; i++)
         memmove(*vertex[i] + 3 * v0, *vertex[i] + 3 * (v0 + b->nv), 3 * verts * sizeof **vertex[i]);
-    memmove(s->drive + n0, s->drive + n0 + b->nn, nodes * sizeof *s->drive);
-    memmove(w->applied + 3 * n0, w->applied + 3 * (n0 + b->nn), 3 * nodes * sizeof *w->applied);
+    if (nodes) memmove(s->drive + n0, s->drive + n0 + b->nn, nodes * sizeof *s->drive);
+    if (nodes) memmove(w->applied + 3 * n0, w->applied + 3 * (n0 + b->nn), 3 * nodes * sizeof *w->applied);
     memmove(s->row_count + v0, s->row_count + v0 + b->nv, verts);
     memmove(s->row_weight + 4 * v0, s->row_weight + 4 * (v0 + b->nv), 4 * verts * sizeof *s->row_weight);
     memmove(s->row_node + 4 * v0, s->row_node + 4 * (v0 + b->nv), 4 * verts * sizeof *s->row_node);
@@ -9438,7 +9446,7 @@ static void embi_drives_begin(embipc_world *w)
         d->rotating = angle > 0;
         d->stages = d->rotating && chord < 1 ? 1 + (int)embi_min(1e6, angle / (2 * acos(1 - chord))) : 1;
         d->stage = d->safe_stage = 0;
-        d->phi = 0;
+        d->phi = d->safe_phi = 0;
         d->blocked = 0;
         for (int i = 0; i < 6; i++) moved = embi_max(moved, embi_abs(d->pose_next[i] - d->pose[i]));
         d->done = 0;
@@ -9720,6 +9728,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b)
     I->active = 1;
     I->converged = I->old_factor = 0;
     I->first &= J->first;
+    I->passes = embi_max_int(1, embi_max_int(I->passes, J->passes));
     return 1;
 }
 
@@ -10138,7 +10147,8 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     for (int k = 0; r == EMBIPC_OK && k < w->order_count; k++)
         barrier += w->island[w->order[k]]->contacts.energy;
     if (r == EMBIPC_OK) r = embi_iterate(w);
-    if (r == EMBIPC_OK && !embi_all_finite(s->q, 3 * s->node_count)) r = EMBIPC_ERR_NOT_FINITE;
+    for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* the velocity to be, too */
+        if (!embi_finite((s->q[i] - s->qn[i]) / s->c)) r = EMBIPC_ERR_NOT_FINITE;
     if (r == EMBIPC_OK) {
         if (!embi_report_reserve(w)) r = EMBIPC_ERR_MEMORY;
     }
