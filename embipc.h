@@ -35,9 +35,9 @@
  *         return 0;
  *     }
  *
- * DOES      full-space IPC, Embedded IPC and affine body dynamics as one mechanism, x = J q; Coulomb friction;
- *           position-driven nodes and bodies; contact forces in newtons; steps that may be cut short at any
- *           iteration; the same bits for the same input and any number of threads; no allocation in a
+ * DOES      full-space IPC, Embedded IPC and affine body dynamics as one mechanism, x = J q; Coulomb
+ *           friction; position-driven nodes and bodies; contact forces in newtons; steps that may be cut
+ *           short at any iteration; the same bits for the same input and any number of threads; no allocation in a
  *           warmed-up step; a cage for any closed surface.
  * DOES NOT  read files, print, exit or abort; plasticity or tearing; fluids; joints, shells, rods (planned);
  *           GPUs; gradients of results.
@@ -53,8 +53,8 @@
  *
  * DEFAULTS  What is left 0 is derived per body, never from the scene: dhat = 1e-3 of the body's bounding-box
  *   diagonal D; epsv = 1e-3 D per second; kappa such that the body's weight, and its momentum at D per second
- *   brought to rest in one step, on three pairs leave the gap above 0.3 dhat; tolerance = 0.1 epsv; friction 0.
- *   A pair takes the smaller dhat and epsv and the larger kappa of its dynamic bodies.
+ *   brought to rest in one step, on three pairs leave the gap above 0.3 dhat; tolerance = 0.1 epsv; no
+ *   friction. A pair takes the smaller dhat and epsv and the larger kappa of its dynamic bodies.
  *
  * CONTENTS  (grep -n '==== ' embipc.h)
  *   Public: configuration, results and callbacks, materials, world, bodies, drives, step, queries; toolbox:
@@ -266,7 +266,8 @@ EMBIPC_API void embipc_world_destroy(embipc_world *world);   /* NULL is fine */
  * first step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
-/* What the last failed call on this world said. Valid until the next call on the world. */
+/* What the last failed call on this world said. Valid until the next call on the world. Queries, which take
+ * a const world, only return their result. Never NULL. */
 EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *world);
 
 /* ---- Bodies --------------------------------------------------------------------------------- */
@@ -300,7 +301,7 @@ typedef struct embipc_body_def {
     embipc_real friction;                   /* mu of a pair: geometric mean of its bodies'   (0) */
     embipc_real thickness;                  /* half thickness of a coating, m; pairs add up  (0) */
     int self_contact;                       /* (1) */
-    const embipc_body *no_contact; /* bodies that may cross this one, now and later (no_contact_count): */
+    const embipc_body *no_contact;          /* bodies that may cross this one, now and later: like */
     int no_contact_count;                   /*   embipc_world_set_pair(..., contact 0) from the start */
     embipc_real dhat, kappa, friction_velocity, tolerance;   /* of this body; 0: the world's, or derived */
 } embipc_body_def;
@@ -416,7 +417,8 @@ typedef struct embipc_iteration {
 EMBIPC_API int embipc_world_iterations(const embipc_world *world, const embipc_iteration **list);
 
 /* ---- Queries --------------------------------------------------------------------------------
- * Pointers stay valid until a body is created or destroyed; what they point at changes with each step. */
+ * Pointers stay valid until a body is created or destroyed; what they point at changes with each step. A
+ * world of NULL has nothing in it. */
 typedef struct embipc_body_view {
     const char *name;
     embipc_kind kind;
@@ -649,8 +651,8 @@ EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, in
 
 /* Adjacency of a surface: its edges, in lexicographic order, and the triangles at each.
  *   tri, tri_count   triangles (3*tri_count), checked before (embipc_surface_check)
- *   edge             receives at most capacity edges: two vertices each, the smaller first; may be NULL with
- * 0
+ *   edge             receives at most capacity edges: two vertices each, the smaller first; may be NULL
+ *                    with a capacity of 0
  *   edge_tri         their two triangles, the smaller first, -1 on a border (2*capacity); may be NULL
  * Returns the number of edges, which may exceed capacity, or -1 for bad arguments or lack of memory.
  * O(triangles). */
@@ -718,9 +720,8 @@ EMBIPC_API void embipc_cage_free(embipc_cage *cage);
 
 /* ---- Toolbox: barrier and friction ---------------------------------------------------------- */
 
-/* b(d) for the activation distance dhat, m^2, and its derivatives by d (first, m; second, dimensionless; may
- * be
- * NULL). Infinite at d <= 0, 0 from dhat on.                                                [EIPC24 eq. 7] */
+/* b(d) for the activation distance dhat, m^2, and its derivatives by d (first, m; second, dimensionless;
+ * may be NULL). Infinite at d <= 0, 0 from dhat on.                                        [EIPC24 eq. 7] */
 EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first,
                                       embipc_real *second);
 
@@ -1720,7 +1721,7 @@ static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_re
  *   - the sparse factor is cut into supernodes: runs of nodes whose rows of U have (almost) the same
  *     pattern. A supernode is a dense panel, w rows by w + r columns: its own unknowns, then those
  *     that follow them in the pattern. A dense matrix is the case of one supernode;
- *   - supernodes are factored left-looking [DAVIS06]: supernode t first pulls what the earlier ones s send to it,
+ *   - supernodes are factored left-looking [DAVIS06]: supernode t first pulls what earlier ones s send to it,
  *         U_t -= (U_s^T D_s^-1)_t U_s      (rows of t, columns of t),
  *     then its panel is factored like a dense matrix.
  *
@@ -4922,19 +4923,6 @@ static void embi_elastic_block(const embi_elastic *s, int t, int a, int b, const
                 V * (s->mu * rb[i] * ra[k] + lambda * ra[i] * rb[k]) + (i == k ? shear : (embipc_real)0);
 }
 
-/* Node pairs that K couples, appended to pairs (which must have room): 10 per tet, and with averaging
- * all pairs of nodes in the patch of a node. */
-static int embi_elastic_pair_count(const embi_elastic *s)
-{
-    int count = 10 * s->nt;
-    if (s->averaged)
-        for (int a = 0; a < s->n; a++) {
-            int k = s->patch_row[a + 1] - s->patch_row[a];
-            count += 8 * k * (k + 1) ;   /* at most (4 k)(4 k + 1)/2 pairs */
-        }
-    return count;
-}
-
 /* The nodes of the patch of node a, each once, in ascending order of first use; returns how many.
  * mark (n) must be -1 everywhere and is left so. */
 static int embi_elastic_patch(const embi_elastic *s, int a, int *mark, int *nodes)
@@ -4952,6 +4940,19 @@ static int embi_elastic_patch(const embi_elastic *s, int a, int *mark, int *node
     return count;
 }
 
+/* How many pairs embi_elastic_pairs() writes, or -1 when an int cannot tell. */
+static int embi_elastic_pair_count(const embi_elastic *s, int *mark, int *nodes)
+{
+    double count = 10.0 * s->nt;
+    for (int a = 0; a < s->n && s->averaged; a++) {
+        double k = embi_elastic_patch(s, a, mark, nodes);
+        count += k * (k + 1) / 2;
+    }
+    return count < INT_MAX ? (int)count : -1;
+}
+
+/* Node pairs that K couples: 10 per tet, and with averaging all pairs of nodes in the patch of a node. Pairs
+ * come more than once. Returns their number. */
 static int embi_elastic_pairs(const embi_elastic *s, int *mark, int *nodes, embi_key *pairs)
 {
     int count = 0;
@@ -5835,17 +5836,39 @@ static embipc_real embi_closest_distance(const embipc_real p[12], int edge_edge,
     return edge_edge ? embi_edge_edge(p, w, mask) : embi_point_triangle(p, w, mask);
 }
 
-/* box of n points of x, grown by reach */
-static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n, embipc_real reach)
+/* How the first surface may move against the second, and how near counts. */
+typedef struct embi_approach {
+    embipc_real mid[3], half[3];   /* displacements mid +- half, m */
+    embipc_real radius;            /* |half| */
+    embipc_real reach;             /* m */
+} embi_approach;
+
+static embi_approach embi_approach_of(const embipc_real range[6], embipc_real reach)
 {
+    embi_approach t;
     for (int i = 0; i < 3; i++) {
-        embipc_real lo = x[3 * v[0] + i], hi = lo;
-        for (int k = 1; k < n; k++) {
-            lo = embi_min(lo, x[3 * v[k] + i]);
-            hi = embi_max(hi, x[3 * v[k] + i]);
-        }
-        box[i] = lo - reach;
-        box[3 + i] = hi + reach;
+        t.mid[i] = (range[i] + range[3 + i]) / 2;
+        t.half[i] = (range[3 + i] - range[i]) / 2 * (1 + 8 * EMBI_EPS);
+    }
+    t.radius = embi_norm(t.half);
+    t.reach = reach * (1 + 8 * EMBI_EPS);
+    return t;
+}
+
+static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
+{
+    embi_box_clear(box);
+    for (int k = 0; k < n; k++) embi_box_add(box, x + 3 * v[k]);
+}
+
+/* Where a point of the first surface must be to come within reach of the box of n points of the second. */
+static void embi_approach_box(const embi_approach *t, const embipc_real *x, const int *v, int n,
+                              embipc_real box[6])
+{
+    embi_box_of(box, x, v, n);
+    for (int i = 0; i < 3; i++) {
+        box[i] -= t->mid[i] + t->half[i] + t->reach;
+        box[3 + i] -= t->mid[i] - t->half[i] - t->reach;
     }
 }
 
@@ -5854,23 +5877,26 @@ static int embi_boxes_touch(const embipc_real a[6], const embipc_real b[6])
     return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
 }
 
-/* Appends the pair to the list if it can come within reach of its activation distance; v: vertices in the
- * numbering of a (first side) and b. Pairs of one body keep their distance at rest: half of it caps dhat, so
- * that no mesh, however fine, pushes itself apart at rest. */
+/* Appends the pair to the list if it can come within reach; v: vertices in the numbering of a (first side)
+ * and b. The whole distance counts from the middle of the displacements: |p + mid + r - q| >= |p + mid - q|
+ * - |half|. Pairs of one body keep their distance at rest: half of it caps dhat, so that no mesh, however
+ * fine, pushes itself apart at rest. */
 static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_surface *b, const int v[4],
-                              int edge_edge, const embi_pair_rule *rule, embipc_real travel,
+                              int edge_edge, const embi_pair_rule *rule, const embi_approach *t,
                               embi_candidate **list, int *count, int *cap)
 {
-    embipc_real p[12], w[4], ea[3], eb[3], rest, reach;
+    embipc_real p[12], w[4], ea[3], eb[3], rest;
     embi_candidate *c;
     int mask, split = edge_edge ? 2 : 1, self = a->base == b->base;
     if (self)
         for (int i = 0; i < split; i++)
             for (int j = split; j < 4; j++)
                 if (v[i] == v[j]) return 1;
-    for (int k = 0; k < 4; k++) embi_copy(p + 3 * k, (k < split ? a->x : b->x) + 3 * v[k]);
-    reach = rule->dhat + rule->xi + travel;
-    if (embi_closest_distance(p, edge_edge, w, &mask) > reach) return 1;
+    for (int k = 0; k < 4; k++) {
+        embi_copy(p + 3 * k, (k < split ? a->x : b->x) + 3 * v[k]);
+        if (k < split) embi_add(p + 3 * k, p + 3 * k, t->mid);
+    }
+    if (embi_closest_distance(p, edge_edge, w, &mask) > t->reach + t->radius) return 1;
     if (!EMBI_GROW(m, embi_candidate, *list, *cap, *count + 1)) return 0;
     c = *list + (*count)++;
     for (int k = 0; k < 4; k++) c->v[k] = v[k] + (k < split ? a->base : b->base);
@@ -5892,28 +5918,29 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     return 1;
 }
 
-/* Appends the point-triangle candidates of the vertices that triangle ta of a owns against tb of b. */
+/* Appends the point-triangle candidates of the vertices that triangle ta of a owns against tb of b; near_b:
+ * the box for points of a around tb. */
 static int embi_candidates_points(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta,
-                                  int tb, const embipc_real box_b[6], const embi_pair_rule *rule,
-                                  embipc_real travel, embi_candidate **list, int *count, int *cap)
+                                  int tb, const embipc_real near_b[6], const embi_pair_rule *rule,
+                                  const embi_approach *t, embi_candidate **list, int *count, int *cap)
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     for (int i = 0; i < 3; i++) {
         const embipc_real *p = a->x + 3 * A[i];
         int v[4];
-        if (!(a->bvh->own[ta] & (1 << i)) || p[0] < box_b[0] || p[0] > box_b[3] || p[1] < box_b[1] ||
-            p[1] > box_b[4] || p[2] < box_b[2] || p[2] > box_b[5])
+        if (!(a->bvh->own[ta] & (1 << i)) || p[0] < near_b[0] || p[0] > near_b[3] || p[1] < near_b[1] ||
+            p[1] > near_b[4] || p[2] < near_b[2] || p[2] > near_b[5])
             continue;
         v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
-        if (!embi_candidate_add(m, a, b, v, 0, rule, travel, list, count, cap)) return 0;
+        if (!embi_candidate_add(m, a, b, v, 0, rule, t, list, count, cap)) return 0;
     }
     return 1;
 }
 
 /* Appends the edge-edge candidates of the edges that the two triangles own. */
 static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta, int tb,
-                                 const embipc_real box_b[6], const embi_pair_rule *rule, embipc_real travel,
-                                 embi_candidate **list, int *count, int *cap)
+                                 const embipc_real near_b[6], const embi_pair_rule *rule,
+                                 const embi_approach *t, embi_candidate **list, int *count, int *cap)
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     for (int i = 0; i < 3; i++) {
@@ -5921,37 +5948,38 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
         embipc_real box[6], other[6];
         if (!(a->bvh->own[ta] & (8 << i))) continue;
         v[0] = A[i]; v[1] = A[(i + 1) % 3];
-        embi_box_of(box, a->x, v, 2, 0);
-        if (!embi_boxes_touch(box, box_b)) continue;
+        embi_box_of(box, a->x, v, 2);
+        if (!embi_boxes_touch(box, near_b)) continue;
         for (int j = 0; j < 3; j++) {
             if (!(b->bvh->own[tb] & (8 << j))) continue;
             v[2] = B[j]; v[3] = B[(j + 1) % 3];
-            embi_box_of(other, b->x, v + 2, 2, rule->dhat + rule->xi + travel);
+            embi_approach_box(t, b->x, v + 2, 2, other);
             if (embi_boxes_touch(box, other) &&
-                !embi_candidate_add(m, a, b, v, 1, rule, travel, list, count, cap))
+                !embi_candidate_add(m, a, b, v, 1, rule, t, list, count, cap))
                 return 0;
         }
     }
     return 1;
 }
 
-/* Appends the candidates of all triangle pairs in keys. travel bounds the relative displacement foreseen.
- * Boxes are tried before distances. */
+/* Appends the candidates of all triangle pairs in keys: what comes within reach when a is displaced against b
+ * by anything in range. Boxes are tried before distances. */
 static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
-                           int key_count, const embi_pair_rule *rule, embipc_real travel,
-                           embi_candidate **list, int *count, int *cap)
+                           int key_count, const embi_pair_rule *rule, const embipc_real range[6],
+                           embipc_real reach, embi_candidate **list, int *count, int *cap)
 {
-    embipc_real reach = rule->dhat + rule->xi + travel;
+    embi_approach t = embi_approach_of(range, reach), back = t;
+    embi_scale(back.mid, -1, t.mid);
     for (int n = 0; n < key_count; n++) {
         int ta = (int)(keys[n].key >> 32), tb = (int)(keys[n].key & 0xffffffffu);
-        embipc_real box_a[6], box_b[6], wide_a[6];
-        embi_box_of(box_a, a->x, a->tri + 3 * ta, 3, 0);
-        embi_box_of(box_b, b->x, b->tri + 3 * tb, 3, reach);
-        if (!embi_boxes_touch(box_a, box_b)) continue;
-        for (int i = 0; i < 6; i++) wide_a[i] = box_a[i] + (i < 3 ? -reach : reach);
-        if (!embi_candidates_points(m, a, b, ta, tb, box_b, rule, travel, list, count, cap) ||
-            !embi_candidates_points(m, b, a, tb, ta, wide_a, rule, travel, list, count, cap) ||
-            !embi_candidates_edges(m, a, b, ta, tb, box_b, rule, travel, list, count, cap))
+        embipc_real box_a[6], near_a[6], near_b[6];
+        embi_box_of(box_a, a->x, a->tri + 3 * ta, 3);
+        embi_approach_box(&t, b->x, b->tri + 3 * tb, 3, near_b);
+        if (!embi_boxes_touch(box_a, near_b)) continue;
+        embi_approach_box(&back, a->x, a->tri + 3 * ta, 3, near_a);
+        if (!embi_candidates_points(m, a, b, ta, tb, near_b, rule, &t, list, count, cap) ||
+            !embi_candidates_points(m, b, a, tb, ta, near_a, rule, &back, list, count, cap) ||
+            !embi_candidates_edges(m, a, b, ta, tb, near_b, rule, &t, list, count, cap))
             return 0;
     }
     return 1;
@@ -6252,7 +6280,7 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
 
 /* ==== 20. Contact ====================================================================================
  * From candidates to forces. The closest points of a pair are fixed combinations of its four vertices:
- *   d = |sum_k w_k x_k|,   dd/dx_k = w_k n          (the weights are optimal: their change counts for nothing)
+ *   d = |sum_k w_k x_k|,   dd/dx_k = w_k n          (the weights are optimal: their change does not count)
  * and with x = J q the gradient by node i is c_i n with one scalar c_i = sum_k w_k J_ki: a contact is a list
  * of at most 16 (node, c_i), one direction n, and a few numbers.
  *   energy kappa m b(d - xi),   gradient c_i kappa m b' n,   Hessian c_i c_j kappa m b'' n n^T
@@ -6659,27 +6687,27 @@ typedef struct embi_body {
 typedef struct embi_pair {
     int a, b;
     embi_pair_rule rule;
-    embipc_real range[6];        /* displacement of a relative to b for which the candidates are complete */
+    embipc_real range[6];        /* displacements of a relative to b since the start of the step for which the
+                                    candidates are complete: where it was, is, and is about to go */
     int first, count;            /* candidates */
 } embi_pair;
 
 typedef struct embi_drive {
     embipc_drive handle;
-    embipc_body owner;
     int body;                    /* its place among the bodies */
-    int whole, node_count, *nodes, node_cap;   /* local node numbers */
+    int node_count, *nodes, node_cap;          /* local node numbers */
     embipc_real *start;          /* their positions at creation, m (3 node_count) */
     embipc_real *keys;
     int start_cap, key_count, key_cap;
     embipc_real centre[3];
-    embipc_real pose[6], pose_next[6],
-        pose_set[6]; /* displacement and rotation vector: reached, aimed at, set */
+    embipc_real pose[6], pose_next[6], pose_set[6];   /* displacement, rotation: reached, aimed at, set */
     int is_set;
     int stages, stage, safe_stage;   /* the step's motion in equal parts; where it is; last rigid pose */
     embipc_real phi, safe_phi;   /* share of the present stage that is done */
     int rotating, done, blocked;
-    embipc_body blocked_by;
-    embipc_real gap, short_m;
+    embipc_body blocked_by;      /* as far as this step knows */
+    embipc_real gap;
+    embipc_drive_state reached;  /* what the last completed step said */
 } embi_drive;
 
 typedef struct embi_state {
@@ -6687,8 +6715,8 @@ typedef struct embi_state {
     embipc_real hh, gravity[3];
     int node_count, vert_count;
     /* per node (3 each) */
-    embipc_real *q, *v, *qn, *vn, *qt, *f, *p, *p_last, *gq, *g, *Ap, *rhs, *target, *trial_q, *safe_q, *start_q,
-        *start_v;
+    embipc_real *q, *v, *qn, *vn, *qt, *f, *p, *p_last, *gq, *g, *Ap, *rhs, *target, *trial_q, *safe_q,
+        *start_q, *start_v;
     int *local, *drive;          /* unknown number in its island or -1; drive or -1 */
     /* per vertex */
     embipc_real *x, *xn, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force;
@@ -6712,8 +6740,7 @@ typedef struct embi_state {
     embipc_real *trace;          /* scratch: 2 per tet of the largest body */
     int *mark, *patch;           /* scratch: per node of the largest body; mark is -1 */
     embipc_real *patch_G;
-    embi_key *keys;
-    int trace_cap, mark_cap, patch_cap, patch_G_cap, keys_cap;
+    int trace_cap, mark_cap, patch_cap, patch_G_cap;
     embipc_parallel_for_fn *parallel_for;
     void *parallel_ctx;
     int max_iterations, friction_iterations;
@@ -6883,13 +6910,13 @@ typedef struct embi_island {
     int iterations, factorizations, regularized, passes, first;
     int converged, old_factor, just_drove, driving;
     embipc_real measure, last_measure;   /* |p|/(h tolerance), worst body */
-    embipc_real contact_energy,
-        contact_size; /* barrier, friction, orthogonality: J s^2, and the size of their terms */
+    embipc_real contact_energy;  /* barrier, friction, orthogonality, J s^2 */
+    embipc_real contact_size;    /* and the size of their terms */
     embipc_real stretch;         /* of the present direction */
-    embipc_real stride; /* the last move in units of its own Newton direction; 0: none to learn from */
+    embipc_real stride;          /* the last move in units of its own Newton direction; 0: nothing to learn */
     embipc_real slope, noise_x;
-    embipc_real reach,
-        cap; /* how far this step was foreseen to go, m; share of the direction that is looked at */
+    embipc_real reach;           /* how far this step was foreseen to go, m */
+    embipc_real cap;             /* share of the direction that is looked at */
     embipc_iteration record;
 } embi_island;
 
@@ -7245,42 +7272,35 @@ static embipc_real embi_island_stretch(embi_state *s, embi_island *I)
     return embi_min(embi_max(stretch, 1), 16);
 }
 
-/* Solves for the direction p at the present state. */
-static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *I)
+/* The matrix at the present state, factored; the order is kept while the pattern fits. */
+static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_island *I)
 {
-    embipc_real worst = 0, stretch;
-    I->driving = embi_island_driven_motion(s, I);
-    embi_island_gradient(s, I);
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] = -s->g[i];
+    int pivots;
+    if (!I->analysed || !embi_island_assemble(s, I)) {
+        if (!embi_island_analyze(m, s, I)) return EMBIPC_ERR_MEMORY;
+        if (!embi_island_assemble(s, I))
+            return EMBIPC_ERR_ARGUMENT;   /* cannot be: the pattern was made for it */
+        I->analysed = 1;
     }
-    if (I->driving) embi_island_push(s, I);
-    if (!I->old_factor) {
-        int pivots;
-        if (!I->analysed || !embi_island_assemble(s, I)) {
-            if (!embi_island_analyze(m, s, I)) return EMBIPC_ERR_MEMORY;
-            if (!embi_island_assemble(s, I))
-                return EMBIPC_ERR_ARGUMENT; /* cannot be: the pattern was made for it */
-            I->analysed = 1;
-        }
-        pivots = embi_system_factor(&I->system);
-        if (pivots < 0) return EMBIPC_ERR_NOT_FINITE;
-        I->regularized += pivots;
-        I->factorizations++;
-        for (int n = 0; n < I->pair_count; n++) {
-            const embi_pair *pair = s->pair + I->pairs[n];
-            for (int k = pair->first; k < pair->first + pair->count; k++)
-                s->closest[k].in_matrix = s->closest[k].stiffness;
-        }
+    pivots = embi_system_factor(&I->system);
+    if (pivots < 0) return EMBIPC_ERR_NOT_FINITE;
+    I->regularized += pivots;
+    I->factorizations++;
+    for (int n = 0; n < I->pair_count; n++) {
+        const embi_pair *pair = s->pair + I->pairs[n];
+        for (int k = pair->first; k < pair->first + pair->count; k++)
+            s->closest[k].in_matrix = s->closest[k].stiffness;
     }
-    for (int k = 0; k < I->unknown_count; k++) embi_copy(I->rhs + 3 * k, s->rhs + 3 * I->unknown[k]);
-    embi_system_solve(&I->system, I->rhs);
-    if (!embi_all_finite(I->rhs, 3 * I->unknown_count)) return EMBIPC_ERR_NOT_FINITE;
-    for (int k = 0; k < I->unknown_count; k++) embi_copy(s->p + 3 * I->unknown[k], I->rhs + 3 * k);
-    I->iterations++;
+    return EMBIPC_OK;
+}
+
+/* Slope of E along p, and the length of p in units of what counts as converged: per body c tolerance, or 0.1
+ * dhat where that is less, so that no contact can come or go within a motion called small. */
+static embipc_real embi_island_measure(embi_state *s, embi_island *I)
+{
+    embipc_real worst = 0;
     I->slope = 0;
-    stretch = embi_island_stretch(s, I);
+    I->record.direction = 0;
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
         embipc_real most = 0;
@@ -7288,17 +7308,39 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
             if (s->local[i / 3] >= 0) most = embi_max(most, embi_abs(s->p[i]));
             I->slope += s->p[i] * s->g[i];
         }
-        if (most > 0) worst = embi_max(worst, most / (s->c * b->tolerance));
-        I->record.direction = embi_max(k ? I->record.direction : (embipc_real)0, most / s->c);
+        if (most > 0) worst = embi_max(worst, most / embi_min(s->c * b->tolerance, b->dhat / 10));
+        I->record.direction = embi_max(I->record.direction, most / s->c);
     }
+    return worst;
+}
+
+/* Solves for the direction p at the present state. */
+static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *I)
+{
+    embipc_real worst, stretch;
+    embipc_result r;
+    I->driving = embi_island_driven_motion(s, I);
+    embi_island_gradient(s, I);
+    for (int k = 0; k < I->body_count; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] = -s->g[i];
+    }
+    if (I->driving) embi_island_push(s, I);
+    if (!I->old_factor && (r = embi_island_factor(m, s, I)) != EMBIPC_OK) return r;
+    for (int k = 0; k < I->unknown_count; k++) embi_copy(I->rhs + 3 * k, s->rhs + 3 * I->unknown[k]);
+    embi_system_solve(&I->system, I->rhs);
+    for (int k = 0; k < I->unknown_count; k++) embi_copy(s->p + 3 * I->unknown[k], I->rhs + 3 * k);
+    if (!embi_all_finite(I->rhs, 3 * I->unknown_count)) return EMBIPC_ERR_NOT_FINITE;
+    I->iterations++;
+    stretch = embi_island_stretch(s, I);
+    worst = embi_island_measure(s, I);
     I->last_measure = I->measure;
     I->measure = worst;
     I->stride = 0;
-    if (stretch > 1 && worst >= 1) {
-        for (int k = 0; k < I->unknown_count; k++)
-            embi_scale(s->p + 3 * I->unknown[k], stretch, s->p + 3 * I->unknown[k]);
-        I->slope *= stretch;
-    } else stretch = 1;
+    if (worst < 1) stretch = 1;
+    for (int k = 0; k < I->unknown_count && stretch > 1; k++)
+        embi_scale(s->p + 3 * I->unknown[k], stretch, s->p + 3 * I->unknown[k]);
+    I->slope *= stretch;
     I->stretch = stretch;
     embi_island_multiply(s, I, s->p, s->Ap);
     embi_island_aim(s, I);
@@ -7307,6 +7349,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     I->record.fresh = !I->old_factor;
     I->record.contacts = I->contacts.count;
     I->record.slope = I->slope / s->hh;
+    I->record.alpha_ccd = I->record.alpha = 0;
     return EMBIPC_OK;
 }
 
@@ -7540,10 +7583,9 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
         embipc_real r[3], t[3];
         embi_sub(r, d->start + 3 * k, d->centre);
         embi_m3_mulv(t, R, r);
-        for (int i = 0; i < 3;
-             i++) /* without rotation the node keeps its start's bits plus the displacement */
-            s->target[3 * (b->node0 + d->nodes[k]) + i] = still
-                ? d->start[3 * k + i] + pose[i] : d->centre[i] + t[i] + pose[i];
+        for (int i = 0; i < 3; i++)   /* without rotation the start's bits plus the displacement */
+            s->target[3 * (b->node0 + d->nodes[k]) + i] =
+                pose[i] + (still ? d->start[3 * k + i] : d->centre[i] + t[i]);
     }
 }
 
@@ -7727,11 +7769,11 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         embi_island_accept(s, I, alpha);
         embi_island_progress(s, I, alpha);
         I->just_drove = 1;
-    } else if (I->measure <
-               (was_old ? (embipc_real)0.1 : (embipc_real)1)) { /* converged: the last correction */
+    } else if (I->measure < (was_old ? (embipc_real)0.1 : (embipc_real)1)) {   /* the last correction */
         if ((r = embi_island_move(m, s, I, &alpha)) != EMBIPC_OK) return r;
         embi_island_accept(s, I, alpha);
-        I->converged = 1;
+        I->converged = alpha == 1;
+        if (alpha == 0 && !was_old) I->active = 0;
     } else {
         if (I->slope < 0) {
             if ((r = embi_island_search(m, s, I, safe, &alpha)) != EMBIPC_OK) return r;
@@ -8012,7 +8054,6 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, s->mark, s->mark_cap);
     EMBI_RELEASE(&m, s->patch, s->patch_cap);
     EMBI_RELEASE(&m, s->patch_G, s->patch_G_cap);
-    EMBI_RELEASE(&m, s->keys, s->keys_cap);
     EMBI_RELEASE(&m, w->island, w->island_cap);
     EMBI_RELEASE(&m, w->order, w->order_cap);
     EMBI_RELEASE(&m, w->parent, w->parent_cap);
@@ -8406,7 +8447,7 @@ static embipc_result embi_build_dynamics(embi_memory *m, embi_body *b, embi_buil
          embi_elastic_init(m, &b->elastic, t->q, b->nn, b->tet, b->ntet, volume, &b->material);
     if (ok) {
         for (int i = 0; i < b->nn; i++) mark[i] = -1;
-        pair_count = embi_elastic_pair_count(&b->elastic);
+        pair_count = embi_elastic_pair_count(&b->elastic, mark, mark + b->nn);
         pairs = (embi_key *)embi_alloc(m, pair_count, sizeof *pairs);
         ok = pairs &&
              embi_bsr_pattern(m, &b->A, b->nn, pairs,
@@ -8472,8 +8513,8 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
-/* Crossings of the body (at place `at`, its vertices in the flat arrays) with itself and the bodies before
- * it go to w->rejected. Returns their number, or -1 out of memory. */
+/* Appends the crossings of two bodies (or of one with itself), at the present x, to the list. Their trees
+ * must fit. Returns 0 out of memory. */
 static int embi_world_crossings(embipc_world *w, int at, int other, embipc_intersection **list, int *count,
                                 int *cap)
 {
@@ -8513,8 +8554,8 @@ static int embi_check_gap(embipc_world *w, int i, int j)
     w->tri_pair_count = s->candidate_count = 0;
     if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, rule.xi + least, &w->tri_pairs, &w->tri_pair_count,
                         &w->tri_pair_cap) ||
-        !embi_candidates(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &rule, least, &s->candidate,
-                         &s->candidate_count, &s->candidate_cap))
+        !embi_candidates(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &rule, still, rule.xi + least,
+                         &s->candidate, &s->candidate_count, &s->candidate_cap))
         return -1;
     if (!s->candidate_count) return 0;
     (void)embi_fail_at(
@@ -8590,20 +8631,34 @@ static void embi_world_append(embipc_world *w, const embi_body *b, const embi_bu
     if (b->nn) memcpy(s->start_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *t->q);
 }
 
-/* v = velocity + w x (q - centre of mass) */
-static void embi_spin(embi_state *s, const embi_body *b, const embipc_real centre[3],
-                      const embipc_real velocity[3], const embipc_real spin[3])
+/* v = velocity + w x (q - c) of the nodes of a dynamic body, c = 1/m sum M_ij q_j its centre of mass; into
+ * out (3 nn). Returns whether all of it is finite. */
+static int embi_spin(const embi_state *s, const embi_body *b, const embipc_real velocity[3],
+                     const embipc_real spin[3], embipc_real *out)
 {
-    for (int i = b->node0; i < b->node0 + b->nn; i++) {
+    const embipc_real *q = s->q + 3 * b->node0;
+    embipc_real centre[3] = {0, 0, 0};
+    embi_mass_multiply(b, q, out);
+    for (int i = 0; i < b->nn; i++) embi_axpy(centre, 1 / b->total_mass, out + 3 * i);
+    for (int i = 0; i < b->nn; i++) {
         embipc_real r[3], t[3];
-        embi_sub(r, s->q + 3 * i, centre);
+        embi_sub(r, q + 3 * i, centre);
         embi_cross(t, spin, r);
-        embi_add(s->v + 3 * i, velocity, t);
+        embi_add(out + 3 * i, velocity, t);
     }
+    return embi_all_finite(out, 3 * b->nn);
 }
 
-/* scratch for the largest body; mark is -1 in all its entries, those of a growth that failed later included
- * */
+static embipc_result embi_fail_velocity(embipc_error *e, const embi_body *b, const embipc_real velocity[3],
+                                        const embipc_real spin[3])
+{
+    return embi_fail(e, EMBIPC_ERR_NOT_FINITE,
+                     "body \"%.40s\": with velocity (%g, %g, %g) m/s and spin (%g, %g, %g) rad/s a node's "
+                     "velocity is not finite",
+                     b->name, velocity[0], velocity[1], velocity[2], spin[0], spin[1], spin[2]);
+}
+
+/* Scratch for the largest body; mark is -1 in all its entries, also after a growth that failed later. */
 static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
 {
     int old = s->mark_cap;
@@ -8615,7 +8670,7 @@ static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
 }
 
 /* the body counts from here on; nothing can fail any more */
-static void embi_world_commit(embipc_world *w, const embipc_body_def *def, int slot)
+static void embi_world_commit(embipc_world *w, int slot)
 {
     embi_state *s = &w->s;
     embi_body *b = s->body + s->body_count;
@@ -8624,7 +8679,6 @@ static void embi_world_commit(embipc_world *w, const embipc_body_def *def, int s
     s->body_count++;
     s->node_count += b->nn;
     s->vert_count += b->nv;
-    if (embi_is_dynamic(b)) embi_spin(s, b, b->solid.centroid, def->velocity, def->angular_velocity);
     if (b->nn) memcpy(s->start_v + 3 * b->node0, s->v + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     embi_body_derive(w, b);
     w->mixed_start |= w->step > 0;
@@ -8699,10 +8753,13 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (r == EMBIPC_OK) {
         b = w->s.body + at;
         embi_world_append(w, b, &build);
-        r = embi_check_start(w, at);
+        if (embi_is_dynamic(b) &&
+            !embi_spin(&w->s, b, def->velocity, def->angular_velocity, w->s.v + 3 * b->node0))
+            r = embi_fail_velocity(&w->error, b, def->velocity, def->angular_velocity);
+        else r = embi_check_start(w, at);
     }
     if (r == EMBIPC_OK) {
-        embi_world_commit(w, def, slot);
+        embi_world_commit(w, slot);
         *body = b->handle;
     } else {
         (void)embi_blame(w, r, b->name, b->handle);
@@ -8755,13 +8812,15 @@ static void embi_world_close_gap(embipc_world *w, const embi_body *b)
     embi_vertex_fields(s, vertex);
     for (int i = 0; nodes && i < EMBI_NODE_FIELDS; i++)
         memmove(*node[i] + 3 * n0, *node[i] + 3 * (n0 + b->nn), 3 * nodes * sizeof **node[i]);
-    for (int i = 0; i < EMBI_VERTEX_FIELDS; i++)
+    for (int i = 0; verts && i < EMBI_VERTEX_FIELDS; i++)
         memmove(*vertex[i] + 3 * v0, *vertex[i] + 3 * (v0 + b->nv), 3 * verts * sizeof **vertex[i]);
     if (nodes) memmove(s->drive + n0, s->drive + n0 + b->nn, nodes * sizeof *s->drive);
     if (nodes) memmove(w->applied + 3 * n0, w->applied + 3 * (n0 + b->nn), 3 * nodes * sizeof *w->applied);
-    memmove(s->row_count + v0, s->row_count + v0 + b->nv, verts);
-    memmove(s->row_weight + 4 * v0, s->row_weight + 4 * (v0 + b->nv), 4 * verts * sizeof *s->row_weight);
-    memmove(s->row_node + 4 * v0, s->row_node + 4 * (v0 + b->nv), 4 * verts * sizeof *s->row_node);
+    if (verts) {
+        memmove(s->row_count + v0, s->row_count + v0 + b->nv, verts);
+        memmove(s->row_weight + 4 * v0, s->row_weight + 4 * (v0 + b->nv), 4 * verts * sizeof *s->row_weight);
+        memmove(s->row_node + 4 * v0, s->row_node + 4 * (v0 + b->nv), 4 * verts * sizeof *s->row_node);
+    }
     for (size_t i = 0; i < 4 * verts; i++) s->row_node[4 * (size_t)v0 + i] -= b->nn;
     s->node_count -= b->nn;
     s->vert_count -= b->nv;
@@ -8956,8 +9015,6 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
         return embi_fail_memory(&w->error);
     }
     d->body = at;
-    d->owner = b->handle;
-    d->whole = def->nodes == NULL;
     d->node_count = n;
     d->key_count = def->key_count;
     if (d->key_count) memcpy(d->keys, def->keys, (size_t)(7 * d->key_count) * sizeof *d->keys);
@@ -9012,15 +9069,10 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
                                                 embipc_drive_state *out)
 {
     int at = embi_find_drive(w, drive);
-    const embi_drive *d;
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
     if (at < 0) return EMBIPC_ERR_HANDLE;
-    d = w->s.drives + at;
-    out->short_m = d->short_m;
-    out->blocked = d->blocked;
-    out->blocked_by = d->blocked_by;
-    out->gap = d->gap;
+    *out = w->s.drives[at].reached;
     return EMBIPC_OK;
 }
 
@@ -9029,21 +9081,21 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
                                                   const embipc_real angular_velocity[3])
 {
     int at = embi_find_body(w, body);
-    embi_body *b;
-    embipc_solid solid;
+    embi_state *s;
+    const embi_body *b;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if (at < 0)
         return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
                          body.generation);
-    b = w->s.body + at;
+    s = &w->s;
+    b = s->body + at;
     if (!velocity || !angular_velocity)
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a velocity for body \"%.40s\" is NULL", b->name);
-    if (!embi_all_finite(velocity, 3) ||
-        !embi_all_finite(angular_velocity, 3))
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the velocity of body \"%.40s\" is not finite",
-                         b->name);
-    embi_solid(&solid, w->s.x + 3 * b->vert0, b->nv, b->tri, b->nt);
-    if (embi_is_dynamic(b)) embi_spin(&w->s, b, solid.centroid, velocity, angular_velocity);
+    if (!embi_all_finite(velocity, 3) || !embi_all_finite(angular_velocity, 3) ||
+        (embi_is_dynamic(b) && !embi_spin(s, b, velocity, angular_velocity, s->trial_q + 3 * b->node0)))
+        return embi_fail_velocity(&w->error, b, velocity, angular_velocity);
+    if (embi_is_dynamic(b))
+        memcpy(s->v + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     return EMBIPC_OK;
 }
 
@@ -9112,8 +9164,8 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     for (int i = 0; i < s->drive_count; i++) {
         embi_drive *d = s->drives + i;
         memset(d->pose, 0, sizeof d->pose);
-        d->is_set = d->blocked = 0;
-        d->short_m = 0;
+        d->is_set = 0;
+        memset(&d->reached, 0, sizeof d->reached);
         for (int k = 0; k < d->node_count; k++)
             embi_copy(d->start + 3 * k, s->q + 3 * (s->body[d->body].node0 + d->nodes[k]));
     }
@@ -9127,27 +9179,36 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
  * Reading the world. Nothing here changes it, but for embipc_world_intersections(), which refits trees.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
 
-EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *w) { return &w->error; }
-EMBIPC_API embipc_real embipc_world_time(const embipc_world *w) { return w->time; }
-EMBIPC_API int embipc_world_body_count(const embipc_world *w) { return w->s.body_count; }
+EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *w)
+{
+    static const embipc_error nobody = {EMBIPC_ERR_ARGUMENT,
+                                        {{0, 0}, {0, 0}},
+                                        {EMBIPC_NO_PRIMITIVE, EMBIPC_NO_PRIMITIVE},
+                                        {0, 0},
+                                        {0, 0},
+                                        "world is NULL"};
+    return w ? &w->error : &nobody;
+}
+EMBIPC_API embipc_real embipc_world_time(const embipc_world *w) { return w ? w->time : 0; }
+EMBIPC_API int embipc_world_body_count(const embipc_world *w) { return w ? w->s.body_count : 0; }
 
 EMBIPC_API embipc_body embipc_world_body(const embipc_world *w, int i)
 {
     embipc_body none = {0, 0};
-    return i >= 0 && i < w->s.body_count ? w->s.body[i].handle : none;
+    return w && i >= 0 && i < w->s.body_count ? w->s.body[i].handle : none;
 }
 
 EMBIPC_API int embipc_world_iterations(const embipc_world *w, const embipc_iteration **list)
 {
-    if (list) *list = w->iteration;
-    return w->iteration_count;
+    if (list) *list = w ? w->iteration : NULL;
+    return w ? w->iteration_count : 0;
 }
 
 EMBIPC_API void embipc_world_memory(const embipc_world *w, size_t *bytes, size_t *peak, long *allocations)
 {
-    if (bytes) *bytes = w->memory.bytes;
-    if (peak) *peak = w->memory.peak;
-    if (allocations) *allocations = w->memory.allocations;
+    if (bytes) *bytes = w ? w->memory.bytes : 0;
+    if (peak) *peak = w ? w->memory.peak : 0;
+    if (allocations) *allocations = w ? w->memory.allocations : 0;
 }
 
 EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *w, embipc_body body, embipc_body_view *out)
@@ -9280,14 +9341,14 @@ EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embip
 
 EMBIPC_API int embipc_world_pair_forces(const embipc_world *w, embipc_pair_force *out, int capacity)
 {
-    for (int i = 0; i < w->pair_force_count && i < capacity; i++) out[i] = w->pair_force[i];
-    return w->pair_force_count;
+    for (int i = 0; w && out && i < w->pair_force_count && i < capacity; i++) out[i] = w->pair_force[i];
+    return w ? w->pair_force_count : 0;
 }
 
 EMBIPC_API int embipc_world_contacts(const embipc_world *w, embipc_contact *out, int capacity)
 {
-    for (int i = 0; i < w->contact_count && i < capacity; i++) out[i] = w->contact[i];
-    return w->contact_count;
+    for (int i = 0; w && out && i < w->contact_count && i < capacity; i++) out[i] = w->contact[i];
+    return w ? w->contact_count : 0;
 }
 
 EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc_body body,
@@ -9303,13 +9364,15 @@ EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc
 
 EMBIPC_API int embipc_world_rejected(const embipc_world *w, embipc_intersection *out, int capacity)
 {
-    for (int i = 0; i < w->rejected_count && i < capacity; i++) out[i] = w->rejected[i];
-    return w->rejected_count;
+    for (int i = 0; w && out && i < w->rejected_count && i < capacity; i++) out[i] = w->rejected[i];
+    return w ? w->rejected_count : 0;
 }
 
 EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *out, int capacity)
 {
-    embi_state *s = &w->s;
+    embi_state *s;
+    if (!w) return -1;
+    s = &w->s;
     w->rejected_count = 0;
     for (int i = 0; i < s->body_count; i++)
         if (s->body[i].kind != EMBIPC_FIXED)
@@ -9399,8 +9462,7 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
 
 /* ==== 27. The step ===================================================================================
  *   begin      qt, forces, targets of drives; A and grad at q^n; candidates; islands; lagged friction
- *   iterate    each island finds its direction; a direction that leaves the range of its candidates gets new
- * ones,
+ *   iterate    each island finds its direction; one that leaves the range of its candidates gets new ones,
  *              which may join islands; the others move
  *   finish     velocities, forces, statistics; or, on an error, everything back
  * An island sees nothing of the others: a far body changes no bit of it.
@@ -9451,8 +9513,7 @@ static void embi_drives_begin(embipc_world *w)
         for (int i = 0; i < 6; i++) moved = embi_max(moved, embi_abs(d->pose_next[i] - d->pose[i]));
         d->done = 0;
         embi_drive_aim(s, d);
-        for (int k = 0; k < d->node_count && moved == 0;
-             k++) { /* at rest, unless left behind by rounding or a free ride */
+        for (int k = 0; k < d->node_count && moved == 0; k++) {   /* at rest, unless left behind */
             int i = b->node0 + d->nodes[k];
             moved = embi_max(moved, embi_abs(s->target[3 * i] - s->q[3 * i]) +
                                         embi_abs(s->target[3 * i + 1] - s->q[3 * i + 1]) +
@@ -9564,31 +9625,40 @@ static void embi_box_stretch(embipc_real outer[6], const embipc_real inner[6], e
     }
 }
 
+/* The candidates of a pair leave the list. */
+static void embi_pair_forget(embi_state *s, embi_pair *pair)
+{
+    int end = pair->first + pair->count, rest = s->candidate_count - end;
+    if (rest > 0) {
+        memmove(s->candidate + pair->first, s->candidate + end, (size_t)rest * sizeof *s->candidate);
+        memmove(s->closest + pair->first, s->closest + end, (size_t)rest * sizeof *s->closest);
+    }
+    for (int n = 0; n < s->pair_count; n++)
+        if (s->pair[n].first >= end) s->pair[n].first -= pair->count;
+    s->candidate_count -= pair->count;
+    pair->count = 0;
+}
+
 /* Finds the candidates of a pair for its range, from the positions at the start of the step. */
 static int embi_pair_search(embipc_world *w, embi_pair *pair)
 {
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
-    embi_surface a = embi_surface_of(s, s->body + pair->a, s->xn),
-                 b = embi_surface_of(s, s->body + pair->b, s->xn);
-    embipc_real travel = 0;
+    const embi_body *A = s->body + pair->a, *B = s->body + pair->b;
+    embi_surface a = embi_surface_of(s, A, s->xn), b = embi_surface_of(s, B, s->xn);
+    embipc_real reach = pair->rule.dhat + pair->rule.xi + 4 * embi_pair_rounding(A, B);
+    embi_pair_forget(s, pair);
     if (pair->a == pair->b)   /* either primitive may come first: the range must be symmetric */
         for (int i = 0; i < 3; i++) {
             pair->range[3 + i] = embi_max(pair->range[3 + i], -pair->range[i]);
             pair->range[i] = -pair->range[3 + i];
         }
-    for (int i = 0; i < 3; i++) {
-        embipc_real most = embi_max(embi_abs(pair->range[i]), embi_abs(pair->range[3 + i]));
-        travel += most * most;
-    }
     w->tri_pair_count = 0;
-    if (!embi_bvh_pairs(m, &a, &b, pair->range, pair->rule.dhat + pair->rule.xi, &w->tri_pairs,
-                        &w->tri_pair_count, &w->tri_pair_cap))
+    if (!embi_bvh_pairs(m, &a, &b, pair->range, reach, &w->tri_pairs, &w->tri_pair_count, &w->tri_pair_cap))
         return 0;
     pair->first = s->candidate_count;
-    if (!embi_candidates(m, &a, &b, w->tri_pairs, w->tri_pair_count, &pair->rule,
-                         sqrt(travel) * (1 + 8 * EMBI_EPS), &s->candidate, &s->candidate_count,
-                         &s->candidate_cap) ||
+    if (!embi_candidates(m, &a, &b, w->tri_pairs, w->tri_pair_count, &pair->rule, pair->range, reach,
+                         &s->candidate, &s->candidate_count, &s->candidate_cap) ||
         !EMBI_GROW(m, embi_closest, s->closest, s->closest_cap, s->candidate_count))
         return 0;
     pair->count = s->candidate_count - pair->first;
@@ -9597,22 +9667,19 @@ static int embi_pair_search(embipc_world *w, embi_pair *pair)
     return 1;
 }
 
-/* Adds the pair (i, j), i <= j, with a range for what is foreseen. Returns 0 out of memory. */
-static int embi_pair_add(embipc_world *w, int i, int j)
+/* Adds the pair (i, j), i <= j, with an empty range and no candidates yet. Returns it; NULL out of memory. */
+static embi_pair *embi_pair_add(embipc_world *w, int i, int j)
 {
     embi_state *s = &w->s;
-    embi_body *a = s->body + i, *b = s->body + j;
     embi_pair *pair;
-    embipc_real r[6];
-    if (!EMBI_GROW(&w->memory, embi_pair, s->pair, s->pair_cap, s->pair_count + 1)) return 0;
+    if (!EMBI_GROW(&w->memory, embi_pair, s->pair, s->pair_cap, s->pair_count + 1)) return NULL;
     pair = s->pair + s->pair_count++;
     memset(pair, 0, sizeof *pair);
     pair->a = i;
     pair->b = j;
-    pair->rule = embi_pair_parameters(w, a, b);
-    embi_relative_box(a->shift_next, b->shift_next, r);
-    embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
-    return embi_pair_search(w, pair);
+    pair->rule = embi_pair_parameters(w, s->body + i, s->body + j);
+    embi_box_clear(pair->range);
+    return pair;
 }
 
 static int embi_regions_meet(const embi_body *a, const embi_body *b, embipc_real reach)
@@ -9634,11 +9701,17 @@ static int embi_pairs_begin(embipc_world *w)
     for (int i = 0; i < s->body_count; i++)
         for (int j = i; j < s->body_count; j++) {
             embi_body *a = s->body + i, *b = s->body + j;
+            embi_pair *pair;
+            embipc_real r[6];
             if ((!a->moving && !b->moving) ||
                 !embi_regions_meet(a, b, embi_max(a->dhat, b->dhat) + a->thickness + b->thickness) ||
                 !embi_tested(w, a, b))
                 continue;
-            if (!embi_pair_add(w, i, j)) return 0;
+            if (!(pair = embi_pair_add(w, i, j))) return 0;
+            embi_relative_box(a->shift, b->shift, pair->range);   /* where they are: no displacement */
+            embi_relative_box(a->shift_next, b->shift_next, r);
+            embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
+            if (!embi_pair_search(w, pair)) return 0;
         }
     return 1;
 }
@@ -9705,13 +9778,25 @@ static int embi_islands_begin(embipc_world *w)
 
 /* ---- iterate ---- */
 
-/* The islands of a and b become one: bodies, pairs, friction. Its direction is void until the next round. */
-static int embi_islands_merge(embipc_world *w, int a, int b)
+static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
+{
+    if (!EMBI_GROW(&w->memory, embipc_iteration, w->iteration, w->iteration_cap, w->iteration_count + 1))
+        return 0;
+    w->iteration[w->iteration_count++] = *r;
+    return 1;
+}
+
+/* The islands of a and b become one: bodies, pairs, friction. Its direction is void until the next round;
+ * is_new: so far each has its own. */
+static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
 {
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
     int into = embi_min_int(a, b), from = embi_max_int(a, b), kept = 0;
     embi_island *I = w->island[into], *J = w->island[from];
+    if ((is_new && I->active && !embi_iteration_record(w, &I->record)) ||
+        (J->active && !embi_iteration_record(w, &J->record)))
+        return 0;
     for (int i = 0; i < s->body_count; i++)
         if (s->body[i].moving && s->body[i].island == from) s->body[i].island = into;
     for (int i = 0; i < w->order_count; i++)
@@ -9742,12 +9827,7 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         embi_body *b = s->body + i;
         embipc_real now[6];
         if (!b->moving) continue;
-        embi_box_clear(now);
-        for (int k = b->vert0; k < b->vert0 + b->nv; k++) embi_box_add(now, s->xn + 3 * k);
-        for (int k = 0; k < 3; k++) {
-            now[k] += b->shift_hull[k];
-            now[3 + k] += b->shift_hull[3 + k];
-        }
+        for (int k = 0; k < 6; k++) now[k] = b->bvh.box[6 + k] + b->shift_hull[k];   /* root: box of x^n */
         if (embi_box_holds(b->region, now)) continue;
         embi_box_stretch(b->region, now, b->dhat);
         for (int j = 0; j < s->body_count; j++) {
@@ -9759,9 +9839,7 @@ static int embi_ranges_check(embipc_world *w, int *changed)
             for (int n = 0; n < s->pair_count && !known; n++)
                 known = s->pair[n].a == lo && s->pair[n].b == hi;
             if (known) continue;
-            if (!embi_pair_add(w, lo, hi)) return 0;
-            s->pair[s->pair_count - 1].range[0] = 1; /* nothing is in it: the check below will search again */
-            s->pair[s->pair_count - 1].range[3] = -1;
+            if (!embi_pair_add(w, lo, hi)) return 0;   /* its empty range is found out below */
         }
     }
     for (int n = 0; n < s->pair_count; n++) {
@@ -9772,7 +9850,6 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         embi_relative_box(together ? a->shift_next : a->shift_hull, together ? b->shift_next : b->shift_hull,
                           r);
         if (embi_box_holds(p->range, r)) continue;
-        if (p->range[0] > p->range[3]) p->range[0] = p->range[3] = 0;
         embi_box_stretch(p->range, r, p->rule.dhat / 2);
         embi_relative_box(a->shift, b->shift, r);
         embi_box_stretch(p->range, r, 0);
@@ -9782,7 +9859,7 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         if (ia >= 0) changed[ia] = embi_max_int(changed[ia], 1);
         if (ib >= 0) changed[ib] = embi_max_int(changed[ib], 1);
         if (ia < 0 || ib < 0 || ia == ib || !p->count) continue;
-        if (!embi_islands_merge(w, ia, ib)) return 0;
+        if (!embi_islands_merge(w, ia, ib, changed[embi_min_int(ia, ib)] < 2)) return 0;
         changed[embi_min_int(ia, ib)] = 2;
     }
     return 1;
@@ -9807,14 +9884,6 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *I)
             s->body[s->drives[n].body].island == I->index && s->drives[n].rotating && s->drives[n].phi > 0;
     I->active = 0;
     return half ? embi_island_roll_back(&w->memory, s, I) : EMBIPC_OK;
-}
-
-static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
-{
-    if (!EMBI_GROW(&w->memory, embipc_iteration, w->iteration, w->iteration_cap, w->iteration_count + 1))
-        return 0;
-    w->iteration[w->iteration_count++] = *r;
-    return 1;
 }
 
 /* a body that stays where it is in this round */
@@ -9856,8 +9925,7 @@ static embipc_result embi_iterate(embipc_world *w)
             if (!I->converged) continue;
             I->active = --I->passes > 0;
             if (!I->active) continue;
-            I->converged = I->old_factor =
-                0; /* another pass with the friction forces of the present contacts */
+            I->converged = I->old_factor = 0;   /* another pass, with the friction forces of now */
             if (!embi_island_lag_friction(&w->memory, s, I, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
             embi_island_contact_energy(s, I, s->q, s->x);
         }
@@ -9890,7 +9958,12 @@ static void embi_drives_finish(embipc_world *w)
         embi_drive *d = s->drives + n;
         const embi_body *b = s->body + d->body;
         embipc_real share = ((embipc_real)d->stage + d->phi) / (embipc_real)d->stages;
-        d->short_m = 0;
+        memset(&d->reached, 0, sizeof d->reached);
+        if (d->blocked) {
+            d->reached.blocked = 1;
+            d->reached.blocked_by = d->blocked_by;
+            d->reached.gap = d->gap;
+        }
         if (d->stage == d->stages || (d->done && !d->blocked)) memcpy(d->pose, d->pose_next, sizeof d->pose);
         else {
             for (int i = 0; i < 6; i++) d->pose[i] += share * (d->pose_next[i] - d->pose[i]);
@@ -9899,13 +9972,13 @@ static void embi_drives_finish(embipc_world *w)
             for (int k = 0; k < d->node_count; k++) {
                 embipc_real r[3];
                 embi_sub(r, s->target + 3 * (b->node0 + d->nodes[k]), s->q + 3 * (b->node0 + d->nodes[k]));
-                d->short_m = embi_max(d->short_m, embi_norm(r));
+                d->reached.short_m = embi_max(d->reached.short_m, embi_norm(r));
             }
         }
     }
 }
 
-/* force on the vertices of a contact: r on the first side's share, weights carry the sign */
+/* adds scale w_k r to the force on each vertex of a contact; the weights w carry the sign of the side */
 static void embi_report_vertex(embi_state *s, const int v[4], const embipc_real w[4], embipc_real scale,
                                const embipc_real r[3])
 {
@@ -10125,7 +10198,36 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
     t->objective_before = before / s->hh;
     t->objective_after = after / s->hh;
     t->objective_rounding = 64 * EMBI_EPS * (size + embi_abs(before) + embi_abs(after)) / s->hh;
-    for (int n = 0; n < s->drive_count; n++) t->drive_short = embi_max(t->drive_short, s->drives[n].short_m);
+    for (int n = 0; n < s->drive_count; n++) 
+        t->drive_short = embi_max(t->drive_short, s->drives[n].reached.short_m);
+}
+
+/* Names the first node whose numbers are not finite, or else the one that was to go farthest. */
+static embipc_result embi_fail_step(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    int body = -1, node = 0;
+    embipc_real most = -1;
+    for (int k = 0; k < s->body_count; k++)
+        for (int i = s->body[k].node0; i < s->body[k].node0 + s->body[k].nn; i++) {
+            embipc_real go = 0;
+            for (int c = 0; c < 3; c++)
+                go += embi_abs(s->vn[3 * i + c]) + embi_abs(s->p[3 * i + c] / s->c) +
+                      embi_abs(s->hh * s->f[3 * i + c]);
+            if (!embi_finite(go)) go = (embipc_real)INFINITY;
+            if (!(go > most)) continue;
+            most = go;
+            body = k;
+            node = i - s->body[k].node0;
+        }
+    if (body < 0)
+        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "step %d met a number that is not finite",
+                         w->step + 1);
+    (void)embi_fail_at(&w->error, EMBIPC_ERR_NOT_FINITE, EMBIPC_NODE, node, most,
+                       "step %d met a number that is not finite, node %d was at %g m/s; the world is back at "
+                       "%g s. Lower the velocity, force or time step",
+                       w->step + 1, node, embi_norm(s->vn + 3 * (s->body[body].node0 + node)), w->time);
+    return embi_blame(w, EMBIPC_ERR_NOT_FINITE, s->body[body].name, s->body[body].handle);
 }
 
 EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *stats)
@@ -10154,11 +10256,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     }
     if (r != EMBIPC_OK) {
         embi_step_undo(w);
-        return r == EMBIPC_ERR_MEMORY
-                   ? embi_fail_memory(&w->error)
-                   : embi_fail(&w->error, r,
-                               "step %d met a number that is not finite; the world is back at %g s",
-                               w->step + 1, w->time);
+        return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : embi_fail_step(w);
     }
     for (int i = 0; i < 3 * s->node_count; i++) s->v[i] = (s->q[i] - s->qn[i]) / s->c;
     embi_report(w);
@@ -10182,8 +10280,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 
 /* ---- Change log -----------------------------------------------------------------------------
  * 0.1  First version: bodies fixed, kinematic, affine, cage, full; linear corotated and orthogonality
- * energies; barrier and
- *      friction; drives; cage builder; toolbox.
+ *      energies; barrier and friction; drives; cage builder; toolbox.
  *
  * ---- Licence --------------------------------------------------------------------------------
  * This software is available under two licences: choose the one you prefer.
