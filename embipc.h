@@ -37,8 +37,8 @@
  *
  * DOES      full-space IPC, Embedded IPC and affine body dynamics as one mechanism, x = J q; Coulomb
  *           friction; position-driven nodes and bodies; contact forces in newtons; steps that may be cut
- *           short at any iteration; the same bits for the same input and any number of threads; no allocation in a
- *           warmed-up step; a cage for any closed surface.
+ *           short at any iteration; the same bits for the same input and any number of threads; no allocation
+ *           in a warmed-up step; a cage for any closed surface.
  * DOES NOT  read files, print, exit or abort; plasticity or tearing; fluids; joints, shells, rods (planned);
  *           GPUs; gradients of results.
  *
@@ -389,8 +389,8 @@ typedef struct embipc_step_stats {
     embipc_real drive_short;     /* m, largest shortfall of a drive */
     embipc_real drive_work;      /* J, done by the moving drives on the bodies in this step */
     /* The incremental potential of this step divided by h^2, J, with this step's rotations, lagged forces and
-     * tangents: before (at q^n) and after. Without a moving drive it never grows: validation.md's inequality
-     * V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) + |v^n|^2_M / 2. */
+     * tangents: before (at q^n) and after. Without a moving drive it never grows (with one friction pass; a
+     * second one changes E): V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) + |v^n|^2_M / 2. */
     embipc_real objective_before, objective_after;
     embipc_real objective_rounding;   /* J, bound of the rounding error of their difference */
 } embipc_step_stats;
