@@ -658,6 +658,14 @@ EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, in
  * O(triangles). */
 EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, int *edge_tri, int capacity);
 
+/* Finds vertices that lie on each other, as in files that give every triangle its own three.
+ *   x, vertex_count   vertices, m (3*vertex_count)
+ *   tolerance         m; 0: equal coordinates only. Below 1e-14 of the extent it is taken as 0
+ *   map               out: the vertex each is merged onto, itself or an earlier one that stays where it is and
+ *                     is not farther than the tolerance (vertex_count)
+ * Returns how many stay, or -1: bad arguments, a value that is not finite, no memory. O(n log n). */
+EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, embipc_real tolerance, int *map);
+
 /* Integrals over the solid inside a closed surface. Times the density they are its mass properties. */
 typedef struct embipc_solid {
     embipc_real volume;        /* m^3; negative when the surface is inside out */
@@ -3498,6 +3506,92 @@ EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex
     if (r != EMBIPC_OK) return r;
     embi_solid(solid, x, vertex_count, tri, tri_count);
     return EMBIPC_OK;
+}
+
+/* ---- Merging ---- */
+
+/* one more value into a hash of 64 bits */
+static embi_u64 embi_mix(embi_u64 h, embipc_real value)
+{
+    embi_u64 bits;
+    value += 0;   /* -0 is 0 */
+    memcpy(&bits, &value, sizeof bits);
+    h = (h ^ bits) * 0x9E3779B97F4A7C15ull;
+    return h ^ (h >> 29);
+}
+
+/* The key of p's cell, or that of its neighbour by `step`, on a lattice of this size at lo; size 0: of its
+ * place. Different cells may share a key: what is found there is looked at again. */
+static embi_u64 embi_cell_hash(const embipc_real p[3], const embipc_real lo[3], embipc_real size,
+                               const int step[3])
+{
+    embi_u64 h = 0;
+    for (int k = 0; k < 3; k++)
+        h = embi_mix(h, size > 0 ? floor((p[k] - lo[k]) / size) + step[k] : p[k]);
+    return h;
+}
+
+/* The earliest vertex that stays and is not farther from p than the tolerance, or -1. key: all cells, sorted;
+ * head, by place in key: the first such vertex of a cell, which next continues. */
+static int embi_find_near(const embipc_real *x, const embipc_real p[3], const embipc_real lo[3],
+                          embipc_real tolerance, const embi_key *key, int n, const int *head, const int *next)
+{
+    int found = -1, reach = tolerance > 0;
+    for (int c = 0; c < (reach ? 27 : 1); c++) {
+        int step[3], at;
+        embi_u64 h;
+        step[0] = reach ? c % 3 - 1 : 0;
+        step[1] = reach ? c / 3 % 3 - 1 : 0;
+        step[2] = reach ? c / 9 - 1 : 0;
+        h = embi_cell_hash(p, lo, tolerance, step);
+        at = embi_lower_bound(key, n, h);
+        if (at == n || key[at].key != h) continue;
+        for (int i = head[at]; i >= 0; i = next[i]) {
+            embipc_real d[3];
+            embi_sub(d, x + 3 * (size_t)i, p);
+            if (!reach && (d[0] != 0 || d[1] != 0 || d[2] != 0)) continue;
+            if (embi_norm(d) <= tolerance && (found < 0 || i < found)) found = i;
+        }
+    }
+    return found;
+}
+
+EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, embipc_real tolerance, int *map)
+{
+    static const int here[3] = {0, 0, 0};
+    embi_memory m;
+    embi_keys keys = {NULL, NULL, 0, 0};
+    embipc_real lo[3], hi[3];
+    int *link, n = vertex_count, count = 0;   /* head (n), then next (n) */
+    if (n < 0 || n > EMBI_MAX_ELEMENTS || (n && (!x || !map)) || !(tolerance >= 0) || !embi_finite(tolerance))
+        return -1;
+    if (n && !embi_all_finite(x, 3 * n)) return -1;
+    embi_memory_init(&m, NULL);
+    embi_box_points(lo, hi, x, n);
+    for (int k = 0; k < 3 && n; k++)
+        if (!(tolerance > 1e-14 * (hi[k] - lo[k]))) tolerance = 0;
+    link = (int *)embi_alloc(&m, 2 * n, sizeof *link);
+    if (!link || !embi_keys_reserve(&m, &keys, n)) count = -1;
+    for (int i = 0; count >= 0 && i < n; i++) {
+        keys.a[i].key = embi_cell_hash(x + 3 * (size_t)i, lo, tolerance, here);
+        keys.a[i].value = i;
+        link[i] = link[n + i] = -1;
+    }
+    if (count == 0 && n) embi_sort_keys(keys.a, keys.tmp, n);
+    for (int i = 0; count >= 0 && i < n; i++) {
+        const embipc_real *p = x + 3 * (size_t)i;
+        map[i] = embi_find_near(x, p, lo, tolerance, keys.a, n, link, link + n);
+        if (map[i] < 0) {
+            int at = embi_lower_bound(keys.a, n, embi_cell_hash(p, lo, tolerance, here));
+            map[i] = i;
+            link[n + i] = link[at];
+            link[at] = i;
+            count++;
+        }
+    }
+    embi_free(&m, link, 2 * n, sizeof *link);
+    embi_keys_release(&m, &keys);
+    return count;
 }
 
 /* ==== 12. Embedding ==================================================================================
