@@ -228,6 +228,7 @@ int main(int argc, char **argv)
     double seconds = argc > 1 ? atof(argv[1]) : 60;
     unsigned long long seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1, worlds = 0;
     time_t start = time(NULL);
+    test_name = "one_world";
     if (seconds < 0) {
         talk = 1;
         one_world((unsigned long long)-seconds);
