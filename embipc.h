@@ -5913,7 +5913,17 @@ typedef struct embi_candidate {
     int edge_edge;
     embipc_real dhat, xi;        /* activation distance and thickness of this very pair, m */
     embipc_real mollify;         /* eps of the edge-edge mollifier, m^4; 0 for point-triangle */
+    embipc_real apart;           /* distance once displaced to the middle of the range, m */
 } embi_candidate;
+
+/* Its closest points at the present positions, and what they were last used for. */
+typedef struct embi_closest {
+    embipc_real d, w[4];
+    int mask;
+    int stamp;                   /* of the evaluation they are from */
+    embipc_real stiffness;       /* kappa m b'' now, N/m; 0 when it is not active */
+    embipc_real in_matrix;       /* what it was when the system was last factored */
+} embi_closest;
 
 /* What holds for all candidates of a pair of bodies. */
 typedef struct embi_pair_rule {
@@ -5979,7 +5989,7 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
                               int edge_edge, const embi_pair_rule *rule, const embi_approach *t,
                               embi_candidate **list, int *count, int *cap)
 {
-    embipc_real p[12], w[4], ea[3], eb[3], rest;
+    embipc_real p[12], w[4], ea[3], eb[3], rest, apart;
     embi_candidate *c;
     int mask, split = edge_edge ? 2 : 1, self = a->base == b->base;
     if (self)
@@ -5990,7 +6000,8 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
         embi_copy(p + 3 * k, (k < split ? a->x : b->x) + 3 * v[k]);
         if (k < split) embi_add(p + 3 * k, p + 3 * k, t->mid);
     }
-    if (embi_closest_distance(p, edge_edge, w, &mask) > t->reach + t->radius) return 1;
+    apart = embi_closest_distance(p, edge_edge, w, &mask);
+    if (apart > t->reach + t->radius) return 1;
     if (!EMBI_GROW(m, embi_candidate, *list, *cap, *count + 1)) return 0;
     c = *list + (*count)++;
     for (int k = 0; k < 4; k++) c->v[k] = v[k] + (k < split ? a->base : b->base);
@@ -5998,6 +6009,7 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     c->dhat = rule->dhat;
     c->xi = rule->xi;
     c->mollify = 0;
+    c->apart = apart;
     for (int k = 0; k < 4; k++) embi_copy(p + 3 * k, (k < split ? a->rest : b->rest) + 3 * v[k]);
     if (self) {
         rest = embi_closest_distance(p, edge_edge, w, &mask);
@@ -6173,6 +6185,7 @@ typedef struct embi_ccd_path {
     embipc_real x[12], v[12];    /* start, motion over [0, 1] */
     embipc_real xi;              /* separation that g must exceed: minimum, and rounding */
     int edge_edge;
+    const embi_closest *closest; /* of the start, where somebody knows it already; or NULL */
 } embi_ccd_path;
 
 /* A separating direction, found at time t. */
@@ -6221,7 +6234,11 @@ static void embi_ccd_look(const embi_ccd_path *path, embipc_real t, embi_ccd_nor
     embipc_real y[12], w[4], n[3], d;
     int mask;
     for (int k = 0; k < 12; k++) y[k] = path->x[k] + t * path->v[k];
-    d = path->edge_edge ? embi_edge_edge(y, w, &mask) : embi_point_triangle(y, w, &mask);
+    if (t == 0 && path->closest) {
+        memcpy(w, path->closest->w, sizeof w);
+        mask = path->closest->mask;
+        d = path->closest->d;
+    } else d = path->edge_edge ? embi_edge_edge(y, w, &mask) : embi_point_triangle(y, w, &mask);
     c->t = t;
     c->gap = d - path->xi;
     (void)embi_normal(y, w, mask, path->edge_edge, n);
@@ -6333,12 +6350,14 @@ static int embi_ccd_relative(embi_ccd_path *path, embipc_real min_separation, em
     return embi_ccd_search(path, t_max, toi);
 }
 
-/* Contact of x0 + t p within [0, t_max], t_max <= 1. Returns 0 and *toi = t_max when there is none, else 1
- * and a time before it, as embipc_ccd_point_triangle() does. */
+/* Contact of x0 + t p within [0, t_max], t_max <= 1. closest: of the start, may be NULL. Returns 0 and
+ * *toi = t_max when there is none, else 1 and a time before it, as embipc_ccd_point_triangle() does. */
 static int embi_ccd(const embipc_real x0[12], const embipc_real p[12], int edge_edge,
-                    embipc_real min_separation, embipc_real t_max, embipc_real *toi)
+                    const embi_closest *closest, embipc_real min_separation, embipc_real t_max,
+                    embipc_real *toi)
 {
     embi_ccd_path path;
+    path.closest = closest;
     path.edge_edge = edge_edge;
     for (int k = 0; k < 12; k++) {
         path.x[k] = x0[k] - x0[k % 3];
@@ -6352,6 +6371,7 @@ static int embi_ccd_between(const embipc_real x0[12], const embipc_real x1[12], 
                             embipc_real min_separation, embipc_real *toi)
 {
     embi_ccd_path path;
+    path.closest = NULL;
     path.edge_edge = edge_edge;
     for (int k = 0; k < 12; k++) {
         path.x[k] = x0[k] - x0[k % 3];
@@ -6395,13 +6415,6 @@ typedef struct embi_rows {
 } embi_rows;
 
 /* Closest points of one candidate at the present positions. */
-typedef struct embi_closest {
-    embipc_real d, w[4];
-    int mask;
-    embipc_real stiffness;       /* kappa m b'' now, N/m; 0 when it is not active */
-    embipc_real in_matrix;       /* what it was when the system was last factored */
-} embi_closest;
-
 typedef struct embi_contact {
     int v[4], mask, edge_edge;
     int pair;                    /* pair of bodies it belongs to */
@@ -6770,6 +6783,7 @@ typedef struct embi_body {
     int driven_nodes, moving;    /* moving: takes part in islands this step */
     embipc_real scale_x; /* largest |coordinate| now, m: what rounding errors of distances scale with */
     embipc_real shift[6];        /* displacements since the start of the step, now: lo, hi */
+    embipc_real shift_tried[6];  /* at the last positions that were evaluated */
     embipc_real shift_next[6];   /* at the end of the present direction */
     embipc_real shift_hull[6];   /* of everything visited and about to be visited */
     embipc_real foreseen;        /* how far the body probably goes in this step, m */
@@ -6784,6 +6798,9 @@ typedef struct embi_pair {
     embipc_real range[6];        /* displacements of a relative to b since the start of the step for which the
                                     candidates are complete: where it was, is, and is about to go */
     int first, count;            /* candidates */
+    embipc_real mid[3];          /* middle of the range they were searched for */
+    embipc_real radius;          /* displacements this near to mid bring only those of the near list ... */
+    int near_count;              /* ... nearer than 2 dhat; < 0: no list yet */
 } embi_pair;
 
 typedef struct embi_drive {
@@ -6827,7 +6844,10 @@ typedef struct embi_state {
     int drive_count, drive_cap;
     embi_candidate *candidate;
     embi_closest *closest;
-    int candidate_count, candidate_cap, closest_cap;
+    embipc_real *apart;          /* of the candidates, by itself, to be scanned; -EMBI_HUGE: always near */
+    int *near;                   /* near lists of the pairs, counted from their first candidates */
+    int candidate_count, candidate_cap, closest_cap, apart_cap, near_cap;
+    int stamp;                   /* evaluations so far */
     embipc_real *block_alpha;    /* scratch of parallel loops */
     int *block_index;
     int block_alpha_cap, block_index_cap;
@@ -6875,6 +6895,66 @@ static void embi_apply_rows(const embi_state *s, const embi_body *b, const embip
             embi_axpy(r, s->J.weight[4 * i + k], q + 3 * s->J.node[4 * i + k]);
         embi_copy(y + 3 * i, r);
     }
+}
+
+/* box of the displacements of a body's vertices from the start of the step to x */
+static void embi_body_shift(const embi_state *s, const embi_body *b, const embipc_real *x, embipc_real box[6])
+{
+    embi_box_clear(box);
+    for (int i = b->vert0; i < b->vert0 + b->nv; i++) {
+        embipc_real d[3];
+        embi_sub(d, x + 3 * i, s->xn + 3 * i);
+        embi_box_add(box, d);
+    }
+}
+
+/* displacement of a relative to b when both are somewhere in their boxes */
+static void embi_relative_box(const embipc_real a[6], const embipc_real b[6], embipc_real r[6])
+{
+    for (int i = 0; i < 3; i++) {
+        r[i] = a[i] - b[3 + i];
+        r[3 + i] = a[3 + i] - b[i];
+    }
+}
+
+/* The gap that positions x = J q, rounded, can still be told to have: the path is proved, what is stored is
+ * not the path. */
+static embipc_real embi_pair_rounding(const embi_body *a, const embi_body *b)
+{
+    embipc_real most = 0;
+    for (int side = 0; side < 2; side++) {
+        const embi_body *k = side ? b : a;
+        embipc_real reach = 0;
+        for (int i = 0; i < 6; i++)
+            reach = embi_max(reach, embi_max(embi_abs(k->shift[i]), embi_abs(k->shift_next[i])));
+        most = embi_max(most, k->scale_x + reach + 4 * k->diagonal);
+    }
+    return 64 * EMBI_EPS * most;
+}
+
+/* How far displacements within these boxes are at most from the middle of the pair's range. */
+static embipc_real embi_pair_slack(const embi_pair *pair, const embipc_real a[6], const embipc_real b[6])
+{
+    embipc_real r[6], far[3];
+    embi_relative_box(a, b, r);
+    for (int i = 0; i < 3; i++)
+        far[i] = embi_max(embi_abs(r[i] - pair->mid[i]), embi_abs(r[3 + i] - pair->mid[i]));
+    return embi_norm(far) * (1 + 8 * EMBI_EPS);
+}
+
+/* Lists the candidates of a pair that can be nearer than 2 dhat while the slack is at most radius: distances
+ * change by no more than it does. What is in the matrix stays on the list, so that its leaving is noticed. */
+static void embi_pair_near(embi_state *s, embi_pair *pair, embipc_real radius)
+{
+    embipc_real reach = (2 * pair->rule.dhat + pair->rule.xi) / (embipc_real)0.999 + radius +
+                        4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b);
+    int *near = s->near + pair->first;
+    for (int i = 0; i < pair->near_count; i++)
+        if (s->closest[pair->first + near[i]].in_matrix > 0) s->apart[pair->first + near[i]] = -EMBI_HUGE;
+    pair->near_count = 0;
+    pair->radius = radius;
+    for (int k = 0; k < pair->count; k++)
+        if (s->apart[pair->first + k] <= reach) near[pair->near_count++] = k;
 }
 
 /* y = M x over the nodes of one body (both local, 3 nn) */
@@ -7009,6 +7089,7 @@ typedef struct embi_island {
     embipc_real stretch;         /* of the present direction */
     embipc_real stride;          /* the last move in units of its own Newton direction; 0: nothing to learn */
     embipc_real slope, noise_x;
+    int stamp;                   /* of the last evaluation */
     embipc_real reach;           /* how far this step was foreseen to go, m */
     embipc_real cap;             /* share of the direction that is looked at */
     embipc_iteration record;
@@ -7031,51 +7112,74 @@ static void embi_island_free(embi_memory *m, embi_island *I)
 typedef struct embi_closest_task {
     const embi_candidate *candidate;
     embi_closest *closest;
+    const int *near;
     const embipc_real *x;
+    int stamp;
 } embi_closest_task;
+
+/* closest points of one candidate at x */
+static void embi_closest_find(const embi_candidate *c, const embipc_real *x, int stamp, embi_closest *out)
+{
+    embipc_real p[12];
+    embi_gather12(p, x, c->v);
+    out->d = embi_closest_distance(p, c->edge_edge, out->w, &out->mask);
+    out->stiffness = 0;
+    out->stamp = stamp;
+}
 
 static void embi_closest_range(void *arg, int begin, int end)
 {
     embi_closest_task *t = (embi_closest_task *)arg;
-    for (int k = begin; k < end; k++) {
-        embipc_real p[12];
-        embi_gather12(p, t->x, t->candidate[k].v);
-        t->closest[k].stiffness = 0;
-        t->closest[k].d =
-            embi_closest_distance(p, t->candidate[k].edge_edge, t->closest[k].w, &t->closest[k].mask);
-    }
+    for (int i = begin; i < end; i++)
+        embi_closest_find(t->candidate + t->near[i], t->x, t->stamp, t->closest + t->near[i]);
 }
 
-/* Contacts at the vertex positions x, from all candidates of the island. Returns 0 out of memory. */
+/* Contacts of one pair at x, from the candidates on its near list. */
+static int embi_pair_evaluate(embi_memory *m, embi_state *s, embi_island *I, int n, const embipc_real *x)
+{
+    embi_pair *pair = s->pair + n;
+    embi_contacts *contacts = &I->contacts;
+    const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
+    embipc_real far = embi_pair_slack(pair, a->shift_tried, b->shift_tried), dhat = pair->rule.dhat,
+                slack = (embipc_real)0.05 * pair->rule.kappa;
+    int begin = contacts->count;
+    embi_closest_task task;
+    if (pair->near_count < 0 || far > pair->radius || pair->radius > 8 * (far + dhat))
+        embi_pair_near(s, pair, (embipc_real)1.25 * far + dhat / 2);
+    task.candidate = s->candidate + pair->first;
+    task.closest = s->closest + pair->first;
+    task.near = s->near + pair->first;
+    task.x = x;
+    task.stamp = I->stamp;
+    embi_for(s, pair->near_count, 512, embi_closest_range, &task);
+    for (int i = 0; i < pair->near_count; i++) {
+        const embi_candidate *c = task.candidate + task.near[i];
+        embi_closest *closest = task.closest + task.near[i];
+        embipc_real gap = closest->d - c->xi;
+        if (gap < c->dhat) {
+            contacts->pairs++;
+            if (!embi_contact_add(m, contacts, c, closest, x, pair->rule.kappa, n)) return 0;
+            closest->stiffness = contacts->list[contacts->count - 1].second;
+        } else if (!(gap > 0)) contacts->min_gap = embi_min(contacts->min_gap, gap);   /* touched at rest */
+        contacts->changed += closest->stiffness > 2 * closest->in_matrix + slack ||
+                             closest->in_matrix > 2 * closest->stiffness + slack;
+    }
+    if (!EMBI_GROW(m, embi_key, I->keys, I->keys_cap, 2 * (contacts->count - begin))) return 0;
+    embi_contacts_merge(contacts, begin, a->vert0, b->vert0, a == b ? INT_MAX : b->vert0, I->keys);
+    return 1;
+}
+
+/* Contacts at the vertex positions x of the island. Returns 0 out of memory. */
 static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, const embipc_real *x)
 {
-    embi_contacts *contacts = &I->contacts;
-    embi_contacts_clear(contacts);
-    for (int n = 0; n < I->pair_count; n++) {
-        const embi_pair *pair = s->pair + I->pairs[n];
-        const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-        int begin = contacts->count;
-        embi_closest_task task;
-        task.candidate = s->candidate + pair->first;
-        task.closest = s->closest + pair->first;
-        task.x = x;
-        embi_for(s, pair->count, 512, embi_closest_range, &task);
-        for (int k = 0; k < pair->count; k++) {
-            embi_closest *closest = task.closest + k;
-            embipc_real gap = closest->d - task.candidate[k].xi, slack = (embipc_real)0.05 * pair->rule.kappa;
-            if (gap < task.candidate[k].dhat) {
-                contacts->pairs++;
-                if (!embi_contact_add(m, contacts, task.candidate + k, closest, x, pair->rule.kappa,
-                                      I->pairs[n]))
-                    return 0;
-                closest->stiffness = contacts->list[contacts->count - 1].second;
-            } else if (!(gap > 0)) contacts->min_gap = embi_min(contacts->min_gap, gap); /* touched at rest */
-            contacts->changed += closest->stiffness > 2 * closest->in_matrix + slack ||
-                                 closest->in_matrix > 2 * closest->stiffness + slack;
-        }
-        if (!EMBI_GROW(m, embi_key, I->keys, I->keys_cap, 2 * (contacts->count - begin))) return 0;
-        embi_contacts_merge(contacts, begin, a->vert0, b->vert0, a == b ? INT_MAX : b->vert0, I->keys);
+    embi_contacts_clear(&I->contacts);
+    I->stamp = ++s->stamp;
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        embi_body_shift(s, b, x, b->shift_tried);
     }
+    for (int n = 0; n < I->pair_count; n++)
+        if (!embi_pair_evaluate(m, s, I, I->pairs[n], x)) return 0;
     return 1;
 }
 
@@ -7177,10 +7281,12 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *I)
             return 0;
     for (int n = 0; n < I->pair_count; n++) {
         const embi_pair *pair = s->pair + I->pairs[n];
-        for (int k = pair->first; k < pair->first + pair->count; k++)
-            if (s->closest[k].d - s->candidate[k].xi < 2 * s->candidate[k].dhat &&
-                !embi_candidate_couple(m, &s->J, s->local, s->candidate[k].v, &I->keys, &count, &I->keys_cap))
+        for (int i = 0; i < pair->near_count; i++) {
+            const embi_candidate *c = s->candidate + pair->first + s->near[pair->first + i];
+            if (s->closest[c - s->candidate].d - c->xi < 2 * c->dhat &&
+                !embi_candidate_couple(m, &s->J, s->local, c->v, &I->keys, &count, &I->keys_cap))
                 return 0;
+        }
     }
     return embi_system_analyze(m, &I->system, I->unknown_count, I->keys, count, (int)s->solver);
 }
@@ -7290,17 +7396,6 @@ static void embi_island_push(embi_state *s, embi_island *I)
     }
 }
 
-/* box of the displacements of a body's vertices from the start of the step to x */
-static void embi_body_shift(const embi_state *s, const embi_body *b, const embipc_real *x, embipc_real box[6])
-{
-    embi_box_clear(box);
-    for (int i = b->vert0; i < b->vert0 + b->nv; i++) {
-        embipc_real d[3];
-        embi_sub(d, x + 3 * i, s->xn + 3 * i);
-        embi_box_add(box, d);
-    }
-}
-
 /* next_x = J (q + p), and the boxes of where that takes each body, counted from the start of the step. A
  * direction that goes much farther than anything foreseen (an overshoot, most often) is looked at only in
  * part, so that it does not drag in half the scene as candidates: cap bounds alpha. */
@@ -7382,8 +7477,10 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     I->factorizations++;
     for (int n = 0; n < I->pair_count; n++) {
         const embi_pair *pair = s->pair + I->pairs[n];
-        for (int k = pair->first; k < pair->first + pair->count; k++)
-            s->closest[k].in_matrix = s->closest[k].stiffness;
+        for (int i = 0; i < pair->near_count; i++) {
+            embi_closest *c = s->closest + pair->first + s->near[pair->first + i];
+            c->in_matrix = c->stiffness;
+        }
     }
     return EMBIPC_OK;
 }
@@ -7451,10 +7548,10 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
 
 typedef struct embi_ccd_task {
     const embi_state *s;
-    const embi_candidate *candidate;
-    const embi_closest *closest;
-    int driving;
+    const embi_pair *pair;
+    int driving, stamp;
     embipc_real bound, rounding;
+    embipc_real slack, rate;     /* |displacement - mid| is at most slack + rate alpha */
     embipc_real *alpha;          /* per block of 256 */
     int *index;
 } embi_ccd_task;
@@ -7468,21 +7565,6 @@ typedef struct embi_ccd_task {
  * gap, and lands where the barrier is felt. While drives push there is the absolute floor besides. */
 #define EMBI_GAP_SHARE ((embipc_real)0.3)
 
-/* The gap that positions x = J q, rounded, can still be told to have: the path is proved, what is stored is
- * not the path. */
-static embipc_real embi_pair_rounding(const embi_body *a, const embi_body *b)
-{
-    embipc_real most = 0;
-    for (int side = 0; side < 2; side++) {
-        const embi_body *k = side ? b : a;
-        embipc_real reach = 0;
-        for (int i = 0; i < 6; i++)
-            reach = embi_max(reach, embi_max(embi_abs(k->shift[i]), embi_abs(k->shift_next[i])));
-        most = embi_max(most, k->scale_x + reach + 4 * k->diagonal);
-    }
-    return 64 * EMBI_EPS * most;
-}
-
 static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc_real rounding, int driving)
 {
     embipc_real gap = d - c->xi, keep = EMBI_GAP_SHARE * embi_min(gap, c->dhat);
@@ -7490,27 +7572,37 @@ static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc
     return c->xi + embi_max(keep, gap > rounding ? rounding : rounding / 2);
 }
 
+/* The first candidates to touch, block by block. Most are told from the distance they were found with: what
+ * was that far apart cannot come to its floor by a displacement of slack + rate alpha. */
 static void embi_ccd_range(void *arg, int begin, int end)
 {
     embi_ccd_task *t = (embi_ccd_task *)arg;
+    const embi_pair *pair = t->pair;
+    embipc_real floor = pair->rule.xi + EMBI_GAP_SHARE * pair->rule.dhat + 4 * t->rounding;
     for (int block = begin / EMBI_CCD_GRAIN; block * EMBI_CCD_GRAIN < end; block++) {
         int first = block * EMBI_CCD_GRAIN, last = embi_min_int(first + EMBI_CCD_GRAIN, end);
+        embipc_real far = floor / (embipc_real)0.999 + t->slack + embi_max(0, t->rate * t->bound);
         t->alpha[block] = t->bound;
         t->index[block] = -1;
-        for (int k = first; k < last; k++) {
-            const embi_candidate *c = t->candidate + k;
-            embipc_real x0[12], x1[12], p[12],
-                separation = embi_gap_floor(c, t->closest[k].d, t->rounding, t->driving), toi;
+        for (int k = pair->first + first; k < pair->first + last; k++) {
+            const embi_candidate *c = t->s->candidate + k;
+            embi_closest *closest = t->s->closest + k;
+            embipc_real x0[12], x1[12], p[12], separation, toi;
+            if (t->s->apart[k] > far) continue;
+            if (closest->stamp != t->stamp) embi_closest_find(c, t->s->x, t->stamp, closest);
+            separation = embi_gap_floor(c, closest->d, t->rounding, t->driving);
             embi_gather12(x0, t->s->x, c->v);
             embi_gather12(x1, t->s->next_x, c->v);
             for (int i = 0; i < 12; i++) p[i] = x1[i] - x0[i];
             /* far against the whole relative motion, rounding included: nothing to search */
-            if ((t->closest[k].d - separation) * (embipc_real)0.999 >
+            if ((closest->d - separation) * (embipc_real)0.999 >
                 embi_relative_travel(p, c->edge_edge) * t->alpha[block])
                 continue;
-            if (embi_ccd(x0, p, c->edge_edge, separation, t->alpha[block], &toi) && toi < t->alpha[block]) {
+            if (embi_ccd(x0, p, c->edge_edge, closest, separation, t->alpha[block], &toi) &&
+                toi < t->alpha[block]) {
                 t->alpha[block] = toi;
-                t->index[block] = k;
+                t->index[block] = k - pair->first;
+                far = floor / (embipc_real)0.999 + t->slack + embi_max(0, t->rate * toi);
             }
         }
     }
@@ -7529,17 +7621,20 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
     }
     for (int n = 0; n < I->pair_count; n++) {
         const embi_pair *pair = s->pair + I->pairs[n];
+        const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
         int blocks = (pair->count + EMBI_CCD_GRAIN - 1) / EMBI_CCD_GRAIN;
         embi_ccd_task task;
         if (!EMBI_GROW(m, embipc_real, s->block_alpha, s->block_alpha_cap, blocks) ||
             !EMBI_GROW(m, int, s->block_index, s->block_index_cap, blocks))
             return 0;
         task.s = s;
-        task.candidate = s->candidate + pair->first;
-        task.closest = s->closest + pair->first;
+        task.pair = pair;
         task.driving = I->driving;
+        task.stamp = I->stamp;
         task.bound = *alpha;
-        task.rounding = embi_pair_rounding(s->body + pair->a, s->body + pair->b);
+        task.rounding = embi_pair_rounding(a, b);
+        task.slack = embi_pair_slack(pair, a->shift, b->shift);
+        task.rate = (embi_pair_slack(pair, a->shift_next, b->shift_next) - task.slack) / I->cap;
         task.alpha = s->block_alpha;
         task.index = s->block_index;
         embi_for(s, pair->count, EMBI_CCD_GRAIN, embi_ccd_range, &task);
@@ -8142,6 +8237,8 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, s->drives, s->drive_cap);
     EMBI_RELEASE(&m, s->candidate, s->candidate_cap);
     EMBI_RELEASE(&m, s->closest, s->closest_cap);
+    EMBI_RELEASE(&m, s->apart, s->apart_cap);
+    EMBI_RELEASE(&m, s->near, s->near_cap);
     EMBI_RELEASE(&m, s->block_alpha, s->block_alpha_cap);
     EMBI_RELEASE(&m, s->block_index, s->block_index_cap);
     EMBI_RELEASE(&m, s->trace, s->trace_cap);
@@ -9664,7 +9761,7 @@ static void embi_bodies_foresee(embipc_world *w)
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
         embipc_real slack = 0, box[6], pull[3];
-        for (int i = 0; i < 6; i++) b->shift[i] = b->shift_next[i] = b->shift_hull[i] = 0;
+        for (int i = 0; i < 6; i++) b->shift[i] = b->shift_tried[i] = b->shift_next[i] = b->shift_hull[i] = 0;
         embi_box_clear(box);
         for (int i = b->vert0; i < b->vert0 + b->nv; i++) embi_box_add(box, s->x + 3 * i);
         memcpy(b->region, box, sizeof box);
@@ -9688,15 +9785,6 @@ static void embi_bodies_foresee(embipc_world *w)
             b->region[i] += embi_min(b->shift_next[i], 0) - slack;
             b->region[3 + i] += embi_max(b->shift_next[3 + i], 0) + slack;
         }
-    }
-}
-
-/* displacement of a relative to b when both are somewhere in their boxes */
-static void embi_relative_box(const embipc_real a[6], const embipc_real b[6], embipc_real r[6])
-{
-    for (int i = 0; i < 3; i++) {
-        r[i] = a[i] - b[3 + i];
-        r[3 + i] = a[3 + i] - b[i];
     }
 }
 
@@ -9726,6 +9814,8 @@ static void embi_pair_forget(embi_state *s, embi_pair *pair)
     if (rest > 0) {
         memmove(s->candidate + pair->first, s->candidate + end, (size_t)rest * sizeof *s->candidate);
         memmove(s->closest + pair->first, s->closest + end, (size_t)rest * sizeof *s->closest);
+        memmove(s->apart + pair->first, s->apart + end, (size_t)rest * sizeof *s->apart);
+        memmove(s->near + pair->first, s->near + end, (size_t)rest * sizeof *s->near);
     }
     for (int n = 0; n < s->pair_count; n++)
         if (s->pair[n].first >= end) s->pair[n].first -= pair->count;
@@ -9753,10 +9843,15 @@ static int embi_pair_search(embipc_world *w, embi_pair *pair)
     pair->first = s->candidate_count;
     if (!embi_candidates(m, &a, &b, w->tri_pairs, w->tri_pair_count, &pair->rule, pair->range, reach,
                          &s->candidate, &s->candidate_count, &s->candidate_cap) ||
-        !EMBI_GROW(m, embi_closest, s->closest, s->closest_cap, s->candidate_count))
+        !EMBI_GROW(m, embi_closest, s->closest, s->closest_cap, s->candidate_count) ||
+        !EMBI_GROW(m, embipc_real, s->apart, s->apart_cap, s->candidate_count) ||
+        !EMBI_GROW(m, int, s->near, s->near_cap, s->candidate_count))
         return 0;
     pair->count = s->candidate_count - pair->first;
+    pair->near_count = -1;
+    for (int i = 0; i < 3; i++) pair->mid[i] = (pair->range[i] + pair->range[3 + i]) / 2;
     if (pair->count) memset(s->closest + pair->first, 0, (size_t)pair->count * sizeof *s->closest);
+    for (int k = pair->first; k < s->candidate_count; k++) s->apart[k] = s->candidate[k].apart;
     w->builds++;
     return 1;
 }
@@ -9787,7 +9882,7 @@ static int embi_regions_meet(const embi_body *a, const embi_body *b, embipc_real
 static int embi_pairs_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
-    s->pair_count = s->candidate_count = 0;
+    s->pair_count = s->candidate_count = s->stamp = 0;
     w->builds = 0;
     for (int i = 0; i < s->body_count; i++)
         if (s->body[i].kind != EMBIPC_FIXED)
