@@ -728,7 +728,7 @@ typedef struct embipc_part {
     embipc_real volume;       /* m^3; of a closed part (no border, no bad edge) what it encloses */
 } embipc_part;
 
-/*   part              the part of each triangle (tri_count); may be NULL
+/*   part              the part of each triangle, -1 of collapsed ones (tri_count); may be NULL
  *   list, capacity    receives at most capacity parts, in the order of their smallest triangles
  * Returns the number of parts, or -1 as above. O(n), and O(n parts) for parts that are turned inward. */
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
@@ -4023,6 +4023,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
         embipc_part *p = full + t;
         embipc_real middle[3];
         if (label[t] != t) continue;
+        if (embi_repeated(tri + 3 * t, 3) >= 0) { p->triangle = -1; continue; }
         embi_triangle_middle(middle, x, tri + 3 * t);
         p->inside_out = p->volume < 0 && p->border_edges + p->bad_edges == 0 &&
                         embi_winding(middle, x, tri, n, label, t) < 0.5;
