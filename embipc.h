@@ -684,6 +684,106 @@ typedef struct embipc_solid {
 EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex_count, const int *tri,
                                                 int tri_count, embipc_solid *solid);
 
+/* ---- Meshes that are broken ----
+ * What embipc_surface_check() and embipc_tets_check() stumble over first, these list in full, so that it can
+ * be shown and mended. */
+typedef enum embipc_fault_kind {
+    EMBIPC_FAULT_UNUSED,      /* element: a vertex in no triangle or tet */
+    EMBIPC_FAULT_COLLAPSED,   /* element: a triangle or tet that names the vertex `other` twice */
+    EMBIPC_FAULT_FLAT,        /* element: a triangle without area, a tet without volume; value: its shape */
+    EMBIPC_FAULT_DOUBLE,      /* element: has the same vertices as the earlier `other` */
+    EMBIPC_FAULT_CROWDED,     /* edge of more than two triangles, element one of them; face of more tets */
+    EMBIPC_FAULT_TURNED,      /* element and other disagree about the outside; tets: overlap at their face */
+    /* of surfaces only */
+    EMBIPC_FAULT_BORDER,      /* edge of one triangle, element */
+    EMBIPC_FAULT_FOLDED,      /* edge whose triangles, element and other, lie on each other: allowed */
+    EMBIPC_FAULT_PINCHED,     /* element: a vertex where fans meet that share no edge; value: fans: allowed */
+    /* of tets only */
+    EMBIPC_FAULT_INVERTED,    /* element: a tet with det(x1-x0, x2-x0, x3-x0) < 0; value: its shape */
+    EMBIPC_FAULT_KINDS
+} embipc_fault_kind;
+
+typedef struct embipc_fault {
+    int element, other;       /* -1: none */
+    int edge[2];              /* vertices of the edge, the smaller first; -1: none */
+    embipc_real value;        /* shape: height, or 6 volume, over the longest edge (cubed) */
+} embipc_fault;
+
+/* All faults of one kind.
+ *   x, vertex_count   vertices, m (3*vertex_count); tri, tri_count (3*tri_count), tets alike (4*tet_count)
+ *   fault, capacity   receives at most capacity faults; may be NULL with 0
+ * Returns how many there are, or -1: bad arguments, a coordinate that is not finite, an index out of range, no
+ * memory. A collapsed triangle counts as nothing else and has no edges. O(n). */
+EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                                     embipc_fault_kind kind, embipc_fault *fault, int capacity);
+EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
+                                  embipc_fault_kind kind, embipc_fault *fault, int capacity);
+
+/* One connected part of a surface: triangles that share edges. */
+typedef struct embipc_part {
+    int triangle;             /* its smallest */
+    int triangle_count;
+    int border_edges;         /* of one triangle */
+    int bad_edges;            /* of more than two, or whose two triangles disagree */
+    int inside_out;           /* 1: closed, volume below 0, and no cavity of other parts */
+    embipc_real area;         /* m^2 */
+    embipc_real volume;       /* m^3; of a closed part (no border, no bad edge) what it encloses */
+} embipc_part;
+
+/*   part              the part of each triangle, -1 of collapsed ones (tri_count); may be NULL
+ *   list, capacity    receives at most capacity parts, in the order of their smallest triangles
+ * Returns the number of parts, or -1 as above. O(n), and O(n parts) for parts that are turned inward. */
+EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                                    int *part, embipc_part *list, int capacity);
+
+/* The holes of a surface whose triangles agree: its borders as closed walks, in the sense in which the
+ * triangles of a lid would run.
+ *   vertex            the loops one after the other (capacity)
+ *   start             where each begins in vertex; start[count] is the end of the last (capacity + 1)
+ *   capacity          of border edges; embipc_surface_faults() counts them. May be 0 with NULL, NULL
+ * Returns the number of loops, or -1 as above and for a capacity that is not 0 and too small. Borders that do
+ * not close, at triangles that disagree, are left out. O(n). */
+EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, int *start, int capacity);
+
+/* Turns triangles until neighbours agree, the fewer of each part; then closed parts that are inside out, with
+ * the cavities and parts in them. Edges of more than two triangles bind nobody; what cannot be oriented, like
+ * a Moebius strip, keeps edges that disagree.
+ *   tri               in, out (3*tri_count)
+ * Returns the number of turned triangles, or -1 as above (tri is then as it was). */
+EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count);
+
+/* Lids for the holes of a surface: of all ways to cut the loop into triangles without using an edge that the
+ * surface has, the one of least area.
+ *   max_edges         loops of more edges are left open, as are those whose lid has more than half the area
+ *                     of their part: an open sheet is no holed solid
+ *   lid, capacity     receives at most capacity triangles (3*capacity); their vertices are those of the loops
+ *   filled            out: number of loops with a lid; may be NULL
+ * Returns the number of new triangles (at most capacity of them in lid), or -1 as above. O(max_edges^3) per
+ * loop. */
+EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                                   int max_edges, int *lid, int capacity, int *filled);
+
+/* Where a surface meets itself: an edge, and a triangle that does not share a vertex with it. Exact, as
+ * embipc_segment_triangle_intersect(): touching counts.
+ *   list, capacity    receives at most capacity crossings; may be NULL with 0
+ *   limit             stops at so many: a heap of n triangles has n^2
+ * Returns how many were found, or -1: bad arguments, values, indices, no memory. */
+typedef struct embipc_crossing { int edge[2], edge_triangle, triangle; } embipc_crossing;
+EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                                        embipc_crossing *list, int capacity, int limit);
+
+/* The two nearest primitives of a surface that share no vertex: how thin, or how fine, it is. A dhat above
+ * this is cut down, pair by pair, to half the distance at rest.
+ *   gap               out; distance is infinite where all primitives are neighbours
+ * Returns EMBIPC_OK, ARGUMENT, NOT_FINITE, INDEX or MEMORY. */
+typedef struct embipc_gap {
+    embipc_real distance;     /* m; 0 where they touch or cross in a point, line or face of them */
+    int edge_edge;            /* 1: vertex[0..1] and vertex[2..3] are edges; 0: vertex[0] and a triangle */
+    int vertex[4];
+} embipc_gap;
+EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_count, const int *tri,
+                                            int tri_count, embipc_gap *gap);
+
 /* ---- Cages ----------------------------------------------------------------------------------
  * A cage is a coarse tet mesh that holds a closed surface: its nodes are a body's unknowns. */
 typedef struct embipc_cage_def {
@@ -2911,7 +3011,8 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
  * s = a + b + c:
  *   volume = sum d/6,  integral x = sum d/24 s,  integral x x^T = sum d/120 (s s^T + a a^T + b b^T + c c^T)
  * and the winding number of the surface about p is the sum of the solid angles over 4 pi.
- * Uses: small math, memory, errors, sorting.               Checked by: tests/test_mesh.c      */
+ * Uses: small math, memory, errors, sorting, exact predicates.
+ * Checked by: tests/test_mesh.c, tests/test_mesh_faults.c      */
 
 #define EMBI_FLAT 1e-12          /* heights and volumes below this part of the longest edge are none */
 #define EMBI_MAX_ELEMENTS (INT_MAX / 16)
@@ -3592,6 +3693,709 @@ EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, emb
     embi_free(&m, link, 2 * n, sizeof *link);
     embi_keys_release(&m, &keys);
     return count;
+}
+
+/* ---- Faults ---- */
+
+typedef struct embi_faults {
+    embipc_fault *list;
+    int capacity, count;
+} embi_faults;
+
+static void embi_fault_add(embi_faults *f, int element, int other, int a, int b, embipc_real value)
+{
+    if (f->count < f->capacity) {
+        embipc_fault *p = f->list + f->count;
+        p->element = element;
+        p->other = other;
+        p->edge[0] = a;
+        p->edge[1] = b;
+        p->value = value;
+    }
+    if (f->count < INT_MAX) f->count++;
+}
+
+/* finite points and indices in range: a repeated vertex is a fault to be listed, and passes */
+static embipc_result embi_arrays_usable(const embipc_real *x, int vertex_count, const int *element, int count,
+                                        int corners)
+{
+    if (vertex_count < 0 || count < 0 || (!x && vertex_count) || (!element && count) ||
+        count > EMBI_MAX_ELEMENTS || vertex_count > EMBI_MAX_ELEMENTS)
+        return EMBIPC_ERR_ARGUMENT;
+    for (int i = 0; i < vertex_count; i++)
+        if (!embi_all_finite(x + 3 * (size_t)i, 3)) return EMBIPC_ERR_NOT_FINITE;
+    for (int i = 0; i < corners * count; i++)
+        if (element[i] < 0 || element[i] >= vertex_count) return EMBIPC_ERR_INDEX;
+    return EMBIPC_OK;
+}
+
+/* a vertex that stands twice among n indices, or -1 */
+static int embi_repeated(const int *v, int n)
+{
+    for (int i = 1; i < n; i++)
+        for (int j = 0; j < i; j++)
+            if (v[i] == v[j]) return v[i];
+    return -1;
+}
+
+/* The sorted half-edges of all triangles that are not collapsed. Returns their number, or -1. */
+static int embi_sound_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
+{
+    int count = 0;
+    if (!embi_half_edges(m, k, tri, n)) return -1;
+    for (int i = 0; i < 3 * n; i++)
+        if (embi_repeated(tri + 3 * (k->a[i].value / 3), 3) < 0) k->a[count++] = k->a[i];
+    return count;
+}
+
+/* one past the last entry of k[0..n) with the key of entry i */
+static int embi_run_end(const embi_key *k, int n, int i)
+{
+    int end = i + 1;
+    while (end < n && k[end].key == k[i].key) end++;
+    return end;
+}
+
+/* Do the triangles (a, b, c) and (b, a, d) lie on each other? In one plane, c and d on the same side of ab. */
+static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_real *c, const embipc_real *d)
+{
+    if (embipc_orient3d(a, b, c, d) != 0) return 0;
+    for (int i = 0; i < 3; i++) {
+        int s = embi_orient2d(a, b, c, i, (i + 1) % 3);
+        if (s) return s == embi_orient2d(a, b, d, i, (i + 1) % 3);
+    }
+    return 0;
+}
+
+/* the corner of triangle t that is not on the edge of its half-edge h */
+static int embi_opposite(const int *tri, int h) { return tri[3 * (h / 3) + (h + 2) % 3]; }
+
+static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri, int n,
+                            embipc_fault_kind kind, embi_faults *f)
+{
+    embi_keys keys = {NULL, NULL, 0, 0};
+    const embi_key *k;
+    int count = embi_sound_half_edges(m, &keys, tri, n);
+    k = keys.a;
+    for (int i = 0, end; i < count; i = end) {
+        int a = (int)(k[i].key >> 32), b = (int)(k[i].key & 0xffffffffu), t = k[i].value / 3, u = -1, bad;
+        end = embi_run_end(k, count, i);
+        if (end - i > 1) u = k[i + 1].value / 3;
+        if (kind == EMBIPC_FAULT_BORDER) bad = end - i == 1;
+        else if (kind == EMBIPC_FAULT_CROWDED) bad = end - i > 2;
+        else if (end - i != 2) continue;
+        else if (kind == EMBIPC_FAULT_TURNED) bad = tri[k[i].value] == tri[k[i + 1].value];
+        else {
+            int c = embi_opposite(tri, k[i].value), d = embi_opposite(tri, k[i + 1].value);
+            bad = c != d && embi_folded(x + 3 * (size_t)a, x + 3 * (size_t)b, x + 3 * (size_t)c,
+                                        x + 3 * (size_t)d);
+        }
+        if (bad) embi_fault_add(f, t, u, a, b, (embipc_real)(end - i));
+    }
+    embi_keys_release(m, &keys);
+    return count >= 0;
+}
+
+/* corners that are joined across edges make a fan; a vertex with more than one is pinched */
+static int embi_pinched(embi_memory *m, const int *tri, int n, int vertex_count, embi_faults *f)
+{
+    embi_keys keys = {NULL, NULL, 0, 0};
+    int *parent = (int *)embi_alloc(m, 3 * n, sizeof *parent);
+    int *fans = (int *)embi_alloc(m, vertex_count, sizeof *fans);
+    int count = parent && fans ? embi_sound_half_edges(m, &keys, tri, n) : -1;
+    for (int i = 0; count >= 0 && i < 3 * n; i++) parent[i] = i;
+    for (int i = 1; i < count; i++) {
+        int g = keys.a[i - 1].value, h = keys.a[i].value, same, g2, h2;
+        if (keys.a[i].key != keys.a[i - 1].key) continue;
+        g2 = 3 * (g / 3) + (g + 1) % 3;
+        h2 = 3 * (h / 3) + (h + 1) % 3;
+        same = tri[g] == tri[h];
+        embi_join(parent, g, same ? h : h2);
+        embi_join(parent, g2, same ? h2 : h);
+    }
+    for (int i = 0; count >= 0 && i < 3 * n; i++)
+        if (parent[i] == i && embi_repeated(tri + 3 * (i / 3), 3) < 0) fans[tri[i]]++;
+    for (int v = 0; count >= 0 && v < vertex_count; v++)
+        if (fans[v] > 1) embi_fault_add(f, v, -1, -1, -1, (embipc_real)fans[v]);
+    embi_free(m, parent, 3 * n, sizeof *parent);
+    embi_free(m, fans, vertex_count, sizeof *fans);
+    embi_keys_release(m, &keys);
+    return count >= 0;
+}
+
+/* triangles with equal vertices; the earliest of them is `other` of the rest */
+static int embi_double_triangles(embi_memory *m, const int *tri, int n, embi_faults *f)
+{
+    embi_keys keys = {NULL, NULL, 0, 0};
+    int ok = embi_sort_faces(m, &keys, tri, n), first = 0;
+    for (int i = 1; ok && i < n; i++) {
+        int t = keys.a[i].value;
+        if (!embi_same_face(tri + 3 * keys.a[first].value, tri + 3 * t)) first = i;
+        else if (embi_repeated(tri + 3 * t, 3) < 0)
+            embi_fault_add(f, t, keys.a[first].value, -1, -1, 0);
+    }
+    embi_keys_release(m, &keys);
+    return ok;
+}
+
+static int embi_unused(embi_memory *m, int vertex_count, const int *element, int n, embi_faults *f)
+{
+    unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
+    if (!used) return 0;
+    for (int i = 0; i < n; i++) used[element[i]] = 1;
+    for (int i = 0; i < vertex_count; i++)
+        if (!used[i]) embi_fault_add(f, i, -1, -1, -1, 0);
+    embi_free(m, used, vertex_count, 1);
+    return 1;
+}
+
+/* COLLAPSED, FLAT and INVERTED: each element by itself */
+static void embi_shape_faults(const embipc_real *x, const int *element, int n, int corners,
+                              embipc_fault_kind kind, embi_faults *f)
+{
+    for (int t = 0; t < n; t++) {
+        const int *v = element + (size_t)corners * (size_t)t;
+        int twice = embi_repeated(v, corners), bad;
+        embipc_real shape = 0;
+        if (kind == EMBIPC_FAULT_COLLAPSED) {
+            if (twice >= 0) embi_fault_add(f, t, twice, -1, -1, 0);
+            continue;
+        }
+        if (twice >= 0) continue;
+        shape = corners == 3 ? embi_triangle_shape(x, v) : embi_tet_shape(x, v);
+        bad = kind == EMBIPC_FAULT_FLAT ? !(embi_abs(shape) > EMBI_FLAT) : shape < -EMBI_FLAT;
+        if (bad) embi_fault_add(f, t, -1, -1, -1, shape);
+    }
+}
+
+static int embi_faults_init(embi_faults *f, embipc_fault *list, int capacity, int count)
+{
+    f->list = list;
+    f->capacity = capacity;
+    f->count = 0;
+    return capacity >= 0 && (list || !capacity) && count <= EMBI_MAX_ELEMENTS;
+}
+
+EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                                     embipc_fault_kind kind, embipc_fault *fault, int capacity)
+{
+    embi_memory m;
+    embi_faults f;
+    int ok = 1;
+    if (!embi_faults_init(&f, fault, capacity, tri_count)) return -1;
+    if (embi_arrays_usable(x, vertex_count, tri, tri_count, 3) != EMBIPC_OK) return -1;
+    embi_memory_init(&m, NULL);
+    switch (kind) {
+    case EMBIPC_FAULT_UNUSED: ok = embi_unused(&m, vertex_count, tri, 3 * tri_count, &f); break;
+    case EMBIPC_FAULT_DOUBLE: ok = embi_double_triangles(&m, tri, tri_count, &f); break;
+    case EMBIPC_FAULT_PINCHED: ok = embi_pinched(&m, tri, tri_count, vertex_count, &f); break;
+    case EMBIPC_FAULT_COLLAPSED:
+    case EMBIPC_FAULT_FLAT: embi_shape_faults(x, tri, tri_count, 3, kind, &f); break;
+    case EMBIPC_FAULT_INVERTED: break;   /* triangles have no volume to invert */
+    case EMBIPC_FAULT_CROWDED:
+    case EMBIPC_FAULT_TURNED:
+    case EMBIPC_FAULT_BORDER:
+    case EMBIPC_FAULT_FOLDED: ok = embi_edge_faults(&m, x, tri, tri_count, kind, &f); break;
+    default: ok = 0;
+    }
+    return ok ? f.count : -1;
+}
+
+/* DOUBLE, CROWDED and TURNED, by way of the sorted faces */
+static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_fault_kind kind,
+                                embi_faults *f)
+{
+    embi_keys keys = {NULL, NULL, 0, 0};
+    int *face = (int *)embi_alloc(m, 12 * n, sizeof *face), ok;
+    if (face) embi_tet_faces(face, tets, n);
+    ok = face && embi_sort_faces(m, &keys, face, 4 * n);
+    for (int i = 0, end; ok && i < 4 * n; i = end) {
+        for (end = i + 1; end < 4 * n && embi_same_face(face + 3 * keys.a[i].value,
+                                                        face + 3 * keys.a[end].value);) end++;
+        if (kind == EMBIPC_FAULT_CROWDED && end - i > 2)
+            embi_fault_add(f, keys.a[i].value / 4, keys.a[i + 1].value / 4, -1, -1, (embipc_real)(end - i));
+        for (int j = i + 1; j < end && kind != EMBIPC_FAULT_CROWDED; j++) {
+            int a = keys.a[i].value, b = keys.a[j].value, p = tets[a], q = tets[b], *g = face + 3 * a;
+            /* equal tets share four faces: counted at the one opposite to the largest node */
+            if (kind == EMBIPC_FAULT_DOUBLE && p == q && p > g[0] && p > g[1] && p > g[2])
+                embi_fault_add(f, b / 4, a / 4, -1, -1, 0);
+            if (kind == EMBIPC_FAULT_TURNED && p != q && end - i == 2 && embi_same_sense(g, face + 3 * b))
+                embi_fault_add(f, b / 4, a / 4, -1, -1, 0);
+        }
+    }
+    embi_free(m, face, 12 * n, sizeof *face);
+    embi_keys_release(m, &keys);
+    return ok;
+}
+
+EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
+                                  embipc_fault_kind kind, embipc_fault *fault, int capacity)
+{
+    embi_memory m;
+    embi_faults f;
+    int ok = 1;
+    if (!embi_faults_init(&f, fault, capacity, tet_count)) return -1;
+    if (embi_arrays_usable(x, vertex_count, tets, tet_count, 4) != EMBIPC_OK) return -1;
+    embi_memory_init(&m, NULL);
+    switch (kind) {
+    case EMBIPC_FAULT_UNUSED: ok = embi_unused(&m, vertex_count, tets, 4 * tet_count, &f); break;
+    case EMBIPC_FAULT_COLLAPSED:
+    case EMBIPC_FAULT_FLAT:
+    case EMBIPC_FAULT_INVERTED: embi_shape_faults(x, tets, tet_count, 4, kind, &f); break;
+    case EMBIPC_FAULT_DOUBLE:
+    case EMBIPC_FAULT_CROWDED:
+    case EMBIPC_FAULT_TURNED: ok = embi_tet_face_faults(&m, tets, tet_count, kind, &f); break;
+    case EMBIPC_FAULT_BORDER:
+    case EMBIPC_FAULT_FOLDED:
+    case EMBIPC_FAULT_PINCHED: break;   /* of surfaces */
+    default: ok = 0;
+    }
+    return ok ? f.count : -1;
+}
+
+/* ---- Parts ---- */
+
+/* label[t]: the smallest triangle of t's part. only_pairs: edges of more than two triangles join nobody. */
+static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int n, int only_pairs, int *label)
+{
+    int count = embi_sound_half_edges(m, keys, tri, n);
+    if (count < 0) return -1;
+    for (int t = 0; t < n; t++) label[t] = t;
+    for (int i = 0, end; i < count; i = end) {
+        end = embi_run_end(keys->a, count, i);
+        for (int j = i + 1; j < end && (!only_pairs || end - i == 2); j++)
+            embi_join(label, keys->a[i].value / 3, keys->a[j].value / 3);
+    }
+    for (int t = 0; t < n; t++) label[t] = embi_root(label, t);
+    return count;
+}
+
+static embipc_real embi_triangle_area(const embipc_real *x, const int v[3])
+{
+    embipc_real u[3], w[3], c[3];
+    embi_sub(u, x + 3 * (size_t)v[1], x + 3 * (size_t)v[0]);
+    embi_sub(w, x + 3 * (size_t)v[2], x + 3 * (size_t)v[0]);
+    embi_cross(c, u, w);
+    return embi_norm(c) / 2;
+}
+
+static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const int v[3])
+{
+    embi_set(p, 0, 0, 0);
+    for (int i = 0; i < 3; i++) embi_axpy(p, 1.0 / 3, x + 3 * (size_t)v[i]);
+}
+
+/* Area, volume and counts of every part, kept at its smallest triangle: full (n) is zeroed. */
+static void embi_measure_parts(const embipc_real *x, const int *tri, int n, const int *label,
+                               const embi_key *k, int edges, embipc_part *full)
+{
+    for (int t = 0; t < n; t++) {
+        embipc_part *p = full + label[t];
+        const embipc_real *o = x + 3 * (size_t)tri[3 * label[t]];
+        p->triangle = label[t];
+        p->triangle_count++;
+        p->area += embi_triangle_area(x, tri + 3 * t);
+        p->volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
+                                  x + 3 * (size_t)tri[3 * t + 2]) / 6;
+    }
+    for (int i = 0, end; i < edges; i = end) {
+        embipc_part *p = full + label[k[i].value / 3];
+        end = embi_run_end(k, edges, i);
+        if (end - i == 1) p->border_edges++;
+        else if (end - i > 2 || tri[k[i].value] == tri[k[i + 1].value]) p->bad_edges++;
+    }
+}
+
+EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                                    int *part, embipc_part *list, int capacity)
+{
+    embi_memory m;
+    embi_keys keys = {NULL, NULL, 0, 0};
+    int n = tri_count, count = 0, edges = -1, *label;
+    embipc_part *full;
+    if (capacity < 0 || (capacity && !list)) return -1;
+    if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
+    embi_memory_init(&m, NULL);
+    label = (int *)embi_alloc(&m, n, sizeof *label);
+    full = (embipc_part *)embi_alloc(&m, n, sizeof *full);
+    if (label && full) edges = embi_label_parts(&m, &keys, tri, n, 0, label);
+    if (edges >= 0) embi_measure_parts(x, tri, n, label, keys.a, edges, full);
+    for (int t = 0; edges >= 0 && t < n; t++) {
+        embipc_part *p = full + t;
+        embipc_real middle[3];
+        if (label[t] != t) continue;
+        if (embi_repeated(tri + 3 * t, 3) >= 0) { p->triangle = -1; continue; }
+        embi_triangle_middle(middle, x, tri + 3 * t);
+        p->inside_out = p->volume < 0 && p->border_edges + p->bad_edges == 0 &&
+                        embi_winding(middle, x, tri, n, label, t) < 0.5;
+        if (count < capacity) list[count] = *p;
+        p->triangle = count++;   /* now its number in the list */
+    }
+    for (int t = 0; edges >= 0 && part && t < n; t++) part[t] = full[label[t]].triangle;
+    embi_free(&m, label, n, sizeof *label);
+    embi_free(&m, full, n, sizeof *full);
+    embi_keys_release(&m, &keys);
+    return edges >= 0 ? count : -1;
+}
+
+/* ---- Orientation ---- */
+
+/* The half-edges of edges with exactly two triangles, as pairs: mate[h] is the other one, or -1. */
+static int embi_mates(embi_memory *m, const int *tri, int n, int *mate)
+{
+    embi_keys keys = {NULL, NULL, 0, 0};
+    int count = embi_sound_half_edges(m, &keys, tri, n);
+    for (int h = 0; h < 3 * n; h++) mate[h] = -1;
+    for (int i = 0, end; i < count; i = end) {
+        end = embi_run_end(keys.a, count, i);
+        if (end - i != 2) continue;
+        mate[keys.a[i].value] = keys.a[i + 1].value;
+        mate[keys.a[i + 1].value] = keys.a[i].value;
+    }
+    embi_keys_release(m, &keys);
+    return count >= 0;
+}
+
+/* turn[t] = 1 where t must be turned to agree with the others of its part; the fewer are. label: parts;
+ * queue (n): scratch. */
+static void embi_agree(const int *tri, int n, const int *mate, int *label, unsigned char *turn, int *queue)
+{
+    for (int t = 0; t < n; t++) label[t] = -1;
+    for (int t = 0; t < n; t++) {
+        int head = 0, tail = 0, turned = 0;
+        if (label[t] >= 0) continue;
+        label[t] = t;
+        queue[tail++] = t;
+        while (head < tail) {
+            int u = queue[head++];
+            turned += turn[u];
+            for (int h = 3 * u; h < 3 * u + 3; h++) {
+                int w = mate[h] / 3;
+                if (mate[h] < 0 || label[w] >= 0) continue;
+                label[w] = t;
+                turn[w] = (unsigned char)(turn[u] ^ (tri[h] == tri[mate[h]]));
+                queue[tail++] = w;
+            }
+        }
+        for (int i = 0; i < tail && 2 * turned > tail; i++) turn[queue[i]] = !turn[queue[i]];
+    }
+}
+
+static void embi_turn(int *t)
+{
+    int swap = t[1];
+    t[1] = t[2];
+    t[2] = swap;
+}
+
+/* A closed part, for the question which of them lies in which. */
+typedef struct embi_shell {
+    embipc_real box[6], volume, p[3];   /* p: in the middle of one of its triangles */
+    int first, count;                   /* its triangles: order[first .. first + count - 1] */
+    int closed, depth, outer, turn;     /* outer: the smallest shell around it */
+} embi_shell;
+
+/* the winding number of one shell about p */
+static embipc_real embi_shell_winding(const embi_shell *s, const embipc_real p[3], const embipc_real *x,
+                                      const int *tri, const int *order)
+{
+    embipc_real sum = 0;
+    for (int k = 0; k < 3; k++)
+        if (p[k] < s->box[k] || p[k] > s->box[3 + k]) return 0;
+    for (int i = s->first; i < s->first + s->count; i++)
+        sum += embi_winding(p, x, tri + 3 * order[i], 1, NULL, 0);
+    return sum;
+}
+
+/* Which closed shells are to be turned: those in an even number of others whose volume is negative, and those
+ * in an odd number when the smallest around them is. */
+static void embi_turn_shells(embi_shell *s, int n, const embipc_real *x, const int *tri, const int *order)
+{
+    for (int i = 0; i < n; i++) {
+        s[i].outer = -1;
+        for (int j = 0; j < n && s[i].closed; j++) {
+            if (j == i || !s[j].closed) continue;
+            if (!(embi_abs(embi_shell_winding(s + j, s[i].p, x, tri, order)) > 0.5)) continue;
+            s[i].depth++;
+            if (s[i].outer < 0 || embi_abs(s[j].volume) < embi_abs(s[s[i].outer].volume)) s[i].outer = j;
+        }
+        s[i].turn = s[i].closed && s[i].depth % 2 == 0 && s[i].volume < 0;
+    }
+    for (int i = 0; i < n; i++)
+        if (s[i].depth % 2) s[i].turn = s[s[i].outer].turn;
+}
+
+/* shells of the parts in label, and order: their triangles, part by part. Returns their number. */
+static int embi_collect_shells(const embipc_real *x, const int *tri, int n, const int *mate, const int *label,
+                               embi_shell *shell, int *number, int *order)
+{
+    int count = 0, first = 0;
+    for (int t = 0; t < n; t++) {
+        if (label[t] == t) {
+            memset(shell + count, 0, sizeof *shell);
+            shell[count].closed = 1;
+            embi_triangle_middle(shell[count].p, x, tri + 3 * t);
+            embi_box_indexed(shell[count].box, shell[count].box + 3, x, tri + 3 * t, 3);
+            number[t] = count++;
+        }
+        shell[number[label[t]]].count++;
+    }
+    for (int i = 0; i < count; first += shell[i++].count) shell[i].first = first;
+    for (int i = 0; i < count; i++) shell[i].count = 0;
+    for (int t = 0; t < n; t++) {
+        embi_shell *s = shell + number[label[t]];
+        const embipc_real *o = x + 3 * (size_t)tri[3 * label[t]];
+        order[s->first + s->count++] = t;
+        s->volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
+                                  x + 3 * (size_t)tri[3 * t + 2]) / 6;
+        for (int i = 0; i < 3; i++) {
+            const embipc_real *p = x + 3 * (size_t)tri[3 * t + i];
+            for (int k = 0; k < 3; k++) {
+                s->box[k] = embi_min(s->box[k], p[k]);
+                s->box[3 + k] = embi_max(s->box[3 + k], p[k]);
+            }
+            /* the neighbour must be there, and must agree by now */
+            if (mate[3 * t + i] < 0 || tri[3 * t + i] == tri[mate[3 * t + i]]) s->closed = 0;
+        }
+    }
+    return count;
+}
+
+EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count)
+{
+    embi_memory m;
+    int n = tri_count, count = -1, shells, *mate, *label, *queue, *number;
+    unsigned char *turn;
+    embi_shell *shell;
+    if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
+    embi_memory_init(&m, NULL);
+    mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
+    label = (int *)embi_alloc(&m, n, sizeof *label);
+    queue = (int *)embi_alloc(&m, n, sizeof *queue);
+    number = (int *)embi_alloc(&m, n, sizeof *number);
+    turn = (unsigned char *)embi_alloc(&m, n, 1);
+    shell = (embi_shell *)embi_alloc(&m, n, sizeof *shell);
+    if (!m.failed && embi_mates(&m, tri, n, mate)) {
+        embi_agree(tri, n, mate, label, turn, queue);
+        for (int t = 0; t < n; t++)
+            if (turn[t]) embi_turn(tri + 3 * t);
+        if (embi_mates(&m, tri, n, mate)) {   /* turning renamed the half-edges */
+            count = 0;
+            shells = embi_collect_shells(x, tri, n, mate, label, shell, number, queue);
+            embi_turn_shells(shell, shells, x, tri, queue);
+        }
+        for (int t = 0; t < n; t++) {
+            int again = count == 0 ? shell[number[label[t]]].turn : turn[t];   /* no memory: all back */
+            if (again) embi_turn(tri + 3 * t);
+            turn[t] = (unsigned char)(turn[t] ^ again);
+        }
+        for (int t = 0; t < n && count >= 0; t++) count += turn[t];
+    }
+    embi_free(&m, mate, 3 * n, sizeof *mate);
+    embi_free(&m, label, n, sizeof *label);
+    embi_free(&m, queue, n, sizeof *queue);
+    embi_free(&m, number, n, sizeof *number);
+    embi_free(&m, turn, n, 1);
+    embi_free(&m, shell, n, sizeof *shell);
+    return count;
+}
+
+/* ---- Holes ---- */
+
+/* The borders of a surface, walked so as the triangles of a lid would run: against the half-edge. */
+typedef struct embi_loops {
+    int *half, *start;       /* half-edges loop by loop; where each begins (count + 1) */
+    int count, edges;        /* loops, and border edges in all */
+    int half_cap, start_cap, walk_cap, at_cap;
+    int *walk, *at;          /* the walk under way; by place in keys: where the walk left from there, or -1 */
+    embi_keys keys;          /* border half-edges by the vertex the lid leaves from */
+} embi_loops;
+
+static void embi_loops_release(embi_memory *m, embi_loops *l)
+{
+    EMBI_RELEASE(m, l->half, l->half_cap);
+    EMBI_RELEASE(m, l->start, l->start_cap);
+    EMBI_RELEASE(m, l->walk, l->walk_cap);
+    EMBI_RELEASE(m, l->at, l->at_cap);
+    embi_keys_release(m, &l->keys);
+}
+
+static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 : h + 1]; }
+
+/* the border half-edges into l->keys, sorted by their end vertex */
+static int embi_collect_borders(embi_memory *m, embi_loops *l, const int *tri, int n)
+{
+    int count = embi_sound_half_edges(m, &l->keys, tri, n);
+    embi_key *k = l->keys.a;
+    if (count < 0) return 0;
+    l->edges = 0;
+    for (int i = 0, end; i < count; i = end) {
+        end = embi_run_end(k, count, i);
+        if (end - i != 1) continue;
+        k[l->edges].value = k[i].value;
+        k[l->edges++].key = (embi_u64)(unsigned)embi_half_end(tri, k[i].value);
+    }
+    embi_sort_keys(k, l->keys.tmp, l->edges);
+    return EMBI_GROW(m, int, l->half, l->half_cap, l->edges) &&
+           EMBI_GROW(m, int, l->start, l->start_cap, l->edges + 1) &&
+           EMBI_GROW(m, int, l->walk, l->walk_cap, l->edges) &&
+           EMBI_GROW(m, int, l->at, l->at_cap, l->edges);
+}
+
+/* Walks from place `first` of the keys until no border leads on. Whenever the walk meets itself, what lies
+ * between is a loop. A half-edge that was walked has value -1 - itself. */
+static void embi_walk_border(embi_loops *l, const int *tri, int first, int *used)
+{
+    embi_key *k = l->keys.a;
+    int top = 0, place = first;
+    l->at[place] = 0;
+    for (;;) {
+        int i = place, h, to, next;
+        while (i < l->edges && k[i].key == k[place].key && k[i].value < 0) i++;
+        if (i == l->edges || k[i].key != k[place].key) break;
+        h = k[i].value;
+        k[i].value = -1 - h;
+        l->walk[top++] = h;
+        to = tri[h];
+        next = embi_lower_bound(k, l->edges, (embi_u64)(unsigned)to);
+        if (next == l->edges || k[next].key != (embi_u64)(unsigned)to) break;   /* leads nowhere */
+        place = next;
+        if (l->at[place] < 0) { l->at[place] = top; continue; }
+        for (int j = l->at[place]; j < top; j++) {
+            int left = embi_lower_bound(k, l->edges, (embi_u64)(unsigned)embi_half_end(tri, l->walk[j]));
+            if (j > l->at[place]) l->at[left] = -1;
+            l->half[(*used)++] = l->walk[j];
+        }
+        top = l->at[place];
+        l->start[++l->count] = *used;
+    }
+    for (int j = 0; j < top; j++)
+        l->at[embi_lower_bound(k, l->edges, (embi_u64)(unsigned)embi_half_end(tri, l->walk[j]))] = -1;
+    l->at[place] = l->at[first] = -1;
+}
+
+static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n)
+{
+    int used = 0;
+    memset(l, 0, sizeof *l);
+    if (!embi_collect_borders(m, l, tri, n)) return 0;
+    for (int i = 0; i < l->edges; i++) l->at[i] = -1;
+    l->start[0] = 0;
+    for (int i = 0; i < l->edges; i++)
+        if (l->keys.a[i].value >= 0)
+            embi_walk_border(l, tri, embi_lower_bound(l->keys.a, l->edges, l->keys.a[i].key), &used);
+    return 1;
+}
+
+EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, int *start, int capacity)
+{
+    embi_memory m;
+    embi_loops l;
+    int count = -1;
+    if (tri_count < 0 || tri_count > EMBI_MAX_ELEMENTS || (tri_count && !tri) || capacity < 0) return -1;
+    if (capacity && (!vertex || !start)) return -1;
+    for (int i = 0; i < 3 * tri_count; i++)
+        if (tri[i] < 0) return -1;
+    embi_memory_init(&m, NULL);
+    if (embi_loops_build(&m, &l, tri, tri_count) && (!capacity || l.edges <= capacity)) {
+        count = l.count;
+        for (int i = 0; capacity && i < l.start[count]; i++) vertex[i] = embi_half_end(tri, l.half[i]);
+        for (int i = 0; capacity && i <= count; i++) start[i] = l.start[i];
+    }
+    embi_loops_release(&m, &l);
+    return count;
+}
+
+/* Cuts the polygon v[0..n) into triangles of least area in all, none flat, without diagonals that are edges
+ * of the surface (k[0..edges), sorted): best[i * n + j] for the piece from i to j, where cut[i * n + j] is the
+ * third corner. Returns the area, EMBI_HUGE where there is no such way. */
+static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, const embi_key *k, int edges,
+                                    embipc_real *best, int *cut)
+{
+    for (int length = 1; length < n; length++)
+        for (int i = 0, j = length; j < n; i++, j++) {
+            embi_u64 edge = embi_pack(embi_min_int(v[i], v[j]), embi_max_int(v[i], v[j]));
+            int at = length > 1 && length < n - 1 ? embi_lower_bound(k, edges, edge) : edges;
+            best[i * n + j] = length == 1 ? (embipc_real)0 : EMBI_HUGE;
+            cut[i * n + j] = -1;
+            if (at < edges && k[at].key == edge) continue;
+            for (int c = i + 1; c < j; c++) {
+                embipc_real area = best[i * n + c] + best[c * n + j];
+                int t[3];
+                t[0] = v[i]; t[1] = v[c]; t[2] = v[j];
+                if (!(area < best[i * n + j]) || !(embi_triangle_shape(x, t) > EMBI_FLAT)) continue;
+                area += embi_triangle_area(x, t);
+                if (!(area < best[i * n + j])) continue;
+                best[i * n + j] = area;
+                cut[i * n + j] = c;
+            }
+        }
+    return best[n - 1];
+}
+
+/* the triangles of the cut, appended to lid while they fit; stack (2 n): scratch. Returns the new count. */
+static int embi_emit_polygon(const int *v, int n, const int *cut, int *stack, int *lid, int capacity,
+                             int count)
+{
+    int top = 0;
+    stack[top++] = 0;
+    stack[top++] = n - 1;
+    while (top > 0) {
+        int j = stack[--top], i = stack[--top], c = cut[i * n + j];
+        if (j - i < 2) continue;
+        if (count < capacity) {
+            lid[3 * count] = v[i];
+            lid[3 * count + 1] = v[c];
+            lid[3 * count + 2] = v[j];
+        }
+        count++;
+        stack[top++] = i; stack[top++] = c;
+        stack[top++] = c; stack[top++] = j;
+    }
+    return count;
+}
+
+#define EMBI_LARGEST_HOLE 512
+
+EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                                   int max_edges, int *lid, int capacity, int *filled)
+{
+    embi_memory m;
+    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_loops l;
+    int n = tri_count, most = embi_min_int(embi_max_int(max_edges, 3), EMBI_LARGEST_HOLE);
+    int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;   /* v: polygon, and stack */
+    embipc_real *area, *best;
+    if (capacity < 0 || (capacity && !lid)) return -1;
+    if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
+    embi_memory_init(&m, NULL);
+    memset(&l, 0, sizeof l);
+    label = (int *)embi_alloc(&m, n, sizeof *label);
+    area = (embipc_real *)embi_alloc(&m, n, sizeof *area);
+    best = (embipc_real *)embi_alloc(&m, square, sizeof *best);
+    cut = (int *)embi_alloc(&m, square, sizeof *cut);
+    v = (int *)embi_alloc(&m, 5 * most, sizeof *v);
+    if (!m.failed && embi_loops_build(&m, &l, tri, n)) edges = embi_label_parts(&m, &keys, tri, n, 0, label);
+    for (int t = 0; edges >= 0 && t < n; t++) area[label[t]] += embi_triangle_area(x, tri + 3 * t);
+    for (int i = 0; edges >= 0 && i < l.count; i++) {
+        const int *half = l.half + l.start[i];
+        int size = l.start[i + 1] - l.start[i];
+        if (size < 3 || size > max_edges || size > most) continue;
+        for (int j = 0; j < size; j++) v[j] = embi_half_end(tri, half[j]);
+        if (!(embi_cut_polygon(x, v, size, keys.a, edges, best, cut) <= area[label[half[0] / 3]] / 2))
+            continue;
+        count = embi_emit_polygon(v, size, cut, v + most, lid, capacity, count);
+        lids++;
+    }
+    if (filled) *filled = lids;
+    embi_free(&m, label, n, sizeof *label);
+    embi_free(&m, area, n, sizeof *area);
+    embi_free(&m, best, square, sizeof *best);
+    embi_free(&m, cut, square, sizeof *cut);
+    embi_free(&m, v, 5 * most, sizeof *v);
+    embi_loops_release(&m, &l);
+    embi_keys_release(&m, &keys);
+    return edges >= 0 ? count : -1;
 }
 
 /* ==== 12. Embedding ==================================================================================
@@ -9577,8 +10381,8 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
 }
 
 /* ==== 26. Validation =================================================================================
- * What must be true between calls, derived again from scratch.
- * Uses: all of the above.                                   Checked by: tests/test_world_input.c */
+ * What must be true between calls, derived again from scratch; and where a surface meets itself.
+ * Uses: all of the above.          Checked by: tests/test_world_input.c, tests/test_mesh_faults.c */
 
 static embipc_result embi_validate_body(const embipc_world *w, const embi_body *b, embipc_error *e)
 {
@@ -9649,6 +10453,161 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
         return EMBIPC_ERR_INTERSECTION;
     }
     return EMBIPC_OK;
+}
+
+/* ---- A surface by itself ---- */
+
+/* A surface without a world, and the walk over its pairs of triangles that are near each other: one pair at a
+ * time, since a heap of n triangles has n^2 of them. */
+typedef struct embi_pair_walk {
+    embi_surface s;
+    embi_bvh bvh;
+    int stack[256], top;
+    int i, j, next;              /* the two leaves under way, and which of their pairs comes next */
+} embi_pair_walk;
+
+static void embi_pair_walk_end(embi_memory *m, embi_pair_walk *w) { embi_bvh_free(m, &w->bvh); }
+
+static int embi_pair_walk_begin(embi_memory *m, embi_pair_walk *w, const embipc_real *x, int vertex_count,
+                                const int *tri, int tri_count)
+{
+    embi_key *keys;
+    unsigned char *used;
+    int ok;
+    memset(w, 0, sizeof *w);
+    w->next = EMBI_LEAF * EMBI_LEAF;
+    if (tri_count == 0) return 1;
+    keys = (embi_key *)embi_alloc(m, 6 * tri_count, sizeof *keys);
+    used = (unsigned char *)embi_alloc(m, vertex_count, 1);
+    w->s.x = w->s.rest = x;
+    w->s.tri = tri;
+    w->s.nt = tri_count;
+    w->s.bvh = &w->bvh;
+    ok = keys && used && embi_bvh_build(m, &w->bvh, x, tri, tri_count, vertex_count, keys, used);
+    if (ok) embi_bvh_refit(&w->bvh, x, tri, tri_count);
+    embi_free(m, keys, 6 * tri_count, sizeof *keys);
+    embi_free(m, used, vertex_count, 1);
+    w->stack[0] = w->stack[1] = 1;
+    w->top = 2;
+    return ok;
+}
+
+/* The next two triangles whose boxes, grown by reach, may meet; 0 when there are no more. reach may shrink from
+ * call to call. */
+static int embi_pair_walk_next(embi_pair_walk *w, embipc_real reach, int *ta, int *tb)
+{
+    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
+    const embi_bvh *b = &w->bvh;
+    for (;;) {
+        for (; w->next < EMBI_LEAF * EMBI_LEAF; w->next++) {
+            int p = w->i + w->next / EMBI_LEAF, q = w->j + w->next % EMBI_LEAF;
+            if (p >= w->s.nt || q >= w->s.nt || (w->i == w->j && q <= p)) continue;
+            *ta = b->order[p];
+            *tb = b->order[q];
+            w->next++;
+            return 1;
+        }
+        if (w->top == 0) return 0;
+        w->j = w->stack[--w->top];
+        w->i = w->stack[--w->top];
+        if (!embi_ranges_meet(b->box + 6 * w->i, still, reach, b->box + 6 * w->j)) continue;
+        if (w->i >= b->leaves) {   /* both are leaves: they are opened level by level */
+            w->i = EMBI_LEAF * (w->i - b->leaves);
+            w->j = EMBI_LEAF * (w->j - b->leaves);
+            w->next = 0;
+            continue;
+        }
+        for (int k = 3; k >= 0; k--) {   /* a node with itself: three pairs */
+            if (w->i == w->j && k == 2) continue;
+            w->stack[w->top++] = 2 * w->i + k / 2;
+            w->stack[w->top++] = 2 * w->j + k % 2;
+        }
+    }
+}
+
+EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                                        embipc_crossing *list, int capacity, int limit)
+{
+    embi_memory m;
+    embi_pair_walk w;
+    int t[2], count = 0, ok;
+    if (capacity < 0 || (capacity && !list)) return -1;
+    if (embi_arrays_usable(x, vertex_count, tri, tri_count, 3) != EMBIPC_OK) return -1;
+    embi_memory_init(&m, NULL);
+    ok = embi_pair_walk_begin(&m, &w, x, vertex_count, tri, tri_count);
+    while (ok && count < limit && embi_pair_walk_next(&w, 0, &t[0], &t[1]))
+        for (int k = 0; k < 6; k++) {
+            int a = t[k / 3], b = t[1 - k / 3], e0 = tri[3 * a + k % 3], e1 = tri[3 * a + (k + 1) % 3];
+            if (!(w.bvh.own[a] & (8 << k % 3)) || count >= limit || !embi_crosses(&w.s, e0, e1, &w.s, b))
+                continue;
+            if (count < capacity) {
+                list[count].edge[0] = e0;
+                list[count].edge[1] = e1;
+                list[count].edge_triangle = a;
+                list[count].triangle = b;
+            }
+            count++;
+        }
+    embi_pair_walk_end(&m, &w);
+    return ok ? count : -1;
+}
+
+/* keeps the pair v when it has no vertex in common and is nearer than what there is */
+static void embi_gap_try(const embi_surface *s, const int v[4], int edge_edge, embipc_gap *gap)
+{
+    embipc_real p[12], w[4], d;
+    int mask, split = edge_edge ? 2 : 1;
+    for (int i = 0; i < split; i++)
+        for (int j = split; j < 4; j++)
+            if (v[i] == v[j]) return;
+    embi_gather12(p, s->x, v);
+    d = embi_closest_distance(p, edge_edge, w, &mask);
+    if (!(d < gap->distance)) return;
+    gap->distance = d;
+    gap->edge_edge = edge_edge;
+    memcpy(gap->vertex, v, sizeof gap->vertex);
+}
+
+/* all pairs of what the two triangles own */
+static void embi_gap_triangles(const embi_pair_walk *w, int ta, int tb, embipc_gap *gap)
+{
+    const int *A = w->s.tri + 3 * ta, *B = w->s.tri + 3 * tb;
+    int own_a = w->bvh.own[ta], own_b = w->bvh.own[tb], v[4];
+    for (int i = 0; i < 3; i++) {
+        v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
+        if (own_a & (1 << i)) embi_gap_try(&w->s, v, 0, gap);
+        v[0] = B[i]; v[1] = A[0]; v[2] = A[1]; v[3] = A[2];
+        if (own_b & (1 << i)) embi_gap_try(&w->s, v, 0, gap);
+        if (!(own_a & (8 << i))) continue;
+        v[0] = A[i]; v[1] = A[(i + 1) % 3];
+        for (int j = 0; j < 3; j++) {
+            v[2] = B[j]; v[3] = B[(j + 1) % 3];
+            if (own_b & (8 << j)) embi_gap_try(&w->s, v, 1, gap);
+        }
+    }
+}
+
+EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_count, const int *tri,
+                                            int tri_count, embipc_gap *gap)
+{
+    embi_memory m;
+    embi_pair_walk w;
+    embipc_real box_a[6], box_b[6];
+    embipc_result r = embi_arrays_usable(x, vertex_count, tri, tri_count, 3);
+    int ta, tb, ok;
+    if (!gap) return EMBIPC_ERR_ARGUMENT;
+    if (r != EMBIPC_OK) return r;
+    memset(gap, 0, sizeof *gap);
+    gap->distance = EMBI_HUGE;
+    embi_memory_init(&m, NULL);
+    ok = embi_pair_walk_begin(&m, &w, x, vertex_count, tri, tri_count);
+    while (ok && gap->distance > 0 && embi_pair_walk_next(&w, gap->distance, &ta, &tb)) {
+        embi_box_of(box_a, x, tri + 3 * ta, 3, gap->distance);
+        embi_box_of(box_b, x, tri + 3 * tb, 3, 0);
+        if (embi_boxes_touch(box_a, box_b)) embi_gap_triangles(&w, ta, tb, gap);
+    }
+    embi_pair_walk_end(&m, &w);
+    return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
 /* ==== 27. The step ===================================================================================
