@@ -10602,8 +10602,12 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
     embi_memory_init(&m, NULL);
     ok = embi_pair_walk_begin(&m, &w, x, vertex_count, tri, tri_count);
     while (ok && gap->distance > 0 && embi_pair_walk_next(&w, gap->distance, &ta, &tb)) {
-        embi_box_of(box_a, x, tri + 3 * ta, 3, gap->distance);
-        embi_box_of(box_b, x, tri + 3 * tb, 3, 0);
+        embi_box_of(box_a, x, tri + 3 * ta, 3);
+        embi_box_of(box_b, x, tri + 3 * tb, 3);
+        for (int i = 0; i < 3; i++) {
+            box_a[i] -= gap->distance;
+            box_a[3 + i] += gap->distance;
+        }
         if (embi_boxes_touch(box_a, box_b)) embi_gap_triangles(&w, ta, tb, gap);
     }
     embi_pair_walk_end(&m, &w);
