@@ -6717,7 +6717,7 @@ typedef struct embi_candidate {
     int edge_edge;
     embipc_real dhat, xi;        /* activation distance and thickness of this very pair, m */
     embipc_real mollify;         /* eps of the edge-edge mollifier, m^4; 0 for point-triangle */
-    embipc_real apart;           /* distance once displaced to the middle of the range, m */
+    embipc_real apart;           /* distance once displaced by the middle of the range, m */
 } embi_candidate;
 
 /* Its closest points at the present positions, and what they were last used for. */
@@ -7587,7 +7587,9 @@ typedef struct embi_body {
     int driven_nodes, moving;    /* moving: takes part in islands this step */
     embipc_real scale_x; /* largest |coordinate| now, m: what rounding errors of distances scale with */
     embipc_real shift[6];        /* displacements since the start of the step, now: lo, hi */
-    embipc_real shift_tried[6];  /* at the last positions that were evaluated */
+    embipc_real stray[6];        /* displacements since known_x, at the positions last evaluated */
+    embipc_real stray_next[6];   /* and at the end of the present direction */
+    embipc_real known[6];        /* displacements from the start of the step to known_x */
     embipc_real shift_next[6];   /* at the end of the present direction */
     embipc_real shift_hull[6];   /* of everything visited and about to be visited */
     embipc_real foreseen;        /* how far the body probably goes in this step, m */
@@ -7602,9 +7604,8 @@ typedef struct embi_pair {
     embipc_real range[6];        /* displacements of a relative to b since the start of the step for which the
                                     candidates are complete: where it was, is, and is about to go */
     int first, count;            /* candidates */
-    embipc_real mid[3];          /* middle of the range they were searched for */
-    embipc_real radius;          /* displacements this near to mid bring only those of the near list ... */
-    int near_count;              /* ... nearer than 2 dhat; < 0: no list yet */
+    embipc_real radius;          /* with a slack of at most this, all but those of the near list stay ... */
+    int near_count;              /* ... 2 dhat apart; < 0: no list yet */
 } embi_pair;
 
 typedef struct embi_drive {
@@ -7634,7 +7635,7 @@ typedef struct embi_state {
         *start_q, *start_v;
     int *local, *drive;          /* unknown number in its island or -1; drive or -1 */
     /* per vertex */
-    embipc_real *x, *xn, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force;
+    embipc_real *x, *xn, *known_x, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force;
     int *row_node;
     embipc_real *row_weight;
     unsigned char *row_count;
@@ -7701,13 +7702,14 @@ static void embi_apply_rows(const embi_state *s, const embi_body *b, const embip
     }
 }
 
-/* box of the displacements of a body's vertices from the start of the step to x */
-static void embi_body_shift(const embi_state *s, const embi_body *b, const embipc_real *x, embipc_real box[6])
+/* box of the displacements of a body's vertices from one set of positions to another */
+static void embi_body_shift(const embi_body *b, const embipc_real *from, const embipc_real *to,
+                            embipc_real box[6])
 {
     embi_box_clear(box);
-    for (int i = b->vert0; i < b->vert0 + b->nv; i++) {
+    for (int i = 3 * b->vert0; i < 3 * (b->vert0 + b->nv); i += 3) {
         embipc_real d[3];
-        embi_sub(d, x + 3 * i, s->xn + 3 * i);
+        embi_sub(d, to + i, from + i);
         embi_box_add(box, d);
     }
 }
@@ -7736,18 +7738,27 @@ static embipc_real embi_pair_rounding(const embi_body *a, const embi_body *b)
     return 64 * EMBI_EPS * most;
 }
 
-/* How far displacements within these boxes are at most from the middle of the pair's range. */
-static embipc_real embi_pair_slack(const embi_pair *pair, const embipc_real a[6], const embipc_real b[6])
+/* length of the longest vector in a box */
+static embipc_real embi_box_norm(const embipc_real r[6])
 {
-    embipc_real r[6], far[3];
-    embi_relative_box(a, b, r);
-    for (int i = 0; i < 3; i++)
-        far[i] = embi_max(embi_abs(r[i] - pair->mid[i]), embi_abs(r[3 + i] - pair->mid[i]));
+    embipc_real far[3];
+    for (int i = 0; i < 3; i++) far[i] = embi_max(embi_abs(r[i]), embi_abs(r[3 + i]));
     return embi_norm(far) * (1 + 8 * EMBI_EPS);
 }
 
-/* Lists the candidates of a pair that can be nearer than 2 dhat while the slack is at most radius: distances
- * change by no more than it does. What is in the matrix stays on the list, so that its leaving is noticed. */
+/* Candidates by distance. s->apart holds, for each candidate, a distance that it had at least when the
+ * vertices were at s->known_x; when they have strayed from there, a relative to b, by no more than slack, the
+ * distance is apart - slack at least. So most candidates are told by one number, without looking at their
+ * vertices. */
+static embipc_real embi_pair_slack(const embipc_real a[6], const embipc_real b[6])
+{
+    embipc_real r[6];
+    embi_relative_box(a, b, r);
+    return embi_box_norm(r);
+}
+
+/* Lists the candidates of a pair that can be nearer than 2 dhat while the slack is at most radius. What is in
+ * the matrix stays on the list, so that its leaving is noticed. */
 static void embi_pair_near(embi_state *s, embi_pair *pair, embipc_real radius)
 {
     embipc_real reach = (2 * pair->rule.dhat + pair->rule.xi) / (embipc_real)0.999 + radius +
@@ -7759,6 +7770,17 @@ static void embi_pair_near(embi_state *s, embi_pair *pair, embipc_real radius)
     pair->radius = radius;
     for (int k = 0; k < pair->count; k++)
         if (s->apart[pair->first + k] <= reach) near[pair->near_count++] = k;
+}
+
+/* The present positions become those that the distances are known at; slack: how far they strayed. What is on
+ * the near list was just evaluated. */
+static void embi_pair_know(embi_state *s, embi_pair *pair, embipc_real slack)
+{
+    const int *near = s->near + pair->first;
+    for (int k = pair->first; k < pair->first + pair->count; k++) s->apart[k] -= slack;
+    for (int i = 0; i < pair->near_count; i++)
+        s->apart[pair->first + near[i]] = s->closest[pair->first + near[i]].d;
+    pair->radius -= slack;
 }
 
 /* y = M x over the nodes of one body (both local, 3 nn) */
@@ -7944,7 +7966,7 @@ static int embi_pair_evaluate(embi_memory *m, embi_state *s, embi_island *I, int
     embi_pair *pair = s->pair + n;
     embi_contacts *contacts = &I->contacts;
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-    embipc_real far = embi_pair_slack(pair, a->shift_tried, b->shift_tried), dhat = pair->rule.dhat,
+    embipc_real far = embi_pair_slack(a->stray, b->stray), dhat = pair->rule.dhat,
                 slack = (embipc_real)0.05 * pair->rule.kappa;
     int begin = contacts->count;
     embi_closest_task task;
@@ -7980,7 +8002,7 @@ static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, c
     I->stamp = ++s->stamp;
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
-        embi_body_shift(s, b, x, b->shift_tried);
+        embi_body_shift(b, s->known_x, x, b->stray);
     }
     for (int n = 0; n < I->pair_count; n++)
         if (!embi_pair_evaluate(m, s, I, I->pairs[n], x)) return 0;
@@ -8210,7 +8232,7 @@ static void embi_island_aim(embi_state *s, embi_island *I)
         embi_body *b = s->body + I->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->trial_q[i] = s->q[i] + s->p[i];
         embi_apply_rows(s, b, s->trial_q, s->next_x);
-        embi_body_shift(s, b, s->next_x, b->shift_next);
+        embi_body_shift(b, s->xn, s->next_x, b->shift_next);
         for (int i = 0; i < 6; i++) most = embi_max(most, embi_abs(b->shift_next[i]));
     }
     I->cap = 1;
@@ -8355,7 +8377,7 @@ typedef struct embi_ccd_task {
     const embi_pair *pair;
     int driving, stamp;
     embipc_real bound, rounding;
-    embipc_real slack, rate;     /* |displacement - mid| is at most slack + rate alpha */
+    embipc_real slack, rate;     /* displacements since known_x are at most slack + rate alpha */
     embipc_real *alpha;          /* per block of 256 */
     int *index;
 } embi_ccd_task;
@@ -8423,6 +8445,10 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
             *alpha = embi_elastic_determinant_bound(&b->elastic, s->q + 3 * b->node0, s->p + 3 * b->node0,
                                                     *alpha);
     }
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        embi_body_shift(b, s->known_x, s->next_x, b->stray_next);
+    }
     for (int n = 0; n < I->pair_count; n++) {
         const embi_pair *pair = s->pair + I->pairs[n];
         const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
@@ -8437,8 +8463,8 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
         task.stamp = I->stamp;
         task.bound = *alpha;
         task.rounding = embi_pair_rounding(a, b);
-        task.slack = embi_pair_slack(pair, a->shift, b->shift);
-        task.rate = (embi_pair_slack(pair, a->shift_next, b->shift_next) - task.slack) / I->cap;
+        task.slack = embi_pair_slack(a->stray, b->stray);
+        task.rate = embi_pair_slack(a->stray_next, b->stray_next) - task.slack;
         task.alpha = s->block_alpha;
         task.index = s->block_index;
         embi_for(s, pair->count, EMBI_CCD_GRAIN, embi_ccd_range, &task);
@@ -8469,6 +8495,27 @@ static int embi_island_try(embi_memory *m, embi_state *s, embi_island *I, embipc
     return 1;
 }
 
+/* Where the near lists have become long the distances are taken as known here: they will be short again. */
+static void embi_island_know(embi_state *s, const embi_island *I)
+{
+    int near = 0, all = 0;
+    for (int n = 0; n < I->pair_count; n++) {
+        near += s->pair[I->pairs[n]].near_count;
+        all += s->pair[I->pairs[n]].count;
+    }
+    if (near < 256 + all / 256) return;
+    for (int n = 0; n < I->pair_count; n++) {
+        embi_pair *pair = s->pair + I->pairs[n];
+        embi_pair_know(s, pair, embi_pair_slack(s->body[pair->a].stray, s->body[pair->b].stray));
+    }
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        memcpy(s->known_x + 3 * b->vert0, s->x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *s->x);
+        memcpy(b->known, b->shift, sizeof b->known);
+        memset(b->stray, 0, sizeof b->stray);
+    }
+}
+
 /* the trial state becomes the state */
 static void embi_island_accept(embi_state *s, embi_island *I, embipc_real alpha)
 {
@@ -8478,8 +8525,9 @@ static void embi_island_accept(embi_state *s, embi_island *I, embipc_real alpha)
         if (b->kind != EMBIPC_FIXED)
             memcpy(s->x + 3 * b->vert0, s->trial_x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *s->x);
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += alpha * s->Ap[i];
-        embi_body_shift(s, b, s->x, b->shift);
+        embi_body_shift(b, s->xn, s->x, b->shift);
     }
+    embi_island_know(s, I);
     I->record.alpha = alpha;
 }
 
@@ -8596,7 +8644,7 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
         embi_body *b = s->body + I->bodies[k];
         memcpy(s->q + 3 * b->node0, s->safe_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         embi_apply_rows(s, b, s->q, s->x);
-        embi_body_shift(s, b, s->x, b->shift);
+        embi_body_shift(b, s->xn, s->x, b->shift);
         embi_body_gradient(s, b);
         for (int n = 0; n < s->drive_count; n++) {
             embi_drive *d = s->drives + n;
@@ -8950,7 +8998,7 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
 }
 
 #define EMBI_NODE_FIELDS 17
-#define EMBI_VERTEX_FIELDS 8
+#define EMBI_VERTEX_FIELDS 9
 
 /* the flat arrays of 3 reals per node, and per vertex; each group is one block of memory that starts at its
  * first */
@@ -8964,8 +9012,8 @@ static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS
 
 static void embi_vertex_fields(embi_state *s, embipc_real **field[EMBI_VERTEX_FIELDS])
 {
-    embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->next_x, &s->trial_x, &s->motion,
-        &s->rest, &s->start_x, &s->vertex_force};
+    embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->known_x, &s->next_x,
+        &s->trial_x, &s->motion, &s->rest, &s->start_x, &s->vertex_force};
     memcpy(field, list, sizeof list);
 }
 
@@ -10691,6 +10739,7 @@ static void embi_bodies_begin(embipc_world *w)
     }
     if (s->vert_count) {   /* bodies that rest take part in the directions of others: with no motion */
         memcpy(s->xn, s->x, verts);
+        memcpy(s->known_x, s->x, verts);
         memcpy(s->next_x, s->x, verts);
         memcpy(s->trial_x, s->x, verts);
         memset(s->motion, 0, verts);
@@ -10724,7 +10773,9 @@ static void embi_bodies_foresee(embipc_world *w)
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
         embipc_real slack = 0, box[6], pull[3];
-        for (int i = 0; i < 6; i++) b->shift[i] = b->shift_tried[i] = b->shift_next[i] = b->shift_hull[i] = 0;
+        for (int i = 0; i < 6; i++)
+            b->shift[i] = b->shift_next[i] = b->shift_hull[i] = b->stray[i] = b->stray_next[i] =
+                b->known[i] = 0;
         embi_box_clear(box);
         for (int i = b->vert0; i < b->vert0 + b->nv; i++) embi_box_add(box, s->x + 3 * i);
         memcpy(b->region, box, sizeof box);
@@ -10739,7 +10790,7 @@ static void embi_bodies_foresee(embipc_world *w)
                 for (int c = 0; c < 3; c++) s->trial_q[3 * i + c] = s->qt[3 * i + c] + s->hh * pull[c];
         }
         embi_apply_rows(s, b, s->trial_q, s->next_x);
-        embi_body_shift(s, b, s->next_x, b->shift_next);
+        embi_body_shift(b, s->xn, s->next_x, b->shift_next);
         for (int i = 0; i < 3; i++)
             slack = embi_max(slack, embi_max(embi_abs(b->shift_next[i]), embi_abs(b->shift_next[3 + i])));
         b->foreseen = slack + b->dhat;
@@ -10793,7 +10844,7 @@ static int embi_pair_search(embipc_world *w, embi_pair *pair)
     embi_memory *m = &w->memory;
     const embi_body *A = s->body + pair->a, *B = s->body + pair->b;
     embi_surface a = embi_surface_of(s, A, s->xn), b = embi_surface_of(s, B, s->xn);
-    embipc_real reach = pair->rule.dhat + pair->rule.xi + 4 * embi_pair_rounding(A, B);
+    embipc_real reach = pair->rule.dhat + pair->rule.xi + 4 * embi_pair_rounding(A, B), slack, r[6];
     embi_pair_forget(s, pair);
     if (pair->a == pair->b)   /* either primitive may come first: the range must be symmetric */
         for (int i = 0; i < 3; i++) {
@@ -10812,9 +10863,11 @@ static int embi_pair_search(embipc_world *w, embi_pair *pair)
         return 0;
     pair->count = s->candidate_count - pair->first;
     pair->near_count = -1;
-    for (int i = 0; i < 3; i++) pair->mid[i] = (pair->range[i] + pair->range[3 + i]) / 2;
+    embi_relative_box(A->known, B->known, r);   /* from the middle of the range to known_x */
+    for (int i = 0; i < 6; i++) r[i] -= (pair->range[i % 3] + pair->range[3 + i % 3]) / 2;
+    slack = embi_box_norm(r);
     if (pair->count) memset(s->closest + pair->first, 0, (size_t)pair->count * sizeof *s->closest);
-    for (int k = pair->first; k < s->candidate_count; k++) s->apart[k] = s->candidate[k].apart;
+    for (int k = pair->first; k < s->candidate_count; k++) s->apart[k] = s->candidate[k].apart - slack;
     w->builds++;
     return 1;
 }
