@@ -6536,7 +6536,8 @@ typedef struct embi_bvh {
     int leaves;                  /* a power of two; node 1 is the root, leaf k is node leaves + k */
     int *order;                  /* triangles along the curve (nt) */
     unsigned char *own;          /* per triangle: bits 0..2 its vertices, 3..5 its edges (k, k + 1) */
-    embipc_real *box;            /* lo[3], hi[3] per node (12 leaves) */
+    embipc_real *box;            /* lo[3], hi[3] per node (12 leaves), then per triangle (6 nt): */
+    embipc_real *tri_box;
     int order_cap, own_cap, box_cap;
 } embi_bvh;
 
@@ -6608,8 +6609,9 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     while (EMBI_LEAF * b->leaves < nt) b->leaves *= 2;
     if (!EMBI_GROW(m, int, b->order, b->order_cap, nt) ||
         !EMBI_GROW(m, unsigned char, b->own, b->own_cap, nt) ||
-        !EMBI_GROW(m, embipc_real, b->box, b->box_cap, 12 * b->leaves))
+        !EMBI_GROW(m, embipc_real, b->box, b->box_cap, 12 * b->leaves + 6 * nt))
         return 0;
+    b->tri_box = b->box + 12 * b->leaves;
     embi_box_clear(box);
     for (int i = 0; i < 3 * nt; i++) embi_box_add(box, x + 3 * tri[i]);
     for (int i = 0; i < 3; i++) size = embi_max(size, box[3 + i] - box[i]);
@@ -6644,14 +6646,24 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     return 1;
 }
 
+/* box of n vertices of x */
+static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
+{
+    embi_box_clear(box);
+    for (int k = 0; k < n; k++) embi_box_add(box, x + 3 * v[k]);
+}
+
 /* Boxes of all nodes for the vertices x. */
 static void embi_bvh_refit(embi_bvh *b, const embipc_real *x, const int *tri, int nt)
 {
+    for (int t = 0; t < nt; t++) embi_box_of(b->tri_box + 6 * t, x, tri + 3 * t, 3);
     for (int k = 0; k < b->leaves; k++) {
         embipc_real *box = b->box + 6 * (b->leaves + k);
         embi_box_clear(box);
-        for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < nt; i++)
-            for (int c = 0; c < 3; c++) embi_box_add(box, x + 3 * tri[3 * b->order[i] + c]);
+        for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < nt; i++) {
+            embi_box_add(box, b->tri_box + 6 * b->order[i]);
+            embi_box_add(box, b->tri_box + 6 * b->order[i] + 3);
+        }
     }
     for (int k = b->leaves - 1; k > 0; k--)
         for (int i = 0; i < 3; i++) {
@@ -6695,7 +6707,9 @@ static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surf
             for (int p = ia; p < ia + EMBI_LEAF && p < a->nt; p++)
                 for (int q = jb; q < jb + EMBI_LEAF && q < b->nt; q++) {
                     int ta = A->order[p], tb = B->order[q];
-                    if (self && i == j && q <= p) continue;
+                    if ((self && i == j && q <= p) ||
+                        !embi_ranges_meet(A->tri_box + 6 * ta, range, reach, B->tri_box + 6 * tb))
+                        continue;
                     if (!EMBI_GROW(m, embi_key, *list, *cap, *count + 1)) return 0;
                     (*list)[(*count)++].key =
                         self ? embi_pack(embi_min_int(ta, tb), embi_max_int(ta, tb)) : embi_pack(ta, tb);
@@ -6763,20 +6777,12 @@ static embi_approach embi_approach_of(const embipc_real range[6], embipc_real re
     return t;
 }
 
-static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
+/* Where a point of the first surface must be to come within reach of the box b of the second. */
+static void embi_approach_box(const embi_approach *t, const embipc_real b[6], embipc_real box[6])
 {
-    embi_box_clear(box);
-    for (int k = 0; k < n; k++) embi_box_add(box, x + 3 * v[k]);
-}
-
-/* Where a point of the first surface must be to come within reach of the box of n points of the second. */
-static void embi_approach_box(const embi_approach *t, const embipc_real *x, const int *v, int n,
-                              embipc_real box[6])
-{
-    embi_box_of(box, x, v, n);
     for (int i = 0; i < 3; i++) {
-        box[i] -= t->mid[i] + t->half[i] + t->reach;
-        box[3 + i] -= t->mid[i] - t->half[i] - t->reach;
+        box[i] = b[i] - (t->mid[i] + t->half[i] + t->reach);
+        box[3 + i] = b[3 + i] - (t->mid[i] - t->half[i] - t->reach);
     }
 }
 
@@ -6855,7 +6861,7 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     for (int i = 0; i < 3; i++) {
         int v[4];
-        embipc_real box[6], other[6];
+        embipc_real box[6], edge[6], other[6];
         if (!(a->bvh->own[ta] & (8 << i))) continue;
         v[0] = A[i]; v[1] = A[(i + 1) % 3];
         embi_box_of(box, a->x, v, 2);
@@ -6863,7 +6869,8 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
         for (int j = 0; j < 3; j++) {
             if (!(b->bvh->own[tb] & (8 << j))) continue;
             v[2] = B[j]; v[3] = B[(j + 1) % 3];
-            embi_approach_box(t, b->x, v + 2, 2, other);
+            embi_box_of(edge, b->x, v + 2, 2);
+            embi_approach_box(t, edge, other);
             if (embi_boxes_touch(box, other) &&
                 !embi_candidate_add(m, a, b, v, 1, rule, t, list, count, cap))
                 return 0;
@@ -6873,7 +6880,7 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
 }
 
 /* Appends the candidates of all triangle pairs in keys: what comes within reach when a is displaced against b
- * by anything in range. Boxes are tried before distances. */
+ * by anything in range. Boxes are tried before distances. Both trees must be refit. */
 static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
                            int key_count, const embi_pair_rule *rule, const embipc_real range[6],
                            embipc_real reach, embi_candidate **list, int *count, int *cap)
@@ -6882,11 +6889,9 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
     embi_scale(back.mid, -1, t.mid);
     for (int n = 0; n < key_count; n++) {
         int ta = (int)(keys[n].key >> 32), tb = (int)(keys[n].key & 0xffffffffu);
-        embipc_real box_a[6], near_a[6], near_b[6];
-        embi_box_of(box_a, a->x, a->tri + 3 * ta, 3);
-        embi_approach_box(&t, b->x, b->tri + 3 * tb, 3, near_b);
-        if (!embi_boxes_touch(box_a, near_b)) continue;
-        embi_approach_box(&back, a->x, a->tri + 3 * ta, 3, near_a);
+        embipc_real near_a[6], near_b[6];
+        embi_approach_box(&t, b->bvh->tri_box + 6 * tb, near_b);
+        embi_approach_box(&back, a->bvh->tri_box + 6 * ta, near_a);
         if (!embi_candidates_points(m, a, b, ta, tb, near_b, rule, &t, list, count, cap) ||
             !embi_candidates_points(m, b, a, tb, ta, near_a, rule, &back, list, count, cap) ||
             !embi_candidates_edges(m, a, b, ta, tb, near_b, rule, &t, list, count, cap))
