@@ -278,6 +278,8 @@ typedef enum embipc_kind {
     EMBIPC_FULL              /* every node of a tet mesh is free; its boundary is the surface [IPC20] */
 } embipc_kind;
 
+struct embipc_cage;
+
 typedef struct embipc_body_def {
     unsigned cookie;                        /* set by embipc_default_body_def() */
     const char *name;                       /* copied, at most 63 characters; NULL: "body" */
@@ -292,7 +294,10 @@ typedef struct embipc_body_def {
     int cage_node_count;
     const int *cage_tets;                   /*   (4 * cage_tet_count) */
     int cage_tet_count;
-    int cage_nodes;                         /*   build a cage of about this many nodes       (34) */
+    const struct embipc_cage *cage;         /*   or one that embipc_cage_build made for x and triangles */
+    int cage_nodes;                         /*   or none: build one of about this many nodes. 0: 34, or one
+                                             *   tet where, held at one end, the body would sag by less than
+                                             *   1e-3 of its diagonal under ten times its weight     (0) */
     embipc_real scale, rotation[9], position[3];   /* world point = rotation (scale p) + position */
     embipc_real velocity[3];                /* m/s */
     embipc_real angular_velocity[3];        /* rad/s, about the centre of mass */
@@ -678,10 +683,11 @@ EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex
  * A cage is a coarse tet mesh that holds a closed surface: its nodes are a body's unknowns. */
 typedef struct embipc_cage_def {
     int cookie;               /* set by embipc_default_cage_def() */
-    int nodes;                /* about this many nodes; 4 means one tet, the least else is 6       (34) */
+    int nodes;                /* about this many nodes; 4: one tet round it all; 0: 34, or 8 for each separate
+                               * part of the body where that is more                               (34) */
     embipc_real cell_size;    /* m; > 0: lattice of this size, and `nodes` is not looked at         (0) */
     int tighten;              /* draw the outer nodes towards the surface, so the cage holds less air (1) */
-    int duplicate;            /* a tet for each connected piece of solid in a lattice tet; 0: they share (1) */
+    int duplicate;            /* a tet for each connected piece of solid in a lattice cell; 0: shared (1) */
 } embipc_cage_def;
 
 typedef struct embipc_cage {
@@ -690,9 +696,10 @@ typedef struct embipc_cage {
     int *tets;                /* (4*tet_count), positively oriented */
     int tet_count;
     embipc_real *tet_volume;  /* of the solid in each tet, m^3 (tet_count) */
-    embipc_real *tet_moment;  /* integral of w_i w_j over it, m^3: 00 01 02 03 11 12 13 22 23 33 (10*tet_count) */
+    embipc_real *tet_moment;  /* integral of w_i w_j over that, m^3 (10*tet_count): 00 01 02 03 11 12 13
+                               * 22 23 33 */
     int *vertex_tet;          /* the tet that holds each vertex of the surface (vertex_count) */
-    embipc_real *vertex_weight; /* and its weights there (4*vertex_count) */
+    embipc_real *vertex_weight;   /* and its weights there, >= 0 (4*vertex_count) */
     int vertex_count;
     int parts;                /* separate pieces of solid */
     int copies;               /* tets that lie where another one lies, for another piece of solid */
@@ -704,19 +711,25 @@ typedef struct embipc_cage {
 
 EMBIPC_API embipc_cage_def embipc_default_cage_def(void);
 
-/* Builds a cage: every vertex of the surface lies in a tet, and so does all of the solid inside; every
- * tet holds some of it. The lattice is aligned with the middle of the bounding box, so that a body
- * symmetric about the axis planes through it gets a symmetric cage.
+/* Builds a cage: every vertex of the surface lies in a tet, and so does all of the solid inside; every tet and
+ * every node holds some of it. Parts of the solid that are close in space but far along the body (teeth of a
+ * comb, two legs) never share a tet: there tets lie on each other, which is why the cage says itself which
+ * vertex and which volume belong to which tet. Separate parts have separate cages within the cage. The lattice
+ * is aligned with the middle of the bounding box, so that a body symmetric about the axis planes through it gets
+ * a symmetric cage, where a symmetric one comes near enough to the wish.
  *   def               the wish
  *   x, vertex_count   vertices, m (3*vertex_count)
  *   tri, tri_count    triangles (3*tri_count), closed and outward (embipc_surface_check)
  *   hooks             memory, for the cage too; may be NULL
  *   cage              out; free with embipc_cage_free. node_count 0 after a failure
  *   error             may be NULL
- * Returns EMBIPC_OK, DEF, ARGUMENT (fewer than 4 nodes; more lattice cells than fit), MEMORY, or what is
- * wrong with the surface. The node count is the one nearest to the wish that the shape allows, as a rule
- * within a fifth: see cage->node_count. A hundred lattices are tried: about 0.2 s for a thousand triangles
- * and 34 nodes. */
+ * Returns EMBIPC_OK, DEF, ARGUMENT (fewer than 4 nodes for each separate part: the text and the error's value
+ * tell how many it takes; or more lattice cells than can be numbered), OUTSIDE (a surface that crosses itself
+ * may leave no consistent solid), MEMORY, or what is wrong with the surface. The node count is the one nearest
+ * to the wish that some hundred lattices allow, as a rule within a fifth: see cage->node_count. The sums of
+ * tet_volume and tet_moment are the surface's own integrals, exact but for rounding. Memory: about 200 bytes a
+ * triangle and 250 a cell of the lattice in the box. 0.2 s for a thousand triangles and 34 nodes, 10 s for a
+ * million and 100. */
 EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const embipc_real *x, int vertex_count,
                                            const int *tri, int tri_count, const embipc_allocator *hooks,
                                            embipc_cage *cage, embipc_error *error);
@@ -4188,13 +4201,13 @@ static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const emb
 /* Part of a triangle in a tet: a convex polygon, counter-clockwise seen from outside the solid. */
 typedef struct embi_polygon {
     int n;
-    embipc_real w[EMBI_CAGE_CORNERS][4];   /* its corners, as weights in the tet */
-    int side[EMBI_CAGE_CORNERS];           /* what it has from corner i on: 0..2 that side of the triangle, 3..6 a line in the
-                              face of the tet opposite to node side - 3 */
+    embipc_real w[EMBI_CAGE_CORNERS][4];     /* its corners, as weights in the tet */
+    int side[EMBI_CAGE_CORNERS];             /* what it has from corner i on: 0..2 that side of the triangle,
+                                                3..6 a line in the face opposite to node side - 3 */
 } embi_polygon;
 
-/* Takes away what lies beyond the face opposite to node i: less than `depth` above it. A cut point is always computed from the end that
- * stays, so that both triangles at a side find the same one. */
+/* Takes away what lies beyond the face opposite to node i, less than `depth` above it. A cut point is always
+ * computed from the end that stays, so that both triangles at a side find the same one. */
 static void embi_polygon_cut(embi_polygon *p, int i, embipc_real depth)
 {
     embi_polygon r;
@@ -4316,7 +4329,8 @@ static int embi_cut_triangle(embi_caging *c, int t)
         if (sides && !embi_cut_add(c, t, tet, sides)) return 0;
         (void)embi_polygon_in_tet(&p, c, &b, t, -EMBI_CAGE_TOUCH);
         for (int i = 0; i < 4; i++)
-            if (embi_polygon_touches(&p, i) && !embi_cut_enqueue(c, t, embi_lattice_across(c, tet, i), &n))
+            if (embi_polygon_touches(&p, i) &&
+                !embi_cut_enqueue(c, t, embi_lattice_across(c, tet, i), &n))
                 return 0;
     }
     n = c->cut_count - from;
@@ -4953,7 +4967,8 @@ static embipc_result embi_cage_fill(embi_caging *c, int moments)
         return EMBIPC_ERR_MEMORY;
     if (c->faulty) return EMBIPC_OK;
     if (!embi_cage_pieces(c, c->pocket, moments)) return EMBIPC_ERR_MEMORY;
-    for (int i = 0; i < c->copy_count; i++) held += c->copy[i].volume * embi_lattice_volume(c, c->copy[i].tet);
+    for (int i = 0; i < c->copy_count; i++)
+        held += c->copy[i].volume * embi_lattice_volume(c, c->copy[i].tet);
     if (!(embi_abs(held - c->volume) <= 1e-9 * c->volume)) c->faulty = 1;
     if (c->faulty) return EMBIPC_OK;
     return embi_cage_nodes(c) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
@@ -5505,12 +5520,13 @@ static int embi_caging_begin(embi_caging *c)
 
 /* Chooses the lattice of the def, or *each: one tet for each part comes nearer to the wish. Leaves c
  * filled. */
-static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_def *def, int parts, int *each,
-                                            embipc_error *e)
+static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_def *def, int wish, int parts,
+                                            int *each, embipc_error *e)
 {
     embi_cage_choice best;
     embipc_result r = EMBIPC_OK;
-    int count, wish = def->cell_size > 0 ? 0 : def->nodes;
+    int count;
+    if (def->cell_size > 0) wish = 0;
     *each = 0;
     memset(&best, 0, sizeof best);
     if (wish) r = embi_cage_search(c, wish, &best);
@@ -5537,16 +5553,17 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
                                     embipc_error *e)
 {
     embi_parts parts;
-    int each = 0, single = def->cell_size == 0 && def->nodes == 4;
+    int each = 0, single = def->cell_size == 0 && def->nodes == 4, wish = def->nodes;
     embipc_result r = EMBIPC_OK;
     memset(&parts, 0, sizeof parts);
     if (!embi_caging_begin(c) || !embi_parts_find(c, &parts)) r = embi_fail_memory(e);
-    if (r == EMBIPC_OK && def->cell_size == 0 && !single && def->nodes < 4 * parts.count)
+    if (!wish) wish = embi_max_int(34, 8 * parts.count);
+    if (r == EMBIPC_OK && def->cell_size == 0 && !single && wish < 4 * parts.count)
         r = embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, 4 * parts.count,
                          "%d nodes for a surface of %d separate parts: each needs 4, so wish for %d or more, "
-                         "or for 4, which is one tet round them all", def->nodes, parts.count,
+                         "or for 4, which is one tet round them all", wish, parts.count,
                          4 * parts.count);
-    if (r == EMBIPC_OK && !single) r = embi_cage_from_lattice(c, def, parts.count, &each, e);
+    if (r == EMBIPC_OK && !single) r = embi_cage_from_lattice(c, def, wish, parts.count, &each, e);
     if (r == EMBIPC_OK) {
         if (single || each) r = embi_cage_single(c, &parts, each, cage);
         else r = embi_cage_extract(c, cage);
@@ -5575,7 +5592,7 @@ EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const emb
     memset(cage, 0, sizeof *cage);
     if (!def || def->cookie != EMBI_CAGE_COOKIE)
         return embi_fail(error, EMBIPC_ERR_DEF, "cage def not made by embipc_default_cage_def()");
-    if (!embi_finite(def->cell_size) || def->cell_size < 0 || (def->cell_size == 0 && def->nodes < 4))
+    if (!embi_finite(def->cell_size) || def->cell_size < 0 || (def->cell_size == 0 && def->nodes < 4 && def->nodes != 0))
         return embi_fail(error, EMBIPC_ERR_ARGUMENT, "a cage of %d nodes or cell size %g: wish for 4 nodes "
                          "or more, or a cell size above 0", def->nodes, def->cell_size);
     embi_memory_init(&m, hooks);
@@ -8767,7 +8784,6 @@ EMBIPC_API embipc_body_def embipc_default_body_def(void)
     embipc_body_def d;
     memset(&d, 0, sizeof d);
     d.cookie = EMBI_BODY_COOKIE;
-    d.cage_nodes = 34;
     d.scale = 1;
     embi_m3_identity(d.rotation);
     d.material.young = 1e5;
@@ -9091,7 +9107,8 @@ typedef struct embi_build {
     unsigned char *count;        /* (nv) */
     int *index;                  /* scratch: caller's vertex -> surface vertex (vertex_count) */
     int x_cap, q_cap, node_cap, weight_cap, count_cap, index_cap;
-    embipc_cage cage;
+    embipc_cage own;             /* the cage that is built here */
+    const embipc_cage *cage;     /* this one, or the caller's; NULL where there is none with ties */
 } embi_build;
 
 static void embi_build_free(embi_memory *m, embi_build *t)
@@ -9102,7 +9119,7 @@ static void embi_build_free(embi_memory *m, embi_build *t)
     EMBI_RELEASE(m, t->weight, t->weight_cap);
     EMBI_RELEASE(m, t->count, t->count_cap);
     EMBI_RELEASE(m, t->index, t->index_cap);
-    if (t->cage.node_count) embipc_cage_free(&t->cage);
+    embipc_cage_free(&t->own);
 }
 
 static embipc_result embi_check_material(const embipc_body_def *d, embipc_error *e)
@@ -9261,14 +9278,46 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
     return 1;
 }
 
+/* Is the body too stiff for its deformation to matter? As a rough bar of length L (the diagonal) and thickness
+ * t^2 = 12 times the smallest principal second moment over the volume, held at one end, it sags under g by
+ *   3/2 rho g L^4 / (E t^2)
+ * Ten times that has to stay below the default activation distance of its contacts, 1e-3 L. */
+static int embi_body_is_stiff(const embipc_body_def *d, const embipc_real *x, const embi_body *b)
+{
+    embipc_solid solid;
+    embipc_real S[9], V[9], least, L = b->diagonal, load = 10 * d->material.density * (embipc_real)9.81;
+    embi_solid(&solid, x, b->nv, b->tri, b->nt);
+    memcpy(S, solid.second, sizeof S);
+    embi_eigen_symmetric(3, S, V);
+    least = embi_min(S[0], embi_min(S[4], S[8])) / solid.volume;   /* t^2 / 12 */
+    return (embipc_real)1.5 * load * L * L * L < 1e-3 * d->material.young * 12 * least;
+}
+
+/* The cage of the surface, in the coordinates of the description: the same one however the body is turned. */
+static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
+                                     embipc_error *e)
+{
+    embipc_cage_def wish = embipc_default_cage_def();
+    embipc_result r;
+    embipc_real *x = (embipc_real *)embi_alloc(m, 3 * b->nv, sizeof *x);
+    if (!x) return embi_fail_memory(e);
+    for (int i = 0; i < b->nv; i++) embi_copy(x + 3 * i, d->x + 3 * b->origin[i]);
+    wish.nodes = d->cage_nodes;
+    if (!d->cage_nodes && embi_body_is_stiff(d, t->x, b)) wish.nodes = 4;
+    r = embipc_cage_build(&wish, x, b->nv, b->tri, b->nt, &m->hooks, &t->own, e);
+    embi_free(m, x, 3 * b->nv, sizeof *x);
+    t->cage = &t->own;
+    return r;
+}
+
 /* Nodes and tets of the body, world coordinates. */
 static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                       embipc_error *e)
 {
     const embipc_real *x = d->cage_x;
     const int *tets = d->cage_tets;
-    int n = d->cage_node_count, nt = d->cage_tet_count, placed = 0;
-    embipc_result r;
+    int n = d->cage_node_count, nt = d->cage_tet_count;
+    embipc_result r = EMBIPC_OK;
     if (b->kind == EMBIPC_FIXED) return EMBIPC_OK;
     if (b->kind == EMBIPC_KINEMATIC || b->kind == EMBIPC_AFFINE)
         return embi_build_tet(m, b, t) ? EMBIPC_OK : embi_fail_memory(e);
@@ -9282,23 +9331,43 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
             return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a cage of %d nodes and %d tets", n, nt);
         if ((r = embi_tets_check(m, x, n, tets, nt, e)) != EMBIPC_OK) return r;
     } else {
-        embipc_cage_def wish = embipc_default_cage_def();
-        wish.nodes = d->cage_nodes;
-        if ((r = embipc_cage_build(&wish, t->x, b->nv, b->tri, b->nt, &m->hooks, &t->cage, e)) != EMBIPC_OK)
-            return r;
-        x = t->cage.x;
-        tets = t->cage.tets;
-        n = t->cage.node_count;
-        nt = t->cage.tet_count;
-        placed = 1;
+        if (d->cage) t->cage = d->cage;
+        else if ((r = embi_build_cage(m, d, b, t, e)) != EMBIPC_OK) return r;
+        if (t->cage->vertex_count != b->nv || t->cage->node_count < 4)
+            return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a cage of %d nodes made for %d vertices, not for these "
+                             "%d", t->cage->node_count, t->cage->vertex_count, b->nv);
+        x = t->cage->x;
+        tets = t->cage->tets;
+        n = t->cage->node_count;
+        nt = t->cage->tet_count;
     }
     if (!EMBI_GROW(m, embipc_real, t->q, t->q_cap, 3 * n) || !EMBI_GROW(m, int, b->tet, b->tet_cap, 4 * nt))
         return embi_fail_memory(e);
-    if (placed) memcpy(t->q, x, (size_t)(3 * n) * sizeof *x);
-    else embi_place(d, x, n, t->q);
+    embi_place(d, x, n, t->q);
     memcpy(b->tet, tets, (size_t)(4 * nt) * sizeof *tets);
     b->nn = n;
     b->ntet = nt;
+    return EMBIPC_OK;
+}
+
+/* Weights of the surface vertices in the tets that the cage names for them. Finding them again would not do:
+ * tets of such a cage may lie on each other. */
+static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *e)
+{
+    for (int i = 0; i < b->nv; i++) {
+        embipc_real X[12], *w = t->weight + 4 * i;
+        int tet = t->index[i] = t->cage->vertex_tet[i];
+        if (tet >= 0 && tet < b->ntet) {
+            embi_tet_gather(X, t->q, b->tet + 4 * tet);
+            if (embi_tet_weights(X, t->x + 3 * i, w) && embi_min4(w) >= -EMBI_INSIDE_TOLERANCE) {
+                if (embi_min4(w) < 0) embi_clamp_weights(w, X, t->x + 3 * i);
+                continue;
+            }
+        }
+        return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, b->origin[i], (embipc_real)tet,
+                            "surface vertex %d is not in tet %d, which its cage names for it: was the cage "
+                            "made for this surface?", b->origin[i], tet);
+    }
     return EMBIPC_OK;
 }
 
@@ -9323,14 +9392,11 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
         }
         return EMBIPC_OK;
     }
-    if (t->cage.node_count) {   /* the builder knows: tets may lie on each other */
-        memcpy(t->index, t->cage.vertex_tet, (size_t)b->nv * sizeof *t->index);
-        memcpy(t->weight, t->cage.vertex_weight, (size_t)(4 * b->nv) * sizeof *t->weight);
-    } else if ((r = embi_embed(m, t->q, b->nn, b->tet, b->ntet, t->x, b->nv, t->index, t->weight, e)) !=
-               EMBIPC_OK) {
-        if (e && e->primitive[0] == EMBIPC_VERTEX) e->index[0] = b->origin[e->index[0]];
-        return r;
-    }
+    if (t->cage) r = embi_build_ties(b, t, e);
+    else if ((r = embi_embed(m, t->q, b->nn, b->tet, b->ntet, t->x, b->nv, t->index, t->weight, e)) != EMBIPC_OK &&
+             e && e->primitive[0] == EMBIPC_VERTEX)
+        e->index[0] = b->origin[e->index[0]];
+    if (r != EMBIPC_OK) return r;
     for (int i = 0; i < b->nv; i++) {
         for (int k = 0; k < 4; k++) t->node[4 * i + k] = b->tet[4 * t->index[i] + k];
         t->count[i] = 4;
@@ -9339,7 +9405,8 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
 }
 
 /* M and K: elasticity with the solid's volume in each tet, the pattern of A, the mass per block. */
-static embipc_result embi_build_dynamics(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
+static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *d, embi_body *b,
+                                         embi_build *t, embipc_error *e)
 {
     embipc_real *volume = (embipc_real *)embi_alloc(m, b->ntet, sizeof *volume);
     embipc_real *moment = (embipc_real *)embi_alloc(m, 10 * b->ntet, sizeof *moment);
@@ -9352,9 +9419,10 @@ static embipc_result embi_build_dynamics(embi_memory *m, embi_body *b, embi_buil
             volume[k] = embi_tet_det(t->q + 3 * v[0], t->q + 3 * v[1], t->q + 3 * v[2], t->q + 3 * v[3]) / 6;
             embi_tet_moment_full(volume[k], moment + 10 * k);
         }
-    else if (ok && t->cage.node_count) {
-        memcpy(volume, t->cage.tet_volume, (size_t)b->ntet * sizeof *volume);
-        memcpy(moment, t->cage.tet_moment, (size_t)(10 * b->ntet) * sizeof *moment);
+    else if (ok && t->cage) {
+        embipc_real cubed = d->scale * d->scale * d->scale;
+        for (int k = 0; k < b->ntet; k++) volume[k] = cubed * t->cage->tet_volume[k];
+        for (int k = 0; k < 10 * b->ntet; k++) moment[k] = cubed * t->cage->tet_moment[k];
     } else if (ok)
         r = embi_cage_integrals(m, t->q, b->tet, b->ntet, t->x, b->nv, b->tri, b->nt, volume, moment, e);
     ok = ok && r == EMBIPC_OK &&
@@ -9422,7 +9490,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     embi_solid(&b->solid, t->x, b->nv, b->tri, b->nt);
     if (embi_is_dynamic(b)) {
         b->total_mass = b->material.density * b->solid.volume;
-        if ((r = embi_build_dynamics(m, b, t, e)) != EMBIPC_OK) return r;
+        if ((r = embi_build_dynamics(m, d, b, t, e)) != EMBIPC_OK) return r;
     }
     return embi_build_tree(m, b, t, e);
 }
