@@ -2,6 +2,7 @@
 #   make            the tool, build/embipc            make demo      lifts the bear (under a minute)
 #   make test       every test (T=name: only those)   make validate  the long ones
 #   make examples   build/examples/*                  make check     silent compile matrix, order, symbols
+#   make fuzz       damaged files for every mesh reader, random worlds, under sanitizers (T=seconds for each, 60)
 #   DATA=DIR        mesh data outside the project; tests that need it say "skipped" without it
 # CC, CXX, CFLAGS as usual; V=1 shows the commands.
 CC = gcc
@@ -49,6 +50,13 @@ validate: $(addprefix $(BUILD)/,$(LONG)) $(BUILD)/embipc
 asan:
 	$(Q)$(MAKE) --no-print-directory test BUILD=build/asan EXAMPLES= CFLAGS="-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 
+$(BUILD)/fuzz_%: tests/fuzz_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
+	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all $< -o $@ -lm
+
+fuzz: $(BUILD)/fuzz_meshio $(BUILD)/fuzz_world
+	@$(BUILD)/fuzz_meshio $(or $(T),60)
+	@$(BUILD)/fuzz_world $(or $(T),60)
+
 valgrind: $(addprefix $(BUILD)/,$(TESTS))
 	@RUNNER="valgrind -q --error-exitcode=1 --leak-check=full" sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(TESTS))
 
@@ -87,5 +95,5 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all demo test validate asan valgrind check matrix order symbols examples clean
+.PHONY: all demo test validate asan fuzz valgrind check matrix order symbols examples clean
 .SECONDARY:

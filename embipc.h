@@ -35,10 +35,10 @@
  *         return 0;
  *     }
  *
- * DOES      full-space IPC, Embedded IPC and affine body dynamics as one mechanism, x = J q; Coulomb friction;
- *           position-driven nodes and bodies; contact forces in newtons; steps that may be cut short at any
- *           iteration; the same bits for the same input and any number of threads; no allocation in a
- *           warmed-up step; a cage for any closed surface.
+ * DOES      full-space IPC, Embedded IPC and affine body dynamics as one mechanism, x = J q; Coulomb
+ *           friction; position-driven nodes and bodies; contact forces in newtons; steps that may be cut
+ *           short at any iteration; the same bits for the same input and any number of threads; no allocation
+ *           in a warmed-up step; a cage for any closed surface.
  * DOES NOT  read files, print, exit or abort; plasticity or tearing; fluids; joints, shells, rods (planned);
  *           GPUs; gradients of results.
  *
@@ -53,8 +53,8 @@
  *
  * DEFAULTS  What is left 0 is derived per body, never from the scene: dhat = 1e-3 of the body's bounding-box
  *   diagonal D; epsv = 1e-3 D per second; kappa such that the body's weight, and its momentum at D per second
- *   brought to rest in one step, on three pairs leave the gap above 0.3 dhat; tolerance = 0.1 epsv; friction 0.
- *   A pair takes the smaller dhat and epsv and the larger kappa of its dynamic bodies.
+ *   brought to rest in one step, on three pairs leave the gap above 0.3 dhat; tolerance = 0.1 epsv; no
+ *   friction. A pair takes the smaller dhat and epsv and the larger kappa of its dynamic bodies.
  *
  * CONTENTS  (grep -n '==== ' embipc.h)
  *   Public: configuration, results and callbacks, materials, world, bodies, drives, step, queries; toolbox:
@@ -266,7 +266,8 @@ EMBIPC_API void embipc_world_destroy(embipc_world *world);   /* NULL is fine */
  * first step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
-/* What the last failed call on this world said. Valid until the next call on the world. */
+/* What the last failed call on this world said. Valid until the next call on the world. Queries, which take
+ * a const world, only return their result. Never NULL. */
 EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *world);
 
 /* ---- Bodies --------------------------------------------------------------------------------- */
@@ -305,7 +306,7 @@ typedef struct embipc_body_def {
     embipc_real friction;                   /* mu of a pair: geometric mean of its bodies'   (0) */
     embipc_real thickness;                  /* half thickness of a coating, m; pairs add up  (0) */
     int self_contact;                       /* (1) */
-    const embipc_body *no_contact; /* bodies that may cross this one, now and later (no_contact_count): */
+    const embipc_body *no_contact;          /* bodies that may cross this one, now and later: like */
     int no_contact_count;                   /*   embipc_world_set_pair(..., contact 0) from the start */
     embipc_real dhat, kappa, friction_velocity, tolerance;   /* of this body; 0: the world's, or derived */
 } embipc_body_def;
@@ -393,8 +394,8 @@ typedef struct embipc_step_stats {
     embipc_real drive_short;     /* m, largest shortfall of a drive */
     embipc_real drive_work;      /* J, done by the moving drives on the bodies in this step */
     /* The incremental potential of this step divided by h^2, J, with this step's rotations, lagged forces and
-     * tangents: before (at q^n) and after. Without a moving drive it never grows: validation.md's inequality
-     * V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) + |v^n|^2_M / 2. */
+     * tangents: before (at q^n) and after. Without a moving drive it never grows (with one friction pass; a
+     * second one changes E): V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) + |v^n|^2_M / 2. */
     embipc_real objective_before, objective_after;
     embipc_real objective_rounding;   /* J, bound of the rounding error of their difference */
 } embipc_step_stats;
@@ -421,7 +422,8 @@ typedef struct embipc_iteration {
 EMBIPC_API int embipc_world_iterations(const embipc_world *world, const embipc_iteration **list);
 
 /* ---- Queries --------------------------------------------------------------------------------
- * Pointers stay valid until a body is created or destroyed; what they point at changes with each step. */
+ * Pointers stay valid until a body is created or destroyed; what they point at changes with each step. A
+ * world of NULL has nothing in it. */
 typedef struct embipc_body_view {
     const char *name;
     embipc_kind kind;
@@ -654,12 +656,20 @@ EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, in
 
 /* Adjacency of a surface: its edges, in lexicographic order, and the triangles at each.
  *   tri, tri_count   triangles (3*tri_count), checked before (embipc_surface_check)
- *   edge             receives at most capacity edges: two vertices each, the smaller first; may be NULL with
- * 0
+ *   edge             receives at most capacity edges: two vertices each, the smaller first; may be NULL
+ *                    with a capacity of 0
  *   edge_tri         their two triangles, the smaller first, -1 on a border (2*capacity); may be NULL
  * Returns the number of edges, which may exceed capacity, or -1 for bad arguments or lack of memory.
  * O(triangles). */
 EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, int *edge_tri, int capacity);
+
+/* Finds vertices that lie on each other, as in files that give every triangle its own three.
+ *   x, vertex_count   vertices, m (3*vertex_count)
+ *   tolerance         m; 0: equal coordinates only. Below 1e-14 of the extent it is taken as 0
+ *   map               out: the vertex each is merged onto, itself or an earlier one that stays where it is and
+ *                     is not farther than the tolerance (vertex_count)
+ * Returns how many stay, or -1: bad arguments, a value that is not finite, no memory. O(n log n). */
+EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, embipc_real tolerance, int *map);
 
 /* Integrals over the solid inside a closed surface. Times the density they are its mass properties. */
 typedef struct embipc_solid {
@@ -678,6 +688,106 @@ typedef struct embipc_solid {
  * then left alone. No allocation. O(vertices + triangles). */
 EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex_count, const int *tri,
                                                 int tri_count, embipc_solid *solid);
+
+/* ---- Meshes that are broken ----
+ * What embipc_surface_check() and embipc_tets_check() stumble over first, these list in full, so that it can
+ * be shown and mended. */
+typedef enum embipc_fault_kind {
+    EMBIPC_FAULT_UNUSED,      /* element: a vertex in no triangle or tet */
+    EMBIPC_FAULT_COLLAPSED,   /* element: a triangle or tet that names the vertex `other` twice */
+    EMBIPC_FAULT_FLAT,        /* element: a triangle without area, a tet without volume; value: its shape */
+    EMBIPC_FAULT_DOUBLE,      /* element: has the same vertices as the earlier `other` */
+    EMBIPC_FAULT_CROWDED,     /* edge of more than two triangles, element one of them; face of more tets */
+    EMBIPC_FAULT_TURNED,      /* element and other disagree about the outside; tets: overlap at their face */
+    /* of surfaces only */
+    EMBIPC_FAULT_BORDER,      /* edge of one triangle, element */
+    EMBIPC_FAULT_FOLDED,      /* edge whose triangles, element and other, lie on each other: allowed */
+    EMBIPC_FAULT_PINCHED,     /* element: a vertex where fans meet that share no edge; value: fans: allowed */
+    /* of tets only */
+    EMBIPC_FAULT_INVERTED,    /* element: a tet with det(x1-x0, x2-x0, x3-x0) < 0; value: its shape */
+    EMBIPC_FAULT_KINDS
+} embipc_fault_kind;
+
+typedef struct embipc_fault {
+    int element, other;       /* -1: none */
+    int edge[2];              /* vertices of the edge, the smaller first; -1: none */
+    embipc_real value;        /* shape: height, or 6 volume, over the longest edge (cubed) */
+} embipc_fault;
+
+/* All faults of one kind.
+ *   x, vertex_count   vertices, m (3*vertex_count); tri, tri_count (3*tri_count), tets alike (4*tet_count)
+ *   fault, capacity   receives at most capacity faults; may be NULL with 0
+ * Returns how many there are, or -1: bad arguments, a coordinate that is not finite, an index out of range, no
+ * memory. A collapsed triangle counts as nothing else and has no edges. O(n). */
+EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                                     embipc_fault_kind kind, embipc_fault *fault, int capacity);
+EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
+                                  embipc_fault_kind kind, embipc_fault *fault, int capacity);
+
+/* One connected part of a surface: triangles that share edges. */
+typedef struct embipc_part {
+    int triangle;             /* its smallest */
+    int triangle_count;
+    int border_edges;         /* of one triangle */
+    int bad_edges;            /* of more than two, or whose two triangles disagree */
+    int inside_out;           /* 1: closed, volume below 0, and no cavity of other parts */
+    embipc_real area;         /* m^2 */
+    embipc_real volume;       /* m^3; of a closed part (no border, no bad edge) what it encloses */
+} embipc_part;
+
+/*   part              the part of each triangle, -1 of collapsed ones (tri_count); may be NULL
+ *   list, capacity    receives at most capacity parts, in the order of their smallest triangles
+ * Returns the number of parts, or -1 as above. O(n), and O(n parts) for parts that are turned inward. */
+EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                                    int *part, embipc_part *list, int capacity);
+
+/* The holes of a surface whose triangles agree: its borders as closed walks, in the sense in which the
+ * triangles of a lid would run.
+ *   vertex            the loops one after the other (capacity)
+ *   start             where each begins in vertex; start[count] is the end of the last (capacity + 1)
+ *   capacity          of border edges; embipc_surface_faults() counts them. May be 0 with NULL, NULL
+ * Returns the number of loops, or -1 as above and for a capacity that is not 0 and too small. Borders that do
+ * not close, at triangles that disagree, are left out. O(n). */
+EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, int *start, int capacity);
+
+/* Turns triangles until neighbours agree, the fewer of each part; then closed parts that are inside out, with
+ * the cavities and parts in them. Edges of more than two triangles bind nobody; what cannot be oriented, like
+ * a Moebius strip, keeps edges that disagree.
+ *   tri               in, out (3*tri_count)
+ * Returns the number of turned triangles, or -1 as above (tri is then as it was). */
+EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count);
+
+/* Lids for the holes of a surface: of all ways to cut the loop into triangles without using an edge that the
+ * surface has, the one of least area.
+ *   max_edges         loops of more edges are left open, as are those whose lid has more than half the area
+ *                     of their part: an open sheet is no holed solid
+ *   lid, capacity     receives at most capacity triangles (3*capacity); their vertices are those of the loops
+ *   filled            out: number of loops with a lid; may be NULL
+ * Returns the number of new triangles (at most capacity of them in lid), or -1 as above. O(max_edges^3) per
+ * loop. */
+EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                                   int max_edges, int *lid, int capacity, int *filled);
+
+/* Where a surface meets itself: an edge, and a triangle that does not share a vertex with it. Exact, as
+ * embipc_segment_triangle_intersect(): touching counts.
+ *   list, capacity    receives at most capacity crossings; may be NULL with 0
+ *   limit             stops at so many: a heap of n triangles has n^2
+ * Returns how many were found, or -1: bad arguments, values, indices, no memory. */
+typedef struct embipc_crossing { int edge[2], edge_triangle, triangle; } embipc_crossing;
+EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                                        embipc_crossing *list, int capacity, int limit);
+
+/* The two nearest primitives of a surface that share no vertex: how thin, or how fine, it is. A dhat above
+ * this is cut down, pair by pair, to half the distance at rest.
+ *   gap               out; distance is infinite where all primitives are neighbours
+ * Returns EMBIPC_OK, ARGUMENT, NOT_FINITE, INDEX or MEMORY. */
+typedef struct embipc_gap {
+    embipc_real distance;     /* m; 0 where they touch or cross in a point, line or face of them */
+    int edge_edge;            /* 1: vertex[0..1] and vertex[2..3] are edges; 0: vertex[0] and a triangle */
+    int vertex[4];
+} embipc_gap;
+EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_count, const int *tri,
+                                            int tri_count, embipc_gap *gap);
 
 /* ---- Cages ----------------------------------------------------------------------------------
  * A cage is a coarse tet mesh that holds a closed surface: its nodes are a body's unknowns. */
@@ -739,9 +849,8 @@ EMBIPC_API void embipc_cage_free(embipc_cage *cage);
 
 /* ---- Toolbox: barrier and friction ---------------------------------------------------------- */
 
-/* b(d) for the activation distance dhat, m^2, and its derivatives by d (first, m; second, dimensionless; may
- * be
- * NULL). Infinite at d <= 0, 0 from dhat on.                                                [EIPC24 eq. 7] */
+/* b(d) for the activation distance dhat, m^2, and its derivatives by d (first, m; second, dimensionless;
+ * may be NULL). Infinite at d <= 0, 0 from dhat on.                                        [EIPC24 eq. 7] */
 EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first,
                                       embipc_real *second);
 
@@ -1741,7 +1850,7 @@ static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_re
  *   - the sparse factor is cut into supernodes: runs of nodes whose rows of U have (almost) the same
  *     pattern. A supernode is a dense panel, w rows by w + r columns: its own unknowns, then those
  *     that follow them in the pattern. A dense matrix is the case of one supernode;
- *   - supernodes are factored left-looking [DAVIS06]: supernode t first pulls what the earlier ones s send to it,
+ *   - supernodes are factored left-looking [DAVIS06]: supernode t first pulls what earlier ones s send to it,
  *         U_t -= (U_s^T D_s^-1)_t U_s      (rows of t, columns of t),
  *     then its panel is factored like a dense matrix.
  *
@@ -2923,7 +3032,8 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
  * s = a + b + c:
  *   volume = sum d/6,  integral x = sum d/24 s,  integral x x^T = sum d/120 (s s^T + a a^T + b b^T + c c^T)
  * and the winding number of the surface about p is the sum of the solid angles over 4 pi.
- * Uses: small math, memory, errors, sorting.               Checked by: tests/test_mesh.c      */
+ * Uses: small math, memory, errors, sorting, exact predicates.
+ * Checked by: tests/test_mesh.c, tests/test_mesh_faults.c      */
 
 #define EMBI_FLAT 1e-12          /* heights and volumes below this part of the longest edge are none */
 #define EMBI_MAX_ELEMENTS (INT_MAX / 16)
@@ -3518,6 +3628,795 @@ EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex
     if (r != EMBIPC_OK) return r;
     embi_solid(solid, x, vertex_count, tri, tri_count);
     return EMBIPC_OK;
+}
+
+/* ---- Merging ---- */
+
+/* one more value into a hash of 64 bits */
+static embi_u64 embi_mix(embi_u64 h, embipc_real value)
+{
+    embi_u64 bits;
+    value += 0;   /* -0 is 0 */
+    memcpy(&bits, &value, sizeof bits);
+    h = (h ^ bits) * 0x9E3779B97F4A7C15ull;
+    return h ^ (h >> 29);
+}
+
+/* The key of p's cell, or that of its neighbour by `step`, on a lattice of this size at lo; size 0: of its
+ * place. Different cells may share a key: what is found there is looked at again. */
+static embi_u64 embi_cell_hash(const embipc_real p[3], const embipc_real lo[3], embipc_real size,
+                               const int step[3])
+{
+    embi_u64 h = 0;
+    for (int k = 0; k < 3; k++)
+        h = embi_mix(h, size > 0 ? floor((p[k] - lo[k]) / size) + step[k] : p[k]);
+    return h;
+}
+
+/* The earliest vertex that stays and is not farther from p than the tolerance, or -1. key: all cells, sorted;
+ * head, by place in key: the first such vertex of a cell, which next continues. */
+static int embi_find_near(const embipc_real *x, const embipc_real p[3], const embipc_real lo[3],
+                          embipc_real tolerance, const embi_key *key, int n, const int *head, const int *next)
+{
+    int found = -1, reach = tolerance > 0;
+    for (int c = 0; c < (reach ? 27 : 1); c++) {
+        int step[3], at;
+        embi_u64 h;
+        step[0] = reach ? c % 3 - 1 : 0;
+        step[1] = reach ? c / 3 % 3 - 1 : 0;
+        step[2] = reach ? c / 9 - 1 : 0;
+        h = embi_cell_hash(p, lo, tolerance, step);
+        at = embi_lower_bound(key, n, h);
+        if (at == n || key[at].key != h) continue;
+        for (int i = head[at]; i >= 0; i = next[i]) {
+            embipc_real d[3];
+            embi_sub(d, x + 3 * (size_t)i, p);
+            if (!reach && (d[0] != 0 || d[1] != 0 || d[2] != 0)) continue;
+            if (embi_norm(d) <= tolerance && (found < 0 || i < found)) found = i;
+        }
+    }
+    return found;
+}
+
+EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, embipc_real tolerance, int *map)
+{
+    static const int here[3] = {0, 0, 0};
+    embi_memory m;
+    embi_keys keys = {NULL, NULL, 0, 0};
+    embipc_real lo[3], hi[3];
+    int *link, n = vertex_count, count = 0;   /* head (n), then next (n) */
+    if (n < 0 || n > EMBI_MAX_ELEMENTS || (n && (!x || !map)) || !(tolerance >= 0) || !embi_finite(tolerance))
+        return -1;
+    if (n && !embi_all_finite(x, 3 * n)) return -1;
+    embi_memory_init(&m, NULL);
+    embi_box_points(lo, hi, x, n);
+    for (int k = 0; k < 3 && n; k++)
+        if (!(tolerance > 1e-14 * (hi[k] - lo[k]))) tolerance = 0;
+    link = (int *)embi_alloc(&m, 2 * n, sizeof *link);
+    if (!link || !embi_keys_reserve(&m, &keys, n)) count = -1;
+    for (int i = 0; count >= 0 && i < n; i++) {
+        keys.a[i].key = embi_cell_hash(x + 3 * (size_t)i, lo, tolerance, here);
+        keys.a[i].value = i;
+        link[i] = link[n + i] = -1;
+    }
+    if (count == 0 && n) embi_sort_keys(keys.a, keys.tmp, n);
+    for (int i = 0; count >= 0 && i < n; i++) {
+        const embipc_real *p = x + 3 * (size_t)i;
+        map[i] = embi_find_near(x, p, lo, tolerance, keys.a, n, link, link + n);
+        if (map[i] < 0) {
+            int at = embi_lower_bound(keys.a, n, embi_cell_hash(p, lo, tolerance, here));
+            map[i] = i;
+            link[n + i] = link[at];
+            link[at] = i;
+            count++;
+        }
+    }
+    embi_free(&m, link, 2 * n, sizeof *link);
+    embi_keys_release(&m, &keys);
+    return count;
+}
+
+/* ---- Faults ---- */
+
+typedef struct embi_faults {
+    embipc_fault *list;
+    int capacity, count;
+} embi_faults;
+
+static void embi_fault_add(embi_faults *f, int element, int other, int a, int b, embipc_real value)
+{
+    if (f->count < f->capacity) {
+        embipc_fault *p = f->list + f->count;
+        p->element = element;
+        p->other = other;
+        p->edge[0] = a;
+        p->edge[1] = b;
+        p->value = value;
+    }
+    if (f->count < INT_MAX) f->count++;
+}
+
+/* finite points and indices in range: a repeated vertex is a fault to be listed, and passes */
+static embipc_result embi_arrays_usable(const embipc_real *x, int vertex_count, const int *element, int count,
+                                        int corners)
+{
+    if (vertex_count < 0 || count < 0 || (!x && vertex_count) || (!element && count) ||
+        count > EMBI_MAX_ELEMENTS || vertex_count > EMBI_MAX_ELEMENTS)
+        return EMBIPC_ERR_ARGUMENT;
+    for (int i = 0; i < vertex_count; i++)
+        if (!embi_all_finite(x + 3 * (size_t)i, 3)) return EMBIPC_ERR_NOT_FINITE;
+    for (int i = 0; i < corners * count; i++)
+        if (element[i] < 0 || element[i] >= vertex_count) return EMBIPC_ERR_INDEX;
+    return EMBIPC_OK;
+}
+
+/* a vertex that stands twice among n indices, or -1 */
+static int embi_repeated(const int *v, int n)
+{
+    for (int i = 1; i < n; i++)
+        for (int j = 0; j < i; j++)
+            if (v[i] == v[j]) return v[i];
+    return -1;
+}
+
+/* The sorted half-edges of all triangles that are not collapsed. Returns their number, or -1. */
+static int embi_sound_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
+{
+    int count = 0;
+    if (!embi_half_edges(m, k, tri, n)) return -1;
+    for (int i = 0; i < 3 * n; i++)
+        if (embi_repeated(tri + 3 * (k->a[i].value / 3), 3) < 0) k->a[count++] = k->a[i];
+    return count;
+}
+
+/* one past the last entry of k[0..n) with the key of entry i */
+static int embi_run_end(const embi_key *k, int n, int i)
+{
+    int end = i + 1;
+    while (end < n && k[end].key == k[i].key) end++;
+    return end;
+}
+
+/* Do the triangles (a, b, c) and (b, a, d) lie on each other? In one plane, c and d on the same side of ab. */
+static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_real *c, const embipc_real *d)
+{
+    if (embipc_orient3d(a, b, c, d) != 0) return 0;
+    for (int i = 0; i < 3; i++) {
+        int s = embi_orient2d(a, b, c, i, (i + 1) % 3);
+        if (s) return s == embi_orient2d(a, b, d, i, (i + 1) % 3);
+    }
+    return 0;
+}
+
+/* the corner of triangle t that is not on the edge of its half-edge h */
+static int embi_opposite(const int *tri, int h) { return tri[3 * (h / 3) + (h + 2) % 3]; }
+
+static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri, int n,
+                            embipc_fault_kind kind, embi_faults *f)
+{
+    embi_keys keys = {NULL, NULL, 0, 0};
+    const embi_key *k;
+    int count = embi_sound_half_edges(m, &keys, tri, n);
+    k = keys.a;
+    for (int i = 0, end; i < count; i = end) {
+        int a = (int)(k[i].key >> 32), b = (int)(k[i].key & 0xffffffffu), t = k[i].value / 3, u = -1, bad;
+        end = embi_run_end(k, count, i);
+        if (end - i > 1) u = k[i + 1].value / 3;
+        if (kind == EMBIPC_FAULT_BORDER) bad = end - i == 1;
+        else if (kind == EMBIPC_FAULT_CROWDED) bad = end - i > 2;
+        else if (end - i != 2) continue;
+        else if (kind == EMBIPC_FAULT_TURNED) bad = tri[k[i].value] == tri[k[i + 1].value];
+        else {
+            int c = embi_opposite(tri, k[i].value), d = embi_opposite(tri, k[i + 1].value);
+            bad = c != d && embi_folded(x + 3 * (size_t)a, x + 3 * (size_t)b, x + 3 * (size_t)c,
+                                        x + 3 * (size_t)d);
+        }
+        if (bad) embi_fault_add(f, t, u, a, b, (embipc_real)(end - i));
+    }
+    embi_keys_release(m, &keys);
+    return count >= 0;
+}
+
+/* corners that are joined across edges make a fan; a vertex with more than one is pinched */
+static int embi_pinched(embi_memory *m, const int *tri, int n, int vertex_count, embi_faults *f)
+{
+    embi_keys keys = {NULL, NULL, 0, 0};
+    int *parent = (int *)embi_alloc(m, 3 * n, sizeof *parent);
+    int *fans = (int *)embi_alloc(m, vertex_count, sizeof *fans);
+    int count = parent && fans ? embi_sound_half_edges(m, &keys, tri, n) : -1;
+    for (int i = 0; count >= 0 && i < 3 * n; i++) parent[i] = i;
+    for (int i = 1; i < count; i++) {
+        int g = keys.a[i - 1].value, h = keys.a[i].value, same, g2, h2;
+        if (keys.a[i].key != keys.a[i - 1].key) continue;
+        g2 = 3 * (g / 3) + (g + 1) % 3;
+        h2 = 3 * (h / 3) + (h + 1) % 3;
+        same = tri[g] == tri[h];
+        embi_join(parent, g, same ? h : h2);
+        embi_join(parent, g2, same ? h2 : h);
+    }
+    for (int i = 0; count >= 0 && i < 3 * n; i++)
+        if (parent[i] == i && embi_repeated(tri + 3 * (i / 3), 3) < 0) fans[tri[i]]++;
+    for (int v = 0; count >= 0 && v < vertex_count; v++)
+        if (fans[v] > 1) embi_fault_add(f, v, -1, -1, -1, (embipc_real)fans[v]);
+    embi_free(m, parent, 3 * n, sizeof *parent);
+    embi_free(m, fans, vertex_count, sizeof *fans);
+    embi_keys_release(m, &keys);
+    return count >= 0;
+}
+
+/* triangles with equal vertices; the earliest of them is `other` of the rest */
+static int embi_double_triangles(embi_memory *m, const int *tri, int n, embi_faults *f)
+{
+    embi_keys keys = {NULL, NULL, 0, 0};
+    int ok = embi_sort_faces(m, &keys, tri, n), first = 0;
+    for (int i = 1; ok && i < n; i++) {
+        int t = keys.a[i].value;
+        if (!embi_same_face(tri + 3 * keys.a[first].value, tri + 3 * t)) first = i;
+        else if (embi_repeated(tri + 3 * t, 3) < 0)
+            embi_fault_add(f, t, keys.a[first].value, -1, -1, 0);
+    }
+    embi_keys_release(m, &keys);
+    return ok;
+}
+
+static int embi_unused(embi_memory *m, int vertex_count, const int *element, int n, embi_faults *f)
+{
+    unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
+    if (!used) return 0;
+    for (int i = 0; i < n; i++) used[element[i]] = 1;
+    for (int i = 0; i < vertex_count; i++)
+        if (!used[i]) embi_fault_add(f, i, -1, -1, -1, 0);
+    embi_free(m, used, vertex_count, 1);
+    return 1;
+}
+
+/* COLLAPSED, FLAT and INVERTED: each element by itself */
+static void embi_shape_faults(const embipc_real *x, const int *element, int n, int corners,
+                              embipc_fault_kind kind, embi_faults *f)
+{
+    for (int t = 0; t < n; t++) {
+        const int *v = element + (size_t)corners * (size_t)t;
+        int twice = embi_repeated(v, corners), bad;
+        embipc_real shape = 0;
+        if (kind == EMBIPC_FAULT_COLLAPSED) {
+            if (twice >= 0) embi_fault_add(f, t, twice, -1, -1, 0);
+            continue;
+        }
+        if (twice >= 0) continue;
+        shape = corners == 3 ? embi_triangle_shape(x, v) : embi_tet_shape(x, v);
+        bad = kind == EMBIPC_FAULT_FLAT ? !(embi_abs(shape) > EMBI_FLAT) : shape < -EMBI_FLAT;
+        if (bad) embi_fault_add(f, t, -1, -1, -1, shape);
+    }
+}
+
+static int embi_faults_init(embi_faults *f, embipc_fault *list, int capacity, int count)
+{
+    f->list = list;
+    f->capacity = capacity;
+    f->count = 0;
+    return capacity >= 0 && (list || !capacity) && count <= EMBI_MAX_ELEMENTS;
+}
+
+EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                                     embipc_fault_kind kind, embipc_fault *fault, int capacity)
+{
+    embi_memory m;
+    embi_faults f;
+    int ok = 1;
+    if (!embi_faults_init(&f, fault, capacity, tri_count)) return -1;
+    if (embi_arrays_usable(x, vertex_count, tri, tri_count, 3) != EMBIPC_OK) return -1;
+    embi_memory_init(&m, NULL);
+    switch (kind) {
+    case EMBIPC_FAULT_UNUSED: ok = embi_unused(&m, vertex_count, tri, 3 * tri_count, &f); break;
+    case EMBIPC_FAULT_DOUBLE: ok = embi_double_triangles(&m, tri, tri_count, &f); break;
+    case EMBIPC_FAULT_PINCHED: ok = embi_pinched(&m, tri, tri_count, vertex_count, &f); break;
+    case EMBIPC_FAULT_COLLAPSED:
+    case EMBIPC_FAULT_FLAT: embi_shape_faults(x, tri, tri_count, 3, kind, &f); break;
+    case EMBIPC_FAULT_INVERTED: break;   /* triangles have no volume to invert */
+    case EMBIPC_FAULT_CROWDED:
+    case EMBIPC_FAULT_TURNED:
+    case EMBIPC_FAULT_BORDER:
+    case EMBIPC_FAULT_FOLDED: ok = embi_edge_faults(&m, x, tri, tri_count, kind, &f); break;
+    default: ok = 0;
+    }
+    return ok ? f.count : -1;
+}
+
+/* DOUBLE, CROWDED and TURNED, by way of the sorted faces */
+static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_fault_kind kind,
+                                embi_faults *f)
+{
+    embi_keys keys = {NULL, NULL, 0, 0};
+    int *face = (int *)embi_alloc(m, 12 * n, sizeof *face), ok;
+    if (face) embi_tet_faces(face, tets, n);
+    ok = face && embi_sort_faces(m, &keys, face, 4 * n);
+    for (int i = 0, end; ok && i < 4 * n; i = end) {
+        for (end = i + 1; end < 4 * n && embi_same_face(face + 3 * keys.a[i].value,
+                                                        face + 3 * keys.a[end].value);) end++;
+        if (kind == EMBIPC_FAULT_CROWDED && end - i > 2)
+            embi_fault_add(f, keys.a[i].value / 4, keys.a[i + 1].value / 4, -1, -1, (embipc_real)(end - i));
+        for (int j = i + 1; j < end && kind != EMBIPC_FAULT_CROWDED; j++) {
+            int a = keys.a[i].value, b = keys.a[j].value, p = tets[a], q = tets[b], *g = face + 3 * a;
+            /* equal tets share four faces: counted at the one opposite to the largest node */
+            if (kind == EMBIPC_FAULT_DOUBLE && p == q && p > g[0] && p > g[1] && p > g[2])
+                embi_fault_add(f, b / 4, a / 4, -1, -1, 0);
+            if (kind == EMBIPC_FAULT_TURNED && p != q && end - i == 2 && embi_same_sense(g, face + 3 * b))
+                embi_fault_add(f, b / 4, a / 4, -1, -1, 0);
+        }
+    }
+    embi_free(m, face, 12 * n, sizeof *face);
+    embi_keys_release(m, &keys);
+    return ok;
+}
+
+EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
+                                  embipc_fault_kind kind, embipc_fault *fault, int capacity)
+{
+    embi_memory m;
+    embi_faults f;
+    int ok = 1;
+    if (!embi_faults_init(&f, fault, capacity, tet_count)) return -1;
+    if (embi_arrays_usable(x, vertex_count, tets, tet_count, 4) != EMBIPC_OK) return -1;
+    embi_memory_init(&m, NULL);
+    switch (kind) {
+    case EMBIPC_FAULT_UNUSED: ok = embi_unused(&m, vertex_count, tets, 4 * tet_count, &f); break;
+    case EMBIPC_FAULT_COLLAPSED:
+    case EMBIPC_FAULT_FLAT:
+    case EMBIPC_FAULT_INVERTED: embi_shape_faults(x, tets, tet_count, 4, kind, &f); break;
+    case EMBIPC_FAULT_DOUBLE:
+    case EMBIPC_FAULT_CROWDED:
+    case EMBIPC_FAULT_TURNED: ok = embi_tet_face_faults(&m, tets, tet_count, kind, &f); break;
+    case EMBIPC_FAULT_BORDER:
+    case EMBIPC_FAULT_FOLDED:
+    case EMBIPC_FAULT_PINCHED: break;   /* of surfaces */
+    default: ok = 0;
+    }
+    return ok ? f.count : -1;
+}
+
+/* ---- Parts ---- */
+
+/* label[t]: the smallest triangle of t's part. only_pairs: edges of more than two triangles join nobody. */
+static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int n, int only_pairs, int *label)
+{
+    int count = embi_sound_half_edges(m, keys, tri, n);
+    if (count < 0) return -1;
+    for (int t = 0; t < n; t++) label[t] = t;
+    for (int i = 0, end; i < count; i = end) {
+        end = embi_run_end(keys->a, count, i);
+        for (int j = i + 1; j < end && (!only_pairs || end - i == 2); j++)
+            embi_join(label, keys->a[i].value / 3, keys->a[j].value / 3);
+    }
+    for (int t = 0; t < n; t++) label[t] = embi_root(label, t);
+    return count;
+}
+
+static embipc_real embi_triangle_area(const embipc_real *x, const int v[3])
+{
+    embipc_real u[3], w[3], c[3];
+    embi_sub(u, x + 3 * (size_t)v[1], x + 3 * (size_t)v[0]);
+    embi_sub(w, x + 3 * (size_t)v[2], x + 3 * (size_t)v[0]);
+    embi_cross(c, u, w);
+    return embi_norm(c) / 2;
+}
+
+static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const int v[3])
+{
+    embi_set(p, 0, 0, 0);
+    for (int i = 0; i < 3; i++) embi_axpy(p, 1.0 / 3, x + 3 * (size_t)v[i]);
+}
+
+/* Area, volume and counts of every part, kept at its smallest triangle: full (n) is zeroed. */
+static void embi_measure_parts(const embipc_real *x, const int *tri, int n, const int *label,
+                               const embi_key *k, int edges, embipc_part *full)
+{
+    for (int t = 0; t < n; t++) {
+        embipc_part *p = full + label[t];
+        const embipc_real *o = x + 3 * (size_t)tri[3 * label[t]];
+        p->triangle = label[t];
+        p->triangle_count++;
+        p->area += embi_triangle_area(x, tri + 3 * t);
+        p->volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
+                                  x + 3 * (size_t)tri[3 * t + 2]) / 6;
+    }
+    for (int i = 0, end; i < edges; i = end) {
+        embipc_part *p = full + label[k[i].value / 3];
+        end = embi_run_end(k, edges, i);
+        if (end - i == 1) p->border_edges++;
+        else if (end - i > 2 || tri[k[i].value] == tri[k[i + 1].value]) p->bad_edges++;
+    }
+}
+
+EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                                    int *part, embipc_part *list, int capacity)
+{
+    embi_memory m;
+    embi_keys keys = {NULL, NULL, 0, 0};
+    int n = tri_count, count = 0, edges = -1, *label;
+    embipc_part *full;
+    if (capacity < 0 || (capacity && !list)) return -1;
+    if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
+    embi_memory_init(&m, NULL);
+    label = (int *)embi_alloc(&m, n, sizeof *label);
+    full = (embipc_part *)embi_alloc(&m, n, sizeof *full);
+    if (label && full) edges = embi_label_parts(&m, &keys, tri, n, 0, label);
+    if (edges >= 0) embi_measure_parts(x, tri, n, label, keys.a, edges, full);
+    for (int t = 0; edges >= 0 && t < n; t++) {
+        embipc_part *p = full + t;
+        embipc_real middle[3];
+        if (label[t] != t) continue;
+        if (embi_repeated(tri + 3 * t, 3) >= 0) { p->triangle = -1; continue; }
+        embi_triangle_middle(middle, x, tri + 3 * t);
+        p->inside_out = p->volume < 0 && p->border_edges + p->bad_edges == 0 &&
+                        embi_winding(middle, x, tri, n, label, t) < 0.5;
+        if (count < capacity) list[count] = *p;
+        p->triangle = count++;   /* now its number in the list */
+    }
+    for (int t = 0; edges >= 0 && part && t < n; t++) part[t] = full[label[t]].triangle;
+    embi_free(&m, label, n, sizeof *label);
+    embi_free(&m, full, n, sizeof *full);
+    embi_keys_release(&m, &keys);
+    return edges >= 0 ? count : -1;
+}
+
+/* ---- Orientation ---- */
+
+/* The half-edges of edges with exactly two triangles, as pairs: mate[h] is the other one, or -1. */
+static int embi_mates(embi_memory *m, const int *tri, int n, int *mate)
+{
+    embi_keys keys = {NULL, NULL, 0, 0};
+    int count = embi_sound_half_edges(m, &keys, tri, n);
+    for (int h = 0; h < 3 * n; h++) mate[h] = -1;
+    for (int i = 0, end; i < count; i = end) {
+        end = embi_run_end(keys.a, count, i);
+        if (end - i != 2) continue;
+        mate[keys.a[i].value] = keys.a[i + 1].value;
+        mate[keys.a[i + 1].value] = keys.a[i].value;
+    }
+    embi_keys_release(m, &keys);
+    return count >= 0;
+}
+
+/* turn[t] = 1 where t must be turned to agree with the others of its part; the fewer are. label: parts;
+ * queue (n): scratch. */
+static void embi_agree(const int *tri, int n, const int *mate, int *label, unsigned char *turn, int *queue)
+{
+    for (int t = 0; t < n; t++) label[t] = -1;
+    for (int t = 0; t < n; t++) {
+        int head = 0, tail = 0, turned = 0;
+        if (label[t] >= 0) continue;
+        label[t] = t;
+        queue[tail++] = t;
+        while (head < tail) {
+            int u = queue[head++];
+            turned += turn[u];
+            for (int h = 3 * u; h < 3 * u + 3; h++) {
+                int w = mate[h] / 3;
+                if (mate[h] < 0 || label[w] >= 0) continue;
+                label[w] = t;
+                turn[w] = (unsigned char)(turn[u] ^ (tri[h] == tri[mate[h]]));
+                queue[tail++] = w;
+            }
+        }
+        for (int i = 0; i < tail && 2 * turned > tail; i++) turn[queue[i]] = !turn[queue[i]];
+    }
+}
+
+static void embi_turn(int *t)
+{
+    int swap = t[1];
+    t[1] = t[2];
+    t[2] = swap;
+}
+
+/* A closed part, for the question which of them lies in which. */
+typedef struct embi_shell {
+    embipc_real box[6], volume, p[3];   /* p: in the middle of one of its triangles */
+    int first, count;                   /* its triangles: order[first .. first + count - 1] */
+    int closed, depth, outer, turn;     /* outer: the smallest shell around it */
+} embi_shell;
+
+/* the winding number of one shell about p */
+static embipc_real embi_shell_winding(const embi_shell *s, const embipc_real p[3], const embipc_real *x,
+                                      const int *tri, const int *order)
+{
+    embipc_real sum = 0;
+    for (int k = 0; k < 3; k++)
+        if (p[k] < s->box[k] || p[k] > s->box[3 + k]) return 0;
+    for (int i = s->first; i < s->first + s->count; i++)
+        sum += embi_winding(p, x, tri + 3 * order[i], 1, NULL, 0);
+    return sum;
+}
+
+/* Which closed shells are to be turned: those in an even number of others whose volume is negative, and those
+ * in an odd number when the smallest around them is. */
+static void embi_turn_shells(embi_shell *s, int n, const embipc_real *x, const int *tri, const int *order)
+{
+    for (int i = 0; i < n; i++) {
+        s[i].outer = -1;
+        for (int j = 0; j < n && s[i].closed; j++) {
+            if (j == i || !s[j].closed) continue;
+            if (!(embi_abs(embi_shell_winding(s + j, s[i].p, x, tri, order)) > 0.5)) continue;
+            s[i].depth++;
+            if (s[i].outer < 0 || embi_abs(s[j].volume) < embi_abs(s[s[i].outer].volume)) s[i].outer = j;
+        }
+        s[i].turn = s[i].closed && s[i].depth % 2 == 0 && s[i].volume < 0;
+    }
+    for (int i = 0; i < n; i++)
+        if (s[i].depth % 2) s[i].turn = s[s[i].outer].turn;
+}
+
+/* shells of the parts in label, and order: their triangles, part by part. Returns their number. */
+static int embi_collect_shells(const embipc_real *x, const int *tri, int n, const int *mate, const int *label,
+                               embi_shell *shell, int *number, int *order)
+{
+    int count = 0, first = 0;
+    for (int t = 0; t < n; t++) {
+        if (label[t] == t) {
+            memset(shell + count, 0, sizeof *shell);
+            shell[count].closed = 1;
+            embi_triangle_middle(shell[count].p, x, tri + 3 * t);
+            embi_box_indexed(shell[count].box, shell[count].box + 3, x, tri + 3 * t, 3);
+            number[t] = count++;
+        }
+        shell[number[label[t]]].count++;
+    }
+    for (int i = 0; i < count; first += shell[i++].count) shell[i].first = first;
+    for (int i = 0; i < count; i++) shell[i].count = 0;
+    for (int t = 0; t < n; t++) {
+        embi_shell *s = shell + number[label[t]];
+        const embipc_real *o = x + 3 * (size_t)tri[3 * label[t]];
+        order[s->first + s->count++] = t;
+        s->volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
+                                  x + 3 * (size_t)tri[3 * t + 2]) / 6;
+        for (int i = 0; i < 3; i++) {
+            const embipc_real *p = x + 3 * (size_t)tri[3 * t + i];
+            for (int k = 0; k < 3; k++) {
+                s->box[k] = embi_min(s->box[k], p[k]);
+                s->box[3 + k] = embi_max(s->box[3 + k], p[k]);
+            }
+            /* the neighbour must be there, and must agree by now */
+            if (mate[3 * t + i] < 0 || tri[3 * t + i] == tri[mate[3 * t + i]]) s->closed = 0;
+        }
+    }
+    return count;
+}
+
+EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count)
+{
+    embi_memory m;
+    int n = tri_count, count = -1, shells, *mate, *label, *queue, *number;
+    unsigned char *turn;
+    embi_shell *shell;
+    if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
+    embi_memory_init(&m, NULL);
+    mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
+    label = (int *)embi_alloc(&m, n, sizeof *label);
+    queue = (int *)embi_alloc(&m, n, sizeof *queue);
+    number = (int *)embi_alloc(&m, n, sizeof *number);
+    turn = (unsigned char *)embi_alloc(&m, n, 1);
+    shell = (embi_shell *)embi_alloc(&m, n, sizeof *shell);
+    if (!m.failed && embi_mates(&m, tri, n, mate)) {
+        embi_agree(tri, n, mate, label, turn, queue);
+        for (int t = 0; t < n; t++)
+            if (turn[t]) embi_turn(tri + 3 * t);
+        if (embi_mates(&m, tri, n, mate)) {   /* turning renamed the half-edges */
+            count = 0;
+            shells = embi_collect_shells(x, tri, n, mate, label, shell, number, queue);
+            embi_turn_shells(shell, shells, x, tri, queue);
+        }
+        for (int t = 0; t < n; t++) {
+            int again = count == 0 ? shell[number[label[t]]].turn : turn[t];   /* no memory: all back */
+            if (again) embi_turn(tri + 3 * t);
+            turn[t] = (unsigned char)(turn[t] ^ again);
+        }
+        for (int t = 0; t < n && count >= 0; t++) count += turn[t];
+    }
+    embi_free(&m, mate, 3 * n, sizeof *mate);
+    embi_free(&m, label, n, sizeof *label);
+    embi_free(&m, queue, n, sizeof *queue);
+    embi_free(&m, number, n, sizeof *number);
+    embi_free(&m, turn, n, 1);
+    embi_free(&m, shell, n, sizeof *shell);
+    return count;
+}
+
+/* ---- Holes ---- */
+
+/* The borders of a surface, walked so as the triangles of a lid would run: against the half-edge. */
+typedef struct embi_loops {
+    int *half, *start;       /* half-edges loop by loop; where each begins (count + 1) */
+    int count, edges;        /* loops, and border edges in all */
+    int half_cap, start_cap, walk_cap, at_cap;
+    int *walk, *at;          /* the walk under way; by place in keys: where the walk left from there, or -1 */
+    embi_keys keys;          /* border half-edges by the vertex the lid leaves from */
+} embi_loops;
+
+static void embi_loops_release(embi_memory *m, embi_loops *l)
+{
+    EMBI_RELEASE(m, l->half, l->half_cap);
+    EMBI_RELEASE(m, l->start, l->start_cap);
+    EMBI_RELEASE(m, l->walk, l->walk_cap);
+    EMBI_RELEASE(m, l->at, l->at_cap);
+    embi_keys_release(m, &l->keys);
+}
+
+static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 : h + 1]; }
+
+/* the border half-edges into l->keys, sorted by their end vertex */
+static int embi_collect_borders(embi_memory *m, embi_loops *l, const int *tri, int n)
+{
+    int count = embi_sound_half_edges(m, &l->keys, tri, n);
+    embi_key *k = l->keys.a;
+    if (count < 0) return 0;
+    l->edges = 0;
+    for (int i = 0, end; i < count; i = end) {
+        end = embi_run_end(k, count, i);
+        if (end - i != 1) continue;
+        k[l->edges].value = k[i].value;
+        k[l->edges++].key = (embi_u64)(unsigned)embi_half_end(tri, k[i].value);
+    }
+    embi_sort_keys(k, l->keys.tmp, l->edges);
+    return EMBI_GROW(m, int, l->half, l->half_cap, l->edges) &&
+           EMBI_GROW(m, int, l->start, l->start_cap, l->edges + 1) &&
+           EMBI_GROW(m, int, l->walk, l->walk_cap, l->edges) &&
+           EMBI_GROW(m, int, l->at, l->at_cap, l->edges);
+}
+
+/* Walks from place `first` of the keys until no border leads on. Whenever the walk meets itself, what lies
+ * between is a loop. A half-edge that was walked has value -1 - itself. */
+static void embi_walk_border(embi_loops *l, const int *tri, int first, int *used)
+{
+    embi_key *k = l->keys.a;
+    int top = 0, place = first;
+    l->at[place] = 0;
+    for (;;) {
+        int i = place, h, to, next;
+        while (i < l->edges && k[i].key == k[place].key && k[i].value < 0) i++;
+        if (i == l->edges || k[i].key != k[place].key) break;
+        h = k[i].value;
+        k[i].value = -1 - h;
+        l->walk[top++] = h;
+        to = tri[h];
+        next = embi_lower_bound(k, l->edges, (embi_u64)(unsigned)to);
+        if (next == l->edges || k[next].key != (embi_u64)(unsigned)to) break;   /* leads nowhere */
+        place = next;
+        if (l->at[place] < 0) { l->at[place] = top; continue; }
+        for (int j = l->at[place]; j < top; j++) {
+            int left = embi_lower_bound(k, l->edges, (embi_u64)(unsigned)embi_half_end(tri, l->walk[j]));
+            if (j > l->at[place]) l->at[left] = -1;
+            l->half[(*used)++] = l->walk[j];
+        }
+        top = l->at[place];
+        l->start[++l->count] = *used;
+    }
+    for (int j = 0; j < top; j++)
+        l->at[embi_lower_bound(k, l->edges, (embi_u64)(unsigned)embi_half_end(tri, l->walk[j]))] = -1;
+    l->at[place] = l->at[first] = -1;
+}
+
+static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n)
+{
+    int used = 0;
+    memset(l, 0, sizeof *l);
+    if (!embi_collect_borders(m, l, tri, n)) return 0;
+    for (int i = 0; i < l->edges; i++) l->at[i] = -1;
+    l->start[0] = 0;
+    for (int i = 0; i < l->edges; i++)
+        if (l->keys.a[i].value >= 0)
+            embi_walk_border(l, tri, embi_lower_bound(l->keys.a, l->edges, l->keys.a[i].key), &used);
+    return 1;
+}
+
+EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, int *start, int capacity)
+{
+    embi_memory m;
+    embi_loops l;
+    int count = -1;
+    if (tri_count < 0 || tri_count > EMBI_MAX_ELEMENTS || (tri_count && !tri) || capacity < 0) return -1;
+    if (capacity && (!vertex || !start)) return -1;
+    for (int i = 0; i < 3 * tri_count; i++)
+        if (tri[i] < 0) return -1;
+    embi_memory_init(&m, NULL);
+    if (embi_loops_build(&m, &l, tri, tri_count) && (!capacity || l.edges <= capacity)) {
+        count = l.count;
+        for (int i = 0; capacity && i < l.start[count]; i++) vertex[i] = embi_half_end(tri, l.half[i]);
+        for (int i = 0; capacity && i <= count; i++) start[i] = l.start[i];
+    }
+    embi_loops_release(&m, &l);
+    return count;
+}
+
+/* Cuts the polygon v[0..n) into triangles of least area in all, none flat, without diagonals that are edges
+ * of the surface (k[0..edges), sorted): best[i * n + j] for the piece from i to j, where cut[i * n + j] is the
+ * third corner. Returns the area, EMBI_HUGE where there is no such way. */
+static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, const embi_key *k, int edges,
+                                    embipc_real *best, int *cut)
+{
+    for (int length = 1; length < n; length++)
+        for (int i = 0, j = length; j < n; i++, j++) {
+            embi_u64 edge = embi_pack(embi_min_int(v[i], v[j]), embi_max_int(v[i], v[j]));
+            int at = length > 1 && length < n - 1 ? embi_lower_bound(k, edges, edge) : edges;
+            best[i * n + j] = length == 1 ? (embipc_real)0 : EMBI_HUGE;
+            cut[i * n + j] = -1;
+            if (at < edges && k[at].key == edge) continue;
+            for (int c = i + 1; c < j; c++) {
+                embipc_real area = best[i * n + c] + best[c * n + j];
+                int t[3];
+                t[0] = v[i]; t[1] = v[c]; t[2] = v[j];
+                if (!(area < best[i * n + j]) || !(embi_triangle_shape(x, t) > EMBI_FLAT)) continue;
+                area += embi_triangle_area(x, t);
+                if (!(area < best[i * n + j])) continue;
+                best[i * n + j] = area;
+                cut[i * n + j] = c;
+            }
+        }
+    return best[n - 1];
+}
+
+/* the triangles of the cut, appended to lid while they fit; stack (2 n): scratch. Returns the new count. */
+static int embi_emit_polygon(const int *v, int n, const int *cut, int *stack, int *lid, int capacity,
+                             int count)
+{
+    int top = 0;
+    stack[top++] = 0;
+    stack[top++] = n - 1;
+    while (top > 0) {
+        int j = stack[--top], i = stack[--top], c = cut[i * n + j];
+        if (j - i < 2) continue;
+        if (count < capacity) {
+            lid[3 * count] = v[i];
+            lid[3 * count + 1] = v[c];
+            lid[3 * count + 2] = v[j];
+        }
+        count++;
+        stack[top++] = i; stack[top++] = c;
+        stack[top++] = c; stack[top++] = j;
+    }
+    return count;
+}
+
+#define EMBI_LARGEST_HOLE 512
+
+EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                                   int max_edges, int *lid, int capacity, int *filled)
+{
+    embi_memory m;
+    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_loops l;
+    int n = tri_count, most = embi_min_int(embi_max_int(max_edges, 3), EMBI_LARGEST_HOLE);
+    int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;   /* v: polygon, and stack */
+    embipc_real *area, *best;
+    if (capacity < 0 || (capacity && !lid)) return -1;
+    if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
+    embi_memory_init(&m, NULL);
+    memset(&l, 0, sizeof l);
+    label = (int *)embi_alloc(&m, n, sizeof *label);
+    area = (embipc_real *)embi_alloc(&m, n, sizeof *area);
+    best = (embipc_real *)embi_alloc(&m, square, sizeof *best);
+    cut = (int *)embi_alloc(&m, square, sizeof *cut);
+    v = (int *)embi_alloc(&m, 5 * most, sizeof *v);
+    if (!m.failed && embi_loops_build(&m, &l, tri, n)) edges = embi_label_parts(&m, &keys, tri, n, 0, label);
+    for (int t = 0; edges >= 0 && t < n; t++) area[label[t]] += embi_triangle_area(x, tri + 3 * t);
+    for (int i = 0; edges >= 0 && i < l.count; i++) {
+        const int *half = l.half + l.start[i];
+        int size = l.start[i + 1] - l.start[i];
+        if (size < 3 || size > max_edges || size > most) continue;
+        for (int j = 0; j < size; j++) v[j] = embi_half_end(tri, half[j]);
+        if (!(embi_cut_polygon(x, v, size, keys.a, edges, best, cut) <= area[label[half[0] / 3]] / 2))
+            continue;
+        count = embi_emit_polygon(v, size, cut, v + most, lid, capacity, count);
+        lids++;
+    }
+    if (filled) *filled = lids;
+    embi_free(&m, label, n, sizeof *label);
+    embi_free(&m, area, n, sizeof *area);
+    embi_free(&m, best, square, sizeof *best);
+    embi_free(&m, cut, square, sizeof *cut);
+    embi_free(&m, v, 5 * most, sizeof *v);
+    embi_loops_release(&m, &l);
+    embi_keys_release(&m, &keys);
+    return edges >= 0 ? count : -1;
 }
 
 /* ==== 12. Embedding ==================================================================================
@@ -5887,19 +6786,6 @@ static void embi_elastic_block(const embi_elastic *s, int t, int a, int b, const
                 V * (s->mu * rb[i] * ra[k] + lambda * ra[i] * rb[k]) + (i == k ? shear : (embipc_real)0);
 }
 
-/* Node pairs that K couples, appended to pairs (which must have room): 10 per tet, and with averaging
- * all pairs of nodes in the patch of a node. */
-static int embi_elastic_pair_count(const embi_elastic *s)
-{
-    int count = 10 * s->nt;
-    if (s->averaged)
-        for (int a = 0; a < s->n; a++) {
-            int k = s->patch_row[a + 1] - s->patch_row[a];
-            count += 8 * k * (k + 1) ;   /* at most (4 k)(4 k + 1)/2 pairs */
-        }
-    return count;
-}
-
 /* The nodes of the patch of node a, each once, in ascending order of first use; returns how many.
  * mark (n) must be -1 everywhere and is left so. */
 static int embi_elastic_patch(const embi_elastic *s, int a, int *mark, int *nodes)
@@ -5917,6 +6803,19 @@ static int embi_elastic_patch(const embi_elastic *s, int a, int *mark, int *node
     return count;
 }
 
+/* How many pairs embi_elastic_pairs() writes, or -1 when an int cannot tell. */
+static int embi_elastic_pair_count(const embi_elastic *s, int *mark, int *nodes)
+{
+    double count = 10.0 * s->nt;
+    for (int a = 0; a < s->n && s->averaged; a++) {
+        double k = embi_elastic_patch(s, a, mark, nodes);
+        count += k * (k + 1) / 2;
+    }
+    return count < INT_MAX ? (int)count : -1;
+}
+
+/* Node pairs that K couples: 10 per tet, and with averaging all pairs of nodes in the patch of a node. Pairs
+ * come more than once. Returns their number. */
 static int embi_elastic_pairs(const embi_elastic *s, int *mark, int *nodes, embi_key *pairs)
 {
     int count = 0;
@@ -6783,7 +7682,17 @@ typedef struct embi_candidate {
     int edge_edge;
     embipc_real dhat, xi;        /* activation distance and thickness of this very pair, m */
     embipc_real mollify;         /* eps of the edge-edge mollifier, m^4; 0 for point-triangle */
+    embipc_real apart;           /* distance once displaced by the middle of the range, m */
 } embi_candidate;
+
+/* Its closest points at the present positions, and what they were last used for. */
+typedef struct embi_closest {
+    embipc_real d, w[4];
+    int mask;
+    int stamp;                   /* of the evaluation they are from */
+    embipc_real stiffness;       /* kappa m b'' now, N/m; 0 when it is not active */
+    embipc_real in_matrix;       /* what it was when the system was last factored */
+} embi_closest;
 
 /* What holds for all candidates of a pair of bodies. */
 typedef struct embi_pair_rule {
@@ -6800,17 +7709,39 @@ static embipc_real embi_closest_distance(const embipc_real p[12], int edge_edge,
     return edge_edge ? embi_edge_edge(p, w, mask) : embi_point_triangle(p, w, mask);
 }
 
-/* box of n points of x, grown by reach */
-static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n, embipc_real reach)
+/* How the first surface may move against the second, and how near counts. */
+typedef struct embi_approach {
+    embipc_real mid[3], half[3];   /* displacements mid +- half, m */
+    embipc_real radius;            /* |half| */
+    embipc_real reach;             /* m */
+} embi_approach;
+
+static embi_approach embi_approach_of(const embipc_real range[6], embipc_real reach)
 {
+    embi_approach t;
     for (int i = 0; i < 3; i++) {
-        embipc_real lo = x[3 * v[0] + i], hi = lo;
-        for (int k = 1; k < n; k++) {
-            lo = embi_min(lo, x[3 * v[k] + i]);
-            hi = embi_max(hi, x[3 * v[k] + i]);
-        }
-        box[i] = lo - reach;
-        box[3 + i] = hi + reach;
+        t.mid[i] = (range[i] + range[3 + i]) / 2;
+        t.half[i] = (range[3 + i] - range[i]) / 2 * (1 + 8 * EMBI_EPS);
+    }
+    t.radius = embi_norm(t.half);
+    t.reach = reach * (1 + 8 * EMBI_EPS);
+    return t;
+}
+
+static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
+{
+    embi_box_clear(box);
+    for (int k = 0; k < n; k++) embi_box_add(box, x + 3 * v[k]);
+}
+
+/* Where a point of the first surface must be to come within reach of the box of n points of the second. */
+static void embi_approach_box(const embi_approach *t, const embipc_real *x, const int *v, int n,
+                              embipc_real box[6])
+{
+    embi_box_of(box, x, v, n);
+    for (int i = 0; i < 3; i++) {
+        box[i] -= t->mid[i] + t->half[i] + t->reach;
+        box[3 + i] -= t->mid[i] - t->half[i] - t->reach;
     }
 }
 
@@ -6819,23 +7750,27 @@ static int embi_boxes_touch(const embipc_real a[6], const embipc_real b[6])
     return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
 }
 
-/* Appends the pair to the list if it can come within reach of its activation distance; v: vertices in the
- * numbering of a (first side) and b. Pairs of one body keep their distance at rest: half of it caps dhat, so
- * that no mesh, however fine, pushes itself apart at rest. */
+/* Appends the pair to the list if it can come within reach; v: vertices in the numbering of a (first side)
+ * and b. The whole distance counts from the middle of the displacements: |p + mid + r - q| >= |p + mid - q|
+ * - |half|. Pairs of one body keep their distance at rest: half of it caps dhat, so that no mesh, however
+ * fine, pushes itself apart at rest. */
 static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_surface *b, const int v[4],
-                              int edge_edge, const embi_pair_rule *rule, embipc_real travel,
+                              int edge_edge, const embi_pair_rule *rule, const embi_approach *t,
                               embi_candidate **list, int *count, int *cap)
 {
-    embipc_real p[12], w[4], ea[3], eb[3], rest, reach;
+    embipc_real p[12], w[4], ea[3], eb[3], rest, apart;
     embi_candidate *c;
     int mask, split = edge_edge ? 2 : 1, self = a->base == b->base;
     if (self)
         for (int i = 0; i < split; i++)
             for (int j = split; j < 4; j++)
                 if (v[i] == v[j]) return 1;
-    for (int k = 0; k < 4; k++) embi_copy(p + 3 * k, (k < split ? a->x : b->x) + 3 * v[k]);
-    reach = rule->dhat + rule->xi + travel;
-    if (embi_closest_distance(p, edge_edge, w, &mask) > reach) return 1;
+    for (int k = 0; k < 4; k++) {
+        embi_copy(p + 3 * k, (k < split ? a->x : b->x) + 3 * v[k]);
+        if (k < split) embi_add(p + 3 * k, p + 3 * k, t->mid);
+    }
+    apart = embi_closest_distance(p, edge_edge, w, &mask);
+    if (apart > t->reach + t->radius) return 1;
     if (!EMBI_GROW(m, embi_candidate, *list, *cap, *count + 1)) return 0;
     c = *list + (*count)++;
     for (int k = 0; k < 4; k++) c->v[k] = v[k] + (k < split ? a->base : b->base);
@@ -6843,6 +7778,7 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     c->dhat = rule->dhat;
     c->xi = rule->xi;
     c->mollify = 0;
+    c->apart = apart;
     for (int k = 0; k < 4; k++) embi_copy(p + 3 * k, (k < split ? a->rest : b->rest) + 3 * v[k]);
     if (self) {
         rest = embi_closest_distance(p, edge_edge, w, &mask);
@@ -6857,28 +7793,29 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     return 1;
 }
 
-/* Appends the point-triangle candidates of the vertices that triangle ta of a owns against tb of b. */
+/* Appends the point-triangle candidates of the vertices that triangle ta of a owns against tb of b; near_b:
+ * the box for points of a around tb. */
 static int embi_candidates_points(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta,
-                                  int tb, const embipc_real box_b[6], const embi_pair_rule *rule,
-                                  embipc_real travel, embi_candidate **list, int *count, int *cap)
+                                  int tb, const embipc_real near_b[6], const embi_pair_rule *rule,
+                                  const embi_approach *t, embi_candidate **list, int *count, int *cap)
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     for (int i = 0; i < 3; i++) {
         const embipc_real *p = a->x + 3 * A[i];
         int v[4];
-        if (!(a->bvh->own[ta] & (1 << i)) || p[0] < box_b[0] || p[0] > box_b[3] || p[1] < box_b[1] ||
-            p[1] > box_b[4] || p[2] < box_b[2] || p[2] > box_b[5])
+        if (!(a->bvh->own[ta] & (1 << i)) || p[0] < near_b[0] || p[0] > near_b[3] || p[1] < near_b[1] ||
+            p[1] > near_b[4] || p[2] < near_b[2] || p[2] > near_b[5])
             continue;
         v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
-        if (!embi_candidate_add(m, a, b, v, 0, rule, travel, list, count, cap)) return 0;
+        if (!embi_candidate_add(m, a, b, v, 0, rule, t, list, count, cap)) return 0;
     }
     return 1;
 }
 
 /* Appends the edge-edge candidates of the edges that the two triangles own. */
 static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta, int tb,
-                                 const embipc_real box_b[6], const embi_pair_rule *rule, embipc_real travel,
-                                 embi_candidate **list, int *count, int *cap)
+                                 const embipc_real near_b[6], const embi_pair_rule *rule,
+                                 const embi_approach *t, embi_candidate **list, int *count, int *cap)
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     for (int i = 0; i < 3; i++) {
@@ -6886,37 +7823,38 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
         embipc_real box[6], other[6];
         if (!(a->bvh->own[ta] & (8 << i))) continue;
         v[0] = A[i]; v[1] = A[(i + 1) % 3];
-        embi_box_of(box, a->x, v, 2, 0);
-        if (!embi_boxes_touch(box, box_b)) continue;
+        embi_box_of(box, a->x, v, 2);
+        if (!embi_boxes_touch(box, near_b)) continue;
         for (int j = 0; j < 3; j++) {
             if (!(b->bvh->own[tb] & (8 << j))) continue;
             v[2] = B[j]; v[3] = B[(j + 1) % 3];
-            embi_box_of(other, b->x, v + 2, 2, rule->dhat + rule->xi + travel);
+            embi_approach_box(t, b->x, v + 2, 2, other);
             if (embi_boxes_touch(box, other) &&
-                !embi_candidate_add(m, a, b, v, 1, rule, travel, list, count, cap))
+                !embi_candidate_add(m, a, b, v, 1, rule, t, list, count, cap))
                 return 0;
         }
     }
     return 1;
 }
 
-/* Appends the candidates of all triangle pairs in keys. travel bounds the relative displacement foreseen.
- * Boxes are tried before distances. */
+/* Appends the candidates of all triangle pairs in keys: what comes within reach when a is displaced against b
+ * by anything in range. Boxes are tried before distances. */
 static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
-                           int key_count, const embi_pair_rule *rule, embipc_real travel,
-                           embi_candidate **list, int *count, int *cap)
+                           int key_count, const embi_pair_rule *rule, const embipc_real range[6],
+                           embipc_real reach, embi_candidate **list, int *count, int *cap)
 {
-    embipc_real reach = rule->dhat + rule->xi + travel;
+    embi_approach t = embi_approach_of(range, reach), back = t;
+    embi_scale(back.mid, -1, t.mid);
     for (int n = 0; n < key_count; n++) {
         int ta = (int)(keys[n].key >> 32), tb = (int)(keys[n].key & 0xffffffffu);
-        embipc_real box_a[6], box_b[6], wide_a[6];
-        embi_box_of(box_a, a->x, a->tri + 3 * ta, 3, 0);
-        embi_box_of(box_b, b->x, b->tri + 3 * tb, 3, reach);
-        if (!embi_boxes_touch(box_a, box_b)) continue;
-        for (int i = 0; i < 6; i++) wide_a[i] = box_a[i] + (i < 3 ? -reach : reach);
-        if (!embi_candidates_points(m, a, b, ta, tb, box_b, rule, travel, list, count, cap) ||
-            !embi_candidates_points(m, b, a, tb, ta, wide_a, rule, travel, list, count, cap) ||
-            !embi_candidates_edges(m, a, b, ta, tb, box_b, rule, travel, list, count, cap))
+        embipc_real box_a[6], near_a[6], near_b[6];
+        embi_box_of(box_a, a->x, a->tri + 3 * ta, 3);
+        embi_approach_box(&t, b->x, b->tri + 3 * tb, 3, near_b);
+        if (!embi_boxes_touch(box_a, near_b)) continue;
+        embi_approach_box(&back, a->x, a->tri + 3 * ta, 3, near_a);
+        if (!embi_candidates_points(m, a, b, ta, tb, near_b, rule, &t, list, count, cap) ||
+            !embi_candidates_points(m, b, a, tb, ta, near_a, rule, &back, list, count, cap) ||
+            !embi_candidates_edges(m, a, b, ta, tb, near_b, rule, &t, list, count, cap))
             return 0;
     }
     return 1;
@@ -7016,6 +7954,7 @@ typedef struct embi_ccd_path {
     embipc_real x[12], v[12];    /* start, motion over [0, 1] */
     embipc_real xi;              /* separation that g must exceed: minimum, and rounding */
     int edge_edge;
+    const embi_closest *closest; /* of the start, where somebody knows it already; or NULL */
 } embi_ccd_path;
 
 /* A separating direction, found at time t. */
@@ -7064,7 +8003,11 @@ static void embi_ccd_look(const embi_ccd_path *path, embipc_real t, embi_ccd_nor
     embipc_real y[12], w[4], n[3], d;
     int mask;
     for (int k = 0; k < 12; k++) y[k] = path->x[k] + t * path->v[k];
-    d = path->edge_edge ? embi_edge_edge(y, w, &mask) : embi_point_triangle(y, w, &mask);
+    if (t == 0 && path->closest) {
+        memcpy(w, path->closest->w, sizeof w);
+        mask = path->closest->mask;
+        d = path->closest->d;
+    } else d = path->edge_edge ? embi_edge_edge(y, w, &mask) : embi_point_triangle(y, w, &mask);
     c->t = t;
     c->gap = d - path->xi;
     (void)embi_normal(y, w, mask, path->edge_edge, n);
@@ -7176,12 +8119,14 @@ static int embi_ccd_relative(embi_ccd_path *path, embipc_real min_separation, em
     return embi_ccd_search(path, t_max, toi);
 }
 
-/* Contact of x0 + t p within [0, t_max], t_max <= 1. Returns 0 and *toi = t_max when there is none, else 1
- * and a time before it, as embipc_ccd_point_triangle() does. */
+/* Contact of x0 + t p within [0, t_max], t_max <= 1. closest: of the start, may be NULL. Returns 0 and
+ * *toi = t_max when there is none, else 1 and a time before it, as embipc_ccd_point_triangle() does. */
 static int embi_ccd(const embipc_real x0[12], const embipc_real p[12], int edge_edge,
-                    embipc_real min_separation, embipc_real t_max, embipc_real *toi)
+                    const embi_closest *closest, embipc_real min_separation, embipc_real t_max,
+                    embipc_real *toi)
 {
     embi_ccd_path path;
+    path.closest = closest;
     path.edge_edge = edge_edge;
     for (int k = 0; k < 12; k++) {
         path.x[k] = x0[k] - x0[k % 3];
@@ -7195,6 +8140,7 @@ static int embi_ccd_between(const embipc_real x0[12], const embipc_real x1[12], 
                             embipc_real min_separation, embipc_real *toi)
 {
     embi_ccd_path path;
+    path.closest = NULL;
     path.edge_edge = edge_edge;
     for (int k = 0; k < 12; k++) {
         path.x[k] = x0[k] - x0[k % 3];
@@ -7217,7 +8163,7 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
 
 /* ==== 20. Contact ====================================================================================
  * From candidates to forces. The closest points of a pair are fixed combinations of its four vertices:
- *   d = |sum_k w_k x_k|,   dd/dx_k = w_k n          (the weights are optimal: their change counts for nothing)
+ *   d = |sum_k w_k x_k|,   dd/dx_k = w_k n          (the weights are optimal: their change does not count)
  * and with x = J q the gradient by node i is c_i n with one scalar c_i = sum_k w_k J_ki: a contact is a list
  * of at most 16 (node, c_i), one direction n, and a few numbers.
  *   energy kappa m b(d - xi),   gradient c_i kappa m b' n,   Hessian c_i c_j kappa m b'' n n^T
@@ -7238,13 +8184,6 @@ typedef struct embi_rows {
 } embi_rows;
 
 /* Closest points of one candidate at the present positions. */
-typedef struct embi_closest {
-    embipc_real d, w[4];
-    int mask;
-    embipc_real stiffness;       /* kappa m b'' now, N/m; 0 when it is not active */
-    embipc_real in_matrix;       /* what it was when the system was last factored */
-} embi_closest;
-
 typedef struct embi_contact {
     int v[4], mask, edge_edge;
     int pair;                    /* pair of bodies it belongs to */
@@ -7613,6 +8552,9 @@ typedef struct embi_body {
     int driven_nodes, moving;    /* moving: takes part in islands this step */
     embipc_real scale_x; /* largest |coordinate| now, m: what rounding errors of distances scale with */
     embipc_real shift[6];        /* displacements since the start of the step, now: lo, hi */
+    embipc_real stray[6];        /* displacements since known_x, at the positions last evaluated */
+    embipc_real stray_next[6];   /* and at the end of the present direction */
+    embipc_real known[6];        /* displacements from the start of the step to known_x */
     embipc_real shift_next[6];   /* at the end of the present direction */
     embipc_real shift_hull[6];   /* of everything visited and about to be visited */
     embipc_real foreseen;        /* how far the body probably goes in this step, m */
@@ -7624,27 +8566,29 @@ typedef struct embi_body {
 typedef struct embi_pair {
     int a, b;
     embi_pair_rule rule;
-    embipc_real range[6];        /* displacement of a relative to b for which the candidates are complete */
+    embipc_real range[6];        /* displacements of a relative to b since the start of the step for which the
+                                    candidates are complete: where it was, is, and is about to go */
     int first, count;            /* candidates */
+    embipc_real radius;          /* with a slack of at most this, all but those of the near list stay ... */
+    int near_count;              /* ... 2 dhat apart; < 0: no list yet */
 } embi_pair;
 
 typedef struct embi_drive {
     embipc_drive handle;
-    embipc_body owner;
     int body;                    /* its place among the bodies */
-    int whole, node_count, *nodes, node_cap;   /* local node numbers */
+    int node_count, *nodes, node_cap;          /* local node numbers */
     embipc_real *start;          /* their positions at creation, m (3 node_count) */
     embipc_real *keys;
     int start_cap, key_count, key_cap;
     embipc_real centre[3];
-    embipc_real pose[6], pose_next[6],
-        pose_set[6]; /* displacement and rotation vector: reached, aimed at, set */
+    embipc_real pose[6], pose_next[6], pose_set[6];   /* displacement, rotation: reached, aimed at, set */
     int is_set;
     int stages, stage, safe_stage;   /* the step's motion in equal parts; where it is; last rigid pose */
     embipc_real phi, safe_phi;   /* share of the present stage that is done */
     int rotating, done, blocked;
-    embipc_body blocked_by;
-    embipc_real gap, short_m;
+    embipc_body blocked_by;      /* as far as this step knows */
+    embipc_real gap;
+    embipc_drive_state reached;  /* what the last completed step said */
 } embi_drive;
 
 typedef struct embi_state {
@@ -7652,11 +8596,11 @@ typedef struct embi_state {
     embipc_real hh, gravity[3];
     int node_count, vert_count;
     /* per node (3 each) */
-    embipc_real *q, *v, *qn, *vn, *qt, *f, *p, *p_last, *gq, *g, *Ap, *rhs, *target, *trial_q, *safe_q, *start_q,
-        *start_v;
+    embipc_real *q, *v, *qn, *vn, *qt, *f, *p, *p_last, *gq, *g, *Ap, *rhs, *target, *trial_q, *safe_q,
+        *start_q, *start_v;
     int *local, *drive;          /* unknown number in its island or -1; drive or -1 */
     /* per vertex */
-    embipc_real *x, *xn, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force;
+    embipc_real *x, *xn, *known_x, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force;
     int *row_node;
     embipc_real *row_weight;
     unsigned char *row_count;
@@ -7670,15 +8614,17 @@ typedef struct embi_state {
     int drive_count, drive_cap;
     embi_candidate *candidate;
     embi_closest *closest;
-    int candidate_count, candidate_cap, closest_cap;
+    embipc_real *apart;          /* of the candidates, by itself, to be scanned; -EMBI_HUGE: always near */
+    int *near;                   /* near lists of the pairs, counted from their first candidates */
+    int candidate_count, candidate_cap, closest_cap, apart_cap, near_cap;
+    int stamp;                   /* evaluations so far */
     embipc_real *block_alpha;    /* scratch of parallel loops */
     int *block_index;
     int block_alpha_cap, block_index_cap;
     embipc_real *trace;          /* scratch: 2 per tet of the largest body */
     int *mark, *patch;           /* scratch: per node of the largest body; mark is -1 */
     embipc_real *patch_G;
-    embi_key *keys;
-    int trace_cap, mark_cap, patch_cap, patch_G_cap, keys_cap;
+    int trace_cap, mark_cap, patch_cap, patch_G_cap;
     embipc_parallel_for_fn *parallel_for;
     void *parallel_ctx;
     int max_iterations, friction_iterations;
@@ -7719,6 +8665,87 @@ static void embi_apply_rows(const embi_state *s, const embi_body *b, const embip
             embi_axpy(r, s->J.weight[4 * i + k], q + 3 * s->J.node[4 * i + k]);
         embi_copy(y + 3 * i, r);
     }
+}
+
+/* box of the displacements of a body's vertices from one set of positions to another */
+static void embi_body_shift(const embi_body *b, const embipc_real *from, const embipc_real *to,
+                            embipc_real box[6])
+{
+    embi_box_clear(box);
+    for (int i = 3 * b->vert0; i < 3 * (b->vert0 + b->nv); i += 3) {
+        embipc_real d[3];
+        embi_sub(d, to + i, from + i);
+        embi_box_add(box, d);
+    }
+}
+
+/* displacement of a relative to b when both are somewhere in their boxes */
+static void embi_relative_box(const embipc_real a[6], const embipc_real b[6], embipc_real r[6])
+{
+    for (int i = 0; i < 3; i++) {
+        r[i] = a[i] - b[3 + i];
+        r[3 + i] = a[3 + i] - b[i];
+    }
+}
+
+/* The gap that positions x = J q, rounded, can still be told to have: the path is proved, what is stored is
+ * not the path. */
+static embipc_real embi_pair_rounding(const embi_body *a, const embi_body *b)
+{
+    embipc_real most = 0;
+    for (int side = 0; side < 2; side++) {
+        const embi_body *k = side ? b : a;
+        embipc_real reach = 0;
+        for (int i = 0; i < 6; i++)
+            reach = embi_max(reach, embi_max(embi_abs(k->shift[i]), embi_abs(k->shift_next[i])));
+        most = embi_max(most, k->scale_x + reach + 4 * k->diagonal);
+    }
+    return 64 * EMBI_EPS * most;
+}
+
+/* length of the longest vector in a box */
+static embipc_real embi_box_norm(const embipc_real r[6])
+{
+    embipc_real far[3];
+    for (int i = 0; i < 3; i++) far[i] = embi_max(embi_abs(r[i]), embi_abs(r[3 + i]));
+    return embi_norm(far) * (1 + 8 * EMBI_EPS);
+}
+
+/* Candidates by distance. s->apart holds, for each candidate, a distance that it had at least when the
+ * vertices were at s->known_x; when they have strayed from there, a relative to b, by no more than slack, the
+ * distance is apart - slack at least. So most candidates are told by one number, without looking at their
+ * vertices. */
+static embipc_real embi_pair_slack(const embipc_real a[6], const embipc_real b[6])
+{
+    embipc_real r[6];
+    embi_relative_box(a, b, r);
+    return embi_box_norm(r);
+}
+
+/* Lists the candidates of a pair that can be nearer than 2 dhat while the slack is at most radius. What is in
+ * the matrix stays on the list, so that its leaving is noticed. */
+static void embi_pair_near(embi_state *s, embi_pair *pair, embipc_real radius)
+{
+    embipc_real reach = (2 * pair->rule.dhat + pair->rule.xi) / (embipc_real)0.999 + radius +
+                        4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b);
+    int *near = s->near + pair->first;
+    for (int i = 0; i < pair->near_count; i++)
+        if (s->closest[pair->first + near[i]].in_matrix > 0) s->apart[pair->first + near[i]] = -EMBI_HUGE;
+    pair->near_count = 0;
+    pair->radius = radius;
+    for (int k = 0; k < pair->count; k++)
+        if (s->apart[pair->first + k] <= reach) near[pair->near_count++] = k;
+}
+
+/* The present positions become those that the distances are known at; slack: how far they strayed. What is on
+ * the near list was just evaluated. */
+static void embi_pair_know(embi_state *s, embi_pair *pair, embipc_real slack)
+{
+    const int *near = s->near + pair->first;
+    for (int k = pair->first; k < pair->first + pair->count; k++) s->apart[k] -= slack;
+    for (int i = 0; i < pair->near_count; i++)
+        s->apart[pair->first + near[i]] = s->closest[pair->first + near[i]].d;
+    pair->radius -= slack;
 }
 
 /* y = M x over the nodes of one body (both local, 3 nn) */
@@ -7848,13 +8875,14 @@ typedef struct embi_island {
     int iterations, factorizations, regularized, passes, first;
     int converged, old_factor, just_drove, driving;
     embipc_real measure, last_measure;   /* |p|/(h tolerance), worst body */
-    embipc_real contact_energy,
-        contact_size; /* barrier, friction, orthogonality: J s^2, and the size of their terms */
+    embipc_real contact_energy;  /* barrier, friction, orthogonality, J s^2 */
+    embipc_real contact_size;    /* and the size of their terms */
     embipc_real stretch;         /* of the present direction */
-    embipc_real stride; /* the last move in units of its own Newton direction; 0: none to learn from */
+    embipc_real stride;          /* the last move in units of its own Newton direction; 0: nothing to learn */
     embipc_real slope, noise_x;
-    embipc_real reach,
-        cap; /* how far this step was foreseen to go, m; share of the direction that is looked at */
+    int stamp;                   /* of the last evaluation */
+    embipc_real reach;           /* how far this step was foreseen to go, m */
+    embipc_real cap;             /* share of the direction that is looked at */
     embipc_iteration record;
 } embi_island;
 
@@ -7875,51 +8903,74 @@ static void embi_island_free(embi_memory *m, embi_island *I)
 typedef struct embi_closest_task {
     const embi_candidate *candidate;
     embi_closest *closest;
+    const int *near;
     const embipc_real *x;
+    int stamp;
 } embi_closest_task;
+
+/* closest points of one candidate at x */
+static void embi_closest_find(const embi_candidate *c, const embipc_real *x, int stamp, embi_closest *out)
+{
+    embipc_real p[12];
+    embi_gather12(p, x, c->v);
+    out->d = embi_closest_distance(p, c->edge_edge, out->w, &out->mask);
+    out->stiffness = 0;
+    out->stamp = stamp;
+}
 
 static void embi_closest_range(void *arg, int begin, int end)
 {
     embi_closest_task *t = (embi_closest_task *)arg;
-    for (int k = begin; k < end; k++) {
-        embipc_real p[12];
-        embi_gather12(p, t->x, t->candidate[k].v);
-        t->closest[k].stiffness = 0;
-        t->closest[k].d =
-            embi_closest_distance(p, t->candidate[k].edge_edge, t->closest[k].w, &t->closest[k].mask);
-    }
+    for (int i = begin; i < end; i++)
+        embi_closest_find(t->candidate + t->near[i], t->x, t->stamp, t->closest + t->near[i]);
 }
 
-/* Contacts at the vertex positions x, from all candidates of the island. Returns 0 out of memory. */
+/* Contacts of one pair at x, from the candidates on its near list. */
+static int embi_pair_evaluate(embi_memory *m, embi_state *s, embi_island *I, int n, const embipc_real *x)
+{
+    embi_pair *pair = s->pair + n;
+    embi_contacts *contacts = &I->contacts;
+    const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
+    embipc_real far = embi_pair_slack(a->stray, b->stray), dhat = pair->rule.dhat,
+                slack = (embipc_real)0.05 * pair->rule.kappa;
+    int begin = contacts->count;
+    embi_closest_task task;
+    if (pair->near_count < 0 || far > pair->radius || pair->radius > 8 * (far + dhat))
+        embi_pair_near(s, pair, (embipc_real)1.25 * far + dhat / 2);
+    task.candidate = s->candidate + pair->first;
+    task.closest = s->closest + pair->first;
+    task.near = s->near + pair->first;
+    task.x = x;
+    task.stamp = I->stamp;
+    embi_for(s, pair->near_count, 512, embi_closest_range, &task);
+    for (int i = 0; i < pair->near_count; i++) {
+        const embi_candidate *c = task.candidate + task.near[i];
+        embi_closest *closest = task.closest + task.near[i];
+        embipc_real gap = closest->d - c->xi;
+        if (gap < c->dhat) {
+            contacts->pairs++;
+            if (!embi_contact_add(m, contacts, c, closest, x, pair->rule.kappa, n)) return 0;
+            closest->stiffness = contacts->list[contacts->count - 1].second;
+        } else if (!(gap > 0)) contacts->min_gap = embi_min(contacts->min_gap, gap);   /* touched at rest */
+        contacts->changed += closest->stiffness > 2 * closest->in_matrix + slack ||
+                             closest->in_matrix > 2 * closest->stiffness + slack;
+    }
+    if (!EMBI_GROW(m, embi_key, I->keys, I->keys_cap, 2 * (contacts->count - begin))) return 0;
+    embi_contacts_merge(contacts, begin, a->vert0, b->vert0, a == b ? INT_MAX : b->vert0, I->keys);
+    return 1;
+}
+
+/* Contacts at the vertex positions x of the island. Returns 0 out of memory. */
 static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, const embipc_real *x)
 {
-    embi_contacts *contacts = &I->contacts;
-    embi_contacts_clear(contacts);
-    for (int n = 0; n < I->pair_count; n++) {
-        const embi_pair *pair = s->pair + I->pairs[n];
-        const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-        int begin = contacts->count;
-        embi_closest_task task;
-        task.candidate = s->candidate + pair->first;
-        task.closest = s->closest + pair->first;
-        task.x = x;
-        embi_for(s, pair->count, 512, embi_closest_range, &task);
-        for (int k = 0; k < pair->count; k++) {
-            embi_closest *closest = task.closest + k;
-            embipc_real gap = closest->d - task.candidate[k].xi, slack = (embipc_real)0.05 * pair->rule.kappa;
-            if (gap < task.candidate[k].dhat) {
-                contacts->pairs++;
-                if (!embi_contact_add(m, contacts, task.candidate + k, closest, x, pair->rule.kappa,
-                                      I->pairs[n]))
-                    return 0;
-                closest->stiffness = contacts->list[contacts->count - 1].second;
-            } else if (!(gap > 0)) contacts->min_gap = embi_min(contacts->min_gap, gap); /* touched at rest */
-            contacts->changed += closest->stiffness > 2 * closest->in_matrix + slack ||
-                                 closest->in_matrix > 2 * closest->stiffness + slack;
-        }
-        if (!EMBI_GROW(m, embi_key, I->keys, I->keys_cap, 2 * (contacts->count - begin))) return 0;
-        embi_contacts_merge(contacts, begin, a->vert0, b->vert0, a == b ? INT_MAX : b->vert0, I->keys);
+    embi_contacts_clear(&I->contacts);
+    I->stamp = ++s->stamp;
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        embi_body_shift(b, s->known_x, x, b->stray);
     }
+    for (int n = 0; n < I->pair_count; n++)
+        if (!embi_pair_evaluate(m, s, I, I->pairs[n], x)) return 0;
     return 1;
 }
 
@@ -8021,10 +9072,12 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *I)
             return 0;
     for (int n = 0; n < I->pair_count; n++) {
         const embi_pair *pair = s->pair + I->pairs[n];
-        for (int k = pair->first; k < pair->first + pair->count; k++)
-            if (s->closest[k].d - s->candidate[k].xi < 2 * s->candidate[k].dhat &&
-                !embi_candidate_couple(m, &s->J, s->local, s->candidate[k].v, &I->keys, &count, &I->keys_cap))
+        for (int i = 0; i < pair->near_count; i++) {
+            const embi_candidate *c = s->candidate + pair->first + s->near[pair->first + i];
+            if (s->closest[c - s->candidate].d - c->xi < 2 * c->dhat &&
+                !embi_candidate_couple(m, &s->J, s->local, c->v, &I->keys, &count, &I->keys_cap))
                 return 0;
+        }
     }
     return embi_system_analyze(m, &I->system, I->unknown_count, I->keys, count, (int)s->solver);
 }
@@ -8134,17 +9187,6 @@ static void embi_island_push(embi_state *s, embi_island *I)
     }
 }
 
-/* box of the displacements of a body's vertices from the start of the step to x */
-static void embi_body_shift(const embi_state *s, const embi_body *b, const embipc_real *x, embipc_real box[6])
-{
-    embi_box_clear(box);
-    for (int i = b->vert0; i < b->vert0 + b->nv; i++) {
-        embipc_real d[3];
-        embi_sub(d, x + 3 * i, s->xn + 3 * i);
-        embi_box_add(box, d);
-    }
-}
-
 /* next_x = J (q + p), and the boxes of where that takes each body, counted from the start of the step. A
  * direction that goes much farther than anything foreseen (an overshoot, most often) is looked at only in
  * part, so that it does not drag in half the scene as candidates: cap bounds alpha. */
@@ -8155,7 +9197,7 @@ static void embi_island_aim(embi_state *s, embi_island *I)
         embi_body *b = s->body + I->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->trial_q[i] = s->q[i] + s->p[i];
         embi_apply_rows(s, b, s->trial_q, s->next_x);
-        embi_body_shift(s, b, s->next_x, b->shift_next);
+        embi_body_shift(b, s->xn, s->next_x, b->shift_next);
         for (int i = 0; i < 6; i++) most = embi_max(most, embi_abs(b->shift_next[i]));
     }
     I->cap = 1;
@@ -8210,42 +9252,37 @@ static embipc_real embi_island_stretch(embi_state *s, embi_island *I)
     return embi_min(embi_max(stretch, 1), 16);
 }
 
-/* Solves for the direction p at the present state. */
-static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *I)
+/* The matrix at the present state, factored; the order is kept while the pattern fits. */
+static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_island *I)
 {
-    embipc_real worst = 0, stretch;
-    I->driving = embi_island_driven_motion(s, I);
-    embi_island_gradient(s, I);
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] = -s->g[i];
+    int pivots;
+    if (!I->analysed || !embi_island_assemble(s, I)) {
+        if (!embi_island_analyze(m, s, I)) return EMBIPC_ERR_MEMORY;
+        if (!embi_island_assemble(s, I))
+            return EMBIPC_ERR_ARGUMENT;   /* cannot be: the pattern was made for it */
+        I->analysed = 1;
     }
-    if (I->driving) embi_island_push(s, I);
-    if (!I->old_factor) {
-        int pivots;
-        if (!I->analysed || !embi_island_assemble(s, I)) {
-            if (!embi_island_analyze(m, s, I)) return EMBIPC_ERR_MEMORY;
-            if (!embi_island_assemble(s, I))
-                return EMBIPC_ERR_ARGUMENT; /* cannot be: the pattern was made for it */
-            I->analysed = 1;
-        }
-        pivots = embi_system_factor(&I->system);
-        if (pivots < 0) return EMBIPC_ERR_NOT_FINITE;
-        I->regularized += pivots;
-        I->factorizations++;
-        for (int n = 0; n < I->pair_count; n++) {
-            const embi_pair *pair = s->pair + I->pairs[n];
-            for (int k = pair->first; k < pair->first + pair->count; k++)
-                s->closest[k].in_matrix = s->closest[k].stiffness;
+    pivots = embi_system_factor(&I->system);
+    if (pivots < 0) return EMBIPC_ERR_NOT_FINITE;
+    I->regularized += pivots;
+    I->factorizations++;
+    for (int n = 0; n < I->pair_count; n++) {
+        const embi_pair *pair = s->pair + I->pairs[n];
+        for (int i = 0; i < pair->near_count; i++) {
+            embi_closest *c = s->closest + pair->first + s->near[pair->first + i];
+            c->in_matrix = c->stiffness;
         }
     }
-    for (int k = 0; k < I->unknown_count; k++) embi_copy(I->rhs + 3 * k, s->rhs + 3 * I->unknown[k]);
-    embi_system_solve(&I->system, I->rhs);
-    if (!embi_all_finite(I->rhs, 3 * I->unknown_count)) return EMBIPC_ERR_NOT_FINITE;
-    for (int k = 0; k < I->unknown_count; k++) embi_copy(s->p + 3 * I->unknown[k], I->rhs + 3 * k);
-    I->iterations++;
+    return EMBIPC_OK;
+}
+
+/* Slope of E along p, and the length of p in units of what counts as converged: per body c tolerance, or 0.1
+ * dhat where that is less, so that no contact can come or go within a motion called small. */
+static embipc_real embi_island_measure(embi_state *s, embi_island *I)
+{
+    embipc_real worst = 0;
     I->slope = 0;
-    stretch = embi_island_stretch(s, I);
+    I->record.direction = 0;
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
         embipc_real most = 0;
@@ -8253,17 +9290,39 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
             if (s->local[i / 3] >= 0) most = embi_max(most, embi_abs(s->p[i]));
             I->slope += s->p[i] * s->g[i];
         }
-        if (most > 0) worst = embi_max(worst, most / (s->c * b->tolerance));
-        I->record.direction = embi_max(k ? I->record.direction : (embipc_real)0, most / s->c);
+        if (most > 0) worst = embi_max(worst, most / embi_min(s->c * b->tolerance, b->dhat / 10));
+        I->record.direction = embi_max(I->record.direction, most / s->c);
     }
+    return worst;
+}
+
+/* Solves for the direction p at the present state. */
+static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *I)
+{
+    embipc_real worst, stretch;
+    embipc_result r;
+    I->driving = embi_island_driven_motion(s, I);
+    embi_island_gradient(s, I);
+    for (int k = 0; k < I->body_count; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] = -s->g[i];
+    }
+    if (I->driving) embi_island_push(s, I);
+    if (!I->old_factor && (r = embi_island_factor(m, s, I)) != EMBIPC_OK) return r;
+    for (int k = 0; k < I->unknown_count; k++) embi_copy(I->rhs + 3 * k, s->rhs + 3 * I->unknown[k]);
+    embi_system_solve(&I->system, I->rhs);
+    for (int k = 0; k < I->unknown_count; k++) embi_copy(s->p + 3 * I->unknown[k], I->rhs + 3 * k);
+    if (!embi_all_finite(I->rhs, 3 * I->unknown_count)) return EMBIPC_ERR_NOT_FINITE;
+    I->iterations++;
+    stretch = embi_island_stretch(s, I);
+    worst = embi_island_measure(s, I);
     I->last_measure = I->measure;
     I->measure = worst;
     I->stride = 0;
-    if (stretch > 1 && worst >= 1) {
-        for (int k = 0; k < I->unknown_count; k++)
-            embi_scale(s->p + 3 * I->unknown[k], stretch, s->p + 3 * I->unknown[k]);
-        I->slope *= stretch;
-    } else stretch = 1;
+    if (worst < 1) stretch = 1;
+    for (int k = 0; k < I->unknown_count && stretch > 1; k++)
+        embi_scale(s->p + 3 * I->unknown[k], stretch, s->p + 3 * I->unknown[k]);
+    I->slope *= stretch;
     I->stretch = stretch;
     embi_island_multiply(s, I, s->p, s->Ap);
     embi_island_aim(s, I);
@@ -8272,6 +9331,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     I->record.fresh = !I->old_factor;
     I->record.contacts = I->contacts.count;
     I->record.slope = I->slope / s->hh;
+    I->record.alpha_ccd = I->record.alpha = 0;
     return EMBIPC_OK;
 }
 
@@ -8279,10 +9339,10 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
 
 typedef struct embi_ccd_task {
     const embi_state *s;
-    const embi_candidate *candidate;
-    const embi_closest *closest;
-    int driving;
+    const embi_pair *pair;
+    int driving, stamp;
     embipc_real bound, rounding;
+    embipc_real slack, rate;     /* displacements since known_x are at most slack + rate alpha */
     embipc_real *alpha;          /* per block of 256 */
     int *index;
 } embi_ccd_task;
@@ -8296,21 +9356,6 @@ typedef struct embi_ccd_task {
  * gap, and lands where the barrier is felt. While drives push there is the absolute floor besides. */
 #define EMBI_GAP_SHARE ((embipc_real)0.3)
 
-/* The gap that positions x = J q, rounded, can still be told to have: the path is proved, what is stored is
- * not the path. */
-static embipc_real embi_pair_rounding(const embi_body *a, const embi_body *b)
-{
-    embipc_real most = 0;
-    for (int side = 0; side < 2; side++) {
-        const embi_body *k = side ? b : a;
-        embipc_real reach = 0;
-        for (int i = 0; i < 6; i++)
-            reach = embi_max(reach, embi_max(embi_abs(k->shift[i]), embi_abs(k->shift_next[i])));
-        most = embi_max(most, k->scale_x + reach + 4 * k->diagonal);
-    }
-    return 64 * EMBI_EPS * most;
-}
-
 static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc_real rounding, int driving)
 {
     embipc_real gap = d - c->xi, keep = EMBI_GAP_SHARE * embi_min(gap, c->dhat);
@@ -8318,27 +9363,37 @@ static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc
     return c->xi + embi_max(keep, gap > rounding ? rounding : rounding / 2);
 }
 
+/* The first candidates to touch, block by block. Most are told from the distance they were found with: what
+ * was that far apart cannot come to its floor by a displacement of slack + rate alpha. */
 static void embi_ccd_range(void *arg, int begin, int end)
 {
     embi_ccd_task *t = (embi_ccd_task *)arg;
+    const embi_pair *pair = t->pair;
+    embipc_real floor = pair->rule.xi + EMBI_GAP_SHARE * pair->rule.dhat + 4 * t->rounding;
     for (int block = begin / EMBI_CCD_GRAIN; block * EMBI_CCD_GRAIN < end; block++) {
         int first = block * EMBI_CCD_GRAIN, last = embi_min_int(first + EMBI_CCD_GRAIN, end);
+        embipc_real far = floor / (embipc_real)0.999 + t->slack + embi_max(0, t->rate * t->bound);
         t->alpha[block] = t->bound;
         t->index[block] = -1;
-        for (int k = first; k < last; k++) {
-            const embi_candidate *c = t->candidate + k;
-            embipc_real x0[12], x1[12], p[12],
-                separation = embi_gap_floor(c, t->closest[k].d, t->rounding, t->driving), toi;
+        for (int k = pair->first + first; k < pair->first + last; k++) {
+            const embi_candidate *c = t->s->candidate + k;
+            embi_closest *closest = t->s->closest + k;
+            embipc_real x0[12], x1[12], p[12], separation, toi;
+            if (t->s->apart[k] > far) continue;
+            if (closest->stamp != t->stamp) embi_closest_find(c, t->s->x, t->stamp, closest);
+            separation = embi_gap_floor(c, closest->d, t->rounding, t->driving);
             embi_gather12(x0, t->s->x, c->v);
             embi_gather12(x1, t->s->next_x, c->v);
             for (int i = 0; i < 12; i++) p[i] = x1[i] - x0[i];
             /* far against the whole relative motion, rounding included: nothing to search */
-            if ((t->closest[k].d - separation) * (embipc_real)0.999 >
+            if ((closest->d - separation) * (embipc_real)0.999 >
                 embi_relative_travel(p, c->edge_edge) * t->alpha[block])
                 continue;
-            if (embi_ccd(x0, p, c->edge_edge, separation, t->alpha[block], &toi) && toi < t->alpha[block]) {
+            if (embi_ccd(x0, p, c->edge_edge, closest, separation, t->alpha[block], &toi) &&
+                toi < t->alpha[block]) {
                 t->alpha[block] = toi;
-                t->index[block] = k;
+                t->index[block] = k - pair->first;
+                far = floor / (embipc_real)0.999 + t->slack + embi_max(0, t->rate * toi);
             }
         }
     }
@@ -8355,19 +9410,26 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
             *alpha = embi_elastic_determinant_bound(&b->elastic, s->q + 3 * b->node0, s->p + 3 * b->node0,
                                                     *alpha);
     }
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        embi_body_shift(b, s->known_x, s->next_x, b->stray_next);
+    }
     for (int n = 0; n < I->pair_count; n++) {
         const embi_pair *pair = s->pair + I->pairs[n];
+        const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
         int blocks = (pair->count + EMBI_CCD_GRAIN - 1) / EMBI_CCD_GRAIN;
         embi_ccd_task task;
         if (!EMBI_GROW(m, embipc_real, s->block_alpha, s->block_alpha_cap, blocks) ||
             !EMBI_GROW(m, int, s->block_index, s->block_index_cap, blocks))
             return 0;
         task.s = s;
-        task.candidate = s->candidate + pair->first;
-        task.closest = s->closest + pair->first;
+        task.pair = pair;
         task.driving = I->driving;
+        task.stamp = I->stamp;
         task.bound = *alpha;
-        task.rounding = embi_pair_rounding(s->body + pair->a, s->body + pair->b);
+        task.rounding = embi_pair_rounding(a, b);
+        task.slack = embi_pair_slack(a->stray, b->stray);
+        task.rate = embi_pair_slack(a->stray_next, b->stray_next) - task.slack;
         task.alpha = s->block_alpha;
         task.index = s->block_index;
         embi_for(s, pair->count, EMBI_CCD_GRAIN, embi_ccd_range, &task);
@@ -8398,6 +9460,27 @@ static int embi_island_try(embi_memory *m, embi_state *s, embi_island *I, embipc
     return 1;
 }
 
+/* Where the near lists have become long the distances are taken as known here: they will be short again. */
+static void embi_island_know(embi_state *s, const embi_island *I)
+{
+    int near = 0, all = 0;
+    for (int n = 0; n < I->pair_count; n++) {
+        near += s->pair[I->pairs[n]].near_count;
+        all += s->pair[I->pairs[n]].count;
+    }
+    if (near < 256 + all / 256) return;
+    for (int n = 0; n < I->pair_count; n++) {
+        embi_pair *pair = s->pair + I->pairs[n];
+        embi_pair_know(s, pair, embi_pair_slack(s->body[pair->a].stray, s->body[pair->b].stray));
+    }
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        memcpy(s->known_x + 3 * b->vert0, s->x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *s->x);
+        memcpy(b->known, b->shift, sizeof b->known);
+        memset(b->stray, 0, sizeof b->stray);
+    }
+}
+
 /* the trial state becomes the state */
 static void embi_island_accept(embi_state *s, embi_island *I, embipc_real alpha)
 {
@@ -8407,8 +9490,9 @@ static void embi_island_accept(embi_state *s, embi_island *I, embipc_real alpha)
         if (b->kind != EMBIPC_FIXED)
             memcpy(s->x + 3 * b->vert0, s->trial_x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *s->x);
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += alpha * s->Ap[i];
-        embi_body_shift(s, b, s->x, b->shift);
+        embi_body_shift(b, s->xn, s->x, b->shift);
     }
+    embi_island_know(s, I);
     I->record.alpha = alpha;
 }
 
@@ -8505,10 +9589,9 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
         embipc_real r[3], t[3];
         embi_sub(r, d->start + 3 * k, d->centre);
         embi_m3_mulv(t, R, r);
-        for (int i = 0; i < 3;
-             i++) /* without rotation the node keeps its start's bits plus the displacement */
-            s->target[3 * (b->node0 + d->nodes[k]) + i] = still
-                ? d->start[3 * k + i] + pose[i] : d->centre[i] + t[i] + pose[i];
+        for (int i = 0; i < 3; i++)   /* without rotation the start's bits plus the displacement */
+            s->target[3 * (b->node0 + d->nodes[k]) + i] =
+                pose[i] + (still ? d->start[3 * k + i] : d->centre[i] + t[i]);
     }
 }
 
@@ -8526,7 +9609,7 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
         embi_body *b = s->body + I->bodies[k];
         memcpy(s->q + 3 * b->node0, s->safe_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         embi_apply_rows(s, b, s->q, s->x);
-        embi_body_shift(s, b, s->x, b->shift);
+        embi_body_shift(b, s->xn, s->x, b->shift);
         embi_body_gradient(s, b);
         for (int n = 0; n < s->drive_count; n++) {
             embi_drive *d = s->drives + n;
@@ -8692,11 +9775,11 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         embi_island_accept(s, I, alpha);
         embi_island_progress(s, I, alpha);
         I->just_drove = 1;
-    } else if (I->measure <
-               (was_old ? (embipc_real)0.1 : (embipc_real)1)) { /* converged: the last correction */
+    } else if (I->measure < (was_old ? (embipc_real)0.1 : (embipc_real)1)) {   /* the last correction */
         if ((r = embi_island_move(m, s, I, &alpha)) != EMBIPC_OK) return r;
         embi_island_accept(s, I, alpha);
-        I->converged = 1;
+        I->converged = alpha == 1;
+        if (alpha == 0 && !was_old) I->active = 0;
     } else {
         if (I->slope < 0) {
             if ((r = embi_island_search(m, s, I, safe, &alpha)) != EMBIPC_OK) return r;
@@ -8879,7 +9962,7 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
 }
 
 #define EMBI_NODE_FIELDS 17
-#define EMBI_VERTEX_FIELDS 8
+#define EMBI_VERTEX_FIELDS 9
 
 /* the flat arrays of 3 reals per node, and per vertex; each group is one block of memory that starts at its
  * first */
@@ -8893,8 +9976,8 @@ static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS
 
 static void embi_vertex_fields(embi_state *s, embipc_real **field[EMBI_VERTEX_FIELDS])
 {
-    embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->next_x, &s->trial_x, &s->motion,
-        &s->rest, &s->start_x, &s->vertex_force};
+    embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->known_x, &s->next_x,
+        &s->trial_x, &s->motion, &s->rest, &s->start_x, &s->vertex_force};
     memcpy(field, list, sizeof list);
 }
 
@@ -8970,13 +10053,14 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, s->drives, s->drive_cap);
     EMBI_RELEASE(&m, s->candidate, s->candidate_cap);
     EMBI_RELEASE(&m, s->closest, s->closest_cap);
+    EMBI_RELEASE(&m, s->apart, s->apart_cap);
+    EMBI_RELEASE(&m, s->near, s->near_cap);
     EMBI_RELEASE(&m, s->block_alpha, s->block_alpha_cap);
     EMBI_RELEASE(&m, s->block_index, s->block_index_cap);
     EMBI_RELEASE(&m, s->trace, s->trace_cap);
     EMBI_RELEASE(&m, s->mark, s->mark_cap);
     EMBI_RELEASE(&m, s->patch, s->patch_cap);
     EMBI_RELEASE(&m, s->patch_G, s->patch_G_cap);
-    EMBI_RELEASE(&m, s->keys, s->keys_cap);
     EMBI_RELEASE(&m, w->island, w->island_cap);
     EMBI_RELEASE(&m, w->order, w->order_cap);
     EMBI_RELEASE(&m, w->parent, w->parent_cap);
@@ -9429,7 +10513,7 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
          embi_elastic_init(m, &b->elastic, t->q, b->nn, b->tet, b->ntet, volume, &b->material);
     if (ok) {
         for (int i = 0; i < b->nn; i++) mark[i] = -1;
-        pair_count = embi_elastic_pair_count(&b->elastic);
+        pair_count = embi_elastic_pair_count(&b->elastic, mark, mark + b->nn);
         pairs = (embi_key *)embi_alloc(m, pair_count, sizeof *pairs);
         ok = pairs &&
              embi_bsr_pattern(m, &b->A, b->nn, pairs,
@@ -9495,8 +10579,8 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
-/* Crossings of the body (at place `at`, its vertices in the flat arrays) with itself and the bodies before
- * it go to w->rejected. Returns their number, or -1 out of memory. */
+/* Appends the crossings of two bodies (or of one with itself), at the present x, to the list. Their trees
+ * must fit. Returns 0 out of memory. */
 static int embi_world_crossings(embipc_world *w, int at, int other, embipc_intersection **list, int *count,
                                 int *cap)
 {
@@ -9536,8 +10620,8 @@ static int embi_check_gap(embipc_world *w, int i, int j)
     w->tri_pair_count = s->candidate_count = 0;
     if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, rule.xi + least, &w->tri_pairs, &w->tri_pair_count,
                         &w->tri_pair_cap) ||
-        !embi_candidates(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &rule, least, &s->candidate,
-                         &s->candidate_count, &s->candidate_cap))
+        !embi_candidates(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &rule, still, rule.xi + least,
+                         &s->candidate, &s->candidate_count, &s->candidate_cap))
         return -1;
     if (!s->candidate_count) return 0;
     (void)embi_fail_at(
@@ -9613,20 +10697,34 @@ static void embi_world_append(embipc_world *w, const embi_body *b, const embi_bu
     if (b->nn) memcpy(s->start_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *t->q);
 }
 
-/* v = velocity + w x (q - centre of mass) */
-static void embi_spin(embi_state *s, const embi_body *b, const embipc_real centre[3],
-                      const embipc_real velocity[3], const embipc_real spin[3])
+/* v = velocity + w x (q - c) of the nodes of a dynamic body, c = 1/m sum M_ij q_j its centre of mass; into
+ * out (3 nn). Returns whether all of it is finite. */
+static int embi_spin(const embi_state *s, const embi_body *b, const embipc_real velocity[3],
+                     const embipc_real spin[3], embipc_real *out)
 {
-    for (int i = b->node0; i < b->node0 + b->nn; i++) {
+    const embipc_real *q = s->q + 3 * b->node0;
+    embipc_real centre[3] = {0, 0, 0};
+    embi_mass_multiply(b, q, out);
+    for (int i = 0; i < b->nn; i++) embi_axpy(centre, 1 / b->total_mass, out + 3 * i);
+    for (int i = 0; i < b->nn; i++) {
         embipc_real r[3], t[3];
-        embi_sub(r, s->q + 3 * i, centre);
+        embi_sub(r, q + 3 * i, centre);
         embi_cross(t, spin, r);
-        embi_add(s->v + 3 * i, velocity, t);
+        embi_add(out + 3 * i, velocity, t);
     }
+    return embi_all_finite(out, 3 * b->nn);
 }
 
-/* scratch for the largest body; mark is -1 in all its entries, those of a growth that failed later included
- * */
+static embipc_result embi_fail_velocity(embipc_error *e, const embi_body *b, const embipc_real velocity[3],
+                                        const embipc_real spin[3])
+{
+    return embi_fail(e, EMBIPC_ERR_NOT_FINITE,
+                     "body \"%.40s\": with velocity (%g, %g, %g) m/s and spin (%g, %g, %g) rad/s a node's "
+                     "velocity is not finite",
+                     b->name, velocity[0], velocity[1], velocity[2], spin[0], spin[1], spin[2]);
+}
+
+/* Scratch for the largest body; mark is -1 in all its entries, also after a growth that failed later. */
 static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
 {
     int old = s->mark_cap;
@@ -9638,7 +10736,7 @@ static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
 }
 
 /* the body counts from here on; nothing can fail any more */
-static void embi_world_commit(embipc_world *w, const embipc_body_def *def, int slot)
+static void embi_world_commit(embipc_world *w, int slot)
 {
     embi_state *s = &w->s;
     embi_body *b = s->body + s->body_count;
@@ -9647,7 +10745,6 @@ static void embi_world_commit(embipc_world *w, const embipc_body_def *def, int s
     s->body_count++;
     s->node_count += b->nn;
     s->vert_count += b->nv;
-    if (embi_is_dynamic(b)) embi_spin(s, b, b->solid.centroid, def->velocity, def->angular_velocity);
     if (b->nn) memcpy(s->start_v + 3 * b->node0, s->v + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     embi_body_derive(w, b);
     w->mixed_start |= w->step > 0;
@@ -9722,10 +10819,13 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (r == EMBIPC_OK) {
         b = w->s.body + at;
         embi_world_append(w, b, &build);
-        r = embi_check_start(w, at);
+        if (embi_is_dynamic(b) &&
+            !embi_spin(&w->s, b, def->velocity, def->angular_velocity, w->s.v + 3 * b->node0))
+            r = embi_fail_velocity(&w->error, b, def->velocity, def->angular_velocity);
+        else r = embi_check_start(w, at);
     }
     if (r == EMBIPC_OK) {
-        embi_world_commit(w, def, slot);
+        embi_world_commit(w, slot);
         *body = b->handle;
     } else {
         (void)embi_blame(w, r, b->name, b->handle);
@@ -9778,13 +10878,15 @@ static void embi_world_close_gap(embipc_world *w, const embi_body *b)
     embi_vertex_fields(s, vertex);
     for (int i = 0; nodes && i < EMBI_NODE_FIELDS; i++)
         memmove(*node[i] + 3 * n0, *node[i] + 3 * (n0 + b->nn), 3 * nodes * sizeof **node[i]);
-    for (int i = 0; i < EMBI_VERTEX_FIELDS; i++)
+    for (int i = 0; verts && i < EMBI_VERTEX_FIELDS; i++)
         memmove(*vertex[i] + 3 * v0, *vertex[i] + 3 * (v0 + b->nv), 3 * verts * sizeof **vertex[i]);
     if (nodes) memmove(s->drive + n0, s->drive + n0 + b->nn, nodes * sizeof *s->drive);
     if (nodes) memmove(w->applied + 3 * n0, w->applied + 3 * (n0 + b->nn), 3 * nodes * sizeof *w->applied);
-    memmove(s->row_count + v0, s->row_count + v0 + b->nv, verts);
-    memmove(s->row_weight + 4 * v0, s->row_weight + 4 * (v0 + b->nv), 4 * verts * sizeof *s->row_weight);
-    memmove(s->row_node + 4 * v0, s->row_node + 4 * (v0 + b->nv), 4 * verts * sizeof *s->row_node);
+    if (verts) {
+        memmove(s->row_count + v0, s->row_count + v0 + b->nv, verts);
+        memmove(s->row_weight + 4 * v0, s->row_weight + 4 * (v0 + b->nv), 4 * verts * sizeof *s->row_weight);
+        memmove(s->row_node + 4 * v0, s->row_node + 4 * (v0 + b->nv), 4 * verts * sizeof *s->row_node);
+    }
     for (size_t i = 0; i < 4 * verts; i++) s->row_node[4 * (size_t)v0 + i] -= b->nn;
     s->node_count -= b->nn;
     s->vert_count -= b->nv;
@@ -9979,8 +11081,6 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
         return embi_fail_memory(&w->error);
     }
     d->body = at;
-    d->owner = b->handle;
-    d->whole = def->nodes == NULL;
     d->node_count = n;
     d->key_count = def->key_count;
     if (d->key_count) memcpy(d->keys, def->keys, (size_t)(7 * d->key_count) * sizeof *d->keys);
@@ -10035,15 +11135,10 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
                                                 embipc_drive_state *out)
 {
     int at = embi_find_drive(w, drive);
-    const embi_drive *d;
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
     if (at < 0) return EMBIPC_ERR_HANDLE;
-    d = w->s.drives + at;
-    out->short_m = d->short_m;
-    out->blocked = d->blocked;
-    out->blocked_by = d->blocked_by;
-    out->gap = d->gap;
+    *out = w->s.drives[at].reached;
     return EMBIPC_OK;
 }
 
@@ -10052,21 +11147,21 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
                                                   const embipc_real angular_velocity[3])
 {
     int at = embi_find_body(w, body);
-    embi_body *b;
-    embipc_solid solid;
+    embi_state *s;
+    const embi_body *b;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if (at < 0)
         return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
                          body.generation);
-    b = w->s.body + at;
+    s = &w->s;
+    b = s->body + at;
     if (!velocity || !angular_velocity)
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a velocity for body \"%.40s\" is NULL", b->name);
-    if (!embi_all_finite(velocity, 3) ||
-        !embi_all_finite(angular_velocity, 3))
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the velocity of body \"%.40s\" is not finite",
-                         b->name);
-    embi_solid(&solid, w->s.x + 3 * b->vert0, b->nv, b->tri, b->nt);
-    if (embi_is_dynamic(b)) embi_spin(&w->s, b, solid.centroid, velocity, angular_velocity);
+    if (!embi_all_finite(velocity, 3) || !embi_all_finite(angular_velocity, 3) ||
+        (embi_is_dynamic(b) && !embi_spin(s, b, velocity, angular_velocity, s->trial_q + 3 * b->node0)))
+        return embi_fail_velocity(&w->error, b, velocity, angular_velocity);
+    if (embi_is_dynamic(b))
+        memcpy(s->v + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     return EMBIPC_OK;
 }
 
@@ -10135,8 +11230,8 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     for (int i = 0; i < s->drive_count; i++) {
         embi_drive *d = s->drives + i;
         memset(d->pose, 0, sizeof d->pose);
-        d->is_set = d->blocked = 0;
-        d->short_m = 0;
+        d->is_set = 0;
+        memset(&d->reached, 0, sizeof d->reached);
         for (int k = 0; k < d->node_count; k++)
             embi_copy(d->start + 3 * k, s->q + 3 * (s->body[d->body].node0 + d->nodes[k]));
     }
@@ -10150,27 +11245,36 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
  * Reading the world. Nothing here changes it, but for embipc_world_intersections(), which refits trees.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
 
-EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *w) { return &w->error; }
-EMBIPC_API embipc_real embipc_world_time(const embipc_world *w) { return w->time; }
-EMBIPC_API int embipc_world_body_count(const embipc_world *w) { return w->s.body_count; }
+EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *w)
+{
+    static const embipc_error nobody = {EMBIPC_ERR_ARGUMENT,
+                                        {{0, 0}, {0, 0}},
+                                        {EMBIPC_NO_PRIMITIVE, EMBIPC_NO_PRIMITIVE},
+                                        {0, 0},
+                                        {0, 0},
+                                        "world is NULL"};
+    return w ? &w->error : &nobody;
+}
+EMBIPC_API embipc_real embipc_world_time(const embipc_world *w) { return w ? w->time : 0; }
+EMBIPC_API int embipc_world_body_count(const embipc_world *w) { return w ? w->s.body_count : 0; }
 
 EMBIPC_API embipc_body embipc_world_body(const embipc_world *w, int i)
 {
     embipc_body none = {0, 0};
-    return i >= 0 && i < w->s.body_count ? w->s.body[i].handle : none;
+    return w && i >= 0 && i < w->s.body_count ? w->s.body[i].handle : none;
 }
 
 EMBIPC_API int embipc_world_iterations(const embipc_world *w, const embipc_iteration **list)
 {
-    if (list) *list = w->iteration;
-    return w->iteration_count;
+    if (list) *list = w ? w->iteration : NULL;
+    return w ? w->iteration_count : 0;
 }
 
 EMBIPC_API void embipc_world_memory(const embipc_world *w, size_t *bytes, size_t *peak, long *allocations)
 {
-    if (bytes) *bytes = w->memory.bytes;
-    if (peak) *peak = w->memory.peak;
-    if (allocations) *allocations = w->memory.allocations;
+    if (bytes) *bytes = w ? w->memory.bytes : 0;
+    if (peak) *peak = w ? w->memory.peak : 0;
+    if (allocations) *allocations = w ? w->memory.allocations : 0;
 }
 
 EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *w, embipc_body body, embipc_body_view *out)
@@ -10303,14 +11407,14 @@ EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embip
 
 EMBIPC_API int embipc_world_pair_forces(const embipc_world *w, embipc_pair_force *out, int capacity)
 {
-    for (int i = 0; i < w->pair_force_count && i < capacity; i++) out[i] = w->pair_force[i];
-    return w->pair_force_count;
+    for (int i = 0; w && out && i < w->pair_force_count && i < capacity; i++) out[i] = w->pair_force[i];
+    return w ? w->pair_force_count : 0;
 }
 
 EMBIPC_API int embipc_world_contacts(const embipc_world *w, embipc_contact *out, int capacity)
 {
-    for (int i = 0; i < w->contact_count && i < capacity; i++) out[i] = w->contact[i];
-    return w->contact_count;
+    for (int i = 0; w && out && i < w->contact_count && i < capacity; i++) out[i] = w->contact[i];
+    return w ? w->contact_count : 0;
 }
 
 EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc_body body,
@@ -10326,13 +11430,15 @@ EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc
 
 EMBIPC_API int embipc_world_rejected(const embipc_world *w, embipc_intersection *out, int capacity)
 {
-    for (int i = 0; i < w->rejected_count && i < capacity; i++) out[i] = w->rejected[i];
-    return w->rejected_count;
+    for (int i = 0; w && out && i < w->rejected_count && i < capacity; i++) out[i] = w->rejected[i];
+    return w ? w->rejected_count : 0;
 }
 
 EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *out, int capacity)
 {
-    embi_state *s = &w->s;
+    embi_state *s;
+    if (!w) return -1;
+    s = &w->s;
     w->rejected_count = 0;
     for (int i = 0; i < s->body_count; i++)
         if (s->body[i].kind != EMBIPC_FIXED)
@@ -10346,8 +11452,8 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
 }
 
 /* ==== 26. Validation =================================================================================
- * What must be true between calls, derived again from scratch.
- * Uses: all of the above.                                   Checked by: tests/test_world_input.c */
+ * What must be true between calls, derived again from scratch; and where a surface meets itself.
+ * Uses: all of the above.          Checked by: tests/test_world_input.c, tests/test_mesh_faults.c */
 
 static embipc_result embi_validate_body(const embipc_world *w, const embi_body *b, embipc_error *e)
 {
@@ -10420,10 +11526,168 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
     return EMBIPC_OK;
 }
 
+/* ---- A surface by itself ---- */
+
+/* A surface without a world, and the walk over its pairs of triangles that are near each other: one pair at a
+ * time, since a heap of n triangles has n^2 of them. */
+typedef struct embi_pair_walk {
+    embi_surface s;
+    embi_bvh bvh;
+    int stack[256], top;
+    int i, j, next;              /* the two leaves under way, and which of their pairs comes next */
+} embi_pair_walk;
+
+static void embi_pair_walk_end(embi_memory *m, embi_pair_walk *w) { embi_bvh_free(m, &w->bvh); }
+
+static int embi_pair_walk_begin(embi_memory *m, embi_pair_walk *w, const embipc_real *x, int vertex_count,
+                                const int *tri, int tri_count)
+{
+    embi_key *keys;
+    unsigned char *used;
+    int ok;
+    memset(w, 0, sizeof *w);
+    w->next = EMBI_LEAF * EMBI_LEAF;
+    if (tri_count == 0) return 1;
+    keys = (embi_key *)embi_alloc(m, 6 * tri_count, sizeof *keys);
+    used = (unsigned char *)embi_alloc(m, vertex_count, 1);
+    w->s.x = w->s.rest = x;
+    w->s.tri = tri;
+    w->s.nt = tri_count;
+    w->s.bvh = &w->bvh;
+    ok = keys && used && embi_bvh_build(m, &w->bvh, x, tri, tri_count, vertex_count, keys, used);
+    if (ok) embi_bvh_refit(&w->bvh, x, tri, tri_count);
+    embi_free(m, keys, 6 * tri_count, sizeof *keys);
+    embi_free(m, used, vertex_count, 1);
+    w->stack[0] = w->stack[1] = 1;
+    w->top = 2;
+    return ok;
+}
+
+/* The next two triangles whose boxes, grown by reach, may meet; 0 when there are no more. reach may shrink from
+ * call to call. */
+static int embi_pair_walk_next(embi_pair_walk *w, embipc_real reach, int *ta, int *tb)
+{
+    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
+    const embi_bvh *b = &w->bvh;
+    for (;;) {
+        for (; w->next < EMBI_LEAF * EMBI_LEAF; w->next++) {
+            int p = w->i + w->next / EMBI_LEAF, q = w->j + w->next % EMBI_LEAF;
+            if (p >= w->s.nt || q >= w->s.nt || (w->i == w->j && q <= p)) continue;
+            *ta = b->order[p];
+            *tb = b->order[q];
+            w->next++;
+            return 1;
+        }
+        if (w->top == 0) return 0;
+        w->j = w->stack[--w->top];
+        w->i = w->stack[--w->top];
+        if (!embi_ranges_meet(b->box + 6 * w->i, still, reach, b->box + 6 * w->j)) continue;
+        if (w->i >= b->leaves) {   /* both are leaves: they are opened level by level */
+            w->i = EMBI_LEAF * (w->i - b->leaves);
+            w->j = EMBI_LEAF * (w->j - b->leaves);
+            w->next = 0;
+            continue;
+        }
+        for (int k = 3; k >= 0; k--) {   /* a node with itself: three pairs */
+            if (w->i == w->j && k == 2) continue;
+            w->stack[w->top++] = 2 * w->i + k / 2;
+            w->stack[w->top++] = 2 * w->j + k % 2;
+        }
+    }
+}
+
+EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                                        embipc_crossing *list, int capacity, int limit)
+{
+    embi_memory m;
+    embi_pair_walk w;
+    int t[2], count = 0, ok;
+    if (capacity < 0 || (capacity && !list)) return -1;
+    if (embi_arrays_usable(x, vertex_count, tri, tri_count, 3) != EMBIPC_OK) return -1;
+    embi_memory_init(&m, NULL);
+    ok = embi_pair_walk_begin(&m, &w, x, vertex_count, tri, tri_count);
+    while (ok && count < limit && embi_pair_walk_next(&w, 0, &t[0], &t[1]))
+        for (int k = 0; k < 6; k++) {
+            int a = t[k / 3], b = t[1 - k / 3], e0 = tri[3 * a + k % 3], e1 = tri[3 * a + (k + 1) % 3];
+            if (!(w.bvh.own[a] & (8 << k % 3)) || count >= limit || !embi_crosses(&w.s, e0, e1, &w.s, b))
+                continue;
+            if (count < capacity) {
+                list[count].edge[0] = e0;
+                list[count].edge[1] = e1;
+                list[count].edge_triangle = a;
+                list[count].triangle = b;
+            }
+            count++;
+        }
+    embi_pair_walk_end(&m, &w);
+    return ok ? count : -1;
+}
+
+/* keeps the pair v when it has no vertex in common and is nearer than what there is */
+static void embi_gap_try(const embi_surface *s, const int v[4], int edge_edge, embipc_gap *gap)
+{
+    embipc_real p[12], w[4], d;
+    int mask, split = edge_edge ? 2 : 1;
+    for (int i = 0; i < split; i++)
+        for (int j = split; j < 4; j++)
+            if (v[i] == v[j]) return;
+    embi_gather12(p, s->x, v);
+    d = embi_closest_distance(p, edge_edge, w, &mask);
+    if (!(d < gap->distance)) return;
+    gap->distance = d;
+    gap->edge_edge = edge_edge;
+    memcpy(gap->vertex, v, sizeof gap->vertex);
+}
+
+/* all pairs of what the two triangles own */
+static void embi_gap_triangles(const embi_pair_walk *w, int ta, int tb, embipc_gap *gap)
+{
+    const int *A = w->s.tri + 3 * ta, *B = w->s.tri + 3 * tb;
+    int own_a = w->bvh.own[ta], own_b = w->bvh.own[tb], v[4];
+    for (int i = 0; i < 3; i++) {
+        v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
+        if (own_a & (1 << i)) embi_gap_try(&w->s, v, 0, gap);
+        v[0] = B[i]; v[1] = A[0]; v[2] = A[1]; v[3] = A[2];
+        if (own_b & (1 << i)) embi_gap_try(&w->s, v, 0, gap);
+        if (!(own_a & (8 << i))) continue;
+        v[0] = A[i]; v[1] = A[(i + 1) % 3];
+        for (int j = 0; j < 3; j++) {
+            v[2] = B[j]; v[3] = B[(j + 1) % 3];
+            if (own_b & (8 << j)) embi_gap_try(&w->s, v, 1, gap);
+        }
+    }
+}
+
+EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_count, const int *tri,
+                                            int tri_count, embipc_gap *gap)
+{
+    embi_memory m;
+    embi_pair_walk w;
+    embipc_real box_a[6], box_b[6];
+    embipc_result r = embi_arrays_usable(x, vertex_count, tri, tri_count, 3);
+    int ta, tb, ok;
+    if (!gap) return EMBIPC_ERR_ARGUMENT;
+    if (r != EMBIPC_OK) return r;
+    memset(gap, 0, sizeof *gap);
+    gap->distance = EMBI_HUGE;
+    embi_memory_init(&m, NULL);
+    ok = embi_pair_walk_begin(&m, &w, x, vertex_count, tri, tri_count);
+    while (ok && gap->distance > 0 && embi_pair_walk_next(&w, gap->distance, &ta, &tb)) {
+        embi_box_of(box_a, x, tri + 3 * ta, 3);
+        embi_box_of(box_b, x, tri + 3 * tb, 3);
+        for (int i = 0; i < 3; i++) {
+            box_a[i] -= gap->distance;
+            box_a[3 + i] += gap->distance;
+        }
+        if (embi_boxes_touch(box_a, box_b)) embi_gap_triangles(&w, ta, tb, gap);
+    }
+    embi_pair_walk_end(&m, &w);
+    return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+}
+
 /* ==== 27. The step ===================================================================================
  *   begin      qt, forces, targets of drives; A and grad at q^n; candidates; islands; lagged friction
- *   iterate    each island finds its direction; a direction that leaves the range of its candidates gets new
- * ones,
+ *   iterate    each island finds its direction; one that leaves the range of its candidates gets new ones,
  *              which may join islands; the others move
  *   finish     velocities, forces, statistics; or, on an error, everything back
  * An island sees nothing of the others: a far body changes no bit of it.
@@ -10474,8 +11738,7 @@ static void embi_drives_begin(embipc_world *w)
         for (int i = 0; i < 6; i++) moved = embi_max(moved, embi_abs(d->pose_next[i] - d->pose[i]));
         d->done = 0;
         embi_drive_aim(s, d);
-        for (int k = 0; k < d->node_count && moved == 0;
-             k++) { /* at rest, unless left behind by rounding or a free ride */
+        for (int k = 0; k < d->node_count && moved == 0; k++) {   /* at rest, unless left behind */
             int i = b->node0 + d->nodes[k];
             moved = embi_max(moved, embi_abs(s->target[3 * i] - s->q[3 * i]) +
                                         embi_abs(s->target[3 * i + 1] - s->q[3 * i + 1]) +
@@ -10499,6 +11762,7 @@ static void embi_bodies_begin(embipc_world *w)
     }
     if (s->vert_count) {   /* bodies that rest take part in the directions of others: with no motion */
         memcpy(s->xn, s->x, verts);
+        memcpy(s->known_x, s->x, verts);
         memcpy(s->next_x, s->x, verts);
         memcpy(s->trial_x, s->x, verts);
         memset(s->motion, 0, verts);
@@ -10532,7 +11796,9 @@ static void embi_bodies_foresee(embipc_world *w)
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
         embipc_real slack = 0, box[6], pull[3];
-        for (int i = 0; i < 6; i++) b->shift[i] = b->shift_next[i] = b->shift_hull[i] = 0;
+        for (int i = 0; i < 6; i++)
+            b->shift[i] = b->shift_next[i] = b->shift_hull[i] = b->stray[i] = b->stray_next[i] =
+                b->known[i] = 0;
         embi_box_clear(box);
         for (int i = b->vert0; i < b->vert0 + b->nv; i++) embi_box_add(box, s->x + 3 * i);
         memcpy(b->region, box, sizeof box);
@@ -10547,7 +11813,7 @@ static void embi_bodies_foresee(embipc_world *w)
                 for (int c = 0; c < 3; c++) s->trial_q[3 * i + c] = s->qt[3 * i + c] + s->hh * pull[c];
         }
         embi_apply_rows(s, b, s->trial_q, s->next_x);
-        embi_body_shift(s, b, s->next_x, b->shift_next);
+        embi_body_shift(b, s->xn, s->next_x, b->shift_next);
         for (int i = 0; i < 3; i++)
             slack = embi_max(slack, embi_max(embi_abs(b->shift_next[i]), embi_abs(b->shift_next[3 + i])));
         b->foreseen = slack + b->dhat;
@@ -10556,15 +11822,6 @@ static void embi_bodies_foresee(embipc_world *w)
             b->region[i] += embi_min(b->shift_next[i], 0) - slack;
             b->region[3 + i] += embi_max(b->shift_next[3 + i], 0) + slack;
         }
-    }
-}
-
-/* displacement of a relative to b when both are somewhere in their boxes */
-static void embi_relative_box(const embipc_real a[6], const embipc_real b[6], embipc_real r[6])
-{
-    for (int i = 0; i < 3; i++) {
-        r[i] = a[i] - b[3 + i];
-        r[3 + i] = a[3 + i] - b[i];
     }
 }
 
@@ -10587,55 +11844,70 @@ static void embi_box_stretch(embipc_real outer[6], const embipc_real inner[6], e
     }
 }
 
+/* The candidates of a pair leave the list. */
+static void embi_pair_forget(embi_state *s, embi_pair *pair)
+{
+    int end = pair->first + pair->count, rest = s->candidate_count - end;
+    if (rest > 0) {
+        memmove(s->candidate + pair->first, s->candidate + end, (size_t)rest * sizeof *s->candidate);
+        memmove(s->closest + pair->first, s->closest + end, (size_t)rest * sizeof *s->closest);
+        memmove(s->apart + pair->first, s->apart + end, (size_t)rest * sizeof *s->apart);
+        memmove(s->near + pair->first, s->near + end, (size_t)rest * sizeof *s->near);
+    }
+    for (int n = 0; n < s->pair_count; n++)
+        if (s->pair[n].first >= end) s->pair[n].first -= pair->count;
+    s->candidate_count -= pair->count;
+    pair->count = 0;
+}
+
 /* Finds the candidates of a pair for its range, from the positions at the start of the step. */
 static int embi_pair_search(embipc_world *w, embi_pair *pair)
 {
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
-    embi_surface a = embi_surface_of(s, s->body + pair->a, s->xn),
-                 b = embi_surface_of(s, s->body + pair->b, s->xn);
-    embipc_real travel = 0;
+    const embi_body *A = s->body + pair->a, *B = s->body + pair->b;
+    embi_surface a = embi_surface_of(s, A, s->xn), b = embi_surface_of(s, B, s->xn);
+    embipc_real reach = pair->rule.dhat + pair->rule.xi + 4 * embi_pair_rounding(A, B), slack, r[6];
+    embi_pair_forget(s, pair);
     if (pair->a == pair->b)   /* either primitive may come first: the range must be symmetric */
         for (int i = 0; i < 3; i++) {
             pair->range[3 + i] = embi_max(pair->range[3 + i], -pair->range[i]);
             pair->range[i] = -pair->range[3 + i];
         }
-    for (int i = 0; i < 3; i++) {
-        embipc_real most = embi_max(embi_abs(pair->range[i]), embi_abs(pair->range[3 + i]));
-        travel += most * most;
-    }
     w->tri_pair_count = 0;
-    if (!embi_bvh_pairs(m, &a, &b, pair->range, pair->rule.dhat + pair->rule.xi, &w->tri_pairs,
-                        &w->tri_pair_count, &w->tri_pair_cap))
+    if (!embi_bvh_pairs(m, &a, &b, pair->range, reach, &w->tri_pairs, &w->tri_pair_count, &w->tri_pair_cap))
         return 0;
     pair->first = s->candidate_count;
-    if (!embi_candidates(m, &a, &b, w->tri_pairs, w->tri_pair_count, &pair->rule,
-                         sqrt(travel) * (1 + 8 * EMBI_EPS), &s->candidate, &s->candidate_count,
-                         &s->candidate_cap) ||
-        !EMBI_GROW(m, embi_closest, s->closest, s->closest_cap, s->candidate_count))
+    if (!embi_candidates(m, &a, &b, w->tri_pairs, w->tri_pair_count, &pair->rule, pair->range, reach,
+                         &s->candidate, &s->candidate_count, &s->candidate_cap) ||
+        !EMBI_GROW(m, embi_closest, s->closest, s->closest_cap, s->candidate_count) ||
+        !EMBI_GROW(m, embipc_real, s->apart, s->apart_cap, s->candidate_count) ||
+        !EMBI_GROW(m, int, s->near, s->near_cap, s->candidate_count))
         return 0;
     pair->count = s->candidate_count - pair->first;
+    pair->near_count = -1;
+    embi_relative_box(A->known, B->known, r);   /* from the middle of the range to known_x */
+    for (int i = 0; i < 6; i++) r[i] -= (pair->range[i % 3] + pair->range[3 + i % 3]) / 2;
+    slack = embi_box_norm(r);
     if (pair->count) memset(s->closest + pair->first, 0, (size_t)pair->count * sizeof *s->closest);
+    for (int k = pair->first; k < s->candidate_count; k++) s->apart[k] = s->candidate[k].apart - slack;
     w->builds++;
     return 1;
 }
 
-/* Adds the pair (i, j), i <= j, with a range for what is foreseen. Returns 0 out of memory. */
-static int embi_pair_add(embipc_world *w, int i, int j)
+/* Adds the pair (i, j), i <= j, with an empty range and no candidates yet. Returns it; NULL out of memory. */
+static embi_pair *embi_pair_add(embipc_world *w, int i, int j)
 {
     embi_state *s = &w->s;
-    embi_body *a = s->body + i, *b = s->body + j;
     embi_pair *pair;
-    embipc_real r[6];
-    if (!EMBI_GROW(&w->memory, embi_pair, s->pair, s->pair_cap, s->pair_count + 1)) return 0;
+    if (!EMBI_GROW(&w->memory, embi_pair, s->pair, s->pair_cap, s->pair_count + 1)) return NULL;
     pair = s->pair + s->pair_count++;
     memset(pair, 0, sizeof *pair);
     pair->a = i;
     pair->b = j;
-    pair->rule = embi_pair_parameters(w, a, b);
-    embi_relative_box(a->shift_next, b->shift_next, r);
-    embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
-    return embi_pair_search(w, pair);
+    pair->rule = embi_pair_parameters(w, s->body + i, s->body + j);
+    embi_box_clear(pair->range);
+    return pair;
 }
 
 static int embi_regions_meet(const embi_body *a, const embi_body *b, embipc_real reach)
@@ -10649,7 +11921,7 @@ static int embi_regions_meet(const embi_body *a, const embi_body *b, embipc_real
 static int embi_pairs_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
-    s->pair_count = s->candidate_count = 0;
+    s->pair_count = s->candidate_count = s->stamp = 0;
     w->builds = 0;
     for (int i = 0; i < s->body_count; i++)
         if (s->body[i].kind != EMBIPC_FIXED)
@@ -10657,11 +11929,17 @@ static int embi_pairs_begin(embipc_world *w)
     for (int i = 0; i < s->body_count; i++)
         for (int j = i; j < s->body_count; j++) {
             embi_body *a = s->body + i, *b = s->body + j;
+            embi_pair *pair;
+            embipc_real r[6];
             if ((!a->moving && !b->moving) ||
                 !embi_regions_meet(a, b, embi_max(a->dhat, b->dhat) + a->thickness + b->thickness) ||
                 !embi_tested(w, a, b))
                 continue;
-            if (!embi_pair_add(w, i, j)) return 0;
+            if (!(pair = embi_pair_add(w, i, j))) return 0;
+            embi_relative_box(a->shift, b->shift, pair->range);   /* where they are: no displacement */
+            embi_relative_box(a->shift_next, b->shift_next, r);
+            embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
+            if (!embi_pair_search(w, pair)) return 0;
         }
     return 1;
 }
@@ -10728,13 +12006,25 @@ static int embi_islands_begin(embipc_world *w)
 
 /* ---- iterate ---- */
 
-/* The islands of a and b become one: bodies, pairs, friction. Its direction is void until the next round. */
-static int embi_islands_merge(embipc_world *w, int a, int b)
+static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
+{
+    if (!EMBI_GROW(&w->memory, embipc_iteration, w->iteration, w->iteration_cap, w->iteration_count + 1))
+        return 0;
+    w->iteration[w->iteration_count++] = *r;
+    return 1;
+}
+
+/* The islands of a and b become one: bodies, pairs, friction. Its direction is void until the next round;
+ * is_new: so far each has its own. */
+static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
 {
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
     int into = embi_min_int(a, b), from = embi_max_int(a, b), kept = 0;
     embi_island *I = w->island[into], *J = w->island[from];
+    if ((is_new && I->active && !embi_iteration_record(w, &I->record)) ||
+        (J->active && !embi_iteration_record(w, &J->record)))
+        return 0;
     for (int i = 0; i < s->body_count; i++)
         if (s->body[i].moving && s->body[i].island == from) s->body[i].island = into;
     for (int i = 0; i < w->order_count; i++)
@@ -10765,12 +12055,7 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         embi_body *b = s->body + i;
         embipc_real now[6];
         if (!b->moving) continue;
-        embi_box_clear(now);
-        for (int k = b->vert0; k < b->vert0 + b->nv; k++) embi_box_add(now, s->xn + 3 * k);
-        for (int k = 0; k < 3; k++) {
-            now[k] += b->shift_hull[k];
-            now[3 + k] += b->shift_hull[3 + k];
-        }
+        for (int k = 0; k < 6; k++) now[k] = b->bvh.box[6 + k] + b->shift_hull[k];   /* root: box of x^n */
         if (embi_box_holds(b->region, now)) continue;
         embi_box_stretch(b->region, now, b->dhat);
         for (int j = 0; j < s->body_count; j++) {
@@ -10782,9 +12067,7 @@ static int embi_ranges_check(embipc_world *w, int *changed)
             for (int n = 0; n < s->pair_count && !known; n++)
                 known = s->pair[n].a == lo && s->pair[n].b == hi;
             if (known) continue;
-            if (!embi_pair_add(w, lo, hi)) return 0;
-            s->pair[s->pair_count - 1].range[0] = 1; /* nothing is in it: the check below will search again */
-            s->pair[s->pair_count - 1].range[3] = -1;
+            if (!embi_pair_add(w, lo, hi)) return 0;   /* its empty range is found out below */
         }
     }
     for (int n = 0; n < s->pair_count; n++) {
@@ -10795,7 +12078,6 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         embi_relative_box(together ? a->shift_next : a->shift_hull, together ? b->shift_next : b->shift_hull,
                           r);
         if (embi_box_holds(p->range, r)) continue;
-        if (p->range[0] > p->range[3]) p->range[0] = p->range[3] = 0;
         embi_box_stretch(p->range, r, p->rule.dhat / 2);
         embi_relative_box(a->shift, b->shift, r);
         embi_box_stretch(p->range, r, 0);
@@ -10805,7 +12087,7 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         if (ia >= 0) changed[ia] = embi_max_int(changed[ia], 1);
         if (ib >= 0) changed[ib] = embi_max_int(changed[ib], 1);
         if (ia < 0 || ib < 0 || ia == ib || !p->count) continue;
-        if (!embi_islands_merge(w, ia, ib)) return 0;
+        if (!embi_islands_merge(w, ia, ib, changed[embi_min_int(ia, ib)] < 2)) return 0;
         changed[embi_min_int(ia, ib)] = 2;
     }
     return 1;
@@ -10830,14 +12112,6 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *I)
             s->body[s->drives[n].body].island == I->index && s->drives[n].rotating && s->drives[n].phi > 0;
     I->active = 0;
     return half ? embi_island_roll_back(&w->memory, s, I) : EMBIPC_OK;
-}
-
-static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
-{
-    if (!EMBI_GROW(&w->memory, embipc_iteration, w->iteration, w->iteration_cap, w->iteration_count + 1))
-        return 0;
-    w->iteration[w->iteration_count++] = *r;
-    return 1;
 }
 
 /* a body that stays where it is in this round */
@@ -10879,8 +12153,7 @@ static embipc_result embi_iterate(embipc_world *w)
             if (!I->converged) continue;
             I->active = --I->passes > 0;
             if (!I->active) continue;
-            I->converged = I->old_factor =
-                0; /* another pass with the friction forces of the present contacts */
+            I->converged = I->old_factor = 0;   /* another pass, with the friction forces of now */
             if (!embi_island_lag_friction(&w->memory, s, I, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
             embi_island_contact_energy(s, I, s->q, s->x);
         }
@@ -10913,7 +12186,12 @@ static void embi_drives_finish(embipc_world *w)
         embi_drive *d = s->drives + n;
         const embi_body *b = s->body + d->body;
         embipc_real share = ((embipc_real)d->stage + d->phi) / (embipc_real)d->stages;
-        d->short_m = 0;
+        memset(&d->reached, 0, sizeof d->reached);
+        if (d->blocked) {
+            d->reached.blocked = 1;
+            d->reached.blocked_by = d->blocked_by;
+            d->reached.gap = d->gap;
+        }
         if (d->stage == d->stages || (d->done && !d->blocked)) memcpy(d->pose, d->pose_next, sizeof d->pose);
         else {
             for (int i = 0; i < 6; i++) d->pose[i] += share * (d->pose_next[i] - d->pose[i]);
@@ -10922,13 +12200,13 @@ static void embi_drives_finish(embipc_world *w)
             for (int k = 0; k < d->node_count; k++) {
                 embipc_real r[3];
                 embi_sub(r, s->target + 3 * (b->node0 + d->nodes[k]), s->q + 3 * (b->node0 + d->nodes[k]));
-                d->short_m = embi_max(d->short_m, embi_norm(r));
+                d->reached.short_m = embi_max(d->reached.short_m, embi_norm(r));
             }
         }
     }
 }
 
-/* force on the vertices of a contact: r on the first side's share, weights carry the sign */
+/* adds scale w_k r to the force on each vertex of a contact; the weights w carry the sign of the side */
 static void embi_report_vertex(embi_state *s, const int v[4], const embipc_real w[4], embipc_real scale,
                                const embipc_real r[3])
 {
@@ -11148,7 +12426,36 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
     t->objective_before = before / s->hh;
     t->objective_after = after / s->hh;
     t->objective_rounding = 64 * EMBI_EPS * (size + embi_abs(before) + embi_abs(after)) / s->hh;
-    for (int n = 0; n < s->drive_count; n++) t->drive_short = embi_max(t->drive_short, s->drives[n].short_m);
+    for (int n = 0; n < s->drive_count; n++) 
+        t->drive_short = embi_max(t->drive_short, s->drives[n].reached.short_m);
+}
+
+/* Names the first node whose numbers are not finite, or else the one that was to go farthest. */
+static embipc_result embi_fail_step(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    int body = -1, node = 0;
+    embipc_real most = -1;
+    for (int k = 0; k < s->body_count; k++)
+        for (int i = s->body[k].node0; i < s->body[k].node0 + s->body[k].nn; i++) {
+            embipc_real go = 0;
+            for (int c = 0; c < 3; c++)
+                go += embi_abs(s->vn[3 * i + c]) + embi_abs(s->p[3 * i + c] / s->c) +
+                      embi_abs(s->hh * s->f[3 * i + c]);
+            if (!embi_finite(go)) go = (embipc_real)INFINITY;
+            if (!(go > most)) continue;
+            most = go;
+            body = k;
+            node = i - s->body[k].node0;
+        }
+    if (body < 0)
+        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "step %d met a number that is not finite",
+                         w->step + 1);
+    (void)embi_fail_at(&w->error, EMBIPC_ERR_NOT_FINITE, EMBIPC_NODE, node, most,
+                       "step %d met a number that is not finite, node %d was at %g m/s; the world is back at "
+                       "%g s. Lower the velocity, force or time step",
+                       w->step + 1, node, embi_norm(s->vn + 3 * (s->body[body].node0 + node)), w->time);
+    return embi_blame(w, EMBIPC_ERR_NOT_FINITE, s->body[body].name, s->body[body].handle);
 }
 
 EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *stats)
@@ -11177,11 +12484,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     }
     if (r != EMBIPC_OK) {
         embi_step_undo(w);
-        return r == EMBIPC_ERR_MEMORY
-                   ? embi_fail_memory(&w->error)
-                   : embi_fail(&w->error, r,
-                               "step %d met a number that is not finite; the world is back at %g s",
-                               w->step + 1, w->time);
+        return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : embi_fail_step(w);
     }
     for (int i = 0; i < 3 * s->node_count; i++) s->v[i] = (s->q[i] - s->qn[i]) / s->c;
     embi_report(w);
@@ -11205,8 +12508,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 
 /* ---- Change log -----------------------------------------------------------------------------
  * 0.1  First version: bodies fixed, kinematic, affine, cage, full; linear corotated and orthogonality
- * energies; barrier and
- *      friction; drives; cage builder; toolbox.
+ *      energies; barrier and friction; drives; cage builder; toolbox.
  *
  * ---- Licence --------------------------------------------------------------------------------
  * This software is available under two licences: choose the one you prefer.

@@ -12,7 +12,7 @@
 #include "test.h"
 #include "../tools/common.c"
 #include "../tools/json.c"
-#include "../tools/meshio.c"
+#include "tool_meshio.h"
 #include "../tools/shapes.c"
 #include "../tools/scene.c"
 #include "validate.h"

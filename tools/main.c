@@ -1,7 +1,9 @@
 /* The command line tool embipc: reads its arguments and calls run.c. The library is compiled here. */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
+#include "check.h"
 #include "common.h"
+#include "meshio.h"
 #include "run.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +12,7 @@
 static const char main_usage[] =
     "usage: embipc run SCENE.json [options]   simulates a scene\n"
     "       embipc defaults SCENE.json        prints every derived parameter with its reason\n"
+    "       embipc check MESH... [options]    tells whether meshes can be simulated as solids\n"
     "\n"
     "options of run\n"
     "  --out DIR        writes steps.csv, forces.csv and bodies.csv into DIR\n"
@@ -22,7 +25,14 @@ static const char main_usage[] =
     "  --report         adds the force balance to the summary, and prints it even with --quiet\n"
     "  --quiet          no progress, no summary\n"
     "\n"
-    "exit code: 0 fine; 1 the simulation says no, or was stopped; 2 bad usage or input\n";
+    "options of check\n"
+    "  --fix OUT        mends MESH, says how, writes OUT (.obj; .msh, also for tets) and checks that\n"
+    "  --merge M        merges vertices on borders within M metres (1e-7 of the diagonal)\n"
+    "  --fill N         fills holes of up to N edges (8; 0: none)\n"
+    "  --list N         lists up to N places of a kind (3)\n"
+    "meshes: .obj .stl .ply .off .msh .vtk .node/.ele\n"
+    "\n"
+    "exit code: 0 fine; 1 the simulation or the check says no, or it was stopped; 2 bad usage or input\n";
 
 static int main_bad(const char *format, const char *a, const char *b)
 {
@@ -108,9 +118,62 @@ static int main_run(int argc, char **argv)
     return run_scene(&o);
 }
 
+/* Takes argv[*i] of check in, and its value where it has one. */
+static int main_take_check(check_options *o, int argc, char **argv, int *i)
+{
+    static const char *const option[] = { "--fix", "--merge", "--fill", "--list" };
+    const char *word = argv[*i], *nearest, *value;
+    double number = 0;
+    int k = 0, whole = 0;
+    if (word[0] != '-') { o->mesh[o->mesh_count++] = word; return 1; }
+    while (k < 4 && strcmp(word, option[k]) != 0) k++;
+    if (k == 4) {
+        nearest = tool_nearest(word, option, 4);
+        return !main_bad("found the unknown option \"%s\", expected one such as %s", word,
+                         nearest ? nearest : "--fix");
+    }
+    if (*i + 1 >= argc)
+        return !main_bad("found the end of the command, expected a value after %s%s", word, "");
+    value = argv[++*i];
+    if (k == 0) { o->fix = value; return 1; }
+    if (k == 1 ? !tool_number(value, strlen(value), &number) : !tool_integer(value, strlen(value), &whole))
+        return !main_bad("found \"%s\", expected a number after %s", value, word);
+    if (number < 0 || whole < 0 || whole > 512)
+        return !main_bad("found \"%s\", expected a number from 0 to 512 (metres: from 0) after %s", value,
+                         word);
+    if (k == 1) o->merge = number;
+    else if (k == 2) o->hole = whole;
+    else o->list = whole;
+    return 1;
+}
+
+static int main_check(int argc, char **argv)
+{
+    check_options o;
+    mesh_format format;
+    int code = 2, ok = 1;
+    memset(&o, 0, sizeof o);
+    o.merge = o.hole = -1;
+    o.list = 3;
+    o.out = stdout;
+    o.errors = stderr;
+    o.mesh = (const char **)tool_alloc((size_t)argc, sizeof *o.mesh);
+    for (int i = 2; ok && i < argc; i++) ok = main_take_check(&o, argc, argv, &i);
+    format = o.fix ? mesh_format_of(o.fix) : MESH_OBJ;
+    if (!ok) code = 2;
+    else if (!o.mesh_count) main_bad("found no mesh, expected embipc check MESH...%s%s", "", "");
+    else if (o.fix && o.mesh_count > 1)
+        main_bad("found more than one mesh before --fix %s, expected one%s", o.fix, "");
+    else if (format != MESH_OBJ && format != MESH_MSH)
+        main_bad("found --fix %s, expected a name ending with .obj or .msh%s", o.fix, "");
+    else code = check_meshes(&o);
+    free(o.mesh);
+    return code;
+}
+
 int main(int argc, char **argv)
 {
-    static const char *const command[] = { "run", "defaults" };
+    static const char *const command[] = { "run", "defaults", "check" };
     const char *nearest;
     if (argc < 2) { fputs(main_usage, stderr); return 2; }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
@@ -125,7 +188,8 @@ int main(int argc, char **argv)
         return main_bad("found %s, expected embipc defaults SCENE.json%s",
                         argc < 3 ? "no scene" : "more than one scene", "");
     }
-    nearest = tool_nearest(argv[1], command, 2);
-    return main_bad("found the unknown command \"%s\", expected run or defaults%s", argv[1],
-                    nearest ? "" : "");
+    if (strcmp(argv[1], "check") == 0) return main_check(argc, argv);
+    nearest = tool_nearest(argv[1], command, 3);
+    return main_bad("found the unknown command \"%s\", expected run, defaults or check; %s", argv[1],
+                    nearest ? nearest : "");
 }
