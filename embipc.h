@@ -279,6 +279,8 @@ typedef enum embipc_kind {
     EMBIPC_FULL              /* every node of a tet mesh is free; its boundary is the surface [IPC20] */
 } embipc_kind;
 
+struct embipc_cage;
+
 typedef struct embipc_body_def {
     unsigned cookie;                        /* set by embipc_default_body_def() */
     const char *name;                       /* copied, at most 63 characters; NULL: "body" */
@@ -293,7 +295,10 @@ typedef struct embipc_body_def {
     int cage_node_count;
     const int *cage_tets;                   /*   (4 * cage_tet_count) */
     int cage_tet_count;
-    int cage_nodes;                         /*   build a cage of about this many nodes       (34) */
+    const struct embipc_cage *cage;         /*   or one that embipc_cage_build made for x and triangles */
+    int cage_nodes;                         /*   or none: build one of about this many nodes. 0: 34, or one
+                                             *   tet where, held at one end, the body would sag by less than
+                                             *   1e-3 of its diagonal under ten times its weight     (0) */
     embipc_real scale, rotation[9], position[3];   /* world point = rotation (scale p) + position */
     embipc_real velocity[3];                /* m/s */
     embipc_real angular_velocity[3];        /* rad/s, about the centre of mass */
@@ -788,9 +793,11 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
  * A cage is a coarse tet mesh that holds a closed surface: its nodes are a body's unknowns. */
 typedef struct embipc_cage_def {
     int cookie;               /* set by embipc_default_cage_def() */
-    int nodes;                /* about this many nodes; 4 means one tet, the least else is 6       (34) */
+    int nodes;                /* about this many nodes; 4: one tet round it all; 0: 34, or 8 for each separate
+                               * part of the body where that is more                               (34) */
     embipc_real cell_size;    /* m; > 0: lattice of this size, and `nodes` is not looked at         (0) */
     int tighten;              /* draw the outer nodes towards the surface, so the cage holds less air (1) */
+    int duplicate;            /* a tet for each connected piece of solid in a lattice cell; 0: shared (1) */
 } embipc_cage_def;
 
 typedef struct embipc_cage {
@@ -798,6 +805,14 @@ typedef struct embipc_cage {
     int node_count;
     int *tets;                /* (4*tet_count), positively oriented */
     int tet_count;
+    embipc_real *tet_volume;  /* of the solid in each tet, m^3 (tet_count) */
+    embipc_real *tet_moment;  /* integral of w_i w_j over that, m^3 (10*tet_count): 00 01 02 03 11 12 13
+                               * 22 23 33 */
+    int *vertex_tet;          /* the tet that holds each vertex of the surface (vertex_count) */
+    embipc_real *vertex_weight;   /* and its weights there, >= 0 (4*vertex_count) */
+    int vertex_count;
+    int parts;                /* separate pieces of solid */
+    int copies;               /* tets that lie where another one lies, for another piece of solid */
     embipc_real volume;       /* of all tets, m^3 */
     embipc_real worst_angle;  /* smallest dihedral angle, degrees */
     embipc_real cell_size;    /* of the lattice it was cut from, m; 0 for the one tet */
@@ -806,19 +821,25 @@ typedef struct embipc_cage {
 
 EMBIPC_API embipc_cage_def embipc_default_cage_def(void);
 
-/* Builds a cage: every vertex of the surface lies in a tet, and so does all of the solid inside; every
- * tet holds some of it. The lattice is aligned with the middle of the bounding box, so that a body
- * symmetric about the axis planes through it gets a symmetric cage.
+/* Builds a cage: every vertex of the surface lies in a tet, and so does all of the solid inside; every tet and
+ * every node holds some of it. Parts of the solid that are close in space but far along the body (teeth of a
+ * comb, two legs) never share a tet: there tets lie on each other, which is why the cage says itself which
+ * vertex and which volume belong to which tet. Separate parts have separate cages within the cage. The lattice
+ * is aligned with the middle of the bounding box, so that a body symmetric about the axis planes through it gets
+ * a symmetric cage, where a symmetric one comes near enough to the wish.
  *   def               the wish
  *   x, vertex_count   vertices, m (3*vertex_count)
  *   tri, tri_count    triangles (3*tri_count), closed and outward (embipc_surface_check)
  *   hooks             memory, for the cage too; may be NULL
  *   cage              out; free with embipc_cage_free. node_count 0 after a failure
  *   error             may be NULL
- * Returns EMBIPC_OK, DEF, ARGUMENT (fewer than 4 nodes; more lattice cells than fit), MEMORY, or what is
- * wrong with the surface. The node count is the one nearest to the wish that the shape allows, as a rule
- * within a fifth: see cage->node_count. A hundred lattices are tried: about 0.2 s for a thousand triangles
- * and 34 nodes. */
+ * Returns EMBIPC_OK, DEF, ARGUMENT (fewer than 4 nodes for each separate part: the text and the error's value
+ * tell how many it takes; or more lattice cells than can be numbered), OUTSIDE (a surface that crosses itself
+ * may leave no consistent solid), MEMORY, or what is wrong with the surface. The node count is the one nearest
+ * to the wish that some hundred lattices allow, as a rule within a fifth: see cage->node_count. The sums of
+ * tet_volume and tet_moment are the surface's own integrals, exact but for rounding. Memory: about 200 bytes a
+ * triangle and 250 a cell of the lattice in the box. 0.2 s for a thousand triangles and 34 nodes, 10 s for a
+ * million and 100. */
 EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const embipc_real *x, int vertex_count,
                                            const int *tri, int tri_count, const embipc_allocator *hooks,
                                            embipc_cage *cage, embipc_error *error);
@@ -4832,23 +4853,45 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
 }
 
 /* ==== 13. Cage builder ===============================================================================
- * Space is filled with the body-centred cubic lattice: cubes of side h with their corners and centres as
- * nodes, and for every square between two cubes four tets, each on the two centres and one side of the
- * square. All tets are alike (dihedral angles 60 and 90 degrees) and the lattice is symmetric about every
- * plane of corners and of centres. A cage is the tets that hold solid:
- *   entered   some triangle of the surface comes inside the tet, deeper than a rounding error;
- *   filled    none does, and the winding number of the surface about the tet is 1. Tets that no triangle
- *             comes near pass the answer on from node to node: few winding numbers are computed.
- * The search goes through cell sizes and the four placings of the middle of the body in the lattice, for
- * the wished node count and little air. Last, outer nodes are drawn towards the solid around them as far
- * as no outer face meets the surface and no dihedral angle gets small.
- * Uses: small math, memory, errors, meshes, embedding.     Checked by: tests/test_cage.c      */
+ * A closed surface in, a coarse tet mesh out that holds the solid inside. Space is filled with the
+ * body-centred cubic lattice: cubes of side h with their corners and centres as nodes, and for every square
+ * between two cubes four tets, each on the two centres and one side of the square. All tets are alike
+ * (dihedral angles 60 and 90 degrees), and the lattice is symmetric about every plane of corners and of
+ * centres.
+ *
+ * Solid that is close in space may be far apart along the body: the teeth of a comb, two legs. So a cage
+ * is not made of lattice tets, but of their copies: one for each connected piece of solid in the tet
+ * (Molino, Bao, Fedkiw 2004, "virtual nodes"). Copies of two neighbours share the nodes of a face exactly
+ * where their pieces meet in that face; what is connected through no face shares no node. How it is found:
+ *   cuts      each triangle is cut along the tets it passes through, spreading from tet to tet
+ *   winding   along an edge of the lattice it changes by one at every triangle that crosses the edge; from
+ *             the rim of the lattice, where it is 0, it spreads to every node. Nodes with winding > 0 are
+ *             in the solid
+ *   pieces    within a tet, connected is: two cuts with a common side; two neighbours on an edge of the tet
+ *             with solid between them, be they cuts or ends of the edge; and what a ray through solid
+ *             meets first, sent from each closed curve in a face and each closed shell in the tet, in a
+ *             direction in which the curve or shell ends where the ray begins
+ * and the pieces' integrals, for the tet n0 n1 n2 n3 and any polynomial, by coning the boundary off from n0,
+ * what is left of it on the face opposite to n0 from n1, and what is left of that on the edge 23 from n2:
+ *   integral over the piece = sum over cuts (n0, cut) + over sides p->q of cuts in the face n1 n2 n3 of
+ *   (n0, n1, q, p) + over crossings c of the edge 23 of +-(n0, n1, n2, c) + winding(n3) (n0, n1, n2, n3)
+ * with (a, b, c, d) the integral over that tet with its sign. Nothing is subdivided and nothing sampled:
+ * the sums are exact. The cost goes with the number of cuts.
+ *
+ * The search goes through cell sizes and placings of the body's middle in the lattice, for the wished node
+ * count and little air. Last, nodes outside the solid are drawn towards it, as far as no other tet is
+ * entered and no dihedral angle gets small.
+ * Uses: small math, memory, errors, sorting, meshes, embedding.     Checked by: tests/test_cage.c      */
 
 #define EMBI_CAGE_COOKIE 0x43414745
-#define EMBI_CAGE_DEPTH 1e-10           /* a weight above this is inside a tet, one below minus it outside */
-#define EMBI_CAGE_DEEP 0.05             /* surface this deep in a tet: all its nodes carry something */
-#define EMBI_CAGE_MAX_CELLS 4000000
+#define EMBI_CAGE_MAX_CELLS (INT_MAX / 16)
 #define EMBI_CAGE_ANGLE 25.0            /* degrees; tightening leaves no dihedral angle below */
+#define EMBI_CAGE_NODE_CLEAR 1e-9       /* of an edge: a crossing nearer to a node is the node's, or whose? */
+#define EMBI_CAGE_TOUCH 1e-12           /* a weight up to this is on a face */
+#define EMBI_CAGE_CORNERS 12            /* of a polygon; 7 where nothing is near a face */
+#define EMBI_CAGE_FLAT 1e-11            /* a piece that rises less above a face is part of the face */
+#define EMBI_CAGE_WEAK 0.25             /* of the mean share of solid in a tet: nodes with less are weak */
+#define EMBI_CAGE_MISS 0.2              /* part of the wished node count that may be missed */
 
 EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
 {
@@ -4857,6 +4900,7 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
     d.cookie = EMBI_CAGE_COOKIE;
     d.nodes = 34;
     d.tighten = 1;
+    d.duplicate = 1;
     return d;
 }
 
@@ -4867,8 +4911,25 @@ EMBIPC_API void embipc_cage_free(embipc_cage *cage)
     embi_memory_init(&m, &cage->hooks);
     embi_free(&m, cage->x, 3 * cage->node_count, sizeof *cage->x);
     embi_free(&m, cage->tets, 4 * cage->tet_count, sizeof *cage->tets);
+    embi_free(&m, cage->tet_volume, cage->tet_count, sizeof *cage->tet_volume);
+    embi_free(&m, cage->tet_moment, 10 * cage->tet_count, sizeof *cage->tet_moment);
+    embi_free(&m, cage->vertex_tet, cage->vertex_count, sizeof *cage->vertex_tet);
+    embi_free(&m, cage->vertex_weight, 4 * cage->vertex_count, sizeof *cage->vertex_weight);
     memset(cage, 0, sizeof *cage);
 }
+
+/* the part of a triangle that lies in a lattice tet */
+typedef struct embi_cut {
+    int tri, tet;
+    int copy;                        /* the copy of the tet whose piece it bounds, or -1 */
+    int sides;                       /* bit s: it has a side of kind s, see embi_polygon */
+} embi_cut;
+
+/* one connected piece of solid in a lattice tet, with a tet of the cage for itself */
+typedef struct embi_tet_copy {
+    int tet;
+    embipc_real volume, moment[10];  /* of the piece, as parts of the tet's volume */
+} embi_tet_copy;
 
 /* Everything the builder works on. */
 typedef struct embi_caging {
@@ -4876,32 +4937,39 @@ typedef struct embi_caging {
     const embipc_real *x;            /* the surface */
     const int *tri;
     int vertex_count, tri_count;
-    embipc_real lo[3], hi[3];        /* its box */
+    int *beside;                     /* the triangle across each side (3*tri_count) */
+    embipc_real lo[3], hi[3];        /* box of the surface */
     embipc_real volume;              /* of the solid */
+    int split;                       /* one copy per piece; 0: all pieces of a tet share one */
     /* lattice: dim[] cells from origin; nodes are the corners, then the centres */
     embipc_real h, origin[3];
-    int dim[3], corners;
-    embi_barycentric shape[12];      /* the tets of one cell, with the origin at its first node */
-    /* per lattice tet (12 per cell: direction * 4 + side) and per lattice node */
-    unsigned char *mark;
-    int *parent, *number;
-    int mark_cap, parent_cap, number_cap;
-    /* the cage */
-    embipc_real *node;
-    int *tet, node_count, tet_count, node_cap, tet_cap;
-    int weak_count;                  /* nodes that carry next to nothing */
+    int dim[3], corners, node_total, tet_total;
+    embipc_real *place;              /* of the nodes, m: tightening moves them */
+    signed char *wind;               /* winding number of the surface about each node */
+    int *seen;                       /* scratch, per tet or node */
+    /* the surface, cut along it */
+    int *home;                       /* per vertex the tet it lies in, ~tet on its rim */
+    int *first;                      /* cuts of triangle t: first[t] .. first[t + 1] - 1, by tet */
+    embi_cut *cut;
+    int cut_count;
+    /* tets with cuts, then those full of solid */
+    int *touch;                      /* per tet its number among the touched ones, or -1 */
+    int *touched, touched_count;     /* their tets */
+    int *range, *order;              /* cuts of touched tet i: order[range[i]] .. order[range[i + 1] - 1] */
+    signed char *turn;               /* change of winding along the six edges of touched tets */
+    int *corner;                     /* copy that holds each corner of a touched tet, or -1 (4 each) */
+    embi_tet_copy *copy;
+    int copy_count;
+    int *slot;                       /* forest over the corners of copies, 4 each: a tree is a cage node */
+    int node_count;
+    embipc_real weak;                /* how many nodes carry next to nothing, smoothly counted */
+    int faulty;                      /* the lattice touches the surface in a way that rounding decides */
+    int *queue, *local;              /* scratch: tets; per triangle its number within a tet */
+    embi_keys keys;
+    struct embi_pocket *pocket;
+    int beside_cap, place_cap, wind_cap, seen_cap, home_cap, first_cap, cut_cap, touch_cap, touched_cap,
+        range_cap, order_cap, turn_cap, corner_cap, copy_cap, slot_cap, queue_cap, local_cap;
 } embi_caging;
-
-enum { EMBI_CLEAR, EMBI_TOUCHED, EMBI_ENTERED, EMBI_DEEP, EMBI_KEPT };
-
-static void embi_caging_release(embi_caging *c)
-{
-    EMBI_RELEASE(c->m, c->mark, c->mark_cap);
-    EMBI_RELEASE(c->m, c->parent, c->parent_cap);
-    EMBI_RELEASE(c->m, c->number, c->number_cap);
-    EMBI_RELEASE(c->m, c->node, c->node_cap);
-    EMBI_RELEASE(c->m, c->tet, c->tet_cap);
-}
 
 /* ---- The lattice ---- */
 
@@ -4915,6 +4983,15 @@ static int embi_lattice_cell(const embi_caging *c, const int i[3])
     return (i[0] * c->dim[1] + i[1]) * c->dim[2] + i[2];
 }
 
+/* indices of a cell along the axes */
+static void embi_lattice_index(const embi_caging *c, int cell, int i[3])
+{
+    i[2] = cell % c->dim[2];
+    i[1] = cell / c->dim[2] % c->dim[1];
+    i[0] = cell / c->dim[2] / c->dim[1];
+}
+
+/* where a node stands before anything is moved */
 static void embi_lattice_position(const embi_caging *c, int node, embipc_real p[3])
 {
     int centre = node >= c->corners, n = centre ? node - c->corners : node;
@@ -4925,12 +5002,15 @@ static void embi_lattice_position(const embi_caging *c, int node, embipc_real p[
     }
 }
 
-/* Nodes of tet `which` = 4 * direction + side of cell i: the centres of the cell and of the next one in
- * that direction, and one side of the square between them, counter-clockwise seen from ahead. */
-static void embi_lattice_tet(const embi_caging *c, const int i[3], int which, int v[4])
+/* Tet 12 * cell + 4 * direction + side has the nodes: centre of the cell, centre of the next one in that
+ * direction, and one side of the square between them, counter-clockwise seen from ahead. Returns 0 where
+ * there is no next cell. */
+static int embi_lattice_tet(const embi_caging *c, int tet, int v[4])
 {
     static const int along_u[5] = {0, 1, 1, 0, 0}, along_v[5] = {0, 0, 1, 1, 0};
-    int d = which / 4, side = which % 4, next[3], p[3];
+    int d = tet % 12 / 4, side = tet % 4, i[3], next[3], p[3];
+    embi_lattice_index(c, tet / 12, i);
+    if (i[d] + 1 >= c->dim[d]) return 0;
     for (int k = 0; k < 3; k++) next[k] = i[k] + (k == d);
     v[0] = c->corners + embi_lattice_cell(c, i);
     v[1] = c->corners + embi_lattice_cell(c, next);
@@ -4940,254 +5020,942 @@ static void embi_lattice_tet(const embi_caging *c, const int i[3], int which, in
         p[(d + 2) % 3] += along_v[side + e];
         v[2 + e] = embi_lattice_corner(c, p);
     }
+    return 1;
 }
 
-/* Cells of side h round the surface's box and one more layer. The middle of the box lies on a plane of
- * corners where half[k] is 0, on a plane of centres where it is 1. */
-static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const int half[3])
+/* The tet across the face opposite to node `face` of a tet, or -1 at the rim. Opposite to an end of the
+ * square's side lies the tet on the neighbouring side of the square. Opposite to a centre lies the tet on
+ * the same lattice edge in the other square that this edge has in common with the other centre's cell. */
+static int embi_lattice_across(const embi_caging *c, int tet, int face)
+{
+    int d = tet % 12 / 4, side = tet % 4, i[3], u = (d + 1) % 3, v = (d + 2) % 3;
+    int axis = side % 2 ? u : v, high = side == 1 || side == 2, ahead = face == 0;
+    if (face == 2) return tet - side + (side + 1) % 4;
+    if (face == 3) return tet - side + (side + 3) % 4;
+    embi_lattice_index(c, tet / 12, i);
+    i[d] += ahead;                 /* the cell both tets belong to: ahead or behind the square */
+    if (!high) i[axis]--;          /* the square lies at its high or low end along `axis` */
+    if (i[axis] < 0 || i[axis] + 1 >= c->dim[axis]) return -1;
+    if ((axis + 1) % 3 == d) side = ahead ? 3 : 1;
+    else side = ahead ? 0 : 2;
+    return 12 * embi_lattice_cell(c, i) + 4 * axis + side;
+}
+
+/* X[12] = the nodes of a lattice tet, where they stand now */
+static int embi_lattice_gather(const embi_caging *c, int tet, int v[4], embipc_real X[12])
+{
+    if (!embi_lattice_tet(c, tet, v)) return 0;
+    embi_tet_gather(X, c->place, v);
+    return 1;
+}
+
+/* the tet of the unmoved lattice that holds p */
+static int embi_lattice_locate(const embi_caging *c, const embipc_real p[3])
+{
+    int i[3], d = 0, u, v, side, axis;
+    embipc_real r[3];
+    for (int k = 0; k < 3; k++) {
+        embipc_real a = (p[k] - c->origin[k]) / c->h;
+        i[k] = embi_max_int(1, embi_min_int((int)a, c->dim[k] - 2));
+        r[k] = a - (embipc_real)i[k] - 0.5;
+        if (embi_abs(r[k]) > embi_abs(r[d])) d = k;
+    }
+    u = (d + 1) % 3;
+    v = (d + 2) % 3;
+    axis = embi_abs(r[u]) > embi_abs(r[v]) ? u : v;
+    side = axis == v ? (r[v] < 0 ? 0 : 2) : (r[u] < 0 ? 3 : 1);
+    if (r[d] < 0) i[d]--;
+    return 12 * embi_lattice_cell(c, i) + 4 * d + side;
+}
+
+/* Cells of side h round the surface's box and one more layer; the middle of the box is shift[] cells from a
+ * corner. ARGUMENT: more cells than there are numbers for. */
+static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const embipc_real shift[3])
 {
     embipc_real cells = 1;
-    int first[3] = {0, 0, 0};
     c->h = h;
     for (int k = 0; k < 3; k++) {
-        embipc_real reach = (c->hi[k] - c->lo[k]) / 2, shift = half[k] ? 0.5 : 0.0;
-        embipc_real n = ceil(reach / h - shift) + 1;
-        if (!(n < 1e6)) return EMBIPC_ERR_ARGUMENT;
-        c->dim[k] = 2 * (int)n + half[k];
-        c->origin[k] = c->lo[k] + (c->hi[k] - c->lo[k]) / 2 - h * (n + shift);
-        cells *= c->dim[k];
+        embipc_real reach = (c->hi[k] - c->lo[k]) / 2, below = ceil(reach / h - shift[k]) + 1;
+        embipc_real above = ceil(reach / h + shift[k]) + 1;
+        if (!(below + above < 1e6)) return EMBIPC_ERR_ARGUMENT;
+        c->dim[k] = (int)below + (int)above;
+        c->origin[k] = c->lo[k] + reach - h * (below + shift[k]);
+        cells *= c->dim[k] + 1;
     }
     if (!(cells < EMBI_CAGE_MAX_CELLS)) return EMBIPC_ERR_ARGUMENT;
     c->corners = (c->dim[0] + 1) * (c->dim[1] + 1) * (c->dim[2] + 1);
-    for (int w = 0; w < 12; w++) {
-        embipc_real X[12];
-        int v[4];
-        embi_lattice_tet(c, first, w, v);
-        for (int i = 0; i < 4; i++) embi_lattice_position(c, v[i], X + 3 * i);
-        if (!embi_barycentric_init(&c->shape[w], X)) return EMBIPC_ERR_ARGUMENT;
-    }
+    c->tet_total = 12 * c->dim[0] * c->dim[1] * c->dim[2];
+    c->node_total = c->corners + c->tet_total / 12;
+    if (!EMBI_GROW(c->m, embipc_real, c->place, c->place_cap, 3 * c->node_total) ||
+        !EMBI_GROW(c->m, signed char, c->wind, c->wind_cap, c->node_total) ||
+        !EMBI_GROW(c->m, int, c->seen, c->seen_cap, c->tet_total) ||
+        !EMBI_GROW(c->m, int, c->touch, c->touch_cap, c->tet_total))
+        return EMBIPC_ERR_MEMORY;
+    for (int n = 0; n < c->node_total; n++) embi_lattice_position(c, n, c->place + 3 * (size_t)n);
     return EMBIPC_OK;
 }
 
-/* ---- Which tets hold solid ---- */
+/* ---- Cutting the surface along the lattice ---- */
 
-/* Does the triangle with corner weights W[3] have a point with all four weights above `depth`? It is cut by
- * the four half spaces in turn. */
-static int embi_triangle_reaches(const embipc_real W[3][4], embipc_real depth)
+/* Part of a triangle in a tet: a convex polygon, counter-clockwise seen from outside the solid. */
+typedef struct embi_polygon {
+    int n;
+    embipc_real w[EMBI_CAGE_CORNERS][4];     /* its corners, as weights in the tet */
+    int side[EMBI_CAGE_CORNERS];             /* what it has from corner i on: 0..2 that side of the triangle,
+                                                3..6 a line in the face opposite to node side - 3 */
+} embi_polygon;
+
+/* Takes away what lies beyond the face opposite to node i, less than `depth` above it. A cut point is always
+ * computed from the end that stays, so that both triangles at a side find the same one. */
+static void embi_polygon_cut(embi_polygon *p, int i, embipc_real depth)
 {
-    embipc_real a[8][4], b[8][4];
-    int n = 3;
-    memcpy(a, W, 3 * sizeof W[0]);
-    for (int i = 0; i < 4 && n > 0; i++) {
-        int count = 0;
-        for (int j = 0; j < n; j++) {
-            const embipc_real *p = a[j], *q = a[(j + 1) % n];
-            embipc_real dp = p[i] - depth, dq = q[i] - depth;
-            if (dp > 0) memcpy(b[count++], p, sizeof a[0]);
-            if ((dp > 0) != (dq > 0)) {
-                embipc_real s = dp / (dp - dq);
-                for (int k = 0; k < 4; k++) b[count][k] = p[k] + s * (q[k] - p[k]);
-                b[count++][i] = depth;
-            }
+    embi_polygon r;
+    r.n = 0;
+    for (int j = 0; j < p->n; j++) {
+        const embipc_real *a = p->w[j], *b = p->w[(j + 1) % p->n];
+        int in = a[i] >= depth, next = b[i] >= depth;
+        if (r.n + 2 > EMBI_CAGE_CORNERS) break;   /* only with rounding, and what is left out has no area */
+        if (in) {
+            memcpy(r.w[r.n], a, sizeof r.w[0]);
+            r.side[r.n++] = p->side[j];
         }
-        n = count;
-        memcpy(a, b, sizeof a);
+        if (in != next) {
+            const embipc_real *f = in ? a : b, *g = in ? b : a;
+            embipc_real s = (f[i] - depth) / (f[i] - g[i]);
+            for (int k = 0; k < 4; k++) r.w[r.n][k] = f[k] + s * (g[k] - f[k]);
+            r.w[r.n][i] = depth;
+            r.side[r.n++] = in ? 3 + i : p->side[j];
+        }
     }
-    return n > 0;
+    *p = r;
 }
 
-/* what the triangle v does to tet `which` of cell i */
-static void embi_mark_tet(embi_caging *c, const int i[3], int which, const int v[3])
+/* The whole triangle t, in weights of the tet. */
+static void embi_polygon_whole(embi_polygon *p, const embi_caging *c, const embi_barycentric *b, int t)
 {
-    unsigned char *mark = &c->mark[12 * (size_t)embi_lattice_cell(c, i) + (size_t)which];
-    embi_barycentric b = c->shape[which];
-    embipc_real W[3][4];
-    const embipc_real (*corner)[4] = (const embipc_real (*)[4])W;
-    if (*mark == EMBI_DEEP) return;
-    for (int k = 0; k < 3; k++) b.origin[k] += c->h * (embipc_real)i[k];
-    for (int k = 0; k < 3; k++) embi_barycentric_at(W[k], &b, c->x + 3 * (size_t)v[k]);
-    for (int k = 0; k < 4; k++)
-        if (embi_max(embi_max(W[0][k], W[1][k]), W[2][k]) < -EMBI_CAGE_DEPTH) return;
-    if (embi_triangle_reaches(corner, EMBI_CAGE_DEEP)) *mark = EMBI_DEEP;
-    else if (*mark == EMBI_ENTERED) return;
-    else if (embi_triangle_reaches(corner, EMBI_CAGE_DEPTH)) *mark = EMBI_ENTERED;
-    else if (embi_triangle_reaches(corner, -EMBI_CAGE_DEPTH)) *mark = EMBI_TOUCHED;
-}
-
-/* marks the tets that triangle t enters or touches */
-static void embi_mark_triangle(embi_caging *c, int t)
-{
-    const int *v = c->tri + 3 * t;
-    embipc_real lo[3], hi[3];
-    int from[3], to[3], i[3];
-    embi_box_indexed(lo, hi, c->x, v, 3);
-    for (int k = 0; k < 3; k++) {   /* cells the box reaches, with a little to spare */
-        from[k] = embi_max_int(1, (int)floor((lo[k] - c->origin[k]) / c->h - 1e-6));
-        to[k] = (int)floor((hi[k] - c->origin[k]) / c->h + 1e-6);
+    p->n = 3;
+    for (int k = 0; k < 3; k++) {
+        embi_barycentric_at(p->w[k], b, c->x + 3 * (size_t)c->tri[3 * t + k]);
+        p->side[k] = k;
     }
-    for (int d = 0; d < 3; d++)   /* the tets in direction d reach into the next cell there */
-        for (i[0] = from[0] - (d == 0); i[0] <= to[0]; i[0]++)
-            for (i[1] = from[1] - (d == 1); i[1] <= to[1]; i[1]++)
-                for (i[2] = from[2] - (d == 2); i[2] <= to[2]; i[2]++)
-                    for (int side = 0; side < 4; side++) embi_mark_tet(c, i, 4 * d + side, v);
 }
 
-static int embi_inside(const embi_caging *c, const embipc_real p[3])
+/* Its part in the tet; returns the kinds of sides it has, as bits, or 0 when nothing is left. */
+static int embi_polygon_in_tet(embi_polygon *p, const embi_caging *c, const embi_barycentric *b, int t,
+                               embipc_real depth)
 {
+    int sides = 0;
+    embi_polygon_whole(p, c, b, t);
+    for (int i = 0; i < 4 && p->n > 0; i++) embi_polygon_cut(p, i, depth);
+    for (int j = 0; j < p->n; j++) sides |= 1 << p->side[j];
+    return sides;
+}
+
+/* does it reach the face opposite to node i? */
+static int embi_polygon_touches(const embi_polygon *p, int i)
+{
+    for (int j = 0; j < p->n; j++)
+        if (p->w[j][i] < EMBI_CAGE_TOUCH) return 1;
+    return 0;
+}
+
+/* The tet each vertex lies in: the one of the unmoved lattice, and from there across the face it is outside
+ * of most, until there is none. */
+static void embi_cut_homes(embi_caging *c)
+{
+    for (int i = 0; i < c->vertex_count; i++) {
+        const embipc_real *p = c->x + 3 * (size_t)i;
+        int t = embi_lattice_locate(c, p), out = 0;
+        for (int step = 0; step < 64; step++) {
+            embi_barycentric b;
+            embipc_real X[12], w[4];
+            int v[4], next;
+            if (!embi_lattice_gather(c, t, v, X) || !embi_barycentric_init(&b, X)) break;
+            embi_barycentric_at(w, &b, p);
+            out = 0;
+            for (int k = 1; k < 4; k++)
+                if (w[k] < w[out]) out = k;
+            if (w[out] > EMBI_CAGE_TOUCH) {
+                out = -1;
+                break;
+            }
+            if (w[out] > -EMBI_CAGE_TOUCH || (next = embi_lattice_across(c, t, out)) < 0) break;
+            t = next;
+        }
+        c->home[i] = out < 0 ? t : ~t;
+    }
+}
+
+static int embi_cut_add(embi_caging *c, int tri, int tet, int sides)
+{
+    embi_cut *k;
+    if (!EMBI_GROW(c->m, embi_cut, c->cut, c->cut_cap, c->cut_count + 1)) return 0;
+    k = &c->cut[c->cut_count++];
+    k->tri = tri;
+    k->tet = tet;
+    k->sides = sides;
+    k->copy = -1;
+    return 1;
+}
+
+/* Puts tet into the queue if it was not there for this triangle. */
+static int embi_cut_enqueue(embi_caging *c, int tri, int tet, int *count)
+{
+    if (tet < 0 || c->seen[tet] == tri) return 1;
+    c->seen[tet] = tri;
+    if (!EMBI_GROW(c->m, int, c->queue, c->queue_cap, *count + 1)) return 0;
+    c->queue[(*count)++] = tet;
+    return 1;
+}
+
+/* The cuts of triangle t, by tet. It lies in one tet if its corners do; else it spreads from the tets of its
+ * corners through the faces that it reaches: a tet that it only touches must know it too, or a curve on the
+ * face between would have a gap. */
+static int embi_cut_triangle(embi_caging *c, int t)
+{
+    int from = c->cut_count, n = 0, home[3], v[4];
+    for (int k = 0; k < 3; k++) home[k] = c->home[c->tri[3 * t + k]];
+    if (home[0] >= 0 && home[0] == home[1] && home[0] == home[2]) return embi_cut_add(c, t, home[0], 7);
     for (int k = 0; k < 3; k++)
-        if (p[k] < c->lo[k] || p[k] > c->hi[k]) return 0;
-    return embi_winding(p, c->x, c->tri, c->tri_count, NULL, 0) > 0.5;
+        if (!embi_cut_enqueue(c, t, home[k] < 0 ? ~home[k] : home[k], &n)) return 0;
+    for (int at = 0; at < n; at++) {
+        int tet = c->queue[at], sides;
+        embipc_real X[12];
+        embi_barycentric b;
+        embi_polygon p;
+        if (!embi_lattice_gather(c, tet, v, X) || !embi_barycentric_init(&b, X)) continue;
+        sides = embi_polygon_in_tet(&p, c, &b, t, 0);
+        if (sides && !embi_cut_add(c, t, tet, sides)) return 0;
+        (void)embi_polygon_in_tet(&p, c, &b, t, -EMBI_CAGE_TOUCH);
+        for (int i = 0; i < 4; i++)
+            if (embi_polygon_touches(&p, i) &&
+                !embi_cut_enqueue(c, t, embi_lattice_across(c, tet, i), &n))
+                return 0;
+    }
+    n = c->cut_count - from;
+    if (n < 2) return 1;
+    if (!embi_keys_reserve(c->m, &c->keys, n)) return 0;
+    for (int i = 0; i < n; i++) {
+        c->keys.a[i].key = embi_pack(c->cut[from + i].tet, c->cut[from + i].sides);
+        c->keys.a[i].value = i;
+    }
+    embi_sort_keys(c->keys.a, c->keys.tmp, n);
+    for (int i = 0; i < n; i++) {
+        c->cut[from + i].tet = (int)(c->keys.a[i].key >> 32);
+        c->cut[from + i].sides = (int)(c->keys.a[i].key & 0xffffffffu);
+    }
+    return 1;
 }
 
-/* is a tet that the surface does not enter filled? `known` per root of the node forest: 0 not asked yet,
- * 1 no, 2 yes; the tet at the surface, which is not part of the forest, is asked about by its middle */
-static int embi_tet_filled(embi_caging *c, const int v[4], int mark, int *known)
+/* the cut of triangle t in a tet, or NULL */
+static embi_cut *embi_cut_find(const embi_caging *c, int t, int tet)
 {
-    embipc_real p[3] = {0, 0, 0}, q[3];
-    if (mark == EMBI_CLEAR) {
-        int root = embi_root(c->parent, v[0]);
-        embi_lattice_position(c, root, p);
-        if (!known[root]) known[root] = 1 + embi_inside(c, p);
-        return known[root] == 2;
+    int lo = c->first[t], hi = c->first[t + 1];
+    while (lo < hi) {
+        int mid = lo + (hi - lo) / 2;
+        if (c->cut[mid].tet < tet) lo = mid + 1;
+        else hi = mid;
     }
-    for (int i = 0; i < 4; i++) {
-        embi_lattice_position(c, v[i], q);
-        embi_axpy(p, 0.25, q);
-    }
-    return embi_inside(c, p);
+    return lo < c->first[t + 1] && c->cut[lo].tet == tet ? &c->cut[lo] : NULL;
 }
 
-/* Runs over the lattice tets in order; sets v and returns the next one at or after *at, or -1. */
-static int embi_lattice_next(const embi_caging *c, int *at, int v[4])
+/* Cuts the whole surface, and lists the cuts tet by tet: a counting sort. */
+static int embi_cut_surface(embi_caging *c)
 {
-    int cells = c->dim[0] * c->dim[1] * c->dim[2];
-    for (; *at < 12 * cells; (*at)++) {
-        int cell = *at / 12, which = *at % 12, i[3];
-        i[2] = cell % c->dim[2];
-        i[1] = cell / c->dim[2] % c->dim[1];
-        i[0] = cell / c->dim[2] / c->dim[1];
-        if (i[which / 4] + 1 >= c->dim[which / 4]) continue;   /* no cell beyond */
-        embi_lattice_tet(c, i, which, v);
-        return (*at)++;
+    int n;
+    if (!EMBI_GROW(c->m, int, c->home, c->home_cap, c->vertex_count) ||
+        !EMBI_GROW(c->m, int, c->first, c->first_cap, c->tri_count + 1))
+        return 0;
+    c->cut_count = 0;
+    embi_cut_homes(c);
+    for (int t = 0; t < c->tet_total; t++) c->seen[t] = c->touch[t] = -1;
+    for (int t = 0; t < c->tri_count; t++) {
+        c->first[t] = c->cut_count;
+        if (!embi_cut_triangle(c, t)) return 0;
     }
-    return -1;
+    c->first[c->tri_count] = c->cut_count;
+    for (int i = 0; i < c->cut_count; i++) c->touch[c->cut[i].tet]++;   /* -1 + count, for now */
+    c->touched_count = 0;
+    for (int t = 0; t < c->tet_total; t++) c->touched_count += c->touch[t] >= 0;
+    if (!EMBI_GROW(c->m, int, c->touched, c->touched_cap, c->touched_count) ||
+        !EMBI_GROW(c->m, int, c->range, c->range_cap, c->touched_count + 2) ||
+        !EMBI_GROW(c->m, signed char, c->turn, c->turn_cap, 6 * c->touched_count) ||
+        !EMBI_GROW(c->m, int, c->order, c->order_cap, c->cut_count))
+        return 0;
+    n = 0;
+    c->range[0] = c->range[1] = 0;
+    for (int t = 0; t < c->tet_total; t++) {
+        if (c->touch[t] < 0) continue;
+        c->range[n + 2] = c->range[n + 1] + c->touch[t] + 1;
+        c->touched[n] = t;
+        c->touch[t] = n++;
+    }
+    for (int i = 0; i < c->cut_count; i++) c->order[c->range[c->touch[c->cut[i].tet] + 1]++] = i;
+    return 1;
 }
 
-/* Counts the tets that hold solid, now marked EMBI_KEPT, their nodes, and those among them that no filled
- * and no deeply entered tet has; number[] becomes the new number of a node plus one. */
-static void embi_cage_count(embi_caging *c, int nodes)
+/* ---- One tet with its cuts ---- */
+
+/* an edge of the tet, from its lower to its higher node, goes through cut k */
+typedef struct embi_edge_crossing {
+    int edge, k, rise;     /* winding goes up (1) or down (-1) */
+    embipc_real s;         /* where: 0 at the lower node, 1 at the higher */
+} embi_edge_crossing;
+
+/* side of cut k in a face of the tet, from p to q; what goes on at its ends, as embi_polygon.side */
+typedef struct embi_segment {
+    const embipc_real *p, *q;
+    int k, before, after;
+} embi_segment;
+
+/* A lattice tet, while it is worked on. Its cuts count from 0 to n - 1; the elements that get connected are
+ * these and, as n to n + 3, the corners of the tet. */
+typedef struct embi_pocket {
+    int tet, n, v[4], wind[4];
+    const int *cuts;                 /* n, into embi_caging.cut */
+    embi_barycentric b;
+    embi_polygon *polygon;           /* of the cuts that are not a whole triangle */
+    int *shape;                      /* per cut: its polygon, or -1 for a whole triangle */
+    int *parent, *piece;             /* per element: forest, number of the piece */
+    embi_edge_crossing *crossing;
+    int crossing_count, segment_count, polygon_count;
+    embi_segment *segment;
+    int *of_cut;                     /* per cut: its segment in the face at hand, or -1 */
+    int *chain;                      /* per segment: forest; and per root whether the curve is open */
+    embipc_real *sum;                /* per piece: volume and ten moments */
+    embipc_real *height;             /* per piece: how far it reaches above each face, as weights */
+    int polygon_cap, shape_cap, parent_cap, piece_cap, crossing_cap, segment_cap, of_cut_cap, chain_cap,
+        sum_cap, height_cap;
+} embi_pocket;
+
+static void embi_pocket_release(embi_memory *m, embi_pocket *p)
 {
-    int v[4], at, t;
-    memset(c->number, 0, (size_t)nodes * sizeof *c->number);
-    c->node_count = c->tet_count = c->weak_count = 0;
-    for (at = 0; (t = embi_lattice_next(c, &at, v)) >= 0;) {
-        int strong = c->mark[t] == EMBI_DEEP;
-        if (c->mark[t] < EMBI_ENTERED) continue;
-        c->mark[t] = EMBI_KEPT;
-        c->tet_count++;
-        for (int i = 0; i < 4; i++) c->number[v[i]] = embi_max_int(c->number[v[i]], 1 + strong);
+    EMBI_RELEASE(m, p->polygon, p->polygon_cap);
+    EMBI_RELEASE(m, p->shape, p->shape_cap);
+    EMBI_RELEASE(m, p->parent, p->parent_cap);
+    EMBI_RELEASE(m, p->piece, p->piece_cap);
+    EMBI_RELEASE(m, p->crossing, p->crossing_cap);
+    EMBI_RELEASE(m, p->segment, p->segment_cap);
+    EMBI_RELEASE(m, p->of_cut, p->of_cut_cap);
+    EMBI_RELEASE(m, p->chain, p->chain_cap);
+    EMBI_RELEASE(m, p->sum, p->sum_cap);
+    EMBI_RELEASE(m, p->height, p->height_cap);
+}
+
+/* The polygon of cut k: one that is kept, or the whole triangle, in *whole. */
+static const embi_polygon *embi_pocket_polygon(const embi_caging *c, const embi_pocket *p, int k,
+                                               embi_polygon *whole)
+{
+    if (p->shape[k] >= 0) return &p->polygon[p->shape[k]];
+    embi_polygon_whole(whole, c, &p->b, c->cut[p->cuts[k]].tri);
+    return whole;
+}
+
+/* number of triangle t among the cuts of this tet, or -1 */
+static int embi_pocket_find(const embi_caging *c, const embi_pocket *p, int t)
+{
+    int k = c->local[t];
+    return k < p->n && c->cut[p->cuts[k]].tri == t ? k : -1;
+}
+
+/* Sets up touched tet i: polygons, and the crossings of its edges in order. */
+static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
+{
+    embipc_real X[12];
+    p->tet = c->touched[i];
+    p->n = c->range[i + 1] - c->range[i];
+    p->cuts = c->order + c->range[i];
+    p->crossing_count = p->polygon_count = 0;
+    if (!embi_lattice_gather(c, p->tet, p->v, X) || !embi_barycentric_init(&p->b, X)) c->faulty = 1;
+    if (!EMBI_GROW(c->m, int, p->shape, p->shape_cap, p->n)) return 0;
+    for (int k = 0; k < p->n; k++) {
+        const embi_cut *cut = &c->cut[p->cuts[k]];
+        embi_polygon *q;
+        c->local[cut->tri] = k;
+        p->shape[k] = -1;
+        if (cut->sides == 7) continue;
+        if (!EMBI_GROW(c->m, embi_polygon, p->polygon, p->polygon_cap, p->polygon_count + 1)) return 0;
+        q = &p->polygon[p->polygon_count];
+        p->shape[k] = p->polygon_count++;
+        (void)embi_polygon_in_tet(q, c, &p->b, cut->tri, 0);
+        for (int j = 0; j < q->n; j++) {   /* a corner between two faces lies on the edge they share */
+            int a = q->side[(j + q->n - 1) % q->n] - 3, b = q->side[j] - 3, f = 0, u, v;
+            embi_edge_crossing *x;
+            if (a < 0 || b < 0 || a == b) continue;
+            if (!EMBI_GROW(c->m, embi_edge_crossing, p->crossing, p->crossing_cap, p->crossing_count + 1))
+                return 0;
+            x = &p->crossing[p->crossing_count++];
+            while (embi_tet_face[a][f] != b) f++;
+            u = embi_tet_face[a][(f + 1) % 3];   /* along face a, u to v: here the solid ends */
+            v = embi_tet_face[a][(f + 2) % 3];
+            x->k = k;
+            x->rise = u < v ? -1 : 1;
+            x->edge = embi_moment_index[4 * u + v];
+            x->s = q->w[j][embi_max_int(u, v)] / (q->w[j][u] + q->w[j][v]);
+            if (!(x->s > EMBI_CAGE_NODE_CLEAR && x->s < 1 - EMBI_CAGE_NODE_CLEAR)) c->faulty = 1;
+        }
     }
-    for (int i = 0; i < nodes; i++) {
-        if (!c->number[i]) continue;
-        c->weak_count += c->number[i] == 1;
-        c->number[i] = ++c->node_count;
+    for (int a = 1; a < p->crossing_count; a++) {   /* few: sorted by insertion */
+        embi_edge_crossing x = p->crossing[a];
+        int b = a;
+        for (; b > 0 && (p->crossing[b - 1].edge > x.edge ||
+                         (p->crossing[b - 1].edge == x.edge && p->crossing[b - 1].s > x.s)); b--)
+            p->crossing[b] = p->crossing[b - 1];
+        p->crossing[b] = x;
+    }
+    return 1;
+}
+
+/* The edges of a tet: lower node, higher node, place among the ten moments by which crossings name them. */
+static const int embi_tet_edge[6][3] = {{0, 1, 1}, {0, 2, 2}, {0, 3, 3}, {1, 2, 5}, {1, 3, 6}, {2, 3, 8}};
+
+/* ---- Winding numbers of the nodes ---- */
+
+/* Notes by how much the winding number changes along the edges of each touched tet. */
+static int embi_cage_turns(embi_caging *c, embi_pocket *p)
+{
+    for (int i = 0; i < c->touched_count; i++) {
+        signed char *turn = c->turn + 6 * (size_t)i;
+        memset(turn, 0, 6);
+        if (!embi_pocket_open(c, p, i)) return 0;
+        for (int x = 0; x < p->crossing_count; x++)
+            for (int e = 0; e < 6; e++)
+                if (embi_tet_edge[e][2] == p->crossing[x].edge)
+                    turn[e] = (signed char)(turn[e] + p->crossing[x].rise);
+    }
+    return 1;
+}
+
+/* winding numbers of the other corners of a tet from that of corner `from` */
+static void embi_cage_spread(embi_caging *c, int tet, int from, signed char w[4])
+{
+    const signed char *turn = c->touch[tet] >= 0 ? c->turn + 6 * (size_t)c->touch[tet] : NULL;
+    for (int e = 0; e < 6; e++) {
+        int lo = embi_tet_edge[e][0], hi = embi_tet_edge[e][1], change = turn ? turn[e] : 0;
+        if (lo == from) w[hi] = (signed char)(w[lo] + change);
+        if (hi == from) w[lo] = (signed char)(w[hi] - change);
     }
 }
 
-/* Finds the tets that hold solid in the lattice of cell size h. With `touched` not 0 tets that the
- * surface only touches are taken too. */
-static embipc_result embi_cage_select(embi_caging *c, embipc_real h, const int half[3], int touched)
+/* From a tet at the rim, where it is 0, from tet to tet across faces. A lattice tet never has a node of its
+ * own only: the first tet to reach a node settles it. */
+static int embi_cage_winding(embi_caging *c, embi_pocket *p)
 {
-    int nodes, tets, v[4], at, t;
-    embipc_result r = embi_lattice_place(c, h, half);
-    if (r != EMBIPC_OK) return r;
-    tets = 12 * c->dim[0] * c->dim[1] * c->dim[2];
-    nodes = c->corners + tets / 12;
-    if (!EMBI_GROW(c->m, unsigned char, c->mark, c->mark_cap, tets)) return EMBIPC_ERR_MEMORY;
-    if (!EMBI_GROW(c->m, int, c->parent, c->parent_cap, nodes)) return EMBIPC_ERR_MEMORY;
-    if (!EMBI_GROW(c->m, int, c->number, c->number_cap, nodes)) return EMBIPC_ERR_MEMORY;
-    memset(c->mark, EMBI_CLEAR, (size_t)tets);
-    memset(c->number, 0, (size_t)nodes * sizeof *c->number);
-    for (int i = 0; i < nodes; i++) c->parent[i] = i;
-    for (int i = 0; i < c->tri_count; i++) embi_mark_triangle(c, i);
-    for (at = 0; (t = embi_lattice_next(c, &at, v)) >= 0;)
-        for (int i = 1; i < 4 && c->mark[t] == EMBI_CLEAR; i++) embi_join(c->parent, v[0], v[i]);
-    for (at = 0; (t = embi_lattice_next(c, &at, v)) >= 0;)
-        if (c->mark[t] < EMBI_ENTERED && ((touched && c->mark[t] == EMBI_TOUCHED) ||
-                                          embi_tet_filled(c, v, c->mark[t], c->number)))
-            c->mark[t] = EMBI_DEEP;
-    embi_cage_count(c, nodes);
-    return EMBIPC_OK;
+    const signed char unknown = 127;
+    int count = 0, v[4], start = 0;
+    if (!embi_cage_turns(c, p)) return 0;
+    if (!EMBI_GROW(c->m, int, c->queue, c->queue_cap, c->tet_total)) return 0;
+    memset(c->wind, unknown, (size_t)c->node_total);
+    for (int t = 0; t < c->tet_total; t++) c->seen[t] = 0;
+    while (!embi_lattice_tet(c, start, v)) start++;
+    c->wind[v[0]] = 0;
+    c->seen[start] = 1;
+    c->queue[count++] = start;
+    for (int at = 0; at < count; at++) {
+        signed char w[4] = {0, 0, 0, 0};
+        int from = 0, tet = c->queue[at];
+        (void)embi_lattice_tet(c, tet, v);
+        while (c->wind[v[from]] == unknown) from++;
+        w[from] = c->wind[v[from]];
+        embi_cage_spread(c, tet, from, w);
+        for (int i = 0; i < 4; i++) {
+            int next = embi_lattice_across(c, tet, i);
+            if (c->wind[v[i]] == unknown) c->wind[v[i]] = w[i];
+            if (next < 0 || c->seen[next]) continue;
+            c->seen[next] = 1;
+            c->queue[count++] = next;
+        }
+    }
+    return 1;
 }
 
-/* the selected tets as a mesh of their own */
-static embipc_result embi_cage_extract(embi_caging *c)
+/* Tets without cuts whose nodes are in the solid are full of it: they join the list, with no cuts. */
+static int embi_cage_full_tets(embi_caging *c)
 {
-    int nodes = c->corners + c->dim[0] * c->dim[1] * c->dim[2], v[4], at, t, n = 0;
-    if (!EMBI_GROW(c->m, embipc_real, c->node, c->node_cap, 3 * c->node_count)) return EMBIPC_ERR_MEMORY;
-    if (!EMBI_GROW(c->m, int, c->tet, c->tet_cap, 4 * c->tet_count)) return EMBIPC_ERR_MEMORY;
-    for (int i = 0; i < nodes; i++)
-        if (c->number[i]) embi_lattice_position(c, i, c->node + 3 * (size_t)(c->number[i] - 1));
-    for (at = 0; (t = embi_lattice_next(c, &at, v)) >= 0;) {
-        if (c->mark[t] != EMBI_KEPT) continue;
-        for (int i = 0; i < 4; i++) c->tet[4 * n + i] = c->number[v[i]] - 1;
-        n++;
+    int v[4], n = c->touched_count;
+    for (int t = 0; t < c->tet_total; t++) {
+        if (c->touch[t] >= 0 || !embi_lattice_tet(c, t, v) || c->wind[v[0]] <= 0) continue;
+        if (!EMBI_GROW(c->m, int, c->touched, c->touched_cap, n + 1) ||
+            !EMBI_GROW(c->m, int, c->range, c->range_cap, n + 2))
+            return 0;
+        c->touched[n] = t;
+        c->range[n + 1] = c->range[n];
+        c->touch[t] = n++;
     }
-    return EMBIPC_OK;
+    c->touched_count = n;
+    return 1;
+}
+
+/* ---- The pieces of solid in one tet ---- */
+
+/* Cuts with a common side are connected, and neighbours on an edge with solid between them. */
+static void embi_pocket_connect(embi_caging *c, embi_pocket *p)
+{
+    for (int k = 0; k < p->n; k++) {
+        int t = c->cut[p->cuts[k]].tri;
+        for (int s = 0; s < 3; s++) {
+            int other = c->beside[3 * t + s], j;
+            if (!(c->cut[p->cuts[k]].sides >> s & 1) || other < t) continue;
+            j = embi_pocket_find(c, p, other);
+            if (j >= 0) embi_join(p->parent, k, j);
+        }
+    }
+    for (int e = 0, x = 0; e < 6; e++) {
+        int lo = embi_tet_edge[e][0], hi = embi_tet_edge[e][1], w = p->wind[lo], last = p->n + lo;
+        for (; x < p->crossing_count && p->crossing[x].edge == embi_tet_edge[e][2]; x++) {
+            if (w > 0) embi_join(p->parent, last, p->crossing[x].k);
+            w += p->crossing[x].rise;
+            last = p->crossing[x].k;
+        }
+        if (w > 0) embi_join(p->parent, last, p->n + hi);
+        if (w != p->wind[hi]) c->faulty = 1;
+    }
+}
+
+/* The curves in face f: segments, joined where their cuts have a side in common that goes through the face.
+ * chain[s] the forest, chain[count + root] whether the curve ends somewhere, as at the rim of the face. */
+static int embi_pocket_curves(embi_caging *c, embi_pocket *p, int f)
+{
+    int n = 0, j, *open;
+    if (!EMBI_GROW(c->m, embi_segment, p->segment, p->segment_cap, p->polygon_count) ||
+        !EMBI_GROW(c->m, int, p->chain, p->chain_cap, 2 * p->polygon_count) ||
+        !EMBI_GROW(c->m, int, p->of_cut, p->of_cut_cap, p->n))
+        return 0;
+    for (int k = 0; k < p->n; k++) {
+        const embi_polygon *q;
+        p->of_cut[k] = -1;
+        if (p->shape[k] < 0) continue;
+        q = &p->polygon[p->shape[k]];
+        for (j = 0; j < q->n && q->side[j] != 3 + f; j++) {}
+        if (j == q->n) continue;
+        p->of_cut[k] = n;
+        p->chain[n] = n;
+        p->segment[n].k = k;
+        p->segment[n].p = q->w[j];
+        p->segment[n].q = q->w[(j + 1) % q->n];
+        p->segment[n].before = q->side[(j + q->n - 1) % q->n];
+        p->segment[n++].after = q->side[(j + 1) % q->n];
+    }
+    p->segment_count = n;
+    open = p->chain + n;
+    for (int s = 0; s < n; s++) open[s] = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int s = 0; s < n; s++)
+            for (int end = 0; end < 2; end++) {
+                const embi_segment *g = &p->segment[s];
+                int side = end ? g->after : g->before, mate = -1;
+                if (side < 3) {
+                    int k = embi_pocket_find(c, p, c->beside[3 * c->cut[p->cuts[g->k]].tri + side]);
+                    if (k >= 0) mate = p->of_cut[k];
+                }
+                if (pass == 0 && mate >= 0) embi_join(p->chain, s, mate);
+                if (pass == 1 && mate < 0) open[embi_root(p->chain, s)] = 1;
+            }
+    return 1;
+}
+
+/* A closed curve in face f, the root of whose segments is `curve`: from its point with the largest weight of
+ * node i0 a ray goes to that node, where that weight is 1, and so never meets the curve again. If it begins
+ * in solid, the curve is connected with what the ray meets first. In coordinates (w1, w2) = weights of i1,
+ * i2 the ray stays on a line through the origin; cross(Q, P) tells the side Q is on. */
+static void embi_pocket_ray_in_face(embi_pocket *p, int f, int curve)
+{
+    const int *i = embi_tet_face[f];
+    const embipc_real *from = NULL;
+    embipc_real nearest = 2;
+    int w = p->wind[i[0]], hit = p->n + i[0], own = -1;
+    for (int s = 0; s < p->segment_count; s++) {
+        const embi_segment *g = &p->segment[s];
+        if (embi_root(p->chain, s) != curve) continue;
+        if (!from || g->p[i[0]] > from[i[0]]) from = g->p;
+        if (g->q[i[0]] > from[i[0]]) from = g->q;
+        own = g->k;
+    }
+    for (int s = 0; s < p->segment_count; s++) {
+        const embi_segment *g = &p->segment[s];
+        embipc_real a = g->p[i[1]] * from[i[2]] - g->p[i[2]] * from[i[1]], at;
+        embipc_real b = g->q[i[1]] * from[i[2]] - g->q[i[2]] * from[i[1]];
+        if ((a >= 0) == (b >= 0) || embi_root(p->chain, s) == curve) continue;
+        at = g->p[i[0]] + (g->q[i[0]] - g->p[i[0]]) * (a / (a - b));
+        if (!(at > from[i[0]])) continue;
+        w += a >= 0 ? 1 : -1;   /* back along the ray, from the node */
+        if (at >= nearest) continue;
+        nearest = at;
+        hit = g->k;
+    }
+    if (w > 0) embi_join(p->parent, own, hit);
+}
+
+/* Is cut k's triangle met by the ray from `from` to node 0? Returns where, as the factor by which the other
+ * three weights have shrunk there, and in *rise how the winding changes on the way; -1 where not. */
+static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket *p, int k,
+                                        const embipc_real from[4], int *rise)
+{
+    const int *v = c->tri + 3 * c->cut[p->cuts[k]].tri;
+    embi_polygon q;
+    embipc_real e[3], det, at;
+    int left = 0;
+    embi_polygon_whole(&q, c, &p->b, c->cut[p->cuts[k]].tri);
+    for (int s = 0; s < 3; s++) {   /* which side of its sides: decided alike for both triangles at a side */
+        int a = s, b = (s + 1) % 3, up = v[a] < v[b];
+        e[s] = embi_triple(from + 1, q.w[up ? a : b] + 1, q.w[up ? b : a] + 1);
+        left += (e[s] >= 0) == up;
+        if (!up) e[s] = -e[s];
+    }
+    if (left != 0 && left != 3) return -1;
+    det = embi_triple(q.w[0] + 1, q.w[1] + 1, q.w[2] + 1);
+    at = det / (e[0] + e[1] + e[2]);
+    *rise = det > 0 ? 1 : -1;
+    return at >= 0 && at < 1 ? at : -1;
+}
+
+/* A closed shell of whole triangles: the same from its point with the largest weight of node 0. */
+static void embi_pocket_ray(const embi_caging *c, embi_pocket *p, int shell)
+{
+    embipc_real from[4] = {-1, 0, 0, 0}, nearest = -1;
+    int w = p->wind[0], hit = p->n;
+    embi_polygon q;
+    for (int k = 0; k < p->n; k++) {
+        if (p->piece[k] != shell) continue;
+        embi_polygon_whole(&q, c, &p->b, c->cut[p->cuts[k]].tri);
+        for (int j = 0; j < 3; j++)
+            if (q.w[j][0] > from[0]) memcpy(from, q.w[j], sizeof from);
+    }
+    for (int k = 0; k < p->n; k++) {
+        int rise;
+        embipc_real at = p->piece[k] == shell ? -1 : embi_pocket_ray_hits(c, p, k, from, &rise);
+        if (at < 0) continue;
+        w -= rise;
+        if (at <= nearest) continue;
+        nearest = at;
+        hit = k;
+    }
+    if (w > 0) embi_join(p->parent, shell, hit);
+}
+
+/* Connects what lies inside something else: closed curves in the faces, closed shells in the tet. */
+static int embi_pocket_connect_inner(embi_caging *c, embi_pocket *p)
+{
+    int *anchored;
+    for (int f = 0; f < 4 && p->polygon_count > 0; f++) {
+        if (!embi_pocket_curves(c, p, f)) return 0;
+        for (int s = 0; s < p->segment_count; s++)
+            if (p->chain[s] == s && !p->chain[p->segment_count + s]) embi_pocket_ray_in_face(p, f, s);
+    }
+    if (!EMBI_GROW(c->m, int, p->of_cut, p->of_cut_cap, p->n + 4)) return 0;
+    anchored = p->of_cut;   /* per root: not a shell of whole triangles */
+    memset(anchored, 0, (size_t)(p->n + 4) * sizeof *anchored);
+    for (int k = 0; k < p->n + 4; k++) {
+        p->piece[k] = embi_root(p->parent, k);
+        if (k >= p->n || p->shape[k] >= 0) anchored[p->piece[k]] = 1;
+    }
+    for (int k = 0; k < p->n; k++)
+        if (p->piece[k] == k && !anchored[k]) embi_pocket_ray(c, p, k);
+    return 1;
+}
+
+/* integral over the tet n0 a b c, as part of the whole tet: volume, and moments if asked for */
+static void embi_pocket_add(embipc_real *sum, const embipc_real *a, const embipc_real *b,
+                            const embipc_real *c, embipc_real sign, int moments)
+{
+    embipc_real v = sign * embi_triple(a + 1, b + 1, c + 1), W[4][4] = {{1, 0, 0, 0}};
+    sum[0] += v;
+    if (!moments) return;
+    memcpy(W[1], a, sizeof W[1]);
+    memcpy(W[2], b, sizeof W[2]);
+    memcpy(W[3], c, sizeof W[3]);
+    embi_add_moment(sum + 1, v, (const embipc_real (*)[4])W);
+}
+
+/* The integrals of all pieces, by the formula in the banner, as parts of the tet's volume. */
+static void embi_pocket_integrate(const embi_caging *c, embi_pocket *p, int moments)
+{
+    static const embipc_real node[4][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
+    embi_polygon whole;
+    for (int k = 0; k < p->n; k++) {
+        const embi_polygon *q = embi_pocket_polygon(c, p, k, &whole);
+        embipc_real *sum = p->sum + 11 * (size_t)p->piece[k];
+        for (int j = 1; j + 1 < q->n; j++) embi_pocket_add(sum, q->w[0], q->w[j], q->w[j + 1], 1, moments);
+        for (int j = 0; j < q->n; j++)
+            if (q->side[j] == 3) embi_pocket_add(sum, node[1], q->w[(j + 1) % q->n], q->w[j], 1, moments);
+    }
+    for (int i = 0; i < p->crossing_count; i++) {
+        const embi_edge_crossing *x = &p->crossing[i];
+        embipc_real at[4] = {0, 0, 0, 0};
+        if (x->edge != embi_tet_edge[5][2]) continue;
+        at[2] = 1 - x->s;
+        at[3] = x->s;
+        embi_pocket_add(p->sum + 11 * (size_t)p->piece[x->k], node[1], node[2], at, (embipc_real)-x->rise,
+                        moments);
+    }
+    if (p->wind[3] > 0)
+        embi_pocket_add(p->sum + 11 * (size_t)p->piece[p->n + 3], node[1], node[2], node[3],
+                        (embipc_real)p->wind[3], moments);
+}
+
+/* Numbers the pieces of the tet; corners outside the solid are in none (-1). Returns how many there are, or
+ * -1 without memory. */
+static int embi_pocket_number(embi_caging *c, embi_pocket *p)
+{
+    int count = 0, first = -1;
+    for (int k = 0; k < p->n + 4; k++) {
+        int root = embi_root(p->parent, k);
+        if (k >= p->n && p->wind[k - p->n] <= 0) {
+            p->piece[k] = -1;
+            continue;
+        }
+        if (!c->split && first < 0) first = root;
+        if (!c->split) p->piece[k] = 0;
+        else p->piece[k] = root == k ? count++ : p->piece[root];
+    }
+    if (!c->split && first >= 0) count = 1;
+    if (!EMBI_GROW(c->m, embipc_real, p->sum, p->sum_cap, 11 * count)) return -1;
+    for (int i = 0; i < 11 * count; i++) p->sum[i] = 0;
+    return count;
+}
+
+/* Is each piece flat, up to rounding, on one of the faces of the tet? Then the tet across holds it as well.
+ * height[4*j + i] = how high piece j rises above face i. */
+static int embi_pocket_flat(embi_caging *c, embi_pocket *p, int count)
+{
+    embi_polygon whole;
+    if (!EMBI_GROW(c->m, embipc_real, p->height, p->height_cap, 4 * count)) return 0;
+    for (int i = 0; i < 4 * count; i++) p->height[i] = 0;
+    for (int k = 0; k < p->n; k++) {
+        embipc_real *height = p->height + 4 * (size_t)p->piece[k];
+        const embi_polygon *q;
+        if (embi_min4(height) > EMBI_CAGE_FLAT) continue;
+        q = embi_pocket_polygon(c, p, k, &whole);
+        for (int j = 0; j < q->n; j++)
+            for (int i = 0; i < 4; i++) height[i] = embi_max(height[i], q->w[j][i]);
+    }
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; p->piece[p->n + i] >= 0 && j < 4; j++) p->height[4 * p->piece[p->n + i] + j] = 1;
+    return 1;
+}
+
+/* Pieces of touched tet i become copies; flat ones do not. */
+static int embi_pocket_copies(embi_caging *c, embi_pocket *p, int i, int moments)
+{
+    int count = embi_pocket_number(c, p), *copy_of;
+    if (count < 0 || !EMBI_GROW(c->m, embi_tet_copy, c->copy, c->copy_cap, c->copy_count + count) ||
+        !embi_pocket_flat(c, p, count) || !EMBI_GROW(c->m, int, p->parent, p->parent_cap, count))
+        return 0;
+    embi_pocket_integrate(c, p, moments);
+    copy_of = p->parent;   /* the forest has served */
+    for (int j = 0; j < count; j++) {
+        embi_tet_copy *copy = &c->copy[c->copy_count];
+        embipc_real v = p->sum[11 * (size_t)j];
+        copy_of[j] = -1;
+        if (embi_min4(p->height + 4 * (size_t)j) <= EMBI_CAGE_FLAT) continue;
+        if (!(v > 0)) c->faulty = 1;
+        copy_of[j] = c->copy_count++;
+        copy->tet = p->tet;
+        copy->volume = v;
+        memcpy(copy->moment, p->sum + 11 * (size_t)j + 1, sizeof copy->moment);
+    }
+    for (int k = 0; k < p->n; k++) c->cut[p->cuts[k]].copy = copy_of[p->piece[k]];
+    for (int k = 0; k < 4; k++)
+        c->corner[4 * (size_t)i + (size_t)k] = p->piece[p->n + k] < 0 ? -1 : copy_of[p->piece[p->n + k]];
+    return 1;
+}
+
+/* The pieces of all touched tets. */
+static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
+{
+    if (!EMBI_GROW(c->m, int, c->corner, c->corner_cap, 4 * c->touched_count)) return 0;
+    c->copy_count = 0;
+    for (int i = 0; i < c->touched_count && !c->faulty; i++) {
+        if (!embi_pocket_open(c, p, i)) return 0;
+        if (!EMBI_GROW(c->m, int, p->parent, p->parent_cap, p->n + 4) ||
+            !EMBI_GROW(c->m, int, p->piece, p->piece_cap, p->n + 4))
+            return 0;
+        for (int k = 0; k < p->n + 4; k++) p->parent[k] = k;
+        for (int k = 0; k < 4; k++) p->wind[k] = c->wind[p->v[k]];
+        embi_pocket_connect(c, p);
+        if (!embi_pocket_connect_inner(c, p) || !embi_pocket_copies(c, p, i, moments)) return 0;
+    }
+    return 1;
+}
+
+/* ---- Which copies share which nodes ---- */
+
+/* Copies a and b of neighbouring tets share the nodes of the face opposite to node f of a's tet. */
+static void embi_cage_share(embi_caging *c, int a, int b, int f)
+{
+    int v[4], w[4];
+    if (a < 0 || b < 0) return;
+    (void)embi_lattice_tet(c, c->copy[a].tet, v);
+    (void)embi_lattice_tet(c, c->copy[b].tet, w);
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; i != f && j < 4; j++)
+            if (v[i] == w[j]) embi_join(c->slot, 4 * a + i, 4 * b + j);
+}
+
+/* Through face f of touched tet i, into a tet with a higher number: pieces that share a corner of the face,
+ * and pieces that are bounded there by the same triangle. */
+static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
+{
+    int tet = c->touched[i], other = c->touch[next], v[4], w[4], last_a = -1, last_b = -1;
+    (void)embi_lattice_tet(c, tet, v);
+    (void)embi_lattice_tet(c, next, w);
+    for (int k = 0; k < 4; k++)
+        for (int l = 0; k != f && l < 4; l++)
+            if (v[k] == w[l] && c->wind[v[k]] > 0)
+                embi_cage_share(c, c->corner[4 * i + k], c->corner[4 * other + l], f);
+    for (int s = c->range[i]; s < c->range[i + 1]; s++) {
+        const embi_cut *cut = &c->cut[c->order[s]], *beyond;
+        if (!(cut->sides >> (3 + f) & 1) || !(beyond = embi_cut_find(c, cut->tri, next))) continue;
+        if (cut->copy == last_a && beyond->copy == last_b) continue;
+        embi_cage_share(c, last_a = cut->copy, last_b = beyond->copy, f);
+    }
+}
+
+/* Joins the corners of copies into nodes of the cage, and counts these and how many are weak. */
+static int embi_cage_nodes(embi_caging *c)
+{
+    embipc_real *most, mean = 0;
+    int v[4];
+    if (!EMBI_GROW(c->m, int, c->slot, c->slot_cap, 4 * c->copy_count)) return 0;
+    for (int s = 0; s < 4 * c->copy_count; s++) c->slot[s] = s;
+    for (int i = 0; i < c->touched_count; i++)
+        for (int f = 0; f < 4; f++) {
+            int next = embi_lattice_across(c, c->touched[i], f);
+            if (next > c->touched[i] && c->touch[next] >= 0) embi_cage_share_face(c, i, f, next);
+        }
+    if (!c->split) {   /* all copies at a lattice node share it */
+        for (int n = 0; n < c->node_total; n++) c->seen[n] = -1;
+        for (int s = 0; s < 4 * c->copy_count; s++) {
+            (void)embi_lattice_tet(c, c->copy[s / 4].tet, v);
+            if (c->seen[v[s % 4]] < 0) c->seen[v[s % 4]] = s;
+            else embi_join(c->slot, s, c->seen[v[s % 4]]);
+        }
+    }
+    most = (embipc_real *)embi_alloc(c->m, 4 * c->copy_count, sizeof *most);
+    if (!most) return 0;
+    c->node_count = 0;
+    c->weak = 0;
+    for (int s = 0; s < 4 * c->copy_count; s++) {
+        int root = embi_root(c->slot, s);
+        most[root] = embi_max(most[root], c->copy[s / 4].volume);
+        mean += c->copy[s / 4].volume / (4 * c->copy_count);
+        c->node_count += root == s;
+    }
+    for (int s = 0; s < 4 * c->copy_count; s++)
+        if (embi_root(c->slot, s) == s) c->weak += embi_max(0, 1 - most[s] / (EMBI_CAGE_WEAK * mean));
+    embi_free(c->m, most, 4 * c->copy_count, sizeof *most);
+    return 1;
+}
+
+/* volume of a lattice tet as it stands */
+static embipc_real embi_lattice_volume(const embi_caging *c, int tet)
+{
+    embipc_real X[12];
+    int v[4];
+    if (!embi_lattice_gather(c, tet, v, X)) return 0;
+    return embi_tet_det(X, X + 3, X + 6, X + 9) / 6;
+}
+
+/* Everything, for the lattice as it stands: cuts, winding, pieces, nodes. c->faulty tells that the result is
+ * none: some decision was up to rounding, or the solid is not all there. */
+static embipc_result embi_cage_fill(embi_caging *c, int moments)
+{
+    embipc_real held = 0;
+    c->faulty = 0;
+    if (!embi_cut_surface(c) || !embi_cage_winding(c, c->pocket) || !embi_cage_full_tets(c))
+        return EMBIPC_ERR_MEMORY;
+    if (c->faulty) return EMBIPC_OK;
+    if (!embi_cage_pieces(c, c->pocket, moments)) return EMBIPC_ERR_MEMORY;
+    for (int i = 0; i < c->copy_count; i++)
+        held += c->copy[i].volume * embi_lattice_volume(c, c->copy[i].tet);
+    if (!(embi_abs(held - c->volume) <= 1e-9 * c->volume)) c->faulty = 1;
+    if (c->faulty) return EMBIPC_OK;
+    return embi_cage_nodes(c) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
 /* ---- The search ---- */
 
-/* The placings of the middle of the body that differ: on a node, or on the middle of an edge along x, y
- * or z. (Corners and centres may change places: the others repeat these.) */
-static const int embi_cage_half[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+/* Where the middle of the body goes, in cells from a corner. The first four leave a body symmetric about the
+ * middle planes of its box a symmetric cage: on a node, or on the middle of an edge along x, y or z (corners
+ * and centres may change places: the others repeat these). The rest are for wishes that those miss. */
+static const embipc_real embi_cage_shift[12][3] = {
+    {0, 0, 0}, {0.5, 0, 0}, {0, 0.5, 0}, {0, 0, 0.5},
+    {0.25, 0.25, 0.25}, {0.11, 0.23, 0.36}, {0.29, 0.08, 0.41}, {0.37, 0.31, 0.06},
+    {0.25, 0, 0}, {0, 0.25, 0}, {0, 0, 0.25}, {0.19, 0.43, 0.14}};
 
 typedef struct embi_cage_choice {
-    embipc_real h, score;
-    int placing, nodes;
+    embipc_real h, score, miss;
+    int placing;
 } embi_cage_choice;
 
-/* Tries all placings at one cell size. Score: volume of the cage over that of the solid, times penalties
- * for missing the wished count (0: no wish) and for nodes that carry next to nothing. Returns the
- * smallest node count seen, in *least. */
-static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int wish, embi_cage_choice *best,
-                                   int *least)
+/* Fills the lattice of cell size h. Where the surface goes through one of its nodes it is made slightly
+ * larger, or if that does not help it is moved a little along one axis, or all. */
+static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int placing, int moments)
 {
-    *least = INT_MAX;
-    for (int p = 0; p < 4; p++) {
-        embipc_real miss, score;
-        embipc_result r = embi_cage_select(c, h, embi_cage_half[p], 0);
-        if (r != EMBIPC_OK) return r;
-        *least = embi_min_int(*least, c->node_count);
-        miss = wish > 0 ? embi_abs((embipc_real)(c->node_count - wish)) / wish : 0.0;
-        score = c->tet_count * h * h * h / 12 / c->volume;
-        score *= 1 + 4 * miss + (miss > 0.2 ? 1000 * miss : 0);
-        score *= 1 + 4 * (embipc_real)c->weak_count / c->node_count;
-        if (best->nodes && !(score < best->score)) continue;
-        best->h = h;
-        best->score = score;
-        best->placing = p;
-        best->nodes = c->node_count;
+    for (int attempt = 0; attempt < 6; attempt++) {
+        embipc_real shift[3];
+        embipc_result r;
+        for (int k = 0; k < 3; k++)
+            shift[k] = embi_cage_shift[placing][k] + (attempt == 2 + k || attempt == 5 ? 0.03 + 0.01 * k : 0.0);
+        r = embi_lattice_place(c, attempt ? h * (1 + 1e-6) : h, shift);
+        if (r == EMBIPC_OK) r = embi_cage_fill(c, moments);
+        if (r != EMBIPC_OK || !c->faulty) return r;
     }
     return EMBIPC_OK;
 }
 
-/* coarse to fine in steps of 15 %, then 3 % steps round the best */
+/* Tries one lattice. Score: volume of the cage over that of the solid, times penalties for missing the
+ * wished count (0: no wish) and for weak nodes. Returns the node count in *count, 0 for none. */
+static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int placing, int wish,
+                                   embi_cage_choice *best, int *count)
+{
+    embipc_real miss, score;
+    embipc_result r = embi_cage_fill_lattice(c, h, placing, 0);
+    *count = 0;
+    if (r != EMBIPC_OK || c->faulty) return r;
+    *count = c->node_count;
+    miss = wish > 0 ? embi_abs((embipc_real)(c->node_count - wish)) / wish : 0.0;
+    score = c->copy_count * c->h * c->h * c->h / 12 / c->volume;
+    score *= 1 + 4 * miss + (miss > EMBI_CAGE_MISS ? 1000 * miss : 0);
+    score *= 1 + 4 * c->weak / c->node_count;
+    if (best->h > 0 && !(score < best->score)) return r;
+    best->h = h;
+    best->score = score;
+    best->miss = miss;
+    best->placing = placing;
+    return r;
+}
+
+/* Coarse to fine until the count is well past the wish, in small steps round the best, and where that misses
+ * the wish with placings that break the symmetry. Large surfaces are tried less often. */
 static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice *best)
 {
     embipc_result r = EMBIPC_OK;
     embipc_real longest = 0, middle;
-    int least = 0;
-    memset(best, 0, sizeof *best);
+    int large = c->tri_count > 100000, least = 0, count;
     for (int k = 0; k < 3; k++) longest = embi_max(longest, c->hi[k] - c->lo[k]);
-    for (embipc_real h = 2 * longest; r == EMBIPC_OK && least <= wish + wish / 2; h *= 0.85)
-        r = embi_cage_try(c, h, wish, best, &least);
-    if (!best->nodes) return r;   /* a lattice too fine for us ends the search, with what was found before */
+    for (embipc_real h = 2 * longest; r == EMBIPC_OK && least <= wish + wish / 2 &&
+         c->volume < wish * h * h * h; h *= large ? 0.8 : 0.85) {
+        least = INT_MAX;
+        for (int p = 0; p < (large ? 1 : 4) && r == EMBIPC_OK; p++) {
+            r = embi_cage_try(c, h, p, wish, best, &count);
+            if (count) least = embi_min_int(least, count);
+        }
+        if (least == INT_MAX) least = 0;
+    }
+    if (r == EMBIPC_ERR_ARGUMENT && best->h > 0) r = EMBIPC_OK;   /* a lattice too fine ends the search */
     middle = best->h;
-    for (int i = -5; i <= 5; i++)
-        if (i != 0 && embi_cage_try(c, middle * pow(0.97, i), wish, best, &least) == EMBIPC_ERR_MEMORY)
-            return EMBIPC_ERR_MEMORY;
-    return r == EMBIPC_ERR_MEMORY ? r : EMBIPC_OK;
+    for (int stage = 0; stage < 2 && r == EMBIPC_OK && middle > 0; stage++) {
+        int from = stage ? 4 : 0, to = stage ? 12 : 4, steps = stage ? 6 : large ? 2 : 5;
+        if (stage && (best->miss <= EMBI_CAGE_MISS || large)) break;
+        for (int i = -steps; i <= steps; i++)
+            for (int p = from; p < to && r != EMBIPC_ERR_MEMORY; p++)
+                if (i != 0 || p != best->placing)
+                    r = embi_cage_try(c, middle * pow(large ? 0.93 : stage ? 0.94 : 0.97, i), p, wish, best,
+                                      &count);
+        if (r == EMBIPC_ERR_ARGUMENT) r = EMBIPC_OK;
+    }
+    return r;
 }
 
 /* ---- Tightening ---- */
@@ -5207,194 +5975,296 @@ static embipc_real embi_tet_angle(const embipc_real X[12])
     return acos(embi_min(largest, 1)) * (180 / 3.14159265358979323846);
 }
 
-/* Does the surface come through the face f of the cage, seen just outside of it: inside the flat tet on the
- * face, with its tip above the middle? */
-static int embi_face_crossed(const embi_caging *c, const int *f)
-{
-    embipc_real X[12], lo[3], hi[3], u[3], v[3], n[3], tlo[3], thi[3], W[3][4], length;
-    embi_barycentric b;
-    for (int i = 0; i < 3; i++) embi_copy(X + 3 * i, c->node + 3 * (size_t)f[i]);
-    embi_sub(u, X + 3, X);
-    embi_sub(v, X + 6, X);
-    embi_cross(n, u, v);
-    length = embi_norm(n);
-    for (int k = 0; k < 3; k++)
-        X[9 + k] = (X[k] + X[3 + k] + X[6 + k]) / 3 + 0.02 * n[k] / sqrt(length > 0 ? length : 1);
-    if (!embi_barycentric_init(&b, X)) return 1;
-    embi_box_points(lo, hi, X, 4);
-    for (int t = 0; t < c->tri_count; t++) {
-        embi_box_indexed(tlo, thi, c->x, c->tri + 3 * t, 3);
-        if (!embi_boxes_meet(lo, hi, tlo, thi)) continue;
-        for (int i = 0; i < 3; i++) embi_barycentric_at(W[i], &b, c->x + 3 * (size_t)c->tri[3 * t + i]);
-        if (embi_triangle_reaches((const embipc_real (*)[4])W, EMBI_CAGE_DEPTH)) return 1;
-    }
-    return 0;
-}
-
-/* What tightening needs besides: the solid tet by tet, the outer faces, and per node where it came from,
- * how it would go, how much of that it may, and whether it is in the way. */
+/* Per lattice node where it came from, how it would go, how much of that it may, and whether it is in the
+ * way; per lattice tet how many copies it had before, and has now. */
 typedef struct embi_tightening {
-    embipc_real *volume, *moment, *from, *way, *share;
-    int *face, *bad, *moved;
-    int volume_cap, moment_cap, from_cap, way_cap, share_cap, face_cap, bad_cap, moved_cap, face_count;
+    embipc_real *from, *way, *share;
+    unsigned char *bad;
+    int *had, *has, *kept;           /* kept: the tets that had some */
+    int kept_count, copies, nodes;
+    int from_cap, way_cap, share_cap, bad_cap, had_cap, has_cap, kept_cap;
 } embi_tightening;
-
-/* which part of the way from p by `way` is free of the surface, a little less where it is not all */
-static embipc_real embi_way_free(const embi_caging *c, const embipc_real p[3], const embipc_real way[3])
-{
-    embipc_real share = 1;
-    for (int t = 0; t < c->tri_count; t++) {   /* p + s way = a + u (b - a) + w (d - a) */
-        const embipc_real *a = c->x + 3 * (size_t)c->tri[3 * t];
-        embipc_real D[9], r[3], n[3], det, q, u, w;
-        embi_sub(D, c->x + 3 * (size_t)c->tri[3 * t + 1], a);
-        embi_sub(D + 3, c->x + 3 * (size_t)c->tri[3 * t + 2], a);
-        embi_sub(r, p, a);
-        embi_cross(n, D, D + 3);
-        det = -embi_dot(n, way);
-        q = embi_dot(n, r);
-        if (det == 0 || q / det < 0 || q / det >= share) continue;
-        embi_cross(D + 6, way, r);
-        u = -embi_dot(D + 3, D + 6) / det;
-        w = embi_dot(D, D + 6) / det;
-        if (u >= -1e-9 && w >= -1e-9 && u + w <= 1 + 1e-9) share = q / det;
-    }
-    return share < 1 ? 0.99 * share : share;
-}
-
-/* way = from the outer nodes to the centroid of the solid in the tets round them; 0 for inner nodes */
-static void embi_tighten_aim(const embi_caging *c, embi_tightening *s)
-{
-    memset(s->share, 0, (size_t)c->node_count * sizeof *s->share);
-    memset(s->way, 0, 3 * (size_t)c->node_count * sizeof *s->way);
-    for (int t = 0; t < c->tet_count; t++) {
-        embipc_real first[3] = {0, 0, 0};
-        const int *v = c->tet + 4 * t;
-        for (int i = 0; i < 16; i++)
-            embi_axpy(first, s->moment[10 * (size_t)t + (size_t)embi_moment_index[i]],
-                      c->node + 3 * (size_t)v[i % 4]);
-        for (int i = 0; i < 4; i++) {
-            s->share[v[i]] += s->volume[t];
-            embi_add(s->way + 3 * (size_t)v[i], s->way + 3 * (size_t)v[i], first);
-        }
-    }
-    for (int i = 0; i < c->node_count; i++) {
-        embipc_real *w = s->way + 3 * (size_t)i, *x = c->node + 3 * (size_t)i;
-        for (int k = 0; k < 3; k++) w[k] = s->share[i] > 0 ? w[k] / s->share[i] - x[k] : 0.0;
-        embi_copy(s->from + 3 * (size_t)i, x);
-        s->share[i] = 0;
-    }
-    for (int i = 0; i < 3 * s->face_count; i++) s->share[s->face[i]] = 1;
-    for (int i = 0; i < c->node_count; i++)
-        if (s->share[i] > 0) s->share[i] = embi_way_free(c, s->from + 3 * (size_t)i, s->way + 3 * (size_t)i);
-}
-
-/* The nodes that must go less far: those of outer faces that the surface comes through and of tets with a
- * small angle. Only what moved since the last time is looked at. */
-static void embi_tighten_find_bad(const embi_caging *c, embi_tightening *s)
-{
-    memset(s->bad, 0, (size_t)c->node_count * sizeof *s->bad);
-    for (int f = 0; f < s->face_count; f++) {
-        const int *v = s->face + 3 * f;
-        if ((s->moved[v[0]] || s->moved[v[1]] || s->moved[v[2]]) && embi_face_crossed(c, v))
-            s->bad[v[0]] = s->bad[v[1]] = s->bad[v[2]] = 1;
-    }
-    for (int t = 0; t < c->tet_count; t++) {
-        const int *v = c->tet + 4 * t;
-        embipc_real X[12];
-        if (!(s->moved[v[0]] || s->moved[v[1]] || s->moved[v[2]] || s->moved[v[3]])) continue;
-        embi_tet_gather(X, c->node, v);
-        if (!(embi_tet_angle(X) >= EMBI_CAGE_ANGLE))
-            for (int i = 0; i < 4; i++) s->bad[v[i]] = 1;
-    }
-}
-
-/* One round: all outer nodes go at once, up to the surface; the bad ones then go back by 15 % of their
- * way again and again (in the end by all of it) until there are none. */
-static void embi_tighten_round(embi_caging *c, embi_tightening *s)
-{
-    int any = 1;
-    for (int i = 0; i < c->node_count; i++) s->moved[i] = s->share[i] > 0;
-    for (int attempt = 0; any; attempt++) {
-        for (int i = 0; i < c->node_count; i++) {
-            embi_copy(c->node + 3 * (size_t)i, s->from + 3 * (size_t)i);
-            embi_axpy(c->node + 3 * (size_t)i, s->share[i], s->way + 3 * (size_t)i);
-        }
-        embi_tighten_find_bad(c, s);
-        any = 0;
-        for (int i = 0; i < c->node_count; i++) {
-            s->moved[i] = s->bad[i] && s->share[i] > 0;
-            if (!s->moved[i]) continue;
-            s->share[i] = attempt < 30 ? s->share[i] * 0.85 : 0.0;
-            any = 1;
-        }
-    }
-}
-
-/* all vertices in tets, all of the solid in tets, and some of it in each; fills s->volume and s->moment.
- * Returns 1 or 0, or -1 without memory. */
-static int embi_cage_holds(embi_caging *c, embi_tightening *s)
-{
-    embipc_real held, *w = (embipc_real *)embi_alloc(c->m, 4 * c->vertex_count, sizeof *w);
-    int *tet = (int *)embi_alloc(c->m, c->vertex_count, sizeof *tet);
-    embipc_result r = EMBIPC_ERR_MEMORY;
-    if (w && tet)
-        r = embi_embed(c->m, c->node, c->node_count, c->tet, c->tet_count, c->x, c->vertex_count, tet, w,
-                       NULL);
-    embi_free(c->m, w, 4 * c->vertex_count, sizeof *w);
-    embi_free(c->m, tet, c->vertex_count, sizeof *tet);
-    if (r != EMBIPC_OK) return r == EMBIPC_ERR_MEMORY ? -1 : 0;
-    held = embi_solid_in_tets(c->m, c->node, c->tet, c->tet_count, c->x, c->vertex_count, c->tri,
-                              c->tri_count, s->volume, s->moment);
-    if (held < 0) return -1;
-    for (int t = 0; t < c->tet_count; t++)
-        if (!(s->volume[t] > 0)) return 0;
-    return embi_abs(held - c->volume) <= 1e-8 * c->volume;
-}
 
 static void embi_tightening_release(embi_memory *m, embi_tightening *s)
 {
-    EMBI_RELEASE(m, s->volume, s->volume_cap);
-    EMBI_RELEASE(m, s->moment, s->moment_cap);
     EMBI_RELEASE(m, s->from, s->from_cap);
     EMBI_RELEASE(m, s->way, s->way_cap);
     EMBI_RELEASE(m, s->share, s->share_cap);
-    EMBI_RELEASE(m, s->face, s->face_cap);
     EMBI_RELEASE(m, s->bad, s->bad_cap);
-    EMBI_RELEASE(m, s->moved, s->moved_cap);
+    EMBI_RELEASE(m, s->had, s->had_cap);
+    EMBI_RELEASE(m, s->has, s->has_cap);
+    EMBI_RELEASE(m, s->kept, s->kept_cap);
 }
 
-/* Checks the cage, and tightens it in rounds as long as it stays one. *good tells whether it was one. */
-static embipc_result embi_cage_tighten(embi_caging *c, int rounds, int *good)
+/* Remembers the copies that there are. */
+static int embi_tighten_begin(embi_caging *c, embi_tightening *s)
+{
+    if (!EMBI_GROW(c->m, embipc_real, s->from, s->from_cap, 3 * c->node_total) ||
+        !EMBI_GROW(c->m, embipc_real, s->way, s->way_cap, 3 * c->node_total) ||
+        !EMBI_GROW(c->m, embipc_real, s->share, s->share_cap, c->node_total) ||
+        !EMBI_GROW(c->m, unsigned char, s->bad, s->bad_cap, c->node_total) ||
+        !EMBI_GROW(c->m, int, s->had, s->had_cap, c->tet_total) ||
+        !EMBI_GROW(c->m, int, s->has, s->has_cap, c->tet_total) ||
+        !EMBI_GROW(c->m, int, s->kept, s->kept_cap, c->copy_count))
+        return 0;
+    s->kept_count = 0;
+    s->copies = c->copy_count;
+    s->nodes = c->node_count;
+    for (int i = 0; i < c->copy_count; i++)
+        if (s->had[c->copy[i].tet]++ == 0) s->kept[s->kept_count++] = c->copy[i].tet;
+    return 1;
+}
+
+/* way = from the nodes outside the solid to the centroid of what is in the tets round them */
+static void embi_tighten_aim(const embi_caging *c, embi_tightening *s)
+{
+    int v[4];
+    memcpy(s->from, c->place, 3 * (size_t)c->node_total * sizeof *s->from);
+    memset(s->share, 0, (size_t)c->node_total * sizeof *s->share);
+    memset(s->way, 0, 3 * (size_t)c->node_total * sizeof *s->way);
+    for (int t = 0; t < c->copy_count; t++) {
+        const embi_tet_copy *copy = &c->copy[t];
+        embipc_real first[3] = {0, 0, 0}, V = embi_lattice_volume(c, copy->tet);
+        (void)embi_lattice_tet(c, copy->tet, v);
+        for (int i = 0; i < 16; i++)
+            embi_axpy(first, V * copy->moment[embi_moment_index[i]], c->place + 3 * (size_t)v[i % 4]);
+        for (int i = 0; i < 4; i++) {
+            s->share[v[i]] += V * copy->volume;
+            embi_add(s->way + 3 * (size_t)v[i], s->way + 3 * (size_t)v[i], first);
+        }
+    }
+    for (int i = 0; i < c->node_total; i++) {
+        embipc_real *w = s->way + 3 * (size_t)i, solid = s->share[i];
+        s->share[i] = solid > 0 && c->wind[i] <= 0 ? 1 : 0;
+        for (int k = 0; k < 3; k++) w[k] = s->share[i] > 0 ? w[k] / solid - c->place[3 * i + k] : 0.0;
+    }
+}
+
+/* Marks the nodes that must go less far: of tets with more copies than before, and of those with a small
+ * angle. Returns how many of them can. */
+static int embi_tighten_find_bad(const embi_caging *c, embi_tightening *s)
+{
+    int count = 0, v[4];
+    memset(s->bad, c->faulty, (size_t)c->node_total);
+    for (int i = 0; i < c->copy_count; i++) s->has[c->copy[i].tet] = 0;
+    for (int i = 0; i < c->copy_count && !c->faulty; i++) {
+        int tet = c->copy[i].tet;
+        if (++s->has[tet] <= s->had[tet]) continue;
+        (void)embi_lattice_tet(c, tet, v);
+        for (int k = 0; k < 4; k++) s->bad[v[k]] = 1;
+    }
+    for (int i = 0; i < s->kept_count; i++) {
+        embipc_real X[12];
+        if (!embi_lattice_gather(c, s->kept[i], v, X) || embi_tet_angle(X) >= EMBI_CAGE_ANGLE) continue;
+        for (int k = 0; k < 4; k++) s->bad[v[k]] = 1;
+    }
+    for (int i = 0; i < c->node_total; i++) count += s->bad[i] && s->share[i] > 0;
+    return count;
+}
+
+/* One round: all nodes outside go at once; the bad ones then go back by part of their way, again and again,
+ * until there are none. *done tells whether that came out as a cage with no new tets or nodes. It may have lost
+ * some that held next to nothing, if they are few. */
+static embipc_result embi_tighten_round(embi_caging *c, embi_tightening *s, int attempts, int *done)
+{
+    *done = 0;
+    for (int attempt = 0; attempt < attempts; attempt++) {
+        embipc_result r;
+        int bad;
+        for (int i = 0; i < c->node_total; i++) {
+            embi_copy(c->place + 3 * (size_t)i, s->from + 3 * (size_t)i);
+            embi_axpy(c->place + 3 * (size_t)i, s->share[i], s->way + 3 * (size_t)i);
+        }
+        if ((r = embi_cage_fill(c, 0)) != EMBIPC_OK) return r;
+        bad = embi_tighten_find_bad(c, s);
+        *done = !bad && !c->faulty && c->copy_count <= s->copies && c->node_count <= s->nodes &&
+                10 * c->node_count >= 9 * s->nodes;
+        if (!bad) return EMBIPC_OK;
+        for (int i = 0; i < c->node_total; i++)
+            if (s->bad[i]) s->share[i] *= attempt < 3 * attempts / 4 ? 0.8 : 0.4;
+    }
+    return EMBIPC_OK;
+}
+
+/* Tightens the filled lattice in rounds, as long as they succeed; leaves it filled, with moments. */
+static embipc_result embi_cage_tighten(embi_caging *c)
 {
     embi_tightening s;
-    embipc_result r = EMBIPC_ERR_MEMORY;
+    embipc_result r = EMBIPC_OK;
+    int large = c->tri_count > 100000, done = 1;
     memset(&s, 0, sizeof s);
-    *good = -1;
-    if (EMBI_GROW(c->m, embipc_real, s.volume, s.volume_cap, c->tet_count) &&
-        EMBI_GROW(c->m, embipc_real, s.moment, s.moment_cap, 10 * c->tet_count) &&
-        EMBI_GROW(c->m, embipc_real, s.from, s.from_cap, 3 * c->node_count) &&
-        EMBI_GROW(c->m, embipc_real, s.way, s.way_cap, 3 * c->node_count) &&
-        EMBI_GROW(c->m, embipc_real, s.share, s.share_cap, c->node_count) &&
-        EMBI_GROW(c->m, int, s.bad, s.bad_cap, c->node_count) &&
-        EMBI_GROW(c->m, int, s.moved, s.moved_cap, c->node_count) &&
-        embi_tets_boundary(c->m, c->tet, c->tet_count, &s.face, &s.face_cap, &s.face_count) == EMBIPC_OK)
-        *good = embi_cage_holds(c, &s);
-    for (int i = 0; i < rounds && *good == 1; i++) {
-        int holds;
+    if (!embi_tighten_begin(c, &s)) r = EMBIPC_ERR_MEMORY;
+    for (int round = 0; round < (large ? 1 : 4) && done && r == EMBIPC_OK; round++) {
         embi_tighten_aim(c, &s);
-        embi_tighten_round(c, &s);
-        holds = embi_cage_holds(c, &s);
-        if (holds < 0) *good = -1;
-        if (holds == 1) continue;
-        memcpy(c->node, s.from, 3 * (size_t)c->node_count * sizeof *c->node);
-        break;
+        r = embi_tighten_round(c, &s, large ? 12 : 32, &done);
+        if (!done) memcpy(c->place, s.from, 3 * (size_t)c->node_total * sizeof *c->place);
+        if (r == EMBIPC_OK) r = embi_cage_fill(c, 1);
     }
-    if (*good >= 0) r = EMBIPC_OK;
     embi_tightening_release(c->m, &s);
     return r;
 }
 
-/* ---- One tet ---- */
+/* ---- The cage itself ---- */
+
+/* room for a cage of its counts; what there is of it is freed with the cage */
+static embipc_result embi_cage_alloc(embi_caging *c, embipc_cage *cage, int nodes, int tets)
+{
+    cage->hooks = c->m->hooks;
+    cage->node_count = nodes;
+    cage->tet_count = tets;
+    cage->vertex_count = c->vertex_count;
+    cage->x = (embipc_real *)embi_alloc(c->m, 3 * nodes, sizeof *cage->x);
+    cage->tets = (int *)embi_alloc(c->m, 4 * tets, sizeof *cage->tets);
+    cage->tet_volume = (embipc_real *)embi_alloc(c->m, tets, sizeof *cage->tet_volume);
+    cage->tet_moment = (embipc_real *)embi_alloc(c->m, 10 * tets, sizeof *cage->tet_moment);
+    cage->vertex_tet = (int *)embi_alloc(c->m, c->vertex_count, sizeof *cage->vertex_tet);
+    cage->vertex_weight = (embipc_real *)embi_alloc(c->m, 4 * c->vertex_count, sizeof *cage->vertex_weight);
+    if (!cage->x || !cage->tets || !cage->tet_volume || !cage->tet_moment || !cage->vertex_tet ||
+        !cage->vertex_weight)
+        return EMBIPC_ERR_MEMORY;
+    return EMBIPC_OK;
+}
+
+/* The copy that holds each vertex: of those that its triangles have cuts of, the one it lies deepest in.
+ * vertex_weight[4*v] holds the depth until embi_cage_measure. */
+static int embi_cage_tie(const embi_caging *c, embipc_cage *cage)
+{
+    for (int i = 0; i < c->vertex_count; i++) cage->vertex_tet[i] = -1;
+    for (int i = 0; i < c->touched_count; i++) {
+        embi_barycentric b;
+        embipc_real X[12], w[4];
+        int v[4];
+        if (!embi_lattice_gather(c, c->touched[i], v, X) || !embi_barycentric_init(&b, X)) return 0;
+        for (int s = c->range[i]; s < c->range[i + 1]; s++) {
+            const embi_cut *cut = &c->cut[c->order[s]];
+            for (int k = 0; cut->copy >= 0 && k < 3; k++) {
+                int vertex = c->tri[3 * cut->tri + k];
+                embipc_real depth, *best = cage->vertex_weight + 4 * (size_t)vertex;
+                embi_barycentric_at(w, &b, c->x + 3 * (size_t)vertex);
+                depth = embi_min4(w);
+                if (cage->vertex_tet[vertex] >= 0 && !(depth > *best)) continue;
+                *best = depth;
+                cage->vertex_tet[vertex] = cut->copy;
+            }
+        }
+    }
+    for (int i = 0; i < c->vertex_count; i++)
+        if (cage->vertex_tet[i] < 0 || cage->vertex_weight[4 * (size_t)i] < -EMBI_INSIDE_TOLERANCE) return 0;
+    return 1;
+}
+
+/* The cage from a filled lattice. */
+static embipc_result embi_cage_extract(embi_caging *c, embipc_cage *cage)
+{
+    int n = 0, v[4], *number;
+    embipc_result r = embi_cage_alloc(c, cage, c->node_count, c->copy_count);
+    if (r != EMBIPC_OK) return r;
+    if (!EMBI_GROW(c->m, int, c->queue, c->queue_cap, 4 * c->copy_count)) return EMBIPC_ERR_MEMORY;
+    number = c->queue;
+    for (int s = 0; s < 4 * c->copy_count; s++) {
+        int root = embi_root(c->slot, s);
+        (void)embi_lattice_tet(c, c->copy[s / 4].tet, v);
+        if (root == s) {
+            embi_copy(cage->x + 3 * (size_t)n, c->place + 3 * (size_t)v[s % 4]);
+            number[s] = n++;
+        }
+        cage->tets[s] = number[root];
+    }
+    for (int i = 0; i < c->copy_count; i++) {
+        embipc_real V = embi_lattice_volume(c, c->copy[i].tet);
+        cage->tet_volume[i] = V * c->copy[i].volume;
+        for (int k = 0; k < 10; k++) cage->tet_moment[10 * (size_t)i + (size_t)k] = V * c->copy[i].moment[k];
+        cage->copies += i > 0 && c->copy[i].tet == c->copy[i - 1].tet;
+    }
+    cage->cell_size = c->h;
+    return embi_cage_tie(c, cage) ? EMBIPC_OK : EMBIPC_ERR_OUTSIDE;
+}
+
+/* Weights of the vertices, quality of the tets, and volumes that sum up to the solid's. */
+static void embi_cage_measure(const embi_caging *c, embipc_cage *cage)
+{
+    embipc_real held = 0, X[12];
+    cage->worst_angle = 180;
+    for (int t = 0; t < cage->tet_count; t++) {
+        embi_tet_gather(X, cage->x, cage->tets + 4 * t);
+        cage->volume += embi_tet_det(X, X + 3, X + 6, X + 9) / 6;
+        cage->worst_angle = embi_min(cage->worst_angle, embi_tet_angle(X));
+        held += cage->tet_volume[t];
+    }
+    for (int t = 0; t < cage->tet_count; t++) {
+        embipc_real *m = cage->tet_moment + 10 * (size_t)t;
+        cage->tet_volume[t] *= c->volume / held;
+        for (int k = 0; k < 10; k++) m[k] *= c->volume / held;
+        embi_moment_project(m);
+    }
+    for (int i = 0; i < cage->vertex_count; i++) {
+        embipc_real *w = cage->vertex_weight + 4 * (size_t)i;
+        embi_tet_gather(X, cage->x, cage->tets + 4 * cage->vertex_tet[i]);
+        (void)embi_tet_weights(X, c->x + 3 * (size_t)i, w);
+        if (embi_min4(w) < 0) embi_clamp_weights(w, X, c->x + 3 * (size_t)i);
+    }
+}
+
+/* ---- Separate parts, and one tet for each ---- */
+
+/* Which pieces of solid a surface bounds: an outward shell with the cavities in it. */
+typedef struct embi_parts {
+    int *label;              /* per triangle: its part, 0 to count - 1 */
+    int count;
+    embipc_real *volume;     /* scratch, per triangle: six times the volume of the shell it stands for */
+} embi_parts;
+
+static void embi_parts_release(embi_caging *c, embi_parts *s)
+{
+    embi_free(c->m, s->label, c->tri_count, sizeof *s->label);
+    embi_free(c->m, s->volume, c->tri_count, sizeof *s->volume);
+}
+
+/* the shell, by its root, that the cavity with triangle t lies in: the smallest outward one round it */
+static int embi_parts_around(const embi_caging *c, const embi_parts *s, int *root, int t)
+{
+    int best = t;
+    const embipc_real *p = c->x + 3 * (size_t)c->tri[3 * t];
+    for (int i = 0; i < c->tri_count; i++) {
+        embipc_real turns = 0;
+        if (root[i] != i || !(s->volume[i] > 0) || (best != t && s->volume[i] >= s->volume[best])) continue;
+        for (int j = 0; j < c->tri_count; j++)
+            if (root[j] == i)
+                turns += embi_solid_angle(p, c->x + 3 * (size_t)c->tri[3 * j],
+                                          c->x + 3 * (size_t)c->tri[3 * j + 1],
+                                          c->x + 3 * (size_t)c->tri[3 * j + 2]);
+        if (turns > 2 * 3.14159265358979323846) best = i;
+    }
+    return best;
+}
+
+static int embi_parts_find(embi_caging *c, embi_parts *s)
+{
+    embipc_real o[3];
+    int *root = (int *)embi_alloc(c->m, c->tri_count, sizeof *root), n = c->tri_count;
+    s->count = 0;
+    s->label = (int *)embi_alloc(c->m, n, sizeof *s->label);
+    s->volume = (embipc_real *)embi_alloc(c->m, n, sizeof *s->volume);
+    if (root && s->label && s->volume) {
+        for (int k = 0; k < 3; k++) o[k] = c->lo[k] + (c->hi[k] - c->lo[k]) / 2;
+        for (int t = 0; t < n; t++) root[t] = t;
+        for (int h = 0; h < 3 * n; h++) embi_join(root, h / 3, c->beside[h]);
+        for (int t = 0; t < n; t++) {
+            const int *v = c->tri + 3 * t;
+            root[t] = embi_root(root, t);
+            s->volume[root[t]] += embi_tet_det(o, c->x + 3 * (size_t)v[0], c->x + 3 * (size_t)v[1],
+                                               c->x + 3 * (size_t)v[2]);
+        }
+        for (int t = 0; t < n; t++)
+            if (root[t] == t && s->volume[t] > 0) s->label[t] = s->count++;
+        for (int t = 0; t < n; t++)
+            if (root[t] == t && !(s->volume[t] > 0)) s->label[t] = s->label[embi_parts_around(c, s, root, t)];
+        for (int t = 0; t < n; t++) s->label[t] = s->label[root[t]];
+    }
+    n = root && s->label && s->volume;
+    embi_free(c->m, root, c->tri_count, sizeof *root);
+    return n;
+}
 
 /* X = the tet with outer normals n[4], those of a regular tet, closely round the points, in coordinates
  * divided by size[]; returns its inradius there. With d_j = max n_j . p, sum n_j = 0 and sum n_j n_j^T =
@@ -5418,20 +6288,20 @@ static embipc_real embi_tet_round(embipc_real X[12], const embipc_real n[12], co
     return total / 4;
 }
 
-/* One tet round the surface. Its shape is regular in coordinates in which the bounding box is a cube; sides
- * of the box below a third of the longest count as a third of it. Of some seventy ways to turn it (a face
- * towards each side of the box, twisted in steps of 10 degrees; or a face towards corners) the smallest is
- * taken. */
-static embipc_result embi_cage_one_tet(embi_caging *c)
+/* best[12] = one tet round the points. Its shape is regular in coordinates in which their bounding box is a
+ * cube; sides of the box below a third of the longest count as a third of it. Of some seventy ways to turn
+ * it (a face towards each side of the box, twisted in steps of 10 degrees; or a face towards corners) the
+ * smallest is taken. */
+static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, int count)
 {
     static const embipc_real corner[12] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
-    embipc_real o[3], size[3], longest = 0, least = EMBI_HUGE, X[12], n[12], root3 = sqrt((embipc_real)3);
-    if (!EMBI_GROW(c->m, embipc_real, c->node, c->node_cap, 12)) return EMBIPC_ERR_MEMORY;
-    if (!EMBI_GROW(c->m, int, c->tet, c->tet_cap, 4)) return EMBIPC_ERR_MEMORY;
-    for (int k = 0; k < 3; k++) longest = embi_max(longest, (c->hi[k] - c->lo[k]) / 2);
+    embipc_real lo[3], hi[3], o[3], size[3], longest = 0, least = EMBI_HUGE, X[12], n[12];
+    embipc_real root3 = sqrt((embipc_real)3);
+    embi_box_points(lo, hi, x, count);
+    for (int k = 0; k < 3; k++) longest = embi_max(longest, (hi[k] - lo[k]) / 2);
     for (int k = 0; k < 3; k++) {
-        o[k] = c->lo[k] + (c->hi[k] - c->lo[k]) / 2;
-        size[k] = embi_max((c->hi[k] - c->lo[k]) / 2, longest / 3);
+        o[k] = lo[k] + (hi[k] - lo[k]) / 2;
+        size[k] = embi_max((hi[k] - lo[k]) / 2, longest / 3);
     }
     for (int way = 0; way < 74; way++) {
         embipc_real axis[3] = {0, 0, 0}, turn[3], twist[3] = {0, 0, 0}, R[9], S[9], T[9], r;
@@ -5448,65 +6318,165 @@ static embipc_result embi_cage_one_tet(embi_caging *c)
             embi_m3_mulv(n + 3 * i, T, corner + 3 * i);
             embi_scale(n + 3 * i, 1 / root3, n + 3 * i);
         }
-        r = embi_tet_round(X, n, c->x, c->vertex_count, o, size);
+        r = embi_tet_round(X, n, x, count, o, size);
         if (!(r < least)) continue;
         least = r;
-        memcpy(c->node, X, sizeof X);
+        memcpy(best, X, sizeof X);
     }
-    for (int i = 0; i < 4; i++) c->tet[i] = i;
-    c->node_count = 4;
-    c->tet_count = 1;
-    c->h = 0;
-    return EMBIPC_OK;
+}
+
+/* Gathers part `part` (-1: everything): its vertices into x, its triangles, with their own numbers, into tri;
+ * vertex_tet of its vertices becomes `tet`. Returns the number of triangles. */
+static int embi_parts_gather(const embi_caging *c, const embi_parts *s, int part, int tet, embipc_real *x,
+                             int *vertex_count, int *tri, int *number, int *vertex_tet)
+{
+    int n = 0;
+    *vertex_count = 0;
+    for (int i = 0; i < c->vertex_count; i++) number[i] = -1;
+    for (int t = 0; t < c->tri_count; t++) {
+        if (part >= 0 && s->label[t] != part) continue;
+        for (int k = 0; k < 3; k++) {
+            int v = c->tri[3 * t + k];
+            if (number[v] < 0) {
+                embi_copy(x + 3 * (size_t)*vertex_count, c->x + 3 * (size_t)v);
+                number[v] = (*vertex_count)++;
+            }
+            vertex_tet[v] = tet;
+            tri[3 * n + k] = number[v];
+        }
+        n++;
+    }
+    return n;
+}
+
+/* One tet round everything, or one round each part. */
+static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int each, embipc_cage *cage)
+{
+    int count = each ? s->count : 1, n, nv;
+    embipc_real *x = (embipc_real *)embi_alloc(c->m, 3 * c->vertex_count, sizeof *x), held = 0;
+    int *tri = (int *)embi_alloc(c->m, 3 * c->tri_count, sizeof *tri);
+    int *number = (int *)embi_alloc(c->m, c->vertex_count, sizeof *number);
+    embipc_result r = embi_cage_alloc(c, cage, 4 * count, count);
+    if (!x || !tri || !number) r = EMBIPC_ERR_MEMORY;
+    for (int i = 0; i < 4 * count && r == EMBIPC_OK; i++) cage->tets[i] = i;
+    for (int i = 0; i < count && r == EMBIPC_OK && held >= 0; i++) {
+        n = embi_parts_gather(c, s, each ? i : -1, i, x, &nv, tri, number, cage->vertex_tet);
+        embi_tet_round_points(cage->x + 12 * (size_t)i, x, nv);
+        held = embi_solid_in_tets(c->m, cage->x, cage->tets + 4 * (size_t)i, 1, x, nv, tri, n,
+                                  cage->tet_volume + i, cage->tet_moment + 10 * (size_t)i);
+    }
+    if (held < 0) r = EMBIPC_ERR_MEMORY;
+    embi_free(c->m, x, 3 * c->vertex_count, sizeof *x);
+    embi_free(c->m, tri, 3 * c->tri_count, sizeof *tri);
+    embi_free(c->m, number, c->vertex_count, sizeof *number);
+    return r;
 }
 
 /* ---- The whole ---- */
 
-/* the lattice of the def, selected, checked and tightened; if rounding made the check fail, once more
- * with the tets that the surface only touches */
-static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_def *def, embipc_error *e)
+static void embi_caging_release(embi_caging *c)
 {
-    embi_cage_choice best;
-    int good = 0, least;
-    embipc_result r;
-    memset(&best, 0, sizeof best);
-    if (def->cell_size > 0) r = embi_cage_try(c, def->cell_size, 0, &best, &least);
-    else r = embi_cage_search(c, def->nodes, &best);
-    if (r == EMBIPC_ERR_ARGUMENT || (r == EMBIPC_OK && !best.nodes))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the wished cage needs a lattice of more than %d cells: ask "
-                         "for fewer nodes or a larger cell", EMBI_CAGE_MAX_CELLS);
-    for (int touched = 0; r == EMBIPC_OK && !good && touched < 2; touched++) {
-        r = embi_cage_select(c, best.h, embi_cage_half[best.placing], touched);
-        if (r == EMBIPC_OK) r = embi_cage_extract(c);
-        if (r == EMBIPC_OK) r = embi_cage_tighten(c, def->tighten ? 5 : 0, &good);
-    }
-    if (r == EMBIPC_ERR_MEMORY) return embi_fail_memory(e);
-    if (r == EMBIPC_OK && !good)
-        return embi_fail(e, EMBIPC_ERR_OUTSIDE, "no tets of the lattice hold the solid: does the surface "
-                         "cross itself?");
-    return r;
+    EMBI_RELEASE(c->m, c->beside, c->beside_cap);
+    EMBI_RELEASE(c->m, c->place, c->place_cap);
+    EMBI_RELEASE(c->m, c->wind, c->wind_cap);
+    EMBI_RELEASE(c->m, c->seen, c->seen_cap);
+    EMBI_RELEASE(c->m, c->home, c->home_cap);
+    EMBI_RELEASE(c->m, c->first, c->first_cap);
+    EMBI_RELEASE(c->m, c->cut, c->cut_cap);
+    EMBI_RELEASE(c->m, c->touch, c->touch_cap);
+    EMBI_RELEASE(c->m, c->touched, c->touched_cap);
+    EMBI_RELEASE(c->m, c->range, c->range_cap);
+    EMBI_RELEASE(c->m, c->order, c->order_cap);
+    EMBI_RELEASE(c->m, c->turn, c->turn_cap);
+    EMBI_RELEASE(c->m, c->corner, c->corner_cap);
+    EMBI_RELEASE(c->m, c->copy, c->copy_cap);
+    EMBI_RELEASE(c->m, c->slot, c->slot_cap);
+    EMBI_RELEASE(c->m, c->queue, c->queue_cap);
+    EMBI_RELEASE(c->m, c->local, c->local_cap);
+    embi_keys_release(c->m, &c->keys);
+    embi_pocket_release(c->m, c->pocket);
 }
 
-/* copies the mesh into arrays of the exact size, and measures it */
-static embipc_result embi_cage_finish(embi_caging *c, embipc_cage *cage)
+/* What is known of the surface before there is a lattice. */
+static int embi_caging_begin(embi_caging *c)
 {
-    cage->x = (embipc_real *)embi_alloc(c->m, 3 * c->node_count, sizeof *cage->x);
-    cage->tets = (int *)embi_alloc(c->m, 4 * c->tet_count, sizeof *cage->tets);
-    cage->node_count = c->node_count;
-    cage->tet_count = c->tet_count;
-    cage->cell_size = c->h;
-    cage->hooks = c->m->hooks;
-    if (!cage->x || !cage->tets) return EMBIPC_ERR_MEMORY;
-    memcpy(cage->x, c->node, 3 * (size_t)c->node_count * sizeof *cage->x);
-    memcpy(cage->tets, c->tet, 4 * (size_t)c->tet_count * sizeof *cage->tets);
-    cage->worst_angle = 180;
-    for (int t = 0; t < c->tet_count; t++) {
-        embipc_real X[12];
-        embi_tet_gather(X, cage->x, cage->tets + 4 * t);
-        cage->volume += embi_tet_det(X, X + 3, X + 6, X + 9) / 6;
-        cage->worst_angle = embi_min(cage->worst_angle, embi_tet_angle(X));
+    embipc_solid solid;
+    const embi_key *k;
+    embi_box_points(c->lo, c->hi, c->x, c->vertex_count);
+    embi_solid(&solid, c->x, c->vertex_count, c->tri, c->tri_count);
+    c->volume = solid.volume;
+    if (!embi_half_edges(c->m, &c->keys, c->tri, c->tri_count) ||
+        !EMBI_GROW(c->m, int, c->beside, c->beside_cap, 3 * c->tri_count) ||
+        !EMBI_GROW(c->m, int, c->local, c->local_cap, c->tri_count))
+        return 0;
+    k = c->keys.a;
+    for (int i = 0; i + 1 < 3 * c->tri_count; i += 2) {   /* closed: two half-edges an edge */
+        c->beside[k[i].value] = k[i + 1].value / 3;
+        c->beside[k[i + 1].value] = k[i].value / 3;
     }
-    return EMBIPC_OK;
+    return 1;
+}
+
+/* Chooses the lattice of the def, or *each: one tet for each part comes nearer to the wish. Leaves c
+ * filled. */
+static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_def *def, int wish, int parts,
+                                            int *each, embipc_error *e)
+{
+    embi_cage_choice best;
+    embipc_result r = EMBIPC_OK;
+    int count;
+    if (def->cell_size > 0) wish = 0;
+    *each = 0;
+    memset(&best, 0, sizeof best);
+    if (wish) r = embi_cage_search(c, wish, &best);
+    for (int p = 0; p < 12 && !wish && r == EMBIPC_OK && (p < 4 || best.h <= 0); p++)
+        r = embi_cage_try(c, def->cell_size, p, 0, &best, &count);
+    if (r == EMBIPC_OK && wish && (best.h <= 0 || best.miss > EMBI_CAGE_MISS) &&
+        (best.h <= 0 || best.miss * wish > abs(4 * parts - wish))) {
+        *each = 1;
+        return EMBIPC_OK;
+    }
+    if (r == EMBIPC_ERR_ARGUMENT)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the wished cage needs a lattice of more than %d cells: ask "
+                         "for fewer nodes or a larger cell", EMBI_CAGE_MAX_CELLS);
+    if (r == EMBIPC_OK && best.h <= 0)
+        return embi_fail(e, EMBIPC_ERR_OUTSIDE, "no tets of the lattice hold the solid: does the surface "
+                         "cross itself?");
+    if (r == EMBIPC_OK) r = embi_cage_fill_lattice(c, best.h, best.placing, 1);
+    if (r == EMBIPC_OK && def->tighten) r = embi_cage_tighten(c);
+    return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(e) : r;
+}
+
+/* The cage of a surface that is known to be closed and outward. */
+static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, embipc_cage *cage,
+                                    embipc_error *e)
+{
+    embi_parts parts;
+    int each = 0, single = def->cell_size == 0 && def->nodes == 4, wish = def->nodes;
+    embipc_result r = EMBIPC_OK;
+    memset(&parts, 0, sizeof parts);
+    if (!embi_caging_begin(c) || !embi_parts_find(c, &parts)) r = embi_fail_memory(e);
+    if (!wish) wish = embi_max_int(34, 8 * parts.count);
+    if (r == EMBIPC_OK && def->cell_size == 0 && !single && wish < 4 * parts.count)
+        r = embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, 4 * parts.count,
+                         "%d nodes for a surface of %d separate parts: each needs 4, so wish for %d or more, "
+                         "or for 4, which is one tet round them all", wish, parts.count,
+                         4 * parts.count);
+    if (r == EMBIPC_OK && !single) r = embi_cage_from_lattice(c, def, wish, parts.count, &each, e);
+    if (r == EMBIPC_OK) {
+        if (single || each) r = embi_cage_single(c, &parts, each, cage);
+        else r = embi_cage_extract(c, cage);
+        if (r == EMBIPC_ERR_MEMORY) r = embi_fail_memory(e);
+        else if (r != EMBIPC_OK)
+            r = embi_fail(e, r, "a vertex of the surface is in no tet of its cage: does the surface cross "
+                          "itself?");
+    }
+    if (r == EMBIPC_OK) {
+        embi_cage_measure(c, cage);
+        cage->parts = parts.count;
+    }
+    embi_parts_release(c, &parts);
+    return r;
 }
 
 EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const embipc_real *x, int vertex_count,
@@ -5514,38 +6484,33 @@ EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const emb
                                            embipc_cage *cage, embipc_error *error)
 {
     embi_caging c;
+    embi_pocket pocket;
     embi_memory m;
-    embipc_solid solid;
     embipc_result r;
     if (!cage) return embi_fail(error, EMBIPC_ERR_ARGUMENT, "no place for the cage: cage is NULL");
     memset(cage, 0, sizeof *cage);
     if (!def || def->cookie != EMBI_CAGE_COOKIE)
         return embi_fail(error, EMBIPC_ERR_DEF, "cage def not made by embipc_default_cage_def()");
-    if (!embi_finite(def->cell_size) || def->cell_size < 0 || (def->cell_size == 0 && def->nodes < 4))
+    if (!embi_finite(def->cell_size) || def->cell_size < 0 || (def->cell_size == 0 && def->nodes < 4 && def->nodes != 0))
         return embi_fail(error, EMBIPC_ERR_ARGUMENT, "a cage of %d nodes or cell size %g: wish for 4 nodes "
                          "or more, or a cell size above 0", def->nodes, def->cell_size);
     embi_memory_init(&m, hooks);
     r = embi_surface_check(&m, x, vertex_count, tri, tri_count, 1, error);
     if (r != EMBIPC_OK) return r;
     memset(&c, 0, sizeof c);
+    memset(&pocket, 0, sizeof pocket);
     c.m = &m;
     c.x = x;
     c.tri = tri;
     c.vertex_count = vertex_count;
     c.tri_count = tri_count;
-    embi_box_points(c.lo, c.hi, x, vertex_count);
-    embi_solid(&solid, x, vertex_count, tri, tri_count);
-    c.volume = solid.volume;
-    if (def->cell_size == 0 && def->nodes == 4) {
-        r = embi_cage_one_tet(&c);
-        if (r != EMBIPC_OK) r = embi_fail_memory(error);
-    } else r = embi_cage_from_lattice(&c, def, error);
-    if (r == EMBIPC_OK && embi_cage_finish(&c, cage) != EMBIPC_OK) r = embi_fail_memory(error);
+    c.split = def->duplicate != 0;
+    c.pocket = &pocket;
+    r = embi_cage_make(&c, def, cage, error);
     embi_caging_release(&c);
     if (r != EMBIPC_OK) {
-        embi_free(&m, cage->x, 3 * cage->node_count, sizeof *cage->x);
-        embi_free(&m, cage->tets, 4 * cage->tet_count, sizeof *cage->tets);
-        memset(cage, 0, sizeof *cage);
+        cage->hooks = m.hooks;
+        embipc_cage_free(cage);
     }
     return r;
 }
@@ -8907,7 +9872,6 @@ EMBIPC_API embipc_body_def embipc_default_body_def(void)
     embipc_body_def d;
     memset(&d, 0, sizeof d);
     d.cookie = EMBI_BODY_COOKIE;
-    d.cage_nodes = 34;
     d.scale = 1;
     embi_m3_identity(d.rotation);
     d.material.young = 1e5;
@@ -9232,7 +10196,8 @@ typedef struct embi_build {
     unsigned char *count;        /* (nv) */
     int *index;                  /* scratch: caller's vertex -> surface vertex (vertex_count) */
     int x_cap, q_cap, node_cap, weight_cap, count_cap, index_cap;
-    embipc_cage cage;
+    embipc_cage own;             /* the cage that is built here */
+    const embipc_cage *cage;     /* this one, or the caller's; NULL where there is none with ties */
 } embi_build;
 
 static void embi_build_free(embi_memory *m, embi_build *t)
@@ -9243,7 +10208,7 @@ static void embi_build_free(embi_memory *m, embi_build *t)
     EMBI_RELEASE(m, t->weight, t->weight_cap);
     EMBI_RELEASE(m, t->count, t->count_cap);
     EMBI_RELEASE(m, t->index, t->index_cap);
-    if (t->cage.node_count) embipc_cage_free(&t->cage);
+    embipc_cage_free(&t->own);
 }
 
 static embipc_result embi_check_material(const embipc_body_def *d, embipc_error *e)
@@ -9402,14 +10367,46 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
     return 1;
 }
 
+/* Is the body too stiff for its deformation to matter? As a rough bar of length L (the diagonal) and thickness
+ * t^2 = 12 times the smallest principal second moment over the volume, held at one end, it sags under g by
+ *   3/2 rho g L^4 / (E t^2)
+ * Ten times that has to stay below the default activation distance of its contacts, 1e-3 L. */
+static int embi_body_is_stiff(const embipc_body_def *d, const embipc_real *x, const embi_body *b)
+{
+    embipc_solid solid;
+    embipc_real S[9], V[9], least, L = b->diagonal, load = 10 * d->material.density * (embipc_real)9.81;
+    embi_solid(&solid, x, b->nv, b->tri, b->nt);
+    memcpy(S, solid.second, sizeof S);
+    embi_eigen_symmetric(3, S, V);
+    least = embi_min(S[0], embi_min(S[4], S[8])) / solid.volume;   /* t^2 / 12 */
+    return (embipc_real)1.5 * load * L * L * L < 1e-3 * d->material.young * 12 * least;
+}
+
+/* The cage of the surface, in the coordinates of the description: the same one however the body is turned. */
+static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
+                                     embipc_error *e)
+{
+    embipc_cage_def wish = embipc_default_cage_def();
+    embipc_result r;
+    embipc_real *x = (embipc_real *)embi_alloc(m, 3 * b->nv, sizeof *x);
+    if (!x) return embi_fail_memory(e);
+    for (int i = 0; i < b->nv; i++) embi_copy(x + 3 * i, d->x + 3 * b->origin[i]);
+    wish.nodes = d->cage_nodes;
+    if (!d->cage_nodes && embi_body_is_stiff(d, t->x, b)) wish.nodes = 4;
+    r = embipc_cage_build(&wish, x, b->nv, b->tri, b->nt, &m->hooks, &t->own, e);
+    embi_free(m, x, 3 * b->nv, sizeof *x);
+    t->cage = &t->own;
+    return r;
+}
+
 /* Nodes and tets of the body, world coordinates. */
 static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                       embipc_error *e)
 {
     const embipc_real *x = d->cage_x;
     const int *tets = d->cage_tets;
-    int n = d->cage_node_count, nt = d->cage_tet_count, placed = 0;
-    embipc_result r;
+    int n = d->cage_node_count, nt = d->cage_tet_count;
+    embipc_result r = EMBIPC_OK;
     if (b->kind == EMBIPC_FIXED) return EMBIPC_OK;
     if (b->kind == EMBIPC_KINEMATIC || b->kind == EMBIPC_AFFINE)
         return embi_build_tet(m, b, t) ? EMBIPC_OK : embi_fail_memory(e);
@@ -9423,23 +10420,43 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
             return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a cage of %d nodes and %d tets", n, nt);
         if ((r = embi_tets_check(m, x, n, tets, nt, e)) != EMBIPC_OK) return r;
     } else {
-        embipc_cage_def wish = embipc_default_cage_def();
-        wish.nodes = d->cage_nodes;
-        if ((r = embipc_cage_build(&wish, t->x, b->nv, b->tri, b->nt, &m->hooks, &t->cage, e)) != EMBIPC_OK)
-            return r;
-        x = t->cage.x;
-        tets = t->cage.tets;
-        n = t->cage.node_count;
-        nt = t->cage.tet_count;
-        placed = 1;
+        if (d->cage) t->cage = d->cage;
+        else if ((r = embi_build_cage(m, d, b, t, e)) != EMBIPC_OK) return r;
+        if (t->cage->vertex_count != b->nv || t->cage->node_count < 4)
+            return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a cage of %d nodes made for %d vertices, not for these "
+                             "%d", t->cage->node_count, t->cage->vertex_count, b->nv);
+        x = t->cage->x;
+        tets = t->cage->tets;
+        n = t->cage->node_count;
+        nt = t->cage->tet_count;
     }
     if (!EMBI_GROW(m, embipc_real, t->q, t->q_cap, 3 * n) || !EMBI_GROW(m, int, b->tet, b->tet_cap, 4 * nt))
         return embi_fail_memory(e);
-    if (placed) memcpy(t->q, x, (size_t)(3 * n) * sizeof *x);
-    else embi_place(d, x, n, t->q);
+    embi_place(d, x, n, t->q);
     memcpy(b->tet, tets, (size_t)(4 * nt) * sizeof *tets);
     b->nn = n;
     b->ntet = nt;
+    return EMBIPC_OK;
+}
+
+/* Weights of the surface vertices in the tets that the cage names for them. Finding them again would not do:
+ * tets of such a cage may lie on each other. */
+static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *e)
+{
+    for (int i = 0; i < b->nv; i++) {
+        embipc_real X[12], *w = t->weight + 4 * i;
+        int tet = t->index[i] = t->cage->vertex_tet[i];
+        if (tet >= 0 && tet < b->ntet) {
+            embi_tet_gather(X, t->q, b->tet + 4 * tet);
+            if (embi_tet_weights(X, t->x + 3 * i, w) && embi_min4(w) >= -EMBI_INSIDE_TOLERANCE) {
+                if (embi_min4(w) < 0) embi_clamp_weights(w, X, t->x + 3 * i);
+                continue;
+            }
+        }
+        return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, b->origin[i], (embipc_real)tet,
+                            "surface vertex %d is not in tet %d, which its cage names for it: was the cage "
+                            "made for this surface?", b->origin[i], tet);
+    }
     return EMBIPC_OK;
 }
 
@@ -9464,10 +10481,11 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
         }
         return EMBIPC_OK;
     }
-    if ((r = embi_embed(m, t->q, b->nn, b->tet, b->ntet, t->x, b->nv, t->index, t->weight, e)) != EMBIPC_OK) {
-        if (e && e->primitive[0] == EMBIPC_VERTEX) e->index[0] = b->origin[e->index[0]];
-        return r;
-    }
+    if (t->cage) r = embi_build_ties(b, t, e);
+    else if ((r = embi_embed(m, t->q, b->nn, b->tet, b->ntet, t->x, b->nv, t->index, t->weight, e)) != EMBIPC_OK &&
+             e && e->primitive[0] == EMBIPC_VERTEX)
+        e->index[0] = b->origin[e->index[0]];
+    if (r != EMBIPC_OK) return r;
     for (int i = 0; i < b->nv; i++) {
         for (int k = 0; k < 4; k++) t->node[4 * i + k] = b->tet[4 * t->index[i] + k];
         t->count[i] = 4;
@@ -9476,7 +10494,8 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
 }
 
 /* M and K: elasticity with the solid's volume in each tet, the pattern of A, the mass per block. */
-static embipc_result embi_build_dynamics(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
+static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *d, embi_body *b,
+                                         embi_build *t, embipc_error *e)
 {
     embipc_real *volume = (embipc_real *)embi_alloc(m, b->ntet, sizeof *volume);
     embipc_real *moment = (embipc_real *)embi_alloc(m, 10 * b->ntet, sizeof *moment);
@@ -9489,7 +10508,11 @@ static embipc_result embi_build_dynamics(embi_memory *m, embi_body *b, embi_buil
             volume[k] = embi_tet_det(t->q + 3 * v[0], t->q + 3 * v[1], t->q + 3 * v[2], t->q + 3 * v[3]) / 6;
             embi_tet_moment_full(volume[k], moment + 10 * k);
         }
-    else if (ok)
+    else if (ok && t->cage) {
+        embipc_real cubed = d->scale * d->scale * d->scale;
+        for (int k = 0; k < b->ntet; k++) volume[k] = cubed * t->cage->tet_volume[k];
+        for (int k = 0; k < 10 * b->ntet; k++) moment[k] = cubed * t->cage->tet_moment[k];
+    } else if (ok)
         r = embi_cage_integrals(m, t->q, b->tet, b->ntet, t->x, b->nv, b->tri, b->nt, volume, moment, e);
     ok = ok && r == EMBIPC_OK &&
          embi_elastic_init(m, &b->elastic, t->q, b->nn, b->tet, b->ntet, volume, &b->material);
@@ -9556,7 +10579,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     embi_solid(&b->solid, t->x, b->nv, b->tri, b->nt);
     if (embi_is_dynamic(b)) {
         b->total_mass = b->material.density * b->solid.volume;
-        if ((r = embi_build_dynamics(m, b, t, e)) != EMBIPC_OK) return r;
+        if ((r = embi_build_dynamics(m, d, b, t, e)) != EMBIPC_OK) return r;
     }
     return embi_build_tree(m, b, t, e);
 }
