@@ -7866,25 +7866,41 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
     return 1;
 }
 
-/* Appends the candidates of all triangle pairs in keys: what comes within reach when a is displaced against b
- * by anything in range. Boxes are tried before distances. Both trees must be refit. */
+/* Appends the candidates of all triangle pairs in keys: what comes within reach by the approach t of a. Boxes
+ * are tried before distances. Both trees must be refit. */
 static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
-                           int key_count, const embi_pair_rule *rule, const embipc_real range[6],
-                           embipc_real reach, embi_candidate **list, int *count, int *cap)
+                           int key_count, const embi_pair_rule *rule, const embi_approach *t,
+                           embi_candidate **list, int *count, int *cap)
 {
-    embi_approach t = embi_approach_of(range, reach), back = t;
-    embi_scale(back.mid, -1, t.mid);
+    embi_approach back = *t;
+    embi_scale(back.mid, -1, t->mid);
     for (int n = 0; n < key_count; n++) {
         int ta = (int)(keys[n].key >> 32), tb = (int)(keys[n].key & 0xffffffffu);
         embipc_real near_a[6], near_b[6];
-        embi_approach_box(&t, b->bvh->tri_box + 6 * tb, near_b);
+        embi_approach_box(t, b->bvh->tri_box + 6 * tb, near_b);
         embi_approach_box(&back, a->bvh->tri_box + 6 * ta, near_a);
-        if (!embi_candidates_points(m, a, b, ta, tb, near_b, rule, &t, list, count, cap) ||
+        if (!embi_candidates_points(m, a, b, ta, tb, near_b, rule, t, list, count, cap) ||
             !embi_candidates_points(m, b, a, tb, ta, near_a, rule, &back, list, count, cap) ||
-            !embi_candidates_edges(m, a, b, ta, tb, near_b, rule, &t, list, count, cap))
+            !embi_candidates_edges(m, a, b, ta, tb, near_b, rule, t, list, count, cap))
             return 0;
     }
     return 1;
+}
+
+/* Would a search at the positions x (of all vertices) find the candidate, for the approach t of the body of
+ * its first vertex? The same tests as there, box and distance. Its distance goes to c->apart. */
+static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const embi_approach *t)
+{
+    int split = c->edge_edge ? 2 : 1, mask;
+    embipc_real one[6], two[6], near[6], p[12], w[4];
+    embi_box_of(one, x, c->v, split);
+    embi_box_of(two, x, c->v + split, 4 - split);
+    embi_approach_box(t, two, near);
+    if (!embi_boxes_touch(one, near)) return 0;
+    embi_gather12(p, x, c->v);
+    for (int k = 0; k < split; k++) embi_add(p + 3 * k, p + 3 * k, t->mid);
+    c->apart = embi_closest_distance(p, c->edge_edge, w, &mask);
+    return c->apart <= t->reach + t->radius;
 }
 
 /* An edge of one surface that shares a point with a triangle of the other, found exactly. */
@@ -8570,6 +8586,7 @@ typedef struct embi_body {
     int nt, *tri, *origin, *tet, ntet;
     int tri_cap, origin_cap, tet_cap;
     embi_bvh bvh;
+    int fits;                    /* the tree is that of x^n */
     embi_elastic elastic;
     embi_bsr A;
     embipc_real *mass;           /* M_ij per block of A (times I), kg */
@@ -8585,6 +8602,7 @@ typedef struct embi_body {
     embipc_real shift_next[6];   /* at the end of the present direction */
     embipc_real shift_hull[6];   /* of everything visited and about to be visited */
     embipc_real foreseen;        /* how far the body probably goes in this step, m */
+    embipc_real start_box[6];    /* of x^n */
     embipc_real region[6];       /* the body stays in here, or new neighbours are looked for */
     int island;
 } embi_body;
@@ -8599,6 +8617,18 @@ typedef struct embi_pair {
     embipc_real radius;          /* with a slack of at most this, all but those of the near list stay ... */
     int near_count;              /* ... 2 dhat apart; < 0: no list yet */
 } embi_pair;
+
+/* The candidates of two bodies for more than one step: a search with room to spare, whose list is good for as
+ * long as what a step asks for, and the drift since, stay within that room. What a step makes of it is what
+ * a search of its own would give, to the last bit. */
+typedef struct embi_kept {
+    int a, b, valid;
+    embipc_real range[6];        /* it is complete for these displacements of a relative to b since then */
+    embipc_real drift[6];        /* those that happened in the steps since */
+    embipc_real reach, dhat, xi;
+    embi_candidate *list;
+    int count, cap;
+} embi_kept;
 
 typedef struct embi_drive {
     embipc_drive handle;
@@ -9881,6 +9911,8 @@ struct embipc_world {
     int body_slots, body_slot_cap, drive_slots, drive_slot_cap;
     embi_rule *rule;
     int rule_count, rule_cap;
+    embi_kept *kept;             /* sorted by (a, b) */
+    int kept_count, kept_cap;
     embi_key *tri_pairs;         /* scratch of the broad phase */
     int tri_pair_count, tri_pair_cap;
     embi_crossing *crossing;
@@ -10121,6 +10153,8 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, w->body_slot, w->body_slot_cap);
     EMBI_RELEASE(&m, w->drive_slot, w->drive_slot_cap);
     EMBI_RELEASE(&m, w->rule, w->rule_cap);
+    for (int i = 0; i < w->kept_count; i++) EMBI_RELEASE(&m, w->kept[i].list, w->kept[i].cap);
+    EMBI_RELEASE(&m, w->kept, w->kept_cap);
     EMBI_RELEASE(&m, w->tri_pairs, w->tri_pair_cap);
     EMBI_RELEASE(&m, w->crossing, w->crossing_cap);
     EMBI_RELEASE(&m, w->rejected, w->rejected_cap);
@@ -10669,13 +10703,15 @@ static int embi_check_gap(embipc_world *w, int i, int j)
     embi_surface sa = embi_surface_of(s, a, s->x), sb = embi_surface_of(s, b, s->x);
     embi_pair_rule rule;
     embipc_real least = embi_pair_rounding(a, b);
+    embi_approach none;
     memset(&rule, 0, sizeof rule);
     rule.xi = i == j ? (embipc_real)0 : a->thickness + b->thickness;
+    none = embi_approach_of(still, rule.xi + least);
     w->tri_pair_count = s->candidate_count = 0;
     if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, rule.xi + least, &w->tri_pairs, &w->tri_pair_count,
                         &w->tri_pair_cap) ||
-        !embi_candidates(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &rule, still, rule.xi + least,
-                         &s->candidate, &s->candidate_count, &s->candidate_cap))
+        !embi_candidates(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &rule, &none, &s->candidate,
+                         &s->candidate_count, &s->candidate_cap))
         return -1;
     if (!s->candidate_count) return 0;
     (void)embi_fail_at(
@@ -10976,7 +11012,8 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     for (int i = 0; i < s->drive_count; i++)
         if (s->drives[i].body > at) s->drives[i].body--;
     embi_body_free(&w->memory, &gone);
-    w->contact_count = w->pair_force_count = 0;
+    for (int i = 0; i < w->kept_count; i++) EMBI_RELEASE(&w->memory, w->kept[i].list, w->kept[i].cap);
+    w->kept_count = w->contact_count = w->pair_force_count = 0;
     return EMBIPC_OK;
 }
 
@@ -11289,6 +11326,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         for (int k = 0; k < d->node_count; k++)
             embi_copy(d->start + 3 * k, s->q + 3 * (s->body[d->body].node0 + d->nodes[k]));
     }
+    for (int i = 0; i < w->kept_count; i++) w->kept[i].valid = 0;
     w->memory_count = w->contact_count = w->pair_force_count = w->iteration_count = 0;
     w->step = 0;
     w->time = 0;
@@ -11862,7 +11900,9 @@ static void embi_bodies_foresee(embipc_world *w)
                 b->known[i] = 0;
         embi_box_clear(box);
         for (int i = b->vert0; i < b->vert0 + b->nv; i++) embi_box_add(box, s->x + 3 * i);
+        memcpy(b->start_box, box, sizeof box);
         memcpy(b->region, box, sizeof box);
+        b->fits = b->kind == EMBIPC_FIXED;
         if (!b->moving) continue;
         embi_copy(pull, s->gravity);
         for (int i = b->node0; i < b->node0 + b->nn && b->total_mass > 0; i++)
@@ -11921,27 +11961,112 @@ static void embi_pair_forget(embi_state *s, embi_pair *pair)
     pair->count = 0;
 }
 
+/* The kept list of two bodies, made if there is none; NULL out of memory. */
+static embi_kept *embi_kept_of(embipc_world *w, int a, int b)
+{
+    embi_kept *k;
+    int lo = 0, hi = w->kept_count;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        k = w->kept + mid;
+        if (k->a < a || (k->a == a && k->b < b)) lo = mid + 1;
+        else hi = mid;
+    }
+    k = w->kept + lo;
+    if (lo < w->kept_count && k->a == a && k->b == b) return k;
+    if (!EMBI_GROW(&w->memory, embi_kept, w->kept, w->kept_cap, w->kept_count + 1)) return NULL;
+    k = w->kept + lo;
+    memmove(k + 1, k, (size_t)(w->kept_count++ - lo) * sizeof *k);
+    memset(k, 0, sizeof *k);
+    k->a = a;
+    k->b = b;
+    return k;
+}
+
+static int embi_kept_serves(const embi_kept *k, const embi_pair *pair, embipc_real reach)
+{
+    if (!k->valid || k->dhat != pair->rule.dhat || k->xi != pair->rule.xi || !(k->reach >= reach)) return 0;
+    for (int i = 0; i < 3; i++)
+        if (!(pair->range[i] + k->drift[i] >= k->range[i]) ||
+            !(pair->range[3 + i] + k->drift[3 + i] <= k->range[3 + i]))
+            return 0;
+    return 1;
+}
+
+/* Searches at the start of the step, with room for as much again as the pair moves, twice. |u| + |h - u| <=
+ * sqrt(2) |h| for 0 <= u <= h: by so much the radius must be larger than that of the range. */
+static int embi_kept_search(embipc_world *w, embi_kept *k, embi_pair *pair, embipc_real reach)
+{
+    embi_state *s = &w->s;
+    embi_body *A = s->body + k->a, *B = s->body + k->b;
+    embi_surface a = embi_surface_of(s, A, s->xn), b = embi_surface_of(s, B, s->xn);
+    embipc_real room = 0;
+    embi_approach t;
+    if (!A->fits) embi_bvh_refit(&A->bvh, a.x, A->tri, A->nt);
+    if (!B->fits && A != B) embi_bvh_refit(&B->bvh, b.x, B->tri, B->nt);
+    A->fits = B->fits = 1;
+    for (int i = 0; i < 3; i++) room = embi_max(room, pair->range[3 + i] - pair->range[i]);
+    room = embi_min(room + 4 * pair->rule.dhat, embi_min(A->diagonal, B->diagonal) / 64);
+    for (int i = 0; i < 3; i++) {
+        k->range[i] = pair->range[i] - room;
+        k->range[3 + i] = pair->range[3 + i] + room;
+        k->drift[i] = k->drift[3 + i] = 0;
+    }
+    k->valid = k->count = w->tri_pair_count = 0;
+    k->dhat = pair->rule.dhat;
+    k->xi = pair->rule.xi;
+    k->reach = reach + 4 * embi_pair_rounding(A, B);
+    t = embi_approach_of(k->range, k->reach);
+    t.radius *= (embipc_real)1.4143;
+    if (!embi_bvh_pairs(&w->memory, &a, &b, k->range, k->reach, &w->tri_pairs, &w->tri_pair_count,
+                        &w->tri_pair_cap) ||
+        !embi_candidates(&w->memory, &a, &b, w->tri_pairs, w->tri_pair_count, &pair->rule, &t, &k->list,
+                         &k->count, &k->cap))
+        return 0;
+    k->valid = 1;
+    return 1;
+}
+
+/* after a step: how far everything moved */
+static void embi_kept_drift(embipc_world *w)
+{
+    for (int n = 0; n < w->kept_count; n++) {
+        embi_kept *k = w->kept + n;
+        embipc_real r[6];
+        embi_relative_box(w->s.body[k->a].shift, w->s.body[k->b].shift, r);
+        for (int i = 0; i < 6; i++) k->drift[i] += r[i];
+    }
+}
+
 /* Finds the candidates of a pair for its range, from the positions at the start of the step. */
 static int embi_pair_search(embipc_world *w, embi_pair *pair)
 {
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
     const embi_body *A = s->body + pair->a, *B = s->body + pair->b;
-    embi_surface a = embi_surface_of(s, A, s->xn), b = embi_surface_of(s, B, s->xn);
     embipc_real reach = pair->rule.dhat + pair->rule.xi + 4 * embi_pair_rounding(A, B), slack, r[6];
+    embi_kept *kept = embi_kept_of(w, pair->a, pair->b);
+    embi_approach t, back;
     embi_pair_forget(s, pair);
+    if (!kept) return 0;
     if (pair->a == pair->b)   /* either primitive may come first: the range must be symmetric */
         for (int i = 0; i < 3; i++) {
             pair->range[3 + i] = embi_max(pair->range[3 + i], -pair->range[i]);
             pair->range[i] = -pair->range[3 + i];
         }
-    w->tri_pair_count = 0;
-    if (!embi_bvh_pairs(m, &a, &b, pair->range, reach, &w->tri_pairs, &w->tri_pair_count, &w->tri_pair_cap))
-        return 0;
+    if (!embi_kept_serves(kept, pair, reach) && !embi_kept_search(w, kept, pair, reach)) return 0;
+    t = back = embi_approach_of(pair->range, reach);
+    embi_scale(back.mid, -1, t.mid);
     pair->first = s->candidate_count;
-    if (!embi_candidates(m, &a, &b, w->tri_pairs, w->tri_pair_count, &pair->rule, pair->range, reach,
-                         &s->candidate, &s->candidate_count, &s->candidate_cap) ||
-        !EMBI_GROW(m, embi_closest, s->closest, s->closest_cap, s->candidate_count) ||
+    if (!EMBI_GROW(m, embi_candidate, s->candidate, s->candidate_cap, s->candidate_count + kept->count))
+        return 0;
+    for (int k = 0; k < kept->count; k++) {
+        embi_candidate *c = s->candidate + s->candidate_count;
+        *c = kept->list[k];
+        s->candidate_count += embi_candidate_again(
+            c, s->xn, c->v[0] >= A->vert0 && c->v[0] < A->vert0 + A->nv ? &t : &back);
+    }
+    if (!EMBI_GROW(m, embi_closest, s->closest, s->closest_cap, s->candidate_count) ||
         !EMBI_GROW(m, embipc_real, s->apart, s->apart_cap, s->candidate_count) ||
         !EMBI_GROW(m, int, s->near, s->near_cap, s->candidate_count))
         return 0;
@@ -11984,9 +12109,6 @@ static int embi_pairs_begin(embipc_world *w)
     embi_state *s = &w->s;
     s->pair_count = s->candidate_count = s->stamp = 0;
     w->builds = 0;
-    for (int i = 0; i < s->body_count; i++)
-        if (s->body[i].kind != EMBIPC_FIXED)
-            embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
     for (int i = 0; i < s->body_count; i++)
         for (int j = i; j < s->body_count; j++) {
             embi_body *a = s->body + i, *b = s->body + j;
@@ -12116,7 +12238,7 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         embi_body *b = s->body + i;
         embipc_real now[6];
         if (!b->moving) continue;
-        for (int k = 0; k < 6; k++) now[k] = b->bvh.box[6 + k] + b->shift_hull[k];   /* root: box of x^n */
+        for (int k = 0; k < 6; k++) now[k] = b->start_box[k] + b->shift_hull[k];
         if (embi_box_holds(b->region, now)) continue;
         embi_box_stretch(b->region, now, b->dhat);
         for (int j = 0; j < s->body_count; j++) {
@@ -12557,6 +12679,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
         return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : embi_fail_step(w);
     }
     for (int i = 0; i < 3 * s->node_count; i++) s->v[i] = (s->q[i] - s->qn[i]) / s->c;
+    embi_kept_drift(w);
     embi_report(w);
     embi_report_sort(w);
     embi_drives_finish(w);
