@@ -357,6 +357,16 @@ static const char *check_advice(embipc_result r)
     }
 }
 
+/* The lines of a text, each behind this margin. */
+static void check_lines(tool_text *out, const char *margin, const char *text)
+{
+    while (text && *text) {
+        const char *end = strchr(text, '\n');
+        tool_put(out, "%s%.*s\n", margin, (int)(end - text), text);
+        text = end + 1;
+    }
+}
+
 /* The last lines: the library's answer, and whether mending on trial changes it. Returns 1 when it is yes. */
 static int check_conclude(check *c)
 {
@@ -382,9 +392,8 @@ static int check_conclude(check *c)
         CHECK_LINE(c, "to mend it", "remodel it: it is nothing but faults");
     else if (!said.length) CHECK_LINE(c, "to mend it", "%s", check_advice(r));
     else {
-        for (char *p = said.data; *p; p++)
-            if (*p == '\n') *p = p[1] ? ';' : 0;
-        CHECK_LINE(c, "to mend it", "--fix OUT does %s (%s)", r == EMBIPC_OK ? "it" : "a part", said.data);
+        CHECK_LINE(c, "to mend it", "--fix OUT does %s:", r == EMBIPC_OK ? "it" : "a part");
+        check_lines(&c->out, "                ", said.data);
         if (r != EMBIPC_OK) CHECK_MORE(c, "and then: %s", check_advice(r));
     }
     tool_text_free(&said);
@@ -431,22 +440,19 @@ static int check_write(const tool_mesh *m, const char *path, tool_error *e)
 /* Mends m in place, says what was done and writes it. Returns 0 with e filled when nothing was written. */
 static int check_fix(tool_mesh *m, const check_options *o, tool_error *e)
 {
-    tool_text said = { NULL, 0, 0 };
+    tool_text said = { NULL, 0, 0 }, out = { NULL, 0, 0 };
     mend_options mending = check_mending(o);
     int ok = 1;
     if (m->tet_count && mesh_format_of(o->fix) == MESH_OBJ)
         return tool_fail(e, "%s: found a name for a surface, expected one ending with .msh for tets", o->fix);
     mend_mesh(m, &mending, &said);
-    fprintf(o->out, "%s: mended into %s:\n", o->mesh[0], o->fix);
-    if (!said.length) fprintf(o->out, "  nothing to mend\n");
-    for (char *line = said.data; line && *line;) {
-        char *end = strchr(line, '\n');
-        fprintf(o->out, "  %.*s\n", (int)(end - line), line);
-        line = end + 1;
-    }
+    tool_put(&out, "%s: mended into %s:\n", o->mesh[0], o->fix);
+    check_lines(&out, "  ", said.length ? said.data : "nothing to mend\n");
+    fwrite(out.data, 1, (size_t)out.length, o->out);
     if (m->tri_count + m->tet_count == 0)
         ok = tool_fail(e, "%s: nothing is left to write to %s: remodel it", o->mesh[0], o->fix);
     else ok = check_write(m, o->fix, e);
+    tool_text_free(&out);
     tool_text_free(&said);
     return ok;
 }
