@@ -730,7 +730,7 @@ typedef struct embipc_part {
 
 /*   part              the part of each triangle, -1 of collapsed ones (tri_count); may be NULL
  *   list, capacity    receives at most capacity parts, in the order of their smallest triangles
- * Returns the number of parts, or -1 as above. O(n), and O(n parts) for parts that are turned inward. */
+ * Returns the number of parts, or -1 as above. O(n), and O(n) more for each part that is turned inward. */
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                     int *part, embipc_part *list, int capacity);
 
@@ -3984,13 +3984,22 @@ static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const i
     for (int i = 0; i < 3; i++) embi_axpy(p, 1.0 / 3, x + 3 * (size_t)v[i]);
 }
 
-/* Area, volume and counts of every part, kept at its smallest triangle: full (n) is zeroed. */
+/* A part and its bounding box. */
+typedef struct embi_part { embipc_part p; embipc_real lo[3], hi[3]; } embi_part;
+
+/* Area, volume, box and counts of every part, kept at its smallest triangle: full (n) is zeroed. */
 static void embi_measure_parts(const embipc_real *x, const int *tri, int n, const int *label,
-                               const embi_key *k, int edges, embipc_part *full)
+                               const embi_key *k, int edges, embi_part *full)
 {
     for (int t = 0; t < n; t++) {
-        embipc_part *p = full + label[t];
+        embipc_part *p = &full[label[t]].p;
+        embipc_real *lo = full[label[t]].lo, *hi = full[label[t]].hi, tlo[3], thi[3];
         const embipc_real *o = x + 3 * (size_t)tri[3 * label[t]];
+        embi_box_indexed(tlo, thi, x, tri + 3 * t, 3);
+        for (int i = 0; i < 3; i++) {
+            lo[i] = label[t] == t ? tlo[i] : embi_min(lo[i], tlo[i]);
+            hi[i] = label[t] == t ? thi[i] : embi_max(hi[i], thi[i]);
+        }
         p->triangle = label[t];
         p->triangle_count++;
         p->area += embi_triangle_area(x, tri + 3 * t);
@@ -3998,11 +4007,25 @@ static void embi_measure_parts(const embipc_real *x, const int *tri, int n, cons
                                   x + 3 * (size_t)tri[3 * t + 2]) / 6;
     }
     for (int i = 0, end; i < edges; i = end) {
-        embipc_part *p = full + label[k[i].value / 3];
+        embipc_part *p = &full[label[k[i].value / 3]].p;
         end = embi_run_end(k, edges, i);
         if (end - i == 1) p->border_edges++;
         else if (end - i > 2 || tri[k[i].value] == tri[k[i + 1].value]) p->bad_edges++;
     }
+}
+
+/* Is the part at triangle t, closed and of negative volume, no cavity? Only what has it in its box can be
+ * around it; most often that is nobody. */
+static int embi_inside_out(const embipc_real *x, const int *tri, int n, const int *label,
+                           const embi_part *full, int t)
+{
+    embipc_real p[3];
+    embi_triangle_middle(p, x, tri + 3 * t);
+    for (int u = 0; u < n; u++) {
+        if (label[u] != u || u == t || !embi_boxes_meet(p, p, full[u].lo, full[u].hi)) continue;
+        return embi_winding(p, x, tri, n, label, t) < 0.5;
+    }
+    return 1;
 }
 
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
@@ -4011,26 +4034,24 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     embi_memory m;
     embi_keys keys = {NULL, NULL, 0, 0};
     int n = tri_count, count = 0, edges = -1, *label;
-    embipc_part *full;
+    embi_part *full;
     if (capacity < 0 || (capacity && !list)) return -1;
     if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
     label = (int *)embi_alloc(&m, n, sizeof *label);
-    full = (embipc_part *)embi_alloc(&m, n, sizeof *full);
+    full = (embi_part *)embi_alloc(&m, n, sizeof *full);
     if (label && full) edges = embi_label_parts(&m, &keys, tri, n, 0, label);
     if (edges >= 0) embi_measure_parts(x, tri, n, label, keys.a, edges, full);
     for (int t = 0; edges >= 0 && t < n; t++) {
-        embipc_part *p = full + t;
-        embipc_real middle[3];
+        embipc_part *p = &full[t].p;
         if (label[t] != t) continue;
         if (embi_repeated(tri + 3 * t, 3) >= 0) { p->triangle = -1; continue; }
-        embi_triangle_middle(middle, x, tri + 3 * t);
         p->inside_out = p->volume < 0 && p->border_edges + p->bad_edges == 0 &&
-                        embi_winding(middle, x, tri, n, label, t) < 0.5;
+                        embi_inside_out(x, tri, n, label, full, t);
         if (count < capacity) list[count] = *p;
         p->triangle = count++;   /* now its number in the list */
     }
-    for (int t = 0; edges >= 0 && part && t < n; t++) part[t] = full[label[t]].triangle;
+    for (int t = 0; edges >= 0 && part && t < n; t++) part[t] = full[label[t]].p.triangle;
     embi_free(&m, label, n, sizeof *label);
     embi_free(&m, full, n, sizeof *full);
     embi_keys_release(&m, &keys);

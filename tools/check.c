@@ -226,7 +226,8 @@ static void check_elements(check *c)
 
 /* ---- Where it meets itself ------------------------------------------------------------------ */
 
-static void check_crossings(check *c)
+/* Returns whether there are any. */
+static int check_crossings(check *c)
 {
     embipc_crossing *list = (embipc_crossing *)tool_alloc((size_t)c->o->list, sizeof *list);
     int count = embipc_surface_crossings(c->x, c->nv, c->tri, c->nt, list, c->o->list, CHECK_CROSSINGS);
@@ -243,6 +244,7 @@ static void check_crossings(check *c)
     free(list);
     check_edges(c, EMBIPC_FAULT_FOLDED, "folds", NULL,
                 "whose triangles lie on each other (allowed, but thin)");
+    return count != 0;
 }
 
 static double check_distance(const double *a, const double *b)
@@ -250,8 +252,8 @@ static double check_distance(const double *a, const double *b)
     return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
 }
 
-/* Lengths that limit dhat, and the dhat that they suggest. */
-static void check_lengths(check *c)
+/* Lengths that limit dhat, and the dhat that they suggest. Where the surface meets itself there is no gap. */
+static void check_lengths(check *c, int crossings)
 {
     embipc_gap gap;
     double shortest = HUGE_VAL, dhat = 1e-3 * c->diagonal;
@@ -263,7 +265,8 @@ static void check_lengths(check *c)
     }
     if (shortest < HUGE_VAL)
         CHECK_LINE(c, "edges", "shortest %.4g m (%d-%d)", shortest, c->origin[a], c->origin[b]);
-    if (embipc_surface_gap(c->x, c->nv, c->tri, c->nt, &gap) != EMBIPC_OK) return;
+    gap.distance = DBL_MAX;
+    if (!crossings) embipc_surface_gap(c->x, c->nv, c->tri, c->nt, &gap);
     if (gap.distance < DBL_MAX) {
         int v[4];
         for (int i = 0; i < 4; i++) v[i] = c->origin[gap.vertex[i]];
@@ -411,8 +414,7 @@ static int check_report(check *c)
     check_manifold(c);
     check_parts(c);
     check_elements(c);
-    check_crossings(c);
-    check_lengths(c);
+    check_lengths(c, check_crossings(c));
     check_solid(c);
     ok = check_conclude(c);
     fwrite(c->out.data, 1, (size_t)c->out.length, c->o->out);
