@@ -750,6 +750,13 @@ EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, 
  * Returns the number of turned triangles, or -1 as above (tri is then as it was). */
 EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count);
 
+/* Triangles without area that close a surface, as where a vertex lies on the edge of a neighbour: the longest
+ * edge is flipped into the neighbour across it. Moves nothing by more than 1e-12 of that edge.
+ *   tri               in, out (3*tri_count)
+ * Returns the number of flips, or -1 as above. Left as they are: those whose neighbour is flat too or not
+ * there, and those with two vertices in one place. */
+EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count);
+
 /* Lids for the holes of a surface: of all ways to cut the loop into triangles without using an edge that the
  * surface has, the one of least area.
  *   max_edges         loops of more edges are left open, as are those whose lid has more than half the area
@@ -3766,7 +3773,8 @@ static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_
     return 0;
 }
 
-/* the corner of triangle t that is not on the edge of its half-edge h */
+/* the vertex a half-edge leads to, and the corner of its triangle that is not on it */
+static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 : h + 1]; }
 static int embi_opposite(const int *tri, int h) { return tri[3 * (h / 3) + (h + 2) % 3]; }
 
 static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri, int n,
@@ -4220,6 +4228,79 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
     return count;
 }
 
+/* ---- Flips ---- */
+
+/* side (corner s to s + 1) of the longest edge of a triangle */
+static int embi_longest_side(const embipc_real *x, const int v[3])
+{
+    int longest = 0;
+    embipc_real most = -1;
+    for (int s = 0; s < 3; s++) {
+        embipc_real d[3], l;
+        embi_sub(d, x + 3 * (size_t)v[s], x + 3 * (size_t)v[(s + 1) % 3]);
+        l = embi_norm(d);
+        if (l > most) { most = l; longest = s; }
+    }
+    return longest;
+}
+
+/* Triangles (a, b, c) and (b, a, d) at the half-edges h and g become (c, a, d) and (d, b, c), when neither is
+ * flat and no triangle has the edge c-d yet (k[0..edges): sorted half-edges). */
+static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_key *k, int edges)
+{
+    int a = tri[h], b = tri[g], c = embi_opposite(tri, h), d = embi_opposite(tri, g), t[3], u[3], at;
+    embi_u64 edge = embi_pack(embi_min_int(c, d), embi_max_int(c, d));
+    if (c == d || a == b || embi_half_end(tri, h) != b || embi_half_end(tri, g) != a) return 0;
+    at = embi_lower_bound(k, edges, edge);
+    t[0] = c; t[1] = a; t[2] = d;
+    u[0] = d; u[1] = b; u[2] = c;
+    if ((at < edges && k[at].key == edge) || !(embi_triangle_shape(x, t) > EMBI_FLAT) ||
+        !(embi_triangle_shape(x, u) > EMBI_FLAT))
+        return 0;
+    memcpy(tri + 3 * (h / 3), t, sizeof t);
+    memcpy(tri + 3 * (g / 3), u, sizeof u);
+    return 1;
+}
+
+EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count)
+{
+    embi_memory m;
+    embi_keys keys = {NULL, NULL, 0, 0};
+    int n = tri_count, total = 0, flips = 1, edges = 0, *mate;
+    unsigned char *touched;
+    if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
+    embi_memory_init(&m, NULL);
+    mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
+    touched = (unsigned char *)embi_alloc(&m, n, 1);
+    /* in rounds, since a flip changes the half-edges around it; each makes fewer triangles flat */
+    while (flips > 0 && mate && touched) {
+        flips = 0;
+        edges = embi_sound_half_edges(&m, &keys, tri, n);
+        if (edges < 0 || !embi_mates(&m, tri, n, mate)) { edges = -1; break; }
+        memset(touched, 0, (size_t)n);
+        for (int t = 0; t < n; t++) {
+            int h, s;
+            if (embi_repeated(tri + 3 * t, 3) >= 0 || embi_triangle_shape(x, tri + 3 * t) > EMBI_FLAT) continue;
+            h = 3 * t + embi_longest_side(x, tri + 3 * t);
+            s = mate[h] / 3;
+            if (mate[h] < 0 || touched[t] || touched[s]) continue;
+            if (!embi_flip(x, tri, h, mate[h], keys.a, edges)) continue;
+            for (int i = 0; i < 3; i++) {   /* what is around waits for the next round */
+                if (mate[3 * t + i] >= 0) touched[mate[3 * t + i] / 3] = 1;
+                if (mate[3 * s + i] >= 0) touched[mate[3 * s + i] / 3] = 1;
+            }
+            touched[t] = touched[s] = 1;
+            flips++;
+        }
+        total += flips;
+    }
+    if (!mate || !touched || edges < 0) total = -1;
+    embi_free(&m, mate, 3 * n, sizeof *mate);
+    embi_free(&m, touched, n, 1);
+    embi_keys_release(&m, &keys);
+    return total;
+}
+
 /* ---- Holes ---- */
 
 /* The borders of a surface, walked so as the triangles of a lid would run: against the half-edge. */
@@ -4239,8 +4320,6 @@ static void embi_loops_release(embi_memory *m, embi_loops *l)
     EMBI_RELEASE(m, l->at, l->at_cap);
     embi_keys_release(m, &l->keys);
 }
-
-static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 : h + 1]; }
 
 /* the border half-edges into l->keys, sorted by their end vertex */
 static int embi_collect_borders(embi_memory *m, embi_loops *l, const int *tri, int n)

@@ -340,6 +340,46 @@ static void test_fill(void)
     test_mesh_free(&s);
 }
 
+/* points on the edges of a box as vertices of flat triangles, as exporters write them to keep a part closed */
+static void test_flip_flat(void)
+{
+    static const int chain[5][3] = {{0, 1, 8}, {8, 1, 9}, {9, 1, 10}, {3, 2, 11}, {3, 11, 12}};
+    test_mesh b = box(), s = test_mesh_make(13, 12 + 5 + 5, 0);
+    embipc_solid solid;
+    memcpy(s.x, b.x, 24 * sizeof(double));
+    for (int i = 0; i < 3; i++) s.x[3 * (8 + i)] = 0.25 * (i + 1);       /* 8, 9, 10 on edge 0-1 */
+    for (int i = 0; i < 2; i++) {                                        /* 11, 12 on edge 2-3 */
+        s.x[3 * (11 + i)] = 0.6 - 0.3 * i;
+        s.x[3 * (11 + i) + 1] = 1;
+    }
+    memcpy(s.tri, b.tri, 36 * sizeof(int));
+    s.tri_count = 12;
+    for (int t = 0; t < 12; t++) {   /* one side of each edge becomes a fan over the points, ... */
+        const int *v = b.tri + 3 * t;
+        for (int i = 0; i < 3; i++) {
+            int p = v[i], q = v[(i + 1) % 3], c = v[(i + 2) % 3];
+            if (p == 0 && q == 1) {
+                s.tri[3 * t] = 0; s.tri[3 * t + 1] = 8; s.tri[3 * t + 2] = c;
+                append(&s, 8, 9, c); append(&s, 9, 10, c); append(&s, 10, 1, c);
+            }
+            if (p == 3 && q == 2) {
+                s.tri[3 * t] = 3; s.tri[3 * t + 1] = 12; s.tri[3 * t + 2] = c;
+                append(&s, 12, 11, c); append(&s, 11, 2, c);
+            }
+        }
+    }
+    for (int i = 0; i < 5; i++) append(&s, chain[i][0], chain[i][1], chain[i][2]);   /* ... flat ones the other */
+    expect(&s, 0, 0, 5, 0, 0, 0, 0, 0, 0);
+    ENSURE(embipc_surface_flip_flat(s.x, 13, s.tri, s.tri_count) == 5);
+    expect(&s, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    ENSURE(embipc_surface_check(s.x, 13, s.tri, s.tri_count, 1, NULL) == EMBIPC_OK);
+    ENSURE(embipc_mass_properties(s.x, 13, s.tri, s.tri_count, &solid) == EMBIPC_OK);
+    ENSURE_CLOSE(solid.volume, 1, 1e-15);
+    ENSURE(embipc_surface_flip_flat(s.x, 13, s.tri, s.tri_count) == 0);
+    test_mesh_free(&b);
+    test_mesh_free(&s);
+}
+
 static void test_merge(void)
 {
     test_mesh s = test_mesh_sphere(3);
@@ -516,6 +556,8 @@ static void test_rubble(void)
         before = count(&s, EMBIPC_FAULT_TURNED);
         ENSURE(embipc_surface_orient(s.x, nv, s.tri, nt) >= 0);
         ENSURE(count(&s, EMBIPC_FAULT_TURNED) <= before);
+        before = count(&s, EMBIPC_FAULT_FLAT);
+        ENSURE(count(&s, EMBIPC_FAULT_FLAT) == before - embipc_surface_flip_flat(s.x, nv, s.tri, nt));
         ENSURE(embipc_surface_loops(s.tri, nt, NULL, NULL, 0) >= 0);
         ENSURE(embipc_surface_fill(s.x, nv, s.tri, nt, 20, lid, 64, NULL) >= 0);
         ENSURE(embipc_surface_parts(s.x, nv, s.tri, nt, NULL, NULL, 0) >= 0);
@@ -539,6 +581,7 @@ int main(int argc, char **argv)
     RUN(loops);
     RUN(orient);
     RUN(fill);
+    RUN(flip_flat);
     RUN(merge);
     RUN(self);
     RUN(bad_arguments);
