@@ -659,8 +659,8 @@ EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, in
 /* Finds vertices that lie on each other, as in files that give every triangle its own three.
  *   x, vertex_count   vertices, m (3*vertex_count)
  *   tolerance         m; 0: equal coordinates only. Below 1e-14 of the extent it is taken as 0
- *   map               out: the vertex each is merged onto, itself or an earlier one that stays where it is and
- *                     is not farther than the tolerance (vertex_count)
+ *   map               out: the vertex each is merged onto, itself or an earlier one that stays where it is
+ *                     and is not farther than the tolerance (vertex_count)
  * Returns how many stay, or -1: bad arguments, a value that is not finite, no memory. O(n log n). */
 EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, embipc_real tolerance, int *map);
 
@@ -710,8 +710,8 @@ typedef struct embipc_fault {
 /* All faults of one kind.
  *   x, vertex_count   vertices, m (3*vertex_count); tri, tri_count (3*tri_count), tets alike (4*tet_count)
  *   fault, capacity   receives at most capacity faults; may be NULL with 0
- * Returns how many there are, or -1: bad arguments, a coordinate that is not finite, an index out of range, no
- * memory. A collapsed triangle counts as nothing else and has no edges. O(n). */
+ * Returns how many there are, or -1: bad arguments, a coordinate that is not finite, an index out of range,
+ * no memory. A collapsed triangle counts as nothing else and has no edges. O(n). */
 EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                      embipc_fault_kind kind, embipc_fault *fault, int capacity);
 EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
@@ -3762,7 +3762,7 @@ static int embi_run_end(const embi_key *k, int n, int i)
     return end;
 }
 
-/* Do the triangles (a, b, c) and (b, a, d) lie on each other? In one plane, c and d on the same side of ab. */
+/* Do the triangles (a, b, c) and (b, a, d) lie on each other: in one plane, c and d on one side of ab? */
 static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_real *c, const embipc_real *d)
 {
     if (embipc_orient3d(a, b, c, d) != 0) return 0;
@@ -3962,17 +3962,15 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 /* ---- Parts ---- */
 
-/* label[t]: the smallest triangle of t's part. only_pairs: edges of more than two triangles join nobody. */
-static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int n, int only_pairs, int *label)
+/* label[t]: the smallest triangle of t's part; keys: the half-edges. Returns their number, or -1. */
+static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int n, int *label)
 {
     int count = embi_sound_half_edges(m, keys, tri, n);
     if (count < 0) return -1;
     for (int t = 0; t < n; t++) label[t] = t;
-    for (int i = 0, end; i < count; i = end) {
-        end = embi_run_end(keys->a, count, i);
-        for (int j = i + 1; j < end && (!only_pairs || end - i == 2); j++)
-            embi_join(label, keys->a[i].value / 3, keys->a[j].value / 3);
-    }
+    for (int i = 1; i < count; i++)
+        if (keys->a[i].key == keys->a[i - 1].key)
+            embi_join(label, keys->a[i].value / 3, keys->a[i - 1].value / 3);
     for (int t = 0; t < n; t++) label[t] = embi_root(label, t);
     return count;
 }
@@ -4048,7 +4046,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     embi_memory_init(&m, NULL);
     label = (int *)embi_alloc(&m, n, sizeof *label);
     full = (embi_part *)embi_alloc(&m, n, sizeof *full);
-    if (label && full) edges = embi_label_parts(&m, &keys, tri, n, 0, label);
+    if (label && full) edges = embi_label_parts(&m, &keys, tri, n, label);
     if (edges >= 0) embi_measure_parts(x, tri, n, label, keys.a, edges, full);
     for (int t = 0; edges >= 0 && t < n; t++) {
         embipc_part *p = &full[t].p;
@@ -4280,7 +4278,8 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
         memset(touched, 0, (size_t)n);
         for (int t = 0; t < n; t++) {
             int h, s;
-            if (embi_repeated(tri + 3 * t, 3) >= 0 || embi_triangle_shape(x, tri + 3 * t) > EMBI_FLAT) continue;
+            if (embi_repeated(tri + 3 * t, 3) >= 0) continue;
+            if (embi_triangle_shape(x, tri + 3 * t) > EMBI_FLAT) continue;
             h = 3 * t + embi_longest_side(x, tri + 3 * t);
             s = mate[h] / 3;
             if (mate[h] < 0 || touched[t] || touched[s]) continue;
@@ -4406,8 +4405,8 @@ EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, 
 }
 
 /* Cuts the polygon v[0..n) into triangles of least area in all, none flat, without diagonals that are edges
- * of the surface (k[0..edges), sorted): best[i * n + j] for the piece from i to j, where cut[i * n + j] is the
- * third corner. Returns the area, EMBI_HUGE where there is no such way. */
+ * of the surface (k[0..edges), sorted): best[i * n + j] for the piece from i to j, where cut[i * n + j] is
+ * the third corner. Returns the area, EMBI_HUGE where there is no such way. */
 static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, const embi_key *k, int edges,
                                     embipc_real *best, int *cut)
 {
@@ -4474,7 +4473,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     best = (embipc_real *)embi_alloc(&m, square, sizeof *best);
     cut = (int *)embi_alloc(&m, square, sizeof *cut);
     v = (int *)embi_alloc(&m, 5 * most, sizeof *v);
-    if (!m.failed && embi_loops_build(&m, &l, tri, n)) edges = embi_label_parts(&m, &keys, tri, n, 0, label);
+    if (!m.failed && embi_loops_build(&m, &l, tri, n)) edges = embi_label_parts(&m, &keys, tri, n, label);
     for (int t = 0; edges >= 0 && t < n; t++) area[label[t]] += embi_triangle_area(x, tri + 3 * t);
     for (int i = 0; edges >= 0 && i < l.count; i++) {
         const int *half = l.half + l.start[i];
@@ -10432,8 +10431,8 @@ static int embi_pair_walk_begin(embi_memory *m, embi_pair_walk *w, const embipc_
     return ok;
 }
 
-/* The next two triangles whose boxes, grown by reach, may meet; 0 when there are no more. reach may shrink from
- * call to call. */
+/* The next two triangles whose boxes, grown by reach, may meet; 0 when there are no more. reach may shrink
+ * from call to call. */
 static int embi_pair_walk_next(embi_pair_walk *w, embipc_real reach, int *ta, int *tb)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};

@@ -279,6 +279,12 @@ static void test_orient(void)
     check_orient(&s, 50);
     test_mesh_free(&c);
     test_mesh_free(&s);
+    s = test_mesh_sphere(2);   /* a cap: no inside tells which of the two senses is right */
+    while (s.tri_count > 30) drop(&s, s.tri_count - 1);
+    for (int t = 0; t < 30; t += 7) turn(&s, t);
+    ENSURE(embipc_surface_orient(s.x, s.vertex_count, s.tri, s.tri_count) == 5);
+    ENSURE(count(&s, EMBIPC_FAULT_TURNED) == 0);
+    test_mesh_free(&s);
     s = test_mesh_make(2 * N, 2 * N, 0);   /* a Moebius strip */
     for (int i = 0; i < N; i++) {
         double angle = 2 * 3.14159265358979 * i / N, h = 0.3 * cos(angle / 2);
@@ -319,6 +325,22 @@ static void check_fill(test_mesh *s, const int *dropped, int n, int holes, int m
     test_mesh_free(s);
 }
 
+/* The cheaper diagonal of this hole, 1-3, is an edge of the surface below it. */
+static void test_fill_avoids_edges(void)
+{
+    static const double x[18] = {-1, 0, .5, 0, -.3, 0, 1, 0, .5, 0, .3, 0, -3, 0, -5, 3, 0, -5};
+    static const int tri[18] = {1, 0, 4, 3, 1, 4, 0, 3, 4, 2, 1, 5, 3, 2, 5, 1, 3, 5};
+    test_mesh s = test_mesh_make(6, 8, 0);
+    memcpy(s.x, x, sizeof x);
+    memcpy(s.tri, tri, sizeof tri);
+    s.tri_count = 6;
+    expect(&s, 0, 0, 0, 0, 0, 0, 4, 0, 0);
+    ENSURE(embipc_surface_fill(s.x, 6, s.tri, 6, 8, s.tri + 18, 2, NULL) == 2);
+    s.tri_count = 8;
+    expect(&s, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    test_mesh_free(&s);
+}
+
 static void test_fill(void)
 {
     static const int one[] = {4}, face[] = {3, 2}, two[] = {11, 2};
@@ -340,7 +362,7 @@ static void test_fill(void)
     test_mesh_free(&s);
 }
 
-/* points on the edges of a box as vertices of flat triangles, as exporters write them to keep a part closed */
+/* points on the edges of a box as vertices of flat triangles, which exporters write to keep a part closed */
 static void test_flip_flat(void)
 {
     static const int chain[5][3] = {{0, 1, 8}, {8, 1, 9}, {9, 1, 10}, {3, 2, 11}, {3, 11, 12}};
@@ -368,7 +390,8 @@ static void test_flip_flat(void)
             }
         }
     }
-    for (int i = 0; i < 5; i++) append(&s, chain[i][0], chain[i][1], chain[i][2]);   /* ... flat ones the other */
+    for (int i = 0; i < 5; i++)   /* ... flat ones the other */
+        append(&s, chain[i][0], chain[i][1], chain[i][2]);
     expect(&s, 0, 0, 5, 0, 0, 0, 0, 0, 0);
     ENSURE(embipc_surface_flip_flat(s.x, 13, s.tri, s.tri_count) == 5);
     expect(&s, 0, 0, 0, 0, 0, 0, 0, 0, 0);
@@ -581,6 +604,7 @@ int main(int argc, char **argv)
     RUN(loops);
     RUN(orient);
     RUN(fill);
+    RUN(fill_avoids_edges);
     RUN(flip_flat);
     RUN(merge);
     RUN(self);

@@ -219,7 +219,7 @@ static void test_stl(void)
 
 static void test_stl_refusals(void)
 {
-    char data[84 + 50];
+    char data[84 + 50 + 1];
     tool_mesh m;
     tool_error e;
     ENSURE(refused(MESH_STL, "", "f: byte 0: found neither \"solid\" nor 84 bytes"));
@@ -233,14 +233,20 @@ static void test_stl_refusals(void)
     ENSURE(refused(MESH_STL, "solid\n", "expected facet or endsolid"));
     memset(data, 0, sizeof data);
     data[83] = 0x10;   /* 2^28 triangles in a file of one */
-    ENSURE(!mesh_parse(&m, MESH_STL, "f", data, sizeof data - 1, &e));
-    ENSURE(strstr(e.text, "f: byte 80: found a count of 268435456 triangles in a file of 133 bytes"));
+    ENSURE(!mesh_parse(&m, MESH_STL, "f", data, 134, &e));
+    ENSURE(strstr(e.text, "f: byte 80: found a count of 268435456 triangles in a file of 134 bytes"));
     data[83] = 0;
+    data[80] = 1;
+    ENSURE(mesh_parse(&m, MESH_STL, "f", data, 134, &e));   /* flat, but a triangle */
+    mesh_free(&m);
+    ENSURE(!mesh_parse(&m, MESH_STL, "f", data, 135, &e) && strstr(e.text, "in a file of 135 bytes"));
+    ENSURE(!mesh_parse(&m, MESH_STL, "f", data, 133, &e) && strstr(e.text, "in a file of 133 bytes"));
+    data[80] = 0;
     ENSURE(!mesh_parse(&m, MESH_STL, "f", data, 84, &e) && strstr(e.text, "found no triangle"));
     data[80] = 1;
     data[84 + 12 + 4 + 3] = 0x7f;   /* y of the first corner: inf */
     data[84 + 12 + 4 + 2] = (char)0x80;
-    ENSURE(!mesh_parse(&m, MESH_STL, "f", data, sizeof data, &e));
+    ENSURE(!mesh_parse(&m, MESH_STL, "f", data, 134, &e));
     ENSURE(strstr(e.text, "f: byte 100: found inf in triangle 0, expected a finite coordinate"));
 }
 
