@@ -139,8 +139,8 @@ static int main_take_check(check_options *o, int argc, char **argv, int *i)
     if (k == 1 ? !tool_number(value, strlen(value), &number) : !tool_integer(value, strlen(value), &whole))
         return !main_bad("found \"%s\", expected a number after %s", value, word);
     if (number < 0 || whole < 0 || whole > 512)
-        return !main_bad("found \"%s\", expected a number from 0 to 512 (metres: from 0) after %s", value,
-                         word);
+        return !main_bad(k == 1 ? "found \"%s\", expected metres >= 0 after %s"
+                                : "found \"%s\", expected a number from 0 to 512 after %s", value, word);
     if (k == 1) o->merge = number;
     else if (k == 2) o->hole = whole;
     else o->list = whole;
@@ -173,8 +173,6 @@ static int main_check(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    static const char *const command[] = { "run", "defaults", "check" };
-    const char *nearest;
     if (argc < 2) { fputs(main_usage, stderr); return 2; }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         fputs(main_usage, stdout);
@@ -189,7 +187,5 @@ int main(int argc, char **argv)
                         argc < 3 ? "no scene" : "more than one scene", "");
     }
     if (strcmp(argv[1], "check") == 0) return main_check(argc, argv);
-    nearest = tool_nearest(argv[1], command, 3);
-    return main_bad("found the unknown command \"%s\", expected run, defaults or check; %s", argv[1],
-                    nearest ? nearest : "");
+    return main_bad("found the unknown command \"%s\", expected run, defaults or check%s", argv[1], "");
 }
