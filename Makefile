@@ -2,7 +2,8 @@
 #   make            the tool, build/embipc            make demo      lifts the bear (under a minute)
 #   make test       every test (T=name: only those)   make validate  the long ones
 #   make examples   build/examples/*                  make check     silent compile matrix, order, symbols
-#   make fuzz       damaged files for every mesh reader, under sanitizers (T=seconds per reader, 60)
+#   make fuzz       damaged files for each of the 7 mesh readers, under sanitizers (T=seconds per reader, 60;
+#                   600 before a release, 8 for a minute in all)
 #   DATA=DIR        mesh data outside the project; tests that need it say "skipped" without it
 # CC, CXX, CFLAGS as usual; V=1 shows the commands.
 CC = gcc

@@ -187,6 +187,28 @@ static void test_tets(void)
     test_mesh_free(&s);
 }
 
+/* TetGen's two files, by the name of either; and what a mixed mesh leaves out is said */
+static void test_files(void)
+{
+    static const char node[] = "4 3\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n", ele[] = "1 4\n1 1 2 3 4\n";
+    static const char hexa[] = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n"
+                               "4 0 0 1\n$EndNodes\n$Elements\n2\n1 4 0 1 2 3 4\n2 5 0 1 2 3 4 1 2 3 4\n"
+                               "$EndElements\n";
+    tool_text t = { NULL, 0, 0 };
+    tool_put(&t, "%s", node);
+    write_text(place("pair.node"), &t);
+    t.length = 0;
+    tool_put(&t, "%s", ele);
+    write_text(place("pair.ele"), &t);
+    ENSURE(run(place("pair.node"), NULL, -1, -1) == 0 && says("4 nodes, 1 tet,"));
+    ENSURE(run(place("pair.ele"), NULL, -1, -1) == 0 && says("4 nodes, 1 tet,"));
+    t.length = 0;
+    tool_put(&t, "%s", hexa);
+    write_text(place("hexa.msh"), &t);
+    ENSURE(run(place("hexa.msh"), NULL, -1, -1) == 0 && says("not read    1 element of other kinds"));
+    tool_text_free(&t);
+}
+
 /* Random triangles and tets over few points: always an answer, and what --fix writes gets the same again. */
 static void test_rubble(void)
 {
@@ -311,6 +333,7 @@ int main(int argc, char **argv)
     RUN(fix);
     RUN(fix_soup);
     RUN(tets);
+    RUN(files);
     RUN(rubble);
     RUN(bad_data);
     RUN(real_data);

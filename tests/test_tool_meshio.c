@@ -80,6 +80,17 @@ static void test_msh(void)
     mesh_free(&m);
 }
 
+/* quads and points beside a tet: what is not read is counted, but for points and lines */
+static void test_msh_skipped(void)
+{
+    tool_mesh m;
+    tool_error e;
+    ENSURE(parse(&m, MESH_MSH, MSH_HEAD MSH_NODES "$Elements\n3\n1 15 0 7\n2 3 0 7 2 3 40\n3 4 0 7 2 3 40\n"
+                                                  "$EndElements\n", &e));
+    ENSURE(m.tet_count == 1 && m.skipped == 1);
+    mesh_free(&m);
+}
+
 static void test_msh_refusals(void)
 {
     ENSURE(refused(MESH_MSH, "", "f:1: found the end of the file, expected $MeshFormat"));
@@ -160,6 +171,10 @@ static void test_vtk(void)
     tool_error e;
     ENSURE(parse(&m, MESH_VTK, vtk, &e));
     ENSURE(m.node_count == 5 && m.tet_count == 1 && m.tri_count == 3 && memcmp(m.tri, tri, sizeof tri) == 0);
+    mesh_free(&m);
+    ENSURE(parse(&m, MESH_VTK, VTK_HEAD VTK_POINTS "CELLS 3 12\n4 0 1 2 3\n4 0 1 2 3\n1 2\n"
+                                                   "CELL_TYPES 3\n10\n14\n1\n", &e));
+    ENSURE(m.tet_count == 1 && m.skipped == 1);   /* a pyramid, and a point that nobody misses */
     mesh_free(&m);
     ENSURE(parse(&m, MESH_VTK, vtk5, &e));
     ENSURE(m.node_count == 4 && m.tet_count == 1 && m.tri_count == 0 && m.tet[3] == 3);
@@ -539,6 +554,7 @@ int main(int argc, char **argv)
     RUN(obj);
     RUN(obj_refusals);
     RUN(msh);
+    RUN(msh_skipped);
     RUN(msh_refusals);
     RUN(msh4);
     RUN(msh4_refusals);

@@ -310,11 +310,14 @@ static void check_head(check *c)
     double lo[3], hi[3], far = 0;
     c->diagonal = mend_diagonal(&c->m, lo, hi);
     if (c->m.tet_count)
-        tool_put(&c->out, "%s: %d nodes, %d tets, boundary of %d triangles on %d vertices (numbers from 0)\n",
-                 c->name, c->m.node_count, c->m.tet_count, c->nt, c->nv);
+        tool_put(&c->out, "%s: %d nodes, %d tet%s, boundary of %d triangles on %d vertices (numbers from 0)\n",
+                 c->name, c->m.node_count, c->m.tet_count, check_s(c->m.tet_count), c->nt, c->nv);
     else
         tool_put(&c->out, "%s: %d vertices, %d triangles (numbers from 0)\n", c->name, c->m.node_count,
                  c->nt);
+    if (c->m.skipped)
+        CHECK_LINE(c, "not read", "%d element%s of other kinds than triangle and tet", c->m.skipped,
+                   check_s(c->m.skipped));
     CHECK_LINE(c, "size", "%.5g x %.5g x %.5g m, diagonal %.5g m, lowest corner (%.4g, %.4g, %.4g)",
                hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2], c->diagonal, lo[0], lo[1], lo[2]);
     if (c->diagonal < CHECK_SMALL || c->diagonal > CHECK_LARGE)
