@@ -3993,44 +3993,53 @@ static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const i
 /* A part and its bounding box. */
 typedef struct embi_part { embipc_part p; embipc_real lo[3], hi[3]; } embi_part;
 
-/* Area, volume, box and counts of every part, kept at its smallest triangle: full (n) is zeroed. */
-static void embi_measure_parts(const embipc_real *x, const int *tri, int n, const int *label,
-                               const embi_key *k, int edges, embi_part *full)
+/* number[t] = the part of t, counted in the order of their smallest triangles; label: see above. Returns how
+ * many there are. */
+static int embi_number_parts(const int *label, int n, int *number)
+{
+    int count = 0;
+    for (int t = 0; t < n; t++) number[t] = label[t] == t ? count++ : number[label[t]];
+    return count;
+}
+
+/* Area, volume, box and counts of every part; part (zeroed) by number. */
+static void embi_measure_parts(const embipc_real *x, const int *tri, int n, const int *number,
+                               const embi_key *k, int edges, embi_part *part)
 {
     for (int t = 0; t < n; t++) {
-        embipc_part *p = &full[label[t]].p;
-        embipc_real *lo = full[label[t]].lo, *hi = full[label[t]].hi, tlo[3], thi[3];
-        const embipc_real *o = x + 3 * (size_t)tri[3 * label[t]];
-        embi_box_indexed(tlo, thi, x, tri + 3 * t, 3);
+        embi_part *s = part + number[t];
+        embipc_real lo[3], hi[3];
+        const embipc_real *o;
+        int first = s->p.triangle_count++ == 0;
+        if (first) s->p.triangle = t;
+        embi_box_indexed(lo, hi, x, tri + 3 * t, 3);
         for (int i = 0; i < 3; i++) {
-            lo[i] = label[t] == t ? tlo[i] : embi_min(lo[i], tlo[i]);
-            hi[i] = label[t] == t ? thi[i] : embi_max(hi[i], thi[i]);
+            s->lo[i] = first ? lo[i] : embi_min(s->lo[i], lo[i]);
+            s->hi[i] = first ? hi[i] : embi_max(s->hi[i], hi[i]);
         }
-        p->triangle = label[t];
-        p->triangle_count++;
-        p->area += embi_triangle_area(x, tri + 3 * t);
-        p->volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
-                                  x + 3 * (size_t)tri[3 * t + 2]) / 6;
+        o = x + 3 * (size_t)tri[3 * s->p.triangle];
+        s->p.area += embi_triangle_area(x, tri + 3 * t);
+        s->p.volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
+                                    x + 3 * (size_t)tri[3 * t + 2]) / 6;
     }
     for (int i = 0, end; i < edges; i = end) {
-        embipc_part *p = &full[label[k[i].value / 3]].p;
+        embipc_part *p = &part[number[k[i].value / 3]].p;
         end = embi_run_end(k, edges, i);
         if (end - i == 1) p->border_edges++;
         else if (end - i > 2 || tri[k[i].value] == tri[k[i + 1].value]) p->bad_edges++;
     }
 }
 
-/* Is the part at triangle t, closed and of negative volume, no cavity? Only what has it in its box can be
- * around it; most often that is nobody. */
-static int embi_inside_out(const embipc_real *x, const int *tri, int n, const int *label,
-                           const embi_part *full, int t)
+/* Is part i, closed and of negative volume, no cavity? Only what has it in its box can be around it; most
+ * often that is nobody. */
+static int embi_inside_out(const embipc_real *x, const int *tri, int n, const int *number,
+                           const embi_part *part, int count, int i)
 {
     embipc_real p[3];
-    embi_triangle_middle(p, x, tri + 3 * t);
-    for (int u = 0; u < n; u++) {
-        if (label[u] != u || u == t || !embi_boxes_meet(p, p, full[u].lo, full[u].hi)) continue;
-        return embi_winding(p, x, tri, n, label, t) < 0.5;
-    }
+    embi_triangle_middle(p, x, tri + 3 * part[i].p.triangle);
+    for (int j = 0; j < count; j++)
+        if (j != i && embi_boxes_meet(p, p, part[j].lo, part[j].hi))
+            return embi_winding(p, x, tri, n, number, i) < 0.5;
     return 1;
 }
 
@@ -4039,29 +4048,36 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
 {
     embi_memory m;
     embi_keys keys = {NULL, NULL, 0, 0};
-    int n = tri_count, count = 0, edges = -1, *label;
-    embi_part *full;
+    int n = tri_count, all = 0, count = -1, edges = -1, *label, *number;
+    embi_part *p = NULL;
     if (capacity < 0 || (capacity && !list)) return -1;
     if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
     label = (int *)embi_alloc(&m, n, sizeof *label);
-    full = (embi_part *)embi_alloc(&m, n, sizeof *full);
-    if (label && full) edges = embi_label_parts(&m, &keys, tri, n, label);
-    if (edges >= 0) embi_measure_parts(x, tri, n, label, keys.a, edges, full);
-    for (int t = 0; edges >= 0 && t < n; t++) {
-        embipc_part *p = &full[t].p;
-        if (label[t] != t) continue;
-        if (embi_repeated(tri + 3 * t, 3) >= 0) { p->triangle = -1; continue; }
-        p->inside_out = p->volume < 0 && p->border_edges + p->bad_edges == 0 &&
-                        embi_inside_out(x, tri, n, label, full, t);
-        if (count < capacity) list[count] = *p;
-        p->triangle = count++;   /* now its number in the list */
+    number = (int *)embi_alloc(&m, n, sizeof *number);
+    if (label && number) edges = embi_label_parts(&m, &keys, tri, n, label);
+    if (edges >= 0) {
+        all = embi_number_parts(label, n, number);
+        p = (embi_part *)embi_alloc(&m, all, sizeof *p);
     }
-    for (int t = 0; edges >= 0 && part && t < n; t++) part[t] = full[label[t]].p.triangle;
+    if (p) {
+        count = 0;
+        embi_measure_parts(x, tri, n, number, keys.a, edges, p);
+    }
+    for (int i = 0; p && i < all; i++) {
+        embipc_part *q = &p[i].p;
+        int of_no_part = embi_repeated(tri + 3 * q->triangle, 3) >= 0;
+        q->inside_out = q->volume < 0 && q->border_edges + q->bad_edges == 0 &&
+                        embi_inside_out(x, tri, n, number, p, all, i);
+        if (!of_no_part && count < capacity) list[count] = *q;
+        label[i] = of_no_part ? -1 : count++;   /* from here on: its number in the list */
+    }
+    for (int t = 0; p && part && t < n; t++) part[t] = label[number[t]];
     embi_free(&m, label, n, sizeof *label);
-    embi_free(&m, full, n, sizeof *full);
+    embi_free(&m, number, n, sizeof *number);
+    embi_free(&m, p, all, sizeof *p);
     embi_keys_release(&m, &keys);
-    return edges >= 0 ? count : -1;
+    return count;
 }
 
 /* ---- Orientation ---- */
@@ -4151,27 +4167,27 @@ static void embi_turn_shells(embi_shell *s, int n, const embipc_real *x, const i
         if (s[i].depth % 2) s[i].turn = s[s[i].outer].turn;
 }
 
-/* shells of the parts in label, and order: their triangles, part by part. Returns their number. */
-static int embi_collect_shells(const embipc_real *x, const int *tri, int n, const int *mate, const int *label,
-                               embi_shell *shell, int *number, int *order)
+/* Shells (zeroed) of the numbered parts, and order: their triangles, part by part. */
+static void embi_collect_shells(const embipc_real *x, const int *tri, int n, const int *mate,
+                                const int *number, embi_shell *shell, int shells, int *order)
 {
-    int count = 0, first = 0;
-    for (int t = 0; t < n; t++) {
-        if (label[t] == t) {
-            memset(shell + count, 0, sizeof *shell);
-            shell[count].closed = 1;
-            embi_triangle_middle(shell[count].p, x, tri + 3 * t);
-            embi_box_indexed(shell[count].box, shell[count].box + 3, x, tri + 3 * t, 3);
-            number[t] = count++;
-        }
-        shell[number[label[t]]].count++;
+    int first = 0;
+    for (int t = 0; t < n; t++) shell[number[t]].count++;
+    for (int i = 0; i < shells; i++) {
+        shell[i].first = first;
+        first += shell[i].count;
+        shell[i].count = 0;
+        shell[i].closed = 1;
     }
-    for (int i = 0; i < count; first += shell[i++].count) shell[i].first = first;
-    for (int i = 0; i < count; i++) shell[i].count = 0;
     for (int t = 0; t < n; t++) {
-        embi_shell *s = shell + number[label[t]];
-        const embipc_real *o = x + 3 * (size_t)tri[3 * label[t]];
+        embi_shell *s = shell + number[t];
+        const embipc_real *o;
+        if (s->count == 0) {
+            embi_triangle_middle(s->p, x, tri + 3 * t);
+            embi_box_indexed(s->box, s->box + 3, x, tri + 3 * t, 3);
+        }
         order[s->first + s->count++] = t;
+        o = x + 3 * (size_t)tri[3 * order[s->first]];
         s->volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
                                   x + 3 * (size_t)tri[3 * t + 2]) / 6;
         for (int i = 0; i < 3; i++) {
@@ -4184,15 +4200,14 @@ static int embi_collect_shells(const embipc_real *x, const int *tri, int n, cons
             if (mate[3 * t + i] < 0 || tri[3 * t + i] == tri[mate[3 * t + i]]) s->closed = 0;
         }
     }
-    return count;
 }
 
 EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
-    int n = tri_count, count = -1, shells, *mate, *label, *queue, *number;
+    int n = tri_count, count = 0, shells = 0, ok = 0, *mate, *label, *queue, *number;
     unsigned char *turn;
-    embi_shell *shell;
+    embi_shell *shell = NULL;
     if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
     mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
@@ -4200,30 +4215,30 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
     queue = (int *)embi_alloc(&m, n, sizeof *queue);
     number = (int *)embi_alloc(&m, n, sizeof *number);
     turn = (unsigned char *)embi_alloc(&m, n, 1);
-    shell = (embi_shell *)embi_alloc(&m, n, sizeof *shell);
     if (!m.failed && embi_mates(&m, tri, n, mate)) {
         embi_agree(tri, n, mate, label, turn, queue);
+        shells = embi_number_parts(label, n, number);
+        shell = (embi_shell *)embi_alloc(&m, shells, sizeof *shell);
         for (int t = 0; t < n; t++)
             if (turn[t]) embi_turn(tri + 3 * t);
-        if (embi_mates(&m, tri, n, mate)) {   /* turning renamed the half-edges */
-            count = 0;
-            shells = embi_collect_shells(x, tri, n, mate, label, shell, number, queue);
+        ok = shell && embi_mates(&m, tri, n, mate);   /* again: turning renamed the half-edges */
+        if (ok) {
+            embi_collect_shells(x, tri, n, mate, number, shell, shells, queue);
             embi_turn_shells(shell, shells, x, tri, queue);
         }
         for (int t = 0; t < n; t++) {
-            int again = count == 0 ? shell[number[label[t]]].turn : turn[t];   /* no memory: all back */
+            int again = ok ? shell[number[t]].turn : turn[t];   /* out of memory: all back */
             if (again) embi_turn(tri + 3 * t);
-            turn[t] = (unsigned char)(turn[t] ^ again);
+            count += turn[t] ^ again;
         }
-        for (int t = 0; t < n && count >= 0; t++) count += turn[t];
     }
     embi_free(&m, mate, 3 * n, sizeof *mate);
     embi_free(&m, label, n, sizeof *label);
     embi_free(&m, queue, n, sizeof *queue);
     embi_free(&m, number, n, sizeof *number);
     embi_free(&m, turn, n, 1);
-    embi_free(&m, shell, n, sizeof *shell);
-    return count;
+    embi_free(&m, shell, shells, sizeof *shell);
+    return ok ? count : -1;
 }
 
 /* ---- Flips ---- */

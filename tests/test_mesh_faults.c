@@ -193,6 +193,9 @@ static void test_parts(void)
     ENSURE_CLOSE(p[1].area, 24, 1e-12);
     ENSURE(!p[0].inside_out && !p[1].inside_out && p[0].border_edges + p[0].bad_edges == 0);   /* a cavity */
     ENSURE(embipc_surface_parts(b.x, 8, b.tri, 12, NULL, p, 1) == 1 && p[0].inside_out);
+    s.tri[0] = s.tri[1];   /* a collapsed triangle is of no part, and leaves a hole */
+    ENSURE(embipc_surface_parts(s.x, 16, s.tri, 24, part, p, 3) == 2);
+    ENSURE(part[0] == -1 && part[1] == 0 && part[12] == 1 && p[0].triangle == 1 && p[0].border_edges == 3);
     drop(&b, 3);
     ENSURE(embipc_surface_parts(b.x, 8, b.tri, 11, NULL, p, 1) == 1);
     ENSURE(!p[0].inside_out && p[0].border_edges == 3);
