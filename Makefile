@@ -2,8 +2,8 @@
 #   make            the tool, build/embipc            make demo      lifts the bear (under a minute)
 #   make test       every test (T=name: only those)   make validate  the long ones
 #   make examples   build/examples/*                  make check     silent compile matrix, order, symbols
-#   make fuzz       damaged files for each of the 7 mesh readers, under sanitizers (T=seconds per reader, 60;
-#                   600 before a release, 8 for a minute in all)
+#   make fuzz       damaged files for each of 7 mesh readers, random worlds, under sanitizers (T=seconds for
+#                   each, 60; 600 before a release, 8 for a minute or so)
 #   DATA=DIR        mesh data outside the project; tests that need it say "skipped" without it
 # CC, CXX, CFLAGS as usual; V=1 shows the commands.
 CC = gcc
@@ -51,10 +51,12 @@ validate: $(addprefix $(BUILD)/,$(LONG)) $(BUILD)/embipc
 asan:
 	$(Q)$(MAKE) --no-print-directory test BUILD=build/asan EXAMPLES= CFLAGS="-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 
-fuzz: | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function -O1 -g1 -fsanitize=address,undefined \
-	  -fno-sanitize-recover=all tests/fuzz_meshio.c -o $(BUILD)/fuzz_meshio -lm
+$(BUILD)/fuzz_%: tests/fuzz_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
+	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all $< -o $@ -lm
+
+fuzz: $(BUILD)/fuzz_meshio $(BUILD)/fuzz_world
 	@$(BUILD)/fuzz_meshio $(or $(T),60)
+	@$(BUILD)/fuzz_world $(or $(T),60)
 
 valgrind: $(addprefix $(BUILD)/,$(TESTS))
 	@RUNNER="valgrind -q --error-exitcode=1 --leak-check=full" sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(TESTS))

@@ -35,10 +35,10 @@
  *         return 0;
  *     }
  *
- * DOES      full-space IPC, Embedded IPC and affine body dynamics as one mechanism, x = J q; Coulomb friction;
- *           position-driven nodes and bodies; contact forces in newtons; steps that may be cut short at any
- *           iteration; the same bits for the same input and any number of threads; no allocation in a
- *           warmed-up step; a cage for any closed surface.
+ * DOES      full-space IPC, Embedded IPC and affine body dynamics as one mechanism, x = J q; Coulomb
+ *           friction; position-driven nodes and bodies; contact forces in newtons; steps that may be cut
+ *           short at any iteration; the same bits for the same input and any number of threads; no allocation
+ *           in a warmed-up step; a cage for any closed surface.
  * DOES NOT  read files, print, exit or abort; plasticity or tearing; fluids; joints, shells, rods (planned);
  *           GPUs; gradients of results.
  *
@@ -53,8 +53,8 @@
  *
  * DEFAULTS  What is left 0 is derived per body, never from the scene: dhat = 1e-3 of the body's bounding-box
  *   diagonal D; epsv = 1e-3 D per second; kappa such that the body's weight, and its momentum at D per second
- *   brought to rest in one step, on three pairs leave the gap above 0.3 dhat; tolerance = 0.1 epsv; friction 0.
- *   A pair takes the smaller dhat and epsv and the larger kappa of its dynamic bodies.
+ *   brought to rest in one step, on three pairs leave the gap above 0.3 dhat; tolerance = 0.1 epsv; no
+ *   friction. A pair takes the smaller dhat and epsv and the larger kappa of its dynamic bodies.
  *
  * CONTENTS  (grep -n '==== ' embipc.h)
  *   Public: configuration, results and callbacks, materials, world, bodies, drives, step, queries; toolbox:
@@ -266,7 +266,8 @@ EMBIPC_API void embipc_world_destroy(embipc_world *world);   /* NULL is fine */
  * first step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
-/* What the last failed call on this world said. Valid until the next call on the world. */
+/* What the last failed call on this world said. Valid until the next call on the world. Queries, which take
+ * a const world, only return their result. Never NULL. */
 EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *world);
 
 /* ---- Bodies --------------------------------------------------------------------------------- */
@@ -277,6 +278,8 @@ typedef enum embipc_kind {
     EMBIPC_CAGE,             /* a coarse tet cage carries the surface                    [EIPC24] */
     EMBIPC_FULL              /* every node of a tet mesh is free; its boundary is the surface [IPC20] */
 } embipc_kind;
+
+struct embipc_cage;
 
 typedef struct embipc_body_def {
     unsigned cookie;                        /* set by embipc_default_body_def() */
@@ -292,7 +295,10 @@ typedef struct embipc_body_def {
     int cage_node_count;
     const int *cage_tets;                   /*   (4 * cage_tet_count) */
     int cage_tet_count;
-    int cage_nodes;                         /*   build a cage of about this many nodes       (34) */
+    const struct embipc_cage *cage;         /*   or one that embipc_cage_build made for x and triangles */
+    int cage_nodes;                         /*   or none: build one of about this many nodes. 0: 34, or one
+                                             *   tet where, held at one end, the body would sag by less than
+                                             *   1e-3 of its diagonal under ten times its weight     (0) */
     embipc_real scale, rotation[9], position[3];   /* world point = rotation (scale p) + position */
     embipc_real velocity[3];                /* m/s */
     embipc_real angular_velocity[3];        /* rad/s, about the centre of mass */
@@ -300,7 +306,7 @@ typedef struct embipc_body_def {
     embipc_real friction;                   /* mu of a pair: geometric mean of its bodies'   (0) */
     embipc_real thickness;                  /* half thickness of a coating, m; pairs add up  (0) */
     int self_contact;                       /* (1) */
-    const embipc_body *no_contact; /* bodies that may cross this one, now and later (no_contact_count): */
+    const embipc_body *no_contact;          /* bodies that may cross this one, now and later: like */
     int no_contact_count;                   /*   embipc_world_set_pair(..., contact 0) from the start */
     embipc_real dhat, kappa, friction_velocity, tolerance;   /* of this body; 0: the world's, or derived */
 } embipc_body_def;
@@ -388,8 +394,8 @@ typedef struct embipc_step_stats {
     embipc_real drive_short;     /* m, largest shortfall of a drive */
     embipc_real drive_work;      /* J, done by the moving drives on the bodies in this step */
     /* The incremental potential of this step divided by h^2, J, with this step's rotations, lagged forces and
-     * tangents: before (at q^n) and after. Without a moving drive it never grows: validation.md's inequality
-     * V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) + |v^n|^2_M / 2. */
+     * tangents: before (at q^n) and after. Without a moving drive it never grows (with one friction pass; a
+     * second one changes E): V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) + |v^n|^2_M / 2. */
     embipc_real objective_before, objective_after;
     embipc_real objective_rounding;   /* J, bound of the rounding error of their difference */
 } embipc_step_stats;
@@ -416,7 +422,8 @@ typedef struct embipc_iteration {
 EMBIPC_API int embipc_world_iterations(const embipc_world *world, const embipc_iteration **list);
 
 /* ---- Queries --------------------------------------------------------------------------------
- * Pointers stay valid until a body is created or destroyed; what they point at changes with each step. */
+ * Pointers stay valid until a body is created or destroyed; what they point at changes with each step. A
+ * world of NULL has nothing in it. */
 typedef struct embipc_body_view {
     const char *name;
     embipc_kind kind;
@@ -649,8 +656,8 @@ EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, in
 
 /* Adjacency of a surface: its edges, in lexicographic order, and the triangles at each.
  *   tri, tri_count   triangles (3*tri_count), checked before (embipc_surface_check)
- *   edge             receives at most capacity edges: two vertices each, the smaller first; may be NULL with
- * 0
+ *   edge             receives at most capacity edges: two vertices each, the smaller first; may be NULL
+ *                    with a capacity of 0
  *   edge_tri         their two triangles, the smaller first, -1 on a border (2*capacity); may be NULL
  * Returns the number of edges, which may exceed capacity, or -1 for bad arguments or lack of memory.
  * O(triangles). */
@@ -793,9 +800,11 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
  * A cage is a coarse tet mesh that holds a closed surface: its nodes are a body's unknowns. */
 typedef struct embipc_cage_def {
     int cookie;               /* set by embipc_default_cage_def() */
-    int nodes;                /* about this many nodes; 4 means one tet, the least else is 6       (34) */
+    int nodes;                /* about this many nodes; 4: one tet round it all; 0: 34, or 8 for each separate
+                               * part of the body where that is more                               (34) */
     embipc_real cell_size;    /* m; > 0: lattice of this size, and `nodes` is not looked at         (0) */
     int tighten;              /* draw the outer nodes towards the surface, so the cage holds less air (1) */
+    int duplicate;            /* a tet for each connected piece of solid in a lattice cell; 0: shared (1) */
 } embipc_cage_def;
 
 typedef struct embipc_cage {
@@ -803,6 +812,14 @@ typedef struct embipc_cage {
     int node_count;
     int *tets;                /* (4*tet_count), positively oriented */
     int tet_count;
+    embipc_real *tet_volume;  /* of the solid in each tet, m^3 (tet_count) */
+    embipc_real *tet_moment;  /* integral of w_i w_j over that, m^3 (10*tet_count): 00 01 02 03 11 12 13
+                               * 22 23 33 */
+    int *vertex_tet;          /* the tet that holds each vertex of the surface (vertex_count) */
+    embipc_real *vertex_weight;   /* and its weights there, >= 0 (4*vertex_count) */
+    int vertex_count;
+    int parts;                /* separate pieces of solid */
+    int copies;               /* tets that lie where another one lies, for another piece of solid */
     embipc_real volume;       /* of all tets, m^3 */
     embipc_real worst_angle;  /* smallest dihedral angle, degrees */
     embipc_real cell_size;    /* of the lattice it was cut from, m; 0 for the one tet */
@@ -811,19 +828,25 @@ typedef struct embipc_cage {
 
 EMBIPC_API embipc_cage_def embipc_default_cage_def(void);
 
-/* Builds a cage: every vertex of the surface lies in a tet, and so does all of the solid inside; every
- * tet holds some of it. The lattice is aligned with the middle of the bounding box, so that a body
- * symmetric about the axis planes through it gets a symmetric cage.
+/* Builds a cage: every vertex of the surface lies in a tet, and so does all of the solid inside; every tet and
+ * every node holds some of it. Parts of the solid that are close in space but far along the body (teeth of a
+ * comb, two legs) never share a tet: there tets lie on each other, which is why the cage says itself which
+ * vertex and which volume belong to which tet. Separate parts have separate cages within the cage. The lattice
+ * is aligned with the middle of the bounding box, so that a body symmetric about the axis planes through it gets
+ * a symmetric cage, where a symmetric one comes near enough to the wish.
  *   def               the wish
  *   x, vertex_count   vertices, m (3*vertex_count)
  *   tri, tri_count    triangles (3*tri_count), closed and outward (embipc_surface_check)
  *   hooks             memory, for the cage too; may be NULL
  *   cage              out; free with embipc_cage_free. node_count 0 after a failure
  *   error             may be NULL
- * Returns EMBIPC_OK, DEF, ARGUMENT (fewer than 4 nodes; more lattice cells than fit), MEMORY, or what is
- * wrong with the surface. The node count is the one nearest to the wish that the shape allows, as a rule
- * within a fifth: see cage->node_count. A hundred lattices are tried: about 0.2 s for a thousand triangles
- * and 34 nodes. */
+ * Returns EMBIPC_OK, DEF, ARGUMENT (fewer than 4 nodes for each separate part: the text and the error's value
+ * tell how many it takes; or more lattice cells than can be numbered), OUTSIDE (a surface that crosses itself
+ * may leave no consistent solid), MEMORY, or what is wrong with the surface. The node count is the one nearest
+ * to the wish that some hundred lattices allow, as a rule within a fifth: see cage->node_count. The sums of
+ * tet_volume and tet_moment are the surface's own integrals, exact but for rounding. Memory: about 200 bytes a
+ * triangle and 250 a cell of the lattice in the box. 0.2 s for a thousand triangles and 34 nodes, 10 s for a
+ * million and 100. */
 EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const embipc_real *x, int vertex_count,
                                            const int *tri, int tri_count, const embipc_allocator *hooks,
                                            embipc_cage *cage, embipc_error *error);
@@ -833,9 +856,8 @@ EMBIPC_API void embipc_cage_free(embipc_cage *cage);
 
 /* ---- Toolbox: barrier and friction ---------------------------------------------------------- */
 
-/* b(d) for the activation distance dhat, m^2, and its derivatives by d (first, m; second, dimensionless; may
- * be
- * NULL). Infinite at d <= 0, 0 from dhat on.                                                [EIPC24 eq. 7] */
+/* b(d) for the activation distance dhat, m^2, and its derivatives by d (first, m; second, dimensionless;
+ * may be NULL). Infinite at d <= 0, 0 from dhat on.                                        [EIPC24 eq. 7] */
 EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first,
                                       embipc_real *second);
 
@@ -1835,7 +1857,7 @@ static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_re
  *   - the sparse factor is cut into supernodes: runs of nodes whose rows of U have (almost) the same
  *     pattern. A supernode is a dense panel, w rows by w + r columns: its own unknowns, then those
  *     that follow them in the pattern. A dense matrix is the case of one supernode;
- *   - supernodes are factored left-looking [DAVIS06]: supernode t first pulls what the earlier ones s send to it,
+ *   - supernodes are factored left-looking [DAVIS06]: supernode t first pulls what earlier ones s send to it,
  *         U_t -= (U_s^T D_s^-1)_t U_s      (rows of t, columns of t),
  *     then its panel is factored like a dense matrix.
  *
@@ -4945,23 +4967,45 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
 }
 
 /* ==== 13. Cage builder ===============================================================================
- * Space is filled with the body-centred cubic lattice: cubes of side h with their corners and centres as
- * nodes, and for every square between two cubes four tets, each on the two centres and one side of the
- * square. All tets are alike (dihedral angles 60 and 90 degrees) and the lattice is symmetric about every
- * plane of corners and of centres. A cage is the tets that hold solid:
- *   entered   some triangle of the surface comes inside the tet, deeper than a rounding error;
- *   filled    none does, and the winding number of the surface about the tet is 1. Tets that no triangle
- *             comes near pass the answer on from node to node: few winding numbers are computed.
- * The search goes through cell sizes and the four placings of the middle of the body in the lattice, for
- * the wished node count and little air. Last, outer nodes are drawn towards the solid around them as far
- * as no outer face meets the surface and no dihedral angle gets small.
- * Uses: small math, memory, errors, meshes, embedding.     Checked by: tests/test_cage.c      */
+ * A closed surface in, a coarse tet mesh out that holds the solid inside. Space is filled with the
+ * body-centred cubic lattice: cubes of side h with their corners and centres as nodes, and for every square
+ * between two cubes four tets, each on the two centres and one side of the square. All tets are alike
+ * (dihedral angles 60 and 90 degrees), and the lattice is symmetric about every plane of corners and of
+ * centres.
+ *
+ * Solid that is close in space may be far apart along the body: the teeth of a comb, two legs. So a cage
+ * is not made of lattice tets, but of their copies: one for each connected piece of solid in the tet
+ * (Molino, Bao, Fedkiw 2004, "virtual nodes"). Copies of two neighbours share the nodes of a face exactly
+ * where their pieces meet in that face; what is connected through no face shares no node. How it is found:
+ *   cuts      each triangle is cut along the tets it passes through, spreading from tet to tet
+ *   winding   along an edge of the lattice it changes by one at every triangle that crosses the edge; from
+ *             the rim of the lattice, where it is 0, it spreads to every node. Nodes with winding > 0 are
+ *             in the solid
+ *   pieces    within a tet, connected is: two cuts with a common side; two neighbours on an edge of the tet
+ *             with solid between them, be they cuts or ends of the edge; and what a ray through solid
+ *             meets first, sent from each closed curve in a face and each closed shell in the tet, in a
+ *             direction in which the curve or shell ends where the ray begins
+ * and the pieces' integrals, for the tet n0 n1 n2 n3 and any polynomial, by coning the boundary off from n0,
+ * what is left of it on the face opposite to n0 from n1, and what is left of that on the edge 23 from n2:
+ *   integral over the piece = sum over cuts (n0, cut) + over sides p->q of cuts in the face n1 n2 n3 of
+ *   (n0, n1, q, p) + over crossings c of the edge 23 of +-(n0, n1, n2, c) + winding(n3) (n0, n1, n2, n3)
+ * with (a, b, c, d) the integral over that tet with its sign. Nothing is subdivided and nothing sampled:
+ * the sums are exact. The cost goes with the number of cuts.
+ *
+ * The search goes through cell sizes and placings of the body's middle in the lattice, for the wished node
+ * count and little air. Last, nodes outside the solid are drawn towards it, as far as no other tet is
+ * entered and no dihedral angle gets small.
+ * Uses: small math, memory, errors, sorting, meshes, embedding.     Checked by: tests/test_cage.c      */
 
 #define EMBI_CAGE_COOKIE 0x43414745
-#define EMBI_CAGE_DEPTH 1e-10           /* a weight above this is inside a tet, one below minus it outside */
-#define EMBI_CAGE_DEEP 0.05             /* surface this deep in a tet: all its nodes carry something */
-#define EMBI_CAGE_MAX_CELLS 4000000
+#define EMBI_CAGE_MAX_CELLS (INT_MAX / 16)
 #define EMBI_CAGE_ANGLE 25.0            /* degrees; tightening leaves no dihedral angle below */
+#define EMBI_CAGE_NODE_CLEAR 1e-9       /* of an edge: a crossing nearer to a node is the node's, or whose? */
+#define EMBI_CAGE_TOUCH 1e-12           /* a weight up to this is on a face */
+#define EMBI_CAGE_CORNERS 12            /* of a polygon; 7 where nothing is near a face */
+#define EMBI_CAGE_FLAT 1e-11            /* a piece that rises less above a face is part of the face */
+#define EMBI_CAGE_WEAK 0.25             /* of the mean share of solid in a tet: nodes with less are weak */
+#define EMBI_CAGE_MISS 0.2              /* part of the wished node count that may be missed */
 
 EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
 {
@@ -4970,6 +5014,7 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
     d.cookie = EMBI_CAGE_COOKIE;
     d.nodes = 34;
     d.tighten = 1;
+    d.duplicate = 1;
     return d;
 }
 
@@ -4980,8 +5025,25 @@ EMBIPC_API void embipc_cage_free(embipc_cage *cage)
     embi_memory_init(&m, &cage->hooks);
     embi_free(&m, cage->x, 3 * cage->node_count, sizeof *cage->x);
     embi_free(&m, cage->tets, 4 * cage->tet_count, sizeof *cage->tets);
+    embi_free(&m, cage->tet_volume, cage->tet_count, sizeof *cage->tet_volume);
+    embi_free(&m, cage->tet_moment, 10 * cage->tet_count, sizeof *cage->tet_moment);
+    embi_free(&m, cage->vertex_tet, cage->vertex_count, sizeof *cage->vertex_tet);
+    embi_free(&m, cage->vertex_weight, 4 * cage->vertex_count, sizeof *cage->vertex_weight);
     memset(cage, 0, sizeof *cage);
 }
+
+/* the part of a triangle that lies in a lattice tet */
+typedef struct embi_cut {
+    int tri, tet;
+    int copy;                        /* the copy of the tet whose piece it bounds, or -1 */
+    int sides;                       /* bit s: it has a side of kind s, see embi_polygon */
+} embi_cut;
+
+/* one connected piece of solid in a lattice tet, with a tet of the cage for itself */
+typedef struct embi_tet_copy {
+    int tet;
+    embipc_real volume, moment[10];  /* of the piece, as parts of the tet's volume */
+} embi_tet_copy;
 
 /* Everything the builder works on. */
 typedef struct embi_caging {
@@ -4989,32 +5051,39 @@ typedef struct embi_caging {
     const embipc_real *x;            /* the surface */
     const int *tri;
     int vertex_count, tri_count;
-    embipc_real lo[3], hi[3];        /* its box */
+    int *beside;                     /* the triangle across each side (3*tri_count) */
+    embipc_real lo[3], hi[3];        /* box of the surface */
     embipc_real volume;              /* of the solid */
+    int split;                       /* one copy per piece; 0: all pieces of a tet share one */
     /* lattice: dim[] cells from origin; nodes are the corners, then the centres */
     embipc_real h, origin[3];
-    int dim[3], corners;
-    embi_barycentric shape[12];      /* the tets of one cell, with the origin at its first node */
-    /* per lattice tet (12 per cell: direction * 4 + side) and per lattice node */
-    unsigned char *mark;
-    int *parent, *number;
-    int mark_cap, parent_cap, number_cap;
-    /* the cage */
-    embipc_real *node;
-    int *tet, node_count, tet_count, node_cap, tet_cap;
-    int weak_count;                  /* nodes that carry next to nothing */
+    int dim[3], corners, node_total, tet_total;
+    embipc_real *place;              /* of the nodes, m: tightening moves them */
+    signed char *wind;               /* winding number of the surface about each node */
+    int *seen;                       /* scratch, per tet or node */
+    /* the surface, cut along it */
+    int *home;                       /* per vertex the tet it lies in, ~tet on its rim */
+    int *first;                      /* cuts of triangle t: first[t] .. first[t + 1] - 1, by tet */
+    embi_cut *cut;
+    int cut_count;
+    /* tets with cuts, then those full of solid */
+    int *touch;                      /* per tet its number among the touched ones, or -1 */
+    int *touched, touched_count;     /* their tets */
+    int *range, *order;              /* cuts of touched tet i: order[range[i]] .. order[range[i + 1] - 1] */
+    signed char *turn;               /* change of winding along the six edges of touched tets */
+    int *corner;                     /* copy that holds each corner of a touched tet, or -1 (4 each) */
+    embi_tet_copy *copy;
+    int copy_count;
+    int *slot;                       /* forest over the corners of copies, 4 each: a tree is a cage node */
+    int node_count;
+    embipc_real weak;                /* how many nodes carry next to nothing, smoothly counted */
+    int faulty;                      /* the lattice touches the surface in a way that rounding decides */
+    int *queue, *local;              /* scratch: tets; per triangle its number within a tet */
+    embi_keys keys;
+    struct embi_pocket *pocket;
+    int beside_cap, place_cap, wind_cap, seen_cap, home_cap, first_cap, cut_cap, touch_cap, touched_cap,
+        range_cap, order_cap, turn_cap, corner_cap, copy_cap, slot_cap, queue_cap, local_cap;
 } embi_caging;
-
-enum { EMBI_CLEAR, EMBI_TOUCHED, EMBI_ENTERED, EMBI_DEEP, EMBI_KEPT };
-
-static void embi_caging_release(embi_caging *c)
-{
-    EMBI_RELEASE(c->m, c->mark, c->mark_cap);
-    EMBI_RELEASE(c->m, c->parent, c->parent_cap);
-    EMBI_RELEASE(c->m, c->number, c->number_cap);
-    EMBI_RELEASE(c->m, c->node, c->node_cap);
-    EMBI_RELEASE(c->m, c->tet, c->tet_cap);
-}
 
 /* ---- The lattice ---- */
 
@@ -5028,6 +5097,15 @@ static int embi_lattice_cell(const embi_caging *c, const int i[3])
     return (i[0] * c->dim[1] + i[1]) * c->dim[2] + i[2];
 }
 
+/* indices of a cell along the axes */
+static void embi_lattice_index(const embi_caging *c, int cell, int i[3])
+{
+    i[2] = cell % c->dim[2];
+    i[1] = cell / c->dim[2] % c->dim[1];
+    i[0] = cell / c->dim[2] / c->dim[1];
+}
+
+/* where a node stands before anything is moved */
 static void embi_lattice_position(const embi_caging *c, int node, embipc_real p[3])
 {
     int centre = node >= c->corners, n = centre ? node - c->corners : node;
@@ -5038,12 +5116,15 @@ static void embi_lattice_position(const embi_caging *c, int node, embipc_real p[
     }
 }
 
-/* Nodes of tet `which` = 4 * direction + side of cell i: the centres of the cell and of the next one in
- * that direction, and one side of the square between them, counter-clockwise seen from ahead. */
-static void embi_lattice_tet(const embi_caging *c, const int i[3], int which, int v[4])
+/* Tet 12 * cell + 4 * direction + side has the nodes: centre of the cell, centre of the next one in that
+ * direction, and one side of the square between them, counter-clockwise seen from ahead. Returns 0 where
+ * there is no next cell. */
+static int embi_lattice_tet(const embi_caging *c, int tet, int v[4])
 {
     static const int along_u[5] = {0, 1, 1, 0, 0}, along_v[5] = {0, 0, 1, 1, 0};
-    int d = which / 4, side = which % 4, next[3], p[3];
+    int d = tet % 12 / 4, side = tet % 4, i[3], next[3], p[3];
+    embi_lattice_index(c, tet / 12, i);
+    if (i[d] + 1 >= c->dim[d]) return 0;
     for (int k = 0; k < 3; k++) next[k] = i[k] + (k == d);
     v[0] = c->corners + embi_lattice_cell(c, i);
     v[1] = c->corners + embi_lattice_cell(c, next);
@@ -5053,254 +5134,942 @@ static void embi_lattice_tet(const embi_caging *c, const int i[3], int which, in
         p[(d + 2) % 3] += along_v[side + e];
         v[2 + e] = embi_lattice_corner(c, p);
     }
+    return 1;
 }
 
-/* Cells of side h round the surface's box and one more layer. The middle of the box lies on a plane of
- * corners where half[k] is 0, on a plane of centres where it is 1. */
-static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const int half[3])
+/* The tet across the face opposite to node `face` of a tet, or -1 at the rim. Opposite to an end of the
+ * square's side lies the tet on the neighbouring side of the square. Opposite to a centre lies the tet on
+ * the same lattice edge in the other square that this edge has in common with the other centre's cell. */
+static int embi_lattice_across(const embi_caging *c, int tet, int face)
+{
+    int d = tet % 12 / 4, side = tet % 4, i[3], u = (d + 1) % 3, v = (d + 2) % 3;
+    int axis = side % 2 ? u : v, high = side == 1 || side == 2, ahead = face == 0;
+    if (face == 2) return tet - side + (side + 1) % 4;
+    if (face == 3) return tet - side + (side + 3) % 4;
+    embi_lattice_index(c, tet / 12, i);
+    i[d] += ahead;                 /* the cell both tets belong to: ahead or behind the square */
+    if (!high) i[axis]--;          /* the square lies at its high or low end along `axis` */
+    if (i[axis] < 0 || i[axis] + 1 >= c->dim[axis]) return -1;
+    if ((axis + 1) % 3 == d) side = ahead ? 3 : 1;
+    else side = ahead ? 0 : 2;
+    return 12 * embi_lattice_cell(c, i) + 4 * axis + side;
+}
+
+/* X[12] = the nodes of a lattice tet, where they stand now */
+static int embi_lattice_gather(const embi_caging *c, int tet, int v[4], embipc_real X[12])
+{
+    if (!embi_lattice_tet(c, tet, v)) return 0;
+    embi_tet_gather(X, c->place, v);
+    return 1;
+}
+
+/* the tet of the unmoved lattice that holds p */
+static int embi_lattice_locate(const embi_caging *c, const embipc_real p[3])
+{
+    int i[3], d = 0, u, v, side, axis;
+    embipc_real r[3];
+    for (int k = 0; k < 3; k++) {
+        embipc_real a = (p[k] - c->origin[k]) / c->h;
+        i[k] = embi_max_int(1, embi_min_int((int)a, c->dim[k] - 2));
+        r[k] = a - (embipc_real)i[k] - 0.5;
+        if (embi_abs(r[k]) > embi_abs(r[d])) d = k;
+    }
+    u = (d + 1) % 3;
+    v = (d + 2) % 3;
+    axis = embi_abs(r[u]) > embi_abs(r[v]) ? u : v;
+    side = axis == v ? (r[v] < 0 ? 0 : 2) : (r[u] < 0 ? 3 : 1);
+    if (r[d] < 0) i[d]--;
+    return 12 * embi_lattice_cell(c, i) + 4 * d + side;
+}
+
+/* Cells of side h round the surface's box and one more layer; the middle of the box is shift[] cells from a
+ * corner. ARGUMENT: more cells than there are numbers for. */
+static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const embipc_real shift[3])
 {
     embipc_real cells = 1;
-    int first[3] = {0, 0, 0};
     c->h = h;
     for (int k = 0; k < 3; k++) {
-        embipc_real reach = (c->hi[k] - c->lo[k]) / 2, shift = half[k] ? 0.5 : 0.0;
-        embipc_real n = ceil(reach / h - shift) + 1;
-        if (!(n < 1e6)) return EMBIPC_ERR_ARGUMENT;
-        c->dim[k] = 2 * (int)n + half[k];
-        c->origin[k] = c->lo[k] + (c->hi[k] - c->lo[k]) / 2 - h * (n + shift);
-        cells *= c->dim[k];
+        embipc_real reach = (c->hi[k] - c->lo[k]) / 2, below = ceil(reach / h - shift[k]) + 1;
+        embipc_real above = ceil(reach / h + shift[k]) + 1;
+        if (!(below + above < 1e6)) return EMBIPC_ERR_ARGUMENT;
+        c->dim[k] = (int)below + (int)above;
+        c->origin[k] = c->lo[k] + reach - h * (below + shift[k]);
+        cells *= c->dim[k] + 1;
     }
     if (!(cells < EMBI_CAGE_MAX_CELLS)) return EMBIPC_ERR_ARGUMENT;
     c->corners = (c->dim[0] + 1) * (c->dim[1] + 1) * (c->dim[2] + 1);
-    for (int w = 0; w < 12; w++) {
-        embipc_real X[12];
-        int v[4];
-        embi_lattice_tet(c, first, w, v);
-        for (int i = 0; i < 4; i++) embi_lattice_position(c, v[i], X + 3 * i);
-        if (!embi_barycentric_init(&c->shape[w], X)) return EMBIPC_ERR_ARGUMENT;
-    }
+    c->tet_total = 12 * c->dim[0] * c->dim[1] * c->dim[2];
+    c->node_total = c->corners + c->tet_total / 12;
+    if (!EMBI_GROW(c->m, embipc_real, c->place, c->place_cap, 3 * c->node_total) ||
+        !EMBI_GROW(c->m, signed char, c->wind, c->wind_cap, c->node_total) ||
+        !EMBI_GROW(c->m, int, c->seen, c->seen_cap, c->tet_total) ||
+        !EMBI_GROW(c->m, int, c->touch, c->touch_cap, c->tet_total))
+        return EMBIPC_ERR_MEMORY;
+    for (int n = 0; n < c->node_total; n++) embi_lattice_position(c, n, c->place + 3 * (size_t)n);
     return EMBIPC_OK;
 }
 
-/* ---- Which tets hold solid ---- */
+/* ---- Cutting the surface along the lattice ---- */
 
-/* Does the triangle with corner weights W[3] have a point with all four weights above `depth`? It is cut by
- * the four half spaces in turn. */
-static int embi_triangle_reaches(const embipc_real W[3][4], embipc_real depth)
+/* Part of a triangle in a tet: a convex polygon, counter-clockwise seen from outside the solid. */
+typedef struct embi_polygon {
+    int n;
+    embipc_real w[EMBI_CAGE_CORNERS][4];     /* its corners, as weights in the tet */
+    int side[EMBI_CAGE_CORNERS];             /* what it has from corner i on: 0..2 that side of the triangle,
+                                                3..6 a line in the face opposite to node side - 3 */
+} embi_polygon;
+
+/* Takes away what lies beyond the face opposite to node i, less than `depth` above it. A cut point is always
+ * computed from the end that stays, so that both triangles at a side find the same one. */
+static void embi_polygon_cut(embi_polygon *p, int i, embipc_real depth)
 {
-    embipc_real a[8][4], b[8][4];
-    int n = 3;
-    memcpy(a, W, 3 * sizeof W[0]);
-    for (int i = 0; i < 4 && n > 0; i++) {
-        int count = 0;
-        for (int j = 0; j < n; j++) {
-            const embipc_real *p = a[j], *q = a[(j + 1) % n];
-            embipc_real dp = p[i] - depth, dq = q[i] - depth;
-            if (dp > 0) memcpy(b[count++], p, sizeof a[0]);
-            if ((dp > 0) != (dq > 0)) {
-                embipc_real s = dp / (dp - dq);
-                for (int k = 0; k < 4; k++) b[count][k] = p[k] + s * (q[k] - p[k]);
-                b[count++][i] = depth;
-            }
+    embi_polygon r;
+    r.n = 0;
+    for (int j = 0; j < p->n; j++) {
+        const embipc_real *a = p->w[j], *b = p->w[(j + 1) % p->n];
+        int in = a[i] >= depth, next = b[i] >= depth;
+        if (r.n + 2 > EMBI_CAGE_CORNERS) break;   /* only with rounding, and what is left out has no area */
+        if (in) {
+            memcpy(r.w[r.n], a, sizeof r.w[0]);
+            r.side[r.n++] = p->side[j];
         }
-        n = count;
-        memcpy(a, b, sizeof a);
+        if (in != next) {
+            const embipc_real *f = in ? a : b, *g = in ? b : a;
+            embipc_real s = (f[i] - depth) / (f[i] - g[i]);
+            for (int k = 0; k < 4; k++) r.w[r.n][k] = f[k] + s * (g[k] - f[k]);
+            r.w[r.n][i] = depth;
+            r.side[r.n++] = in ? 3 + i : p->side[j];
+        }
     }
-    return n > 0;
+    *p = r;
 }
 
-/* what the triangle v does to tet `which` of cell i */
-static void embi_mark_tet(embi_caging *c, const int i[3], int which, const int v[3])
+/* The whole triangle t, in weights of the tet. */
+static void embi_polygon_whole(embi_polygon *p, const embi_caging *c, const embi_barycentric *b, int t)
 {
-    unsigned char *mark = &c->mark[12 * (size_t)embi_lattice_cell(c, i) + (size_t)which];
-    embi_barycentric b = c->shape[which];
-    embipc_real W[3][4];
-    const embipc_real (*corner)[4] = (const embipc_real (*)[4])W;
-    if (*mark == EMBI_DEEP) return;
-    for (int k = 0; k < 3; k++) b.origin[k] += c->h * (embipc_real)i[k];
-    for (int k = 0; k < 3; k++) embi_barycentric_at(W[k], &b, c->x + 3 * (size_t)v[k]);
-    for (int k = 0; k < 4; k++)
-        if (embi_max(embi_max(W[0][k], W[1][k]), W[2][k]) < -EMBI_CAGE_DEPTH) return;
-    if (embi_triangle_reaches(corner, EMBI_CAGE_DEEP)) *mark = EMBI_DEEP;
-    else if (*mark == EMBI_ENTERED) return;
-    else if (embi_triangle_reaches(corner, EMBI_CAGE_DEPTH)) *mark = EMBI_ENTERED;
-    else if (embi_triangle_reaches(corner, -EMBI_CAGE_DEPTH)) *mark = EMBI_TOUCHED;
-}
-
-/* marks the tets that triangle t enters or touches */
-static void embi_mark_triangle(embi_caging *c, int t)
-{
-    const int *v = c->tri + 3 * t;
-    embipc_real lo[3], hi[3];
-    int from[3], to[3], i[3];
-    embi_box_indexed(lo, hi, c->x, v, 3);
-    for (int k = 0; k < 3; k++) {   /* cells the box reaches, with a little to spare */
-        from[k] = embi_max_int(1, (int)floor((lo[k] - c->origin[k]) / c->h - 1e-6));
-        to[k] = (int)floor((hi[k] - c->origin[k]) / c->h + 1e-6);
+    p->n = 3;
+    for (int k = 0; k < 3; k++) {
+        embi_barycentric_at(p->w[k], b, c->x + 3 * (size_t)c->tri[3 * t + k]);
+        p->side[k] = k;
     }
-    for (int d = 0; d < 3; d++)   /* the tets in direction d reach into the next cell there */
-        for (i[0] = from[0] - (d == 0); i[0] <= to[0]; i[0]++)
-            for (i[1] = from[1] - (d == 1); i[1] <= to[1]; i[1]++)
-                for (i[2] = from[2] - (d == 2); i[2] <= to[2]; i[2]++)
-                    for (int side = 0; side < 4; side++) embi_mark_tet(c, i, 4 * d + side, v);
 }
 
-static int embi_inside(const embi_caging *c, const embipc_real p[3])
+/* Its part in the tet; returns the kinds of sides it has, as bits, or 0 when nothing is left. */
+static int embi_polygon_in_tet(embi_polygon *p, const embi_caging *c, const embi_barycentric *b, int t,
+                               embipc_real depth)
 {
+    int sides = 0;
+    embi_polygon_whole(p, c, b, t);
+    for (int i = 0; i < 4 && p->n > 0; i++) embi_polygon_cut(p, i, depth);
+    for (int j = 0; j < p->n; j++) sides |= 1 << p->side[j];
+    return sides;
+}
+
+/* does it reach the face opposite to node i? */
+static int embi_polygon_touches(const embi_polygon *p, int i)
+{
+    for (int j = 0; j < p->n; j++)
+        if (p->w[j][i] < EMBI_CAGE_TOUCH) return 1;
+    return 0;
+}
+
+/* The tet each vertex lies in: the one of the unmoved lattice, and from there across the face it is outside
+ * of most, until there is none. */
+static void embi_cut_homes(embi_caging *c)
+{
+    for (int i = 0; i < c->vertex_count; i++) {
+        const embipc_real *p = c->x + 3 * (size_t)i;
+        int t = embi_lattice_locate(c, p), out = 0;
+        for (int step = 0; step < 64; step++) {
+            embi_barycentric b;
+            embipc_real X[12], w[4];
+            int v[4], next;
+            if (!embi_lattice_gather(c, t, v, X) || !embi_barycentric_init(&b, X)) break;
+            embi_barycentric_at(w, &b, p);
+            out = 0;
+            for (int k = 1; k < 4; k++)
+                if (w[k] < w[out]) out = k;
+            if (w[out] > EMBI_CAGE_TOUCH) {
+                out = -1;
+                break;
+            }
+            if (w[out] > -EMBI_CAGE_TOUCH || (next = embi_lattice_across(c, t, out)) < 0) break;
+            t = next;
+        }
+        c->home[i] = out < 0 ? t : ~t;
+    }
+}
+
+static int embi_cut_add(embi_caging *c, int tri, int tet, int sides)
+{
+    embi_cut *k;
+    if (!EMBI_GROW(c->m, embi_cut, c->cut, c->cut_cap, c->cut_count + 1)) return 0;
+    k = &c->cut[c->cut_count++];
+    k->tri = tri;
+    k->tet = tet;
+    k->sides = sides;
+    k->copy = -1;
+    return 1;
+}
+
+/* Puts tet into the queue if it was not there for this triangle. */
+static int embi_cut_enqueue(embi_caging *c, int tri, int tet, int *count)
+{
+    if (tet < 0 || c->seen[tet] == tri) return 1;
+    c->seen[tet] = tri;
+    if (!EMBI_GROW(c->m, int, c->queue, c->queue_cap, *count + 1)) return 0;
+    c->queue[(*count)++] = tet;
+    return 1;
+}
+
+/* The cuts of triangle t, by tet. It lies in one tet if its corners do; else it spreads from the tets of its
+ * corners through the faces that it reaches: a tet that it only touches must know it too, or a curve on the
+ * face between would have a gap. */
+static int embi_cut_triangle(embi_caging *c, int t)
+{
+    int from = c->cut_count, n = 0, home[3], v[4];
+    for (int k = 0; k < 3; k++) home[k] = c->home[c->tri[3 * t + k]];
+    if (home[0] >= 0 && home[0] == home[1] && home[0] == home[2]) return embi_cut_add(c, t, home[0], 7);
     for (int k = 0; k < 3; k++)
-        if (p[k] < c->lo[k] || p[k] > c->hi[k]) return 0;
-    return embi_winding(p, c->x, c->tri, c->tri_count, NULL, 0) > 0.5;
+        if (!embi_cut_enqueue(c, t, home[k] < 0 ? ~home[k] : home[k], &n)) return 0;
+    for (int at = 0; at < n; at++) {
+        int tet = c->queue[at], sides;
+        embipc_real X[12];
+        embi_barycentric b;
+        embi_polygon p;
+        if (!embi_lattice_gather(c, tet, v, X) || !embi_barycentric_init(&b, X)) continue;
+        sides = embi_polygon_in_tet(&p, c, &b, t, 0);
+        if (sides && !embi_cut_add(c, t, tet, sides)) return 0;
+        (void)embi_polygon_in_tet(&p, c, &b, t, -EMBI_CAGE_TOUCH);
+        for (int i = 0; i < 4; i++)
+            if (embi_polygon_touches(&p, i) &&
+                !embi_cut_enqueue(c, t, embi_lattice_across(c, tet, i), &n))
+                return 0;
+    }
+    n = c->cut_count - from;
+    if (n < 2) return 1;
+    if (!embi_keys_reserve(c->m, &c->keys, n)) return 0;
+    for (int i = 0; i < n; i++) {
+        c->keys.a[i].key = embi_pack(c->cut[from + i].tet, c->cut[from + i].sides);
+        c->keys.a[i].value = i;
+    }
+    embi_sort_keys(c->keys.a, c->keys.tmp, n);
+    for (int i = 0; i < n; i++) {
+        c->cut[from + i].tet = (int)(c->keys.a[i].key >> 32);
+        c->cut[from + i].sides = (int)(c->keys.a[i].key & 0xffffffffu);
+    }
+    return 1;
 }
 
-/* is a tet that the surface does not enter filled? `known` per root of the node forest: 0 not asked yet,
- * 1 no, 2 yes; the tet at the surface, which is not part of the forest, is asked about by its middle */
-static int embi_tet_filled(embi_caging *c, const int v[4], int mark, int *known)
+/* the cut of triangle t in a tet, or NULL */
+static embi_cut *embi_cut_find(const embi_caging *c, int t, int tet)
 {
-    embipc_real p[3] = {0, 0, 0}, q[3];
-    if (mark == EMBI_CLEAR) {
-        int root = embi_root(c->parent, v[0]);
-        embi_lattice_position(c, root, p);
-        if (!known[root]) known[root] = 1 + embi_inside(c, p);
-        return known[root] == 2;
+    int lo = c->first[t], hi = c->first[t + 1];
+    while (lo < hi) {
+        int mid = lo + (hi - lo) / 2;
+        if (c->cut[mid].tet < tet) lo = mid + 1;
+        else hi = mid;
     }
-    for (int i = 0; i < 4; i++) {
-        embi_lattice_position(c, v[i], q);
-        embi_axpy(p, 0.25, q);
-    }
-    return embi_inside(c, p);
+    return lo < c->first[t + 1] && c->cut[lo].tet == tet ? &c->cut[lo] : NULL;
 }
 
-/* Runs over the lattice tets in order; sets v and returns the next one at or after *at, or -1. */
-static int embi_lattice_next(const embi_caging *c, int *at, int v[4])
+/* Cuts the whole surface, and lists the cuts tet by tet: a counting sort. */
+static int embi_cut_surface(embi_caging *c)
 {
-    int cells = c->dim[0] * c->dim[1] * c->dim[2];
-    for (; *at < 12 * cells; (*at)++) {
-        int cell = *at / 12, which = *at % 12, i[3];
-        i[2] = cell % c->dim[2];
-        i[1] = cell / c->dim[2] % c->dim[1];
-        i[0] = cell / c->dim[2] / c->dim[1];
-        if (i[which / 4] + 1 >= c->dim[which / 4]) continue;   /* no cell beyond */
-        embi_lattice_tet(c, i, which, v);
-        return (*at)++;
+    int n;
+    if (!EMBI_GROW(c->m, int, c->home, c->home_cap, c->vertex_count) ||
+        !EMBI_GROW(c->m, int, c->first, c->first_cap, c->tri_count + 1))
+        return 0;
+    c->cut_count = 0;
+    embi_cut_homes(c);
+    for (int t = 0; t < c->tet_total; t++) c->seen[t] = c->touch[t] = -1;
+    for (int t = 0; t < c->tri_count; t++) {
+        c->first[t] = c->cut_count;
+        if (!embi_cut_triangle(c, t)) return 0;
     }
-    return -1;
+    c->first[c->tri_count] = c->cut_count;
+    for (int i = 0; i < c->cut_count; i++) c->touch[c->cut[i].tet]++;   /* -1 + count, for now */
+    c->touched_count = 0;
+    for (int t = 0; t < c->tet_total; t++) c->touched_count += c->touch[t] >= 0;
+    if (!EMBI_GROW(c->m, int, c->touched, c->touched_cap, c->touched_count) ||
+        !EMBI_GROW(c->m, int, c->range, c->range_cap, c->touched_count + 2) ||
+        !EMBI_GROW(c->m, signed char, c->turn, c->turn_cap, 6 * c->touched_count) ||
+        !EMBI_GROW(c->m, int, c->order, c->order_cap, c->cut_count))
+        return 0;
+    n = 0;
+    c->range[0] = c->range[1] = 0;
+    for (int t = 0; t < c->tet_total; t++) {
+        if (c->touch[t] < 0) continue;
+        c->range[n + 2] = c->range[n + 1] + c->touch[t] + 1;
+        c->touched[n] = t;
+        c->touch[t] = n++;
+    }
+    for (int i = 0; i < c->cut_count; i++) c->order[c->range[c->touch[c->cut[i].tet] + 1]++] = i;
+    return 1;
 }
 
-/* Counts the tets that hold solid, now marked EMBI_KEPT, their nodes, and those among them that no filled
- * and no deeply entered tet has; number[] becomes the new number of a node plus one. */
-static void embi_cage_count(embi_caging *c, int nodes)
+/* ---- One tet with its cuts ---- */
+
+/* an edge of the tet, from its lower to its higher node, goes through cut k */
+typedef struct embi_edge_crossing {
+    int edge, k, rise;     /* winding goes up (1) or down (-1) */
+    embipc_real s;         /* where: 0 at the lower node, 1 at the higher */
+} embi_edge_crossing;
+
+/* side of cut k in a face of the tet, from p to q; what goes on at its ends, as embi_polygon.side */
+typedef struct embi_segment {
+    const embipc_real *p, *q;
+    int k, before, after;
+} embi_segment;
+
+/* A lattice tet, while it is worked on. Its cuts count from 0 to n - 1; the elements that get connected are
+ * these and, as n to n + 3, the corners of the tet. */
+typedef struct embi_pocket {
+    int tet, n, v[4], wind[4];
+    const int *cuts;                 /* n, into embi_caging.cut */
+    embi_barycentric b;
+    embi_polygon *polygon;           /* of the cuts that are not a whole triangle */
+    int *shape;                      /* per cut: its polygon, or -1 for a whole triangle */
+    int *parent, *piece;             /* per element: forest, number of the piece */
+    embi_edge_crossing *crossing;
+    int crossing_count, segment_count, polygon_count;
+    embi_segment *segment;
+    int *of_cut;                     /* per cut: its segment in the face at hand, or -1 */
+    int *chain;                      /* per segment: forest; and per root whether the curve is open */
+    embipc_real *sum;                /* per piece: volume and ten moments */
+    embipc_real *height;             /* per piece: how far it reaches above each face, as weights */
+    int polygon_cap, shape_cap, parent_cap, piece_cap, crossing_cap, segment_cap, of_cut_cap, chain_cap,
+        sum_cap, height_cap;
+} embi_pocket;
+
+static void embi_pocket_release(embi_memory *m, embi_pocket *p)
 {
-    int v[4], at, t;
-    memset(c->number, 0, (size_t)nodes * sizeof *c->number);
-    c->node_count = c->tet_count = c->weak_count = 0;
-    for (at = 0; (t = embi_lattice_next(c, &at, v)) >= 0;) {
-        int strong = c->mark[t] == EMBI_DEEP;
-        if (c->mark[t] < EMBI_ENTERED) continue;
-        c->mark[t] = EMBI_KEPT;
-        c->tet_count++;
-        for (int i = 0; i < 4; i++) c->number[v[i]] = embi_max_int(c->number[v[i]], 1 + strong);
+    EMBI_RELEASE(m, p->polygon, p->polygon_cap);
+    EMBI_RELEASE(m, p->shape, p->shape_cap);
+    EMBI_RELEASE(m, p->parent, p->parent_cap);
+    EMBI_RELEASE(m, p->piece, p->piece_cap);
+    EMBI_RELEASE(m, p->crossing, p->crossing_cap);
+    EMBI_RELEASE(m, p->segment, p->segment_cap);
+    EMBI_RELEASE(m, p->of_cut, p->of_cut_cap);
+    EMBI_RELEASE(m, p->chain, p->chain_cap);
+    EMBI_RELEASE(m, p->sum, p->sum_cap);
+    EMBI_RELEASE(m, p->height, p->height_cap);
+}
+
+/* The polygon of cut k: one that is kept, or the whole triangle, in *whole. */
+static const embi_polygon *embi_pocket_polygon(const embi_caging *c, const embi_pocket *p, int k,
+                                               embi_polygon *whole)
+{
+    if (p->shape[k] >= 0) return &p->polygon[p->shape[k]];
+    embi_polygon_whole(whole, c, &p->b, c->cut[p->cuts[k]].tri);
+    return whole;
+}
+
+/* number of triangle t among the cuts of this tet, or -1 */
+static int embi_pocket_find(const embi_caging *c, const embi_pocket *p, int t)
+{
+    int k = c->local[t];
+    return k < p->n && c->cut[p->cuts[k]].tri == t ? k : -1;
+}
+
+/* Sets up touched tet i: polygons, and the crossings of its edges in order. */
+static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
+{
+    embipc_real X[12];
+    p->tet = c->touched[i];
+    p->n = c->range[i + 1] - c->range[i];
+    p->cuts = c->order + c->range[i];
+    p->crossing_count = p->polygon_count = 0;
+    if (!embi_lattice_gather(c, p->tet, p->v, X) || !embi_barycentric_init(&p->b, X)) c->faulty = 1;
+    if (!EMBI_GROW(c->m, int, p->shape, p->shape_cap, p->n)) return 0;
+    for (int k = 0; k < p->n; k++) {
+        const embi_cut *cut = &c->cut[p->cuts[k]];
+        embi_polygon *q;
+        c->local[cut->tri] = k;
+        p->shape[k] = -1;
+        if (cut->sides == 7) continue;
+        if (!EMBI_GROW(c->m, embi_polygon, p->polygon, p->polygon_cap, p->polygon_count + 1)) return 0;
+        q = &p->polygon[p->polygon_count];
+        p->shape[k] = p->polygon_count++;
+        (void)embi_polygon_in_tet(q, c, &p->b, cut->tri, 0);
+        for (int j = 0; j < q->n; j++) {   /* a corner between two faces lies on the edge they share */
+            int a = q->side[(j + q->n - 1) % q->n] - 3, b = q->side[j] - 3, f = 0, u, v;
+            embi_edge_crossing *x;
+            if (a < 0 || b < 0 || a == b) continue;
+            if (!EMBI_GROW(c->m, embi_edge_crossing, p->crossing, p->crossing_cap, p->crossing_count + 1))
+                return 0;
+            x = &p->crossing[p->crossing_count++];
+            while (embi_tet_face[a][f] != b) f++;
+            u = embi_tet_face[a][(f + 1) % 3];   /* along face a, u to v: here the solid ends */
+            v = embi_tet_face[a][(f + 2) % 3];
+            x->k = k;
+            x->rise = u < v ? -1 : 1;
+            x->edge = embi_moment_index[4 * u + v];
+            x->s = q->w[j][embi_max_int(u, v)] / (q->w[j][u] + q->w[j][v]);
+            if (!(x->s > EMBI_CAGE_NODE_CLEAR && x->s < 1 - EMBI_CAGE_NODE_CLEAR)) c->faulty = 1;
+        }
     }
-    for (int i = 0; i < nodes; i++) {
-        if (!c->number[i]) continue;
-        c->weak_count += c->number[i] == 1;
-        c->number[i] = ++c->node_count;
+    for (int a = 1; a < p->crossing_count; a++) {   /* few: sorted by insertion */
+        embi_edge_crossing x = p->crossing[a];
+        int b = a;
+        for (; b > 0 && (p->crossing[b - 1].edge > x.edge ||
+                         (p->crossing[b - 1].edge == x.edge && p->crossing[b - 1].s > x.s)); b--)
+            p->crossing[b] = p->crossing[b - 1];
+        p->crossing[b] = x;
+    }
+    return 1;
+}
+
+/* The edges of a tet: lower node, higher node, place among the ten moments by which crossings name them. */
+static const int embi_tet_edge[6][3] = {{0, 1, 1}, {0, 2, 2}, {0, 3, 3}, {1, 2, 5}, {1, 3, 6}, {2, 3, 8}};
+
+/* ---- Winding numbers of the nodes ---- */
+
+/* Notes by how much the winding number changes along the edges of each touched tet. */
+static int embi_cage_turns(embi_caging *c, embi_pocket *p)
+{
+    for (int i = 0; i < c->touched_count; i++) {
+        signed char *turn = c->turn + 6 * (size_t)i;
+        memset(turn, 0, 6);
+        if (!embi_pocket_open(c, p, i)) return 0;
+        for (int x = 0; x < p->crossing_count; x++)
+            for (int e = 0; e < 6; e++)
+                if (embi_tet_edge[e][2] == p->crossing[x].edge)
+                    turn[e] = (signed char)(turn[e] + p->crossing[x].rise);
+    }
+    return 1;
+}
+
+/* winding numbers of the other corners of a tet from that of corner `from` */
+static void embi_cage_spread(embi_caging *c, int tet, int from, signed char w[4])
+{
+    const signed char *turn = c->touch[tet] >= 0 ? c->turn + 6 * (size_t)c->touch[tet] : NULL;
+    for (int e = 0; e < 6; e++) {
+        int lo = embi_tet_edge[e][0], hi = embi_tet_edge[e][1], change = turn ? turn[e] : 0;
+        if (lo == from) w[hi] = (signed char)(w[lo] + change);
+        if (hi == from) w[lo] = (signed char)(w[hi] - change);
     }
 }
 
-/* Finds the tets that hold solid in the lattice of cell size h. With `touched` not 0 tets that the
- * surface only touches are taken too. */
-static embipc_result embi_cage_select(embi_caging *c, embipc_real h, const int half[3], int touched)
+/* From a tet at the rim, where it is 0, from tet to tet across faces. A lattice tet never has a node of its
+ * own only: the first tet to reach a node settles it. */
+static int embi_cage_winding(embi_caging *c, embi_pocket *p)
 {
-    int nodes, tets, v[4], at, t;
-    embipc_result r = embi_lattice_place(c, h, half);
-    if (r != EMBIPC_OK) return r;
-    tets = 12 * c->dim[0] * c->dim[1] * c->dim[2];
-    nodes = c->corners + tets / 12;
-    if (!EMBI_GROW(c->m, unsigned char, c->mark, c->mark_cap, tets)) return EMBIPC_ERR_MEMORY;
-    if (!EMBI_GROW(c->m, int, c->parent, c->parent_cap, nodes)) return EMBIPC_ERR_MEMORY;
-    if (!EMBI_GROW(c->m, int, c->number, c->number_cap, nodes)) return EMBIPC_ERR_MEMORY;
-    memset(c->mark, EMBI_CLEAR, (size_t)tets);
-    memset(c->number, 0, (size_t)nodes * sizeof *c->number);
-    for (int i = 0; i < nodes; i++) c->parent[i] = i;
-    for (int i = 0; i < c->tri_count; i++) embi_mark_triangle(c, i);
-    for (at = 0; (t = embi_lattice_next(c, &at, v)) >= 0;)
-        for (int i = 1; i < 4 && c->mark[t] == EMBI_CLEAR; i++) embi_join(c->parent, v[0], v[i]);
-    for (at = 0; (t = embi_lattice_next(c, &at, v)) >= 0;)
-        if (c->mark[t] < EMBI_ENTERED && ((touched && c->mark[t] == EMBI_TOUCHED) ||
-                                          embi_tet_filled(c, v, c->mark[t], c->number)))
-            c->mark[t] = EMBI_DEEP;
-    embi_cage_count(c, nodes);
-    return EMBIPC_OK;
+    const signed char unknown = 127;
+    int count = 0, v[4], start = 0;
+    if (!embi_cage_turns(c, p)) return 0;
+    if (!EMBI_GROW(c->m, int, c->queue, c->queue_cap, c->tet_total)) return 0;
+    memset(c->wind, unknown, (size_t)c->node_total);
+    for (int t = 0; t < c->tet_total; t++) c->seen[t] = 0;
+    while (!embi_lattice_tet(c, start, v)) start++;
+    c->wind[v[0]] = 0;
+    c->seen[start] = 1;
+    c->queue[count++] = start;
+    for (int at = 0; at < count; at++) {
+        signed char w[4] = {0, 0, 0, 0};
+        int from = 0, tet = c->queue[at];
+        (void)embi_lattice_tet(c, tet, v);
+        while (c->wind[v[from]] == unknown) from++;
+        w[from] = c->wind[v[from]];
+        embi_cage_spread(c, tet, from, w);
+        for (int i = 0; i < 4; i++) {
+            int next = embi_lattice_across(c, tet, i);
+            if (c->wind[v[i]] == unknown) c->wind[v[i]] = w[i];
+            if (next < 0 || c->seen[next]) continue;
+            c->seen[next] = 1;
+            c->queue[count++] = next;
+        }
+    }
+    return 1;
 }
 
-/* the selected tets as a mesh of their own */
-static embipc_result embi_cage_extract(embi_caging *c)
+/* Tets without cuts whose nodes are in the solid are full of it: they join the list, with no cuts. */
+static int embi_cage_full_tets(embi_caging *c)
 {
-    int nodes = c->corners + c->dim[0] * c->dim[1] * c->dim[2], v[4], at, t, n = 0;
-    if (!EMBI_GROW(c->m, embipc_real, c->node, c->node_cap, 3 * c->node_count)) return EMBIPC_ERR_MEMORY;
-    if (!EMBI_GROW(c->m, int, c->tet, c->tet_cap, 4 * c->tet_count)) return EMBIPC_ERR_MEMORY;
-    for (int i = 0; i < nodes; i++)
-        if (c->number[i]) embi_lattice_position(c, i, c->node + 3 * (size_t)(c->number[i] - 1));
-    for (at = 0; (t = embi_lattice_next(c, &at, v)) >= 0;) {
-        if (c->mark[t] != EMBI_KEPT) continue;
-        for (int i = 0; i < 4; i++) c->tet[4 * n + i] = c->number[v[i]] - 1;
-        n++;
+    int v[4], n = c->touched_count;
+    for (int t = 0; t < c->tet_total; t++) {
+        if (c->touch[t] >= 0 || !embi_lattice_tet(c, t, v) || c->wind[v[0]] <= 0) continue;
+        if (!EMBI_GROW(c->m, int, c->touched, c->touched_cap, n + 1) ||
+            !EMBI_GROW(c->m, int, c->range, c->range_cap, n + 2))
+            return 0;
+        c->touched[n] = t;
+        c->range[n + 1] = c->range[n];
+        c->touch[t] = n++;
     }
-    return EMBIPC_OK;
+    c->touched_count = n;
+    return 1;
+}
+
+/* ---- The pieces of solid in one tet ---- */
+
+/* Cuts with a common side are connected, and neighbours on an edge with solid between them. */
+static void embi_pocket_connect(embi_caging *c, embi_pocket *p)
+{
+    for (int k = 0; k < p->n; k++) {
+        int t = c->cut[p->cuts[k]].tri;
+        for (int s = 0; s < 3; s++) {
+            int other = c->beside[3 * t + s], j;
+            if (!(c->cut[p->cuts[k]].sides >> s & 1) || other < t) continue;
+            j = embi_pocket_find(c, p, other);
+            if (j >= 0) embi_join(p->parent, k, j);
+        }
+    }
+    for (int e = 0, x = 0; e < 6; e++) {
+        int lo = embi_tet_edge[e][0], hi = embi_tet_edge[e][1], w = p->wind[lo], last = p->n + lo;
+        for (; x < p->crossing_count && p->crossing[x].edge == embi_tet_edge[e][2]; x++) {
+            if (w > 0) embi_join(p->parent, last, p->crossing[x].k);
+            w += p->crossing[x].rise;
+            last = p->crossing[x].k;
+        }
+        if (w > 0) embi_join(p->parent, last, p->n + hi);
+        if (w != p->wind[hi]) c->faulty = 1;
+    }
+}
+
+/* The curves in face f: segments, joined where their cuts have a side in common that goes through the face.
+ * chain[s] the forest, chain[count + root] whether the curve ends somewhere, as at the rim of the face. */
+static int embi_pocket_curves(embi_caging *c, embi_pocket *p, int f)
+{
+    int n = 0, j, *open;
+    if (!EMBI_GROW(c->m, embi_segment, p->segment, p->segment_cap, p->polygon_count) ||
+        !EMBI_GROW(c->m, int, p->chain, p->chain_cap, 2 * p->polygon_count) ||
+        !EMBI_GROW(c->m, int, p->of_cut, p->of_cut_cap, p->n))
+        return 0;
+    for (int k = 0; k < p->n; k++) {
+        const embi_polygon *q;
+        p->of_cut[k] = -1;
+        if (p->shape[k] < 0) continue;
+        q = &p->polygon[p->shape[k]];
+        for (j = 0; j < q->n && q->side[j] != 3 + f; j++) {}
+        if (j == q->n) continue;
+        p->of_cut[k] = n;
+        p->chain[n] = n;
+        p->segment[n].k = k;
+        p->segment[n].p = q->w[j];
+        p->segment[n].q = q->w[(j + 1) % q->n];
+        p->segment[n].before = q->side[(j + q->n - 1) % q->n];
+        p->segment[n++].after = q->side[(j + 1) % q->n];
+    }
+    p->segment_count = n;
+    open = p->chain + n;
+    for (int s = 0; s < n; s++) open[s] = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int s = 0; s < n; s++)
+            for (int end = 0; end < 2; end++) {
+                const embi_segment *g = &p->segment[s];
+                int side = end ? g->after : g->before, mate = -1;
+                if (side < 3) {
+                    int k = embi_pocket_find(c, p, c->beside[3 * c->cut[p->cuts[g->k]].tri + side]);
+                    if (k >= 0) mate = p->of_cut[k];
+                }
+                if (pass == 0 && mate >= 0) embi_join(p->chain, s, mate);
+                if (pass == 1 && mate < 0) open[embi_root(p->chain, s)] = 1;
+            }
+    return 1;
+}
+
+/* A closed curve in face f, the root of whose segments is `curve`: from its point with the largest weight of
+ * node i0 a ray goes to that node, where that weight is 1, and so never meets the curve again. If it begins
+ * in solid, the curve is connected with what the ray meets first. In coordinates (w1, w2) = weights of i1,
+ * i2 the ray stays on a line through the origin; cross(Q, P) tells the side Q is on. */
+static void embi_pocket_ray_in_face(embi_pocket *p, int f, int curve)
+{
+    const int *i = embi_tet_face[f];
+    const embipc_real *from = NULL;
+    embipc_real nearest = 2;
+    int w = p->wind[i[0]], hit = p->n + i[0], own = -1;
+    for (int s = 0; s < p->segment_count; s++) {
+        const embi_segment *g = &p->segment[s];
+        if (embi_root(p->chain, s) != curve) continue;
+        if (!from || g->p[i[0]] > from[i[0]]) from = g->p;
+        if (g->q[i[0]] > from[i[0]]) from = g->q;
+        own = g->k;
+    }
+    for (int s = 0; s < p->segment_count; s++) {
+        const embi_segment *g = &p->segment[s];
+        embipc_real a = g->p[i[1]] * from[i[2]] - g->p[i[2]] * from[i[1]], at;
+        embipc_real b = g->q[i[1]] * from[i[2]] - g->q[i[2]] * from[i[1]];
+        if ((a >= 0) == (b >= 0) || embi_root(p->chain, s) == curve) continue;
+        at = g->p[i[0]] + (g->q[i[0]] - g->p[i[0]]) * (a / (a - b));
+        if (!(at > from[i[0]])) continue;
+        w += a >= 0 ? 1 : -1;   /* back along the ray, from the node */
+        if (at >= nearest) continue;
+        nearest = at;
+        hit = g->k;
+    }
+    if (w > 0) embi_join(p->parent, own, hit);
+}
+
+/* Is cut k's triangle met by the ray from `from` to node 0? Returns where, as the factor by which the other
+ * three weights have shrunk there, and in *rise how the winding changes on the way; -1 where not. */
+static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket *p, int k,
+                                        const embipc_real from[4], int *rise)
+{
+    const int *v = c->tri + 3 * c->cut[p->cuts[k]].tri;
+    embi_polygon q;
+    embipc_real e[3], det, at;
+    int left = 0;
+    embi_polygon_whole(&q, c, &p->b, c->cut[p->cuts[k]].tri);
+    for (int s = 0; s < 3; s++) {   /* which side of its sides: decided alike for both triangles at a side */
+        int a = s, b = (s + 1) % 3, up = v[a] < v[b];
+        e[s] = embi_triple(from + 1, q.w[up ? a : b] + 1, q.w[up ? b : a] + 1);
+        left += (e[s] >= 0) == up;
+        if (!up) e[s] = -e[s];
+    }
+    if (left != 0 && left != 3) return -1;
+    det = embi_triple(q.w[0] + 1, q.w[1] + 1, q.w[2] + 1);
+    at = det / (e[0] + e[1] + e[2]);
+    *rise = det > 0 ? 1 : -1;
+    return at >= 0 && at < 1 ? at : -1;
+}
+
+/* A closed shell of whole triangles: the same from its point with the largest weight of node 0. */
+static void embi_pocket_ray(const embi_caging *c, embi_pocket *p, int shell)
+{
+    embipc_real from[4] = {-1, 0, 0, 0}, nearest = -1;
+    int w = p->wind[0], hit = p->n;
+    embi_polygon q;
+    for (int k = 0; k < p->n; k++) {
+        if (p->piece[k] != shell) continue;
+        embi_polygon_whole(&q, c, &p->b, c->cut[p->cuts[k]].tri);
+        for (int j = 0; j < 3; j++)
+            if (q.w[j][0] > from[0]) memcpy(from, q.w[j], sizeof from);
+    }
+    for (int k = 0; k < p->n; k++) {
+        int rise;
+        embipc_real at = p->piece[k] == shell ? -1 : embi_pocket_ray_hits(c, p, k, from, &rise);
+        if (at < 0) continue;
+        w -= rise;
+        if (at <= nearest) continue;
+        nearest = at;
+        hit = k;
+    }
+    if (w > 0) embi_join(p->parent, shell, hit);
+}
+
+/* Connects what lies inside something else: closed curves in the faces, closed shells in the tet. */
+static int embi_pocket_connect_inner(embi_caging *c, embi_pocket *p)
+{
+    int *anchored;
+    for (int f = 0; f < 4 && p->polygon_count > 0; f++) {
+        if (!embi_pocket_curves(c, p, f)) return 0;
+        for (int s = 0; s < p->segment_count; s++)
+            if (p->chain[s] == s && !p->chain[p->segment_count + s]) embi_pocket_ray_in_face(p, f, s);
+    }
+    if (!EMBI_GROW(c->m, int, p->of_cut, p->of_cut_cap, p->n + 4)) return 0;
+    anchored = p->of_cut;   /* per root: not a shell of whole triangles */
+    memset(anchored, 0, (size_t)(p->n + 4) * sizeof *anchored);
+    for (int k = 0; k < p->n + 4; k++) {
+        p->piece[k] = embi_root(p->parent, k);
+        if (k >= p->n || p->shape[k] >= 0) anchored[p->piece[k]] = 1;
+    }
+    for (int k = 0; k < p->n; k++)
+        if (p->piece[k] == k && !anchored[k]) embi_pocket_ray(c, p, k);
+    return 1;
+}
+
+/* integral over the tet n0 a b c, as part of the whole tet: volume, and moments if asked for */
+static void embi_pocket_add(embipc_real *sum, const embipc_real *a, const embipc_real *b,
+                            const embipc_real *c, embipc_real sign, int moments)
+{
+    embipc_real v = sign * embi_triple(a + 1, b + 1, c + 1), W[4][4] = {{1, 0, 0, 0}};
+    sum[0] += v;
+    if (!moments) return;
+    memcpy(W[1], a, sizeof W[1]);
+    memcpy(W[2], b, sizeof W[2]);
+    memcpy(W[3], c, sizeof W[3]);
+    embi_add_moment(sum + 1, v, (const embipc_real (*)[4])W);
+}
+
+/* The integrals of all pieces, by the formula in the banner, as parts of the tet's volume. */
+static void embi_pocket_integrate(const embi_caging *c, embi_pocket *p, int moments)
+{
+    static const embipc_real node[4][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
+    embi_polygon whole;
+    for (int k = 0; k < p->n; k++) {
+        const embi_polygon *q = embi_pocket_polygon(c, p, k, &whole);
+        embipc_real *sum = p->sum + 11 * (size_t)p->piece[k];
+        for (int j = 1; j + 1 < q->n; j++) embi_pocket_add(sum, q->w[0], q->w[j], q->w[j + 1], 1, moments);
+        for (int j = 0; j < q->n; j++)
+            if (q->side[j] == 3) embi_pocket_add(sum, node[1], q->w[(j + 1) % q->n], q->w[j], 1, moments);
+    }
+    for (int i = 0; i < p->crossing_count; i++) {
+        const embi_edge_crossing *x = &p->crossing[i];
+        embipc_real at[4] = {0, 0, 0, 0};
+        if (x->edge != embi_tet_edge[5][2]) continue;
+        at[2] = 1 - x->s;
+        at[3] = x->s;
+        embi_pocket_add(p->sum + 11 * (size_t)p->piece[x->k], node[1], node[2], at, (embipc_real)-x->rise,
+                        moments);
+    }
+    if (p->wind[3] > 0)
+        embi_pocket_add(p->sum + 11 * (size_t)p->piece[p->n + 3], node[1], node[2], node[3],
+                        (embipc_real)p->wind[3], moments);
+}
+
+/* Numbers the pieces of the tet; corners outside the solid are in none (-1). Returns how many there are, or
+ * -1 without memory. */
+static int embi_pocket_number(embi_caging *c, embi_pocket *p)
+{
+    int count = 0, first = -1;
+    for (int k = 0; k < p->n + 4; k++) {
+        int root = embi_root(p->parent, k);
+        if (k >= p->n && p->wind[k - p->n] <= 0) {
+            p->piece[k] = -1;
+            continue;
+        }
+        if (!c->split && first < 0) first = root;
+        if (!c->split) p->piece[k] = 0;
+        else p->piece[k] = root == k ? count++ : p->piece[root];
+    }
+    if (!c->split && first >= 0) count = 1;
+    if (!EMBI_GROW(c->m, embipc_real, p->sum, p->sum_cap, 11 * count)) return -1;
+    for (int i = 0; i < 11 * count; i++) p->sum[i] = 0;
+    return count;
+}
+
+/* Is each piece flat, up to rounding, on one of the faces of the tet? Then the tet across holds it as well.
+ * height[4*j + i] = how high piece j rises above face i. */
+static int embi_pocket_flat(embi_caging *c, embi_pocket *p, int count)
+{
+    embi_polygon whole;
+    if (!EMBI_GROW(c->m, embipc_real, p->height, p->height_cap, 4 * count)) return 0;
+    for (int i = 0; i < 4 * count; i++) p->height[i] = 0;
+    for (int k = 0; k < p->n; k++) {
+        embipc_real *height = p->height + 4 * (size_t)p->piece[k];
+        const embi_polygon *q;
+        if (embi_min4(height) > EMBI_CAGE_FLAT) continue;
+        q = embi_pocket_polygon(c, p, k, &whole);
+        for (int j = 0; j < q->n; j++)
+            for (int i = 0; i < 4; i++) height[i] = embi_max(height[i], q->w[j][i]);
+    }
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; p->piece[p->n + i] >= 0 && j < 4; j++) p->height[4 * p->piece[p->n + i] + j] = 1;
+    return 1;
+}
+
+/* Pieces of touched tet i become copies; flat ones do not. */
+static int embi_pocket_copies(embi_caging *c, embi_pocket *p, int i, int moments)
+{
+    int count = embi_pocket_number(c, p), *copy_of;
+    if (count < 0 || !EMBI_GROW(c->m, embi_tet_copy, c->copy, c->copy_cap, c->copy_count + count) ||
+        !embi_pocket_flat(c, p, count) || !EMBI_GROW(c->m, int, p->parent, p->parent_cap, count))
+        return 0;
+    embi_pocket_integrate(c, p, moments);
+    copy_of = p->parent;   /* the forest has served */
+    for (int j = 0; j < count; j++) {
+        embi_tet_copy *copy = &c->copy[c->copy_count];
+        embipc_real v = p->sum[11 * (size_t)j];
+        copy_of[j] = -1;
+        if (embi_min4(p->height + 4 * (size_t)j) <= EMBI_CAGE_FLAT) continue;
+        if (!(v > 0)) c->faulty = 1;
+        copy_of[j] = c->copy_count++;
+        copy->tet = p->tet;
+        copy->volume = v;
+        memcpy(copy->moment, p->sum + 11 * (size_t)j + 1, sizeof copy->moment);
+    }
+    for (int k = 0; k < p->n; k++) c->cut[p->cuts[k]].copy = copy_of[p->piece[k]];
+    for (int k = 0; k < 4; k++)
+        c->corner[4 * (size_t)i + (size_t)k] = p->piece[p->n + k] < 0 ? -1 : copy_of[p->piece[p->n + k]];
+    return 1;
+}
+
+/* The pieces of all touched tets. */
+static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
+{
+    if (!EMBI_GROW(c->m, int, c->corner, c->corner_cap, 4 * c->touched_count)) return 0;
+    c->copy_count = 0;
+    for (int i = 0; i < c->touched_count && !c->faulty; i++) {
+        if (!embi_pocket_open(c, p, i)) return 0;
+        if (!EMBI_GROW(c->m, int, p->parent, p->parent_cap, p->n + 4) ||
+            !EMBI_GROW(c->m, int, p->piece, p->piece_cap, p->n + 4))
+            return 0;
+        for (int k = 0; k < p->n + 4; k++) p->parent[k] = k;
+        for (int k = 0; k < 4; k++) p->wind[k] = c->wind[p->v[k]];
+        embi_pocket_connect(c, p);
+        if (!embi_pocket_connect_inner(c, p) || !embi_pocket_copies(c, p, i, moments)) return 0;
+    }
+    return 1;
+}
+
+/* ---- Which copies share which nodes ---- */
+
+/* Copies a and b of neighbouring tets share the nodes of the face opposite to node f of a's tet. */
+static void embi_cage_share(embi_caging *c, int a, int b, int f)
+{
+    int v[4], w[4];
+    if (a < 0 || b < 0) return;
+    (void)embi_lattice_tet(c, c->copy[a].tet, v);
+    (void)embi_lattice_tet(c, c->copy[b].tet, w);
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; i != f && j < 4; j++)
+            if (v[i] == w[j]) embi_join(c->slot, 4 * a + i, 4 * b + j);
+}
+
+/* Through face f of touched tet i, into a tet with a higher number: pieces that share a corner of the face,
+ * and pieces that are bounded there by the same triangle. */
+static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
+{
+    int tet = c->touched[i], other = c->touch[next], v[4], w[4], last_a = -1, last_b = -1;
+    (void)embi_lattice_tet(c, tet, v);
+    (void)embi_lattice_tet(c, next, w);
+    for (int k = 0; k < 4; k++)
+        for (int l = 0; k != f && l < 4; l++)
+            if (v[k] == w[l] && c->wind[v[k]] > 0)
+                embi_cage_share(c, c->corner[4 * i + k], c->corner[4 * other + l], f);
+    for (int s = c->range[i]; s < c->range[i + 1]; s++) {
+        const embi_cut *cut = &c->cut[c->order[s]], *beyond;
+        if (!(cut->sides >> (3 + f) & 1) || !(beyond = embi_cut_find(c, cut->tri, next))) continue;
+        if (cut->copy == last_a && beyond->copy == last_b) continue;
+        embi_cage_share(c, last_a = cut->copy, last_b = beyond->copy, f);
+    }
+}
+
+/* Joins the corners of copies into nodes of the cage, and counts these and how many are weak. */
+static int embi_cage_nodes(embi_caging *c)
+{
+    embipc_real *most, mean = 0;
+    int v[4];
+    if (!EMBI_GROW(c->m, int, c->slot, c->slot_cap, 4 * c->copy_count)) return 0;
+    for (int s = 0; s < 4 * c->copy_count; s++) c->slot[s] = s;
+    for (int i = 0; i < c->touched_count; i++)
+        for (int f = 0; f < 4; f++) {
+            int next = embi_lattice_across(c, c->touched[i], f);
+            if (next > c->touched[i] && c->touch[next] >= 0) embi_cage_share_face(c, i, f, next);
+        }
+    if (!c->split) {   /* all copies at a lattice node share it */
+        for (int n = 0; n < c->node_total; n++) c->seen[n] = -1;
+        for (int s = 0; s < 4 * c->copy_count; s++) {
+            (void)embi_lattice_tet(c, c->copy[s / 4].tet, v);
+            if (c->seen[v[s % 4]] < 0) c->seen[v[s % 4]] = s;
+            else embi_join(c->slot, s, c->seen[v[s % 4]]);
+        }
+    }
+    most = (embipc_real *)embi_alloc(c->m, 4 * c->copy_count, sizeof *most);
+    if (!most) return 0;
+    c->node_count = 0;
+    c->weak = 0;
+    for (int s = 0; s < 4 * c->copy_count; s++) {
+        int root = embi_root(c->slot, s);
+        most[root] = embi_max(most[root], c->copy[s / 4].volume);
+        mean += c->copy[s / 4].volume / (4 * c->copy_count);
+        c->node_count += root == s;
+    }
+    for (int s = 0; s < 4 * c->copy_count; s++)
+        if (embi_root(c->slot, s) == s) c->weak += embi_max(0, 1 - most[s] / (EMBI_CAGE_WEAK * mean));
+    embi_free(c->m, most, 4 * c->copy_count, sizeof *most);
+    return 1;
+}
+
+/* volume of a lattice tet as it stands */
+static embipc_real embi_lattice_volume(const embi_caging *c, int tet)
+{
+    embipc_real X[12];
+    int v[4];
+    if (!embi_lattice_gather(c, tet, v, X)) return 0;
+    return embi_tet_det(X, X + 3, X + 6, X + 9) / 6;
+}
+
+/* Everything, for the lattice as it stands: cuts, winding, pieces, nodes. c->faulty tells that the result is
+ * none: some decision was up to rounding, or the solid is not all there. */
+static embipc_result embi_cage_fill(embi_caging *c, int moments)
+{
+    embipc_real held = 0;
+    c->faulty = 0;
+    if (!embi_cut_surface(c) || !embi_cage_winding(c, c->pocket) || !embi_cage_full_tets(c))
+        return EMBIPC_ERR_MEMORY;
+    if (c->faulty) return EMBIPC_OK;
+    if (!embi_cage_pieces(c, c->pocket, moments)) return EMBIPC_ERR_MEMORY;
+    for (int i = 0; i < c->copy_count; i++)
+        held += c->copy[i].volume * embi_lattice_volume(c, c->copy[i].tet);
+    if (!(embi_abs(held - c->volume) <= 1e-9 * c->volume)) c->faulty = 1;
+    if (c->faulty) return EMBIPC_OK;
+    return embi_cage_nodes(c) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
 /* ---- The search ---- */
 
-/* The placings of the middle of the body that differ: on a node, or on the middle of an edge along x, y
- * or z. (Corners and centres may change places: the others repeat these.) */
-static const int embi_cage_half[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+/* Where the middle of the body goes, in cells from a corner. The first four leave a body symmetric about the
+ * middle planes of its box a symmetric cage: on a node, or on the middle of an edge along x, y or z (corners
+ * and centres may change places: the others repeat these). The rest are for wishes that those miss. */
+static const embipc_real embi_cage_shift[12][3] = {
+    {0, 0, 0}, {0.5, 0, 0}, {0, 0.5, 0}, {0, 0, 0.5},
+    {0.25, 0.25, 0.25}, {0.11, 0.23, 0.36}, {0.29, 0.08, 0.41}, {0.37, 0.31, 0.06},
+    {0.25, 0, 0}, {0, 0.25, 0}, {0, 0, 0.25}, {0.19, 0.43, 0.14}};
 
 typedef struct embi_cage_choice {
-    embipc_real h, score;
-    int placing, nodes;
+    embipc_real h, score, miss;
+    int placing;
 } embi_cage_choice;
 
-/* Tries all placings at one cell size. Score: volume of the cage over that of the solid, times penalties
- * for missing the wished count (0: no wish) and for nodes that carry next to nothing. Returns the
- * smallest node count seen, in *least. */
-static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int wish, embi_cage_choice *best,
-                                   int *least)
+/* Fills the lattice of cell size h. Where the surface goes through one of its nodes it is made slightly
+ * larger, or if that does not help it is moved a little along one axis, or all. */
+static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int placing, int moments)
 {
-    *least = INT_MAX;
-    for (int p = 0; p < 4; p++) {
-        embipc_real miss, score;
-        embipc_result r = embi_cage_select(c, h, embi_cage_half[p], 0);
-        if (r != EMBIPC_OK) return r;
-        *least = embi_min_int(*least, c->node_count);
-        miss = wish > 0 ? embi_abs((embipc_real)(c->node_count - wish)) / wish : 0.0;
-        score = c->tet_count * h * h * h / 12 / c->volume;
-        score *= 1 + 4 * miss + (miss > 0.2 ? 1000 * miss : 0);
-        score *= 1 + 4 * (embipc_real)c->weak_count / c->node_count;
-        if (best->nodes && !(score < best->score)) continue;
-        best->h = h;
-        best->score = score;
-        best->placing = p;
-        best->nodes = c->node_count;
+    for (int attempt = 0; attempt < 6; attempt++) {
+        embipc_real shift[3];
+        embipc_result r;
+        for (int k = 0; k < 3; k++)
+            shift[k] = embi_cage_shift[placing][k] + (attempt == 2 + k || attempt == 5 ? 0.03 + 0.01 * k : 0.0);
+        r = embi_lattice_place(c, attempt ? h * (1 + 1e-6) : h, shift);
+        if (r == EMBIPC_OK) r = embi_cage_fill(c, moments);
+        if (r != EMBIPC_OK || !c->faulty) return r;
     }
     return EMBIPC_OK;
 }
 
-/* coarse to fine in steps of 15 %, then 3 % steps round the best */
+/* Tries one lattice. Score: volume of the cage over that of the solid, times penalties for missing the
+ * wished count (0: no wish) and for weak nodes. Returns the node count in *count, 0 for none. */
+static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int placing, int wish,
+                                   embi_cage_choice *best, int *count)
+{
+    embipc_real miss, score;
+    embipc_result r = embi_cage_fill_lattice(c, h, placing, 0);
+    *count = 0;
+    if (r != EMBIPC_OK || c->faulty) return r;
+    *count = c->node_count;
+    miss = wish > 0 ? embi_abs((embipc_real)(c->node_count - wish)) / wish : 0.0;
+    score = c->copy_count * c->h * c->h * c->h / 12 / c->volume;
+    score *= 1 + 4 * miss + (miss > EMBI_CAGE_MISS ? 1000 * miss : 0);
+    score *= 1 + 4 * c->weak / c->node_count;
+    if (best->h > 0 && !(score < best->score)) return r;
+    best->h = h;
+    best->score = score;
+    best->miss = miss;
+    best->placing = placing;
+    return r;
+}
+
+/* Coarse to fine until the count is well past the wish, in small steps round the best, and where that misses
+ * the wish with placings that break the symmetry. Large surfaces are tried less often. */
 static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice *best)
 {
     embipc_result r = EMBIPC_OK;
     embipc_real longest = 0, middle;
-    int least = 0;
-    memset(best, 0, sizeof *best);
+    int large = c->tri_count > 100000, least = 0, count;
     for (int k = 0; k < 3; k++) longest = embi_max(longest, c->hi[k] - c->lo[k]);
-    for (embipc_real h = 2 * longest; r == EMBIPC_OK && least <= wish + wish / 2; h *= 0.85)
-        r = embi_cage_try(c, h, wish, best, &least);
-    if (!best->nodes) return r;   /* a lattice too fine for us ends the search, with what was found before */
+    for (embipc_real h = 2 * longest; r == EMBIPC_OK && least <= wish + wish / 2 &&
+         c->volume < wish * h * h * h; h *= large ? 0.8 : 0.85) {
+        least = INT_MAX;
+        for (int p = 0; p < (large ? 1 : 4) && r == EMBIPC_OK; p++) {
+            r = embi_cage_try(c, h, p, wish, best, &count);
+            if (count) least = embi_min_int(least, count);
+        }
+        if (least == INT_MAX) least = 0;
+    }
+    if (r == EMBIPC_ERR_ARGUMENT && best->h > 0) r = EMBIPC_OK;   /* a lattice too fine ends the search */
     middle = best->h;
-    for (int i = -5; i <= 5; i++)
-        if (i != 0 && embi_cage_try(c, middle * pow(0.97, i), wish, best, &least) == EMBIPC_ERR_MEMORY)
-            return EMBIPC_ERR_MEMORY;
-    return r == EMBIPC_ERR_MEMORY ? r : EMBIPC_OK;
+    for (int stage = 0; stage < 2 && r == EMBIPC_OK && middle > 0; stage++) {
+        int from = stage ? 4 : 0, to = stage ? 12 : 4, steps = stage ? 6 : large ? 2 : 5;
+        if (stage && (best->miss <= EMBI_CAGE_MISS || large)) break;
+        for (int i = -steps; i <= steps; i++)
+            for (int p = from; p < to && r != EMBIPC_ERR_MEMORY; p++)
+                if (i != 0 || p != best->placing)
+                    r = embi_cage_try(c, middle * pow(large ? 0.93 : stage ? 0.94 : 0.97, i), p, wish, best,
+                                      &count);
+        if (r == EMBIPC_ERR_ARGUMENT) r = EMBIPC_OK;
+    }
+    return r;
 }
 
 /* ---- Tightening ---- */
@@ -5320,194 +6089,296 @@ static embipc_real embi_tet_angle(const embipc_real X[12])
     return acos(embi_min(largest, 1)) * (180 / 3.14159265358979323846);
 }
 
-/* Does the surface come through the face f of the cage, seen just outside of it: inside the flat tet on the
- * face, with its tip above the middle? */
-static int embi_face_crossed(const embi_caging *c, const int *f)
-{
-    embipc_real X[12], lo[3], hi[3], u[3], v[3], n[3], tlo[3], thi[3], W[3][4], length;
-    embi_barycentric b;
-    for (int i = 0; i < 3; i++) embi_copy(X + 3 * i, c->node + 3 * (size_t)f[i]);
-    embi_sub(u, X + 3, X);
-    embi_sub(v, X + 6, X);
-    embi_cross(n, u, v);
-    length = embi_norm(n);
-    for (int k = 0; k < 3; k++)
-        X[9 + k] = (X[k] + X[3 + k] + X[6 + k]) / 3 + 0.02 * n[k] / sqrt(length > 0 ? length : 1);
-    if (!embi_barycentric_init(&b, X)) return 1;
-    embi_box_points(lo, hi, X, 4);
-    for (int t = 0; t < c->tri_count; t++) {
-        embi_box_indexed(tlo, thi, c->x, c->tri + 3 * t, 3);
-        if (!embi_boxes_meet(lo, hi, tlo, thi)) continue;
-        for (int i = 0; i < 3; i++) embi_barycentric_at(W[i], &b, c->x + 3 * (size_t)c->tri[3 * t + i]);
-        if (embi_triangle_reaches((const embipc_real (*)[4])W, EMBI_CAGE_DEPTH)) return 1;
-    }
-    return 0;
-}
-
-/* What tightening needs besides: the solid tet by tet, the outer faces, and per node where it came from,
- * how it would go, how much of that it may, and whether it is in the way. */
+/* Per lattice node where it came from, how it would go, how much of that it may, and whether it is in the
+ * way; per lattice tet how many copies it had before, and has now. */
 typedef struct embi_tightening {
-    embipc_real *volume, *moment, *from, *way, *share;
-    int *face, *bad, *moved;
-    int volume_cap, moment_cap, from_cap, way_cap, share_cap, face_cap, bad_cap, moved_cap, face_count;
+    embipc_real *from, *way, *share;
+    unsigned char *bad;
+    int *had, *has, *kept;           /* kept: the tets that had some */
+    int kept_count, copies, nodes;
+    int from_cap, way_cap, share_cap, bad_cap, had_cap, has_cap, kept_cap;
 } embi_tightening;
-
-/* which part of the way from p by `way` is free of the surface, a little less where it is not all */
-static embipc_real embi_way_free(const embi_caging *c, const embipc_real p[3], const embipc_real way[3])
-{
-    embipc_real share = 1;
-    for (int t = 0; t < c->tri_count; t++) {   /* p + s way = a + u (b - a) + w (d - a) */
-        const embipc_real *a = c->x + 3 * (size_t)c->tri[3 * t];
-        embipc_real D[9], r[3], n[3], det, q, u, w;
-        embi_sub(D, c->x + 3 * (size_t)c->tri[3 * t + 1], a);
-        embi_sub(D + 3, c->x + 3 * (size_t)c->tri[3 * t + 2], a);
-        embi_sub(r, p, a);
-        embi_cross(n, D, D + 3);
-        det = -embi_dot(n, way);
-        q = embi_dot(n, r);
-        if (det == 0 || q / det < 0 || q / det >= share) continue;
-        embi_cross(D + 6, way, r);
-        u = -embi_dot(D + 3, D + 6) / det;
-        w = embi_dot(D, D + 6) / det;
-        if (u >= -1e-9 && w >= -1e-9 && u + w <= 1 + 1e-9) share = q / det;
-    }
-    return share < 1 ? 0.99 * share : share;
-}
-
-/* way = from the outer nodes to the centroid of the solid in the tets round them; 0 for inner nodes */
-static void embi_tighten_aim(const embi_caging *c, embi_tightening *s)
-{
-    memset(s->share, 0, (size_t)c->node_count * sizeof *s->share);
-    memset(s->way, 0, 3 * (size_t)c->node_count * sizeof *s->way);
-    for (int t = 0; t < c->tet_count; t++) {
-        embipc_real first[3] = {0, 0, 0};
-        const int *v = c->tet + 4 * t;
-        for (int i = 0; i < 16; i++)
-            embi_axpy(first, s->moment[10 * (size_t)t + (size_t)embi_moment_index[i]],
-                      c->node + 3 * (size_t)v[i % 4]);
-        for (int i = 0; i < 4; i++) {
-            s->share[v[i]] += s->volume[t];
-            embi_add(s->way + 3 * (size_t)v[i], s->way + 3 * (size_t)v[i], first);
-        }
-    }
-    for (int i = 0; i < c->node_count; i++) {
-        embipc_real *w = s->way + 3 * (size_t)i, *x = c->node + 3 * (size_t)i;
-        for (int k = 0; k < 3; k++) w[k] = s->share[i] > 0 ? w[k] / s->share[i] - x[k] : 0.0;
-        embi_copy(s->from + 3 * (size_t)i, x);
-        s->share[i] = 0;
-    }
-    for (int i = 0; i < 3 * s->face_count; i++) s->share[s->face[i]] = 1;
-    for (int i = 0; i < c->node_count; i++)
-        if (s->share[i] > 0) s->share[i] = embi_way_free(c, s->from + 3 * (size_t)i, s->way + 3 * (size_t)i);
-}
-
-/* The nodes that must go less far: those of outer faces that the surface comes through and of tets with a
- * small angle. Only what moved since the last time is looked at. */
-static void embi_tighten_find_bad(const embi_caging *c, embi_tightening *s)
-{
-    memset(s->bad, 0, (size_t)c->node_count * sizeof *s->bad);
-    for (int f = 0; f < s->face_count; f++) {
-        const int *v = s->face + 3 * f;
-        if ((s->moved[v[0]] || s->moved[v[1]] || s->moved[v[2]]) && embi_face_crossed(c, v))
-            s->bad[v[0]] = s->bad[v[1]] = s->bad[v[2]] = 1;
-    }
-    for (int t = 0; t < c->tet_count; t++) {
-        const int *v = c->tet + 4 * t;
-        embipc_real X[12];
-        if (!(s->moved[v[0]] || s->moved[v[1]] || s->moved[v[2]] || s->moved[v[3]])) continue;
-        embi_tet_gather(X, c->node, v);
-        if (!(embi_tet_angle(X) >= EMBI_CAGE_ANGLE))
-            for (int i = 0; i < 4; i++) s->bad[v[i]] = 1;
-    }
-}
-
-/* One round: all outer nodes go at once, up to the surface; the bad ones then go back by 15 % of their
- * way again and again (in the end by all of it) until there are none. */
-static void embi_tighten_round(embi_caging *c, embi_tightening *s)
-{
-    int any = 1;
-    for (int i = 0; i < c->node_count; i++) s->moved[i] = s->share[i] > 0;
-    for (int attempt = 0; any; attempt++) {
-        for (int i = 0; i < c->node_count; i++) {
-            embi_copy(c->node + 3 * (size_t)i, s->from + 3 * (size_t)i);
-            embi_axpy(c->node + 3 * (size_t)i, s->share[i], s->way + 3 * (size_t)i);
-        }
-        embi_tighten_find_bad(c, s);
-        any = 0;
-        for (int i = 0; i < c->node_count; i++) {
-            s->moved[i] = s->bad[i] && s->share[i] > 0;
-            if (!s->moved[i]) continue;
-            s->share[i] = attempt < 30 ? s->share[i] * 0.85 : 0.0;
-            any = 1;
-        }
-    }
-}
-
-/* all vertices in tets, all of the solid in tets, and some of it in each; fills s->volume and s->moment.
- * Returns 1 or 0, or -1 without memory. */
-static int embi_cage_holds(embi_caging *c, embi_tightening *s)
-{
-    embipc_real held, *w = (embipc_real *)embi_alloc(c->m, 4 * c->vertex_count, sizeof *w);
-    int *tet = (int *)embi_alloc(c->m, c->vertex_count, sizeof *tet);
-    embipc_result r = EMBIPC_ERR_MEMORY;
-    if (w && tet)
-        r = embi_embed(c->m, c->node, c->node_count, c->tet, c->tet_count, c->x, c->vertex_count, tet, w,
-                       NULL);
-    embi_free(c->m, w, 4 * c->vertex_count, sizeof *w);
-    embi_free(c->m, tet, c->vertex_count, sizeof *tet);
-    if (r != EMBIPC_OK) return r == EMBIPC_ERR_MEMORY ? -1 : 0;
-    held = embi_solid_in_tets(c->m, c->node, c->tet, c->tet_count, c->x, c->vertex_count, c->tri,
-                              c->tri_count, s->volume, s->moment);
-    if (held < 0) return -1;
-    for (int t = 0; t < c->tet_count; t++)
-        if (!(s->volume[t] > 0)) return 0;
-    return embi_abs(held - c->volume) <= 1e-8 * c->volume;
-}
 
 static void embi_tightening_release(embi_memory *m, embi_tightening *s)
 {
-    EMBI_RELEASE(m, s->volume, s->volume_cap);
-    EMBI_RELEASE(m, s->moment, s->moment_cap);
     EMBI_RELEASE(m, s->from, s->from_cap);
     EMBI_RELEASE(m, s->way, s->way_cap);
     EMBI_RELEASE(m, s->share, s->share_cap);
-    EMBI_RELEASE(m, s->face, s->face_cap);
     EMBI_RELEASE(m, s->bad, s->bad_cap);
-    EMBI_RELEASE(m, s->moved, s->moved_cap);
+    EMBI_RELEASE(m, s->had, s->had_cap);
+    EMBI_RELEASE(m, s->has, s->has_cap);
+    EMBI_RELEASE(m, s->kept, s->kept_cap);
 }
 
-/* Checks the cage, and tightens it in rounds as long as it stays one. *good tells whether it was one. */
-static embipc_result embi_cage_tighten(embi_caging *c, int rounds, int *good)
+/* Remembers the copies that there are. */
+static int embi_tighten_begin(embi_caging *c, embi_tightening *s)
+{
+    if (!EMBI_GROW(c->m, embipc_real, s->from, s->from_cap, 3 * c->node_total) ||
+        !EMBI_GROW(c->m, embipc_real, s->way, s->way_cap, 3 * c->node_total) ||
+        !EMBI_GROW(c->m, embipc_real, s->share, s->share_cap, c->node_total) ||
+        !EMBI_GROW(c->m, unsigned char, s->bad, s->bad_cap, c->node_total) ||
+        !EMBI_GROW(c->m, int, s->had, s->had_cap, c->tet_total) ||
+        !EMBI_GROW(c->m, int, s->has, s->has_cap, c->tet_total) ||
+        !EMBI_GROW(c->m, int, s->kept, s->kept_cap, c->copy_count))
+        return 0;
+    s->kept_count = 0;
+    s->copies = c->copy_count;
+    s->nodes = c->node_count;
+    for (int i = 0; i < c->copy_count; i++)
+        if (s->had[c->copy[i].tet]++ == 0) s->kept[s->kept_count++] = c->copy[i].tet;
+    return 1;
+}
+
+/* way = from the nodes outside the solid to the centroid of what is in the tets round them */
+static void embi_tighten_aim(const embi_caging *c, embi_tightening *s)
+{
+    int v[4];
+    memcpy(s->from, c->place, 3 * (size_t)c->node_total * sizeof *s->from);
+    memset(s->share, 0, (size_t)c->node_total * sizeof *s->share);
+    memset(s->way, 0, 3 * (size_t)c->node_total * sizeof *s->way);
+    for (int t = 0; t < c->copy_count; t++) {
+        const embi_tet_copy *copy = &c->copy[t];
+        embipc_real first[3] = {0, 0, 0}, V = embi_lattice_volume(c, copy->tet);
+        (void)embi_lattice_tet(c, copy->tet, v);
+        for (int i = 0; i < 16; i++)
+            embi_axpy(first, V * copy->moment[embi_moment_index[i]], c->place + 3 * (size_t)v[i % 4]);
+        for (int i = 0; i < 4; i++) {
+            s->share[v[i]] += V * copy->volume;
+            embi_add(s->way + 3 * (size_t)v[i], s->way + 3 * (size_t)v[i], first);
+        }
+    }
+    for (int i = 0; i < c->node_total; i++) {
+        embipc_real *w = s->way + 3 * (size_t)i, solid = s->share[i];
+        s->share[i] = solid > 0 && c->wind[i] <= 0 ? 1 : 0;
+        for (int k = 0; k < 3; k++) w[k] = s->share[i] > 0 ? w[k] / solid - c->place[3 * i + k] : 0.0;
+    }
+}
+
+/* Marks the nodes that must go less far: of tets with more copies than before, and of those with a small
+ * angle. Returns how many of them can. */
+static int embi_tighten_find_bad(const embi_caging *c, embi_tightening *s)
+{
+    int count = 0, v[4];
+    memset(s->bad, c->faulty, (size_t)c->node_total);
+    for (int i = 0; i < c->copy_count; i++) s->has[c->copy[i].tet] = 0;
+    for (int i = 0; i < c->copy_count && !c->faulty; i++) {
+        int tet = c->copy[i].tet;
+        if (++s->has[tet] <= s->had[tet]) continue;
+        (void)embi_lattice_tet(c, tet, v);
+        for (int k = 0; k < 4; k++) s->bad[v[k]] = 1;
+    }
+    for (int i = 0; i < s->kept_count; i++) {
+        embipc_real X[12];
+        if (!embi_lattice_gather(c, s->kept[i], v, X) || embi_tet_angle(X) >= EMBI_CAGE_ANGLE) continue;
+        for (int k = 0; k < 4; k++) s->bad[v[k]] = 1;
+    }
+    for (int i = 0; i < c->node_total; i++) count += s->bad[i] && s->share[i] > 0;
+    return count;
+}
+
+/* One round: all nodes outside go at once; the bad ones then go back by part of their way, again and again,
+ * until there are none. *done tells whether that came out as a cage with no new tets or nodes. It may have lost
+ * some that held next to nothing, if they are few. */
+static embipc_result embi_tighten_round(embi_caging *c, embi_tightening *s, int attempts, int *done)
+{
+    *done = 0;
+    for (int attempt = 0; attempt < attempts; attempt++) {
+        embipc_result r;
+        int bad;
+        for (int i = 0; i < c->node_total; i++) {
+            embi_copy(c->place + 3 * (size_t)i, s->from + 3 * (size_t)i);
+            embi_axpy(c->place + 3 * (size_t)i, s->share[i], s->way + 3 * (size_t)i);
+        }
+        if ((r = embi_cage_fill(c, 0)) != EMBIPC_OK) return r;
+        bad = embi_tighten_find_bad(c, s);
+        *done = !bad && !c->faulty && c->copy_count <= s->copies && c->node_count <= s->nodes &&
+                10 * c->node_count >= 9 * s->nodes;
+        if (!bad) return EMBIPC_OK;
+        for (int i = 0; i < c->node_total; i++)
+            if (s->bad[i]) s->share[i] *= attempt < 3 * attempts / 4 ? 0.8 : 0.4;
+    }
+    return EMBIPC_OK;
+}
+
+/* Tightens the filled lattice in rounds, as long as they succeed; leaves it filled, with moments. */
+static embipc_result embi_cage_tighten(embi_caging *c)
 {
     embi_tightening s;
-    embipc_result r = EMBIPC_ERR_MEMORY;
+    embipc_result r = EMBIPC_OK;
+    int large = c->tri_count > 100000, done = 1;
     memset(&s, 0, sizeof s);
-    *good = -1;
-    if (EMBI_GROW(c->m, embipc_real, s.volume, s.volume_cap, c->tet_count) &&
-        EMBI_GROW(c->m, embipc_real, s.moment, s.moment_cap, 10 * c->tet_count) &&
-        EMBI_GROW(c->m, embipc_real, s.from, s.from_cap, 3 * c->node_count) &&
-        EMBI_GROW(c->m, embipc_real, s.way, s.way_cap, 3 * c->node_count) &&
-        EMBI_GROW(c->m, embipc_real, s.share, s.share_cap, c->node_count) &&
-        EMBI_GROW(c->m, int, s.bad, s.bad_cap, c->node_count) &&
-        EMBI_GROW(c->m, int, s.moved, s.moved_cap, c->node_count) &&
-        embi_tets_boundary(c->m, c->tet, c->tet_count, &s.face, &s.face_cap, &s.face_count) == EMBIPC_OK)
-        *good = embi_cage_holds(c, &s);
-    for (int i = 0; i < rounds && *good == 1; i++) {
-        int holds;
+    if (!embi_tighten_begin(c, &s)) r = EMBIPC_ERR_MEMORY;
+    for (int round = 0; round < (large ? 1 : 4) && done && r == EMBIPC_OK; round++) {
         embi_tighten_aim(c, &s);
-        embi_tighten_round(c, &s);
-        holds = embi_cage_holds(c, &s);
-        if (holds < 0) *good = -1;
-        if (holds == 1) continue;
-        memcpy(c->node, s.from, 3 * (size_t)c->node_count * sizeof *c->node);
-        break;
+        r = embi_tighten_round(c, &s, large ? 12 : 32, &done);
+        if (!done) memcpy(c->place, s.from, 3 * (size_t)c->node_total * sizeof *c->place);
+        if (r == EMBIPC_OK) r = embi_cage_fill(c, 1);
     }
-    if (*good >= 0) r = EMBIPC_OK;
     embi_tightening_release(c->m, &s);
     return r;
 }
 
-/* ---- One tet ---- */
+/* ---- The cage itself ---- */
+
+/* room for a cage of its counts; what there is of it is freed with the cage */
+static embipc_result embi_cage_alloc(embi_caging *c, embipc_cage *cage, int nodes, int tets)
+{
+    cage->hooks = c->m->hooks;
+    cage->node_count = nodes;
+    cage->tet_count = tets;
+    cage->vertex_count = c->vertex_count;
+    cage->x = (embipc_real *)embi_alloc(c->m, 3 * nodes, sizeof *cage->x);
+    cage->tets = (int *)embi_alloc(c->m, 4 * tets, sizeof *cage->tets);
+    cage->tet_volume = (embipc_real *)embi_alloc(c->m, tets, sizeof *cage->tet_volume);
+    cage->tet_moment = (embipc_real *)embi_alloc(c->m, 10 * tets, sizeof *cage->tet_moment);
+    cage->vertex_tet = (int *)embi_alloc(c->m, c->vertex_count, sizeof *cage->vertex_tet);
+    cage->vertex_weight = (embipc_real *)embi_alloc(c->m, 4 * c->vertex_count, sizeof *cage->vertex_weight);
+    if (!cage->x || !cage->tets || !cage->tet_volume || !cage->tet_moment || !cage->vertex_tet ||
+        !cage->vertex_weight)
+        return EMBIPC_ERR_MEMORY;
+    return EMBIPC_OK;
+}
+
+/* The copy that holds each vertex: of those that its triangles have cuts of, the one it lies deepest in.
+ * vertex_weight[4*v] holds the depth until embi_cage_measure. */
+static int embi_cage_tie(const embi_caging *c, embipc_cage *cage)
+{
+    for (int i = 0; i < c->vertex_count; i++) cage->vertex_tet[i] = -1;
+    for (int i = 0; i < c->touched_count; i++) {
+        embi_barycentric b;
+        embipc_real X[12], w[4];
+        int v[4];
+        if (!embi_lattice_gather(c, c->touched[i], v, X) || !embi_barycentric_init(&b, X)) return 0;
+        for (int s = c->range[i]; s < c->range[i + 1]; s++) {
+            const embi_cut *cut = &c->cut[c->order[s]];
+            for (int k = 0; cut->copy >= 0 && k < 3; k++) {
+                int vertex = c->tri[3 * cut->tri + k];
+                embipc_real depth, *best = cage->vertex_weight + 4 * (size_t)vertex;
+                embi_barycentric_at(w, &b, c->x + 3 * (size_t)vertex);
+                depth = embi_min4(w);
+                if (cage->vertex_tet[vertex] >= 0 && !(depth > *best)) continue;
+                *best = depth;
+                cage->vertex_tet[vertex] = cut->copy;
+            }
+        }
+    }
+    for (int i = 0; i < c->vertex_count; i++)
+        if (cage->vertex_tet[i] < 0 || cage->vertex_weight[4 * (size_t)i] < -EMBI_INSIDE_TOLERANCE) return 0;
+    return 1;
+}
+
+/* The cage from a filled lattice. */
+static embipc_result embi_cage_extract(embi_caging *c, embipc_cage *cage)
+{
+    int n = 0, v[4], *number;
+    embipc_result r = embi_cage_alloc(c, cage, c->node_count, c->copy_count);
+    if (r != EMBIPC_OK) return r;
+    if (!EMBI_GROW(c->m, int, c->queue, c->queue_cap, 4 * c->copy_count)) return EMBIPC_ERR_MEMORY;
+    number = c->queue;
+    for (int s = 0; s < 4 * c->copy_count; s++) {
+        int root = embi_root(c->slot, s);
+        (void)embi_lattice_tet(c, c->copy[s / 4].tet, v);
+        if (root == s) {
+            embi_copy(cage->x + 3 * (size_t)n, c->place + 3 * (size_t)v[s % 4]);
+            number[s] = n++;
+        }
+        cage->tets[s] = number[root];
+    }
+    for (int i = 0; i < c->copy_count; i++) {
+        embipc_real V = embi_lattice_volume(c, c->copy[i].tet);
+        cage->tet_volume[i] = V * c->copy[i].volume;
+        for (int k = 0; k < 10; k++) cage->tet_moment[10 * (size_t)i + (size_t)k] = V * c->copy[i].moment[k];
+        cage->copies += i > 0 && c->copy[i].tet == c->copy[i - 1].tet;
+    }
+    cage->cell_size = c->h;
+    return embi_cage_tie(c, cage) ? EMBIPC_OK : EMBIPC_ERR_OUTSIDE;
+}
+
+/* Weights of the vertices, quality of the tets, and volumes that sum up to the solid's. */
+static void embi_cage_measure(const embi_caging *c, embipc_cage *cage)
+{
+    embipc_real held = 0, X[12];
+    cage->worst_angle = 180;
+    for (int t = 0; t < cage->tet_count; t++) {
+        embi_tet_gather(X, cage->x, cage->tets + 4 * t);
+        cage->volume += embi_tet_det(X, X + 3, X + 6, X + 9) / 6;
+        cage->worst_angle = embi_min(cage->worst_angle, embi_tet_angle(X));
+        held += cage->tet_volume[t];
+    }
+    for (int t = 0; t < cage->tet_count; t++) {
+        embipc_real *m = cage->tet_moment + 10 * (size_t)t;
+        cage->tet_volume[t] *= c->volume / held;
+        for (int k = 0; k < 10; k++) m[k] *= c->volume / held;
+        embi_moment_project(m);
+    }
+    for (int i = 0; i < cage->vertex_count; i++) {
+        embipc_real *w = cage->vertex_weight + 4 * (size_t)i;
+        embi_tet_gather(X, cage->x, cage->tets + 4 * cage->vertex_tet[i]);
+        (void)embi_tet_weights(X, c->x + 3 * (size_t)i, w);
+        if (embi_min4(w) < 0) embi_clamp_weights(w, X, c->x + 3 * (size_t)i);
+    }
+}
+
+/* ---- Separate parts, and one tet for each ---- */
+
+/* Which pieces of solid a surface bounds: an outward shell with the cavities in it. */
+typedef struct embi_parts {
+    int *label;              /* per triangle: its part, 0 to count - 1 */
+    int count;
+    embipc_real *volume;     /* scratch, per triangle: six times the volume of the shell it stands for */
+} embi_parts;
+
+static void embi_parts_release(embi_caging *c, embi_parts *s)
+{
+    embi_free(c->m, s->label, c->tri_count, sizeof *s->label);
+    embi_free(c->m, s->volume, c->tri_count, sizeof *s->volume);
+}
+
+/* the shell, by its root, that the cavity with triangle t lies in: the smallest outward one round it */
+static int embi_parts_around(const embi_caging *c, const embi_parts *s, int *root, int t)
+{
+    int best = t;
+    const embipc_real *p = c->x + 3 * (size_t)c->tri[3 * t];
+    for (int i = 0; i < c->tri_count; i++) {
+        embipc_real turns = 0;
+        if (root[i] != i || !(s->volume[i] > 0) || (best != t && s->volume[i] >= s->volume[best])) continue;
+        for (int j = 0; j < c->tri_count; j++)
+            if (root[j] == i)
+                turns += embi_solid_angle(p, c->x + 3 * (size_t)c->tri[3 * j],
+                                          c->x + 3 * (size_t)c->tri[3 * j + 1],
+                                          c->x + 3 * (size_t)c->tri[3 * j + 2]);
+        if (turns > 2 * 3.14159265358979323846) best = i;
+    }
+    return best;
+}
+
+static int embi_parts_find(embi_caging *c, embi_parts *s)
+{
+    embipc_real o[3];
+    int *root = (int *)embi_alloc(c->m, c->tri_count, sizeof *root), n = c->tri_count;
+    s->count = 0;
+    s->label = (int *)embi_alloc(c->m, n, sizeof *s->label);
+    s->volume = (embipc_real *)embi_alloc(c->m, n, sizeof *s->volume);
+    if (root && s->label && s->volume) {
+        for (int k = 0; k < 3; k++) o[k] = c->lo[k] + (c->hi[k] - c->lo[k]) / 2;
+        for (int t = 0; t < n; t++) root[t] = t;
+        for (int h = 0; h < 3 * n; h++) embi_join(root, h / 3, c->beside[h]);
+        for (int t = 0; t < n; t++) {
+            const int *v = c->tri + 3 * t;
+            root[t] = embi_root(root, t);
+            s->volume[root[t]] += embi_tet_det(o, c->x + 3 * (size_t)v[0], c->x + 3 * (size_t)v[1],
+                                               c->x + 3 * (size_t)v[2]);
+        }
+        for (int t = 0; t < n; t++)
+            if (root[t] == t && s->volume[t] > 0) s->label[t] = s->count++;
+        for (int t = 0; t < n; t++)
+            if (root[t] == t && !(s->volume[t] > 0)) s->label[t] = s->label[embi_parts_around(c, s, root, t)];
+        for (int t = 0; t < n; t++) s->label[t] = s->label[root[t]];
+    }
+    n = root && s->label && s->volume;
+    embi_free(c->m, root, c->tri_count, sizeof *root);
+    return n;
+}
 
 /* X = the tet with outer normals n[4], those of a regular tet, closely round the points, in coordinates
  * divided by size[]; returns its inradius there. With d_j = max n_j . p, sum n_j = 0 and sum n_j n_j^T =
@@ -5531,20 +6402,20 @@ static embipc_real embi_tet_round(embipc_real X[12], const embipc_real n[12], co
     return total / 4;
 }
 
-/* One tet round the surface. Its shape is regular in coordinates in which the bounding box is a cube; sides
- * of the box below a third of the longest count as a third of it. Of some seventy ways to turn it (a face
- * towards each side of the box, twisted in steps of 10 degrees; or a face towards corners) the smallest is
- * taken. */
-static embipc_result embi_cage_one_tet(embi_caging *c)
+/* best[12] = one tet round the points. Its shape is regular in coordinates in which their bounding box is a
+ * cube; sides of the box below a third of the longest count as a third of it. Of some seventy ways to turn
+ * it (a face towards each side of the box, twisted in steps of 10 degrees; or a face towards corners) the
+ * smallest is taken. */
+static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, int count)
 {
     static const embipc_real corner[12] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
-    embipc_real o[3], size[3], longest = 0, least = EMBI_HUGE, X[12], n[12], root3 = sqrt((embipc_real)3);
-    if (!EMBI_GROW(c->m, embipc_real, c->node, c->node_cap, 12)) return EMBIPC_ERR_MEMORY;
-    if (!EMBI_GROW(c->m, int, c->tet, c->tet_cap, 4)) return EMBIPC_ERR_MEMORY;
-    for (int k = 0; k < 3; k++) longest = embi_max(longest, (c->hi[k] - c->lo[k]) / 2);
+    embipc_real lo[3], hi[3], o[3], size[3], longest = 0, least = EMBI_HUGE, X[12], n[12];
+    embipc_real root3 = sqrt((embipc_real)3);
+    embi_box_points(lo, hi, x, count);
+    for (int k = 0; k < 3; k++) longest = embi_max(longest, (hi[k] - lo[k]) / 2);
     for (int k = 0; k < 3; k++) {
-        o[k] = c->lo[k] + (c->hi[k] - c->lo[k]) / 2;
-        size[k] = embi_max((c->hi[k] - c->lo[k]) / 2, longest / 3);
+        o[k] = lo[k] + (hi[k] - lo[k]) / 2;
+        size[k] = embi_max((hi[k] - lo[k]) / 2, longest / 3);
     }
     for (int way = 0; way < 74; way++) {
         embipc_real axis[3] = {0, 0, 0}, turn[3], twist[3] = {0, 0, 0}, R[9], S[9], T[9], r;
@@ -5561,65 +6432,165 @@ static embipc_result embi_cage_one_tet(embi_caging *c)
             embi_m3_mulv(n + 3 * i, T, corner + 3 * i);
             embi_scale(n + 3 * i, 1 / root3, n + 3 * i);
         }
-        r = embi_tet_round(X, n, c->x, c->vertex_count, o, size);
+        r = embi_tet_round(X, n, x, count, o, size);
         if (!(r < least)) continue;
         least = r;
-        memcpy(c->node, X, sizeof X);
+        memcpy(best, X, sizeof X);
     }
-    for (int i = 0; i < 4; i++) c->tet[i] = i;
-    c->node_count = 4;
-    c->tet_count = 1;
-    c->h = 0;
-    return EMBIPC_OK;
+}
+
+/* Gathers part `part` (-1: everything): its vertices into x, its triangles, with their own numbers, into tri;
+ * vertex_tet of its vertices becomes `tet`. Returns the number of triangles. */
+static int embi_parts_gather(const embi_caging *c, const embi_parts *s, int part, int tet, embipc_real *x,
+                             int *vertex_count, int *tri, int *number, int *vertex_tet)
+{
+    int n = 0;
+    *vertex_count = 0;
+    for (int i = 0; i < c->vertex_count; i++) number[i] = -1;
+    for (int t = 0; t < c->tri_count; t++) {
+        if (part >= 0 && s->label[t] != part) continue;
+        for (int k = 0; k < 3; k++) {
+            int v = c->tri[3 * t + k];
+            if (number[v] < 0) {
+                embi_copy(x + 3 * (size_t)*vertex_count, c->x + 3 * (size_t)v);
+                number[v] = (*vertex_count)++;
+            }
+            vertex_tet[v] = tet;
+            tri[3 * n + k] = number[v];
+        }
+        n++;
+    }
+    return n;
+}
+
+/* One tet round everything, or one round each part. */
+static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int each, embipc_cage *cage)
+{
+    int count = each ? s->count : 1, n, nv;
+    embipc_real *x = (embipc_real *)embi_alloc(c->m, 3 * c->vertex_count, sizeof *x), held = 0;
+    int *tri = (int *)embi_alloc(c->m, 3 * c->tri_count, sizeof *tri);
+    int *number = (int *)embi_alloc(c->m, c->vertex_count, sizeof *number);
+    embipc_result r = embi_cage_alloc(c, cage, 4 * count, count);
+    if (!x || !tri || !number) r = EMBIPC_ERR_MEMORY;
+    for (int i = 0; i < 4 * count && r == EMBIPC_OK; i++) cage->tets[i] = i;
+    for (int i = 0; i < count && r == EMBIPC_OK && held >= 0; i++) {
+        n = embi_parts_gather(c, s, each ? i : -1, i, x, &nv, tri, number, cage->vertex_tet);
+        embi_tet_round_points(cage->x + 12 * (size_t)i, x, nv);
+        held = embi_solid_in_tets(c->m, cage->x, cage->tets + 4 * (size_t)i, 1, x, nv, tri, n,
+                                  cage->tet_volume + i, cage->tet_moment + 10 * (size_t)i);
+    }
+    if (held < 0) r = EMBIPC_ERR_MEMORY;
+    embi_free(c->m, x, 3 * c->vertex_count, sizeof *x);
+    embi_free(c->m, tri, 3 * c->tri_count, sizeof *tri);
+    embi_free(c->m, number, c->vertex_count, sizeof *number);
+    return r;
 }
 
 /* ---- The whole ---- */
 
-/* the lattice of the def, selected, checked and tightened; if rounding made the check fail, once more
- * with the tets that the surface only touches */
-static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_def *def, embipc_error *e)
+static void embi_caging_release(embi_caging *c)
 {
-    embi_cage_choice best;
-    int good = 0, least;
-    embipc_result r;
-    memset(&best, 0, sizeof best);
-    if (def->cell_size > 0) r = embi_cage_try(c, def->cell_size, 0, &best, &least);
-    else r = embi_cage_search(c, def->nodes, &best);
-    if (r == EMBIPC_ERR_ARGUMENT || (r == EMBIPC_OK && !best.nodes))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the wished cage needs a lattice of more than %d cells: ask "
-                         "for fewer nodes or a larger cell", EMBI_CAGE_MAX_CELLS);
-    for (int touched = 0; r == EMBIPC_OK && !good && touched < 2; touched++) {
-        r = embi_cage_select(c, best.h, embi_cage_half[best.placing], touched);
-        if (r == EMBIPC_OK) r = embi_cage_extract(c);
-        if (r == EMBIPC_OK) r = embi_cage_tighten(c, def->tighten ? 5 : 0, &good);
-    }
-    if (r == EMBIPC_ERR_MEMORY) return embi_fail_memory(e);
-    if (r == EMBIPC_OK && !good)
-        return embi_fail(e, EMBIPC_ERR_OUTSIDE, "no tets of the lattice hold the solid: does the surface "
-                         "cross itself?");
-    return r;
+    EMBI_RELEASE(c->m, c->beside, c->beside_cap);
+    EMBI_RELEASE(c->m, c->place, c->place_cap);
+    EMBI_RELEASE(c->m, c->wind, c->wind_cap);
+    EMBI_RELEASE(c->m, c->seen, c->seen_cap);
+    EMBI_RELEASE(c->m, c->home, c->home_cap);
+    EMBI_RELEASE(c->m, c->first, c->first_cap);
+    EMBI_RELEASE(c->m, c->cut, c->cut_cap);
+    EMBI_RELEASE(c->m, c->touch, c->touch_cap);
+    EMBI_RELEASE(c->m, c->touched, c->touched_cap);
+    EMBI_RELEASE(c->m, c->range, c->range_cap);
+    EMBI_RELEASE(c->m, c->order, c->order_cap);
+    EMBI_RELEASE(c->m, c->turn, c->turn_cap);
+    EMBI_RELEASE(c->m, c->corner, c->corner_cap);
+    EMBI_RELEASE(c->m, c->copy, c->copy_cap);
+    EMBI_RELEASE(c->m, c->slot, c->slot_cap);
+    EMBI_RELEASE(c->m, c->queue, c->queue_cap);
+    EMBI_RELEASE(c->m, c->local, c->local_cap);
+    embi_keys_release(c->m, &c->keys);
+    embi_pocket_release(c->m, c->pocket);
 }
 
-/* copies the mesh into arrays of the exact size, and measures it */
-static embipc_result embi_cage_finish(embi_caging *c, embipc_cage *cage)
+/* What is known of the surface before there is a lattice. */
+static int embi_caging_begin(embi_caging *c)
 {
-    cage->x = (embipc_real *)embi_alloc(c->m, 3 * c->node_count, sizeof *cage->x);
-    cage->tets = (int *)embi_alloc(c->m, 4 * c->tet_count, sizeof *cage->tets);
-    cage->node_count = c->node_count;
-    cage->tet_count = c->tet_count;
-    cage->cell_size = c->h;
-    cage->hooks = c->m->hooks;
-    if (!cage->x || !cage->tets) return EMBIPC_ERR_MEMORY;
-    memcpy(cage->x, c->node, 3 * (size_t)c->node_count * sizeof *cage->x);
-    memcpy(cage->tets, c->tet, 4 * (size_t)c->tet_count * sizeof *cage->tets);
-    cage->worst_angle = 180;
-    for (int t = 0; t < c->tet_count; t++) {
-        embipc_real X[12];
-        embi_tet_gather(X, cage->x, cage->tets + 4 * t);
-        cage->volume += embi_tet_det(X, X + 3, X + 6, X + 9) / 6;
-        cage->worst_angle = embi_min(cage->worst_angle, embi_tet_angle(X));
+    embipc_solid solid;
+    const embi_key *k;
+    embi_box_points(c->lo, c->hi, c->x, c->vertex_count);
+    embi_solid(&solid, c->x, c->vertex_count, c->tri, c->tri_count);
+    c->volume = solid.volume;
+    if (!embi_half_edges(c->m, &c->keys, c->tri, c->tri_count) ||
+        !EMBI_GROW(c->m, int, c->beside, c->beside_cap, 3 * c->tri_count) ||
+        !EMBI_GROW(c->m, int, c->local, c->local_cap, c->tri_count))
+        return 0;
+    k = c->keys.a;
+    for (int i = 0; i + 1 < 3 * c->tri_count; i += 2) {   /* closed: two half-edges an edge */
+        c->beside[k[i].value] = k[i + 1].value / 3;
+        c->beside[k[i + 1].value] = k[i].value / 3;
     }
-    return EMBIPC_OK;
+    return 1;
+}
+
+/* Chooses the lattice of the def, or *each: one tet for each part comes nearer to the wish. Leaves c
+ * filled. */
+static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_def *def, int wish, int parts,
+                                            int *each, embipc_error *e)
+{
+    embi_cage_choice best;
+    embipc_result r = EMBIPC_OK;
+    int count;
+    if (def->cell_size > 0) wish = 0;
+    *each = 0;
+    memset(&best, 0, sizeof best);
+    if (wish) r = embi_cage_search(c, wish, &best);
+    for (int p = 0; p < 12 && !wish && r == EMBIPC_OK && (p < 4 || best.h <= 0); p++)
+        r = embi_cage_try(c, def->cell_size, p, 0, &best, &count);
+    if (r == EMBIPC_OK && wish && (best.h <= 0 || best.miss > EMBI_CAGE_MISS) &&
+        (best.h <= 0 || best.miss * wish > abs(4 * parts - wish))) {
+        *each = 1;
+        return EMBIPC_OK;
+    }
+    if (r == EMBIPC_ERR_ARGUMENT)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the wished cage needs a lattice of more than %d cells: ask "
+                         "for fewer nodes or a larger cell", EMBI_CAGE_MAX_CELLS);
+    if (r == EMBIPC_OK && best.h <= 0)
+        return embi_fail(e, EMBIPC_ERR_OUTSIDE, "no tets of the lattice hold the solid: does the surface "
+                         "cross itself?");
+    if (r == EMBIPC_OK) r = embi_cage_fill_lattice(c, best.h, best.placing, 1);
+    if (r == EMBIPC_OK && def->tighten) r = embi_cage_tighten(c);
+    return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(e) : r;
+}
+
+/* The cage of a surface that is known to be closed and outward. */
+static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, embipc_cage *cage,
+                                    embipc_error *e)
+{
+    embi_parts parts;
+    int each = 0, single = def->cell_size == 0 && def->nodes == 4, wish = def->nodes;
+    embipc_result r = EMBIPC_OK;
+    memset(&parts, 0, sizeof parts);
+    if (!embi_caging_begin(c) || !embi_parts_find(c, &parts)) r = embi_fail_memory(e);
+    if (!wish) wish = embi_max_int(34, 8 * parts.count);
+    if (r == EMBIPC_OK && def->cell_size == 0 && !single && wish < 4 * parts.count)
+        r = embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, 4 * parts.count,
+                         "%d nodes for a surface of %d separate parts: each needs 4, so wish for %d or more, "
+                         "or for 4, which is one tet round them all", wish, parts.count,
+                         4 * parts.count);
+    if (r == EMBIPC_OK && !single) r = embi_cage_from_lattice(c, def, wish, parts.count, &each, e);
+    if (r == EMBIPC_OK) {
+        if (single || each) r = embi_cage_single(c, &parts, each, cage);
+        else r = embi_cage_extract(c, cage);
+        if (r == EMBIPC_ERR_MEMORY) r = embi_fail_memory(e);
+        else if (r != EMBIPC_OK)
+            r = embi_fail(e, r, "a vertex of the surface is in no tet of its cage: does the surface cross "
+                          "itself?");
+    }
+    if (r == EMBIPC_OK) {
+        embi_cage_measure(c, cage);
+        cage->parts = parts.count;
+    }
+    embi_parts_release(c, &parts);
+    return r;
 }
 
 EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const embipc_real *x, int vertex_count,
@@ -5627,38 +6598,33 @@ EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const emb
                                            embipc_cage *cage, embipc_error *error)
 {
     embi_caging c;
+    embi_pocket pocket;
     embi_memory m;
-    embipc_solid solid;
     embipc_result r;
     if (!cage) return embi_fail(error, EMBIPC_ERR_ARGUMENT, "no place for the cage: cage is NULL");
     memset(cage, 0, sizeof *cage);
     if (!def || def->cookie != EMBI_CAGE_COOKIE)
         return embi_fail(error, EMBIPC_ERR_DEF, "cage def not made by embipc_default_cage_def()");
-    if (!embi_finite(def->cell_size) || def->cell_size < 0 || (def->cell_size == 0 && def->nodes < 4))
+    if (!embi_finite(def->cell_size) || def->cell_size < 0 || (def->cell_size == 0 && def->nodes < 4 && def->nodes != 0))
         return embi_fail(error, EMBIPC_ERR_ARGUMENT, "a cage of %d nodes or cell size %g: wish for 4 nodes "
                          "or more, or a cell size above 0", def->nodes, def->cell_size);
     embi_memory_init(&m, hooks);
     r = embi_surface_check(&m, x, vertex_count, tri, tri_count, 1, error);
     if (r != EMBIPC_OK) return r;
     memset(&c, 0, sizeof c);
+    memset(&pocket, 0, sizeof pocket);
     c.m = &m;
     c.x = x;
     c.tri = tri;
     c.vertex_count = vertex_count;
     c.tri_count = tri_count;
-    embi_box_points(c.lo, c.hi, x, vertex_count);
-    embi_solid(&solid, x, vertex_count, tri, tri_count);
-    c.volume = solid.volume;
-    if (def->cell_size == 0 && def->nodes == 4) {
-        r = embi_cage_one_tet(&c);
-        if (r != EMBIPC_OK) r = embi_fail_memory(error);
-    } else r = embi_cage_from_lattice(&c, def, error);
-    if (r == EMBIPC_OK && embi_cage_finish(&c, cage) != EMBIPC_OK) r = embi_fail_memory(error);
+    c.split = def->duplicate != 0;
+    c.pocket = &pocket;
+    r = embi_cage_make(&c, def, cage, error);
     embi_caging_release(&c);
     if (r != EMBIPC_OK) {
-        embi_free(&m, cage->x, 3 * cage->node_count, sizeof *cage->x);
-        embi_free(&m, cage->tets, 4 * cage->tet_count, sizeof *cage->tets);
-        memset(cage, 0, sizeof *cage);
+        cage->hooks = m.hooks;
+        embipc_cage_free(cage);
     }
     return r;
 }
@@ -5934,19 +6900,6 @@ static void embi_elastic_block(const embi_elastic *s, int t, int a, int b, const
                 V * (s->mu * rb[i] * ra[k] + lambda * ra[i] * rb[k]) + (i == k ? shear : (embipc_real)0);
 }
 
-/* Node pairs that K couples, appended to pairs (which must have room): 10 per tet, and with averaging
- * all pairs of nodes in the patch of a node. */
-static int embi_elastic_pair_count(const embi_elastic *s)
-{
-    int count = 10 * s->nt;
-    if (s->averaged)
-        for (int a = 0; a < s->n; a++) {
-            int k = s->patch_row[a + 1] - s->patch_row[a];
-            count += 8 * k * (k + 1) ;   /* at most (4 k)(4 k + 1)/2 pairs */
-        }
-    return count;
-}
-
 /* The nodes of the patch of node a, each once, in ascending order of first use; returns how many.
  * mark (n) must be -1 everywhere and is left so. */
 static int embi_elastic_patch(const embi_elastic *s, int a, int *mark, int *nodes)
@@ -5964,6 +6917,19 @@ static int embi_elastic_patch(const embi_elastic *s, int a, int *mark, int *node
     return count;
 }
 
+/* How many pairs embi_elastic_pairs() writes, or -1 when an int cannot tell. */
+static int embi_elastic_pair_count(const embi_elastic *s, int *mark, int *nodes)
+{
+    double count = 10.0 * s->nt;
+    for (int a = 0; a < s->n && s->averaged; a++) {
+        double k = embi_elastic_patch(s, a, mark, nodes);
+        count += k * (k + 1) / 2;
+    }
+    return count < INT_MAX ? (int)count : -1;
+}
+
+/* Node pairs that K couples: 10 per tet, and with averaging all pairs of nodes in the patch of a node. Pairs
+ * come more than once. Returns their number. */
 static int embi_elastic_pairs(const embi_elastic *s, int *mark, int *nodes, embi_key *pairs)
 {
     int count = 0;
@@ -6649,7 +7615,8 @@ typedef struct embi_bvh {
     int leaves;                  /* a power of two; node 1 is the root, leaf k is node leaves + k */
     int *order;                  /* triangles along the curve (nt) */
     unsigned char *own;          /* per triangle: bits 0..2 its vertices, 3..5 its edges (k, k + 1) */
-    embipc_real *box;            /* lo[3], hi[3] per node (12 leaves) */
+    embipc_real *box;            /* lo[3], hi[3] per node (12 leaves), then per triangle (6 nt): */
+    embipc_real *tri_box;
     int order_cap, own_cap, box_cap;
 } embi_bvh;
 
@@ -6721,8 +7688,9 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     while (EMBI_LEAF * b->leaves < nt) b->leaves *= 2;
     if (!EMBI_GROW(m, int, b->order, b->order_cap, nt) ||
         !EMBI_GROW(m, unsigned char, b->own, b->own_cap, nt) ||
-        !EMBI_GROW(m, embipc_real, b->box, b->box_cap, 12 * b->leaves))
+        !EMBI_GROW(m, embipc_real, b->box, b->box_cap, 12 * b->leaves + 6 * nt))
         return 0;
+    b->tri_box = b->box + 12 * b->leaves;
     embi_box_clear(box);
     for (int i = 0; i < 3 * nt; i++) embi_box_add(box, x + 3 * tri[i]);
     for (int i = 0; i < 3; i++) size = embi_max(size, box[3 + i] - box[i]);
@@ -6757,14 +7725,24 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     return 1;
 }
 
+/* box of n vertices of x */
+static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
+{
+    embi_box_clear(box);
+    for (int k = 0; k < n; k++) embi_box_add(box, x + 3 * v[k]);
+}
+
 /* Boxes of all nodes for the vertices x. */
 static void embi_bvh_refit(embi_bvh *b, const embipc_real *x, const int *tri, int nt)
 {
+    for (int t = 0; t < nt; t++) embi_box_of(b->tri_box + 6 * t, x, tri + 3 * t, 3);
     for (int k = 0; k < b->leaves; k++) {
         embipc_real *box = b->box + 6 * (b->leaves + k);
         embi_box_clear(box);
-        for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < nt; i++)
-            for (int c = 0; c < 3; c++) embi_box_add(box, x + 3 * tri[3 * b->order[i] + c]);
+        for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < nt; i++) {
+            embi_box_add(box, b->tri_box + 6 * b->order[i]);
+            embi_box_add(box, b->tri_box + 6 * b->order[i] + 3);
+        }
     }
     for (int k = b->leaves - 1; k > 0; k--)
         for (int i = 0; i < 3; i++) {
@@ -6808,7 +7786,9 @@ static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surf
             for (int p = ia; p < ia + EMBI_LEAF && p < a->nt; p++)
                 for (int q = jb; q < jb + EMBI_LEAF && q < b->nt; q++) {
                     int ta = A->order[p], tb = B->order[q];
-                    if (self && i == j && q <= p) continue;
+                    if ((self && i == j && q <= p) ||
+                        !embi_ranges_meet(A->tri_box + 6 * ta, range, reach, B->tri_box + 6 * tb))
+                        continue;
                     if (!EMBI_GROW(m, embi_key, *list, *cap, *count + 1)) return 0;
                     (*list)[(*count)++].key =
                         self ? embi_pack(embi_min_int(ta, tb), embi_max_int(ta, tb)) : embi_pack(ta, tb);
@@ -6830,7 +7810,17 @@ typedef struct embi_candidate {
     int edge_edge;
     embipc_real dhat, xi;        /* activation distance and thickness of this very pair, m */
     embipc_real mollify;         /* eps of the edge-edge mollifier, m^4; 0 for point-triangle */
+    embipc_real apart;           /* distance once displaced by the middle of the range, m */
 } embi_candidate;
+
+/* Its closest points at the present positions, and what they were last used for. */
+typedef struct embi_closest {
+    embipc_real d, w[4];
+    int mask;
+    int stamp;                   /* of the evaluation they are from */
+    embipc_real stiffness;       /* kappa m b'' now, N/m; 0 when it is not active */
+    embipc_real in_matrix;       /* what it was when the system was last factored */
+} embi_closest;
 
 /* What holds for all candidates of a pair of bodies. */
 typedef struct embi_pair_rule {
@@ -6847,17 +7837,31 @@ static embipc_real embi_closest_distance(const embipc_real p[12], int edge_edge,
     return edge_edge ? embi_edge_edge(p, w, mask) : embi_point_triangle(p, w, mask);
 }
 
-/* box of n points of x, grown by reach */
-static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n, embipc_real reach)
+/* How the first surface may move against the second, and how near counts. */
+typedef struct embi_approach {
+    embipc_real mid[3], half[3];   /* displacements mid +- half, m */
+    embipc_real radius;            /* |half| */
+    embipc_real reach;             /* m */
+} embi_approach;
+
+static embi_approach embi_approach_of(const embipc_real range[6], embipc_real reach)
+{
+    embi_approach t;
+    for (int i = 0; i < 3; i++) {
+        t.mid[i] = (range[i] + range[3 + i]) / 2;
+        t.half[i] = (range[3 + i] - range[i]) / 2 * (1 + 8 * EMBI_EPS);
+    }
+    t.radius = embi_norm(t.half);
+    t.reach = reach * (1 + 8 * EMBI_EPS);
+    return t;
+}
+
+/* Where a point of the first surface must be to come within reach of the box b of the second. */
+static void embi_approach_box(const embi_approach *t, const embipc_real b[6], embipc_real box[6])
 {
     for (int i = 0; i < 3; i++) {
-        embipc_real lo = x[3 * v[0] + i], hi = lo;
-        for (int k = 1; k < n; k++) {
-            lo = embi_min(lo, x[3 * v[k] + i]);
-            hi = embi_max(hi, x[3 * v[k] + i]);
-        }
-        box[i] = lo - reach;
-        box[3 + i] = hi + reach;
+        box[i] = b[i] - (t->mid[i] + t->half[i] + t->reach);
+        box[3 + i] = b[3 + i] - (t->mid[i] - t->half[i] - t->reach);
     }
 }
 
@@ -6866,23 +7870,27 @@ static int embi_boxes_touch(const embipc_real a[6], const embipc_real b[6])
     return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
 }
 
-/* Appends the pair to the list if it can come within reach of its activation distance; v: vertices in the
- * numbering of a (first side) and b. Pairs of one body keep their distance at rest: half of it caps dhat, so
- * that no mesh, however fine, pushes itself apart at rest. */
+/* Appends the pair to the list if it can come within reach; v: vertices in the numbering of a (first side)
+ * and b. The whole distance counts from the middle of the displacements: |p + mid + r - q| >= |p + mid - q|
+ * - |half|. Pairs of one body keep their distance at rest: half of it caps dhat, so that no mesh, however
+ * fine, pushes itself apart at rest. */
 static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_surface *b, const int v[4],
-                              int edge_edge, const embi_pair_rule *rule, embipc_real travel,
+                              int edge_edge, const embi_pair_rule *rule, const embi_approach *t,
                               embi_candidate **list, int *count, int *cap)
 {
-    embipc_real p[12], w[4], ea[3], eb[3], rest, reach;
+    embipc_real p[12], w[4], ea[3], eb[3], rest, apart;
     embi_candidate *c;
     int mask, split = edge_edge ? 2 : 1, self = a->base == b->base;
     if (self)
         for (int i = 0; i < split; i++)
             for (int j = split; j < 4; j++)
                 if (v[i] == v[j]) return 1;
-    for (int k = 0; k < 4; k++) embi_copy(p + 3 * k, (k < split ? a->x : b->x) + 3 * v[k]);
-    reach = rule->dhat + rule->xi + travel;
-    if (embi_closest_distance(p, edge_edge, w, &mask) > reach) return 1;
+    for (int k = 0; k < 4; k++) {
+        embi_copy(p + 3 * k, (k < split ? a->x : b->x) + 3 * v[k]);
+        if (k < split) embi_add(p + 3 * k, p + 3 * k, t->mid);
+    }
+    apart = embi_closest_distance(p, edge_edge, w, &mask);
+    if (apart > t->reach + t->radius) return 1;
     if (!EMBI_GROW(m, embi_candidate, *list, *cap, *count + 1)) return 0;
     c = *list + (*count)++;
     for (int k = 0; k < 4; k++) c->v[k] = v[k] + (k < split ? a->base : b->base);
@@ -6890,6 +7898,7 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     c->dhat = rule->dhat;
     c->xi = rule->xi;
     c->mollify = 0;
+    c->apart = apart;
     for (int k = 0; k < 4; k++) embi_copy(p + 3 * k, (k < split ? a->rest : b->rest) + 3 * v[k]);
     if (self) {
         rest = embi_closest_distance(p, edge_edge, w, &mask);
@@ -6904,66 +7913,67 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     return 1;
 }
 
-/* Appends the point-triangle candidates of the vertices that triangle ta of a owns against tb of b. */
+/* Appends the point-triangle candidates of the vertices that triangle ta of a owns against tb of b; near_b:
+ * the box for points of a around tb. */
 static int embi_candidates_points(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta,
-                                  int tb, const embipc_real box_b[6], const embi_pair_rule *rule,
-                                  embipc_real travel, embi_candidate **list, int *count, int *cap)
+                                  int tb, const embipc_real near_b[6], const embi_pair_rule *rule,
+                                  const embi_approach *t, embi_candidate **list, int *count, int *cap)
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     for (int i = 0; i < 3; i++) {
         const embipc_real *p = a->x + 3 * A[i];
         int v[4];
-        if (!(a->bvh->own[ta] & (1 << i)) || p[0] < box_b[0] || p[0] > box_b[3] || p[1] < box_b[1] ||
-            p[1] > box_b[4] || p[2] < box_b[2] || p[2] > box_b[5])
+        if (!(a->bvh->own[ta] & (1 << i)) || p[0] < near_b[0] || p[0] > near_b[3] || p[1] < near_b[1] ||
+            p[1] > near_b[4] || p[2] < near_b[2] || p[2] > near_b[5])
             continue;
         v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
-        if (!embi_candidate_add(m, a, b, v, 0, rule, travel, list, count, cap)) return 0;
+        if (!embi_candidate_add(m, a, b, v, 0, rule, t, list, count, cap)) return 0;
     }
     return 1;
 }
 
 /* Appends the edge-edge candidates of the edges that the two triangles own. */
 static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta, int tb,
-                                 const embipc_real box_b[6], const embi_pair_rule *rule, embipc_real travel,
-                                 embi_candidate **list, int *count, int *cap)
+                                 const embipc_real near_b[6], const embi_pair_rule *rule,
+                                 const embi_approach *t, embi_candidate **list, int *count, int *cap)
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     for (int i = 0; i < 3; i++) {
         int v[4];
-        embipc_real box[6], other[6];
+        embipc_real box[6], edge[6], other[6];
         if (!(a->bvh->own[ta] & (8 << i))) continue;
         v[0] = A[i]; v[1] = A[(i + 1) % 3];
-        embi_box_of(box, a->x, v, 2, 0);
-        if (!embi_boxes_touch(box, box_b)) continue;
+        embi_box_of(box, a->x, v, 2);
+        if (!embi_boxes_touch(box, near_b)) continue;
         for (int j = 0; j < 3; j++) {
             if (!(b->bvh->own[tb] & (8 << j))) continue;
             v[2] = B[j]; v[3] = B[(j + 1) % 3];
-            embi_box_of(other, b->x, v + 2, 2, rule->dhat + rule->xi + travel);
+            embi_box_of(edge, b->x, v + 2, 2);
+            embi_approach_box(t, edge, other);
             if (embi_boxes_touch(box, other) &&
-                !embi_candidate_add(m, a, b, v, 1, rule, travel, list, count, cap))
+                !embi_candidate_add(m, a, b, v, 1, rule, t, list, count, cap))
                 return 0;
         }
     }
     return 1;
 }
 
-/* Appends the candidates of all triangle pairs in keys. travel bounds the relative displacement foreseen.
- * Boxes are tried before distances. */
+/* Appends the candidates of all triangle pairs in keys: what comes within reach when a is displaced against b
+ * by anything in range. Boxes are tried before distances. Both trees must be refit. */
 static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
-                           int key_count, const embi_pair_rule *rule, embipc_real travel,
-                           embi_candidate **list, int *count, int *cap)
+                           int key_count, const embi_pair_rule *rule, const embipc_real range[6],
+                           embipc_real reach, embi_candidate **list, int *count, int *cap)
 {
-    embipc_real reach = rule->dhat + rule->xi + travel;
+    embi_approach t = embi_approach_of(range, reach), back = t;
+    embi_scale(back.mid, -1, t.mid);
     for (int n = 0; n < key_count; n++) {
         int ta = (int)(keys[n].key >> 32), tb = (int)(keys[n].key & 0xffffffffu);
-        embipc_real box_a[6], box_b[6], wide_a[6];
-        embi_box_of(box_a, a->x, a->tri + 3 * ta, 3, 0);
-        embi_box_of(box_b, b->x, b->tri + 3 * tb, 3, reach);
-        if (!embi_boxes_touch(box_a, box_b)) continue;
-        for (int i = 0; i < 6; i++) wide_a[i] = box_a[i] + (i < 3 ? -reach : reach);
-        if (!embi_candidates_points(m, a, b, ta, tb, box_b, rule, travel, list, count, cap) ||
-            !embi_candidates_points(m, b, a, tb, ta, wide_a, rule, travel, list, count, cap) ||
-            !embi_candidates_edges(m, a, b, ta, tb, box_b, rule, travel, list, count, cap))
+        embipc_real near_a[6], near_b[6];
+        embi_approach_box(&t, b->bvh->tri_box + 6 * tb, near_b);
+        embi_approach_box(&back, a->bvh->tri_box + 6 * ta, near_a);
+        if (!embi_candidates_points(m, a, b, ta, tb, near_b, rule, &t, list, count, cap) ||
+            !embi_candidates_points(m, b, a, tb, ta, near_a, rule, &back, list, count, cap) ||
+            !embi_candidates_edges(m, a, b, ta, tb, near_b, rule, &t, list, count, cap))
             return 0;
     }
     return 1;
@@ -7063,6 +8073,7 @@ typedef struct embi_ccd_path {
     embipc_real x[12], v[12];    /* start, motion over [0, 1] */
     embipc_real xi;              /* separation that g must exceed: minimum, and rounding */
     int edge_edge;
+    const embi_closest *closest; /* of the start, where somebody knows it already; or NULL */
 } embi_ccd_path;
 
 /* A separating direction, found at time t. */
@@ -7111,7 +8122,11 @@ static void embi_ccd_look(const embi_ccd_path *path, embipc_real t, embi_ccd_nor
     embipc_real y[12], w[4], n[3], d;
     int mask;
     for (int k = 0; k < 12; k++) y[k] = path->x[k] + t * path->v[k];
-    d = path->edge_edge ? embi_edge_edge(y, w, &mask) : embi_point_triangle(y, w, &mask);
+    if (t == 0 && path->closest) {
+        memcpy(w, path->closest->w, sizeof w);
+        mask = path->closest->mask;
+        d = path->closest->d;
+    } else d = path->edge_edge ? embi_edge_edge(y, w, &mask) : embi_point_triangle(y, w, &mask);
     c->t = t;
     c->gap = d - path->xi;
     (void)embi_normal(y, w, mask, path->edge_edge, n);
@@ -7223,12 +8238,14 @@ static int embi_ccd_relative(embi_ccd_path *path, embipc_real min_separation, em
     return embi_ccd_search(path, t_max, toi);
 }
 
-/* Contact of x0 + t p within [0, t_max], t_max <= 1. Returns 0 and *toi = t_max when there is none, else 1
- * and a time before it, as embipc_ccd_point_triangle() does. */
+/* Contact of x0 + t p within [0, t_max], t_max <= 1. closest: of the start, may be NULL. Returns 0 and
+ * *toi = t_max when there is none, else 1 and a time before it, as embipc_ccd_point_triangle() does. */
 static int embi_ccd(const embipc_real x0[12], const embipc_real p[12], int edge_edge,
-                    embipc_real min_separation, embipc_real t_max, embipc_real *toi)
+                    const embi_closest *closest, embipc_real min_separation, embipc_real t_max,
+                    embipc_real *toi)
 {
     embi_ccd_path path;
+    path.closest = closest;
     path.edge_edge = edge_edge;
     for (int k = 0; k < 12; k++) {
         path.x[k] = x0[k] - x0[k % 3];
@@ -7242,6 +8259,7 @@ static int embi_ccd_between(const embipc_real x0[12], const embipc_real x1[12], 
                             embipc_real min_separation, embipc_real *toi)
 {
     embi_ccd_path path;
+    path.closest = NULL;
     path.edge_edge = edge_edge;
     for (int k = 0; k < 12; k++) {
         path.x[k] = x0[k] - x0[k % 3];
@@ -7264,7 +8282,7 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
 
 /* ==== 20. Contact ====================================================================================
  * From candidates to forces. The closest points of a pair are fixed combinations of its four vertices:
- *   d = |sum_k w_k x_k|,   dd/dx_k = w_k n          (the weights are optimal: their change counts for nothing)
+ *   d = |sum_k w_k x_k|,   dd/dx_k = w_k n          (the weights are optimal: their change does not count)
  * and with x = J q the gradient by node i is c_i n with one scalar c_i = sum_k w_k J_ki: a contact is a list
  * of at most 16 (node, c_i), one direction n, and a few numbers.
  *   energy kappa m b(d - xi),   gradient c_i kappa m b' n,   Hessian c_i c_j kappa m b'' n n^T
@@ -7285,13 +8303,6 @@ typedef struct embi_rows {
 } embi_rows;
 
 /* Closest points of one candidate at the present positions. */
-typedef struct embi_closest {
-    embipc_real d, w[4];
-    int mask;
-    embipc_real stiffness;       /* kappa m b'' now, N/m; 0 when it is not active */
-    embipc_real in_matrix;       /* what it was when the system was last factored */
-} embi_closest;
-
 typedef struct embi_contact {
     int v[4], mask, edge_edge;
     int pair;                    /* pair of bodies it belongs to */
@@ -7660,6 +8671,9 @@ typedef struct embi_body {
     int driven_nodes, moving;    /* moving: takes part in islands this step */
     embipc_real scale_x; /* largest |coordinate| now, m: what rounding errors of distances scale with */
     embipc_real shift[6];        /* displacements since the start of the step, now: lo, hi */
+    embipc_real stray[6];        /* displacements since known_x, at the positions last evaluated */
+    embipc_real stray_next[6];   /* and at the end of the present direction */
+    embipc_real known[6];        /* displacements from the start of the step to known_x */
     embipc_real shift_next[6];   /* at the end of the present direction */
     embipc_real shift_hull[6];   /* of everything visited and about to be visited */
     embipc_real foreseen;        /* how far the body probably goes in this step, m */
@@ -7671,27 +8685,29 @@ typedef struct embi_body {
 typedef struct embi_pair {
     int a, b;
     embi_pair_rule rule;
-    embipc_real range[6];        /* displacement of a relative to b for which the candidates are complete */
+    embipc_real range[6];        /* displacements of a relative to b since the start of the step for which the
+                                    candidates are complete: where it was, is, and is about to go */
     int first, count;            /* candidates */
+    embipc_real radius;          /* with a slack of at most this, all but those of the near list stay ... */
+    int near_count;              /* ... 2 dhat apart; < 0: no list yet */
 } embi_pair;
 
 typedef struct embi_drive {
     embipc_drive handle;
-    embipc_body owner;
     int body;                    /* its place among the bodies */
-    int whole, node_count, *nodes, node_cap;   /* local node numbers */
+    int node_count, *nodes, node_cap;          /* local node numbers */
     embipc_real *start;          /* their positions at creation, m (3 node_count) */
     embipc_real *keys;
     int start_cap, key_count, key_cap;
     embipc_real centre[3];
-    embipc_real pose[6], pose_next[6],
-        pose_set[6]; /* displacement and rotation vector: reached, aimed at, set */
+    embipc_real pose[6], pose_next[6], pose_set[6];   /* displacement, rotation: reached, aimed at, set */
     int is_set;
     int stages, stage, safe_stage;   /* the step's motion in equal parts; where it is; last rigid pose */
     embipc_real phi, safe_phi;   /* share of the present stage that is done */
     int rotating, done, blocked;
-    embipc_body blocked_by;
-    embipc_real gap, short_m;
+    embipc_body blocked_by;      /* as far as this step knows */
+    embipc_real gap;
+    embipc_drive_state reached;  /* what the last completed step said */
 } embi_drive;
 
 typedef struct embi_state {
@@ -7699,11 +8715,11 @@ typedef struct embi_state {
     embipc_real hh, gravity[3];
     int node_count, vert_count;
     /* per node (3 each) */
-    embipc_real *q, *v, *qn, *vn, *qt, *f, *p, *p_last, *gq, *g, *Ap, *rhs, *target, *trial_q, *safe_q, *start_q,
-        *start_v;
+    embipc_real *q, *v, *qn, *vn, *qt, *f, *p, *p_last, *gq, *g, *Ap, *rhs, *target, *trial_q, *safe_q,
+        *start_q, *start_v;
     int *local, *drive;          /* unknown number in its island or -1; drive or -1 */
     /* per vertex */
-    embipc_real *x, *xn, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force;
+    embipc_real *x, *xn, *known_x, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force;
     int *row_node;
     embipc_real *row_weight;
     unsigned char *row_count;
@@ -7717,15 +8733,17 @@ typedef struct embi_state {
     int drive_count, drive_cap;
     embi_candidate *candidate;
     embi_closest *closest;
-    int candidate_count, candidate_cap, closest_cap;
+    embipc_real *apart;          /* of the candidates, by itself, to be scanned; -EMBI_HUGE: always near */
+    int *near;                   /* near lists of the pairs, counted from their first candidates */
+    int candidate_count, candidate_cap, closest_cap, apart_cap, near_cap;
+    int stamp;                   /* evaluations so far */
     embipc_real *block_alpha;    /* scratch of parallel loops */
     int *block_index;
     int block_alpha_cap, block_index_cap;
     embipc_real *trace;          /* scratch: 2 per tet of the largest body */
     int *mark, *patch;           /* scratch: per node of the largest body; mark is -1 */
     embipc_real *patch_G;
-    embi_key *keys;
-    int trace_cap, mark_cap, patch_cap, patch_G_cap, keys_cap;
+    int trace_cap, mark_cap, patch_cap, patch_G_cap;
     embipc_parallel_for_fn *parallel_for;
     void *parallel_ctx;
     int max_iterations, friction_iterations;
@@ -7766,6 +8784,87 @@ static void embi_apply_rows(const embi_state *s, const embi_body *b, const embip
             embi_axpy(r, s->J.weight[4 * i + k], q + 3 * s->J.node[4 * i + k]);
         embi_copy(y + 3 * i, r);
     }
+}
+
+/* box of the displacements of a body's vertices from one set of positions to another */
+static void embi_body_shift(const embi_body *b, const embipc_real *from, const embipc_real *to,
+                            embipc_real box[6])
+{
+    embi_box_clear(box);
+    for (int i = 3 * b->vert0; i < 3 * (b->vert0 + b->nv); i += 3) {
+        embipc_real d[3];
+        embi_sub(d, to + i, from + i);
+        embi_box_add(box, d);
+    }
+}
+
+/* displacement of a relative to b when both are somewhere in their boxes */
+static void embi_relative_box(const embipc_real a[6], const embipc_real b[6], embipc_real r[6])
+{
+    for (int i = 0; i < 3; i++) {
+        r[i] = a[i] - b[3 + i];
+        r[3 + i] = a[3 + i] - b[i];
+    }
+}
+
+/* The gap that positions x = J q, rounded, can still be told to have: the path is proved, what is stored is
+ * not the path. */
+static embipc_real embi_pair_rounding(const embi_body *a, const embi_body *b)
+{
+    embipc_real most = 0;
+    for (int side = 0; side < 2; side++) {
+        const embi_body *k = side ? b : a;
+        embipc_real reach = 0;
+        for (int i = 0; i < 6; i++)
+            reach = embi_max(reach, embi_max(embi_abs(k->shift[i]), embi_abs(k->shift_next[i])));
+        most = embi_max(most, k->scale_x + reach + 4 * k->diagonal);
+    }
+    return 64 * EMBI_EPS * most;
+}
+
+/* length of the longest vector in a box */
+static embipc_real embi_box_norm(const embipc_real r[6])
+{
+    embipc_real far[3];
+    for (int i = 0; i < 3; i++) far[i] = embi_max(embi_abs(r[i]), embi_abs(r[3 + i]));
+    return embi_norm(far) * (1 + 8 * EMBI_EPS);
+}
+
+/* Candidates by distance. s->apart holds, for each candidate, a distance that it had at least when the
+ * vertices were at s->known_x; when they have strayed from there, a relative to b, by no more than slack, the
+ * distance is apart - slack at least. So most candidates are told by one number, without looking at their
+ * vertices. */
+static embipc_real embi_pair_slack(const embipc_real a[6], const embipc_real b[6])
+{
+    embipc_real r[6];
+    embi_relative_box(a, b, r);
+    return embi_box_norm(r);
+}
+
+/* Lists the candidates of a pair that can be nearer than 2 dhat while the slack is at most radius. What is in
+ * the matrix stays on the list, so that its leaving is noticed. */
+static void embi_pair_near(embi_state *s, embi_pair *pair, embipc_real radius)
+{
+    embipc_real reach = (2 * pair->rule.dhat + pair->rule.xi) / (embipc_real)0.999 + radius +
+                        4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b);
+    int *near = s->near + pair->first;
+    for (int i = 0; i < pair->near_count; i++)
+        if (s->closest[pair->first + near[i]].in_matrix > 0) s->apart[pair->first + near[i]] = -EMBI_HUGE;
+    pair->near_count = 0;
+    pair->radius = radius;
+    for (int k = 0; k < pair->count; k++)
+        if (s->apart[pair->first + k] <= reach) near[pair->near_count++] = k;
+}
+
+/* The present positions become those that the distances are known at; slack: how far they strayed. What is on
+ * the near list was just evaluated. */
+static void embi_pair_know(embi_state *s, embi_pair *pair, embipc_real slack)
+{
+    const int *near = s->near + pair->first;
+    for (int k = pair->first; k < pair->first + pair->count; k++) s->apart[k] -= slack;
+    for (int i = 0; i < pair->near_count; i++)
+        s->apart[pair->first + near[i]] = s->closest[pair->first + near[i]].d;
+    pair->radius -= slack;
 }
 
 /* y = M x over the nodes of one body (both local, 3 nn) */
@@ -7895,13 +8994,14 @@ typedef struct embi_island {
     int iterations, factorizations, regularized, passes, first;
     int converged, old_factor, just_drove, driving;
     embipc_real measure, last_measure;   /* |p|/(h tolerance), worst body */
-    embipc_real contact_energy,
-        contact_size; /* barrier, friction, orthogonality: J s^2, and the size of their terms */
+    embipc_real contact_energy;  /* barrier, friction, orthogonality, J s^2 */
+    embipc_real contact_size;    /* and the size of their terms */
     embipc_real stretch;         /* of the present direction */
-    embipc_real stride; /* the last move in units of its own Newton direction; 0: none to learn from */
+    embipc_real stride;          /* the last move in units of its own Newton direction; 0: nothing to learn */
     embipc_real slope, noise_x;
-    embipc_real reach,
-        cap; /* how far this step was foreseen to go, m; share of the direction that is looked at */
+    int stamp;                   /* of the last evaluation */
+    embipc_real reach;           /* how far this step was foreseen to go, m */
+    embipc_real cap;             /* share of the direction that is looked at */
     embipc_iteration record;
 } embi_island;
 
@@ -7922,51 +9022,74 @@ static void embi_island_free(embi_memory *m, embi_island *I)
 typedef struct embi_closest_task {
     const embi_candidate *candidate;
     embi_closest *closest;
+    const int *near;
     const embipc_real *x;
+    int stamp;
 } embi_closest_task;
+
+/* closest points of one candidate at x */
+static void embi_closest_find(const embi_candidate *c, const embipc_real *x, int stamp, embi_closest *out)
+{
+    embipc_real p[12];
+    embi_gather12(p, x, c->v);
+    out->d = embi_closest_distance(p, c->edge_edge, out->w, &out->mask);
+    out->stiffness = 0;
+    out->stamp = stamp;
+}
 
 static void embi_closest_range(void *arg, int begin, int end)
 {
     embi_closest_task *t = (embi_closest_task *)arg;
-    for (int k = begin; k < end; k++) {
-        embipc_real p[12];
-        embi_gather12(p, t->x, t->candidate[k].v);
-        t->closest[k].stiffness = 0;
-        t->closest[k].d =
-            embi_closest_distance(p, t->candidate[k].edge_edge, t->closest[k].w, &t->closest[k].mask);
-    }
+    for (int i = begin; i < end; i++)
+        embi_closest_find(t->candidate + t->near[i], t->x, t->stamp, t->closest + t->near[i]);
 }
 
-/* Contacts at the vertex positions x, from all candidates of the island. Returns 0 out of memory. */
+/* Contacts of one pair at x, from the candidates on its near list. */
+static int embi_pair_evaluate(embi_memory *m, embi_state *s, embi_island *I, int n, const embipc_real *x)
+{
+    embi_pair *pair = s->pair + n;
+    embi_contacts *contacts = &I->contacts;
+    const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
+    embipc_real far = embi_pair_slack(a->stray, b->stray), dhat = pair->rule.dhat,
+                slack = (embipc_real)0.05 * pair->rule.kappa;
+    int begin = contacts->count;
+    embi_closest_task task;
+    if (pair->near_count < 0 || far > pair->radius || pair->radius > 8 * (far + dhat))
+        embi_pair_near(s, pair, (embipc_real)1.25 * far + dhat / 2);
+    task.candidate = s->candidate + pair->first;
+    task.closest = s->closest + pair->first;
+    task.near = s->near + pair->first;
+    task.x = x;
+    task.stamp = I->stamp;
+    embi_for(s, pair->near_count, 512, embi_closest_range, &task);
+    for (int i = 0; i < pair->near_count; i++) {
+        const embi_candidate *c = task.candidate + task.near[i];
+        embi_closest *closest = task.closest + task.near[i];
+        embipc_real gap = closest->d - c->xi;
+        if (gap < c->dhat) {
+            contacts->pairs++;
+            if (!embi_contact_add(m, contacts, c, closest, x, pair->rule.kappa, n)) return 0;
+            closest->stiffness = contacts->list[contacts->count - 1].second;
+        } else if (!(gap > 0)) contacts->min_gap = embi_min(contacts->min_gap, gap);   /* touched at rest */
+        contacts->changed += closest->stiffness > 2 * closest->in_matrix + slack ||
+                             closest->in_matrix > 2 * closest->stiffness + slack;
+    }
+    if (!EMBI_GROW(m, embi_key, I->keys, I->keys_cap, 2 * (contacts->count - begin))) return 0;
+    embi_contacts_merge(contacts, begin, a->vert0, b->vert0, a == b ? INT_MAX : b->vert0, I->keys);
+    return 1;
+}
+
+/* Contacts at the vertex positions x of the island. Returns 0 out of memory. */
 static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, const embipc_real *x)
 {
-    embi_contacts *contacts = &I->contacts;
-    embi_contacts_clear(contacts);
-    for (int n = 0; n < I->pair_count; n++) {
-        const embi_pair *pair = s->pair + I->pairs[n];
-        const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-        int begin = contacts->count;
-        embi_closest_task task;
-        task.candidate = s->candidate + pair->first;
-        task.closest = s->closest + pair->first;
-        task.x = x;
-        embi_for(s, pair->count, 512, embi_closest_range, &task);
-        for (int k = 0; k < pair->count; k++) {
-            embi_closest *closest = task.closest + k;
-            embipc_real gap = closest->d - task.candidate[k].xi, slack = (embipc_real)0.05 * pair->rule.kappa;
-            if (gap < task.candidate[k].dhat) {
-                contacts->pairs++;
-                if (!embi_contact_add(m, contacts, task.candidate + k, closest, x, pair->rule.kappa,
-                                      I->pairs[n]))
-                    return 0;
-                closest->stiffness = contacts->list[contacts->count - 1].second;
-            } else if (!(gap > 0)) contacts->min_gap = embi_min(contacts->min_gap, gap); /* touched at rest */
-            contacts->changed += closest->stiffness > 2 * closest->in_matrix + slack ||
-                                 closest->in_matrix > 2 * closest->stiffness + slack;
-        }
-        if (!EMBI_GROW(m, embi_key, I->keys, I->keys_cap, 2 * (contacts->count - begin))) return 0;
-        embi_contacts_merge(contacts, begin, a->vert0, b->vert0, a == b ? INT_MAX : b->vert0, I->keys);
+    embi_contacts_clear(&I->contacts);
+    I->stamp = ++s->stamp;
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        embi_body_shift(b, s->known_x, x, b->stray);
     }
+    for (int n = 0; n < I->pair_count; n++)
+        if (!embi_pair_evaluate(m, s, I, I->pairs[n], x)) return 0;
     return 1;
 }
 
@@ -8068,10 +9191,12 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *I)
             return 0;
     for (int n = 0; n < I->pair_count; n++) {
         const embi_pair *pair = s->pair + I->pairs[n];
-        for (int k = pair->first; k < pair->first + pair->count; k++)
-            if (s->closest[k].d - s->candidate[k].xi < 2 * s->candidate[k].dhat &&
-                !embi_candidate_couple(m, &s->J, s->local, s->candidate[k].v, &I->keys, &count, &I->keys_cap))
+        for (int i = 0; i < pair->near_count; i++) {
+            const embi_candidate *c = s->candidate + pair->first + s->near[pair->first + i];
+            if (s->closest[c - s->candidate].d - c->xi < 2 * c->dhat &&
+                !embi_candidate_couple(m, &s->J, s->local, c->v, &I->keys, &count, &I->keys_cap))
                 return 0;
+        }
     }
     return embi_system_analyze(m, &I->system, I->unknown_count, I->keys, count, (int)s->solver);
 }
@@ -8181,17 +9306,6 @@ static void embi_island_push(embi_state *s, embi_island *I)
     }
 }
 
-/* box of the displacements of a body's vertices from the start of the step to x */
-static void embi_body_shift(const embi_state *s, const embi_body *b, const embipc_real *x, embipc_real box[6])
-{
-    embi_box_clear(box);
-    for (int i = b->vert0; i < b->vert0 + b->nv; i++) {
-        embipc_real d[3];
-        embi_sub(d, x + 3 * i, s->xn + 3 * i);
-        embi_box_add(box, d);
-    }
-}
-
 /* next_x = J (q + p), and the boxes of where that takes each body, counted from the start of the step. A
  * direction that goes much farther than anything foreseen (an overshoot, most often) is looked at only in
  * part, so that it does not drag in half the scene as candidates: cap bounds alpha. */
@@ -8202,7 +9316,7 @@ static void embi_island_aim(embi_state *s, embi_island *I)
         embi_body *b = s->body + I->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->trial_q[i] = s->q[i] + s->p[i];
         embi_apply_rows(s, b, s->trial_q, s->next_x);
-        embi_body_shift(s, b, s->next_x, b->shift_next);
+        embi_body_shift(b, s->xn, s->next_x, b->shift_next);
         for (int i = 0; i < 6; i++) most = embi_max(most, embi_abs(b->shift_next[i]));
     }
     I->cap = 1;
@@ -8257,42 +9371,37 @@ static embipc_real embi_island_stretch(embi_state *s, embi_island *I)
     return embi_min(embi_max(stretch, 1), 16);
 }
 
-/* Solves for the direction p at the present state. */
-static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *I)
+/* The matrix at the present state, factored; the order is kept while the pattern fits. */
+static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_island *I)
 {
-    embipc_real worst = 0, stretch;
-    I->driving = embi_island_driven_motion(s, I);
-    embi_island_gradient(s, I);
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] = -s->g[i];
+    int pivots;
+    if (!I->analysed || !embi_island_assemble(s, I)) {
+        if (!embi_island_analyze(m, s, I)) return EMBIPC_ERR_MEMORY;
+        if (!embi_island_assemble(s, I))
+            return EMBIPC_ERR_ARGUMENT;   /* cannot be: the pattern was made for it */
+        I->analysed = 1;
     }
-    if (I->driving) embi_island_push(s, I);
-    if (!I->old_factor) {
-        int pivots;
-        if (!I->analysed || !embi_island_assemble(s, I)) {
-            if (!embi_island_analyze(m, s, I)) return EMBIPC_ERR_MEMORY;
-            if (!embi_island_assemble(s, I))
-                return EMBIPC_ERR_ARGUMENT; /* cannot be: the pattern was made for it */
-            I->analysed = 1;
-        }
-        pivots = embi_system_factor(&I->system);
-        if (pivots < 0) return EMBIPC_ERR_NOT_FINITE;
-        I->regularized += pivots;
-        I->factorizations++;
-        for (int n = 0; n < I->pair_count; n++) {
-            const embi_pair *pair = s->pair + I->pairs[n];
-            for (int k = pair->first; k < pair->first + pair->count; k++)
-                s->closest[k].in_matrix = s->closest[k].stiffness;
+    pivots = embi_system_factor(&I->system);
+    if (pivots < 0) return EMBIPC_ERR_NOT_FINITE;
+    I->regularized += pivots;
+    I->factorizations++;
+    for (int n = 0; n < I->pair_count; n++) {
+        const embi_pair *pair = s->pair + I->pairs[n];
+        for (int i = 0; i < pair->near_count; i++) {
+            embi_closest *c = s->closest + pair->first + s->near[pair->first + i];
+            c->in_matrix = c->stiffness;
         }
     }
-    for (int k = 0; k < I->unknown_count; k++) embi_copy(I->rhs + 3 * k, s->rhs + 3 * I->unknown[k]);
-    embi_system_solve(&I->system, I->rhs);
-    if (!embi_all_finite(I->rhs, 3 * I->unknown_count)) return EMBIPC_ERR_NOT_FINITE;
-    for (int k = 0; k < I->unknown_count; k++) embi_copy(s->p + 3 * I->unknown[k], I->rhs + 3 * k);
-    I->iterations++;
+    return EMBIPC_OK;
+}
+
+/* Slope of E along p, and the length of p in units of what counts as converged: per body c tolerance, or 0.1
+ * dhat where that is less, so that no contact can come or go within a motion called small. */
+static embipc_real embi_island_measure(embi_state *s, embi_island *I)
+{
+    embipc_real worst = 0;
     I->slope = 0;
-    stretch = embi_island_stretch(s, I);
+    I->record.direction = 0;
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
         embipc_real most = 0;
@@ -8300,17 +9409,39 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
             if (s->local[i / 3] >= 0) most = embi_max(most, embi_abs(s->p[i]));
             I->slope += s->p[i] * s->g[i];
         }
-        if (most > 0) worst = embi_max(worst, most / (s->c * b->tolerance));
-        I->record.direction = embi_max(k ? I->record.direction : (embipc_real)0, most / s->c);
+        if (most > 0) worst = embi_max(worst, most / embi_min(s->c * b->tolerance, b->dhat / 10));
+        I->record.direction = embi_max(I->record.direction, most / s->c);
     }
+    return worst;
+}
+
+/* Solves for the direction p at the present state. */
+static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *I)
+{
+    embipc_real worst, stretch;
+    embipc_result r;
+    I->driving = embi_island_driven_motion(s, I);
+    embi_island_gradient(s, I);
+    for (int k = 0; k < I->body_count; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] = -s->g[i];
+    }
+    if (I->driving) embi_island_push(s, I);
+    if (!I->old_factor && (r = embi_island_factor(m, s, I)) != EMBIPC_OK) return r;
+    for (int k = 0; k < I->unknown_count; k++) embi_copy(I->rhs + 3 * k, s->rhs + 3 * I->unknown[k]);
+    embi_system_solve(&I->system, I->rhs);
+    for (int k = 0; k < I->unknown_count; k++) embi_copy(s->p + 3 * I->unknown[k], I->rhs + 3 * k);
+    if (!embi_all_finite(I->rhs, 3 * I->unknown_count)) return EMBIPC_ERR_NOT_FINITE;
+    I->iterations++;
+    stretch = embi_island_stretch(s, I);
+    worst = embi_island_measure(s, I);
     I->last_measure = I->measure;
     I->measure = worst;
     I->stride = 0;
-    if (stretch > 1 && worst >= 1) {
-        for (int k = 0; k < I->unknown_count; k++)
-            embi_scale(s->p + 3 * I->unknown[k], stretch, s->p + 3 * I->unknown[k]);
-        I->slope *= stretch;
-    } else stretch = 1;
+    if (worst < 1) stretch = 1;
+    for (int k = 0; k < I->unknown_count && stretch > 1; k++)
+        embi_scale(s->p + 3 * I->unknown[k], stretch, s->p + 3 * I->unknown[k]);
+    I->slope *= stretch;
     I->stretch = stretch;
     embi_island_multiply(s, I, s->p, s->Ap);
     embi_island_aim(s, I);
@@ -8319,6 +9450,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     I->record.fresh = !I->old_factor;
     I->record.contacts = I->contacts.count;
     I->record.slope = I->slope / s->hh;
+    I->record.alpha_ccd = I->record.alpha = 0;
     return EMBIPC_OK;
 }
 
@@ -8326,10 +9458,10 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
 
 typedef struct embi_ccd_task {
     const embi_state *s;
-    const embi_candidate *candidate;
-    const embi_closest *closest;
-    int driving;
+    const embi_pair *pair;
+    int driving, stamp;
     embipc_real bound, rounding;
+    embipc_real slack, rate;     /* displacements since known_x are at most slack + rate alpha */
     embipc_real *alpha;          /* per block of 256 */
     int *index;
 } embi_ccd_task;
@@ -8343,21 +9475,6 @@ typedef struct embi_ccd_task {
  * gap, and lands where the barrier is felt. While drives push there is the absolute floor besides. */
 #define EMBI_GAP_SHARE ((embipc_real)0.3)
 
-/* The gap that positions x = J q, rounded, can still be told to have: the path is proved, what is stored is
- * not the path. */
-static embipc_real embi_pair_rounding(const embi_body *a, const embi_body *b)
-{
-    embipc_real most = 0;
-    for (int side = 0; side < 2; side++) {
-        const embi_body *k = side ? b : a;
-        embipc_real reach = 0;
-        for (int i = 0; i < 6; i++)
-            reach = embi_max(reach, embi_max(embi_abs(k->shift[i]), embi_abs(k->shift_next[i])));
-        most = embi_max(most, k->scale_x + reach + 4 * k->diagonal);
-    }
-    return 64 * EMBI_EPS * most;
-}
-
 static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc_real rounding, int driving)
 {
     embipc_real gap = d - c->xi, keep = EMBI_GAP_SHARE * embi_min(gap, c->dhat);
@@ -8365,27 +9482,37 @@ static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc
     return c->xi + embi_max(keep, gap > rounding ? rounding : rounding / 2);
 }
 
+/* The first candidates to touch, block by block. Most are told from the distance they were found with: what
+ * was that far apart cannot come to its floor by a displacement of slack + rate alpha. */
 static void embi_ccd_range(void *arg, int begin, int end)
 {
     embi_ccd_task *t = (embi_ccd_task *)arg;
+    const embi_pair *pair = t->pair;
+    embipc_real floor = pair->rule.xi + EMBI_GAP_SHARE * pair->rule.dhat + 4 * t->rounding;
     for (int block = begin / EMBI_CCD_GRAIN; block * EMBI_CCD_GRAIN < end; block++) {
         int first = block * EMBI_CCD_GRAIN, last = embi_min_int(first + EMBI_CCD_GRAIN, end);
+        embipc_real far = floor / (embipc_real)0.999 + t->slack + embi_max(0, t->rate * t->bound);
         t->alpha[block] = t->bound;
         t->index[block] = -1;
-        for (int k = first; k < last; k++) {
-            const embi_candidate *c = t->candidate + k;
-            embipc_real x0[12], x1[12], p[12],
-                separation = embi_gap_floor(c, t->closest[k].d, t->rounding, t->driving), toi;
+        for (int k = pair->first + first; k < pair->first + last; k++) {
+            const embi_candidate *c = t->s->candidate + k;
+            embi_closest *closest = t->s->closest + k;
+            embipc_real x0[12], x1[12], p[12], separation, toi;
+            if (t->s->apart[k] > far) continue;
+            if (closest->stamp != t->stamp) embi_closest_find(c, t->s->x, t->stamp, closest);
+            separation = embi_gap_floor(c, closest->d, t->rounding, t->driving);
             embi_gather12(x0, t->s->x, c->v);
             embi_gather12(x1, t->s->next_x, c->v);
             for (int i = 0; i < 12; i++) p[i] = x1[i] - x0[i];
             /* far against the whole relative motion, rounding included: nothing to search */
-            if ((t->closest[k].d - separation) * (embipc_real)0.999 >
+            if ((closest->d - separation) * (embipc_real)0.999 >
                 embi_relative_travel(p, c->edge_edge) * t->alpha[block])
                 continue;
-            if (embi_ccd(x0, p, c->edge_edge, separation, t->alpha[block], &toi) && toi < t->alpha[block]) {
+            if (embi_ccd(x0, p, c->edge_edge, closest, separation, t->alpha[block], &toi) &&
+                toi < t->alpha[block]) {
                 t->alpha[block] = toi;
-                t->index[block] = k;
+                t->index[block] = k - pair->first;
+                far = floor / (embipc_real)0.999 + t->slack + embi_max(0, t->rate * toi);
             }
         }
     }
@@ -8402,19 +9529,26 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
             *alpha = embi_elastic_determinant_bound(&b->elastic, s->q + 3 * b->node0, s->p + 3 * b->node0,
                                                     *alpha);
     }
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        embi_body_shift(b, s->known_x, s->next_x, b->stray_next);
+    }
     for (int n = 0; n < I->pair_count; n++) {
         const embi_pair *pair = s->pair + I->pairs[n];
+        const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
         int blocks = (pair->count + EMBI_CCD_GRAIN - 1) / EMBI_CCD_GRAIN;
         embi_ccd_task task;
         if (!EMBI_GROW(m, embipc_real, s->block_alpha, s->block_alpha_cap, blocks) ||
             !EMBI_GROW(m, int, s->block_index, s->block_index_cap, blocks))
             return 0;
         task.s = s;
-        task.candidate = s->candidate + pair->first;
-        task.closest = s->closest + pair->first;
+        task.pair = pair;
         task.driving = I->driving;
+        task.stamp = I->stamp;
         task.bound = *alpha;
-        task.rounding = embi_pair_rounding(s->body + pair->a, s->body + pair->b);
+        task.rounding = embi_pair_rounding(a, b);
+        task.slack = embi_pair_slack(a->stray, b->stray);
+        task.rate = embi_pair_slack(a->stray_next, b->stray_next) - task.slack;
         task.alpha = s->block_alpha;
         task.index = s->block_index;
         embi_for(s, pair->count, EMBI_CCD_GRAIN, embi_ccd_range, &task);
@@ -8445,6 +9579,27 @@ static int embi_island_try(embi_memory *m, embi_state *s, embi_island *I, embipc
     return 1;
 }
 
+/* Where the near lists have become long the distances are taken as known here: they will be short again. */
+static void embi_island_know(embi_state *s, const embi_island *I)
+{
+    int near = 0, all = 0;
+    for (int n = 0; n < I->pair_count; n++) {
+        near += s->pair[I->pairs[n]].near_count;
+        all += s->pair[I->pairs[n]].count;
+    }
+    if (near < 256 + all / 256) return;
+    for (int n = 0; n < I->pair_count; n++) {
+        embi_pair *pair = s->pair + I->pairs[n];
+        embi_pair_know(s, pair, embi_pair_slack(s->body[pair->a].stray, s->body[pair->b].stray));
+    }
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        memcpy(s->known_x + 3 * b->vert0, s->x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *s->x);
+        memcpy(b->known, b->shift, sizeof b->known);
+        memset(b->stray, 0, sizeof b->stray);
+    }
+}
+
 /* the trial state becomes the state */
 static void embi_island_accept(embi_state *s, embi_island *I, embipc_real alpha)
 {
@@ -8454,8 +9609,9 @@ static void embi_island_accept(embi_state *s, embi_island *I, embipc_real alpha)
         if (b->kind != EMBIPC_FIXED)
             memcpy(s->x + 3 * b->vert0, s->trial_x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *s->x);
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += alpha * s->Ap[i];
-        embi_body_shift(s, b, s->x, b->shift);
+        embi_body_shift(b, s->xn, s->x, b->shift);
     }
+    embi_island_know(s, I);
     I->record.alpha = alpha;
 }
 
@@ -8552,10 +9708,9 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
         embipc_real r[3], t[3];
         embi_sub(r, d->start + 3 * k, d->centre);
         embi_m3_mulv(t, R, r);
-        for (int i = 0; i < 3;
-             i++) /* without rotation the node keeps its start's bits plus the displacement */
-            s->target[3 * (b->node0 + d->nodes[k]) + i] = still
-                ? d->start[3 * k + i] + pose[i] : d->centre[i] + t[i] + pose[i];
+        for (int i = 0; i < 3; i++)   /* without rotation the start's bits plus the displacement */
+            s->target[3 * (b->node0 + d->nodes[k]) + i] =
+                pose[i] + (still ? d->start[3 * k + i] : d->centre[i] + t[i]);
     }
 }
 
@@ -8573,7 +9728,7 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
         embi_body *b = s->body + I->bodies[k];
         memcpy(s->q + 3 * b->node0, s->safe_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         embi_apply_rows(s, b, s->q, s->x);
-        embi_body_shift(s, b, s->x, b->shift);
+        embi_body_shift(b, s->xn, s->x, b->shift);
         embi_body_gradient(s, b);
         for (int n = 0; n < s->drive_count; n++) {
             embi_drive *d = s->drives + n;
@@ -8739,11 +9894,11 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         embi_island_accept(s, I, alpha);
         embi_island_progress(s, I, alpha);
         I->just_drove = 1;
-    } else if (I->measure <
-               (was_old ? (embipc_real)0.1 : (embipc_real)1)) { /* converged: the last correction */
+    } else if (I->measure < (was_old ? (embipc_real)0.1 : (embipc_real)1)) {   /* the last correction */
         if ((r = embi_island_move(m, s, I, &alpha)) != EMBIPC_OK) return r;
         embi_island_accept(s, I, alpha);
-        I->converged = 1;
+        I->converged = alpha == 1;
+        if (alpha == 0 && !was_old) I->active = 0;
     } else {
         if (I->slope < 0) {
             if ((r = embi_island_search(m, s, I, safe, &alpha)) != EMBIPC_OK) return r;
@@ -8831,7 +9986,6 @@ EMBIPC_API embipc_body_def embipc_default_body_def(void)
     embipc_body_def d;
     memset(&d, 0, sizeof d);
     d.cookie = EMBI_BODY_COOKIE;
-    d.cage_nodes = 34;
     d.scale = 1;
     embi_m3_identity(d.rotation);
     d.material.young = 1e5;
@@ -8927,7 +10081,7 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
 }
 
 #define EMBI_NODE_FIELDS 17
-#define EMBI_VERTEX_FIELDS 8
+#define EMBI_VERTEX_FIELDS 9
 
 /* the flat arrays of 3 reals per node, and per vertex; each group is one block of memory that starts at its
  * first */
@@ -8941,8 +10095,8 @@ static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS
 
 static void embi_vertex_fields(embi_state *s, embipc_real **field[EMBI_VERTEX_FIELDS])
 {
-    embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->next_x, &s->trial_x, &s->motion,
-        &s->rest, &s->start_x, &s->vertex_force};
+    embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->known_x, &s->next_x,
+        &s->trial_x, &s->motion, &s->rest, &s->start_x, &s->vertex_force};
     memcpy(field, list, sizeof list);
 }
 
@@ -9018,13 +10172,14 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, s->drives, s->drive_cap);
     EMBI_RELEASE(&m, s->candidate, s->candidate_cap);
     EMBI_RELEASE(&m, s->closest, s->closest_cap);
+    EMBI_RELEASE(&m, s->apart, s->apart_cap);
+    EMBI_RELEASE(&m, s->near, s->near_cap);
     EMBI_RELEASE(&m, s->block_alpha, s->block_alpha_cap);
     EMBI_RELEASE(&m, s->block_index, s->block_index_cap);
     EMBI_RELEASE(&m, s->trace, s->trace_cap);
     EMBI_RELEASE(&m, s->mark, s->mark_cap);
     EMBI_RELEASE(&m, s->patch, s->patch_cap);
     EMBI_RELEASE(&m, s->patch_G, s->patch_G_cap);
-    EMBI_RELEASE(&m, s->keys, s->keys_cap);
     EMBI_RELEASE(&m, w->island, w->island_cap);
     EMBI_RELEASE(&m, w->order, w->order_cap);
     EMBI_RELEASE(&m, w->parent, w->parent_cap);
@@ -9155,7 +10310,8 @@ typedef struct embi_build {
     unsigned char *count;        /* (nv) */
     int *index;                  /* scratch: caller's vertex -> surface vertex (vertex_count) */
     int x_cap, q_cap, node_cap, weight_cap, count_cap, index_cap;
-    embipc_cage cage;
+    embipc_cage own;             /* the cage that is built here */
+    const embipc_cage *cage;     /* this one, or the caller's; NULL where there is none with ties */
 } embi_build;
 
 static void embi_build_free(embi_memory *m, embi_build *t)
@@ -9166,7 +10322,7 @@ static void embi_build_free(embi_memory *m, embi_build *t)
     EMBI_RELEASE(m, t->weight, t->weight_cap);
     EMBI_RELEASE(m, t->count, t->count_cap);
     EMBI_RELEASE(m, t->index, t->index_cap);
-    if (t->cage.node_count) embipc_cage_free(&t->cage);
+    embipc_cage_free(&t->own);
 }
 
 static embipc_result embi_check_material(const embipc_body_def *d, embipc_error *e)
@@ -9325,14 +10481,46 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
     return 1;
 }
 
+/* Is the body too stiff for its deformation to matter? As a rough bar of length L (the diagonal) and thickness
+ * t^2 = 12 times the smallest principal second moment over the volume, held at one end, it sags under g by
+ *   3/2 rho g L^4 / (E t^2)
+ * Ten times that has to stay below the default activation distance of its contacts, 1e-3 L. */
+static int embi_body_is_stiff(const embipc_body_def *d, const embipc_real *x, const embi_body *b)
+{
+    embipc_solid solid;
+    embipc_real S[9], V[9], least, L = b->diagonal, load = 10 * d->material.density * (embipc_real)9.81;
+    embi_solid(&solid, x, b->nv, b->tri, b->nt);
+    memcpy(S, solid.second, sizeof S);
+    embi_eigen_symmetric(3, S, V);
+    least = embi_min(S[0], embi_min(S[4], S[8])) / solid.volume;   /* t^2 / 12 */
+    return (embipc_real)1.5 * load * L * L * L < 1e-3 * d->material.young * 12 * least;
+}
+
+/* The cage of the surface, in the coordinates of the description: the same one however the body is turned. */
+static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
+                                     embipc_error *e)
+{
+    embipc_cage_def wish = embipc_default_cage_def();
+    embipc_result r;
+    embipc_real *x = (embipc_real *)embi_alloc(m, 3 * b->nv, sizeof *x);
+    if (!x) return embi_fail_memory(e);
+    for (int i = 0; i < b->nv; i++) embi_copy(x + 3 * i, d->x + 3 * b->origin[i]);
+    wish.nodes = d->cage_nodes;
+    if (!d->cage_nodes && embi_body_is_stiff(d, t->x, b)) wish.nodes = 4;
+    r = embipc_cage_build(&wish, x, b->nv, b->tri, b->nt, &m->hooks, &t->own, e);
+    embi_free(m, x, 3 * b->nv, sizeof *x);
+    t->cage = &t->own;
+    return r;
+}
+
 /* Nodes and tets of the body, world coordinates. */
 static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                       embipc_error *e)
 {
     const embipc_real *x = d->cage_x;
     const int *tets = d->cage_tets;
-    int n = d->cage_node_count, nt = d->cage_tet_count, placed = 0;
-    embipc_result r;
+    int n = d->cage_node_count, nt = d->cage_tet_count;
+    embipc_result r = EMBIPC_OK;
     if (b->kind == EMBIPC_FIXED) return EMBIPC_OK;
     if (b->kind == EMBIPC_KINEMATIC || b->kind == EMBIPC_AFFINE)
         return embi_build_tet(m, b, t) ? EMBIPC_OK : embi_fail_memory(e);
@@ -9346,23 +10534,43 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
             return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a cage of %d nodes and %d tets", n, nt);
         if ((r = embi_tets_check(m, x, n, tets, nt, e)) != EMBIPC_OK) return r;
     } else {
-        embipc_cage_def wish = embipc_default_cage_def();
-        wish.nodes = d->cage_nodes;
-        if ((r = embipc_cage_build(&wish, t->x, b->nv, b->tri, b->nt, &m->hooks, &t->cage, e)) != EMBIPC_OK)
-            return r;
-        x = t->cage.x;
-        tets = t->cage.tets;
-        n = t->cage.node_count;
-        nt = t->cage.tet_count;
-        placed = 1;
+        if (d->cage) t->cage = d->cage;
+        else if ((r = embi_build_cage(m, d, b, t, e)) != EMBIPC_OK) return r;
+        if (t->cage->vertex_count != b->nv || t->cage->node_count < 4)
+            return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a cage of %d nodes made for %d vertices, not for these "
+                             "%d", t->cage->node_count, t->cage->vertex_count, b->nv);
+        x = t->cage->x;
+        tets = t->cage->tets;
+        n = t->cage->node_count;
+        nt = t->cage->tet_count;
     }
     if (!EMBI_GROW(m, embipc_real, t->q, t->q_cap, 3 * n) || !EMBI_GROW(m, int, b->tet, b->tet_cap, 4 * nt))
         return embi_fail_memory(e);
-    if (placed) memcpy(t->q, x, (size_t)(3 * n) * sizeof *x);
-    else embi_place(d, x, n, t->q);
+    embi_place(d, x, n, t->q);
     memcpy(b->tet, tets, (size_t)(4 * nt) * sizeof *tets);
     b->nn = n;
     b->ntet = nt;
+    return EMBIPC_OK;
+}
+
+/* Weights of the surface vertices in the tets that the cage names for them. Finding them again would not do:
+ * tets of such a cage may lie on each other. */
+static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *e)
+{
+    for (int i = 0; i < b->nv; i++) {
+        embipc_real X[12], *w = t->weight + 4 * i;
+        int tet = t->index[i] = t->cage->vertex_tet[i];
+        if (tet >= 0 && tet < b->ntet) {
+            embi_tet_gather(X, t->q, b->tet + 4 * tet);
+            if (embi_tet_weights(X, t->x + 3 * i, w) && embi_min4(w) >= -EMBI_INSIDE_TOLERANCE) {
+                if (embi_min4(w) < 0) embi_clamp_weights(w, X, t->x + 3 * i);
+                continue;
+            }
+        }
+        return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, b->origin[i], (embipc_real)tet,
+                            "surface vertex %d is not in tet %d, which its cage names for it: was the cage "
+                            "made for this surface?", b->origin[i], tet);
+    }
     return EMBIPC_OK;
 }
 
@@ -9387,10 +10595,11 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
         }
         return EMBIPC_OK;
     }
-    if ((r = embi_embed(m, t->q, b->nn, b->tet, b->ntet, t->x, b->nv, t->index, t->weight, e)) != EMBIPC_OK) {
-        if (e && e->primitive[0] == EMBIPC_VERTEX) e->index[0] = b->origin[e->index[0]];
-        return r;
-    }
+    if (t->cage) r = embi_build_ties(b, t, e);
+    else if ((r = embi_embed(m, t->q, b->nn, b->tet, b->ntet, t->x, b->nv, t->index, t->weight, e)) != EMBIPC_OK &&
+             e && e->primitive[0] == EMBIPC_VERTEX)
+        e->index[0] = b->origin[e->index[0]];
+    if (r != EMBIPC_OK) return r;
     for (int i = 0; i < b->nv; i++) {
         for (int k = 0; k < 4; k++) t->node[4 * i + k] = b->tet[4 * t->index[i] + k];
         t->count[i] = 4;
@@ -9399,7 +10608,8 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
 }
 
 /* M and K: elasticity with the solid's volume in each tet, the pattern of A, the mass per block. */
-static embipc_result embi_build_dynamics(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
+static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *d, embi_body *b,
+                                         embi_build *t, embipc_error *e)
 {
     embipc_real *volume = (embipc_real *)embi_alloc(m, b->ntet, sizeof *volume);
     embipc_real *moment = (embipc_real *)embi_alloc(m, 10 * b->ntet, sizeof *moment);
@@ -9412,13 +10622,17 @@ static embipc_result embi_build_dynamics(embi_memory *m, embi_body *b, embi_buil
             volume[k] = embi_tet_det(t->q + 3 * v[0], t->q + 3 * v[1], t->q + 3 * v[2], t->q + 3 * v[3]) / 6;
             embi_tet_moment_full(volume[k], moment + 10 * k);
         }
-    else if (ok)
+    else if (ok && t->cage) {
+        embipc_real cubed = d->scale * d->scale * d->scale;
+        for (int k = 0; k < b->ntet; k++) volume[k] = cubed * t->cage->tet_volume[k];
+        for (int k = 0; k < 10 * b->ntet; k++) moment[k] = cubed * t->cage->tet_moment[k];
+    } else if (ok)
         r = embi_cage_integrals(m, t->q, b->tet, b->ntet, t->x, b->nv, b->tri, b->nt, volume, moment, e);
     ok = ok && r == EMBIPC_OK &&
          embi_elastic_init(m, &b->elastic, t->q, b->nn, b->tet, b->ntet, volume, &b->material);
     if (ok) {
         for (int i = 0; i < b->nn; i++) mark[i] = -1;
-        pair_count = embi_elastic_pair_count(&b->elastic);
+        pair_count = embi_elastic_pair_count(&b->elastic, mark, mark + b->nn);
         pairs = (embi_key *)embi_alloc(m, pair_count, sizeof *pairs);
         ok = pairs &&
              embi_bsr_pattern(m, &b->A, b->nn, pairs,
@@ -9479,13 +10693,13 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     embi_solid(&b->solid, t->x, b->nv, b->tri, b->nt);
     if (embi_is_dynamic(b)) {
         b->total_mass = b->material.density * b->solid.volume;
-        if ((r = embi_build_dynamics(m, b, t, e)) != EMBIPC_OK) return r;
+        if ((r = embi_build_dynamics(m, d, b, t, e)) != EMBIPC_OK) return r;
     }
     return embi_build_tree(m, b, t, e);
 }
 
-/* Crossings of the body (at place `at`, its vertices in the flat arrays) with itself and the bodies before
- * it go to w->rejected. Returns their number, or -1 out of memory. */
+/* Appends the crossings of two bodies (or of one with itself), at the present x, to the list. Their trees
+ * must fit. Returns 0 out of memory. */
 static int embi_world_crossings(embipc_world *w, int at, int other, embipc_intersection **list, int *count,
                                 int *cap)
 {
@@ -9525,8 +10739,8 @@ static int embi_check_gap(embipc_world *w, int i, int j)
     w->tri_pair_count = s->candidate_count = 0;
     if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, rule.xi + least, &w->tri_pairs, &w->tri_pair_count,
                         &w->tri_pair_cap) ||
-        !embi_candidates(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &rule, least, &s->candidate,
-                         &s->candidate_count, &s->candidate_cap))
+        !embi_candidates(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &rule, still, rule.xi + least,
+                         &s->candidate, &s->candidate_count, &s->candidate_cap))
         return -1;
     if (!s->candidate_count) return 0;
     (void)embi_fail_at(
@@ -9602,20 +10816,34 @@ static void embi_world_append(embipc_world *w, const embi_body *b, const embi_bu
     if (b->nn) memcpy(s->start_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *t->q);
 }
 
-/* v = velocity + w x (q - centre of mass) */
-static void embi_spin(embi_state *s, const embi_body *b, const embipc_real centre[3],
-                      const embipc_real velocity[3], const embipc_real spin[3])
+/* v = velocity + w x (q - c) of the nodes of a dynamic body, c = 1/m sum M_ij q_j its centre of mass; into
+ * out (3 nn). Returns whether all of it is finite. */
+static int embi_spin(const embi_state *s, const embi_body *b, const embipc_real velocity[3],
+                     const embipc_real spin[3], embipc_real *out)
 {
-    for (int i = b->node0; i < b->node0 + b->nn; i++) {
+    const embipc_real *q = s->q + 3 * b->node0;
+    embipc_real centre[3] = {0, 0, 0};
+    embi_mass_multiply(b, q, out);
+    for (int i = 0; i < b->nn; i++) embi_axpy(centre, 1 / b->total_mass, out + 3 * i);
+    for (int i = 0; i < b->nn; i++) {
         embipc_real r[3], t[3];
-        embi_sub(r, s->q + 3 * i, centre);
+        embi_sub(r, q + 3 * i, centre);
         embi_cross(t, spin, r);
-        embi_add(s->v + 3 * i, velocity, t);
+        embi_add(out + 3 * i, velocity, t);
     }
+    return embi_all_finite(out, 3 * b->nn);
 }
 
-/* scratch for the largest body; mark is -1 in all its entries, those of a growth that failed later included
- * */
+static embipc_result embi_fail_velocity(embipc_error *e, const embi_body *b, const embipc_real velocity[3],
+                                        const embipc_real spin[3])
+{
+    return embi_fail(e, EMBIPC_ERR_NOT_FINITE,
+                     "body \"%.40s\": with velocity (%g, %g, %g) m/s and spin (%g, %g, %g) rad/s a node's "
+                     "velocity is not finite",
+                     b->name, velocity[0], velocity[1], velocity[2], spin[0], spin[1], spin[2]);
+}
+
+/* Scratch for the largest body; mark is -1 in all its entries, also after a growth that failed later. */
 static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
 {
     int old = s->mark_cap;
@@ -9627,7 +10855,7 @@ static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
 }
 
 /* the body counts from here on; nothing can fail any more */
-static void embi_world_commit(embipc_world *w, const embipc_body_def *def, int slot)
+static void embi_world_commit(embipc_world *w, int slot)
 {
     embi_state *s = &w->s;
     embi_body *b = s->body + s->body_count;
@@ -9636,7 +10864,6 @@ static void embi_world_commit(embipc_world *w, const embipc_body_def *def, int s
     s->body_count++;
     s->node_count += b->nn;
     s->vert_count += b->nv;
-    if (embi_is_dynamic(b)) embi_spin(s, b, b->solid.centroid, def->velocity, def->angular_velocity);
     if (b->nn) memcpy(s->start_v + 3 * b->node0, s->v + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     embi_body_derive(w, b);
     w->mixed_start |= w->step > 0;
@@ -9711,10 +10938,13 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (r == EMBIPC_OK) {
         b = w->s.body + at;
         embi_world_append(w, b, &build);
-        r = embi_check_start(w, at);
+        if (embi_is_dynamic(b) &&
+            !embi_spin(&w->s, b, def->velocity, def->angular_velocity, w->s.v + 3 * b->node0))
+            r = embi_fail_velocity(&w->error, b, def->velocity, def->angular_velocity);
+        else r = embi_check_start(w, at);
     }
     if (r == EMBIPC_OK) {
-        embi_world_commit(w, def, slot);
+        embi_world_commit(w, slot);
         *body = b->handle;
     } else {
         (void)embi_blame(w, r, b->name, b->handle);
@@ -9767,13 +10997,15 @@ static void embi_world_close_gap(embipc_world *w, const embi_body *b)
     embi_vertex_fields(s, vertex);
     for (int i = 0; nodes && i < EMBI_NODE_FIELDS; i++)
         memmove(*node[i] + 3 * n0, *node[i] + 3 * (n0 + b->nn), 3 * nodes * sizeof **node[i]);
-    for (int i = 0; i < EMBI_VERTEX_FIELDS; i++)
+    for (int i = 0; verts && i < EMBI_VERTEX_FIELDS; i++)
         memmove(*vertex[i] + 3 * v0, *vertex[i] + 3 * (v0 + b->nv), 3 * verts * sizeof **vertex[i]);
     if (nodes) memmove(s->drive + n0, s->drive + n0 + b->nn, nodes * sizeof *s->drive);
     if (nodes) memmove(w->applied + 3 * n0, w->applied + 3 * (n0 + b->nn), 3 * nodes * sizeof *w->applied);
-    memmove(s->row_count + v0, s->row_count + v0 + b->nv, verts);
-    memmove(s->row_weight + 4 * v0, s->row_weight + 4 * (v0 + b->nv), 4 * verts * sizeof *s->row_weight);
-    memmove(s->row_node + 4 * v0, s->row_node + 4 * (v0 + b->nv), 4 * verts * sizeof *s->row_node);
+    if (verts) {
+        memmove(s->row_count + v0, s->row_count + v0 + b->nv, verts);
+        memmove(s->row_weight + 4 * v0, s->row_weight + 4 * (v0 + b->nv), 4 * verts * sizeof *s->row_weight);
+        memmove(s->row_node + 4 * v0, s->row_node + 4 * (v0 + b->nv), 4 * verts * sizeof *s->row_node);
+    }
     for (size_t i = 0; i < 4 * verts; i++) s->row_node[4 * (size_t)v0 + i] -= b->nn;
     s->node_count -= b->nn;
     s->vert_count -= b->nv;
@@ -9968,8 +11200,6 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
         return embi_fail_memory(&w->error);
     }
     d->body = at;
-    d->owner = b->handle;
-    d->whole = def->nodes == NULL;
     d->node_count = n;
     d->key_count = def->key_count;
     if (d->key_count) memcpy(d->keys, def->keys, (size_t)(7 * d->key_count) * sizeof *d->keys);
@@ -10024,15 +11254,10 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
                                                 embipc_drive_state *out)
 {
     int at = embi_find_drive(w, drive);
-    const embi_drive *d;
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
     if (at < 0) return EMBIPC_ERR_HANDLE;
-    d = w->s.drives + at;
-    out->short_m = d->short_m;
-    out->blocked = d->blocked;
-    out->blocked_by = d->blocked_by;
-    out->gap = d->gap;
+    *out = w->s.drives[at].reached;
     return EMBIPC_OK;
 }
 
@@ -10041,21 +11266,21 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
                                                   const embipc_real angular_velocity[3])
 {
     int at = embi_find_body(w, body);
-    embi_body *b;
-    embipc_solid solid;
+    embi_state *s;
+    const embi_body *b;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if (at < 0)
         return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
                          body.generation);
-    b = w->s.body + at;
+    s = &w->s;
+    b = s->body + at;
     if (!velocity || !angular_velocity)
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a velocity for body \"%.40s\" is NULL", b->name);
-    if (!embi_all_finite(velocity, 3) ||
-        !embi_all_finite(angular_velocity, 3))
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the velocity of body \"%.40s\" is not finite",
-                         b->name);
-    embi_solid(&solid, w->s.x + 3 * b->vert0, b->nv, b->tri, b->nt);
-    if (embi_is_dynamic(b)) embi_spin(&w->s, b, solid.centroid, velocity, angular_velocity);
+    if (!embi_all_finite(velocity, 3) || !embi_all_finite(angular_velocity, 3) ||
+        (embi_is_dynamic(b) && !embi_spin(s, b, velocity, angular_velocity, s->trial_q + 3 * b->node0)))
+        return embi_fail_velocity(&w->error, b, velocity, angular_velocity);
+    if (embi_is_dynamic(b))
+        memcpy(s->v + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     return EMBIPC_OK;
 }
 
@@ -10124,8 +11349,8 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     for (int i = 0; i < s->drive_count; i++) {
         embi_drive *d = s->drives + i;
         memset(d->pose, 0, sizeof d->pose);
-        d->is_set = d->blocked = 0;
-        d->short_m = 0;
+        d->is_set = 0;
+        memset(&d->reached, 0, sizeof d->reached);
         for (int k = 0; k < d->node_count; k++)
             embi_copy(d->start + 3 * k, s->q + 3 * (s->body[d->body].node0 + d->nodes[k]));
     }
@@ -10139,27 +11364,36 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
  * Reading the world. Nothing here changes it, but for embipc_world_intersections(), which refits trees.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
 
-EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *w) { return &w->error; }
-EMBIPC_API embipc_real embipc_world_time(const embipc_world *w) { return w->time; }
-EMBIPC_API int embipc_world_body_count(const embipc_world *w) { return w->s.body_count; }
+EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *w)
+{
+    static const embipc_error nobody = {EMBIPC_ERR_ARGUMENT,
+                                        {{0, 0}, {0, 0}},
+                                        {EMBIPC_NO_PRIMITIVE, EMBIPC_NO_PRIMITIVE},
+                                        {0, 0},
+                                        {0, 0},
+                                        "world is NULL"};
+    return w ? &w->error : &nobody;
+}
+EMBIPC_API embipc_real embipc_world_time(const embipc_world *w) { return w ? w->time : 0; }
+EMBIPC_API int embipc_world_body_count(const embipc_world *w) { return w ? w->s.body_count : 0; }
 
 EMBIPC_API embipc_body embipc_world_body(const embipc_world *w, int i)
 {
     embipc_body none = {0, 0};
-    return i >= 0 && i < w->s.body_count ? w->s.body[i].handle : none;
+    return w && i >= 0 && i < w->s.body_count ? w->s.body[i].handle : none;
 }
 
 EMBIPC_API int embipc_world_iterations(const embipc_world *w, const embipc_iteration **list)
 {
-    if (list) *list = w->iteration;
-    return w->iteration_count;
+    if (list) *list = w ? w->iteration : NULL;
+    return w ? w->iteration_count : 0;
 }
 
 EMBIPC_API void embipc_world_memory(const embipc_world *w, size_t *bytes, size_t *peak, long *allocations)
 {
-    if (bytes) *bytes = w->memory.bytes;
-    if (peak) *peak = w->memory.peak;
-    if (allocations) *allocations = w->memory.allocations;
+    if (bytes) *bytes = w ? w->memory.bytes : 0;
+    if (peak) *peak = w ? w->memory.peak : 0;
+    if (allocations) *allocations = w ? w->memory.allocations : 0;
 }
 
 EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *w, embipc_body body, embipc_body_view *out)
@@ -10292,14 +11526,14 @@ EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embip
 
 EMBIPC_API int embipc_world_pair_forces(const embipc_world *w, embipc_pair_force *out, int capacity)
 {
-    for (int i = 0; i < w->pair_force_count && i < capacity; i++) out[i] = w->pair_force[i];
-    return w->pair_force_count;
+    for (int i = 0; w && out && i < w->pair_force_count && i < capacity; i++) out[i] = w->pair_force[i];
+    return w ? w->pair_force_count : 0;
 }
 
 EMBIPC_API int embipc_world_contacts(const embipc_world *w, embipc_contact *out, int capacity)
 {
-    for (int i = 0; i < w->contact_count && i < capacity; i++) out[i] = w->contact[i];
-    return w->contact_count;
+    for (int i = 0; w && out && i < w->contact_count && i < capacity; i++) out[i] = w->contact[i];
+    return w ? w->contact_count : 0;
 }
 
 EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc_body body,
@@ -10315,13 +11549,15 @@ EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc
 
 EMBIPC_API int embipc_world_rejected(const embipc_world *w, embipc_intersection *out, int capacity)
 {
-    for (int i = 0; i < w->rejected_count && i < capacity; i++) out[i] = w->rejected[i];
-    return w->rejected_count;
+    for (int i = 0; w && out && i < w->rejected_count && i < capacity; i++) out[i] = w->rejected[i];
+    return w ? w->rejected_count : 0;
 }
 
 EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *out, int capacity)
 {
-    embi_state *s = &w->s;
+    embi_state *s;
+    if (!w) return -1;
+    s = &w->s;
     w->rejected_count = 0;
     for (int i = 0; i < s->body_count; i++)
         if (s->body[i].kind != EMBIPC_FIXED)
@@ -10556,8 +11792,12 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
     embi_memory_init(&m, NULL);
     ok = embi_pair_walk_begin(&m, &w, x, vertex_count, tri, tri_count);
     while (ok && gap->distance > 0 && embi_pair_walk_next(&w, gap->distance, &ta, &tb)) {
-        embi_box_of(box_a, x, tri + 3 * ta, 3, gap->distance);
-        embi_box_of(box_b, x, tri + 3 * tb, 3, 0);
+        embi_box_of(box_a, x, tri + 3 * ta, 3);
+        embi_box_of(box_b, x, tri + 3 * tb, 3);
+        for (int i = 0; i < 3; i++) {
+            box_a[i] -= gap->distance;
+            box_a[3 + i] += gap->distance;
+        }
         if (embi_boxes_touch(box_a, box_b)) embi_gap_triangles(&w, ta, tb, gap);
     }
     embi_pair_walk_end(&m, &w);
@@ -10566,8 +11806,7 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
 
 /* ==== 27. The step ===================================================================================
  *   begin      qt, forces, targets of drives; A and grad at q^n; candidates; islands; lagged friction
- *   iterate    each island finds its direction; a direction that leaves the range of its candidates gets new
- * ones,
+ *   iterate    each island finds its direction; one that leaves the range of its candidates gets new ones,
  *              which may join islands; the others move
  *   finish     velocities, forces, statistics; or, on an error, everything back
  * An island sees nothing of the others: a far body changes no bit of it.
@@ -10618,8 +11857,7 @@ static void embi_drives_begin(embipc_world *w)
         for (int i = 0; i < 6; i++) moved = embi_max(moved, embi_abs(d->pose_next[i] - d->pose[i]));
         d->done = 0;
         embi_drive_aim(s, d);
-        for (int k = 0; k < d->node_count && moved == 0;
-             k++) { /* at rest, unless left behind by rounding or a free ride */
+        for (int k = 0; k < d->node_count && moved == 0; k++) {   /* at rest, unless left behind */
             int i = b->node0 + d->nodes[k];
             moved = embi_max(moved, embi_abs(s->target[3 * i] - s->q[3 * i]) +
                                         embi_abs(s->target[3 * i + 1] - s->q[3 * i + 1]) +
@@ -10643,6 +11881,7 @@ static void embi_bodies_begin(embipc_world *w)
     }
     if (s->vert_count) {   /* bodies that rest take part in the directions of others: with no motion */
         memcpy(s->xn, s->x, verts);
+        memcpy(s->known_x, s->x, verts);
         memcpy(s->next_x, s->x, verts);
         memcpy(s->trial_x, s->x, verts);
         memset(s->motion, 0, verts);
@@ -10676,7 +11915,9 @@ static void embi_bodies_foresee(embipc_world *w)
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
         embipc_real slack = 0, box[6], pull[3];
-        for (int i = 0; i < 6; i++) b->shift[i] = b->shift_next[i] = b->shift_hull[i] = 0;
+        for (int i = 0; i < 6; i++)
+            b->shift[i] = b->shift_next[i] = b->shift_hull[i] = b->stray[i] = b->stray_next[i] =
+                b->known[i] = 0;
         embi_box_clear(box);
         for (int i = b->vert0; i < b->vert0 + b->nv; i++) embi_box_add(box, s->x + 3 * i);
         memcpy(b->region, box, sizeof box);
@@ -10691,7 +11932,7 @@ static void embi_bodies_foresee(embipc_world *w)
                 for (int c = 0; c < 3; c++) s->trial_q[3 * i + c] = s->qt[3 * i + c] + s->hh * pull[c];
         }
         embi_apply_rows(s, b, s->trial_q, s->next_x);
-        embi_body_shift(s, b, s->next_x, b->shift_next);
+        embi_body_shift(b, s->xn, s->next_x, b->shift_next);
         for (int i = 0; i < 3; i++)
             slack = embi_max(slack, embi_max(embi_abs(b->shift_next[i]), embi_abs(b->shift_next[3 + i])));
         b->foreseen = slack + b->dhat;
@@ -10700,15 +11941,6 @@ static void embi_bodies_foresee(embipc_world *w)
             b->region[i] += embi_min(b->shift_next[i], 0) - slack;
             b->region[3 + i] += embi_max(b->shift_next[3 + i], 0) + slack;
         }
-    }
-}
-
-/* displacement of a relative to b when both are somewhere in their boxes */
-static void embi_relative_box(const embipc_real a[6], const embipc_real b[6], embipc_real r[6])
-{
-    for (int i = 0; i < 3; i++) {
-        r[i] = a[i] - b[3 + i];
-        r[3 + i] = a[3 + i] - b[i];
     }
 }
 
@@ -10731,55 +11963,70 @@ static void embi_box_stretch(embipc_real outer[6], const embipc_real inner[6], e
     }
 }
 
+/* The candidates of a pair leave the list. */
+static void embi_pair_forget(embi_state *s, embi_pair *pair)
+{
+    int end = pair->first + pair->count, rest = s->candidate_count - end;
+    if (rest > 0) {
+        memmove(s->candidate + pair->first, s->candidate + end, (size_t)rest * sizeof *s->candidate);
+        memmove(s->closest + pair->first, s->closest + end, (size_t)rest * sizeof *s->closest);
+        memmove(s->apart + pair->first, s->apart + end, (size_t)rest * sizeof *s->apart);
+        memmove(s->near + pair->first, s->near + end, (size_t)rest * sizeof *s->near);
+    }
+    for (int n = 0; n < s->pair_count; n++)
+        if (s->pair[n].first >= end) s->pair[n].first -= pair->count;
+    s->candidate_count -= pair->count;
+    pair->count = 0;
+}
+
 /* Finds the candidates of a pair for its range, from the positions at the start of the step. */
 static int embi_pair_search(embipc_world *w, embi_pair *pair)
 {
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
-    embi_surface a = embi_surface_of(s, s->body + pair->a, s->xn),
-                 b = embi_surface_of(s, s->body + pair->b, s->xn);
-    embipc_real travel = 0;
+    const embi_body *A = s->body + pair->a, *B = s->body + pair->b;
+    embi_surface a = embi_surface_of(s, A, s->xn), b = embi_surface_of(s, B, s->xn);
+    embipc_real reach = pair->rule.dhat + pair->rule.xi + 4 * embi_pair_rounding(A, B), slack, r[6];
+    embi_pair_forget(s, pair);
     if (pair->a == pair->b)   /* either primitive may come first: the range must be symmetric */
         for (int i = 0; i < 3; i++) {
             pair->range[3 + i] = embi_max(pair->range[3 + i], -pair->range[i]);
             pair->range[i] = -pair->range[3 + i];
         }
-    for (int i = 0; i < 3; i++) {
-        embipc_real most = embi_max(embi_abs(pair->range[i]), embi_abs(pair->range[3 + i]));
-        travel += most * most;
-    }
     w->tri_pair_count = 0;
-    if (!embi_bvh_pairs(m, &a, &b, pair->range, pair->rule.dhat + pair->rule.xi, &w->tri_pairs,
-                        &w->tri_pair_count, &w->tri_pair_cap))
+    if (!embi_bvh_pairs(m, &a, &b, pair->range, reach, &w->tri_pairs, &w->tri_pair_count, &w->tri_pair_cap))
         return 0;
     pair->first = s->candidate_count;
-    if (!embi_candidates(m, &a, &b, w->tri_pairs, w->tri_pair_count, &pair->rule,
-                         sqrt(travel) * (1 + 8 * EMBI_EPS), &s->candidate, &s->candidate_count,
-                         &s->candidate_cap) ||
-        !EMBI_GROW(m, embi_closest, s->closest, s->closest_cap, s->candidate_count))
+    if (!embi_candidates(m, &a, &b, w->tri_pairs, w->tri_pair_count, &pair->rule, pair->range, reach,
+                         &s->candidate, &s->candidate_count, &s->candidate_cap) ||
+        !EMBI_GROW(m, embi_closest, s->closest, s->closest_cap, s->candidate_count) ||
+        !EMBI_GROW(m, embipc_real, s->apart, s->apart_cap, s->candidate_count) ||
+        !EMBI_GROW(m, int, s->near, s->near_cap, s->candidate_count))
         return 0;
     pair->count = s->candidate_count - pair->first;
+    pair->near_count = -1;
+    embi_relative_box(A->known, B->known, r);   /* from the middle of the range to known_x */
+    for (int i = 0; i < 6; i++) r[i] -= (pair->range[i % 3] + pair->range[3 + i % 3]) / 2;
+    slack = embi_box_norm(r);
     if (pair->count) memset(s->closest + pair->first, 0, (size_t)pair->count * sizeof *s->closest);
+    for (int k = pair->first; k < s->candidate_count; k++) s->apart[k] = s->candidate[k].apart - slack;
     w->builds++;
     return 1;
 }
 
-/* Adds the pair (i, j), i <= j, with a range for what is foreseen. Returns 0 out of memory. */
-static int embi_pair_add(embipc_world *w, int i, int j)
+/* Adds the pair (i, j), i <= j, with an empty range and no candidates yet. Returns it; NULL out of memory. */
+static embi_pair *embi_pair_add(embipc_world *w, int i, int j)
 {
     embi_state *s = &w->s;
-    embi_body *a = s->body + i, *b = s->body + j;
     embi_pair *pair;
-    embipc_real r[6];
-    if (!EMBI_GROW(&w->memory, embi_pair, s->pair, s->pair_cap, s->pair_count + 1)) return 0;
+    if (!EMBI_GROW(&w->memory, embi_pair, s->pair, s->pair_cap, s->pair_count + 1)) return NULL;
     pair = s->pair + s->pair_count++;
     memset(pair, 0, sizeof *pair);
     pair->a = i;
     pair->b = j;
-    pair->rule = embi_pair_parameters(w, a, b);
-    embi_relative_box(a->shift_next, b->shift_next, r);
-    embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
-    return embi_pair_search(w, pair);
+    pair->rule = embi_pair_parameters(w, s->body + i, s->body + j);
+    embi_box_clear(pair->range);
+    return pair;
 }
 
 static int embi_regions_meet(const embi_body *a, const embi_body *b, embipc_real reach)
@@ -10793,7 +12040,7 @@ static int embi_regions_meet(const embi_body *a, const embi_body *b, embipc_real
 static int embi_pairs_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
-    s->pair_count = s->candidate_count = 0;
+    s->pair_count = s->candidate_count = s->stamp = 0;
     w->builds = 0;
     for (int i = 0; i < s->body_count; i++)
         if (s->body[i].kind != EMBIPC_FIXED)
@@ -10801,11 +12048,17 @@ static int embi_pairs_begin(embipc_world *w)
     for (int i = 0; i < s->body_count; i++)
         for (int j = i; j < s->body_count; j++) {
             embi_body *a = s->body + i, *b = s->body + j;
+            embi_pair *pair;
+            embipc_real r[6];
             if ((!a->moving && !b->moving) ||
                 !embi_regions_meet(a, b, embi_max(a->dhat, b->dhat) + a->thickness + b->thickness) ||
                 !embi_tested(w, a, b))
                 continue;
-            if (!embi_pair_add(w, i, j)) return 0;
+            if (!(pair = embi_pair_add(w, i, j))) return 0;
+            embi_relative_box(a->shift, b->shift, pair->range);   /* where they are: no displacement */
+            embi_relative_box(a->shift_next, b->shift_next, r);
+            embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
+            if (!embi_pair_search(w, pair)) return 0;
         }
     return 1;
 }
@@ -10872,13 +12125,25 @@ static int embi_islands_begin(embipc_world *w)
 
 /* ---- iterate ---- */
 
-/* The islands of a and b become one: bodies, pairs, friction. Its direction is void until the next round. */
-static int embi_islands_merge(embipc_world *w, int a, int b)
+static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
+{
+    if (!EMBI_GROW(&w->memory, embipc_iteration, w->iteration, w->iteration_cap, w->iteration_count + 1))
+        return 0;
+    w->iteration[w->iteration_count++] = *r;
+    return 1;
+}
+
+/* The islands of a and b become one: bodies, pairs, friction. Its direction is void until the next round;
+ * is_new: so far each has its own. */
+static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
 {
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
     int into = embi_min_int(a, b), from = embi_max_int(a, b), kept = 0;
     embi_island *I = w->island[into], *J = w->island[from];
+    if ((is_new && I->active && !embi_iteration_record(w, &I->record)) ||
+        (J->active && !embi_iteration_record(w, &J->record)))
+        return 0;
     for (int i = 0; i < s->body_count; i++)
         if (s->body[i].moving && s->body[i].island == from) s->body[i].island = into;
     for (int i = 0; i < w->order_count; i++)
@@ -10909,12 +12174,7 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         embi_body *b = s->body + i;
         embipc_real now[6];
         if (!b->moving) continue;
-        embi_box_clear(now);
-        for (int k = b->vert0; k < b->vert0 + b->nv; k++) embi_box_add(now, s->xn + 3 * k);
-        for (int k = 0; k < 3; k++) {
-            now[k] += b->shift_hull[k];
-            now[3 + k] += b->shift_hull[3 + k];
-        }
+        for (int k = 0; k < 6; k++) now[k] = b->bvh.box[6 + k] + b->shift_hull[k];   /* root: box of x^n */
         if (embi_box_holds(b->region, now)) continue;
         embi_box_stretch(b->region, now, b->dhat);
         for (int j = 0; j < s->body_count; j++) {
@@ -10926,9 +12186,7 @@ static int embi_ranges_check(embipc_world *w, int *changed)
             for (int n = 0; n < s->pair_count && !known; n++)
                 known = s->pair[n].a == lo && s->pair[n].b == hi;
             if (known) continue;
-            if (!embi_pair_add(w, lo, hi)) return 0;
-            s->pair[s->pair_count - 1].range[0] = 1; /* nothing is in it: the check below will search again */
-            s->pair[s->pair_count - 1].range[3] = -1;
+            if (!embi_pair_add(w, lo, hi)) return 0;   /* its empty range is found out below */
         }
     }
     for (int n = 0; n < s->pair_count; n++) {
@@ -10939,7 +12197,6 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         embi_relative_box(together ? a->shift_next : a->shift_hull, together ? b->shift_next : b->shift_hull,
                           r);
         if (embi_box_holds(p->range, r)) continue;
-        if (p->range[0] > p->range[3]) p->range[0] = p->range[3] = 0;
         embi_box_stretch(p->range, r, p->rule.dhat / 2);
         embi_relative_box(a->shift, b->shift, r);
         embi_box_stretch(p->range, r, 0);
@@ -10949,7 +12206,7 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         if (ia >= 0) changed[ia] = embi_max_int(changed[ia], 1);
         if (ib >= 0) changed[ib] = embi_max_int(changed[ib], 1);
         if (ia < 0 || ib < 0 || ia == ib || !p->count) continue;
-        if (!embi_islands_merge(w, ia, ib)) return 0;
+        if (!embi_islands_merge(w, ia, ib, changed[embi_min_int(ia, ib)] < 2)) return 0;
         changed[embi_min_int(ia, ib)] = 2;
     }
     return 1;
@@ -10974,14 +12231,6 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *I)
             s->body[s->drives[n].body].island == I->index && s->drives[n].rotating && s->drives[n].phi > 0;
     I->active = 0;
     return half ? embi_island_roll_back(&w->memory, s, I) : EMBIPC_OK;
-}
-
-static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
-{
-    if (!EMBI_GROW(&w->memory, embipc_iteration, w->iteration, w->iteration_cap, w->iteration_count + 1))
-        return 0;
-    w->iteration[w->iteration_count++] = *r;
-    return 1;
 }
 
 /* a body that stays where it is in this round */
@@ -11023,8 +12272,7 @@ static embipc_result embi_iterate(embipc_world *w)
             if (!I->converged) continue;
             I->active = --I->passes > 0;
             if (!I->active) continue;
-            I->converged = I->old_factor =
-                0; /* another pass with the friction forces of the present contacts */
+            I->converged = I->old_factor = 0;   /* another pass, with the friction forces of now */
             if (!embi_island_lag_friction(&w->memory, s, I, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
             embi_island_contact_energy(s, I, s->q, s->x);
         }
@@ -11057,7 +12305,12 @@ static void embi_drives_finish(embipc_world *w)
         embi_drive *d = s->drives + n;
         const embi_body *b = s->body + d->body;
         embipc_real share = ((embipc_real)d->stage + d->phi) / (embipc_real)d->stages;
-        d->short_m = 0;
+        memset(&d->reached, 0, sizeof d->reached);
+        if (d->blocked) {
+            d->reached.blocked = 1;
+            d->reached.blocked_by = d->blocked_by;
+            d->reached.gap = d->gap;
+        }
         if (d->stage == d->stages || (d->done && !d->blocked)) memcpy(d->pose, d->pose_next, sizeof d->pose);
         else {
             for (int i = 0; i < 6; i++) d->pose[i] += share * (d->pose_next[i] - d->pose[i]);
@@ -11066,13 +12319,13 @@ static void embi_drives_finish(embipc_world *w)
             for (int k = 0; k < d->node_count; k++) {
                 embipc_real r[3];
                 embi_sub(r, s->target + 3 * (b->node0 + d->nodes[k]), s->q + 3 * (b->node0 + d->nodes[k]));
-                d->short_m = embi_max(d->short_m, embi_norm(r));
+                d->reached.short_m = embi_max(d->reached.short_m, embi_norm(r));
             }
         }
     }
 }
 
-/* force on the vertices of a contact: r on the first side's share, weights carry the sign */
+/* adds scale w_k r to the force on each vertex of a contact; the weights w carry the sign of the side */
 static void embi_report_vertex(embi_state *s, const int v[4], const embipc_real w[4], embipc_real scale,
                                const embipc_real r[3])
 {
@@ -11292,7 +12545,36 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
     t->objective_before = before / s->hh;
     t->objective_after = after / s->hh;
     t->objective_rounding = 64 * EMBI_EPS * (size + embi_abs(before) + embi_abs(after)) / s->hh;
-    for (int n = 0; n < s->drive_count; n++) t->drive_short = embi_max(t->drive_short, s->drives[n].short_m);
+    for (int n = 0; n < s->drive_count; n++) 
+        t->drive_short = embi_max(t->drive_short, s->drives[n].reached.short_m);
+}
+
+/* Names the first node whose numbers are not finite, or else the one that was to go farthest. */
+static embipc_result embi_fail_step(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    int body = -1, node = 0;
+    embipc_real most = -1;
+    for (int k = 0; k < s->body_count; k++)
+        for (int i = s->body[k].node0; i < s->body[k].node0 + s->body[k].nn; i++) {
+            embipc_real go = 0;
+            for (int c = 0; c < 3; c++)
+                go += embi_abs(s->vn[3 * i + c]) + embi_abs(s->p[3 * i + c] / s->c) +
+                      embi_abs(s->hh * s->f[3 * i + c]);
+            if (!embi_finite(go)) go = (embipc_real)INFINITY;
+            if (!(go > most)) continue;
+            most = go;
+            body = k;
+            node = i - s->body[k].node0;
+        }
+    if (body < 0)
+        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "step %d met a number that is not finite",
+                         w->step + 1);
+    (void)embi_fail_at(&w->error, EMBIPC_ERR_NOT_FINITE, EMBIPC_NODE, node, most,
+                       "step %d met a number that is not finite, node %d was at %g m/s; the world is back at "
+                       "%g s. Lower the velocity, force or time step",
+                       w->step + 1, node, embi_norm(s->vn + 3 * (s->body[body].node0 + node)), w->time);
+    return embi_blame(w, EMBIPC_ERR_NOT_FINITE, s->body[body].name, s->body[body].handle);
 }
 
 EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *stats)
@@ -11321,11 +12603,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     }
     if (r != EMBIPC_OK) {
         embi_step_undo(w);
-        return r == EMBIPC_ERR_MEMORY
-                   ? embi_fail_memory(&w->error)
-                   : embi_fail(&w->error, r,
-                               "step %d met a number that is not finite; the world is back at %g s",
-                               w->step + 1, w->time);
+        return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : embi_fail_step(w);
     }
     for (int i = 0; i < 3 * s->node_count; i++) s->v[i] = (s->q[i] - s->qn[i]) / s->c;
     embi_report(w);
@@ -11349,8 +12627,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 
 /* ---- Change log -----------------------------------------------------------------------------
  * 0.1  First version: bodies fixed, kinematic, affine, cage, full; linear corotated and orthogonality
- * energies; barrier and
- *      friction; drives; cage builder; toolbox.
+ *      energies; barrier and friction; drives; cage builder; toolbox.
  *
  * ---- Licence --------------------------------------------------------------------------------
  * This software is available under two licences: choose the one you prefer.

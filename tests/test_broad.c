@@ -80,13 +80,11 @@ static void scene_free(scene *c)
 }
 static void scene_search(scene *c, const double range[6], const embi_pair_rule *rule)
 {
-    double travel = 0;
-    for (int k = 0; k < 3; k++) travel += pow(fmax(fabs(range[k]), fabs(range[3 + k])), 2);
     c->key_count = c->count = 0;
     ENSURE(embi_bvh_pairs(&c->m, &c->a.s, &second(c)->s, range, rule->dhat + rule->xi, &c->keys,
                           &c->key_count, &c->key_cap));
-    ENSURE(embi_candidates(&c->m, &c->a.s, &second(c)->s, c->keys, c->key_count, rule,
-                           sqrt(travel) * (1 + 1e-15), &c->list, &c->count, &c->cap));
+    ENSURE(embi_candidates(&c->m, &c->a.s, &second(c)->s, c->keys, c->key_count, rule, range,
+                           rule->dhat + rule->xi, &c->list, &c->count, &c->cap));
 }
 
 /* 64 bits that name a primitive pair, whatever the order of its sides and of the vertices within */
@@ -172,20 +170,24 @@ static named *candidate_names(const scene *c)
     return list;
 }
 
-/* Candidates for the range: each pair once; all of them within reach; none missing for random displacements
- * in the range, different for every vertex. With an empty range: exactly the pairs within dhat + xi. */
+/* Candidates for the range: each pair once; all of them within reach + |half the range| once displaced to its
+ * middle; none missing for random displacements in the range, different for every vertex. With an empty
+ * range: exactly the pairs within dhat + xi. */
 static void check_candidates(scene *c, const double range[6], const embi_pair_rule *rule, int displacements)
 {
     named *found, *near;
-    double travel = 0, reach = rule->dhat + rule->xi, *xa, *xb;
+    double half = 0, reach = rule->dhat + rule->xi, *xa, *xb;
     int na = 3 * c->a.mesh.vertex_count, nb = 3 * second(c)->mesh.vertex_count, n, empty;
-    for (int k = 0; k < 3; k++) travel += pow(fmax(fabs(range[k]), fabs(range[3 + k])), 2);
-    travel = sqrt(travel);
-    empty = travel == 0;
+    for (int k = 0; k < 3; k++) half += pow((range[3 + k] - range[k]) / 2, 2);
+    half = sqrt(half);
+    empty = half == 0 && range[0] == 0 && range[1] == 0 && range[2] == 0;
+    xa = (double *)malloc((size_t)na * sizeof *xa);
+    xb = (double *)malloc((size_t)nb * sizeof *xb);
     scene_search(c, range, rule);
     found = candidate_names(c);
     for (int k = 1; k < c->count; k++) ENSURE(found[k].name != found[k - 1].name);
-    n = all_pairs(c, c->a.mesh.x, second(c)->mesh.x, (reach + travel) * (1 + 1e-12), &near);
+    for (int i = 0; i < na; i++) xa[i] = c->a.mesh.x[i] + (range[i % 3] + range[3 + i % 3]) / 2;
+    n = all_pairs(c, xa, second(c)->mesh.x, (reach + half) * (1 + 1e-12) + 1e-15, &near);
     for (int k = 0; k < c->count; k++)
         ENSURE(bsearch(found + k, near, (size_t)n, sizeof *near, by_name) != NULL);
     if (empty)
@@ -193,8 +195,6 @@ static void check_candidates(scene *c, const double range[6], const embi_pair_ru
             ENSURE(bsearch(near + k, found, (size_t)c->count, sizeof *found, by_name) ||
                    near[k].d > reach * (1 - 1e-12));
     free(near);
-    xa = (double *)malloc((size_t)na * sizeof *xa);
-    xb = (double *)malloc((size_t)nb * sizeof *xb);
     for (int r = 0; r < displacements && !empty; r++) {
         memcpy(xb, second(c)->mesh.x, (size_t)nb * sizeof *xb);
         for (int i = 0; i < na; i++) {

@@ -529,8 +529,8 @@ static void test_case_public_suites(void)
         check(root2, x1, 1, NULL);
     }
     for (int k = 0; k < 12; k++) p[k] = slow2[12 + k] - slow2[k];
-    ENSURE(embi_ccd(slow2, p, 1, 0, 2.8076171875e-3, &toi) && toi < 1.79892e-3);
-    ENSURE(!embi_ccd(slow2, p, 1, 0, 1.79e-3, &toi));
+    ENSURE(embi_ccd(slow2, p, 1, NULL, 0, 2.8076171875e-3, &toi) && toi < 1.79892e-3);
+    ENSURE(!embi_ccd(slow2, p, 1, NULL, 0, 1.79e-3, &toi));
 }
 
 static void test_not_finite(void)
@@ -546,7 +546,7 @@ static void test_not_finite(void)
                 ENSURE(ccd(x0, x1, e, 0, &toi) == 1);
                 ENSURE(toi == 0);
                 toi = -1;
-                ENSURE(embi_ccd(x0, x1, e, 0, 1, &toi) == 1);   /* here the second is a motion */
+                ENSURE(embi_ccd(x0, x1, e, NULL, 0, 1, &toi) == 1);   /* here the second is a motion */
                 ENSURE(toi == 0);
             }
         }
@@ -624,7 +624,7 @@ static void test_motion_and_end(void)
             x0[k] = i % 3 ? test_uniform(-1, 1) : grid(2);
             p[k] = i % 3 ? test_uniform(-1, 1) + (i % 5 ? 0 : 100) : grid(2);
         }
-        cut = embi_ccd(x0, p, edge_edge, 0, end, &toi);
+        cut = embi_ccd(x0, p, edge_edge, NULL, 0, end, &toi);
         truth = exact_contact(x0, p, 1, edge_edge, toi);
         ENSURE(!truth.late);
         ENSURE(cut ? toi < end : toi == end);

@@ -76,7 +76,7 @@ static void scene_candidates(scene *s, double dhat, double xi, double travel)
     embi_bvh_refit(&s->bvh[0], a.x, a.tri, a.nt);
     s->candidates = 0;
     ENSURE(embi_bvh_pairs(&s->m, &a, &b, range, dhat + xi, &pairs, &pair_count, &pair_cap));
-    ENSURE(embi_candidates(&s->m, &a, &b, pairs, pair_count, &rule, travel * sqrt(3.0), &s->list,
+    ENSURE(embi_candidates(&s->m, &a, &b, pairs, pair_count, &rule, range, dhat + xi, &s->list,
                            &s->candidates, &s->cap));
     EMBI_RELEASE(&s->m, pairs, pair_cap);
 }

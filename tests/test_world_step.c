@@ -911,6 +911,59 @@ static void test_applied_force_and_velocity(void)
     }
 }
 
+/* On a body that was squashed the centre of mass is not that of the volume: velocity and spin are about it. */
+static void test_velocity_of_a_deformed_body(void)
+{
+    static const double v0[3] = {1, 2, 3}, spin[3] = {3, -2, 5};
+    scene s = scene_make(1, NULL);
+    for (int n = 0; n < 25; n++) scene_step(&s);
+    for (int b = 0; b < s.n; b++) {
+        embipc_body_state st;
+        if (!(scene_state(s.w, s.body[b]).kinetic >= 0) || scene_state(s.w, s.body[b]).mass == 0) continue;
+        (void)ENSURE_OK(s.w, embipc_body_set_velocity(s.w, s.body[b], v0, spin));
+        st = scene_state(s.w, s.body[b]);
+        for (int i = 0; i < 3; i++) {
+            ENSURE_REL(st.velocity[i], v0[i], 1e-12);
+            ENSURE_REL(st.angular_velocity[i], spin[i], 1e-9);
+        }
+    }
+    scene_end(&s);
+}
+
+/* Whatever happens in a step, the candidates of a pair are complete for where it started, is and has been. */
+static void test_ranges_hold_the_path(void)
+{
+    for (int which = 0; which < SCENE_COUNT; which++) {
+        scene s = scene_make(which, NULL);
+        int pairs = 0;
+        for (int n = 0; n < 30 && scene_step(&s); n++)
+            for (int k = 0; k < s.w->s.pair_count; k++) {
+                const embi_pair *p = s.w->s.pair + k;
+                const embi_body *a = s.w->s.body + p->a, *b = s.w->s.body + p->b;
+                double now[6];
+                embi_relative_box(a->shift, b->shift, now);
+                for (int i = 0; i < 3; i++) {
+                    ENSURE(p->range[i] <= 0 && p->range[3 + i] >= 0);
+                    ENSURE(p->range[i] <= now[i] && p->range[3 + i] >= now[3 + i]);
+                }
+                pairs++;
+            }
+        ENSURE(pairs > 0);
+        scene_end(&s);
+    }
+}
+
+/* every linear solve has its record, also those of islands that were joined on the way */
+static void test_every_solve_is_recorded(void)
+{
+    for (int which = 0; which < SCENE_COUNT; which++) {
+        scene s = scene_make(which, NULL);
+        for (int n = 0; n < 30 && scene_step(&s); n++)
+            ENSURE(embipc_world_iterations(s.w, NULL) >= s.stats.total_iterations);
+        scene_end(&s);
+    }
+}
+
 /* a spike on its tip over the inside of one triangle: one vertex-triangle pair and nothing else */
 static scene spike_world(double h, double mass, double gap, double young, double tolerance)
 {
@@ -1001,6 +1054,9 @@ int main(int argc, char **argv)
     RUN(forces_of_a_block_at_rest);
     RUN(converged_means_balanced);
     RUN(applied_force_and_velocity);
+    RUN(velocity_of_a_deformed_body);
+    RUN(ranges_hold_the_path);
+    RUN(every_solve_is_recorded);
     RUN(resting_gap);
     RUN(impact_table);
     return test_end("test_world_step");

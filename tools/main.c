@@ -1,8 +1,9 @@
-/* The command line tool embipc: reads its arguments and calls run.c. The library is compiled here. */
+/* The command line tool embipc: reads its arguments and calls run.c, check.c or embed.c. The library is compiled here. */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "check.h"
 #include "common.h"
+#include "embed.h"
 #include "meshio.h"
 #include "run.h"
 #include <stdio.h>
@@ -13,6 +14,7 @@ static const char main_usage[] =
     "usage: embipc run SCENE.json [options]   simulates a scene\n"
     "       embipc defaults SCENE.json        prints every derived parameter with its reason\n"
     "       embipc check MESH... [options]    tells whether meshes can be simulated as solids\n"
+    "       embipc embed SURFACE [options]    builds a coarse cage for a closed surface\n"
     "\n"
     "options of run\n"
     "  --out DIR        writes steps.csv, forces.csv and bodies.csv into DIR\n"
@@ -30,6 +32,13 @@ static const char main_usage[] =
     "  --merge M        merges vertices on borders within M metres (1e-7 of the diagonal)\n"
     "  --fill N         fills holes of up to N edges (8; 0: none)\n"
     "  --list N         lists up to N places of a kind (3)\n"
+    "\n"
+    "options of embed\n"
+    "  --nodes N        about this many nodes; 4 is one tetrahedron (34, or more for many parts)\n"
+    "  --cell-size H    cells of H metres instead\n"
+    "  -o CAGE.msh      writes the cage\n"
+    "  --png FILE       a picture of surface and cage\n"
+    "\n"
     "meshes: .obj .stl .ply .off .msh .vtk .node/.ele\n"
     "\n"
     "exit code: 0 fine; 1 the simulation or the check says no, or it was stopped; 2 bad usage or input\n";
@@ -171,6 +180,52 @@ static int main_check(int argc, char **argv)
     return code;
 }
 
+/* Takes argv[i] in, and its value where it has one; *i moves to the last word used. */
+static int main_take_embed(embed_options *o, int argc, char **argv, int *i)
+{
+    static const char *const option[] = { "--nodes", "--cell-size", "-o", "--png" };
+    const char *word = argv[*i], *value, *nearest;
+    double number = 0;
+    int k = 0;
+    while (k < 4 && strcmp(word, option[k]) != 0) k++;
+    if (k == 4 && word[0] != '-') {
+        if (o->surface)
+            return !main_bad("found \"%s\" after the surface \"%s\", expected one surface", word, o->surface);
+        o->surface = word;
+        return 1;
+    }
+    if (k == 4) {
+        nearest = tool_nearest(word, option, 4);
+        return !main_bad("found the unknown option \"%s\", expected one such as %s", word,
+                         nearest ? nearest : "--nodes");
+    }
+    if (*i + 1 >= argc)
+        return !main_bad("found the end of the command, expected a value after %s%s", word, "");
+    value = argv[++*i];
+    if (k < 2 && !main_number(word, value, k == 0, &number)) return 0;
+    switch (k) {
+    case 0: o->nodes = (int)number; break;
+    case 1: o->cell = number; break;
+    case 2: o->out = value; break;
+    default: o->png = value; break;
+    }
+    return 1;
+}
+
+static int main_embed(int argc, char **argv)
+{
+    embed_options o;
+    memset(&o, 0, sizeof o);
+    o.report = stdout;
+    o.errors = stderr;
+    for (int i = 2; i < argc; i++)
+        if (!main_take_embed(&o, argc, argv, &i)) return 2;
+    if (!o.surface) return main_bad("found no surface, expected embipc embed SURFACE%s%s", "", "");
+    if (o.out && mesh_format_of(o.out) != MESH_MSH)
+        return main_bad("found -o %s, expected a name ending with .msh%s", o.out, "");
+    return embed_surface(&o);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) { fputs(main_usage, stderr); return 2; }
@@ -187,5 +242,7 @@ int main(int argc, char **argv)
                         argc < 3 ? "no scene" : "more than one scene", "");
     }
     if (strcmp(argv[1], "check") == 0) return main_check(argc, argv);
-    return main_bad("found the unknown command \"%s\", expected run, defaults or check%s", argv[1], "");
+    if (strcmp(argv[1], "embed") == 0) return main_embed(argc, argv);
+    return main_bad("found the unknown command \"%s\", expected run, defaults, check or embed%s", argv[1],
+                    "");
 }

@@ -1,0 +1,305 @@
+/* What the tests of cages share: a check of everything that a cage promises, shapes whose parts are close in
+ * space and far along the body, and static answers of cages and meshes. On top of geometry_test.h. */
+#ifndef CAGE_TEST_H
+#define CAGE_TEST_H
+#include "geometry_test.h"
+
+/* sums over the tets of a cage, from its volumes and moments alone */
+typedef struct cage_sums { double volume, first[3], second[9]; } cage_sums;
+
+static cage_sums cage_sum(const embipc_cage *c, const double o[3])
+{
+    cage_sums s;
+    memset(&s, 0, sizeof s);
+    for (int t = 0; t < c->tet_count; t++) {
+        double X[12];
+        embi_tet_gather(X, c->x, c->tets + 4 * t);
+        s.volume += c->tet_volume[t];
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < 4; j++) {
+                double m = c->tet_moment[10 * t + embi_moment_index[4 * i + j]];
+                for (int k = 0; k < 3; k++) {
+                    s.first[k] += m * (X[3 * i + k] - o[k]);
+                    for (int l = 0; l < 3; l++)
+                        s.second[3 * k + l] += m * (X[3 * i + k] - o[k]) * (X[3 * j + l] - o[l]);
+                }
+            }
+    }
+    return s;
+}
+
+/* Volume, centre and second moments are the surface's own to 1e-9; every vertex is in its tet to 1e-12; no tet
+ * and no node is empty; positive tets. Returns what is wrong, or NULL. */
+static const char *cage_fault(const test_mesh *s, const embipc_cage *c)
+{
+    embipc_solid solid;
+    cage_sums sum;
+    double lo[3], hi[3], size, trace, angle = 180, volume = 0;
+    char *used = (char *)calloc((size_t)c->node_count + 1, 1);
+    const char *fault = NULL;
+    embi_solid(&solid, s->x, s->vertex_count, s->tri, s->tri_count);
+    embi_box_points(lo, hi, s->x, s->vertex_count);
+    size = embi_box_diagonal(lo, hi);
+    sum = cage_sum(c, solid.centroid);
+    trace = solid.second[0] + solid.second[4] + solid.second[8];
+    if (!(fabs(sum.volume - solid.volume) <= 1e-9 * solid.volume)) fault = "volume";
+    for (int k = 0; k < 3; k++)
+        if (!(fabs(sum.first[k]) <= 1e-9 * solid.volume * size)) fault = "centre";
+    for (int k = 0; k < 9; k++)
+        if (!(fabs(sum.second[k] - solid.second[k]) <= 1e-9 * trace)) fault = "inertia";
+    for (int t = 0; t < c->tet_count; t++) {
+        double X[12], m = 0;
+        embi_tet_gather(X, c->x, c->tets + 4 * t);
+        volume += embi_tet_det(X, X + 3, X + 6, X + 9) / 6;
+        angle = fmin(angle, embi_tet_angle(X));
+        for (int i = 0; i < 16; i++) m += c->tet_moment[10 * t + embi_moment_index[i]];
+        for (int i = 0; i < 4; i++) used[c->tets[4 * t + i]] = 1;
+        if (!(c->tet_volume[t] > 0)) fault = "an empty tet";
+        if (!(fabs(m - c->tet_volume[t]) <= 1e-9 * solid.volume)) fault = "moments and volume differ";
+    }
+    for (int i = 0; i < c->node_count; i++)
+        if (!used[i]) fault = "an idle node";
+    if (!(angle >= 10) || fabs(angle - c->worst_angle) > 1e-9) fault = "angle";
+    if (!(fabs(volume - c->volume) <= 1e-9 * volume)) fault = "volume of the tets";
+    if (c->vertex_count != s->vertex_count) fault = "vertex count";
+    for (int i = 0; i < c->vertex_count && !fault; i++) {
+        double X[12], r[3];
+        int t = c->vertex_tet[i];
+        if (t < 0 || t >= c->tet_count) { fault = "a vertex in no tet"; break; }
+        embi_tet_gather(X, c->x, c->tets + 4 * t);
+        embi_tet_residual(r, X, c->vertex_weight + 4 * i, s->x + 3 * i);
+        if (!(embi_norm(r) <= 1e-12 * size)) fault = "a vertex is not met";
+        if (!(embi_min4(c->vertex_weight + 4 * i) >= 0)) fault = "a negative weight";
+    }
+    free(used);
+    return fault;
+}
+
+/* how many separate bodies the tets of the cage make */
+static int cage_components(const embipc_cage *c)
+{
+    int count = 0, *parent = (int *)malloc((size_t)(c->node_count + 1) * sizeof(int));
+    for (int i = 0; i < c->node_count; i++) parent[i] = i;
+    for (int i = 0; i < 4 * c->tet_count; i++) embi_join(parent, c->tets[i], c->tets[i - i % 4]);
+    for (int i = 0; i < c->node_count; i++) count += parent[i] == i;
+    free(parent);
+    return count;
+}
+
+/* ---- shapes ---- */
+
+/* The cells of an nx x ny x nz grid for which `in` says so, as tets, with their skin; cells of side `size`. */
+static test_mesh cage_shape_of_cells(int nx, int ny, int nz, double size, int (*in)(int i, int j, int k))
+{
+    test_mesh g = test_mesh_tet_grid(nx, ny, nz);
+    int n = 0, count = 0, *map = (int *)malloc((size_t)g.vertex_count * sizeof(int));
+    for (int t = 0; t < g.tet_count; t++) {
+        int v = g.tets[4 * t];   /* the low corner of its cell */
+        int k = v % (nz + 1), j = v / (nz + 1) % (ny + 1), i = v / (nz + 1) / (ny + 1);
+        if (!in(i, j, k)) continue;
+        memmove(g.tets + 4 * n++, g.tets + 4 * t, 4 * sizeof(int));
+    }
+    g.tet_count = n;
+    for (int i = 0; i < g.vertex_count; i++) map[i] = -1;
+    for (int i = 0; i < 4 * n; i++) map[g.tets[i]] = 0;
+    for (int i = 0; i < g.vertex_count; i++)
+        if (map[i] == 0) {
+            for (int k = 0; k < 3; k++) g.x[3 * count + k] = size * g.x[3 * i + k];
+            map[i] = count++;
+        }
+    for (int i = 0; i < 4 * n; i++) g.tets[i] = map[g.tets[i]];
+    g.vertex_count = count;
+    free(map);
+    geometry_skin(&g);
+    return g;
+}
+
+/* four teeth of 3 x 3 x 10 cells, one cell apart, on a back 3 high */
+static int cage_in_comb(int i, int j, int k) { (void)j; return k < 3 || i % 4 < 3; }
+static test_mesh cage_comb(void) { return cage_shape_of_cells(15, 3, 13, 0.01, cage_in_comb); }
+
+/* a FinRay finger: two walls that meet at the top, 2 cells thick, and ribs between them, 1 cell thick */
+static int cage_in_finray(int i, int j, int k)
+{
+    int slant = k * 15 / 40, left = slant, right = 33 - slant;
+    (void)j;
+    if (i < left || i > right) return 0;
+    return i < left + 3 || i > right - 3 || k % 5 == 0;
+}
+static test_mesh cage_finray(void) { return cage_shape_of_cells(34, 4, 41, 0.003, cage_in_finray); }
+
+/* the surface alone; `kept`, if not NULL, gets the solid's number of each vertex (room for all) */
+static test_mesh cage_surface(const test_mesh *solid, int *kept)
+{
+    test_mesh s = test_mesh_make(solid->vertex_count, solid->tri_count, 0);
+    char *used = (char *)calloc((size_t)solid->vertex_count + 1, 1);
+    memcpy(s.x, solid->x, (size_t)(3 * s.vertex_count) * sizeof(double));
+    memcpy(s.tri, solid->tri, (size_t)(3 * s.tri_count) * sizeof(int));
+    for (int i = 0; i < 3 * s.tri_count; i++) used[s.tri[i]] = 1;
+    for (int i = 0, n = 0; i < solid->vertex_count; i++)
+        if (used[i] && kept) kept[n++] = i;
+    test_mesh_compact(&s);
+    free(used);
+    return s;
+}
+
+/* The longest way, along edges of the solid's tets, between two vertices in the same tet of the cage, as a
+ * multiple of the cell size. Long ways mean that a tet ties parts together that are far along the body. */
+static double cage_longest_tie(const test_mesh *solid, const embipc_cage *c, const int *kept)
+{
+    int n = solid->vertex_count, *queue = (int *)malloc((size_t)(n + 1) * sizeof(int));
+    double *way = (double *)malloc((size_t)(n + 1) * sizeof *way), longest = 0;
+    for (int a = 0; a < c->vertex_count; a += 7) {   /* a sample of the vertices */
+        for (int i = 0; i < n; i++) way[i] = 1e300;
+        way[kept[a]] = 0;
+        for (int round = 0, moved = 1; moved && round < n; round++) {   /* Bellman, tets in turn */
+            moved = 0;
+            for (int i = 0; i < 16 * solid->tet_count; i++) {
+                int p = solid->tets[4 * (i / 16) + i % 4], q = solid->tets[4 * (i / 16) + i / 4 % 4];
+                double d[3];
+                if (way[p] > 1e299 || p == q) continue;
+                embi_sub(d, solid->x + 3 * p, solid->x + 3 * q);
+                if (way[p] + embi_norm(d) < way[q] * (1 - 1e-12)) { way[q] = way[p] + embi_norm(d); moved = 1; }
+            }
+        }
+        for (int b = 0; b < c->vertex_count; b++)
+            if (c->vertex_tet[a] == c->vertex_tet[b]) longest = fmax(longest, way[kept[b]]);
+    }
+    free(queue);
+    free(way);
+    return longest / c->cell_size;
+}
+
+/* ---- static answers: K u = f by conjugate gradients on the library's own gradient ---- */
+
+typedef struct cage_static {
+    embi_memory m;
+    embi_elastic elastic;
+    int n;
+    const double *X;
+    double *q, *trace, *diagonal;
+    double spring;                 /* of clamped vertices, N/m; they are rows of weights */
+    const int *row_node;           /* 4 a row */
+    const double *row_weight;
+    int row_count;
+} cage_static;
+
+static int cage_static_begin(cage_static *s, const double *X, int n, const int *tets, int tet_count,
+                             const double *volume, const embipc_material *material)
+{
+    memset(s, 0, sizeof *s);
+    embi_memory_init(&s->m, NULL);
+    s->n = n;
+    s->X = X;
+    s->q = (double *)calloc((size_t)(3 * n), sizeof(double));
+    s->trace = (double *)calloc((size_t)(2 * tet_count + n), sizeof(double));
+    s->diagonal = (double *)calloc((size_t)(3 * n), sizeof(double));
+    if (!embi_elastic_init(&s->m, &s->elastic, X, n, tets, tet_count, volume, material)) return 0;
+    embi_elastic_rotate(&s->elastic, X);
+    return 1;
+}
+static void cage_static_end(cage_static *s)
+{
+    embi_elastic_free(&s->m, &s->elastic);
+    free(s->q);
+    free(s->trace);
+    free(s->diagonal);
+}
+static void cage_static_apply(cage_static *s, const double *u, double *f)   /* f = K u */
+{
+    for (int i = 0; i < 3 * s->n; i++) { s->q[i] = s->X[i] + u[i]; f[i] = 0; }
+    (void)embi_elastic_energy(&s->elastic, s->q, 0, s->trace);
+    embi_elastic_gradient(&s->elastic, s->q, 1, s->trace, f);
+    for (int r = 0; r < s->row_count; r++)
+        for (int k = 0; k < 3; k++) {
+            double at = 0;
+            for (int i = 0; i < 4; i++) at += s->row_weight[4 * r + i] * u[3 * s->row_node[4 * r + i] + k];
+            for (int i = 0; i < 4; i++) f[3 * s->row_node[4 * r + i] + k] += s->spring * s->row_weight[4 * r + i] * at;
+        }
+}
+/* diagonal of K tet by tet would repeat the library; colours would be long: three probes a node, small cages only */
+static void cage_static_diagonal(cage_static *s, int exact)
+{
+    double *u = (double *)calloc((size_t)(3 * s->n), sizeof(double)), *f = (double *)calloc((size_t)(3 * s->n), sizeof(double));
+    for (int i = 0; i < 3 * s->n; i++) {
+        s->diagonal[i] = 1;
+        if (!exact) continue;
+        u[i] = 1;
+        cage_static_apply(s, u, f);
+        s->diagonal[i] = f[i] > 0 ? f[i] : 1;
+        u[i] = 0;
+    }
+    free(u);
+    free(f);
+}
+/* u with K u = f; returns f . u */
+static double cage_static_solve(cage_static *s, const double *f, double *u)
+{
+    int n = 3 * s->n;
+    double *r = (double *)calloc((size_t)(4 * n), sizeof(double)), *z = r + n, *p = z + n, *w = p + n, rz = 0, start, sum = 0;
+    for (int i = 0; i < n; i++) { u[i] = 0; r[i] = f[i]; p[i] = z[i] = r[i] / s->diagonal[i]; rz += r[i] * z[i]; }
+    start = rz;
+    for (int it = 0; it < 20 * n && rz > 1e-18 * start; it++) {
+        double pw = 0, next = 0;
+        cage_static_apply(s, p, w);
+        for (int i = 0; i < n; i++) pw += p[i] * w[i];
+        if (!(pw > 0)) break;
+        for (int i = 0; i < n; i++) { u[i] += rz / pw * p[i]; r[i] -= rz / pw * w[i]; z[i] = r[i] / s->diagonal[i]; next += r[i] * z[i]; }
+        for (int i = 0; i < n; i++) p[i] = z[i] + next / rz * p[i];
+        rz = next;
+    }
+    for (int i = 0; i < n; i++) sum += f[i] * u[i];
+    free(r);
+    return sum;
+}
+
+/* The standard pull: the body force n (n . (x - centre)), n the longest principal axis. It has no resultant
+ * and no torque. Returns its work on the displacement it makes, m^5 / Pa: the larger, the softer. */
+static double cage_compliance(const double *X, int n, const int *tets, int tet_count, const double *volume,
+                              const double *moments, const embipc_solid *solid, const embipc_material *material)
+{
+    cage_static s;
+    double S[9], V[9], axis[3], work = -1, *f = (double *)calloc((size_t)(6 * n), sizeof(double));
+    int best = 0;
+    memcpy(S, solid->second, sizeof S);
+    embi_eigen_symmetric(3, S, V);
+    for (int k = 1; k < 3; k++)
+        if (S[4 * k] > S[4 * best]) best = k;
+    for (int k = 0; k < 3; k++) axis[k] = V[3 * k + best];
+    for (int t = 0; t < tet_count; t++)
+        for (int i = 0; i < 16; i++) {
+            double d[3];
+            embi_sub(d, X + 3 * tets[4 * t + i % 4], solid->centroid);
+            embi_axpy(f + 3 * tets[4 * t + i / 4], moments[10 * t + embi_moment_index[i]] * embi_dot(axis, d), axis);
+        }
+    if (cage_static_begin(&s, X, n, tets, tet_count, volume, material)) {
+        cage_static_diagonal(&s, n <= 700);
+        work = cage_static_solve(&s, f, f + 3 * n);
+    }
+    cage_static_end(&s);
+    free(f);
+    return work;
+}
+/* the same of a mesh whose tets are all solid */
+static double cage_full_compliance(const test_mesh *s, const embipc_solid *solid, const embipc_material *material)
+{
+    double *volume = (double *)malloc((size_t)s->tet_count * sizeof *volume), work;
+    double *moments = (double *)malloc((size_t)(10 * s->tet_count) * sizeof *moments);
+    for (int t = 0; t < s->tet_count; t++) {
+        double X[12];
+        embi_tet_gather(X, s->x, s->tets + 4 * t);
+        volume[t] = embi_tet_det(X, X + 3, X + 6, X + 9) / 6;
+        embi_tet_moment_full(volume[t], moments + 10 * t);
+    }
+    work = cage_compliance(s->x, s->vertex_count, s->tets, s->tet_count, volume, moments, solid, material);
+    free(volume);
+    free(moments);
+    return work;
+}
+
+static void cage_test_unused(void)
+{
+    (void)cage_fault; (void)cage_components; (void)cage_comb; (void)cage_finray; (void)cage_surface;
+    (void)cage_longest_tie; (void)cage_full_compliance; (void)cage_test_unused;
+}
+#endif

@@ -1,0 +1,242 @@
+/* Random worlds inside a closed room, with everything that can go wrong: any kind and shape, sizes from a
+ * millimetre to a kilometre, far origins, thickness, friction, damping, extreme stiffness, drives that push bodies
+ * into each other and into the walls, bullets, forces, limits, memory that runs out, bodies that come and go, resets.
+ * After every step: no crossing (exact arithmetic), nothing outside the room, all finite, no NaN in the statistics,
+ * a failed call leaves every bit as it was.
+ * Usage: fuzz_world [seconds | -SEED]      -SEED runs one world and tells each step. Not part of `make test`: `make fuzz`. */
+#define EMBIPC_IMPLEMENTATION
+#include "../embipc.h"
+#include "test.h"
+#include "scene_test.h"
+#include "geometry_test.h"
+#include <time.h>
+
+typedef struct faulty { long count, fail_at; } faulty;
+static void *faulty_alloc(size_t size, void *ctx)
+{
+    faulty *f = (faulty *)ctx;
+    return ++f->count == f->fail_at ? NULL : malloc(size);
+}
+static void faulty_free(void *p, size_t size, void *ctx)
+{
+    (void)size;
+    (void)ctx;
+    free(p);
+}
+
+static int talk;
+static double size, origin[3];   /* of the present world */
+
+static int pick(int n) { return (int)(test_random() * n) % n; }
+static int chance(double p) { return test_random() < p; }
+static double scale10(double lo, double hi) { return pow(10, test_uniform(lo, hi)); }
+
+/* six walls as one surface: outside a shell, its inside turned round */
+static test_mesh room_mesh(void)
+{
+    test_mesh out = test_mesh_box(-3.2, -3.2, -3.2, 3.2, 3.2, 3.2), in = test_mesh_box(-3, -3, -3, 3, 3, 3),
+              room = test_mesh_make(16, 24, 0);
+    memcpy(room.x, out.x, 24 * sizeof(double));
+    memcpy(room.x + 24, in.x, 24 * sizeof(double));
+    memcpy(room.tri, out.tri, 36 * sizeof(int));
+    for (int t = 0; t < 12; t++)
+        for (int k = 0; k < 3; k++) room.tri[36 + 3 * t + k] = 8 + in.tri[3 * t + 2 - k];
+    test_mesh_free(&out);
+    test_mesh_free(&in);
+    return room;
+}
+
+static test_mesh random_mesh(embipc_kind kind)
+{
+    int shape = pick(4);
+    test_mesh m;
+    if (shape == 0 || (shape == 3 && kind == EMBIPC_FULL)) {
+        double a = test_uniform(0.1, 1), b = test_uniform(0.1, 1), c = scale10(-2, 0);
+        m = scene_mesh_tet_box(1 + pick(3), 1 + pick(3), 1 + pick(2), a, b, c);
+    } else if (shape == 3) m = scene_mesh_spike(test_uniform(0.05, 0.5), test_uniform(0.1, 1));
+    else {
+        double r = test_uniform(0.1, 0.6);
+        m = test_mesh_sphere(shape - 1);
+        scene_stretch(&m, r, r * test_uniform(0.3, 1), r * test_uniform(0.3, 1));
+        if (kind == EMBIPC_FULL) scene_fill(&m);
+    }
+    return m;
+}
+
+static void random_body(scene *s)
+{
+    static const char *const names[5] = {"fixed", "kinematic", "affine", "cage", "full"};
+    embipc_kind kind = (embipc_kind)(1 + pick(4));
+    embipc_body_def d = scene_def(names[kind], kind, 0, 0, 0);
+    test_mesh m = random_mesh(kind);
+    for (int i = 0; i < 3; i++) {
+        d.position[i] = origin[i] + size * test_uniform(-2.2, 2.2);
+        d.velocity[i] = chance(0.3) ? size * test_uniform(-1, 1) * scale10(-1, 3) : 0;
+        d.angular_velocity[i] = chance(0.2) ? test_uniform(-1, 1) * scale10(-1, 2.5) : 0;
+    }
+    d.scale = size;
+    geometry_rotation(d.rotation);
+    d.friction = chance(0.7) ? test_uniform(0, 1.5) : 0;
+    d.thickness = chance(0.2) ? size * scale10(-4, -2) : 0;
+    d.self_contact = 1;   /* scene_sound() asks for crossings with itself, too */
+    d.dhat = chance(0.2) ? size * scale10(-5, -1) : 0;
+    d.kappa = chance(0.1) ? scale10(0, 8) : 0;
+    d.tolerance = chance(0.1) ? size * scale10(-9, -1) : 0;
+    d.cage_nodes = chance(0.3) ? 4 : 6 + pick(20);
+    d.material.young = scale10(2, 10);
+    d.material.poisson = test_uniform(-0.5, 0.499);
+    d.material.density = scale10(0, 4.5);
+    if (kind == EMBIPC_AFFINE && chance(0.4)) d.material.model = EMBIPC_ORTHOGONALITY, d.material.stiffness = scale10(3, 9);
+    if (chance(0.3)) d.material.damping[0] = scale10(-2, 1), d.material.damping[1] = scale10(-4, 0);
+    if (chance(0.1)) d.material.averaged = pick(2);
+    if (kind == EMBIPC_FULL && chance(0.3)) d.material.determinant_bound = 1;
+    d.x = m.x;
+    d.vertex_count = m.vertex_count;
+    d.triangles = kind == EMBIPC_FULL ? NULL : m.tri;
+    d.triangle_count = kind == EMBIPC_FULL ? 0 : m.tri_count;
+    d.tets = kind == EMBIPC_FULL ? m.tets : NULL;
+    d.tet_count = kind == EMBIPC_FULL ? m.tet_count : 0;
+    if (s->n < SCENE_BODIES - 1) {
+        unsigned long long bits = scene_bits(s->w);
+        if (embipc_body_create(s->w, &d, &s->body[s->n]) == EMBIPC_OK) s->n++;
+        else ENSURE(bits == scene_bits(s->w) && strlen(embipc_world_error(s->w)->text) > 5);
+    }
+    test_mesh_free(&m);
+}
+
+static void random_drive(scene *s)
+{
+    double keys[21];
+    embipc_drive_def d = embipc_default_drive_def();
+    embipc_body_view v;
+    int nodes[64], n = 0;
+    if (s->n < 2 || s->drives >= SCENE_BODIES) return;
+    d.body = s->body[1 + pick(s->n - 1)];
+    if (embipc_body_get_view(s->w, d.body, &v) != EMBIPC_OK) return;
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 7; i++)
+            keys[7 * k + i] = i == 0 ? 0.2 * k : i < 4 ? size * test_uniform(-1, 1) * 3 * k
+                              : chance(0.5)            ? test_uniform(-2, 2) * k : 0;
+    d.keys = keys;
+    d.key_count = 3;
+    for (int i = 0; i < 3; i++) d.centre[i] = v.x[i];
+    for (int i = 0; v.kind == EMBIPC_FULL && i < v.node_count && n < 64; i++)
+        if (chance(0.2)) nodes[n++] = i;
+    if (n) d.nodes = nodes, d.node_count = n;
+    if (embipc_drive_create(s->w, &d, &s->drive[s->drives]) == EMBIPC_OK) s->drives++;
+}
+
+/* every vertex of every body strictly inside the walls: the room stands still, so its inner faces are coordinates */
+static int all_inside(const scene *s)
+{
+    embipc_body_view room, v;
+    double lo[3], hi[3];
+    if (embipc_body_get_view(s->w, s->body[0], &room) != EMBIPC_OK) return 0;
+    for (int i = 0; i < 3; i++) {
+        lo[i] = HUGE_VAL;
+        hi[i] = -HUGE_VAL;
+    }
+    for (int i = 0; i < room.vertex_count; i++)
+        for (int c = 0; room.vertex_origin[i] >= 8 && c < 3; c++) {   /* 0 to 7 are the outside of the walls */
+            lo[c] = fmin(lo[c], room.x[3 * i + c]);
+            hi[c] = fmax(hi[c], room.x[3 * i + c]);
+        }
+    for (int b = 0; b < embipc_world_body_count(s->w); b++) {
+        if (embipc_body_get_view(s->w, embipc_world_body(s->w, b), &v) != EMBIPC_OK || v.x == room.x) continue;
+        for (int i = 0; i < 3 * v.vertex_count; i++)
+            if (!(v.x[i] > lo[i % 3]) || !(v.x[i] < hi[i % 3])) return 0;
+    }
+    return 1;
+}
+
+static void disturb(scene *s, faulty *f)
+{
+    double force[3];
+    embipc_body b = s->n > 1 ? s->body[1 + pick(s->n - 1)] : s->body[0];
+    for (int i = 0; i < 3; i++) force[i] = test_uniform(-1, 1) * scale10(-3, 9);
+    switch (pick(8)) {
+    case 0: (void)embipc_body_apply_force(s->w, b, chance(0.5) ? -1 : 0, force); break;
+    case 1: (void)embipc_world_set_limits(s->w, 1 + pick(6), NULL); break;
+    case 2: (void)embipc_world_set_limits(s->w, 60, NULL); break;
+    case 3: random_body(s); break;
+    case 4:
+        if (s->n > 2 && chance(0.3) && embipc_body_destroy(s->w, s->body[s->n - 1]) == EMBIPC_OK) s->n--;
+        break;
+    case 5: f->fail_at = f->count + 1 + pick(6); break;
+    case 6: random_drive(s); break;
+    default:
+        if (chance(0.2)) (void)embipc_world_reset(s->w);
+    }
+}
+
+static void one_world(unsigned long long seed)
+{
+    faulty f = {0, -1};
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_def d;
+    test_mesh room;
+    scene s;
+    int bad = test_bad;
+    test_seed = seed;
+    for (int k = 0; k < 5; k++) (void)test_random();
+    size = chance(0.5) ? 1 : scale10(-3, 3);
+    for (int i = 0; i < 3; i++) origin[i] = chance(0.3) ? size * test_uniform(-1, 1) * scale10(0, 7) : 0;
+    wd.allocator.alloc = faulty_alloc;
+    wd.allocator.free = faulty_free;
+    wd.allocator.ctx = &f;
+    wd.time_step = chance(0.8) ? 0.01 : scale10(-4, -0.5);
+    wd.solver = chance(0.7) ? EMBIPC_SOLVER_AUTO : (embipc_solver)pick(4);
+    wd.max_iterations = 60;
+    wd.friction_iterations = 1 + pick(2);
+    for (int i = 0; i < 3; i++) wd.gravity[i] *= size * scale10(-1, 1);
+    s = scene_empty(&wd);
+    room = room_mesh();
+    d = scene_def("room", EMBIPC_FIXED, origin[0], origin[1], origin[2]);
+    d.scale = size;
+    d.friction = chance(0.5) ? 0.5 : 0;
+    if (scene_add_mesh(&s, &d, &room, 0) < 0) { scene_end(&s); return; }
+    for (int k = 1 + pick(6); k > 0; k--) random_body(&s);
+    for (int k = pick(3); k > 0; k--) random_drive(&s);
+    for (int n = 0; n < 20 && test_bad == bad; n++) {
+        unsigned long long bits = scene_bits(s.w);
+        embipc_result r = embipc_world_step(s.w, &s.stats);
+        f.fail_at = -1;
+        if (r != EMBIPC_OK) ENSURE(bits == scene_bits(s.w) && strlen(embipc_world_error(s.w)->text) > 5);
+        else {
+            ENSURE(s.stats.min_distance > 0);
+            ENSURE(isfinite(s.stats.kinetic + s.stats.elastic + s.stats.barrier + s.stats.potential + s.stats.max_speed));
+            if (!s.drives && s.stats.drive_work == 0 && wd.friction_iterations == 1)
+                ENSURE(s.stats.objective_after <= s.stats.objective_before + s.stats.objective_rounding);
+        }
+        ENSURE(scene_sound(s.w));
+        ENSURE(all_inside(&s));
+        if (talk && s.stats.objective_after > s.stats.objective_before)
+            printf("  objective %.17g to %.17g J, rounding %g, %d friction passes\n", s.stats.objective_before, s.stats.objective_after,
+                   s.stats.objective_rounding, wd.friction_iterations);
+        if (talk)
+            printf("step %d: %s, %d iterations, converged %d, contacts %d, gap %.3g m, speed %.3g m/s\n", n,
+                   r == EMBIPC_OK ? "ok" : embipc_world_error(s.w)->text, s.stats.newton_iterations, s.stats.converged,
+                   s.stats.contacts, s.stats.min_distance, s.stats.max_speed);
+        if (chance(0.25)) disturb(&s, &f);
+    }
+    if (test_bad != bad) printf("world of seed %llu is broken: fuzz_world -%llu\n", seed, seed);
+    scene_end(&s);
+}
+
+int main(int argc, char **argv)
+{
+    double seconds = argc > 1 ? atof(argv[1]) : 60;
+    unsigned long long seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1, worlds = 0;
+    time_t start = time(NULL);
+    test_name = "one_world";
+    if (seconds < 0) {
+        talk = 1;
+        one_world((unsigned long long)-seconds);
+        return test_bad != 0;
+    }
+    for (; difftime(time(NULL), start) < seconds; worlds++) one_world(seed++);
+    printf("fuzz_world: %llu worlds up to seed %llu, %d broken checks\n", worlds, seed - 1, test_bad);
+    test_unused();
+    meshio_test_unused();
+    return test_bad != 0;
+}

@@ -1,0 +1,292 @@
+/* The cage builder over all of DATA: every closed surface without self-crossings gets cages of 8, 34, 100 and 500
+ * nodes (or the answer how many it needs), that hold what they promise and fall on a floor for a second. The table:
+ *   got     nodes (tets that lie on others, for other pieces of solid)
+ *   angle   smallest dihedral angle, degrees
+ *   ms      to build
+ *   stiff   stiffness of the cage over that of the full mesh, where DATA has one: standard pull of cage_test.h
+ * Then cantilever and twist against cage resolution, and comb and FinRay finger with and without copies. */
+#include "../tools/system.c"   /* first: it asks libc for POSIX */
+#define EMBIPC_IMPLEMENTATION
+#include "../embipc.h"
+#include "test.h"
+#include "../tools/common.c"
+#include "../tools/json.c"
+#include "tool_meshio.h"
+#include "../tools/shapes.c"
+#include "../tools/scene.c"
+#include "validate.h"
+#include "cage_test.h"
+#include <time.h>
+
+static const char *const cage_files[] = {
+    "scenes/bubble.obj", "scenes/plate_8in.obj", "scenes/plate_gen.obj", "scenes/teddy.obj", "scenes/umi_finger.obj",
+    "scenes/wire_rack.obj", "scenes/dish_rack_parts/part_01.obj", "scenes/dish_rack_parts/part_07.obj",
+    "scenes/dish_rack_parts/part_17.obj", "scenes/arch25_ipc.msh", "scenes/ball.msh", "scenes/bowl_evo.msh",
+    "scenes/bubble.msh", "scenes/cyl_press_n4.msh", "scenes/cyl_press_n7.msh", "scenes/cyl_press_n11.msh",
+    "scenes/cyl_press_n16.msh", "scenes/finray_gen.msh", "scenes/plate_8in.msh", "scenes/plate_gen.msh",
+    "scenes/squeeze_ball.msh", "scenes/teddy.msh", "scenes/teddy_embed_low.msh", "scenes/teddy_embed_medium_safe.msh",
+    "scenes/torus_drake.msh", "scenes/umi_finger.msh", "scenes/allegro/base_link.obj", "scenes/allegro/link_0.0.obj",
+    "scenes/allegro/link_1.0.obj", "scenes/allegro/link_2.0.obj", "scenes/allegro/link_3.0.obj",
+    "scenes/allegro/link_3.0_tip.obj", "scenes/allegro/link_12.0_right.obj", "scenes/allegro/link_13.0.obj",
+    "scenes/allegro/link_14.0.obj", "scenes/allegro/link_15.0.obj", "scenes/allegro/link_15.0_tip.obj",
+    "surfaces/spot.obj", "surfaces/bunny.obj", "surfaces/mj_torus.obj", "surfaces/ballA.obj", "fixtures/bar-186.msh",
+    "fixtures/bar-651.msh", "fixtures/bar-2523.msh", "fixtures/beam_20x2x2.msh", "fixtures/beam_40x4x4.msh",
+    "fixtures/cliff.obj", "fixtures/cone-simple.obj", "fixtures/crack.obj", "fixtures/cube.msh", "fixtures/cylinder.obj",
+    "fixtures/icosphere_1.obj", "fixtures/icosphere_2.obj", "fixtures/icosphere_3.obj", "fixtures/internal_edges.obj",
+    "fixtures/mat20x20.msh", "fixtures/pyramid.msh", "fixtures/rod.msh", "fixtures/roller.obj", "fixtures/sphere1K.msh",
+    "fixtures/spike.msh", "fixtures/tet-perp-edges.msh", "fixtures/tet-pyramid.msh", "fixtures/tet.msh",
+    "fixtures/torus.msh", "fixtures/two-cubes-close.obj", "fixtures/wedge.msh"};
+enum { CAGE_FILES = sizeof cage_files / sizeof *cage_files };
+
+static double cage_ms(void) { return 1e3 * (double)clock() / CLOCKS_PER_SEC; }
+
+static embipc_material cage_material(int averaged)
+{
+    embipc_material m = embipc_default_body_def().material;
+    m.poisson = 0.3;
+    m.averaged = averaged;
+    return m;
+}
+
+/* ---- falling on a floor ---- */
+
+/* The body, soft enough to sag by some percent (as in embi_body_is_stiff), falls a tenth of its size on a floor: for `duration` s everything stays
+ * finite and near, and nothing crosses, by exact arithmetic at ten moments. Returns what goes wrong, or NULL. */
+static const char *cage_drop(const test_mesh *s, const embipc_cage *cage, double duration)
+{
+    static const double floor_x[12] = {-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0};
+    static const int floor_tri[6] = {0, 1, 2, 0, 2, 3};
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_def fd = embipc_default_body_def(), bd = fd;
+    embipc_world *w;
+    embipc_body body;
+    embipc_solid solid;
+    double lo[3], hi[3], size, thick, S[9], V[9];
+    const char *fault = NULL;
+    int steps;
+    embi_box_points(lo, hi, s->x, s->vertex_count);
+    size = embi_box_diagonal(lo, hi);
+    wd.time_step = 0.02;
+    wd.max_iterations = 30;   /* a step may be cut short */
+    if (embipc_world_create(&wd, &w, NULL)) return "no world";
+    fd.x = floor_x; fd.vertex_count = 4; fd.triangles = floor_tri; fd.triangle_count = 2;
+    fd.scale = 20 * size;
+    fd.friction = bd.friction = 0.5;
+    bd.kind = EMBIPC_CAGE;
+    bd.x = s->x; bd.vertex_count = s->vertex_count; bd.triangles = s->tri; bd.triangle_count = s->tri_count;
+    bd.cage = cage;
+    embi_solid(&solid, s->x, s->vertex_count, s->tri, s->tri_count);
+    memcpy(S, solid.second, sizeof S);
+    embi_eigen_symmetric(3, S, V);
+    thick = 12 * fmin(S[0], fmin(S[4], S[8])) / solid.volume;   /* its square */
+    bd.material.young = 15 * bd.material.density * 9.81 * size * size * size / thick;
+    for (int k = 0; k < 3; k++) bd.position[k] = -(lo[k] + hi[k]) / 2;
+    bd.position[2] = 0.1 * size - lo[2];
+    if (embipc_body_create(w, &fd, &body) || embipc_body_create(w, &bd, &body)) {
+        static char text[512];
+        snprintf(text, sizeof text, "%.500s", embipc_world_error(w)->text);
+        embipc_world_destroy(w);
+        return text;
+    }
+    steps = (int)(duration / wd.time_step + 0.5);
+    for (int i = 1; i <= steps && !fault; i++) {
+        embipc_step_stats stats;
+        embipc_body_view v;
+        validate_count count = {0, 0, 0};
+        if (embipc_world_step(w, &stats)) fault = "a step failed";
+        if (embipc_body_get_view(w, body, &v)) fault = "no view";
+        if (!(stats.max_speed <= 5 * sqrt(9.81 * size))) fault = "blows up";
+        for (int k = 0; !fault && k < 3 * v.vertex_count; k++)
+            if (!(fabs(v.x[k]) <= 4 * size)) fault = "flies away";
+        if (i % (steps < 10 ? 1 : steps / 10) == 0) {
+            validate_world(w, NULL, &count);
+            if (count.crossings) fault = "crosses";
+        }
+    }
+    embipc_world_destroy(w);
+    return fault;
+}
+
+/* ---- the table over DATA ---- */
+
+static test_mesh cage_read(const char *name)
+{
+    const char *path = test_data(name);
+    test_mesh s = test_mesh_read(path ? path : "");
+    if (s.tet_count) geometry_skin(&s);
+    return s;
+}
+
+static void cage_row(const char *name, const test_mesh *solid, const test_mesh *s)
+{
+    static const int wish[4] = {8, 34, 100, 500};
+    embipc_material m = cage_material(0);
+    embipc_solid integrals;
+    double full = -1;
+    embi_solid(&integrals, s->x, s->vertex_count, s->tri, s->tri_count);
+    if (solid->tet_count && solid->tet_count < 8000) full = cage_full_compliance(solid, &integrals, &m);
+    printf("  %-26s %6d", name, s->tri_count);
+    for (int i = 0; i < 4; i++) {
+        embipc_cage_def d = embipc_default_cage_def();
+        embipc_cage c;
+        embipc_error e;
+        const char *fault;
+        double start = cage_ms();
+        embipc_result r;
+        d.nodes = wish[i];
+        r = embipc_cage_build(&d, s->x, s->vertex_count, s->tri, s->tri_count, NULL, &c, &e);
+        start = cage_ms() - start;
+        if (r == EMBIPC_ERR_ARGUMENT && e.value[0] > wish[i]) {   /* a clear answer */
+            printf(" | at least %-22.0f", e.value[0]);
+            continue;
+        }
+        ENSURE(r == EMBIPC_OK);
+        if (r != EMBIPC_OK) { printf(" | %s", e.text); continue; }
+        printf(" | %3d (%3d) %4.1f %5.0f", c.node_count, c.copies, c.worst_angle, start);
+        if (full > 0 && c.parts == 1)
+            printf(" %6.3f", full / cage_compliance(c.x, c.node_count, c.tets, c.tet_count, c.tet_volume, c.tet_moment,
+                                                    &integrals, &m));
+        else printf("      -");
+        fault = cage_fault(s, &c);
+        if (!fault && cage_components(&c) != c.parts) fault = "as many bodies as parts";
+        if (!fault) fault = cage_drop(s, &c, 1);
+        if (fault) printf(" %s", fault);
+        ENSURE(!fault);
+        if (abs(c.node_count - wish[i]) > wish[i] / 5 + (wish[i] == 8)) printf(" *");
+        embipc_cage_free(&c);
+        fflush(stdout);
+    }
+    printf("\n");
+}
+static void test_table(void)
+{
+    if (!test_data("")) SKIP("no DATA");
+    printf("  %-26s %6s | 8: got  angle    ms  stiff | 34                           | 100                          | 500\n",
+           "surface", "tris");
+    for (int i = 0; i < CAGE_FILES; i++) {
+        test_mesh solid = cage_read(cage_files[i]), s = cage_surface(&solid, NULL);
+        ENSURE(s.tri_count > 0);
+        if (s.tri_count) cage_row(validate_name(cage_files[i]), &solid, &s);
+        test_mesh_free(&solid);
+        test_mesh_free(&s);
+    }
+}
+
+/* ---- convergence: cantilever and twist ---- */
+
+/* A bar 1 x 0.2 x 0.2 whose end x < 0.05 is held by springs; the load of the other end, x > 0.95: a force along z, or a
+ * torque about x. Work of the load on what it does, of a cage, relative to the last row's. */
+typedef struct bar { test_mesh solid, surface; int *kept; } bar;
+
+/* rows of weights of the surface vertices, their load for unit work, and the answer */
+static double bar_answer(const bar *b, const double *X, int n, const int *tets, int tet_count, const double *volume,
+                         const int *tie, const double *weight, int twist, int averaged)
+{
+    embipc_material m = cage_material(averaged);
+    cage_static s;
+    int nv = b->surface.vertex_count, rows = 0, loaded = 0;
+    int *node = (int *)malloc((size_t)(4 * nv) * sizeof(int));
+    double *w = (double *)malloc((size_t)(4 * nv) * sizeof(double)), *f = (double *)calloc((size_t)(6 * n), sizeof(double)), work = -1;
+    for (int v = 0; v < nv; v++) loaded += b->surface.x[3 * v] > 0.95;
+    for (int v = 0; v < nv; v++) {
+        const double *p = b->surface.x + 3 * v;
+        for (int i = 0; i < 4 && p[0] < 0.05; i++) {
+            node[4 * rows + i] = tie ? tets[4 * tie[v] + i] : b->kept[v];
+            w[4 * rows + i] = tie ? weight[4 * v + i] : i == 0;
+        }
+        rows += p[0] < 0.05;
+        for (int i = 0; i < 4 && p[0] > 0.95; i++) {
+            double load[3] = {0, 0, 1.0 / loaded};
+            double *g = f + 3 * (tie ? tets[4 * tie[v] + i] : b->kept[v]);
+            if (twist) embi_set(load, 0, -(p[2] - 0.1) / loaded, (p[1] - 0.1) / loaded);
+            if (tie || i == 0) embi_axpy(g, tie ? weight[4 * v + i] : 1, load);
+        }
+    }
+    if (cage_static_begin(&s, X, n, tets, tet_count, volume, &m)) {
+        s.row_node = node;
+        s.row_weight = w;
+        s.row_count = rows;
+        s.spring = 1e2 * m.young * 0.2 * 0.2 / 0.05 / rows;
+        cage_static_diagonal(&s, n <= 1200);
+        work = cage_static_solve(&s, f, f + 3 * n);
+    }
+    cage_static_end(&s);
+    free(node);
+    free(w);
+    free(f);
+    return work;
+}
+static double bar_full(const bar *b, int twist, int averaged)
+{
+    double *volume = (double *)malloc((size_t)b->solid.tet_count * sizeof *volume), work;
+    for (int t = 0; t < b->solid.tet_count; t++) {
+        double X[12];
+        embi_tet_gather(X, b->solid.x, b->solid.tets + 4 * t);
+        volume[t] = embi_tet_det(X, X + 3, X + 6, X + 9) / 6;
+    }
+    work = bar_answer(b, b->solid.x, b->solid.vertex_count, b->solid.tets, b->solid.tet_count, volume, NULL, NULL, twist, averaged);
+    free(volume);
+    return work;
+}
+static bar bar_make(int n)
+{
+    bar b;
+    b.solid = geometry_box_tets(5 * n, n, n, 1, 0.2, 0.2);
+    b.kept = (int *)malloc((size_t)b.solid.vertex_count * sizeof(int));
+    b.surface = cage_surface(&b.solid, b.kept);
+    return b;
+}
+static void bar_free(bar *b)
+{
+    test_mesh_free(&b->solid);
+    test_mesh_free(&b->surface);
+    free(b->kept);
+}
+
+/* Coarse cages bend too little, and less so the finer they are; the last is near the full mesh of like size. With the
+ * averaged volume strain, which is on by default. */
+static void test_convergence(void)
+{
+    static const int wish[6] = {12, 34, 80, 200, 500, 1200};
+    bar fine = bar_make(12), b = bar_make(8);
+    double full[2], last[2] = {0, 0}, got = 0;
+    printf("  bar 1 x 0.2 x 0.2, held at one end; work of a load on the other, over that of the full mesh of %d nodes\n",
+           fine.solid.vertex_count);
+    for (int twist = 0; twist < 2; twist++) full[twist] = bar_full(&fine, twist, 1);
+    printf("  %6s %6s %10s %10s\n", "asked", "nodes", "cantilever", "twist");
+    for (int i = 0; i < 6; i++) {
+        embipc_cage_def d = embipc_default_cage_def();
+        embipc_cage c;
+        d.nodes = wish[i];
+        ENSURE(embipc_cage_build(&d, b.surface.x, b.surface.vertex_count, b.surface.tri, b.surface.tri_count, NULL, &c, NULL) == EMBIPC_OK);
+        printf("  %6d %6d", wish[i], c.node_count);
+        for (int twist = 0; twist < 2; twist++) {
+            got = bar_answer(&b, c.x, c.node_count, c.tets, c.tet_count, c.tet_volume, c.vertex_tet, c.vertex_weight, twist, 1) / full[twist];
+            printf(" %10.3f", got);
+            ENSURE(got > last[twist] * 0.9 && got < 1.1);
+            last[twist] = got;
+        }
+        printf("\n");
+        embipc_cage_free(&c);
+    }
+    for (int n = 1; n <= 8; n *= 2) {   /* made by hand: hexahedral cells of the bar, six tets each */
+        bar hand = bar_make(n);
+        printf("  by hand %4d %10.3f %10.3f\n", hand.solid.vertex_count, bar_full(&hand, 0, 1) / full[0], bar_full(&hand, 1, 1) / full[1]);
+        bar_free(&hand);
+    }
+    ENSURE(last[0] > 0.85 && last[1] > 0.85);
+    bar_free(&fine);
+    bar_free(&b);
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(argc, argv);
+    RUN(table);
+    RUN(convergence);
+    test_unused();
+    exact_unused();
+    validate_unused();
+    cage_test_unused();
+    return test_end("validate_cage");
+}

@@ -1,0 +1,153 @@
+#include "embed.h"
+#include "../embipc.h"
+#include "meshio.h"
+#include "png.h"
+#include "raster.h"
+#include "system.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EMBED_WIDTH = 1000, EMBED_HEIGHT = 800 };
+
+/* The surface of the mesh: its triangles, or the boundary of its tets, without the vertices inside. */
+static void embed_skin(tool_mesh *m)
+{
+    int *map, n = 0;
+    if (!m->tri_count) {
+        m->tri_count = embipc_tets_boundary(m->tet, m->tet_count, NULL, 0);
+        if (m->tri_count < 0) m->tri_count = 0;
+        TOOL_GROW(int, m->tri, m->tri_capacity, 3 * m->tri_count + 1);
+        (void)embipc_tets_boundary(m->tet, m->tet_count, m->tri, m->tri_count);
+    }
+    map = (int *)tool_alloc((size_t)m->node_count + 1, sizeof *map);
+    for (int i = 0; i < 3 * m->tri_count; i++) map[m->tri[i]] = 1;
+    for (int i = 0; i < m->node_count; i++) {
+        if (!map[i]) continue;
+        memmove(m->x + 3 * n, m->x + 3 * i, 3 * sizeof *m->x);
+        map[i] = n++;
+    }
+    for (int i = 0; i < 3 * m->tri_count; i++) m->tri[i] = map[m->tri[i]];
+    m->node_count = n;
+    m->tet_count = 0;
+    free(map);
+}
+
+static void embed_say(FILE *f, const embed_options *o, const tool_mesh *m, const embipc_cage *c, double seconds)
+{
+    double held = 0, least = HUGE_VAL;
+    for (int t = 0; t < c->tet_count; t++) {
+        held += c->tet_volume[t];
+        if (c->tet_volume[t] < least) least = c->tet_volume[t];
+    }
+    fprintf(f, "surface: %d vertices, %d triangles, %d part%s, %.6g m^3\n", m->node_count, m->tri_count, c->parts,
+            c->parts == 1 ? "" : "s", held);
+    fprintf(f, "cage:    %d nodes, %d tets, worst dihedral angle %.1f degrees, made in %.2f s\n", c->node_count,
+            c->tet_count, c->worst_angle, seconds);
+    if (c->cell_size > 0) fprintf(f, "lattice: cells of %.6g m\n", c->cell_size);
+    fprintf(f, "solid:   %.1f %% of the tets on the whole; the emptiest holds %.2g of the mean\n",
+            100 * held / c->volume, least * c->tet_count / held);
+    if (c->copies)
+        fprintf(f, "copies:  %d tets lie on others, for parts that are close in space and far along the body\n",
+                c->copies);
+    if (o->nodes && abs(c->node_count - o->nodes) > o->nodes / 5)
+        fprintf(f, "note:    of %d nodes there is none: this is the nearest that the lattices tried allow\n",
+                o->nodes);
+    if (c->copies && o->out)
+        fprintf(f, "note:    a mesh file cannot say which of two tets in one place holds what: let a scene name\n"
+                   "         \"cage_nodes\": %d instead, and it gets this cage\n", o->nodes);
+}
+
+/* The surface, and round it the cage as a net one can see through. */
+static int embed_picture(const char *path, const tool_mesh *m, const embipc_cage *c)
+{
+    static const double from[3] = {1, 0.42, 0.4}, blue[3] = {0.36, 0.58, 0.80}, dark[3] = {0.80, 0.30, 0.10};
+    raster_scene *r = raster_create(EMBED_WIDTH, EMBED_HEIGHT);
+    unsigned char *rgb = (unsigned char *)tool_alloc((size_t)EMBED_WIDTH * EMBED_HEIGHT, 3);
+    int *face, count = embipc_tets_boundary(c->tets, c->tet_count, NULL, 0), ok = 0;
+    raster_look look = raster_default_look(), net = look;
+    double lo[3], hi[3];
+    for (int k = 0; k < 3; k++) {
+        look.rgb[k] = blue[k];
+        net.rgb[k] = net.wire_rgb[k] = dark[k];
+        lo[k] = HUGE_VAL;
+        hi[k] = -HUGE_VAL;
+    }
+    for (int i = 0; i < 3 * c->node_count; i++) {
+        lo[i % 3] = fmin(lo[i % 3], c->x[i]);
+        hi[i % 3] = fmax(hi[i % 3], c->x[i]);
+    }
+    net.alpha = 0.06;
+    net.flags = RASTER_FLAT | RASTER_WIRE | RASTER_NO_SHADOW;
+    net.wire_width = 1.5;
+    face = (int *)tool_alloc((size_t)(count > 0 ? count : 0) * 3 + 1, sizeof *face);
+    if (r && count > 0) {
+        (void)embipc_tets_boundary(c->tets, c->tet_count, face, count);
+        ok = raster_add_mesh(r, m->x, m->node_count, m->tri, m->tri_count, &look) >= 0
+             && raster_add_mesh(r, c->x, c->node_count, face, count, &net) >= 0;
+        raster_frame(r, lo, hi, from, 28);
+        ok = ok && raster_render(r, rgb) && png_write(path, rgb, EMBED_WIDTH, EMBED_HEIGHT);
+    }
+    raster_destroy(r);
+    free(rgb);
+    free(face);
+    return ok;
+}
+
+static int embed_write(const char *path, const embipc_cage *c)
+{
+    tool_mesh m;
+    tool_text text;
+    FILE *f;
+    int ok = 0;
+    memset(&m, 0, sizeof m);
+    memset(&text, 0, sizeof text);
+    m.x = c->x;
+    m.node_count = c->node_count;
+    m.tet = c->tets;
+    m.tet_count = c->tet_count;
+    mesh_put_msh(&text, &m);
+    f = fopen(path, "wb");
+    if (f) {
+        ok = fwrite(text.data, 1, (size_t)text.length, f) == (size_t)text.length;
+        ok = fclose(f) == 0 && ok;
+    }
+    tool_text_free(&text);
+    return ok;
+}
+
+int embed_surface(const embed_options *o)
+{
+    tool_mesh m;
+    tool_error te;
+    embipc_cage_def def = embipc_default_cage_def();
+    embipc_cage cage;
+    embipc_error e;
+    double start = system_seconds();
+    int code = 0;
+    memset(&m, 0, sizeof m);
+    if (!mesh_read(&m, o->surface, &te)) {
+        fprintf(o->errors, "%s\n", te.text);
+        return 2;
+    }
+    embed_skin(&m);
+    def.nodes = o->nodes;
+    def.cell_size = o->cell;
+    if (embipc_cage_build(&def, m.x, m.node_count, m.tri, m.tri_count, NULL, &cage, &e) != EMBIPC_OK) {
+        fprintf(o->errors, "%s: %s\n", o->surface, e.text);
+        mesh_free(&m);
+        return 1;
+    }
+    embed_say(o->report, o, &m, &cage, system_seconds() - start);
+    if (o->out && !embed_write(o->out, &cage)) {
+        fprintf(o->errors, "%s: cannot be written\n", o->out);
+        code = 2;
+    }
+    if (o->png && !embed_picture(o->png, &m, &cage)) {
+        fprintf(o->errors, "%s: not written\n", o->png);
+        code = 2;
+    }
+    embipc_cage_free(&cage);
+    mesh_free(&m);
+    return code;
+}
