@@ -4500,7 +4500,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     embi_loops l;
     int n = tri_count, most = embi_min_int(embi_max_int(max_edges, 3), EMBI_LARGEST_HOLE);
     int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;   /* v: polygon, and stack */
-    embipc_real *area, *best;
+    embipc_real *area, *best, cost;
     if (capacity < 0 || (capacity && !lid)) return -1;
     if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
@@ -4517,8 +4517,8 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
         int size = l.start[i + 1] - l.start[i];
         if (size < 3 || size > max_edges || size > most) continue;
         for (int j = 0; j < size; j++) v[j] = embi_half_end(tri, half[j]);
-        if (!(embi_cut_polygon(x, v, size, keys.a, edges, best, cut) <= area[label[half[0] / 3]] / 2))
-            continue;
+        cost = embi_cut_polygon(x, v, size, keys.a, edges, best, cut);
+        if (!(cost < EMBI_HUGE && cost <= area[label[half[0] / 3]] / 2)) continue;
         count = embi_emit_polygon(v, size, cut, v + most, lid, capacity, count);
         lids++;
     }

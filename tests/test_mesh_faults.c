@@ -573,19 +573,24 @@ static void test_bad_arguments(void)
 static void test_rubble(void)
 {
     for (int k = 0; k < 400; k++) {
-        int nv = 4 + (int)(8 * test_random()), nt = 1 + (int)(40 * test_random()), lid[3 * 64], before;
+        int nv = 4 + (int)(8 * test_random()), nt = 1 + (int)(40 * test_random());
+        int lid[3 * 64], before, filled;
         test_mesh s = test_mesh_make(nv, nt, 0);
         embipc_gap gap;
-        for (int i = 0; i < 3 * nv; i++) s.x[i] = floor(test_uniform(0, 4));
+        double scale = k % 2 ? 1 : pow(10, test_uniform(-323, 307));   /* products leave their range */
+        for (int i = 0; i < 3 * nv; i++) s.x[i] = scale * floor(test_uniform(0, 4));
         for (int i = 0; i < 3 * nt; i++) s.tri[i] = (int)(nv * test_random());
         for (int kind = 0; kind < EMBIPC_FAULT_KINDS; kind++) ENSURE(count(&s, (embipc_fault_kind)kind) >= 0);
         before = count(&s, EMBIPC_FAULT_TURNED);
         ENSURE(embipc_surface_orient(s.x, nv, s.tri, nt) >= 0);
         ENSURE(count(&s, EMBIPC_FAULT_TURNED) <= before);
         before = count(&s, EMBIPC_FAULT_FLAT);
-        ENSURE(count(&s, EMBIPC_FAULT_FLAT) == before - embipc_surface_flip_flat(s.x, nv, s.tri, nt));
+        before -= embipc_surface_flip_flat(s.x, nv, s.tri, nt);
+        ENSURE(count(&s, EMBIPC_FAULT_FLAT) == before);
         ENSURE(embipc_surface_loops(s.tri, nt, NULL, NULL, 0) >= 0);
-        ENSURE(embipc_surface_fill(s.x, nv, s.tri, nt, 20, lid, 64, NULL) >= 0);
+        filled = embipc_surface_fill(s.x, nv, s.tri, nt, 20, lid, 64, NULL);
+        ENSURE(filled >= 0 && filled < 64);
+        for (int i = 0; i < 3 * filled; i++) ENSURE(lid[i] >= 0 && lid[i] < nv);
         ENSURE(embipc_surface_parts(s.x, nv, s.tri, nt, NULL, NULL, 0) >= 0);
         ENSURE(embipc_surface_crossings(s.x, nv, s.tri, nt, NULL, 0, 100000) >= 0);
         ENSURE(embipc_surface_gap(s.x, nv, s.tri, nt, &gap) == EMBIPC_OK);
