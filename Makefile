@@ -3,7 +3,8 @@
 #   make test       every test (T=name: only those)   make validate  the long ones
 #   make examples   build/examples/*                  make check     silent compile matrix, order, symbols
 #   make bench      times the example scenes, and where the time goes; the table also in build/bench.json
-#   make fuzz       damaged files for every mesh reader, random worlds, under sanitizers (T=seconds for each, 60)
+#   make fuzz       damaged files for each of 7 mesh readers, random worlds, under sanitizers (T=seconds for
+#                   each, 60; 600 before a release, 8 for a minute or so)
 #   DATA=DIR        mesh data outside the project; tests that need it say "skipped" without it
 # CC, CXX, CFLAGS as usual; V=1 shows the commands.
 CC = gcc

@@ -688,8 +688,8 @@ EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, in
 /* Finds vertices that lie on each other, as in files that give every triangle its own three.
  *   x, vertex_count   vertices, m (3*vertex_count)
  *   tolerance         m; 0: equal coordinates only. Below 1e-14 of the extent it is taken as 0
- *   map               out: the vertex each is merged onto, itself or an earlier one that stays where it is and
- *                     is not farther than the tolerance (vertex_count)
+ *   map               out: the vertex each is merged onto, itself or an earlier one that stays where it is
+ *                     and is not farther than the tolerance (vertex_count)
  * Returns how many stay, or -1: bad arguments, a value that is not finite, no memory. O(n log n). */
 EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, embipc_real tolerance, int *map);
 
@@ -739,8 +739,8 @@ typedef struct embipc_fault {
 /* All faults of one kind.
  *   x, vertex_count   vertices, m (3*vertex_count); tri, tri_count (3*tri_count), tets alike (4*tet_count)
  *   fault, capacity   receives at most capacity faults; may be NULL with 0
- * Returns how many there are, or -1: bad arguments, a coordinate that is not finite, an index out of range, no
- * memory. A collapsed triangle counts as nothing else and has no edges. O(n). */
+ * Returns how many there are, or -1: bad arguments, a coordinate that is not finite, an index out of range,
+ * no memory. A collapsed triangle counts as nothing else and has no edges. O(n). */
 EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                      embipc_fault_kind kind, embipc_fault *fault, int capacity);
 EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
@@ -759,7 +759,7 @@ typedef struct embipc_part {
 
 /*   part              the part of each triangle, -1 of collapsed ones (tri_count); may be NULL
  *   list, capacity    receives at most capacity parts, in the order of their smallest triangles
- * Returns the number of parts, or -1 as above. O(n), and O(n parts) for parts that are turned inward. */
+ * Returns the number of parts, or -1 as above. O(n), and O(n) more for each part that is turned inward. */
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                     int *part, embipc_part *list, int capacity);
 
@@ -778,6 +778,13 @@ EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, 
  *   tri               in, out (3*tri_count)
  * Returns the number of turned triangles, or -1 as above (tri is then as it was). */
 EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count);
+
+/* Triangles without area that close a surface, as where a vertex lies on the edge of a neighbour: the longest
+ * edge is flipped into the neighbour across it. Moves nothing by more than 1e-12 of that edge.
+ *   tri               in, out (3*tri_count)
+ * Returns the number of flips, or -1 as above. Left as they are: those whose neighbour is flat too or not
+ * there, and those with two vertices in one place. */
+EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count);
 
 /* Lids for the holes of a surface: of all ways to cut the loop into triangles without using an edge that the
  * surface has, the one of least area.
@@ -3799,7 +3806,7 @@ static int embi_run_end(const embi_key *k, int n, int i)
     return end;
 }
 
-/* Do the triangles (a, b, c) and (b, a, d) lie on each other? In one plane, c and d on the same side of ab. */
+/* Do the triangles (a, b, c) and (b, a, d) lie on each other: in one plane, c and d on one side of ab? */
 static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_real *c, const embipc_real *d)
 {
     if (embipc_orient3d(a, b, c, d) != 0) return 0;
@@ -3810,7 +3817,8 @@ static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_
     return 0;
 }
 
-/* the corner of triangle t that is not on the edge of its half-edge h */
+/* the vertex a half-edge leads to, and the corner of its triangle that is not on it */
+static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 : h + 1]; }
 static int embi_opposite(const int *tri, int h) { return tri[3 * (h / 3) + (h + 2) % 3]; }
 
 static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri, int n,
@@ -3998,17 +4006,15 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 /* ---- Parts ---- */
 
-/* label[t]: the smallest triangle of t's part. only_pairs: edges of more than two triangles join nobody. */
-static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int n, int only_pairs, int *label)
+/* label[t]: the smallest triangle of t's part; keys: the half-edges. Returns their number, or -1. */
+static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int n, int *label)
 {
     int count = embi_sound_half_edges(m, keys, tri, n);
     if (count < 0) return -1;
     for (int t = 0; t < n; t++) label[t] = t;
-    for (int i = 0, end; i < count; i = end) {
-        end = embi_run_end(keys->a, count, i);
-        for (int j = i + 1; j < end && (!only_pairs || end - i == 2); j++)
-            embi_join(label, keys->a[i].value / 3, keys->a[j].value / 3);
-    }
+    for (int i = 1; i < count; i++)
+        if (keys->a[i].key == keys->a[i - 1].key)
+            embi_join(label, keys->a[i].value / 3, keys->a[i - 1].value / 3);
     for (int t = 0; t < n; t++) label[t] = embi_root(label, t);
     return count;
 }
@@ -4028,25 +4034,57 @@ static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const i
     for (int i = 0; i < 3; i++) embi_axpy(p, 1.0 / 3, x + 3 * (size_t)v[i]);
 }
 
-/* Area, volume and counts of every part, kept at its smallest triangle: full (n) is zeroed. */
-static void embi_measure_parts(const embipc_real *x, const int *tri, int n, const int *label,
-                               const embi_key *k, int edges, embipc_part *full)
+/* A part and its bounding box. */
+typedef struct embi_part { embipc_part p; embipc_real lo[3], hi[3]; } embi_part;
+
+/* number[t] = the part of t, counted in the order of their smallest triangles; label: see above. Returns how
+ * many there are. */
+static int embi_number_parts(const int *label, int n, int *number)
+{
+    int count = 0;
+    for (int t = 0; t < n; t++) number[t] = label[t] == t ? count++ : number[label[t]];
+    return count;
+}
+
+/* Area, volume, box and counts of every part; part (zeroed) by number. */
+static void embi_measure_parts(const embipc_real *x, const int *tri, int n, const int *number,
+                               const embi_key *k, int edges, embi_part *part)
 {
     for (int t = 0; t < n; t++) {
-        embipc_part *p = full + label[t];
-        const embipc_real *o = x + 3 * (size_t)tri[3 * label[t]];
-        p->triangle = label[t];
-        p->triangle_count++;
-        p->area += embi_triangle_area(x, tri + 3 * t);
-        p->volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
-                                  x + 3 * (size_t)tri[3 * t + 2]) / 6;
+        embi_part *s = part + number[t];
+        embipc_real lo[3], hi[3];
+        const embipc_real *o;
+        int first = s->p.triangle_count++ == 0;
+        if (first) s->p.triangle = t;
+        embi_box_indexed(lo, hi, x, tri + 3 * t, 3);
+        for (int i = 0; i < 3; i++) {
+            s->lo[i] = first ? lo[i] : embi_min(s->lo[i], lo[i]);
+            s->hi[i] = first ? hi[i] : embi_max(s->hi[i], hi[i]);
+        }
+        o = x + 3 * (size_t)tri[3 * s->p.triangle];
+        s->p.area += embi_triangle_area(x, tri + 3 * t);
+        s->p.volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
+                                    x + 3 * (size_t)tri[3 * t + 2]) / 6;
     }
     for (int i = 0, end; i < edges; i = end) {
-        embipc_part *p = full + label[k[i].value / 3];
+        embipc_part *p = &part[number[k[i].value / 3]].p;
         end = embi_run_end(k, edges, i);
         if (end - i == 1) p->border_edges++;
         else if (end - i > 2 || tri[k[i].value] == tri[k[i + 1].value]) p->bad_edges++;
     }
+}
+
+/* Is part i, closed and of negative volume, no cavity? Only what has it in its box can be around it; most
+ * often that is nobody. */
+static int embi_inside_out(const embipc_real *x, const int *tri, int n, const int *number,
+                           const embi_part *part, int count, int i)
+{
+    embipc_real p[3];
+    embi_triangle_middle(p, x, tri + 3 * part[i].p.triangle);
+    for (int j = 0; j < count; j++)
+        if (j != i && embi_boxes_meet(p, p, part[j].lo, part[j].hi))
+            return embi_winding(p, x, tri, n, number, i) < 0.5;
+    return 1;
 }
 
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
@@ -4054,31 +4092,36 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
 {
     embi_memory m;
     embi_keys keys = {NULL, NULL, 0, 0};
-    int n = tri_count, count = 0, edges = -1, *label;
-    embipc_part *full;
+    int n = tri_count, all = 0, count = -1, edges = -1, *label, *number;
+    embi_part *p = NULL;
     if (capacity < 0 || (capacity && !list)) return -1;
     if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
     label = (int *)embi_alloc(&m, n, sizeof *label);
-    full = (embipc_part *)embi_alloc(&m, n, sizeof *full);
-    if (label && full) edges = embi_label_parts(&m, &keys, tri, n, 0, label);
-    if (edges >= 0) embi_measure_parts(x, tri, n, label, keys.a, edges, full);
-    for (int t = 0; edges >= 0 && t < n; t++) {
-        embipc_part *p = full + t;
-        embipc_real middle[3];
-        if (label[t] != t) continue;
-        if (embi_repeated(tri + 3 * t, 3) >= 0) { p->triangle = -1; continue; }
-        embi_triangle_middle(middle, x, tri + 3 * t);
-        p->inside_out = p->volume < 0 && p->border_edges + p->bad_edges == 0 &&
-                        embi_winding(middle, x, tri, n, label, t) < 0.5;
-        if (count < capacity) list[count] = *p;
-        p->triangle = count++;   /* now its number in the list */
+    number = (int *)embi_alloc(&m, n, sizeof *number);
+    if (label && number) edges = embi_label_parts(&m, &keys, tri, n, label);
+    if (edges >= 0) {
+        all = embi_number_parts(label, n, number);
+        p = (embi_part *)embi_alloc(&m, all, sizeof *p);
     }
-    for (int t = 0; edges >= 0 && part && t < n; t++) part[t] = full[label[t]].triangle;
+    if (p) {
+        count = 0;
+        embi_measure_parts(x, tri, n, number, keys.a, edges, p);
+    }
+    for (int i = 0; p && i < all; i++) {
+        embipc_part *q = &p[i].p;
+        int of_no_part = embi_repeated(tri + 3 * q->triangle, 3) >= 0;
+        q->inside_out = q->volume < 0 && q->border_edges + q->bad_edges == 0 &&
+                        embi_inside_out(x, tri, n, number, p, all, i);
+        if (!of_no_part && count < capacity) list[count] = *q;
+        label[i] = of_no_part ? -1 : count++;   /* from here on: its number in the list */
+    }
+    for (int t = 0; p && part && t < n; t++) part[t] = label[number[t]];
     embi_free(&m, label, n, sizeof *label);
-    embi_free(&m, full, n, sizeof *full);
+    embi_free(&m, number, n, sizeof *number);
+    embi_free(&m, p, all, sizeof *p);
     embi_keys_release(&m, &keys);
-    return edges >= 0 ? count : -1;
+    return count;
 }
 
 /* ---- Orientation ---- */
@@ -4168,27 +4211,27 @@ static void embi_turn_shells(embi_shell *s, int n, const embipc_real *x, const i
         if (s[i].depth % 2) s[i].turn = s[s[i].outer].turn;
 }
 
-/* shells of the parts in label, and order: their triangles, part by part. Returns their number. */
-static int embi_collect_shells(const embipc_real *x, const int *tri, int n, const int *mate, const int *label,
-                               embi_shell *shell, int *number, int *order)
+/* Shells (zeroed) of the numbered parts, and order: their triangles, part by part. */
+static void embi_collect_shells(const embipc_real *x, const int *tri, int n, const int *mate,
+                                const int *number, embi_shell *shell, int shells, int *order)
 {
-    int count = 0, first = 0;
-    for (int t = 0; t < n; t++) {
-        if (label[t] == t) {
-            memset(shell + count, 0, sizeof *shell);
-            shell[count].closed = 1;
-            embi_triangle_middle(shell[count].p, x, tri + 3 * t);
-            embi_box_indexed(shell[count].box, shell[count].box + 3, x, tri + 3 * t, 3);
-            number[t] = count++;
-        }
-        shell[number[label[t]]].count++;
+    int first = 0;
+    for (int t = 0; t < n; t++) shell[number[t]].count++;
+    for (int i = 0; i < shells; i++) {
+        shell[i].first = first;
+        first += shell[i].count;
+        shell[i].count = 0;
+        shell[i].closed = 1;
     }
-    for (int i = 0; i < count; first += shell[i++].count) shell[i].first = first;
-    for (int i = 0; i < count; i++) shell[i].count = 0;
     for (int t = 0; t < n; t++) {
-        embi_shell *s = shell + number[label[t]];
-        const embipc_real *o = x + 3 * (size_t)tri[3 * label[t]];
+        embi_shell *s = shell + number[t];
+        const embipc_real *o;
+        if (s->count == 0) {
+            embi_triangle_middle(s->p, x, tri + 3 * t);
+            embi_box_indexed(s->box, s->box + 3, x, tri + 3 * t, 3);
+        }
         order[s->first + s->count++] = t;
+        o = x + 3 * (size_t)tri[3 * order[s->first]];
         s->volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
                                   x + 3 * (size_t)tri[3 * t + 2]) / 6;
         for (int i = 0; i < 3; i++) {
@@ -4201,15 +4244,14 @@ static int embi_collect_shells(const embipc_real *x, const int *tri, int n, cons
             if (mate[3 * t + i] < 0 || tri[3 * t + i] == tri[mate[3 * t + i]]) s->closed = 0;
         }
     }
-    return count;
 }
 
 EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
-    int n = tri_count, count = -1, shells, *mate, *label, *queue, *number;
+    int n = tri_count, count = 0, shells = 0, ok = 0, *mate, *label, *queue, *number;
     unsigned char *turn;
-    embi_shell *shell;
+    embi_shell *shell = NULL;
     if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
     mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
@@ -4217,30 +4259,104 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
     queue = (int *)embi_alloc(&m, n, sizeof *queue);
     number = (int *)embi_alloc(&m, n, sizeof *number);
     turn = (unsigned char *)embi_alloc(&m, n, 1);
-    shell = (embi_shell *)embi_alloc(&m, n, sizeof *shell);
     if (!m.failed && embi_mates(&m, tri, n, mate)) {
         embi_agree(tri, n, mate, label, turn, queue);
+        shells = embi_number_parts(label, n, number);
+        shell = (embi_shell *)embi_alloc(&m, shells, sizeof *shell);
         for (int t = 0; t < n; t++)
             if (turn[t]) embi_turn(tri + 3 * t);
-        if (embi_mates(&m, tri, n, mate)) {   /* turning renamed the half-edges */
-            count = 0;
-            shells = embi_collect_shells(x, tri, n, mate, label, shell, number, queue);
+        ok = shell && embi_mates(&m, tri, n, mate);   /* again: turning renamed the half-edges */
+        if (ok) {
+            embi_collect_shells(x, tri, n, mate, number, shell, shells, queue);
             embi_turn_shells(shell, shells, x, tri, queue);
         }
         for (int t = 0; t < n; t++) {
-            int again = count == 0 ? shell[number[label[t]]].turn : turn[t];   /* no memory: all back */
+            int again = ok ? shell[number[t]].turn : turn[t];   /* out of memory: all back */
             if (again) embi_turn(tri + 3 * t);
-            turn[t] = (unsigned char)(turn[t] ^ again);
+            count += turn[t] ^ again;
         }
-        for (int t = 0; t < n && count >= 0; t++) count += turn[t];
     }
     embi_free(&m, mate, 3 * n, sizeof *mate);
     embi_free(&m, label, n, sizeof *label);
     embi_free(&m, queue, n, sizeof *queue);
     embi_free(&m, number, n, sizeof *number);
     embi_free(&m, turn, n, 1);
-    embi_free(&m, shell, n, sizeof *shell);
-    return count;
+    embi_free(&m, shell, shells, sizeof *shell);
+    return ok ? count : -1;
+}
+
+/* ---- Flips ---- */
+
+/* side (corner s to s + 1) of the longest edge of a triangle */
+static int embi_longest_side(const embipc_real *x, const int v[3])
+{
+    int longest = 0;
+    embipc_real most = -1;
+    for (int s = 0; s < 3; s++) {
+        embipc_real d[3], l;
+        embi_sub(d, x + 3 * (size_t)v[s], x + 3 * (size_t)v[(s + 1) % 3]);
+        l = embi_norm(d);
+        if (l > most) { most = l; longest = s; }
+    }
+    return longest;
+}
+
+/* Triangles (a, b, c) and (b, a, d) at the half-edges h and g become (c, a, d) and (d, b, c), when neither is
+ * flat and no triangle has the edge c-d yet (k[0..edges): sorted half-edges). */
+static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_key *k, int edges)
+{
+    int a = tri[h], b = tri[g], c = embi_opposite(tri, h), d = embi_opposite(tri, g), t[3], u[3], at;
+    embi_u64 edge = embi_pack(embi_min_int(c, d), embi_max_int(c, d));
+    if (c == d || a == b || embi_half_end(tri, h) != b || embi_half_end(tri, g) != a) return 0;
+    at = embi_lower_bound(k, edges, edge);
+    t[0] = c; t[1] = a; t[2] = d;
+    u[0] = d; u[1] = b; u[2] = c;
+    if ((at < edges && k[at].key == edge) || !(embi_triangle_shape(x, t) > EMBI_FLAT) ||
+        !(embi_triangle_shape(x, u) > EMBI_FLAT))
+        return 0;
+    memcpy(tri + 3 * (h / 3), t, sizeof t);
+    memcpy(tri + 3 * (g / 3), u, sizeof u);
+    return 1;
+}
+
+EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count)
+{
+    embi_memory m;
+    embi_keys keys = {NULL, NULL, 0, 0};
+    int n = tri_count, total = 0, flips = 1, edges = 0, *mate;
+    unsigned char *touched;
+    if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
+    embi_memory_init(&m, NULL);
+    mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
+    touched = (unsigned char *)embi_alloc(&m, n, 1);
+    /* in rounds, since a flip changes the half-edges around it; each makes fewer triangles flat */
+    while (flips > 0 && mate && touched) {
+        flips = 0;
+        edges = embi_sound_half_edges(&m, &keys, tri, n);
+        if (edges < 0 || !embi_mates(&m, tri, n, mate)) { edges = -1; break; }
+        memset(touched, 0, (size_t)n);
+        for (int t = 0; t < n; t++) {
+            int h, s;
+            if (embi_repeated(tri + 3 * t, 3) >= 0) continue;
+            if (embi_triangle_shape(x, tri + 3 * t) > EMBI_FLAT) continue;
+            h = 3 * t + embi_longest_side(x, tri + 3 * t);
+            s = mate[h] / 3;
+            if (mate[h] < 0 || touched[t] || touched[s]) continue;
+            if (!embi_flip(x, tri, h, mate[h], keys.a, edges)) continue;
+            for (int i = 0; i < 3; i++) {   /* what is around waits for the next round */
+                if (mate[3 * t + i] >= 0) touched[mate[3 * t + i] / 3] = 1;
+                if (mate[3 * s + i] >= 0) touched[mate[3 * s + i] / 3] = 1;
+            }
+            touched[t] = touched[s] = 1;
+            flips++;
+        }
+        total += flips;
+    }
+    if (!mate || !touched || edges < 0) total = -1;
+    embi_free(&m, mate, 3 * n, sizeof *mate);
+    embi_free(&m, touched, n, 1);
+    embi_keys_release(&m, &keys);
+    return total;
 }
 
 /* ---- Holes ---- */
@@ -4262,8 +4378,6 @@ static void embi_loops_release(embi_memory *m, embi_loops *l)
     EMBI_RELEASE(m, l->at, l->at_cap);
     embi_keys_release(m, &l->keys);
 }
-
-static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 : h + 1]; }
 
 /* the border half-edges into l->keys, sorted by their end vertex */
 static int embi_collect_borders(embi_memory *m, embi_loops *l, const int *tri, int n)
@@ -4350,8 +4464,8 @@ EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, 
 }
 
 /* Cuts the polygon v[0..n) into triangles of least area in all, none flat, without diagonals that are edges
- * of the surface (k[0..edges), sorted): best[i * n + j] for the piece from i to j, where cut[i * n + j] is the
- * third corner. Returns the area, EMBI_HUGE where there is no such way. */
+ * of the surface (k[0..edges), sorted): best[i * n + j] for the piece from i to j, where cut[i * n + j] is
+ * the third corner. Returns the area, EMBI_HUGE where there is no such way. */
 static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, const embi_key *k, int edges,
                                     embipc_real *best, int *cut)
 {
@@ -4408,7 +4522,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     embi_loops l;
     int n = tri_count, most = embi_min_int(embi_max_int(max_edges, 3), EMBI_LARGEST_HOLE);
     int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;   /* v: polygon, and stack */
-    embipc_real *area, *best;
+    embipc_real *area, *best, cost;
     if (capacity < 0 || (capacity && !lid)) return -1;
     if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
@@ -4418,15 +4532,15 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     best = (embipc_real *)embi_alloc(&m, square, sizeof *best);
     cut = (int *)embi_alloc(&m, square, sizeof *cut);
     v = (int *)embi_alloc(&m, 5 * most, sizeof *v);
-    if (!m.failed && embi_loops_build(&m, &l, tri, n)) edges = embi_label_parts(&m, &keys, tri, n, 0, label);
+    if (!m.failed && embi_loops_build(&m, &l, tri, n)) edges = embi_label_parts(&m, &keys, tri, n, label);
     for (int t = 0; edges >= 0 && t < n; t++) area[label[t]] += embi_triangle_area(x, tri + 3 * t);
     for (int i = 0; edges >= 0 && i < l.count; i++) {
         const int *half = l.half + l.start[i];
         int size = l.start[i + 1] - l.start[i];
         if (size < 3 || size > max_edges || size > most) continue;
         for (int j = 0; j < size; j++) v[j] = embi_half_end(tri, half[j]);
-        if (!(embi_cut_polygon(x, v, size, keys.a, edges, best, cut) <= area[label[half[0] / 3]] / 2))
-            continue;
+        cost = embi_cut_polygon(x, v, size, keys.a, edges, best, cut);
+        if (!(cost < EMBI_HUGE && cost <= area[label[half[0] / 3]] / 2)) continue;
         count = embi_emit_polygon(v, size, cut, v + most, lid, capacity, count);
         lids++;
     }
@@ -11662,8 +11776,8 @@ static int embi_pair_walk_begin(embi_memory *m, embi_pair_walk *w, const embipc_
     return ok;
 }
 
-/* The next two triangles whose boxes, grown by reach, may meet; 0 when there are no more. reach may shrink from
- * call to call. */
+/* The next two triangles whose boxes, grown by reach, may meet; 0 when there are no more. reach may shrink
+ * from call to call. */
 static int embi_pair_walk_next(embi_pair_walk *w, embipc_real reach, int *ta, int *tb)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};

@@ -155,8 +155,8 @@ static int main_take_check(check_options *o, int argc, char **argv, int *i)
     if (k == 1 ? !tool_number(value, strlen(value), &number) : !tool_integer(value, strlen(value), &whole))
         return !main_bad("found \"%s\", expected a number after %s", value, word);
     if (number < 0 || whole < 0 || whole > 512)
-        return !main_bad("found \"%s\", expected a number from 0 to 512 (metres: from 0) after %s", value,
-                         word);
+        return !main_bad(k == 1 ? "found \"%s\", expected metres >= 0 after %s"
+                                : "found \"%s\", expected a number from 0 to 512 after %s", value, word);
     if (k == 1) o->merge = number;
     else if (k == 2) o->hole = whole;
     else o->list = whole;
@@ -276,8 +276,6 @@ static int main_bench(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    static const char *const command[] = { "run", "defaults", "check", "embed", "bench" };
-    const char *nearest;
     if (argc < 2) { fputs(main_usage, stderr); return 2; }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         fputs(main_usage, stdout);
@@ -294,7 +292,6 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "check") == 0) return main_check(argc, argv);
     if (strcmp(argv[1], "embed") == 0) return main_embed(argc, argv);
     if (strcmp(argv[1], "bench") == 0) return main_bench(argc, argv);
-    nearest = tool_nearest(argv[1], command, 5);
-    return main_bad("found the unknown command \"%s\", expected run, defaults, check, embed or bench; %s", argv[1],
-                    nearest ? nearest : "");
+    return main_bad("found the unknown command \"%s\", expected run, defaults, check, embed or bench%s",
+                    argv[1], "");
 }
