@@ -4,7 +4,8 @@
  *   angle   smallest dihedral angle, degrees
  *   ms      to build
  *   stiff   stiffness of the cage over that of the full mesh, where DATA has one: standard pull of cage_test.h
- * Then cantilever and twist against cage resolution, and comb and FinRay finger with and without copies. */
+ * Then cantilever and twist against cage resolution, and a million triangles. Comb and FinRay finger, with and without
+ * copies, are in test_cage.c. */
 #include "../tools/system.c"   /* first: it asks libc for POSIX */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
@@ -280,11 +281,60 @@ static void test_convergence(void)
     bar_free(&b);
 }
 
+/* ---- a million triangles ---- */
+
+typedef struct counted { size_t now, most; } counted;
+static void *counted_alloc(size_t size, void *ctx)
+{
+    counted *k = (counted *)ctx;
+    k->now += size;
+    if (k->now > k->most) k->most = k->now;
+    return malloc(size);
+}
+static void counted_free(void *p, size_t size, void *ctx)
+{
+    ((counted *)ctx)->now -= size;
+    free(p);
+}
+
+/* Into 100 nodes in under 20 s on one core, with memory that grows like the surface. */
+static void test_million_triangles(void)
+{
+    double bytes[2], ms[2];
+    for (int large = 0; large < 2; large++) {
+        int U = large ? 1000 : 500, V = U / 2;
+        test_mesh s = test_mesh_make(U * V, 2 * U * V, 0);
+        embipc_cage_def d = embipc_default_cage_def();
+        counted k = {0, 0};
+        embipc_allocator hooks = {counted_alloc, counted_free, &k};
+        embipc_cage c;
+        for (int i = 0; i < U * V; i++) {   /* a torus, waved and bent */
+            double a = 2 * 3.14159265358979323846 * (i / V) / U, b = 2 * 3.14159265358979323846 * (i % V) / V;
+            double r = 0.3 + 0.05 * sin(7 * a) * cos(3 * b), *p = s.x + 3 * i;
+            int n = (i / V + 1) % U * V, j = (i % V + 1) % V, *t = s.tri + 6 * i;
+            embi_set(p, (1 + r * cos(b)) * cos(a), (1 + r * cos(b)) * sin(a), r * sin(b) + 0.2 * sin(2 * a));
+            t[0] = t[3] = i; t[1] = n + i % V; t[2] = t[4] = n + j; t[5] = i - i % V + j;
+        }
+        d.nodes = 100;
+        ms[large] = cage_ms();
+        ENSURE(embipc_cage_build(&d, s.x, s.vertex_count, s.tri, s.tri_count, &hooks, &c, NULL) == EMBIPC_OK);
+        ms[large] = cage_ms() - ms[large];
+        bytes[large] = (double)k.most / s.tri_count;
+        printf("  %7d triangles: %d nodes, %.1f s, %.0f bytes a triangle\n", s.tri_count, c.node_count, ms[large] / 1e3, bytes[large]);
+        ENSURE(!cage_fault(&s, &c) && abs(c.node_count - 100) <= 20);
+        embipc_cage_free(&c);
+        test_mesh_free(&s);
+        ENSURE(k.now == 0);
+    }
+    ENSURE(ms[1] < 20e3 && bytes[1] < 1.2 * bytes[0]);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     RUN(table);
     RUN(convergence);
+    RUN(million_triangles);
     test_unused();
     exact_unused();
     validate_unused();
