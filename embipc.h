@@ -850,25 +850,25 @@ typedef struct embipc_cage {
 
 EMBIPC_API embipc_cage_def embipc_default_cage_def(void);
 
-/* Builds a cage: every vertex of the surface lies in a tet, and so does all of the solid inside; every tet and
- * every node holds some of it. Parts of the solid that are close in space but far along the body (teeth of a
- * comb, two legs) never share a tet: there tets lie on each other, which is why the cage says itself which
- * vertex and which volume belong to which tet. Separate parts have separate cages within the cage. The lattice
- * is aligned with the middle of the bounding box, so that a body symmetric about the axis planes through it gets
- * a symmetric cage, where a symmetric one comes near enough to the wish.
+/* Builds a cage: every vertex of the surface lies in a tet, and so does all of the solid inside; every tet
+ * and every node holds some of it. Parts of the solid that are close in space but far along the body (teeth
+ * of a comb, two legs) never share a tet: there tets lie on each other, which is why the cage says itself
+ * which vertex and how much solid each tet holds. Separate parts have separate cages within the cage. The
+ * lattice is aligned with the middle of the bounding box, so that a body symmetric about the axis planes
+ * through it gets a symmetric cage, wherever one of those comes near enough to the wish.
  *   def               the wish
  *   x, vertex_count   vertices, m (3*vertex_count)
  *   tri, tri_count    triangles (3*tri_count), closed and outward (embipc_surface_check)
  *   hooks             memory, for the cage too; may be NULL
  *   cage              out; free with embipc_cage_free. node_count 0 after a failure
  *   error             may be NULL
- * Returns EMBIPC_OK, DEF, ARGUMENT (fewer than 4 nodes for each separate part: the text and the error's value
- * tell how many it takes; or more lattice cells than can be numbered), OUTSIDE (a surface that crosses itself
- * may leave no consistent solid), MEMORY, or what is wrong with the surface. The node count is the one nearest
- * to the wish that some hundred lattices allow, as a rule within a fifth: see cage->node_count. The sums of
- * tet_volume and tet_moment are the surface's own integrals, exact but for rounding. Memory: about 200 bytes a
- * triangle and 250 a cell of the lattice in the box. 0.2 s for a thousand triangles and 34 nodes, 10 s for a
- * million and 100. */
+ * Returns EMBIPC_OK, DEF, ARGUMENT (fewer than 4 nodes for each separate part: the text and the error's first
+ * value tell how many it takes; or more lattice cells than can be numbered), OUTSIDE (a surface that crosses
+ * itself may leave no consistent solid), MEMORY, or what is wrong with the surface. The node count is the one
+ * nearest to the wish that some hundred lattices allow, as a rule within a fifth: see cage->node_count. The
+ * sums of tet_volume and tet_moment are the surface's own integrals, exact but for rounding. Memory: about
+ * 200 bytes a triangle and 250 a cell of the lattice round the box. 0.2 s for a thousand triangles and 34
+ * nodes, 10 s for a million and 100. */
 EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const embipc_real *x, int vertex_count,
                                            const int *tri, int tri_count, const embipc_allocator *hooks,
                                            embipc_cage *cage, embipc_error *error);
@@ -6032,7 +6032,7 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int p
         embipc_real shift[3];
         embipc_result r;
         for (int k = 0; k < 3; k++)
-            shift[k] = embi_cage_shift[placing][k] + (attempt == 2 + k || attempt == 5 ? 0.03 + 0.01 * k : 0.0);
+            shift[k] = embi_cage_shift[placing][k] + (attempt == 2 + k || attempt == 5 ? 0.03 : 0.0) * (1 + 0.3 * k);
         r = embi_lattice_place(c, attempt ? h * (1 + 1e-6) : h, shift);
         if (r == EMBIPC_OK) r = embi_cage_fill(c, moments);
         if (r != EMBIPC_OK || !c->faulty) return r;
@@ -6199,7 +6199,8 @@ static int embi_tighten_find_bad(const embi_caging *c, embi_tightening *s)
 }
 
 /* One round: all nodes outside go at once; the bad ones then go back by part of their way, again and again,
- * until there are none. *done tells whether that came out as a cage with no new tets or nodes. It may have lost
+ * and in the end by all of it, until there are
+ * none. *done tells whether that came out as a cage with no new tets or nodes. It may have lost
  * some that held next to nothing, if they are few. */
 static embipc_result embi_tighten_round(embi_caging *c, embi_tightening *s, int attempts, int *done)
 {
@@ -6217,7 +6218,7 @@ static embipc_result embi_tighten_round(embi_caging *c, embi_tightening *s, int 
                 10 * c->node_count >= 9 * s->nodes;
         if (!bad) return EMBIPC_OK;
         for (int i = 0; i < c->node_total; i++)
-            if (s->bad[i]) s->share[i] *= attempt < 3 * attempts / 4 ? 0.8 : 0.4;
+            if (s->bad[i]) s->share[i] *= 2 * attempt < attempts ? 0.8 : 4 * attempt < 3 * attempts ? 0.5 : 0.0;
     }
     return EMBIPC_OK;
 }
@@ -6627,7 +6628,8 @@ EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const emb
     memset(cage, 0, sizeof *cage);
     if (!def || def->cookie != EMBI_CAGE_COOKIE)
         return embi_fail(error, EMBIPC_ERR_DEF, "cage def not made by embipc_default_cage_def()");
-    if (!embi_finite(def->cell_size) || def->cell_size < 0 || (def->cell_size == 0 && def->nodes < 4 && def->nodes != 0))
+    if (!embi_finite(def->cell_size) || def->cell_size < 0 ||
+        (def->cell_size == 0 && def->nodes < 4 && def->nodes != 0))
         return embi_fail(error, EMBIPC_ERR_ARGUMENT, "a cage of %d nodes or cell size %g: wish for 4 nodes "
                          "or more, or a cell size above 0", def->nodes, def->cell_size);
     embi_memory_init(&m, hooks);
@@ -10679,9 +10681,10 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
         return EMBIPC_OK;
     }
     if (t->cage) r = embi_build_ties(b, t, e);
-    else if ((r = embi_embed(m, t->q, b->nn, b->tet, b->ntet, t->x, b->nv, t->index, t->weight, e)) != EMBIPC_OK &&
-             e && e->primitive[0] == EMBIPC_VERTEX)
-        e->index[0] = b->origin[e->index[0]];
+    else {
+        r = embi_embed(m, t->q, b->nn, b->tet, b->ntet, t->x, b->nv, t->index, t->weight, e);
+        if (r != EMBIPC_OK && e && e->primitive[0] == EMBIPC_VERTEX) e->index[0] = b->origin[e->index[0]];
+    }
     if (r != EMBIPC_OK) return r;
     for (int i = 0; i < b->nv; i++) {
         for (int k = 0; k < 4; k++) t->node[4 * i + k] = b->tet[4 * t->index[i] + k];

@@ -61,8 +61,7 @@ int main(void)
     if (embipc_body_create(world, &bd, &ground)) { puts(embipc_world_error(world)->text); return 1; }
     bd.name = "ring"; bd.kind = EMBIPC_CAGE; bd.position[2] = 0.05;
     bd.x = x; bd.vertex_count = U * V; bd.triangle_count = 2 * U * V;
-    bd.cage_x = cage.x; bd.cage_node_count = cage.node_count;
-    bd.cage_tets = cage.tets; bd.cage_tet_count = cage.tet_count;
+    bd.cage = &cage;
 
     memcpy(broken, t, sizeof t);                       /* a hole: the last triangle is gone */
     bd.triangles = broken; bd.triangle_count--;

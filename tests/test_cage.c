@@ -147,6 +147,35 @@ static void test_symmetric_bodies_get_symmetric_cages(void)
     }
 }
 
+/* copies included: a comb is symmetric about x and y */
+static void test_a_comb_gets_a_symmetric_cage(void)
+{
+    test_mesh solid = cage_comb(), s = cage_surface(&solid, NULL);
+    embipc_cage c = build(&s, 100, 0, 1);
+    double lo[3], hi[3];
+    embi_box_points(lo, hi, s.x, s.vertex_count);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < c.node_count; i++) {
+            double p[3], q[3];
+            int here = 0, there = 0;
+            embi_copy(p, c.x + 3 * i);
+            embi_copy(q, p);
+            q[k] = lo[k] + hi[k] - q[k];
+            for (int j = 0; j < c.node_count; j++) {
+                double d[3], e[3];
+                embi_sub(d, c.x + 3 * j, p);
+                embi_sub(e, c.x + 3 * j, q);
+                here += embi_norm(d) < 1e-9;
+                there += embi_norm(e) < 1e-9;
+            }
+            ENSURE(here == there);
+        }
+    ENSURE(c.copies > 0);
+    embipc_cage_free(&c);
+    test_mesh_free(&solid);
+    test_mesh_free(&s);
+}
+
 static void test_one_tet(void)
 {
     static const double most[6] = {3.4, 4.9, 3.5, 2.4, 4.2, 12};   /* tet over solid */
@@ -345,70 +374,91 @@ static void test_close_parts_share_no_tet(void)
 {
     test_mesh comb = cage_comb(), finray = cage_finray();
     check_ties("comb", &comb, 100);
-    check_ties("finray", &finray, 200);
+    check_ties("finray", &finray, 60);
     test_mesh_free(&comb);
     test_mesh_free(&finray);
 }
 
-/* Pushes the tip of one tooth sideways, with the back held: how far the tips go, of the four teeth. */
-static void bend_comb(const test_mesh *s, const embipc_cage *c, int tooth, double move[4])
+/* A static answer: vertices with `held` are on springs, those with place p == loaded are pushed along axis k, and
+ * move[q] is how far those with place q go along it, on the average. */
+typedef int (*place_fn)(const double *p);   /* number of the place, -1: none, -2: held */
+
+static void push(const test_mesh *s, const embipc_cage *c, place_fn place, int loaded, int axis, double move[8])
 {
     embipc_material m = embipc_default_body_def().material;
     cage_static k;
-    int n = s->vertex_count, rows = 0, count[4] = {0, 0, 0, 0};
+    int n = s->vertex_count, rows = 0, count[8] = {0};
     int *node = (int *)malloc((size_t)(4 * n) * sizeof(int));
     double *w = (double *)malloc((size_t)(4 * n) * sizeof(double));
     double *f = (double *)calloc((size_t)(6 * c->node_count), sizeof(double)), *u = f + 3 * c->node_count;
     m.averaged = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int v = 0; v < n; v++) {
-            const int *tet = c->tets + 4 * c->vertex_tet[v];
-            const double *p = s->x + 3 * v, *weight = c->vertex_weight + 4 * v;
-            int which = (int)(p[0] / 0.04), tip = p[2] > 0.125;
-            for (int i = 0; i < 4 && !pass && p[2] < 0.005; i++) {
-                node[4 * rows + i] = tet[i];
-                w[4 * rows + i] = weight[i];
-            }
-            rows += !pass && p[2] < 0.005;
-            for (int i = 0; i < 4 && tip; i++) {
-                if (!pass && which == tooth) f[3 * tet[i]] += weight[i];
-                if (pass) move[which] += weight[i] * u[3 * tet[i]];
-            }
-            count[which] += pass && tip;
+    for (int i = 0; i < 8; i++) move[i] = 0;
+    for (int v = 0; v < n; v++)
+        for (int i = 0; i < 4; i++) {
+            int at = c->tets[4 * c->vertex_tet[v] + i], which = place(s->x + 3 * v);
+            node[4 * rows + i] = at;
+            w[4 * rows + i] = c->vertex_weight[4 * v + i];
+            if (which == loaded) f[3 * at + axis] += c->vertex_weight[4 * v + i];
+            rows += which == -2 && i == 3;
         }
-        if (pass) break;
-        for (int i = 0; i < 4; i++) move[i] = 0;
-        ENSURE(cage_static_begin(&k, c->x, c->node_count, c->tets, c->tet_count, c->tet_volume, &m));
-        k.row_node = node;
-        k.row_weight = w;
-        k.row_count = rows;
-        k.spring = 1e6;
-        cage_static_diagonal(&k, 1);
-        ENSURE(cage_static_solve(&k, f, u) > 0);
-        cage_static_end(&k);
+    ENSURE(cage_static_begin(&k, c->x, c->node_count, c->tets, c->tet_count, c->tet_volume, &m));
+    k.row_node = node;
+    k.row_weight = w;
+    k.row_count = rows;
+    k.spring = 1e6;
+    cage_static_diagonal(&k, 1);
+    ENSURE(cage_static_solve(&k, f, u) > 0);
+    cage_static_end(&k);
+    for (int v = 0; v < n; v++) {
+        int which = place(s->x + 3 * v);
+        for (int i = 0; i < 4 && which >= 0; i++)
+            move[which] += c->vertex_weight[4 * v + i] * u[3 * c->tets[4 * c->vertex_tet[v] + i] + axis];
+        count[which >= 0 ? which : 7] += 1;
     }
-    for (int i = 0; i < 4; i++) move[i] /= count[i];
+    for (int i = 0; i < 7; i++) move[i] /= count[i] ? count[i] : 1;
     free(node);
     free(w);
     free(f);
 }
 
-static void test_comb_bends_tooth_by_tooth(void)
+static int comb_place(const double *p)   /* tips of the teeth; the foot of the back is held */
 {
-    test_mesh solid = cage_comb(), s = cage_surface(&solid, NULL);
+    return p[2] < 0.005 ? -2 : p[2] > 0.125 ? (int)(p[0] / 0.04) : -1;
+}
+static int finray_place(const double *p)   /* middles of the ribs; the walls and the foot are held */
+{
+    int rib = (int)floor(p[2] / 0.015 + 0.01), slant = (int)(p[2] / 0.003) * 15 / 40;
+    if (p[2] < 0.004 || p[0] < 0.003 * (slant + 3.5) || p[0] > 0.003 * (30.5 - slant)) return -2;
+    return fabs(p[0] - 0.051) < 0.004 && rib >= 1 && rib <= 5 ? rib : -1;
+}
+
+/* With copies only the tooth or rib that is pushed goes far; without, its neighbours go with it. */
+static void check_push(const char *name, const test_mesh *solid, int nodes, place_fn place, int loaded, int axis,
+                       double apart, double tied)
+{
+    test_mesh s = cage_surface(solid, NULL);
     for (build_split = 0; build_split < 2; build_split++) {
-        embipc_cage c = build(&s, 100, 0, 1);
-        double move[4];
-        bend_comb(&s, &c, 1, move);
-        printf("  comb %s copies: tooth 1 pushed, tips go %.3f %.3f %.3f %.3f of its way\n",
-               build_split ? "with" : "without", move[0] / move[1], 1.0, move[2] / move[1], move[3] / move[1]);
-        if (build_split) ENSURE(fabs(move[0]) < 0.15 * move[1] && fabs(move[2]) < 0.15 * move[1]);
-        else ENSURE(fabs(move[0]) > 0.3 * move[1] && fabs(move[2]) > 0.3 * move[1]);
+        embipc_cage c = build(&s, nodes, 0, 1);
+        double move[8];
+        push(&s, &c, place, loaded, axis, move);
+        printf("  %s %s copies, %d nodes: number %d is pushed, before and after it go %.3f and %.3f of its way\n", name,
+               build_split ? "with" : "without", c.node_count, loaded, move[loaded - 1] / move[loaded],
+               move[loaded + 1] / move[loaded]);
+        for (int side = -1; side <= 1; side += 2)
+            if (build_split) ENSURE(fabs(move[loaded + side]) < apart * move[loaded]);
+            else ENSURE(fabs(move[loaded + side]) > tied * move[loaded]);
         embipc_cage_free(&c);
     }
     build_split = 1;
-    test_mesh_free(&solid);
     test_mesh_free(&s);
+}
+static void test_pushed_one_by_one(void)
+{
+    test_mesh comb = cage_comb(), finray = cage_finray();
+    check_push("comb", &comb, 100, comb_place, 1, 0, 0.15, 0.3);
+    check_push("finray", &finray, 150, finray_place, 2, 2, 0.01, 0.3);
+    test_mesh_free(&comb);
+    test_mesh_free(&finray);
 }
 
 /* too few nodes for the parts: the answer is how many it takes; that many, and one tet for all, work */
@@ -593,6 +643,7 @@ int main(int argc, char **argv)
     RUN(shapes_at_wished_counts);
     RUN(tightening);
     RUN(symmetric_bodies_get_symmetric_cages);
+    RUN(a_comb_gets_a_symmetric_cage);
     RUN(one_tet);
     RUN(scale_and_place_do_not_matter);
     RUN(cell_size);
@@ -600,7 +651,7 @@ int main(int argc, char **argv)
     RUN(separate_parts);
     RUN(holes_do_not_split);
     RUN(close_parts_share_no_tet);
-    RUN(comb_bends_tooth_by_tooth);
+    RUN(pushed_one_by_one);
     RUN(few_nodes_for_many_parts);
     RUN(cages_in_bodies);
     RUN(bad_wishes);

@@ -4,7 +4,8 @@
  *   angle   smallest dihedral angle, degrees
  *   ms      to build
  *   stiff   stiffness of the cage over that of the full mesh, where DATA has one: standard pull of cage_test.h
- * Then cantilever and twist against cage resolution, and comb and FinRay finger with and without copies. */
+ * Then cantilever and twist against cage resolution, and a million triangles. Comb and FinRay finger, with and without
+ * copies, are in test_cage.c. */
 #include "../tools/system.c"   /* first: it asks libc for POSIX */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
@@ -20,8 +21,8 @@
 
 static const char *const cage_files[] = {
     "scenes/bubble.obj", "scenes/plate_8in.obj", "scenes/plate_gen.obj", "scenes/teddy.obj", "scenes/umi_finger.obj",
-    "scenes/wire_rack.obj", "scenes/dish_rack_parts/part_01.obj", "scenes/dish_rack_parts/part_07.obj",
-    "scenes/dish_rack_parts/part_17.obj", "scenes/arch25_ipc.msh", "scenes/ball.msh", "scenes/bowl_evo.msh",
+    "scenes/dish_rack_parts/part_01.obj", "scenes/dish_rack_parts/part_07.obj",
+    "scenes/dish_rack_parts/part_17.obj", "scenes/ball.msh", "scenes/bowl_evo.msh",
     "scenes/bubble.msh", "scenes/cyl_press_n4.msh", "scenes/cyl_press_n7.msh", "scenes/cyl_press_n11.msh",
     "scenes/cyl_press_n16.msh", "scenes/finray_gen.msh", "scenes/plate_8in.msh", "scenes/plate_gen.msh",
     "scenes/squeeze_ball.msh", "scenes/teddy.msh", "scenes/teddy_embed_low.msh", "scenes/teddy_embed_medium_safe.msh",
@@ -35,7 +36,8 @@ static const char *const cage_files[] = {
     "fixtures/icosphere_1.obj", "fixtures/icosphere_2.obj", "fixtures/icosphere_3.obj", "fixtures/internal_edges.obj",
     "fixtures/mat20x20.msh", "fixtures/pyramid.msh", "fixtures/rod.msh", "fixtures/roller.obj", "fixtures/sphere1K.msh",
     "fixtures/spike.msh", "fixtures/tet-perp-edges.msh", "fixtures/tet-pyramid.msh", "fixtures/tet.msh",
-    "fixtures/torus.msh", "fixtures/two-cubes-close.obj", "fixtures/wedge.msh"};
+    "fixtures/torus.msh", "fixtures/two-cubes-close.obj", "fixtures/wedge.msh", "scenes/arch25_ipc.msh",
+    "scenes/wire_rack.obj"};
 enum { CAGE_FILES = sizeof cage_files / sizeof *cage_files };
 
 static double cage_ms(void) { return 1e3 * (double)clock() / CLOCKS_PER_SEC; }
@@ -67,7 +69,7 @@ static const char *cage_drop(const test_mesh *s, const embipc_cage *cage, double
     embi_box_points(lo, hi, s->x, s->vertex_count);
     size = embi_box_diagonal(lo, hi);
     wd.time_step = 0.02;
-    wd.max_iterations = 30;   /* a step may be cut short */
+    wd.max_iterations = 12;   /* a step may be cut short */
     if (embipc_world_create(&wd, &w, NULL)) return "no world";
     fd.x = floor_x; fd.vertex_count = 4; fd.triangles = floor_tri; fd.triangle_count = 2;
     fd.scale = 20 * size;
@@ -279,11 +281,60 @@ static void test_convergence(void)
     bar_free(&b);
 }
 
+/* ---- a million triangles ---- */
+
+typedef struct counted { size_t now, most; } counted;
+static void *counted_alloc(size_t size, void *ctx)
+{
+    counted *k = (counted *)ctx;
+    k->now += size;
+    if (k->now > k->most) k->most = k->now;
+    return malloc(size);
+}
+static void counted_free(void *p, size_t size, void *ctx)
+{
+    ((counted *)ctx)->now -= size;
+    free(p);
+}
+
+/* Into 100 nodes in under 20 s on one core, with memory that grows like the surface. */
+static void test_million_triangles(void)
+{
+    double bytes[2], ms[2];
+    for (int large = 0; large < 2; large++) {
+        int U = large ? 1000 : 500, V = U / 2;
+        test_mesh s = test_mesh_make(U * V, 2 * U * V, 0);
+        embipc_cage_def d = embipc_default_cage_def();
+        counted k = {0, 0};
+        embipc_allocator hooks = {counted_alloc, counted_free, &k};
+        embipc_cage c;
+        for (int i = 0; i < U * V; i++) {   /* a torus, waved and bent */
+            double a = 2 * 3.14159265358979323846 * (i / V) / U, b = 2 * 3.14159265358979323846 * (i % V) / V;
+            double r = 0.3 + 0.05 * sin(7 * a) * cos(3 * b), *p = s.x + 3 * i;
+            int n = (i / V + 1) % U * V, j = (i % V + 1) % V, *t = s.tri + 6 * i;
+            embi_set(p, (1 + r * cos(b)) * cos(a), (1 + r * cos(b)) * sin(a), r * sin(b) + 0.2 * sin(2 * a));
+            t[0] = t[3] = i; t[1] = n + i % V; t[2] = t[4] = n + j; t[5] = i - i % V + j;
+        }
+        d.nodes = 100;
+        ms[large] = cage_ms();
+        ENSURE(embipc_cage_build(&d, s.x, s.vertex_count, s.tri, s.tri_count, &hooks, &c, NULL) == EMBIPC_OK);
+        ms[large] = cage_ms() - ms[large];
+        bytes[large] = (double)k.most / s.tri_count;
+        printf("  %7d triangles: %d nodes, %.1f s, %.0f bytes a triangle\n", s.tri_count, c.node_count, ms[large] / 1e3, bytes[large]);
+        ENSURE(!cage_fault(&s, &c) && abs(c.node_count - 100) <= 20);
+        embipc_cage_free(&c);
+        test_mesh_free(&s);
+        ENSURE(k.now == 0);
+    }
+    ENSURE(ms[1] < 20e3 && bytes[1] < 1.2 * bytes[0]);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     RUN(table);
     RUN(convergence);
+    RUN(million_triangles);
     test_unused();
     exact_unused();
     validate_unused();
