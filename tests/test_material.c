@@ -307,6 +307,29 @@ static void test_small_strain(void)
     }
 }
 
+/* A bar pulled by 1 %: stress over strain E = 2.8, sideways -nu = -0.4; by 2 MPa-like stretches StVK is exact,
+ * P = E (l^2 - 1) l/2. */
+static void test_uniaxial(void)
+{
+    for (int n = 0; n < MODELS; n++)
+        for (int big = 0; big < 2; big++) {
+            embipc_material m = unit_material(every[n]);
+            double l = big ? 1.3 : 1.01, lo = 0.5, hi = 1.2, P[9], nu;
+            if (every[n] == EMBIPC_ORTHOGONALITY || every[n] == EMBIPC_ARAP || every[n] == EMBIPC_LAGGED_ARAP) nu = 0;
+            else nu = 0.4;
+            for (int i = 0; i < 60; i++) {
+                double F[9] = {l, 0, 0, 0, (lo + hi) / 2, 0, 0, 0, (lo + hi) / 2};
+                ENSURE(embipc_material_evaluate(&m, F, NULL, P, NULL, 0) == EMBIPC_OK);
+                if (P[4] > 0) hi = F[4];
+                else lo = F[4];
+            }
+            if (big && every[n] == EMBIPC_STVK) ENSURE_REL(P[0], 2.8 * (l * l - 1) * l / 2, 1e-12);
+            if (big) continue;
+            ENSURE_REL(P[0] / 0.01, nu > 0 ? 2.8 : 2, 0.02);
+            ENSURE_CLOSE((lo - 1) / 0.01, -nu, 0.01);
+        }
+}
+
 /* ---- parameters ---- */
 
 static void test_parameters(void)
@@ -456,6 +479,7 @@ int main(int argc, char **argv)
     RUN(singular_points);
     RUN(objectivity);
     RUN(small_strain);
+    RUN(uniaxial);
     RUN(parameters);
     RUN(body_derivatives);
     return test_end("test_material");
