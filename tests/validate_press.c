@@ -2,7 +2,8 @@
  * Rubber (Mooney-Rivlin, C1 0.293, C2 0.177, K 1410 MPa: G/K = 1/1500) and a compressible one (log neo-Hookean, E 1 MPa, nu
  * 0.4), force per length against the curves of independent finite elements that do not lock; both with and without averaged
  * volume strain. Needs DATA: the four meshes cyl_press_n*.msh; PRESS=n (4, 7, 11 or 16) stops at that one, else at 7.
- * Plane strain by two fixed walls, so thin a gap away that the ends move by less than 1e-4 of the width. */
+ * Both plates move, and the nodes on the axis stay: by symmetry nothing pulls at them, and without them the cylinder
+ * slips out sideways. Plane strain by two fixed walls, so thin a gap away that the ends move by less than 1e-4 of the width. */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "meshio_test.h"
@@ -96,11 +97,12 @@ static int press_run(press *p, const char *mesh, int which, int averaged)
     embipc_world_def wd = embipc_default_world_def();
     embipc_body_def d = embipc_default_body_def();
     embipc_drive_def dd = embipc_default_drive_def();
-    embipc_drive drive;
+    embipc_drive drive[3];
     embipc_body cylinder, left, right, walls[2];
     embipc_world *w;
     test_mesh m = test_mesh_read(mesh);
-    double width = 0, gap = 0.6 * PRESS_DHAT, wall, start;
+    double width = 0, gap = 0.6 * PRESS_DHAT, wall = 0.3 * PRESS_DHAT;
+    int axis[16], axis_count = 0;
     memset(p, 0, sizeof *p);
     if (!m.tet_count) return 0;
     for (int i = 0; i < m.vertex_count; i++) width = fmax(width, m.x[3 * i + 2]);
@@ -119,20 +121,28 @@ static int press_run(press *p, const char *mesh, int which, int averaged)
     d.material = press_material(which, averaged);
     d.self_contact = 0;
     ENSURE(embipc_body_create(w, &d, &cylinder) == EMBIPC_OK);
+    for (int i = 0; i < m.vertex_count && axis_count < 16; i++)
+        if (fabs(m.x[3 * i]) + fabs(m.x[3 * i + 1]) < 1e-6) axis[axis_count++] = i;
     test_mesh_free(&m);
-    wall = gap * 0.5;
-    walls[0] = press_box(w, "lower wall", EMBIPC_FIXED, -2, -2, -0.1 - wall, 2, 2, -wall, NULL, 0);
-    walls[1] = press_box(w, "upper wall", EMBIPC_FIXED, -2, -2, width + wall, 2, 2, width + 0.1 + wall, NULL, 0);
-    left = press_box(w, "left plate", EMBIPC_FIXED, -0.3, -1, -0.01, -0.2 - gap, 1, width + 0.01, NULL, 0);
-    right = press_box(w, "right plate", EMBIPC_KINEMATIC, 0.2 + gap, -1, -0.01, 0.3, 1, width + 0.01, walls, 2);
+    walls[0] = press_box(w, "lower wall", EMBIPC_FIXED, -1, -100, -0.1 - wall, 100, 1, -wall, NULL, 0);
+    walls[1] = press_box(w, "upper wall", EMBIPC_FIXED, -1, -100, width + wall, 100, 1, width + 0.1 + wall, NULL, 0);
+    left = press_box(w, "left plate", EMBIPC_KINEMATIC, -0.3, -1, -0.01, -0.2 - gap, 100, width + 0.01, walls, 2);
+    right = press_box(w, "right plate", EMBIPC_KINEMATIC, 0.2 + gap, -1, -0.01, 0.3, 100, width + 0.01, walls, 2);
+    dd.body = left;
+    ENSURE(embipc_drive_create(w, &dd, &drive[0]) == EMBIPC_OK);
     dd.body = right;
-    ENSURE(embipc_drive_create(w, &dd, &drive) == EMBIPC_OK);
-    start = 2 * gap;
+    ENSURE(embipc_drive_create(w, &dd, &drive[1]) == EMBIPC_OK);
+    dd.body = cylinder;
+    dd.nodes = axis;
+    dd.node_count = axis_count;
+    ENSURE(axis_count > 0 && embipc_drive_create(w, &dd, &drive[2]) == EMBIPC_OK);
     for (int k = 1; k <= PRESS_STEPS * PRESS_PARTS; k++) {
         embipc_step_stats s;
         double to[3] = {0, 0, 0}, none[3] = {0, 0, 0}, gl, gr;
-        to[0] = -0.01 * k / PRESS_PARTS - start;
-        ENSURE(embipc_drive_set_target(w, drive, to, none) == EMBIPC_OK);
+        for (int side = 0; side < 2; side++) {
+            to[0] = (side ? -1 : 1) * (0.005 * k / PRESS_PARTS + gap);
+            ENSURE(embipc_drive_set_target(w, drive[side], to, none) == EMBIPC_OK);
+        }
         if (embipc_world_step(w, &s) != EMBIPC_OK) {
             printf("  %s\n", embipc_world_error(w)->text);
             break;
