@@ -14,6 +14,7 @@
 static const char main_usage[] =
     "usage: embipc run SCENE.json [options]   simulates a scene\n"
     "       embipc defaults SCENE.json        prints every derived parameter with its reason\n"
+    "       embipc defaults --material [SCENE.json]   stress against stretch, of every model or body, as CSV\n"
     "       embipc check MESH... [options]    tells whether meshes can be simulated as solids\n"
     "       embipc embed SURFACE [options]    builds a coarse cage for a closed surface\n"
     "       embipc bench SCENE.json...        times the steps of scenes, and where the time goes\n"
@@ -285,6 +286,8 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "--help") == 0) { fputs(main_usage, stdout); return 0; }
     if (strcmp(argv[1], "run") == 0) return main_run(argc, argv);
     if (strcmp(argv[1], "defaults") == 0) {
+        if (argc > 2 && argc < 5 && strcmp(argv[2], "--material") == 0)
+            return run_material_table(argc == 4 ? argv[3] : NULL);
         if (argc == 3) return run_defaults(argv[2]);
         return main_bad("found %s, expected embipc defaults SCENE.json%s",
                         argc < 3 ? "no scene" : "more than one scene", "");
