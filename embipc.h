@@ -186,6 +186,8 @@ typedef struct embipc_allocator {
 
 /* Log: called with one line of text and a level (0 error, 1 warning, 2 note); silent without it. */
 typedef void embipc_log_fn(int level, const char *text, void *ctx);
+/* Clock: seconds since any moment, for timing only; no result depends on it. */
+typedef double embipc_clock_fn(void *ctx);
 
 /* Threads: run fn(arg, begin, end) over disjoint ranges that cover [0, count), each a multiple of grain
  * long (the last may be shorter), on any threads, and return when all are done. NULL: serial. Ranges are
@@ -231,11 +233,30 @@ typedef enum embipc_solver {
     EMBIPC_SOLVER_CG         /* preconditioned conjugate gradients */
 } embipc_solver;
 
+/* The parts of a step that its time is told of. */
+typedef enum embipc_stage {
+    EMBIPC_STAGE_ELASTIC,    /* rotations, matrices and gradients of the bodies, once a step */
+    EMBIPC_STAGE_SEARCH,     /* broad phase: candidates */
+    EMBIPC_STAGE_CONTACT,    /* distances, contacts, friction: at each state that is tried */
+    EMBIPC_STAGE_ASSEMBLE,   /* gradient and system of an iteration, its order included */
+    EMBIPC_STAGE_FACTOR,
+    EMBIPC_STAGE_SOLVE,
+    EMBIPC_STAGE_CCD,        /* how far the direction is free */
+    EMBIPC_STAGE_MOVE,       /* the rest of the line search */
+    EMBIPC_STAGE_REST,       /* begin, report, statistics */
+    EMBIPC_STAGE_COUNT
+} embipc_stage;
+
+/* Short name of a stage, e.g. "broad phase". Never NULL. */
+EMBIPC_API const char *embipc_stage_text(embipc_stage stage);
+
 typedef struct embipc_world_def {
     unsigned cookie;                        /* set by embipc_default_world_def() */
     embipc_allocator allocator;             /* zero: malloc and free */
     embipc_log_fn *log;                     /* may be NULL */
     void *log_ctx;
+    embipc_clock_fn *clock;                 /* s, for stats->stage_time; may be NULL */
+    void *clock_ctx;
     embipc_parallel_for_fn *parallel_for;   /* may be NULL: serial */
     void *parallel_ctx;
     embipc_real gravity[3];                 /* m/s^2                          (0, 0, -9.81) */
@@ -398,6 +419,7 @@ typedef struct embipc_step_stats {
      * second one changes E): V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) + |v^n|^2_M / 2. */
     embipc_real objective_before, objective_after;
     embipc_real objective_rounding;   /* J, bound of the rounding error of their difference */
+    double stage_time[EMBIPC_STAGE_COUNT];   /* s, by the clock of the world; 0 without one */
 } embipc_step_stats;
 
 EMBIPC_API embipc_result embipc_world_step(embipc_world *world, embipc_step_stats *stats /* may be NULL */);
@@ -8749,7 +8771,24 @@ typedef struct embi_state {
     int max_iterations, friction_iterations;
     embipc_solver solver;
     const volatile int *stop;
+    embipc_clock_fn *clock;
+    void *clock_ctx;
+    embipc_stage stage;          /* whose time runs */
+    double since, spent[EMBIPC_STAGE_COUNT];
 } embi_state;
+
+/* From here on the clock runs for another stage; returns whose it was. */
+static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
+{
+    embipc_stage was = s->stage;
+    s->stage = stage;
+    if (s->clock) {
+        double now = s->clock(s->clock_ctx);
+        s->spent[was] += now - s->since;
+        s->since = now;
+    }
+    return was;
+}
 
 /* fn over [0, count), in parallel where the caller gave threads */
 static void embi_for(const embi_state *s, int count, int grain, embipc_range_fn *fn, void *arg)
@@ -9082,15 +9121,17 @@ static int embi_pair_evaluate(embi_memory *m, embi_state *s, embi_island *I, int
 /* Contacts at the vertex positions x of the island. Returns 0 out of memory. */
 static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, const embipc_real *x)
 {
+    embipc_stage was = embi_stage(s, EMBIPC_STAGE_CONTACT);
+    int ok = 1;
     embi_contacts_clear(&I->contacts);
     I->stamp = ++s->stamp;
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
         embi_body_shift(b, s->known_x, x, b->stray);
     }
-    for (int n = 0; n < I->pair_count; n++)
-        if (!embi_pair_evaluate(m, s, I, I->pairs[n], x)) return 0;
-    return 1;
+    for (int n = 0; n < I->pair_count && ok; n++) ok = embi_pair_evaluate(m, s, I, I->pairs[n], x);
+    (void)embi_stage(s, was);
+    return ok;
 }
 
 /* Energy of what is not in A, J s^2: barrier, friction, orthogonality; and the size of the terms, for
@@ -9381,6 +9422,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
             return EMBIPC_ERR_ARGUMENT;   /* cannot be: the pattern was made for it */
         I->analysed = 1;
     }
+    (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
     pivots = embi_system_factor(&I->system);
     if (pivots < 0) return EMBIPC_ERR_NOT_FINITE;
     I->regularized += pivots;
@@ -9420,6 +9462,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
 {
     embipc_real worst, stretch;
     embipc_result r;
+    (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
     I->driving = embi_island_driven_motion(s, I);
     embi_island_gradient(s, I);
     for (int k = 0; k < I->body_count; k++) {
@@ -9428,9 +9471,11 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     }
     if (I->driving) embi_island_push(s, I);
     if (!I->old_factor && (r = embi_island_factor(m, s, I)) != EMBIPC_OK) return r;
+    (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
     for (int k = 0; k < I->unknown_count; k++) embi_copy(I->rhs + 3 * k, s->rhs + 3 * I->unknown[k]);
     embi_system_solve(&I->system, I->rhs);
     for (int k = 0; k < I->unknown_count; k++) embi_copy(s->p + 3 * I->unknown[k], I->rhs + 3 * k);
+    (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     if (!embi_all_finite(I->rhs, 3 * I->unknown_count)) return EMBIPC_ERR_NOT_FINITE;
     I->iterations++;
     stretch = embi_island_stretch(s, I);
@@ -9871,7 +9916,9 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     embipc_real alpha, safe, left = 0;
     embipc_result r;
     int limit, was_old = I->old_factor;
+    (void)embi_stage(s, EMBIPC_STAGE_CCD);
     if (!embi_island_ccd(m, s, I, &safe, &limit)) return EMBIPC_ERR_MEMORY;
+    (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     I->record.alpha_ccd = alpha = safe;
     for (int n = 0; n < s->drive_count; n++)
         if (s->body[s->drives[n].body].island == I->index && !s->drives[n].done)
@@ -10054,6 +10101,8 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     embi_copy(w->s.gravity, def->gravity);
     w->s.parallel_for = def->parallel_for;
     w->s.parallel_ctx = def->parallel_ctx;
+    w->s.clock = def->clock;
+    w->s.clock_ctx = def->clock_ctx;
     w->s.max_iterations = def->max_iterations;
     w->s.friction_iterations = def->friction_iterations;
     w->s.solver = def->solver;
@@ -11383,6 +11432,13 @@ EMBIPC_API embipc_body embipc_world_body(const embipc_world *w, int i)
     return w && i >= 0 && i < w->s.body_count ? w->s.body[i].handle : none;
 }
 
+EMBIPC_API const char *embipc_stage_text(embipc_stage stage)
+{
+    static const char *const text[EMBIPC_STAGE_COUNT] = {"elasticity", "broad phase", "contacts", "assembly",
+        "factorisation", "solve", "CCD", "line search", "rest"};
+    return stage >= 0 && stage < EMBIPC_STAGE_COUNT ? text[stage] : "no stage";
+}
+
 EMBIPC_API int embipc_world_iterations(const embipc_world *w, const embipc_iteration **list)
 {
     if (list) *list = w ? w->iteration : NULL;
@@ -12262,7 +12318,9 @@ static embipc_result embi_iterate(embipc_world *w)
             if ((r = embi_island_direction(&w->memory, s, I)) != EMBIPC_OK) return r;
         }
         if (!any) return EMBIPC_OK;
+        (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
         if (!embi_ranges_check(w, changed)) return EMBIPC_ERR_MEMORY;
+        (void)embi_stage(s, EMBIPC_STAGE_MOVE);
         for (int k = 0; k < w->order_count; k++) {
             embi_island *I = w->island[w->order[k]];
             if (changed[w->order[k]] && !embi_island_refresh(w, w->order[k])) return EMBIPC_ERR_MEMORY;
@@ -12586,16 +12644,23 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     s = &w->s;
     w->memory.failed = 0;
     w->iteration_count = 0;
+    memset(s->spent, 0, sizeof s->spent);
+    s->stage = EMBIPC_STAGE_REST;
+    s->since = s->clock ? s->clock(s->clock_ctx) : 0;
     embi_bodies_begin(w);
+    (void)embi_stage(s, EMBIPC_STAGE_ELASTIC);
     for (int k = 0; k < s->body_count; k++) {
         embi_body_assemble(s, s->body + k);
         embi_body_gradient(s, s->body + k);
     }
+    (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
     embi_bodies_foresee(w);
     if (!embi_pairs_begin(w) || !embi_islands_begin(w)) r = EMBIPC_ERR_MEMORY;
+    (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     for (int k = 0; r == EMBIPC_OK && k < w->order_count; k++)
         barrier += w->island[w->order[k]]->contacts.energy;
     if (r == EMBIPC_OK) r = embi_iterate(w);
+    (void)embi_stage(s, EMBIPC_STAGE_REST);
     for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* the velocity to be, too */
         if (!embi_finite((s->q[i] - s->qn[i]) / s->c)) r = EMBIPC_ERR_NOT_FINITE;
     if (r == EMBIPC_OK) {
@@ -12615,6 +12680,8 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     if (stats) {
         memset(stats, 0, sizeof *stats);
         embi_stats(w, stats, barrier);
+        (void)embi_stage(s, EMBIPC_STAGE_REST);
+        memcpy(stats->stage_time, s->spent, sizeof s->spent);
     }
 #ifdef EMBIPC_VALIDATE
     EMBIPC_ASSERT(embipc_world_validate(w, &w->error) == EMBIPC_OK);
