@@ -2,7 +2,9 @@
 #   make            the tool, build/embipc            make demo      lifts the bear (under a minute)
 #   make test       every test (T=name: only those)   make validate  the long ones
 #   make examples   build/examples/*                  make check     silent compile matrix, order, symbols
-#   make fuzz       damaged files for every mesh reader, random worlds, under sanitizers (T=seconds for each, 60)
+#   make bench      times the example scenes, and where the time goes; the table also in build/bench.json
+#   make fuzz       damaged files for each of 7 mesh readers, random worlds, under sanitizers (T=seconds for
+#                   each, 60; 600 before a release, 8 for a minute or so)
 #   DATA=DIR        mesh data outside the project; tests that need it say "skipped" without it
 # CC, CXX, CFLAGS as usual; V=1 shows the commands.
 CC = gcc
@@ -50,6 +52,14 @@ validate: $(addprefix $(BUILD)/,$(LONG)) $(BUILD)/embipc
 asan:
 	$(Q)$(MAKE) --no-print-directory test BUILD=build/asan EXAMPLES= CFLAGS="-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 
+# -O2, and beside it -O3 for this very machine; one run after the other
+bench: $(BUILD)/embipc $(BUILD)/embipc_native
+	@$(BUILD)/embipc bench --repeats 3 --json $(BUILD)/bench.json $(wildcard examples/scenes/*.json)
+	@echo "-O3 -march=native:"
+	@$(BUILD)/embipc_native bench --repeats 3 --json $(BUILD)/bench_native.json $(wildcard examples/scenes/*.json)
+$(BUILD)/embipc_native: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) | $(BUILD)
+	$(Q)$(CC) $(STD) $(STRICT) -O3 -march=native -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
+
 $(BUILD)/fuzz_%: tests/fuzz_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
 	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all $< -o $@ -lm
 
@@ -95,5 +105,5 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all demo test validate asan fuzz valgrind check matrix order symbols examples clean
+.PHONY: all demo test validate asan bench fuzz valgrind check matrix order symbols examples clean
 .SECONDARY:

@@ -61,7 +61,8 @@
  *   geometry, linear algebra, meshes and cages, barrier and friction.
  *   Implementation: 1 platform, 2 small math, 3 memory, 4 errors, 5 thread pool, 6 sorting and sets,
  *   7 exact predicates, 8 sparse matrices, 9 LDL^T, 10 conjugate gradients, and the linear system of a step,
- *   11 meshes, 12 embedding, 13 cage builder, 14 elasticity, 15 distances, 16 barrier, 17 friction,
+ *   11 meshes, 12 embedding, 13 cage builder, 14 elasticity, 14b materials, 15 distances, 16 barrier,
+ *   17 friction,
  *   18 broad phase, 19 continuous collision detection, 20 contact, 21 state, 22 newton, 23 world,
  *   24 making bodies, 25 queries, 26 validation, 27 the step.
  *
@@ -86,7 +87,11 @@
  *   Approximate Minimum Degree Ordering Algorithm, 1996. [SHE97] Shewchuk, Adaptive Precision Floating-Point
  *   Arithmetic, 1997. [DEK71] Dekker, A Floating-Point Technique for Extending the Available Precision, 1971.
  *   [ERI05] Ericson, Real-Time Collision Detection, 2005. [HORN87] Horn, Absolute Orientation Using Unit
- *   Quaternions, 1987. */
+ *   Quaternions, 1987. [BW08] Bonet, Wood, Nonlinear Continuum Mechanics for Finite Element Analysis, 2008.
+ *   [STOM12] Stomakhin et al., Energetically Consistent Invertible Elasticity, SCA 2012. [SGK18] Smith, de Goes,
+ *   Kim, Stable Neo-Hookean Flesh Simulation, TOG 37(2) 2018. [SGK19] the same, Analytic Eigensystems for
+ *   Isotropic Distortion Energies, TOG 38(1) 2019. [DV92] Demmel, Veselic, Jacobi's Method is More Accurate than
+ *   QR, 1992. */
 
 #ifndef EMBIPC_H
 #define EMBIPC_H
@@ -186,6 +191,8 @@ typedef struct embipc_allocator {
 
 /* Log: called with one line of text and a level (0 error, 1 warning, 2 note); silent without it. */
 typedef void embipc_log_fn(int level, const char *text, void *ctx);
+/* Clock: seconds since any moment, for timing only; no result depends on it. */
+typedef double embipc_clock_fn(void *ctx);
 
 /* Threads: run fn(arg, begin, end) over disjoint ranges that cover [0, count), each a multiple of grain
  * long (the last may be shorter), on any threads, and return when all are done. NULL: serial. Ranges are
@@ -202,9 +209,23 @@ EMBIPC_API void embipc_pool_for(int count, int grain, embipc_range_fn *fn, void 
 #endif
 
 /* ---- Materials ------------------------------------------------------------------------------ */
+/* Energy per rest volume psi(F) of the deformation gradient F, with its signed singular values s, J = det F,
+ * I = sum s^2, R its rotation and the Lame parameters mu, lambda of young and poisson. The two lagged ones hold
+ * R for a step: they are quadratic within it, and its matrix is exact and constant; a step in which an element
+ * turns far comes out wrong. The others follow F in every iteration and know nothing of rotations; each of
+ * their solves costs a new matrix. */
 typedef enum embipc_model {
-    EMBIPC_COROTATED,        /* linear corotated, rotation lagged at the start of the step   [CCD23] */
-    EMBIPC_ORTHOGONALITY     /* stiffness * V |F F^T - I|^2, affine bodies only              [ABD22] */
+    EMBIPC_COROTATED,           /* linear corotated, R lagged at the start of the step          [CCD23] */
+    EMBIPC_ORTHOGONALITY,       /* stiffness |F F^T - I|^2, affine bodies only                  [ABD22] */
+    EMBIPC_LAGGED_ARAP,         /* young/2 |F - R|^2, R lagged; no volume term: poisson is 0 */
+    EMBIPC_ARAP,                /* young/2 sum (s - 1)^2 = young/2 |F - R|^2; poisson is 0 */
+    EMBIPC_FIXED_COROTATED,     /* mu sum (s - 1)^2 + lambda/2 (J - 1)^2                     [STOM12] */
+    EMBIPC_STABLE_NEO_HOOKEAN,  /* mu/2 (I - 3) - mu (J - 1) + (lambda + mu)/2 (J - 1)^2      [SGK18] */
+    EMBIPC_NEO_HOOKEAN,         /* mu/2 (I - 3) - mu ln J + lambda/2 ln^2 J: no tet inverts, ever [BW08] */
+    EMBIPC_STVK,                /* mu |E|^2 + lambda/2 tr(E)^2, E = (F^T F - I)/2: soft when pressed below 0.58 */
+    EMBIPC_MOONEY_RIVLIN,       /* rubber by mooney[3]: C1 (I-3) + C2 (II-3) - 2 (C1 + 2 C2)(J-1) + k/2 (J-1)^2,
+                                   II = sum s_j^2 s_k^2, k = lambda + 2 C1: no stress at rest */
+    EMBIPC_MODEL_COUNT
 } embipc_model;
 
 typedef struct embipc_material {
@@ -213,11 +234,27 @@ typedef struct embipc_material {
     embipc_real poisson;         /* Poisson's ratio nu, -1 < nu < 0.5, dimensionless      (0.4)  */
     embipc_real density;         /* rho, kg/m^3                                           (1000) */
     embipc_real stiffness;       /* kappa_o of EMBIPC_ORTHOGONALITY, Pa                   (1e7)  */
+    embipc_real mooney[3];       /* C1, C2 >= 0 and bulk modulus K >= 4/3 (C1 + C2) of EMBIPC_MOONEY_RIVLIN, Pa;
+                                    they take the place of young and poisson              (0)    */
+    embipc_real fibre[3];        /* direction of what the body is stiffer along, in the mesh's frame */
+    embipc_real fibre_stiffness; /* added Young's modulus along it, Pa >= 0; 0: none      (0)    */
     embipc_real damping[2];      /* Rayleigh: alpha, 1/s, and beta, s                     (0, 0) */
     int averaged;                /* node-averaged volume strain, against locking; -1: on for cages */
     int lumped;                  /* mass on the nodes instead of consistent; for comparisons (0) */
-    int determinant_bound;       /* no cage tet may invert within a step; -1: on for affine bodies */
+    int determinant_bound;       /* no cage tet may invert within a step; -1: on for affine bodies, and
+                                    always on for EMBIPC_NEO_HOOKEAN */
 } embipc_material;
+
+/* Energy density and stress of a material at one deformation gradient, for tables and for learning.
+ *   F     deformation gradient, dimensionless        (9, row-major)  in; lagged models take its own rotation
+ *   psi   energy per rest volume, J/m^3; +inf where EMBIPC_NEO_HOOKEAN ends, at det F <= 0     out, may be NULL
+ *   P     dpsi/dF, the first Piola-Kirchhoff stress, Pa (9)                                    out, may be NULL
+ *   H     d2psi/dF2, Pa (81: row 3i+j, column 3k+l); for a lagged model with R held            out, may be NULL
+ *   project   nonzero: H with its negative eigenvalues set to 0, exactly
+ * Fails on a parameter out of its range or an F that is not finite.             [SGK19] for the eigenvalues */
+EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *material, const embipc_real F[9],
+                                                  embipc_real *psi, embipc_real P[9], embipc_real H[81],
+                                                  int project);
 
 /* ---- World ----------------------------------------------------------------------------------
  * All lengths m, times s, masses kg, forces N, energies J, angles rad. A world is used by one thread at
@@ -231,11 +268,30 @@ typedef enum embipc_solver {
     EMBIPC_SOLVER_CG         /* preconditioned conjugate gradients */
 } embipc_solver;
 
+/* The parts of a step that its time is told of. */
+typedef enum embipc_stage {
+    EMBIPC_STAGE_ELASTIC,    /* rotations, matrices and gradients of the bodies, once a step */
+    EMBIPC_STAGE_SEARCH,     /* broad phase: candidates */
+    EMBIPC_STAGE_CONTACT,    /* distances, contacts, friction: at each state that is tried */
+    EMBIPC_STAGE_ASSEMBLE,   /* gradient and system of an iteration, its order included */
+    EMBIPC_STAGE_FACTOR,
+    EMBIPC_STAGE_SOLVE,
+    EMBIPC_STAGE_CCD,        /* how far the direction is free */
+    EMBIPC_STAGE_MOVE,       /* the rest of the line search */
+    EMBIPC_STAGE_REST,       /* begin, report, statistics */
+    EMBIPC_STAGE_COUNT
+} embipc_stage;
+
+/* Short name of a stage, e.g. "broad phase". Never NULL. */
+EMBIPC_API const char *embipc_stage_text(embipc_stage stage);
+
 typedef struct embipc_world_def {
     unsigned cookie;                        /* set by embipc_default_world_def() */
     embipc_allocator allocator;             /* zero: malloc and free */
     embipc_log_fn *log;                     /* may be NULL */
     void *log_ctx;
+    embipc_clock_fn *clock;                 /* s, for stats->stage_time; may be NULL */
+    void *clock_ctx;
     embipc_parallel_for_fn *parallel_for;   /* may be NULL: serial */
     void *parallel_ctx;
     embipc_real gravity[3];                 /* m/s^2                          (0, 0, -9.81) */
@@ -398,6 +454,7 @@ typedef struct embipc_step_stats {
      * second one changes E): V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) + |v^n|^2_M / 2. */
     embipc_real objective_before, objective_after;
     embipc_real objective_rounding;   /* J, bound of the rounding error of their difference */
+    double stage_time[EMBIPC_STAGE_COUNT];   /* s, by the clock of the world; 0 without one */
 } embipc_step_stats;
 
 EMBIPC_API embipc_result embipc_world_step(embipc_world *world, embipc_step_stats *stats /* may be NULL */);
@@ -666,8 +723,8 @@ EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, in
 /* Finds vertices that lie on each other, as in files that give every triangle its own three.
  *   x, vertex_count   vertices, m (3*vertex_count)
  *   tolerance         m; 0: equal coordinates only. Below 1e-14 of the extent it is taken as 0
- *   map               out: the vertex each is merged onto, itself or an earlier one that stays where it is and
- *                     is not farther than the tolerance (vertex_count)
+ *   map               out: the vertex each is merged onto, itself or an earlier one that stays where it is
+ *                     and is not farther than the tolerance (vertex_count)
  * Returns how many stay, or -1: bad arguments, a value that is not finite, no memory. O(n log n). */
 EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, embipc_real tolerance, int *map);
 
@@ -717,8 +774,8 @@ typedef struct embipc_fault {
 /* All faults of one kind.
  *   x, vertex_count   vertices, m (3*vertex_count); tri, tri_count (3*tri_count), tets alike (4*tet_count)
  *   fault, capacity   receives at most capacity faults; may be NULL with 0
- * Returns how many there are, or -1: bad arguments, a coordinate that is not finite, an index out of range, no
- * memory. A collapsed triangle counts as nothing else and has no edges. O(n). */
+ * Returns how many there are, or -1: bad arguments, a coordinate that is not finite, an index out of range,
+ * no memory. A collapsed triangle counts as nothing else and has no edges. O(n). */
 EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                      embipc_fault_kind kind, embipc_fault *fault, int capacity);
 EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
@@ -737,7 +794,7 @@ typedef struct embipc_part {
 
 /*   part              the part of each triangle, -1 of collapsed ones (tri_count); may be NULL
  *   list, capacity    receives at most capacity parts, in the order of their smallest triangles
- * Returns the number of parts, or -1 as above. O(n), and O(n parts) for parts that are turned inward. */
+ * Returns the number of parts, or -1 as above. O(n), and O(n) more for each part that is turned inward. */
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                     int *part, embipc_part *list, int capacity);
 
@@ -756,6 +813,13 @@ EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, 
  *   tri               in, out (3*tri_count)
  * Returns the number of turned triangles, or -1 as above (tri is then as it was). */
 EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count);
+
+/* Triangles without area that close a surface, as where a vertex lies on the edge of a neighbour: the longest
+ * edge is flipped into the neighbour across it. Moves nothing by more than 1e-12 of that edge.
+ *   tri               in, out (3*tri_count)
+ * Returns the number of flips, or -1 as above. Left as they are: those whose neighbour is flat too or not
+ * there, and those with two vertices in one place. */
+EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count);
 
 /* Lids for the holes of a surface: of all ways to cut the loop into triangles without using an edge that the
  * surface has, the one of least area.
@@ -3777,7 +3841,7 @@ static int embi_run_end(const embi_key *k, int n, int i)
     return end;
 }
 
-/* Do the triangles (a, b, c) and (b, a, d) lie on each other? In one plane, c and d on the same side of ab. */
+/* Do the triangles (a, b, c) and (b, a, d) lie on each other: in one plane, c and d on one side of ab? */
 static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_real *c, const embipc_real *d)
 {
     if (embipc_orient3d(a, b, c, d) != 0) return 0;
@@ -3788,7 +3852,8 @@ static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_
     return 0;
 }
 
-/* the corner of triangle t that is not on the edge of its half-edge h */
+/* the vertex a half-edge leads to, and the corner of its triangle that is not on it */
+static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 : h + 1]; }
 static int embi_opposite(const int *tri, int h) { return tri[3 * (h / 3) + (h + 2) % 3]; }
 
 static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri, int n,
@@ -3976,17 +4041,15 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 /* ---- Parts ---- */
 
-/* label[t]: the smallest triangle of t's part. only_pairs: edges of more than two triangles join nobody. */
-static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int n, int only_pairs, int *label)
+/* label[t]: the smallest triangle of t's part; keys: the half-edges. Returns their number, or -1. */
+static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int n, int *label)
 {
     int count = embi_sound_half_edges(m, keys, tri, n);
     if (count < 0) return -1;
     for (int t = 0; t < n; t++) label[t] = t;
-    for (int i = 0, end; i < count; i = end) {
-        end = embi_run_end(keys->a, count, i);
-        for (int j = i + 1; j < end && (!only_pairs || end - i == 2); j++)
-            embi_join(label, keys->a[i].value / 3, keys->a[j].value / 3);
-    }
+    for (int i = 1; i < count; i++)
+        if (keys->a[i].key == keys->a[i - 1].key)
+            embi_join(label, keys->a[i].value / 3, keys->a[i - 1].value / 3);
     for (int t = 0; t < n; t++) label[t] = embi_root(label, t);
     return count;
 }
@@ -4006,25 +4069,57 @@ static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const i
     for (int i = 0; i < 3; i++) embi_axpy(p, 1.0 / 3, x + 3 * (size_t)v[i]);
 }
 
-/* Area, volume and counts of every part, kept at its smallest triangle: full (n) is zeroed. */
-static void embi_measure_parts(const embipc_real *x, const int *tri, int n, const int *label,
-                               const embi_key *k, int edges, embipc_part *full)
+/* A part and its bounding box. */
+typedef struct embi_part { embipc_part p; embipc_real lo[3], hi[3]; } embi_part;
+
+/* number[t] = the part of t, counted in the order of their smallest triangles; label: see above. Returns how
+ * many there are. */
+static int embi_number_parts(const int *label, int n, int *number)
+{
+    int count = 0;
+    for (int t = 0; t < n; t++) number[t] = label[t] == t ? count++ : number[label[t]];
+    return count;
+}
+
+/* Area, volume, box and counts of every part; part (zeroed) by number. */
+static void embi_measure_parts(const embipc_real *x, const int *tri, int n, const int *number,
+                               const embi_key *k, int edges, embi_part *part)
 {
     for (int t = 0; t < n; t++) {
-        embipc_part *p = full + label[t];
-        const embipc_real *o = x + 3 * (size_t)tri[3 * label[t]];
-        p->triangle = label[t];
-        p->triangle_count++;
-        p->area += embi_triangle_area(x, tri + 3 * t);
-        p->volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
-                                  x + 3 * (size_t)tri[3 * t + 2]) / 6;
+        embi_part *s = part + number[t];
+        embipc_real lo[3], hi[3];
+        const embipc_real *o;
+        int first = s->p.triangle_count++ == 0;
+        if (first) s->p.triangle = t;
+        embi_box_indexed(lo, hi, x, tri + 3 * t, 3);
+        for (int i = 0; i < 3; i++) {
+            s->lo[i] = first ? lo[i] : embi_min(s->lo[i], lo[i]);
+            s->hi[i] = first ? hi[i] : embi_max(s->hi[i], hi[i]);
+        }
+        o = x + 3 * (size_t)tri[3 * s->p.triangle];
+        s->p.area += embi_triangle_area(x, tri + 3 * t);
+        s->p.volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
+                                    x + 3 * (size_t)tri[3 * t + 2]) / 6;
     }
     for (int i = 0, end; i < edges; i = end) {
-        embipc_part *p = full + label[k[i].value / 3];
+        embipc_part *p = &part[number[k[i].value / 3]].p;
         end = embi_run_end(k, edges, i);
         if (end - i == 1) p->border_edges++;
         else if (end - i > 2 || tri[k[i].value] == tri[k[i + 1].value]) p->bad_edges++;
     }
+}
+
+/* Is part i, closed and of negative volume, no cavity? Only what has it in its box can be around it; most
+ * often that is nobody. */
+static int embi_inside_out(const embipc_real *x, const int *tri, int n, const int *number,
+                           const embi_part *part, int count, int i)
+{
+    embipc_real p[3];
+    embi_triangle_middle(p, x, tri + 3 * part[i].p.triangle);
+    for (int j = 0; j < count; j++)
+        if (j != i && embi_boxes_meet(p, p, part[j].lo, part[j].hi))
+            return embi_winding(p, x, tri, n, number, i) < 0.5;
+    return 1;
 }
 
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
@@ -4032,31 +4127,36 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
 {
     embi_memory m;
     embi_keys keys = {NULL, NULL, 0, 0};
-    int n = tri_count, count = 0, edges = -1, *label;
-    embipc_part *full;
+    int n = tri_count, all = 0, count = -1, edges = -1, *label, *number;
+    embi_part *p = NULL;
     if (capacity < 0 || (capacity && !list)) return -1;
     if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
     label = (int *)embi_alloc(&m, n, sizeof *label);
-    full = (embipc_part *)embi_alloc(&m, n, sizeof *full);
-    if (label && full) edges = embi_label_parts(&m, &keys, tri, n, 0, label);
-    if (edges >= 0) embi_measure_parts(x, tri, n, label, keys.a, edges, full);
-    for (int t = 0; edges >= 0 && t < n; t++) {
-        embipc_part *p = full + t;
-        embipc_real middle[3];
-        if (label[t] != t) continue;
-        if (embi_repeated(tri + 3 * t, 3) >= 0) { p->triangle = -1; continue; }
-        embi_triangle_middle(middle, x, tri + 3 * t);
-        p->inside_out = p->volume < 0 && p->border_edges + p->bad_edges == 0 &&
-                        embi_winding(middle, x, tri, n, label, t) < 0.5;
-        if (count < capacity) list[count] = *p;
-        p->triangle = count++;   /* now its number in the list */
+    number = (int *)embi_alloc(&m, n, sizeof *number);
+    if (label && number) edges = embi_label_parts(&m, &keys, tri, n, label);
+    if (edges >= 0) {
+        all = embi_number_parts(label, n, number);
+        p = (embi_part *)embi_alloc(&m, all, sizeof *p);
     }
-    for (int t = 0; edges >= 0 && part && t < n; t++) part[t] = full[label[t]].triangle;
+    if (p) {
+        count = 0;
+        embi_measure_parts(x, tri, n, number, keys.a, edges, p);
+    }
+    for (int i = 0; p && i < all; i++) {
+        embipc_part *q = &p[i].p;
+        int of_no_part = embi_repeated(tri + 3 * q->triangle, 3) >= 0;
+        q->inside_out = q->volume < 0 && q->border_edges + q->bad_edges == 0 &&
+                        embi_inside_out(x, tri, n, number, p, all, i);
+        if (!of_no_part && count < capacity) list[count] = *q;
+        label[i] = of_no_part ? -1 : count++;   /* from here on: its number in the list */
+    }
+    for (int t = 0; p && part && t < n; t++) part[t] = label[number[t]];
     embi_free(&m, label, n, sizeof *label);
-    embi_free(&m, full, n, sizeof *full);
+    embi_free(&m, number, n, sizeof *number);
+    embi_free(&m, p, all, sizeof *p);
     embi_keys_release(&m, &keys);
-    return edges >= 0 ? count : -1;
+    return count;
 }
 
 /* ---- Orientation ---- */
@@ -4146,27 +4246,27 @@ static void embi_turn_shells(embi_shell *s, int n, const embipc_real *x, const i
         if (s[i].depth % 2) s[i].turn = s[s[i].outer].turn;
 }
 
-/* shells of the parts in label, and order: their triangles, part by part. Returns their number. */
-static int embi_collect_shells(const embipc_real *x, const int *tri, int n, const int *mate, const int *label,
-                               embi_shell *shell, int *number, int *order)
+/* Shells (zeroed) of the numbered parts, and order: their triangles, part by part. */
+static void embi_collect_shells(const embipc_real *x, const int *tri, int n, const int *mate,
+                                const int *number, embi_shell *shell, int shells, int *order)
 {
-    int count = 0, first = 0;
-    for (int t = 0; t < n; t++) {
-        if (label[t] == t) {
-            memset(shell + count, 0, sizeof *shell);
-            shell[count].closed = 1;
-            embi_triangle_middle(shell[count].p, x, tri + 3 * t);
-            embi_box_indexed(shell[count].box, shell[count].box + 3, x, tri + 3 * t, 3);
-            number[t] = count++;
-        }
-        shell[number[label[t]]].count++;
+    int first = 0;
+    for (int t = 0; t < n; t++) shell[number[t]].count++;
+    for (int i = 0; i < shells; i++) {
+        shell[i].first = first;
+        first += shell[i].count;
+        shell[i].count = 0;
+        shell[i].closed = 1;
     }
-    for (int i = 0; i < count; first += shell[i++].count) shell[i].first = first;
-    for (int i = 0; i < count; i++) shell[i].count = 0;
     for (int t = 0; t < n; t++) {
-        embi_shell *s = shell + number[label[t]];
-        const embipc_real *o = x + 3 * (size_t)tri[3 * label[t]];
+        embi_shell *s = shell + number[t];
+        const embipc_real *o;
+        if (s->count == 0) {
+            embi_triangle_middle(s->p, x, tri + 3 * t);
+            embi_box_indexed(s->box, s->box + 3, x, tri + 3 * t, 3);
+        }
         order[s->first + s->count++] = t;
+        o = x + 3 * (size_t)tri[3 * order[s->first]];
         s->volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
                                   x + 3 * (size_t)tri[3 * t + 2]) / 6;
         for (int i = 0; i < 3; i++) {
@@ -4179,15 +4279,14 @@ static int embi_collect_shells(const embipc_real *x, const int *tri, int n, cons
             if (mate[3 * t + i] < 0 || tri[3 * t + i] == tri[mate[3 * t + i]]) s->closed = 0;
         }
     }
-    return count;
 }
 
 EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
-    int n = tri_count, count = -1, shells, *mate, *label, *queue, *number;
+    int n = tri_count, count = 0, shells = 0, ok = 0, *mate, *label, *queue, *number;
     unsigned char *turn;
-    embi_shell *shell;
+    embi_shell *shell = NULL;
     if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
     mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
@@ -4195,30 +4294,104 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
     queue = (int *)embi_alloc(&m, n, sizeof *queue);
     number = (int *)embi_alloc(&m, n, sizeof *number);
     turn = (unsigned char *)embi_alloc(&m, n, 1);
-    shell = (embi_shell *)embi_alloc(&m, n, sizeof *shell);
     if (!m.failed && embi_mates(&m, tri, n, mate)) {
         embi_agree(tri, n, mate, label, turn, queue);
+        shells = embi_number_parts(label, n, number);
+        shell = (embi_shell *)embi_alloc(&m, shells, sizeof *shell);
         for (int t = 0; t < n; t++)
             if (turn[t]) embi_turn(tri + 3 * t);
-        if (embi_mates(&m, tri, n, mate)) {   /* turning renamed the half-edges */
-            count = 0;
-            shells = embi_collect_shells(x, tri, n, mate, label, shell, number, queue);
+        ok = shell && embi_mates(&m, tri, n, mate);   /* again: turning renamed the half-edges */
+        if (ok) {
+            embi_collect_shells(x, tri, n, mate, number, shell, shells, queue);
             embi_turn_shells(shell, shells, x, tri, queue);
         }
         for (int t = 0; t < n; t++) {
-            int again = count == 0 ? shell[number[label[t]]].turn : turn[t];   /* no memory: all back */
+            int again = ok ? shell[number[t]].turn : turn[t];   /* out of memory: all back */
             if (again) embi_turn(tri + 3 * t);
-            turn[t] = (unsigned char)(turn[t] ^ again);
+            count += turn[t] ^ again;
         }
-        for (int t = 0; t < n && count >= 0; t++) count += turn[t];
     }
     embi_free(&m, mate, 3 * n, sizeof *mate);
     embi_free(&m, label, n, sizeof *label);
     embi_free(&m, queue, n, sizeof *queue);
     embi_free(&m, number, n, sizeof *number);
     embi_free(&m, turn, n, 1);
-    embi_free(&m, shell, n, sizeof *shell);
-    return count;
+    embi_free(&m, shell, shells, sizeof *shell);
+    return ok ? count : -1;
+}
+
+/* ---- Flips ---- */
+
+/* side (corner s to s + 1) of the longest edge of a triangle */
+static int embi_longest_side(const embipc_real *x, const int v[3])
+{
+    int longest = 0;
+    embipc_real most = -1;
+    for (int s = 0; s < 3; s++) {
+        embipc_real d[3], l;
+        embi_sub(d, x + 3 * (size_t)v[s], x + 3 * (size_t)v[(s + 1) % 3]);
+        l = embi_norm(d);
+        if (l > most) { most = l; longest = s; }
+    }
+    return longest;
+}
+
+/* Triangles (a, b, c) and (b, a, d) at the half-edges h and g become (c, a, d) and (d, b, c), when neither is
+ * flat and no triangle has the edge c-d yet (k[0..edges): sorted half-edges). */
+static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_key *k, int edges)
+{
+    int a = tri[h], b = tri[g], c = embi_opposite(tri, h), d = embi_opposite(tri, g), t[3], u[3], at;
+    embi_u64 edge = embi_pack(embi_min_int(c, d), embi_max_int(c, d));
+    if (c == d || a == b || embi_half_end(tri, h) != b || embi_half_end(tri, g) != a) return 0;
+    at = embi_lower_bound(k, edges, edge);
+    t[0] = c; t[1] = a; t[2] = d;
+    u[0] = d; u[1] = b; u[2] = c;
+    if ((at < edges && k[at].key == edge) || !(embi_triangle_shape(x, t) > EMBI_FLAT) ||
+        !(embi_triangle_shape(x, u) > EMBI_FLAT))
+        return 0;
+    memcpy(tri + 3 * (h / 3), t, sizeof t);
+    memcpy(tri + 3 * (g / 3), u, sizeof u);
+    return 1;
+}
+
+EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count)
+{
+    embi_memory m;
+    embi_keys keys = {NULL, NULL, 0, 0};
+    int n = tri_count, total = 0, flips = 1, edges = 0, *mate;
+    unsigned char *touched;
+    if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
+    embi_memory_init(&m, NULL);
+    mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
+    touched = (unsigned char *)embi_alloc(&m, n, 1);
+    /* in rounds, since a flip changes the half-edges around it; each makes fewer triangles flat */
+    while (flips > 0 && mate && touched) {
+        flips = 0;
+        edges = embi_sound_half_edges(&m, &keys, tri, n);
+        if (edges < 0 || !embi_mates(&m, tri, n, mate)) { edges = -1; break; }
+        memset(touched, 0, (size_t)n);
+        for (int t = 0; t < n; t++) {
+            int h, s;
+            if (embi_repeated(tri + 3 * t, 3) >= 0) continue;
+            if (embi_triangle_shape(x, tri + 3 * t) > EMBI_FLAT) continue;
+            h = 3 * t + embi_longest_side(x, tri + 3 * t);
+            s = mate[h] / 3;
+            if (mate[h] < 0 || touched[t] || touched[s]) continue;
+            if (!embi_flip(x, tri, h, mate[h], keys.a, edges)) continue;
+            for (int i = 0; i < 3; i++) {   /* what is around waits for the next round */
+                if (mate[3 * t + i] >= 0) touched[mate[3 * t + i] / 3] = 1;
+                if (mate[3 * s + i] >= 0) touched[mate[3 * s + i] / 3] = 1;
+            }
+            touched[t] = touched[s] = 1;
+            flips++;
+        }
+        total += flips;
+    }
+    if (!mate || !touched || edges < 0) total = -1;
+    embi_free(&m, mate, 3 * n, sizeof *mate);
+    embi_free(&m, touched, n, 1);
+    embi_keys_release(&m, &keys);
+    return total;
 }
 
 /* ---- Holes ---- */
@@ -4240,8 +4413,6 @@ static void embi_loops_release(embi_memory *m, embi_loops *l)
     EMBI_RELEASE(m, l->at, l->at_cap);
     embi_keys_release(m, &l->keys);
 }
-
-static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 : h + 1]; }
 
 /* the border half-edges into l->keys, sorted by their end vertex */
 static int embi_collect_borders(embi_memory *m, embi_loops *l, const int *tri, int n)
@@ -4328,8 +4499,8 @@ EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, 
 }
 
 /* Cuts the polygon v[0..n) into triangles of least area in all, none flat, without diagonals that are edges
- * of the surface (k[0..edges), sorted): best[i * n + j] for the piece from i to j, where cut[i * n + j] is the
- * third corner. Returns the area, EMBI_HUGE where there is no such way. */
+ * of the surface (k[0..edges), sorted): best[i * n + j] for the piece from i to j, where cut[i * n + j] is
+ * the third corner. Returns the area, EMBI_HUGE where there is no such way. */
 static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, const embi_key *k, int edges,
                                     embipc_real *best, int *cut)
 {
@@ -4386,7 +4557,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     embi_loops l;
     int n = tri_count, most = embi_min_int(embi_max_int(max_edges, 3), EMBI_LARGEST_HOLE);
     int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;   /* v: polygon, and stack */
-    embipc_real *area, *best;
+    embipc_real *area, *best, cost;
     if (capacity < 0 || (capacity && !lid)) return -1;
     if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
@@ -4396,15 +4567,15 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     best = (embipc_real *)embi_alloc(&m, square, sizeof *best);
     cut = (int *)embi_alloc(&m, square, sizeof *cut);
     v = (int *)embi_alloc(&m, 5 * most, sizeof *v);
-    if (!m.failed && embi_loops_build(&m, &l, tri, n)) edges = embi_label_parts(&m, &keys, tri, n, 0, label);
+    if (!m.failed && embi_loops_build(&m, &l, tri, n)) edges = embi_label_parts(&m, &keys, tri, n, label);
     for (int t = 0; edges >= 0 && t < n; t++) area[label[t]] += embi_triangle_area(x, tri + 3 * t);
     for (int i = 0; edges >= 0 && i < l.count; i++) {
         const int *half = l.half + l.start[i];
         int size = l.start[i + 1] - l.start[i];
         if (size < 3 || size > max_edges || size > most) continue;
         for (int j = 0; j < size; j++) v[j] = embi_half_end(tri, half[j]);
-        if (!(embi_cut_polygon(x, v, size, keys.a, edges, best, cut) <= area[label[half[0] / 3]] / 2))
-            continue;
+        cost = embi_cut_polygon(x, v, size, keys.a, edges, best, cut);
+        if (!(cost < EMBI_HUGE && cost <= area[label[half[0] / 3]] / 2)) continue;
         count = embi_emit_polygon(v, size, cut, v + most, lid, capacity, count);
         lids++;
     }
@@ -6529,8 +6700,11 @@ EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const emb
  * Averaged volume strain, against locking [BB98]: the second term becomes
  *   sum_a V_a lambda/2 ebar_a^2,   ebar_a = sum_{T at a} V_T/4 tr(E_T) / V_a,   V_a = sum_{T at a} V_T/4
  *   K_vol = sum_a lambda/V_a G_a G_a^T,   G_a = d(V_a ebar_a)/dq = sum_{T at a} V_T/4 (R m_.)
- * Orthogonality energy, for a body that is one tet                                     [ABD22]
- *   Psi = kappa_o V |F F^T - I|^2,   dPsi/dF = 4 kappa_o V (F F^T - I) F
+ * Lagged ARAP: psi = mu |F - R|^2, P = 2 mu (F - R), K_ab = 2 mu V (m_a . m_b) I, the same for ever.
+ * Fibre along the direction a at rest: + fibre/2 (a . E a)^2.
+ * The volume strain is theta = tr(E) here, det F - 1 or (|F|^2 - 3)/2 with the materials of section 14b, which
+ * share this section's averaging: U(theta) = lambda/2 theta^2 (log neo-Hookean: lambda/2 ln^2(1 + theta)) and
+ *   sum_a V_a U(thetabar_a),   pressure of a tet: p = sum_a U'(thetabar_a)/4
  * Mass: M_ab = rho int w_a w_b over the body inside T; with lumping its row sums on the diagonal.
  * Uses: small math, memory, sorting, sparse matrices.      Checked by: tests/test_elastic.c   */
 
@@ -6538,11 +6712,19 @@ EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const emb
  * if at least this share of it were filled. Rigid motions stay free; no node is left without stiffness. */
 #define EMBI_GHOST_FILL 1e-4
 
+/* A material without its geometry. */
+typedef struct embi_law {
+    embipc_model model;
+    embipc_real mu, lambda;        /* Lame parameters, Pa */
+    embipc_real c1, c2;            /* of Mooney-Rivlin, Pa */
+    embipc_real fibre, along[3];   /* stiffness of the fibre, Pa, and its unit direction at rest */
+} embi_law;
+
 typedef struct embi_elastic {
     int n, nt;                     /* nodes, tets */
-    int averaged, orthogonal;
-    embipc_real mu, lambda;        /* Lame parameters, Pa */
-    embipc_real stiffness;         /* kappa_o, Pa */
+    int averaged;
+    int nonlinear;                 /* energy and Hessian follow q in each iteration: section 14b */
+    embi_law law;
     int *tet;                      /* (4 nt) */
     embipc_real *grad;             /* m_a at rest, 1/m (12 nt) */
     embipc_real *volume;           /* V, m^3 (nt) */
@@ -6579,6 +6761,51 @@ static embipc_real embi_tet_gradients(const embipc_real X[12], embipc_real grad[
     return det / 6;
 }
 
+static void embi_law_set(embi_law *w, const embipc_material *m)
+{
+    embipc_real size = embi_norm(m->fibre);
+    memset(w, 0, sizeof *w);
+    w->model = m->model;
+    w->mu = m->young / (2 * (1 + m->poisson));
+    w->lambda = m->young * m->poisson / ((1 + m->poisson) * (1 - 2 * m->poisson));
+    if (m->model == EMBIPC_ARAP || m->model == EMBIPC_LAGGED_ARAP) {
+        w->mu = m->young / 2;
+        w->lambda = 0;
+    }
+    if (m->model == EMBIPC_ORTHOGONALITY) {   /* |F F^T - I|^2 is 4 |E|^2 of StVK */
+        w->mu = 4 * m->stiffness;
+        w->lambda = 0;
+    }
+    if (m->model == EMBIPC_MOONEY_RIVLIN) {
+        w->c1 = m->mooney[0];
+        w->c2 = m->mooney[1];
+        w->mu = 2 * (w->c1 + w->c2);
+        w->lambda = m->mooney[2] - 2 * w->mu / 3;
+    }
+    w->fibre = size > 0 ? m->fibre_stiffness : (embipc_real)0;
+    if (size > 0) embi_scale(w->along, 1 / size, m->fibre);
+}
+
+static int embi_law_lagged(const embi_law *w)
+{
+    return w->model == EMBIPC_COROTATED || w->model == EMBIPC_LAGGED_ARAP;
+}
+
+/* U(theta), J/m^3, with U' and U'', Pa */
+static embipc_real embi_law_volume(const embi_law *w, embipc_real theta, embipc_real *first,
+                                   embipc_real *second)
+{
+    if (w->model == EMBIPC_NEO_HOOKEAN && w->lambda != 0) {
+        embipc_real J = 1 + theta, l = J > 0 ? log1p(theta) : -(embipc_real)INFINITY;
+        *first = J > 0 ? w->lambda * l / J : (embipc_real)0;
+        *second = J > 0 ? w->lambda * (1 - l) / (J * J) : (embipc_real)0;
+        return w->lambda / 2 * l * l;
+    }
+    *first = w->lambda * theta;
+    *second = w->lambda;
+    return w->lambda / 2 * theta * theta;
+}
+
 /* Sets up the elasticity of the cage X, tet with the body's volume in each tet. Returns 0 out of memory. */
 static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real *X, int n, const int *tet,
                              int nt, const embipc_real *volume, const embipc_material *mat)
@@ -6594,11 +6821,9 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
         !EMBI_GROW(m, int, s->patch_row, s->patch_row_cap, n + 1) ||
         !EMBI_GROW(m, int, s->patch_tet, s->patch_tet_cap, 4 * nt))
         return 0;
-    s->orthogonal = mat->model == EMBIPC_ORTHOGONALITY;
-    s->averaged = mat->averaged > 0 && !s->orthogonal;
-    s->mu = mat->young / (2 * (1 + mat->poisson));
-    s->lambda = mat->young * mat->poisson / ((1 + mat->poisson) * (1 - 2 * mat->poisson));
-    s->stiffness = mat->stiffness;
+    embi_law_set(&s->law, mat);
+    s->nonlinear = !embi_law_lagged(&s->law);
+    s->averaged = mat->averaged > 0 && s->law.lambda != 0;
     memcpy(s->tet, tet, (size_t)(4 * nt) * sizeof *tet);
     memset(s->node_volume, 0, (size_t)n * sizeof *s->node_volume);
     memset(s->patch_row, 0, (size_t)(n + 1) * sizeof *s->patch_row);
@@ -6647,8 +6872,8 @@ static void embi_elastic_rotate(embi_elastic *s, const embipc_real *q)
     }
 }
 
-/* E = sym(R^T F) - I as a full symmetric matrix; returns its trace. R: the lagged rotation, or with `now`
- * that of q. */
+/* E = sym(R^T F) - I as a full matrix, for ARAP without the sym; returns its trace. R: the lagged rotation, or
+ * with `now` that of q. */
 static embipc_real embi_elastic_strain(const embi_elastic *s, int t, const embipc_real *q, int now,
                                        embipc_real E[9])
 {
@@ -6657,9 +6882,12 @@ static embipc_real embi_elastic_strain(const embi_elastic *s, int t, const embip
     memcpy(R, s->rotation + 9 * t, sizeof R);
     if (now) embi_polar(R, F);
     embi_m3_tmul(G, R, F);
+    if (s->law.model == EMBIPC_LAGGED_ARAP) memcpy(E, G, sizeof G);
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            E[3 * i + j] = (G[3 * i + j] + G[3 * j + i]) / 2 - (i == j ? (embipc_real)1 : (embipc_real)0);
+        for (int j = 0; j < 3; j++) {
+            if (s->law.model == EMBIPC_COROTATED) E[3 * i + j] = (G[3 * i + j] + G[3 * j + i]) / 2;
+            if (i == j) E[4 * i] -= 1;
+        }
     return E[0] + E[4] + E[8];
 }
 
@@ -6672,120 +6900,130 @@ static embipc_real embi_elastic_node_strain(const embi_elastic *s, int a, const 
     return sum / s->node_volume[a];
 }
 
-/* FF^T - I of a tet, and F */
-static void embi_orthogonality_strain(const embi_elastic *s, int t, const embipc_real *q, embipc_real F[9],
-                                      embipc_real C[9])
+/* theta of a tet at q */
+static embipc_real embi_elastic_volume_strain(const embi_elastic *s, int t, const embipc_real *q)
 {
+    embipc_real F[9], E[9], sum = -3;
+    if (!s->nonlinear) return embi_elastic_strain(s, t, q, 0, E);
     embi_elastic_F(s, t, q, F);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            C[3 * i + j] = embi_dot(F + 3 * i, F + 3 * j) - (i == j ? (embipc_real)1 : (embipc_real)0);
+    if (s->law.model != EMBIPC_STVK) return embi_m3_det(F) - 1;
+    for (int i = 0; i < 9; i++) sum += F[i] * F[i];
+    return sum / 2;
 }
 
-/* Psi(q), J, with the lagged rotations, or with `now` those of q. trace: scratch (nt). */
-static embipc_real embi_elastic_energy(const embi_elastic *s, const embipc_real *q, int now,
-                                       embipc_real *trace)
+/* W = dtheta/dF of a tet at q: R, the cofactors of F, or F */
+static void embi_elastic_volume_gradient(const embi_elastic *s, int t, const embipc_real *q, embipc_real W[9])
 {
-    embipc_real sum = 0, E[9], F[9];
+    embipc_real F[9];
+    memcpy(W, s->rotation + 9 * t, 9 * sizeof *W);
+    if (!s->nonlinear) return;
+    embi_elastic_F(s, t, q, F);
+    if (s->law.model == EMBIPC_STVK) memcpy(W, F, sizeof F);
+    else
+        for (int i = 0; i < 3; i++) embi_cross(W + 3 * i, F + 3 * ((i + 1) % 3), F + 3 * ((i + 2) % 3));
+}
+
+/* theta of every tet (trace, nt), and its pressure U'(theta), or with averaging the mean over its nodes, behind
+ * it (nt) */
+static void embi_elastic_pressure(const embi_elastic *s, const embipc_real *q, embipc_real *trace)
+{
+    embipc_real *pressure = trace + s->nt, first, second;
     for (int t = 0; t < s->nt; t++) {
-        embipc_real square = 0;
-        if (s->orthogonal) embi_orthogonality_strain(s, t, q, F, E);
-        else trace[t] = embi_elastic_strain(s, t, q, now, E);
-        for (int i = 0; i < 9; i++) square += E[i] * E[i];
-        if (s->orthogonal) sum += s->stiffness * s->volume[t] * square;
-        else
-            sum += s->volume[t] *
-                   (s->mu * square + (s->averaged ? (embipc_real)0 : s->lambda / 2 * trace[t] * trace[t]));
+        trace[t] = embi_elastic_volume_strain(s, t, q);
+        if (s->averaged) pressure[t] = 0;
+        else (void)embi_law_volume(&s->law, trace[t], pressure + t, &second);
     }
-    if (s->averaged)
-        for (int a = 0; a < s->n; a++) {
-            embipc_real e = embi_elastic_node_strain(s, a, trace);
-            sum += s->node_volume[a] * s->lambda / 2 * e * e;
-        }
+    for (int a = 0; a < s->n && s->averaged; a++) {
+        (void)embi_law_volume(&s->law, embi_elastic_node_strain(s, a, trace), &first, &second);
+        for (int k = s->patch_row[a]; k < s->patch_row[a + 1]; k++)
+            pressure[s->patch_tet[k]] += first / 4;
+    }
+}
+
+/* sum_a V_a U(thetabar_a), J */
+static embipc_real embi_elastic_averaged_energy(const embi_elastic *s, const embipc_real *trace)
+{
+    embipc_real sum = 0, first, second;
+    for (int a = 0; a < s->n && s->averaged; a++)
+        sum += s->node_volume[a] *
+               embi_law_volume(&s->law, embi_elastic_node_strain(s, a, trace), &first, &second);
     return sum;
 }
 
-/* g += scale dPsi/dq, N (3 n). trace: scratch (2 nt). */
-static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale,
-                                  embipc_real *trace, embipc_real *g)
+/* g += V P m_a scale on the nodes of a tet */
+static void embi_elastic_add_force(const embi_elastic *s, int t, embipc_real scale, const embipc_real P[9],
+                                   embipc_real *g)
 {
-    embipc_real *pressure = trace + s->nt;   /* lambda tr(E), of the tet or averaged from its nodes */
-    embipc_real F[9], E[9], S[9], P[9];
-    for (int t = 0; t < s->nt; t++) {
-        trace[t] = s->orthogonal ? (embipc_real)0 : embi_elastic_strain(s, t, q, 0, E);
-        pressure[t] = s->averaged ? (embipc_real)0 : s->lambda * trace[t];
-    }
-    if (s->averaged)
-        for (int a = 0; a < s->n; a++) {
-            embipc_real e = embi_elastic_node_strain(s, a, trace);
-            for (int k = s->patch_row[a]; k < s->patch_row[a + 1]; k++)
-                pressure[s->patch_tet[k]] += s->lambda * e / 4;
-        }
-    for (int t = 0; t < s->nt; t++) {
-        if (s->orthogonal) {
-            embi_orthogonality_strain(s, t, q, F, E);
-            embi_m3_mul(P, E, F);
-            for (int i = 0; i < 9; i++) P[i] *= 4 * s->stiffness;
-        } else {
-            (void)embi_elastic_strain(s, t, q, 0, E);
-            for (int i = 0; i < 9; i++) S[i] = 2 * s->mu * E[i] + (i % 4 == 0 ? pressure[t] : (embipc_real)0);
-            embi_m3_mul(P, s->rotation + 9 * t, S);
-        }
-        for (int a = 0; a < 4; a++) {
-            embipc_real f[3];
-            embi_m3_mulv(f, P, s->grad + 12 * t + 3 * a);
-            embi_axpy(g + 3 * s->tet[4 * t + a], scale * s->volume[t], f);
-        }
+    for (int a = 0; a < 4; a++) {
+        embipc_real f[3];
+        embi_m3_mulv(f, P, s->grad + 12 * t + 3 * a);
+        embi_axpy(g + 3 * s->tet[4 * t + a], scale * s->volume[t], f);
     }
 }
 
-/* The 12x12 Hessian (four 3x3 blocks a side) of Psi of one orthogonality tet, projected to positive
- * semi-definite: d2Psi/dF_ij dF_kl = 4 kappa_o V [F_kj F_il + delta_ik (F^T F)_lj + (F F^T - I)_ik delta_jl]
- * on 9 entries of F. */
-static void embi_orthogonality_hessian(const embi_elastic *s, int t, const embipc_real *q,
-                                       embipc_real K[16][9])
+/* a . E a, the strain of the fibre */
+static embipc_real embi_fibre_strain(const embi_law *w, const embipc_real E[9])
 {
-    embipc_real F[9], C[9], FtF[9], H[81], V[81], clamped[81];
-    embi_orthogonality_strain(s, t, q, F, C);
-    embi_m3_tmul(FtF, F, F);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            for (int k = 0; k < 3; k++)
-                for (int l = 0; l < 3; l++)
-                    H[9 * (3 * i + j) + 3 * k + l] =
-                        4 * s->stiffness * s->volume[t] *
-                        (F[3 * k + j] * F[3 * i + l] + (i == k ? FtF[3 * l + j] : (embipc_real)0) +
-                         (j == l ? C[3 * i + k] : (embipc_real)0));
-    embi_eigen_symmetric(9, H, V);
-    memset(clamped, 0, sizeof clamped);
-    for (int e = 0; e < 9; e++)
-        if (H[10 * e] > 0)
-            for (int r = 0; r < 9; r++)
-                for (int c = 0; c < 9; c++) clamped[9 * r + c] += H[10 * e] * V[9 * r + e] * V[9 * c + e];
-    for (int a = 0; a < 4; a++)
-        for (int b = 0; b < 4; b++)
-            for (int i = 0; i < 3; i++)
-                for (int k = 0; k < 3; k++) {
-                    embipc_real sum = 0;
-                    for (int j = 0; j < 3; j++)
-                        for (int l = 0; l < 3; l++)
-                            sum += s->grad[12 * t + 3 * a + j] * clamped[9 * (3 * i + j) + 3 * k + l] *
-                                   s->grad[12 * t + 3 * b + l];
-                    K[4 * a + b][3 * i + k] = sum;
-                }
+    embipc_real r[3];
+    embi_m3_mulv(r, E, w->along);
+    return embi_dot(w->along, r);
 }
 
-/* K_ab of one corotated tet; lambda is 0 where the volume strain is averaged */
-static void embi_elastic_block(const embi_elastic *s, int t, int a, int b, const embipc_real r[12],
+/* Psi(q) of a lagged energy, J, with the rotations held, or with `now` those of q. trace: scratch (nt). */
+static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *q, int now,
+                                      embipc_real *trace)
+{
+    embipc_real sum = 0, E[9];
+    for (int t = 0; t < s->nt; t++) {
+        embipc_real square = 0, fibre = 0;
+        trace[t] = embi_elastic_strain(s, t, q, now, E);
+        for (int i = 0; i < 9; i++) square += E[i] * E[i];
+        if (s->law.fibre > 0) fibre = embi_fibre_strain(&s->law, E);
+        sum += s->volume[t] *
+               (s->law.mu * square + (s->averaged ? (embipc_real)0 : s->law.lambda / 2 * trace[t] * trace[t]) +
+                s->law.fibre / 2 * fibre * fibre);
+    }
+    return sum + embi_elastic_averaged_energy(s, trace);
+}
+
+/* g += scale dPsi/dq of a lagged energy, N (3 n). trace: scratch (2 nt). */
+static void embi_lagged_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                 embipc_real *trace, embipc_real *g)
+{
+    embipc_real *pressure = trace + s->nt, E[9], S[9], P[9];
+    if (s->averaged) embi_elastic_pressure(s, q, trace);
+    for (int t = 0; t < s->nt; t++) {
+        trace[t] = embi_elastic_strain(s, t, q, 0, E);
+        if (!s->averaged) pressure[t] = s->law.lambda * trace[t];
+        for (int i = 0; i < 9; i++) S[i] = 2 * s->law.mu * E[i] + (i % 4 == 0 ? pressure[t] : (embipc_real)0);
+        if (s->law.fibre > 0) {
+            embipc_real tension = s->law.fibre * embi_fibre_strain(&s->law, E);
+            for (int i = 0; i < 9; i++) S[i] += tension * s->law.along[i / 3] * s->law.along[i % 3];
+        }
+        embi_m3_mul(P, s->rotation + 9 * t, S);
+        embi_elastic_add_force(s, t, scale, P, g);
+    }
+}
+
+/* K_ab of one tet of a lagged energy; lambda is 0 where the volume strain is averaged */
+static void embi_lagged_block(const embi_elastic *s, int t, int a, int b, const embipc_real r[12],
                                embipc_real K[9])
 {
     const embipc_real *ra = r + 3 * a, *rb = r + 3 * b, *grad = s->grad + 12 * t;
-    embipc_real V = s->volume[t], lambda = s->averaged ? (embipc_real)0 : s->lambda;
-    embipc_real shear = V * s->mu * embi_dot(grad + 3 * a, grad + 3 * b);
+    embipc_real V = s->volume[t], lambda = s->averaged ? (embipc_real)0 : s->law.lambda, mu = s->law.mu;
+    embipc_real shear = V * mu * embi_dot(grad + 3 * a, grad + 3 * b), d[3], fibre;
+    if (s->law.model == EMBIPC_LAGGED_ARAP) {
+        shear *= 2;
+        mu = 0;
+    }
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
             K[3 * i + k] =
-                V * (s->mu * rb[i] * ra[k] + lambda * ra[i] * rb[k]) + (i == k ? shear : (embipc_real)0);
+                V * (mu * rb[i] * ra[k] + lambda * ra[i] * rb[k]) + (i == k ? shear : (embipc_real)0);
+    if (!(s->law.fibre > 0)) return;
+    fibre = V * s->law.fibre * embi_dot(s->law.along, grad + 3 * a) * embi_dot(s->law.along, grad + 3 * b);
+    embi_m3_mulv(d, s->rotation + 9 * t, s->law.along);
+    for (int i = 0; i < 9; i++) K[i] += fibre * d[i / 3] * d[i % 3];
 }
 
 /* The nodes of the patch of node a, each once, in ascending order of first use; returns how many.
@@ -6838,35 +7076,30 @@ static int embi_elastic_pairs(const embi_elastic *s, int *mark, int *nodes, embi
     return count;
 }
 
-/* A += scale K at the lagged rotations (for an orthogonality tet: its projected Hessian at q).
- * mark (n, all -1), nodes (n), G (3 n): scratch. */
-static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
-                                     int *mark, int *nodes, embipc_real *G, embi_bsr *A)
+/* A += scale K of the averaged volume strain, sum_a U''(thetabar_a)/V_a G_a G_a^T, at q (of a lagged energy: at
+ * the rotations held). trace: theta of every tet; mark (n, all -1), nodes (n), G (3 n): scratch. */
+static void embi_elastic_add_averaged(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                      const embipc_real *trace, int *mark, int *nodes, embipc_real *G,
+                                      embi_bsr *A)
 {
-    embipc_real r[12], K[9], O[16][9];
-    for (int t = 0; t < s->nt; t++) {
-        if (s->orthogonal) embi_orthogonality_hessian(s, t, q, O);
-        for (int a = 0; a < 4; a++) embi_m3_mulv(r + 3 * a, s->rotation + 9 * t, s->grad + 12 * t + 3 * a);
-        for (int a = 0; a < 4; a++)
-            for (int b = 0; b <= a; b++) {
-                if (s->orthogonal) memcpy(K, O[4 * a + b], sizeof K);
-                else embi_elastic_block(s, t, a, b, r, K);
-                for (int i = 0; i < 9; i++) K[i] *= scale;
-                embi_bsr_add(A, s->tet[4 * t + a], s->tet[4 * t + b], K);
-            }
-    }
-    if (!s->averaged) return;
-    for (int a = 0; a < s->n; a++) {
+    embipc_real first, second, W[9], K[9], r[3];
+    for (int a = 0; a < s->n && s->averaged; a++) {
         int count = embi_elastic_patch(s, a, mark, nodes);
-        embipc_real weight = scale * s->lambda / s->node_volume[a];
+        embipc_real weight = s->law.lambda;
+        if (s->nonlinear) {
+            (void)embi_law_volume(&s->law, embi_elastic_node_strain(s, a, trace), &first, &second);
+            weight = embi_max(second, 0);
+        }
+        weight *= scale / s->node_volume[a];
         for (int k = 0; k < count; k++) {
             mark[nodes[k]] = k;
             embi_set(G + 3 * k, 0, 0, 0);
         }
         for (int k = s->patch_row[a]; k < s->patch_row[a + 1]; k++) {
             int t = s->patch_tet[k];
+            embi_elastic_volume_gradient(s, t, q, W);
             for (int b = 0; b < 4; b++) {
-                embi_m3_mulv(r, s->rotation + 9 * t, s->grad + 12 * t + 3 * b);
+                embi_m3_mulv(r, W, s->grad + 12 * t + 3 * b);
                 embi_axpy(G + 3 * mark[s->tet[4 * t + b]], s->volume[t] / 4, r);
             }
         }
@@ -6876,6 +7109,21 @@ static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q
                 embi_bsr_add(A, nodes[i], nodes[j], K);
             }
         for (int k = 0; k < count; k++) mark[nodes[k]] = -1;
+    }
+}
+
+/* A += scale K of a lagged energy at its rotations, but for the averaged part */
+static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, embi_bsr *A)
+{
+    embipc_real r[12], K[9];
+    for (int t = 0; t < s->nt; t++) {
+        for (int a = 0; a < 4; a++) embi_m3_mulv(r + 3 * a, s->rotation + 9 * t, s->grad + 12 * t + 3 * a);
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b <= a; b++) {
+                embi_lagged_block(s, t, a, b, r, K);
+                for (int i = 0; i < 9; i++) K[i] *= scale;
+                embi_bsr_add(A, s->tet[4 * t + a], s->tet[4 * t + b], K);
+            }
     }
 }
 
@@ -6919,6 +7167,539 @@ static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const e
         bound = lo;
     }
     return bound;
+}
+
+/* ==== 14b. Materials =================================================================================
+ * Isotropic energies that are no quadratic of F, and that follow it in every iterate. F = U diag(s) V^T with U
+ * and V proper rotations and s0 >= s1 >= |s2|, s2 negative where F is inverted; J = s0 s1 s2, J_i = s_j s_k.
+ * Every energy here has first and second partials of one form, with k the third of i, j:
+ *   psi_i  = c + a s_i + b s_i^3 + m J_i
+ *   psi_ii = a + 3 b s_i^2 + aa s_i^2 + mm J_i^2,    psi_ij = aa s_i s_j + mm J_i J_j + m s_k
+ * so a material is six numbers at s, and the rest is common:
+ *   P = U diag(psi_i) V^T
+ *   d2psi/dF2, nine eigenpairs [SGK19]: three stretches, those of psi_ij on U E_ii V^T; for each pair i, j
+ *     twist (psi_i + psi_j)/(s_i + s_j) = 2 c/(s_i + s_j) + a + b (s_i^2 - s_i s_j + s_j^2) + m s_k,
+ *           on U (E_ij - E_ji) V^T/sqrt 2
+ *     flip  (psi_i - psi_j)/(s_i - s_j) = a + b (s_i^2 + s_i s_j + s_j^2) - m s_k,
+ *           on U (E_ij + E_ji) V^T/sqrt 2
+ * Written so, nothing is divided by s_i - s_j, and equal singular values are no special case. Negative ones set
+ * to 0 give the nearest positive semi-definite matrix. The twist of ARAP is the one true singularity: -inf where
+ * the rotation of F jumps, s_1 = -s_2, and cut there.
+ *   ARAP                  psi = mu sum e^2,  e = s - 1
+ *   fixed corotated       the same + U(J - 1)                                               [STOM12]
+ *   stable neo-Hookean    mu/2 (I - 3) - mu (J - 1) + mu/2 (J - 1)^2 + U(J - 1)              [SGK18]
+ *   neo-Hookean           mu/2 (I - 3) - mu ln J + U(J - 1), U = lambda/2 ln^2 J              [BW08]
+ *   Mooney-Rivlin         C1 (I - 3) + C2 (II - 3) - 2 (C1 + 2 C2)(J - 1) + C1 (J - 1)^2 + U(J - 1)
+ *   StVK, orthogonality   mu |E|^2 + U(tr E),  E = (F^T F - I)/2
+ * The volume strain theta stands in U alone, so that it can be averaged over nodes as in section 14; linear
+ * terms of J may stay behind, averaging changes nothing in their sum. Energies are summed from e, not from s:
+ * near rest they are small differences of large numbers otherwise.
+ * Fibre, stiffer along a, f = F a: + fibre/8 (|f|^2 - 1)^2, smooth everywhere; it buckles when pressed.
+ * Uses: small math, errors, sparse matrices, elasticity.   Checked by: tests/test_material.c  */
+
+/* Makes columns p and q of B orthogonal by a rotation of both, and of V with them. Returns 0 when they are. */
+static int embi_svd3_rotate(embipc_real B[9], embipc_real V[9], int p, int q)
+{
+    embipc_real pp = 0, qq = 0, pq = 0, zeta, t, c, d;
+    for (int k = 0; k < 9; k += 3) {
+        pp += B[k + p] * B[k + p];
+        qq += B[k + q] * B[k + q];
+        pq += B[k + p] * B[k + q];
+    }
+    if (!(embi_abs(pq) > 2 * EMBI_EPS * sqrt(pp) * sqrt(qq))) return 0;
+    zeta = (qq - pp) / (2 * pq);
+    t = (zeta < 0 ? -1 : 1) / (embi_abs(zeta) + sqrt(1 + zeta * zeta));
+    c = 1 / sqrt(1 + t * t);
+    d = c * t;
+    for (int k = 0; k < 9; k += 3) {
+        embipc_real bp = B[k + p], bq = B[k + q], vp = V[k + p], vq = V[k + q];
+        B[k + p] = c * bp - d * bq;
+        B[k + q] = d * bp + c * bq;
+        V[k + p] = c * vp - d * vq;
+        V[k + q] = d * vp + c * vq;
+    }
+    return 1;
+}
+
+/* Swaps columns p and q of a matrix and turns one round: the determinant stays. */
+static void embi_swap_columns(embipc_real B[9], int p, int q)
+{
+    for (int k = 0; k < 9; k += 3) {
+        embipc_real x = B[k + p];
+        B[k + p] = B[k + q];
+        B[k + q] = -x;
+    }
+}
+
+/* U, s, V of F = U diag(s) V^T as above, by one-sided Jacobi rotations: small singular values come out with
+ * their own relative precision, where those of F^T F would drown [DV92]. Flat, linear and zero F are fine. An F
+ * that is not finite gives s = nan. */
+static void embi_svd3(const embipc_real F[9], embipc_real U[9], embipc_real s[3], embipc_real V[9])
+{
+    embipc_real B[9], u[3][3], n[3], size = 0;
+    int finite = embi_all_finite(F, 9);
+    embi_m3_identity(U);
+    embi_m3_identity(V);
+    for (int i = 0; i < 9; i++) size = embi_max(size, embi_abs(F[i]));
+    for (int i = 0; i < 3; i++) s[i] = finite ? (embipc_real)0 : (embipc_real)NAN;
+    if (!finite || !(size > 0)) return;
+    for (int i = 0; i < 9; i++) B[i] = F[i] / size;
+    for (int sweep = 0, turned = 1; turned && sweep < 20; sweep++)
+        turned = embi_svd3_rotate(B, V, 0, 1) + embi_svd3_rotate(B, V, 0, 2) + embi_svd3_rotate(B, V, 1, 2);
+    for (int i = 0; i < 3; i++) n[i] = B[i] * B[i] + B[3 + i] * B[3 + i] + B[6 + i] * B[6 + i];
+    for (int pass = 0; pass < 3; pass++) {   /* longest first: columns 0 1, 1 2, 0 1 */
+        int p = pass & 1, q = p + 1;
+        embipc_real x = n[p];
+        if (!(n[q] > n[p])) continue;
+        n[p] = n[q];
+        n[q] = x;
+        embi_swap_columns(B, p, q);
+        embi_swap_columns(V, p, q);
+    }
+    for (int i = 0; i < 3; i++) embi_set(u[i], B[i], B[3 + i], B[6 + i]);
+    s[0] = embi_norm(u[0]);
+    embi_scale(u[0], 1 / s[0], u[0]);
+    embi_axpy(u[1], -embi_dot(u[0], u[1]), u[0]);
+    s[1] = embi_norm(u[1]);
+    if (s[1] > 1e-150) embi_scale(u[1], 1 / s[1], u[1]);
+    else {   /* a line: any normal of it */
+        embipc_real e[3] = {0, 0, 0};
+        e[embi_abs(u[0][0]) < (embipc_real)0.6 ? 0 : 1] = 1;
+        embi_cross(u[1], u[0], e);
+        embi_scale(u[1], 1 / embi_norm(u[1]), u[1]);
+        s[1] = 0;
+    }
+    embi_copy(n, u[2]);
+    embi_cross(u[2], u[0], u[1]);
+    s[2] = embi_dot(u[2], n);
+    for (int i = 0; i < 9; i++) U[i] = u[i % 3][i / 3];
+    for (int i = 0; i < 3; i++) s[i] *= size;
+}
+
+/* psi at s without U, J/m^3 */
+static embipc_real embi_law_energy(const embi_law *w, const embipc_real s[3])
+{
+    embipc_real e[3], pairs = 0, triple, square = 0, sum = 0;   /* J - 1 = sum e + pairs + triple */
+    for (int i = 0; i < 3; i++) e[i] = s[i] - 1;
+    for (int i = 0; i < 3; i++) {
+        pairs += e[i] * e[(i + 1) % 3];
+        square += e[i] * e[i];
+    }
+    triple = e[0] * e[1] * e[2];
+    switch (w->model) {
+    case EMBIPC_STABLE_NEO_HOOKEAN: {
+        embipc_real j = e[0] + e[1] + e[2] + pairs + triple;
+        return w->mu / 2 * (square - 2 * (pairs + triple) + j * j);
+    }
+    case EMBIPC_NEO_HOOKEAN:
+        if (!(s[2] > 0)) return s[0] >= 0 ? (embipc_real)INFINITY : s[0];   /* nan stays nan */
+        for (int i = 0; i < 3; i++) sum += e[i] - log1p(e[i]);
+        return w->mu * (square / 2 + sum);
+    case EMBIPC_STVK:
+    case EMBIPC_ORTHOGONALITY:
+        for (int i = 0; i < 3; i++) sum += e[i] * e[i] * (s[i] + 1) * (s[i] + 1);
+        return w->mu / 4 * sum;
+    case EMBIPC_MOONEY_RIVLIN: {
+        embipc_real j = e[0] + e[1] + e[2] + pairs + triple;
+        for (int i = 0; i < 3; i++) {   /* J_i - 1 */
+            embipc_real g = e[(i + 1) % 3] + e[(i + 2) % 3] + e[(i + 1) % 3] * e[(i + 2) % 3];
+            sum += g * g;
+        }
+        return w->c1 * (square - 2 * (pairs + triple) + j * j) + w->c2 * (sum - 2 * pairs - 4 * triple);
+    }
+    default: return w->mu * square;   /* ARAP, fixed corotated */
+    }
+}
+
+/* The six numbers of which all partials of psi consist. */
+typedef struct embi_partials {
+    embipc_real c, a, b, m, aa, mm;
+} embi_partials;
+
+/* Partials at s of psi without U + p theta, with the stiffness pp = U'' of theta. */
+static void embi_law_partials(const embi_law *w, const embipc_real s[3], embipc_real p, embipc_real pp,
+                              embi_partials *k)
+{
+    embipc_real J = s[0] * s[1] * s[2], I = embi_dot(s, s);
+    memset(k, 0, sizeof *k);
+    if (w->model == EMBIPC_STVK) {   /* theta = (I - 3)/2 */
+        k->a = p;
+        k->aa = pp;
+    } else {
+        k->m = p;
+        k->mm = pp;
+    }
+    switch (w->model) {
+    case EMBIPC_STABLE_NEO_HOOKEAN:
+        k->a += w->mu;
+        k->m += w->mu * (J - 2);
+        k->mm += w->mu;
+        break;
+    case EMBIPC_NEO_HOOKEAN:
+        k->a += w->mu;
+        k->m -= w->mu / J;
+        k->mm += w->mu / (J * J);
+        break;
+    case EMBIPC_STVK:
+    case EMBIPC_ORTHOGONALITY:
+        k->a -= w->mu;
+        k->b += w->mu;
+        break;
+    case EMBIPC_MOONEY_RIVLIN:
+        k->a += 2 * w->c1 + 2 * w->c2 * I;
+        k->b -= 2 * w->c2;
+        k->aa += 4 * w->c2;
+        k->m += 2 * w->c1 * (J - 2) - 4 * w->c2;
+        k->mm += 2 * w->c1;
+        break;
+    default:   /* ARAP, fixed corotated */
+        k->a += 2 * w->mu;
+        k->c = -2 * w->mu;
+        break;
+    }
+}
+
+/* psi_i */
+static void embi_partials_first(const embi_partials *k, const embipc_real s[3], embipc_real d[3])
+{
+    for (int i = 0; i < 3; i++)
+        d[i] = k->c + s[i] * (k->a + k->b * s[i] * s[i]) + k->m * s[(i + 1) % 3] * s[(i + 2) % 3];
+}
+
+/* d2psi/dF2 in the frame of U and V, where X = U^T dF V goes to Y = U^T dP V:
+ *   Y_ii = sum_j stretch_ij X_jj,   Y_ij = same_k X_ij + swap_k X_ji  with k the third of i, j */
+typedef struct embi_modes {
+    embipc_real stretch[9], same[3], swap[3];
+} embi_modes;
+
+static void embi_modes_of(const embi_partials *k, const embipc_real s[3], int project, embi_modes *h)
+{
+    embipc_real A[9], Q[9];
+    for (int i = 0; i < 3; i++) {
+        embipc_real x = s[(i + 1) % 3], y = s[(i + 2) % 3], J = x * y;
+        embipc_real common = k->a + k->b * (x * x + y * y), odd = k->b * x * y - k->m * s[i];
+        embipc_real twist = common - odd, flip = common + odd;
+        if (k->c != 0) twist += 2 * k->c / embi_max(x + y, (embipc_real)1e-12);
+        h->same[i] = project ? (embi_max(flip, 0) + embi_max(twist, 0)) / 2 : (flip + twist) / 2;
+        h->swap[i] = project ? (embi_max(flip, 0) - embi_max(twist, 0)) / 2 : (flip - twist) / 2;
+        h->stretch[4 * i] = k->a + (3 * k->b + k->aa) * s[i] * s[i] + k->mm * J * J;
+        h->stretch[3 * ((i + 1) % 3) + (i + 2) % 3] = h->stretch[3 * ((i + 2) % 3) + (i + 1) % 3] =
+            k->aa * x * y + k->mm * (s[i] * y) * (s[i] * x) + k->m * s[i];
+    }
+    if (!project) return;
+    memcpy(A, h->stretch, sizeof A);
+    embi_eigen_symmetric(3, A, Q);
+    memset(h->stretch, 0, sizeof h->stretch);
+    for (int e = 0; e < 3; e++)
+        for (int c = 0; c < 9 && A[4 * e] > 0; c++)
+            h->stretch[c] += A[4 * e] * Q[3 * (c / 3) + e] * Q[3 * (c % 3) + e];
+}
+
+/* Y = h X in that frame */
+static void embi_modes_apply(const embi_modes *h, const embipc_real X[9], embipc_real Y[9])
+{
+    for (int i = 0; i < 3; i++) {
+        Y[4 * i] = h->stretch[3 * i] * X[0] + h->stretch[3 * i + 1] * X[4] + h->stretch[3 * i + 2] * X[8];
+        for (int j = 0; j < 3; j++)
+            if (j != i) Y[3 * i + j] = h->same[3 - i - j] * X[3 * i + j] + h->swap[3 - i - j] * X[3 * j + i];
+    }
+}
+
+/* The fibre: f = F a with its length; returns psi. */
+static embipc_real embi_fibre(const embi_law *w, const embipc_real F[9], embipc_real f[3], embipc_real *square)
+{
+    embipc_real e;
+    embi_m3_mulv(f, F, w->along);
+    *square = embi_dot(f, f);
+    e = *square - 1;
+    return w->fibre / 8 * e * e;
+}
+
+/* The 3x3 Hessian of the fibre's psi in f: fibre/2 ((|f|^2 - 1) I + 2 f f^T) */
+static void embi_fibre_hessian(const embi_law *w, const embipc_real F[9], int project, embipc_real H[9])
+{
+    embipc_real f[3], square, across, along;
+    (void)embi_fibre(w, F, f, &square);
+    across = w->fibre / 2 * (square - 1);
+    along = w->fibre / 2 * (3 * square - 1);
+    if (project) {
+        across = embi_max(across, 0);
+        along = embi_max(along, 0);
+    }
+    for (int i = 0; i < 9; i++)
+        H[i] = (i % 4 ? (embipc_real)0 : across) +
+               (square > 0 ? (along - across) * f[i / 3] * f[i % 3] / square : (embipc_real)0);
+}
+
+/* theta at s, and U of it with U' and U'' */
+static embipc_real embi_law_own_volume(const embi_law *w, const embipc_real s[3], embipc_real *first,
+                                       embipc_real *second)
+{
+    embipc_real a = s[0] - 1, b = s[1] - 1, c = s[2] - 1;
+    if (w->model == EMBIPC_STVK)
+        return embi_law_volume(w, (a * (s[0] + 1) + b * (s[1] + 1) + c * (s[2] + 1)) / 2, first, second);
+    return embi_law_volume(w, a + b + c + a * b + b * c + c * a + a * b * c, first, second);
+}
+
+/* psi of a nonlinear material at F, J/m^3, and P, Pa. pressure: U' of the averaged volume strain (U is not in psi
+ * then), or NULL. */
+static embipc_real embi_law_stress(const embi_law *w, const embipc_real F[9], const embipc_real *pressure,
+                                   embipc_real P[9])
+{
+    embipc_real U[9], V[9], s[3], d[3], f[3], square, psi, first = 0, second;
+    embi_partials k;
+    embi_svd3(F, U, s, V);
+    psi = embi_law_energy(w, s);
+    if (!pressure) psi += embi_law_own_volume(w, s, &first, &second);
+    embi_law_partials(w, s, pressure ? *pressure : first, 0, &k);
+    embi_partials_first(&k, s, d);
+    for (int i = 0; i < 9; i++) {
+        P[i] = 0;
+        for (int c = 0; c < 3; c++) P[i] += U[3 * (i / 3) + c] * d[c] * V[3 * (i % 3) + c];
+    }
+    if (!(w->fibre > 0)) return psi;
+    psi += embi_fibre(w, F, f, &square);
+    for (int i = 0; i < 9; i++) P[i] += w->fibre / 2 * (square - 1) * f[i / 3] * w->along[i % 3];
+    return psi;
+}
+
+/* ---- over a body ---- */
+
+/* Psi(q), J. *force: sum of all nodal forces' lengths, N: what the rounding of q costs, per metre. trace: scratch
+ * (2 nt). */
+static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_real *q, embipc_real *trace,
+                                         embipc_real *force)
+{
+    embipc_real sum = 0, F[9], P[9], f[3];
+    *force = 0;
+    if (s->averaged) embi_elastic_pressure(s, q, trace);
+    for (int t = 0; t < s->nt; t++) {
+        embi_elastic_F(s, t, q, F);
+        sum += s->volume[t] * embi_law_stress(&s->law, F, s->averaged ? trace + s->nt + t : NULL, P);
+        for (int a = 0; a < 4; a++) {
+            embi_m3_mulv(f, P, s->grad + 12 * t + 3 * a);
+            *force += s->volume[t] * embi_norm(f);
+        }
+    }
+    return sum + embi_elastic_averaged_energy(s, trace);
+}
+
+/* g += scale dPsi/dq, N (3 n). trace: scratch (2 nt). */
+static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                    embipc_real *trace, embipc_real *g)
+{
+    embipc_real F[9], P[9];
+    if (s->averaged) embi_elastic_pressure(s, q, trace);
+    for (int t = 0; t < s->nt; t++) {
+        embi_elastic_F(s, t, q, F);
+        (void)embi_law_stress(&s->law, F, s->averaged ? trace + s->nt + t : NULL, P);
+        embi_elastic_add_force(s, t, scale, P, g);
+    }
+}
+
+/* K_ab = V U [modes between V^T m_a and V^T m_b] U^T: ma, mb those gradients in the frame of V */
+static void embi_nonlinear_block(const embi_modes *h, const embipc_real U[9], const embipc_real ma[3],
+                                 const embipc_real mb[3], embipc_real K[9])
+{
+    embipc_real D[9], T[9];
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            D[3 * i + k] = ma[i] * h->stretch[3 * i + k] * mb[k];
+            if (i != k) D[3 * i + k] += h->swap[3 - i - k] * ma[k] * mb[i];
+            else
+                for (int j = 0; j < 3; j++)
+                    if (j != i) D[4 * i] += h->same[3 - i - j] * ma[j] * mb[j];
+        }
+    embi_m3_mul(T, U, D);
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) K[3 * i + k] = embi_dot(T + 3 * i, U + 3 * k);
+}
+
+/* A += scale K at q, each tet projected to positive semi-definite. trace: theta and pressures as above. */
+static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                       const embipc_real *trace, embi_bsr *A)
+{
+    embipc_real F[9], U[9], V[9], S[3], m[12], K[9], H[9], first, second;
+    embi_partials k;
+    embi_modes h;
+    for (int t = 0; t < s->nt; t++) {
+        const embipc_real *grad = s->grad + 12 * t;
+        embi_elastic_F(s, t, q, F);
+        embi_svd3(F, U, S, V);
+        (void)embi_law_own_volume(&s->law, S, &first, &second);
+        if (s->averaged) embi_law_partials(&s->law, S, trace[s->nt + t], 0, &k);
+        else embi_law_partials(&s->law, S, first, second, &k);
+        embi_modes_of(&k, S, 1, &h);
+        if (s->law.fibre > 0) embi_fibre_hessian(&s->law, F, 1, H);
+        for (int a = 0; a < 4; a++)
+            for (int i = 0; i < 3; i++)   /* V^T m_a */
+                m[3 * a + i] = V[i] * grad[3 * a] + V[3 + i] * grad[3 * a + 1] + V[6 + i] * grad[3 * a + 2];
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b <= a; b++) {
+                embi_nonlinear_block(&h, U, m + 3 * a, m + 3 * b, K);
+                if (s->law.fibre > 0) {
+                    embipc_real share =
+                        embi_dot(s->law.along, grad + 3 * a) * embi_dot(s->law.along, grad + 3 * b);
+                    for (int i = 0; i < 9; i++) K[i] += share * H[i];
+                }
+                for (int i = 0; i < 9; i++) K[i] *= scale * s->volume[t];
+                embi_bsr_add(A, s->tet[4 * t + a], s->tet[4 * t + b], K);
+            }
+    }
+}
+
+/* ---- lagged or not ---- */
+
+/* Psi(q), J: of a lagged energy with the rotations held, or with `now` those of q. *force: as above, 0 for a
+ * lagged one, which is evaluated by its quadratic. trace: scratch (2 nt). */
+static embipc_real embi_elastic_energy(const embi_elastic *s, const embipc_real *q, int now,
+                                       embipc_real *trace, embipc_real *force)
+{
+    *force = 0;
+    return s->nonlinear ? embi_nonlinear_energy(s, q, trace, force) : embi_lagged_energy(s, q, now, trace);
+}
+
+/* g += scale dPsi/dq, N (3 n). trace: scratch (2 nt). */
+static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                  embipc_real *trace, embipc_real *g)
+{
+    if (s->nonlinear) embi_nonlinear_gradient(s, q, scale, trace, g);
+    else embi_lagged_gradient(s, q, scale, trace, g);
+}
+
+/* A += scale K: of a lagged energy at the rotations held, of a nonlinear one at q and projected.
+ * trace (2 nt), mark (n, all -1), nodes (n), G (3 n): scratch. */
+static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                     embipc_real *trace, int *mark, int *nodes, embipc_real *G, embi_bsr *A)
+{
+    if (s->nonlinear && s->averaged) embi_elastic_pressure(s, q, trace);
+    if (s->nonlinear) embi_nonlinear_add_hessian(s, q, scale, trace, A);
+    else embi_lagged_add_hessian(s, scale, A);
+    embi_elastic_add_averaged(s, q, scale, trace, mark, nodes, G, A);
+}
+
+/* ---- parameters, and one point ---- */
+
+static embipc_result embi_check_fibre(const embipc_material *a, embipc_error *e)
+{
+    if (!(a->fibre_stiffness >= 0) || !embi_finite(a->fibre_stiffness))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->fibre_stiffness,
+                            "fibre_stiffness is %g Pa; it must not be negative", a->fibre_stiffness);
+    if (!embi_all_finite(a->fibre, 3) || (a->fibre_stiffness > 0 && !(embi_norm(a->fibre) > 0)))
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "fibre (%g, %g, %g) is no direction", a->fibre[0], a->fibre[1],
+                         a->fibre[2]);
+    if (a->fibre_stiffness > 0 && a->model == EMBIPC_ORTHOGONALITY)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the orthogonality energy takes no fibre");
+    return EMBIPC_OK;
+}
+
+static embipc_result embi_check_mooney(const embipc_material *a, embipc_error *e)
+{
+    const embipc_real *c = a->mooney;
+    if (!(c[0] >= 0) || !(c[1] >= 0) || !(c[0] + c[1] > 0) || !embi_all_finite(c, 3))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, c[0] < 0 ? c[0] : c[1],
+                            "mooney: C1 %g Pa and C2 %g Pa must not be negative, nor both 0", c[0], c[1]);
+    if (!(c[2] >= (embipc_real)4 / 3 * (c[0] + c[1])))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, c[2],
+                            "mooney: the bulk modulus is %g Pa; it must be at least 4/3 (C1 + C2) = %g Pa", c[2],
+                            4 * (c[0] + c[1]) / 3);
+    return EMBIPC_OK;
+}
+
+static embipc_result embi_check_material(const embipc_material *a, embipc_error *e)
+{
+    embipc_result r;
+    if (!(a->density > 0) || !embi_finite(a->density))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->density,
+                            "density is %g kg/m^3; it must be positive", a->density);
+    if (!(a->young > 0) || !embi_finite(a->young))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->young,
+                            "young is %g Pa; it must be positive", a->young);
+    if (!(a->poisson > -1 && a->poisson < (embipc_real)0.5))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->poisson,
+                            "poisson is %g; it must lie between -1 and 0.5, both excluded", a->poisson);
+    if (!(a->stiffness > 0) || !embi_finite(a->stiffness))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->stiffness,
+                            "stiffness is %g Pa; it must be positive", a->stiffness);
+    if (!(a->damping[0] >= 0) || !(a->damping[1] >= 0) || !embi_finite(a->damping[0] + a->damping[1]))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->damping[0],
+                            "damping (%g, %g) must not be negative", a->damping[0], a->damping[1]);
+    if ((int)a->model < 0 || a->model >= EMBIPC_MODEL_COUNT)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "material model %d does not exist", (int)a->model);
+    if (a->model == EMBIPC_MOONEY_RIVLIN && (r = embi_check_mooney(a, e)) != EMBIPC_OK) return r;
+    return embi_check_fibre(a, e);
+}
+
+/* psi and P of a lagged material at F with the rotation R */
+static embipc_real embi_lagged_stress(const embi_law *w, const embipc_real F[9], const embipc_real R[9],
+                                      embipc_real P[9])
+{
+    embipc_real G[9], E[9], trace, fibre, psi;
+    embi_m3_tmul(G, R, F);
+    for (int i = 0; i < 9; i++)
+        E[i] = (w->model == EMBIPC_LAGGED_ARAP ? G[i] : (G[i] + G[3 * (i % 3) + i / 3]) / 2) -
+               (i % 4 ? (embipc_real)0 : (embipc_real)1);
+    trace = E[0] + E[4] + E[8];
+    fibre = embi_fibre_strain(w, E);
+    psi = w->lambda / 2 * trace * trace + w->fibre / 2 * fibre * fibre;
+    for (int i = 0; i < 9; i++) {
+        psi += w->mu * E[i] * E[i];
+        G[i] = 2 * w->mu * E[i] + (i % 4 ? (embipc_real)0 : w->lambda * trace) +
+               w->fibre * fibre * w->along[i / 3] * w->along[i % 3];
+    }
+    embi_m3_mul(P, R, G);
+    return psi;
+}
+
+/* One column of d2psi/dF2, dP for dF, at the F whose parts are given */
+static void embi_law_push(const embi_law *w, const embipc_real U[9], const embipc_real V[9], const embi_modes *h,
+                          const embipc_real fibre[9], const embipc_real dF[9], embipc_real dP[9])
+{
+    embipc_real X[9], Y[9], T[9], f[3], r[3];
+    embi_m3_tmul(T, U, dF);
+    embi_m3_mul(X, T, V);
+    embi_modes_apply(h, X, Y);
+    embi_m3_mul(T, U, Y);
+    embi_m3_mulv(f, dF, w->along);
+    embi_m3_mulv(r, fibre, f);
+    for (int i = 0; i < 9; i++) dP[i] = embi_dot(T + 3 * (i / 3), V + 3 * (i % 3)) + r[i / 3] * w->along[i % 3];
+}
+
+EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *material, const embipc_real F[9],
+                                                  embipc_real *psi, embipc_real P[9], embipc_real H[81],
+                                                  int project)
+{
+    embi_law w;
+    embi_partials k;
+    embi_modes h;
+    embipc_real U[9], V[9], s[3], stress[9], energy, first, second, fibre[9], R[9], zero[9] = {0};
+    embipc_result r;
+    if (!material || !F) return EMBIPC_ERR_ARGUMENT;
+    if ((r = embi_check_material(material, NULL)) != EMBIPC_OK) return r;
+    if (!embi_all_finite(F, 9)) return EMBIPC_ERR_NOT_FINITE;
+    embi_law_set(&w, material);
+    embi_m3_identity(R);
+    if (embi_law_lagged(&w)) embi_polar(R, F);
+    energy = embi_law_lagged(&w) ? embi_lagged_stress(&w, F, R, stress) : embi_law_stress(&w, F, NULL, stress);
+    if (psi) *psi = energy;
+    if (P) memcpy(P, stress, sizeof stress);
+    if (!H) return EMBIPC_OK;
+    embi_svd3(F, U, s, V);
+    (void)embi_law_own_volume(&w, s, &first, &second);
+    embi_law_partials(&w, s, first, second, &k);
+    embi_modes_of(&k, s, project, &h);
+    embi_fibre_hessian(&w, F, project, fibre);
+    if (embi_law_lagged(&w)) (void)embi_lagged_stress(&w, zero, R, U);   /* P at 0: what the quadratic adds to H F */
+    for (int c = 0; c < 9; c++) {
+        embipc_real dF[9] = {0}, dP[9];
+        dF[c] = 1;
+        if (embi_law_lagged(&w)) {
+            (void)embi_lagged_stress(&w, dF, R, dP);
+            for (int i = 0; i < 9; i++) dP[i] -= U[i];
+        } else embi_law_push(&w, U, V, &h, fibre, dF, dP);
+        for (int i = 0; i < 9; i++) H[9 * i + c] = dP[i];
+    }
+    return EMBIPC_OK;
 }
 
 /* ==== 15. Distances ==================================================================================
@@ -7503,7 +8284,8 @@ typedef struct embi_bvh {
     int leaves;                  /* a power of two; node 1 is the root, leaf k is node leaves + k */
     int *order;                  /* triangles along the curve (nt) */
     unsigned char *own;          /* per triangle: bits 0..2 its vertices, 3..5 its edges (k, k + 1) */
-    embipc_real *box;            /* lo[3], hi[3] per node (12 leaves) */
+    embipc_real *box;            /* lo[3], hi[3] per node (12 leaves), then per triangle (6 nt): */
+    embipc_real *tri_box;
     int order_cap, own_cap, box_cap;
 } embi_bvh;
 
@@ -7575,8 +8357,9 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     while (EMBI_LEAF * b->leaves < nt) b->leaves *= 2;
     if (!EMBI_GROW(m, int, b->order, b->order_cap, nt) ||
         !EMBI_GROW(m, unsigned char, b->own, b->own_cap, nt) ||
-        !EMBI_GROW(m, embipc_real, b->box, b->box_cap, 12 * b->leaves))
+        !EMBI_GROW(m, embipc_real, b->box, b->box_cap, 12 * b->leaves + 6 * nt))
         return 0;
+    b->tri_box = b->box + 12 * b->leaves;
     embi_box_clear(box);
     for (int i = 0; i < 3 * nt; i++) embi_box_add(box, x + 3 * tri[i]);
     for (int i = 0; i < 3; i++) size = embi_max(size, box[3 + i] - box[i]);
@@ -7611,14 +8394,24 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     return 1;
 }
 
+/* box of n vertices of x */
+static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
+{
+    embi_box_clear(box);
+    for (int k = 0; k < n; k++) embi_box_add(box, x + 3 * v[k]);
+}
+
 /* Boxes of all nodes for the vertices x. */
 static void embi_bvh_refit(embi_bvh *b, const embipc_real *x, const int *tri, int nt)
 {
+    for (int t = 0; t < nt; t++) embi_box_of(b->tri_box + 6 * t, x, tri + 3 * t, 3);
     for (int k = 0; k < b->leaves; k++) {
         embipc_real *box = b->box + 6 * (b->leaves + k);
         embi_box_clear(box);
-        for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < nt; i++)
-            for (int c = 0; c < 3; c++) embi_box_add(box, x + 3 * tri[3 * b->order[i] + c]);
+        for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < nt; i++) {
+            embi_box_add(box, b->tri_box + 6 * b->order[i]);
+            embi_box_add(box, b->tri_box + 6 * b->order[i] + 3);
+        }
     }
     for (int k = b->leaves - 1; k > 0; k--)
         for (int i = 0; i < 3; i++) {
@@ -7662,7 +8455,9 @@ static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surf
             for (int p = ia; p < ia + EMBI_LEAF && p < a->nt; p++)
                 for (int q = jb; q < jb + EMBI_LEAF && q < b->nt; q++) {
                     int ta = A->order[p], tb = B->order[q];
-                    if (self && i == j && q <= p) continue;
+                    if ((self && i == j && q <= p) ||
+                        !embi_ranges_meet(A->tri_box + 6 * ta, range, reach, B->tri_box + 6 * tb))
+                        continue;
                     if (!EMBI_GROW(m, embi_key, *list, *cap, *count + 1)) return 0;
                     (*list)[(*count)++].key =
                         self ? embi_pack(embi_min_int(ta, tb), embi_max_int(ta, tb)) : embi_pack(ta, tb);
@@ -7730,20 +8525,12 @@ static embi_approach embi_approach_of(const embipc_real range[6], embipc_real re
     return t;
 }
 
-static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
+/* Where a point of the first surface must be to come within reach of the box b of the second. */
+static void embi_approach_box(const embi_approach *t, const embipc_real b[6], embipc_real box[6])
 {
-    embi_box_clear(box);
-    for (int k = 0; k < n; k++) embi_box_add(box, x + 3 * v[k]);
-}
-
-/* Where a point of the first surface must be to come within reach of the box of n points of the second. */
-static void embi_approach_box(const embi_approach *t, const embipc_real *x, const int *v, int n,
-                              embipc_real box[6])
-{
-    embi_box_of(box, x, v, n);
     for (int i = 0; i < 3; i++) {
-        box[i] -= t->mid[i] + t->half[i] + t->reach;
-        box[3 + i] -= t->mid[i] - t->half[i] - t->reach;
+        box[i] = b[i] - (t->mid[i] + t->half[i] + t->reach);
+        box[3 + i] = b[3 + i] - (t->mid[i] - t->half[i] - t->reach);
     }
 }
 
@@ -7822,7 +8609,7 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     for (int i = 0; i < 3; i++) {
         int v[4];
-        embipc_real box[6], other[6];
+        embipc_real box[6], edge[6], other[6];
         if (!(a->bvh->own[ta] & (8 << i))) continue;
         v[0] = A[i]; v[1] = A[(i + 1) % 3];
         embi_box_of(box, a->x, v, 2);
@@ -7830,7 +8617,8 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
         for (int j = 0; j < 3; j++) {
             if (!(b->bvh->own[tb] & (8 << j))) continue;
             v[2] = B[j]; v[3] = B[(j + 1) % 3];
-            embi_approach_box(t, b->x, v + 2, 2, other);
+            embi_box_of(edge, b->x, v + 2, 2);
+            embi_approach_box(t, edge, other);
             if (embi_boxes_touch(box, other) &&
                 !embi_candidate_add(m, a, b, v, 1, rule, t, list, count, cap))
                 return 0;
@@ -7839,27 +8627,41 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
     return 1;
 }
 
-/* Appends the candidates of all triangle pairs in keys: what comes within reach when a is displaced against b
- * by anything in range. Boxes are tried before distances. */
+/* Appends the candidates of all triangle pairs in keys: what comes within reach by the approach t of a. Boxes
+ * are tried before distances. Both trees must be refit. */
 static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
-                           int key_count, const embi_pair_rule *rule, const embipc_real range[6],
-                           embipc_real reach, embi_candidate **list, int *count, int *cap)
+                           int key_count, const embi_pair_rule *rule, const embi_approach *t,
+                           embi_candidate **list, int *count, int *cap)
 {
-    embi_approach t = embi_approach_of(range, reach), back = t;
-    embi_scale(back.mid, -1, t.mid);
+    embi_approach back = *t;
+    embi_scale(back.mid, -1, t->mid);
     for (int n = 0; n < key_count; n++) {
         int ta = (int)(keys[n].key >> 32), tb = (int)(keys[n].key & 0xffffffffu);
-        embipc_real box_a[6], near_a[6], near_b[6];
-        embi_box_of(box_a, a->x, a->tri + 3 * ta, 3);
-        embi_approach_box(&t, b->x, b->tri + 3 * tb, 3, near_b);
-        if (!embi_boxes_touch(box_a, near_b)) continue;
-        embi_approach_box(&back, a->x, a->tri + 3 * ta, 3, near_a);
-        if (!embi_candidates_points(m, a, b, ta, tb, near_b, rule, &t, list, count, cap) ||
+        embipc_real near_a[6], near_b[6];
+        embi_approach_box(t, b->bvh->tri_box + 6 * tb, near_b);
+        embi_approach_box(&back, a->bvh->tri_box + 6 * ta, near_a);
+        if (!embi_candidates_points(m, a, b, ta, tb, near_b, rule, t, list, count, cap) ||
             !embi_candidates_points(m, b, a, tb, ta, near_a, rule, &back, list, count, cap) ||
-            !embi_candidates_edges(m, a, b, ta, tb, near_b, rule, &t, list, count, cap))
+            !embi_candidates_edges(m, a, b, ta, tb, near_b, rule, t, list, count, cap))
             return 0;
     }
     return 1;
+}
+
+/* Would a search at the positions x (of all vertices) find the candidate, for the approach t of the body of
+ * its first vertex? The same tests as there, box and distance. Its distance goes to c->apart. */
+static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const embi_approach *t)
+{
+    int split = c->edge_edge ? 2 : 1, mask;
+    embipc_real one[6], two[6], near[6], p[12], w[4];
+    embi_box_of(one, x, c->v, split);
+    embi_box_of(two, x, c->v + split, 4 - split);
+    embi_approach_box(t, two, near);
+    if (!embi_boxes_touch(one, near)) return 0;
+    embi_gather12(p, x, c->v);
+    for (int k = 0; k < split; k++) embi_add(p + 3 * k, p + 3 * k, t->mid);
+    c->apart = embi_closest_distance(p, c->edge_edge, w, &mask);
+    return c->apart <= t->reach + t->radius;
 }
 
 /* An edge of one surface that shares a point with a triangle of the other, found exactly. */
@@ -8528,7 +9330,8 @@ static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
  *   E(q) = 1/2 |q - qt|_M^2 + s h^2 [Psi + kappa sum b + sum D - f.q + 1/(2c) |q - qc|_C^2],  v = (q - qc)/c
  *   backward Euler: qt = q^n + h v^n, s = 1, qc = q^n, c = h               [EIPC24 eqs. 5, 10, 11]
  * with C = alpha M + beta K (Rayleigh damping). A = (1 + s h^2 alpha/c) M + s h^2 (1 + beta/c) K is constant
- * within a step (an orthogonality body's elasticity is not: it is re-evaluated at each iterate).
+ * within a step. A nonlinear material's K is not, and is no part of A but for the damping, which keeps that of
+ * q^n: its energy, gradient and projected Hessian (the tangent) are those of each iterate.
  * Uses: memory, sparse matrices, embedding, elasticity, contact.
  *                                                           Checked by: tests/test_world.c     */
 
@@ -8545,10 +9348,12 @@ typedef struct embi_body {
     int nt, *tri, *origin, *tet, ntet;
     int tri_cap, origin_cap, tet_cap;
     embi_bvh bvh;
+    int fits;                    /* the tree is that of x^n */
     embi_elastic elastic;
     embi_bsr A;
     embipc_real *mass;           /* M_ij per block of A (times I), kg */
-    int mass_cap;
+    embipc_real *tangent;        /* s h^2 K of a nonlinear material, in the pattern of A, as of the last factor */
+    int mass_cap, tangent_cap;
     embipc_real diagonal, total_mass;
     embipc_solid solid;          /* of the rest surface, in the frame of creation */
     int driven_nodes, moving;    /* moving: takes part in islands this step */
@@ -8560,6 +9365,7 @@ typedef struct embi_body {
     embipc_real shift_next[6];   /* at the end of the present direction */
     embipc_real shift_hull[6];   /* of everything visited and about to be visited */
     embipc_real foreseen;        /* how far the body probably goes in this step, m */
+    embipc_real start_box[6];    /* of x^n */
     embipc_real region[6];       /* the body stays in here, or new neighbours are looked for */
     int island;
 } embi_body;
@@ -8574,6 +9380,18 @@ typedef struct embi_pair {
     embipc_real radius;          /* with a slack of at most this, all but those of the near list stay ... */
     int near_count;              /* ... 2 dhat apart; < 0: no list yet */
 } embi_pair;
+
+/* The candidates of two bodies for more than one step: a search with room to spare, whose list is good for as
+ * long as what a step asks for, and the drift since, stay within that room. What a step makes of it is what
+ * a search of its own would give, to the last bit. */
+typedef struct embi_kept {
+    int a, b, valid;
+    embipc_real range[6];        /* it is complete for these displacements of a relative to b since then */
+    embipc_real drift[6];        /* those that happened in the steps since */
+    embipc_real reach, dhat, xi;
+    embi_candidate *list;
+    int count, cap;
+} embi_kept;
 
 typedef struct embi_drive {
     embipc_drive handle;
@@ -8632,7 +9450,24 @@ typedef struct embi_state {
     int max_iterations, friction_iterations;
     embipc_solver solver;
     const volatile int *stop;
+    embipc_clock_fn *clock;
+    void *clock_ctx;
+    embipc_stage stage;          /* whose time runs */
+    double since, spent[EMBIPC_STAGE_COUNT];
 } embi_state;
+
+/* From here on the clock runs for another stage; returns whose it was. */
+static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
+{
+    embipc_stage was = s->stage;
+    s->stage = stage;
+    if (s->clock) {
+        double now = s->clock(s->clock_ctx);
+        s->spent[was] += now - s->since;
+        s->since = now;
+    }
+    return was;
+}
 
 /* fn over [0, count), in parallel where the caller gave threads */
 static void embi_for(const embi_state *s, int count, int grain, embipc_range_fn *fn, void *arg)
@@ -8767,18 +9602,26 @@ static void embi_body_assemble(embi_state *s, embi_body *b)
 {
     const embipc_real *damping = b->material.damping, *q = s->q + 3 * b->node0;
     embipc_real stiffness =
-        s->hh * ((b->elastic.orthogonal ? (embipc_real)0 : (embipc_real)1) + damping[1] / s->c);
+        s->hh * ((b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1) + damping[1] / s->c);
     if (!embi_is_dynamic(b)) return;
-    if (!b->elastic.orthogonal) embi_elastic_rotate(&b->elastic, q);
+    if (!b->elastic.nonlinear) embi_elastic_rotate(&b->elastic, q);
     embi_bsr_zero(&b->A);
     if (stiffness > 0)
-        embi_elastic_add_hessian(&b->elastic, q, stiffness, s->mark, s->patch, s->patch_G, &b->A);
+        embi_elastic_add_hessian(&b->elastic, q, stiffness, s->trace, s->mark, s->patch, s->patch_G, &b->A);
     for (int k = 0; k < b->A.row[b->A.n]; k++)
         for (int i = 0; i < 9; i += 4) b->A.val[9 * k + i] += (1 + s->hh * damping[0] / s->c) * b->mass[k];
 }
 
-/* gq: gradient of the part of E whose Hessian is A, at q^n (all of E but contact and an orthogonality
- * energy) */
+/* The tangent of a nonlinear body as a matrix. */
+static embi_bsr embi_body_tangent(const embi_body *b)
+{
+    embi_bsr T = b->A;
+    T.val = b->tangent;
+    return T;
+}
+
+/* gq: gradient of the part of E whose Hessian is A, at q^n (all of E but contact and a nonlinear
+ * material) */
 static void embi_body_gradient(embi_state *s, embi_body *b)
 {
     int n = 3 * b->nn, o = 3 * b->node0;
@@ -8790,7 +9633,7 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
     for (int i = 0; i < n; i++) s->Ap[o + i] = s->q[o + i] - s->qt[o + i];
     embi_mass_multiply(b, s->Ap + o, gq);
     for (int i = 0; i < n; i++) gq[i] -= s->hh * s->f[o + i];
-    if (!b->elastic.orthogonal) embi_elastic_gradient(&b->elastic, s->q + o, s->hh, s->trace, gq);
+    if (!b->elastic.nonlinear) embi_elastic_gradient(&b->elastic, s->q + o, s->hh, s->trace, gq);
     /* away from q^n (after a rolled-back rotation) the damping part is no longer zero */
     if (b->material.damping[0] > 0 || b->material.damping[1] > 0) {
         embipc_real mass = s->hh * b->material.damping[0] / s->c, *d = s->rhs + o, *y = s->p + o;
@@ -8799,19 +9642,19 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
         for (int i = 0; i < n; i++) gq[i] += mass * s->Ap[o + i];
         if (b->material.damping[1] > 0) {   /* beta/c K d = (A d - (1 + ...) M d) beta/c / (1 + beta/c) */
             embipc_real beta = b->material.damping[1] / s->c,
-                        share = beta / ((b->elastic.orthogonal ? (embipc_real)0 : (embipc_real)1) + beta);
+                        share = beta / ((b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1) + beta);
             embi_bsr_multiply(&b->A, d, y);
             for (int i = 0; i < n; i++) gq[i] += share * (y[i] - (1 + mass) * s->Ap[o + i]);
         }
     }
 }
 
-/* The energy whose gradient that is (an orthogonality energy included), J s^2, at q with -f.q counted from
+/* The energy whose gradient that is (a nonlinear material included), J s^2, at q with -f.q counted from
  * q^n. */
 static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc_real *q, embipc_real *size)
 {
     int n = 3 * b->nn, o = 3 * b->node0;
-    embipc_real inertia = 0, work = 0, damping = 0, elastic, *d = s->rhs + o, *y = s->Ap + o;
+    embipc_real inertia = 0, work = 0, damping = 0, elastic, force, *d = s->rhs + o, *y = s->Ap + o;
     if (!embi_is_dynamic(b)) return 0;
     for (int i = 0; i < n; i++) d[i] = q[o + i] - s->qt[o + i];
     embi_mass_multiply(b, d, y);
@@ -8820,7 +9663,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
         d[i] = q[o + i] - s->qn[o + i];
         work += s->f[o + i] * d[i];
     }
-    elastic = embi_elastic_energy(&b->elastic, q + o, 0, s->trace);
+    elastic = embi_elastic_energy(&b->elastic, q + o, 0, s->trace, &force);
     if (b->material.damping[0] > 0 || b->material.damping[1] > 0) {
         embipc_real mass = s->hh * b->material.damping[0] / s->c, beta = b->material.damping[1] / s->c,
                     md = 0, kd = 0;
@@ -8831,10 +9674,10 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
         kd -= (1 + mass) * md;   /* s h^2 (1 + beta/c) d.K d */
         damping =
             mass * md / 2 +
-            (beta > 0 ? kd / 2 * beta / ((b->elastic.orthogonal ? (embipc_real)0 : (embipc_real)1) + beta)
+            (beta > 0 ? kd / 2 * beta / ((b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1) + beta)
                       : (embipc_real)0);
     }
-    *size += inertia + s->hh * (elastic + embi_abs(work)) + embi_abs(damping);
+    *size += inertia + s->hh * (elastic + force * b->scale_x + embi_abs(work)) + embi_abs(damping);
     return inertia + s->hh * (elastic - work) + damping;
 }
 
@@ -8877,7 +9720,7 @@ typedef struct embi_island {
     int iterations, factorizations, regularized, passes, first;
     int converged, old_factor, just_drove, driving;
     embipc_real measure, last_measure;   /* |p|/(h tolerance), worst body */
-    embipc_real contact_energy;  /* barrier, friction, orthogonality, J s^2 */
+    embipc_real contact_energy;  /* barrier, friction, nonlinear materials, J s^2 */
     embipc_real contact_size;    /* and the size of their terms */
     embipc_real stretch;         /* of the present direction */
     embipc_real stride;          /* the last move in units of its own Newton direction; 0: nothing to learn */
@@ -8965,18 +9808,20 @@ static int embi_pair_evaluate(embi_memory *m, embi_state *s, embi_island *I, int
 /* Contacts at the vertex positions x of the island. Returns 0 out of memory. */
 static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, const embipc_real *x)
 {
+    embipc_stage was = embi_stage(s, EMBIPC_STAGE_CONTACT);
+    int ok = 1;
     embi_contacts_clear(&I->contacts);
     I->stamp = ++s->stamp;
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
         embi_body_shift(b, s->known_x, x, b->stray);
     }
-    for (int n = 0; n < I->pair_count; n++)
-        if (!embi_pair_evaluate(m, s, I, I->pairs[n], x)) return 0;
-    return 1;
+    for (int n = 0; n < I->pair_count && ok; n++) ok = embi_pair_evaluate(m, s, I, I->pairs[n], x);
+    (void)embi_stage(s, was);
+    return ok;
 }
 
-/* Energy of what is not in A, J s^2: barrier, friction, orthogonality; and the size of the terms, for
+/* Energy of what is not in A, J s^2: barrier, friction, nonlinear materials; and the size of the terms, for
  * rounding. */
 static void embi_island_contact_energy(embi_state *s, embi_island *I, const embipc_real *q,
                                        const embipc_real *x)
@@ -8986,8 +9831,11 @@ static void embi_island_contact_energy(embi_state *s, embi_island *I, const embi
     embipc_real size = sum + (I->contacts.force + force) * I->noise_x;
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
-        if (!embi_is_dynamic(b) || !b->elastic.orthogonal) continue;
-        sum += embi_elastic_energy(&b->elastic, q + 3 * b->node0, 0, s->trace);
+        embipc_real elastic;
+        if (!embi_is_dynamic(b) || !b->elastic.nonlinear) continue;
+        elastic = embi_elastic_energy(&b->elastic, q + 3 * b->node0, 0, s->trace, &force);
+        sum += elastic;
+        size += elastic + force * I->noise_x;
     }
     I->contact_energy = s->hh * sum;
     I->contact_size = s->hh * embi_max(size, sum);
@@ -9084,6 +9932,24 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *I)
     return embi_system_analyze(m, &I->system, I->unknown_count, I->keys, count, (int)s->solver);
 }
 
+/* K of the nonlinear materials at the present state: taken anew for each new factor. Between those the old factor is
+ * the frozen model of the step, under exact energies and gradients, and embi_island_advance() says how long it may
+ * serve. Freezing K for longer, with new contacts around it, does not pay: refreshed after a move cut by half or a
+ * direction that shrank by less than half, it saves 3 % of the time where there is contact (K takes a fifth of it),
+ * and costs 5.2 solves for 4.2 in free flight [measured, bodies of 48 and 1280 tets]. */
+static void embi_island_tangent(embi_state *s, embi_island *I)
+{
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        embi_bsr T;
+        if (!embi_is_dynamic(b) || !b->elastic.nonlinear) continue;
+        T = embi_body_tangent(b);
+        embi_bsr_zero(&T);
+        embi_elastic_add_hessian(&b->elastic, s->q + 3 * b->node0, s->hh, s->trace, s->mark, s->patch,
+                                 s->patch_G, &T);
+    }
+}
+
 /* Fills the system at the present state; returns 0 when something does not fit its pattern. */
 static int embi_island_assemble(embi_state *s, embi_island *I)
 {
@@ -9093,17 +9959,9 @@ static int embi_island_assemble(embi_state *s, embi_island *I)
         embi_body *b = s->body + I->bodies[k];
         if (!embi_is_dynamic(b)) continue;
         if (!embi_system_add_bsr(&I->system, &b->A, s->local + b->node0, 1)) return 0;
-        if (b->elastic.orthogonal) {
-            embipc_real K[16][9];
-            embi_orthogonality_hessian(&b->elastic, 0, s->q + 3 * b->node0, K);
-            for (int i = 0; i < 4; i++)
-                for (int j = 0; j <= i; j++) {
-                    int p = s->local[b->node0 + b->elastic.tet[i]],
-                        q = s->local[b->node0 + b->elastic.tet[j]];
-                    if (p < 0 || q < 0) continue;
-                    for (int c = 0; c < 9; c++) K[4 * i + j][c] *= s->hh;
-                    if (!embi_system_add(&I->system, p, q, K[4 * i + j])) return 0;
-                }
+        if (b->elastic.nonlinear) {
+            embi_bsr T = embi_body_tangent(b);
+            if (!embi_system_add_bsr(&I->system, &T, s->local + b->node0, 1)) return 0;
         }
     }
     for (int k = 0; k < I->contacts.count; k++) {
@@ -9142,7 +10000,7 @@ static void embi_island_gradient(embi_state *s, embi_island *I)
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
         memcpy(s->g + 3 * b->node0, s->gq + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->g);
-        if (embi_is_dynamic(b) && b->elastic.orthogonal)
+        if (embi_is_dynamic(b) && b->elastic.nonlinear)
             embi_elastic_gradient(&b->elastic, s->q + 3 * b->node0, s->hh, s->trace, s->g + 3 * b->node0);
     }
     embi_contacts_gradient(&I->contacts, I->friction, I->friction_count, &s->J, s->xn, s->x, s->hh, s->g);
@@ -9167,14 +10025,10 @@ static void embi_island_push(embi_state *s, embi_island *I)
         const embi_body *b = s->body + I->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] -= s->Ap[i];
         embi_apply_rows(s, b, s->p, s->motion);
-        if (embi_is_dynamic(b) && b->elastic.orthogonal && b->driven_nodes > 0 && b->driven_nodes < b->nn) {
-            embipc_real K[16][9], f[3];
-            embi_orthogonality_hessian(&b->elastic, 0, s->q + 3 * b->node0, K);
-            for (int i = 0; i < 4; i++)
-                for (int j = 0; j < 4; j++) {
-                    embi_m3_mulv(f, K[4 * i + j], s->p + 3 * (b->node0 + b->elastic.tet[j]));
-                    embi_axpy(s->rhs + 3 * (b->node0 + b->elastic.tet[i]), -s->hh, f);
-                }
+        if (embi_is_dynamic(b) && b->elastic.nonlinear && b->driven_nodes > 0) {
+            embi_bsr T = embi_body_tangent(b);
+            embi_bsr_multiply(&T, s->p + 3 * b->node0, s->Ap + 3 * b->node0);
+            for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] -= s->Ap[i];
         }
     }
     for (int k = 0; k < I->contacts.count; k++) {
@@ -9264,6 +10118,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
             return EMBIPC_ERR_ARGUMENT;   /* cannot be: the pattern was made for it */
         I->analysed = 1;
     }
+    (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
     pivots = embi_system_factor(&I->system);
     if (pivots < 0) return EMBIPC_ERR_NOT_FINITE;
     I->regularized += pivots;
@@ -9303,17 +10158,21 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
 {
     embipc_real worst, stretch;
     embipc_result r;
+    (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
     I->driving = embi_island_driven_motion(s, I);
     embi_island_gradient(s, I);
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] = -s->g[i];
     }
+    if (!I->old_factor) embi_island_tangent(s, I);
     if (I->driving) embi_island_push(s, I);
     if (!I->old_factor && (r = embi_island_factor(m, s, I)) != EMBIPC_OK) return r;
+    (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
     for (int k = 0; k < I->unknown_count; k++) embi_copy(I->rhs + 3 * k, s->rhs + 3 * I->unknown[k]);
     embi_system_solve(&I->system, I->rhs);
     for (int k = 0; k < I->unknown_count; k++) embi_copy(s->p + 3 * I->unknown[k], I->rhs + 3 * k);
+    (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     if (!embi_all_finite(I->rhs, 3 * I->unknown_count)) return EMBIPC_ERR_NOT_FINITE;
     I->iterations++;
     stretch = embi_island_stretch(s, I);
@@ -9507,7 +10366,7 @@ static embipc_real embi_island_slope(embi_state *s, embi_island *I, embipc_real 
         embi_apply_rows(s, b, s->p, s->motion);
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
             sum += s->p[i] * (s->gq[i] + alpha * s->Ap[i]);
-        if (embi_is_dynamic(b) && b->elastic.orthogonal) {
+        if (embi_is_dynamic(b) && b->elastic.nonlinear) {
             memset(s->g + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->g);
             embi_elastic_gradient(&b->elastic, s->trial_q + 3 * b->node0, s->hh, s->trace,
                                   s->g + 3 * b->node0);
@@ -9518,12 +10377,13 @@ static embipc_real embi_island_slope(embi_state *s, embi_island *I, embipc_real 
                                              s->motion);
 }
 
-/* Tries alpha, smaller while something touches in the arithmetic used (a gap of a few rounding errors). */
+/* Tries alpha, smaller while something touches in the arithmetic used (a gap of a few rounding errors), or a
+ * logarithm ends. */
 static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island *I, embipc_real *alpha)
 {
     for (int k = 0; k < 60; k++) {
         if (!embi_island_try(m, s, I, *alpha)) return EMBIPC_ERR_MEMORY;
-        if (I->contacts.min_gap > 0) return EMBIPC_OK;
+        if (I->contacts.min_gap > 0 && embi_finite(I->contact_energy)) return EMBIPC_OK;
         *alpha = k == 58 ? (embipc_real)0 : *alpha / 2;   /* the last try: the old, sound state */
     }
     return EMBIPC_ERR_NOT_FINITE;
@@ -9754,7 +10614,9 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     embipc_real alpha, safe, left = 0;
     embipc_result r;
     int limit, was_old = I->old_factor;
+    (void)embi_stage(s, EMBIPC_STAGE_CCD);
     if (!embi_island_ccd(m, s, I, &safe, &limit)) return EMBIPC_ERR_MEMORY;
+    (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     I->record.alpha_ccd = alpha = safe;
     for (int n = 0; n < s->drive_count; n++)
         if (s->body[s->drives[n].body].island == I->index && !s->drives[n].done)
@@ -9831,6 +10693,8 @@ struct embipc_world {
     int body_slots, body_slot_cap, drive_slots, drive_slot_cap;
     embi_rule *rule;
     int rule_count, rule_cap;
+    embi_kept *kept;             /* sorted by (a, b) */
+    int kept_count, kept_cap;
     embi_key *tri_pairs;         /* scratch of the broad phase */
     int tri_pair_count, tri_pair_cap;
     embi_crossing *crossing;
@@ -9937,6 +10801,8 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     embi_copy(w->s.gravity, def->gravity);
     w->s.parallel_for = def->parallel_for;
     w->s.parallel_ctx = def->parallel_ctx;
+    w->s.clock = def->clock;
+    w->s.clock_ctx = def->clock_ctx;
     w->s.max_iterations = def->max_iterations;
     w->s.friction_iterations = def->friction_iterations;
     w->s.solver = def->solver;
@@ -9951,6 +10817,7 @@ static void embi_body_free(embi_memory *m, embi_body *b)
     EMBI_RELEASE(m, b->origin, b->origin_cap);
     EMBI_RELEASE(m, b->tet, b->tet_cap);
     EMBI_RELEASE(m, b->mass, b->mass_cap);
+    EMBI_RELEASE(m, b->tangent, b->tangent_cap);
     embi_bvh_free(m, &b->bvh);
     embi_elastic_free(m, &b->elastic);
     embi_bsr_free(m, &b->A);
@@ -10069,6 +10936,8 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, w->body_slot, w->body_slot_cap);
     EMBI_RELEASE(&m, w->drive_slot, w->drive_slot_cap);
     EMBI_RELEASE(&m, w->rule, w->rule_cap);
+    for (int i = 0; i < w->kept_count; i++) EMBI_RELEASE(&m, w->kept[i].list, w->kept[i].cap);
+    EMBI_RELEASE(&m, w->kept, w->kept_cap);
     EMBI_RELEASE(&m, w->tri_pairs, w->tri_pair_cap);
     EMBI_RELEASE(&m, w->crossing, w->crossing_cap);
     EMBI_RELEASE(&m, w->rejected, w->rejected_cap);
@@ -10208,31 +11077,6 @@ static void embi_build_free(embi_memory *m, embi_build *t)
     embipc_cage_free(&t->own);
 }
 
-static embipc_result embi_check_material(const embipc_body_def *d, embipc_error *e)
-{
-    const embipc_material *a = &d->material;
-    if (!(a->density > 0) || !embi_finite(a->density))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->density,
-                            "density is %g kg/m^3; it must be positive", a->density);
-    if (!(a->young > 0) || !embi_finite(a->young))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->young,
-                            "young is %g Pa; it must be positive", a->young);
-    if (!(a->poisson > -1 && a->poisson < (embipc_real)0.5))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->poisson,
-                            "poisson is %g; it must lie between -1 and 0.5, both excluded", a->poisson);
-    if (!(a->stiffness > 0) || !embi_finite(a->stiffness))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->stiffness,
-                            "stiffness is %g Pa; it must be positive", a->stiffness);
-    if (!(a->damping[0] >= 0) || !(a->damping[1] >= 0) || !embi_finite(a->damping[0] + a->damping[1]))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->damping[0],
-                            "damping (%g, %g) must not be negative", a->damping[0], a->damping[1]);
-    if (a->model != EMBIPC_COROTATED && a->model != EMBIPC_ORTHOGONALITY)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "material model %d does not exist", (int)a->model);
-    if (a->model == EMBIPC_ORTHOGONALITY && d->kind != EMBIPC_AFFINE)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the orthogonality energy is for affine bodies only");
-    return EMBIPC_OK;
-}
-
 static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error *e)
 {
     embipc_real R[9], off = 0;
@@ -10287,7 +11131,10 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
                          "dhat %g, kappa %g, friction_velocity %g, tolerance %g: each must be positive, or 0 "
                          "to be derived",
                          d->dhat, d->kappa, d->friction_velocity, d->tolerance);
-    return d->kind >= EMBIPC_AFFINE ? embi_check_material(d, e) : EMBIPC_OK;
+    if (d->kind < EMBIPC_AFFINE) return EMBIPC_OK;
+    if (d->material.model == EMBIPC_ORTHOGONALITY && d->kind != EMBIPC_AFFINE)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the orthogonality energy is for affine bodies only");
+    return embi_check_material(&d->material, e);
 }
 
 /* world point = rotation (scale p) + position */
@@ -10521,7 +11368,9 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
         ok = pairs &&
              embi_bsr_pattern(m, &b->A, b->nn, pairs,
                               embi_elastic_pairs(&b->elastic, mark, mark + b->nn, pairs)) &&
-             EMBI_GROW(m, embipc_real, b->mass, b->mass_cap, b->A.row[b->nn]);
+             EMBI_GROW(m, embipc_real, b->mass, b->mass_cap, b->A.row[b->nn]) &&
+             (!b->elastic.nonlinear ||
+              EMBI_GROW(m, embipc_real, b->tangent, b->tangent_cap, 9 * b->A.row[b->nn]));
     }
     for (int k = 0; ok && k < b->ntet; k++)
         for (int i = 0; i < 4; i++)
@@ -10618,13 +11467,15 @@ static int embi_check_gap(embipc_world *w, int i, int j)
     embi_surface sa = embi_surface_of(s, a, s->x), sb = embi_surface_of(s, b, s->x);
     embi_pair_rule rule;
     embipc_real least = embi_pair_rounding(a, b);
+    embi_approach none;
     memset(&rule, 0, sizeof rule);
     rule.xi = i == j ? (embipc_real)0 : a->thickness + b->thickness;
+    none = embi_approach_of(still, rule.xi + least);
     w->tri_pair_count = s->candidate_count = 0;
     if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, rule.xi + least, &w->tri_pairs, &w->tri_pair_count,
                         &w->tri_pair_cap) ||
-        !embi_candidates(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &rule, still, rule.xi + least,
-                         &s->candidate, &s->candidate_count, &s->candidate_cap))
+        !embi_candidates(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &rule, &none, &s->candidate,
+                         &s->candidate_count, &s->candidate_cap))
         return -1;
     if (!s->candidate_count) return 0;
     (void)embi_fail_at(
@@ -10803,6 +11654,8 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     b->material = def->material;
     if (b->material.averaged < 0) b->material.averaged = def->kind == EMBIPC_CAGE;
     if (b->material.determinant_bound < 0) b->material.determinant_bound = def->kind == EMBIPC_AFFINE;
+    if (b->material.model == EMBIPC_NEO_HOOKEAN) b->material.determinant_bound = 1;
+    embi_m3_mulv(b->material.fibre, def->rotation, def->material.fibre);   /* of the mesh: in the world */
     b->friction = def->friction;
     b->thickness = def->thickness;
     b->given_dhat = def->dhat;
@@ -10925,7 +11778,8 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     for (int i = 0; i < s->drive_count; i++)
         if (s->drives[i].body > at) s->drives[i].body--;
     embi_body_free(&w->memory, &gone);
-    w->contact_count = w->pair_force_count = 0;
+    for (int i = 0; i < w->kept_count; i++) EMBI_RELEASE(&w->memory, w->kept[i].list, w->kept[i].cap);
+    w->kept_count = w->contact_count = w->pair_force_count = 0;
     return EMBIPC_OK;
 }
 
@@ -11238,6 +12092,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         for (int k = 0; k < d->node_count; k++)
             embi_copy(d->start + 3 * k, s->q + 3 * (s->body[d->body].node0 + d->nodes[k]));
     }
+    for (int i = 0; i < w->kept_count; i++) w->kept[i].valid = 0;
     w->memory_count = w->contact_count = w->pair_force_count = w->iteration_count = 0;
     w->step = 0;
     w->time = 0;
@@ -11265,6 +12120,13 @@ EMBIPC_API embipc_body embipc_world_body(const embipc_world *w, int i)
 {
     embipc_body none = {0, 0};
     return w && i >= 0 && i < w->s.body_count ? w->s.body[i].handle : none;
+}
+
+EMBIPC_API const char *embipc_stage_text(embipc_stage stage)
+{
+    static const char *const text[EMBIPC_STAGE_COUNT] = {"elasticity", "broad phase", "contacts", "assembly",
+        "factorisation", "solve", "CCD", "line search", "rest"};
+    return stage >= 0 && stage < EMBIPC_STAGE_COUNT ? text[stage] : "no stage";
 }
 
 EMBIPC_API int embipc_world_iterations(const embipc_world *w, const embipc_iteration **list)
@@ -11370,6 +12232,7 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
 {
     int at = embi_find_body(w, body);
     const embi_body *b;
+    embipc_real force;
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
     if (at < 0) return EMBIPC_ERR_HANDLE;
@@ -11381,7 +12244,7 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
         return EMBIPC_OK;
     }
     embi_dynamic_state(w, b, out);
-    out->elastic = embi_elastic_energy(&b->elastic, w->s.q + 3 * b->node0, 1, w->s.trace);
+    out->elastic = embi_elastic_energy(&b->elastic, w->s.q + 3 * b->node0, 1, w->s.trace, &force);
     return EMBIPC_OK;
 }
 
@@ -11566,8 +12429,8 @@ static int embi_pair_walk_begin(embi_memory *m, embi_pair_walk *w, const embipc_
     return ok;
 }
 
-/* The next two triangles whose boxes, grown by reach, may meet; 0 when there are no more. reach may shrink from
- * call to call. */
+/* The next two triangles whose boxes, grown by reach, may meet; 0 when there are no more. reach may shrink
+ * from call to call. */
 static int embi_pair_walk_next(embi_pair_walk *w, embipc_real reach, int *ta, int *tb)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
@@ -11804,7 +12667,9 @@ static void embi_bodies_foresee(embipc_world *w)
                 b->known[i] = 0;
         embi_box_clear(box);
         for (int i = b->vert0; i < b->vert0 + b->nv; i++) embi_box_add(box, s->x + 3 * i);
+        memcpy(b->start_box, box, sizeof box);
         memcpy(b->region, box, sizeof box);
+        b->fits = b->kind == EMBIPC_FIXED;
         if (!b->moving) continue;
         embi_copy(pull, s->gravity);
         for (int i = b->node0; i < b->node0 + b->nn && b->total_mass > 0; i++)
@@ -11863,27 +12728,112 @@ static void embi_pair_forget(embi_state *s, embi_pair *pair)
     pair->count = 0;
 }
 
+/* The kept list of two bodies, made if there is none; NULL out of memory. */
+static embi_kept *embi_kept_of(embipc_world *w, int a, int b)
+{
+    embi_kept *k;
+    int lo = 0, hi = w->kept_count;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        k = w->kept + mid;
+        if (k->a < a || (k->a == a && k->b < b)) lo = mid + 1;
+        else hi = mid;
+    }
+    k = w->kept + lo;
+    if (lo < w->kept_count && k->a == a && k->b == b) return k;
+    if (!EMBI_GROW(&w->memory, embi_kept, w->kept, w->kept_cap, w->kept_count + 1)) return NULL;
+    k = w->kept + lo;
+    memmove(k + 1, k, (size_t)(w->kept_count++ - lo) * sizeof *k);
+    memset(k, 0, sizeof *k);
+    k->a = a;
+    k->b = b;
+    return k;
+}
+
+static int embi_kept_serves(const embi_kept *k, const embi_pair *pair, embipc_real reach)
+{
+    if (!k->valid || k->dhat != pair->rule.dhat || k->xi != pair->rule.xi || !(k->reach >= reach)) return 0;
+    for (int i = 0; i < 3; i++)
+        if (!(pair->range[i] + k->drift[i] >= k->range[i]) ||
+            !(pair->range[3 + i] + k->drift[3 + i] <= k->range[3 + i]))
+            return 0;
+    return 1;
+}
+
+/* Searches at the start of the step, with room for as much again as the pair moves, twice. |u| + |h - u| <=
+ * sqrt(2) |h| for 0 <= u <= h: by so much the radius must be larger than that of the range. */
+static int embi_kept_search(embipc_world *w, embi_kept *k, embi_pair *pair, embipc_real reach)
+{
+    embi_state *s = &w->s;
+    embi_body *A = s->body + k->a, *B = s->body + k->b;
+    embi_surface a = embi_surface_of(s, A, s->xn), b = embi_surface_of(s, B, s->xn);
+    embipc_real room = 0;
+    embi_approach t;
+    if (!A->fits) embi_bvh_refit(&A->bvh, a.x, A->tri, A->nt);
+    if (!B->fits && A != B) embi_bvh_refit(&B->bvh, b.x, B->tri, B->nt);
+    A->fits = B->fits = 1;
+    for (int i = 0; i < 3; i++) room = embi_max(room, pair->range[3 + i] - pair->range[i]);
+    room = embi_min(room + 4 * pair->rule.dhat, embi_min(A->diagonal, B->diagonal) / 64);
+    for (int i = 0; i < 3; i++) {
+        k->range[i] = pair->range[i] - room;
+        k->range[3 + i] = pair->range[3 + i] + room;
+        k->drift[i] = k->drift[3 + i] = 0;
+    }
+    k->valid = k->count = w->tri_pair_count = 0;
+    k->dhat = pair->rule.dhat;
+    k->xi = pair->rule.xi;
+    k->reach = reach + 4 * embi_pair_rounding(A, B);
+    t = embi_approach_of(k->range, k->reach);
+    t.radius *= (embipc_real)1.4143;
+    if (!embi_bvh_pairs(&w->memory, &a, &b, k->range, k->reach, &w->tri_pairs, &w->tri_pair_count,
+                        &w->tri_pair_cap) ||
+        !embi_candidates(&w->memory, &a, &b, w->tri_pairs, w->tri_pair_count, &pair->rule, &t, &k->list,
+                         &k->count, &k->cap))
+        return 0;
+    k->valid = 1;
+    return 1;
+}
+
+/* after a step: how far everything moved */
+static void embi_kept_drift(embipc_world *w)
+{
+    for (int n = 0; n < w->kept_count; n++) {
+        embi_kept *k = w->kept + n;
+        embipc_real r[6];
+        embi_relative_box(w->s.body[k->a].shift, w->s.body[k->b].shift, r);
+        for (int i = 0; i < 6; i++) k->drift[i] += r[i];
+    }
+}
+
 /* Finds the candidates of a pair for its range, from the positions at the start of the step. */
 static int embi_pair_search(embipc_world *w, embi_pair *pair)
 {
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
     const embi_body *A = s->body + pair->a, *B = s->body + pair->b;
-    embi_surface a = embi_surface_of(s, A, s->xn), b = embi_surface_of(s, B, s->xn);
     embipc_real reach = pair->rule.dhat + pair->rule.xi + 4 * embi_pair_rounding(A, B), slack, r[6];
+    embi_kept *kept = embi_kept_of(w, pair->a, pair->b);
+    embi_approach t, back;
     embi_pair_forget(s, pair);
+    if (!kept) return 0;
     if (pair->a == pair->b)   /* either primitive may come first: the range must be symmetric */
         for (int i = 0; i < 3; i++) {
             pair->range[3 + i] = embi_max(pair->range[3 + i], -pair->range[i]);
             pair->range[i] = -pair->range[3 + i];
         }
-    w->tri_pair_count = 0;
-    if (!embi_bvh_pairs(m, &a, &b, pair->range, reach, &w->tri_pairs, &w->tri_pair_count, &w->tri_pair_cap))
-        return 0;
+    if (!embi_kept_serves(kept, pair, reach) && !embi_kept_search(w, kept, pair, reach)) return 0;
+    t = back = embi_approach_of(pair->range, reach);
+    embi_scale(back.mid, -1, t.mid);
     pair->first = s->candidate_count;
-    if (!embi_candidates(m, &a, &b, w->tri_pairs, w->tri_pair_count, &pair->rule, pair->range, reach,
-                         &s->candidate, &s->candidate_count, &s->candidate_cap) ||
-        !EMBI_GROW(m, embi_closest, s->closest, s->closest_cap, s->candidate_count) ||
+    if (!EMBI_GROW(m, embi_candidate, s->candidate, s->candidate_cap, s->candidate_count + kept->count))
+        return 0;
+    for (int k = 0; k < kept->count; k++) {
+        embi_candidate *c = s->candidate + s->candidate_count;
+        *c = kept->list[k];
+        s->candidate_count += embi_candidate_again(
+            c, s->xn, c->v[0] >= A->vert0 && c->v[0] < A->vert0 + A->nv ? &t : &back);
+    }
+    if (!EMBI_GROW(m, embi_closest, s->closest, s->closest_cap, s->candidate_count) ||
         !EMBI_GROW(m, embipc_real, s->apart, s->apart_cap, s->candidate_count) ||
         !EMBI_GROW(m, int, s->near, s->near_cap, s->candidate_count))
         return 0;
@@ -11926,9 +12876,6 @@ static int embi_pairs_begin(embipc_world *w)
     embi_state *s = &w->s;
     s->pair_count = s->candidate_count = s->stamp = 0;
     w->builds = 0;
-    for (int i = 0; i < s->body_count; i++)
-        if (s->body[i].kind != EMBIPC_FIXED)
-            embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
     for (int i = 0; i < s->body_count; i++)
         for (int j = i; j < s->body_count; j++) {
             embi_body *a = s->body + i, *b = s->body + j;
@@ -12058,7 +13005,7 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         embi_body *b = s->body + i;
         embipc_real now[6];
         if (!b->moving) continue;
-        for (int k = 0; k < 6; k++) now[k] = b->bvh.box[6 + k] + b->shift_hull[k];   /* root: box of x^n */
+        for (int k = 0; k < 6; k++) now[k] = b->start_box[k] + b->shift_hull[k];
         if (embi_box_holds(b->region, now)) continue;
         embi_box_stretch(b->region, now, b->dhat);
         for (int j = 0; j < s->body_count; j++) {
@@ -12146,7 +13093,9 @@ static embipc_result embi_iterate(embipc_world *w)
             if ((r = embi_island_direction(&w->memory, s, I)) != EMBIPC_OK) return r;
         }
         if (!any) return EMBIPC_OK;
+        (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
         if (!embi_ranges_check(w, changed)) return EMBIPC_ERR_MEMORY;
+        (void)embi_stage(s, EMBIPC_STAGE_MOVE);
         for (int k = 0; k < w->order_count; k++) {
             embi_island *I = w->island[w->order[k]];
             if (changed[w->order[k]] && !embi_island_refresh(w, w->order[k])) return EMBIPC_ERR_MEMORY;
@@ -12176,7 +13125,7 @@ static void embi_step_undo(embipc_world *w)
     if (s->vert_count) memcpy(s->x, s->xn, (size_t)(3 * s->vert_count) * sizeof *s->x);
     for (int k = 0; k < s->body_count; k++) {
         embi_elastic *e = &s->body[k].elastic;
-        if (e->nt && !e->orthogonal)
+        if (e->nt && !e->nonlinear)
             memcpy(e->rotation, e->rotation_before, (size_t)(9 * e->nt) * sizeof *e->rotation);
     }
 }
@@ -12424,7 +13373,7 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
         for (int i = b->node0; i < b->node0 + b->nn; i++) embi_copy(s->rhs + 3 * i, s->gravity);
         embi_mass_multiply(b, s->rhs + 3 * b->node0, y);
         for (int i = 0; i < 3 * b->nn; i++) t->potential -= y[i] * s->q[3 * b->node0 + i];
-        t->elastic += embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 1, s->trace);
+        t->elastic += embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 1, s->trace, &force);
     }
     t->objective_before = before / s->hh;
     t->objective_after = after / s->hh;
@@ -12470,16 +13419,23 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     s = &w->s;
     w->memory.failed = 0;
     w->iteration_count = 0;
+    memset(s->spent, 0, sizeof s->spent);
+    s->stage = EMBIPC_STAGE_REST;
+    s->since = s->clock ? s->clock(s->clock_ctx) : 0;
     embi_bodies_begin(w);
+    (void)embi_stage(s, EMBIPC_STAGE_ELASTIC);
     for (int k = 0; k < s->body_count; k++) {
         embi_body_assemble(s, s->body + k);
         embi_body_gradient(s, s->body + k);
     }
+    (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
     embi_bodies_foresee(w);
     if (!embi_pairs_begin(w) || !embi_islands_begin(w)) r = EMBIPC_ERR_MEMORY;
+    (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     for (int k = 0; r == EMBIPC_OK && k < w->order_count; k++)
         barrier += w->island[w->order[k]]->contacts.energy;
     if (r == EMBIPC_OK) r = embi_iterate(w);
+    (void)embi_stage(s, EMBIPC_STAGE_REST);
     for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* the velocity to be, too */
         if (!embi_finite((s->q[i] - s->qn[i]) / s->c)) r = EMBIPC_ERR_NOT_FINITE;
     if (r == EMBIPC_OK) {
@@ -12490,6 +13446,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
         return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : embi_fail_step(w);
     }
     for (int i = 0; i < 3 * s->node_count; i++) s->v[i] = (s->q[i] - s->qn[i]) / s->c;
+    embi_kept_drift(w);
     embi_report(w);
     embi_report_sort(w);
     embi_drives_finish(w);
@@ -12499,6 +13456,8 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     if (stats) {
         memset(stats, 0, sizeof *stats);
         embi_stats(w, stats, barrier);
+        (void)embi_stage(s, EMBIPC_STAGE_REST);
+        memcpy(stats->stage_time, s->spent, sizeof s->spent);
     }
 #ifdef EMBIPC_VALIDATE
     EMBIPC_ASSERT(embipc_world_validate(w, &w->error) == EMBIPC_OK);

@@ -44,7 +44,8 @@ static int fuzz_reader(const char *name, mesh_format format, double seconds)
                 pool[at] = t;
             } else free(t.data);
         }
-    printf("%-7s %ld files, %ld accepted, %s\n", name, tries, accepted, test_bad ? "FAILED" : "nothing found");
+    printf("%-7s %ld files, %ld accepted, %s\n", name, tries, accepted,
+           test_bad ? "FAILED" : "nothing found");
     fflush(stdout);
     for (int i = 0; i < n; i++) free(pool[i].data);
     return !test_bad;

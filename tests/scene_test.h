@@ -171,6 +171,13 @@ static int scene_box(scene *s, embipc_body_def d, double sx, double sy, double s
                                         : test_mesh_box(-sx / 2, -sy / 2, -sz / 2, sx / 2, sy / 2, sz / 2);
     return scene_add_mesh(s, &d, &m, cells);
 }
+/* a fixed slab, its top at z = 0 */
+static void scene_ground(scene *s, double size, double friction)
+{
+    embipc_body_def d = scene_def("ground", EMBIPC_FIXED, 0, 0, -0.05);
+    d.friction = friction;
+    scene_box(s, d, size, size, 0.1, 1);
+}
 static int scene_ball(scene *s, embipc_body_def d, double radius, int level, int cells)
 {
     test_mesh m = test_mesh_sphere(level);
@@ -210,9 +217,8 @@ static embipc_world_def scene_world_def(int which)
 }
 static void scene_drop(scene *s)
 {
-    embipc_body_def d = scene_def("ground", EMBIPC_FIXED, 0, 0, -0.05);
-    d.friction = 0.5;
-    scene_box(s, d, 1, 1, 0.1, 1);
+    embipc_body_def d;
+    scene_ground(s, 1, 0.5);
     d = scene_def("full ball", EMBIPC_FULL, 0, 0, 0.055);
     d.friction = 0.5;
     d.velocity[0] = 0.3;
@@ -247,9 +253,8 @@ static void scene_grasp(scene *s)
     static const double left[28] = {0, 0, 0, 0, 0, 0, 0, 0.1, 0.008, 0, 0, 0, 0, 0, 0.2, 0.008, 0, 0.02, 0, 0, 0, 0.4, 0.008, 0, 0.02, 0, 0, 0.6};
     static const double right[28] = {0, 0, 0, 0, 0, 0, 0, 0.1, -0.008, 0, 0, 0, 0, 0, 0.2, -0.008, 0, 0.02, 0, 0, 0, 0.4, -0.008, 0, 0.02, 0, 0, 0.6};
     static const double centre[3] = {0, 0, 0.03};
-    embipc_body_def d = scene_def("ground", EMBIPC_FIXED, 0, 0, -0.05);
-    d.friction = 1;
-    scene_box(s, d, 0.4, 0.4, 0.1, 1);
+    embipc_body_def d;
+    scene_ground(s, 0.4, 1);
     d = scene_def("ball", EMBIPC_CAGE, 0, 0, 0.0305);
     d.friction = 1;
     d.material.young = 5e4;
@@ -302,9 +307,8 @@ static void scene_twist(scene *s)
 {
     static const double keys[14] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 3};
     static const double centre[3] = {0, 0, 0.03};
-    embipc_body_def d = scene_def("ground", EMBIPC_FIXED, 0, 0, -0.05);
-    d.friction = 0.3;
-    scene_box(s, d, 0.6, 0.6, 0.1, 1);
+    embipc_body_def d;
+    scene_ground(s, 0.6, 0.3);
     d = scene_def("post", EMBIPC_FIXED, 0.06, 0.075, 0.035);
     d.friction = 0.3;
     scene_box(s, d, 0.02, 0.02, 0.06, 1);

@@ -80,11 +80,12 @@ static void scene_free(scene *c)
 }
 static void scene_search(scene *c, const double range[6], const embi_pair_rule *rule)
 {
+    embi_approach t = embi_approach_of(range, rule->dhat + rule->xi);
     c->key_count = c->count = 0;
     ENSURE(embi_bvh_pairs(&c->m, &c->a.s, &second(c)->s, range, rule->dhat + rule->xi, &c->keys,
                           &c->key_count, &c->key_cap));
-    ENSURE(embi_candidates(&c->m, &c->a.s, &second(c)->s, c->keys, c->key_count, rule, range,
-                           rule->dhat + rule->xi, &c->list, &c->count, &c->cap));
+    ENSURE(embi_candidates(&c->m, &c->a.s, &second(c)->s, c->keys, c->key_count, rule, &t,
+                           &c->list, &c->count, &c->cap));
 }
 
 /* 64 bits that name a primitive pair, whatever the order of its sides and of the vertices within */

@@ -50,6 +50,7 @@ static void scene_candidates(scene *s, double dhat, double xi, double travel)
 {
     embi_surface a, b;
     embi_pair_rule rule;
+    embi_approach t;
     embi_key *pairs = NULL;
     int pair_count = 0, pair_cap = 0, self = s->mesh[1].tri_count == 0;
     double range[6];
@@ -75,8 +76,9 @@ static void scene_candidates(scene *s, double dhat, double xi, double travel)
     }
     embi_bvh_refit(&s->bvh[0], a.x, a.tri, a.nt);
     s->candidates = 0;
+    t = embi_approach_of(range, dhat + xi);
     ENSURE(embi_bvh_pairs(&s->m, &a, &b, range, dhat + xi, &pairs, &pair_count, &pair_cap));
-    ENSURE(embi_candidates(&s->m, &a, &b, pairs, pair_count, &rule, range, dhat + xi, &s->list,
+    ENSURE(embi_candidates(&s->m, &a, &b, pairs, pair_count, &rule, &t, &s->list,
                            &s->candidates, &s->cap));
     EMBI_RELEASE(&s->m, pairs, pair_cap);
 }

@@ -76,7 +76,8 @@ static double *vector(int n) { return (double *)calloc((size_t)n + 1, sizeof(dou
 static double model_energy(const double *q, void *arg)   /* at the rotations held */
 {
     model *o = (model *)arg;
-    return embi_elastic_energy(&o->b->elastic, q, 0, o->s->trace);
+    double force;
+    return embi_elastic_energy(&o->b->elastic, q, 0, o->s->trace, &force);
 }
 static void model_gradient(const double *q, double *g, void *arg)
 {
@@ -87,13 +88,15 @@ static void model_gradient(const double *q, double *g, void *arg)
 static double model_energy_free(const double *q, void *arg)   /* with the rotations of q itself */
 {
     model *o = (model *)arg;
-    return embi_elastic_energy(&o->b->elastic, q, 1, o->s->trace);
+    double force;
+    return embi_elastic_energy(&o->b->elastic, q, 1, o->s->trace, &force);
 }
 /* K into the body's own matrix A */
 static embi_bsr *model_stiffness(model *o, const double *q)
 {
     embi_bsr_zero(&o->b->A);
-    embi_elastic_add_hessian(&o->b->elastic, q, 1, o->s->mark, o->s->patch, o->s->patch_G, &o->b->A);
+    embi_elastic_add_hessian(&o->b->elastic, q, 1, o->s->trace, o->s->mark, o->s->patch, o->s->patch_G,
+                             &o->b->A);
     return &o->b->A;
 }
 static double *model_dense(model *o, const double *q)
@@ -227,7 +230,7 @@ static void test_orthogonality_derivatives(void)
         double q[12], g[12], *K, w[12], F[9], R[9];
         int convex = round % 3 == 0;
         if (!model_make(&o, &mesh, EMBIPC_AFFINE, &material, 0.01)) return;
-        ENSURE(o.n == 4 && o.b->elastic.orthogonal);
+        ENSURE(o.n == 4 && o.b->elastic.nonlinear);
         if (convex) {   /* F = R diag(1.3 .. 1.6) */
             geometry_rotation(R);
             for (int i = 0; i < 9; i++) F[i] = R[i] * test_uniform(1.4, 1.42);
@@ -318,15 +321,15 @@ static void test_values(void)
     for (int averaged = 0; averaged < 2; averaged++) {   /* a uniform strain is its own average */
         material = corotated(2.8, 0.4, averaged);
         if (!model_make(&o, &mesh, EMBIPC_FULL, &material, 0.01)) return;
-        ENSURE_REL(o.b->elastic.mu, 1.0, 1e-14);
-        ENSURE_REL(o.b->elastic.lambda, 4.0, 1e-14);
+        ENSURE_REL(o.b->elastic.law.mu, 1.0, 1e-14);
+        ENSURE_REL(o.b->elastic.law.lambda, 4.0, 1e-14);
         check_values(&o, 0.47, P_lagged);
         model_free(&o);
     }
     material = corotated(280, 0.4, 0);
     if (!model_make(&o, &mesh, EMBIPC_FULL, &material, 0.01)) return;
-    ENSURE_REL(o.b->elastic.mu, 100.0, 1e-14);
-    ENSURE_REL(o.b->elastic.lambda, 400.0, 1e-14);
+    ENSURE_REL(o.b->elastic.law.mu, 100.0, 1e-14);
+    ENSURE_REL(o.b->elastic.law.lambda, 400.0, 1e-14);
     {   /* uniaxial: stress/strain E, lateral -nu; confined: lambda + 2 mu */
         double q[12 * 3], g[12 * 3], pull = 0;
         for (int i = 0; i < 3 * o.n; i++) q[i] = o.X[i] * (1 + (i % 3 == 0 ? 0.01 : -0.004));
@@ -693,7 +696,7 @@ static void check_patch(const test_mesh *mesh, int averaged)
     norm = 0;
     for (int i = 0; i < 9; i++) norm += E[i] * E[i];
     for (int t = 0; t < mesh->tet_count; t++) V += tet_volume(mesh->x, mesh->tets + 4 * t);
-    ENSURE_REL(model_energy(q, &o), V * (o.b->elastic.mu * norm + o.b->elastic.lambda / 2 * trace * trace),
+    ENSURE_REL(model_energy(q, &o), V * (o.b->elastic.law.mu * norm + o.b->elastic.law.lambda / 2 * trace * trace),
                1e-9);
     free(q); free(exact); free(f); free(u); free(fixed);
     model_free(&o);

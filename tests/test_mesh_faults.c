@@ -193,6 +193,9 @@ static void test_parts(void)
     ENSURE_CLOSE(p[1].area, 24, 1e-12);
     ENSURE(!p[0].inside_out && !p[1].inside_out && p[0].border_edges + p[0].bad_edges == 0);   /* a cavity */
     ENSURE(embipc_surface_parts(b.x, 8, b.tri, 12, NULL, p, 1) == 1 && p[0].inside_out);
+    s.tri[0] = s.tri[1];   /* a collapsed triangle is of no part, and leaves a hole */
+    ENSURE(embipc_surface_parts(s.x, 16, s.tri, 24, part, p, 3) == 2);
+    ENSURE(part[0] == -1 && part[1] == 0 && part[12] == 1 && p[0].triangle == 1 && p[0].border_edges == 3);
     drop(&b, 3);
     ENSURE(embipc_surface_parts(b.x, 8, b.tri, 11, NULL, p, 1) == 1);
     ENSURE(!p[0].inside_out && p[0].border_edges == 3);
@@ -279,6 +282,12 @@ static void test_orient(void)
     check_orient(&s, 50);
     test_mesh_free(&c);
     test_mesh_free(&s);
+    s = test_mesh_sphere(2);   /* a cap: no inside tells which of the two senses is right */
+    while (s.tri_count > 30) drop(&s, s.tri_count - 1);
+    for (int t = 0; t < 30; t += 7) turn(&s, t);
+    ENSURE(embipc_surface_orient(s.x, s.vertex_count, s.tri, s.tri_count) == 5);
+    ENSURE(count(&s, EMBIPC_FAULT_TURNED) == 0);
+    test_mesh_free(&s);
     s = test_mesh_make(2 * N, 2 * N, 0);   /* a Moebius strip */
     for (int i = 0; i < N; i++) {
         double angle = 2 * 3.14159265358979 * i / N, h = 0.3 * cos(angle / 2);
@@ -319,6 +328,22 @@ static void check_fill(test_mesh *s, const int *dropped, int n, int holes, int m
     test_mesh_free(s);
 }
 
+/* The cheaper diagonal of this hole, 1-3, is an edge of the surface below it. */
+static void test_fill_avoids_edges(void)
+{
+    static const double x[18] = {-1, 0, .5, 0, -.3, 0, 1, 0, .5, 0, .3, 0, -3, 0, -5, 3, 0, -5};
+    static const int tri[18] = {1, 0, 4, 3, 1, 4, 0, 3, 4, 2, 1, 5, 3, 2, 5, 1, 3, 5};
+    test_mesh s = test_mesh_make(6, 8, 0);
+    memcpy(s.x, x, sizeof x);
+    memcpy(s.tri, tri, sizeof tri);
+    s.tri_count = 6;
+    expect(&s, 0, 0, 0, 0, 0, 0, 4, 0, 0);
+    ENSURE(embipc_surface_fill(s.x, 6, s.tri, 6, 8, s.tri + 18, 2, NULL) == 2);
+    s.tri_count = 8;
+    expect(&s, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    test_mesh_free(&s);
+}
+
 static void test_fill(void)
 {
     static const int one[] = {4}, face[] = {3, 2}, two[] = {11, 2};
@@ -337,6 +362,47 @@ static void test_fill(void)
     ENSURE(count(&s, EMBIPC_FAULT_BORDER) == 5);
     ENSURE(embipc_surface_fill(s.x, 5, s.tri, 3, 8, NULL, 0, NULL) == 0);
     ENSURE(embipc_surface_fill(s.x, 5, s.tri, 3, 2, NULL, 0, NULL) == 0);
+    test_mesh_free(&s);
+}
+
+/* points on the edges of a box as vertices of flat triangles, which exporters write to keep a part closed */
+static void test_flip_flat(void)
+{
+    static const int chain[5][3] = {{0, 1, 8}, {8, 1, 9}, {9, 1, 10}, {3, 2, 11}, {3, 11, 12}};
+    test_mesh b = box(), s = test_mesh_make(13, 12 + 5 + 5, 0);
+    embipc_solid solid;
+    memcpy(s.x, b.x, 24 * sizeof(double));
+    for (int i = 0; i < 3; i++) s.x[3 * (8 + i)] = 0.25 * (i + 1);       /* 8, 9, 10 on edge 0-1 */
+    for (int i = 0; i < 2; i++) {                                        /* 11, 12 on edge 2-3 */
+        s.x[3 * (11 + i)] = 0.6 - 0.3 * i;
+        s.x[3 * (11 + i) + 1] = 1;
+    }
+    memcpy(s.tri, b.tri, 36 * sizeof(int));
+    s.tri_count = 12;
+    for (int t = 0; t < 12; t++) {   /* one side of each edge becomes a fan over the points, ... */
+        const int *v = b.tri + 3 * t;
+        for (int i = 0; i < 3; i++) {
+            int p = v[i], q = v[(i + 1) % 3], c = v[(i + 2) % 3];
+            if (p == 0 && q == 1) {
+                s.tri[3 * t] = 0; s.tri[3 * t + 1] = 8; s.tri[3 * t + 2] = c;
+                append(&s, 8, 9, c); append(&s, 9, 10, c); append(&s, 10, 1, c);
+            }
+            if (p == 3 && q == 2) {
+                s.tri[3 * t] = 3; s.tri[3 * t + 1] = 12; s.tri[3 * t + 2] = c;
+                append(&s, 12, 11, c); append(&s, 11, 2, c);
+            }
+        }
+    }
+    for (int i = 0; i < 5; i++)   /* ... flat ones the other */
+        append(&s, chain[i][0], chain[i][1], chain[i][2]);
+    expect(&s, 0, 0, 5, 0, 0, 0, 0, 0, 0);
+    ENSURE(embipc_surface_flip_flat(s.x, 13, s.tri, s.tri_count) == 5);
+    expect(&s, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    ENSURE(embipc_surface_check(s.x, 13, s.tri, s.tri_count, 1, NULL) == EMBIPC_OK);
+    ENSURE(embipc_mass_properties(s.x, 13, s.tri, s.tri_count, &solid) == EMBIPC_OK);
+    ENSURE_CLOSE(solid.volume, 1, 1e-15);
+    ENSURE(embipc_surface_flip_flat(s.x, 13, s.tri, s.tri_count) == 0);
+    test_mesh_free(&b);
     test_mesh_free(&s);
 }
 
@@ -507,17 +573,24 @@ static void test_bad_arguments(void)
 static void test_rubble(void)
 {
     for (int k = 0; k < 400; k++) {
-        int nv = 4 + (int)(8 * test_random()), nt = 1 + (int)(40 * test_random()), lid[3 * 64], before;
+        int nv = 4 + (int)(8 * test_random()), nt = 1 + (int)(40 * test_random());
+        int lid[3 * 64], before, filled;
         test_mesh s = test_mesh_make(nv, nt, 0);
         embipc_gap gap;
-        for (int i = 0; i < 3 * nv; i++) s.x[i] = floor(test_uniform(0, 4));
+        double scale = k % 2 ? 1 : pow(10, test_uniform(-323, 307));   /* products leave their range */
+        for (int i = 0; i < 3 * nv; i++) s.x[i] = scale * floor(test_uniform(0, 4));
         for (int i = 0; i < 3 * nt; i++) s.tri[i] = (int)(nv * test_random());
         for (int kind = 0; kind < EMBIPC_FAULT_KINDS; kind++) ENSURE(count(&s, (embipc_fault_kind)kind) >= 0);
         before = count(&s, EMBIPC_FAULT_TURNED);
         ENSURE(embipc_surface_orient(s.x, nv, s.tri, nt) >= 0);
         ENSURE(count(&s, EMBIPC_FAULT_TURNED) <= before);
+        before = count(&s, EMBIPC_FAULT_FLAT);
+        before -= embipc_surface_flip_flat(s.x, nv, s.tri, nt);
+        ENSURE(count(&s, EMBIPC_FAULT_FLAT) == before);
         ENSURE(embipc_surface_loops(s.tri, nt, NULL, NULL, 0) >= 0);
-        ENSURE(embipc_surface_fill(s.x, nv, s.tri, nt, 20, lid, 64, NULL) >= 0);
+        filled = embipc_surface_fill(s.x, nv, s.tri, nt, 20, lid, 64, NULL);
+        ENSURE(filled >= 0 && filled < 64);
+        for (int i = 0; i < 3 * filled; i++) ENSURE(lid[i] >= 0 && lid[i] < nv);
         ENSURE(embipc_surface_parts(s.x, nv, s.tri, nt, NULL, NULL, 0) >= 0);
         ENSURE(embipc_surface_crossings(s.x, nv, s.tri, nt, NULL, 0, 100000) >= 0);
         ENSURE(embipc_surface_gap(s.x, nv, s.tri, nt, &gap) == EMBIPC_OK);
@@ -539,6 +612,8 @@ int main(int argc, char **argv)
     RUN(loops);
     RUN(orient);
     RUN(fill);
+    RUN(fill_avoids_edges);
+    RUN(flip_flat);
     RUN(merge);
     RUN(self);
     RUN(bad_arguments);

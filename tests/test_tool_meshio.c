@@ -80,6 +80,17 @@ static void test_msh(void)
     mesh_free(&m);
 }
 
+/* quads and points beside a tet: what is not read is counted, but for points and lines */
+static void test_msh_skipped(void)
+{
+    tool_mesh m;
+    tool_error e;
+    ENSURE(parse(&m, MESH_MSH, MSH_HEAD MSH_NODES "$Elements\n3\n1 15 0 7\n2 3 0 7 2 3 40\n3 4 0 7 2 3 40\n"
+                                                  "$EndElements\n", &e));
+    ENSURE(m.tet_count == 1 && m.skipped == 1);
+    mesh_free(&m);
+}
+
 static void test_msh_refusals(void)
 {
     ENSURE(refused(MESH_MSH, "", "f:1: found the end of the file, expected $MeshFormat"));
@@ -161,6 +172,10 @@ static void test_vtk(void)
     ENSURE(parse(&m, MESH_VTK, vtk, &e));
     ENSURE(m.node_count == 5 && m.tet_count == 1 && m.tri_count == 3 && memcmp(m.tri, tri, sizeof tri) == 0);
     mesh_free(&m);
+    ENSURE(parse(&m, MESH_VTK, VTK_HEAD VTK_POINTS "CELLS 3 12\n4 0 1 2 3\n4 0 1 2 3\n1 2\n"
+                                                   "CELL_TYPES 3\n10\n14\n1\n", &e));
+    ENSURE(m.tet_count == 1 && m.skipped == 1);   /* a pyramid, and a point that nobody misses */
+    mesh_free(&m);
     ENSURE(parse(&m, MESH_VTK, vtk5, &e));
     ENSURE(m.node_count == 4 && m.tet_count == 1 && m.tri_count == 0 && m.tet[3] == 3);
     mesh_free(&m);
@@ -219,7 +234,7 @@ static void test_stl(void)
 
 static void test_stl_refusals(void)
 {
-    char data[84 + 50];
+    char data[84 + 50 + 1];
     tool_mesh m;
     tool_error e;
     ENSURE(refused(MESH_STL, "", "f: byte 0: found neither \"solid\" nor 84 bytes"));
@@ -233,14 +248,20 @@ static void test_stl_refusals(void)
     ENSURE(refused(MESH_STL, "solid\n", "expected facet or endsolid"));
     memset(data, 0, sizeof data);
     data[83] = 0x10;   /* 2^28 triangles in a file of one */
-    ENSURE(!mesh_parse(&m, MESH_STL, "f", data, sizeof data - 1, &e));
-    ENSURE(strstr(e.text, "f: byte 80: found a count of 268435456 triangles in a file of 133 bytes"));
+    ENSURE(!mesh_parse(&m, MESH_STL, "f", data, 134, &e));
+    ENSURE(strstr(e.text, "f: byte 80: found a count of 268435456 triangles in a file of 134 bytes"));
     data[83] = 0;
+    data[80] = 1;
+    ENSURE(mesh_parse(&m, MESH_STL, "f", data, 134, &e));   /* flat, but a triangle */
+    mesh_free(&m);
+    ENSURE(!mesh_parse(&m, MESH_STL, "f", data, 135, &e) && strstr(e.text, "in a file of 135 bytes"));
+    ENSURE(!mesh_parse(&m, MESH_STL, "f", data, 133, &e) && strstr(e.text, "in a file of 133 bytes"));
+    data[80] = 0;
     ENSURE(!mesh_parse(&m, MESH_STL, "f", data, 84, &e) && strstr(e.text, "found no triangle"));
     data[80] = 1;
     data[84 + 12 + 4 + 3] = 0x7f;   /* y of the first corner: inf */
     data[84 + 12 + 4 + 2] = (char)0x80;
-    ENSURE(!mesh_parse(&m, MESH_STL, "f", data, sizeof data, &e));
+    ENSURE(!mesh_parse(&m, MESH_STL, "f", data, 134, &e));
     ENSURE(strstr(e.text, "f: byte 100: found inf in triangle 0, expected a finite coordinate"));
 }
 
@@ -533,6 +554,7 @@ int main(int argc, char **argv)
     RUN(obj);
     RUN(obj_refusals);
     RUN(msh);
+    RUN(msh_skipped);
     RUN(msh_refusals);
     RUN(msh4);
     RUN(msh4_refusals);

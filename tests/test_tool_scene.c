@@ -273,6 +273,18 @@ static void test_material_ranges(void)
     ENSURE(body_refused("\"kind\":\"affine\",\"shape\":\"bear\",\"material\":{\"model\":\"orthogonality\","
                         "\"stiffness\":0}",
                         "key \"stiffness\": found 0"));
+    ENSURE(body_refused(SOFT "{\"model\":\"mooney_rivlin\"}", "found no key \"mooney\", expected [C1, C2, K]"));
+    ENSURE(body_refused(SOFT "{\"model\":\"mooney_rivlin\",\"mooney\":[0,0,1]}", "expected [C1, C2, K] in Pa"));
+    ENSURE(body_refused(SOFT "{\"model\":\"mooney_rivlin\",\"mooney\":[-1,2,9]}", "key \"mooney\": found -1"));
+    ENSURE(body_refused(SOFT "{\"model\":\"mooney_rivlin\",\"mooney\":[1,2,3.9]}", "K >= 4/3 (C1 + C2)"));
+    ENSURE(body_refused(SOFT "{\"model\":\"mooney_rivlin\",\"mooney\":[1,2,4],\"young\":1}", "key \"young\": found 1"));
+    ENSURE(body_refused(SOFT "{\"model\":\"stvk\",\"mooney\":[1,2,4]}", "no such key for model stvk (use \"young\")"));
+    ENSURE(body_refused(SOFT "{\"model\":\"arap\",\"poisson\":0.3}", "no such key for model arap"));
+    ENSURE(body_refused(SOFT "{\"model\":\"lagged_arap\",\"averaged\":true}", "no such key for model lagged_arap"));
+    ENSURE(body_refused(SOFT "{\"model\":\"neo_hookean\",\"determinant_bound\":false}", "it is always on"));
+    ENSURE(body_refused(SOFT "{\"fibre_stiffness\":-1,\"fibre\":[1,0,0]}", "key \"fibre_stiffness\": found -1"));
+    ENSURE(body_refused(SOFT "{\"fibre_stiffness\":1}", "found no key \"fibre\""));
+    ENSURE(body_refused(SOFT "{\"fibre_stiffness\":1,\"fibre\":[0,0,0]}", "key \"fibre\""));
 }
 
 static void test_drive_ranges(void)

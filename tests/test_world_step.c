@@ -953,6 +953,44 @@ static void test_ranges_hold_the_path(void)
     }
 }
 
+/* The candidates of a step come from lists that are kept over steps: they are those that a search from the step's
+ * start finds, in the same order. */
+static void test_kept_candidates_are_searched_ones(void)
+{
+    int served = 0, searched = 0;
+    for (int which = 0; which < SCENE_COUNT; which++) {
+        scene s = scene_make(which, NULL);
+        embi_key *keys = NULL;
+        embi_candidate *list = NULL;
+        int key_cap = 0, cap = 0;
+        for (int n = 0; n < 30 && scene_step(&s); n++)
+            for (int k = 0; k < s.w->s.pair_count; k++) {
+                const embi_pair *p = s.w->s.pair + k;
+                embi_body *A = s.w->s.body + p->a, *B = s.w->s.body + p->b;
+                embi_surface a = embi_surface_of(&s.w->s, A, s.w->s.xn), b = embi_surface_of(&s.w->s, B, s.w->s.xn);
+                double reach = p->rule.dhat + p->rule.xi + 4 * embi_pair_rounding(A, B);
+                embi_approach t = embi_approach_of(p->range, reach);
+                const embi_kept *kept = embi_kept_of(s.w, p->a, p->b);
+                int count = 0, key_count = 0, moved = 0;
+                embi_bvh_refit(&A->bvh, a.x, A->tri, A->nt);
+                embi_bvh_refit(&B->bvh, b.x, B->tri, B->nt);
+                ENSURE(embi_bvh_pairs(&s.w->memory, &a, &b, p->range, reach, &keys, &key_count, &key_cap));
+                ENSURE(embi_candidates(&s.w->memory, &a, &b, keys, key_count, &p->rule, &t, &list, &count, &cap));
+                ENSURE(count == p->count);
+                for (int i = 0; i < count && i < p->count; i++)
+                    ENSURE(memcmp(list[i].v, s.w->s.candidate[p->first + i].v, sizeof list[i].v) == 0);
+                for (int i = 0; i < 3; i++) moved |= kept->drift[i] < A->shift[i] - B->shift[3 + i] - 1e-15;
+                served += moved;
+                searched += !moved;
+            }
+        EMBI_RELEASE(&s.w->memory, keys, key_cap);
+        EMBI_RELEASE(&s.w->memory, list, cap);
+        scene_end(&s);
+    }
+    printf("  pairs in a step: %d served by a list of an earlier one, %d searched anew\n", served, searched);
+    ENSURE(served > 100 && searched > 20);
+}
+
 /* every linear solve has its record, also those of islands that were joined on the way */
 static void test_every_solve_is_recorded(void)
 {
@@ -1056,6 +1094,7 @@ int main(int argc, char **argv)
     RUN(applied_force_and_velocity);
     RUN(velocity_of_a_deformed_body);
     RUN(ranges_hold_the_path);
+    RUN(kept_candidates_are_searched_ones);
     RUN(every_solve_is_recorded);
     RUN(resting_gap);
     RUN(impact_table);

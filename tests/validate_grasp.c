@@ -425,20 +425,27 @@ static void order_table(const course *c, int setup)
     }
     printf("\n");
 }
-static int order_ready(const course *c)
+/* the runs of the order tables; NULL without DATA (the test is then skipped), or when one of them failed */
+static const course *order_courses(void)
 {
-    int ok = 1;
-    for (int i = 0; i < SETUPS * STEPS; i++) ok = ok && !c[i].failed;
-    return ok;
+    const course *c = test_data("") ? courses() : NULL;
+    if (!c) {
+        printf("  skipped %s: no DATA\n", test_name);
+        test_skip = 1;
+    }
+    for (int i = 0; c && i < SETUPS * STEPS; i++)
+        if (c[i].failed) {
+            test_fail(__FILE__, __LINE__);
+            printf("run %d of the order tables did not end\n", i);
+            return NULL;
+        }
+    return c;
 }
 static void test_first_order_without_drop(void)
 {
-    const course *c;
+    const course *c = order_courses();
     order o;
-    if (!test_data("")) SKIP("no DATA");
-    c = courses();
-    ENSURE(order_ready(c));
-    if (test_bad) return;
+    if (!c) return;
     order_table(c, NO_DROP);
     o = order_of(c, NO_DROP, 1, FRAMES, 0);
     ENSURE(order_is_first(&o));
@@ -446,12 +453,9 @@ static void test_first_order_without_drop(void)
 /* Passes when the ratios are first order; else says SHORTFALL and is counted as skipped, not as passed. */
 static void test_first_order_from_given_start(void)
 {
-    const course *c;
+    const course *c = order_courses();
     order o;
-    if (!test_data("")) SKIP("no DATA");
-    c = courses();
-    ENSURE(order_ready(c));
-    if (test_bad) return;
+    if (!c) return;
     for (int k = 0; k < SETUPS; k++)
         if (k != NO_DROP) order_table(c, k);
     o = order_of(c, GIVEN, 1, FRAMES, 0);

@@ -226,7 +226,8 @@ static void check_elements(check *c)
 
 /* ---- Where it meets itself ------------------------------------------------------------------ */
 
-static void check_crossings(check *c)
+/* Returns whether there are any. */
+static int check_crossings(check *c)
 {
     embipc_crossing *list = (embipc_crossing *)tool_alloc((size_t)c->o->list, sizeof *list);
     int count = embipc_surface_crossings(c->x, c->nv, c->tri, c->nt, list, c->o->list, CHECK_CROSSINGS);
@@ -243,6 +244,7 @@ static void check_crossings(check *c)
     free(list);
     check_edges(c, EMBIPC_FAULT_FOLDED, "folds", NULL,
                 "whose triangles lie on each other (allowed, but thin)");
+    return count != 0;
 }
 
 static double check_distance(const double *a, const double *b)
@@ -250,8 +252,8 @@ static double check_distance(const double *a, const double *b)
     return hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]);
 }
 
-/* Lengths that limit dhat, and the dhat that they suggest. */
-static void check_lengths(check *c)
+/* Lengths that limit dhat, and the dhat that they suggest. Where the surface meets itself there is no gap. */
+static void check_lengths(check *c, int crossings)
 {
     embipc_gap gap;
     double shortest = HUGE_VAL, dhat = 1e-3 * c->diagonal;
@@ -263,7 +265,8 @@ static void check_lengths(check *c)
     }
     if (shortest < HUGE_VAL)
         CHECK_LINE(c, "edges", "shortest %.4g m (%d-%d)", shortest, c->origin[a], c->origin[b]);
-    if (embipc_surface_gap(c->x, c->nv, c->tri, c->nt, &gap) != EMBIPC_OK) return;
+    gap.distance = DBL_MAX;
+    if (!crossings) embipc_surface_gap(c->x, c->nv, c->tri, c->nt, &gap);
     if (gap.distance < DBL_MAX) {
         int v[4];
         for (int i = 0; i < 4; i++) v[i] = c->origin[gap.vertex[i]];
@@ -307,11 +310,14 @@ static void check_head(check *c)
     double lo[3], hi[3], far = 0;
     c->diagonal = mend_diagonal(&c->m, lo, hi);
     if (c->m.tet_count)
-        tool_put(&c->out, "%s: %d nodes, %d tets, boundary of %d triangles on %d vertices (numbers from 0)\n",
-                 c->name, c->m.node_count, c->m.tet_count, c->nt, c->nv);
+        tool_put(&c->out, "%s: %d nodes, %d tet%s, boundary of %d triangles on %d vertices (numbers from 0)\n",
+                 c->name, c->m.node_count, c->m.tet_count, check_s(c->m.tet_count), c->nt, c->nv);
     else
         tool_put(&c->out, "%s: %d vertices, %d triangles (numbers from 0)\n", c->name, c->m.node_count,
                  c->nt);
+    if (c->m.skipped)
+        CHECK_LINE(c, "not read", "%d element%s of other kinds than triangle and tet", c->m.skipped,
+                   check_s(c->m.skipped));
     CHECK_LINE(c, "size", "%.5g x %.5g x %.5g m, diagonal %.5g m, lowest corner (%.4g, %.4g, %.4g)",
                hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2], c->diagonal, lo[0], lo[1], lo[2]);
     if (c->diagonal < CHECK_SMALL || c->diagonal > CHECK_LARGE)
@@ -357,6 +363,16 @@ static const char *check_advice(embipc_result r)
     }
 }
 
+/* The lines of a text, each behind this margin. */
+static void check_lines(tool_text *out, const char *margin, const char *text)
+{
+    while (text && *text) {
+        const char *end = strchr(text, '\n');
+        tool_put(out, "%s%.*s\n", margin, (int)(end - text), text);
+        text = end + 1;
+    }
+}
+
 /* The last lines: the library's answer, and whether mending on trial changes it. Returns 1 when it is yes. */
 static int check_conclude(check *c)
 {
@@ -382,9 +398,8 @@ static int check_conclude(check *c)
         CHECK_LINE(c, "to mend it", "remodel it: it is nothing but faults");
     else if (!said.length) CHECK_LINE(c, "to mend it", "%s", check_advice(r));
     else {
-        for (char *p = said.data; *p; p++)
-            if (*p == '\n') *p = p[1] ? ';' : 0;
-        CHECK_LINE(c, "to mend it", "--fix OUT does %s (%s)", r == EMBIPC_OK ? "it" : "a part", said.data);
+        CHECK_LINE(c, "to mend it", "--fix OUT does %s:", r == EMBIPC_OK ? "it" : "a part");
+        check_lines(&c->out, "                ", said.data);
         if (r != EMBIPC_OK) CHECK_MORE(c, "and then: %s", check_advice(r));
     }
     tool_text_free(&said);
@@ -402,8 +417,7 @@ static int check_report(check *c)
     check_manifold(c);
     check_parts(c);
     check_elements(c);
-    check_crossings(c);
-    check_lengths(c);
+    check_lengths(c, check_crossings(c));
     check_solid(c);
     ok = check_conclude(c);
     fwrite(c->out.data, 1, (size_t)c->out.length, c->o->out);
@@ -431,22 +445,19 @@ static int check_write(const tool_mesh *m, const char *path, tool_error *e)
 /* Mends m in place, says what was done and writes it. Returns 0 with e filled when nothing was written. */
 static int check_fix(tool_mesh *m, const check_options *o, tool_error *e)
 {
-    tool_text said = { NULL, 0, 0 };
+    tool_text said = { NULL, 0, 0 }, out = { NULL, 0, 0 };
     mend_options mending = check_mending(o);
     int ok = 1;
     if (m->tet_count && mesh_format_of(o->fix) == MESH_OBJ)
         return tool_fail(e, "%s: found a name for a surface, expected one ending with .msh for tets", o->fix);
     mend_mesh(m, &mending, &said);
-    fprintf(o->out, "%s: mended into %s:\n", o->mesh[0], o->fix);
-    if (!said.length) fprintf(o->out, "  nothing to mend\n");
-    for (char *line = said.data; line && *line;) {
-        char *end = strchr(line, '\n');
-        fprintf(o->out, "  %.*s\n", (int)(end - line), line);
-        line = end + 1;
-    }
+    tool_put(&out, "%s: mended into %s:\n", o->mesh[0], o->fix);
+    check_lines(&out, "  ", said.length ? said.data : "nothing to mend\n");
+    fwrite(out.data, 1, (size_t)out.length, o->out);
     if (m->tri_count + m->tet_count == 0)
         ok = tool_fail(e, "%s: nothing is left to write to %s: remodel it", o->mesh[0], o->fix);
     else ok = check_write(m, o->fix, e);
+    tool_text_free(&out);
     tool_text_free(&said);
     return ok;
 }

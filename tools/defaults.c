@@ -39,20 +39,33 @@ static void defaults_material(const embipc_body_def *d)
     embipc_body_def standard = embipc_default_body_def();
     const embipc_material *n = &standard.material;
     int averaged = m->averaged < 0 ? d->kind == EMBIPC_CAGE : m->averaged;
-    int bound = m->determinant_bound < 0 ? d->kind == EMBIPC_AFFINE : m->determinant_bound;
-    if (m->model == EMBIPC_ORTHOGONALITY)
+    int always = m->model == EMBIPC_NEO_HOOKEAN;
+    int bound = always || (m->determinant_bound < 0 ? d->kind == EMBIPC_AFFINE : m->determinant_bound);
+    printf("  %-19s %-12s %-8s %s\n", "model", scene_models[m->model], "",
+           m->model == EMBIPC_COROTATED ? "default" : "given by the scene");
+    if (m->model == EMBIPC_MOONEY_RIVLIN)
+        printf("  %-19s [%g, %g, %g] Pa: C1, C2, K\n", "mooney", m->mooney[0], m->mooney[1], m->mooney[2]);
+    else if (m->model == EMBIPC_ORTHOGONALITY)
         defaults_line("stiffness", m->stiffness, "Pa", m->stiffness == n->stiffness, "default");
     else {
         defaults_line("young", m->young, "Pa", m->young == n->young, "default");
-        defaults_line("poisson", m->poisson, "", m->poisson == n->poisson, "default");
+        if (m->model == EMBIPC_ARAP || m->model == EMBIPC_LAGGED_ARAP)
+            printf("  %-19s %-12g %-8s %s\n", "poisson", 0.0, "", "by the model");
+        else defaults_line("poisson", m->poisson, "", m->poisson == n->poisson, "default");
+    }
+    if (m->model != EMBIPC_ORTHOGONALITY && m->model != EMBIPC_ARAP && m->model != EMBIPC_LAGGED_ARAP)
         printf("  %-19s %-12s %-8s %s\n", "averaged", defaults_on(averaged), "",
                m->averaged >= 0 ? "given by the scene" : "default: on for cages, against locking");
-    }
+    if (m->fibre_stiffness > 0)
+        printf("  %-19s %-12.6g %-8s along [%g, %g, %g] of the mesh, given by the scene\n", "fibre_stiffness",
+               m->fibre_stiffness, "Pa", m->fibre[0], m->fibre[1], m->fibre[2]);
     defaults_line("density", m->density, "kg/m^3", m->density == n->density, "default");
     printf("  %-19s [%g, %g] 1/s, s  %s\n", "damping", m->damping[0], m->damping[1],
            m->damping[0] == 0 && m->damping[1] == 0 ? "default: none" : "given by the scene");
     printf("  %-19s %-12s %-8s %s\n", "determinant bound", defaults_on(bound), "",
-           "default: on for affine bodies, in the place of their self-contact");
+           always                      ? "by the model: its logarithm ends where a tet is flat"
+           : m->determinant_bound >= 0 ? "given by the scene"
+                                       : "default: on for affine bodies, in the place of their self-contact");
     if (d->kind != EMBIPC_AFFINE)
         printf("  %-19s %-12s %-8s %s\n", "self-contact", defaults_on(d->self_contact), "", "default");
 }

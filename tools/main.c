@@ -1,6 +1,7 @@
-/* The command line tool embipc: reads its arguments and calls run.c, check.c or embed.c. The library is compiled here. */
+/* The command line tool embipc: reads its arguments and calls run.c, check.c, embed.c or bench.c. The library is compiled here. */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
+#include "bench.h"
 #include "check.h"
 #include "common.h"
 #include "embed.h"
@@ -13,8 +14,10 @@
 static const char main_usage[] =
     "usage: embipc run SCENE.json [options]   simulates a scene\n"
     "       embipc defaults SCENE.json        prints every derived parameter with its reason\n"
+    "       embipc defaults --material [SCENE.json]   stress against stretch, of every model or body, as CSV\n"
     "       embipc check MESH... [options]    tells whether meshes can be simulated as solids\n"
     "       embipc embed SURFACE [options]    builds a coarse cage for a closed surface\n"
+    "       embipc bench SCENE.json...        times the steps of scenes, and where the time goes\n"
     "\n"
     "options of run\n"
     "  --out DIR        writes steps.csv, forces.csv and bodies.csv into DIR\n"
@@ -38,6 +41,11 @@ static const char main_usage[] =
     "  --cell-size H    cells of H metres instead\n"
     "  -o CAGE.msh      writes the cage\n"
     "  --png FILE       a picture of surface and cage\n"
+    "\n"
+    "options of bench\n"
+    "  --threads N      worker threads (1)\n"
+    "  --repeats N      runs of each scene, the fastest counts (1)\n"
+    "  --json FILE      writes the table as JSON\n"
     "\n"
     "meshes: .obj .stl .ply .off .msh .vtk .node/.ele\n"
     "\n"
@@ -148,8 +156,8 @@ static int main_take_check(check_options *o, int argc, char **argv, int *i)
     if (k == 1 ? !tool_number(value, strlen(value), &number) : !tool_integer(value, strlen(value), &whole))
         return !main_bad("found \"%s\", expected a number after %s", value, word);
     if (number < 0 || whole < 0 || whole > 512)
-        return !main_bad("found \"%s\", expected a number from 0 to 512 (metres: from 0) after %s", value,
-                         word);
+        return !main_bad(k == 1 ? "found \"%s\", expected metres >= 0 after %s"
+                                : "found \"%s\", expected a number from 0 to 512 after %s", value, word);
     if (k == 1) o->merge = number;
     else if (k == 2) o->hole = whole;
     else o->list = whole;
@@ -226,10 +234,49 @@ static int main_embed(int argc, char **argv)
     return embed_surface(&o);
 }
 
+/* Takes argv[i] in, and its value where it has one; *i moves to the last word used. */
+static int main_take_bench(bench_options *o, int argc, char **argv, int *i)
+{
+    static const char *const option[] = { "--json", "--threads", "--repeats" };
+    const char *word = argv[*i], *nearest;
+    double number = 0;
+    int k = 0;
+    while (k < 3 && strcmp(word, option[k]) != 0) k++;
+    if (k == 3 && word[0] != '-') {
+        o->scene[o->scene_count++] = word;
+        return 1;
+    }
+    if (k == 3) {
+        nearest = tool_nearest(word, option, 3);
+        return !main_bad("found the unknown option \"%s\", expected one such as %s", word,
+                         nearest ? nearest : "--json");
+    }
+    if (*i + 1 >= argc)
+        return !main_bad("found the end of the command, expected a value after %s%s", word, "");
+    ++*i;
+    if (k == 0) o->json = argv[*i];
+    else if (!main_number(word, argv[*i], 1, &number)) return 0;
+    else if (k == 1) o->threads = (int)number;
+    else o->repeats = (int)number;
+    return 1;
+}
+
+static int main_bench(int argc, char **argv)
+{
+    bench_options o;
+    int code = 2, ok = 1;
+    memset(&o, 0, sizeof o);
+    o.threads = o.repeats = 1;
+    o.scene = (const char **)tool_alloc((size_t)argc, sizeof *o.scene);
+    for (int i = 2; ok && i < argc; i++) ok = main_take_bench(&o, argc, argv, &i);
+    if (ok && !o.scene_count) main_bad("found no scene, expected embipc bench SCENE.json...%s%s", "", "");
+    else if (ok) code = bench_scenes(&o);
+    free(o.scene);
+    return code;
+}
+
 int main(int argc, char **argv)
 {
-    static const char *const command[] = { "run", "defaults", "check", "embed" };
-    const char *nearest;
     if (argc < 2) { fputs(main_usage, stderr); return 2; }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         fputs(main_usage, stdout);
@@ -239,13 +286,15 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "--help") == 0) { fputs(main_usage, stdout); return 0; }
     if (strcmp(argv[1], "run") == 0) return main_run(argc, argv);
     if (strcmp(argv[1], "defaults") == 0) {
+        if (argc > 2 && argc < 5 && strcmp(argv[2], "--material") == 0)
+            return run_material_table(argc == 4 ? argv[3] : NULL);
         if (argc == 3) return run_defaults(argv[2]);
         return main_bad("found %s, expected embipc defaults SCENE.json%s",
                         argc < 3 ? "no scene" : "more than one scene", "");
     }
     if (strcmp(argv[1], "check") == 0) return main_check(argc, argv);
     if (strcmp(argv[1], "embed") == 0) return main_embed(argc, argv);
-    nearest = tool_nearest(argv[1], command, 4);
-    return main_bad("found the unknown command \"%s\", expected run, defaults, check or embed; %s", argv[1],
-                    nearest ? nearest : "");
+    if (strcmp(argv[1], "bench") == 0) return main_bench(argc, argv);
+    return main_bad("found the unknown command \"%s\", expected run, defaults, check, embed or bench%s",
+                    argv[1], "");
 }

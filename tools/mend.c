@@ -147,11 +147,11 @@ static int mend_has_edge(const int *t, const embipc_fault *list, int count)
     return 0;
 }
 
-/* Flat triangles that hang on a border, or are one too many on an edge: without area, nobody misses them.
- * Those inside a surface close it, and stay. */
+/* Flat triangles that hang on a border, or are one too many on an edge, are dropped: without area, nobody
+ * misses them. Those that close a surface are flipped into their neighbours. */
 static int mend_flat(tool_mesh *m, tool_text *said)
 {
-    int total = 0, dropped = 1;
+    int total = 0, dropped = 1, flips;
     for (int pass = 0; pass < 16 && dropped; pass++) {
         int flats, borders, crowded;
         embipc_fault *f = mend_faults(m, EMBIPC_FAULT_FLAT, &flats);
@@ -170,7 +170,10 @@ static int mend_flat(tool_mesh *m, tool_text *said)
         free(mark);
     }
     if (total) tool_put(said, "dropped %d triangle%s without area\n", total, mend_s(total));
-    return total;
+    flips = embipc_surface_flip_flat(m->x, m->node_count, m->tri, m->tri_count);
+    if (flips <= 0) return total;
+    tool_put(said, "flipped %d triangle%s without area into a neighbour\n", flips, mend_s(flips));
+    return total + flips;
 }
 
 static int mend_fill(tool_mesh *m, int hole, tool_text *said)

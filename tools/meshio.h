@@ -21,6 +21,7 @@ typedef struct tool_mesh {
     int tri_count, tri_capacity;
     int *tet;
     int tet_count, tet_capacity;
+    int skipped;   /* areas and solids of other kinds (quads, hexahedra, second order) that were not read */
 } tool_mesh;
 
 /* By the end of a file's name. */

@@ -155,7 +155,11 @@ static int mesh_msh_node(mesh_msh *g, int *index)
 static int mesh_msh_element_nodes(mesh_msh *g, int type)
 {
     int n[4], nodes = type == 2 ? 3 : type == 4 ? 4 : 0;
-    if (nodes == 0) { g->others++; return 1; }
+    if (nodes == 0) {
+        g->others++;
+        g->m->skipped += type != 1 && type != 8 && type != 15;   /* lines of two and three nodes, points */
+        return 1;
+    }
     for (int i = 0; i < nodes; i++)
         if (!mesh_msh_node(g, &n[i])) return 0;
     if (!mesh_line_end(g->c, "the end of the line after an element's nodes")) return 0;

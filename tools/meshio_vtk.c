@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VTK_TRIANGLE = 5, VTK_POLYGON = 7, VTK_QUAD = 9, VTK_TET = 10 };
+enum { VTK_POLY_LINE = 4, VTK_TRIANGLE = 5, VTK_POLYGON = 7, VTK_QUAD = 9, VTK_TET = 10 };
 
 /* Cells as the file gives them: cell k has the nodes list[start[k]] .. list[start[k + 1] - 1]. */
 typedef struct mesh_cells {
@@ -123,7 +123,10 @@ static int mesh_vtk_take(tool_mesh *m, mesh_cursor *c, const mesh_cells *k, int 
     const int *n = k->list + k->start[i];
     int count = k->start[i + 1] - k->start[i];
     int least = type == VTK_TET || type == VTK_QUAD ? 4 : 3;
-    if (type != VTK_TET && type != VTK_TRIANGLE && type != VTK_QUAD && type != VTK_POLYGON) return 1;
+    if (type != VTK_TET && type != VTK_TRIANGLE && type != VTK_QUAD && type != VTK_POLYGON) {
+        m->skipped += type > VTK_POLY_LINE;
+        return 1;
+    }
     if (count < least || (count > least && type != VTK_POLYGON))
         return tool_fail(c->e, "%s:%d: found a cell of %d points, expected %d for cells of type %d", c->name,
                          k->line[i], count, least, type);

@@ -18,4 +18,8 @@ int run_scene(const run_options *options);
 
 /* `embipc defaults`: every derived parameter of a scene with its reason. Returns the exit code. */
 int run_defaults(const char *scene_path);
+
+/* `embipc defaults --material`: stress against stretch as CSV, of every model at the default parameters, or of
+ * the dynamic bodies of a scene (NULL: none). Returns the exit code. */
+int run_material_table(const char *scene_path);
 #endif

@@ -216,29 +216,89 @@ static void scene_refuse(scene_reader *r, const json_value *object, const char *
     if (v) scene_fail_key(r, v, key, expected);
 }
 
+const char *const scene_models[EMBIPC_MODEL_COUNT] = {
+    "corotated",          "orthogonality", "lagged_arap", "arap",         "fixed_corotated",
+    "stable_neo_hookean", "neo_hookean",   "stvk",        "mooney_rivlin"
+};
+
+/* What each model has no use for. */
+static void scene_refuse_for_model(scene_reader *r, const json_value *v, embipc_model model, embipc_kind kind)
+{
+    char text[96];
+    snprintf(text, sizeof text, "no such key for model %s", scene_models[model]);
+    switch (model) {
+    case EMBIPC_ORTHOGONALITY:
+        if (kind != EMBIPC_AFFINE)
+            scene_refuse(r, v, "model", "\"corotated\": orthogonality is for kind affine only");
+        scene_refuse(r, v, "young", "\"stiffness\" for model orthogonality");
+        scene_refuse(r, v, "poisson", "\"stiffness\" for model orthogonality");
+        scene_refuse(r, v, "averaged", text);
+        scene_refuse(r, v, "fibre", text);
+        scene_refuse(r, v, "fibre_stiffness", text);
+        break;
+    case EMBIPC_MOONEY_RIVLIN:
+        scene_refuse(r, v, "young", "\"mooney\": [C1, C2, K] for model mooney_rivlin");
+        scene_refuse(r, v, "poisson", "\"mooney\": [C1, C2, K] for model mooney_rivlin");
+        break;
+    case EMBIPC_ARAP:
+    case EMBIPC_LAGGED_ARAP:
+        scene_refuse(r, v, "poisson", text);
+        scene_refuse(r, v, "averaged", text);
+        break;
+    default: break;
+    }
+    snprintf(text, sizeof text, "no such key for model %s (use \"young\")", scene_models[model]);
+    if (model != EMBIPC_ORTHOGONALITY)
+        scene_refuse(r, v, "stiffness",
+                     model == EMBIPC_MOONEY_RIVLIN ? "\"mooney\": [C1, C2, K] for model mooney_rivlin" : text);
+    if (model != EMBIPC_MOONEY_RIVLIN) scene_refuse(r, v, "mooney", text);
+    if (model == EMBIPC_NEO_HOOKEAN)
+        scene_refuse(r, v, "determinant_bound", "no such key for model neo_hookean: it is always on");
+}
+
+static void scene_read_mooney(scene_reader *r, const json_value *v, embipc_material *m)
+{
+    static const char expected[] = "[C1, C2, K] in Pa, C1 and C2 >= 0, not both 0, K >= 4/3 (C1 + C2)";
+    const json_value *list = json_get(r->j, v, "mooney");
+    if (m->model != EMBIPC_MOONEY_RIVLIN) return;
+    if (!list) {
+        scene_fail_missing(r, v, "mooney", expected);
+        return;
+    }
+    if (scene_numbers(r, v, "mooney", 3, scene_not_negative, m->mooney)
+        && !(m->mooney[0] + m->mooney[1] > 0 && m->mooney[2] >= 4 * (m->mooney[0] + m->mooney[1]) / 3))
+        scene_fail_key(r, list, "mooney", expected);
+}
+
+static void scene_read_fibre(scene_reader *r, const json_value *v, embipc_material *m)
+{
+    scene_number(r, v, "fibre_stiffness", scene_not_negative, &m->fibre_stiffness);
+    if (scene_numbers(r, v, "fibre", 3, scene_any, m->fibre)
+        && m->fibre[0] == 0 && m->fibre[1] == 0 && m->fibre[2] == 0)
+        scene_fail_key(r, json_get(r->j, v, "fibre"), "fibre", "a direction [x, y, z]");
+    if (m->fibre_stiffness > 0 && m->fibre[0] == 0 && m->fibre[1] == 0 && m->fibre[2] == 0)
+        scene_fail_missing(r, v, "fibre", "a direction [x, y, z] for fibre_stiffness");
+}
+
 static void scene_read_material(scene_reader *r, const json_value *body, embipc_body_def *def)
 {
-    static const char *const keys[] = { "model",   "young",    "poisson",  "density",
-                                        "damping", "averaged", "stiffness" };
-    static const char *const model[] = { "corotated", "orthogonality" };
+    static const char *const keys[] = { "model",     "young",  "poisson", "density",         "damping",          "averaged",
+                                        "stiffness", "mooney", "fibre",   "fibre_stiffness", "determinant_bound" };
     const json_value *v = json_get(r->j, body, "material");
     embipc_material *m = &def->material;
     int choice = 0;
     if (!v || !scene_object(r, v, keys, SCENE_COUNT(keys))) return;
-    if (scene_choice(r, v, "model", model, SCENE_COUNT(model), &choice)) m->model = (embipc_model)choice;
+    if (scene_choice(r, v, "model", scene_models, EMBIPC_MODEL_COUNT, &choice)) m->model = (embipc_model)choice;
     scene_number(r, v, "young", scene_positive, &m->young);
     scene_number(r, v, "poisson", scene_poisson, &m->poisson);
     scene_number(r, v, "density", scene_positive, &m->density);
     scene_number(r, v, "stiffness", scene_positive, &m->stiffness);
     scene_numbers(r, v, "damping", 2, scene_not_negative, m->damping);
     scene_bool(r, v, "averaged", &m->averaged);
-    if (m->model == EMBIPC_ORTHOGONALITY) {
-        if (def->kind != EMBIPC_AFFINE)
-            scene_refuse(r, v, "model", "\"corotated\": orthogonality is for kind affine only");
-        scene_refuse(r, v, "young", "\"stiffness\" for model orthogonality");
-        scene_refuse(r, v, "poisson", "\"stiffness\" for model orthogonality");
-        scene_refuse(r, v, "averaged", "no such key for model orthogonality");
-    } else scene_refuse(r, v, "stiffness", "no such key for model corotated (use \"young\")");
+    scene_bool(r, v, "determinant_bound", &m->determinant_bound);
+    scene_refuse_for_model(r, v, m->model, def->kind);
+    scene_read_mooney(r, v, m);
+    scene_read_fibre(r, v, m);
 }
 
 /* ---- Meshes and shapes ---------------------------------------------------------------------- */

@@ -58,6 +58,9 @@ int scene_build(scene *s, embipc_world **world, tool_error *e);
 /* Number of the body that has this handle, or -1. */
 int scene_index_of(const scene *s, embipc_body handle);
 
+/* Names of the material models, as in embipc_model. */
+extern const char *const scene_models[EMBIPC_MODEL_COUNT];
+
 /* R = Rz(c) Ry(b) Rx(a) of angles [a, b, c] in degrees, row-major. */
 void scene_rotation(double R[9], const double degrees[3]);
 #endif

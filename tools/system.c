@@ -18,6 +18,20 @@ double system_seconds(void)
 
 int system_stderr_is_terminal(void) { return isatty(2); }
 
+void system_machine(char *out, int size)
+{
+    char line[512], *name;
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    (void)snprintf(out, (size_t)size, "unknown");
+    while (f && fgets(line, sizeof line, f)) {
+        if (strncmp(line, "model name", 10) != 0 || !(name = strchr(line, ':'))) continue;
+        name[strcspn(name, "\r\n\"\\")] = 0;
+        (void)snprintf(out, (size_t)size, "%s", name + 1 + (name[1] == ' '));
+        break;
+    }
+    if (f) fclose(f);
+}
+
 static int system_is_directory(const char *path)
 {
     struct stat s;

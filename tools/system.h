@@ -5,6 +5,7 @@
 
 double system_seconds(void);                     /* monotonic, from an arbitrary start */
 int system_stderr_is_terminal(void);
+void system_machine(char *out, int size);        /* the name of the processor, as far as it is known */
 int system_make_directories(const char *path);   /* with its parents; 1 when it is there afterwards */
 
 /* From this call on the first interrupt or termination signal sets the flag, and a second one ends the

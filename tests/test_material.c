@@ -1,0 +1,486 @@
+/* Materials: signed singular values; energies, stresses and Hessians of one point against independent numbers and
+ * differences, at flat, inverted and equal singular values too; objectivity; whole bodies with and without averaged
+ * volume strain and fibre; motion of nonlinear bodies in the world, and tets that never invert. */
+#define EMBIPC_IMPLEMENTATION
+#include "../embipc.h"
+#include "geometry_test.h"
+#include "deriv.h"
+
+static const embipc_model every[] = {EMBIPC_COROTATED, EMBIPC_ORTHOGONALITY, EMBIPC_LAGGED_ARAP, EMBIPC_ARAP,
+                                     EMBIPC_FIXED_COROTATED, EMBIPC_STABLE_NEO_HOOKEAN, EMBIPC_NEO_HOOKEAN,
+                                     EMBIPC_STVK, EMBIPC_MOONEY_RIVLIN};
+enum { MODELS = sizeof every / sizeof *every };
+
+static int is_lagged(embipc_model m) { return m == EMBIPC_COROTATED || m == EMBIPC_LAGGED_ARAP; }
+static int has_rotation(embipc_model m)   /* singular where the rotation jumps */
+{
+    return is_lagged(m) || m == EMBIPC_ARAP || m == EMBIPC_FIXED_COROTATED;
+}
+
+/* mu = 1, lambda = 4 (E 2.8, nu 0.4) where the model has both; kappa_o 0.25 */
+static embipc_material unit_material(embipc_model model)
+{
+    embipc_material m = embipc_default_body_def().material;
+    m.model = model;
+    m.young = model == EMBIPC_ARAP || model == EMBIPC_LAGGED_ARAP ? 2 : 2.8;
+    m.poisson = 0.4;
+    m.stiffness = 0.25;
+    m.mooney[0] = 0.3;
+    m.mooney[1] = 0.2;
+    m.mooney[2] = 4 + 2.0 / 3;
+    m.averaged = 0;
+    return m;
+}
+
+/* ---- singular values ---- */
+
+/* singular values within rel of themselves, plus abs of the largest entry of F */
+static void check_svd(const double F[9], double rel, double absolute)
+{
+    double U[9], V[9], s[3], size = 0, exact[3];
+    for (int i = 0; i < 9; i++) size = fmax(size, fabs(F[i]));
+    embi_svd3(F, U, s, V);
+    deriv_singular_values(F, exact);
+    ENSURE(s[0] >= s[1] * (1 - 1e-15));   /* equal ones: to rounding, what squares to nothing likewise */
+    ENSURE(s[1] >= fabs(s[2]) * (1 - 1e-15) - 1e-140 * size);
+    ENSURE_CLOSE(embi_m3_det(U), 1, 1e-14);
+    ENSURE_CLOSE(embi_m3_det(V), 1, 1e-14);
+    for (int i = 0; i < 3; i++) ENSURE_CLOSE(fabs(s[i]), exact[i], rel * exact[i] + absolute * size);
+    for (int i = 0; i < 9; i++) {
+        double sum = 0, uu = 0, vv = 0;
+        for (int k = 0; k < 3; k++) {
+            sum += U[3 * (i / 3) + k] * s[k] * V[3 * (i % 3) + k];
+            uu += U[3 * k + i / 3] * U[3 * k + i % 3];
+            vv += V[3 * k + i / 3] * V[3 * k + i % 3];
+        }
+        ENSURE_CLOSE(sum, F[i], 4e-15 * size);
+        ENSURE_CLOSE(uu, i % 4 ? 0 : 1, 4e-15);
+        ENSURE_CLOSE(vv, i % 4 ? 0 : 1, 4e-15);
+    }
+}
+
+/* F = A diag(s) B^T with random rotations */
+static void random_F(const double s[3], double F[9])
+{
+    double A[9], B[9];
+    geometry_rotation(A);
+    geometry_rotation(B);
+    for (int i = 0; i < 9; i++) {
+        F[i] = 0;
+        for (int k = 0; k < 3; k++) F[i] += A[3 * (i / 3) + k] * s[k] * B[3 * (i % 3) + k];
+    }
+}
+
+static void test_svd(void)
+{
+    static const double cases[][3] = {{1, 1, 1},     {2, 2, 1},     {2, 1, 1},    {1, 1, -1},   {2, 1, -1},
+                                      {1, 1, 0},     {1, 0, 0},     {0, 0, 0},    {1e-3, 1, 5}, {1e8, 1, 1e-8},
+                                      {1, 1e-12, 0}, {1, 1e-9, -1e-9}, {3, 2, -1e-14}};
+    double F[9], s[3], U[9], V[9];
+    for (unsigned c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (int round = 0; round < 20; round++) {
+            for (int i = 0; i < 9; i++) F[i] = i % 4 ? 0 : cases[c][i / 4];
+            if (round) random_F(cases[c], F);
+            check_svd(F, 1e-15, round ? 1e-15 : 0);   /* the product is rounded: small ones move */
+        }
+    for (int round = 0; round < 2000; round++) {
+        for (int i = 0; i < 9; i++) F[i] = test_uniform(-1, 1) * pow(10, round % 3 ? 0 : test_uniform(-150, 150));
+        check_svd(F, 1e-14, 1e-15);
+    }
+    for (int i = 0; i < 9; i++) F[i] = 1;   /* all columns equal */
+    check_svd(F, 1e-15, 1e-15);
+    /* columns of very different length: each singular value keeps its own precision */
+    for (int i = 0; i < 9; i++) F[i] = test_uniform(-1, 1) * (i % 3 == 0 ? 1 : i % 3 == 1 ? 1e-7 : 1e-14);
+    check_svd(F, 1e-14, 0);
+    F[3] = HUGE_VAL;
+    embi_svd3(F, U, s, V);
+    ENSURE(s[0] != s[0]);
+}
+
+/* ---- one point ---- */
+
+/* psi and P at F = diag(1.5, .8, .6), mu 1, lambda 4: numbers of independent code */
+static void test_numbers(void)
+{
+    static const struct { embipc_model model; double psi, P[3]; } row[] = {
+        {EMBIPC_FIXED_COROTATED, .606800, {.462400, -1.408000, -2.144000}},
+        {EMBIPC_STABLE_NEO_HOOKEAN, .601000, {.348000, -1.360000, -2.280000}},
+        {EMBIPC_NEO_HOOKEAN, .669334, {-.042678, -2.092520, -3.256694}},
+        {EMBIPC_STVK, .556675, {2.625, .112, -.084}},
+        {EMBIPC_COROTATED, .470000, {.6, -.8, -1.2}},
+        {EMBIPC_MOONEY_RIVLIN, .543400, {.209760, -1.104, -2.172}},
+        {EMBIPC_ORTHOGONALITY, .525425, {1.875, -.288, -.384}},
+        {EMBIPC_ARAP, .45, {1, -.4, -.8}},
+        {EMBIPC_LAGGED_ARAP, .45, {1, -.4, -.8}},
+    };
+    static const double F[9] = {1.5, 0, 0, 0, .8, 0, 0, 0, .6};
+    for (unsigned n = 0; n < sizeof row / sizeof *row; n++) {
+        embipc_material m = unit_material(row[n].model);
+        double psi, P[9];
+        ENSURE(embipc_material_evaluate(&m, F, &psi, P, NULL, 0) == EMBIPC_OK);
+        ENSURE_CLOSE(psi, row[n].psi, 5.1e-7);
+        for (int i = 0; i < 9; i++) ENSURE_CLOSE(P[i], i % 4 ? 0 : row[n].P[i / 4], 5.1e-7);
+    }
+}
+
+/* twist and flip of stable neo-Hookean there, for the pairs 01, 12, 02 */
+static void test_twist_and_flip(void)
+{
+    static const double twist[3] = {-.44, -2.60, -.92}, flip[3] = {2.44, 4.60, 2.92};
+    static const int a[3] = {0, 1, 0}, b[3] = {1, 2, 2};
+    static const double F[9] = {1.5, 0, 0, 0, .8, 0, 0, 0, .6};
+    embipc_material m = unit_material(EMBIPC_STABLE_NEO_HOOKEAN);
+    double H[81];
+    for (int project = 0; project < 2; project++) {
+        ENSURE(embipc_material_evaluate(&m, F, NULL, NULL, H, project) == EMBIPC_OK);
+        for (int n = 0; n < 3; n++) {
+            int ij = 3 * a[n] + b[n], ji = 3 * b[n] + a[n];
+            double t = H[9 * ij + ij] - H[9 * ij + ji], f = H[9 * ij + ij] + H[9 * ij + ji];
+            ENSURE_CLOSE(t, project ? fmax(0, twist[n]) : twist[n], 1e-12);
+            ENSURE_CLOSE(f, flip[n], 1e-12);
+            ENSURE_CLOSE(H[9 * ji + ji], H[9 * ij + ij], 1e-14);
+        }
+    }
+}
+
+static embipc_material point_material;
+static double point_energy(const double *F, void *arg)
+{
+    double psi = 0;
+    (void)arg;
+    ENSURE(embipc_material_evaluate(&point_material, F, &psi, NULL, NULL, 0) == EMBIPC_OK);
+    return psi;
+}
+static void point_stress(const double *F, double *P, void *arg)
+{
+    (void)arg;
+    ENSURE(embipc_material_evaluate(&point_material, F, NULL, P, NULL, 0) == EMBIPC_OK);
+}
+/* ... of a lagged material with the rotation held: its P is linear */
+static void lagged_stress(const double *F, double *P, void *arg)
+{
+    embi_law w;
+    embi_law_set(&w, &point_material);
+    (void)embi_lagged_stress(&w, F, (const double *)arg, P);
+}
+
+/* Gradient and Hessian against differences; the projected Hessian is the exact one with its negative eigenvalues
+ * cut. */
+static void check_point(embipc_model model, const double s[3], int fibre)
+{
+    double F[9], R[9], P[9], H[81], Hp[81], copy[81], w[9], V[81], rebuilt[81] = {0}, size = 0, worst = 0;
+    double step = 0.1 * fmin(1, model == EMBIPC_NEO_HOOKEAN ? fabs(s[2]) : 1);
+    random_F(s, F);
+    point_material = unit_material(model);
+    if (fibre && model != EMBIPC_ORTHOGONALITY) {
+        point_material.fibre_stiffness = 3;
+        for (int i = 0; i < 3; i++) point_material.fibre[i] = test_uniform(-1, 1);
+    }
+    ENSURE(embipc_material_evaluate(&point_material, F, NULL, P, H, 0) == EMBIPC_OK);
+    ENSURE(embipc_material_evaluate(&point_material, F, NULL, NULL, Hp, 1) == EMBIPC_OK);
+    if (!is_lagged(model) || !fibre)   /* the rotation of F maximises what it stands in, the fibre not included */
+        ENSURE(deriv_gradient_error(point_energy, NULL, 9, F, P, step, 0.1) < 1e-7);
+    if (is_lagged(model)) {
+        embi_m3_identity(R);
+        embi_polar(R, F);
+        ENSURE(deriv_hessian_error(lagged_stress, R, 9, F, H, 1, 0) < 1e-9);
+    } else ENSURE(deriv_hessian_error(point_stress, NULL, 9, F, H, step, 0) < 1e-6);
+    for (int i = 0; i < 81; i++) {
+        size = fmax(size, fabs(H[i]));
+        worst = fmax(worst, fabs(H[i] - H[9 * (i % 9) + i / 9]));
+    }
+    ENSURE(worst <= 1e-12 * size);
+    memcpy(copy, Hp, sizeof copy);
+    deriv_eigenvalues(9, copy, w);
+    ENSURE(w[0] >= -1e-12 * w[8]);
+    if (fibre) return;   /* projected by itself: positive, but not the nearest */
+    memcpy(copy, H, sizeof copy);
+    embi_eigen_symmetric(9, copy, V);
+    for (int e = 0; e < 9; e++)
+        for (int i = 0; i < 81; i++) rebuilt[i] += fmax(0, copy[10 * e]) * V[9 * (i / 9) + e] * V[9 * (i % 9) + e];
+    for (int i = 0; i < 81; i++) ENSURE_CLOSE(Hp[i], rebuilt[i], 1e-11 * size);
+}
+
+static void test_point_derivatives(void)
+{
+    static const double good[][3] = {{1, 1, 1}, {1.3, 1.3, 0.7}, {1.3, 0.7, 0.7}, {2, 2, 2}, {1.2, 1.1, 0.05},
+                                     {1.00001, 1, 0.99999}, {0.6, 0.55, 0.5}, {1 + 1e-9, 1, 1}, {5, 1, 0.2}};
+    static const double bad[][3] = {{1, 0.8, 0}, {1.2, 1.2, 0}, {1, 0.7, -0.3}, {1, 1, -0.5}, {2, 0.5, -0.1}};
+    static const double worse[][3] = {{1, 0, 0}, {0, 0, 0}, {1, 1, -1}, {0.5, 0.3, -0.3}, {1, 1e-9, 0}};
+    double s[3];
+    for (int n = 0; n < MODELS; n++)
+        for (int fibre = 0; fibre < 2; fibre++) {
+            for (unsigned c = 0; c < sizeof good / sizeof *good; c++) check_point(every[n], good[c], fibre);
+            for (int round = 0; round < 100; round++) {
+                for (int i = 0; i < 3; i++) s[i] = test_uniform(0.3, 2);
+                check_point(every[n], s, fibre);
+            }
+            if (every[n] == EMBIPC_NEO_HOOKEAN) continue;
+            for (unsigned c = 0; c < sizeof bad / sizeof *bad; c++) check_point(every[n], bad[c], fibre);
+            for (int round = 0; round < 100; round++) {
+                s[0] = test_uniform(1, 2);
+                s[1] = test_uniform(0.6, 1);
+                s[2] = test_uniform(-0.5, 0.5);
+                check_point(every[n], s, fibre);
+            }
+            for (unsigned c = 0; c < sizeof worse / sizeof *worse && !has_rotation(every[n]); c++)
+                check_point(every[n], worse[c], fibre);
+        }
+}
+
+/* where the rotation jumps there is no derivative, but finite numbers and a positive matrix all the same; and the
+ * logarithm ends in an infinite energy */
+static void test_singular_points(void)
+{
+    static const double worse[][3] = {{1, 0, 0}, {0, 0, 0}, {1, 1, -1}, {0.5, 0.3, -0.3}, {2, 1, -1 + 1e-13}};
+    for (int n = 0; n < MODELS; n++)
+        for (unsigned c = 0; c < sizeof worse / sizeof *worse; c++) {
+            double F[9], psi, P[9], H[81], w[9];
+            point_material = unit_material(every[n]);
+            random_F(worse[c], F);
+            ENSURE(embipc_material_evaluate(&point_material, F, &psi, P, H, 1) == EMBIPC_OK);
+            if (every[n] == EMBIPC_NEO_HOOKEAN) {
+                if (worse[c][2] < 0) ENSURE(psi == HUGE_VAL);
+                continue;
+            }
+            ENSURE(embi_finite(psi) && embi_all_finite(P, 9) && embi_all_finite(H, 81));
+            deriv_eigenvalues(9, H, w);
+            ENSURE(w[0] >= -1e-12 * w[8]);
+        }
+}
+
+/* psi(RF) = psi(F), P(RF) = R P(F); isotropic: psi(FR) = psi(F), P(FR) = P(F) R; no stress at rest, turned or not */
+static void test_objectivity(void)
+{
+    for (int n = 0; n < MODELS; n++)
+        for (int round = 0; round < 50; round++) {
+            double s[3], F[9], R[9], RF[9], FR[9], psi, psi2, P[9], P2[9], E[9], size = 0;
+            embipc_material m = unit_material(every[n]);
+            if (round % 2 && every[n] != EMBIPC_ORTHOGONALITY) {
+                m.fibre_stiffness = 2;
+                m.fibre[1] = 1;
+            }
+            for (int i = 0; i < 3; i++) s[i] = test_uniform(0.3, 2);
+            if (every[n] != EMBIPC_NEO_HOOKEAN && round % 3 == 0) s[2] = -0.2;
+            random_F(s, F);
+            geometry_rotation(R);
+            embi_m3_mul(RF, R, F);
+            embi_m3_mul(FR, F, R);
+            ENSURE(embipc_material_evaluate(&m, F, &psi, P, NULL, 0) == EMBIPC_OK);
+            for (int i = 0; i < 9; i++) size = fmax(size, fabs(P[i]));
+            ENSURE(embipc_material_evaluate(&m, RF, &psi2, P2, NULL, 0) == EMBIPC_OK);
+            ENSURE_CLOSE(psi2, psi, 1e-13 * (1 + psi));
+            embi_m3_mul(E, R, P);
+            for (int i = 0; i < 9; i++) ENSURE_CLOSE(P2[i], E[i], 1e-13 * (1 + size));
+            ENSURE(embipc_material_evaluate(&m, R, &psi2, P2, NULL, 0) == EMBIPC_OK);
+            ENSURE(fabs(psi2) < 1e-28);
+            for (int i = 0; i < 9; i++) ENSURE_CLOSE(P2[i], 0, 1e-13);
+            if (m.fibre_stiffness > 0) continue;
+            ENSURE(embipc_material_evaluate(&m, FR, &psi2, P2, NULL, 0) == EMBIPC_OK);
+            ENSURE_CLOSE(psi2, psi, 1e-13 * (1 + psi));
+            embi_m3_mul(E, P, R);
+            for (int i = 0; i < 9; i++) ENSURE_CLOSE(P2[i], E[i], 1e-13 * (1 + size));
+        }
+}
+
+/* Every model is the same linear material for small strain: H(I) is that of mu, lambda, or of mu alone. The energy
+ * keeps its relative precision there: no cancellation. */
+static void test_small_strain(void)
+{
+    for (int n = 0; n < MODELS; n++) {
+        static const double I[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+        embipc_model model = every[n];
+        embipc_material m = unit_material(model);
+        double H[81], lambda = model == EMBIPC_ARAP || model == EMBIPC_LAGGED_ARAP || model == EMBIPC_ORTHOGONALITY ? 0 : 4;
+        ENSURE(embipc_material_evaluate(&m, I, NULL, NULL, H, 0) == EMBIPC_OK);
+        for (int c = 0; c < 81; c++) {
+            int i = c / 27, j = c / 9 % 3, k = c / 3 % 3, l = c % 3;
+            double want = (i == k && j == l) + (i == l && j == k) + lambda * (i == j && k == l);
+            if (model == EMBIPC_LAGGED_ARAP) want = 2 * (i == k && j == l);
+            ENSURE_CLOSE(H[c], want, 1e-13);
+        }
+        for (double e = 1e-3; e > 1e-9; e /= 10) {
+            double F[9] = {1 + e, 0, 0, 0, 1 - 0.5 * e, 0, 0, 0, 1 + 0.25 * e}, psi;
+            ENSURE(embipc_material_evaluate(&m, F, &psi, NULL, NULL, 0) == EMBIPC_OK);
+            ENSURE_REL(psi, (1.3125 + lambda / 2 * 0.5625) * e * e, 10 * e + 3e-16 * 10 / e);
+        }
+    }
+}
+
+/* A bar pulled by 1 %: stress over strain E = 2.8, sideways -nu = -0.4; by 2 MPa-like stretches StVK is exact,
+ * P = E (l^2 - 1) l/2. */
+static void test_uniaxial(void)
+{
+    for (int n = 0; n < MODELS; n++)
+        for (int big = 0; big < 2; big++) {
+            embipc_material m = unit_material(every[n]);
+            double l = big ? 1.3 : 1.01, lo = 0.5, hi = 1.2, P[9], nu;
+            if (every[n] == EMBIPC_ORTHOGONALITY || every[n] == EMBIPC_ARAP || every[n] == EMBIPC_LAGGED_ARAP) nu = 0;
+            else nu = 0.4;
+            for (int i = 0; i < 60; i++) {
+                double F[9] = {l, 0, 0, 0, (lo + hi) / 2, 0, 0, 0, (lo + hi) / 2};
+                ENSURE(embipc_material_evaluate(&m, F, NULL, P, NULL, 0) == EMBIPC_OK);
+                if (P[4] > 0) hi = F[4];
+                else lo = F[4];
+            }
+            if (big && every[n] == EMBIPC_STVK) ENSURE_REL(P[0], 2.8 * (l * l - 1) * l / 2, 1e-12);
+            if (big) continue;
+            ENSURE_REL(P[0] / 0.01, nu > 0 ? 2.8 : 2, 0.02);
+            ENSURE_CLOSE((lo - 1) / 0.01, -nu, 0.01);
+        }
+}
+
+/* ---- parameters ---- */
+
+static void test_parameters(void)
+{
+    static const double F[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    embipc_material good = unit_material(EMBIPC_MOONEY_RIVLIN), m;
+    double psi;
+    ENSURE(embipc_material_evaluate(&good, F, &psi, NULL, NULL, 0) == EMBIPC_OK);
+    for (int n = 0; n < 13; n++) {
+        m = good;
+        if (n == 0) m.poisson = 0.5;
+        if (n == 1) m.poisson = -1;
+        if (n == 2) m.young = -1;
+        if (n == 3) m.young = HUGE_VAL;
+        if (n == 4) m.mooney[0] = -0.1;
+        if (n == 5) m.mooney[0] = m.mooney[1] = 0;
+        if (n == 6) m.mooney[2] = 0.6;
+        if (n == 7) m.mooney[1] = NAN;
+        if (n == 8) m.model = EMBIPC_MODEL_COUNT;
+        if (n == 9) m.fibre_stiffness = -1;
+        if (n == 10) m.fibre_stiffness = 1;   /* no direction */
+        if (n == 11) m.fibre[0] = NAN;
+        if (n == 12) m.mooney[2] = NAN;
+        ENSURE(embipc_material_evaluate(&m, F, &psi, NULL, NULL, 0) == EMBIPC_ERR_ARGUMENT);
+    }
+    m = good;
+    ENSURE(embipc_material_evaluate(NULL, F, &psi, NULL, NULL, 0) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_material_evaluate(&m, NULL, &psi, NULL, NULL, 0) == EMBIPC_ERR_ARGUMENT);
+}
+
+/* ---- a body alone in a world, seen from inside ---- */
+
+typedef struct model {
+    embipc_world *w;
+    embi_state *s;
+    embi_body *b;
+    embipc_body body;
+    int n;
+    double *X;
+} model;
+
+static int model_make(model *o, const test_mesh *mesh, const embipc_material *material, double h)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_def d = embipc_default_body_def();
+    embi_set(wd.gravity, 0, 0, 0);
+    wd.time_step = h;
+    wd.tolerance = 1e-10;
+    memset(o, 0, sizeof *o);
+    if (embipc_world_create(&wd, &o->w, NULL) != EMBIPC_OK) return 0;
+    d.kind = EMBIPC_FULL;
+    d.x = mesh->x;
+    d.vertex_count = mesh->vertex_count;
+    d.tets = mesh->tets;
+    d.tet_count = mesh->tet_count;
+    d.material = *material;
+    d.self_contact = 0;
+    if (embipc_body_create(o->w, &d, &o->body) != EMBIPC_OK) {
+        printf("  %s\n", embipc_world_error(o->w)->text);
+        ENSURE(0);
+        embipc_world_destroy(o->w);
+        return 0;
+    }
+    o->s = &o->w->s;
+    o->b = o->s->body;
+    o->n = o->b->nn;
+    o->X = (double *)malloc((size_t)(3 * o->n) * sizeof(double));
+    memcpy(o->X, o->s->q, (size_t)(3 * o->n) * sizeof(double));
+    return 1;
+}
+static void model_free(model *o)
+{
+    embipc_world_destroy(o->w);
+    free(o->X);
+}
+static double model_energy(const double *q, void *arg)
+{
+    model *o = (model *)arg;
+    double force;
+    return embi_elastic_energy(&o->b->elastic, q, 0, o->s->trace, &force);
+}
+static void model_gradient(const double *q, double *g, void *arg)
+{
+    model *o = (model *)arg;
+    memset(g, 0, (size_t)(3 * o->n) * sizeof *g);
+    embi_elastic_gradient(&o->b->elastic, q, 1, o->s->trace, g);
+}
+static void model_dense(model *o, const double *q, double *D)
+{
+    int m = 3 * o->n;
+    embi_bsr *K = &o->b->A;
+    embi_bsr_zero(K);
+    embi_elastic_add_hessian(&o->b->elastic, q, 1, o->s->trace, o->s->mark, o->s->patch, o->s->patch_G, K);
+    memset(D, 0, (size_t)(m * m) * sizeof *D);
+    for (int i = 0; i < o->n; i++)
+        for (int k = K->row[i]; k < K->row[i + 1]; k++)
+            for (int c = 0; c < 9; c++) {
+                int r = 3 * i + c / 3, s = 3 * K->col[k] + c % 3;
+                D[m * r + s] = D[m * s + r] = K->val[9 * k + c];
+            }
+}
+
+/* Gradient by differences in strange states; the Hessian by differences where nothing is cut: stretched all round;
+ * positive everywhere. Averaged or not, with a fibre or not. */
+static void test_body_derivatives(void)
+{
+    for (int n = 0; n < MODELS; n++)
+        for (int round = 0; round < 12 && every[n] != EMBIPC_ORTHOGONALITY; round++) {
+            embipc_material material = unit_material(every[n]);
+            test_mesh mesh = geometry_box_tets(2, 1, 1, 2, 1, 1);
+            model o;
+            double q[36], g[36], D[36 * 36], w[36], R[9], swollen = 1.05;
+            int kind = round / 4;   /* 0 swollen, 1 turned and noisy, 2 pressed hard */
+            material.averaged = round & 1;
+            material.fibre_stiffness = round & 2 ? 2 : 0;
+            material.fibre[0] = material.fibre[2] = 1;
+            geometry_jitter(&mesh, 0.05);
+            if (!model_make(&o, &mesh, &material, 0.01)) return;
+            ENSURE(o.n == 12);
+            ENSURE(o.b->elastic.averaged == (material.averaged && every[n] != EMBIPC_ARAP && every[n] != EMBIPC_LAGGED_ARAP));
+            geometry_rotation(R);
+            for (int i = 0; i < o.n; i++) {
+                double p[3];
+                for (int k = 0; k < 3; k++) p[k] = o.X[3 * i + k] * (kind == 0 ? swollen : kind == 2 && k == 2 ? 0.3 : 1);
+                embi_m3_mulv(q + 3 * i, R, p);
+                for (int k = 0; k < 3; k++) q[3 * i + k] += kind == 0 ? 0 : test_uniform(-0.04, 0.04);
+            }
+            if (is_lagged(every[n])) embi_elastic_rotate(&o.b->elastic, q);
+            model_gradient(q, g, &o);
+            ENSURE(deriv_gradient_error(model_energy, &o, 36, q, g, 0.1, 0.1) < 1e-7);
+            model_dense(&o, q, D);
+            if (kind == 0) ENSURE(deriv_hessian_error(model_gradient, &o, 36, q, D, 0.1, 0) < 1e-6);
+            deriv_eigenvalues(36, D, w);
+            ENSURE(w[0] > -1e-12 * w[35]);
+            model_free(&o);
+            test_mesh_free(&mesh);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(argc, argv);
+    RUN(svd);
+    RUN(numbers);
+    RUN(twist_and_flip);
+    RUN(point_derivatives);
+    RUN(singular_points);
+    RUN(objectivity);
+    RUN(small_strain);
+    RUN(uniaxial);
+    RUN(parameters);
+    RUN(body_derivatives);
+    return test_end("test_material");
+}
