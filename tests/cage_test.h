@@ -208,8 +208,6 @@ static void cage_static_end(cage_static *s)
 static void cage_static_apply(cage_static *s, const double *u, double *f)   /* f = K u */
 {
     for (int i = 0; i < 3 * s->n; i++) { s->q[i] = s->X[i] + u[i]; f[i] = 0; }
-    double force;
-    (void)embi_elastic_energy(&s->elastic, s->q, 0, s->trace, &force);
     embi_elastic_gradient(&s->elastic, s->q, 1, s->trace, f);
     for (int r = 0; r < s->row_count; r++)
         for (int k = 0; k < 3; k++) {

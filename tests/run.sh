@@ -1,19 +1,23 @@
 #!/bin/sh
-# Runs test programs one after the other and adds up their closing lines. RUNNER: a command to run them under.
-# Usage: run.sh DATA program...
-DATA=$1; export DATA; shift
+# Runs test programs, as many at a time as there are processors, and adds up their closing lines. RUNNER: a command to
+# run them under. Usage: run.sh DATA program...
+DATA=$1; export DATA RUNNER; shift
+dir=$(mktemp -d); export dir
+trap 'rm -rf "$dir"' EXIT
+printf '%s\n' "$@" | xargs -P "$(nproc 2> /dev/null || echo 1)" -I '{}' sh -c '
+    out=$dir/$(basename "{}")
+    $RUNNER "{}" > "$out" 2>&1
+    echo $? > "$out.code"
+    cat "$out"'
 passed=0 failed=0 skipped=0
 for t in "$@"; do
-    out=$(mktemp)
-    $RUNNER "$t" > "$out" 2>&1
-    code=$?
-    cat "$out"
-    line=$(grep -E ': [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$out" | tail -n 1 | sed 's/.*: //')
-    rm -f "$out"
+    out=$dir/$(basename "$t")
+    code=$(cat "$out.code" 2> /dev/null || echo 1)
+    line=$(grep -E ': [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$out" 2> /dev/null | tail -n 1 | sed 's/.*: //')
     if [ -z "$line" ]; then echo "$t: no result, exit code $code"; failed=$((failed + 1)); continue; fi
     set_passed=$(echo "$line" | awk '{print $1}'); set_failed=$(echo "$line" | awk '{print $3}'); set_skipped=$(echo "$line" | awk '{print $5}')
     passed=$((passed + set_passed)); failed=$((failed + set_failed)); skipped=$((skipped + set_skipped))
-    if [ $code -ne 0 ] && [ "$set_failed" = 0 ]; then echo "$t: exit code $code"; failed=$((failed + 1)); fi
+    if [ "$code" -ne 0 ] && [ "$set_failed" = 0 ]; then echo "$t: exit code $code"; failed=$((failed + 1)); fi
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

@@ -332,6 +332,15 @@ static void test_holes_do_not_split(void)
         check_cage(&s, &c);
         embipc_cage_free(&c);
     }
+    test_mesh_free(&s);
+    s = geometry_box_surface(4, 4, 4, 4, 4, 4);   /* one so small that it is in a single tet however that is placed */
+    add_ball(&s, 0.71, 2.03, 1.17, 0.002, 1);
+    for (double h = 1; h < 30; h *= 3) {
+        c = build(&s, 0, h, 0);
+        ENSURE(c.parts == 1 && c.copies == 0);
+        check_cage(&s, &c);
+        embipc_cage_free(&c);
+    }
     for (int i = 0; i < 24; i++)   /* rings: outer low, outer high, inner high, inner low */
         for (int r = 0; r < 4; r++) {
             double a = 2 * 3.14159265358979323846 * i / 24, radius = r < 2 ? 0.3 : 0.2;
@@ -511,6 +520,13 @@ static void test_cages_in_bodies(void)
         ENSURE(embipc_body_get_view(w, body, &v) == EMBIPC_OK);
         ENSURE(v.node_count == c.node_count && v.tet_count == c.tet_count);
         ENSURE(!memcmp(v.tets, c.tets, (size_t)(4 * c.tet_count) * sizeof(int)));
+        {   /* its mass matrix: the energy of a translation is that of all its mass */
+            static const double along[3] = {0.6, 0, 0.8}, still[3] = {0, 0, 0};
+            embipc_body_state state;
+            ENSURE(embipc_body_set_velocity(w, body, along, still) == EMBIPC_OK);
+            ENSURE(embipc_body_get_state(w, body, &state) == EMBIPC_OK);
+            ENSURE_REL(state.kinetic, 0.5 * state.mass, 1e-9);
+        }
     }
     d.x = ball.x; d.vertex_count = ball.vertex_count; d.triangles = ball.tri; d.triangle_count = ball.tri_count;
     ENSURE(embipc_body_create(w, &d, &body) == EMBIPC_ERR_ARGUMENT);   /* other vertices */
