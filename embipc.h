@@ -359,6 +359,8 @@ typedef struct embipc_body_def {
     embipc_real velocity[3];                /* m/s */
     embipc_real angular_velocity[3];        /* rad/s, about the centre of mass */
     embipc_material material;
+    const embipc_real *tet_stiffness;       /* > 0: times the stiffness, and times the density, of each tet of */
+    const embipc_real *tet_density;         /*   a full body, or of cage_tets (tet count); NULL: 1      (NULL) */
     embipc_real friction;                   /* mu of a pair: geometric mean of its bodies'   (0) */
     embipc_real thickness;                  /* half thickness of a coating, m; pairs add up  (0) */
     int self_contact;                       /* (1) */
@@ -6806,9 +6808,11 @@ static embipc_real embi_law_volume(const embi_law *w, embipc_real theta, embipc_
     return w->lambda / 2 * theta * theta;
 }
 
-/* Sets up the elasticity of the cage X, tet with the body's volume in each tet. Returns 0 out of memory. */
+/* Sets up the elasticity of the cage X, tet with the body's volume in each tet, and a factor on its stiffness that
+ * is counted as volume (NULL: 1). Returns 0 out of memory. */
 static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real *X, int n, const int *tet,
-                             int nt, const embipc_real *volume, const embipc_material *mat)
+                             int nt, const embipc_real *volume, const embipc_real *factor,
+                             const embipc_material *mat)
 {
     s->n = n;
     s->nt = nt;
@@ -6831,7 +6835,7 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
         embipc_real XT[12], whole;
         for (int a = 0; a < 4; a++) embi_copy(XT + 3 * a, X + 3 * tet[4 * t + a]);
         whole = embi_tet_gradients(XT, s->grad + 12 * t);
-        s->volume[t] = embi_max(volume[t], EMBI_GHOST_FILL * whole);
+        s->volume[t] = embi_max(volume[t], EMBI_GHOST_FILL * whole) * (factor ? factor[t] : (embipc_real)1);
         embi_m3_identity(s->rotation + 9 * t);
         for (int a = 0; a < 4; a++) {
             s->node_volume[tet[4 * t + a]] += s->volume[t] / 4;
@@ -11077,9 +11081,24 @@ static void embi_build_free(embi_memory *m, embi_build *t)
     embipc_cage_free(&t->own);
 }
 
+/* Factors per tet: there must be tets to which they belong. */
+static embipc_result embi_check_factors(const embipc_body_def *d, const embipc_real *factor, const char *what,
+                                        embipc_error *e)
+{
+    int count = d->kind == EMBIPC_FULL ? d->tet_count : d->kind == EMBIPC_CAGE && d->cage_x ? d->cage_tet_count : 0;
+    if (factor && count < 1)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "%s needs a full body, or a cage that is given with its tets", what);
+    for (int t = 0; factor && t < count; t++)
+        if (!(factor[t] > 0) || !embi_finite(factor[t]))
+            return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_TET, t, factor[t],
+                                "%s of tet %d is %g; it must be positive", what, t, factor[t]);
+    return EMBIPC_OK;
+}
+
 static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error *e)
 {
     embipc_real R[9], off = 0;
+    embipc_result r;
     if (d->cookie != EMBI_BODY_COOKIE)
         return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_body_def()");
     if ((int)d->kind < 0 || d->kind > EMBIPC_FULL)
@@ -11134,6 +11153,9 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     if (d->kind < EMBIPC_AFFINE) return EMBIPC_OK;
     if (d->material.model == EMBIPC_ORTHOGONALITY && d->kind != EMBIPC_AFFINE)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the orthogonality energy is for affine bodies only");
+    if ((r = embi_check_factors(d, d->tet_stiffness, "tet_stiffness", e)) != EMBIPC_OK ||
+        (r = embi_check_factors(d, d->tet_density, "tet_density", e)) != EMBIPC_OK)
+        return r;
     return embi_check_material(&d->material, e);
 }
 
@@ -11360,7 +11382,8 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
     } else if (ok)
         r = embi_cage_integrals(m, t->q, b->tet, b->ntet, t->x, b->nv, b->tri, b->nt, volume, moment, e);
     ok = ok && r == EMBIPC_OK &&
-         embi_elastic_init(m, &b->elastic, t->q, b->nn, b->tet, b->ntet, volume, &b->material);
+         embi_elastic_init(m, &b->elastic, t->q, b->nn, b->tet, b->ntet, volume, d->tet_stiffness,
+                           &b->material);
     if (ok) {
         for (int i = 0; i < b->nn; i++) mark[i] = -1;
         pair_count = embi_elastic_pair_count(&b->elastic, mark, mark + b->nn);
@@ -11377,6 +11400,8 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
             for (int j = 0; j < 4; j++) {   /* each unordered pair once; lumping moves i-j to i-i and j-j */
                 int p = b->tet[4 * k + i], q = b->tet[4 * k + j];
                 embipc_real mass = b->material.density * moment[10 * k + embi_moment_index[4 * i + j]];
+                if (d->tet_density) mass *= d->tet_density[k];
+                if (d->tet_density) b->total_mass += mass;
                 if (b->material.lumped) b->mass[embi_bsr_find(&b->A, p, p)] += mass;
                 else if (p >= q) b->mass[embi_bsr_find(&b->A, p, q)] += mass;
             }
@@ -11425,7 +11450,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
         return r;
     embi_solid(&b->solid, t->x, b->nv, b->tri, b->nt);
     if (embi_is_dynamic(b)) {
-        b->total_mass = b->material.density * b->solid.volume;
+        b->total_mass = d->tet_density ? (embipc_real)0 : b->material.density * b->solid.volume;
         if ((r = embi_build_dynamics(m, d, b, t, e)) != EMBIPC_OK) return r;
     }
     return embi_build_tree(m, b, t, e);

@@ -361,7 +361,7 @@ static void test_ghost_fill(void)
     memset(&s, 0, sizeof s);
     embi_memory_init(&m, NULL);
     volume[0] = 0.1;
-    ENSURE(embi_elastic_init(&m, &s, mesh.x, mesh.vertex_count, mesh.tets, 6, volume, &material));
+    ENSURE(embi_elastic_init(&m, &s, mesh.x, mesh.vertex_count, mesh.tets, 6, volume, NULL, &material));
     ENSURE(s.volume[0] == 0.1);
     for (int t = 1; t < 6; t++) ENSURE_REL(s.volume[t], EMBI_GHOST_FILL / 6, 1e-12);
     for (int i = 0; i < s.n; i++) ENSURE(s.node_volume[i] > 0);

@@ -469,6 +469,95 @@ static void test_body_derivatives(void)
         }
 }
 
+/* ---- stiffness and density per tet, fibre ---- */
+
+/* Two layers of a block, the upper ten times as stiff and three times as dense: energies, mass and centre by hand. */
+static void test_per_tet(void)
+{
+    for (int n = 0; n < MODELS; n++) {
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_body_def d = embipc_default_body_def();
+        embipc_body body;
+        embipc_body_state state;
+        embipc_world *w;
+        double stiffness[12], density[12], q[36], psi, force, F[9] = {1.1, 0.1, 0, 0, 0.9, 0.05, 0, 0, 1.02};
+        test_mesh mesh = geometry_box_tets(1, 1, 2, 1, 1, 2);
+        if (every[n] == EMBIPC_ORTHOGONALITY) continue;
+        for (int t = 0; t < 12; t++) {
+            double z = 0;
+            for (int a = 0; a < 4; a++) z += mesh.x[3 * mesh.tets[4 * t + a] + 2] / 4;
+            stiffness[t] = z > 1 ? 10 : 1;
+            density[t] = z > 1 ? 3 : 1;
+        }
+        d.kind = EMBIPC_FULL;
+        d.x = mesh.x;
+        d.vertex_count = mesh.vertex_count;
+        d.tets = mesh.tets;
+        d.tet_count = mesh.tet_count;
+        d.material = unit_material(every[n]);
+        d.material.averaged = 1;
+        d.material.density = 7;
+        d.tet_stiffness = stiffness;
+        d.tet_density = density;
+        ENSURE(embipc_world_create(&wd, &w, NULL) == EMBIPC_OK);
+        ENSURE(embipc_body_create(w, &d, &body) == EMBIPC_OK);
+        ENSURE(embipc_body_get_state(w, body, &state) == EMBIPC_OK);
+        ENSURE_CLOSE(state.mass, 7 * 4, 1e-12);
+        ENSURE_CLOSE(state.centre[2], (0.5 + 3 * 1.5) / 4, 1e-12);
+        for (int i = 0; i < 12; i++) embi_m3_mulv(q + 3 * i, F, mesh.x + 3 * i);   /* the same everywhere: averaging is none */
+        if (is_lagged(every[n])) embi_elastic_rotate(&w->s.body[0].elastic, q);
+        ENSURE(embipc_material_evaluate(&d.material, F, &psi, NULL, NULL, 0) == EMBIPC_OK);
+        ENSURE_REL(embi_elastic_energy(&w->s.body[0].elastic, q, 0, w->s.trace, &force), 11 * psi, 1e-12);
+        stiffness[3] = -1;
+        ENSURE(embipc_body_create(w, &d, &body) == EMBIPC_ERR_ARGUMENT);
+        ENSURE(embipc_world_error(w)->primitive[0] == EMBIPC_TET && embipc_world_error(w)->index[0] == 3);
+        stiffness[3] = 1;
+        density[5] = NAN;
+        ENSURE(embipc_body_create(w, &d, &body) == EMBIPC_ERR_ARGUMENT && embipc_world_error(w)->index[0] == 5);
+        density[5] = 1;
+        d.kind = EMBIPC_CAGE;   /* a cage that is built has no tets to give factors to */
+        ENSURE(embipc_body_create(w, &d, &body) == EMBIPC_ERR_ARGUMENT);
+        ENSURE(embipc_world_body_count(w) == 1);
+        embipc_world_destroy(w);
+        test_mesh_free(&mesh);
+    }
+}
+
+/* The fibre goes with the body: a bar turned by 90 degrees at creation is as stiff along its own axis as the unturned
+ * one, small strain along it costs E + fibre, and across it E. */
+static void test_fibre(void)
+{
+    for (int n = 0; n < MODELS; n++)
+        for (int turned = 0; turned < 2; turned++) {
+            embipc_material m = unit_material(every[n]);
+            test_mesh mesh = geometry_box_tets(1, 1, 1, 1, 1, 1);
+            embipc_world_def wd = embipc_default_world_def();
+            embipc_body_def d = embipc_default_body_def();
+            embipc_body body;
+            embipc_world *w;
+            double q[24], e = 1e-4, quarter[3] = {0, 0, 1.5707963267948966}, force, energy[2];
+            if (every[n] == EMBIPC_ORTHOGONALITY) continue;
+            m.fibre_stiffness = 50;
+            m.fibre[0] = 2;   /* any length */
+            d.kind = EMBIPC_FULL;
+            d.x = mesh.x;
+            d.vertex_count = mesh.vertex_count;
+            d.tets = mesh.tets;
+            d.tet_count = mesh.tet_count;
+            d.material = m;
+            if (turned) embi_m3_rotation(d.rotation, quarter);
+            ENSURE(embipc_world_create(&wd, &w, NULL) == EMBIPC_OK);
+            ENSURE(embipc_body_create(w, &d, &body) == EMBIPC_OK);
+            for (int axis = 0; axis < 2; axis++) {
+                for (int i = 0; i < 24; i++) q[i] = w->s.q[i] * (i % 3 == axis ? 1 + e : 1);
+                energy[axis] = embi_elastic_energy(&w->s.body[0].elastic, q, 0, w->s.trace, &force) / (e * e / 2);
+            }
+            ENSURE_CLOSE(energy[turned] - energy[!turned], 50, 0.02);   /* along x of the mesh: y when turned */
+            embipc_world_destroy(w);
+            test_mesh_free(&mesh);
+        }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -482,5 +571,7 @@ int main(int argc, char **argv)
     RUN(uniaxial);
     RUN(parameters);
     RUN(body_derivatives);
+    RUN(per_tet);
+    RUN(fibre);
     return test_end("test_material");
 }
