@@ -5057,7 +5057,7 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
  * Uses: small math, memory, errors, sorting, meshes, embedding.     Checked by: tests/test_cage.c      */
 
 #define EMBI_CAGE_COOKIE 0x43414745
-#define EMBI_CAGE_MAX_CELLS (INT_MAX / 16)
+#define EMBI_CAGE_MAX_CELLS (INT_MAX / 80)   /* so that no array has more elements than an int counts */
 #define EMBI_CAGE_ANGLE 25.0            /* degrees; tightening leaves no dihedral angle below */
 #define EMBI_CAGE_NODE_CLEAR 1e-9       /* of an edge: a crossing nearer to a node is the node's, or whose? */
 #define EMBI_CAGE_TOUCH 1e-12           /* a weight up to this is on a face */
