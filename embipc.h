@@ -38,7 +38,8 @@
  * DOES      full-space IPC, Embedded IPC and affine body dynamics as one mechanism, x = J q; Coulomb
  *           friction; position-driven nodes and bodies; contact forces in newtons; steps that may be cut
  *           short at any iteration; the same bits for the same input and any number of threads; no allocation
- *           in a warmed-up step; a cage for any closed surface.
+ *           in a warmed-up step; a cage for any closed surface; nine materials, one of which never lets a tet
+ *           invert.
  * DOES NOT  read files, print, exit or abort; plasticity or tearing; fluids; joints, shells, rods (planned);
  *           GPUs; gradients of results.
  *
@@ -88,10 +89,10 @@
  *   Arithmetic, 1997. [DEK71] Dekker, A Floating-Point Technique for Extending the Available Precision, 1971.
  *   [ERI05] Ericson, Real-Time Collision Detection, 2005. [HORN87] Horn, Absolute Orientation Using Unit
  *   Quaternions, 1987. [BW08] Bonet, Wood, Nonlinear Continuum Mechanics for Finite Element Analysis, 2008.
- *   [STOM12] Stomakhin et al., Energetically Consistent Invertible Elasticity, SCA 2012. [SGK18] Smith, de Goes,
- *   Kim, Stable Neo-Hookean Flesh Simulation, TOG 37(2) 2018. [SGK19] the same, Analytic Eigensystems for
- *   Isotropic Distortion Energies, TOG 38(1) 2019. [DV92] Demmel, Veselic, Jacobi's Method is More Accurate than
- *   QR, 1992. */
+ *   [STOM12] Stomakhin et al., Energetically Consistent Invertible Elasticity, SCA 2012. [SGK18] Smith,
+ *   de Goes, Kim, Stable Neo-Hookean Flesh Simulation, TOG 37(2) 2018. [SGK19] the same, Analytic
+ *   Eigensystems for Isotropic Distortion Energies, TOG 38(1) 2019. [DV92] Demmel, Veselic, Jacobi's Method is
+ *   More Accurate than QR, 1992. */
 
 #ifndef EMBIPC_H
 #define EMBIPC_H
@@ -210,10 +211,10 @@ EMBIPC_API void embipc_pool_for(int count, int grain, embipc_range_fn *fn, void 
 
 /* ---- Materials ------------------------------------------------------------------------------ */
 /* Energy per rest volume psi(F) of the deformation gradient F, with its signed singular values s, J = det F,
- * I = sum s^2, R its rotation and the Lame parameters mu, lambda of young and poisson. The two lagged ones hold
- * R for a step: they are quadratic within it, and its matrix is exact and constant; a step in which an element
- * turns far comes out wrong. The others follow F in every iteration and know nothing of rotations; each of
- * their solves costs a new matrix. */
+ * I = sum s^2, R its rotation and the Lame parameters mu, lambda of young and poisson. The two lagged ones
+ * hold R for a step: they are quadratic within it, and its matrix is exact and constant; a step in which an
+ * element turns far comes out wrong. The others follow F in every iteration and know nothing of rotations;
+ * each of their solves costs a new matrix. */
 typedef enum embipc_model {
     EMBIPC_COROTATED,           /* linear corotated, R lagged at the start of the step          [CCD23] */
     EMBIPC_ORTHOGONALITY,       /* stiffness |F F^T - I|^2, affine bodies only                  [ABD22] */
@@ -222,8 +223,8 @@ typedef enum embipc_model {
     EMBIPC_FIXED_COROTATED,     /* mu sum (s - 1)^2 + lambda/2 (J - 1)^2                     [STOM12] */
     EMBIPC_STABLE_NEO_HOOKEAN,  /* mu/2 (I - 3) - mu (J - 1) + (lambda + mu)/2 (J - 1)^2      [SGK18] */
     EMBIPC_NEO_HOOKEAN,         /* mu/2 (I - 3) - mu ln J + lambda/2 ln^2 J: no tet inverts, ever [BW08] */
-    EMBIPC_STVK,                /* mu |E|^2 + lambda/2 tr(E)^2, E = (F^T F - I)/2: soft when pressed below 0.58 */
-    EMBIPC_MOONEY_RIVLIN,       /* rubber by mooney[3]: C1 (I-3) + C2 (II-3) - 2 (C1 + 2 C2)(J-1) + k/2 (J-1)^2,
+    EMBIPC_STVK,                /* mu |E|^2 + lambda/2 tr(E)^2, E = (F^T F - I)/2: gives in below s = 0.58 */
+    EMBIPC_MOONEY_RIVLIN,       /* rubber by mooney[3]: C1 (I-3) + C2 (II-3) - 2 (C1+2 C2)(J-1) + k/2 (J-1)^2,
                                    II = sum s_j^2 s_k^2, k = lambda + 2 C1: no stress at rest */
     EMBIPC_MODEL_COUNT
 } embipc_model;
@@ -234,8 +235,8 @@ typedef struct embipc_material {
     embipc_real poisson;         /* Poisson's ratio nu, -1 < nu < 0.5, dimensionless      (0.4)  */
     embipc_real density;         /* rho, kg/m^3                                           (1000) */
     embipc_real stiffness;       /* kappa_o of EMBIPC_ORTHOGONALITY, Pa                   (1e7)  */
-    embipc_real mooney[3];       /* C1, C2 >= 0 and bulk modulus K >= 4/3 (C1 + C2) of EMBIPC_MOONEY_RIVLIN, Pa;
-                                    they take the place of young and poisson              (0)    */
+    embipc_real mooney[3];       /* EMBIPC_MOONEY_RIVLIN: C1, C2 >= 0 and bulk modulus K >= 4/3 (C1 + C2), Pa,
+                                    in the place of young and poisson                     (0)    */
     embipc_real fibre[3];        /* direction of what the body is stiffer along, in the mesh's frame */
     embipc_real fibre_stiffness; /* added Young's modulus along it, Pa >= 0; 0: none      (0)    */
     embipc_real damping[2];      /* Rayleigh: alpha, 1/s, and beta, s                     (0, 0) */
@@ -246,12 +247,13 @@ typedef struct embipc_material {
 } embipc_material;
 
 /* Energy density and stress of a material at one deformation gradient, for tables and for learning.
- *   F     deformation gradient, dimensionless        (9, row-major)  in; lagged models take its own rotation
- *   psi   energy per rest volume, J/m^3; +inf where EMBIPC_NEO_HOOKEAN ends, at det F <= 0     out, may be NULL
- *   P     dpsi/dF, the first Piola-Kirchhoff stress, Pa (9)                                    out, may be NULL
- *   H     d2psi/dF2, Pa (81: row 3i+j, column 3k+l); for a lagged model with R held            out, may be NULL
- *   project   nonzero: H with its negative eigenvalues set to 0, exactly
- * Fails on a parameter out of its range or an F that is not finite.             [SGK19] for the eigenvalues */
+ *   F     deformation gradient, dimensionless (9, row-major); lagged models take its own rotation
+ *   psi   out: energy per rest volume, J/m^3; +inf where EMBIPC_NEO_HOOKEAN ends, at det F <= 0. May be NULL
+ *   P     out: dpsi/dF, the first Piola-Kirchhoff stress, Pa (9). May be NULL
+ *   H     out: d2psi/dF2, Pa (81: row 3i+j, column 3k+l), of a lagged model with R held. May be NULL
+ *   project   nonzero: H with its negative eigenvalues set to 0 (isotropic part and fibre each by itself)
+ * P and H mean nothing where psi is infinite. Fails on a parameter out of its range or an F that is not
+ * finite. No allocation.                                                                        [SGK19] */
 EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *material, const embipc_real F[9],
                                                   embipc_real *psi, embipc_real P[9], embipc_real H[81],
                                                   int project);
@@ -359,8 +361,8 @@ typedef struct embipc_body_def {
     embipc_real velocity[3];                /* m/s */
     embipc_real angular_velocity[3];        /* rad/s, about the centre of mass */
     embipc_material material;
-    const embipc_real *tet_stiffness;       /* > 0: times the stiffness, and times the density, of each tet of */
-    const embipc_real *tet_density;         /*   a full body, or of cage_tets (tet count); NULL: 1      (NULL) */
+    const embipc_real *tet_stiffness;       /* > 0, factors on stiffness and on density of each tet of */
+    const embipc_real *tet_density;         /*   a full body, or of cage_tets (its tet count); NULL: 1 */
     embipc_real friction;                   /* mu of a pair: geometric mean of its bodies'   (0) */
     embipc_real thickness;                  /* half thickness of a coating, m; pairs add up  (0) */
     int self_contact;                       /* (1) */
@@ -6704,8 +6706,9 @@ EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const emb
  *   K_vol = sum_a lambda/V_a G_a G_a^T,   G_a = d(V_a ebar_a)/dq = sum_{T at a} V_T/4 (R m_.)
  * Lagged ARAP: psi = mu |F - R|^2, P = 2 mu (F - R), K_ab = 2 mu V (m_a . m_b) I, the same for ever.
  * Fibre along the direction a at rest: + fibre/2 (a . E a)^2.
- * The volume strain is theta = tr(E) here, det F - 1 or (|F|^2 - 3)/2 with the materials of section 14b, which
- * share this section's averaging: U(theta) = lambda/2 theta^2 (log neo-Hookean: lambda/2 ln^2(1 + theta)) and
+ * The volume strain is theta = tr(E) here, det F - 1 or (|F|^2 - 3)/2 with the materials of section 14b,
+ * which share this section's averaging: U(theta) = lambda/2 theta^2 (log neo-Hookean: lambda/2 ln^2(1 +
+ * theta)) and
  *   sum_a V_a U(thetabar_a),   pressure of a tet: p = sum_a U'(thetabar_a)/4
  * Mass: M_ab = rho int w_a w_b over the body inside T; with lumping its row sums on the diagonal.
  * Uses: small math, memory, sorting, sparse matrices.      Checked by: tests/test_elastic.c   */
@@ -6808,8 +6811,8 @@ static embipc_real embi_law_volume(const embi_law *w, embipc_real theta, embipc_
     return w->lambda / 2 * theta * theta;
 }
 
-/* Sets up the elasticity of the cage X, tet with the body's volume in each tet, and a factor on its stiffness that
- * is counted as volume (NULL: 1). Returns 0 out of memory. */
+/* Sets up the elasticity of the cage X, tet with the body's volume in each tet, and a factor on its stiffness
+ * that is counted as volume (NULL: 1). Returns 0 out of memory. */
 static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real *X, int n, const int *tet,
                              int nt, const embipc_real *volume, const embipc_real *factor,
                              const embipc_material *mat)
@@ -6876,8 +6879,8 @@ static void embi_elastic_rotate(embi_elastic *s, const embipc_real *q)
     }
 }
 
-/* E = sym(R^T F) - I as a full matrix, for ARAP without the sym; returns its trace. R: the lagged rotation, or
- * with `now` that of q. */
+/* E = sym(R^T F) - I as a full matrix, for ARAP without the sym; returns its trace. R: the lagged rotation,
+ * or with `now` that of q. */
 static embipc_real embi_elastic_strain(const embi_elastic *s, int t, const embipc_real *q, int now,
                                        embipc_real E[9])
 {
@@ -6927,8 +6930,8 @@ static void embi_elastic_volume_gradient(const embi_elastic *s, int t, const emb
         for (int i = 0; i < 3; i++) embi_cross(W + 3 * i, F + 3 * ((i + 1) % 3), F + 3 * ((i + 2) % 3));
 }
 
-/* theta of every tet (trace, nt), and its pressure U'(theta), or with averaging the mean over its nodes, behind
- * it (nt) */
+/* theta of every tet (trace, nt), and its pressure U'(theta), or with averaging the mean over its nodes,
+ * behind it (nt) */
 static void embi_elastic_pressure(const embi_elastic *s, const embipc_real *q, embipc_real *trace)
 {
     embipc_real *pressure = trace + s->nt, first, second;
@@ -6984,8 +6987,8 @@ static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *
         for (int i = 0; i < 9; i++) square += E[i] * E[i];
         if (s->law.fibre > 0) fibre = embi_fibre_strain(&s->law, E);
         sum += s->volume[t] *
-               (s->law.mu * square + (s->averaged ? (embipc_real)0 : s->law.lambda / 2 * trace[t] * trace[t]) +
-                s->law.fibre / 2 * fibre * fibre);
+               (s->law.mu * square + s->law.fibre / 2 * fibre * fibre +
+                (s->averaged ? (embipc_real)0 : s->law.lambda / 2 * trace[t] * trace[t]));
     }
     return sum + embi_elastic_averaged_energy(s, trace);
 }
@@ -7080,8 +7083,8 @@ static int embi_elastic_pairs(const embi_elastic *s, int *mark, int *nodes, embi
     return count;
 }
 
-/* A += scale K of the averaged volume strain, sum_a U''(thetabar_a)/V_a G_a G_a^T, at q (of a lagged energy: at
- * the rotations held). trace: theta of every tet; mark (n, all -1), nodes (n), G (3 n): scratch. */
+/* A += scale K of the averaged volume strain, sum_a U''(thetabar_a)/V_a G_a G_a^T, at q (of a lagged energy:
+ * at the rotations held). trace: theta of every tet; mark (n, all -1), nodes (n), G (3 n): scratch. */
 static void embi_elastic_add_averaged(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                       const embipc_real *trace, int *mark, int *nodes, embipc_real *G,
                                       embi_bsr *A)
@@ -7174,9 +7177,9 @@ static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const e
 }
 
 /* ==== 14b. Materials =================================================================================
- * Isotropic energies that are no quadratic of F, and that follow it in every iterate. F = U diag(s) V^T with U
- * and V proper rotations and s0 >= s1 >= |s2|, s2 negative where F is inverted; J = s0 s1 s2, J_i = s_j s_k.
- * Every energy here has first and second partials of one form, with k the third of i, j:
+ * Isotropic energies that are no quadratic of F, and that follow it in every iterate. F = U diag(s) V^T with
+ * U and V proper rotations and s0 >= s1 >= |s2|, s2 negative where F is inverted; J = s0 s1 s2, J_i = s_j
+ * s_k. Every energy here has first and second partials of one form, with k the third of i, j:
  *   psi_i  = c + a s_i + b s_i^3 + m J_i
  *   psi_ii = a + 3 b s_i^2 + aa s_i^2 + mm J_i^2,    psi_ij = aa s_i s_j + mm J_i J_j + m s_k
  * so a material is six numbers at s, and the rest is common:
@@ -7186,9 +7189,9 @@ static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const e
  *           on U (E_ij - E_ji) V^T/sqrt 2
  *     flip  (psi_i - psi_j)/(s_i - s_j) = a + b (s_i^2 + s_i s_j + s_j^2) - m s_k,
  *           on U (E_ij + E_ji) V^T/sqrt 2
- * Written so, nothing is divided by s_i - s_j, and equal singular values are no special case. Negative ones set
- * to 0 give the nearest positive semi-definite matrix. The twist of ARAP is the one true singularity: -inf where
- * the rotation of F jumps, s_1 = -s_2, and cut there.
+ * Written so, nothing is divided by s_i - s_j, and equal singular values are no special case. Negative ones
+ * set to 0 give the nearest positive semi-definite matrix. The twist of ARAP is the one true singularity:
+ * -inf where the rotation of F jumps, s_1 = -s_2, and cut there.
  *   ARAP                  psi = mu sum e^2,  e = s - 1
  *   fixed corotated       the same + U(J - 1)                                               [STOM12]
  *   stable neo-Hookean    mu/2 (I - 3) - mu (J - 1) + mu/2 (J - 1)^2 + U(J - 1)              [SGK18]
@@ -7201,7 +7204,8 @@ static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const e
  * Fibre, stiffer along a, f = F a: + fibre/8 (|f|^2 - 1)^2, smooth everywhere; it buckles when pressed.
  * Uses: small math, errors, sparse matrices, elasticity.   Checked by: tests/test_material.c  */
 
-/* Makes columns p and q of B orthogonal by a rotation of both, and of V with them. Returns 0 when they are. */
+/* Makes columns p and q of B orthogonal by a rotation of both, and of V with them. Returns 0 when they
+ * are. */
 static int embi_svd3_rotate(embipc_real B[9], embipc_real V[9], int p, int q)
 {
     embipc_real pp = 0, qq = 0, pq = 0, zeta, t, c, d;
@@ -7236,8 +7240,8 @@ static void embi_swap_columns(embipc_real B[9], int p, int q)
 }
 
 /* U, s, V of F = U diag(s) V^T as above, by one-sided Jacobi rotations: small singular values come out with
- * their own relative precision, where those of F^T F would drown [DV92]. Flat, linear and zero F are fine. An F
- * that is not finite gives s = nan. */
+ * their own relative precision, where those of F^T F would drown [DV92]. Flat, linear and zero F are fine. An
+ * F that is not finite gives s = nan. */
 static void embi_svd3(const embipc_real F[9], embipc_real U[9], embipc_real s[3], embipc_real V[9])
 {
     embipc_real B[9], u[3][3], n[3], size = 0;
@@ -7410,7 +7414,8 @@ static void embi_modes_apply(const embi_modes *h, const embipc_real X[9], embipc
 }
 
 /* The fibre: f = F a with its length; returns psi. */
-static embipc_real embi_fibre(const embi_law *w, const embipc_real F[9], embipc_real f[3], embipc_real *square)
+static embipc_real embi_fibre(const embi_law *w, const embipc_real F[9], embipc_real f[3],
+                              embipc_real *square)
 {
     embipc_real e;
     embi_m3_mulv(f, F, w->along);
@@ -7445,8 +7450,8 @@ static embipc_real embi_law_own_volume(const embi_law *w, const embipc_real s[3]
     return embi_law_volume(w, a + b + c + a * b + b * c + c * a + a * b * c, first, second);
 }
 
-/* psi of a nonlinear material at F, J/m^3, and P, Pa. pressure: U' of the averaged volume strain (U is not in psi
- * then), or NULL. */
+/* psi of a nonlinear material at F, J/m^3, and P, Pa. pressure: U' of the averaged volume strain (U is not in
+ * psi then), or NULL. */
 static embipc_real embi_law_stress(const embi_law *w, const embipc_real F[9], const embipc_real *pressure,
                                    embipc_real P[9])
 {
@@ -7469,8 +7474,8 @@ static embipc_real embi_law_stress(const embi_law *w, const embipc_real F[9], co
 
 /* ---- over a body ---- */
 
-/* Psi(q), J. *force: sum of all nodal forces' lengths, N: what the rounding of q costs, per metre. trace: scratch
- * (2 nt). */
+/* Psi(q), J. *force: sum of all nodal forces' lengths, N: what the rounding of q costs, per metre. trace:
+ * scratch (2 nt). */
 static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_real *q, embipc_real *trace,
                                          embipc_real *force)
 {
@@ -7590,8 +7595,8 @@ static embipc_result embi_check_fibre(const embipc_material *a, embipc_error *e)
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->fibre_stiffness,
                             "fibre_stiffness is %g Pa; it must not be negative", a->fibre_stiffness);
     if (!embi_all_finite(a->fibre, 3) || (a->fibre_stiffness > 0 && !(embi_norm(a->fibre) > 0)))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "fibre (%g, %g, %g) is no direction", a->fibre[0], a->fibre[1],
-                         a->fibre[2]);
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "fibre (%g, %g, %g) is no direction", a->fibre[0],
+                         a->fibre[1], a->fibre[2]);
     if (a->fibre_stiffness > 0 && a->model == EMBIPC_ORTHOGONALITY)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the orthogonality energy takes no fibre");
     return EMBIPC_OK;
@@ -7605,8 +7610,8 @@ static embipc_result embi_check_mooney(const embipc_material *a, embipc_error *e
                             "mooney: C1 %g Pa and C2 %g Pa must not be negative, nor both 0", c[0], c[1]);
     if (!(c[2] >= (embipc_real)4 / 3 * (c[0] + c[1])))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, c[2],
-                            "mooney: the bulk modulus is %g Pa; it must be at least 4/3 (C1 + C2) = %g Pa", c[2],
-                            4 * (c[0] + c[1]) / 3);
+                            "mooney: the bulk modulus is %g Pa; it must be at least 4/3 (C1 + C2) = %g Pa",
+                            c[2], 4 * (c[0] + c[1]) / 3);
     return EMBIPC_OK;
 }
 
@@ -7656,8 +7661,9 @@ static embipc_real embi_lagged_stress(const embi_law *w, const embipc_real F[9],
 }
 
 /* One column of d2psi/dF2, dP for dF, at the F whose parts are given */
-static void embi_law_push(const embi_law *w, const embipc_real U[9], const embipc_real V[9], const embi_modes *h,
-                          const embipc_real fibre[9], const embipc_real dF[9], embipc_real dP[9])
+static void embi_law_push(const embi_law *w, const embipc_real U[9], const embipc_real V[9],
+                          const embi_modes *h, const embipc_real fibre[9], const embipc_real dF[9],
+                          embipc_real dP[9])
 {
     embipc_real X[9], Y[9], T[9], f[3], r[3];
     embi_m3_tmul(T, U, dF);
@@ -7666,7 +7672,8 @@ static void embi_law_push(const embi_law *w, const embipc_real U[9], const embip
     embi_m3_mul(T, U, Y);
     embi_m3_mulv(f, dF, w->along);
     embi_m3_mulv(r, fibre, f);
-    for (int i = 0; i < 9; i++) dP[i] = embi_dot(T + 3 * (i / 3), V + 3 * (i % 3)) + r[i / 3] * w->along[i % 3];
+    for (int i = 0; i < 9; i++)
+        dP[i] = embi_dot(T + 3 * (i / 3), V + 3 * (i % 3)) + r[i / 3] * w->along[i % 3];
 }
 
 EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *material, const embipc_real F[9],
@@ -7684,7 +7691,8 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
     embi_law_set(&w, material);
     embi_m3_identity(R);
     if (embi_law_lagged(&w)) embi_polar(R, F);
-    energy = embi_law_lagged(&w) ? embi_lagged_stress(&w, F, R, stress) : embi_law_stress(&w, F, NULL, stress);
+    if (embi_law_lagged(&w)) energy = embi_lagged_stress(&w, F, R, stress);
+    else energy = embi_law_stress(&w, F, NULL, stress);
     if (psi) *psi = energy;
     if (P) memcpy(P, stress, sizeof stress);
     if (!H) return EMBIPC_OK;
@@ -7693,7 +7701,7 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
     embi_law_partials(&w, s, first, second, &k);
     embi_modes_of(&k, s, project, &h);
     embi_fibre_hessian(&w, F, project, fibre);
-    if (embi_law_lagged(&w)) (void)embi_lagged_stress(&w, zero, R, U);   /* P at 0: what the quadratic adds to H F */
+    if (embi_law_lagged(&w)) (void)embi_lagged_stress(&w, zero, R, U);   /* P at 0: P = U + H F */
     for (int c = 0; c < 9; c++) {
         embipc_real dF[9] = {0}, dP[9];
         dF[c] = 1;
@@ -9334,9 +9342,9 @@ static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
  *   E(q) = 1/2 |q - qt|_M^2 + s h^2 [Psi + kappa sum b + sum D - f.q + 1/(2c) |q - qc|_C^2],  v = (q - qc)/c
  *   backward Euler: qt = q^n + h v^n, s = 1, qc = q^n, c = h               [EIPC24 eqs. 5, 10, 11]
  * with C = alpha M + beta K (Rayleigh damping). A = (1 + s h^2 alpha/c) M + s h^2 (1 + beta/c) K is constant
- * within a step. A nonlinear material's K is not, and is no part of A but for the damping, which keeps that of
- * q^n: its energy, gradient and projected Hessian (the tangent) are those of each iterate.
- * Uses: memory, sparse matrices, embedding, elasticity, contact.
+ * within a step. A nonlinear material's K is not, and is no part of A but for the damping, which keeps that
+ * of q^n: its energy, gradient and projected Hessian (the tangent) are those of each iterate. Uses: memory,
+ * sparse matrices, embedding, elasticity, contact.
  *                                                           Checked by: tests/test_world.c     */
 
 typedef struct embi_body {
@@ -9356,7 +9364,7 @@ typedef struct embi_body {
     embi_elastic elastic;
     embi_bsr A;
     embipc_real *mass;           /* M_ij per block of A (times I), kg */
-    embipc_real *tangent;        /* s h^2 K of a nonlinear material, in the pattern of A, as of the last factor */
+    embipc_real *tangent;        /* s h^2 K of a nonlinear material in the pattern of A, of the last factor */
     int mass_cap, tangent_cap;
     embipc_real diagonal, total_mass;
     embipc_solid solid;          /* of the rest surface, in the frame of creation */
@@ -9936,11 +9944,12 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *I)
     return embi_system_analyze(m, &I->system, I->unknown_count, I->keys, count, (int)s->solver);
 }
 
-/* K of the nonlinear materials at the present state: taken anew for each new factor. Between those the old factor is
- * the frozen model of the step, under exact energies and gradients, and embi_island_advance() says how long it may
- * serve. Freezing K for longer, with new contacts around it, does not pay: refreshed after a move cut by half or a
- * direction that shrank by less than half, it saves 3 % of the time where there is contact (K takes a fifth of it),
- * and costs 5.2 solves for 4.2 in free flight [measured, bodies of 48 and 1280 tets]. */
+/* K of the nonlinear materials at the present state: taken anew for each new factor. Between those the old
+ * factor is the frozen model of the step, under exact energies and gradients, and embi_island_advance() says
+ * how long it may serve. Freezing K for longer, with new contacts around it, does not pay: refreshed after a
+ * move cut by half or a direction that shrank by less than half, it saves 3 % of the time where there is
+ * contact (K takes a fifth of it), and costs 5.2 solves for 4.2 in free flight [measured, bodies of 48 and
+ * 1280 tets]. */
 static void embi_island_tangent(embi_state *s, embi_island *I)
 {
     for (int k = 0; k < I->body_count; k++) {
@@ -11085,9 +11094,11 @@ static void embi_build_free(embi_memory *m, embi_build *t)
 static embipc_result embi_check_factors(const embipc_body_def *d, const embipc_real *factor, const char *what,
                                         embipc_error *e)
 {
-    int count = d->kind == EMBIPC_FULL ? d->tet_count : d->kind == EMBIPC_CAGE && d->cage_x ? d->cage_tet_count : 0;
+    int is_cage = d->kind == EMBIPC_CAGE && d->cage_x;
+    int count = d->kind == EMBIPC_FULL ? d->tet_count : is_cage ? d->cage_tet_count : 0;
     if (factor && count < 1)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "%s needs a full body, or a cage that is given with its tets", what);
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "%s needs a full body, or a cage given with its tets",
+                         what);
     for (int t = 0; factor && t < count; t++)
         if (!(factor[t] > 0) || !embi_finite(factor[t]))
             return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_TET, t, factor[t],
@@ -13496,6 +13507,9 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 /* ---- Change log -----------------------------------------------------------------------------
  * 0.1  First version: bodies fixed, kinematic, affine, cage, full; linear corotated and orthogonality
  *      energies; barrier and friction; drives; cage builder; toolbox.
+ * next Materials: ARAP, lagged ARAP, fixed corotated, stable and log neo-Hookean, StVK, Mooney-Rivlin;
+ * fibres;
+ *      stiffness and density per tet; embipc_material_evaluate().
  *
  * ---- Licence --------------------------------------------------------------------------------
  * This software is available under two licences: choose the one you prefer.

@@ -87,6 +87,13 @@ static void random_body(scene *s)
     d.material.poisson = test_uniform(-0.5, 0.499);
     d.material.density = scale10(0, 4.5);
     if (kind == EMBIPC_AFFINE && chance(0.4)) d.material.model = EMBIPC_ORTHOGONALITY, d.material.stiffness = scale10(3, 9);
+    else if (chance(0.5)) {   /* any other model, with parameters of its own */
+        d.material.model = (embipc_model)(EMBIPC_LAGGED_ARAP + pick(EMBIPC_MODEL_COUNT - EMBIPC_LAGGED_ARAP));
+        d.material.mooney[0] = scale10(2, 9);
+        d.material.mooney[1] = scale10(2, 9);
+        d.material.mooney[2] = (d.material.mooney[0] + d.material.mooney[1]) * scale10(0.2, 3);
+        if (chance(0.3)) d.material.fibre[pick(3)] = 1, d.material.fibre_stiffness = scale10(2, 10);
+    }
     if (chance(0.3)) d.material.damping[0] = scale10(-2, 1), d.material.damping[1] = scale10(-4, 0);
     if (chance(0.1)) d.material.averaged = pick(2);
     if (kind == EMBIPC_FULL && chance(0.3)) d.material.determinant_bound = 1;

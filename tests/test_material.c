@@ -469,6 +469,34 @@ static void test_body_derivatives(void)
         }
 }
 
+/* At rest every model with both moduli has the stiffness matrix of linear corotated, averaged or not. */
+static void test_stiffness_at_rest(void)
+{
+    for (int averaged = 0; averaged < 2; averaged++) {
+        double first[36 * 36], D[36 * 36], size = 0, worst = 0;
+        for (int n = 0; n < MODELS; n++) {
+            embipc_material material = unit_material(every[n]);
+            test_mesh mesh = geometry_box_tets(2, 1, 1, 2, 1, 1);
+            model o;
+            if (every[n] == EMBIPC_ORTHOGONALITY || every[n] == EMBIPC_ARAP || every[n] == EMBIPC_LAGGED_ARAP) {
+                test_mesh_free(&mesh);
+                continue;
+            }
+            material.averaged = averaged;
+            if (!model_make(&o, &mesh, &material, 0.01)) return;
+            model_dense(&o, o.X, D);
+            if (every[n] == EMBIPC_COROTATED) memcpy(first, D, sizeof D);
+            for (int i = 0; i < 36 * 36; i++) {
+                size = fmax(size, fabs(first[i]));
+                worst = fmax(worst, fabs(first[i] - D[i]));
+            }
+            ENSURE(size > 1 && worst < 1e-13 * size);
+            model_free(&o);
+            test_mesh_free(&mesh);
+        }
+    }
+}
+
 /* ---- stiffness and density per tet, fibre ---- */
 
 /* Two layers of a block, the upper ten times as stiff and three times as dense: energies, mass and centre by hand. */
@@ -571,6 +599,7 @@ int main(int argc, char **argv)
     RUN(uniaxial);
     RUN(parameters);
     RUN(body_derivatives);
+    RUN(stiffness_at_rest);
     RUN(per_tet);
     RUN(fibre);
     return test_end("test_material");
