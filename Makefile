@@ -37,11 +37,12 @@ demo: $(BUILD)/embipc
 	@echo "picture: $(BUILD)/grasp.png"
 
 # ---- tests -------------------------------------------------------------------------------------
+# EMBIPC_STATIC: what a test does not use is not compiled
 $(BUILD)/test_% $(BUILD)/validate_%: $(HEADER) | $(BUILD)
 $(BUILD)/test_%: tests/test_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -DEMBIPC_PTHREADS $< -o $@ -lm -lpthread
+	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -DEMBIPC_STATIC -DEMBIPC_PTHREADS $< -o $@ -lm -lpthread
 $(BUILD)/validate_%: tests/validate_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -DEMBIPC_PTHREADS $< -o $@ -lm -lpthread
+	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -DEMBIPC_STATIC -DEMBIPC_PTHREADS $< -o $@ -lm -lpthread
 
 test: $(addprefix $(BUILD)/,$(TESTS)) $(BUILD)/embipc examples
 	@sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(TESTS))
