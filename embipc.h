@@ -63,8 +63,7 @@
  *   Implementation: 1 platform, 2 small math, 3 memory, 4 errors, 5 thread pool, 6 sorting and sets,
  *   7 exact predicates, 8 sparse matrices, 9 LDL^T, 10 conjugate gradients, and the linear system of a step,
  *   11 meshes, 12 embedding, 13 cage builder, 14 elasticity, 14b materials, 15 distances, 16 barrier,
- *   17 friction,
- *   18 broad phase, 19 continuous collision detection, 20 contact, 21 state, 22 newton, 23 world,
+ *   17 friction, 18 broad phase, 19 continuous collision detection, 20 contact, 21 state, 22 newton, 23 world,
  *   24 making bodies, 25 queries, 26 validation, 27 the step.
  *
  * CONVENTIONS  SI units; x[3*n] is xyz interleaved, tet[4*m] and tri[3*m] are 0-based indices, 3x3 matrices
@@ -8750,8 +8749,8 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
  * the rest of the path cannot be proved free in one look at its end. The time returned is then the first at
  * which the gap was below 1/10: slack belongs into the time, not into the answer. Against exact answers no
  * free path in 18 000 random ones is cut (a bound on speeds cuts 0.2 to 3 %); 2.8 closest-point problems per
- * query there, where the motion is as long as the primitives, and little above 1 where it is short. The work
- * bound was never met.
+ * query there, where the motion is as long as the primitives, and little above 1 where it is short; the work
+ * bound was never met there. (Paths made to graze are cut when they pass within rounding.)
  * Uses: small math, distances.                             Checked by: tests/test_ccd.c       */
 
 /* fractions of the initial gap: at most this is left when a path is cut; not below this in one step from
@@ -9345,7 +9344,7 @@ static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
  * within a step. A nonlinear material's K is not, and is no part of A but for the damping, which keeps that
  * of q^n: its energy, gradient and projected Hessian (the tangent) are those of each iterate. Uses: memory,
  * sparse matrices, embedding, elasticity, contact.
- *                                                           Checked by: tests/test_world.c     */
+ *                                                           Checked by: tests/test_world*.c    */
 
 typedef struct embi_body {
     char name[64];
@@ -13507,9 +13506,9 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 /* ---- Change log -----------------------------------------------------------------------------
  * 0.1  First version: bodies fixed, kinematic, affine, cage, full; linear corotated and orthogonality
  *      energies; barrier and friction; drives; cage builder; toolbox.
- * next Materials: ARAP, lagged ARAP, fixed corotated, stable and log neo-Hookean, StVK, Mooney-Rivlin;
- * fibres;
- *      stiffness and density per tet; embipc_material_evaluate().
+ *      Materials: ARAP, lagged ARAP, fixed corotated, stable and log neo-Hookean, StVK, Mooney-Rivlin; fibres;
+ *      stiffness and density per tet; embipc_material_evaluate(). Faults, parts, loops and crossings of
+ *      meshes. Cages with a copy of a cell per piece of solid. Times of the parts of a step.
  *
  * ---- Licence --------------------------------------------------------------------------------
  * This software is available under two licences: choose the one you prefer.
