@@ -11411,7 +11411,7 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
                 int p = b->tet[4 * k + i], q = b->tet[4 * k + j];
                 embipc_real mass = b->material.density * moment[10 * k + embi_moment_index[4 * i + j]];
                 if (d->tet_density) mass *= d->tet_density[k];
-                if (d->tet_density) b->total_mass += mass;
+                b->total_mass += mass;
                 if (b->material.lumped) b->mass[embi_bsr_find(&b->A, p, p)] += mass;
                 else if (p >= q) b->mass[embi_bsr_find(&b->A, p, q)] += mass;
             }
@@ -11460,7 +11460,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
         return r;
     embi_solid(&b->solid, t->x, b->nv, b->tri, b->nt);
     if (embi_is_dynamic(b)) {
-        b->total_mass = d->tet_density ? (embipc_real)0 : b->material.density * b->solid.volume;
+        b->total_mass = 0;   /* that of the nodes: the solid's own has the rounding of a far origin in it */
         if ((r = embi_build_dynamics(m, d, b, t, e)) != EMBIPC_OK) return r;
     }
     return embi_build_tree(m, b, t, e);
