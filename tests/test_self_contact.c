@@ -33,21 +33,22 @@ static void check_rest(test_mesh mesh, embipc_kind kind, double dhat, const char
     embipc_world_def wd = embipc_default_world_def();
     embipc_body_def d = scene_def(name, kind, 0, 0, 0);
     double edge = shortest_edge(&mesh), *start, *end;
-    int nv, candidates = 0;
+    embipc_body_view v;
+    int candidates = 0;
     scene s;
     wd.gravity[2] = 0;
     s = scene_empty(&wd);
     d.dhat = dhat;
     d.cage_nodes = 60;
-    nv = mesh.vertex_count;
     if (scene_add_mesh(&s, &d, &mesh, 0) < 0) return;
     start = scene_positions(s.w, s.body[0]);
+    (void)embipc_body_get_view(s.w, s.body[0], &v);
     for (int n = 0; n < 3 && scene_step(&s); n++) {
         candidates += s.stats.candidates;
         ENSURE(s.stats.contacts == 0 && most_force(s.w, s.body[0]) == 0);
     }
     end = scene_positions(s.w, s.body[0]);
-    for (int i = 0; i < 3 * nv; i++) ENSURE(fabs(start[i] - end[i]) < 1e-12);
+    for (int i = 0; i < 3 * v.vertex_count; i++) ENSURE(fabs(start[i] - end[i]) < 1e-12);
     printf("  %-22s kind %d: dhat %g m, shortest edge %.3g m, %d candidates looked at, no force\n", name, (int)kind, dhat, edge,
            candidates / 3);
     ENSURE(candidates > 0);
