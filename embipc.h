@@ -61,10 +61,10 @@
  *   Public: configuration, results and callbacks, materials, world, bodies, drives, step, queries; toolbox:
  *   geometry, linear algebra, meshes and cages, barrier and friction.
  *   Implementation: 1 platform, 2 small math, 3 memory, 4 errors, 5 thread pool, 6 sorting and sets,
- *   7 exact predicates, 8 sparse matrices, 9 LDL^T, 10 conjugate gradients, and the linear system of a step,
- *   11 meshes, 12 embedding, 13 cage builder, 14 elasticity, 14b materials, 15 distances, 16 barrier,
- *   17 friction, 18 broad phase, 19 continuous collision detection, 20 contact, 21 state, 22 newton, 23 world,
- *   24 making bodies, 25 queries, 26 validation, 27 the step.
+ *   7 exact predicates, 8 sparse matrices, 9 LDL^T, 10 conjugate gradients and the system of a step, 11 meshes, 12 embedding,
+ *   13 cage builder, 14 elasticity, 15 materials, 16 distances, 17 barrier, 18 friction, 19 broad phase,
+ *   20 continuous collision detection, 21 contact, 22 state, 23 newton, 24 world, 25 making bodies,
+ *   26 queries, 27 validation, 28 the step.
  *
  * CONVENTIONS  SI units; x[3*n] is xyz interleaved, tet[4*m] and tri[3*m] are 0-based indices, 3x3 matrices
  * are row-major. Triangles are counter-clockwise seen from outside; tets have
@@ -6705,7 +6705,7 @@ EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const emb
  *   K_vol = sum_a lambda/V_a G_a G_a^T,   G_a = d(V_a ebar_a)/dq = sum_{T at a} V_T/4 (R m_.)
  * Lagged ARAP: psi = mu |F - R|^2, P = 2 mu (F - R), K_ab = 2 mu V (m_a . m_b) I, the same for ever.
  * Fibre along the direction a at rest: + fibre/2 (a . E a)^2.
- * The volume strain is theta = tr(E) here, det F - 1 or (|F|^2 - 3)/2 with the materials of section 14b,
+ * The volume strain is theta = tr(E) here, det F - 1 or (|F|^2 - 3)/2 with the materials of section 15,
  * which share this section's averaging: U(theta) = lambda/2 theta^2 (log neo-Hookean: lambda/2 ln^2(1 +
  * theta)) and
  *   sum_a V_a U(thetabar_a),   pressure of a tet: p = sum_a U'(thetabar_a)/4
@@ -6727,7 +6727,7 @@ typedef struct embi_law {
 typedef struct embi_elastic {
     int n, nt;                     /* nodes, tets */
     int averaged;
-    int nonlinear;                 /* energy and Hessian follow q in each iteration: section 14b */
+    int nonlinear;                 /* energy and Hessian follow q in each iteration: section 15 */
     embi_law law;
     int *tet;                      /* (4 nt) */
     embipc_real *grad;             /* m_a at rest, 1/m (12 nt) */
@@ -7175,7 +7175,7 @@ static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const e
     return bound;
 }
 
-/* ==== 14b. Materials =================================================================================
+/* ==== 15. Materials ==================================================================================
  * Isotropic energies that are no quadratic of F, and that follow it in every iterate. F = U diag(s) V^T with
  * U and V proper rotations and s0 >= s1 >= |s2|, s2 negative where F is inverted; J = s0 s1 s2, J_i = s_j
  * s_k. Every energy here has first and second partials of one form, with k the third of i, j:
@@ -7713,7 +7713,7 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
     return EMBIPC_OK;
 }
 
-/* ==== 15. Distances ==================================================================================
+/* ==== 16. Distances ==================================================================================
  * Closest points of point-triangle and edge-edge, as weights: r = sum_k w_k x_k, d = |r|.     [ERI05]
  * Convexity decides what to look at. Where the nearest point of the plane (of the two lines) is not inside,
  * the answer lies on a border beyond which that point lies, so at most two point-segment problems remain.
@@ -8199,7 +8199,7 @@ static embipc_real embi_mollifier(embipc_real c, embipc_real eps, embipc_real *d
     return (2 - y) * y;
 }
 
-/* ==== 16. Barrier ====================================================================================
+/* ==== 17. Barrier ====================================================================================
  *   b(d)   = -(d - dhat)^2 ln(d/dhat) on 0 < d < dhat, else 0                      [EIPC24 eq. 7]
  *   b'(d)  = -2 (d - dhat) ln(d/dhat) - (d - dhat)^2/d                      <= 0
  *   b''(d) = -2 ln(d/dhat) - 4 (d - dhat)/d + (d - dhat)^2/d^2              >= 0
@@ -8235,7 +8235,7 @@ static embipc_real embi_kappa_for_load(embipc_real f, embipc_real pairs, embipc_
     return -f / (pairs * first);
 }
 
-/* ==== 17. Friction ===================================================================================
+/* ==== 18. Friction ===================================================================================
  * A pair resists its tangential displacement u over the step with the potential        [EIPC24 eqs. 8, 9]
  *   D = mu lambda f0(|u|),   e = epsv h
  *   f1(y) = f0'(y) = 2 y/e - y^2/e^2 for y < e, else 1
@@ -8277,7 +8277,7 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
                                       (along - across) * uh[i] * uh[j]);
 }
 
-/* ==== 18. Broad phase ================================================================================
+/* ==== 19. Broad phase ================================================================================
  * One tree of boxes per surface: triangles sorted along a Z-order curve when the body is made, leaves of two,
  * inner nodes by halving, as in a heap (children of i are 2i and 2i + 1): no pointers, refit in one backward
  * sweep. Each vertex and edge is owned by one of its triangles, so a pair of triangles stands for the
@@ -8720,7 +8720,7 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
     return 1;
 }
 
-/* ==== 19. Continuous collision detection =============================================================
+/* ==== 20. Continuous collision detection =============================================================
  * First contact of two primitives A, B (point and triangle, or two edges) on straight paths x_k + t v_k.
  * The frame is additive conservative advancement [CIPC21]; what proves an advance is not.
  *
@@ -8976,7 +8976,7 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
     return embi_ccd_between(x0, x1, 1, min_separation, toi);
 }
 
-/* ==== 20. Contact ====================================================================================
+/* ==== 21. Contact ====================================================================================
  * From candidates to forces. The closest points of a pair are fixed combinations of its four vertices:
  *   d = |sum_k w_k x_k|,   dd/dx_k = w_k n          (the weights are optimal: their change does not count)
  * and with x = J q the gradient by node i is c_i n with one scalar c_i = sum_k w_k J_ki: a contact is a list
@@ -9334,7 +9334,7 @@ static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
     return sqrt(most);
 }
 
-/* ==== 21. State ======================================================================================
+/* ==== 22. State ======================================================================================
  * What a step works on: flat arrays over the nodes q and the surface vertices x = J q of all bodies, the
  * bodies that own ranges of them, the pairs of bodies that are near, and the drives. The step is written
  * once for all one-step and multistep rules as
@@ -9692,7 +9692,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
     return inertia + s->hh * (elastic - work) + damping;
 }
 
-/* ==== 22. Newton =====================================================================================
+/* ==== 23. Newton =====================================================================================
  * One island: bodies linked by candidate pairs, minimising E over their unknown nodes. Each iteration
  *   g = grad E,  H p = -g - H_fd r,  p = r on driven nodes      (H: A + rank-one contacts + friction)
  *   alpha = the part of p free of contact, found by continuous collision detection
@@ -10676,7 +10676,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     return EMBIPC_OK;
 }
 
-/* ==== 23. World ======================================================================================
+/* ==== 24. World ======================================================================================
  * Owns everything: bodies and drives behind handles {index + 1, generation}, rules of pairs, and what the
  * last step left behind for queries. A body is built completely, checked against all others, and only then
  * counted.
@@ -11059,7 +11059,7 @@ static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *na
     return r;
 }
 
-/* ==== 24. Making bodies ==============================================================================
+/* ==== 25. Making bodies ==============================================================================
  * From a description to a body: surface and nodes in world coordinates, J, M and V as integrals over the
  * solid inside the surface, elasticity, the tree of boxes. Everything is made beside the world first; only a
  * body that is whole, and crosses nobody it may touch, is counted.
@@ -12134,7 +12134,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 25. Queries ====================================================================================
+/* ==== 26. Queries ====================================================================================
  * Reading the world. Nothing here changes it, but for embipc_world_intersections(), which refits trees.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
 
@@ -12352,7 +12352,7 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
     return embipc_world_rejected(w, out, capacity);
 }
 
-/* ==== 26. Validation =================================================================================
+/* ==== 27. Validation =================================================================================
  * What must be true between calls, derived again from scratch; and where a surface meets itself.
  * Uses: all of the above.          Checked by: tests/test_world_input.c, tests/test_mesh_faults.c */
 
@@ -12586,7 +12586,7 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
     return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
-/* ==== 27. The step ===================================================================================
+/* ==== 28. The step ===================================================================================
  *   begin      qt, forces, targets of drives; A and grad at q^n; candidates; islands; lagged friction
  *   iterate    each island finds its direction; one that leaves the range of its candidates gets new ones,
  *              which may join islands; the others move
