@@ -61,10 +61,10 @@
  *   Public: configuration, results and callbacks, materials, world, bodies, drives, step, queries; toolbox:
  *   geometry, linear algebra, meshes and cages, barrier and friction.
  *   Implementation: 1 platform, 2 small math, 3 memory, 4 errors, 5 thread pool, 6 sorting and sets,
- *   7 exact predicates, 8 sparse matrices, 9 LDL^T, 10 conjugate gradients and the system of a step, 11 meshes, 12 embedding,
- *   13 cage builder, 14 elasticity, 15 materials, 16 distances, 17 barrier, 18 friction, 19 broad phase,
- *   20 continuous collision detection, 21 contact, 22 state, 23 newton, 24 world, 25 making bodies,
- *   26 queries, 27 validation, 28 the step.
+ *   7 exact predicates, 8 sparse matrices, 9 LDL^T, 10 conjugate gradients and the system of a step,
+ *   11 meshes, 12 embedding, 13 cage builder, 14 elasticity, 15 materials, 16 distances, 17 barrier,
+ *   18 friction, 19 broad phase, 20 continuous collision detection, 21 contact, 22 state, 23 newton,
+ *   24 world, 25 making bodies, 26 queries, 27 validation, 28 the step.
  *
  * CONVENTIONS  SI units; x[3*n] is xyz interleaved, tet[4*m] and tri[3*m] are 0-based indices, 3x3 matrices
  * are row-major. Triangles are counter-clockwise seen from outside; tets have
@@ -6070,7 +6070,8 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int p
         embipc_real shift[3];
         embipc_result r;
         for (int k = 0; k < 3; k++)
-            shift[k] = embi_cage_shift[placing][k] + (attempt == 2 + k || attempt == 5 ? 0.03 : 0.0) * (1 + 0.3 * k);
+            shift[k] = embi_cage_shift[placing][k] +
+                       (attempt == 2 + k || attempt == 5 ? 0.03 : 0.0) * (1 + 0.3 * k);
         r = embi_lattice_place(c, attempt ? h * (1 + 1e-6) : h, shift);
         if (r == EMBIPC_OK) r = embi_cage_fill(c, moments);
         if (r != EMBIPC_OK || !c->faulty) return r;
@@ -6256,7 +6257,8 @@ static embipc_result embi_tighten_round(embi_caging *c, embi_tightening *s, int 
                 10 * c->node_count >= 9 * s->nodes;
         if (!bad) return EMBIPC_OK;
         for (int i = 0; i < c->node_total; i++)
-            if (s->bad[i]) s->share[i] *= 2 * attempt < attempts ? 0.8 : 4 * attempt < 3 * attempts ? 0.5 : 0.0;
+            if (s->bad[i])
+                s->share[i] *= 2 * attempt < attempts ? 0.8 : 4 * attempt < 3 * attempts ? 0.5 : 0.0;
     }
     return EMBIPC_OK;
 }
@@ -13506,8 +13508,8 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 /* ---- Change log -----------------------------------------------------------------------------
  * 0.1  First version: bodies fixed, kinematic, affine, cage, full; linear corotated and orthogonality
  *      energies; barrier and friction; drives; cage builder; toolbox.
- *      Materials: ARAP, lagged ARAP, fixed corotated, stable and log neo-Hookean, StVK, Mooney-Rivlin; fibres;
- *      stiffness and density per tet; embipc_material_evaluate(). Faults, parts, loops and crossings of
+ *      Materials: ARAP, lagged ARAP, fixed corotated, stable and log neo-Hookean, StVK, Mooney-Rivlin;
+ *      fibres; stiffness and density per tet; embipc_material_evaluate(). Faults, parts, loops and crossings of
  *      meshes. Cages with a copy of a cell per piece of solid. Times of the parts of a step.
  *
  * ---- Licence --------------------------------------------------------------------------------
