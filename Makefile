@@ -1,6 +1,7 @@
 # embipc: plain make, no configure, nothing downloaded.
 #   make            the tool, build/embipc            make demo      lifts the bear (under a minute)
 #   make test       every test (T=name: only those)   make validate  the long ones
+#                                                     (the longest, a quarter of an hour: T=cage)
 #   make examples   build/examples/*                  make check     silent compile matrix, order, symbols
 #   make bench      times the example scenes, and where the time goes; the table also in build/bench.json
 #   make fuzz       damaged files for each of 7 mesh readers, random worlds, under sanitizers (T=seconds for
@@ -21,6 +22,9 @@ HEADER = embipc.h
 TOOL_C = $(wildcard tools/*.c)
 TESTS = $(patsubst tests/%.c,%,$(wildcard tests/test_*$(T)*.c))
 LONG = $(patsubst tests/%.c,%,$(wildcard tests/validate_*$(T)*.c))
+ifeq ($(T),)
+LONG := $(filter-out validate_cage,$(LONG))
+endif
 EXAMPLES = $(patsubst examples/%.c,%,$(wildcard examples/*.c))
 
 all: $(BUILD)/embipc
