@@ -171,7 +171,7 @@ static int scene_choice(scene_reader *r, const json_value *object, const char *k
                         int count, int *out)
 {
     const json_value *v = r->failed ? NULL : json_get(r->j, object, key);
-    const char *word;
+    const char *word = "";
     char what[64];
     if (!v || !scene_string(r, object, key, "a string", &word)) return 0;
     for (int i = 0; i < count; i++)
@@ -201,7 +201,7 @@ static void scene_read_solver(scene_reader *r, const json_value *root)
     static const char *const linear[] = { "auto", "dense", "sparse", "cg" };
     const json_value *v = json_get(r->j, root, "solver");
     embipc_world_def *d = &r->s->world;
-    int choice;
+    int choice = 0;
     strcpy(r->where, "\"solver\"");
     if (!v || !scene_object(r, v, keys, SCENE_COUNT(keys))) return;
     if (scene_choice(r, v, "linear", linear, SCENE_COUNT(linear), &choice)) d->solver = (embipc_solver)choice;
@@ -317,7 +317,7 @@ static char *scene_path(const scene_reader *r, const char *file)
 /* The mesh file under this key. Returns 0 without the key too. */
 static int scene_read_mesh(scene_reader *r, const json_value *body, const char *key, tool_mesh *m)
 {
-    const char *file;
+    const char *file = "";
     tool_error inner;
     char *path;
     if (!scene_string(r, body, key, "the name of a mesh file", &file)) return 0;
@@ -552,7 +552,7 @@ static void scene_read_name(scene_reader *r, const json_value *body, scene_body 
     static const char expected[] =
         "a name of 1 to 63 characters without quotes, commas and control characters";
     const json_value *v = json_get(r->j, body, "name");
-    const char *name;
+    const char *name = "";
     if (!v) { scene_fail_missing(r, body, "name", expected); return; }
     if (!scene_string(r, body, "name", expected, &name)) return;
     for (const char *p = name; *p; p++)
