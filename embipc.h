@@ -856,6 +856,49 @@ typedef struct embipc_gap {
 EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_count, const int *tri,
                                             int tri_count, embipc_gap *gap);
 
+/* ---- Separating what overlaps --------------------------------------------------------------- */
+
+/* A surface that may be shifted as a whole. */
+typedef struct embipc_movable {
+    const embipc_real *x;     /* vertices in the world, m (3*vertex_count) */
+    int vertex_count;
+    const int *tri;           /* (3*tri_count) */
+    int tri_count;
+    int fixed;                /* not 0: never moved */
+} embipc_movable;
+
+typedef enum embipc_overlap_kind {
+    EMBIPC_OVERLAP_TOUCH,     /* no crossing, but nearer than a hundredth of the gap */
+    EMBIPC_OVERLAP_CROSS,     /* surfaces cross */
+    EMBIPC_OVERLAP_INSIDE     /* no crossing: a part of one lies in the solid of the other */
+} embipc_overlap_kind;
+
+/* Two surfaces that overlap at the start. */
+typedef struct embipc_overlap {
+    int a, b;                 /* a < b */
+    embipc_overlap_kind kind;
+    embipc_real depth;        /* the smallest shift found that parts the two, m; an upper bound */
+    int parted;               /* 1: they are apart now */
+    int linked;               /* 1: both have a hole, and no shift below a quarter of the smaller diagonal was
+                               * found to part them: rings through each other. They are left alone */
+} embipc_overlap;
+
+/* Shifts surfaces until none overlaps another: the smallest shift found for each pair, shared by volume,
+ * round after round. Nothing is turned or bent. "Smallest found" is a search over directions, not a proof.
+ * Rings that go through each other without crossing are no overlap.
+ *   body, count       the surfaces
+ *   gap               distance to be left, m (count*count), symmetric; a pair at 0 or below is not looked at
+ *   shift             out: what to add to each, m (3*count); 0 where nothing moved
+ *   list, capacity    receives at most capacity of the pairs that overlap at the start; may be NULL with 0
+ *   found             out: how many there are; may be NULL
+ *   error             may be NULL; names a pair that cannot be parted by its two numbers in index[]
+ * Returns EMBIPC_OK (all apart now), INTERSECTION (some are not: `shift` is as far as it got, list[].parted
+ * tells which), ARGUMENT, NOT_FINITE, INDEX or MEMORY. Some hundred tests for each overlapping pair and
+ * round, each O(triangles) at worst. */
+EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, const embipc_real *gap,
+                                         embipc_real *shift, embipc_overlap *list, int capacity, int *found,
+                                         embipc_error *error);
+
 /* ---- Cages ----------------------------------------------------------------------------------
  * A cage is a coarse tet mesh that holds a closed surface: its nodes are a body's unknowns. */
 typedef struct embipc_cage_def {
@@ -12355,8 +12398,9 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
 }
 
 /* ==== 27. Validation =================================================================================
- * What must be true between calls, derived again from scratch; and where a surface meets itself.
- * Uses: all of the above.          Checked by: tests/test_world_input.c, tests/test_mesh_faults.c */
+ * What must be true between calls, derived again from scratch; where a surface meets itself; and how to part
+ * surfaces that overlap.
+ * Uses: all of the above.   Checked by: tests/test_world_input.c, test_mesh_faults.c, test_doctor.c */
 
 static embipc_result embi_validate_body(const embipc_world *w, const embi_body *b, embipc_error *e)
 {
@@ -12586,6 +12630,451 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
     }
     embi_pair_walk_end(&m, &w);
     return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+}
+
+/* ---- Separating what overlaps ----
+ * Whether a shift t parts two surfaces is decided exactly. How small it may be is searched: along a direction
+ * u the planes of support part them at  max u.x_b - min u.x_a + gap  in any case, and bisection goes down from
+ * there. A direction that is not free below the best length so far costs two tests. */
+
+enum { EMBI_PART_ROUNDS = 40, EMBI_PART_DIRECTIONS = 96 };
+
+typedef struct embi_part_body {
+    embipc_real *x;              /* vertices now (3 nv), owned */
+    embi_bvh bvh;
+    int *inner, inner_count;     /* a vertex of each connected part, owned */
+    int nv, closed, handles;     /* handles: one of its parts is no ball, topologically */
+    int fixed, moved, rank;      /* rank: steps from a fixed body over pairs that overlap at the start */
+    embipc_real diagonal, volume, centre[3];
+    embi_surface s;
+} embi_part_body;
+
+/* All bodies, and scratch. */
+typedef struct embi_parting {
+    embi_memory m;
+    embi_part_body *body;
+    int count;
+    embi_key *keys;
+    int key_count, key_cap;
+    embi_candidate *near;
+    int near_count, near_cap;
+    embipc_real *shifted;        /* the first of a pair, where it is tried */
+    int shifted_cap;
+    embipc_real direction[3 * EMBI_PART_DIRECTIONS];
+    int direction_count;
+    embipc_overlap *pair;
+    int pair_count, pair_cap;
+} embi_parting;
+
+static void embi_parting_end(embi_parting *p)
+{
+    for (int i = 0; p->body && i < p->count; i++) {
+        embi_free(&p->m, p->body[i].x, 3 * p->body[i].nv, sizeof(embipc_real));
+        embi_free(&p->m, p->body[i].inner, p->body[i].inner_count, sizeof(int));
+        embi_bvh_free(&p->m, &p->body[i].bvh);
+    }
+    embi_free(&p->m, p->body, p->count, sizeof *p->body);
+    EMBI_RELEASE(&p->m, p->keys, p->key_cap);
+    EMBI_RELEASE(&p->m, p->near, p->near_cap);
+    EMBI_RELEASE(&p->m, p->shifted, p->shifted_cap);
+    EMBI_RELEASE(&p->m, p->pair, p->pair_cap);
+}
+
+/* One vertex of each connected part, and whether a closed part has handles: V - E + F < 2 with E = 3 F / 2.
+ * Returns 0 out of memory. */
+static int embi_part_topology(embi_memory *m, embi_part_body *b)
+{
+    int parts = embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, NULL, 0), used = 0;
+    embipc_part *list;
+    unsigned char *seen;
+    if (parts < 0) return 0;
+    list = (embipc_part *)embi_alloc(m, parts, sizeof *list);
+    seen = (unsigned char *)embi_alloc(m, b->nv, 1);
+    b->inner = (int *)embi_alloc(m, parts, sizeof *b->inner);
+    b->inner_count = parts;
+    if (list && seen && b->inner &&
+        embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, list, parts) == parts) {
+        b->closed = parts > 0;
+        for (int i = 0; i < parts; i++) {
+            b->inner[i] = b->s.tri[3 * list[i].triangle];
+            if (list[i].border_edges + list[i].bad_edges) b->closed = 0;
+        }
+        for (int i = 0; i < 3 * b->s.nt; i++) {
+            used += !seen[b->s.tri[i]];
+            seen[b->s.tri[i]] = 1;
+        }
+        b->handles = b->closed && 2 * used - b->s.nt < 4 * parts;
+    } else m->failed = 1;
+    embi_free(m, list, parts, sizeof *list);
+    embi_free(m, seen, b->nv, 1);
+    return !m->failed;
+}
+
+/* Returns 0 out of memory. */
+static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movable *from, int base)
+{
+    embipc_real lo[3], hi[3];
+    embipc_solid solid;
+    embi_key *keys;
+    unsigned char *used;
+    int ok;
+    b->nv = from->vertex_count;
+    b->x = (embipc_real *)embi_alloc(m, 3 * b->nv, sizeof *b->x);
+    if (!b->x) return 0;
+    memcpy(b->x, from->x, (size_t)(3 * b->nv) * sizeof *b->x);
+    b->s.x = b->s.rest = b->x;
+    b->s.tri = from->tri;
+    b->s.nt = from->tri_count;
+    b->s.base = base;
+    b->s.bvh = &b->bvh;
+    b->fixed = from->fixed != 0;
+    b->rank = b->fixed ? 0 : INT_MAX;
+    embi_box_indexed(lo, hi, b->x, from->tri, 3 * from->tri_count);
+    b->diagonal = embi_box_diagonal(lo, hi);
+    for (int k = 0; k < 3; k++) b->centre[k] = (lo[k] + hi[k]) / 2;
+    keys = (embi_key *)embi_alloc(m, 6 * b->s.nt, sizeof *keys);
+    used = (unsigned char *)embi_alloc(m, b->nv, 1);
+    ok = keys && used && embi_bvh_build(m, &b->bvh, b->x, b->s.tri, b->s.nt, b->nv, keys, used);
+    if (ok) embi_bvh_refit(&b->bvh, b->x, b->s.tri, b->s.nt);
+    embi_free(m, keys, 6 * b->s.nt, sizeof *keys);
+    embi_free(m, used, b->nv, 1);
+    if (!ok || !embi_part_topology(m, b)) return 0;
+    embi_solid(&solid, b->x, b->nv, b->s.tri, b->s.nt);
+    b->volume = b->closed ? embi_abs(solid.volume) : b->diagonal * b->diagonal * b->diagonal;
+    return 1;
+}
+
+/* Is a vertex of a part of s, shifted by t, in the solid of u? Only asked where surfaces do not cross. */
+static int embi_part_holds(const embi_part_body *u, const embi_part_body *s, const embipc_real t[3])
+{
+    const embipc_real *box = u->bvh.box + 6;
+    for (int i = 0; u->closed && i < s->inner_count; i++) {
+        embipc_real p[3];
+        embi_add(p, s->x + 3 * s->inner[i], t);
+        if (p[0] < box[0] || p[1] < box[1] || p[2] < box[2] || p[0] > box[3] || p[1] > box[4] ||
+            p[2] > box[5])
+            continue;
+        if (embi_winding(p, u->x, u->s.tri, u->s.nt, NULL, 0) > 0.5) return 1;
+    }
+    return 0;
+}
+
+/* Does a triangle pair among the keys cross, with s in the place of the first surface? */
+static int embi_part_crosses(const embi_parting *p, const embi_surface *s, const embi_surface *u)
+{
+    for (int n = 0; n < p->key_count; n++) {
+        int a = (int)(p->keys[n].key >> 32), b = (int)(p->keys[n].key & 0xffffffffu);
+        for (int i = 0; i < 3; i++)
+            if (embi_crosses(s, s->tri[3 * a + i], s->tri[3 * a + (i + 1) % 3], u, b) ||
+                embi_crosses(u, u->tri[3 * b + i], u->tri[3 * b + (i + 1) % 3], s, a))
+                return 1;
+    }
+    return 0;
+}
+
+/* Are a, shifted by t, and b apart by at least gap? 1 yes; 0 no, with *kind filled; -1 out of memory. The
+ * tree of a stays where a is: ranges shift its boxes, and slack is what that rounds. */
+static int embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+                           const embipc_real t[3], embipc_real gap, embipc_overlap_kind *kind)
+{
+    embipc_real range[6], back[3], slack = a->diagonal + b->diagonal;
+    embi_pair_rule rule;
+    embi_surface s = a->s;
+    embi_approach still;
+    for (int k = 0; k < 3; k++) {
+        range[k] = range[3 + k] = t[k];
+        slack += embi_abs(t[k]) + embi_abs(a->centre[k]) + embi_abs(b->centre[k]);
+        back[k] = -t[k];
+    }
+    slack *= 16 * EMBI_EPS;
+    p->key_count = p->near_count = 0;
+    if (!embi_bvh_pairs(&p->m, &a->s, &b->s, range, gap + slack, &p->keys, &p->key_count, &p->key_cap) ||
+        !EMBI_GROW(&p->m, embipc_real, p->shifted, p->shifted_cap, 3 * a->nv))
+        return -1;
+    for (int i = 0; p->key_count && i < a->nv; i++) embi_add(p->shifted + 3 * i, a->x + 3 * i, t);
+    s.x = s.rest = p->shifted;
+    *kind = EMBIPC_OVERLAP_CROSS;
+    if (embi_part_crosses(p, &s, &b->s)) return 0;
+    *kind = EMBIPC_OVERLAP_INSIDE;
+    if (embi_part_holds(b, a, t) || embi_part_holds(a, b, back)) return 0;
+    *kind = EMBIPC_OVERLAP_TOUCH;
+    memset(&rule, 0, sizeof rule);
+    still = embi_approach_of(range, gap + slack);
+    for (int n = 0; n < p->key_count && !p->near_count; n++)   /* the first that is near will do */
+        if (!embi_candidates(&p->m, &a->s, &b->s, p->keys + n, 1, &rule, &still, &p->near, &p->near_count,
+                             &p->near_cap))
+            return -1;
+    return p->near_count == 0;
+}
+
+static void embi_part_direction(embi_parting *p, const embipc_real u[3])
+{
+    embipc_real n = embi_norm(u), v[3];
+    if (!(n > 0) || p->direction_count == EMBI_PART_DIRECTIONS) return;
+    embi_scale(v, 1 / n, u);
+    for (int i = 0; i < p->direction_count; i++)
+        if (embi_dot(v, p->direction + 3 * i) > 0.9999999) return;
+    embi_copy(p->direction + 3 * p->direction_count++, v);
+}
+
+/* Directions to try: between the centres, the 26 of a lattice, and normals of triangles that are near each
+ * other, evenly taken from their list. */
+static void embi_part_directions(embi_parting *p, const embi_part_body *a, const embi_part_body *b)
+{
+    embipc_real u[3];
+    p->direction_count = 0;
+    embi_sub(u, a->centre, b->centre);
+    embi_part_direction(p, u);
+    for (int i = 0; i < 27; i++) {
+        embi_set(u, (embipc_real)(i % 3 - 1), (embipc_real)(i / 3 % 3 - 1), (embipc_real)(i / 9 - 1));
+        embi_part_direction(p, u);
+    }
+    for (int n = 0; n < p->key_count; n += 1 + p->key_count / 32)
+        for (int side = 0; side < 2; side++) {
+            const embi_part_body *s = side ? b : a;
+            const int *v = s->s.tri + 3 * (int)(side ? p->keys[n].key & 0xffffffffu : p->keys[n].key >> 32);
+            embipc_real e[3], f[3];
+            embi_sub(e, s->x + 3 * v[1], s->x + 3 * v[0]);
+            embi_sub(f, s->x + 3 * v[2], s->x + 3 * v[0]);
+            embi_cross(u, e, f);
+            if (!side) embi_scale(u, -1, u);   /* a leaves against its own normal, along that of b */
+            embi_part_direction(p, u);
+        }
+}
+
+/* length of the shift of a along u that parts the planes of support */
+static embipc_real embi_part_support(const embi_part_body *a, const embi_part_body *b, const embipc_real u[3],
+                                     embipc_real gap)
+{
+    embipc_real low = EMBI_HUGE, high = -EMBI_HUGE;
+    for (int i = 0; i < 3 * a->s.nt; i++) low = embi_min(low, embi_dot(u, a->x + 3 * a->s.tri[i]));
+    for (int i = 0; i < 3 * b->s.nt; i++) high = embi_max(high, embi_dot(u, b->x + 3 * b->s.tri[i]));
+    return embi_max(high - low + gap, 0) + 128 * EMBI_EPS * (embi_abs(high) + embi_abs(low) + gap);
+}
+
+/* Shortens *best, with its direction, by what u allows. Returns 0 out of memory. */
+static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+                         const embipc_real u[3], embipc_real gap, embipc_real *best, embipc_real along[3])
+{
+    embipc_real t[3], low = 0, high = *best, support = embi_part_support(a, b, u, gap);
+    int steps = a->handles && b->handles ? 8 : 2, apart = 0;
+    embipc_overlap_kind kind;
+    for (int k = 1; k <= steps && !apart; k++) {
+        embipc_real at = *best * (embipc_real)(1 - 1e-3) * k / steps;
+        embi_scale(t, at, u);
+        apart = at >= support ? 1 : embi_part_apart(p, a, b, t, gap, &kind);
+        if (apart < 0) return 0;
+        if (apart) high = embi_min(at, support);
+        else low = at;
+    }
+    if (!apart) return 1;
+    for (int k = 0; k < 24 && high - low > (embipc_real)5e-4 * high; k++) {
+        embipc_real mid = (low + high) / 2;
+        embi_scale(t, mid, u);
+        apart = embi_part_apart(p, a, b, t, gap, &kind);
+        if (apart < 0) return 0;
+        if (apart) high = mid;
+        else low = mid;
+    }
+    *best = high;
+    embi_copy(along, u);
+    return 1;
+}
+
+/* The smallest shift of a found that parts it from b by gap. Returns 0 out of memory. */
+static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+                            embipc_real gap, embipc_real shift[3])
+{
+    static const embipc_real none[3] = {0, 0, 0};
+    embipc_real best = EMBI_HUGE, along[3] = {1, 0, 0}, u[3], e[3], f[3];
+    embipc_overlap_kind kind;
+    if (embi_part_apart(p, a, b, none, gap, &kind) < 0) return 0;
+    embi_part_directions(p, a, b);
+    for (int i = 0; i < p->direction_count; i++) {
+        embipc_real s = embi_part_support(a, b, p->direction + 3 * i, gap);
+        if (!(s < best)) continue;
+        best = s;
+        embi_copy(along, p->direction + 3 * i);
+    }
+    embi_copy(u, along);
+    if (!embi_part_try(p, a, b, u, gap, &best, along)) return 0;
+    for (int i = 0; i < p->direction_count; i++)
+        if (!embi_part_try(p, a, b, p->direction + 3 * i, gap, &best, along)) return 0;
+    for (embipc_real angle = (embipc_real)0.3; angle > 0.01; angle /= 2)   /* around the best */
+        for (int i = 0; i < 6; i++) {
+            int axis = embi_abs(along[0]) < 0.6 ? 0 : embi_abs(along[1]) < 0.6 ? 1 : 2;
+            embi_set(u, axis == 0, axis == 1, axis == 2);
+            embi_cross(e, along, u);
+            embi_scale(e, 1 / embi_norm(e), e);
+            embi_cross(f, along, e);
+            embi_copy(u, along);
+            embi_axpy(u, angle * cos((embipc_real)1.0471975511965976 * i), e);
+            embi_axpy(u, angle * sin((embipc_real)1.0471975511965976 * i), f);
+            embi_scale(u, 1 / embi_norm(u), u);
+            if (!embi_part_try(p, a, b, u, gap, &best, along)) return 0;
+        }
+    for (int k = 0; k < 3; k++)   /* no dust across an axis */
+        shift[k] = embi_abs(along[k]) < 1e-12 ? (embipc_real)0 : best * along[k];
+    return 1;
+}
+
+static void embi_part_move(embi_part_body *b, embipc_real share, const embipc_real shift[3])
+{
+    if (!(embi_abs(share) > 0)) return;
+    for (int i = 0; i < b->nv; i++) embi_axpy(b->x + 3 * i, share, shift);
+    embi_axpy(b->centre, share, shift);
+    embi_bvh_refit(&b->bvh, b->x, b->s.tri, b->s.nt);
+    b->moved = 1;
+}
+
+/* Parts the pair (i, j) where it overlaps. One that is only nearer than the gap, and of which nothing was
+ * moved, is left: it is legal. late: the body that is farther from the fixed ones moves alone, or (2) the
+ * later one of equals. Returns 0 out of memory. */
+static int embi_part_pair(embi_parting *p, int i, int j, embipc_real gap, int late, int *moved)
+{
+    static const embipc_real none[3] = {0, 0, 0};
+    embi_part_body *a = p->body + i, *b = p->body + j;
+    embipc_real want = (embipc_real)(a->moved || b->moved ? 0.99 : 0.01) * gap, shift[3], share;
+    embipc_overlap_kind kind;
+    int apart = embi_part_apart(p, a, b, none, want, &kind);
+    if (apart) return apart > 0;
+    if (!embi_part_search(p, a, b, gap, shift)) return 0;
+    *moved = 1;
+    share = a->volume + b->volume > 0 ? b->volume / (a->volume + b->volume) : (embipc_real)0.5;
+    if (late && a->rank != b->rank) share = a->rank > b->rank ? (embipc_real)1 : (embipc_real)0;
+    if (late > 1 && a->rank == b->rank) share = 0;
+    if (a->fixed) share = 0;
+    if (b->fixed) share = 1;
+    embi_part_move(a, share, shift);
+    embi_part_move(b, share - 1, shift);
+    return 1;
+}
+
+/* The pairs that overlap at the start and their depths. Returns 0 out of memory. */
+static int embi_part_list(embi_parting *p, const embipc_real *gap)
+{
+    static const embipc_real none[3] = {0, 0, 0};
+    for (int i = 0; i < p->count; i++)
+        for (int j = i + 1; j < p->count; j++) {
+            embi_part_body *a = p->body + i, *b = p->body + j;
+            embipc_real g = gap[(size_t)i * (size_t)p->count + (size_t)j], shift[3];
+            embipc_overlap_kind kind = EMBIPC_OVERLAP_TOUCH;
+            embipc_overlap *o;
+            int apart = g > 0 ? embi_part_apart(p, a, b, none, g / 100, &kind) : 1;
+            if (apart < 0) return 0;
+            if (apart) continue;
+            if (!EMBI_GROW(&p->m, embipc_overlap, p->pair, p->pair_cap, p->pair_count + 1) ||
+                !embi_part_search(p, a, b, g / 1000, shift))
+                return 0;
+            o = p->pair + p->pair_count++;
+            o->a = i;
+            o->b = j;
+            o->kind = kind;
+            o->depth = embi_norm(shift);
+            o->linked = kind == EMBIPC_OVERLAP_CROSS && a->handles && b->handles &&
+                        o->depth > embi_min(a->diagonal, b->diagonal) / 4;
+        }
+    return 1;
+}
+
+/* how far each body is from a fixed one, over pairs that overlap */
+static void embi_part_ranks(embi_parting *p)
+{
+    for (int again = 1; again;) {
+        again = 0;
+        for (int n = 0; n < 2 * p->pair_count; n++) {
+            embi_part_body *a = p->body + p->pair[n / 2].a, *b = p->body + p->pair[n / 2].b;
+            embi_part_body *from = n % 2 ? a : b, *to = n % 2 ? b : a;
+            if (from->rank == INT_MAX || from->rank + 1 >= to->rank) continue;
+            to->rank = from->rank + 1;
+            again = 1;
+        }
+    }
+}
+
+static embipc_overlap *embi_part_find(const embi_parting *p, int i, int j)
+{
+    for (int n = 0; n < p->pair_count; n++)
+        if (p->pair[n].a == i && p->pair[n].b == j) return p->pair + n;
+    return NULL;
+}
+
+/* Rounds over all pairs, until none moved. Returns 0 out of memory. */
+static int embi_part_rounds(embi_parting *p, const embipc_real *gap)
+{
+    for (int round = 0, moved = 1; moved && round < EMBI_PART_ROUNDS; round++) {
+        moved = 0;
+        for (int i = 0; i < p->count; i++)
+            for (int j = i + 1; j < p->count; j++) {
+                embipc_real g = gap[(size_t)i * (size_t)p->count + (size_t)j];
+                const embipc_overlap *o = embi_part_find(p, i, j);
+                if (!(g > 0) || (o && o->linked) || (p->body[i].fixed && p->body[j].fixed)) continue;
+                if (!embi_part_pair(p, i, j, g, (round > 3) + (round > 11), &moved)) return 0;
+            }
+    }
+    return 1;
+}
+
+/* What is not apart in the end; the first of them is the error. */
+static embipc_result embi_part_verdict(embi_parting *p, const embipc_real *gap, embipc_error *e)
+{
+    static const embipc_real none[3] = {0, 0, 0};
+    embipc_result r = EMBIPC_OK;
+    for (int i = 0; i < p->count; i++)
+        for (int j = i + 1; j < p->count; j++) {
+            embipc_overlap_kind kind;
+            embipc_real g = gap[(size_t)i * (size_t)p->count + (size_t)j];
+            int apart = g > 0 ? embi_part_apart(p, p->body + i, p->body + j, none, g / 100, &kind) : 1;
+            embipc_overlap *o = embi_part_find(p, i, j);
+            if (apart < 0) return embi_fail_memory(e);
+            if (o) o->parted = apart;
+            if (apart || r != EMBIPC_OK) continue;
+            r = embi_fail(e, EMBIPC_ERR_INTERSECTION, "surfaces %d and %d cannot be parted: %s", i, j,
+                          p->body[i].fixed && p->body[j].fixed ? "neither may move"
+                          : o && o->linked ? "both have a hole and no small shift does it; are they linked?"
+                                           : "others are in the way, round after round");
+            if (e) {
+                e->index[0] = i;
+                e->index[1] = j;
+            }
+        }
+    return r;
+}
+
+EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, const embipc_real *gap,
+                                         embipc_real *shift, embipc_overlap *list, int capacity, int *found,
+                                         embipc_error *error)
+{
+    embi_parting p;
+    embipc_result r;
+    int ok;
+    if (found) *found = 0;
+    if (count < 0 || count > 30000 || capacity < 0 || (capacity && !list) ||
+        (count && (!body || !gap || !shift)))
+        return embi_fail(error, EMBIPC_ERR_ARGUMENT, "%d surfaces, room for %d pairs", count, capacity);
+    for (int i = 0; i < count; i++) {
+        r = embi_arrays_usable(body[i].x, body[i].vertex_count, body[i].tri, body[i].tri_count, 3);
+        if (r == EMBIPC_OK && !body[i].tri_count) r = EMBIPC_ERR_ARGUMENT;
+        if (r != EMBIPC_OK) return embi_fail(error, r, "surface %d: %s", i, embipc_result_text(r));
+    }
+    for (int i = 0; i < 3 * count; i++) shift[i] = 0;
+    memset(&p, 0, sizeof p);
+    embi_memory_init(&p.m, NULL);
+    p.count = count;
+    p.body = (embi_part_body *)embi_alloc(&p.m, count, sizeof *p.body);
+    ok = p.body != NULL;
+    for (int i = 0; ok && i < count; i++) ok = embi_part_begin(&p.m, p.body + i, body + i, i);
+    ok = ok && embi_part_list(&p, gap);
+    if (ok) embi_part_ranks(&p);
+    ok = ok && embi_part_rounds(&p, gap);
+    r = ok ? embi_part_verdict(&p, gap, error) : embi_fail_memory(error);
+    for (int i = 0; ok && i < count; i++)
+        if (p.body[i].moved)
+            embi_sub(shift + 3 * i, p.body[i].x + 3 * body[i].tri[0], body[i].x + 3 * body[i].tri[0]);
+    for (int n = 0; ok && n < p.pair_count && n < capacity; n++) list[n] = p.pair[n];
+    if (ok && found) *found = p.pair_count;
+    embi_parting_end(&p);
+    return r;
 }
 
 /* ==== 28. The step ===================================================================================

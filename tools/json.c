@@ -210,6 +210,7 @@ static int json_value_start(json_reader *r, int parent, const char *key, int *op
     int i = json_add(r->j, parent, r->line, key);
     json_value *v = &r->j->value[i];
     char c = r->p < r->end ? *r->p : 0;
+    v->from = (size_t)(r->p - r->j->text);
     if (c == '{' || c == '[') {
         v->type = c == '{' ? JSON_OBJECT : JSON_ARRAY;
         if (++r->depth > JSON_MAX_DEPTH) return json_unexpected(r, "arrays and objects no deeper than 64");

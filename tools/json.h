@@ -16,6 +16,7 @@ typedef enum json_type {
 typedef struct json_value {
     json_type type;
     int line;
+    size_t from;              /* its first byte in the file */
     const char *key;          /* of a member of an object, else NULL */
     const char *string;       /* UTF-8, zero-terminated */
     double number;

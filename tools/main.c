@@ -1,9 +1,11 @@
-/* The command line tool embipc: reads its arguments and calls run.c, check.c, embed.c or bench.c. The library is compiled here. */
+/* The command line tool embipc: reads its arguments and calls run.c, check.c, doctor.c, embed.c or bench.c. The library
+ * is compiled here. */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "bench.h"
 #include "check.h"
 #include "common.h"
+#include "doctor.h"
 #include "embed.h"
 #include "meshio.h"
 #include "run.h"
@@ -16,6 +18,7 @@ static const char main_usage[] =
     "       embipc defaults SCENE.json        prints every derived parameter with its reason\n"
     "       embipc defaults --material [SCENE.json]   stress against stretch, of every model or body, as CSV\n"
     "       embipc check MESH... [options]    tells whether meshes can be simulated as solids\n"
+    "       embipc doctor SCENE.json [-o FIXED.json]   finds bodies that overlap, and parts them by shifts\n"
     "       embipc embed SURFACE [options]    builds a coarse cage for a closed surface\n"
     "       embipc bench SCENE.json...        times the steps of scenes, and where the time goes\n"
     "\n"
@@ -275,6 +278,24 @@ static int main_bench(int argc, char **argv)
     return code;
 }
 
+static int main_doctor(int argc, char **argv)
+{
+    doctor_options o;
+    memset(&o, 0, sizeof o);
+    o.report = stdout;
+    o.errors = stderr;
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "-o") == 0 && i + 1 < argc) o.out = argv[++i];
+        else if (argv[i][0] == '-')
+            return main_bad("found \"%s\", expected -o FIXED.json%s", argv[i], "");
+        else if (o.scene)
+            return main_bad("found \"%s\" after the scene \"%s\", expected one scene", argv[i], o.scene);
+        else o.scene = argv[i];
+    }
+    if (!o.scene) return main_bad("found no scene, expected embipc doctor SCENE.json%s%s", "", "");
+    return doctor_scene(&o);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) { fputs(main_usage, stderr); return 2; }
@@ -293,8 +314,9 @@ int main(int argc, char **argv)
                         argc < 3 ? "no scene" : "more than one scene", "");
     }
     if (strcmp(argv[1], "check") == 0) return main_check(argc, argv);
+    if (strcmp(argv[1], "doctor") == 0) return main_doctor(argc, argv);
     if (strcmp(argv[1], "embed") == 0) return main_embed(argc, argv);
     if (strcmp(argv[1], "bench") == 0) return main_bench(argc, argv);
-    return main_bad("found the unknown command \"%s\", expected run, defaults, check, embed or bench%s",
+    return main_bad("found the unknown command \"%s\", expected run, defaults, check, doctor, embed or bench%s",
                     argv[1], "");
 }

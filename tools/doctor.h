@@ -1,0 +1,15 @@
+/* `embipc doctor`: which bodies of a scene overlap at the start, and the shifts that part them. */
+#ifndef TOOL_DOCTOR_H
+#define TOOL_DOCTOR_H
+#include <stdio.h>
+
+typedef struct doctor_options {
+    const char *scene;
+    const char *out;              /* the mended scene, or NULL. In the same directory where bodies name meshes */
+    FILE *report, *errors;
+} doctor_options;
+
+/* Returns the exit code: 0 the scene is sound, or the shifts make it so; 1 it cannot be mended by shifts;
+ * 2 bad input. The file differs from the scene in the positions of what moved, and is written for 0 only. */
+int doctor_scene(const doctor_options *options);
+#endif
