@@ -54,9 +54,10 @@
  *
  * DEFAULTS  What is left 0 is derived per body, never from the scene: dhat = 1e-3 of the body's bounding-box
  *   diagonal D, of thin and very fine bodies less; epsv = 1e-3 D per second; kappa such that the body's
- *   weight, and its momentum at D per second brought to rest in one step, on three pairs, or a pressure of
- *   its Young's modulus, leave the gap above 0.3 dhat; tolerance = 0.1 epsv; no friction. A pair takes the
- *   smaller dhat and epsv and the larger kappa of its dynamic bodies. embipc_body_get_parameters() tells.
+ *   weight, and its momentum at D per second brought to rest in one step, on three pairs leave the gap above
+ *   0.3 dhat, and so does a pressure of its Young's modulus, unless the body at rest would then float above 0.9
+ *   dhat; tolerance = 0.1 epsv; no friction. A pair takes the smaller dhat and epsv and the larger kappa of
+ *   its dynamic bodies. embipc_body_get_parameters() tells.
  *
  * CONTENTS  (grep -n '==== ' embipc.h)
  *   Public: configuration, results and callbacks, materials, world, bodies, drives, step, queries; toolbox:
@@ -11149,15 +11150,17 @@ static embipc_real embi_body_pressure_load(const embi_body *b)
     return embi_is_dynamic(b) ? embi_law_young(&b->elastic.law) * b->area / b->nv : (embipc_real)0;
 }
 
-/* kappa: with the load on three pairs, or the pressure load on one, the gap stays above 0.3 dhat. Of stiff
- * bodies only a hundred times what the load asks for: it would press their contacts less than a tenth of dhat
- * into the barrier, and they would flicker. (A ball of 1e6 Pa between plates that close by 60 %: on the load
- * alone the plates give up after a quarter; with it they arrive, in as many solves.) */
+/* kappa: with the load on three pairs, or the pressure load on one, the gap stays above 0.3 dhat. (A ball of 1e6
+ * Pa between plates that close by 60 %: made for the load alone, the plates give up after a quarter; with both
+ * they arrive, in as many solves.) For the pressure never more than what lets a body at rest sink by a tenth
+ * of dhat: contacts that only graze their barrier flicker, and the friction lagged behind them is wrong. */
 static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
 {
-    embipc_real load = embi_kappa_for_load(embi_body_load(w, b), 3, (embipc_real)0.3, b->dhat);
+    embipc_real weight = b->total_mass * embi_norm(w->def.gravity), load = embi_body_load(w, b);
+    embipc_real bears = embi_kappa_for_load(load, 3, (embipc_real)0.3, b->dhat);
+    embipc_real sinks = embi_kappa_for_load(weight > 0 ? weight : load, 3, (embipc_real)0.9, b->dhat);
     embipc_real pressure = embi_kappa_for_load(embi_body_pressure_load(b), 1, (embipc_real)0.3, b->dhat);
-    return load > 0 ? embi_max(load, embi_min(pressure, 100 * load)) : (embipc_real)1;
+    return load > 0 ? embi_max(bears, embi_min(pressure, sinks)) : (embipc_real)1;
 }
 
 /* The parameters in force: the body's own, the world's, or derived ones. */

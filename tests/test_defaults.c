@@ -48,13 +48,14 @@ static void test_dhat(void)
 /* kappa leaves 0.3 dhat to what it was derived for */
 static void test_kappa(void)
 {
+    int soft = 0, stiff = 0;
     for (int kind = EMBIPC_AFFINE; kind <= EMBIPC_CAGE; kind++)
         for (double young = 1e3; young < 1e12; young *= 10) {
             embipc_body_def d = scene_def("ball", (embipc_kind)kind, 0, 0, 0);
             test_mesh ball = test_mesh_sphere(3);
             int vertices = ball.vertex_count;
             embipc_body_parameters p;
-            double weight, pressure, load;
+            double weight, pressure, gap;
             scene_stretch(&ball, 0.1, 0.1, 0.1);
             d.material.young = young;
             p = parameters(d, ball);
@@ -62,10 +63,15 @@ static void test_kappa(void)
             pressure = young * 4 * 3.141592653589793 * 1e-2 / vertices;
             ENSURE_REL(p.load, weight, 0.06);   /* the faceted ball is smaller */
             ENSURE_REL(p.pressure_load, pressure, 0.06);
-            load = fmax(p.load / 3, fmin(p.pressure_load, 100 * p.load / 3));
-            ENSURE_REL(embipc_barrier_gap(load, p.kappa, p.dhat), 0.3 * p.dhat, 1e-12);
-            ENSURE(embipc_barrier_gap(p.load / 3, p.kappa, p.dhat) <= 0.9 * p.dhat);   /* stiff ones do not hover */
+            gap = embipc_barrier_gap(fmax(p.load / 3, p.pressure_load), p.kappa, p.dhat) / p.dhat;
+            weight = embipc_barrier_gap(p.load * 10 / (10 + p.diagonal / 0.01) / 3, p.kappa, p.dhat) / p.dhat;
+            ENSURE(weight <= 0.9 + 1e-12);              /* it rests in its barrier ... */
+            ENSURE(gap <= 0.3 + 1e-12);
+            if (weight < 0.9 - 1e-12) ENSURE_REL(gap, 0.3, 1e-12);   /* ... and else bears what it should */
+            stiff += weight > 0.9 - 1e-12;
+            soft += p.pressure_load < p.load / 3;
         }
+    ENSURE(soft >= 2 && stiff >= 2 && soft + stiff < 18);
 }
 
 /* Young's modulus of every model is what a slightly stretched cube, free at its sides, answers */

@@ -26,16 +26,20 @@ static void defaults_dhat(const embipc_body_parameters *p)
     defaults_line("dhat", p->dhat, "m", p->derived_dhat, reason);
 }
 
+/* What kappa bears: the load, and if it is higher than that asks for, how much of the pressure E. */
 static void defaults_kappa(const scene *s, const embipc_body_parameters *p, double mass)
 {
-    double stop = mass * p->diagonal / s->world.time_step, press = 3 * p->pressure_load / p->load;   /* m D/(1 s) in one step */
+    double stop = mass * p->diagonal / s->world.time_step;   /* m D/(1 s) in one step */
+    double load = embipc_barrier_gap(p->load / 3, p->kappa, p->dhat) / p->dhat;
+    double press = embipc_barrier_gap(p->pressure_load, p->kappa, p->dhat) / p->dhat;
     char reason[320];
-    int n = snprintf(reason, sizeof reason, "leaves 0.3 dhat to three pairs that bear %.4g N: the weight, and %.4g N to "
-                     "stop m D/(1 s) in one step", p->load, stop);
-    if (press > 1 && n > 0 && n < (int)sizeof reason)
-        snprintf(reason + n, sizeof reason - (size_t)n, press > 100
-                 ? "; 100 times that, for a pressure of E"
-                 : "; %.3g times that: to a pressure of E, %.4g N a vertex", press, p->pressure_load);
+    if (load < 0.3001)
+        snprintf(reason, sizeof reason, "three pairs that bear %.4g N keep 0.3 dhat: the weight, and %.4g N to stop "
+                 "m D/(1 s) in one step", p->load, stop);
+    else
+        snprintf(reason, sizeof reason, "a pressure of E, %.4g N a vertex, leaves %.2g dhat%s; the weight and "
+                 "m D/(1 s) stopped in one step, %.4g N on three pairs, %.2g dhat", p->pressure_load, press,
+                 press < 0.2999 ? ", limited so that the body rests at 0.9" : "", p->load, load);
     defaults_line("kappa", p->kappa, "kg/s^2", p->derived_kappa, reason);
 }
 

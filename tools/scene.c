@@ -344,8 +344,8 @@ static void scene_take_shape(tool_mesh *m, shape_mesh *from)
     memset(from, 0, sizeof *from);
 }
 
-static const char *const scene_shapes[] = { "box",   "sphere", "cylinder", "torus",
-                                            "plane", "plate",  "bear",     "bubble" };
+static const char *const scene_shapes[] = { "box",   "sphere", "cylinder", "torus", "plane",
+                                            "plate", "bear",   "bubble",   "comb",  "finger" };
 enum {
     SCENE_BOX,
     SCENE_SPHERE,
@@ -354,7 +354,9 @@ enum {
     SCENE_PLANE,
     SCENE_PLATE,
     SCENE_BEAR,
-    SCENE_BUBBLE
+    SCENE_BUBBLE,
+    SCENE_COMB,
+    SCENE_FINGER
 };
 
 typedef struct scene_shape {
@@ -366,7 +368,7 @@ typedef struct scene_shape {
 static void scene_read_shape_keys(scene_reader *r, const json_value *body, scene_shape *p)
 {
     static const struct { const char *key, *expected; int shapes;
-    } measure[] = { { "size", "the full extents [x, y, z]", 1 << SCENE_BOX },
+    } measure[] = { { "size", "the full extents [x, y, z]", 1 << SCENE_BOX | 1 << SCENE_COMB | 1 << SCENE_FINGER },
                     { "radius", "a number > 0",
                       1 << SCENE_SPHERE | 1 << SCENE_CYLINDER | 1 << SCENE_TORUS | 1 << SCENE_PLATE },
                     { "height", "a number > 0", 1 << SCENE_CYLINDER },
@@ -399,6 +401,8 @@ static int scene_make_shape(const scene_shape *p, int solid, shape_mesh *m, shap
     case SCENE_PLANE: return shape_plane(m, p->normal, p->resolution, solid, e);
     case SCENE_PLATE: return shape_plate(m, p->radius, p->resolution, solid, e);
     case SCENE_BEAR: return shape_bear(m, p->resolution, solid, e);
+    case SCENE_COMB: return shape_comb(m, p->size, p->resolution, solid, e);
+    case SCENE_FINGER: return shape_finger(m, p->size, p->resolution, solid, e);
     default: return shape_bubble(m, p->resolution, solid, e);
     }
 }
