@@ -401,12 +401,13 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *world, embipc_bo
                                                   const embipc_real angular_velocity[3]);
 
 /* ---- Drives ---------------------------------------------------------------------------------
- * A drive moves a whole body of any kind but fixed, or chosen nodes of a full body, on a prescribed rigid
- * motion: exactly, or it says how far it fell short because something was in the way. */
+ * A drive moves a whole body of any kind but fixed, or chosen nodes of a full or cage body, on a prescribed
+ * rigid motion: exactly, or it says how far it fell short because something was in the way. */
 typedef struct embipc_drive_def {
     unsigned cookie;
     embipc_body body;
-    const int *nodes;            /* nodes of a full body (node_count), or NULL: the whole body */
+    const int *nodes;            /* of a full or cage body (node_count), as by embipc_body_select(), or NULL:
+                                    the whole body */
     int node_count;
     const embipc_real *keys;     /* rows of 7: time s, displacement from the start m (3), rotation vector */
     int key_count;               /*   rad (3) about `centre`; linear in between, held outside. May be 0.  */
@@ -452,7 +453,7 @@ typedef struct embipc_step_stats {
     int candidate_builds;        /* searches for candidates, 1 unless something left its margin */
     int regularized_pivots;      /* 0 unless a system was singular */
     embipc_real min_distance;    /* m, of the active pairs; inf without any */
-    embipc_real tightest;        /* smallest gap of an active pair over its dhat; inf without any. Below 0.05
+    embipc_real tightest;        /* gap over dhat of the pair that bears most; inf without any. Below 0.05
                                     kappa is too low for the load */
     embipc_body tight[2];        /* whose */
     embipc_real kinetic, elastic, barrier, potential;   /* J, at the end; potential = -sum m g.c */
@@ -506,6 +507,12 @@ typedef struct embipc_body_view {
 } embipc_body_view;
 EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *world, embipc_body body,
                                               embipc_body_view *out);
+
+/* The nodes that hold what is in a box (lo, hi: m, world coordinates), now: of a full body those inside, of a
+ * cage body those that carry a surface vertex inside; driven together they hold that part of the surface.
+ * Returns how many, -1 for a wrong handle or NULL; writes at most capacity, ascending. */
+EMBIPC_API int embipc_body_select(const embipc_world *world, embipc_body body, const embipc_real lo[3],
+                                  const embipc_real hi[3], int *nodes, int capacity);
 
 typedef struct embipc_body_state {
     embipc_real mass, volume;            /* kg; m^3 inside the surface at rest (0 if open) */
@@ -12069,9 +12076,9 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     if (b->kind == EMBIPC_FIXED)
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT,
                          "body \"%.40s\" is fixed: make it kinematic to drive it", b->name);
-    if (def->nodes && b->kind != EMBIPC_FULL)
+    if (def->nodes && b->kind < EMBIPC_CAGE)
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT,
-                         "body \"%.40s\" can only be driven whole; nodes are for full bodies", b->name);
+                         "body \"%.40s\" can only be driven whole; nodes are for full and cage bodies", b->name);
     if (def->key_count < 0 || (def->key_count && !def->keys) || (def->nodes && def->node_count < 1))
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "drive of body \"%.40s\": %d keys, %d nodes",
                          b->name, def->key_count, def->node_count);
@@ -12393,6 +12400,38 @@ static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc
         inertia[a] = (a % 4 == 0 ? trace : (embipc_real)0) - (second[a] + second[3 * (a % 3) + a / 3]) / 2;
     if (embi_m3_inverse(inverse, inertia) != 0)
         embi_m3_mulv(out->angular_velocity, inverse, out->angular_momentum);
+}
+
+static int embi_is_between(const embipc_real x[3], const embipc_real lo[3], const embipc_real hi[3])
+{
+    return x[0] >= lo[0] && x[0] <= hi[0] && x[1] >= lo[1] && x[1] <= hi[1] && x[2] >= lo[2] && x[2] <= hi[2];
+}
+
+/* Does the node hold something in the box? The vertices of a cage body: all of them are asked. */
+static int embi_holds(const embi_state *s, const embi_body *b, int node, const embipc_real lo[3],
+                      const embipc_real hi[3])
+{
+    if (b->kind != EMBIPC_CAGE) return embi_is_between(s->q + 3 * node, lo, hi);
+    for (int v = b->vert0; v < b->vert0 + b->nv; v++)
+        for (int k = 0; k < s->J.count[v]; k++)
+            if (s->J.node[4 * v + k] == node && s->J.weight[4 * v + k] > 0 && embi_is_between(s->x + 3 * v, lo, hi))
+                return 1;
+    return 0;
+}
+
+EMBIPC_API int embipc_body_select(const embipc_world *w, embipc_body body, const embipc_real lo[3],
+                                  const embipc_real hi[3], int *nodes, int capacity)
+{
+    int at = embi_find_body(w, body), count = 0;
+    const embi_body *b;
+    if (at < 0 || !lo || !hi || capacity < 0 || (capacity && !nodes)) return -1;
+    b = w->s.body + at;
+    for (int i = 0; i < b->nn; i++)
+        if (embi_holds(&w->s, b, b->node0 + i, lo, hi)) {
+            if (count < capacity) nodes[count] = i;
+            count++;
+        }
+    return count;
 }
 
 EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_body body,
@@ -13934,27 +13973,33 @@ static embipc_real embi_drive_work(embipc_world *w)
     return work / s->hh;
 }
 
-/* The contact whose gap is the smallest share of its dhat; NULL without any. */
-static const embi_contact *embi_tightest(const embipc_world *w)
+/* The contact that bears most for its barrier; NULL without any. *ratio: the share of dhat at which the barrier
+ * bears as much, its gap unless a mollifier takes a part. */
+static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *ratio)
 {
     const embi_contact *tight = NULL;
+    embipc_real most = 0;
     for (int k = 0; k < w->order_count; k++) {
         const embi_contacts *c = &w->island[w->order[k]]->contacts;
-        for (int i = 0; i < c->count; i++)
-            if (!tight || c->list[i].gap * tight->dhat < tight->gap * c->list[i].dhat) tight = c->list + i;
+        for (int i = 0; i < c->count; i++) {
+            const embi_contact *one = c->list + i;
+            embipc_real load = -one->first / (one->multiplicity * w->s.pair[one->pair].rule.kappa * one->dhat);
+            if (!(load > most)) continue;
+            most = load;
+            tight = one;
+        }
     }
+    *ratio = tight ? embipc_barrier_gap(most, 1, 1) : (embipc_real)INFINITY;
     return tight;
 }
 
 static void embi_stats_tight(const embipc_world *w, embipc_step_stats *t)
 {
-    const embi_contact *tight = embi_tightest(w);
+    const embi_contact *tight = embi_tightest(w, &t->tightest);
     const embi_pair *pair = tight ? w->s.pair + tight->pair : NULL;
-    t->tightest = tight ? tight->gap / tight->dhat : (embipc_real)INFINITY;
-    if (pair) {
-        t->tight[0] = w->s.body[pair->a].handle;
-        t->tight[1] = w->s.body[pair->b].handle;
-    }
+    if (!pair) return;
+    t->tight[0] = w->s.body[pair->a].handle;
+    t->tight[1] = w->s.body[pair->b].handle;
 }
 
 static embipc_real embi_drive_short(const embi_state *s)
@@ -13966,21 +14011,23 @@ static embipc_real embi_drive_short(const embi_state *s)
 
 /* Says once when a load presses a gap below 5 % of its dhat, again whenever it has halved, and after a reset.
  * A drive gives in before that: in a step that left one short 10 % is enough. */
-static void embi_warn_tight(embipc_world *w, const embi_contact *k)
+static void embi_warn_tight(embipc_world *w)
 {
+    embipc_real limit = embi_drive_short(&w->s) > 0 ? (embipc_real)0.1 : (embipc_real)0.05, ratio;
+    const embi_contact *k;
     const embi_pair *pair;
     const embi_body *b = w->s.body;
-    embipc_real ratio = k ? k->gap / k->dhat : (embipc_real)1;
-    embipc_real limit = embi_drive_short(&w->s) > 0 ? (embipc_real)0.1 : (embipc_real)0.05;
     char text[320];
-    if (!w->def.log || !(ratio < embi_min(limit, w->warned / 2))) return;
+    if (!w->def.log) return;
+    k = embi_tightest(w, &ratio);
+    if (!(ratio < embi_min(limit, w->warned / 2))) return;
     w->warned = ratio;
     pair = w->s.pair + k->pair;
     (void)snprintf(text, sizeof text,
                    "step %d: \"%.40s\" and \"%.40s\" are pressed to %.2g of dhat, gap %.3g m, by %.3g N there; "
                    "kappa %.2g instead of %.2g would keep 0.3 of it", w->step, b[pair->a].name, b[pair->b].name,
-                   ratio, k->gap, -k->first, embi_kappa_for_load(-k->first, k->multiplicity, (embipc_real)0.3, k->dhat),
-                   pair->rule.kappa);
+                   ratio, k->gap, -k->first,
+                   embi_kappa_for_load(-k->first, k->multiplicity, (embipc_real)0.3, k->dhat), pair->rule.kappa);
     w->def.log(1, text, w->def.log_ctx);
 }
 
@@ -14121,7 +14168,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     w->step++;
     w->time += s->h;
     if (s->node_count) memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
-    embi_warn_tight(w, embi_tightest(w));
+    embi_warn_tight(w);
     if (stats) {
         memset(stats, 0, sizeof *stats);
         embi_stats(w, stats, barrier);

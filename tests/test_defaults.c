@@ -133,12 +133,16 @@ static double squeeze(double kappa, heard *h)
     for (int n = 0; n < 60 && scene_step(&s); n++) {
         static embipc_contact c[4096];
         int count = embipc_world_contacts(s.w, c, 4096);
-        double least = INFINITY;
+        double least = INFINITY, nearest = INFINITY;
         embipc_body_parameters p;
         embipc_body_get_parameters(s.w, s.body[0], &p);
         ENSURE(count <= 4096);
-        for (int i = 0; i < count; i++) least = fmin(least, c[i].distance / p.dhat);
-        if (count) ENSURE_REL(s.stats.tightest, least, 1e-12);
+        for (int i = 0; i < count; i++) {
+            double share = c[i].distance / p.dhat;
+            least = fmin(least, share);
+            nearest = fmin(nearest, fabs(share / s.stats.tightest - 1));
+        }
+        if (count) ENSURE(s.stats.tightest >= least * (1 - 1e-12) && nearest < 1e-9);
         else ENSURE(s.stats.tightest == INFINITY);
         if (count) ENSURE(s.stats.tight[0].index1 == s.body[0].index1);
         if (count) ENSURE(s.stats.tight[1].index1 == s.body[1].index1 || s.stats.tight[1].index1 == s.body[2].index1);

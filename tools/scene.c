@@ -478,11 +478,16 @@ static void scene_read_cage(scene_reader *r, const json_value *body, scene_body 
 
 /* ---- Drives --------------------------------------------------------------------------------- */
 
-static void scene_read_select(scene_reader *r, const json_value *drive, scene_drive *d)
+static void scene_read_select(scene_reader *r, const json_value *drive, embipc_kind kind, scene_drive *d)
 {
     static const char *const keys[] = { "box" };
     const json_value *select = json_get(r->j, drive, "select"), *box, *corner;
-    if (r->failed || !select || !scene_object(r, select, keys, SCENE_COUNT(keys))) return;
+    if (r->failed || !select) return;
+    if (kind != EMBIPC_CAGE && kind != EMBIPC_FULL) {
+        scene_refuse(r, drive, "select", "no such key for kinds other than cage and full, which are driven whole");
+        return;
+    }
+    if (!scene_object(r, select, keys, SCENE_COUNT(keys))) return;
     box = json_get(r->j, select, "box");
     if (!box) { scene_fail_missing(r, select, "box", "two corners [[x, y, z], [x, y, z]]"); return; }
     if (box->type != JSON_ARRAY || box->count != 2) {
@@ -543,7 +548,7 @@ static void scene_read_drives(scene_reader *r, const json_value *body, int index
         memset(d, 0, sizeof *d);
         d->body = index;
         d->line = v->line;
-        scene_read_select(r, v, d);
+        scene_read_select(r, v, r->s->body[index].def.kind, d);
         scene_read_keys(r, v, d);
     }
 }
@@ -807,17 +812,14 @@ static int scene_refused(const scene *s, const embipc_world *world, int line, co
     return 0;
 }
 
-/* Nodes of a full body that start within the box of a drive; NULL when there are none. */
-static int *scene_select(const scene_drive *d, const embipc_body_view *view, int *count)
+/* The nodes that hold what starts in the box of a drive; NULL when there are none. */
+static int *scene_select(const embipc_world *world, embipc_body body, const scene_drive *d, int *count)
 {
-    int *nodes = (int *)tool_alloc((size_t)view->node_count, sizeof *nodes);
-    *count = 0;
-    for (int i = 0; i < view->node_count; i++) {
-        int inside = 1;
-        for (int k = 0; k < 3; k++)
-            inside &= view->q[3 * i + k] >= d->box[k] && view->q[3 * i + k] <= d->box[3 + k];
-        if (inside) nodes[(*count)++] = i;
-    }
+    int *nodes;
+    *count = embipc_body_select(world, body, d->box, d->box + 3, NULL, 0);
+    if (*count <= 0) return NULL;
+    nodes = (int *)tool_alloc((size_t)*count, sizeof *nodes);
+    (void)embipc_body_select(world, body, d->box, d->box + 3, nodes, *count);
     return nodes;
 }
 
@@ -846,14 +848,12 @@ static int scene_build_drive(scene *s, embipc_world *world, scene_drive *d, tool
     def.keys = d->keys;
     def.key_count = d->key_count;
     scene_centre(&view, def.centre);
-    if (d->has_box && b->def.kind == EMBIPC_FULL) {
-        def.nodes = nodes = scene_select(d, &view, &def.node_count);
-        if (def.node_count == 0) {
-            free(nodes);
+    if (d->has_box) {
+        def.nodes = nodes = scene_select(world, b->handle, d, &def.node_count);
+        if (!nodes)
             return tool_fail(
                 e, "%s:%d: body \"%s\": drive: found no node in the box of \"select\", expected at least one",
                 s->path, d->line, b->name);
-        }
     }
     ok = embipc_drive_create(world, &def, &d->handle) == EMBIPC_OK;
     free(nodes);
