@@ -9518,7 +9518,7 @@ typedef struct embi_state {
     embipc_real hh, gravity[3];
     int node_count, vert_count;
     /* per node (3 each) */
-    embipc_real *q, *v, *qn, *vn, *qt, *f, *p, *p_last, *gq, *g, *Ap, *rhs, *target, *trial_q, *safe_q,
+    embipc_real *q, *v, *qn, *vn, *v_before, *qt, *f, *p, *p_last, *gq, *g, *Ap, *rhs, *target, *trial_q, *safe_q,
         *start_q, *start_v;
     int *local, *drive;          /* unknown number in its island or -1; drive or -1 */
     /* per vertex */
@@ -10935,7 +10935,7 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
     EMBI_RELEASE(m, d->keys, d->key_cap);
 }
 
-#define EMBI_NODE_FIELDS 17
+#define EMBI_NODE_FIELDS 18
 #define EMBI_VERTEX_FIELDS 9
 
 /* the flat arrays of 3 reals per node, and per vertex; each group is one block of memory that starts at its
@@ -10943,7 +10943,7 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
 static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS])
 {
     embipc_real **const list[EMBI_NODE_FIELDS] = {
-        &s->q, &s->v, &s->qn, &s->vn, &s->qt, &s->f, &s->p, &s->p_last, &s->gq, &s->g, &s->Ap, &s->rhs,
+        &s->q, &s->v, &s->qn, &s->vn, &s->v_before, &s->qt, &s->f, &s->p, &s->p_last, &s->gq, &s->g, &s->Ap, &s->rhs,
         &s->target, &s->trial_q, &s->safe_q, &s->start_q, &s->start_v};
     memcpy(field, list, sizeof list);
 }
@@ -12250,6 +12250,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     if (s->node_count) {
         memcpy(s->q, s->start_q, (size_t)(3 * s->node_count) * sizeof *s->q);
         memcpy(s->v, s->start_v, (size_t)(3 * s->node_count) * sizeof *s->v);
+        memset(s->vn, 0, (size_t)(3 * s->node_count) * sizeof *s->vn);   /* as when the bodies were made */
         memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
     }
     if (s->vert_count) {
@@ -13280,6 +13281,7 @@ static void embi_bodies_begin(embipc_world *w)
            verts = (size_t)(3 * s->vert_count) * sizeof *s->x;
     if (s->node_count) {
         memcpy(s->qn, s->q, nodes);
+        memcpy(s->v_before, s->vn, nodes);
         memcpy(s->vn, s->v, nodes);
         memcpy(s->safe_q, s->q, nodes);
     }
@@ -13311,8 +13313,9 @@ static void embi_bodies_begin(embipc_world *w)
     embi_drives_begin(w);
 }
 
-/* Where the bodies will probably be at the end of the step: free nodes at q + h v + h^2 f/m, driven ones at
- * their targets. */
+/* Where the bodies will probably be at the end of the step: driven nodes at their targets, free ones at q + h (v +
+ * dv), dv being as much of h f/m as they took in the last step. What falls goes on falling, and what lies on
+ * the ground or hangs from a hand stays where it is. Only how many candidates there are depends on this. */
 static void embi_bodies_foresee(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -13335,7 +13338,11 @@ static void embi_bodies_foresee(embipc_world *w)
             int d = s->drive[i];
             if (d >= 0) embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
             else
-                for (int c = 0; c < 3; c++) s->trial_q[3 * i + c] = s->qt[3 * i + c] + s->hh * pull[c];
+                for (int c = 0; c < 3; c++) {
+                    embipc_real most = s->h * pull[c], dv = s->v[3 * i + c] - s->v_before[3 * i + c];
+                    s->trial_q[3 * i + c] =
+                        s->qt[3 * i + c] + s->h * embi_max(embi_min(0, most), embi_min(dv, embi_max(0, most)));
+                }
         }
         embi_apply_rows(s, b, s->trial_q, s->next_x);
         embi_body_shift(b, s->xn, s->next_x, b->shift_next);

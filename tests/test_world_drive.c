@@ -437,7 +437,7 @@ static void test_part_of_a_cage(void)
     ENSURE(embipc_body_select(NULL, s.body[0], lo, hi, nodes, 512) == -1);
     drive = scene_drive(&s, 0, keys, 3, centre, nodes, n);
     ENSURE(drive == 0);
-    for (int step = 0; step < 200 && scene_step(&s); step++) {
+    for (int step = 0; step < 400 && scene_step(&s); step++) {
         double t = fmin(1, (step + 1) / 20.0), turn[3] = {0.3 * t, 0, 0}, R[9];
         embi_m3_rotation(R, turn);
         embipc_body_get_view(s.w, s.body[0], &v);
@@ -453,7 +453,7 @@ static void test_part_of_a_cage(void)
                 held++;
                 for (int k = 0; k < 3; k++) ENSURE_CLOSE(v.x[3 * i + k], q[k], 1e-14);
             } else if (step == 19) lag = fmax(lag, fabs(v.x[3 * i + 2] - q[2]));
-            else if (step == 199) ENSURE_CLOSE(v.x[3 * i + 2], q[2], 1e-3);
+            else if (step == 399) ENSURE_CLOSE(v.x[3 * i + 2], q[2], 1e-3);
         }
     }
     ENSURE(held >= 25 && lag > 1e-3);
