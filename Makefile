@@ -32,9 +32,15 @@ all: $(BUILD)/embipc
 $(BUILD):
 	$(Q)mkdir -p $(BUILD)/examples $(BUILD)/out
 
+# the page of --view as C: a string for each line, as compilers promise to take no more than 4095 characters in one
+$(BUILD)/view_page.h: tools/view.html tools/view.css tools/view.js | $(BUILD)
+	$(Q){ echo '/* made of tools/view.* by make */'; echo 'static const char *const view_page[] = {'; \
+	  sed -e '/^@css$$/r tools/view.css' -e '/^@js$$/r tools/view.js' -e '/^@[cj]ss*$$/d' tools/view.html | \
+	  sed -e 's/[\\"?]/\\&/g' -e 's/.*/    "&\\n",/'; echo '    0'; echo '};'; } > $@
+
 # the library is compiled once for the tool, in tools/main.c
-$(BUILD)/embipc: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) $(CFLAGS) -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
+$(BUILD)/embipc: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)
+	$(Q)$(CC) $(STD) $(STRICT) $(CFLAGS) -I$(BUILD) -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
 
 demo: $(BUILD)/embipc
 	$(Q)$(BUILD)/embipc run examples/scenes/grasp.json --out $(BUILD)/out/grasp --report --picture $(BUILD)/grasp.png
@@ -43,10 +49,10 @@ demo: $(BUILD)/embipc
 # ---- tests -------------------------------------------------------------------------------------
 # EMBIPC_STATIC: what a test does not use is not compiled
 $(BUILD)/test_% $(BUILD)/validate_%: $(HEADER) | $(BUILD)
-$(BUILD)/test_%: tests/test_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -DEMBIPC_STATIC -DEMBIPC_PTHREADS $< -o $@ -lm -lpthread
-$(BUILD)/validate_%: tests/validate_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -DEMBIPC_STATIC -DEMBIPC_PTHREADS $< -o $@ -lm -lpthread
+$(BUILD)/test_%: tests/test_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) $(BUILD)/view_page.h | $(BUILD)
+	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -I$(BUILD) -DEMBIPC_STATIC -DEMBIPC_PTHREADS $< -o $@ -lm -lpthread
+$(BUILD)/validate_%: tests/validate_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) $(BUILD)/view_page.h | $(BUILD)
+	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -I$(BUILD) -DEMBIPC_STATIC -DEMBIPC_PTHREADS $< -o $@ -lm -lpthread
 
 test: $(addprefix $(BUILD)/,$(TESTS)) $(BUILD)/embipc examples
 	@sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(TESTS))
@@ -62,8 +68,8 @@ bench: $(BUILD)/embipc $(BUILD)/embipc_native
 	@$(BUILD)/embipc bench --repeats 3 --json $(BUILD)/bench.json $(wildcard examples/scenes/*.json)
 	@echo "-O3 -march=native:"
 	@$(BUILD)/embipc_native bench --repeats 3 --json $(BUILD)/bench_native.json $(wildcard examples/scenes/*.json)
-$(BUILD)/embipc_native: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) -O3 -march=native -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
+$(BUILD)/embipc_native: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)
+	$(Q)$(CC) $(STD) $(STRICT) -I$(BUILD) -O3 -march=native -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
 
 $(BUILD)/fuzz_%: tests/fuzz_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
 	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all $< -o $@ -lm

@@ -25,7 +25,10 @@ static const char main_usage[] =
     "options of run\n"
     "  --out DIR        writes steps.csv, forces.csv and bodies.csv into DIR\n"
     "  --frames         also the surfaces, frame_00000.obj and so on\n"
-    "  --every N        a frame every N steps (1)\n"
+    "  --view FILE      writes FILE (.html), a page that plays the run back, with plots, in any browser; it\n"
+    "                   needs no network. Positions in it have 16 bits over the box of their body: off by\n"
+    "                   at most 1.3e-5 of its size. The exact ones are in --frames\n"
+    "  --every N        a frame every N steps (1), of --frames and --view\n"
     "  --duration S     simulated seconds, instead of the scene's\n"
     "  --time-step S    seconds a step, instead of the scene's\n"
     "  --threads N      worker threads (1); results do not depend on it\n"
@@ -75,13 +78,13 @@ static int main_number(const char *option, const char *value, int whole, double 
     return 0;
 }
 
-/* The first six take a value. */
+/* Those before OPT_FRAMES take a value. */
 enum {
-    OPT_OUT, OPT_EVERY, OPT_DURATION, OPT_TIME_STEP, OPT_THREADS, OPT_PICTURE,
+    OPT_OUT, OPT_EVERY, OPT_DURATION, OPT_TIME_STEP, OPT_THREADS, OPT_PICTURE, OPT_VIEW,
     OPT_FRAMES, OPT_REPORT, OPT_QUIET, OPT_COUNT
 };
 static const char *const main_option[OPT_COUNT] = {
-    "--out", "--every", "--duration", "--time-step", "--threads", "--picture",
+    "--out", "--every", "--duration", "--time-step", "--threads", "--picture", "--view",
     "--frames", "--report", "--quiet"
 };
 
@@ -107,7 +110,7 @@ static int main_take(run_options *o, int argc, char **argv, int *i)
         if (*i + 1 >= argc)
             return !main_bad("found the end of the command, expected a value after %s%s", word, "");
         value = argv[++*i];
-        if (k != OPT_OUT && k != OPT_PICTURE
+        if (k != OPT_OUT && k != OPT_PICTURE && k != OPT_VIEW
             && !main_number(word, value, k == OPT_EVERY || k == OPT_THREADS, &number))
             return 0;
     }
@@ -118,6 +121,7 @@ static int main_take(run_options *o, int argc, char **argv, int *i)
     case OPT_TIME_STEP: o->time_step = number; break;
     case OPT_THREADS: o->threads = (int)number; break;
     case OPT_PICTURE: o->picture = value; break;
+    case OPT_VIEW: o->view = value; break;
     case OPT_FRAMES: o->frames = 1; break;
     case OPT_REPORT: o->report = 1; break;
     default: o->quiet = 1; break;

@@ -71,14 +71,19 @@ static void picture_add_ground(raster_scene *r, const embipc_body_view *view, co
     raster_ground(r, b.hi[2], picture_check(subject), light, dark);
 }
 
-static int picture_add_body(raster_scene *r, const scene_body *body, const embipc_body_view *view, int colour)
+void picture_body_colour(double rgb[3], embipc_kind kind, int number)
 {
     static const double grey[3] = { 0.74, 0.75, 0.76 };
+    for (int k = 0; k < 3; k++)
+        rgb[k] = kind == EMBIPC_FIXED ? grey[k] : picture_colour[number % PICTURE_COLOURS][k];
+}
+
+static int picture_add_body(raster_scene *r, const scene_body *body, const embipc_body_view *view, int colour)
+{
     raster_look look = raster_default_look();
     double *rest = NULL;
     int ok;
-    for (int k = 0; k < 3; k++)
-        look.rgb[k] = view->kind == EMBIPC_FIXED ? grey[k] : picture_colour[colour % PICTURE_COLOURS][k];
+    picture_body_colour(look.rgb, view->kind, colour);
     if (body->is_bear) {   /* its paint knows it as it was made */
         rest = (double *)tool_alloc((size_t)view->vertex_count, 3 * sizeof *rest);
         for (int i = 0; i < 3 * view->vertex_count; i++)

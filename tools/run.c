@@ -4,6 +4,7 @@
 #include "report.h"
 #include "scene.h"
 #include "system.h"
+#include "view.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ typedef struct run {
     scene s;
     embipc_world *world;
     output out;
+    view view;
     report report;
     embipc_pair_force *pair;          /* owned: forces of the last step */
     int pair_count, pair_capacity;
@@ -66,9 +68,20 @@ static int run_frame(run *r, int step)
 
 static int run_start(run *r)
 {
+    if (r->o->view && !view_open(&r->view, r->o->view, &r->s, r->world, r->o->every, &r->e)) return 0;
     if (!r->o->out) return 1;
     return output_open(&r->out, r->o->out, &r->e)
            && output_start(&r->out, r->world, r->s.world.gravity, &r->e) && run_frame(r, 0);
+}
+
+/* What a step leaves behind in files. */
+static int run_write(run *r, const embipc_step_stats *stats, double wall)
+{
+    int step = stats->step, frame = step % r->o->every == 0;
+    if (r->o->out && !output_step(&r->out, r->world, stats, 1e3 * wall, r->pair, r->pair_count, &r->e))
+        return 0;
+    if (r->o->view && !view_step(&r->view, r->world, stats, r->pair, r->pair_count, frame, &r->e)) return 0;
+    return run_frame(r, step);
 }
 
 /* All steps. Returns the exit code; 1 is a step that failed, or an interrupt. */
@@ -88,9 +101,7 @@ static int run_steps(run *r)
         run_get_pairs(r);
         report_step(&r->report, &r->s, &stats, wall, r->pair, r->pair_count,
                     step > count - window || step == count);
-        if (r->o->out && !output_step(&r->out, r->world, &stats, 1e3 * wall, r->pair, r->pair_count, &r->e))
-            return run_fail(r, 2);
-        if (!run_frame(r, step)) return run_fail(r, 2);
+        if (!run_write(r, &stats, wall)) return run_fail(r, 2);
         run_progress(r, &stats, count * h, step == count || *r->stop);
     }
     if (!*r->stop || r->report.steps == count) return 0;
@@ -160,6 +171,7 @@ int run_scene(const run_options *options)
             code = run_finish(&r, code);
         }
     }
+    if (!view_close(&r.view, &r.e) && code != 2) code = run_fail(&r, 2);
     output_close(&r.out);
     report_free(&r.report);
     free(r.pair);

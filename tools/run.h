@@ -6,6 +6,7 @@ typedef struct run_options {
     const char *scene;
     const char *out;              /* directory for files, or NULL */
     const char *picture;          /* PNG file for a picture of the end, or NULL */
+    const char *view;             /* HTML file that plays the run back, or NULL */
     int frames, every;            /* write a frame every so many steps */
     int threads;
     int quiet, report;
