@@ -262,16 +262,16 @@ function withUnit(value, unit, digits) {
     const power = Math.max(-4, Math.min(3, Math.floor(Math.log10(Math.abs(value)) / 3 + 1e-9)));
     const prefix = unit ? ['p', 'n', 'µ', 'm', '', 'k', 'M', 'G'][power + 4] : '';
     const scaled = unit ? value / Math.pow(1000, power) : value;
-    return trim(scaled.toPrecision(digits || 3)) + ' ' + prefix + unit;
+    return String(Number(scaled.toPrecision(digits || 3))) + ' ' + prefix + unit;
 }
-const trim = text => text.includes('e') || !text.includes('.') ? text : text.replace(/\.?0+$/, '');
 
-/* The next of 1, 2, 2.5, 5, 10 times a power of ten. */
-function niceAbove(value) {
+/* The next round number: of `steps` times powers of ten. */
+function niceAbove(value, steps) {
     const power = Math.pow(10, Math.floor(Math.log10(value)));
-    for (const m of [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8]) if (m * power >= value * (1 - 1e-9)) return m * power;
+    for (const m of steps || [1, 2, 5]) if (m * power >= value * (1 - 1e-9)) return m * power;
     return 10 * power;
 }
+const FINE_STEPS = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8], EVEN_STEPS = [1, 2, 4, 6, 8];
 
 /* ==== 4. Vectors and matrices (columns first, as WebGL has them) =============================== */
 
@@ -305,91 +305,108 @@ const solidVertex = `
 attribute vec3 position, normal, colour;
 attribute float value;
 uniform mat4 camera;
-varying vec3 p, n, c;
-varying float v;
-void main() { p = position; n = normal; c = colour; v = value; gl_Position = camera * vec4(position, 1.0); }`;
+uniform vec3 eye, centre;
+uniform float floorZ, radius;
+varying vec3 toEye, n, c;
+varying float v, floorLight, far;
+void main() {
+    toEye = eye - position;
+    n = normal;
+    c = colour;
+    v = 0.998 * value + 0.001;
+    floorLight = 1.0 - 0.75 * exp(-max(0.0, position.z - floorZ) / (0.22 * radius));
+    far = distance(position, centre) / radius;
+    gl_Position = camera * vec4(position, 1.0);
+}`;
 
 /* Key light, a sky above and the floor's light from below; squares and roots stand for sRGB. */
 const solidFragment = `
 precision mediump float;
-varying vec3 p, n, c;
-varying float v;
-uniform vec3 eye, light, centre, paper;
-uniform float coloured, alpha, fade, radius, floorZ;
+varying vec3 toEye, n, c;
+varying float v, floorLight, far;
+uniform vec3 light, paper;
+uniform float alpha, fade;
+#ifdef COLOURED
 uniform sampler2D ramp;
+#endif
 void main() {
-    vec3 N = normalize(gl_FrontFacing ? n : -n), V = normalize(eye - p), H = normalize(light + V);
-    vec3 base = mix(c, texture2D(ramp, vec2(0.998 * v + 0.001, 0.5)).rgb, coloured);
-    float key = max(0.0, dot(N, light)), sky = 0.5 + 0.5 * N.z;
-    float near = exp(-max(0.0, p.z - floorZ) / (0.22 * radius)) * (1.0 - sky);
-    vec3 lit = base * base * (0.78 * key + mix(vec3(0.20, 0.19, 0.18), vec3(0.50, 0.53, 0.57), sky) * (1.0 - 0.75 * near));
-    lit += 0.10 * pow(max(0.0, dot(N, H)), 32.0) + 0.05 * pow(1.0 - max(0.0, dot(N, V)), 4.0);
-    vec3 seen = sqrt(lit);
-    seen = mix(seen, paper, fade * smoothstep(2.5 * radius, 6.0 * radius, distance(p, centre)));
-    gl_FragColor = vec4(seen, alpha);
+    vec3 N = normalize(gl_FrontFacing ? n : -n), V = normalize(toEye), H = normalize(light + V), base = c;
+#ifdef COLOURED
+    base = texture2D(ramp, vec2(v, 0.5)).rgb;
+#endif
+    float sky = 0.5 + 0.5 * N.z, shine = max(0.0, dot(N, H)), rim = 1.0 - max(0.0, dot(N, V));
+    shine *= shine; shine *= shine; shine *= shine; shine *= shine; shine *= shine;
+    rim *= rim;
+    vec3 around = mix(vec3(0.24, 0.22, 0.21) * floorLight, vec3(0.50, 0.53, 0.57), sky);
+    vec3 seen = sqrt(base * base * (0.78 * max(0.0, dot(N, light)) + around) + 0.09 * shine + 0.05 * rim * rim);
+    gl_FragColor = vec4(mix(seen, paper, fade * smoothstep(2.5, 6.0, far)), alpha);
 }`;
 
-const groundFragment = `
-#extension GL_OES_standard_derivatives : enable
-precision highp float;
-varying vec3 p;
-uniform vec3 paper, tone, line, centre;
-uniform vec2 middle;
-uniform float radius, cell, half_, shade;
-uniform sampler2D shadow;
-void main() {
-    vec2 g = p.xy / cell, w = fwidth(g), d = abs(fract(g - 0.5) - 0.5) / w;
-    float on = (1.0 - min(1.0, min(d.x, d.y))) * (1.0 - smoothstep(0.1, 0.5, max(w.x, w.y)));
-    vec2 at = (p.xy - middle) / (2.0 * half_) + 0.5;
-    vec2 s = texture2D(shadow, at).rg;
-    float inside = step(abs(at.x - 0.5), 0.5) * step(abs(at.y - 0.5), 0.5);
-    vec3 seen = mix(tone, line, 0.55 * on) * (1.0 - inside * shade * (1.0 - (1.0 - 0.42 * s.r) * (1.0 - 0.5 * s.g)));
-    gl_FragColor = vec4(mix(seen, paper, smoothstep(1.5 * radius, 4.5 * radius, distance(p, centre))), 1.0);
-}`;
+/* Floor, grid and cages: each point with its own colour. */
+const plainVertex = `
+attribute vec3 position;
+attribute vec4 colour;
+uniform mat4 camera;
+varying vec4 c;
+void main() { c = colour; gl_Position = camera * vec4(position, 1.0); }`;
+const plainFragment = `
+precision mediump float;
+varying vec4 c;
+void main() { gl_FragColor = c; }`;
 
 /* The bodies laid flat on the floor: red along the key light, green straight down, weaker from higher up. */
 const flatVertex = `
 attribute vec3 position;
 uniform vec2 middle, slant;
-uniform float half_, floorZ, height;
+uniform float side, floorZ, height;
 varying float h;
 void main() {
     h = max(0.0, position.z - floorZ) / height;
-    gl_Position = vec4((position.xy - slant * (position.z - floorZ) - middle) / half_, 2.0 * clamp(h, 0.0, 1.0) - 1.0, 1.0);
+    vec2 at = (position.xy - slant * (position.z - floorZ) - middle) / side;
+    gl_Position = vec4(at, 2.0 * clamp(h, 0.0, 1.0) - 1.0, 1.0);
 }`;
 const flatFragment = `
 precision mediump float;
 varying float h;
 void main() { gl_FragColor = vec4(1.0, exp(-9.0 * h), 0.0, 1.0); }`;
 
+const shadeVertex = `
+attribute vec2 corner;
+uniform mat4 camera;
+uniform vec3 middle;
+uniform float side;
+varying vec2 at;
+void main() { at = 0.5 * corner + 0.5; gl_Position = camera * vec4(middle + vec3(side * corner, 0.0), 1.0); }`;
+const shadeFragment = `
+precision mediump float;
+varying vec2 at;
+uniform float shade;
+uniform sampler2D source;
+void main() {
+    vec2 s = texture2D(source, at).rg;
+    gl_FragColor = vec4(0.0, 0.0, 0.0, shade * (1.0 - (1.0 - 0.40 * s.r) * (1.0 - 0.5 * s.g)));
+}`;
+
 const blurVertex = `
 attribute vec2 corner;
 varying vec2 at;
 void main() { at = 0.5 * corner + 0.5; gl_Position = vec4(corner, 0.0, 1.0); }`;
+/* Red over five texels, green over nine. */
 const blurFragment = `
 precision mediump float;
 varying vec2 at;
 uniform vec2 texel;
 uniform sampler2D source;
 void main() {
-    vec2 sum = vec2(0.0);
-    float all = 0.0;
+    vec2 sum = vec2(0.0), all = vec2(0.0);
     for (int i = -4; i <= 4; i++) {
-        float t = float(i), w = exp(-0.14 * t * t);
-        sum += w * vec2(texture2D(source, at + 0.9 * t * texel).r, texture2D(source, at + 2.2 * t * texel).g);
+        float t = float(i);
+        vec2 w = vec2(exp(-0.5 * t * t), exp(-0.14 * t * t));
+        sum += w * texture2D(source, at + 1.3 * t * texel).rg;
         all += w;
     }
     gl_FragColor = vec4(sum / all, 0.0, 1.0);
 }`;
-
-const lineVertex = `
-attribute vec3 position;
-uniform mat4 camera;
-void main() { gl_Position = camera * vec4(position, 1.0); }`;
-const lineFragment = `
-precision mediump float;
-uniform vec4 colour;
-void main() { gl_FragColor = colour; }`;
 
 /* Compiles a program; its attributes and uniforms come as its properties. */
 function makeProgram(gl, vertex, fragment) {
@@ -443,24 +460,32 @@ function makeTarget(gl, size, depth) {
     return { texture, frame };
 }
 
-const SHADOW = 256;       /* pixels a side of the floor's shadow */
+const SHADOW = 128;       /* pixels a side of the floor's shadow */
+
+/* Is WebGL drawn by the processor? Then edges are smoothed only while the picture stands still. */
+function isSoftware() {
+    const gl = document.createElement('canvas').getContext('webgl'), name = gl && gl.getExtension('WEBGL_debug_renderer_info');
+    return /swiftshader|llvmpipe|softpipe|software|basic render/i
+        .test(gl ? gl.getParameter(name ? name.UNMASKED_RENDERER_WEBGL : gl.RENDERER) : '');
+}
 
 function makeRenderer(canvas) {
-    const gl = canvas.getContext('webgl', { antialias: true, alpha: false, powerPreference: 'high-performance' });
+    const software = isSoftware();
+    const gl = canvas.getContext('webgl', { antialias: !software, alpha: false, powerPreference: 'high-performance' });
     if (!gl) return null;
     const fine = gl.getExtension('OES_element_index_uint') !== null;
-    gl.getExtension('OES_standard_derivatives');
     const ramp = new Uint8Array(4 * 256);
     for (let i = 0; i < 256; i++) ramp.set(rampAt(i / 255).map(c => 255 * c).concat(255), 4 * i);
     const corner = gl.createBuffer();
     gl.bindBuffer(gl.ARRAY_BUFFER, corner);
     gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]), gl.STATIC_DRAW);
     return {
-        gl, fine, corner, line: gl.createBuffer(), arrow: gl.createBuffer(), arrowColour: gl.createBuffer(),
-        floor: gl.createBuffer(), ramp: makeTexture(gl, 256, 1, ramp),
-        solid: makeProgram(gl, solidVertex, solidFragment), ground: makeProgram(gl, solidVertex, groundFragment),
-        flat: makeProgram(gl, flatVertex, flatFragment), blur: makeProgram(gl, blurVertex, blurFragment),
-        lines: makeProgram(gl, lineVertex, lineFragment),
+        gl, fine, software, corner, line: gl.createBuffer(), arrow: gl.createBuffer(), arrowColour: gl.createBuffer(),
+        floor: gl.createBuffer(), grid: gl.createBuffer(), ramp: makeTexture(gl, 256, 1, ramp),
+        solid: makeProgram(gl, solidVertex, solidFragment),
+        coloured: makeProgram(gl, solidVertex, '#define COLOURED\n' + solidFragment),
+        plain: makeProgram(gl, plainVertex, plainFragment), flat: makeProgram(gl, flatVertex, flatFragment),
+        blur: makeProgram(gl, blurVertex, blurFragment), shade: makeProgram(gl, shadeVertex, shadeFragment),
         shadow: [makeTarget(gl, SHADOW, true), makeTarget(gl, SHADOW, false)]
     };
 }
@@ -623,7 +648,7 @@ function plotRange(plot) {
     plot.powers = plot.log && most > 0;
     if (!plot.powers) {
         plot.low = 0;
-        plot.high = niceAbove(most || 1);
+        plot.high = niceAbove(most || 1, plot.stairs ? EVEN_STEPS : FINE_STEPS);
         for (let i = 0; i <= 2; i++) plot.ticks.push(plot.high * i / 2);
         return;
     }
@@ -631,7 +656,7 @@ function plotRange(plot) {
     plot.low = Math.log10(least * 0.8);
     plot.high = Math.log10(most * 1.25);
     for (let d = Math.floor(plot.low); d <= plot.high; d++)
-        for (const m of plot.high - plot.low < 1.3 ? [1, 2, 5] : [1]) {
+        for (const m of plot.high - plot.low < 0.7 ? [1, 1.5, 2, 3, 4, 6, 8] : plot.high - plot.low < 1.6 ? [1, 2, 5] : [1]) {
             const at = d + Math.log10(m);
             if (at >= plot.low && at <= plot.high) plot.ticks.push(m * Math.pow(10, d));
         }
@@ -687,7 +712,7 @@ function drawPlot(plot, times, end, style) {
     for (let i = 0; i <= last; i++) {
         const x = GUTTER + i * every / end * (width - GUTTER - 4);
         c.textAlign = x > width - 24 ? 'right' : 'center';
-        c.fillText(trim((i * every).toPrecision(3)) + ' s', Math.min(x, width - 2), height - 6);
+        c.fillText(Number((i * every).toPrecision(3)) + ' s', Math.min(x, width - 2), height - 6);
     }
     for (const s of plot.series) drawSeries(c, plot, s, times, end, width, height);
 }
@@ -758,7 +783,7 @@ function start() {
                     marker: false };   /* at: in frames, not whole between them */
     const scales = {}, arrows = makeArrows(), camera = {};
     let style = {}, frame = null, dirty = true, reshaped = true, clock = 0, shownAt = -1, told = 0, drawn = 0;
-    let subject, radius, floor = null, quality = 1, slow = 0, matrix, eye;
+    let subject, radius, floor = null, quality = 1, slow = 0, matrix, eye, fine = false, still = 0;
     const r = makeRenderer(canvas);
 
     function say(text) { $('message').textContent = text; $('message').hidden = false; }
@@ -785,7 +810,7 @@ function start() {
         else speedOf(body, frameAt(Math.max(k, 1))[i], frameAt(Math.max(k, 1) - 1)[i], frameTime, out);
     }
 
-    /* The upper end of a colour scale: what one in two hundred of the values above 0 exceeds, over the run. */
+    /* The upper end of a colour scale: what one in fifty of the values above 0 exceeds, over the run. */
     function scaleOf(kind) {
         if (scales[kind] || kind === 'body' || last < 1) return scales[kind];
         const found = [], stride = Math.max(1, Math.floor((last + 1) / 60));
@@ -798,7 +823,7 @@ function start() {
             });
         }
         found.sort((a, b) => a - b);
-        scales[kind] = niceAbove(found.length ? found[Math.floor(0.995 * (found.length - 1))] : 1);
+        scales[kind] = niceAbove(found.length ? found[Math.floor(0.98 * (found.length - 1))] : 1, FINE_STEPS);
         setBodies(state.at);
         return scales[kind];
     }
@@ -905,7 +930,7 @@ function start() {
         gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
         gl.useProgram(p.program);
         gl.uniform2f(p.middle, middle[0], middle[1]);
-        gl.uniform1f(p.half_, half);
+        gl.uniform1f(p.side, half);
         gl.uniform1f(p.floorZ, floor);
         gl.uniform1f(p.height, 2 * radius);
         for (const red of [true, false]) {
@@ -932,60 +957,92 @@ function start() {
         gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     }
 
-    function drawGround(middle, half) {
-        const gl = r.gl, p = r.ground, far = 5 * radius, [x, y] = camera.fit;
-        gl.useProgram(p.program);
-        gl.uniformMatrix4fv(p.camera, false, matrix);
-        gl.uniform3fv(p.paper, style.paper);
-        gl.uniform3fv(p.tone, style.floor);
-        gl.uniform3fv(p.line, style.grid);
-        gl.uniform3f(p.centre, x, y, floor === null ? subject.low[2] : floor);
-        gl.uniform2f(p.middle, middle[0], middle[1]);
-        gl.uniform1f(p.radius, radius);
-        gl.uniform1f(p.half_, half);
-        gl.uniform1f(p.shade, floor === null ? 0 : style.shade);
-        gl.uniform1f(p.cell, niceAbove(radius / 4));
-        gl.bindTexture(gl.TEXTURE_2D, r.shadow[0].texture);
-        const z = floor === null ? subject.low[2] - 0.02 * radius : floor, quad = [];
-        for (const [i, j] of [[-1, -1], [1, -1], [-1, 1], [1, 1]]) quad.push(x + i * far, y + j * far, z, 0, 0, 1, 0);
-        gl.bindBuffer(gl.ARRAY_BUFFER, r.floor);
-        gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(quad), gl.DYNAMIC_DRAW);
-        bindMesh(r, p, r.floor, null);
-        gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+    /* Floor and grid fade into the paper; made anew with the colours of the page. */
+    function buildFloor() {
+        const [x, y] = camera.fit, z = floor === null ? subject.low[2] : floor, cell = niceAbove(radius / 4);
+        const left = d => { const t = Math.min(1, Math.max(0, (d / radius - 1.4) / 3.2)); return 1 - t * t * (3 - 2 * t); };
+        const disc = [], grid = [], cuts = [0, 1.4, 1.9, 2.4, 2.9, 3.4, 3.9, 4.6], n = Math.ceil(4.6 * radius / cell);
+        const onDisc = (d, a) => disc.push(x + d * Math.cos(a), y + d * Math.sin(a), z,
+                                           ...style.paper.map((v, k) => v + left(d) * (style.floor[k] - v)), 1);
+        for (let i = 0; i + 1 < cuts.length; i++)
+            for (let a = 0; a <= 48; a++)
+                for (const d of [cuts[i], cuts[i + 1]]) onDisc(d * radius, a * Math.PI / 24);
+        const onGrid = (i, j) => {
+            const p = [x - x % cell + i * cell, y - y % cell + j * cell], d = Math.hypot(p[0] - x, p[1] - y);
+            grid.push(p[0], p[1], z, ...style.grid, 0.6 * left(1.1 * d));
+        };
+        for (let i = -n; i <= n; i++)
+            for (let j = -n; j < n; j++) { onGrid(i, j); onGrid(i, j + 1); onGrid(j, i); onGrid(j + 1, i); }
+        for (const [buffer, data, key] of [[r.floor, disc, 'floorCount'], [r.grid, grid, 'gridCount']]) {
+            r.gl.bindBuffer(r.gl.ARRAY_BUFFER, buffer);
+            r.gl.bufferData(r.gl.ARRAY_BUFFER, new Float32Array(data), r.gl.STATIC_DRAW);
+            r[key] = data.length / 7;
+        }
     }
 
-    function useSolid(alpha) {
-        const gl = r.gl, p = r.solid;
+    /* Under everything else, and only from above: from below one looks through it. */
+    function drawFloor(middle, half) {
+        const gl = r.gl, p = r.plain, s = r.shade, z = floor === null ? subject.low[2] : floor;
+        if (eye[2] <= z) return;
+        gl.disable(gl.DEPTH_TEST);
+        gl.useProgram(p.program);
+        gl.uniformMatrix4fv(p.camera, false, matrix);
+        if (floor !== null) {
+            bindAttribute(gl, p.position, r.floor, 3, gl.FLOAT, false, 28, 0);
+            bindAttribute(gl, p.colour, r.floor, 4, gl.FLOAT, false, 28, 12);
+            gl.drawArrays(gl.TRIANGLE_STRIP, 0, r.floorCount);
+        }
+        gl.enable(gl.BLEND);
+        bindAttribute(gl, p.position, r.grid, 3, gl.FLOAT, false, 28, 0);
+        bindAttribute(gl, p.colour, r.grid, 4, gl.FLOAT, false, 28, 12);
+        gl.drawArrays(gl.LINES, 0, r.gridCount);
+        if (floor !== null) {
+            gl.useProgram(s.program);
+            gl.uniformMatrix4fv(s.camera, false, matrix);
+            gl.uniform3f(s.middle, middle[0], middle[1], z);
+            gl.uniform1f(s.side, half);
+            gl.uniform1f(s.shade, style.shade);
+            gl.bindTexture(gl.TEXTURE_2D, r.shadow[0].texture);
+            bindAttribute(gl, s.corner, r.corner, 2, gl.FLOAT, false, 8, 0);
+            gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+        }
+        gl.disable(gl.BLEND);
+    }
+
+    function useSolid(p, alpha) {
+        const gl = r.gl;
         gl.useProgram(p.program);
         gl.uniformMatrix4fv(p.camera, false, matrix);
         gl.uniform3fv(p.eye, eye);
-        gl.uniform3fv(p.light, LIGHT);
         gl.uniform3fv(p.centre, camera.fit);
+        gl.uniform3fv(p.light, LIGHT);
         gl.uniform3fv(p.paper, style.paper);
         gl.uniform1f(p.alpha, alpha);
         gl.uniform1f(p.radius, radius);
         gl.uniform1f(p.floorZ, floor === null ? -1e9 : floor);
         gl.uniform1f(p.fade, 0);
-        gl.uniform1f(p.coloured, 0);
-        gl.bindTexture(gl.TEXTURE_2D, r.ramp);
     }
 
+    /* The nearest first, so that hidden points are not lit; of closed surfaces only the outside. */
     function drawBodies() {
-        const gl = r.gl;
-        useSolid(1);
-        for (const body of bodies) {
-            if (!body.visible || body.floor) continue;
-            gl.uniform1f(r.solid.fade, body.moving ? 0 : 1);
-            gl.uniform1f(r.solid.coloured, state.colour === 'body' ? 0 : 1);
-            bindMesh(r, r.solid, body.mesh.points, body.mesh.colours);
+        const gl = r.gl, p = state.colour === 'body' ? r.solid : r.coloured;
+        const shown = bodies.filter(b => b.visible && !b.floor);
+        useSolid(p, 1);
+        gl.bindTexture(gl.TEXTURE_2D, r.ramp);
+        for (const body of shown) body.depth = norm(sub([body.x[0], body.x[1], body.x[2]], eye));
+        for (const body of shown.sort((a, b) => a.depth - b.depth)) {
+            if (body.kind === 'fixed' || body.kind === 'kinematic') gl.disable(gl.CULL_FACE); else gl.enable(gl.CULL_FACE);
+            gl.uniform1f(p.fade, body.moving ? 0 : 1);
+            bindMesh(r, p, body.mesh.points, body.mesh.colours);
             gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, body.mesh.triangles);
             gl.drawElements(gl.TRIANGLES, body.mesh.count, body.mesh.type, 0);
         }
+        gl.disable(gl.CULL_FACE);
     }
 
     /* Cages as lines: strong in front, weak where a surface hides them. */
     function drawCages() {
-        const gl = r.gl, p = r.lines, points = [];
+        const gl = r.gl, p = r.plain, points = [];
         for (const body of bodies) {
             if (!body.visible || !body.moving) continue;
             for (const i of body.edges) points.push(body.q[3 * i], body.q[3 * i + 1], body.q[3 * i + 2]);
@@ -993,11 +1050,12 @@ function start() {
         gl.useProgram(p.program);
         gl.uniformMatrix4fv(p.camera, false, matrix);
         bindAttribute(gl, p.position, r.line, 3, gl.FLOAT, false, 12, 0);
+        gl.disableVertexAttribArray(p.colour);
         gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(points), gl.DYNAMIC_DRAW);
         gl.enable(gl.BLEND);
         for (const hidden of [true, false]) {
             gl.depthFunc(hidden ? gl.GREATER : gl.LEQUAL);
-            gl.uniform4f(p.colour, ...style.ink, hidden ? 0.16 : 0.75);
+            gl.vertexAttrib4f(p.colour, ...style.ink, hidden ? 0.16 : 0.75);
             gl.depthMask(false);
             gl.drawArrays(gl.LINES, 0, points.length / 3);
         }
@@ -1033,15 +1091,17 @@ function start() {
                 addArrow(arrows, along(tip, -length / size, [f[p], f[p + 1], f[p + 2]]), tip, 0.0022 * radius, style.force);
             }
         });
+        arrows.thin = arrows.count;
         for (const p of run.steps[step].pairs) {
             const size = norm(p.force), length = 0.42 * radius * Math.sqrt(size / scale.pair);
             if (!bodies[p.a].visible && !bodies[p.b].visible || length < 0.02 * radius) continue;
             const sign = bodies[p.a].moving ? 1 : -1;   /* the force on the one that moves */
-            addArrow(arrows, p.at, along(p.at, sign * length / size, p.force), 0.011 * radius,
+            addArrow(arrows, along(p.at, -sign * length / size, p.force), p.at, 0.011 * radius,
                      bytesOfColour(pairs.find(q => q.key === p.a + ' ' + p.b).colour));
         }
     }
 
+    /* Thin arrows are weak behind surfaces; thick ones are laid over everything. */
     function drawArrows(step) {
         const gl = r.gl;
         buildArrows(step);
@@ -1051,15 +1111,20 @@ function start() {
         gl.bindBuffer(gl.ARRAY_BUFFER, r.arrowColour);
         gl.bufferData(gl.ARRAY_BUFFER, arrows.colour.subarray(0, 4 * arrows.count), gl.DYNAMIC_DRAW);
         gl.enable(gl.BLEND);
-        for (const hidden of [true, false]) {
-            useSolid(hidden ? 0.45 : 1);
-            bindMesh(r, r.solid, r.arrow, r.arrowColour);
-            gl.depthFunc(hidden ? gl.GREATER : gl.LEQUAL);
-            gl.depthMask(!hidden);
-            gl.drawArrays(gl.TRIANGLES, 0, arrows.count);
+        gl.enable(gl.CULL_FACE);
+        useSolid(r.solid, 1);
+        bindMesh(r, r.solid, r.arrow, r.arrowColour);
+        for (const [test, alpha, from, to] of [[gl.GREATER, 0.4, 0, arrows.thin], [gl.LEQUAL, 1, 0, arrows.thin],
+                                               [gl.ALWAYS, 0.9, arrows.thin, arrows.count]]) {
+            gl.depthFunc(test);
+            gl.depthMask(false);
+            gl.uniform1f(r.solid.alpha, alpha);
+            gl.drawArrays(gl.TRIANGLES, from, to - from);
         }
+        gl.depthMask(true);
         gl.depthFunc(gl.LEQUAL);
         gl.disable(gl.BLEND);
+        gl.disable(gl.CULL_FACE);
     }
 
     /* A ring and the distance, laid over the picture: the points themselves are too near to be told apart. */
@@ -1076,7 +1141,7 @@ function start() {
     }
 
     function resize() {
-        const ratio = Math.min(devicePixelRatio || 1, 2) * quality;
+        const ratio = Math.min(devicePixelRatio || 1, 2) * (fine ? 2 : quality);
         const width = Math.max(1, Math.round(canvas.clientWidth * ratio)), height = Math.max(1, Math.round(canvas.clientHeight * ratio));
         if (canvas.width === width && canvas.height === height) return;
         canvas.width = width;
@@ -1111,11 +1176,11 @@ function start() {
             gl.viewport(0, 0, canvas.width, canvas.height);
             gl.clearColor(...style.paper, 1);
             gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
-            gl.enable(gl.DEPTH_TEST);
             gl.depthFunc(gl.LEQUAL);
             gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
+            if (bodies.some(b => b.floor && b.visible) || floor === null) drawFloor(middle, half);
+            gl.enable(gl.DEPTH_TEST);
             drawBodies();
-            if (bodies.some(b => b.floor && b.visible) || floor === null) drawGround(middle, half);
             if (state.cage) drawCages();
             if (state.forces) drawArrows(step);
             showNearest(step);
@@ -1142,6 +1207,7 @@ function start() {
             shade: dark ? 1.1 : 1, force: dark ? [255, 120, 110, 255] : [176, 30, 45, 255]
         };
         for (const plot of plots) drawPlot(plot, times, runEnd, style);
+        if (r) buildFloor();
         dirty = true;
     }
 
@@ -1150,7 +1216,7 @@ function start() {
         if (!must && now - told < 66) return;
         told = now;
         const k = Math.min(Math.floor(state.at + 1e-9), last), f = run.frames[k], time = state.at * frameTime;
-        $('clock').textContent = time.toFixed(frameTime < 0.01 ? 3 : 2) + ' of ' + trim(end.toPrecision(4)) + ' s, step ' +
+        $('clock').textContent = time.toFixed(frameTime < 0.01 ? 3 : 2) + ' of ' + Number(end.toPrecision(4)) + ' s, step ' +
                                  run.steps[f.step].step;
         $('scrub').value = k;
         $('scrub').setAttribute('aria-valuetext', time.toFixed(2) + ' seconds');
@@ -1249,7 +1315,7 @@ function start() {
         document.title = name + ' – embipc';
         $('name').textContent = name;
         $('info').textContent = run.steps.length - 1 + ' steps of ' + withUnit(scene.time_step, 's') + ', ' + (last + 1) +
-            ' frames' + (short ? ', stopped before its ' + trim(scene.duration.toPrecision(4)) + ' s' : '') +
+            ' frames' + (short ? ', stopped before its ' + Number(scene.duration.toPrecision(4)) + ' s' : '') +
             '. Surfaces here are within ' + withUnit(run.error, 'm', 2) + ' of the exact ones, which embipc run writes' +
             ' with --out and --frames.';
     }
@@ -1273,9 +1339,12 @@ function start() {
             }
             adapt(gap);
         }
-        if (state.playing || dirty) {
+        still = state.playing || dirty ? 0 : still + gap;
+        const polish = r && r.software && !fine && still > 250;   /* all edges smooth, once it stands still */
+        if (state.playing || dirty || polish) {
             const must = dirty;
             dirty = false;
+            fine = polish;
             draw();
             tell(now, must);
         }
