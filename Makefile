@@ -4,6 +4,7 @@
 #                                                     (the longest, a quarter of an hour: T=cage)
 #   make examples   build/examples/*                  make check     silent compile matrix, order, symbols
 #   make bench      times the example scenes, and where the time goes; the table also in build/bench.json
+#   make browser    the page of embipc run --view in headless Chromium; needs node and chromium, else it says so
 #   make fuzz       damaged files for each of 7 mesh readers, random worlds, under sanitizers (T=seconds for
 #                   each, 60; 600 before a release, 8 for a minute or so)
 #   DATA=DIR        mesh data outside the project; tests that need it say "skipped" without it
@@ -63,6 +64,12 @@ validate: $(addprefix $(BUILD)/,$(LONG)) $(BUILD)/embipc
 asan:
 	$(Q)$(MAKE) --no-print-directory test BUILD=build/asan EXAMPLES= CFLAGS="-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 
+# four seconds of the grasp as a page, played by Chromium; screenshots in $(BUILD)
+browser: $(BUILD)/embipc
+	@$(BUILD)/embipc run examples/scenes/grasp.json --quiet --view $(BUILD)/view.html
+	@command -v node > /dev/null || { echo "skipped: no node"; echo "0 passed, 0 failed, 1 skipped"; }
+	@! command -v node > /dev/null || node tests/browser/view_test.js $(BUILD)/view.html
+
 # -O2, and beside it -O3 for this very machine; one run after the other
 bench: $(BUILD)/embipc $(BUILD)/embipc_native
 	@$(BUILD)/embipc bench --repeats 3 --json $(BUILD)/bench.json $(wildcard examples/scenes/*.json)
@@ -116,5 +123,5 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all demo test validate asan bench fuzz valgrind check matrix order symbols examples clean
+.PHONY: all demo browser test validate asan bench fuzz valgrind check matrix order symbols examples clean
 .SECONDARY:

@@ -10,6 +10,7 @@
 #include "../tools/scene.c"
 #include "../tools/output.c"
 #include "../tools/report.c"
+#include "../tools/view.c"
 #include "../tools/run.c"
 
 static int pictures;
@@ -20,6 +21,11 @@ int picture_write(const char *path, const scene *s, const embipc_world *world, t
     (void)path; (void)s; (void)world; (void)e;
     pictures++;
     return 1;
+}
+
+void picture_body_colour(double rgb[3], embipc_kind kind, int number)
+{
+    rgb[0] = rgb[1] = rgb[2] = kind == EMBIPC_FIXED || number < 0 ? 0.5 : 0.6;
 }
 
 /* a place for files, its own for each test */

@@ -1371,7 +1371,7 @@ function start() {
     requestAnimationFrame(now => { clock = now; tick(now); });
 
     /* for the console, and for tests */
-    window.embipc = { state, run, bodies, camera, draw, seek, setColour, count: () => drawn };
+    window.embipc = { state, run, bodies, camera, draw: () => { fine = false; draw(); }, seek, setColour, count: () => drawn };
 }
 
 document.addEventListener('DOMContentLoaded', () => {
