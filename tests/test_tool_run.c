@@ -10,6 +10,7 @@
 #include "../tools/scene.c"
 #include "../tools/output.c"
 #include "../tools/report.c"
+#include "../tools/png.c"
 #include "../tools/view.c"
 #include "../tools/run.c"
 

@@ -1,5 +1,6 @@
 #include "view.h"
 #include "picture.h"
+#include "png.h"
 #include "shapes.h"
 #include "view_page.h"   /* made of view.html, view.css and view.js by make */
 #include <errno.h>
@@ -171,18 +172,61 @@ static void view_embed(view_body *body, const embipc_body_view *b)
 
 /* ---- Scene ---------------------------------------------------------------------------------- */
 
-/* Colours of the vertices of the bear, which knows its paint as it was made. */
-static void view_put_paint(view *v, const scene_body *body, const embipc_body_view *b)
+/* A square of the bear's paint for each triangle, whose corners are at (1, 1), (9, 1) and (1, 9) of 11 x 11 pixels:
+ * what lies outside is painted too, so that a picture of the squares can be read between its pixels. */
+enum { VIEW_TILE = 11, VIEW_TILE_SIDE = VIEW_TILE - 3 };
+
+/* Paints the square of a triangle of corners x into pixels of a picture so many wide; adds its colours to sum. */
+static void view_paint_tile(unsigned char *pixel, int width, double *const x[3], double sum[3])
 {
-    if (!body->is_bear) return;
-    for (int i = 0; i < b->vertex_count; i++) {
-        double rgb[3];
-        shape_bear_paint(NULL, body->def.x + 3 * b->vertex_origin[i], rgb);
-        for (int k = 0; k < 3; k++) view_put_byte(&v->bytes, (unsigned)(255 * fmin(fmax(rgb[k], 0), 1) + 0.5));
+    for (int j = 0; j < VIEW_TILE; j++)
+        for (int i = 0; i < VIEW_TILE; i++) {
+            double u = (double)(i - 1) / VIEW_TILE_SIDE, v = (double)(j - 1) / VIEW_TILE_SIDE, p[3], rgb[3];
+            for (int k = 0; k < 3; k++) p[k] = x[0][k] + u * (x[1][k] - x[0][k]) + v * (x[2][k] - x[0][k]);
+            shape_bear_paint(NULL, p, rgb);
+            for (int k = 0; k < 3; k++) {
+                rgb[k] = fmin(fmax(rgb[k], 0), 1);
+                sum[k] += rgb[k];
+                pixel[3 * (j * width + i) + k] = (unsigned char)(255 * rgb[k] + 0.5);
+            }
+        }
+}
+
+/* The paint of the bear as a PNG picture, rows of squares in the order of the triangles; rgb: its mean. */
+static unsigned char *view_paint(const scene_body *body, const embipc_body_view *b, int across, double rgb[3], size_t *size)
+{
+    int rows = (b->triangle_count + across - 1) / across, width = across * VIEW_TILE;
+    unsigned char *pixels = (unsigned char *)tool_alloc((size_t)width * (size_t)(rows * VIEW_TILE), 3), *png;
+    for (int k = 0; k < 3; k++) rgb[k] = 0;
+    for (int t = 0; t < b->triangle_count; t++) {
+        double corner[3][3], *x[3];
+        for (int i = 0; i < 3; i++) {   /* the paint knows it as it was made */
+            x[i] = corner[i];
+            memcpy(x[i], body->def.x + 3 * b->vertex_origin[b->triangles[3 * t + i]], sizeof corner[i]);
+        }
+        view_paint_tile(pixels + 3 * VIEW_TILE * (t / across * width + t % across), width, x, rgb);
     }
-    tool_put(&v->text, ", \"paint\": \"");
+    for (int k = 0; k < 3; k++) rgb[k] /= (double)VIEW_TILE * VIEW_TILE * b->triangle_count;
+    png = png_encode(pixels, width, rows * VIEW_TILE, size);
+    free(pixels);
+    return png;
+}
+
+static void view_put_colour(view *v, const scene_body *body, const embipc_body_view *b, int number)
+{
+    int across = (int)ceil(sqrt(b->triangle_count));
+    unsigned char *png = NULL;
+    size_t size = 0;
+    double rgb[3];
+    picture_body_colour(rgb, b->kind, number);
+    if (body->is_bear) png = view_paint(body, b, across, rgb, &size);
+    tool_put(&v->text, ", \"colour\": [%.3g, %.3g, %.3g]", rgb[0], rgb[1], rgb[2]);
+    if (!png) return;
+    for (size_t i = 0; i < size; i++) view_put_byte(&v->bytes, png[i]);
+    tool_put(&v->text, ", \"tile\": %d, \"across\": %d, \"paint\": \"", VIEW_TILE, across);
     view_put_base64(&v->text, &v->bytes);
     tool_put(&v->text, "\"");
+    free(png);
 }
 
 static void view_put_weights(view *v, const view_body *body, const embipc_body_view *b)
@@ -213,20 +257,18 @@ static void view_put_body(view *v, int i, const embipc_body_view *b, int *colour
     static const char *const kind[] = { "fixed", "kinematic", "affine", "cage", "full" };
     const scene_body *body = &v->s->body[i];
     tool_text *t = &v->text;
-    double rgb[3];
-    picture_body_colour(rgb, b->kind, *colour);
-    *colour += b->kind != EMBIPC_FIXED && !body->is_bear;
     tool_put(t, "%s\n{\"name\": ", i ? "," : "");
     view_put_name(t, b->name);
-    tool_put(t, ", \"kind\": \"%s\", \"vertices\": %d, \"nodes\": %d, \"stored\": %d, \"colour\": [%.3g, %.3g, %.3g]",
-             kind[b->kind], b->vertex_count, b->node_count, v->body[i].stored, rgb[0], rgb[1], rgb[2]);
+    tool_put(t, ", \"kind\": \"%s\", \"vertices\": %d, \"nodes\": %d, \"stored\": %d", kind[b->kind],
+             b->vertex_count, b->node_count, v->body[i].stored);
+    view_put_colour(v, body, b, *colour);
+    *colour += b->kind != EMBIPC_FIXED && !body->is_bear;
     view_put_indices(t, &v->bytes, "triangle", b->triangles, 3 * b->triangle_count);
     if (b->kind == EMBIPC_FIXED) view_put_fixed(v, b);
     else {
         view_put_indices(t, &v->bytes, "tet", b->tets, 4 * b->tet_count);
         view_put_weights(v, &v->body[i], b);
     }
-    view_put_paint(v, body, b);
     tool_put(t, "}");
 }
 

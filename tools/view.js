@@ -20,7 +20,7 @@ function readBody(b) {
     const moving = b.kind !== 'fixed';
     return {
         name: b.name, kind: b.kind, moving, vertices: b.vertices, nodes: b.nodes, stored: b.stored === 1,
-        colour: b.colour, paint: b.paint ? bytesOf(b.paint) : null, visible: true,
+        colour: b.colour, paint: b.paint, tile: b.tile, across: b.across, visible: true,
         triangle: integersOf(b.triangle), tet: moving ? integersOf(b.tet) : new Uint32Array(0),
         node: moving ? integersOf(b.node) : null,         /* of each vertex: four with weights, or one */
         weight: b.weight ? floatsOf(b.weight) : null,
@@ -167,6 +167,19 @@ function smoothPoints(x, triangle, vertices, sharpest) {
     return { origin: Uint32Array.from(origin), index };
 }
 
+/* The same for a body with paint, where each triangle has its own part of the picture: each corner is a point, with
+ * the place in the picture in uv. normal: which of the joined points gives a point its normal. */
+function paintedPoints(body, points) {
+    const corners = points.index.length, { tile, across } = body, rows = Math.ceil(corners / 3 / across);
+    const uv = new Float32Array(2 * corners);
+    for (let c = 0; c < corners; c++) {
+        const t = Math.floor(c / 3), k = c % 3;
+        uv[2 * c] = (t % across * tile + 1.5 + (k === 1 ? tile - 3 : 0)) / (across * tile);
+        uv[2 * c + 1] = (Math.floor(t / across) * tile + 1.5 + (k === 2 ? tile - 3 : 0)) / (rows * tile);
+    }
+    return { origin: body.triangle, index: Uint32Array.from({ length: corners }, (v, c) => c), normal: points.index, uv };
+}
+
 /* Each edge of the tets once. */
 function tetEdges(tet) {
     const seen = new Set(), out = [];
@@ -299,17 +312,20 @@ function cameraMatrix(eye, right, up, back, tangent, aspect, near, far) {
 const LIGHT = unit([0.55, -0.45, 1.15]);          /* towards the key light */
 
 /* Colours of values: calm grey for nothing, then the hotter the more. */
-const RAMP = [[0.80, 0.82, 0.83], [0.97, 0.84, 0.50], [0.95, 0.58, 0.24], [0.80, 0.22, 0.24], [0.42, 0.06, 0.30]];
+const RAMP = [[0.72, 0.74, 0.76], [0.97, 0.84, 0.50], [0.95, 0.58, 0.24], [0.80, 0.22, 0.24], [0.42, 0.06, 0.30]];
 
 const solidVertex = `
 attribute vec3 position, normal, colour;
+attribute vec2 uv;
 attribute float value;
 uniform mat4 camera;
 uniform vec3 eye, centre;
 uniform float floorZ, radius;
 varying vec3 toEye, n, c;
+varying vec2 at;
 varying float v, floorLight, far;
 void main() {
+    at = uv;
     toEye = eye - position;
     n = normal;
     c = colour;
@@ -323,16 +339,18 @@ void main() {
 const solidFragment = `
 precision mediump float;
 varying vec3 toEye, n, c;
+varying vec2 at;
 varying float v, floorLight, far;
 uniform vec3 light, paper;
 uniform float alpha, fade;
-#ifdef COLOURED
-uniform sampler2D ramp;
-#endif
+uniform sampler2D source;
 void main() {
     vec3 N = normalize(gl_FrontFacing ? n : -n), V = normalize(toEye), H = normalize(light + V), base = c;
 #ifdef COLOURED
-    base = texture2D(ramp, vec2(v, 0.5)).rgb;
+    base = 0.93 * texture2D(source, vec2(v, 0.5)).rgb;
+#endif
+#ifdef PAINTED
+    base = texture2D(source, at).rgb;
 #endif
     float sky = 0.5 + 0.5 * N.z, shine = max(0.0, dot(N, H)), rim = 1.0 - max(0.0, dot(N, V));
     shine *= shine; shine *= shine; shine *= shine; shine *= shine; shine *= shine;
@@ -484,53 +502,79 @@ function makeRenderer(canvas) {
         floor: gl.createBuffer(), grid: gl.createBuffer(), ramp: makeTexture(gl, 256, 1, ramp),
         solid: makeProgram(gl, solidVertex, solidFragment),
         coloured: makeProgram(gl, solidVertex, '#define COLOURED\n' + solidFragment),
+        painted: makeProgram(gl, solidVertex, '#define PAINTED\n' + solidFragment),
         plain: makeProgram(gl, plainVertex, plainFragment), flat: makeProgram(gl, flatVertex, flatFragment),
         blur: makeProgram(gl, blurVertex, blurFragment), shade: makeProgram(gl, shadeVertex, shadeFragment),
         shadow: [makeTarget(gl, SHADOW, true), makeTarget(gl, SHADOW, false)]
     };
 }
 
-/* The part of a body that the graphics card holds. */
-function makeMesh(r, body) {
-    const gl = r.gl, points = smoothPoints(body.x, body.triangle, body.vertices, Math.cos(50 * Math.PI / 180));
+/* The picture of a body's paint; one colour until the browser has unpacked it. */
+function paintTexture(gl, body, ready) {
+    const texture = makeTexture(gl, 1, 1, Uint8Array.from(body.colour.map(c => 255 * c).concat(255)));
+    const image = new Image();
+    image.onload = () => {
+        gl.bindTexture(gl.TEXTURE_2D, texture);
+        gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGB, gl.RGB, gl.UNSIGNED_BYTE, image);
+        ready();
+    };
+    image.src = 'data:image/png;base64,' + body.paint;
+    return texture;
+}
+
+/* The part of a body that the graphics card holds; ready() is called when more of it has come. */
+function makeMesh(r, body, ready) {
+    const gl = r.gl, joined = smoothPoints(body.x, body.triangle, body.vertices, Math.cos(50 * Math.PI / 180));
+    const points = body.paint ? paintedPoints(body, joined) : joined;
     const count = points.origin.length, wide = count > 65536, colour = new Uint8Array(4 * count);
     if (wide && !r.fine) throw new Error('"' + body.name + '" has more vertices than this browser can draw');
-    for (let i = 0; i < count; i++)
-        for (let k = 0; k < 3; k++)
-            colour[4 * i + k] = body.paint ? body.paint[3 * points.origin[i] + k] : Math.round(255 * body.colour[k]);
+    for (let i = 0; i < 4 * count; i++) colour[i] = i % 4 < 3 ? Math.round(255 * body.colour[i % 4]) : 255;
     const mesh = {
-        origin: points.origin, index: points.index, data: new Float32Array(7 * count), count: points.index.length,
+        origin: points.origin, index: joined.index, normalOf: points.normal || null,
+        normal: new Float32Array(3 * joined.origin.length), data: new Float32Array(7 * count), count: points.index.length,
         type: wide ? gl.UNSIGNED_INT : gl.UNSIGNED_SHORT, points: gl.createBuffer(), colours: gl.createBuffer(),
-        triangles: gl.createBuffer(), value: new Float32Array(body.vertices)
+        triangles: gl.createBuffer(), uv: null, paint: null, value: new Float32Array(body.vertices)
     };
     gl.bindBuffer(gl.ARRAY_BUFFER, mesh.colours);
     gl.bufferData(gl.ARRAY_BUFFER, colour, gl.STATIC_DRAW);
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, mesh.triangles);
     gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, wide ? points.index : new Uint16Array(points.index), gl.STATIC_DRAW);
+    if (!body.paint) return mesh;
+    mesh.uv = gl.createBuffer();
+    mesh.paint = paintTexture(gl, body, ready);
+    gl.bindBuffer(gl.ARRAY_BUFFER, mesh.uv);
+    gl.bufferData(gl.ARRAY_BUFFER, points.uv, gl.STATIC_DRAW);
     return mesh;
+}
+
+/* Sums of the normals of the triangles at each joined point, to length 1: tiny triangles have tiny normals. */
+function updateNormals(body) {
+    const { normal, index } = body.mesh, tri = body.triangle, n = [0, 0, 0];
+    normal.fill(0);
+    for (let t = 0; t < index.length; t += 3) {
+        faceNormal(body.x, tri[t], tri[t + 1], tri[t + 2], n);
+        for (let k = 0; k < 3; k++) {
+            const p = 3 * index[t + k];
+            normal[p] += n[0]; normal[p + 1] += n[1]; normal[p + 2] += n[2];
+        }
+    }
+    for (let p = 0; p < normal.length; p += 3) {
+        const s = 1 / (Math.hypot(normal[p], normal[p + 1], normal[p + 2]) || 1);
+        normal[p] *= s; normal[p + 1] *= s; normal[p + 2] *= s;
+    }
 }
 
 /* Positions, normals and values (0 to 1) of a body to its buffer. */
 function updateMesh(r, body, scale) {
-    const mesh = body.mesh, data = mesh.data, x = body.x, index = mesh.index, n = [0, 0, 0];
+    const { data, origin, normal, normalOf, value } = body.mesh, x = body.x;
+    updateNormals(body);
     for (let i = 0, p = 0; p < data.length; i++, p += 7) {
-        const o = mesh.origin[i];
-        data[p] = x[3 * o]; data[p + 1] = x[3 * o + 1]; data[p + 2] = x[3 * o + 2];
-        data[p + 3] = data[p + 4] = data[p + 5] = 0;
-        data[p + 6] = scale ? Math.min(1, mesh.value[o] / scale) : 0;
+        const o = 3 * origin[i], n = 3 * (normalOf ? normalOf[i] : i);
+        data[p] = x[o]; data[p + 1] = x[o + 1]; data[p + 2] = x[o + 2];
+        data[p + 3] = normal[n]; data[p + 4] = normal[n + 1]; data[p + 5] = normal[n + 2];
+        data[p + 6] = scale ? Math.min(1, value[origin[i]] / scale) : 0;
     }
-    for (let t = 0; t < index.length; t += 3) {
-        faceNormal(x, mesh.origin[index[t]], mesh.origin[index[t + 1]], mesh.origin[index[t + 2]], n);
-        for (let k = 0; k < 3; k++) {
-            const p = 7 * index[t + k] + 3;
-            data[p] += n[0]; data[p + 1] += n[1]; data[p + 2] += n[2];
-        }
-    }
-    for (let p = 3; p < data.length; p += 7) {   /* to length 1: tiny triangles have tiny normals */
-        const s = 1 / (Math.hypot(data[p], data[p + 1], data[p + 2]) || 1);
-        data[p] *= s; data[p + 1] *= s; data[p + 2] *= s;
-    }
-    r.gl.bindBuffer(r.gl.ARRAY_BUFFER, mesh.points);
+    r.gl.bindBuffer(r.gl.ARRAY_BUFFER, body.mesh.points);
     r.gl.bufferData(r.gl.ARRAY_BUFFER, data, r.gl.DYNAMIC_DRAW);
 }
 
@@ -593,7 +637,8 @@ function addArrow(arrows, tail, tip, width, colour) {
 /* ==== 7. Plots ================================================================================ */
 
 /* Colours of lines that stay apart on light and on dark paper. */
-const LINES = ['#2f7fbf', '#d9772b', '#3f9b62', '#b8508c', '#8067c4', '#a68a1e', '#2b9aa0', '#8d6a52'];
+const LINES = ['#2f7fbf', '#d9772b', '#3f9b62', '#b8508c'];
+const SPARE_LINES = ['#3f9b62', '#b8508c', '#8067c4', '#a68a1e', '#2b9aa0', '#8d6a52'];
 const MOST_LINES = 6;                             /* in a plot; the others are drawn without a name */
 
 const norm = v => Math.hypot(v[0], v[1], v[2]);
@@ -614,8 +659,16 @@ function pairSeries(run, bodies) {
         pair.most = Math.max(pair.most, pair.force[i]);
     }));
     const list = [...pairs.values()].sort((a, b) => b.most - a.most);
-    list.forEach((pair, i) => { pair.colour = i < MOST_LINES ? LINES[i] : '#8a9298'; });
+    list.forEach((pair, i) => { pair.colour = i < MOST_LINES ? pairColour(pair, bodies, list.slice(0, i)) : '#8a9298'; });
     return list;
+}
+
+/* That of one of its bodies, where no stronger pair has it; else one that no body has. */
+function pairColour(pair, bodies, stronger) {
+    const free = c => !stronger.some(p => p.colour === c);
+    const own = pair.key.split(' ').reverse().map(i => bodies[i]).filter(b => b.moving && !b.paint)
+        .map(b => '#' + b.colour.map(v => Math.round(225 * v).toString(16).padStart(2, '0')).join(''));
+    return own.concat(SPARE_LINES).find(free) || SPARE_LINES[0];
 }
 
 function listPlots(run, pairs) {
@@ -623,7 +676,7 @@ function listPlots(run, pairs) {
     let lowest = Infinity;
     for (const v of potential) if (v < lowest) lowest = v;
     const forces = pairs.flatMap((p, i) => [
-        { name: i < MOST_LINES ? p.name : '', colour: p.colour, value: p.force },
+        { name: i < MOST_LINES ? p.name : '', colour: p.colour, value: p.force, wide: i === 0 },
         { name: '', colour: p.colour, value: p.friction, dashed: true }]);
     return [
         { title: 'Force of each pair', note: 'dashed: friction', unit: 'N', series: forces },
@@ -684,7 +737,7 @@ function drawSeries(c, plot, series, times, end, width, height) {
         drawing = true;
     });
     c.strokeStyle = series.colour;
-    c.lineWidth = series.dashed ? 1 : 1.6;
+    c.lineWidth = series.dashed ? 1 : series.wide ? 3 : 1.6;   /* wide: another may lie on it */
     c.setLineDash(series.dashed ? [3, 3] : []);
     c.lineJoin = 'round';
     c.stroke();
@@ -1025,17 +1078,19 @@ function start() {
 
     /* The nearest first, so that hidden points are not lit; of closed surfaces only the outside. */
     function drawBodies() {
-        const gl = r.gl, p = state.colour === 'body' ? r.solid : r.coloured;
-        const shown = bodies.filter(b => b.visible && !b.floor);
-        useSolid(p, 1);
-        gl.bindTexture(gl.TEXTURE_2D, r.ramp);
+        const gl = r.gl, shown = bodies.filter(b => b.visible && !b.floor);
         for (const body of shown) body.depth = norm(sub([body.x[0], body.x[1], body.x[2]], eye));
         for (const body of shown.sort((a, b) => a.depth - b.depth)) {
+            const mesh = body.mesh, p = state.colour !== 'body' ? r.coloured : mesh.paint ? r.painted : r.solid;
+            useSolid(p, 1);
+            if (p !== r.solid) gl.bindTexture(gl.TEXTURE_2D, p === r.painted ? mesh.paint : r.ramp);
             if (body.kind === 'fixed' || body.kind === 'kinematic') gl.disable(gl.CULL_FACE); else gl.enable(gl.CULL_FACE);
             gl.uniform1f(p.fade, body.moving ? 0 : 1);
-            bindMesh(r, p, body.mesh.points, body.mesh.colours);
-            gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, body.mesh.triangles);
-            gl.drawElements(gl.TRIANGLES, body.mesh.count, body.mesh.type, 0);
+            bindMesh(r, p, mesh.points, mesh.colours);
+            if (mesh.uv) bindAttribute(gl, p.uv, mesh.uv, 2, gl.FLOAT, false, 8, 0);
+            gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, mesh.triangles);
+            gl.drawElements(gl.TRIANGLES, mesh.count, mesh.type, 0);
+            if (p.uv >= 0) gl.disableVertexAttribArray(p.uv);
         }
         gl.disable(gl.CULL_FACE);
     }
@@ -1274,8 +1329,7 @@ function start() {
             body.box.type = 'checkbox';
             body.box.checked = true;
             const swatch = makeElement('span', label, undefined, 'swatch');
-            const c = body.paint ? [0, 1, 2].map(k => body.paint[k] / 255) : body.colour;
-            swatch.style.background = 'rgb(' + c.map(v => Math.round(255 * v)).join() + ')';
+            swatch.style.background = 'rgb(' + body.colour.map(v => Math.round(255 * v)).join() + ')';
             makeElement('span', label, body.name);
             makeElement('em', label, KIND[body.kind]);
             label.title = 'Show or hide' + (i < 9 ? ' (' + (i + 1) + ')' : '');
@@ -1354,7 +1408,7 @@ function start() {
     findSubject();
     bodies.forEach((body, i) => {
         if (body.moving) { body.edges = tetEdges(body.tet); body.rest = restTets(body, frameAt(0)[i].q); }
-        if (r) body.mesh = makeMesh(r, body);
+        if (r) body.mesh = makeMesh(r, body, () => { dirty = true; });
     });
     buildBodies();
     for (const plot of plots) {
