@@ -320,27 +320,28 @@ attribute vec2 uv;
 attribute float value;
 uniform mat4 camera;
 uniform vec3 eye, centre;
-uniform float floorZ, radius;
-varying vec3 toEye, n, c;
+uniform vec4 floor_;
+uniform float radius;
+varying vec3 toEye, n, c, out_;
 varying vec2 at;
-varying float v, floorLight, far;
+varying float v, floorLight;
 void main() {
     at = uv;
     toEye = eye - position;
     n = normal;
     c = colour;
     v = 0.998 * value + 0.001;
-    floorLight = 1.0 - 0.75 * exp(-max(0.0, position.z - floorZ) / (0.22 * radius));
-    far = distance(position, centre) / radius;
+    floorLight = 1.0 - 0.75 * exp(-max(0.0, dot(floor_.xyz, position) - floor_.w) / (0.22 * radius));
+    out_ = (position - centre) / radius;
     gl_Position = camera * vec4(position, 1.0);
 }`;
 
 /* Key light, a sky above and the floor's light from below; squares and roots stand for sRGB. */
 const solidFragment = `
 precision mediump float;
-varying vec3 toEye, n, c;
+varying vec3 toEye, n, c, out_;
 varying vec2 at;
-varying float v, floorLight, far;
+varying float v, floorLight;
 uniform vec3 light, paper;
 uniform float alpha, fade;
 uniform sampler2D source;
@@ -357,7 +358,7 @@ void main() {
     rim *= rim;
     vec3 around = mix(vec3(0.24, 0.22, 0.21) * floorLight, vec3(0.50, 0.53, 0.57), sky);
     vec3 seen = sqrt(base * base * (0.78 * max(0.0, dot(N, light)) + around) + 0.09 * shine + 0.05 * rim * rim);
-    gl_FragColor = vec4(mix(seen, paper, fade * smoothstep(2.5, 6.0, far)), alpha);
+    gl_FragColor = vec4(mix(seen, paper, fade * smoothstep(2.5, 6.0, length(out_))), alpha);
 }`;
 
 /* Floor, grid and cages: each point with its own colour. */
@@ -372,16 +373,19 @@ precision mediump float;
 varying vec4 c;
 void main() { gl_FragColor = c; }`;
 
-/* The bodies laid flat on the floor: red along the key light, green straight down, weaker from higher up. */
+/* The bodies laid flat on the floor: red along the key light, green straight down, weaker from higher up. slant: how
+ * far the light moves along the floor for each metre of height. */
 const flatVertex = `
 attribute vec3 position;
+uniform vec3 origin, u, v, n;
 uniform vec2 middle, slant;
-uniform float side, floorZ, height;
+uniform float side, height;
 varying float h;
 void main() {
-    h = max(0.0, position.z - floorZ) / height;
-    vec2 at = (position.xy - slant * (position.z - floorZ) - middle) / side;
-    gl_Position = vec4(at, 2.0 * clamp(h, 0.0, 1.0) - 1.0, 1.0);
+    vec3 p = position - origin;
+    float up = max(0.0, dot(p, n));
+    h = up / height;
+    gl_Position = vec4((vec2(dot(p, u), dot(p, v)) - slant * up - middle) / side, 2.0 * min(h, 1.0) - 1.0, 1.0);
 }`;
 const flatFragment = `
 precision mediump float;
@@ -391,10 +395,15 @@ void main() { gl_FragColor = vec4(1.0, exp(-9.0 * h), 0.0, 1.0); }`;
 const shadeVertex = `
 attribute vec2 corner;
 uniform mat4 camera;
-uniform vec3 middle;
+uniform vec3 origin, u, v;
+uniform vec2 middle, low, high;
 uniform float side;
 varying vec2 at;
-void main() { at = 0.5 * corner + 0.5; gl_Position = camera * vec4(middle + vec3(side * corner, 0.0), 1.0); }`;
+void main() {
+    vec2 p = clamp(middle + side * corner, low, high);
+    at = 0.5 * (p - middle) / side + 0.5;
+    gl_Position = camera * vec4(origin + p.x * u + p.y * v, 1.0);
+}`;
 const shadeFragment = `
 precision mediump float;
 varying vec2 at;
@@ -737,7 +746,7 @@ function drawSeries(c, plot, series, times, end, width, height) {
         drawing = true;
     });
     c.strokeStyle = series.colour;
-    c.lineWidth = series.dashed ? 1 : series.wide ? 3 : 1.6;   /* wide: another may lie on it */
+    c.lineWidth = series.dashed ? 1 : series.wide ? 4 : 1.6;   /* wide: another may lie on it */
     c.setLineDash(series.dashed ? [3, 3] : []);
     c.lineJoin = 'round';
     c.stroke();
@@ -823,6 +832,9 @@ function boxOf(bodies, box) {
         }
     return box;
 }
+function grow(box, p) {
+    for (let k = 0; k < 3; k++) { box.low[k] = Math.min(box.low[k], p[k]); box.high[k] = Math.max(box.high[k], p[k]); }
+}
 const emptyBox = () => ({ low: [Infinity, Infinity, Infinity], high: [-Infinity, -Infinity, -Infinity] });
 
 function start() {
@@ -881,7 +893,7 @@ function start() {
         return scales[kind];
     }
 
-    /* Subject: the box of what moves, over the run. Its floor: a fixed body below it, and wider. */
+    /* The box of what moves, over the run. */
     function findSubject() {
         const moving = bodies.filter(b => b.moving), box = emptyBox();
         for (let i = 0; i <= 12; i++) {
@@ -892,14 +904,35 @@ function start() {
         subject = box;
         radius = norm(sub(box.high, box.low)) / 2;
         camera.fit = box.low.map((v, k) => (v + box.high[k]) / 2);
-        for (const body of bodies) {
-            const b = boxOf([body], emptyBox());
-            if (!body.moving && b.high[2] <= box.low[2] + 0.05 * (box.high[2] - box.low[2]) &&
-                [0, 1].every(k => b.low[k] <= box.low[k] && b.high[k] >= box.high[k])) {
-                body.floor = true;
-                floor = floor === null ? b.high[2] : Math.max(floor, b.high[2]);
-            }
+        bodies.filter(b => !b.moving).forEach(findFloor);
+        if (!floor) floor = { origin: [0, 0, box.low[2]], n: [0, 0, 1], u: [1, 0, 0], v: [0, 1, 0], low: [-1e6, -1e6],
+                              high: [1e6, 1e6], body: null };
+    }
+
+    /* Where points are on the floor: along its axes u and v, and above it. */
+    const onFloor = (f, p) => { const q = sub(p, f.origin); return [dot(q, f.u), dot(q, f.v), dot(q, f.n)]; };
+    const fromFloor = (f, a, b) => along(along(f.origin, a, f.u), b, f.v);
+    const cornersOf = box => [0, 1, 2, 3, 4, 5, 6, 7].map(c => [0, 1, 2].map(k => c >> k & 1 ? box.high[k] : box.low[k]));
+
+    /* A fixed body is the floor where its largest triangle looks up and is much wider than the subject at the start,
+     * which stands over it. */
+    function findFloor(body) {
+        const n = [0, 0, 0], x = body.x, tri = body.triangle, at = i => [x[3 * i], x[3 * i + 1], x[3 * i + 2]];
+        let best = 0, from = 0, up = null;
+        for (let t = 0; t < tri.length; t += 3) {
+            faceNormal(x, tri[t], tri[t + 1], tri[t + 2], n);
+            if (norm(n) > best && n[2] > 0.3 * norm(n)) { best = norm(n); from = t; up = unit(n); }
         }
+        if (!up) return;
+        const v = unit(cross(up, [1, 0, 0])), f = { origin: at(tri[from]), n: up, v, u: cross(v, up), body };
+        const mine = emptyBox(), theirs = emptyBox();
+        for (let i = 0; i < body.vertices; i++) grow(mine, onFloor(f, at(i)));
+        for (const b of bodies.filter(b => b.moving))
+            for (let i = 0; i < b.vertices; i++) grow(theirs, onFloor(f, [b.x[3 * i], b.x[3 * i + 1], b.x[3 * i + 2]]));
+        const wide = k => mine.high[k] - mine.low[k] > 3 * (theirs.high[k] - theirs.low[k]);
+        if (floor || theirs.low[2] < -0.02 * radius || mine.high[2] > 0.02 * radius || !wide(0) || !wide(1)) return;
+        body.floor = true;
+        floor = Object.assign(f, { low: mine.low.slice(0, 2), high: mine.high.slice(0, 2) });
     }
 
     /* ---- camera ---- */
@@ -919,8 +952,8 @@ function start() {
         camera.target = camera.fit.slice();
         const { back, right, up } = axes(), aspect = canvas.clientWidth / canvas.clientHeight || 1;
         camera.distance = 0;
-        for (let c = 0; c < 8; c++) {
-            const p = sub([0, 1, 2].map(k => c >> k & 1 ? subject.high[k] : subject.low[k]), camera.target);
+        for (const corner of cornersOf(subject)) {
+            const p = sub(corner, camera.target);
             const side = Math.max(Math.abs(dot(p, right)) / aspect, Math.abs(dot(p, up))) / (0.84 * tangent);
             camera.distance = Math.max(camera.distance, side + dot(p, back));
         }
@@ -984,11 +1017,12 @@ function start() {
         gl.useProgram(p.program);
         gl.uniform2f(p.middle, middle[0], middle[1]);
         gl.uniform1f(p.side, half);
-        gl.uniform1f(p.floorZ, floor);
         gl.uniform1f(p.height, 2 * radius);
+        for (const key of ['origin', 'u', 'v', 'n']) gl.uniform3fv(p[key], floor[key]);
+        const [lu, lv, ln] = [floor.u, floor.v, floor.n].map(axis => dot(axis, LIGHT));
         for (const red of [true, false]) {
             gl.colorMask(red, !red, false, false);
-            gl.uniform2f(p.slant, red ? LIGHT[0] / LIGHT[2] : 0, red ? LIGHT[1] / LIGHT[2] : 0);
+            gl.uniform2f(p.slant, red ? lu / ln : 0, red ? lv / ln : 0);
             if (!red) gl.enable(gl.DEPTH_TEST); else gl.disable(gl.DEPTH_TEST);
             for (const body of bodies) {
                 if (!body.visible || body.floor) continue;
@@ -1010,19 +1044,22 @@ function start() {
         gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     }
 
-    /* Floor and grid fade into the paper; made anew with the colours of the page. */
+    /* Floor and grid fade into the paper, and end where the body does; made anew with the colours of the page. */
     function buildFloor() {
-        const [x, y] = camera.fit, z = floor === null ? subject.low[2] : floor, cell = niceAbove(radius / 4);
+        const [x, y] = onFloor(floor, camera.fit), cell = niceAbove(radius / 4), n = Math.ceil(4.6 * radius / cell);
         const left = d => { const t = Math.min(1, Math.max(0, (d / radius - 1.4) / 3.2)); return 1 - t * t * (3 - 2 * t); };
-        const disc = [], grid = [], cuts = [0, 1.4, 1.9, 2.4, 2.9, 3.4, 3.9, 4.6], n = Math.ceil(4.6 * radius / cell);
-        const onDisc = (d, a) => disc.push(x + d * Math.cos(a), y + d * Math.sin(a), z,
-                                           ...style.paper.map((v, k) => v + left(d) * (style.floor[k] - v)), 1);
+        const within = (v, k) => Math.min(floor.high[k], Math.max(floor.low[k], v));
+        const disc = [], grid = [], cuts = [0, 0.7, 1.4, 1.9, 2.4, 2.9, 3.4, 3.9, 4.6];
+        const onDisc = (d, angle) => {
+            const a = within(x + d * Math.cos(angle), 0), b = within(y + d * Math.sin(angle), 1), share = left(Math.hypot(a - x, b - y));
+            disc.push(...fromFloor(floor, a, b), ...style.paper.map((v, k) => v + share * (style.floor[k] - v)), 1);
+        };
         for (let i = 0; i + 1 < cuts.length; i++)
-            for (let a = 0; a <= 48; a++)
-                for (const d of [cuts[i], cuts[i + 1]]) onDisc(d * radius, a * Math.PI / 24);
+            for (let a = 0; a <= 64; a++)
+                for (const d of [cuts[i], cuts[i + 1]]) onDisc(d * radius, a * Math.PI / 32);
         const onGrid = (i, j) => {
-            const p = [x - x % cell + i * cell, y - y % cell + j * cell], d = Math.hypot(p[0] - x, p[1] - y);
-            grid.push(p[0], p[1], z, ...style.grid, 0.6 * left(1.1 * d));
+            const a = within(x - x % cell + i * cell, 0), b = within(y - y % cell + j * cell, 1);
+            grid.push(...fromFloor(floor, a, b), ...style.grid, 0.6 * left(1.1 * Math.hypot(a - x, b - y)));
         };
         for (let i = -n; i <= n; i++)
             for (let j = -n; j < n; j++) { onGrid(i, j); onGrid(i, j + 1); onGrid(j, i); onGrid(j + 1, i); }
@@ -1033,14 +1070,27 @@ function start() {
         }
     }
 
+    function drawShade(middle, half) {
+        const gl = r.gl, p = r.shade;
+        gl.useProgram(p.program);
+        gl.uniformMatrix4fv(p.camera, false, matrix);
+        for (const key of ['origin', 'u', 'v']) gl.uniform3fv(p[key], floor[key]);
+        for (const [key, value] of [['middle', middle], ['low', floor.low], ['high', floor.high]]) gl.uniform2fv(p[key], value);
+        gl.uniform1f(p.side, half);
+        gl.uniform1f(p.shade, style.shade);
+        gl.bindTexture(gl.TEXTURE_2D, r.shadow[0].texture);
+        bindAttribute(gl, p.corner, r.corner, 2, gl.FLOAT, false, 8, 0);
+        gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+    }
+
     /* Under everything else, and only from above: from below one looks through it. */
     function drawFloor(middle, half) {
-        const gl = r.gl, p = r.plain, s = r.shade, z = floor === null ? subject.low[2] : floor;
-        if (eye[2] <= z) return;
+        const gl = r.gl, p = r.plain;
+        if (onFloor(floor, eye)[2] <= 0) return;
         gl.disable(gl.DEPTH_TEST);
         gl.useProgram(p.program);
         gl.uniformMatrix4fv(p.camera, false, matrix);
-        if (floor !== null) {
+        if (floor.body) {
             bindAttribute(gl, p.position, r.floor, 3, gl.FLOAT, false, 28, 0);
             bindAttribute(gl, p.colour, r.floor, 4, gl.FLOAT, false, 28, 12);
             gl.drawArrays(gl.TRIANGLE_STRIP, 0, r.floorCount);
@@ -1049,16 +1099,7 @@ function start() {
         bindAttribute(gl, p.position, r.grid, 3, gl.FLOAT, false, 28, 0);
         bindAttribute(gl, p.colour, r.grid, 4, gl.FLOAT, false, 28, 12);
         gl.drawArrays(gl.LINES, 0, r.gridCount);
-        if (floor !== null) {
-            gl.useProgram(s.program);
-            gl.uniformMatrix4fv(s.camera, false, matrix);
-            gl.uniform3f(s.middle, middle[0], middle[1], z);
-            gl.uniform1f(s.side, half);
-            gl.uniform1f(s.shade, style.shade);
-            gl.bindTexture(gl.TEXTURE_2D, r.shadow[0].texture);
-            bindAttribute(gl, s.corner, r.corner, 2, gl.FLOAT, false, 8, 0);
-            gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
-        }
+        if (floor.body) drawShade(middle, half);
         gl.disable(gl.BLEND);
     }
 
@@ -1072,7 +1113,7 @@ function start() {
         gl.uniform3fv(p.paper, style.paper);
         gl.uniform1f(p.alpha, alpha);
         gl.uniform1f(p.radius, radius);
-        gl.uniform1f(p.floorZ, floor === null ? -1e9 : floor);
+        gl.uniform4f(p.floor_, ...floor.n, floor.body ? dot(floor.n, floor.origin) : -1e9);
         gl.uniform1f(p.fade, 0);
     }
 
@@ -1225,15 +1266,17 @@ function start() {
             matrix = cameraMatrix(eye, right, up, back, tangent, canvas.width / canvas.height,
                                   Math.max(0.004 * radius, camera.distance * 0.02), reach);
             if (moved) updateMeshes(k);
-            const box = boxOf(bodies.filter(b => b.moving), emptyBox()), middle = [0, 1].map(i => (box.low[i] + box.high[i]) / 2);
-            const half = 0.75 * norm(sub(box.high, box.low)) + Math.max(0, box.high[2] - (floor || 0));
-            if (floor !== null && moved) drawShadow(middle, half);
+            const box = emptyBox();
+            for (const c of cornersOf(boxOf(bodies.filter(b => b.moving || !floor.body), emptyBox()))) grow(box, onFloor(floor, c));
+            const middle = [0, 1].map(i => (box.low[i] + box.high[i]) / 2);
+            const half = 0.75 * Math.hypot(box.high[0] - box.low[0], box.high[1] - box.low[1]) + 0.9 * Math.max(0, box.high[2]);
+            if (floor.body && moved) drawShadow(middle, half);
             gl.viewport(0, 0, canvas.width, canvas.height);
             gl.clearColor(...style.paper, 1);
             gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
             gl.depthFunc(gl.LEQUAL);
             gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
-            if (bodies.some(b => b.floor && b.visible) || floor === null) drawFloor(middle, half);
+            if (!floor.body || floor.body.visible) drawFloor(middle, half);
             gl.enable(gl.DEPTH_TEST);
             drawBodies();
             if (state.cage) drawCages();
