@@ -1415,8 +1415,8 @@ function start() {
 
     /* Fewer pixels where the machine cannot draw thirty pictures a second. */
     function adapt(gap) {
-        slow = gap > 30 ? slow + 1 : Math.max(0, slow - 1);
-        if (slow < 12 || quality < 0.5) return;
+        slow = gap > (r && r.software ? 30 : 36) ? slow + 1 : Math.max(0, slow - 1);
+        if (slow < 12 || quality < 0.5 || drawn < 30) return;
         quality *= 0.8;
         slow = 0;
     }
