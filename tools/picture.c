@@ -24,11 +24,13 @@ enum { PICTURE_COLOURS = sizeof picture_colour / sizeof *picture_colour };
 typedef struct picture_scene {
     const scene *s;
     embipc_body_view *view;       /* owned; s->body_count */
+    double check;                 /* squares of the ground, m; 0: by what is seen */
 } picture_scene;
 
 static int picture_get(picture_scene *p, const scene *s, const embipc_world *world)
 {
     p->s = s;
+    p->check = 0;
     p->view = (embipc_body_view *)tool_alloc((size_t)s->body_count, sizeof *p->view);
     for (int i = 0; i < s->body_count; i++)
         if (embipc_body_get_view(world, s->body[i].handle, &p->view[i]) != EMBIPC_OK) return 0;
@@ -78,12 +80,12 @@ static double picture_check(const picture_box *subject)
     return power * (size < 2 * power ? 1 : size < 5 * power ? 2 : 5);
 }
 
-static void picture_add_ground(raster_scene *r, const embipc_body_view *view, const picture_box *subject)
+static void picture_add_ground(raster_scene *r, const embipc_body_view *view, double check)
 {
     static const double light[3] = { 0.93, 0.93, 0.91 }, dark[3] = { 0.86, 0.87, 0.87 };
     picture_box b = picture_empty();
     picture_grow(&b, view);
-    raster_ground(r, b.hi[2], picture_check(subject), light, dark);
+    raster_ground(r, b.hi[2], check, light, dark);
 }
 
 void picture_body_colour(double rgb[3], embipc_kind kind, int number)
@@ -118,7 +120,7 @@ static int picture_add_all(raster_scene *r, const picture_scene *p, picture_box 
     for (int i = 0; i < p->s->body_count; i++) {
         const embipc_body_view *view = &p->view[i];
         if (!has_ground && picture_is_ground(view, &subject)) {
-            picture_add_ground(r, view, &subject);
+            picture_add_ground(r, view, p->check > 0 ? p->check : picture_check(&subject));
             has_ground = 1;
         } else if (!picture_add_body(r, &p->s->body[i], view, colour)) return 0;
         colour += view->kind != EMBIPC_FIXED && !p->s->body[i].is_bear;
@@ -179,6 +181,8 @@ int picture_film_add(picture_film *film, const char *directory, const scene *s, 
     int ok = picture_get(&p, s, world);
     if (film->count == 0) film->seen = picture_empty();
     if (ok) picture_grow_subject(&film->seen, &p);
+    if (film->count == 0) film->check = picture_check(&film->seen);
+    p.check = film->check;
     tool_put(&path, "%s/picture_%05d.png", directory, film->count++);
     ok = ok && picture_draw(rgb, PICTURE_FILM_WIDTH, PICTURE_FILM_HEIGHT, &p, &film->seen, -1);
     ok = picture_save(path.data, ok, rgb, PICTURE_FILM_WIDTH, PICTURE_FILM_HEIGHT, e);

@@ -12,6 +12,7 @@ int picture_write(const char *path, const scene *s, const embipc_world *world, t
  * moves back, as far as what moves needs it. A zeroed film is a new one. */
 typedef struct picture_film {
     picture_box seen;             /* of what moved so far */
+    double check;                 /* squares of the ground, m, as at the start */
     int count;
 } picture_film;
 int picture_film_add(picture_film *film, const char *directory, const scene *s, const embipc_world *world,
