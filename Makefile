@@ -33,11 +33,13 @@ all: $(BUILD)/embipc
 $(BUILD):
 	$(Q)mkdir -p $(BUILD)/examples $(BUILD)/out
 
-# the page of --view as C: a string for each line, as compilers promise to take no more than 4095 characters in one
-$(BUILD)/view_page.h: tools/view.html tools/view.css tools/view.js | $(BUILD)
-	$(Q){ echo '/* made of tools/view.* by make */'; echo 'static const char *const view_page[] = {'; \
-	  sed -e '/^@css$$/r tools/view.css' -e '/^@js$$/r tools/view.js' -e '/^@[cj]ss*$$/d' tools/view.html | \
-	  sed -e 's/[\\"?]/\\&/g' -e 's/.*/    "&\\n",/'; echo '    0'; echo '};'; } > $@
+# the page of --view as C: a string for each line, as compilers promise to take no more than 4095 characters in one;
+# a line @FILE of view.html stands for that file
+$(BUILD)/view_page.h: $(wildcard tools/view*.html tools/view*.css tools/view*.js) | $(BUILD)
+	$(Q){ echo '/* made of tools/view* by make */'; echo 'static const char *const view_page[] = {'; \
+	  awk '/^@view/ { f = "tools/" substr($$0, 2); while ((getline line < f) > 0) print line; next } { print }' \
+	    tools/view.html | sed -e 's/[\\"?]/\\&/g' -e 's/.*/    "&\\n",/'; echo '    0'; echo '};'; } > $@.new
+	$(Q)mv $@.new $@
 
 # the library is compiled once for the tool, in tools/main.c
 $(BUILD)/embipc: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)

@@ -2,7 +2,7 @@
 #include "picture.h"
 #include "png.h"
 #include "shapes.h"
-#include "view_page.h"   /* made of view.html, view.css and view.js by make */
+#include "view_page.h"   /* made of view.html and its parts by make */
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>

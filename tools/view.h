@@ -1,5 +1,5 @@
 /* `embipc run --view FILE.html`: the run as one page that plays it back, with everything in it: the program
- * (view.html, view.css, view.js) and the run, a line a step, written as it goes. A run that is stopped, or is
+ * (view.html and what it names) and the run, a line a step, written as it goes. A run that is stopped, or is
  * still going, leaves a page that works up to there.
  *
  * A frame holds the nodes of what moves; the page makes the surface of them as the library does, x = J q, with
