@@ -1,5 +1,5 @@
-/* Pictures of a run: a sheet of moments is laid out row by row and seen by one camera, a film numbers its files. What
- * is in a picture is the rasteriser's matter (test_raster.c). */
+/* Pictures of a run: a sheet of moments is laid out row by row and seen by one camera, a film numbers its files.
+ * What is in a picture is the rasteriser's matter (test_raster.c). */
 #include "../tools/system.c"   /* first: it asks libc for POSIX */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
@@ -34,7 +34,8 @@ static double differ(const unsigned char *rgb, int across, int a, int b)
     double sum = 0;
     for (size_t y = 0; y < PICTURE_CELL_HEIGHT; y++)
         for (size_t i = 0; i < row; i++) {
-            size_t ya = (size_t)(a / across * PICTURE_CELL_HEIGHT) + y, yb = (size_t)(b / across * PICTURE_CELL_HEIGHT) + y;
+            size_t ya = (size_t)(a / across * PICTURE_CELL_HEIGHT) + y,
+                yb = (size_t)(b / across * PICTURE_CELL_HEIGHT) + y;
             sum += abs(rgb[(ya * (size_t)across + (size_t)(a % across)) * row + i]
                        - rgb[(yb * (size_t)across + (size_t)(b % across)) * row + i]);
         }

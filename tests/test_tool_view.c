@@ -24,8 +24,8 @@ static const char scene_text[] =
     "{\"name\":\"</script>\",\"kind\":\"fixed\",\"shape\":\"plane\",\"friction\":1},"
     "{\"name\":\"full\",\"kind\":\"full\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"resolution\":2,"
     "\"position\":[0,0,0.0505],\"friction\":1},"
-    "{\"name\":\"caged\",\"kind\":\"cage\",\"shape\":\"sphere\",\"radius\":0.05,\"resolution\":6,\"cage_nodes\":20,"
-    "\"position\":[0.3,0,0.0505],\"friction\":1},"
+    "{\"name\":\"caged\",\"kind\":\"cage\",\"shape\":\"sphere\",\"radius\":0.05,\"resolution\":6,"
+    "\"cage_nodes\":20,\"position\":[0.3,0,0.0505],\"friction\":1},"
     "{\"name\":\"affine\",\"kind\":\"affine\",\"shape\":\"torus\",\"radius\":0.05,\"tube\":0.01,"
     "\"position\":[-7,0,2],\"velocity\":[1,0,0],\"rotation\":[30,0,0]},"
     "{\"name\":\"driven\",\"kind\":\"kinematic\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"position\":[0,1,1],"
@@ -68,7 +68,10 @@ static unsigned char *decode(const char *text, int *count)
     while (digit_of(text[length]) >= 0) length++;
     out = (unsigned char *)tool_alloc((size_t)length + 4, 1);
     for (int i = 0; i + 1 < length; i++)
-        if (i % 4 != 3) out[n++] = (unsigned char)(digit_of(text[i]) << (2 + 2 * (i % 4)) | digit_of(text[i + 1]) >> (4 - 2 * (i % 4)));
+        if (i % 4 != 3) {
+            int left = 2 + 2 * (i % 4);
+            out[n++] = (unsigned char)(digit_of(text[i]) << left | digit_of(text[i + 1]) >> (6 - left));
+        }
     *count = n;
     return out;
 }
@@ -124,7 +127,8 @@ static unsigned char *body_bytes(const char *page, int body, const char *key)
 }
 
 /* Largest distance of the surface that the page gives a body from its exact one. */
-static double surface_error(const char *page, int body, const embipc_body_view *b, const double *q, const double *x)
+static double surface_error(const char *page, int body, const embipc_body_view *b, const double *q,
+                            const double *x)
 {
     unsigned char *node = body_bytes(page, body, "node"), *weight = body_bytes(page, body, "weight");
     double worst = 0;
@@ -184,7 +188,8 @@ static void write_page(scene *s, embipc_world **world, const char *path, moment 
 }
 
 /* One frame against what was there. stated: the error in its line. */
-static void check_frame(const char *page, const char *line, const scene *s, const embipc_world *world, const moment *m)
+static void check_frame(const char *page, const char *line, const scene *s, const embipc_world *world,
+                        const moment *m)
 {
     double stated = atof(line + 2), worst = 0;
     int count;
@@ -239,7 +244,8 @@ static void test_decode(void)
 /* Nothing in the page points out of it, and names stay names. */
 static void test_self_contained(void)
 {
-    static const char *const outside[] = { "http", "src=", "href=", "url(", "import(", "fetch(", "<link", "<iframe" };
+    static const char *const outside[] = { "http", "src=", "href=", "url(", "import(", "fetch(",
+                                           "<link", "<iframe" };
     char *page = read_all(place("decode.html"));
     if (!page) SKIP("no page: the test before wrote it");
     for (size_t i = 0; i < sizeof outside / sizeof *outside; i++) {
@@ -256,7 +262,8 @@ static void test_self_contained(void)
 /* A vertex within two tets that share no node may belong to either: its body is stored as it is. */
 static void test_uncertain(void)
 {
-    static const double q[] = { 0, 0, 0,  1, 0, 0,  0, 1, 0,  0, 0, 1,  0, 0, 0,  1, 0, 0,  0, 1, 0,  0, 0, 2,  1, 1, 1 };
+    static const double q[] = { 0, 0, 0,  1, 0, 0,  0, 1, 0,  0, 0, 1,  0, 0, 0,  1, 0, 0,  0, 1, 0,  0, 0, 2,
+                                1, 1, 1 };
     static const int twice[] = { 0, 1, 2, 3, 4, 5, 6, 7 }, beside[] = { 0, 1, 2, 3, 1, 8, 2, 3 };
     static const double x[] = { 0.2, 0.2, 0.2, 0.25, 0.25, 0.5 };
     embipc_body_view b;
@@ -268,7 +275,8 @@ static void test_uncertain(void)
     memset(&v, 0, sizeof v);
     memset(&body, 0, sizeof body);
     b.kind = EMBIPC_CAGE;
-    b.q = q; b.node_count = 9; b.tets = twice; b.tet_count = 2; b.x = x; b.vertex_count = 2; b.vertex_origin = origin;
+    b.q = q; b.node_count = 9; b.tets = twice; b.tet_count = 2; b.x = x; b.vertex_count = 2;
+    b.vertex_origin = origin;
     ENSURE(!view_locate(&b, 0, &tet, w));
     view_embed(&body, &b);
     ENSURE(body.stored == 1);

@@ -150,7 +150,8 @@ static int picture_draw(unsigned char *rgb, int width, int height, const picture
 }
 
 /* Writes the picture, or tells why there is none. */
-static int picture_save(const char *path, int drawn, const unsigned char *rgb, int width, int height, tool_error *e)
+static int picture_save(const char *path, int drawn, const unsigned char *rgb, int width, int height,
+                        tool_error *e)
 {
     if (drawn && png_write(path, rgb, width, height)) return 1;
     return tool_fail(e, drawn ? "%s: cannot be written" : "%s: not written: the picture could not be drawn", path);

@@ -18,8 +18,8 @@ typedef struct picture_film {
 int picture_film_add(picture_film *film, const char *directory, const scene *s, const embipc_world *world,
                      tool_error *e);
 
-/* Moments of a run side by side in one picture, all seen by the same camera. What a moment looks like is kept until
- * the end, when the camera is known. A zeroed sheet is a new one. */
+/* Moments of a run side by side in one picture, all seen by the same camera. What a moment looks like is kept
+ * until the end, when the camera is known. A zeroed sheet is a new one. */
 typedef struct picture_sheet {
     double *x;                    /* owned; vertices of all bodies at each moment, m */
     double *time;                 /* owned; s */

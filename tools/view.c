@@ -172,8 +172,8 @@ static void view_embed(view_body *body, const embipc_body_view *b)
 
 /* ---- Scene ---------------------------------------------------------------------------------- */
 
-/* A square of the bear's paint for each triangle, whose corners are at (1, 1), (9, 1) and (1, 9) of 11 x 11 pixels:
- * what lies outside is painted too, so that a picture of the squares can be read between its pixels. */
+/* A square of the bear's paint for each triangle, whose corners are at (1, 1), (9, 1) and (1, 9) of 11 x 11
+ * pixels: what lies outside is painted too, so that a picture of the squares can be read between its pixels. */
 enum { VIEW_TILE = 11, VIEW_TILE_SIDE = VIEW_TILE - 3 };
 
 /* Paints the square of a triangle of corners x into pixels of a picture so many wide; adds its colours to sum. */
@@ -193,7 +193,8 @@ static void view_paint_tile(unsigned char *pixel, int width, double *const x[3],
 }
 
 /* The paint of the bear as a PNG picture, rows of squares in the order of the triangles; rgb: its mean. */
-static unsigned char *view_paint(const scene_body *body, const embipc_body_view *b, int across, double rgb[3], size_t *size)
+static unsigned char *view_paint(const scene_body *body, const embipc_body_view *b, int across, double rgb[3],
+                                 size_t *size)
 {
     int rows = (b->triangle_count + across - 1) / across, width = across * VIEW_TILE;
     unsigned char *pixels = (unsigned char *)tool_alloc((size_t)width * (size_t)(rows * VIEW_TILE), 3), *png;

@@ -13,7 +13,10 @@ function boxOf(bodies, box) {
     return box;
 }
 function grow(box, p) {
-    for (let k = 0; k < 3; k++) { box.low[k] = Math.min(box.low[k], p[k]); box.high[k] = Math.max(box.high[k], p[k]); }
+    for (let k = 0; k < 3; k++) {
+        box.low[k] = Math.min(box.low[k], p[k]);
+        box.high[k] = Math.max(box.high[k], p[k]);
+    }
 }
 const emptyBox = () => ({ low: [Infinity, Infinity, Infinity], high: [-Infinity, -Infinity, -Infinity] });
 
@@ -24,13 +27,14 @@ let times, runEnd;                    /* s of each step, and of the last */
 let subject, radius, floor = null;    /* what is looked at */
 
 /* What is shown. at: in frames, not whole between them. */
-const state = { at: 0, playing: false, speed: 1, loop: true, colour: 'body', cage: false, forces: false, marker: false };
+const state = { at: 0, playing: false, speed: 1, loop: true, colour: 'body', cage: false, forces: false,
+                marker: false };
 const camera = {}, scales = {}, arrows = makeArrows();
 let r = null, canvas, style = {}, frame = null;   /* r: the renderer, null without WebGL; frame: decoded */
 let matrix, eye;                                  /* of the picture being drawn */
 let dirty = true, reshaped = true;                /* something, or the shape or colour of bodies, has changed */
 let clock = 0, shownAt = -1, told = 0, drawn = 0, still = 0;   /* ms: last tick, last words, without a change */
-let quality = 1, slow = 0, fine = false;          /* share of the pixels; slow pictures; smooth edges by more pixels */
+let quality = 1, slow = 0, fine = false;          /* share of the pixels; slow pictures; more pixels, for edges */
 
 function say(text) {
     $('message').textContent = text;
@@ -94,7 +98,8 @@ function findSubject() {
 /* Where points are on the floor: along its axes u and v, and above it. */
 const onFloor = (f, p) => { const q = sub(p, f.origin); return [dot(q, f.u), dot(q, f.v), dot(q, f.n)]; };
 const fromFloor = (f, a, b) => along(along(f.origin, a, f.u), b, f.v);
-const cornersOf = box => [0, 1, 2, 3, 4, 5, 6, 7].map(c => [0, 1, 2].map(k => c >> k & 1 ? box.high[k] : box.low[k]));
+const cornersOf = box =>
+    [0, 1, 2, 3, 4, 5, 6, 7].map(c => [0, 1, 2].map(k => c >> k & 1 ? box.high[k] : box.low[k]));
 
 /* A fixed body is the floor where its largest triangle looks up and is much wider than the subject at the start,
  * which stands over it. */
@@ -108,9 +113,9 @@ function findFloor(body) {
     if (!up) return;
     const v = unit(cross(up, [1, 0, 0])), f = { origin: at(tri[from]), n: up, v, u: cross(v, up), body };
     const mine = emptyBox(), theirs = emptyBox();
-    for (let i = 0; i < body.vertices; i++) grow(mine, onFloor(f, at(i)));
-    for (const b of bodies.filter(b => b.moving))
-        for (let i = 0; i < b.vertices; i++) grow(theirs, onFloor(f, [b.x[3 * i], b.x[3 * i + 1], b.x[3 * i + 2]]));
+    for (const b of bodies.filter(b => b.moving || b === body))
+        for (let i = 0; i < 3 * b.vertices; i += 3)
+            grow(b === body ? mine : theirs, onFloor(f, b.x.subarray(i, i + 3)));
     const wide = k => mine.high[k] - mine.low[k] > 3 * (theirs.high[k] - theirs.low[k]);
     if (floor || theirs.low[2] < -0.02 * radius || mine.high[2] > 0.02 * radius || !wide(0) || !wide(1)) return;
     body.floor = true;
@@ -167,7 +172,8 @@ function listenToPointers() {
         canvas.setPointerCapture(e.pointerId);
         pointers.set(e.pointerId, { x: e.clientX, y: e.clientY });
     });
-    for (const type of ['pointerup', 'pointercancel']) canvas.addEventListener(type, e => pointers.delete(e.pointerId));
+    for (const type of ['pointerup', 'pointercancel'])
+        canvas.addEventListener(type, e => pointers.delete(e.pointerId));
     canvas.addEventListener('pointermove', e => {
         const p = pointers.get(e.pointerId);
         if (!p) return;
@@ -176,7 +182,8 @@ function listenToPointers() {
             if (e.shiftKey || e.buttons & 6) pan(dx, dy); else turn(dx, dy);
         } else if (pointers.size === 2) {   /* each finger has its half of the move; their distance is the zoom */
             const other = [...pointers].find(([id]) => id !== e.pointerId)[1];
-            const before = Math.hypot(p.x - other.x, p.y - other.y), after = Math.hypot(e.clientX - other.x, e.clientY - other.y);
+            const before = Math.hypot(p.x - other.x, p.y - other.y);
+            const after = Math.hypot(e.clientX - other.x, e.clientY - other.y);
             if (after > 1) zoom(before / after);
             pan(dx / 2, dy / 2);
         }
@@ -232,11 +239,15 @@ function drawShadow(middle, half) {
 /* Floor and grid fade into the paper, and end where the body does; made anew with the colours of the page. */
 function buildFloor() {
     const [x, y] = onFloor(floor, camera.fit), cell = niceAbove(radius / 4), n = Math.ceil(4.6 * radius / cell);
-    const left = d => { const t = Math.min(1, Math.max(0, (d / radius - 1.4) / 3.2)); return 1 - t * t * (3 - 2 * t); };
+    const left = d => {
+        const t = Math.min(1, Math.max(0, (d / radius - 1.4) / 3.2));
+        return 1 - t * t * (3 - 2 * t);
+    };
     const within = (v, k) => Math.min(floor.high[k], Math.max(floor.low[k], v));
     const disc = [], grid = [], cuts = [0, 0.7, 1.4, 1.9, 2.4, 2.9, 3.4, 3.9, 4.6];
     const onDisc = (d, angle) => {
-        const a = within(x + d * Math.cos(angle), 0), b = within(y + d * Math.sin(angle), 1), share = left(Math.hypot(a - x, b - y));
+        const a = within(x + d * Math.cos(angle), 0), b = within(y + d * Math.sin(angle), 1);
+        const share = left(Math.hypot(a - x, b - y));
         disc.push(...fromFloor(floor, a, b), ...style.paper.map((v, k) => v + share * (style.floor[k] - v)), 1);
     };
     for (let i = 0; i + 1 < cuts.length; i++)
@@ -260,7 +271,9 @@ function drawShade(middle, half) {
     gl.useProgram(p.program);
     gl.uniformMatrix4fv(p.camera, false, matrix);
     for (const key of ['origin', 'u', 'v']) gl.uniform3fv(p[key], floor[key]);
-    for (const [key, value] of [['middle', middle], ['low', floor.low], ['high', floor.high]]) gl.uniform2fv(p[key], value);
+    gl.uniform2fv(p.middle, middle);
+    gl.uniform2fv(p.low, floor.low);
+    gl.uniform2fv(p.high, floor.high);
     gl.uniform1f(p.side, half);
     gl.uniform1f(p.shade, style.shade);
     gl.bindTexture(gl.TEXTURE_2D, r.shadow[0].texture);
@@ -310,7 +323,8 @@ function drawBodies() {
         const mesh = body.mesh, p = state.colour !== 'body' ? r.coloured : mesh.paint ? r.painted : r.solid;
         useSolid(p, 1);
         if (p !== r.solid) gl.bindTexture(gl.TEXTURE_2D, p === r.painted ? mesh.paint : r.ramp);
-        if (body.kind === 'fixed' || body.kind === 'kinematic') gl.disable(gl.CULL_FACE); else gl.enable(gl.CULL_FACE);
+        if (body.kind === 'fixed' || body.kind === 'kinematic') gl.disable(gl.CULL_FACE);
+        else gl.enable(gl.CULL_FACE);
         gl.uniform1f(p.fade, body.moving ? 0 : 1);
         bindMesh(r, p, mesh.points, mesh.colours);
         if (mesh.uv) bindAttribute(gl, p.uv, mesh.uv, 2, gl.FLOAT, false, 8, 0);
@@ -366,10 +380,10 @@ function buildArrows(step) {
         const f = frame[i].force, x = body.x;
         if (!body.visible || !body.moving || !f) return;
         for (let p = 0; p < f.length; p += 3) {
-            const size = Math.hypot(f[p], f[p + 1], f[p + 2]), length = 0.13 * radius * Math.sqrt(size / scale.vertex);
+            const force = f.subarray(p, p + 3), tip = x.subarray(p, p + 3), size = norm(force);
+            const length = 0.13 * radius * Math.sqrt(size / scale.vertex);
             if (length < 0.008 * radius) continue;
-            const tip = [x[p], x[p + 1], x[p + 2]];
-            addArrow(arrows, along(tip, -length / size, [f[p], f[p + 1], f[p + 2]]), tip, 0.0022 * radius, style.force);
+            addArrow(arrows, along(tip, -length / size, force), tip, 0.0022 * radius, style.force);
         }
     });
     arrows.thin = arrows.count;
@@ -414,8 +428,8 @@ function showNearest(step) {
     box.hidden = !(state.marker && at);
     if (box.hidden) return;
     const p = [0, 1, 2].map(k => (at[k] + at[3 + k]) / 2), m = matrix;
-    const w = m[3] * p[0] + m[7] * p[1] + m[11] * p[2] + m[15];
-    const x = (m[0] * p[0] + m[4] * p[1] + m[8] * p[2] + m[12]) / w, y = (m[1] * p[0] + m[5] * p[1] + m[9] * p[2] + m[13]) / w;
+    const row = k => m[k] * p[0] + m[4 + k] * p[1] + m[8 + k] * p[2] + m[12 + k];
+    const x = row(0) / row(3), y = row(1) / row(3);
     box.style.transform = 'translate(' + ((x + 1) / 2 * canvas.clientWidth).toFixed(1) + 'px,' +
                           ((1 - y) / 2 * canvas.clientHeight).toFixed(1) + 'px)';
     box.lastElementChild.textContent = withUnit(run.steps[step].distance, 'm');
@@ -423,7 +437,7 @@ function showNearest(step) {
 
 function resize() {
     const ratio = Math.min(devicePixelRatio || 1, 2) * (fine ? 2 : quality);
-    const width = Math.max(1, Math.round(canvas.clientWidth * ratio)), height = Math.max(1, Math.round(canvas.clientHeight * ratio));
+    const [width, height] = [canvas.clientWidth, canvas.clientHeight].map(v => Math.max(1, Math.round(v * ratio)));
     if (canvas.width === width && canvas.height === height) return;
     canvas.width = width;
     canvas.height = height;
@@ -452,9 +466,11 @@ function draw() {
                               Math.max(0.004 * radius, camera.distance * 0.02), reach);
         if (moved) updateMeshes(k);
         const box = emptyBox();
-        for (const c of cornersOf(boxOf(bodies.filter(b => b.moving || !floor.body), emptyBox()))) grow(box, onFloor(floor, c));
+        for (const c of cornersOf(boxOf(bodies.filter(b => b.moving || !floor.body), emptyBox())))
+            grow(box, onFloor(floor, c));
         const middle = [0, 1].map(i => (box.low[i] + box.high[i]) / 2);
-        const half = 0.75 * Math.hypot(box.high[0] - box.low[0], box.high[1] - box.low[1]) + 0.9 * Math.max(0, box.high[2]);
+        const wide = [0, 1].map(i => box.high[i] - box.low[i]);
+        const half = 0.75 * Math.hypot(wide[0], wide[1]) + 0.9 * Math.max(0, box.high[2]);
         if (floor.body && moved) drawShadow(middle, half);
         gl.viewport(0, 0, canvas.width, canvas.height);
         gl.clearColor(...style.paper, 1);
@@ -483,9 +499,10 @@ function colourOf(name) {
 
 /* The colours of the page, and what depends on them. */
 function restyle() {
-    const css = getComputedStyle(document.documentElement), paper = colourOf('--paper'), dark = paper[0] < 0.5;
+    const css = getComputedStyle(document.documentElement), named = name => css.getPropertyValue(name).trim();
+    const paper = colourOf('--paper'), dark = paper[0] < 0.5;
     style = {
-        paper, ink: colourOf('--ink'), line: css.getPropertyValue('--line').trim(), quiet: css.getPropertyValue('--quiet').trim(),
+        paper, ink: colourOf('--ink'), line: named('--line'), quiet: named('--quiet'),
         floor: paper.map(v => dark ? v + 0.035 : v - 0.045), grid: paper.map(v => dark ? v + 0.13 : v - 0.17),
         shade: dark ? 1.1 : 1, force: dark ? [255, 120, 110, 255] : [176, 30, 45, 255]
     };
@@ -499,19 +516,21 @@ function tell(now, must) {
     if (!must && now - told < 66) return;
     told = now;
     const k = Math.min(Math.floor(state.at + 1e-9), last), f = run.frames[k], time = state.at * frameTime;
-    $('clock').textContent = time.toFixed(frameTime < 0.01 ? 3 : 2) + ' of ' + Number(end.toPrecision(4)) + ' s, step ' +
-                             run.steps[f.step].step;
+    $('clock').textContent = time.toFixed(frameTime < 0.01 ? 3 : 2) + ' of ' + Number(end.toPrecision(4)) +
+                             ' s, step ' + run.steps[f.step].step;
     $('scrub').value = k;
     $('scrub').setAttribute('aria-valuetext', time.toFixed(2) + ' seconds');
     for (const plot of plots) showInPlot(plot, f.step, time / runEnd);
 }
+
+const PLAY_SIGN = 'M6 4l14 8-14 8z', PAUSE_SIGN = 'M6 4h4v16H6zM14 4h4v16h-4z';
 
 function setPlaying(on) {
     if (on && state.at >= last) state.at = 0;
     state.playing = on && last > 0;
     if (!on) state.at = Math.round(state.at);   /* paused, the picture is a frame */
     $('play').setAttribute('aria-label', state.playing ? 'Pause' : 'Play');
-    $('play').querySelector('path').setAttribute('d', state.playing ? 'M6 4h4v16H6zM14 4h4v16h-4z' : 'M6 4l14 8-14 8z');
+    $('play').querySelector('path').setAttribute('d', state.playing ? PAUSE_SIGN : PLAY_SIGN);
     dirty = true;
 }
 
@@ -541,7 +560,8 @@ function setColour(kind) {
     caption.textContent = { strain: 'Strain', speed: 'Speed', pressure: 'Contact pressure' }[kind];
     const stops = RAMP.map(c => 'rgb(' + c.map(v => Math.round(255 * v)).join() + ')');
     bar.style.background = 'linear-gradient(90deg,' + stops.join() + ')';
-    ends.lastElementChild.textContent = withUnit(scaleOf(kind), { strain: '', speed: 'm/s', pressure: 'Pa' }[kind]);
+    const unitOf = { strain: '', speed: 'm/s', pressure: 'Pa' };
+    ends.lastElementChild.textContent = withUnit(scaleOf(kind), unitOf[kind]);
 }
 
 function changeSpeed(by) {
@@ -567,14 +587,15 @@ function buildBodies() {
 
 const keys = {
     ' ': () => setPlaying(!state.playing), ArrowLeft: () => seek(Math.ceil(state.at) - 1),
-    ArrowRight: () => seek(Math.floor(state.at) + 1), ArrowUp: () => changeSpeed(1), ArrowDown: () => changeSpeed(-1),
+    ArrowRight: () => seek(Math.floor(state.at) + 1),
+    ArrowUp: () => changeSpeed(1), ArrowDown: () => changeSpeed(-1),
     Home: () => seek(0), End: () => seek(last), c: () => toggle('cage'), f: () => toggle('forces'),
     m: () => toggle('marker'), l: () => toggle('loop'), r: resetView
 };
 function onKey(e) {
     const at = e.target.tagName, digit = '123456789'.indexOf(e.key);
-    if (e.ctrlKey || e.metaKey || e.altKey || at === 'SELECT' || (e.key === ' ' && /BUTTON|SUMMARY/.test(at))) return;
-    if (at === 'INPUT' && e.target.type === 'checkbox' && e.key === ' ') return;
+    if (e.ctrlKey || e.metaKey || e.altKey || at === 'SELECT') return;
+    if (e.key === ' ' && (/BUTTON|SUMMARY/.test(at) || e.target.type === 'checkbox')) return;
     if (keys[e.key]) { keys[e.key](); e.preventDefault(); }
     else if (digit >= 0 && bodies[digit]) setVisible(bodies[digit], !bodies[digit].visible);
 }
@@ -593,13 +614,13 @@ function buildControls() {
 }
 
 function buildText() {
-    const name = scene.name.replace(/\.json$/, ''), short = run.steps[run.steps.length - 1].time < 0.999 * scene.duration;
+    const name = scene.name.replace(/\.json$/, ''), short = runEnd < 0.999 * scene.duration;
     document.title = name + ' – embipc';
     $('name').textContent = name;
-    $('info').textContent = run.steps.length - 1 + ' steps of ' + withUnit(scene.time_step, 's') + ', ' + (last + 1) +
-        ' frames' + (short ? ', stopped before its ' + Number(scene.duration.toPrecision(4)) + ' s' : '') +
-        '. Surfaces here are within ' + withUnit(run.error, 'm', 2) + ' of the exact ones, which embipc run writes' +
-        ' with --out and --frames.';
+    const cut = short ? ', stopped before its ' + Number(scene.duration.toPrecision(4)) + ' s' : '';
+    $('info').textContent = `${run.steps.length - 1} steps of ${withUnit(scene.time_step, 's')}, ${last + 1}` +
+        ` frames${cut}. Surfaces here are within ${withUnit(run.error, 'm', 2)} of the exact ones, ` +
+        'which embipc run writes with --out and --frames.';
 }
 
 /* Fewer pixels where the machine cannot draw thirty pictures a second. */
@@ -653,8 +674,8 @@ function start() {
     readPage();
     canvas = $('picture');
     r = makeRenderer(canvas);
-    if (!r) say('This browser cannot draw the picture: it has no WebGL, or WebGL is switched off. The plots work.');
-    canvas.addEventListener('webglcontextlost', () => say('The graphics driver lost the picture; load the page again.'));
+    if (!r) say('This browser has no WebGL, or it is switched off: there is no picture, but the plots work.');
+    canvas.addEventListener('webglcontextlost', () => say('The driver lost the picture; load the page again.'));
     findSubject();
     bodies.forEach((body, i) => {
         if (body.moving) { body.edges = tetEdges(body.tet); body.rest = restTets(body, frameAt(0)[i].q); }
@@ -677,7 +698,8 @@ function start() {
     requestAnimationFrame(now => { clock = now; tick(now); });
 
     /* for the console, and for tests */
-    window.embipc = { state, run, bodies, camera, draw: () => { fine = false; draw(); }, seek, setColour, count: () => drawn };
+    const plainDraw = () => { fine = false; draw(); };
+    window.embipc = { state, run, bodies, camera, draw: plainDraw, seek, setColour, count: () => drawn };
 }
 
 document.addEventListener('DOMContentLoaded', () => {

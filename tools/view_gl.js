@@ -87,8 +87,8 @@ precision mediump float;
 varying vec4 c;
 void main() { gl_FragColor = c; }`;
 
-/* The bodies laid flat on the floor: red along the key light, green straight down, weaker from higher up. slant: how
- * far the light moves along the floor for each metre of height. */
+/* The bodies laid flat on the floor: red along the key light, green straight down, weaker from higher up. slant:
+ * how far the light moves along the floor for each metre of height. */
 const flatVertex = `
 attribute vec3 position;
 uniform vec3 origin, u, v, n;
@@ -173,8 +173,9 @@ function makeTexture(gl, width, height, data) {
     const texture = gl.createTexture();
     gl.bindTexture(gl.TEXTURE_2D, texture);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, width, height, 0, gl.RGBA, gl.UNSIGNED_BYTE, data);
-    for (const side of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(gl.TEXTURE_2D, side, gl.CLAMP_TO_EDGE);
-    for (const size of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, size, gl.LINEAR);
+    for (const [key, value] of [[gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE], [gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE],
+                                [gl.TEXTURE_MIN_FILTER, gl.LINEAR], [gl.TEXTURE_MAG_FILTER, gl.LINEAR]])
+        gl.texParameteri(gl.TEXTURE_2D, key, value);
     return texture;
 }
 
@@ -201,14 +202,15 @@ const SHADOW = 128;       /* pixels a side of the floor's shadow */
 
 /* Is WebGL drawn by the processor? Then edges are smoothed only while the picture stands still. */
 function isSoftware() {
-    const gl = document.createElement('canvas').getContext('webgl'), name = gl && gl.getExtension('WEBGL_debug_renderer_info');
+    const gl = document.createElement('canvas').getContext('webgl');
+    const name = gl && gl.getExtension('WEBGL_debug_renderer_info');
     return /swiftshader|llvmpipe|softpipe|software|basic render/i
         .test(gl ? gl.getParameter(name ? name.UNMASKED_RENDERER_WEBGL : gl.RENDERER) : '');
 }
 
 function makeRenderer(canvas) {
     const software = isSoftware();
-    const gl = canvas.getContext('webgl', { antialias: !software, alpha: false, powerPreference: 'high-performance' });
+    const gl = canvas.getContext('webgl', { antialias: !software, alpha: false });
     if (!gl) return null;
     const fine = gl.getExtension('OES_element_index_uint') !== null;
     const ramp = new Uint8Array(4 * 256);
@@ -217,7 +219,8 @@ function makeRenderer(canvas) {
     gl.bindBuffer(gl.ARRAY_BUFFER, corner);
     gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]), gl.STATIC_DRAW);
     return {
-        gl, fine, software, corner, line: gl.createBuffer(), arrow: gl.createBuffer(), arrowColour: gl.createBuffer(),
+        gl, fine, software, corner,
+        line: gl.createBuffer(), arrow: gl.createBuffer(), arrowColour: gl.createBuffer(),
         floor: gl.createBuffer(), grid: gl.createBuffer(), ramp: makeTexture(gl, 256, 1, ramp),
         solid: makeProgram(gl, solidVertex, solidFragment),
         coloured: makeProgram(gl, solidVertex, '#define COLOURED\n' + solidFragment),
@@ -250,7 +253,8 @@ function makeMesh(r, body, ready) {
     for (let i = 0; i < 4 * count; i++) colour[i] = i % 4 < 3 ? Math.round(255 * body.colour[i % 4]) : 255;
     const mesh = {
         origin: points.origin, index: joined.index, normalOf: points.normal || null,
-        normal: new Float32Array(3 * joined.origin.length), data: new Float32Array(7 * count), count: points.index.length,
+        normal: new Float32Array(3 * joined.origin.length), data: new Float32Array(7 * count),
+        count: points.index.length,
         type: wide ? gl.UNSIGNED_INT : gl.UNSIGNED_SHORT, points: gl.createBuffer(), colours: gl.createBuffer(),
         triangles: gl.createBuffer(), uv: null, paint: null, value: new Float32Array(body.vertices)
     };
@@ -347,7 +351,8 @@ function addArrow(arrows, tail, tip, width, colour) {
         for (const [p, r, s] of [[tail, a, width], [tail, b, width], [neck, b, width],
                                  [tail, a, width], [neck, b, width], [neck, a, width]])
             arrowCorner(arrows, at(p, r, s), r, colour);
-        for (const [p, r, s] of [[neck, a, wide], [neck, b, wide], [tip, b, 0]]) arrowCorner(arrows, at(p, r, s), r, colour);
+        for (const [p, r, s] of [[neck, a, wide], [neck, b, wide], [tip, b, 0]])
+            arrowCorner(arrows, at(p, r, s), r, colour);
         for (const [p, r, s] of [[neck, b, wide], [neck, a, wide], [neck, a, 0]])
             arrowCorner(arrows, at(p, r, s), [-axis[0], -axis[1], -axis[2]], colour);
     }

@@ -18,8 +18,8 @@ function pairSeries(run, bodies) {
         const key = p.a + ' ' + p.b;
         if (!pairs.has(key)) {
             const series = () => new Float64Array(run.steps.length).fill(i ? 0 : NaN);
-            pairs.set(key, { key, name: bodies[p.a].name + ' – ' + bodies[p.b].name, force: series(), friction: series(),
-                             most: 0 });
+            const name = bodies[p.a].name + ' – ' + bodies[p.b].name;
+            pairs.set(key, { key, name, force: series(), friction: series(), most: 0 });
         }
         const pair = pairs.get(key);
         pair.force[i] = norm(p.force);
@@ -27,7 +27,9 @@ function pairSeries(run, bodies) {
         pair.most = Math.max(pair.most, pair.force[i]);
     }));
     const list = [...pairs.values()].sort((a, b) => b.most - a.most);
-    list.forEach((pair, i) => { pair.colour = i < MOST_LINES ? pairColour(pair, bodies, list.slice(0, i)) : '#8a9298'; });
+    list.forEach((pair, i) => {
+        pair.colour = i < MOST_LINES ? pairColour(pair, bodies, list.slice(0, i)) : '#8a9298';
+    });
     return list;
 }
 
@@ -76,8 +78,10 @@ function plotRange(plot) {
     if (plot.decades) least = Math.max(least, most * Math.pow(10, -plot.decades));
     plot.low = Math.log10(least * 0.8);
     plot.high = Math.log10(most * 1.25);
+    const range = plot.high - plot.low;
+    const steps = range < 0.7 ? [1, 1.5, 2, 3, 4, 6, 8] : range < 1.6 ? [1, 2, 5] : [1];
     for (let d = Math.floor(plot.low); d <= plot.high; d++)
-        for (const m of plot.high - plot.low < 0.7 ? [1, 1.5, 2, 3, 4, 6, 8] : plot.high - plot.low < 1.6 ? [1, 2, 5] : [1]) {
+        for (const m of steps) {
             const at = d + Math.log10(m);
             if (at >= plot.low && at <= plot.high) plot.ticks.push(m * Math.pow(10, d));
         }

@@ -1,7 +1,7 @@
-/* The run as the page holds it: two scripts that are data. "scene" is JSON, what holds for the whole run; "run" has a
- * line for each thing: s the numbers of a step, p the force of a pair, m the nearest points, f a frame. view.c writes
- * them and says what is in them. And what is computed from it: surfaces, and the values they are coloured by.
- * Lengths m, times s, forces N; z is up. */
+/* The run as the page holds it: two scripts that are data. "scene" is JSON, what holds for the whole run; "run"
+ * has a line for each thing: s the numbers of a step, p the force of a pair, m the nearest points, f a frame.
+ * view.c writes them and says what is in them. And what is computed from it: surfaces, and the values they are
+ * coloured by. Lengths m, times s, forces N; z is up. */
 
 /* ==== The run ============================================================================== */
 
@@ -42,7 +42,8 @@ function readRun(text) {
             run.steps.push(step);
         } else if (word[0] === 'p') {
             const n = word.slice(1).map(Number);
-            step.pairs.push({ a: n[0], b: n[1], force: n.slice(2, 5), friction: n.slice(5, 8), at: n.slice(8, 11) });
+            const [force, friction, at] = [n.slice(2, 5), n.slice(5, 8), n.slice(8, 11)];
+            step.pairs.push({ a: n[0], b: n[1], force, friction, at });
         } else if (word[0] === 'm') step.nearest = word.slice(1).map(Number);
         else if (word[0] === 'f') {
             run.error = Math.max(run.error, parseFloat(word[1]));
@@ -57,7 +58,8 @@ function readPoints(data, at, count, out) {
     if (!count) return at;
     for (let k = 0; k < 3; k++) {
         const low = data.getFloat32(at + 4 * k, true), unit = data.getFloat32(at + 12 + 4 * k, true);
-        for (let i = k, p = at + 24 + 2 * k; i < 3 * count; i += 3, p += 6) out[i] = low + unit * data.getUint16(p, true);
+        for (let i = k, p = at + 24 + 2 * k; i < 3 * count; i += 3, p += 6)
+            out[i] = low + unit * data.getUint16(p, true);
     }
     return at + 24 + 6 * count;
 }
@@ -152,8 +154,9 @@ function smoothPoints(x, triangle, vertices, sharpest) {
         for (let i = 0; i < list.length; i++)
             for (let j = 0; j < i; j++) {
                 const s = list[i] - list[i] % 3, t = list[j] - list[j] % 3, o = others(list[j]);
-                const cosine = normal[s] * normal[t] + normal[s + 1] * normal[t + 1] + normal[s + 2] * normal[t + 2];
-                if (cosine > sharpest && others(list[i]).some(v => o.includes(v))) parent[root(list[i])] = root(list[j]);
+                const cosine = [0, 1, 2].reduce((sum, k) => sum + normal[s + k] * normal[t + k], 0);
+                if (cosine > sharpest && others(list[i]).some(v => o.includes(v)))
+                    parent[root(list[i])] = root(list[j]);
             }
     const number = new Int32Array(corners).fill(-1), index = new Uint32Array(corners), origin = [];
     for (let c = 0; c < corners; c++) {
@@ -164,8 +167,8 @@ function smoothPoints(x, triangle, vertices, sharpest) {
     return { origin: Uint32Array.from(origin), index };
 }
 
-/* The same for a body with paint, where each triangle has its own part of the picture: each corner is a point, with
- * the place in the picture in uv. normal: which of the joined points gives a point its normal. */
+/* The same for a body with paint, where each triangle has its own part of the picture: each corner is a point,
+ * with the place in the picture in uv. normal: which of the joined points gives a point its normal. */
 function paintedPoints(body, points) {
     const corners = points.index.length, { tile, across } = body, rows = Math.ceil(corners / 3 / across);
     const uv = new Float32Array(2 * corners);
@@ -174,7 +177,8 @@ function paintedPoints(body, points) {
         uv[2 * c] = (t % across * tile + 1.5 + (k === 1 ? tile - 3 : 0)) / (across * tile);
         uv[2 * c + 1] = (Math.floor(t / across) * tile + 1.5 + (k === 2 ? tile - 3 : 0)) / (rows * tile);
     }
-    return { origin: body.triangle, index: Uint32Array.from({ length: corners }, (v, c) => c), normal: points.index, uv };
+    const index = Uint32Array.from({ length: corners }, (v, c) => c);
+    return { origin: body.triangle, index, normal: points.index, uv };
 }
 
 /* Each edge of the tets once. */

@@ -17,8 +17,9 @@ function find() {
 function launch(program) {
     const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'embipc-browser-'));
     const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--use-gl=angle', '--use-angle=swiftshader',
-                   '--enable-unsafe-swiftshader', '--disable-quic', '--no-first-run', '--disable-background-networking',
-                   '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage', '--hide-scrollbars',
+                   '--enable-unsafe-swiftshader', '--disable-quic', '--no-first-run',
+                   '--disable-background-networking', '--disable-component-update', '--disable-sync',
+                   '--disable-dev-shm-usage', '--hide-scrollbars',
                    '--user-data-dir=' + profile, '--remote-debugging-pipe', 'about:blank'];
     const child = spawn(program, flags, { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
     const waiting = new Map(), listeners = [];
@@ -62,8 +63,9 @@ async function openPage(browser, width, height, phone) {
             ((m.params.exceptionDetails.exception || {}).description || ''));
         if (m.method === 'Runtime.consoleAPICalled' && /error|warning/.test(m.params.type))
             complaints.push(m.params.args.map(a => a.value || a.description).join(' '));
-        /* the browser's own advice on software drawing is no fault of the page */
-        if (m.method === 'Log.entryAdded' && m.params.entry.level === 'error') complaints.push(m.params.entry.text);
+        /* below errors is the browser's own advice, on software drawing for one */
+        if (m.method === 'Log.entryAdded' && m.params.entry.level === 'error')
+            complaints.push(m.params.entry.text);
         if (m.method === 'Network.requestWillBeSent' && !/^(file|data|about):/.test(m.params.request.url))
             complaints.push('asks for ' + m.params.request.url);
     });

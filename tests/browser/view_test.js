@@ -1,5 +1,5 @@
-/* The page of `embipc run --view` in a real browser: it loads in silence, draws, follows keys, mouse and fingers, on
- * a screen and on a phone. Screenshots are left beside the page. Usage: node view_test.js PAGE.html */
+/* The page of `embipc run --view` in a real browser: it loads in silence, draws, follows keys, mouse and fingers,
+ * on a screen and on a phone. Screenshots are left beside the page. Usage: node view_test.js PAGE.html */
 'use strict';
 const fs = require('fs');
 const path = require('path');
@@ -17,7 +17,7 @@ function ensure(what, ok) {
 /* After the next drawn frame. */
 const settle = p => p.evaluate('new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(1))))');
 
-/* The picture as numbers: the share of pixels that are not the paper, and a sum over all to tell pictures apart. */
+/* The picture as numbers: the share of pixels that are not the paper, and a sum that tells pictures apart. */
 const look = p => p.evaluate(`(() => {
     const canvas = document.getElementById('picture'), gl = canvas.getContext('webgl');
     embipc.draw();
@@ -75,37 +75,42 @@ async function testKeys(p) {
     }
     await p.press('m', 'm');
     await settle(p);
-    ensure('m shows the smallest distance',
-           /m$/.test(await p.evaluate("(e => e.hidden ? '' : e.textContent)(document.getElementById('nearest'))")));
+    const told = await p.evaluate("(e => e.hidden ? '' : e.textContent)(document.getElementById('nearest'))");
+    ensure('m shows the smallest distance', /m$/.test(told));
     await p.press('m', 'm');
     await p.press('ArrowUp');
     ensure('up is faster', await p.evaluate('embipc.state.speed') === 2);
     await p.press('ArrowDown');
 }
 
+const boxOf = (p, selector) =>
+    p.evaluate(`document.querySelector('${selector}').getBoundingClientRect().toJSON()`);
+const fits = p => p.evaluate('document.documentElement.scrollWidth <= innerWidth');
+
 async function testScrub(p) {
-    const box = JSON.parse(await p.evaluate("JSON.stringify(document.getElementById('scrub').getBoundingClientRect())"));
+    const box = await boxOf(p, '#scrub');
     const click = async (x, y) => {
         for (const type of ['mousePressed', 'mouseReleased'])
             await p.send('Input.dispatchMouseEvent', { type, x, y, button: 'left', clickCount: 1 });
     };
     await p.evaluate('embipc.seek(0)');
-    await changes(p, 'scrubbing changes the picture', () => click(box.x + 0.6 * box.width, box.y + box.height / 2));
-    const at = await p.evaluate('embipc.state.at / (embipc.run.frames.length - 1)');
-    ensure('the scrubber goes where it is clicked', Math.abs(at - 0.6) < 0.05);
-    const cursor = () => p.evaluate("document.querySelector('.plot .cursor').getBoundingClientRect().x");
-    const before = await cursor();
+    const share = () => p.evaluate('embipc.state.at / (embipc.run.frames.length - 1)');
+    await changes(p, 'scrubbing changes the picture',
+                  () => click(box.x + 0.6 * box.width, box.y + box.height / 2));
+    ensure('the scrubber goes where it is clicked', Math.abs(await share() - 0.6) < 0.05);
+    const before = (await boxOf(p, '.plot .cursor')).x;
     await p.evaluate('embipc.seek(1)');
     await settle(p);
-    ensure('the cursor of the plots follows', await cursor() < before - 20);
-    const plot = JSON.parse(await p.evaluate("JSON.stringify(document.querySelector('.plot canvas').getBoundingClientRect())"));
+    ensure('the cursor of the plots follows', (await boxOf(p, '.plot .cursor')).x < before - 20);
+    const plot = await boxOf(p, '.plot canvas');
     await click(plot.x + plot.width - 6, plot.y + plot.height / 2);
-    ensure('a click in a plot goes to its moment', await p.evaluate('embipc.state.at / (embipc.run.frames.length - 1)') > 0.9);
+    ensure('a click in a plot goes to its moment', await share() > 0.9);
 }
 
 async function testMouse(p) {
     const drag = async (modifiers) => {
-        const mouse = (type, x, y) => p.send('Input.dispatchMouseEvent', { type, x, y, button: 'left', buttons: 1, modifiers });
+        const mouse = (type, x, y) => p.send('Input.dispatchMouseEvent',
+            { type, x, y, button: 'left', buttons: 1, modifiers });
         await mouse('mousePressed', 400, 300);
         await mouse('mouseMoved', 460, 330);
         await mouse('mouseReleased', 460, 330);
@@ -152,9 +157,9 @@ async function testScreen(browser) {
     for (const colour of ['strain', 'speed', 'pressure', 'body'])
         await changes(p, 'colour by ' + colour, () => p.evaluate(`embipc.setColour('${colour}')`));
     const seen = await look(p);
-    ensure('bodies are drawn (' + seen.share.toFixed(3) + ' of the picture)', seen.share > 0.04 && seen.share < 0.9);
+    ensure('bodies are drawn: ' + seen.share.toFixed(3) + ' of it', seen.share > 0.04 && seen.share < 0.9);
     ensure('WebGL has no errors', seen.error === 0);
-    ensure('nothing is wider than the page', await p.evaluate('document.documentElement.scrollWidth <= innerWidth'));
+    ensure('nothing is wider than the page', await fits(p));
     await later(600);
     await shot(p, 'view_1280x800.png');
     await p.evaluate("embipc.setColour('pressure')");
@@ -174,9 +179,8 @@ async function testPhone(browser) {
     await p.evaluate('embipc.seek(Math.round(0.45 * embipc.run.frames.length))');
     const seen = await look(p);
     ensure('the phone draws bodies (' + seen.share.toFixed(3) + ' of the picture)', seen.share > 0.04);
-    ensure('the phone does not scroll sideways', await p.evaluate('document.documentElement.scrollWidth <= innerWidth'));
-    ensure('plots are below the picture', await p.evaluate(
-        "document.getElementById('plots').getBoundingClientRect().y > document.getElementById('picture').getBoundingClientRect().bottom"));
+    ensure('the phone does not scroll sideways', await fits(p));
+    ensure('plots are below the picture', (await boxOf(p, '#plots')).y > (await boxOf(p, '#picture')).bottom);
     await later(600);
     await shot(p, 'view_390x844.png');
     ensure('no complaints on the phone: ' + p.complaints.join('; '), p.complaints.length === 0);
@@ -197,7 +201,8 @@ async function testCut(browser) {
     const program = chromium.find();
     if (!page) { console.log('usage: node view_test.js PAGE.html'); process.exit(2); }
     if (!program) {
-        console.log('skipped: no chromium found (its name can be given as CHROMIUM)\n0 passed, 0 failed, 1 skipped');
+        console.log('skipped: no chromium found (its name can be given as CHROMIUM)');
+        console.log('0 passed, 0 failed, 1 skipped');
         return;
     }
     const browser = chromium.launch(program), bytes = fs.statSync(page).size;
