@@ -441,7 +441,6 @@ function resize() {
     if (canvas.width === width && canvas.height === height) return;
     canvas.width = width;
     canvas.height = height;
-    if (!camera.moved) resetView();
 }
 
 function updateMeshes(k) {
@@ -619,7 +618,7 @@ function buildText() {
     $('name').textContent = name;
     const cut = short ? ', stopped before its ' + Number(scene.duration.toPrecision(4)) + ' s' : '';
     $('info').textContent = `${run.steps.length - 1} steps of ${withUnit(scene.time_step, 's')}, ${last + 1}` +
-        ` frames${cut}. Surfaces here are within ${withUnit(run.error, 'm', 2)} of the exact ones, ` +
+        ` frame${last ? 's' : ''}${cut}. Surfaces here are within ${withUnit(run.error, 'm', 2)} of the exact ones, ` +
         'which embipc run writes with --out and --frames.';
 }
 
@@ -693,7 +692,10 @@ function start() {
     listenToPointers();
     addEventListener('keydown', onKey);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', restyle);
-    addEventListener('resize', restyle);
+    addEventListener('resize', () => {
+        restyle();
+        if (!camera.moved) resetView();
+    });
     if (!matchMedia('(prefers-reduced-motion: reduce)').matches) setPlaying(true);
     requestAnimationFrame(now => { clock = now; tick(now); });
 

@@ -161,6 +161,9 @@ async function testScreen(browser) {
     ensure('WebGL has no errors', seen.error === 0);
     ensure('nothing is wider than the page', await fits(p));
     await later(600);
+    const drawn = await p.evaluate('embipc.count()');
+    await later(400);
+    ensure('nothing is drawn while nothing changes', await p.evaluate('embipc.count()') === drawn);
     await shot(p, 'view_1280x800.png');
     await p.evaluate("embipc.setColour('pressure')");
     for (const key of ['c', 'f', 'm']) await p.press(key, key);
