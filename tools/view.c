@@ -172,9 +172,9 @@ static void view_embed(view_body *body, const embipc_body_view *b)
 
 /* ---- Scene ---------------------------------------------------------------------------------- */
 
-/* A square of the bear's paint for each triangle, whose corners are at (1, 1), (9, 1) and (1, 9) of 11 x 11
+/* A square of the bear's paint for each triangle, whose corners are at (1, 1), (17, 1) and (1, 17) of 19 x 19
  * pixels: what lies outside is painted too, so that a picture of the squares can be read between its pixels. */
-enum { VIEW_TILE = 11, VIEW_TILE_SIDE = VIEW_TILE - 3 };
+enum { VIEW_TILE = 19, VIEW_TILE_SIDE = VIEW_TILE - 3 };
 
 /* Paints the square of a triangle of corners x into pixels of a picture so many wide; adds its colours to sum. */
 static void view_paint_tile(unsigned char *pixel, int width, double *const x[3], double sum[3])
