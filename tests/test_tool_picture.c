@@ -81,6 +81,9 @@ static void test_film(void)
     tool_error e;
     scene s;
     FILE *f;
+#ifdef __SANITIZE_ADDRESS__
+    SKIP("too slow under sanitizers");
+#endif
     memset(&film, 0, sizeof film);
     if (!start(&s, &world)) return;
     snprintf(directory, sizeof directory, "%s/embipc_test_tool_picture", tmp && *tmp ? tmp : "/tmp");

@@ -27,7 +27,7 @@ static const char main_usage[] =
     "  --frames         also the surfaces, frame_00000.obj and so on\n"
     "  --view FILE      writes FILE (.html), a page that plays the run back, with plots, in any browser; it\n"
     "                   needs no network. Positions in it have 16 bits over the box of their body: off by\n"
-    "                   at most 1.3e-5 of its size. The exact ones are in --frames\n"
+    "                   at most 7.7e-6 of its diagonal. The exact ones are in --frames\n"
     "  --every N        a frame every N steps (1), of --frames, --view and --video-frames\n"
     "  --duration S     simulated seconds, instead of the scene's\n"
     "  --time-step S    seconds a step, instead of the scene's\n"
