@@ -53,9 +53,11 @@
  *      motion, embipc_world_pair_forces() for forces.
  *
  * DEFAULTS  What is left 0 is derived per body, never from the scene: dhat = 1e-3 of the body's bounding-box
- *   diagonal D; epsv = 1e-3 D per second; kappa such that the body's weight, and its momentum at D per second
- *   brought to rest in one step, on three pairs leave the gap above 0.3 dhat; tolerance = 0.1 epsv; no
- *   friction. A pair takes the smaller dhat and epsv and the larger kappa of its dynamic bodies.
+ *   diagonal D, of thin and very fine bodies less; epsv = 1e-3 D per second; kappa such that the body's
+ *   weight, and its momentum at D per second brought to rest in one step, on three pairs leave the gap above
+ *   0.3 dhat, and so does a pressure of its Young's modulus, unless the body at rest would then float above 0.9
+ *   dhat; tolerance = 0.1 epsv; no friction. A pair takes the smaller dhat and epsv and the larger kappa of
+ *   its dynamic bodies. embipc_body_get_parameters() tells.
  *
  * CONTENTS  (grep -n '==== ' embipc.h)
  *   Public: configuration, results and callbacks, materials, world, bodies, drives, step, queries; toolbox:
@@ -189,7 +191,9 @@ typedef struct embipc_allocator {
     void *ctx;
 } embipc_allocator;
 
-/* Log: called with one line of text and a level (0 error, 1 warning, 2 note); silent without it. */
+/* Log: one line of text about what is no error and should be looked at, level 1; errors are returned. The text
+ * is gone after the call. When: embipc_world_step(), on a gap below 5 % of its dhat (10 % where a drive gave in),
+ * and each time that share halves. */
 typedef void embipc_log_fn(int level, const char *text, void *ctx);
 /* Clock: seconds since any moment, for timing only; no result depends on it. */
 typedef double embipc_clock_fn(void *ctx);
@@ -397,12 +401,13 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *world, embipc_bo
                                                   const embipc_real angular_velocity[3]);
 
 /* ---- Drives ---------------------------------------------------------------------------------
- * A drive moves a whole body of any kind but fixed, or chosen nodes of a full body, on a prescribed rigid
- * motion: exactly, or it says how far it fell short because something was in the way. */
+ * A drive moves a whole body of any kind but fixed, or chosen nodes of a full or cage body, on a prescribed
+ * rigid motion: exactly, or it says how far it fell short because something was in the way. */
 typedef struct embipc_drive_def {
     unsigned cookie;
     embipc_body body;
-    const int *nodes;            /* nodes of a full body (node_count), or NULL: the whole body */
+    const int *nodes;            /* of a full or cage body (node_count), as by embipc_body_select(), or NULL:
+                                    the whole body */
     int node_count;
     const embipc_real *keys;     /* rows of 7: time s, displacement from the start m (3), rotation vector */
     int key_count;               /*   rad (3) about `centre`; linear in between, held outside. May be 0.  */
@@ -448,6 +453,9 @@ typedef struct embipc_step_stats {
     int candidate_builds;        /* searches for candidates, 1 unless something left its margin */
     int regularized_pivots;      /* 0 unless a system was singular */
     embipc_real min_distance;    /* m, of the active pairs; inf without any */
+    embipc_real tightest;        /* gap over dhat of the pair that bears most; inf without any. Below 0.05
+                                    kappa is too low for the load */
+    embipc_body tight[2];        /* whose */
     embipc_real kinetic, elastic, barrier, potential;   /* J, at the end; potential = -sum m g.c */
     embipc_real max_speed;       /* m/s, over surface vertices of dynamic bodies */
     embipc_real drive_short;     /* m, largest shortfall of a drive */
@@ -500,6 +508,12 @@ typedef struct embipc_body_view {
 EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *world, embipc_body body,
                                               embipc_body_view *out);
 
+/* The nodes that hold what is in a box (lo, hi: m, world coordinates), now: of a full body those inside, of a
+ * cage body those that carry a surface vertex inside; driven together they hold that part of the surface.
+ * Returns how many, -1 for a wrong handle or NULL; writes at most capacity, ascending. */
+EMBIPC_API int embipc_body_select(const embipc_world *world, embipc_body body, const embipc_real lo[3],
+                                  const embipc_real hi[3], int *nodes, int capacity);
+
 typedef struct embipc_body_state {
     embipc_real mass, volume;            /* kg; m^3 inside the surface at rest (0 if open) */
     embipc_real centre[3];               /* of mass; of the volume for fixed and kinematic bodies (of the
@@ -512,11 +526,14 @@ typedef struct embipc_body_state {
 EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *world, embipc_body body,
                                                embipc_body_state *out);
 
-/* What a body brings into its contacts, and what the rules of README made of it. */
+/* What a body brings into its contacts, and what the rules were made of. */
 typedef struct embipc_body_parameters {
-    embipc_real diagonal;                /* of the bounding box at creation, m */
     embipc_real dhat, kappa, friction_velocity, tolerance;
     int derived_dhat, derived_kappa, derived_friction_velocity, derived_tolerance; /* 1: by rule, 0: given */
+    embipc_real diagonal;                /* D, of the bounding box at creation, m */
+    embipc_real mean_thickness;          /* 2 volume / area, m; 0: the surface is open or inside out */
+    embipc_real mean_edge;               /* of equilateral triangles of the same area, m */
+    embipc_real load, pressure_load;     /* N on three pairs; N on one: pressure of E on a vertex's share */
     embipc_real friction;
     int unknowns;
 } embipc_body_parameters;
@@ -963,6 +980,9 @@ EMBIPC_API void embipc_cage_free(embipc_cage *cage);
  * may be NULL). Infinite at d <= 0, 0 from dhat on.                                        [EIPC24 eq. 7] */
 EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first,
                                       embipc_real *second);
+
+/* The gap at which one pair of primitives carries a force: force = -kappa b'(gap), N; m. dhat for no force. */
+EMBIPC_API embipc_real embipc_barrier_gap(embipc_real force, embipc_real kappa, embipc_real dhat);
 
 /* Smoothed Coulomb friction: f0(y) - f0(0), m, for the tangential displacement y >= 0 and the smoothing width
  * e = epsv h, both m; f1(y)/y and f1'(y), 1/m, may be NULL.                                [EIPC24 eq. 9] */
@@ -6835,6 +6855,12 @@ static void embi_law_set(embi_law *w, const embipc_material *m)
     if (size > 0) embi_scale(w->along, 1 / size, m->fibre);
 }
 
+/* Young's modulus for small strain, Pa */
+static embipc_real embi_law_young(const embi_law *w)
+{
+    return w->mu * (3 * w->lambda + 2 * w->mu) / (w->lambda + w->mu);
+}
+
 static int embi_law_lagged(const embi_law *w)
 {
     return w->model == EMBIPC_COROTATED || w->model == EMBIPC_LAGGED_ARAP;
@@ -8271,6 +8297,25 @@ EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_re
     return -gap * gap * log_ratio;
 }
 
+/* -b'(r dhat)/dhat falls from infinity to 0 over 0 < r < 1, about as 1/r at its lower end: Newton's method on
+ * the logarithms, kept inside a bracket. */
+EMBIPC_API embipc_real embipc_barrier_gap(embipc_real force, embipc_real kappa, embipc_real dhat)
+{
+    embipc_real want = force / (kappa * dhat), lo = 0, hi = 1, r = 1 / (1 + want);
+    if (!(force > 0)) return dhat;
+    for (int i = 0; i < 100; i++) {
+        embipc_real first, second, next;
+        (void)embipc_barrier(r, 1, &first, &second);
+        if (-first > want) lo = r;
+        else hi = r;
+        if (!(hi - lo > EMBI_EPS * hi)) break;
+        next = r * exp(log(-first / want) * first / (-second * r));
+        if (embi_abs(next - r) <= 2 * EMBI_EPS * r) return next * dhat;
+        r = next > lo && next < hi ? next : (lo + hi) / 2;
+    }
+    return r * dhat;
+}
+
 /* The kappa with which `pairs` pairs at the gap ratio*dhat hold the force f: f = -pairs kappa b'(ratio
  * dhat). */
 static embipc_real embi_kappa_for_load(embipc_real f, embipc_real pairs, embipc_real ratio, embipc_real dhat)
@@ -9412,6 +9457,7 @@ typedef struct embi_body {
     int mass_cap, tangent_cap;
     embipc_real diagonal, total_mass;
     embipc_solid solid;          /* of the rest surface, in the frame of creation */
+    embipc_real area;            /* of the rest surface, m^2 */
     int driven_nodes, moving;    /* moving: takes part in islands this step */
     embipc_real scale_x; /* largest |coordinate| now, m: what rounding errors of distances scale with */
     embipc_real shift[6];        /* displacements since the start of the step, now: lo, hi */
@@ -10768,6 +10814,7 @@ struct embipc_world {
     embipc_real *applied;        /* forces for the next step (3 per node) */
     int applied_cap;
     int step, builds;
+    embipc_real warned;          /* the share of dhat the log was last told of; 1: never */
     int mixed_start;             /* bodies were made, or contacts switched on, after the first step */
     embipc_real time;
     embipc_error error;
@@ -10852,6 +10899,7 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     if (!w) return embi_fail_memory(error);
     w->memory = m;
     w->def = *def;
+    w->warned = 1;
     w->s.h = w->s.c = def->time_step;
     w->s.s = 1;
     w->s.hh = w->s.s * def->time_step * def->time_step;
@@ -11074,19 +11122,63 @@ static embi_pair_rule embi_pair_parameters(const embipc_world *w, const embi_bod
     return r;
 }
 
-/* Derived parameters of a body (README says why). kappa: its weight, and its momentum at one diagonal per
- * second brought to rest in one step, on three pairs leave the gap above 0.3 dhat. */
+/* How thick the body is in the mean, m: a plate's thickness, a third of a cube's edge; 0 if open. */
+static embipc_real embi_body_thickness(const embi_body *b)
+{
+    return b->solid.volume > 0 ? 2 * b->solid.volume / b->area : (embipc_real)0;
+}
+
+/* The edge of as many equilateral triangles of the same area, m. */
+static embipc_real embi_body_edge(const embi_body *b)
+{
+    return sqrt(4 * b->area / ((embipc_real)1.7320508075688772 * b->nt));
+}
+
+/* dhat: 1e-3 of the diagonal; a tenth of the mean thickness at most, so that what touches one side of a plate
+ * does not feel the other; half an edge at most, so that few primitives are in reach of one. */
+static embipc_real embi_derive_dhat(const embi_body *b)
+{
+    embipc_real dhat = (embipc_real)1e-3 * b->diagonal, thick = embi_body_thickness(b) / 10;
+    if (thick > 0) dhat = embi_min(dhat, thick);
+    return embi_min(dhat, embi_body_edge(b) / 2);
+}
+
+/* What the contacts of a body should bear: its weight and its momentum at one diagonal per second brought to
+ * rest in one step, N. */
+static embipc_real embi_body_load(const embipc_world *w, const embi_body *b)
+{
+    return b->total_mass * (embi_norm(w->def.gravity) + b->diagonal / w->def.time_step);
+}
+
+/* ... and what one vertex should, for the body to be squeezed as hard as it can stand: the pressure E on its
+ * share of the surface, N. */
+static embipc_real embi_body_pressure_load(const embi_body *b)
+{
+    return embi_is_dynamic(b) ? embi_law_young(&b->elastic.law) * b->area / b->nv : (embipc_real)0;
+}
+
+/* kappa: with the load on three pairs, or the pressure load on one, the gap stays above 0.3 dhat. (A ball of 1e6
+ * Pa between plates that close by 60 %: made for the load alone, the plates give up after a quarter; with both
+ * they arrive, in as many solves.) For the pressure never more than what lets a body at rest sink by a tenth
+ * of dhat: contacts that only graze their barrier flicker, and the friction lagged behind them is wrong. */
+static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
+{
+    embipc_real weight = b->total_mass * embi_norm(w->def.gravity), load = embi_body_load(w, b);
+    embipc_real bears = embi_kappa_for_load(load, 3, (embipc_real)0.3, b->dhat);
+    embipc_real sinks = embi_kappa_for_load(weight > 0 ? weight : load, 3, (embipc_real)0.9, b->dhat);
+    embipc_real pressure = embi_kappa_for_load(embi_body_pressure_load(b), 1, (embipc_real)0.3, b->dhat);
+    return load > 0 ? embi_max(bears, embi_min(pressure, sinks)) : (embipc_real)1;
+}
+
+/* The parameters in force: the body's own, the world's, or derived ones. */
 static void embi_body_derive(const embipc_world *w, embi_body *b)
 {
-    embipc_real g = embi_norm(w->def.gravity), load;
     const embipc_world_def *d = &w->def;
-    b->dhat = b->given_dhat > 0 ? b->given_dhat : d->dhat > 0 ? d->dhat : (embipc_real)1e-3 * b->diagonal;
+    b->dhat = b->given_dhat > 0 ? b->given_dhat : d->dhat > 0 ? d->dhat : embi_derive_dhat(b);
     b->epsv = b->given_epsv > 0          ? b->given_epsv
               : d->friction_velocity > 0 ? d->friction_velocity
                                          : (embipc_real)1e-3 * b->diagonal;
-    load = b->total_mass * (g + b->diagonal / d->time_step);
-    b->kappa = b->given_kappa > 0 ? b->given_kappa : d->kappa > 0 ? d->kappa
-             : load > 0 ? embi_kappa_for_load(load, 3, (embipc_real)0.3, b->dhat) : (embipc_real)1;
+    b->kappa = b->given_kappa > 0 ? b->given_kappa : d->kappa > 0 ? d->kappa : embi_derive_kappa(w, b);
     b->tolerance = b->given_tolerance > 0 ? b->given_tolerance
                    : d->tolerance > 0     ? d->tolerance
                                           : (embipc_real)0.1 * b->epsv;
@@ -11504,6 +11596,8 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     if ((r = embi_build_nodes(m, d, b, t, e)) != EMBIPC_OK || (r = embi_build_rows(m, b, t, e)) != EMBIPC_OK)
         return r;
     embi_solid(&b->solid, t->x, b->nv, b->tri, b->nt);
+    b->area = 0;
+    for (int i = 0; i < b->nt; i++) b->area += embi_triangle_area(t->x, b->tri + 3 * i);
     if (embi_is_dynamic(b)) {
         b->total_mass = 0;   /* that of the nodes: the solid's own has the rounding of a far origin in it */
         if ((r = embi_build_dynamics(m, d, b, t, e)) != EMBIPC_OK) return r;
@@ -11982,9 +12076,9 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     if (b->kind == EMBIPC_FIXED)
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT,
                          "body \"%.40s\" is fixed: make it kinematic to drive it", b->name);
-    if (def->nodes && b->kind != EMBIPC_FULL)
+    if (def->nodes && b->kind < EMBIPC_CAGE)
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT,
-                         "body \"%.40s\" can only be driven whole; nodes are for full bodies", b->name);
+                         "body \"%.40s\" can only be driven whole; nodes are for full and cage bodies", b->name);
     if (def->key_count < 0 || (def->key_count && !def->keys) || (def->nodes && def->node_count < 1))
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "drive of body \"%.40s\": %d keys, %d nodes",
                          b->name, def->key_count, def->node_count);
@@ -12162,6 +12256,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         memcpy(s->x, s->start_x, (size_t)(3 * s->vert_count) * sizeof *s->x);
         memset(s->vertex_force, 0, (size_t)(3 * s->vert_count) * sizeof *s->vertex_force);
     }
+    w->warned = 1;
     for (int i = 0; i < s->body_count; i++)   /* first guesses of the rotations too: the same bits again */
         for (int t = 0; t < s->body[i].elastic.nt; t++) embi_m3_identity(s->body[i].elastic.rotation + 9 * t);
     for (int i = 0; i < s->drive_count; i++) {
@@ -12307,6 +12402,38 @@ static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc
         embi_m3_mulv(out->angular_velocity, inverse, out->angular_momentum);
 }
 
+static int embi_is_between(const embipc_real x[3], const embipc_real lo[3], const embipc_real hi[3])
+{
+    return x[0] >= lo[0] && x[0] <= hi[0] && x[1] >= lo[1] && x[1] <= hi[1] && x[2] >= lo[2] && x[2] <= hi[2];
+}
+
+/* Does the node hold something in the box? The vertices of a cage body: all of them are asked. */
+static int embi_holds(const embi_state *s, const embi_body *b, int node, const embipc_real lo[3],
+                      const embipc_real hi[3])
+{
+    if (b->kind != EMBIPC_CAGE) return embi_is_between(s->q + 3 * node, lo, hi);
+    for (int v = b->vert0; v < b->vert0 + b->nv; v++)
+        for (int k = 0; k < s->J.count[v]; k++)
+            if (s->J.node[4 * v + k] == node && s->J.weight[4 * v + k] > 0 && embi_is_between(s->x + 3 * v, lo, hi))
+                return 1;
+    return 0;
+}
+
+EMBIPC_API int embipc_body_select(const embipc_world *w, embipc_body body, const embipc_real lo[3],
+                                  const embipc_real hi[3], int *nodes, int capacity)
+{
+    int at = embi_find_body(w, body), count = 0;
+    const embi_body *b;
+    if (at < 0 || !lo || !hi || capacity < 0 || (capacity && !nodes)) return -1;
+    b = w->s.body + at;
+    for (int i = 0; i < b->nn; i++)
+        if (embi_holds(&w->s, b, b->node0 + i, lo, hi)) {
+            if (count < capacity) nodes[count] = i;
+            count++;
+        }
+    return count;
+}
+
 EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_body body,
                                                embipc_body_state *out)
 {
@@ -12338,6 +12465,10 @@ EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embip
     if (at < 0) return EMBIPC_ERR_HANDLE;
     b = w->s.body + at;
     out->diagonal = b->diagonal;
+    out->mean_thickness = embi_body_thickness(b);
+    out->mean_edge = embi_body_edge(b);
+    out->load = embi_body_load(w, b);
+    out->pressure_load = embi_body_pressure_load(b);
     out->dhat = b->dhat;
     out->kappa = b->kappa;
     out->friction_velocity = b->epsv;
@@ -13842,6 +13973,64 @@ static embipc_real embi_drive_work(embipc_world *w)
     return work / s->hh;
 }
 
+/* The contact that bears most for its barrier; NULL without any. *ratio: the share of dhat at which the barrier
+ * bears as much, its gap unless a mollifier takes a part. */
+static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *ratio)
+{
+    const embi_contact *tight = NULL;
+    embipc_real most = 0;
+    for (int k = 0; k < w->order_count; k++) {
+        const embi_contacts *c = &w->island[w->order[k]]->contacts;
+        for (int i = 0; i < c->count; i++) {
+            const embi_contact *one = c->list + i;
+            embipc_real load = -one->first / (one->multiplicity * w->s.pair[one->pair].rule.kappa * one->dhat);
+            if (!(load > most)) continue;
+            most = load;
+            tight = one;
+        }
+    }
+    *ratio = tight ? embipc_barrier_gap(most, 1, 1) : (embipc_real)INFINITY;
+    return tight;
+}
+
+static void embi_stats_tight(const embipc_world *w, embipc_step_stats *t)
+{
+    const embi_contact *tight = embi_tightest(w, &t->tightest);
+    const embi_pair *pair = tight ? w->s.pair + tight->pair : NULL;
+    if (!pair) return;
+    t->tight[0] = w->s.body[pair->a].handle;
+    t->tight[1] = w->s.body[pair->b].handle;
+}
+
+static embipc_real embi_drive_short(const embi_state *s)
+{
+    embipc_real most = 0;
+    for (int n = 0; n < s->drive_count; n++) most = embi_max(most, s->drives[n].reached.short_m);
+    return most;
+}
+
+/* Says once when a load presses a gap below 5 % of its dhat, again whenever it has halved, and after a reset.
+ * A drive gives in before that: in a step that left one short 10 % is enough. */
+static void embi_warn_tight(embipc_world *w)
+{
+    embipc_real limit = embi_drive_short(&w->s) > 0 ? (embipc_real)0.1 : (embipc_real)0.05, ratio;
+    const embi_contact *k;
+    const embi_pair *pair;
+    const embi_body *b = w->s.body;
+    char text[320];
+    if (!w->def.log) return;
+    k = embi_tightest(w, &ratio);
+    if (!(ratio < embi_min(limit, w->warned / 2))) return;
+    w->warned = ratio;
+    pair = w->s.pair + k->pair;
+    (void)snprintf(text, sizeof text,
+                   "step %d: \"%.40s\" and \"%.40s\" are pressed to %.2g of dhat, gap %.3g m, by %.3g N there; "
+                   "kappa %.2g instead of %.2g would keep 0.3 of it", w->step, b[pair->a].name, b[pair->b].name,
+                   ratio, k->gap, -k->first,
+                   embi_kappa_for_load(-k->first, k->multiplicity, (embipc_real)0.3, k->dhat), pair->rule.kappa);
+    w->def.log(1, text, w->def.log_ctx);
+}
+
 static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
 {
     t->converged = 1;
@@ -13871,6 +14060,7 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
     embi_state *s = &w->s;
     embipc_real before = 0, after = 0, size = 0, force;
     embi_stats_islands(w, t);
+    embi_stats_tight(w, t);
     t->step = w->step;
     t->time = w->time;
     t->candidates = s->candidate_count;
@@ -13904,8 +14094,7 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
     t->objective_before = before / s->hh;
     t->objective_after = after / s->hh;
     t->objective_rounding = 64 * EMBI_EPS * (size + embi_abs(before) + embi_abs(after)) / s->hh;
-    for (int n = 0; n < s->drive_count; n++) 
-        t->drive_short = embi_max(t->drive_short, s->drives[n].reached.short_m);
+    t->drive_short = embi_drive_short(s);
 }
 
 /* Names the first node whose numbers are not finite, or else the one that was to go farthest. */
@@ -13979,6 +14168,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     w->step++;
     w->time += s->h;
     if (s->node_count) memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
+    embi_warn_tight(w);
     if (stats) {
         memset(stats, 0, sizeof *stats);
         embi_stats(w, stats, barrier);

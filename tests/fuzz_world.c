@@ -97,12 +97,7 @@ static void random_body(scene *s)
     if (chance(0.3)) d.material.damping[0] = scale10(-2, 1), d.material.damping[1] = scale10(-4, 0);
     if (chance(0.1)) d.material.averaged = pick(2);
     if (kind == EMBIPC_FULL && chance(0.3)) d.material.determinant_bound = 1;
-    d.x = m.x;
-    d.vertex_count = m.vertex_count;
-    d.triangles = kind == EMBIPC_FULL ? NULL : m.tri;
-    d.triangle_count = kind == EMBIPC_FULL ? 0 : m.tri_count;
-    d.tets = kind == EMBIPC_FULL ? m.tets : NULL;
-    d.tet_count = kind == EMBIPC_FULL ? m.tet_count : 0;
+    test_mesh_shape(&m, &d);
     if (s->n < SCENE_BODIES - 1) {
         unsigned long long bits = scene_bits(s->w);
         if (embipc_body_create(s->w, &d, &s->body[s->n]) == EMBIPC_OK) s->n++;

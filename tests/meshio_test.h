@@ -197,4 +197,16 @@ static void meshio_test_unused(void)
     (void)test_mesh_box; (void)test_mesh_sphere; (void)test_mesh_capsule; (void)test_mesh_tet_grid;
     (void)test_mesh_read; (void)test_mesh_compact; (void)meshio_test_unused;
 }
+/* the mesh as the shape of a body of d->kind, which must be set: tets for full ones, else the surface. The mesh must
+ * live until the body is made. */
+static void test_mesh_shape(const test_mesh *s, embipc_body_def *d)
+{
+    int full = d->kind == EMBIPC_FULL;
+    d->x = s->x;
+    d->vertex_count = s->vertex_count;
+    d->triangles = full ? NULL : s->tri;
+    d->triangle_count = full ? 0 : s->tri_count;
+    d->tets = full ? s->tets : NULL;
+    d->tet_count = full ? s->tet_count : 0;
+}
 #endif

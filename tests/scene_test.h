@@ -111,12 +111,7 @@ static void scene_add_far(scene *s)
     test_mesh m = s->far_kind == EMBIPC_FULL ? scene_mesh_tet_box(1, 1, 1, 0.1, 0.1, 0.1) : test_mesh_box(-0.05, -0.05, -0.05, 0.05, 0.05, 0.05);
     embipc_body_def d = scene_def("far", s->far_kind, 50, 40, 30);
     s->far_at = 0;
-    d.x = m.x;
-    d.vertex_count = m.vertex_count;
-    d.triangles = s->far_kind == EMBIPC_FULL ? NULL : m.tri;
-    d.triangle_count = s->far_kind == EMBIPC_FULL ? 0 : m.tri_count;
-    d.tets = s->far_kind == EMBIPC_FULL ? m.tets : NULL;
-    d.tet_count = s->far_kind == EMBIPC_FULL ? m.tet_count : 0;
+    test_mesh_shape(&m, &d);
     d.dhat = 1e-6;
     d.velocity[1] = 3;
     d.friction = 0.7;
@@ -139,12 +134,7 @@ static int scene_add_mesh(scene *s, embipc_body_def *d, test_mesh *mesh, int cel
     test_mesh cage = test_mesh_make(0, 0, 0);
     embipc_result r;
     if (s->far_at == s->n + 1) scene_add_far(s);
-    d->x = mesh->x;
-    d->vertex_count = mesh->vertex_count;
-    d->triangles = d->kind == EMBIPC_FULL ? NULL : mesh->tri;
-    d->triangle_count = d->kind == EMBIPC_FULL ? 0 : mesh->tri_count;
-    d->tets = d->kind == EMBIPC_FULL ? mesh->tets : NULL;
-    d->tet_count = d->kind == EMBIPC_FULL ? mesh->tet_count : 0;
+    test_mesh_shape(mesh, d);
     if (d->kind == EMBIPC_CAGE && cells > 0) {
         double lo[3] = {1e300, 1e300, 1e300}, hi[3] = {-1e300, -1e300, -1e300};
         for (int i = 0; i < 3 * mesh->vertex_count; i++) {

@@ -105,15 +105,21 @@ static void test_resting_gaps(void)
     static const double table[][3] = {   /* F, d, half of the last digit given */
         {0.1, 9.4338e-4, 0.5e-8}, {1, 8.2853e-4, 0.5e-8}, {3.8025, 6.8606e-4, 0.5e-8},
         {10, 5.3244e-4, 0.5e-8}, {100, 1.22152e-4, 0.5e-9}, {1000, 1.07503e-5, 0.5e-10}};
-    for (size_t k = 0; k < sizeof table / sizeof table[0]; k++) {
-        double lo = 1e-9, hi = 1e-3, first;
-        for (int i = 0; i < 100; i++) {
-            double d = (lo + hi) / 2;
-            (void)embipc_barrier(d, 1e-3, &first, NULL);
-            if (-1e4 * first > table[k][0]) lo = d;
-            else hi = d;
-        }
-        ENSURE_CLOSE(lo, table[k][1], table[k][2] * 1.0001);
+    for (size_t k = 0; k < sizeof table / sizeof table[0]; k++)
+        ENSURE_CLOSE(embipc_barrier_gap(table[k][0], 1e4, 1e-3), table[k][1], table[k][2] * 1.0001);
+}
+
+/* the force at the gap is the force asked for, from no force at all to a million times the middle */
+static void test_gap_of_force(void)
+{
+    ENSURE(embipc_barrier_gap(0, 1e4, 1e-3) == 1e-3);
+    for (int n = 0; n < 20000; n++) {
+        double dhat = pow(10, test_uniform(-6, 1)), kappa = pow(10, test_uniform(0, 9)),
+               force = kappa * dhat * pow(10, test_uniform(-12, 6)), gap, first, second;
+        gap = embipc_barrier_gap(force, kappa, dhat);
+        (void)embipc_barrier(gap, dhat, &first, &second);
+        ENSURE(gap > 0 && gap < dhat);
+        ENSURE_CLOSE(-kappa * first, force, 1e-13 * force + kappa * second * dhat * 4e-16);
     }
 }
 
@@ -138,6 +144,7 @@ int main(int argc, char **argv)
     RUN(upper_end);
     RUN(lower_end);
     RUN(resting_gaps);
+    RUN(gap_of_force);
     RUN(kappa_for_load);
     return test_end("test_barrier");
 }

@@ -3,56 +3,10 @@
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "geometry_test.h"
+#include "model_test.h"
 #include "deriv.h"
 
-/* ---- a body alone in a world, seen from inside ---- */
-
-typedef struct model {
-    embipc_world *w;
-    embi_state *s;
-    embi_body *b;
-    int n;                   /* nodes */
-    double *X;               /* at rest (3n) */
-} model;
-
-static int model_make(model *o, const test_mesh *mesh, embipc_kind kind, const embipc_material *material,
-                      double h)
-{
-    embipc_world_def wd = embipc_default_world_def();
-    embipc_body_def d = embipc_default_body_def();
-    embipc_body body;
-    embipc_result r;
-    memset(o, 0, sizeof *o);
-    embi_set(wd.gravity, 0, 0, 0);
-    wd.time_step = h;
-    wd.tolerance = 1e-13;
-    if (embipc_world_create(&wd, &o->w, NULL) != EMBIPC_OK) return 0;
-    d.kind = kind;
-    d.x = mesh->x;
-    d.vertex_count = mesh->vertex_count;
-    d.tets = mesh->tets;
-    d.tet_count = mesh->tet_count;
-    d.material = *material;
-    d.self_contact = 0;
-    r = embipc_body_create(o->w, &d, &body);
-    ENSURE(r == EMBIPC_OK);
-    if (r != EMBIPC_OK) {
-        printf("  %s\n", embipc_world_error(o->w)->text);
-        embipc_world_destroy(o->w);
-        return 0;
-    }
-    o->s = &o->w->s;
-    o->b = o->s->body;
-    o->n = o->b->nn;
-    o->X = (double *)malloc((size_t)(3 * o->n) * sizeof(double));
-    memcpy(o->X, o->s->q, (size_t)(3 * o->n) * sizeof(double));
-    return 1;
-}
-static void model_free(model *o)
-{
-    embipc_world_destroy(o->w);
-    free(o->X);
-}
+/* ---- materials ---- */
 
 static embipc_material corotated(double young, double poisson, int averaged)
 {
@@ -71,47 +25,6 @@ static embipc_material orthogonality(double stiffness)
     return m;
 }
 
-static double *vector(int n) { return (double *)calloc((size_t)n + 1, sizeof(double)); }
-
-static double model_energy(const double *q, void *arg)   /* at the rotations held */
-{
-    model *o = (model *)arg;
-    double force;
-    return embi_elastic_energy(&o->b->elastic, q, 0, o->s->trace, &force);
-}
-static void model_gradient(const double *q, double *g, void *arg)
-{
-    model *o = (model *)arg;
-    memset(g, 0, (size_t)(3 * o->n) * sizeof *g);
-    embi_elastic_gradient(&o->b->elastic, q, 1, o->s->trace, g);
-}
-static double model_energy_free(const double *q, void *arg)   /* with the rotations of q itself */
-{
-    model *o = (model *)arg;
-    double force;
-    return embi_elastic_energy(&o->b->elastic, q, 1, o->s->trace, &force);
-}
-/* K into the body's own matrix A */
-static embi_bsr *model_stiffness(model *o, const double *q)
-{
-    embi_bsr_zero(&o->b->A);
-    embi_elastic_add_hessian(&o->b->elastic, q, 1, o->s->trace, o->s->mark, o->s->patch, o->s->patch_G,
-                             &o->b->A);
-    return &o->b->A;
-}
-static double *model_dense(model *o, const double *q)
-{
-    int m = 3 * o->n;
-    embi_bsr *K = model_stiffness(o, q);
-    double *D = vector(m * m);
-    for (int i = 0; i < o->n; i++)
-        for (int k = K->row[i]; k < K->row[i + 1]; k++)
-            for (int c = 0; c < 9; c++) {
-                int r = 3 * i + c / 3, s = 3 * K->col[k] + c % 3;
-                D[m * r + s] = D[m * s + r] = K->val[9 * k + c];
-            }
-    return D;
-}
 static double tet_volume(const double *x, const int *t)
 {
     double a[3], b[3], c[3];
@@ -122,7 +35,7 @@ static double tet_volume(const double *x, const int *t)
 }
 
 /* 0 random stretch, 1 rotated as well, 2 flat, 3 a line, 4 a point, 5 inside out, 6 at rest, 7 torn apart */
-static void strange_state(const model *o, int kind, double *q)
+static void strange_state(const test_model *o, int kind, double *q)
 {
     double R[9], S[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, noise = 0.05;
     geometry_rotation(R);
@@ -151,7 +64,7 @@ static void test_corotated_derivatives(void)
             for (int round = 0; round < 3; round++) {
                 embipc_material material = corotated(1000, round == 2 ? -0.3 : 0.4, averaged);
                 test_mesh mesh = geometry_box_tets(2, 1, 1, 2, 1, 1);
-                model o;
+                test_model o;
                 double *q, *p, *g, *g2, *K, *K2, *y, span = 0, size = 0, E0, quadratic = 0, linear = 0;
                 geometry_jitter(&mesh, 0.1);
                 if (!model_make(&o, &mesh, EMBIPC_FULL, &material, 0.01)) return;
@@ -202,7 +115,7 @@ static void test_corotated_envelope(void)
     for (int round = 0; round < 12; round++) {
         embipc_material material = corotated(1000, 0.3, 0);
         test_mesh mesh = geometry_box_tets(1, 1, 1, 1, 1, 1);
-        model o;
+        test_model o;
         double *q, *g;
         geometry_jitter(&mesh, 0.1);
         if (!model_make(&o, &mesh, EMBIPC_FULL, &material, 0.01)) return;
@@ -226,7 +139,7 @@ static void test_orthogonality_derivatives(void)
     for (int round = 0; round < 60; round++) {
         embipc_material material = orthogonality(300);
         test_mesh mesh = geometry_box_tets(1, 1, 1, 1, 0.7, 0.4);
-        model o;
+        test_model o;
         double q[12], g[12], *K, w[12], F[9], R[9];
         int convex = round % 3 == 0;
         if (!model_make(&o, &mesh, EMBIPC_AFFINE, &material, 0.01)) return;
@@ -254,7 +167,7 @@ static void test_orthogonality_projection(void)
 {
     embipc_material material = orthogonality(0.25);
     test_mesh mesh = geometry_box_tets(1, 1, 1, 1, 1, 1);
-    model o;
+    test_model o;
     if (!model_make(&o, &mesh, EMBIPC_AFFINE, &material, 0.01)) return;
     for (int round = 0; round < 50; round++) {
         double s[3], H[81] = {0}, q[12], *K, biggest = 0, worst = 0;
@@ -294,7 +207,7 @@ static void test_orthogonality_projection(void)
 }
 
 /* psi and the diagonal of P at F = diag(1.5, .8, .6), numbers of independent code */
-static void check_values(model *o, double psi, const double P[3])
+static void check_values(test_model *o, double psi, const double P[3])
 {
     static const double s[3] = {1.5, 0.8, 0.6};
     double *q = vector(3 * o->n), *g = vector(3 * o->n), T[9] = {0}, V = 0;
@@ -312,7 +225,7 @@ static void test_values(void)
 {
     static const double P_ortho[3] = {1.875, -0.288, -0.384}, P_lagged[3] = {0.6, -0.8, -1.2};
     test_mesh mesh = geometry_box_tets(1, 2, 1, 1, 0.9, 0.8);
-    model o;
+    test_model o;
     embipc_material material = orthogonality(0.25);
     if (!model_make(&o, &mesh, EMBIPC_AFFINE, &material, 0.01)) return;
     check_values(&o, 0.525425, P_ortho);
@@ -380,7 +293,7 @@ static void test_rigid_motion(void)
             double E = 1e6, L = 1, R[9], offset = round % 2 ? 1e3 : 0, *q, *g, *q0, energy;
             embipc_material material = kind == 2 ? orthogonality(E) : corotated(E, 0.45, kind);
             test_mesh mesh = geometry_box_tets(2, 2, 2, L, L, L);
-            model o;
+            test_model o;
             geometry_jitter(&mesh, 0.05);
             if (!model_make(&o, &mesh, kind == 2 ? EMBIPC_AFFINE : EMBIPC_FULL, &material, 0.01)) return;
             q = vector(3 * o.n); g = vector(3 * o.n); q0 = vector(3 * o.n);
@@ -429,7 +342,7 @@ static void test_rigid_motion(void)
 /* ---- linear problems with the library's own matrix, mass and solver ---- */
 
 typedef struct solver {
-    model *o;
+    test_model *o;
     embi_memory m;
     embi_system S;
     int *local, count;       /* node -> unknown, or -1 */
@@ -437,7 +350,7 @@ typedef struct solver {
 } solver;
 
 /* prepares (K + shift M)^-1 on the nodes that are not fixed; axis[k]: every node is held along it as well */
-static void solver_make(solver *v, model *o, const unsigned char *fixed, double shift,
+static void solver_make(solver *v, test_model *o, const unsigned char *fixed, double shift,
                         const unsigned char *axis)
 {
     embi_bsr *K = &o->b->A;
@@ -490,7 +403,7 @@ static void solver_apply(solver *v, const double *f, double *u)
  * modes (count vectors, M-orthonormal) may be NULL. The factor may carry a shift, the values do not. */
 static void solver_modes(solver *v, int count, double *values, double *modes)
 {
-    model *o = v->o;
+    test_model *o = v->o;
     int m = 3 * o->n;
     double *Y = vector(count * m), *Z = vector(count * m), *t = vector(m), A[144], V[144], last = -1;
     for (int i = 0; i < count * m; i++) Y[i] = test_uniform(-1, 1);
@@ -553,7 +466,7 @@ static void test_mass(void)
     for (int t = 0; t < mesh.tet_count; t++) volume += tet_volume(mesh.x, mesh.tets + 4 * t);
     for (int lumped = 0; lumped < 2; lumped++) {
         embipc_material material = corotated(1, 0.3, 0);
-        model o;
+        test_model o;
         double total = 0, *ones = vector(3 * mesh.vertex_count), *y = vector(3 * mesh.vertex_count);
         material.lumped = lumped;
         material.density = 7;
@@ -597,7 +510,7 @@ static void test_mass(void)
 static void check_spectrum(const test_mesh *mesh, int averaged, const char *name)
 {
     embipc_material material = corotated(1e5, 0.4, averaged);
-    model o;
+    test_model o;
     solver v;
     double values[9], top = 0;
     int count;
@@ -657,7 +570,7 @@ static void test_six_zero_eigenvalues_data(void)
 static void check_patch(const test_mesh *mesh, int averaged)
 {
     embipc_material material = corotated(1000, 0.4, averaged);
-    model o;
+    test_model o;
     solver v;
     unsigned char *fixed = (unsigned char *)calloc((size_t)mesh->vertex_count, 1);
     double A[9], R[9], S[9], E[9], *q, *exact, *f, *u, V = 0, norm = 0, trace, size = 0;
@@ -733,7 +646,7 @@ static const beam_row beam_table[6] = {{0, 0.0, -8.321959e-5, -2.211666e-5, {0.6
                                        {1, 0.45, -8.998575e-5, -2.411381e-5, {0.60910, 0.71894, 3.59627}}};
 
 /* mean of u_z over the nodes at x = length */
-static double end_deflection(const model *o, const double *u, double length)
+static double end_deflection(const test_model *o, const double *u, double length)
 {
     double sum = 0;
     int n = 0;
@@ -745,7 +658,7 @@ static double end_deflection(const model *o, const double *u, double length)
     return sum / n;
 }
 /* f_z = total, spread evenly over the nodes at x = length */
-static void end_load(const model *o, double *f, double length, double total)
+static void end_load(const test_model *o, double *f, double length, double total)
 {
     int n = 0;
     for (int i = 0; i < o->n; i++) n += o->X[3 * i] > length * (1 - 1e-6);
@@ -756,7 +669,7 @@ static void end_load(const model *o, double *f, double length, double total)
 static void check_beam(const test_mesh *mesh, const beam_row *row, const char *name)
 {
     embipc_material material = corotated(1e6, row->poisson, 0);
-    model o;
+    test_model o;
     solver v;
     unsigned char *fixed = (unsigned char *)calloc((size_t)mesh->vertex_count, 1);
     double *f = vector(3 * mesh->vertex_count), *u = vector(3 * mesh->vertex_count), values[8], weight, tip;
@@ -815,7 +728,7 @@ static void test_column(void)
         unsigned char *fixed = (unsigned char *)calloc((size_t)mesh.vertex_count, 1);
         double *f = vector(3 * mesh.vertex_count), *u = vector(3 * mesh.vertex_count), sink = 0, area = 0,
                values[3], chain, frequency;
-        model o;
+        test_model o;
         solver v;
         material.density = rho;
         if (!model_make(&o, &mesh, EMBIPC_FULL, &material, 0.01)) return;
@@ -864,7 +777,7 @@ static void test_averaged_cantilever(void)
                 double *f = vector(3 * mesh.vertex_count), *u = vector(3 * mesh.vertex_count), ratio;
                 double shear = 1 / (2 * (1 + poisson[k])),
                        exact = 64 / (3 * (1.0 / 12)) + 4 / (5.0 / 6 * shear);   /* Timoshenko, P = E = 1 */
-                model o;
+                test_model o;
                 solver v;
                 if (!model_make(&o, &mesh, EMBIPC_FULL, &material, 0.01)) return;
                 for (int i = 0; i < o.n; i++) fixed[i] = o.X[3 * i] < 1e-6;
@@ -901,7 +814,7 @@ static void test_averaged_block(void)
                 unsigned char *fixed = (unsigned char *)calloc((size_t)mesh.vertex_count, 1);
                 double *f = vector(3 * mesh.vertex_count), *u = vector(3 * mesh.vertex_count),
                        *d = vector(3 * mesh.vertex_count), force = 0;
-                model o;
+                test_model o;
                 solver v;
                 if (!model_make(&o, &mesh, EMBIPC_FULL, &material, 0.01)) return;
                 for (int i = 0; i < o.n; i++) {
@@ -1014,7 +927,7 @@ static void check_oscillator(double wh, double alpha_h, double beta_over_h, int 
 {
     test_mesh mesh = geometry_box_tets(6, 1, 1, 1, 0.15, 0.12);
     embipc_material material = corotated(1e5, 0.3, 0);
-    model o;
+    test_model o;
     solver v;
     unsigned char *fixed = (unsigned char *)calloc((size_t)mesh.vertex_count, 1);
     double values[4], *modes = vector(4 * 3 * mesh.vertex_count), w = 1, x = 0, speed, h, alpha, beta,

@@ -4,6 +4,7 @@
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "geometry_test.h"
+#include "model_test.h"
 #include "deriv.h"
 
 static const embipc_model every[] = {EMBIPC_COROTATED, EMBIPC_ORTHOGONALITY, EMBIPC_LAGGED_ARAP, EMBIPC_ARAP,
@@ -360,77 +361,7 @@ static void test_parameters(void)
     ENSURE(embipc_material_evaluate(&m, NULL, &psi, NULL, NULL, 0) == EMBIPC_ERR_ARGUMENT);
 }
 
-/* ---- a body alone in a world, seen from inside ---- */
-
-typedef struct model {
-    embipc_world *w;
-    embi_state *s;
-    embi_body *b;
-    embipc_body body;
-    int n;
-    double *X;
-} model;
-
-static int model_make(model *o, const test_mesh *mesh, const embipc_material *material, double h)
-{
-    embipc_world_def wd = embipc_default_world_def();
-    embipc_body_def d = embipc_default_body_def();
-    embi_set(wd.gravity, 0, 0, 0);
-    wd.time_step = h;
-    wd.tolerance = 1e-10;
-    memset(o, 0, sizeof *o);
-    if (embipc_world_create(&wd, &o->w, NULL) != EMBIPC_OK) return 0;
-    d.kind = EMBIPC_FULL;
-    d.x = mesh->x;
-    d.vertex_count = mesh->vertex_count;
-    d.tets = mesh->tets;
-    d.tet_count = mesh->tet_count;
-    d.material = *material;
-    d.self_contact = 0;
-    if (embipc_body_create(o->w, &d, &o->body) != EMBIPC_OK) {
-        printf("  %s\n", embipc_world_error(o->w)->text);
-        ENSURE(0);
-        embipc_world_destroy(o->w);
-        return 0;
-    }
-    o->s = &o->w->s;
-    o->b = o->s->body;
-    o->n = o->b->nn;
-    o->X = (double *)malloc((size_t)(3 * o->n) * sizeof(double));
-    memcpy(o->X, o->s->q, (size_t)(3 * o->n) * sizeof(double));
-    return 1;
-}
-static void model_free(model *o)
-{
-    embipc_world_destroy(o->w);
-    free(o->X);
-}
-static double model_energy(const double *q, void *arg)
-{
-    model *o = (model *)arg;
-    double force;
-    return embi_elastic_energy(&o->b->elastic, q, 0, o->s->trace, &force);
-}
-static void model_gradient(const double *q, double *g, void *arg)
-{
-    model *o = (model *)arg;
-    memset(g, 0, (size_t)(3 * o->n) * sizeof *g);
-    embi_elastic_gradient(&o->b->elastic, q, 1, o->s->trace, g);
-}
-static void model_dense(model *o, const double *q, double *D)
-{
-    int m = 3 * o->n;
-    embi_bsr *K = &o->b->A;
-    embi_bsr_zero(K);
-    embi_elastic_add_hessian(&o->b->elastic, q, 1, o->s->trace, o->s->mark, o->s->patch, o->s->patch_G, K);
-    memset(D, 0, (size_t)(m * m) * sizeof *D);
-    for (int i = 0; i < o->n; i++)
-        for (int k = K->row[i]; k < K->row[i + 1]; k++)
-            for (int c = 0; c < 9; c++) {
-                int r = 3 * i + c / 3, s = 3 * K->col[k] + c % 3;
-                D[m * r + s] = D[m * s + r] = K->val[9 * k + c];
-            }
-}
+/* ---- a body alone in a world ---- */
 
 /* Gradient by differences in strange states; the Hessian by differences where nothing is cut: stretched all round;
  * positive everywhere. Averaged or not, with a fibre or not. */
@@ -440,14 +371,14 @@ static void test_body_derivatives(void)
         for (int round = 0; round < 12 && every[n] != EMBIPC_ORTHOGONALITY; round++) {
             embipc_material material = unit_material(every[n]);
             test_mesh mesh = geometry_box_tets(2, 1, 1, 2, 1, 1);
-            model o;
-            double q[36], g[36], D[36 * 36], w[36], R[9], swollen = 1.05;
+            test_model o;
+            double q[36], g[36], w[36], R[9], *D, swollen = 1.05;
             int kind = round / 4;   /* 0 swollen, 1 turned and noisy, 2 pressed hard */
             material.averaged = round & 1;
             material.fibre_stiffness = round & 2 ? 2 : 0;
             material.fibre[0] = material.fibre[2] = 1;
             geometry_jitter(&mesh, 0.05);
-            if (!model_make(&o, &mesh, &material, 0.01)) return;
+            if (!model_make(&o, &mesh, EMBIPC_FULL, &material, 0.01)) return;
             ENSURE(o.n == 12);
             ENSURE(o.b->elastic.averaged == (material.averaged && every[n] != EMBIPC_ARAP && every[n] != EMBIPC_LAGGED_ARAP));
             geometry_rotation(R);
@@ -460,10 +391,11 @@ static void test_body_derivatives(void)
             if (is_lagged(every[n])) embi_elastic_rotate(&o.b->elastic, q);
             model_gradient(q, g, &o);
             ENSURE(deriv_gradient_error(model_energy, &o, 36, q, g, 0.1, 0.1) < 1e-7);
-            model_dense(&o, q, D);
+            D = model_dense(&o, q);
             if (kind == 0) ENSURE(deriv_hessian_error(model_gradient, &o, 36, q, D, 0.1, 0) < 1e-6);
             deriv_eigenvalues(36, D, w);
             ENSURE(w[0] > -1e-12 * w[35]);
+            free(D);
             model_free(&o);
             test_mesh_free(&mesh);
         }
@@ -473,24 +405,25 @@ static void test_body_derivatives(void)
 static void test_stiffness_at_rest(void)
 {
     for (int averaged = 0; averaged < 2; averaged++) {
-        double first[36 * 36], D[36 * 36], size = 0, worst = 0;
+        double first[36 * 36], *D, size = 0, worst = 0;
         for (int n = 0; n < MODELS; n++) {
             embipc_material material = unit_material(every[n]);
             test_mesh mesh = geometry_box_tets(2, 1, 1, 2, 1, 1);
-            model o;
+            test_model o;
             if (every[n] == EMBIPC_ORTHOGONALITY || every[n] == EMBIPC_ARAP || every[n] == EMBIPC_LAGGED_ARAP) {
                 test_mesh_free(&mesh);
                 continue;
             }
             material.averaged = averaged;
-            if (!model_make(&o, &mesh, &material, 0.01)) return;
-            model_dense(&o, o.X, D);
-            if (every[n] == EMBIPC_COROTATED) memcpy(first, D, sizeof D);
+            if (!model_make(&o, &mesh, EMBIPC_FULL, &material, 0.01)) return;
+            D = model_dense(&o, o.X);
+            if (every[n] == EMBIPC_COROTATED) memcpy(first, D, sizeof first);
             for (int i = 0; i < 36 * 36; i++) {
                 size = fmax(size, fabs(first[i]));
                 worst = fmax(worst, fabs(first[i] - D[i]));
             }
             ENSURE(size > 1 && worst < 1e-13 * size);
+            free(D);
             model_free(&o);
             test_mesh_free(&mesh);
         }
@@ -521,10 +454,7 @@ static void test_per_tet(void)
             density[t] = z > 1 ? 3 : 1;
         }
         d.kind = EMBIPC_FULL;
-        d.x = mesh.x;
-        d.vertex_count = mesh.vertex_count;
-        d.tets = mesh.tets;
-        d.tet_count = mesh.tet_count;
+        test_mesh_shape(&mesh, &d);
         d.material = unit_material(every[n]);
         d.material.averaged = 1;
         d.material.density = 7;
@@ -570,10 +500,7 @@ static void test_fibre(void)
             m.fibre_stiffness = 50;
             m.fibre[0] = 2;   /* any length */
             d.kind = EMBIPC_FULL;
-            d.x = mesh.x;
-            d.vertex_count = mesh.vertex_count;
-            d.tets = mesh.tets;
-            d.tet_count = mesh.tet_count;
+            test_mesh_shape(&mesh, &d);
             d.material = m;
             if (turned) embi_m3_rotation(d.rotation, quarter);
             ENSURE(embipc_world_create(&wd, &w, NULL) == EMBIPC_OK);

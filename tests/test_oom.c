@@ -39,15 +39,7 @@ static embipc_result create(scene *s, embipc_body_def d, test_mesh m, int cells)
     test_mesh cage = test_mesh_make(0, 0, 0);
     embipc_result r;
     embipc_body b;
-    d.x = m.x;
-    d.vertex_count = m.vertex_count;
-    if (d.kind != EMBIPC_FULL) {
-        d.triangles = m.tri;
-        d.triangle_count = m.tri_count;
-    } else {
-        d.tets = m.tets;
-        d.tet_count = m.tet_count;
-    }
+    test_mesh_shape(&m, &d);
     if (d.kind == EMBIPC_CAGE && cells > 0) {
         test_mesh_free(&cage);
         cage = scene_mesh_tet_box(cells, cells, cells, 0.062, 0.062, 0.062);
@@ -235,10 +227,7 @@ static void test_cage_builder_runs_out(void)
         embipc_body b;
         embipc_result r;
         long before = f.calls;
-        d.x = m.x;
-        d.vertex_count = m.vertex_count;
-        d.triangles = m.tri;
-        d.triangle_count = m.tri_count;
+        test_mesh_shape(&m, &d);
         d.cage_nodes = 8;
         f.fail_at = trial ? f.calls + 1 + (long)(test_random() * (double)total) : 0;
         f.fail_count = trial == 0 ? 0 : trial % 3 ? 1 : 4;

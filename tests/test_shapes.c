@@ -143,9 +143,10 @@ static int faces_conform(const shape_mesh *m)
     return good && single == m->tri_count;
 }
 
-/* pairs of a segment and a triangle of the surface, without common nodes, that cross */
+/* pairs of a segment and a triangle of the surface, without common nodes, that cross by more than rounding */
 static int crossings(const shape_mesh *m)
 {
+    double size = fmax(extent(m, 0, 1) - extent(m, 0, 0), extent(m, 2, 1) - extent(m, 2, 0)), tiny = 1e-14 * size * size * size;
     int count = 0;
     for (int s = 0; s < m->tri_count; s++)
         for (int t = 0; t < m->tri_count; t++) {
@@ -156,7 +157,8 @@ static int crossings(const shape_mesh *m)
                              *c = m->x + 3 * f[2];
                 if (i > j || i == f[0] || i == f[1] || i == f[2] || j == f[0] || j == f[1] || j == f[2])
                     continue;
-                if (orient(a, b, c, p) * orient(a, b, c, q) >= 0) continue;
+                if (!(fmin(orient(a, b, c, p), orient(a, b, c, q)) < -tiny &&
+                      fmax(orient(a, b, c, p), orient(a, b, c, q)) > tiny)) continue;
                 up = (orient(p, q, a, b) > 0) + (orient(p, q, b, c) > 0) + (orient(p, q, c, a) > 0);
                 count += up == 0 || up == 3;
             }
@@ -472,6 +474,42 @@ static void test_bubble(void)
     }
 }
 
+static void test_comb(void)
+{
+    static const double size[3] = {0.15, 0.03, 0.13};
+    for (int solid = 0; solid < 2; solid++) {
+        shape_mesh m;
+        ENSURE(shape_comb(&m, size, solid ? 0 : 26, solid, NULL));
+        check(&m, solid, 2, 30);
+        /* 3 cells of the back, and 12 of 15 of the ten above */
+        ENSURE_REL(surface_volume(&m), 0.15 * 0.03 * 0.13 * (3 + 10 * 12.0 / 15) / 13, 1e-12);
+        ENSURE(crossings(&m) == 0);
+        shape_free(&m);
+    }
+}
+
+/* four windows between five ribs: genus 4; a wall upright in front, one that leans on it, both a tenth thick */
+static void test_finger(void)
+{
+    static const double size[3] = {0.04, 0.02, 0.11};
+    for (int solid = 0; solid < 2; solid++) {
+        shape_mesh m;
+        double front = 0, behind = 0;
+        ENSURE(shape_finger(&m, size, solid ? 0 : 44, solid, NULL));
+        check(&m, solid, 2 - 2 * 4, 10);
+        ENSURE(crossings(&m) == 0);
+        for (int i = 0; i < m.node_count; i++) {
+            double x = m.x[3 * i] + 0.02, z = m.x[3 * i + 2] / 0.11 + 0.5;
+            double width = 0.04 - (0.04 - 0.012) * z;
+            ENSURE(x >= -1e-15 && x <= width + 1e-15);
+            front += fabs(x) < 1e-15 || fabs(x - 0.004) < 1e-15;
+            behind += fabs(x - width) < 1e-15 || fabs(x - width + 0.004) < 1e-15;
+        }
+        ENSURE(front >= 2 * 4 * 23 && behind >= 2 * 4 * 23);
+        shape_free(&m);
+    }
+}
+
 static void test_bad_arguments(void)
 {
     static const double bad[] = {0, -1, 1e-9, 1e9, NAN, INFINITY};
@@ -536,6 +574,8 @@ int main(int argc, char **argv)
     RUN(bear_at_other_resolutions);
     RUN(bear_paint);
     RUN(bubble);
+    RUN(comb);
+    RUN(finger);
     RUN(bad_arguments);
     RUN(same_bits);
     RUN(crossings_are_seen);

@@ -299,12 +299,14 @@ static void test_drive_ranges(void)
     ENSURE(body_refused(DRIVE "[{\"keys\":[[0,0,0,\"x\"]]}]", "key \"keys\": found the string \"x\""));
     ENSURE(body_refused(DRIVE "[{\"keys\":[[1,0,0,0],\n[1,0,0,0]]}]", "s.json:3: body \"a\": key \"keys\": "
                                                                       "found 1, expected a time later"));
-    ENSURE(body_refused(DRIVE "[{\"select\":{},\"keys\":[]}]", "found no key \"box\""));
-    ENSURE(body_refused(DRIVE "[{\"select\":{\"box\":[1]},\"keys\":[]}]", "key \"box\": found an array of 1 "
+#define HELD "\"kind\":\"cage\",\"shape\":\"bear\",\"drive\":"
+    ENSURE(body_refused(DRIVE "[{\"select\":{\"box\":[[0,0,0],[1,1,1]]},\"keys\":[]}]", "kinds other than cage and full"));
+    ENSURE(body_refused(HELD "[{\"select\":{},\"keys\":[]}]", "found no key \"box\""));
+    ENSURE(body_refused(HELD "[{\"select\":{\"box\":[1]},\"keys\":[]}]", "key \"box\": found an array of 1 "
                                                                           "value, expected two corners"));
-    ENSURE(body_refused(DRIVE "[{\"select\":{\"box\":[[0,0,0],[0,0]]},\"keys\":[]}]", "key \"box\": found an "
+    ENSURE(body_refused(HELD "[{\"select\":{\"box\":[[0,0,0],[0,0]]},\"keys\":[]}]", "key \"box\": found an "
                                                                                       "array of 2 values"));
-    ENSURE(body_refused(DRIVE "[{\"select\":{\"box\":[[0,1,0],[0,0,0]]},\"keys\":[]}]", "expected the lower "
+    ENSURE(body_refused(HELD "[{\"select\":{\"box\":[[0,1,0],[0,0,0]]},\"keys\":[]}]", "expected the lower "
                                                                                         "corner first"));
 }
 
@@ -436,7 +438,7 @@ static void test_mutations(void)
         "{\"version\":1,\"time_step\":0.02,\"gravity\":[0,0,-9.81],\"contact\":{\"dhat\":1e-3},\"solver\":{"
         "\"linear\":\"cg\"},\"bodies\":[\n"
         "{\"name\":\"a\",\"kind\":\"fixed\",\"shape\":\"box\",\"size\":[1,1,0.1],\"friction\":1},\n"
-        "{\"name\":\"b\",\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.2,0.1,0.1],\"rotation\":[0,0,90],"
+        "{\"name\":\"b\",\"kind\":\"cage\",\"shape\":\"box\",\"size\":[0.2,0.1,0.1],\"rotation\":[0,0,90],"
         "\"material\":{\"young\":5e4,\"damping\":[0,0]},"
         "\"drive\":[{\"select\":{\"box\":[[0,0,0],[1,1,1]]},\"keys\":[[0,0,0,0],[1,0,0,0,0,0,9]]}]}],"
         "\"pairs\":[{\"bodies\":[\"a\",\"b\"],\"contact\":false}]}";

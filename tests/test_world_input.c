@@ -159,15 +159,7 @@ static sample sample_make(embipc_kind kind)
     s.m = kind == EMBIPC_FULL ? scene_mesh_tet_box(1, 1, 1, 0.1, 0.1, 0.1) : test_mesh_box(-0.05, -0.05, -0.05, 0.05, 0.05, 0.05);
     s.cage = scene_mesh_tet_box(1, 1, 1, 0.12, 0.12, 0.12);
     s.d = scene_def("bad apple", kind, 0, 0, 2);
-    s.d.x = s.m.x;
-    s.d.vertex_count = s.m.vertex_count;
-    if (kind == EMBIPC_FULL) {
-        s.d.tets = s.m.tets;
-        s.d.tet_count = s.m.tet_count;
-    } else {
-        s.d.triangles = s.m.tri;
-        s.d.triangle_count = s.m.tri_count;
-    }
+    test_mesh_shape(&s.m, &s.d);
     if (kind == EMBIPC_CAGE) {
         s.d.cage_x = s.cage.x;
         s.d.cage_node_count = s.cage.vertex_count;
@@ -620,10 +612,7 @@ static void test_pair_force_velocity_limits(void)
         test_mesh m = test_mesh_box(-5, -5, -5, 5, 5, 5);
         embipc_body whirl;
         refused(&t, "velocity", embipc_body_set_velocity(w, b[2], fast, quick), EMBIPC_ERR_NOT_FINITE, "jelly");
-        d.x = m.x;
-        d.vertex_count = m.vertex_count;
-        d.triangles = m.tri;
-        d.triangle_count = m.tri_count;
+        test_mesh_shape(&m, &d);
         d.angular_velocity[2] = 1e308;
         refused(&t, "spin", embipc_body_create(w, &d, &whirl), EMBIPC_ERR_NOT_FINITE, "whirl");
         test_mesh_free(&m);

@@ -4,6 +4,7 @@
 #include "../embipc.h"
 #include "test.h"
 #include "scene_test.h"
+#include "model_test.h"
 
 static const char *const model_name[EMBIPC_MODEL_COUNT] = {"corotated", "orthogonality", "lagged_arap", "arap", "fixed_corotated",
                                                            "stable_neo_hookean", "neo_hookean", "stvk", "mooney_rivlin"};
@@ -16,19 +17,6 @@ static void set_model(embipc_material *m, embipc_model model, double young, doub
     m->mooney[0] = m->mooney[1] = young / (2 * (1 + poisson)) / 4;   /* mu = 2 (C1 + C2) */
     m->mooney[2] = young / (3 * (1 - 2 * poisson));
     m->stiffness = young / 8;
-}
-
-/* tets with det F <= 0, and the smallest det F */
-static int inverted(const embi_body *b, const double *q, double *least)
-{
-    int count = 0;
-    for (int t = 0; t < b->elastic.nt; t++) {
-        double F[9];
-        embi_elastic_F(&b->elastic, t, q + 3 * b->node0, F);
-        *least = fmin(*least, embi_m3_det(F));
-        count += !(embi_m3_det(F) > 0);
-    }
-    return count;
 }
 
 /* a ball of two shells and a centre node, as tets: 325 nodes, 1280 tets */
@@ -96,7 +84,7 @@ static void test_every_model_moves(void)
                 ENSURE(s.stats.objective_after <= s.stats.objective_before + s.stats.objective_rounding);
                 ENSURE_CLOSE(b.momentum[0], b.mass * 1, 1e-4 * b.mass);
                 if (n && s.w->s.body[0].elastic.nonlinear) ENSURE(e <= energy * (1 + 1e-9));   /* lagging may add some */
-                ENSURE(inverted(s.w->s.body, s.w->s.q, &least) == 0);
+                ENSURE(model_inverted(s.w->s.body, s.w->s.q, &least) == 0);
                 energy = e;
                 iterations += s.stats.newton_iterations;
                 steps++;
@@ -139,7 +127,7 @@ static void watch(scene *s, int body, tally *t)
     t->solves += s->stats.newton_iterations;
     t->worst = embi_max_int(t->worst, s->stats.newton_iterations);
     t->crossings += scene_crossings(s->w);
-    t->inverted += inverted(s->w->s.body + body, s->w->s.q, &t->least_det);
+    t->inverted += model_inverted(s->w->s.body + body, s->w->s.q, &t->least_det);
     t->least_gap = fmin(t->least_gap, s->stats.min_distance);
     ENSURE(scene_finite(s->w));
 }
@@ -293,7 +281,7 @@ static void test_through_itself(void)
             (void)ENSURE_OK(s.w, embipc_world_set_limits(s.w, 1, NULL));
             if (!scene_step(&s)) return;
             ENSURE(embipc_world_iterations(s.w, &list) == 1);
-            ENSURE(inverted(s.w->s.body, s.w->s.q, &least) == 0);
+            ENSURE(model_inverted(s.w->s.body, s.w->s.q, &least) == 0);
             if (bound || m == EMBIPC_NEO_HOOKEAN)   /* (1 - 2 alpha)^2 > 0.1 */
                 ENSURE(list[0].alpha_ccd > 0.34 && list[0].alpha_ccd <= (1 - sqrt(0.1)) / 2 + 1e-9);
             else ENSURE(list[0].alpha_ccd == 1);

@@ -8,6 +8,7 @@
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "meshio_test.h"
+#include "model_test.h"
 
 #define PRESS_STEPS 20      /* of 0.01 m plate travel */
 #define PRESS_PARTS 4       /* world steps for each */
@@ -35,10 +36,7 @@ static embipc_body press_box(embipc_world *w, const char *name, embipc_kind kind
     embipc_body b = {0, 0};
     d.name = name;
     d.kind = kind;
-    d.x = m.x;
-    d.vertex_count = m.vertex_count;
-    d.triangles = m.tri;
-    d.triangle_count = m.tri_count;
+    test_mesh_shape(&m, &d);
     d.no_contact = walls;
     d.no_contact_count = wall_count;
     ENSURE(embipc_body_create(w, &d, &b) == EMBIPC_OK);
@@ -82,17 +80,6 @@ static double press_force(const embipc_world *w, embipc_body cylinder, embipc_bo
     return sum / width / 1000;
 }
 
-static int inverted(const embi_body *b, const double *q)
-{
-    int count = 0;
-    for (int t = 0; t < b->elastic.nt; t++) {
-        double F[9];
-        embi_elastic_F(&b->elastic, t, q + 3 * b->node0, F);
-        count += !(embi_m3_det(F) > 0);
-    }
-    return count;
-}
-
 static int press_run(press *p, const char *mesh, int which, int averaged)
 {
     embipc_world_def wd = embipc_default_world_def();
@@ -115,10 +102,7 @@ static int press_run(press *p, const char *mesh, int which, int averaged)
     ENSURE(embipc_world_create(&wd, &w, NULL) == EMBIPC_OK);
     d.name = "cylinder";
     d.kind = EMBIPC_FULL;
-    d.x = m.x;
-    d.vertex_count = m.vertex_count;
-    d.tets = m.tets;
-    d.tet_count = m.tet_count;
+    test_mesh_shape(&m, &d);
     d.material = press_material(which, averaged);
     d.self_contact = 0;
     ENSURE(embipc_body_create(w, &d, &cylinder) == EMBIPC_OK);
@@ -154,7 +138,7 @@ static int press_run(press *p, const char *mesh, int which, int averaged)
         p->short_m = fmax(p->short_m, s.drive_short);
         if (k % PRESS_PARTS) continue;
         p->reached = k / PRESS_PARTS;
-        p->inverted = inverted(w->s.body, w->s.q);
+        p->inverted = model_inverted(w->s.body, w->s.q, NULL);
         p->force[p->reached] = (press_force(w, cylinder, left, width, &gl) + press_force(w, cylinder, right, width, &gr)) / 2;
         p->d[p->reached] = 0.01 * p->reached + gl + gr - s.drive_short;
     }

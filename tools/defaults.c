@@ -11,23 +11,44 @@ static void defaults_line(const char *what, double value, const char *unit, int 
     printf("  %-19s %-12.6g %-8s %s\n", what, value, unit, derived ? reason : "given by the scene");
 }
 
+/* Which of its limits made dhat what it is. */
+static void defaults_dhat(const embipc_body_parameters *p)
+{
+    double D = 1e-3 * p->diagonal, thick = p->mean_thickness / 10, edge = p->mean_edge / 2;
+    char reason[256];
+    if (thick > 0 && thick < D && thick < edge)
+        snprintf(reason, sizeof reason, "a tenth of the mean thickness 2 V/A = %.6g m, which is less than 1e-3 D = %.6g m",
+                 p->mean_thickness, D);
+    else if (edge < D)
+        snprintf(reason, sizeof reason, "half the mean edge, %.6g m, which is less than 1e-3 D = %.6g m", p->mean_edge, D);
+    else
+        snprintf(reason, sizeof reason, "1e-3 of the diagonal of the bounding box, D = %.6g m", p->diagonal);
+    defaults_line("dhat", p->dhat, "m", p->derived_dhat, reason);
+}
+
+/* What kappa bears: the load, and if it is higher than that asks for, how much of the pressure E. */
+static void defaults_kappa(const scene *s, const embipc_body_parameters *p, double mass)
+{
+    double stop = mass * p->diagonal / s->world.time_step;   /* m D/(1 s) in one step */
+    double load = embipc_barrier_gap(p->load / 3, p->kappa, p->dhat) / p->dhat;
+    double press = embipc_barrier_gap(p->pressure_load, p->kappa, p->dhat) / p->dhat;
+    char reason[320];
+    if (load < 0.3001)
+        snprintf(reason, sizeof reason, "three pairs that bear %.4g N keep 0.3 dhat: the weight, and %.4g N to stop "
+                 "m D/(1 s) in one step", p->load, stop);
+    else
+        snprintf(reason, sizeof reason, "a pressure of E, %.4g N a vertex, leaves %.2g dhat%s; the weight and "
+                 "m D/(1 s) stopped in one step, %.4g N on three pairs, %.2g dhat", p->pressure_load, press,
+                 press < 0.2999 ? ", limited so that the body rests at 0.9" : "", p->load, load);
+    defaults_line("kappa", p->kappa, "kg/s^2", p->derived_kappa, reason);
+}
+
 static void defaults_contact(const scene *s, const embipc_body_parameters *p, const embipc_body_state *b)
 {
-    const double *g = s->world.gravity;
-    double D = p->diagonal, weight = b->mass * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-    double stop = b->mass * D / s->world.time_step;   /* m D/(1 s) within one step */
-    char reason[256];
-    snprintf(reason, sizeof reason, "1e-3 of the diagonal of the bounding box, D = %.6g m", D);
-    defaults_line("dhat", p->dhat, "m", p->derived_dhat, reason);
-    snprintf(reason, sizeof reason, "1e-3 D per second");
-    defaults_line("friction_velocity", p->friction_velocity, "m/s", p->derived_friction_velocity, reason);
-    snprintf(reason, sizeof reason,
-             "F/(3*3.319*dhat): the weight %.4g N and the momentum m D/(1 s) stopped in one step of %.4g s, "
-             "%.4g N, together F = %.4g N, on three pairs leave a gap of 0.3 dhat",
-             weight, s->world.time_step, stop, weight + stop);
-    defaults_line("kappa", p->kappa, "kg/s^2", p->derived_kappa, reason);
-    snprintf(reason, sizeof reason, "0.1 friction_velocity");
-    defaults_line("tolerance", p->tolerance, "m/s", p->derived_tolerance, reason);
+    defaults_dhat(p);
+    defaults_line("friction_velocity", p->friction_velocity, "m/s", p->derived_friction_velocity, "1e-3 D per second");
+    defaults_kappa(s, p, b->mass);
+    defaults_line("tolerance", p->tolerance, "m/s", p->derived_tolerance, "0.1 friction_velocity");
 }
 
 static const char *defaults_on(int value) { return value ? "on" : "off"; }
@@ -99,12 +120,26 @@ static const scene_pair *defaults_rule(const scene *s, int a, int b)
     return NULL;
 }
 
-/* The smaller dhat and friction velocity and the larger kappa of the dynamic ones of two bodies. */
-static void defaults_pair(const scene *s, const embipc_world *world, int a, int b)
+/* The weight of all that moves, N: no pile presses harder on its lowest pair. */
+static double defaults_weight(const scene *s, const embipc_world *world)
+{
+    const double *g = s->world.gravity;
+    double mass = 0;
+    for (int i = 0; i < s->body_count; i++) {
+        embipc_body_state b;
+        if (defaults_is_dynamic(&s->body[i]) && embipc_body_get_state(world, s->body[i].handle, &b) == EMBIPC_OK)
+            mass += b.mass;
+    }
+    return mass * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+}
+
+/* The smaller dhat and friction velocity and the larger kappa of the dynamic ones of two bodies, and the gap
+ * that is left when all weight stands on three of its contacts. */
+static void defaults_pair(const scene *s, const embipc_world *world, int a, int b, double weight)
 {
     const scene_pair *rule = defaults_rule(s, a, b);
     embipc_body_parameters p, o;
-    double mu;
+    double mu, dhat, kappa, gap;
     if (embipc_body_get_parameters(world, s->body[a].handle, &p) != EMBIPC_OK) return;
     if (embipc_body_get_parameters(world, s->body[b].handle, &o) != EMBIPC_OK) return;
     mu = rule && rule->friction >= 0 ? rule->friction : sqrt(p.friction * o.friction);
@@ -112,15 +147,22 @@ static void defaults_pair(const scene *s, const embipc_world *world, int a, int 
     if (!defaults_is_dynamic(&s->body[b])) o = p;
     printf("  %-18s %-18s ", s->body[a].name, s->body[b].name);
     if (rule && !rule->contact) { printf("never tested: \"contact\": false\n"); return; }
-    printf("dhat %-10.4g kappa %-10.4g friction_velocity %-10.4g friction %.4g%s\n", fmin(p.dhat, o.dhat),
-           fmax(p.kappa, o.kappa), fmin(p.friction_velocity, o.friction_velocity), mu,
-           rule && rule->friction >= 0 ? " (pairs)" : "");
+    dhat = fmin(p.dhat, o.dhat);
+    kappa = fmax(p.kappa, o.kappa);
+    printf("dhat %-10.4g kappa %-10.4g friction_velocity %-10.4g friction %.4g%s", dhat, kappa,
+           fmin(p.friction_velocity, o.friction_velocity), mu, rule && rule->friction >= 0 ? " (pairs)" : "");
+    gap = embipc_barrier_gap(weight / 3, kappa, dhat) / dhat;
+    if (a != b && gap < 0.05)
+        printf("\n    WARNING: the weight of all bodies, %.4g N on three contacts, would press it to %.2g dhat: raise kappa "
+               "or dhat", weight, gap);
+    printf("\n");
 }
 
 static void defaults_print(const scene *s, const embipc_world *world)
 {
     const embipc_world_def *d = &s->world;
     embipc_world_def standard = embipc_default_world_def();
+    double weight = defaults_weight(s, world);
     printf("%s\n", s->path);
     defaults_line("time_step", d->time_step, "s", d->time_step == standard.time_step, "default");
     defaults_line("duration", s->duration, "s", s->duration == 1, "default");
@@ -130,13 +172,13 @@ static void defaults_print(const scene *s, const embipc_world *world)
     defaults_line("max_iterations", d->max_iterations, "", d->max_iterations == standard.max_iterations,
                   "default");
     for (int i = 0; i < s->body_count; i++) defaults_body(s, world, &s->body[i]);
-    printf("pairs: the smaller dhat and friction_velocity and the larger kappa of their dynamic bodies,\n"
-           "friction the geometric mean of both\n");
+    printf("pairs, %.4g N of weight in all: the smaller dhat and friction_velocity and the larger kappa of their dynamic bodies,\n"
+           "friction the geometric mean of both\n", weight);
     for (int a = 0; a < s->body_count; a++)
         for (int b = a; b < s->body_count; b++)
             if ((defaults_is_dynamic(&s->body[a]) || defaults_is_dynamic(&s->body[b]))
                 && !(a == b && s->body[a].def.kind == EMBIPC_AFFINE))
-                defaults_pair(s, world, a, b);
+                defaults_pair(s, world, a, b, weight);
 }
 
 int run_defaults(const char *scene_path)

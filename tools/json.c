@@ -68,7 +68,7 @@ static char *json_put_utf8(char *out, long c)
     return out;
 }
 
-/* \uXXXX, or a pair of them that stands for one character; p is behind the u. Advances out. */
+/* \u and four hex digits, or a pair of these that stands for one character; p is behind the u. Advances out. */
 static int json_unicode(json_reader *r, char **out)
 {
     long c = json_hex4(r->p, r->end), low;

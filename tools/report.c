@@ -7,7 +7,7 @@
 void report_init(report *r)
 {
     memset(r, 0, sizeof *r);
-    r->min_distance = HUGE_VAL;
+    r->min_distance = r->tightest = HUGE_VAL;
 }
 
 void report_free(report *r)
@@ -50,6 +50,10 @@ void report_step(report *r, const scene *s, const embipc_step_stats *stats, doub
     r->newton += stats->newton_iterations;
     if (stats->newton_iterations > r->newton_max) r->newton_max = stats->newton_iterations;
     if (stats->min_distance < r->min_distance) r->min_distance = stats->min_distance;
+    if (stats->tightest < r->tightest) {
+        r->tightest = stats->tightest;
+        memcpy(r->tight, stats->tight, sizeof r->tight);
+    }
     if (stats->drive_short > r->short_max) {
         r->short_max = stats->drive_short;
         r->short_time = stats->time;
@@ -136,7 +140,13 @@ void report_print(const report *r, const scene *s, const embipc_world *world, in
         printf("  Newton iterations    %.3g a step, at most %d\n", (double)r->newton / r->steps,
                r->newton_max);
         if (r->cut_short) printf("  steps cut short      %d\n", r->cut_short);
-        if (r->min_distance < HUGE_VAL) printf("  smallest distance    %.3g m\n", r->min_distance);
+        if (r->min_distance < HUGE_VAL) {
+            int a = scene_index_of(s, r->tight[0]), b = scene_index_of(s, r->tight[1]);
+            printf("  smallest distance    %.3g m\n", r->min_distance);
+            if (a >= 0 && b >= 0)
+                printf("  tightest contact     %.3g of dhat, \"%s\" and \"%s\"\n", r->tightest, s->body[a].name,
+                       s->body[b].name);
+        }
         else printf("  smallest distance    no contact\n");
     }
     report_print_drives(r, s, world);

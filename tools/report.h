@@ -18,6 +18,8 @@ typedef struct report {
     long newton;
     int newton_max;
     double min_distance;              /* m, over all steps */
+    double tightest;                  /* smallest gap over its dhat, over all steps ... */
+    embipc_body tight[2];             /* ... and whose */
     double short_max, short_time;     /* largest shortfall of a drive, m, and when, s */
     int intersections;                /* pairs found where they were looked for; -1: no memory for it */
     int window_steps;

@@ -134,6 +134,14 @@ static int run_steps(run *r)
     return 1;
 }
 
+/* What the library says of a step, on a line of its own under the progress. */
+static void run_log(int level, const char *text, void *ctx)
+{
+    const run *r = (const run *)ctx;
+    (void)level;
+    if (!r->o->quiet) fprintf(stderr, "%swarning: %s\n", system_stderr_is_terminal() ? "\r\033[K" : "", text);
+}
+
 /* ---- The world ------------------------------------------------------------------------------ */
 
 #ifdef EMBIPC_PTHREADS
@@ -160,6 +168,8 @@ static void run_end_threads(void *pool) { (void)pool; }
 static int run_override(run *r)
 {
     if (r->o->time_step > 0) r->s.world.time_step = r->o->time_step;
+    r->s.world.log = run_log;
+    r->s.world.log_ctx = r;
     if (r->o->has_duration) r->s.duration = r->o->duration;
     if (r->s.duration / r->s.world.time_step < 2e9) return 1;
     return tool_fail(&r->e, "%s: found %g s in steps of %g s, expected less than 2e9 steps", r->s.path,

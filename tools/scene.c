@@ -344,8 +344,8 @@ static void scene_take_shape(tool_mesh *m, shape_mesh *from)
     memset(from, 0, sizeof *from);
 }
 
-static const char *const scene_shapes[] = { "box",   "sphere", "cylinder", "torus",
-                                            "plane", "plate",  "bear",     "bubble" };
+static const char *const scene_shapes[] = { "box",   "sphere", "cylinder", "torus", "plane",
+                                            "plate", "bear",   "bubble",   "comb",  "finger" };
 enum {
     SCENE_BOX,
     SCENE_SPHERE,
@@ -354,7 +354,9 @@ enum {
     SCENE_PLANE,
     SCENE_PLATE,
     SCENE_BEAR,
-    SCENE_BUBBLE
+    SCENE_BUBBLE,
+    SCENE_COMB,
+    SCENE_FINGER
 };
 
 typedef struct scene_shape {
@@ -366,7 +368,7 @@ typedef struct scene_shape {
 static void scene_read_shape_keys(scene_reader *r, const json_value *body, scene_shape *p)
 {
     static const struct { const char *key, *expected; int shapes;
-    } measure[] = { { "size", "the full extents [x, y, z]", 1 << SCENE_BOX },
+    } measure[] = { { "size", "the full extents [x, y, z]", 1 << SCENE_BOX | 1 << SCENE_COMB | 1 << SCENE_FINGER },
                     { "radius", "a number > 0",
                       1 << SCENE_SPHERE | 1 << SCENE_CYLINDER | 1 << SCENE_TORUS | 1 << SCENE_PLATE },
                     { "height", "a number > 0", 1 << SCENE_CYLINDER },
@@ -399,6 +401,8 @@ static int scene_make_shape(const scene_shape *p, int solid, shape_mesh *m, shap
     case SCENE_PLANE: return shape_plane(m, p->normal, p->resolution, solid, e);
     case SCENE_PLATE: return shape_plate(m, p->radius, p->resolution, solid, e);
     case SCENE_BEAR: return shape_bear(m, p->resolution, solid, e);
+    case SCENE_COMB: return shape_comb(m, p->size, p->resolution, solid, e);
+    case SCENE_FINGER: return shape_finger(m, p->size, p->resolution, solid, e);
     default: return shape_bubble(m, p->resolution, solid, e);
     }
 }
@@ -474,11 +478,16 @@ static void scene_read_cage(scene_reader *r, const json_value *body, scene_body 
 
 /* ---- Drives --------------------------------------------------------------------------------- */
 
-static void scene_read_select(scene_reader *r, const json_value *drive, scene_drive *d)
+static void scene_read_select(scene_reader *r, const json_value *drive, embipc_kind kind, scene_drive *d)
 {
     static const char *const keys[] = { "box" };
     const json_value *select = json_get(r->j, drive, "select"), *box, *corner;
-    if (r->failed || !select || !scene_object(r, select, keys, SCENE_COUNT(keys))) return;
+    if (r->failed || !select) return;
+    if (kind != EMBIPC_CAGE && kind != EMBIPC_FULL) {
+        scene_refuse(r, drive, "select", "no such key for kinds other than cage and full, which are driven whole");
+        return;
+    }
+    if (!scene_object(r, select, keys, SCENE_COUNT(keys))) return;
     box = json_get(r->j, select, "box");
     if (!box) { scene_fail_missing(r, select, "box", "two corners [[x, y, z], [x, y, z]]"); return; }
     if (box->type != JSON_ARRAY || box->count != 2) {
@@ -539,7 +548,7 @@ static void scene_read_drives(scene_reader *r, const json_value *body, int index
         memset(d, 0, sizeof *d);
         d->body = index;
         d->line = v->line;
-        scene_read_select(r, v, d);
+        scene_read_select(r, v, r->s->body[index].def.kind, d);
         scene_read_keys(r, v, d);
     }
 }
@@ -803,17 +812,14 @@ static int scene_refused(const scene *s, const embipc_world *world, int line, co
     return 0;
 }
 
-/* Nodes of a full body that start within the box of a drive; NULL when there are none. */
-static int *scene_select(const scene_drive *d, const embipc_body_view *view, int *count)
+/* The nodes that hold what starts in the box of a drive; NULL when there are none. */
+static int *scene_select(const embipc_world *world, embipc_body body, const scene_drive *d, int *count)
 {
-    int *nodes = (int *)tool_alloc((size_t)view->node_count, sizeof *nodes);
-    *count = 0;
-    for (int i = 0; i < view->node_count; i++) {
-        int inside = 1;
-        for (int k = 0; k < 3; k++)
-            inside &= view->q[3 * i + k] >= d->box[k] && view->q[3 * i + k] <= d->box[3 + k];
-        if (inside) nodes[(*count)++] = i;
-    }
+    int *nodes;
+    *count = embipc_body_select(world, body, d->box, d->box + 3, NULL, 0);
+    if (*count <= 0) return NULL;
+    nodes = (int *)tool_alloc((size_t)*count, sizeof *nodes);
+    (void)embipc_body_select(world, body, d->box, d->box + 3, nodes, *count);
     return nodes;
 }
 
@@ -842,14 +848,12 @@ static int scene_build_drive(scene *s, embipc_world *world, scene_drive *d, tool
     def.keys = d->keys;
     def.key_count = d->key_count;
     scene_centre(&view, def.centre);
-    if (d->has_box && b->def.kind == EMBIPC_FULL) {
-        def.nodes = nodes = scene_select(d, &view, &def.node_count);
-        if (def.node_count == 0) {
-            free(nodes);
+    if (d->has_box) {
+        def.nodes = nodes = scene_select(world, b->handle, d, &def.node_count);
+        if (!nodes)
             return tool_fail(
                 e, "%s:%d: body \"%s\": drive: found no node in the box of \"select\", expected at least one",
                 s->path, d->line, b->name);
-        }
     }
     ok = embipc_drive_create(world, &def, &d->handle) == EMBIPC_OK;
     free(nodes);

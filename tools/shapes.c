@@ -338,23 +338,39 @@ static int shape_finish(shape_mesh *mesh, shape_build *b, int solid, shape_error
     return 1;
 }
 
-/* ==== 4. Cells: box and plane ================================================================ */
+/* ==== 4. Cells: box, plane, comb, finger ===================================================== */
 
-/* Box of n[0] x n[1] x n[2] cells. The corners of a cell with an even sum of indices span one tetrahedron,
- * the four others cut off one each; neighbours agree because the rule looks at the lattice, not the cell. */
-static void shape_box_cells(shape_build *b, const double size[3], const int n[3])
+/* A lattice of n[0] x n[1] x n[2] cells, of which some are there, and where its nodes are, for shares 0..1 of
+ * the way along each axis. */
+typedef struct shape_lattice {
+    int n[3];
+    double size[3];
+    int (*inside)(const struct shape_lattice *l, int i, int k);          /* NULL: all */
+    void (*place)(const struct shape_lattice *l, int i, int k, double p[3]);   /* NULL: evenly; p: evenly */
+} shape_lattice;
+
+/* The corners of a cell with an even sum of indices span one tetrahedron, the four others cut off one each;
+ * neighbours agree because the rule looks at the lattice, not the cell. */
+static void shape_lattice_cells(shape_build *b, const shape_lattice *l)
 {
+    const int *n = l->n;
     int row = n[0] + 1, sheet = row * (n[1] + 1);
     for (int k = 0; k <= n[2]; k++)
         for (int j = 0; j <= n[1]; j++)
-            for (int i = 0; i <= n[0]; i++)
-                shape_node(b, size[0] * ((double)i / n[0] - 0.5), size[1] * ((double)j / n[1] - 0.5),
-                           size[2] * ((double)k / n[2] - 0.5));
+            for (int i = 0; i <= n[0]; i++) {
+                double p[3];
+                p[0] = l->size[0] * ((double)i / n[0] - 0.5);
+                p[1] = l->size[1] * ((double)j / n[1] - 0.5);
+                p[2] = l->size[2] * ((double)k / n[2] - 0.5);
+                if (l->place) l->place(l, i, k, p);
+                shape_node(b, p[0], p[1], p[2]);
+            }
     for (int k = 0; k < n[2]; k++)
         for (int j = 0; j < n[1]; j++)
             for (int i = 0; i < n[0]; i++) {
                 int at = i + row * j + sheet * k, even[4], e = 0;
                 int step[3];
+                if (l->inside && !l->inside(l, i, k)) continue;
                 step[0] = 1; step[1] = row; step[2] = sheet;
                 for (int c = 0; c < 8; c++) {
                     int dx = c & 1, dy = c >> 1 & 1, dz = c >> 2, node = at + dx + row * dy + sheet * dz;
@@ -367,22 +383,28 @@ static void shape_box_cells(shape_build *b, const double size[3], const int n[3]
             }
 }
 
+static int shape_sizes(const double size[3], shape_error *error)
+{
+    return shape_length("size x", size[0], error) && shape_length("size y", size[1], error) &&
+           shape_length("size z", size[2], error);
+}
+
 int shape_box(shape_mesh *mesh, const double size[3], int resolution, int solid, shape_error *error)
 {
-    static const char *name[3] = {"size x", "size y", "size z"};
     shape_build build = {0};
+    shape_lattice l = {{0}, {0}, NULL, NULL};
     double longest = 0, shortest, h;
-    int n[3];
-    if (!shape_begin(mesh, resolution, error)) return 0;
-    for (int i = 0; i < 3; i++)
-        if (!shape_length(name[i], size[i], error)) return 0;
+    if (!shape_begin(mesh, resolution, error) || !shape_sizes(size, error)) return 0;
     longest = fmax(size[0], fmax(size[1], size[2]));
     shortest = fmin(size[0], fmin(size[1], size[2]));
     h = longest / (resolution ? resolution : solid ? 4 : 1);
     if (solid) h = fmin(h, 4 * shortest);
     if (!shape_fits(5 * (size[0] / h + 1) * (size[1] / h + 1) * (size[2] / h + 1), error)) return 0;
-    for (int i = 0; i < 3; i++) n[i] = shape_cells(size[i], h);
-    shape_box_cells(&build, size, n);
+    for (int i = 0; i < 3; i++) {
+        l.n[i] = shape_cells(size[i], h);
+        l.size[i] = size[i];
+    }
+    shape_lattice_cells(&build, &l);
     return shape_finish(mesh, &build, solid, error);
 }
 
@@ -409,6 +431,65 @@ int shape_plane(shape_mesh *mesh, const double normal[3], int resolution, int so
         for (int i = 0; i < 3; i++) x[i] = p[0] * axis[0][i] + p[1] * axis[1][i] + p[2] * axis[2][i];
     }
     return 1;
+}
+
+/* A lattice of base cells, or of the multiple of them that comes nearest to the resolution along z. */
+static int shape_of_cells(shape_mesh *mesh, const double size[3], const int base[3], shape_lattice *l, int resolution,
+                          int solid, shape_error *error)
+{
+    shape_build build = {0};
+    int times = resolution > base[2] ? (resolution + base[2] / 2) / base[2] : 1;
+    if (!shape_begin(mesh, resolution, error) || !shape_sizes(size, error)) return 0;
+    for (int i = 0; i < 3; i++) {
+        l->n[i] = times * base[i];
+        l->size[i] = size[i];
+    }
+    if (!shape_fits(5.0 * l->n[0] * l->n[1] * l->n[2], error)) return 0;
+    shape_lattice_cells(&build, l);
+    return shape_finish(mesh, &build, solid, error);
+}
+
+enum { COMB_TEETH = 4, COMB_ACROSS = 4 * COMB_TEETH - 1, COMB_BACK = 3, COMB_HIGH = 13 };
+
+static int shape_comb_inside(const shape_lattice *l, int i, int k)
+{
+    int times = l->n[2] / COMB_HIGH;
+    return k < COMB_BACK * times || i / times % 4 < 3;
+}
+
+int shape_comb(shape_mesh *mesh, const double size[3], int resolution, int solid, shape_error *error)
+{
+    static const int base[3] = {COMB_ACROSS, 3, COMB_HIGH};
+    shape_lattice l = {{0}, {0}, shape_comb_inside, NULL};
+    return shape_of_cells(mesh, size, base, &l, resolution, solid, error);
+}
+
+/* The finger: from x = -size/2 a wall, in front, that stands upright, and one behind that leans on it; of the
+ * FINGER_ACROSS columns of cells the first and the last are walls, FINGER_WALL of the foot's width thick. */
+enum { FINGER_ACROSS = 6, FINGER_HIGH = 22, FINGER_RIB = 5 };
+static const double shape_finger_wall = 0.1;
+
+static int shape_finger_inside(const shape_lattice *l, int i, int k)
+{
+    int times = l->n[2] / FINGER_HIGH, layer = k / times, column = i / times;
+    return column == 0 || column == FINGER_ACROSS - 1 || layer % FINGER_RIB == 0 || layer >= FINGER_HIGH - 2;
+}
+
+static void shape_finger_place(const shape_lattice *l, int i, int k, double p[3])
+{
+    int times = l->n[2] / FINGER_HIGH, in = i < times ? 0 : i > l->n[0] - times ? 2 : 1;
+    double wall = shape_finger_wall * l->size[0], width = l->size[0] - (l->size[0] - 3 * wall) * k / l->n[2];
+    double along = (double)(i - times) / (l->n[0] - 2 * times);   /* between the walls */
+    p[0] = -l->size[0] / 2 + (in == 0 ? wall * i / times
+                              : in == 2 ? width - wall * (l->n[0] - i) / times
+                                        : wall + (width - 2 * wall) * along);
+}
+
+int shape_finger(shape_mesh *mesh, const double size[3], int resolution, int solid, shape_error *error)
+{
+    static const int base[3] = {FINGER_ACROSS, 3, FINGER_HIGH};
+    shape_lattice l = {{0}, {0}, shape_finger_inside, shape_finger_place};
+    return shape_of_cells(mesh, size, base, &l, resolution, solid, error);
 }
 
 /* ==== 5. Sweep: cylinder, torus, plate ======================================================= */

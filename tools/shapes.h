@@ -41,6 +41,15 @@ int shape_torus(shape_mesh *mesh, double radius, double tube, int resolution, in
  * normal (of any length but 0). Default resolution: 1, solid 13. */
 int shape_plane(shape_mesh *mesh, const double normal[3], int resolution, int solid, shape_error *error);
 
+/* Comb of full extents size, centred at the origin: a back at the bottom and four teeth up, of three cells, one
+ * cell apart. Default resolution 13. */
+int shape_comb(shape_mesh *mesh, const double size[3], int resolution, int solid, shape_error *error);
+
+/* Finger of a gripper with the fin ray effect, of full extents size, centred at the origin: an upright wall in
+ * front, at -x, one behind that leans on it, and ribs between them. Pressed in front, it bends towards what
+ * presses. Default resolution 22. */
+int shape_finger(shape_mesh *mesh, const double size[3], int resolution, int solid, shape_error *error);
+
 /* Dinner plate with its foot on z = 0 and its rim up: flat to 0.6 radius, then rising; thickness 0.06
  * radius, thinner towards the rounded edge. Default resolution 24. */
 int shape_plate(shape_mesh *mesh, double radius, int resolution, int solid, shape_error *error);

@@ -1,0 +1,176 @@
+/* Derived parameters: each rule where it holds, and that it does what it is for: thin, fine, soft and stiff bodies,
+ * the warning about a gap that is pressed too far. (Sizes from 1 mm to 100 m, slopes and stacks: make validate.) */
+#define EMBIPC_IMPLEMENTATION
+#include "../embipc.h"
+#include "test.h"
+#include "scene_test.h"
+
+/* what the rules make of a mesh as a body of d, at 10 m/s^2 and h = 0.01 s */
+static embipc_body_parameters parameters(embipc_body_def d, test_mesh m)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_parameters p;
+    scene s;
+    embi_set(wd.gravity, 0, 0, -10);
+    memset(&p, 0, sizeof p);
+    s = scene_empty(&wd);
+    scene_add_mesh(&s, &d, &m, 1);
+    ENSURE(s.n == 1 && embipc_body_get_parameters(s.w, s.body[0], &p) == EMBIPC_OK);
+    scene_end(&s);
+    return p;
+}
+
+static void test_dhat(void)
+{
+    embipc_body_def d = scene_def("body", EMBIPC_CAGE, 0, 0, 0);
+    embipc_body_parameters p = parameters(d, test_mesh_box(0, 0, 0, 1, 1, 1));
+    test_mesh fine = test_mesh_sphere(3);
+    double edge = 0, area = 0, triangles = fine.tri_count;
+    ENSURE_REL(p.dhat, 1e-3 * sqrt(3), 1e-12);
+    ENSURE_REL(p.mean_thickness, 1.0 / 3, 1e-12);
+    p = parameters(d, test_mesh_box(0, 0, 0, 1, 1, 1e-3));   /* a plate: a tenth of its thickness */
+    ENSURE_REL(p.dhat, 1e-4, 3e-3);
+    for (int t = 0; t < fine.tri_count; t++) {
+        const double *a = fine.x + 3 * fine.tri[3 * t], *b = fine.x + 3 * fine.tri[3 * t + 1], *c = fine.x + 3 * fine.tri[3 * t + 2];
+        double u[3], v[3], n[3];
+        embi_sub(u, b, a);
+        embi_sub(v, c, a);
+        embi_cross(n, u, v);
+        area += embi_norm(n) / 2;
+        edge += embi_norm(u) / fine.tri_count;
+    }
+    p = parameters(d, fine);
+    ENSURE_REL(p.mean_edge, edge, 0.05);
+    ENSURE_REL(p.mean_edge, sqrt(4 / sqrt(3) * area / triangles), 1e-12);
+    ENSURE(p.dhat < p.mean_edge / 2);
+}
+
+/* kappa leaves 0.3 dhat to what it was derived for */
+static void test_kappa(void)
+{
+    int soft = 0, stiff = 0;
+    for (int kind = EMBIPC_AFFINE; kind <= EMBIPC_CAGE; kind++)
+        for (double young = 1e3; young < 1e12; young *= 10) {
+            embipc_body_def d = scene_def("ball", (embipc_kind)kind, 0, 0, 0);
+            test_mesh ball = test_mesh_sphere(3);
+            int vertices = ball.vertex_count;
+            embipc_body_parameters p;
+            double weight, pressure, gap;
+            scene_stretch(&ball, 0.1, 0.1, 0.1);
+            d.material.young = young;
+            p = parameters(d, ball);
+            weight = 1000 * 4.0 / 3 * 3.141592653589793 * 1e-3 * (10 + p.diagonal / 0.01);
+            pressure = young * 4 * 3.141592653589793 * 1e-2 / vertices;
+            ENSURE_REL(p.load, weight, 0.06);   /* the faceted ball is smaller */
+            ENSURE_REL(p.pressure_load, pressure, 0.06);
+            gap = embipc_barrier_gap(fmax(p.load / 3, p.pressure_load), p.kappa, p.dhat) / p.dhat;
+            weight = embipc_barrier_gap(p.load * 10 / (10 + p.diagonal / 0.01) / 3, p.kappa, p.dhat) / p.dhat;
+            ENSURE(weight <= 0.9 + 1e-12);              /* it rests in its barrier ... */
+            ENSURE(gap <= 0.3 + 1e-12);
+            if (weight < 0.9 - 1e-12) ENSURE_REL(gap, 0.3, 1e-12);   /* ... and else bears what it should */
+            stiff += weight > 0.9 - 1e-12;
+            soft += p.pressure_load < p.load / 3;
+        }
+    ENSURE(soft >= 2 && stiff >= 2 && soft + stiff < 18);
+}
+
+/* Young's modulus of every model is what a slightly stretched cube, free at its sides, answers */
+static void test_young(void)
+{
+    for (int model = 0; model < EMBIPC_MODEL_COUNT; model++) {
+        embipc_material m = embipc_default_body_def().material;
+        embi_law law;
+        double F[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, P[9] = {0}, H[81], e = 1e-6, nu;
+        m.model = (embipc_model)model;
+        m.young = 2.5e5;
+        m.poisson = 0.35;
+        m.stiffness = 3e4;
+        m.mooney[0] = 1e4; m.mooney[1] = 2e4; m.mooney[2] = 3e5;
+        embi_law_set(&law, &m);
+        nu = law.lambda / (2 * (law.lambda + law.mu));
+        F[0] += e;
+        F[4] = F[8] = 1 - nu * e;
+        ENSURE(embipc_material_evaluate(&m, F, NULL, P, H, 0) == EMBIPC_OK);
+        ENSURE_REL(P[0] / e, embi_law_young(&law), 1e-4);
+        ENSURE_CLOSE(P[4], 0, 1e-4 * P[0]);
+    }
+}
+
+/* ---- a soft ball between plates ---- */
+
+typedef struct heard { int count; char text[320]; } heard;
+static void hear(int level, const char *text, void *ctx)
+{
+    heard *h = (heard *)ctx;
+    ENSURE(level == 1);
+    if (!h->count++) snprintf(h->text, sizeof h->text, "%s", text);
+}
+
+/* Plates close on a ball of 1e6 Pa by 60 %. kappa 0: derived. Returns what is left to close, m. */
+static double squeeze(double kappa, heard *h)
+{
+    static const double keys[2][21] = {{0, 0, 0, 0, 0, 0, 0, 0.5, 0.015, 0, 0, 0, 0, 0, 0.6, 0.015, 0, 0, 0, 0, 0},
+                                       {0, 0, 0, 0, 0, 0, 0, 0.5, -0.015, 0, 0, 0, 0, 0, 0.6, -0.015, 0, 0, 0, 0, 0}};
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_def d = scene_def("rubber ball", EMBIPC_CAGE, 0, 0, 0);
+    double left = 0, tightest = 1;
+    scene s;
+    embi_set(wd.gravity, 0, 0, 0);
+    memset(h, 0, sizeof *h);
+    wd.kappa = kappa;
+    wd.log = hear;
+    wd.log_ctx = h;
+    s = scene_empty(&wd);
+    d.friction = 0.5;
+    d.material.young = 1e6;
+    scene_ball(&s, d, 0.025, 2, 2);
+    for (int k = 0; k < 2; k++) {
+        d = scene_def(k ? "right plate" : "left plate", EMBIPC_KINEMATIC, k ? 0.031 : -0.031, 0, 0);
+        d.friction = 0.5;
+        scene_box(&s, d, 0.01, 0.1, 0.1, 1);
+        scene_drive(&s, s.n - 1, keys[k], 3, NULL, NULL, 0);
+    }
+    for (int n = 0; n < 60 && scene_step(&s); n++) {
+        static embipc_contact c[4096];
+        int count = embipc_world_contacts(s.w, c, 4096);
+        double least = INFINITY, nearest = INFINITY;
+        embipc_body_parameters p;
+        embipc_body_get_parameters(s.w, s.body[0], &p);
+        ENSURE(count <= 4096);
+        for (int i = 0; i < count; i++) {
+            double share = c[i].distance / p.dhat;
+            least = fmin(least, share);
+            nearest = fmin(nearest, fabs(share / s.stats.tightest - 1));
+        }
+        if (count) ENSURE(s.stats.tightest >= least * (1 - 1e-12) && nearest < 1e-9);
+        else ENSURE(s.stats.tightest == INFINITY);
+        if (count) ENSURE(s.stats.tight[0].index1 == s.body[0].index1);
+        if (count) ENSURE(s.stats.tight[1].index1 == s.body[1].index1 || s.stats.tight[1].index1 == s.body[2].index1);
+        tightest = fmin(tightest, s.stats.tightest);
+        left = s.stats.drive_short;
+    }
+    ENSURE((h->count > 0) == (tightest < (left > 0 ? 0.1 : 0.05)));
+    scene_end(&s);
+    return left;
+}
+static void test_squeeze(void)
+{
+    heard h;
+    ENSURE(squeeze(0, &h) < 1e-12);
+    ENSURE(squeeze(1e3, &h) > 5e-3);   /* the plates give up ... */
+    ENSURE(h.count > 0);               /* ... and it is said why */
+    ENSURE(strstr(h.text, "\"rubber ball\" and \"") && strstr(h.text, " plate\" are pressed to ") && strstr(h.text, "kappa "));
+    if (test_bad) printf("  heard %d: %s\n", h.count, h.text);
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(argc, argv);
+    RUN(dhat);
+    RUN(kappa);
+    RUN(young);
+    RUN(squeeze);
+    test_unused();
+    exact_unused();
+    return test_end("test_defaults");
+}
