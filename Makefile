@@ -4,6 +4,7 @@
 #                                                     (the longest, a quarter of an hour: T=cage)
 #   make examples   build/examples/*                  make check     silent compile matrix, order, symbols
 #   make bench      times the example scenes, and where the time goes; the table also in build/bench.json
+#   make browser    the page of embipc run --view in headless Chromium; needs node and chromium, else it says so
 #   make fuzz       damaged files for each of 7 mesh readers, random worlds, under sanitizers (T=seconds for
 #                   each, 60; 600 before a release, 8 for a minute or so)
 #   DATA=DIR        mesh data outside the project; tests that need it say "skipped" without it
@@ -32,9 +33,17 @@ all: $(BUILD)/embipc
 $(BUILD):
 	$(Q)mkdir -p $(BUILD)/examples $(BUILD)/out
 
+# the page of --view as C: a string for each line, as compilers promise to take no more than 4095 characters in one;
+# a line @FILE of view.html stands for that file
+$(BUILD)/view_page.h: $(wildcard tools/view*.html tools/view*.css tools/view*.js) | $(BUILD)
+	$(Q){ echo '/* made of tools/view* by make */'; echo 'static const char *const view_page[] = {'; \
+	  awk '/^@view/ { f = "tools/" substr($$0, 2); while ((getline line < f) > 0) print line; next } { print }' \
+	    tools/view.html | sed -e 's/[\\"?]/\\&/g' -e 's/.*/    "&\\n",/'; echo '    0'; echo '};'; } > $@.new
+	$(Q)mv $@.new $@
+
 # the library is compiled once for the tool, in tools/main.c
-$(BUILD)/embipc: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) $(CFLAGS) -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
+$(BUILD)/embipc: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)
+	$(Q)$(CC) $(STD) $(STRICT) $(CFLAGS) -I$(BUILD) -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
 
 demo: $(BUILD)/embipc
 	$(Q)$(BUILD)/embipc run examples/scenes/grasp.json --out $(BUILD)/out/grasp --report --picture $(BUILD)/grasp.png
@@ -43,10 +52,10 @@ demo: $(BUILD)/embipc
 # ---- tests -------------------------------------------------------------------------------------
 # EMBIPC_STATIC: what a test does not use is not compiled
 $(BUILD)/test_% $(BUILD)/validate_%: $(HEADER) | $(BUILD)
-$(BUILD)/test_%: tests/test_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -DEMBIPC_STATIC -DEMBIPC_PTHREADS $< -o $@ -lm -lpthread
-$(BUILD)/validate_%: tests/validate_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -DEMBIPC_STATIC -DEMBIPC_PTHREADS $< -o $@ -lm -lpthread
+$(BUILD)/test_%: tests/test_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) $(BUILD)/view_page.h | $(BUILD)
+	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -I$(BUILD) -DEMBIPC_STATIC -DEMBIPC_PTHREADS $< -o $@ -lm -lpthread
+$(BUILD)/validate_%: tests/validate_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) $(BUILD)/view_page.h | $(BUILD)
+	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -I$(BUILD) -DEMBIPC_STATIC -DEMBIPC_PTHREADS $< -o $@ -lm -lpthread
 
 test: $(addprefix $(BUILD)/,$(TESTS)) $(BUILD)/embipc examples
 	@sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(TESTS))
@@ -57,13 +66,19 @@ validate: $(addprefix $(BUILD)/,$(LONG)) $(BUILD)/embipc
 asan:
 	$(Q)$(MAKE) --no-print-directory test BUILD=build/asan EXAMPLES= CFLAGS="-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 
+# four seconds of the grasp as a page, played by Chromium; screenshots in $(BUILD)
+browser: $(BUILD)/embipc
+	@$(BUILD)/embipc run examples/scenes/grasp.json --quiet --view $(BUILD)/view.html
+	@command -v node > /dev/null || { echo "skipped: no node"; echo "0 passed, 0 failed, 1 skipped"; }
+	@! command -v node > /dev/null || node tests/browser/view_test.js $(BUILD)/view.html
+
 # -O2, and beside it -O3 for this very machine; one run after the other
 bench: $(BUILD)/embipc $(BUILD)/embipc_native
 	@$(BUILD)/embipc bench --repeats 3 --json $(BUILD)/bench.json $(wildcard examples/scenes/*.json)
 	@echo "-O3 -march=native:"
 	@$(BUILD)/embipc_native bench --repeats 3 --json $(BUILD)/bench_native.json $(wildcard examples/scenes/*.json)
-$(BUILD)/embipc_native: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) -O3 -march=native -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
+$(BUILD)/embipc_native: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)
+	$(Q)$(CC) $(STD) $(STRICT) -I$(BUILD) -O3 -march=native -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
 
 $(BUILD)/fuzz_%: tests/fuzz_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
 	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all $< -o $@ -lm
@@ -110,5 +125,5 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all demo test validate asan bench fuzz valgrind check matrix order symbols examples clean
+.PHONY: all demo browser test validate asan bench fuzz valgrind check matrix order symbols examples clean
 .SECONDARY:

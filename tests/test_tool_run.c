@@ -10,16 +10,49 @@
 #include "../tools/scene.c"
 #include "../tools/output.c"
 #include "../tools/report.c"
+#include "../tools/png.c"
+#include "../tools/view.c"
 #include "../tools/run.c"
 
-static int pictures;
+static int pictures, films, sheets;
+static double last_moment;
 
-/* stands in for picture.c, which has the rasteriser below it */
+/* these stand in for picture.c, which has the rasteriser below it */
 int picture_write(const char *path, const scene *s, const embipc_world *world, tool_error *e)
 {
     (void)path; (void)s; (void)world; (void)e;
     pictures++;
     return 1;
+}
+
+int picture_film_add(picture_film *film, const char *directory, const scene *s, const embipc_world *world,
+                     tool_error *e)
+{
+    (void)directory; (void)s; (void)world; (void)e;
+    films = ++film->count;
+    return 1;
+}
+
+void picture_sheet_add(picture_sheet *sheet, const scene *s, const embipc_world *world)
+{
+    (void)s;
+    sheet->count++;
+    last_moment = embipc_world_time(world);
+}
+
+int picture_sheet_write(const picture_sheet *sheet, const char *path, const scene *s, const embipc_world *world,
+                        tool_error *e)
+{
+    (void)path; (void)s; (void)world; (void)e;
+    sheets = sheet->count;
+    return 1;
+}
+
+void picture_sheet_free(picture_sheet *sheet) { memset(sheet, 0, sizeof *sheet); }
+
+void picture_body_colour(double rgb[3], embipc_kind kind, int number)
+{
+    rgb[0] = rgb[1] = rgb[2] = kind == EMBIPC_FIXED || number < 0 ? 0.5 : 0.6;
 }
 
 /* a place for files, its own for each test */
@@ -228,6 +261,35 @@ static void test_frames(void)
     }
 }
 
+/* Moments are spread from the start to the end, pictures of a film come with the frames, and a page is there. */
+static void test_pictures(void)
+{
+    char directory[1024], film[1100], page[1100], *text;
+    run_options o;
+    memset(&o, 0, sizeof o);
+    strcpy(directory, place("pictures"));
+    snprintf(film, sizeof film, "%s/film/frames", directory);
+    snprintf(page, sizeof page, "%s/page.html", directory);
+    o.film = film;
+    o.view = page;
+    o.sheet = "sheet.png";
+    o.every = 5;
+    for (o.moments = 1; o.moments < 40; o.moments += 4) {
+        films = sheets = 0;
+        ENSURE(run_in(directory, &o) == 0);
+        ENSURE(films == 5 && sheets == (o.moments < 21 ? o.moments : 21));
+        ENSURE_CLOSE(last_moment, 0.2, 1e-12);
+    }
+    text = read_all(directory, "page.html");
+    ENSURE(text && strstr(text, "\nf ") && strstr(text, "\ns 20 0.2 ") && strstr(text, "</html>\n"));
+    free(text);
+    o.view = "no/such/place/page.html";
+    ENSURE(run_in(directory, &o) == 2);
+    o.view = NULL;
+    snprintf(film, sizeof film, "%s/page.html/frames", directory);   /* a file is no directory */
+    ENSURE(run_in(directory, &o) == 2);
+}
+
 static void test_interrupt(void)
 {
     char directory[1024], *text;
@@ -273,6 +335,7 @@ int main(int argc, char **argv)
     RUN(forces_and_bodies);
     RUN(columns);
     RUN(frames);
+    RUN(pictures);
     RUN(interrupt);
     RUN(exit_codes);
     return test_end(__FILE__);

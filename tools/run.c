@@ -4,6 +4,8 @@
 #include "report.h"
 #include "scene.h"
 #include "system.h"
+#include "view.h"
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +17,10 @@ typedef struct run {
     scene s;
     embipc_world *world;
     output out;
+    view view;
+    picture_film film;
+    picture_sheet sheet;
+    int step_count;                   /* of the whole run */
     report report;
     embipc_pair_force *pair;          /* owned: forces of the last step */
     int pair_count, pair_capacity;
@@ -64,18 +70,49 @@ static int run_frame(run *r, int step)
     return output_frame(&r->out, r->world, step, &r->e);
 }
 
+/* The next moment of the sheet, when its time has come: the first at the start, the last at the end. */
+static void run_moment(run *r, int step)
+{
+    long long gaps = r->o->moments - 1, due = (long long)r->sheet.count * r->step_count;
+    if (!r->o->sheet || r->sheet.count >= r->o->moments) return;
+    if (gaps ? step * gaps >= due : step == r->step_count) picture_sheet_add(&r->sheet, &r->s, r->world);
+}
+
+static int run_film(run *r, int step)
+{
+    if (!r->o->film || step % r->o->every != 0) return 1;
+    return picture_film_add(&r->film, r->o->film, &r->s, r->world, &r->e);
+}
+
 static int run_start(run *r)
 {
+    r->step_count = (int)ceil(r->s.duration / r->s.world.time_step - 1e-9);
+    if (r->o->film && !system_make_directories(r->o->film))
+        return tool_fail(&r->e, "%s: cannot be written: %s", r->o->film, strerror(errno));
+    run_moment(r, 0);
+    if (!run_film(r, 0)) return 0;
+    if (r->o->view && !view_open(&r->view, r->o->view, &r->s, r->world, r->o->every, &r->e)) return 0;
     if (!r->o->out) return 1;
     return output_open(&r->out, r->o->out, &r->e)
            && output_start(&r->out, r->world, r->s.world.gravity, &r->e) && run_frame(r, 0);
 }
 
+/* What a step leaves behind in files. */
+static int run_write(run *r, const embipc_step_stats *stats, double wall)
+{
+    int step = stats->step, frame = step % r->o->every == 0;
+    if (r->o->out && !output_step(&r->out, r->world, stats, 1e3 * wall, r->pair, r->pair_count, &r->e))
+        return 0;
+    if (r->o->view && !view_step(&r->view, r->world, stats, r->pair, r->pair_count, frame, &r->e)) return 0;
+    run_moment(r, step);
+    return run_film(r, step) && run_frame(r, step);
+}
+
 /* All steps. Returns the exit code; 1 is a step that failed, or an interrupt. */
 static int run_steps(run *r)
 {
-    double h = r->s.world.time_step, steps = ceil(r->s.duration / h - 1e-9);
-    int count = (int)steps, window = (int)(REPORT_WINDOW / h + 0.5);
+    double h = r->s.world.time_step;
+    int count = r->step_count, window = (int)(REPORT_WINDOW / h + 0.5);
     r->last_progress = system_seconds();
     for (int step = 1; step <= count && !*r->stop; step++) {
         embipc_step_stats stats;
@@ -88,9 +125,7 @@ static int run_steps(run *r)
         run_get_pairs(r);
         report_step(&r->report, &r->s, &stats, wall, r->pair, r->pair_count,
                     step > count - window || step == count);
-        if (r->o->out && !output_step(&r->out, r->world, &stats, 1e3 * wall, r->pair, r->pair_count, &r->e))
-            return run_fail(r, 2);
-        if (!run_frame(r, step)) return run_fail(r, 2);
+        if (!run_write(r, &stats, wall)) return run_fail(r, 2);
         run_progress(r, &stats, count * h, step == count || *r->stop);
     }
     if (!*r->stop || r->report.steps == count) return 0;
@@ -148,6 +183,7 @@ static int run_finish(run *r, int code)
     if (!r->o->quiet || r->o->report) report_print(&r->report, &r->s, r->world, r->o->report);
     fflush(stdout);
     if (r->o->picture && !picture_write(r->o->picture, &r->s, r->world, &r->e)) return run_fail(r, 2);
+    if (r->o->sheet && !picture_sheet_write(&r->sheet, r->o->sheet, &r->s, r->world, &r->e)) return run_fail(r, 2);
     return r->report.intersections != 0 ? 1 : code;
 }
 
@@ -170,6 +206,8 @@ int run_scene(const run_options *options)
             code = run_finish(&r, code);
         }
     }
+    if (!view_close(&r.view, &r.e) && code != 2) code = run_fail(&r, 2);
+    picture_sheet_free(&r.sheet);
     output_close(&r.out);
     report_free(&r.report);
     free(r.pair);
