@@ -508,6 +508,12 @@ typedef struct embipc_body_view {
 EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *world, embipc_body body,
                                               embipc_body_view *out);
 
+/* How the surface follows the nodes, x_v = sum_k weight[4 v + k] q[node[4 v + k]]: for skinning, on a GPU too. Does
+ * not change as long as the body lives. node, weight: 4 * vertex_count; of a full body one weight is 1, the
+ * others 0. Returns EMBIPC_OK, HANDLE, or ARGUMENT: a NULL, or a fixed body, which has no nodes. */
+EMBIPC_API embipc_result embipc_body_weights(const embipc_world *world, embipc_body body, int *node,
+                                             embipc_real *weight);
+
 /* The nodes that hold what is in a box (lo, hi: m, world coordinates), now: of a full body those inside, of a
  * cage body those that carry a surface vertex inside; driven together they hold that part of the surface.
  * Returns how many, -1 for a wrong handle or NULL; writes at most capacity, ascending. */
@@ -12401,6 +12407,23 @@ static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc
         inertia[a] = (a % 4 == 0 ? trace : (embipc_real)0) - (second[a] + second[3 * (a % 3) + a / 3]) / 2;
     if (embi_m3_inverse(inverse, inertia) != 0)
         embi_m3_mulv(out->angular_velocity, inverse, out->angular_momentum);
+}
+
+EMBIPC_API embipc_result embipc_body_weights(const embipc_world *w, embipc_body body, int *node,
+                                             embipc_real *weight)
+{
+    int at = embi_find_body(w, body);
+    const embi_body *b;
+    if (at < 0) return EMBIPC_ERR_HANDLE;
+    b = w->s.body + at;
+    if (!node || !weight || !b->nn) return EMBIPC_ERR_ARGUMENT;
+    for (int i = 0; i < b->nv; i++)
+        for (int k = 0; k < 4; k++) {
+            int row = 4 * (b->vert0 + i), used = k < w->s.J.count[b->vert0 + i];
+            node[4 * i + k] = w->s.J.node[used ? row + k : row] - b->node0;
+            weight[4 * i + k] = used ? w->s.J.weight[row + k] : (embipc_real)0;
+        }
+    return EMBIPC_OK;
 }
 
 static int embi_is_between(const embipc_real x[3], const embipc_real lo[3], const embipc_real hi[3])

@@ -754,6 +754,42 @@ static void test_affine_never_inverts(void)
     }
 }
 
+/* ---- weights ---- */
+
+/* x = J q by the weights that are given out, of every kind of body */
+static void test_weights_make_the_surface(void)
+{
+    embipc_body none = {0, 0};
+    int checked = 0;
+    for (int which = 0; which < SCENE_COUNT; which++) {
+        scene s = scene_make(which, NULL);
+        for (int n = 0; n < 3; n++) scene_step(&s);
+        for (int i = 0; i < s.n; i++) {
+            static int node[4 * 4096];
+            static double weight[4 * 4096];
+            embipc_body_view v;
+            embipc_result r = embipc_body_weights(s.w, s.body[i], node, weight);
+            ENSURE(embipc_body_get_view(s.w, s.body[i], &v) == EMBIPC_OK && v.vertex_count <= 4096);
+            ENSURE(r == (v.node_count ? EMBIPC_OK : EMBIPC_ERR_ARGUMENT));
+            for (int k = 0; k < v.vertex_count && r == EMBIPC_OK; k++) {
+                double p[3] = {0, 0, 0}, sum = 0;
+                for (int j = 4 * k; j < 4 * k + 4; j++) {
+                    ENSURE(node[j] >= 0 && node[j] < v.node_count);
+                    embi_axpy(p, weight[j], v.q + 3 * node[j]);
+                    sum += weight[j];
+                }
+                ENSURE_CLOSE(sum, 1, 1e-14);
+                for (int c = 0; c < 3; c++) ENSURE(p[c] == v.x[3 * k + c]);
+                checked++;
+            }
+        }
+        ENSURE(embipc_body_weights(s.w, s.body[0], NULL, NULL) == EMBIPC_ERR_ARGUMENT);
+        scene_end(&s);
+    }
+    ENSURE(checked > 500);
+    ENSURE(embipc_body_weights(NULL, none, NULL, NULL) == EMBIPC_ERR_HANDLE);
+}
+
 /* ---- forces ---- */
 
 static void settle(scene *s, int most)
@@ -1089,6 +1125,7 @@ int main(int argc, char **argv)
     RUN(affine_is_affine_body_dynamics);
     RUN(cage_of_own_mesh_is_full_space);
     RUN(empty_cage_tets);
+    RUN(weights_make_the_surface);
     RUN(affine_never_inverts);
     RUN(forces_of_a_block_at_rest);
     RUN(converged_means_balanced);

@@ -94,80 +94,16 @@ static int view_flush(view *v, tool_error *e)
 
 /* ---- Weights -------------------------------------------------------------------------------- */
 
-/* Weights w of the point x over the corners of a tet, by volumes. Returns the smallest. */
-static double view_weights(double w[4], const double *q, const int tet[4], const double x[3])
+/* The weights as the page has them, in 32 bits. */
+static void view_embed(view_body *body, const embipc_world *world, const embipc_body_view *b)
 {
-    double edge[3][3], to[3], cross[3][3], volume = 0, least;
-    for (int k = 0; k < 3; k++) {
-        for (int i = 0; i < 3; i++) edge[i][k] = q[3 * tet[i + 1] + k] - q[3 * tet[0] + k];
-        to[k] = x[k] - q[3 * tet[0] + k];
-    }
-    for (int i = 0; i < 3; i++) {   /* of the two other edges */
-        const double *a = edge[(i + 1) % 3], *b = edge[(i + 2) % 3];
-        for (int k = 0; k < 3; k++)
-            cross[i][k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-    }
-    for (int k = 0; k < 3; k++) volume += edge[0][k] * cross[0][k];
-    w[0] = 1;
-    for (int i = 0; i < 3; i++) {
-        w[i + 1] = (to[0] * cross[i][0] + to[1] * cross[i][1] + to[2] * cross[i][2]) / volume;
-        w[0] -= w[i + 1];
-    }
-    least = w[0];
-    for (int i = 1; i < 4; i++) least = fmin(least, w[i]);
-    return least;
-}
-
-/* Do two tets give a point the same weights at the same nodes? So it is on the face they share. */
-static int view_same_weights(const int *a, const double u[4], const int *b, const double w[4])
-{
-    double differ = 0;
-    for (int i = 0; i < 4; i++) {
-        double here = u[i], there = w[i];
-        for (int k = 0; k < 4; k++) {
-            here -= a[i] == b[k] ? w[k] : 0;
-            there -= b[i] == a[k] ? u[k] : 0;
-        }
-        differ += fabs(here) + fabs(there);
-    }
-    return differ < 1e-6;
-}
-
-/* The tet that holds a vertex at the start, by looking at all of them. Returns 0 where several do that are not
- * neighbours: cages may have tets that lie on each other, and the view of a body does not tell which is meant. */
-static int view_locate(const embipc_body_view *b, int vertex, int *tet, double weight[4])
-{
-    const double *x = b->x + 3 * vertex;
-    double best = -HUGE_VAL;
-    int certain = 1;
-    for (int i = 0; i < b->tet_count; i++) {
-        double w[4], least = view_weights(w, b->q, b->tets + 4 * i, x);
-        int inside = least > -1e-9 && best > -1e-9;
-        if (inside && !view_same_weights(b->tets + 4 * *tet, weight, b->tets + 4 * i, w)) certain = 0;
-        if (!(least > best)) continue;
-        best = least;
-        *tet = i;
-        memcpy(weight, w, 4 * sizeof *w);
-    }
-    return certain && best > (b->tet_count == 1 ? -HUGE_VAL : -1e-6);
-}
-
-/* Four nodes and weights for each vertex of what has a cage, or a node for each of a tet mesh. */
-static void view_embed(view_body *body, const embipc_body_view *b)
-{
-    if (b->kind == EMBIPC_FIXED) return;
-    body->node = (int *)tool_alloc((size_t)b->vertex_count, 4 * sizeof *body->node);
-    body->weight = (float *)tool_alloc((size_t)b->vertex_count, 4 * sizeof *body->weight);
-    for (int i = 0; i < b->vertex_count; i++) {
-        double w[4] = { 1, 0, 0, 0 };
-        int tet = 0;
-        if (b->kind == EMBIPC_FULL) body->node[4 * i] = b->vertex_origin[i];
-        else {
-            if (!view_locate(b, i, &tet, w)) body->stored = 1;
-            memcpy(body->node + 4 * i, b->tets + 4 * tet, 4 * sizeof *body->node);
-        }
-        for (int k = 0; k < 4; k++) body->weight[4 * i + k] = (float)w[k];
-    }
+    size_t rows = (size_t)b->vertex_count;
+    double *weight = (double *)tool_alloc(rows, 4 * sizeof *weight);
+    body->node = (int *)tool_alloc(rows, 4 * sizeof *body->node);
+    body->weight = (float *)tool_alloc(rows, 4 * sizeof *body->weight);
+    if (embipc_body_weights(world, body->handle, body->node, weight) == EMBIPC_OK)   /* else it is fixed */
+        for (int i = 0; i < 4 * b->vertex_count; i++) body->weight[i] = (float)weight[i];
+    free(weight);
 }
 
 /* ---- Scene ---------------------------------------------------------------------------------- */
@@ -260,8 +196,8 @@ static void view_put_body(view *v, int i, const embipc_body_view *b, int *colour
     tool_text *t = &v->text;
     tool_put(t, "%s\n{\"name\": ", i ? "," : "");
     view_put_name(t, b->name);
-    tool_put(t, ", \"kind\": \"%s\", \"vertices\": %d, \"nodes\": %d, \"stored\": %d", kind[b->kind],
-             b->vertex_count, b->node_count, v->body[i].stored);
+    tool_put(t, ", \"kind\": \"%s\", \"vertices\": %d, \"nodes\": %d", kind[b->kind], b->vertex_count,
+             b->node_count);
     view_put_colour(v, body, b, *colour);
     *colour += b->kind != EMBIPC_FIXED && !body->is_bear;
     view_put_indices(t, &v->bytes, "triangle", b->triangles, 3 * b->triangle_count);
@@ -285,7 +221,7 @@ static int view_put_scene(view *v, const embipc_world *world, int every, tool_er
     for (int i = 0; i < v->body_count; i++) {
         embipc_body_view b;
         if (embipc_body_get_view(world, v->body[i].handle, &b) != EMBIPC_OK) continue;
-        view_embed(&v->body[i], &b);
+        view_embed(&v->body[i], world, &b);
         view_put_body(v, i, &b, &colour);
         if (!view_flush(v, e)) return 0;
     }
@@ -328,15 +264,15 @@ static void view_put_points(view_bytes *out, const double *x, int count, double 
     }
 }
 
-/* Largest distance of the surface that a reader makes of the decoded nodes (or has, when stored) from x. */
+/* Largest distance from x of the surface that a reader makes of the decoded nodes. */
 static double view_error(const view_body *body, const embipc_body_view *b, const double *decoded)
 {
     double worst = 0;
     for (int i = 0; i < b->vertex_count; i++) {
         double square = 0;
         for (int k = 0; k < 3; k++) {
-            double there = body->stored ? decoded[3 * i + k] : 0;
-            for (int j = 0; j < 4 && !body->stored; j++)
+            double there = 0;
+            for (int j = 0; j < 4; j++)
                 there += (double)body->weight[4 * i + j] * decoded[3 * body->node[4 * i + j] + k];
             square += (there - b->x[3 * i + k]) * (there - b->x[3 * i + k]);
         }
@@ -347,10 +283,8 @@ static double view_error(const view_body *body, const embipc_body_view *b, const
 
 static void view_put_motion(view *v, const view_body *body, const embipc_body_view *b)
 {
-    int most = b->node_count > b->vertex_count ? b->node_count : b->vertex_count;
-    double *decoded = view_numbers(v, 3 * most);
+    double *decoded = view_numbers(v, 3 * b->node_count);
     view_put_points(&v->bytes, b->q, b->node_count, decoded);
-    if (body->stored) view_put_points(&v->bytes, b->x, b->vertex_count, decoded);
     v->error = fmax(v->error, view_error(body, b, decoded));
 }
 

@@ -18,7 +18,6 @@ typedef struct view_body {
     embipc_body handle;
     int *node;              /* owned; four for each vertex */
     float *weight;          /* owned; theirs, as the page has them */
-    int stored;             /* weights are not certain: frames carry the surface as well */
 } view_body;
 
 typedef struct view {

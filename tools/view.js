@@ -49,8 +49,7 @@ function setBodies(at) {
     bodies.forEach((body, i) => {
         if (!body.moving) return;
         for (let p = 0; p < body.q.length; p++) body.q[p] = now[i].q[p] + a * (next[i].q[p] - now[i].q[p]);
-        if (!body.stored) embed(body, body.q, body.x, 3);
-        else for (let p = 0; p < body.x.length; p++) body.x[p] = now[i].x[p] + a * (next[i].x[p] - now[i].x[p]);
+        embed(body, body.q, body.x, 3);
     });
     return k;
 }

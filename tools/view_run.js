@@ -16,7 +16,7 @@ const floatsOf = base64 => new Float32Array(bytesOf(base64).buffer);
 function readBody(b) {
     const moving = b.kind !== 'fixed';
     return {
-        name: b.name, kind: b.kind, moving, vertices: b.vertices, nodes: b.nodes, stored: b.stored === 1,
+        name: b.name, kind: b.kind, moving, vertices: b.vertices, nodes: b.nodes,
         colour: b.colour, paint: b.paint, tile: b.tile, across: b.across, visible: true,
         triangle: integersOf(b.triangle), tet: moving ? integersOf(b.tet) : new Uint32Array(0),
         node: moving ? integersOf(b.node) : null,         /* of each vertex: four with weights, or one */
@@ -79,17 +79,13 @@ function readForces(data, at, body, out) {
     return at;
 }
 
-/* What a frame says of each body: nodes, surface where it is stored, forces on vertices (null: none). */
+/* What a frame says of each body: nodes, forces on vertices (null: none). */
 function readFrame(base64, bodies) {
     const data = new DataView(bytesOf(base64).buffer);
     let at = 0;
     return bodies.map(body => {
-        const f = { q: new Float32Array(3 * body.nodes), x: null, force: null };
+        const f = { q: new Float32Array(3 * body.nodes), force: null };
         if (body.moving) at = readPoints(data, at, body.nodes, f.q);
-        if (body.stored) {
-            f.x = new Float32Array(3 * body.vertices);
-            at = readPoints(data, at, body.vertices, f.x);
-        }
         if (data.getUint32(at, true)) f.force = new Float32Array(3 * body.vertices);
         at = readForces(data, at, body, f.force);
         return f;
