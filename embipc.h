@@ -13336,9 +13336,10 @@ static void embi_bodies_begin(embipc_world *w)
     embi_drives_begin(w);
 }
 
-/* Where the bodies will probably be at the end of the step: driven nodes at their targets, free ones at q + h (v +
- * dv), dv being as much of h f/m as they took in the last step. What falls goes on falling, and what lies on
- * the ground or hangs from a hand stays where it is. Only how many candidates there are depends on this. */
+/* Where the bodies will probably be at the end of the step: free nodes at q + h (v + dv), dv being as much of
+ * h f/m as they took in the last step; driven ones at their targets, or at q + h v while something blocks them.
+ * What falls goes on falling, and what lies on the ground or hangs from a hand stays where it is. Only how many
+ * candidates there are depends on this. */
 static void embi_bodies_foresee(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -13359,7 +13360,8 @@ static void embi_bodies_foresee(embipc_world *w)
             embi_axpy(pull, 1 / b->total_mass, w->applied + 3 * i);
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             int d = s->drive[i];
-            if (d >= 0) embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
+            if (d >= 0 && s->drives[d].reached.blocked) embi_copy(s->trial_q + 3 * i, s->qt + 3 * i);
+            else if (d >= 0) embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
             else
                 for (int c = 0; c < 3; c++) {
                     embipc_real most = s->h * pull[c], dv = s->v[3 * i + c] - s->v_before[3 * i + c];
