@@ -4945,38 +4945,26 @@ static void embi_clip_piece(const embi_piece *whole, embipc_real *volume, embipc
     }
 }
 
-/* The part of the solid in the tet X: adds to volume and moment. o: any point, the same for all tets;
- * box: 6 per triangle, the box of the signed tet (o, a, b, c). Returns the sum of the unsigned
- * contributions, which is what rounding is relative to. */
-static embipc_real embi_tet_integrals(const embipc_real X[12], const embipc_real *x, const int *tri, int n,
-                                      const embipc_real o[3], const embipc_real *box, embipc_real *volume,
-                                      embipc_real moment[10])
+/* Adds the part of the signed tet (o, triangle) that lies in a tet to volume, moment and *gross: the sum of
+ * the unsigned contributions, which is what rounding is relative to. */
+static void embi_tet_add_cone(const embi_barycentric *b, const embipc_real o[3], const embipc_real *x,
+                              const int tri[3], embipc_real *volume, embipc_real moment[10],
+                              embipc_real *gross)
 {
-    embi_barycentric b;
+    const embipc_real *v[3];
     embi_piece p;
-    embipc_real lo[3], hi[3], wo[4], gross = 0;
-    if (!embi_barycentric_init(&b, X)) return 0;
-    embi_box_points(lo, hi, X, 4);
-    embi_barycentric_at(wo, &b, o);
-    for (int t = 0; t < n; t++) {
-        const embipc_real *v[3];
-        embipc_real before = *volume;
-        int outside = 0;
-        if (!embi_boxes_meet(lo, hi, box + 6 * (size_t)t, box + 6 * (size_t)t + 3)) continue;
-        memcpy(p.W[0], wo, sizeof wo);
-        for (int i = 0; i < 3; i++) {
-            v[i] = x + 3 * (size_t)tri[3 * t + i];
-            embi_barycentric_at(p.W[i + 1], &b, v[i]);
-        }
-        for (int i = 0; i < 4; i++)
-            outside |= p.W[0][i] <= 0 && p.W[1][i] <= 0 && p.W[2][i] <= 0 && p.W[3][i] <= 0;
-        if (outside) continue;
-        p.v = embi_tet_det(o, v[0], v[1], v[2]) / 6;
-        if (p.v == 0) continue;
-        embi_clip_piece(&p, volume, moment);
-        gross += embi_abs(*volume - before);
+    embipc_real before = *volume;
+    embi_barycentric_at(p.W[0], b, o);
+    for (int i = 0; i < 3; i++) {
+        v[i] = x + 3 * (size_t)tri[i];
+        embi_barycentric_at(p.W[i + 1], b, v[i]);
     }
-    return gross;
+    for (int i = 0; i < 4; i++)
+        if (p.W[0][i] <= 0 && p.W[1][i] <= 0 && p.W[2][i] <= 0 && p.W[3][i] <= 0) return;
+    p.v = embi_tet_det(o, v[0], v[1], v[2]) / 6;
+    if (p.v == 0) return;
+    embi_clip_piece(&p, volume, moment);
+    *gross += embi_abs(*volume - before);
 }
 
 /* Rounding may leave moments that no solid has: the symmetric 4x4 matrix is made positive semi-definite by
@@ -4997,45 +4985,90 @@ static void embi_moment_project(embipc_real moment[10])
         }
 }
 
-/* The boxes of the signed tets (o, a, b, c), 6 numbers each, with o the middle of the surface's box. */
-static void embi_cone_boxes(embipc_real o[3], embipc_real *box, const embipc_real *x, int vertex_count,
-                            const int *tri, int tri_count)
+/* What embi_solid_in_tets works with, per tet of the cage. */
+typedef struct embi_cone_walk {
+    embi_tet_grid grid;
+    embi_barycentric *b;
+    embipc_real *gross;
+    int *seen;              /* the last triangle whose cone the tet was tried with; INT_MAX: a flat tet */
+} embi_cone_walk;
+
+/* The cone from o to a triangle, in slices as thick as a cell of the grid is wide: the slice from u to v of
+ * the way is in the hull of the triangle's box shrunk towards o by u and by v. Adds what the tets that are
+ * listed there hold, each once. */
+static void embi_cone_add(embi_cone_walk *w, const embipc_real o[3], const embipc_real *x, const int *tri,
+                          int t, embipc_real *volume, embipc_real *moment)
 {
-    embipc_real lo[3], hi[3];
-    embi_box_points(lo, hi, x, vertex_count);
-    for (int k = 0; k < 3; k++) o[k] = lo[k] + (hi[k] - lo[k]) / 2;
-    for (int t = 0; t < tri_count; t++) {
-        embipc_real *b = box + 6 * (size_t)t;
-        embi_box_indexed(b, b + 3, x, tri + 3 * t, 3);
+    embipc_real lo[3], hi[3], at[6];
+    const embi_tet_grid *g = &w->grid;
+    int slices = 1, from[3], to[3];
+    embi_box_indexed(lo, hi, x, tri + 3 * (size_t)t, 3);
+    for (int k = 0; k < 3; k++) {
+        embipc_real reach = embi_max(o[k] - lo[k], hi[k] - o[k]) * g->inverse_cell[k];
+        slices = embi_max_int(slices, (int)embi_min(reach, g->dim[k]) + 1);
+    }
+    for (int i = 0; i < slices; i++) {
+        embipc_real u = (embipc_real)i / slices, v = (embipc_real)(i + 1) / slices;
         for (int k = 0; k < 3; k++) {
-            b[k] = embi_min(b[k], o[k]);
-            b[3 + k] = embi_max(b[3 + k], o[k]);
+            at[k] = o[k] + (lo[k] < o[k] ? v : u) * (lo[k] - o[k]);
+            at[3 + k] = o[k] + (hi[k] > o[k] ? v : u) * (hi[k] - o[k]);
         }
+        embi_tet_grid_range(g, at, at + 3, from, to);
+        for (int c0 = from[0]; c0 <= to[0]; c0++)
+            for (int c1 = from[1]; c1 <= to[1]; c1++)
+                for (int c2 = from[2]; c2 <= to[2]; c2++) {
+                    int c = (c0 * g->dim[1] + c1) * g->dim[2] + c2;
+                    for (int s = g->start[c]; s < g->start[c + 1]; s++) {
+                        int tet = g->item[s];
+                        if (w->seen[tet] >= t) continue;
+                        w->seen[tet] = t;
+                        embi_tet_add_cone(&w->b[tet], o, x, tri + 3 * (size_t)t, &volume[tet],
+                                          moment + 10 * (size_t)tet, &w->gross[tet]);
+                    }
+                }
     }
 }
 
 /* Volume (tet_count) and moments (10*tet_count) of the solid in each tet, m^3; returns the volume held by
- * all of them, or -1 without memory. Volumes are >= 0, moments positive semi-definite. */
+ * all of them, or -1 without memory. Volumes are >= 0, moments positive semi-definite. The work goes with
+ * the triangles times the tets on the way from each to the middle o, the cube root of all tets or so. */
 static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
                                       const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                       embipc_real *volume, embipc_real *moment)
 {
-    embipc_real o[3], held = 0, *box = (embipc_real *)embi_alloc(m, 6 * tri_count, sizeof *box);
-    if (!box) return -1;
-    embi_cone_boxes(o, box, x, vertex_count, tri, tri_count);
-    for (int t = 0; t < tet_count; t++) {
-        embipc_real corner[12], gross, *mt = moment + 10 * (size_t)t;
-        embi_tet_gather(corner, X, tets + 4 * t);
-        volume[t] = 0;
-        memset(mt, 0, 10 * sizeof *mt);
-        gross = embi_tet_integrals(corner, x, tri, tri_count, o, box, &volume[t], mt);
-        if (!(volume[t] > 1e-13 * gross)) {   /* rounding, no solid */
-            volume[t] = 0;
-            memset(mt, 0, 10 * sizeof *mt);
-        } else embi_moment_project(mt);
-        held += volume[t];
+    embi_cone_walk w;
+    embipc_real lo[3], hi[3], o[3], held = -1;
+    int nodes = 0;
+    memset(&w, 0, sizeof w);
+    w.b = (embi_barycentric *)embi_alloc(m, tet_count, sizeof *w.b);
+    w.gross = (embipc_real *)embi_alloc(m, tet_count, sizeof *w.gross);
+    w.seen = (int *)embi_alloc(m, tet_count, sizeof *w.seen);
+    embi_box_points(lo, hi, x, vertex_count);
+    for (int k = 0; k < 3; k++) o[k] = lo[k] + (hi[k] - lo[k]) / 2;
+    for (int i = 0; i < 4 * tet_count; i++) nodes = embi_max_int(nodes, tets[i] + 1);
+    if (w.b && w.gross && w.seen && embi_tet_grid_build(m, &w.grid, X, nodes, tets, tet_count)) {
+        held = 0;
+        memset(volume, 0, (size_t)tet_count * sizeof *volume);
+        memset(moment, 0, 10 * (size_t)tet_count * sizeof *moment);
+        for (int t = 0; t < tet_count; t++) {
+            embipc_real corner[12];
+            embi_tet_gather(corner, X, tets + 4 * t);
+            w.seen[t] = embi_barycentric_init(&w.b[t], corner) ? -1 : INT_MAX;
+        }
+        for (int t = 0; t < tri_count; t++) embi_cone_add(&w, o, x, tri, t, volume, moment);
+        for (int t = 0; t < tet_count; t++) {
+            embipc_real *mt = moment + 10 * (size_t)t;
+            if (!(volume[t] > 1e-13 * w.gross[t])) {   /* rounding, no solid */
+                volume[t] = 0;
+                memset(mt, 0, 10 * sizeof *mt);
+            } else embi_moment_project(mt);
+            held += volume[t];
+        }
     }
-    embi_free(m, box, 6 * tri_count, sizeof *box);
+    embi_tet_grid_release(m, &w.grid);
+    embi_free(m, w.b, tet_count, sizeof *w.b);
+    embi_free(m, w.gross, tet_count, sizeof *w.gross);
+    embi_free(m, w.seen, tet_count, sizeof *w.seen);
     return held;
 }
 
@@ -5044,8 +5077,7 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
  *   moment   10*tet_count, m^3              out
  * They sum up to the surface's own integrals to 1e-9. A cage made round the vertices may cut a little off
  * the triangles between them: up to EMBI_COVER_TOLERANCE of the volume is made up for by scaling, more is
- * an error, and so are tets that overlap. O(tets * triangles) box tests; the work itself goes with what
- * meets. */
+ * an error, and so are tets that overlap. */
 static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
                                          const embipc_real *x, int vertex_count, const int *tri,
                                          int tri_count, embipc_real *volume, embipc_real *moment,
@@ -6122,18 +6154,52 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int p
     return EMBIPC_OK;
 }
 
-/* Tries one lattice. Score: volume of the cage over that of the solid, times penalties for missing the
- * wished count (0: no wish) and for weak nodes. Returns the node count in *count, 0 for none. */
+/* How much too stiff a tet makes the solid in it: displacements that are linear there cannot follow the
+ * quadratic ones of bending and twist. The error of u = d^T Q d / 2, d from the middle of the tet, with the
+ * right values at its nodes d_i, has the gradient Q d - sum_i (d_i^T Q d_i / 2) G_i. Its square, summed over
+ * an orthonormal basis of the symmetric Q and integrated over the solid, is
+ *   2 int d^2 + V/4 sum_ij (G_i . G_j) (d_i . d_j)^2 */
+static embipc_real embi_tet_stiffening(const embipc_real X[12], embipc_real volume,
+                                       const embipc_real moment[10])
+{
+    embi_barycentric b;
+    embipc_real d[12], middle[3], sum = 0;
+    if (!embi_barycentric_init(&b, X)) return 0;
+    for (int k = 0; k < 3; k++) middle[k] = (X[k] + X[3 + k] + X[6 + k] + X[9 + k]) / 4;
+    for (int i = 0; i < 4; i++) embi_sub(d + 3 * i, X + 3 * i, middle);
+    for (int i = 0; i < 16; i++) {
+        const embipc_real *g = b.G + 3 * (i / 4), *h = b.G + 3 * (i % 4);
+        embipc_real dd = embi_dot(d + 3 * (i / 4), d + 3 * (i % 4));
+        sum += 2 * moment[embi_moment_index[i]] * dd + volume / 4 * embi_dot(g, h) * dd * dd;
+    }
+    return sum;
+}
+
+/* the same of all copies */
+static embipc_real embi_cage_stiffening(const embi_caging *c)
+{
+    embipc_real sum = 0, X[12];
+    int v[4];
+    for (int i = 0; i < c->copy_count; i++)
+        if (embi_lattice_gather(c, c->copy[i].tet, v, X))
+            sum += embi_lattice_volume(c, c->copy[i].tet) *
+                   embi_tet_stiffening(X, c->copy[i].volume, c->copy[i].moment);
+    return sum;
+}
+
+/* Tries one lattice. Score: how much too stiff it is for its number of nodes (the error goes with the square
+ * of their distance), times penalties for missing the wished count (0: no wish) and for weak nodes. Returns
+ * the node count in *count, 0 for none. */
 static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int placing, int wish,
                                    embi_cage_choice *best, int *count)
 {
     embipc_real miss, score;
-    embipc_result r = embi_cage_fill_lattice(c, h, placing, 0);
+    embipc_result r = embi_cage_fill_lattice(c, h, placing, 1);
     *count = 0;
     if (r != EMBIPC_OK || c->faulty) return r;
     *count = c->node_count;
     miss = wish > 0 ? embi_abs((embipc_real)(c->node_count - wish)) / wish : 0.0;
-    score = c->copy_count * c->h * c->h * c->h / 12 / c->volume;
+    score = embi_cage_stiffening(c) * pow(c->node_count, 2.0 / 3);
     score *= 1 + 4 * miss + (miss > EMBI_CAGE_MISS ? 1000 * miss : 0);
     score *= 1 + 4 * c->weak / c->node_count;
     if (best->h > 0 && !(score < best->score)) return r;
