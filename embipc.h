@@ -5189,6 +5189,7 @@ typedef struct embi_caging {
     int *beside;                     /* the triangle across each side (3*tri_count) */
     embipc_real lo[3], hi[3];        /* box of the surface */
     embipc_real volume;              /* of the solid */
+    int axis[3];                     /* first the one along which the solid is least in the middle of its box */
     int split;                       /* one copy per piece; 0: all pieces of a tet share one */
     /* lattice: dim[] cells from origin; nodes are the corners, then the centres */
     embipc_real h, origin[3];
@@ -6138,15 +6139,18 @@ typedef struct embi_cage_choice {
 } embi_cage_choice;
 
 /* Fills the lattice of cell size h. Where the surface goes through one of its nodes it is made slightly
- * larger, or if that does not help it is moved a little along one axis, or all. */
+ * larger, or if that does not help it is moved a little along one axis, or all: first along the one about
+ * which the body is least symmetric, for that costs no symmetry. */
 static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int placing, int moments)
 {
     for (int attempt = 0; attempt < 6; attempt++) {
         embipc_real shift[3];
         embipc_result r;
-        for (int k = 0; k < 3; k++)
-            shift[k] = embi_cage_shift[placing][k] +
-                       (attempt == 2 + k || attempt == 5 ? 0.03 : 0.0) * (1 + 0.3 * k);
+        for (int i = 0; i < 3; i++) {
+            int k = c->axis[i];
+            shift[k] = embi_cage_shift[placing][k];
+            if (attempt == 2 + i || attempt == 5) shift[k] += 0.03 * (1 + 0.3 * i);
+        }
         r = embi_lattice_place(c, attempt ? h * (1 + 1e-6) : h, shift);
         if (r == EMBIPC_OK) r = embi_cage_fill(c, moments);
         if (r != EMBIPC_OK || !c->faulty) return r;
@@ -6210,12 +6214,24 @@ static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int placing, i
     return r;
 }
 
+/* Tries cell sizes from h down to `last` in steps of factor `step`, with placings from, ..., to - 1. */
+static embipc_result embi_cage_sweep(embi_caging *c, embipc_real h, embipc_real last, embipc_real step, int from,
+                                     int to, int wish, embi_cage_choice *best)
+{
+    embipc_result r = EMBIPC_OK;
+    for (; r == EMBIPC_OK && h >= last; h *= step)
+        for (int p = from, count; p < to && r == EMBIPC_OK; p++)
+            r = embi_cage_try(c, h, p, wish, best, &count);
+    return r == EMBIPC_ERR_ARGUMENT ? EMBIPC_OK : r;
+}
+
 /* Coarse to fine until the count is well past the wish, in small steps round the best, and where that misses
- * the wish with placings that break the symmetry. Large surfaces are tried less often. */
+ * the wish with placings that break the symmetry, wherever the counts came near. Large surfaces are tried
+ * less often. */
 static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice *best)
 {
     embipc_result r = EMBIPC_OK;
-    embipc_real longest = 0, middle;
+    embipc_real longest = 0, coarse = 0, fine = 0, step, reach;
     int large = c->tri_count > 100000, least = 0, count;
     for (int k = 0; k < 3; k++) longest = embi_max(longest, c->hi[k] - c->lo[k]);
     for (embipc_real h = 2 * longest; r == EMBIPC_OK && least <= wish + wish / 2 &&
@@ -6223,23 +6239,23 @@ static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice
         least = INT_MAX;
         for (int p = 0; p < (large ? 1 : 4) && r == EMBIPC_OK; p++) {
             r = embi_cage_try(c, h, p, wish, best, &count);
-            if (count) least = embi_min_int(least, count);
+            if (!count) continue;
+            least = embi_min_int(least, count);
+            if (abs(count - wish) > wish / 2) continue;
+            fine = h;
+            if (coarse == 0) coarse = h;
         }
         if (least == INT_MAX) least = 0;
     }
     if (r == EMBIPC_ERR_ARGUMENT && best->h > 0) r = EMBIPC_OK;   /* a lattice too fine ends the search */
-    middle = best->h;
-    for (int stage = 0; stage < 2 && r == EMBIPC_OK && middle > 0; stage++) {
-        int from = stage ? 4 : 0, to = stage ? 12 : 4, steps = stage ? 6 : large ? 2 : 5;
-        if (stage && (best->miss <= EMBI_CAGE_MISS || large)) break;
-        for (int i = -steps; i <= steps; i++)
-            for (int p = from; p < to && r != EMBIPC_ERR_MEMORY; p++)
-                if (i != 0 || p != best->placing)
-                    r = embi_cage_try(c, middle * pow(large ? 0.93 : stage ? 0.94 : 0.97, i), p, wish, best,
-                                      &count);
-        if (r == EMBIPC_ERR_ARGUMENT) r = EMBIPC_OK;
-    }
-    return r;
+    if (r != EMBIPC_OK || best->h <= 0) return r;
+    step = large ? 0.93 : 0.97;
+    reach = pow(step, large ? 2.5 : 5.5);
+    r = embi_cage_sweep(c, best->h * pow(step, large ? -2.0 : -5.0), best->h * reach, step, 0, 4, wish, best);
+    if (r != EMBIPC_OK || best->miss <= EMBI_CAGE_MISS || large) return r;
+    coarse = embi_max(coarse, 1.4 * best->h);
+    fine = embi_min(fine > 0 ? fine : best->h, 0.7 * best->h);
+    return embi_cage_sweep(c, coarse, fine, 0.94, 4, 12, wish, best);
 }
 
 /* ---- Tightening ---- */
@@ -6687,18 +6703,27 @@ static void embi_caging_release(embi_caging *c)
 static int embi_caging_begin(embi_caging *c)
 {
     embipc_solid solid;
-    const embi_key *k;
+    embipc_real off[3];
+    const embi_key *half;
     embi_box_points(c->lo, c->hi, c->x, c->vertex_count);
     embi_solid(&solid, c->x, c->vertex_count, c->tri, c->tri_count);
     c->volume = solid.volume;
+    for (int k = 0; k < 3; k++) {
+        c->axis[k] = k;
+        off[k] = embi_abs(2 * solid.centroid[k] - c->lo[k] - c->hi[k]);
+        for (int i = k; i > 0 && off[c->axis[i]] > off[c->axis[i - 1]]; i--) {
+            c->axis[i] = c->axis[i - 1];
+            c->axis[i - 1] = k;
+        }
+    }
     if (!embi_half_edges(c->m, &c->keys, c->tri, c->tri_count) ||
         !EMBI_GROW(c->m, int, c->beside, c->beside_cap, 3 * c->tri_count) ||
         !EMBI_GROW(c->m, int, c->local, c->local_cap, c->tri_count))
         return 0;
-    k = c->keys.a;
+    half = c->keys.a;
     for (int i = 0; i + 1 < 3 * c->tri_count; i += 2) {   /* closed: two half-edges an edge */
-        c->beside[k[i].value] = k[i + 1].value / 3;
-        c->beside[k[i + 1].value] = k[i].value / 3;
+        c->beside[half[i].value] = half[i + 1].value / 3;
+        c->beside[half[i + 1].value] = half[i].value / 3;
     }
     return 1;
 }

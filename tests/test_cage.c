@@ -147,6 +147,107 @@ static void test_symmetric_bodies_get_symmetric_cages(void)
     }
 }
 
+/* A tet's stiffening against its definition: the error of the gradients of six quadratic displacements, at the
+ * quadrature points of the tet. */
+static void test_stiffening_by_quadrature(void)
+{
+    static const double near = 0.58541019662496845, far = 0.13819660112501052;   /* exact to degree 2 */
+    for (int round = 0; round < 20; round++) {
+        double X[12], m[10], sum = 0, V;
+        embi_barycentric b;
+        for (int i = 0; i < 12; i++) X[i] = test_uniform(-1, 1) + (i % 4 == 3 ? 2 : 0);
+        V = fabs(embi_tet_det(X, X + 3, X + 6, X + 9) / 6);
+        if (V < 0.05) continue;
+        ENSURE(embi_barycentric_init(&b, X));
+        embi_tet_moment_full(V, m);
+        for (int q = 0; q < 6; q++) {
+            static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+            double Q[9] = {0}, y[3], linear[3] = {0, 0, 0};
+            Q[3 * row[q] + column[q]] = Q[3 * column[q] + row[q]] = q < 3 ? 1 : sqrt(0.5);
+            for (int i = 0; i < 4; i++) {
+                embi_m3_mulv(y, Q, X + 3 * i);
+                embi_axpy(linear, embi_dot(X + 3 * i, y) / 2, b.G + 3 * i);
+            }
+            for (int p = 0; p < 4; p++) {
+                double at[3] = {0, 0, 0};
+                for (int i = 0; i < 4; i++) embi_axpy(at, i == p ? near : far, X + 3 * i);
+                embi_m3_mulv(y, Q, at);
+                embi_sub(y, y, linear);
+                sum += V / 4 * embi_dot(y, y);
+            }
+        }
+        ENSURE_REL(embi_tet_stiffening(X, V, m), sum, 1e-10);
+    }
+}
+
+/* of a cage, with the penalty for its number of nodes */
+static double stiffening(const embipc_cage *c)
+{
+    double sum = 0, X[12];
+    for (int t = 0; t < c->tet_count; t++) {
+        embi_tet_gather(X, c->x, c->tets + 4 * t);
+        sum += embi_tet_stiffening(X, c->tet_volume[t], c->tet_moment + 10 * t);
+    }
+    return sum * pow(c->node_count, 2.0 / 3);
+}
+
+/* Of the lattices that come as near to the wished number of nodes none is better at bending than the one that is
+ * taken, or hardly. */
+static void test_bends_like_the_best_lattice(void)
+{
+    static const int wish[3] = {24, 65, 150};
+    double worst = 0;
+    for (int which = 0; which < 8; which++) {
+        test_mesh solid = which == 6 ? cage_comb() : which == 7 ? cage_finray() : test_mesh_make(0, 0, 0);
+        test_mesh s = which < 6 ? shape(which) : cage_surface(&solid, NULL);
+        for (int i = 0; i < 3; i++) {
+            embipc_cage c = build(&s, wish[i], 0, 0);
+            double taken = stiffening(&c), best = taken;
+            for (double h = 0.75 * c.cell_size; h < 1.4 * c.cell_size; h *= 1.05) {
+                embipc_cage d = build(&s, 0, h, 0);
+                if (abs(d.node_count - wish[i]) <= abs(c.node_count - wish[i])) best = fmin(best, stiffening(&d));
+                embipc_cage_free(&d);
+            }
+            worst = fmax(worst, taken / best);
+            embipc_cage_free(&c);
+        }
+        test_mesh_free(&s);
+        test_mesh_free(&solid);
+    }
+    printf("  at most %.3f times as stiff as the best lattice\n", worst);
+    ENSURE(worst < 1.05);
+}
+
+/* A box with a slot whose end is exactly in its middle, where a node of the symmetric lattice would touch it: the
+ * cage is moved along the axis about which the body is not symmetric anyway. */
+static void test_symmetry_survives_a_node_on_the_surface(void)
+{
+    static const double side[14] = {-1, -1, 1, -1, 1, 1, 0.5, 1, 0, 0, -0.5, 1, -1, 1};   /* x, z */
+    static const int cap[15] = {0, 1, 4, 1, 2, 3, 1, 3, 4, 0, 4, 5, 0, 5, 6};
+    test_mesh s = test_mesh_make(14, 24, 0);
+    for (int i = 0; i < 14; i++) embi_set(s.x + 3 * i, side[2 * (i % 7)], i < 7 ? -0.6 : 0.6, side[2 * (i % 7) + 1]);
+    for (int i = 0; i < 7; i++) {
+        int j = (i + 1) % 7, *t = s.tri + 6 * i;
+        t[0] = t[3] = j; t[1] = i; t[2] = t[4] = 7 + i; t[5] = 7 + j;
+    }
+    for (int i = 0; i < 15; i++) {
+        s.tri[42 + i] = cap[i];
+        s.tri[57 + i] = 7 + cap[i - i % 3 + 2 - i % 3];
+    }
+    for (int nodes = 34; nodes < 120; nodes += 40) {
+        embipc_cage c = build(&s, nodes, 0, 0);
+        for (int k = 0; k < 2; k++)
+            for (int i = 0; i < c.node_count; i++) {
+                double p[3];
+                embi_copy(p, c.x + 3 * i);
+                p[k] = -p[k];
+                ENSURE(has_node(&c, p, 1e-9));
+            }
+        embipc_cage_free(&c);
+    }
+    test_mesh_free(&s);
+}
+
 /* copies included: a comb is symmetric about x and y */
 static void test_a_comb_gets_a_symmetric_cage(void)
 {
@@ -374,7 +475,8 @@ static void check_ties(const char *name, const test_mesh *solid, int nodes)
         embipc_cage_free(&c);
     }
     build_split = 1;
-    printf("  %s, %d nodes: longest way in a tet %.2f cells, without copies %.2f\n", name, nodes, longest[1], longest[0]);
+    printf("  %s, %d nodes: longest way in a tet %.2f cells, without copies %.2f\n", name, nodes, longest[1],
+           longest[0]);
     ENSURE(longest[1] < 2.5 && longest[0] > longest[1]);
     test_mesh_free(&s);
     free(kept);
@@ -626,8 +728,8 @@ static void test_out_of_memory(void)
 static void test_data_surfaces(void)
 {
     static const char *const name[] = {"teddy.obj", "bubble.obj", "dish_rack.obj", "plate_8in.obj",
-        "plate_gen.obj", "umi_finger.obj", "wire_rack.obj", "ball.msh", "bowl_evo.msh", "cyl_press_n4.msh", "finray_gen.msh",
-        "torus_drake.msh", "allegro/base_link.obj", "allegro/link_2.0.obj", "allegro/link_15.0_tip.obj"};
+        "plate_gen.obj", "umi_finger.obj", "wire_rack.obj", "ball.msh", "bowl_evo.msh", "cyl_press_n4.msh",
+        "finray_gen.msh", "torus_drake.msh", "allegro/base_link.obj", "allegro/link_2.0.obj", "allegro/link_15.0_tip.obj"};
     if (!test_data("")) SKIP("no DATA");
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
         char path[64];
@@ -659,6 +761,9 @@ int main(int argc, char **argv)
     RUN(shapes_at_wished_counts);
     RUN(tightening);
     RUN(symmetric_bodies_get_symmetric_cages);
+    RUN(symmetry_survives_a_node_on_the_surface);
+    RUN(stiffening_by_quadrature);
+    RUN(bends_like_the_best_lattice);
     RUN(a_comb_gets_a_symmetric_cage);
     RUN(one_tet);
     RUN(scale_and_place_do_not_matter);
