@@ -4644,6 +4644,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
  * one point; each of them is written in the barycentric coordinates of T, cut to w >= 0 by bisection, and
  * the polynomial integrated over the pieces: over a tet with volume v and corner weights W_k
  *   integral of w_i w_j = v/20 (sum_k W_ki W_kj + sum_k W_ki sum_k W_kj).
+ * Which tets such a cone goes through, a uniform grid tells.
  * Uses: small math, memory, errors, meshes.                Checked by: tests/test_embedding.c */
 
 #define EMBI_INSIDE_TOLERANCE 1e-9     /* a weight down to minus this counts as inside */
@@ -4989,6 +4990,7 @@ static void embi_moment_project(embipc_real moment[10])
 typedef struct embi_cone_walk {
     embi_tet_grid grid;
     embi_barycentric *b;
+    embipc_real *box;       /* lo, hi (6*tet_count) */
     embipc_real *gross;
     int *seen;              /* the last triangle whose cone the tet was tried with; INT_MAX: a flat tet */
 } embi_cone_walk;
@@ -5020,7 +5022,8 @@ static void embi_cone_add(embi_cone_walk *w, const embipc_real o[3], const embip
                     int c = (c0 * g->dim[1] + c1) * g->dim[2] + c2;
                     for (int s = g->start[c]; s < g->start[c + 1]; s++) {
                         int tet = g->item[s];
-                        if (w->seen[tet] >= t) continue;
+                        const embipc_real *box = w->box + 6 * (size_t)tet;
+                        if (w->seen[tet] >= t || !embi_boxes_meet(at, at + 3, box, box + 3)) continue;
                         w->seen[tet] = t;
                         embi_tet_add_cone(&w->b[tet], o, x, tri + 3 * (size_t)t, &volume[tet],
                                           moment + 10 * (size_t)tet, &w->gross[tet]);
@@ -5041,18 +5044,21 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
     int nodes = 0;
     memset(&w, 0, sizeof w);
     w.b = (embi_barycentric *)embi_alloc(m, tet_count, sizeof *w.b);
+    w.box = (embipc_real *)embi_alloc(m, 6 * tet_count, sizeof *w.box);
     w.gross = (embipc_real *)embi_alloc(m, tet_count, sizeof *w.gross);
     w.seen = (int *)embi_alloc(m, tet_count, sizeof *w.seen);
     embi_box_points(lo, hi, x, vertex_count);
     for (int k = 0; k < 3; k++) o[k] = lo[k] + (hi[k] - lo[k]) / 2;
     for (int i = 0; i < 4 * tet_count; i++) nodes = embi_max_int(nodes, tets[i] + 1);
-    if (w.b && w.gross && w.seen && embi_tet_grid_build(m, &w.grid, X, nodes, tets, tet_count)) {
+    if (w.b && w.box && w.gross && w.seen &&
+        embi_tet_grid_build(m, &w.grid, X, nodes, tets, tet_count)) {
         held = 0;
         memset(volume, 0, (size_t)tet_count * sizeof *volume);
         memset(moment, 0, 10 * (size_t)tet_count * sizeof *moment);
         for (int t = 0; t < tet_count; t++) {
             embipc_real corner[12];
             embi_tet_gather(corner, X, tets + 4 * t);
+            embi_tet_box(w.box + 6 * (size_t)t, w.box + 6 * (size_t)t + 3, X, tets + 4 * t);
             w.seen[t] = embi_barycentric_init(&w.b[t], corner) ? -1 : INT_MAX;
         }
         for (int t = 0; t < tri_count; t++) embi_cone_add(&w, o, x, tri, t, volume, moment);
@@ -5067,6 +5073,7 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
     }
     embi_tet_grid_release(m, &w.grid);
     embi_free(m, w.b, tet_count, sizeof *w.b);
+    embi_free(m, w.box, 6 * tet_count, sizeof *w.box);
     embi_free(m, w.gross, tet_count, sizeof *w.gross);
     embi_free(m, w.seen, tet_count, sizeof *w.seen);
     return held;
@@ -5128,8 +5135,8 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
  * the sums are exact. The cost goes with the number of cuts.
  *
  * The search goes through cell sizes and placings of the body's middle in the lattice, for the wished node
- * count and little air. Last, nodes outside the solid are drawn towards it, as far as no other tet is
- * entered and no dihedral angle gets small.
+ * count and for tets that can follow the body where it bends. Last, nodes outside the solid are drawn
+ * towards it, as far as no other tet is entered and no dihedral angle gets small.
  * Uses: small math, memory, errors, sorting, meshes, embedding.     Checked by: tests/test_cage.c      */
 
 #define EMBI_CAGE_COOKIE 0x43414745
@@ -5189,7 +5196,7 @@ typedef struct embi_caging {
     int *beside;                     /* the triangle across each side (3*tri_count) */
     embipc_real lo[3], hi[3];        /* box of the surface */
     embipc_real volume;              /* of the solid */
-    int axis[3];                     /* first the one along which the solid is least in the middle of its box */
+    int axis[3];                     /* first the one along which the solid is least in its box's middle */
     int split;                       /* one copy per piece; 0: all pieces of a tet share one */
     /* lattice: dim[] cells from origin; nodes are the corners, then the centres */
     embipc_real h, origin[3];
@@ -6215,8 +6222,8 @@ static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int placing, i
 }
 
 /* Tries cell sizes from h down to `last` in steps of factor `step`, with placings from, ..., to - 1. */
-static embipc_result embi_cage_sweep(embi_caging *c, embipc_real h, embipc_real last, embipc_real step, int from,
-                                     int to, int wish, embi_cage_choice *best)
+static embipc_result embi_cage_sweep(embi_caging *c, embipc_real h, embipc_real last, embipc_real step,
+                                     int from, int to, int wish, embi_cage_choice *best)
 {
     embipc_result r = EMBIPC_OK;
     for (; r == EMBIPC_OK && h >= last; h *= step)
