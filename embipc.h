@@ -4946,28 +4946,6 @@ static void embi_clip_piece(const embi_piece *whole, embipc_real *volume, embipc
     }
 }
 
-/* Adds the part of the signed tet (o, triangle) that lies in a tet to volume, moment and *gross: the sum of
- * the unsigned contributions, which is what rounding is relative to. */
-static void embi_tet_add_cone(const embi_barycentric *b, const embipc_real o[3], const embipc_real *x,
-                              const int tri[3], embipc_real *volume, embipc_real moment[10],
-                              embipc_real *gross)
-{
-    const embipc_real *v[3];
-    embi_piece p;
-    embipc_real before = *volume;
-    embi_barycentric_at(p.W[0], b, o);
-    for (int i = 0; i < 3; i++) {
-        v[i] = x + 3 * (size_t)tri[i];
-        embi_barycentric_at(p.W[i + 1], b, v[i]);
-    }
-    for (int i = 0; i < 4; i++)
-        if (p.W[0][i] <= 0 && p.W[1][i] <= 0 && p.W[2][i] <= 0 && p.W[3][i] <= 0) return;
-    p.v = embi_tet_det(o, v[0], v[1], v[2]) / 6;
-    if (p.v == 0) return;
-    embi_clip_piece(&p, volume, moment);
-    *gross += embi_abs(*volume - before);
-}
-
 /* Rounding may leave moments that no solid has: the symmetric 4x4 matrix is made positive semi-definite by
  * dropping negative eigenvalues, which are of the order of that rounding. */
 static void embi_moment_project(embipc_real moment[10])
@@ -4986,82 +4964,129 @@ static void embi_moment_project(embipc_real moment[10])
         }
 }
 
-/* What embi_solid_in_tets works with, per tet of the cage. */
+/* What embi_solid_in_tets works with. */
 typedef struct embi_cone_walk {
-    embi_tet_grid grid;
+    const embipc_real *x;       /* the surface */
+    const int *tri;
+    embipc_real o[3];           /* the middle of its box */
+    embi_tet_grid grid;         /* of the tets; and for each of them: */
     embi_barycentric *b;
-    embipc_real *box;       /* lo, hi (6*tet_count) */
-    embipc_real *gross;
-    int *seen;              /* the last triangle whose cone the tet was tried with; INT_MAX: a flat tet */
+    embipc_real *box;           /* lo, hi (6) */
+    embipc_real *volume, *moment, *gross;   /* gross: the sum of the unsigned contributions to the volume, which
+                                               is what rounding is relative to */
+    int *seen;                  /* the last triangle it was tried with; INT_MAX: a flat tet */
 } embi_cone_walk;
 
-/* The cone from o to a triangle, in slices as thick as a cell of the grid is wide: the slice from u to v of
- * the way is in the hull of the triangle's box shrunk towards o by u and by v. Adds what the tets that are
- * listed there hold, each once. */
-static void embi_cone_add(embi_cone_walk *w, const embipc_real o[3], const embipc_real *x, const int *tri,
-                          int t, embipc_real *volume, embipc_real *moment)
+/* Adds what the tet holds of the cone from o to triangle t. */
+static void embi_cone_in_tet(embi_cone_walk *w, int t, int tet)
 {
-    embipc_real lo[3], hi[3], at[6];
+    const embipc_real *v[3];
+    const embi_barycentric *b = &w->b[tet];
+    embi_piece p;
+    embipc_real before = w->volume[tet];
+    embi_barycentric_at(p.W[0], b, w->o);
+    for (int i = 0; i < 3; i++) {
+        v[i] = w->x + 3 * (size_t)w->tri[3 * (size_t)t + (size_t)i];
+        embi_barycentric_at(p.W[i + 1], b, v[i]);
+    }
+    for (int i = 0; i < 4; i++)
+        if (p.W[0][i] <= 0 && p.W[1][i] <= 0 && p.W[2][i] <= 0 && p.W[3][i] <= 0) return;
+    p.v = embi_tet_det(w->o, v[0], v[1], v[2]) / 6;
+    if (p.v == 0) return;
+    embi_clip_piece(&p, &w->volume[tet], w->moment + 10 * (size_t)tet);
+    w->gross[tet] += embi_abs(w->volume[tet] - before);
+}
+
+/* The same for all tets that meet a box with part of the cone, and were not tried with it before. */
+static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real lo[3], const embipc_real hi[3])
+{
     const embi_tet_grid *g = &w->grid;
-    int slices = 1, from[3], to[3];
-    embi_box_indexed(lo, hi, x, tri + 3 * (size_t)t, 3);
+    int from[3], to[3];
+    embi_tet_grid_range(g, lo, hi, from, to);
+    for (int i = from[0]; i <= to[0]; i++)
+        for (int j = from[1]; j <= to[1]; j++)
+            for (int k = from[2]; k <= to[2]; k++) {
+                int c = (i * g->dim[1] + j) * g->dim[2] + k;
+                for (int s = g->start[c]; s < g->start[c + 1]; s++) {
+                    int tet = g->item[s];
+                    const embipc_real *box = w->box + 6 * (size_t)tet;
+                    if (w->seen[tet] >= t || !embi_boxes_meet(lo, hi, box, box + 3)) continue;
+                    w->seen[tet] = t;
+                    embi_cone_in_tet(w, t, tet);
+                }
+            }
+}
+
+/* The same for all tets. The cone is taken in slices as thick as a cell of the grid is wide: the slice from u
+ * to v of the way is in the hull of the triangle's box shrunk towards o by u and by v. */
+static void embi_cone_in_tets(embi_cone_walk *w, int t)
+{
+    embipc_real lo[3], hi[3], from[3], to[3];
+    int slices = 1;
+    embi_box_indexed(lo, hi, w->x, w->tri + 3 * (size_t)t, 3);
     for (int k = 0; k < 3; k++) {
-        embipc_real reach = embi_max(o[k] - lo[k], hi[k] - o[k]) * g->inverse_cell[k];
-        slices = embi_max_int(slices, (int)embi_min(reach, g->dim[k]) + 1);
+        embipc_real reach = embi_max(w->o[k] - lo[k], hi[k] - w->o[k]) * w->grid.inverse_cell[k];
+        slices = embi_max_int(slices, (int)embi_min(reach, w->grid.dim[k]) + 1);
     }
     for (int i = 0; i < slices; i++) {
         embipc_real u = (embipc_real)i / slices, v = (embipc_real)(i + 1) / slices;
         for (int k = 0; k < 3; k++) {
-            at[k] = o[k] + (lo[k] < o[k] ? v : u) * (lo[k] - o[k]);
-            at[3 + k] = o[k] + (hi[k] > o[k] ? v : u) * (hi[k] - o[k]);
+            from[k] = w->o[k] + (lo[k] < w->o[k] ? v : u) * (lo[k] - w->o[k]);
+            to[k] = w->o[k] + (hi[k] > w->o[k] ? v : u) * (hi[k] - w->o[k]);
         }
-        embi_tet_grid_range(g, at, at + 3, from, to);
-        for (int c0 = from[0]; c0 <= to[0]; c0++)
-            for (int c1 = from[1]; c1 <= to[1]; c1++)
-                for (int c2 = from[2]; c2 <= to[2]; c2++) {
-                    int c = (c0 * g->dim[1] + c1) * g->dim[2] + c2;
-                    for (int s = g->start[c]; s < g->start[c + 1]; s++) {
-                        int tet = g->item[s];
-                        const embipc_real *box = w->box + 6 * (size_t)tet;
-                        if (w->seen[tet] >= t || !embi_boxes_meet(at, at + 3, box, box + 3)) continue;
-                        w->seen[tet] = t;
-                        embi_tet_add_cone(&w->b[tet], o, x, tri + 3 * (size_t)t, &volume[tet],
-                                          moment + 10 * (size_t)tet, &w->gross[tet]);
-                    }
-                }
+        embi_cone_in_box(w, t, from, to);
     }
+}
+
+static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_real *X, const int *tets,
+                                int tet_count)
+{
+    int nodes = 0;
+    w->b = (embi_barycentric *)embi_alloc(m, tet_count, sizeof *w->b);
+    w->box = (embipc_real *)embi_alloc(m, 6 * tet_count, sizeof *w->box);
+    w->gross = (embipc_real *)embi_alloc(m, tet_count, sizeof *w->gross);
+    w->seen = (int *)embi_alloc(m, tet_count, sizeof *w->seen);
+    if (!w->b || !w->box || !w->gross || !w->seen) return 0;
+    for (int t = 0; t < tet_count; t++) {
+        embipc_real corner[12], *box = w->box + 6 * (size_t)t;
+        for (int i = 0; i < 4; i++) nodes = embi_max_int(nodes, tets[4 * t + i] + 1);
+        embi_tet_gather(corner, X, tets + 4 * t);
+        embi_tet_box(box, box + 3, X, tets + 4 * t);
+        w->seen[t] = embi_barycentric_init(&w->b[t], corner) ? -1 : INT_MAX;
+    }
+    return embi_tet_grid_build(m, &w->grid, X, nodes, tets, tet_count);
+}
+
+static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w, int tet_count)
+{
+    embi_tet_grid_release(m, &w->grid);
+    embi_free(m, w->b, tet_count, sizeof *w->b);
+    embi_free(m, w->box, 6 * tet_count, sizeof *w->box);
+    embi_free(m, w->gross, tet_count, sizeof *w->gross);
+    embi_free(m, w->seen, tet_count, sizeof *w->seen);
 }
 
 /* Volume (tet_count) and moments (10*tet_count) of the solid in each tet, m^3; returns the volume held by
  * all of them, or -1 without memory. Volumes are >= 0, moments positive semi-definite. The work goes with
- * the triangles times the tets on the way from each to the middle o, the cube root of all tets or so. */
+ * the triangles times the tets on the way from each to the middle: the cube root of all tets or so. */
 static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
                                       const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                       embipc_real *volume, embipc_real *moment)
 {
     embi_cone_walk w;
-    embipc_real lo[3], hi[3], o[3], held = -1;
-    int nodes = 0;
+    embipc_real lo[3], hi[3], held = -1;
     memset(&w, 0, sizeof w);
-    w.b = (embi_barycentric *)embi_alloc(m, tet_count, sizeof *w.b);
-    w.box = (embipc_real *)embi_alloc(m, 6 * tet_count, sizeof *w.box);
-    w.gross = (embipc_real *)embi_alloc(m, tet_count, sizeof *w.gross);
-    w.seen = (int *)embi_alloc(m, tet_count, sizeof *w.seen);
+    memset(volume, 0, (size_t)tet_count * sizeof *volume);
+    memset(moment, 0, 10 * (size_t)tet_count * sizeof *moment);
+    w.x = x;
+    w.tri = tri;
+    w.volume = volume;
+    w.moment = moment;
     embi_box_points(lo, hi, x, vertex_count);
-    for (int k = 0; k < 3; k++) o[k] = lo[k] + (hi[k] - lo[k]) / 2;
-    for (int i = 0; i < 4 * tet_count; i++) nodes = embi_max_int(nodes, tets[i] + 1);
-    if (w.b && w.box && w.gross && w.seen &&
-        embi_tet_grid_build(m, &w.grid, X, nodes, tets, tet_count)) {
+    for (int k = 0; k < 3; k++) w.o[k] = lo[k] + (hi[k] - lo[k]) / 2;
+    if (embi_cone_walk_begin(m, &w, X, tets, tet_count)) {
         held = 0;
-        memset(volume, 0, (size_t)tet_count * sizeof *volume);
-        memset(moment, 0, 10 * (size_t)tet_count * sizeof *moment);
-        for (int t = 0; t < tet_count; t++) {
-            embipc_real corner[12];
-            embi_tet_gather(corner, X, tets + 4 * t);
-            embi_tet_box(w.box + 6 * (size_t)t, w.box + 6 * (size_t)t + 3, X, tets + 4 * t);
-            w.seen[t] = embi_barycentric_init(&w.b[t], corner) ? -1 : INT_MAX;
-        }
-        for (int t = 0; t < tri_count; t++) embi_cone_add(&w, o, x, tri, t, volume, moment);
+        for (int t = 0; t < tri_count; t++) embi_cone_in_tets(&w, t);
         for (int t = 0; t < tet_count; t++) {
             embipc_real *mt = moment + 10 * (size_t)t;
             if (!(volume[t] > 1e-13 * w.gross[t])) {   /* rounding, no solid */
@@ -5071,11 +5096,7 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
             held += volume[t];
         }
     }
-    embi_tet_grid_release(m, &w.grid);
-    embi_free(m, w.b, tet_count, sizeof *w.b);
-    embi_free(m, w.box, 6 * tet_count, sizeof *w.box);
-    embi_free(m, w.gross, tet_count, sizeof *w.gross);
-    embi_free(m, w.seen, tet_count, sizeof *w.seen);
+    embi_cone_walk_end(m, &w, tet_count);
     return held;
 }
 

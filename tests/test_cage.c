@@ -365,9 +365,10 @@ static void test_solid_in_many_tets(void)
 {
     test_mesh s = test_mesh_sphere(4), g = geometry_box_tets(12, 12, 12, 2.1, 2.1, 2.1);
     int n = g.tet_count;
-    double *volume = (double *)calloc((size_t)(23 * n), sizeof(double)), *moment = volume + n;
-    double *all = moment + 10 * n, *all_moment = all + n, gross = 0, lo[3], hi[3], o[3];
+    double *volume = (double *)calloc((size_t)(22 * n), sizeof(double)), *moment = volume + n;
+    double *all = moment + 10 * n, *all_moment = all + n, lo[3], hi[3];
     clock_t fast = clock(), slow;
+    embi_cone_walk w;
     embi_memory m;
     embi_memory_init(&m, NULL);
     for (int i = 0; i < 3 * g.vertex_count; i++) g.x[i] -= 1.03;
@@ -375,18 +376,20 @@ static void test_solid_in_many_tets(void)
                1e-2);
     fast = clock() - fast;
     slow = clock();
+    memset(&w, 0, sizeof w);
+    w.x = s.x;
+    w.tri = s.tri;
+    w.volume = all;
+    w.moment = all_moment;
     embi_box_points(lo, hi, s.x, s.vertex_count);
-    for (int k = 0; k < 3; k++) o[k] = lo[k] + (hi[k] - lo[k]) / 2;
+    for (int k = 0; k < 3; k++) w.o[k] = lo[k] + (hi[k] - lo[k]) / 2;
+    ENSURE(embi_cone_walk_begin(&m, &w, g.x, g.tets, n));
     for (int t = 0; t < n; t++) {
-        double X[12];
-        embi_barycentric b;
-        embi_tet_gather(X, g.x, g.tets + 4 * t);
-        ENSURE(embi_barycentric_init(&b, X));
-        for (int i = 0; i < s.tri_count; i++)
-            embi_tet_add_cone(&b, o, s.x, s.tri + 3 * i, all + t, all_moment + 10 * t, &gross);
+        for (int i = 0; i < s.tri_count; i++) embi_cone_in_tet(&w, i, t);
         ENSURE_CLOSE(volume[t], all[t], 1e-15);
         for (int i = 0; i < 10; i++) ENSURE_CLOSE(moment[10 * t + i], all_moment[10 * t + i], 1e-15);
     }
+    embi_cone_walk_end(&m, &w, n);
     slow = clock() - slow;
     printf("  %d tets, %d triangles: %.1f times as fast as every tet with every triangle\n", n, s.tri_count,
            (double)slow / (double)fast);
