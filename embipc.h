@@ -4670,6 +4670,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
  * one point; each of them is written in the barycentric coordinates of T, cut to w >= 0 by bisection, and
  * the polynomial integrated over the pieces: over a tet with volume v and corner weights W_k
  *   integral of w_i w_j = v/20 (sum_k W_ki W_kj + sum_k W_ki sum_k W_kj).
+ * Which tets such a cone goes through, a uniform grid tells.
  * Uses: small math, memory, errors, meshes.                Checked by: tests/test_embedding.c */
 
 #define EMBI_INSIDE_TOLERANCE 1e-9     /* a weight down to minus this counts as inside */
@@ -4971,40 +4972,6 @@ static void embi_clip_piece(const embi_piece *whole, embipc_real *volume, embipc
     }
 }
 
-/* The part of the solid in the tet X: adds to volume and moment. o: any point, the same for all tets;
- * box: 6 per triangle, the box of the signed tet (o, a, b, c). Returns the sum of the unsigned
- * contributions, which is what rounding is relative to. */
-static embipc_real embi_tet_integrals(const embipc_real X[12], const embipc_real *x, const int *tri, int n,
-                                      const embipc_real o[3], const embipc_real *box, embipc_real *volume,
-                                      embipc_real moment[10])
-{
-    embi_barycentric b;
-    embi_piece p;
-    embipc_real lo[3], hi[3], wo[4], gross = 0;
-    if (!embi_barycentric_init(&b, X)) return 0;
-    embi_box_points(lo, hi, X, 4);
-    embi_barycentric_at(wo, &b, o);
-    for (int t = 0; t < n; t++) {
-        const embipc_real *v[3];
-        embipc_real before = *volume;
-        int outside = 0;
-        if (!embi_boxes_meet(lo, hi, box + 6 * (size_t)t, box + 6 * (size_t)t + 3)) continue;
-        memcpy(p.W[0], wo, sizeof wo);
-        for (int i = 0; i < 3; i++) {
-            v[i] = x + 3 * (size_t)tri[3 * t + i];
-            embi_barycentric_at(p.W[i + 1], &b, v[i]);
-        }
-        for (int i = 0; i < 4; i++)
-            outside |= p.W[0][i] <= 0 && p.W[1][i] <= 0 && p.W[2][i] <= 0 && p.W[3][i] <= 0;
-        if (outside) continue;
-        p.v = embi_tet_det(o, v[0], v[1], v[2]) / 6;
-        if (p.v == 0) continue;
-        embi_clip_piece(&p, volume, moment);
-        gross += embi_abs(*volume - before);
-    }
-    return gross;
-}
-
 /* Rounding may leave moments that no solid has: the symmetric 4x4 matrix is made positive semi-definite by
  * dropping negative eigenvalues, which are of the order of that rounding. */
 static void embi_moment_project(embipc_real moment[10])
@@ -5023,45 +4990,139 @@ static void embi_moment_project(embipc_real moment[10])
         }
 }
 
-/* The boxes of the signed tets (o, a, b, c), 6 numbers each, with o the middle of the surface's box. */
-static void embi_cone_boxes(embipc_real o[3], embipc_real *box, const embipc_real *x, int vertex_count,
-                            const int *tri, int tri_count)
+/* What embi_solid_in_tets works with. */
+typedef struct embi_cone_walk {
+    const embipc_real *x;       /* the surface */
+    const int *tri;
+    embipc_real o[3];           /* the middle of its box */
+    embi_tet_grid grid;         /* of the tets; and for each of them: */
+    embi_barycentric *b;
+    embipc_real *box;           /* lo, hi (6) */
+    embipc_real *volume, *moment, *gross;   /* gross: the sum of the unsigned contributions to the volume, which
+                                               is what rounding is relative to */
+    int *seen;                  /* the last triangle it was tried with; INT_MAX: a flat tet */
+} embi_cone_walk;
+
+/* Adds what the tet holds of the cone from o to triangle t. */
+static void embi_cone_in_tet(embi_cone_walk *w, int t, int tet)
 {
-    embipc_real lo[3], hi[3];
-    embi_box_points(lo, hi, x, vertex_count);
-    for (int k = 0; k < 3; k++) o[k] = lo[k] + (hi[k] - lo[k]) / 2;
-    for (int t = 0; t < tri_count; t++) {
-        embipc_real *b = box + 6 * (size_t)t;
-        embi_box_indexed(b, b + 3, x, tri + 3 * t, 3);
+    const embipc_real *v[3];
+    const embi_barycentric *b = &w->b[tet];
+    embi_piece p;
+    embipc_real before = w->volume[tet];
+    embi_barycentric_at(p.W[0], b, w->o);
+    for (int i = 0; i < 3; i++) {
+        v[i] = w->x + 3 * (size_t)w->tri[3 * (size_t)t + (size_t)i];
+        embi_barycentric_at(p.W[i + 1], b, v[i]);
+    }
+    for (int i = 0; i < 4; i++)
+        if (p.W[0][i] <= 0 && p.W[1][i] <= 0 && p.W[2][i] <= 0 && p.W[3][i] <= 0) return;
+    p.v = embi_tet_det(w->o, v[0], v[1], v[2]) / 6;
+    if (p.v == 0) return;
+    embi_clip_piece(&p, &w->volume[tet], w->moment + 10 * (size_t)tet);
+    w->gross[tet] += embi_abs(w->volume[tet] - before);
+}
+
+/* The same for all tets that meet a box with part of the cone, and were not tried with it before. */
+static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real lo[3], const embipc_real hi[3])
+{
+    const embi_tet_grid *g = &w->grid;
+    int from[3], to[3];
+    embi_tet_grid_range(g, lo, hi, from, to);
+    for (int i = from[0]; i <= to[0]; i++)
+        for (int j = from[1]; j <= to[1]; j++)
+            for (int k = from[2]; k <= to[2]; k++) {
+                int c = (i * g->dim[1] + j) * g->dim[2] + k;
+                for (int s = g->start[c]; s < g->start[c + 1]; s++) {
+                    int tet = g->item[s];
+                    const embipc_real *box = w->box + 6 * (size_t)tet;
+                    if (w->seen[tet] >= t || !embi_boxes_meet(lo, hi, box, box + 3)) continue;
+                    w->seen[tet] = t;
+                    embi_cone_in_tet(w, t, tet);
+                }
+            }
+}
+
+/* The same for all tets. The cone is taken in slices as thick as a cell of the grid is wide: the slice from u
+ * to v of the way is in the hull of the triangle's box shrunk towards o by u and by v. */
+static void embi_cone_in_tets(embi_cone_walk *w, int t)
+{
+    embipc_real lo[3], hi[3], from[3], to[3];
+    int slices = 1;
+    embi_box_indexed(lo, hi, w->x, w->tri + 3 * (size_t)t, 3);
+    for (int k = 0; k < 3; k++) {
+        embipc_real reach = embi_max(w->o[k] - lo[k], hi[k] - w->o[k]) * w->grid.inverse_cell[k];
+        slices = embi_max_int(slices, (int)embi_min(reach, w->grid.dim[k]) + 1);
+    }
+    for (int i = 0; i < slices; i++) {
+        embipc_real u = (embipc_real)i / slices, v = (embipc_real)(i + 1) / slices;
         for (int k = 0; k < 3; k++) {
-            b[k] = embi_min(b[k], o[k]);
-            b[3 + k] = embi_max(b[3 + k], o[k]);
+            from[k] = w->o[k] + (lo[k] < w->o[k] ? v : u) * (lo[k] - w->o[k]);
+            to[k] = w->o[k] + (hi[k] > w->o[k] ? v : u) * (hi[k] - w->o[k]);
         }
+        embi_cone_in_box(w, t, from, to);
     }
 }
 
+static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_real *X, const int *tets,
+                                int tet_count)
+{
+    int nodes = 0;
+    w->b = (embi_barycentric *)embi_alloc(m, tet_count, sizeof *w->b);
+    w->box = (embipc_real *)embi_alloc(m, 6 * tet_count, sizeof *w->box);
+    w->gross = (embipc_real *)embi_alloc(m, tet_count, sizeof *w->gross);
+    w->seen = (int *)embi_alloc(m, tet_count, sizeof *w->seen);
+    if (!w->b || !w->box || !w->gross || !w->seen) return 0;
+    for (int t = 0; t < tet_count; t++) {
+        embipc_real corner[12], *box = w->box + 6 * (size_t)t;
+        for (int i = 0; i < 4; i++) nodes = embi_max_int(nodes, tets[4 * t + i] + 1);
+        embi_tet_gather(corner, X, tets + 4 * t);
+        embi_tet_box(box, box + 3, X, tets + 4 * t);
+        w->seen[t] = embi_barycentric_init(&w->b[t], corner) ? -1 : INT_MAX;
+    }
+    return embi_tet_grid_build(m, &w->grid, X, nodes, tets, tet_count);
+}
+
+static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w, int tet_count)
+{
+    embi_tet_grid_release(m, &w->grid);
+    embi_free(m, w->b, tet_count, sizeof *w->b);
+    embi_free(m, w->box, 6 * tet_count, sizeof *w->box);
+    embi_free(m, w->gross, tet_count, sizeof *w->gross);
+    embi_free(m, w->seen, tet_count, sizeof *w->seen);
+}
+
 /* Volume (tet_count) and moments (10*tet_count) of the solid in each tet, m^3; returns the volume held by
- * all of them, or -1 without memory. Volumes are >= 0, moments positive semi-definite. */
+ * all of them, or -1 without memory. Volumes are >= 0, moments positive semi-definite. The work goes with
+ * the triangles times the tets on the way from each to the middle: the cube root of all tets or so. */
 static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
                                       const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                       embipc_real *volume, embipc_real *moment)
 {
-    embipc_real o[3], held = 0, *box = (embipc_real *)embi_alloc(m, 6 * tri_count, sizeof *box);
-    if (!box) return -1;
-    embi_cone_boxes(o, box, x, vertex_count, tri, tri_count);
-    for (int t = 0; t < tet_count; t++) {
-        embipc_real corner[12], gross, *mt = moment + 10 * (size_t)t;
-        embi_tet_gather(corner, X, tets + 4 * t);
-        volume[t] = 0;
-        memset(mt, 0, 10 * sizeof *mt);
-        gross = embi_tet_integrals(corner, x, tri, tri_count, o, box, &volume[t], mt);
-        if (!(volume[t] > 1e-13 * gross)) {   /* rounding, no solid */
-            volume[t] = 0;
-            memset(mt, 0, 10 * sizeof *mt);
-        } else embi_moment_project(mt);
-        held += volume[t];
+    embi_cone_walk w;
+    embipc_real lo[3], hi[3], held = -1;
+    memset(&w, 0, sizeof w);
+    memset(volume, 0, (size_t)tet_count * sizeof *volume);
+    memset(moment, 0, 10 * (size_t)tet_count * sizeof *moment);
+    w.x = x;
+    w.tri = tri;
+    w.volume = volume;
+    w.moment = moment;
+    embi_box_points(lo, hi, x, vertex_count);
+    for (int k = 0; k < 3; k++) w.o[k] = lo[k] + (hi[k] - lo[k]) / 2;
+    if (embi_cone_walk_begin(m, &w, X, tets, tet_count)) {
+        held = 0;
+        for (int t = 0; t < tri_count; t++) embi_cone_in_tets(&w, t);
+        for (int t = 0; t < tet_count; t++) {
+            embipc_real *mt = moment + 10 * (size_t)t;
+            if (!(volume[t] > 1e-13 * w.gross[t])) {   /* rounding, no solid */
+                volume[t] = 0;
+                memset(mt, 0, 10 * sizeof *mt);
+            } else embi_moment_project(mt);
+            held += volume[t];
+        }
     }
-    embi_free(m, box, 6 * tri_count, sizeof *box);
+    embi_cone_walk_end(m, &w, tet_count);
     return held;
 }
 
@@ -5070,8 +5131,7 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
  *   moment   10*tet_count, m^3              out
  * They sum up to the surface's own integrals to 1e-9. A cage made round the vertices may cut a little off
  * the triangles between them: up to EMBI_COVER_TOLERANCE of the volume is made up for by scaling, more is
- * an error, and so are tets that overlap. O(tets * triangles) box tests; the work itself goes with what
- * meets. */
+ * an error, and so are tets that overlap. */
 static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
                                          const embipc_real *x, int vertex_count, const int *tri,
                                          int tri_count, embipc_real *volume, embipc_real *moment,
@@ -5122,8 +5182,8 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
  * the sums are exact. The cost goes with the number of cuts.
  *
  * The search goes through cell sizes and placings of the body's middle in the lattice, for the wished node
- * count and little air. Last, nodes outside the solid are drawn towards it, as far as no other tet is
- * entered and no dihedral angle gets small.
+ * count and for tets that can follow the body where it bends. Last, nodes outside the solid are drawn
+ * towards it, as far as no other tet is entered and no dihedral angle gets small.
  * Uses: small math, memory, errors, sorting, meshes, embedding.     Checked by: tests/test_cage.c      */
 
 #define EMBI_CAGE_COOKIE 0x43414745
@@ -5183,6 +5243,7 @@ typedef struct embi_caging {
     int *beside;                     /* the triangle across each side (3*tri_count) */
     embipc_real lo[3], hi[3];        /* box of the surface */
     embipc_real volume;              /* of the solid */
+    int axis[3];                     /* first the one along which the solid is least in its box's middle */
     int split;                       /* one copy per piece; 0: all pieces of a tet share one */
     /* lattice: dim[] cells from origin; nodes are the corners, then the centres */
     embipc_real h, origin[3];
@@ -6132,15 +6193,18 @@ typedef struct embi_cage_choice {
 } embi_cage_choice;
 
 /* Fills the lattice of cell size h. Where the surface goes through one of its nodes it is made slightly
- * larger, or if that does not help it is moved a little along one axis, or all. */
+ * larger, or if that does not help it is moved a little along one axis, or all: first along the one about
+ * which the body is least symmetric, for that costs no symmetry. */
 static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int placing, int moments)
 {
     for (int attempt = 0; attempt < 6; attempt++) {
         embipc_real shift[3];
         embipc_result r;
-        for (int k = 0; k < 3; k++)
-            shift[k] = embi_cage_shift[placing][k] +
-                       (attempt == 2 + k || attempt == 5 ? 0.03 : 0.0) * (1 + 0.3 * k);
+        for (int i = 0; i < 3; i++) {
+            int k = c->axis[i];
+            shift[k] = embi_cage_shift[placing][k];
+            if (attempt == 2 + i || attempt == 5) shift[k] += 0.03 * (1 + 0.3 * i);
+        }
         r = embi_lattice_place(c, attempt ? h * (1 + 1e-6) : h, shift);
         if (r == EMBIPC_OK) r = embi_cage_fill(c, moments);
         if (r != EMBIPC_OK || !c->faulty) return r;
@@ -6148,18 +6212,52 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int p
     return EMBIPC_OK;
 }
 
-/* Tries one lattice. Score: volume of the cage over that of the solid, times penalties for missing the
- * wished count (0: no wish) and for weak nodes. Returns the node count in *count, 0 for none. */
+/* How much too stiff a tet makes the solid in it: displacements that are linear there cannot follow the
+ * quadratic ones of bending and twist. The error of u = d^T Q d / 2, d from the middle of the tet, with the
+ * right values at its nodes d_i, has the gradient Q d - sum_i (d_i^T Q d_i / 2) G_i. Its square, summed over
+ * an orthonormal basis of the symmetric Q and integrated over the solid, is
+ *   2 int d^2 + V/4 sum_ij (G_i . G_j) (d_i . d_j)^2 */
+static embipc_real embi_tet_stiffening(const embipc_real X[12], embipc_real volume,
+                                       const embipc_real moment[10])
+{
+    embi_barycentric b;
+    embipc_real d[12], middle[3], sum = 0;
+    if (!embi_barycentric_init(&b, X)) return 0;
+    for (int k = 0; k < 3; k++) middle[k] = (X[k] + X[3 + k] + X[6 + k] + X[9 + k]) / 4;
+    for (int i = 0; i < 4; i++) embi_sub(d + 3 * i, X + 3 * i, middle);
+    for (int i = 0; i < 16; i++) {
+        const embipc_real *g = b.G + 3 * (i / 4), *h = b.G + 3 * (i % 4);
+        embipc_real dd = embi_dot(d + 3 * (i / 4), d + 3 * (i % 4));
+        sum += 2 * moment[embi_moment_index[i]] * dd + volume / 4 * embi_dot(g, h) * dd * dd;
+    }
+    return sum;
+}
+
+/* the same of all copies */
+static embipc_real embi_cage_stiffening(const embi_caging *c)
+{
+    embipc_real sum = 0, X[12];
+    int v[4];
+    for (int i = 0; i < c->copy_count; i++)
+        if (embi_lattice_gather(c, c->copy[i].tet, v, X))
+            sum += embi_lattice_volume(c, c->copy[i].tet) *
+                   embi_tet_stiffening(X, c->copy[i].volume, c->copy[i].moment);
+    return sum;
+}
+
+/* Tries one lattice. Score: how much too stiff it is for its number of nodes (the error goes with the square
+ * of their distance), times penalties for missing the wished count (0: no wish) and for weak nodes. Returns
+ * the node count in *count, 0 for none. */
 static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int placing, int wish,
                                    embi_cage_choice *best, int *count)
 {
     embipc_real miss, score;
-    embipc_result r = embi_cage_fill_lattice(c, h, placing, 0);
+    embipc_result r = embi_cage_fill_lattice(c, h, placing, 1);
     *count = 0;
     if (r != EMBIPC_OK || c->faulty) return r;
     *count = c->node_count;
     miss = wish > 0 ? embi_abs((embipc_real)(c->node_count - wish)) / wish : 0.0;
-    score = c->copy_count * c->h * c->h * c->h / 12 / c->volume;
+    score = embi_cage_stiffening(c) * pow(c->node_count, 2.0 / 3);
     score *= 1 + 4 * miss + (miss > EMBI_CAGE_MISS ? 1000 * miss : 0);
     score *= 1 + 4 * c->weak / c->node_count;
     if (best->h > 0 && !(score < best->score)) return r;
@@ -6170,12 +6268,24 @@ static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int placing, i
     return r;
 }
 
+/* Tries cell sizes from h down to `last` in steps of factor `step`, with placings from, ..., to - 1. */
+static embipc_result embi_cage_sweep(embi_caging *c, embipc_real h, embipc_real last, embipc_real step,
+                                     int from, int to, int wish, embi_cage_choice *best)
+{
+    embipc_result r = EMBIPC_OK;
+    for (; r == EMBIPC_OK && h >= last; h *= step)
+        for (int p = from, count; p < to && r == EMBIPC_OK; p++)
+            r = embi_cage_try(c, h, p, wish, best, &count);
+    return r == EMBIPC_ERR_ARGUMENT ? EMBIPC_OK : r;
+}
+
 /* Coarse to fine until the count is well past the wish, in small steps round the best, and where that misses
- * the wish with placings that break the symmetry. Large surfaces are tried less often. */
+ * the wish with placings that break the symmetry, wherever the counts came near. Large surfaces are tried
+ * less often. */
 static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice *best)
 {
     embipc_result r = EMBIPC_OK;
-    embipc_real longest = 0, middle;
+    embipc_real longest = 0, coarse = 0, fine = 0, step, reach;
     int large = c->tri_count > 100000, least = 0, count;
     for (int k = 0; k < 3; k++) longest = embi_max(longest, c->hi[k] - c->lo[k]);
     for (embipc_real h = 2 * longest; r == EMBIPC_OK && least <= wish + wish / 2 &&
@@ -6183,23 +6293,23 @@ static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice
         least = INT_MAX;
         for (int p = 0; p < (large ? 1 : 4) && r == EMBIPC_OK; p++) {
             r = embi_cage_try(c, h, p, wish, best, &count);
-            if (count) least = embi_min_int(least, count);
+            if (!count) continue;
+            least = embi_min_int(least, count);
+            if (abs(count - wish) > wish / 2) continue;
+            fine = h;
+            if (coarse == 0) coarse = h;
         }
         if (least == INT_MAX) least = 0;
     }
     if (r == EMBIPC_ERR_ARGUMENT && best->h > 0) r = EMBIPC_OK;   /* a lattice too fine ends the search */
-    middle = best->h;
-    for (int stage = 0; stage < 2 && r == EMBIPC_OK && middle > 0; stage++) {
-        int from = stage ? 4 : 0, to = stage ? 12 : 4, steps = stage ? 6 : large ? 2 : 5;
-        if (stage && (best->miss <= EMBI_CAGE_MISS || large)) break;
-        for (int i = -steps; i <= steps; i++)
-            for (int p = from; p < to && r != EMBIPC_ERR_MEMORY; p++)
-                if (i != 0 || p != best->placing)
-                    r = embi_cage_try(c, middle * pow(large ? 0.93 : stage ? 0.94 : 0.97, i), p, wish, best,
-                                      &count);
-        if (r == EMBIPC_ERR_ARGUMENT) r = EMBIPC_OK;
-    }
-    return r;
+    if (r != EMBIPC_OK || best->h <= 0) return r;
+    step = large ? 0.93 : 0.97;
+    reach = pow(step, large ? 2.5 : 5.5);
+    r = embi_cage_sweep(c, best->h * pow(step, large ? -2.0 : -5.0), best->h * reach, step, 0, 4, wish, best);
+    if (r != EMBIPC_OK || best->miss <= EMBI_CAGE_MISS || large) return r;
+    coarse = embi_max(coarse, 1.4 * best->h);
+    fine = embi_min(fine > 0 ? fine : best->h, 0.7 * best->h);
+    return embi_cage_sweep(c, coarse, fine, 0.94, 4, 12, wish, best);
 }
 
 /* ---- Tightening ---- */
@@ -6647,18 +6757,27 @@ static void embi_caging_release(embi_caging *c)
 static int embi_caging_begin(embi_caging *c)
 {
     embipc_solid solid;
-    const embi_key *k;
+    embipc_real off[3];
+    const embi_key *half;
     embi_box_points(c->lo, c->hi, c->x, c->vertex_count);
     embi_solid(&solid, c->x, c->vertex_count, c->tri, c->tri_count);
     c->volume = solid.volume;
+    for (int k = 0; k < 3; k++) {
+        c->axis[k] = k;
+        off[k] = embi_abs(2 * solid.centroid[k] - c->lo[k] - c->hi[k]);
+        for (int i = k; i > 0 && off[c->axis[i]] > off[c->axis[i - 1]]; i--) {
+            c->axis[i] = c->axis[i - 1];
+            c->axis[i - 1] = k;
+        }
+    }
     if (!embi_half_edges(c->m, &c->keys, c->tri, c->tri_count) ||
         !EMBI_GROW(c->m, int, c->beside, c->beside_cap, 3 * c->tri_count) ||
         !EMBI_GROW(c->m, int, c->local, c->local_cap, c->tri_count))
         return 0;
-    k = c->keys.a;
+    half = c->keys.a;
     for (int i = 0; i + 1 < 3 * c->tri_count; i += 2) {   /* closed: two half-edges an edge */
-        c->beside[k[i].value] = k[i + 1].value / 3;
-        c->beside[k[i + 1].value] = k[i].value / 3;
+        c->beside[half[i].value] = half[i + 1].value / 3;
+        c->beside[half[i + 1].value] = half[i].value / 3;
     }
     return 1;
 }

@@ -219,7 +219,7 @@ static void cage_static_apply(cage_static *s, const double *u, double *f)   /* f
 /* diagonal of K tet by tet would repeat the library; colours would be long: three probes a node, small cages only */
 static void cage_static_diagonal(cage_static *s, int exact)
 {
-    double *u = (double *)calloc((size_t)(3 * s->n), sizeof(double)), *f = (double *)calloc((size_t)(3 * s->n), sizeof(double));
+    double *u = (double *)calloc((size_t)(6 * s->n), sizeof(double)), *f = u + 3 * s->n;
     for (int i = 0; i < 3 * s->n; i++) {
         s->diagonal[i] = 1;
         if (!exact) continue;
@@ -229,13 +229,13 @@ static void cage_static_diagonal(cage_static *s, int exact)
         u[i] = 0;
     }
     free(u);
-    free(f);
 }
 /* u with K u = f; returns f . u */
 static double cage_static_solve(cage_static *s, const double *f, double *u)
 {
     int n = 3 * s->n;
-    double *r = (double *)calloc((size_t)(4 * n), sizeof(double)), *z = r + n, *p = z + n, *w = p + n, rz = 0, start, sum = 0;
+    double *r = (double *)calloc((size_t)(4 * n), sizeof(double)), *z = r + n, *p = z + n, *w = p + n;
+    double rz = 0, start, sum = 0;
     for (int i = 0; i < n; i++) { u[i] = 0; r[i] = f[i]; p[i] = z[i] = r[i] / s->diagonal[i]; rz += r[i] * z[i]; }
     start = rz;
     for (int it = 0; it < 20 * n && rz > 1e-18 * start; it++) {
@@ -243,7 +243,12 @@ static double cage_static_solve(cage_static *s, const double *f, double *u)
         cage_static_apply(s, p, w);
         for (int i = 0; i < n; i++) pw += p[i] * w[i];
         if (!(pw > 0)) break;
-        for (int i = 0; i < n; i++) { u[i] += rz / pw * p[i]; r[i] -= rz / pw * w[i]; z[i] = r[i] / s->diagonal[i]; next += r[i] * z[i]; }
+        for (int i = 0; i < n; i++) {
+            u[i] += rz / pw * p[i];
+            r[i] -= rz / pw * w[i];
+            z[i] = r[i] / s->diagonal[i];
+            next += r[i] * z[i];
+        }
         for (int i = 0; i < n; i++) p[i] = z[i] + next / rz * p[i];
         rz = next;
     }

@@ -2,6 +2,7 @@
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "cage_test.h"
+#include <time.h>
 
 /* everything that every cage promises; and the volumes once more by the other way, section 12's: tets that lie
  * on each other together hold what is in their place */
@@ -99,6 +100,21 @@ static void test_shapes_at_wished_counts(void)
     }
 }
 
+/* Few nodes, met within a fifth, if need be by a lattice that is not placed symmetrically. */
+static void test_small_wishes_are_met(void)
+{
+    for (int which = 0; which < 8; which++) {
+        test_mesh s = test_mesh_box(0, 0, 0, 1, 1 + 0.1 * (which % 4), 1 + 0.5 * which);
+        for (int wish = 6; wish < 16; wish++) {
+            embipc_cage c = build(&s, wish, 0, 0);
+            ENSURE(5 * abs(c.node_count - wish) <= wish);
+            check_cage(&s, &c);
+            embipc_cage_free(&c);
+        }
+        test_mesh_free(&s);
+    }
+}
+
 /* as above for the untouched lattice; tightening takes air out and keeps the angles */
 static void test_tightening(void)
 {
@@ -145,6 +161,107 @@ static void test_symmetric_bodies_get_symmetric_cages(void)
             }
         test_mesh_free(&s);
     }
+}
+
+/* A tet's stiffening against its definition: the error of the gradients of six quadratic displacements, at the
+ * quadrature points of the tet. */
+static void test_stiffening_by_quadrature(void)
+{
+    static const double near = 0.58541019662496845, far = 0.13819660112501052;   /* exact to degree 2 */
+    for (int round = 0; round < 20; round++) {
+        double X[12], m[10], sum = 0, V;
+        embi_barycentric b;
+        for (int i = 0; i < 12; i++) X[i] = test_uniform(-1, 1) + (i % 4 == 3 ? 2 : 0);
+        V = fabs(embi_tet_det(X, X + 3, X + 6, X + 9) / 6);
+        if (V < 0.05) continue;
+        ENSURE(embi_barycentric_init(&b, X));
+        embi_tet_moment_full(V, m);
+        for (int q = 0; q < 6; q++) {
+            static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
+            double Q[9] = {0}, y[3], linear[3] = {0, 0, 0};
+            Q[3 * row[q] + column[q]] = Q[3 * column[q] + row[q]] = q < 3 ? 1 : sqrt(0.5);
+            for (int i = 0; i < 4; i++) {
+                embi_m3_mulv(y, Q, X + 3 * i);
+                embi_axpy(linear, embi_dot(X + 3 * i, y) / 2, b.G + 3 * i);
+            }
+            for (int p = 0; p < 4; p++) {
+                double at[3] = {0, 0, 0};
+                for (int i = 0; i < 4; i++) embi_axpy(at, i == p ? near : far, X + 3 * i);
+                embi_m3_mulv(y, Q, at);
+                embi_sub(y, y, linear);
+                sum += V / 4 * embi_dot(y, y);
+            }
+        }
+        ENSURE_REL(embi_tet_stiffening(X, V, m), sum, 1e-10);
+    }
+}
+
+/* of a cage, with the penalty for its number of nodes */
+static double stiffening(const embipc_cage *c)
+{
+    double sum = 0, X[12];
+    for (int t = 0; t < c->tet_count; t++) {
+        embi_tet_gather(X, c->x, c->tets + 4 * t);
+        sum += embi_tet_stiffening(X, c->tet_volume[t], c->tet_moment + 10 * t);
+    }
+    return sum * pow(c->node_count, 2.0 / 3);
+}
+
+/* Of the lattices that come as near to the wished number of nodes none is better at bending than the one that is
+ * taken, or hardly. */
+static void test_bends_like_the_best_lattice(void)
+{
+    static const int wish[3] = {24, 65, 150};
+    double worst = 0;
+    for (int which = 0; which < 8; which++) {
+        test_mesh solid = which == 6 ? cage_comb() : which == 7 ? cage_finray() : test_mesh_make(0, 0, 0);
+        test_mesh s = which < 6 ? shape(which) : cage_surface(&solid, NULL);
+        for (int i = 0; i < 3; i++) {
+            embipc_cage c = build(&s, wish[i], 0, 0);
+            double taken = stiffening(&c), best = taken;
+            for (double h = 0.75 * c.cell_size; h < 1.4 * c.cell_size; h *= 1.05) {
+                embipc_cage d = build(&s, 0, h, 0);
+                if (abs(d.node_count - wish[i]) <= abs(c.node_count - wish[i])) best = fmin(best, stiffening(&d));
+                embipc_cage_free(&d);
+            }
+            worst = fmax(worst, taken / best);
+            embipc_cage_free(&c);
+        }
+        test_mesh_free(&s);
+        test_mesh_free(&solid);
+    }
+    printf("  at most %.3f times as stiff as the best lattice\n", worst);
+    ENSURE(worst < 1.04);
+}
+
+/* A box with a slot whose end is exactly in its middle, where a node of the symmetric lattice would touch it: the
+ * cage is moved along the axis about which the body is not symmetric anyway. */
+static void test_symmetry_survives_a_node_on_the_surface(void)
+{
+    static const double side[14] = {-1, -1, 1, -1, 1, 1, 0.5, 1, 0, 0, -0.5, 1, -1, 1};   /* x, z */
+    static const int cap[15] = {0, 1, 4, 1, 2, 3, 1, 3, 4, 0, 4, 5, 0, 5, 6};
+    test_mesh s = test_mesh_make(14, 24, 0);
+    for (int i = 0; i < 14; i++) embi_set(s.x + 3 * i, side[2 * (i % 7)], i < 7 ? -0.6 : 0.6, side[2 * (i % 7) + 1]);
+    for (int i = 0; i < 7; i++) {
+        int j = (i + 1) % 7, *t = s.tri + 6 * i;
+        t[0] = t[3] = j; t[1] = i; t[2] = t[4] = 7 + i; t[5] = 7 + j;
+    }
+    for (int i = 0; i < 15; i++) {
+        s.tri[42 + i] = cap[i];
+        s.tri[57 + i] = 7 + cap[i - i % 3 + 2 - i % 3];
+    }
+    for (int nodes = 34; nodes < 120; nodes += 40) {
+        embipc_cage c = build(&s, nodes, 0, 0);
+        for (int k = 0; k < 2; k++)
+            for (int i = 0; i < c.node_count; i++) {
+                double p[3];
+                embi_copy(p, c.x + 3 * i);
+                p[k] = -p[k];
+                ENSURE(has_node(&c, p, 1e-9));
+            }
+        embipc_cage_free(&c);
+    }
+    test_mesh_free(&s);
 }
 
 /* copies included: a comb is symmetric about x and y */
@@ -240,6 +357,46 @@ static void test_cell_size(void)
     embipc_cage_free(&coarse);
     embipc_cage_free(&fine);
     test_mesh_free(&s);
+}
+
+/* Section 12 finds the solid in given tets along the cones of the triangles: the same as trying every tet with every
+ * triangle, and much faster. */
+static void test_solid_in_many_tets(void)
+{
+    test_mesh s = test_mesh_sphere(4), g = geometry_box_tets(12, 12, 12, 2.1, 2.1, 2.1);
+    int n = g.tet_count;
+    double *volume = (double *)calloc((size_t)(22 * n), sizeof(double)), *moment = volume + n;
+    double *all = moment + 10 * n, *all_moment = all + n, lo[3], hi[3];
+    clock_t fast = clock(), slow;
+    embi_cone_walk w;
+    embi_memory m;
+    embi_memory_init(&m, NULL);
+    for (int i = 0; i < 3 * g.vertex_count; i++) g.x[i] -= 1.03;
+    ENSURE_REL(embi_solid_in_tets(&m, g.x, g.tets, n, s.x, s.vertex_count, s.tri, s.tri_count, volume, moment), 4.18,
+               1e-2);
+    fast = clock() - fast;
+    slow = clock();
+    memset(&w, 0, sizeof w);
+    w.x = s.x;
+    w.tri = s.tri;
+    w.volume = all;
+    w.moment = all_moment;
+    embi_box_points(lo, hi, s.x, s.vertex_count);
+    for (int k = 0; k < 3; k++) w.o[k] = lo[k] + (hi[k] - lo[k]) / 2;
+    ENSURE(embi_cone_walk_begin(&m, &w, g.x, g.tets, n));
+    for (int t = 0; t < n; t++) {
+        for (int i = 0; i < s.tri_count; i++) embi_cone_in_tet(&w, i, t);
+        ENSURE_CLOSE(volume[t], all[t], 1e-15);
+        for (int i = 0; i < 10; i++) ENSURE_CLOSE(moment[10 * t + i], all_moment[10 * t + i], 1e-15);
+    }
+    embi_cone_walk_end(&m, &w, n);
+    slow = clock() - slow;
+    printf("  %d tets, %d triangles: %.1f times as fast as every tet with every triangle\n", n, s.tri_count,
+           (double)slow / (double)fast);
+    ENSURE(slow > 3 * fast);
+    free(volume);
+    test_mesh_free(&s);
+    test_mesh_free(&g);
 }
 
 /* a cavity, and a box whose faces lie exactly in planes of the lattice */
@@ -374,7 +531,8 @@ static void check_ties(const char *name, const test_mesh *solid, int nodes)
         embipc_cage_free(&c);
     }
     build_split = 1;
-    printf("  %s, %d nodes: longest way in a tet %.2f cells, without copies %.2f\n", name, nodes, longest[1], longest[0]);
+    printf("  %s, %d nodes: longest way in a tet %.2f cells, without copies %.2f\n", name, nodes, longest[1],
+           longest[0]);
     ENSURE(longest[1] < 2.5 && longest[0] > longest[1]);
     test_mesh_free(&s);
     free(kept);
@@ -493,6 +651,31 @@ static void test_few_nodes_for_many_parts(void)
     ENSURE(c.node_count >= 32 && c.node_count <= 48);
     check_cage(&s, &c);
     embipc_cage_free(&c);
+    test_mesh_free(&s);
+}
+
+/* Left to itself a body gets one tet where it is stiff against ten times its weight, by the sag of a bar of its
+ * length and thickness; a little softer, and it gets a cage that bends. */
+static void test_one_tet_where_stiff(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_world *w;
+    test_mesh s = test_mesh_box(0, 0, 0, 1, 0.1, 0.1);
+    embipc_body_def d = embipc_default_body_def();
+    double length = sqrt(1.02), limit = 1.5 * 10 * d.material.density * 9.81 * pow(length, 3) / (1e-3 * 0.1 * 0.1);
+    ENSURE(embipc_world_create(&wd, &w, NULL) == EMBIPC_OK);
+    d.kind = EMBIPC_CAGE;
+    d.x = s.x; d.vertex_count = s.vertex_count; d.triangles = s.tri; d.triangle_count = s.tri_count;
+    for (int i = 0; i < 4; i++) {
+        embipc_body body;
+        embipc_body_view v;
+        d.position[2] = i;
+        d.material.young = limit * (i % 2 ? 1.01 : 0.99);
+        d.cage_nodes = i / 2 ? 20 : 0;
+        ENSURE(embipc_body_create(w, &d, &body) == EMBIPC_OK && embipc_body_get_view(w, body, &v) == EMBIPC_OK);
+        ENSURE(i == 1 ? v.node_count == 4 : v.node_count > 12);
+    }
+    embipc_world_destroy(w);
     test_mesh_free(&s);
 }
 
@@ -626,8 +809,9 @@ static void test_out_of_memory(void)
 static void test_data_surfaces(void)
 {
     static const char *const name[] = {"teddy.obj", "bubble.obj", "dish_rack.obj", "plate_8in.obj",
-        "plate_gen.obj", "umi_finger.obj", "wire_rack.obj", "ball.msh", "bowl_evo.msh", "cyl_press_n4.msh", "finray_gen.msh",
-        "torus_drake.msh", "allegro/base_link.obj", "allegro/link_2.0.obj", "allegro/link_15.0_tip.obj"};
+        "plate_gen.obj", "umi_finger.obj", "wire_rack.obj", "ball.msh", "bowl_evo.msh", "cyl_press_n4.msh",
+        "finray_gen.msh", "torus_drake.msh", "allegro/base_link.obj", "allegro/link_2.0.obj",
+        "allegro/link_15.0_tip.obj"};
     if (!test_data("")) SKIP("no DATA");
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
         char path[64];
@@ -657,18 +841,24 @@ int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     RUN(shapes_at_wished_counts);
+    RUN(small_wishes_are_met);
     RUN(tightening);
     RUN(symmetric_bodies_get_symmetric_cages);
+    RUN(symmetry_survives_a_node_on_the_surface);
+    RUN(stiffening_by_quadrature);
+    RUN(bends_like_the_best_lattice);
     RUN(a_comb_gets_a_symmetric_cage);
     RUN(one_tet);
     RUN(scale_and_place_do_not_matter);
     RUN(cell_size);
+    RUN(solid_in_many_tets);
     RUN(cavities_and_aligned_faces);
     RUN(separate_parts);
     RUN(holes_do_not_split);
     RUN(close_parts_share_no_tet);
     RUN(pushed_one_by_one);
     RUN(few_nodes_for_many_parts);
+    RUN(one_tet_where_stiff);
     RUN(cages_in_bodies);
     RUN(bad_wishes);
     RUN(out_of_memory);
