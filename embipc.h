@@ -55,9 +55,9 @@
  * DEFAULTS  What is left 0 is derived per body, never from the scene: dhat = 1e-3 of the body's bounding-box
  *   diagonal D, of thin and very fine bodies less; epsv = 1e-3 D per second; kappa such that the body's
  *   weight, and its momentum at D per second brought to rest in one step, on three pairs leave the gap above
- *   0.3 dhat, and so does a pressure of its Young's modulus, unless the body at rest would then float above 0.9
- *   dhat; tolerance = 0.1 epsv; no friction. A pair takes the smaller dhat and epsv and the larger kappa of
- *   its dynamic bodies. embipc_body_get_parameters() tells.
+ *   0.3 dhat, and of cage and full bodies so does a pressure of their Young's modulus, unless they would then
+ *   rest above 0.9 dhat; tolerance = 0.1 epsv; no friction. A pair takes the smaller dhat and epsv and the
+ *   larger kappa of its dynamic bodies. embipc_body_get_parameters() tells.
  *
  * CONTENTS  (grep -n '==== ' embipc.h)
  *   Public: configuration, results and callbacks, materials, world, bodies, drives, step, queries; toolbox:
@@ -11276,10 +11276,10 @@ static embipc_real embi_body_load(const embipc_world *w, const embi_body *b)
 }
 
 /* ... and what one vertex should, for the body to be squeezed as hard as it can stand: the pressure E on its
- * share of the surface, N. */
+ * share of the surface, N. Affine bodies stand for stiff parts, which nobody squeezes. */
 static embipc_real embi_body_pressure_load(const embi_body *b)
 {
-    return embi_is_dynamic(b) ? embi_law_young(&b->elastic.law) * b->area / b->nv : (embipc_real)0;
+    return b->kind >= EMBIPC_CAGE ? embi_law_young(&b->elastic.law) * b->area / b->nv : (embipc_real)0;
 }
 
 /* kappa: with the load on three pairs, or the pressure load on one, the gap stays above 0.3 dhat. (A ball of 1e6
