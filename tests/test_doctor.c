@@ -14,7 +14,8 @@
 enum { MOST = 8 };
 static shape_mesh mesh[MOST];
 static embipc_movable body[MOST];
-static double gap[MOST * MOST], shift[3 * MOST];
+static double gap[MOST * MOST];
+static embipc_movement movement[MOST];
 static embipc_overlap list[MOST * MOST];
 static int count, found;
 static embipc_error error;
@@ -53,9 +54,9 @@ static void box(double sx, double sy, double sz, double x, double y, double z, i
 static embipc_result separate(double g)
 {
     for (int i = 0; i < count * count; i++) gap[i] = g;
-    return embipc_separate(body, count, gap, shift, list, MOST * MOST, &found, &error);
+    return embipc_separate(body, count, gap, movement, list, MOST * MOST, &found, &error);
 }
-static double moved(int i) { return embi_norm(shift + 3 * i); }
+static double moved(int i) { return embi_norm(movement[i].shift); }
 static double moved_in_all(void)
 {
     double sum = 0;
@@ -76,7 +77,10 @@ static int accepted(void)
         d.vertex_count = body[i].vertex_count;
         d.triangles = body[i].tri;
         d.triangle_count = body[i].tri_count;
-        for (int k = 0; k < 3; k++) d.position[k] = shift[3 * i + k];
+        memcpy(d.rotation, movement[i].rotation, sizeof d.rotation);
+        embi_m3_mulv(d.position, d.rotation, movement[i].centre);   /* R (x - c) + c + shift */
+        for (int k = 0; k < 3; k++)
+            d.position[k] = movement[i].centre[k] + movement[i].shift[k] - d.position[k];
         ok = embipc_body_create(w, &d, &handle) == EMBIPC_OK;
         if (!ok) printf("  world: %s\n", embipc_world_error(w)->text);
     }
@@ -88,7 +92,7 @@ static void test_boxes(void)
 {
     box(0.1, 0.1, 0.1, 0, 0, 0, 0);
     box(0.1, 0.1, 0.1, 0.09, 0.003, 0.002, 0);
-    ENSURE(!embipc_separate(body, 2, gap, shift, NULL, 0, &found, NULL) && found == 0);   /* gap 0: no pair */
+    ENSURE(!embipc_separate(body, 2, gap, movement, NULL, 0, &found, NULL) && found == 0);   /* gap 0: no pair */
     ENSURE(separate(1e-4) == EMBIPC_OK && found == 1 && list[0].kind == EMBIPC_OVERLAP_CROSS && list[0].parted);
     ENSURE_REL(list[0].depth, 0.01, 0.01);
     ENSURE(moved_in_all() < 0.0101 * 1.01 && moved_in_all() > 0.0101 * 0.999);

@@ -12,7 +12,8 @@ typedef struct doctor {
     const doctor_options *o;
     scene s;
     embipc_movable *body;     /* of the world without contact */
-    double *gap, *shift;
+    double *gap;
+    embipc_movement *movement;
     embipc_overlap *list;
     int found;
     embipc_error said;
@@ -94,7 +95,7 @@ static void doctor_report(const doctor *d)
                 o->linked ? "; linked?" : o->parted ? "" : "; not parted");
     }
     for (int i = 0; i < d->s.body_count; i++) {
-        const double *t = d->shift + 3 * i;
+        const double *t = d->movement[i].shift;
         double length = sqrt(t[0] * t[0] + t[1] * t[1] + t[2] * t[2]);
         total += length;
         if (length > 0)
@@ -139,7 +140,7 @@ static int doctor_write(doctor *d)
         v = json_first(&j, json_get(&j, &j.value[0], "bodies"));
         for (; v && i < d->s.body_count; v = json_next(&j, v), i++) {
             const json_value *place = json_get(&j, v, "position");
-            const double *p = d->s.body[i].def.position, *s = d->shift + 3 * i;
+            const double *p = d->s.body[i].def.position, *s = d->movement[i].shift;
             size_t from = place ? place->from : v->from + 1;
             if (!(fabs(s[0]) + fabs(s[1]) + fabs(s[2]) > 0)) continue;
             tool_put(&t, "%.*s%s[%.17g, %.17g, %.17g]%s", (int)(from - at), data + at,
@@ -168,10 +169,10 @@ static int doctor_examine(doctor *d)
     most = n * (n - 1) / 2;
     d->body = (embipc_movable *)tool_alloc((size_t)n, sizeof *d->body);
     d->gap = (double *)tool_alloc((size_t)n * (size_t)n, sizeof *d->gap);
-    d->shift = (double *)tool_alloc(3 * (size_t)n, sizeof *d->shift);
+    d->movement = (embipc_movement *)tool_alloc((size_t)n, sizeof *d->movement);
     d->list = (embipc_overlap *)tool_alloc((size_t)most, sizeof *d->list);
     doctor_collect(d, world);
-    r = embipc_separate(d->body, n, d->gap, d->shift, d->list, most, &d->found, &d->said);
+    r = embipc_separate(d->body, n, d->gap, d->movement, d->list, most, &d->found, &d->said);
     embipc_world_destroy(world);
     if (r != EMBIPC_OK && r != EMBIPC_ERR_INTERSECTION) {
         tool_fail(&d->e, "%s: %s", d->o->scene, d->said.text);
@@ -185,7 +186,7 @@ static int doctor_examine(doctor *d)
                 why ? why + 8 : d->said.text);
         return 1;
     }
-    for (int i = 0; i < 3 * n; i++) d->s.body[i / 3].def.position[i % 3] += d->shift[i];
+    for (int i = 0; i < 3 * n; i++) d->s.body[i / 3].def.position[i % 3] += d->movement[i / 3].shift[i % 3];
     if (!scene_build(&d->s, &world, &d->e)) {   /* the judge is the world */
         fprintf(d->o->report, "  verdict     cannot be mended by shifts: %s\n", d->e.text);
         return 1;
@@ -206,7 +207,7 @@ int doctor_scene(const doctor_options *options)
     code = doctor_examine(&d);
     free(d.body);
     free(d.gap);
-    free(d.shift);
+    free(d.movement);
     free(d.list);
     scene_free(&d.s);
     return code;
