@@ -865,6 +865,7 @@ typedef struct embipc_movable {
     const int *tri;           /* (3*tri_count) */
     int tri_count;
     int fixed;                /* not 0: never moved */
+    embipc_real thickness;    /* half thickness of a coating, m >= 0; of pairs they add up, and to the gap */
 } embipc_movable;
 
 /* How one of them moves: x -> rotation (x - centre) + centre + shift. Its shape stays. */
@@ -13592,7 +13593,7 @@ typedef struct embi_part_body {
     int nv, closed, handles;     /* handles: one of its parts is no ball, topologically */
     int fixed, rank;             /* rank: steps from a fixed body over pairs that overlap at the start */
     int stuck;                   /* shifts did not do */
-    embipc_real diagonal, volume, centre0[3];
+    embipc_real diagonal, volume, thickness, centre0[3];
     embi_part_pose now, kept;
     embi_surface s;
 } embi_part_body;
@@ -13642,6 +13643,12 @@ static void embi_parting_end(embi_parting *p)
 static embipc_real embi_part_gap(const embi_parting *p, int i, int j)
 {
     return p->gap[(size_t)i * (size_t)p->count + (size_t)j];
+}
+
+/* the distance of two surfaces whose coatings are a share of their gap apart */
+static embipc_real embi_part_reach(const embi_parting *p, int i, int j, embipc_real share)
+{
+    return p->body[i].thickness + p->body[j].thickness + share * embi_part_gap(p, i, j);
 }
 
 /* ---- Links: loops round the handles of a body, and how often those of two bodies go through each other ---- */
@@ -13827,6 +13834,7 @@ static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movab
     b->s.nt = from->tri_count;
     b->s.base = base;
     b->s.bvh = &b->bvh;
+    b->thickness = from->thickness;
     b->fixed = from->fixed != 0;
     b->rank = b->fixed ? 0 : INT_MAX;
     embi_box_indexed(lo, hi, b->x, from->tri, 3 * from->tri_count);
@@ -14083,14 +14091,14 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
 /* Parts the pair (i, j) where it overlaps. One that is only nearer than the gap, and of which nothing was
  * moved, is left: it is legal. late: the body that is farther from the fixed ones moves alone, or (2) the
  * later one of equals. Returns 0 out of memory. */
-static int embi_part_pair(embi_parting *p, int i, int j, embipc_real gap, int late, int *moved)
+static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
 {
     embi_part_body *a = p->body + i, *b = p->body + j;
-    embipc_real want = (embipc_real)(a->now.moved || b->now.moved ? 0.99 : 0.01) * gap, shift[3], share;
+    embipc_real want = (embipc_real)(a->now.moved || b->now.moved ? 0.99 : 0.01), shift[3], share;
     embipc_overlap_kind kind;
-    int apart = embi_part_apart(p, a, b, embi_part_none, want, &kind), found;
+    int apart = embi_part_apart(p, a, b, embi_part_none, embi_part_reach(p, i, j, want), &kind), found;
     if (apart) return apart > 0;
-    if (!embi_part_search(p, a, b, gap, shift, &found)) return 0;
+    if (!embi_part_search(p, a, b, embi_part_reach(p, i, j, 1), shift, &found)) return 0;
     if (!found) return 1;
     *moved = 1;
     share = a->volume + b->volume > 0 ? b->volume / (a->volume + b->volume) : (embipc_real)0.5;
@@ -14103,32 +14111,44 @@ static int embi_part_pair(embi_parting *p, int i, int j, embipc_real gap, int la
     return 1;
 }
 
-/* The pairs that overlap at the start and their depths. Returns 0 out of memory. */
+/* Are bodies i and j apart, or never to meet? -1 out of memory. */
+static int embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *kind)
+{
+    if (!(embi_part_gap(p, i, j) > 0)) return 1;
+    return embi_part_apart(p, p->body + i, p->body + j, embi_part_none,
+                           embi_part_reach(p, i, j, (embipc_real)0.01), kind);
+}
+
+/* Appends the pair (i, j), with its depth. Returns 0 out of memory. */
+static int embi_part_append(embi_parting *p, int i, int j, embipc_overlap_kind kind)
+{
+    const embi_part_body *a = p->body + i, *b = p->body + j;
+    embipc_real reach = embi_part_reach(p, i, j, (embipc_real)0.001), shift[3];
+    embi_part_overlap *k;
+    int found = 0, ok;
+    if (!EMBI_GROW(&p->m, embi_part_overlap, p->pair, p->pair_cap, p->pair_count + 1)) return 0;
+    k = p->pair + p->pair_count++;
+    k->o.a = i;
+    k->o.b = j;
+    k->o.kind = kind;
+    k->o.linked = embi_part_links(a, b, 1, embi_part_none) > 0;
+    ok = embi_part_search(p, a, b, reach, shift, &found);
+    k->hopeless = !found || (a->fixed && b->fixed);
+    p->unlink = 1;
+    if (ok && !found) ok = embi_part_search(p, a, b, reach, shift, &found);
+    p->unlink = 0;
+    if (ok) k->o.depth = embi_norm(shift);
+    return ok;
+}
+
+/* The pairs that overlap at the start. Returns 0 out of memory. */
 static int embi_part_list(embi_parting *p)
 {
     for (int i = 0; i < p->count; i++)
         for (int j = i + 1; j < p->count; j++) {
-            embi_part_body *a = p->body + i, *b = p->body + j;
-            embipc_real g = embi_part_gap(p, i, j), shift[3];
             embipc_overlap_kind kind = EMBIPC_OVERLAP_TOUCH;
-            embi_part_overlap *k;
-            int apart = g > 0 ? embi_part_apart(p, a, b, embi_part_none, g / 100, &kind) : 1, found = 0, ok;
-            if (apart < 0) return 0;
-            if (apart) continue;
-            p->unlink = 1;
-            ok = EMBI_GROW(&p->m, embi_part_overlap, p->pair, p->pair_cap, p->pair_count + 1) &&
-                 embi_part_search(p, a, b, g / 1000, shift, &found);
-            p->unlink = 0;
-            if (!ok) return 0;
-            k = p->pair + p->pair_count++;
-            k->o.a = i;
-            k->o.b = j;
-            k->o.kind = kind;
-            k->o.depth = embi_norm(shift);
-            k->o.linked = embi_part_links(a, b, 1, embi_part_none) > 0;
-            if (k->o.linked && !embi_part_search(p, a, b, g / 1000, shift, &found)) return 0;
-            if (k->o.linked && found) k->o.depth = embi_norm(shift);
-            k->hopeless = !found || (a->fixed && b->fixed);
+            int apart = embi_part_enough(p, i, j, &kind);
+            if (apart < 0 || (!apart && !embi_part_append(p, i, j, kind))) return 0;
         }
     return 1;
 }
@@ -14148,11 +14168,17 @@ static void embi_part_ranks(embi_parting *p)
     }
 }
 
+/* the pair (i, j), i < j, in the list, which is in their order; or NULL */
 static embi_part_overlap *embi_part_find(const embi_parting *p, int i, int j)
 {
-    for (int n = 0; n < p->pair_count; n++)
-        if (p->pair[n].o.a == i && p->pair[n].o.b == j) return p->pair + n;
-    return NULL;
+    int low = 0, high = p->pair_count;
+    while (low < high) {
+        int mid = low + (high - low) / 2;
+        const embipc_overlap *o = &p->pair[mid].o;
+        if (o->a < i || (o->a == i && o->b < j)) low = mid + 1;
+        else high = mid;
+    }
+    return low < p->pair_count && p->pair[low].o.a == i && p->pair[low].o.b == j ? p->pair + low : NULL;
 }
 
 /* Rounds over all pairs, until none moved. Returns 0 out of memory. */
@@ -14162,24 +14188,17 @@ static int embi_part_rounds(embi_parting *p)
         moved = 0;
         for (int i = 0; i < p->count; i++)
             for (int j = i + 1; j < p->count; j++) {
-                embipc_real g = embi_part_gap(p, i, j);
                 const embi_part_overlap *k = embi_part_find(p, i, j);
-                if (!(g > 0) || (k && k->hopeless) || (p->body[i].fixed && p->body[j].fixed)) continue;
-                if (!embi_part_pair(p, i, j, g, (round > 3) + (round > 11), &moved)) return 0;
+                if (!(embi_part_gap(p, i, j) > 0) || (k && k->hopeless) ||
+                    (p->body[i].fixed && p->body[j].fixed))
+                    continue;
+                if (!embi_part_pair(p, i, j, (round > 3) + (round > 11), &moved)) return 0;
             }
     }
     return 1;
 }
 
 /* ---- Growth ---- */
-
-/* Are bodies i and j apart, or never to meet? -1 out of memory. */
-static int embi_part_enough(embi_parting *p, int i, int j)
-{
-    embipc_overlap_kind kind;
-    embipc_real gap = embi_part_gap(p, i, j);
-    return gap > 0 ? embi_part_apart(p, p->body + i, p->body + j, embi_part_none, gap / 100, &kind) : 1;
-}
 
 /* Is any pair not apart? 1, with the first of them in *i and *j; 0 none; -1 out of memory. */
 static int embi_part_left(embi_parting *p, int *i, int *j)
@@ -14188,7 +14207,8 @@ static int embi_part_left(embi_parting *p, int *i, int *j)
     for (int a = 0; a < p->count; a++)
         for (int b = a + 1; b < p->count; b++) {
             embi_part_overlap *k = embi_part_find(p, a, b);
-            int apart = embi_part_enough(p, a, b);
+            embipc_overlap_kind kind;
+            int apart = embi_part_enough(p, a, b, &kind);
             if (apart < 0) return -1;
             if (k) k->o.parted = apart;
             if (apart || left) continue;
@@ -14205,7 +14225,8 @@ static int embi_part_spread(embi_parting *p)
 {
     for (int i = 0; i < p->count; i++)
         for (int j = i + 1; j < p->count; j++) {
-            int apart = embi_part_enough(p, i, j);
+            embipc_overlap_kind kind;
+            int apart = embi_part_enough(p, i, j, &kind);
             if (apart < 0) return 0;
             if (apart) continue;
             p->body[i].stuck |= !p->body[i].fixed;
@@ -14246,6 +14267,7 @@ static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc
             if (j < i && !(g > 0)) exempt[d.no_contact_count++] = handle[j];
         }
         d.no_contact = exempt;
+        d.thickness = b->thickness;
         d.dhat = 2 * widest;   /* the smaller of two such is still above their gap */
         d.tolerance = widest / 100;
         r = embipc_body_create(w, &d, handle + i);
@@ -14368,7 +14390,7 @@ static embipc_result embi_part_fail(const embi_parting *p, int i, int j, embipc_
         e, EMBIPC_ERR_INTERSECTION, "surfaces %d and %d cannot be parted: %s", i, j,
         p->body[i].fixed && p->body[j].fixed ? "neither may move"
         : k && k->o.linked && k->hopeless
-            ? "they are linked, and no shift was found that parts their surfaces and keeps the link"
+            ? "they are linked, and no shift was found that keeps the link and makes room in their holes"
             : "others are in the way of shifts, and of copies that grow");
     if (!e) return r;
     e->index[0] = i;
@@ -14396,7 +14418,8 @@ static embipc_result embi_part_check(const embipc_movable *body, int count, cons
     for (int i = 0; i < count; i++) {
         embipc_result r =
             embi_arrays_usable(body[i].x, body[i].vertex_count, body[i].tri, body[i].tri_count, 3);
-        if (r == EMBIPC_OK && !body[i].tri_count) r = EMBIPC_ERR_ARGUMENT;
+        if (r == EMBIPC_OK && (!body[i].tri_count || !(body[i].thickness >= 0) || !embi_finite(body[i].thickness)))
+            r = EMBIPC_ERR_ARGUMENT;
         if (r != EMBIPC_OK) return embi_fail(e, r, "surface %d: %s", i, embipc_result_text(r));
         for (int j = 0; j < count; j++) {
             embipc_real g = gap[(size_t)i * (size_t)count + (size_t)j];

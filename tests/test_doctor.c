@@ -6,6 +6,7 @@
 #include "../tools/common.c"
 #include "../tools/json.c"
 #include "tool_meshio.h"
+#include "tool_place.h"
 #include "../tools/shapes.c"
 #include "../tools/scene.c"
 #include "../tools/output.c"
@@ -199,17 +200,7 @@ static void test_hundred(void)
     }
 }
 
-static const char *place(const char *name)
-{
-    static char path[2][1024];
-    static int turn;
-    const char *tmp = getenv("TMPDIR");
-    char *p = path[turn++ % 2];
-    snprintf(p, 900, "%s/embipc_test_doctor", tmp && *tmp ? tmp : "/tmp");
-    system_make_directories(p);
-    snprintf(p + strlen(p), 100, "/%s", name);
-    return p;
-}
+static const char *place(const char *name) { return tool_place("test_doctor", name); }
 /* the command: what it says is discarded, its exit code and file are not */
 static void test_command(void)
 {
