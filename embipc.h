@@ -14307,6 +14307,7 @@ static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi
     for (int k = 0; k < 12; k++) way = embi_max(way, embi_abs(q[k] - q0[k]));
     if (!to->stuck && way < b->dhat / 1000) return;
     embi_elastic_F(&b->elastic, 0, q, F);
+    embi_m3_identity(R);   /* where the search for it begins */
     embi_polar(R, F);
     embi_m3_mul(pose.R, R, to->now.R);
     embi_sub(d, to->now.centre, q0);
