@@ -14326,7 +14326,7 @@ static int embi_part_grow(embi_parting *p, embipc_real scale, int *grown)
     embipc_world_def d = embipc_default_world_def();
     embipc_body *handle = (embipc_body *)embi_alloc(&p->m, p->count, sizeof *handle);
     embipc_world *w = NULL;
-    embipc_real travel = 1, factor = pow(scale, (embipc_real)-1 / EMBI_PART_STEPS);
+    embipc_real travel = 1, factor = pow(scale, (embipc_real)-1 / (embipc_real)EMBI_PART_STEPS);
     embipc_result r = EMBIPC_ERR_MEMORY;
     embi_set(d.gravity, 0, 0, 0);
     d.time_step = 1;
@@ -14474,6 +14474,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
  *      Materials: ARAP, lagged ARAP, fixed corotated, stable and log neo-Hookean, StVK, Mooney-Rivlin;
  *      fibres; stiffness and density per tet; embipc_material_evaluate(). Faults, parts, loops and crossings of
  *      meshes. Cages with a copy of a cell per piece of solid. Times of the parts of a step.
+ *      embipc_separate().
  *
  * ---- Licence --------------------------------------------------------------------------------
  * This software is available under two licences: choose the one you prefer.
