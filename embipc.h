@@ -898,15 +898,15 @@ typedef struct embipc_overlap {
  * shifts part the copies, and grow back under the barrier, which also turns them, and moves what is in their
  * way; shapes are those of the start in the end. "Smallest found" is a search, not a proof. What is linked
  * stays linked, and what is not does not get so: rings that go through each other without crossing are no
- * overlap, and rings that overlap and are linked are only parted by shifts that keep the link. Linking is seen
- * for closed surfaces of up to 16 handles.
+ * overlap, and rings that overlap and are linked are parted by shifts that keep the link, or by a turn of 20, 45
+ * or 90 degrees and such a shift, or not at all. Linking is seen for closed surfaces of up to 16 handles.
  *   body, count       the surfaces; those that grow must be such as embipc_body_create() takes for moving ones
  *   gap               distance to be left, m (count*count), symmetric; a pair at 0 or below is not looked at
  *   movement          out: how each moves (count)
  *   list, capacity    receives at most capacity of the pairs that overlap at the start; may be NULL with 0
  *   found             out: how many there are; may be NULL
  *   error             may be NULL; names a pair that cannot be parted by its two numbers in index[]
- * Returns EMBIPC_OK (all apart now), INTERSECTION (some are not: `movement` is as far as shifts got, and
+ * Returns EMBIPC_OK (all apart now), INTERSECTION (some are not: `movement` is as far as this got, and
  * list[].parted tells which), ARGUMENT, NOT_FINITE, INDEX or MEMORY (movement and list are left alone). Some
  * hundred tests for each overlapping pair and round, each O(triangles) at worst; growth takes up to some
  * hundred steps of a world with all bodies. */
@@ -13563,6 +13563,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 /* ==== 29. Parting what overlaps ======================================================================
  * Rigid motions of surfaces after which none overlaps another.
  *   shifts   for each pair the smallest that is found, round after round
+ *   turns    of linked bodies that no shift parts
  *   growth   where rounds do not end well: the bodies concerned are shrunk about their centres until rounds
  *            part the copies, and these grow back, as affine bodies, under the barrier. What stays of the
  *            affine motion is its rotation and the way of the centre: the shape is that of the start.
@@ -13601,7 +13602,7 @@ typedef struct embi_part_body {
 /* A pair that overlaps at the start. */
 typedef struct embi_part_overlap {
     embipc_overlap o;
-    int hopeless;                /* linked, and no shift parts the two as they are linked */
+    int hopeless;                /* linked, and no motion was found that parts the two; or both fixed */
 } embi_part_overlap;
 
 /* All bodies, and scratch. */
@@ -13619,6 +13620,7 @@ typedef struct embi_parting {
     embipc_real direction[3 * EMBI_PART_DIRECTIONS];
     int direction_count;
     int unlink;                  /* linking numbers may change: for the depth of a pair */
+    int coarse;                  /* fewer directions are searched */
     embi_part_overlap *pair;
     int pair_count, pair_cap;
 } embi_parting;
@@ -13973,7 +13975,7 @@ static void embi_part_directions(embi_parting *p, const embi_part_body *a, const
         embi_set(u, (embipc_real)(i % 3 - 1), (embipc_real)(i / 3 % 3 - 1), (embipc_real)(i / 9 - 1));
         embi_part_direction(p, u);
     }
-    for (int n = 0; n < p->key_count; n += 1 + p->key_count / 32)
+    for (int n = 0; n < p->key_count && !p->coarse; n += 1 + p->key_count / 32)
         for (int side = 0; side < 2; side++) {
             const embi_part_body *s = side ? b : a;
             const int *v = s->s.tri + 3 * (int)(side ? p->keys[n].key & 0xffffffffu : p->keys[n].key >> 32);
@@ -14010,6 +14012,7 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
     embipc_real support = way->linked ? EMBI_HUGE : embi_part_support(a, b, u, gap);
     int steps = a->handles && b->handles ? 8 : 2, apart = 0;
     embipc_overlap_kind kind;
+    if (way->length <= EMBI_EPS * (a->diagonal + b->diagonal)) return 1;   /* as good as none */
     for (int k = 1; k <= steps && !apart; k++) {
         embipc_real at = way->length * (embipc_real)(1 - 1e-3) * k / steps;
         embi_scale(t, at, u);
@@ -14033,19 +14036,24 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
     return 1;
 }
 
+/* unit vectors e and f across the unit vector u, and across each other */
+static void embi_part_across(const embipc_real u[3], embipc_real e[3], embipc_real f[3])
+{
+    int axis = embi_abs(u[0]) < 0.6 ? 0 : embi_abs(u[1]) < 0.6 ? 1 : 2;
+    embi_set(f, axis == 0, axis == 1, axis == 2);
+    embi_cross(e, u, f);
+    embi_scale(e, 1 / embi_norm(e), e);
+    embi_cross(f, u, e);
+}
+
 /* The same for six directions at an angle to the best. */
 static int embi_part_try_around(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                                 embipc_real angle, embipc_real gap, embi_part_way *way)
 {
     for (int i = 0; i < 6; i++) {
-        const embipc_real *along = way->along;
         embipc_real u[3], e[3], f[3];
-        int axis = embi_abs(along[0]) < 0.6 ? 0 : embi_abs(along[1]) < 0.6 ? 1 : 2;
-        embi_set(u, axis == 0, axis == 1, axis == 2);
-        embi_cross(e, along, u);
-        embi_scale(e, 1 / embi_norm(e), e);
-        embi_cross(f, along, e);
-        embi_copy(u, along);
+        embi_part_across(way->along, e, f);
+        embi_copy(u, way->along);
         embi_axpy(u, angle * cos((embipc_real)1.0471975511965976 * i), e);
         embi_axpy(u, angle * sin((embipc_real)1.0471975511965976 * i), f);
         embi_scale(u, 1 / embi_norm(u), u);
@@ -14195,6 +14203,40 @@ static int embi_part_rounds(embi_parting *p)
                 if (!embi_part_pair(p, i, j, (round > 3) + (round > 11), &moved)) return 0;
             }
     }
+    return 1;
+}
+
+/* ---- Turns of linked bodies ---- */
+
+/* Turns one of a linked pair, about the line of their centres or across it, by more and more, until some shift
+ * makes room and keeps the link: as for rings through each other that lie nearly flat. Returns 0 out of memory. */
+static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
+{
+    static const embipc_real angle[3] = {(embipc_real)0.35, (embipc_real)0.79, (embipc_real)1.57};
+    int swap = p->body[k->o.a].fixed, found = 0, ok = 1;
+    embi_part_body *a = p->body + (swap ? k->o.b : k->o.a), *b = p->body + (swap ? k->o.a : k->o.b);
+    embi_part_pose before = a->now;
+    embipc_real axis[3][3], shift[3];
+    embi_sub(axis[0], b->now.centre, a->now.centre);
+    if (embi_norm(axis[0]) > 0) embi_scale(axis[0], 1 / embi_norm(axis[0]), axis[0]);
+    else embi_set(axis[0], 1, 0, 0);
+    embi_part_across(axis[0], axis[1], axis[2]);
+    p->coarse = 1;
+    for (int n = 0; n < 18 && ok && !found; n++) {
+        embi_part_pose pose = before;
+        embipc_real w[3], R[9];
+        embi_scale(w, n % 2 ? -angle[n / 6] : angle[n / 6], axis[n / 2 % 3]);
+        embi_m3_rotation(R, w);
+        embi_m3_mul(pose.R, R, before.R);
+        pose.moved = 1;
+        embi_part_put(a, &pose);
+        ok = embi_part_search(p, a, b, embi_part_reach(p, k->o.a, k->o.b, 1), shift, &found);
+    }
+    p->coarse = 0;
+    if (!ok) return 0;
+    if (found) embi_part_move(a, 1, shift);
+    else embi_part_put(a, &before);
+    k->hopeless = !found;
     return 1;
 }
 
@@ -14359,14 +14401,21 @@ static void embi_part_shrink(embi_parting *p, embipc_real scale)
     }
 }
 
-/* From large copies to small ones, until one lot grows to where rounds can end it. Linked bodies that no shift
- * parts are not tried: a smaller chain is as tight. *left, *i, *j as embi_part_left() says in the end. Returns 0
- * out of memory. */
+/* What shifts left: turns of linked bodies, then growth, from large copies to small ones, until one lot grows to
+ * where rounds can end it. Not where linked bodies have no room: a smaller chain is as tight. *left, *i, *j as
+ * embi_part_left() says in the end. Returns 0 out of memory. */
 static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
 {
-    int tries = 0, grown;
-    for (int n = 0; n < p->pair_count; n++)
-        if (p->pair[n].hopeless) return 1;
+    int tries = 0, grown, turned = 0, hopeless = 0;
+    for (int n = 0; n < p->pair_count; n++) {
+        embi_part_overlap *k = p->pair + n;
+        if (!k->hopeless) continue;
+        if (!(p->body[k->o.a].fixed && p->body[k->o.b].fixed) && !embi_part_turn(p, k)) return 0;
+        turned += !k->hopeless;
+        hopeless += k->hopeless;
+    }
+    if (turned && (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) < 0)) return 0;
+    if (hopeless) return 1;
     if (!embi_part_spread(p)) return 0;
     for (int n = 0; n < p->count; n++) p->body[n].kept = p->body[n].now;
     for (embipc_real s = (embipc_real)0.8; *left && tries < EMBI_PART_TRIES && s > 0.02; s *= (embipc_real)0.8) {
@@ -14391,7 +14440,7 @@ static embipc_result embi_part_fail(const embi_parting *p, int i, int j, embipc_
         e, EMBIPC_ERR_INTERSECTION, "surfaces %d and %d cannot be parted: %s", i, j,
         p->body[i].fixed && p->body[j].fixed ? "neither may move"
         : k && k->o.linked && k->hopeless
-            ? "they are linked, and no shift was found that keeps the link and makes room in their holes"
+            ? "they are linked, and no shift or turn was found that keeps the link and makes room in their holes"
             : "others are in the way of shifts, and of copies that grow");
     if (!e) return r;
     e->index[0] = i;

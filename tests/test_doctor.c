@@ -362,12 +362,18 @@ static void test_memory(void)
     clear();
 }
 
-enum { BOXES, BOXES_IN_A_ROOM, BALLS, BEARS, RINGS_BESIDE, RINGS_LINKED, RINGS_TIGHT, KINDS };
+enum { BOXES, BOXES_IN_A_ROOM, BALLS, BEARS, RINGS_BESIDE, RINGS_LINKED, RINGS_FLAT, RINGS_TIGHT, KINDS };
 
 /* Bodies on a floor, a box in the room, or two rings in the air. */
 static void generate(int kind)
 {
     int n = 2 + (int)(4 * test_random());
+    if (kind == RINGS_FLAT) {   /* room enough once they are turned */
+        for (int i = 0; i < 2; i++)
+            ring(0.05, 0.012, 0.07 * i, test_uniform(-0.03, 0.03), test_uniform(-0.01, 0.01),
+                 test_uniform(-10, 10), test_uniform(-10, 10));
+        return;
+    }
     if (kind == RINGS_TIGHT || kind == RINGS_LINKED) {
         int tight = kind == RINGS_TIGHT;   /* the tube is thicker than the hole */
         double x = tight ? test_uniform(0.045, 0.055) : test_uniform(0.005, 0.015);
@@ -403,7 +409,7 @@ static embipc_result scene_of(int kind)
         generate(kind);
         r = separate(1e-4);
         if (found == 0 || (kind == RINGS_BESIDE && linked(1))) continue;
-        if ((kind == RINGS_LINKED || kind == RINGS_TIGHT) && linked(0) != 1) continue;
+        if (kind > RINGS_BESIDE && linked(0) != 1) continue;
         return r;
     }
 }
@@ -443,8 +449,9 @@ static void check_scene(int kind, embipc_result r, tally *t)
 static void test_hundred(void)
 {
     static const char *const name[KINDS] = {"boxes", "boxes in a room", "balls", "bears", "rings beside",
-                                            "rings linked, with room", "rings linked, without"};
-    static const int scenes[KINDS] = {20, 10, 10, 20, 20, 10, 10};
+                                            "rings linked, with room", "rings linked, nearly flat",
+                                            "rings linked, no room"};
+    static const int scenes[KINDS] = {20, 10, 5, 15, 20, 10, 10, 10};
     printf("  %-24s mended by growth  pairs   depth   moved  most turned  volume\n", "");
     for (int kind = 0; kind < KINDS; kind++) {
         tally t;
@@ -514,7 +521,8 @@ static void test_command(void)
                       "  {\"name\": \"b ]\", \"position\": [ 0.09, 0,0.2 ], \"kind\": \"affine\", "
                       "\"shape\": \"box\", \"size\": [0.1, 0.1, 0.1]}\n]}\n");
     ENSURE(treat(path, out) == 0 && strstr(said, "\"floor\" and \"a\": cross, depth 0.05 m"));
-    ENSURE(strstr(said, "\"a\" by 0.0") && !strstr(said, "turned") && strstr(said, "sound with these motions"));
+    ENSURE(strstr(said, "\"a\" by 0.0") && !strstr(said, "turned"));
+    ENSURE(strstr(said, "sound with these motions"));
     ENSURE(file_has(out, "{ \"position\": [0, 0, 0.050"));
     ENSURE(file_has(out, "\"b ]\", \"position\": [ 0.09, 0,0.2 ]"));
     ENSURE(treat(out, NULL) == 0 && strstr(said, "sound as it is"));

@@ -105,11 +105,14 @@ static double doctor_angle(const embipc_movement *m)
     return atan2(sqrt(a * a + b * b + c * c), R[0] + R[4] + R[8] - 1) / DOCTOR_DEGREE;
 }
 
+static int doctor_moves(const embipc_movement *m) { return doctor_shift(m) > 0 || doctor_turned(m); }
+
 static void doctor_report(const doctor *d)
 {
     static const char *const kind[] = { "touch", "cross", "one inside the other" };
     FILE *f = d->o->report;
     double total = 0;
+    int moved = 0;
     fprintf(f, "%s: %d bodies, %d pair%s overlap%s\n", d->o->scene, d->s.body_count, d->found,
             d->found == 1 ? "" : "s", d->found == 1 ? "s" : "");
     for (int k = 0; k < d->found; k++) {
@@ -122,13 +125,14 @@ static void doctor_report(const doctor *d)
         const embipc_movement *m = &d->movement[i];
         double length = doctor_shift(m);
         total += length;
-        if (length > 0)
-            fprintf(f, "  moved       \"%s\" by %.4g m: (%.4g, %.4g, %.4g)", d->s.body[i].name, length,
-                    m->shift[0], m->shift[1], m->shift[2]);
-        if (length > 0 && doctor_turned(m)) fprintf(f, ", turned by %.3g degrees", doctor_angle(m));
-        if (length > 0) fprintf(f, "%s\n", m->grown ? ", growing from a shrunken copy" : "");
+        if (!doctor_moves(m)) continue;
+        moved++;
+        fprintf(f, "  moved       \"%s\" by %.4g m: (%.4g, %.4g, %.4g)", d->s.body[i].name, length,
+                m->shift[0], m->shift[1], m->shift[2]);
+        if (doctor_turned(m)) fprintf(f, ", turned by %.3g degrees", doctor_angle(m));
+        fprintf(f, "%s\n", m->grown ? ", growing from a shrunken copy" : "");
     }
-    if (total > 0) fprintf(f, "  in all      %.4g m\n", total);
+    if (moved) fprintf(f, "  in all      %.4g m\n", total);
 }
 
 /* ---- The mended scene ----------------------------------------------------------------------- */
@@ -217,14 +221,14 @@ static int doctor_move_scene(doctor *d, const embipc_world *world)
     for (int i = 0; i < d->s.drive_count; i++) {
         scene_drive *drive = &d->s.drive[i];
         const scene_body *b = &d->s.body[drive->body];
-        if (!drive->has_box || b->def.kind != EMBIPC_FULL || !(doctor_shift(&d->movement[drive->body]) > 0) ||
+        if (!drive->has_box || b->def.kind != EMBIPC_FULL || !doctor_moves(&d->movement[drive->body]) ||
             doctor_move_box(d, world, drive))
             continue;
         return tool_fail(&d->e, "%s:%d: no box selects the nodes of this drive any more, since \"%s\" turned",
                          d->o->scene, drive->line, b->name);
     }
     for (int i = 0; i < d->s.body_count; i++)
-        if (doctor_shift(&d->movement[i]) > 0) doctor_place(d, i);
+        if (doctor_moves(&d->movement[i])) doctor_place(d, i);
     return 1;
 }
 
@@ -280,7 +284,7 @@ static int doctor_edits(const doctor *d, const char *data, const json *j, doctor
     int count = 0, next = 0;
     for (int i = 0; body && i < d->s.body_count; body = json_next(j, body), i++) {
         const embipc_body_def *def = &d->s.body[i].def;
-        int moved = doctor_shift(&d->movement[i]) > 0;
+        int moved = doctor_moves(&d->movement[i]);
         if (moved) doctor_set(&e[count++], data, j, body, "position", def->position);
         if (moved && doctor_turned(&d->movement[i]))
             doctor_set(&e[count++], data, j, body, "rotation", d->degrees + 3 * i);
