@@ -13772,18 +13772,31 @@ static int embi_linking_number(const embipc_real *a, int na, const embipc_real *
     return (int)floor(sum / (4 * 3.14159265358979323846) + 0.5);
 }
 
-/* Sum of the linking numbers' sizes of the loops of two bodies: as given, or now with a shifted by t. */
-static int embi_part_links(const embi_part_body *a, const embi_part_body *b, int given, const embipc_real t[3])
+/* Linking number of loop i of a and loop j of b: as given, or now with a shifted by t. */
+static int embi_part_link(const embi_part_body *a, int i, const embi_part_body *b, int j, int given,
+                          const embipc_real t[3])
 {
     const embipc_real *x = given ? a->core0 : a->core, *y = given ? b->core0 : b->core;
-    int sum = 0;
+    return embi_linking_number(x + 3 * a->loop[i], a->loop[i + 1] - a->loop[i], y + 3 * b->loop[j],
+                               b->loop[j + 1] - b->loop[j], t);
+}
+
+/* Were two bodies linked as they were given? */
+static int embi_part_linked(const embi_part_body *a, const embi_part_body *b)
+{
     for (int i = 0; i < a->loops; i++)
-        for (int j = 0; j < b->loops; j++) {
-            int n = embi_linking_number(x + 3 * a->loop[i], a->loop[i + 1] - a->loop[i], y + 3 * b->loop[j],
-                                        b->loop[j + 1] - b->loop[j], t);
-            sum += n < 0 ? -n : n;
-        }
-    return sum;
+        for (int j = 0; j < b->loops; j++)
+            if (embi_part_link(a, i, b, j, 1, embi_part_none)) return 1;
+    return 0;
+}
+
+/* Are they linked as they were, or not at all as they were, with a shifted by t? */
+static int embi_part_keeps_links(const embi_part_body *a, const embi_part_body *b, const embipc_real t[3])
+{
+    for (int i = 0; i < a->loops; i++)
+        for (int j = 0; j < b->loops; j++)
+            if (embi_part_link(a, i, b, j, 0, t) != embi_part_link(a, i, b, j, 1, embi_part_none)) return 0;
+    return 1;
 }
 
 /* ---- Bodies ---- */
@@ -13948,7 +13961,7 @@ static int embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_
                              &p->near_cap))
             return -1;
     return p->near_count == 0 &&
-           (p->unlink || embi_part_links(a, b, 0, t) == embi_part_links(a, b, 1, embi_part_none));
+           (p->unlink || embi_part_keeps_links(a, b, t));
 }
 
 /* ---- The smallest shift of a pair ---- */
@@ -14070,7 +14083,7 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
     embipc_real u[3];
     embi_part_way way;
     embipc_overlap_kind kind;
-    way.linked = !p->unlink && embi_part_links(a, b, 1, embi_part_none) > 0;
+    way.linked = !p->unlink && embi_part_linked(a, b);
     way.found = !way.linked;
     way.length = EMBI_HUGE;
     embi_set(way.along, 1, 0, 0);
@@ -14089,8 +14102,10 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
     for (embipc_real angle = (embipc_real)0.3; way.found && angle > 0.01; angle /= 2)
         if (!embi_part_try_around(p, a, b, angle, gap, &way)) return 0;
     *found = way.found;
-    for (int k = 0; k < 3; k++)   /* no dust across an axis */
-        shift[k] = embi_abs(way.along[k]) < 1e-12 ? (embipc_real)0 : way.length * way.along[k];
+    for (int k = 0; k < 3; k++) {   /* no dust, nor across an axis */
+        embipc_real dust = embi_max(1e-12 * way.length, EMBI_EPS * (a->diagonal + b->diagonal));
+        shift[k] = embi_abs(way.length * way.along[k]) < dust ? (embipc_real)0 : way.length * way.along[k];
+    }
     return 1;
 }
 
@@ -14139,7 +14154,7 @@ static int embi_part_append(embi_parting *p, int i, int j, embipc_overlap_kind k
     k->o.a = i;
     k->o.b = j;
     k->o.kind = kind;
-    k->o.linked = embi_part_links(a, b, 1, embi_part_none) > 0;
+    k->o.linked = embi_part_linked(a, b);
     ok = embi_part_search(p, a, b, reach, shift, &found);
     k->hopeless = !found || (a->fixed && b->fixed);
     p->unlink = 1;

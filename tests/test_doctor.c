@@ -452,7 +452,7 @@ static void test_hundred(void)
                                             "rings linked, with room", "rings linked, nearly flat",
                                             "rings linked, no room"};
     static const int scenes[KINDS] = {20, 10, 5, 15, 20, 10, 10, 10};
-    printf("  %-24s mended by growth  pairs   depth   moved  most turned  volume\n", "");
+    printf("  %-26s mended by growth  pairs   depth   moved  most turned  volume\n", "");
     for (int kind = 0; kind < KINDS; kind++) {
         tally t;
         memset(&t, 0, sizeof t);
@@ -463,7 +463,7 @@ static void test_hundred(void)
             else if (r != EMBIPC_OK) printf("  %s, scene %d: %s\n", name[kind], k, error.text);
             clear();
         }
-        printf("  %-24s %2d of %2d %6d %7d %5.3f m %5.3f m %8.3g deg %8.1g\n", name[kind], t.mended, scenes[kind],
+        printf("  %-26s %2d of %2d %6d %7d %5.3f m %5.3f m %8.3g deg %8.1g\n", name[kind], t.mended, scenes[kind],
                t.grown, t.pairs, t.depth, t.moved, t.turned, t.swelling);
         ENSURE(t.mended == (kind == RINGS_TIGHT ? 0 : scenes[kind]));
     }
@@ -528,13 +528,14 @@ static void test_command(void)
     ENSURE(treat(out, NULL) == 0 && strstr(said, "sound as it is"));
     ENSURE(treat("no such file", NULL) == 2);
     write_scene(path, "{\"version\": 1, \"bodies\": [\n"
-                      "  {\"name\": \"a\", \"kind\": \"affine\", \"shape\": \"torus\", \"radius\": 0.05, \"tube\": "
-                      "0.03},\n  {\"name\": \"b\", \"kind\": \"affine\", \"shape\": \"torus\", \"radius\": 0.05, "
+                      "  {\"name\": \"a\", \"kind\": \"affine\", \"shape\": \"torus\", \"radius\": 0.05, "
+                      "\"tube\": 0.03},\n"
+                      "  {\"name\": \"b\", \"kind\": \"affine\", \"shape\": \"torus\", \"radius\": 0.05, "
                       "\"tube\": 0.03, \"position\": [0.05, 0, 0], \"rotation\": [90, 0, 0]}\n]}\n");
     ENSURE(treat(path, out) == 1 && strstr(said, "; linked; not parted") && strstr(said, "cannot be mended"));
     ENSURE(!fopen(out, "r"));
 }
-/* A full body that must turn, in a room, and one that need not, each memory_held by a drive that selects nodes: the
+/* A full body that must turn, in a room, and one that need not, each held by a drive that selects nodes: the
  * boxes go with them. */
 static void test_command_drives(void)
 {
