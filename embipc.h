@@ -66,7 +66,7 @@
  *   7 exact predicates, 8 sparse matrices, 9 LDL^T, 10 conjugate gradients and the system of a step,
  *   11 meshes, 12 embedding, 13 cage builder, 14 elasticity, 15 materials, 16 distances, 17 barrier,
  *   18 friction, 19 broad phase, 20 continuous collision detection, 21 contact, 22 state, 23 newton,
- *   24 world, 25 making bodies, 26 queries, 27 validation, 28 the step.
+ *   24 world, 25 making bodies, 26 queries, 27 validation, 28 the step, 29 parting what overlaps.
  *
  * CONVENTIONS  SI units; x[3*n] is xyz interleaved, tet[4*m] and tri[3*m] are 0-based indices, 3x3 matrices
  * are row-major. Triangles are counter-clockwise seen from outside; tets have
@@ -881,14 +881,23 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
 
 /* ---- Separating what overlaps --------------------------------------------------------------- */
 
-/* A surface that may be shifted as a whole. */
+/* A surface that may be moved as a whole. */
 typedef struct embipc_movable {
     const embipc_real *x;     /* vertices in the world, m (3*vertex_count) */
     int vertex_count;
     const int *tri;           /* (3*tri_count) */
     int tri_count;
     int fixed;                /* not 0: never moved */
+    embipc_real thickness;    /* half thickness of a coating, m >= 0; of pairs they add up, and to the gap */
 } embipc_movable;
+
+/* How one of them moves: x -> rotation (x - centre) + centre + shift. Its shape stays. */
+typedef struct embipc_movement {
+    embipc_real centre[3];    /* of its box at the start, m */
+    embipc_real shift[3];     /* m; 0 where nothing moved */
+    embipc_real rotation[9];  /* row-major; the identity where nothing turned */
+    int grown;                /* 1: shifts did not do, growth from a shrunken copy did */
+} embipc_movement;
 
 typedef enum embipc_overlap_kind {
     EMBIPC_OVERLAP_TOUCH,     /* no crossing, but nearer than a hundredth of the gap */
@@ -900,27 +909,33 @@ typedef enum embipc_overlap_kind {
 typedef struct embipc_overlap {
     int a, b;                 /* a < b */
     embipc_overlap_kind kind;
-    embipc_real depth;        /* the smallest shift found that parts the two, m; an upper bound */
+    embipc_real depth;        /* the smallest shift found that parts the two, m; an upper bound. Of linked ones
+                               * the smallest that keeps the link; where none was found, that undoes it */
     int parted;               /* 1: they are apart now */
-    int linked;               /* 1: both have a hole, and no shift below a quarter of the smaller diagonal was
-                               * found to part them: rings through each other. They are left alone */
+    int linked;               /* 1: as they are given, loops through the middle of their solids go through each
+                               * other, like links of a chain (a linking number is not 0) */
 } embipc_overlap;
 
-/* Shifts surfaces until none overlaps another: the smallest shift found for each pair, shared by volume,
- * round after round. Nothing is turned or bent. "Smallest found" is a search over directions, not a proof.
- * Rings that go through each other without crossing are no overlap.
- *   body, count       the surfaces
+/* Moves surfaces until none overlaps another. First by shifts: the smallest found for each pair, shared by
+ * volume, round after round. Where that fails, the bodies concerned are shrunk about their centres until
+ * shifts part the copies, and grow back under the barrier, which also turns them, and moves what is in their
+ * way; shapes are those of the start in the end. "Smallest found" is a search, not a proof. What is linked
+ * stays linked, and what is not does not get so: rings that go through each other without crossing are no
+ * overlap, and rings that overlap and are linked are parted by shifts that keep the link, or by a turn of 20, 45
+ * or 90 degrees and such a shift, or not at all. Linking is seen for closed surfaces of up to 16 handles.
+ *   body, count       the surfaces; those that grow must be such as embipc_body_create() takes for moving ones
  *   gap               distance to be left, m (count*count), symmetric; a pair at 0 or below is not looked at
- *   shift             out: what to add to each, m (3*count); 0 where nothing moved
+ *   movement          out: how each moves (count)
  *   list, capacity    receives at most capacity of the pairs that overlap at the start; may be NULL with 0
  *   found             out: how many there are; may be NULL
  *   error             may be NULL; names a pair that cannot be parted by its two numbers in index[]
- * Returns EMBIPC_OK (all apart now), INTERSECTION (some are not: `shift` is as far as it got, list[].parted
- * tells which), ARGUMENT, NOT_FINITE, INDEX or MEMORY. Some hundred tests for each overlapping pair and
- * round, each O(triangles) at worst. */
+ * Returns EMBIPC_OK (all apart now), INTERSECTION (some are not: `movement` is as far as this got, and
+ * list[].parted tells which), ARGUMENT, NOT_FINITE, INDEX or MEMORY (movement and list are left alone). Some
+ * hundred tests for each overlapping pair and round, each O(triangles) at worst; growth takes up to some
+ * hundred steps of a world with all bodies. */
 EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, const embipc_real *gap,
-                                         embipc_real *shift, embipc_overlap *list, int capacity, int *found,
-                                         embipc_error *error);
+                                         embipc_movement *movement, embipc_overlap *list, int capacity,
+                                         int *found, embipc_error *error);
 
 /* ---- Cages ----------------------------------------------------------------------------------
  * A cage is a coarse tet mesh that holds a closed surface: its nodes are a body's unknowns. */
@@ -12672,9 +12687,8 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
 }
 
 /* ==== 27. Validation =================================================================================
- * What must be true between calls, derived again from scratch; where a surface meets itself; and how to part
- * surfaces that overlap.
- * Uses: all of the above.   Checked by: tests/test_world_input.c, test_mesh_faults.c, test_doctor.c */
+ * What must be true between calls, derived again from scratch; and where a surface meets itself.
+ * Uses: all of the above.          Checked by: tests/test_world_input.c, test_mesh_faults.c */
 
 static embipc_result embi_validate_body(const embipc_world *w, const embi_body *b, embipc_error *e)
 {
@@ -12904,451 +12918,6 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
     }
     embi_pair_walk_end(&m, &w);
     return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
-}
-
-/* ---- Separating what overlaps ----
- * Whether a shift t parts two surfaces is decided exactly. How small it may be is searched: along a direction
- * u the planes of support part them at  max u.x_b - min u.x_a + gap  in any case, and bisection goes down from
- * there. A direction that is not free below the best length so far costs two tests. */
-
-enum { EMBI_PART_ROUNDS = 40, EMBI_PART_DIRECTIONS = 96 };
-
-typedef struct embi_part_body {
-    embipc_real *x;              /* vertices now (3 nv), owned */
-    embi_bvh bvh;
-    int *inner, inner_count;     /* a vertex of each connected part, owned */
-    int nv, closed, handles;     /* handles: one of its parts is no ball, topologically */
-    int fixed, moved, rank;      /* rank: steps from a fixed body over pairs that overlap at the start */
-    embipc_real diagonal, volume, centre[3];
-    embi_surface s;
-} embi_part_body;
-
-/* All bodies, and scratch. */
-typedef struct embi_parting {
-    embi_memory m;
-    embi_part_body *body;
-    int count;
-    embi_key *keys;
-    int key_count, key_cap;
-    embi_candidate *near;
-    int near_count, near_cap;
-    embipc_real *shifted;        /* the first of a pair, where it is tried */
-    int shifted_cap;
-    embipc_real direction[3 * EMBI_PART_DIRECTIONS];
-    int direction_count;
-    embipc_overlap *pair;
-    int pair_count, pair_cap;
-} embi_parting;
-
-static void embi_parting_end(embi_parting *p)
-{
-    for (int i = 0; p->body && i < p->count; i++) {
-        embi_free(&p->m, p->body[i].x, 3 * p->body[i].nv, sizeof(embipc_real));
-        embi_free(&p->m, p->body[i].inner, p->body[i].inner_count, sizeof(int));
-        embi_bvh_free(&p->m, &p->body[i].bvh);
-    }
-    embi_free(&p->m, p->body, p->count, sizeof *p->body);
-    EMBI_RELEASE(&p->m, p->keys, p->key_cap);
-    EMBI_RELEASE(&p->m, p->near, p->near_cap);
-    EMBI_RELEASE(&p->m, p->shifted, p->shifted_cap);
-    EMBI_RELEASE(&p->m, p->pair, p->pair_cap);
-}
-
-/* One vertex of each connected part, and whether a closed part has handles: V - E + F < 2 with E = 3 F / 2.
- * Returns 0 out of memory. */
-static int embi_part_topology(embi_memory *m, embi_part_body *b)
-{
-    int parts = embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, NULL, 0), used = 0;
-    embipc_part *list;
-    unsigned char *seen;
-    if (parts < 0) return 0;
-    list = (embipc_part *)embi_alloc(m, parts, sizeof *list);
-    seen = (unsigned char *)embi_alloc(m, b->nv, 1);
-    b->inner = (int *)embi_alloc(m, parts, sizeof *b->inner);
-    b->inner_count = parts;
-    if (list && seen && b->inner &&
-        embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, list, parts) == parts) {
-        b->closed = parts > 0;
-        for (int i = 0; i < parts; i++) {
-            b->inner[i] = b->s.tri[3 * list[i].triangle];
-            if (list[i].border_edges + list[i].bad_edges) b->closed = 0;
-        }
-        for (int i = 0; i < 3 * b->s.nt; i++) {
-            used += !seen[b->s.tri[i]];
-            seen[b->s.tri[i]] = 1;
-        }
-        b->handles = b->closed && 2 * used - b->s.nt < 4 * parts;
-    } else m->failed = 1;
-    embi_free(m, list, parts, sizeof *list);
-    embi_free(m, seen, b->nv, 1);
-    return !m->failed;
-}
-
-/* Returns 0 out of memory. */
-static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movable *from, int base)
-{
-    embipc_real lo[3], hi[3];
-    embipc_solid solid;
-    embi_key *keys;
-    unsigned char *used;
-    int ok;
-    b->nv = from->vertex_count;
-    b->x = (embipc_real *)embi_alloc(m, 3 * b->nv, sizeof *b->x);
-    if (!b->x) return 0;
-    memcpy(b->x, from->x, (size_t)(3 * b->nv) * sizeof *b->x);
-    b->s.x = b->s.rest = b->x;
-    b->s.tri = from->tri;
-    b->s.nt = from->tri_count;
-    b->s.base = base;
-    b->s.bvh = &b->bvh;
-    b->fixed = from->fixed != 0;
-    b->rank = b->fixed ? 0 : INT_MAX;
-    embi_box_indexed(lo, hi, b->x, from->tri, 3 * from->tri_count);
-    b->diagonal = embi_box_diagonal(lo, hi);
-    for (int k = 0; k < 3; k++) b->centre[k] = (lo[k] + hi[k]) / 2;
-    keys = (embi_key *)embi_alloc(m, 6 * b->s.nt, sizeof *keys);
-    used = (unsigned char *)embi_alloc(m, b->nv, 1);
-    ok = keys && used && embi_bvh_build(m, &b->bvh, b->x, b->s.tri, b->s.nt, b->nv, keys, used);
-    if (ok) embi_bvh_refit(&b->bvh, b->x, b->s.tri, b->s.nt);
-    embi_free(m, keys, 6 * b->s.nt, sizeof *keys);
-    embi_free(m, used, b->nv, 1);
-    if (!ok || !embi_part_topology(m, b)) return 0;
-    embi_solid(&solid, b->x, b->nv, b->s.tri, b->s.nt);
-    b->volume = b->closed ? embi_abs(solid.volume) : b->diagonal * b->diagonal * b->diagonal;
-    return 1;
-}
-
-/* Is a vertex of a part of s, shifted by t, in the solid of u? Only asked where surfaces do not cross. */
-static int embi_part_holds(const embi_part_body *u, const embi_part_body *s, const embipc_real t[3])
-{
-    const embipc_real *box = u->bvh.box + 6;
-    for (int i = 0; u->closed && i < s->inner_count; i++) {
-        embipc_real p[3];
-        embi_add(p, s->x + 3 * s->inner[i], t);
-        if (p[0] < box[0] || p[1] < box[1] || p[2] < box[2] || p[0] > box[3] || p[1] > box[4] ||
-            p[2] > box[5])
-            continue;
-        if (embi_winding(p, u->x, u->s.tri, u->s.nt, NULL, 0) > 0.5) return 1;
-    }
-    return 0;
-}
-
-/* Does a triangle pair among the keys cross, with s in the place of the first surface? */
-static int embi_part_crosses(const embi_parting *p, const embi_surface *s, const embi_surface *u)
-{
-    for (int n = 0; n < p->key_count; n++) {
-        int a = (int)(p->keys[n].key >> 32), b = (int)(p->keys[n].key & 0xffffffffu);
-        for (int i = 0; i < 3; i++)
-            if (embi_crosses(s, s->tri[3 * a + i], s->tri[3 * a + (i + 1) % 3], u, b) ||
-                embi_crosses(u, u->tri[3 * b + i], u->tri[3 * b + (i + 1) % 3], s, a))
-                return 1;
-    }
-    return 0;
-}
-
-/* Are a, shifted by t, and b apart by at least gap? 1 yes; 0 no, with *kind filled; -1 out of memory. The
- * tree of a stays where a is: ranges shift its boxes, and slack is what that rounds. */
-static int embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
-                           const embipc_real t[3], embipc_real gap, embipc_overlap_kind *kind)
-{
-    embipc_real range[6], back[3], slack = a->diagonal + b->diagonal;
-    embi_pair_rule rule;
-    embi_surface s = a->s;
-    embi_approach still;
-    for (int k = 0; k < 3; k++) {
-        range[k] = range[3 + k] = t[k];
-        slack += embi_abs(t[k]) + embi_abs(a->centre[k]) + embi_abs(b->centre[k]);
-        back[k] = -t[k];
-    }
-    slack *= 16 * EMBI_EPS;
-    p->key_count = p->near_count = 0;
-    if (!embi_bvh_pairs(&p->m, &a->s, &b->s, range, gap + slack, &p->keys, &p->key_count, &p->key_cap) ||
-        !EMBI_GROW(&p->m, embipc_real, p->shifted, p->shifted_cap, 3 * a->nv))
-        return -1;
-    for (int i = 0; p->key_count && i < a->nv; i++) embi_add(p->shifted + 3 * i, a->x + 3 * i, t);
-    s.x = s.rest = p->shifted;
-    *kind = EMBIPC_OVERLAP_CROSS;
-    if (embi_part_crosses(p, &s, &b->s)) return 0;
-    *kind = EMBIPC_OVERLAP_INSIDE;
-    if (embi_part_holds(b, a, t) || embi_part_holds(a, b, back)) return 0;
-    *kind = EMBIPC_OVERLAP_TOUCH;
-    memset(&rule, 0, sizeof rule);
-    still = embi_approach_of(range, gap + slack);
-    for (int n = 0; n < p->key_count && !p->near_count; n++)   /* the first that is near will do */
-        if (!embi_candidates(&p->m, &a->s, &b->s, p->keys + n, 1, &rule, &still, &p->near, &p->near_count,
-                             &p->near_cap))
-            return -1;
-    return p->near_count == 0;
-}
-
-static void embi_part_direction(embi_parting *p, const embipc_real u[3])
-{
-    embipc_real n = embi_norm(u), v[3];
-    if (!(n > 0) || p->direction_count == EMBI_PART_DIRECTIONS) return;
-    embi_scale(v, 1 / n, u);
-    for (int i = 0; i < p->direction_count; i++)
-        if (embi_dot(v, p->direction + 3 * i) > 0.9999999) return;
-    embi_copy(p->direction + 3 * p->direction_count++, v);
-}
-
-/* Directions to try: between the centres, the 26 of a lattice, and normals of triangles that are near each
- * other, evenly taken from their list. */
-static void embi_part_directions(embi_parting *p, const embi_part_body *a, const embi_part_body *b)
-{
-    embipc_real u[3];
-    p->direction_count = 0;
-    embi_sub(u, a->centre, b->centre);
-    embi_part_direction(p, u);
-    for (int i = 0; i < 27; i++) {
-        embi_set(u, (embipc_real)(i % 3 - 1), (embipc_real)(i / 3 % 3 - 1), (embipc_real)(i / 9 - 1));
-        embi_part_direction(p, u);
-    }
-    for (int n = 0; n < p->key_count; n += 1 + p->key_count / 32)
-        for (int side = 0; side < 2; side++) {
-            const embi_part_body *s = side ? b : a;
-            const int *v = s->s.tri + 3 * (int)(side ? p->keys[n].key & 0xffffffffu : p->keys[n].key >> 32);
-            embipc_real e[3], f[3];
-            embi_sub(e, s->x + 3 * v[1], s->x + 3 * v[0]);
-            embi_sub(f, s->x + 3 * v[2], s->x + 3 * v[0]);
-            embi_cross(u, e, f);
-            if (!side) embi_scale(u, -1, u);   /* a leaves against its own normal, along that of b */
-            embi_part_direction(p, u);
-        }
-}
-
-/* length of the shift of a along u that parts the planes of support */
-static embipc_real embi_part_support(const embi_part_body *a, const embi_part_body *b, const embipc_real u[3],
-                                     embipc_real gap)
-{
-    embipc_real low = EMBI_HUGE, high = -EMBI_HUGE;
-    for (int i = 0; i < 3 * a->s.nt; i++) low = embi_min(low, embi_dot(u, a->x + 3 * a->s.tri[i]));
-    for (int i = 0; i < 3 * b->s.nt; i++) high = embi_max(high, embi_dot(u, b->x + 3 * b->s.tri[i]));
-    return embi_max(high - low + gap, 0) + 128 * EMBI_EPS * (embi_abs(high) + embi_abs(low) + gap);
-}
-
-/* Shortens *best, with its direction, by what u allows. Returns 0 out of memory. */
-static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
-                         const embipc_real u[3], embipc_real gap, embipc_real *best, embipc_real along[3])
-{
-    embipc_real t[3], low = 0, high = *best, support = embi_part_support(a, b, u, gap);
-    int steps = a->handles && b->handles ? 8 : 2, apart = 0;
-    embipc_overlap_kind kind;
-    for (int k = 1; k <= steps && !apart; k++) {
-        embipc_real at = *best * (embipc_real)(1 - 1e-3) * k / steps;
-        embi_scale(t, at, u);
-        apart = at >= support ? 1 : embi_part_apart(p, a, b, t, gap, &kind);
-        if (apart < 0) return 0;
-        if (apart) high = embi_min(at, support);
-        else low = at;
-    }
-    if (!apart) return 1;
-    for (int k = 0; k < 24 && high - low > (embipc_real)5e-4 * high; k++) {
-        embipc_real mid = (low + high) / 2;
-        embi_scale(t, mid, u);
-        apart = embi_part_apart(p, a, b, t, gap, &kind);
-        if (apart < 0) return 0;
-        if (apart) high = mid;
-        else low = mid;
-    }
-    *best = high;
-    embi_copy(along, u);
-    return 1;
-}
-
-/* The smallest shift of a found that parts it from b by gap. Returns 0 out of memory. */
-static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
-                            embipc_real gap, embipc_real shift[3])
-{
-    static const embipc_real none[3] = {0, 0, 0};
-    embipc_real best = EMBI_HUGE, along[3] = {1, 0, 0}, u[3], e[3], f[3];
-    embipc_overlap_kind kind;
-    if (embi_part_apart(p, a, b, none, gap, &kind) < 0) return 0;
-    embi_part_directions(p, a, b);
-    for (int i = 0; i < p->direction_count; i++) {
-        embipc_real s = embi_part_support(a, b, p->direction + 3 * i, gap);
-        if (!(s < best)) continue;
-        best = s;
-        embi_copy(along, p->direction + 3 * i);
-    }
-    embi_copy(u, along);
-    if (!embi_part_try(p, a, b, u, gap, &best, along)) return 0;
-    for (int i = 0; i < p->direction_count; i++)
-        if (!embi_part_try(p, a, b, p->direction + 3 * i, gap, &best, along)) return 0;
-    for (embipc_real angle = (embipc_real)0.3; angle > 0.01; angle /= 2)   /* around the best */
-        for (int i = 0; i < 6; i++) {
-            int axis = embi_abs(along[0]) < 0.6 ? 0 : embi_abs(along[1]) < 0.6 ? 1 : 2;
-            embi_set(u, axis == 0, axis == 1, axis == 2);
-            embi_cross(e, along, u);
-            embi_scale(e, 1 / embi_norm(e), e);
-            embi_cross(f, along, e);
-            embi_copy(u, along);
-            embi_axpy(u, angle * cos((embipc_real)1.0471975511965976 * i), e);
-            embi_axpy(u, angle * sin((embipc_real)1.0471975511965976 * i), f);
-            embi_scale(u, 1 / embi_norm(u), u);
-            if (!embi_part_try(p, a, b, u, gap, &best, along)) return 0;
-        }
-    for (int k = 0; k < 3; k++)   /* no dust across an axis */
-        shift[k] = embi_abs(along[k]) < 1e-12 ? (embipc_real)0 : best * along[k];
-    return 1;
-}
-
-static void embi_part_move(embi_part_body *b, embipc_real share, const embipc_real shift[3])
-{
-    if (!(embi_abs(share) > 0)) return;
-    for (int i = 0; i < b->nv; i++) embi_axpy(b->x + 3 * i, share, shift);
-    embi_axpy(b->centre, share, shift);
-    embi_bvh_refit(&b->bvh, b->x, b->s.tri, b->s.nt);
-    b->moved = 1;
-}
-
-/* Parts the pair (i, j) where it overlaps. One that is only nearer than the gap, and of which nothing was
- * moved, is left: it is legal. late: the body that is farther from the fixed ones moves alone, or (2) the
- * later one of equals. Returns 0 out of memory. */
-static int embi_part_pair(embi_parting *p, int i, int j, embipc_real gap, int late, int *moved)
-{
-    static const embipc_real none[3] = {0, 0, 0};
-    embi_part_body *a = p->body + i, *b = p->body + j;
-    embipc_real want = (embipc_real)(a->moved || b->moved ? 0.99 : 0.01) * gap, shift[3], share;
-    embipc_overlap_kind kind;
-    int apart = embi_part_apart(p, a, b, none, want, &kind);
-    if (apart) return apart > 0;
-    if (!embi_part_search(p, a, b, gap, shift)) return 0;
-    *moved = 1;
-    share = a->volume + b->volume > 0 ? b->volume / (a->volume + b->volume) : (embipc_real)0.5;
-    if (late && a->rank != b->rank) share = a->rank > b->rank ? (embipc_real)1 : (embipc_real)0;
-    if (late > 1 && a->rank == b->rank) share = 0;
-    if (a->fixed) share = 0;
-    if (b->fixed) share = 1;
-    embi_part_move(a, share, shift);
-    embi_part_move(b, share - 1, shift);
-    return 1;
-}
-
-/* The pairs that overlap at the start and their depths. Returns 0 out of memory. */
-static int embi_part_list(embi_parting *p, const embipc_real *gap)
-{
-    static const embipc_real none[3] = {0, 0, 0};
-    for (int i = 0; i < p->count; i++)
-        for (int j = i + 1; j < p->count; j++) {
-            embi_part_body *a = p->body + i, *b = p->body + j;
-            embipc_real g = gap[(size_t)i * (size_t)p->count + (size_t)j], shift[3];
-            embipc_overlap_kind kind = EMBIPC_OVERLAP_TOUCH;
-            embipc_overlap *o;
-            int apart = g > 0 ? embi_part_apart(p, a, b, none, g / 100, &kind) : 1;
-            if (apart < 0) return 0;
-            if (apart) continue;
-            if (!EMBI_GROW(&p->m, embipc_overlap, p->pair, p->pair_cap, p->pair_count + 1) ||
-                !embi_part_search(p, a, b, g / 1000, shift))
-                return 0;
-            o = p->pair + p->pair_count++;
-            o->a = i;
-            o->b = j;
-            o->kind = kind;
-            o->depth = embi_norm(shift);
-            o->linked = kind == EMBIPC_OVERLAP_CROSS && a->handles && b->handles &&
-                        o->depth > embi_min(a->diagonal, b->diagonal) / 4;
-        }
-    return 1;
-}
-
-/* how far each body is from a fixed one, over pairs that overlap */
-static void embi_part_ranks(embi_parting *p)
-{
-    for (int again = 1; again;) {
-        again = 0;
-        for (int n = 0; n < 2 * p->pair_count; n++) {
-            embi_part_body *a = p->body + p->pair[n / 2].a, *b = p->body + p->pair[n / 2].b;
-            embi_part_body *from = n % 2 ? a : b, *to = n % 2 ? b : a;
-            if (from->rank == INT_MAX || from->rank + 1 >= to->rank) continue;
-            to->rank = from->rank + 1;
-            again = 1;
-        }
-    }
-}
-
-static embipc_overlap *embi_part_find(const embi_parting *p, int i, int j)
-{
-    for (int n = 0; n < p->pair_count; n++)
-        if (p->pair[n].a == i && p->pair[n].b == j) return p->pair + n;
-    return NULL;
-}
-
-/* Rounds over all pairs, until none moved. Returns 0 out of memory. */
-static int embi_part_rounds(embi_parting *p, const embipc_real *gap)
-{
-    for (int round = 0, moved = 1; moved && round < EMBI_PART_ROUNDS; round++) {
-        moved = 0;
-        for (int i = 0; i < p->count; i++)
-            for (int j = i + 1; j < p->count; j++) {
-                embipc_real g = gap[(size_t)i * (size_t)p->count + (size_t)j];
-                const embipc_overlap *o = embi_part_find(p, i, j);
-                if (!(g > 0) || (o && o->linked) || (p->body[i].fixed && p->body[j].fixed)) continue;
-                if (!embi_part_pair(p, i, j, g, (round > 3) + (round > 11), &moved)) return 0;
-            }
-    }
-    return 1;
-}
-
-/* What is not apart in the end; the first of them is the error. */
-static embipc_result embi_part_verdict(embi_parting *p, const embipc_real *gap, embipc_error *e)
-{
-    static const embipc_real none[3] = {0, 0, 0};
-    embipc_result r = EMBIPC_OK;
-    for (int i = 0; i < p->count; i++)
-        for (int j = i + 1; j < p->count; j++) {
-            embipc_overlap_kind kind;
-            embipc_real g = gap[(size_t)i * (size_t)p->count + (size_t)j];
-            int apart = g > 0 ? embi_part_apart(p, p->body + i, p->body + j, none, g / 100, &kind) : 1;
-            embipc_overlap *o = embi_part_find(p, i, j);
-            if (apart < 0) return embi_fail_memory(e);
-            if (o) o->parted = apart;
-            if (apart || r != EMBIPC_OK) continue;
-            r = embi_fail(e, EMBIPC_ERR_INTERSECTION, "surfaces %d and %d cannot be parted: %s", i, j,
-                          p->body[i].fixed && p->body[j].fixed ? "neither may move"
-                          : o && o->linked ? "both have a hole and no small shift does it; are they linked?"
-                                           : "others are in the way, round after round");
-            if (e) {
-                e->index[0] = i;
-                e->index[1] = j;
-            }
-        }
-    return r;
-}
-
-EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, const embipc_real *gap,
-                                         embipc_real *shift, embipc_overlap *list, int capacity, int *found,
-                                         embipc_error *error)
-{
-    embi_parting p;
-    embipc_result r;
-    int ok;
-    if (found) *found = 0;
-    if (count < 0 || count > 30000 || capacity < 0 || (capacity && !list) ||
-        (count && (!body || !gap || !shift)))
-        return embi_fail(error, EMBIPC_ERR_ARGUMENT, "%d surfaces, room for %d pairs", count, capacity);
-    for (int i = 0; i < count; i++) {
-        r = embi_arrays_usable(body[i].x, body[i].vertex_count, body[i].tri, body[i].tri_count, 3);
-        if (r == EMBIPC_OK && !body[i].tri_count) r = EMBIPC_ERR_ARGUMENT;
-        if (r != EMBIPC_OK) return embi_fail(error, r, "surface %d: %s", i, embipc_result_text(r));
-    }
-    for (int i = 0; i < 3 * count; i++) shift[i] = 0;
-    memset(&p, 0, sizeof p);
-    embi_memory_init(&p.m, NULL);
-    p.count = count;
-    p.body = (embi_part_body *)embi_alloc(&p.m, count, sizeof *p.body);
-    ok = p.body != NULL;
-    for (int i = 0; ok && i < count; i++) ok = embi_part_begin(&p.m, p.body + i, body + i, i);
-    ok = ok && embi_part_list(&p, gap);
-    if (ok) embi_part_ranks(&p);
-    ok = ok && embi_part_rounds(&p, gap);
-    r = ok ? embi_part_verdict(&p, gap, error) : embi_fail_memory(error);
-    for (int i = 0; ok && i < count; i++)
-        if (p.body[i].moved)
-            embi_sub(shift + 3 * i, p.body[i].x + 3 * body[i].tri[0], body[i].x + 3 * body[i].tri[0]);
-    for (int n = 0; ok && n < p.pair_count && n < capacity; n++) list[n] = p.pair[n];
-    if (ok && found) *found = p.pair_count;
-    embi_parting_end(&p);
-    return r;
 }
 
 /* ==== 28. The step ===================================================================================
@@ -14332,6 +13901,975 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     return EMBIPC_OK;
 }
 
+/* ==== 29. Parting what overlaps ======================================================================
+ * Rigid motions of surfaces after which none overlaps another.
+ *   shifts   for each pair the smallest that is found, round after round
+ *   turns    of linked bodies that no shift parts
+ *   growth   where rounds do not end well: the bodies concerned are shrunk about their centres until rounds
+ *            part the copies, and these grow back, as affine bodies, under the barrier. What stays of the
+ *            affine motion is its rotation and the way of the centre: the shape is that of the start.
+ * Whether a motion parts two surfaces is decided exactly; how small it may be is searched. Links of a chain
+ * stay linked: the linking numbers of loops through the middle of their solids do not change.
+ * Uses: all of the above.                                    Checked by: tests/test_doctor.c */
+
+enum {
+    EMBI_PART_ROUNDS = 40, EMBI_PART_DIRECTIONS = 96, EMBI_PART_LOOPS = 32, EMBI_PART_TRIES = 4,
+    EMBI_PART_STEPS = 24, EMBI_PART_REST_STEPS = 100   /* of growth, and until all is still */
+};
+
+static const embipc_real embi_part_none[3] = {0, 0, 0};
+
+/* x = scale R (x0 - c0) + centre, c0 the centre at the start */
+typedef struct embi_part_pose {
+    embipc_real R[9], scale, centre[3];
+    int moved;
+} embi_part_pose;
+
+typedef struct embi_part_body {
+    const embipc_real *x0;       /* vertices as given */
+    embipc_real *x;              /* and now (3 nv), owned */
+    embipc_real *core0, *core;   /* loops through the middle of the solid, as given and now (3 core_count) */
+    int core_count, core_cap, core0_cap, loop[EMBI_PART_LOOPS + 1], loops;   /* loop: where each begins */
+    embi_bvh bvh;
+    int *inner, inner_count;     /* a vertex of each connected part, owned */
+    int nv, closed, handles;     /* handles: one of its parts is no ball, topologically */
+    int fixed, rank;             /* rank: steps from a fixed body over pairs that overlap at the start */
+    int stuck;                   /* shifts did not do */
+    embipc_real diagonal, volume, thickness, centre0[3];
+    embi_part_pose now, kept;
+    embi_surface s;
+} embi_part_body;
+
+/* A pair that overlaps at the start. */
+typedef struct embi_part_overlap {
+    embipc_overlap o;
+    int hopeless;                /* linked, and no motion was found that parts the two; or both fixed */
+} embi_part_overlap;
+
+/* All bodies, and scratch. */
+typedef struct embi_parting {
+    embi_memory m;
+    embi_part_body *body;
+    int count;
+    const embipc_real *gap;
+    embi_key *keys;
+    int key_count, key_cap;
+    embi_candidate *near;
+    int near_count, near_cap;
+    embipc_real *shifted;        /* the first of a pair, where it is tried */
+    int shifted_cap;
+    embipc_real direction[3 * EMBI_PART_DIRECTIONS];
+    int direction_count;
+    int unlink;                  /* linking numbers may change: for the depth of a pair */
+    int coarse;                  /* fewer directions are searched */
+    embi_part_overlap *pair;
+    int pair_count, pair_cap;
+} embi_parting;
+
+static void embi_parting_end(embi_parting *p)
+{
+    for (int i = 0; p->body && i < p->count; i++) {
+        embi_part_body *b = p->body + i;
+        embi_free(&p->m, b->x, 3 * b->nv, sizeof(embipc_real));
+        embi_free(&p->m, b->inner, b->inner_count, sizeof(int));
+        EMBI_RELEASE(&p->m, b->core, b->core_cap);
+        EMBI_RELEASE(&p->m, b->core0, b->core0_cap);
+        embi_bvh_free(&p->m, &b->bvh);
+    }
+    embi_free(&p->m, p->body, p->count, sizeof *p->body);
+    EMBI_RELEASE(&p->m, p->keys, p->key_cap);
+    EMBI_RELEASE(&p->m, p->near, p->near_cap);
+    EMBI_RELEASE(&p->m, p->shifted, p->shifted_cap);
+    EMBI_RELEASE(&p->m, p->pair, p->pair_cap);
+}
+
+static embipc_real embi_part_gap(const embi_parting *p, int i, int j)
+{
+    return p->gap[(size_t)i * (size_t)p->count + (size_t)j];
+}
+
+/* the distance of two surfaces whose coatings are a share of their gap apart */
+static embipc_real embi_part_reach(const embi_parting *p, int i, int j, embipc_real share)
+{
+    return p->body[i].thickness + p->body[j].thickness + share * embi_part_gap(p, i, j);
+}
+
+/* ---- Links: loops round the handles of a body, and how often those of two bodies go through each other ---- */
+
+/* The point half way from vertex v, against its normal, to the other side of the solid. */
+static void embi_part_middle(const embi_part_body *b, int v, embipc_real out[3])
+{
+    const embipc_real *x = b->x0 + 3 * v;
+    embipc_real normal[3] = {0, 0, 0}, far = EMBI_HUGE;
+    for (int pass = 0; pass < 2; pass++)   /* the normal, then what it meets first going inwards */
+        for (int t = 0; t < b->s.nt; t++) {
+            const int *T = b->s.tri + 3 * t;
+            int at = T[0] == v || T[1] == v || T[2] == v;
+            embipc_real a[3], e[3], f[3], n[3], c[9], way;
+            embi_sub(e, b->x0 + 3 * T[1], b->x0 + 3 * T[0]);
+            embi_sub(f, b->x0 + 3 * T[2], b->x0 + 3 * T[0]);
+            embi_cross(n, e, f);
+            if (pass == 0 && at) embi_add(normal, normal, n);
+            if (pass == 0 || at || !(embi_dot(n, normal) < 0)) continue;   /* it leaves there */
+            for (int k = 0; k < 3; k++) embi_sub(c + 3 * k, b->x0 + 3 * T[k], x);
+            if (embi_triple(normal, c, c + 3) > 0 || embi_triple(normal, c + 3, c + 6) > 0 ||
+                embi_triple(normal, c + 6, c) > 0)
+                continue;
+            embi_copy(a, c);
+            way = -embi_dot(n, a) / embi_dot(n, normal);
+            if (way > 0 && way < far) far = way;
+        }
+    embi_copy(out, x);
+    if (far < EMBI_HUGE) embi_axpy(out, -far / 2, normal);
+}
+
+/* Appends the loop that edge (u, v) closes in the tree of vertices. Returns 0 out of memory. */
+static int embi_part_loop(embi_memory *m, embi_part_body *b, const int *from, const int *step, int u, int v)
+{
+    int front = b->core_count, tail = 0, a = u, z = v;
+    while (a != z) {
+        tail += step[z] > step[a];
+        front += !(step[z] > step[a]);
+        if (step[z] > step[a]) z = from[z];
+        else a = from[a];
+    }
+    if (!EMBI_GROW(m, embipc_real, b->core0, b->core0_cap, 3 * (front + 1 + tail))) return 0;
+    b->loop[b->loops++] = b->core_count;
+    b->loop[b->loops] = front + 1 + tail;
+    for (a = u; b->core_count < front; a = from[a]) embi_part_middle(b, a, b->core0 + 3 * b->core_count++);
+    embi_part_middle(b, a, b->core0 + 3 * b->core_count++);   /* where the two ways meet */
+    b->core_count = b->loop[b->loops];
+    for (int i = b->core_count - 1; i > front; i--, v = from[v]) embi_part_middle(b, v, b->core0 + 3 * i);
+    return 1;
+}
+
+/* Two loops round each handle: what the edges close that are neither in a tree of the vertices nor in one of
+ * the triangles across the others. Those of more than EMBI_PART_LOOPS / 2 handles are not looked at. */
+static int embi_part_loops(embi_memory *m, embi_part_body *b)
+{
+    int n = embipc_surface_edges(b->s.tri, b->s.nt, NULL, NULL, 0), again = 1, ok;
+    int *edge, *side, *from, *step, *root;
+    if (n < 0) return 0;
+    edge = (int *)embi_alloc(m, 2 * n, sizeof *edge);
+    side = (int *)embi_alloc(m, 2 * n, sizeof *side);
+    from = (int *)embi_alloc(m, b->nv, sizeof *from);
+    step = (int *)embi_alloc(m, b->nv, sizeof *step);
+    root = (int *)embi_alloc(m, b->s.nt, sizeof *root);
+    ok = edge && side && from && step && root &&
+         embipc_surface_edges(b->s.tri, b->s.nt, edge, side, n) == n;
+    for (int i = 0; ok && i < b->nv; i++) from[i] = -1;
+    for (int i = 0; ok && i < b->inner_count; i++) from[b->inner[i]] = b->inner[i];
+    for (int level = 0; ok && again; level++) {
+        again = 0;
+        for (int k = 0; k < 2 * n; k++) {
+            int u = edge[k], v = edge[k ^ 1];
+            if (from[u] < 0 || step[u] != level || from[v] >= 0) continue;
+            from[v] = u;
+            step[v] = level + 1;
+            again = 1;
+        }
+    }
+    for (int i = 0; ok && i < b->s.nt; i++) root[i] = i;
+    for (int k = 0; ok && k < n && b->loops < EMBI_PART_LOOPS; k++) {
+        int u = edge[2 * k], v = edge[2 * k + 1];
+        if (from[u] == v || from[v] == u) continue;
+        if (embi_root(root, side[2 * k]) != embi_root(root, side[2 * k + 1]))
+            embi_join(root, side[2 * k], side[2 * k + 1]);
+        else ok = embi_part_loop(m, b, from, step, u, v);
+    }
+    ok = ok && EMBI_GROW(m, embipc_real, b->core, b->core_cap, 3 * b->core_count);
+    if (ok && b->core_count) memcpy(b->core, b->core0, (size_t)(3 * b->core_count) * sizeof *b->core);
+    embi_free(m, edge, 2 * n, sizeof *edge);
+    embi_free(m, side, 2 * n, sizeof *side);
+    embi_free(m, from, b->nv, sizeof *from);
+    embi_free(m, step, b->nv, sizeof *step);
+    embi_free(m, root, b->s.nt, sizeof *root);
+    return ok;
+}
+
+/* Linking number of two closed walks of na and nb points, the first shifted by t: Gauss's integral, for two
+ * straight pieces the solid angle of the parallelogram of their differences, over 4 pi. */
+static int embi_linking_number(const embipc_real *a, int na, const embipc_real *b, int nb,
+                               const embipc_real t[3])
+{
+    static const embipc_real origin[3] = {0, 0, 0};
+    embipc_real sum = 0, lo[6], hi[6];
+    embi_box_points(lo, hi, a, na);
+    embi_box_points(lo + 3, hi + 3, b, nb);
+    for (int k = 0; k < 3; k++)
+        if (lo[k] + t[k] > hi[3 + k] || hi[k] + t[k] < lo[3 + k]) return 0;
+    for (int i = 0; i < na; i++)
+        for (int j = 0; j < nb; j++) {
+            const embipc_real *p[2], *q[2];
+            embipc_real d[12];
+            p[0] = a + 3 * i; p[1] = a + 3 * ((i + 1) % na);
+            q[0] = b + 3 * j; q[1] = b + 3 * ((j + 1) % nb);
+            for (int k = 0; k < 4; k++) {
+                embi_sub(d + 3 * k, q[k / 2], p[(k + 1) / 2 % 2]);
+                embi_sub(d + 3 * k, d + 3 * k, t);
+            }
+            sum += embi_solid_angle(origin, d, d + 3, d + 6) + embi_solid_angle(origin, d, d + 6, d + 9);
+        }
+    return (int)floor(sum / (4 * 3.14159265358979323846) + 0.5);
+}
+
+/* Linking number of loop i of a and loop j of b: as given, or now with a shifted by t. */
+static int embi_part_link(const embi_part_body *a, int i, const embi_part_body *b, int j, int given,
+                          const embipc_real t[3])
+{
+    const embipc_real *x = given ? a->core0 : a->core, *y = given ? b->core0 : b->core;
+    return embi_linking_number(x + 3 * a->loop[i], a->loop[i + 1] - a->loop[i], y + 3 * b->loop[j],
+                               b->loop[j + 1] - b->loop[j], t);
+}
+
+/* Were two bodies linked as they were given? */
+static int embi_part_linked(const embi_part_body *a, const embi_part_body *b)
+{
+    for (int i = 0; i < a->loops; i++)
+        for (int j = 0; j < b->loops; j++)
+            if (embi_part_link(a, i, b, j, 1, embi_part_none)) return 1;
+    return 0;
+}
+
+/* Are they linked as they were, or not at all as they were, with a shifted by t? */
+static int embi_part_keeps_links(const embi_part_body *a, const embi_part_body *b, const embipc_real t[3])
+{
+    for (int i = 0; i < a->loops; i++)
+        for (int j = 0; j < b->loops; j++)
+            if (embi_part_link(a, i, b, j, 0, t) != embi_part_link(a, i, b, j, 1, embi_part_none)) return 0;
+    return 1;
+}
+
+/* ---- Bodies ---- */
+
+/* One vertex of each connected part, and whether a closed part has handles: V - E + F < 2 with E = 3 F / 2.
+ * Returns 0 out of memory. */
+static int embi_part_topology(embi_memory *m, embi_part_body *b)
+{
+    int parts = embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, NULL, 0), used = 0;
+    embipc_part *list;
+    unsigned char *seen;
+    if (parts < 0) return 0;
+    list = (embipc_part *)embi_alloc(m, parts, sizeof *list);
+    seen = (unsigned char *)embi_alloc(m, b->nv, 1);
+    b->inner = (int *)embi_alloc(m, parts, sizeof *b->inner);
+    b->inner_count = parts;
+    if (list && seen && b->inner &&
+        embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, list, parts) == parts) {
+        b->closed = parts > 0;
+        for (int i = 0; i < parts; i++) {
+            b->inner[i] = b->s.tri[3 * list[i].triangle];
+            if (list[i].border_edges + list[i].bad_edges) b->closed = 0;
+        }
+        for (int i = 0; i < 3 * b->s.nt; i++) {
+            used += !seen[b->s.tri[i]];
+            seen[b->s.tri[i]] = 1;
+        }
+        b->handles = b->closed && 2 * used - b->s.nt < 4 * parts;
+    } else m->failed = 1;
+    embi_free(m, list, parts, sizeof *list);
+    embi_free(m, seen, b->nv, 1);
+    return !m->failed;
+}
+
+/* Returns 0 out of memory. */
+static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movable *from, int base)
+{
+    embipc_real lo[3], hi[3];
+    embipc_solid solid;
+    embi_key *keys;
+    unsigned char *used;
+    int ok;
+    b->nv = from->vertex_count;
+    b->x0 = from->x;
+    b->x = (embipc_real *)embi_alloc(m, 3 * b->nv, sizeof *b->x);
+    if (!b->x) return 0;
+    memcpy(b->x, from->x, (size_t)(3 * b->nv) * sizeof *b->x);
+    b->s.x = b->s.rest = b->x;
+    b->s.tri = from->tri;
+    b->s.nt = from->tri_count;
+    b->s.base = base;
+    b->s.bvh = &b->bvh;
+    b->thickness = from->thickness;
+    b->fixed = from->fixed != 0;
+    b->rank = b->fixed ? 0 : INT_MAX;
+    embi_box_indexed(lo, hi, b->x, from->tri, 3 * from->tri_count);
+    b->diagonal = embi_box_diagonal(lo, hi);
+    for (int k = 0; k < 3; k++) b->centre0[k] = b->now.centre[k] = (lo[k] + hi[k]) / 2;
+    embi_m3_identity(b->now.R);
+    b->now.scale = 1;
+    keys = (embi_key *)embi_alloc(m, 6 * b->s.nt, sizeof *keys);
+    used = (unsigned char *)embi_alloc(m, b->nv, 1);
+    ok = keys && used && embi_bvh_build(m, &b->bvh, b->x, b->s.tri, b->s.nt, b->nv, keys, used);
+    if (ok) embi_bvh_refit(&b->bvh, b->x, b->s.tri, b->s.nt);
+    embi_free(m, keys, 6 * b->s.nt, sizeof *keys);
+    embi_free(m, used, b->nv, 1);
+    if (!ok || !embi_part_topology(m, b) || (b->handles && !embi_part_loops(m, b))) return 0;
+    embi_solid(&solid, b->x, b->nv, b->s.tri, b->s.nt);
+    b->volume = b->closed ? embi_abs(solid.volume) : b->diagonal * b->diagonal * b->diagonal;
+    return 1;
+}
+
+static void embi_part_transform(const embi_part_body *b, const embipc_real *from, int n, embipc_real *to)
+{
+    for (int i = 0; i < n; i++) {
+        embipc_real d[3], r[3];
+        embi_sub(d, from + 3 * i, b->centre0);
+        embi_m3_mulv(r, b->now.R, d);
+        embi_copy(to + 3 * i, b->now.centre);
+        embi_axpy(to + 3 * i, b->now.scale, r);
+    }
+}
+
+static void embi_part_put(embi_part_body *b, const embi_part_pose *pose)
+{
+    b->now = *pose;
+    embi_part_transform(b, b->x0, b->nv, b->x);
+    embi_part_transform(b, b->core0, b->core_count, b->core);
+    embi_bvh_refit(&b->bvh, b->x, b->s.tri, b->s.nt);
+}
+
+static void embi_part_move(embi_part_body *b, embipc_real share, const embipc_real shift[3])
+{
+    embi_part_pose pose = b->now;
+    if (!(embi_abs(share) > 0)) return;
+    embi_axpy(pose.centre, share, shift);
+    pose.moved = 1;
+    embi_part_put(b, &pose);
+}
+
+/* ---- Are two surfaces apart? ---- */
+
+/* Is a vertex of a part of s, shifted by t, in the solid of u? Only asked where surfaces do not cross. */
+static int embi_part_holds(const embi_part_body *u, const embi_part_body *s, const embipc_real t[3])
+{
+    const embipc_real *box = u->bvh.box + 6;
+    for (int i = 0; u->closed && i < s->inner_count; i++) {
+        embipc_real p[3];
+        embi_add(p, s->x + 3 * s->inner[i], t);
+        if (p[0] < box[0] || p[1] < box[1] || p[2] < box[2] || p[0] > box[3] || p[1] > box[4] ||
+            p[2] > box[5])
+            continue;
+        if (embi_winding(p, u->x, u->s.tri, u->s.nt, NULL, 0) > 0.5) return 1;
+    }
+    return 0;
+}
+
+/* Does a triangle pair among the keys cross, with s in the place of the first surface? */
+static int embi_part_crosses(const embi_parting *p, const embi_surface *s, const embi_surface *u)
+{
+    for (int n = 0; n < p->key_count; n++) {
+        int a = (int)(p->keys[n].key >> 32), b = (int)(p->keys[n].key & 0xffffffffu);
+        for (int i = 0; i < 3; i++)
+            if (embi_crosses(s, s->tri[3 * a + i], s->tri[3 * a + (i + 1) % 3], u, b) ||
+                embi_crosses(u, u->tri[3 * b + i], u->tri[3 * b + (i + 1) % 3], s, a))
+                return 1;
+    }
+    return 0;
+}
+
+/* Are a, shifted by t, and b apart by at least gap, and linked as they were given? 1 yes; 0 no, with *kind
+ * filled; -1 out of memory. The tree of a stays where a is: ranges shift its boxes, and slack is what that
+ * rounds. */
+static int embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+                           const embipc_real t[3], embipc_real gap, embipc_overlap_kind *kind)
+{
+    embipc_real range[6], back[3], slack = a->diagonal + b->diagonal;
+    embi_pair_rule rule;
+    embi_surface s = a->s;
+    embi_approach still;
+    for (int k = 0; k < 3; k++) {
+        range[k] = range[3 + k] = t[k];
+        slack += embi_abs(t[k]) + embi_abs(a->now.centre[k]) + embi_abs(b->now.centre[k]);
+        back[k] = -t[k];
+    }
+    slack *= 16 * EMBI_EPS;
+    p->key_count = p->near_count = 0;
+    if (!embi_bvh_pairs(&p->m, &a->s, &b->s, range, gap + slack, &p->keys, &p->key_count, &p->key_cap) ||
+        !EMBI_GROW(&p->m, embipc_real, p->shifted, p->shifted_cap, 3 * a->nv))
+        return -1;
+    for (int i = 0; p->key_count && i < a->nv; i++) embi_add(p->shifted + 3 * i, a->x + 3 * i, t);
+    s.x = s.rest = p->shifted;
+    *kind = EMBIPC_OVERLAP_CROSS;
+    if (embi_part_crosses(p, &s, &b->s)) return 0;
+    *kind = EMBIPC_OVERLAP_INSIDE;
+    if (embi_part_holds(b, a, t) || embi_part_holds(a, b, back)) return 0;
+    *kind = EMBIPC_OVERLAP_TOUCH;
+    memset(&rule, 0, sizeof rule);
+    still = embi_approach_of(range, gap + slack);
+    for (int n = 0; n < p->key_count && !p->near_count; n++)   /* the first that is near will do */
+        if (!embi_candidates(&p->m, &a->s, &b->s, p->keys + n, 1, &rule, &still, &p->near, &p->near_count,
+                             &p->near_cap))
+            return -1;
+    return p->near_count == 0 &&
+           (p->unlink || embi_part_keeps_links(a, b, t));
+}
+
+/* ---- The smallest shift of a pair ---- */
+
+static void embi_part_direction(embi_parting *p, const embipc_real u[3])
+{
+    embipc_real n = embi_norm(u), v[3];
+    if (!(n > 0) || p->direction_count == EMBI_PART_DIRECTIONS) return;
+    embi_scale(v, 1 / n, u);
+    for (int i = 0; i < p->direction_count; i++)
+        if (embi_dot(v, p->direction + 3 * i) > 0.9999999) return;
+    embi_copy(p->direction + 3 * p->direction_count++, v);
+}
+
+/* Directions to try: between the centres, the 26 of a lattice, and normals of triangles that are near each
+ * other, evenly taken from their list. */
+static void embi_part_directions(embi_parting *p, const embi_part_body *a, const embi_part_body *b)
+{
+    embipc_real u[3];
+    p->direction_count = 0;
+    embi_sub(u, a->now.centre, b->now.centre);
+    embi_part_direction(p, u);
+    for (int i = 0; i < 27; i++) {
+        embi_set(u, (embipc_real)(i % 3 - 1), (embipc_real)(i / 3 % 3 - 1), (embipc_real)(i / 9 - 1));
+        embi_part_direction(p, u);
+    }
+    for (int n = 0; n < p->key_count && !p->coarse; n += 1 + p->key_count / 32)
+        for (int side = 0; side < 2; side++) {
+            const embi_part_body *s = side ? b : a;
+            const int *v = s->s.tri + 3 * (int)(side ? p->keys[n].key & 0xffffffffu : p->keys[n].key >> 32);
+            embipc_real e[3], f[3];
+            embi_sub(e, s->x + 3 * v[1], s->x + 3 * v[0]);
+            embi_sub(f, s->x + 3 * v[2], s->x + 3 * v[0]);
+            embi_cross(u, e, f);
+            if (!side) embi_scale(u, -1, u);   /* a leaves against its own normal, along that of b */
+            embi_part_direction(p, u);
+        }
+}
+
+/* length of the shift of a along u that parts the planes of support */
+static embipc_real embi_part_support(const embi_part_body *a, const embi_part_body *b, const embipc_real u[3],
+                                     embipc_real gap)
+{
+    embipc_real low = EMBI_HUGE, high = -EMBI_HUGE;
+    for (int i = 0; i < 3 * a->s.nt; i++) low = embi_min(low, embi_dot(u, a->x + 3 * a->s.tri[i]));
+    for (int i = 0; i < 3 * b->s.nt; i++) high = embi_max(high, embi_dot(u, b->x + 3 * b->s.tri[i]));
+    return embi_max(high - low + gap, 0) + 128 * EMBI_EPS * (embi_abs(high) + embi_abs(low) + gap);
+}
+
+/* The best shift so far: this far along this direction. found: it parts the two; else it is a bound only. */
+typedef struct embi_part_way {
+    embipc_real length, along[3];
+    int found, linked;
+} embi_part_way;
+
+/* Shortens the way, or finds the first, by what the direction u allows. Returns 0 out of memory. */
+static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+                         const embipc_real u[3], embipc_real gap, embi_part_way *way)
+{
+    embipc_real t[3], low = 0, high = way->length;
+    embipc_real support = way->linked ? EMBI_HUGE : embi_part_support(a, b, u, gap);
+    int steps = a->handles && b->handles ? 8 : 2, apart = 0;
+    embipc_overlap_kind kind;
+    if (way->length <= EMBI_EPS * (a->diagonal + b->diagonal)) return 1;   /* as good as none */
+    for (int k = 1; k <= steps && !apart; k++) {
+        embipc_real at = way->length * (embipc_real)(1 - 1e-3) * k / steps;
+        embi_scale(t, at, u);
+        apart = at >= support ? 1 : embi_part_apart(p, a, b, t, gap, &kind);
+        if (apart < 0) return 0;
+        if (apart) high = embi_min(at, support);
+        else low = at;
+    }
+    if (!apart) return 1;
+    for (int k = 0; k < 24 && high - low > (embipc_real)5e-4 * high; k++) {
+        embipc_real mid = (low + high) / 2;
+        embi_scale(t, mid, u);
+        apart = embi_part_apart(p, a, b, t, gap, &kind);
+        if (apart < 0) return 0;
+        if (apart) high = mid;
+        else low = mid;
+    }
+    way->length = high;
+    way->found = 1;
+    embi_copy(way->along, u);
+    return 1;
+}
+
+/* unit vectors e and f across the unit vector u, and across each other */
+static void embi_part_across(const embipc_real u[3], embipc_real e[3], embipc_real f[3])
+{
+    int axis = embi_abs(u[0]) < 0.6 ? 0 : embi_abs(u[1]) < 0.6 ? 1 : 2;
+    embi_set(f, axis == 0, axis == 1, axis == 2);
+    embi_cross(e, u, f);
+    embi_scale(e, 1 / embi_norm(e), e);
+    embi_cross(f, u, e);
+}
+
+/* The same for six directions at an angle to the best. */
+static int embi_part_try_around(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+                                embipc_real angle, embipc_real gap, embi_part_way *way)
+{
+    for (int i = 0; i < 6; i++) {
+        embipc_real u[3], e[3], f[3];
+        embi_part_across(way->along, e, f);
+        embi_copy(u, way->along);
+        embi_axpy(u, angle * cos((embipc_real)1.0471975511965976 * i), e);
+        embi_axpy(u, angle * sin((embipc_real)1.0471975511965976 * i), f);
+        embi_scale(u, 1 / embi_norm(u), u);
+        if (!embi_part_try(p, a, b, u, gap, way)) return 0;
+    }
+    return 1;
+}
+
+/* The smallest shift of a found that parts it from b by gap; of linked ones there may be none, *found 0.
+ * Returns 0 out of memory. */
+static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+                            embipc_real gap, embipc_real shift[3], int *found)
+{
+    embipc_real u[3];
+    embi_part_way way;
+    embipc_overlap_kind kind;
+    way.linked = !p->unlink && embi_part_linked(a, b);
+    way.found = !way.linked;
+    way.length = EMBI_HUGE;
+    embi_set(way.along, 1, 0, 0);
+    if (embi_part_apart(p, a, b, embi_part_none, gap, &kind) < 0) return 0;
+    embi_part_directions(p, a, b);
+    for (int i = 0; i < p->direction_count; i++) {
+        embipc_real s = embi_part_support(a, b, p->direction + 3 * i, gap);
+        if (!(s < way.length)) continue;
+        way.length = s;
+        embi_copy(way.along, p->direction + 3 * i);
+    }
+    embi_copy(u, way.along);
+    if (!embi_part_try(p, a, b, u, gap, &way)) return 0;
+    for (int i = 0; i < p->direction_count; i++)
+        if (!embi_part_try(p, a, b, p->direction + 3 * i, gap, &way)) return 0;
+    for (embipc_real angle = (embipc_real)0.3; way.found && angle > 0.01; angle /= 2)
+        if (!embi_part_try_around(p, a, b, angle, gap, &way)) return 0;
+    *found = way.found;
+    for (int k = 0; k < 3; k++) {   /* no dust, nor across an axis */
+        embipc_real dust = embi_max(1e-12 * way.length, EMBI_EPS * (a->diagonal + b->diagonal));
+        shift[k] = embi_abs(way.length * way.along[k]) < dust ? (embipc_real)0 : way.length * way.along[k];
+    }
+    return 1;
+}
+
+/* ---- Rounds of shifts ---- */
+
+/* Parts the pair (i, j) where it overlaps. One that is only nearer than the gap, and of which nothing was
+ * moved, is left: it is legal. late: the body that is farther from the fixed ones moves alone, or (2) the
+ * later one of equals. Returns 0 out of memory. */
+static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
+{
+    embi_part_body *a = p->body + i, *b = p->body + j;
+    embipc_real want = (embipc_real)(a->now.moved || b->now.moved ? 0.99 : 0.01), shift[3], share;
+    embipc_overlap_kind kind;
+    int apart = embi_part_apart(p, a, b, embi_part_none, embi_part_reach(p, i, j, want), &kind), found;
+    if (apart) return apart > 0;
+    if (!embi_part_search(p, a, b, embi_part_reach(p, i, j, 1), shift, &found)) return 0;
+    if (!found) return 1;
+    *moved = 1;
+    share = a->volume + b->volume > 0 ? b->volume / (a->volume + b->volume) : (embipc_real)0.5;
+    if (late && a->rank != b->rank) share = a->rank > b->rank ? (embipc_real)1 : (embipc_real)0;
+    if (late > 1 && a->rank == b->rank) share = 0;
+    if (a->fixed) share = 0;
+    if (b->fixed) share = 1;
+    embi_part_move(a, share, shift);
+    embi_part_move(b, share - 1, shift);
+    return 1;
+}
+
+/* Are bodies i and j apart, or never to meet? -1 out of memory. */
+static int embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *kind)
+{
+    if (!(embi_part_gap(p, i, j) > 0)) return 1;
+    return embi_part_apart(p, p->body + i, p->body + j, embi_part_none,
+                           embi_part_reach(p, i, j, (embipc_real)0.01), kind);
+}
+
+/* Appends the pair (i, j), with its depth. Returns 0 out of memory. */
+static int embi_part_append(embi_parting *p, int i, int j, embipc_overlap_kind kind)
+{
+    const embi_part_body *a = p->body + i, *b = p->body + j;
+    embipc_real reach = embi_part_reach(p, i, j, (embipc_real)0.001), shift[3];
+    embi_part_overlap *k;
+    int found = 0, ok;
+    if (!EMBI_GROW(&p->m, embi_part_overlap, p->pair, p->pair_cap, p->pair_count + 1)) return 0;
+    k = p->pair + p->pair_count++;
+    k->o.a = i;
+    k->o.b = j;
+    k->o.kind = kind;
+    k->o.linked = embi_part_linked(a, b);
+    ok = embi_part_search(p, a, b, reach, shift, &found);
+    k->hopeless = !found || (a->fixed && b->fixed);
+    p->unlink = 1;
+    if (ok && !found) ok = embi_part_search(p, a, b, reach, shift, &found);
+    p->unlink = 0;
+    if (ok) k->o.depth = embi_norm(shift);
+    return ok;
+}
+
+/* The pairs that overlap at the start. Returns 0 out of memory. */
+static int embi_part_list(embi_parting *p)
+{
+    for (int i = 0; i < p->count; i++)
+        for (int j = i + 1; j < p->count; j++) {
+            embipc_overlap_kind kind = EMBIPC_OVERLAP_TOUCH;
+            int apart = embi_part_enough(p, i, j, &kind);
+            if (apart < 0 || (!apart && !embi_part_append(p, i, j, kind))) return 0;
+        }
+    return 1;
+}
+
+/* how far each body is from a fixed one, over pairs that overlap */
+static void embi_part_ranks(embi_parting *p)
+{
+    for (int again = 1; again;) {
+        again = 0;
+        for (int n = 0; n < 2 * p->pair_count; n++) {
+            embi_part_body *a = p->body + p->pair[n / 2].o.a, *b = p->body + p->pair[n / 2].o.b;
+            embi_part_body *from = n % 2 ? a : b, *to = n % 2 ? b : a;
+            if (from->rank == INT_MAX || from->rank + 1 >= to->rank) continue;
+            to->rank = from->rank + 1;
+            again = 1;
+        }
+    }
+}
+
+/* the pair (i, j), i < j, in the list, which is in their order; or NULL */
+static embi_part_overlap *embi_part_find(const embi_parting *p, int i, int j)
+{
+    int low = 0, high = p->pair_count;
+    while (low < high) {
+        int mid = low + (high - low) / 2;
+        const embipc_overlap *o = &p->pair[mid].o;
+        if (o->a < i || (o->a == i && o->b < j)) low = mid + 1;
+        else high = mid;
+    }
+    return low < p->pair_count && p->pair[low].o.a == i && p->pair[low].o.b == j ? p->pair + low : NULL;
+}
+
+/* Rounds over all pairs, until none moved. Returns 0 out of memory. */
+static int embi_part_rounds(embi_parting *p)
+{
+    for (int round = 0, moved = 1; moved && round < EMBI_PART_ROUNDS; round++) {
+        moved = 0;
+        for (int i = 0; i < p->count; i++)
+            for (int j = i + 1; j < p->count; j++) {
+                const embi_part_overlap *k = embi_part_find(p, i, j);
+                if (!(embi_part_gap(p, i, j) > 0) || (k && k->hopeless) ||
+                    (p->body[i].fixed && p->body[j].fixed))
+                    continue;
+                if (!embi_part_pair(p, i, j, (round > 3) + (round > 11), &moved)) return 0;
+            }
+    }
+    return 1;
+}
+
+/* ---- Turns of linked bodies ---- */
+
+/* Turns one of a linked pair, about the line of their centres or across it, by more and more, until some shift
+ * makes room and keeps the link: as for rings through each other that lie nearly flat. Returns 0 out of memory. */
+static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
+{
+    static const embipc_real angle[3] = {(embipc_real)0.35, (embipc_real)0.79, (embipc_real)1.57};
+    int swap = p->body[k->o.a].fixed, found = 0, ok = 1;
+    embi_part_body *a = p->body + (swap ? k->o.b : k->o.a), *b = p->body + (swap ? k->o.a : k->o.b);
+    embi_part_pose before = a->now;
+    embipc_real axis[3][3], shift[3];
+    embi_sub(axis[0], b->now.centre, a->now.centre);
+    if (embi_norm(axis[0]) > 0) embi_scale(axis[0], 1 / embi_norm(axis[0]), axis[0]);
+    else embi_set(axis[0], 1, 0, 0);
+    embi_part_across(axis[0], axis[1], axis[2]);
+    p->coarse = 1;
+    for (int n = 0; n < 18 && ok && !found; n++) {
+        embi_part_pose pose = before;
+        embipc_real w[3], R[9];
+        embi_scale(w, n % 2 ? -angle[n / 6] : angle[n / 6], axis[n / 2 % 3]);
+        embi_m3_rotation(R, w);
+        embi_m3_mul(pose.R, R, before.R);
+        pose.moved = 1;
+        embi_part_put(a, &pose);
+        ok = embi_part_search(p, a, b, embi_part_reach(p, k->o.a, k->o.b, 1), shift, &found);
+    }
+    p->coarse = 0;
+    if (!ok) return 0;
+    if (found) embi_part_move(a, 1, shift);
+    else embi_part_put(a, &before);
+    k->hopeless = !found;
+    return 1;
+}
+
+/* ---- Growth ---- */
+
+/* Is any pair not apart? 1, with the first of them in *i and *j; 0 none; -1 out of memory. */
+static int embi_part_left(embi_parting *p, int *i, int *j)
+{
+    int left = 0;
+    for (int a = 0; a < p->count; a++)
+        for (int b = a + 1; b < p->count; b++) {
+            embi_part_overlap *k = embi_part_find(p, a, b);
+            embipc_overlap_kind kind;
+            int apart = embi_part_enough(p, a, b, &kind);
+            if (apart < 0) return -1;
+            if (k) k->o.parted = apart;
+            if (apart || left) continue;
+            left = 1;
+            *i = a;
+            *j = b;
+        }
+    return left;
+}
+
+/* Who is stuck: the bodies of pairs that are not apart, and who overlaps with these at the start. A fixed one is
+ * not, and ends the spread. Returns 0 out of memory. */
+static int embi_part_spread(embi_parting *p)
+{
+    for (int i = 0; i < p->count; i++)
+        for (int j = i + 1; j < p->count; j++) {
+            embipc_overlap_kind kind;
+            int apart = embi_part_enough(p, i, j, &kind);
+            if (apart < 0) return 0;
+            if (apart) continue;
+            p->body[i].stuck |= !p->body[i].fixed;
+            p->body[j].stuck |= !p->body[j].fixed;
+        }
+    for (int again = 1; again;) {
+        again = 0;
+        for (int n = 0; n < p->pair_count; n++) {
+            embi_part_body *a = p->body + p->pair[n].o.a, *b = p->body + p->pair[n].o.b;
+            if (a->fixed || b->fixed || a->stuck == b->stuck) continue;
+            a->stuck = b->stuck = again = 1;
+        }
+    }
+    return 1;
+}
+
+/* A world of all bodies as they stand, affine where they may move. h = 1 s; a body resists a strain e with the
+ * force 10 m L e / h^2, and a shove with m per m: it grows back and others make room. */
+static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc_body *handle)
+{
+    embipc_result r = EMBIPC_OK;
+    embipc_body *exempt = (embipc_body *)embi_alloc(&p->m, p->count, sizeof *exempt);
+    if (!exempt) return EMBIPC_ERR_MEMORY;
+    for (int i = 0; i < p->count && r == EMBIPC_OK; i++) {
+        const embi_part_body *b = p->body + i;
+        embipc_body_def d = embipc_default_body_def();
+        embipc_real widest = 0;
+        d.kind = b->fixed ? EMBIPC_FIXED : EMBIPC_AFFINE;
+        d.x = b->x;
+        d.vertex_count = b->nv;
+        d.triangles = b->s.tri;
+        d.triangle_count = b->s.nt;
+        d.material.model = EMBIPC_ORTHOGONALITY;
+        d.material.stiffness = 10 * d.material.density * b->diagonal * b->diagonal;
+        for (int j = 0; j < p->count; j++) {
+            embipc_real g = j == i ? (embipc_real)0 : embi_part_gap(p, i, j);
+            widest = embi_max(widest, g);
+            if (j < i && !(g > 0)) exempt[d.no_contact_count++] = handle[j];
+        }
+        d.no_contact = exempt;
+        d.thickness = b->thickness;
+        d.dhat = 2 * widest;   /* the smaller of two such is still above their gap */
+        d.tolerance = widest / 100;
+        r = embipc_body_create(w, &d, handle + i);
+    }
+    embi_free(&p->m, exempt, p->count, sizeof *exempt);
+    return r;
+}
+
+/* One step from rest, the stuck bodies' rest shapes grown by a factor; *travel is the most that a node moves,
+ * in parts of its body's dhat. */
+static embipc_result embi_part_step(embi_parting *p, embipc_world *w, const embipc_body *handle,
+                                    embipc_real factor, embipc_real *travel)
+{
+    embipc_result r;
+    *travel = 0;
+    for (int i = 0; i < p->count; i++) {
+        embi_body *b = w->s.body + embi_find_body(w, handle[i]);
+        (void)embipc_body_set_velocity(w, handle[i], embi_part_none, embi_part_none);
+        for (int k = 0; p->body[i].stuck && k < 12; k++) b->elastic.grad[k] /= factor;
+    }
+    r = embipc_world_step(w, NULL);
+    for (int i = 0; r == EMBIPC_OK && i < p->count; i++) {
+        const embi_body *b = w->s.body + embi_find_body(w, handle[i]);
+        for (int k = 0; k < b->nn; k++)
+            *travel = embi_max(*travel, w->s.h * embi_norm(w->s.v + 3 * (b->node0 + k)) / b->dhat);
+    }
+    return r;
+}
+
+/* The rigid part of what became of a body that has its size back: the rotation, and the way of the centre. One
+ * that was neither stuck nor shoved stays. */
+static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi_body *b)
+{
+    const embipc_real *q = w->s.q + 3 * b->node0, *q0 = w->s.start_q + 3 * b->node0;
+    embi_part_pose pose = to->now;
+    embipc_real F[9], R[9], d[3], e[3], way = 0;
+    for (int k = 0; k < 12; k++) way = embi_max(way, embi_abs(q[k] - q0[k]));
+    if (!to->stuck && way < b->dhat / 1000) return;
+    embi_elastic_F(&b->elastic, 0, q, F);
+    embi_m3_identity(R);   /* where the search for it begins */
+    embi_polar(R, F);
+    embi_m3_mul(pose.R, R, to->now.R);
+    embi_sub(d, to->now.centre, q0);
+    embi_m3_mulv(e, F, d);
+    embi_copy(pose.centre, q);
+    embi_axpy(pose.centre, 1 / to->now.scale, e);
+    pose.scale = 1;
+    pose.moved = 1;
+    embi_part_put(to, &pose);
+}
+
+/* The stuck bodies grow to their size, then rest until all is still. Returns 0 out of memory; *grown is 0 where
+ * the world would not have them, as with an open surface that may move. */
+static int embi_part_grow(embi_parting *p, embipc_real scale, int *grown)
+{
+    embipc_world_def d = embipc_default_world_def();
+    embipc_body *handle = (embipc_body *)embi_alloc(&p->m, p->count, sizeof *handle);
+    embipc_world *w = NULL;
+    embipc_real travel = 1, factor = pow(scale, (embipc_real)-1 / (embipc_real)EMBI_PART_STEPS);
+    embipc_result r = EMBIPC_ERR_MEMORY;
+    embi_set(d.gravity, 0, 0, 0);
+    d.time_step = 1;
+    if (handle) r = embipc_world_create(&d, &w, NULL);
+    if (r == EMBIPC_OK) r = embi_part_populate(p, w, handle);
+    for (int k = 0; r == EMBIPC_OK && k < EMBI_PART_STEPS; k++)
+        r = embi_part_step(p, w, handle, factor, &travel);
+    for (int k = 0; r == EMBIPC_OK && k < EMBI_PART_REST_STEPS && travel > 0.01; k++)
+        r = embi_part_step(p, w, handle, 1, &travel);
+    for (int i = 0; r == EMBIPC_OK && i < p->count; i++)
+        if (!p->body[i].fixed) embi_part_take(p->body + i, w, w->s.body + embi_find_body(w, handle[i]));
+    embipc_world_destroy(w);
+    embi_free(&p->m, handle, p->count, sizeof *handle);
+    *grown = r == EMBIPC_OK;
+    return r != EMBIPC_ERR_MEMORY;
+}
+
+/* The stuck bodies where they were given, at this size; the others where shifts left them. */
+static void embi_part_shrink(embi_parting *p, embipc_real scale)
+{
+    for (int i = 0; i < p->count; i++) {
+        embi_part_body *b = p->body + i;
+        embi_part_pose pose = b->kept;
+        if (b->stuck) {
+            pose.scale = scale;
+            embi_copy(pose.centre, b->centre0);
+            pose.moved = 1;
+        }
+        if (pose.moved || b->now.moved) embi_part_put(b, &pose);
+    }
+}
+
+/* What shifts left: turns of linked bodies, then growth, from large copies to small ones, until one lot grows to
+ * where rounds can end it. Not where linked bodies have no room: a smaller chain is as tight. *left, *i, *j as
+ * embi_part_left() says in the end. Returns 0 out of memory. */
+static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
+{
+    int tries = 0, grown, turned = 0, hopeless = 0;
+    for (int n = 0; n < p->pair_count; n++) {
+        embi_part_overlap *k = p->pair + n;
+        if (!k->hopeless) continue;
+        if (!(p->body[k->o.a].fixed && p->body[k->o.b].fixed) && !embi_part_turn(p, k)) return 0;
+        turned += !k->hopeless;
+        hopeless += k->hopeless;
+    }
+    if (turned && (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) < 0)) return 0;
+    if (hopeless) return 1;
+    if (!embi_part_spread(p)) return 0;
+    for (int n = 0; n < p->count; n++) p->body[n].kept = p->body[n].now;
+    for (embipc_real s = (embipc_real)0.8; *left && tries < EMBI_PART_TRIES && s > 0.02; s *= (embipc_real)0.8) {
+        embi_part_shrink(p, s);
+        if (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) < 0) return 0;
+        if (*left) continue;
+        tries++;
+        *left = 1;
+        if (!embi_part_grow(p, s, &grown)) return 0;
+        if (grown && (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) < 0)) return 0;
+    }
+    if (!*left) return 1;
+    for (int n = 0; n < p->count; n++)
+        if (p->body[n].now.moved) embi_part_put(p->body + n, &p->body[n].kept);
+    return (*left = embi_part_left(p, i, j)) >= 0;
+}
+
+static embipc_result embi_part_fail(const embi_parting *p, int i, int j, embipc_error *e)
+{
+    const embi_part_overlap *k = embi_part_find(p, i, j);
+    embipc_result r = embi_fail(
+        e, EMBIPC_ERR_INTERSECTION, "surfaces %d and %d cannot be parted: %s", i, j,
+        p->body[i].fixed && p->body[j].fixed ? "neither may move"
+        : k && k->o.linked && k->hopeless
+            ? "they are linked, and no shift or turn was found that keeps the link and makes room in their holes"
+            : "others are in the way of shifts, and of copies that grow");
+    if (!e) return r;
+    e->index[0] = i;
+    e->index[1] = j;
+    return r;
+}
+
+static void embi_part_tell(const embi_parting *p, int left, embipc_movement *movement)
+{
+    for (int i = 0; i < p->count; i++) {
+        const embi_part_body *b = p->body + i;
+        memset(movement + i, 0, sizeof *movement);
+        embi_copy(movement[i].centre, b->centre0);
+        embi_m3_identity(movement[i].rotation);
+        if (!b->now.moved) continue;
+        embi_sub(movement[i].shift, b->now.centre, b->centre0);
+        memcpy(movement[i].rotation, b->now.R, sizeof b->now.R);
+        movement[i].grown = b->stuck && !left;
+    }
+}
+
+static embipc_result embi_part_check(const embipc_movable *body, int count, const embipc_real *gap,
+                                     embipc_error *e)
+{
+    for (int i = 0; i < count; i++) {
+        embipc_result r =
+            embi_arrays_usable(body[i].x, body[i].vertex_count, body[i].tri, body[i].tri_count, 3);
+        if (r == EMBIPC_OK && (!body[i].tri_count || !(body[i].thickness >= 0) || !embi_finite(body[i].thickness)))
+            r = EMBIPC_ERR_ARGUMENT;
+        if (r != EMBIPC_OK) return embi_fail(e, r, "surface %d: %s", i, embipc_result_text(r));
+        for (int j = 0; j < count; j++) {
+            embipc_real g = gap[(size_t)i * (size_t)count + (size_t)j];
+            embipc_real h = gap[(size_t)j * (size_t)count + (size_t)i];
+            if (i == j || (embi_finite(g) && !(g < h) && !(h < g))) continue;
+            return embi_fail(e, embi_finite(g) ? EMBIPC_ERR_ARGUMENT : EMBIPC_ERR_NOT_FINITE,
+                             "the gap of surfaces %d and %d is %g m, and %g m the other way round", i, j, g, h);
+        }
+    }
+    return EMBIPC_OK;
+}
+
+EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, const embipc_real *gap,
+                                         embipc_movement *movement, embipc_overlap *list, int capacity,
+                                         int *found, embipc_error *error)
+{
+    embi_parting p;
+    embipc_result r;
+    int ok, left = 0, i = 0, j = 0;
+    if (found) *found = 0;
+    if (count < 0 || count > 30000 || capacity < 0 || (capacity && !list) ||
+        (count && (!body || !gap || !movement)))
+        return embi_fail(error, EMBIPC_ERR_ARGUMENT, "%d surfaces, room for %d pairs%s", count, capacity,
+                         count > 0 && (!body || !gap || !movement) ? "; an array is NULL" : "");
+    if ((r = embi_part_check(body, count, gap, error)) != EMBIPC_OK) return r;
+    memset(&p, 0, sizeof p);
+    embi_memory_init(&p.m, NULL);
+    p.count = count;
+    p.gap = gap;
+    p.body = (embi_part_body *)embi_alloc(&p.m, count, sizeof *p.body);
+    ok = p.body != NULL;
+    for (int k = 0; ok && k < count; k++) ok = embi_part_begin(&p.m, p.body + k, body + k, k);
+    ok = ok && embi_part_list(&p);
+    if (ok) embi_part_ranks(&p);
+    ok = ok && embi_part_rounds(&p) && (left = embi_part_left(&p, &i, &j)) >= 0;
+    if (ok && left) ok = embi_part_regrow(&p, &left, &i, &j);
+    r = !ok ? embi_fail_memory(error) : left ? embi_part_fail(&p, i, j, error) : EMBIPC_OK;
+    if (ok) embi_part_tell(&p, left, movement);
+    for (int n = 0; ok && n < p.pair_count && n < capacity; n++) list[n] = p.pair[n].o;
+    if (ok && found) *found = p.pair_count;
+    embi_parting_end(&p);
+    return r;
+}
+
 #endif /* EMBI_IMPLEMENTED */
 #endif /* EMBIPC_IMPLEMENTATION */
 
@@ -14341,6 +14879,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
  *      Materials: ARAP, lagged ARAP, fixed corotated, stable and log neo-Hookean, StVK, Mooney-Rivlin;
  *      fibres; stiffness and density per tet; embipc_material_evaluate(). Faults, parts, loops and crossings of
  *      meshes. Cages with a copy of a cell per piece of solid. Times of the parts of a step.
+ *      embipc_separate().
  *
  * ---- Licence --------------------------------------------------------------------------------
  * This software is available under two licences: choose the one you prefer.

@@ -6,21 +6,12 @@
 #include "meshio_test.h"
 #include "../tools/common.c"
 #include "tool_meshio.h"
+#include "tool_place.h"
 #include "../tools/mend.c"
 #include "../tools/check.c"
 
 /* a file of this test's own */
-static const char *place(const char *name)
-{
-    static char path[4][1024];
-    static int turn;
-    const char *tmp = getenv("TMPDIR");
-    char *p = path[turn++ % 4];
-    snprintf(p, 900, "%s/embipc_test_tool_check", tmp && *tmp ? tmp : "/tmp");
-    system_make_directories(p);
-    snprintf(p + strlen(p), 100, "/%s", name);
-    return p;
-}
+static const char *place(const char *name) { return tool_place("test_tool_check", name); }
 
 static char said[1 << 16];   /* everything printed by the last run, errors behind reports */
 

@@ -1,4 +1,4 @@
-/* `embipc doctor`: which bodies of a scene overlap at the start, and the shifts that part them. */
+/* `embipc doctor`: which bodies of a scene overlap at the start, and the motions that part them. */
 #ifndef TOOL_DOCTOR_H
 #define TOOL_DOCTOR_H
 #include <stdio.h>
@@ -9,7 +9,8 @@ typedef struct doctor_options {
     FILE *report, *errors;
 } doctor_options;
 
-/* Returns the exit code: 0 the scene is sound, or the shifts make it so; 1 it cannot be mended by shifts;
- * 2 bad input. The file differs from the scene in the positions of what moved, and is written for 0 only. */
+/* Returns the exit code: 0 the scene is sound, or rigid motions make it so; 1 it cannot be mended; 2 bad input.
+ * The file differs from the scene in the positions and rotations of what moved, and in the boxes by which drives
+ * select nodes of it. It is written for 0 only. */
 int doctor_scene(const doctor_options *options);
 #endif

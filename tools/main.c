@@ -18,7 +18,7 @@ static const char main_usage[] =
     "       embipc defaults SCENE.json        prints every derived parameter with its reason\n"
     "       embipc defaults --material [SCENE.json]   stress against stretch, of every model or body, as CSV\n"
     "       embipc check MESH... [options]    tells whether meshes can be simulated as solids\n"
-    "       embipc doctor SCENE.json [-o FIXED.json]   finds bodies that overlap, and parts them by shifts\n"
+    "       embipc doctor SCENE.json [-o FIXED.json]   finds bodies that overlap, and parts them\n"
     "       embipc embed SURFACE [options]    builds a coarse cage for a closed surface\n"
     "       embipc bench SCENE.json...        times the steps of scenes, and where the time goes\n"
     "\n"
