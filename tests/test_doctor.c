@@ -559,12 +559,17 @@ static void test_command_drives(void)
              "\"position\": [2, 0, 0], \"drive\": [{\"select\": {\"box\": [[1.95, -0.05, -0.05], [1.95, 0.05, "
              "0.05]]}, \"keys\": [[0, 0, 0, 0]]}]},\n"
              "{\"name\": \"slab\", \"kind\": \"fixed\", \"shape\": \"box\", \"size\": [0.1, 0.2, 0.2], "
-             "\"position\": [1.91, 0, 0]}]}\n");
+             "\"position\": [1.91, 0, 0]},\n"
+             "{\"name\": \"in a cage\", \"kind\": \"cage\", \"shape\": \"box\", \"size\": [0.1, 0.1, 0.1], "
+             "\"position\": [3, 0, 0], \"drive\": [{\"select\": {\"box\": [[2.95, -0.05, -0.05], [2.95, 0.05, "
+             "0.05]]}, \"keys\": [[0, 0, 0, 0]]}]},\n"
+             "{\"name\": \"another slab\", \"kind\": \"fixed\", \"shape\": \"box\", \"size\": [0.1, 0.2, 0.2], "
+             "\"position\": [2.91, 0, 0]}]}\n");
     write_scene(path, t.data);
     tool_text_free(&t);
     ENSURE(treat(path, out) == 0);
     ENSURE(strstr(said, "turned by 17.") && strstr(said, "growing from a shrunken copy"));
-    ENSURE(file_has(out, "{ \"position\": [") && file_has(out, "\"rotation\": [") && file_has(out, "[[1.960"));
+    ENSURE(file_has(out, "{ \"position\": [") && file_has(out, "\"rotation\": [") && file_has(out, "[[1.960") && file_has(out, "[[2.960"));
     ENSURE(!file_contains(out, "\"rotation\": [0, 0, 30]") && !file_contains(out, "[1, 1, -0.04]"));
     ENSURE(treat(out, NULL) == 0 && strstr(said, "sound as it is"));
 }

@@ -182,31 +182,36 @@ static int doctor_in_box(const double x[3], const double box[6])
            x[2] <= box[5];
 }
 
-/* Moves the box by which a drive selects nodes of a full body, with the body: the shifted box, or that of the
- * nodes it selected. Returns whether it selects the same nodes as before. */
+/* Moves the box by which a drive selects a part of a body with the body: the shifted box, or that of the points
+ * that were in it, nodes of a full body and surface vertices of a cage body (see embipc_body_select()). Returns
+ * whether the same points as before are in it. */
 static int doctor_move_box(doctor *d, const embipc_world *world, scene_drive *drive)
 {
     const embipc_movement *m = &d->movement[drive->body];
     embipc_body_view v;
     double shifted[6], hull[6], to[3], size = 0;
-    int same_shifted = !doctor_turned(m), same_hull = 1;
+    const double *x;
+    int same_shifted = !doctor_turned(m), same_hull = 1, full, count;
     (void)embipc_body_get_view(world, d->s.body[drive->body].handle, &v);
+    full = v.kind == EMBIPC_FULL;
+    x = full ? v.q : v.x;
+    count = full ? v.node_count : v.vertex_count;
     for (int k = 0; k < 6; k++) {
         shifted[k] = drive->box[k] + m->shift[k % 3];
         hull[k] = k < 3 ? HUGE_VAL : -HUGE_VAL;
     }
-    for (int i = 0; i < v.node_count; i++) {
-        doctor_move(m, v.q + 3 * i, to);
+    for (int i = 0; i < count; i++) {
+        doctor_move(m, x + 3 * i, to);
         for (int k = 0; k < 3; k++) size = fmax(size, fabs(to[k]));
-        for (int k = 0; k < 3 && doctor_in_box(v.q + 3 * i, drive->box); k++) {
+        for (int k = 0; k < 3 && doctor_in_box(x + 3 * i, drive->box); k++) {
             hull[k] = fmin(hull[k], to[k]);
             hull[3 + k] = fmax(hull[3 + k], to[k]);
         }
     }
     for (int k = 0; k < 6; k++) hull[k] += (k < 3 ? -1e-9 : 1e-9) * size;   /* what rounding may move */
-    for (int i = 0; i < v.node_count; i++) {
-        int was = doctor_in_box(v.q + 3 * i, drive->box);
-        doctor_move(m, v.q + 3 * i, to);
+    for (int i = 0; i < count; i++) {
+        int was = doctor_in_box(x + 3 * i, drive->box);
+        doctor_move(m, x + 3 * i, to);
         same_shifted &= doctor_in_box(to, shifted) == was;
         same_hull &= doctor_in_box(to, hull) == was;
     }
@@ -221,10 +226,10 @@ static int doctor_move_scene(doctor *d, const embipc_world *world)
     for (int i = 0; i < d->s.drive_count; i++) {
         scene_drive *drive = &d->s.drive[i];
         const scene_body *b = &d->s.body[drive->body];
-        if (!drive->has_box || b->def.kind != EMBIPC_FULL || !doctor_moves(&d->movement[drive->body]) ||
+        if (!drive->has_box || !doctor_moves(&d->movement[drive->body]) ||
             doctor_move_box(d, world, drive))
             continue;
-        return tool_fail(&d->e, "%s:%d: no box selects the nodes of this drive any more, since \"%s\" turned",
+        return tool_fail(&d->e, "%s:%d: no box selects what this drive holds any more, since \"%s\" turned",
                          d->o->scene, drive->line, b->name);
     }
     for (int i = 0; i < d->s.body_count; i++)
@@ -292,7 +297,7 @@ static int doctor_edits(const doctor *d, const char *data, const json *j, doctor
         for (drive = drive ? json_first(j, drive) : NULL; drive; drive = json_next(j, drive), next++) {
             const double *b = d->s.drive[next].box;
             select = json_get(j, drive, "select");
-            if (!moved || !select || def->kind != EMBIPC_FULL) continue;
+            if (!moved || !select) continue;
             doctor_span(&e[count], data, json_get(j, select, "box"));
             snprintf(e[count].text, sizeof e[count].text, "[[%.17g, %.17g, %.17g], [%.17g, %.17g, %.17g]]", b[0],
                      b[1], b[2], b[3], b[4], b[5]);
