@@ -3,6 +3,7 @@
 #   make test       every test (T=name: only those)   make validate  the long ones
 #                                                     (the longest, a quarter of an hour: T=cage)
 #   make examples   build/examples/*                  make check     silent compile matrix, order, symbols
+#   make pictures   those of docs/pictures.md, in build/pictures
 #   make bench      times the example scenes, and where the time goes; the table also in build/bench.json
 #   make browser    the page of embipc run --view in headless Chromium; needs node and chromium, else it says so
 #   make fuzz       damaged files for each of 7 mesh readers, random worlds, under sanitizers (T=seconds for
@@ -48,6 +49,9 @@ $(BUILD)/embipc: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) $(BUILD)/view_page.h 
 demo: $(BUILD)/embipc
 	$(Q)$(BUILD)/embipc run examples/scenes/grasp.json --out $(BUILD)/out/grasp --report --picture $(BUILD)/grasp.png
 	@echo "picture: $(BUILD)/grasp.png"
+
+pictures: $(BUILD)/embipc
+	@BUILD=$(BUILD) sh docs/pictures.sh $(BUILD)/pictures
 
 # ---- tests -------------------------------------------------------------------------------------
 # EMBIPC_STATIC: what a test does not use is not compiled
@@ -125,5 +129,5 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all demo browser test validate asan bench fuzz valgrind check matrix order symbols examples clean
+.PHONY: all demo pictures browser test validate asan bench fuzz valgrind check matrix order symbols examples clean
 .SECONDARY:
