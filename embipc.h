@@ -301,7 +301,7 @@ typedef struct embipc_world_def {
     void *parallel_ctx;
     embipc_real gravity[3];                 /* m/s^2                          (0, 0, -9.81) */
     embipc_real time_step;                  /* h, s                           (0.01)        */
-    /* What follows is derived per body where it is 0 (embipc_body_parameters() tells, README why);
+    /* What follows is derived per body where it is 0 (DEFAULTS above; embipc_body_get_parameters() tells);
      * a value here overrides it for all bodies. */
     embipc_real dhat;                       /* barrier activation distance, m               */
     embipc_real kappa;                      /* barrier stiffness, kg/s^2                    */

@@ -87,7 +87,7 @@ static test_mesh shape(int which)
 static void test_shapes_at_wished_counts(void)
 {
     static const int wish[4] = {6, 14, 34, 120};
-    for (int which = 0; which < 6; which++) {
+    for (int which = 0; which < 6; which += TEST_STRIDE) {
         test_mesh s = shape(which);
         for (int i = 0; i < 4; i++) {
             embipc_cage c = build(&s, wish[i], 0, 1);
@@ -103,7 +103,7 @@ static void test_shapes_at_wished_counts(void)
 /* Few nodes, met within a fifth, if need be by a lattice that is not placed symmetrically. */
 static void test_small_wishes_are_met(void)
 {
-    for (int which = 0; which < 8; which++) {
+    for (int which = 0; which < 8; which += TEST_STRIDE) {
         test_mesh s = test_mesh_box(0, 0, 0, 1, 1 + 0.1 * (which % 4), 1 + 0.5 * which);
         for (int wish = 6; wish < 16; wish++) {
             embipc_cage c = build(&s, wish, 0, 0);
@@ -213,7 +213,7 @@ static void test_bends_like_the_best_lattice(void)
 {
     static const int wish[3] = {24, 65, 150};
     double worst = 0;
-    for (int which = 0; which < 8; which++) {
+    for (int which = 0; which < 8; which += TEST_STRIDE) {
         test_mesh solid = which == 6 ? cage_comb() : which == 7 ? cage_finray() : test_mesh_make(0, 0, 0);
         test_mesh s = which < 6 ? shape(which) : cage_surface(&solid, NULL);
         for (int i = 0; i < 3; i++) {
