@@ -10300,8 +10300,8 @@ static void embi_island_aim(embi_state *s, embi_island *I)
         for (int i = 0; i < 6; i++) most = embi_max(most, embi_abs(b->shift_next[i]));
     }
     I->cap = 1;
-    if (most > 4 * I->reach) {
-        I->reach *= 4;
+    if (most > 2 * I->reach) {
+        I->reach *= 2;
         I->cap = I->reach / most;
     }
     for (int k = 0; k < I->body_count; k++) {
