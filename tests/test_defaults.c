@@ -42,7 +42,15 @@ static void test_dhat(void)
     p = parameters(d, fine);
     ENSURE_REL(p.mean_edge, edge, 0.05);
     ENSURE_REL(p.mean_edge, sqrt(4 / sqrt(3) * area / triangles), 1e-12);
-    ENSURE(p.dhat < p.mean_edge / 2);
+    {
+        embi_body b;   /* four million triangles: half an edge is less than 1e-3 of the diagonal */
+        memset(&b, 0, sizeof b);
+        b.diagonal = b.area = 1;
+        b.solid.volume = 0.1;
+        b.nt = 4000000;
+        ENSURE_REL(embi_derive_dhat(&b), sqrt(4 / (sqrt(3) * 4e6)) / 2, 1e-12);
+        ENSURE(embi_derive_dhat(&b) < 5e-4);
+    }
 }
 
 /* kappa leaves 0.3 dhat to what it was derived for */
