@@ -1,7 +1,7 @@
 // Our sparse LDL^T beside CHOLMOD and Eigen on matrices that `dump` wrote: ldlt MATRIX.mtx ...
 // Every solver sees the same pattern, couplings that are zero at the moment included. One thread; the
 // solvers take turns, and the best of several rounds counts. Times in microseconds:
-//   analyse   order and symbolic work         fill      ours: zero, then add block by block
+//   analyse   order and symbolic work         fill      ours: values to zero, then its blocks added
 //   factor    numeric (CHOLMOD and Eigen copy the values in it)         solve     one right-hand side
 //   ratio     fill + factor + solve over that of CHOLMOD, supernodal with AMD
 // nnz(L) and flops (sum of the squared column counts) are those of the stored factor, padding included; for
@@ -134,7 +134,7 @@ struct solver {
         p##_solver(const char *n, matrix &A, int m) : solver(n), a(A.blocks()), f(p##_open(&a)), method(m) {} \
         ~p##_solver() { p##_close(f); }                                                         \
         void analyze() { p##_analyze(f, &a, method); }                                          \
-        void fill() { p##_fill(f, &a); }                                                        \
+        void fill() { p##_fill(f); }                                                        \
         void factor() { p##_factor(f); }                                                        \
         void solve(std::vector<double> &b) { p##_solve(f, b.data()); }                          \
         void size()                                                                             \

@@ -13,6 +13,7 @@
 typedef struct ours {
     embi_memory memory;
     embi_system system;
+    embi_bsr A;
     embi_key *key;
 } ours;
 
@@ -22,6 +23,10 @@ void *OURS(open)(const problem *a)
     embi_memory_init(&f->memory, NULL);
     f->key = (embi_key *)calloc((size_t)a->count, sizeof *f->key);
     for (int k = 0; k < a->count; k++) f->key[k].key = embi_pack(a->pair[2 * k], a->pair[2 * k + 1]);
+    (void)embi_bsr_pattern(&f->memory, &f->A, a->n, f->key, a->count);
+    embi_bsr_zero(&f->A);
+    for (int k = 0; k < a->count; k++)
+        embi_bsr_add(&f->A, a->pair[2 * k], a->pair[2 * k + 1], a->block + 9 * (size_t)k);
     return f;
 }
 
@@ -29,6 +34,7 @@ void OURS(close)(void *arg)
 {
     ours *f = (ours *)arg;
     embi_system_free(&f->memory, &f->system);
+    embi_bsr_free(&f->memory, &f->A);
     free(f->key);
     free(f);
 }
@@ -36,15 +42,15 @@ void OURS(close)(void *arg)
 int OURS(analyze)(void *arg, const problem *a, int method)
 {
     ours *f = (ours *)arg;
+    embi_system_empty(&f->system);   /* or it would be kept */
     return embi_system_analyze(&f->memory, &f->system, a->n, f->key, a->count, method);
 }
 
-void OURS(fill)(void *arg, const problem *a)
+void OURS(fill)(void *arg)
 {
     ours *f = (ours *)arg;
     embi_system_zero(&f->system);
-    for (int k = 0; k < a->count; k++)
-        (void)embi_system_add(&f->system, a->pair[2 * k], a->pair[2 * k + 1], a->block + 9 * (size_t)k);
+    (void)embi_system_add_bsr(&f->system, &f->A, NULL, 1);
 }
 
 int OURS(factor)(void *arg) { return embi_system_factor(&((ours *)arg)->system); }

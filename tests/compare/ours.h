@@ -22,7 +22,7 @@ typedef struct ours_size {
     void *p##_open(const problem *a);                                                           \
     void p##_close(void *f);                                                                    \
     int p##_analyze(void *f, const problem *a, int method);                                     \
-    void p##_fill(void *f, const problem *a);                                                   \
+    void p##_fill(void *f);                                                                     \
     int p##_factor(void *f);                                                                    \
     void p##_solve(void *f, double *b);                                                         \
     ours_size p##_size(const void *f);                                                          \
