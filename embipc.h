@@ -105,7 +105,7 @@
  *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>
  *   EMBIPC_ASSERT(c)       our own invariants; default assert() from <assert.h>
  *   EMBIPC_VALIDATE        embipc_world_validate() runs after every step (slow; for bug hunts)
- *   EMBIPC_ALLOW_EXTENDED_PRECISION  builds where FLT_EVAL_METHOD > 1 (x87) all the same: the
+ *   EMBIPC_ALLOW_EXTENDED_PRECISION  builds where FLT_EVAL_METHOD is 2 (x87) all the same: the
  *                          exact predicates, and with them the guarantee, then depend on luck */
 #include <stddef.h>
 #include <float.h>
@@ -114,7 +114,9 @@
 #if defined(__FAST_MATH__)
 #error "embipc: the guarantee rests on inf and nan; do not build with -ffast-math"
 #endif
-#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD > 1 && !defined(EMBIPC_ALLOW_EXTENDED_PRECISION)
+/* 16, 32, 64: narrower types than double are widened, which does not concern us */
+#if defined(FLT_EVAL_METHOD) && (FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD > 64) && \
+    !defined(EMBIPC_ALLOW_EXTENDED_PRECISION)
 #error "embipc: extended intermediate precision (x87); build with -msse2 -mfpmath=sse"
 #endif
 
@@ -2930,42 +2932,103 @@ static int embi_ldlt_factor(embi_ldlt *F)
     return pivots.replaced;
 }
 
-/* x := A^-1 x in place, node order of the caller: with U = D L^T,
+/* y -= z_0 u_0 + z_1 u_1 + z_2 u_2 for three rows ld apart */
+static void embi_rows_subtract(int n, const embipc_real z[3], const embipc_real *u, int ld, embipc_real *y)
+{
+    const embipc_real *u1 = u + ld, *u2 = u1 + ld;
+    int j = 0;
+    for (; j + EMBI_LANES <= n; j += EMBI_LANES) {
+        embi_vec sum = embi_load(u + j) * z[0] + embi_load(u1 + j) * z[1];
+        embi_store(y + j, embi_load(y + j) - (sum + embi_load(u2 + j) * z[2]));
+    }
+    for (; j < n; j++) y[j] -= u[j] * z[0] + u1[j] * z[1] + u2[j] * z[2];
+}
+
+/* d_r = u_r . y for three rows ld apart */
+static void embi_rows_dot(int n, const embipc_real *u, int ld, const embipc_real *y, embipc_real d[3])
+{
+    const embi_vec zero = {0};
+    const embipc_real *u1 = u + ld, *u2 = u1 + ld;
+    embi_vec s0 = zero, s1 = zero, s2 = zero, t0 = zero, t1 = zero, t2 = zero;
+    embipc_real part[3 * EMBI_LANES];
+    int j = 0;
+    for (; j + 2 * EMBI_LANES <= n; j += 2 * EMBI_LANES) {
+        embi_vec y0 = embi_load(y + j), y1 = embi_load(y + j + EMBI_LANES);
+        s0 += embi_load(u + j) * y0;
+        s1 += embi_load(u1 + j) * y0;
+        s2 += embi_load(u2 + j) * y0;
+        t0 += embi_load(u + j + EMBI_LANES) * y1;
+        t1 += embi_load(u1 + j + EMBI_LANES) * y1;
+        t2 += embi_load(u2 + j + EMBI_LANES) * y1;
+    }
+    embi_store(part, s0 + t0);
+    embi_store(part + EMBI_LANES, s1 + t1);
+    embi_store(part + 2 * EMBI_LANES, s2 + t2);
+    for (int r = 0; r < 3; r++) {
+        d[r] = 0;
+        for (int l = 0; l < EMBI_LANES; l++) d[r] += part[r * EMBI_LANES + l];
+    }
+    for (; j < n; j++) {
+        d[0] += u[j] * y[j];
+        d[1] += u1[j] * y[j];
+        d[2] += u2[j] * y[j];
+    }
+}
+
+/* z = D^-1 L^-1 of the unknowns of supernode s, in x; what follows from them goes to the rows behind it. */
+static void embi_ldlt_forward(const embi_ldlt *F, int s, const embipc_real *inverse, embipc_real *x,
+                              embipc_real *y)
+{
+    const int *row = F->row + F->row_start[s];
+    int first = 3 * F->first[s], w = embi_ldlt_width(F, s), columns = embi_ldlt_columns(F, s);
+    int ld = embi_ldlt_stride(F, s);
+    const embipc_real *u = F->value + F->panel[s], *d = inverse + first;
+    memcpy(y, x + first, (size_t)w * sizeof *y);
+    for (int j = w; j < columns; j++) y[j] = 0;
+    for (int k = 0; k < w; k += 3, u += 3 * ld) {
+        embipc_real *z = x + first + k;
+        z[0] = y[k] * d[k];
+        z[1] = (y[k + 1] - u[k + 1] * z[0]) * d[k + 1];
+        z[2] = (y[k + 2] - u[k + 2] * z[0] - u[ld + k + 2] * z[1]) * d[k + 2];
+        embi_rows_subtract(columns - k - 3, z, u + k + 3, ld, y + k + 3);
+    }
+    for (int j = w; j < columns; j += 3) embi_add(x + 3 * row[(j - w) / 3], x + 3 * row[(j - w) / 3], y + j);
+}
+
+/* x = L^-T z for the unknowns of supernode s, those behind it being known. */
+static void embi_ldlt_backward(const embi_ldlt *F, int s, const embipc_real *inverse, embipc_real *x,
+                               embipc_real *y)
+{
+    const int *row = F->row + F->row_start[s];
+    int first = 3 * F->first[s], w = embi_ldlt_width(F, s), columns = embi_ldlt_columns(F, s);
+    int ld = embi_ldlt_stride(F, s);
+    const embipc_real *u = F->value + F->panel[s] + w * ld, *d = inverse + first;
+    for (int j = w; j < columns; j += 3) embi_copy(y + j, x + 3 * row[(j - w) / 3]);
+    for (int k = w - 3; k >= 0; k -= 3) {
+        embipc_real *z = x + first + k, sum[3];
+        u -= 3 * ld;
+        embi_rows_dot(columns - k - 3, u + k + 3, ld, y + k + 3, sum);
+        z[2] -= d[k + 2] * sum[2];
+        z[1] -= d[k + 1] * (sum[1] + u[ld + k + 2] * z[2]);
+        z[0] -= d[k] * (sum[0] + u[k + 1] * z[1] + u[k + 2] * z[2]);
+        embi_copy(y + k, z);
+    }
+}
+
+/* x := A^-1 x in place, node order of the caller: with U = D L^T, three rows at a time,
  *   z_k = y_k / D_k, y_j -= U_kj z_k (j > k)  forward,   x_k = z_k - (sum_{j>k} U_kj x_j) / D_k  backward. */
 static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
 {
     int n = F->n;
     const embipc_real *inverse;
-    embipc_real *x, *g;
+    embipc_real *x, *y;
     if (n == 0) return;
     inverse = F->vector + 3 * n;
     x = F->vector + 6 * n;
-    g = F->vector + 9 * n;
+    y = F->vector + 9 * n;
     for (int k = 0; k < n; k++) embi_copy(x + 3 * k, b + 3 * F->order[k]);
-    for (int s = 0; s < F->supernodes; s++) {
-        const int *row = F->row + F->row_start[s];
-        int first = 3 * F->first[s], w = embi_ldlt_width(F, s), rest = embi_ldlt_columns(F, s) - w;
-        const embipc_real *u = F->value + F->panel[s];
-        for (int j = 0; j < rest; j++) g[j] = 0;
-        for (int k = 0; k < w; k++, u += embi_ldlt_stride(F, s)) {
-            embipc_real z = x[first + k] *= inverse[first + k];
-            embi_row_subtract(w - k - 1, z, u + k + 1, x + first + k + 1);
-            embi_row_subtract(rest, z, u + w, g);
-        }
-        for (int j = 0; j < rest / 3; j++)
-            for (int c = 0; c < 3; c++) x[3 * row[j] + c] += g[3 * j + c];
-    }
-    for (int s = F->supernodes - 1; s >= 0; s--) {
-        const int *row = F->row + F->row_start[s];
-        int first = 3 * F->first[s], w = embi_ldlt_width(F, s), rest = embi_ldlt_columns(F, s) - w;
-        int ld = embi_ldlt_stride(F, s);
-        for (int j = 0; j < rest / 3; j++) embi_copy(g + 3 * j, x + 3 * row[j]);
-        for (int k = w - 1; k >= 0; k--) {
-            const embipc_real *u = F->value + F->panel[s] + k * ld;
-            x[first + k] -= inverse[first + k] * (embi_row_dot(w - k - 1, u + k + 1, x + first + k + 1) +
-                                                  embi_row_dot(rest, u + w, g));
-        }
-    }
+    for (int s = 0; s < F->supernodes; s++) embi_ldlt_forward(F, s, inverse, x, y);
+    for (int s = F->supernodes - 1; s >= 0; s--) embi_ldlt_backward(F, s, inverse, x, y);
     for (int k = 0; k < n; k++) embi_copy(b + 3 * F->order[k], x + 3 * k);
 }
 
