@@ -345,7 +345,8 @@ static void scene_take_shape(tool_mesh *m, shape_mesh *from)
 }
 
 static const char *const scene_shapes[] = { "box",   "sphere", "cylinder", "torus", "plane",
-                                            "plate", "bear",   "bubble",   "comb",  "finger" };
+                                            "plate", "bear",   "bubble",   "comb",  "finger",
+                                            "ball" };
 enum {
     SCENE_BOX,
     SCENE_SPHERE,
@@ -356,7 +357,8 @@ enum {
     SCENE_BEAR,
     SCENE_BUBBLE,
     SCENE_COMB,
-    SCENE_FINGER
+    SCENE_FINGER,
+    SCENE_BALL
 };
 
 typedef struct scene_shape {
@@ -370,7 +372,7 @@ static void scene_read_shape_keys(scene_reader *r, const json_value *body, scene
     static const struct { const char *key, *expected; int shapes;
     } measure[] = { { "size", "the full extents [x, y, z]", 1 << SCENE_BOX | 1 << SCENE_COMB | 1 << SCENE_FINGER },
                     { "radius", "a number > 0",
-                      1 << SCENE_SPHERE | 1 << SCENE_CYLINDER | 1 << SCENE_TORUS | 1 << SCENE_PLATE },
+                      1 << SCENE_SPHERE | 1 << SCENE_CYLINDER | 1 << SCENE_TORUS | 1 << SCENE_PLATE | 1 << SCENE_BALL },
                     { "height", "a number > 0", 1 << SCENE_CYLINDER },
                     { "tube", "a number > 0", 1 << SCENE_TORUS },
                     { "normal", "a direction", 1 << SCENE_PLANE } };
@@ -402,6 +404,7 @@ static int scene_make_shape(const scene_shape *p, int solid, shape_mesh *m, shap
     case SCENE_PLATE: return shape_plate(m, p->radius, p->resolution, solid, e);
     case SCENE_BEAR: return shape_bear(m, p->resolution, solid, e);
     case SCENE_COMB: return shape_comb(m, p->size, p->resolution, solid, e);
+    case SCENE_BALL: return shape_ball(m, p->radius, p->resolution, solid, e);
     case SCENE_FINGER: return shape_finger(m, p->size, p->resolution, solid, e);
     default: return shape_bubble(m, p->resolution, solid, e);
     }
