@@ -591,15 +591,66 @@ static void scene_read_pose(scene_reader *r, const json_value *body, embipc_body
     scene_numbers(r, body, "velocity", 3, scene_any, d->velocity);
 }
 
-static void scene_read_body(scene_reader *r, const json_value *v, int index)
+/* Copies of the last body in rows, columns and layers, x running fastest: n of them are turned by n times the
+ * angles of "turn" from the first. They share its meshes. */
+static void scene_read_repeat(scene_reader *r, const json_value *body)
+{
+    static const char *const keys[] = { "count", "spacing", "turn" };
+    static const scene_range number = { 1, 10000, 0, "a whole number from 1 to 10000" };
+    const json_value *v = r->failed ? NULL : json_get(r->j, body, "repeat");
+    double count[3] = {1, 1, 1}, spacing[3] = {0, 0, 0}, turn[3] = {0, 0, 0}, degrees[3] = {0, 0, 0};
+    int first = r->s->body_count - 1, total;
+    if (!v || !scene_object(r, v, keys, SCENE_COUNT(keys))) return;
+    scene_refuse(r, body, "drive", "no drive of bodies that are repeated");
+    if (!json_get(r->j, v, "count")) scene_fail_missing(r, v, "count", "how many [along x, y, z]");
+    scene_numbers(r, v, "count", 3, number, count);
+    for (int i = 0; i < 3; i++)
+        if (count[i] != floor(count[i]) || count[0] * count[1] * count[2] > number.hi)
+            scene_fail_key(r, json_get(r->j, v, "count"), "count", "whole numbers, at most 10000 bodies in all");
+    scene_numbers(r, v, "spacing", 3, scene_any, spacing);
+    scene_numbers(r, v, "turn", 3, scene_any, turn);
+    scene_numbers(r, body, "rotation", 3, scene_any, degrees);
+    total = (int)(count[0] * count[1] * count[2]);
+    if (strlen(r->s->body[first].name) > 57) scene_refuse(r, body, "name", "at most 57 characters: a number follows");
+    for (int n = 0; n < total && !r->failed; n++) {
+        int at[3];
+        double angle[3];
+        scene_body *b;
+        at[0] = n % (int)count[0];
+        at[1] = n / (int)count[0] % (int)count[1];
+        at[2] = n / (int)(count[0] * count[1]);
+        TOOL_GROW(scene_body, r->s->body, r->s->body_capacity, r->s->body_count + 1);
+        b = &r->s->body[first + n];
+        if (n) {
+            *b = r->s->body[first];
+            memset(&b->surface, 0, sizeof b->surface);
+            memset(&b->cage, 0, sizeof b->cage);
+            r->s->body_count++;
+        }
+        b->repeated = n + 1;
+        for (int i = 0; i < 3; i++) b->def.position[i] += at[i] * spacing[i];
+        for (int i = 0; i < 3; i++) angle[i] = degrees[i] + n * turn[i];
+        scene_rotation(b->def.rotation, angle);
+    }
+    for (int n = total - 1; n >= 0 && !r->failed; n--) {
+        char number_text[16];
+        snprintf(number_text, sizeof number_text, " %d", n + 1);
+        strcat(r->s->body[first + n].name, number_text);
+        for (int i = 0; i < first; i++)
+            if (strcmp(r->s->body[i].name, r->s->body[first + n].name) == 0)
+                scene_refuse(r, body, "name", "a name that, with a number behind it, no other body has");
+    }
+}
+
+static void scene_read_body(scene_reader *r, const json_value *v)
 {
     static const char *const keys[] = { "name",     "kind",       "mesh",     "shape",    "size",
                                         "radius",   "height",     "tube",     "normal",   "resolution",
                                         "cage",     "cage_nodes", "position", "rotation", "scale",
-                                        "velocity", "material",   "friction", "drive" };
+                                        "velocity", "material",   "friction", "drive",    "repeat" };
     static const char *const kind[] = { "fixed", "kinematic", "affine", "cage", "full" };
     scene_body *b;
-    int choice = 0;
+    int choice = 0, index = r->s->body_count;
     TOOL_GROW(scene_body, r->s->body, r->s->body_capacity, index + 1);
     b = &r->s->body[r->s->body_count++];
     memset(b, 0, sizeof *b);
@@ -620,12 +671,12 @@ static void scene_read_body(scene_reader *r, const json_value *v, int index)
     if (r->failed) return;
     scene_read_geometry(r, v, b);
     scene_read_cage(r, v, b);
+    scene_read_repeat(r, v);
 }
 
 static void scene_read_bodies(scene_reader *r, const json_value *root)
 {
     const json_value *list = json_get(r->j, root, "bodies");
-    int index = 0;
     strcpy(r->where, "scene");
     if (r->failed) return;
     if (!list) { scene_fail_missing(r, root, "bodies", "an array of at least one body"); return; }
@@ -634,7 +685,7 @@ static void scene_read_bodies(scene_reader *r, const json_value *root)
         return;
     }
     for (const json_value *v = json_first(r->j, list); v && !r->failed; v = json_next(r->j, v))
-        scene_read_body(r, v, index++);
+        scene_read_body(r, v);
 }
 
 /* ---- Pairs ---------------------------------------------------------------------------------- */
