@@ -2094,10 +2094,15 @@ typedef embipc_real embi_vec;
 #if EMBI_LANES == 2 && defined(__x86_64__) && !defined(EMBIPC_PLAIN_KERNEL) &&                               \
     (defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__))
 #define EMBI_WIDE 1
-#define EMBI_KERNEL static inline __attribute__((always_inline))   /* compiled again where AVX is allowed */
 typedef embipc_real embi_wide __attribute__((vector_size(4 * sizeof(embipc_real))));
 #else
 #define EMBI_WIDE 0
+#endif
+
+/* parts of a kernel: compiled for each number of vectors, and again where AVX is allowed */
+#if EMBI_LANES > 1
+#define EMBI_KERNEL static inline __attribute__((always_inline))
+#else
 #define EMBI_KERNEL static
 #endif
 
@@ -2145,45 +2150,58 @@ EMBI_KERNEL void embi_tile_subtract(int m, int n, const embipc_real *t, embipc_r
         for (int j = 0; j < n; j++) c[j] -= t[j];
 }
 
-/* t = A B for three vectors of columns: rows a0, a1, a2 of A (k each), k rows of B, ldb apart. */
-EMBI_KERNEL void embi_tile_part(int k, const embipc_real *a0, const embipc_real *a1, const embipc_real *a2,
-                                const embipc_real *b, int ldb, embipc_real *t)
+/* t = A B for one to three vectors of columns: rows a0, a1, a2 of A (k each), k rows of B, ldb apart. */
+EMBI_KERNEL void embi_tile_part(int vectors, int k, const embipc_real *a0, const embipc_real *a1,
+                                const embipc_real *a2, const embipc_real *b, int ldb, embipc_real *t)
 {
     const embi_vec zero = {0};
     embi_vec c00 = zero, c01 = zero, c02 = zero, c10 = zero, c11 = zero, c12 = zero;
-    embi_vec c20 = zero, c21 = zero, c22 = zero;
+    embi_vec c20 = zero, c21 = zero, c22 = zero, v;
     for (int p = 0; p < k; p++, b += ldb) {
-        embi_vec b0 = embi_load(b), b1 = embi_load(b + EMBI_LANES), b2 = embi_load(b + 2 * EMBI_LANES);
-        c00 += b0 * a0[p]; c01 += b1 * a0[p]; c02 += b2 * a0[p];
-        c10 += b0 * a1[p]; c11 += b1 * a1[p]; c12 += b2 * a1[p];
-        c20 += b0 * a2[p]; c21 += b1 * a2[p]; c22 += b2 * a2[p];
+        v = embi_load(b);
+        c00 += v * a0[p]; c10 += v * a1[p]; c20 += v * a2[p];
+        if (vectors < 2) continue;
+        v = embi_load(b + EMBI_LANES);
+        c01 += v * a0[p]; c11 += v * a1[p]; c21 += v * a2[p];
+        if (vectors < 3) continue;
+        v = embi_load(b + 2 * EMBI_LANES);
+        c02 += v * a0[p]; c12 += v * a1[p]; c22 += v * a2[p];
     }
-    embi_store(t, c00); embi_store(t + EMBI_LANES, c01); embi_store(t + 2 * EMBI_LANES, c02);
-    t += EMBI_TILE;
-    embi_store(t, c10); embi_store(t + EMBI_LANES, c11); embi_store(t + 2 * EMBI_LANES, c12);
-    t += EMBI_TILE;
-    embi_store(t, c20); embi_store(t + EMBI_LANES, c21); embi_store(t + 2 * EMBI_LANES, c22);
+    embi_store(t, c00); embi_store(t + EMBI_TILE, c10); embi_store(t + 2 * EMBI_TILE, c20);
+    if (vectors < 2) return;
+    t += EMBI_LANES;
+    embi_store(t, c01); embi_store(t + EMBI_TILE, c11); embi_store(t + 2 * EMBI_TILE, c21);
+    if (vectors < 3) return;
+    t += EMBI_LANES;
+    embi_store(t, c02); embi_store(t + EMBI_TILE, c12); embi_store(t + 2 * EMBI_TILE, c22);
 }
 
 #if EMBI_WIDE
-/* the same for a whole tile, in vectors of four */
-EMBI_KERNEL void embi_tile_wide(int k, const embipc_real *a0, const embipc_real *a1, const embipc_real *a2,
-                                const embipc_real *b, int ldb, embipc_real *t)
+/* the same in vectors of four */
+EMBI_KERNEL void embi_tile_wide(int vectors, int k, const embipc_real *a0, const embipc_real *a1,
+                                const embipc_real *a2, const embipc_real *b, int ldb, embipc_real *t)
 {
     const embi_wide zero = {0};
+    const size_t size = sizeof zero;
     embi_wide c00 = zero, c01 = zero, c02 = zero, c10 = zero, c11 = zero, c12 = zero;
-    embi_wide c20 = zero, c21 = zero, c22 = zero, b0, b1, b2;
+    embi_wide c20 = zero, c21 = zero, c22 = zero, v;
     for (int p = 0; p < k; p++, b += ldb) {
-        memcpy(&b0, b, sizeof b0);
-        memcpy(&b1, b + 4, sizeof b1);
-        memcpy(&b2, b + 8, sizeof b2);
-        c00 += b0 * a0[p]; c01 += b1 * a0[p]; c02 += b2 * a0[p];
-        c10 += b0 * a1[p]; c11 += b1 * a1[p]; c12 += b2 * a1[p];
-        c20 += b0 * a2[p]; c21 += b1 * a2[p]; c22 += b2 * a2[p];
+        memcpy(&v, b, size);
+        c00 += v * a0[p]; c10 += v * a1[p]; c20 += v * a2[p];
+        if (vectors < 2) continue;
+        memcpy(&v, b + 4, size);
+        c01 += v * a0[p]; c11 += v * a1[p]; c21 += v * a2[p];
+        if (vectors < 3) continue;
+        memcpy(&v, b + 8, size);
+        c02 += v * a0[p]; c12 += v * a1[p]; c22 += v * a2[p];
     }
-    memcpy(t, &c00, sizeof c00); memcpy(t + 4, &c01, sizeof c01); memcpy(t + 8, &c02, sizeof c02);
-    memcpy(t + 12, &c10, sizeof c10); memcpy(t + 16, &c11, sizeof c11); memcpy(t + 20, &c12, sizeof c12);
-    memcpy(t + 24, &c20, sizeof c20); memcpy(t + 28, &c21, sizeof c21); memcpy(t + 32, &c22, sizeof c22);
+    memcpy(t, &c00, size); memcpy(t + EMBI_TILE, &c10, size); memcpy(t + 2 * EMBI_TILE, &c20, size);
+    if (vectors < 2) return;
+    t += 4;
+    memcpy(t, &c01, size); memcpy(t + EMBI_TILE, &c11, size); memcpy(t + 2 * EMBI_TILE, &c21, size);
+    if (vectors < 3) return;
+    t += 4;
+    memcpy(t, &c02, size); memcpy(t + EMBI_TILE, &c12, size); memcpy(t + 2 * EMBI_TILE, &c22, size);
 }
 #endif
 
@@ -2194,12 +2212,18 @@ EMBI_KERNEL void embi_tile(int wide, int columns, int k, const embipc_real *a0, 
 {
 #if EMBI_WIDE
     if (wide) {
-        embi_tile_wide(k, a0, a1, a2, b, ldb, t);
+        if (columns > 8) embi_tile_wide(3, k, a0, a1, a2, b, ldb, t);
+        else if (columns > 4) embi_tile_wide(2, k, a0, a1, a2, b, ldb, t);
+        else embi_tile_wide(1, k, a0, a1, a2, b, ldb, t);
         return;
     }
 #endif
     (void)wide;
-    for (int j = 0; j < columns; j += 3 * EMBI_LANES) embi_tile_part(k, a0, a1, a2, b + j, ldb, t + j);
+    for (int j = 0; j < columns; j += 3 * EMBI_LANES) {
+        if (columns - j > 2 * EMBI_LANES) embi_tile_part(3, k, a0, a1, a2, b + j, ldb, t + j);
+        else if (columns - j > EMBI_LANES) embi_tile_part(2, k, a0, a1, a2, b + j, ldb, t + j);
+        else embi_tile_part(1, k, a0, a1, a2, b + j, ldb, t + j);
+    }
 }
 
 EMBI_KERNEL void embi_strip_kernel(int wide, int m, int n, int k, const embipc_real *a, int lda,
@@ -2214,10 +2238,14 @@ EMBI_KERNEL void embi_strip_kernel(int wide, int m, int n, int k, const embipc_r
             if (m == 3 && columns == EMBI_TILE) embi_tile_subtract(3, EMBI_TILE, t, c + j, ldc);
             else embi_tile_subtract(m, columns, t, c + j, ldc);
         } else
-            for (int q = 0; q < columns; q++) {
-                embipc_real *to = c + place[j + q];
-                for (int i = 0; i < m; i++, to += ldc) *to -= t[i * EMBI_TILE + q];
-            }
+            for (int i = 0; i < m; i++)
+                for (int q = 0; q < columns; q += 3) {
+                    embipc_real *to = c + (size_t)i * (size_t)ldc + place[(j + q) / 3];
+                    const embipc_real *from = t + i * EMBI_TILE + q;
+                    to[0] -= from[0];
+                    to[1] -= from[1];
+                    to[2] -= from[2];
+                }
     }
 }
 
@@ -2257,8 +2285,8 @@ __attribute__((target("avx"))) static void embi_update_wide(int begin, int end, 
 static int embi_has_wide(void) { return __builtin_cpu_supports("avx"); }
 #endif
 
-/* C -= A B for m <= 3 rows of C, n columns, k rows of B. Column j of the product goes to column place[j]
- * of C, or to column j when place is NULL. Up to EMBI_TILE - 1 numbers behind a row of B are read (and
+/* C -= A B for m <= 3 rows of C, n columns, k rows of B. Column j of the product goes to column j, or, unless
+ * place is NULL, columns 3 i .. 3 i + 2 go to place[i] .. place[i] + 2 of C. Up to EMBI_TILE - 1 numbers behind a row of B are read (and
  * not used): they must be there. */
 static void embi_strip_subtract(int m, int n, int k, const embipc_real *a, int lda, const embipc_real *b,
                                 int ldb, embipc_real *c, int ldc, const int *place)
@@ -2807,7 +2835,7 @@ static int embi_ldlt_place_panels(embi_memory *m, embi_ldlt *F)
     }
     return EMBI_GROW(m, embipc_real, F->value, F->value_cap, F->panel[F->supernodes] + EMBI_TILE) &&
            EMBI_GROW(m, embipc_real, F->vector, F->vector_cap, 12 * F->n) &&
-           EMBI_GROW(m, int, F->work, F->work_cap, 7 * F->n);
+           EMBI_GROW(m, int, F->work, F->work_cap, 5 * F->n);
 }
 
 /* Finds the slot of every block of A. Blocks are listed by the supernode that holds them, so that the columns
@@ -2975,17 +3003,12 @@ static void embi_ldlt_pull(embi_ldlt *F, int t, int s, int from, int to, const i
     const embipc_real *inverse = F->vector + 3 * F->n + 3 * F->first[s];
     embipc_real strip[3 * EMBI_BLOCK], *Ut = F->value + F->panel[t];
     dense = place_in_t[row[from + count - 1]] - place_in_t[row[from]] == count - 1;
-    for (int j = 0; j < count; j++) {
-        int column = 3 * place_in_t[row[from + j]];
-        columns[3 * j] = column;
-        columns[3 * j + 1] = column + 1;
-        columns[3 * j + 2] = column + 2;
-    }
+    for (int j = 0; j < count; j++) columns[j] = 3 * place_in_t[row[from + j]];
     for (int begin = 0; begin < w; begin += EMBI_BLOCK) {   /* so few rows of U_s stay in the cache */
         int depth = embi_min_int(EMBI_BLOCK, w - begin);
         for (int i = 0; i < to - from; i++) {
             const embipc_real *Us = F->value + F->panel[s] + begin * ld + w + 3 * (from + i);
-            embipc_real *row_t = Ut + columns[3 * i] * ldt;
+            embipc_real *row_t = Ut + columns[i] * ldt;
             for (int k = 0; k < depth; k++) {
                 const embipc_real *u = Us + k * ld;
                 strip[k] = u[0] * inverse[begin + k];
@@ -2993,7 +3016,7 @@ static void embi_ldlt_pull(embi_ldlt *F, int t, int s, int from, int to, const i
                 strip[2 * depth + k] = u[2] * inverse[begin + k];
             }
             embi_strip_subtract(3, 3 * (count - i), depth, strip, depth, Us, ld,
-                                dense ? row_t + columns[3 * i] : row_t, ldt, dense ? NULL : columns + 3 * i);
+                                dense ? row_t + columns[i] : row_t, ldt, dense ? NULL : columns + i);
         }
     }
 }
@@ -3010,7 +3033,7 @@ static int embi_ldlt_factor(embi_ldlt *F)
     waiting = place_in_t + n;
     next = waiting + n;
     at = next + n;
-    columns = at + n;   /* (3n) */
+    columns = at + n;   /* (n) */
     inverse = F->vector + 3 * n;
     pivots.biggest = embi_ldlt_diagonal(F);
     for (int s = 0; s < F->supernodes; s++) waiting[s] = -1;
