@@ -295,6 +295,69 @@ static void test_stamps(void)
     ENSURE(m.bytes == 0);
 }
 
+/* A factor that is reopened for other stamps is the one made from the beginning, bit for bit; parts of it are kept. */
+static void test_reopened(void)
+{
+    static double x[3 * N], y[3 * N];
+    embi_memory m;
+    embi_system S, fresh;
+    embi_bsr A;
+    int count, kept = 0, node[4][3], kinds = 0, negative = 0;
+    embi_memory_init(&m, NULL);
+    memset(&S, 0, sizeof S);
+    memset(&fresh, 0, sizeof fresh);
+    memset(&A, 0, sizeof A);
+    spring_matrix(&m, &A, 10, &count);
+    ENSURE(embi_system_analyze(&m, &S, N, pairs, count, EMBI_SYSTEM_SPARSE));
+    ENSURE(embi_system_analyze(&m, &fresh, N, pairs, count, EMBI_SYSTEM_SPARSE));
+    ENSURE(!embi_system_keeps(&S));
+    A.val[9 * (A.row[S.F.order[0] + 1] - 1) + 8] += 500;   /* the largest entry: where it is mostly kept */
+    for (int round = 0; round < 40; round++) {
+        double c[3] = {1, -0.5, -0.5}, B[4][9];
+        int stamps = round % 5, replaced, open = 0;   /* none at all, too; now and then one that is not positive */
+        for (int s = 0; s < stamps; s++) {   /* on nodes of the grid that are coupled */
+            int k = (int)(test_random() * N), at = A.row[k] + (int)(test_random() * (A.row[k + 1] - A.row[k]));
+            double v[3] = {test_uniform(-1, 1), test_uniform(-1, 1), test_uniform(-1, 1)};
+            for (int i = 0; i < 9; i++) B[s][i] = (round % 3 == 2 ? -2 : 20) * v[i / 3] * v[i % 3];
+            node[s][0] = k;
+            node[s][1] = A.col[at];
+        }
+        if (embi_system_keeps(&S)) {
+            for (int s = 0; s < stamps; s++) embi_system_touch(&S, 1 + (node[s][0] != node[s][1]), node[s]);
+            embi_system_reopen(&S);
+            ENSURE(!embi_system_keeps(&S));
+            for (int s = 0; s < S.F.supernodes; s++) kept += !S.F.open[s];
+            kinds |= S.F.open[0] ? 1 : 2;
+        } else embi_system_zero(&S);
+        embi_system_zero(&fresh);
+        ENSURE(embi_system_add_bsr(&S, &A, NULL, 0.5) && embi_system_add_bsr(&S, &A, NULL, 0.5));
+        ENSURE(embi_system_add_bsr(&fresh, &A, NULL, 0.5) && embi_system_add_bsr(&fresh, &A, NULL, 0.5));
+        for (int s = 0; s < stamps; s++) {
+            ENSURE(embi_system_stamp(&S, 1 + (node[s][0] != node[s][1]), node[s], c, 3, B[s]));
+            ENSURE(embi_system_stamp(&fresh, 1 + (node[s][0] != node[s][1]), node[s], c, 3, B[s]));
+        }
+        replaced = embi_system_factor(&S);
+        ENSURE(embi_system_factor(&fresh) == replaced && embi_system_keeps(&S) == (replaced == 0));
+        ENSURE(round % 3 == 2 ? replaced >= 0 : replaced == 0);
+        negative += replaced > 0;
+        for (int s = 0; s < S.F.supernodes; s++) open += S.F.open[s];
+        ENSURE(open == 0);
+        for (int i = 0; i < 3 * N; i++) x[i] = y[i] = test_uniform(-1, 1);
+        embi_system_solve(&S, x);
+        embi_system_solve(&fresh, y);
+        ENSURE(memcmp(x, y, sizeof x) == 0);
+    }
+    ENSURE(kept > 20 && kinds == 3 && negative > 4);
+    /* not after a new start, and not where pivots had to be replaced: they depend on all of the matrix */
+    embi_system_zero(&S);
+    ENSURE(!embi_system_keeps(&S));
+    ENSURE(embi_system_factor(&S) == 3 * N && !embi_system_keeps(&S));
+    embi_system_free(&m, &S);
+    embi_system_free(&m, &fresh);
+    embi_bsr_free(&m, &A);
+    ENSURE(m.bytes == 0);
+}
+
 static void test_empty_and_single(void)
 {
     embi_memory m;
@@ -347,6 +410,7 @@ int main(int argc, char **argv)
     RUN(add_mapped);
     RUN(analysed_before);
     RUN(stamps);
+    RUN(reopened);
     RUN(empty_and_single);
     return test_end("test_cg");
 }
