@@ -1,7 +1,8 @@
 /* Writes the matrix of the biggest linear system of a scene after some steps, as Matrix Market text:
  *     dump SCENE STEPS OUT.mtx
  * SCENE is a scene file, or one that is made here: mat:N, a thin sheet of N x N cells that is folded onto
- * itself; pile:N, a heap of N caged bears; slab:N, a block of N x N x N/2 cells on the ground. */
+ * itself; pile:N, a heap of N caged bears; cage:N, one of them with a cage of about N nodes; slab:N, a block of
+ * N x N x N/2 cells on the ground. */
 #include "../../tools/system.c"   /* first: it asks libc for POSIX */
 #define EMBIPC_IMPLEMENTATION
 #define EMBIPC_STATIC
@@ -46,6 +47,14 @@ static void make_pile(int n)
             37 * i % 90);
     }
     say(" ] }\n");
+}
+
+static void make_cage(int n)
+{
+    say("{ \"version\": 1, \"time_step\": 0.01, \"bodies\": [\n"
+        "{ \"name\": \"ground\", \"kind\": \"fixed\", \"shape\": \"plane\", \"friction\": 0.6 },\n"
+        "{ \"name\": \"bear\", \"kind\": \"cage\", \"shape\": \"bear\", \"cage_nodes\": %d, \"position\": [0, 0, 0.0002],\n"
+        "  \"friction\": 0.5, \"material\": { \"young\": 5e4, \"poisson\": 0.45 } } ] }\n", n);
 }
 
 static void make_slab(int n)
@@ -111,6 +120,7 @@ int main(int argc, char **argv)
     }
     if (sscanf(argv[1], "mat:%d", &n) == 1) make_mat(n);
     else if (sscanf(argv[1], "pile:%d", &n) == 1) make_pile(n);
+    else if (sscanf(argv[1], "cage:%d", &n) == 1) make_cage(n);
     else if (sscanf(argv[1], "slab:%d", &n) == 1) make_slab(n);
     ok = used ? scene_parse(&s, "made.json", text, used, &e) : scene_read(&s, argv[1], &e);
     ok = ok && scene_build(&s, &w, &e);
