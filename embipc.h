@@ -6968,8 +6968,9 @@ typedef struct embi_elastic {
     int *patch_row, *patch_tet;    /* tets at each node (n + 1; 4 nt) */
     int *near_row, *near_node;     /* averaged: nodes in a tet with each node, itself too, ascending (n + 1; ..) */
     int *place;                    /* of K_ab, a >= b, of each tet among the blocks of the body's matrix (10 nt) */
+    int *corner;                   /* averaged: of node b of a tet among the nodes near its node a (16 nt) */
     int tet_cap, grad_cap, volume_cap, rotation_cap, rotation_other_cap, node_volume_cap, patch_row_cap,
-        patch_tet_cap, near_row_cap, near_node_cap, place_cap;
+        patch_tet_cap, near_row_cap, near_node_cap, place_cap, corner_cap;
 } embi_elastic;
 
 static void embi_elastic_free(embi_memory *m, embi_elastic *s)
@@ -6985,6 +6986,7 @@ static void embi_elastic_free(embi_memory *m, embi_elastic *s)
     EMBI_RELEASE(m, s->near_row, s->near_row_cap);
     EMBI_RELEASE(m, s->near_node, s->near_node_cap);
     EMBI_RELEASE(m, s->place, s->place_cap);
+    EMBI_RELEASE(m, s->corner, s->corner_cap);
 }
 
 /* m_a = gradient of w_a in the tet X (12 reals): the rows of D0^-1, D0 = (X1-X0, X2-X0, X3-X0).
@@ -7292,6 +7294,11 @@ static int embi_elastic_neighbours(embi_memory *m, embi_elastic *s, int *mark)
     }
     for (int i = s->n; i > 0; i--) s->near_row[i] = s->near_row[i - 1];
     s->near_row[0] = 0;
+    if (!EMBI_GROW(m, int, s->corner, s->corner_cap, 16 * s->nt)) return 0;
+    for (int k = 0; k < 16 * s->nt; k++) {
+        int a = s->tet[k / 4], first = s->near_row[a], count = s->near_row[a + 1] - first;
+        s->corner[k] = first + embi_find_place(s->near_node + first, count, s->tet[4 * (k / 16) + k % 4]);
+    }
     return 1;
 }
 
@@ -7348,20 +7355,19 @@ static void embi_elastic_add_block(const embi_elastic *s, int t, int a, int b, c
             for (int j = 0; j < 3; j++) V[3 * i + j] += K[3 * j + i];
 }
 
-/* G_a on the nodes near a, for every a (3 per entry of near_node). place (n): scratch. */
-static void embi_elastic_volume_gradients(const embi_elastic *s, const embipc_real *q, int *place,
-                                          embipc_real *G)
+/* G_a on the nodes near a, for every a (3 per entry of near_node) */
+static void embi_elastic_volume_gradients(const embi_elastic *s, const embipc_real *q, embipc_real *G)
 {
     embipc_real W[9], r[3];
     memset(G, 0, 3 * (size_t)s->near_row[s->n] * sizeof *G);
-    for (int a = 0; a < s->n; a++) {
-        for (int k = s->near_row[a]; k < s->near_row[a + 1]; k++) place[s->near_node[k]] = k;
-        for (int k = s->patch_row[a]; k < s->patch_row[a + 1]; k++) {
-            int t = s->patch_tet[k];
-            embi_elastic_volume_gradient(s, t, q, W);
-            for (int b = 0; b < 4; b++) {
-                embi_m3_mulv(r, W, s->grad + 12 * t + 3 * b);
-                embi_axpy(G + 3 * place[s->tet[4 * t + b]], s->volume[t] / 4, r);
+    for (int t = 0; t < s->nt; t++) {
+        embi_elastic_volume_gradient(s, t, q, W);
+        for (int b = 0; b < 4; b++) {
+            embi_m3_mulv(r, W, s->grad + 12 * t + 3 * b);
+            embi_scale(r, s->volume[t] / 4, r);
+            for (int a = 0; a < 4; a++) {
+                embipc_real *g = G + 3 * s->corner[16 * t + 4 * a + b];
+                embi_add(g, g, r);
             }
         }
     }
@@ -7377,7 +7383,7 @@ static void embi_elastic_add_averaged(const embi_elastic *s, const embipc_real *
 {
     embipc_real first, second, *G = weight + s->n;
     if (!s->averaged) return;
-    embi_elastic_volume_gradients(s, q, place, G);
+    embi_elastic_volume_gradients(s, q, G);
     for (int a = 0; a < s->n; a++) {
         second = s->law.lambda;
         if (s->nonlinear)
@@ -9707,8 +9713,10 @@ typedef struct embi_body {
     embi_elastic elastic;
     embi_bsr A;
     embipc_real *mass;           /* M_ij per block of A (times I), kg */
+    embipc_real *node_mass;      /* its row sums, kg (nn) */
+    int *heavy_row, *heavy;      /* the blocks with a mass, by row (nn + 1; ..): fewer than those with stiffness */
     embipc_real *tangent;        /* s h^2 K of a nonlinear material in the pattern of A, of the last factor */
-    int mass_cap, tangent_cap;
+    int mass_cap, node_mass_cap, heavy_row_cap, heavy_cap, tangent_cap;
     embipc_real diagonal, total_mass;
     embipc_solid solid;          /* of the rest surface, in the frame of creation */
     embipc_real area;            /* of the rest surface, m^2 */
@@ -9945,11 +9953,12 @@ static void embi_pair_know(embi_state *s, embi_pair *pair, embipc_real slack)
 static void embi_mass_multiply(const embi_body *b, const embipc_real *x, embipc_real *y)
 {
     memset(y, 0, (size_t)(3 * b->nn) * sizeof *y);
-    for (int i = 0; i < b->A.n; i++)
-        for (int k = b->A.row[i]; k < b->A.row[i + 1]; k++) {
-            int j = b->A.col[k];
-            embi_axpy(y + 3 * i, b->mass[k], x + 3 * j);
-            if (j != i) embi_axpy(y + 3 * j, b->mass[k], x + 3 * i);
+    for (int i = 0; i < b->nn; i++)
+        for (int n = b->heavy_row[i]; n < b->heavy_row[i + 1]; n++) {
+            int j = b->A.col[b->heavy[n]];
+            embipc_real mass = b->mass[b->heavy[n]];
+            embi_axpy(y + 3 * i, mass, x + 3 * j);
+            if (j != i) embi_axpy(y + 3 * j, mass, x + 3 * i);
         }
 }
 
@@ -11190,6 +11199,9 @@ static void embi_body_free(embi_memory *m, embi_body *b)
     EMBI_RELEASE(m, b->origin, b->origin_cap);
     EMBI_RELEASE(m, b->tet, b->tet_cap);
     EMBI_RELEASE(m, b->mass, b->mass_cap);
+    EMBI_RELEASE(m, b->node_mass, b->node_mass_cap);
+    EMBI_RELEASE(m, b->heavy_row, b->heavy_row_cap);
+    EMBI_RELEASE(m, b->heavy, b->heavy_cap);
     EMBI_RELEASE(m, b->tangent, b->tangent_cap);
     embi_bvh_free(m, &b->bvh);
     embi_elastic_free(m, &b->elastic);
@@ -11775,6 +11787,29 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
     return EMBIPC_OK;
 }
 
+/* Node masses, and which blocks of the mass matrix are not zero. Returns 0 out of memory. */
+static int embi_build_heavy(embi_memory *m, embi_body *b)
+{
+    int count = 0;
+    if (!EMBI_GROW(m, embipc_real, b->node_mass, b->node_mass_cap, b->nn) ||
+        !EMBI_GROW(m, int, b->heavy_row, b->heavy_row_cap, b->nn + 1))
+        return 0;
+    memset(b->node_mass, 0, (size_t)b->nn * sizeof *b->node_mass);
+    for (int k = 0; k < b->A.row[b->nn]; k++) count += b->mass[k] != 0;
+    if (!EMBI_GROW(m, int, b->heavy, b->heavy_cap, count)) return 0;
+    count = 0;
+    for (int i = 0; i < b->nn; i++) {
+        b->heavy_row[i] = count;
+        for (int k = b->A.row[i]; k < b->A.row[i + 1]; k++) {
+            if (b->mass[k] != 0) b->heavy[count++] = k;
+            b->node_mass[i] += b->mass[k];
+            if (b->A.col[k] != i) b->node_mass[b->A.col[k]] += b->mass[k];
+        }
+    }
+    b->heavy_row[b->nn] = count;
+    return 1;
+}
+
 /* M and K: elasticity with the solid's volume in each tet, the pattern of A, the mass per block. */
 static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *d, embi_body *b,
                                          embi_build *t, embipc_error *e)
@@ -11820,6 +11855,7 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
                 if (b->material.lumped) b->mass[embi_bsr_find(&b->A, p, p)] += mass;
                 else if (p >= q) b->mass[embi_bsr_find(&b->A, p, q)] += mass;
             }
+    ok = ok && embi_build_heavy(m, b);
     embi_free(m, pairs, pair_count, sizeof *pairs);
     embi_free(m, volume, b->ntet, sizeof *volume);
     embi_free(m, moment, 10 * b->ntet, sizeof *moment);
@@ -12295,12 +12331,8 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
             embi_axpy(w->applied + 3 * w->s.J.node[4 * v + k], w->s.J.weight[4 * v + k], force);
         return EMBIPC_OK;
     }
-    for (int i = 0; i < b->nn; i++)   /* the share of node i is its mass: the row sum of M */
-        for (int k = b->A.row[i]; k < b->A.row[i + 1]; k++) {
-            embi_axpy(w->applied + 3 * (b->node0 + i), b->mass[k] / b->total_mass, force);
-            if (b->A.col[k] != i)
-                embi_axpy(w->applied + 3 * (b->node0 + b->A.col[k]), b->mass[k] / b->total_mass, force);
-        }
+    for (int i = 0; i < b->nn; i++)
+        embi_axpy(w->applied + 3 * (b->node0 + i), b->node_mass[i] / b->total_mass, force);
     return EMBIPC_OK;
 }
 
@@ -13145,11 +13177,12 @@ static void embi_bodies_begin(embipc_world *w)
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embi_copy(s->qt + 3 * i, s->q + 3 * i);
             embi_axpy(s->qt + 3 * i, s->h, s->v + 3 * i);
-            embi_copy(s->trial_q + 3 * i, s->gravity);
         }
         if (!embi_is_dynamic(b)) continue;
-        embi_mass_multiply(b, s->trial_q + 3 * b->node0, s->f + 3 * b->node0);
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->f[i] += w->applied[i];
+        for (int i = b->node0; i < b->node0 + b->nn; i++) {
+            embi_copy(s->f + 3 * i, w->applied + 3 * i);
+            embi_axpy(s->f + 3 * i, b->node_mass[i - b->node0], s->gravity);
+        }
     }
     embi_drives_begin(w);
 }
@@ -13942,9 +13975,8 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
         after += embi_body_objective(s, b, s->q, &size);
         embi_mass_multiply(b, s->v + 3 * b->node0, y);
         for (int i = 0; i < 3 * b->nn; i++) t->kinetic += y[i] * s->v[3 * b->node0 + i] / 2;
-        for (int i = b->node0; i < b->node0 + b->nn; i++) embi_copy(s->rhs + 3 * i, s->gravity);
-        embi_mass_multiply(b, s->rhs + 3 * b->node0, y);
-        for (int i = 0; i < 3 * b->nn; i++) t->potential -= y[i] * s->q[3 * b->node0 + i];
+        for (int i = 0; i < b->nn; i++)
+            t->potential -= b->node_mass[i] * embi_dot(s->gravity, s->q + 3 * (b->node0 + i));
         if (!b->elastic.nonlinear) embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
         t->elastic += embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 1, s->trace, &force);
     }
