@@ -7410,9 +7410,11 @@ static void embi_elastic_add_averaged(const embi_elastic *s, const embipc_real *
     embi_elastic_volume_gradients(s, q, G);
     for (int a = 0; a < s->n; a++) {
         second = s->law.lambda;
-        if (s->nonlinear)
+        if (s->nonlinear) {
             (void)embi_law_volume(&s->law, embi_elastic_node_strain(s, a, trace), &first, &second);
-        weight[a] = embi_max(second, 0) * scale / s->node_volume[a];
+            second = embi_max(second, 0);
+        }
+        weight[a] = second * scale / s->node_volume[a];
         next[a] = s->near_row[a];
     }
     for (int i = 0; i < s->n; i++) {
@@ -10008,8 +10010,10 @@ static void embi_body_assemble(embi_state *s, embi_body *b)
     if (stiffness > 0)
         embi_elastic_add_hessian(&b->elastic, s->qn + 3 * b->node0, stiffness, s->trace, s->place, s->next,
                                  s->patch_G, &b->A);
-    for (int n = 0; n < b->heavy_row[b->nn]; n++)
-        for (int i = 0; i < 9; i += 4) b->A.val[9 * (size_t)b->heavy[n] + i] += inertia * b->mass[b->heavy[n]];
+    for (int n = 0; n < b->heavy_row[b->nn]; n++) {
+        embipc_real *B = b->A.val + 9 * (size_t)b->heavy[n];
+        for (int i = 0; i < 9; i += 4) B[i] += inertia * b->mass[b->heavy[n]];
+    }
     (void)embi_stage(s, was);
 }
 
@@ -10141,8 +10145,7 @@ typedef struct embi_island {
     int rhs_cap;
     int iterations, factorizations, regularized, passes, first;
     int converged, old_factor, just_drove, driving;
-    embipc_real measure, last_measure;   /* |p|/(h tolerance), worst body, or gap_change */
-    embipc_real gap_change;      /* the largest change of a gap by p, in tenths of the gap */
+    embipc_real measure, last_measure;   /* |p|/(h tolerance), worst body */
     embipc_real contact_energy;  /* barrier, friction, nonlinear materials, J s^2 */
     embipc_real contact_size;    /* and the size of their terms */
     embipc_real stretch;         /* of the present direction */
@@ -10326,7 +10329,7 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *I)
         }
     }
     I->same &= I->unknown_count == before;
-    if (!I->same) I->useful = 0;
+    if (!I->same) I->useful = I->wait = I->pause = 0;
     return EMBI_GROW(m, embipc_real, I->rhs, I->rhs_cap, 6 * I->unknown_count) &&
            EMBI_GROW(m, embipc_real, I->work, I->work_cap, 12 * I->unknown_count);
 }
@@ -10543,21 +10546,15 @@ static embipc_real embi_island_stretch(embi_state *s, embi_island *I)
     return embi_min(embi_max(stretch, 1), 16);
 }
 
-/* stiffness along its motion of a friction contact that has slipped by y, N/m */
-static embipc_real embi_friction_hold(const embi_friction *f, embipc_real y)
+/* What embi_friction_stiffness() puts into the matrix along the motion, N/m: it goes to 0 at the kink of f1. */
+static embipc_real embi_friction_hold(const embi_state *s, const embi_friction *f, int first)
 {
-    embipc_real across;
-    (void)embipc_friction(y, f->e, &across, NULL);
-    return f->weight * across;
-}
-
-/* its slip that the matrix is made for, m: at the start that of the last step helps */
-static embipc_real embi_friction_slip(const embi_state *s, const embi_friction *f, int first)
-{
-    embipc_real u[3], y;
+    embipc_real u[3], y, across, along;
     embi_friction_motion(f, s->xn, s->x, u);
     y = embi_norm(u);
-    return first ? embi_max(y, f->expected) : y;
+    (void)embipc_friction(y, f->e, &across, &along);
+    if (first && y == 0) along = 2 / f->e - embi_min(f->expected, f->e) / (f->e * f->e);
+    return f->weight * along;
 }
 
 static int embi_stiffness_changed(embipc_real now, embipc_real held, embipc_real kappa)
@@ -10572,7 +10569,7 @@ static int embi_friction_changed(const embi_state *s, const embi_island *I)
     int changed = 0;
     for (int k = 0; k < I->friction_count; k++) {
         const embi_friction *f = I->friction + k;
-        changed += embi_stiffness_changed(embi_friction_hold(f, embi_friction_slip(s, f, I->first)), f->held,
+        changed += embi_stiffness_changed(embi_friction_hold(s, f, I->first), f->held,
                                           s->pair[f->pair].rule.kappa);
     }
     return changed;
@@ -10604,8 +10601,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
         }
     }
     for (int k = 0; k < I->friction_count; k++)
-        I->friction[k].held =
-            embi_friction_hold(I->friction + k, embi_friction_slip(s, I->friction + k, I->first));
+        I->friction[k].held = embi_friction_hold(s, I->friction + k, I->first);
     return EMBIPC_OK;
 }
 
@@ -10772,8 +10768,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     I->stretch = stretch;
     embi_island_multiply(s, I, s->p, s->Ap);
     embi_island_aim(s, I);
-    I->gap_change = embi_island_gap_change(s, I);
-    I->measure = embi_max(worst, I->gap_change);
+    I->measure = embi_max(worst, embi_island_gap_change(s, I));
     I->record.island = I->index;
     I->record.fresh = !I->old_factor && !I->kept;
     I->record.contacts = I->contacts.count;
@@ -11194,16 +11189,17 @@ static int embi_island_block(embi_state *s, embi_island *I, int limit)
     return 1;
 }
 
-/* Is this direction the last correction? With a fresh factor once it is shorter than the tolerance. An old
- * one contracts linearly, by theta (what the last two directions say, and not believed below 0.05): it leaves
- * theta/(1 - theta) of the direction, which must be a tenth of the tolerance. (Told by its length alone it
- * would have to be that short itself: a solve more in every step of a lift or of rest.) */
+/* Is this direction the last correction? It must be shorter than the tolerance. A friction contact that is loaded
+ * by the share delta beyond its limit walks to the kink of f1 in steps not shorter than sqrt(delta) epsv h: what
+ * is told to stick by a tolerance of 0.1 epsv is within 1 % of it, and no rule here may be laxer. An old factor
+ * contracts linearly, by theta (what the last two directions say, and not believed below 0.05), and leaves
+ * theta/(1 - theta) of the direction besides: that must be a tenth of the tolerance. */
 static int embi_island_is_last(const embi_island *I)
 {
     embipc_real theta;
-    if (!I->old_factor) return I->measure < 1;
+    if (!(I->measure < 1) || !I->old_factor) return I->measure < 1;
     theta = embi_max(I->measure / I->last_measure, (embipc_real)0.05);
-    return I->gap_change < 1 && theta < (embipc_real)0.5 && I->measure * theta < (embipc_real)0.1 * (1 - theta);
+    return theta < (embipc_real)0.5 && I->measure * theta < (embipc_real)0.1 * (1 - theta);
 }
 
 /* One accepted move of the island after its direction is known to stay within its candidates. */
