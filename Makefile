@@ -5,6 +5,8 @@
 #   make examples   build/examples/*                  make check     silent compile matrix, order, symbols
 #   make pictures   those of docs/pictures.md, in build/pictures
 #   make bench      times a set of scenes, tells where the time goes and which targets are met (T=quick: in minutes)
+#   make compare    the sparse solver beside CHOLMOD and Eigen, on the systems of scenes; needs Debian's
+#                   libsuitesparse-dev and libeigen3-dev, else it says so
 #   make browser    the page of embipc run --view in headless Chromium; needs node and chromium, else it says so
 #   make fuzz       damaged files for each of 7 mesh readers, random worlds, under sanitizers (T=seconds for
 #                   each, 60; 600 before a release, 8 for a minute or so)
@@ -90,6 +92,10 @@ bench: $(BUILD)/embipc $(BUILD)/embipc_native
 $(BUILD)/embipc_native: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)
 	$(Q)$(CC) $(STD) $(STRICT) -I$(BUILD) $(NATIVE) -DBENCH_FLAGS='"$(NATIVE)"' -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
 
+# our sparse LDL^T beside two others, on the systems of scenes; the two are not part of anything else here
+compare: | $(BUILD)
+	@CC="$(CC)" CXX="$(CXX)" sh tests/compare/compare.sh $(BUILD)
+
 $(BUILD)/fuzz_%: tests/fuzz_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
 	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all $< -o $@ -lm
 
@@ -135,5 +141,5 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all demo pictures browser test validate asan bench fuzz valgrind check matrix order symbols examples clean
+.PHONY: all demo pictures browser test validate asan bench compare fuzz valgrind check matrix order symbols examples clean
 .SECONDARY:

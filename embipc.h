@@ -105,7 +105,7 @@
  *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>
  *   EMBIPC_ASSERT(c)       our own invariants; default assert() from <assert.h>
  *   EMBIPC_VALIDATE        embipc_world_validate() runs after every step (slow; for bug hunts)
- *   EMBIPC_ALLOW_EXTENDED_PRECISION  builds where FLT_EVAL_METHOD > 1 (x87) all the same: the
+ *   EMBIPC_ALLOW_EXTENDED_PRECISION  builds where FLT_EVAL_METHOD is 2 (x87) all the same: the
  *                          exact predicates, and with them the guarantee, then depend on luck */
 #include <stddef.h>
 #include <float.h>
@@ -114,7 +114,9 @@
 #if defined(__FAST_MATH__)
 #error "embipc: the guarantee rests on inf and nan; do not build with -ffast-math"
 #endif
-#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD > 1 && !defined(EMBIPC_ALLOW_EXTENDED_PRECISION)
+/* 16, 32, 64: narrower types than double are widened, which does not concern us */
+#if defined(FLT_EVAL_METHOD) && (FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD > 64) && \
+    !defined(EMBIPC_ALLOW_EXTENDED_PRECISION)
 #error "embipc: extended intermediate precision (x87); build with -msse2 -mfpmath=sse"
 #endif
 
@@ -1873,7 +1875,7 @@ typedef struct embi_bsr {
     int *row; int row_cap;           /* (n + 1) */
     int *col; int col_cap;           /* (row[n]) */
     embipc_real *val; int val_cap;   /* (9 row[n]) */
-    int *work; int work_cap;         /* scratch of embi_bsr_pattern */
+    int *work; int work_cap;         /* scratch of embi_bsr_couple */
 } embi_bsr;
 
 static void embi_bsr_free(embi_memory *m, embi_bsr *A)
@@ -1903,10 +1905,10 @@ static void embi_bsr_unique(embi_bsr *A)
 }
 
 /* The pattern of n nodes with the given couplings: pairs[k].key = embi_pack(i, j), in any order, repeated
- * as often as you like, either index first; they are only read. Values are undefined until embi_bsr_zero.
+ * as often as you like, either index first; they are only read. There is no room for values yet.
  * Two bucket passes, first by column, then by row: columns end up ascending without a sort.
  * Returns 0 when out of memory. O(n + pairs). */
-static int embi_bsr_pattern(embi_memory *m, embi_bsr *A, int n, const embi_key *pairs, int pair_count)
+static int embi_bsr_couple(embi_memory *m, embi_bsr *A, int n, const embi_key *pairs, int pair_count)
 {
     int *next, *list, blocks;
     A->n = 0;
@@ -1949,8 +1951,41 @@ static int embi_bsr_pattern(embi_memory *m, embi_bsr *A, int n, const embi_key *
     A->row[0] = 0;
     A->n = n;
     embi_bsr_unique(A);
-    if (!EMBI_GROW(m, embipc_real, A->val, A->val_cap, 9 * A->row[n])) { A->n = 0; return 0; }
     return 1;
+}
+
+/* Room for the values of the pattern; they are undefined until embi_bsr_zero. Returns 0 when out of memory. */
+static int embi_bsr_room(embi_memory *m, embi_bsr *A)
+{
+    if (EMBI_GROW(m, embipc_real, A->val, A->val_cap, 9 * A->row[A->n])) return 1;
+    A->n = 0;
+    return 0;
+}
+
+/* both */
+static int embi_bsr_pattern(embi_memory *m, embi_bsr *A, int n, const embi_key *pairs, int pair_count)
+{
+    return embi_bsr_couple(m, A, n, pairs, pair_count) && embi_bsr_room(m, A);
+}
+
+/* A gets the pattern of B. Returns 0 when out of memory. */
+static int embi_bsr_copy_pattern(embi_memory *m, embi_bsr *A, const embi_bsr *B)
+{
+    A->n = 0;
+    if (!EMBI_GROW(m, int, A->row, A->row_cap, B->n + 1) ||
+        !EMBI_GROW(m, int, A->col, A->col_cap, B->row[B->n]))
+        return 0;
+    memcpy(A->row, B->row, (size_t)(B->n + 1) * sizeof *A->row);
+    if (B->n) memcpy(A->col, B->col, (size_t)B->row[B->n] * sizeof *A->col);
+    A->n = B->n;
+    return 1;
+}
+
+static int embi_bsr_same_pattern(const embi_bsr *A, const embi_bsr *B)
+{
+    size_t blocks = A->n ? (size_t)A->row[A->n] : 0;
+    return A->n == B->n && (!A->n || (!memcmp(A->row, B->row, (size_t)(A->n + 1) * sizeof *A->row) &&
+                                      !memcmp(A->col, B->col, blocks * sizeof *A->col)));
 }
 
 /* The first place in the ascending a[0..n) whose value is >= x, n if there is none. Halving without a
@@ -2449,6 +2484,8 @@ typedef struct embi_ldlt {
     embipc_real *vector; int vector_cap; /* (3n) diagonal of A, (3n) 1 / D, (3n) x, (3n) gathered */
     int *work; int work_cap;             /* scratch of the analysis and of the factorisation */
     int *adjacent; int adjacent_cap;     /* the graph, both directions, and the lists of the order */
+    int *slot; int slot_cap;   /* (2 per block of the analysed pattern) its offset in value, and the distance
+                                  of its rows, negative where it is stored transposed */
     embipc_real cost;   /* of one factorisation, in multiplications of two 3x3 blocks, by embi_panel_cost */
 } embi_ldlt;
 
@@ -2460,6 +2497,7 @@ static void embi_ldlt_free(embi_memory *m, embi_ldlt *F)
     EMBI_RELEASE(m, F->vector, F->vector_cap);
     EMBI_RELEASE(m, F->work, F->work_cap);
     EMBI_RELEASE(m, F->adjacent, F->adjacent_cap);
+    EMBI_RELEASE(m, F->slot, F->slot_cap);
     F->n = F->supernodes = 0;
 }
 
@@ -2602,9 +2640,9 @@ static embipc_real embi_ldlt_merge(int n, const int *parent, int *below, int *wi
 }
 
 /* Numbers supernodes and positions anew, supernode by supernode, and turns into[] into the tree of
- * supernodes: above[s], or -1. */
-static void embi_ldlt_number(embi_ldlt *F, const int *parent, int *into, const int *head, const int *chain,
-                             int *above, int *old_order, int *number)
+ * supernodes: above[s], or -1. below: rows behind each, which go to row_start[s + 1]. */
+static void embi_ldlt_number(embi_ldlt *F, const int *parent, const int *below, int *into, const int *head,
+                             const int *chain, int *above, int *old_order, int *number)
 {
     int n = F->n, done = 0;
     memcpy(old_order, F->order, (size_t)n * sizeof(int));
@@ -2613,6 +2651,7 @@ static void embi_ldlt_number(embi_ldlt *F, const int *parent, int *into, const i
         if (into[k] != k) continue;
         number[k] = F->supernodes;
         F->first[F->supernodes] = done;
+        F->row_start[F->supernodes + 1] = below[k];
         for (int i = head[k]; i >= 0; i = chain[i]) {
             F->owner[done] = F->supernodes;
             F->order[done] = old_order[i];
@@ -2627,35 +2666,29 @@ static void embi_ldlt_number(embi_ldlt *F, const int *parent, int *into, const i
     }
 }
 
-/* The rows of every supernode, by climbing the tree of supernodes from each row's entries in A: counted
- * first, then written, which leaves them ascending. */
+/* The rows of every supernode, by climbing the tree of supernodes from each row's entries in A, which leaves
+ * them ascending. How many there are is known: row_start[s + 1] holds the count of s on entry. */
 static int embi_ldlt_rows(embi_memory *m, embi_ldlt *F, const int *start, const int *above, int *mark,
                           int *next)
 {
-    for (int fill = 0; fill < 2; fill++) {
-        for (int s = 0; s < F->supernodes; s++) {
-            mark[s] = -1;
-            next[s] = fill ? F->row_start[s] : 0;
-        }
-        for (int k = 0; k < F->n; k++) {
-            int i = F->order[k];
-            for (int a = start[i]; a < start[i + 1]; a++) {
-                int j = F->place[F->adjacent[a]];
-                if (j >= k) continue;
-                for (int s = F->owner[j]; s != F->owner[k] && mark[s] != k; s = above[s]) {
-                    mark[s] = k;
-                    if (fill) F->row[next[s]] = k;
-                    next[s]++;
-                }
+    F->row_start[0] = 0;
+    for (int s = 0; s < F->supernodes; s++) {
+        mark[s] = -1;
+        next[s] = F->row_start[s];
+        if (F->row_start[s + 1] > INT_MAX - F->row_start[s]) { m->failed = 1; return 0; }
+        F->row_start[s + 1] += F->row_start[s];
+    }
+    if (!EMBI_GROW(m, int, F->row, F->row_cap, F->row_start[F->supernodes])) return 0;
+    for (int k = 0; k < F->n; k++) {
+        int i = F->order[k], own = F->owner[k];
+        for (int a = start[i]; a < start[i + 1]; a++) {
+            int j = F->place[F->adjacent[a]];
+            if (j >= k) continue;
+            for (int s = F->owner[j]; s != own && mark[s] != k; s = above[s]) {
+                mark[s] = k;
+                F->row[next[s]++] = k;
             }
         }
-        if (fill) break;
-        F->row_start[0] = 0;
-        for (int s = 0; s < F->supernodes; s++) {
-            if (next[s] > INT_MAX - F->row_start[s]) { m->failed = 1; return 0; }
-            F->row_start[s + 1] = F->row_start[s] + next[s];
-        }
-        if (!EMBI_GROW(m, int, F->row, F->row_cap, F->row_start[F->supernodes])) return 0;
     }
     return 1;
 }
@@ -2687,6 +2720,38 @@ static int embi_ldlt_place_panels(embi_memory *m, embi_ldlt *F)
     return EMBI_GROW(m, embipc_real, F->value, F->value_cap, F->panel[F->supernodes] + EMBI_TILE) &&
            EMBI_GROW(m, embipc_real, F->vector, F->vector_cap, 12 * F->n) &&
            EMBI_GROW(m, int, F->work, F->work_cap, 7 * F->n);
+}
+
+/* Finds the slot of every block of A. Blocks are listed by the supernode that holds them, so that the columns
+ * of its panel are looked up in a table and not searched for each time. */
+static int embi_ldlt_slots(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
+{
+    int *first_block = F->work, *column = F->work + F->n, *slot;
+    if (A->row[A->n] > INT_MAX / 2) { m->failed = 1; return 0; }
+    if (!EMBI_GROW(m, int, F->slot, F->slot_cap, 2 * A->row[A->n])) return 0;
+    slot = F->slot;
+    for (int s = 0; s < F->supernodes; s++) first_block[s] = -1;
+    for (int i = 0; i < A->n; i++)
+        for (int k = A->row[i]; k < A->row[i + 1]; k++) {
+            int s = F->owner[embi_min_int(F->place[i], F->place[A->col[k]])];
+            slot[2 * k] = first_block[s];   /* the next in the list, for now, and the row */
+            slot[2 * k + 1] = i;
+            first_block[s] = k;
+        }
+    for (int s = 0; s < F->supernodes; s++) {
+        int first = F->first[s], nodes = F->first[s + 1] - first, rows = embi_ldlt_row_count(F, s);
+        int stride = embi_ldlt_stride(F, s);
+        for (int k = 0; k < nodes; k++) column[first + k] = k;
+        for (int k = 0; k < rows; k++) column[F->row[F->row_start[s] + k]] = nodes + k;
+        for (int k = first_block[s], next; k >= 0; k = next) {
+            int p = F->place[slot[2 * k + 1]], q = F->place[A->col[k]], flip = p > q;
+            next = slot[2 * k];
+            if (flip) { int t = p; p = q; q = t; }
+            slot[2 * k] = F->panel[s] + 3 * ((p - first) * stride + column[q]);
+            slot[2 * k + 1] = flip ? -stride : stride;
+        }
+    }
+    return 1;
 }
 
 /* Memory for n nodes, arrays set up. */
@@ -2737,8 +2802,10 @@ static int embi_ldlt_analyze(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
     for (int k = 0; k < n; k++) F->place[F->order[k]] = k;
     embi_ldlt_tree(n, start, F->adjacent, F->order, F->place, w[0], w[1], w[2]);
     F->cost = embi_ldlt_merge(n, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]);
-    embi_ldlt_number(F, w[0], w[3], w[4], w[6], w[9], w[10], w[11]);
-    if (embi_ldlt_rows(m, F, start, w[9], w[0], w[1]) && embi_ldlt_place_panels(m, F)) return 1;
+    embi_ldlt_number(F, w[0], w[1], w[3], w[4], w[6], w[9], w[10], w[11]);
+    if (embi_ldlt_rows(m, F, start, w[9], w[0], w[1]) && embi_ldlt_place_panels(m, F) &&
+        embi_ldlt_slots(m, F, A))
+        return 1;
     F->n = F->supernodes = 0;
     return 0;
 }
@@ -2761,19 +2828,31 @@ static int embi_ldlt_find(const embi_ldlt *F, int i, int j, int *stride, int *fl
     return F->panel[s] + 3 * ((p - F->first[s]) * *stride + column);
 }
 
+/* V += s B, or s B^T where the stride is negative; V: a block in rows |stride| apart */
+static void embi_block_add(embipc_real *V, int stride, embipc_real s, const embipc_real B[9])
+{
+    embipc_real *V1, *V2;
+    if (stride < 0) {
+        V1 = V - stride;
+        V2 = V1 - stride;
+        V[0] += s * B[0]; V[1] += s * B[3]; V[2] += s * B[6];
+        V1[0] += s * B[1]; V1[1] += s * B[4]; V1[2] += s * B[7];
+        V2[0] += s * B[2]; V2[1] += s * B[5]; V2[2] += s * B[8];
+        return;
+    }
+    V1 = V + stride;
+    V2 = V1 + stride;
+    V[0] += s * B[0]; V[1] += s * B[1]; V[2] += s * B[2];
+    V1[0] += s * B[3]; V1[1] += s * B[4]; V1[2] += s * B[5];
+    V2[0] += s * B[6]; V2[1] += s * B[7]; V2[2] += s * B[8];
+}
+
 /* Adds B at (i, j) and B^T at (j, i), as embi_bsr_add. */
 static int embi_ldlt_add(embi_ldlt *F, int i, int j, const embipc_real B[9])
 {
     int stride, flip, at = embi_ldlt_find(F, i, j, &stride, &flip);
-    embipc_real *V;
     if (at < 0) return 0;
-    V = F->value + at;
-    if (flip)
-        for (int r = 0; r < 3; r++, V += stride) { V[0] += B[r]; V[1] += B[3 + r]; V[2] += B[6 + r]; }
-    else
-        for (int r = 0; r < 3; r++, V += stride) {
-            V[0] += B[3 * r]; V[1] += B[3 * r + 1]; V[2] += B[3 * r + 2];
-        }
+    embi_block_add(F->value + at, flip ? -stride : stride, 1, B);
     return 1;
 }
 
@@ -2876,42 +2955,103 @@ static int embi_ldlt_factor(embi_ldlt *F)
     return pivots.replaced;
 }
 
-/* x := A^-1 x in place, node order of the caller: with U = D L^T,
+/* y -= z_0 u_0 + z_1 u_1 + z_2 u_2 for three rows ld apart */
+static void embi_rows_subtract(int n, const embipc_real z[3], const embipc_real *u, int ld, embipc_real *y)
+{
+    const embipc_real *u1 = u + ld, *u2 = u1 + ld;
+    int j = 0;
+    for (; j + EMBI_LANES <= n; j += EMBI_LANES) {
+        embi_vec sum = embi_load(u + j) * z[0] + embi_load(u1 + j) * z[1];
+        embi_store(y + j, embi_load(y + j) - (sum + embi_load(u2 + j) * z[2]));
+    }
+    for (; j < n; j++) y[j] -= u[j] * z[0] + u1[j] * z[1] + u2[j] * z[2];
+}
+
+/* d_r = u_r . y for three rows ld apart */
+static void embi_rows_dot(int n, const embipc_real *u, int ld, const embipc_real *y, embipc_real d[3])
+{
+    const embi_vec zero = {0};
+    const embipc_real *u1 = u + ld, *u2 = u1 + ld;
+    embi_vec s0 = zero, s1 = zero, s2 = zero, t0 = zero, t1 = zero, t2 = zero;
+    embipc_real part[3 * EMBI_LANES];
+    int j = 0;
+    for (; j + 2 * EMBI_LANES <= n; j += 2 * EMBI_LANES) {
+        embi_vec y0 = embi_load(y + j), y1 = embi_load(y + j + EMBI_LANES);
+        s0 += embi_load(u + j) * y0;
+        s1 += embi_load(u1 + j) * y0;
+        s2 += embi_load(u2 + j) * y0;
+        t0 += embi_load(u + j + EMBI_LANES) * y1;
+        t1 += embi_load(u1 + j + EMBI_LANES) * y1;
+        t2 += embi_load(u2 + j + EMBI_LANES) * y1;
+    }
+    embi_store(part, s0 + t0);
+    embi_store(part + EMBI_LANES, s1 + t1);
+    embi_store(part + 2 * EMBI_LANES, s2 + t2);
+    for (int r = 0; r < 3; r++) {
+        d[r] = 0;
+        for (int l = 0; l < EMBI_LANES; l++) d[r] += part[r * EMBI_LANES + l];
+    }
+    for (; j < n; j++) {
+        d[0] += u[j] * y[j];
+        d[1] += u1[j] * y[j];
+        d[2] += u2[j] * y[j];
+    }
+}
+
+/* z = D^-1 L^-1 of the unknowns of supernode s, in x; what follows from them goes to the rows behind it. */
+static void embi_ldlt_forward(const embi_ldlt *F, int s, const embipc_real *inverse, embipc_real *x,
+                              embipc_real *y)
+{
+    const int *row = F->row + F->row_start[s];
+    int first = 3 * F->first[s], w = embi_ldlt_width(F, s), columns = embi_ldlt_columns(F, s);
+    int ld = embi_ldlt_stride(F, s);
+    const embipc_real *u = F->value + F->panel[s], *d = inverse + first;
+    memcpy(y, x + first, (size_t)w * sizeof *y);
+    for (int j = w; j < columns; j++) y[j] = 0;
+    for (int k = 0; k < w; k += 3, u += 3 * ld) {
+        embipc_real *z = x + first + k;
+        z[0] = y[k] * d[k];
+        z[1] = (y[k + 1] - u[k + 1] * z[0]) * d[k + 1];
+        z[2] = (y[k + 2] - u[k + 2] * z[0] - u[ld + k + 2] * z[1]) * d[k + 2];
+        embi_rows_subtract(columns - k - 3, z, u + k + 3, ld, y + k + 3);
+    }
+    for (int j = w; j < columns; j += 3) embi_add(x + 3 * row[(j - w) / 3], x + 3 * row[(j - w) / 3], y + j);
+}
+
+/* x = L^-T z for the unknowns of supernode s, those behind it being known. */
+static void embi_ldlt_backward(const embi_ldlt *F, int s, const embipc_real *inverse, embipc_real *x,
+                               embipc_real *y)
+{
+    const int *row = F->row + F->row_start[s];
+    int first = 3 * F->first[s], w = embi_ldlt_width(F, s), columns = embi_ldlt_columns(F, s);
+    int ld = embi_ldlt_stride(F, s);
+    const embipc_real *u = F->value + F->panel[s] + w * ld, *d = inverse + first;
+    for (int j = w; j < columns; j += 3) embi_copy(y + j, x + 3 * row[(j - w) / 3]);
+    for (int k = w - 3; k >= 0; k -= 3) {
+        embipc_real *z = x + first + k, sum[3];
+        u -= 3 * ld;
+        embi_rows_dot(columns - k - 3, u + k + 3, ld, y + k + 3, sum);
+        z[2] -= d[k + 2] * sum[2];
+        z[1] -= d[k + 1] * (sum[1] + u[ld + k + 2] * z[2]);
+        z[0] -= d[k] * (sum[0] + u[k + 1] * z[1] + u[k + 2] * z[2]);
+        embi_copy(y + k, z);
+    }
+}
+
+/* x := A^-1 x in place, node order of the caller: with U = D L^T, three rows at a time,
  *   z_k = y_k / D_k, y_j -= U_kj z_k (j > k)  forward,   x_k = z_k - (sum_{j>k} U_kj x_j) / D_k  backward. */
 static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
 {
     int n = F->n;
     const embipc_real *inverse;
-    embipc_real *x, *g;
+    embipc_real *x, *y;
     if (n == 0) return;
     inverse = F->vector + 3 * n;
     x = F->vector + 6 * n;
-    g = F->vector + 9 * n;
+    y = F->vector + 9 * n;
     for (int k = 0; k < n; k++) embi_copy(x + 3 * k, b + 3 * F->order[k]);
-    for (int s = 0; s < F->supernodes; s++) {
-        const int *row = F->row + F->row_start[s];
-        int first = 3 * F->first[s], w = embi_ldlt_width(F, s), rest = embi_ldlt_columns(F, s) - w;
-        const embipc_real *u = F->value + F->panel[s];
-        for (int j = 0; j < rest; j++) g[j] = 0;
-        for (int k = 0; k < w; k++, u += embi_ldlt_stride(F, s)) {
-            embipc_real z = x[first + k] *= inverse[first + k];
-            embi_row_subtract(w - k - 1, z, u + k + 1, x + first + k + 1);
-            embi_row_subtract(rest, z, u + w, g);
-        }
-        for (int j = 0; j < rest / 3; j++)
-            for (int c = 0; c < 3; c++) x[3 * row[j] + c] += g[3 * j + c];
-    }
-    for (int s = F->supernodes - 1; s >= 0; s--) {
-        const int *row = F->row + F->row_start[s];
-        int first = 3 * F->first[s], w = embi_ldlt_width(F, s), rest = embi_ldlt_columns(F, s) - w;
-        int ld = embi_ldlt_stride(F, s);
-        for (int j = 0; j < rest / 3; j++) embi_copy(g + 3 * j, x + 3 * row[j]);
-        for (int k = w - 1; k >= 0; k--) {
-            const embipc_real *u = F->value + F->panel[s] + k * ld;
-            x[first + k] -= inverse[first + k] * (embi_row_dot(w - k - 1, u + k + 1, x + first + k + 1) +
-                                                  embi_row_dot(rest, u + w, g));
-        }
-    }
+    for (int s = 0; s < F->supernodes; s++) embi_ldlt_forward(F, s, inverse, x, y);
+    for (int s = F->supernodes - 1; s >= 0; s--) embi_ldlt_backward(F, s, inverse, x, y);
     for (int k = 0; k < n; k++) embi_copy(b + 3 * F->order[k], x + 3 * k);
 }
 
@@ -3002,29 +3142,75 @@ EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embi
 
 enum { EMBI_SYSTEM_AUTO, EMBI_SYSTEM_DENSE, EMBI_SYSTEM_SPARSE, EMBI_SYSTEM_CG };
 
+#define EMBI_STAMP 16   /* nodes of a stamp: four points in a tet each */
+
 typedef struct embi_system {
     int n;
+    int asked;        /* method that the caller wanted */
     int method;       /* in use: dense, sparse or CG */
     int dense;        /* method is dense */
+    int clean;        /* nothing has been added since the values were set to zero */
     int iterations;   /* of the last solution by CG */
     embipc_real residual;   /* of it, relative */
     embi_bsr A;       /* CG: the matrix; sparse: its pattern alone */
+    embi_bsr wanted;  /* pattern asked for */
     embi_ldlt F;
     embipc_real *work; int work_cap;   /* CG: P (9n), solution (3n), embi_cg (12n) */
+    int stamp_count, stamp_node[EMBI_STAMP];   /* the last stamp, and where its blocks are: as F.slot */
+    int stamp_slot[EMBI_STAMP * (EMBI_STAMP + 1)];
 } embi_system;
 
 static void embi_system_free(embi_memory *m, embi_system *S)
 {
     embi_bsr_free(m, &S->A);
+    embi_bsr_free(m, &S->wanted);
     embi_ldlt_free(m, &S->F);
     EMBI_RELEASE(m, S->work, S->work_cap);
     S->n = 0;
 }
 
 /* Forgets the analysis, keeps the memory: a solution then does nothing. */
-static void embi_system_empty(embi_system *S) { S->n = S->A.n = S->F.n = S->F.supernodes = 0; }
+static void embi_system_empty(embi_system *S)
+{
+    S->n = S->A.n = S->F.n = S->F.supernodes = S->stamp_count = 0;
+}
 
-/* Prepares for n nodes coupled by `pairs` (as in embi_bsr_pattern; only read), values zero.
+static void embi_system_zero(embi_system *S)
+{
+    if (S->clean) return;
+    if (S->method == EMBI_SYSTEM_CG) embi_bsr_zero(&S->A);
+    else embi_ldlt_zero(&S->F);
+    S->clean = 1;
+}
+
+/* Order, structure and memory by the given method for n nodes with the pattern `wanted` (dense: without one,
+ * and always the same for the same n). Returns 0 when out of memory. */
+static int embi_system_arrange(embi_memory *m, embi_system *S, int n, int method)
+{
+    if (method != EMBI_SYSTEM_DENSE && !embi_bsr_copy_pattern(m, &S->A, &S->wanted)) return 0;
+    if (method == EMBI_SYSTEM_CG) {
+        if (!embi_bsr_room(m, &S->A) || n > INT_MAX / 24 ||
+            !EMBI_GROW(m, embipc_real, S->work, S->work_cap, 24 * n))
+            return 0;
+    } else if (method == EMBI_SYSTEM_DENSE) {
+        if (!embi_ldlt_analyze_dense(m, &S->F, n)) return 0;
+    } else {
+        int automatic = method == EMBI_SYSTEM_AUTO;
+        method = EMBI_SYSTEM_SPARSE;
+        if (!embi_ldlt_analyze(m, &S->F, &S->A)) return 0;
+        if (automatic && S->F.cost >= embi_panel_cost(n, 0)) {
+            method = EMBI_SYSTEM_DENSE;
+            if (!embi_ldlt_analyze_dense(m, &S->F, n)) return 0;
+        }
+    }
+    S->n = n;
+    S->method = method;
+    S->dense = method == EMBI_SYSTEM_DENSE;
+    return 1;
+}
+
+/* Prepares for n nodes coupled by `pairs` (as in embi_bsr_pattern; only read), values zero. What was made for
+ * the very same pattern serves again: the result never depends on what was analysed before.
  * Automatic choice: up to 20 nodes one dense panel, without a look at the pattern; above, sparse, unless its
  * predicted cost is no smaller than the dense one. Measured on tet meshes: the two factor equally fast at 16
  * nodes; at 24 dense needs 11 us, sparse 5.7 us and 4.3 us once for the analysis.
@@ -3033,31 +3219,27 @@ static int embi_system_analyze(embi_memory *m, embi_system *S, int n, const embi
                                int method)
 {
     const int surely_dense = 20;
-    int ok;
-    embi_system_empty(S);
+    int same = S->n == n && S->asked == method;
+    S->asked = method;
     if (method == EMBI_SYSTEM_AUTO && n <= surely_dense) method = EMBI_SYSTEM_DENSE;
-    if (method != EMBI_SYSTEM_DENSE && !embi_bsr_pattern(m, &S->A, n, pairs, pair_count)) return 0;
-    if (method == EMBI_SYSTEM_CG)
-        ok = n <= INT_MAX / 24 && EMBI_GROW(m, embipc_real, S->work, S->work_cap, 24 * n);
-    else if (method == EMBI_SYSTEM_DENSE) ok = embi_ldlt_analyze_dense(m, &S->F, n);
-    else {
-        ok = embi_ldlt_analyze(m, &S->F, &S->A);
-        if (ok && method == EMBI_SYSTEM_AUTO && S->F.cost >= embi_panel_cost(n, 0)) {
-            method = EMBI_SYSTEM_DENSE;
-            ok = embi_ldlt_analyze_dense(m, &S->F, n);
-        } else method = EMBI_SYSTEM_SPARSE;
+    if (method != EMBI_SYSTEM_DENSE) {
+        if (!embi_bsr_couple(m, &S->wanted, n, pairs, pair_count)) {
+            embi_system_empty(S);
+            return 0;
+        }
+        same = same && embi_bsr_same_pattern(&S->A, &S->wanted);
     }
-    if (!ok) {
+    if (!same) {
         embi_system_empty(S);
-        return 0;
+        if (!embi_system_arrange(m, S, n, method)) {
+            embi_system_empty(S);
+            return 0;
+        }
     }
-    S->n = n;
-    S->method = method;
-    S->dense = method == EMBI_SYSTEM_DENSE;
+    S->clean = 0;
     S->iterations = 0;
     S->residual = 0;
-    if (method == EMBI_SYSTEM_CG) embi_bsr_zero(&S->A);
-    else embi_ldlt_zero(&S->F);
+    embi_system_zero(S);
     return 1;
 }
 
@@ -3074,42 +3256,107 @@ static int embi_system_covers(const embi_system *S, int n, const embi_key *pairs
     return 1;
 }
 
-static void embi_system_zero(embi_system *S)
-{
-    if (S->method == EMBI_SYSTEM_CG) embi_bsr_zero(&S->A);
-    else embi_ldlt_zero(&S->F);
-}
-
 /* Adds B at (i, j) and B^T at (j, i): give every unordered pair once. Returns 0, and does nothing, when there
  * is no place for it. */
 static int embi_system_add(embi_system *S, int i, int j, const embipc_real B[9])
 {
+    S->clean = 0;
     return S->method == EMBI_SYSTEM_CG ? embi_bsr_add(&S->A, i, j, B) : embi_ldlt_add(&S->F, i, j, B);
 }
 
+/* the values, in which slots are offsets */
+static embipc_real *embi_system_values(embi_system *S)
+{
+    return S->method == EMBI_SYSTEM_CG ? S->A.val : S->F.value;
+}
+
+/* slot of block k of the pattern, which is in row i */
+static void embi_system_slot(const embi_system *S, int k, int slot[2])
+{
+    if (S->method == EMBI_SYSTEM_CG) {
+        slot[0] = 9 * k;
+        slot[1] = 3;
+    } else {
+        slot[0] = S->F.slot[2 * k];
+        slot[1] = S->F.slot[2 * k + 1];
+    }
+}
+
 /* S += scale A, node i of A being node map[i] of S (map NULL: i); rows and columns with map < 0 are left out.
- * Returns 0 when a block found no place. */
+ * Where the map keeps the order of nodes, as it does within a body, a walk along the row of the pattern finds
+ * all blocks of a row. Returns 0 when a block found no place. */
 static int embi_system_add_bsr(embi_system *S, const embi_bsr *A, const int *map, embipc_real scale)
 {
+    embipc_real *values = embi_system_values(S);
     int ok = 1;
+    S->clean = 0;
     for (int i = 0; i < A->n; i++) {
-        int to = map ? map[i] : i;
+        int to = map ? map[i] : i, at = to >= 0 && !S->dense ? S->A.row[to] : 0;
         for (int k = A->row[i]; to >= 0 && k < A->row[i + 1]; k++) {
             const embipc_real *V = A->val + 9 * (size_t)k;
-            int from = map ? map[A->col[k]] : A->col[k];
-            embipc_real B[9];
+            int from = map ? map[A->col[k]] : A->col[k], slot[2];
             if (from < 0) continue;
-            for (int c = 0; c < 9; c++) B[c] = scale * V[c];
-            ok &= embi_system_add(S, to, from, B);
+            while (!S->dense && at < S->A.row[to + 1] && S->A.col[at] < from) at++;
+            if (S->dense || at == S->A.row[to + 1] || S->A.col[at] != from) {
+                embipc_real B[9];
+                for (int c = 0; c < 9; c++) B[c] = scale * V[c];
+                ok &= embi_system_add(S, to, from, B);
+                continue;
+            }
+            embi_system_slot(S, at, slot);
+            embi_block_add(values + slot[0], slot[1], scale, V);
         }
     }
     return ok;
+}
+
+/* Finds the blocks of a stamp. Returns 0 when one has no place. */
+static int embi_system_place_stamp(embi_system *S, int count, const int *node)
+{
+    int *slot = S->stamp_slot;
+    S->stamp_count = 0;
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j <= i; j++, slot += 2) {
+            int flip, k;
+            if (S->method != EMBI_SYSTEM_CG) {
+                slot[0] = embi_ldlt_find(&S->F, node[i], node[j], slot + 1, &flip);
+            } else {
+                k = embi_bsr_find(&S->A, node[i], node[j]);
+                slot[0] = k < 0 ? -1 : 9 * k;
+                slot[1] = 3;
+                flip = node[i] < node[j];
+            }
+            if (slot[0] < 0) return 0;
+            if (flip) slot[1] = -slot[1];
+        }
+    memcpy(S->stamp_node, node, (size_t)count * sizeof *node);
+    S->stamp_count = count;
+    return 1;
+}
+
+/* Adds scale c_i c_j B at (i, j) for every pair of `count` <= EMBI_STAMP nodes, all different. Stamps in a row
+ * are often on the same nodes (contacts of one pair of tets), and their places are kept.
+ * Returns 0, and does nothing, when a block has no place. */
+static int embi_system_stamp(embi_system *S, int count, const int *node, const embipc_real *c,
+                             embipc_real scale, const embipc_real B[9])
+{
+    embipc_real *values = embi_system_values(S);
+    const int *slot = S->stamp_slot;
+    if ((count != S->stamp_count || memcmp(S->stamp_node, node, (size_t)count * sizeof *node) != 0) &&
+        !embi_system_place_stamp(S, count, node))
+        return 0;
+    S->clean = 0;
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j <= i; j++, slot += 2)
+            embi_block_add(values + slot[0], slot[1], scale * c[i] * c[j], B);
+    return 1;
 }
 
 /* Factors what has been added (which it overwrites, but for CG). Returns the number of pivots, or for CG of
  * diagonal blocks, that had to be replaced; -1 when inf or nan was met. */
 static int embi_system_factor(embi_system *S)
 {
+    S->clean = 0;
     if (S->method != EMBI_SYSTEM_CG) return embi_ldlt_factor(&S->F);
     if (S->n == 0) return 0;
     if (!embi_all_finite(S->A.val, 9 * S->A.row[S->n])) return -1;
@@ -9653,19 +9900,15 @@ static void embi_friction_stiffness(const embi_friction *f, const embipc_real *x
 static int embi_contact_stamp(embi_system *system, const embi_rows *J, const int *local, const int v[4],
                               const embipc_real w[4], embipc_real scale, const embipc_real S[9])
 {
-    int node[16], n;
-    embipc_real coef[16], block[9];
+    int node[EMBI_STAMP], n, kept = 0;
+    embipc_real coef[EMBI_STAMP];
     n = embi_contact_nodes(J, v, w, node, coef);
     for (int i = 0; i < n; i++) {
         if (local[node[i]] < 0) continue;
-        for (int j = 0; j <= i; j++) {
-            embipc_real c = scale * coef[i] * coef[j];
-            if (local[node[j]] < 0) continue;
-            for (int k = 0; k < 9; k++) block[k] = c * S[k];
-            if (!embi_system_add(system, local[node[i]], local[node[j]], block)) return 0;
-        }
+        node[kept] = local[node[i]];
+        coef[kept++] = coef[i];
     }
-    return 1;
+    return embi_system_stamp(system, kept, node, coef, scale, S);
 }
 
 /* rhs -= scale c_i S (sum_k w_k y_k): what the motion y of driven vertices asks of the others */
@@ -9684,16 +9927,20 @@ static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *
                                  embi_key **pairs, int *count, int *cap)
 {
     static const embipc_real all[4] = {1, 1, 1, 1};
-    int node[16], n;
+    int node[16], n, added = 0;
     embipc_real coef[16];
+    embi_key *to;
     n = embi_contact_nodes(J, v, all, node, coef);
     if (!EMBI_GROW(m, embi_key, *pairs, *cap, *count + 136)) return 0;
+    to = *pairs + *count;
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
             int a = local[node[i]], b = local[node[j]];
-            if (a >= 0 && b >= 0)
-                (*pairs)[(*count)++].key = embi_pack(embi_max_int(a, b), embi_min_int(a, b));
+            if (a >= 0 && b >= 0) to[added++].key = embi_pack(embi_max_int(a, b), embi_min_int(a, b));
         }
+    for (int k = 0; k < added && added <= *count; k++)   /* often they are those of the candidate before */
+        if (to[k].key != to[k - added].key) { *count += added; return 1; }
+    if (added > *count) *count += added;
     return 1;
 }
 
