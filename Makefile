@@ -4,6 +4,7 @@
 #                                                     (the longest, a quarter of an hour: T=cage)
 #   make examples   build/examples/*                  make check     silent compile matrix, order, symbols
 #   make pictures   those of docs/pictures.md, in build/pictures
+#   make paper      the papers' experiments, build/paper/index.html (paper-quick: some of them, in minutes)
 #   make bench      times the example scenes, and where the time goes; the table also in build/bench.json
 #   make browser    the page of embipc run --view in headless Chromium; needs node and chromium, else it says so
 #   make fuzz       damaged files for each of 7 mesh readers, random worlds, under sanitizers (T=seconds for
@@ -49,6 +50,16 @@ $(BUILD)/embipc: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) $(BUILD)/view_page.h 
 demo: $(BUILD)/embipc
 	$(Q)$(BUILD)/embipc run examples/scenes/grasp.json --out $(BUILD)/out/grasp --report --picture $(BUILD)/grasp.png
 	@echo "picture: $(BUILD)/grasp.png"
+
+# the experiments of the papers, one page: build/paper/index.html (T=section,section: only those)
+PAPER_C = $(wildcard tools/paper/*.c) $(filter-out tools/main.c,$(TOOL_C))
+$(BUILD)/embipc_paper: $(PAPER_C) $(wildcard tools/*.h tools/paper/*.h tests/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)
+	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -I$(BUILD) -DEMBIPC_PTHREADS $(PAPER_C) -o $@ -lm -lpthread
+
+paper: $(BUILD)/embipc_paper
+	@DATA="$(DATA)" $(BUILD)/embipc_paper --out $(BUILD)/paper $(if $(T),--only $(T))
+paper-quick: $(BUILD)/embipc_paper
+	@DATA="$(DATA)" $(BUILD)/embipc_paper --quick --out $(BUILD)/paper-quick $(if $(T),--only $(T))
 
 pictures: $(BUILD)/embipc
 	@BUILD=$(BUILD) sh docs/pictures.sh $(BUILD)/pictures
@@ -129,5 +140,5 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all demo pictures browser test validate asan bench fuzz valgrind check matrix order symbols examples clean
+.PHONY: all demo paper paper-quick pictures browser test validate asan bench fuzz valgrind check matrix order symbols examples clean
 .SECONDARY:
