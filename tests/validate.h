@@ -117,17 +117,17 @@ static void validate_edges_triangles(const validate_surface *a, const validate_s
 static void validate_world(const embipc_world *world, const char *skip, validate_count *n)
 {
     int count = embipc_world_body_count(world);
-    embipc_body_view *view = (embipc_body_view *)malloc((size_t)(count + 1) * sizeof *view);
-    for (int i = 0; i < count; i++) embipc_body_get_view(world, embipc_world_body(world, i), &view[i]);
+    embipc_body_view *seen = (embipc_body_view *)malloc((size_t)(count + 1) * sizeof *seen);
+    for (int i = 0; i < count; i++) embipc_body_get_view(world, embipc_world_body(world, i), &seen[i]);
     for (int i = 0; i < count; i++)
         for (int j = 0; j < count; j++) {
-            validate_surface a = {view[i].x, view[i].triangles, view[i].triangle_count};
-            validate_surface b = {view[j].x, view[j].triangles, view[j].triangle_count};
-            int still = (view[i].kind == EMBIPC_FIXED) && (view[j].kind == EMBIPC_FIXED);
-            if (still || (i == j && view[i].kind < EMBIPC_CAGE) || (skip && skip[i * count + j])) continue;
+            validate_surface a = {seen[i].x, seen[i].triangles, seen[i].triangle_count};
+            validate_surface b = {seen[j].x, seen[j].triangles, seen[j].triangle_count};
+            int still = (seen[i].kind == EMBIPC_FIXED) && (seen[j].kind == EMBIPC_FIXED);
+            if (still || (i == j && seen[i].kind < EMBIPC_CAGE) || (skip && skip[i * count + j])) continue;
             validate_edges_triangles(&a, &b, n);
         }
-    free(view);
+    free(seen);
 }
 
 /* ---- worlds ---- */

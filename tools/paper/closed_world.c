@@ -7,7 +7,9 @@
 
 int closed_rest(int k, double *load, double *expected, double *gap)
 {
-    spike_rest r = spike_press(k);
+    spike_rest r;
+    test_name = "the report";   /* where a check of these headers fails */
+    r = spike_press(k);
     *load = spike_load[k];
     *expected = spike_gap[k];
     *gap = r.gap;
@@ -16,7 +18,9 @@ int closed_rest(int k, double *load, double *expected, double *gap)
 
 int closed_impact(int m, int k, closed_hit *hit)
 {
-    spike_hit r = spike_throw(m, k);
+    spike_hit r;
+    test_name = "the report";
+    r = spike_throw(m, k);
     hit->mass = spike_mass[m];
     hit->h = spike_h[k];
     hit->bounce = r.bounce;
@@ -29,7 +33,9 @@ int closed_impact(int m, int k, closed_hit *hit)
 int closed_slope(int kind, const char **name, double *slide, double *creep, double *stop, double *left)
 {
     int failed = test_bad;
-    slope_result r = slope_run(kind, 0.1, 0.01);
+    slope_result r;
+    test_name = "the report";
+    r = slope_run(kind, 0.1, 0.01);
     *name = slope_kind_name[kind];
     *slide = r.slide;
     *creep = r.creep;

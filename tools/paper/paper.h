@@ -138,6 +138,9 @@ void paper_force(const paper_run *r, const char *a, const char *b, double force[
 /* Smallest and largest coordinate of a surface along an axis. */
 void paper_extent(const paper_run *r, const char *name, int axis, double *low, double *high);
 
+/* Tets of full and cage bodies that are inverted or flat now. */
+int paper_inverted(const paper_run *r);
+
 /* A mesh file OUT/scenes/NAME of a mesh made by code (by its ending), to be named in scenes. */
 void paper_mesh(paper *p, const char *name, const double *x, int nodes, const int *tri, int tris, const int *tets, int tet_count);
 
