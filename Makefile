@@ -45,7 +45,7 @@ $(BUILD)/view_page.h: $(wildcard tools/view*.html tools/view*.css tools/view*.js
 
 # the library is compiled once for the tool, in tools/main.c
 $(BUILD)/embipc: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) $(CFLAGS) -I$(BUILD) -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
+	$(Q)$(CC) $(STD) $(STRICT) $(CFLAGS) -DBENCH_FLAGS='"$(CFLAGS)"' -I$(BUILD) -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
 
 demo: $(BUILD)/embipc
 	$(Q)$(BUILD)/embipc run examples/scenes/grasp.json --out $(BUILD)/out/grasp --report --picture $(BUILD)/grasp.png
@@ -87,13 +87,19 @@ browser: $(BUILD)/embipc
 	@command -v node > /dev/null || { echo "skipped: no node"; echo "0 passed, 0 failed, 1 skipped"; }
 	@! command -v node > /dev/null || node tests/browser/view_test.js $(BUILD)/view.html
 
-# -O2, and beside it -O3 for this very machine; one run after the other
+# The set of examples/scenes/bench/list.json, by plain -O2 and beside it by -O3 for this very machine, then the
+# targets; build/bench.json and build/bench_native.json. T=quick: the quick set; T=name: cases with that in their names.
+BENCH = examples/scenes/bench/list.json
+BENCH_RUN = --threads 2 --repeats $(or $(REPEATS),3) --data "$(DATA)" $(if $(T),$(if $(filter quick,$(T)),--quick,--only "$(T)")) $(BENCH)
+NATIVE = -O3 -march=native
 bench: $(BUILD)/embipc $(BUILD)/embipc_native
-	@$(BUILD)/embipc bench --repeats 3 --json $(BUILD)/bench.json $(wildcard examples/scenes/*.json)
-	@echo "-O3 -march=native:"
-	@$(BUILD)/embipc_native bench --repeats 3 --json $(BUILD)/bench_native.json $(wildcard examples/scenes/*.json)
+	@echo "$(CFLAGS):"
+	@$(BUILD)/embipc bench --json $(BUILD)/bench.json $(BENCH_RUN)
+	@echo "$(NATIVE):"
+	@$(BUILD)/embipc_native bench --json $(BUILD)/bench_native.json $(BENCH_RUN)
+	@$(BUILD)/embipc bench --targets $(BENCH) $(BUILD)/bench.json $(BUILD)/bench_native.json
 $(BUILD)/embipc_native: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) -I$(BUILD) -O3 -march=native -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
+	$(Q)$(CC) $(STD) $(STRICT) -I$(BUILD) $(NATIVE) -DBENCH_FLAGS='"$(NATIVE)"' -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
 
 $(BUILD)/fuzz_%: tests/fuzz_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
 	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all $< -o $@ -lm

@@ -338,6 +338,76 @@ static void test_ball(void)
     }
 }
 
+static void test_ball_of_shells(void)
+{
+    for (int more = 0; more < 2; more++) {
+        shape_mesh m, s;
+        int outer = more ? 642 : 162;
+        ENSURE(shape_ball(&m, 0.05, more ? 12 : 0, 1, NULL) && shape_ball(&s, 0.05, more ? 12 : 0, 0, NULL));
+        if (!m.x || !s.x) return;
+        check(&m, 1, 2, more ? 5 : 13);
+        check(&s, 0, 2, 0);
+        ENSURE(m.node_count == 2 * outer + 1 && m.tet_count == 4 * m.tri_count && m.tri_count == 2 * outer - 4);
+        ENSURE(s.node_count == outer && s.tri_count == m.tri_count);
+        for (int v = 0; v < outer; v++) {
+            ENSURE_CLOSE(sqrt(shape_dot(m.x + 3 * v, m.x + 3 * v)), 0.05, 1e-16);
+            for (int c = 0; c < 3; c++) ENSURE_CLOSE(m.x[3 * (outer + v) + c], 0.6 * m.x[3 * v + c], 1e-17);
+        }
+        for (int c = 0; c < 3; c++) ENSURE(m.x[6 * outer + c] == 0);
+        if (!more) ENSURE_REL(surface_volume(&m), 5.059e-4, 1e-4);
+        shape_free(&m);
+        shape_free(&s);
+    }
+}
+
+/* the same ball as the mesh that other engines were given: node by node, tetrahedron by tetrahedron */
+static void test_ball_is_that_of_the_peers(void)
+{
+    const char *path = test_data("scenes/squeeze_ball.msh");
+    FILE *f = path ? fopen(path, "r") : NULL;
+    char line[256];
+    int count = 0, same = 0;
+    shape_mesh m;
+    key4 mine[1280], theirs[1280];
+    if (!path) SKIP("no DATA");
+    ENSURE(f != NULL && shape_ball(&m, 0.05, 0, 1, NULL));
+    if (!f || !m.x) return;
+    while (fgets(line, sizeof line, f) && strncmp(line, "$Nodes", 6) != 0) {}
+    ENSURE(fscanf(f, "%d", &count) == 1 && count == 325);
+    for (int v = 0, i; v < 325; v++) {
+        double x[3];
+        ENSURE(fscanf(f, "%d %lf %lf %lf", &i, x, x + 1, x + 2) == 4 && i == v + 1);
+        for (int c = 0; c < 3; c++) ENSURE_CLOSE(x[c], m.x[3 * v + c], 1e-10);
+    }
+    while (fgets(line, sizeof line, f) && strncmp(line, "$Elements", 9) != 0) {}
+    ENSURE(fscanf(f, "%d\n", &count) == 1);
+    count = 0;
+    while (fgets(line, sizeof line, f) && line[0] != '$' && count < 1280) {
+        int type = 0, tags = 0, at = 0, skip;
+        if (sscanf(line, "%*d %d %d%n", &type, &tags, &at) != 2 || type != 4) continue;
+        for (; tags > 0; tags--, at += skip) ENSURE(sscanf(line + at, "%*d%n", &skip) == 0);
+        for (int c = 0; c < 4; c++, at += skip) {
+            ENSURE(sscanf(line + at, "%d%n", theirs[count].v + c, &skip) == 1);
+            theirs[count].v[c]--;
+        }
+        memcpy(mine[count].v, m.tet + 4 * count, sizeof mine[count].v);
+        count++;
+    }
+    ENSURE(count == 1280 && m.tet_count == 1280);
+    for (int t = 0; t < count; t++)
+        for (int k = 0; k < 2; k++) {
+            int *v = k ? theirs[t].v : mine[t].v;
+            for (int round = 0; round < 3; round++)
+                for (int c = 0; c < 3; c++) shape_swap_if(v + c, v + c + 1);
+        }
+    qsort(mine, (size_t)count, sizeof *mine, compare_keys);
+    qsort(theirs, (size_t)count, sizeof *theirs, compare_keys);
+    for (int t = 0; t < count; t++) same += compare_keys(mine + t, theirs + t) == 0;
+    ENSURE(same == 1280);
+    fclose(f);
+    shape_free(&m);
+}
+
 static void test_cylinder(void)
 {
     for (int k = 0; k < 30; k++) {
@@ -523,6 +593,7 @@ static void test_bad_arguments(void)
         ENSURE(!shape_box(&m, size, 0, 0, &e) && strstr(e.text, "size") && !m.x);
         ENSURE(!shape_sphere(&m, bad[i], 0, 0, &e) && strstr(e.text, "radius"));
         ENSURE(!shape_sphere(&m, bad[i], 0, 1, NULL));
+        ENSURE(!shape_ball(&m, bad[i], 0, 1, &e) && strstr(e.text, "radius"));
         ENSURE(!shape_cylinder(&m, 1, bad[i], 0, 0, &e) && strstr(e.text, "height"));
         ENSURE(!shape_cylinder(&m, bad[i], 1, 0, 0, &e) && strstr(e.text, "radius"));
         ENSURE(!shape_torus(&m, 1, bad[i], 0, 0, &e) && strstr(e.text, "tube"));
@@ -567,6 +638,8 @@ int main(int argc, char **argv)
     RUN(plane);
     RUN(sphere);
     RUN(ball);
+    RUN(ball_of_shells);
+    RUN(ball_is_that_of_the_peers);
     RUN(cylinder);
     RUN(torus);
     RUN(plate);

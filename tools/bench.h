@@ -1,14 +1,24 @@
-/* `embipc bench`: how long the steps of scenes take, and where the time goes. */
+/* `embipc bench`: how long the steps of scenes take, where the time goes, and what comes out. */
 #ifndef TOOL_BENCH_H
 #define TOOL_BENCH_H
 
 typedef struct bench_options {
-    const char **scene;           /* scene files (scene_count) */
-    int scene_count;
+    const char **file;            /* scene files, and lists of cases (file_count) */
+    int file_count;
+    const char *only;             /* cases whose name contains this; NULL: all */
+    const char *data;             /* directory of meshes from outside; NULL: cases that need it are skipped */
     const char *json;             /* the table as JSON, or NULL */
-    int threads, repeats;
+    const char *write;            /* only writes the scene of every case into this directory; or NULL */
+    int quick;                    /* of a list only the cases marked so */
+    int threads;                  /* above 1: each case is run with one thread and with so many */
+    int repeats;                  /* timed runs of each case */
 } bench_options;
 
-/* Runs each scene `repeats` times and keeps the run with the least total. Returns the exit code. */
-int bench_scenes(const bench_options *options);
+/* Runs each case once to look at it and `repeats` times to time it; a step's time is its least. Returns the exit code:
+ * 0, 1 where an intersection was found or a repetition came out with other bits, 2 bad input. */
+int bench_run(const bench_options *options);
+
+/* Compares results, file[1..] as --json wrote them, with the targets in the list file[0], and prints for each
+ * what was measured and whether it is met. Returns 0, or 2: bad input. */
+int bench_targets(const char **file, int file_count);
 #endif

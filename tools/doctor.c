@@ -252,6 +252,10 @@ static size_t doctor_directory(const char *path)
 static int doctor_may_write(doctor *d)
 {
     size_t a = doctor_directory(d->o->scene), b = d->o->out ? doctor_directory(d->o->out) : a;
+    for (int i = 0; d->o->out && i < d->s.body_count; i++)
+        if (d->s.body[i].repeated)
+            return tool_fail(&d->e, "%s: found a \"repeat\" (body \"%s\"), expected bodies one by one: -o gives each its place",
+                             d->o->scene, d->s.body[i].name);
     if (a == b && (!d->o->out || strncmp(d->o->scene, d->o->out, a) == 0)) return 1;
     for (int i = 0; i < d->s.body_count; i++)
         if (d->s.body[i].is_file)

@@ -343,3 +343,87 @@ const char *json_describe(const json_value *v, char out[80])
     }
     return out;
 }
+
+/* ---- Writing -------------------------------------------------------------------------------- */
+
+static void json_write_string(tool_text *t, const char *s)
+{
+    tool_put(t, "\"");
+    for (; *s; s++)
+        if (*s == '"' || *s == '\\') tool_put(t, "\\%c", *s);
+        else if ((unsigned char)*s < 32) tool_put(t, "\\u%04x", (unsigned)*s);
+        else tool_put(t, "%c", *s);
+    tool_put(t, "\"");
+}
+
+/* what stands before a member or element: a comma but for the first, and the key */
+static void json_write_key(tool_text *t, int *count, const char *key)
+{
+    tool_put(t, (*count)++ ? ", " : " ");
+    if (!key) return;
+    json_write_string(t, key);
+    tool_put(t, ": ");
+}
+
+void json_write(tool_text *t, const json *j, const json_value *v)
+{
+    int count = 0;
+    switch (v->type) {
+    case JSON_NULL: tool_put(t, "null"); break;
+    case JSON_FALSE: tool_put(t, "false"); break;
+    case JSON_TRUE: tool_put(t, "true"); break;
+    case JSON_NUMBER: tool_put(t, "%.17g", v->number); break;
+    case JSON_STRING: json_write_string(t, v->string); break;
+    case JSON_ARRAY:
+    case JSON_OBJECT:
+        tool_put(t, v->type == JSON_ARRAY ? "[" : "{");
+        for (const json_value *k = json_first(j, v); k; k = json_next(j, k)) {
+            json_write_key(t, &count, k->key);
+            json_write(t, j, k);
+        }
+        tool_put(t, v->type == JSON_ARRAY ? " ]" : " }");
+        break;
+    }
+}
+
+/* what `change` has for a member of an object by its key, for an element of an array by its name; or NULL */
+static const json_value *json_change_of(const json *j, const json_value *v, const json *other, const json_value *change)
+{
+    const json_value *name = v->key || v->type != JSON_OBJECT ? NULL : json_get(j, v, "name");
+    const char *key = v->key ? v->key : name && name->type == JSON_STRING ? name->string : NULL;
+    return key ? json_get(other, change, key) : NULL;
+}
+
+/* whether an object has the member, or an array an element of that name */
+static int json_has(const json *j, const json_value *v, const char *key)
+{
+    if (v->type == JSON_OBJECT) return json_get(j, v, key) != NULL;
+    for (const json_value *k = json_first(j, v); k; k = json_next(j, k)) {
+        const json_value *name = json_get(j, k, "name");
+        if (name && name->type == JSON_STRING && strcmp(name->string, key) == 0) return 1;
+    }
+    return 0;
+}
+
+void json_merge(tool_text *t, const json *j, const json_value *v, const json *other, const json_value *change)
+{
+    int count = 0, array = v->type == JSON_ARRAY;
+    if (!change || change->type != JSON_OBJECT || (!array && v->type != JSON_OBJECT)) {
+        if (change) json_write(t, other, change);
+        else json_write(t, j, v);
+        return;
+    }
+    tool_put(t, array ? "[" : "{");
+    for (const json_value *k = json_first(j, v); k; k = json_next(j, k)) {
+        const json_value *c = json_change_of(j, k, other, change);
+        if (c && c->type == JSON_NULL) continue;
+        json_write_key(t, &count, k->key);
+        json_merge(t, j, k, other, c);
+    }
+    for (const json_value *c = json_first(other, change); c; c = json_next(other, c)) {
+        if (c->type == JSON_NULL || json_has(j, v, c->key)) continue;
+        json_write_key(t, &count, array ? NULL : c->key);
+        json_write(t, other, c);
+    }
+    tool_put(t, array ? " ]" : " }");
+}

@@ -41,6 +41,13 @@ const json_value *json_get(const json *j, const json_value *object, const char *
 const json_value *json_first(const json *j, const json_value *parent);
 const json_value *json_next(const json *j, const json_value *v);
 
+/* Appends the value as JSON, numbers with %.17g. */
+void json_write(tool_text *t, const json *j, const json_value *v);
+/* Appends v with the changes of another document, as RFC 7396 (JSON Merge Patch) has it: an object names the
+ * members that change, null removes one, anything else takes the place of what was there. Beyond it, an object
+ * that meets an array of objects changes those whose "name" it has as keys; what has no such name is appended. */
+void json_merge(tool_text *t, const json *j, const json_value *v, const json *other, const json_value *change);
+
 /* The value as it may stand in a message: `the string "abc"`, `-3`, `an array of 2 values`. */
 const char *json_describe(const json_value *v, char out[80]);
 #endif

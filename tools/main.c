@@ -20,7 +20,9 @@ static const char main_usage[] =
     "       embipc check MESH... [options]    tells whether meshes can be simulated as solids\n"
     "       embipc doctor SCENE.json [-o FIXED.json]   finds bodies that overlap, and parts them\n"
     "       embipc embed SURFACE [options]    builds a coarse cage for a closed surface\n"
-    "       embipc bench SCENE.json...        times the steps of scenes, and where the time goes\n"
+    "       embipc bench SCENE.json... [options]   times the steps of scenes, and where the time goes; a file\n"
+    "                                         with \"cases\" is a list of scenes with changes\n"
+    "       embipc bench --targets LIST.json RESULT.json...   compares what --json wrote with the list's targets\n"
     "\n"
     "options of run\n"
     "  --out DIR        writes steps.csv, forces.csv and bodies.csv into DIR\n"
@@ -52,9 +54,13 @@ static const char main_usage[] =
     "  --png FILE       a picture of surface and cage\n"
     "\n"
     "options of bench\n"
-    "  --threads N      worker threads (1)\n"
-    "  --repeats N      runs of each scene, the fastest counts (1)\n"
-    "  --json FILE      writes the table as JSON\n"
+    "  --threads N      runs each scene with one thread and with N, by turns\n"
+    "  --repeats N      timed runs of each scene; of each step the fastest counts (1)\n"
+    "  --json FILE      writes the table as JSON, with physical results\n"
+    "  --only TEXT      only cases of a list whose name contains TEXT\n"
+    "  --quick          only cases of a list that are marked as quick\n"
+    "  --data DIR       where a list's meshes from outside are\n"
+    "  --write DIR      only writes the scene of each case, with the meshes it names, into DIR\n"
     "\n"
     "meshes: .obj .stl .ply .off .msh .vtk .node/.ele\n"
     "\n"
@@ -259,26 +265,32 @@ static int main_embed(int argc, char **argv)
 }
 
 /* Takes argv[i] in, and its value where it has one; *i moves to the last word used. */
-static int main_take_bench(bench_options *o, int argc, char **argv, int *i)
+static int main_take_bench(bench_options *o, int *targets, int argc, char **argv, int *i)
 {
-    static const char *const option[] = { "--json", "--threads", "--repeats" };
+    static const char *const option[] = { "--json", "--threads", "--repeats", "--only", "--data", "--write", "--quick", "--targets" };
+    enum { COUNT = sizeof option / sizeof *option };
     const char *word = argv[*i], *nearest;
     double number = 0;
     int k = 0;
-    while (k < 3 && strcmp(word, option[k]) != 0) k++;
-    if (k == 3 && word[0] != '-') {
-        o->scene[o->scene_count++] = word;
+    while (k < COUNT && strcmp(word, option[k]) != 0) k++;
+    if (k == COUNT && word[0] != '-') {
+        o->file[o->file_count++] = word;
         return 1;
     }
-    if (k == 3) {
-        nearest = tool_nearest(word, option, 3);
+    if (k == COUNT) {
+        nearest = tool_nearest(word, option, COUNT);
         return !main_bad("found the unknown option \"%s\", expected one such as %s", word,
                          nearest ? nearest : "--json");
     }
+    if (k == 6) { o->quick = 1; return 1; }
+    if (k == 7) { *targets = 1; return 1; }
     if (*i + 1 >= argc)
         return !main_bad("found the end of the command, expected a value after %s%s", word, "");
     ++*i;
     if (k == 0) o->json = argv[*i];
+    else if (k == 3) o->only = argv[*i];
+    else if (k == 4) o->data = argv[*i][0] ? argv[*i] : NULL;
+    else if (k == 5) o->write = argv[*i];
     else if (!main_number(word, argv[*i], 1, &number)) return 0;
     else if (k == 1) o->threads = (int)number;
     else o->repeats = (int)number;
@@ -288,14 +300,14 @@ static int main_take_bench(bench_options *o, int argc, char **argv, int *i)
 static int main_bench(int argc, char **argv)
 {
     bench_options o;
-    int code = 2, ok = 1;
+    int code = 2, ok = 1, targets = 0;
     memset(&o, 0, sizeof o);
     o.threads = o.repeats = 1;
-    o.scene = (const char **)tool_alloc((size_t)argc, sizeof *o.scene);
-    for (int i = 2; ok && i < argc; i++) ok = main_take_bench(&o, argc, argv, &i);
-    if (ok && !o.scene_count) main_bad("found no scene, expected embipc bench SCENE.json...%s%s", "", "");
-    else if (ok) code = bench_scenes(&o);
-    free(o.scene);
+    o.file = (const char **)tool_alloc((size_t)argc, sizeof *o.file);
+    for (int i = 2; ok && i < argc; i++) ok = main_take_bench(&o, &targets, argc, argv, &i);
+    if (ok && !o.file_count) main_bad("found no scene, expected embipc bench SCENE.json...%s%s", "", "");
+    else if (ok) code = targets ? bench_targets(o.file, o.file_count) : bench_run(&o);
+    free(o.file);
     return code;
 }
 

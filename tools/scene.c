@@ -345,7 +345,8 @@ static void scene_take_shape(tool_mesh *m, shape_mesh *from)
 }
 
 static const char *const scene_shapes[] = { "box",   "sphere", "cylinder", "torus", "plane",
-                                            "plate", "bear",   "bubble",   "comb",  "finger" };
+                                            "plate", "bear",   "bubble",   "comb",  "finger",
+                                            "ball" };
 enum {
     SCENE_BOX,
     SCENE_SPHERE,
@@ -356,7 +357,8 @@ enum {
     SCENE_BEAR,
     SCENE_BUBBLE,
     SCENE_COMB,
-    SCENE_FINGER
+    SCENE_FINGER,
+    SCENE_BALL
 };
 
 typedef struct scene_shape {
@@ -370,7 +372,7 @@ static void scene_read_shape_keys(scene_reader *r, const json_value *body, scene
     static const struct { const char *key, *expected; int shapes;
     } measure[] = { { "size", "the full extents [x, y, z]", 1 << SCENE_BOX | 1 << SCENE_COMB | 1 << SCENE_FINGER },
                     { "radius", "a number > 0",
-                      1 << SCENE_SPHERE | 1 << SCENE_CYLINDER | 1 << SCENE_TORUS | 1 << SCENE_PLATE },
+                      1 << SCENE_SPHERE | 1 << SCENE_CYLINDER | 1 << SCENE_TORUS | 1 << SCENE_PLATE | 1 << SCENE_BALL },
                     { "height", "a number > 0", 1 << SCENE_CYLINDER },
                     { "tube", "a number > 0", 1 << SCENE_TORUS },
                     { "normal", "a direction", 1 << SCENE_PLANE } };
@@ -402,6 +404,7 @@ static int scene_make_shape(const scene_shape *p, int solid, shape_mesh *m, shap
     case SCENE_PLATE: return shape_plate(m, p->radius, p->resolution, solid, e);
     case SCENE_BEAR: return shape_bear(m, p->resolution, solid, e);
     case SCENE_COMB: return shape_comb(m, p->size, p->resolution, solid, e);
+    case SCENE_BALL: return shape_ball(m, p->radius, p->resolution, solid, e);
     case SCENE_FINGER: return shape_finger(m, p->size, p->resolution, solid, e);
     default: return shape_bubble(m, p->resolution, solid, e);
     }
@@ -588,15 +591,66 @@ static void scene_read_pose(scene_reader *r, const json_value *body, embipc_body
     scene_numbers(r, body, "velocity", 3, scene_any, d->velocity);
 }
 
-static void scene_read_body(scene_reader *r, const json_value *v, int index)
+/* Copies of the last body in rows, columns and layers, x running fastest: n of them are turned by n times the
+ * angles of "turn" from the first. They share its meshes. */
+static void scene_read_repeat(scene_reader *r, const json_value *body)
+{
+    static const char *const keys[] = { "count", "spacing", "turn" };
+    static const scene_range number = { 1, 10000, 0, "a whole number from 1 to 10000" };
+    const json_value *v = r->failed ? NULL : json_get(r->j, body, "repeat");
+    double count[3] = {1, 1, 1}, spacing[3] = {0, 0, 0}, turn[3] = {0, 0, 0}, degrees[3] = {0, 0, 0};
+    int first = r->s->body_count - 1, total;
+    if (!v || !scene_object(r, v, keys, SCENE_COUNT(keys))) return;
+    scene_refuse(r, body, "drive", "no drive of bodies that are repeated");
+    if (!json_get(r->j, v, "count")) scene_fail_missing(r, v, "count", "how many [along x, y, z]");
+    scene_numbers(r, v, "count", 3, number, count);
+    for (int i = 0; i < 3; i++)
+        if (count[i] != floor(count[i]) || count[0] * count[1] * count[2] > number.hi)
+            scene_fail_key(r, json_get(r->j, v, "count"), "count", "whole numbers, at most 10000 bodies in all");
+    scene_numbers(r, v, "spacing", 3, scene_any, spacing);
+    scene_numbers(r, v, "turn", 3, scene_any, turn);
+    scene_numbers(r, body, "rotation", 3, scene_any, degrees);
+    total = (int)(count[0] * count[1] * count[2]);
+    if (strlen(r->s->body[first].name) > 57) scene_refuse(r, body, "name", "at most 57 characters: a number follows");
+    for (int n = 0; n < total && !r->failed; n++) {
+        int at[3];
+        double angle[3];
+        scene_body *b;
+        at[0] = n % (int)count[0];
+        at[1] = n / (int)count[0] % (int)count[1];
+        at[2] = n / (int)(count[0] * count[1]);
+        TOOL_GROW(scene_body, r->s->body, r->s->body_capacity, r->s->body_count + 1);
+        b = &r->s->body[first + n];
+        if (n) {
+            *b = r->s->body[first];
+            memset(&b->surface, 0, sizeof b->surface);
+            memset(&b->cage, 0, sizeof b->cage);
+            r->s->body_count++;
+        }
+        b->repeated = n + 1;
+        for (int i = 0; i < 3; i++) b->def.position[i] += at[i] * spacing[i];
+        for (int i = 0; i < 3; i++) angle[i] = degrees[i] + n * turn[i];
+        scene_rotation(b->def.rotation, angle);
+    }
+    for (int n = total - 1; n >= 0 && !r->failed; n--) {
+        char number_text[16];
+        snprintf(number_text, sizeof number_text, " %d", n + 1);
+        strcat(r->s->body[first + n].name, number_text);
+        for (int i = 0; i < first; i++)
+            if (strcmp(r->s->body[i].name, r->s->body[first + n].name) == 0)
+                scene_refuse(r, body, "name", "a name that, with a number behind it, no other body has");
+    }
+}
+
+static void scene_read_body(scene_reader *r, const json_value *v)
 {
     static const char *const keys[] = { "name",     "kind",       "mesh",     "shape",    "size",
                                         "radius",   "height",     "tube",     "normal",   "resolution",
                                         "cage",     "cage_nodes", "position", "rotation", "scale",
-                                        "velocity", "material",   "friction", "drive" };
+                                        "velocity", "material",   "friction", "drive",    "repeat" };
     static const char *const kind[] = { "fixed", "kinematic", "affine", "cage", "full" };
     scene_body *b;
-    int choice = 0;
+    int choice = 0, index = r->s->body_count;
     TOOL_GROW(scene_body, r->s->body, r->s->body_capacity, index + 1);
     b = &r->s->body[r->s->body_count++];
     memset(b, 0, sizeof *b);
@@ -617,12 +671,12 @@ static void scene_read_body(scene_reader *r, const json_value *v, int index)
     if (r->failed) return;
     scene_read_geometry(r, v, b);
     scene_read_cage(r, v, b);
+    scene_read_repeat(r, v);
 }
 
 static void scene_read_bodies(scene_reader *r, const json_value *root)
 {
     const json_value *list = json_get(r->j, root, "bodies");
-    int index = 0;
     strcpy(r->where, "scene");
     if (r->failed) return;
     if (!list) { scene_fail_missing(r, root, "bodies", "an array of at least one body"); return; }
@@ -631,7 +685,7 @@ static void scene_read_bodies(scene_reader *r, const json_value *root)
         return;
     }
     for (const json_value *v = json_first(r->j, list); v && !r->failed; v = json_next(r->j, v))
-        scene_read_body(r, v, index++);
+        scene_read_body(r, v);
 }
 
 /* ---- Pairs ---------------------------------------------------------------------------------- */

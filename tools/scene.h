@@ -13,6 +13,7 @@ typedef struct scene_body {
     int line;                   /* of its { in the scene file */
     char source[256];           /* name of the mesh file or of the shape */
     int is_file;                /* source is a file */
+    int repeated;               /* its number among those of a "repeat", 0: none; copies own no meshes */
     int is_bear;                /* the shape with paint of its own */
     embipc_body_def def;        /* points into the meshes below */
     tool_mesh surface, cage;         /* owned; cage is empty when the library builds it */

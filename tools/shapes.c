@@ -2,7 +2,7 @@
  *   cells    a box of cells, five tetrahedra each (box, plane);
  *   sweep    a disc of triangles carried along, prisms cut in three (cylinder, torus, plate);
  *   stuffing an implicit surface filled from a lattice (ball, bear) [Labelle & Shewchuk 2007];
- * the bubble is two shells of an octahedron, and the plain sphere an icosphere. */
+ * the bubble is two shells of an octahedron, the plain sphere an icosphere, and `ball` two shells of another. */
 #include "shapes.h"
 
 #include <limits.h>
@@ -718,6 +718,86 @@ static int shape_icosphere_make(shape_mesh *mesh, double radius, int n, shape_er
     for (int f = 0; f < 20; f++) shape_ico_face(&sphere, face[f]);
     for (int i = 0; i < 3 * mesh->node_count; i++) mesh->x[i] *= radius;
     return 1;
+}
+
+/* ---- Ball of two shells: the peers' ball ---- */
+
+enum { BALL_MOST_EDGES = 2048 };
+
+/* The middle of edge a-b pushed out to the unit sphere, made when it is first asked for. */
+static int shape_ball_middle(shape_build *b, shape_edge *edge, int *edges, int i, int j)
+{
+    double p[3], length = 0;
+    int at = 0;
+    shape_swap_if(&i, &j);
+    while (at < *edges && (edge[at].a != i || edge[at].b != j)) at++;
+    if (at < *edges || b->failed) return b->failed ? 0 : edge[at].cut;
+    for (int c = 0; c < 3; c++) {
+        p[c] = 0.5 * (b->x[3 * i + c] + b->x[3 * j + c]);
+        length += p[c] * p[c];
+    }
+    length = sqrt(length);
+    edge[at].a = i;
+    edge[at].b = j;
+    edge[at].cut = shape_node(b, p[0] / length, p[1] / length, p[2] / length);
+    return edge[(*edges)++].cut;
+}
+
+/* Each of the `count` triangles into four, in place; tri has room. Returns the new count. */
+static int shape_ball_subdivide(shape_build *b, int *tri, int count)
+{
+    shape_edge *edge = (shape_edge *)malloc(BALL_MOST_EDGES * sizeof *edge);
+    int edges = 0, *old = (int *)malloc(3 * (size_t)count * sizeof *old);
+    if (!edge || !old) b->failed = 1;
+    else memcpy(old, tri, 3 * (size_t)count * sizeof *old);
+    for (int t = 0; t < count && !b->failed; t++) {
+        const int *v = old + 3 * t;
+        int m[3], *to = tri + 12 * t;
+        for (int c = 0; c < 3; c++) m[c] = shape_ball_middle(b, edge, &edges, v[c], v[(c + 1) % 3]);
+        for (int c = 0; c < 3; c++) {
+            to[3 * c] = v[c];
+            to[3 * c + 1] = m[c];
+            to[3 * c + 2] = m[(c + 2) % 3];
+        }
+        memcpy(to + 9, m, sizeof m);
+    }
+    free(edge);
+    free(old);
+    return 4 * count;
+}
+
+int shape_ball(shape_mesh *mesh, double radius, int resolution, int solid, shape_error *error)
+{
+    static const int face[20][3] = {{0, 11, 5}, {0, 5, 1},  {0, 1, 7},   {0, 7, 10}, {0, 10, 11},
+                                    {1, 5, 9},  {5, 11, 4}, {11, 10, 2}, {10, 7, 6}, {7, 1, 8},
+                                    {3, 9, 4},  {3, 4, 2},  {3, 2, 6},   {3, 6, 8},  {3, 8, 9},
+                                    {4, 9, 5},  {2, 4, 11}, {6, 2, 10},  {8, 6, 7},  {9, 8, 1}};
+    const double long_side = 0.5 * (1 + sqrt(5.0)), size = sqrt(1 + long_side * long_side);
+    int tri[3 * 20 * 64], count = 20, outer;
+    shape_build b = {0};
+    if (!shape_begin(mesh, resolution, error) || !shape_length("radius", radius, error)) return 0;
+    for (int c = 0; c < 12; c++) {
+        double p[3];
+        p[c / 4] = (c & 1 ? 1 : -1) / size;
+        p[(c / 4 + 1) % 3] = (c & 2 ? -long_side : long_side) / size;
+        p[(c / 4 + 2) % 3] = 0;
+        shape_node(&b, p[0], p[1], p[2]);
+    }
+    memcpy(tri, face, sizeof face);
+    for (int r = 1; r <= 2 || (r <= 3 && resolution >= 12); r++) count = shape_ball_subdivide(&b, tri, count);
+    outer = b.nodes;
+    for (int v = 0; v < outer && !b.failed; v++) shape_node(&b, 0.6 * b.x[3 * v], 0.6 * b.x[3 * v + 1], 0.6 * b.x[3 * v + 2]);
+    shape_node(&b, 0, 0, 0);
+    for (int t = 0; t < count && !b.failed; t++) {   /* sides cut from the inner end at the smaller number */
+        int *v = tri + 3 * t;
+        shape_swap_if(v, v + 1);
+        shape_swap_if(v + 1, v + 2);
+        shape_swap_if(v, v + 1);
+        shape_prism(&b, outer + v[0], outer + v[1], outer + v[2], v[0], v[1], v[2]);
+        shape_tet(&b, outer + v[0], outer + v[1], outer + v[2], 2 * outer);
+    }
+    for (int i = 0; i < 3 * b.nodes && !b.failed; i++) b.x[i] *= radius;
+    return shape_finish(mesh, &b, solid, error);
 }
 
 /* ==== 7. Isosurface stuffing =================================================================

@@ -9,12 +9,16 @@
 #include <time.h>
 #include <unistd.h>
 
-double system_seconds(void)
+static double system_clock(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
+
+double system_seconds(void) { return system_clock(CLOCK_MONOTONIC); }
+
+double system_thread_seconds(void) { return system_clock(CLOCK_THREAD_CPUTIME_ID); }
 
 int system_stderr_is_terminal(void) { return isatty(2); }
 
@@ -30,6 +34,12 @@ void system_machine(char *out, int size)
         break;
     }
     if (f) fclose(f);
+}
+
+int system_processors(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int)n : 1;
 }
 
 static int system_is_directory(const char *path)

@@ -4,8 +4,10 @@
 #define TOOL_SYSTEM_H
 
 double system_seconds(void);                     /* monotonic, from an arbitrary start */
+double system_thread_seconds(void);              /* processor time that the calling thread has had */
 int system_stderr_is_terminal(void);
 void system_machine(char *out, int size);        /* the name of the processor, as far as it is known */
+int system_processors(void);                     /* in use; 1 where that is not known */
 int system_make_directories(const char *path);   /* with its parents; 1 when it is there afterwards */
 
 /* From this call on the first interrupt or termination signal sets the flag, and a second one ends the

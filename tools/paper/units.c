@@ -120,7 +120,7 @@ static void corner(tool_text *t, double side)
     (void)side;
 }
 
-static void unit_scene(const paper *p, int n, double h, tool_text *t)
+static void unit_scene(int n, double h, tool_text *t)
 {
     char name[16];
     begin(t, h, 4);
@@ -212,8 +212,7 @@ static void unit_scene(const paper *p, int n, double h, tool_text *t)
         break;
     case 28: soft(t, "rod", "rod", 1e5, 0, 0, 0.4, "3, 8, 20", ""); break;
     case 29:
-        if (p->data) tool_put(t, ",\n    { \"name\": \"cow\", \"kind\": \"cage\", \"mesh\": \"%s/surfaces/spot.obj\", \"cage_nodes\": 100, \"position\": [0, 0, 1.6], \"rotation\": [-40, 0, 0],\n", p->data);
-        else tool_put(t, ",\n    { \"name\": \"bear\", \"kind\": \"cage\", \"shape\": \"bear\", \"resolution\": 16, \"cage_nodes\": 100, \"position\": [0, 0, 0.3], \"rotation\": [170, 0, 0],\n");
+        tool_put(t, ",\n    { \"name\": \"bear\", \"kind\": \"cage\", \"shape\": \"bear\", \"cage_nodes\": 60, \"position\": [0, 0, 0.3], \"rotation\": [170, 0, 0],\n");
         tool_put(t, "      \"material\": { \"model\": \"neo_hookean\", \"young\": 1e5, \"poisson\": 0.4 } }");
         break;
     default: break;
@@ -274,7 +273,7 @@ static paper_scene unit_run(paper *p, int n, double h, int show, unit_sum *sum, 
         twist_begin(&t, h, 5);
         twist_body(&t, 1, "mat", "mat", 0.5, 0, 0, 1e4, 72, 5);
         tool_put(&t, " ] }\n");
-    } else unit_scene(p, n, h, &t);
+    } else unit_scene(n, h, &t);
     sum->run++;
     *ok = 0;
     memset(&r, 0, sizeof r);

@@ -1,0 +1,188 @@
+#include "bench_case.h"
+#include "json.h"
+#include "system.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct bench_reader {
+    bench_cases *c;
+    const bench_options *o;
+    const char *list;             /* file that is being read */
+    tool_error *e;
+} bench_reader;
+
+/* "DIR/" of a path with what `name` says */
+static void bench_beside(char out[1024], const char *path, const char *name)
+{
+    const char *slash = strrchr(path, '/');
+    int directory = slash && name[0] != '/' ? (int)(slash - path) + 1 : 0;
+    (void)snprintf(out, 1024, "%.*s%s", directory, path, name);
+}
+
+static bench_case *bench_add(bench_cases *c, const char *name)
+{
+    bench_case *b;
+    TOOL_GROW(bench_case, c->item, c->capacity, c->count + 1);
+    b = &c->item[c->count++];
+    memset(b, 0, sizeof *b);
+    b->threads = 1;
+    (void)snprintf(b->name, sizeof b->name, "%s", name);
+    return b;
+}
+
+static int bench_wrong(const bench_reader *r, const json_value *v, const char *key, const char *expected)
+{
+    char found[80];
+    return tool_fail(r->e, "%s:%d: a case's key \"%s\": found %s, expected %s", r->list, v->line, key,
+                     json_describe(v, found), expected);
+}
+
+/* every key known, and of its type */
+static int bench_check(const bench_reader *r, const json *j, const json_value *v)
+{
+    static const struct { const char *key, *expected; int types; } known[] = {
+        { "name", "a string", 1 << JSON_STRING },
+        { "scene", "the name of a scene file", 1 << JSON_STRING },
+        { "change", "an object", 1 << JSON_OBJECT },
+        { "quick", "true or false", 1 << JSON_TRUE | 1 << JSON_FALSE },
+        { "data", "the name of a directory", 1 << JSON_STRING },
+        { "threads", "true or false", 1 << JSON_TRUE | 1 << JSON_FALSE },
+        { "repeats", "a number", 1 << JSON_NUMBER } };
+    int n = (int)(sizeof known / sizeof *known);
+    for (const json_value *k = json_first(j, v); k; k = json_next(j, k)) {
+        int i = 0;
+        while (k->key && i < n && strcmp(known[i].key, k->key) != 0) i++;
+        if (!k->key || i == n)
+            return tool_fail(r->e, "%s:%d: found the unknown key \"%s\" of a case", r->list, k->line, k->key ? k->key : "");
+        if (!(known[i].types & 1 << k->type)) return bench_wrong(r, k, k->key, known[i].expected);
+    }
+    for (int i = 0; i < 2; i++)
+        if (!json_get(j, v, known[i].key))
+            return tool_fail(r->e, "%s:%d: found no key \"%s\" of a case", r->list, v->line, known[i].key);
+    return 1;
+}
+
+/* The scene file with the changes of the list. */
+static int bench_text(const bench_reader *r, bench_case *b, const char *file, const json *list, const json_value *change)
+{
+    tool_text t = { NULL, 0, 0 };
+    json j;
+    int ok = json_read(&j, file, r->e);
+    if (ok) json_merge(&t, &j, &j.value[0], list, change);
+    b->text = t.data;
+    json_free(&j);
+    return ok;
+}
+
+static int bench_read_case(bench_reader *r, const json *j, const json_value *v)
+{
+    const json_value *quick, *data, *threads, *repeats;
+    char file[1024];
+    bench_case *b;
+    if (!bench_check(r, j, v)) return 0;
+    quick = json_get(j, v, "quick");
+    if (r->o->quick && !(quick && quick->type == JSON_TRUE)) return 1;
+    if (r->o->only && !strstr(json_get(j, v, "name")->string, r->o->only)) return 1;
+    b = bench_add(r->c, json_get(j, v, "name")->string);
+    threads = json_get(j, v, "threads");
+    repeats = json_get(j, v, "repeats");
+    data = json_get(j, v, "data");
+    b->threads = !threads || threads->type == JSON_TRUE;
+    b->repeats = repeats ? (int)repeats->number : 0;
+    b->missing = data && !r->o->data;
+    bench_beside(file, r->list, json_get(j, v, "scene")->string);
+    (void)snprintf(b->path, sizeof b->path, "%s", file);
+    if (data && r->o->data) (void)snprintf(b->path, sizeof b->path, "%s/%s/", r->o->data, data->string);
+    return bench_text(r, b, file, j, json_get(j, v, "change"));
+}
+
+/* a scene file by itself is a case of its name */
+static int bench_read_scene(bench_reader *r, const json *j)
+{
+    const char *slash = strrchr(r->list, '/'), *name = slash ? slash + 1 : r->list;
+    bench_case *b = bench_add(r->c, name);
+    char *dot = strrchr(b->name, '.');
+    if (dot && strcmp(dot, ".json") == 0) *dot = 0;
+    (void)snprintf(b->path, sizeof b->path, "%s", r->list);
+    return bench_text(r, b, r->list, j, NULL);
+}
+
+int bench_read(bench_cases *c, const bench_options *o, tool_error *e)
+{
+    bench_reader r;
+    int ok = 1;
+    memset(c, 0, sizeof *c);
+    r.c = c;
+    r.o = o;
+    r.e = e;
+    for (int i = 0; ok && i < o->file_count; i++) {
+        json j;
+        const json_value *list;
+        r.list = o->file[i];
+        ok = json_read(&j, r.list, e);
+        list = ok ? json_get(&j, &j.value[0], "cases") : NULL;
+        if (ok && !list) ok = bench_read_scene(&r, &j);
+        for (const json_value *v = list ? json_first(&j, list) : NULL; ok && v; v = json_next(&j, v))
+            ok = bench_read_case(&r, &j, v);
+        json_free(&j);
+    }
+    return ok;
+}
+
+void bench_free(bench_cases *c)
+{
+    for (int i = 0; i < c->count; i++) free(c->item[i].text);
+    free(c->item);
+    memset(c, 0, sizeof *c);
+}
+
+/* ---- Written out ---------------------------------------------------------------------------- */
+
+static int bench_put(const char *directory, const char *name, const char *end, const char *data, size_t size, tool_error *e)
+{
+    tool_text path = { NULL, 0, 0 };
+    FILE *f;
+    int ok;
+    tool_put(&path, "%s/%s%s", directory, name, end);
+    f = fopen(path.data, "wb");
+    ok = f && fwrite(data, 1, size, f) == size;
+    if (f) ok = fclose(f) == 0 && ok;
+    if (!ok) tool_fail(e, "%s: cannot be written", path.data);
+    tool_text_free(&path);
+    return ok;
+}
+
+/* the mesh files that the bodies name */
+static int bench_copy_meshes(const bench_case *b, const json *j, const char *directory, tool_error *e)
+{
+    static const char *const key[2] = { "mesh", "cage" };
+    const json_value *bodies = json_get(j, &j->value[0], "bodies");
+    int ok = 1;
+    for (const json_value *v = bodies ? json_first(j, bodies) : NULL; v && ok; v = json_next(j, v))
+        for (int k = 0; k < 2 && ok; k++) {
+            const json_value *file = json_get(j, v, key[k]);
+            char path[1024], *data;
+            size_t size;
+            if (!file || file->type != JSON_STRING) continue;
+            bench_beside(path, b->path, file->string);
+            data = tool_read_file(path, (size_t)1 << 30, &size, e);
+            ok = data && bench_put(directory, file->string, "", data, size, e);
+            free(data);
+        }
+    return ok;
+}
+
+int bench_write(const bench_cases *c, const char *directory, tool_error *e)
+{
+    int ok = system_make_directories(directory) || tool_fail(e, "%s: cannot be made", directory);
+    for (int i = 0; i < c->count && ok; i++) {
+        const bench_case *b = &c->item[i];
+        json j;
+        if (b->missing) continue;
+        ok = json_parse(&j, b->path, b->text, strlen(b->text), e) && bench_copy_meshes(b, &j, directory, e)
+             && bench_put(directory, b->name, ".json", b->text, strlen(b->text), e);
+        json_free(&j);
+    }
+    return ok;
+}
