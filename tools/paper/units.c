@@ -123,7 +123,7 @@ static void corner(tool_text *t, double side)
 static void unit_scene(int n, double h, tool_text *t)
 {
     char name[16];
-    begin(t, h, 4);
+    begin(t, h, n == 27 ? 2 : 4);
     if (n == 26) tool_put(t, "    { \"name\": \"tiles\", \"kind\": \"fixed\", \"mesh\": \"tiles.obj\" }");
     else if (n == 20 || n == 21 || n == 22) tool_put(t, "    { \"name\": \"ground\", \"kind\": \"fixed\", \"shape\": \"plane\", \"position\": [0, 0, -3] }");
     else ground(t);
@@ -205,7 +205,7 @@ static void unit_scene(int n, double h, tool_text *t)
     case 26: soft(t, "cube", "cube", 1e6, -2, 0.013, 0.5012, "0, 0, 3", ",\n      \"velocity\": [1, 0.05, 0]"); break;
     case 27:
         for (int k = 0; k < 5; k++) {
-            tool_put(t, ",\n    { \"name\": \"ring %d\", \"kind\": \"full\", \"shape\": \"torus\", \"radius\": 0.5, \"tube\": 0.15, \"resolution\": 12,\n"
+            tool_put(t, ",\n    { \"name\": \"ring %d\", \"kind\": \"full\", \"shape\": \"torus\", \"radius\": 0.5, \"tube\": 0.15, \"resolution\": 8,\n"
                         "      \"position\": [0, 0, %.17g], \"rotation\": [90, 0, %d],\n      \"material\": { \"model\": \"neo_hookean\", \"young\": 1e6, \"poisson\": 0.4 }%s }",
                      k + 1, 6 - 0.65 * k, 90 * (k % 2), k ? "" : ",\n      \"drive\": [{ \"select\": { \"box\": [[-1, -1, 6.45], [1, 1, 7]] }, \"keys\": [[0, 0, 0, 0]] }]");
         }
