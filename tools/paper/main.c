@@ -23,7 +23,7 @@ static int wanted(const char *only, const char *name)
 
 int main(int argc, char **argv)
 {
-    static const experiment list[] = { { "closed", paper_closed_forms }, { "units", paper_units }, { "affine", paper_affine }, { "grasp", paper_grasp }, { "press", paper_press }, { "arch", paper_arch } };
+    static const experiment list[] = { { "closed", paper_closed_forms }, { "units", paper_units }, { "affine", paper_affine }, { "grasp", paper_grasp }, { "press", paper_press }, { "arch", paper_arch }, { "hold", paper_hold }, { "rack", paper_rack } };
     static char data[4096];
     paper p;
     const char *only = NULL, *given = getenv("DATA");

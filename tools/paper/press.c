@@ -20,7 +20,7 @@ static press_curve press_cylinder(int resolution, int which, int averaged)
 
 static void press_material(paper *p, int which, const char *name, const char *source)
 {
-    static const int resolution[3] = { 8, 12, 20 };
+    static const int resolution[3] = { 8, 12, 16 };
     static press_curve c[2][3];
     int n = p->quick ? 1 : 3, crossings = 0, inverted = 0;
     char title[96];
