@@ -189,7 +189,7 @@ static void put_labels(tool_text *t, const plot *g, const int *colour, const plo
         const plot_curve *c = &g->curve[order[i]];
         double px = axis_at(x, c->x[c->count - 1]);
         tool_put(t, "<path class=\"lead\" d=\"M%.1f %.1fL%.1f %.1fH%.1f\"/>", px + 4, want[order[i]], end + 8, at[i], end + 12);
-        if (c->style & PLOT_REFERENCE) tool_put(t, "<text class=\"ref\" x=\"%.1f\" y=\"%.1f\">", end + 15, at[i] + 4);
+        if (c->style & PLOT_REFERENCE) tool_put(t, "<text class=\"q\" x=\"%.1f\" y=\"%.1f\">", end + 15, at[i] + 4);
         else tool_put(t, "<text style=\"fill:var(--c%d)\" x=\"%.1f\" y=\"%.1f\">", colour[order[i]], end + 15, at[i] + 4);
         tool_put(t, "%s</text>\n", c->label);
     }

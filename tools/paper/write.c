@@ -207,7 +207,7 @@ static const char *const style =
     "figure{margin:22px 0;padding:0}figcaption{color:var(--quiet);max-width:76ch;font-size:13.5px;margin-top:2px}svg{display:block;width:100%;max-width:860px;height:auto}"
     "svg text{fill:var(--ink);font:12px system-ui,sans-serif}svg text.q{fill:var(--quiet)}svg text.t{font-weight:600;font-size:13.5px}"
     "svg .axis{stroke:var(--quiet);fill:none}svg .grid{stroke:var(--line);fill:none}svg .ref{stroke:var(--quiet);fill:none;stroke-dasharray:6 4;stroke-width:1.4}"
-    "svg .refdot{fill:none;stroke:var(--quiet)}svg text.ref{fill:var(--quiet)}svg .lead{stroke:var(--line);fill:none}\n"
+    "svg .refdot{fill:none;stroke:var(--quiet)}svg .lead{stroke:var(--line);fill:none}\n"
     "svg .k0{stroke:var(--c0)}svg .k1{stroke:var(--c1)}svg .k2{stroke:var(--c2)}svg .k3{stroke:var(--c3)}svg .k4{stroke:var(--c4)}svg .k5{stroke:var(--c5)}svg .k6{stroke:var(--c6)}svg .k7{stroke:var(--c7)}"
     "svg .f0{fill:var(--c0)}svg .f1{fill:var(--c1)}svg .f2{fill:var(--c2)}svg .f3{fill:var(--c3)}svg .f4{fill:var(--c4)}svg .f5{fill:var(--c5)}svg .f6{fill:var(--c6)}svg .f7{fill:var(--c7)}\n"
     "svg .curve{fill:none;stroke-width:1.8;stroke-linejoin:round}code{font-size:13px}@media print{body{background:#fff}}\n";
