@@ -68,7 +68,7 @@ int paper_holds(paper *p, const char *name, const char *source, int ok, const ch
 /* Why the verdict given last is as it is; HTML. A verdict that holds keeps the text as a remark. */
 void paper_why(paper *p, paper_cause cause, const char *html, ...);
 
-/* index.html and results.json; 1 when written. *failed: verdicts that differ without a cause, or by a fault. */
+/* index.html and results.json; 1 when written. *failed: verdicts that differ without a cause, and 1 for any crossing. */
 int paper_write(paper *p, int *failed);
 void paper_free(paper *p);
 

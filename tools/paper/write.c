@@ -381,14 +381,16 @@ int paper_write(paper *p, int *failed)
 {
     tool_text t = { NULL, 0, 0 };
     char machine[128] = "";
-    int agree = 0, ok;
+    int agree = 0, faults = 0, ok, differ;
     long frames = 0, crossings = 0;
     *failed = 0;
     for (int i = 0; i < p->verdict_count; i++) {
         agree += p->verdict[i].pass;
-        *failed += verdict_is_failure(&p->verdict[i]);
+        *failed += !p->verdict[i].pass && p->verdict[i].cause == PAPER_NO_CAUSE;
+        faults += !p->verdict[i].pass && p->verdict[i].cause == PAPER_LIBRARY;
     }
     for (int i = 0; i < p->scene_count; i++) { frames += p->scene[i].frames; crossings += p->scene[i].crossings; }
+    differ = *failed;
     *failed += crossings != 0;
     system_machine(machine, sizeof machine);
     tool_put(&t, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, "
@@ -398,9 +400,9 @@ int paper_write(paper *p, int *failed)
     put_escaped(&t, machine);
     tool_put(&t, ") in %.0f s, %s. Every number, curve and table on this page was measured by that run.</p>\n", system_seconds() - p->start,
              p->data ? "with the papers' own meshes" : "without outside meshes: shapes made by code stand for them");
-    tool_put(&t, "<p><strong>%d of %d verdicts agree</strong>; %d differ for a cause that is told%s. %ld frames of %d runs hold "
-                 "<strong>%ld crossings</strong> by exact arithmetic.</p>\n", agree, p->verdict_count, p->verdict_count - agree - *failed,
-             *failed ? ", and some without or by a fault" : "", frames, p->scene_count, crossings);
+    tool_put(&t, "<p><strong>%d of %d verdicts agree</strong>; %d differ for a cause that is told, %d by a fault of the library, %d without a known cause. "
+                 "%ld frames of %d runs hold <strong>%ld crossings</strong> by exact arithmetic.</p>\n", agree, p->verdict_count, p->verdict_count - agree - differ - faults,
+             faults, differ, frames, p->scene_count, crossings);
     put_contents(&t, p);
     put_body(&t, p);
     put_scenes(&t, p);
