@@ -11,11 +11,12 @@ typedef struct bench_options {
     const char *write;            /* only writes the scene of every case into this directory; or NULL */
     int quick;                    /* of a list only the cases marked so */
     int threads;                  /* above 1: each case is run with one thread and with so many */
-    int repeats;                  /* timed runs of each case */
+    int repeats;                  /* timed runs of each case; fewer of those that take long */
+    double memory;                /* GB that a case may take; then it fails */
 } bench_options;
 
 /* Runs each case once to look at it and `repeats` times to time it; a step's time is its least. Returns the exit code:
- * 0, 1 where an intersection was found or a repetition came out with other bits, 2 bad input. */
+ * 0, 1 where a case failed, an intersection was found or a repetition came out with other bits, 2 bad input. */
 int bench_run(const bench_options *options);
 
 /* Compares results, file[1..] as --json wrote them, with the targets in the list file[0], and prints for each

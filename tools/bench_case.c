@@ -47,8 +47,7 @@ static int bench_check(const bench_reader *r, const json *j, const json_value *v
         { "change", "an object", 1 << JSON_OBJECT },
         { "quick", "true or false", 1 << JSON_TRUE | 1 << JSON_FALSE },
         { "data", "the name of a directory", 1 << JSON_STRING },
-        { "threads", "true or false", 1 << JSON_TRUE | 1 << JSON_FALSE },
-        { "repeats", "a number", 1 << JSON_NUMBER } };
+        { "threads", "true or false", 1 << JSON_TRUE | 1 << JSON_FALSE } };
     int n = (int)(sizeof known / sizeof *known);
     for (const json_value *k = json_first(j, v); k; k = json_next(j, k)) {
         int i = 0;
@@ -77,7 +76,7 @@ static int bench_text(const bench_reader *r, bench_case *b, const char *file, co
 
 static int bench_read_case(bench_reader *r, const json *j, const json_value *v)
 {
-    const json_value *quick, *data, *threads, *repeats;
+    const json_value *quick, *data, *threads;
     char file[1024];
     bench_case *b;
     if (!bench_check(r, j, v)) return 0;
@@ -86,10 +85,8 @@ static int bench_read_case(bench_reader *r, const json *j, const json_value *v)
     if (r->o->only && !strstr(json_get(j, v, "name")->string, r->o->only)) return 1;
     b = bench_add(r->c, json_get(j, v, "name")->string);
     threads = json_get(j, v, "threads");
-    repeats = json_get(j, v, "repeats");
     data = json_get(j, v, "data");
     b->threads = !threads || threads->type == JSON_TRUE;
-    b->repeats = repeats ? (int)repeats->number : 0;
     b->missing = data && !r->o->data;
     bench_beside(file, r->list, json_get(j, v, "scene")->string);
     (void)snprintf(b->path, sizeof b->path, "%s", file);
