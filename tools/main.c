@@ -61,7 +61,7 @@ static const char main_usage[] =
     "  --quick          only cases of a list that are marked as quick\n"
     "  --data DIR       where a list's meshes from outside are\n"
     "  --memory GB      what a case may take before it fails (6)\n"
-    "  --write DIR      only writes the scene of each case, with the meshes it names, into DIR\n"
+    "  --write DIR      only writes the scene of each case into DIR, shapes as mesh files, repetitions body by body\n"
     "\n"
     "meshes: .obj .stl .ply .off .msh .vtk .node/.ele\n"
     "\n"
