@@ -331,8 +331,8 @@ static int bench_look(bench_row *r, bench_world *b, void *pool, double patience,
         ok = bench_look_steps(r, b, step, &processor_time, patience, e);
     }
     if (ok) {
-        for (int n = 0; n < r->steps; n++) sum += step[n].total / 1e3;
-        for (int k = 0; k < EMBIPC_STAGE_COUNT; k++) r->stage[k] /= sum;
+        for (int k = 0; k < EMBIPC_STAGE_COUNT; k++) sum += r->stage[k];
+        for (int k = 0; k < EMBIPC_STAGE_COUNT; k++) r->stage[k] /= sum > 0 ? sum : 1;
         bench_split(r, step);
         bench_patch(b, r);
         bench_results(b, r);
@@ -423,7 +423,7 @@ static int bench_measure(bench_row row[2], const bench_case *c, const bench_opti
 static int bench_all(const bench_cases *c, const bench_options *o, void *pool, tool_text *rows)
 {
     int code = 0, skipped = 0;
-    bench_head();
+    bench_head(o->out);
     for (int i = 0; i < c->count; i++) {
         bench_row row[2];
         tool_error e;
@@ -434,9 +434,9 @@ static int bench_all(const bench_cases *c, const bench_options *o, void *pool, t
             continue;
         }
         count = bench_measure(row, &c->item[i], o, pool, &e);
-        if (!count) printf("%-24.24s FAILED: %s\n", c->item[i].name, e.text);
+        if (!count) fprintf(o->out, "%-24.24s FAILED: %s\n", c->item[i].name, e.text);
         for (int k = 0; k < count; k++) {
-            bench_print(&row[k]);
+            bench_print(o->out, &row[k]);
             tool_put(rows, "%s", rows->length ? ",\n" : "");
             bench_json_row(rows, &row[k]);
         }
@@ -447,7 +447,7 @@ static int bench_all(const bench_cases *c, const bench_options *o, void *pool, t
             tool_text_free(&row[k].results);
         }
     }
-    if (skipped) printf("%d skipped: they need meshes from outside (DATA)\n", skipped);
+    if (skipped) fprintf(o->out, "%d skipped: they need meshes from outside (DATA)\n", skipped);
     return code;
 }
 
@@ -472,7 +472,7 @@ int bench_run(const bench_options *o)
 #endif
         }
     }
-    if (code == 2) fprintf(stderr, "%s\n", e.text);
+    if (code == 2) fprintf(o->errors, "%s\n", e.text);
     tool_text_free(&rows);
     bench_free(&c);
     return code;

@@ -7,24 +7,24 @@
 #define BENCH_FLAGS ""
 #endif
 
-void bench_head(void)
+void bench_head(FILE *f)
 {
-    printf("%-24s %3s %6s %7s %6s %8s %8s %8s %8s %8s %6s %6s %8s %4s %5s %8s   shares of the step, %%:\n%151s", "case", "thr",
+    fprintf(f, "%-24s %3s %6s %7s %6s %8s %8s %8s %8s %8s %6s %6s %8s %4s %5s %8s   shares of the step, %%:\n%151s", "case", "thr",
            "unkn.", "surf.", "steps", "x real", "x cpu", "p50 ms", "p95 ms", "max ms", "solves", "factor", "contacts", "cut", "cross",
            "MB", "");
     for (int k = 0; k < EMBIPC_STAGE_COUNT; k++)
-        printf("%s%s", k ? ", " : "", embipc_stage_text((embipc_stage)k));
-    printf("\n");
+        fprintf(f, "%s%s", k ? ", " : "", embipc_stage_text((embipc_stage)k));
+    fprintf(f, "\n");
 }
 
-void bench_print(const bench_row *r)
+void bench_print(FILE *f, const bench_row *r)
 {
-    printf("%-24.24s %3d %6d %7d %6d %8.4g %8.4g %8.3f %8.3f %8.2f %6.2f %6.2f %8.1f %4d %5d %8.2f  ", r->name, r->threads,
+    fprintf(f, "%-24.24s %3d %6d %7d %6d %8.4g %8.4g %8.3f %8.3f %8.2f %6.2f %6.2f %8.1f %4d %5d %8.2f  ", r->name, r->threads,
            r->unknowns, r->triangles, r->steps, r->simulated / r->wall, r->simulated / r->processor, r->median, r->high, r->most, r->solves,
            r->factorizations, r->contacts, r->cut, r->intersections, r->memory);
-    for (int k = 0; k < EMBIPC_STAGE_COUNT; k++) printf(" %3.0f", 100 * r->stage[k]);
-    printf("%s\n", r->same ? "" : "  OTHER BITS IN A REPETITION");
-    fflush(stdout);
+    for (int k = 0; k < EMBIPC_STAGE_COUNT; k++) fprintf(f, " %3.0f", 100 * r->stage[k]);
+    fprintf(f, "%s\n", r->same ? "" : "  OTHER BITS IN A REPETITION");
+    fflush(f);
 }
 
 /* The most of any phase, a step. */

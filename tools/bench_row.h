@@ -3,6 +3,7 @@
 #define TOOL_BENCH_ROW_H
 #include "../embipc.h"
 #include "common.h"
+#include <stdio.h>
 
 enum { BENCH_PHASES = 8 };
 
@@ -39,8 +40,8 @@ typedef struct bench_row {
 } bench_row;
 
 /* The head of the table, and a row. */
-void bench_head(void);
-void bench_print(const bench_row *r);
+void bench_head(FILE *f);
+void bench_print(FILE *f, const bench_row *r);
 
 /* The row as a JSON object, appended; what was not measured has no key. */
 void bench_json_row(tool_text *t, const bench_row *r);

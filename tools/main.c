@@ -306,10 +306,12 @@ static int main_bench(int argc, char **argv)
     memset(&o, 0, sizeof o);
     o.threads = o.repeats = 1;
     o.memory = 6;
+    o.out = stdout;
+    o.errors = stderr;
     o.file = (const char **)tool_alloc((size_t)argc, sizeof *o.file);
     for (int i = 2; ok && i < argc; i++) ok = main_take_bench(&o, &targets, argc, argv, &i);
     if (ok && !o.file_count) main_bad("found no scene, expected embipc bench SCENE.json...%s%s", "", "");
-    else if (ok) code = targets ? bench_targets(o.file, o.file_count) : bench_run(&o);
+    else if (ok) code = targets ? bench_targets(&o) : bench_run(&o);
     free(o.file);
     return code;
 }
