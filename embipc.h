@@ -1239,30 +1239,53 @@ static void embi_polar_by_quaternion(embipc_real R[9], const embipc_real F[9])
     embi_m3_from_quaternion(R, q);
 }
 
+/* x: H x = b for the symmetric H (upper triangle read) by LDL^T. Returns 0, and leaves x alone, unless its
+ * pivots are above floor. */
+static int embi_m3_solve(embipc_real x[3], const embipc_real H[9], const embipc_real b[3], embipc_real floor)
+{
+    embipc_real l1, l2, l3, d1, d2, y1, y2;
+    if (!(H[0] > floor)) return 0;
+    l1 = H[1] / H[0];
+    l2 = H[2] / H[0];
+    d1 = H[4] - l1 * H[1];
+    if (!(d1 > floor)) return 0;
+    l3 = (H[5] - l1 * H[2]) / d1;
+    d2 = H[8] - l2 * H[2] - l3 * l3 * d1;
+    if (!(d2 > floor)) return 0;
+    y1 = b[1] - l1 * b[0];
+    y2 = b[2] - l2 * b[0] - l3 * y1;
+    x[2] = y2 / d2;
+    x[1] = y1 / d1 - l3 * x[2];
+    x[0] = b[0] / H[0] - l1 * x[1] - l2 * x[2];
+    return 1;
+}
+
 /* Newton on the rotation group: with G = R^T F, S = sym(G) and a the axial vector of G - G^T, the next R
- * is R exp(w), (tr(S) I - S) w = a. The result is accepted when tr(S) I - S is positive definite, which
- * holds at the maximum of tr(R^T F) and at no other stationary point; else the certain way. */
+ * is R Q, (tr(S) I - S) w = a, Q = I + 2/(1 + y.y) ([y] + [y]^2) with y = w/2, Cayley's rotation: w to third
+ * order. It converges quadratically at least: once |w| < sqrt(eps)/64 what is left is below rounding. Accepted
+ * where tr(S) I - S is positive definite, which holds at the maximum of tr(R^T F) and at no other stationary
+ * point; else the certain way. */
 static void embi_polar_refine(embipc_real R[9], const embipc_real F[9])
 {
     embipc_real size = 0;
     for (int i = 0; i < 9; i++) size = embi_max(size, embi_abs(F[i]));
     for (int k = 0; k < 8; k++) {
-        embipc_real G[9], H[9], Hi[9], a[3], w[3], Q[9], T[9], m1, m2, det;
+        embipc_real G[9], H[9], a[3], y[3], t[3], u[3], square, share;
         embi_m3_tmul(G, R, F);
-        embi_set(a, G[7] - G[5], G[2] - G[6], G[3] - G[1]);
+        embi_set(a, (G[7] - G[5]) / 2, (G[2] - G[6]) / 2, (G[3] - G[1]) / 2);
         H[0] = G[4] + G[8]; H[4] = G[0] + G[8]; H[8] = G[0] + G[4];
-        H[1] = H[3] = -(G[1] + G[3]) / 2;
-        H[2] = H[6] = -(G[2] + G[6]) / 2;
-        H[5] = H[7] = -(G[5] + G[7]) / 2;
-        m1 = H[0];
-        m2 = H[0] * H[4] - H[1] * H[1];
-        det = embi_m3_inverse(Hi, H);
-        if (!(m1 > 1e-3 * size && m2 > 1e-6 * size * size && det > 1e-9 * size * size * size)) break;
-        embi_m3_mulv(w, Hi, a);
-        if (embi_dot(w, w) < 64 * EMBI_EPS * EMBI_EPS) return;
-        embi_m3_rotation(Q, w);
-        embi_m3_mul(T, R, Q);
-        memcpy(R, T, sizeof T);
+        H[1] = -(G[1] + G[3]) / 2;
+        H[2] = -(G[2] + G[6]) / 2;
+        H[5] = -(G[5] + G[7]) / 2;
+        if (!embi_m3_solve(y, H, a, (embipc_real)1e-3 * size)) break;
+        square = embi_dot(y, y);
+        share = 2 / (1 + square);
+        for (int i = 0; i < 3; i++) {   /* the rows of R, turned: r + share (r x y + (r x y) x y) */
+            embi_cross(t, R + 3 * i, y);
+            embi_cross(u, t, y);
+            for (int c = 0; c < 3; c++) R[3 * i + c] += share * (t[c] + u[c]);
+        }
+        if (square < EMBI_EPS / 16384) return;
     }
     if (embi_all_finite(F, 9)) embi_polar_by_quaternion(R, F);
 }
@@ -6938,11 +6961,15 @@ typedef struct embi_elastic {
     embipc_real *grad;             /* m_a at rest, 1/m (12 nt) */
     embipc_real *volume;           /* V, m^3 (nt) */
     embipc_real *rotation;         /* R (9 nt) */
-    embipc_real *rotation_before;  /* R of the step before: what a step that fails goes back to (9 nt) */
+    embipc_real *rotation_other;   /* R of the step before, what a step that fails goes back to; when `ahead`
+                                      those that the next step will have (9 nt) */
+    int ahead;
     embipc_real *node_volume;      /* V_a, m^3 (n) */
     int *patch_row, *patch_tet;    /* tets at each node (n + 1; 4 nt) */
-    int tet_cap, grad_cap, volume_cap, rotation_cap, rotation_before_cap, node_volume_cap, patch_row_cap,
-        patch_tet_cap;
+    int *near_row, *near_node;     /* averaged: nodes in a tet with each node, itself too, ascending (n + 1; ..) */
+    int *place;                    /* of K_ab, a >= b, of each tet among the blocks of the body's matrix (10 nt) */
+    int tet_cap, grad_cap, volume_cap, rotation_cap, rotation_other_cap, node_volume_cap, patch_row_cap,
+        patch_tet_cap, near_row_cap, near_node_cap, place_cap;
 } embi_elastic;
 
 static void embi_elastic_free(embi_memory *m, embi_elastic *s)
@@ -6951,10 +6978,13 @@ static void embi_elastic_free(embi_memory *m, embi_elastic *s)
     EMBI_RELEASE(m, s->grad, s->grad_cap);
     EMBI_RELEASE(m, s->volume, s->volume_cap);
     EMBI_RELEASE(m, s->rotation, s->rotation_cap);
-    EMBI_RELEASE(m, s->rotation_before, s->rotation_before_cap);
+    EMBI_RELEASE(m, s->rotation_other, s->rotation_other_cap);
     EMBI_RELEASE(m, s->node_volume, s->node_volume_cap);
     EMBI_RELEASE(m, s->patch_row, s->patch_row_cap);
     EMBI_RELEASE(m, s->patch_tet, s->patch_tet_cap);
+    EMBI_RELEASE(m, s->near_row, s->near_row_cap);
+    EMBI_RELEASE(m, s->near_node, s->near_node_cap);
+    EMBI_RELEASE(m, s->place, s->place_cap);
 }
 
 /* m_a = gradient of w_a in the tet X (12 reals): the rows of D0^-1, D0 = (X1-X0, X2-X0, X3-X0).
@@ -7033,7 +7063,7 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
         !EMBI_GROW(m, embipc_real, s->grad, s->grad_cap, 12 * nt) ||
         !EMBI_GROW(m, embipc_real, s->volume, s->volume_cap, nt) ||
         !EMBI_GROW(m, embipc_real, s->rotation, s->rotation_cap, 9 * nt) ||
-        !EMBI_GROW(m, embipc_real, s->rotation_before, s->rotation_before_cap, 9 * nt) ||
+        !EMBI_GROW(m, embipc_real, s->rotation_other, s->rotation_other_cap, 9 * nt) ||
         !EMBI_GROW(m, embipc_real, s->node_volume, s->node_volume_cap, n) ||
         !EMBI_GROW(m, int, s->patch_row, s->patch_row_cap, n + 1) ||
         !EMBI_GROW(m, int, s->patch_tet, s->patch_tet_cap, 4 * nt))
@@ -7068,25 +7098,38 @@ static void embi_elastic_F(const embi_elastic *s, int t, const embipc_real *q, e
 {
     const int *v = s->tet + 4 * t;
     const embipc_real *grad = s->grad + 12 * t;
-    memset(F, 0, 9 * sizeof *F);
-    for (int a = 1; a < 4; a++) {
-        embipc_real e[3];
-        embi_sub(e, q + 3 * v[a], q + 3 * v[0]);
-        for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++) F[3 * i + j] += e[i] * grad[3 * a + j];
+    const embipc_real *q0 = q + 3 * v[0], *q1 = q + 3 * v[1], *q2 = q + 3 * v[2], *q3 = q + 3 * v[3];
+    for (int i = 0; i < 3; i++) {
+        embipc_real e1 = q1[i] - q0[i], e2 = q2[i] - q0[i], e3 = q3[i] - q0[i];
+        F[3 * i] = e1 * grad[3] + e2 * grad[6] + e3 * grad[9];
+        F[3 * i + 1] = e1 * grad[4] + e2 * grad[7] + e3 * grad[10];
+        F[3 * i + 2] = e1 * grad[5] + e2 * grad[8] + e3 * grad[11];
     }
 }
 
-/* R of every tet at q; the R of the step before is the first guess (and decides the last bits: a step must
- * therefore find the same one whatever was asked in between) */
-static void embi_elastic_rotate(embi_elastic *s, const embipc_real *q)
+/* The rotations that the next step will have if it starts at q; the present ones are the first guess (and
+ * decide the last bits: a step finds the same ones whatever was asked in between). Who moves q afterwards
+ * clears `ahead`. */
+static void embi_elastic_look_ahead(embi_elastic *s, const embipc_real *q)
 {
-    memcpy(s->rotation_before, s->rotation, (size_t)(9 * s->nt) * sizeof *s->rotation);
+    if (s->ahead) return;
+    memcpy(s->rotation_other, s->rotation, (size_t)(9 * s->nt) * sizeof *s->rotation);
     for (int t = 0; t < s->nt; t++) {
         embipc_real F[9];
         embi_elastic_F(s, t, q, F);
-        embi_polar(s->rotation + 9 * t, F);
+        embi_polar(s->rotation_other + 9 * t, F);
     }
+    s->ahead = 1;
+}
+
+/* R of every tet at q, where a step starts */
+static void embi_elastic_rotate(embi_elastic *s, const embipc_real *q)
+{
+    embipc_real *before = s->rotation;
+    embi_elastic_look_ahead(s, q);
+    s->rotation = s->rotation_other;
+    s->rotation_other = before;
+    s->ahead = 0;
 }
 
 /* E = sym(R^T F) - I as a full matrix, for ARAP without the sym; returns its trace. R: the lagged rotation,
@@ -7094,17 +7137,19 @@ static void embi_elastic_rotate(embi_elastic *s, const embipc_real *q)
 static embipc_real embi_elastic_strain(const embi_elastic *s, int t, const embipc_real *q, int now,
                                        embipc_real E[9])
 {
-    embipc_real F[9], G[9], R[9];
+    embipc_real F[9], R[9];
     embi_elastic_F(s, t, q, F);
-    memcpy(R, s->rotation + 9 * t, sizeof R);
-    if (now) embi_polar(R, F);
-    embi_m3_tmul(G, R, F);
-    if (s->law.model == EMBIPC_LAGGED_ARAP) memcpy(E, G, sizeof G);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            if (s->law.model == EMBIPC_COROTATED) E[3 * i + j] = (G[3 * i + j] + G[3 * j + i]) / 2;
-            if (i == j) E[4 * i] -= 1;
-        }
+    memcpy(R, (now && s->ahead ? s->rotation_other : s->rotation) + 9 * t, sizeof R);
+    if (now && !s->ahead) embi_polar(R, F);
+    embi_m3_tmul(E, R, F);
+    if (s->law.model == EMBIPC_COROTATED) {
+        E[1] = E[3] = (E[1] + E[3]) / 2;
+        E[2] = E[6] = (E[2] + E[6]) / 2;
+        E[5] = E[7] = (E[5] + E[7]) / 2;
+    }
+    E[0] -= 1;
+    E[4] -= 1;
+    E[8] -= 1;
     return E[0] + E[4] + E[8];
 }
 
@@ -7120,9 +7165,11 @@ static embipc_real embi_elastic_node_strain(const embi_elastic *s, int a, const 
 /* theta of a tet at q */
 static embipc_real embi_elastic_volume_strain(const embi_elastic *s, int t, const embipc_real *q)
 {
-    embipc_real F[9], E[9], sum = -3;
-    if (!s->nonlinear) return embi_elastic_strain(s, t, q, 0, E);
+    const embipc_real *R = s->rotation + 9 * t;
+    embipc_real F[9], sum = -3;
     embi_elastic_F(s, t, q, F);
+    if (!s->nonlinear)
+        return embi_dot(R, F) + embi_dot(R + 3, F + 3) + embi_dot(R + 6, F + 6) - 3;
     if (s->law.model != EMBIPC_STVK) return embi_m3_det(F) - 1;
     for (int i = 0; i < 9; i++) sum += F[i] * F[i];
     return sum / 2;
@@ -7212,7 +7259,8 @@ static void embi_lagged_gradient(const embi_elastic *s, const embipc_real *q, em
     for (int t = 0; t < s->nt; t++) {
         trace[t] = embi_elastic_strain(s, t, q, 0, E);
         if (!s->averaged) pressure[t] = s->law.lambda * trace[t];
-        for (int i = 0; i < 9; i++) S[i] = 2 * s->law.mu * E[i] + (i % 4 == 0 ? pressure[t] : (embipc_real)0);
+        for (int i = 0; i < 9; i++) S[i] = 2 * s->law.mu * E[i];
+        for (int i = 0; i < 9; i += 4) S[i] += pressure[t];
         if (s->law.fibre > 0) {
             embipc_real tension = s->law.fibre * embi_fibre_strain(&s->law, E);
             for (int i = 0; i < 9; i++) S[i] += tension * s->law.along[i / 3] * s->law.along[i % 3];
@@ -7222,58 +7270,45 @@ static void embi_lagged_gradient(const embi_elastic *s, const embipc_real *q, em
     }
 }
 
-/* K_ab of one tet of a lagged energy; lambda is 0 where the volume strain is averaged */
-static void embi_lagged_block(const embi_elastic *s, int t, int a, int b, const embipc_real r[12],
-                               embipc_real K[9])
+/* The nodes near each node, for averaging. mark (n): scratch. Returns 0 out of memory. */
+static int embi_elastic_neighbours(embi_memory *m, embi_elastic *s, int *mark)
 {
-    const embipc_real *ra = r + 3 * a, *rb = r + 3 * b, *grad = s->grad + 12 * t;
-    embipc_real V = s->volume[t], lambda = s->averaged ? (embipc_real)0 : s->law.lambda, mu = s->law.mu;
-    embipc_real shear = V * mu * embi_dot(grad + 3 * a, grad + 3 * b), d[3], fibre;
-    if (s->law.model == EMBIPC_LAGGED_ARAP) {
-        shear *= 2;
-        mu = 0;
-    }
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++)
-            K[3 * i + k] =
-                V * (mu * rb[i] * ra[k] + lambda * ra[i] * rb[k]) + (i == k ? shear : (embipc_real)0);
-    if (!(s->law.fibre > 0)) return;
-    fibre = V * s->law.fibre * embi_dot(s->law.along, grad + 3 * a) * embi_dot(s->law.along, grad + 3 * b);
-    embi_m3_mulv(d, s->rotation + 9 * t, s->law.along);
-    for (int i = 0; i < 9; i++) K[i] += fibre * d[i / 3] * d[i % 3];
-}
-
-/* The nodes of the patch of node a, each once, in ascending order of first use; returns how many.
- * mark (n) must be -1 everywhere and is left so. */
-static int embi_elastic_patch(const embi_elastic *s, int a, int *mark, int *nodes)
-{
-    int count = 0;
-    for (int k = s->patch_row[a]; k < s->patch_row[a + 1]; k++)
-        for (int c = 0; c < 4; c++) {
-            int i = s->tet[4 * s->patch_tet[k] + c];
-            if (mark[i] < 0) {
-                mark[i] = count;
-                nodes[count++] = i;
+    if (!s->averaged) return 1;
+    if (!EMBI_GROW(m, int, s->near_row, s->near_row_cap, s->n + 1)) return 0;
+    memset(s->near_row, 0, (size_t)(s->n + 1) * sizeof *s->near_row);
+    for (int fill = 0; fill < 2; fill++) {   /* count, then write: j comes to all its neighbours in turn */
+        for (int i = 0; i < s->n; i++) mark[i] = -1;
+        for (int j = 0; j < s->n; j++)
+            for (int k = 4 * s->patch_row[j]; k < 4 * s->patch_row[j + 1]; k++) {
+                int i = s->tet[4 * s->patch_tet[k / 4] + k % 4];
+                if (mark[i] == j) continue;
+                mark[i] = j;
+                if (fill) s->near_node[s->near_row[i]++] = j;
+                else s->near_row[i + 1]++;
             }
-        }
-    for (int k = 0; k < count; k++) mark[nodes[k]] = -1;
-    return count;
+        if (fill) break;
+        for (int i = 0; i < s->n; i++) s->near_row[i + 1] += s->near_row[i];
+        if (!EMBI_GROW(m, int, s->near_node, s->near_node_cap, s->near_row[s->n])) return 0;
+    }
+    for (int i = s->n; i > 0; i--) s->near_row[i] = s->near_row[i - 1];
+    s->near_row[0] = 0;
+    return 1;
 }
 
 /* How many pairs embi_elastic_pairs() writes, or -1 when an int cannot tell. */
-static int embi_elastic_pair_count(const embi_elastic *s, int *mark, int *nodes)
+static int embi_elastic_pair_count(const embi_elastic *s)
 {
     double count = 10.0 * s->nt;
     for (int a = 0; a < s->n && s->averaged; a++) {
-        double k = embi_elastic_patch(s, a, mark, nodes);
+        double k = s->near_row[a + 1] - s->near_row[a];
         count += k * (k + 1) / 2;
     }
     return count < INT_MAX ? (int)count : -1;
 }
 
-/* Node pairs that K couples: 10 per tet, and with averaging all pairs of nodes in the patch of a node. Pairs
- * come more than once. Returns their number. */
-static int embi_elastic_pairs(const embi_elastic *s, int *mark, int *nodes, embi_key *pairs)
+/* Node pairs that K couples: 10 per tet, and with averaging all pairs of nodes near the same node. Pairs come
+ * more than once. Returns their number. */
+static int embi_elastic_pairs(const embi_elastic *s, embi_key *pairs)
 {
     int count = 0;
     for (int t = 0; t < s->nt; t++)
@@ -7282,65 +7317,143 @@ static int embi_elastic_pairs(const embi_elastic *s, int *mark, int *nodes, embi
                 int i = s->tet[4 * t + a], j = s->tet[4 * t + b];
                 pairs[count++].key = embi_pack(embi_max_int(i, j), embi_min_int(i, j));
             }
-    if (s->averaged)
-        for (int a = 0; a < s->n; a++) {
-            int k = embi_elastic_patch(s, a, mark, nodes);
-            for (int i = 0; i < k; i++)
-                for (int j = 0; j <= i; j++)
-                    pairs[count++].key =
-                        embi_pack(embi_max_int(nodes[i], nodes[j]), embi_min_int(nodes[i], nodes[j]));
-        }
+    for (int a = 0; a < s->n && s->averaged; a++)
+        for (int i = s->near_row[a]; i < s->near_row[a + 1]; i++)
+            for (int j = s->near_row[a]; j <= i; j++)
+                pairs[count++].key = embi_pack(s->near_node[i], s->near_node[j]);
     return count;
 }
 
-/* A += scale K of the averaged volume strain, sum_a U''(thetabar_a)/V_a G_a G_a^T, at q (of a lagged energy:
- * at the rotations held). trace: theta of every tet; mark (n, all -1), nodes (n), G (3 n): scratch. */
-static void embi_elastic_add_averaged(const embi_elastic *s, const embipc_real *q, embipc_real scale,
-                                      const embipc_real *trace, int *mark, int *nodes, embipc_real *G,
-                                      embi_bsr *A)
+/* Where the blocks of each tet stand in a matrix of the pattern of A, found once. Returns 0 out of memory. */
+static int embi_elastic_places(embi_memory *m, embi_elastic *s, const embi_bsr *A)
 {
-    embipc_real first, second, W[9], K[9], r[3];
-    for (int a = 0; a < s->n && s->averaged; a++) {
-        int count = embi_elastic_patch(s, a, mark, nodes);
-        embipc_real weight = s->law.lambda;
-        if (s->nonlinear) {
-            (void)embi_law_volume(&s->law, embi_elastic_node_strain(s, a, trace), &first, &second);
-            weight = embi_max(second, 0);
-        }
-        weight *= scale / s->node_volume[a];
-        for (int k = 0; k < count; k++) {
-            mark[nodes[k]] = k;
-            embi_set(G + 3 * k, 0, 0, 0);
-        }
+    int *place;
+    if (!EMBI_GROW(m, int, s->place, s->place_cap, 10 * s->nt)) return 0;
+    place = s->place;
+    for (int t = 0; t < s->nt; t++)
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b <= a; b++) *place++ = embi_bsr_find(A, s->tet[4 * t + a], s->tet[4 * t + b]);
+    return 1;
+}
+
+/* A += K, K_ab of a tet for the local nodes a >= b; the matrix holds the lower triangle */
+static void embi_elastic_add_block(const embi_elastic *s, int t, int a, int b, const embipc_real K[9],
+                                   embi_bsr *A)
+{
+    embipc_real *V = A->val + 9 * (size_t)s->place[10 * t + a * (a + 1) / 2 + b];
+    if (s->tet[4 * t + a] >= s->tet[4 * t + b])
+        for (int c = 0; c < 9; c++) V[c] += K[c];
+    else
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++) V[3 * i + j] += K[3 * j + i];
+}
+
+/* G_a on the nodes near a, for every a (3 per entry of near_node). place (n): scratch. */
+static void embi_elastic_volume_gradients(const embi_elastic *s, const embipc_real *q, int *place,
+                                          embipc_real *G)
+{
+    embipc_real W[9], r[3];
+    memset(G, 0, 3 * (size_t)s->near_row[s->n] * sizeof *G);
+    for (int a = 0; a < s->n; a++) {
+        for (int k = s->near_row[a]; k < s->near_row[a + 1]; k++) place[s->near_node[k]] = k;
         for (int k = s->patch_row[a]; k < s->patch_row[a + 1]; k++) {
             int t = s->patch_tet[k];
             embi_elastic_volume_gradient(s, t, q, W);
             for (int b = 0; b < 4; b++) {
                 embi_m3_mulv(r, W, s->grad + 12 * t + 3 * b);
-                embi_axpy(G + 3 * mark[s->tet[4 * t + b]], s->volume[t] / 4, r);
+                embi_axpy(G + 3 * place[s->tet[4 * t + b]], s->volume[t] / 4, r);
             }
         }
-        for (int i = 0; i < count; i++)
-            for (int j = 0; j <= i; j++) {
-                for (int c = 0; c < 9; c++) K[c] = weight * G[3 * i + c / 3] * G[3 * j + c % 3];
-                embi_bsr_add(A, nodes[i], nodes[j], K);
-            }
-        for (int k = 0; k < count; k++) mark[nodes[k]] = -1;
     }
 }
 
-/* A += scale K of a lagged energy at its rotations, but for the averaged part */
+/* A += scale K of the averaged volume strain, sum_a U''(thetabar_a)/V_a G_a G_a^T, at q (of a lagged energy:
+ * at the rotations held). Row by row: row i meets the a near it, and what is near them; `next` is where i
+ * stands among the nodes near a, one further with each row that meets a. trace: theta of every tet; place,
+ * next (n), weight (n, behind them G, 3 per entry of near_node): scratch. */
+static void embi_elastic_add_averaged(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                      const embipc_real *trace, int *place, int *next, embipc_real *weight,
+                                      embi_bsr *A)
+{
+    embipc_real first, second, *G = weight + s->n;
+    if (!s->averaged) return;
+    embi_elastic_volume_gradients(s, q, place, G);
+    for (int a = 0; a < s->n; a++) {
+        second = s->law.lambda;
+        if (s->nonlinear)
+            (void)embi_law_volume(&s->law, embi_elastic_node_strain(s, a, trace), &first, &second);
+        weight[a] = embi_max(second, 0) * scale / s->node_volume[a];
+        next[a] = s->near_row[a];
+    }
+    for (int i = 0; i < s->n; i++) {
+        for (int k = A->row[i]; k < A->row[i + 1]; k++) place[A->col[k]] = k;
+        for (int k = s->near_row[i]; k < s->near_row[i + 1]; k++) {
+            int a = s->near_node[k], self = next[a]++;
+            embipc_real g[3];
+            embi_scale(g, weight[a], G + 3 * self);
+            for (int j = s->near_row[a]; j <= self; j++) {
+                embipc_real *V = A->val + 9 * (size_t)place[s->near_node[j]];
+                for (int c = 0; c < 3; c++) {
+                    V[c] += g[0] * G[3 * j + c];
+                    V[3 + c] += g[1] * G[3 * j + c];
+                    V[6 + c] += g[2] * G[3 * j + c];
+                }
+            }
+        }
+    }
+}
+
+/* What one tet of a lagged energy adds to a matrix, scale V K_ab: shear m_a.m_b I + twist r_b r_a^T + volume r_a
+ * r_b^T + fibre (m_a.along) (m_b.along) d d^T, d = R along */
+typedef struct embi_lagged_tet {
+    embipc_real shear, twist, volume, fibre, r[12], along[4], d[3];
+} embi_lagged_tet;
+
+/* lambda is left out where the volume strain is averaged */
+static void embi_lagged_tet_of(const embi_elastic *s, int t, embipc_real scale, embi_lagged_tet *k)
+{
+    const embipc_real *grad = s->grad + 12 * t, *R = s->rotation + 9 * t;
+    embipc_real V = scale * s->volume[t];
+    int whole = s->law.model == EMBIPC_LAGGED_ARAP;
+    k->shear = V * s->law.mu * (whole ? 2 : 1);
+    k->twist = whole ? (embipc_real)0 : V * s->law.mu;
+    k->volume = s->averaged ? (embipc_real)0 : V * s->law.lambda;
+    k->fibre = V * s->law.fibre;
+    for (int a = 0; a < 4; a++) embi_m3_mulv(k->r + 3 * a, R, grad + 3 * a);
+    if (!(k->fibre > 0)) return;
+    for (int a = 0; a < 4; a++) k->along[a] = embi_dot(s->law.along, grad + 3 * a);
+    embi_m3_mulv(k->d, R, s->law.along);
+}
+
+/* B += scale V K_ab; m: the gradients of the tet */
+static void embi_lagged_add_block(const embi_lagged_tet *k, int a, int b, const embipc_real m[12],
+                                  embipc_real *B)
+{
+    const embipc_real *ra = k->r + 3 * a, *rb = k->r + 3 * b;
+    embipc_real shear = k->shear * embi_dot(m + 3 * a, m + 3 * b);
+    for (int i = 0; i < 3; i++) {
+        embipc_real twist = k->twist * rb[i], volume = k->volume * ra[i];
+        B[3 * i] += twist * ra[0] + volume * rb[0];
+        B[3 * i + 1] += twist * ra[1] + volume * rb[1];
+        B[3 * i + 2] += twist * ra[2] + volume * rb[2];
+        B[4 * i] += shear;
+    }
+    if (!(k->fibre > 0)) return;
+    for (int i = 0; i < 9; i++) B[i] += k->fibre * k->along[a] * k->along[b] * k->d[i / 3] * k->d[i % 3];
+}
+
+/* A += scale K of a lagged energy at its rotations, but for the averaged part. K_ba = K_ab^T, and the matrix has
+ * the one whose row is the later node. */
 static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, embi_bsr *A)
 {
-    embipc_real r[12], K[9];
     for (int t = 0; t < s->nt; t++) {
-        for (int a = 0; a < 4; a++) embi_m3_mulv(r + 3 * a, s->rotation + 9 * t, s->grad + 12 * t + 3 * a);
+        const int *v = s->tet + 4 * t, *place = s->place + 10 * t;
+        embi_lagged_tet k;
+        embi_lagged_tet_of(s, t, scale, &k);
         for (int a = 0; a < 4; a++)
-            for (int b = 0; b <= a; b++) {
-                embi_lagged_block(s, t, a, b, r, K);
-                for (int i = 0; i < 9; i++) K[i] *= scale;
-                embi_bsr_add(A, s->tet[4 * t + a], s->tet[4 * t + b], K);
-            }
+            for (int b = 0; b <= a; b++, place++)
+                embi_lagged_add_block(&k, v[a] >= v[b] ? a : b, v[a] >= v[b] ? b : a, s->grad + 12 * t,
+                                      A->val + 9 * (size_t)*place);
     }
 }
 
@@ -7762,7 +7875,7 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
                     for (int i = 0; i < 9; i++) K[i] += share * H[i];
                 }
                 for (int i = 0; i < 9; i++) K[i] *= scale * s->volume[t];
-                embi_bsr_add(A, s->tet[4 * t + a], s->tet[4 * t + b], K);
+                embi_elastic_add_block(s, t, a, b, K, A);
             }
     }
 }
@@ -7787,14 +7900,15 @@ static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, e
 }
 
 /* A += scale K: of a lagged energy at the rotations held, of a nonlinear one at q and projected.
- * trace (2 nt), mark (n, all -1), nodes (n), G (3 n): scratch. */
+ * A has the pattern that embi_elastic_places() saw. trace (2 nt), place, next (n), weight: scratch as above. */
 static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
-                                     embipc_real *trace, int *mark, int *nodes, embipc_real *G, embi_bsr *A)
+                                     embipc_real *trace, int *place, int *next, embipc_real *weight,
+                                     embi_bsr *A)
 {
     if (s->nonlinear && s->averaged) embi_elastic_pressure(s, q, trace);
     if (s->nonlinear) embi_nonlinear_add_hessian(s, q, scale, trace, A);
     else embi_lagged_add_hessian(s, scale, A);
-    embi_elastic_add_averaged(s, q, scale, trace, mark, nodes, G, A);
+    embi_elastic_add_averaged(s, q, scale, trace, place, next, weight, A);
 }
 
 /* ---- parameters, and one point ---- */
@@ -9684,9 +9798,9 @@ typedef struct embi_state {
     int *block_index;
     int block_alpha_cap, block_index_cap;
     embipc_real *trace;          /* scratch: 2 per tet of the largest body */
-    int *mark, *patch;           /* scratch: per node of the largest body; mark is -1 */
-    embipc_real *patch_G;
-    int trace_cap, mark_cap, patch_cap, patch_G_cap;
+    int *place, *next;           /* scratch of averaging, per node of the largest body */
+    embipc_real *patch_G;        /* and of the largest embi_elastic_add_averaged() */
+    int trace_cap, place_cap, next_cap, patch_G_cap;
     embipc_parallel_for_fn *parallel_for;
     void *parallel_ctx;
     int max_iterations, friction_iterations;
@@ -9849,7 +9963,7 @@ static void embi_body_assemble(embi_state *s, embi_body *b)
     if (!b->elastic.nonlinear) embi_elastic_rotate(&b->elastic, q);
     embi_bsr_zero(&b->A);
     if (stiffness > 0)
-        embi_elastic_add_hessian(&b->elastic, q, stiffness, s->trace, s->mark, s->patch, s->patch_G, &b->A);
+        embi_elastic_add_hessian(&b->elastic, q, stiffness, s->trace, s->place, s->next, s->patch_G, &b->A);
     for (int k = 0; k < b->A.row[b->A.n]; k++)
         for (int i = 0; i < 9; i += 4) b->A.val[9 * k + i] += (1 + s->hh * damping[0] / s->c) * b->mass[k];
 }
@@ -9961,7 +10075,8 @@ typedef struct embi_island {
     int rhs_cap;
     int iterations, factorizations, regularized, passes, first;
     int converged, old_factor, just_drove, driving;
-    embipc_real measure, last_measure;   /* |p|/(h tolerance), worst body */
+    embipc_real measure, last_measure;   /* |p|/(h tolerance), worst body, or gap_change */
+    embipc_real gap_change;      /* the largest change of a gap by p, in tenths of the gap */
     embipc_real contact_energy;  /* barrier, friction, nonlinear materials, J s^2 */
     embipc_real contact_size;    /* and the size of their terms */
     embipc_real stretch;         /* of the present direction */
@@ -10188,7 +10303,7 @@ static void embi_island_tangent(embi_state *s, embi_island *I)
         if (!embi_is_dynamic(b) || !b->elastic.nonlinear) continue;
         T = embi_body_tangent(b);
         embi_bsr_zero(&T);
-        embi_elastic_add_hessian(&b->elastic, s->q + 3 * b->node0, s->hh, s->trace, s->mark, s->patch,
+        embi_elastic_add_hessian(&b->elastic, s->q + 3 * b->node0, s->hh, s->trace, s->place, s->next,
                                  s->patch_G, &T);
     }
 }
@@ -10430,7 +10545,8 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     I->stretch = stretch;
     embi_island_multiply(s, I, s->p, s->Ap);
     embi_island_aim(s, I);
-    I->measure = embi_max(worst, embi_island_gap_change(s, I));
+    I->gap_change = embi_island_gap_change(s, I);
+    I->measure = embi_max(worst, I->gap_change);
     I->record.island = I->index;
     I->record.fresh = !I->old_factor;
     I->record.contacts = I->contacts.count;
@@ -10851,6 +10967,18 @@ static int embi_island_block(embi_state *s, embi_island *I, int limit)
     return 1;
 }
 
+/* Is this direction the last correction? With a fresh factor once it is shorter than the tolerance. An old
+ * one contracts linearly, by theta (what the last two directions say, and not believed below 0.05): it leaves
+ * theta/(1 - theta) of the direction, which must be a tenth of the tolerance. (Told by its length alone it
+ * would have to be that short itself: a solve more in every step of a lift or of rest.) */
+static int embi_island_is_last(const embi_island *I)
+{
+    embipc_real theta;
+    if (!I->old_factor) return I->measure < 1;
+    theta = embi_max(I->measure / I->last_measure, (embipc_real)0.05);
+    return I->gap_change < 1 && theta < (embipc_real)0.5 && I->measure * theta < (embipc_real)0.1 * (1 - theta);
+}
+
 /* One accepted move of the island after its direction is known to stay within its candidates. */
 static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_island *I)
 {
@@ -10882,7 +11010,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         embi_island_accept(s, I, alpha);
         embi_island_progress(s, I, alpha);
         I->just_drove = 1;
-    } else if (I->measure < (was_old ? (embipc_real)0.1 : (embipc_real)1)) {   /* the last correction */
+    } else if (embi_island_is_last(I)) {
         if ((r = embi_island_move(m, s, I, &alpha)) != EMBIPC_OK) return r;
         embi_island_accept(s, I, alpha);
         I->converged = alpha == 1;
@@ -11172,8 +11300,8 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, s->block_alpha, s->block_alpha_cap);
     EMBI_RELEASE(&m, s->block_index, s->block_index_cap);
     EMBI_RELEASE(&m, s->trace, s->trace_cap);
-    EMBI_RELEASE(&m, s->mark, s->mark_cap);
-    EMBI_RELEASE(&m, s->patch, s->patch_cap);
+    EMBI_RELEASE(&m, s->place, s->place_cap);
+    EMBI_RELEASE(&m, s->next, s->next_cap);
     EMBI_RELEASE(&m, s->patch_G, s->patch_G_cap);
     EMBI_RELEASE(&m, w->island, w->island_cap);
     EMBI_RELEASE(&m, w->order, w->order_cap);
@@ -11654,7 +11782,7 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
     embipc_real *volume = (embipc_real *)embi_alloc(m, b->ntet, sizeof *volume);
     embipc_real *moment = (embipc_real *)embi_alloc(m, 10 * b->ntet, sizeof *moment);
     embi_key *pairs = NULL;
-    int *mark = (int *)embi_alloc(m, 2 * b->nn, sizeof *mark), pair_count = 0, ok = volume && moment && mark;
+    int *mark = (int *)embi_alloc(m, b->nn, sizeof *mark), pair_count = 0, ok = volume && moment && mark;
     embipc_result r = EMBIPC_OK;
     if (ok && b->kind == EMBIPC_FULL)
         for (int k = 0; k < b->ntet; k++) {
@@ -11670,14 +11798,14 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
         r = embi_cage_integrals(m, t->q, b->tet, b->ntet, t->x, b->nv, b->tri, b->nt, volume, moment, e);
     ok = ok && r == EMBIPC_OK &&
          embi_elastic_init(m, &b->elastic, t->q, b->nn, b->tet, b->ntet, volume, d->tet_stiffness,
-                           &b->material);
+                           &b->material) &&
+         embi_elastic_neighbours(m, &b->elastic, mark);
     if (ok) {
-        for (int i = 0; i < b->nn; i++) mark[i] = -1;
-        pair_count = embi_elastic_pair_count(&b->elastic, mark, mark + b->nn);
+        pair_count = embi_elastic_pair_count(&b->elastic);
         pairs = (embi_key *)embi_alloc(m, pair_count, sizeof *pairs);
         ok = pairs &&
-             embi_bsr_pattern(m, &b->A, b->nn, pairs,
-                              embi_elastic_pairs(&b->elastic, mark, mark + b->nn, pairs)) &&
+             embi_bsr_pattern(m, &b->A, b->nn, pairs, embi_elastic_pairs(&b->elastic, pairs)) &&
+             embi_elastic_places(m, &b->elastic, &b->A) &&
              EMBI_GROW(m, embipc_real, b->mass, b->mass_cap, b->A.row[b->nn]) &&
              (!b->elastic.nonlinear ||
               EMBI_GROW(m, embipc_real, b->tangent, b->tangent_cap, 9 * b->A.row[b->nn]));
@@ -11695,7 +11823,7 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
     embi_free(m, pairs, pair_count, sizeof *pairs);
     embi_free(m, volume, b->ntet, sizeof *volume);
     embi_free(m, moment, 10 * b->ntet, sizeof *moment);
-    embi_free(m, mark, 2 * b->nn, sizeof *mark);
+    embi_free(m, mark, b->nn, sizeof *mark);
     return r != EMBIPC_OK ? r : ok ? EMBIPC_OK : embi_fail_memory(e);
 }
 
@@ -11892,15 +12020,14 @@ static embipc_result embi_fail_velocity(embipc_error *e, const embi_body *b, con
                      b->name, velocity[0], velocity[1], velocity[2], spin[0], spin[1], spin[2]);
 }
 
-/* Scratch for the largest body; mark is -1 in all its entries, also after a growth that failed later. */
+/* Scratch for the largest body. */
 static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
 {
-    int old = s->mark_cap;
-    if (!EMBI_GROW(m, int, s->mark, s->mark_cap, b->nn)) return 0;
-    for (int i = old; i < s->mark_cap; i++) s->mark[i] = -1;
+    int near = b->elastic.averaged ? b->elastic.near_row[b->nn] : 0;
     return EMBI_GROW(m, embipc_real, s->trace, s->trace_cap, 2 * b->ntet) &&
-           EMBI_GROW(m, int, s->patch, s->patch_cap, b->nn) &&
-           EMBI_GROW(m, embipc_real, s->patch_G, s->patch_G_cap, 3 * b->nn);
+           EMBI_GROW(m, int, s->place, s->place_cap, b->nn) &&
+           EMBI_GROW(m, int, s->next, s->next_cap, b->nn) &&
+           EMBI_GROW(m, embipc_real, s->patch_G, s->patch_G_cap, b->nn + 3 * near);
 }
 
 /* the body counts from here on; nothing can fail any more */
@@ -12398,8 +12525,11 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         memset(s->vertex_force, 0, (size_t)(3 * s->vert_count) * sizeof *s->vertex_force);
     }
     w->warned = 1;
-    for (int i = 0; i < s->body_count; i++)   /* first guesses of the rotations too: the same bits again */
-        for (int t = 0; t < s->body[i].elastic.nt; t++) embi_m3_identity(s->body[i].elastic.rotation + 9 * t);
+    for (int i = 0; i < s->body_count; i++) {   /* first guesses of the rotations too: the same bits again */
+        embi_elastic *e = &s->body[i].elastic;
+        for (int t = 0; t < e->nt; t++) embi_m3_identity(e->rotation + 9 * t);
+        e->ahead = 0;
+    }
     for (int i = 0; i < s->drive_count; i++) {
         embi_drive *d = s->drives + i;
         memset(d->pose, 0, sizeof d->pose);
@@ -13188,7 +13318,8 @@ static int embi_pair_search(embipc_world *w, embi_pair *pair)
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
     const embi_body *A = s->body + pair->a, *B = s->body + pair->b;
-    embipc_real reach = pair->rule.dhat + pair->rule.xi + 4 * embi_pair_rounding(A, B), slack, r[6];
+    embipc_real rounding = 4 * embi_pair_rounding(A, B), reach = pair->rule.dhat + pair->rule.xi + rounding;
+    embipc_real slack, far, r[6];
     embi_kept *kept = embi_kept_of(w, pair->a, pair->b);
     embi_approach t, back;
     embi_pair_forget(s, pair);
@@ -13204,8 +13335,13 @@ static int embi_pair_search(embipc_world *w, embi_pair *pair)
     pair->first = s->candidate_count;
     if (!EMBI_GROW(m, embi_candidate, s->candidate, s->candidate_cap, s->candidate_count + kept->count))
         return 0;
+    /* from the middle of the kept range then to that of this one now: what was farther apart stays out of reach */
+    for (int i = 0; i < 6; i++)
+        r[i] = kept->drift[i] + t.mid[i % 3] - (kept->range[i % 3] + kept->range[3 + i % 3]) / 2;
+    far = (t.reach + t.radius + embi_box_norm(r) + rounding) / (embipc_real)0.999;
     for (int k = 0; k < kept->count; k++) {
         embi_candidate *c = s->candidate + s->candidate_count;
+        if (kept->list[k].apart > far) continue;
         *c = kept->list[k];
         s->candidate_count += embi_candidate_again(
             c, s->xn, c->v[0] >= A->vert0 && c->v[0] < A->vert0 + A->nv ? &t : &back);
@@ -13503,7 +13639,7 @@ static void embi_step_undo(embipc_world *w)
     for (int k = 0; k < s->body_count; k++) {
         embi_elastic *e = &s->body[k].elastic;
         if (e->nt && !e->nonlinear)
-            memcpy(e->rotation, e->rotation_before, (size_t)(9 * e->nt) * sizeof *e->rotation);
+            memcpy(e->rotation, e->rotation_other, (size_t)(9 * e->nt) * sizeof *e->rotation);
     }
 }
 
@@ -13809,6 +13945,7 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
         for (int i = b->node0; i < b->node0 + b->nn; i++) embi_copy(s->rhs + 3 * i, s->gravity);
         embi_mass_multiply(b, s->rhs + 3 * b->node0, y);
         for (int i = 0; i < 3 * b->nn; i++) t->potential -= y[i] * s->q[3 * b->node0 + i];
+        if (!b->elastic.nonlinear) embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
         t->elastic += embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 1, s->trace, &force);
     }
     t->objective_before = before / s->hh;

@@ -73,7 +73,7 @@ static double model_energy_free(const double *q, void *arg)   /* with the rotati
 static embi_bsr *model_stiffness(test_model *o, const double *q)
 {
     embi_bsr_zero(&o->b->A);
-    embi_elastic_add_hessian(&o->b->elastic, q, 1, o->s->trace, o->s->mark, o->s->patch, o->s->patch_G,
+    embi_elastic_add_hessian(&o->b->elastic, q, 1, o->s->trace, o->s->place, o->s->next, o->s->patch_G,
                              &o->b->A);
     return &o->b->A;
 }
