@@ -72,7 +72,7 @@ static int targets_measure(const json *list, const json_value *t, const json *j,
 
 /* One line for each file that the target is about. Returns 0 with e filled for a target that says nothing. */
 static int targets_judge(const json *list, const char *path, const json_value *t, const targets_file *file, int count,
-                         int sum[3], tool_error *e)
+                         int sum[3], FILE *out, tool_error *e)
 {
     const char *flags = targets_string(list, t, "flags", NULL), *text = targets_string(list, t, "target", NULL);
     double bound = 0, value;
@@ -82,19 +82,22 @@ static int targets_judge(const json *list, const char *path, const json_value *t
     for (int i = 0; i < count; i++) {
         int verdict = 2;
         if (flags && strcmp(flags, file[i].flags) != 0) continue;
-        printf("  %-66s %-18s %s %-7.4g", text, file[i].flags, at_least ? ">=" : "<=", bound);
+        fprintf(out, "  %-66s %-18s %s %-7.4g", text, file[i].flags, at_least ? ">=" : "<=", bound);
         if (targets_measure(list, t, &file[i].j, at_least, &value)) {
             verdict = at_least ? value < bound : value > bound;
-            printf(" %9.4g  %s\n", value, verdict ? "NOT MET" : "met");
+            fprintf(out, " %9.4g  %s\n", value, verdict ? "NOT MET" : "met");
         }
-        else printf(" %9s  not measured\n", "-");
+        else fprintf(out, " %9s  not measured\n", "-");
         sum[verdict]++;
     }
     return 1;
 }
 
-int bench_targets(const char **path, int path_count)
+int bench_targets(const bench_options *o)
 {
+    const char **path = o->file;
+    int path_count = o->file_count;
+    FILE *out = o->out;
     json list;
     tool_error e;
     const json_value *targets;
@@ -108,11 +111,11 @@ int bench_targets(const char **path, int path_count)
         ok = json_read(&f->j, path[i], &e);
         if (ok) f->flags = targets_string(&f->j, &f->j.value[0], "flags", "");
     }
-    if (ok) printf("targets %63s flags              wanted      measured\n", "");
+    if (ok) fprintf(out, "targets %63s flags              wanted      measured\n", "");
     for (const json_value *t = ok ? json_first(&list, targets) : NULL; ok && t; t = json_next(&list, t))
-        ok = targets_judge(&list, path[0], t, file, count, sum, &e);
-    if (ok) printf("targets: %d met, %d not met, %d not measured\n", sum[0], sum[1], sum[2]);
-    else fprintf(stderr, "%s\n", e.text);
+        ok = targets_judge(&list, path[0], t, file, count, sum, out, &e);
+    if (ok) fprintf(out, "targets: %d met, %d not met, %d not measured\n", sum[0], sum[1], sum[2]);
+    else fprintf(o->errors, "%s\n", e.text);
     for (int i = 0; i < count; i++) json_free(&file[i].j);
     json_free(&list);
     free(file);
