@@ -10919,14 +10919,14 @@ static embipc_real embi_row_most(int n, const embipc_real *x)
 }
 
 /* H x = b with the kept factor, b = I->rhs, which becomes x. z = M^-1 r is about what x is off by: once it is below
- * half the tolerance, or without a drive below 0.03 of x (a drive's direction carries along what sticks; what it
+ * 0.05 of the tolerance, or without a drive below 0.01 of x (a drive's direction carries along what sticks; what it
  * misses slips), it is added and that was the last. Returns 0, and leaves b alone, when that takes too many iterations: a new
  * factor is due. */
 static int embi_island_solve_kept(embi_state *s, embi_island *I)
 {
     int n = 3 * I->unknown_count;
     embipc_real *x = I->work, *r = x + n, *z = r + n, *p = z + n, *q = I->rhs + n, rz = 0, first = 0, before = 0;
-    embipc_real enough = (embipc_real)0.5 * embi_island_tolerance(s, I);
+    embipc_real enough = (embipc_real)0.05 * embi_island_tolerance(s, I);
     for (int i = 0; i < n; i++) x[i] = p[i] = 0;
     memcpy(r, I->rhs, (size_t)n * sizeof *r);
     for (int k = 0; k < EMBI_KEEP_ITERATIONS; k++) {
@@ -10938,7 +10938,7 @@ static int embi_island_solve_kept(embi_state *s, embi_island *I)
         rz = embi_row_dot(n, r, z);
         if (k == 0) first = size;
         if (!embi_finite(rz) || (k > 2 && size > first / 4)) return 0;
-        if (k > 0 && (size < enough || (!I->driving && size < (embipc_real)0.03 * embi_row_most(n, x)))) {
+        if (k > 0 && (size < enough || (!I->driving && size < (embipc_real)0.01 * embi_row_most(n, x)))) {
             for (int i = 0; i < n; i++) I->rhs[i] = x[i] + z[i];
             return 1;
         }
@@ -11452,17 +11452,14 @@ static int embi_island_block(embi_state *s, embi_island *I, int limit)
     return 1;
 }
 
-/* Is this direction the last correction? It must be shorter than the tolerance. A friction contact that is loaded
- * by the share delta beyond its limit walks to the kink of f1 in steps not shorter than sqrt(delta) epsv h: what
- * is told to stick by a tolerance of 0.1 epsv is within 1 % of it, and no rule here may be laxer. An old factor
- * contracts linearly, by theta (what the last two directions say, and not believed below 0.05), and leaves
- * theta/(1 - theta) of the direction besides: that must be a tenth of the tolerance. */
+/* Is this direction the last correction? With an old factor it must be ten times as short: what such a factor
+ * leaves of it is not squared but a share of it. Told by how the last two directions contracted (theta/(1 - theta)
+ * of this one below a tenth of the tolerance) a lift takes a fifth less time, and the forces at the end of a step
+ * are 2 to 10 times as far from balance. A friction contact that is loaded by the share delta beyond its limit walks
+ * to the kink of f1 in steps not shorter than sqrt(delta) epsv h: a tolerance of 0.1 epsv tells what sticks to 1 %. */
 static int embi_island_is_last(const embi_island *I)
 {
-    embipc_real theta;
-    if (!(I->measure < 1) || !I->old_factor) return I->measure < 1;
-    theta = embi_max(I->measure / I->last_measure, (embipc_real)0.05);
-    return theta < (embipc_real)0.5 && I->measure * theta < (embipc_real)0.1 * (1 - theta);
+    return I->measure < (I->old_factor ? (embipc_real)0.1 : (embipc_real)1);
 }
 
 /* One accepted move of the island after its direction is known to stay within its candidates. */
