@@ -10918,10 +10918,10 @@ static embipc_real embi_row_most(int n, const embipc_real *x)
     return most;
 }
 
-/* H x = b with the kept factor, b = I->rhs, which becomes x. z = M^-1 r is about what x is off by: once it is below
- * 0.05 of the tolerance, or without a drive below 0.01 of x (a drive's direction carries along what sticks; what it
- * misses slips), it is added and that was the last. Returns 0, and leaves b alone, when that takes too many iterations: a new
- * factor is due. */
+/* H x = b with the kept factor, b = I->rhs, which becomes x. z = M^-1 r is about what x is off by: once it is
+ * below 0.05 of the tolerance, or without a drive below 0.01 of x (a drive's direction carries along what sticks;
+ * what it misses slips), it is added and that was the last. Returns 0, and leaves b alone, when that takes too many
+ * iterations: a new factor is due. */
 static int embi_island_solve_kept(embi_state *s, embi_island *I)
 {
     int n = 3 * I->unknown_count;
@@ -11455,8 +11455,9 @@ static int embi_island_block(embi_state *s, embi_island *I, int limit)
 /* Is this direction the last correction? With an old factor it must be ten times as short: what such a factor
  * leaves of it is not squared but a share of it. Told by how the last two directions contracted (theta/(1 - theta)
  * of this one below a tenth of the tolerance) a lift takes a fifth less time, and the forces at the end of a step
- * are 2 to 10 times as far from balance. A friction contact that is loaded by the share delta beyond its limit walks
- * to the kink of f1 in steps not shorter than sqrt(delta) epsv h: a tolerance of 0.1 epsv tells what sticks to 1 %. */
+ * are 2 to 10 times as far from balance. A friction contact that is loaded by the share delta beyond its limit
+ * walks to the kink of f1 in steps not shorter than sqrt(delta) epsv h: a tolerance of 0.1 epsv tells what sticks
+ * to 1 %. */
 static int embi_island_is_last(const embi_island *I)
 {
     return I->measure < (I->old_factor ? (embipc_real)0.1 : (embipc_real)1);
