@@ -104,6 +104,7 @@
  *   EMBIPC_STATIC          every function is static: several files may carry their own copy
  *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>
  *   EMBIPC_ASSERT(c)       our own invariants; default assert() from <assert.h>
+ *   EMBIPC_PLAIN_KERNEL    the kernel of LDL^T does not ask the machine for AVX; same bits, slower
  *   EMBIPC_VALIDATE        embipc_world_validate() runs after every step (slow; for bug hunts)
  *   EMBIPC_ALLOW_EXTENDED_PRECISION  builds where FLT_EVAL_METHOD is 2 (x87) all the same: the
  *                          exact predicates, and with them the guarantee, then depend on luck */
@@ -2087,7 +2088,20 @@ typedef embipc_real embi_vec __attribute__((vector_size(EMBI_LANES * sizeof(embi
 typedef embipc_real embi_vec;
 #endif
 
-#define EMBI_TILE (3 * EMBI_LANES)   /* columns of a tile */
+/* Builds for any x86-64 machine ask the one they run on whether it has AVX, for the two kernels alone. Every
+ * number comes from the same operations in the same order, so that no bit depends on the answer (there is no
+ * fused multiply-add). EMBIPC_PLAIN_KERNEL: do not ask. */
+#if EMBI_LANES == 2 && defined(__x86_64__) && !defined(EMBIPC_PLAIN_KERNEL) &&                               \
+    (defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__))
+#define EMBI_WIDE 1
+#define EMBI_KERNEL static inline __attribute__((always_inline))   /* compiled again where AVX is allowed */
+typedef embipc_real embi_wide __attribute__((vector_size(4 * sizeof(embipc_real))));
+#else
+#define EMBI_WIDE 0
+#define EMBI_KERNEL static
+#endif
+
+#define EMBI_TILE 12                 /* columns of a tile: a multiple of 3 EMBI_LANES */
 #define EMBI_BLOCK 48                /* rows of U that are finished before the rest is updated: fits L1 */
 
 static embi_vec embi_load(const embipc_real *p)
@@ -2124,9 +2138,16 @@ static embipc_real embi_row_dot(int n, const embipc_real *x, const embipc_real *
     return sum;
 }
 
-/* t = A B for one tile: rows a0, a1, a2 of A (k each), k rows of B (EMBI_TILE each, ldb apart). */
-static void embi_tile(int k, const embipc_real *a0, const embipc_real *a1, const embipc_real *a2,
-                      const embipc_real *b, int ldb, embipc_real t[3 * EMBI_TILE])
+/* C -= T on the m x n corner of a tile */
+EMBI_KERNEL void embi_tile_subtract(int m, int n, const embipc_real *t, embipc_real *c, int ldc)
+{
+    for (int i = 0; i < m; i++, t += EMBI_TILE, c += ldc)
+        for (int j = 0; j < n; j++) c[j] -= t[j];
+}
+
+/* t = A B for three vectors of columns: rows a0, a1, a2 of A (k each), k rows of B, ldb apart. */
+EMBI_KERNEL void embi_tile_part(int k, const embipc_real *a0, const embipc_real *a1, const embipc_real *a2,
+                                const embipc_real *b, int ldb, embipc_real *t)
 {
     const embi_vec zero = {0};
     embi_vec c00 = zero, c01 = zero, c02 = zero, c10 = zero, c11 = zero, c12 = zero;
@@ -2144,18 +2165,97 @@ static void embi_tile(int k, const embipc_real *a0, const embipc_real *a1, const
     embi_store(t, c20); embi_store(t + EMBI_LANES, c21); embi_store(t + 2 * EMBI_LANES, c22);
 }
 
-/* C -= T on the m x n corner of a tile */
-static void embi_tile_subtract(int m, int n, const embipc_real *t, embipc_real *c, int ldc)
+#if EMBI_WIDE
+/* the same for a whole tile, in vectors of four */
+EMBI_KERNEL void embi_tile_wide(int k, const embipc_real *a0, const embipc_real *a1, const embipc_real *a2,
+                                const embipc_real *b, int ldb, embipc_real *t)
 {
-    for (int i = 0; i < m; i++, t += EMBI_TILE, c += ldc) {
-        if (n >= EMBI_TILE) {
-            embi_store(c, embi_load(c) - embi_load(t));
-            embi_store(c + EMBI_LANES, embi_load(c + EMBI_LANES) - embi_load(t + EMBI_LANES));
-            embi_store(c + 2 * EMBI_LANES, embi_load(c + 2 * EMBI_LANES) - embi_load(t + 2 * EMBI_LANES));
+    const embi_wide zero = {0};
+    embi_wide c00 = zero, c01 = zero, c02 = zero, c10 = zero, c11 = zero, c12 = zero;
+    embi_wide c20 = zero, c21 = zero, c22 = zero, b0, b1, b2;
+    for (int p = 0; p < k; p++, b += ldb) {
+        memcpy(&b0, b, sizeof b0);
+        memcpy(&b1, b + 4, sizeof b1);
+        memcpy(&b2, b + 8, sizeof b2);
+        c00 += b0 * a0[p]; c01 += b1 * a0[p]; c02 += b2 * a0[p];
+        c10 += b0 * a1[p]; c11 += b1 * a1[p]; c12 += b2 * a1[p];
+        c20 += b0 * a2[p]; c21 += b1 * a2[p]; c22 += b2 * a2[p];
+    }
+    memcpy(t, &c00, sizeof c00); memcpy(t + 4, &c01, sizeof c01); memcpy(t + 8, &c02, sizeof c02);
+    memcpy(t + 12, &c10, sizeof c10); memcpy(t + 16, &c11, sizeof c11); memcpy(t + 20, &c12, sizeof c12);
+    memcpy(t + 24, &c20, sizeof c20); memcpy(t + 28, &c21, sizeof c21); memcpy(t + 32, &c22, sizeof c22);
+}
+#endif
+
+/* t = A B for the first columns, at least, of one tile: three rows of A, k rows of B. wide: with AVX. */
+EMBI_KERNEL void embi_tile(int wide, int columns, int k, const embipc_real *a0, const embipc_real *a1,
+                           const embipc_real *a2, const embipc_real *b, int ldb,
+                           embipc_real t[3 * EMBI_TILE])
+{
+#if EMBI_WIDE
+    if (wide) {
+        embi_tile_wide(k, a0, a1, a2, b, ldb, t);
+        return;
+    }
+#endif
+    (void)wide;
+    for (int j = 0; j < columns; j += 3 * EMBI_LANES) embi_tile_part(k, a0, a1, a2, b + j, ldb, t + j);
+}
+
+EMBI_KERNEL void embi_strip_kernel(int wide, int m, int n, int k, const embipc_real *a, int lda,
+                                   const embipc_real *b, int ldb, embipc_real *c, int ldc, const int *place)
+{
+    const embipc_real *a1 = m > 1 ? a + lda : a, *a2 = m > 2 ? a1 + lda : a1;
+    for (int j = 0; j < n; j += EMBI_TILE) {
+        embipc_real t[3 * EMBI_TILE];
+        int columns = embi_min_int(n - j, EMBI_TILE);
+        embi_tile(wide, columns, k, a, a1, a2, b + j, ldb, t);
+        if (!place) {
+            if (m == 3 && columns == EMBI_TILE) embi_tile_subtract(3, EMBI_TILE, t, c + j, ldc);
+            else embi_tile_subtract(m, columns, t, c + j, ldc);
         } else
-            for (int j = 0; j < n; j++) c[j] -= t[j];
+            for (int q = 0; q < columns; q++) {
+                embipc_real *to = c + place[j + q];
+                for (int i = 0; i < m; i++, to += ldc) *to -= t[i * EMBI_TILE + q];
+            }
     }
 }
+
+EMBI_KERNEL void embi_update_kernel(int wide, int begin, int end, int w, int columns, embipc_real *U, int ld)
+{
+    embipc_real b[EMBI_BLOCK * EMBI_TILE], t[3 * EMBI_TILE];
+    for (int j = end; j < columns; j += EMBI_TILE) {
+        int n = embi_min_int(columns - j, EMBI_TILE), last = embi_min_int(w, j + n);
+        for (int p = begin; p < end; p++)
+            for (int q = 0; q < EMBI_TILE; q++)
+                b[(p - begin) * EMBI_TILE + q] =
+                    q < n ? U[(size_t)p * (size_t)ld + (size_t)(j + q)] : (embipc_real)0;
+        for (int i = end; i < last; i += 3) {
+            embipc_real *row = U + (size_t)i * (size_t)ld;
+            const embipc_real *a = row + begin, *a1 = i + 1 < w ? a + ld : a, *a2 = i + 2 < w ? a1 + ld : a1;
+            embi_tile(wide, n, end - begin, a, a1, a2, b, EMBI_TILE, t);
+            if (i + 3 <= w && n == EMBI_TILE) embi_tile_subtract(3, EMBI_TILE, t, row + j, ld);
+            else embi_tile_subtract(embi_min_int(3, w - i), n, t, row + j, ld);
+        }
+    }
+}
+
+#if EMBI_WIDE
+__attribute__((target("avx"))) static void embi_strip_wide(int m, int n, int k, const embipc_real *a, int lda,
+                                                           const embipc_real *b, int ldb, embipc_real *c,
+                                                           int ldc, const int *place)
+{
+    embi_strip_kernel(1, m, n, k, a, lda, b, ldb, c, ldc, place);
+}
+
+__attribute__((target("avx"))) static void embi_update_wide(int begin, int end, int w, int columns,
+                                                            embipc_real *U, int ld)
+{
+    embi_update_kernel(1, begin, end, w, columns, U, ld);
+}
+
+static int embi_has_wide(void) { return __builtin_cpu_supports("avx"); }
+#endif
 
 /* C -= A B for m <= 3 rows of C, n columns, k rows of B. Column j of the product goes to column place[j]
  * of C, or to column j when place is NULL. Up to EMBI_TILE - 1 numbers behind a row of B are read (and
@@ -2163,18 +2263,13 @@ static void embi_tile_subtract(int m, int n, const embipc_real *t, embipc_real *
 static void embi_strip_subtract(int m, int n, int k, const embipc_real *a, int lda, const embipc_real *b,
                                 int ldb, embipc_real *c, int ldc, const int *place)
 {
-    const embipc_real *a1 = m > 1 ? a + lda : a, *a2 = m > 2 ? a1 + lda : a1;
-    for (int j = 0; j < n; j += EMBI_TILE) {
-        embipc_real t[3 * EMBI_TILE];
-        int columns = embi_min_int(n - j, EMBI_TILE);
-        embi_tile(k, a, a1, a2, b + j, ldb, t);
-        if (!place) embi_tile_subtract(m, columns, t, c + j, ldc);
-        else
-            for (int q = 0; q < columns; q++) {
-                embipc_real *to = c + place[j + q];
-                for (int i = 0; i < m; i++, to += ldc) *to -= t[i * EMBI_TILE + q];
-            }
+#if EMBI_WIDE
+    if (embi_has_wide()) {
+        embi_strip_wide(m, n, k, a, lda, b, ldb, c, ldc, place);
+        return;
     }
+#endif
+    embi_strip_kernel(0, m, n, k, a, lda, b, ldb, c, ldc, place);
 }
 
 /* ---- Dense panels: w rows, `columns` >= w columns, the square first. In: the upper triangle of the
@@ -2234,21 +2329,14 @@ static int embi_strip_factor(int k, int m, int w, int columns, embipc_real *U, i
  * are used by every strip above them. Below the diagonal, where nothing stands yet, rubbish is written. */
 static void embi_panel_update(int begin, int end, int w, int columns, embipc_real *U, int ld)
 {
-    embipc_real b[EMBI_BLOCK * EMBI_TILE], t[3 * EMBI_TILE];
     if (end >= w) return;
-    for (int j = end; j < columns; j += EMBI_TILE) {
-        int n = embi_min_int(columns - j, EMBI_TILE), last = embi_min_int(w, j + n);
-        for (int p = begin; p < end; p++)
-            for (int q = 0; q < EMBI_TILE; q++)
-                b[(p - begin) * EMBI_TILE + q] =
-                    q < n ? U[(size_t)p * (size_t)ld + (size_t)(j + q)] : (embipc_real)0;
-        for (int i = end; i < last; i += 3) {
-            embipc_real *row = U + (size_t)i * (size_t)ld;
-            const embipc_real *a = row + begin, *a1 = i + 1 < w ? a + ld : a, *a2 = i + 2 < w ? a1 + ld : a1;
-            embi_tile(end - begin, a, a1, a2, b, EMBI_TILE, t);
-            embi_tile_subtract(embi_min_int(3, w - i), n, t, row + j, ld);
-        }
+#if EMBI_WIDE
+    if (embi_has_wide()) {
+        embi_update_wide(begin, end, w, columns, U, ld);
+        return;
     }
+#endif
+    embi_update_kernel(0, begin, end, w, columns, U, ld);
 }
 
 /* Factors the panel. EMBI_TILE - 1 numbers behind each of its rows but the last must exist. 0: not finite. */
