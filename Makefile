@@ -109,8 +109,8 @@ COMPARE = $(BUILD)/compare
 bench-compare: | $(BUILD)
 	$(Q)rm -rf $(COMPARE) && mkdir -p $(COMPARE)/old $(COMPARE)/scenes
 	$(Q)git archive $(BASE) | tar -x -C $(COMPARE)/old
-	$(Q)$(MAKE) --no-print-directory -C $(COMPARE)/old BUILD=build build/embipc
-	$(Q)$(MAKE) --no-print-directory BUILD=$(COMPARE)/new $(COMPARE)/new/embipc
+	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory -C $(COMPARE)/old CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD=build build/embipc
+	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD=$(COMPARE)/new $(COMPARE)/new/embipc
 	@$(if $(SCENES),true,$(COMPARE)/new/embipc bench --write $(COMPARE)/scenes $(BENCH_RUN))
 	@echo "old: $(BASE), new: what is here; both $(CFLAGS), $(or $(THREADS),1) thread(s)"
 	@sh tools/bench_compare.sh $(COMPARE)/old/build/embipc $(COMPARE)/new/embipc $(COMPARE)/runs $(or $(REPEATS),3) \

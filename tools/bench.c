@@ -434,7 +434,10 @@ static int bench_all(const bench_cases *c, const bench_options *o, void *pool, t
             continue;
         }
         count = bench_measure(row, &c->item[i], o, pool, &e);
-        if (!count) fprintf(o->out, "%-24.24s FAILED: %s\n", c->item[i].name, e.text);
+        if (!count) {
+            fprintf(o->out, "%-24.24s FAILED: %s\n", c->item[i].name, e.text);
+            tool_put(rows, "%s    { \"case\": \"%s\", \"failed\": true }", rows->length ? ",\n" : "", c->item[i].name);
+        }
         for (int k = 0; k < count; k++) {
             bench_print(o->out, &row[k]);
             tool_put(rows, "%s", rows->length ? ",\n" : "");

@@ -6,6 +6,7 @@
 old=$1 new=$2 dir=$3 repeats=$4 threads=$5
 shift 5
 mkdir -p "$dir" || exit 2
+rm -f "$dir"/*.change
 echo "scene                  step, new / old       all steps   solves a step          p50 ms        largest change of       smallest gap, m      tightest      crossings   cut"
 echo "                       median (of runs)        least      old     new        old       new    centre, m  force, N      old       new      old    new    old    new  old  new"
 skipped=0 crossed=0 compared=0
@@ -109,15 +110,19 @@ for scene in "$@"; do
             ratio[1], ratio[repeats], total_new / total_old, solves["old"] / steps["old"], solves["new"] / steps["new"],
             sorted_middle(middle_old, repeats), sorted_middle(middle_new, repeats), moved, pulled, gap["old"], gap["new"],
             tightest["old"], tightest["new"], crossings["old"], crossings["new"], cut["old"], cut["new"]
+        print name, middle, total_new / total_old, moved, pulled > (dir ".change")
         if (moved + pulled == 0) exit
         print "    largest: centre of " who ", force " whom
-        if (count <= 8) for (key in bodies)
+        if (count <= 8) for (key in bodies) if (distance(centre, 0, key) > 0)
             printf "    centre of %-22s %12.8f %12.8f %12.8f    %12.8f %12.8f %12.8f\n", key, centre["old", key, 0], centre["old", key, 1],
                 centre["old", key, 2], centre["new", key, 0], centre["new", key, 1], centre["new", key, 2]
-        if (np <= 8) for (key in pairs)
+        if (np <= 8) for (key in pairs) if (distance(force, 0, key) > 0)
             printf "    force  %-25s %12.6f %12.6f %12.6f    %12.6f %12.6f %12.6f\n", key, force["old", key, 0], force["old", key, 1],
                 force["old", key, 2], force["new", key, 0], force["new", key, 1], force["new", key, 2]
     }'
 done
+[ $compared = 0 ] || cat "$dir"/*.change | awk '{ m += log($2); t += log($3); c = $4 > c ? $4 : c; f = $5 > f ? $5 : f }
+    END { printf "geometric mean, new / old: median step %.3f, all steps %.3f; largest change of a centre %.2g m, of a force %.2g N\n",
+          exp(m / NR), exp(t / NR), c, f }'
 echo "$compared compared, $skipped skipped, $crossed with intersections"
 [ $crossed = 0 ]

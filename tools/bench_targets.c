@@ -70,13 +70,28 @@ static int targets_measure(const json *list, const json_value *t, const json *j,
     return 1;
 }
 
+/* How many of the list's cases the target is about are in a file, and how many there are. */
+static void targets_cover(const json *list, const json_value *t, const json *j, const char *key, int cover[2])
+{
+    const json_value *cases = json_get(list, &list->value[0], "cases");
+    const char *of = targets_string(list, t, "of", "");
+    double range[2];
+    cover[0] = cover[1] = 0;
+    for (const json_value *c = cases ? json_first(list, cases) : NULL; c; c = json_next(list, c)) {
+        const char *name = targets_string(list, c, "name", "");
+        if (!targets_fits(of, name)) continue;
+        cover[0] += targets_range(j, name, 0, key, range) > 0;
+        cover[1]++;
+    }
+}
+
 /* One line for each file that the target is about. Returns 0 with e filled for a target that says nothing. */
 static int targets_judge(const json *list, const char *path, const json_value *t, const targets_file *file, int count,
                          int sum[3], FILE *out, tool_error *e)
 {
     const char *flags = targets_string(list, t, "flags", NULL), *text = targets_string(list, t, "target", NULL);
     double bound = 0, value;
-    int at_least = targets_number(list, t, "at_least", &bound);
+    int at_least = targets_number(list, t, "at_least", &bound), cover[2];
     if (!text || (!at_least && !targets_number(list, t, "at_most", &bound)))
         return tool_fail(e, "%s:%d: found a target without \"target\" or \"at_least\" or \"at_most\"", path, t->line);
     for (int i = 0; i < count; i++) {
@@ -85,7 +100,10 @@ static int targets_judge(const json *list, const char *path, const json_value *t
         fprintf(out, "  %-66s %-18s %s %-7.4g", text, file[i].flags, at_least ? ">=" : "<=", bound);
         if (targets_measure(list, t, &file[i].j, at_least, &value)) {
             verdict = at_least ? value < bound : value > bound;
-            fprintf(out, " %9.4g  %s\n", value, verdict ? "NOT MET" : "met");
+            targets_cover(list, t, &file[i].j, targets_string(list, t, "measure", ""), cover);
+            fprintf(out, " %9.4g  %s", value, verdict ? "NOT MET" : "met");
+            if (cover[0] < cover[1]) fprintf(out, ", %d of %d cases measured", cover[0], cover[1]);
+            fprintf(out, "\n");
         }
         else fprintf(out, " %9s  not measured\n", "-");
         sum[verdict]++;
