@@ -132,8 +132,10 @@ static void bench_patch(const bench_world *b, bench_row *r)
         (void)embipc_body_get_view(b->w, b->s.body[i].handle, &v);
         force = (double *)tool_alloc(3 * (size_t)v.vertex_count, sizeof *force);
         (void)embipc_body_vertex_forces(b->w, b->s.body[i].handle, force);
-        for (int k = 0; k < v.vertex_count; k++)
-            load += sqrt(force[3 * k] * force[3 * k] + force[3 * k + 1] * force[3 * k + 1] + force[3 * k + 2] * force[3 * k + 2]);
+        for (int k = 0; k < v.vertex_count; k++) {
+            const double *f = force + 3 * k;
+            load += sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
+        }
         for (int t = 0; t < 3 * v.triangle_count; t++) {
             const int *tri = v.triangles + t / 3 * 3;
             const double *f = force + 3 * v.triangles[t];
@@ -184,8 +186,8 @@ static void bench_results(const bench_world *b, bench_row *r)
         const double *f = pair[i].force;
         sum += sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
         if (r->bodies > BENCH_NAMED) continue;
-        tool_put(t, "%s{ \"a\": \"%s\", \"b\": \"%s\", ", i ? ", " : " ", b->s.body[scene_index_of(&b->s, pair[i].a)].name,
-                 b->s.body[scene_index_of(&b->s, pair[i].b)].name);
+        tool_put(t, "%s{ \"a\": \"%s\", \"b\": \"%s\", ", i ? ", " : " ",
+                 b->s.body[scene_index_of(&b->s, pair[i].a)].name, b->s.body[scene_index_of(&b->s, pair[i].b)].name);
         bench_vector(t, "force", f);
         tool_put(t, " }");
     }
@@ -235,7 +237,8 @@ static void bench_take(bench_row *r, bench_step *step, const embipc_step_stats *
     for (int k = 0; k < EMBIPC_STAGE_COUNT; k++) r->stage[k] += t->stage_time[k];
     step->total = ms;
     step->pairs = 0;
-    for (size_t k = 0; k < sizeof over_pairs / sizeof *over_pairs; k++) step->pairs += 1e3 * t->stage_time[over_pairs[k]];
+    for (size_t k = 0; k < sizeof over_pairs / sizeof *over_pairs; k++)
+        step->pairs += 1e3 * t->stage_time[over_pairs[k]];
     step->solves = t->newton_iterations;
     step->contacts = t->contacts;
 }
@@ -269,7 +272,8 @@ static void bench_split(bench_row *r, const bench_step *step)
 }
 
 /* One step, timed; ms and cpu become the least of what they were and are, at the first run what they are. */
-static int bench_step_once(bench_world *b, int n, embipc_step_stats *t, double *ms, double *cpu, int first, tool_error *e)
+static int bench_step_once(bench_world *b, int n, embipc_step_stats *t, double *ms, double *cpu, int first,
+                           tool_error *e)
 {
     double had = system_thread_seconds(), start = system_seconds(), now, used;
     if (embipc_world_step(b->w, t) != EMBIPC_OK)
@@ -299,9 +303,10 @@ static void bench_begin(bench_row *r, const bench_world *b)
     bench_phases(r, &b->s);
 }
 
-/* Steps of the run that is looked at, with the clock inside them. Asking for processor time takes 0.4 us, too much for
- * short steps, which are too short to be disturbed as well: it is asked for after the first long one. */
-static int bench_look_steps(bench_row *r, bench_world *b, bench_step *step, int *processor_time, double patience, tool_error *e)
+/* Steps of the run that is looked at, with the clock inside them. Asking for processor time takes 0.4 us, too much
+ * for short steps, which are too short to be disturbed as well: it is asked for after the first long one. */
+static int bench_look_steps(bench_row *r, bench_world *b, bench_step *step, int *processor_time, double patience,
+                            tool_error *e)
 {
     double end = system_seconds() + patience;
     for (int n = 0; n < r->steps; n++) {
@@ -309,7 +314,8 @@ static int bench_look_steps(bench_row *r, bench_world *b, bench_step *step, int 
         if (!bench_step_once(b, n, &t, r->ms + n, r->cpu + n, 1, e)) return 0;
         bench_take(r, step + n, &t, *processor_time ? r->cpu[n] : r->ms[n]);
         if (r->ms[n] > BENCH_LONG && r->threads == 1) *processor_time = 1;
-        if (system_seconds() > end) return tool_fail(e, "gave up after %d of %d steps and %.0f s", n + 1, r->steps, patience);
+        if (system_seconds() > end)
+            return tool_fail(e, "gave up after %d of %d steps and %.0f s", n + 1, r->steps, patience);
         if ((n + 1) * BENCH_CHECKS / r->steps == n * BENCH_CHECKS / r->steps) continue;
         r->intersections += embipc_world_intersections(b->w, NULL, 0) != 0;
         r->checks++;
@@ -423,7 +429,9 @@ static int bench_measure(bench_row row[2], const bench_case *c, const bench_opti
 static int bench_all(const bench_cases *c, const bench_options *o, void *pool, tool_text *rows)
 {
     int code = 0, skipped = 0;
+    tool_text results = { NULL, 0, 0 };
     bench_head(o->out);
+    bench_put_results(&results, NULL);
     for (int i = 0; i < c->count; i++) {
         bench_row row[2];
         tool_error e;
@@ -436,10 +444,12 @@ static int bench_all(const bench_cases *c, const bench_options *o, void *pool, t
         count = bench_measure(row, &c->item[i], o, pool, &e);
         if (!count) {
             fprintf(o->out, "%-24.24s FAILED: %s\n", c->item[i].name, e.text);
-            tool_put(rows, "%s    { \"case\": \"%s\", \"failed\": true }", rows->length ? ",\n" : "", c->item[i].name);
+            tool_put(rows, "%s    { \"case\": \"%s\", \"failed\": true }", rows->length ? ",\n" : "",
+                     c->item[i].name);
         }
         for (int k = 0; k < count; k++) {
             bench_print(o->out, &row[k]);
+            if (k == 0) bench_put_results(&results, &row[k]);
             tool_put(rows, "%s", rows->length ? ",\n" : "");
             bench_json_row(rows, &row[k]);
         }
@@ -450,6 +460,8 @@ static int bench_all(const bench_cases *c, const bench_options *o, void *pool, t
             tool_text_free(&row[k].results);
         }
     }
+    fprintf(o->out, "%s", results.data);
+    tool_text_free(&results);
     if (skipped) fprintf(o->out, "%d skipped: they need meshes from outside (DATA)\n", skipped);
     return code;
 }

@@ -17,8 +17,8 @@ typedef struct bench_options {
     double memory;                /* GB that a case may take; then it fails */
 } bench_options;
 
-/* Runs each case once to look at it and `repeats` times to time it; a step's time is its least. Returns the exit code:
- * 0, 1 where a case failed, an intersection was found or a repetition came out with other bits, 2 bad input. */
+/* Runs each case once to look at it and `repeats` times to time it; a step's time is its least. Returns the exit
+ * code: 0, 1 where a case failed, an intersection was found or a repetition came out with other bits, 2 bad input. */
 int bench_run(const bench_options *options);
 
 /* Compares results, file[1..] as --json wrote them, with the targets in the list file[0], and prints for each

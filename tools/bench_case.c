@@ -55,7 +55,8 @@ static int bench_check(const bench_reader *r, const json *j, const json_value *v
         int i = 0;
         while (k->key && i < n && strcmp(known[i].key, k->key) != 0) i++;
         if (!k->key || i == n)
-            return tool_fail(r->e, "%s:%d: found the unknown key \"%s\" of a case", r->list, k->line, k->key ? k->key : "");
+            return tool_fail(r->e, "%s:%d: found the unknown key \"%s\" of a case", r->list, k->line,
+                             k->key ? k->key : "");
         if (!(known[i].types & 1 << k->type)) return bench_wrong(r, k, k->key, known[i].expected);
     }
     for (int i = 0; i < 2; i++)
@@ -65,7 +66,8 @@ static int bench_check(const bench_reader *r, const json *j, const json_value *v
 }
 
 /* The scene file with the changes of the list. */
-static int bench_text(const bench_reader *r, bench_case *b, const char *file, const json *list, const json_value *change)
+static int bench_text(const bench_reader *r, bench_case *b, const char *file, const json *list,
+                      const json_value *change)
 {
     tool_text t = { NULL, 0, 0 };
     json j;
@@ -171,28 +173,33 @@ static void bench_degrees(const json *j, const json_value *object, const char *k
     for (const json_value *v = list ? json_first(j, list) : NULL; v; v = json_next(j, v)) *x++ = v->number;
 }
 
-/* A body of the file in plain words: every mesh a file, every copy by itself. *number: of the next body of the scene. */
-static int bench_put_body(tool_text *t, const bench_case *b, const scene *s, int *number, const json *j, const json_value *v,
-                          const char *directory, tool_error *e)
+/* A body of the file in plain words: every mesh a file, every copy by itself. *number: of the scene's next body. */
+static int bench_put_body(tool_text *t, const bench_case *b, const scene *s, int *number, const json *j,
+                          const json_value *v, const char *directory, tool_error *e)
 {
-    static const char *const gone[] = { "shape", "size", "radius", "height", "tube", "normal", "resolution", "repeat" };
+    static const char *const gone[] = { "shape", "size",   "radius",     "height",
+                                        "tube",  "normal", "resolution", "repeat" };
     const json_value *repeat = json_get(j, v, "repeat");
     tool_text meshes = { NULL, 0, 0 };
     double degrees[3], turn[3];
-    int first = *number, ok;
+    const scene_body *first = &s->body[*number];
+    int ok;
     bench_degrees(j, v, "rotation", degrees);
     if (repeat) bench_degrees(j, repeat, "turn", turn);
     for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) tool_put(&meshes, ", \"%s\": null", gone[i]);
-    ok = bench_put_mesh(&meshes, b, first, "mesh", &s->body[first].surface, directory, e)
-         && (!s->body[first].cage.tet_count || bench_put_mesh(&meshes, b, first, "cage", &s->body[first].cage, directory, e));
+    ok = bench_put_mesh(&meshes, b, *number, "mesh", &first->surface, directory, e);
+    if (ok && first->cage.tet_count) ok = bench_put_mesh(&meshes, b, *number, "cage", &first->cage, directory, e);
     do {
         const scene_body *body = &s->body[*number];
         const double *x = body->def.position;
         tool_text change = { NULL, 0, 0 };
         json other;
         tool_put(&change, "{ \"name\": \"%s\", \"position\": [%.17g, %.17g, %.17g]", body->name, x[0], x[1], x[2]);
-        for (int c = 0; repeat && c < 3; c++)
-            tool_put(&change, "%s%.17g%s", c ? ", " : ", \"rotation\": [", degrees[c] + (body->repeated - 1) * turn[c], c < 2 ? "" : "]");
+        if (repeat) {
+            int n = body->repeated - 1;
+            tool_put(&change, ", \"rotation\": [%.17g, %.17g, %.17g]", degrees[0] + n * turn[0],
+                     degrees[1] + n * turn[1], degrees[2] + n * turn[2]);
+        }
         tool_put(&change, "%s }", meshes.data);
         ok = ok && json_parse(&other, b->name, change.data, (size_t)change.length, e);
         if (ok) {
@@ -208,7 +215,8 @@ static int bench_put_body(tool_text *t, const bench_case *b, const scene *s, int
 }
 
 /* The scene in words that any build knows: shapes and repetitions are newer than mesh files and bodies. */
-static int bench_plain(tool_text *t, const bench_case *b, const scene *s, const json *j, const char *directory, tool_error *e)
+static int bench_plain(tool_text *t, const bench_case *b, const scene *s, const json *j, const char *directory,
+                       tool_error *e)
 {
     int number = 0, count = 0, ok = 1;
     for (const json_value *k = json_first(j, &j->value[0]); k && ok; k = json_next(j, k)) {

@@ -25,7 +25,7 @@ typedef struct bench_cases {
 int bench_read(bench_cases *c, const bench_options *o, tool_error *e);
 void bench_free(bench_cases *c);
 
-/* Writes each scene as DIR/NAME.json, in words that older builds know as well: its shapes and cages as mesh files, its
- * repetitions body by body. Returns 1, or 0 with e filled. */
+/* Writes each scene as DIR/NAME.json, in words that older builds know as well: its shapes and cages as mesh files,
+ * its repetitions body by body. Returns 1, or 0 with e filled. */
 int bench_write(const bench_cases *c, const char *directory, tool_error *e);
 #endif

@@ -18,7 +18,7 @@ typedef struct bench_row {
     const char *name;
     int threads, steps, cut, unknowns, triangles, bodies;   /* bodies: those that are not fixed or kinematic */
     double step, simulated, build;        /* s */
-    double *ms, *cpu;                     /* owned: least time of each step, and least processor time of this thread */
+    double *ms, *cpu;                     /* owned: least time of each step, least processor time of this thread */
     int runs;                             /* that these are the least of */
     double wall, median, high, most;      /* s; ms a step: p50, p95, max */
     double processor;                     /* s: sum of cpu */
@@ -42,6 +42,10 @@ typedef struct bench_row {
 /* The head of the table, and a row. */
 void bench_head(FILE *f);
 void bench_print(FILE *f, const bench_row *r);
+
+/* Lines for a second table, appended: what came out, and what is counted for each pair, body and triangle. A row of
+ * NULL: the head. */
+void bench_put_results(tool_text *t, const bench_row *r);
 
 /* The row as a JSON object, appended; what was not measured has no key. */
 void bench_json_row(tool_text *t, const bench_row *r);
