@@ -7782,6 +7782,7 @@ static void embi_lagged_tet_of(const embi_elastic *s, int t, embipc_real scale, 
     const embipc_real *grad = s->grad + 12 * t, *R = s->rotation + 9 * t;
     embipc_real V = scale * s->volume[t];
     int whole = s->law.model == EMBIPC_LAGGED_ARAP;
+    memset(k, 0, sizeof *k);
     k->shear = V * s->law.mu * (whole ? 2 : 1);
     k->twist = whole ? (embipc_real)0 : V * s->law.mu;
     k->volume = s->averaged ? (embipc_real)0 : V * s->law.lambda;
