@@ -4,7 +4,9 @@
 #                                                     (the longest, a quarter of an hour: T=cage)
 #   make examples   build/examples/*                  make check     silent compile matrix, order, symbols
 #   make pictures   those of docs/pictures.md, in build/pictures
+#   make paper      the papers' experiments, build/paper/index.html (paper-quick: some of them, in minutes)
 #   make bench      times a set of scenes, tells where the time goes and which targets are met (T=quick: in minutes)
+#   make bench-compare BASE=revision   the same scenes with that revision's tool and this one, run for run: times, results
 #   make compare    the sparse solver beside CHOLMOD and Eigen, on the systems of scenes; needs Debian's
 #                   libsuitesparse-dev and libeigen3-dev, else it says so
 #   make browser    the page of embipc run --view in headless Chromium; needs node and chromium, else it says so
@@ -52,6 +54,16 @@ demo: $(BUILD)/embipc
 	$(Q)$(BUILD)/embipc run examples/scenes/grasp.json --out $(BUILD)/out/grasp --report --picture $(BUILD)/grasp.png
 	@echo "picture: $(BUILD)/grasp.png"
 
+# the experiments of the papers, one page: build/paper/index.html (T=section,section: only those)
+PAPER_C = $(wildcard tools/paper/*.c) $(filter-out tools/main.c,$(TOOL_C))
+$(BUILD)/embipc_paper: $(PAPER_C) $(wildcard tools/*.h tools/paper/*.h tests/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)
+	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -I$(BUILD) -DEMBIPC_PTHREADS $(PAPER_C) -o $@ -lm -lpthread
+
+paper: $(BUILD)/embipc_paper
+	@DATA="$(DATA)" $(BUILD)/embipc_paper --out $(BUILD)/paper $(if $(T),--only $(T))
+paper-quick: $(BUILD)/embipc_paper
+	@DATA="$(DATA)" $(BUILD)/embipc_paper --quick --out $(BUILD)/paper-quick $(if $(T),--only $(T))
+
 pictures: $(BUILD)/embipc
 	@BUILD=$(BUILD) sh docs/pictures.sh $(BUILD)/pictures
 
@@ -89,6 +101,20 @@ bench: $(BUILD)/embipc $(BUILD)/embipc_native
 	@echo "$(NATIVE):"
 	@$(BUILD)/embipc_native bench --json $(BUILD)/bench_native.json $(BENCH_RUN)
 	@$(BUILD)/embipc bench --targets $(BENCH) $(BUILD)/bench.json $(BUILD)/bench_native.json
+
+# BASE (a git revision) against what is here, both built with CFLAGS, run for run in one go over the same scenes: T as
+# above, or SCENES="a.json b.json". REPEATS=3, THREADS=1.
+BASE = HEAD
+COMPARE = $(BUILD)/compare
+bench-compare: | $(BUILD)
+	$(Q)rm -rf $(COMPARE) && mkdir -p $(COMPARE)/old $(COMPARE)/scenes
+	$(Q)git archive $(BASE) | tar -x -C $(COMPARE)/old
+	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory -C $(COMPARE)/old CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD=build build/embipc
+	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD=$(COMPARE)/new $(COMPARE)/new/embipc
+	@$(if $(SCENES),true,$(COMPARE)/new/embipc bench --write $(COMPARE)/scenes $(BENCH_RUN))
+	@echo "old: $(BASE), new: what is here; both $(CFLAGS), $(or $(THREADS),1) thread(s)"
+	@sh tools/bench_compare.sh $(COMPARE)/old/build/embipc $(COMPARE)/new/embipc $(COMPARE)/runs $(or $(REPEATS),3) \
+	  $(or $(THREADS),1) $(or $(SCENES),$(COMPARE)/scenes/*.json)
 $(BUILD)/embipc_native: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)
 	$(Q)$(CC) $(STD) $(STRICT) -I$(BUILD) $(NATIVE) -DBENCH_FLAGS='"$(NATIVE)"' -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
 
@@ -141,5 +167,6 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all demo pictures browser test validate asan bench compare fuzz valgrind check matrix order symbols examples clean
+.PHONY: all demo paper paper-quick pictures browser test validate asan bench bench-compare compare fuzz valgrind check matrix order symbols \
+        examples clean
 .SECONDARY:

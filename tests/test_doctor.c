@@ -536,6 +536,15 @@ static void test_command(void)
     ENSURE(treat(path, out) == 1 && strstr(said, "; linked; not parted") && strstr(said, "cannot be mended"));
     ENSURE(!fopen(out, "r"));
 }
+/* Bodies of a "repeat" have no place of their own in the file: told from, not written. */
+static void test_command_repeat(void)
+{
+    const char *path = place("repeat.json"), *out = place("repeat_fixed.json");
+    write_scene(path, "{\"version\": 1, \"bodies\": [ {\"name\": \"a\", \"kind\": \"affine\", \"shape\": \"box\", \"size\": [0.1, 0.1, 0.1],\n"
+                      " \"repeat\": {\"count\": [3, 1, 1], \"spacing\": [0.09, 0, 0]}} ]}\n");
+    ENSURE(treat(path, NULL) == 0 && strstr(said, "\"a 1\" and \"a 2\": cross"));
+    ENSURE(treat(path, out) == 2 && strstr(said, "\"repeat\"") && !fopen(out, "r"));
+}
 /* A full body that must turn, in a room, and one that need not, each held by a drive that selects nodes: the
  * boxes go with them. */
 static void test_command_drives(void)
@@ -584,6 +593,7 @@ int main(int argc, char **argv)
     RUN(memory);
     RUN(hundred);
     RUN(command);
+    RUN(command_repeat);
     RUN(command_drives);
     return test_end("test_doctor");
 }

@@ -184,6 +184,64 @@ static void test_mutations(void)
     ENSURE(accepted > 100 && accepted < 15000);   /* the damage is neither fatal nor harmless */
 }
 
+/* ---- Writing and merging -------------------------------------------------------------------- */
+
+static int merges(const char *text, const char *change, const char *want)
+{
+    json j, other;
+    tool_error e;
+    tool_text t = { NULL, 0, 0 };
+    int ok;
+    ENSURE(json_parse(&j, "a", text, strlen(text), &e) && json_parse(&other, "b", change, strlen(change), &e));
+    json_merge(&t, &j, &j.value[0], &other, &other.value[0]);
+    ok = strcmp(t.data, want) == 0;
+    if (!ok) printf("  %s with %s\n  is %s\n", text, change, t.data);
+    tool_text_free(&t);
+    json_free(&j);
+    json_free(&other);
+    return ok;
+}
+
+static void test_write(void)
+{
+    json j, again;
+    tool_error e;
+    tool_text t = { NULL, 0, 0 }, u = { NULL, 0, 0 };
+    ENSURE(json_parse(&j, "a", sample, strlen(sample), &e));
+    json_write(&t, &j, &j.value[0]);
+    ENSURE(json_parse(&again, "b", t.data, strlen(t.data), &e) && again.count == j.count);
+    if (test_bad) return;
+    for (int i = 0; i < j.count; i++) {
+        const json_value *a = &j.value[i], *b = &again.value[i];
+        ENSURE(a->type == b->type && a->count == b->count && a->next == b->next && a->first == b->first);
+        ENSURE(a->type != JSON_NUMBER || a->number == b->number);
+        ENSURE(a->type != JSON_STRING || strcmp(a->string, b->string) == 0);
+        ENSURE((a->key == NULL) == (b->key == NULL) && (!a->key || strcmp(a->key, b->key) == 0));
+    }
+    json_write(&u, &again, &again.value[0]);
+    ENSURE(strcmp(t.data, u.data) == 0);
+    tool_text_free(&t);
+    tool_text_free(&u);
+    json_free(&j);
+    json_free(&again);
+}
+
+/* The examples of RFC 7396, appendix A, that are about objects, and arrays by name. */
+static void test_merge(void)
+{
+    ENSURE(merges("{\"a\":\"b\"}", "{\"a\":\"c\"}", "{ \"a\": \"c\" }"));
+    ENSURE(merges("{\"a\":\"b\"}", "{\"b\":\"c\"}", "{ \"a\": \"b\", \"b\": \"c\" }"));
+    ENSURE(merges("{\"a\":\"b\",\"b\":\"c\"}", "{\"a\":null}", "{ \"b\": \"c\" }"));
+    ENSURE(merges("{\"a\":[\"b\"]}", "{\"a\":\"c\"}", "{ \"a\": \"c\" }"));
+    ENSURE(merges("{\"a\":\"c\"}", "{\"a\":[\"b\"]}", "{ \"a\": [ \"b\" ] }"));
+    ENSURE(merges("{\"a\":{\"b\":\"c\"}}", "{\"a\":{\"b\":\"d\",\"c\":null}}", "{ \"a\": { \"b\": \"d\" } }"));
+    ENSURE(merges("[\"a\",\"b\"]", "[\"c\",\"d\"]", "[ \"c\", \"d\" ]"));
+    ENSURE(merges("{\"e\":null}", "{\"a\":1}", "{ \"e\": null, \"a\": 1 }"));
+    ENSURE(merges("{\"l\":[{\"name\":\"x\",\"v\":1},{\"name\":\"y\"},7]}", "{\"l\":{\"x\":{\"v\":2},\"y\":null}}",
+                  "{ \"l\": [ { \"name\": \"x\", \"v\": 2 }, 7 ] }"));
+    ENSURE(merges("{\"l\":[{\"name\":\"x\"}]}", "{\"l\":{\"z\":{\"v\":2}}}", "{ \"l\": [ { \"name\": \"x\" }, { \"v\": 2 } ] }"));
+}
+
 int main(int argc, char **argv)
 {
     test_unused();
@@ -196,5 +254,7 @@ int main(int argc, char **argv)
     RUN(describe);
     RUN(truncations);
     RUN(mutations);
+    RUN(write);
+    RUN(merge);
     return test_end(__FILE__);
 }

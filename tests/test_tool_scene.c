@@ -432,6 +432,60 @@ static void test_build_refusals(void)
 
 /* ---- Damage --------------------------------------------------------------------------------- */
 
+/* ---- Repeated bodies ------------------------------------------------------------------------ */
+
+static void test_repeat(void)
+{
+    scene s;
+    tool_error e;
+    embipc_world *w = NULL;
+    double R[9], degrees[3];
+    ENSURE(parse(&s, "{\"version\":1,\"bodies\":[" BODY ",\n{\"name\":\"b\",\"kind\":\"affine\",\"shape\":\"box\","
+                 "\"size\":[0.1,0.1,0.1],\"position\":[1,2,3],\"rotation\":[0,0,10],\"friction\":0.3,\n"
+                 "\"repeat\":{\"count\":[2,1,3],\"spacing\":[0.5,7,0.25],\"turn\":[0,20,5]}},\n"
+                 "{\"name\":\"c\",\"kind\":\"affine\",\"shape\":\"ball\",\"radius\":0.05,\"position\":[0,0,1]}],"
+                 "\"pairs\":[{\"bodies\":[\"b 6\",\"c\"],\"contact\":false}]}", &e));
+    ENSURE(s.body_count == 8);
+    if (test_bad) { printf("  %s\n", e.text); return; }
+    for (int n = 0; n < 6; n++) {
+        const scene_body *b = &s.body[1 + n];
+        char name[8];
+        snprintf(name, sizeof name, "b %d", n + 1);
+        ENSURE(strcmp(b->name, name) == 0 && b->repeated == n + 1 && b->def.friction == 0.3 && b->line == 2);
+        ENSURE(b->def.x == s.body[1].surface.x && (b->surface.x != NULL) == (n == 0));
+        ENSURE(b->def.position[0] == 1 + 0.5 * (n % 2) && b->def.position[1] == 2 && b->def.position[2] == 3 + 0.25 * (n / 2));
+        degrees[0] = 0; degrees[1] = 20 * n; degrees[2] = 10 + 5 * n;
+        scene_rotation(R, degrees);
+        for (int i = 0; i < 9; i++) ENSURE_CLOSE(b->def.rotation[i], R[i], 1e-15);
+    }
+    ENSURE(strcmp(s.body[7].name, "c") == 0 && s.body[7].repeated == 0 && s.body[7].surface.node_count == 162);
+    ENSURE(s.pair_count == 1 && s.pair[0].a == 6 && s.pair[0].b == 7);
+    ENSURE(scene_build(&s, &w, &e) && embipc_world_body_count(w) == 8);
+    embipc_world_destroy(w);
+    scene_free(&s);
+}
+
+#define MANY "\"kind\":\"affine\",\"shape\":\"box\",\"size\":[1,1,1],"
+
+static void test_repeat_refusals(void)
+{
+    char text[512];
+    ENSURE(body_refused(MANY "\"repeat\":{}", "found no key \"count\""));
+    ENSURE(body_refused(MANY "\"repeat\":3", "an object"));
+    ENSURE(body_refused(MANY "\"repeat\":{\"count\":[1,2]}", "an array of 3"));
+    ENSURE(body_refused(MANY "\"repeat\":{\"count\":[1,2,0]}", "from 1 to 10000"));
+    ENSURE(body_refused(MANY "\"repeat\":{\"count\":[1,2.5,1]}", "whole numbers"));
+    ENSURE(body_refused(MANY "\"repeat\":{\"count\":[100,100,2]}", "at most 10000"));
+    ENSURE(body_refused(MANY "\"repeat\":{\"count\":[1,1,2],\"spacings\":[0,0,1]}", "did you mean \"spacing\""));
+    ENSURE(body_refused("\"kind\":\"kinematic\",\"shape\":\"plane\",\"drive\":[{\"keys\":[[0,0,0,0]]}],\"repeat\":{\"count\":[1,1,2]}",
+                        "no drive"));
+    snprintf(text, sizeof text, "{\"version\":1,\"bodies\":[{\"name\":\"a 2\",\"kind\":\"fixed\",\"shape\":\"plane\"},\n"
+             "{\"name\":\"a\"," MANY "\"repeat\":{\"count\":[1,1,2]}}]}");
+    ENSURE(refused(text, "no other body has"));
+    snprintf(text, sizeof text, "{\"version\":1,\"bodies\":[{\"name\":\"%058d\"," MANY "\"repeat\":{\"count\":[1,1,2]}}]}", 0);
+    ENSURE(refused(text, "57 characters"));
+}
+
 static void test_mutations(void)
 {
     static const char small[] =
@@ -472,6 +526,8 @@ int main(int argc, char **argv)
     RUN(build);
     RUN(drive_pose);
     RUN(build_refusals);
+    RUN(repeat);
+    RUN(repeat_refusals);
     RUN(mutations);
     return test_end(__FILE__);
 }

@@ -1,5 +1,6 @@
 #include "bench.h"
 #include "bench_case.h"
+#include "bench_row.h"
 #include "scene.h"
 #include "system.h"
 #include <math.h>
@@ -7,48 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef BENCH_FLAGS          /* the Makefile says what the tool was built with */
-#define BENCH_FLAGS ""
-#endif
+#define BENCH_LONG 1.0     /* ms: longer steps are looked at by processor time */
+#define BENCH_ENOUGH 20.0   /* s of timed runs of a case with one number of threads */
+#define BENCH_PATIENCE 120.0   /* s for one run */
 
-enum { BENCH_PHASES = 8, BENCH_CHECKS = 8, BENCH_NAMED = 20 };
+enum { BENCH_CHECKS = 8, BENCH_NAMED = 20 };
 
-/* Steps between two moments at which some drive changes its motion. */
-typedef struct bench_phase {
-    double end;                           /* s */
-    int steps, solves, factorizations;    /* of the island that took most of each step */
-} bench_phase;
-
-/* What the runs of one case with one number of threads came to. */
-typedef struct bench_row {
-    const char *name;
-    int threads, steps, cut, unknowns, triangles, bodies;   /* bodies: those that are not fixed or kinematic */
-    double step, simulated, build;        /* s */
-    double *ms, *cpu;                     /* owned: least time of each step, and least processor time of this thread */
-    double wall, median, high, most;      /* s; ms a step: p50, p95, max */
-    double processor;                     /* s: sum of cpu */
-    double solves, factorizations;        /* a step, of the island that took most */
-    double all_solves, all_factorizations, contacts, candidates;   /* a step, of all islands */
-    int contacts_most;
-    double stage[EMBIPC_STAGE_COUNT];     /* share of the time in steps */
-    double outside, pair;                 /* ms a step but for active pairs; us a solve for each active pair */
-    double memory;                        /* peak, MB */
-    bench_phase phase[BENCH_PHASES];
-    int phases;
-    double gap, tightest, drive_short, rise;
-    double patch, pressure;               /* m^2 of surfaces that bear a force at the end, Pa */
-    int intersections, checks;            /* found, in so many looks */
-    unsigned long long bits;              /* of all positions at the end */
-    int same;                             /* every repetition ended with these bits */
-    double speedup;                       /* against one thread; 0: not measured */
-    tool_text results;                    /* owned: bodies and forces at the end, as JSON */
-} bench_row;
-
-/* The world of a case, open. */
+/* A case and its world. */
 typedef struct bench_world {
+    const char *name;
     scene s;
-    embipc_world *w;
+    embipc_world *w;                      /* open, or NULL */
     double build;
+    size_t memory, limit;                 /* bytes in use, and allowed: a case must not take the machine down */
 } bench_world;
 
 /* One step of the run that is looked at. */
@@ -57,10 +29,10 @@ typedef struct bench_step {
     int solves, contacts;
 } bench_step;
 
+/* Wall time; where ctx says so the processor time of this thread, which other processes leave alone. */
 static double bench_clock(void *ctx)
 {
-    (void)ctx;
-    return system_seconds();
+    return *(const int *)ctx ? system_thread_seconds() : system_seconds();
 }
 
 static int bench_by_size(const void *a, const void *b)
@@ -69,22 +41,38 @@ static int bench_by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int bench_open(bench_world *b, const bench_case *c, void *pool, int with_clock, tool_error *e)
+static void *bench_alloc(size_t size, void *ctx)
+{
+    bench_world *b = (bench_world *)ctx;
+    void *p = size > b->limit - b->memory ? NULL : malloc(size);
+    if (p) b->memory += size;
+    return p;
+}
+
+static void bench_release(void *p, size_t size, void *ctx)
+{
+    bench_world *b = (bench_world *)ctx;
+    if (p) b->memory -= size;
+    free(p);
+}
+
+static int bench_open(bench_world *b, void *pool, int *clock, tool_error *e)
 {
     double start;
-    int ok = scene_parse(&b->s, c->path, c->text, strlen(c->text), e);
-    b->w = NULL;
-    if (with_clock) b->s.world.clock = bench_clock;
+    int ok;
+    b->s.world.clock = clock ? bench_clock : NULL;
+    b->s.world.clock_ctx = clock;
+    b->s.world.allocator.alloc = bench_alloc;
+    b->s.world.allocator.free = bench_release;
+    b->s.world.allocator.ctx = b;
 #ifdef EMBIPC_PTHREADS
-    if (pool) {
-        b->s.world.parallel_for = embipc_pool_for;
-        b->s.world.parallel_ctx = pool;
-    }
+    b->s.world.parallel_for = pool ? embipc_pool_for : NULL;
+    b->s.world.parallel_ctx = pool;
 #else
     (void)pool;
 #endif
     start = system_seconds();
-    ok = ok && scene_build(&b->s, &b->w, e);
+    ok = scene_build(&b->s, &b->w, e);
     b->build = system_seconds() - start;
     return ok;
 }
@@ -92,7 +80,7 @@ static int bench_open(bench_world *b, const bench_case *c, void *pool, int with_
 static void bench_close(bench_world *b)
 {
     embipc_world_destroy(b->w);
-    scene_free(&b->s);
+    b->w = NULL;
 }
 
 /* ---- What a run comes to -------------------------------------------------------------------- */
@@ -144,8 +132,10 @@ static void bench_patch(const bench_world *b, bench_row *r)
         (void)embipc_body_get_view(b->w, b->s.body[i].handle, &v);
         force = (double *)tool_alloc(3 * (size_t)v.vertex_count, sizeof *force);
         (void)embipc_body_vertex_forces(b->w, b->s.body[i].handle, force);
-        for (int k = 0; k < v.vertex_count; k++)
-            load += sqrt(force[3 * k] * force[3 * k] + force[3 * k + 1] * force[3 * k + 1] + force[3 * k + 2] * force[3 * k + 2]);
+        for (int k = 0; k < v.vertex_count; k++) {
+            const double *f = force + 3 * k;
+            load += sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
+        }
         for (int t = 0; t < 3 * v.triangle_count; t++) {
             const int *tri = v.triangles + t / 3 * 3;
             const double *f = force + 3 * v.triangles[t];
@@ -196,8 +186,8 @@ static void bench_results(const bench_world *b, bench_row *r)
         const double *f = pair[i].force;
         sum += sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
         if (r->bodies > BENCH_NAMED) continue;
-        tool_put(t, "%s{ \"a\": \"%s\", \"b\": \"%s\", ", i ? ", " : " ", b->s.body[scene_index_of(&b->s, pair[i].a)].name,
-                 b->s.body[scene_index_of(&b->s, pair[i].b)].name);
+        tool_put(t, "%s{ \"a\": \"%s\", \"b\": \"%s\", ", i ? ", " : " ",
+                 b->s.body[scene_index_of(&b->s, pair[i].a)].name, b->s.body[scene_index_of(&b->s, pair[i].b)].name);
         bench_vector(t, "force", f);
         tool_put(t, " }");
     }
@@ -247,7 +237,8 @@ static void bench_take(bench_row *r, bench_step *step, const embipc_step_stats *
     for (int k = 0; k < EMBIPC_STAGE_COUNT; k++) r->stage[k] += t->stage_time[k];
     step->total = ms;
     step->pairs = 0;
-    for (size_t k = 0; k < sizeof over_pairs / sizeof *over_pairs; k++) step->pairs += 1e3 * t->stage_time[over_pairs[k]];
+    for (size_t k = 0; k < sizeof over_pairs / sizeof *over_pairs; k++)
+        step->pairs += 1e3 * t->stage_time[over_pairs[k]];
     step->solves = t->newton_iterations;
     step->contacts = t->contacts;
 }
@@ -280,78 +271,104 @@ static void bench_split(bench_row *r, const bench_step *step)
     free(list);
 }
 
-static int bench_look(bench_row *r, const bench_case *c, void *pool, tool_error *e)
+/* One step, timed; ms and cpu become the least of what they were and are, at the first run what they are. */
+static int bench_step_once(bench_world *b, int n, embipc_step_stats *t, double *ms, double *cpu, int first,
+                           tool_error *e)
 {
-    bench_world b;
-    bench_step *step = NULL;
-    double *z0 = NULL, sum = 0;
-    int ok = bench_open(&b, c, pool, 1, e);
-    if (ok) {
-        r->build = b.build;
-        r->step = b.s.world.time_step;
-        r->steps = (int)ceil(b.s.duration / r->step - 1e-9);
-        r->gap = r->tightest = HUGE_VAL;
-        r->ms = (double *)tool_alloc((size_t)r->steps + 1, sizeof *r->ms);
-        r->cpu = (double *)tool_alloc((size_t)r->steps + 1, sizeof *r->cpu);
-        step = (bench_step *)tool_alloc((size_t)r->steps + 1, sizeof *step);
-        z0 = (double *)tool_alloc((size_t)b.s.body_count, sizeof *z0);
-        for (int i = 0; i < b.s.body_count; i++) {
-            embipc_body_view v;
-            (void)embipc_body_get_view(b.w, b.s.body[i].handle, &v);
-            r->triangles += v.triangle_count;
-            r->bodies += v.kind >= EMBIPC_AFFINE;
-        }
-        bench_phases(r, &b.s);
-        bench_rise(&b, z0, 1);
+    double had = system_thread_seconds(), start = system_seconds(), now, used;
+    if (embipc_world_step(b->w, t) != EMBIPC_OK)
+        return tool_fail(e, "step %d failed: %s", n + 1, embipc_world_error(b->w)->text);
+    now = 1e3 * (system_seconds() - start);
+    used = 1e3 * (system_thread_seconds() - had);
+    *ms = first ? now : fmin(now, *ms);
+    *cpu = first ? used : fmin(used, *cpu);
+    return 1;
+}
+
+/* What is known before the first step. */
+static void bench_begin(bench_row *r, const bench_world *b)
+{
+    r->build = b->build;
+    r->step = b->s.world.time_step;
+    r->steps = (int)ceil(b->s.duration / r->step - 1e-9);
+    r->gap = r->tightest = HUGE_VAL;
+    r->ms = (double *)tool_alloc((size_t)r->steps + 1, sizeof *r->ms);
+    r->cpu = (double *)tool_alloc((size_t)r->steps + 1, sizeof *r->cpu);
+    for (int i = 0; i < b->s.body_count; i++) {
+        embipc_body_view v;
+        (void)embipc_body_get_view(b->w, b->s.body[i].handle, &v);
+        r->triangles += v.triangle_count;
+        r->bodies += v.kind >= EMBIPC_AFFINE;
     }
-    for (int n = 0; ok && n < r->steps; n++) {
+    bench_phases(r, &b->s);
+}
+
+/* Steps of the run that is looked at, with the clock inside them. Asking for processor time takes 0.4 us, too much
+ * for short steps, which are too short to be disturbed as well: it is asked for after the first long one. */
+static int bench_look_steps(bench_row *r, bench_world *b, bench_step *step, int *processor_time, double patience,
+                            tool_error *e)
+{
+    double end = system_seconds() + patience;
+    for (int n = 0; n < r->steps; n++) {
         embipc_step_stats t;
-        double start = system_seconds();
-        if (embipc_world_step(b.w, &t) != EMBIPC_OK)
-            ok = tool_fail(e, "%s: step %d failed: %s", c->name, n + 1, embipc_world_error(b.w)->text);
-        else bench_take(r, step + n, &t, 1e3 * (system_seconds() - start));
-        sum += step[n].total / 1e3;
-        if (!ok || (n + 1) * BENCH_CHECKS / r->steps == n * BENCH_CHECKS / r->steps) continue;
-        r->intersections += embipc_world_intersections(b.w, NULL, 0) != 0;
+        if (!bench_step_once(b, n, &t, r->ms + n, r->cpu + n, 1, e)) return 0;
+        bench_take(r, step + n, &t, *processor_time ? r->cpu[n] : r->ms[n]);
+        if (r->ms[n] > BENCH_LONG && r->threads == 1) *processor_time = 1;
+        if (system_seconds() > end)
+            return tool_fail(e, "gave up after %d of %d steps and %.0f s", n + 1, r->steps, patience);
+        if ((n + 1) * BENCH_CHECKS / r->steps == n * BENCH_CHECKS / r->steps) continue;
+        r->intersections += embipc_world_intersections(b->w, NULL, 0) != 0;
         r->checks++;
     }
+    return 1;
+}
+
+static int bench_look(bench_row *r, bench_world *b, void *pool, double patience, tool_error *e)
+{
+    bench_step *step = NULL;
+    double *z0 = NULL, sum = 0;
+    size_t peak = 0;
+    int processor_time = 0, ok = bench_open(b, pool, &processor_time, e);
     if (ok) {
-        for (int k = 0; k < EMBIPC_STAGE_COUNT; k++) r->stage[k] /= sum;
+        bench_begin(r, b);
+        step = (bench_step *)tool_alloc((size_t)r->steps + 1, sizeof *step);
+        z0 = (double *)tool_alloc((size_t)b->s.body_count, sizeof *z0);
+        bench_rise(b, z0, 1);
+        ok = bench_look_steps(r, b, step, &processor_time, patience, e);
+    }
+    if (ok) {
+        for (int k = 0; k < EMBIPC_STAGE_COUNT; k++) sum += r->stage[k];
+        for (int k = 0; k < EMBIPC_STAGE_COUNT; k++) r->stage[k] /= sum > 0 ? sum : 1;
         bench_split(r, step);
-        bench_patch(&b, r);
-        bench_results(&b, r);
-        r->rise = bench_rise(&b, z0, 0);
-        r->bits = bench_bits(b.w);
+        bench_patch(b, r);
+        bench_results(b, r);
+        r->rise = bench_rise(b, z0, 0);
+        r->bits = bench_bits(b->w);
         r->same = 1;
+        embipc_world_memory(b->w, NULL, &peak, NULL);
+        r->memory = (double)peak / 1e6;
+        r->runs = processor_time;   /* long steps: their clock inside is nothing against them, the run counts */
     }
     free(step);
     free(z0);
-    bench_close(&b);
+    bench_close(b);
     return ok;
 }
 
 /* ---- The runs that are timed ---------------------------------------------------------------- */
 
-static int bench_time(bench_row *r, const bench_case *c, void *pool, int first, tool_error *e)
+static int bench_time(bench_row *r, bench_world *b, void *pool, tool_error *e)
 {
-    bench_world b;
     size_t peak = 0;
-    int ok = bench_open(&b, c, pool, 0, e);
-    for (int n = 0; ok && n < r->steps; n++) {
-        double had = system_thread_seconds(), start = system_seconds(), ms, cpu;
-        if (embipc_world_step(b.w, NULL) != EMBIPC_OK)
-            ok = tool_fail(e, "%s: step %d failed: %s", c->name, n + 1, embipc_world_error(b.w)->text);
-        ms = 1e3 * (system_seconds() - start);
-        cpu = 1e3 * (system_thread_seconds() - had);
-        r->ms[n] = first ? ms : fmin(ms, r->ms[n]);
-        r->cpu[n] = first ? cpu : fmin(cpu, r->cpu[n]);
-    }
+    int ok = bench_open(b, pool, NULL, e);
+    for (int n = 0; ok && n < r->steps; n++) ok = bench_step_once(b, n, NULL, r->ms + n, r->cpu + n, r->runs == 0, e);
     if (ok) {
-        r->same = r->same && r->bits == bench_bits(b.w);
-        embipc_world_memory(b.w, NULL, &peak, NULL);
+        r->runs++;
+        r->same = r->same && r->bits == bench_bits(b->w);
+        embipc_world_memory(b->w, NULL, &peak, NULL);
         r->memory = (double)peak / 1e6;
     }
-    bench_close(&b);
+    bench_close(b);
     return ok;
 }
 
@@ -369,167 +386,83 @@ static void bench_sum(bench_row *r)
     r->most = r->ms[r->steps - 1];
 }
 
+/* Runs of a case that took so long to be looked at: at most as many as are wanted, and not many of long ones. */
+static int bench_runs(const bench_row *r, int repeats)
+{
+    double once = 0;
+    for (int n = 0; n < r->steps; n++) once += r->ms[n] / 1e3;
+    if (once * repeats > BENCH_ENOUGH) repeats = (int)(BENCH_ENOUGH / once);
+    return repeats > 1 || r->runs ? repeats : 1;
+}
+
 /* One case with one thread and, if that is wanted, with more: their timed runs by turns. Returns the number of rows,
  * or 0 with e filled. */
 static int bench_measure(bench_row row[2], const bench_case *c, const bench_options *o, void *pool, tool_error *e)
 {
-    int rows = pool && c->threads ? 2 : 1, ok = 1;
-    int repeats = c->repeats && c->repeats < o->repeats ? c->repeats : o->repeats;
+    bench_world b;
+    int rows = pool && c->threads ? 2 : 1, runs = 0, ok;
+    memset(&b, 0, sizeof b);
+    b.name = c->name;
+    b.limit = (size_t)(o->memory * 1e9);
+    ok = scene_parse(&b.s, c->path, c->text, strlen(c->text), e);
     for (int i = 0; i < rows && ok; i++) {
-        memset(&row[i], 0, sizeof row[i]);
         row[i].name = c->name;
         row[i].threads = i ? o->threads : 1;
-        ok = bench_look(&row[i], c, i ? pool : NULL, e);
+        ok = bench_look(&row[i], &b, i ? pool : NULL, BENCH_PATIENCE, e);
+        if (ok && i == 0) runs = bench_runs(row, o->repeats);
+        if (i) row[i].runs = row[0].runs;
     }
-    for (int n = 0; n < repeats && ok; n++)
-        for (int i = 0; i < rows && ok; i++) ok = bench_time(&row[i], c, i ? pool : NULL, n == 0, e);
+    for (int n = row[0].runs; n < runs && ok; n++)
+        for (int i = 0; i < rows && ok; i++) ok = bench_time(&row[i], &b, i ? pool : NULL, e);
     for (int i = 0; i < rows && ok; i++) bench_sum(&row[i]);
     if (ok && rows == 2) {
         row[1].speedup = row[0].wall / row[1].wall;
         row[1].same = row[1].same && row[1].bits == row[0].bits;
     }
+    scene_free(&b.s);
     return ok ? rows : 0;
-}
-
-/* ---- The table ------------------------------------------------------------------------------ */
-
-static void bench_head(void)
-{
-    printf("%-24s %3s %6s %7s %6s %8s %8s %8s %8s %8s %6s %6s %8s %4s %5s %8s   shares of the step, %%:\n%151s", "case", "thr",
-           "unkn.", "surf.", "steps", "x real", "x cpu", "p50 ms", "p95 ms", "max ms", "solves", "factor", "contacts", "cut", "cross",
-           "MB", "");
-    for (int k = 0; k < EMBIPC_STAGE_COUNT; k++)
-        printf("%s%s", k ? ", " : "", embipc_stage_text((embipc_stage)k));
-    printf("\n");
-}
-
-static void bench_print(const bench_row *r)
-{
-    printf("%-24.24s %3d %6d %7d %6d %8.4g %8.4g %8.3f %8.3f %8.2f %6.2f %6.2f %8.1f %4d %5d %8.2f  ", r->name, r->threads,
-           r->unknowns, r->triangles, r->steps, r->simulated / r->wall, r->simulated / r->processor, r->median, r->high, r->most, r->solves,
-           r->factorizations, r->contacts, r->cut, r->intersections, r->memory);
-    for (int k = 0; k < EMBIPC_STAGE_COUNT; k++) printf(" %3.0f", 100 * r->stage[k]);
-    printf("%s\n", r->same ? "" : "  OTHER BITS IN A REPETITION");
-    fflush(stdout);
-}
-
-/* The most of any phase, a step. */
-static double bench_phase_most(const bench_row *r, int factorizations)
-{
-    double most = 0;
-    for (int i = 0; i < r->phases; i++) {
-        const bench_phase *p = &r->phase[i];
-        if (p->steps) most = fmax(most, (double)(factorizations ? p->factorizations : p->solves) / p->steps);
-    }
-    return most;
-}
-
-/* a number that may be infinite, which JSON has no word for */
-static void bench_number(tool_text *t, const char *key, double x)
-{
-    if (fabs(x) <= 1e300) tool_put(t, "\"%s\": %.6g, ", key, x);
-    else tool_put(t, "\"%s\": null, ", key);
-}
-
-static void bench_json_row(tool_text *t, const bench_row *r)
-{
-    tool_put(t, "    { \"case\": \"%s\", \"threads\": %d, \"steps\": %d, \"time_step\": %.6g, \"bodies_free\": %d, \"unknowns\": %d, "
-             "\"triangles\": %d, \"cut\": %d,\n      ", r->name, r->threads, r->steps, r->step, r->bodies, r->unknowns,
-             r->triangles, r->cut);
-    bench_number(t, "real_time_factor", r->simulated / r->wall);
-    if (r->threads == 1) bench_number(t, "cpu_factor", r->simulated / r->processor);
-    bench_number(t, "wall_s", r->wall);
-    bench_number(t, "cpu_s", r->processor);
-    bench_number(t, "ms_p50", r->median);
-    bench_number(t, "ms_p95", r->high);
-    bench_number(t, "ms_max", r->most);
-    bench_number(t, "build_s", r->build);
-    if (r->bodies) bench_number(t, "cpu_ms_per_body", 1e3 * r->processor / r->steps / r->bodies);
-    if (r->speedup > 0) bench_number(t, "speedup", r->speedup);
-    tool_put(t, "\n      ");
-    bench_number(t, "solves", r->solves);
-    bench_number(t, "factorizations", r->factorizations);
-    bench_number(t, "solves_worst_phase", bench_phase_most(r, 0));
-    bench_number(t, "factorizations_worst_phase", bench_phase_most(r, 1));
-    bench_number(t, "solves_all_islands", r->all_solves);
-    bench_number(t, "factorizations_all_islands", r->all_factorizations);
-    tool_put(t, "\n      ");
-    bench_number(t, "contacts", r->contacts);
-    bench_number(t, "contacts_most", r->contacts_most);
-    bench_number(t, "candidates", r->candidates);
-    if (r->pair > 0) {
-        bench_number(t, "outside_ms", r->outside);
-        bench_number(t, "pair_us", r->pair);
-    }
-    bench_number(t, "peak_MB", r->memory);
-    if (r->triangles) bench_number(t, "bytes_per_triangle", 1e6 * r->memory / r->triangles);
-    tool_put(t, "\n      \"shares\": {");
-    for (int k = 0; k < EMBIPC_STAGE_COUNT; k++)
-        tool_put(t, "%s\"%s\": %.4f", k ? ", " : " ", embipc_stage_text((embipc_stage)k), r->stage[k]);
-    tool_put(t, " },\n      \"phases\": [");
-    for (int k = 0; k < r->phases; k++)
-        tool_put(t, "%s{ \"end_s\": %.6g, \"steps\": %d, \"solves\": %d, \"factorizations\": %d }", k ? ", " : " ", r->phase[k].end,
-                 r->phase[k].steps, r->phase[k].solves, r->phase[k].factorizations);
-    tool_put(t, " ],\n      ");
-    bench_number(t, "intersections", r->intersections);
-    bench_number(t, "checks", r->checks);
-    bench_number(t, "same_bits", r->same);
-    bench_number(t, "rise_m", r->rise);
-    bench_number(t, "min_distance_m", r->gap);
-    bench_number(t, "tightest", r->tightest);
-    bench_number(t, "drive_short_m", r->drive_short);
-    bench_number(t, "patch_mm2", 1e6 * r->patch);
-    bench_number(t, "pressure_Pa", r->pressure);
-    tool_put(t, "\"bits\": \"%016llx\",\n      %s }", r->bits, r->results.data);
-}
-
-static int bench_save(const char *path, const tool_text *rows, const bench_options *o, tool_error *e)
-{
-    char machine[256];
-    FILE *f = fopen(path, "w");
-    if (!f) return tool_fail(e, "%s: cannot be written", path);
-    system_machine(machine, sizeof machine);
-    fprintf(f, "{ \"machine\": \"%s\", \"processors\": %d, \"compiler\": \"%s\", \"flags\": \"%s\", \"repeats\": %d,\n  \"rows\": [\n%s ] }\n",
-            machine, system_processors(),
-#ifdef __VERSION__
-            __VERSION__,
-#else
-            "unknown",
-#endif
-            BENCH_FLAGS, o->repeats, rows->data ? rows->data : "");
-    return fclose(f) == 0 || tool_fail(e, "%s: cannot be written", path);
 }
 
 /* ---- The command ---------------------------------------------------------------------------- */
 
 /* All cases; rows receives the JSON. Returns the exit code. */
-static int bench_all(const bench_cases *c, const bench_options *o, void *pool, tool_text *rows, tool_error *e)
+static int bench_all(const bench_cases *c, const bench_options *o, void *pool, tool_text *rows)
 {
     int code = 0, skipped = 0;
-    bench_head();
+    tool_text results = { NULL, 0, 0 };
+    bench_head(o->out);
+    bench_put_results(&results, NULL);
     for (int i = 0; i < c->count; i++) {
         bench_row row[2];
+        tool_error e;
         int count;
         memset(row, 0, sizeof row);
         if (c->item[i].missing) {
             skipped++;
             continue;
         }
-        count = bench_measure(row, &c->item[i], o, pool, e);
+        count = bench_measure(row, &c->item[i], o, pool, &e);
+        if (!count) {
+            fprintf(o->out, "%-24.24s FAILED: %s\n", c->item[i].name, e.text);
+            tool_put(rows, "%s    { \"case\": \"%s\", \"failed\": true }", rows->length ? ",\n" : "",
+                     c->item[i].name);
+        }
         for (int k = 0; k < count; k++) {
-            bench_print(&row[k]);
+            bench_print(o->out, &row[k]);
+            if (k == 0) bench_put_results(&results, &row[k]);
             tool_put(rows, "%s", rows->length ? ",\n" : "");
             bench_json_row(rows, &row[k]);
-            if (row[k].intersections || !row[k].same) code = 1;
         }
+        if (!count || row[0].intersections || !row[0].same || (count == 2 && !row[1].same)) code = 1;
         for (int k = 0; k < 2; k++) {
             free(row[k].ms);
             free(row[k].cpu);
             tool_text_free(&row[k].results);
         }
-        if (!count) return 2;
     }
-    if (skipped) printf("%d skipped: they need meshes from outside (DATA)\n", skipped);
+    fprintf(o->out, "%s", results.data);
+    tool_text_free(&results);
+    if (skipped) fprintf(o->out, "%d skipped: they need meshes from outside (DATA)\n", skipped);
     return code;
 }
 
@@ -547,14 +480,14 @@ int bench_run(const bench_options *o)
 #ifdef EMBIPC_PTHREADS
             if (o->threads > 1) pool = embipc_pool_create(o->threads);
 #endif
-            code = bench_all(&c, o, pool, &rows, &e);
-            if (code != 2 && o->json && !bench_save(o->json, &rows, o, &e)) code = 2;
+            code = bench_all(&c, o, pool, &rows);
+            if (o->json && !bench_save(o->json, &rows, o->repeats, &e)) code = 2;
 #ifdef EMBIPC_PTHREADS
             embipc_pool_destroy((embipc_pool *)pool);
 #endif
         }
     }
-    if (code == 2) fprintf(stderr, "%s\n", e.text);
+    if (code == 2) fprintf(o->errors, "%s\n", e.text);
     tool_text_free(&rows);
     bench_free(&c);
     return code;

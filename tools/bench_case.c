@@ -1,5 +1,7 @@
 #include "bench_case.h"
 #include "json.h"
+#include "output.h"
+#include "scene.h"
 #include "system.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,14 +49,14 @@ static int bench_check(const bench_reader *r, const json *j, const json_value *v
         { "change", "an object", 1 << JSON_OBJECT },
         { "quick", "true or false", 1 << JSON_TRUE | 1 << JSON_FALSE },
         { "data", "the name of a directory", 1 << JSON_STRING },
-        { "threads", "true or false", 1 << JSON_TRUE | 1 << JSON_FALSE },
-        { "repeats", "a number", 1 << JSON_NUMBER } };
+        { "threads", "true or false", 1 << JSON_TRUE | 1 << JSON_FALSE } };
     int n = (int)(sizeof known / sizeof *known);
     for (const json_value *k = json_first(j, v); k; k = json_next(j, k)) {
         int i = 0;
         while (k->key && i < n && strcmp(known[i].key, k->key) != 0) i++;
         if (!k->key || i == n)
-            return tool_fail(r->e, "%s:%d: found the unknown key \"%s\" of a case", r->list, k->line, k->key ? k->key : "");
+            return tool_fail(r->e, "%s:%d: found the unknown key \"%s\" of a case", r->list, k->line,
+                             k->key ? k->key : "");
         if (!(known[i].types & 1 << k->type)) return bench_wrong(r, k, k->key, known[i].expected);
     }
     for (int i = 0; i < 2; i++)
@@ -64,7 +66,8 @@ static int bench_check(const bench_reader *r, const json *j, const json_value *v
 }
 
 /* The scene file with the changes of the list. */
-static int bench_text(const bench_reader *r, bench_case *b, const char *file, const json *list, const json_value *change)
+static int bench_text(const bench_reader *r, bench_case *b, const char *file, const json *list,
+                      const json_value *change)
 {
     tool_text t = { NULL, 0, 0 };
     json j;
@@ -77,7 +80,7 @@ static int bench_text(const bench_reader *r, bench_case *b, const char *file, co
 
 static int bench_read_case(bench_reader *r, const json *j, const json_value *v)
 {
-    const json_value *quick, *data, *threads, *repeats;
+    const json_value *quick, *data, *threads;
     char file[1024];
     bench_case *b;
     if (!bench_check(r, j, v)) return 0;
@@ -86,10 +89,8 @@ static int bench_read_case(bench_reader *r, const json *j, const json_value *v)
     if (r->o->only && !strstr(json_get(j, v, "name")->string, r->o->only)) return 1;
     b = bench_add(r->c, json_get(j, v, "name")->string);
     threads = json_get(j, v, "threads");
-    repeats = json_get(j, v, "repeats");
     data = json_get(j, v, "data");
     b->threads = !threads || threads->type == JSON_TRUE;
-    b->repeats = repeats ? (int)repeats->number : 0;
     b->missing = data && !r->o->data;
     bench_beside(file, r->list, json_get(j, v, "scene")->string);
     (void)snprintf(b->path, sizeof b->path, "%s", file);
@@ -139,37 +140,97 @@ void bench_free(bench_cases *c)
 
 /* ---- Written out ---------------------------------------------------------------------------- */
 
-static int bench_put(const char *directory, const char *name, const char *end, const char *data, size_t size, tool_error *e)
+static int bench_put(const char *directory, const char *name, const tool_text *t, tool_error *e)
 {
     tool_text path = { NULL, 0, 0 };
-    FILE *f;
     int ok;
-    tool_put(&path, "%s/%s%s", directory, name, end);
-    f = fopen(path.data, "wb");
-    ok = f && fwrite(data, 1, size, f) == size;
-    if (f) ok = fclose(f) == 0 && ok;
-    if (!ok) tool_fail(e, "%s: cannot be written", path.data);
+    tool_put(&path, "%s/%s", directory, name);
+    ok = output_file(path.data, t, e);
     tool_text_free(&path);
     return ok;
 }
 
-/* the mesh files that the bodies name */
-static int bench_copy_meshes(const bench_case *b, const json *j, const char *directory, tool_error *e)
+/* Writes a mesh of body `number` as a file and says so in the change of the body. */
+static int bench_put_mesh(tool_text *change, const bench_case *b, int number, const char *key, const tool_mesh *m,
+                          const char *directory, tool_error *e)
 {
-    static const char *const key[2] = { "mesh", "cage" };
-    const json_value *bodies = json_get(j, &j->value[0], "bodies");
-    int ok = 1;
-    for (const json_value *v = bodies ? json_first(j, bodies) : NULL; v && ok; v = json_next(j, v))
-        for (int k = 0; k < 2 && ok; k++) {
-            const json_value *file = json_get(j, v, key[k]);
-            char path[1024], *data;
-            size_t size;
-            if (!file || file->type != JSON_STRING) continue;
-            bench_beside(path, b->path, file->string);
-            data = tool_read_file(path, (size_t)1 << 30, &size, e);
-            ok = data && bench_put(directory, file->string, "", data, size, e);
-            free(data);
+    tool_text t = { NULL, 0, 0 };
+    char name[128];
+    int ok;
+    (void)snprintf(name, sizeof name, "%s.%s%d.msh", b->name, key, number);
+    mesh_put_msh(&t, m);
+    ok = bench_put(directory, name, &t, e);
+    tool_put(change, ", \"%s\": \"%s\"", key, name);
+    tool_text_free(&t);
+    return ok;
+}
+
+/* The degrees that a scene has for "rotation", or for "turn" of a "repeat". */
+static void bench_degrees(const json *j, const json_value *object, const char *key, double x[3])
+{
+    const json_value *list = json_get(j, object, key);
+    x[0] = x[1] = x[2] = 0;
+    for (const json_value *v = list ? json_first(j, list) : NULL; v; v = json_next(j, v)) *x++ = v->number;
+}
+
+/* A body of the file in plain words: every mesh a file, every copy by itself. *number: of the scene's next body. */
+static int bench_put_body(tool_text *t, const bench_case *b, const scene *s, int *number, const json *j,
+                          const json_value *v, const char *directory, tool_error *e)
+{
+    static const char *const gone[] = { "shape", "size",   "radius",     "height",
+                                        "tube",  "normal", "resolution", "repeat" };
+    const json_value *repeat = json_get(j, v, "repeat");
+    tool_text meshes = { NULL, 0, 0 };
+    double degrees[3], turn[3];
+    const scene_body *first = &s->body[*number];
+    int ok;
+    bench_degrees(j, v, "rotation", degrees);
+    if (repeat) bench_degrees(j, repeat, "turn", turn);
+    for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) tool_put(&meshes, ", \"%s\": null", gone[i]);
+    ok = bench_put_mesh(&meshes, b, *number, "mesh", &first->surface, directory, e);
+    if (ok && first->cage.tet_count) ok = bench_put_mesh(&meshes, b, *number, "cage", &first->cage, directory, e);
+    do {
+        const scene_body *body = &s->body[*number];
+        const double *x = body->def.position;
+        tool_text change = { NULL, 0, 0 };
+        json other;
+        tool_put(&change, "{ \"name\": \"%s\", \"position\": [%.17g, %.17g, %.17g]", body->name, x[0], x[1], x[2]);
+        if (repeat) {
+            int n = body->repeated - 1;
+            tool_put(&change, ", \"rotation\": [%.17g, %.17g, %.17g]", degrees[0] + n * turn[0],
+                     degrees[1] + n * turn[1], degrees[2] + n * turn[2]);
         }
+        tool_put(&change, "%s }", meshes.data);
+        ok = ok && json_parse(&other, b->name, change.data, (size_t)change.length, e);
+        if (ok) {
+            tool_put(t, "%s\n", *number ? "," : "");
+            json_merge(t, j, v, &other, &other.value[0]);
+            json_free(&other);
+        }
+        tool_text_free(&change);
+        ++*number;
+    } while (ok && *number < s->body_count && s->body[*number].repeated > 1);
+    tool_text_free(&meshes);
+    return ok;
+}
+
+/* The scene in words that any build knows: shapes and repetitions are newer than mesh files and bodies. */
+static int bench_plain(tool_text *t, const bench_case *b, const scene *s, const json *j, const char *directory,
+                       tool_error *e)
+{
+    int number = 0, count = 0, ok = 1;
+    for (const json_value *k = json_first(j, &j->value[0]); k && ok; k = json_next(j, k)) {
+        tool_put(t, "%s \"%s\": ", count++ ? "," : "{", k->key);
+        if (strcmp(k->key, "bodies") != 0) {
+            json_write(t, j, k);
+            continue;
+        }
+        tool_put(t, "[");
+        for (const json_value *v = json_first(j, k); v && ok; v = json_next(j, v))
+            ok = bench_put_body(t, b, s, &number, j, v, directory, e);
+        tool_put(t, " ]");
+    }
+    tool_put(t, " }\n");
     return ok;
 }
 
@@ -178,11 +239,19 @@ int bench_write(const bench_cases *c, const char *directory, tool_error *e)
     int ok = system_make_directories(directory) || tool_fail(e, "%s: cannot be made", directory);
     for (int i = 0; i < c->count && ok; i++) {
         const bench_case *b = &c->item[i];
+        tool_text t = { NULL, 0, 0 };
+        char name[80];
+        scene s;
         json j;
         if (b->missing) continue;
-        ok = json_parse(&j, b->path, b->text, strlen(b->text), e) && bench_copy_meshes(b, &j, directory, e)
-             && bench_put(directory, b->name, ".json", b->text, strlen(b->text), e);
-        json_free(&j);
+        (void)snprintf(name, sizeof name, "%s.json", b->name);
+        ok = scene_parse(&s, b->path, b->text, strlen(b->text), e);
+        if (ok && json_parse(&j, b->path, b->text, strlen(b->text), e)) {
+            ok = bench_plain(&t, b, &s, &j, directory, e) && bench_put(directory, name, &t, e);
+            json_free(&j);
+        }
+        scene_free(&s);
+        tool_text_free(&t);
     }
     return ok;
 }

@@ -9,7 +9,6 @@ typedef struct bench_case {
     char path[1024];              /* mesh files are relative to it */
     char *text;                   /* owned: the scene */
     int threads;                  /* 0: never with more than one */
-    int repeats;                  /* at most; 0: no limit */
     int missing;                  /* needs meshes from outside that are not there */
 } bench_case;
 
@@ -21,11 +20,12 @@ typedef struct bench_cases {
 /* All cases that the options ask for. A list is a JSON object with the key "cases"; each case has
  *   name, scene (file, relative to the list), change (json_merge() of the scene; may be missing),
  *   quick (true: also in the quick set), data (directory in that of the options: meshes are looked for there),
- *   threads (false: never run with more than one), repeats (at most so many).
+ *   threads (false: never run with more than one).
  * Returns 1, or 0 with e filled. Free in either case. */
 int bench_read(bench_cases *c, const bench_options *o, tool_error *e);
 void bench_free(bench_cases *c);
 
-/* Writes each scene as DIR/NAME.json, and copies of the mesh files it names. Returns 1, or 0 with e filled. */
+/* Writes each scene as DIR/NAME.json, in words that older builds know as well: its shapes and cages as mesh files,
+ * its repetitions body by body. Returns 1, or 0 with e filled. */
 int bench_write(const bench_cases *c, const char *directory, tool_error *e);
 #endif

@@ -70,31 +70,52 @@ static int targets_measure(const json *list, const json_value *t, const json *j,
     return 1;
 }
 
+/* How many of the list's cases the target is about are in a file, and how many there are. */
+static void targets_cover(const json *list, const json_value *t, const json *j, const char *key, int cover[2])
+{
+    const json_value *cases = json_get(list, &list->value[0], "cases");
+    const char *of = targets_string(list, t, "of", "");
+    double range[2];
+    cover[0] = cover[1] = 0;
+    for (const json_value *c = cases ? json_first(list, cases) : NULL; c; c = json_next(list, c)) {
+        const char *name = targets_string(list, c, "name", "");
+        if (!targets_fits(of, name)) continue;
+        cover[0] += targets_range(j, name, 0, key, range) > 0;
+        cover[1]++;
+    }
+}
+
 /* One line for each file that the target is about. Returns 0 with e filled for a target that says nothing. */
 static int targets_judge(const json *list, const char *path, const json_value *t, const targets_file *file, int count,
-                         int sum[3], tool_error *e)
+                         int sum[3], FILE *out, tool_error *e)
 {
     const char *flags = targets_string(list, t, "flags", NULL), *text = targets_string(list, t, "target", NULL);
     double bound = 0, value;
-    int at_least = targets_number(list, t, "at_least", &bound);
+    int at_least = targets_number(list, t, "at_least", &bound), cover[2];
     if (!text || (!at_least && !targets_number(list, t, "at_most", &bound)))
         return tool_fail(e, "%s:%d: found a target without \"target\" or \"at_least\" or \"at_most\"", path, t->line);
     for (int i = 0; i < count; i++) {
         int verdict = 2;
         if (flags && strcmp(flags, file[i].flags) != 0) continue;
-        printf("  %-66s %-18s %s %-7.4g", text, file[i].flags, at_least ? ">=" : "<=", bound);
+        fprintf(out, "  %-66s %-18s %s %-7.4g", text, file[i].flags, at_least ? ">=" : "<=", bound);
         if (targets_measure(list, t, &file[i].j, at_least, &value)) {
             verdict = at_least ? value < bound : value > bound;
-            printf(" %9.4g  %s\n", value, verdict ? "NOT MET" : "met");
+            targets_cover(list, t, &file[i].j, targets_string(list, t, "measure", ""), cover);
+            fprintf(out, " %9.4g  %s", value, verdict ? "NOT MET" : "met");
+            if (cover[0] < cover[1]) fprintf(out, ", %d of %d cases measured", cover[0], cover[1]);
+            fprintf(out, "\n");
         }
-        else printf(" %9s  not measured\n", "-");
+        else fprintf(out, " %9s  not measured\n", "-");
         sum[verdict]++;
     }
     return 1;
 }
 
-int bench_targets(const char **path, int path_count)
+int bench_targets(const bench_options *o)
 {
+    const char **path = o->file;
+    int path_count = o->file_count;
+    FILE *out = o->out;
     json list;
     tool_error e;
     const json_value *targets;
@@ -108,11 +129,11 @@ int bench_targets(const char **path, int path_count)
         ok = json_read(&f->j, path[i], &e);
         if (ok) f->flags = targets_string(&f->j, &f->j.value[0], "flags", "");
     }
-    if (ok) printf("targets %63s flags              wanted      measured\n", "");
+    if (ok) fprintf(out, "targets %63s flags              wanted      measured\n", "");
     for (const json_value *t = ok ? json_first(&list, targets) : NULL; ok && t; t = json_next(&list, t))
-        ok = targets_judge(&list, path[0], t, file, count, sum, &e);
-    if (ok) printf("targets: %d met, %d not met, %d not measured\n", sum[0], sum[1], sum[2]);
-    else fprintf(stderr, "%s\n", e.text);
+        ok = targets_judge(&list, path[0], t, file, count, sum, out, &e);
+    if (ok) fprintf(out, "targets: %d met, %d not met, %d not measured\n", sum[0], sum[1], sum[2]);
+    else fprintf(o->errors, "%s\n", e.text);
     for (int i = 0; i < count; i++) json_free(&file[i].j);
     json_free(&list);
     free(file);

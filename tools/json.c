@@ -387,7 +387,8 @@ void json_write(tool_text *t, const json *j, const json_value *v)
 }
 
 /* what `change` has for a member of an object by its key, for an element of an array by its name; or NULL */
-static const json_value *json_change_of(const json *j, const json_value *v, const json *other, const json_value *change)
+static const json_value *json_change_of(const json *j, const json_value *v, const json *other,
+                                        const json_value *change)
 {
     const json_value *name = v->key || v->type != JSON_OBJECT ? NULL : json_get(j, v, "name");
     const char *key = v->key ? v->key : name && name->type == JSON_STRING ? name->string : NULL;

@@ -60,7 +60,8 @@ static const char main_usage[] =
     "  --only TEXT      only cases of a list whose name contains TEXT\n"
     "  --quick          only cases of a list that are marked as quick\n"
     "  --data DIR       where a list's meshes from outside are\n"
-    "  --write DIR      only writes the scene of each case, with the meshes it names, into DIR\n"
+    "  --memory GB      what a case may take before it fails (6)\n"
+    "  --write DIR      only writes the scene of each case into DIR, shapes as mesh files, repetitions body by body\n"
     "\n"
     "meshes: .obj .stl .ply .off .msh .vtk .node/.ele\n"
     "\n"
@@ -267,7 +268,7 @@ static int main_embed(int argc, char **argv)
 /* Takes argv[i] in, and its value where it has one; *i moves to the last word used. */
 static int main_take_bench(bench_options *o, int *targets, int argc, char **argv, int *i)
 {
-    static const char *const option[] = { "--json", "--threads", "--repeats", "--only", "--data", "--write", "--quick", "--targets" };
+    static const char *const option[] = { "--json", "--threads", "--repeats", "--only", "--data", "--write", "--memory", "--quick", "--targets" };
     enum { COUNT = sizeof option / sizeof *option };
     const char *word = argv[*i], *nearest;
     double number = 0;
@@ -282,8 +283,8 @@ static int main_take_bench(bench_options *o, int *targets, int argc, char **argv
         return !main_bad("found the unknown option \"%s\", expected one such as %s", word,
                          nearest ? nearest : "--json");
     }
-    if (k == 6) { o->quick = 1; return 1; }
-    if (k == 7) { *targets = 1; return 1; }
+    if (k == 7) { o->quick = 1; return 1; }
+    if (k == 8) { *targets = 1; return 1; }
     if (*i + 1 >= argc)
         return !main_bad("found the end of the command, expected a value after %s%s", word, "");
     ++*i;
@@ -291,7 +292,8 @@ static int main_take_bench(bench_options *o, int *targets, int argc, char **argv
     else if (k == 3) o->only = argv[*i];
     else if (k == 4) o->data = argv[*i][0] ? argv[*i] : NULL;
     else if (k == 5) o->write = argv[*i];
-    else if (!main_number(word, argv[*i], 1, &number)) return 0;
+    else if (!main_number(word, argv[*i], k != 6, &number)) return 0;
+    else if (k == 6) o->memory = number;
     else if (k == 1) o->threads = (int)number;
     else o->repeats = (int)number;
     return 1;
@@ -303,10 +305,13 @@ static int main_bench(int argc, char **argv)
     int code = 2, ok = 1, targets = 0;
     memset(&o, 0, sizeof o);
     o.threads = o.repeats = 1;
+    o.memory = 6;
+    o.out = stdout;
+    o.errors = stderr;
     o.file = (const char **)tool_alloc((size_t)argc, sizeof *o.file);
     for (int i = 2; ok && i < argc; i++) ok = main_take_bench(&o, &targets, argc, argv, &i);
     if (ok && !o.file_count) main_bad("found no scene, expected embipc bench SCENE.json...%s%s", "", "");
-    else if (ok) code = targets ? bench_targets(o.file, o.file_count) : bench_run(&o);
+    else if (ok) code = targets ? bench_targets(&o) : bench_run(&o);
     free(o.file);
     return code;
 }
