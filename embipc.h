@@ -2095,7 +2095,6 @@ typedef embipc_real embi_vec;
 #if EMBI_LANES == 2 && defined(__x86_64__) && !defined(EMBIPC_PLAIN_KERNEL) &&                               \
     (defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__))
 #define EMBI_WIDE 1
-typedef embipc_real embi_wide __attribute__((vector_size(4 * sizeof(embipc_real))));
 #else
 #define EMBI_WIDE 0
 #endif
@@ -2103,6 +2102,7 @@ typedef embipc_real embi_wide __attribute__((vector_size(4 * sizeof(embipc_real)
 /* parts of a kernel: compiled for each number of vectors, and again where AVX is allowed */
 #if EMBI_LANES > 1
 #define EMBI_KERNEL static inline __attribute__((always_inline))
+typedef embipc_real embi_wide __attribute__((vector_size(4 * sizeof(embipc_real))));
 #else
 #define EMBI_KERNEL static
 #endif
@@ -3098,41 +3098,74 @@ static int embi_ldlt_factor(embi_ldlt *F)
 }
 
 /* y -= z_0 u_0 + z_1 u_1 + z_2 u_2 for three rows ld apart */
-static void embi_rows_subtract(int n, const embipc_real z[3], const embipc_real *u, int ld, embipc_real *y)
+EMBI_KERNEL void embi_rows_subtract(int wide, int n, const embipc_real z[3], const embipc_real *u, int ld,
+                                    embipc_real *y)
 {
-    const embipc_real *u1 = u + ld, *u2 = u1 + ld;
+    const embipc_real *u1 = u + ld, *u2 = u1 + ld, z0 = z[0], z1 = z[1], z2 = z[2];
     int j = 0;
-    for (; j + EMBI_LANES <= n; j += EMBI_LANES) {
-        embi_vec sum = embi_load(u + j) * z[0] + embi_load(u1 + j) * z[1];
-        embi_store(y + j, embi_load(y + j) - (sum + embi_load(u2 + j) * z[2]));
+#if EMBI_WIDE
+    for (; wide && j + 4 <= n; j += 4) {
+        embi_wide a, b, c, v;
+        memcpy(&a, u + j, sizeof a);
+        memcpy(&b, u1 + j, sizeof b);
+        memcpy(&c, u2 + j, sizeof c);
+        memcpy(&v, y + j, sizeof v);
+        v -= a * z0 + b * z1 + c * z2;
+        memcpy(y + j, &v, sizeof v);
     }
-    for (; j < n; j++) y[j] -= u[j] * z[0] + u1[j] * z[1] + u2[j] * z[2];
+#endif
+    (void)wide;
+    for (; j + EMBI_LANES <= n; j += EMBI_LANES)
+        embi_store(y + j, embi_load(y + j) - (embi_load(u + j) * z0 + embi_load(u1 + j) * z1 +
+                                              embi_load(u2 + j) * z2));
+    for (; j < n; j++) y[j] -= u[j] * z0 + u1[j] * z1 + u2[j] * z2;
 }
 
-/* d_r = u_r . y for three rows ld apart */
-static void embi_rows_dot(int n, const embipc_real *u, int ld, const embipc_real *y, embipc_real d[3])
+/* d_r = u_r . y for three rows ld apart: in four sums each, then what is left */
+EMBI_KERNEL void embi_rows_dot(int wide, int n, const embipc_real *u, int ld, const embipc_real *y,
+                               embipc_real d[3])
 {
-    const embi_vec zero = {0};
     const embipc_real *u1 = u + ld, *u2 = u1 + ld;
-    embi_vec s0 = zero, s1 = zero, s2 = zero, t0 = zero, t1 = zero, t2 = zero;
-    embipc_real part[3 * EMBI_LANES];
+    embipc_real part[14] = {0};
     int j = 0;
-    for (; j + 2 * EMBI_LANES <= n; j += 2 * EMBI_LANES) {
-        embi_vec y0 = embi_load(y + j), y1 = embi_load(y + j + EMBI_LANES);
-        s0 += embi_load(u + j) * y0;
-        s1 += embi_load(u1 + j) * y0;
-        s2 += embi_load(u2 + j) * y0;
-        t0 += embi_load(u + j + EMBI_LANES) * y1;
-        t1 += embi_load(u1 + j + EMBI_LANES) * y1;
-        t2 += embi_load(u2 + j + EMBI_LANES) * y1;
+#if EMBI_LANES > 1
+    if (wide || EMBI_LANES == 4) {
+        const embi_wide zero = {0};
+        embi_wide s0 = zero, s1 = zero, s2 = zero, v, w;
+        for (; j + 4 <= n; j += 4) {
+            memcpy(&v, y + j, sizeof v);
+            memcpy(&w, u + j, sizeof w);
+            s0 += w * v;
+            memcpy(&w, u1 + j, sizeof w);
+            s1 += w * v;
+            memcpy(&w, u2 + j, sizeof w);
+            s2 += w * v;
+        }
+        memcpy(part, &s0, sizeof s0);
+        memcpy(part + 4, &s1, sizeof s1);
+        memcpy(part + 8, &s2, sizeof s2);
+    } else {   /* s: the first two of the sums, t: the others */
+        const embi_vec zero = {0};
+        embi_vec s0 = zero, s1 = zero, s2 = zero, t0 = zero, t1 = zero, t2 = zero;
+        for (; j + 4 <= n; j += 4) {
+            embi_vec v = embi_load(y + j), w = embi_load(y + j + 2);
+            s0 += embi_load(u + j) * v;
+            s1 += embi_load(u1 + j) * v;
+            s2 += embi_load(u2 + j) * v;
+            t0 += embi_load(u + j + 2) * w;
+            t1 += embi_load(u1 + j + 2) * w;
+            t2 += embi_load(u2 + j + 2) * w;
+        }
+        embi_store(part, s0);
+        embi_store(part + 2, t0);
+        embi_store(part + 4, s1);
+        embi_store(part + 6, t1);
+        embi_store(part + 8, s2);
+        embi_store(part + 10, t2);
     }
-    embi_store(part, s0 + t0);
-    embi_store(part + EMBI_LANES, s1 + t1);
-    embi_store(part + 2 * EMBI_LANES, s2 + t2);
-    for (int r = 0; r < 3; r++) {
-        d[r] = 0;
-        for (int l = 0; l < EMBI_LANES; l++) d[r] += part[r * EMBI_LANES + l];
-    }
+#endif
+    (void)wide;
+    for (int r = 0; r < 3; r++) d[r] = part[4 * r] + part[4 * r + 1] + (part[4 * r + 2] + part[4 * r + 3]);
     for (; j < n; j++) {
         d[0] += u[j] * y[j];
         d[1] += u1[j] * y[j];
@@ -3141,8 +3174,8 @@ static void embi_rows_dot(int n, const embipc_real *u, int ld, const embipc_real
 }
 
 /* z = D^-1 L^-1 of the unknowns of supernode s, in x; what follows from them goes to the rows behind it. */
-static void embi_ldlt_forward(const embi_ldlt *F, int s, const embipc_real *inverse, embipc_real *x,
-                              embipc_real *y)
+EMBI_KERNEL void embi_ldlt_forward(int wide, const embi_ldlt *F, int s, const embipc_real *inverse,
+                                   embipc_real *x, embipc_real *y)
 {
     const int *row = F->row + F->row_start[s];
     int first = 3 * F->first[s], w = embi_ldlt_width(F, s), columns = embi_ldlt_columns(F, s);
@@ -3155,14 +3188,14 @@ static void embi_ldlt_forward(const embi_ldlt *F, int s, const embipc_real *inve
         z[0] = y[k] * d[k];
         z[1] = (y[k + 1] - u[k + 1] * z[0]) * d[k + 1];
         z[2] = (y[k + 2] - u[k + 2] * z[0] - u[ld + k + 2] * z[1]) * d[k + 2];
-        embi_rows_subtract(columns - k - 3, z, u + k + 3, ld, y + k + 3);
+        embi_rows_subtract(wide, columns - k - 3, z, u + k + 3, ld, y + k + 3);
     }
     for (int j = w; j < columns; j += 3) embi_add(x + 3 * row[(j - w) / 3], x + 3 * row[(j - w) / 3], y + j);
 }
 
 /* x = L^-T z for the unknowns of supernode s, those behind it being known. */
-static void embi_ldlt_backward(const embi_ldlt *F, int s, const embipc_real *inverse, embipc_real *x,
-                               embipc_real *y)
+EMBI_KERNEL void embi_ldlt_backward(int wide, const embi_ldlt *F, int s, const embipc_real *inverse,
+                                    embipc_real *x, embipc_real *y)
 {
     const int *row = F->row + F->row_start[s];
     int first = 3 * F->first[s], w = embi_ldlt_width(F, s), columns = embi_ldlt_columns(F, s);
@@ -3172,7 +3205,7 @@ static void embi_ldlt_backward(const embi_ldlt *F, int s, const embipc_real *inv
     for (int k = w - 3; k >= 0; k -= 3) {
         embipc_real *z = x + first + k, sum[3];
         u -= 3 * ld;
-        embi_rows_dot(columns - k - 3, u + k + 3, ld, y + k + 3, sum);
+        embi_rows_dot(wide, columns - k - 3, u + k + 3, ld, y + k + 3, sum);
         z[2] -= d[k + 2] * sum[2];
         z[1] -= d[k + 1] * (sum[1] + u[ld + k + 2] * z[2]);
         z[0] -= d[k] * (sum[0] + u[k + 1] * z[1] + u[k + 2] * z[2]);
@@ -3180,21 +3213,34 @@ static void embi_ldlt_backward(const embi_ldlt *F, int s, const embipc_real *inv
     }
 }
 
-/* x := A^-1 x in place, node order of the caller: with U = D L^T, three rows at a time,
+/* x := A^-1 x in the order of the factor: with U = D L^T, three rows at a time,
  *   z_k = y_k / D_k, y_j -= U_kj z_k (j > k)  forward,   x_k = z_k - (sum_{j>k} U_kj x_j) / D_k  backward. */
+EMBI_KERNEL void embi_solve_kernel(int wide, const embi_ldlt *F, embipc_real *x)
+{
+    const embipc_real *inverse = F->vector + 3 * F->n;
+    embipc_real *y = F->vector + 9 * F->n;
+    for (int s = 0; s < F->supernodes; s++) embi_ldlt_forward(wide, F, s, inverse, x, y);
+    for (int s = F->supernodes - 1; s >= 0; s--) embi_ldlt_backward(wide, F, s, inverse, x, y);
+}
+
+#if EMBI_WIDE
+__attribute__((target("avx"))) static void embi_solve_wide(const embi_ldlt *F, embipc_real *x)
+{
+    embi_solve_kernel(1, F, x);
+}
+#endif
+
+/* b := A^-1 b, node order of the caller */
 static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
 {
-    int n = F->n;
-    const embipc_real *inverse;
-    embipc_real *x, *y;
-    if (n == 0) return;
-    inverse = F->vector + 3 * n;
-    x = F->vector + 6 * n;
-    y = F->vector + 9 * n;
-    for (int k = 0; k < n; k++) embi_copy(x + 3 * k, b + 3 * F->order[k]);
-    for (int s = 0; s < F->supernodes; s++) embi_ldlt_forward(F, s, inverse, x, y);
-    for (int s = F->supernodes - 1; s >= 0; s--) embi_ldlt_backward(F, s, inverse, x, y);
-    for (int k = 0; k < n; k++) embi_copy(b + 3 * F->order[k], x + 3 * k);
+    embipc_real *x = F->vector + 6 * F->n;
+    for (int k = 0; k < F->n; k++) embi_copy(x + 3 * k, b + 3 * F->order[k]);
+#if EMBI_WIDE
+    if (embi_has_wide()) embi_solve_wide(F, x);
+    else
+#endif
+        embi_solve_kernel(0, F, x);
+    for (int k = 0; k < F->n; k++) embi_copy(b + 3 * F->order[k], x + 3 * k);
 }
 
 /* ==== 10. Conjugate gradients, and the linear system of a step =======================================

@@ -637,6 +637,27 @@ static void test_kernels_agree(void)
         embi_update_wide(begin, end, w, 130, U[1], 150);
         ENSURE(memcmp(U[0], U[1], sizeof U[0]) == 0);
     }
+    for (int n = 1; n < 20; n++) {
+        static double x[2][60];
+        embi_memory memory;
+        embi_ldlt F;
+        embi_memory_init(&memory, NULL);
+        memset(&F, 0, sizeof F);
+        ENSURE(embi_ldlt_analyze_dense(&memory, &F, n));
+        embi_ldlt_zero(&F);
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j <= i; j++) {
+                double B[9];
+                for (int k = 0; k < 9; k++) B[k] = test_uniform(-1, 1) + (i == j && k % 4 == 0 ? 3 * n : 0);
+                ENSURE(embi_ldlt_add(&F, i, j, B));
+            }
+        ENSURE(embi_ldlt_factor(&F) == 0);
+        for (int i = 0; i < 3 * n; i++) x[0][i] = x[1][i] = test_uniform(-1, 1);
+        embi_solve_kernel(0, &F, x[0]);
+        embi_solve_wide(&F, x[1]);
+        ENSURE(memcmp(x[0], x[1], sizeof x[0]) == 0);
+        embi_ldlt_free(&memory, &F);
+    }
 #else
     SKIP("this build has one kernel");
 #endif
