@@ -10,7 +10,7 @@
 
 #define BENCH_LONG 1.0     /* ms: longer steps are looked at by processor time */
 #define BENCH_ENOUGH 20.0   /* s of timed runs of a case with one number of threads */
-#define BENCH_PATIENCE 120.0   /* s for one run */
+#define BENCH_PATIENCE 200.0   /* s for one run */
 
 enum { BENCH_CHECKS = 8, BENCH_NAMED = 20 };
 
