@@ -4,8 +4,11 @@
 #                                                     (the longest, a quarter of an hour: T=cage)
 #   make examples   build/examples/*                  make check     silent compile matrix, order, symbols
 #   make pictures   those of docs/pictures.md, in build/pictures
+#   make paper      the papers' experiments, build/paper/index.html (paper-quick: some of them, in minutes)
 #   make bench      times a set of scenes, tells where the time goes and which targets are met (T=quick: in minutes)
 #   make bench-compare BASE=revision   the same scenes with that revision's tool and this one, run for run: times, results
+#   make compare    the sparse solver beside CHOLMOD and Eigen, on the systems of scenes; needs Debian's
+#                   libsuitesparse-dev and libeigen3-dev, else it says so
 #   make browser    the page of embipc run --view in headless Chromium; needs node and chromium, else it says so
 #   make fuzz       damaged files for each of 7 mesh readers, random worlds, under sanitizers (T=seconds for
 #                   each, 60; 600 before a release, 8 for a minute or so)
@@ -50,6 +53,16 @@ $(BUILD)/embipc: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) $(BUILD)/view_page.h 
 demo: $(BUILD)/embipc
 	$(Q)$(BUILD)/embipc run examples/scenes/grasp.json --out $(BUILD)/out/grasp --report --picture $(BUILD)/grasp.png
 	@echo "picture: $(BUILD)/grasp.png"
+
+# the experiments of the papers, one page: build/paper/index.html (T=section,section: only those)
+PAPER_C = $(wildcard tools/paper/*.c) $(filter-out tools/main.c,$(TOOL_C))
+$(BUILD)/embipc_paper: $(PAPER_C) $(wildcard tools/*.h tools/paper/*.h tests/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)
+	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -I$(BUILD) -DEMBIPC_PTHREADS $(PAPER_C) -o $@ -lm -lpthread
+
+paper: $(BUILD)/embipc_paper
+	@DATA="$(DATA)" $(BUILD)/embipc_paper --out $(BUILD)/paper $(if $(T),--only $(T))
+paper-quick: $(BUILD)/embipc_paper
+	@DATA="$(DATA)" $(BUILD)/embipc_paper --quick --out $(BUILD)/paper-quick $(if $(T),--only $(T))
 
 pictures: $(BUILD)/embipc
 	@BUILD=$(BUILD) sh docs/pictures.sh $(BUILD)/pictures
@@ -105,6 +118,10 @@ bench-compare: | $(BUILD)
 $(BUILD)/embipc_native: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)
 	$(Q)$(CC) $(STD) $(STRICT) -I$(BUILD) $(NATIVE) -DBENCH_FLAGS='"$(NATIVE)"' -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
 
+# our sparse LDL^T beside two others, on the systems of scenes; the two are not part of anything else here
+compare: | $(BUILD)
+	@CC="$(CC)" CXX="$(CXX)" sh tests/compare/compare.sh $(BUILD)
+
 $(BUILD)/fuzz_%: tests/fuzz_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
 	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all $< -o $@ -lm
 
@@ -150,5 +167,6 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all demo pictures browser test validate asan bench bench-compare fuzz valgrind check matrix order symbols examples clean
+.PHONY: all demo paper paper-quick pictures browser test validate asan bench bench-compare compare fuzz valgrind check matrix order symbols \
+        examples clean
 .SECONDARY:

@@ -192,7 +192,7 @@ static int cage_static_begin(cage_static *s, const double *X, int n, const int *
     s->n = n;
     s->X = X;
     s->q = (double *)calloc((size_t)(3 * n), sizeof(double));
-    s->trace = (double *)calloc((size_t)(2 * tet_count + n), sizeof(double));
+    s->trace = (double *)calloc((size_t)(11 * tet_count + n), sizeof(double));
     s->diagonal = (double *)calloc((size_t)(3 * n), sizeof(double));
     if (!embi_elastic_init(&s->m, &s->elastic, X, n, tets, tet_count, volume, NULL, material)) return 0;
     embi_elastic_rotate(&s->elastic, X);

@@ -12,7 +12,7 @@ try() { done_=$((done_ + 1)); "$@" > "$dir/log" 2>&1 || { echo "FAILED: $*"; hea
 for cc in gcc clang; do
     command -v $cc > /dev/null || { echo "matrix: $cc is not installed, skipped"; continue; }
     for std in c99 c11 c17; do
-        for more in "" "-DEMBIPC_PTHREADS" "-DEMBIPC_VALIDATE"; do try $cc -std=$std $strict $more -c "$dir/impl.c" -o "$dir/impl.o"; done
+        for more in "" "-DEMBIPC_PTHREADS" "-DEMBIPC_VALIDATE" "-DEMBIPC_PLAIN_KERNEL"; do try $cc -std=$std $strict $more -c "$dir/impl.c" -o "$dir/impl.o"; done
         try $cc -std=$std $strict -c "$dir/user.c" -o "$dir/user.o"
         try $cc -std=$std $strict -c "$dir/static_a.c" -o "$dir/static_a.o"
     done

@@ -149,8 +149,8 @@ static void test_add_and_covers(void)
     embi_system_free(&m, &S);
 }
 
-/* add_bsr with a map: nodes that are left out, and an order that turns blocks around */
-static void test_add_mapped(void)
+/* add_bsr with a map: nodes that are left out, in their order or in one that turns blocks around */
+static void check_add_mapped(int down)
 {
     static double b[3 * N], x[3 * N], y[3 * N], full[3 * N];
     embi_memory m;
@@ -162,7 +162,10 @@ static void test_add_mapped(void)
     memset(&S, 0, sizeof S);
     memset(&A, 0, sizeof A);
     spring_matrix(&m, &A, 1, &count);
-    for (int i = N - 1; i >= 0; i--) map[i] = i % 5 == 2 ? -1 : nodes++;   /* the other way round */
+    if (down)
+        for (int i = N - 1; i >= 0; i--) map[i] = i % 5 == 2 ? -1 : nodes++;
+    else
+        for (int i = 0; i < N; i++) map[i] = i % 5 == 2 ? -1 : nodes++;
     for (int k = 0; k < count; k++) {
         int i = map[pairs[k].key >> 32], j = map[pairs[k].key & 0xffffffffu];
         if (i >= 0 && j >= 0) mapped[kept++].key = embi_pack(i, j);
@@ -182,6 +185,114 @@ static void test_add_mapped(void)
     }
     embi_system_free(&m, &S);
     embi_bsr_free(&m, &A);
+}
+
+static void test_add_mapped(void) { check_add_mapped(0); check_add_mapped(1); }
+
+/* the same pattern again keeps the analysis, another one makes a new one; bits never tell what was there before */
+static void test_analysed_before(void)
+{
+    static double b[3 * N], x[3 * N], y[3 * N];
+    static embi_key turned[PAIRS];
+    embi_memory m;
+    embi_system S, fresh;
+    embi_bsr A;
+    int count;
+    embi_memory_init(&m, NULL);
+    memset(&S, 0, sizeof S);
+    memset(&A, 0, sizeof A);
+    spring_matrix(&m, &A, 10, &count);
+    for (int k = 0; k < count; k++) {   /* other way round, other order, some of them twice */
+        turned[k].key = embi_pack((int)(pairs[k].key & 0xffffffffu), (int)(pairs[k].key >> 32));
+        turned[k].value = 0;
+    }
+    for (int k = count; k < PAIRS && k < count + 9; k++) turned[k] = turned[k - count];
+    for (int i = 0; i < 3 * N; i++) b[i] = test_uniform(-1, 1);
+    for (int method = 0; method < 4; method++) {
+        for (int round = 0; round < 3; round++) {
+            if (round == 2) ENSURE(embi_system_analyze(&m, &S, N, pairs, count - 1, method));
+            S.F.cost = -1;   /* of an analysis that is kept */
+            ENSURE(embi_system_analyze(&m, &S, N, round ? turned : pairs, round ? embi_min_int(count + 9, PAIRS) : count,
+                                       method));
+            if (method == EMBI_SYSTEM_AUTO || method == EMBI_SYSTEM_SPARSE) ENSURE((S.F.cost == -1) == (round == 1));
+            memset(&fresh, 0, sizeof fresh);
+            ENSURE(embi_system_analyze(&m, &fresh, N, pairs, count, method));
+            ENSURE(embi_system_add_bsr(&S, &A, NULL, 1) && embi_system_add_bsr(&fresh, &A, NULL, 1));
+            ENSURE(embi_system_factor(&S) == 0 && embi_system_factor(&fresh) == 0);
+            memcpy(x, b, sizeof b);
+            memcpy(y, b, sizeof b);
+            embi_system_solve(&S, x);
+            embi_system_solve(&fresh, y);
+            ENSURE(memcmp(x, y, sizeof x) == 0);
+            embi_system_free(&m, &fresh);
+        }
+    }
+    embi_system_free(&m, &S);
+    embi_bsr_free(&m, &A);
+    ENSURE(m.bytes == 0);
+}
+
+/* a stamp is what its blocks one by one are: again on the same nodes, on others, after another analysis */
+static void test_stamps(void)
+{
+    static double x[3 * N], y[3 * N];
+    static const int node[6][5] = {{3, 0, 2, 1}, {3, 0, 2, 1}, {0, 1, 2, 3}, {7, 9, 8}, {63, 60}, {3, 0, 2, 1}};
+    static const int size[6] = {4, 4, 4, 3, 2, 4};
+    embi_memory m;
+    embi_system S, one;
+    embi_bsr A;
+    embi_key more[PAIRS + 40], apart;
+    int count;
+    embi_memory_init(&m, NULL);
+    memset(&S, 0, sizeof S);
+    memset(&one, 0, sizeof one);
+    memset(&A, 0, sizeof A);
+    spring_matrix(&m, &A, 10, &count);
+    for (int i = 0; i < N; i++)   /* to tell a block from its transpose */
+        for (int k = A.row[i]; k < A.row[i + 1] - 1; k++) A.val[9 * k + 1] += 1e-3;
+    memcpy(more, pairs, sizeof pairs);
+    for (int round = 0; round < 8; round++) {
+        int method = round % 4, all = count;
+        apart.value = 0;
+        for (int s = 0; s < 6; s++)
+            for (int i = 0; i < size[s]; i++)
+                for (int j = 0; j < i; j++) {
+                    apart.key = embi_pack(node[s][i], node[s][j]);
+                    more[all++] = apart;
+                }
+        if (round > 3) { apart.key = embi_pack(5, 50); more[all++] = apart; }
+        ENSURE(all <= PAIRS + 40);
+        ENSURE(embi_system_analyze(&m, &S, N, more, all, method) && embi_system_analyze(&m, &one, N, more, all, method));
+        ENSURE(embi_system_add_bsr(&S, &A, NULL, 1));
+        for (int i = 0; i < N; i++)
+            for (int k = A.row[i]; k < A.row[i + 1]; k++) ENSURE(embi_system_add(&one, i, A.col[k], A.val + 9 * k));
+        if (S.method != EMBI_SYSTEM_DENSE && round % 4) {   /* what has no place is refused, and leaves no trace */
+            static const int far_nodes[2] = {0, 63};
+            double c[2] = {1, 1}, B[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+            ENSURE(!embi_system_stamp(&S, 2, far_nodes, c, 1, B));
+            ENSURE(!embi_system_stamp(&S, 2, far_nodes, c, 1, B));
+        }
+        for (int s = 0; s < 6; s++) {
+            double c[5], B[9], C[9], v[3] = {test_uniform(-1, 1), test_uniform(-1, 1), test_uniform(-1, 1)};
+            for (int i = 0; i < 9; i++) B[i] = v[i / 3] * v[i % 3] * (1 + 1e-3 * (i / 3 < i % 3));
+            for (int i = 0; i < size[s]; i++) c[i] = test_uniform(-1, 1);
+            ENSURE(embi_system_stamp(&S, size[s], node[s], c, 0.7, B));
+            for (int i = 0; i < size[s]; i++)
+                for (int j = 0; j <= i; j++) {
+                    for (int k = 0; k < 9; k++) C[k] = 0.7 * c[i] * c[j] * B[k];
+                    ENSURE(embi_system_add(&one, node[s][i], node[s][j], C));
+                }
+        }
+        ENSURE(embi_system_factor(&S) == 0 && embi_system_factor(&one) == 0);
+        for (int i = 0; i < 3 * N; i++) x[i] = y[i] = test_uniform(-1, 1);
+        embi_system_solve(&S, x);
+        embi_system_solve(&one, y);
+        for (int i = 0; i < 3 * N; i++) ENSURE_CLOSE(x[i], y[i], 1e-9);
+    }
+    embi_system_free(&m, &S);
+    embi_system_free(&m, &one);
+    embi_bsr_free(&m, &A);
+    ENSURE(m.bytes == 0);
 }
 
 static void test_empty_and_single(void)
@@ -211,6 +322,15 @@ static void test_empty_and_single(void)
         ENSURE(embi_system_add(&S, 0, 0, I));
         ENSURE(embi_system_factor(&S) == -1);
         I[4] = 4;
+        /* what a factorisation replaced in a system with nothing in it is no longer there either */
+        ENSURE(embi_system_analyze(&m, &S, 1, NULL, 0, method));
+        ENSURE(embi_system_factor(&S) > 0);
+        embi_system_zero(&S);
+        ENSURE(embi_system_add(&S, 0, 0, I));
+        ENSURE(embi_system_factor(&S) == 0);
+        embi_system_solve(&S, b);
+        ENSURE(b[0] == 1 && b[1] == 1 && b[2] == 1);
+        b[0] = 2; b[1] = 4; b[2] = 8;
     }
     embi_system_free(&m, &S);
     ENSURE(m.bytes == 0);
@@ -225,6 +345,8 @@ int main(int argc, char **argv)
     RUN(methods_agree);
     RUN(add_and_covers);
     RUN(add_mapped);
+    RUN(analysed_before);
+    RUN(stamps);
     RUN(empty_and_single);
     return test_end("test_cg");
 }

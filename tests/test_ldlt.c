@@ -615,6 +615,32 @@ static void test_public_handle(void)
     ENSURE(t.live == 0);
 }
 
+/* the kernels for AVX give the bits of the plain ones */
+static void test_kernels_agree(void)
+{
+#if EMBI_WIDE
+    static double U[2][130 * 150 + EMBI_TILE], a[3 * 50], b[50 * 90];
+    int place[70];
+    if (!embi_has_wide()) SKIP("this machine has no AVX");
+    for (int round = 0; round < 300; round++) {
+        int m = 1 + (int)(test_random() * 3), n = 1 + (int)(test_random() * 70), k = (int)(test_random() * 50);
+        int w = 60 + (int)(test_random() * 60), begin = 3 * (int)(test_random() * 5), end = begin + 1 + (int)(test_random() * 48);
+        for (int i = 0; i < 3 * 50; i++) a[i] = test_uniform(-1, 1);
+        for (int i = 0; i < 50 * 90; i++) b[i] = test_uniform(-1, 1);
+        for (int i = 0; i < 70; i++) place[i] = (i ? place[i - 1] : 0) + 1 + (int)(test_random() * 2);
+        for (int i = 0; i < 130 * 150 + EMBI_TILE; i++) U[0][i] = U[1][i] = test_uniform(-1, 1);
+        embi_strip_kernel(0, m, n, k, a, 50, b, 90, U[0], 150, round % 2 ? place : NULL);
+        embi_strip_wide(m, n, k, a, 50, b, 90, U[1], 150, round % 2 ? place : NULL);
+        ENSURE(memcmp(U[0], U[1], sizeof U[0]) == 0);
+        embi_update_kernel(0, begin, end, w, 130, U[0], 150);
+        embi_update_wide(begin, end, w, 130, U[1], 150);
+        ENSURE(memcmp(U[0], U[1], sizeof U[0]) == 0);
+    }
+#else
+    SKIP("this build has one kernel");
+#endif
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -633,5 +659,6 @@ int main(int argc, char **argv)
     RUN(no_allocation_when_warm);
     RUN(out_of_memory);
     RUN(public_handle);
+    RUN(kernels_agree);
     return test_end("test_ldlt");
 }

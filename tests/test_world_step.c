@@ -3,6 +3,7 @@
 #include "../embipc.h"
 #include "test.h"
 #include "scene_test.h"
+#include "spike.h"
 
 static const embipc_kind dynamic_kind[3] = {EMBIPC_FULL, EMBIPC_CAGE, EMBIPC_AFFINE};
 static const char *const kind_name[5] = {"fixed", "kinematic", "affine", "cage", "full"};
@@ -1040,73 +1041,31 @@ static void test_every_solve_is_recorded(void)
 }
 
 /* a spike on its tip over the inside of one triangle: one vertex-triangle pair and nothing else */
-static scene spike_world(double h, double mass, double gap, double young, double tolerance)
-{
-    embipc_world_def wd = embipc_default_world_def();
-    embipc_body_def d = scene_def("ground", EMBIPC_FIXED, 0, 0, -0.05);
-    test_mesh m = scene_mesh_spike(0.05, 0.1);
-    scene s;
-    for (int i = 0; i < 3; i++) wd.gravity[i] = 0;
-    wd.time_step = h;
-    wd.dhat = 1e-3;
-    wd.kappa = 1e4;
-    wd.tolerance = tolerance;
-    s = scene_empty(&wd);
-    scene_box(&s, d, 2, 2, 0.1, 1);
-    d = scene_def("spike", EMBIPC_AFFINE, 0.3, -0.1, gap);
-    d.material.young = young;
-    d.material.poisson = 0;
-    d.material.density = mass / (2 * 0.05 * 0.05 * 0.1 / 3);
-    scene_add_mesh(&s, &d, &m, 0);
-    return s;
-}
 static void test_resting_gap(void)
 {
-    static const double load[6] = {0.1, 1, 3.8025, 10, 100, 1000}, gap[6] = {9.4338e-4, 8.2853e-4, 6.8606e-4, 5.3244e-4, 1.22152e-4, 1.07503e-5};
-    for (int k = 0; k < 6; k++) {
-        scene s = spike_world(0.02, fmax(1, load[k]), 0.9 * gap[k], 1e9, 1e-10);
-        double f[3] = {0, 0, -load[k]}, lo, hi;
-        embipc_contact c;
-        memset(&c, 0, sizeof c);
-        for (int n = 0; n < 60; n++) {   /* a longer wait and it tips over, as it must */
-            (void)ENSURE_OK(s.w, embipc_body_apply_force(s.w, s.body[1], -1, f));
-            if (!scene_step(&s)) break;
-        }
-        scene_extent(s.w, s.body[1], 2, &lo, &hi);
-        ENSURE(embipc_world_contacts(s.w, &c, 1) == 1);
-        printf("  resting gap under %g N: %.6g m (closed form %.6g)\n", load[k], lo, gap[k]);
-        ENSURE_REL(lo, gap[k], 2e-5);
-        ENSURE_REL(c.force, load[k], 1e-5);
-        ENSURE_REL(c.distance, lo, 1e-10);
-        scene_end(&s);
+    for (int k = 0; k < SPIKE_LOADS; k++) {
+        spike_rest r = spike_press(k);
+        printf("  resting gap under %g N: %.6g m (closed form %.6g)\n", spike_load[k], r.gap, spike_gap[k]);
+        ENSURE(r.contacts == 1 && r.crossings == 0);
+        ENSURE_REL(r.gap, spike_gap[k], 2e-5);
+        ENSURE_REL(r.force, spike_load[k], 1e-5);
+        ENSURE_REL(r.distance, r.gap, 1e-10);
     }
 }
 
 static void test_impact_table(void)
 {
-    static const double h[5] = {1e-2, 1e-3, 1e-4, 1e-5, 1e-6};
-    static const double e[2][5] = {{0.00480, 0.07196, 0.55556, 0.93471, 0.99318}, {0.03961, 0.16444, 0.27928, 0.35805, 0.41809}};
-    static const double dmin[2][5] = {{9.438e-4, 8.502e-4, 7.157e-4, 6.629e-4, 6.565e-4}, {1.346e-4, 1.409e-5, 1.328e-6, 1.657e-7, 1.879e-8}};
     for (int m = 0; m < 2; m++) {
         double last = -1;
-        for (int k = 0; k < 5; k++) {
-            static const double v0[3] = {0, 0, -1}, none[3] = {0, 0, 0};
-            scene s = spike_world(h[k], m ? 1 : 1e-3, 1.1e-3, m ? fmax(1e13, 1e5 / (h[k] * h[k])) : 1e11, 1e-7);
-            double lo, hi, least = 1, rest = -1;
-            (void)embipc_body_set_velocity(s.w, s.body[1], v0, none);
-            for (int n = 0; n < 20000 && scene_step(&s); n++) {
-                scene_extent(s.w, s.body[1], 2, &lo, &hi);
-                least = fmin(least, lo);
-                rest = scene_state(s.w, s.body[1]).velocity[2];
-                if (rest > 0 && lo > 1e-3) break;
-            }
-            printf("  impact, %g kg, h %g: restitution %.5f (%.5f), smallest gap %.4g (%.4g)\n", m ? 1.0 : 1e-3, h[k], rest, e[m][k], least, dmin[m][k]);
-            ENSURE(rest >= 0 && rest <= 1 + 1e-6 && rest > last);
-            ENSURE(least > 0);
-            ENSURE_CLOSE(rest, e[m][k], 2e-4);
-            ENSURE_REL(least, dmin[m][k], 1e-3);
-            last = rest;
-            scene_end(&s);
+        for (int k = 0; k < SPIKE_STEPS; k++) {
+            spike_hit r = spike_throw(m, k);
+            printf("  impact, %g kg, h %g: restitution %.5f (%.5f), smallest gap %.4g (%.4g)\n", spike_mass[m], spike_h[k], r.bounce,
+                   spike_bounce[m][k], r.least, spike_least[m][k]);
+            ENSURE(r.bounce >= 0 && r.bounce <= 1 + 1e-6 && r.bounce > last);
+            ENSURE(r.least > 0 && r.crossings == 0);
+            ENSURE_CLOSE(r.bounce, spike_bounce[m][k], 2e-4);
+            ENSURE_REL(r.least, spike_least[m][k], 1e-3);
+            last = r.bounce;
         }
     }
 }

@@ -91,21 +91,32 @@ static int validate_edge_owned(const validate_surface *s, int t, int k)
 /* edges of a against triangles of b (the same surface: without those that share a vertex) */
 static void validate_edges_triangles(const validate_surface *a, const validate_surface *b, validate_count *n)
 {
-    double longest;
+    double longest, lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
     validate_box *box = validate_boxes(b, &longest);
+    for (int i = 0; i < b->tri_count; i++)
+        for (int k = 0; k < 3; k++) {
+            lo[k] = fmin(lo[k], box[i].lo[k]);
+            hi[k] = fmax(hi[k], box[i].hi[k]);
+        }
     for (int e = 0; e < 3 * a->tri_count; e++) {
-        int v = a->tri[e], w = a->tri[e - e % 3 + (e % 3 + 1) % 3], low = 0, high = b->tri_count;
+        int v = a->tri[e], w = a->tri[e - e % 3 + (e % 3 + 1) % 3], low = 0, high = b->tri_count, out = 0;
         const double *p = a->x + 3 * v, *q = a->x + 3 * w;
-        if (!validate_edge_owned(a, e / 3, e % 3)) continue;
+        double l[3], h[3];
+        for (int k = 0; k < 3; k++) {
+            l[k] = p[k] < q[k] ? p[k] : q[k];
+            h[k] = p[k] < q[k] ? q[k] : p[k];
+            out |= h[k] < lo[k] || l[k] > hi[k];
+        }
+        if (out || !validate_edge_owned(a, e / 3, e % 3)) continue;
         while (low < high) {   /* first box that can reach the edge */
             int mid = (low + high) / 2;
-            if (box[mid].lo[0] < fmin(p[0], q[0]) - longest * 1.000001) low = mid + 1; else high = mid;
+            if (box[mid].lo[0] < l[0] - longest * 1.000001) low = mid + 1; else high = mid;
         }
-        for (int i = low; i < b->tri_count && box[i].lo[0] <= fmax(p[0], q[0]); i++) {
+        for (int i = low; i < b->tri_count && box[i].lo[0] <= h[0]; i++) {
             const int *t = b->tri + 3 * box[i].at;
             int apart = 0, shared = 0;
             for (int k = 0; k < 3; k++) {
-                apart |= fmax(p[k], q[k]) < box[i].lo[k] || fmin(p[k], q[k]) > box[i].hi[k];
+                apart |= h[k] < box[i].lo[k] || l[k] > box[i].hi[k];
                 shared |= a->x == b->x && (t[k] == v || t[k] == w);
             }
             if (!apart && !shared) n->crossings += validate_meet(p, q, b->x + 3 * t[0], b->x + 3 * t[1], b->x + 3 * t[2], n);
@@ -117,17 +128,17 @@ static void validate_edges_triangles(const validate_surface *a, const validate_s
 static void validate_world(const embipc_world *world, const char *skip, validate_count *n)
 {
     int count = embipc_world_body_count(world);
-    embipc_body_view *view = (embipc_body_view *)malloc((size_t)(count + 1) * sizeof *view);
-    for (int i = 0; i < count; i++) embipc_body_get_view(world, embipc_world_body(world, i), &view[i]);
+    embipc_body_view *seen = (embipc_body_view *)malloc((size_t)(count + 1) * sizeof *seen);
+    for (int i = 0; i < count; i++) embipc_body_get_view(world, embipc_world_body(world, i), &seen[i]);
     for (int i = 0; i < count; i++)
         for (int j = 0; j < count; j++) {
-            validate_surface a = {view[i].x, view[i].triangles, view[i].triangle_count};
-            validate_surface b = {view[j].x, view[j].triangles, view[j].triangle_count};
-            int still = (view[i].kind == EMBIPC_FIXED) && (view[j].kind == EMBIPC_FIXED);
-            if (still || (i == j && view[i].kind < EMBIPC_CAGE) || (skip && skip[i * count + j])) continue;
+            validate_surface a = {seen[i].x, seen[i].triangles, seen[i].triangle_count};
+            validate_surface b = {seen[j].x, seen[j].triangles, seen[j].triangle_count};
+            int still = (seen[i].kind == EMBIPC_FIXED) && (seen[j].kind == EMBIPC_FIXED);
+            if (still || (i == j && seen[i].kind < EMBIPC_CAGE) || (skip && skip[i * count + j])) continue;
             validate_edges_triangles(&a, &b, n);
         }
-    free(view);
+    free(seen);
 }
 
 /* ---- worlds ---- */

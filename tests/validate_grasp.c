@@ -16,19 +16,11 @@
 #include "../tools/shapes.c"
 #include "../tools/scene.c"
 #include "validate.h"
+#include "grasp.h"
 
 #define GRASP_END 4.0
 #define GRASP_G 9.81
 enum { GROUND, BEAR, LEFT, RIGHT };   /* bodies in the order of the scene */
-
-typedef struct grasp {
-    const char *name, *cage;   /* mesh of the cage, or NULL: full */
-    double ground;             /* height of the ground, m; the bear's lowest vertex starts at 0.78 mm */
-    double beta;               /* damping of all bodies, s */
-    double ramp;               /* s in which gravity comes up, smoothly; 0: at once */
-    double tolerance;          /* m/s; 0: derived */
-    double reference;          /* the small time step that others are compared with */
-} grasp;
 
 static char *grasp_path(char path[1200])
 {
@@ -37,33 +29,11 @@ static char *grasp_path(char path[1200])
     return path;
 }
 
-static void grasp_text(tool_text *t, const grasp *g, double h)
-{
-    const double degree = 180 / 3.14159265358979323846;
-    tool_put(t, "{ \"version\": 1, \"time_step\": %.17g, \"duration\": 4,\n"
-             "  \"contact\": { \"dhat\": 1e-3, \"kappa\": 1e4, \"friction_velocity\": 1e-3 },\n", h);
-    if (g->tolerance > 0) tool_put(t, "  \"solver\": { \"tolerance\": %.17g },\n", g->tolerance);
-    tool_put(t, "  \"bodies\": [\n  { \"name\": \"ground\", \"kind\": \"fixed\", \"shape\": \"box\", \"size\": [1, 1, 0.1],"
-             " \"position\": [-0.17, 0, %.17g], \"friction\": 1 },\n", g->ground - 0.05);
-    tool_put(t, "  { \"name\": \"bear\", \"kind\": \"%s\", \"mesh\": \"teddy.msh\", \"scale\": 0.15, \"position\": [-0.17, 0, 0],"
-             " \"rotation\": [%.17g, 0, %.17g], \"friction\": 1,", g->cage ? "cage" : "full", 1.5707 * degree, -1.5707 * degree);
-    if (g->cage) tool_put(t, " \"cage\": \"%s\",", g->cage);
-    tool_put(t, " \"material\": { \"young\": 5e4, \"poisson\": 0.45, \"density\": 1000, \"damping\": [0, %.17g] } }", g->beta);
-    for (int side = -1; side <= 1; side += 2) {
-        tool_put(t, ",\n  { \"name\": \"%s\", \"kind\": \"full\", \"mesh\": \"bubble.msh\", \"position\": [-0.185, %.17g, 0.06],"
-                 " \"rotation\": [%.17g, %.17g, 0], \"friction\": 1,", side < 0 ? "left" : "right", 0.09 * side,
-                 -1.5707 * side * degree, 3.1416 * degree);
-        tool_put(t, " \"material\": { \"young\": 1e4, \"poisson\": 0.45, \"density\": 10, \"damping\": [0, %.17g] },", g->beta);
-        tool_put(t, " \"drive\": [ { \"select\": { \"box\": [[-1, %.17g, -1], [1, %.17g, 1]] }, \"keys\": [[0, 0, 0, 0],"
-                 " [1.5, 0, %.17g, 0], [3, 0, %.17g, 0.12]] } ] }", 0.09 * side - 0.002, 0.09 * side + 0.002, -0.04 * side, -0.04 * side);
-    }
-    tool_put(t, " ] }\n");
-}
 static int grasp_begin(validate_run *r, const char *path, const grasp *g, double h)
 {
     tool_text t = { NULL, 0, 0 };
     int ok;
-    grasp_text(&t, g, h);
+    grasp_text(&t, g, h, "");
     ok = validate_begin(r, path, t.data);
     tool_text_free(&t);
     return ok;

@@ -1,0 +1,506 @@
+/* Closed forms of mechanics: each row a textbook answer, what the library gives, and the difference. */
+#include "paper.h"
+#include "closed_world.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+
+/* ---- One vertex ----------------------------------------------------------------------------- */
+
+static void rest_and_bounce(paper *p)
+{
+    plot g = plot_make("Bounce of one vertex at 1 m/s", "time step h, s", "restitution");
+    double x[2][5], y[2][5], e[2][5], worst_gap = 0, worst_bounce = 0, worst_least = 0;
+    int crossings = 0;
+    paper_heading(p, "One vertex and the barrier");
+    paper_text(p, "The tip of a stiff spike over one triangle; κ = 10<sup>4</sup> kg/s², d̂ = 1 mm. At rest its gap solves "
+                  "κ·b′(d) = −F (Embedded IPC, eq. 7). Thrown at 1 m/s it bounces as the minimum of its own one-vertex problem says, "
+                  "solved exactly beforehand for each time step.");
+    paper_table(p, "Gap under a load", "load, N|closed form, m|measured, m|difference");
+    for (int k = 0; k < 6; k++) {
+        double load, expected, gap;
+        crossings += closed_rest(k, &load, &expected, &gap);
+        worst_gap = fmax(worst_gap, fabs(gap / expected - 1));
+        paper_row(p, "%g|%.5e|%.5e|%+.1e", load, expected, gap, gap / expected - 1);
+    }
+    paper_table_end(p);
+    paper_near(p, "gap of one vertex under 0.1 to 1000 N, worst relative difference", "Embedded IPC eq. 7; validation.md 3", 0, worst_gap, 2e-5, "");
+    paper_table(p, "Bounce", "mass, kg|h, s|restitution, exact|measured|smallest gap, exact, m|measured, m");
+    for (int m = 0; m < 2; m++)
+        for (int k = 0; k < 5; k++) {
+            closed_hit r;
+            crossings += closed_impact(m, k, &r);
+            worst_bounce = fmax(worst_bounce, fabs(r.bounce - r.expected_bounce));
+            worst_least = fmax(worst_least, fabs(r.least / r.expected_least - 1));
+            x[m][k] = r.h;
+            y[m][k] = r.bounce;
+            e[m][k] = r.expected_bounce;
+            paper_row(p, "%g|%g|%.5f|%.5f|%.4e|%.4e", r.mass, r.h, r.expected_bounce, r.bounce, r.expected_least, r.least);
+        }
+    paper_table_end(p);
+    paper_near(p, "restitution, worst difference of ten throws", "validation.md 8 (one-vertex minimum)", 0, worst_bounce, 2e-4, "");
+    paper_near(p, "smallest gap, worst relative difference", "validation.md 8 (one-vertex minimum)", 0, worst_least, 1e-3, "");
+    paper_holds(p, "crossings in these worlds", "exact arithmetic", crossings == 0, "0", "%d", crossings);
+    g.log_x = 1;
+    plot_add(&g, "1 g, exact", x[0], e[0], 5, PLOT_POINTS | PLOT_REFERENCE);
+    plot_add(&g, "1 kg, exact", x[1], e[1], 5, PLOT_POINTS | PLOT_REFERENCE);
+    plot_add(&g, "1 g", x[0], y[0], 5, PLOT_LINE | PLOT_POINTS);
+    plot_add(&g, "1 kg", x[1], y[1], 5, PLOT_LINE | PLOT_POINTS);
+    plot_draw(p, &g, "Backward Euler swallows a bounce that it does not resolve: restitution belongs to h, κ and d̂, not to the material.");
+}
+
+/* ---- Friction ------------------------------------------------------------------------------- */
+
+static void slope(paper *p)
+{
+    double worst[3] = { 0, 0, 0 };
+    int kinds = p->quick ? 1 : 4, ran = 1;
+    paper_heading(p, "Slope and stopping distance");
+    paper_text(p, "A block of 0.1 m on a slope of tangent 0.5, every parameter derived, h = 0.01 s. Below the friction angle it must accelerate "
+                  "with g (sin θ − μ cos θ), above it creep with ε<sub>v</sub> (1 − √(1 − tan θ/μ)), and on level ground stop after "
+                  "v₀²/(2μg) − v₀h/2 + ε<sub>v</sub>² ln 2/(μg).");
+    paper_table(p, "Measured over closed form", "< kind|acceleration, μ = 0.49|creep, μ = 0.51|travel until stop, μ = 0.5|speed left / ε<sub>v</sub>");
+    for (int kind = 0; kind < kinds; kind++) {
+        const char *name;
+        double slide, creep, stop, left;
+        ran &= closed_slope(p->quick ? 2 : kind, &name, &slide, &creep, &stop, &left);
+        worst[0] = fmax(worst[0], fabs(slide - 1));
+        worst[1] = fmax(worst[1], fabs(creep - 1));
+        worst[2] = fmax(worst[2], fabs(stop - 1));
+        paper_row(p, "< %s|%.5f|%.5f|%.5f|%.1e", name, slide, creep, stop, left);
+    }
+    paper_table_end(p);
+    paper_near(p, "acceleration just below the friction angle, worst kind", "rigid body; validation.md 3, 4", 0, worst[0], 0.01, "");
+    paper_near(p, "creep just above it, worst kind", "Embedded IPC eq. 8, 9; validation.md 3", 0, worst[1], 0.02, "");
+    paper_near(p, "stopping distance, worst kind", "backward Euler sum; validation.md 3", 0, worst[2], 0.01, "");
+    paper_holds(p, "all steps of these runs succeed", "", ran, "yes", ran ? "yes" : "no");
+}
+
+/* ---- Static bodies -------------------------------------------------------------------------- */
+
+/* A scene of one full body, `mesh`, held where its nodes lie in the box; h so large that a step is a static solve. */
+static void static_text(tool_text *t, const char *mesh, const char *material, const double gravity[3], const char *box, double h, int steps)
+{
+    tool_put(t, "{ \"version\": 1, \"time_step\": %.17g, \"duration\": %.17g, \"gravity\": [%.17g, %.17g, %.17g],\n"
+                "  \"solver\": { \"tolerance\": %.17g },\n  \"bodies\": [\n"
+                "    { \"name\": \"body\", \"kind\": \"full\", \"mesh\": \"%s\", \"material\": { %s },\n"
+                "      \"drive\": [{ \"select\": { \"box\": %s }, \"keys\": [[0, 0, 0, 0]] }] } ],\n"
+                "  \"pairs\": [{ \"bodies\": [\"body\", \"body\"], \"contact\": false }] }\n",
+             h, h * steps, gravity[0], gravity[1], gravity[2], 1e-12 / h, mesh, material, box);
+}
+
+/* mean position of the vertices of a body whose start has coordinate `axis` at `value` */
+typedef struct face { int *vertex, count; double *share; } face;   /* share: of the face's area */
+static face face_find(const paper_run *r, const char *name, int axis, double value)
+{
+    face f = { NULL, 0, NULL };
+    embipc_body_view v;
+    int *at, all = 0;
+    (void)embipc_body_get_view(r->world, paper_body(r, name), &v);
+    f.vertex = (int *)tool_alloc((size_t)v.vertex_count, sizeof *f.vertex);
+    for (int i = 0; i < v.vertex_count; i++)
+        if (fabs(v.x[3 * i + axis] - value) < 1e-9) f.vertex[f.count++] = i;
+    f.share = (double *)tool_alloc((size_t)f.count, sizeof *f.share);
+    at = (int *)tool_alloc((size_t)v.vertex_count, sizeof *at);
+    for (int i = 0; i < f.count; i++) at[f.vertex[i]] = i + 1;
+    for (int t = 0; t < v.triangle_count; t++) {   /* those of a regular face are equal */
+        const int *c = v.triangles + 3 * t;
+        if (!at[c[0]] || !at[c[1]] || !at[c[2]]) continue;
+        for (int k = 0; k < 3; k++) f.share[at[c[k]] - 1]++;
+        all += 3;
+    }
+    for (int i = 0; i < f.count; i++) f.share[i] /= all;
+    free(at);
+    return f;
+}
+static void face_free(face *f)
+{
+    free(f->vertex);
+    free(f->share);
+}
+static void face_mean(const paper_run *r, const char *name, const face *f, double mean[3])
+{
+    embipc_body_view v;
+    (void)embipc_body_get_view(r->world, paper_body(r, name), &v);
+    mean[0] = mean[1] = mean[2] = 0;
+    for (int i = 0; i < f->count; i++)
+        for (int k = 0; k < 3; k++) mean[k] += v.x[3 * f->vertex[i] + k] * f->share[i];
+}
+
+/* Hanging bar of length 1, nu = 0: the end sinks by rho g L^2/(2E), exactly for linear tets. */
+static void bar(paper *p)
+{
+    static const double g[3] = { 0, 0, -1e-3 };
+    double x[3], z[9], before[3], after[3], E = 1e5;
+    tool_text t = { NULL, 0, 0 };
+    paper_run r;
+    face end;
+    paper_planes(x, 2, -0.1, 0.1);
+    paper_planes(z, 8, -1, 0);
+    paper_grid_mesh(p, "bar.msh", 2, x, 2, x, 8, z);
+    static_text(&t, "bar.msh", "\"young\": 1e5, \"poisson\": 0, \"density\": 1000", g, "[[-1, -1, -0.001], [1, 1, 0.001]]", 1e3, 4);
+    if (paper_begin(&r, p, "bar", "hanging bar", t.data, 0)) {
+        end = face_find(&r, "body", 2, -1);
+        face_mean(&r, "body", &end, before);
+        while (paper_step(&r)) continue;
+        face_mean(&r, "body", &end, after);
+        paper_value(p, "sag of a hanging bar, ρgL²/(2E)", "validation.md 6c", 1000 * 1e-3 / (2 * E), before[2] - after[2], 1e-6, "m");
+        face_free(&end);
+        paper_end(&r);
+    }
+    tool_text_free(&t);
+}
+
+/* A cantilever 1 x 0.1 x 0.1 m, `load` N spread over its end face, or (at_end 0) like its mass; brought up over the
+ * first half of the steps where there are many, of a material whose rotations are not lagged. u: mean displacement of the
+ * end face. */
+static int cantilever(paper *p, const char *name, int cells, double poisson, int averaged, double load, int at_end, int steps, double u[3])
+{
+    static const double none[3] = { 0, 0, 0 };
+    double x[101], y[11], before[3], after[3];
+    char mesh[64], material[160], title[128];
+    tool_text t = { NULL, 0, 0 };
+    paper_run r;
+    face end;
+    int ok, ramp = steps > 5 ? steps / 2 : 1;
+    snprintf(mesh, sizeof mesh, "beam_%dx%dx%d.msh", 10 * cells, cells, cells);
+    snprintf(material, sizeof material, "%s\"young\": 1e6, \"poisson\": %g, \"density\": 1000, \"averaged\": %s",
+             steps > 5 ? "\"model\": \"fixed_corotated\", " : "", poisson, averaged ? "true" : "false");
+    snprintf(title, sizeof title, "cantilever %s, %d cells across", name, cells);
+    paper_planes(x, 10 * cells, 0, 1);
+    paper_planes(y, cells, -0.05, 0.05);
+    paper_grid_mesh(p, mesh, 10 * cells, x, cells, y, cells, y);
+    static_text(&t, mesh, material, none, "[[-1, -1, -1], [0.0001, 1, 1]]", 1e3, steps);
+    snprintf(mesh, sizeof mesh, "beam_%s_%d", name, cells);
+    for (char *c = mesh; *c; c++)
+        if (*c == ' ' || *c == ',') *c = '_';
+    ok = paper_begin(&r, p, mesh, title, t.data, 0);
+    tool_text_free(&t);
+    if (!ok) return 0;
+    end = face_find(&r, "body", 0, 1);
+    face_mean(&r, "body", &end, before);
+    r.look = 5;
+    do {
+        embipc_body body = paper_body(&r, "body");
+        double f[3] = { 0, 0, 0 };
+        double now = -load * fmin(1, (r.sum.steps + 1.0) / ramp);
+        f[2] = now;
+        if (!at_end) (void)embipc_body_apply_force(r.world, body, -1, f);
+        for (int i = 0; i < end.count && at_end; i++) {
+            f[2] = now * end.share[i];
+            (void)embipc_body_apply_force(r.world, body, end.vertex[i], f);
+        }
+    } while (paper_step(&r));
+    face_mean(&r, "body", &end, after);
+    for (int k = 0; k < 3; k++) u[k] = after[k] - before[k];
+    ok = !r.failed && r.stats.converged;
+    face_free(&end);
+    paper_end(&r);
+    return ok;
+}
+
+static void cantilever_small(paper *p)
+{
+    static const int cells[4] = { 2, 4, 8, 10 };
+    int n = p->quick ? 2 : 3;
+    double euler = 1000 * 0.01 * 1e-3 / (8 * 1e6 * 1e-4 / 12), ratio[4][4], x[4], limit;
+    static const char *const label[4] = { "ν = 0", "ν = 0.3", "ν = 0.45", "ν = 0.45, averaged" };
+    static const double poisson[4] = { 0, 0.3, 0.45, 0.45 };
+    plot g = plot_make("Sag of a cantilever over Euler and Bernoulli's", "cells across the thickness", "sag / (wL⁴/8EI)");
+    paper_heading(p, "Cantilever, small deflection");
+    paper_text(p, "1 × 0.1 × 0.1 m, clamped at one end, under its own weight; linear tetrahedra. They are too stiff in bending, and at "
+                  "Poisson's ratio near one half they lock; both go away as cells get smaller, and averaging the volume strain over nodes "
+                  "takes most of the second at once.");
+    paper_table(p, "Sag over wL⁴/(8EI)", "cells across|ν = 0|ν = 0.3|ν = 0.45|ν = 0.45, averaged");
+    for (int c = 0; c < n; c++) {
+        x[c] = cells[c];
+        for (int k = 0; k < 4; k++) {
+            double u[3] = { 0, 0, 0 };
+            char name[32];
+            snprintf(name, sizeof name, "nu %g%s", poisson[k], k == 3 ? " averaged" : "");
+            (void)cantilever(p, name, cells[c], poisson[k], k == 3, 1000 * 0.01 * 1e-3, 0, 3, u);
+            ratio[k][c] = -u[2] / euler;
+        }
+        paper_row(p, "%d|%.4f|%.4f|%.4f|%.4f", cells[c], ratio[0][c], ratio[1][c], ratio[2][c], ratio[3][c]);
+    }
+    paper_table_end(p);
+    for (int k = 0; k < 4; k++) plot_add(&g, label[k], x, ratio[k], n, PLOT_LINE | PLOT_POINTS);
+    plot_level(&g, "Euler, Bernoulli", 1, 2, cells[n - 1]);
+    g.has_range = 1;
+    g.y_low = 0;
+    g.y_high = 1.2;
+    plot_draw(p, &g, "Second order: the error falls to a quarter as cells are halved.");
+    paper_value(p, "cantilever of 20 × 2 × 2 cells, ν = 0, over Euler (discrete answer)", "validation.md 6b, independent code", 0.555, ratio[0][0], 0.01, "");
+    paper_value(p, "cantilever of 40 × 4 × 4 cells, ν = 0.3, over Euler (discrete answer)", "validation.md 6b, independent code", 0.793, ratio[1][1], 0.01, "");
+    limit = ratio[0][n - 1] + (ratio[0][n - 1] - ratio[0][n - 2]) / 3;
+    paper_value(p, "limit of refinement (Richardson), ν = 0, over Euler with shear", "Timoshenko: 1 + 4EI/(κGAL²), κ = 5/6", 1 + 4.0 / 12 * 2 / (5.0 / 6) * 0.01, limit,
+                n > 2 ? 0.03 : 0.1, "");
+}
+
+/* under self weight: H/W of the bent strip; with a tip load: deflection w/L */
+static void cantilever_large(paper *p)
+{
+    static const double G[3] = { 1, 3, 10 }, HW[3] = { 0.12456, 0.36462, 1.0668 };
+    static const double P[4] = { 1, 2, 5, 10 }, W[4] = { 0.30172, 0.49346, 0.71379, 0.81061 }, U[4] = { 0.05643, 0.16064, 0.38763, 0.55500 };
+    static const int cells[3] = { 2, 4, 6 };
+    int n = p->quick ? 2 : 3;
+    double EI = 1e6 * 1e-4 / 12, hw[3][3], w[3][4], u[3][4];
+    plot g = plot_make("Large deflection under a tip load", "PL²/EI", "deflection / L");
+    paper_heading(p, "Cantilever, large deflection");
+    paper_text(p, "The same bar, ν = 0, against the inextensible elastica (Mattiasson's table; for self weight the cantilever test of Romero et al. 2021). "
+                  "The bar is a tenth as thick as it is long, so shear adds 0.8 %% to what the elastica knows. "
+                  "Fixed corotated: with the rotation lagged by a step, a static solve by steps of endless length does not settle from PL²/EI = 10 on.");
+    for (int c = 0; c < n; c++) {
+        for (int k = 0; k < 3; k++) {
+            double d[3] = { 0, 0, 0 };
+            char name[32];
+            hw[c][k] = NAN;
+            if (c == 2 && k != 1) continue;   /* the finest mesh for what is judged */
+            snprintf(name, sizeof name, "weight G %g", G[k]);
+            (void)cantilever(p, name, cells[c], 0, 0, G[k] * EI, 0, 12, d);
+            hw[c][k] = -d[2] / (1 + d[0]);
+        }
+        for (int k = 0; k < 4; k++) {
+            double d[3] = { 0, 0, 0 };
+            char name[32];
+            w[c][k] = u[c][k] = NAN;
+            if (c == 2 && k % 2 == 0) continue;
+            snprintf(name, sizeof name, "tip load %g", P[k]);
+            (void)cantilever(p, name, cells[c], 0, 0, P[k] * EI, 1, 12, d);
+            w[c][k] = -d[2];
+            u[c][k] = -d[0];
+        }
+    }
+    paper_table(p, NULL, "cells across|G = 1: H/W|G = 3|G = 10|PL²/EI = 1: w/L|2|5|10|10: u/L");
+    paper_row(p, "elastica|%.4f|%.4f|%.4f|%.4f|%.4f|%.4f|%.4f|%.4f", HW[0], HW[1], HW[2], W[0], W[1], W[2], W[3], U[3]);
+    for (int c = 0; c < n; c++) {
+        double v[8];
+        char cell[8][16];
+        memcpy(v, hw[c], 3 * sizeof *v);
+        memcpy(v + 3, w[c], 4 * sizeof *v);
+        v[7] = u[c][3];
+        for (int k = 0; k < 8; k++) {
+            cell[k][0] = 0;
+            if (!isnan(v[k])) snprintf(cell[k], sizeof cell[k], "%.4f", v[k]);
+        }
+        paper_row(p, "%d|%s|%s|%s|%s|%s|%s|%s|%s", cells[c], cell[0], cell[1], cell[2], cell[3], cell[4], cell[5], cell[6], cell[7]);
+    }
+    paper_table_end(p);
+    plot_add(&g, "elastica", P, W, 4, PLOT_LINE | PLOT_POINTS | PLOT_REFERENCE);
+    for (int c = 0; c < n; c++) {
+        char label[32];
+        snprintf(label, sizeof label, "%d cells across", cells[c]);
+        plot_add(&g, label, P, w[c], 4, PLOT_LINE | PLOT_POINTS);
+    }
+    plot_draw(p, &g, "Linear tetrahedra against the elastica.");
+    {
+        double q = (double)cells[n - 1] / cells[n - 2], share = 1 / (q * q - 1);   /* second order */
+        double a = w[n - 1][1] + (w[n - 1][1] - w[n - 2][1]) * share, b = hw[n - 1][1] + (hw[n - 1][1] - hw[n - 2][1]) * share;
+        double c = w[n - 1][3] + (w[n - 1][3] - w[n - 2][3]) * share;
+        paper_value(p, "tip load PL²/EI = 2: deflection, limit of refinement", "Mattiasson 1981; validation.md 6b", W[1], a, n > 2 ? 0.03 : 0.1, "L");
+        paper_value(p, "self weight G = 3: H/W, limit of refinement", "Romero et al. 2021; validation.md 6b", HW[1], b, n > 2 ? 0.03 : 0.1, "");
+        paper_value(p, "tip load PL²/EI = 10: deflection, limit of refinement", "Mattiasson 1981; validation.md 6b", W[3], c, n > 2 ? 0.03 : 0.1, "L");
+    }
+}
+
+/* ---- Contact -------------------------------------------------------------------------------- */
+
+/* 2 n + 1 planes from -half to half, n on each side, steps growing by `ratio` from the middle; returns the first step */
+static double graded(double *x, int n, double half, double ratio)
+{
+    double step = half * (ratio - 1) / (pow(ratio, n) - 1), at = 0, s = step;
+    x[n] = 0;
+    for (int i = 1; i <= n; i++, s *= ratio) {
+        at += s;
+        x[n + i] = i == n ? half : at;
+        x[n - i] = -x[n + i];
+    }
+    return step;
+}
+
+typedef struct dent { double d, force, a, first; int ok; } dent;   /* m, N (or N/m), m, size of the smallest cell */
+
+/* force, force-weighted mean gap and second moment of the contacts about the axis, in one direction or in both */
+static void dent_measure(const paper_run *r, int line, double *force, double *gap, double *second)
+{
+    int n = embipc_world_contacts(r->world, NULL, 0);
+    embipc_contact *c = (embipc_contact *)tool_alloc((size_t)n + 1, sizeof *c);
+    double weight = 0;
+    (void)embipc_world_contacts(r->world, c, n);
+    *force = *gap = *second = 0;
+    for (int i = 0; i < n; i++) {
+        double x = (c[i].point_a[0] + c[i].point_b[0]) / 2, y = (c[i].point_a[1] + c[i].point_b[1]) / 2, w = c[i].force * fabs(c[i].normal[2]);
+        weight += w;
+        *gap += w * c[i].distance;
+        *second += w * (line ? x * x : x * x + y * y);
+    }
+    free(c);
+    if (weight > 0) { *gap /= weight; *second /= weight; }
+    for (int i = 0; i < r->pair_count; i++) *force += fabs(r->pair[i].force[2]);
+}
+
+/* A block, its base held, dented from above by a rigid sphere or cylinder of radius R, E = 1e6. */
+static dent press_block(paper *p, int line, int n, double ratio, double half, double nu, double depth)
+{
+    double x[81], z[41], y[2] = { 0, 0.01 }, R = 0.1, dhat = 2e-5, indent[3 * 49 * 49], cap = 0.024;
+    int tri[6 * 48 * 48], count = 0, m = 48, rows = line ? 1 : m;
+    char name[64], title[128];
+    tool_text t = { NULL, 0, 0 };
+    dent out = { 0, 0, 0, 0, 0 };
+    paper_run r;
+    double gap, second;
+    out.first = graded(x, n, half, ratio);
+    for (int i = 0; i <= n; i++) z[n - i] = -x[n + i];   /* from -half up to 0 */
+    for (int i = 0; i <= n; i++) z[i] = -x[2 * n - i];
+    snprintf(name, sizeof name, "%s_%d.msh", line ? "strip" : "block", n);
+    if (line) paper_grid_mesh(p, name, 2 * n, x, 1, y, n, z);
+    else paper_grid_mesh(p, name, 2 * n, x, 2 * n, x, n, z);
+    for (int i = 0; i <= m; i++)     /* the underside of the indenter, as an open sheet with its normal down */
+        for (int j = 0; j <= rows; j++) {
+            double u = cap * (2.0 * i / m - 1), v = line ? (j ? 0.012 : -0.002) : cap * (2.0 * j / m - 1), d = line ? u * u : u * u + v * v;
+            double *at = indent + 3 * (i * (rows + 1) + j);
+            at[0] = u; at[1] = v; at[2] = R - sqrt(R * R - d);
+        }
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < rows; j++) {
+            int a = i * (rows + 1) + j, b = a + rows + 1, q[6];
+            q[0] = a; q[1] = a + 1; q[2] = b; q[3] = b; q[4] = a + 1; q[5] = b + 1;
+            memcpy(tri + 3 * count, q, sizeof q);
+            count += 2;
+        }
+    paper_mesh(p, line ? "roller.obj" : "ball_cap.obj", indent, (m + 1) * (rows + 1), tri, count, NULL, 0);
+    tool_put(&t, "{ \"version\": 1, \"time_step\": 10, \"duration\": 40, \"gravity\": [0, 0, 0],\n"
+                 "  \"contact\": { \"dhat\": %g, \"kappa\": %g }, \"solver\": { \"tolerance\": 1e-9 },\n  \"bodies\": [\n"
+                 "    { \"name\": \"block\", \"kind\": \"full\", \"mesh\": \"%s\", \"material\": { \"young\": 1e6, \"poisson\": %g },\n"
+                 "      \"drive\": [{ \"select\": { \"box\": [[-1, -1, -1], [1, 1, %g]] }, \"keys\": [[0, 0, 0, 0]] }] },\n"
+                 "    { \"name\": \"indenter\", \"kind\": \"kinematic\", \"mesh\": \"%s\", \"position\": [0.0003, %g, %g],\n"
+                 "      \"drive\": [{ \"keys\": [[0, 0, 0, 0], [20, 0, 0, %.17g]] }] } ],\n"
+                 "  \"pairs\": [{ \"bodies\": [\"block\", \"block\"], \"contact\": false }] }\n",
+             dhat, 1e7, name, nu, -half + 1e-6, line ? "roller.obj" : "ball_cap.obj", line ? 0.0 : 0.0002, 1.5 * dhat, -depth - 1.5 * dhat);
+    name[strlen(name) - 4] = 0;
+    snprintf(title, sizeof title, "%s pressed into a block, cells of %.2g mm", line ? "cylinder" : "sphere", 1e3 * out.first);
+    if (paper_begin(&r, p, line ? (n == 14 ? "hertz_line_1" : n == 18 ? "hertz_line_2" : "hertz_line_3") : n == 6 ? "hertz_ball_1" : n == 8 ? "hertz_ball_2" : "hertz_ball_3",
+                    title, t.data, line ? 0 : 10)) {
+        r.look = 4;
+        while (paper_step(&r)) continue;
+        dent_measure(&r, line, &out.force, &gap, &second);
+        out.d = depth + gap;   /* of the surface */
+        out.a = line ? 2 * sqrt(second) : sqrt(2.5 * second);
+        if (line) out.force /= y[1] - y[0];
+        out.ok = !r.failed && r.stats.converged;
+        paper_end(&r);
+    }
+    tool_text_free(&t);
+    return out;
+}
+
+static void hertz(paper *p)
+{
+    static const int level[3] = { 6, 8, 10 }, line_level[3] = { 14, 18, 22 };
+    static const double ratio[3] = { 1.4, 1.35, 1.3 };
+    double nu = 0.3, E = 1e6 / (1 - nu * nu), R = 0.1, x[3], lx[3], force[3], line[3];
+    int n = p->quick ? 2 : 3;
+    plot g = plot_make("Force over Hertz's at the measured size of the contact", "smallest cell / size of the contact", "measured / closed form");
+    paper_heading(p, "Hertz contact");
+    paper_text(p, "A rigid sphere of radius R = 0.1 m pressed 1 mm into a block of E = 1 MPa, ν = 0.3: F = 4E*a³/(3R) ties force and contact "
+                  "radius whatever the block looks like far away. A rigid cylinder, at ν = 0 so that plane strain is plane stress and the strip "
+                  "needs no walls: P = πE*a²/(4R). The radius comes from the second moment of the contact forces, ⟨r²⟩ = 2a²/5 and ⟨x²⟩ = a²/4 for "
+                  "Hertz's pressures, which resolves it finer than the cells.");
+    paper_table(p, NULL, "< indenter|cells at the middle, mm|cells in a|a, mm|force, N (N/m)|Hertz at this a|ratio|p₀ from force and a, kPa");
+    for (int k = 0; k < n; k++) {
+        dent d = press_block(p, 0, level[k], ratio[k], 0.08, nu, 1e-3);
+        double F = 4 * E * d.a * d.a * d.a / (3 * R);
+        x[k] = d.first / d.a;
+        force[k] = d.force / F;
+        paper_row(p, "< sphere|%.2f|%.1f|%.3f|%.3f|%.3f|%.4f|%.2f", 1e3 * d.first, d.a / d.first, 1e3 * d.a, d.force, F, force[k], 1.5e-3 * d.force / (pi * d.a * d.a));
+    }
+    for (int k = 0; k < n; k++) {
+        dent d = press_block(p, 1, line_level[k], 1.35, 0.4, 0, 1e-3);
+        double P = pi * 1e6 * d.a * d.a / (4 * R);
+        lx[k] = d.first / d.a;
+        line[k] = d.force / P;
+        paper_row(p, "< cylinder|%.2f|%.1f|%.3f|%.2f|%.2f|%.4f|%.3f", 1e3 * d.first, d.a / d.first, 1e3 * d.a, d.force, P, line[k], 2e-3 * d.force / (pi * d.a));
+    }
+    paper_table_end(p);
+    g.log_x = 1;
+    plot_add(&g, "sphere", x, force, n, PLOT_LINE | PLOT_POINTS);
+    plot_add(&g, "cylinder", lx, line, n, PLOT_LINE | PLOT_POINTS);
+    plot_level(&g, "Hertz", 1, lx[n - 1], x[0]);
+    plot_draw(p, &g, "Finer meshes to the left.");
+    if (n > 2) {
+        paper_value(p, "Hertz: force on a sphere at its contact radius, finest mesh", "Johnson 1985; validation.md 2", 1, force[n - 1], 0.08, "");
+        paper_why(p, PAPER_DISCRETISATION, "The finest mesh has %.1f cells in the contact radius; the force stands above Hertz's by %.0f, %.0f, %.0f %% on the three meshes, as linear tetrahedra are too stiff "
+                  "under so small a dent, and comes down with the cells.", 1 / x[2], 100 * (force[0] - 1), 100 * (force[1] - 1), 100 * (force[2] - 1));
+    }
+    paper_value(p, "Hertz: force on a cylinder at its half width, finest mesh", "Johnson 1985; validation.md 2", 1, line[n - 1], 0.05, "");
+}
+
+/* A block on the ground under uniform pressure: the contact forces carry p A and the weight. */
+static void patch(paper *p)
+{
+    double x[7], z[4], pressure = 2000, sum, force[3];
+    tool_text t = { NULL, 0, 0 };
+    paper_run r;
+    paper_planes(x, 6, -0.1, 0.1);
+    paper_planes(z, 3, 0, 0.1);
+    paper_grid_mesh(p, "patch.msh", 6, x, 6, x, 3, z);
+    tool_put(&t, "{ \"version\": 1, \"time_step\": 0.05, \"duration\": 6, \"solver\": { \"tolerance\": 1e-9 },\n  \"bodies\": [\n"
+                 "    { \"name\": \"ground\", \"kind\": \"fixed\", \"shape\": \"plane\", \"position\": [0.3, 0.2, 0] },\n"
+                 "    { \"name\": \"block\", \"kind\": \"full\", \"mesh\": \"patch.msh\", \"position\": [0, 0, 0.0004],\n"
+                 "      \"material\": { \"young\": 1e6, \"poisson\": 0.3, \"density\": 1000, \"damping\": [0, 0.02] } } ] }\n");
+    if (paper_begin(&r, p, "patch", "block under uniform pressure", t.data, 0)) {
+        face top = face_find(&r, "block", 2, 0.1004);
+        embipc_body body = paper_body(&r, "block");
+        double weight = paper_state(&r, "block").mass * 9.81;
+        do
+            for (int i = 0; i < top.count; i++) {   /* tributary areas: half at the sides, a quarter at the corners */
+                embipc_body_view v;
+                double f[3] = { 0, 0, 0 }, share = 1;
+                (void)embipc_body_get_view(r.world, body, &v);
+                share *= i / 7 == 0 || i / 7 == 6 ? 0.5 : 1;
+                share *= i % 7 == 0 || i % 7 == 6 ? 0.5 : 1;
+                f[2] = -pressure * 0.04 / 36 * share;
+                (void)embipc_body_apply_force(r.world, body, top.vertex[i], f);
+            }
+        while (paper_step(&r));
+        paper_force(&r, "block", "ground", force, NULL);
+        sum = pressure * 0.04 + weight;
+        paper_value(p, "pressure patch: contact forces carry pA + mg", "validation.md 2", sum, force[2], 1e-6, "N");
+        face_free(&top);
+        paper_end(&r);
+    }
+    tool_text_free(&t);
+}
+
+/* v = v0 + n h g, z = z0 + n h v0 + g h^2 n (n + 1)/2 */
+static void fall(paper *p)
+{
+    paper_run r;
+    if (paper_begin(&r, p, "fall", "free fall of an embedded bear",
+                    "{ \"version\": 1, \"time_step\": 0.01, \"duration\": 1,\n  \"bodies\": [{ \"name\": \"bear\", \"kind\": \"cage\", \"shape\": \"bear\", "
+                    "\"cage_nodes\": 34, \"velocity\": [0.3, 0, 1] }] }\n", 0)) {
+        double start = paper_state(&r, "bear").centre[2], h = 0.01;
+        int n = 100;
+        r.look = 25;
+        while (paper_step(&r)) continue;
+        paper_near(p, "free fall of an embedded body, 1 s: centre against the sum of backward Euler", "validation.md 7", start + n * h - 9.81 * h * h * n * (n + 1) / 2,
+                   paper_state(&r, "bear").centre[2], 1e-12, "m");
+        paper_end(&r);
+    }
+}
+
+void paper_closed_forms(paper *p)
+{
+    paper_section(p, "closed", "Closed forms", "Textbook answers; research notes of this project, validation.md sections 2, 3, 6, 7, 8.");
+    fall(p);
+    bar(p);
+    patch(p);
+    rest_and_bounce(p);
+    slope(p);
+    cantilever_small(p);
+    cantilever_large(p);
+    hertz(p);
+}
