@@ -35,8 +35,11 @@ void bench_put_results(tool_text *t, const bench_row *r)
                  "B a tri.");
         return;
     }
-    tool_put(t, "%-24.24s %9.4f %10.3g %8.3g %9.2g %9.4g %11.4g %10.0f ", r->name, r->rise, r->gap, r->tightest,
-             r->drive_short, 1e6 * r->patch, r->pressure, r->candidates);
+    tool_put(t, "%-24.24s ", r->name);
+    if (r->rise < 1e300) tool_put(t, "%9.4f ", r->rise);
+    else tool_put(t, "%9s ", "-");   /* nothing is free */
+    tool_put(t, "%10.3g %8.3g %9.2g %9.4g %11.4g %10.0f ", r->gap, r->tightest, r->drive_short, 1e6 * r->patch,
+             r->pressure, r->candidates);
     if (r->pair > 0) tool_put(t, "%10.3g %10.3g ", r->outside, r->pair);
     else tool_put(t, "%10s %10s ", "-", "-");
     tool_put(t, "%10.4g %8.0f\n", r->bodies ? 1e3 * r->processor / r->steps / r->bodies : 0,
