@@ -1078,23 +1078,23 @@ static void embi_copy(embipc_real r[3], const embipc_real a[3])
 
 static void embi_add(embipc_real r[3], const embipc_real a[3], const embipc_real b[3])
 {
-    for (int i = 0; i < 3; i++) r[i] = a[i] + b[i];
+    r[0] = a[0] + b[0]; r[1] = a[1] + b[1]; r[2] = a[2] + b[2];
 }
 
 static void embi_sub(embipc_real r[3], const embipc_real a[3], const embipc_real b[3])
 {
-    for (int i = 0; i < 3; i++) r[i] = a[i] - b[i];
+    r[0] = a[0] - b[0]; r[1] = a[1] - b[1]; r[2] = a[2] - b[2];
 }
 
 /* r += s a */
 static void embi_axpy(embipc_real r[3], embipc_real s, const embipc_real a[3])
 {
-    for (int i = 0; i < 3; i++) r[i] += s * a[i];
+    r[0] += s * a[0]; r[1] += s * a[1]; r[2] += s * a[2];
 }
 
 static void embi_scale(embipc_real r[3], embipc_real s, const embipc_real a[3])
 {
-    for (int i = 0; i < 3; i++) r[i] = s * a[i];
+    r[0] = s * a[0]; r[1] = s * a[1]; r[2] = s * a[2];
 }
 
 /* r = a x b; r must not alias a or b */
@@ -1121,23 +1121,31 @@ static void embi_m3_identity(embipc_real A[9])
 /* r = A v; r must not alias v */
 static void embi_m3_mulv(embipc_real r[3], const embipc_real A[9], const embipc_real v[3])
 {
-    for (int i = 0; i < 3; i++) r[i] = A[3 * i] * v[0] + A[3 * i + 1] * v[1] + A[3 * i + 2] * v[2];
+    r[0] = A[0] * v[0] + A[1] * v[1] + A[2] * v[2];
+    r[1] = A[3] * v[0] + A[4] * v[1] + A[5] * v[2];
+    r[2] = A[6] * v[0] + A[7] * v[1] + A[8] * v[2];
 }
 
 /* C = A B; C must not alias A or B */
 static void embi_m3_mul(embipc_real C[9], const embipc_real A[9], const embipc_real B[9])
 {
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            C[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
+    for (int i = 0; i < 9; i += 3) {
+        embipc_real a = A[i], b = A[i + 1], c = A[i + 2];
+        C[i] = a * B[0] + b * B[3] + c * B[6];
+        C[i + 1] = a * B[1] + b * B[4] + c * B[7];
+        C[i + 2] = a * B[2] + b * B[5] + c * B[8];
+    }
 }
 
 /* C = A^T B; C must not alias A or B */
 static void embi_m3_tmul(embipc_real C[9], const embipc_real A[9], const embipc_real B[9])
 {
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            C[3 * i + j] = A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j];
+    for (int i = 0; i < 3; i++) {
+        embipc_real a = A[i], b = A[3 + i], c = A[6 + i];
+        C[3 * i] = a * B[0] + b * B[3] + c * B[6];
+        C[3 * i + 1] = a * B[1] + b * B[4] + c * B[7];
+        C[3 * i + 2] = a * B[2] + b * B[5] + c * B[8];
+    }
 }
 
 static embipc_real embi_m3_det(const embipc_real A[9]) { return embi_triple(A, A + 3, A + 6); }
