@@ -7972,44 +7972,43 @@ static void embi_elastic_add_averaged(const embi_elastic *s, const embipc_real *
     }
 }
 
-/* What one tet of a lagged energy adds to a matrix, scale V K_ab: shear m_a.m_b I + twist r_b r_a^T + volume r_a
- * r_b^T + fibre (m_a.along) (m_b.along) d d^T, d = R along */
+/* What one tet of a lagged energy adds to a matrix: scale V times mu or 2 mu, mu or 0, lambda, and the fibre's
+ * stiffness with d = R along; lambda is 0 where the volume strain is averaged. */
 typedef struct embi_lagged_tet {
-    embipc_real shear, twist, volume, fibre, r[12], along[4], d[3];
+    embipc_real shear, twist, volume, fibre, d[3];
 } embi_lagged_tet;
 
-/* lambda is left out where the volume strain is averaged */
 static void embi_lagged_tet_of(const embi_elastic *s, int t, embipc_real scale, embi_lagged_tet *k)
 {
-    const embipc_real *grad = s->grad + 12 * t, *R = s->rotation + 9 * t;
     embipc_real V = scale * s->volume[t];
     int whole = s->law.model == EMBIPC_LAGGED_ARAP;
-    memset(k, 0, sizeof *k);
     k->shear = V * s->law.mu * (whole ? 2 : 1);
     k->twist = whole ? (embipc_real)0 : V * s->law.mu;
     k->volume = s->averaged ? (embipc_real)0 : V * s->law.lambda;
     k->fibre = V * s->law.fibre;
-    for (int a = 0; a < 4; a++) embi_m3_mulv(k->r + 3 * a, R, grad + 3 * a);
-    if (!(k->fibre > 0)) return;
-    for (int a = 0; a < 4; a++) k->along[a] = embi_dot(s->law.along, grad + 3 * a);
-    embi_m3_mulv(k->d, R, s->law.along);
+    if (k->fibre > 0) embi_m3_mulv(k->d, s->rotation + 9 * t, s->law.along);
 }
 
-/* B += scale V K_ab; m: the gradients of the tet */
-static void embi_lagged_add_block(const embi_lagged_tet *k, int a, int b, const embipc_real m[12],
-                                  embipc_real *B)
+/* B += scale V K_ab = shear (r_a.r_b) I + twist r_b r_a^T + volume r_a r_b^T + fibre (r_a.d) (r_b.d) d d^T;
+ * r_a.r_b is m_a.m_b, and r_a.d = m_a.along */
+static inline void embi_lagged_add_block(const embi_lagged_tet *k, const embipc_real a[3],
+                                         const embipc_real b[3], embipc_real *B)
 {
-    const embipc_real *ra = k->r + 3 * a, *rb = k->r + 3 * b;
-    embipc_real shear = k->shear * embi_dot(m + 3 * a, m + 3 * b);
-    for (int i = 0; i < 3; i++) {
-        embipc_real twist = k->twist * rb[i], volume = k->volume * ra[i];
-        B[3 * i] += twist * ra[0] + volume * rb[0];
-        B[3 * i + 1] += twist * ra[1] + volume * rb[1];
-        B[3 * i + 2] += twist * ra[2] + volume * rb[2];
-        B[4 * i] += shear;
-    }
+    embipc_real shear = k->shear * embi_dot(a, b), a0 = a[0], a1 = a[1], a2 = a[2], b0 = b[0], b1 = b[1], b2 = b[2];
+    embipc_real t0 = k->twist * a0, t1 = k->twist * a1, t2 = k->twist * a2;
+    embipc_real v0 = k->volume * b0, v1 = k->volume * b1, v2 = k->volume * b2;
+    B[0] += b0 * t0 + a0 * v0 + shear;
+    B[1] += b0 * t1 + a0 * v1;
+    B[2] += b0 * t2 + a0 * v2;
+    B[3] += b1 * t0 + a1 * v0;
+    B[4] += b1 * t1 + a1 * v1 + shear;
+    B[5] += b1 * t2 + a1 * v2;
+    B[6] += b2 * t0 + a2 * v0;
+    B[7] += b2 * t1 + a2 * v1;
+    B[8] += b2 * t2 + a2 * v2 + shear;
     if (!(k->fibre > 0)) return;
-    for (int i = 0; i < 9; i++) B[i] += k->fibre * k->along[a] * k->along[b] * k->d[i / 3] * k->d[i % 3];
+    shear = k->fibre * embi_dot(a, k->d) * embi_dot(b, k->d);
+    for (int i = 0; i < 3; i++) embi_axpy(B + 3 * i, shear * k->d[i], k->d);
 }
 
 /* A += scale K of a lagged energy at its rotations, but for the averaged part. K_ba = K_ab^T, and the matrix has
@@ -8018,12 +8017,16 @@ static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, em
 {
     for (int t = 0; t < s->nt; t++) {
         const int *v = s->tet + 4 * t, *place = s->place + 10 * t;
+        embipc_real r[12];
         embi_lagged_tet k;
         embi_lagged_tet_of(s, t, scale, &k);
+        memcpy(r + 3, s->rotation + 9 * (s->nt + t), 9 * sizeof *r);
+        for (int i = 0; i < 3; i++) r[i] = -(r[3 + i] + r[6 + i] + r[9 + i]);
         for (int a = 0; a < 4; a++)
-            for (int b = 0; b <= a; b++, place++)
-                embi_lagged_add_block(&k, v[a] >= v[b] ? a : b, v[a] >= v[b] ? b : a, s->grad + 12 * t,
-                                      A->val + 9 * (size_t)*place);
+            for (int b = 0; b <= a; b++, place++) {
+                int first = v[a] >= v[b] ? a : b, second = a + b - first;
+                embi_lagged_add_block(&k, r + 3 * first, r + 3 * second, A->val + 9 * (size_t)*place);
+            }
     }
 }
 
