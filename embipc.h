@@ -9204,10 +9204,18 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
  * Candidates serve for many iterates: a pair (a, b) of bodies is searched with the box [lo, hi] of all
  * displacements of a relative to b that are foreseen, and its candidates stay complete while the
  * displacement stays inside. Only the relative displacement counts: two bodies that fall together see each
- * other stand still.
+ * other stand still. Within one body the displacements of two points differ by |J_a - J_b|_1 / 2 of what those of
+ * any two can, which is little for neighbours however fine the surface, and known for whole subtrees.
  * Uses: small math, memory, sorting, exact predicates, distances.   Checked by: tests/test_broad.c  */
 
 #define EMBI_LEAF 2
+
+/* x = J q: each surface vertex hangs on one node or on the four of its tet. */
+typedef struct embi_rows {
+    const int *node;             /* (4 per vertex) */
+    const embipc_real *weight;   /* (4 per vertex) */
+    const unsigned char *count;  /* 0 (fixed), 1 or 4 */
+} embi_rows;
 
 typedef struct embi_bvh {
     int leaves;                  /* a power of two; node 1 is the root, leaf k is node leaves + k */
@@ -9215,7 +9223,9 @@ typedef struct embi_bvh {
     unsigned char *own;          /* per triangle: bits 0..2 its vertices, 3..5 its edges (k, k + 1) */
     embipc_real *box;            /* lo[3], hi[3] per node (12 leaves), then per triangle (6 nt): */
     embipc_real *tri_box;
-    int order_cap, own_cap, box_cap;
+    int *sample;                 /* a vertex of each node, -1 where there is none (2 leaves), and ... */
+    embipc_real *vary;           /* ... the most by which rows of J below it differ from its own, in |.|_1 */
+    int order_cap, own_cap, box_cap, sample_cap, vary_cap;
 } embi_bvh;
 
 /* A surface as the broad phase sees it. */
@@ -9226,6 +9236,7 @@ typedef struct embi_surface {
     int nt;
     int base;                    /* number of its first vertex among all bodies' */
     const embi_bvh *bvh;
+    const embi_rows *J;          /* of all bodies, where this one's tree knows how they vary; else NULL */
 } embi_surface;
 
 static void embi_bvh_free(embi_memory *m, embi_bvh *b)
@@ -9233,6 +9244,8 @@ static void embi_bvh_free(embi_memory *m, embi_bvh *b)
     EMBI_RELEASE(m, b->order, b->order_cap);
     EMBI_RELEASE(m, b->own, b->own_cap);
     EMBI_RELEASE(m, b->box, b->box_cap);
+    EMBI_RELEASE(m, b->sample, b->sample_cap);
+    EMBI_RELEASE(m, b->vary, b->vary_cap);
 }
 
 /* spreads the low 21 bits of a to every third bit */
@@ -9330,6 +9343,77 @@ static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, 
     for (int k = 0; k < n; k++) embi_box_add(box, x + 3 * v[k]);
 }
 
+/* |J_a - J_b|_1 <= 2 of two vertices: their displacements differ by at most that much of half the diagonal of the
+ * box that holds those of all nodes, whatever moves. Neighbours on a fine surface hang on the same few nodes with
+ * nearly the same weights. */
+static embipc_real embi_row_difference(const embi_rows *J, int a, int b)
+{
+    const int *na = J->node + 4 * (size_t)a, *nb = J->node + 4 * (size_t)b;
+    const embipc_real *wa = J->weight + 4 * (size_t)a, *wb = J->weight + 4 * (size_t)b;
+    embipc_real sum = 0;
+    if (a == b) return 0;
+    /* |u - v| = u + v - 2 min(u, v), and the weights add up to 1 */
+    if (na[0] == nb[0] && na[1] == nb[1] && na[2] == nb[2] && na[3] == nb[3] && J->count[a] == 4 && J->count[b] == 4)
+        sum = embi_min(wa[0], wb[0]) + embi_min(wa[1], wb[1]) + embi_min(wa[2], wb[2]) + embi_min(wa[3], wb[3]);
+    else
+        for (int i = 0; i < J->count[a]; i++)
+            for (int j = 0; j < J->count[b]; j++)
+                if (na[i] == nb[j]) sum += embi_min(wa[i], wb[j]);
+    return embi_max(2 - 2 * sum, 0) + 32 * EMBI_EPS;
+}
+
+/* How much the rows of J vary below each node; base: number in J of the surface's first vertex. Returns 0 out of
+ * memory. */
+static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, const embi_rows *J, int base)
+{
+    if (!EMBI_GROW(m, int, b->sample, b->sample_cap, 2 * b->leaves) ||
+        !EMBI_GROW(m, embipc_real, b->vary, b->vary_cap, 2 * b->leaves))
+        return 0;
+    for (int k = 2 * b->leaves - 1; k > 0; k--) {
+        int first = EMBI_LEAF * (k - b->leaves), other;
+        b->vary[k] = 0;
+        if (k >= b->leaves) {
+            b->sample[k] = first < nt ? tri[3 * b->order[first]] : -1;
+            for (int i = first; i < first + EMBI_LEAF && i < nt; i++)
+                for (int c = 0; c < 3; c++)
+                    b->vary[k] = embi_max(b->vary[k], embi_row_difference(J, base + b->sample[k],
+                                                                          base + tri[3 * b->order[i] + c]));
+            continue;
+        }
+        other = b->sample[2 * k + 1];
+        b->sample[k] = b->sample[2 * k];
+        b->vary[k] = b->vary[2 * k];
+        if (other >= 0)
+            b->vary[k] = embi_max(b->vary[k], b->vary[2 * k + 1] +
+                                                  embi_row_difference(J, base + b->sample[k], base + other));
+    }
+    return 1;
+}
+
+/* Of the relative displacements of two points of the surface, which share of the range those of a point below
+ * node i and one below node j can take. */
+static embipc_real embi_bvh_share(const embi_surface *a, int i, int j)
+{
+    const embi_bvh *b = a->bvh;
+    if (!a->J || b->sample[i] < 0 || b->sample[j] < 0) return 1;
+    return embi_min(1, (b->vary[i] + b->vary[j] +
+                        embi_row_difference(a->J, a->base + b->sample[i], a->base + b->sample[j])) / 2);
+}
+
+/* the same of the first `split` and the other vertices of a primitive pair */
+static embipc_real embi_vertices_share(const embi_surface *a, const int v[4], int split)
+{
+    embipc_real most = 0;
+    if (!a->J) return 1;
+    for (int i = 0; i < split; i++)
+        for (int j = split; j < 4; j++)
+            most = embi_max(most, embi_row_difference(a->J, a->base + v[i], a->base + v[j]));
+    return embi_min(1, most / 2);
+}
+
+/* shares as whole numbers, rounded up */
+#define EMBI_SHARE_UNIT (1 << 20)
+
 /* Boxes of all nodes for the vertices x. */
 static void embi_bvh_refit(embi_bvh *b, const embipc_real *x, const int *tri, int nt)
 {
@@ -9358,8 +9442,14 @@ static int embi_ranges_meet(const embipc_real a[6], const embipc_real range[6], 
     return 1;
 }
 
+static int embi_boxes_touch(const embipc_real a[6], const embipc_real b[6])
+{
+    return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
+}
+
 /* Pairs of triangles whose boxes can meet, appended to list: keys embi_pack(triangle of a, triangle of b),
- * with a < b when both are the same surface. Both trees must be refit. Returns 0 out of memory.
+ * with a < b when both are the same surface; the range is symmetric then, and value tells the share of it that they
+ * can take. Both trees must be refit. Returns 0 out of memory.
  * Sorted by what the trees hold, so the order depends on these two surfaces alone. */
 static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surface *b,
                           const embipc_real range[6], embipc_real reach, embi_key **list, int *count,
@@ -9372,7 +9462,14 @@ static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surf
     stack[top++] = 1;
     while (top > 0) {
         int j = stack[--top], i = stack[--top];
+        embipc_real own[6], share = 1;
         if (!embi_ranges_meet(A->box + 6 * i, range, reach, B->box + 6 * j)) continue;
+        memcpy(own, range, sizeof own);
+        if (self && a->J && (i >= A->leaves || !embi_boxes_touch(A->box + 6 * i, B->box + 6 * j))) {
+            share = embi_bvh_share(a, i, j);
+            for (int c = 0; c < 6; c++) own[c] *= share;
+            if (!embi_ranges_meet(A->box + 6 * i, own, reach, B->box + 6 * j)) continue;
+        }
         if (self && i == j && i < A->leaves) {
             int pairs[3][2] = {{2 * i, 2 * i}, {2 * i, 2 * i + 1}, {2 * i + 1, 2 * i + 1}};
             for (int k = 2; k >= 0; k--) {
@@ -9385,9 +9482,10 @@ static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surf
                 for (int q = jb; q < jb + EMBI_LEAF && q < b->nt; q++) {
                     int ta = A->order[p], tb = B->order[q];
                     if ((self && i == j && q <= p) ||
-                        !embi_ranges_meet(A->tri_box + 6 * ta, range, reach, B->tri_box + 6 * tb))
+                        !embi_ranges_meet(A->tri_box + 6 * ta, own, reach, B->tri_box + 6 * tb))
                         continue;
                     if (!EMBI_GROW(m, embi_key, *list, *cap, *count + 1)) return 0;
+                    (*list)[*count].value = (int)ceil(share * EMBI_SHARE_UNIT);
                     (*list)[(*count)++].key =
                         self ? embi_pack(embi_min_int(ta, tb), embi_max_int(ta, tb)) : embi_pack(ta, tb);
                 }
@@ -9409,6 +9507,8 @@ typedef struct embi_candidate {
     embipc_real dhat, xi;        /* activation distance and thickness of this very pair, m */
     embipc_real mollify;         /* eps of the edge-edge mollifier, m^4; 0 for point-triangle */
     embipc_real apart;           /* distance once displaced by the middle of the range, m */
+    embipc_real share;           /* of the range that its two sides can take; 1 but within one body */
+    embipc_real less;            /* by so much is its own dhat + xi less than that of its two bodies, m */
 } embi_candidate;
 
 /* Its closest points at the present positions, and what they were last used for. */
@@ -9440,6 +9540,7 @@ typedef struct embi_approach {
     embipc_real mid[3], half[3];   /* displacements mid +- half, m */
     embipc_real radius;            /* |half| */
     embipc_real reach;             /* m */
+    int own;                       /* the reach is from dhat + xi: what a candidate has less of them counts */
 } embi_approach;
 
 static embi_approach embi_approach_of(const embipc_real range[6], embipc_real reach)
@@ -9451,7 +9552,17 @@ static embi_approach embi_approach_of(const embipc_real range[6], embipc_real re
     }
     t.radius = embi_norm(t.half);
     t.reach = reach * (1 + 8 * EMBI_EPS);
+    t.own = 0;
     return t;
+}
+
+/* of which two sides can take a share only */
+static embi_approach embi_approach_share(const embi_approach *t, embipc_real share)
+{
+    embi_approach own = *t;
+    embi_scale(own.half, share, t->half);
+    own.radius = share * t->radius;
+    return own;
 }
 
 /* Where a point of the first surface must be to come within reach of the box b of the second. */
@@ -9463,51 +9574,64 @@ static void embi_approach_box(const embi_approach *t, const embipc_real b[6], em
     }
 }
 
-static int embi_boxes_touch(const embipc_real a[6], const embipc_real b[6])
+/* Can the pair c come within reach, by the approach t of the side of its first vertex? p: its points now. The same
+ * tests whether it is searched for or met again, box and distance, which goes to c->apart. The whole distance counts
+ * from the middle of the displacements: |p + mid + r - q| >= |p + mid - q| - |half|. */
+static int embi_candidate_near(embi_candidate *c, embipc_real p[12], const embi_approach *t)
 {
-    return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
+    static const int all[4] = {0, 1, 2, 3};
+    int split = c->edge_edge ? 2 : 1, mask;
+    embi_approach own = embi_approach_share(t, c->share);
+    embipc_real one[6], two[6], near[6], w[4];
+    if (own.own) own.reach -= c->less;
+    embi_box_of(one, p, all, split);
+    embi_box_of(two, p, all + split, 4 - split);
+    embi_approach_box(&own, two, near);
+    if (!embi_boxes_touch(one, near)) return 0;
+    for (int k = 0; k < split; k++) embi_add(p + 3 * k, p + 3 * k, t->mid);
+    c->apart = embi_closest_distance(p, c->edge_edge, w, &mask);
+    return c->apart <= own.reach + own.radius;
 }
 
 /* Appends the pair to the list if it can come within reach; v: vertices in the numbering of a (first side)
- * and b. The whole distance counts from the middle of the displacements: |p + mid + r - q| >= |p + mid - q|
- * - |half|. Pairs of one body keep their distance at rest: half of it caps dhat, so that no mesh, however
+ * and b. Pairs of one body keep their distance at rest: half of it caps dhat, so that no mesh, however
  * fine, pushes itself apart at rest. */
 static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_surface *b, const int v[4],
                               int edge_edge, const embi_pair_rule *rule, const embi_approach *t,
                               embi_candidate **list, int *count, int *cap)
 {
-    embipc_real p[12], w[4], ea[3], eb[3], rest, apart;
+    embipc_real p[12], w[4], ea[3], eb[3], rest;
     embi_candidate *c;
     int mask, split = edge_edge ? 2 : 1, self = a->base == b->base;
     if (self)
         for (int i = 0; i < split; i++)
             for (int j = split; j < 4; j++)
                 if (v[i] == v[j]) return 1;
-    for (int k = 0; k < 4; k++) {
-        embi_copy(p + 3 * k, (k < split ? a->x : b->x) + 3 * v[k]);
-        if (k < split) embi_add(p + 3 * k, p + 3 * k, t->mid);
-    }
-    apart = embi_closest_distance(p, edge_edge, w, &mask);
-    if (apart > t->reach + t->radius) return 1;
     if (!EMBI_GROW(m, embi_candidate, *list, *cap, *count + 1)) return 0;
-    c = *list + (*count)++;
-    for (int k = 0; k < 4; k++) c->v[k] = v[k] + (k < split ? a->base : b->base);
+    c = *list + *count;
     c->edge_edge = edge_edge;
+    c->less = 0;
+    c->share = self ? embi_vertices_share(a, v, split) : (embipc_real)1;
+    for (int k = 0; k < 4; k++) embi_copy(p + 3 * k, (k < split ? a->x : b->x) + 3 * v[k]);
+    if (!embi_candidate_near(c, p, t)) return 1;
+    for (int k = 0; k < 4; k++) c->v[k] = v[k] + (k < split ? a->base : b->base);
     c->dhat = rule->dhat;
     c->xi = rule->xi;
     c->mollify = 0;
-    c->apart = apart;
     for (int k = 0; k < 4; k++) embi_copy(p + 3 * k, (k < split ? a->rest : b->rest) + 3 * v[k]);
     if (self) {
         rest = embi_closest_distance(p, edge_edge, w, &mask);
         c->xi = embi_min(rule->xi, rest / 2);
         c->dhat = embi_min(rule->dhat, (rest - c->xi) / 2);
+        c->less = (rule->dhat - c->dhat) + (rule->xi - c->xi);
+        if (t->own && c->apart > t->reach - c->less + c->share * t->radius) return 1;
     }
     if (edge_edge) {
         embi_sub(ea, p + 3, p);
         embi_sub(eb, p + 9, p + 6);
         c->mollify = (embipc_real)1e-3 * embi_dot(ea, ea) * embi_dot(eb, eb);
     }
+    ++*count;
     return 1;
 }
 
@@ -9530,10 +9654,12 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
     return 1;
 }
 
-/* Appends the edge-edge candidates of the edges that the two triangles own. */
+/* Appends the edge-edge candidates of the edges that the two triangles own; on: the approach t with the triangles'
+ * share of the range. */
 static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta, int tb,
                                  const embipc_real near_b[6], const embi_pair_rule *rule,
-                                 const embi_approach *t, embi_candidate **list, int *count, int *cap)
+                                 const embi_approach *t, const embi_approach *on,
+                                 embi_candidate **list, int *count, int *cap)
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     for (int i = 0; i < 3; i++) {
@@ -9547,7 +9673,7 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
             if (!(b->bvh->own[tb] & (8 << j))) continue;
             v[2] = B[j]; v[3] = B[(j + 1) % 3];
             embi_box_of(edge, b->x, v + 2, 2);
-            embi_approach_box(t, edge, other);
+            embi_approach_box(on, edge, other);
             if (embi_boxes_touch(box, other) &&
                 !embi_candidate_add(m, a, b, v, 1, rule, t, list, count, cap))
                 return 0;
@@ -9562,35 +9688,30 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
                            int key_count, const embi_pair_rule *rule, const embi_approach *t,
                            embi_candidate **list, int *count, int *cap)
 {
-    embi_approach back = *t;
-    embi_scale(back.mid, -1, t->mid);
     for (int n = 0; n < key_count; n++) {
         int ta = (int)(keys[n].key >> 32), tb = (int)(keys[n].key & 0xffffffffu);
-        embipc_real near_a[6], near_b[6];
-        embi_approach_box(t, b->bvh->tri_box + 6 * tb, near_b);
+        embipc_real near_a[6], near_b[6], share = (embipc_real)keys[n].value / EMBI_SHARE_UNIT;
+        embi_approach on = embi_approach_share(t, share), back = on;
+        embi_scale(back.mid, -1, t->mid);
+        embi_approach_box(&on, b->bvh->tri_box + 6 * tb, near_b);
         embi_approach_box(&back, a->bvh->tri_box + 6 * ta, near_a);
+        back = *t;
+        embi_scale(back.mid, -1, t->mid);
         if (!embi_candidates_points(m, a, b, ta, tb, near_b, rule, t, list, count, cap) ||
             !embi_candidates_points(m, b, a, tb, ta, near_a, rule, &back, list, count, cap) ||
-            !embi_candidates_edges(m, a, b, ta, tb, near_b, rule, t, list, count, cap))
+            !embi_candidates_edges(m, a, b, ta, tb, near_b, rule, t, &on, list, count, cap))
             return 0;
     }
     return 1;
 }
 
 /* Would a search at the positions x (of all vertices) find the candidate, for the approach t of the body of
- * its first vertex? The same tests as there, box and distance. Its distance goes to c->apart. */
+ * its first vertex? */
 static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const embi_approach *t)
 {
-    int split = c->edge_edge ? 2 : 1, mask;
-    embipc_real one[6], two[6], near[6], p[12], w[4];
-    embi_box_of(one, x, c->v, split);
-    embi_box_of(two, x, c->v + split, 4 - split);
-    embi_approach_box(t, two, near);
-    if (!embi_boxes_touch(one, near)) return 0;
+    embipc_real p[12];
     embi_gather12(p, x, c->v);
-    for (int k = 0; k < split; k++) embi_add(p + 3 * k, p + 3 * k, t->mid);
-    c->apart = embi_closest_distance(p, c->edge_edge, w, &mask);
-    return c->apart <= t->reach + t->radius;
+    return embi_candidate_near(c, p, t);
 }
 
 /* An edge of one surface that shares a point with a triangle of the other, found exactly. */
@@ -9908,13 +10029,6 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
  * Friction contacts are the same lists, frozen at the start of the step with weight mu lambda.
  * Uses: small math, memory, sorting, systems, distances, barrier, friction, broad phase.
  *                                                           Checked by: tests/test_contact.c   */
-
-/* x = J q: each surface vertex hangs on one node or on the four of its tet. */
-typedef struct embi_rows {
-    const int *node;             /* (4 per vertex) */
-    const embipc_real *weight;   /* (4 per vertex) */
-    const unsigned char *count;  /* 0 (fixed), 1 or 4 */
-} embi_rows;
 
 /* Closest points of one candidate at the present positions. */
 typedef struct embi_contact {
@@ -10277,6 +10391,12 @@ static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
  * sparse matrices, embedding, elasticity, contact.
  *                                                           Checked by: tests/test_world*.c    */
 
+/* The vertices in a tet are where each weight is at least least[k]: in the tet shrunk by rest = 1 - sum least. */
+typedef struct embi_shrunk {
+    int tet;
+    embipc_real least[4], rest;
+} embi_shrunk;
+
 typedef struct embi_body {
     char name[64];
     embipc_body handle;
@@ -10302,16 +10422,21 @@ typedef struct embi_body {
     embipc_solid solid;          /* of the rest surface, in the frame of creation */
     embipc_real area;            /* of the rest surface, m^2 */
     int assembled;               /* A is that of this step */
+    embi_shrunk *shrunk;         /* where in its tets the surface is */
+    int shrunk_count, shrunk_cap;
+    embipc_real corner[32];      /* one tet: the weights of the corners of its box at rest */
+    int *live, live_count, live_cap;   /* local numbers of the vertices that candidates of this step have */
     int driven_nodes, moving;    /* moving: takes part in islands this step */
     embipc_real scale_x; /* largest |coordinate| now, m: what rounding errors of distances scale with */
-    embipc_real shift[6];        /* displacements since the start of the step, now: lo, hi */
-    embipc_real stray[6];        /* displacements since known_x, at the positions last evaluated */
-    embipc_real stray_next[6];   /* and at the end of the present direction */
-    embipc_real known[6];        /* displacements from the start of the step to known_x */
-    embipc_real shift_next[6];   /* at the end of the present direction */
-    embipc_real shift_hull[6];   /* of everything visited and about to be visited */
+    /* displacements, lo and hi of the surface, then of the nodes: */
+    embipc_real shift[12];       /* since the start of the step, now */
+    embipc_real stray[12];       /* since known_q, at the positions last evaluated */
+    embipc_real stray_next[12];  /* and at the end of the present direction */
+    embipc_real known[12];       /* from the start of the step to known_q */
+    embipc_real shift_next[12];  /* at the end of the present direction */
+    embipc_real shift_hull[12];  /* of everything visited and about to be visited */
     embipc_real foreseen;        /* how far the body probably goes in this step, m */
-    embipc_real start_box[6];    /* of x^n */
+    embipc_real start_box[6];    /* holds x^n */
     embipc_real region[6];       /* the body stays in here, or new neighbours are looked for */
     int island;
 } embi_body;
@@ -10357,20 +10482,24 @@ typedef struct embi_drive {
     embipc_drive_state reached;  /* what the last completed step said */
 } embi_drive;
 
+/* How far a candidate was apart at least, with the nodes at known_q (-EMBI_HUGE: always near), and its share. */
+typedef struct embi_apart { embipc_real least, share; } embi_apart;
+
 typedef struct embi_state {
     embipc_real h, s, c;         /* the step form; hh = s h^2 */
     embipc_real hh, gravity[3];
     int node_count, vert_count;
     /* per node (3 each) */
     embipc_real *q, *v, *qn, *vn, *v_before, *qt, *f, *p, *p_last, *gq, *g, *Ap, *rhs, *target, *trial_q, *safe_q,
-        *start_q, *start_v;
+        *known_q, *start_q, *start_v;
     int *local, *drive;          /* unknown number in its island or -1; drive or -1 */
-    /* per vertex */
-    embipc_real *x, *xn, *known_x, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force;
+    /* per vertex; within a step x, next_x, trial_x and motion hold for live vertices, those of candidates */
+    embipc_real *x, *xn, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force;
+    unsigned char *is_live;
     int *row_node;
     embipc_real *row_weight;
     unsigned char *row_count;
-    int node_cap, vert_cap, local_cap, drive_node_cap, row_node_cap, row_weight_cap, row_count_cap;
+    int node_cap, vert_cap, local_cap, drive_node_cap, row_node_cap, row_weight_cap, row_count_cap, is_live_cap;
     embi_rows J;
     embi_body *body;
     int body_count, body_cap;
@@ -10380,7 +10509,7 @@ typedef struct embi_state {
     int drive_count, drive_cap;
     embi_candidate *candidate;
     embi_closest *closest;
-    embipc_real *apart;          /* of the candidates, by itself, to be scanned; -EMBI_HUGE: always near */
+    embi_apart *apart;           /* of the candidates, by itself, to be scanned */
     int *near;                   /* near lists of the pairs, counted from their first candidates */
     int candidate_count, candidate_cap, closest_cap, apart_cap, near_cap;
     int stamp;                   /* evaluations so far */
@@ -10389,8 +10518,9 @@ typedef struct embi_state {
     int block_alpha_cap, block_index_cap;
     embipc_real *trace;          /* scratch: 11 per tet of the largest body */
     int *place, *next;           /* scratch of averaging, per node of the largest body */
+    embipc_real *shift_d;        /* scratch: 3 per node of the largest body */
     embipc_real *patch_G;        /* and of the largest embi_elastic_add_averaged() */
-    int trace_cap, place_cap, next_cap, patch_G_cap;
+    int trace_cap, place_cap, next_cap, shift_d_cap, patch_G_cap;
     embipc_parallel_for_fn *parallel_for;
     void *parallel_ctx;
     int max_iterations, friction_iterations;
@@ -10436,6 +10566,7 @@ static embi_surface embi_surface_of(const embi_state *s, const embi_body *b, con
     r.nt = b->nt;
     r.base = b->vert0;
     r.bvh = &b->bvh;
+    r.J = b->bvh.vary ? &s->J : NULL;
     return r;
 }
 
@@ -10455,21 +10586,130 @@ static void embi_apply_rows(const embi_state *s, const embi_body *b, const embip
     for (int i = b->vert0; i < b->vert0 + b->nv; i++) embi_apply_row(s, i, q, y);
 }
 
-/* box of the displacements of a body's vertices from one set of positions to another */
-static void embi_body_shift(const embi_body *b, const embipc_real *from, const embipc_real *to,
-                            embipc_real box[6])
+/* the same for its live vertices */
+static void embi_apply_live(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real *y)
 {
-    embi_box_clear(box);
-    for (int i = 3 * b->vert0; i < 3 * (b->vert0 + b->nv); i += 3) {
-        embipc_real d[3];
-        embi_sub(d, to + i, from + i);
-        embi_box_add(box, d);
+    for (int i = 0; i < b->live_count; i++) embi_apply_row(s, b->vert0 + b->live[i], q, y);
+}
+
+/* ---- bounds from the nodes ----
+ * Weights are in [0, 1] and add up to 1, so that a box that holds the nodes of a tet holds the surface in it, and one
+ * that holds their displacements holds those of its vertices: no vertex that touches nothing is looked at. In a body
+ * of one tet, whose nodes are far out, displacements are affine: the corners of its box at rest serve as well. */
+
+/* Where in their tets (tet, by vertex) the vertices are. least (4 nt): scratch. Returns 0 out of memory. */
+static int embi_body_shrink(embi_memory *m, embi_body *b, const int *tet, const embipc_real *weight,
+                            embipc_real *least)
+{
+    for (int i = 0; i < 4 * b->ntet; i++) least[i] = 2;
+    for (int i = 0; i < b->nv; i++)
+        for (int k = 0; k < 4; k++)
+            least[4 * tet[i] + k] = embi_min(least[4 * tet[i] + k], weight[4 * i + k]);
+    b->shrunk_count = 0;
+    for (int t = 0; t < b->ntet; t++) {
+        embi_shrunk *g;
+        if (least[4 * t] > 1) continue;
+        if (!EMBI_GROW(m, embi_shrunk, b->shrunk, b->shrunk_cap, b->shrunk_count + 1)) return 0;
+        g = b->shrunk + b->shrunk_count++;
+        g->tet = t;
+        memcpy(g->least, least + 4 * t, sizeof g->least);
+        g->rest = embi_max(1 - g->least[0] - g->least[1] - g->least[2] - g->least[3], 0);
+    }
+    return 1;
+}
+
+/* the box grows to hold the shrunk tet whose nodes are at x */
+static void embi_shrunk_add(const embi_shrunk *g, const int v[4], const embipc_real *x, embipc_real box[6])
+{
+    const embipc_real *x0 = x + 3 * v[0], *x1 = x + 3 * v[1], *x2 = x + 3 * v[2], *x3 = x + 3 * v[3];
+    for (int i = 0; i < 3; i++) {
+        embipc_real base = g->least[0] * x0[i] + g->least[1] * x1[i] + g->least[2] * x2[i] + g->least[3] * x3[i];
+        embipc_real lo = embi_min(embi_min(x0[i], x1[i]), embi_min(x2[i], x3[i])),
+                    hi = embi_max(embi_max(x0[i], x1[i]), embi_max(x2[i], x3[i]));
+        box[i] = embi_min(box[i], base + g->rest * lo);
+        box[3 + i] = embi_max(box[3 + i], base + g->rest * hi);
     }
 }
 
-/* displacement of a relative to b when both are somewhere in their boxes */
-static void embi_relative_box(const embipc_real a[6], const embipc_real b[6], embipc_real r[6])
+/* weights of the corners of the box of the vertices x in the tet X */
+static void embi_corner_weights(embipc_real corner[32], const embipc_real X[12], const embipc_real *x, int nv)
 {
+    embipc_real box[6], p[3];
+    embi_box_clear(box);
+    for (int i = 0; i < nv; i++) embi_box_add(box, x + 3 * i);
+    for (int k = 0; k < 8; k++) {
+        embi_set(p, box[k & 1 ? 3 : 0], box[k & 2 ? 4 : 1], box[k & 4 ? 5 : 2]);
+        if (!embi_tet_weights(X, p, corner + 4 * k)) memset(corner + 4 * k, 0, 4 * sizeof *corner);
+    }
+}
+
+static int embi_is_one_tet(const embi_body *b) { return b->ntet == 1 && b->nn == 4; }
+
+/* box of the surface, all of it linear in the nodes' x */
+static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real box[6])
+{
+    embi_box_clear(box);
+    if (embi_is_one_tet(b))
+        for (int k = 0; k < 8; k++) {
+            embipc_real r[3] = {0, 0, 0};
+            for (int i = 0; i < 4; i++) embi_axpy(r, b->corner[4 * k + i], x + 3 * b->tet[i]);
+            embi_box_add(box, r);
+        }
+    else if (b->shrunk_count)
+        for (int k = 0; k < b->shrunk_count; k++)
+            embi_shrunk_add(b->shrunk + k, b->tet + 4 * b->shrunk[k].tet, x, box);
+    else
+        for (int i = 0; i < b->nn; i++) embi_box_add(box, x + 3 * i);
+}
+
+/* boxes of the displacements of a body from one state of all nodes to another; d (3 per node): scratch */
+static void embi_body_shift(const embi_body *b, const embipc_real *from, const embipc_real *to, embipc_real *d,
+                            embipc_real box[12])
+{
+    memset(box, 0, 12 * sizeof *box);
+    if (!b->nn) return;
+    from += 3 * b->node0;
+    to += 3 * b->node0;
+    embi_box_clear(box + 6);
+    for (int i = 0; i < 3 * b->nn; i += 3) {
+        embi_sub(d + i, to + i, from + i);
+        embi_box_add(box + 6, d + i);
+    }
+    embi_body_hold(b, d, box);
+}
+
+/* box of where the body is with the nodes at q */
+static void embi_body_box(const embi_body *b, const embipc_real *q, embipc_real box[6])
+{
+    if (b->kind == EMBIPC_FIXED) memcpy(box, b->bvh.box + 6, 6 * sizeof *box);
+    else embi_body_hold(b, q + 3 * b->node0, box);
+}
+
+/* The vertices of a candidate are live from here on: where they are, and where p takes them. Returns 0 out of
+ * memory. */
+static int embi_candidate_wake(embi_memory *m, embi_state *s, embi_body *A, embi_body *B, const int v[4])
+{
+    for (int k = 0; k < 4; k++) {
+        embi_body *b = v[k] >= A->vert0 && v[k] < A->vert0 + A->nv ? A : B;
+        if (s->is_live[v[k]]) continue;
+        if (!EMBI_GROW(m, int, b->live, b->live_cap, b->live_count + 1)) return 0;
+        b->live[b->live_count++] = v[k] - b->vert0;
+        s->is_live[v[k]] = 1;
+        embi_copy(s->x + 3 * v[k], s->xn + 3 * v[k]);
+        embi_set(s->motion + 3 * v[k], 0, 0, 0);
+        if (b->moving) embi_apply_row(s, v[k], s->q, s->x);
+        embi_copy(s->next_x + 3 * v[k], s->x + 3 * v[k]);
+        if (b->moving) embi_apply_row(s, v[k], s->trial_q, s->next_x);
+        embi_copy(s->trial_x + 3 * v[k], s->x + 3 * v[k]);
+    }
+    return 1;
+}
+
+/* Displacement of a relative to b when both are somewhere in their boxes; within one body (a is b) of one node
+ * relative to another, which is what shares count of. */
+static void embi_relative_box(const embipc_real a[12], const embipc_real b[12], embipc_real r[6])
+{
+    if (a == b) a = b = a + 6;
     for (int i = 0; i < 3; i++) {
         r[i] = a[i] - b[3 + i];
         r[3 + i] = a[3 + i] - b[i];
@@ -10499,11 +10739,11 @@ static embipc_real embi_box_norm(const embipc_real r[6])
     return embi_norm(far) * (1 + 8 * EMBI_EPS);
 }
 
-/* Candidates by distance. s->apart holds, for each candidate, a distance that it had at least when the
- * vertices were at s->known_x; when they have strayed from there, a relative to b, by no more than slack, the
- * distance is apart - slack at least. So most candidates are told by one number, without looking at their
+/* Candidates by distance. s->apart holds, for each candidate, the distance that it had at least when the
+ * nodes were at s->known_q; when they have strayed from there, a relative to b, by no more than slack, the
+ * distance is least - share slack or more. So most candidates are told by one number, without looking at their
  * vertices. */
-static embipc_real embi_pair_slack(const embipc_real a[6], const embipc_real b[6])
+static embipc_real embi_pair_slack(const embipc_real a[12], const embipc_real b[12])
 {
     embipc_real r[6];
     embi_relative_box(a, b, r);
@@ -10514,15 +10754,16 @@ static embipc_real embi_pair_slack(const embipc_real a[6], const embipc_real b[6
  * the matrix stays on the list, so that its leaving is noticed. */
 static void embi_pair_near(embi_state *s, embi_pair *pair, embipc_real radius)
 {
-    embipc_real reach = (2 * pair->rule.dhat + pair->rule.xi) / (embipc_real)0.999 + radius +
+    embipc_real reach = (2 * pair->rule.dhat + pair->rule.xi) / (embipc_real)0.999 +
                         4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b);
     int *near = s->near + pair->first;
     for (int i = 0; i < pair->near_count; i++)
-        if (s->closest[pair->first + near[i]].in_matrix > 0) s->apart[pair->first + near[i]] = -EMBI_HUGE;
+        if (s->closest[pair->first + near[i]].in_matrix > 0) s->apart[pair->first + near[i]].least = -EMBI_HUGE;
     pair->near_count = 0;
     pair->radius = radius;
     for (int k = 0; k < pair->count; k++)
-        if (s->apart[pair->first + k] <= reach) near[pair->near_count++] = k;
+        if (s->apart[pair->first + k].least <= reach + s->apart[pair->first + k].share * radius)
+            near[pair->near_count++] = k;
 }
 
 /* The present positions become those that the distances are known at; slack: how far they strayed. What is on
@@ -10530,9 +10771,9 @@ static void embi_pair_near(embi_state *s, embi_pair *pair, embipc_real radius)
 static void embi_pair_know(embi_state *s, embi_pair *pair, embipc_real slack)
 {
     const int *near = s->near + pair->first;
-    for (int k = pair->first; k < pair->first + pair->count; k++) s->apart[k] -= slack;
+    for (int k = pair->first; k < pair->first + pair->count; k++) s->apart[k].least -= s->apart[k].share * slack;
     for (int i = 0; i < pair->near_count; i++)
-        s->apart[pair->first + near[i]] = s->closest[pair->first + near[i]].d;
+        s->apart[pair->first + near[i]].least = s->closest[pair->first + near[i]].d;
     pair->radius -= slack;
 }
 
@@ -10794,8 +11035,9 @@ static int embi_pair_evaluate(embi_memory *m, embi_state *s, embi_island *I, int
     return 1;
 }
 
-/* Contacts at the vertex positions x of the island. Returns 0 out of memory. */
-static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, const embipc_real *x)
+/* Contacts at the nodes q and the live vertices x of the island. Returns 0 out of memory. */
+static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, const embipc_real *q,
+                                const embipc_real *x)
 {
     embipc_stage was = embi_stage(s, EMBIPC_STAGE_CONTACT);
     int ok = 1;
@@ -10803,7 +11045,7 @@ static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, c
     I->stamp = ++s->stamp;
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
-        embi_body_shift(b, s->known_x, x, b->stray);
+        embi_body_shift(b, s->known_q, q, s->shift_d, b->stray);
     }
     for (int n = 0; n < I->pair_count && ok; n++) ok = embi_pair_evaluate(m, s, I, I->pairs[n], x);
     (void)embi_stage(s, was);
@@ -11071,7 +11313,7 @@ static void embi_island_push(embi_state *s, embi_island *I)
     }
 }
 
-/* next_x = J (q + p), and the boxes of where that takes each body, counted from the start of the step. A
+/* trial_q = q + p, next_x = J of it, and the boxes of where that takes each body, counted from the start of the step. A
  * direction that goes much farther than anything foreseen (an overshoot, most often) is looked at only in
  * part, so that it does not drag in half the scene as candidates: cap bounds alpha. */
 static void embi_island_aim(embi_state *s, embi_island *I)
@@ -11080,8 +11322,8 @@ static void embi_island_aim(embi_state *s, embi_island *I)
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->trial_q[i] = s->q[i] + s->p[i];
-        embi_apply_rows(s, b, s->trial_q, s->next_x);
-        embi_body_shift(b, s->xn, s->next_x, b->shift_next);
+        embi_apply_live(s, b, s->trial_q, s->next_x);
+        embi_body_shift(b, s->qn, s->trial_q, s->shift_d, b->shift_next);
         for (int i = 0; i < 6; i++) most = embi_max(most, embi_abs(b->shift_next[i]));
     }
     I->cap = 1;
@@ -11091,10 +11333,12 @@ static void embi_island_aim(embi_state *s, embi_island *I)
     }
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
-        for (int i = 0; i < 6 && I->cap < 1; i++)
+        for (int i = 0; i < 12 && I->cap < 1; i++)
             b->shift_next[i] = b->shift[i] + I->cap * (b->shift_next[i] - b->shift[i]);
         embi_box_add(b->shift_hull, b->shift_next);
         embi_box_add(b->shift_hull, b->shift_next + 3);
+        embi_box_add(b->shift_hull + 6, b->shift_next + 6);
+        embi_box_add(b->shift_hull + 6, b->shift_next + 9);
     }
 }
 
@@ -11376,7 +11620,7 @@ typedef struct embi_ccd_task {
     const embi_pair *pair;
     int driving, stamp;
     embipc_real bound, rounding;
-    embipc_real slack, rate;     /* displacements since known_x are at most slack + rate alpha */
+    embipc_real slack, rate;     /* displacements since known_q are at most slack + rate alpha */
     embipc_real *alpha;          /* per block of 256 */
     int *index;
 } embi_ccd_task;
@@ -11406,14 +11650,14 @@ static void embi_ccd_range(void *arg, int begin, int end)
     embipc_real floor = pair->rule.xi + EMBI_GAP_SHARE * pair->rule.dhat + 4 * t->rounding;
     for (int block = begin / EMBI_CCD_GRAIN; block * EMBI_CCD_GRAIN < end; block++) {
         int first = block * EMBI_CCD_GRAIN, last = embi_min_int(first + EMBI_CCD_GRAIN, end);
-        embipc_real far = floor / (embipc_real)0.999 + t->slack + embi_max(0, t->rate * t->bound);
+        embipc_real near = floor / (embipc_real)0.999, far = t->slack + embi_max(0, t->rate * t->bound);
         t->alpha[block] = t->bound;
         t->index[block] = -1;
         for (int k = pair->first + first; k < pair->first + last; k++) {
             const embi_candidate *c = t->s->candidate + k;
             embi_closest *closest = t->s->closest + k;
             embipc_real x0[12], x1[12], p[12], separation, toi;
-            if (t->s->apart[k] > far) continue;
+            if (t->s->apart[k].least > near + t->s->apart[k].share * far) continue;
             if (closest->stamp != t->stamp) embi_closest_find(c, t->s->x, t->stamp, closest);
             separation = embi_gap_floor(c, closest->d, t->rounding, t->driving);
             embi_gather12(x0, t->s->x, c->v);
@@ -11427,7 +11671,7 @@ static void embi_ccd_range(void *arg, int begin, int end)
                 toi < t->alpha[block]) {
                 t->alpha[block] = toi;
                 t->index[block] = k - pair->first;
-                far = floor / (embipc_real)0.999 + t->slack + embi_max(0, t->rate * toi);
+                far = t->slack + embi_max(0, t->rate * toi);
             }
         }
     }
@@ -11446,7 +11690,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
     }
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
-        embi_body_shift(b, s->known_x, s->next_x, b->stray_next);
+        embi_body_shift(b, s->known_q, s->trial_q, s->shift_d, b->stray_next);   /* still q + p */
     }
     for (int n = 0; n < I->pair_count; n++) {
         const embi_pair *pair = s->pair + I->pairs[n];
@@ -11487,9 +11731,9 @@ static int embi_island_try(embi_memory *m, embi_state *s, embi_island *I, embipc
             else
                 for (int c = 0; c < 3; c++) s->trial_q[3 * i + c] = s->q[3 * i + c] + alpha * s->p[3 * i + c];
         }
-        embi_apply_rows(s, b, s->trial_q, s->trial_x);
+        embi_apply_live(s, b, s->trial_q, s->trial_x);
     }
-    if (!embi_island_evaluate(m, s, I, s->trial_x)) return 0;
+    if (!embi_island_evaluate(m, s, I, s->trial_q, s->trial_x)) return 0;
     embi_island_contact_energy(s, I, s->trial_q, s->trial_x);
     return 1;
 }
@@ -11509,7 +11753,7 @@ static void embi_island_know(embi_state *s, const embi_island *I)
     }
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
-        memcpy(s->known_x + 3 * b->vert0, s->x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *s->x);
+        memcpy(s->known_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         memcpy(b->known, b->shift, sizeof b->known);
         memset(b->stray, 0, sizeof b->stray);
     }
@@ -11521,10 +11765,10 @@ static void embi_island_accept(embi_state *s, embi_island *I, embipc_real alpha)
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
         memcpy(s->q + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
-        if (b->kind != EMBIPC_FIXED)
-            memcpy(s->x + 3 * b->vert0, s->trial_x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *s->x);
+        for (int i = 0; i < b->live_count; i++)
+            embi_copy(s->x + 3 * (b->vert0 + b->live[i]), s->trial_x + 3 * (b->vert0 + b->live[i]));
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += alpha * s->Ap[i];
-        embi_body_shift(b, s->xn, s->x, b->shift);
+        embi_body_shift(b, s->qn, s->q, s->shift_d, b->shift);
     }
     embi_island_know(s, I);
     I->record.alpha = alpha;
@@ -11643,8 +11887,8 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
         memcpy(s->q + 3 * b->node0, s->safe_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
-        embi_apply_rows(s, b, s->q, s->x);
-        embi_body_shift(b, s->xn, s->x, b->shift);
+        embi_apply_live(s, b, s->q, s->x);
+        embi_body_shift(b, s->qn, s->q, s->shift_d, b->shift);
         embi_body_gradient(s, b);
         for (int n = 0; n < s->drive_count; n++) {
             embi_drive *d = s->drives + n;
@@ -11654,7 +11898,7 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
             embi_drive_aim(s, d);
         }
     }
-    if (!embi_island_evaluate(m, s, I, s->x)) return EMBIPC_ERR_MEMORY;
+    if (!embi_island_evaluate(m, s, I, s->q, s->x)) return EMBIPC_ERR_MEMORY;
     embi_island_contact_energy(s, I, s->q, s->x);
     return EMBIPC_OK;
 }
@@ -11702,7 +11946,7 @@ static embipc_real embi_drive_approach(embi_state *s, embi_island *I, int drive,
     for (int k = 0; k < I->unknown_count; k++) embi_copy(I->rhs + 3 * k, s->rhs + 3 * I->unknown[k]);
     embi_system_solve(&I->system, I->rhs);
     for (int k = 0; k < I->unknown_count; k++) embi_copy(s->p + 3 * I->unknown[k], I->rhs + 3 * k);
-    for (int k = 0; k < I->body_count; k++) embi_apply_rows(s, s->body + I->bodies[k], s->p, s->motion);
+    for (int k = 0; k < I->body_count; k++) embi_apply_live(s, s->body + I->bodies[k], s->p, s->motion);
     embi_gather12(p, s->x, c->v);
     (void)embi_normal(p, closest->w, closest->mask, c->edge_edge, n);
     embi_contact_motion(c->v, closest->w, s->motion, r);
@@ -12006,6 +12250,8 @@ static void embi_body_free(embi_memory *m, embi_body *b)
     EMBI_RELEASE(m, b->node_mass, b->node_mass_cap);
     EMBI_RELEASE(m, b->heavy_row, b->heavy_row_cap);
     EMBI_RELEASE(m, b->heavy, b->heavy_cap);
+    EMBI_RELEASE(m, b->live, b->live_cap);
+    EMBI_RELEASE(m, b->shrunk, b->shrunk_cap);
     EMBI_RELEASE(m, b->tangent, b->tangent_cap);
     embi_bvh_free(m, &b->bvh);
     embi_elastic_free(m, &b->elastic);
@@ -12019,8 +12265,8 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
     EMBI_RELEASE(m, d->keys, d->key_cap);
 }
 
-#define EMBI_NODE_FIELDS 18
-#define EMBI_VERTEX_FIELDS 9
+#define EMBI_NODE_FIELDS 19
+#define EMBI_VERTEX_FIELDS 8
 
 /* the flat arrays of 3 reals per node, and per vertex; each group is one block of memory that starts at its
  * first */
@@ -12028,14 +12274,14 @@ static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS
 {
     embipc_real **const list[EMBI_NODE_FIELDS] = {
         &s->q, &s->v, &s->qn, &s->vn, &s->v_before, &s->qt, &s->f, &s->p, &s->p_last, &s->gq, &s->g, &s->Ap, &s->rhs,
-        &s->target, &s->trial_q, &s->safe_q, &s->start_q, &s->start_v};
+        &s->target, &s->trial_q, &s->safe_q, &s->known_q, &s->start_q, &s->start_v};
     memcpy(field, list, sizeof list);
 }
 
 static void embi_vertex_fields(embi_state *s, embipc_real **field[EMBI_VERTEX_FIELDS])
 {
-    embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->known_x, &s->next_x,
-        &s->trial_x, &s->motion, &s->rest, &s->start_x, &s->vertex_force};
+    embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->next_x, &s->trial_x,
+        &s->motion, &s->rest, &s->start_x, &s->vertex_force};
     memcpy(field, list, sizeof list);
 }
 
@@ -12073,6 +12319,7 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
         !EMBI_GROW(m, int, s->row_node, s->row_node_cap, 4 * verts) ||
         !EMBI_GROW(m, embipc_real, s->row_weight, s->row_weight_cap, 4 * verts) ||
         !EMBI_GROW(m, unsigned char, s->row_count, s->row_count_cap, verts) ||
+        !EMBI_GROW(m, unsigned char, s->is_live, s->is_live_cap, verts) ||
         !EMBI_GROW(m, embi_body, s->body, s->body_cap, bodies) ||
         !EMBI_GROW(m, embi_island *, w->island, w->island_cap, bodies) ||
         !EMBI_GROW(m, int, w->order, w->order_cap, bodies) ||
@@ -12106,6 +12353,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, s->row_node, s->row_node_cap);
     EMBI_RELEASE(&m, s->row_weight, s->row_weight_cap);
     EMBI_RELEASE(&m, s->row_count, s->row_count_cap);
+    EMBI_RELEASE(&m, s->is_live, s->is_live_cap);
     EMBI_RELEASE(&m, s->body, s->body_cap);
     EMBI_RELEASE(&m, s->pair, s->pair_cap);
     EMBI_RELEASE(&m, s->drives, s->drive_cap);
@@ -12116,6 +12364,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, s->block_alpha, s->block_alpha_cap);
     EMBI_RELEASE(&m, s->block_index, s->block_index_cap);
     EMBI_RELEASE(&m, s->trace, s->trace_cap);
+    EMBI_RELEASE(&m, s->shift_d, s->shift_d_cap);
     EMBI_RELEASE(&m, s->place, s->place_cap);
     EMBI_RELEASE(&m, s->next, s->next_cap);
     EMBI_RELEASE(&m, s->patch_G, s->patch_G_cap);
@@ -12676,6 +12925,22 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     int ok = keys && used && embi_bvh_build(m, &b->bvh, t->x, b->tri, b->nt, b->nv, keys, used);
     embi_free(m, keys, n, sizeof *keys);
     embi_free(m, used, b->nv, 1);
+    if (ok && embi_is_one_tet(b)) {
+        embipc_real X[12];
+        embi_tet_gather(X, t->q, b->tet);
+        embi_corner_weights(b->corner, X, t->x, b->nv);
+    } else if (ok && b->nn) {
+        embi_rows J;
+        if (b->kind == EMBIPC_CAGE) {
+            embipc_real *least = (embipc_real *)embi_alloc(m, 4 * b->ntet, sizeof *least);
+            ok = least && embi_body_shrink(m, b, t->index, t->weight, least);
+            embi_free(m, least, 4 * b->ntet, sizeof *least);
+        }
+        J.node = t->node;
+        J.weight = t->weight;
+        J.count = t->count;
+        ok = ok && embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &J, 0);
+    }
     if (!ok) return embi_fail_memory(e);
     embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
     return EMBIPC_OK;
@@ -12866,6 +13131,7 @@ static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
     int near = b->elastic.averaged ? b->elastic.near_row[b->nn] : 0;
     return EMBI_GROW(m, embipc_real, s->trace, s->trace_cap, 10 * b->ntet + b->nn) &&
            EMBI_GROW(m, int, s->place, s->place_cap, b->nn) &&
+           EMBI_GROW(m, embipc_real, s->shift_d, s->shift_d_cap, 3 * b->nn) &&
            EMBI_GROW(m, int, s->next, s->next_cap, b->nn) &&
            EMBI_GROW(m, embipc_real, s->patch_G, s->patch_G_cap, b->nn + 3 * near);
 }
@@ -13964,13 +14230,12 @@ static void embi_bodies_begin(embipc_world *w)
         memcpy(s->v_before, s->vn, nodes);
         memcpy(s->vn, s->v, nodes);
         memcpy(s->safe_q, s->q, nodes);
+        memcpy(s->known_q, s->q, nodes);
+        memcpy(s->trial_q, s->q, nodes);
     }
-    if (s->vert_count) {   /* bodies that rest take part in the directions of others: with no motion */
+    if (s->vert_count) {
         memcpy(s->xn, s->x, verts);
-        memcpy(s->known_x, s->x, verts);
-        memcpy(s->next_x, s->x, verts);
-        memcpy(s->trial_x, s->x, verts);
-        memset(s->motion, 0, verts);
+        memset(s->is_live, 0, (size_t)s->vert_count);
     }
     for (int i = 0; i < s->node_count; i++) s->local[i] = -1;
     for (int k = 0; k < s->body_count; k++) {
@@ -13979,8 +14244,9 @@ static void embi_bodies_begin(embipc_world *w)
         b->moving = embi_is_dynamic(b) && b->driven_nodes < b->nn;
         b->island = -1;
         b->scale_x = 0;
-        for (int i = 3 * b->vert0; i < 3 * (b->vert0 + b->nv); i++)
-            b->scale_x = embi_max(b->scale_x, embi_abs(s->x[i]));
+        b->live_count = 0;
+        embi_body_box(b, s->q, b->start_box);
+        for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->start_box[i]));
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embi_copy(s->qt + 3 * i, s->q + 3 * i);
             embi_axpy(s->qt + 3 * i, s->h, s->v + 3 * i);
@@ -14003,14 +14269,11 @@ static void embi_bodies_foresee(embipc_world *w)
     embi_state *s = &w->s;
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
-        embipc_real slack = 0, box[6], pull[3];
-        for (int i = 0; i < 6; i++)
+        embipc_real slack = 0, pull[3];
+        for (int i = 0; i < 12; i++)
             b->shift[i] = b->shift_next[i] = b->shift_hull[i] = b->stray[i] = b->stray_next[i] =
                 b->known[i] = 0;
-        embi_box_clear(box);
-        for (int i = b->vert0; i < b->vert0 + b->nv; i++) embi_box_add(box, s->x + 3 * i);
-        memcpy(b->start_box, box, sizeof box);
-        memcpy(b->region, box, sizeof box);
+        memcpy(b->region, b->start_box, sizeof b->region);
         b->fits = b->kind == EMBIPC_FIXED;
         if (!b->moving) continue;
         embi_copy(pull, s->gravity);
@@ -14027,8 +14290,7 @@ static void embi_bodies_foresee(embipc_world *w)
                         s->qt[3 * i + c] + s->h * embi_max(embi_min(0, most), embi_min(dv, embi_max(0, most)));
                 }
         }
-        embi_apply_rows(s, b, s->trial_q, s->next_x);
-        embi_body_shift(b, s->xn, s->next_x, b->shift_next);
+        embi_body_shift(b, s->qn, s->trial_q, s->shift_d, b->shift_next);
         for (int i = 0; i < 3; i++)
             slack = embi_max(slack, embi_max(embi_abs(b->shift_next[i]), embi_abs(b->shift_next[3 + i])));
         b->foreseen = slack + b->dhat;
@@ -14132,6 +14394,7 @@ static int embi_kept_search(embipc_world *w, embi_kept *k, embi_pair *pair, embi
     k->reach = reach + 4 * embi_pair_rounding(A, B);
     t = embi_approach_of(k->range, k->reach);
     t.radius *= (embipc_real)1.4143;
+    t.own = 1;
     if (!embi_bvh_pairs(&w->memory, &a, &b, k->range, k->reach, &w->tri_pairs, &w->tri_pair_count,
                         &w->tri_pair_cap) ||
         !embi_candidates(&w->memory, &a, &b, w->tri_pairs, w->tri_pair_count, &pair->rule, &t, &k->list,
@@ -14157,7 +14420,7 @@ static int embi_pair_search(embipc_world *w, embi_pair *pair)
 {
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
-    const embi_body *A = s->body + pair->a, *B = s->body + pair->b;
+    embi_body *A = s->body + pair->a, *B = s->body + pair->b;
     embipc_real rounding = 4 * embi_pair_rounding(A, B), reach = pair->rule.dhat + pair->rule.xi + rounding;
     embipc_real slack, far, r[6];
     embi_kept *kept = embi_kept_of(w, pair->a, pair->b);
@@ -14170,7 +14433,9 @@ static int embi_pair_search(embipc_world *w, embi_pair *pair)
             pair->range[i] = -pair->range[3 + i];
         }
     if (!embi_kept_serves(kept, pair, reach) && !embi_kept_search(w, kept, pair, reach)) return 0;
-    t = back = embi_approach_of(pair->range, reach);
+    t = embi_approach_of(pair->range, reach);
+    t.own = 1;
+    back = t;
     embi_scale(back.mid, -1, t.mid);
     pair->first = s->candidate_count;
     if (!EMBI_GROW(m, embi_candidate, s->candidate, s->candidate_cap, s->candidate_count + kept->count))
@@ -14178,25 +14443,29 @@ static int embi_pair_search(embipc_world *w, embi_pair *pair)
     /* from the middle of the kept range then to that of this one now: what was farther apart stays out of reach */
     for (int i = 0; i < 6; i++)
         r[i] = kept->drift[i] + t.mid[i % 3] - (kept->range[i % 3] + kept->range[3 + i % 3]) / 2;
-    far = (t.reach + t.radius + embi_box_norm(r) + rounding) / (embipc_real)0.999;
+    far = t.radius + embi_box_norm(r);
     for (int k = 0; k < kept->count; k++) {
         embi_candidate *c = s->candidate + s->candidate_count;
-        if (kept->list[k].apart > far) continue;
+        if (kept->list[k].apart * (embipc_real)0.999 > t.reach - kept->list[k].less + rounding + kept->list[k].share * far) continue;
         *c = kept->list[k];
         s->candidate_count += embi_candidate_again(
             c, s->xn, c->v[0] >= A->vert0 && c->v[0] < A->vert0 + A->nv ? &t : &back);
     }
     if (!EMBI_GROW(m, embi_closest, s->closest, s->closest_cap, s->candidate_count) ||
-        !EMBI_GROW(m, embipc_real, s->apart, s->apart_cap, s->candidate_count) ||
+        !EMBI_GROW(m, embi_apart, s->apart, s->apart_cap, s->candidate_count) ||
         !EMBI_GROW(m, int, s->near, s->near_cap, s->candidate_count))
         return 0;
     pair->count = s->candidate_count - pair->first;
     pair->near_count = -1;
-    embi_relative_box(A->known, B->known, r);   /* from the middle of the range to known_x */
+    embi_relative_box(A->known, B->known, r);   /* from the middle of the range to known_q */
     for (int i = 0; i < 6; i++) r[i] -= (pair->range[i % 3] + pair->range[3 + i % 3]) / 2;
     slack = embi_box_norm(r);
     if (pair->count) memset(s->closest + pair->first, 0, (size_t)pair->count * sizeof *s->closest);
-    for (int k = pair->first; k < s->candidate_count; k++) s->apart[k] = s->candidate[k].apart - slack;
+    for (int k = pair->first; k < s->candidate_count; k++) {
+        s->apart[k].share = s->candidate[k].share;
+        s->apart[k].least = s->candidate[k].apart - s->candidate[k].share * slack;
+        if (!embi_candidate_wake(m, s, A, B, s->candidate[k].v)) return 0;
+    }
     w->builds++;
     return 1;
 }
@@ -14299,7 +14568,7 @@ static int embi_islands_begin(embipc_world *w)
         I->iterations = I->factorizations = I->regularized = I->converged = I->old_factor = I->just_drove = 0;
         I->passes = s->friction_iterations;
         I->measure = I->last_measure = 0;
-        if (!embi_island_collect(w, i) || !embi_island_evaluate(&w->memory, s, I, s->x) ||
+        if (!embi_island_collect(w, i) || !embi_island_evaluate(&w->memory, s, I, s->q, s->x) ||
             !embi_island_lag_friction(&w->memory, s, I, w->memory_key, w->memory_count, w->memory_u))
             return 0;
         embi_island_contact_energy(s, I, s->q, s->x);
@@ -14401,7 +14670,7 @@ static int embi_ranges_check(embipc_world *w, int *changed)
 static int embi_island_refresh(embipc_world *w, int root)
 {
     embi_island *I = w->island[root];
-    if (!embi_island_collect(w, root) || !embi_island_evaluate(&w->memory, &w->s, I, w->s.x)) return 0;
+    if (!embi_island_collect(w, root) || !embi_island_evaluate(&w->memory, &w->s, I, w->s.q, w->s.x)) return 0;
     embi_island_contact_energy(&w->s, I, w->s.q, w->s.x);
     return 1;
 }
@@ -14851,6 +15120,9 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
         barrier += w->island[w->order[k]]->contacts.energy;
     if (r == EMBIPC_OK) r = embi_iterate(w);
     (void)embi_stage(s, EMBIPC_STAGE_REST);
+    for (int k = 0; k < s->body_count; k++)   /* what was not live follows */
+        if (s->body[k].moving && embi_box_norm(s->body[k].shift) > 0)
+            embi_apply_rows(s, s->body + k, s->q, s->x);
     for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* the velocity to be, too */
         if (!embi_finite((s->q[i] - s->qn[i]) / s->c)) r = EMBIPC_ERR_NOT_FINITE;
     if (r == EMBIPC_OK) {

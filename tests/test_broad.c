@@ -41,6 +41,7 @@ static void side_make(embi_memory *m, side *d, test_mesh mesh, int base)
     d->s.nt = nt;
     d->s.base = base;
     d->s.bvh = &d->bvh;
+    d->s.J = NULL;
     d->edge = (int *)malloc((size_t)(6 * nt) * sizeof(int));
     for (int i = 0; i < 3 * nt; i++) {
         int p = mesh.tri[i], q = mesh.tri[i / 3 * 3 + (i + 1) % 3], known = 0;

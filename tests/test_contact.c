@@ -64,6 +64,7 @@ static void scene_candidates(scene *s, double dhat, double xi, double travel)
     a.nt = s->mesh[0].tri_count;
     a.base = 0;
     a.bvh = &s->bvh[0];
+    a.J = NULL;
     b = a;
     if (!self) {
         b.x = s->x + 3 * s->split;

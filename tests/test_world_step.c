@@ -1008,6 +1008,7 @@ static void test_kept_candidates_are_searched_ones(void)
                 embi_surface a = embi_surface_of(&s.w->s, A, s.w->s.xn), b = embi_surface_of(&s.w->s, B, s.w->s.xn);
                 double reach = p->rule.dhat + p->rule.xi + 4 * embi_pair_rounding(A, B);
                 embi_approach t = embi_approach_of(p->range, reach);
+                t.own = 1;
                 const embi_kept *kept = embi_kept_of(s.w, p->a, p->b);
                 int count = 0, key_count = 0, moved = 0;
                 embi_bvh_refit(&A->bvh, a.x, A->tri, A->nt);
