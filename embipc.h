@@ -293,6 +293,17 @@ typedef enum embipc_stage {
 /* Short name of a stage, e.g. "broad phase". Never NULL. */
 EMBIPC_API const char *embipc_stage_text(embipc_stage stage);
 
+/* v at the end of a step of length h. Backward Euler, first order: v = (q^n+1 - q^n)/h; it damps what it does
+ * not resolve, a vibration w by the factor 1/(1 + w^2 h^2) of its energy in each step. BDF2, second order: v =
+ * (3 q^n+1 - 4 q^n + q^n-1)/2h; it keeps most of what it resolves. Where bodies hit or leave one another it would
+ * make them bounce, and a step in which they do, and the next, are backward Euler. So is the first one after
+ * embipc_body_set_velocity(), a reset or a step that was cut short. Of the first order stay: friction
+ * where it slips, and damping by stiffness where a nonlinear material turns. */
+typedef enum embipc_integrator {
+    EMBIPC_BACKWARD_EULER,
+    EMBIPC_BDF2
+} embipc_integrator;
+
 typedef struct embipc_world_def {
     unsigned cookie;                        /* set by embipc_default_world_def() */
     embipc_allocator allocator;             /* zero: malloc and free */
@@ -313,6 +324,7 @@ typedef struct embipc_world_def {
     int friction_iterations;                /* passes of the lagged normal force (1)        */
     int max_iterations;                     /* linear solves per step and island (100)      */
     embipc_solver solver;
+    embipc_integrator integrator;           /* (EMBIPC_BACKWARD_EULER)                      */
 } embipc_world_def;
 
 /* Earth gravity, h = 0.01 s, everything else derived. */
@@ -465,7 +477,8 @@ typedef struct embipc_step_stats {
     embipc_real drive_work;      /* J, done by the moving drives on the bodies in this step */
     /* The incremental potential of this step divided by h^2, J, with this step's rotations, lagged forces and
      * tangents: before (at q^n) and after. Without a moving drive it never grows (with one friction pass; a
-     * second one changes E): V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) + |v^n|^2_M / 2. */
+     * second one changes E): V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) + |v^n|^2_M / 2, by backward Euler. A
+     * step that BDF2 began and backward Euler ended tells E of the latter. */
     embipc_real objective_before, objective_after;
     embipc_real objective_rounding;   /* J, bound of the rounding error of their difference */
     double stage_time[EMBIPC_STAGE_COUNT];   /* s, by the clock of the world; 0 without one */
@@ -10192,10 +10205,13 @@ static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
  * What a step works on: flat arrays over the nodes q and the surface vertices x = J q of all bodies, the
  * bodies that own ranges of them, the pairs of bodies that are near, and the drives. The step is written
  * once for all one-step and multistep rules as
- *   E(q) = 1/2 |q - qt|_M^2 + s h^2 [Psi + kappa sum b + sum D - f.q + 1/(2c) |q - qc|_C^2],  v = (q - qc)/c
- *   backward Euler: qt = q^n + h v^n, s = 1, qc = q^n, c = h               [EIPC24 eqs. 5, 10, 11]
- * with C = alpha M + beta K (Rayleigh damping). A = (1 + s h^2 alpha/c) M + s h^2 (1 + beta/c) K is constant
- * within a step. A nonlinear material's K is not, and is no part of A but for the damping, which keeps that
+ *   E(q) = 1/(2s) |q - qt|_M^2 + h^2 [Psi + kappa sum b + sum D - f.q + 1/(2c) |q - qc|_C^2],  v = (q - qc)/c
+ *   backward Euler: qc = q^n,                  c = h,     qt = qc + c v^n,                  s = 1
+ *   BDF2:           qc = q^n + (q^n - q^n-1)/3, c = 2h/3, qt = qc + c (v^n + (v^n - v^n-1)/3), s = 4/9
+ * [EIPC24 eqs. 5, 10, 11; Hairer, Norsett, Wanner, Solving ODEs I, III.1] with C = alpha M + beta K (Rayleigh
+ * damping). Rotations that a material holds for the step are those of q^n, for BDF2 of qt: with those of q^n it
+ * would turn the forces by h w, and a spin of 10/s at h = 0.01 s would lose half of itself in half a turn. D, friction, takes the motion q - q^n of the step itself, so that its work is never positive.
+ * A = (1/s + h^2 alpha/c) M + h^2 (1 + beta/c) K is constant within a step. A nonlinear material's K is not, and is no part of A but for the damping, which keeps that
  * of q^n: its energy, gradient and projected Hessian (the tangent) are those of each iterate. Uses: memory,
  * sparse matrices, embedding, elasticity, contact.
  *                                                           Checked by: tests/test_world*.c    */
@@ -10225,6 +10241,10 @@ typedef struct embi_body {
     embipc_solid solid;          /* of the rest surface, in the frame of creation */
     embipc_real area;            /* of the rest surface, m^2 */
     int assembled;               /* A is that of this step */
+    int history;                 /* q_before and v_before belong to the motion that goes on: BDF2 may use them */
+    int two_step;                /* this step is one of BDF2 */
+    int jump;                    /* this step's velocity does not follow from the last one's */
+    embipc_real c, inertia;      /* c and 1/s of the step form */
     int driven_nodes, moving;    /* moving: takes part in islands this step */
     embipc_real scale_x; /* largest |coordinate| now, m: what rounding errors of distances scale with */
     embipc_real shift[6];        /* displacements since the start of the step, now: lo, hi */
@@ -10246,6 +10266,8 @@ typedef struct embi_pair {
     embipc_real range[6];        /* displacements of a relative to b since the start of the step for which the
                                     candidates are complete: where it was, is, and is about to go */
     int first, count;            /* candidates */
+    int touching[2];             /* for BDF2: any contacts, at q^n and now, and their force on a, N */
+    embipc_real push[2][3];
     embipc_real radius;          /* with a slack of at most this, all but those of the near list stay ... */
     int near_count;              /* ... 2 dhat apart; < 0: no list yet */
 } embi_pair;
@@ -10281,11 +10303,12 @@ typedef struct embi_drive {
 } embi_drive;
 
 typedef struct embi_state {
-    embipc_real h, s, c;         /* the step form; hh = s h^2 */
-    embipc_real hh, gravity[3];
+    embipc_real h, hh;           /* hh = h^2 */
+    embipc_real gravity[3];
+    embipc_integrator integrator;
     int node_count, vert_count;
     /* per node (3 each) */
-    embipc_real *q, *v, *qn, *vn, *v_before, *qt, *f, *p, *p_last, *gq, *g, *Ap, *rhs, *target, *trial_q, *safe_q,
+    embipc_real *q, *v, *qn, *vn, *q_before, *v_before, *qt, *qc, *f, *p, *p_last, *gq, *g, *Ap, *rhs, *target, *trial_q, *safe_q,
         *start_q, *start_v;
     int *local, *drive;          /* unknown number in its island or -1; drive or -1 */
     /* per vertex */
@@ -10476,13 +10499,19 @@ static void embi_mass_multiply(const embi_body *b, const embipc_real *x, embipc_
 static embipc_real embi_body_stiffness(const embi_state *s, const embi_body *b)
 {
     embipc_real own = b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1;
-    return s->hh * (own + b->material.damping[1] / s->c);
+    return s->hh * (own + b->material.damping[1] / b->c);
+}
+
+/* what mass counts in A: with the damping */
+static embipc_real embi_body_inertia(const embi_state *s, const embi_body *b)
+{
+    return b->inertia + s->hh * b->material.damping[0] / b->c;
 }
 
 /* A of one body for this step, with the rotations of q^n, if it is not there yet */
 static void embi_body_assemble(embi_state *s, embi_body *b)
 {
-    embipc_real stiffness = embi_body_stiffness(s, b), inertia = 1 + s->hh * b->material.damping[0] / s->c;
+    embipc_real stiffness = embi_body_stiffness(s, b), inertia = embi_body_inertia(s, b);
     embipc_stage was;
     if (!embi_is_dynamic(b) || b->assembled) return;
     was = embi_stage(s, EMBIPC_STAGE_ELASTIC);
@@ -10501,7 +10530,7 @@ static void embi_body_assemble(embi_state *s, embi_body *b)
 /* y = A x over the nodes of one body (both local, 3 nn): a step whose factor is an older one does without A */
 static void embi_body_multiply(embi_state *s, embi_body *b, const embipc_real *x, embipc_real *y)
 {
-    embipc_real stiffness = embi_body_stiffness(s, b), inertia = 1 + s->hh * b->material.damping[0] / s->c;
+    embipc_real stiffness = embi_body_stiffness(s, b), inertia = embi_body_inertia(s, b);
     if (b->elastic.nonlinear && stiffness > 0) embi_body_assemble(s, b);
     if (b->assembled) {
         embi_bsr_multiply(&b->A, x, y);
@@ -10532,19 +10561,19 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
     }
     for (int i = 0; i < n; i++) s->Ap[o + i] = s->q[o + i] - s->qt[o + i];
     embi_mass_multiply(b, s->Ap + o, gq);
-    for (int i = 0; i < n; i++) gq[i] -= s->hh * s->f[o + i];
+    for (int i = 0; i < n; i++) gq[i] = b->inertia * gq[i] - s->hh * s->f[o + i];
     if (!b->elastic.nonlinear) embi_elastic_gradient(&b->elastic, s->q + o, s->hh, s->trace, gq);
-    /* away from q^n (after a rolled-back rotation) the damping part is no longer zero */
+    /* at q^n backward Euler's damping is zero; not so after a rolled-back rotation, nor with BDF2 */
     if (b->material.damping[0] > 0 || b->material.damping[1] > 0) {
-        embipc_real mass = s->hh * b->material.damping[0] / s->c, *d = s->rhs + o, *y = s->p + o;
-        for (int i = 0; i < n; i++) d[i] = s->q[o + i] - s->qn[o + i];
+        embipc_real mass = s->hh * b->material.damping[0] / b->c, *d = s->rhs + o, *y = s->p + o;
+        for (int i = 0; i < n; i++) d[i] = s->q[o + i] - s->qc[o + i];
         embi_mass_multiply(b, d, s->Ap + o);
         for (int i = 0; i < n; i++) gq[i] += mass * s->Ap[o + i];
-        if (b->material.damping[1] > 0) {   /* beta/c K d = (A d - (1 + ...) M d) beta/c / (1 + beta/c) */
-            embipc_real beta = b->material.damping[1] / s->c,
+        if (b->material.damping[1] > 0) {   /* beta/c K d = (A d - (1/s + ...) M d) beta/c / (1 + beta/c) */
+            embipc_real beta = b->material.damping[1] / b->c,
                         share = beta / ((b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1) + beta);
             embi_body_multiply(s, b, d, y);
-            for (int i = 0; i < n; i++) gq[i] += share * (y[i] - (1 + mass) * s->Ap[o + i]);
+            for (int i = 0; i < n; i++) gq[i] += share * (y[i] - (b->inertia + mass) * s->Ap[o + i]);
         }
     }
 }
@@ -10558,20 +10587,20 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
     if (!embi_is_dynamic(b)) return 0;
     for (int i = 0; i < n; i++) d[i] = q[o + i] - s->qt[o + i];
     embi_mass_multiply(b, d, y);
-    for (int i = 0; i < n; i++) inertia += d[i] * y[i] / 2;
+    for (int i = 0; i < n; i++) inertia += b->inertia * d[i] * y[i] / 2;
     for (int i = 0; i < n; i++) {
-        d[i] = q[o + i] - s->qn[o + i];
-        work += s->f[o + i] * d[i];
+        work += s->f[o + i] * (q[o + i] - s->qn[o + i]);
+        d[i] = q[o + i] - s->qc[o + i];
     }
     elastic = embi_elastic_energy(&b->elastic, q + o, 0, s->trace, &force);
     if (b->material.damping[0] > 0 || b->material.damping[1] > 0) {
-        embipc_real mass = s->hh * b->material.damping[0] / s->c, beta = b->material.damping[1] / s->c,
+        embipc_real mass = s->hh * b->material.damping[0] / b->c, beta = b->material.damping[1] / b->c,
                     md = 0, kd = 0;
         embi_mass_multiply(b, d, y);
         for (int i = 0; i < n; i++) md += d[i] * y[i];
         embi_body_multiply(s, b, d, y);
         for (int i = 0; i < n; i++) kd += d[i] * y[i];
-        kd -= (1 + mass) * md;   /* s h^2 (1 + beta/c) d.K d */
+        kd -= (b->inertia + mass) * md;   /* h^2 (1 + beta/c) d.K d */
         damping =
             mass * md / 2 +
             (beta > 0 ? kd / 2 * beta / ((b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1) + beta)
@@ -10771,7 +10800,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         memcpy(f->n, c->n, sizeof f->n);
         f->pair = c->pair;
         f->weight = pair->rule.mu * -c->first;
-        f->e = pair->rule.epsv * s->c;
+        f->e = pair->rule.epsv * s->h;
         key = (key ^ ((embi_u64)b->handle.generation * 31 + (embi_u64)b->handle.index1)) *
               0xBF58476D1CE4E5B9ull;
         for (int i = 0; i < 4; i++)
@@ -11155,7 +11184,7 @@ static embipc_real embi_island_tolerance(const embi_state *s, const embi_island 
     embipc_real least = EMBI_HUGE;
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
-        if (embi_is_dynamic(b)) least = embi_min(least, embi_min(s->c * b->tolerance, b->dhat / 10));
+        if (embi_is_dynamic(b)) least = embi_min(least, embi_min(b->c * b->tolerance, b->dhat / 10));
     }
     return least;
 }
@@ -11219,8 +11248,8 @@ static embipc_real embi_island_measure(embi_state *s, embi_island *I)
             if (s->local[i / 3] >= 0) most = embi_max(most, embi_abs(s->p[i]));
             I->slope += s->p[i] * s->g[i];
         }
-        if (most > 0) worst = embi_max(worst, most / embi_min(s->c * b->tolerance, b->dhat / 10));
-        I->record.direction = embi_max(I->record.direction, most / s->c);
+        if (most > 0) worst = embi_max(worst, most / embi_min(b->c * b->tolerance, b->dhat / 10));
+        I->record.direction = embi_max(I->record.direction, most / b->c);
     }
     return worst;
 }
@@ -11882,6 +11911,8 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
             e, EMBIPC_ERR_ARGUMENT,
             "friction_iterations %d and max_iterations %d must be at least 1, solver %d one of the four",
             d->friction_iterations, d->max_iterations, (int)d->solver);
+    if ((int)d->integrator < 0 || d->integrator > EMBIPC_BDF2)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "integrator %d is none of the two", (int)d->integrator);
     return EMBIPC_OK;
 }
 
@@ -11901,9 +11932,9 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     w->memory = m;
     w->def = *def;
     w->warned = 1;
-    w->s.h = w->s.c = def->time_step;
-    w->s.s = 1;
-    w->s.hh = w->s.s * def->time_step * def->time_step;
+    w->s.h = def->time_step;
+    w->s.hh = def->time_step * def->time_step;
+    w->s.integrator = def->integrator;
     embi_copy(w->s.gravity, def->gravity);
     w->s.parallel_for = def->parallel_for;
     w->s.parallel_ctx = def->parallel_ctx;
@@ -11939,7 +11970,7 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
     EMBI_RELEASE(m, d->keys, d->key_cap);
 }
 
-#define EMBI_NODE_FIELDS 18
+#define EMBI_NODE_FIELDS 20
 #define EMBI_VERTEX_FIELDS 9
 
 /* the flat arrays of 3 reals per node, and per vertex; each group is one block of memory that starts at its
@@ -11947,8 +11978,8 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
 static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS])
 {
     embipc_real **const list[EMBI_NODE_FIELDS] = {
-        &s->q, &s->v, &s->qn, &s->vn, &s->v_before, &s->qt, &s->f, &s->p, &s->p_last, &s->gq, &s->g, &s->Ap, &s->rhs,
-        &s->target, &s->trial_q, &s->safe_q, &s->start_q, &s->start_v};
+        &s->q, &s->v, &s->qn, &s->vn, &s->q_before, &s->v_before, &s->qt, &s->qc, &s->f, &s->p, &s->p_last, &s->gq,
+        &s->g, &s->Ap, &s->rhs, &s->target, &s->trial_q, &s->safe_q, &s->start_q, &s->start_v};
     memcpy(field, list, sizeof list);
 }
 
@@ -12739,6 +12770,7 @@ static void embi_world_append(embipc_world *w, const embi_body *b, const embi_bu
     for (int i = 0; i < b->nn; i++) {
         s->local[b->node0 + i] = s->drive[b->node0 + i] = -1;
         embi_set(s->v + 3 * (b->node0 + i), 0, 0, 0);
+        embi_set(s->v_before + 3 * (b->node0 + i), 0, 0, 0);
         embi_set(w->applied + 3 * (b->node0 + i), 0, 0, 0);
     }
     for (int i = 0; i < b->nv; i++) {
@@ -13219,8 +13251,9 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
     if (!embi_all_finite(velocity, 3) || !embi_all_finite(angular_velocity, 3) ||
         (embi_is_dynamic(b) && !embi_spin(s, b, velocity, angular_velocity, s->trial_q + 3 * b->node0)))
         return embi_fail_velocity(&w->error, b, velocity, angular_velocity);
-    if (embi_is_dynamic(b))
-        memcpy(s->v + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
+    if (!embi_is_dynamic(b)) return EMBIPC_OK;
+    memcpy(s->v + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
+    s->body[at].history = 0;
     return EMBIPC_OK;
 }
 
@@ -13278,7 +13311,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     if (s->node_count) {
         memcpy(s->q, s->start_q, (size_t)(3 * s->node_count) * sizeof *s->q);
         memcpy(s->v, s->start_v, (size_t)(3 * s->node_count) * sizeof *s->v);
-        memset(s->vn, 0, (size_t)(3 * s->node_count) * sizeof *s->vn);   /* as when the bodies were made */
+        memset(s->v_before, 0, (size_t)(3 * s->node_count) * sizeof *s->v);   /* as when the bodies were made */
         memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
     }
     if (s->vert_count) {
@@ -13291,6 +13324,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         embi_elastic *e = &s->body[i].elastic;
         for (int t = 0; t < e->nt; t++) embi_m3_identity(e->rotation + 9 * t);
         e->ahead = 0;
+        s->body[i].history = 0;
     }
     for (int i = 0; i < s->drive_count; i++) {
         embi_drive *d = s->drives + i;
@@ -13839,6 +13873,62 @@ static void embi_drive_pose(const embi_drive *d, embipc_real t, embipc_real pose
     }
 }
 
+/* R of every tet of a lagged material at q */
+static void embi_body_turn(embi_body *b, const embipc_real *q)
+{
+    embi_elastic *e = &b->elastic;
+    if (!embi_is_dynamic(b) || e->nonlinear) return;
+    for (int t = 0; t < e->nt; t++) {
+        embipc_real F[9];
+        embi_elastic_F(e, t, q + 3 * b->node0, F);
+        embi_polar(e->rotation + 9 * t, F);
+    }
+    b->assembled = 0;
+}
+
+/* qc, qt, c and s of the body's step, from q^n and v^n */
+static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
+{
+    embipc_real t[3];
+    b->two_step = two_step;
+    b->c = two_step ? 2 * s->h / 3 : s->h;
+    b->inertia = two_step ? (embipc_real)2.25 : (embipc_real)1;
+    b->assembled = 0;
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) {
+        embi_copy(s->qc + i, s->qn + i);
+        embi_copy(s->qt + i, s->qn + i);
+        embi_axpy(s->qt + i, b->c, s->vn + i);
+        if (!two_step) continue;
+        embi_sub(t, s->qn + i, s->q_before + i);
+        embi_axpy(s->qc + i, (embipc_real)1 / 3, t);
+        embi_axpy(s->qt + i, (embipc_real)1 / 3, t);
+        embi_sub(t, s->vn + i, s->v_before + i);
+        embi_axpy(s->qt + i, b->c / 3, t);
+    }
+}
+
+/* What a velocity may change by in a step, m/s, before BDF2 must not look back on it: what gravity does, or a
+ * tenth of it. */
+static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed)
+{
+    return s->h * embi_norm(s->gravity) + speed / 10;
+}
+
+/* Does the drive start, stop or turn? */
+static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
+{
+    if (d->reached.blocked) return 1;
+    for (int k = 0; k < d->node_count; k++) {
+        int i = 3 * (s->body[d->body].node0 + d->nodes[k]);
+        embipc_real move[3], change[3];
+        embi_sub(move, s->target + i, s->q + i);
+        embi_copy(change, move);
+        embi_axpy(change, -s->h, s->v + i);
+        if (embi_norm(change) > s->h * embi_jump_limit(s, embi_norm(move) / s->h)) return 1;
+    }
+    return 0;
+}
+
 /* Aims every drive at the end of the step. A rotation is cut into stages whose chords miss the arc by less
  * than 0.1 dhat of the driven body: radius (1 - cos(angle/2)) <= 0.1 dhat. */
 static void embi_drives_begin(embipc_world *w)
@@ -13873,6 +13963,10 @@ static void embi_drives_begin(embipc_world *w)
         }
         d->done = moved == 0;
         if (!d->done) b->moving = 1;
+        if (s->integrator == EMBIPC_BDF2 && embi_drive_jumps(s, d)) {
+            b->jump = 1;
+            embi_body_integrate(s, b, 0);
+        }
     }
 }
 
@@ -13884,7 +13978,6 @@ static void embi_bodies_begin(embipc_world *w)
            verts = (size_t)(3 * s->vert_count) * sizeof *s->x;
     if (s->node_count) {
         memcpy(s->qn, s->q, nodes);
-        memcpy(s->v_before, s->vn, nodes);
         memcpy(s->vn, s->v, nodes);
         memcpy(s->safe_q, s->q, nodes);
     }
@@ -13904,10 +13997,8 @@ static void embi_bodies_begin(embipc_world *w)
         b->scale_x = 0;
         for (int i = 3 * b->vert0; i < 3 * (b->vert0 + b->nv); i++)
             b->scale_x = embi_max(b->scale_x, embi_abs(s->x[i]));
-        for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            embi_copy(s->qt + 3 * i, s->q + 3 * i);
-            embi_axpy(s->qt + 3 * i, s->h, s->v + 3 * i);
-        }
+        b->jump = 0;
+        embi_body_integrate(s, b, s->integrator == EMBIPC_BDF2 && embi_is_dynamic(b) && b->history);
         if (!embi_is_dynamic(b)) continue;
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embi_copy(s->f + 3 * i, w->applied + 3 * i);
@@ -14176,6 +14267,99 @@ static int embi_pair_island(const embi_state *s, const embi_pair *p)
     return s->body[p->a].moving ? s->body[p->a].island : s->body[p->b].moving ? s->body[p->b].island : -1;
 }
 
+/* ---- BDF2: where velocities jump ----
+ * A body that is stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2, and a force that
+ * pushes one of two bodies by BDF2 and the other by backward Euler would not push them alike. So all bodies of
+ * an island take the same rule, and one in which contacts jump finds the end of its step by backward Euler,
+ * from where BDF2 has brought it. */
+
+/* contacts of the island's pairs, and their forces on bodies a; when = 0: at q^n, 1: now */
+static void embi_island_touches(embi_state *s, embi_island *I, int when)
+{
+    for (int n = 0; n < I->pair_count; n++) {
+        embi_pair *pair = s->pair + I->pairs[n];
+        pair->touching[when] = 0;
+        embi_set(pair->push[when], 0, 0, 0);
+    }
+    for (int i = 0; i < I->contacts.count; i++) {
+        const embi_contact *c = I->contacts.list + i;
+        embi_pair *pair = s->pair + c->pair;
+        const embi_body *a = s->body + pair->a;
+        pair->touching[when] = 1;
+        for (int k = 0; k < 4; k++)
+            if (c->v[k] >= a->vert0 && c->v[k] < a->vert0 + a->nv)
+                embi_axpy(pair->push[when], -c->first * c->w[k], c->n);
+    }
+}
+
+/* Velocity of a body as a whole at q^n; returns 1/mass, 0 for what contacts do not move. */
+static embipc_real embi_body_drift(const embi_state *s, const embi_body *b, embipc_real v[3])
+{
+    embi_set(v, 0, 0, 0);
+    for (int i = 0; i < b->nn; i++)
+        embi_axpy(v, embi_is_dynamic(b) ? b->node_mass[i] / b->total_mass : 1 / (embipc_real)b->nn,
+                  s->vn + 3 * (b->node0 + i));
+    return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->total_mass : (embipc_real)0;
+}
+
+/* Did the bodies of a pair hit or leave one another, or push harder at once? */
+static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
+{
+    embipc_real va[3], vb[3], change[3], mobility;
+    if (pair->touching[0] != pair->touching[1]) return 1;
+    if (pair->a == pair->b || !pair->touching[0]) return 0;
+    mobility = embi_body_drift(s, s->body + pair->a, va) + embi_body_drift(s, s->body + pair->b, vb);
+    embi_sub(va, va, vb);
+    embi_sub(change, pair->push[1], pair->push[0]);
+    return s->h * mobility * embi_norm(change) > embi_jump_limit(s, embi_norm(va));
+}
+
+/* The step of these bodies becomes one of backward Euler, from where they are. */
+static void embi_island_restart(embi_state *s, embi_island *I)
+{
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        if (!b->two_step) continue;
+        embi_body_integrate(s, b, 0);
+        embi_body_turn(b, s->qn);
+        embi_body_gradient(s, b);
+    }
+    I->converged = I->old_factor = I->just_drove = 0;
+    I->stride = 0;
+    I->system.kept = 0;   /* it holds another A */
+}
+
+/* Backward Euler for an island in which some body cannot look back */
+static void embi_island_agree(embi_state *s, embi_island *I)
+{
+    int one = 0, two = 0;
+    for (int k = 0; k < I->body_count; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        one |= embi_is_dynamic(b) && !b->two_step;
+        two |= b->two_step;
+    }
+    if (one && two) embi_island_restart(s, I);
+}
+
+/* At the end of an island's step: whether its velocities jumped, or it was cut short. Returns 1 when it was by
+ * BDF2 and no longer is. */
+static int embi_island_jumps(embi_state *s, embi_island *I, int cut)
+{
+    int jump = cut, two_step = 0;
+    if (s->integrator != EMBIPC_BDF2) return 0;
+    embi_island_touches(s, I, 1);
+    for (int n = 0; n < I->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + I->pairs[n]);
+    for (int n = 0; n < s->drive_count; n++)
+        jump |= s->body[s->drives[n].body].island == I->index && s->drives[n].blocked;
+    for (int k = 0; k < I->body_count; k++) {
+        jump |= s->body[I->bodies[k]].jump;
+        two_step |= s->body[I->bodies[k]].two_step;
+    }
+    for (int k = 0; k < I->body_count; k++) s->body[I->bodies[k]].jump = jump;
+    if (jump && two_step) embi_island_restart(s, I);
+    return jump && two_step;
+}
+
 /* Bodies and pairs of island `root` (= its first body), in order; numbers its unknowns. */
 static int embi_island_collect(embipc_world *w, int root)
 {
@@ -14225,6 +14409,10 @@ static int embi_islands_begin(embipc_world *w)
         if (!embi_island_collect(w, i) || !embi_island_evaluate(&w->memory, s, I, s->x) ||
             !embi_island_lag_friction(&w->memory, s, I, w->memory_key, w->memory_count, w->memory_u))
             return 0;
+        if (s->integrator == EMBIPC_BDF2) {
+            embi_island_touches(s, I, 0);
+            embi_island_agree(s, I);
+        }
         embi_island_contact_energy(s, I, s->q, s->x);
         embi_island_recall(I);
     }
@@ -14325,6 +14513,7 @@ static int embi_island_refresh(embipc_world *w, int root)
 {
     embi_island *I = w->island[root];
     if (!embi_island_collect(w, root) || !embi_island_evaluate(&w->memory, &w->s, I, w->s.x)) return 0;
+    if (w->s.integrator == EMBIPC_BDF2) embi_island_agree(&w->s, I);
     embi_island_contact_energy(&w->s, I, w->s.q, w->s.x);
     return 1;
 }
@@ -14338,6 +14527,7 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *I)
         half |=
             s->body[s->drives[n].body].island == I->index && s->drives[n].rotating && s->drives[n].phi > 0;
     I->active = 0;
+    (void)embi_island_jumps(s, I, 1);
     return half ? embi_island_roll_back(&w->memory, s, I) : EMBIPC_OK;
 }
 
@@ -14379,9 +14569,12 @@ static embipc_result embi_iterate(embipc_world *w)
             if (!I->active || changed[w->order[k]] == 2) continue;
             if ((r = embi_island_advance(&w->memory, s, I)) != EMBIPC_OK) return r;
             if (!embi_iteration_record(w, &I->record)) return EMBIPC_ERR_MEMORY;
-            if (!I->converged) continue;
-            I->active = --I->passes > 0;
-            if (!I->active) continue;
+            if (I->converged) I->active = --I->passes > 0;
+            if (!I->active && embi_island_jumps(s, I, 0)) {
+                I->active = I->passes = 1;
+                continue;
+            }
+            if (!I->active || !I->converged) continue;
             I->converged = I->old_factor = 0;   /* another pass, with the friction forces of now */
             if (!embi_island_lag_friction(&w->memory, s, I, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
             embi_island_contact_energy(s, I, s->q, s->x);
@@ -14406,6 +14599,20 @@ static void embi_step_undo(embipc_world *w)
         if (e->nt && !e->nonlinear)
             memcpy(e->rotation, e->rotation_other, (size_t)(9 * e->nt) * sizeof *e->rotation);
     }
+}
+
+/* v at the end of the step, and what the next one may look back on */
+static void embi_velocities_finish(embi_state *s)
+{
+    size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
+    for (int k = 0; k < s->body_count; k++) {
+        embi_body *b = s->body + k;
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->v[i] = (s->q[i] - s->qc[i]) / b->c;
+        b->history = embi_is_dynamic(b) && b->moving && !b->jump;
+    }
+    if (!s->node_count) return;
+    memcpy(s->q_before, s->qn, nodes);
+    memcpy(s->v_before, s->vn, nodes);
 }
 
 /* Where each drive got to, and how far that is from where it should be. */
@@ -14728,7 +14935,7 @@ static embipc_result embi_fail_step(embipc_world *w)
         for (int i = s->body[k].node0; i < s->body[k].node0 + s->body[k].nn; i++) {
             embipc_real go = 0;
             for (int c = 0; c < 3; c++)
-                go += embi_abs(s->vn[3 * i + c]) + embi_abs(s->p[3 * i + c] / s->c) +
+                go += embi_abs(s->vn[3 * i + c]) + embi_abs(s->p[3 * i + c] / s->h) +
                       embi_abs(s->hh * s->f[3 * i + c]);
             if (!embi_finite(go)) go = (embipc_real)INFINITY;
             if (!(go > most)) continue;
@@ -14764,6 +14971,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
         embi_body *b = s->body + k;
         b->assembled = 0;
         if (embi_is_dynamic(b) && !b->elastic.nonlinear) embi_elastic_rotate(&b->elastic, s->q + 3 * b->node0);
+        if (b->two_step) embi_body_turn(b, s->qt);
         embi_body_gradient(s, b);
     }
     (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
@@ -14775,7 +14983,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     if (r == EMBIPC_OK) r = embi_iterate(w);
     (void)embi_stage(s, EMBIPC_STAGE_REST);
     for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* the velocity to be, too */
-        if (!embi_finite((s->q[i] - s->qn[i]) / s->c)) r = EMBIPC_ERR_NOT_FINITE;
+        if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) r = EMBIPC_ERR_NOT_FINITE;
     if (r == EMBIPC_OK) {
         if (!embi_report_reserve(w)) r = EMBIPC_ERR_MEMORY;
     }
@@ -14783,7 +14991,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
         embi_step_undo(w);
         return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : embi_fail_step(w);
     }
-    for (int i = 0; i < 3 * s->node_count; i++) s->v[i] = (s->q[i] - s->qn[i]) / s->c;
+    embi_velocities_finish(s);
     embi_kept_drift(w);
     embi_report(w);
     embi_report_sort(w);

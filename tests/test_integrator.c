@@ -1,0 +1,183 @@
+/* Backward Euler and BDF2: an oscillator, free fall, order, spin, impacts, and what a history may not outlive. Numbers: the
+ * recurrences of both rules for x'' = -w^2 x, and closed forms of free fall. */
+#define EMBIPC_IMPLEMENTATION
+#include "../embipc.h"
+#include "test.h"
+#include "scene_test.h"
+
+static const char *const rule_name[2] = {"backward Euler", "BDF2"};
+
+static embipc_world_def still_def(int rule, double h)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embi_set(wd.gravity, 0, 0, 0);
+    wd.integrator = (embipc_integrator)rule;
+    wd.time_step = h;
+    wd.tolerance = 1e-9;
+    return wd;
+}
+
+/* One tet on three held nodes; its top moves along the normal: x'' = -w^2 x, with w^2 = 4 E/(rho H^2) and lumped mass, exactly. */
+static scene oscillator(int rule, double wh, double h, double amplitude)
+{
+    static const int held[3] = {0, 1, 2}, tet[4] = {0, 1, 2, 3};
+    static const double x[12] = {0, 0, 0, 0.1, 0, 0, 0, 0.1, 0, 0.02, 0.03, 0.1};
+    embipc_world_def wd = still_def(rule, h);
+    embipc_body_def d = scene_def("tet", EMBIPC_FULL, 0, 0, 0);
+    scene s = scene_empty(&wd);
+    d.x = x;
+    d.vertex_count = 4;
+    d.tets = tet;
+    d.tet_count = 1;
+    d.material.model = EMBIPC_LAGGED_ARAP;
+    d.material.poisson = 0;
+    d.material.lumped = 1;
+    d.material.young = 1000 * 0.1 * 0.1 * (wh / h) * (wh / h) / 4;
+    if (ENSURE_OK(s.w, embipc_body_create(s.w, &d, &s.body[0]))) s.n = 1;
+    if (s.n) scene_drive(&s, 0, NULL, 0, NULL, held, 3);
+    for (int i = 0; i < s.w->s.vert_count; i++)
+        if (s.w->s.x[3 * i + 2] > 0.05) s.w->s.x[3 * i + 2] += amplitude;
+    s.w->s.q[11] += amplitude;
+    return s;
+}
+
+/* x, v and E/E0 after 100 steps from x = 1, v = 0 with h = 1 */
+static void test_oscillator(void)
+{
+    static const struct { int rule; double wh, x, v, energy; } want[] = {
+        {0, 0.1, -0.520866526, 0.031370253, 0.369711}, {1, 0.1, -0.847908114, 0.051150619, 0.980587},
+        {0, 0.5, 0, 0, 0}, {1, 0.5, -0.315057564, NAN, 0.111374}};
+    for (int k = 0; k < 4; k++) {
+        double h = 0.01, a = 0.01, x, v, e;
+        scene s = oscillator(want[k].rule, want[k].wh, h, a);
+        for (int n = 0; n < 100 && scene_step(&s); n++) ENSURE(s.stats.converged);
+        x = (s.w->s.q[11] - 0.1) / a;
+        v = s.w->s.v[11] * h / a;
+        e = x * x + v * v / (want[k].wh * want[k].wh);
+        printf("  w h %.1f, %-14s: x %.9f, v %.9f, E/E0 %.6f\n", want[k].wh, rule_name[want[k].rule], x, v, e);
+        if (k == 2) ENSURE(e < 1e-6);
+        else {
+            ENSURE_CLOSE(x, want[k].x, 2e-9);
+            if (isfinite(want[k].v)) ENSURE_CLOSE(v, want[k].v, 2e-9);
+            ENSURE_CLOSE(e, want[k].energy, 1e-6);
+        }
+        ENSURE_REL((s.stats.kinetic + s.stats.elastic) / (s.w->s.body[0].node_mass[3] * a * a * want[k].wh * want[k].wh / h / h / 2), e, 1e-6);
+        scene_end(&s);
+    }
+}
+
+/* From rest: Euler falls g t h/2 too far, BDF2 ends 3/4 g h^2 off. */
+static void test_free_fall(void)
+{
+    for (int k = 0; k < 4; k++) {
+        embipc_kind kind = k % 2 ? EMBIPC_CAGE : EMBIPC_AFFINE;
+        embipc_world_def wd = still_def(k / 2, 0.01);
+        double z0, z, t;
+        scene s;
+        wd.gravity[2] = -9.81;
+        s = scene_empty(&wd);
+        scene_ball(&s, scene_def("ball", kind, 0, 0, 5), 0.1, 1, 1);
+        z0 = scene_state(s.w, s.body[0]).centre[2];
+        for (int n = 0; n < 60 && scene_step(&s); n++) ENSURE(s.stats.converged);
+        t = 60 * wd.time_step;
+        z = scene_state(s.w, s.body[0]).centre[2] - z0 + 9.81 * t * t / 2;
+        ENSURE_CLOSE(-z, k / 2 ? 0.75 * 9.81 * 1e-4 : 9.81 * t * 0.01 / 2, 1e-9);
+        ENSURE_CLOSE(scene_state(s.w, s.body[0]).velocity[2], -9.81 * t, 1e-9);
+        scene_end(&s);
+    }
+}
+
+/* a soft bar held at one end swings down; where its other end is after 0.16 s */
+static void swing(int rule, double h, const embipc_material *m, double end[3])
+{
+    embipc_world_def wd = still_def(rule, h);
+    embipc_body_def d = scene_def("bar", EMBIPC_FULL, 0, 0, 0);
+    int nodes[32], count;
+    static const double lo[3] = {-1, -1, -1}, hi[3] = {-0.149, 1, 1};
+    scene s;
+    wd.gravity[2] = -9.81;
+    s = scene_empty(&wd);
+    d.material = *m;
+    d.self_contact = 0;
+    scene_box(&s, d, 0.3, 0.05, 0.05, 2);
+    count = embipc_body_select(s.w, s.body[0], lo, hi, nodes, 32);
+    ENSURE(count > 3 && count <= 32);
+    scene_drive(&s, 0, NULL, 0, NULL, nodes, count);
+    for (int n = 0; n < (int)(0.16 / h + 0.5) && scene_step(&s); n++) ENSURE(s.stats.converged);
+    embi_copy(end, scene_state(s.w, s.body[0]).centre);
+    scene_end(&s);
+}
+
+/* Errors fall by 2 (backward Euler) and by 4 (BDF2) as h is halved; damping by mass does not change that. (By stiffness it does: K
+ * is that of q^n.) */
+static void test_order(void)
+{
+    for (int damped = 0; damped < 2; damped++) {
+        embipc_material m = embipc_default_body_def().material;
+        double exact[3];
+        m.model = EMBIPC_STABLE_NEO_HOOKEAN;
+        m.young = 2e4;
+        m.poisson = 0.3;
+        if (damped) m.damping[0] = 2;
+        swing(1, 1.25e-4, &m, exact);
+        for (int rule = 0; rule < 2; rule++) {
+            double e[3], r[3];
+            for (int k = 0; k < 3; k++) {
+                swing(rule, 0.004 / (1 << k), &m, r);
+                embi_sub(r, r, exact);
+                e[k] = embi_norm(r);
+            }
+            printf("  %s, %-14s: errors %.3g %.3g %.3g m, ratios %.2f %.2f\n", damped ? "damped " : "elastic", rule_name[rule], e[0], e[1],
+                   e[2], e[0] / e[1], e[1] / e[2]);
+            for (int k = 0; k < 2; k++)
+                ENSURE(rule ? e[k] / e[k + 1] > 3.4 && e[k] / e[k + 1] < 4.6 : e[k] / e[k + 1] > 1.7 && e[k] / e[k + 1] < 2.3);
+        }
+    }
+}
+
+/* angular momentum lost in 0.32 s of a free spin */
+static double spin_loss(int rule, embipc_kind kind, embipc_model model, double h)
+{
+    embipc_world_def wd = still_def(rule, h);
+    embipc_body_def d = scene_def("box", kind, 0, 0, 0);
+    embipc_body_state a, b;
+    double change[3];
+    scene s = scene_empty(&wd);
+    d.angular_velocity[2] = 10;
+    d.material.young = 1e6;
+    d.material.model = model;
+    scene_box(&s, d, 0.1, 0.2, 0.3, 1);
+    a = scene_state(s.w, s.body[0]);
+    for (int n = 0; n < (int)(0.32 / h + 0.5) && scene_step(&s); n++) continue;
+    b = scene_state(s.w, s.body[0]);
+    embi_sub(change, b.angular_momentum, a.angular_momentum);
+    scene_end(&s);
+    return embi_norm(change) / embi_norm(a.angular_momentum);
+}
+static void test_spin(void)
+{
+    static const struct { embipc_kind kind; embipc_model model; const char *name; } what[4] = {
+        {EMBIPC_AFFINE, EMBIPC_ORTHOGONALITY, "affine, orthogonality"}, {EMBIPC_FULL, EMBIPC_STABLE_NEO_HOOKEAN, "full, stable neo-Hookean"},
+        {EMBIPC_AFFINE, EMBIPC_COROTATED, "affine, corotated"}, {EMBIPC_FULL, EMBIPC_COROTATED, "full, corotated"}};
+    for (int k = 0; k < 4; k++) {
+        double e[2][3];
+        for (int rule = 0; rule < 2; rule++)
+            for (int i = 0; i < 3; i++) e[rule][i] = spin_loss(rule, what[k].kind, what[k].model, 0.01 / (1 << i));
+        printf("  spin of 10/s for 0.32 s, h = 0.01, 0.005, 0.0025, %-24s: lost %.3g %.3g %.3g, BDF2 %.3g %.3g %.3g\n", what[k].name,
+               e[0][0], e[0][1], e[0][2], e[1][0], e[1][1], e[1][2]);
+        for (int i = 0; i < 3; i++) ENSURE(k > 1 || e[1][i] < e[0][i] / 8);
+        ENSURE(e[1][0] < 0.03 && e[1][0] / e[1][1] > 3.4 && e[1][1] / e[1][2] > 3.4);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(argc, argv);
+    RUN(oscillator);
+    RUN(free_fall);
+    RUN(order);
+    RUN(spin);
+    test_unused();
+    meshio_test_unused();
+    return test_end("test_integrator");
+}
