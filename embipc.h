@@ -13908,23 +13908,24 @@ static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
 }
 
 /* What a velocity may change by in a step, m/s, before BDF2 must not look back on it: what gravity does, or a
- * tenth of it. */
-static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed)
+ * tenth of it, and what counts as nothing. */
+static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed, embipc_real nothing)
 {
-    return s->h * embi_norm(s->gravity) + speed / 10;
+    return s->h * embi_norm(s->gravity) + speed / 10 + nothing;
 }
 
 /* Does the drive start, stop or turn? */
 static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
 {
+    const embi_body *b = s->body + d->body;
     if (d->reached.blocked) return 1;
     for (int k = 0; k < d->node_count; k++) {
-        int i = 3 * (s->body[d->body].node0 + d->nodes[k]);
+        int i = 3 * (b->node0 + d->nodes[k]);
         embipc_real move[3], change[3];
         embi_sub(move, s->target + i, s->q + i);
         embi_copy(change, move);
         embi_axpy(change, -s->h, s->v + i);
-        if (embi_norm(change) > s->h * embi_jump_limit(s, embi_norm(move) / s->h)) return 1;
+        if (embi_norm(change) > s->h * embi_jump_limit(s, embi_norm(move) / s->h, b->tolerance)) return 1;
     }
     return 0;
 }
@@ -14305,13 +14306,15 @@ static embipc_real embi_body_drift(const embi_state *s, const embi_body *b, embi
 /* Did the bodies of a pair hit or leave one another, or push harder at once? */
 static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
 {
+    const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
     embipc_real va[3], vb[3], change[3], mobility;
     if (pair->touching[0] != pair->touching[1]) return 1;
     if (pair->a == pair->b || !pair->touching[0]) return 0;
-    mobility = embi_body_drift(s, s->body + pair->a, va) + embi_body_drift(s, s->body + pair->b, vb);
+    mobility = embi_body_drift(s, a, va) + embi_body_drift(s, b, vb);
     embi_sub(va, va, vb);
     embi_sub(change, pair->push[1], pair->push[0]);
-    return s->h * mobility * embi_norm(change) > embi_jump_limit(s, embi_norm(va));
+    return s->h * mobility * embi_norm(change) >
+           embi_jump_limit(s, embi_norm(va), embi_max(a->tolerance, b->tolerance));
 }
 
 /* The step of these bodies becomes one of backward Euler, from where they are. */
