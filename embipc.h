@@ -8032,8 +8032,9 @@ static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const e
  *   Mooney-Rivlin         C1 (I - 3) + C2 (II - 3) - 2 (C1 + 2 C2)(J - 1) + C1 (J - 1)^2 + U(J - 1)
  *   StVK, orthogonality   mu |E|^2 + U(tr E),  E = (F^T F - I)/2
  * The volume strain theta stands in U alone, so that it can be averaged over nodes as in section 14; linear
- * terms of J may stay behind, averaging changes nothing in their sum. Energies are summed from e, not from s:
- * near rest they are small differences of large numbers otherwise.
+ * terms of J may stay behind, averaging changes nothing in their sum. Energies are summed from strains, e or E:
+ * near rest they are small differences of large numbers otherwise. Where c = 0, P = a F + b F F^T F + m cof F, and
+ * energy and stress need no singular values: a line search of these is five times as fast.
  * Fibre, stiffer along a, f = F a: + fibre/8 (|f|^2 - 1)^2, smooth everywhere; it buckles when pressed.
  * Uses: small math, errors, sparse matrices, elasticity.   Checked by: tests/test_material.c  */
 
@@ -8117,51 +8118,15 @@ static void embi_svd3(const embipc_real F[9], embipc_real U[9], embipc_real s[3]
     for (int i = 0; i < 3; i++) s[i] *= size;
 }
 
-/* psi at s without U, J/m^3 */
-static embipc_real embi_law_energy(const embi_law *w, const embipc_real s[3])
-{
-    embipc_real e[3], pairs = 0, triple, square = 0, sum = 0;   /* J - 1 = sum e + pairs + triple */
-    for (int i = 0; i < 3; i++) e[i] = s[i] - 1;
-    for (int i = 0; i < 3; i++) {
-        pairs += e[i] * e[(i + 1) % 3];
-        square += e[i] * e[i];
-    }
-    triple = e[0] * e[1] * e[2];
-    switch (w->model) {
-    case EMBIPC_STABLE_NEO_HOOKEAN: {
-        embipc_real j = e[0] + e[1] + e[2] + pairs + triple;
-        return w->mu / 2 * (square - 2 * (pairs + triple) + j * j);
-    }
-    case EMBIPC_NEO_HOOKEAN:
-        if (!(s[2] > 0)) return s[0] >= 0 ? (embipc_real)INFINITY : s[0];   /* nan stays nan */
-        for (int i = 0; i < 3; i++) sum += e[i] - log1p(e[i]);
-        return w->mu * (square / 2 + sum);
-    case EMBIPC_STVK:
-    case EMBIPC_ORTHOGONALITY:
-        for (int i = 0; i < 3; i++) sum += e[i] * e[i] * (s[i] + 1) * (s[i] + 1);
-        return w->mu / 4 * sum;
-    case EMBIPC_MOONEY_RIVLIN: {
-        embipc_real j = e[0] + e[1] + e[2] + pairs + triple;
-        for (int i = 0; i < 3; i++) {   /* J_i - 1 */
-            embipc_real g = e[(i + 1) % 3] + e[(i + 2) % 3] + e[(i + 1) % 3] * e[(i + 2) % 3];
-            sum += g * g;
-        }
-        return w->c1 * (square - 2 * (pairs + triple) + j * j) + w->c2 * (sum - 2 * pairs - 4 * triple);
-    }
-    default: return w->mu * square;   /* ARAP, fixed corotated */
-    }
-}
-
 /* The six numbers of which all partials of psi consist. */
 typedef struct embi_partials {
     embipc_real c, a, b, m, aa, mm;
 } embi_partials;
 
-/* Partials at s of psi without U + p theta, with the stiffness pp = U'' of theta. */
-static void embi_law_partials(const embi_law *w, const embipc_real s[3], embipc_real p, embipc_real pp,
+/* Partials, at J and I, of psi without U + p theta, with the stiffness pp = U'' of theta. */
+static void embi_law_partials(const embi_law *w, embipc_real J, embipc_real I, embipc_real p, embipc_real pp,
                               embi_partials *k)
 {
-    embipc_real J = s[0] * s[1] * s[2], I = embi_dot(s, s);
     memset(k, 0, sizeof *k);
     if (w->model == EMBIPC_STVK) {   /* theta = (I - 3)/2 */
         k->a = p;
@@ -8283,22 +8248,91 @@ static embipc_real embi_law_own_volume(const embi_law *w, const embipc_real s[3]
     return embi_law_volume(w, a + b + c + a * b + b * c + c * a + a * b * c, first, second);
 }
 
-/* psi of a nonlinear material at F, J/m^3, and P, Pa. pressure: U' of the averaged volume strain (U is not in
- * psi then), or NULL. */
-static embipc_real embi_law_stress(const embi_law *w, const embipc_real F[9], const embipc_real *pressure,
+/* psi of ARAP and fixed corotated, and P */
+static embipc_real embi_law_by_svd(const embi_law *w, const embipc_real F[9], const embipc_real *pressure,
                                    embipc_real P[9])
 {
-    embipc_real U[9], V[9], s[3], d[3], f[3], square, psi, first = 0, second;
+    embipc_real U[9], V[9], s[3], d[3], psi = 0, first = 0, second;
     embi_partials k;
     embi_svd3(F, U, s, V);
-    psi = embi_law_energy(w, s);
+    for (int i = 0; i < 3; i++) psi += w->mu * (s[i] - 1) * (s[i] - 1);
     if (!pressure) psi += embi_law_own_volume(w, s, &first, &second);
-    embi_law_partials(w, s, pressure ? *pressure : first, 0, &k);
+    embi_law_partials(w, s[0] * s[1] * s[2], embi_dot(s, s), pressure ? *pressure : first, 0, &k);
     embi_partials_first(&k, s, d);
     for (int i = 0; i < 9; i++) {
         P[i] = 0;
         for (int c = 0; c < 3; c++) P[i] += U[3 * (i / 3) + c] * d[c] * V[3 * (i % 3) + c];
     }
+    return psi;
+}
+
+/* What psi of the others consists of: e1 = tr E, e2 = the sum of its principal minors, j = J - 1, and gap = e1 - j;
+ * E = (F^T F - I)/2. Differences of large numbers near rest, all of them, but for det F^T F = J^2 = 1 + 2 e1 + 4 e2
+ * + 8 det E. */
+typedef struct embi_invariants {
+    embipc_real E[9], e1, e2, J, j, gap;
+} embi_invariants;
+
+static void embi_invariants_of(const embipc_real F[9], embi_invariants *v)
+{
+    embipc_real *E = v->E, e3;
+    embi_m3_tmul(E, F, F);
+    for (int i = 0; i < 9; i++) E[i] = (E[i] - (i % 4 ? (embipc_real)0 : (embipc_real)1)) / 2;
+    v->e1 = E[0] + E[4] + E[8];
+    v->e2 = E[0] * E[4] - E[1] * E[1] + E[4] * E[8] - E[5] * E[5] + E[8] * E[0] - E[2] * E[2];
+    e3 = embi_m3_det(E);
+    v->J = embi_m3_det(F);
+    if (v->J > (embipc_real)0.5) {
+        v->j = (2 * v->e1 + 4 * v->e2 + 8 * e3) / (v->J + 1);
+        v->gap = (v->e1 * v->j - 4 * v->e2 - 8 * e3) / (v->J + 1);
+    } else {
+        v->j = v->J - 1;
+        v->gap = v->e1 - v->j;
+    }
+}
+
+/* psi without U */
+static embipc_real embi_law_energy(const embi_law *w, const embi_invariants *v)
+{
+    embipc_real sum = 0;
+    switch (w->model) {
+    case EMBIPC_STABLE_NEO_HOOKEAN: return w->mu * (v->gap + v->j * v->j / 2);
+    case EMBIPC_NEO_HOOKEAN:
+        if (v->J <= 0) return (embipc_real)INFINITY;
+        return w->mu * (v->gap + (v->j - log1p(v->j)));
+    case EMBIPC_MOONEY_RIVLIN:
+        return 2 * w->c1 * (v->gap + v->j * v->j / 2) + 4 * w->c2 * (v->gap + v->e2);
+    default:   /* StVK, orthogonality */
+        for (int i = 0; i < 9; i++) sum += v->E[i] * v->E[i];
+        return w->mu * sum;
+    }
+}
+
+/* psi of those and P = a F + b F F^T F + m cof F, without singular values */
+static embipc_real embi_law_by_invariants(const embi_law *w, const embipc_real F[9],
+                                          const embipc_real *pressure, embipc_real P[9])
+{
+    embipc_real psi, first = 0, second, FE[9], C[9];
+    embi_invariants v;
+    embi_partials k;
+    embi_invariants_of(F, &v);
+    psi = embi_law_energy(w, &v);
+    if (!pressure) psi += embi_law_volume(w, w->model == EMBIPC_STVK ? v.e1 : v.j, &first, &second);
+    embi_law_partials(w, v.J, 3 + 2 * v.e1, pressure ? *pressure : first, 0, &k);
+    embi_m3_mul(FE, F, v.E);
+    for (int i = 0; i < 3; i++) embi_cross(C + 3 * i, F + 3 * ((i + 1) % 3), F + 3 * ((i + 2) % 3));
+    for (int i = 0; i < 9; i++) P[i] = (k.a + k.b) * F[i] + 2 * k.b * FE[i] + k.m * C[i];
+    return psi;
+}
+
+/* psi of a nonlinear material at F, J/m^3, and P, Pa. pressure: U' of the averaged volume strain (U is not in
+ * psi then), or NULL. */
+static embipc_real embi_law_stress(const embi_law *w, const embipc_real F[9], const embipc_real *pressure,
+                                   embipc_real P[9])
+{
+    embipc_real f[3], square, psi;
+    if (w->model == EMBIPC_ARAP || w->model == EMBIPC_FIXED_COROTATED) psi = embi_law_by_svd(w, F, pressure, P);
+    else psi = embi_law_by_invariants(w, F, pressure, P);
     if (!(w->fibre > 0)) return psi;
     psi += embi_fibre(w, F, f, &square);
     for (int i = 0; i < 9; i++) P[i] += w->fibre / 2 * (square - 1) * f[i / 3] * w->along[i % 3];
@@ -8369,8 +8403,8 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
         embi_elastic_F(s, t, q, F);
         embi_svd3(F, U, S, V);
         (void)embi_law_own_volume(&s->law, S, &first, &second);
-        if (s->averaged) embi_law_partials(&s->law, S, trace[s->nt + t], 0, &k);
-        else embi_law_partials(&s->law, S, first, second, &k);
+        if (s->averaged) first = trace[s->nt + t], second = 0;
+        embi_law_partials(&s->law, S[0] * S[1] * S[2], embi_dot(S, S), first, second, &k);
         embi_modes_of(&k, S, 1, &h);
         if (s->law.fibre > 0) embi_fibre_hessian(&s->law, F, 1, H);
         for (int a = 0; a < 4; a++)
@@ -8532,7 +8566,7 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
     if (!H) return EMBIPC_OK;
     embi_svd3(F, U, s, V);
     (void)embi_law_own_volume(&w, s, &first, &second);
-    embi_law_partials(&w, s, first, second, &k);
+    embi_law_partials(&w, s[0] * s[1] * s[2], embi_dot(s, s), first, second, &k);
     embi_modes_of(&k, s, project, &h);
     embi_fibre_hessian(&w, F, project, fibre);
     if (embi_law_lagged(&w)) (void)embi_lagged_stress(&w, zero, R, U);   /* P at 0: P = U + H F */
