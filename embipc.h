@@ -10244,11 +10244,12 @@ static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
  *   BDF2:           qc = q^n + (q^n - q^n-1)/3, c = 2h/3, qt = qc + c (v^n + (v^n - v^n-1)/3), s = 4/9
  * [EIPC24 eqs. 5, 10, 11; Hairer, Norsett, Wanner, Solving ODEs I, III.1] with C = alpha M + beta K (Rayleigh
  * damping). Rotations that a material holds for the step are those of q^n, for BDF2 of qt: with those of q^n it
- * would turn the forces by h w, and a spin of 10/s at h = 0.01 s would lose half of itself in half a turn. D, friction, takes the motion q - q^n of the step itself, so that its work is never positive.
- * A = (1/s + h^2 alpha/c) M + h^2 (1 + beta/c) K is constant within a step. A nonlinear material's K is not, and is no part of A but for the damping, which keeps that
- * of q^n: its energy, gradient and projected Hessian (the tangent) are those of each iterate. Uses: memory,
- * sparse matrices, embedding, elasticity, contact.
- *                                                           Checked by: tests/test_world*.c    */
+ * would turn the forces by h w, and a spin of 10/s at h = 0.01 s would lose half of itself in half a turn. D,
+ * friction, takes the motion q - q^n of the step itself, so that its work is never positive. A = (1/s + h^2
+ * alpha/c) M + h^2 (1 + beta/c) K is constant within a step. A nonlinear material's K is not, and is no part of
+ * A but for the damping, which keeps that of q^n: its energy, gradient and projected Hessian (the tangent) are
+ * those of each iterate. Uses: memory, sparse matrices, embedding, elasticity, contact.
+ *                                                           Checked by: tests/test_world*.c, test_integrator.c */
 
 typedef struct embi_body {
     char name[64];
@@ -10269,7 +10270,7 @@ typedef struct embi_body {
     embipc_real *mass;           /* M_ij per block of A (times I), kg */
     embipc_real *node_mass;      /* its row sums, kg (nn) */
     int *heavy_row, *heavy;      /* the blocks with a mass, by row (nn + 1; ..): fewer than those with stiffness */
-    embipc_real *tangent;        /* s h^2 K of a nonlinear material in the pattern of A, of the last factor */
+    embipc_real *tangent;        /* h^2 K of a nonlinear material in the pattern of A, of the last factor */
     int mass_cap, node_mass_cap, heavy_row_cap, heavy_cap, tangent_cap;
     embipc_real diagonal, total_mass;
     embipc_solid solid;          /* of the rest surface, in the frame of creation */
@@ -10342,8 +10343,8 @@ typedef struct embi_state {
     embipc_integrator integrator;
     int node_count, vert_count;
     /* per node (3 each) */
-    embipc_real *q, *v, *qn, *vn, *q_before, *v_before, *qt, *qc, *f, *p, *p_last, *gq, *g, *Ap, *rhs, *target, *trial_q, *safe_q,
-        *start_q, *start_v;
+    embipc_real *q, *v, *qn, *vn, *q_before, *v_before, *qt, *qc, *f, *p, *p_last, *gq, *g, *Ap, *rhs, *target,
+        *trial_q, *safe_q, *start_q, *start_v;
     int *local, *drive;          /* unknown number in its island or -1; drive or -1 */
     /* per vertex */
     embipc_real *x, *xn, *known_x, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force;

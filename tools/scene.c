@@ -550,7 +550,8 @@ static void scene_read_tets(scene_reader *r, const json_value *body, scene_body 
     for (int i = 0; i < SCENE_COUNT(keys); i++) {
         if (b->def.kind != EMBIPC_FULL && b->def.kind != EMBIPC_CAGE)
             scene_refuse(r, body, keys[i], "no such key for kinds other than cage and full");
-        else if (!m->tet_count) scene_refuse(r, body, keys[i], "a \"cage\" from a file: what is built here has tets unknown to the scene");
+        else if (!m->tet_count)
+            scene_refuse(r, body, keys[i], "a \"cage\" from a file: what is built here has tets unknown to the scene");
         any |= !r->failed && json_get(r->j, body, keys[i]);
     }
     if (!any || r->failed) return;
