@@ -79,7 +79,7 @@ test: $(addprefix $(BUILD)/,$(TESTS)) $(BUILD)/embipc examples
 	@sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(TESTS))
 
 validate: $(addprefix $(BUILD)/,$(LONG)) $(BUILD)/embipc
-	@sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(LONG))
+	@PRESS="$(or $(PRESS),$(if $(T),4 7 11 16,4 7))" sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(LONG))
 
 asan:
 	$(Q)$(MAKE) --no-print-directory test BUILD=build/asan EXAMPLES= CFLAGS="-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"

@@ -293,6 +293,17 @@ typedef enum embipc_stage {
 /* Short name of a stage, e.g. "broad phase". Never NULL. */
 EMBIPC_API const char *embipc_stage_text(embipc_stage stage);
 
+/* v at the end of a step of length h. Backward Euler, first order: v = (q^n+1 - q^n)/h; it damps what it does
+ * not resolve, a vibration w by the factor 1/(1 + w^2 h^2) of its energy in each step. BDF2, second order: v =
+ * (3 q^n+1 - 4 q^n + q^n-1)/2h; it keeps most of what it resolves. Where bodies hit or leave one another it would
+ * make them bounce, and a step in which they do, and the next, are backward Euler. So is the first one after
+ * embipc_body_set_velocity(), a reset or a step that was cut short. Of the first order stay: friction
+ * where it slips, and damping by stiffness where a nonlinear material turns. */
+typedef enum embipc_integrator {
+    EMBIPC_BACKWARD_EULER,
+    EMBIPC_BDF2
+} embipc_integrator;
+
 typedef struct embipc_world_def {
     unsigned cookie;                        /* set by embipc_default_world_def() */
     embipc_allocator allocator;             /* zero: malloc and free */
@@ -313,6 +324,7 @@ typedef struct embipc_world_def {
     int friction_iterations;                /* passes of the lagged normal force (1)        */
     int max_iterations;                     /* linear solves per step and island (100)      */
     embipc_solver solver;
+    embipc_integrator integrator;           /* (EMBIPC_BACKWARD_EULER)                      */
 } embipc_world_def;
 
 /* Earth gravity, h = 0.01 s, everything else derived. */
@@ -465,7 +477,8 @@ typedef struct embipc_step_stats {
     embipc_real drive_work;      /* J, done by the moving drives on the bodies in this step */
     /* The incremental potential of this step divided by h^2, J, with this step's rotations, lagged forces and
      * tangents: before (at q^n) and after. Without a moving drive it never grows (with one friction pass; a
-     * second one changes E): V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) + |v^n|^2_M / 2. */
+     * second one changes E): V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) + |v^n|^2_M / 2, by backward Euler. A
+     * step that BDF2 began and backward Euler ended tells E of the latter. */
     embipc_real objective_before, objective_after;
     embipc_real objective_rounding;   /* J, bound of the rounding error of their difference */
     double stage_time[EMBIPC_STAGE_COUNT];   /* s, by the clock of the world; 0 without one */
@@ -8095,8 +8108,9 @@ static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const e
  *   Mooney-Rivlin         C1 (I - 3) + C2 (II - 3) - 2 (C1 + 2 C2)(J - 1) + C1 (J - 1)^2 + U(J - 1)
  *   StVK, orthogonality   mu |E|^2 + U(tr E),  E = (F^T F - I)/2
  * The volume strain theta stands in U alone, so that it can be averaged over nodes as in section 14; linear
- * terms of J may stay behind, averaging changes nothing in their sum. Energies are summed from e, not from s:
- * near rest they are small differences of large numbers otherwise.
+ * terms of J may stay behind, averaging changes nothing in their sum. Energies are summed from strains, e or E:
+ * near rest they are small differences of large numbers otherwise. Where c = 0, P = a F + b F F^T F + m cof F, and
+ * energy and stress need no singular values: a line search of these is five times as fast.
  * Fibre, stiffer along a, f = F a: + fibre/8 (|f|^2 - 1)^2, smooth everywhere; it buckles when pressed.
  * Uses: small math, errors, sparse matrices, elasticity.   Checked by: tests/test_material.c  */
 
@@ -8180,51 +8194,15 @@ static void embi_svd3(const embipc_real F[9], embipc_real U[9], embipc_real s[3]
     for (int i = 0; i < 3; i++) s[i] *= size;
 }
 
-/* psi at s without U, J/m^3 */
-static embipc_real embi_law_energy(const embi_law *w, const embipc_real s[3])
-{
-    embipc_real e[3], pairs = 0, triple, square = 0, sum = 0;   /* J - 1 = sum e + pairs + triple */
-    for (int i = 0; i < 3; i++) e[i] = s[i] - 1;
-    for (int i = 0; i < 3; i++) {
-        pairs += e[i] * e[(i + 1) % 3];
-        square += e[i] * e[i];
-    }
-    triple = e[0] * e[1] * e[2];
-    switch (w->model) {
-    case EMBIPC_STABLE_NEO_HOOKEAN: {
-        embipc_real j = e[0] + e[1] + e[2] + pairs + triple;
-        return w->mu / 2 * (square - 2 * (pairs + triple) + j * j);
-    }
-    case EMBIPC_NEO_HOOKEAN:
-        if (!(s[2] > 0)) return s[0] >= 0 ? (embipc_real)INFINITY : s[0];   /* nan stays nan */
-        for (int i = 0; i < 3; i++) sum += e[i] - log1p(e[i]);
-        return w->mu * (square / 2 + sum);
-    case EMBIPC_STVK:
-    case EMBIPC_ORTHOGONALITY:
-        for (int i = 0; i < 3; i++) sum += e[i] * e[i] * (s[i] + 1) * (s[i] + 1);
-        return w->mu / 4 * sum;
-    case EMBIPC_MOONEY_RIVLIN: {
-        embipc_real j = e[0] + e[1] + e[2] + pairs + triple;
-        for (int i = 0; i < 3; i++) {   /* J_i - 1 */
-            embipc_real g = e[(i + 1) % 3] + e[(i + 2) % 3] + e[(i + 1) % 3] * e[(i + 2) % 3];
-            sum += g * g;
-        }
-        return w->c1 * (square - 2 * (pairs + triple) + j * j) + w->c2 * (sum - 2 * pairs - 4 * triple);
-    }
-    default: return w->mu * square;   /* ARAP, fixed corotated */
-    }
-}
-
 /* The six numbers of which all partials of psi consist. */
 typedef struct embi_partials {
     embipc_real c, a, b, m, aa, mm;
 } embi_partials;
 
-/* Partials at s of psi without U + p theta, with the stiffness pp = U'' of theta. */
-static void embi_law_partials(const embi_law *w, const embipc_real s[3], embipc_real p, embipc_real pp,
+/* Partials, at J and I, of psi without U + p theta, with the stiffness pp = U'' of theta. */
+static void embi_law_partials(const embi_law *w, embipc_real J, embipc_real I, embipc_real p, embipc_real pp,
                               embi_partials *k)
 {
-    embipc_real J = s[0] * s[1] * s[2], I = embi_dot(s, s);
     memset(k, 0, sizeof *k);
     if (w->model == EMBIPC_STVK) {   /* theta = (I - 3)/2 */
         k->a = p;
@@ -8346,22 +8324,91 @@ static embipc_real embi_law_own_volume(const embi_law *w, const embipc_real s[3]
     return embi_law_volume(w, a + b + c + a * b + b * c + c * a + a * b * c, first, second);
 }
 
-/* psi of a nonlinear material at F, J/m^3, and P, Pa. pressure: U' of the averaged volume strain (U is not in
- * psi then), or NULL. */
-static embipc_real embi_law_stress(const embi_law *w, const embipc_real F[9], const embipc_real *pressure,
+/* psi of ARAP and fixed corotated, and P */
+static embipc_real embi_law_by_svd(const embi_law *w, const embipc_real F[9], const embipc_real *pressure,
                                    embipc_real P[9])
 {
-    embipc_real U[9], V[9], s[3], d[3], f[3], square, psi, first = 0, second;
+    embipc_real U[9], V[9], s[3], d[3], psi = 0, first = 0, second;
     embi_partials k;
     embi_svd3(F, U, s, V);
-    psi = embi_law_energy(w, s);
+    for (int i = 0; i < 3; i++) psi += w->mu * (s[i] - 1) * (s[i] - 1);
     if (!pressure) psi += embi_law_own_volume(w, s, &first, &second);
-    embi_law_partials(w, s, pressure ? *pressure : first, 0, &k);
+    embi_law_partials(w, s[0] * s[1] * s[2], embi_dot(s, s), pressure ? *pressure : first, 0, &k);
     embi_partials_first(&k, s, d);
     for (int i = 0; i < 9; i++) {
         P[i] = 0;
         for (int c = 0; c < 3; c++) P[i] += U[3 * (i / 3) + c] * d[c] * V[3 * (i % 3) + c];
     }
+    return psi;
+}
+
+/* What psi of the others consists of: e1 = tr E, e2 = the sum of its principal minors, j = J - 1, and gap = e1 - j;
+ * E = (F^T F - I)/2. Differences of large numbers near rest, all of them, but for det F^T F = J^2 = 1 + 2 e1 + 4 e2
+ * + 8 det E. */
+typedef struct embi_invariants {
+    embipc_real E[9], e1, e2, J, j, gap;
+} embi_invariants;
+
+static void embi_invariants_of(const embipc_real F[9], embi_invariants *v)
+{
+    embipc_real *E = v->E, e3;
+    embi_m3_tmul(E, F, F);
+    for (int i = 0; i < 9; i++) E[i] = (E[i] - (i % 4 ? (embipc_real)0 : (embipc_real)1)) / 2;
+    v->e1 = E[0] + E[4] + E[8];
+    v->e2 = E[0] * E[4] - E[1] * E[1] + E[4] * E[8] - E[5] * E[5] + E[8] * E[0] - E[2] * E[2];
+    e3 = embi_m3_det(E);
+    v->J = embi_m3_det(F);
+    if (v->J > (embipc_real)0.5) {
+        v->j = (2 * v->e1 + 4 * v->e2 + 8 * e3) / (v->J + 1);
+        v->gap = (v->e1 * v->j - 4 * v->e2 - 8 * e3) / (v->J + 1);
+    } else {
+        v->j = v->J - 1;
+        v->gap = v->e1 - v->j;
+    }
+}
+
+/* psi without U */
+static embipc_real embi_law_energy(const embi_law *w, const embi_invariants *v)
+{
+    embipc_real sum = 0;
+    switch (w->model) {
+    case EMBIPC_STABLE_NEO_HOOKEAN: return w->mu * (v->gap + v->j * v->j / 2);
+    case EMBIPC_NEO_HOOKEAN:
+        if (v->J <= 0) return (embipc_real)INFINITY;
+        return w->mu * (v->gap + (v->j - log1p(v->j)));
+    case EMBIPC_MOONEY_RIVLIN:
+        return 2 * w->c1 * (v->gap + v->j * v->j / 2) + 4 * w->c2 * (v->gap + v->e2);
+    default:   /* StVK, orthogonality */
+        for (int i = 0; i < 9; i++) sum += v->E[i] * v->E[i];
+        return w->mu * sum;
+    }
+}
+
+/* psi of those and P = a F + b F F^T F + m cof F, without singular values */
+static embipc_real embi_law_by_invariants(const embi_law *w, const embipc_real F[9],
+                                          const embipc_real *pressure, embipc_real P[9])
+{
+    embipc_real psi, first = 0, second, FE[9], C[9];
+    embi_invariants v;
+    embi_partials k;
+    embi_invariants_of(F, &v);
+    psi = embi_law_energy(w, &v);
+    if (!pressure) psi += embi_law_volume(w, w->model == EMBIPC_STVK ? v.e1 : v.j, &first, &second);
+    embi_law_partials(w, v.J, 3 + 2 * v.e1, pressure ? *pressure : first, 0, &k);
+    embi_m3_mul(FE, F, v.E);
+    for (int i = 0; i < 3; i++) embi_cross(C + 3 * i, F + 3 * ((i + 1) % 3), F + 3 * ((i + 2) % 3));
+    for (int i = 0; i < 9; i++) P[i] = (k.a + k.b) * F[i] + 2 * k.b * FE[i] + k.m * C[i];
+    return psi;
+}
+
+/* psi of a nonlinear material at F, J/m^3, and P, Pa. pressure: U' of the averaged volume strain (U is not in
+ * psi then), or NULL. */
+static embipc_real embi_law_stress(const embi_law *w, const embipc_real F[9], const embipc_real *pressure,
+                                   embipc_real P[9])
+{
+    embipc_real f[3], square, psi;
+    if (w->model == EMBIPC_ARAP || w->model == EMBIPC_FIXED_COROTATED) psi = embi_law_by_svd(w, F, pressure, P);
+    else psi = embi_law_by_invariants(w, F, pressure, P);
     if (!(w->fibre > 0)) return psi;
     psi += embi_fibre(w, F, f, &square);
     for (int i = 0; i < 9; i++) P[i] += w->fibre / 2 * (square - 1) * f[i / 3] * w->along[i % 3];
@@ -8432,8 +8479,8 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
         embi_elastic_F(s, t, q, F);
         embi_svd3(F, U, S, V);
         (void)embi_law_own_volume(&s->law, S, &first, &second);
-        if (s->averaged) embi_law_partials(&s->law, S, trace[s->nt + t], 0, &k);
-        else embi_law_partials(&s->law, S, first, second, &k);
+        if (s->averaged) first = trace[s->nt + t], second = 0;
+        embi_law_partials(&s->law, S[0] * S[1] * S[2], embi_dot(S, S), first, second, &k);
         embi_modes_of(&k, S, 1, &h);
         if (s->law.fibre > 0) embi_fibre_hessian(&s->law, F, 1, H);
         for (int a = 0; a < 4; a++)
@@ -8596,7 +8643,7 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
     if (!H) return EMBIPC_OK;
     embi_svd3(F, U, s, V);
     (void)embi_law_own_volume(&w, s, &first, &second);
-    embi_law_partials(&w, s, first, second, &k);
+    embi_law_partials(&w, s[0] * s[1] * s[2], embi_dot(s, s), first, second, &k);
     embi_modes_of(&k, s, project, &h);
     embi_fibre_hessian(&w, F, project, fibre);
     if (embi_law_lagged(&w)) (void)embi_lagged_stress(&w, zero, R, U);   /* P at 0: P = U + H F */
@@ -10383,13 +10430,17 @@ static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
  * What a step works on: flat arrays over the nodes q and the surface vertices x = J q of all bodies, the
  * bodies that own ranges of them, the pairs of bodies that are near, and the drives. The step is written
  * once for all one-step and multistep rules as
- *   E(q) = 1/2 |q - qt|_M^2 + s h^2 [Psi + kappa sum b + sum D - f.q + 1/(2c) |q - qc|_C^2],  v = (q - qc)/c
- *   backward Euler: qt = q^n + h v^n, s = 1, qc = q^n, c = h               [EIPC24 eqs. 5, 10, 11]
- * with C = alpha M + beta K (Rayleigh damping). A = (1 + s h^2 alpha/c) M + s h^2 (1 + beta/c) K is constant
- * within a step. A nonlinear material's K is not, and is no part of A but for the damping, which keeps that
- * of q^n: its energy, gradient and projected Hessian (the tangent) are those of each iterate. Uses: memory,
- * sparse matrices, embedding, elasticity, contact.
- *                                                           Checked by: tests/test_world*.c    */
+ *   E(q) = 1/(2s) |q - qt|_M^2 + h^2 [Psi + kappa sum b + sum D - f.q + 1/(2c) |q - qc|_C^2],  v = (q - qc)/c
+ *   backward Euler: qc = q^n,                  c = h,     qt = qc + c v^n,                  s = 1
+ *   BDF2:           qc = q^n + (q^n - q^n-1)/3, c = 2h/3, qt = qc + c (v^n + (v^n - v^n-1)/3), s = 4/9
+ * [EIPC24 eqs. 5, 10, 11; Hairer, Norsett, Wanner, Solving ODEs I, III.1] with C = alpha M + beta K (Rayleigh
+ * damping). Rotations that a material holds for the step are those of q^n, for BDF2 of qt: with those of q^n it
+ * would turn the forces by h w, and a spin of 10/s at h = 0.01 s would lose half of itself in half a turn. D,
+ * friction, takes the motion q - q^n of the step itself, so that its work is never positive. A = (1/s + h^2
+ * alpha/c) M + h^2 (1 + beta/c) K is constant within a step. A nonlinear material's K is not, and is no part of
+ * A but for the damping, which keeps that of q^n: its energy, gradient and projected Hessian (the tangent) are
+ * those of each iterate. Uses: memory, sparse matrices, embedding, elasticity, contact.
+ *                                                           Checked by: tests/test_world*.c, test_integrator.c */
 
 /* The vertices in a tet are where each weight is at least least[k]: in the tet shrunk by rest = 1 - sum least. */
 typedef struct embi_shrunk {
@@ -10416,7 +10467,7 @@ typedef struct embi_body {
     embipc_real *mass;           /* M_ij per block of A (times I), kg */
     embipc_real *node_mass;      /* its row sums, kg (nn) */
     int *heavy_row, *heavy;      /* the blocks with a mass, by row (nn + 1; ..): fewer than those with stiffness */
-    embipc_real *tangent;        /* s h^2 K of a nonlinear material in the pattern of A, of the last factor */
+    embipc_real *tangent;        /* h^2 K of a nonlinear material in the pattern of A, of the last factor */
     int mass_cap, node_mass_cap, heavy_row_cap, heavy_cap, tangent_cap;
     embipc_real diagonal, total_mass;
     embipc_solid solid;          /* of the rest surface, in the frame of creation */
@@ -10426,6 +10477,10 @@ typedef struct embi_body {
     int shrunk_count, shrunk_cap;
     embipc_real corner[32];      /* one tet: the weights of the corners of its box at rest */
     int *live, live_count, live_cap;   /* local numbers of the vertices that candidates of this step have */
+    int history;                 /* q_before and v_before belong to the motion that goes on: BDF2 may use them */
+    int two_step;                /* this step is one of BDF2 */
+    int jump;                    /* this step's velocity does not follow from the last one's */
+    embipc_real c, inertia;      /* c and 1/s of the step form */
     int driven_nodes, moving;    /* moving: takes part in islands this step */
     embipc_real scale_x; /* largest |coordinate| now, m: what rounding errors of distances scale with */
     /* displacements, lo and hi of the surface, then of the nodes: */
@@ -10448,6 +10503,8 @@ typedef struct embi_pair {
     embipc_real range[6];        /* displacements of a relative to b since the start of the step for which the
                                     candidates are complete: where it was, is, and is about to go */
     int first, count;            /* candidates */
+    int touching[2];             /* for BDF2: any contacts, at q^n and now, and their force on a, N */
+    embipc_real push[2][3];
     embipc_real radius;          /* with a slack of at most this, all but those of the near list stay ... */
     int near_count;              /* ... 2 dhat apart; < 0: no list yet */
 } embi_pair;
@@ -10486,12 +10543,13 @@ typedef struct embi_drive {
 typedef struct embi_apart { embipc_real least, share; } embi_apart;
 
 typedef struct embi_state {
-    embipc_real h, s, c;         /* the step form; hh = s h^2 */
-    embipc_real hh, gravity[3];
+    embipc_real h, hh;           /* hh = h^2 */
+    embipc_real gravity[3];
+    embipc_integrator integrator;
     int node_count, vert_count;
     /* per node (3 each) */
-    embipc_real *q, *v, *qn, *vn, *v_before, *qt, *f, *p, *p_last, *gq, *g, *Ap, *rhs, *target, *trial_q, *safe_q,
-        *known_q, *start_q, *start_v;
+    embipc_real *q, *v, *qn, *vn, *q_before, *v_before, *qt, *qc, *f, *p, *p_last, *gq, *g, *Ap, *rhs, *target,
+        *trial_q, *safe_q, *known_q, *start_q, *start_v;
     int *local, *drive;          /* unknown number in its island or -1; drive or -1 */
     /* per vertex; within a step x, next_x, trial_x and motion hold for live vertices, those of candidates */
     embipc_real *x, *xn, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force;
@@ -10794,13 +10852,19 @@ static void embi_mass_multiply(const embi_body *b, const embipc_real *x, embipc_
 static embipc_real embi_body_stiffness(const embi_state *s, const embi_body *b)
 {
     embipc_real own = b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1;
-    return s->hh * (own + b->material.damping[1] / s->c);
+    return s->hh * (own + b->material.damping[1] / b->c);
+}
+
+/* what mass counts in A: with the damping */
+static embipc_real embi_body_inertia(const embi_state *s, const embi_body *b)
+{
+    return b->inertia + s->hh * b->material.damping[0] / b->c;
 }
 
 /* A of one body for this step, with the rotations of q^n, if it is not there yet */
 static void embi_body_assemble(embi_state *s, embi_body *b)
 {
-    embipc_real stiffness = embi_body_stiffness(s, b), inertia = 1 + s->hh * b->material.damping[0] / s->c;
+    embipc_real stiffness = embi_body_stiffness(s, b), inertia = embi_body_inertia(s, b);
     embipc_stage was;
     if (!embi_is_dynamic(b) || b->assembled) return;
     was = embi_stage(s, EMBIPC_STAGE_ELASTIC);
@@ -10822,7 +10886,7 @@ static void embi_body_assemble(embi_state *s, embi_body *b)
  * what it takes with A [instructions; a cage of 108 tets, a ball of 1280]. */
 static void embi_body_multiply(embi_state *s, embi_body *b, const embipc_real *x, embipc_real *y)
 {
-    embipc_real stiffness = embi_body_stiffness(s, b), inertia = 1 + s->hh * b->material.damping[0] / s->c;
+    embipc_real stiffness = embi_body_stiffness(s, b), inertia = embi_body_inertia(s, b);
     if ((b->elastic.nonlinear || !b->elastic.averaged) && stiffness > 0) embi_body_assemble(s, b);
     if (b->assembled) {
         embi_bsr_multiply(&b->A, x, y);
@@ -10853,19 +10917,19 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
     }
     for (int i = 0; i < n; i++) s->Ap[o + i] = s->q[o + i] - s->qt[o + i];
     embi_mass_multiply(b, s->Ap + o, gq);
-    for (int i = 0; i < n; i++) gq[i] -= s->hh * s->f[o + i];
+    for (int i = 0; i < n; i++) gq[i] = b->inertia * gq[i] - s->hh * s->f[o + i];
     if (!b->elastic.nonlinear) embi_elastic_gradient(&b->elastic, s->q + o, s->hh, s->trace, gq);
-    /* away from q^n (after a rolled-back rotation) the damping part is no longer zero */
+    /* at q^n backward Euler's damping is zero; not so after a rolled-back rotation, nor with BDF2 */
     if (b->material.damping[0] > 0 || b->material.damping[1] > 0) {
-        embipc_real mass = s->hh * b->material.damping[0] / s->c, *d = s->rhs + o, *y = s->p + o;
-        for (int i = 0; i < n; i++) d[i] = s->q[o + i] - s->qn[o + i];
+        embipc_real mass = s->hh * b->material.damping[0] / b->c, *d = s->rhs + o, *y = s->p + o;
+        for (int i = 0; i < n; i++) d[i] = s->q[o + i] - s->qc[o + i];
         embi_mass_multiply(b, d, s->Ap + o);
         for (int i = 0; i < n; i++) gq[i] += mass * s->Ap[o + i];
-        if (b->material.damping[1] > 0) {   /* beta/c K d = (A d - (1 + ...) M d) beta/c / (1 + beta/c) */
-            embipc_real beta = b->material.damping[1] / s->c,
+        if (b->material.damping[1] > 0) {   /* beta/c K d = (A d - (1/s + ...) M d) beta/c / (1 + beta/c) */
+            embipc_real beta = b->material.damping[1] / b->c,
                         share = beta / ((b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1) + beta);
             embi_body_multiply(s, b, d, y);
-            for (int i = 0; i < n; i++) gq[i] += share * (y[i] - (1 + mass) * s->Ap[o + i]);
+            for (int i = 0; i < n; i++) gq[i] += share * (y[i] - (b->inertia + mass) * s->Ap[o + i]);
         }
     }
 }
@@ -10879,20 +10943,20 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
     if (!embi_is_dynamic(b)) return 0;
     for (int i = 0; i < n; i++) d[i] = q[o + i] - s->qt[o + i];
     embi_mass_multiply(b, d, y);
-    for (int i = 0; i < n; i++) inertia += d[i] * y[i] / 2;
+    for (int i = 0; i < n; i++) inertia += b->inertia * d[i] * y[i] / 2;
     for (int i = 0; i < n; i++) {
-        d[i] = q[o + i] - s->qn[o + i];
-        work += s->f[o + i] * d[i];
+        work += s->f[o + i] * (q[o + i] - s->qn[o + i]);
+        d[i] = q[o + i] - s->qc[o + i];
     }
     elastic = embi_elastic_energy(&b->elastic, q + o, 0, s->trace, &force);
     if (b->material.damping[0] > 0 || b->material.damping[1] > 0) {
-        embipc_real mass = s->hh * b->material.damping[0] / s->c, beta = b->material.damping[1] / s->c,
+        embipc_real mass = s->hh * b->material.damping[0] / b->c, beta = b->material.damping[1] / b->c,
                     md = 0, kd = 0;
         embi_mass_multiply(b, d, y);
         for (int i = 0; i < n; i++) md += d[i] * y[i];
         embi_body_multiply(s, b, d, y);
         for (int i = 0; i < n; i++) kd += d[i] * y[i];
-        kd -= (1 + mass) * md;   /* s h^2 (1 + beta/c) d.K d */
+        kd -= (b->inertia + mass) * md;   /* h^2 (1 + beta/c) d.K d */
         damping =
             mass * md / 2 +
             (beta > 0 ? kd / 2 * beta / ((b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1) + beta)
@@ -11093,7 +11157,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         memcpy(f->n, c->n, sizeof f->n);
         f->pair = c->pair;
         f->weight = pair->rule.mu * -c->first;
-        f->e = pair->rule.epsv * s->c;
+        f->e = pair->rule.epsv * s->h;
         key = (key ^ ((embi_u64)b->handle.generation * 31 + (embi_u64)b->handle.index1)) *
               0xBF58476D1CE4E5B9ull;
         for (int i = 0; i < 4; i++)
@@ -11479,7 +11543,7 @@ static embipc_real embi_island_tolerance(const embi_state *s, const embi_island 
     embipc_real least = EMBI_HUGE;
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
-        if (embi_is_dynamic(b)) least = embi_min(least, embi_min(s->c * b->tolerance, b->dhat / 10));
+        if (embi_is_dynamic(b)) least = embi_min(least, embi_min(b->c * b->tolerance, b->dhat / 10));
     }
     return least;
 }
@@ -11543,8 +11607,8 @@ static embipc_real embi_island_measure(embi_state *s, embi_island *I)
             if (s->local[i / 3] >= 0) most = embi_max(most, embi_abs(s->p[i]));
             I->slope += s->p[i] * s->g[i];
         }
-        if (most > 0) worst = embi_max(worst, most / embi_min(s->c * b->tolerance, b->dhat / 10));
-        I->record.direction = embi_max(I->record.direction, most / s->c);
+        if (most > 0) worst = embi_max(worst, most / embi_min(b->c * b->tolerance, b->dhat / 10));
+        I->record.direction = embi_max(I->record.direction, most / b->c);
     }
     return worst;
 }
@@ -12206,6 +12270,8 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
             e, EMBIPC_ERR_ARGUMENT,
             "friction_iterations %d and max_iterations %d must be at least 1, solver %d one of the four",
             d->friction_iterations, d->max_iterations, (int)d->solver);
+    if ((int)d->integrator < 0 || d->integrator > EMBIPC_BDF2)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "integrator %d is none of the two", (int)d->integrator);
     return EMBIPC_OK;
 }
 
@@ -12225,9 +12291,9 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     w->memory = m;
     w->def = *def;
     w->warned = 1;
-    w->s.h = w->s.c = def->time_step;
-    w->s.s = 1;
-    w->s.hh = w->s.s * def->time_step * def->time_step;
+    w->s.h = def->time_step;
+    w->s.hh = def->time_step * def->time_step;
+    w->s.integrator = def->integrator;
     embi_copy(w->s.gravity, def->gravity);
     w->s.parallel_for = def->parallel_for;
     w->s.parallel_ctx = def->parallel_ctx;
@@ -12265,7 +12331,7 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
     EMBI_RELEASE(m, d->keys, d->key_cap);
 }
 
-#define EMBI_NODE_FIELDS 19
+#define EMBI_NODE_FIELDS 21
 #define EMBI_VERTEX_FIELDS 8
 
 /* the flat arrays of 3 reals per node, and per vertex; each group is one block of memory that starts at its
@@ -12273,8 +12339,8 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
 static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS])
 {
     embipc_real **const list[EMBI_NODE_FIELDS] = {
-        &s->q, &s->v, &s->qn, &s->vn, &s->v_before, &s->qt, &s->f, &s->p, &s->p_last, &s->gq, &s->g, &s->Ap, &s->rhs,
-        &s->target, &s->trial_q, &s->safe_q, &s->known_q, &s->start_q, &s->start_v};
+        &s->q, &s->v, &s->qn, &s->vn, &s->q_before, &s->v_before, &s->qt, &s->qc, &s->f, &s->p, &s->p_last, &s->gq,
+        &s->g, &s->Ap, &s->rhs, &s->target, &s->trial_q, &s->safe_q, &s->known_q, &s->start_q, &s->start_v};
     memcpy(field, list, sizeof list);
 }
 
@@ -13084,6 +13150,7 @@ static void embi_world_append(embipc_world *w, const embi_body *b, const embi_bu
     for (int i = 0; i < b->nn; i++) {
         s->local[b->node0 + i] = s->drive[b->node0 + i] = -1;
         embi_set(s->v + 3 * (b->node0 + i), 0, 0, 0);
+        embi_set(s->v_before + 3 * (b->node0 + i), 0, 0, 0);
         embi_set(w->applied + 3 * (b->node0 + i), 0, 0, 0);
     }
     for (int i = 0; i < b->nv; i++) {
@@ -13565,8 +13632,9 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
     if (!embi_all_finite(velocity, 3) || !embi_all_finite(angular_velocity, 3) ||
         (embi_is_dynamic(b) && !embi_spin(s, b, velocity, angular_velocity, s->trial_q + 3 * b->node0)))
         return embi_fail_velocity(&w->error, b, velocity, angular_velocity);
-    if (embi_is_dynamic(b))
-        memcpy(s->v + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
+    if (!embi_is_dynamic(b)) return EMBIPC_OK;
+    memcpy(s->v + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
+    s->body[at].history = 0;
     return EMBIPC_OK;
 }
 
@@ -13624,7 +13692,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     if (s->node_count) {
         memcpy(s->q, s->start_q, (size_t)(3 * s->node_count) * sizeof *s->q);
         memcpy(s->v, s->start_v, (size_t)(3 * s->node_count) * sizeof *s->v);
-        memset(s->vn, 0, (size_t)(3 * s->node_count) * sizeof *s->vn);   /* as when the bodies were made */
+        memset(s->v_before, 0, (size_t)(3 * s->node_count) * sizeof *s->v);   /* as when the bodies were made */
         memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
     }
     if (s->vert_count) {
@@ -13633,8 +13701,10 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     }
     w->warned = 1;
     s->revision++;
-    for (int i = 0; i < s->body_count; i++)   /* first guesses of the rotations too: the same bits again */
+    for (int i = 0; i < s->body_count; i++) {   /* first guesses of the rotations too: the same bits again */
         embi_elastic_unturn(&s->body[i].elastic);
+        s->body[i].history = 0;
+    }
     for (int i = 0; i < s->drive_count; i++) {
         embi_drive *d = s->drives + i;
         memset(d->pose, 0, sizeof d->pose);
@@ -14182,6 +14252,63 @@ static void embi_drive_pose(const embi_drive *d, embipc_real t, embipc_real pose
     }
 }
 
+/* R of every tet of a lagged material at q */
+static void embi_body_turn(embi_body *b, const embipc_real *q)
+{
+    embi_elastic *e = &b->elastic;
+    if (!embi_is_dynamic(b) || e->nonlinear) return;
+    for (int t = 0; t < e->nt; t++) {
+        embipc_real F[9];
+        embi_elastic_F(e, t, q + 3 * b->node0, F);
+        embi_polar(e->rotation + 9 * t, F);
+    }
+    b->assembled = 0;
+}
+
+/* qc, qt, c and s of the body's step, from q^n and v^n */
+static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
+{
+    embipc_real t[3];
+    b->two_step = two_step;
+    b->c = two_step ? 2 * s->h / 3 : s->h;
+    b->inertia = two_step ? (embipc_real)2.25 : (embipc_real)1;
+    b->assembled = 0;
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) {
+        embi_copy(s->qc + i, s->qn + i);
+        embi_copy(s->qt + i, s->qn + i);
+        embi_axpy(s->qt + i, b->c, s->vn + i);
+        if (!two_step) continue;
+        embi_sub(t, s->qn + i, s->q_before + i);
+        embi_axpy(s->qc + i, (embipc_real)1 / 3, t);
+        embi_axpy(s->qt + i, (embipc_real)1 / 3, t);
+        embi_sub(t, s->vn + i, s->v_before + i);
+        embi_axpy(s->qt + i, b->c / 3, t);
+    }
+}
+
+/* What a velocity may change by in a step, m/s, before BDF2 must not look back on it: what gravity does, or a
+ * tenth of it, and what counts as nothing. */
+static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed, embipc_real nothing)
+{
+    return s->h * embi_norm(s->gravity) + speed / 10 + nothing;
+}
+
+/* Does the drive start, stop or turn? */
+static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
+{
+    const embi_body *b = s->body + d->body;
+    if (d->reached.blocked) return 1;
+    for (int k = 0; k < d->node_count; k++) {
+        int i = 3 * (b->node0 + d->nodes[k]);
+        embipc_real move[3], change[3];
+        embi_sub(move, s->target + i, s->q + i);
+        embi_copy(change, move);
+        embi_axpy(change, -s->h, s->v + i);
+        if (embi_norm(change) > s->h * embi_jump_limit(s, embi_norm(move) / s->h, b->tolerance)) return 1;
+    }
+    return 0;
+}
+
 /* Aims every drive at the end of the step. A rotation is cut into stages whose chords miss the arc by less
  * than 0.1 dhat of the driven body: radius (1 - cos(angle/2)) <= 0.1 dhat. */
 static void embi_drives_begin(embipc_world *w)
@@ -14216,6 +14343,10 @@ static void embi_drives_begin(embipc_world *w)
         }
         d->done = moved == 0;
         if (!d->done) b->moving = 1;
+        if (s->integrator == EMBIPC_BDF2 && embi_drive_jumps(s, d)) {
+            b->jump = 1;
+            embi_body_integrate(s, b, 0);
+        }
     }
 }
 
@@ -14227,7 +14358,6 @@ static void embi_bodies_begin(embipc_world *w)
            verts = (size_t)(3 * s->vert_count) * sizeof *s->x;
     if (s->node_count) {
         memcpy(s->qn, s->q, nodes);
-        memcpy(s->v_before, s->vn, nodes);
         memcpy(s->vn, s->v, nodes);
         memcpy(s->safe_q, s->q, nodes);
         memcpy(s->known_q, s->q, nodes);
@@ -14247,10 +14377,8 @@ static void embi_bodies_begin(embipc_world *w)
         b->live_count = 0;
         embi_body_box(b, s->q, b->start_box);
         for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->start_box[i]));
-        for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            embi_copy(s->qt + 3 * i, s->q + 3 * i);
-            embi_axpy(s->qt + 3 * i, s->h, s->v + 3 * i);
-        }
+        b->jump = 0;
+        embi_body_integrate(s, b, s->integrator == EMBIPC_BDF2 && embi_is_dynamic(b) && b->history);
         if (!embi_is_dynamic(b)) continue;
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embi_copy(s->f + 3 * i, w->applied + 3 * i);
@@ -14522,6 +14650,101 @@ static int embi_pair_island(const embi_state *s, const embi_pair *p)
     return s->body[p->a].moving ? s->body[p->a].island : s->body[p->b].moving ? s->body[p->b].island : -1;
 }
 
+/* ---- BDF2: where velocities jump ----
+ * A body that is stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2, and a force that
+ * pushes one of two bodies by BDF2 and the other by backward Euler would not push them alike. So all bodies of
+ * an island take the same rule, and one in which contacts jump finds the end of its step by backward Euler,
+ * from where BDF2 has brought it. */
+
+/* contacts of the island's pairs, and their forces on bodies a; when = 0: at q^n, 1: now */
+static void embi_island_touches(embi_state *s, embi_island *I, int when)
+{
+    for (int n = 0; n < I->pair_count; n++) {
+        embi_pair *pair = s->pair + I->pairs[n];
+        pair->touching[when] = 0;
+        embi_set(pair->push[when], 0, 0, 0);
+    }
+    for (int i = 0; i < I->contacts.count; i++) {
+        const embi_contact *c = I->contacts.list + i;
+        embi_pair *pair = s->pair + c->pair;
+        const embi_body *a = s->body + pair->a;
+        pair->touching[when] = 1;
+        for (int k = 0; k < 4; k++)
+            if (c->v[k] >= a->vert0 && c->v[k] < a->vert0 + a->nv)
+                embi_axpy(pair->push[when], -c->first * c->w[k], c->n);
+    }
+}
+
+/* Velocity of a body as a whole at q^n; returns 1/mass, 0 for what contacts do not move. */
+static embipc_real embi_body_drift(const embi_state *s, const embi_body *b, embipc_real v[3])
+{
+    embi_set(v, 0, 0, 0);
+    for (int i = 0; i < b->nn; i++)
+        embi_axpy(v, embi_is_dynamic(b) ? b->node_mass[i] / b->total_mass : 1 / (embipc_real)b->nn,
+                  s->vn + 3 * (b->node0 + i));
+    return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->total_mass : (embipc_real)0;
+}
+
+/* Did the bodies of a pair hit or leave one another, or push harder at once? */
+static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
+{
+    const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
+    embipc_real va[3], vb[3], change[3], mobility;
+    if (pair->touching[0] != pair->touching[1]) return 1;
+    if (pair->a == pair->b || !pair->touching[0]) return 0;
+    mobility = embi_body_drift(s, a, va) + embi_body_drift(s, b, vb);
+    embi_sub(va, va, vb);
+    embi_sub(change, pair->push[1], pair->push[0]);
+    return s->h * mobility * embi_norm(change) >
+           embi_jump_limit(s, embi_norm(va), embi_max(a->tolerance, b->tolerance));
+}
+
+/* The step of these bodies becomes one of backward Euler, from where they are. */
+static void embi_island_restart(embi_state *s, embi_island *I)
+{
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        if (!b->two_step) continue;
+        embi_body_integrate(s, b, 0);
+        embi_body_turn(b, s->qn);
+        embi_body_gradient(s, b);
+    }
+    I->converged = I->old_factor = I->just_drove = 0;
+    I->stride = 0;
+    I->system.kept = 0;   /* it holds another A */
+}
+
+/* Backward Euler for an island in which some body cannot look back */
+static void embi_island_agree(embi_state *s, embi_island *I)
+{
+    int one = 0, two = 0;
+    for (int k = 0; k < I->body_count; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        one |= embi_is_dynamic(b) && !b->two_step;
+        two |= b->two_step;
+    }
+    if (one && two) embi_island_restart(s, I);
+}
+
+/* At the end of an island's step: whether its velocities jumped, or it was cut short. Returns 1 when it was by
+ * BDF2 and no longer is. */
+static int embi_island_jumps(embi_state *s, embi_island *I, int cut)
+{
+    int jump = cut, two_step = 0;
+    if (s->integrator != EMBIPC_BDF2) return 0;
+    embi_island_touches(s, I, 1);
+    for (int n = 0; n < I->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + I->pairs[n]);
+    for (int n = 0; n < s->drive_count; n++)
+        jump |= s->body[s->drives[n].body].island == I->index && s->drives[n].blocked;
+    for (int k = 0; k < I->body_count; k++) {
+        jump |= s->body[I->bodies[k]].jump;
+        two_step |= s->body[I->bodies[k]].two_step;
+    }
+    for (int k = 0; k < I->body_count; k++) s->body[I->bodies[k]].jump = jump;
+    if (jump && two_step) embi_island_restart(s, I);
+    return jump && two_step;
+}
+
 /* Bodies and pairs of island `root` (= its first body), in order; numbers its unknowns. */
 static int embi_island_collect(embipc_world *w, int root)
 {
@@ -14571,6 +14794,10 @@ static int embi_islands_begin(embipc_world *w)
         if (!embi_island_collect(w, i) || !embi_island_evaluate(&w->memory, s, I, s->q, s->x) ||
             !embi_island_lag_friction(&w->memory, s, I, w->memory_key, w->memory_count, w->memory_u))
             return 0;
+        if (s->integrator == EMBIPC_BDF2) {
+            embi_island_touches(s, I, 0);
+            embi_island_agree(s, I);
+        }
         embi_island_contact_energy(s, I, s->q, s->x);
         embi_island_recall(I);
     }
@@ -14671,6 +14898,7 @@ static int embi_island_refresh(embipc_world *w, int root)
 {
     embi_island *I = w->island[root];
     if (!embi_island_collect(w, root) || !embi_island_evaluate(&w->memory, &w->s, I, w->s.q, w->s.x)) return 0;
+    if (w->s.integrator == EMBIPC_BDF2) embi_island_agree(&w->s, I);
     embi_island_contact_energy(&w->s, I, w->s.q, w->s.x);
     return 1;
 }
@@ -14684,6 +14912,7 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *I)
         half |=
             s->body[s->drives[n].body].island == I->index && s->drives[n].rotating && s->drives[n].phi > 0;
     I->active = 0;
+    (void)embi_island_jumps(s, I, 1);
     return half ? embi_island_roll_back(&w->memory, s, I) : EMBIPC_OK;
 }
 
@@ -14725,9 +14954,12 @@ static embipc_result embi_iterate(embipc_world *w)
             if (!I->active || changed[w->order[k]] == 2) continue;
             if ((r = embi_island_advance(&w->memory, s, I)) != EMBIPC_OK) return r;
             if (!embi_iteration_record(w, &I->record)) return EMBIPC_ERR_MEMORY;
-            if (!I->converged) continue;
-            I->active = --I->passes > 0;
-            if (!I->active) continue;
+            if (I->converged) I->active = --I->passes > 0;
+            if (!I->active && embi_island_jumps(s, I, 0)) {
+                I->active = I->passes = 1;
+                continue;
+            }
+            if (!I->active || !I->converged) continue;
             I->converged = I->old_factor = 0;   /* another pass, with the friction forces of now */
             if (!embi_island_lag_friction(&w->memory, s, I, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
             embi_island_contact_energy(s, I, s->q, s->x);
@@ -14752,6 +14984,20 @@ static void embi_step_undo(embipc_world *w)
         if (e->nt && !e->nonlinear)
             memcpy(e->rotation, e->rotation_other, (size_t)(18 * e->nt) * sizeof *e->rotation);
     }
+}
+
+/* v at the end of the step, and what the next one may look back on */
+static void embi_velocities_finish(embi_state *s)
+{
+    size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
+    for (int k = 0; k < s->body_count; k++) {
+        embi_body *b = s->body + k;
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->v[i] = (s->q[i] - s->qc[i]) / b->c;
+        b->history = embi_is_dynamic(b) && b->moving && !b->jump;
+    }
+    if (!s->node_count) return;
+    memcpy(s->q_before, s->qn, nodes);
+    memcpy(s->v_before, s->vn, nodes);
 }
 
 /* Where each drive got to, and how far that is from where it should be. */
@@ -15074,7 +15320,7 @@ static embipc_result embi_fail_step(embipc_world *w)
         for (int i = s->body[k].node0; i < s->body[k].node0 + s->body[k].nn; i++) {
             embipc_real go = 0;
             for (int c = 0; c < 3; c++)
-                go += embi_abs(s->vn[3 * i + c]) + embi_abs(s->p[3 * i + c] / s->c) +
+                go += embi_abs(s->vn[3 * i + c]) + embi_abs(s->p[3 * i + c] / s->h) +
                       embi_abs(s->hh * s->f[3 * i + c]);
             if (!embi_finite(go)) go = (embipc_real)INFINITY;
             if (!(go > most)) continue;
@@ -15110,6 +15356,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
         embi_body *b = s->body + k;
         b->assembled = 0;
         if (embi_is_dynamic(b) && !b->elastic.nonlinear) embi_elastic_rotate(&b->elastic, s->q + 3 * b->node0);
+        if (b->two_step) embi_body_turn(b, s->qt);
         embi_body_gradient(s, b);
     }
     (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
@@ -15124,7 +15371,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
         if (s->body[k].moving && embi_box_norm(s->body[k].shift) > 0)
             embi_apply_rows(s, s->body + k, s->q, s->x);
     for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* the velocity to be, too */
-        if (!embi_finite((s->q[i] - s->qn[i]) / s->c)) r = EMBIPC_ERR_NOT_FINITE;
+        if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) r = EMBIPC_ERR_NOT_FINITE;
     if (r == EMBIPC_OK) {
         if (!embi_report_reserve(w)) r = EMBIPC_ERR_MEMORY;
     }
@@ -15132,7 +15379,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
         embi_step_undo(w);
         return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : embi_fail_step(w);
     }
-    for (int i = 0; i < 3 * s->node_count; i++) s->v[i] = (s->q[i] - s->qn[i]) / s->c;
+    embi_velocities_finish(s);
     embi_kept_drift(w);
     embi_report(w);
     embi_report_sort(w);

@@ -190,6 +190,7 @@ static void one_world(unsigned long long seed)
     wd.solver = chance(0.7) ? EMBIPC_SOLVER_AUTO : (embipc_solver)pick(4);
     wd.max_iterations = 60;
     wd.friction_iterations = 1 + pick(2);
+    wd.integrator = chance(0.3) ? EMBIPC_BDF2 : EMBIPC_BACKWARD_EULER;
     for (int i = 0; i < 3; i++) wd.gravity[i] *= size * scale10(-1, 1);
     s = scene_empty(&wd);
     room = room_mesh();

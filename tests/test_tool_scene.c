@@ -141,6 +141,63 @@ static void test_rotation(void)
                  1, 1e-15);
 }
 
+/* Factors on stiffness and density: arrays and boxes multiply; mass and elastic energy follow. */
+static void test_tet_factors(void)
+{
+    static const char plain[] = "{\"version\":1,\"integrator\":\"bdf2\",\"bodies\":[{\"name\":\"a\",\"kind\":\"full\",\"shape\":\"box\",\"size\":"
+                                "[0.2,0.1,0.1],\"resolution\":2%s}]}";
+    char text[2048], list[1024] = ",\"tet_stiffness\":[", more[1600];
+    double mass[2], least = 1e300, most = 0;
+    int nt, at;
+    scene s;
+    tool_error e;
+    for (int k = 0; k < 2; k++) {
+        embipc_world *w = NULL;
+        embipc_body_state st;
+        snprintf(text, sizeof text, plain, k ? ",\"regions\":[{\"box\":[[-1,-1,-1],[0,1,1]],\"density\":3},"
+                                               "{\"box\":[[-1,-1,-1],[1,1,0]],\"stiffness\":10}]" : "");
+        ENSURE(parse(&s, text, &e) && s.world.integrator == EMBIPC_BDF2);
+        ENSURE(s.body_count == 1 && (s.body[0].def.tet_density != NULL) == k);
+        if (!scene_build(&s, &w, &e)) { printf("  %s\n", e.text); ENSURE(0); scene_free(&s); return; }
+        (void)embipc_body_get_state(w, s.body[0].handle, &st);
+        mass[k] = st.mass;
+        for (int t = 0; k && t < s.body[0].def.tet_count; t++) {
+            least = fmin(least, s.body[0].def.tet_stiffness[t]);
+            most = fmax(most, s.body[0].def.tet_stiffness[t]);
+        }
+        embipc_world_destroy(w);
+        nt = s.body[0].def.tet_count;
+        scene_free(&s);
+    }
+    ENSURE_REL(mass[1], 2 * mass[0], 1e-12);   /* half of it three times as heavy */
+    ENSURE(least == 1 && most == 10);
+    at = (int)strlen(list);
+    for (int t = 0; t < nt; t++) at += snprintf(list + at, sizeof list - (size_t)at, "%s%d", t ? "," : "", t + 1);
+    snprintf(more, sizeof more, "%s],\"regions\":[{\"box\":[[-1,-1,-1],[1,1,1]],\"stiffness\":0.5}]", list);
+    snprintf(text, sizeof text, plain, more);
+    ENSURE(parse(&s, text, &e));
+    for (int t = 0; t < nt && s.body_count; t++) ENSURE(s.body[0].def.tet_stiffness[t] == (t + 1) * 0.5 && s.body[0].def.tet_density[t] == 1);
+    scene_free(&s);
+    snprintf(text, sizeof text, plain, ",\"tet_density\":[1,2]");
+    snprintf(more, sizeof more, "body \"a\": key \"tet_density\": found an array of 2 values, expected an array of %d factors", nt);
+    ENSURE(refused(text, more));
+    snprintf(more, sizeof more, "%s,-2]", list);
+    more[strlen(list) - (nt > 9 ? 2 : 1) - 1] = 0;   /* all but the last, which is then -2 */
+    strcat(more, ",-2]");
+    snprintf(text, sizeof text, plain, more);
+    snprintf(more, sizeof more, "body \"a\": key \"tet_stiffness\": tet %d: found -2, expected a number > 0", nt - 1);
+    ENSURE(refused(text, more));
+    snprintf(text, sizeof text, plain, ",\"regions\":[{\"box\":[[1,1,1],[2,2,2]],\"density\":3}]");
+    ENSURE(refused(text, "expected a box with the centre of at least one tet inside"));
+    snprintf(text, sizeof text, plain, ",\"regions\":[{\"box\":[[-1,-1,-1],[2,2,2]]}]");
+    ENSURE(refused(text, "found no key \"stiffness\", expected a factor"));
+    snprintf(text, sizeof text, plain, ",\"regions\":[{\"box\":[[-1,-1,-1],[2,2,2]],\"density\":0}]");
+    ENSURE(refused(text, "key \"density\": found 0, expected a number > 0"));
+    ENSURE(body_refused("\"kind\":\"cage\",\"shape\":\"sphere\",\"radius\":0.1,\"regions\":[]", "expected a \"cage\" from a file"));
+    ENSURE(body_refused("\"kind\":\"affine\",\"shape\":\"box\",\"size\":[1,1,1],\"tet_density\":[1]", "no such key for kinds other than cage and full"));
+    ENSURE(root_refused("\"integrator\":\"newmark\"", "key \"integrator\": \"newmark\", expected backward_euler or bdf2"));
+}
+
 /* ---- Refusals ------------------------------------------------------------------------------- */
 
 static void test_unknown_keys(void)
@@ -517,6 +574,7 @@ int main(int argc, char **argv)
     RUN(world_keys);
     RUN(body_keys);
     RUN(rotation);
+    RUN(tet_factors);
     RUN(unknown_keys);
     RUN(root_ranges);
     RUN(body_ranges);

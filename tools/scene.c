@@ -479,33 +479,108 @@ static void scene_read_cage(scene_reader *r, const json_value *body, scene_body 
     b->def.cage_tet_count = b->cage.tet_count;
 }
 
+/* The key "box": lower and upper corner. */
+static int scene_read_box(scene_reader *r, const json_value *object, double out[6])
+{
+    static const char expected[] = "two corners [[x, y, z], [x, y, z]]";
+    const json_value *box = json_get(r->j, object, "box"), *corner;
+    if (!box) return scene_fail_missing(r, object, "box", expected);
+    if (box->type != JSON_ARRAY || box->count != 2) return scene_fail_key(r, box, "box", expected);
+    corner = json_first(r->j, box);
+    if (!scene_numbers_of(r, corner, "box", 3, scene_any, out)
+        || !scene_numbers_of(r, json_next(r->j, corner), "box", 3, scene_any, out + 3))
+        return 0;
+    for (int i = 0; i < 3; i++)
+        if (!(out[i] <= out[3 + i])) return scene_fail_key(r, box, "box", "the lower corner first");
+    return 1;
+}
+
+/* ---- Factors on stiffness and density, tet by tet ------------------------------------------- */
+
+/* An array with a factor > 0 for each tet, onto factor (nt). */
+static void scene_read_tet_factors(scene_reader *r, const json_value *body, const char *key, int nt, double *factor)
+{
+    const json_value *v = r->failed ? NULL : json_get(r->j, body, key);
+    char expected[64], found[80];
+    int t = 0;
+    if (!v) return;
+    snprintf(expected, sizeof expected, "an array of %d factors, one for each tet", nt);
+    if (v->type != JSON_ARRAY || v->count != nt) { scene_fail_key(r, v, key, expected); return; }
+    for (const json_value *k = json_first(r->j, v); k && !r->failed; k = json_next(r->j, k), t++) {
+        if (k->type == JSON_NUMBER && scene_in_range(k->number, scene_positive)) { factor[t] *= k->number; continue; }
+        r->failed = 1;
+        tool_fail(r->e, "%s:%d: %s: key \"%s\": tet %d: found %s, expected a number > 0", r->s->path, k->line, r->where,
+                  key, t, json_describe(k, found));
+    }
+}
+
+/* One of "regions": factors for the tets with their centres in a box, in the coordinates of the mesh file. */
+static void scene_read_region(scene_reader *r, const json_value *v, const tool_mesh *m, scene_body *b)
+{
+    static const char *const keys[] = { "box", "stiffness", "density" };
+    double box[6], stiffness = 1, density = 1;
+    int held = 0;
+    if (!scene_object(r, v, keys, SCENE_COUNT(keys)) || !scene_read_box(r, v, box)) return;
+    if (!json_get(r->j, v, "stiffness") && !json_get(r->j, v, "density"))
+        scene_fail_missing(r, v, "stiffness", "a factor: \"stiffness\", \"density\" or both");
+    scene_number(r, v, "stiffness", scene_positive, &stiffness);
+    scene_number(r, v, "density", scene_positive, &density);
+    for (int t = 0; t < m->tet_count; t++) {
+        int inside = 1;
+        for (int i = 0; i < 3; i++) {
+            double centre = 0;
+            for (int k = 0; k < 4; k++) centre += m->x[3 * m->tet[4 * t + k] + i] / 4;
+            inside &= centre >= box[i] && centre <= box[3 + i];
+        }
+        if (!inside) continue;
+        held++;
+        b->tet_stiffness[t] *= stiffness;
+        b->tet_density[t] *= density;
+    }
+    if (!held) scene_fail_key(r, json_get(r->j, v, "box"), "box", "a box with the centre of at least one tet inside");
+}
+
+/* "tet_stiffness", "tet_density" and "regions": factors, of which a tet takes the product. */
+static void scene_read_tets(scene_reader *r, const json_value *body, scene_body *b)
+{
+    static const char *const keys[] = { "tet_stiffness", "tet_density", "regions" };
+    const tool_mesh *m = b->def.kind == EMBIPC_CAGE ? &b->cage : &b->surface;
+    const json_value *list = r->failed ? NULL : json_get(r->j, body, "regions");
+    int any = 0;
+    for (int i = 0; i < SCENE_COUNT(keys); i++) {
+        if (b->def.kind != EMBIPC_FULL && b->def.kind != EMBIPC_CAGE)
+            scene_refuse(r, body, keys[i], "no such key for kinds other than cage and full");
+        else if (!m->tet_count)
+            scene_refuse(r, body, keys[i], "a \"cage\" from a file: what is built here has tets unknown to the scene");
+        any |= !r->failed && json_get(r->j, body, keys[i]);
+    }
+    if (!any || r->failed) return;
+    b->tet_stiffness = (double *)tool_alloc((size_t)m->tet_count, sizeof *b->tet_stiffness);
+    b->tet_density = (double *)tool_alloc((size_t)m->tet_count, sizeof *b->tet_density);
+    for (int t = 0; t < m->tet_count; t++) b->tet_stiffness[t] = b->tet_density[t] = 1;
+    b->def.tet_stiffness = b->tet_stiffness;
+    b->def.tet_density = b->tet_density;
+    scene_read_tet_factors(r, body, keys[0], m->tet_count, b->tet_stiffness);
+    scene_read_tet_factors(r, body, keys[1], m->tet_count, b->tet_density);
+    if (!list) return;
+    if (list->type != JSON_ARRAY) { scene_fail_key(r, list, "regions", "an array of objects in { }"); return; }
+    for (const json_value *v = json_first(r->j, list); v && !r->failed; v = json_next(r->j, v))
+        scene_read_region(r, v, m, b);
+}
+
 /* ---- Drives --------------------------------------------------------------------------------- */
 
 static void scene_read_select(scene_reader *r, const json_value *drive, embipc_kind kind, scene_drive *d)
 {
     static const char *const keys[] = { "box" };
-    const json_value *select = json_get(r->j, drive, "select"), *box, *corner;
+    const json_value *select = json_get(r->j, drive, "select");
     if (r->failed || !select) return;
     if (kind != EMBIPC_CAGE && kind != EMBIPC_FULL) {
         scene_refuse(r, drive, "select", "no such key for kinds other than cage and full, which are driven whole");
         return;
     }
     if (!scene_object(r, select, keys, SCENE_COUNT(keys))) return;
-    box = json_get(r->j, select, "box");
-    if (!box) { scene_fail_missing(r, select, "box", "two corners [[x, y, z], [x, y, z]]"); return; }
-    if (box->type != JSON_ARRAY || box->count != 2) {
-        scene_fail_key(r, box, "box", "two corners [[x, y, z], [x, y, z]]");
-        return;
-    }
-    corner = json_first(r->j, box);
-    if (!scene_numbers_of(r, corner, "box", 3, scene_any, d->box)) return;
-    if (!scene_numbers_of(r, json_next(r->j, corner), "box", 3, scene_any, d->box + 3)) return;
-    for (int i = 0; i < 3; i++)
-        if (!(d->box[i] <= d->box[3 + i])) {
-            scene_fail_key(r, box, "box", "the lower corner first");
-            return;
-        }
-    d->has_box = 1;
+    d->has_box = scene_read_box(r, select, d->box);
 }
 
 /* Rows [t, x, y, z] or [t, x, y, z, a, b, c], times rising. */
@@ -625,6 +700,7 @@ static void scene_read_repeat(scene_reader *r, const json_value *body)
             *b = r->s->body[first];
             memset(&b->surface, 0, sizeof b->surface);
             memset(&b->cage, 0, sizeof b->cage);
+            b->tet_stiffness = b->tet_density = NULL;
             r->s->body_count++;
         }
         b->repeated = n + 1;
@@ -647,7 +723,8 @@ static void scene_read_body(scene_reader *r, const json_value *v)
     static const char *const keys[] = { "name",     "kind",       "mesh",     "shape",    "size",
                                         "radius",   "height",     "tube",     "normal",   "resolution",
                                         "cage",     "cage_nodes", "position", "rotation", "scale",
-                                        "velocity", "material",   "friction", "drive",    "repeat" };
+                                        "velocity", "material",   "friction", "drive",    "repeat",
+                                        "regions",  "tet_stiffness", "tet_density" };
     static const char *const kind[] = { "fixed", "kinematic", "affine", "cage", "full" };
     scene_body *b;
     int choice = 0, index = r->s->body_count;
@@ -671,6 +748,7 @@ static void scene_read_body(scene_reader *r, const json_value *v)
     if (r->failed) return;
     scene_read_geometry(r, v, b);
     scene_read_cage(r, v, b);
+    scene_read_tets(r, v, b);
     scene_read_repeat(r, v);
 }
 
@@ -749,11 +827,13 @@ static void scene_read_pairs(scene_reader *r, const json_value *root)
 
 /* ---- The file ------------------------------------------------------------------------------- */
 
+static const char *const scene_integrators[] = { "backward_euler", "bdf2" };
+
 static void scene_read_root(scene_reader *r, const json_value *root)
 {
-    static const char *const keys[] = { "version", "time_step", "duration", "gravity",
-                                        "contact", "solver",    "bodies",   "pairs" };
-    int version;
+    static const char *const keys[] = { "version", "time_step", "integrator", "duration", "gravity",
+                                        "contact", "solver",    "bodies",     "pairs" };
+    int version, integrator = 0;
     strcpy(r->where, "scene");
     if (!scene_object(r, root, keys, SCENE_COUNT(keys))) return;
     if (!json_get(r->j, root, "version")) {
@@ -762,6 +842,8 @@ static void scene_read_root(scene_reader *r, const json_value *root)
     }
     scene_integer(r, root, "version", 1, 1, &version);
     scene_number(r, root, "time_step", scene_positive, &r->s->world.time_step);
+    if (scene_choice(r, root, "integrator", scene_integrators, EMBIPC_BDF2 + 1, &integrator))
+        r->s->world.integrator = (embipc_integrator)integrator;
     scene_number(r, root, "duration", scene_not_negative, &r->s->duration);
     scene_numbers(r, root, "gravity", 3, scene_any, r->s->world.gravity);
     scene_read_contact(r, root);
@@ -806,6 +888,8 @@ void scene_free(scene *s)
     for (int i = 0; i < s->body_count; i++) {
         mesh_free(&s->body[i].surface);
         mesh_free(&s->body[i].cage);
+        free(s->body[i].tet_stiffness);
+        free(s->body[i].tet_density);
     }
     for (int i = 0; i < s->drive_count; i++) free(s->drive[i].keys);
     free(s->body);

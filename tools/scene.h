@@ -16,7 +16,8 @@ typedef struct scene_body {
     int repeated;               /* its number among those of a "repeat", 0: none; copies own no meshes */
     int is_bear;                /* the shape with paint of its own */
     embipc_body_def def;        /* points into the meshes below */
-    tool_mesh surface, cage;         /* owned; cage is empty when the library builds it */
+    tool_mesh surface, cage;    /* owned; cage is empty when the library builds it */
+    double *tet_stiffness, *tet_density;   /* owned; NULL: no factors */
     embipc_body handle;         /* once built */
 } scene_body;
 
