@@ -1,6 +1,6 @@
 /* The press of press.h on the meshes cyl_press_n*.msh, both materials with and without averaged volume strain.
  * Needs DATA; PRESS="4 7 11 16" names the meshes to be run, else 4 and 7. make validate T=press asks for all four: twenty minutes,
- * most of them for the finest mesh. There the rubber without averaging, which locks, does not converge in many steps. */
+ * most of them for the finest mesh. There the rubber without averaging, which locks, is cut short in 9 of 80 steps. */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "scene_test.h"
@@ -15,11 +15,12 @@ static int press_wants(int n)
     return list ? strstr(list, word) != NULL : n <= 7;
 }
 
-/* One table, judged: where it locks above the curve and lower with each mesh, where it does not within 3 % of it at the end. */
+/* One table, judged at the end: where it locks above the curve and no more so with a finer mesh (4 and 7 differ by 0.1 %), where it
+ * does not within 3 % of it. */
 static void press_table(int which, int averaged)
 {
     static const int n[4] = {4, 7, 11, 16};
-    double before = 1.25;
+    double before = 1.24;
     if (!test_data("")) SKIP("needs DATA");
     printf("  %s, %s; d, m     ", press_name[which], averaged ? "averaged" : "plain");
     for (int i = 0; i < 11; i++) printf("%8.2f", press_travel[i]);
@@ -42,7 +43,7 @@ static void press_table(int which, int averaged)
         fflush(stdout);
         last = press_at(&p, 0.2) / press_reference[which][10];
         ENSURE(p.inverted == 0 && p.short_m == 0 && p.crossings == 0);
-        ENSURE(which == 0 && !averaged ? last > 1 && last < before : fabs(last - 1) < 0.03);
+        ENSURE(which == 0 && !averaged ? last > 1 && last < before + 0.01 : fabs(last - 1) < 0.03);
         before = last;
         for (int i = 2; i < 11; i++)   /* from 0.04 m on: before that few nodes touch */
             if (which || averaged) ENSURE(fabs(press_at(&p, press_travel[i]) / press_reference[which][i] - 1) < 0.05);
