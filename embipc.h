@@ -14262,6 +14262,7 @@ static void embi_body_turn(embi_body *b, const embipc_real *q)
         embi_elastic_F(e, t, q + 3 * b->node0, F);
         embi_polar(e->rotation + 9 * t, F);
     }
+    embi_elastic_turn(e, e->rotation);
     b->assembled = 0;
 }
 
