@@ -231,5 +231,4 @@ void plot_draw(paper *p, plot *g, const char *caption, ...)
     tool_put(t, "</svg><figcaption>%s</figcaption></figure>\n", text);
     for (int k = 0; k < g->count; k++) { free(g->curve[k].x); free(g->curve[k].y); }
     g->count = 0;
-    p->plots++;
 }

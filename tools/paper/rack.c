@@ -139,7 +139,7 @@ static void place(paper *p, int path, double slot, double h)
         }
         paper_extent(&r, "plate", 2, &lowest, &high);
         paper_row(p, "< <a href=\"%s.html\">path %d</a>|%d|%.2f|%.2f|%.1f|%.1f|%.1f|%d|%.2e|%.2f", name, path + 1, r.sum.unknowns, 1e3 * slip, 1e3 * epsv * 1.45, 1e3 * (x - RACK_X - slot * RACK_PITCH), tilt,
-                  1e3 * lowest, r.sum.cut, r.sum.smallest, r.sum.simulated / r.sum.wall);
+                  1e3 * lowest, r.sum.cut, r.sum.smallest, r.sum.simulated / r.sum.cpu);
         snprintf(title, sizeof title, "path %d: plate against fingers while held, shift that remains after 1.45 s", path + 1);
         paper_range(p, title, "Embedded IPC IV-B: held; validation.md 10", 0, epsv * 1.45 + 5e-4, slip, "m");
         paper_why(p, PAPER_MODEL, "ε<sub>v</sub> t is %.2g mm, and 0.5 mm are granted to fingers that have not come to rest yet. On the way the plate sways by up to %.2g mm where the path turns a corner.",

@@ -278,7 +278,6 @@ static paper_scene unit_run(paper *p, int n, double h, int show, unit_sum *sum, 
     *ok = 0;
     memset(&r, 0, sizeof r);
     if (paper_begin(&r, p, name, title, t.data, show ? 0.05 : 0)) {
-        r.look = show ? 1 : 5;
         if (n == 26 && show) {
             double z = bump(&r);
             paper_near(p, "26: height of a cube that slides 1 m/s over coplanar inner edges, highest less lowest", "Erleben's internal edges", 0, z, 1e-5, "m");
@@ -356,13 +355,12 @@ static void twist_stress(paper *p)
         snprintf(name, sizeof name, "twist_%g", h[k]);
         snprintf(title, sizeof title, "four rods twisted, h = %g s", h[k]);
         if (paper_begin(&r, p, name, title, t.data, k == 3 ? 0.05 : 0)) {
-            r.look = k < 3 ? 10 : 1;
             while (paper_step(&r)) inverted += paper_inverted(&r) > 0;
             passed += !r.failed && r.sum.crossings == 0 && inverted == 0;
             x[run] = h[k];
             y[run++] = (double)r.sum.solves / r.sum.steps;
             paper_row(p, "%g|%d|%d|%.1f|%.2e|%.2e|%d|%ld|%.3g", h[k], r.sum.steps, r.sum.cut, y[run - 1], r.sum.smallest, r.sum.drive_short, inverted, r.sum.crossings,
-                      r.sum.simulated / r.sum.wall);
+                      r.sum.simulated / r.sum.cpu);
             paper_end(&r);
         }
         tool_text_free(&t);
