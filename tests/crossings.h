@@ -56,23 +56,26 @@ static int validate_meet(const double *p, const double *q, const double *a, cons
 
 typedef struct validate_surface { const double *x; const int *tri; int tri_count; } validate_surface;
 
-typedef struct validate_box { double lo[3], hi[3]; int at; } validate_box;
-/* a surface made ready: each edge once, the boxes of its triangles sorted by their lower end along x, and their hull */
+typedef struct validate_box { double lo[3], hi[3], key; int at; } validate_box;
+/* a surface made ready: each edge once, the boxes of its triangles sorted by their lower end along the axis that tells them
+ * apart best, and their hull */
 typedef struct validate_ready {
     validate_surface s;
     int *edge, edge_count;
     validate_box *box;
-    double longest, lo[3], hi[3];
+    int axis;
+    double longest, lo[3], hi[3];   /* longest: of a box, along the axis */
 } validate_ready;
 
 static int validate_box_order(const void *a, const void *b)
 {
     const validate_box *p = (const validate_box *)a, *q = (const validate_box *)b;
-    return p->lo[0] < q->lo[0] ? -1 : p->lo[0] > q->lo[0] ? 1 : p->at - q->at;
+    return p->key < q->key ? -1 : p->key > q->key ? 1 : p->at - q->at;
 }
 static void validate_ready_boxes(validate_ready *r)
 {
     const validate_surface *s = &r->s;
+    double mean[3] = {0, 0, 0}, longest[3] = {0, 0, 0};
     r->box = (validate_box *)malloc((size_t)(s->tri_count + 1) * sizeof *r->box);
     for (int k = 0; k < 3; k++) { r->lo[k] = INFINITY; r->hi[k] = -INFINITY; }
     for (int t = 0; t < s->tri_count; t++) {
@@ -84,9 +87,14 @@ static void validate_ready_boxes(validate_ready *r)
             box->hi[k] = fmax(a, fmax(b, c));
             r->lo[k] = fmin(r->lo[k], box->lo[k]);
             r->hi[k] = fmax(r->hi[k], box->hi[k]);
+            mean[k] += (box->hi[k] - box->lo[k]) / s->tri_count;
+            longest[k] = fmax(longest[k], box->hi[k] - box->lo[k]);
         }
-        r->longest = fmax(r->longest, box->hi[0] - box->lo[0]);
     }
+    for (int k = 1; k < 3; k++)
+        if ((r->hi[k] - r->lo[k]) * mean[r->axis] > (r->hi[r->axis] - r->lo[r->axis]) * mean[k]) r->axis = k;
+    r->longest = longest[r->axis];
+    for (int t = 0; t < s->tri_count; t++) r->box[t].key = r->box[t].lo[r->axis];
     qsort(r->box, (size_t)s->tri_count, sizeof *r->box, validate_box_order);
 }
 /* Closed surfaces run along an edge once each way, and the way up stands for it; a border has one way only. */
@@ -144,9 +152,9 @@ static void validate_ready_pair(const validate_ready *a, const validate_ready *b
         if (out) continue;
         while (low < high) {   /* first box that can reach the edge */
             int mid = (low + high) / 2;
-            if (b->box[mid].lo[0] < l[0] - b->longest * 1.000001) low = mid + 1; else high = mid;
+            if (b->box[mid].key < l[b->axis] - b->longest * 1.000001) low = mid + 1; else high = mid;
         }
-        for (int i = low; i < b->s.tri_count && b->box[i].lo[0] <= h[0]; i++) {
+        for (int i = low; i < b->s.tri_count && b->box[i].key <= h[b->axis]; i++) {
             const int *t = b->s.tri + 3 * b->box[i].at;
             int apart = 0, shared = 0;
             for (int k = 0; k < 3; k++) {
