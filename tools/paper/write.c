@@ -202,7 +202,7 @@ static const char *const style =
     "p{max-width:76ch;margin:8px 0}.source,.quiet{color:var(--quiet)}a{color:var(--accent)}nav{columns:2;margin:18px 0}nav a{display:block}\n"
     ".wide{overflow-x:auto;margin:14px 0}table{border-collapse:collapse;font-size:13.5px}caption{text-align:left;color:var(--quiet);padding:0 0 6px}"
     "th,td{padding:3px 14px 3px 0;text-align:right;white-space:nowrap;vertical-align:top}th{font-weight:600;border-bottom:1px solid var(--line);"
-    "vertical-align:bottom}td.l,th.l{text-align:left}td.w{white-space:normal;min-width:26ch;text-align:left}tbody tr:nth-child(even){background:color-mix(in srgb,var(--line) 28%,transparent)}\n"
+    "vertical-align:bottom;white-space:normal;line-height:1.3}td.l,th.l{text-align:left}td.w{white-space:normal;min-width:26ch;text-align:left}tbody tr:nth-child(even){background:color-mix(in srgb,var(--line) 28%,transparent)}\n"
     "tr.why td{text-align:left;white-space:normal;color:var(--quiet);padding-bottom:8px;max-width:90ch}.good{color:var(--good)}.bad{color:var(--bad);font-weight:600}.known{color:var(--c1)}\n"
     "figure{margin:22px 0;padding:0}figcaption{color:var(--quiet);max-width:76ch;font-size:13.5px;margin-top:2px}svg{display:block;width:100%;max-width:860px;height:auto}"
     "svg text{fill:var(--ink);font:12px system-ui,sans-serif}svg text.q{fill:var(--quiet)}svg text.t{font-weight:600;font-size:13.5px}"
@@ -210,7 +210,9 @@ static const char *const style =
     "svg .refdot{fill:none;stroke:var(--quiet)}svg .lead{stroke:var(--line);fill:none}\n"
     "svg .k0{stroke:var(--c0)}svg .k1{stroke:var(--c1)}svg .k2{stroke:var(--c2)}svg .k3{stroke:var(--c3)}svg .k4{stroke:var(--c4)}svg .k5{stroke:var(--c5)}svg .k6{stroke:var(--c6)}svg .k7{stroke:var(--c7)}"
     "svg .f0{fill:var(--c0)}svg .f1{fill:var(--c1)}svg .f2{fill:var(--c2)}svg .f3{fill:var(--c3)}svg .f4{fill:var(--c4)}svg .f5{fill:var(--c5)}svg .f6{fill:var(--c6)}svg .f7{fill:var(--c7)}\n"
-    "svg .curve{fill:none;stroke-width:1.8;stroke-linejoin:round}code{font-size:13px}@media print{body{background:#fff}}\n";
+    "svg .curve{fill:none;stroke-width:1.8;stroke-linejoin:round}code{font-size:13px}"
+    "@media(max-width:640px){main{padding:20px 14px 60px}nav{columns:1}figure{overflow-x:auto}svg{width:640px}td.w{min-width:17ch}tr.why td{max-width:none}}"
+    "@media print{body{background:#fff}}\n";
 
 static const char *const cause_name[4] = { "", "discretisation", "model", "a fault of the library" };
 
@@ -281,20 +283,21 @@ static void put_scenes(tool_text *t, const paper *p)
                 "tested against every triangle that the scene lets touch: pairs whose boxes meet, by two determinants with a "
                 "thousandfold error margin, and where that leaves a doubt by integers of any length, in code that shares nothing "
                 "with the library. One in a thousand of the clear ones is decided exactly all the same.</p>\n"
-                "<div class=\"wide\"><table><thead><tr><th class=\"l\">run</th><th>bodies</th><th>unknowns</th><th>triangles</th><th>steps</th>"
-                "<th>cut short</th><th>solves a step</th><th>most</th><th>x real time</th><th>smallest gap, m</th><th>frames looked at</th>"
-                "<th>pairs of boxes</th><th>decided exactly</th><th>crossings</th></tr></thead>\n<tbody>\n");
+                "<div class=\"wide\"><table><thead><tr><th class=\"l\">run</th><th>frames looked at</th><th>crossings</th><th>steps</th>"
+                "<th>cut short</th><th>smallest gap, m</th><th>solves a step</th><th>most</th><th>x real time</th><th>bodies</th><th>unknowns</th>"
+                "<th>triangles</th><th>pairs of boxes</th><th>decided exactly</th></tr></thead>\n<tbody>\n");
     for (int i = 0; i < p->scene_count; i++) {
         const paper_scene *s = &p->scene[i];
         tool_put(t, "<tr><td class=\"l\">");
         if (s->viewer) tool_put(t, "<a href=\"%s.html\">%s</a>", s->name, s->title);
         else tool_put(t, "%s", s->title);
         if (s->has_file) tool_put(t, " <a class=\"quiet\" href=\"scenes/%s.json\">scene</a>", s->name);
-        tool_put(t, "</td><td>%d</td><td>%d</td><td>%d</td><td>%d</td><td>%d</td>"
-                    "<td>%.2f</td><td>%d</td><td>%.3g</td><td>%.2e</td><td>%d</td><td>%ld</td><td>%ld</td><td class=\"%s\">%ld</td></tr>\n",
-                 s->bodies, s->unknowns, s->triangles, s->steps, s->cut, s->steps ? (double)s->solves / s->steps : 0.0, s->most,
-                 s->cpu > 0 ? s->simulated / s->cpu : 0.0, s->smallest, s->frames, s->boxes, s->exact,
-                 s->crossings ? "bad" : "good", s->crossings);
+        tool_put(t, "</td><td>%d</td><td class=\"%s\">%ld</td><td>%d</td><td>%d</td>", s->frames, s->crossings ? "bad" : "good", s->crossings, s->steps, s->cut);
+        if (isfinite(s->smallest)) tool_put(t, "<td>%.2e</td>", s->smallest);
+        else tool_put(t, "<td>–</td>");
+        tool_put(t, "<td>%.2f</td><td>%d</td><td>%.3g</td><td>%d</td><td>%d</td><td>%d</td><td>%ld</td><td>%ld</td></tr>\n",
+                 s->steps ? (double)s->solves / s->steps : 0.0, s->most, s->cpu > 0 ? s->simulated / s->cpu : 0.0, s->bodies, s->unknowns, s->triangles,
+                 s->boxes, s->exact);
     }
     tool_put(t, "</tbody></table></div></section>\n");
 }
