@@ -4,7 +4,8 @@
 #                                                     (the longest, a quarter of an hour: T=cage)
 #   make examples   build/examples/*                  make check     silent compile matrix, order, symbols
 #   make pictures   those of docs/pictures.md, in build/pictures
-#   make paper      the papers' experiments, build/paper/index.html (paper-quick: some of them, in minutes)
+#   make paper      the papers' experiments, build/paper/index.html (paper-quick: some of them, in minutes;
+#                   paper-browser: opens every page of it in Chromium)
 #   make bench      times a set of scenes, tells where the time goes and which targets are met (T=quick: in minutes)
 #   make bench-compare BASE=revision   the same scenes with that revision's tool and this one, run for run: times, results
 #   make compare    the sparse solver beside CHOLMOD and Eigen, on the systems of scenes; needs Debian's
@@ -63,6 +64,10 @@ paper: $(BUILD)/embipc_paper
 	@DATA="$(DATA)" $(BUILD)/embipc_paper --out $(BUILD)/paper $(if $(T),--only $(T))
 paper-quick: $(BUILD)/embipc_paper
 	@DATA="$(DATA)" $(BUILD)/embipc_paper --quick --out $(BUILD)/paper-quick $(if $(T),--only $(T))
+# every page of a report, $(BUILD)/paper or REPORT, in Chromium on a screen and on a phone; SHOTS: a folder for screenshots
+paper-browser:
+	@command -v node > /dev/null || { echo "skipped: no node"; echo "0 passed, 0 failed, 1 skipped"; }
+	@! command -v node > /dev/null || node tests/browser/report_test.js $(or $(REPORT),$(BUILD)/paper) $(SHOTS)
 
 pictures: $(BUILD)/embipc
 	@BUILD=$(BUILD) sh docs/pictures.sh $(BUILD)/pictures
@@ -167,6 +172,6 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all demo paper paper-quick pictures browser test validate asan bench bench-compare compare fuzz valgrind check matrix order symbols \
+.PHONY: all demo paper paper-quick paper-browser pictures browser test validate asan bench bench-compare compare fuzz valgrind check matrix order symbols \
         examples clean
 .SECONDARY:

@@ -28,6 +28,8 @@ last chain chain
 last squeeze squeeze "--duration 1.5"
 last throw throw "--duration 0.015"
 last tower tower
+last rack rack "--duration 2.7"
+last rods rods "--duration 1.6"
 "$tool" doctor docs/heap.json -o "$out/tmp/heap.json" > "$out/tmp/heap.txt"
 "$tool" run "$out/tmp/heap.json" --duration 0.01 --quiet --picture "$out/heap.png"
 echo "$out/heap.png"

@@ -10,6 +10,7 @@
  *   level       travel until stop = v0^2/(2 mu g) - v0 h/2 + epsv^2 ln 2/(mu g), v0 a multiple of mu g h */
 #ifndef SLOPE_H
 #define SLOPE_H
+#include "watch.h"
 
 #define SLOPE_G 9.81
 /* Pa for an edge of 1 m. Ten times softer, an undamped block of 10 m shakes itself up as it slides (a rocking of 0.15 s,
@@ -59,6 +60,7 @@ static embipc_step_stats slope_step(slope_world *w)
     embipc_step_stats s;
     memset(&s, 0, sizeof s);
     ENSURE(embipc_world_step(w->world, &s) == EMBIPC_OK);
+    watch(w->world, &s);
     w->steps++;
     w->cut += !s.converged;
     w->iterations += s.newton_iterations;

@@ -3,6 +3,7 @@
  * of the one-vertex problem. Include after scene_test.h. */
 #ifndef SPIKE_H
 #define SPIKE_H
+#include "watch.h"
 
 /* kappa 1e4 kg/s^2, dhat 1 mm, no gravity */
 static scene spike_world(double h, double mass, double gap, double young, double tolerance)
@@ -42,6 +43,7 @@ static spike_rest spike_press(int k)
     for (int n = 0; n < 60; n++) {   /* a longer wait and it tips over, as it must */
         (void)ENSURE_OK(s.w, embipc_body_apply_force(s.w, s.body[1], -1, f));
         if (!scene_step(&s)) break;
+        watch(s.w, &s.stats);
     }
     scene_extent(s.w, s.body[1], 2, &r.gap, &high);
     r.contacts = embipc_world_contacts(s.w, &c, 1);
@@ -69,6 +71,7 @@ static spike_hit spike_throw(int mass, int step)
     spike_hit r = {-1, 1, 0};
     (void)embipc_body_set_velocity(s.w, s.body[1], v0, none);
     for (int n = 0; n < 20000 && scene_step(&s); n++) {
+        watch(s.w, &s.stats);
         scene_extent(s.w, s.body[1], 2, &low, &high);
         r.least = fmin(r.least, low);
         r.bounce = scene_state(s.w, s.body[1]).velocity[2];

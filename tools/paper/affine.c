@@ -95,7 +95,6 @@ static double dominoes_run(paper *p, double spacing, double h, int show, int *fe
     snprintf(title, sizeof title, "dominoes %g mm apart, h = %g ms", 1e3 * spacing, 1e3 * h);
     *fell = 0;
     if (paper_begin(&r, p, name, title, t.data, show ? 0.02 : 0)) {
-        if (!show) r.look = (int)(0.02 / h + 0.5);
         while (paper_step(&r))
             for (int k = 0; k < COUNT; k++) {
                 snprintf(name, sizeof name, "stone %d", k + 1);
@@ -152,7 +151,6 @@ static void spin(paper *p, const char *name, const char *material, double wx, do
     if (paper_begin(&r, p, name, title, t.data, show ? 0.01 : 0)) {
         double size = 0, dot = 0, left = 0;
         (void)embipc_body_set_velocity(r.world, paper_body(&r, "top"), none, w);
-        if (!show) r.look = (int)(0.05 / h + 0.5);
         a = paper_state(&r, "top");
         while (paper_step(&r)) continue;
         b = paper_state(&r, "top");

@@ -113,7 +113,6 @@ static arch_result arch_run(paper *p, arch *a, const char *name, const char *tit
     }
     tool_put(&t, " ] }\n");
     if (paper_begin(&r, p, name, title, t.data, frame)) {
-        r.look = (int)(0.2 / h + 0.5);
         start = paper_state(&r, "stone 13").centre[2];
         while (paper_step(&r)) {
             double z = paper_state(&r, "stone 13").centre[2];
@@ -131,7 +130,7 @@ static arch_result arch_run(paper *p, arch *a, const char *name, const char *tit
             s = paper_state(&r, stone);
             o.speed = fmax(o.speed, sqrt(s.velocity[0] * s.velocity[0] + s.velocity[1] * s.velocity[1] + s.velocity[2] * s.velocity[2]));
         }
-        o.rate = r.sum.simulated / r.sum.wall;
+        o.rate = r.sum.simulated / r.sum.cpu;
         o.contacts = r.sum.steps ? sum / r.sum.steps : 0;
         o.cut = r.sum.cut;
         o.solves = r.sum.steps ? (double)r.sum.solves / r.sum.steps : 0;

@@ -70,7 +70,7 @@ static void bubble(paper *p)
         paper_range(p, "bear still held after shaking: risen by", "convex-contact paper VII-C", 0.07, 0.16, held, "m");
         paper_range(p, "bear after placing: lowest point above the ground", "convex-contact paper VII-C: placed", 0, 0.004, drop, "m");
         paper_text(p, "While shaken the bear's centre swings by at most %.1f mm against the bubble: it is soft and heavy. %d unknowns, %.2f times real time; that paper: 2043, 0.37.", 1e3 * shaken,
-                   r.sum.unknowns, r.sum.simulated / r.sum.wall);
+                   r.sum.unknowns, r.sum.simulated / r.sum.cpu);
         paper_range(p, "steps cut short", "convex-contact paper VII-C: all steps converge", 0, 0, r.sum.cut, "");
         paper_end(&r);
     }
@@ -112,7 +112,7 @@ static void hand(paper *p)
             if (r.stats.time > 1.2) swing = fmax(swing, hypot(paper_state(&r, "ball").centre[0], paper_state(&r, "ball").centre[1]));
         held = paper_state(&r, "ball").centre[2] - start;
         paper_text(p, "Ball of 12 cm, 25 kPa, ν = 0.4; eight kinematic links close by 6 mm, lift by 10 cm and shake by ±2 cm at 2.5 Hz, h = 0.01 s; <a href=\"hand.html\">play it</a>. "
-                      "%d unknowns, %.2f times real time; that paper, Allegro hand: 410 and 1.01.", r.sum.unknowns, r.sum.simulated / r.sum.wall);
+                      "%d unknowns, %.2f times real time; that paper, Allegro hand: 410 and 1.01.", r.sum.unknowns, r.sum.simulated / r.sum.cpu);
         paper_range(p, "ball still held after shaking: risen by", "convex-contact paper VII-D", 0.09, 0.11, held, "m");
         paper_range(p, "ball: farthest from the axis while shaken by 2 cm", "convex-contact paper VII-D", 0, 0.04, swing, "m");
         paper_range(p, "steps cut short", "", 0, 0, r.sum.cut, "");

@@ -5,6 +5,7 @@
 #define PAPER_H
 #include "../scene.h"
 #include "../view.h"
+#include "scene_sum.h"
 
 /* ---- The report ----------------------------------------------------------------------------- */
 
@@ -22,13 +23,9 @@ typedef struct paper_verdict {
     paper_cause cause;
 } paper_verdict;
 
-/* What a finished run came to, for the table of all runs. */
-typedef struct paper_scene {
-    char section[32], name[64], title[160];
-    int bodies, unknowns, triangles, steps, cut, most, frames, viewer;
-    long solves, boxes, exact, crossings;
-    double simulated, wall, smallest, tightest, drive_short;
-} paper_scene;
+/* What a section cost. */
+#define PAPER_PARTS 16
+typedef struct paper_part { char name[32]; double cpu, wall; } paper_part;
 
 typedef struct paper {
     const char *out;              /* directory, made */
@@ -41,9 +38,9 @@ typedef struct paper {
     int verdict_count, verdict_capacity;
     paper_scene *scene;           /* owned */
     int scene_count, scene_capacity;
-    int row;                      /* of the table that is open */
-    int plots;
-    double start;
+    paper_part part[PAPER_PARTS];
+    int part_count;
+    double start, cpu;            /* cpu: processor time of all sections, s */
 } paper;
 
 /* Text given to these is HTML where it says so, else it is escaped. */
@@ -68,7 +65,16 @@ int paper_holds(paper *p, const char *name, const char *source, int ok, const ch
 /* Why the verdict given last is as it is; HTML. A verdict that holds keeps the text as a remark. */
 void paper_why(paper *p, paper_cause cause, const char *html, ...);
 
-/* index.html and results.json; 1 when written. *failed: verdicts that differ without a cause, and 1 for any crossing. */
+/* The run of a world that no scene file says, for the table of all runs. */
+void paper_add_scene(paper *p, const paper_scene *sum, const char *name, const char *title);
+/* The verdict on all runs of the section: no crossing in any step. */
+void paper_no_crossings(paper *p);
+
+/* A finished section to a file, and one or more of these after each other into a report. 1 where that went well. */
+int paper_save(const paper *p, const char *path);
+int paper_load(paper *p, const char *path);
+
+/* index.html and results.json; 1 when written. *failed: verdicts that differ without a cause. */
 int paper_write(paper *p, int *failed);
 void paper_free(paper *p);
 
@@ -111,8 +117,7 @@ typedef struct paper_run {
     scene s;
     embipc_world *world;
     view view;
-    int viewing, step_count;
-    int look;                 /* looks for crossings every so many steps; the last one always */
+    int viewing, step_count, every;   /* every: steps between frames of the viewer; all steps are looked at for crossings */
     char *skip;               /* owned: pairs that the scene switches off */
     embipc_pair_force pair[256];
     int pair_count;

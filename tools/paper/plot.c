@@ -128,7 +128,7 @@ static void put_ticks(tool_text *t, const plot_axis *a, int is_y, double other0,
             for (int m = 1; m < 10; m++) {
                 double v = m * pow(10, e);
                 if (v < a->low * 0.9999 || v > a->high * 1.0001 || (decades > 3 && m > 1)) continue;
-                put_tick(t, a, v, is_y, other0, other1, m == 1 || (decades < 1.6 && (m == 2 || m == 5)));
+                put_tick(t, a, v, is_y, other0, other1, m == 1 || decades < 0.7 || (decades < 1.6 && (m == 2 || m == 5)));
             }
         return;
     }
@@ -231,5 +231,4 @@ void plot_draw(paper *p, plot *g, const char *caption, ...)
     tool_put(t, "</svg><figcaption>%s</figcaption></figure>\n", text);
     for (int k = 0; k < g->count; k++) { free(g->curve[k].x); free(g->curve[k].y); }
     g->count = 0;
-    p->plots++;
 }

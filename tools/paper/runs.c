@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../tests/validate.h"
+#include "../../tests/crossings.h"
 
 void paper_push(paper_series *s, double x)
 {
@@ -50,6 +50,7 @@ static void run_count(paper_run *r)
 static void run_look(paper_run *r)
 {
     validate_count n;
+    double start = system_thread_seconds();
     memset(&n, 0, sizeof n);
     n.boxes = r->sum.boxes;   /* goes on counting, so that every thousandth is decided exactly */
     validate_world(r->world, r->skip, &n);
@@ -58,6 +59,7 @@ static void run_look(paper_run *r)
     r->sum.exact += n.exact;
     r->sum.crossings += n.crossings;
     if (embipc_world_intersections(r->world, NULL, 0) != 0 && n.crossings == 0) r->sum.crossings++;
+    r->sum.look += system_thread_seconds() - start;
 }
 
 static int run_ready(paper_run *r, double frame)
@@ -71,10 +73,11 @@ static int run_ready(paper_run *r, double frame)
         scene_free(&r->s);
         return 0;
     }
+    r->sum.has_file = 1;
+    r->every = every;
     run_skip(r);
     run_count(r);
     r->step_count = (int)ceil(r->s.duration / h - 1e-9);
-    r->look = frame > 0 ? every : 1;
     run_look(r);
     if (frame > 0) {
         snprintf(path, sizeof path, "%s/%s.html", r->p->out, r->sum.name);
@@ -147,9 +150,8 @@ int paper_begin_file(paper_run *r, paper *p, const char *name, const char *title
 int paper_step(paper_run *r)
 {
     embipc_step_stats *s = &r->stats;
-    double start = system_seconds();
+    double start = system_thread_seconds();
     tool_error e;
-    int last;
     if (r->failed || r->sum.steps >= r->step_count) return 0;
     memset(s, 0, sizeof *s);
     if (embipc_world_step(r->world, s) != EMBIPC_OK) {
@@ -157,7 +159,7 @@ int paper_step(paper_run *r)
         paper_holds(r->p, r->sum.title, "every step succeeds", 0, "a step", "step %d: %s", r->sum.steps + 1, embipc_world_error(r->world)->text);
         return 0;
     }
-    r->sum.wall += system_seconds() - start;
+    r->sum.cpu += system_thread_seconds() - start;
     r->sum.steps++;
     r->sum.simulated += r->s.world.time_step;
     r->sum.cut += !s->converged;
@@ -168,9 +170,8 @@ int paper_step(paper_run *r)
     r->sum.drive_short = fmax(r->sum.drive_short, s->drive_short);
     r->pair_count = embipc_world_pair_forces(r->world, r->pair, 256);
     if (r->pair_count > 256) r->pair_count = 256;
-    last = r->sum.steps == r->step_count;
-    if (r->sum.steps % r->look == 0 || last) run_look(r);
-    if (r->viewing && !view_step(&r->view, r->world, s, r->pair, r->pair_count, r->sum.steps % r->look == 0, &e)) {
+    run_look(r);
+    if (r->viewing && !view_step(&r->view, r->world, s, r->pair, r->pair_count, r->sum.steps % r->every == 0, &e)) {
         fprintf(stderr, "%s\n", e.text);
         (void)view_close(&r->view, &e);
         r->viewing = 0;
@@ -188,8 +189,8 @@ void paper_end(paper_run *r)
     free(r->skip);
     TOOL_GROW(paper_scene, p->scene, p->scene_capacity, p->scene_count + 1);
     p->scene[p->scene_count++] = r->sum;
-    paper_progress(p, "        %s: %d steps in %.1f s, %.1f solves a step, %d cut short, gap %.2e m, crossings %ld", r->sum.title, r->sum.steps,
-                   r->sum.wall, r->sum.steps ? (double)r->sum.solves / r->sum.steps : 0.0, r->sum.cut, r->sum.smallest, r->sum.crossings);
+    paper_progress(p, "        %s: %d steps in %.1f s, looks %.1f s, %.1f solves a step, %d cut short, gap %.2e m, crossings %ld", r->sum.title, r->sum.steps,
+                   r->sum.cpu, r->sum.look, r->sum.steps ? (double)r->sum.solves / r->sum.steps : 0.0, r->sum.cut, r->sum.smallest, r->sum.crossings);
     r->world = NULL;
     r->skip = NULL;
 }
@@ -274,5 +275,4 @@ void paper_mesh(paper *p, const char *name, const double *x, int nodes, const in
     if (!output_file(path, &t, &e)) fprintf(stderr, "%s\n", e.text);
     tool_text_free(&t);
     exact_unused();
-    validate_unused();
 }

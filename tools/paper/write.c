@@ -202,7 +202,7 @@ static const char *const style =
     "p{max-width:76ch;margin:8px 0}.source,.quiet{color:var(--quiet)}a{color:var(--accent)}nav{columns:2;margin:18px 0}nav a{display:block}\n"
     ".wide{overflow-x:auto;margin:14px 0}table{border-collapse:collapse;font-size:13.5px}caption{text-align:left;color:var(--quiet);padding:0 0 6px}"
     "th,td{padding:3px 14px 3px 0;text-align:right;white-space:nowrap;vertical-align:top}th{font-weight:600;border-bottom:1px solid var(--line);"
-    "vertical-align:bottom}td.l,th.l{text-align:left}td.w{white-space:normal;min-width:26ch;text-align:left}tbody tr:nth-child(even){background:color-mix(in srgb,var(--line) 28%,transparent)}\n"
+    "vertical-align:bottom;white-space:normal;line-height:1.3}td.l,th.l{text-align:left}td.w{white-space:normal;min-width:26ch;text-align:left}tbody tr:nth-child(even){background:color-mix(in srgb,var(--line) 28%,transparent)}\n"
     "tr.why td{text-align:left;white-space:normal;color:var(--quiet);padding-bottom:8px;max-width:90ch}.good{color:var(--good)}.bad{color:var(--bad);font-weight:600}.known{color:var(--c1)}\n"
     "figure{margin:22px 0;padding:0}figcaption{color:var(--quiet);max-width:76ch;font-size:13.5px;margin-top:2px}svg{display:block;width:100%;max-width:860px;height:auto}"
     "svg text{fill:var(--ink);font:12px system-ui,sans-serif}svg text.q{fill:var(--quiet)}svg text.t{font-weight:600;font-size:13.5px}"
@@ -210,7 +210,9 @@ static const char *const style =
     "svg .refdot{fill:none;stroke:var(--quiet)}svg .lead{stroke:var(--line);fill:none}\n"
     "svg .k0{stroke:var(--c0)}svg .k1{stroke:var(--c1)}svg .k2{stroke:var(--c2)}svg .k3{stroke:var(--c3)}svg .k4{stroke:var(--c4)}svg .k5{stroke:var(--c5)}svg .k6{stroke:var(--c6)}svg .k7{stroke:var(--c7)}"
     "svg .f0{fill:var(--c0)}svg .f1{fill:var(--c1)}svg .f2{fill:var(--c2)}svg .f3{fill:var(--c3)}svg .f4{fill:var(--c4)}svg .f5{fill:var(--c5)}svg .f6{fill:var(--c6)}svg .f7{fill:var(--c7)}\n"
-    "svg .curve{fill:none;stroke-width:1.8;stroke-linejoin:round}code{font-size:13px}@media print{body{background:#fff}}\n";
+    "svg .curve{fill:none;stroke-width:1.8;stroke-linejoin:round}code{font-size:13px}"
+    "@media(max-width:640px){main{padding:20px 14px 60px}nav{columns:1}figure{overflow-x:auto}svg{width:640px}td.w{min-width:17ch}tr.why td{max-width:none}}"
+    "@media print{body{background:#fff}}\n";
 
 static const char *const cause_name[4] = { "", "discretisation", "model", "a fault of the library" };
 
@@ -245,26 +247,57 @@ static void put_verdicts(tool_text *t, const paper *p, const char *section)
     tool_put(t, "</tbody></table></div>\n");
 }
 
+void paper_add_scene(paper *p, const paper_scene *sum, const char *name, const char *title)
+{
+    paper_scene *s;
+    TOOL_GROW(paper_scene, p->scene, p->scene_capacity, p->scene_count + 1);
+    s = &p->scene[p->scene_count++];
+    *s = *sum;
+    snprintf(s->section, sizeof s->section, "%s", p->section);
+    snprintf(s->name, sizeof s->name, "%s", name);
+    snprintf(s->title, sizeof s->title, "%s", title);
+    paper_progress(p, "        %s: %d steps in %.1f s, looks %.1f s, %.1f solves a step, %d cut short, gap %.2e m, crossings %ld", title, s->steps,
+                   s->cpu, s->look, s->steps ? (double)s->solves / s->steps : 0.0, s->cut, s->smallest, s->crossings);
+}
+
+void paper_no_crossings(paper *p)
+{
+    int runs = 0;
+    long frames = 0, crossings = 0, steps = 0;
+    for (int i = 0; i < p->scene_count; i++) {
+        const paper_scene *s = &p->scene[i];
+        if (strcmp(s->section, p->section) != 0) continue;
+        runs++;
+        frames += s->frames;
+        steps += s->steps;
+        crossings += s->crossings;
+    }
+    paper_holds(p, "pairs of edge and triangle that cross, after any step of any run of this section", "exact arithmetic",
+                runs > 0 && crossings == 0 && frames >= steps, "0", "%ld in %ld frames of %d runs", crossings, frames, runs);
+}
+
 /* every run of the report, with what exact arithmetic says of it */
 static void put_scenes(tool_text *t, const paper *p)
 {
-    tool_put(t, "<section id=\"runs\"><h2>All runs, and exact arithmetic</h2>\n<p>In every frame, and at the end of each run, every edge is "
+    tool_put(t, "<section id=\"runs\"><h2>All runs, and exact arithmetic</h2>\n<p>After every single step of every run, every edge is "
                 "tested against every triangle that the scene lets touch: pairs whose boxes meet, by two determinants with a "
                 "thousandfold error margin, and where that leaves a doubt by integers of any length, in code that shares nothing "
                 "with the library. One in a thousand of the clear ones is decided exactly all the same.</p>\n"
-                "<div class=\"wide\"><table><thead><tr><th class=\"l\">run</th><th>bodies</th><th>unknowns</th><th>triangles</th><th>steps</th>"
-                "<th>cut short</th><th>solves a step</th><th>most</th><th>x real time</th><th>smallest gap, m</th><th>frames looked at</th>"
-                "<th>pairs of boxes</th><th>decided exactly</th><th>crossings</th></tr></thead>\n<tbody>\n");
+                "<div class=\"wide\"><table><thead><tr><th class=\"l\">run</th><th>frames looked at</th><th>crossings</th><th>steps</th>"
+                "<th>cut short</th><th>smallest gap, m</th><th>solves a step</th><th>most</th><th>x real time</th><th>bodies</th><th>unknowns</th>"
+                "<th>triangles</th><th>pairs of boxes</th><th>decided exactly</th></tr></thead>\n<tbody>\n");
     for (int i = 0; i < p->scene_count; i++) {
         const paper_scene *s = &p->scene[i];
         tool_put(t, "<tr><td class=\"l\">");
         if (s->viewer) tool_put(t, "<a href=\"%s.html\">%s</a>", s->name, s->title);
         else tool_put(t, "%s", s->title);
-        tool_put(t, " <a class=\"quiet\" href=\"scenes/%s.json\">scene</a></td><td>%d</td><td>%d</td><td>%d</td><td>%d</td><td>%d</td>"
-                    "<td>%.2f</td><td>%d</td><td>%.3g</td><td>%.2e</td><td>%d</td><td>%ld</td><td>%ld</td><td class=\"%s\">%ld</td></tr>\n",
-                 s->name, s->bodies, s->unknowns, s->triangles, s->steps, s->cut, s->steps ? (double)s->solves / s->steps : 0.0, s->most,
-                 s->wall > 0 ? s->simulated / s->wall : 0.0, s->smallest, s->frames, s->boxes, s->exact,
-                 s->crossings ? "bad" : "good", s->crossings);
+        if (s->has_file) tool_put(t, " <a class=\"quiet\" href=\"scenes/%s.json\">scene</a>", s->name);
+        tool_put(t, "</td><td>%d</td><td class=\"%s\">%ld</td><td>%d</td><td>%d</td>", s->frames, s->crossings ? "bad" : "good", s->crossings, s->steps, s->cut);
+        if (isfinite(s->smallest)) tool_put(t, "<td>%.2e</td>", s->smallest);
+        else tool_put(t, "<td>–</td>");
+        tool_put(t, "<td>%.2f</td><td>%d</td><td>%.3g</td><td>%d</td><td>%d</td><td>%d</td><td>%ld</td><td>%ld</td></tr>\n",
+                 s->steps ? (double)s->solves / s->steps : 0.0, s->most, s->cpu > 0 ? s->simulated / s->cpu : 0.0, s->bodies, s->unknowns, s->triangles,
+                 s->boxes, s->exact);
     }
     tool_put(t, "</tbody></table></div></section>\n");
 }
@@ -318,6 +351,13 @@ static int write_json(const paper *p)
         json_string(&t, "why", v->why);
         tool_put(&t, "\"pass\": %s }", v->pass ? "true" : "false");
     }
+    tool_put(&t, " ],\n  \"sections\": [");
+    for (int i = 0; i < p->part_count; i++) {
+        tool_put(&t, "%s\n  { ", i ? "," : "");
+        json_string(&t, "name", p->part[i].name);
+        json_number(&t, "processor_s", p->part[i].cpu);
+        tool_put(&t, "\"wall_s\": %.3f }", p->part[i].wall);
+    }
     tool_put(&t, " ],\n  \"runs\": [");
     for (int i = 0; i < p->scene_count; i++) {
         const paper_scene *s = &p->scene[i];
@@ -327,7 +367,7 @@ static int write_json(const paper *p)
         json_string(&t, "title", s->title);
         tool_put(&t, "\"unknowns\": %d, \"steps\": %d, \"cut_short\": %d, \"solves\": %ld, ", s->unknowns, s->steps, s->cut, s->solves);
         json_number(&t, "simulated_s", s->simulated);
-        json_number(&t, "wall_s", s->wall);
+        json_number(&t, "processor_s", s->cpu);
         json_number(&t, "smallest_gap_m", s->smallest);
         tool_put(&t, "\"frames_looked_at\": %d, \"decided_exactly\": %ld, \"crossings\": %ld }", s->frames, s->exact, s->crossings);
     }
@@ -357,11 +397,13 @@ static void put_contents(tool_text *t, const paper *p)
 {
     const char *at = p->body.data ? p->body.data : "";
     tool_put(t, "<div class=\"wide\"><table><thead><tr><th class=\"l\">section</th><th>verdicts</th><th>agree</th><th>differ, cause known</th>"
-                "<th>differ</th></tr></thead>\n<tbody>\n");
+                "<th>differ</th><th>runs</th><th>frames looked at</th><th>crossings</th><th>processor time, s</th></tr></thead>\n<tbody>\n");
     while ((at = strstr(at, "<section id=\"")) != NULL) {
         char id[32] = "";
         const char *title = strstr(at, "<h2>") + 4, *end = strstr(title, "</h2>");
-        int all = 0, agree = 0, bad = 0;
+        int all = 0, agree = 0, bad = 0, runs = 0;
+        long frames = 0, crossings = 0;
+        double cpu = 0;
         if (sscanf(at, "<section id=\"%31[^\"]", id) != 1) break;
         for (int i = 0; i < p->verdict_count; i++)
             if (strcmp(p->verdict[i].section, id) == 0) {
@@ -369,11 +411,20 @@ static void put_contents(tool_text *t, const paper *p)
                 agree += p->verdict[i].pass;
                 bad += verdict_is_failure(&p->verdict[i]);
             }
-        tool_put(t, "<tr><td class=\"l\"><a href=\"#%s\">%.*s</a></td><td>%d</td><td>%d</td><td>%d</td><td%s>%d</td></tr>\n", id, (int)(end - title),
-                 title, all, agree, all - agree - bad, bad ? " class=\"bad\"" : "", bad);
+        for (int i = 0; i < p->scene_count; i++) {
+            if (strcmp(p->scene[i].section, id) != 0) continue;
+            runs++;
+            frames += p->scene[i].frames;
+            crossings += p->scene[i].crossings;
+        }
+        for (int i = 0; i < p->part_count; i++)
+            if (strcmp(p->part[i].name, id) == 0) cpu = p->part[i].cpu;
+        tool_put(t, "<tr><td class=\"l\"><a href=\"#%s\">%.*s</a></td><td>%d</td><td>%d</td><td>%d</td><td%s>%d</td><td>%d</td><td>%ld</td><td%s>%ld</td><td>%.0f</td></tr>\n",
+                 id, (int)(end - title), title, all, agree, all - agree - bad, bad ? " class=\"bad\"" : "", bad, runs, frames,
+                 crossings ? " class=\"bad\"" : "", crossings, cpu);
         at = end;
     }
-    tool_put(t, "<tr><td class=\"l\"><a href=\"#runs\">All runs, and exact arithmetic</a></td><td></td><td></td><td></td><td></td></tr>\n"
+    tool_put(t, "<tr><td class=\"l\"><a href=\"#runs\">All runs, and exact arithmetic</a></td><td colspan=\"8\"></td></tr>\n"
                 "</tbody></table></div>\n");
 }
 
@@ -391,15 +442,14 @@ int paper_write(paper *p, int *failed)
     }
     for (int i = 0; i < p->scene_count; i++) { frames += p->scene[i].frames; crossings += p->scene[i].crossings; }
     differ = *failed;
-    *failed += crossings != 0;
     system_machine(machine, sizeof machine);
     tool_put(&t, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, "
                  "initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>embipc: the experiments</title>\n"
                  "<link rel=\"icon\" href=\"data:,\">\n<style>\n%s</style>\n</head>\n<body><main>\n<h1>embipc: the experiments</h1>\n", style);
     tool_put(&t, "<p class=\"quiet\">Written by <code>%s</code> on one machine (", p->command);
     put_escaped(&t, machine);
-    tool_put(&t, ") in %.0f s, %s. Every number, curve and table on this page was measured by that run.</p>\n", system_seconds() - p->start,
-             p->data ? "with the papers' own meshes" : "without outside meshes: shapes made by code stand for them");
+    tool_put(&t, ") in %.0f s, %.0f s of processor time, %s. Every number, curve and table on this page was measured by that run. "
+                 "“Times real time” is simulated time over the processor time of the steps, one thread.</p>\n", system_seconds() - p->start, p->cpu, p->data ? "with the papers' own meshes" : "without outside meshes: shapes made by code stand for them");
     tool_put(&t, "<p><strong>%d of %d verdicts agree</strong>; %d differ for a cause that is told, %d by a fault of the library, %d without a known cause. "
                  "%ld frames of %d runs hold <strong>%ld crossings</strong> by exact arithmetic.</p>\n", agree, p->verdict_count, p->verdict_count - agree - differ - faults,
              faults, differ, frames, p->scene_count, crossings);
@@ -409,6 +459,53 @@ int paper_write(paper *p, int *failed)
     tool_put(&t, "</main></body>\n</html>\n");
     ok = write_file(p, "index.html", &t) & write_json(p);
     tool_text_free(&t);
+    return ok;
+}
+
+/* ---- Sections as files ---------------------------------------------------------------------- */
+
+/* Written and read by the same program a moment later, so structures go as they are. */
+int paper_save(const paper *p, const char *path)
+{
+    FILE *f = fopen(path, "wb");
+    int count[3], ok;
+    if (!f) return 0;
+    count[0] = (int)p->body.length;
+    count[1] = p->verdict_count;
+    count[2] = p->scene_count;
+    ok = fwrite(count, sizeof count, 1, f) == 1 && fwrite(&p->part[0], sizeof p->part[0], 1, f) == 1 &&
+         fwrite(p->body.data, 1, (size_t)count[0], f) == (size_t)count[0] &&
+         fwrite(p->verdict, sizeof *p->verdict, (size_t)count[1], f) == (size_t)count[1] &&
+         fwrite(p->scene, sizeof *p->scene, (size_t)count[2], f) == (size_t)count[2];
+    return fclose(f) == 0 && ok;
+}
+
+int paper_load(paper *p, const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    int count[3], ok;
+    char *text;
+    paper_part part;
+    if (!f) return 0;
+    ok = fread(count, sizeof count, 1, f) == 1 && fread(&part, sizeof part, 1, f) == 1 && p->part_count < PAPER_PARTS;
+    if (!ok) { fclose(f); return 0; }
+    text = (char *)tool_alloc((size_t)count[0] + 1, 1);
+    TOOL_GROW(paper_verdict, p->verdict, p->verdict_capacity, p->verdict_count + count[1]);
+    TOOL_GROW(paper_scene, p->scene, p->scene_capacity, p->scene_count + count[2]);
+    ok = fread(text, 1, (size_t)count[0], f) == (size_t)count[0] &&
+         fread(p->verdict + p->verdict_count, sizeof *p->verdict, (size_t)count[1], f) == (size_t)count[1] &&
+         fread(p->scene + p->scene_count, sizeof *p->scene, (size_t)count[2], f) == (size_t)count[2];
+    fclose(f);
+    if (ok) {
+        text[count[0]] = 0;
+        if (p->body.length) tool_put(&p->body, "</section>\n");
+        tool_put(&p->body, "%s", text);
+        p->verdict_count += count[1];
+        p->scene_count += count[2];
+        p->part[p->part_count++] = part;
+        p->cpu += part.cpu;
+    }
+    free(text);
     return ok;
 }
 
