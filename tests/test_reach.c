@@ -1,0 +1,192 @@
+/* What a step leaves out: vertices that no candidate has, told from boxes of the nodes; and pairs within one body whose
+ * two sides hang on nearly the same nodes. */
+#define EMBIPC_IMPLEMENTATION
+#include "../embipc.h"
+#include "test.h"
+#include "scene_test.h"
+#include "cage_test.h"
+
+static int holds(const double box[6], const double p[3], double slack)
+{
+    for (int i = 0; i < 3; i++)
+        if (p[i] < box[i] - slack || p[i] > box[3 + i] + slack) return 0;
+    return 1;
+}
+
+/* boxes from nodes hold all vertices, and all displacements, of bodies of every kind, wherever their nodes go */
+static void test_bounds_hold_the_surface(void)
+{
+    int seen[EMBIPC_FULL + 1] = {0};
+    for (int which = 0; which < SCENE_COUNT; which++) {
+        scene s = scene_make(which, NULL);
+        for (int k = 0; k < s.w->s.body_count; k++) {
+            embi_state *t = &s.w->s;
+            const embi_body *b = t->body + k;
+            double tight = 0;
+            for (int n = 0; n < 20 && b->nn; n++) {
+                double box[12], at[6], wide = pow(10, test_uniform(-6, 0)) * b->diagonal, mean[3], size = 0;
+                for (int i = 0; i < 3; i++) mean[i] = test_uniform(-1, 1) * b->diagonal;
+                for (int i = 0; i < 3 * b->nn; i++)
+                    t->trial_q[3 * b->node0 + i] = t->q[3 * b->node0 + i] + mean[i % 3] + wide * test_uniform(-1, 1);
+                embi_apply_rows(t, b, t->trial_q, t->trial_x);
+                embi_body_shift(b, t->q, t->trial_q, t->shift_d, box);
+                embi_body_box(b, t->trial_q, at);
+                for (int i = b->node0; i < b->node0 + b->nn; i++) {
+                    double d[3];
+                    embi_sub(d, t->trial_q + 3 * i, t->q + 3 * i);
+                    ENSURE(holds(box + 6, d, 0));
+                }
+                for (int i = b->vert0; i < b->vert0 + b->nv; i++) {
+                    double d[3];
+                    embi_sub(d, t->trial_x + 3 * i, t->x + 3 * i);
+                    ENSURE(holds(box, d, 1e-12 * b->diagonal));
+                    ENSURE(holds(at, t->trial_x + 3 * i, 1e-12 * b->diagonal));
+                    for (int c = 0; c < 3; c++) size = fmax(size, fabs(d[c] - mean[c]));
+                }
+                for (int c = 0; c < 3; c++) tight = fmax(tight, (box[3 + c] - box[c]) / (2 * size));
+                seen[b->kind]++;
+            }
+            ENSURE(tight < 12);   /* a box is no use if it holds everything */
+        }
+        scene_end(&s);
+    }
+    ENSURE(seen[EMBIPC_KINEMATIC] && seen[EMBIPC_AFFINE] && seen[EMBIPC_CAGE] && seen[EMBIPC_FULL]);
+}
+
+static int is_in(const embi_candidate *list, int count, int edge_edge, const int v[4])
+{
+    for (int k = 0; k < count; k++) {
+        const int *w = list[k].v;
+        int same = 0;
+        if (list[k].edge_edge != edge_edge) continue;
+        if (edge_edge)
+            for (int side = 0; side < 2; side++) {
+                const int *p = v + 2 * side, *q = v + 2 - 2 * side;
+                same |= ((w[0] == p[0] && w[1] == p[1]) || (w[0] == p[1] && w[1] == p[0])) &&
+                        ((w[2] == q[0] && w[3] == q[1]) || (w[2] == q[1] && w[3] == q[0]));
+            }
+        else same = w[0] == v[0] && w[1] == v[1] && w[2] == v[2] && w[3] == v[3];
+        if (same) return 1;
+    }
+    return 0;
+}
+
+/* Is the pair within its own dhat + xi at x, and not among the candidates? */
+static int missed(const embi_surface *a, const double *x, const embi_candidate *list, int count,
+                  const embi_pair_rule *rule, int edge_edge, const int v[4], int *near)
+{
+    double p[12], w[4], rest, now;
+    int mask, split = edge_edge ? 2 : 1;
+    for (int c = 0; c < 3; c++) {   /* boxes first */
+        double lo = HUGE_VAL, hi = -HUGE_VAL, low = HUGE_VAL, high = -HUGE_VAL;
+        for (int i = 0; i < 4; i++) {
+            double at = x[3 * v[i] + c];
+            if (i < split) { lo = fmin(lo, at); hi = fmax(hi, at); }
+            else { low = fmin(low, at); high = fmax(high, at); }
+        }
+        if (lo > high + rule->dhat || low > hi + rule->dhat) return 0;
+    }
+    for (int i = 0; i < split; i++)
+        for (int j = split; j < 4; j++)
+            if (v[i] == v[j]) return 0;
+    embi_gather12(p, x, v);
+    now = embi_closest_distance(p, edge_edge, w, &mask);
+    if (now > rule->dhat) return 0;
+    embi_gather12(p, a->rest, v);
+    rest = embi_closest_distance(p, edge_edge, w, &mask);
+    if (now > embi_min(rule->dhat, rest / 2)) return 0;
+    ++*near;
+    return !is_in(list, count, edge_edge, v);
+}
+
+/* One search for a range; then nodes go anywhere in a box of that range: every pair of the body that comes within its
+ * activation distance was found. */
+static void own_candidates(test_mesh mesh, double dhat, double range, int nodes, int fields, double share)
+{
+    embipc_body_def d = scene_def("own", EMBIPC_CAGE, 0, 0, 0);
+    embipc_world_def wd = embipc_default_world_def();
+    scene s = scene_empty(&wd);
+    embi_candidate *list = NULL;
+    embi_key *keys = NULL;
+    int count = 0, cap = 0, key_count = 0, key_cap = 0, near = 0, lost = 0, all;
+    double half[6], *x;
+    embi_pair_rule rule = {0};
+    embi_approach t;
+    embi_surface a;
+    embi_body *b;
+    embi_state *st;
+    d.cage_nodes = nodes;
+    d.dhat = dhat;
+    if (scene_add_mesh(&s, &d, &mesh, 0) < 0) return;
+    st = &s.w->s;
+    b = st->body;
+    a = embi_surface_of(st, b, st->x);
+    ENSURE(a.J != NULL);
+    rule.dhat = dhat;
+    for (int i = 0; i < 6; i++) half[i] = i < 3 ? -range : range;
+    t = embi_approach_of(half, dhat);
+    t.own = 1;
+    embi_bvh_refit(&b->bvh, a.x, b->tri, b->nt);
+    ENSURE(embi_bvh_pairs(&s.w->memory, &a, &a, half, dhat, &keys, &key_count, &key_cap));
+    ENSURE(embi_candidates(&s.w->memory, &a, &a, keys, key_count, &rule, &t, &list, &count, &cap));
+    a.J = NULL;   /* what a search would find that knew nothing of the nodes */
+    {
+        embi_key *other = NULL;
+        embi_candidate *whole = NULL;
+        int n = 0, oc = 0, wc = 0;
+        all = 0;
+        ENSURE(embi_bvh_pairs(&s.w->memory, &a, &a, half, dhat, &other, &n, &oc));
+        ENSURE(embi_candidates(&s.w->memory, &a, &a, other, n, &rule, &t, &whole, &all, &wc));
+        EMBI_RELEASE(&s.w->memory, other, oc);
+        EMBI_RELEASE(&s.w->memory, whole, wc);
+    }
+    x = (double *)malloc((size_t)(3 * b->nv) * sizeof *x);
+    for (int n = 0; n < fields; n++) {
+        for (int i = 0; i < b->nn; i++)
+            for (int c = 0; c < 3; c++)   /* extremes: corners of the box */
+                st->trial_q[3 * i + c] = st->q[3 * i + c] + range / 2 * (test_uniform(-1, 1) < 0 ? -1 : 1);
+        embi_apply_rows(st, b, st->trial_q, x);
+        for (int i = 0; i < b->nt; i++)
+            for (int k = 0; k < b->nv; k++) {
+                int v[4];
+                v[0] = k; v[1] = b->tri[3 * i]; v[2] = b->tri[3 * i + 1]; v[3] = b->tri[3 * i + 2];
+                lost += missed(&a, x, list, count, &rule, 0, v, &near);
+            }
+        for (int i = 0; i < 3 * b->nt; i++)
+            for (int j = 0; j < i; j++) {
+                int v[4];
+                v[0] = b->tri[i]; v[1] = b->tri[i / 3 * 3 + (i + 1) % 3];
+                v[2] = b->tri[j]; v[3] = b->tri[j / 3 * 3 + (j + 1) % 3];
+                if (v[0] > v[1] || v[2] > v[3]) continue;   /* each edge once */
+                lost += missed(&a, x, list, count, &rule, 1, v, &near);
+            }
+    }
+    printf("  %d triangles, dhat %g, range %g: %d candidates (%d without the nodes); %d pairs came near, %d of them not found\n",
+           b->nt, dhat, range, count, all, near, lost);
+    ENSURE((near > 0 || fields == 0) && lost == 0 && count < share * all);
+    free(x);
+    EMBI_RELEASE(&s.w->memory, list, cap);
+    EMBI_RELEASE(&s.w->memory, keys, key_cap);
+    scene_end(&s);
+}
+
+static void test_own_candidates_are_complete(void)
+{
+    test_mesh ball = test_mesh_sphere(3), fine = test_mesh_sphere(5), comb = cage_comb();
+    scene_stretch(&ball, 0.1, 0.1, 0.1);
+    scene_stretch(&fine, 0.1, 0.1, 0.1);
+    test_mesh_compact(&comb);
+    own_candidates(ball, 0.004, 0.04, 40, 4, 0.8);
+    own_candidates(fine, 0.001, 0.005, 40, 0, 0.1);   /* neighbours of a fine surface */
+    own_candidates(comb, 0.004, 0.03, 60, 2, 0.8);
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(argc, argv);
+    RUN(bounds_hold_the_surface);
+    RUN(own_candidates_are_complete);
+    test_unused();
+    cage_test_unused();
+    return test_end("test_reach");
+}
