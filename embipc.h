@@ -10096,6 +10096,7 @@ typedef struct embi_friction {
     embipc_real e;               /* epsv h, m */
     embipc_real expected;        /* |u| of the same contact in the last step, m */
     embipc_real held;            /* its stiffness when the system was last factored, N/m */
+    embipc_real S[9];            /* stiffness at the present direction, N/m */
     embi_u64 key;                /* finds it again in the next step */
 } embi_friction;
 
@@ -10490,6 +10491,7 @@ typedef struct embi_body {
     embipc_real known[12];       /* from the start of the step to known_q */
     embipc_real shift_next[12];  /* at the end of the present direction */
     embipc_real shift_hull[12];  /* of everything visited and about to be visited */
+    int known_start;             /* known_q is q^n: stray is shift */
     embipc_real foreseen;        /* how far the body probably goes in this step, m */
     embipc_real start_box[6];    /* holds x^n */
     embipc_real region[6];       /* the body stays in here, or new neighbours are looked for */
@@ -11296,8 +11298,7 @@ static int embi_island_assemble(embi_state *s, embi_island *I)
     }
     for (int k = 0; k < I->friction_count; k++) {
         const embi_friction *f = I->friction + k;
-        embi_friction_stiffness(f, s->xn, s->x, I->first, S);
-        if (!embi_contact_stamp(&I->system, &s->J, s->local, f->v, f->w, s->hh, S)) return 0;
+        if (!embi_contact_stamp(&I->system, &s->J, s->local, f->v, f->w, s->hh, f->S)) return 0;
     }
     return 1;
 }
@@ -11372,8 +11373,7 @@ static void embi_island_push(embi_state *s, embi_island *I)
     }
     for (int k = 0; k < I->friction_count; k++) {
         const embi_friction *f = I->friction + k;
-        embi_friction_stiffness(f, s->xn, s->x, I->first, S);
-        embi_contact_push(&s->J, f->v, f->w, s->hh, S, s->motion, s->rhs);
+        embi_contact_push(&s->J, f->v, f->w, s->hh, f->S, s->motion, s->rhs);
     }
 }
 
@@ -11649,6 +11649,8 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] = -s->g[i];
     }
     if (!I->old_factor) embi_island_tangent(s, I);
+    for (int k = 0; k < I->friction_count; k++)
+        embi_friction_stiffness(I->friction + k, s->xn, s->x, I->first, I->friction[k].S);
     if (I->driving) embi_island_push(s, I);
     for (int k = 0; k < I->unknown_count; k++) embi_copy(I->rhs + 3 * k, s->rhs + 3 * I->unknown[k]);
     if ((r = embi_island_solve(m, s, I)) != EMBIPC_OK) return r;
@@ -11754,7 +11756,8 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
     }
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
-        embi_body_shift(b, s->known_q, s->trial_q, s->shift_d, b->stray_next);   /* still q + p */
+        if (b->known_start && I->cap == 1) memcpy(b->stray_next, b->shift_next, sizeof b->stray_next);
+        else embi_body_shift(b, s->known_q, s->trial_q, s->shift_d, b->stray_next);   /* still q + p */
     }
     for (int n = 0; n < I->pair_count; n++) {
         const embi_pair *pair = s->pair + I->pairs[n];
@@ -11820,6 +11823,7 @@ static void embi_island_know(embi_state *s, const embi_island *I)
         memcpy(s->known_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         memcpy(b->known, b->shift, sizeof b->known);
         memset(b->stray, 0, sizeof b->stray);
+        b->known_start = 0;
     }
 }
 
@@ -11832,7 +11836,8 @@ static void embi_island_accept(embi_state *s, embi_island *I, embipc_real alpha)
         for (int i = 0; i < b->live_count; i++)
             embi_copy(s->x + 3 * (b->vert0 + b->live[i]), s->trial_x + 3 * (b->vert0 + b->live[i]));
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += alpha * s->Ap[i];
-        embi_body_shift(b, s->qn, s->q, s->shift_d, b->shift);
+        if (b->known_start) memcpy(b->shift, b->stray, sizeof b->shift);   /* just evaluated */
+        else embi_body_shift(b, s->qn, s->q, s->shift_d, b->shift);
     }
     embi_island_know(s, I);
     I->record.alpha = alpha;
@@ -14399,6 +14404,7 @@ static void embi_bodies_foresee(embipc_world *w)
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
         embipc_real slack = 0, pull[3];
+        b->known_start = 1;
         for (int i = 0; i < 12; i++)
             b->shift[i] = b->shift_next[i] = b->shift_hull[i] = b->stray[i] = b->stray_next[i] =
                 b->known[i] = 0;
@@ -14575,7 +14581,9 @@ static int embi_pair_search(embipc_world *w, embi_pair *pair)
     far = t.radius + embi_box_norm(r);
     for (int k = 0; k < kept->count; k++) {
         embi_candidate *c = s->candidate + s->candidate_count;
-        if (kept->list[k].apart * (embipc_real)0.999 > t.reach - kept->list[k].less + rounding + kept->list[k].share * far) continue;
+        if (kept->list[k].apart * (embipc_real)0.999 >
+            t.reach - kept->list[k].less + rounding + kept->list[k].share * far)
+            continue;
         *c = kept->list[k];
         s->candidate_count += embi_candidate_again(
             c, s->xn, c->v[0] >= A->vert0 && c->v[0] < A->vert0 + A->nv ? &t : &back);
