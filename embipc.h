@@ -62,7 +62,7 @@
  * CONTENTS  (grep -n '==== ' embipc.h)
  *   Public: configuration, results and callbacks, materials, world, bodies, drives, step, queries; toolbox:
  *   geometry, linear algebra, meshes and cages, barrier and friction.
- *   Implementation: 1 platform, 2 small math, 3 memory, 4 errors, 5 thread pool, 6 sorting and sets,
+ *   Implementation: 1 platform, 2 small math, 3 memory, 4 errors, 5 threads, 6 sorting and sets,
  *   7 exact predicates, 8 sparse matrices, 9 LDL^T, 10 conjugate gradients and the system of a step,
  *   11 meshes, 12 embedding, 13 cage builder, 14 elasticity, 15 materials, 16 distances, 17 barrier,
  *   18 friction, 19 broad phase, 20 continuous collision detection, 21 contact, 22 state, 23 newton,
@@ -1449,10 +1449,61 @@ static embipc_result embi_fail_memory(embipc_error *e)
     return embi_fail(e, EMBIPC_ERR_MEMORY, "the allocator returned no memory");
 }
 
-/* ==== 5. Thread pool =================================================================================
- * The one optional use of threads: workers that take the next range from a counter. Ranges are cut by the
- * grain alone, so results do not depend on how many workers there are.
- * Uses: platform.                                          Checked by: tests/test_threads.c   */
+/* ==== 5. Threads =====================================================================================
+ * Loops that the caller's threads may share, and a pool of such threads: workers that take the next range from
+ * a counter. Ranges are cut by the grain alone, and every sum is formed in the same order whoever forms its
+ * terms, so results do not depend on how many workers there are. Items of unequal size (the vertices of bodies,
+ * the candidates of pairs) are cut into chunks of about equal work, and the loop is over the chunks.
+ * Nothing is allocated in a loop.
+ * A range should hold 50 us of work at least: to wake a worker, and for it to come, takes 5 and 50 us [measured].
+ * Uses: platform, memory.                                  Checked by: tests/test_threads.c   */
+
+typedef struct embi_threads {
+    embipc_parallel_for_fn *run;   /* NULL: serial */
+    void *ctx;
+} embi_threads;
+
+/* fn over [0, count), in parallel where there are threads and two ranges for them */
+static void embi_for(const embi_threads *t, int count, int grain, embipc_range_fn *fn, void *arg)
+{
+    if (count <= 0) return;
+    if (t && t->run && count > grain) t->run(count, grain, fn, arg, t->ctx);
+    else fn(arg, 0, count);
+}
+
+typedef struct embi_chunk { int item, begin, end; } embi_chunk;
+
+typedef struct embi_chunks {
+    embi_chunk *list;
+    int count, cap, work;        /* work: of all chunks, in the caller's unit */
+} embi_chunks;
+
+static void embi_chunks_free(embi_memory *m, embi_chunks *p) { EMBI_RELEASE(m, p->list, p->cap); }
+static void embi_chunks_clear(embi_chunks *p) { p->count = p->work = 0; }
+
+/* Appends [begin, end) of an item, in chunks of `length` or a little less. Returns 0 out of memory. */
+static int embi_chunks_add(embi_memory *m, embi_chunks *p, int item, int begin, int end, int length)
+{
+    int parts = begin < end ? (end - begin - 1) / length + 1 : 0;
+    if (!EMBI_GROW(m, embi_chunk, p->list, p->cap, p->count + parts)) return 0;
+    for (int k = 0; k < parts; k++) {
+        embi_chunk *one = p->list + p->count++;
+        one->item = item;
+        one->begin = begin;
+        begin += (end - begin - 1) / (parts - k) + 1;
+        one->end = begin;
+        p->work += one->end - one->begin;
+    }
+    return 1;
+}
+
+/* fn over the chunks, as many at a time as make `enough` work */
+static void embi_for_chunks(const embi_threads *t, const embi_chunks *p, int enough, embipc_range_fn *fn, void *arg)
+{
+    double grain = p->work > 0 ? (double)p->count * enough / p->work : 1;
+    embi_for(t, p->count, p->work < 2 * enough ? INT_MAX : grain < 1 ? 1 : (int)grain, fn, arg);
+}
+
 #ifdef EMBIPC_PTHREADS
 
 struct embipc_pool {
@@ -2250,10 +2301,12 @@ EMBI_KERNEL void embi_strip_kernel(int wide, int m, int n, int k, const embipc_r
     }
 }
 
-EMBI_KERNEL void embi_update_kernel(int wide, int begin, int end, int w, int columns, embipc_real *U, int ld)
+/* what columns from .. columns - 1 get */
+EMBI_KERNEL void embi_update_kernel(int wide, int begin, int end, int from, int w, int columns, embipc_real *U,
+                                    int ld)
 {
     embipc_real b[EMBI_BLOCK * EMBI_TILE], t[3 * EMBI_TILE];
-    for (int j = end; j < columns; j += EMBI_TILE) {
+    for (int j = from; j < columns; j += EMBI_TILE) {
         int n = embi_min_int(columns - j, EMBI_TILE), last = embi_min_int(w, j + n);
         for (int p = begin; p < end; p++)
             for (int q = 0; q < EMBI_TILE; q++)
@@ -2277,10 +2330,10 @@ __attribute__((target("avx"))) static void embi_strip_wide(int m, int n, int k, 
     embi_strip_kernel(1, m, n, k, a, lda, b, ldb, c, ldc, place);
 }
 
-__attribute__((target("avx"))) static void embi_update_wide(int begin, int end, int w, int columns,
-                                                            embipc_real *U, int ld)
+__attribute__((target("avx"))) static void embi_update_wide(int begin, int end, int from, int w,
+                                                            int columns, embipc_real *U, int ld)
 {
-    embi_update_kernel(1, begin, end, w, columns, U, ld);
+    embi_update_kernel(1, begin, end, from, w, columns, U, ld);
 }
 
 static int embi_has_wide(void) { return __builtin_cpu_supports("avx"); }
@@ -2354,22 +2407,45 @@ static int embi_strip_factor(int k, int m, int w, int columns, embipc_real *U, i
     return 1;
 }
 
-/* The rows from `end` on lose the part of rows begin .. end - 1. Tiles of U are copied together first: they
- * are used by every strip above them. Below the diagonal, where nothing stands yet, rubbish is written. */
-static void embi_panel_update(int begin, int end, int w, int columns, embipc_real *U, int ld)
+typedef struct embi_panel_task {
+    int begin, end, w, columns, ld;
+    embipc_real *U;
+} embi_panel_task;
+
+/* tiles first .. last - 1 of those behind `end` */
+static void embi_panel_range(void *arg, int first, int last)
 {
-    if (end >= w) return;
+    const embi_panel_task *t = (const embi_panel_task *)arg;
+    int from = t->end + first * EMBI_TILE, columns = embi_min_int(t->columns, t->end + last * EMBI_TILE);
 #if EMBI_WIDE
     if (embi_has_wide()) {
-        embi_update_wide(begin, end, w, columns, U, ld);
+        embi_update_wide(t->begin, t->end, from, t->w, columns, t->U, t->ld);
         return;
     }
 #endif
-    embi_update_kernel(0, begin, end, w, columns, U, ld);
+    embi_update_kernel(0, t->begin, t->end, from, t->w, columns, t->U, t->ld);
+}
+
+/* The rows from `end` on lose the part of rows begin .. end - 1. Tiles of U are copied together first: they
+ * are used by every strip above them. Below the diagonal, where nothing stands yet, rubbish is written.
+ * Threads take so many tiles at a time that they multiply 3e5 numbers at least. */
+static void embi_panel_update(const embi_threads *threads, int begin, int end, int w, int columns, embipc_real *U,
+                              int ld)
+{
+    embi_panel_task t;
+    if (end >= w) return;
+    t.begin = begin;
+    t.end = end;
+    t.w = w;
+    t.columns = columns;
+    t.ld = ld;
+    t.U = U;
+    embi_for(threads, (columns - end - 1) / EMBI_TILE + 1,
+             1 + 300000 / (EMBI_TILE * (end - begin) * embi_min_int(w - end, 25000)), embi_panel_range, &t);
 }
 
 /* Factors the panel. EMBI_TILE - 1 numbers behind each of its rows but the last must exist. 0: not finite. */
-static int embi_panel_factor(int w, int columns, embipc_real *U, int ld, embi_pivots *pivots)
+static int embi_panel_factor(const embi_threads *threads, int w, int columns, embipc_real *U, int ld, embi_pivots *pivots)
 {
     for (int begin = 0; begin < w; begin += EMBI_BLOCK) {
         int end = embi_min_int(begin + EMBI_BLOCK, w);
@@ -2380,7 +2456,7 @@ static int embi_panel_factor(int w, int columns, embipc_real *U, int ld, embi_pi
                                 U + (size_t)begin * (size_t)ld + (size_t)k, ld, row + k, ld, NULL);
             if (!embi_strip_factor(k, m, w, columns, U, ld, pivots)) return 0;
         }
-        embi_panel_update(begin, end, w, columns, U, ld);
+        embi_panel_update(threads, begin, end, w, columns, U, ld);
     }
     return 1;
 }
@@ -2393,7 +2469,7 @@ EMBIPC_API int embipc_dense_ldlt_factor(int n, embipc_real *A, int ld)
         pivots.biggest = embi_max(pivots.biggest, embi_abs(row[i]));
         for (int j = 0; j < i; j++) A[(size_t)j * (size_t)ld + (size_t)i] = row[j];
     }
-    if (ld >= EMBI_TILE) return embi_panel_factor(n, n, A, ld, &pivots) ? pivots.replaced : -1;
+    if (ld >= EMBI_TILE) return embi_panel_factor(NULL, n, n, A, ld, &pivots) ? pivots.replaced : -1;
     /* smaller than one tile: row by row, as in the banner */
     for (int k = 0; k < n; k++) {
         embipc_real *row = A + (size_t)k * (size_t)ld;
@@ -2585,7 +2661,14 @@ static void embi_amd_finish(embi_amd *q, int p)
     q->used = out;
 }
 
-/* ---- The sparse factor ---------------------------------------------------------------------- */
+/* ---- The sparse factor ----------------------------------------------------------------------
+ * Shared by threads: subtrees of the tree of supernodes know nothing of each other. What is in them goes to
+ * EMBI_TASKS tasks by its cost alone, however many threads there are; what is above follows in order, its rows
+ * shared out in each supernode. */
+
+#define EMBI_TASKS 16
+#define EMBI_SHARE_FACTOR 40000   /* least cost of a factor that is shared, in block multiplications */
+#define EMBI_SHARE_PULL 10000     /* and of what one supernode gets */
 
 typedef struct embi_ldlt {
     int n, supernodes;
@@ -2598,6 +2681,11 @@ typedef struct embi_ldlt {
     int *panel;         /* (n + 1) its part of value */
     int *touched;       /* (n) supernode: holds more than the constant part of the matrix */
     int *open;          /* (n) supernode: to be factored again, when `partial` */
+    int *task;          /* (n) supernode: the task whose subtrees it is in, or -1 */
+    int *member;        /* (n) supernodes by task, ascending */
+    int member_start[EMBI_TASKS + 1];
+    int tasks;          /* 0: too little to be shared */
+    const embi_threads *threads;   /* NULL: serial */
     int partial;        /* the supernodes that are not open keep their factor */
     int *row; int row_cap;               /* positions behind a supernode in its rows of U, ascending */
     embipc_real *value; int value_cap;   /* panels */
@@ -2839,7 +2927,46 @@ static int embi_ldlt_place_panels(embi_memory *m, embi_ldlt *F)
     }
     return EMBI_GROW(m, embipc_real, F->value, F->value_cap, F->panel[F->supernodes] + EMBI_TILE) &&
            EMBI_GROW(m, embipc_real, F->vector, F->vector_cap, 12 * F->n) &&
-           EMBI_GROW(m, int, F->work, F->work_cap, 5 * F->n);
+           EMBI_GROW(m, int, F->work, F->work_cap, (F->tasks ? 4 + 2 * EMBI_TASKS : 5) * F->n);
+}
+
+/* the supernode that supernode s sends to first, its parent in the tree; -1 at a root */
+static int embi_ldlt_parent(const embi_ldlt *F, int s)
+{
+    return embi_ldlt_row_count(F, s) ? F->owner[F->row[F->row_start[s]]] : -1;
+}
+
+/* Cuts the tree where the cost of a subtree falls below a share of the whole, and gives the subtrees to tasks,
+ * each to the one with the least so far. */
+static int embi_ldlt_share(embi_memory *m, embi_ldlt *F)
+{
+    embipc_real *cost, load[EMBI_TASKS] = {0};
+    if (F->cost < EMBI_SHARE_FACTOR || F->n > INT_MAX / 64) return 1;
+    if (!EMBI_GROW(m, embipc_real, F->vector, F->vector_cap, 12 * F->n)) return 0;
+    cost = F->vector;
+    memset(cost, 0, (size_t)F->supernodes * sizeof *cost);
+    for (int s = 0; s < F->supernodes; s++) {
+        int parent = embi_ldlt_parent(F, s);
+        cost[s] += embi_panel_cost(F->first[s + 1] - F->first[s], embi_ldlt_row_count(F, s));
+        if (parent >= 0) cost[parent] += cost[s];
+    }
+    F->tasks = EMBI_TASKS;
+    for (int s = F->supernodes - 1; s >= 0; s--) {
+        int parent = embi_ldlt_parent(F, s), least = 0;
+        F->task[s] = parent >= 0 ? F->task[parent] : -1;
+        if (F->task[s] >= 0 || cost[s] > F->cost / EMBI_TASKS) continue;
+        for (int k = 1; k < EMBI_TASKS; k++)
+            if (load[k] < load[least]) least = k;
+        load[least] += cost[s];
+        F->task[s] = least;
+    }
+    F->member_start[0] = 0;
+    for (int k = 0, used = 0; k < EMBI_TASKS; k++) {
+        for (int s = 0; s < F->supernodes; s++)
+            if (F->task[s] == k) F->member[used++] = s;
+        F->member_start[k + 1] = used;
+    }
+    return 1;
 }
 
 /* Finds the slot of every block of A. Blocks are listed by the supernode that holds them, so that the columns
@@ -2879,7 +3006,7 @@ static int embi_ldlt_begin(embi_memory *m, embi_ldlt *F, int n)
 {
     F->n = F->supernodes = 0;
     if (n > INT_MAX / 32) { m->failed = 1; return 0; }
-    if (!EMBI_GROW(m, int, F->index, F->index_cap, 8 * n + 3) || !EMBI_GROW(m, int, F->row, F->row_cap, 1))
+    if (!EMBI_GROW(m, int, F->index, F->index_cap, 10 * n + 3) || !EMBI_GROW(m, int, F->row, F->row_cap, 1))
         return 0;
     F->order = F->index;
     F->place = F->order + n;
@@ -2889,6 +3016,9 @@ static int embi_ldlt_begin(embi_memory *m, embi_ldlt *F, int n)
     F->panel = F->row_start + n + 1;
     F->touched = F->panel + n + 1;
     F->open = F->touched + n;
+    F->task = F->open + n;
+    F->member = F->task + n;
+    F->tasks = 0;
     F->partial = 0;
     memset(F->touched, 0, (size_t)n * 2 * sizeof *F->touched);
     F->n = n;
@@ -2927,8 +3057,8 @@ static int embi_ldlt_analyze(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
     embi_ldlt_tree(n, start, F->adjacent, F->order, F->place, w[0], w[1], w[2]);
     F->cost = embi_ldlt_merge(n, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]);
     embi_ldlt_number(F, w[0], w[1], w[3], w[4], w[6], w[9], w[10], w[11]);
-    if (embi_ldlt_rows(m, F, start, w[9], w[0], w[1]) && embi_ldlt_place_panels(m, F) &&
-        embi_ldlt_slots(m, F, A))
+    if (embi_ldlt_rows(m, F, start, w[9], w[0], w[1]) && embi_ldlt_share(m, F) &&
+        embi_ldlt_place_panels(m, F) && embi_ldlt_slots(m, F, A))
         return 1;
     F->n = F->supernodes = 0;
     return 0;
@@ -3023,7 +3153,7 @@ static embipc_real embi_ldlt_diagonal(embi_ldlt *F)
 /* Supernode t pulls what s sends it: rows from .. to - 1 of s are nodes of t.
  *   U_t(i, j) -= sum_k (U_s(k, i) / D_k) U_s(k, j)   for i one of these rows, j from i on.
  * place_in_t: by position, its node column in t's panel. */
-static void embi_ldlt_pull(embi_ldlt *F, int t, int s, int from, int to, const int *place_in_t, int *columns)
+static void embi_ldlt_pull(const embi_ldlt *F, int t, int s, int from, int to, const int *place_in_t, int *columns)
 {
     const int *row = F->row + F->row_start[s];
     int w = embi_ldlt_width(F, s), ld = embi_ldlt_stride(F, s), ldt = embi_ldlt_stride(F, t);
@@ -3049,52 +3179,141 @@ static void embi_ldlt_pull(embi_ldlt *F, int t, int s, int from, int to, const i
     }
 }
 
+/* A factorisation under way. Supernodes that still have something to send wait in the list of the next one to
+ * get it; those that keep their factor stand in these lists as well, so that every sum is formed in the same
+ * order. What goes up from the tasks is listed when all of them are done. */
+typedef struct embi_factoring {
+    embi_ldlt *F;
+    embipc_real biggest;         /* max |a_ii| */
+    int *waiting, *next, *at;    /* (n) supernode: the first that waits for it, the next, rows sent so far */
+    int *places, *columns;       /* (n for each task) */
+    int t;                       /* above the tasks: the supernode at hand */
+    int replaced[EMBI_TASKS], bad[EMBI_TASKS];
+} embi_factoring;
+
+static int embi_ldlt_is_open(const embi_ldlt *F, int s) { return !F->partial || F->open[s]; }
+
+/* rows `from` .. of s up to the position `end` */
+static int embi_ldlt_rows_before(const embi_ldlt *F, int s, int from, int end)
+{
+    const int *row = F->row + F->row_start[s];
+    int count = embi_ldlt_row_count(F, s);
+    while (from < count && row[from] < end) from++;
+    return from;
+}
+
+/* Rows for the positions first .. end - 1 of supernode t pull from all that wait for it. */
+static void embi_ldlt_pull_rows(const embi_factoring *f, int t, int first, int end, const int *place_in_t,
+                                int *columns)
+{
+    const embi_ldlt *F = f->F;
+    for (int s = f->waiting[t]; s >= 0; s = f->next[s]) {
+        int from = embi_ldlt_rows_before(F, s, f->at[s], first), to = embi_ldlt_rows_before(F, s, from, end);
+        if (from < to) embi_ldlt_pull(F, t, s, from, to, place_in_t, columns);
+    }
+}
+
+static void embi_ldlt_pull_range(void *arg, int begin, int end)
+{
+    const embi_factoring *f = (const embi_factoring *)arg;
+    const embi_ldlt *F = f->F;
+    int first = F->first[f->t], grain = (F->first[f->t + 1] - first - 1) / EMBI_TASKS + 1, slot = begin / grain;
+    embi_ldlt_pull_rows(f, f->t, first + begin, first + end, f->places, f->columns + (size_t)slot * (size_t)F->n);
+}
+
+/* multiplications of two 3x3 blocks that it takes to pull all that waits for t */
+static embipc_real embi_ldlt_pull_cost(const embi_factoring *f, int t)
+{
+    const embi_ldlt *F = f->F;
+    embipc_real sum = 0;
+    for (int s = f->waiting[t]; s >= 0; s = f->next[s]) {
+        int from = f->at[s], to = embi_ldlt_rows_before(F, s, from, F->first[t + 1]);
+        sum += (embipc_real)(F->first[s + 1] - F->first[s]) * (embipc_real)(to - from) *
+               (embipc_real)(embi_ldlt_row_count(F, s) - from);
+    }
+    return sum;
+}
+
+/* supernode s waits for the next one to get something of it */
+static void embi_ldlt_wait(const embi_factoring *f, int s)
+{
+    const embi_ldlt *F = f->F;
+    int to = F->owner[F->row[F->row_start[s] + f->at[s]]];
+    f->next[s] = f->waiting[to];
+    f->waiting[to] = s;
+}
+
+/* Factors supernode t of the task `slot`, or above them all. */
+static void embi_ldlt_factor_one(embi_factoring *f, int t, int slot)
+{
+    embi_ldlt *F = f->F;
+    const int *row = F->row + F->row_start[t];
+    int first = F->first[t], nodes = F->first[t + 1] - first, rows = embi_ldlt_row_count(F, t);
+    int *place = f->places + (size_t)slot * (size_t)F->n, ld = embi_ldlt_stride(F, t);
+    int above = F->tasks && F->task[t] < 0, alone = above || !F->tasks;
+    embipc_real *U = F->value + F->panel[t], *inverse = F->vector + 3 * F->n + 3 * first;
+    embi_pivots pivots;
+    pivots.diagonal = F->vector + 3 * first;
+    pivots.biggest = f->biggest;
+    pivots.replaced = 0;
+    if (embi_ldlt_is_open(F, t)) {
+        for (int k = 0; k < nodes; k++) place[first + k] = k;
+        for (int k = 0; k < rows; k++) place[row[k]] = nodes + k;
+        if (above && F->threads && F->threads->run && embi_ldlt_pull_cost(f, t) > EMBI_SHARE_PULL) {
+            f->t = t;
+            embi_for(F->threads, nodes, (nodes - 1) / EMBI_TASKS + 1, embi_ldlt_pull_range, f);
+        } else embi_ldlt_pull_rows(f, t, first, first + nodes, place, f->columns + (size_t)slot * (size_t)F->n);
+        if (!embi_panel_factor(alone ? F->threads : NULL, 3 * nodes, 3 * (nodes + rows), U, ld, &pivots)) f->bad[slot] = 1;
+        for (int k = 0; k < 3 * nodes; k++) inverse[k] = 1 / U[k * (ld + 1)];
+        f->replaced[slot] += pivots.replaced;
+    }
+    for (int s = f->waiting[t], following; s >= 0; s = following) {
+        following = f->next[s];
+        f->at[s] = embi_ldlt_rows_before(F, s, f->at[s], first + nodes);
+        if (f->at[s] == embi_ldlt_row_count(F, s)) continue;
+        if (alone || F->task[F->owner[F->row[F->row_start[s] + f->at[s]]]] >= 0) embi_ldlt_wait(f, s);
+    }
+    f->at[t] = 0;
+    if (rows && (alone || F->task[F->owner[row[0]]] >= 0)) embi_ldlt_wait(f, t);
+}
+
+static void embi_ldlt_factor_range(void *arg, int begin, int end)
+{
+    embi_factoring *f = (embi_factoring *)arg;
+    const embi_ldlt *F = f->F;
+    for (int k = begin; k < end; k++)
+        for (int i = F->member_start[k]; i < F->member_start[k + 1] && !f->bad[k]; i++)
+            embi_ldlt_factor_one(f, F->member[i], k);
+}
+
 /* Numeric factorisation of what has been added. Returns the number of replaced pivots, or -1 when inf or nan
- * was met. Supernodes that still have something to send wait in the list of the next one to get it; those that
- * keep their factor stand in these lists as well, so that every sum is formed in the same order. */
+ * was met. */
 static int embi_ldlt_factor(embi_ldlt *F)
 {
-    int n = F->n, *place_in_t, *waiting, *next, *at, *columns;
-    embi_pivots pivots = {NULL, 0, 0};
-    embipc_real *inverse;
+    int n = F->n, bad = 0, replaced = 0;
+    embi_factoring f;
     if (n == 0) return 0;
-    place_in_t = F->work;
-    waiting = place_in_t + n;
-    next = waiting + n;
-    at = next + n;
-    columns = at + n;   /* (n) */
-    inverse = F->vector + 3 * n;
-    pivots.biggest = embi_ldlt_diagonal(F);
-    for (int s = 0; s < F->supernodes; s++) waiting[s] = -1;
-    for (int t = 0; t < F->supernodes; t++) {
-        const int *row = F->row + F->row_start[t];
-        int first = F->first[t], nodes = F->first[t + 1] - first, rows = embi_ldlt_row_count(F, t);
-        int ld = embi_ldlt_stride(F, t), open = !F->partial || F->open[t];
-        embipc_real *U = F->value + F->panel[t];
-        for (int k = 0; k < nodes && open; k++) place_in_t[first + k] = k;
-        for (int k = 0; k < rows && open; k++) place_in_t[row[k]] = nodes + k;
-        for (int s = waiting[t], following; s >= 0; s = following) {
-            const int *sent = F->row + F->row_start[s];
-            int count = embi_ldlt_row_count(F, s), from = at[s], to = from;
-            while (to < count && sent[to] < F->first[t + 1]) to++;
-            if (open) embi_ldlt_pull(F, t, s, from, to, place_in_t, columns);
-            following = next[s];
-            if (to == count) continue;
-            at[s] = to;
-            next[s] = waiting[F->owner[sent[to]]];
-            waiting[F->owner[sent[to]]] = s;
-        }
-        pivots.diagonal = F->vector + 3 * first;
-        if (open && !embi_panel_factor(3 * nodes, 3 * (nodes + rows), U, ld, &pivots)) return -1;
-        for (int k = 0; k < 3 * nodes && open; k++) inverse[3 * first + k] = 1 / U[k * (ld + 1)];
-        if (!rows) continue;
-        at[t] = 0;
-        next[t] = waiting[F->owner[row[0]]];
-        waiting[F->owner[row[0]]] = t;
-    }
+    memset(&f, 0, sizeof f);
+    f.F = F;
+    f.waiting = F->work;
+    f.next = f.waiting + n;
+    f.at = f.next + n;
+    f.places = f.at + n;
+    f.columns = f.places + (size_t)(F->tasks ? F->tasks : 1) * (size_t)n;
+    f.biggest = embi_ldlt_diagonal(F);
+    for (int s = 0; s < F->supernodes; s++) f.waiting[s] = -1;
+    if (F->tasks) embi_for(F->threads, F->tasks, 1, embi_ldlt_factor_range, &f);
+    for (int k = 0; k < F->tasks; k++) bad |= f.bad[k];
+    if (bad) return -1;
+    for (int s = 0; s < F->supernodes && F->tasks; s++)
+        if (F->task[s] >= 0 && f.at[s] < embi_ldlt_row_count(F, s)) embi_ldlt_wait(&f, s);
+    for (int t = 0; t < F->supernodes && !f.bad[0]; t++)
+        if (!F->tasks || F->task[t] < 0) embi_ldlt_factor_one(&f, t, 0);
+    if (f.bad[0]) return -1;
     if (F->partial) memset(F->open, 0, (size_t)n * sizeof *F->open);
     F->partial = 0;
-    return pivots.replaced;
+    for (int k = 0; k < EMBI_TASKS; k++) replaced += f.replaced[k];
+    return replaced;
 }
 
 /* y -= z_0 u_0 + z_1 u_1 + z_2 u_2 for three rows ld apart */
@@ -10314,8 +10533,7 @@ typedef struct embi_state {
     int *place, *next;           /* scratch of averaging, per node of the largest body */
     embipc_real *patch_G;        /* and of the largest embi_elastic_add_averaged() */
     int trace_cap, place_cap, next_cap, patch_G_cap;
-    embipc_parallel_for_fn *parallel_for;
-    void *parallel_ctx;
+    embi_threads threads;
     int max_iterations, friction_iterations;
     embipc_solver solver;
     const volatile int *stop;
@@ -10337,14 +10555,6 @@ static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
         s->since = now;
     }
     return was;
-}
-
-/* fn over [0, count), in parallel where the caller gave threads */
-static void embi_for(const embi_state *s, int count, int grain, embipc_range_fn *fn, void *arg)
-{
-    if (count <= 0) return;
-    if (s->parallel_for && count > grain) s->parallel_for(count, grain, fn, arg, s->parallel_ctx);
-    else fn(arg, 0, count);
 }
 
 static int embi_is_dynamic(const embi_body *b) { return b->kind >= EMBIPC_AFFINE; }
@@ -10696,7 +10906,7 @@ static int embi_pair_evaluate(embi_memory *m, embi_state *s, embi_island *I, int
     task.near = s->near + pair->first;
     task.x = x;
     task.stamp = I->stamp;
-    embi_for(s, pair->near_count, 512, embi_closest_range, &task);
+    embi_for(&s->threads, pair->near_count, 512, embi_closest_range, &task);
     for (int i = 0; i < pair->near_count; i++) {
         const embi_candidate *c = task.candidate + task.near[i];
         embi_closest *closest = task.closest + task.near[i];
@@ -11096,6 +11306,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
         I->analysed = 1;
     }
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
+    I->system.F.threads = &s->threads;
     pivots = embi_system_factor(&I->system);
     if (pivots < 0) return EMBIPC_ERR_NOT_FINITE;
     I->regularized += pivots;
@@ -11386,7 +11597,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
         task.rate = embi_pair_slack(a->stray_next, b->stray_next) - task.slack;
         task.alpha = s->block_alpha;
         task.index = s->block_index;
-        embi_for(s, pair->count, EMBI_CCD_GRAIN, embi_ccd_range, &task);
+        embi_for(&s->threads, pair->count, EMBI_CCD_GRAIN, embi_ccd_range, &task);
         for (int k = 0; k < blocks; k++)
             if (s->block_index[k] >= 0 && s->block_alpha[k] < *alpha) {
                 *alpha = s->block_alpha[k];
@@ -11905,8 +12116,8 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     w->s.s = 1;
     w->s.hh = w->s.s * def->time_step * def->time_step;
     embi_copy(w->s.gravity, def->gravity);
-    w->s.parallel_for = def->parallel_for;
-    w->s.parallel_ctx = def->parallel_ctx;
+    w->s.threads.run = def->parallel_for;
+    w->s.threads.ctx = def->parallel_ctx;
     w->s.clock = def->clock;
     w->s.clock_ctx = def->clock_ctx;
     w->s.max_iterations = def->max_iterations;

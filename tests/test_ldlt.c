@@ -633,8 +633,8 @@ static void test_kernels_agree(void)
         embi_strip_kernel(0, m, n, k, a, 50, b, 90, U[0], 150, round % 2 ? place : NULL);
         embi_strip_wide(m, n, k, a, 50, b, 90, U[1], 150, round % 2 ? place : NULL);
         ENSURE(memcmp(U[0], U[1], sizeof U[0]) == 0);
-        embi_update_kernel(0, begin, end, w, 130, U[0], 150);
-        embi_update_wide(begin, end, w, 130, U[1], 150);
+        embi_update_kernel(0, begin, end, end, w, 130, U[0], 150);
+        embi_update_wide(begin, end, end, w, 130, U[1], 150);
         ENSURE(memcmp(U[0], U[1], sizeof U[0]) == 0);
     }
     for (int n = 1; n < 20; n++) {
