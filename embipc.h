@@ -3669,7 +3669,7 @@ static int embi_system_covers(const embi_system *S, int n, const embi_key *pairs
  * is no place for it. */
 static int embi_system_add(embi_system *S, int i, int j, const embipc_real B[9])
 {
-    S->clean = 0;
+    if (S->clean) S->clean = 0;
     return S->method == EMBI_SYSTEM_CG ? embi_bsr_add(&S->A, i, j, B) : embi_ldlt_add(&S->F, i, j, B);
 }
 
@@ -3700,7 +3700,7 @@ static int embi_system_add_bsr(embi_system *S, const embi_bsr *A, const int *map
     embipc_real *values = embi_system_values(S);
     const int *place = S->F.place;
     int ok = 1, partial = S->method == EMBI_SYSTEM_SPARSE && S->F.partial;
-    S->clean = 0;
+    if (S->clean) S->clean = 0;   /* not written where threads add the parts of bodies */
     for (int i = 0; i < A->n; i++) {
         int to = map ? map[i] : i, at = to >= 0 && !S->dense ? S->A.row[to] : 0;
         for (int k = A->row[i]; to >= 0 && k < A->row[i + 1]; k++) {
@@ -10105,14 +10105,13 @@ static void embi_contacts_clear(embi_contacts *s)
     s->min_gap = (embipc_real)INFINITY;
 }
 
-/* The active candidate c with closest points at positions x becomes a contact. */
-static int embi_contact_add(embi_memory *m, embi_contacts *s, const embi_candidate *c,
-                            const embi_closest *closest, const embipc_real *x, embipc_real kappa, int pair)
+/* The active candidate c with closest points at positions x becomes contact number `to`. extra: the place for its
+ * mollifier's gradient, should it have one. */
+static void embi_contact_make(embi_contacts *s, int to, int extra, const embi_candidate *c,
+                              const embi_closest *closest, const embipc_real *x, embipc_real kappa, int pair)
 {
     embipc_real p[12], b, first, second, mollifier = 1, slope = 0, grad[12];
-    embi_contact *k;
-    if (!EMBI_GROW(m, embi_contact, s->list, s->list_cap, s->count + 1)) return 0;
-    k = s->list + s->count++;
+    embi_contact *k = s->list + to;
     memcpy(k->v, c->v, sizeof k->v);
     memcpy(k->w, closest->w, sizeof k->w);
     k->mask = closest->mask;
@@ -10129,8 +10128,7 @@ static int embi_contact_add(embi_memory *m, embi_contacts *s, const embi_candida
         embipc_real cross = embi_edge_cross(p, NULL);
         if (cross < c->mollify) {
             mollifier = embi_mollifier(cross, c->mollify, &slope);
-            if (!EMBI_GROW(m, embipc_real, s->extra, s->extra_cap, 12 * (s->extra_count + 1))) return 0;
-            k->extra = s->extra_count++;
+            k->extra = extra;
             (void)embi_edge_cross(p, grad);
             for (int i = 0; i < 12; i++) s->extra[12 * k->extra + i] = kappa * b * slope * grad[i];
         }
@@ -10138,7 +10136,6 @@ static int embi_contact_add(embi_memory *m, embi_contacts *s, const embi_candida
     k->energy = kappa * mollifier * b;
     k->first = kappa * mollifier * first;
     k->second = kappa * mollifier * second;
-    return 1;
 }
 
 /* The feature that a point-point or point-edge contact stands on, the same for every pair that leads to it;
@@ -10440,6 +10437,7 @@ typedef struct embi_body {
     int *heavy_row, *heavy;      /* the blocks with a mass, by row (nn + 1; ..): fewer than those with stiffness */
     embipc_real *tangent;        /* s h^2 K of a nonlinear material in the pattern of A, of the last factor */
     int mass_cap, node_mass_cap, heavy_row_cap, heavy_cap, tangent_cap;
+    int trace0, patch0;          /* its part of the scratch */
     embipc_real diagonal, total_mass;
     embipc_solid solid;          /* of the rest surface, in the frame of creation */
     embipc_real area;            /* of the rest surface, m^2 */
@@ -10529,9 +10527,9 @@ typedef struct embi_state {
     embipc_real *block_alpha;    /* scratch of parallel loops */
     int *block_index;
     int block_alpha_cap, block_index_cap;
-    embipc_real *trace;          /* scratch: 11 per tet of the largest body */
-    int *place, *next;           /* scratch of averaging, per node of the largest body */
-    embipc_real *patch_G;        /* and of the largest embi_elastic_add_averaged() */
+    embipc_real *trace;          /* scratch: 11 per tet of all bodies */
+    int *place, *next;           /* scratch of averaging, per node of all bodies */
+    embipc_real *patch_G;        /* and of embi_elastic_add_averaged() */
     int trace_cap, place_cap, next_cap, patch_G_cap;
     embi_threads threads;
     int max_iterations, friction_iterations;
@@ -10558,6 +10556,12 @@ static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
 }
 
 static int embi_is_dynamic(const embi_body *b) { return b->kind >= EMBIPC_AFFINE; }
+
+/* scratch that embi_elastic_add_averaged() needs for a body */
+static int embi_body_patch(const embi_body *b)
+{
+    return b->elastic.averaged ? b->nn + 3 * b->elastic.near_row[b->nn] : 0;
+}
 
 /* the surface of a body at the positions x (of all vertices) */
 static embi_surface embi_surface_of(const embi_state *s, const embi_body *b, const embipc_real *x)
@@ -10689,23 +10693,26 @@ static embipc_real embi_body_stiffness(const embi_state *s, const embi_body *b)
     return s->hh * (own + b->material.damping[1] / s->c);
 }
 
+/* A += scale K of one body at q */
+static void embi_body_add_hessian(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real scale,
+                                  embi_bsr *A)
+{
+    embi_elastic_add_hessian(&b->elastic, q + 3 * b->node0, scale, s->trace + b->trace0, s->place + b->node0,
+                             s->next + b->node0, s->patch_G + b->patch0, A);
+}
+
 /* A of one body for this step, with the rotations of q^n, if it is not there yet */
 static void embi_body_assemble(embi_state *s, embi_body *b)
 {
     embipc_real stiffness = embi_body_stiffness(s, b), inertia = 1 + s->hh * b->material.damping[0] / s->c;
-    embipc_stage was;
     if (!embi_is_dynamic(b) || b->assembled) return;
-    was = embi_stage(s, EMBIPC_STAGE_ELASTIC);
     b->assembled = 1;
     embi_bsr_zero(&b->A);
-    if (stiffness > 0)
-        embi_elastic_add_hessian(&b->elastic, s->qn + 3 * b->node0, stiffness, s->trace, s->place, s->next,
-                                 s->patch_G, &b->A);
+    if (stiffness > 0) embi_body_add_hessian(s, b, s->qn, stiffness, &b->A);
     for (int n = 0; n < b->heavy_row[b->nn]; n++) {
         embipc_real *B = b->A.val + 9 * (size_t)b->heavy[n];
         for (int i = 0; i < 9; i += 4) B[i] += inertia * b->mass[b->heavy[n]];
     }
-    (void)embi_stage(s, was);
 }
 
 /* y = A x over the nodes of one body (both local, 3 nn): a step whose factor is an older one does without A */
@@ -10719,7 +10726,7 @@ static void embi_body_multiply(embi_state *s, embi_body *b, const embipc_real *x
     }
     embi_mass_multiply(b, x, y);
     for (int i = 0; i < 3 * b->nn; i++) y[i] *= inertia;
-    if (stiffness > 0) embi_lagged_forces(&b->elastic, x, 0, stiffness, s->trace, y);
+    if (stiffness > 0) embi_lagged_forces(&b->elastic, x, 0, stiffness, s->trace + b->trace0, y);
 }
 
 /* The tangent of a nonlinear body as a matrix. */
@@ -10743,7 +10750,7 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
     for (int i = 0; i < n; i++) s->Ap[o + i] = s->q[o + i] - s->qt[o + i];
     embi_mass_multiply(b, s->Ap + o, gq);
     for (int i = 0; i < n; i++) gq[i] -= s->hh * s->f[o + i];
-    if (!b->elastic.nonlinear) embi_elastic_gradient(&b->elastic, s->q + o, s->hh, s->trace, gq);
+    if (!b->elastic.nonlinear) embi_elastic_gradient(&b->elastic, s->q + o, s->hh, s->trace + b->trace0, gq);
     /* away from q^n (after a rolled-back rotation) the damping part is no longer zero */
     if (b->material.damping[0] > 0 || b->material.damping[1] > 0) {
         embipc_real mass = s->hh * b->material.damping[0] / s->c, *d = s->rhs + o, *y = s->p + o;
@@ -10773,7 +10780,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
         d[i] = q[o + i] - s->qn[o + i];
         work += s->f[o + i] * d[i];
     }
-    elastic = embi_elastic_energy(&b->elastic, q + o, 0, s->trace, &force);
+    elastic = embi_elastic_energy(&b->elastic, q + o, 0, s->trace + b->trace0, &force);
     if (b->material.damping[0] > 0 || b->material.damping[1] > 0) {
         embipc_real mass = s->hh * b->material.damping[0] / s->c, beta = b->material.damping[1] / s->c,
                     md = 0, kd = 0;
@@ -10812,11 +10819,24 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  * its motion, and is reported. The others go on.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
 
+/* Active candidates in a part of a near list, and where they go among the contacts. */
+typedef struct embi_found {
+    int count, edges;            /* all; edge-edge ones, which may need room for a gradient */
+    int first, extra, changed;
+    embipc_real min_gap;         /* of those that touch at rest, INFINITY if none do */
+} embi_found;
+
 typedef struct embi_island {
     int active;                  /* still iterating */
     int index;                   /* number within the step */
     int *bodies, body_count, body_cap;
     int *pairs, pair_count, pair_cap;
+    embi_chunks by_tets, by_vertices;   /* bodies for loops over them, so many at a time */
+    embi_chunks by_near;         /* near lists of pairs, in the numbering of `pairs` */
+    embi_found *found;    /* what is active in each of these chunks */
+    int found_cap;
+    embipc_real *part;           /* (2 per body) terms of sums, formed in parallel */
+    int part_cap;
     int analysed;                /* the system has its order for this step; never carried over: bits depend
                                     on the state, not on history */
     int same;                    /* the same unknowns as the factor in the system */
@@ -10853,6 +10873,11 @@ static void embi_island_free(embi_memory *m, embi_island *I)
 {
     EMBI_RELEASE(m, I->bodies, I->body_cap);
     EMBI_RELEASE(m, I->pairs, I->pair_cap);
+    EMBI_RELEASE(m, I->part, I->part_cap);
+    EMBI_RELEASE(m, I->found, I->found_cap);
+    embi_chunks_free(m, &I->by_near);
+    embi_chunks_free(m, &I->by_tets);
+    embi_chunks_free(m, &I->by_vertices);
     EMBI_RELEASE(m, I->unknown, I->unknown_cap);
     EMBI_RELEASE(m, I->friction, I->friction_cap);
     EMBI_RELEASE(m, I->keys, I->keys_cap);
@@ -10862,15 +10887,67 @@ static void embi_island_free(embi_memory *m, embi_island *I)
     embi_system_free(m, &I->system);
 }
 
-/* ---- contacts of an island ---- */
+/* ---- loops over the bodies of an island ---- */
 
-typedef struct embi_closest_task {
-    const embi_candidate *candidate;
-    embi_closest *closest;
-    const int *near;
-    const embipc_real *x;
-    int stamp;
-} embi_closest_task;
+#define EMBI_SHARE_TETS 512       /* 50 us of forces: 0.1 us a tet [measured] */
+#define EMBI_SHARE_VERTICES 4096  /* 50 us of x = J q and boxes: 12 ns a vertex */
+
+/* Bodies, a run of them to a chunk. */
+static int embi_island_chunks(embi_memory *m, const embi_state *s, embi_island *I)
+{
+    embi_chunks_clear(&I->by_tets);
+    embi_chunks_clear(&I->by_vertices);
+    for (int side = 0; side < 2; side++) {
+        embi_chunks *c = side ? &I->by_vertices : &I->by_tets;
+        int enough = side ? EMBI_SHARE_VERTICES : EMBI_SHARE_TETS, work = 0;
+        for (int k = 0, begin = 0; k < I->body_count; k++) {
+            const embi_body *b = s->body + I->bodies[k];
+            work += side ? b->nv : b->ntet + b->nn;
+            if (work < enough && k + 1 < I->body_count) continue;
+            if (!embi_chunks_add(m, c, 0, begin, k + 1, INT_MAX)) return 0;
+            begin = k + 1;
+            work = 0;
+        }
+    }
+    return EMBI_GROW(m, embipc_real, I->part, I->part_cap, 2 * I->body_count);
+}
+
+typedef struct embi_bodies_task embi_bodies_task;
+typedef void embi_body_fn(const embi_bodies_task *t, embi_body *b, int k);   /* k: number in the island */
+struct embi_bodies_task {
+    embi_state *s;
+    embi_island *I;
+    const embi_chunks *chunks;
+    embi_body_fn *fn;
+    const embipc_real *from;
+    embipc_real *to;
+    embipc_real alpha;
+};
+
+static void embi_bodies_range(void *arg, int begin, int end)
+{
+    const embi_bodies_task *t = (const embi_bodies_task *)arg;
+    for (int c = begin; c < end; c++)
+        for (int k = t->chunks->list[c].begin; k < t->chunks->list[c].end; k++)
+            t->fn(t, t->s->body + t->I->bodies[k], k);
+}
+
+/* fn for each body of the island; it may write what is the body's own. from, to, alpha: for fn */
+static void embi_for_bodies(embi_state *s, embi_island *I, const embi_chunks *chunks, embi_body_fn *fn,
+                            const embipc_real *from, embipc_real *to, embipc_real alpha)
+{
+    embi_bodies_task t;
+    t.s = s;
+    t.I = I;
+    t.chunks = chunks;
+    t.fn = fn;
+    t.from = from;
+    t.to = to;
+    t.alpha = alpha;
+    embi_for(&s->threads, chunks->count, 1, embi_bodies_range, &t);
+}
+
+/* ---- contacts of an island ---- */
 
 /* closest points of one candidate at x */
 static void embi_closest_find(const embi_candidate *c, const embipc_real *x, int stamp, embi_closest *out)
@@ -10882,62 +10959,151 @@ static void embi_closest_find(const embi_candidate *c, const embipc_real *x, int
     out->stamp = stamp;
 }
 
+typedef struct embi_evaluate_task {
+    embi_state *s;
+    embi_island *I;
+    const embipc_real *x;
+} embi_evaluate_task;
+
+/* closest points along near lists */
 static void embi_closest_range(void *arg, int begin, int end)
 {
-    embi_closest_task *t = (embi_closest_task *)arg;
-    for (int i = begin; i < end; i++)
-        embi_closest_find(t->candidate + t->near[i], t->x, t->stamp, t->closest + t->near[i]);
+    const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
+    const embi_state *s = t->s;
+    for (int n = begin; n < end; n++) {
+        const embi_chunk *chunk = t->I->by_near.list + n;
+        const embi_pair *pair = s->pair + t->I->pairs[chunk->item];
+        const int *near = s->near + pair->first;
+        embi_found *found = t->I->found + n;
+        memset(found, 0, sizeof *found);
+        found->min_gap = (embipc_real)INFINITY;
+        for (int i = chunk->begin; i < chunk->end; i++) {
+            const embi_candidate *c = s->candidate + pair->first + near[i];
+            embi_closest *closest = s->closest + pair->first + near[i];
+            embi_closest_find(c, t->x, t->I->stamp, closest);
+            if (closest->d - c->xi < c->dhat) {
+                found->count++;
+                found->edges += c->edge_edge;
+            } else if (!(closest->d - c->xi > 0)) found->min_gap = embi_min(found->min_gap, closest->d - c->xi);
+        }
+    }
 }
 
-/* Contacts of one pair at x, from the candidates on its near list. */
-static int embi_pair_evaluate(embi_memory *m, embi_state *s, embi_island *I, int n, const embipc_real *x)
+/* what is active among them becomes contacts, each in its place */
+static void embi_contact_range(void *arg, int begin, int end)
 {
-    embi_pair *pair = s->pair + n;
-    embi_contacts *contacts = &I->contacts;
-    const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-    embipc_real far = embi_pair_slack(a->stray, b->stray), dhat = pair->rule.dhat,
-                slack = (embipc_real)0.05 * pair->rule.kappa;
-    int begin = contacts->count;
-    embi_closest_task task;
-    if (pair->near_count < 0 || far > pair->radius || pair->radius > 8 * (far + dhat))
-        embi_pair_near(s, pair, (embipc_real)1.25 * far + dhat / 2);
-    task.candidate = s->candidate + pair->first;
-    task.closest = s->closest + pair->first;
-    task.near = s->near + pair->first;
-    task.x = x;
-    task.stamp = I->stamp;
-    embi_for(&s->threads, pair->near_count, 512, embi_closest_range, &task);
-    for (int i = 0; i < pair->near_count; i++) {
-        const embi_candidate *c = task.candidate + task.near[i];
-        embi_closest *closest = task.closest + task.near[i];
-        embipc_real gap = closest->d - c->xi;
-        if (gap < c->dhat) {
-            contacts->pairs++;
-            if (!embi_contact_add(m, contacts, c, closest, x, pair->rule.kappa, n)) return 0;
-            closest->stiffness = contacts->list[contacts->count - 1].second;
-        } else if (!(gap > 0)) contacts->min_gap = embi_min(contacts->min_gap, gap);   /* touched at rest */
-        contacts->changed += closest->stiffness > 2 * closest->in_matrix + slack ||
-                             closest->in_matrix > 2 * closest->stiffness + slack;
+    const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
+    const embi_state *s = t->s;
+    for (int n = begin; n < end; n++) {
+        const embi_chunk *chunk = t->I->by_near.list + n;
+        const embi_pair *pair = s->pair + t->I->pairs[chunk->item];
+        const int *near = s->near + pair->first;
+        embi_found *found = t->I->found + n;
+        embipc_real slack = (embipc_real)0.05 * pair->rule.kappa;
+        int to = found->first, extra = found->extra;
+        for (int i = chunk->begin; i < chunk->end; i++) {
+            const embi_candidate *c = s->candidate + pair->first + near[i];
+            embi_closest *closest = s->closest + pair->first + near[i];
+            if (closest->d - c->xi < c->dhat) {
+                embi_contact_make(&t->I->contacts, to, extra, c, closest, t->x, pair->rule.kappa,
+                                  t->I->pairs[chunk->item]);
+                closest->stiffness = t->I->contacts.list[to++].second;
+                extra += c->edge_edge;
+            }
+            found->changed += closest->stiffness > 2 * closest->in_matrix + slack ||
+                              closest->in_matrix > 2 * closest->stiffness + slack;
+        }
     }
-    if (!EMBI_GROW(m, embi_key, I->keys, I->keys_cap, 2 * (contacts->count - begin))) return 0;
-    embi_contacts_merge(contacts, begin, a->vert0, b->vert0, a == b ? INT_MAX : b->vert0, I->keys);
-    return 1;
+}
+
+/* Near lists that no longer serve, in a range of the island's pairs. */
+static void embi_near_range(void *arg, int begin, int end)
+{
+    const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
+    embi_state *s = t->s;
+    for (int k = begin; k < end; k++) {
+        embi_pair *pair = s->pair + t->I->pairs[k];
+        embipc_real far = embi_pair_slack(s->body[pair->a].stray, s->body[pair->b].stray), dhat = pair->rule.dhat;
+        if (pair->near_count < 0 || far > pair->radius || pair->radius > 8 * (far + dhat))
+            embi_pair_near(s, pair, (embipc_real)1.25 * far + dhat / 2);
+    }
+}
+
+#define EMBI_SHARE_NEAR 256      /* 50 us of closest points: 0.2 us each [measured] */
+#define EMBI_SHARE_SCAN 32768    /* and of candidates that are told by one number: 1.5 ns */
+
+/* The near lists at x, cut into chunks, and how many contacts there are in each. Returns 0 out of memory. */
+static int embi_island_find(embi_memory *m, embi_state *s, embi_island *I, embi_evaluate_task *task)
+{
+    embi_contacts *contacts = &I->contacts;
+    long long candidates = 0;
+    int count = 0, edges = 0;
+    for (int n = 0; n < I->pair_count; n++) candidates += s->pair[I->pairs[n]].count;
+    embi_for(&s->threads, I->pair_count,
+             candidates < 2 * EMBI_SHARE_SCAN ? INT_MAX : 1 + (int)(EMBI_SHARE_SCAN * (long long)I->pair_count / candidates),
+             embi_near_range, task);
+    embi_chunks_clear(&I->by_near);
+    for (int n = 0; n < I->pair_count; n++)
+        if (!embi_chunks_add(m, &I->by_near, n, 0, s->pair[I->pairs[n]].near_count, EMBI_SHARE_NEAR)) return 0;
+    if (!EMBI_GROW(m, embi_found, I->found, I->found_cap, I->by_near.count)) return 0;
+    embi_for_chunks(&s->threads, &I->by_near, EMBI_SHARE_NEAR, embi_closest_range, task);
+    for (int n = 0; n < I->by_near.count; n++) {
+        embi_found *found = I->found + n;
+        found->first = count;
+        found->extra = edges;
+        count += found->count;
+        edges += found->edges;
+        contacts->min_gap = embi_min(contacts->min_gap, found->min_gap);
+    }
+    contacts->pairs = count;
+    contacts->extra_count = edges;
+    return EMBI_GROW(m, embi_contact, contacts->list, contacts->list_cap, count) &&
+           EMBI_GROW(m, embipc_real, contacts->extra, contacts->extra_cap, 12 * edges) &&
+           EMBI_GROW(m, embi_key, I->keys, I->keys_cap, 2 * count);
+}
+
+static void embi_body_stray(const embi_bodies_task *t, embi_body *b, int k)
+{
+    (void)k;
+    embi_body_shift(b, t->s->known_x, t->from, b->stray);
 }
 
 /* Contacts at the vertex positions x of the island. Returns 0 out of memory. */
 static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, const embipc_real *x)
 {
     embipc_stage was = embi_stage(s, EMBIPC_STAGE_CONTACT);
-    int ok = 1;
-    embi_contacts_clear(&I->contacts);
+    embi_contacts *contacts = &I->contacts;
+    embi_evaluate_task task;
+    int ok;
+    embi_contacts_clear(contacts);
     I->stamp = ++s->stamp;
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        embi_body_shift(b, s->known_x, x, b->stray);
+    embi_for_bodies(s, I, &I->by_vertices, embi_body_stray, x, NULL, 0);
+    task.s = s;
+    task.I = I;
+    task.x = x;
+    ok = embi_island_find(m, s, I, &task);
+    if (ok) embi_for_chunks(&s->threads, &I->by_near, EMBI_SHARE_NEAR, embi_contact_range, &task);
+    for (int n = 0; n < I->by_near.count && ok;) {   /* pair by pair: what stands on the same feature is merged */
+        const embi_pair *pair = s->pair + I->pairs[I->by_near.list[n].item];
+        int item = I->by_near.list[n].item, from = I->found[n].first, begin = contacts->count, count = 0;
+        for (; n < I->by_near.count && I->by_near.list[n].item == item; n++) {
+            count += I->found[n].count;
+            contacts->changed += I->found[n].changed;
+        }
+        if (begin < from && count) memmove(contacts->list + begin, contacts->list + from, (size_t)count * sizeof *contacts->list);
+        contacts->count += count;
+        embi_contacts_merge(contacts, begin, s->body[pair->a].vert0, s->body[pair->b].vert0,
+                            pair->a == pair->b ? INT_MAX : s->body[pair->b].vert0, I->keys);
     }
-    for (int n = 0; n < I->pair_count && ok; n++) ok = embi_pair_evaluate(m, s, I, I->pairs[n], x);
     (void)embi_stage(s, was);
     return ok;
+}
+
+static void embi_body_energy(const embi_bodies_task *t, embi_body *b, int k)
+{
+    if (embi_is_dynamic(b) && b->elastic.nonlinear)
+        t->I->part[2 * k] = embi_elastic_energy(&b->elastic, t->from + 3 * b->node0, 0, t->s->trace + b->trace0,
+                                                t->I->part + 2 * k + 1);
 }
 
 /* Energy of what is not in A, J s^2: barrier, friction, nonlinear materials; and the size of the terms, for
@@ -10948,13 +11114,12 @@ static void embi_island_contact_energy(embi_state *s, embi_island *I, const embi
     embipc_real force,
         sum = I->contacts.energy + embi_friction_energy(I->friction, I->friction_count, s->xn, x, &force);
     embipc_real size = sum + (I->contacts.force + force) * I->noise_x;
+    embi_for_bodies(s, I, &I->by_tets, embi_body_energy, q, NULL, 0);
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
-        embipc_real elastic;
         if (!embi_is_dynamic(b) || !b->elastic.nonlinear) continue;
-        elastic = embi_elastic_energy(&b->elastic, q + 3 * b->node0, 0, s->trace, &force);
-        sum += elastic;
-        size += elastic + force * I->noise_x;
+        sum += I->part[2 * k];
+        size += I->part[2 * k] + I->part[2 * k + 1] * I->noise_x;
     }
     I->contact_energy = s->hh * sum;
     I->contact_size = s->hh * embi_max(size, sum);
@@ -11022,7 +11187,7 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *I)
     }
     I->same &= I->unknown_count == before;
     if (!I->same) I->useful = I->wait = I->pause = 0;
-    return EMBI_GROW(m, embipc_real, I->rhs, I->rhs_cap, 6 * I->unknown_count) &&
+    return embi_island_chunks(m, s, I) && EMBI_GROW(m, embipc_real, I->rhs, I->rhs_cap, 6 * I->unknown_count) &&
            EMBI_GROW(m, embipc_real, I->work, I->work_cap, 12 * I->unknown_count);
 }
 
@@ -11066,17 +11231,18 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *I)
  * move cut by half or a direction that shrank by less than half, it saves 3 % of the time where there is
  * contact (K takes a fifth of it), and costs 5.2 solves for 4.2 in free flight [measured, bodies of 48 and
  * 1280 tets]. */
+static void embi_body_take_tangent(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_bsr T;
+    (void)k;
+    if (!embi_is_dynamic(b) || !b->elastic.nonlinear) return;
+    T = embi_body_tangent(b);
+    embi_bsr_zero(&T);
+    embi_body_add_hessian(t->s, b, t->s->q, t->s->hh, &T);
+}
 static void embi_island_tangent(embi_state *s, embi_island *I)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        embi_bsr T;
-        if (!embi_is_dynamic(b) || !b->elastic.nonlinear) continue;
-        T = embi_body_tangent(b);
-        embi_bsr_zero(&T);
-        embi_elastic_add_hessian(&b->elastic, s->q + 3 * b->node0, s->hh, s->trace, s->place, s->next,
-                                 s->patch_G, &T);
-    }
+    embi_for_bodies(s, I, &I->by_tets, embi_body_take_tangent, NULL, NULL, 0);
 }
 
 /* Sets the system to zero, or, while A is the one that was factored last, what contacts reach of it. */
@@ -11098,21 +11264,52 @@ static void embi_island_reopen(embi_state *s, embi_island *I)
     embi_system_reopen(&I->system);
 }
 
+static void embi_body_make(const embi_bodies_task *t, embi_body *b, int k)
+{
+    (void)k;
+    if (t->alpha == 0 || (b->elastic.nonlinear && embi_body_stiffness(t->s, b) > 0)) embi_body_assemble(t->s, b);
+}
+
+/* A of all bodies that lack it, or of those whose products need it */
+static void embi_island_ready(embi_state *s, embi_island *I, int for_products)
+{
+    embipc_stage was;
+    int lacking = 0;
+    for (int k = 0; k < I->body_count && !lacking; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        lacking = embi_is_dynamic(b) && !b->assembled && (!for_products || b->elastic.nonlinear);
+    }
+    if (!lacking) return;
+    was = embi_stage(s, EMBIPC_STAGE_ELASTIC);
+    embi_for_bodies(s, I, &I->by_tets, embi_body_make, NULL, NULL, (embipc_real)for_products);
+    (void)embi_stage(s, was);
+}
+
+/* its part of the system; no other body has a part in the same blocks */
+static void embi_body_put(const embi_bodies_task *t, embi_body *b, int k)
+{
+    const int *local = t->s->local + b->node0;
+    int ok = 1;
+    if (embi_is_dynamic(b)) {
+        ok = embi_system_add_bsr(&t->I->system, &b->A, local, 1);
+        if (b->elastic.nonlinear) {
+            embi_bsr T = embi_body_tangent(b);
+            ok &= embi_system_add_bsr(&t->I->system, &T, local, 1);
+        }
+    }
+    t->I->part[k] = (embipc_real)ok;
+}
+
 /* Fills the system at the present state; returns 0 when something does not fit its pattern. */
 static int embi_island_assemble(embi_state *s, embi_island *I)
 {
     embipc_real S[9];
     embi_island_reopen(s, I);
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        if (!embi_is_dynamic(b)) continue;
-        embi_body_assemble(s, b);
-        if (!embi_system_add_bsr(&I->system, &b->A, s->local + b->node0, 1)) return 0;
-        if (b->elastic.nonlinear) {
-            embi_bsr T = embi_body_tangent(b);
-            if (!embi_system_add_bsr(&I->system, &T, s->local + b->node0, 1)) return 0;
-        }
-    }
+    embi_island_ready(s, I, 0);
+    I->system.clean = 0;
+    embi_for_bodies(s, I, &I->by_tets, embi_body_put, NULL, NULL, 0);
+    for (int k = 0; k < I->body_count; k++)
+        if (I->part[k] == 0) return 0;
     for (int k = 0; k < I->contacts.count; k++) {
         const embi_contact *c = I->contacts.list + k;
         embi_contact_stiffness(c, S);
@@ -11143,26 +11340,34 @@ static int embi_island_driven_motion(embi_state *s, embi_island *I)
     return moving;
 }
 
+static void embi_body_part_of_gradient(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_state *s = t->s;
+    (void)k;
+    memcpy(s->g + 3 * b->node0, s->gq + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->g);
+    if (embi_is_dynamic(b) && b->elastic.nonlinear)
+        embi_elastic_gradient(&b->elastic, s->q + 3 * b->node0, s->hh, s->trace + b->trace0, s->g + 3 * b->node0);
+}
+
 /* g = grad E over the nodes of the island */
 static void embi_island_gradient(embi_state *s, embi_island *I)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        memcpy(s->g + 3 * b->node0, s->gq + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->g);
-        if (embi_is_dynamic(b) && b->elastic.nonlinear)
-            embi_elastic_gradient(&b->elastic, s->q + 3 * b->node0, s->hh, s->trace, s->g + 3 * b->node0);
-    }
+    embi_for_bodies(s, I, &I->by_tets, embi_body_part_of_gradient, NULL, NULL, 0);
     embi_contacts_gradient(&I->contacts, I->friction, I->friction_count, &s->J, s->xn, s->x, s->hh, s->g);
+}
+
+static void embi_body_product(const embi_bodies_task *t, embi_body *b, int k)
+{
+    (void)k;
+    if (embi_is_dynamic(b)) embi_body_multiply(t->s, b, t->from + 3 * b->node0, t->to + 3 * b->node0);
+    else memset(t->to + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *t->to);
 }
 
 /* y = A x over the nodes of the island */
 static void embi_island_multiply(embi_state *s, embi_island *I, const embipc_real *x, embipc_real *y)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        if (embi_is_dynamic(b)) embi_body_multiply(s, b, x + 3 * b->node0, y + 3 * b->node0);
-        else memset(y + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *y);
-    }
+    embi_island_ready(s, I, 1);
+    embi_for_bodies(s, I, &I->by_tets, embi_body_product, x, y, 0);
 }
 
 /* motion = J p where contacts are: at every vertex of one */
@@ -11174,20 +11379,24 @@ static void embi_island_motion(embi_state *s, const embi_island *I)
         for (int i = 0; i < 4; i++) embi_apply_row(s, I->friction[k].v[i], s->p, s->motion);
 }
 
+static void embi_body_push(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_state *s = t->s;
+    (void)k;
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] -= s->Ap[i];
+    if (embi_is_dynamic(b) && b->elastic.nonlinear) {
+        embi_bsr T = embi_body_tangent(b);
+        embi_bsr_multiply(&T, s->p + 3 * b->node0, s->Ap + 3 * b->node0);
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] -= s->Ap[i];
+    }
+}
+
 /* rhs -= H p: the driven motion (in p, all else 0) as it reaches the others, or any other */
 static void embi_island_push(embi_state *s, embi_island *I)
 {
     embipc_real S[9];
     embi_island_multiply(s, I, s->p, s->Ap);
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] -= s->Ap[i];
-        if (embi_is_dynamic(b) && b->elastic.nonlinear) {
-            embi_bsr T = embi_body_tangent(b);
-            embi_bsr_multiply(&T, s->p + 3 * b->node0, s->Ap + 3 * b->node0);
-            for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] -= s->Ap[i];
-        }
-    }
+    embi_for_bodies(s, I, &I->by_tets, embi_body_push, NULL, NULL, 0);
     embi_island_motion(s, I);
     for (int k = 0; k < I->contacts.count; k++) {
         const embi_contact *c = I->contacts.list + k;
@@ -11201,17 +11410,24 @@ static void embi_island_push(embi_state *s, embi_island *I)
     }
 }
 
+static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_state *s = t->s;
+    (void)k;
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->trial_q[i] = s->q[i] + s->p[i];
+    embi_apply_rows(s, b, s->trial_q, s->next_x);
+    embi_body_shift(b, s->xn, s->next_x, b->shift_next);
+}
+
 /* next_x = J (q + p), and the boxes of where that takes each body, counted from the start of the step. A
  * direction that goes much farther than anything foreseen (an overshoot, most often) is looked at only in
  * part, so that it does not drag in half the scene as candidates: cap bounds alpha. */
 static void embi_island_aim(embi_state *s, embi_island *I)
 {
     embipc_real most = 0;
+    embi_for_bodies(s, I, &I->by_vertices, embi_body_aim, NULL, NULL, 0);
     for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->trial_q[i] = s->q[i] + s->p[i];
-        embi_apply_rows(s, b, s->trial_q, s->next_x);
-        embi_body_shift(b, s->xn, s->next_x, b->shift_next);
+        const embi_body *b = s->body + I->bodies[k];
         for (int i = 0; i < 6; i++) most = embi_max(most, embi_abs(b->shift_next[i]));
     }
     I->cap = 1;
@@ -11513,6 +11729,7 @@ typedef struct embi_ccd_task {
 } embi_ccd_task;
 
 #define EMBI_CCD_GRAIN 256
+#define EMBI_SHARE_CCD (32 * EMBI_CCD_GRAIN)   /* 20 us, were all told by one number */
 
 /* Gap that must stay open on the way. A path is curved as a pair sees it: normals turn, and what slides by
  * the length l over a curve of radius r comes l^2/(2 r) nearer. A step that used up its gap would leave the
@@ -11564,6 +11781,12 @@ static void embi_ccd_range(void *arg, int begin, int end)
     }
 }
 
+static void embi_body_stray_next(const embi_bodies_task *t, embi_body *b, int k)
+{
+    (void)k;
+    embi_body_shift(b, t->s->known_x, t->s->next_x, b->stray_next);
+}
+
 /* Largest safe part of the direction, at most 1. *limit: the candidate that limits it, or -1. */
 static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc_real *alpha, int *limit)
 {
@@ -11575,10 +11798,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
             *alpha = embi_elastic_determinant_bound(&b->elastic, s->q + 3 * b->node0, s->p + 3 * b->node0,
                                                     *alpha);
     }
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        embi_body_shift(b, s->known_x, s->next_x, b->stray_next);
-    }
+    embi_for_bodies(s, I, &I->by_vertices, embi_body_stray_next, NULL, NULL, 0);
     for (int n = 0; n < I->pair_count; n++) {
         const embi_pair *pair = s->pair + I->pairs[n];
         const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
@@ -11597,7 +11817,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
         task.rate = embi_pair_slack(a->stray_next, b->stray_next) - task.slack;
         task.alpha = s->block_alpha;
         task.index = s->block_index;
-        embi_for(&s->threads, pair->count, EMBI_CCD_GRAIN, embi_ccd_range, &task);
+        embi_for(&s->threads, pair->count, EMBI_SHARE_CCD, embi_ccd_range, &task);
         for (int k = 0; k < blocks; k++)
             if (s->block_index[k] >= 0 && s->block_alpha[k] < *alpha) {
                 *alpha = s->block_alpha[k];
@@ -11607,19 +11827,23 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
     return 1;
 }
 
+static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_state *s = t->s;
+    (void)k;
+    for (int i = b->node0; i < b->node0 + b->nn; i++) {
+        if (t->alpha == 1 && s->drive[i] >= 0 && !s->drives[s->drive[i]].done)
+            embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
+        else
+            for (int c = 0; c < 3; c++) s->trial_q[3 * i + c] = s->q[3 * i + c] + t->alpha * s->p[3 * i + c];
+    }
+    embi_apply_rows(s, b, s->trial_q, s->trial_x);
+}
+
 /* trial state q + alpha p, x = J of it, and its contacts */
 static int embi_island_try(embi_memory *m, embi_state *s, embi_island *I, embipc_real alpha)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
-        for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            if (alpha == 1 && s->drive[i] >= 0 && !s->drives[s->drive[i]].done)
-                embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
-            else
-                for (int c = 0; c < 3; c++) s->trial_q[3 * i + c] = s->q[3 * i + c] + alpha * s->p[3 * i + c];
-        }
-        embi_apply_rows(s, b, s->trial_q, s->trial_x);
-    }
+    embi_for_bodies(s, I, &I->by_vertices, embi_body_try, NULL, NULL, alpha);
     if (!embi_island_evaluate(m, s, I, s->trial_x)) return 0;
     embi_island_contact_energy(s, I, s->trial_q, s->trial_x);
     return 1;
@@ -11646,36 +11870,46 @@ static void embi_island_know(embi_state *s, const embi_island *I)
     }
 }
 
+static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_state *s = t->s;
+    (void)k;
+    memcpy(s->q + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
+    if (b->kind != EMBIPC_FIXED)
+        memcpy(s->x + 3 * b->vert0, s->trial_x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *s->x);
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += t->alpha * s->Ap[i];
+    embi_body_shift(b, s->xn, s->x, b->shift);
+}
+
 /* the trial state becomes the state */
 static void embi_island_accept(embi_state *s, embi_island *I, embipc_real alpha)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        memcpy(s->q + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
-        if (b->kind != EMBIPC_FIXED)
-            memcpy(s->x + 3 * b->vert0, s->trial_x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *s->x);
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += alpha * s->Ap[i];
-        embi_body_shift(b, s->xn, s->x, b->shift);
-    }
+    embi_for_bodies(s, I, &I->by_vertices, embi_body_accept, NULL, NULL, alpha);
     embi_island_know(s, I);
     I->record.alpha = alpha;
+}
+
+static void embi_body_slope(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_state *s = t->s;
+    embipc_real sum = 0;
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
+        sum += s->p[i] * (s->gq[i] + t->alpha * s->Ap[i]);
+    if (embi_is_dynamic(b) && b->elastic.nonlinear) {
+        memset(s->g + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->g);
+        embi_elastic_gradient(&b->elastic, s->trial_q + 3 * b->node0, s->hh, s->trace + b->trace0,
+                              s->g + 3 * b->node0);
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) sum += s->p[i] * s->g[i];
+    }
+    t->I->part[k] = sum;
 }
 
 /* Slope of E along p at the trial state alpha: what the line search watches */
 static embipc_real embi_island_slope(embi_state *s, embi_island *I, embipc_real alpha)
 {
     embipc_real sum = 0;
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
-            sum += s->p[i] * (s->gq[i] + alpha * s->Ap[i]);
-        if (embi_is_dynamic(b) && b->elastic.nonlinear) {
-            memset(s->g + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->g);
-            embi_elastic_gradient(&b->elastic, s->trial_q + 3 * b->node0, s->hh, s->trace,
-                                  s->g + 3 * b->node0);
-            for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) sum += s->p[i] * s->g[i];
-        }
-    }
+    embi_for_bodies(s, I, &I->by_tets, embi_body_slope, NULL, NULL, alpha);
+    for (int k = 0; k < I->body_count; k++) sum += I->part[k];
     embi_island_motion(s, I);
     return sum + s->hh * embi_contacts_slope(&I->contacts, I->friction, I->friction_count, s->xn, s->trial_x,
                                              s->motion);
@@ -12991,14 +13225,17 @@ static embipc_result embi_fail_velocity(embipc_error *e, const embi_body *b, con
                      b->name, velocity[0], velocity[1], velocity[2], spin[0], spin[1], spin[2]);
 }
 
-/* Scratch for the largest body. */
+/* Scratch for all bodies there are and one more. */
 static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
 {
-    int near = b->elastic.averaged ? b->elastic.near_row[b->nn] : 0;
-    return EMBI_GROW(m, embipc_real, s->trace, s->trace_cap, 11 * b->ntet) &&
-           EMBI_GROW(m, int, s->place, s->place_cap, b->nn) &&
-           EMBI_GROW(m, int, s->next, s->next_cap, b->nn) &&
-           EMBI_GROW(m, embipc_real, s->patch_G, s->patch_G_cap, b->nn + 3 * near);
+    int trace = 11 * b->ntet, patch = embi_body_patch(b), nodes = s->node_count + b->nn;
+    for (int k = 0; k < s->body_count; k++) {
+        trace += 11 * s->body[k].ntet;
+        patch += embi_body_patch(s->body + k);
+    }
+    return EMBI_GROW(m, embipc_real, s->trace, s->trace_cap, trace) &&
+           EMBI_GROW(m, int, s->place, s->place_cap, nodes) && EMBI_GROW(m, int, s->next, s->next_cap, nodes) &&
+           EMBI_GROW(m, embipc_real, s->patch_G, s->patch_G_cap, patch);
 }
 
 /* the body counts from here on; nothing can fail any more */
@@ -14091,6 +14328,7 @@ static void embi_drives_begin(embipc_world *w)
 static void embi_bodies_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
+    int trace = 0, patch = 0;
     size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q,
            verts = (size_t)(3 * s->vert_count) * sizeof *s->x;
     if (s->node_count) {
@@ -14109,6 +14347,10 @@ static void embi_bodies_begin(embipc_world *w)
     for (int i = 0; i < s->node_count; i++) s->local[i] = -1;
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
+        b->trace0 = trace;
+        b->patch0 = patch;
+        trace += 11 * b->ntet;
+        patch += embi_body_patch(b);
         embi_body_derive(w, b);
         b->moving = embi_is_dynamic(b) && b->driven_nodes < b->nn;
         b->island = -1;
