@@ -1318,6 +1318,7 @@ typedef struct embi_memory {
     size_t bytes, peak;          /* in use now, and at most */
     long allocations;            /* since creation */
     int failed;                  /* sticky: an allocation failed or a size overflowed */
+    int fixed;                   /* a copy for a thread: nothing grows */
 } embi_memory;
 
 static void *embi_default_alloc(size_t size, void *ctx)
@@ -1348,7 +1349,7 @@ static void *embi_alloc(embi_memory *m, int count, size_t elem)
 {
     size_t size;
     void *p;
-    if (count < 0 || (size_t)count > ((size_t)-1) / 2 / elem) { m->failed = 1; return NULL; }
+    if (m->fixed || count < 0 || (size_t)count > ((size_t)-1) / 2 / elem) { m->failed = 1; return NULL; }
     size = (count ? (size_t)count : 1) * elem;
     p = m->hooks.alloc(size, m->hooks.ctx);
     if (!p) { m->failed = 1; return NULL; }
@@ -12230,6 +12231,26 @@ typedef struct embi_slot {
 
 typedef struct embi_rule { embipc_body a, b; embipc_real friction; int contact; } embi_rule;
 
+/* What one of several searches side by side writes to. */
+typedef struct embi_lane {
+    embi_key *keys;
+    int key_count, key_cap;
+    embi_candidate *list;
+    int count, cap;
+} embi_lane;
+
+enum { EMBI_SEARCH_DONE, EMBI_SEARCH_DUE, EMBI_SEARCH_NO_KEYS, EMBI_SEARCH_NO_ROOM, EMBI_SEARCH_FOUND };
+
+/* A pair whose candidates are due. */
+typedef struct embi_search {
+    int pair, first;             /* first: where they go, before the gaps are closed */
+    embi_kept *kept;
+    embi_approach approach, back;
+    embipc_real far;             /* what was farther apart in the kept list stays out of reach */
+    int due;                     /* EMBI_SEARCH_...: whether the kept list serves */
+    int at, count;               /* where the lane has it */
+} embi_search;
+
 struct embipc_world {
     embi_memory memory;
     embipc_world_def def;
@@ -12246,6 +12267,11 @@ struct embipc_world {
     int kept_count, kept_cap;
     embi_key *tri_pairs;         /* scratch of the broad phase */
     int tri_pair_count, tri_pair_cap;
+    embi_search *search;         /* pairs whose candidates are due */
+    int search_count, search_cap;
+    embi_lane lane[EMBI_TASKS];  /* scratch of searches side by side */
+    embi_chunks parts;           /* of their kept lists */
+    int *found, found_cap;       /* by chunk: how many candidates */
     embi_crossing *crossing;
     int crossing_count, crossing_cap;
     embipc_intersection *rejected;
@@ -12493,6 +12519,13 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     for (int i = 0; i < w->kept_count; i++) EMBI_RELEASE(&m, w->kept[i].list, w->kept[i].cap);
     EMBI_RELEASE(&m, w->kept, w->kept_cap);
     EMBI_RELEASE(&m, w->tri_pairs, w->tri_pair_cap);
+    EMBI_RELEASE(&m, w->search, w->search_cap);
+    EMBI_RELEASE(&m, w->found, w->found_cap);
+    embi_chunks_free(&m, &w->parts);
+    for (int k = 0; k < EMBI_TASKS; k++) {
+        EMBI_RELEASE(&m, w->lane[k].keys, w->lane[k].key_cap);
+        EMBI_RELEASE(&m, w->lane[k].list, w->lane[k].cap);
+    }
     EMBI_RELEASE(&m, w->crossing, w->crossing_cap);
     EMBI_RELEASE(&m, w->rejected, w->rejected_cap);
     EMBI_RELEASE(&m, w->memory_key, w->memory_key_cap);
@@ -14439,6 +14472,7 @@ static void embi_box_stretch(embipc_real outer[6], const embipc_real inner[6], e
 static void embi_pair_forget(embi_state *s, embi_pair *pair)
 {
     int end = pair->first + pair->count, rest = s->candidate_count - end;
+    if (!pair->count) return;
     if (rest > 0) {
         memmove(s->candidate + pair->first, s->candidate + end, (size_t)rest * sizeof *s->candidate);
         memmove(s->closest + pair->first, s->closest + end, (size_t)rest * sizeof *s->closest);
@@ -14483,18 +14517,12 @@ static int embi_kept_serves(const embi_kept *k, const embi_pair *pair, embipc_re
     return 1;
 }
 
-/* Searches at the start of the step, with room for as much again as the pair moves, twice. |u| + |h - u| <=
- * sqrt(2) |h| for 0 <= u <= h: by so much the radius must be larger than that of the range. */
-static int embi_kept_search(embipc_world *w, embi_kept *k, embi_pair *pair, embipc_real reach)
+/* Prepares a search at the start of the step, with room for as much again as the pair moves, twice. |u| + |h - u|
+ * <= sqrt(2) |h| for 0 <= u <= h: by so much the radius must be larger than that of the range. */
+static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, embipc_real reach)
 {
-    embi_state *s = &w->s;
-    embi_body *A = s->body + k->a, *B = s->body + k->b;
-    embi_surface a = embi_surface_of(s, A, s->xn), b = embi_surface_of(s, B, s->xn);
+    const embi_body *A = s->body + k->a, *B = s->body + k->b;
     embipc_real room = 0;
-    embi_approach t;
-    if (!A->fits) embi_bvh_refit(&A->bvh, a.x, A->tri, A->nt);
-    if (!B->fits && A != B) embi_bvh_refit(&B->bvh, b.x, B->tri, B->nt);
-    A->fits = B->fits = 1;
     for (int i = 0; i < 3; i++) room = embi_max(room, pair->range[3 + i] - pair->range[i]);
     room = embi_min(room + 4 * pair->rule.dhat, embi_min(A->diagonal, B->diagonal) / 64);
     for (int i = 0; i < 3; i++) {
@@ -14502,19 +14530,207 @@ static int embi_kept_search(embipc_world *w, embi_kept *k, embi_pair *pair, embi
         k->range[3 + i] = pair->range[3 + i] + room;
         k->drift[i] = k->drift[3 + i] = 0;
     }
-    k->valid = k->count = w->tri_pair_count = 0;
+    k->valid = k->count = 0;
     k->dhat = pair->rule.dhat;
     k->xi = pair->rule.xi;
     k->reach = reach + 4 * embi_pair_rounding(A, B);
-    t = embi_approach_of(k->range, k->reach);
+}
+
+static embi_approach embi_kept_approach(const embi_kept *k)
+{
+    embi_approach t = embi_approach_of(k->range, k->reach);
     t.radius *= (embipc_real)1.4143;
-    if (!embi_bvh_pairs(&w->memory, &a, &b, k->range, k->reach, &w->tri_pairs, &w->tri_pair_count,
-                        &w->tri_pair_cap) ||
-        !embi_candidates(&w->memory, &a, &b, w->tri_pairs, w->tri_pair_count, &pair->rule, &t, &k->list,
-                         &k->count, &k->cap))
-        return 0;
-    k->valid = 1;
+    return t;
+}
+
+/* ---- searches side by side ----
+ * Small ones go to lanes, so many to each. Nothing is allocated there: what finds no room is done again when there
+ * is some. A large one (as it was before, or as it turned out) is shared itself: its keys are cut into
+ * runs, and the candidates of runs are joined in order. Either way a list holds what one search by itself finds,
+ * in the same order. */
+
+#define EMBI_SHARE_SEARCH 32768  /* candidates of a search that is shared */
+#define EMBI_SHARE_KEYS 256      /* pairs of triangles at a time: 100 us */
+#define EMBI_SHARE_AGAIN 1024    /* kept candidates looked at again: 50 us */
+
+typedef struct embi_search_task {
+    embipc_world *w;
+    const embi_search *one;      /* the large one */
+    int grain, first, count;     /* of its keys */
+} embi_search_task;
+
+static void embi_refit_range(void *arg, int begin, int end)
+{
+    const embi_state *s = &((const embi_search_task *)arg)->w->s;
+    for (int n = begin; n < end; n++) {
+        embi_body *b = s->body + ((const embi_search_task *)arg)->w->parts.list[n].item;
+        embi_bvh_refit(&b->bvh, s->xn + 3 * b->vert0, b->tri, b->nt);
+    }
+}
+
+/* The trees that searches need. */
+static int embi_searches_refit(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    embi_search_task task;
+    task.w = w;
+    embi_chunks_clear(&w->parts);
+    for (int n = 0; n < w->search_count; n++)
+        for (int side = 0; side < 2 && w->search[n].due; side++) {
+            int at = side ? w->search[n].kept->b : w->search[n].kept->a;
+            if (s->body[at].fits) continue;
+            s->body[at].fits = 1;
+            if (!embi_chunks_add(&w->memory, &w->parts, at, 0, s->body[at].nt, INT_MAX)) return 0;
+        }
+    embi_for_chunks(&s->threads, &w->parts, 2048, embi_refit_range, &task);   /* 25 ns a triangle */
     return 1;
+}
+
+/* One small search, its candidates behind what the lane holds already. */
+static void embi_search_small(embi_memory *still, const embi_state *s, embi_search *one, embi_lane *lane)
+{
+    const embi_kept *k = one->kept;
+    embi_surface a = embi_surface_of(s, s->body + k->a, s->xn), b = embi_surface_of(s, s->body + k->b, s->xn);
+    embi_approach t = embi_kept_approach(k);
+    one->at = lane->count;
+    one->due = EMBI_SEARCH_NO_KEYS;
+    lane->key_count = 0;
+    if (!embi_bvh_pairs(still, &a, &b, k->range, k->reach, &lane->keys, &lane->key_count, &lane->key_cap)) return;
+    one->due = EMBI_SEARCH_NO_ROOM;
+    if (!embi_candidates(still, &a, &b, lane->keys, lane->key_count, &s->pair[one->pair].rule, &t, &lane->list,
+                         &lane->count, &lane->cap)) {
+        lane->count = one->at;
+        return;
+    }
+    one->count = lane->count - one->at;
+    one->due = EMBI_SEARCH_FOUND;
+}
+
+static void embi_search_range(void *arg, int begin, int end)
+{
+    const embi_search_task *t = (const embi_search_task *)arg;
+    embi_memory still = t->w->memory;
+    still.fixed = 1;
+    for (int n = begin; n < end; n++) {
+        embi_lane *lane = t->w->lane + n / t->grain;
+        if (n % t->grain == 0) lane->count = 0;
+        if (t->w->search[n].due == EMBI_SEARCH_DUE)
+            embi_search_small(&still, &t->w->s, t->w->search + n, lane);
+    }
+}
+
+static void embi_keys_range(void *arg, int begin, int end)
+{
+    const embi_search_task *t = (const embi_search_task *)arg;
+    const embi_state *s = &t->w->s;
+    const embi_kept *k = t->one->kept;
+    embi_surface a = embi_surface_of(s, s->body + k->a, s->xn), b = embi_surface_of(s, s->body + k->b, s->xn);
+    embi_approach approach = embi_kept_approach(k);
+    for (int n = begin; n < end; n++) {
+        embi_lane *lane = t->w->lane + n;
+        int first = t->first + n * EMBI_SHARE_KEYS, count = embi_min_int(t->count - first, EMBI_SHARE_KEYS);
+        embi_memory still = t->w->memory;
+        still.fixed = 1;
+        lane->count = 0;
+        (void)embi_candidates(&still, &a, &b, t->w->tri_pairs + first, count, &s->pair[t->one->pair].rule, &approach,
+                              &lane->list, &lane->count, &lane->cap);
+    }
+}
+
+/* A large search. Each pair of triangles has 15 candidates at most: 6 vertices and 9 pairs of edges. */
+static int embi_search_large(embipc_world *w, const embi_search *one)
+{
+    embi_state *s = &w->s;
+    embi_kept *k = one->kept;
+    embi_surface a = embi_surface_of(s, s->body + k->a, s->xn), b = embi_surface_of(s, s->body + k->b, s->xn);
+    embi_search_task t;
+    t.w = w;
+    t.one = one;
+    k->count = w->tri_pair_count = 0;
+    if (!embi_bvh_pairs(&w->memory, &a, &b, k->range, k->reach, &w->tri_pairs, &w->tri_pair_count, &w->tri_pair_cap))
+        return 0;
+    t.count = w->tri_pair_count;
+    for (t.first = 0; t.first < t.count; t.first += EMBI_TASKS * EMBI_SHARE_KEYS) {
+        int runs = embi_min_int(EMBI_TASKS, (t.count - t.first - 1) / EMBI_SHARE_KEYS + 1);
+        embi_for(&s->threads, runs, 1, embi_keys_range, &t);
+        for (int n = 0; n < runs; n++) {
+            const embi_lane *lane = w->lane + n;
+            if (!EMBI_GROW(&w->memory, embi_candidate, k->list, k->cap, k->count + lane->count)) return 0;
+            if (lane->count) memcpy(k->list + k->count, lane->list, (size_t)lane->count * sizeof *k->list);
+            k->count += lane->count;
+        }
+    }
+    return 1;
+}
+
+/* What was found goes to the kept lists. */
+static int embi_searches_join(embipc_world *w, int grain)
+{
+    for (int n = 0; n < w->search_count; n++) {
+        embi_search *one = w->search + n;
+        embi_kept *kept = one->kept;
+        if (one->due != EMBI_SEARCH_FOUND) continue;
+        if (!EMBI_GROW(&w->memory, embi_candidate, kept->list, kept->cap, one->count)) return 0;
+        if (one->count)
+            memcpy(kept->list, w->lane[n / grain].list + one->at, (size_t)one->count * sizeof *kept->list);
+        kept->count = one->count;
+        one->due = EMBI_SEARCH_DONE;
+    }
+    return 1;
+}
+
+/* Lanes in which one search alone found no room get twice as much, once a round. */
+static int embi_searches_grow(embipc_world *w, int grain)
+{
+    int grown = -1;
+    for (int n = 0; n < w->search_count; n++) {
+        embi_search *one = w->search + n;
+        embi_lane *lane = w->lane + n / grain;
+        int keys = lane->key_cap, room = lane->cap;
+        if (!one->due || grown == n / grain || (one->due == EMBI_SEARCH_NO_ROOM && one->at > 0)) continue;
+        if (one->due == EMBI_SEARCH_NO_ROOM && room >= EMBI_SHARE_SEARCH) {
+            if (!embi_search_large(w, one)) return 0;
+            one->due = EMBI_SEARCH_DONE;
+            continue;
+        }
+        grown = n / grain;
+        if (one->due == EMBI_SEARCH_NO_KEYS) keys *= 2;
+        else room *= 2;
+        if (!EMBI_GROW(&w->memory, embi_key, lane->keys, lane->key_cap, keys) ||
+            !EMBI_GROW(&w->memory, embi_candidate, lane->list, lane->cap, room))
+            return 0;
+    }
+    return 1;
+}
+
+/* Makes the kept lists that are due. */
+static int embi_searches_keep(embipc_world *w)
+{
+    embi_search_task task;
+    if (!embi_searches_refit(w)) return 0;
+    task.w = w;
+    task.grain = (w->search_count - 1) / EMBI_TASKS + 1;
+    for (int n = 0; n < EMBI_TASKS && w->search_count; n++)
+        if (!EMBI_GROW(&w->memory, embi_key, w->lane[n].keys, w->lane[n].key_cap, 1024) ||
+            !EMBI_GROW(&w->memory, embi_candidate, w->lane[n].list, w->lane[n].cap, 15 * EMBI_SHARE_KEYS))
+            return 0;
+    for (int n = 0; n < w->search_count; n++) {
+        embi_search *one = w->search + n;
+        if (!one->due || one->kept->cap < EMBI_SHARE_SEARCH) continue;
+        if (!embi_search_large(w, one)) return 0;
+        one->due = EMBI_SEARCH_DONE;
+    }
+    for (;;) {
+        int small = 0;
+        for (int n = 0; n < w->search_count; n++)
+            if (w->search[n].due) {
+                w->search[n].due = EMBI_SEARCH_DUE;
+                small = 1;
+            }
+        if (!small) return 1;
+        embi_for(&w->s.threads, w->search_count, task.grain, embi_search_range, &task);
+        if (!embi_searches_join(w, task.grain) || !embi_searches_grow(w, task.grain)) return 0;
+    }
 }
 
 /* after a step: how far everything moved */
@@ -14528,52 +14744,129 @@ static void embi_kept_drift(embipc_world *w)
     }
 }
 
-/* Finds the candidates of a pair for its range, from the positions at the start of the step. */
-static int embi_pair_search(embipc_world *w, embi_pair *pair)
+/* The candidates of a pair are due, for its range. Returns 0 out of memory. */
+static int embi_search_add(embipc_world *w, int n)
 {
-    embi_state *s = &w->s;
-    embi_memory *m = &w->memory;
-    const embi_body *A = s->body + pair->a, *B = s->body + pair->b;
-    embipc_real rounding = 4 * embi_pair_rounding(A, B), reach = pair->rule.dhat + pair->rule.xi + rounding;
-    embipc_real slack, far, r[6];
-    embi_kept *kept = embi_kept_of(w, pair->a, pair->b);
-    embi_approach t, back;
-    embi_pair_forget(s, pair);
-    if (!kept) return 0;
+    embi_pair *pair = w->s.pair + n;
+    embi_search *one;
     if (pair->a == pair->b)   /* either primitive may come first: the range must be symmetric */
         for (int i = 0; i < 3; i++) {
             pair->range[3 + i] = embi_max(pair->range[3 + i], -pair->range[i]);
             pair->range[i] = -pair->range[3 + i];
         }
-    if (!embi_kept_serves(kept, pair, reach) && !embi_kept_search(w, kept, pair, reach)) return 0;
-    t = back = embi_approach_of(pair->range, reach);
-    embi_scale(back.mid, -1, t.mid);
-    pair->first = s->candidate_count;
-    if (!EMBI_GROW(m, embi_candidate, s->candidate, s->candidate_cap, s->candidate_count + kept->count))
+    if (!embi_kept_of(w, pair->a, pair->b) ||
+        !EMBI_GROW(&w->memory, embi_search, w->search, w->search_cap, w->search_count + 1))
         return 0;
+    one = w->search + w->search_count++;
+    memset(one, 0, sizeof *one);
+    one->pair = n;
+    return 1;
+}
+
+/* Looks whether the kept list of a pair serves, and says what of it will be looked at. */
+static void embi_search_begin(embipc_world *w, embi_search *one)
+{
+    embi_state *s = &w->s;
+    embi_pair *pair = s->pair + one->pair;
+    embipc_real rounding = 4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b),
+                reach = pair->rule.dhat + pair->rule.xi + rounding, r[6];
+    embi_kept *kept = embi_kept_of(w, pair->a, pair->b);
+    embi_pair_forget(s, pair);
+    one->kept = kept;
+    one->due = !embi_kept_serves(kept, pair, reach);
+    if (one->due) embi_kept_begin(s, kept, pair, reach);
+    one->approach = one->back = embi_approach_of(pair->range, reach);
+    embi_scale(one->back.mid, -1, one->approach.mid);
     /* from the middle of the kept range then to that of this one now: what was farther apart stays out of reach */
     for (int i = 0; i < 6; i++)
-        r[i] = kept->drift[i] + t.mid[i % 3] - (kept->range[i % 3] + kept->range[3 + i % 3]) / 2;
-    far = (t.reach + t.radius + embi_box_norm(r) + rounding) / (embipc_real)0.999;
-    for (int k = 0; k < kept->count; k++) {
-        embi_candidate *c = s->candidate + s->candidate_count;
-        if (kept->list[k].apart > far) continue;
-        *c = kept->list[k];
-        s->candidate_count += embi_candidate_again(
-            c, s->xn, c->v[0] >= A->vert0 && c->v[0] < A->vert0 + A->nv ? &t : &back);
+        r[i] = kept->drift[i] + one->approach.mid[i % 3] - (kept->range[i % 3] + kept->range[3 + i % 3]) / 2;
+    one->far = (one->approach.reach + one->approach.radius + embi_box_norm(r) + rounding) / (embipc_real)0.999;
+}
+
+/* Kept candidates that are within reach now, a chunk's one behind the other. */
+static void embi_again_range(void *arg, int begin, int end)
+{
+    const embi_search_task *t = (const embi_search_task *)arg;
+    const embi_state *s = &t->w->s;
+    for (int n = begin; n < end; n++) {
+        const embi_chunk *chunk = t->w->parts.list + n;
+        const embi_search *one = t->w->search + chunk->item;
+        const embi_body *A = s->body + one->kept->a;
+        embi_candidate *to = s->candidate + one->first + chunk->begin, *c = to;
+        for (int k = chunk->begin; k < chunk->end; k++) {
+            if (one->kept->list[k].apart > one->far) continue;
+            *c = one->kept->list[k];
+            c += embi_candidate_again(c, s->xn, c->v[0] >= A->vert0 && c->v[0] < A->vert0 + A->nv ? &one->approach
+                                                                                                  : &one->back);
+        }
+        t->w->found[n] = (int)(c - to);
     }
-    if (!EMBI_GROW(m, embi_closest, s->closest, s->closest_cap, s->candidate_count) ||
-        !EMBI_GROW(m, embipc_real, s->apart, s->apart_cap, s->candidate_count) ||
-        !EMBI_GROW(m, int, s->near, s->near_cap, s->candidate_count))
-        return 0;
-    pair->count = s->candidate_count - pair->first;
+}
+
+/* What a pair knows of its candidates at first: how far apart they were when found. */
+static void embi_search_end(embi_state *s, const embi_search *one)
+{
+    embi_pair *pair = s->pair + one->pair;
+    embipc_real r[6], slack;
     pair->near_count = -1;
-    embi_relative_box(A->known, B->known, r);   /* from the middle of the range to known_x */
+    embi_relative_box(s->body[pair->a].known, s->body[pair->b].known, r);   /* from the middle of the range to known_x */
     for (int i = 0; i < 6; i++) r[i] -= (pair->range[i % 3] + pair->range[3 + i % 3]) / 2;
     slack = embi_box_norm(r);
     if (pair->count) memset(s->closest + pair->first, 0, (size_t)pair->count * sizeof *s->closest);
-    for (int k = pair->first; k < s->candidate_count; k++) s->apart[k] = s->candidate[k].apart - slack;
-    w->builds++;
+    for (int k = pair->first; k < pair->first + pair->count; k++) s->apart[k] = s->candidate[k].apart - slack;
+}
+
+/* Candidates of the searches begin .. end - 1, from their kept lists. */
+static int embi_searches_again(embipc_world *w, int begin, int end)
+{
+    embi_state *s = &w->s;
+    embi_search_task task;
+    int at = s->candidate_count, n = 0;
+    task.w = w;
+    embi_chunks_clear(&w->parts);
+    for (int k = begin; k < end; k++) {
+        w->search[k].first = at;
+        at += w->search[k].kept->count;
+        if (!embi_chunks_add(&w->memory, &w->parts, k, 0, w->search[k].kept->count, EMBI_SHARE_AGAIN)) return 0;
+    }
+    if (!EMBI_GROW(&w->memory, embi_candidate, s->candidate, s->candidate_cap, at) ||
+        !EMBI_GROW(&w->memory, int, w->found, w->found_cap, w->parts.count))
+        return 0;
+    embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_AGAIN, embi_again_range, &task);
+    for (int k = begin; k < end; k++) {
+        embi_pair *pair = s->pair + w->search[k].pair;
+        pair->first = s->candidate_count;
+        for (; n < w->parts.count && w->parts.list[n].item == k; n++) {
+            int from = w->search[k].first + w->parts.list[n].begin;
+            if (w->found[n] && from > s->candidate_count)
+                memmove(s->candidate + s->candidate_count, s->candidate + from, (size_t)w->found[n] * sizeof *s->candidate);
+            s->candidate_count += w->found[n];
+        }
+        pair->count = s->candidate_count - pair->first;
+    }
+    if (!EMBI_GROW(&w->memory, embi_closest, s->closest, s->closest_cap, s->candidate_count) ||
+        !EMBI_GROW(&w->memory, embipc_real, s->apart, s->apart_cap, s->candidate_count) ||
+        !EMBI_GROW(&w->memory, int, s->near, s->near_cap, s->candidate_count))
+        return 0;
+    for (int k = begin; k < end; k++) embi_search_end(s, w->search + k);
+    return 1;
+}
+
+/* Finds the candidates of all pairs for which they are due, from the positions at the start of the step; so many
+ * kept lists at a time that the gaps between what is left of them take little room. */
+static int embi_searches_run(embipc_world *w)
+{
+    for (int n = 0; n < w->search_count; n++) embi_search_begin(w, w->search + n);
+    if (!embi_searches_keep(w)) return 0;
+    for (int begin = 0, end; begin < w->search_count; begin = end) {
+        int sum = w->search[begin].kept->count;
+        for (end = begin + 1; end < w->search_count && sum + w->search[end].kept->count < 65536; end++)
+            sum += w->search[end].kept->count;
+        if (!embi_searches_again(w, begin, end)) return 0;
+    }
+    for (int n = 0; n < w->search_count; n++) w->search[n].kept->valid = 1;
+    w->builds += w->search_count;
+    w->search_count = 0;
     return 1;
 }
 
@@ -14603,7 +14896,7 @@ static int embi_regions_meet(const embi_body *a, const embi_body *b, embipc_real
 static int embi_pairs_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
-    s->pair_count = s->candidate_count = s->stamp = 0;
+    s->pair_count = s->candidate_count = s->stamp = w->search_count = 0;
     w->builds = 0;
     for (int i = 0; i < s->body_count; i++)
         for (int j = i; j < s->body_count; j++) {
@@ -14618,9 +14911,9 @@ static int embi_pairs_begin(embipc_world *w)
             embi_relative_box(a->shift, b->shift, pair->range);   /* where they are: no displacement */
             embi_relative_box(a->shift_next, b->shift_next, r);
             embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
-            if (!embi_pair_search(w, pair)) return 0;
+            if (!embi_search_add(w, s->pair_count - 1)) return 0;
         }
-    return 1;
+    return embi_searches_run(w);
 }
 
 /* island of a pair: of the body that moves; -1 when neither does */
@@ -14731,6 +15024,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
 static int embi_ranges_check(embipc_world *w, int *changed)
 {
     embi_state *s = &w->s;
+    int searched;
     for (int i = 0; i < s->body_count; i++) {   /* bodies that leave their region look for new neighbours */
         embi_body *b = s->body + i;
         embipc_real now[6];
@@ -14750,10 +15044,11 @@ static int embi_ranges_check(embipc_world *w, int *changed)
             if (!embi_pair_add(w, lo, hi)) return 0;   /* its empty range is found out below */
         }
     }
+    w->search_count = 0;
     for (int n = 0; n < s->pair_count; n++) {
         embi_pair *p = s->pair + n;
-        embi_body *a = s->body + p->a, *b = s->body + p->b;
-        int together = !a->moving || !b->moving || a->island == b->island, ia, ib;
+        const embi_body *a = s->body + p->a, *b = s->body + p->b;
+        int together = !a->moving || !b->moving || a->island == b->island;
         embipc_real r[6];
         embi_relative_box(together ? a->shift_next : a->shift_hull, together ? b->shift_next : b->shift_hull,
                           r);
@@ -14761,9 +15056,13 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         embi_box_stretch(p->range, r, p->rule.dhat / 2);
         embi_relative_box(a->shift, b->shift, r);
         embi_box_stretch(p->range, r, 0);
-        if (!embi_pair_search(w, p)) return 0;
-        ia = a->moving ? a->island : -1;
-        ib = b->moving ? b->island : -1;
+        if (!embi_search_add(w, n)) return 0;
+    }
+    searched = w->search_count;
+    if (!embi_searches_run(w)) return 0;
+    for (int n = 0; n < searched; n++) {
+        const embi_pair *p = s->pair + w->search[n].pair;
+        int ia = s->body[p->a].moving ? s->body[p->a].island : -1, ib = s->body[p->b].moving ? s->body[p->b].island : -1;
         if (ia >= 0) changed[ia] = embi_max_int(changed[ia], 1);
         if (ib >= 0) changed[ib] = embi_max_int(changed[ib], 1);
         if (ia < 0 || ib < 0 || ia == ib || !p->count) continue;
