@@ -1459,6 +1459,11 @@ static embipc_result embi_fail_memory(embipc_error *e)
  * A range should hold 50 us of work at least: to wake a worker, and for it to come, takes 5 and 50 us [measured].
  * Uses: platform, memory.                                  Checked by: tests/test_threads.c   */
 
+/* Work that is worth a range of its own; a test that wants every loop shared makes it less. */
+#ifndef EMBI_SHARE
+#define EMBI_SHARE(work) (work)
+#endif
+
 typedef struct embi_threads {
     embipc_parallel_for_fn *run;   /* NULL: serial */
     void *ctx;
@@ -2442,7 +2447,7 @@ static void embi_panel_update(const embi_threads *threads, int begin, int end, i
     t.ld = ld;
     t.U = U;
     embi_for(threads, (columns - end - 1) / EMBI_TILE + 1,
-             1 + 300000 / (EMBI_TILE * (end - begin) * embi_min_int(w - end, 25000)), embi_panel_range, &t);
+             1 + EMBI_SHARE(300000) / (EMBI_TILE * (end - begin) * embi_min_int(w - end, 25000)), embi_panel_range, &t);
 }
 
 /* Factors the panel. EMBI_TILE - 1 numbers behind each of its rows but the last must exist. 0: not finite. */
@@ -2668,8 +2673,8 @@ static void embi_amd_finish(embi_amd *q, int p)
  * shared out in each supernode. */
 
 #define EMBI_TASKS 16
-#define EMBI_SHARE_FACTOR 40000   /* least cost of a factor that is shared, in block multiplications */
-#define EMBI_SHARE_PULL 10000     /* and of what one supernode gets */
+#define EMBI_SHARE_FACTOR EMBI_SHARE(40000)   /* least cost of a factor that is shared, in block multiplications */
+#define EMBI_SHARE_PULL EMBI_SHARE(10000)     /* and of what one supernode gets */
 
 typedef struct embi_ldlt {
     int n, supernodes;
@@ -10890,8 +10895,8 @@ static void embi_island_free(embi_memory *m, embi_island *I)
 
 /* ---- loops over the bodies of an island ---- */
 
-#define EMBI_SHARE_TETS 512       /* 50 us of forces: 0.1 us a tet [measured] */
-#define EMBI_SHARE_VERTICES 4096  /* 50 us of x = J q and boxes: 12 ns a vertex */
+#define EMBI_SHARE_TETS EMBI_SHARE(512)       /* 50 us of forces: 0.1 us a tet [measured] */
+#define EMBI_SHARE_VERTICES EMBI_SHARE(4096)  /* 50 us of x = J q and boxes: 12 ns a vertex */
 
 /* Bodies, a run of them to a chunk. */
 static int embi_island_chunks(embi_memory *m, const embi_state *s, embi_island *I)
@@ -11030,8 +11035,8 @@ static void embi_near_range(void *arg, int begin, int end)
     }
 }
 
-#define EMBI_SHARE_NEAR 256      /* 50 us of closest points: 0.2 us each [measured] */
-#define EMBI_SHARE_SCAN 32768    /* and of candidates that are told by one number: 1.5 ns */
+#define EMBI_SHARE_NEAR EMBI_SHARE(256)      /* 50 us of closest points: 0.2 us each [measured] */
+#define EMBI_SHARE_SCAN EMBI_SHARE(32768)    /* and of candidates that are told by one number: 1.5 ns */
 
 /* The near lists at x, cut into chunks, and how many contacts there are in each. Returns 0 out of memory. */
 static int embi_island_find(embi_memory *m, embi_state *s, embi_island *I, embi_evaluate_task *task)
@@ -11730,7 +11735,7 @@ typedef struct embi_ccd_task {
 } embi_ccd_task;
 
 #define EMBI_CCD_GRAIN 256
-#define EMBI_SHARE_CCD (32 * EMBI_CCD_GRAIN)   /* 20 us, were all told by one number */
+#define EMBI_SHARE_CCD (EMBI_SHARE(32) * EMBI_CCD_GRAIN)   /* 20 us, were all told by one number */
 
 /* Gap that must stay open on the way. A path is curved as a pair sees it: normals turn, and what slides by
  * the length l over a curve of radius r comes l^2/(2 r) nearer. A step that used up its gap would leave the
@@ -14549,9 +14554,9 @@ static embi_approach embi_kept_approach(const embi_kept *k)
  * runs, and the candidates of runs are joined in order. Either way a list holds what one search by itself finds,
  * in the same order. */
 
-#define EMBI_SHARE_SEARCH 32768  /* candidates of a search that is shared */
-#define EMBI_SHARE_KEYS 256      /* pairs of triangles at a time: 100 us */
-#define EMBI_SHARE_AGAIN 1024    /* kept candidates looked at again: 50 us */
+#define EMBI_SHARE_SEARCH EMBI_SHARE(32768)  /* candidates of a search that is shared */
+#define EMBI_SHARE_KEYS EMBI_SHARE(256)      /* pairs of triangles at a time: 100 us */
+#define EMBI_SHARE_AGAIN EMBI_SHARE(1024)    /* kept candidates looked at again: 50 us */
 
 typedef struct embi_search_task {
     embipc_world *w;
@@ -14582,7 +14587,7 @@ static int embi_searches_refit(embipc_world *w)
             s->body[at].fits = 1;
             if (!embi_chunks_add(&w->memory, &w->parts, at, 0, s->body[at].nt, INT_MAX)) return 0;
         }
-    embi_for_chunks(&s->threads, &w->parts, 2048, embi_refit_range, &task);   /* 25 ns a triangle */
+    embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE(2048), embi_refit_range, &task);   /* 25 ns a triangle */
     return 1;
 }
 
