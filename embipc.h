@@ -2674,6 +2674,7 @@ static void embi_amd_finish(embi_amd *q, int p)
 
 #define EMBI_TASKS 16
 #define EMBI_SHARE_FACTOR EMBI_SHARE(40000)   /* least cost of a factor that is shared, in block multiplications */
+#define EMBI_SHARE_SOLVE EMBI_SHARE(500000)   /* numbers in a factor whose solution is: 0.4 ms */
 #define EMBI_SHARE_PULL EMBI_SHARE(10000)     /* and of what one supernode gets */
 
 typedef struct embi_ldlt {
@@ -2691,11 +2692,13 @@ typedef struct embi_ldlt {
     int *member;        /* (n) supernodes by task, ascending */
     int member_start[EMBI_TASKS + 1];
     int tasks;          /* 0: too little to be shared */
+    int lanes;          /* tasks of a solution, or 1 where it is not worth it */
     const embi_threads *threads;   /* NULL: serial */
     int partial;        /* the supernodes that are not open keep their factor */
     int *row; int row_cap;               /* positions behind a supernode in its rows of U, ascending */
     embipc_real *value; int value_cap;   /* panels */
-    embipc_real *vector; int vector_cap; /* (3n) diagonal of A, (3n) 1 / D, (3n) x, (3n) gathered */
+    embipc_real *vector; int vector_cap; /* (3n) diagonal of A, (3n) 1 / D, (3n) x, (3n for each lane) gathered,
+                                            and again, sent up */
     int *work; int work_cap;             /* scratch of the analysis and of the factorisation */
     int *adjacent; int adjacent_cap;     /* the graph, both directions, and the lists of the order */
     int *slot; int slot_cap;   /* (2 per block of the analysed pattern) its offset in value, and the distance
@@ -2922,17 +2925,19 @@ static int embi_ldlt_columns(const embi_ldlt *F, int s)
 /* distance of its rows: a multiple of four, whole vectors */
 static int embi_ldlt_stride(const embi_ldlt *F, int s) { return (embi_ldlt_columns(F, s) + 3) & ~3; }
 
-/* Places the panels and gets all memory that the factorisation and the solution need. */
+/* Places the panels, so far apart that what is read behind the last row of one is not in the next, on which another
+ * thread may work; and gets all memory that the factorisation and the solution need. */
 static int embi_ldlt_place_panels(embi_memory *m, embi_ldlt *F)
 {
     F->panel[0] = 0;
     for (int s = 0; s < F->supernodes; s++) {
         int w = embi_ldlt_width(F, s), ld = embi_ldlt_stride(F, s);
-        if (ld > (INT_MAX - EMBI_TILE - F->panel[s]) / w) { m->failed = 1; return 0; }
-        F->panel[s + 1] = F->panel[s] + w * ld;
+        if (ld > (INT_MAX - 2 * EMBI_TILE - F->panel[s]) / w) { m->failed = 1; return 0; }
+        F->panel[s + 1] = F->panel[s] + w * ld + EMBI_TILE;
     }
+    F->lanes = F->tasks && F->panel[F->supernodes] >= EMBI_SHARE_SOLVE ? F->tasks : 1;
     return EMBI_GROW(m, embipc_real, F->value, F->value_cap, F->panel[F->supernodes] + EMBI_TILE) &&
-           EMBI_GROW(m, embipc_real, F->vector, F->vector_cap, 12 * F->n) &&
+           EMBI_GROW(m, embipc_real, F->vector, F->vector_cap, (F->lanes > 1 ? 9 + 6 * F->lanes : 12) * F->n) &&
            EMBI_GROW(m, int, F->work, F->work_cap, (F->tasks ? 4 + 2 * EMBI_TASKS : 5) * F->n);
 }
 
@@ -2947,7 +2952,7 @@ static int embi_ldlt_parent(const embi_ldlt *F, int s)
 static int embi_ldlt_share(embi_memory *m, embi_ldlt *F)
 {
     embipc_real *cost, load[EMBI_TASKS] = {0};
-    if (F->cost < EMBI_SHARE_FACTOR || F->n > INT_MAX / 64) return 1;
+    if (F->cost < EMBI_SHARE_FACTOR || F->n > INT_MAX / 128) return 1;
     if (!EMBI_GROW(m, embipc_real, F->vector, F->vector_cap, 12 * F->n)) return 0;
     cost = F->vector;
     memset(cost, 0, (size_t)F->supernodes * sizeof *cost);
@@ -3398,9 +3403,10 @@ EMBI_KERNEL void embi_rows_dot(int wide, int n, const embipc_real *u, int ld, co
     }
 }
 
-/* z = D^-1 L^-1 of the unknowns of supernode s, in x; what follows from them goes to the rows behind it. */
+/* z = D^-1 L^-1 of the unknowns of supernode s, in x; what follows from them goes to the rows behind it, or, for
+ * those above the tasks, to `up` unless that is NULL. */
 EMBI_KERNEL void embi_ldlt_forward(int wide, const embi_ldlt *F, int s, const embipc_real *inverse,
-                                   embipc_real *x, embipc_real *y)
+                                   embipc_real *x, embipc_real *y, embipc_real *up)
 {
     const int *row = F->row + F->row_start[s];
     int first = 3 * F->first[s], w = embi_ldlt_width(F, s), columns = embi_ldlt_columns(F, s);
@@ -3415,7 +3421,11 @@ EMBI_KERNEL void embi_ldlt_forward(int wide, const embi_ldlt *F, int s, const em
         z[2] = (y[k + 2] - u[k + 2] * z[0] - u[ld + k + 2] * z[1]) * d[k + 2];
         embi_rows_subtract(wide, columns - k - 3, z, u + k + 3, ld, y + k + 3);
     }
-    for (int j = w; j < columns; j += 3) embi_add(x + 3 * row[(j - w) / 3], x + 3 * row[(j - w) / 3], y + j);
+    for (int j = w; j < columns; j += 3) {
+        int p = row[(j - w) / 3];
+        embipc_real *to = (up && F->task[F->owner[p]] < 0 ? up : x) + 3 * p;
+        embi_add(to, to, y + j);
+    }
 }
 
 /* x = L^-T z for the unknowns of supernode s, those behind it being known. */
@@ -3439,33 +3449,89 @@ EMBI_KERNEL void embi_ldlt_backward(int wide, const embi_ldlt *F, int s, const e
 }
 
 /* x := A^-1 x in the order of the factor: with U = D L^T, three rows at a time,
- *   z_k = y_k / D_k, y_j -= U_kj z_k (j > k)  forward,   x_k = z_k - (sum_{j>k} U_kj x_j) / D_k  backward. */
-EMBI_KERNEL void embi_solve_kernel(int wide, const embi_ldlt *F, embipc_real *x)
+ *   z_k = y_k / D_k, y_j -= U_kj z_k (j > k)  forward,   x_k = z_k - (sum_{j>k} U_kj x_j) / D_k  backward.
+ * Half of that for the supernodes of one task, or, task < 0, those above all. */
+typedef struct embi_sweep {
+    const embi_ldlt *F;
+    embipc_real *x;
+    int backward;
+} embi_sweep;
+
+EMBI_KERNEL void embi_sweep_kernel(int wide, const embi_sweep *t, int task)
 {
+    const embi_ldlt *F = t->F;
     const embipc_real *inverse = F->vector + 3 * F->n;
-    embipc_real *y = F->vector + 9 * F->n;
-    for (int s = 0; s < F->supernodes; s++) embi_ldlt_forward(wide, F, s, inverse, x, y);
-    for (int s = F->supernodes - 1; s >= 0; s--) embi_ldlt_backward(wide, F, s, inverse, x, y);
+    size_t lane = (size_t)(3 * F->n);
+    embipc_real *y = F->vector + 9 * F->n + lane * (size_t)(task < 0 ? 0 : task), *up = NULL;
+    int shared = F->lanes > 1, first = task < 0 ? 0 : F->member_start[task];
+    int count = task < 0 ? F->supernodes : F->member_start[task + 1] - first;
+    if (task >= 0) up = y + lane * (size_t)F->lanes;
+    for (int k = 0; k < count; k++) {
+        int at = t->backward ? count - 1 - k : k, s = task < 0 ? at : F->member[first + at];
+        if (task < 0 && shared && F->task[s] >= 0) continue;
+        if (t->backward) embi_ldlt_backward(wide, F, s, inverse, t->x, y);
+        else embi_ldlt_forward(wide, F, s, inverse, t->x, y, up);
+    }
 }
 
 #if EMBI_WIDE
-__attribute__((target("avx"))) static void embi_solve_wide(const embi_ldlt *F, embipc_real *x)
+__attribute__((target("avx"))) static void embi_sweep_wide(const embi_sweep *t, int task)
 {
-    embi_solve_kernel(1, F, x);
+    embi_sweep_kernel(1, t, task);
 }
 #endif
+
+static void embi_sweep_task(const embi_sweep *t, int task)
+{
+#if EMBI_WIDE
+    if (embi_has_wide()) {
+        embi_sweep_wide(t, task);
+        return;
+    }
+#endif
+    embi_sweep_kernel(0, t, task);
+}
+
+static void embi_sweep_range(void *arg, int begin, int end)
+{
+    const embi_sweep *t = (const embi_sweep *)arg;
+    for (int k = begin; k < end; k++) embi_sweep_task(t, k);
+}
+
+/* What tasks send up: zero at first; then added, task by task. */
+static void embi_ldlt_send(embi_ldlt *F, embipc_real *x, int zero)
+{
+    for (int s = 0; s < F->supernodes; s++) {
+        size_t first = (size_t)(3 * F->first[s]), end = (size_t)(3 * F->first[s + 1]);
+        if (F->task[s] >= 0) continue;
+        for (int k = 0; k < F->lanes; k++) {
+            embipc_real *up = F->vector + 9 * F->n + (size_t)(3 * F->n) * (size_t)(F->lanes + k);
+            for (size_t i = first; i < end; i++) {
+                if (zero) up[i] = 0;
+                else x[i] += up[i];
+            }
+        }
+    }
+}
 
 /* b := A^-1 b, node order of the caller */
 static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
 {
-    embipc_real *x = F->vector + 6 * F->n;
-    for (int k = 0; k < F->n; k++) embi_copy(x + 3 * k, b + 3 * F->order[k]);
-#if EMBI_WIDE
-    if (embi_has_wide()) embi_solve_wide(F, x);
-    else
-#endif
-        embi_solve_kernel(0, F, x);
-    for (int k = 0; k < F->n; k++) embi_copy(b + 3 * F->order[k], x + 3 * k);
+    embi_sweep t;
+    t.F = F;
+    t.x = F->vector + 6 * F->n;
+    t.backward = 0;
+    for (int k = 0; k < F->n; k++) embi_copy(t.x + 3 * k, b + 3 * F->order[k]);
+    if (F->lanes > 1) {
+        embi_ldlt_send(F, t.x, 1);
+        embi_for(F->threads, F->lanes, 1, embi_sweep_range, &t);
+        embi_ldlt_send(F, t.x, 0);
+    }
+    embi_sweep_task(&t, -1);
+    t.backward = 1;
+    embi_sweep_task(&t, -1);
+    if (F->lanes > 1) embi_for(F->threads, F->lanes, 1, embi_sweep_range, &t);
+    for (int k = 0; k < F->n; k++) embi_copy(b + 3 * F->order[k], t.x + 3 * k);
 }
 
 /* ==== 10. Conjugate gradients, and the linear system of a step =======================================
