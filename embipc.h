@@ -15147,7 +15147,9 @@ static int embi_ranges_check(embipc_world *w, int *changed)
 static int embi_island_refresh(embipc_world *w, int root)
 {
     embi_island *I = w->island[root];
+    int analysed = I->analysed;
     if (!embi_island_collect(w, root) || !embi_island_evaluate(&w->memory, &w->s, I, w->s.x)) return 0;
+    I->analysed = analysed && I->same;   /* the order serves while the contacts have their places in it */
     embi_island_contact_energy(&w->s, I, w->s.q, w->s.x);
     return 1;
 }
