@@ -2447,11 +2447,13 @@ static void embi_panel_update(const embi_threads *threads, int begin, int end, i
     t.ld = ld;
     t.U = U;
     embi_for(threads, (columns - end - 1) / EMBI_TILE + 1,
-             1 + EMBI_SHARE(300000) / (EMBI_TILE * (end - begin) * embi_min_int(w - end, 25000)), embi_panel_range, &t);
+             1 + EMBI_SHARE(300000) / (EMBI_TILE * (end - begin) * embi_min_int(w - end, 25000)),
+             embi_panel_range, &t);
 }
 
 /* Factors the panel. EMBI_TILE - 1 numbers behind each of its rows but the last must exist. 0: not finite. */
-static int embi_panel_factor(const embi_threads *threads, int w, int columns, embipc_real *U, int ld, embi_pivots *pivots)
+static int embi_panel_factor(const embi_threads *threads, int w, int columns, embipc_real *U, int ld,
+                             embi_pivots *pivots)
 {
     for (int begin = 0; begin < w; begin += EMBI_BLOCK) {
         int end = embi_min_int(begin + EMBI_BLOCK, w);
@@ -3274,7 +3276,8 @@ static void embi_ldlt_factor_one(embi_factoring *f, int t, int slot)
             f->t = t;
             embi_for(F->threads, nodes, (nodes - 1) / EMBI_TASKS + 1, embi_ldlt_pull_range, f);
         } else embi_ldlt_pull_rows(f, t, first, first + nodes, place, f->columns + (size_t)slot * (size_t)F->n);
-        if (!embi_panel_factor(alone ? F->threads : NULL, 3 * nodes, 3 * (nodes + rows), U, ld, &pivots)) f->bad[slot] = 1;
+        if (!embi_panel_factor(alone ? F->threads : NULL, 3 * nodes, 3 * (nodes + rows), U, ld, &pivots))
+            f->bad[slot] = 1;
         for (int k = 0; k < 3 * nodes; k++) inverse[k] = 1 / U[k * (ld + 1)];
         f->replaced[slot] += pivots.replaced;
     }
@@ -11112,7 +11115,9 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *I, embi_
     int count = 0, edges = 0;
     for (int n = 0; n < I->pair_count; n++) candidates += s->pair[I->pairs[n]].count;
     embi_for(&s->threads, I->pair_count,
-             candidates < 2 * EMBI_SHARE_SCAN ? INT_MAX : 1 + (int)(EMBI_SHARE_SCAN * (long long)I->pair_count / candidates),
+             candidates < 2 * EMBI_SHARE_SCAN
+                 ? INT_MAX
+                 : 1 + (int)(EMBI_SHARE_SCAN * (long long)I->pair_count / candidates),
              embi_near_range, task);
     embi_chunks_clear(&I->by_near);
     for (int n = 0; n < I->pair_count; n++)
@@ -11162,7 +11167,8 @@ static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, c
             count += I->found[n].count;
             contacts->changed += I->found[n].changed;
         }
-        if (begin < from && count) memmove(contacts->list + begin, contacts->list + from, (size_t)count * sizeof *contacts->list);
+        if (begin < from && count)
+            memmove(contacts->list + begin, contacts->list + from, (size_t)count * sizeof *contacts->list);
         contacts->count += count;
         embi_contacts_merge(contacts, begin, s->body[pair->a].vert0, s->body[pair->b].vert0,
                             pair->a == pair->b ? INT_MAX : s->body[pair->b].vert0, I->keys);
@@ -14880,7 +14886,8 @@ static void embi_search_end(embi_state *s, const embi_search *one)
     embi_pair *pair = s->pair + one->pair;
     embipc_real r[6], slack;
     pair->near_count = -1;
-    embi_relative_box(s->body[pair->a].known, s->body[pair->b].known, r);   /* from the middle of the range to known_x */
+    /* from the middle of the range to known_x */
+    embi_relative_box(s->body[pair->a].known, s->body[pair->b].known, r);
     for (int i = 0; i < 6; i++) r[i] -= (pair->range[i % 3] + pair->range[3 + i % 3]) / 2;
     slack = embi_box_norm(r);
     if (pair->count) memset(s->closest + pair->first, 0, (size_t)pair->count * sizeof *s->closest);
@@ -14910,7 +14917,8 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
         for (; n < w->parts.count && w->parts.list[n].item == k; n++) {
             int from = w->search[k].first + w->parts.list[n].begin;
             if (w->found[n] && from > s->candidate_count)
-                memmove(s->candidate + s->candidate_count, s->candidate + from, (size_t)w->found[n] * sizeof *s->candidate);
+                memmove(s->candidate + s->candidate_count, s->candidate + from,
+                        (size_t)w->found[n] * sizeof *s->candidate);
             s->candidate_count += w->found[n];
         }
         pair->count = s->candidate_count - pair->first;
@@ -15133,7 +15141,8 @@ static int embi_ranges_check(embipc_world *w, int *changed)
     if (!embi_searches_run(w)) return 0;
     for (int n = 0; n < searched; n++) {
         const embi_pair *p = s->pair + w->search[n].pair;
-        int ia = s->body[p->a].moving ? s->body[p->a].island : -1, ib = s->body[p->b].moving ? s->body[p->b].island : -1;
+        int ia = s->body[p->a].moving ? s->body[p->a].island : -1;
+        int ib = s->body[p->b].moving ? s->body[p->b].island : -1;
         if (ia >= 0) changed[ia] = embi_max_int(changed[ia], 1);
         if (ib >= 0) changed[ib] = embi_max_int(changed[ib], 1);
         if (ia < 0 || ib < 0 || ia == ib || !p->count) continue;
