@@ -62,7 +62,7 @@
  * CONTENTS  (grep -n '==== ' embipc.h)
  *   Public: configuration, results and callbacks, materials, world, bodies, drives, step, queries; toolbox:
  *   geometry, linear algebra, meshes and cages, barrier and friction.
- *   Implementation: 1 platform, 2 small math, 3 memory, 4 errors, 5 thread pool, 6 sorting and sets,
+ *   Implementation: 1 platform, 2 small math, 3 memory, 4 errors, 5 threads, 6 sorting and sets,
  *   7 exact predicates, 8 sparse matrices, 9 LDL^T, 10 conjugate gradients and the system of a step,
  *   11 meshes, 12 embedding, 13 cage builder, 14 elasticity, 15 materials, 16 distances, 17 barrier,
  *   18 friction, 19 broad phase, 20 continuous collision detection, 21 contact, 22 state, 23 newton,
@@ -1340,6 +1340,7 @@ typedef struct embi_memory {
     size_t bytes, peak;          /* in use now, and at most */
     long allocations;            /* since creation */
     int failed;                  /* sticky: an allocation failed or a size overflowed */
+    int fixed;                   /* a copy for a thread: nothing grows */
 } embi_memory;
 
 static void *embi_default_alloc(size_t size, void *ctx)
@@ -1370,7 +1371,7 @@ static void *embi_alloc(embi_memory *m, int count, size_t elem)
 {
     size_t size;
     void *p;
-    if (count < 0 || (size_t)count > ((size_t)-1) / 2 / elem) { m->failed = 1; return NULL; }
+    if (m->fixed || count < 0 || (size_t)count > ((size_t)-1) / 2 / elem) { m->failed = 1; return NULL; }
     size = (count ? (size_t)count : 1) * elem;
     p = m->hooks.alloc(size, m->hooks.ctx);
     if (!p) { m->failed = 1; return NULL; }
@@ -1471,10 +1472,66 @@ static embipc_result embi_fail_memory(embipc_error *e)
     return embi_fail(e, EMBIPC_ERR_MEMORY, "the allocator returned no memory");
 }
 
-/* ==== 5. Thread pool =================================================================================
- * The one optional use of threads: workers that take the next range from a counter. Ranges are cut by the
- * grain alone, so results do not depend on how many workers there are.
- * Uses: platform.                                          Checked by: tests/test_threads.c   */
+/* ==== 5. Threads =====================================================================================
+ * Loops that the caller's threads may share, and a pool of such threads: workers that take the next range from
+ * a counter. Ranges are cut by the grain alone, and every sum is formed in the same order whoever forms its
+ * terms, so results do not depend on how many workers there are. Items of unequal size (the vertices of bodies,
+ * the candidates of pairs) are cut into chunks of about equal work, and the loop is over the chunks.
+ * Nothing is allocated in a loop.
+ * A range should hold 50 us of work at least: to wake a worker, and for it to come, takes 5 and 50 us [measured].
+ * Uses: platform, memory.                                  Checked by: tests/test_threads.c   */
+
+/* Work that is worth a range of its own; a test that wants every loop shared makes it less. */
+#ifndef EMBI_SHARE
+#define EMBI_SHARE(work) (work)
+#endif
+
+typedef struct embi_threads {
+    embipc_parallel_for_fn *run;   /* NULL: serial */
+    void *ctx;
+} embi_threads;
+
+/* fn over [0, count), in parallel where there are threads and two ranges for them */
+static void embi_for(const embi_threads *t, int count, int grain, embipc_range_fn *fn, void *arg)
+{
+    if (count <= 0) return;
+    if (t && t->run && count > grain) t->run(count, grain, fn, arg, t->ctx);
+    else fn(arg, 0, count);
+}
+
+typedef struct embi_chunk { int item, begin, end; } embi_chunk;
+
+typedef struct embi_chunks {
+    embi_chunk *list;
+    int count, cap, work;        /* work: of all chunks, in the caller's unit */
+} embi_chunks;
+
+static void embi_chunks_free(embi_memory *m, embi_chunks *p) { EMBI_RELEASE(m, p->list, p->cap); }
+static void embi_chunks_clear(embi_chunks *p) { p->count = p->work = 0; }
+
+/* Appends [begin, end) of an item, in chunks of `length` or a little less. Returns 0 out of memory. */
+static int embi_chunks_add(embi_memory *m, embi_chunks *p, int item, int begin, int end, int length)
+{
+    int parts = begin < end ? (end - begin - 1) / length + 1 : 0;
+    if (!EMBI_GROW(m, embi_chunk, p->list, p->cap, p->count + parts)) return 0;
+    for (int k = 0; k < parts; k++) {
+        embi_chunk *one = p->list + p->count++;
+        one->item = item;
+        one->begin = begin;
+        begin += (end - begin - 1) / (parts - k) + 1;
+        one->end = begin;
+        p->work += one->end - one->begin;
+    }
+    return 1;
+}
+
+/* fn over the chunks, as many at a time as make `enough` work */
+static void embi_for_chunks(const embi_threads *t, const embi_chunks *p, int enough, embipc_range_fn *fn, void *arg)
+{
+    double grain = p->work > 0 ? (double)p->count * enough / p->work : 1;
+    embi_for(t, p->count, p->work < 2 * enough ? INT_MAX : grain < 1 ? 1 : (int)grain, fn, arg);
+}
+
 #ifdef EMBIPC_PTHREADS
 
 struct embipc_pool {
@@ -2272,10 +2329,12 @@ EMBI_KERNEL void embi_strip_kernel(int wide, int m, int n, int k, const embipc_r
     }
 }
 
-EMBI_KERNEL void embi_update_kernel(int wide, int begin, int end, int w, int columns, embipc_real *U, int ld)
+/* what columns from .. columns - 1 get */
+EMBI_KERNEL void embi_update_kernel(int wide, int begin, int end, int from, int w, int columns, embipc_real *U,
+                                    int ld)
 {
     embipc_real b[EMBI_BLOCK * EMBI_TILE], t[3 * EMBI_TILE];
-    for (int j = end; j < columns; j += EMBI_TILE) {
+    for (int j = from; j < columns; j += EMBI_TILE) {
         int n = embi_min_int(columns - j, EMBI_TILE), last = embi_min_int(w, j + n);
         for (int p = begin; p < end; p++)
             for (int q = 0; q < EMBI_TILE; q++)
@@ -2299,10 +2358,10 @@ __attribute__((target("avx"))) static void embi_strip_wide(int m, int n, int k, 
     embi_strip_kernel(1, m, n, k, a, lda, b, ldb, c, ldc, place);
 }
 
-__attribute__((target("avx"))) static void embi_update_wide(int begin, int end, int w, int columns,
-                                                            embipc_real *U, int ld)
+__attribute__((target("avx"))) static void embi_update_wide(int begin, int end, int from, int w,
+                                                            int columns, embipc_real *U, int ld)
 {
-    embi_update_kernel(1, begin, end, w, columns, U, ld);
+    embi_update_kernel(1, begin, end, from, w, columns, U, ld);
 }
 
 static int embi_has_wide(void) { return __builtin_cpu_supports("avx"); }
@@ -2376,22 +2435,47 @@ static int embi_strip_factor(int k, int m, int w, int columns, embipc_real *U, i
     return 1;
 }
 
-/* The rows from `end` on lose the part of rows begin .. end - 1. Tiles of U are copied together first: they
- * are used by every strip above them. Below the diagonal, where nothing stands yet, rubbish is written. */
-static void embi_panel_update(int begin, int end, int w, int columns, embipc_real *U, int ld)
+typedef struct embi_panel_task {
+    int begin, end, w, columns, ld;
+    embipc_real *U;
+} embi_panel_task;
+
+/* tiles first .. last - 1 of those behind `end` */
+static void embi_panel_range(void *arg, int first, int last)
 {
-    if (end >= w) return;
+    const embi_panel_task *t = (const embi_panel_task *)arg;
+    int from = t->end + first * EMBI_TILE, columns = embi_min_int(t->columns, t->end + last * EMBI_TILE);
 #if EMBI_WIDE
     if (embi_has_wide()) {
-        embi_update_wide(begin, end, w, columns, U, ld);
+        embi_update_wide(t->begin, t->end, from, t->w, columns, t->U, t->ld);
         return;
     }
 #endif
-    embi_update_kernel(0, begin, end, w, columns, U, ld);
+    embi_update_kernel(0, t->begin, t->end, from, t->w, columns, t->U, t->ld);
+}
+
+/* The rows from `end` on lose the part of rows begin .. end - 1. Tiles of U are copied together first: they
+ * are used by every strip above them. Below the diagonal, where nothing stands yet, rubbish is written.
+ * Threads take so many tiles at a time that they multiply 3e5 numbers at least. */
+static void embi_panel_update(const embi_threads *threads, int begin, int end, int w, int columns, embipc_real *U,
+                              int ld)
+{
+    embi_panel_task t;
+    if (end >= w) return;
+    t.begin = begin;
+    t.end = end;
+    t.w = w;
+    t.columns = columns;
+    t.ld = ld;
+    t.U = U;
+    embi_for(threads, (columns - end - 1) / EMBI_TILE + 1,
+             1 + EMBI_SHARE(300000) / (EMBI_TILE * (end - begin) * embi_min_int(w - end, 25000)),
+             embi_panel_range, &t);
 }
 
 /* Factors the panel. EMBI_TILE - 1 numbers behind each of its rows but the last must exist. 0: not finite. */
-static int embi_panel_factor(int w, int columns, embipc_real *U, int ld, embi_pivots *pivots)
+static int embi_panel_factor(const embi_threads *threads, int w, int columns, embipc_real *U, int ld,
+                             embi_pivots *pivots)
 {
     for (int begin = 0; begin < w; begin += EMBI_BLOCK) {
         int end = embi_min_int(begin + EMBI_BLOCK, w);
@@ -2402,7 +2486,7 @@ static int embi_panel_factor(int w, int columns, embipc_real *U, int ld, embi_pi
                                 U + (size_t)begin * (size_t)ld + (size_t)k, ld, row + k, ld, NULL);
             if (!embi_strip_factor(k, m, w, columns, U, ld, pivots)) return 0;
         }
-        embi_panel_update(begin, end, w, columns, U, ld);
+        embi_panel_update(threads, begin, end, w, columns, U, ld);
     }
     return 1;
 }
@@ -2415,7 +2499,7 @@ EMBIPC_API int embipc_dense_ldlt_factor(int n, embipc_real *A, int ld)
         pivots.biggest = embi_max(pivots.biggest, embi_abs(row[i]));
         for (int j = 0; j < i; j++) A[(size_t)j * (size_t)ld + (size_t)i] = row[j];
     }
-    if (ld >= EMBI_TILE) return embi_panel_factor(n, n, A, ld, &pivots) ? pivots.replaced : -1;
+    if (ld >= EMBI_TILE) return embi_panel_factor(NULL, n, n, A, ld, &pivots) ? pivots.replaced : -1;
     /* smaller than one tile: row by row, as in the banner */
     for (int k = 0; k < n; k++) {
         embipc_real *row = A + (size_t)k * (size_t)ld;
@@ -2607,7 +2691,15 @@ static void embi_amd_finish(embi_amd *q, int p)
     q->used = out;
 }
 
-/* ---- The sparse factor ---------------------------------------------------------------------- */
+/* ---- The sparse factor ----------------------------------------------------------------------
+ * Shared by threads: subtrees of the tree of supernodes know nothing of each other. What is in them goes to
+ * EMBI_TASKS tasks by its cost alone, however many threads there are; what is above follows in order, its rows
+ * shared out in each supernode. */
+
+#define EMBI_TASKS 16
+#define EMBI_SHARE_FACTOR EMBI_SHARE(40000)   /* least cost of a factor that is shared, in block multiplications */
+#define EMBI_SHARE_SOLVE EMBI_SHARE(500000)   /* numbers in a factor whose solution is: 0.4 ms */
+#define EMBI_SHARE_PULL EMBI_SHARE(10000)     /* and of what one supernode gets */
 
 typedef struct embi_ldlt {
     int n, supernodes;
@@ -2620,10 +2712,17 @@ typedef struct embi_ldlt {
     int *panel;         /* (n + 1) its part of value */
     int *touched;       /* (n) supernode: holds more than the constant part of the matrix */
     int *open;          /* (n) supernode: to be factored again, when `partial` */
+    int *task;          /* (n) supernode: the task whose subtrees it is in, or -1 */
+    int *member;        /* (n) supernodes by task, ascending */
+    int member_start[EMBI_TASKS + 1];
+    int tasks;          /* 0: too little to be shared */
+    int lanes;          /* tasks of a solution, or 1 where it is not worth it */
+    const embi_threads *threads;   /* NULL: serial */
     int partial;        /* the supernodes that are not open keep their factor */
     int *row; int row_cap;               /* positions behind a supernode in its rows of U, ascending */
     embipc_real *value; int value_cap;   /* panels */
-    embipc_real *vector; int vector_cap; /* (3n) diagonal of A, (3n) 1 / D, (3n) x, (3n) gathered */
+    embipc_real *vector; int vector_cap; /* (3n) diagonal of A, (3n) 1 / D, (3n) x, (3n for each lane) gathered,
+                                            and again, sent up */
     int *work; int work_cap;             /* scratch of the analysis and of the factorisation */
     int *adjacent; int adjacent_cap;     /* the graph, both directions, and the lists of the order */
     int *slot; int slot_cap;   /* (2 per block of the analysed pattern) its offset in value, and the distance
@@ -2850,18 +2949,59 @@ static int embi_ldlt_columns(const embi_ldlt *F, int s)
 /* distance of its rows: a multiple of four, whole vectors */
 static int embi_ldlt_stride(const embi_ldlt *F, int s) { return (embi_ldlt_columns(F, s) + 3) & ~3; }
 
-/* Places the panels and gets all memory that the factorisation and the solution need. */
+/* Places the panels, so far apart that what is read behind the last row of one is not in the next, on which another
+ * thread may work; and gets all memory that the factorisation and the solution need. */
 static int embi_ldlt_place_panels(embi_memory *m, embi_ldlt *F)
 {
     F->panel[0] = 0;
     for (int s = 0; s < F->supernodes; s++) {
         int w = embi_ldlt_width(F, s), ld = embi_ldlt_stride(F, s);
-        if (ld > (INT_MAX - EMBI_TILE - F->panel[s]) / w) { m->failed = 1; return 0; }
-        F->panel[s + 1] = F->panel[s] + w * ld;
+        if (ld > (INT_MAX - 2 * EMBI_TILE - F->panel[s]) / w) { m->failed = 1; return 0; }
+        F->panel[s + 1] = F->panel[s] + w * ld + EMBI_TILE;
     }
+    F->lanes = F->tasks && F->panel[F->supernodes] >= EMBI_SHARE_SOLVE ? F->tasks : 1;
     return EMBI_GROW(m, embipc_real, F->value, F->value_cap, F->panel[F->supernodes] + EMBI_TILE) &&
-           EMBI_GROW(m, embipc_real, F->vector, F->vector_cap, 12 * F->n) &&
-           EMBI_GROW(m, int, F->work, F->work_cap, 5 * F->n);
+           EMBI_GROW(m, embipc_real, F->vector, F->vector_cap, (F->lanes > 1 ? 9 + 6 * F->lanes : 12) * F->n) &&
+           EMBI_GROW(m, int, F->work, F->work_cap, (F->tasks ? 4 + 2 * EMBI_TASKS : 5) * F->n);
+}
+
+/* the supernode that supernode s sends to first, its parent in the tree; -1 at a root */
+static int embi_ldlt_parent(const embi_ldlt *F, int s)
+{
+    return embi_ldlt_row_count(F, s) ? F->owner[F->row[F->row_start[s]]] : -1;
+}
+
+/* Cuts the tree where the cost of a subtree falls below a share of the whole, and gives the subtrees to tasks,
+ * each to the one with the least so far. */
+static int embi_ldlt_share(embi_memory *m, embi_ldlt *F)
+{
+    embipc_real *cost, load[EMBI_TASKS] = {0};
+    if (F->cost < EMBI_SHARE_FACTOR || F->n > INT_MAX / 128) return 1;
+    if (!EMBI_GROW(m, embipc_real, F->vector, F->vector_cap, 12 * F->n)) return 0;
+    cost = F->vector;
+    memset(cost, 0, (size_t)F->supernodes * sizeof *cost);
+    for (int s = 0; s < F->supernodes; s++) {
+        int parent = embi_ldlt_parent(F, s);
+        cost[s] += embi_panel_cost(F->first[s + 1] - F->first[s], embi_ldlt_row_count(F, s));
+        if (parent >= 0) cost[parent] += cost[s];
+    }
+    F->tasks = EMBI_TASKS;
+    for (int s = F->supernodes - 1; s >= 0; s--) {
+        int parent = embi_ldlt_parent(F, s), least = 0;
+        F->task[s] = parent >= 0 ? F->task[parent] : -1;
+        if (F->task[s] >= 0 || cost[s] > F->cost / EMBI_TASKS) continue;
+        for (int k = 1; k < EMBI_TASKS; k++)
+            if (load[k] < load[least]) least = k;
+        load[least] += cost[s];
+        F->task[s] = least;
+    }
+    F->member_start[0] = 0;
+    for (int k = 0, used = 0; k < EMBI_TASKS; k++) {
+        for (int s = 0; s < F->supernodes; s++)
+            if (F->task[s] == k) F->member[used++] = s;
+        F->member_start[k + 1] = used;
+    }
+    return 1;
 }
 
 /* Finds the slot of every block of A. Blocks are listed by the supernode that holds them, so that the columns
@@ -2901,7 +3041,7 @@ static int embi_ldlt_begin(embi_memory *m, embi_ldlt *F, int n)
 {
     F->n = F->supernodes = 0;
     if (n > INT_MAX / 32) { m->failed = 1; return 0; }
-    if (!EMBI_GROW(m, int, F->index, F->index_cap, 8 * n + 3) || !EMBI_GROW(m, int, F->row, F->row_cap, 1))
+    if (!EMBI_GROW(m, int, F->index, F->index_cap, 10 * n + 3) || !EMBI_GROW(m, int, F->row, F->row_cap, 1))
         return 0;
     F->order = F->index;
     F->place = F->order + n;
@@ -2911,6 +3051,9 @@ static int embi_ldlt_begin(embi_memory *m, embi_ldlt *F, int n)
     F->panel = F->row_start + n + 1;
     F->touched = F->panel + n + 1;
     F->open = F->touched + n;
+    F->task = F->open + n;
+    F->member = F->task + n;
+    F->tasks = 0;
     F->partial = 0;
     memset(F->touched, 0, (size_t)n * 2 * sizeof *F->touched);
     F->n = n;
@@ -2949,8 +3092,8 @@ static int embi_ldlt_analyze(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
     embi_ldlt_tree(n, start, F->adjacent, F->order, F->place, w[0], w[1], w[2]);
     F->cost = embi_ldlt_merge(n, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]);
     embi_ldlt_number(F, w[0], w[1], w[3], w[4], w[6], w[9], w[10], w[11]);
-    if (embi_ldlt_rows(m, F, start, w[9], w[0], w[1]) && embi_ldlt_place_panels(m, F) &&
-        embi_ldlt_slots(m, F, A))
+    if (embi_ldlt_rows(m, F, start, w[9], w[0], w[1]) && embi_ldlt_share(m, F) &&
+        embi_ldlt_place_panels(m, F) && embi_ldlt_slots(m, F, A))
         return 1;
     F->n = F->supernodes = 0;
     return 0;
@@ -3045,7 +3188,7 @@ static embipc_real embi_ldlt_diagonal(embi_ldlt *F)
 /* Supernode t pulls what s sends it: rows from .. to - 1 of s are nodes of t.
  *   U_t(i, j) -= sum_k (U_s(k, i) / D_k) U_s(k, j)   for i one of these rows, j from i on.
  * place_in_t: by position, its node column in t's panel. */
-static void embi_ldlt_pull(embi_ldlt *F, int t, int s, int from, int to, const int *place_in_t, int *columns)
+static void embi_ldlt_pull(const embi_ldlt *F, int t, int s, int from, int to, const int *place_in_t, int *columns)
 {
     const int *row = F->row + F->row_start[s];
     int w = embi_ldlt_width(F, s), ld = embi_ldlt_stride(F, s), ldt = embi_ldlt_stride(F, t);
@@ -3071,52 +3214,142 @@ static void embi_ldlt_pull(embi_ldlt *F, int t, int s, int from, int to, const i
     }
 }
 
+/* A factorisation under way. Supernodes that still have something to send wait in the list of the next one to
+ * get it; those that keep their factor stand in these lists as well, so that every sum is formed in the same
+ * order. What goes up from the tasks is listed when all of them are done. */
+typedef struct embi_factoring {
+    embi_ldlt *F;
+    embipc_real biggest;         /* max |a_ii| */
+    int *waiting, *next, *at;    /* (n) supernode: the first that waits for it, the next, rows sent so far */
+    int *places, *columns;       /* (n for each task) */
+    int t;                       /* above the tasks: the supernode at hand */
+    int replaced[EMBI_TASKS], bad[EMBI_TASKS];
+} embi_factoring;
+
+static int embi_ldlt_is_open(const embi_ldlt *F, int s) { return !F->partial || F->open[s]; }
+
+/* rows `from` .. of s up to the position `end` */
+static int embi_ldlt_rows_before(const embi_ldlt *F, int s, int from, int end)
+{
+    const int *row = F->row + F->row_start[s];
+    int count = embi_ldlt_row_count(F, s);
+    while (from < count && row[from] < end) from++;
+    return from;
+}
+
+/* Rows for the positions first .. end - 1 of supernode t pull from all that wait for it. */
+static void embi_ldlt_pull_rows(const embi_factoring *f, int t, int first, int end, const int *place_in_t,
+                                int *columns)
+{
+    const embi_ldlt *F = f->F;
+    for (int s = f->waiting[t]; s >= 0; s = f->next[s]) {
+        int from = embi_ldlt_rows_before(F, s, f->at[s], first), to = embi_ldlt_rows_before(F, s, from, end);
+        if (from < to) embi_ldlt_pull(F, t, s, from, to, place_in_t, columns);
+    }
+}
+
+static void embi_ldlt_pull_range(void *arg, int begin, int end)
+{
+    const embi_factoring *f = (const embi_factoring *)arg;
+    const embi_ldlt *F = f->F;
+    int first = F->first[f->t], grain = (F->first[f->t + 1] - first - 1) / EMBI_TASKS + 1, slot = begin / grain;
+    embi_ldlt_pull_rows(f, f->t, first + begin, first + end, f->places, f->columns + (size_t)slot * (size_t)F->n);
+}
+
+/* multiplications of two 3x3 blocks that it takes to pull all that waits for t */
+static embipc_real embi_ldlt_pull_cost(const embi_factoring *f, int t)
+{
+    const embi_ldlt *F = f->F;
+    embipc_real sum = 0;
+    for (int s = f->waiting[t]; s >= 0; s = f->next[s]) {
+        int from = f->at[s], to = embi_ldlt_rows_before(F, s, from, F->first[t + 1]);
+        sum += (embipc_real)(F->first[s + 1] - F->first[s]) * (embipc_real)(to - from) *
+               (embipc_real)(embi_ldlt_row_count(F, s) - from);
+    }
+    return sum;
+}
+
+/* supernode s waits for the next one to get something of it */
+static void embi_ldlt_wait(const embi_factoring *f, int s)
+{
+    const embi_ldlt *F = f->F;
+    int to = F->owner[F->row[F->row_start[s] + f->at[s]]];
+    f->next[s] = f->waiting[to];
+    f->waiting[to] = s;
+}
+
+/* Factors supernode t of the task `slot`, or above them all. */
+static void embi_ldlt_factor_one(embi_factoring *f, int t, int slot)
+{
+    embi_ldlt *F = f->F;
+    const int *row = F->row + F->row_start[t];
+    int first = F->first[t], nodes = F->first[t + 1] - first, rows = embi_ldlt_row_count(F, t);
+    int *place = f->places + (size_t)slot * (size_t)F->n, ld = embi_ldlt_stride(F, t);
+    int above = F->tasks && F->task[t] < 0, alone = above || !F->tasks;
+    embipc_real *U = F->value + F->panel[t], *inverse = F->vector + 3 * F->n + 3 * first;
+    embi_pivots pivots;
+    pivots.diagonal = F->vector + 3 * first;
+    pivots.biggest = f->biggest;
+    pivots.replaced = 0;
+    if (embi_ldlt_is_open(F, t)) {
+        for (int k = 0; k < nodes; k++) place[first + k] = k;
+        for (int k = 0; k < rows; k++) place[row[k]] = nodes + k;
+        if (above && F->threads && F->threads->run && embi_ldlt_pull_cost(f, t) > EMBI_SHARE_PULL) {
+            f->t = t;
+            embi_for(F->threads, nodes, (nodes - 1) / EMBI_TASKS + 1, embi_ldlt_pull_range, f);
+        } else embi_ldlt_pull_rows(f, t, first, first + nodes, place, f->columns + (size_t)slot * (size_t)F->n);
+        if (!embi_panel_factor(alone ? F->threads : NULL, 3 * nodes, 3 * (nodes + rows), U, ld, &pivots))
+            f->bad[slot] = 1;
+        for (int k = 0; k < 3 * nodes; k++) inverse[k] = 1 / U[k * (ld + 1)];
+        f->replaced[slot] += pivots.replaced;
+    }
+    for (int s = f->waiting[t], following; s >= 0; s = following) {
+        following = f->next[s];
+        f->at[s] = embi_ldlt_rows_before(F, s, f->at[s], first + nodes);
+        if (f->at[s] == embi_ldlt_row_count(F, s)) continue;
+        if (alone || F->task[F->owner[F->row[F->row_start[s] + f->at[s]]]] >= 0) embi_ldlt_wait(f, s);
+    }
+    f->at[t] = 0;
+    if (rows && (alone || F->task[F->owner[row[0]]] >= 0)) embi_ldlt_wait(f, t);
+}
+
+static void embi_ldlt_factor_range(void *arg, int begin, int end)
+{
+    embi_factoring *f = (embi_factoring *)arg;
+    const embi_ldlt *F = f->F;
+    for (int k = begin; k < end; k++)
+        for (int i = F->member_start[k]; i < F->member_start[k + 1] && !f->bad[k]; i++)
+            embi_ldlt_factor_one(f, F->member[i], k);
+}
+
 /* Numeric factorisation of what has been added. Returns the number of replaced pivots, or -1 when inf or nan
- * was met. Supernodes that still have something to send wait in the list of the next one to get it; those that
- * keep their factor stand in these lists as well, so that every sum is formed in the same order. */
+ * was met. */
 static int embi_ldlt_factor(embi_ldlt *F)
 {
-    int n = F->n, *place_in_t, *waiting, *next, *at, *columns;
-    embi_pivots pivots = {NULL, 0, 0};
-    embipc_real *inverse;
+    int n = F->n, bad = 0, replaced = 0;
+    embi_factoring f;
     if (n == 0) return 0;
-    place_in_t = F->work;
-    waiting = place_in_t + n;
-    next = waiting + n;
-    at = next + n;
-    columns = at + n;   /* (n) */
-    inverse = F->vector + 3 * n;
-    pivots.biggest = embi_ldlt_diagonal(F);
-    for (int s = 0; s < F->supernodes; s++) waiting[s] = -1;
-    for (int t = 0; t < F->supernodes; t++) {
-        const int *row = F->row + F->row_start[t];
-        int first = F->first[t], nodes = F->first[t + 1] - first, rows = embi_ldlt_row_count(F, t);
-        int ld = embi_ldlt_stride(F, t), open = !F->partial || F->open[t];
-        embipc_real *U = F->value + F->panel[t];
-        for (int k = 0; k < nodes && open; k++) place_in_t[first + k] = k;
-        for (int k = 0; k < rows && open; k++) place_in_t[row[k]] = nodes + k;
-        for (int s = waiting[t], following; s >= 0; s = following) {
-            const int *sent = F->row + F->row_start[s];
-            int count = embi_ldlt_row_count(F, s), from = at[s], to = from;
-            while (to < count && sent[to] < F->first[t + 1]) to++;
-            if (open) embi_ldlt_pull(F, t, s, from, to, place_in_t, columns);
-            following = next[s];
-            if (to == count) continue;
-            at[s] = to;
-            next[s] = waiting[F->owner[sent[to]]];
-            waiting[F->owner[sent[to]]] = s;
-        }
-        pivots.diagonal = F->vector + 3 * first;
-        if (open && !embi_panel_factor(3 * nodes, 3 * (nodes + rows), U, ld, &pivots)) return -1;
-        for (int k = 0; k < 3 * nodes && open; k++) inverse[3 * first + k] = 1 / U[k * (ld + 1)];
-        if (!rows) continue;
-        at[t] = 0;
-        next[t] = waiting[F->owner[row[0]]];
-        waiting[F->owner[row[0]]] = t;
-    }
+    memset(&f, 0, sizeof f);
+    f.F = F;
+    f.waiting = F->work;
+    f.next = f.waiting + n;
+    f.at = f.next + n;
+    f.places = f.at + n;
+    f.columns = f.places + (size_t)(F->tasks ? F->tasks : 1) * (size_t)n;
+    f.biggest = embi_ldlt_diagonal(F);
+    for (int s = 0; s < F->supernodes; s++) f.waiting[s] = -1;
+    if (F->tasks) embi_for(F->threads, F->tasks, 1, embi_ldlt_factor_range, &f);
+    for (int k = 0; k < F->tasks; k++) bad |= f.bad[k];
+    if (bad) return -1;
+    for (int s = 0; s < F->supernodes && F->tasks; s++)
+        if (F->task[s] >= 0 && f.at[s] < embi_ldlt_row_count(F, s)) embi_ldlt_wait(&f, s);
+    for (int t = 0; t < F->supernodes && !f.bad[0]; t++)
+        if (!F->tasks || F->task[t] < 0) embi_ldlt_factor_one(&f, t, 0);
+    if (f.bad[0]) return -1;
     if (F->partial) memset(F->open, 0, (size_t)n * sizeof *F->open);
     F->partial = 0;
-    return pivots.replaced;
+    for (int k = 0; k < EMBI_TASKS; k++) replaced += f.replaced[k];
+    return replaced;
 }
 
 /* y -= z_0 u_0 + z_1 u_1 + z_2 u_2 for three rows ld apart */
@@ -3195,9 +3428,10 @@ EMBI_KERNEL void embi_rows_dot(int wide, int n, const embipc_real *u, int ld, co
     }
 }
 
-/* z = D^-1 L^-1 of the unknowns of supernode s, in x; what follows from them goes to the rows behind it. */
+/* z = D^-1 L^-1 of the unknowns of supernode s, in x; what follows from them goes to the rows behind it, or, for
+ * those above the tasks, to `up` unless that is NULL. */
 EMBI_KERNEL void embi_ldlt_forward(int wide, const embi_ldlt *F, int s, const embipc_real *inverse,
-                                   embipc_real *x, embipc_real *y)
+                                   embipc_real *x, embipc_real *y, embipc_real *up)
 {
     const int *row = F->row + F->row_start[s];
     int first = 3 * F->first[s], w = embi_ldlt_width(F, s), columns = embi_ldlt_columns(F, s);
@@ -3212,7 +3446,11 @@ EMBI_KERNEL void embi_ldlt_forward(int wide, const embi_ldlt *F, int s, const em
         z[2] = (y[k + 2] - u[k + 2] * z[0] - u[ld + k + 2] * z[1]) * d[k + 2];
         embi_rows_subtract(wide, columns - k - 3, z, u + k + 3, ld, y + k + 3);
     }
-    for (int j = w; j < columns; j += 3) embi_add(x + 3 * row[(j - w) / 3], x + 3 * row[(j - w) / 3], y + j);
+    for (int j = w; j < columns; j += 3) {
+        int p = row[(j - w) / 3];
+        embipc_real *to = (up && F->task[F->owner[p]] < 0 ? up : x) + 3 * p;
+        embi_add(to, to, y + j);
+    }
 }
 
 /* x = L^-T z for the unknowns of supernode s, those behind it being known. */
@@ -3236,33 +3474,89 @@ EMBI_KERNEL void embi_ldlt_backward(int wide, const embi_ldlt *F, int s, const e
 }
 
 /* x := A^-1 x in the order of the factor: with U = D L^T, three rows at a time,
- *   z_k = y_k / D_k, y_j -= U_kj z_k (j > k)  forward,   x_k = z_k - (sum_{j>k} U_kj x_j) / D_k  backward. */
-EMBI_KERNEL void embi_solve_kernel(int wide, const embi_ldlt *F, embipc_real *x)
+ *   z_k = y_k / D_k, y_j -= U_kj z_k (j > k)  forward,   x_k = z_k - (sum_{j>k} U_kj x_j) / D_k  backward.
+ * Half of that for the supernodes of one task, or, task < 0, those above all. */
+typedef struct embi_sweep {
+    const embi_ldlt *F;
+    embipc_real *x;
+    int backward;
+} embi_sweep;
+
+EMBI_KERNEL void embi_sweep_kernel(int wide, const embi_sweep *t, int task)
 {
+    const embi_ldlt *F = t->F;
     const embipc_real *inverse = F->vector + 3 * F->n;
-    embipc_real *y = F->vector + 9 * F->n;
-    for (int s = 0; s < F->supernodes; s++) embi_ldlt_forward(wide, F, s, inverse, x, y);
-    for (int s = F->supernodes - 1; s >= 0; s--) embi_ldlt_backward(wide, F, s, inverse, x, y);
+    size_t lane = (size_t)(3 * F->n);
+    embipc_real *y = F->vector + 9 * F->n + lane * (size_t)(task < 0 ? 0 : task), *up = NULL;
+    int shared = F->lanes > 1, first = task < 0 ? 0 : F->member_start[task];
+    int count = task < 0 ? F->supernodes : F->member_start[task + 1] - first;
+    if (task >= 0) up = y + lane * (size_t)F->lanes;
+    for (int k = 0; k < count; k++) {
+        int at = t->backward ? count - 1 - k : k, s = task < 0 ? at : F->member[first + at];
+        if (task < 0 && shared && F->task[s] >= 0) continue;
+        if (t->backward) embi_ldlt_backward(wide, F, s, inverse, t->x, y);
+        else embi_ldlt_forward(wide, F, s, inverse, t->x, y, up);
+    }
 }
 
 #if EMBI_WIDE
-__attribute__((target("avx"))) static void embi_solve_wide(const embi_ldlt *F, embipc_real *x)
+__attribute__((target("avx"))) static void embi_sweep_wide(const embi_sweep *t, int task)
 {
-    embi_solve_kernel(1, F, x);
+    embi_sweep_kernel(1, t, task);
 }
 #endif
+
+static void embi_sweep_task(const embi_sweep *t, int task)
+{
+#if EMBI_WIDE
+    if (embi_has_wide()) {
+        embi_sweep_wide(t, task);
+        return;
+    }
+#endif
+    embi_sweep_kernel(0, t, task);
+}
+
+static void embi_sweep_range(void *arg, int begin, int end)
+{
+    const embi_sweep *t = (const embi_sweep *)arg;
+    for (int k = begin; k < end; k++) embi_sweep_task(t, k);
+}
+
+/* What tasks send up: zero at first; then added, task by task. */
+static void embi_ldlt_send(embi_ldlt *F, embipc_real *x, int zero)
+{
+    for (int s = 0; s < F->supernodes; s++) {
+        size_t first = (size_t)(3 * F->first[s]), end = (size_t)(3 * F->first[s + 1]);
+        if (F->task[s] >= 0) continue;
+        for (int k = 0; k < F->lanes; k++) {
+            embipc_real *up = F->vector + 9 * F->n + (size_t)(3 * F->n) * (size_t)(F->lanes + k);
+            for (size_t i = first; i < end; i++) {
+                if (zero) up[i] = 0;
+                else x[i] += up[i];
+            }
+        }
+    }
+}
 
 /* b := A^-1 b, node order of the caller */
 static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
 {
-    embipc_real *x = F->vector + 6 * F->n;
-    for (int k = 0; k < F->n; k++) embi_copy(x + 3 * k, b + 3 * F->order[k]);
-#if EMBI_WIDE
-    if (embi_has_wide()) embi_solve_wide(F, x);
-    else
-#endif
-        embi_solve_kernel(0, F, x);
-    for (int k = 0; k < F->n; k++) embi_copy(b + 3 * F->order[k], x + 3 * k);
+    embi_sweep t;
+    t.F = F;
+    t.x = F->vector + 6 * F->n;
+    t.backward = 0;
+    for (int k = 0; k < F->n; k++) embi_copy(t.x + 3 * k, b + 3 * F->order[k]);
+    if (F->lanes > 1) {
+        embi_ldlt_send(F, t.x, 1);
+        embi_for(F->threads, F->lanes, 1, embi_sweep_range, &t);
+        embi_ldlt_send(F, t.x, 0);
+    }
+    embi_sweep_task(&t, -1);
+    t.backward = 1;
+    embi_sweep_task(&t, -1);
+    if (F->lanes > 1) embi_for(F->threads, F->lanes, 1, embi_sweep_range, &t);
+    for (int k = 0; k < F->n; k++) embi_copy(b + 3 * F->order[k], t.x + 3 * k);
 }
 
 /* ==== 10. Conjugate gradients, and the linear system of a step =======================================
@@ -3472,7 +3766,7 @@ static int embi_system_covers(const embi_system *S, int n, const embi_key *pairs
  * is no place for it. */
 static int embi_system_add(embi_system *S, int i, int j, const embipc_real B[9])
 {
-    S->clean = 0;
+    if (S->clean) S->clean = 0;
     return S->method == EMBI_SYSTEM_CG ? embi_bsr_add(&S->A, i, j, B) : embi_ldlt_add(&S->F, i, j, B);
 }
 
@@ -3503,7 +3797,7 @@ static int embi_system_add_bsr(embi_system *S, const embi_bsr *A, const int *map
     embipc_real *values = embi_system_values(S);
     const int *place = S->F.place;
     int ok = 1, partial = S->method == EMBI_SYSTEM_SPARSE && S->F.partial;
-    S->clean = 0;
+    if (S->clean) S->clean = 0;   /* not written where threads add the parts of bodies */
     for (int i = 0; i < A->n; i++) {
         int to = map ? map[i] : i, at = to >= 0 && !S->dense ? S->A.row[to] : 0;
         for (int k = A->row[i]; to >= 0 && k < A->row[i + 1]; k++) {
@@ -10125,14 +10419,13 @@ static void embi_contacts_clear(embi_contacts *s)
     s->min_gap = (embipc_real)INFINITY;
 }
 
-/* The active candidate c with closest points at positions x becomes a contact. */
-static int embi_contact_add(embi_memory *m, embi_contacts *s, const embi_candidate *c,
-                            const embi_closest *closest, const embipc_real *x, embipc_real kappa, int pair)
+/* The active candidate c with closest points at positions x becomes contact number `to`. extra: the place for its
+ * mollifier's gradient, should it have one. */
+static void embi_contact_make(embi_contacts *s, int to, int extra, const embi_candidate *c,
+                              const embi_closest *closest, const embipc_real *x, embipc_real kappa, int pair)
 {
     embipc_real p[12], b, first, second, mollifier = 1, slope = 0, grad[12];
-    embi_contact *k;
-    if (!EMBI_GROW(m, embi_contact, s->list, s->list_cap, s->count + 1)) return 0;
-    k = s->list + s->count++;
+    embi_contact *k = s->list + to;
     memcpy(k->v, c->v, sizeof k->v);
     memcpy(k->w, closest->w, sizeof k->w);
     k->mask = closest->mask;
@@ -10149,8 +10442,7 @@ static int embi_contact_add(embi_memory *m, embi_contacts *s, const embi_candida
         embipc_real cross = embi_edge_cross(p, NULL);
         if (cross < c->mollify) {
             mollifier = embi_mollifier(cross, c->mollify, &slope);
-            if (!EMBI_GROW(m, embipc_real, s->extra, s->extra_cap, 12 * (s->extra_count + 1))) return 0;
-            k->extra = s->extra_count++;
+            k->extra = extra;
             (void)embi_edge_cross(p, grad);
             for (int i = 0; i < 12; i++) s->extra[12 * k->extra + i] = kappa * b * slope * grad[i];
         }
@@ -10158,7 +10450,6 @@ static int embi_contact_add(embi_memory *m, embi_contacts *s, const embi_candida
     k->energy = kappa * mollifier * b;
     k->first = kappa * mollifier * first;
     k->second = kappa * mollifier * second;
-    return 1;
 }
 
 /* The feature that a point-point or point-edge contact stands on, the same for every pair that leads to it;
@@ -10470,6 +10761,7 @@ typedef struct embi_body {
     int *heavy_row, *heavy;      /* the blocks with a mass, by row (nn + 1; ..): fewer than those with stiffness */
     embipc_real *tangent;        /* h^2 K of a nonlinear material in the pattern of A, of the last factor */
     int mass_cap, node_mass_cap, heavy_row_cap, heavy_cap, tangent_cap;
+    int trace0, patch0;          /* its part of the scratch */
     embipc_real diagonal, total_mass;
     embipc_solid solid;          /* of the rest surface, in the frame of creation */
     embipc_real area;            /* of the rest surface, m^2 */
@@ -10551,7 +10843,7 @@ typedef struct embi_state {
     int node_count, vert_count;
     /* per node (3 each) */
     embipc_real *q, *v, *qn, *vn, *q_before, *v_before, *qt, *qc, *f, *p, *p_last, *gq, *g, *Ap, *rhs, *target,
-        *trial_q, *safe_q, *known_q, *start_q, *start_v;
+        *trial_q, *safe_q, *known_q, *start_q, *start_v, *shift_d;
     int *local, *drive;          /* unknown number in its island or -1; drive or -1 */
     /* per vertex; within a step x, next_x, trial_x and motion hold for live vertices, those of candidates */
     embipc_real *x, *xn, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force;
@@ -10576,13 +10868,11 @@ typedef struct embi_state {
     embipc_real *block_alpha;    /* scratch of parallel loops */
     int *block_index;
     int block_alpha_cap, block_index_cap;
-    embipc_real *trace;          /* scratch: 11 per tet of the largest body */
-    int *place, *next;           /* scratch of averaging, per node of the largest body */
-    embipc_real *shift_d;        /* scratch: 3 per node of the largest body */
-    embipc_real *patch_G;        /* and of the largest embi_elastic_add_averaged() */
-    int trace_cap, place_cap, next_cap, shift_d_cap, patch_G_cap;
-    embipc_parallel_for_fn *parallel_for;
-    void *parallel_ctx;
+    embipc_real *trace;          /* scratch: 10 per tet and 1 per node of all bodies */
+    int *place, *next;           /* scratch of averaging, per node of all bodies */
+    embipc_real *patch_G;        /* and of embi_elastic_add_averaged() */
+    int trace_cap, place_cap, next_cap, patch_G_cap;
+    embi_threads threads;
     int max_iterations, friction_iterations;
     embipc_solver solver;
     const volatile int *stop;
@@ -10606,15 +10896,16 @@ static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
     return was;
 }
 
-/* fn over [0, count), in parallel where the caller gave threads */
-static void embi_for(const embi_state *s, int count, int grain, embipc_range_fn *fn, void *arg)
-{
-    if (count <= 0) return;
-    if (s->parallel_for && count > grain) s->parallel_for(count, grain, fn, arg, s->parallel_ctx);
-    else fn(arg, 0, count);
-}
-
 static int embi_is_dynamic(const embi_body *b) { return b->kind >= EMBIPC_AFFINE; }
+
+/* scratch that the energies of a body need */
+static int embi_body_trace(const embi_body *b) { return 10 * b->ntet + b->nn; }
+
+/* and embi_elastic_add_averaged() */
+static int embi_body_patch(const embi_body *b)
+{
+    return b->elastic.averaged ? b->nn + 3 * b->elastic.near_row[b->nn] : 0;
+}
 
 /* the surface of a body at the positions x (of all vertices) */
 static embi_surface embi_surface_of(const embi_state *s, const embi_body *b, const embipc_real *x)
@@ -10722,7 +11013,7 @@ static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real
         for (int i = 0; i < b->nn; i++) embi_box_add(box, x + 3 * i);
 }
 
-/* boxes of the displacements of a body from one state of all nodes to another; d (3 per node): scratch */
+/* boxes of the displacements of a body from one state of all nodes to another; d: scratch */
 static void embi_body_shift(const embi_body *b, const embipc_real *from, const embipc_real *to, embipc_real *d,
                             embipc_real box[12])
 {
@@ -10730,6 +11021,7 @@ static void embi_body_shift(const embi_body *b, const embipc_real *from, const e
     if (!b->nn) return;
     from += 3 * b->node0;
     to += 3 * b->node0;
+    d += 3 * b->node0;
     embi_box_clear(box + 6);
     for (int i = 0; i < 3 * b->nn; i += 3) {
         embi_sub(d + i, to + i, from + i);
@@ -10863,23 +11155,26 @@ static embipc_real embi_body_inertia(const embi_state *s, const embi_body *b)
     return b->inertia + s->hh * b->material.damping[0] / b->c;
 }
 
+/* A += scale K of one body at q */
+static void embi_body_add_hessian(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real scale,
+                                  embi_bsr *A)
+{
+    embi_elastic_add_hessian(&b->elastic, q + 3 * b->node0, scale, s->trace + b->trace0, s->place + b->node0,
+                             s->next + b->node0, s->patch_G + b->patch0, A);
+}
+
 /* A of one body for this step, with the rotations of q^n, if it is not there yet */
 static void embi_body_assemble(embi_state *s, embi_body *b)
 {
     embipc_real stiffness = embi_body_stiffness(s, b), inertia = embi_body_inertia(s, b);
-    embipc_stage was;
     if (!embi_is_dynamic(b) || b->assembled) return;
-    was = embi_stage(s, EMBIPC_STAGE_ELASTIC);
     b->assembled = 1;
     embi_bsr_zero(&b->A);
-    if (stiffness > 0)
-        embi_elastic_add_hessian(&b->elastic, s->qn + 3 * b->node0, stiffness, s->trace, s->place, s->next,
-                                 s->patch_G, &b->A);
+    if (stiffness > 0) embi_body_add_hessian(s, b, s->qn, stiffness, &b->A);
     for (int n = 0; n < b->heavy_row[b->nn]; n++) {
         embipc_real *B = b->A.val + 9 * (size_t)b->heavy[n];
         for (int i = 0; i < 9; i += 4) B[i] += inertia * b->mass[b->heavy[n]];
     }
-    (void)embi_stage(s, was);
 }
 
 /* y = A x over the nodes of one body (both local, 3 nn). A step whose factor is an older one takes some eight
@@ -10896,7 +11191,7 @@ static void embi_body_multiply(embi_state *s, embi_body *b, const embipc_real *x
     }
     embi_mass_multiply(b, x, y);
     for (int i = 0; i < 3 * b->nn; i++) y[i] *= inertia;
-    if (stiffness > 0) embi_lagged_forces(&b->elastic, x, 0, stiffness, s->trace, y);
+    if (stiffness > 0) embi_lagged_forces(&b->elastic, x, 0, stiffness, s->trace + b->trace0, y);
 }
 
 /* The tangent of a nonlinear body as a matrix. */
@@ -10920,7 +11215,7 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
     for (int i = 0; i < n; i++) s->Ap[o + i] = s->q[o + i] - s->qt[o + i];
     embi_mass_multiply(b, s->Ap + o, gq);
     for (int i = 0; i < n; i++) gq[i] = b->inertia * gq[i] - s->hh * s->f[o + i];
-    if (!b->elastic.nonlinear) embi_elastic_gradient(&b->elastic, s->q + o, s->hh, s->trace, gq);
+    if (!b->elastic.nonlinear) embi_elastic_gradient(&b->elastic, s->q + o, s->hh, s->trace + b->trace0, gq);
     /* at q^n backward Euler's damping is zero; not so after a rolled-back rotation, nor with BDF2 */
     if (b->material.damping[0] > 0 || b->material.damping[1] > 0) {
         embipc_real mass = s->hh * b->material.damping[0] / b->c, *d = s->rhs + o, *y = s->p + o;
@@ -10950,7 +11245,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
         work += s->f[o + i] * (q[o + i] - s->qn[o + i]);
         d[i] = q[o + i] - s->qc[o + i];
     }
-    elastic = embi_elastic_energy(&b->elastic, q + o, 0, s->trace, &force);
+    elastic = embi_elastic_energy(&b->elastic, q + o, 0, s->trace + b->trace0, &force);
     if (b->material.damping[0] > 0 || b->material.damping[1] > 0) {
         embipc_real mass = s->hh * b->material.damping[0] / b->c, beta = b->material.damping[1] / b->c,
                     md = 0, kd = 0;
@@ -10989,11 +11284,24 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  * its motion, and is reported. The others go on.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
 
+/* Active candidates in a part of a near list, and where they go among the contacts. */
+typedef struct embi_found {
+    int count, edges;            /* all; edge-edge ones, which may need room for a gradient */
+    int first, extra, changed;
+    embipc_real min_gap;         /* of those that touch at rest, INFINITY if none do */
+} embi_found;
+
 typedef struct embi_island {
     int active;                  /* still iterating */
     int index;                   /* number within the step */
     int *bodies, body_count, body_cap;
     int *pairs, pair_count, pair_cap;
+    embi_chunks by_tets, by_vertices;   /* bodies for loops over them, so many at a time */
+    embi_chunks by_near;         /* near lists of pairs, in the numbering of `pairs` */
+    embi_found *found;    /* what is active in each of these chunks */
+    int found_cap;
+    embipc_real *part;           /* (2 per body) terms of sums, formed in parallel */
+    int part_cap;
     int analysed;                /* the system has its order for this step; never carried over: bits depend
                                     on the state, not on history */
     int same;                    /* the same unknowns as the factor in the system */
@@ -11030,6 +11338,11 @@ static void embi_island_free(embi_memory *m, embi_island *I)
 {
     EMBI_RELEASE(m, I->bodies, I->body_cap);
     EMBI_RELEASE(m, I->pairs, I->pair_cap);
+    EMBI_RELEASE(m, I->part, I->part_cap);
+    EMBI_RELEASE(m, I->found, I->found_cap);
+    embi_chunks_free(m, &I->by_near);
+    embi_chunks_free(m, &I->by_tets);
+    embi_chunks_free(m, &I->by_vertices);
     EMBI_RELEASE(m, I->unknown, I->unknown_cap);
     EMBI_RELEASE(m, I->friction, I->friction_cap);
     EMBI_RELEASE(m, I->keys, I->keys_cap);
@@ -11039,15 +11352,67 @@ static void embi_island_free(embi_memory *m, embi_island *I)
     embi_system_free(m, &I->system);
 }
 
-/* ---- contacts of an island ---- */
+/* ---- loops over the bodies of an island ---- */
 
-typedef struct embi_closest_task {
-    const embi_candidate *candidate;
-    embi_closest *closest;
-    const int *near;
-    const embipc_real *x;
-    int stamp;
-} embi_closest_task;
+#define EMBI_SHARE_TETS EMBI_SHARE(512)       /* 50 us of forces: 0.1 us a tet [measured] */
+#define EMBI_SHARE_VERTICES EMBI_SHARE(4096)  /* 50 us of x = J q and boxes: 12 ns a vertex */
+
+/* Bodies, a run of them to a chunk. */
+static int embi_island_chunks(embi_memory *m, const embi_state *s, embi_island *I)
+{
+    embi_chunks_clear(&I->by_tets);
+    embi_chunks_clear(&I->by_vertices);
+    for (int side = 0; side < 2; side++) {
+        embi_chunks *c = side ? &I->by_vertices : &I->by_tets;
+        int enough = side ? EMBI_SHARE_VERTICES : EMBI_SHARE_TETS, work = 0;
+        for (int k = 0, begin = 0; k < I->body_count; k++) {
+            const embi_body *b = s->body + I->bodies[k];
+            work += side ? b->nv : b->ntet + b->nn;
+            if (work < enough && k + 1 < I->body_count) continue;
+            if (!embi_chunks_add(m, c, 0, begin, k + 1, INT_MAX)) return 0;
+            begin = k + 1;
+            work = 0;
+        }
+    }
+    return EMBI_GROW(m, embipc_real, I->part, I->part_cap, 2 * I->body_count);
+}
+
+typedef struct embi_bodies_task embi_bodies_task;
+typedef void embi_body_fn(const embi_bodies_task *t, embi_body *b, int k);   /* k: number in the island */
+struct embi_bodies_task {
+    embi_state *s;
+    embi_island *I;
+    const embi_chunks *chunks;
+    embi_body_fn *fn;
+    const embipc_real *from;
+    embipc_real *to;
+    embipc_real alpha;
+};
+
+static void embi_bodies_range(void *arg, int begin, int end)
+{
+    const embi_bodies_task *t = (const embi_bodies_task *)arg;
+    for (int c = begin; c < end; c++)
+        for (int k = t->chunks->list[c].begin; k < t->chunks->list[c].end; k++)
+            t->fn(t, t->s->body + t->I->bodies[k], k);
+}
+
+/* fn for each body of the island; it may write what is the body's own. from, to, alpha: for fn */
+static void embi_for_bodies(embi_state *s, embi_island *I, const embi_chunks *chunks, embi_body_fn *fn,
+                            const embipc_real *from, embipc_real *to, embipc_real alpha)
+{
+    embi_bodies_task t;
+    t.s = s;
+    t.I = I;
+    t.chunks = chunks;
+    t.fn = fn;
+    t.from = from;
+    t.to = to;
+    t.alpha = alpha;
+    embi_for(&s->threads, chunks->count, 1, embi_bodies_range, &t);
+}
+
+/* ---- contacts of an island ---- */
 
 /* closest points of one candidate at x */
 static void embi_closest_find(const embi_candidate *c, const embipc_real *x, int stamp, embi_closest *out)
@@ -11059,46 +11424,115 @@ static void embi_closest_find(const embi_candidate *c, const embipc_real *x, int
     out->stamp = stamp;
 }
 
+typedef struct embi_evaluate_task {
+    embi_state *s;
+    embi_island *I;
+    const embipc_real *x;
+} embi_evaluate_task;
+
+/* closest points along near lists */
 static void embi_closest_range(void *arg, int begin, int end)
 {
-    embi_closest_task *t = (embi_closest_task *)arg;
-    for (int i = begin; i < end; i++)
-        embi_closest_find(t->candidate + t->near[i], t->x, t->stamp, t->closest + t->near[i]);
+    const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
+    const embi_state *s = t->s;
+    for (int n = begin; n < end; n++) {
+        const embi_chunk *chunk = t->I->by_near.list + n;
+        const embi_pair *pair = s->pair + t->I->pairs[chunk->item];
+        const int *near = s->near + pair->first;
+        embi_found *found = t->I->found + n;
+        memset(found, 0, sizeof *found);
+        found->min_gap = (embipc_real)INFINITY;
+        for (int i = chunk->begin; i < chunk->end; i++) {
+            const embi_candidate *c = s->candidate + pair->first + near[i];
+            embi_closest *closest = s->closest + pair->first + near[i];
+            embi_closest_find(c, t->x, t->I->stamp, closest);
+            if (closest->d - c->xi < c->dhat) {
+                found->count++;
+                found->edges += c->edge_edge;
+            } else if (!(closest->d - c->xi > 0)) found->min_gap = embi_min(found->min_gap, closest->d - c->xi);
+        }
+    }
 }
 
-/* Contacts of one pair at x, from the candidates on its near list. */
-static int embi_pair_evaluate(embi_memory *m, embi_state *s, embi_island *I, int n, const embipc_real *x)
+/* what is active among them becomes contacts, each in its place */
+static void embi_contact_range(void *arg, int begin, int end)
 {
-    embi_pair *pair = s->pair + n;
-    embi_contacts *contacts = &I->contacts;
-    const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-    embipc_real far = embi_pair_slack(a->stray, b->stray), dhat = pair->rule.dhat,
-                slack = (embipc_real)0.05 * pair->rule.kappa;
-    int begin = contacts->count;
-    embi_closest_task task;
-    if (pair->near_count < 0 || far > pair->radius || pair->radius > 8 * (far + dhat))
-        embi_pair_near(s, pair, (embipc_real)1.25 * far + dhat / 2);
-    task.candidate = s->candidate + pair->first;
-    task.closest = s->closest + pair->first;
-    task.near = s->near + pair->first;
-    task.x = x;
-    task.stamp = I->stamp;
-    embi_for(s, pair->near_count, 512, embi_closest_range, &task);
-    for (int i = 0; i < pair->near_count; i++) {
-        const embi_candidate *c = task.candidate + task.near[i];
-        embi_closest *closest = task.closest + task.near[i];
-        embipc_real gap = closest->d - c->xi;
-        if (gap < c->dhat) {
-            contacts->pairs++;
-            if (!embi_contact_add(m, contacts, c, closest, x, pair->rule.kappa, n)) return 0;
-            closest->stiffness = contacts->list[contacts->count - 1].second;
-        } else if (!(gap > 0)) contacts->min_gap = embi_min(contacts->min_gap, gap);   /* touched at rest */
-        contacts->changed += closest->stiffness > 2 * closest->in_matrix + slack ||
-                             closest->in_matrix > 2 * closest->stiffness + slack;
+    const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
+    const embi_state *s = t->s;
+    for (int n = begin; n < end; n++) {
+        const embi_chunk *chunk = t->I->by_near.list + n;
+        const embi_pair *pair = s->pair + t->I->pairs[chunk->item];
+        const int *near = s->near + pair->first;
+        embi_found *found = t->I->found + n;
+        embipc_real slack = (embipc_real)0.05 * pair->rule.kappa;
+        int to = found->first, extra = found->extra;
+        for (int i = chunk->begin; i < chunk->end; i++) {
+            const embi_candidate *c = s->candidate + pair->first + near[i];
+            embi_closest *closest = s->closest + pair->first + near[i];
+            if (closest->d - c->xi < c->dhat) {
+                embi_contact_make(&t->I->contacts, to, extra, c, closest, t->x, pair->rule.kappa,
+                                  t->I->pairs[chunk->item]);
+                closest->stiffness = t->I->contacts.list[to++].second;
+                extra += c->edge_edge;
+            }
+            found->changed += closest->stiffness > 2 * closest->in_matrix + slack ||
+                              closest->in_matrix > 2 * closest->stiffness + slack;
+        }
     }
-    if (!EMBI_GROW(m, embi_key, I->keys, I->keys_cap, 2 * (contacts->count - begin))) return 0;
-    embi_contacts_merge(contacts, begin, a->vert0, b->vert0, a == b ? INT_MAX : b->vert0, I->keys);
-    return 1;
+}
+
+/* Near lists that no longer serve, in a range of the island's pairs. */
+static void embi_near_range(void *arg, int begin, int end)
+{
+    const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
+    embi_state *s = t->s;
+    for (int k = begin; k < end; k++) {
+        embi_pair *pair = s->pair + t->I->pairs[k];
+        embipc_real far = embi_pair_slack(s->body[pair->a].stray, s->body[pair->b].stray), dhat = pair->rule.dhat;
+        if (pair->near_count < 0 || far > pair->radius || pair->radius > 8 * (far + dhat))
+            embi_pair_near(s, pair, (embipc_real)1.25 * far + dhat / 2);
+    }
+}
+
+#define EMBI_SHARE_NEAR EMBI_SHARE(256)      /* 50 us of closest points: 0.2 us each [measured] */
+#define EMBI_SHARE_SCAN EMBI_SHARE(32768)    /* and of candidates that are told by one number: 1.5 ns */
+
+/* The near lists at x, cut into chunks, and how many contacts there are in each. Returns 0 out of memory. */
+static int embi_island_find(embi_memory *m, embi_state *s, embi_island *I, embi_evaluate_task *task)
+{
+    embi_contacts *contacts = &I->contacts;
+    long long candidates = 0;
+    int count = 0, edges = 0;
+    for (int n = 0; n < I->pair_count; n++) candidates += s->pair[I->pairs[n]].count;
+    embi_for(&s->threads, I->pair_count,
+             candidates < 2 * EMBI_SHARE_SCAN
+                 ? INT_MAX
+                 : 1 + (int)(EMBI_SHARE_SCAN * (long long)I->pair_count / candidates),
+             embi_near_range, task);
+    embi_chunks_clear(&I->by_near);
+    for (int n = 0; n < I->pair_count; n++)
+        if (!embi_chunks_add(m, &I->by_near, n, 0, s->pair[I->pairs[n]].near_count, EMBI_SHARE_NEAR)) return 0;
+    if (!EMBI_GROW(m, embi_found, I->found, I->found_cap, I->by_near.count)) return 0;
+    embi_for_chunks(&s->threads, &I->by_near, EMBI_SHARE_NEAR, embi_closest_range, task);
+    for (int n = 0; n < I->by_near.count; n++) {
+        embi_found *found = I->found + n;
+        found->first = count;
+        found->extra = edges;
+        count += found->count;
+        edges += found->edges;
+        contacts->min_gap = embi_min(contacts->min_gap, found->min_gap);
+    }
+    contacts->pairs = count;
+    contacts->extra_count = edges;
+    return EMBI_GROW(m, embi_contact, contacts->list, contacts->list_cap, count) &&
+           EMBI_GROW(m, embipc_real, contacts->extra, contacts->extra_cap, 12 * edges) &&
+           EMBI_GROW(m, embi_key, I->keys, I->keys_cap, 2 * count);
+}
+
+static void embi_body_stray(const embi_bodies_task *t, embi_body *b, int k)
+{
+    (void)k;
+    embi_body_shift(b, t->s->known_q, t->from, t->s->shift_d, b->stray);
 }
 
 /* Contacts at the nodes q and the live vertices x of the island. Returns 0 out of memory. */
@@ -11106,16 +11540,39 @@ static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, c
                                 const embipc_real *x)
 {
     embipc_stage was = embi_stage(s, EMBIPC_STAGE_CONTACT);
-    int ok = 1;
-    embi_contacts_clear(&I->contacts);
+    embi_contacts *contacts = &I->contacts;
+    embi_evaluate_task task;
+    int ok;
+    embi_contacts_clear(contacts);
     I->stamp = ++s->stamp;
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        embi_body_shift(b, s->known_q, q, s->shift_d, b->stray);
+    embi_for_bodies(s, I, &I->by_vertices, embi_body_stray, q, NULL, 0);
+    task.s = s;
+    task.I = I;
+    task.x = x;
+    ok = embi_island_find(m, s, I, &task);
+    if (ok) embi_for_chunks(&s->threads, &I->by_near, EMBI_SHARE_NEAR, embi_contact_range, &task);
+    for (int n = 0; n < I->by_near.count && ok;) {   /* pair by pair: what stands on the same feature is merged */
+        const embi_pair *pair = s->pair + I->pairs[I->by_near.list[n].item];
+        int item = I->by_near.list[n].item, from = I->found[n].first, begin = contacts->count, count = 0;
+        for (; n < I->by_near.count && I->by_near.list[n].item == item; n++) {
+            count += I->found[n].count;
+            contacts->changed += I->found[n].changed;
+        }
+        if (begin < from && count)
+            memmove(contacts->list + begin, contacts->list + from, (size_t)count * sizeof *contacts->list);
+        contacts->count += count;
+        embi_contacts_merge(contacts, begin, s->body[pair->a].vert0, s->body[pair->b].vert0,
+                            pair->a == pair->b ? INT_MAX : s->body[pair->b].vert0, I->keys);
     }
-    for (int n = 0; n < I->pair_count && ok; n++) ok = embi_pair_evaluate(m, s, I, I->pairs[n], x);
     (void)embi_stage(s, was);
     return ok;
+}
+
+static void embi_body_energy(const embi_bodies_task *t, embi_body *b, int k)
+{
+    if (embi_is_dynamic(b) && b->elastic.nonlinear)
+        t->I->part[2 * k] = embi_elastic_energy(&b->elastic, t->from + 3 * b->node0, 0, t->s->trace + b->trace0,
+                                                t->I->part + 2 * k + 1);
 }
 
 /* Energy of what is not in A, J s^2: barrier, friction, nonlinear materials; and the size of the terms, for
@@ -11126,13 +11583,12 @@ static void embi_island_contact_energy(embi_state *s, embi_island *I, const embi
     embipc_real force,
         sum = I->contacts.energy + embi_friction_energy(I->friction, I->friction_count, s->xn, x, &force);
     embipc_real size = sum + (I->contacts.force + force) * I->noise_x;
+    embi_for_bodies(s, I, &I->by_tets, embi_body_energy, q, NULL, 0);
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
-        embipc_real elastic;
         if (!embi_is_dynamic(b) || !b->elastic.nonlinear) continue;
-        elastic = embi_elastic_energy(&b->elastic, q + 3 * b->node0, 0, s->trace, &force);
-        sum += elastic;
-        size += elastic + force * I->noise_x;
+        sum += I->part[2 * k];
+        size += I->part[2 * k] + I->part[2 * k + 1] * I->noise_x;
     }
     I->contact_energy = s->hh * sum;
     I->contact_size = s->hh * embi_max(size, sum);
@@ -11200,7 +11656,7 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *I)
     }
     I->same &= I->unknown_count == before;
     if (!I->same) I->useful = I->wait = I->pause = 0;
-    return EMBI_GROW(m, embipc_real, I->rhs, I->rhs_cap, 6 * I->unknown_count) &&
+    return embi_island_chunks(m, s, I) && EMBI_GROW(m, embipc_real, I->rhs, I->rhs_cap, 6 * I->unknown_count) &&
            EMBI_GROW(m, embipc_real, I->work, I->work_cap, 12 * I->unknown_count);
 }
 
@@ -11244,17 +11700,18 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *I)
  * move cut by half or a direction that shrank by less than half, it saves 3 % of the time where there is
  * contact (K takes a fifth of it), and costs 5.2 solves for 4.2 in free flight [measured, bodies of 48 and
  * 1280 tets]. */
+static void embi_body_take_tangent(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_bsr T;
+    (void)k;
+    if (!embi_is_dynamic(b) || !b->elastic.nonlinear) return;
+    T = embi_body_tangent(b);
+    embi_bsr_zero(&T);
+    embi_body_add_hessian(t->s, b, t->s->q, t->s->hh, &T);
+}
 static void embi_island_tangent(embi_state *s, embi_island *I)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        embi_bsr T;
-        if (!embi_is_dynamic(b) || !b->elastic.nonlinear) continue;
-        T = embi_body_tangent(b);
-        embi_bsr_zero(&T);
-        embi_elastic_add_hessian(&b->elastic, s->q + 3 * b->node0, s->hh, s->trace, s->place, s->next,
-                                 s->patch_G, &T);
-    }
+    embi_for_bodies(s, I, &I->by_tets, embi_body_take_tangent, NULL, NULL, 0);
 }
 
 /* Sets the system to zero, or, while A is the one that was factored last, what contacts reach of it. */
@@ -11276,21 +11733,52 @@ static void embi_island_reopen(embi_state *s, embi_island *I)
     embi_system_reopen(&I->system);
 }
 
+static void embi_body_make(const embi_bodies_task *t, embi_body *b, int k)
+{
+    (void)k;
+    if (t->alpha == 0 || (b->elastic.nonlinear && embi_body_stiffness(t->s, b) > 0)) embi_body_assemble(t->s, b);
+}
+
+/* A of all bodies that lack it, or of those whose products need it */
+static void embi_island_ready(embi_state *s, embi_island *I, int for_products)
+{
+    embipc_stage was;
+    int lacking = 0;
+    for (int k = 0; k < I->body_count && !lacking; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        lacking = embi_is_dynamic(b) && !b->assembled && (!for_products || b->elastic.nonlinear);
+    }
+    if (!lacking) return;
+    was = embi_stage(s, EMBIPC_STAGE_ELASTIC);
+    embi_for_bodies(s, I, &I->by_tets, embi_body_make, NULL, NULL, (embipc_real)for_products);
+    (void)embi_stage(s, was);
+}
+
+/* its part of the system; no other body has a part in the same blocks */
+static void embi_body_put(const embi_bodies_task *t, embi_body *b, int k)
+{
+    const int *local = t->s->local + b->node0;
+    int ok = 1;
+    if (embi_is_dynamic(b)) {
+        ok = embi_system_add_bsr(&t->I->system, &b->A, local, 1);
+        if (b->elastic.nonlinear) {
+            embi_bsr T = embi_body_tangent(b);
+            ok &= embi_system_add_bsr(&t->I->system, &T, local, 1);
+        }
+    }
+    t->I->part[k] = (embipc_real)ok;
+}
+
 /* Fills the system at the present state; returns 0 when something does not fit its pattern. */
 static int embi_island_assemble(embi_state *s, embi_island *I)
 {
     embipc_real S[9];
     embi_island_reopen(s, I);
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        if (!embi_is_dynamic(b)) continue;
-        embi_body_assemble(s, b);
-        if (!embi_system_add_bsr(&I->system, &b->A, s->local + b->node0, 1)) return 0;
-        if (b->elastic.nonlinear) {
-            embi_bsr T = embi_body_tangent(b);
-            if (!embi_system_add_bsr(&I->system, &T, s->local + b->node0, 1)) return 0;
-        }
-    }
+    embi_island_ready(s, I, 0);
+    I->system.clean = 0;
+    embi_for_bodies(s, I, &I->by_tets, embi_body_put, NULL, NULL, 0);
+    for (int k = 0; k < I->body_count; k++)
+        if (I->part[k] == 0) return 0;
     for (int k = 0; k < I->contacts.count; k++) {
         const embi_contact *c = I->contacts.list + k;
         embi_contact_stiffness(c, S);
@@ -11320,26 +11808,34 @@ static int embi_island_driven_motion(embi_state *s, embi_island *I)
     return moving;
 }
 
+static void embi_body_part_of_gradient(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_state *s = t->s;
+    (void)k;
+    memcpy(s->g + 3 * b->node0, s->gq + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->g);
+    if (embi_is_dynamic(b) && b->elastic.nonlinear)
+        embi_elastic_gradient(&b->elastic, s->q + 3 * b->node0, s->hh, s->trace + b->trace0, s->g + 3 * b->node0);
+}
+
 /* g = grad E over the nodes of the island */
 static void embi_island_gradient(embi_state *s, embi_island *I)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        memcpy(s->g + 3 * b->node0, s->gq + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->g);
-        if (embi_is_dynamic(b) && b->elastic.nonlinear)
-            embi_elastic_gradient(&b->elastic, s->q + 3 * b->node0, s->hh, s->trace, s->g + 3 * b->node0);
-    }
+    embi_for_bodies(s, I, &I->by_tets, embi_body_part_of_gradient, NULL, NULL, 0);
     embi_contacts_gradient(&I->contacts, I->friction, I->friction_count, &s->J, s->xn, s->x, s->hh, s->g);
+}
+
+static void embi_body_product(const embi_bodies_task *t, embi_body *b, int k)
+{
+    (void)k;
+    if (embi_is_dynamic(b)) embi_body_multiply(t->s, b, t->from + 3 * b->node0, t->to + 3 * b->node0);
+    else memset(t->to + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *t->to);
 }
 
 /* y = A x over the nodes of the island */
 static void embi_island_multiply(embi_state *s, embi_island *I, const embipc_real *x, embipc_real *y)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        if (embi_is_dynamic(b)) embi_body_multiply(s, b, x + 3 * b->node0, y + 3 * b->node0);
-        else memset(y + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *y);
-    }
+    embi_island_ready(s, I, 1);
+    embi_for_bodies(s, I, &I->by_tets, embi_body_product, x, y, 0);
 }
 
 /* motion = J p where contacts are: at every vertex of one */
@@ -11351,20 +11847,24 @@ static void embi_island_motion(embi_state *s, const embi_island *I)
         for (int i = 0; i < 4; i++) embi_apply_row(s, I->friction[k].v[i], s->p, s->motion);
 }
 
+static void embi_body_push(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_state *s = t->s;
+    (void)k;
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] -= s->Ap[i];
+    if (embi_is_dynamic(b) && b->elastic.nonlinear) {
+        embi_bsr T = embi_body_tangent(b);
+        embi_bsr_multiply(&T, s->p + 3 * b->node0, s->Ap + 3 * b->node0);
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] -= s->Ap[i];
+    }
+}
+
 /* rhs -= H p: the driven motion (in p, all else 0) as it reaches the others, or any other */
 static void embi_island_push(embi_state *s, embi_island *I)
 {
     embipc_real S[9];
     embi_island_multiply(s, I, s->p, s->Ap);
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] -= s->Ap[i];
-        if (embi_is_dynamic(b) && b->elastic.nonlinear) {
-            embi_bsr T = embi_body_tangent(b);
-            embi_bsr_multiply(&T, s->p + 3 * b->node0, s->Ap + 3 * b->node0);
-            for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] -= s->Ap[i];
-        }
-    }
+    embi_for_bodies(s, I, &I->by_tets, embi_body_push, NULL, NULL, 0);
     embi_island_motion(s, I);
     for (int k = 0; k < I->contacts.count; k++) {
         const embi_contact *c = I->contacts.list + k;
@@ -11377,17 +11877,24 @@ static void embi_island_push(embi_state *s, embi_island *I)
     }
 }
 
+static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_state *s = t->s;
+    (void)k;
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->trial_q[i] = s->q[i] + s->p[i];
+    embi_apply_live(s, b, s->trial_q, s->next_x);
+    embi_body_shift(b, s->qn, s->trial_q, s->shift_d, b->shift_next);
+}
+
 /* trial_q = q + p, next_x = J of it, and the boxes of where that takes each body, counted from the start of the step. A
  * direction that goes much farther than anything foreseen (an overshoot, most often) is looked at only in
  * part, so that it does not drag in half the scene as candidates: cap bounds alpha. */
 static void embi_island_aim(embi_state *s, embi_island *I)
 {
     embipc_real most = 0;
+    embi_for_bodies(s, I, &I->by_vertices, embi_body_aim, NULL, NULL, 0);
     for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->trial_q[i] = s->q[i] + s->p[i];
-        embi_apply_live(s, b, s->trial_q, s->next_x);
-        embi_body_shift(b, s->qn, s->trial_q, s->shift_d, b->shift_next);
+        const embi_body *b = s->body + I->bodies[k];
         for (int i = 0; i < 6; i++) most = embi_max(most, embi_abs(b->shift_next[i]));
     }
     I->cap = 1;
@@ -11484,6 +11991,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
         I->analysed = 1;
     }
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
+    I->system.F.threads = &s->threads;
     pivots = embi_system_factor(&I->system);
     if (pivots < 0) return EMBIPC_ERR_NOT_FINITE;
     I->regularized += pivots;
@@ -11692,6 +12200,7 @@ typedef struct embi_ccd_task {
 } embi_ccd_task;
 
 #define EMBI_CCD_GRAIN 256
+#define EMBI_SHARE_CCD (EMBI_SHARE(32) * EMBI_CCD_GRAIN)   /* 20 us, were all told by one number */
 
 /* Gap that must stay open on the way. A path is curved as a pair sees it: normals turn, and what slides by
  * the length l over a curve of radius r comes l^2/(2 r) nearer. A step that used up its gap would leave the
@@ -11743,6 +12252,13 @@ static void embi_ccd_range(void *arg, int begin, int end)
     }
 }
 
+static void embi_body_stray_next(const embi_bodies_task *t, embi_body *b, int k)
+{
+    (void)k;
+    if (b->known_start && t->I->cap == 1) memcpy(b->stray_next, b->shift_next, sizeof b->stray_next);
+    else embi_body_shift(b, t->s->known_q, t->s->trial_q, t->s->shift_d, b->stray_next);   /* still q + p */
+}
+
 /* Largest safe part of the direction, at most 1. *limit: the candidate that limits it, or -1. */
 static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc_real *alpha, int *limit)
 {
@@ -11754,11 +12270,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
             *alpha = embi_elastic_determinant_bound(&b->elastic, s->q + 3 * b->node0, s->p + 3 * b->node0,
                                                     *alpha);
     }
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        if (b->known_start && I->cap == 1) memcpy(b->stray_next, b->shift_next, sizeof b->stray_next);
-        else embi_body_shift(b, s->known_q, s->trial_q, s->shift_d, b->stray_next);   /* still q + p */
-    }
+    embi_for_bodies(s, I, &I->by_vertices, embi_body_stray_next, NULL, NULL, 0);
     for (int n = 0; n < I->pair_count; n++) {
         const embi_pair *pair = s->pair + I->pairs[n];
         const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
@@ -11777,7 +12289,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
         task.rate = embi_pair_slack(a->stray_next, b->stray_next) - task.slack;
         task.alpha = s->block_alpha;
         task.index = s->block_index;
-        embi_for(s, pair->count, EMBI_CCD_GRAIN, embi_ccd_range, &task);
+        embi_for(&s->threads, pair->count, EMBI_SHARE_CCD, embi_ccd_range, &task);
         for (int k = 0; k < blocks; k++)
             if (s->block_index[k] >= 0 && s->block_alpha[k] < *alpha) {
                 *alpha = s->block_alpha[k];
@@ -11787,19 +12299,23 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
     return 1;
 }
 
+static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_state *s = t->s;
+    (void)k;
+    for (int i = b->node0; i < b->node0 + b->nn; i++) {
+        if (t->alpha == 1 && s->drive[i] >= 0 && !s->drives[s->drive[i]].done)
+            embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
+        else
+            for (int c = 0; c < 3; c++) s->trial_q[3 * i + c] = s->q[3 * i + c] + t->alpha * s->p[3 * i + c];
+    }
+    embi_apply_live(s, b, s->trial_q, s->trial_x);
+}
+
 /* trial state q + alpha p, x = J of it, and its contacts */
 static int embi_island_try(embi_memory *m, embi_state *s, embi_island *I, embipc_real alpha)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
-        for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            if (alpha == 1 && s->drive[i] >= 0 && !s->drives[s->drive[i]].done)
-                embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
-            else
-                for (int c = 0; c < 3; c++) s->trial_q[3 * i + c] = s->q[3 * i + c] + alpha * s->p[3 * i + c];
-        }
-        embi_apply_live(s, b, s->trial_q, s->trial_x);
-    }
+    embi_for_bodies(s, I, &I->by_vertices, embi_body_try, NULL, NULL, alpha);
     if (!embi_island_evaluate(m, s, I, s->trial_q, s->trial_x)) return 0;
     embi_island_contact_energy(s, I, s->trial_q, s->trial_x);
     return 1;
@@ -11827,37 +12343,47 @@ static void embi_island_know(embi_state *s, const embi_island *I)
     }
 }
 
+static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_state *s = t->s;
+    (void)k;
+    memcpy(s->q + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
+    for (int i = 0; i < b->live_count; i++)
+        embi_copy(s->x + 3 * (b->vert0 + b->live[i]), s->trial_x + 3 * (b->vert0 + b->live[i]));
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += t->alpha * s->Ap[i];
+    if (b->known_start) memcpy(b->shift, b->stray, sizeof b->shift);   /* just evaluated */
+    else embi_body_shift(b, s->qn, s->q, s->shift_d, b->shift);
+}
+
 /* the trial state becomes the state */
 static void embi_island_accept(embi_state *s, embi_island *I, embipc_real alpha)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        memcpy(s->q + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
-        for (int i = 0; i < b->live_count; i++)
-            embi_copy(s->x + 3 * (b->vert0 + b->live[i]), s->trial_x + 3 * (b->vert0 + b->live[i]));
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += alpha * s->Ap[i];
-        if (b->known_start) memcpy(b->shift, b->stray, sizeof b->shift);   /* just evaluated */
-        else embi_body_shift(b, s->qn, s->q, s->shift_d, b->shift);
-    }
+    embi_for_bodies(s, I, &I->by_vertices, embi_body_accept, NULL, NULL, alpha);
     embi_island_know(s, I);
     I->record.alpha = alpha;
+}
+
+static void embi_body_slope(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_state *s = t->s;
+    embipc_real sum = 0;
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
+        sum += s->p[i] * (s->gq[i] + t->alpha * s->Ap[i]);
+    if (embi_is_dynamic(b) && b->elastic.nonlinear) {
+        memset(s->g + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->g);
+        embi_elastic_gradient(&b->elastic, s->trial_q + 3 * b->node0, s->hh, s->trace + b->trace0,
+                              s->g + 3 * b->node0);
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) sum += s->p[i] * s->g[i];
+    }
+    t->I->part[k] = sum;
 }
 
 /* Slope of E along p at the trial state alpha: what the line search watches */
 static embipc_real embi_island_slope(embi_state *s, embi_island *I, embipc_real alpha)
 {
     embipc_real sum = 0;
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
-            sum += s->p[i] * (s->gq[i] + alpha * s->Ap[i]);
-        if (embi_is_dynamic(b) && b->elastic.nonlinear) {
-            memset(s->g + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->g);
-            embi_elastic_gradient(&b->elastic, s->trial_q + 3 * b->node0, s->hh, s->trace,
-                                  s->g + 3 * b->node0);
-            for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) sum += s->p[i] * s->g[i];
-        }
-    }
+    embi_for_bodies(s, I, &I->by_tets, embi_body_slope, NULL, NULL, alpha);
+    for (int k = 0; k < I->body_count; k++) sum += I->part[k];
     embi_island_motion(s, I);
     return sum + s->hh * embi_contacts_slope(&I->contacts, I->friction, I->friction_count, s->xn, s->trial_x,
                                              s->motion);
@@ -12178,6 +12704,26 @@ typedef struct embi_slot {
 
 typedef struct embi_rule { embipc_body a, b; embipc_real friction; int contact; } embi_rule;
 
+/* What one of several searches side by side writes to. */
+typedef struct embi_lane {
+    embi_key *keys;
+    int key_count, key_cap;
+    embi_candidate *list;
+    int count, cap;
+} embi_lane;
+
+enum { EMBI_SEARCH_DONE, EMBI_SEARCH_DUE, EMBI_SEARCH_NO_KEYS, EMBI_SEARCH_NO_ROOM, EMBI_SEARCH_FOUND };
+
+/* A pair whose candidates are due. */
+typedef struct embi_search {
+    int pair, first;             /* first: where they go, before the gaps are closed */
+    embi_kept *kept;
+    embi_approach approach, back;
+    embipc_real near, far;       /* what was farther apart in the kept list than near + share far stays out of reach */
+    int due;                     /* EMBI_SEARCH_...: whether the kept list serves */
+    int at, count;               /* where the lane has it */
+} embi_search;
+
 struct embipc_world {
     embi_memory memory;
     embipc_world_def def;
@@ -12194,6 +12740,11 @@ struct embipc_world {
     int kept_count, kept_cap;
     embi_key *tri_pairs;         /* scratch of the broad phase */
     int tri_pair_count, tri_pair_cap;
+    embi_search *search;         /* pairs whose candidates are due */
+    int search_count, search_cap;
+    embi_lane lane[EMBI_TASKS];  /* scratch of searches side by side */
+    embi_chunks parts;           /* of their kept lists */
+    int *found, found_cap;       /* by chunk: how many candidates */
     embi_crossing *crossing;
     int crossing_count, crossing_cap;
     embipc_intersection *rejected;
@@ -12300,8 +12851,8 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     w->s.hh = def->time_step * def->time_step;
     w->s.integrator = def->integrator;
     embi_copy(w->s.gravity, def->gravity);
-    w->s.parallel_for = def->parallel_for;
-    w->s.parallel_ctx = def->parallel_ctx;
+    w->s.threads.run = def->parallel_for;
+    w->s.threads.ctx = def->parallel_ctx;
     w->s.clock = def->clock;
     w->s.clock_ctx = def->clock_ctx;
     w->s.max_iterations = def->max_iterations;
@@ -12336,7 +12887,7 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
     EMBI_RELEASE(m, d->keys, d->key_cap);
 }
 
-#define EMBI_NODE_FIELDS 21
+#define EMBI_NODE_FIELDS 22
 #define EMBI_VERTEX_FIELDS 8
 
 /* the flat arrays of 3 reals per node, and per vertex; each group is one block of memory that starts at its
@@ -12345,7 +12896,7 @@ static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS
 {
     embipc_real **const list[EMBI_NODE_FIELDS] = {
         &s->q, &s->v, &s->qn, &s->vn, &s->q_before, &s->v_before, &s->qt, &s->qc, &s->f, &s->p, &s->p_last, &s->gq,
-        &s->g, &s->Ap, &s->rhs, &s->target, &s->trial_q, &s->safe_q, &s->known_q, &s->start_q, &s->start_v};
+        &s->g, &s->Ap, &s->rhs, &s->target, &s->trial_q, &s->safe_q, &s->known_q, &s->start_q, &s->start_v, &s->shift_d};
     memcpy(field, list, sizeof list);
 }
 
@@ -12435,7 +12986,6 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, s->block_alpha, s->block_alpha_cap);
     EMBI_RELEASE(&m, s->block_index, s->block_index_cap);
     EMBI_RELEASE(&m, s->trace, s->trace_cap);
-    EMBI_RELEASE(&m, s->shift_d, s->shift_d_cap);
     EMBI_RELEASE(&m, s->place, s->place_cap);
     EMBI_RELEASE(&m, s->next, s->next_cap);
     EMBI_RELEASE(&m, s->patch_G, s->patch_G_cap);
@@ -12448,6 +12998,13 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     for (int i = 0; i < w->kept_count; i++) EMBI_RELEASE(&m, w->kept[i].list, w->kept[i].cap);
     EMBI_RELEASE(&m, w->kept, w->kept_cap);
     EMBI_RELEASE(&m, w->tri_pairs, w->tri_pair_cap);
+    EMBI_RELEASE(&m, w->search, w->search_cap);
+    EMBI_RELEASE(&m, w->found, w->found_cap);
+    embi_chunks_free(&m, &w->parts);
+    for (int k = 0; k < EMBI_TASKS; k++) {
+        EMBI_RELEASE(&m, w->lane[k].keys, w->lane[k].key_cap);
+        EMBI_RELEASE(&m, w->lane[k].list, w->lane[k].cap);
+    }
     EMBI_RELEASE(&m, w->crossing, w->crossing_cap);
     EMBI_RELEASE(&m, w->rejected, w->rejected_cap);
     EMBI_RELEASE(&m, w->memory_key, w->memory_key_cap);
@@ -13197,15 +13754,17 @@ static embipc_result embi_fail_velocity(embipc_error *e, const embi_body *b, con
                      b->name, velocity[0], velocity[1], velocity[2], spin[0], spin[1], spin[2]);
 }
 
-/* Scratch for the largest body. */
+/* Scratch for all bodies there are and one more. */
 static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
 {
-    int near = b->elastic.averaged ? b->elastic.near_row[b->nn] : 0;
-    return EMBI_GROW(m, embipc_real, s->trace, s->trace_cap, 10 * b->ntet + b->nn) &&
-           EMBI_GROW(m, int, s->place, s->place_cap, b->nn) &&
-           EMBI_GROW(m, embipc_real, s->shift_d, s->shift_d_cap, 3 * b->nn) &&
-           EMBI_GROW(m, int, s->next, s->next_cap, b->nn) &&
-           EMBI_GROW(m, embipc_real, s->patch_G, s->patch_G_cap, b->nn + 3 * near);
+    int trace = embi_body_trace(b), patch = embi_body_patch(b), nodes = s->node_count + b->nn;
+    for (int k = 0; k < s->body_count; k++) {
+        trace += embi_body_trace(s->body + k);
+        patch += embi_body_patch(s->body + k);
+    }
+    return EMBI_GROW(m, embipc_real, s->trace, s->trace_cap, trace) &&
+           EMBI_GROW(m, int, s->place, s->place_cap, nodes) && EMBI_GROW(m, int, s->next, s->next_cap, nodes) &&
+           EMBI_GROW(m, embipc_real, s->patch_G, s->patch_G_cap, patch);
 }
 
 /* the body counts from here on; nothing can fail any more */
@@ -14360,6 +14919,7 @@ static void embi_drives_begin(embipc_world *w)
 static void embi_bodies_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
+    int trace = 0, patch = 0;
     size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q,
            verts = (size_t)(3 * s->vert_count) * sizeof *s->x;
     if (s->node_count) {
@@ -14376,6 +14936,10 @@ static void embi_bodies_begin(embipc_world *w)
     for (int i = 0; i < s->node_count; i++) s->local[i] = -1;
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
+        b->trace0 = trace;
+        b->patch0 = patch;
+        trace += embi_body_trace(b);
+        patch += embi_body_patch(b);
         embi_body_derive(w, b);
         b->moving = embi_is_dynamic(b) && b->driven_nodes < b->nn;
         b->island = -1;
@@ -14460,6 +15024,7 @@ static void embi_box_stretch(embipc_real outer[6], const embipc_real inner[6], e
 static void embi_pair_forget(embi_state *s, embi_pair *pair)
 {
     int end = pair->first + pair->count, rest = s->candidate_count - end;
+    if (!pair->count) return;
     if (rest > 0) {
         memmove(s->candidate + pair->first, s->candidate + end, (size_t)rest * sizeof *s->candidate);
         memmove(s->closest + pair->first, s->closest + end, (size_t)rest * sizeof *s->closest);
@@ -14504,18 +15069,12 @@ static int embi_kept_serves(const embi_kept *k, const embi_pair *pair, embipc_re
     return 1;
 }
 
-/* Searches at the start of the step, with room for as much again as the pair moves, twice. |u| + |h - u| <=
- * sqrt(2) |h| for 0 <= u <= h: by so much the radius must be larger than that of the range. */
-static int embi_kept_search(embipc_world *w, embi_kept *k, embi_pair *pair, embipc_real reach)
+/* Prepares a search at the start of the step, with room for as much again as the pair moves, twice. |u| + |h - u|
+ * <= sqrt(2) |h| for 0 <= u <= h: by so much the radius must be larger than that of the range. */
+static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, embipc_real reach)
 {
-    embi_state *s = &w->s;
-    embi_body *A = s->body + k->a, *B = s->body + k->b;
-    embi_surface a = embi_surface_of(s, A, s->xn), b = embi_surface_of(s, B, s->xn);
+    const embi_body *A = s->body + k->a, *B = s->body + k->b;
     embipc_real room = 0;
-    embi_approach t;
-    if (!A->fits) embi_bvh_refit(&A->bvh, a.x, A->tri, A->nt);
-    if (!B->fits && A != B) embi_bvh_refit(&B->bvh, b.x, B->tri, B->nt);
-    A->fits = B->fits = 1;
     for (int i = 0; i < 3; i++) room = embi_max(room, pair->range[3 + i] - pair->range[i]);
     room = embi_min(room + 4 * pair->rule.dhat, embi_min(A->diagonal, B->diagonal) / 64);
     for (int i = 0; i < 3; i++) {
@@ -14523,20 +15082,208 @@ static int embi_kept_search(embipc_world *w, embi_kept *k, embi_pair *pair, embi
         k->range[3 + i] = pair->range[3 + i] + room;
         k->drift[i] = k->drift[3 + i] = 0;
     }
-    k->valid = k->count = w->tri_pair_count = 0;
+    k->valid = k->count = 0;
     k->dhat = pair->rule.dhat;
     k->xi = pair->rule.xi;
     k->reach = reach + 4 * embi_pair_rounding(A, B);
-    t = embi_approach_of(k->range, k->reach);
+}
+
+static embi_approach embi_kept_approach(const embi_kept *k)
+{
+    embi_approach t = embi_approach_of(k->range, k->reach);
     t.radius *= (embipc_real)1.4143;
     t.own = 1;
-    if (!embi_bvh_pairs(&w->memory, &a, &b, k->range, k->reach, &w->tri_pairs, &w->tri_pair_count,
-                        &w->tri_pair_cap) ||
-        !embi_candidates(&w->memory, &a, &b, w->tri_pairs, w->tri_pair_count, &pair->rule, &t, &k->list,
-                         &k->count, &k->cap))
-        return 0;
-    k->valid = 1;
+    return t;
+}
+
+/* ---- searches side by side ----
+ * Small ones go to lanes, so many to each. Nothing is allocated there: what finds no room is done again when there
+ * is some. A large one (as it was before, or as it turned out) is shared itself: its keys are cut into
+ * runs, and the candidates of runs are joined in order. Either way a list holds what one search by itself finds,
+ * in the same order. */
+
+#define EMBI_SHARE_SEARCH EMBI_SHARE(32768)  /* candidates of a search that is shared */
+#define EMBI_SHARE_KEYS EMBI_SHARE(256)      /* pairs of triangles at a time: 100 us */
+#define EMBI_SHARE_AGAIN EMBI_SHARE(1024)    /* kept candidates looked at again: 50 us */
+
+typedef struct embi_search_task {
+    embipc_world *w;
+    const embi_search *one;      /* the large one */
+    int grain, first, count;     /* of its keys */
+} embi_search_task;
+
+static void embi_refit_range(void *arg, int begin, int end)
+{
+    const embi_state *s = &((const embi_search_task *)arg)->w->s;
+    for (int n = begin; n < end; n++) {
+        embi_body *b = s->body + ((const embi_search_task *)arg)->w->parts.list[n].item;
+        embi_bvh_refit(&b->bvh, s->xn + 3 * b->vert0, b->tri, b->nt);
+    }
+}
+
+/* The trees that searches need. */
+static int embi_searches_refit(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    embi_search_task task;
+    task.w = w;
+    embi_chunks_clear(&w->parts);
+    for (int n = 0; n < w->search_count; n++)
+        for (int side = 0; side < 2 && w->search[n].due; side++) {
+            int at = side ? w->search[n].kept->b : w->search[n].kept->a;
+            if (s->body[at].fits) continue;
+            s->body[at].fits = 1;
+            if (!embi_chunks_add(&w->memory, &w->parts, at, 0, s->body[at].nt, INT_MAX)) return 0;
+        }
+    embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE(2048), embi_refit_range, &task);   /* 25 ns a triangle */
     return 1;
+}
+
+/* One small search, its candidates behind what the lane holds already. */
+static void embi_search_small(embi_memory *still, const embi_state *s, embi_search *one, embi_lane *lane)
+{
+    const embi_kept *k = one->kept;
+    embi_surface a = embi_surface_of(s, s->body + k->a, s->xn), b = embi_surface_of(s, s->body + k->b, s->xn);
+    embi_approach t = embi_kept_approach(k);
+    one->at = lane->count;
+    one->due = EMBI_SEARCH_NO_KEYS;
+    lane->key_count = 0;
+    if (!embi_bvh_pairs(still, &a, &b, k->range, k->reach, &lane->keys, &lane->key_count, &lane->key_cap)) return;
+    one->due = EMBI_SEARCH_NO_ROOM;
+    if (!embi_candidates(still, &a, &b, lane->keys, lane->key_count, &s->pair[one->pair].rule, &t, &lane->list,
+                         &lane->count, &lane->cap)) {
+        lane->count = one->at;
+        return;
+    }
+    one->count = lane->count - one->at;
+    one->due = EMBI_SEARCH_FOUND;
+}
+
+static void embi_search_range(void *arg, int begin, int end)
+{
+    const embi_search_task *t = (const embi_search_task *)arg;
+    embi_memory still = t->w->memory;
+    still.fixed = 1;
+    for (int n = begin; n < end; n++) {
+        embi_lane *lane = t->w->lane + n / t->grain;
+        if (n % t->grain == 0) lane->count = 0;
+        if (t->w->search[n].due == EMBI_SEARCH_DUE)
+            embi_search_small(&still, &t->w->s, t->w->search + n, lane);
+    }
+}
+
+static void embi_keys_range(void *arg, int begin, int end)
+{
+    const embi_search_task *t = (const embi_search_task *)arg;
+    const embi_state *s = &t->w->s;
+    const embi_kept *k = t->one->kept;
+    embi_surface a = embi_surface_of(s, s->body + k->a, s->xn), b = embi_surface_of(s, s->body + k->b, s->xn);
+    embi_approach approach = embi_kept_approach(k);
+    for (int n = begin; n < end; n++) {
+        embi_lane *lane = t->w->lane + n;
+        int first = t->first + n * EMBI_SHARE_KEYS, count = embi_min_int(t->count - first, EMBI_SHARE_KEYS);
+        embi_memory still = t->w->memory;
+        still.fixed = 1;
+        lane->count = 0;
+        (void)embi_candidates(&still, &a, &b, t->w->tri_pairs + first, count, &s->pair[t->one->pair].rule, &approach,
+                              &lane->list, &lane->count, &lane->cap);
+    }
+}
+
+/* A large search. Each pair of triangles has 15 candidates at most: 6 vertices and 9 pairs of edges. */
+static int embi_search_large(embipc_world *w, const embi_search *one)
+{
+    embi_state *s = &w->s;
+    embi_kept *k = one->kept;
+    embi_surface a = embi_surface_of(s, s->body + k->a, s->xn), b = embi_surface_of(s, s->body + k->b, s->xn);
+    embi_search_task t;
+    t.w = w;
+    t.one = one;
+    k->count = w->tri_pair_count = 0;
+    if (!embi_bvh_pairs(&w->memory, &a, &b, k->range, k->reach, &w->tri_pairs, &w->tri_pair_count, &w->tri_pair_cap))
+        return 0;
+    t.count = w->tri_pair_count;
+    for (t.first = 0; t.first < t.count; t.first += EMBI_TASKS * EMBI_SHARE_KEYS) {
+        int runs = embi_min_int(EMBI_TASKS, (t.count - t.first - 1) / EMBI_SHARE_KEYS + 1);
+        embi_for(&s->threads, runs, 1, embi_keys_range, &t);
+        for (int n = 0; n < runs; n++) {
+            const embi_lane *lane = w->lane + n;
+            if (!EMBI_GROW(&w->memory, embi_candidate, k->list, k->cap, k->count + lane->count)) return 0;
+            if (lane->count) memcpy(k->list + k->count, lane->list, (size_t)lane->count * sizeof *k->list);
+            k->count += lane->count;
+        }
+    }
+    return 1;
+}
+
+/* What was found goes to the kept lists. */
+static int embi_searches_join(embipc_world *w, int grain)
+{
+    for (int n = 0; n < w->search_count; n++) {
+        embi_search *one = w->search + n;
+        embi_kept *kept = one->kept;
+        if (one->due != EMBI_SEARCH_FOUND) continue;
+        if (!EMBI_GROW(&w->memory, embi_candidate, kept->list, kept->cap, one->count)) return 0;
+        if (one->count)
+            memcpy(kept->list, w->lane[n / grain].list + one->at, (size_t)one->count * sizeof *kept->list);
+        kept->count = one->count;
+        one->due = EMBI_SEARCH_DONE;
+    }
+    return 1;
+}
+
+/* Lanes in which one search alone found no room get twice as much, once a round. */
+static int embi_searches_grow(embipc_world *w, int grain)
+{
+    int grown = -1;
+    for (int n = 0; n < w->search_count; n++) {
+        embi_search *one = w->search + n;
+        embi_lane *lane = w->lane + n / grain;
+        int keys = lane->key_cap, room = lane->cap;
+        if (!one->due || grown == n / grain || (one->due == EMBI_SEARCH_NO_ROOM && one->at > 0)) continue;
+        if (one->due == EMBI_SEARCH_NO_ROOM && room >= EMBI_SHARE_SEARCH) {
+            if (!embi_search_large(w, one)) return 0;
+            one->due = EMBI_SEARCH_DONE;
+            continue;
+        }
+        grown = n / grain;
+        if (one->due == EMBI_SEARCH_NO_KEYS) keys *= 2;
+        else room *= 2;
+        if (!EMBI_GROW(&w->memory, embi_key, lane->keys, lane->key_cap, keys) ||
+            !EMBI_GROW(&w->memory, embi_candidate, lane->list, lane->cap, room))
+            return 0;
+    }
+    return 1;
+}
+
+/* Makes the kept lists that are due. */
+static int embi_searches_keep(embipc_world *w)
+{
+    embi_search_task task;
+    if (!embi_searches_refit(w)) return 0;
+    task.w = w;
+    task.grain = (w->search_count - 1) / EMBI_TASKS + 1;
+    for (int n = 0; n < EMBI_TASKS && w->search_count; n++)
+        if (!EMBI_GROW(&w->memory, embi_key, w->lane[n].keys, w->lane[n].key_cap, 1024) ||
+            !EMBI_GROW(&w->memory, embi_candidate, w->lane[n].list, w->lane[n].cap, 15 * EMBI_SHARE_KEYS))
+            return 0;
+    for (int n = 0; n < w->search_count; n++) {
+        embi_search *one = w->search + n;
+        if (!one->due || one->kept->cap < EMBI_SHARE_SEARCH) continue;
+        if (!embi_search_large(w, one)) return 0;
+        one->due = EMBI_SEARCH_DONE;
+    }
+    for (;;) {
+        int small = 0;
+        for (int n = 0; n < w->search_count; n++)
+            if (w->search[n].due) {
+                w->search[n].due = EMBI_SEARCH_DUE;
+                small = 1;
+            }
+        if (!small) return 1;
+        embi_for(&w->s.threads, w->search_count, task.grain, embi_search_range, &task);
+        if (!embi_searches_join(w, task.grain) || !embi_searches_grow(w, task.grain)) return 0;
+    }
 }
 
 /* after a step: how far everything moved */
@@ -14550,60 +15297,141 @@ static void embi_kept_drift(embipc_world *w)
     }
 }
 
-/* Finds the candidates of a pair for its range, from the positions at the start of the step. */
-static int embi_pair_search(embipc_world *w, embi_pair *pair)
+/* The candidates of a pair are due, for its range. Returns 0 out of memory. */
+static int embi_search_add(embipc_world *w, int n)
 {
-    embi_state *s = &w->s;
-    embi_memory *m = &w->memory;
-    embi_body *A = s->body + pair->a, *B = s->body + pair->b;
-    embipc_real rounding = 4 * embi_pair_rounding(A, B), reach = pair->rule.dhat + pair->rule.xi + rounding;
-    embipc_real slack, far, r[6];
-    embi_kept *kept = embi_kept_of(w, pair->a, pair->b);
-    embi_approach t, back;
-    embi_pair_forget(s, pair);
-    if (!kept) return 0;
+    embi_pair *pair = w->s.pair + n;
+    embi_search *one;
     if (pair->a == pair->b)   /* either primitive may come first: the range must be symmetric */
         for (int i = 0; i < 3; i++) {
             pair->range[3 + i] = embi_max(pair->range[3 + i], -pair->range[i]);
             pair->range[i] = -pair->range[3 + i];
         }
-    if (!embi_kept_serves(kept, pair, reach) && !embi_kept_search(w, kept, pair, reach)) return 0;
-    t = embi_approach_of(pair->range, reach);
-    t.own = 1;
-    back = t;
-    embi_scale(back.mid, -1, t.mid);
-    pair->first = s->candidate_count;
-    if (!EMBI_GROW(m, embi_candidate, s->candidate, s->candidate_cap, s->candidate_count + kept->count))
+    if (!embi_kept_of(w, pair->a, pair->b) ||
+        !EMBI_GROW(&w->memory, embi_search, w->search, w->search_cap, w->search_count + 1))
         return 0;
+    one = w->search + w->search_count++;
+    memset(one, 0, sizeof *one);
+    one->pair = n;
+    return 1;
+}
+
+/* Looks whether the kept list of a pair serves, and says what of it will be looked at. */
+static void embi_search_begin(embipc_world *w, embi_search *one)
+{
+    embi_state *s = &w->s;
+    embi_pair *pair = s->pair + one->pair;
+    embipc_real rounding = 4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b),
+                reach = pair->rule.dhat + pair->rule.xi + rounding, r[6];
+    embi_kept *kept = embi_kept_of(w, pair->a, pair->b);
+    embi_pair_forget(s, pair);
+    one->kept = kept;
+    one->due = !embi_kept_serves(kept, pair, reach);
+    if (one->due) embi_kept_begin(s, kept, pair, reach);
+    one->approach = embi_approach_of(pair->range, reach);
+    one->approach.own = 1;
+    one->back = one->approach;
+    embi_scale(one->back.mid, -1, one->approach.mid);
     /* from the middle of the kept range then to that of this one now: what was farther apart stays out of reach */
     for (int i = 0; i < 6; i++)
-        r[i] = kept->drift[i] + t.mid[i % 3] - (kept->range[i % 3] + kept->range[3 + i % 3]) / 2;
-    far = t.radius + embi_box_norm(r);
-    for (int k = 0; k < kept->count; k++) {
-        embi_candidate *c = s->candidate + s->candidate_count;
-        if (kept->list[k].apart * (embipc_real)0.999 >
-            t.reach - kept->list[k].less + rounding + kept->list[k].share * far)
-            continue;
-        *c = kept->list[k];
-        s->candidate_count += embi_candidate_again(
-            c, s->xn, c->v[0] >= A->vert0 && c->v[0] < A->vert0 + A->nv ? &t : &back);
+        r[i] = kept->drift[i] + one->approach.mid[i % 3] - (kept->range[i % 3] + kept->range[3 + i % 3]) / 2;
+    one->near = one->approach.reach + rounding;
+    one->far = one->approach.radius + embi_box_norm(r);
+}
+
+/* Kept candidates that are within reach now, a chunk's one behind the other. */
+static void embi_again_range(void *arg, int begin, int end)
+{
+    const embi_search_task *t = (const embi_search_task *)arg;
+    const embi_state *s = &t->w->s;
+    for (int n = begin; n < end; n++) {
+        const embi_chunk *chunk = t->w->parts.list + n;
+        const embi_search *one = t->w->search + chunk->item;
+        const embi_body *A = s->body + one->kept->a;
+        embi_candidate *to = s->candidate + one->first + chunk->begin, *c = to;
+        for (int k = chunk->begin; k < chunk->end; k++) {
+            const embi_candidate *old = one->kept->list + k;
+            if (old->apart * (embipc_real)0.999 > one->near - old->less + old->share * one->far) continue;
+            *c = *old;
+            c += embi_candidate_again(c, s->xn, c->v[0] >= A->vert0 && c->v[0] < A->vert0 + A->nv ? &one->approach
+                                                                                                  : &one->back);
+        }
+        t->w->found[n] = (int)(c - to);
     }
-    if (!EMBI_GROW(m, embi_closest, s->closest, s->closest_cap, s->candidate_count) ||
-        !EMBI_GROW(m, embi_apart, s->apart, s->apart_cap, s->candidate_count) ||
-        !EMBI_GROW(m, int, s->near, s->near_cap, s->candidate_count))
-        return 0;
-    pair->count = s->candidate_count - pair->first;
+}
+
+/* What a pair knows of its candidates at first: how far apart they were when found. Returns 0 out of memory. */
+static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one)
+{
+    embi_pair *pair = s->pair + one->pair;
+    embi_body *A = s->body + pair->a, *B = s->body + pair->b;
+    embipc_real r[6], slack;
     pair->near_count = -1;
     embi_relative_box(A->known, B->known, r);   /* from the middle of the range to known_q */
     for (int i = 0; i < 6; i++) r[i] -= (pair->range[i % 3] + pair->range[3 + i % 3]) / 2;
     slack = embi_box_norm(r);
     if (pair->count) memset(s->closest + pair->first, 0, (size_t)pair->count * sizeof *s->closest);
-    for (int k = pair->first; k < s->candidate_count; k++) {
+    for (int k = pair->first; k < pair->first + pair->count; k++) {
         s->apart[k].share = s->candidate[k].share;
         s->apart[k].least = s->candidate[k].apart - s->candidate[k].share * slack;
         if (!embi_candidate_wake(m, s, A, B, s->candidate[k].v)) return 0;
     }
-    w->builds++;
+    return 1;
+}
+
+/* Candidates of the searches begin .. end - 1, from their kept lists. */
+static int embi_searches_again(embipc_world *w, int begin, int end)
+{
+    embi_state *s = &w->s;
+    embi_search_task task;
+    int at = s->candidate_count, n = 0;
+    task.w = w;
+    embi_chunks_clear(&w->parts);
+    for (int k = begin; k < end; k++) {
+        w->search[k].first = at;
+        at += w->search[k].kept->count;
+        if (!embi_chunks_add(&w->memory, &w->parts, k, 0, w->search[k].kept->count, EMBI_SHARE_AGAIN)) return 0;
+    }
+    if (!EMBI_GROW(&w->memory, embi_candidate, s->candidate, s->candidate_cap, at) ||
+        !EMBI_GROW(&w->memory, int, w->found, w->found_cap, w->parts.count))
+        return 0;
+    embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_AGAIN, embi_again_range, &task);
+    for (int k = begin; k < end; k++) {
+        embi_pair *pair = s->pair + w->search[k].pair;
+        pair->first = s->candidate_count;
+        for (; n < w->parts.count && w->parts.list[n].item == k; n++) {
+            int from = w->search[k].first + w->parts.list[n].begin;
+            if (w->found[n] && from > s->candidate_count)
+                memmove(s->candidate + s->candidate_count, s->candidate + from,
+                        (size_t)w->found[n] * sizeof *s->candidate);
+            s->candidate_count += w->found[n];
+        }
+        pair->count = s->candidate_count - pair->first;
+    }
+    if (!EMBI_GROW(&w->memory, embi_closest, s->closest, s->closest_cap, s->candidate_count) ||
+        !EMBI_GROW(&w->memory, embi_apart, s->apart, s->apart_cap, s->candidate_count) ||
+        !EMBI_GROW(&w->memory, int, s->near, s->near_cap, s->candidate_count))
+        return 0;
+    for (int k = begin; k < end; k++)
+        if (!embi_search_end(&w->memory, s, w->search + k)) return 0;
+    return 1;
+}
+
+/* Finds the candidates of all pairs for which they are due, from the positions at the start of the step; so many
+ * kept lists at a time that the gaps between what is left of them take little room. */
+static int embi_searches_run(embipc_world *w)
+{
+    for (int n = 0; n < w->search_count; n++) embi_search_begin(w, w->search + n);
+    if (!embi_searches_keep(w)) return 0;
+    for (int begin = 0, end; begin < w->search_count; begin = end) {
+        int sum = w->search[begin].kept->count;
+        for (end = begin + 1; end < w->search_count && sum + w->search[end].kept->count < 65536; end++)
+            sum += w->search[end].kept->count;
+        if (!embi_searches_again(w, begin, end)) return 0;
+    }
+    for (int n = 0; n < w->search_count; n++) w->search[n].kept->valid = 1;
+    w->builds += w->search_count;
+    w->search_count = 0;
     return 1;
 }
 
@@ -14633,7 +15461,7 @@ static int embi_regions_meet(const embi_body *a, const embi_body *b, embipc_real
 static int embi_pairs_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
-    s->pair_count = s->candidate_count = s->stamp = 0;
+    s->pair_count = s->candidate_count = s->stamp = w->search_count = 0;
     w->builds = 0;
     for (int i = 0; i < s->body_count; i++)
         for (int j = i; j < s->body_count; j++) {
@@ -14648,9 +15476,9 @@ static int embi_pairs_begin(embipc_world *w)
             embi_relative_box(a->shift, b->shift, pair->range);   /* where they are: no displacement */
             embi_relative_box(a->shift_next, b->shift_next, r);
             embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
-            if (!embi_pair_search(w, pair)) return 0;
+            if (!embi_search_add(w, s->pair_count - 1)) return 0;
         }
-    return 1;
+    return embi_searches_run(w);
 }
 
 /* island of a pair: of the body that moves; -1 when neither does */
@@ -14860,6 +15688,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
 static int embi_ranges_check(embipc_world *w, int *changed)
 {
     embi_state *s = &w->s;
+    int searched;
     for (int i = 0; i < s->body_count; i++) {   /* bodies that leave their region look for new neighbours */
         embi_body *b = s->body + i;
         embipc_real now[6];
@@ -14879,10 +15708,11 @@ static int embi_ranges_check(embipc_world *w, int *changed)
             if (!embi_pair_add(w, lo, hi)) return 0;   /* its empty range is found out below */
         }
     }
+    w->search_count = 0;
     for (int n = 0; n < s->pair_count; n++) {
         embi_pair *p = s->pair + n;
-        embi_body *a = s->body + p->a, *b = s->body + p->b;
-        int together = !a->moving || !b->moving || a->island == b->island, ia, ib;
+        const embi_body *a = s->body + p->a, *b = s->body + p->b;
+        int together = !a->moving || !b->moving || a->island == b->island;
         embipc_real r[6];
         embi_relative_box(together ? a->shift_next : a->shift_hull, together ? b->shift_next : b->shift_hull,
                           r);
@@ -14890,9 +15720,14 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         embi_box_stretch(p->range, r, p->rule.dhat / 2);
         embi_relative_box(a->shift, b->shift, r);
         embi_box_stretch(p->range, r, 0);
-        if (!embi_pair_search(w, p)) return 0;
-        ia = a->moving ? a->island : -1;
-        ib = b->moving ? b->island : -1;
+        if (!embi_search_add(w, n)) return 0;
+    }
+    searched = w->search_count;
+    if (!embi_searches_run(w)) return 0;
+    for (int n = 0; n < searched; n++) {
+        const embi_pair *p = s->pair + w->search[n].pair;
+        int ia = s->body[p->a].moving ? s->body[p->a].island : -1;
+        int ib = s->body[p->b].moving ? s->body[p->b].island : -1;
         if (ia >= 0) changed[ia] = embi_max_int(changed[ia], 1);
         if (ib >= 0) changed[ib] = embi_max_int(changed[ib], 1);
         if (ia < 0 || ib < 0 || ia == ib || !p->count) continue;
@@ -14906,7 +15741,9 @@ static int embi_ranges_check(embipc_world *w, int *changed)
 static int embi_island_refresh(embipc_world *w, int root)
 {
     embi_island *I = w->island[root];
+    int analysed = I->analysed;
     if (!embi_island_collect(w, root) || !embi_island_evaluate(&w->memory, &w->s, I, w->s.q, w->s.x)) return 0;
+    I->analysed = analysed && I->same;   /* the order serves while the contacts have their places in it */
     if (w->s.integrator == EMBIPC_BDF2) embi_island_agree(&w->s, I);
     embi_island_contact_energy(&w->s, I, w->s.q, w->s.x);
     return 1;

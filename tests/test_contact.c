@@ -174,6 +174,17 @@ static void scene_free(scene *s)
     free(s->friction);
 }
 
+/* appends a contact, room for the gradient of its mollifier included */
+static int contact_add(embi_memory *m, embi_contacts *s, const embi_candidate *c, const embi_closest *closest,
+                       const embipc_real *x, embipc_real kappa)
+{
+    if (!EMBI_GROW(m, embi_contact, s->list, s->list_cap, s->count + 1) ||
+        !EMBI_GROW(m, embipc_real, s->extra, s->extra_cap, 12 * (s->extra_count + 1)))
+        return 0;
+    embi_contact_make(s, s->count++, s->extra_count++, c, closest, x, kappa, 0);
+    return 1;
+}
+
 /* contacts at the vertex positions in s->x, merged where asked; the energy */
 static double scene_evaluate(scene *s)
 {
@@ -187,7 +198,7 @@ static double scene_evaluate(scene *s)
         c.d = embi_closest_distance(p, s->list[k].edge_edge, c.w, &c.mask);
         if (c.d - s->list[k].xi >= s->list[k].dhat) continue;
         s->contacts.pairs++;
-        ENSURE(embi_contact_add(&s->m, &s->contacts, s->list + k, &c, s->x, s->kappa, 0));
+        ENSURE(contact_add(&s->m, &s->contacts, s->list + k, &c, s->x, s->kappa));
     }
     for (int k = 0; k < s->contacts.count; k++) {
         const embi_contact *c = s->contacts.list + k;

@@ -618,6 +618,7 @@ static void test_public_handle(void)
 /* the kernels for AVX give the bits of the plain ones */
 static void test_kernels_agree(void)
 {
+    embi_sweep sweep;
 #if EMBI_WIDE
     static double U[2][130 * 150 + EMBI_TILE], a[3 * 50], b[50 * 90];
     int place[70];
@@ -633,8 +634,8 @@ static void test_kernels_agree(void)
         embi_strip_kernel(0, m, n, k, a, 50, b, 90, U[0], 150, round % 2 ? place : NULL);
         embi_strip_wide(m, n, k, a, 50, b, 90, U[1], 150, round % 2 ? place : NULL);
         ENSURE(memcmp(U[0], U[1], sizeof U[0]) == 0);
-        embi_update_kernel(0, begin, end, w, 130, U[0], 150);
-        embi_update_wide(begin, end, w, 130, U[1], 150);
+        embi_update_kernel(0, begin, end, end, w, 130, U[0], 150);
+        embi_update_wide(begin, end, end, w, 130, U[1], 150);
         ENSURE(memcmp(U[0], U[1], sizeof U[0]) == 0);
     }
     for (int n = 1; n < 20; n++) {
@@ -653,8 +654,13 @@ static void test_kernels_agree(void)
             }
         ENSURE(embi_ldlt_factor(&F) == 0);
         for (int i = 0; i < 3 * n; i++) x[0][i] = x[1][i] = test_uniform(-1, 1);
-        embi_solve_kernel(0, &F, x[0]);
-        embi_solve_wide(&F, x[1]);
+        for (sweep.backward = 0; sweep.backward < 2; sweep.backward++) {
+            sweep.F = &F;
+            sweep.x = x[0];
+            embi_sweep_kernel(0, &sweep, -1);
+            sweep.x = x[1];
+            embi_sweep_wide(&sweep, -1);
+        }
         ENSURE(memcmp(x[0], x[1], sizeof x[0]) == 0);
         embi_ldlt_free(&memory, &F);
     }

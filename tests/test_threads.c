@@ -1,5 +1,6 @@
 /* Threads: any number of them, and loops run in any order, give the same bits. */
 #define EMBIPC_IMPLEMENTATION
+#define EMBI_SHARE(work) ((work) / 256 + 1)   /* so that small scenes share every loop there is */
 #include "../embipc.h"
 #include "test.h"
 #include "scene_test.h"
@@ -56,12 +57,28 @@ static void run_scene(int which, embipc_parallel_for_fn *loop, void *ctx, unsign
 
 /* ---- hostile loops: legal by the contract, and as different as can be ---- */
 
-typedef struct hostile { int how; long long_calls, bad; } hostile;
+#define LOOPS 13   /* that may be shared: all, or the list in the header has changed */
+
+typedef struct hostile {
+    int how;
+    long long_calls, bad;
+    embipc_range_fn *seen[LOOPS + 1];
+} hostile;
+static int hostile_loops(const hostile *h)
+{
+    int n = 0;
+    while (n <= LOOPS && h->seen[n]) n++;
+    return n;
+}
 static void hostile_for(int count, int grain, embipc_range_fn *fn, void *arg, void *ctx)
 {
     hostile *h = (hostile *)ctx;
     int blocks = grain > 0 ? (count + grain - 1) / grain : 0;
     h->long_calls += count > grain;
+    for (int k = 0; k <= LOOPS && count > grain; k++) {
+        if (!h->seen[k]) h->seen[k] = fn;
+        if (h->seen[k] == fn) break;
+    }
     if (count <= 0 || grain <= 0) { h->bad++; return; }
     if (h->how == 0)   /* backwards, a grain at a time */
         for (int b = blocks - 1; b >= 0; b--) fn(arg, b * grain, (b + 1) * grain < count ? (b + 1) * grain : count);
@@ -93,13 +110,16 @@ static void test_any_order_same_bits(void)
         run_scene(which, NULL, NULL, serial);
         for (int how = 0; how < 3; how++) {
             hostile h;
+            memset(&h, 0, sizeof h);
             h.how = how;
-            h.long_calls = h.bad = 0;
             run_scene(which, hostile_for, &h, other);
             ENSURE(!memcmp(serial, other, sizeof serial));
             ENSURE(h.bad == 0);
             calls += h.long_calls;
-            if (which == SCENE_COUNT) ENSURE(h.long_calls > 10);
+            if (which == SCENE_COUNT) {
+                ENSURE(h.long_calls > 10 && hostile_loops(&h) == LOOPS);
+                if (how == 0) printf("  %d kinds of loops shared\n", hostile_loops(&h));
+            }
         }
     }
     printf("  %ld loops longer than their grain run out of order\n", calls);
