@@ -1,30 +1,46 @@
 #!/bin/sh
-# Compiles the header in every way it promises, with warnings as errors. Usage: matrix.sh BUILD
-dir=$1/matrix; mkdir -p "$dir"; bad=0; done_=0
+# Compiles the header in every way it promises, with warnings as errors; the compilers side by side.
+# Usage: matrix.sh BUILD
 strict="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
-printf '#include "../../embipc.h"\nint matrix_b(void); int matrix_b(void) { return (int)embipc_default_world_def().max_iterations; }\n' > "$dir/user.c"
-printf '#define EMBIPC_IMPLEMENTATION\n#include "../../embipc.h"\n' > "$dir/impl.c"
-printf '#define EMBIPC_STATIC\n#define EMBIPC_IMPLEMENTATION\n#include "../../embipc.h"\nint matrix_a(void); int matrix_a(void) { return (int)embipc_default_world_def().max_iterations; }\n' > "$dir/static_a.c"
-sed 's/matrix_a/matrix_b/g' "$dir/static_a.c" > "$dir/static_b.c"
-printf 'int matrix_b(void); int main(void) { return matrix_b() == 100 ? 0 : 1; }\n' > "$dir/main_1.c"
-printf 'int matrix_a(void); int matrix_b(void); int main(void) { return matrix_a() + matrix_b() == 200 ? 0 : 1; }\n' > "$dir/main_2.c"
+
+# sources in the directory $dir
+sources() {
+    header=$(pwd)/embipc.h
+    mkdir -p "$dir"
+    printf '#include "%s"\nint matrix_b(void); int matrix_b(void) { return (int)embipc_default_world_def().max_iterations; }\n' "$header" > "$dir/user.c"
+    printf '#define EMBIPC_IMPLEMENTATION\n#include "%s"\n' "$header" > "$dir/impl.c"
+    printf '#define EMBIPC_STATIC\n#define EMBIPC_IMPLEMENTATION\n#include "%s"\nint matrix_a(void); int matrix_a(void) { return (int)embipc_default_world_def().max_iterations; }\n' "$header" > "$dir/static_a.c"
+    sed 's/matrix_a/matrix_b/g' "$dir/static_a.c" > "$dir/static_b.c"
+    printf 'int matrix_b(void); int main(void) { return matrix_b() == 100 ? 0 : 1; }\n' > "$dir/main_1.c"
+    printf 'int matrix_a(void); int matrix_b(void); int main(void) { return matrix_a() + matrix_b() == 200 ? 0 : 1; }\n' > "$dir/main_2.c"
+}
 try() { done_=$((done_ + 1)); "$@" > "$dir/log" 2>&1 || { echo "FAILED: $*"; head -n 20 "$dir/log"; bad=$((bad + 1)); }; }
-for cc in gcc clang; do
-    command -v $cc > /dev/null || { echo "matrix: $cc is not installed, skipped"; continue; }
+
+as_c() {   # compiler
     for std in c99 c11 c17; do
-        for more in "" "-DEMBIPC_PTHREADS" "-DEMBIPC_VALIDATE" "-DEMBIPC_PLAIN_KERNEL"; do try $cc -std=$std $strict $more -c "$dir/impl.c" -o "$dir/impl.o"; done
-        try $cc -std=$std $strict -c "$dir/user.c" -o "$dir/user.o"
-        try $cc -std=$std $strict -c "$dir/static_a.c" -o "$dir/static_a.o"
+        for more in "" "-DEMBIPC_PTHREADS" "-DEMBIPC_VALIDATE" "-DEMBIPC_PLAIN_KERNEL"; do try $1 -std=$std $strict $more -c "$dir/impl.c" -o "$dir/impl.o"; done
+        try $1 -std=$std $strict -c "$dir/user.c" -o "$dir/user.o"
+        try $1 -std=$std $strict -c "$dir/static_a.c" -o "$dir/static_a.o"
     done
-    try $cc -std=c99 "$dir/main_1.c" "$dir/user.o" "$dir/impl.o" -o "$dir/two" -lm; try "$dir/two"
-    try $cc -std=c99 $strict -c "$dir/static_b.c" -o "$dir/static_b.o"
-    try $cc -std=c99 "$dir/main_2.c" "$dir/static_a.o" "$dir/static_b.o" -o "$dir/static" -lm; try "$dir/static"
-done
-for cxx in g++ clang++; do
-    command -v $cxx > /dev/null || { echo "matrix: $cxx is not installed, skipped"; continue; }
-    for f in impl user static_a; do try $cxx -x c++ -std=c++11 $strict -c "$dir/$f.c" -o "$dir/$f.cxx.o"; done
-    try $cxx -x c++ -std=c++11 $strict -DEMBIPC_PTHREADS -c "$dir/impl.c" -o "$dir/impl_p.cxx.o"
-    try $cxx -x c++ -std=c++11 -c "$dir/main_1.c" -o "$dir/main.cxx.o"
-done
-echo "matrix: $((done_ - bad)) of $done_ compilations silent"
-[ $bad -eq 0 ]
+    try $1 -std=c99 "$dir/main_1.c" "$dir/user.o" "$dir/impl.o" -o "$dir/two" -lm; try "$dir/two"
+    try $1 -std=c99 $strict -c "$dir/static_b.c" -o "$dir/static_b.o"
+    try $1 -std=c99 "$dir/main_2.c" "$dir/static_a.o" "$dir/static_b.o" -o "$dir/static" -lm; try "$dir/static"
+}
+as_cxx() {
+    for f in impl user static_a; do try $1 -x c++ -std=c++11 $strict -c "$dir/$f.c" -o "$dir/$f.cxx.o"; done
+    try $1 -x c++ -std=c++11 $strict -DEMBIPC_PTHREADS -c "$dir/impl.c" -o "$dir/impl_p.cxx.o"
+    try $1 -x c++ -std=c++11 -c "$dir/main_1.c" -o "$dir/main.cxx.o"
+}
+# everything of one family; its counts go to $dir/count
+family() {   # C compiler, C++ compiler
+    dir=$1; bad=0; done_=0
+    sources
+    if command -v "$2" > /dev/null; then as_c "$2"; else echo "matrix: $2 is not installed, skipped"; fi
+    if command -v "$3" > /dev/null; then as_cxx "$3"; else echo "matrix: $3 is not installed, skipped"; fi
+    echo "$done_ $bad" > "$dir/count"
+}
+
+family "$1/matrix/gcc" gcc g++ & family "$1/matrix/clang" clang clang++ & wait
+set -- $(cat "$1/matrix/gcc/count") $(cat "$1/matrix/clang/count")
+echo "matrix: $(($1 + $3 - $2 - $4)) of $(($1 + $3)) compilations silent"
+[ $(($2 + $4)) -eq 0 ]
