@@ -176,9 +176,9 @@ static void test_own_candidates_are_complete(void)
     scene_stretch(&ball, 0.1, 0.1, 0.1);
     scene_stretch(&fine, 0.1, 0.1, 0.1);
     test_mesh_compact(&comb);
-    own_candidates(ball, 0.004, 0.04, 40, 4, 0.8);
+    own_candidates(ball, 0.004, 0.04, 40, 4 / TEST_STRIDE, 0.8);
     own_candidates(fine, 0.001, 0.005, 40, 0, 0.1);   /* neighbours of a fine surface */
-    own_candidates(comb, 0.004, 0.03, 60, 2, 0.8);
+    own_candidates(comb, 0.004, 0.03, 60, 2 / TEST_STRIDE, 0.8);
 }
 
 int main(int argc, char **argv)
