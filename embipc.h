@@ -2368,8 +2368,8 @@ static int embi_has_wide(void) { return __builtin_cpu_supports("avx"); }
 #endif
 
 /* C -= A B for m <= 3 rows of C, n columns, k rows of B. Column j of the product goes to column j, or, unless
- * place is NULL, columns 3 i .. 3 i + 2 go to place[i] .. place[i] + 2 of C. Up to EMBI_TILE - 1 numbers behind a row of B are read (and
- * not used): they must be there. */
+ * place is NULL, columns 3 i .. 3 i + 2 go to place[i] .. place[i] + 2 of C. Up to EMBI_TILE - 1 numbers behind a
+ * row of B are read (and not used): they must be there. */
 static void embi_strip_subtract(int m, int n, int k, const embipc_real *a, int lda, const embipc_real *b,
                                 int ldb, embipc_real *c, int ldc, const int *place)
 {
@@ -11886,8 +11886,8 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
     embi_body_shift(b, s->qn, s->trial_q, s->shift_d, b->shift_next);
 }
 
-/* trial_q = q + p, next_x = J of it, and the boxes of where that takes each body, counted from the start of the step. A
- * direction that goes much farther than anything foreseen (an overshoot, most often) is looked at only in
+/* trial_q = q + p, next_x = J of it, and the boxes of where that takes each body, counted from the start of the
+ * step. A direction that goes much farther than anything foreseen (an overshoot, most often) is looked at only in
  * part, so that it does not drag in half the scene as candidates: cap bounds alpha. */
 static void embi_island_aim(embi_state *s, embi_island *I)
 {
@@ -12719,7 +12719,7 @@ typedef struct embi_search {
     int pair, first;             /* first: where they go, before the gaps are closed */
     embi_kept *kept;
     embi_approach approach, back;
-    embipc_real near, far;       /* what was farther apart in the kept list than near + share far stays out of reach */
+    embipc_real near, far;       /* what was farther apart in the kept list than near + share far stays out */
     int due;                     /* EMBI_SEARCH_...: whether the kept list serves */
     int at, count;               /* where the lane has it */
 } embi_search;
@@ -12896,7 +12896,8 @@ static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS
 {
     embipc_real **const list[EMBI_NODE_FIELDS] = {
         &s->q, &s->v, &s->qn, &s->vn, &s->q_before, &s->v_before, &s->qt, &s->qc, &s->f, &s->p, &s->p_last, &s->gq,
-        &s->g, &s->Ap, &s->rhs, &s->target, &s->trial_q, &s->safe_q, &s->known_q, &s->start_q, &s->start_v, &s->shift_d};
+        &s->g, &s->Ap, &s->rhs, &s->target, &s->trial_q, &s->safe_q, &s->known_q, &s->start_q, &s->start_v,
+        &s->shift_d};
     memcpy(field, list, sizeof list);
 }
 
