@@ -10740,6 +10740,14 @@ typedef struct embi_shrunk {
     embipc_real least[4], rest;
 } embi_shrunk;
 
+/* How a body moved from one state to another. x_a - x_b = turn (d + w_a - w_b) for two of its points, with d what it
+ * was and w what is left of their displacements in the turned frame. */
+typedef struct embi_shift {
+    embipc_real box[6];          /* displacements of the surface, lo and hi, m */
+    embipc_real turn[9];         /* the rotation, as the nodes tell it; 1 for bodies that may not touch themselves */
+    embipc_real warp[3];         /* extent of the box of all nodes' w, m */
+} embi_shift;
+
 typedef struct embi_body {
     char name[64];
     embipc_body handle;
@@ -10776,13 +10784,12 @@ typedef struct embi_body {
     embipc_real c, inertia;      /* c and 1/s of the step form */
     int driven_nodes, moving;    /* moving: takes part in islands this step */
     embipc_real scale_x; /* largest |coordinate| now, m: what rounding errors of distances scale with */
-    /* displacements, lo and hi of the surface, then of the nodes: */
-    embipc_real shift[12];       /* since the start of the step, now */
-    embipc_real stray[12];       /* since known_q, at the positions last evaluated */
-    embipc_real stray_next[12];  /* and at the end of the present direction */
-    embipc_real known[12];       /* from the start of the step to known_q */
-    embipc_real shift_next[12];  /* at the end of the present direction */
-    embipc_real shift_hull[12];  /* of everything visited and about to be visited */
+    embi_shift shift;            /* since the start of the step, now */
+    embi_shift shift_next;       /* at the end of the present direction */
+    embi_shift stray;            /* since known_q, at the positions last evaluated */
+    embi_shift stray_next;       /* and at the end of the present direction */
+    embi_shift known;            /* from the start of the step to known_q */
+    embipc_real shift_hull[6];   /* box of everything visited and about to be visited */
     int known_start;             /* known_q is q^n: stray is shift */
     embipc_real foreseen;        /* how far the body probably goes in this step, m */
     embipc_real start_box[6];    /* holds x^n */
@@ -10804,12 +10811,13 @@ typedef struct embi_pair {
 } embi_pair;
 
 /* The candidates of two bodies for more than one step: a search with room to spare, whose list is good for as
- * long as what a step asks for, and the drift since, stay within that room. What a step makes of it is what
+ * long as what a step asks for, and the drift since, stay within that room; for one body in its turning frame. What a step makes of it is what
  * a search of its own would give, to the last bit. */
 typedef struct embi_kept {
     int a, b, valid;
     embipc_real range[6];        /* it is complete for these displacements of a relative to b since then */
     embipc_real drift[6];        /* those that happened in the steps since */
+    embipc_real turn[9];         /* within one body: how it turned since the nodes were at kept_q */
     embipc_real reach, dhat, xi;
     embi_candidate *list;
     int count, cap;
@@ -10843,7 +10851,7 @@ typedef struct embi_state {
     int node_count, vert_count;
     /* per node (3 each) */
     embipc_real *q, *v, *qn, *vn, *q_before, *v_before, *qt, *qc, *f, *p, *p_last, *gq, *g, *Ap, *rhs, *target,
-        *trial_q, *safe_q, *known_q, *start_q, *start_v, *shift_d;
+        *trial_q, *safe_q, *known_q, *kept_q, *start_q, *start_v, *shift_d;
     int *local, *drive;          /* unknown number in its island or -1; drive or -1 */
     /* per vertex; within a step x, next_x, trial_x and motion hold for live vertices, those of candidates */
     embipc_real *x, *xn, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force;
@@ -11013,21 +11021,96 @@ static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real
         for (int i = 0; i < b->nn; i++) embi_box_add(box, x + 3 * i);
 }
 
-/* boxes of the displacements of a body from one state of all nodes to another; d: scratch */
-static void embi_body_shift(const embi_body *b, const embipc_real *from, const embipc_real *to, embipc_real *d,
-                            embipc_real box[12])
+/* ---- what turns ----
+ * A pair within one body is not the nearer for the body's turning. Only what is left of the displacements once the
+ * rotation that fits them best is taken out can bring it together, and so a body that rolls keeps its candidates. Any
+ * rotation makes a true bound. On the way between two states, turned by theta against each other, with w_0 and w_1:
+ *   |x_a - x_b| >= cos(theta/2) |d + w| - 2 t (1 - t) sin(theta/2) |w_1 - w_0|,   w = (1 - t) w_0 + t w_1,
+ * for (1 - t) H^T u_0 + t H u_1 = (C + (2t - 1) S) u + 2 t (1 - t) S (u_1 - u_0) with H^2 the rotation from one to
+ * the other, C and S its symmetric and skew parts, u = d + w. The first term asks for so much more reach, the second,
+ * at most 2 t sin(theta/2) (|w_0| + |w_1|), goes to the warp at the end of the way. */
+
+#define EMBI_TURN_COS ((embipc_real)0.95)    /* least cos(theta/2) of a direction; beyond it counts as warp */
+
+static void embi_shift_none(embi_shift *r)
 {
-    memset(box, 0, 12 * sizeof *box);
+    memset(r, 0, sizeof *r);
+    embi_m3_identity(r->turn);
+}
+
+/* The rotation that takes the n points at x to those at y best, turn being a guess. cof M = cof(R S) = R cof S is
+ * turned like M = R S, and makes up for what M does not tell when all points are in one plane. */
+static void embi_turn_fit(const embipc_real *x, const embipc_real *y, int n, embipc_real turn[9])
+{
+    embipc_real M[9], cof[9], a[3] = {0, 0, 0}, b[3] = {0, 0, 0}, u[3], v[3], size;
+    for (int i = 0; i < n; i++) {
+        embi_add(a, a, x + 3 * i);
+        embi_add(b, b, y + 3 * i);
+    }
+    embi_scale(a, (embipc_real)1 / n, a);
+    embi_scale(b, (embipc_real)1 / n, b);
+    memset(M, 0, sizeof M);
+    for (int i = 0; i < n; i++) {
+        embi_sub(u, x + 3 * i, a);
+        embi_sub(v, y + 3 * i, b);
+        for (int r = 0; r < 3; r++) embi_axpy(M + 3 * r, v[r], u);
+    }
+    size = sqrt(embi_dot(M, M) + embi_dot(M + 3, M + 3) + embi_dot(M + 6, M + 6));
+    if (!(size > 0)) return;
+    for (int r = 0; r < 9; r++) M[r] /= size;
+    for (int r = 0; r < 3; r++) embi_cross(cof + 3 * r, M + 3 * ((r + 1) % 3), M + 3 * ((r + 2) % 3));
+    for (int r = 0; r < 9; r++) M[r] += cof[r];
+    embi_polar(turn, M);
+}
+
+/* sin(theta/2) of the rotation from one turn to the other */
+static embipc_real embi_turn_sine(const embipc_real from[9], const embipc_real to[9])
+{
+    embipc_real trace = embi_dot(from, to) + embi_dot(from + 3, to + 3) + embi_dot(from + 6, to + 6);
+    return sqrt(embi_max(3 - trace, 0)) / 2;
+}
+
+/* Extent of the box of turn^T y - x over n points. */
+static void embi_warp(const embipc_real *x, const embipc_real *y, int n, const embipc_real turn[9],
+                      embipc_real warp[3])
+{
+    embipc_real box[6], T[9], w[3];
+    for (int i = 0; i < 9; i++) T[i] = turn[3 * (i % 3) + i / 3];
+    embi_box_clear(box);
+    for (int i = 0; i < n; i++) {
+        embipc_real u[3];
+        embi_sub(u, y + 3 * i, y);   /* small numbers */
+        embi_m3_mulv(w, T, u);
+        embi_sub(u, x + 3 * i, x);
+        embi_sub(w, w, u);
+        embi_box_add(box, w);
+    }
+    embi_sub(warp, box + 3, box);
+}
+
+/* From one state of all nodes to another; d: scratch. at: NULL, or, for the way there as well, the state that the
+ * body now is in, counted from the same. */
+static void embi_body_shift(const embi_body *b, const embipc_real *from, const embipc_real *to, embipc_real *d,
+                            const embi_shift *at, embi_shift *r)
+{
+    embipc_real sine;
     if (!b->nn) return;
     from += 3 * b->node0;
     to += 3 * b->node0;
     d += 3 * b->node0;
-    embi_box_clear(box + 6);
-    for (int i = 0; i < 3 * b->nn; i += 3) {
-        embi_sub(d + i, to + i, from + i);
-        embi_box_add(box + 6, d + i);
+    for (int i = 0; i < 3 * b->nn; i++) d[i] = to[i] - from[i];
+    embi_body_hold(b, d, r->box);
+    if (!b->self_contact) return;
+    embi_turn_fit(from, to, b->nn, r->turn);
+    sine = at ? embi_turn_sine(at->turn, r->turn) : (embipc_real)0;
+    if (sine * sine > 1 - EMBI_TURN_COS * EMBI_TURN_COS) {
+        memcpy(r->turn, at->turn, sizeof r->turn);
+        sine = 0;
     }
-    embi_body_hold(b, d, box);
+    embi_warp(from, to, b->nn, r->turn, r->warp);
+    if (!at) return;
+    sine *= 2 / EMBI_TURN_COS * (embi_norm(r->warp) + embi_norm(at->warp));
+    for (int i = 0; i < 3; i++) r->warp[i] += sine;
 }
 
 /* box of where the body is with the nodes at q */
@@ -11057,14 +11140,22 @@ static int embi_candidate_wake(embi_memory *m, embi_state *s, embi_body *A, embi
     return 1;
 }
 
-/* Displacement of a relative to b when both are somewhere in their boxes; within one body (a is b) of one node
- * relative to another, which is what shares count of. */
-static void embi_relative_box(const embipc_real a[12], const embipc_real b[12], embipc_real r[6])
+/* r: differences of what is somewhere in the boxes a and b */
+static void embi_difference_box(const embipc_real a[6], const embipc_real b[6], embipc_real r[6])
 {
-    if (a == b) a = b = a + 6;
     for (int i = 0; i < 3; i++) {
         r[i] = a[i] - b[3 + i];
         r[3 + i] = a[3 + i] - b[i];
+    }
+}
+
+/* Displacements of a relative to b; within one body (a is b) those of two nodes, which is what shares count of. */
+static void embi_relative_box(const embi_shift *a, const embi_shift *b, embipc_real r[6])
+{
+    embi_difference_box(a->box, b->box, r);
+    for (int i = 0; i < 3 && a == b; i++) {
+        r[i] = -a->warp[i];
+        r[3 + i] = a->warp[i];
     }
 }
 
@@ -11077,7 +11168,7 @@ static embipc_real embi_pair_rounding(const embi_body *a, const embi_body *b)
         const embi_body *k = side ? b : a;
         embipc_real reach = 0;
         for (int i = 0; i < 6; i++)
-            reach = embi_max(reach, embi_max(embi_abs(k->shift[i]), embi_abs(k->shift_next[i])));
+            reach = embi_max(reach, embi_max(embi_abs(k->shift.box[i]), embi_abs(k->shift_next.box[i])));
         most = embi_max(most, k->scale_x + reach + 4 * k->diagonal);
     }
     return 64 * EMBI_EPS * most;
@@ -11095,7 +11186,7 @@ static embipc_real embi_box_norm(const embipc_real r[6])
  * nodes were at s->known_q; when they have strayed from there, a relative to b, by no more than slack, the
  * distance is least - share slack or more. So most candidates are told by one number, without looking at their
  * vertices. */
-static embipc_real embi_pair_slack(const embipc_real a[12], const embipc_real b[12])
+static embipc_real embi_pair_slack(const embi_shift *a, const embi_shift *b)
 {
     embipc_real r[6];
     embi_relative_box(a, b, r);
@@ -11488,7 +11579,7 @@ static void embi_near_range(void *arg, int begin, int end)
     embi_state *s = t->s;
     for (int k = begin; k < end; k++) {
         embi_pair *pair = s->pair + t->I->pairs[k];
-        embipc_real far = embi_pair_slack(s->body[pair->a].stray, s->body[pair->b].stray), dhat = pair->rule.dhat;
+        embipc_real far = embi_pair_slack(&s->body[pair->a].stray, &s->body[pair->b].stray), dhat = pair->rule.dhat;
         if (pair->near_count < 0 || far > pair->radius || pair->radius > 8 * (far + dhat))
             embi_pair_near(s, pair, (embipc_real)1.25 * far + dhat / 2);
     }
@@ -11532,7 +11623,7 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *I, embi_
 static void embi_body_stray(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
-    embi_body_shift(b, t->s->known_q, t->from, t->s->shift_d, b->stray);
+    embi_body_shift(b, t->s->known_q, t->from, t->s->shift_d, NULL, &b->stray);
 }
 
 /* Contacts at the nodes q and the live vertices x of the island. Returns 0 out of memory. */
@@ -11883,7 +11974,7 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
     (void)k;
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->trial_q[i] = s->q[i] + s->p[i];
     embi_apply_live(s, b, s->trial_q, s->next_x);
-    embi_body_shift(b, s->qn, s->trial_q, s->shift_d, b->shift_next);
+    embi_body_shift(b, s->qn, s->trial_q, s->shift_d, &b->shift, &b->shift_next);
 }
 
 /* trial_q = q + p, next_x = J of it, and the boxes of where that takes each body, counted from the start of the
@@ -11895,7 +11986,7 @@ static void embi_island_aim(embi_state *s, embi_island *I)
     embi_for_bodies(s, I, &I->by_vertices, embi_body_aim, NULL, NULL, 0);
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
-        for (int i = 0; i < 6; i++) most = embi_max(most, embi_abs(b->shift_next[i]));
+        for (int i = 0; i < 6; i++) most = embi_max(most, embi_abs(b->shift_next.box[i]));
     }
     I->cap = 1;
     if (most > 2 * I->reach) {
@@ -11904,12 +11995,13 @@ static void embi_island_aim(embi_state *s, embi_island *I)
     }
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
-        for (int i = 0; i < 12 && I->cap < 1; i++)
-            b->shift_next[i] = b->shift[i] + I->cap * (b->shift_next[i] - b->shift[i]);
-        embi_box_add(b->shift_hull, b->shift_next);
-        embi_box_add(b->shift_hull, b->shift_next + 3);
-        embi_box_add(b->shift_hull + 6, b->shift_next + 6);
-        embi_box_add(b->shift_hull + 6, b->shift_next + 9);
+        embi_shift *next = &b->shift_next;
+        for (int i = 0; i < 6 && I->cap < 1; i++)
+            next->box[i] = b->shift.box[i] + I->cap * (next->box[i] - b->shift.box[i]);
+        for (int i = 0; i < 3 && I->cap < 1; i++)
+            next->warp[i] = b->shift.warp[i] + I->cap * (next->warp[i] - b->shift.warp[i]);
+        embi_box_add(b->shift_hull, next->box);
+        embi_box_add(b->shift_hull, next->box + 3);
     }
 }
 
@@ -12222,17 +12314,18 @@ static void embi_ccd_range(void *arg, int begin, int end)
 {
     embi_ccd_task *t = (embi_ccd_task *)arg;
     const embi_pair *pair = t->pair;
-    embipc_real floor = pair->rule.xi + EMBI_GAP_SHARE * pair->rule.dhat + 4 * t->rounding;
+    embipc_real floor = (pair->rule.xi + EMBI_GAP_SHARE * pair->rule.dhat + 4 * t->rounding) / (embipc_real)0.999;
+    if (pair->a == pair->b) floor /= EMBI_TURN_COS;
     for (int block = begin / EMBI_CCD_GRAIN; block * EMBI_CCD_GRAIN < end; block++) {
         int first = block * EMBI_CCD_GRAIN, last = embi_min_int(first + EMBI_CCD_GRAIN, end);
-        embipc_real near = floor / (embipc_real)0.999, far = t->slack + embi_max(0, t->rate * t->bound);
+        embipc_real far = t->slack + embi_max(0, t->rate * t->bound);
         t->alpha[block] = t->bound;
         t->index[block] = -1;
         for (int k = pair->first + first; k < pair->first + last; k++) {
             const embi_candidate *c = t->s->candidate + k;
             embi_closest *closest = t->s->closest + k;
             embipc_real x0[12], x1[12], p[12], separation, toi;
-            if (t->s->apart[k].least > near + t->s->apart[k].share * far) continue;
+            if (t->s->apart[k].least > floor + t->s->apart[k].share * far) continue;
             if (closest->stamp != t->stamp) embi_closest_find(c, t->s->x, t->stamp, closest);
             separation = embi_gap_floor(c, closest->d, t->rounding, t->driving);
             embi_gather12(x0, t->s->x, c->v);
@@ -12255,8 +12348,9 @@ static void embi_ccd_range(void *arg, int begin, int end)
 static void embi_body_stray_next(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
-    if (b->known_start && t->I->cap == 1) memcpy(b->stray_next, b->shift_next, sizeof b->stray_next);
-    else embi_body_shift(b, t->s->known_q, t->s->trial_q, t->s->shift_d, b->stray_next);   /* still q + p */
+    if (b->known_start && t->I->cap == 1) b->stray_next = b->shift_next;
+    else   /* still q + p */
+        embi_body_shift(b, t->s->known_q, t->s->trial_q, t->s->shift_d, &b->stray, &b->stray_next);
 }
 
 /* Largest safe part of the direction, at most 1. *limit: the candidate that limits it, or -1. */
@@ -12285,8 +12379,8 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
         task.stamp = I->stamp;
         task.bound = *alpha;
         task.rounding = embi_pair_rounding(a, b);
-        task.slack = embi_pair_slack(a->stray, b->stray);
-        task.rate = embi_pair_slack(a->stray_next, b->stray_next) - task.slack;
+        task.slack = embi_pair_slack(&a->stray, &b->stray);
+        task.rate = embi_pair_slack(&a->stray_next, &b->stray_next) - task.slack;
         task.alpha = s->block_alpha;
         task.index = s->block_index;
         embi_for(&s->threads, pair->count, EMBI_SHARE_CCD, embi_ccd_range, &task);
@@ -12332,13 +12426,13 @@ static void embi_island_know(embi_state *s, const embi_island *I)
     if (near < 256 + all / 256) return;
     for (int n = 0; n < I->pair_count; n++) {
         embi_pair *pair = s->pair + I->pairs[n];
-        embi_pair_know(s, pair, embi_pair_slack(s->body[pair->a].stray, s->body[pair->b].stray));
+        embi_pair_know(s, pair, embi_pair_slack(&s->body[pair->a].stray, &s->body[pair->b].stray));
     }
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
         memcpy(s->known_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
-        memcpy(b->known, b->shift, sizeof b->known);
-        memset(b->stray, 0, sizeof b->stray);
+        b->known = b->shift;
+        embi_shift_none(&b->stray);
         b->known_start = 0;
     }
 }
@@ -12351,8 +12445,8 @@ static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
     for (int i = 0; i < b->live_count; i++)
         embi_copy(s->x + 3 * (b->vert0 + b->live[i]), s->trial_x + 3 * (b->vert0 + b->live[i]));
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += t->alpha * s->Ap[i];
-    if (b->known_start) memcpy(b->shift, b->stray, sizeof b->shift);   /* just evaluated */
-    else embi_body_shift(b, s->qn, s->q, s->shift_d, b->shift);
+    if (b->known_start) b->shift = b->stray;   /* just evaluated */
+    else embi_body_shift(b, s->qn, s->q, s->shift_d, NULL, &b->shift);
 }
 
 /* the trial state becomes the state */
@@ -12483,7 +12577,7 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
         embi_body *b = s->body + I->bodies[k];
         memcpy(s->q + 3 * b->node0, s->safe_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         embi_apply_live(s, b, s->q, s->x);
-        embi_body_shift(b, s->qn, s->q, s->shift_d, b->shift);
+        embi_body_shift(b, s->qn, s->q, s->shift_d, NULL, &b->shift);
         embi_body_gradient(s, b);
         for (int n = 0; n < s->drive_count; n++) {
             embi_drive *d = s->drives + n;
@@ -12887,7 +12981,7 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
     EMBI_RELEASE(m, d->keys, d->key_cap);
 }
 
-#define EMBI_NODE_FIELDS 22
+#define EMBI_NODE_FIELDS 23
 #define EMBI_VERTEX_FIELDS 8
 
 /* the flat arrays of 3 reals per node, and per vertex; each group is one block of memory that starts at its
@@ -12896,8 +12990,8 @@ static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS
 {
     embipc_real **const list[EMBI_NODE_FIELDS] = {
         &s->q, &s->v, &s->qn, &s->vn, &s->q_before, &s->v_before, &s->qt, &s->qc, &s->f, &s->p, &s->p_last, &s->gq,
-        &s->g, &s->Ap, &s->rhs, &s->target, &s->trial_q, &s->safe_q, &s->known_q, &s->start_q, &s->start_v,
-        &s->shift_d};
+        &s->g, &s->Ap, &s->rhs, &s->target, &s->trial_q, &s->safe_q, &s->known_q, &s->kept_q, &s->start_q,
+        &s->start_v, &s->shift_d};
     memcpy(field, list, sizeof list);
 }
 
@@ -14970,9 +15064,9 @@ static void embi_bodies_foresee(embipc_world *w)
         embi_body *b = s->body + k;
         embipc_real slack = 0, pull[3];
         b->known_start = 1;
-        for (int i = 0; i < 12; i++)
-            b->shift[i] = b->shift_next[i] = b->shift_hull[i] = b->stray[i] = b->stray_next[i] =
-                b->known[i] = 0;
+        embi_shift_none(&b->shift);
+        b->shift_next = b->stray = b->stray_next = b->known = b->shift;
+        memset(b->shift_hull, 0, sizeof b->shift_hull);
         memcpy(b->region, b->start_box, sizeof b->region);
         b->fits = b->kind == EMBIPC_FIXED;
         if (!b->moving) continue;
@@ -14990,14 +15084,13 @@ static void embi_bodies_foresee(embipc_world *w)
                         s->qt[3 * i + c] + s->h * embi_max(embi_min(0, most), embi_min(dv, embi_max(0, most)));
                 }
         }
-        embi_body_shift(b, s->qn, s->trial_q, s->shift_d, b->shift_next);
-        for (int i = 0; i < 3; i++)
-            slack = embi_max(slack, embi_max(embi_abs(b->shift_next[i]), embi_abs(b->shift_next[3 + i])));
+        embi_body_shift(b, s->qn, s->trial_q, s->shift_d, &b->shift, &b->shift_next);
+        for (int i = 0; i < 6; i++) slack = embi_max(slack, embi_abs(b->shift_next.box[i]));
         b->foreseen = slack + b->dhat;
         slack = slack / 10 + b->dhat / 2;
         for (int i = 0; i < 3; i++) {
-            b->region[i] += embi_min(b->shift_next[i], 0) - slack;
-            b->region[3 + i] += embi_max(b->shift_next[3 + i], 0) + slack;
+            b->region[i] += embi_min(b->shift_next.box[i], 0) - slack;
+            b->region[3 + i] += embi_max(b->shift_next.box[3 + i], 0) + slack;
         }
     }
 }
@@ -15062,10 +15155,16 @@ static embi_kept *embi_kept_of(embipc_world *w, int a, int b)
 
 static int embi_kept_serves(const embi_kept *k, const embi_pair *pair, embipc_real reach)
 {
+    embipc_real range[6];
     if (!k->valid || k->dhat != pair->rule.dhat || k->xi != pair->rule.xi || !(k->reach >= reach)) return 0;
+    memcpy(range, pair->range, sizeof range);
+    for (int i = 0; i < 3 && k->a == k->b; i++) {   /* in the frame that has turned since */
+        range[3 + i] = 0;
+        for (int c = 0; c < 3; c++) range[3 + i] += embi_abs(k->turn[3 * c + i]) * pair->range[3 + c];
+        range[i] = -range[3 + i];
+    }
     for (int i = 0; i < 3; i++)
-        if (!(pair->range[i] + k->drift[i] >= k->range[i]) ||
-            !(pair->range[3 + i] + k->drift[3 + i] <= k->range[3 + i]))
+        if (!(range[i] + k->drift[i] >= k->range[i]) || !(range[3 + i] + k->drift[3 + i] <= k->range[3 + i]))
             return 0;
     return 1;
 }
@@ -15076,6 +15175,10 @@ static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, 
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
     embipc_real room = 0;
+    if (k->a == k->b && A->nn) {
+        memcpy(s->kept_q + 3 * A->node0, s->qn + 3 * A->node0, (size_t)(3 * A->nn) * sizeof *s->qn);
+        embi_m3_identity(k->turn);
+    }
     for (int i = 0; i < 3; i++) room = embi_max(room, pair->range[3 + i] - pair->range[i]);
     room = embi_min(room + 4 * pair->rule.dhat, embi_min(A->diagonal, B->diagonal) / 64);
     for (int i = 0; i < 3; i++) {
@@ -15292,8 +15395,17 @@ static void embi_kept_drift(embipc_world *w)
 {
     for (int n = 0; n < w->kept_count; n++) {
         embi_kept *k = w->kept + n;
+        const embi_body *a = w->s.body + k->a, *b = w->s.body + k->b;
+        const embipc_real *from = w->s.kept_q + 3 * a->node0, *to = w->s.q + 3 * a->node0;
         embipc_real r[6];
-        embi_relative_box(w->s.body[k->a].shift, w->s.body[k->b].shift, r);
+        if (!k->valid) continue;
+        if (a == b) {
+            embi_turn_fit(from, to, a->nn, k->turn);
+            embi_warp(from, to, a->nn, k->turn, k->drift + 3);
+            for (int i = 0; i < 3; i++) k->drift[i] = -k->drift[3 + i];
+            continue;
+        }
+        embi_relative_box(&a->shift, &b->shift, r);
         for (int i = 0; i < 6; i++) k->drift[i] += r[i];
     }
 }
@@ -15303,11 +15415,6 @@ static int embi_search_add(embipc_world *w, int n)
 {
     embi_pair *pair = w->s.pair + n;
     embi_search *one;
-    if (pair->a == pair->b)   /* either primitive may come first: the range must be symmetric */
-        for (int i = 0; i < 3; i++) {
-            pair->range[3 + i] = embi_max(pair->range[3 + i], -pair->range[i]);
-            pair->range[i] = -pair->range[3 + i];
-        }
     if (!embi_kept_of(w, pair->a, pair->b) ||
         !EMBI_GROW(&w->memory, embi_search, w->search, w->search_cap, w->search_count + 1))
         return 0;
@@ -15317,13 +15424,20 @@ static int embi_search_add(embipc_world *w, int n)
     return 1;
 }
 
+/* What a pair's candidates are searched within. */
+static embipc_real embi_pair_reach(const embi_state *s, const embi_pair *pair)
+{
+    embipc_real reach = pair->rule.dhat + pair->rule.xi;
+    if (pair->a == pair->b) reach /= EMBI_TURN_COS;
+    return reach + 4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b);
+}
+
 /* Looks whether the kept list of a pair serves, and says what of it will be looked at. */
 static void embi_search_begin(embipc_world *w, embi_search *one)
 {
     embi_state *s = &w->s;
     embi_pair *pair = s->pair + one->pair;
-    embipc_real rounding = 4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b),
-                reach = pair->rule.dhat + pair->rule.xi + rounding, r[6];
+    embipc_real reach = embi_pair_reach(s, pair), r[6];
     embi_kept *kept = embi_kept_of(w, pair->a, pair->b);
     embi_pair_forget(s, pair);
     one->kept = kept;
@@ -15336,7 +15450,7 @@ static void embi_search_begin(embipc_world *w, embi_search *one)
     /* from the middle of the kept range then to that of this one now: what was farther apart stays out of reach */
     for (int i = 0; i < 6; i++)
         r[i] = kept->drift[i] + one->approach.mid[i % 3] - (kept->range[i % 3] + kept->range[3 + i % 3]) / 2;
-    one->near = one->approach.reach + rounding;
+    one->near = one->approach.reach + 4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b);
     one->far = one->approach.radius + embi_box_norm(r);
 }
 
@@ -15368,7 +15482,7 @@ static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one
     embi_body *A = s->body + pair->a, *B = s->body + pair->b;
     embipc_real r[6], slack;
     pair->near_count = -1;
-    embi_relative_box(A->known, B->known, r);   /* from the middle of the range to known_q */
+    embi_relative_box(&A->known, &B->known, r);   /* from the middle of the range to known_q */
     for (int i = 0; i < 6; i++) r[i] -= (pair->range[i % 3] + pair->range[3 + i % 3]) / 2;
     slack = embi_box_norm(r);
     if (pair->count) memset(s->closest + pair->first, 0, (size_t)pair->count * sizeof *s->closest);
@@ -15474,8 +15588,8 @@ static int embi_pairs_begin(embipc_world *w)
                 !embi_tested(w, a, b))
                 continue;
             if (!(pair = embi_pair_add(w, i, j))) return 0;
-            embi_relative_box(a->shift, b->shift, pair->range);   /* where they are: no displacement */
-            embi_relative_box(a->shift_next, b->shift_next, r);
+            embi_relative_box(&a->shift, &b->shift, pair->range);   /* where they are: no displacement */
+            embi_relative_box(&a->shift_next, &b->shift_next, r);
             embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
             if (!embi_search_add(w, s->pair_count - 1)) return 0;
         }
@@ -15715,11 +15829,11 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         const embi_body *a = s->body + p->a, *b = s->body + p->b;
         int together = !a->moving || !b->moving || a->island == b->island;
         embipc_real r[6];
-        embi_relative_box(together ? a->shift_next : a->shift_hull, together ? b->shift_next : b->shift_hull,
-                          r);
+        if (together) embi_relative_box(&a->shift_next, &b->shift_next, r);
+        else embi_difference_box(a->shift_hull, b->shift_hull, r);
         if (embi_box_holds(p->range, r)) continue;
         embi_box_stretch(p->range, r, p->rule.dhat / 2);
-        embi_relative_box(a->shift, b->shift, r);
+        embi_relative_box(&a->shift, &b->shift, r);
         embi_box_stretch(p->range, r, 0);
         if (!embi_search_add(w, n)) return 0;
     }
@@ -15767,7 +15881,7 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *I)
 static void embi_island_rest(embi_state *s, const embi_island *I)
 {
     for (int k = 0; k < I->body_count; k++)
-        memcpy(s->body[I->bodies[k]].shift_next, s->body[I->bodies[k]].shift, sizeof s->body->shift);
+        s->body[I->bodies[k]].shift_next = s->body[I->bodies[k]].shift;
 }
 
 static embipc_result embi_iterate(embipc_world *w)
@@ -16215,7 +16329,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     if (r == EMBIPC_OK) r = embi_iterate(w);
     (void)embi_stage(s, EMBIPC_STAGE_REST);
     for (int k = 0; k < s->body_count; k++)   /* what was not live follows */
-        if (s->body[k].moving && embi_box_norm(s->body[k].shift) > 0)
+        if (s->body[k].moving && embi_box_norm(s->body[k].shift.box) > 0)
             embi_apply_rows(s, s->body + k, s->q, s->x);
     for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* the velocity to be, too */
         if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) r = EMBIPC_ERR_NOT_FINITE;
