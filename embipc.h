@@ -11521,26 +11521,51 @@ typedef struct embi_evaluate_task {
     const embipc_real *x;
 } embi_evaluate_task;
 
+/* A chunk of the near list of a pair: numbers of candidates, counted from the pair's first. */
+typedef struct embi_near_run {
+    const embi_pair *pair;
+    int number;                  /* of the pair */
+    const int *begin, *end;
+    const embi_candidate *candidate;
+    embi_closest *closest;
+    embi_found *found;
+} embi_near_run;
+
+static embi_near_run embi_near_run_of(const embi_evaluate_task *t, int n)
+{
+    const embi_chunk *chunk = t->I->by_near.list + n;
+    embi_near_run r;
+    r.number = t->I->pairs[chunk->item];
+    r.pair = t->s->pair + r.number;
+    r.begin = t->s->near + r.pair->first + chunk->begin;
+    r.end = t->s->near + r.pair->first + chunk->end;
+    r.candidate = t->s->candidate + r.pair->first;
+    r.closest = t->s->closest + r.pair->first;
+    r.found = t->I->found + n;
+    return r;
+}
+
+static int embi_is_touching(const embi_candidate *c, const embi_closest *closest)
+{
+    return closest->d - c->xi < c->dhat;
+}
+
 /* closest points along near lists */
 static void embi_closest_range(void *arg, int begin, int end)
 {
     const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
-    const embi_state *s = t->s;
     for (int n = begin; n < end; n++) {
-        const embi_chunk *chunk = t->I->by_near.list + n;
-        const embi_pair *pair = s->pair + t->I->pairs[chunk->item];
-        const int *near = s->near + pair->first;
-        embi_found *found = t->I->found + n;
-        memset(found, 0, sizeof *found);
-        found->min_gap = (embipc_real)INFINITY;
-        for (int i = chunk->begin; i < chunk->end; i++) {
-            const embi_candidate *c = s->candidate + pair->first + near[i];
-            embi_closest *closest = s->closest + pair->first + near[i];
+        embi_near_run r = embi_near_run_of(t, n);
+        memset(r.found, 0, sizeof *r.found);
+        r.found->min_gap = (embipc_real)INFINITY;
+        for (const int *k = r.begin; k < r.end; k++) {
+            const embi_candidate *c = r.candidate + *k;
+            embi_closest *closest = r.closest + *k;
             embi_closest_find(c, t->x, t->I->stamp, closest);
-            if (closest->d - c->xi < c->dhat) {
-                found->count++;
-                found->edges += c->edge_edge;
-            } else if (!(closest->d - c->xi > 0)) found->min_gap = embi_min(found->min_gap, closest->d - c->xi);
+            if (embi_is_touching(c, closest)) {
+                r.found->count++;
+                r.found->edges += c->edge_edge;
+            } else if (!(closest->d - c->xi > 0)) r.found->min_gap = embi_min(r.found->min_gap, closest->d - c->xi);
         }
     }
 }
@@ -11549,25 +11574,21 @@ static void embi_closest_range(void *arg, int begin, int end)
 static void embi_contact_range(void *arg, int begin, int end)
 {
     const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
-    const embi_state *s = t->s;
+    embi_contacts *contacts = &t->I->contacts;
     for (int n = begin; n < end; n++) {
-        const embi_chunk *chunk = t->I->by_near.list + n;
-        const embi_pair *pair = s->pair + t->I->pairs[chunk->item];
-        const int *near = s->near + pair->first;
-        embi_found *found = t->I->found + n;
-        embipc_real slack = (embipc_real)0.05 * pair->rule.kappa;
-        int to = found->first, extra = found->extra;
-        for (int i = chunk->begin; i < chunk->end; i++) {
-            const embi_candidate *c = s->candidate + pair->first + near[i];
-            embi_closest *closest = s->closest + pair->first + near[i];
-            if (closest->d - c->xi < c->dhat) {
-                embi_contact_make(&t->I->contacts, to, extra, c, closest, t->x, pair->rule.kappa,
-                                  t->I->pairs[chunk->item]);
-                closest->stiffness = t->I->contacts.list[to++].second;
+        embi_near_run r = embi_near_run_of(t, n);
+        embipc_real kappa = r.pair->rule.kappa, slack = (embipc_real)0.05 * kappa;
+        int to = r.found->first, extra = r.found->extra;
+        for (const int *k = r.begin; k < r.end; k++) {
+            const embi_candidate *c = r.candidate + *k;
+            embi_closest *closest = r.closest + *k;
+            if (embi_is_touching(c, closest)) {
+                embi_contact_make(contacts, to, extra, c, closest, t->x, kappa, r.number);
+                closest->stiffness = contacts->list[to++].second;
                 extra += c->edge_edge;
             }
-            found->changed += closest->stiffness > 2 * closest->in_matrix + slack ||
-                              closest->in_matrix > 2 * closest->stiffness + slack;
+            r.found->changed += closest->stiffness > 2 * closest->in_matrix + slack ||
+                                closest->in_matrix > 2 * closest->stiffness + slack;
         }
     }
 }

@@ -7,22 +7,12 @@
 
 static const char *const rule_name[2] = {"backward Euler", "BDF2"};
 
-static embipc_world_def still_def(int rule, double h)
-{
-    embipc_world_def wd = embipc_default_world_def();
-    embi_set(wd.gravity, 0, 0, 0);
-    wd.integrator = (embipc_integrator)rule;
-    wd.time_step = h;
-    wd.tolerance = 1e-9;
-    return wd;
-}
-
 /* One tet on three held nodes; its top moves along the normal: x'' = -w^2 x, with w^2 = 4 E/(rho H^2) and lumped mass, exactly. */
 static scene oscillator(int rule, double wh, double h, double amplitude)
 {
     static const int held[3] = {0, 1, 2}, tet[4] = {0, 1, 2, 3};
     static const double x[12] = {0, 0, 0, 0.1, 0, 0, 0, 0.1, 0, 0.02, 0.03, 0.1};
-    embipc_world_def wd = still_def(rule, h);
+    embipc_world_def wd = scene_still((embipc_integrator)rule, h);
     embipc_body_def d = scene_def("tet", EMBIPC_FULL, 0, 0, 0);
     scene s = scene_empty(&wd);
     d.x = x;
@@ -71,7 +61,7 @@ static void test_free_fall(void)
 {
     for (int k = 0; k < 4; k++) {
         embipc_kind kind = k % 2 ? EMBIPC_CAGE : EMBIPC_AFFINE;
-        embipc_world_def wd = still_def(k / 2, 0.01);
+        embipc_world_def wd = scene_still((embipc_integrator)(k / 2), 0.01);
         double z0, z, t;
         scene s;
         wd.gravity[2] = -9.81;
@@ -90,7 +80,7 @@ static void test_free_fall(void)
 /* a soft bar held at one end swings down; where its other end is after 0.16 s */
 static void swing(int rule, double h, const embipc_material *m, double end[3])
 {
-    embipc_world_def wd = still_def(rule, h);
+    embipc_world_def wd = scene_still((embipc_integrator)rule, h);
     embipc_body_def d = scene_def("bar", EMBIPC_FULL, 0, 0, 0);
     int nodes[32], count;
     static const double lo[3] = {-1, -1, -1}, hi[3] = {-0.149, 1, 1};
@@ -135,34 +125,16 @@ static void test_order(void)
     }
 }
 
-/* angular momentum lost in 0.32 s of a free spin */
-static double spin_loss(int rule, embipc_kind kind, embipc_model model, double h)
-{
-    embipc_world_def wd = still_def(rule, h);
-    embipc_body_def d = scene_def("box", kind, 0, 0, 0);
-    embipc_body_state a, b;
-    double change[3];
-    scene s = scene_empty(&wd);
-    d.angular_velocity[2] = 10;
-    d.material.young = 1e6;
-    d.material.model = model;
-    scene_box(&s, d, 0.1, 0.2, 0.3, 1);
-    a = scene_state(s.w, s.body[0]);
-    for (int n = 0; n < (int)(0.32 / h + 0.5) && scene_step(&s); n++) continue;
-    b = scene_state(s.w, s.body[0]);
-    embi_sub(change, b.angular_momentum, a.angular_momentum);
-    scene_end(&s);
-    return embi_norm(change) / embi_norm(a.angular_momentum);
-}
 static void test_spin(void)
 {
+    static const double w[3] = {0, 0, 10};   /* rad/s */
     static const struct { embipc_kind kind; embipc_model model; const char *name; } what[4] = {
         {EMBIPC_AFFINE, EMBIPC_ORTHOGONALITY, "affine, orthogonality"}, {EMBIPC_FULL, EMBIPC_STABLE_NEO_HOOKEAN, "full, stable neo-Hookean"},
         {EMBIPC_AFFINE, EMBIPC_COROTATED, "affine, corotated"}, {EMBIPC_FULL, EMBIPC_COROTATED, "full, corotated"}};
     for (int k = 0; k < 4; k++) {
         double e[2][3];
         for (int rule = 0; rule < 2; rule++)
-            for (int i = 0; i < 3; i++) e[rule][i] = spin_loss(rule, what[k].kind, what[k].model, 0.01 / (1 << i));
+            for (int i = 0; i < 3; i++) e[rule][i] = scene_spin_loss((embipc_integrator)rule, what[k].kind, what[k].model, 0.01 / (1 << i), w);
         printf("  spin of 10/s for 0.32 s, h = 0.01, 0.005, 0.0025, %-24s: lost %.3g %.3g %.3g, BDF2 %.3g %.3g %.3g\n", what[k].name,
                e[0][0], e[0][1], e[0][2], e[1][0], e[1][1], e[1][2]);
         for (int i = 0; i < 3; i++) ENSURE(k > 1 || e[1][i] < e[0][i] / 8);
@@ -179,7 +151,7 @@ static void test_drop(void)
 {
     for (int k = 0; k < 12; k++) {
         embipc_kind kind = k % 3 == 0 ? EMBIPC_FULL : k % 3 == 1 ? EMBIPC_CAGE : EMBIPC_AFFINE;
-        embipc_world_def wd = still_def(1, k < 6 ? 0.01 : 0.0025);
+        embipc_world_def wd = scene_still(EMBIPC_BDF2, k < 6 ? 0.01 : 0.0025);
         embipc_body_def d = scene_def("box", kind, 0, 0, 0.03 + 0.013 * (k + 1));
         double start = 0, most = -1e300, top = 0, half, low = 1e300;
         int touched = 0, rises = 0;
@@ -216,7 +188,7 @@ static void test_drop(void)
 /* Bodies collide in free space: the sum of momenta stays, the energy does not grow. */
 static void test_collision(void)
 {
-    embipc_world_def wd = still_def(1, 0.005);
+    embipc_world_def wd = scene_still(EMBIPC_BDF2, 0.005);
     double p[3], p0[3], mass = 0, e0 = 0, worst = 0, most = 0;
     int touched = 0;
     scene s;
@@ -268,7 +240,7 @@ static int none_looks_back(const scene *s)
 }
 static scene flight(int rule)
 {
-    embipc_world_def wd = still_def(rule, 0.01);
+    embipc_world_def wd = scene_still((embipc_integrator)rule, 0.01);
     embipc_body_def d = scene_def("box", EMBIPC_CAGE, 0, 0, 0);
     scene s = scene_empty(&wd);
     d.angular_velocity[0] = 3;
@@ -339,7 +311,7 @@ static void test_drive(void)
 {
     static const double keys[21] = {0, 0, 0, 0, 0, 0, 0, 0.1, 0.05, 0, 0, 0, 0, 0, 0.2, 0.05, 0, 0, 0, 0, 0};
     static const double lo[3] = {-1, -1, 0.019}, hi[3] = {1, 1, 1};
-    embipc_world_def wd = still_def(1, 0.01);
+    embipc_world_def wd = scene_still(EMBIPC_BDF2, 0.01);
     embipc_body_def d = scene_def("box", EMBIPC_FULL, 0, 0, 0);
     int nodes[64], count, two = 0, one = 0;
     scene s = scene_empty(&wd);
