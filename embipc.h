@@ -9566,7 +9566,8 @@ typedef struct embi_bvh {
     embipc_real *tri_box;
     int *sample;                 /* a vertex of each node, -1 where there is none (2 leaves), and ... */
     embipc_real *vary;           /* ... the most by which rows of J below it differ from its own, in |.|_1 */
-    int order_cap, own_cap, box_cap, sample_cap, vary_cap;
+    int *tet;                    /* the tet of all that is below it, -1: several, or nodes themselves (2 leaves) */
+    int order_cap, own_cap, box_cap, sample_cap, vary_cap, tet_cap;
 } embi_bvh;
 
 /* A surface as the broad phase sees it. */
@@ -9578,6 +9579,7 @@ typedef struct embi_surface {
     int base;                    /* number of its first vertex among all bodies' */
     const embi_bvh *bvh;
     const embi_rows *J;          /* of all bodies, where this one's tree knows how they vary; else NULL */
+    const unsigned char *calm;   /* tets within which nothing can touch, or NULL */
 } embi_surface;
 
 static void embi_bvh_free(embi_memory *m, embi_bvh *b)
@@ -9587,6 +9589,7 @@ static void embi_bvh_free(embi_memory *m, embi_bvh *b)
     EMBI_RELEASE(m, b->box, b->box_cap);
     EMBI_RELEASE(m, b->sample, b->sample_cap);
     EMBI_RELEASE(m, b->vary, b->vary_cap);
+    EMBI_RELEASE(m, b->tet, b->tet_cap);
 }
 
 /* spreads the low 21 bits of a to every third bit */
@@ -9703,30 +9706,35 @@ static embipc_real embi_row_difference(const embi_rows *J, int a, int b)
     return embi_max(2 - 2 * sum, 0) + 32 * EMBI_EPS;
 }
 
-/* How much the rows of J vary below each node; base: number in J of the surface's first vertex. Returns 0 out of
- * memory. */
-static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, const embi_rows *J, int base)
+/* How much the rows of J vary below each node, and whether they are of one tet (tet: of each vertex, or NULL). Returns
+ * 0 out of memory. */
+static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, const embi_rows *J, const int *tet)
 {
     if (!EMBI_GROW(m, int, b->sample, b->sample_cap, 2 * b->leaves) ||
-        !EMBI_GROW(m, embipc_real, b->vary, b->vary_cap, 2 * b->leaves))
+        !EMBI_GROW(m, embipc_real, b->vary, b->vary_cap, 2 * b->leaves) ||
+        !EMBI_GROW(m, int, b->tet, b->tet_cap, 2 * b->leaves))
         return 0;
     for (int k = 2 * b->leaves - 1; k > 0; k--) {
         int first = EMBI_LEAF * (k - b->leaves), other;
         b->vary[k] = 0;
         if (k >= b->leaves) {
             b->sample[k] = first < nt ? tri[3 * b->order[first]] : -1;
+            b->tet[k] = tet && first < nt ? tet[b->sample[k]] : -1;
             for (int i = first; i < first + EMBI_LEAF && i < nt; i++)
-                for (int c = 0; c < 3; c++)
-                    b->vary[k] = embi_max(b->vary[k], embi_row_difference(J, base + b->sample[k],
-                                                                          base + tri[3 * b->order[i] + c]));
+                for (int c = 0; c < 3; c++) {
+                    int v = tri[3 * b->order[i] + c];
+                    b->vary[k] = embi_max(b->vary[k], embi_row_difference(J, b->sample[k], v));
+                    if (tet && tet[v] != b->tet[k]) b->tet[k] = -1;
+                }
             continue;
         }
+        b->tet[k] = b->tet[2 * k] == b->tet[2 * k + 1] ? b->tet[2 * k] : -1;
         other = b->sample[2 * k + 1];
         b->sample[k] = b->sample[2 * k];
         b->vary[k] = b->vary[2 * k];
         if (other >= 0)
             b->vary[k] = embi_max(b->vary[k], b->vary[2 * k + 1] +
-                                                  embi_row_difference(J, base + b->sample[k], base + other));
+                                                  embi_row_difference(J, b->sample[k], other));
     }
     return 1;
 }
@@ -9804,6 +9812,7 @@ static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surf
     while (top > 0) {
         int j = stack[--top], i = stack[--top];
         embipc_real own[6], share = 1;
+        if (self && a->calm && A->tet[i] >= 0 && A->tet[i] == A->tet[j] && a->calm[A->tet[i]]) continue;
         if (!embi_ranges_meet(A->box + 6 * i, range, reach, B->box + 6 * j)) continue;
         memcpy(own, range, sizeof own);
         if (self && a->J && (i >= A->leaves || !embi_boxes_touch(A->box + 6 * i, B->box + 6 * j))) {
@@ -10777,6 +10786,8 @@ typedef struct embi_body {
     embi_shrunk *shrunk;         /* where in its tets the surface is */
     int shrunk_count, shrunk_cap;
     embipc_real corner[32];      /* one tet: the weights of the corners of its box at rest */
+    unsigned char *calm;         /* tets that a search for what of the body touches itself may leave out */
+    int calm_cap;
     int *live, live_count, live_cap;   /* local numbers of the vertices that candidates of this step have */
     int history;                 /* q_before and v_before belong to the motion that goes on: BDF2 may use them */
     int two_step;                /* this step is one of BDF2 */
@@ -10926,6 +10937,7 @@ static embi_surface embi_surface_of(const embi_state *s, const embi_body *b, con
     r.base = b->vert0;
     r.bvh = &b->bvh;
     r.J = b->bvh.vary ? &s->J : NULL;
+    r.calm = NULL;
     return r;
 }
 
@@ -12988,6 +13000,7 @@ static void embi_body_free(embi_memory *m, embi_body *b)
     EMBI_RELEASE(m, b->heavy_row, b->heavy_row_cap);
     EMBI_RELEASE(m, b->heavy, b->heavy_cap);
     EMBI_RELEASE(m, b->live, b->live_cap);
+    EMBI_RELEASE(m, b->calm, b->calm_cap);
     EMBI_RELEASE(m, b->shrunk, b->shrunk_cap);
     EMBI_RELEASE(m, b->tangent, b->tangent_cap);
     embi_bvh_free(m, &b->bvh);
@@ -13683,7 +13696,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
         J.node = t->node;
         J.weight = t->weight;
         J.count = t->count;
-        ok = ok && embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &J, 0);
+        ok = ok && embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &J, b->kind == EMBIPC_CAGE ? t->index : NULL);
     }
     if (!ok) return embi_fail_memory(e);
     embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
@@ -15221,6 +15234,36 @@ static embi_approach embi_kept_approach(const embi_kept *k)
     return t;
 }
 
+/* Finds the calm tets of a body whose own candidates are searched for with the nodes at q^n. Two points X apart at rest
+ * in one tet, with F = F^n, are at least
+ *   |F X + w_a - w_b| >= (sigma_min(F) - |h| sum_k |m_k| / 2) |X|
+ * apart while the nodes stay in the range -h .. h; and of |X| their own dhat + xi is 1/2, with a thickness 3/4, at most.
+ * Returns 0 out of memory. */
+static int embi_body_calm(embi_memory *m, const embi_state *s, embi_body *b, const embi_kept *k)
+{
+    embipc_real far = embi_norm(k->range + 3),
+                least = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) / EMBI_TURN_COS;
+    if (b->kind != EMBIPC_CAGE) return 1;
+    if (!EMBI_GROW(m, unsigned char, b->calm, b->calm_cap, b->ntet)) return 0;
+    for (int t = 0; t < b->ntet; t++) {
+        embipc_real F[9], C[9], V[9], gradients = 0;
+        embi_elastic_F(&b->elastic, t, s->qn + 3 * b->node0, F);
+        embi_m3_tmul(C, F, F);
+        embi_eigen_symmetric(3, C, V);
+        for (int i = 0; i < 4; i++) gradients += embi_norm(b->elastic.grad + 12 * t + 3 * i);
+        b->calm[t] = sqrt(embi_max(embi_min(C[0], embi_min(C[4], C[8])), 0)) - far * gradients / 2 > least + 1e-6;
+    }
+    return 1;
+}
+
+/* a body's surface at q^n, for a search */
+static embi_surface embi_search_surface(const embi_state *s, const embi_body *b)
+{
+    embi_surface r = embi_surface_of(s, b, s->xn);
+    r.calm = b->calm;
+    return r;
+}
+
 /* ---- searches side by side ----
  * Small ones go to lanes, so many to each. Nothing is allocated there: what finds no room is done again when there
  * is some. A large one (as it was before, or as it turned out) is shared itself: its keys are cut into
@@ -15268,7 +15311,7 @@ static int embi_searches_refit(embipc_world *w)
 static void embi_search_small(embi_memory *still, const embi_state *s, embi_search *one, embi_lane *lane)
 {
     const embi_kept *k = one->kept;
-    embi_surface a = embi_surface_of(s, s->body + k->a, s->xn), b = embi_surface_of(s, s->body + k->b, s->xn);
+    embi_surface a = embi_search_surface(s, s->body + k->a), b = embi_search_surface(s, s->body + k->b);
     embi_approach t = embi_kept_approach(k);
     one->at = lane->count;
     one->due = EMBI_SEARCH_NO_KEYS;
@@ -15302,7 +15345,7 @@ static void embi_keys_range(void *arg, int begin, int end)
     const embi_search_task *t = (const embi_search_task *)arg;
     const embi_state *s = &t->w->s;
     const embi_kept *k = t->one->kept;
-    embi_surface a = embi_surface_of(s, s->body + k->a, s->xn), b = embi_surface_of(s, s->body + k->b, s->xn);
+    embi_surface a = embi_search_surface(s, s->body + k->a), b = embi_search_surface(s, s->body + k->b);
     embi_approach approach = embi_kept_approach(k);
     for (int n = begin; n < end; n++) {
         embi_lane *lane = t->w->lane + n;
@@ -15320,7 +15363,7 @@ static int embi_search_large(embipc_world *w, const embi_search *one)
 {
     embi_state *s = &w->s;
     embi_kept *k = one->kept;
-    embi_surface a = embi_surface_of(s, s->body + k->a, s->xn), b = embi_surface_of(s, s->body + k->b, s->xn);
+    embi_surface a = embi_search_surface(s, s->body + k->a), b = embi_search_surface(s, s->body + k->b);
     embi_search_task t;
     t.w = w;
     t.one = one;
@@ -15453,8 +15496,8 @@ static embipc_real embi_pair_reach(const embi_state *s, const embi_pair *pair)
     return reach + 4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b);
 }
 
-/* Looks whether the kept list of a pair serves, and says what of it will be looked at. */
-static void embi_search_begin(embipc_world *w, embi_search *one)
+/* Looks whether the kept list of a pair serves, and says what of it will be looked at. Returns 0 out of memory. */
+static int embi_search_begin(embipc_world *w, embi_search *one)
 {
     embi_state *s = &w->s;
     embi_pair *pair = s->pair + one->pair;
@@ -15463,7 +15506,10 @@ static void embi_search_begin(embipc_world *w, embi_search *one)
     embi_pair_forget(s, pair);
     one->kept = kept;
     one->due = !embi_kept_serves(kept, pair, reach);
-    if (one->due) embi_kept_begin(s, kept, pair, reach);
+    if (one->due) {
+        embi_kept_begin(s, kept, pair, reach);
+        if (pair->a == pair->b && !embi_body_calm(&w->memory, s, s->body + pair->a, kept)) return 0;
+    }
     one->approach = embi_approach_of(pair->range, reach);
     one->approach.own = 1;
     one->back = one->approach;
@@ -15473,6 +15519,7 @@ static void embi_search_begin(embipc_world *w, embi_search *one)
         r[i] = kept->drift[i] + one->approach.mid[i % 3] - (kept->range[i % 3] + kept->range[3 + i % 3]) / 2;
     one->near = one->approach.reach + 4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b);
     one->far = one->approach.radius + embi_box_norm(r);
+    return 1;
 }
 
 /* Kept candidates that are within reach now, a chunk's one behind the other. */
@@ -15557,7 +15604,8 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
  * kept lists at a time that the gaps between what is left of them take little room. */
 static int embi_searches_run(embipc_world *w)
 {
-    for (int n = 0; n < w->search_count; n++) embi_search_begin(w, w->search + n);
+    for (int n = 0; n < w->search_count; n++)
+        if (!embi_search_begin(w, w->search + n)) return 0;
     if (!embi_searches_keep(w)) return 0;
     for (int begin = 0, end; begin < w->search_count; begin = end) {
         int sum = w->search[begin].kept->count;

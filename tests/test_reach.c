@@ -116,6 +116,55 @@ static void test_warp_bounds_the_way(void)
     scene_end(&s);
 }
 
+/* What a search leaves out as calm: two points of such a tet keep more of their distance at rest than their own dhat
+ * and thickness are of it, wherever in the range the nodes go. */
+static void test_calm_tets_keep_their_points_apart(void)
+{
+    test_mesh ball = test_mesh_sphere(3);
+    embipc_body_def d = scene_def("ball", EMBIPC_CAGE, 0, 0, 0);
+    embipc_world_def wd = embipc_default_world_def();
+    scene s = scene_empty(&wd);
+    int calm = 0, all = 0;
+    double closest = HUGE_VAL;
+    scene_stretch(&ball, 0.1, 0.1, 0.1);
+    d.cage_nodes = 40;
+    if (scene_add_mesh(&s, &d, &ball, 0) < 0) return;
+    for (int n = 0; n < 40; n++) {
+        embi_state *t = &s.w->s;
+        embi_body *b = t->body;
+        embi_kept k;
+        double wide = pow(10, test_uniform(-4, -2)), least;
+        memset(&k, 0, sizeof k);
+        k.xi = n % 2;
+        least = k.xi > 0 ? 0.75 : 0.5;
+        for (int c = 0; c < 3; c++) k.range[c] = -(k.range[3 + c] = pow(10, test_uniform(-5, -2)));
+        turn_nodes(b, t->q, test_uniform(0, 3), wide, t->qn);
+        ENSURE(embi_body_calm(&s.w->memory, t, b, &k));
+        for (int i = 0; i < b->ntet; i++) {
+            all++;
+            if (!b->calm[i]) continue;
+            calm++;
+            for (int m = 0; m < 50; m++) {
+                double u[4], rest[3] = {0, 0, 0}, at[3] = {0, 0, 0}, sum = 0;
+                for (int a = 0; a < 4; a++) sum += u[a] = test_uniform(-1, 1);
+                for (int a = 0; a < 4; a++) u[a] -= sum / 4;   /* difference of two points' weights */
+                for (int a = 0; a < 4; a++)
+                    for (int c = 0; c < 3; c++) {   /* nodes at opposite ends of the range */
+                        double w = k.range[3 + c] / 2 * (test_uniform(-1, 1) < 0 ? -1 : 1);
+                        rest[c] += u[a] * t->q[3 * b->tet[4 * i + a] + c];
+                        at[c] += u[a] * (t->qn[3 * b->tet[4 * i + a] + c] + w);
+                    }
+                ENSURE(embi_norm(at) * EMBI_TURN_COS > least * embi_norm(rest));
+                closest = fmin(closest, embi_norm(at) * EMBI_TURN_COS / embi_norm(rest) - least);
+            }
+        }
+    }
+    printf("  %d of %d tets calm; the least that two points keep is %.3f of their distance more than needed\n", calm, all,
+           closest);
+    ENSURE(calm > 0 && calm < all && closest < 0.2);
+    scene_end(&s);
+}
+
 static int is_in(const embi_candidate *list, int count, int edge_edge, const int v[4])
 {
     for (int k = 0; k < count; k++) {
@@ -302,6 +351,7 @@ int main(int argc, char **argv)
     RUN(bounds_hold_the_surface);
     RUN(own_candidates_are_complete);
     RUN(warp_bounds_the_way);
+    RUN(calm_tets_keep_their_points_apart);
     RUN(a_tumbling_body_finds_itself);
     test_unused();
     cage_test_unused();
