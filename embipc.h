@@ -10364,7 +10364,8 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
  *   energy kappa m b(d - xi),   gradient c_i kappa m b' n,   Hessian c_i c_j kappa m b'' n n^T
  * m is the edge-edge mollifier; its own gradient enters the gradient, not the Hessian. The term b' d2d/dx2,
  * never positive semi-definite as a whole, is left out: measured, projecting it changed no iteration count
- * that matters and cost 1.2 to 5 times the time.
+ * that matters and cost 1.2 to 5 times the time. Where a step crawls it is what is missing: section 23 then asks
+ * for b'' n n^T + b' d2d/dx2 without negative eigenvalues.
  * The sum runs over all pairs, each with its own closest feature [EIPC24 eq. 7]. Pairs of one candidate set
  * that come down to the same two features (point-point, point-edge) are merged into one with a multiplicity.
  * Friction contacts are the same lists, frozen at the start of the step with weight mu lambda.
@@ -10625,6 +10626,40 @@ static embipc_real embi_contacts_slope(const embi_contacts *s, const embi_fricti
         sum += f->weight * across * embi_dot(u, r);
     }
     return sum;
+}
+
+/* The Hessian of a contact in its four vertices with the curvature that S leaves out, kappa m (b'' dd dd^T + b' d2d),
+ * without its negative eigenvalues */
+static void embi_contact_curvature(const embi_contact *c, const embipc_real *x, embipc_real H[144])
+{
+    embipc_real p[12], grad[12], V[144], sum[144] = {0};
+    embi_gather12(p, x, c->v);
+    embi_distance_hessian(p, c->w, c->mask, c->edge_edge, H);
+    for (int i = 0; i < 12; i++) grad[i] = c->w[i / 3] * c->n[i % 3];
+    for (int i = 0; i < 144; i++) H[i] = c->first * H[i] + c->second * grad[i / 12] * grad[i % 12];
+    embi_eigen_symmetric(12, H, V);
+    for (int e = 0; e < 12; e++) {
+        embipc_real value = embi_max(H[13 * e], 0);
+        for (int i = 0; i < 144; i++) sum[i] += value * V[12 * (i / 12) + e] * V[12 * (i % 12) + e];
+    }
+    memcpy(H, sum, sizeof sum);
+}
+
+/* Adds scale H to the system. Returns 0 when a block does not fit its pattern. */
+static int embi_contact_stamp_curvature(embi_system *system, const embi_rows *J, const int *local,
+                                        const embi_contact *c, embipc_real scale, const embipc_real H[144])
+{
+    for (int k = 0; k < 4; k++)
+        for (int r = 0; r < J->count[c->v[k]] && c->w[k] != 0; r++)
+            for (int l = 0; l < 4; l++)
+                for (int t = 0; t < J->count[c->v[l]] && c->w[l] != 0; t++) {
+                    int i = local[J->node[4 * c->v[k] + r]], j = local[J->node[4 * c->v[l] + t]];
+                    embipc_real f = scale * J->weight[4 * c->v[k] + r] * J->weight[4 * c->v[l] + t], B[9];
+                    if (i < j || j < 0) continue;
+                    for (int n = 0; n < 9; n++) B[n] = f * H[12 * (3 * k + n / 3) + 3 * l + n % 3];
+                    if (!embi_system_add(system, i, j, B)) return 0;
+                }
+    return 1;
 }
 
 /* Stiffness of the closest points of a contact, S = kappa m b'' n n^T */
@@ -11322,6 +11357,7 @@ typedef struct embi_island {
     int rhs_cap;
     int iterations, factorizations, regularized, passes, first;
     int converged, old_factor, just_drove, driving;
+    int crawl, curved;           /* moves in a row that were cut below half; contacts have their curvature */
     embipc_real measure, last_measure;   /* |p|/(h tolerance), worst body */
     embipc_real contact_energy;  /* barrier, friction, nonlinear materials, J s^2 */
     embipc_real contact_size;    /* and the size of their terms */
@@ -11769,21 +11805,28 @@ static void embi_body_put(const embi_bodies_task *t, embi_body *b, int k)
     t->I->part[k] = (embipc_real)ok;
 }
 
+static int embi_island_stamp(embi_state *s, embi_island *I, const embi_contact *c)
+{
+    embipc_real S[9], H[144];
+    if (I->curved) {
+        embi_contact_curvature(c, s->x, H);
+        return embi_contact_stamp_curvature(&I->system, &s->J, s->local, c, s->hh, H);
+    }
+    embi_contact_stiffness(c, S);
+    return embi_contact_stamp(&I->system, &s->J, s->local, c->v, c->w, s->hh, S);
+}
+
 /* Fills the system at the present state; returns 0 when something does not fit its pattern. */
 static int embi_island_assemble(embi_state *s, embi_island *I)
 {
-    embipc_real S[9];
     embi_island_reopen(s, I);
     embi_island_ready(s, I, 0);
     I->system.clean = 0;
     embi_for_bodies(s, I, &I->by_tets, embi_body_put, NULL, NULL, 0);
     for (int k = 0; k < I->body_count; k++)
         if (I->part[k] == 0) return 0;
-    for (int k = 0; k < I->contacts.count; k++) {
-        const embi_contact *c = I->contacts.list + k;
-        embi_contact_stiffness(c, S);
-        if (!embi_contact_stamp(&I->system, &s->J, s->local, c->v, c->w, s->hh, S)) return 0;
-    }
+    for (int k = 0; k < I->contacts.count; k++)
+        if (!embi_island_stamp(s, I, I->contacts.list + k)) return 0;
     for (int k = 0; k < I->friction_count; k++) {
         const embi_friction *f = I->friction + k;
         if (!embi_contact_stamp(&I->system, &s->J, s->local, f->v, f->w, s->hh, f->S)) return 0;
@@ -12631,6 +12674,12 @@ static int embi_island_is_last(const embi_island *I)
     return I->measure < (I->old_factor ? (embipc_real)0.1 : (embipc_real)1);
 }
 
+/* A direction of the rank-one matrix is straight, and a gap along it is not: what turns past a tip by s comes s^2/(2 r)
+ * nearer. A gap far smaller than that cuts every move, and so it stays (spike on spike: a hundred moves of less
+ * than a hundredth, the gap 1e-7 m, and the next step no better). After so many moves in a row that were cut below
+ * half contacts get their curvature until the step ends; then 12 solves do. */
+#define EMBI_CRAWL 3
+
 /* One accepted move of the island after its direction is known to stay within its candidates. */
 static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_island *I)
 {
@@ -12676,6 +12725,11 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         }
         embi_island_accept(s, I, alpha);
         I->stride = alpha * I->stretch;
+        I->crawl = alpha < (embipc_real)0.5 ? I->crawl + 1 : 0;
+        if (I->crawl == EMBI_CRAWL) {
+            I->curved = 1;
+            I->kept = 0;
+        }
         if (alpha == 0 && !was_old) I->active = 0;   /* no descent left above rounding: as good as it gets */
     }
     I->old_factor = was_old ? alpha == 1 && I->measure < (embipc_real)0.2 * I->last_measure
@@ -15628,6 +15682,7 @@ static int embi_islands_begin(embipc_world *w)
         I->active = I->first = 1;
         I->iterations = I->factorizations = I->regularized = I->converged = I->old_factor = I->just_drove = 0;
         I->passes = s->friction_iterations;
+        I->curved = I->crawl = 0;
         I->measure = I->last_measure = 0;
         if (!embi_island_collect(w, i) || !embi_island_evaluate(&w->memory, s, I, s->q, s->x) ||
             !embi_island_lag_friction(&w->memory, s, I, w->memory_key, w->memory_count, w->memory_u))
@@ -15680,6 +15735,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     I->converged = I->old_factor = 0;
     I->first &= J->first;
     I->passes = embi_max_int(1, embi_max_int(I->passes, J->passes));
+    I->curved |= J->curved;
     return 1;
 }
 
