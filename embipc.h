@@ -10628,8 +10628,8 @@ static embipc_real embi_contacts_slope(const embi_contacts *s, const embi_fricti
     return sum;
 }
 
-/* The Hessian of a contact in its four vertices with the curvature that S leaves out, kappa m (b'' dd dd^T + b' d2d),
- * without its negative eigenvalues */
+/* The Hessian of a contact in its four vertices with the curvature that S leaves out, kappa m (b'' dd dd^T
+ * + b' d2d), without its negative eigenvalues */
 static void embi_contact_curvature(const embi_contact *c, const embipc_real *x, embipc_real H[144])
 {
     embipc_real p[12], grad[12], V[144], sum[144] = {0};
@@ -12674,10 +12674,10 @@ static int embi_island_is_last(const embi_island *I)
     return I->measure < (I->old_factor ? (embipc_real)0.1 : (embipc_real)1);
 }
 
-/* A direction of the rank-one matrix is straight, and a gap along it is not: what turns past a tip by s comes s^2/(2 r)
- * nearer. A gap far smaller than that cuts every move, and so it stays (spike on spike: a hundred moves of less
- * than a hundredth, the gap 1e-7 m, and the next step no better). After so many moves in a row that were cut below
- * half contacts get their curvature until the step ends; then 12 solves do. */
+/* A direction of the rank-one matrix is straight, and a gap along it is not: what turns past a tip by s comes
+ * s^2/(2 r) nearer. A gap far smaller than that cuts every move, and so it stays (spike on spike: a hundred moves
+ * of less than a hundredth, the gap 1e-7 m, and the next step no better). After so many moves in a row that were
+ * cut below half, contacts get their curvature until the step ends; then 12 solves do. */
 #define EMBI_CRAWL 3
 
 /* One accepted move of the island after its direction is known to stay within its candidates. */
