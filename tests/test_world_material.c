@@ -426,6 +426,112 @@ static void test_ribbed_cantilever(void)
     ENSURE_CLOSE(r[3], want, 1e-3);
 }
 
+/* ---- a finger with the fin ray effect ---- */
+
+enum { RAY_RIBS, RAY_FIBRE, RAY_SOFT, RAY_SOLID };
+typedef struct ray { double turn, force, tip; } ray;   /* degrees, N, m */
+
+/* Cells of a finger 110 mm high, 40 mm wide at its foot: walls of 4 mm in front and behind that lean on each other, ribs of 5 mm
+ * every 25 mm; 6 x 1 x 22 of them, each cut n times. Returns where a node at (i, k) goes along x. */
+static double ray_x(int n, int i, int k)
+{
+    double size = 0.04, wall = 0.004, width = size - (size - 3 * wall) * k / (22.0 * n);
+    if (i <= n) return wall * i / n;
+    if (i >= 5 * n) return width - wall * (6 * n - i) / n;
+    return wall + (width - 2 * wall) * (i - n) / (4.0 * n);
+}
+/* stiffness of a cell against that of the walls; core: of what stands for ribs and the room between them */
+static double ray_cell(int kind, int i, int k, double core)
+{
+    if (i == 0 || i == 5 || k == 0 || k >= 20 || kind == RAY_SOLID) return 1;
+    return kind == RAY_RIBS ? (k % 5 ? 1e-6 : 1) : core;
+}
+
+/* slope of the front between the heights z and z + 25 mm, from where it stood upright */
+static double ray_slope(const embi_state *s, const double *start, int count, double z)
+{
+    double sum[2] = {0, 0};
+    int n[2] = {0, 0};
+    for (int v = 0; v < count; v++)
+        for (int e = 0; e < 2; e++)
+            if (start[3 * v] < 1e-9 && fabs(start[3 * v + 2] - z - 0.025 * e) < 0.0026) {
+                sum[e] += s->q[3 * v] - start[3 * v];
+                n[e]++;
+            }
+    return (sum[1] / n[1] - sum[0] / n[0]) / 0.025;
+}
+
+/* Held at its foot, its front pushed 5 mm back at half the height. */
+static ray ray_push(int kind, int n, double core)
+{
+    static const double still[7] = {0, 0, 0, 0, 0, 0, 0}, keys[14] = {0, 0, 0, 0, 0, 0, 0, 1, 0.005, 0, 0, 0, 0, 0};
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_def d = scene_def("finger", EMBIPC_FULL, 0, 0, 0);
+    test_mesh m = test_mesh_tet_grid(6 * n, n, 22 * n);
+    int nodes[2][256], count[2] = {0, 0}, nodes_all = m.vertex_count;
+    double *stiff = (double *)calloc((size_t)m.tet_count, sizeof *stiff), *start = (double *)calloc((size_t)(3 * nodes_all), sizeof *start);
+    ray r = {0, 0, 0};
+    scene s;
+    for (int t = 0; t < m.tet_count; t++) {
+        double c[3] = {0, 0, 0};
+        for (int k = 0; k < 4; k++) embi_axpy(c, 0.25 / n, m.x + 3 * m.tets[4 * t + k]);
+        stiff[t] = ray_cell(kind, (int)floor(c[0]), (int)floor(c[2]), core);
+    }
+    for (int v = 0; v < nodes_all; v++) {
+        int i = (int)(m.x[3 * v] + 0.5), k = (int)(m.x[3 * v + 2] + 0.5);
+        embi_set(m.x + 3 * v, ray_x(n, i, k), m.x[3 * v + 1] * 0.02 / n, 0.005 * k / n);
+        if (k == 0) nodes[0][count[0]++] = v;
+        if (i == 0 && k == 11 * n) nodes[1][count[1]++] = v;
+    }
+    memcpy(start, m.x, (size_t)(3 * nodes_all) * sizeof *start);
+    scene_boundary(&m);
+    embi_set(wd.gravity, 0, 0, 0);
+    wd.time_step = 100;
+    wd.tolerance = 1e-9;
+    d.material.young = 2e6;
+    d.material.poisson = 0;
+    d.material.averaged = 0;
+    d.self_contact = 0;
+    d.tet_stiffness = stiff;
+    if (kind == RAY_FIBRE) {   /* a fifth of the height is ribs; where the walls are it does no more than keep their thickness */
+        d.material.fibre[0] = 1;
+        d.material.fibre_stiffness = 2e6 / 5 / core;
+    }
+    s = scene_empty(&wd);
+    scene_add_mesh(&s, &d, &m, 0);
+    scene_drive(&s, 0, still, 1, NULL, nodes[0], count[0]);
+    scene_drive(&s, 0, keys, 2, NULL, nodes[1], count[1]);
+    for (int k = 0; k < 4 && scene_step(&s); k++) ENSURE(s.stats.converged);
+    r.turn = 57.29577951308232 * (ray_slope(&s.w->s, start, nodes_all, 0.01) - ray_slope(&s.w->s, start, nodes_all, 0.075));
+    r.force = 2 * s.stats.elastic / 0.005;   /* as if it were linear */
+    for (int v = 0; v < nodes_all; v++)
+        if (start[3 * v] < 1e-9 && start[3 * v + 2] > 0.11 - 1e-9) r.tip += (s.w->s.q[3 * v] - start[3 * v]) / (n + 1);
+    scene_end(&s);
+    free(stiff);
+    free(start);
+    return r;
+}
+
+/* Ribs cut out of a finger against a core that is stiff along them alone: a fibre of a fifth of E, in stuff that shears as a frame
+ * of ribs (length L, thickness t, a apart) and walls (thickness w) does, 1/(G L) = a^2/(2 E w^3) + a L/(E t^3), L = 25 mm at a
+ * quarter of the height. Both turn their front towards the push, as a solid finger does not; without the fibre the walls come
+ * nearer to each other. */
+static void test_finray(void)
+{
+    static const char *const name[4] = {"ribs", "fibre", "no fibre", "solid"};
+    double a = 0.025, L = 0.025, w = 0.004, t = 0.005, G = 1 / (L * (a * a / (2 * w * w * w) + a * L / (t * t * t)));
+    ray r[4];
+    for (int kind = 0; kind < 4; kind++) {
+        r[kind] = ray_push(kind, 3, 2 * G);   /* nu 0: E = 2 G */
+        printf("  finger, %-8s: front turns by %.2f degrees towards the push, %.3f N, tip moves by %.2f mm\n", name[kind], r[kind].turn, r[kind].force, 1e3 * r[kind].tip);
+    }
+    ENSURE_REL(r[RAY_FIBRE].turn, r[RAY_RIBS].turn, 0.05);
+    ENSURE_REL(r[RAY_FIBRE].tip, r[RAY_RIBS].tip, 0.05);
+    ENSURE_REL(r[RAY_FIBRE].force, r[RAY_RIBS].force, 0.1);
+    ENSURE(r[RAY_SOLID].turn < 0.25 * r[RAY_RIBS].turn);
+    ENSURE(fabs(r[RAY_SOFT].tip - r[RAY_RIBS].tip) > 2 * fabs(r[RAY_FIBRE].tip - r[RAY_RIBS].tip));
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -438,6 +544,7 @@ int main(int argc, char **argv)
     RUN(fibre_modulus);
     RUN(ribs);
     RUN(ribbed_cantilever);
+    RUN(finray);
     if (argc > 1 && !strcmp(argv[1], "others"))   /* by hand: what the other models do there */
         for (int m = EMBIPC_ARAP; m < EMBIPC_MODEL_COUNT; m++) {
             test_name = "others";
