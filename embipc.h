@@ -478,7 +478,7 @@ typedef struct embipc_step_stats {
     /* The incremental potential of this step divided by h^2, J, with this step's rotations, lagged forces and
      * tangents: before (at q^n) and after. Without a moving drive it never grows (with one friction pass; a
      * second one changes E): V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) + |v^n|^2_M / 2, by backward Euler. A
-     * step that BDF2 began and backward Euler ended tells E of the latter. */
+     * step that BDF2 began and backward Euler ended tells E of the latter, and that does not grow either. */
     embipc_real objective_before, objective_after;
     embipc_real objective_rounding;   /* J, bound of the rounding error of their difference */
     double stage_time[EMBIPC_STAGE_COUNT];   /* s, by the clock of the world; 0 without one */
@@ -11359,6 +11359,7 @@ typedef struct embi_island {
     int converged, old_factor, just_drove, driving;
     int crawl, curved;           /* moves in a row that were cut below half; contacts have their curvature */
     embipc_real measure, last_measure;   /* |p|/(h tolerance), worst body */
+    embipc_real barrier_before;  /* sum kappa b at q^n, J */
     embipc_real contact_energy;  /* barrier, friction, nonlinear materials, J s^2 */
     embipc_real contact_size;    /* and the size of their terms */
     embipc_real stretch;         /* of the present direction */
@@ -15591,8 +15592,41 @@ static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
            embi_jump_limit(s, embi_norm(va), embi_max(a->tolerance, b->tolerance));
 }
 
-/* The step of these bodies becomes one of backward Euler, from where they are. */
-static void embi_island_restart(embi_state *s, embi_island *I)
+/* By how much E is higher now than at q^n, beyond rounding, J s^2; 0 where a drive moved something: it may be. */
+static embipc_real embi_island_rise(embi_state *s, embi_island *I)
+{
+    embipc_real now = s->hh * I->contacts.energy, before = s->hh * I->barrier_before, size = 0, force;
+    now += s->hh * embi_friction_energy(I->friction, I->friction_count, s->xn, s->x, &force);
+    size += s->hh * (I->contacts.force + force) * I->noise_x;
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
+            if (s->local[i / 3] < 0 && s->q[i] != s->qn[i]) return 0;
+        now += embi_body_objective(s, b, s->q, &size);
+        before += embi_body_objective(s, b, s->qn, &size);
+    }
+    return embi_max(0, now - before - 64 * EMBI_EPS * (size + embi_abs(now) + embi_abs(before)));
+}
+
+/* The bodies go back to q^n. Returns 0 out of memory. */
+static int embi_island_back(embi_memory *m, embi_state *s, embi_island *I)
+{
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        memcpy(s->q + 3 * b->node0, s->qn + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
+        for (int i = 0; i < b->live_count; i++)
+            embi_copy(s->x + 3 * (b->vert0 + b->live[i]), s->xn + 3 * (b->vert0 + b->live[i]));
+        embi_body_shift(b, s->qn, s->q, s->shift_d, b->shift);
+        embi_body_gradient(s, b);
+    }
+    if (!embi_island_evaluate(m, s, I, s->q, s->x)) return 0;
+    embi_island_contact_energy(s, I, s->q, s->x);
+    return 1;
+}
+
+/* The step of these bodies becomes one of backward Euler, from where they are, or where its E is higher there than
+ * at q^n, from q^n: so E never grows. Returns 0 out of memory. */
+static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *I)
 {
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
@@ -15604,10 +15638,11 @@ static void embi_island_restart(embi_state *s, embi_island *I)
     I->converged = I->old_factor = I->just_drove = 0;
     I->stride = 0;
     I->system.kept = 0;   /* it holds another A */
+    return embi_island_rise(s, I) > 0 ? embi_island_back(m, s, I) : 1;
 }
 
-/* Backward Euler for an island in which some body cannot look back */
-static void embi_island_agree(embi_state *s, embi_island *I)
+/* Backward Euler for an island in which some body cannot look back. Returns 0 out of memory. */
+static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *I)
 {
     int one = 0, two = 0;
     for (int k = 0; k < I->body_count; k++) {
@@ -15615,12 +15650,12 @@ static void embi_island_agree(embi_state *s, embi_island *I)
         one |= embi_is_dynamic(b) && !b->two_step;
         two |= b->two_step;
     }
-    if (one && two) embi_island_restart(s, I);
+    return one && two ? embi_island_restart(m, s, I) : 1;
 }
 
 /* At the end of an island's step: whether its velocities jumped, or it was cut short. Returns 1 when it was by
- * BDF2 and no longer is. */
-static int embi_island_jumps(embi_state *s, embi_island *I, int cut)
+ * BDF2 and no longer is, -1 out of memory. */
+static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *I, int cut)
 {
     int jump = cut, two_step = 0;
     if (s->integrator != EMBIPC_BDF2) return 0;
@@ -15633,7 +15668,7 @@ static int embi_island_jumps(embi_state *s, embi_island *I, int cut)
         two_step |= s->body[I->bodies[k]].two_step;
     }
     for (int k = 0; k < I->body_count; k++) s->body[I->bodies[k]].jump = jump;
-    if (jump && two_step) embi_island_restart(s, I);
+    if (jump && two_step && !embi_island_restart(m, s, I)) return -1;
     return jump && two_step;
 }
 
@@ -15687,9 +15722,10 @@ static int embi_islands_begin(embipc_world *w)
         if (!embi_island_collect(w, i) || !embi_island_evaluate(&w->memory, s, I, s->q, s->x) ||
             !embi_island_lag_friction(&w->memory, s, I, w->memory_key, w->memory_count, w->memory_u))
             return 0;
+        I->barrier_before = I->contacts.energy;
         if (s->integrator == EMBIPC_BDF2) {
             embi_island_touches(s, I, 0);
-            embi_island_agree(s, I);
+            if (!embi_island_agree(&w->memory, s, I)) return 0;
         }
         embi_island_contact_energy(s, I, s->q, s->x);
         embi_island_recall(I);
@@ -15736,6 +15772,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     I->first &= J->first;
     I->passes = embi_max_int(1, embi_max_int(I->passes, J->passes));
     I->curved |= J->curved;
+    I->barrier_before += J->barrier_before;
     return 1;
 }
 
@@ -15801,7 +15838,7 @@ static int embi_island_refresh(embipc_world *w, int root)
     int analysed = I->analysed;
     if (!embi_island_collect(w, root) || !embi_island_evaluate(&w->memory, &w->s, I, w->s.q, w->s.x)) return 0;
     I->analysed = analysed && I->same;   /* the order serves while the contacts have their places in it */
-    if (w->s.integrator == EMBIPC_BDF2) embi_island_agree(&w->s, I);
+    if (w->s.integrator == EMBIPC_BDF2 && !embi_island_agree(&w->memory, &w->s, I)) return 0;
     embi_island_contact_energy(&w->s, I, w->s.q, w->s.x);
     return 1;
 }
@@ -15815,7 +15852,7 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *I)
         half |=
             s->body[s->drives[n].body].island == I->index && s->drives[n].rotating && s->drives[n].phi > 0;
     I->active = 0;
-    (void)embi_island_jumps(s, I, 1);
+    if (embi_island_jumps(&w->memory, s, I, 1) < 0) return EMBIPC_ERR_MEMORY;
     return half ? embi_island_roll_back(&w->memory, s, I) : EMBIPC_OK;
 }
 
@@ -15832,7 +15869,7 @@ static embipc_result embi_iterate(embipc_world *w)
     embipc_result r;
     int *changed = w->parent;   /* union-find is done with */
     for (;;) {
-        int any = 0;
+        int any = 0, jumps;
         for (int i = 0; i < s->body_count; i++) changed[i] = 0;
         for (int k = 0; k < w->order_count; k++) {
             embi_island *I = w->island[w->order[k]];
@@ -15858,7 +15895,9 @@ static embipc_result embi_iterate(embipc_world *w)
             if ((r = embi_island_advance(&w->memory, s, I)) != EMBIPC_OK) return r;
             if (!embi_iteration_record(w, &I->record)) return EMBIPC_ERR_MEMORY;
             if (I->converged) I->active = --I->passes > 0;
-            if (!I->active && embi_island_jumps(s, I, 0)) {
+            jumps = I->active ? 0 : embi_island_jumps(&w->memory, s, I, 0);
+            if (jumps < 0) return EMBIPC_ERR_MEMORY;
+            if (jumps) {
                 I->active = I->passes = 1;
                 continue;
             }
