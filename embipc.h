@@ -8215,12 +8215,8 @@ static int embi_elastic_places(embi_memory *m, embi_elastic *s, const embi_bsr *
 static void embi_elastic_add_block(const embi_elastic *s, int t, int a, int b, const embipc_real K[9],
                                    embi_bsr *A)
 {
-    embipc_real *V = A->val + 9 * (size_t)s->place[10 * t + a * (a + 1) / 2 + b];
-    if (s->tet[4 * t + a] >= s->tet[4 * t + b])
-        for (int c = 0; c < 9; c++) V[c] += K[c];
-    else
-        for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++) V[3 * i + j] += K[3 * j + i];
+    embi_block_add(A->val + 9 * (size_t)s->place[10 * t + a * (a + 1) / 2 + b],
+                   s->tet[4 * t + a] >= s->tet[4 * t + b] ? 3 : -3, 1, K);
 }
 
 /* G_a on the nodes near a, for every a (3 per entry of near_node) */
@@ -8408,28 +8404,31 @@ static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const e
  * Fibre, stiffer along a, f = F a: + fibre/8 (|f|^2 - 1)^2, smooth everywhere; it buckles when pressed.
  * Uses: small math, errors, sparse matrices, elasticity.   Checked by: tests/test_material.c  */
 
+/* columns p and q of a matrix become c p - d q and d p + c q */
+static inline void embi_turn_columns(embipc_real M[9], int p, int q, embipc_real c, embipc_real d)
+{
+    embipc_real a0 = M[p], a1 = M[3 + p], a2 = M[6 + p], b0 = M[q], b1 = M[3 + q], b2 = M[6 + q];
+    M[p] = c * a0 - d * b0;
+    M[3 + p] = c * a1 - d * b1;
+    M[6 + p] = c * a2 - d * b2;
+    M[q] = d * a0 + c * b0;
+    M[3 + q] = d * a1 + c * b1;
+    M[6 + q] = d * a2 + c * b2;
+}
+
 /* Makes columns p and q of B orthogonal by a rotation of both, and of V with them. Returns 0 when they
  * are. */
 static int embi_svd3_rotate(embipc_real B[9], embipc_real V[9], int p, int q)
 {
-    embipc_real pp = 0, qq = 0, pq = 0, zeta, t, c, d;
-    for (int k = 0; k < 9; k += 3) {
-        pp += B[k + p] * B[k + p];
-        qq += B[k + q] * B[k + q];
-        pq += B[k + p] * B[k + q];
-    }
+    embipc_real a0 = B[p], a1 = B[3 + p], a2 = B[6 + p], b0 = B[q], b1 = B[3 + q], b2 = B[6 + q];
+    embipc_real pp = a0 * a0 + a1 * a1 + a2 * a2, qq = b0 * b0 + b1 * b1 + b2 * b2,
+                pq = a0 * b0 + a1 * b1 + a2 * b2, zeta, t, c;
     if (!(embi_abs(pq) > 2 * EMBI_EPS * sqrt(pp) * sqrt(qq))) return 0;
     zeta = (qq - pp) / (2 * pq);
     t = (zeta < 0 ? -1 : 1) / (embi_abs(zeta) + sqrt(1 + zeta * zeta));
     c = 1 / sqrt(1 + t * t);
-    d = c * t;
-    for (int k = 0; k < 9; k += 3) {
-        embipc_real bp = B[k + p], bq = B[k + q], vp = V[k + p], vq = V[k + q];
-        B[k + p] = c * bp - d * bq;
-        B[k + q] = d * bp + c * bq;
-        V[k + p] = c * vp - d * vq;
-        V[k + q] = d * vp + c * vq;
-    }
+    embi_turn_columns(B, p, q, c, c * t);
+    embi_turn_columns(V, p, q, c, c * t);
     return 1;
 }
 
@@ -8548,6 +8547,12 @@ typedef struct embi_modes {
     embipc_real stretch[9], same[3], swap[3];
 } embi_modes;
 
+/* Is a symmetric matrix positive definite? By its leading minors. */
+static int embi_m3_is_positive(const embipc_real A[9])
+{
+    return A[0] > 0 && A[0] * A[4] - A[1] * A[1] > 0 && embi_m3_det(A) > 0;
+}
+
 static void embi_modes_of(const embi_partials *k, const embipc_real s[3], int project, embi_modes *h)
 {
     embipc_real A[9], Q[9];
@@ -8562,7 +8567,7 @@ static void embi_modes_of(const embi_partials *k, const embipc_real s[3], int pr
         h->stretch[3 * ((i + 1) % 3) + (i + 2) % 3] = h->stretch[3 * ((i + 2) % 3) + (i + 1) % 3] =
             k->aa * x * y + k->mm * (s[i] * y) * (s[i] * x) + k->m * s[i];
     }
-    if (!project) return;
+    if (!project || embi_m3_is_positive(h->stretch)) return;
     memcpy(A, h->stretch, sizeof A);
     embi_eigen_symmetric(3, A, Q);
     memset(h->stretch, 0, sizeof h->stretch);
@@ -8647,7 +8652,8 @@ static void embi_invariants_of(const embipc_real F[9], embi_invariants *v)
 {
     embipc_real *E = v->E, e3;
     embi_m3_tmul(E, F, F);
-    for (int i = 0; i < 9; i++) E[i] = (E[i] - (i % 4 ? (embipc_real)0 : (embipc_real)1)) / 2;
+    for (int i = 0; i < 9; i++) E[i] /= 2;
+    for (int i = 0; i < 9; i += 4) E[i] -= (embipc_real)0.5;
     v->e1 = E[0] + E[4] + E[8];
     v->e2 = E[0] * E[4] - E[1] * E[1] + E[4] * E[8] - E[5] * E[5] + E[8] * E[0] - E[2] * E[2];
     e3 = embi_m3_det(E);
@@ -8743,54 +8749,83 @@ static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *q,
     }
 }
 
-/* K_ab = V U [modes between V^T m_a and V^T m_b] U^T: ma, mb those gradients in the frame of V */
-static void embi_nonlinear_block(const embi_modes *h, const embipc_real U[9], const embipc_real ma[3],
-                                 const embipc_real mb[3], embipc_real K[9])
+/* K_ab = U [modes between a = V^T m_a and b = V^T m_b] U^T */
+static void embi_nonlinear_block(const embi_modes *h, const embipc_real U[9], const embipc_real a[3],
+                                 const embipc_real b[3], embipc_real K[9])
 {
-    embipc_real D[9], T[9];
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) {
-            D[3 * i + k] = ma[i] * h->stretch[3 * i + k] * mb[k];
-            if (i != k) D[3 * i + k] += h->swap[3 - i - k] * ma[k] * mb[i];
-            else
-                for (int j = 0; j < 3; j++)
-                    if (j != i) D[4 * i] += h->same[3 - i - j] * ma[j] * mb[j];
-        }
+    const embipc_real *S = h->stretch, *same = h->same, *swap = h->swap;
+    embipc_real D[9], T[9], a0 = a[0], a1 = a[1], a2 = a[2], b0 = b[0], b1 = b[1], b2 = b[2];
+    D[0] = S[0] * a0 * b0 + same[2] * a1 * b1 + same[1] * a2 * b2;
+    D[4] = S[4] * a1 * b1 + same[2] * a0 * b0 + same[0] * a2 * b2;
+    D[8] = S[8] * a2 * b2 + same[1] * a0 * b0 + same[0] * a1 * b1;
+    D[1] = S[1] * a0 * b1 + swap[2] * a1 * b0;
+    D[3] = S[3] * a1 * b0 + swap[2] * a0 * b1;
+    D[2] = S[2] * a0 * b2 + swap[1] * a2 * b0;
+    D[6] = S[6] * a2 * b0 + swap[1] * a0 * b2;
+    D[5] = S[5] * a1 * b2 + swap[0] * a2 * b1;
+    D[7] = S[7] * a2 * b1 + swap[0] * a1 * b2;
     embi_m3_mul(T, U, D);
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) K[3 * i + k] = embi_dot(T + 3 * i, U + 3 * k);
+    for (int i = 0; i < 9; i += 3) {
+        K[i] = embi_dot(T + i, U);
+        K[i + 1] = embi_dot(T + i, U + 3);
+        K[i + 2] = embi_dot(T + i, U + 6);
+    }
+}
+
+/* K of a tet at q times its volume and scale, projected: blocks a >= b of its nodes 1 to 3, which are all there is
+ * to it, those with node 0 being sums of them */
+static void embi_nonlinear_tet(const embi_elastic *s, int t, const embipc_real *q, embipc_real scale,
+                               const embipc_real *pressure, embipc_real K[54])
+{
+    const embipc_real *grad = s->grad + 12 * t;
+    embipc_real F[9], U[9], V[9], S[3], m[12], H[9], first, second, weight = scale * s->volume[t];
+    embi_partials k;
+    embi_modes h;
+    embi_elastic_F(s, t, q, F);
+    embi_svd3(F, U, S, V);
+    (void)embi_law_own_volume(&s->law, S, &first, &second);
+    if (pressure) first = *pressure, second = 0;
+    embi_law_partials(&s->law, S[0] * S[1] * S[2], embi_dot(S, S), first, second, &k);
+    embi_modes_of(&k, S, 1, &h);
+    for (int i = 0; i < 9; i++) h.stretch[i] *= weight;
+    for (int i = 0; i < 3; i++) {
+        h.same[i] *= weight;
+        h.swap[i] *= weight;
+    }
+    for (int a = 1; a < 4; a++) {   /* V^T m_a */
+        embi_scale(m + 3 * a, grad[3 * a], V);
+        embi_axpy(m + 3 * a, grad[3 * a + 1], V + 3);
+        embi_axpy(m + 3 * a, grad[3 * a + 2], V + 6);
+    }
+    for (int a = 1; a < 4; a++)
+        for (int b = 1; b <= a; b++) embi_nonlinear_block(&h, U, m + 3 * a, m + 3 * b, K + 9 * (a * (a - 1) / 2 + b - 1));
+    if (!(s->law.fibre > 0)) return;
+    embi_fibre_hessian(&s->law, F, 1, H);
+    for (int a = 1; a < 4; a++)
+        for (int b = 1; b <= a; b++)
+            embi_block_add(K + 9 * (a * (a - 1) / 2 + b - 1), 3,
+                           weight * embi_dot(s->law.along, grad + 3 * a) * embi_dot(s->law.along, grad + 3 * b), H);
 }
 
 /* A += scale K at q, each tet projected to positive semi-definite. trace: theta and pressures as above. */
 static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                        const embipc_real *trace, embi_bsr *A)
 {
-    embipc_real F[9], U[9], V[9], S[3], m[12], K[9], H[9], first, second;
-    embi_partials k;
-    embi_modes h;
+    embipc_real K[54], border[9], corner[9];
     for (int t = 0; t < s->nt; t++) {
-        const embipc_real *grad = s->grad + 12 * t;
-        embi_elastic_F(s, t, q, F);
-        embi_svd3(F, U, S, V);
-        (void)embi_law_own_volume(&s->law, S, &first, &second);
-        if (s->averaged) first = trace[s->nt + t], second = 0;
-        embi_law_partials(&s->law, S[0] * S[1] * S[2], embi_dot(S, S), first, second, &k);
-        embi_modes_of(&k, S, 1, &h);
-        if (s->law.fibre > 0) embi_fibre_hessian(&s->law, F, 1, H);
-        for (int a = 0; a < 4; a++)
-            for (int i = 0; i < 3; i++)   /* V^T m_a */
-                m[3 * a + i] = V[i] * grad[3 * a] + V[3 + i] * grad[3 * a + 1] + V[6 + i] * grad[3 * a + 2];
-        for (int a = 0; a < 4; a++)
-            for (int b = 0; b <= a; b++) {
-                embi_nonlinear_block(&h, U, m + 3 * a, m + 3 * b, K);
-                if (s->law.fibre > 0) {
-                    embipc_real share =
-                        embi_dot(s->law.along, grad + 3 * a) * embi_dot(s->law.along, grad + 3 * b);
-                    for (int i = 0; i < 9; i++) K[i] += share * H[i];
-                }
-                for (int i = 0; i < 9; i++) K[i] *= scale * s->volume[t];
-                embi_elastic_add_block(s, t, a, b, K, A);
+        embi_nonlinear_tet(s, t, q, scale, s->averaged ? trace + s->nt + t : NULL, K);
+        memset(corner, 0, sizeof corner);
+        for (int a = 1; a < 4; a++) {
+            memset(border, 0, sizeof border);   /* K_a0 = -sum K_ab, K_00 = -sum K_a0 */
+            for (int b = 1; b < 4; b++) {
+                int lo = embi_min_int(a, b), hi = embi_max_int(a, b);
+                embi_block_add(border, b > a ? -3 : 3, -1, K + 9 * (hi * (hi - 1) / 2 + lo - 1));
             }
+            for (int b = 1; b <= a; b++) embi_elastic_add_block(s, t, a, b, K + 9 * (a * (a - 1) / 2 + b - 1), A);
+            embi_elastic_add_block(s, t, a, 0, border, A);
+            embi_block_add(corner, 3, -1, border);
+        }
+        embi_elastic_add_block(s, t, 0, 0, corner, A);
     }
 }
 
