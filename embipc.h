@@ -11392,7 +11392,7 @@ typedef struct embi_island {
     int rhs_cap;
     int iterations, factorizations, regularized, passes, first;
     int converged, old_factor, just_drove, driving;
-    int crawl, curved;           /* moves in a row that were cut below half; contacts have their curvature */
+    int crawl, curved;           /* moves in a row below half of Newton's; contacts have their curvature */
     embipc_real measure, last_measure;   /* |p|/(h tolerance), worst body */
     embipc_real barrier_before;  /* sum kappa b at q^n, J */
     embipc_real contact_energy;  /* barrier, friction, nonlinear materials, J s^2 */
@@ -12712,8 +12712,8 @@ static int embi_island_is_last(const embi_island *I)
 
 /* A direction of the rank-one matrix is straight, and a gap along it is not: what turns past a tip by s comes
  * s^2/(2 r) nearer. A gap far smaller than that cuts every move, and so it stays (spike on spike: a hundred moves
- * of less than a hundredth, the gap 1e-7 m, and the next step no better). After so many moves in a row that were
- * cut below half, contacts get their curvature until the step ends; then 12 solves do. */
+ * of less than a hundredth, the gap 1e-7 m, and the next step no better). After so many moves in a row below half of
+ * Newton's, contacts get their curvature until the step ends; then 12 solves do. */
 #define EMBI_CRAWL 3
 
 /* One accepted move of the island after its direction is known to stay within its candidates. */
@@ -12761,7 +12761,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         }
         embi_island_accept(s, I, alpha);
         I->stride = alpha * I->stretch;
-        I->crawl = alpha < (embipc_real)0.5 ? I->crawl + 1 : 0;
+        I->crawl = I->stride < (embipc_real)0.5 ? I->crawl + 1 : 0;
         if (I->crawl == EMBI_CRAWL) {
             I->curved = 1;
             I->kept = 0;
