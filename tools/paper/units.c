@@ -123,7 +123,7 @@ static void corner(tool_text *t, double side)
 static void unit_scene(int n, double h, tool_text *t)
 {
     char name[16];
-    begin(t, h, n == 27 ? 2 : 4);
+    begin(t, h, n == 17 || n == 18 || n == 27 ? 2 : 4);   /* the spikes slide off, and later off the ground */
     if (n == 26) tool_put(t, "    { \"name\": \"tiles\", \"kind\": \"fixed\", \"mesh\": \"tiles.obj\" }");
     else if (n == 20 || n == 21 || n == 22) tool_put(t, "    { \"name\": \"ground\", \"kind\": \"fixed\", \"shape\": \"plane\", \"position\": [0, 0, -3] }");
     else ground(t);
@@ -298,7 +298,7 @@ static void thirty(paper *p)
     unit_sum coarse = { 0, 0, 0, 0 }, fine = { 0, 0, 0, 0 };
     paper_heading(p, "Thirty unit scenes");
     paper_text(p, "Points, edges and faces in the positions where contact codes fail: tip on tip, edge on edge, exactly aligned, in corners and cracks. "
-                  "Fixed corotated, E = 10<sup>5</sup> Pa, ν = 0.4, no friction, every contact parameter derived; 4 s at both time steps of that "
+                  "Fixed corotated, E = 10<sup>5</sup> Pa, ν = 0.4, no friction, every contact parameter derived; 2 to 4 s at both time steps of that "
                   "paper, 0.025 s (left) and 0.005 s (right). The rings of 27 are affine and the animal of 29 is a coarse bear: soft rings, and a bear of 2600 triangles, take half a minute "
                   "for a step of 0.025 s here, nearly all of it in the search for pairs of a body with itself.");
     paper_table(p, NULL, "number|< scene|unknowns|cut short of|steps|solves a step|smallest gap, m|cut short of|steps, fine|solves a step|smallest gap, m|crossings|< passes");
