@@ -420,6 +420,121 @@ static void test_stiffness(void)
     }
 }
 
+/* ---- curvature ---- */
+
+static embi_candidate curved_pair;
+static void curved_gradient(const double *x, double *g, void *arg)
+{
+    embi_contacts one;
+    embi_memory m;
+    embi_closest c;
+    (void)arg;
+    memset(&one, 0, sizeof one);
+    memset(&c, 0, sizeof c);
+    embi_memory_init(&m, NULL);
+    c.d = embi_closest_distance(x, curved_pair.edge_edge, c.w, &c.mask);
+    ENSURE(contact_add(&m, &one, &curved_pair, &c, x, 100));
+    for (int i = 0; i < 12; i++) g[i] = one.list[0].first * one.list[0].w[i / 3] * one.list[0].n[i % 3];
+    embi_contacts_free(&m, &one);
+}
+
+/* H of a contact is that of differences, its negative eigenvalues cut; negative ones there are, and positive ones that the
+ * rank-one matrix does not know of. */
+static void test_curvature(void)
+{
+    int negative = 0, more = 0, seen[16] = {0};
+    memset(&curved_pair, 0, sizeof curved_pair);
+    curved_pair.dhat = 0.7;
+    for (int i = 0; i < 4; i++) curved_pair.v[i] = i;
+    for (int round = 0; round < 400; round++) {
+        embi_contacts one;
+        embi_memory m;
+        embi_closest c;
+        double x[12], H[144], D[144], V[144], P[144] = {0}, g[12], up[12], down[12], size = 0, best = HUGE_VAL;
+        curved_pair.edge_edge = round % 2;
+        memset(&one, 0, sizeof one);
+        memset(&c, 0, sizeof c);
+        for (int i = 0; i < 12; i++) x[i] = test_uniform(-1, 1);
+        c.d = embi_closest_distance(x, curved_pair.edge_edge, c.w, &c.mask);
+        for (int i = 0; i < 4; i++) c.stamp |= c.w[i] != 0 && fabs(c.w[i]) < 0.02;   /* another feature is near */
+        if (c.stamp || c.d < 0.05 || c.d > 0.6) continue;
+        seen[c.mask]++;
+        embi_memory_init(&m, NULL);
+        ENSURE(contact_add(&m, &one, &curved_pair, &c, x, 100));
+        embi_contact_curvature(one.list, x, H);
+        curved_gradient(x, g, NULL);
+        for (double h = 1e-3; h > 1e-7; h /= 10) {
+            double worst = 0;
+            for (int j = 0; j < 12; j++) {
+                double keep = x[j];
+                x[j] = keep + h;
+                curved_gradient(x, up, NULL);
+                x[j] = keep - h;
+                curved_gradient(x, down, NULL);
+                x[j] = keep;
+                for (int i = 0; i < 12; i++) D[12 * i + j] = (up[i] - down[i]) / (2 * h);
+            }
+            for (int i = 0; i < 144; i++) size = fmax(size, fabs(D[i]));
+            for (int i = 0; i < 144; i++) V[i] = (D[i] + D[12 * (i % 12) + i / 12]) / 2;
+            memcpy(D, V, sizeof D);
+            embi_eigen_symmetric(12, D, V);
+            memset(P, 0, sizeof P);
+            for (int e = 0; e < 12; e++)
+                for (int i = 0; i < 144; i++) P[i] += fmax(0, D[13 * e]) * V[12 * (i / 12) + e] * V[12 * (i % 12) + e];
+            for (int i = 0; i < 144; i++) worst = fmax(worst, fabs(P[i] - H[i]));
+            best = fmin(best, worst / size);
+        }
+        ENSURE(best < 1e-7);
+        deriv_eigenvalues(12, D, up);
+        negative += up[0] < -1e-3 * size;
+        more += up[10] > 1e-3 * size;
+        embi_contacts_free(&m, &one);
+    }
+    ENSURE(negative > 100 && more > 100 && seen[15] > 50);
+}
+
+/* ... and it comes to the nodes as J^T H J */
+static void test_curvature_through_rows(void)
+{
+    for (int how = FULL; how <= CAGE; how++) {
+        scene s;
+        embi_system A;
+        embi_key *pairs = NULL;
+        int count = 0, cap = 0, *local;
+        double *y, *Ay, *motion, sum = 0, want = 0;
+        boxes_make(&s, 0.3, 0.1, how, CAGE);
+        scene_candidates(&s, 0.2, 0, 0);
+        memset(&A, 0, sizeof A);
+        local = (int *)calloc((size_t)s.nn, sizeof(int));
+        for (int i = 0; i < s.nn; i++) local[i] = i - 1;
+        (void)scene_energy(s.q, &s);
+        for (int k = 0; k < s.contacts.count; k++)
+            ENSURE(embi_candidate_couple(&s.m, &s.J, local, s.contacts.list[k].v, &pairs, &count, &cap));
+        ENSURE(embi_system_analyze(&s.m, &A, s.nn - 1, pairs, count, EMBI_SYSTEM_CG));
+        y = (double *)calloc((size_t)(3 * s.nn), sizeof(double));
+        Ay = (double *)calloc((size_t)(3 * s.nn), sizeof(double));
+        motion = (double *)calloc((size_t)(3 * s.nv), sizeof(double));
+        for (int i = 3; i < 3 * s.nn; i++) y[i] = test_uniform(-1, 1);
+        scene_positions(&s, y, motion);
+        for (int k = 0; k < s.contacts.count; k++) {
+            const embi_contact *c = s.contacts.list + k;
+            double H[144];
+            embi_contact_curvature(c, s.x, H);
+            ENSURE(embi_contact_stamp_curvature(&A, &s.J, local, c, 0.5, H));
+            for (int i = 0; i < 144; i++)
+                want += 0.5 * H[i] * motion[3 * c->v[i / 36] + i / 12 % 3] * motion[3 * c->v[i % 12 / 3] + i % 3];
+        }
+        embi_bsr_multiply(&A.A, y + 3, Ay + 3);
+        for (int i = 3; i < 3 * s.nn; i++) sum += y[i] * Ay[i];
+        ENSURE(want > 0);
+        ENSURE_REL(sum, want, 1e-12);
+        embi_system_free(&s.m, &A);
+        EMBI_RELEASE(&s.m, pairs, cap);
+        free(local); free(y); free(Ay); free(motion);
+        scene_free(&s);
+    }
+}
+
 /* friction through J: gradient, slope, stiffness (exact: tangents and lambda are held), for |u| below and
  * above e */
 static void test_friction_derivatives(void)
@@ -701,6 +816,8 @@ int main(int argc, char **argv)
     RUN(gradient_through_rows);
     RUN(gradient_mollified);
     RUN(stiffness);
+    RUN(curvature);
+    RUN(curvature_through_rows);
     RUN(friction_derivatives);
     RUN(merging);
     RUN(self_contact);

@@ -402,6 +402,52 @@ static void test_random_heaps(void)
     }
 }
 
+/* ---- steps that crawl ---- */
+
+/* A spike that stands on the tip of another, or on an edge, and slides off it, turning: IPC's unit scenes 17 and 18. Its side
+ * turns past the tip by many times the gap in a move. Every step converges, and in not many solves. */
+static void test_spikes_slide_off(void)
+{
+    static const double x[2][18] = {{0, 0, 0, 0.25, 0.25, 1, -0.25, 0.25, 1, -0.25, -0.25, 1, 0.25, -0.25, 1},
+                                    {-0.5, 0, 0, 0.5, 0, 0, -0.5, 0.25, 1, 0.5, 0.25, 1, -0.5, -0.25, 1, 0.5, -0.25, 1}};
+    static const int tets[2][12] = {{0, 1, 2, 3, 0, 1, 3, 4}, {0, 1, 2, 4, 1, 2, 4, 5, 2, 1, 3, 5}};
+    for (int under = 0; under < 2; under++) {
+        embipc_world_def wd = embipc_default_world_def();
+        int most = 0, cut = 0, crossed = 0;
+        double low, high;
+        scene s;
+        wd.time_step = 0.025;
+        s = scene_empty(&wd);
+        scene_ground(&s, 5, 0);
+        for (int k = 0; k < 2; k++) {   /* the lower one upside down */
+            int which = k == 0 ? under : 0, nodes = which ? 6 : 5, count = which ? 3 : 2;
+            embipc_body_def d = scene_def(k ? "spike" : "under", k ? EMBIPC_FULL : EMBIPC_FIXED, 0, 0, k ? 1.2 : 1.01);
+            test_mesh m = test_mesh_make(nodes, 0, count);
+            double w[3] = {0, 0, 0};
+            w[k ? 2 : 0] = k ? 0.17453292519943295 : 3.141592653589793;
+            embi_m3_rotation(d.rotation, w);
+            memcpy(m.x, x[which], (size_t)(3 * nodes) * sizeof(double));
+            memcpy(m.tets, tets[which], (size_t)(4 * count) * sizeof(int));
+            scene_boundary(&m);
+            d.material.model = EMBIPC_FIXED_COROTATED;
+            d.material.young = 1e5;
+            d.material.poisson = 0.4;
+            d.material.determinant_bound = 1;
+            scene_add_mesh(&s, &d, &m, k == 0);
+        }
+        for (int n = 0; n < 100 && scene_step(&s); n++) {
+            most = embi_max_int(most, s.stats.newton_iterations);
+            cut += !s.stats.converged;
+            crossed += scene_crossings(s.w);
+        }
+        scene_extent(s.w, s.body[2], 2, &low, &high);
+        printf("  spike on %s: %d steps cut short, at most %d iterations\n", under ? "an edge" : "a spike", cut, most);
+        ENSURE(cut == 0 && crossed == 0 && most < 30);
+        ENSURE(low < 0.5);   /* it is off */
+        scene_end(&s);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -414,5 +460,6 @@ int main(int argc, char **argv)
     RUN(stop_flag);
     RUN(reset_keeps_bodies_apart);
     RUN(random_heaps);
+    RUN(spikes_slide_off);
     return test_end("test_world_guarantee");
 }

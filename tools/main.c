@@ -346,7 +346,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "run") == 0) return main_run(argc, argv);
     if (strcmp(argv[1], "defaults") == 0) {
         if (argc > 2 && argc < 5 && strcmp(argv[2], "--material") == 0)
-            return run_material_table(argc == 4 ? argv[3] : NULL);
+            return run_material_table(argc == 4 ? argv[3] : NULL, stdout);
         if (argc == 3) return run_defaults(argv[2]);
         return main_bad("found %s, expected embipc defaults SCENE.json%s",
                         argc < 3 ? "no scene" : "more than one scene", "");

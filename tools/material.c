@@ -56,23 +56,23 @@ static void material_curve(const embipc_material *m, double stress[MATERIAL_COUN
 /* Columns of at most MATERIAL_MOST materials. */
 #define MATERIAL_MOST 64
 
-static void material_print(const embipc_material *m, char name[][96], int count)
+static void material_print(const embipc_material *m, char name[][96], int count, FILE *out)
 {
     static double curve[MATERIAL_MOST][MATERIAL_COUNT];
     for (int k = 0; k < count; k++) material_curve(m + k, curve[k]);
-    printf("stretch");
-    for (int k = 0; k < count; k++) printf(",%s_Pa", name[k]);
-    printf("\n");
+    fprintf(out, "stretch");
+    for (int k = 0; k < count; k++) fprintf(out, ",%s_Pa", name[k]);
+    fprintf(out, "\n");
     for (int i = 0; i < MATERIAL_COUNT; i++) {
-        printf("%g", material_stretch(i));
+        fprintf(out, "%g", material_stretch(i));
         for (int k = 0; k < count; k++)
-            if (curve[k][i] == curve[k][i]) printf(",%.9g", curve[k][i]);
-            else printf(",");
-        printf("\n");
+            if (curve[k][i] == curve[k][i]) fprintf(out, ",%.9g", curve[k][i]);
+            else fprintf(out, ",");
+        fprintf(out, "\n");
     }
 }
 
-int run_material_table(const char *scene_path)
+int run_material_table(const char *scene_path, FILE *out)
 {
     embipc_material m[MATERIAL_MOST];
     char name[MATERIAL_MOST][96];
@@ -100,6 +100,6 @@ int run_material_table(const char *scene_path)
             }
         scene_free(&s);
     }
-    if (ok) material_print(m, name, count);
+    if (ok) material_print(m, name, count, out);
     return ok ? 0 : 2;
 }

@@ -1,6 +1,7 @@
 /* `embipc run`: a scene from its start to its end, with progress, files and a summary. */
 #ifndef TOOL_RUN_H
 #define TOOL_RUN_H
+#include <stdio.h>
 
 typedef struct run_options {
     const char *scene;
@@ -24,6 +25,6 @@ int run_scene(const run_options *options);
 int run_defaults(const char *scene_path);
 
 /* `embipc defaults --material`: stress against stretch as CSV, of every model at the default parameters, or of
- * the dynamic bodies of a scene (NULL: none). Returns the exit code. */
-int run_material_table(const char *scene_path);
+ * the dynamic bodies of a scene (NULL: none), to `out`. Returns the exit code. */
+int run_material_table(const char *scene_path, FILE *out);
 #endif
