@@ -3715,6 +3715,12 @@ static int embi_system_arrange(embi_memory *m, embi_system *S, int n, int method
     return 1;
 }
 
+/* Whether the pattern does not matter. */
+static int embi_system_surely_dense(int n, int method)
+{
+    return method == EMBI_SYSTEM_DENSE || (method == EMBI_SYSTEM_AUTO && n <= 20);
+}
+
 /* Prepares for n nodes coupled by `pairs` (as in embi_bsr_pattern; only read), values zero. What was made for
  * the very same pattern serves again: the result never depends on what was analysed before.
  * Automatic choice: up to 20 nodes one dense panel, without a look at the pattern; above, sparse, unless its
@@ -3724,10 +3730,9 @@ static int embi_system_arrange(embi_memory *m, embi_system *S, int n, int method
 static int embi_system_analyze(embi_memory *m, embi_system *S, int n, const embi_key *pairs, int pair_count,
                                int method)
 {
-    const int surely_dense = 20;
     int same = S->n == n && S->asked == method;
     S->asked = method;
-    if (method == EMBI_SYSTEM_AUTO && n <= surely_dense) method = EMBI_SYSTEM_DENSE;
+    if (embi_system_surely_dense(n, method)) method = EMBI_SYSTEM_DENSE;
     if (method != EMBI_SYSTEM_DENSE) {
         if (!embi_bsr_couple(m, &S->wanted, n, pairs, pair_count)) {
             embi_system_empty(S);
@@ -10437,6 +10442,7 @@ typedef struct embi_friction {
     embipc_real e;               /* epsv h, m */
     embipc_real expected;        /* |u| of the same contact in the last step, m */
     embipc_real held;            /* its stiffness when the system was last factored, N/m */
+    embipc_real u[3];            /* tangential displacement at the positions last looked at, m */
     embipc_real S[9];            /* stiffness at the present direction, N/m */
     embi_u64 key;                /* finds it again in the next step */
 } embi_friction;
@@ -10601,59 +10607,69 @@ static void embi_friction_motion(const embi_friction *f, const embipc_real *x0, 
     embi_axpy(u, -embi_dot(u, f->n), f->n);
 }
 
-/* sum D_k, J; and in *force the sum of |dD/du|, N */
-static embipc_real embi_friction_energy(const embi_friction *list, int n, const embipc_real *x0,
-                                        const embipc_real *x, embipc_real *force)
+/* u of friction contacts at the positions x, of which all that follows tells energies and forces */
+static void embi_friction_move(embi_friction *list, int n, const embipc_real *x0, const embipc_real *x)
 {
-    embipc_real sum = 0, u[3], across;
+    for (int k = 0; k < n; k++) embi_friction_motion(list + k, x0, x, list[k].u);
+}
+
+/* sum D_k, J; and in *force the sum of |dD/du|, N */
+static embipc_real embi_friction_energy(const embi_friction *list, int n, embipc_real *force)
+{
+    embipc_real sum = 0, across;
     *force = 0;
     for (int k = 0; k < n; k++) {
-        embipc_real y;
-        embi_friction_motion(list + k, x0, x, u);
-        y = embi_norm(u);
+        embipc_real y = embi_norm(list[k].u);
         sum += list[k].weight * embipc_friction(y, list[k].e, &across, NULL);
         *force += list[k].weight * across * y;
     }
     return sum;
 }
 
-/* scatters the vertex force r (N, times the sign and weight of each vertex) to node gradients */
-static void embi_scatter(const embi_rows *J, const int v[4], const embipc_real w[4], embipc_real scale,
-                         const embipc_real r[3], embipc_real *g)
+/* Forces at the closest points of contacts are gathered by vertex, and from there by node, g += J^T f: a vertex that
+ * many contacts share is looked up once. f (3 per vertex) is 0 but in between. */
+
+static void embi_gather_point(const int v[4], const embipc_real w[4], const embipc_real r[3], embipc_real *f)
 {
     for (int k = 0; k < 4; k++)
-        if (w[k] != 0)
-            for (int i = 0; i < J->count[v[k]]; i++)
-                embi_axpy(g + 3 * J->node[4 * v[k] + i], scale * w[k] * J->weight[4 * v[k] + i], r);
+        if (w[k] != 0) embi_axpy(f + 3 * v[k], w[k], r);
 }
 
-/* g += scale * gradient of all contacts and friction contacts, by node (3 per node) */
-static void embi_contacts_gradient(const embi_contacts *s, const embi_friction *friction, int friction_count,
-                                   const embi_rows *J, const embipc_real *x0, const embipc_real *x,
-                                   embipc_real scale, embipc_real *g)
+/* g += scale J^T f, f = 0, for the vertices of a list */
+static void embi_scatter(const embi_rows *J, const int *list, int count, embipc_real scale, embipc_real *f,
+                         embipc_real *g)
 {
-    static const embipc_real one[4][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
+    for (int k = 0; k < count; k++) {
+        embipc_real *r = f + 3 * list[k];
+        const int *node = J->node + 4 * list[k];
+        const embipc_real *weight = J->weight + 4 * list[k];
+        for (int i = 0; i < J->count[list[k]]; i++) embi_axpy(g + 3 * node[i], scale * weight[i], r);
+        embi_set(r, 0, 0, 0);
+    }
+}
+
+/* f += gradient of all contacts and friction contacts by vertex */
+static void embi_contacts_gradient(const embi_contacts *s, const embi_friction *friction, int friction_count,
+                                   embipc_real *f)
+{
     for (int k = 0; k < s->count; k++) {
         const embi_contact *c = s->list + k;
         embipc_real r[3];
         embi_scale(r, c->first, c->n);
-        embi_scatter(J, c->v, c->w, scale, r, g);
+        embi_gather_point(c->v, c->w, r, f);
         for (int i = 0; c->extra >= 0 && i < 4; i++)
-            embi_scatter(J, c->v, one[i], scale, s->extra + 12 * c->extra + 3 * i, g);
+            embi_axpy(f + 3 * c->v[i], 1, s->extra + 12 * c->extra + 3 * i);
     }
     for (int k = 0; k < friction_count; k++) {
-        const embi_friction *f = friction + k;
-        embipc_real u[3], r[3] = {0, 0, 0};
-        embi_friction_motion(f, x0, x, u);
-        embi_friction_derivatives(u, f->n, f->e, 0, f->weight, r, NULL);
-        embi_scatter(J, f->v, f->w, scale, r, g);
+        embipc_real r[3] = {0, 0, 0};
+        embi_friction_derivatives(friction[k].u, friction[k].n, friction[k].e, 0, friction[k].weight, r, NULL);
+        embi_gather_point(friction[k].v, friction[k].w, r, f);
     }
 }
 
 /* Slope of the energy of contacts and friction along the motion y of the vertices, for the line search */
 static embipc_real embi_contacts_slope(const embi_contacts *s, const embi_friction *friction,
-                                       int friction_count, const embipc_real *x0, const embipc_real *x,
-                                       const embipc_real *y)
+                                       int friction_count, const embipc_real *y)
 {
     embipc_real sum = 0, r[3];
     for (int k = 0; k < s->count; k++) {
@@ -10665,11 +10681,10 @@ static embipc_real embi_contacts_slope(const embi_contacts *s, const embi_fricti
     }
     for (int k = 0; k < friction_count; k++) {
         const embi_friction *f = friction + k;
-        embipc_real u[3], across;
-        embi_friction_motion(f, x0, x, u);
+        embipc_real across;
         embi_contact_motion(f->v, f->w, y, r);
-        (void)embipc_friction(embi_norm(u), f->e, &across, NULL);
-        sum += f->weight * across * embi_dot(u, r);
+        (void)embipc_friction(embi_norm(f->u), f->e, &across, NULL);
+        sum += f->weight * across * embi_dot(f->u, r);
     }
     return sum;
 }
@@ -10715,13 +10730,11 @@ static void embi_contact_stiffness(const embi_contact *c, embipc_real S[9])
 }
 
 /* Stiffness of a friction contact; `first`: the step's first iteration, where the last step's |u| helps */
-static void embi_friction_stiffness(const embi_friction *f, const embipc_real *x0, const embipc_real *x,
-                                    int first, embipc_real S[9])
+static void embi_friction_stiffness(const embi_friction *f, int first, embipc_real S[9])
 {
-    embipc_real u[3], r[3] = {0, 0, 0};
+    embipc_real r[3] = {0, 0, 0};
     memset(S, 0, 9 * sizeof *S);
-    embi_friction_motion(f, x0, x, u);
-    embi_friction_derivatives(u, f->n, f->e, first ? f->expected : (embipc_real)0, f->weight, r, S);
+    embi_friction_derivatives(f->u, f->n, f->e, first ? f->expected : (embipc_real)0, f->weight, r, S);
 }
 
 /* Adds scale c_i c_j S to the system for the unknown nodes of a contact. local: node -> unknown, or -1 where
@@ -10752,15 +10765,15 @@ static void embi_contact_touch(embi_system *system, const embi_rows *J, const in
     embi_system_touch(system, kept, node);
 }
 
-/* rhs -= scale c_i S (sum_k w_k y_k): what the motion y of driven vertices asks of the others */
-static void embi_contact_push(const embi_rows *J, const int v[4], const embipc_real w[4], embipc_real scale,
-                              const embipc_real S[9], const embipc_real *y, embipc_real *rhs)
+/* f += w_k S (sum_k w_k y_k): what the motion y of the vertices asks of a contact */
+static void embi_contact_push(const int v[4], const embipc_real w[4], const embipc_real S[9], const embipc_real *y,
+                              embipc_real *f)
 {
-    embipc_real r[3], f[3];
+    embipc_real r[3], t[3];
     embi_contact_motion(v, w, y, r);
     if (r[0] == 0 && r[1] == 0 && r[2] == 0) return;
-    embi_m3_mulv(f, S, r);
-    embi_scatter(J, v, w, -scale, f, rhs);
+    embi_m3_mulv(t, S, r);
+    embi_gather_point(v, w, t, f);
 }
 
 /* Appends the pairs of unknown nodes that a candidate would couple. Returns 0 out of memory. */
@@ -10891,6 +10904,7 @@ typedef struct embi_pair {
     embipc_real push[2][3];
     embipc_real radius;          /* with a slack of at most this, all but those of the near list stay ... */
     int near_count;              /* ... 2 dhat apart; < 0: no list yet */
+    int row;                     /* of the report of forces, -1: none yet */
 } embi_pair;
 
 /* The candidates of two bodies for more than one step: a search with room to spare, whose list is good for as
@@ -10937,8 +10951,9 @@ typedef struct embi_state {
         *trial_q, *safe_q, *known_q, *kept_q, *start_q, *start_v, *shift_d;
     int *local, *drive;          /* unknown number in its island or -1; drive or -1 */
     /* per vertex; within a step x, next_x, trial_x and motion hold for live vertices, those of candidates */
-    embipc_real *x, *xn, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force;
-    unsigned char *is_live;
+    embipc_real *x, *xn, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force,
+        *pull;                   /* forces of contacts on their way to the nodes; 0 but in between */
+    unsigned char *is_live;      /* 2 while a list of vertices is made in which it already is */
     int *row_node;
     embipc_real *row_weight;
     unsigned char *row_count;
@@ -11450,8 +11465,8 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  * - After it, the line search looks at the slope p.grad E as well as at E: halving alone accepts the zigzag
  *   between slip and stick.
  * - Each friction contact remembers |u| of the last step for the stiffness of the first solve.
- * - The last factor serves again for the last solve, which is the convergence test and a correction in one, and
- *   for the first ones of the next steps, as a preconditioner: what rests, hangs or is carried needs no new one.
+ * - The last factor serves again as a preconditioner, for the last solves of its step (the very last is convergence test
+ *   and correction in one) and the first ones of the next steps: what rests, hangs or is carried needs no new one.
  * The stop test |p|/h < tolerance is a velocity, and follows epsv: a coarser one would hold a block on a
  * slope that must slide.
  * Drives yield: while r is not zero the path keeps a gap floor, min(0.05 dhat, 0.9 of the present gap);
@@ -11491,12 +11506,15 @@ typedef struct embi_island {
     embi_contacts contacts;
     embi_friction *friction;
     int friction_count, friction_cap;
+    int *touched, touched_count, touched_cap;   /* vertices of contacts and friction contacts, each once */
+    int touched_stamp;           /* the evaluation they are of */
     embi_key *keys;              /* scratch: feature keys, couplings */
     int keys_cap;
     embipc_real *rhs;            /* (3 unknown_count, and as much again for H x) */
     int rhs_cap;
     int iterations, factorizations, regularized, passes, first;
     int converged, old_factor, just_drove, driving;
+    int inexact;                 /* the direction is by an old factor alone */
     int slow, exact;             /* see EMBI_SLOW; exact: -1 after it failed */
     int crawl, curved;           /* moves in a row below half of Newton's; contacts have their curvature */
     embipc_real measure, last_measure;   /* |p|/(h tolerance), worst body */
@@ -11523,6 +11541,7 @@ static void embi_island_free(embi_memory *m, embi_island *I)
     embi_chunks_free(m, &I->by_vertices);
     EMBI_RELEASE(m, I->unknown, I->unknown_cap);
     EMBI_RELEASE(m, I->friction, I->friction_cap);
+    EMBI_RELEASE(m, I->touched, I->touched_cap);
     EMBI_RELEASE(m, I->keys, I->keys_cap);
     EMBI_RELEASE(m, I->rhs, I->rhs_cap);
     EMBI_RELEASE(m, I->work, I->work_cap);
@@ -11734,6 +11753,11 @@ static void embi_body_stray(const embi_bodies_task *t, embi_body *b, int k)
     embi_body_shift(b, t->s->known_q, t->from, t->s->shift_d, NULL, &b->stray);
 }
 
+static int embi_island_touch_room(embi_memory *m, embi_island *I)
+{
+    return EMBI_GROW(m, int, I->touched, I->touched_cap, 4 * (I->contacts.count + I->friction_count));
+}
+
 /* Contacts at the nodes q and the live vertices x of the island. Returns 0 out of memory. */
 static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, const embipc_real *q,
                                 const embipc_real *x)
@@ -11764,7 +11788,31 @@ static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, c
                             pair->a == pair->b ? INT_MAX : s->body[pair->b].vert0, I->keys);
     }
     (void)embi_stage(s, was);
-    return ok;
+    return ok && embi_island_touch_room(m, I);
+}
+
+static void embi_touch(embi_state *s, embi_island *I, int v)
+{
+    if (s->is_live[v] == 2) return;
+    s->is_live[v] = 2;
+    I->touched[I->touched_count++] = v;
+}
+
+/* the list of touched vertices, of the evaluation and the friction contacts of now */
+static void embi_island_touched(embi_state *s, embi_island *I)
+{
+    if (I->touched_stamp == I->stamp) return;
+    I->touched_stamp = I->stamp;
+    I->touched_count = 0;
+    for (int k = 0; k < I->contacts.count; k++) {
+        const embi_contact *c = I->contacts.list + k;
+        for (int i = 0; i < 4; i++)
+            if (c->w[i] != 0 || c->extra >= 0) embi_touch(s, I, c->v[i]);
+    }
+    for (int k = 0; k < I->friction_count; k++)
+        for (int i = 0; i < 4; i++)
+            if (I->friction[k].w[i] != 0) embi_touch(s, I, I->friction[k].v[i]);
+    for (int k = 0; k < I->touched_count; k++) s->is_live[I->touched[k]] = 1;
 }
 
 static void embi_body_energy(const embi_bodies_task *t, embi_body *b, int k)
@@ -11779,9 +11827,10 @@ static void embi_body_energy(const embi_bodies_task *t, embi_body *b, int k)
 static void embi_island_contact_energy(embi_state *s, embi_island *I, const embipc_real *q,
                                        const embipc_real *x)
 {
-    embipc_real force,
-        sum = I->contacts.energy + embi_friction_energy(I->friction, I->friction_count, s->xn, x, &force);
-    embipc_real size = sum + (I->contacts.force + force) * I->noise_x;
+    embipc_real force, sum, size;
+    embi_friction_move(I->friction, I->friction_count, s->xn, x);
+    sum = I->contacts.energy + embi_friction_energy(I->friction, I->friction_count, &force);
+    size = sum + (I->contacts.force + force) * I->noise_x;
     embi_for_bodies(s, I, &I->by_tets, embi_body_energy, q, NULL, 0);
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
@@ -11830,7 +11879,8 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         f->held = 0;
         I->friction_count++;
     }
-    return 1;
+    I->touched_stamp = -1;
+    return embi_island_touch_room(m, I);
 }
 
 /* ---- the linear system ---- */
@@ -11864,6 +11914,8 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *I)
 static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *I)
 {
     int count = 0;
+    if (embi_system_surely_dense(I->unknown_count, (int)s->solver))
+        return embi_system_analyze(m, &I->system, I->unknown_count, NULL, 0, (int)s->solver);
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
         if (!embi_is_dynamic(b)) continue;
@@ -12029,7 +12081,9 @@ static void embi_body_part_of_gradient(const embi_bodies_task *t, embi_body *b, 
 static void embi_island_gradient(embi_state *s, embi_island *I)
 {
     embi_for_bodies(s, I, &I->by_tets, embi_body_part_of_gradient, NULL, NULL, 0);
-    embi_contacts_gradient(&I->contacts, I->friction, I->friction_count, &s->J, s->xn, s->x, s->hh, s->g);
+    embi_island_touched(s, I);
+    embi_contacts_gradient(&I->contacts, I->friction, I->friction_count, s->pull);
+    embi_scatter(&s->J, I->touched, I->touched_count, s->hh, s->pull, s->g);
 }
 
 static void embi_body_product(const embi_bodies_task *t, embi_body *b, int k)
@@ -12046,13 +12100,11 @@ static void embi_island_multiply(embi_state *s, embi_island *I, const embipc_rea
     embi_for_bodies(s, I, &I->by_tets, embi_body_product, x, y, 0);
 }
 
-/* motion = J p where contacts are: at every vertex of one */
-static void embi_island_motion(embi_state *s, const embi_island *I)
+/* motion = J p at the touched vertices */
+static void embi_island_motion(embi_state *s, embi_island *I)
 {
-    for (int k = 0; k < I->contacts.count; k++)
-        for (int i = 0; i < 4; i++) embi_apply_row(s, I->contacts.list[k].v[i], s->p, s->motion);
-    for (int k = 0; k < I->friction_count; k++)
-        for (int i = 0; i < 4; i++) embi_apply_row(s, I->friction[k].v[i], s->p, s->motion);
+    embi_island_touched(s, I);
+    for (int k = 0; k < I->touched_count; k++) embi_apply_row(s, I->touched[k], s->p, s->motion);
 }
 
 static void embi_body_push(const embi_bodies_task *t, embi_body *b, int k)
@@ -12077,12 +12129,13 @@ static void embi_island_push(embi_state *s, embi_island *I)
     for (int k = 0; k < I->contacts.count; k++) {
         const embi_contact *c = I->contacts.list + k;
         embi_contact_stiffness(c, S);
-        embi_contact_push(&s->J, c->v, c->w, s->hh, S, s->motion, s->rhs);
+        embi_contact_push(c->v, c->w, S, s->motion, s->pull);
     }
     for (int k = 0; k < I->friction_count; k++) {
         const embi_friction *f = I->friction + k;
-        embi_contact_push(&s->J, f->v, f->w, s->hh, f->S, s->motion, s->rhs);
+        embi_contact_push(f->v, f->w, f->S, s->motion, s->pull);
     }
+    embi_scatter(&s->J, I->touched, I->touched_count, -s->hh, s->pull, s->rhs);
 }
 
 static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
@@ -12161,11 +12214,9 @@ static embipc_real embi_island_stretch(embi_state *s, embi_island *I)
 }
 
 /* What embi_friction_stiffness() puts into the matrix along the motion, N/m: it goes to 0 at the kink of f1. */
-static embipc_real embi_friction_hold(const embi_state *s, const embi_friction *f, int first)
+static embipc_real embi_friction_hold(const embi_friction *f, int first)
 {
-    embipc_real u[3], y, across, along;
-    embi_friction_motion(f, s->xn, s->x, u);
-    y = embi_norm(u);
+    embipc_real y = embi_norm(f->u), across, along;
     (void)embipc_friction(y, f->e, &across, &along);
     if (first && y == 0) along = 2 / f->e - embi_min(f->expected, f->e) / (f->e * f->e);
     return f->weight * along;
@@ -12183,7 +12234,7 @@ static int embi_friction_changed(const embi_state *s, const embi_island *I)
     int changed = 0;
     for (int k = 0; k < I->friction_count; k++) {
         const embi_friction *f = I->friction + k;
-        changed += embi_stiffness_changed(embi_friction_hold(s, f, I->first), f->held,
+        changed += embi_stiffness_changed(embi_friction_hold(f, I->first), f->held,
                                           s->pair[f->pair].rule.kappa);
     }
     return changed;
@@ -12222,7 +12273,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
         }
     }
     for (int k = 0; k < I->friction_count; k++)
-        I->friction[k].held = embi_friction_hold(s, I->friction + k, I->first);
+        I->friction[k].held = embi_friction_hold(I->friction + k, I->first);
     return EMBIPC_OK;
 }
 
@@ -12236,6 +12287,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
  * nodes goes 0.9 times as fast with kept factors, of 24 as fast, of 35 1.17 times. */
 #define EMBI_KEEP_NODES 24
 #define EMBI_KEEP_ITERATIONS 8   /* more cost as much as the factor */
+#define EMBI_OLD_SHARE ((embipc_real)0.1)   /* of the tolerance: a direction this short by M alone is the last one */
 
 /* at the start of a step */
 static void embi_island_recall(embi_island *I)
@@ -12278,15 +12330,18 @@ static embipc_real embi_row_most(int n, const embipc_real *x)
     return most;
 }
 
-/* H x = b with the kept factor, b = I->rhs, which becomes x. z = M^-1 r is about what x is off by: once it is
- * below 0.05 of the tolerance, or without a drive below 0.01 of x (a drive's direction carries along what sticks;
- * what it misses slips), it is added and that was the last. Returns 0, and leaves b alone, when that takes too many
- * iterations: a new factor is due. */
+/* H x = b with an earlier factor, of this step or of one before, b = I->rhs, which becomes x. z = M^-1 r is about
+ * what x is off by: once it is below 0.05 of the tolerance, or without a drive below 0.01 of x (a drive's direction
+ * carries along what sticks; what it misses slips), it is added and that was the last. By a factor of this step it may
+ * end at once, with M^-1 b, where that is nearly nothing. Else an iteration is cheaper than the next look at all
+ * contacts that a direction which is only nearly Newton's asks for: against M^-1 b throughout, squeeze affine and
+ * cage, grasp low and a tower of 100 boxes take 16, 0, 8, 5 % fewer solves, and 5, 1, 2, 5 % fewer instructions.
+ * Returns 0, and leaves b alone, when that takes too many iterations: a new factor is due. */
 static int embi_island_solve_kept(embi_state *s, embi_island *I)
 {
     int n = 3 * I->unknown_count;
     embipc_real *x = I->work, *r = x + n, *z = r + n, *p = z + n, *q = I->rhs + n, rz = 0, first = 0, before = 0;
-    embipc_real enough = (embipc_real)0.05 * embi_island_tolerance(s, I);
+    embipc_real tolerance = embi_island_tolerance(s, I), enough = (embipc_real)0.05 * tolerance;
     for (int i = 0; i < n; i++) x[i] = p[i] = 0;
     memcpy(r, I->rhs, (size_t)n * sizeof *r);
     for (int k = 0; k < EMBI_KEEP_ITERATIONS; k++) {
@@ -12298,6 +12353,12 @@ static int embi_island_solve_kept(embi_state *s, embi_island *I)
         rz = embi_row_dot(n, r, z);
         if (k == 0) first = size;
         if (!embi_finite(rz) || (k > 2 && size > first / 4)) return 0;
+        if (k == 0 && I->old_factor && size < EMBI_OLD_SHARE * tolerance) {
+            memcpy(I->rhs, z, (size_t)n * sizeof *z);
+            I->inexact = 1;
+            return 1;
+        }
+        if (k == 0 && I->old_factor) embi_island_tangent(s, I);
         if (k > 0 && (size < enough || (!I->driving && size < (embipc_real)0.01 * embi_row_most(n, x)))) {
             for (int i = 0; i < n; i++) I->rhs[i] = x[i] + z[i];
             return 1;
@@ -12340,20 +12401,22 @@ static embipc_real embi_island_measure(embi_state *s, embi_island *I)
 static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_island *I)
 {
     embipc_result r;
-    if (I->kept) {
+    I->inexact = 0;
+    if (I->kept || I->old_factor) {
+        int solved;
         (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
-        if (embi_island_solve_kept(s, I)) {
-            I->pause = 1;
-            (void)embi_island_driven_motion(s, I);   /* p on the driven nodes, again */
-            return EMBIPC_OK;
+        solved = embi_island_solve_kept(s, I);
+        (void)embi_island_driven_motion(s, I);   /* p on the driven nodes, again */
+        if (solved && I->kept) I->pause = 1;
+        if (solved) return EMBIPC_OK;
+        if (I->kept) {
+            I->wait = I->pause;
+            I->pause = embi_min_int(2 * I->pause, 16);
         }
-        I->kept = 0;
-        I->wait = I->pause;
-        I->pause = embi_min_int(2 * I->pause, 16);
-        (void)embi_island_driven_motion(s, I);
+        I->kept = I->old_factor = 0;
         (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
     }
-    if (!I->old_factor && (r = embi_island_factor(m, s, I)) != EMBIPC_OK) return r;
+    if ((r = embi_island_factor(m, s, I)) != EMBIPC_OK) return r;
     (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
     embi_system_solve(&I->system, I->rhs);
     return EMBIPC_OK;
@@ -12383,7 +12446,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     }
     if (!I->old_factor) embi_island_tangent(s, I);
     for (int k = 0; k < I->friction_count; k++)
-        embi_friction_stiffness(I->friction + k, s->xn, s->x, I->first, I->friction[k].S);
+        embi_friction_stiffness(I->friction + k, I->first, I->friction[k].S);
     if (I->driving) embi_island_push(s, I);
     for (int k = 0; k < I->unknown_count; k++) embi_copy(I->rhs + 3 * k, s->rhs + 3 * I->unknown[k]);
     if ((r = embi_island_solve(m, s, I)) != EMBIPC_OK) return r;
@@ -12613,8 +12676,7 @@ static embipc_real embi_island_slope(embi_state *s, embi_island *I, embipc_real 
     embi_for_bodies(s, I, &I->by_tets, embi_body_slope, NULL, NULL, alpha);
     for (int k = 0; k < I->body_count; k++) sum += I->part[k];
     embi_island_motion(s, I);
-    return sum + s->hh * embi_contacts_slope(&I->contacts, I->friction, I->friction_count, s->xn, s->trial_x,
-                                             s->motion);
+    return sum + s->hh * embi_contacts_slope(&I->contacts, I->friction, I->friction_count, s->motion);
 }
 
 /* Tries alpha, smaller while something touches in the arithmetic used (a gap of a few rounding errors), or a
@@ -12848,7 +12910,7 @@ static int embi_island_block(embi_state *s, embi_island *I, int limit)
     return 1;
 }
 
-/* Is this direction the last correction? With an old factor it must be ten times as short: what such a factor
+/* Is this direction the last correction? By an old factor alone it must be ten times as short: what such a factor
  * leaves of it is not squared but a share of it. Told by how the last two directions contracted (theta/(1 - theta)
  * of this one below a tenth of the tolerance) a lift takes a fifth less time, and the forces at the end of a step
  * are 2 to 10 times as far from balance. A friction contact that is loaded by the share delta beyond its limit
@@ -12856,7 +12918,7 @@ static int embi_island_block(embi_state *s, embi_island *I, int limit)
  * to 1 %. */
 static int embi_island_is_last(const embi_island *I)
 {
-    return I->measure < (I->old_factor ? (embipc_real)0.1 : (embipc_real)1);
+    return I->measure < (I->inexact ? EMBI_OLD_SHARE : (embipc_real)1);
 }
 
 /* A direction of the rank-one matrix is straight, and a gap along it is not: what turns past a tip by s comes
@@ -13128,7 +13190,7 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
 }
 
 #define EMBI_NODE_FIELDS 23
-#define EMBI_VERTEX_FIELDS 8
+#define EMBI_VERTEX_FIELDS 9
 
 /* the flat arrays of 3 reals per node, and per vertex; each group is one block of memory that starts at its
  * first */
@@ -13144,7 +13206,7 @@ static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS
 static void embi_vertex_fields(embi_state *s, embipc_real **field[EMBI_VERTEX_FIELDS])
 {
     embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->next_x, &s->trial_x,
-        &s->motion, &s->rest, &s->start_x, &s->vertex_force};
+        &s->motion, &s->rest, &s->start_x, &s->vertex_force, &s->pull};
     memcpy(field, list, sizeof list);
 }
 
@@ -13949,6 +14011,7 @@ static void embi_world_append(embipc_world *w, const embi_body *b, const embi_bu
     memcpy(s->rest + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
     memset(s->motion + 3 * b->vert0, 0, (size_t)(3 * b->nv) * sizeof *t->x);
     memset(s->vertex_force + 3 * b->vert0, 0, (size_t)(3 * b->nv) * sizeof *t->x);
+    memset(s->pull + 3 * b->vert0, 0, (size_t)(3 * b->nv) * sizeof *t->x);
     if (b->nn) memcpy(s->q + 3 * b->node0, t->q, (size_t)(3 * b->nn) * sizeof *t->q);
     for (int i = 0; i < b->nn; i++) {
         s->local[b->node0 + i] = s->drive[b->node0 + i] = -1;
@@ -16218,21 +16281,18 @@ static void embi_report_vertex(embi_state *s, const int v[4], const embipc_real 
 }
 
 /* adds a force to the row of the pair (a, b), which is made when it is not there */
-static void embi_report_pair(embipc_world *w, const embi_pair *p, const embipc_real f[3], int is_friction)
+static void embi_report_pair(embipc_world *w, int pair, const embipc_real f[3], int is_friction)
 {
-    embi_state *s = &w->s;
-    embipc_pair_force *row = NULL;
+    embi_pair *p = w->s.pair + pair;
+    embipc_pair_force *row;
     if (p->a == p->b) return;
-    for (int i = w->pair_force_count - 1; i >= 0 && !row; i--)
-        if (embi_same_body(w->pair_force[i].a, s->body[p->a].handle) &&
-            embi_same_body(w->pair_force[i].b, s->body[p->b].handle))
-            row = w->pair_force + i;
-    if (!row) {
-        row = w->pair_force + w->pair_force_count++;
-        memset(row, 0, sizeof *row);
-        row->a = s->body[p->a].handle;
-        row->b = s->body[p->b].handle;
+    if (p->row < 0) {
+        p->row = w->pair_force_count++;
+        memset(w->pair_force + p->row, 0, sizeof *w->pair_force);
+        w->pair_force[p->row].a = w->s.body[p->a].handle;
+        w->pair_force[p->row].b = w->s.body[p->b].handle;
     }
+    row = w->pair_force + p->row;
     embi_add(row->force, row->force, f);
     if (is_friction) embi_add(row->friction, row->friction, f);
     else row->contacts++;
@@ -16296,7 +16356,7 @@ static void embi_report_barrier(embipc_world *w, const embi_island *I)
             embi_axpy(s->vertex_force + 3 * c->v[j], -1, g);
             if (c->v[j] >= a->vert0 && c->v[j] < a->vert0 + a->nv) embi_axpy(f, -1, g);
         }
-        embi_report_pair(w, pair, f, 0);
+        embi_report_pair(w, c->pair, f, 0);
         embi_report_contact(w, c);
     }
 }
@@ -16307,13 +16367,11 @@ static void embi_report_friction(embipc_world *w, const embi_island *I)
     embi_state *s = &w->s;
     for (int i = 0; i < I->friction_count; i++) {
         const embi_friction *c = I->friction + i;
-        embipc_real across, y, u[3], f[3];
-        embi_friction_motion(c, s->xn, s->x, u);
-        y = embi_norm(u);
+        embipc_real across, y = embi_norm(c->u), f[3];
         (void)embipc_friction(y, c->e, &across, NULL);
-        embi_report_vertex(s, c->v, c->w, -c->weight * across, u);
-        embi_force_on_a(s, s->pair + c->pair, c->v, c->w, -c->weight * across, u, f);
-        embi_report_pair(w, s->pair + c->pair, f, 1);
+        embi_report_vertex(s, c->v, c->w, -c->weight * across, c->u);
+        embi_force_on_a(s, s->pair + c->pair, c->v, c->w, -c->weight * across, c->u, f);
+        embi_report_pair(w, c->pair, f, 1);
         w->memory_key[w->memory_count].key = c->key;
         w->memory_key[w->memory_count].value = w->memory_count;
         w->memory_u[w->memory_count++] = y;
@@ -16325,6 +16383,7 @@ static void embi_report_friction(embipc_world *w, const embi_island *I)
 static void embi_report(embipc_world *w)
 {
     w->contact_count = w->pair_force_count = w->memory_count = 0;
+    for (int k = 0; k < w->s.pair_count; k++) w->s.pair[k].row = -1;
     if (w->s.vert_count)
         memset(w->s.vertex_force, 0, (size_t)(3 * w->s.vert_count) * sizeof *w->s.vertex_force);
     for (int k = 0; k < w->order_count; k++) {
@@ -16464,7 +16523,7 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
     after = s->hh * t->barrier;
     for (int k = 0; k < w->order_count; k++) {
         embi_island *I = w->island[w->order[k]];
-        after += s->hh * embi_friction_energy(I->friction, I->friction_count, s->xn, s->x, &force);
+        after += s->hh * embi_friction_energy(I->friction, I->friction_count, &force);
         size += s->hh * (I->contacts.force + force) * I->noise_x;
     }
     t->drive_work = embi_drive_work(w);

@@ -15,7 +15,7 @@ typedef struct scene {
     test_mesh mesh[2];       /* the second may be empty: self contact */
     embi_bvh bvh[2];
     int nv, nn, split;       /* vertices and nodes in all; first vertex of the second surface */
-    double *x, *rest, *q, *x0;
+    double *x, *rest, *q, *x0, *pull;
     int *node;
     double *weight;
     unsigned char *count;
@@ -126,6 +126,7 @@ static void scene_make(scene *s, test_mesh a, int how_a, const test_mesh *b, int
     s->nv = s->split + s->mesh[1].vertex_count;
     s->x = (double *)calloc((size_t)(3 * s->nv), sizeof(double));
     s->x0 = (double *)calloc((size_t)(3 * s->nv), sizeof(double));
+    s->pull = (double *)calloc((size_t)(3 * s->nv), sizeof(double));
     s->rest = (double *)calloc((size_t)(3 * s->nv), sizeof(double));
     s->q = (double *)calloc((size_t)(3 * s->nv + 24), sizeof(double));
     s->node = (int *)calloc((size_t)(4 * s->nv), sizeof(int));
@@ -166,6 +167,7 @@ static void scene_free(scene *s)
     ENSURE(s->m.bytes == 0);
     free(s->x);
     free(s->x0);
+    free(s->pull);
     free(s->rest);
     free(s->q);
     free(s->node);
@@ -214,20 +216,31 @@ static double scene_evaluate(scene *s)
     ENSURE_CLOSE(s->contacts.energy, energy, 1e-12 * energy);   /* merging adds up, no more */
     return s->contacts.energy;
 }
+/* g += scale J^T pull over all vertices; pull is then 0 again */
+static void scene_scatter(scene *s, double scale, double *g)
+{
+    int *all = (int *)calloc((size_t)s->nv, sizeof(int));
+    for (int v = 0; v < s->nv; v++) all[v] = v;
+    embi_scatter(&s->J, all, s->nv, scale, s->pull, g);
+    for (int i = 0; i < 3 * s->nv; i++) ENSURE(s->pull[i] == 0);
+    free(all);
+}
 static double scene_energy(const double *q, void *arg)
 {
     scene *s = (scene *)arg;
     double force, energy;
     scene_positions(s, q, s->x);
     energy = scene_evaluate(s);
-    return energy + embi_friction_energy(s->friction, s->friction_count, s->x0, s->x, &force);
+    embi_friction_move(s->friction, s->friction_count, s->x0, s->x);
+    return energy + embi_friction_energy(s->friction, s->friction_count, &force);
 }
 static void scene_gradient(const double *q, double *g, void *arg)
 {
     scene *s = (scene *)arg;
     (void)scene_energy(q, arg);
     memset(g, 0, (size_t)(3 * s->nn) * sizeof *g);
-    embi_contacts_gradient(&s->contacts, s->friction, s->friction_count, &s->J, s->x0, s->x, 1, g);
+    embi_contacts_gradient(&s->contacts, s->friction, s->friction_count, s->pull);
+    scene_scatter(s, 1, g);
 }
 
 /* gradient by node, and slope along a random motion, at the nodes' present places */
@@ -246,7 +259,7 @@ static void check_gradient(scene *s, double size)
         scale += fabs(g[i] * p[i]);
     }
     scene_positions(s, p, y);
-    slope = embi_contacts_slope(&s->contacts, s->friction, s->friction_count, s->x0, s->x, y);
+    slope = embi_contacts_slope(&s->contacts, s->friction, s->friction_count, y);
     ENSURE_CLOSE(slope, dot, 1e-12 * scale);
     free(g);
     free(p);
@@ -379,8 +392,9 @@ static void test_stiffness(void)
             for (int k = 0; k < s.contacts.count; k++) {
                 double S[9];
                 embi_contact_stiffness(s.contacts.list + k, S);
-                embi_contact_push(&s.J, s.contacts.list[k].v, s.contacts.list[k].w, 0.5, S, motion, rhs);
+                embi_contact_push(s.contacts.list[k].v, s.contacts.list[k].w, S, motion, s.pull);
             }
+            scene_scatter(&s, -0.5, rhs);
             for (int i = 0; i < 3 * s.nn; i++) ENSURE_CLOSE(rhs[i], -expected[i], 1e-12 * size);
             free(rhs);
         }
@@ -566,9 +580,10 @@ static void test_friction_derivatives(void)
                 ENSURE(embi_candidate_couple(&s.m, &s.J, local, s.friction[i].v, &pairs, &count, &cap));
             ENSURE(embi_system_analyze(&s.m, &A, s.nn, pairs, count, EMBI_SYSTEM_CG));
             scene_positions(&s, s.q, s.x);
+            embi_friction_move(s.friction, s.friction_count, s.x0, s.x);
             for (int i = 0; i < s.friction_count; i++) {
                 double S[9];
-                embi_friction_stiffness(s.friction + i, s.x0, s.x, 0, S);
+                embi_friction_stiffness(s.friction + i, 0, S);
                 ENSURE(embi_contact_stamp(&A, &s.J, local, s.friction[i].v, s.friction[i].w, 1, S));
             }
             for (int i = 0; i < s.nn; i++)
