@@ -11554,18 +11554,22 @@ static void embi_island_free(embi_memory *m, embi_island *I)
 #define EMBI_SHARE_TETS EMBI_SHARE(512)       /* 50 us of forces: 0.1 us a tet [measured] */
 #define EMBI_SHARE_VERTICES EMBI_SHARE(4096)  /* 50 us of x = J q and boxes: 12 ns a vertex */
 
-/* Bodies, a run of them to a chunk. */
+static int embi_body_work(const embi_body *b, int vertices) { return vertices ? b->nv : b->ntet + b->nn; }
+
+/* Bodies, a run of them to a chunk: none with less than enough work but for an island that has no more, which is then
+ * one chunk and wakes no thread. */
 static int embi_island_chunks(embi_memory *m, const embi_state *s, embi_island *I)
 {
     embi_chunks_clear(&I->by_tets);
     embi_chunks_clear(&I->by_vertices);
     for (int side = 0; side < 2; side++) {
         embi_chunks *c = side ? &I->by_vertices : &I->by_tets;
-        int enough = side ? EMBI_SHARE_VERTICES : EMBI_SHARE_TETS, work = 0;
+        int enough = side ? EMBI_SHARE_VERTICES : EMBI_SHARE_TETS, work = 0, rest = 0;
+        for (int k = 0; k < I->body_count; k++) rest += embi_body_work(s->body + I->bodies[k], side);
         for (int k = 0, begin = 0; k < I->body_count; k++) {
-            const embi_body *b = s->body + I->bodies[k];
-            work += side ? b->nv : b->ntet + b->nn;
-            if (work < enough && k + 1 < I->body_count) continue;
+            work += embi_body_work(s->body + I->bodies[k], side);
+            rest -= embi_body_work(s->body + I->bodies[k], side);
+            if ((work < enough || rest < enough) && k + 1 < I->body_count) continue;
             if (!embi_chunks_add(m, c, 0, begin, k + 1, INT_MAX)) return 0;
             begin = k + 1;
             work = 0;
@@ -12580,7 +12584,8 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
         task.rate = embi_pair_slack(&a->stray_next, &b->stray_next) - task.slack;
         task.alpha = s->block_alpha;
         task.index = s->block_index;
-        embi_for(&s->threads, pair->count, EMBI_SHARE_CCD, embi_ccd_range, &task);
+        embi_for(&s->threads, pair->count, pair->count < 2 * EMBI_SHARE_CCD ? INT_MAX : EMBI_SHARE_CCD, embi_ccd_range,
+                 &task);
         for (int k = 0; k < blocks; k++)
             if (s->block_index[k] >= 0 && s->block_alpha[k] < *alpha) {
                 *alpha = s->block_alpha[k];
