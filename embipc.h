@@ -8778,8 +8778,8 @@ static void embi_nonlinear_block(const embi_modes *h, const embipc_real U[9], co
     }
 }
 
-/* K of a tet at q times its volume and scale, projected unless asked exactly: blocks a >= b of its nodes 1 to 3, which are all there is
- * to it, those with node 0 being sums of them */
+/* K of a tet at q times its volume and scale, projected unless asked exactly: blocks a >= b of its nodes 1 to 3,
+ * which are all there is to it, those with node 0 being sums of them */
 static void embi_nonlinear_tet(const embi_elastic *s, int t, const embipc_real *q, embipc_real scale,
                                const embipc_real *pressure, embipc_real K[54])
 {
@@ -8804,7 +8804,8 @@ static void embi_nonlinear_tet(const embi_elastic *s, int t, const embipc_real *
         embi_axpy(m + 3 * a, grad[3 * a + 2], V + 6);
     }
     for (int a = 1; a < 4; a++)
-        for (int b = 1; b <= a; b++) embi_nonlinear_block(&h, U, m + 3 * a, m + 3 * b, K + 9 * (a * (a - 1) / 2 + b - 1));
+        for (int b = 1; b <= a; b++)
+            embi_nonlinear_block(&h, U, m + 3 * a, m + 3 * b, K + 9 * (a * (a - 1) / 2 + b - 1));
     if (!(s->law.fibre > 0)) return;
     embi_fibre_hessian(&s->law, F, !s->exact, H);
     for (int a = 1; a < 4; a++)
@@ -9748,8 +9749,8 @@ static embipc_real embi_row_difference(const embi_rows *J, int a, int b)
     return embi_max(2 - 2 * sum, 0) + 32 * EMBI_EPS;
 }
 
-/* How much the rows of J vary below each node, and whether they are of one tet (tet: of each vertex, or NULL). Returns
- * 0 out of memory. */
+/* How much the rows of J vary below each node, and whether they are of one tet (tet: of each vertex, or NULL).
+ * Returns 0 out of memory. */
 static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, const embi_rows *J, const int *tet)
 {
     if (!EMBI_GROW(m, int, b->sample, b->sample_cap, 2 * b->leaves) ||
@@ -10907,9 +10908,9 @@ typedef struct embi_pair {
     int row;                     /* of the report of forces, -1: none yet */
 } embi_pair;
 
-/* The candidates of two bodies for more than one step: a search with room to spare, whose list is good for as
- * long as what a step asks for, and the drift since, stay within that room; for one body in its turning frame. What a step makes of it is what
- * a search of its own would give, to the last bit. */
+/* The candidates of two bodies for more than one step: a search with room to spare, whose list is good for as long
+ * as what a step asks for, and the drift since, stay within that room; for one body in its turning frame. What a
+ * step makes of it is what a search of its own would give, to the last bit. */
 typedef struct embi_kept {
     int a, b, valid;
     embipc_real range[6];        /* it is complete for these displacements of a relative to b since then */
@@ -11465,8 +11466,9 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  * - After it, the line search looks at the slope p.grad E as well as at E: halving alone accepts the zigzag
  *   between slip and stick.
  * - Each friction contact remembers |u| of the last step for the stiffness of the first solve.
- * - The last factor serves again as a preconditioner, for the last solves of its step (the very last is convergence test
- *   and correction in one) and the first ones of the next steps: what rests, hangs or is carried needs no new one.
+ * - The last factor serves again as a preconditioner, for the last solves of its step (the very last is
+ *   convergence test and correction in one) and the first ones of the next steps: what rests, hangs or is carried
+ *   needs no new one.
  * The stop test |p|/h < tolerance is a velocity, and follows epsv: a coarser one would hold a block on a
  * slope that must slide.
  * Drives yield: while r is not zero the path keeps a gap floor, min(0.05 dhat, 0.9 of the present gap);
@@ -15415,16 +15417,17 @@ static embi_approach embi_kept_approach(const embi_kept *k)
     return t;
 }
 
-/* Finds the calm tets of a body whose own candidates are searched for with the nodes at q^n. Two points X apart at rest
- * in one tet, with F = F^n, are at least
+/* Finds the calm tets of a body whose own candidates are searched for with the nodes at q^n. Two points X apart at
+ * rest in one tet, with F = F^n, are at least
  *   |F X + w_a - w_b| >= (sigma_min(F) - |h| sum_k |m_k| / 2) |X|
- * apart while the nodes stay in the range -h .. h; and of |X| their own dhat + xi is 1/2, with a thickness 3/4, at most.
+ * apart while the nodes stay in the range -h .. h; and their own dhat + xi is at most |X|/2, or 3/4 |X| when they have
+ * a thickness.
  * Returns 0 out of memory. */
 static int embi_body_calm(embi_memory *m, const embi_state *s, embi_body *b, const embi_kept *k)
 {
     embipc_real far = embi_norm(k->range + 3),
                 least = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) / EMBI_TURN_COS;
-    if (b->kind != EMBIPC_CAGE) return 1;
+    if (b->kind != EMBIPC_CAGE || !b->bvh.tet) return 1;   /* one tet, or every vertex a node */
     if (!EMBI_GROW(m, unsigned char, b->calm, b->calm_cap, b->ntet)) return 0;
     for (int t = 0; t < b->ntet; t++) {
         embipc_real F[9], C[9], V[9], gradients = 0;
@@ -15441,7 +15444,7 @@ static int embi_body_calm(embi_memory *m, const embi_state *s, embi_body *b, con
 static embi_surface embi_search_surface(const embi_state *s, const embi_body *b)
 {
     embi_surface r = embi_surface_of(s, b, s->xn);
-    r.calm = b->calm;
+    if (b->bvh.tet) r.calm = b->calm;
     return r;
 }
 
