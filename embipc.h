@@ -12409,7 +12409,7 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
 {
     embipc_result r;
     I->inexact = 0;
-    if (I->kept || I->old_factor) {
+    if (I->unknown_count && (I->kept || I->old_factor)) {   /* an island may be driven as a whole */
         int solved;
         (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
         solved = embi_island_solve_kept(s, I);

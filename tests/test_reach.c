@@ -263,11 +263,11 @@ static void test_a_tumbling_body_finds_itself(void)
         if (embipc_world_step(s.w, NULL) != EMBIPC_OK) { ENSURE(0); break; }
         a = embi_surface_of(st, b, st->x);
         embi_apply_rows(st, b, st->q, x);
-        if (st->pair_count != 1) continue;
-        lost += count_missed(b, &a, x, st->candidate, st->candidate_count, &st->pair->rule, &near);
         embi_m3_identity(none);
         turned += 2 * asin(embi_turn_sine(none, b->shift.turn));
         builds += memcmp(st->kept_q + 3 * b->node0, st->qn + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *st->q) == 0;
+        if (n % (6 * TEST_STRIDE) != 5 || st->pair_count != 1) continue;   /* every pair is looked at: slow */
+        lost += count_missed(b, &a, x, st->candidate, st->candidate_count, &st->pair->rule, &near);
     }
     printf("  %d steps, turned by %.1f rad, %d searches: %d pairs came near, %d of them not found\n", steps, turned,
            builds, near, lost);
