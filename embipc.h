@@ -1525,11 +1525,19 @@ static int embi_chunks_add(embi_memory *m, embi_chunks *p, int item, int begin, 
     return 1;
 }
 
-/* fn over the chunks, as many at a time as make `enough` work */
+/* fn over 0 .. count - 1, so many at a time that each time there is enough work; in one go where there is not enough
+ * for two */
+static void embi_for_work(const embi_threads *t, int count, long long work, int enough, embipc_range_fn *fn,
+                          void *arg)
+{
+    long long grain = work < 2 * (long long)enough ? INT_MAX : (long long)count * enough / work;
+    embi_for(t, count, grain < 1 ? 1 : (int)grain, fn, arg);
+}
+
+/* fn over chunks */
 static void embi_for_chunks(const embi_threads *t, const embi_chunks *p, int enough, embipc_range_fn *fn, void *arg)
 {
-    double grain = p->work > 0 ? (double)p->count * enough / p->work : 1;
-    embi_for(t, p->count, p->work < 2 * enough ? INT_MAX : grain < 1 ? 1 : (int)grain, fn, arg);
+    embi_for_work(t, p->count, p->work, enough, fn, arg);
 }
 
 #ifdef EMBIPC_PTHREADS
@@ -3850,21 +3858,47 @@ static int embi_system_place_stamp(embi_system *S, int count, const int *node)
     return 1;
 }
 
-/* Adds scale c_i c_j B at (i, j) for every pair of `count` <= EMBI_STAMP nodes, all different. Stamps in a row
- * are often on the same nodes (contacts of one pair of tets), and their places are kept.
+/* Finds the places of a stamp on `count` <= EMBI_STAMP nodes, all different. Stamps in a row are often on the same
+ * nodes (contacts of one pair of tets), and their places are kept. Returns 0 when a block has no place. */
+static int embi_system_open_stamp(embi_system *S, int count, const int *node)
+{
+    if ((count != S->stamp_count || memcmp(S->stamp_node, node, (size_t)count * sizeof *node) != 0) &&
+        !embi_system_place_stamp(S, count, node))
+        return 0;
+    S->clean = 0;
+    return 1;
+}
+
+/* Adds scale c_i c_j B at (i, j) for every pair of nodes of a stamp.
  * Returns 0, and does nothing, when a block has no place. */
 static int embi_system_stamp(embi_system *S, int count, const int *node, const embipc_real *c,
                              embipc_real scale, const embipc_real B[9])
 {
     embipc_real *values = embi_system_values(S);
     const int *slot = S->stamp_slot;
-    if ((count != S->stamp_count || memcmp(S->stamp_node, node, (size_t)count * sizeof *node) != 0) &&
-        !embi_system_place_stamp(S, count, node))
-        return 0;
-    S->clean = 0;
+    if (!embi_system_open_stamp(S, count, node)) return 0;
     for (int i = 0; i < count; i++)
         for (int j = 0; j <= i; j++, slot += 2)
             embi_block_add(values + slot[0], slot[1], scale * c[i] * c[j], B);
+    return 1;
+}
+
+/* Adds scale sum_e z_e z_e^T, z_e: `rank` columns over the nodes of a stamp (3 numbers for each column of each node).
+ * Returns 0, and does nothing, when a block has no place. */
+static int embi_system_stamp_columns(embi_system *S, int count, const int *node, int rank, const embipc_real *z,
+                                     embipc_real scale)
+{
+    embipc_real *values = embi_system_values(S);
+    const int *slot = S->stamp_slot;
+    if (!embi_system_open_stamp(S, count, node)) return 0;
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j <= i; j++, slot += 2) {
+            embipc_real B[9] = {0};
+            for (int e = 0; e < rank; e++)
+                for (int k = 0; k < 3; k++)
+                    embi_axpy(B + 3 * k, z[3 * (rank * i + e) + k], z + 3 * (rank * j + e));
+            embi_block_add(values + slot[0], slot[1], scale, B);
+        }
     return 1;
 }
 
@@ -9026,11 +9060,28 @@ static int embi_exponent(int n, const embipc_real *x)
     return e;
 }
 
-/* y = 2^-e (x - x_0) for four points, with the largest entry near 1; returns e. Finite for all finite x. */
-static int embi_rescale(const embipc_real x[12], embipc_real y[12])
+/* One of the four points of a pair: where its coordinates stand. They are read there: copied together number by
+ * number, loads of several at once would wait for the stores. */
+typedef const embipc_real *embi_point;
+
+/* four points that stand one after the other, and by their numbers */
+static void embi_points_of(embi_point p[4], const embipc_real x[12])
 {
-    int far = embi_exponent(12, x) > 1000 ? 2 : 0, e;   /* a quarter first: differences must not overflow */
-    for (int i = 0; i < 12; i++) y[i] = ldexp(x[i], -far) - ldexp(x[i % 3], -far);
+    for (int k = 0; k < 4; k++) p[k] = x + 3 * k;
+}
+
+static void embi_points_at(embi_point p[4], const embipc_real *x, const int v[4])
+{
+    for (int k = 0; k < 4; k++) p[k] = x + 3 * v[k];
+}
+
+/* y = 2^-e (x - x_0) for four points, with the largest entry near 1; returns e. Finite for all finite x. */
+static int embi_rescale(const embi_point x[4], embipc_real y[12])
+{
+    int far = 0, e;
+    for (int k = 0; k < 4; k++)
+        if (embi_exponent(3, x[k]) > 1000) far = 2;   /* a quarter first: differences must not overflow */
+    for (int i = 0; i < 12; i++) y[i] = ldexp(x[i / 3][i % 3], -far) - ldexp(x[0][i % 3], -far);
     e = embi_exponent(12, y);
     for (int i = 0; i < 12; i++) y[i] = ldexp(y[i], -e);
     return e + far;
@@ -9071,18 +9122,18 @@ static embipc_real embi_segment_parameter(const embipc_real e[3], const embipc_r
 
 /* r = sum_k w_k x_k from differences to the vertex of the largest weight on each side: the part that cancels,
  * the common position, is gone before anything is multiplied. */
-static void embi_separation(const embipc_real x[12], const embipc_real w[4], embipc_real r[3])
+static void embi_separation(const embi_point x[4], const embipc_real w[4], embipc_real r[3])
 {
     int i = 0, j = 0;
     for (int k = 1; k < 4; k++) {
         if (w[k] > w[i]) i = k;
         if (w[k] < w[j]) j = k;
     }
-    embi_sub(r, x + 3 * i, x + 3 * j);
+    embi_sub(r, x[i], x[j]);
     for (int k = 0; k < 4; k++) {
-        const embipc_real *o = x + 3 * (w[k] > 0 ? i : j);
+        const embipc_real *o = x[w[k] > 0 ? i : j];
         if (w[k] == 0 || k == i || k == j) continue;
-        for (int c = 0; c < 3; c++) r[c] += w[k] * (x[3 * k + c] - o[c]);
+        for (int c = 0; c < 3; c++) r[c] += w[k] * (x[k][c] - o[c]);
     }
 }
 
@@ -9104,7 +9155,7 @@ static void embi_try_segment(const embipc_real e[3], const embipc_real r[3], int
 }
 
 /* the distance that belongs to the weights of a point-point or point-edge pair */
-static embipc_real embi_weighted_distance(const embipc_real x[12], const embipc_real w[4])
+static embipc_real embi_weighted_distance(const embi_point x[4], const embipc_real w[4])
 {
     embipc_real r[3], n[3];
     embi_separation(x, w, r);
@@ -9113,12 +9164,12 @@ static embipc_real embi_weighted_distance(const embipc_real x[12], const embipc_
 
 /* Along a thin triangle its barycentric coordinates are known worse than across it: the foot w is moved along
  * the longest side to where the remaining offset is perpendicular to it. Returns 0 when that is outside. */
-static int embi_slide_foot(const embipc_real x[12], embipc_real w[4])
+static int embi_slide_foot(const embi_point x[4], embipc_real w[4])
 {
     embipc_real e[3], r[3], longest = -1, ee, s;
     int i = 0, j = 0;
     for (int k = 1; k < 4; k++) {
-        embi_sub(e, x + 3 * (k % 3 + 1), x + 3 * k);
+        embi_sub(e, x[k % 3 + 1], x[k]);
         ee = embi_dot(e, e);
         if (ee > longest) {
             longest = ee;
@@ -9126,7 +9177,7 @@ static int embi_slide_foot(const embipc_real x[12], embipc_real w[4])
             j = k % 3 + 1;
         }
     }
-    embi_sub(e, x + 3 * j, x + 3 * i);
+    embi_sub(e, x[j], x[i]);
     embi_separation(x, w, r);
     s = embi_dot(e, r) / longest;
     w[i] += s;
@@ -9135,9 +9186,9 @@ static int embi_slide_foot(const embipc_real x[12], embipc_real w[4])
 }
 
 /* embi_point_triangle() for coordinates of ordinary size; returns -1 where they are not */
-static embipc_real embi_point_triangle_plain(const embipc_real x[12], embipc_real w[4], int *mask)
+static embipc_real embi_point_triangle_plain(const embi_point x[4], embipc_real w[4], int *mask)
 {
-    const embipc_real *p = x, *a = x + 3, *b = x + 6, *c = x + 9;
+    const embipc_real *p = x[0], *a = x[1], *b = x[2], *c = x[3];
     embipc_real ab[3], ac[3], bc[3], r[3], rb[3], n[3], area2, longest, extent2, u, v, t, ab2, ac2;
     embipc_real best = EMBI_HUGE;
     int thin;
@@ -9187,13 +9238,15 @@ static embipc_real embi_point_triangle_plain(const embipc_real x[12], embipc_rea
 /* Distance of point x_0 and triangle x_1 x_2 x_3, m, and the weights of the closest points: w_0 = 1, the
  * others minus the barycentric coordinates. Bit k of mask is set when vertex k belongs to the closest feature
  * (0011 point and x_1, 0111 point and edge x_1 x_2, 1111 face); weights off it are exactly 0. */
-static embipc_real embi_point_triangle(const embipc_real x[12], embipc_real w[4], int *mask)
+static embipc_real embi_point_triangle(const embi_point x[4], embipc_real w[4], int *mask)
 {
     embipc_real y[12], d = embi_point_triangle_plain(x, w, mask);
+    embi_point scaled[4];
     int e;
     if (d >= 0) return d;
     e = embi_rescale(x, y);
-    d = embi_point_triangle_plain(y, w, mask);
+    embi_points_of(scaled, y);
+    d = embi_point_triangle_plain(scaled, w, mask);
     if (d >= 0) return ldexp(d, e);
     w[0] = 1;   /* all four coincide */
     w[1] = -1;
@@ -9205,13 +9258,13 @@ static embipc_real embi_point_triangle(const embipc_real x[12], embipc_real w[4]
 /* embi_edge_edge() for coordinates of ordinary size; returns -1 where they are not.
  * r + s u - t v is shortest over all s, t where it is parallel to n = u x v:
  *   s |n|^2 = (v x r) . n,   t |n|^2 = (u x r) . n,   r = a0 - b0. */
-static embipc_real embi_edge_edge_plain(const embipc_real x[12], embipc_real w[4], int *mask)
+static embipc_real embi_edge_edge_plain(const embi_point x[4], embipc_real w[4], int *mask)
 {
     embipc_real u[3], v[3], r[3], q[3], n[3], uu, vv, nn, extent2, s, t, best = EMBI_HUGE;
     int thin;
-    embi_sub(u, x + 3, x);
-    embi_sub(v, x + 9, x + 6);
-    embi_sub(r, x, x + 6);
+    embi_sub(u, x[1], x[0]);
+    embi_sub(v, x[3], x[2]);
+    embi_sub(r, x[0], x[2]);
     uu = embi_dot(u, u);
     vv = embi_dot(v, v);
     extent2 = uu + vv + embi_dot(r, r);
@@ -9261,13 +9314,15 @@ static embipc_real embi_edge_edge_plain(const embipc_real x[12], embipc_real w[4
 
 /* Distance of the edges x_0 x_1 and x_2 x_3, m, with weights (1-s, s, -(1-t), -t) and mask as above: 1111
  * where both closest points are inside their edges. Parallel edges give one of their equally close pairs. */
-static embipc_real embi_edge_edge(const embipc_real x[12], embipc_real w[4], int *mask)
+static embipc_real embi_edge_edge(const embi_point x[4], embipc_real w[4], int *mask)
 {
     embipc_real y[12], d = embi_edge_edge_plain(x, w, mask);
+    embi_point scaled[4];
     int e;
     if (d >= 0) return d;
     e = embi_rescale(x, y);
-    d = embi_edge_edge_plain(y, w, mask);
+    embi_points_of(scaled, y);
+    d = embi_edge_edge_plain(scaled, w, mask);
     if (d >= 0) return ldexp(d, e);
     w[0] = 1;
     w[1] = w[3] = 0;
@@ -9295,7 +9350,7 @@ static int embi_unit_cross(embipc_real n[3], const embipc_real a[3], const embip
 
 /* n = the normal of the triangle, or of both edges, on the side on which d = n . (x_i - x_j) >= 0; returns d,
  * or -1 where there is none. Relative to the extent this is right even where d is far below it. */
-static embipc_real embi_interior_normal(const embipc_real x[12], const embipc_real w[4], int edge_edge,
+static embipc_real embi_interior_normal(const embi_point x[4], const embipc_real w[4], int edge_edge,
                                         embipc_real n[3])
 {
     embipc_real a[3], b[3], r[3], d;
@@ -9303,13 +9358,13 @@ static embipc_real embi_interior_normal(const embipc_real x[12], const embipc_re
     for (int k = j; k < 4; k++)
         if (w[k] < w[j]) j = k;
     if (edge_edge) {
-        embi_sub(a, x + 3, x);
-        embi_sub(b, x + 9, x + 6);
-        embi_sub(r, x + (w[1] > w[0] ? 3 : 0), x + 3 * j);
+        embi_sub(a, x[1], x[0]);
+        embi_sub(b, x[3], x[2]);
+        embi_sub(r, x[w[1] > w[0]], x[j]);
     } else {
-        embi_sub(a, x + 6, x + 3);
-        embi_sub(b, x + 9, x + 3);
-        embi_sub(r, x, x + 3 * j);
+        embi_sub(a, x[2], x[1]);
+        embi_sub(b, x[3], x[1]);
+        embi_sub(r, x[0], x[j]);
     }
     if (!embi_unit_cross(n, a, b)) return -1;
     d = embi_dot(n, r);
@@ -9321,7 +9376,7 @@ static embipc_real embi_interior_normal(const embipc_real x[12], const embipc_re
  * n . r. Inside a face and between crossing edges it is their normal; from a point to an edge it is made
  * perpendicular to that edge (twice: once leaves a remainder of its own rounding). At distance 0: some normal
  * of the pair. */
-static embipc_real embi_normal(const embipc_real x[12], const embipc_real w[4], int mask, int edge_edge,
+static embipc_real embi_normal(const embi_point x[4], const embipc_real w[4], int mask, int edge_edge,
                                embipc_real n[3])
 {
     embipc_real r[3], e[3], d;
@@ -9334,7 +9389,7 @@ static embipc_real embi_normal(const embipc_real x[12], const embipc_real w[4], 
     for (int k = 0; k < 4; k++)   /* the ends of the edge: a point alone has the weight 1 or -1 */
         if ((mask >> k & 1) && embi_abs(w[k]) < 1) { i = j; j = k; }
     if (mask != 15 && i >= 0) {
-        embi_sub(n, x + 3 * i, x + 3 * j);
+        embi_sub(n, x[i], x[j]);
         if (embi_direction(e, n) > 0)
             for (int pass = 0; pass < 2; pass++) embi_axpy(r, -embi_dot(e, r), e);
     }
@@ -9344,7 +9399,7 @@ static embipc_real embi_normal(const embipc_real x[12], const embipc_real w[4], 
 }
 
 /* The parameters theta of the closest points: r_k = dr/dtheta_k and dw/dtheta_k. Returns their number. */
-static int embi_closest_parameters(const embipc_real x[12], const embipc_real w[4], int mask, int edge_edge,
+static int embi_closest_parameters(const embi_point x[4], const embipc_real w[4], int mask, int edge_edge,
                                    embipc_real rk[2][3], embipc_real dw[2][4])
 {
     int n = 0;
@@ -9358,7 +9413,7 @@ static int embi_closest_parameters(const embipc_real x[12], const embipc_real w[
             if (base < 0) { base = k; continue; }
             dw[n][k] = sign;
             dw[n][base] = -sign;
-            for (int c = 0; c < 3; c++) rk[n][c] = sign * (x[3 * k + c] - x[3 * base + c]);
+            for (int c = 0; c < 3; c++) rk[n][c] = sign * (x[k][c] - x[base][c]);
             n++;
         }
     }
@@ -9385,7 +9440,7 @@ static void embi_dual_vectors(int m, embipc_real rk[2][3], const embipc_real n[3
 }
 
 /* H = d2d/dx2 (12x12) by the formula of the banner. */
-static void embi_distance_hessian(const embipc_real x[12], const embipc_real w[4], int mask, int edge_edge,
+static void embi_distance_hessian(const embi_point x[4], const embipc_real w[4], int mask, int edge_edge,
                                   embipc_real H[144])
 {
     embipc_real n[3], rk[2][3], up[2][3], dw[2][4], Ri[2][2], Q[9], d;
@@ -9413,14 +9468,21 @@ static void embi_distance_hessian(const embipc_real x[12], const embipc_real w[4
                 }
 }
 
+static embipc_real embi_closest_distance(const embi_point x[4], int edge_edge, embipc_real w[4], int *mask)
+{
+    return edge_edge ? embi_edge_edge(x, w, mask) : embi_point_triangle(x, w, mask);
+}
+
 /* distance and, where wanted, its gradient w x n */
 static embipc_real embi_distance_gradient(const embipc_real x[12], int edge_edge, embipc_real *grad)
 {
     embipc_real w[4], n[3], d;
+    embi_point p[4];
     int mask;
-    d = edge_edge ? embi_edge_edge(x, w, &mask) : embi_point_triangle(x, w, &mask);
+    embi_points_of(p, x);
+    d = embi_closest_distance(p, edge_edge, w, &mask);
     if (!grad) return d;
-    (void)embi_normal(x, w, mask, edge_edge, n);
+    (void)embi_normal(p, w, mask, edge_edge, n);
     for (int k = 0; k < 4; k++) embi_scale(grad + 3 * k, w[k], n);
     return d;
 }
@@ -9435,29 +9497,33 @@ EMBIPC_API embipc_real embipc_edge_edge_distance(const embipc_real x[12], embipc
     return embi_distance_gradient(x, 1, grad);
 }
 
-EMBIPC_API void embipc_point_triangle_hessian(const embipc_real x[12], embipc_real hess[144])
+static void embi_closest_hessian(const embipc_real x[12], int edge_edge, embipc_real hess[144])
 {
     embipc_real w[4];
+    embi_point p[4];
     int mask;
-    (void)embi_point_triangle(x, w, &mask);
-    embi_distance_hessian(x, w, mask, 0, hess);
+    embi_points_of(p, x);
+    (void)embi_closest_distance(p, edge_edge, w, &mask);
+    embi_distance_hessian(p, w, mask, edge_edge, hess);
+}
+
+EMBIPC_API void embipc_point_triangle_hessian(const embipc_real x[12], embipc_real hess[144])
+{
+    embi_closest_hessian(x, 0, hess);
 }
 
 EMBIPC_API void embipc_edge_edge_hessian(const embipc_real x[12], embipc_real hess[144])
 {
-    embipc_real w[4];
-    int mask;
-    (void)embi_edge_edge(x, w, &mask);
-    embi_distance_hessian(x, w, mask, 1, hess);
+    embi_closest_hessian(x, 1, hess);
 }
 
 /* c = |u x v|^2 of the edges u = x_1 - x_0, v = x_3 - x_2, and its gradient (may be NULL):
  *   dc/du = 2 v x (u x v),   dc/dv = 2 (u x v) x u */
-static embipc_real embi_edge_cross(const embipc_real x[12], embipc_real grad[12])
+static embipc_real embi_edge_cross(const embi_point x[4], embipc_real grad[12])
 {
     embipc_real u[3], v[3], n[3], g[3];
-    embi_sub(u, x + 3, x);
-    embi_sub(v, x + 9, x + 6);
+    embi_sub(u, x[1], x[0]);
+    embi_sub(v, x[3], x[2]);
     embi_cross(n, u, v);
     if (grad) {
         embi_cross(g, v, n);
@@ -9609,7 +9675,7 @@ typedef struct embi_bvh {
     embipc_real *tri_box;
     int *sample;                 /* a vertex of each node, -1 where there is none (2 leaves), and ... */
     embipc_real *vary;           /* ... the most by which rows of J below it differ from its own, in |.|_1 */
-    int *tet;                    /* the tet of all that is below it, -1: several, or nodes themselves (2 leaves) */
+    int *tet;                    /* the tet of all that is below it, -1: several (2 leaves); or NULL */
     int order_cap, own_cap, box_cap, sample_cap, vary_cap, tet_cap;
 } embi_bvh;
 
@@ -9723,7 +9789,13 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     return 1;
 }
 
-/* box of n vertices of x */
+/* box of n points, and of n vertices of x */
+static void embi_box_of_points(embipc_real box[6], const embi_point *p, int n)
+{
+    embi_box_clear(box);
+    for (int k = 0; k < n; k++) embi_box_add(box, p[k]);
+}
+
 static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
 {
     embi_box_clear(box);
@@ -9755,14 +9827,14 @@ static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, c
 {
     if (!EMBI_GROW(m, int, b->sample, b->sample_cap, 2 * b->leaves) ||
         !EMBI_GROW(m, embipc_real, b->vary, b->vary_cap, 2 * b->leaves) ||
-        !EMBI_GROW(m, int, b->tet, b->tet_cap, 2 * b->leaves))
+        (tet && !EMBI_GROW(m, int, b->tet, b->tet_cap, 2 * b->leaves)))
         return 0;
     for (int k = 2 * b->leaves - 1; k > 0; k--) {
         int first = EMBI_LEAF * (k - b->leaves), other;
         b->vary[k] = 0;
         if (k >= b->leaves) {
             b->sample[k] = first < nt ? tri[3 * b->order[first]] : -1;
-            b->tet[k] = tet && first < nt ? tet[b->sample[k]] : -1;
+            if (tet) b->tet[k] = first < nt ? tet[b->sample[k]] : -1;
             for (int i = first; i < first + EMBI_LEAF && i < nt; i++)
                 for (int c = 0; c < 3; c++) {
                     int v = tri[3 * b->order[i] + c];
@@ -9771,7 +9843,7 @@ static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, c
                 }
             continue;
         }
-        b->tet[k] = b->tet[2 * k] == b->tet[2 * k + 1] ? b->tet[2 * k] : -1;
+        if (tet) b->tet[k] = b->tet[2 * k] == b->tet[2 * k + 1] ? b->tet[2 * k] : -1;
         other = b->sample[2 * k + 1];
         b->sample[k] = b->sample[2 * k];
         b->vary[k] = b->vary[2 * k];
@@ -9918,16 +9990,6 @@ typedef struct embi_pair_rule {
     embipc_real dhat, kappa, epsv, mu, xi;
 } embi_pair_rule;
 
-static void embi_gather12(embipc_real p[12], const embipc_real *x, const int v[4])
-{
-    for (int k = 0; k < 4; k++) embi_copy(p + 3 * k, x + 3 * v[k]);
-}
-
-static embipc_real embi_closest_distance(const embipc_real p[12], int edge_edge, embipc_real w[4], int *mask)
-{
-    return edge_edge ? embi_edge_edge(p, w, mask) : embi_point_triangle(p, w, mask);
-}
-
 /* How the first surface may move against the second, and how near counts. */
 typedef struct embi_approach {
     embipc_real mid[3], half[3];   /* displacements mid +- half, m */
@@ -9967,21 +10029,22 @@ static void embi_approach_box(const embi_approach *t, const embipc_real b[6], em
     }
 }
 
-/* Can the pair c come within reach, by the approach t of the side of its first vertex? p: its points now. The same
+/* Can the pair c come within reach, by the approach t of the side of its first vertex? x: its points now. The same
  * tests whether it is searched for or met again, box and distance, which goes to c->apart. The whole distance counts
  * from the middle of the displacements: |p + mid + r - q| >= |p + mid - q| - |half|. */
-static int embi_candidate_near(embi_candidate *c, embipc_real p[12], const embi_approach *t)
+static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const embi_approach *t)
 {
-    static const int all[4] = {0, 1, 2, 3};
     int split = c->edge_edge ? 2 : 1, mask;
     embi_approach own = embi_approach_share(t, c->share);
-    embipc_real one[6], two[6], near[6], w[4];
+    embipc_real one[6], two[6], near[6], moved[6], w[4];
+    embi_point p[4];
     if (own.own) own.reach -= c->less;
-    embi_box_of(one, p, all, split);
-    embi_box_of(two, p, all + split, 4 - split);
+    embi_box_of_points(one, x, split);
+    embi_box_of_points(two, x + split, 4 - split);
     embi_approach_box(&own, two, near);
     if (!embi_boxes_touch(one, near)) return 0;
-    for (int k = 0; k < split; k++) embi_add(p + 3 * k, p + 3 * k, t->mid);
+    for (int k = 0; k < 4; k++) p[k] = k < split ? moved + 3 * k : x[k];
+    for (int k = 0; k < split; k++) embi_add(moved + 3 * k, x[k], t->mid);
     c->apart = embi_closest_distance(p, c->edge_edge, w, &mask);
     return c->apart <= own.reach + own.radius;
 }
@@ -9993,7 +10056,8 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
                               int edge_edge, const embi_pair_rule *rule, const embi_approach *t,
                               embi_candidate **list, int *count, int *cap)
 {
-    embipc_real p[12], w[4], ea[3], eb[3], rest;
+    embipc_real w[4], ea[3], eb[3], rest;
+    embi_point p[4];
     embi_candidate *c;
     int mask, split = edge_edge ? 2 : 1, self = a->base == b->base;
     if (self)
@@ -10005,13 +10069,13 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     c->edge_edge = edge_edge;
     c->less = 0;
     c->share = self ? embi_vertices_share(a, v, split) : (embipc_real)1;
-    for (int k = 0; k < 4; k++) embi_copy(p + 3 * k, (k < split ? a->x : b->x) + 3 * v[k]);
+    for (int k = 0; k < 4; k++) p[k] = (k < split ? a->x : b->x) + 3 * v[k];
     if (!embi_candidate_near(c, p, t)) return 1;
     for (int k = 0; k < 4; k++) c->v[k] = v[k] + (k < split ? a->base : b->base);
     c->dhat = rule->dhat;
     c->xi = rule->xi;
     c->mollify = 0;
-    for (int k = 0; k < 4; k++) embi_copy(p + 3 * k, (k < split ? a->rest : b->rest) + 3 * v[k]);
+    for (int k = 0; k < 4; k++) p[k] = (k < split ? a->rest : b->rest) + 3 * v[k];
     if (self) {
         rest = embi_closest_distance(p, edge_edge, w, &mask);
         c->xi = embi_min(rule->xi, rest / 2);
@@ -10020,8 +10084,8 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
         if (t->own && c->apart > t->reach - c->less + c->share * t->radius) return 1;
     }
     if (edge_edge) {
-        embi_sub(ea, p + 3, p);
-        embi_sub(eb, p + 9, p + 6);
+        embi_sub(ea, p[1], p[0]);
+        embi_sub(eb, p[3], p[2]);
         c->mollify = (embipc_real)1e-3 * embi_dot(ea, ea) * embi_dot(eb, eb);
     }
     ++*count;
@@ -10102,8 +10166,8 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
  * its first vertex? */
 static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const embi_approach *t)
 {
-    embipc_real p[12];
-    embi_gather12(p, x, c->v);
+    embi_point p[4];
+    embi_points_at(p, x, c->v);
     return embi_candidate_near(c, p, t);
 }
 
@@ -10248,20 +10312,22 @@ static void embi_ccd_project(const embi_ccd_path *path, const embipc_real n[3], 
 static void embi_ccd_look(const embi_ccd_path *path, embipc_real t, embi_ccd_normal *c)
 {
     embipc_real y[12], w[4], n[3], d;
+    embi_point p[4];
     int mask;
     for (int k = 0; k < 12; k++) y[k] = path->x[k] + t * path->v[k];
+    embi_points_of(p, y);
     if (t == 0 && path->closest) {
         memcpy(w, path->closest->w, sizeof w);
         mask = path->closest->mask;
         d = path->closest->d;
-    } else d = path->edge_edge ? embi_edge_edge(y, w, &mask) : embi_point_triangle(y, w, &mask);
+    } else d = embi_closest_distance(p, path->edge_edge, w, &mask);
     c->t = t;
     c->gap = d - path->xi;
-    (void)embi_normal(y, w, mask, path->edge_edge, n);
+    (void)embi_normal(p, w, mask, path->edge_edge, n);
     embi_ccd_project(path, n, c);
     c->rate = 0;
     for (int k = 0; k < 4; k++) c->rate += w[k] * c->dh[k];
-    if (c->separates || mask == 15 || embi_interior_normal(y, w, path->edge_edge, n) < 0) return;
+    if (c->separates || mask == 15 || embi_interior_normal(p, w, path->edge_edge, n) < 0) return;
     embi_ccd_project(path, n, c);
 }
 
@@ -10478,7 +10544,8 @@ static void embi_contacts_clear(embi_contacts *s)
 static void embi_contact_make(embi_contacts *s, int to, int extra, const embi_candidate *c,
                               const embi_closest *closest, const embipc_real *x, embipc_real kappa, int pair)
 {
-    embipc_real p[12], b, first, second, mollifier = 1, slope = 0, grad[12];
+    embipc_real b, first, second, mollifier = 1, slope = 0, grad[12];
+    embi_point p[4];
     embi_contact *k = s->list + to;
     memcpy(k->v, c->v, sizeof k->v);
     memcpy(k->w, closest->w, sizeof k->w);
@@ -10489,7 +10556,7 @@ static void embi_contact_make(embi_contacts *s, int to, int extra, const embi_ca
     k->extra = -1;
     k->gap = closest->d - c->xi;
     k->dhat = c->dhat;
-    embi_gather12(p, x, c->v);
+    embi_points_at(p, x, c->v);
     (void)embi_normal(p, k->w, k->mask, c->edge_edge, k->n);
     b = embipc_barrier(k->gap, c->dhat, &first, &second);
     if (c->edge_edge) {
@@ -10690,38 +10757,77 @@ static embipc_real embi_contacts_slope(const embi_contacts *s, const embi_fricti
     return sum;
 }
 
-/* The Hessian of a contact in its four vertices with the curvature that S leaves out, kappa m (b'' dd dd^T
- * + b' d2d), without its negative eigenvalues */
-static void embi_contact_curvature(const embi_contact *c, const embipc_real *x, embipc_real H[144])
+/* The Hessian of a contact with the curvature that S leaves out, kappa m (b'' dd dd^T + b' d2d), without its
+ * negative part: sum_e z_e z_e^T over as many vectors as are returned. By the formula of section 16 it is E M E^T
+ * with the orthonormal columns a_i x n of E (a_i: w and the dw_k made orthogonal) and a_0 x t_k (t_k: the r^k made
+ * orthogonal), and across all of them b' (w w^T x Q)/d, which b' <= 0 makes negative. So the 1, 3 or 5 rows of M are
+ * all that has to be looked at. */
+#define EMBI_BENT 5
+static int embi_contact_curvature(const embi_contact *c, const embipc_real *x, embipc_real z[EMBI_BENT][12])
 {
-    embipc_real p[12], grad[12], V[144], sum[144] = {0};
-    embi_gather12(p, x, c->v);
-    embi_distance_hessian(p, c->w, c->mask, c->edge_edge, H);
-    for (int i = 0; i < 12; i++) grad[i] = c->w[i / 3] * c->n[i % 3];
-    for (int i = 0; i < 144; i++) H[i] = c->first * H[i] + c->second * grad[i / 12] * grad[i % 12];
-    embi_eigen_symmetric(12, H, V);
-    for (int e = 0; e < 12; e++) {
-        embipc_real value = embi_max(H[13 * e], 0);
-        for (int i = 0; i < 144; i++) sum[i] += value * V[12 * (i / 12) + e] * V[12 * (i % 12) + e];
+    embipc_real r[3], d, rk[2][3], up[2][3], dw[2][4], Ri[2][2], a[3][4], t[2][3], f, M[EMBI_BENT * EMBI_BENT],
+        V[EMBI_BENT * EMBI_BENT];
+    embi_point p[4];
+    int m, n, count = 0;
+    embi_points_at(p, x, c->v);
+    m = embi_min_int(embi_closest_parameters(p, c->w, c->mask, c->edge_edge, rk, dw), 2);   /* which it is at most */
+    n = 1 + 2 * m;
+    embi_separation(p, c->w, r);
+    d = embi_dot(c->n, r);
+    embi_dual_vectors(m, rk, c->n, up, Ri);
+    for (int i = 0; i <= m; i++) {
+        memcpy(a[i], i ? dw[i - 1] : c->w, sizeof a[i]);
+        for (int k = 0; k < i; k++) embi_row_subtract(4, embi_row_dot(4, a[k], a[i]), a[k], a[i]);
+        f = 1 / sqrt(embi_row_dot(4, a[i], a[i]));
+        for (int k = 0; k < 4; k++) a[i][k] *= f;
     }
-    memcpy(H, sum, sizeof sum);
+    if (m > 0) (void)embi_direction(t[0], up[0]);
+    if (m > 1) embi_cross(t[1], c->n, t[0]);
+    memset(M, 0, sizeof M);
+    M[0] = c->second * embi_row_dot(4, c->w, c->w);
+    for (int i = 0; i <= m; i++)
+        for (int k = 0; k < m; k++) {
+            f = -c->first * embi_row_dot(4, a[i], dw[k]);
+            for (int j = 0; j <= m; j++)
+                for (int l = 0; l < m; l++) M[n * i + j] += f * d * Ri[k][l] * embi_row_dot(4, a[j], dw[l]);
+            for (int j = 0; j < m; j++)
+                M[n * i + 1 + m + j] += f * embi_row_dot(4, a[0], c->w) * embi_dot(up[k], t[j]);
+        }
+    for (int i = 0; i <= m; i++)
+        for (int j = m + 1; j < n; j++) M[n * j + i] = M[n * i + j];
+    embi_eigen_symmetric(n, M, V);
+    for (int e = 0; e < n; e++) {
+        if (!(M[(n + 1) * e] > 0)) continue;
+        for (int k = 0; k < 4; k++) {
+            embi_set(z[count] + 3 * k, 0, 0, 0);
+            for (int i = 0; i <= m; i++) embi_axpy(z[count] + 3 * k, a[i][k] * V[n * i + e], c->n);
+            for (int i = 0; i < m; i++) embi_axpy(z[count] + 3 * k, a[0][k] * V[n * (1 + m + i) + e], t[i]);
+            embi_scale(z[count] + 3 * k, sqrt(M[(n + 1) * e]), z[count] + 3 * k);
+        }
+        count++;
+    }
+    return count;
 }
 
-/* Adds scale H to the system. Returns 0 when a block does not fit its pattern. */
+/* Adds scale sum_e z_e z_e^T to the system, local as below. Returns 0 when a block does not fit its pattern. */
 static int embi_contact_stamp_curvature(embi_system *system, const embi_rows *J, const int *local,
-                                        const embi_contact *c, embipc_real scale, const embipc_real H[144])
+                                        const embi_contact *c, embipc_real scale, int count,
+                                        embipc_real z[EMBI_BENT][12])
 {
-    for (int k = 0; k < 4; k++)
-        for (int r = 0; r < J->count[c->v[k]] && c->w[k] != 0; r++)
-            for (int l = 0; l < 4; l++)
-                for (int t = 0; t < J->count[c->v[l]] && c->w[l] != 0; t++) {
-                    int i = local[J->node[4 * c->v[k] + r]], j = local[J->node[4 * c->v[l] + t]];
-                    embipc_real f = scale * J->weight[4 * c->v[k] + r] * J->weight[4 * c->v[l] + t], B[9];
-                    if (i < j || j < 0) continue;
-                    for (int n = 0; n < 9; n++) B[n] = f * H[12 * (3 * k + n / 3) + 3 * l + n % 3];
-                    if (!embi_system_add(system, i, j, B)) return 0;
-                }
-    return 1;
+    int node[EMBI_STAMP], n, kept = 0;
+    embipc_real coef[EMBI_STAMP], column[3 * EMBI_BENT * EMBI_STAMP];
+    n = embi_contact_nodes(J, c->v, c->w, node, coef);
+    for (int i = 0; i < n; i++) {
+        embipc_real *to = column + 3 * count * kept;
+        if (local[node[i]] < 0) continue;
+        memset(to, 0, (size_t)(3 * count) * sizeof *to);
+        for (int k = 0; k < 4; k++)
+            for (int l = 0; l < J->count[c->v[k]] && c->w[k] != 0; l++)
+                for (int e = 0; e < count && J->node[4 * c->v[k] + l] == node[i]; e++)
+                    embi_axpy(to + 3 * e, J->weight[4 * c->v[k] + l], z[e] + 3 * k);
+        node[kept++] = local[node[i]];
+    }
+    return embi_system_stamp_columns(system, kept, node, count, column, scale);
 }
 
 /* Stiffness of the closest points of a contact, S = kappa m b'' n n^T */
@@ -11005,6 +11111,9 @@ static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
 
 static int embi_is_dynamic(const embi_body *b) { return b->kind >= EMBIPC_AFFINE; }
 
+/* May it touch itself? An affine body's guard is its determinant bound. */
+static int embi_may_fold(const embi_body *b) { return b->kind >= EMBIPC_CAGE && b->self_contact; }
+
 /* scratch that the energies of a body need */
 static int embi_body_trace(const embi_body *b) { return 10 * b->ntet + b->nn; }
 
@@ -11200,7 +11309,7 @@ static void embi_body_shift(const embi_body *b, const embipc_real *from, const e
     d += 3 * b->node0;
     for (int i = 0; i < 3 * b->nn; i++) d[i] = to[i] - from[i];
     embi_body_hold(b, d, r->box);
-    if (!b->self_contact) return;
+    if (!embi_may_fold(b)) return;
     embi_turn_fit(from, to, b->nn, r->turn);
     sine = at ? embi_turn_sine(at->turn, r->turn) : (embipc_real)0;
     if (sine * sine > 1 - EMBI_TURN_COS * EMBI_TURN_COS) {
@@ -11620,8 +11729,8 @@ static void embi_for_bodies(embi_state *s, embi_island *I, const embi_chunks *ch
 /* closest points of one candidate at x */
 static void embi_closest_find(const embi_candidate *c, const embipc_real *x, int stamp, embi_closest *out)
 {
-    embipc_real p[12];
-    embi_gather12(p, x, c->v);
+    embi_point p[4];
+    embi_points_at(p, x, c->v);
     out->d = embi_closest_distance(p, c->edge_edge, out->w, &out->mask);
     out->stiffness = 0;
     out->stamp = stamp;
@@ -11728,11 +11837,7 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *I, embi_
     long long candidates = 0;
     int count = 0, edges = 0;
     for (int n = 0; n < I->pair_count; n++) candidates += s->pair[I->pairs[n]].count;
-    embi_for(&s->threads, I->pair_count,
-             candidates < 2 * EMBI_SHARE_SCAN
-                 ? INT_MAX
-                 : 1 + (int)(EMBI_SHARE_SCAN * (long long)I->pair_count / candidates),
-             embi_near_range, task);
+    embi_for_work(&s->threads, I->pair_count, candidates, EMBI_SHARE_SCAN, embi_near_range, task);
     embi_chunks_clear(&I->by_near);
     for (int n = 0; n < I->pair_count; n++)
         if (!embi_chunks_add(m, &I->by_near, n, 0, s->pair[I->pairs[n]].near_count, EMBI_SHARE_NEAR)) return 0;
@@ -12030,10 +12135,10 @@ static void embi_body_put(const embi_bodies_task *t, embi_body *b, int k)
 
 static int embi_island_stamp(embi_state *s, embi_island *I, const embi_contact *c)
 {
-    embipc_real S[9], H[144];
+    embipc_real S[9], z[EMBI_BENT][12];
     if (I->curved) {
-        embi_contact_curvature(c, s->x, H);
-        return embi_contact_stamp_curvature(&I->system, &s->J, s->local, c, s->hh, H);
+        int count = embi_contact_curvature(c, s->x, z);
+        return embi_contact_stamp_curvature(&I->system, &s->J, s->local, c, s->hh, count, z);
     }
     embi_contact_stiffness(c, S);
     return embi_contact_stamp(&I->system, &s->J, s->local, c->v, c->w, s->hh, S);
@@ -12528,17 +12633,16 @@ static void embi_ccd_range(void *arg, int begin, int end)
         for (int k = pair->first + first; k < pair->first + last; k++) {
             const embi_candidate *c = t->s->candidate + k;
             embi_closest *closest = t->s->closest + k;
-            embipc_real x0[12], x1[12], p[12], separation, toi;
+            embipc_real x0[12], p[12], separation, toi;
             if (t->s->apart[k].least > floor + t->s->apart[k].share * far) continue;
             if (closest->stamp != t->stamp) embi_closest_find(c, t->s->x, t->stamp, closest);
             separation = embi_gap_floor(c, closest->d, t->rounding, t->driving);
-            embi_gather12(x0, t->s->x, c->v);
-            embi_gather12(x1, t->s->next_x, c->v);
-            for (int i = 0; i < 12; i++) p[i] = x1[i] - x0[i];
+            for (int i = 0; i < 4; i++) embi_sub(p + 3 * i, t->s->next_x + 3 * c->v[i], t->s->x + 3 * c->v[i]);
             /* far against the whole relative motion, rounding included: nothing to search */
             if ((closest->d - separation) * (embipc_real)0.999 >
                 embi_relative_travel(p, c->edge_edge) * t->alpha[block])
                 continue;
+            for (int i = 0; i < 4; i++) embi_copy(x0 + 3 * i, t->s->x + 3 * c->v[i]);
             if (embi_ccd(x0, p, c->edge_edge, closest, separation, t->alpha[block], &toi) &&
                 toi < t->alpha[block]) {
                 t->alpha[block] = toi;
@@ -12587,8 +12691,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
         task.rate = embi_pair_slack(&a->stray_next, &b->stray_next) - task.slack;
         task.alpha = s->block_alpha;
         task.index = s->block_index;
-        embi_for(&s->threads, pair->count, pair->count < 2 * EMBI_SHARE_CCD ? INT_MAX : EMBI_SHARE_CCD, embi_ccd_range,
-                 &task);
+        embi_for_work(&s->threads, pair->count, pair->count, EMBI_SHARE_CCD, embi_ccd_range, &task);
         for (int k = 0; k < blocks; k++)
             if (s->block_index[k] >= 0 && s->block_alpha[k] < *alpha) {
                 *alpha = s->block_alpha[k];
@@ -12826,7 +12929,8 @@ static void embi_island_progress(embi_state *s, embi_island *I, embipc_real alph
 static embipc_real embi_drive_approach(embi_state *s, embi_island *I, int drive, const embi_candidate *c,
                                        const embi_closest *closest)
 {
-    embipc_real p[12], n[3], r[3];
+    embipc_real n[3], r[3];
+    embi_point p[4];
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
@@ -12840,7 +12944,7 @@ static embipc_real embi_drive_approach(embi_state *s, embi_island *I, int drive,
     embi_system_solve(&I->system, I->rhs);
     for (int k = 0; k < I->unknown_count; k++) embi_copy(s->p + 3 * I->unknown[k], I->rhs + 3 * k);
     for (int k = 0; k < I->body_count; k++) embi_apply_live(s, s->body + I->bodies[k], s->p, s->motion);
-    embi_gather12(p, s->x, c->v);
+    embi_points_at(p, s->x, c->v);
     (void)embi_normal(p, closest->w, closest->mask, c->edge_edge, n);
     embi_contact_motion(c->v, closest->w, s->motion, r);
     return embi_dot(n, r);
@@ -13373,9 +13477,7 @@ static int embi_tested(const embipc_world *w, const embi_body *a, const embi_bod
 {
     const embi_rule *rule = embi_find_rule(w, a->handle, b->handle);
     if (rule && !rule->contact) return 0;
-    if (a == b)
-        return a->kind >= EMBIPC_CAGE &&
-               a->self_contact; /* an affine body's guard is its determinant bound */
+    if (a == b) return embi_may_fold(a);
     return a->kind != EMBIPC_FIXED || b->kind != EMBIPC_FIXED;
 }
 
@@ -15042,12 +15144,13 @@ EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, 
 /* keeps the pair v when it has no vertex in common and is nearer than what there is */
 static void embi_gap_try(const embi_surface *s, const int v[4], int edge_edge, embipc_gap *gap)
 {
-    embipc_real p[12], w[4], d;
+    embipc_real w[4], d;
+    embi_point p[4];
     int mask, split = edge_edge ? 2 : 1;
     for (int i = 0; i < split; i++)
         for (int j = split; j < 4; j++)
             if (v[i] == v[j]) return;
-    embi_gather12(p, s->x, v);
+    embi_points_at(p, s->x, v);
     d = embi_closest_distance(p, edge_edge, w, &mask);
     if (!(d < gap->distance)) return;
     gap->distance = d;
@@ -15420,14 +15523,13 @@ static embi_approach embi_kept_approach(const embi_kept *k)
 /* Finds the calm tets of a body whose own candidates are searched for with the nodes at q^n. Two points X apart at
  * rest in one tet, with F = F^n, are at least
  *   |F X + w_a - w_b| >= (sigma_min(F) - |h| sum_k |m_k| / 2) |X|
- * apart while the nodes stay in the range -h .. h; and their own dhat + xi is at most |X|/2, or 3/4 |X| when they have
- * a thickness.
- * Returns 0 out of memory. */
+ * apart while the nodes stay in the range -h .. h; and their own dhat + xi is at most |X|/2, or 3/4 |X| when they
+ * have a thickness. Returns 0 out of memory. */
 static int embi_body_calm(embi_memory *m, const embi_state *s, embi_body *b, const embi_kept *k)
 {
     embipc_real far = embi_norm(k->range + 3),
                 least = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) / EMBI_TURN_COS;
-    if (b->kind != EMBIPC_CAGE || !b->bvh.tet) return 1;   /* one tet, or every vertex a node */
+    if (!b->bvh.tet) return 1;   /* one tet, or every vertex a node */
     if (!EMBI_GROW(m, unsigned char, b->calm, b->calm_cap, b->ntet)) return 0;
     for (int t = 0; t < b->ntet; t++) {
         embipc_real F[9], C[9], V[9], gradients = 0;
@@ -15444,7 +15546,7 @@ static int embi_body_calm(embi_memory *m, const embi_state *s, embi_body *b, con
 static embi_surface embi_search_surface(const embi_state *s, const embi_body *b)
 {
     embi_surface r = embi_surface_of(s, b, s->xn);
-    if (b->bvh.tet) r.calm = b->calm;
+    r.calm = b->calm;
     return r;
 }
 

@@ -143,17 +143,18 @@ static int all_pairs(scene *c, const double *xa, const double *xb, double reach,
         for (int i = 0; i < ns; i++)
             for (int j = c->self && kind == 1 ? i + 1 : 0; j < ne; j++) {
                 int v[4], g[4], mask;
-                double p[12], w[4], d;
+                double w[4], d;
+                embi_point p[4];
                 v[0] = kind == 1 ? s->edge[2 * i] : i;
                 v[1] = kind == 1 ? s->edge[2 * i + 1] : t->mesh.tri[3 * j];
                 v[2] = kind == 1 ? t->edge[2 * j] : t->mesh.tri[3 * j + 1];
                 v[3] = kind == 1 ? t->edge[2 * j + 1] : t->mesh.tri[3 * j + 2];
                 if (c->self && share_vertex(v, split)) continue;
                 for (int k = 0; k < 4; k++) {
-                    embi_copy(p + 3 * k, (k < split ? xs : xt) + 3 * v[k]);
+                    p[k] = (k < split ? xs : xt) + 3 * v[k];
                     g[k] = v[k] + (k < split ? s->s.base : t->s.base);
                 }
-                d = kind == 1 ? embi_edge_edge(p, w, &mask) : embi_point_triangle(p, w, &mask);
+                d = embi_closest_distance(p, kind == 1, w, &mask);
                 if (!(d <= reach)) continue;
                 if (n == cap) list = (named *)realloc(list, (size_t)(cap *= 2) * sizeof *list);
                 list[n].d = d;
@@ -364,9 +365,10 @@ static void test_rest_clamp(void)
         ENSURE(c.count > 1000);
         for (int k = 0; k < c.count; k++) {
             const embi_candidate *q = c.list + k;
-            double p[12], w[4], rest;
+            double w[4], rest;
+            embi_point p[4];
             int mask;
-            for (int i = 0; i < 4; i++) embi_copy(p + 3 * i, c.a.rest + 3 * (q->v[i] - 100));
+            for (int i = 0; i < 4; i++) p[i] = c.a.rest + 3 * (q->v[i] - 100);
             rest = embi_closest_distance(p, q->edge_edge, w, &mask);
             ENSURE(rest - q->xi >= 2 * q->dhat * (1 - 1e-14));   /* at rest: not active, twice over */
             ENSURE(q->dhat > 0 && q->dhat <= rule.dhat && q->xi >= 0 && q->xi <= rule.xi);
@@ -375,8 +377,8 @@ static void test_rest_clamp(void)
             clamped += q->dhat < rule.dhat;
             if (q->edge_edge) {
                 double e[3], f[3];
-                embi_sub(e, p + 3, p);
-                embi_sub(f, p + 9, p + 6);
+                embi_sub(e, p[1], p[0]);
+                embi_sub(f, p[3], p[2]);
                 ENSURE_REL(q->mollify, 1e-3 * embi_dot(e, e) * embi_dot(f, f), 1e-12);
             } else ENSURE(q->mollify == 0);
         }

@@ -195,9 +195,9 @@ static double scene_evaluate(scene *s)
     embi_contacts_clear(&s->contacts);
     for (int k = 0; k < s->candidates; k++) {
         embi_closest c;
-        double p[12];
+        embi_point p[4];
         memset(&c, 0, sizeof c);
-        embi_gather12(p, s->x, s->list[k].v);
+        embi_points_at(p, s->x, s->list[k].v);
         c.d = embi_closest_distance(p, s->list[k].edge_edge, c.w, &c.mask);
         if (c.d - s->list[k].xi >= s->list[k].dhat) continue;
         s->contacts.pairs++;
@@ -341,39 +341,62 @@ static void test_gradient_mollified(void)
         }
 }
 
+/* A system over all nodes but the first, which is driven and has no row, for the contacts of a scene at its q; y moves
+ * those nodes at random, and motion is what that makes of the vertices. */
+typedef struct probe {
+    embi_system A;
+    embi_key *pairs;
+    int pair_count, pair_cap, *local;
+    double *y, *Ay, *motion;
+} probe;
+
+static void probe_make(probe *p, scene *s)
+{
+    memset(p, 0, sizeof *p);
+    p->local = (int *)calloc((size_t)s->nn, sizeof(int));
+    p->y = (double *)calloc((size_t)(3 * s->nn), sizeof(double));
+    p->Ay = (double *)calloc((size_t)(3 * s->nn), sizeof(double));
+    p->motion = (double *)calloc((size_t)(3 * s->nv), sizeof(double));
+    for (int i = 0; i < s->nn; i++) p->local[i] = i - 1;
+    (void)scene_energy(s->q, s);
+    ENSURE(s->contacts.count > 5);
+    for (int k = 0; k < s->contacts.count; k++)
+        ENSURE(embi_candidate_couple(&s->m, &s->J, p->local, s->contacts.list[k].v, &p->pairs, &p->pair_count,
+                                     &p->pair_cap));
+    /* CG keeps the matrix readable */
+    ENSURE(embi_system_analyze(&s->m, &p->A, s->nn - 1, p->pairs, p->pair_count, EMBI_SYSTEM_CG));
+    for (int i = 3; i < 3 * s->nn; i++) p->y[i] = test_uniform(-1, 1);
+    scene_positions(s, p->y, p->motion);
+}
+
+static void probe_free(probe *p, scene *s)
+{
+    embi_system_free(&s->m, &p->A);
+    EMBI_RELEASE(&s->m, p->pairs, p->pair_cap);
+    free(p->local);
+    free(p->y);
+    free(p->Ay);
+    free(p->motion);
+}
+
 /* S = kappa m b'' n n^T, spread by c_i c_j: against the products written out, and where the closest points
  * and the normal do not change with the motion it is the second derivative. */
 static void test_stiffness(void)
 {
     for (int how = FULL; how <= CAGE; how++) {
         scene s;
-        embi_system A;
-        embi_key *pairs = NULL;
-        int count = 0, cap = 0, *local;
-        double *y, *Ay, *motion, *expected, worst = 0, size = 0, quadratic = 0;
+        probe p;
+        double *expected, worst = 0, size = 0, quadratic = 0;
         boxes_make(&s, 0.02, 0.1, how, CAGE);
         scene_candidates(&s, 0.2, 0, 0);
-        memset(&A, 0, sizeof A);
-        local = (int *)calloc((size_t)s.nn, sizeof(int));
-        for (int i = 0; i < s.nn; i++) local[i] = i - 1;   /* node 0 is driven: it has no row */
-        (void)scene_energy(s.q, &s);
-        ENSURE(s.contacts.count > 5);
-        for (int k = 0; k < s.contacts.count; k++)
-            ENSURE(embi_candidate_couple(&s.m, &s.J, local, s.contacts.list[k].v, &pairs, &count, &cap));
-        /* CG keeps the matrix readable */
-        ENSURE(embi_system_analyze(&s.m, &A, s.nn - 1, pairs, count, EMBI_SYSTEM_CG));
-        y = (double *)calloc((size_t)(3 * s.nn), sizeof(double));
-        Ay = (double *)calloc((size_t)(3 * s.nn), sizeof(double));
+        probe_make(&p, &s);
         expected = (double *)calloc((size_t)(3 * s.nn), sizeof(double));
-        motion = (double *)calloc((size_t)(3 * s.nv), sizeof(double));
-        for (int i = 3; i < 3 * s.nn; i++) y[i] = test_uniform(-1, 1);
-        scene_positions(&s, y, motion);
         for (int k = 0; k < s.contacts.count; k++) {
             const embi_contact *c = s.contacts.list + k;
             double S[9], r[3] = {0, 0, 0}, along;
             embi_contact_stiffness(c, S);
-            ENSURE(embi_contact_stamp(&A, &s.J, local, c->v, c->w, 0.5, S));
-            for (int i = 0; i < 4; i++) embi_axpy(r, c->w[i], motion + 3 * c->v[i]);
+            ENSURE(embi_contact_stamp(&p.A, &s.J, p.local, c->v, c->w, 0.5, S));
+            for (int i = 0; i < 4; i++) embi_axpy(r, c->w[i], p.motion + 3 * c->v[i]);
             along = 0.5 * c->second * embi_dot(c->n, r);
             quadratic += along * embi_dot(c->n, r);
             for (int i = 0; i < 4; i++)
@@ -381,9 +404,9 @@ static void test_stiffness(void)
                     embi_axpy(expected + 3 * s.node[4 * c->v[i] + n],
                               along * c->w[i] * s.weight[4 * c->v[i] + n], c->n);
         }
-        embi_bsr_multiply(&A.A, y + 3, Ay + 3);
+        embi_bsr_multiply(&p.A.A, p.y + 3, p.Ay + 3);
         for (int i = 3; i < 3 * s.nn; i++) {
-            worst = fmax(worst, fabs(Ay[i] - expected[i]));
+            worst = fmax(worst, fabs(p.Ay[i] - expected[i]));
             size = fmax(size, fabs(expected[i]));
         }
         ENSURE(size > 0 && worst < 1e-12 * size);
@@ -393,15 +416,14 @@ static void test_stiffness(void)
             for (int k = 0; k < s.contacts.count; k++) {
                 double S[9];
                 embi_contact_stiffness(s.contacts.list + k, S);
-                embi_contact_push(s.contacts.list[k].v, s.contacts.list[k].w, S, motion, s.pull);
+                embi_contact_push(s.contacts.list[k].v, s.contacts.list[k].w, S, p.motion, s.pull);
             }
             scene_scatter(&s, -0.5, rhs);
             for (int i = 0; i < 3 * s.nn; i++) ENSURE_CLOSE(rhs[i], -expected[i], 1e-12 * size);
             free(rhs);
         }
-        embi_system_free(&s.m, &A);
-        EMBI_RELEASE(&s.m, pairs, cap);
-        free(local); free(y); free(Ay); free(expected); free(motion);
+        free(expected);
+        probe_free(&p, &s);
         scene_free(&s);
     }
     {   /* second derivative along the normal: a tip over the middle of a face, moved as a whole */
@@ -443,11 +465,13 @@ static void curved_gradient(const double *x, double *g, void *arg)
     embi_contacts one;
     embi_memory m;
     embi_closest c;
+    embi_point p[4];
     (void)arg;
     memset(&one, 0, sizeof one);
     memset(&c, 0, sizeof c);
     embi_memory_init(&m, NULL);
-    c.d = embi_closest_distance(x, curved_pair.edge_edge, c.w, &c.mask);
+    embi_points_of(p, x);
+    c.d = embi_closest_distance(p, curved_pair.edge_edge, c.w, &c.mask);
     ENSURE(contact_add(&m, &one, &curved_pair, &c, x, 100));
     for (int i = 0; i < 12; i++) g[i] = one.list[0].first * one.list[0].w[i / 3] * one.list[0].n[i % 3];
     embi_contacts_free(&m, &one);
@@ -457,7 +481,7 @@ static void curved_gradient(const double *x, double *g, void *arg)
  * rank-one matrix does not know of. */
 static void test_curvature(void)
 {
-    int negative = 0, more = 0, seen[16] = {0};
+    int negative = 0, more = 0, count, seen[16] = {0};
     memset(&curved_pair, 0, sizeof curved_pair);
     curved_pair.dhat = 0.7;
     for (int i = 0; i < 4; i++) curved_pair.v[i] = i;
@@ -465,18 +489,22 @@ static void test_curvature(void)
         embi_contacts one;
         embi_memory m;
         embi_closest c;
-        double x[12], H[144], D[144], V[144], P[144] = {0}, g[12], up[12], down[12], size = 0, best = HUGE_VAL;
+        embi_point p[4];
+        double x[12], z[EMBI_BENT][12], H[144] = {0}, D[144], V[144], P[144] = {0}, g[12], up[12], down[12], size = 0, best = HUGE_VAL;
         curved_pair.edge_edge = round % 2;
         memset(&one, 0, sizeof one);
         memset(&c, 0, sizeof c);
         for (int i = 0; i < 12; i++) x[i] = test_uniform(-1, 1);
-        c.d = embi_closest_distance(x, curved_pair.edge_edge, c.w, &c.mask);
+        embi_points_of(p, x);
+        c.d = embi_closest_distance(p, curved_pair.edge_edge, c.w, &c.mask);
         for (int i = 0; i < 4; i++) c.stamp |= c.w[i] != 0 && fabs(c.w[i]) < 0.02;   /* another feature is near */
         if (c.stamp || c.d < 0.05 || c.d > 0.6) continue;
         seen[c.mask]++;
         embi_memory_init(&m, NULL);
         ENSURE(contact_add(&m, &one, &curved_pair, &c, x, 100));
-        embi_contact_curvature(one.list, x, H);
+        count = embi_contact_curvature(one.list, x, z);
+        for (int e = 0; e < count; e++)
+            for (int i = 0; i < 144; i++) H[i] += z[e][i / 12] * z[e][i % 12];
         curved_gradient(x, g, NULL);
         for (double h = 1e-3; h > 1e-7; h /= 10) {
             double worst = 0;
@@ -513,39 +541,27 @@ static void test_curvature_through_rows(void)
 {
     for (int how = FULL; how <= CAGE; how++) {
         scene s;
-        embi_system A;
-        embi_key *pairs = NULL;
-        int count = 0, cap = 0, *local;
-        double *y, *Ay, *motion, sum = 0, want = 0;
+        probe p;
+        double sum = 0, want = 0;
         boxes_make(&s, 0.3, 0.1, how, CAGE);
         scene_candidates(&s, 0.2, 0, 0);
-        memset(&A, 0, sizeof A);
-        local = (int *)calloc((size_t)s.nn, sizeof(int));
-        for (int i = 0; i < s.nn; i++) local[i] = i - 1;
-        (void)scene_energy(s.q, &s);
-        for (int k = 0; k < s.contacts.count; k++)
-            ENSURE(embi_candidate_couple(&s.m, &s.J, local, s.contacts.list[k].v, &pairs, &count, &cap));
-        ENSURE(embi_system_analyze(&s.m, &A, s.nn - 1, pairs, count, EMBI_SYSTEM_CG));
-        y = (double *)calloc((size_t)(3 * s.nn), sizeof(double));
-        Ay = (double *)calloc((size_t)(3 * s.nn), sizeof(double));
-        motion = (double *)calloc((size_t)(3 * s.nv), sizeof(double));
-        for (int i = 3; i < 3 * s.nn; i++) y[i] = test_uniform(-1, 1);
-        scene_positions(&s, y, motion);
+        probe_make(&p, &s);
         for (int k = 0; k < s.contacts.count; k++) {
             const embi_contact *c = s.contacts.list + k;
-            double H[144];
-            embi_contact_curvature(c, s.x, H);
-            ENSURE(embi_contact_stamp_curvature(&A, &s.J, local, c, 0.5, H));
-            for (int i = 0; i < 144; i++)
-                want += 0.5 * H[i] * motion[3 * c->v[i / 36] + i / 12 % 3] * motion[3 * c->v[i % 12 / 3] + i % 3];
+            double z[EMBI_BENT][12];
+            int count = embi_contact_curvature(c, s.x, z);
+            ENSURE(embi_contact_stamp_curvature(&p.A, &s.J, p.local, c, 0.5, count, z));
+            for (int e = 0; e < count; e++) {
+                double along = 0;
+                for (int i = 0; i < 4; i++) along += embi_dot(z[e] + 3 * i, p.motion + 3 * c->v[i]);
+                want += 0.5 * along * along;
+            }
         }
-        embi_bsr_multiply(&A.A, y + 3, Ay + 3);
-        for (int i = 3; i < 3 * s.nn; i++) sum += y[i] * Ay[i];
+        embi_bsr_multiply(&p.A.A, p.y + 3, p.Ay + 3);
+        for (int i = 3; i < 3 * s.nn; i++) sum += p.y[i] * p.Ay[i];
         ENSURE(want > 0);
         ENSURE_REL(sum, want, 1e-12);
-        embi_system_free(&s.m, &A);
-        EMBI_RELEASE(&s.m, pairs, cap);
-        free(local); free(y); free(Ay); free(motion);
+        probe_free(&p, &s);
         scene_free(&s);
     }
 }

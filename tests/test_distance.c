@@ -54,6 +54,13 @@ static double search(const double x[12], int edge_edge)
     return (double)sqrtl(best);
 }
 
+static const embi_point *points(const double x[12])
+{
+    static embi_point p[4];
+    embi_points_of(p, x);
+    return p;
+}
+
 static double distance(const double x[12], int edge_edge, double *grad)
 {
     return edge_edge ? embipc_edge_edge_distance(x, grad) : embipc_point_triangle_distance(x, grad);
@@ -64,7 +71,7 @@ static double check(const double x[12], int edge_edge)
 {
     double w[4], r[3], n[3], grad[12], d, sum = 0, size = extent(x), truth = search(x, edge_edge), first;
     int mask, bits = 0;
-    d = edge_edge ? embi_edge_edge(x, w, &mask) : embi_point_triangle(x, w, &mask);
+    d = edge_edge ? embi_edge_edge(points(x), w, &mask) : embi_point_triangle(points(x), w, &mask);
     ENSURE_CLOSE(d, truth, 2e-14 * size);
     for (int k = 0; k < 4; k++) {
         sum += w[k];
@@ -76,9 +83,9 @@ static double check(const double x[12], int edge_edge)
     ENSURE(bits >= 2 && mask > 0 && mask < 16);
     ENSURE_CLOSE(sum, 0, 1e-15);
     ENSURE_CLOSE(first, 1, 1e-15);
-    embi_separation(x, w, r);
+    embi_separation(points(x), w, r);
     ENSURE_CLOSE(embi_norm(r), d, 1e-13 * size);   /* the weights belong to the distance */
-    embi_normal(x, w, mask, edge_edge, n);
+    embi_normal(points(x), w, mask, edge_edge, n);
     ENSURE_CLOSE(embi_norm(n), 1, 1e-14);
     ENSURE_CLOSE(embi_dot(n, r), d, 1e-13 * size);
     distance(x, edge_edge, grad);
@@ -95,7 +102,7 @@ static int mask_of(const double x[12], int edge_edge)
 {
     double w[4];
     int mask;
-    (void)(edge_edge ? embi_edge_edge(x, w, &mask) : embi_point_triangle(x, w, &mask));
+    (void)(edge_edge ? embi_edge_edge(points(x), w, &mask) : embi_point_triangle(points(x), w, &mask));
     return mask;
 }
 
@@ -264,7 +271,7 @@ static void test_parallel_edges(void)
         embi_scale(n, s / embi_norm(n), n);
         for (int k = 0; k < 6; k++) x[6 + k] = x[k] + a * u[k % 3] + n[k % 3];
         ENSURE_CLOSE(check(x, 1), fabs(s), 1e-14);
-        ENSURE(mask_of(x, 1) != 15 || fabs(s) < 1e-3 || embi_edge_cross(x, NULL) > 0);
+        ENSURE(mask_of(x, 1) != 15 || fabs(s) < 1e-3 || embi_edge_cross(points(x), NULL) > 0);
     }
     for (int h = 0; h < 7; h++)
         for (int k = 0; k < 12; k++) {
@@ -305,8 +312,8 @@ static void test_scales(void)
         double x[12], y[12], w[4], v[4], d, s, gx[12], gy[12];
         int e = exponent[i % 8], m, l, edge_edge = i / 8 % 2;
         for (int k = 0; k < 12; k++) { x[k] = i % 3 ? test_uniform(-1, 1) : grid(2); y[k] = ldexp(x[k], e); }
-        d = edge_edge ? embi_edge_edge(x, w, &m) : embi_point_triangle(x, w, &m);
-        s = edge_edge ? embi_edge_edge(y, v, &l) : embi_point_triangle(y, v, &l);
+        d = edge_edge ? embi_edge_edge(points(x), w, &m) : embi_point_triangle(points(x), w, &m);
+        s = edge_edge ? embi_edge_edge(points(y), v, &l) : embi_point_triangle(points(y), v, &l);
         ENSURE_CLOSE(ldexp(s, -e), d, 1e-14);
         distance(x, edge_edge, gx);
         distance(y, edge_edge, gy);
@@ -317,8 +324,8 @@ static void test_scales(void)
         ENSURE_REL(distance(x, 0, grad), 1e-200, 1e-14);
         ENSURE_CLOSE(grad[1], 1, 1e-15);
         for (int k = 0; k < 12; k++) x[k] = k % 2 ? 1.7e308 : -1.7e308;         /* differences overflow */
-        ENSURE(embi_point_triangle(x, grad, (int *)(grad + 8)) >= 0);
-        ENSURE(embi_edge_edge(x, grad, (int *)(grad + 8)) >= 0);
+        ENSURE(embi_point_triangle(points(x), grad, (int *)(grad + 8)) >= 0);
+        ENSURE(embi_edge_edge(points(x), grad, (int *)(grad + 8)) >= 0);
     }
 }
 
@@ -343,9 +350,9 @@ static void test_direction_at_tiny_distance(void)
                 x[3 + c] += move;
             } else x[c] = x[3 + c] + s * u[c] + t * v[c] + gap * n[c];
         }
-        (void)(edge_edge ? embi_edge_edge(x, w, &mask) : embi_point_triangle(x, w, &mask));
+        (void)(edge_edge ? embi_edge_edge(points(x), w, &mask) : embi_point_triangle(points(x), w, &mask));
         if (mask != 15) continue;
-        embi_normal(x, w, mask, edge_edge, m);
+        embi_normal(points(x), w, mask, edge_edge, m);
         ENSURE_CLOSE(fabs(embi_dot(m, n)), 1, 1e-13);
         embi_cross(u, m, n);
         ENSURE(embi_norm(u) < 1e-13);
@@ -435,12 +442,12 @@ static void test_edge_cross_and_mollifier(void)
     for (int i = 0; i < 200; i++) {
         double x[12], g[12], h = 1e-6;
         for (int k = 0; k < 12; k++) x[k] = test_uniform(-1, 1);
-        embi_edge_cross(x, g);
+        embi_edge_cross(points(x), g);
         for (int k = 0; k < 12; k++) {
             double y[12], p, m;
             memcpy(y, x, sizeof y);
-            y[k] += h; p = embi_edge_cross(y, NULL);
-            y[k] -= 2 * h; m = embi_edge_cross(y, NULL);
+            y[k] += h; p = embi_edge_cross(points(y), NULL);
+            y[k] -= 2 * h; m = embi_edge_cross(points(y), NULL);
             ENSURE_CLOSE(g[k], (p - m) / (2 * h), 1e-7);
         }
     }

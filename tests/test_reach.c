@@ -187,7 +187,8 @@ static int is_in(const embi_candidate *list, int count, int edge_edge, const int
 static int missed(const embi_surface *a, const double *x, const embi_candidate *list, int count,
                   const embi_pair_rule *rule, int edge_edge, const int v[4], int *near)
 {
-    double p[12], w[4], rest, now;
+    double w[4], rest, now;
+    embi_point p[4];
     int mask, split = edge_edge ? 2 : 1;
     for (int c = 0; c < 3; c++) {   /* boxes first */
         double lo = HUGE_VAL, hi = -HUGE_VAL, low = HUGE_VAL, high = -HUGE_VAL;
@@ -201,10 +202,10 @@ static int missed(const embi_surface *a, const double *x, const embi_candidate *
     for (int i = 0; i < split; i++)
         for (int j = split; j < 4; j++)
             if (v[i] == v[j]) return 0;
-    embi_gather12(p, x, v);
+    embi_points_at(p, x, v);
     now = embi_closest_distance(p, edge_edge, w, &mask);
     if (now > rule->dhat) return 0;
-    embi_gather12(p, a->rest, v);
+    embi_points_at(p, a->rest, v);
     rest = embi_closest_distance(p, edge_edge, w, &mask);
     if (now > embi_min(rule->dhat, rest / 2)) return 0;
     ++*near;

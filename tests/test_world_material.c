@@ -217,6 +217,31 @@ static void test_throw(void)
     throw_at(EMBIPC_NEO_HOOKEAN, 1, 30);
 }
 
+/* A block without weight, its nodes at -end along an axis gripped and those at +end driven by two keys. Frees the mesh. */
+static scene between_grips(const embipc_material *material, test_mesh *m, int axis, double end, const double keys[14])
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_def d = scene_def("block", EMBIPC_FULL, 0, 0, 0);
+    int *nodes[2], count[2] = {0, 0};
+    scene s;
+    for (int k = 0; k < 2; k++) nodes[k] = (int *)calloc((size_t)m->vertex_count, sizeof(int));
+    for (int i = 0; i < m->vertex_count; i++)
+        if (fabs(m->x[3 * i + axis]) > 0.999 * end) {
+            int k = m->x[3 * i + axis] > 0;
+            nodes[k][count[k]++] = i;
+        }
+    embi_set(wd.gravity, 0, 0, 0);
+    wd.time_step = 0.05;
+    d.material = *material;
+    d.self_contact = 0;
+    s = scene_empty(&wd);
+    scene_add_mesh(&s, &d, m, 0);
+    scene_drive(&s, 0, NULL, 0, NULL, nodes[0], count[0]);
+    scene_drive(&s, 0, keys, 2, NULL, nodes[1], count[1]);
+    for (int k = 0; k < 2; k++) free(nodes[k]);
+    return s;
+}
+
 /* A bar held at one end and pulled to 1.6 of its length at the other: reached, with few solves a step because the first
  * already carries the whole bar along, and the work of the drive is what the bar took up. */
 static void test_pulled(void)
@@ -224,25 +249,14 @@ static void test_pulled(void)
     static const double keys[14] = {0, 0, 0, 0, 0, 0, 0, 1, 0.24, 0, 0, 0, 0, 0};
     for (int m = EMBIPC_LAGGED_ARAP; m < EMBIPC_MODEL_COUNT; m++)
         for (int averaged = 0; averaged < 2; averaged++) {
-            embipc_world_def wd = embipc_default_world_def();
-            embipc_body_def d = scene_def("bar", EMBIPC_FULL, 0, 0, 0);
             test_mesh bar = scene_mesh_tet_box(4, 1, 1, 0.4, 0.1, 0.1);
-            int nodes[2][8], count[2] = {0, 0}, most = 0;
+            embipc_material material = embipc_default_body_def().material;
+            int most = 0;
             double work = 0;
             scene s;
-            for (int i = 0; i < bar.vertex_count; i++) {
-                int end = bar.x[3 * i] > 0.19 ? 1 : bar.x[3 * i] < -0.19 ? 0 : -1;
-                if (end >= 0) nodes[end][count[end]++] = i;
-            }
-            embi_set(wd.gravity, 0, 0, 0);
-            wd.time_step = 0.05;
-            set_model(&d.material, (embipc_model)m, 1e5, 0.4);
-            d.material.averaged = averaged;
-            d.self_contact = 0;
-            s = scene_empty(&wd);
-            scene_add_mesh(&s, &d, &bar, 0);
-            scene_drive(&s, 0, NULL, 0, NULL, nodes[0], count[0]);
-            scene_drive(&s, 0, keys, 2, NULL, nodes[1], count[1]);
+            set_model(&material, (embipc_model)m, 1e5, 0.4);
+            material.averaged = averaged;
+            s = between_grips(&material, &bar, 0, 0.2, keys);
             for (int n = 0; n < 20 && scene_step(&s); n++) {
                 ENSURE(s.stats.converged && s.stats.drive_short == 0);
                 most = embi_max_int(most, s.stats.newton_iterations);
@@ -261,31 +275,19 @@ static void test_pulled(void)
  * the true one, where its factor is positive, it takes 16 solves a step, without 28. */
 static void test_rubber_barrels(void)
 {
-    static const double still[7] = {0, 0, 0, 0, 0, 0, 0}, keys[14] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, -0.04, 0, 0, 0};
+    static const double keys[14] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, -0.04, 0, 0, 0};
     for (int averaged = 0; averaged < 2; averaged++) {
-        embipc_world_def wd = embipc_default_world_def();
-        embipc_body_def d = scene_def("rubber", EMBIPC_FULL, 0, 0, 0);
         test_mesh m = scene_mesh_tet_box(6, 6, 6, 0.1, 0.1, 0.1);
-        int nodes[2][64], count[2] = {0, 0}, solves = 0, most = 0;
+        embipc_material material = embipc_default_body_def().material;
+        int solves = 0, most = 0;
         double least = 1;
         scene s;
-        for (int i = 0; i < m.vertex_count; i++)
-            if (fabs(m.x[3 * i + 2]) > 0.0499) {
-                int end = m.x[3 * i + 2] > 0;
-                nodes[end][count[end]++] = i;
-            }
-        embi_set(wd.gravity, 0, 0, 0);
-        wd.time_step = 0.05;
-        d.material.model = EMBIPC_MOONEY_RIVLIN;
-        d.material.mooney[0] = 0.293e6;
-        d.material.mooney[1] = 0.177e6;
-        d.material.mooney[2] = 1410e6;
-        d.material.averaged = averaged;
-        d.self_contact = 0;
-        s = scene_empty(&wd);
-        scene_add_mesh(&s, &d, &m, 0);
-        scene_drive(&s, 0, still, 1, NULL, nodes[0], count[0]);
-        scene_drive(&s, 0, keys, 2, NULL, nodes[1], count[1]);
+        material.model = EMBIPC_MOONEY_RIVLIN;
+        material.mooney[0] = 0.293e6;
+        material.mooney[1] = 0.177e6;
+        material.mooney[2] = 1410e6;
+        material.averaged = averaged;
+        s = between_grips(&material, &m, 2, 0.05, keys);
         for (int n = 0; n < 20 && scene_step(&s); n++) {
             ENSURE(s.stats.converged && s.stats.drive_short == 0);
             solves += s.stats.newton_iterations;
