@@ -16809,6 +16809,8 @@ typedef struct embi_parting {
     int near_count, near_cap;
     embipc_real *shifted;        /* the first of a pair, where it is tried */
     int shifted_cap;
+    const embi_part_body *met_a, *met_b;   /* whose triangles were seen to meet last, and ... */
+    embi_key met;                /* ... which they were */
     embipc_real direction[3 * EMBI_PART_DIRECTIONS];
     int direction_count;
     int unlink;                  /* linking numbers may change: for the depth of a pair */
@@ -17106,54 +17108,105 @@ static int embi_part_holds(const embi_part_body *u, const embi_part_body *s, con
     return 0;
 }
 
-/* Does a triangle pair among the keys cross, with s in the place of the first surface? */
-static int embi_part_crosses(const embi_parting *p, const embi_surface *s, const embi_surface *u)
+/* Do the two triangles of a key cross? */
+static int embi_part_crosses(const embi_surface *s, const embi_surface *u, embi_u64 key)
 {
-    for (int n = 0; n < p->key_count; n++) {
-        int a = (int)(p->keys[n].key >> 32), b = (int)(p->keys[n].key & 0xffffffffu);
-        for (int i = 0; i < 3; i++)
-            if (embi_crosses(s, s->tri[3 * a + i], s->tri[3 * a + (i + 1) % 3], u, b) ||
-                embi_crosses(u, u->tri[3 * b + i], u->tri[3 * b + (i + 1) % 3], s, a))
-                return 1;
+    int a = (int)(key >> 32), b = (int)(key & 0xffffffffu);
+    for (int i = 0; i < 3; i++)
+        if (embi_crosses(s, s->tri[3 * a + i], s->tri[3 * a + (i + 1) % 3], u, b) ||
+            embi_crosses(u, u->tri[3 * b + i], u->tri[3 * b + (i + 1) % 3], s, a))
+            return 1;
+    return 0;
+}
+
+/* remembers where two bodies met; 1 */
+static int embi_part_met(embi_parting *p, const embi_part_body *a, const embi_part_body *b, embi_key key)
+{
+    p->met_a = a;
+    p->met_b = b;
+    p->met = key;
+    return 1;
+}
+
+/* what a shift of the first of two bodies rounds, in reach */
+static embipc_real embi_part_slack(const embi_part_body *a, const embi_part_body *b, const embipc_real t[3])
+{
+    embipc_real slack = a->diagonal + b->diagonal;
+    for (int k = 0; k < 3; k++)
+        slack += embi_abs(t[k]) + embi_abs(a->now.centre[k]) + embi_abs(b->now.centre[k]);
+    return 16 * EMBI_EPS * slack;
+}
+
+/* Does one of `count` pairs of triangles come nearer than gap with a shifted by t? 1 yes; 0 no; -1 out of memory. */
+static int embi_part_touches(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+                             const embipc_real t[3], embipc_real gap, const embi_key *keys, int count)
+{
+    embipc_real range[6];
+    embi_pair_rule rule;
+    embi_approach still;
+    for (int k = 0; k < 3; k++) range[k] = range[3 + k] = t[k];
+    memset(&rule, 0, sizeof rule);
+    still = embi_approach_of(range, gap + embi_part_slack(a, b, t));
+    p->near_count = 0;
+    for (int n = 0; n < count; n++) {
+        if (!embi_candidates(&p->m, &a->s, &b->s, keys + n, 1, &rule, &still, &p->near, &p->near_count, &p->near_cap))
+            return -1;
+        if (p->near_count) return embi_part_met(p, a, b, keys[n]);
     }
     return 0;
 }
 
+/* Do the two triangles that met last, if they are of these two bodies, meet with a shifted by t as well? Most tries
+ * end here, without a search. 1 yes; 0 no; -1 out of memory. */
+static int embi_part_meets_again(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+                                 const embipc_real t[3], embipc_real gap)
+{
+    embi_surface s = a->s;
+    if (p->met_a != a || p->met_b != b) return 0;
+    for (int i = 0; i < 3; i++) {
+        int v = s.tri[3 * (int)(p->met.key >> 32) + i];
+        embi_add(p->shifted + 3 * v, a->x + 3 * v, t);
+    }
+    s.x = s.rest = p->shifted;
+    return embi_part_crosses(&s, &b->s, p->met.key) ? 1 : embi_part_touches(p, a, b, t, gap, &p->met, 1);
+}
+
 /* Are a, shifted by t, and b apart by at least gap, and linked as they were given? 1 yes; 0 no, with *kind
- * filled; -1 out of memory. The tree of a stays where a is: ranges shift its boxes, and slack is what that
- * rounds. */
+ * filled; -1 out of memory. The tree of a stays where a is: ranges shift its boxes. */
 static int embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                            const embipc_real t[3], embipc_real gap, embipc_overlap_kind *kind)
 {
-    embipc_real range[6], back[3], slack = a->diagonal + b->diagonal;
-    embi_pair_rule rule;
+    embipc_real range[6], back[3];
     embi_surface s = a->s;
-    embi_approach still;
+    int touches;
     for (int k = 0; k < 3; k++) {
         range[k] = range[3 + k] = t[k];
-        slack += embi_abs(t[k]) + embi_abs(a->now.centre[k]) + embi_abs(b->now.centre[k]);
         back[k] = -t[k];
     }
-    slack *= 16 * EMBI_EPS;
-    p->key_count = p->near_count = 0;
-    if (!embi_bvh_pairs(&p->m, &a->s, &b->s, range, gap + slack, &p->keys, &p->key_count, &p->key_cap) ||
+    p->key_count = 0;
+    if (!embi_bvh_pairs(&p->m, &a->s, &b->s, range, gap + embi_part_slack(a, b, t), &p->keys, &p->key_count,
+                        &p->key_cap) ||
         !EMBI_GROW(&p->m, embipc_real, p->shifted, p->shifted_cap, 3 * a->nv))
         return -1;
     for (int i = 0; p->key_count && i < a->nv; i++) embi_add(p->shifted + 3 * i, a->x + 3 * i, t);
     s.x = s.rest = p->shifted;
     *kind = EMBIPC_OVERLAP_CROSS;
-    if (embi_part_crosses(p, &s, &b->s)) return 0;
+    for (int n = 0; n < p->key_count; n++)
+        if (embi_part_crosses(&s, &b->s, p->keys[n].key)) return !embi_part_met(p, a, b, p->keys[n]);
     *kind = EMBIPC_OVERLAP_INSIDE;
     if (embi_part_holds(b, a, t) || embi_part_holds(a, b, back)) return 0;
     *kind = EMBIPC_OVERLAP_TOUCH;
-    memset(&rule, 0, sizeof rule);
-    still = embi_approach_of(range, gap + slack);
-    for (int n = 0; n < p->key_count && !p->near_count; n++)   /* the first that is near will do */
-        if (!embi_candidates(&p->m, &a->s, &b->s, p->keys + n, 1, &rule, &still, &p->near, &p->near_count,
-                             &p->near_cap))
-            return -1;
-    return p->near_count == 0 &&
-           (p->unlink || embi_part_keeps_links(a, b, t));
+    touches = embi_part_touches(p, a, b, t, gap, p->keys, p->key_count);
+    return touches ? embi_min_int(touches, 0) : p->unlink || embi_part_keeps_links(a, b, t);
+}
+
+/* The same for a shift that is tried, and only whether. */
+static int embi_part_is_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+                              const embipc_real t[3], embipc_real gap)
+{
+    embipc_overlap_kind kind;
+    int meets = embi_part_meets_again(p, a, b, t, gap);
+    return meets ? embi_min_int(meets, 0) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
 /* ---- The smallest shift of a pair ---- */
@@ -17216,12 +17269,11 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
     embipc_real t[3], low = 0, high = way->length;
     embipc_real support = way->linked ? EMBI_HUGE : embi_part_support(a, b, u, gap);
     int steps = a->handles && b->handles ? 8 : 2, apart = 0;
-    embipc_overlap_kind kind;
     if (way->length <= EMBI_EPS * (a->diagonal + b->diagonal)) return 1;   /* as good as none */
     for (int k = 1; k <= steps && !apart; k++) {
         embipc_real at = way->length * (embipc_real)(1 - 1e-3) * k / steps;
         embi_scale(t, at, u);
-        apart = at >= support ? 1 : embi_part_apart(p, a, b, t, gap, &kind);
+        apart = at >= support ? 1 : embi_part_is_apart(p, a, b, t, gap);
         if (apart < 0) return 0;
         if (apart) high = embi_min(at, support);
         else low = at;
@@ -17230,7 +17282,7 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
     for (int k = 0; k < 24 && high - low > (embipc_real)5e-4 * high; k++) {
         embipc_real mid = (low + high) / 2;
         embi_scale(t, mid, u);
-        apart = embi_part_apart(p, a, b, t, gap, &kind);
+        apart = embi_part_is_apart(p, a, b, t, gap);
         if (apart < 0) return 0;
         if (apart) high = mid;
         else low = mid;
