@@ -87,7 +87,7 @@ validate: $(addprefix $(BUILD)/,$(LONG)) $(BUILD)/embipc
 	@PRESS="$(or $(PRESS),$(if $(T),4 7 11 16,4 7))" sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(LONG))
 
 asan:
-	$(Q)$(MAKE) --no-print-directory test BUILD=build/asan EXAMPLES= CFLAGS="-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
+	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory test BUILD=build/asan EXAMPLES= CFLAGS="-Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 # four seconds of the grasp as a page, played by Chromium; screenshots in $(BUILD)
 browser: $(BUILD)/embipc
@@ -128,7 +128,7 @@ compare: | $(BUILD)
 	@CC="$(CC)" CXX="$(CXX)" sh tests/compare/compare.sh $(BUILD)
 
 $(BUILD)/fuzz_%: tests/fuzz_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all $< -o $@ -lm
+	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function -Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all $< -o $@ -lm
 
 fuzz: $(BUILD)/fuzz_meshio $(BUILD)/fuzz_world
 	@$(BUILD)/fuzz_meshio $(or $(T),60)
