@@ -506,7 +506,7 @@ static void test_repeat(void)
     if (test_bad) { printf("  %s\n", e.text); return; }
     for (int n = 0; n < 6; n++) {
         const scene_body *b = &s.body[1 + n];
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "b %d", n + 1);
         ENSURE(strcmp(b->name, name) == 0 && b->repeated == n + 1 && b->def.friction == 0.3 && b->line == 2);
         ENSURE(b->def.x == s.body[1].surface.x && (b->surface.x != NULL) == (n == 0));

@@ -272,7 +272,7 @@ static void test_pulled(void)
 }
 
 /* A block of rubber, K/G = 1500, pressed to 0.6 between its ends: it barrels, and projected Hessians are too stiff for that. With
- * the true one, where its factor is positive, it takes 16 solves a step, without 28. */
+ * as much of the true one as keeps the factor positive it takes 11.4 solves a step, with all or nothing 14.4, without 28. */
 static void test_rubber_barrels(void)
 {
     static const double keys[14] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, -0.04, 0, 0, 0};
@@ -295,7 +295,7 @@ static void test_rubber_barrels(void)
         }
         ENSURE(model_inverted(s.w->s.body, s.w->s.q, &least) == 0);
         printf("  rubber pressed to 0.6, %s: %.1f solves a step, at most %d\n", averaged ? "averaged" : "plain", solves / 20.0, most);
-        ENSURE(solves < 20 * 20 && most < 50);
+        ENSURE(solves < 14 * 20 && most < 25);
         scene_end(&s);
     }
 }
