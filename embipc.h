@@ -444,7 +444,7 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *world, embipc_dri
 typedef struct embipc_drive_state {
     embipc_real short_m;         /* largest distance of a driven node (vertex) from its target, m */
     int blocked;                 /* the last step gave up part of the motion */
-    embipc_body blocked_by;      /* the body in the way, and the gap to it, m */
+    embipc_body blocked_by;      /* the body in the way, and the gap to it, m; itself and 0: its tets would invert */
     embipc_real gap;
 } embipc_drive_state;
 EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embipc_drive drive,
@@ -13028,6 +13028,21 @@ static int embi_island_block(embi_state *s, embi_island *I, int limit)
     return 1;
 }
 
+/* Tets that may not invert leave the drives no way on: all of them give up the rest of this step, and what they bend
+ * can settle. Nothing else would end it: a guarded tet that is flat stays so, and no contact is to blame. */
+#define EMBI_NO_WAY ((embipc_real)1e-3)
+static int embi_island_give_up(embi_state *s, const embi_island *I)
+{
+    for (int n = 0; n < s->drive_count; n++) {
+        embi_drive *d = s->drives + n;
+        if (s->body[d->body].island != I->index || d->done) continue;
+        d->done = d->blocked = 1;
+        d->blocked_by = s->body[d->body].handle;
+        d->gap = 0;
+    }
+    return 1;
+}
+
 /* Is this direction the last correction? By an old factor alone it must be ten times as short: what such a factor
  * leaves of it is not squared but a share of it. Told by how the last two directions contracted (theta/(1 - theta)
  * of this one below a tenth of the tolerance) a lift takes a fifth less time, and the forces at the end of a step
@@ -13061,9 +13076,12 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
                                           (embipc_real)s->drives[n].stages);
     I->record.drive_left = left;
     if (I->driving) {
+        int blocked = 0;
         if (limit >= 0 && safe < (embipc_real)0.5 &&
-            s->closest[limit].d - s->candidate[limit].xi < (embipc_real)0.1 * s->candidate[limit].dhat &&
-            embi_island_block(s, I, limit)) {
+            s->closest[limit].d - s->candidate[limit].xi < (embipc_real)0.1 * s->candidate[limit].dhat)
+            blocked = embi_island_block(s, I, limit);
+        else if (limit < 0 && safe < EMBI_NO_WAY) blocked = embi_island_give_up(s, I);
+        if (blocked) {
             int rotated = 0;
             I->record.alpha = 0;
             for (int n = 0; n < s->drive_count; n++)

@@ -300,6 +300,32 @@ static void test_rubber_barrels(void)
     }
 }
 
+/* The same grips driven through each other, and tets that may not invert: the drive goes as far as they do, gives up the
+ * rest of each step within a few solves, and tells that the body itself is in the way. */
+static void test_pressed_flat(void)
+{
+    static const double keys[14] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, -0.2, 0, 0, 0};
+    test_mesh m = scene_mesh_tet_box(3, 3, 3, 0.1, 0.1, 0.1);
+    embipc_material material = embipc_default_body_def().material;
+    embipc_drive_state d;
+    int blocked = 0, most = 0;
+    double least = 1;
+    scene s;
+    set_model(&material, EMBIPC_FIXED_COROTATED, 1e5, 0.4);
+    material.determinant_bound = 1;
+    s = between_grips(&material, &m, 2, 0.05, keys);
+    for (int n = 0; n < 20 && scene_step(&s); n++) {
+        most = embi_max_int(most, s.stats.newton_iterations);
+        if (!ENSURE_OK(s.w, embipc_drive_get_state(s.w, s.drive[1], &d)) || !d.blocked) continue;
+        ENSURE(d.blocked_by.index1 == s.body[0].index1 && d.gap == 0 && d.short_m > 0);
+        blocked++;
+    }
+    printf("  pressed flat: the drive gives up in %d of 20 steps, at most %d solves\n", blocked, most);
+    ENSURE(blocked > 5 && most < 40);
+    ENSURE(model_inverted(s.w->s.body, s.w->s.q, &least) == 0 && least < 0.01);
+    scene_end(&s);
+}
+
 /* A block whose nodes fly to where half a turn would take them, on straight lines: all of it is flat half way, and whole again
  * at the end. Nothing in energy or contact objects to that end; the bound on the step does, before the determinant is a tenth
  * of what it was. */
@@ -585,6 +611,7 @@ int main(int argc, char **argv)
     RUN(through_itself);
     RUN(pulled);
     RUN(rubber_barrels);
+    RUN(pressed_flat);
     RUN(fibre_modulus);
     RUN(ribs);
     RUN(ribbed_cantilever);
