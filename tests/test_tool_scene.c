@@ -148,7 +148,7 @@ static void test_tet_factors(void)
                                 "[0.2,0.1,0.1],\"resolution\":2%s}]}";
     char text[2048], list[1024] = ",\"tet_stiffness\":[", more[1600];
     double mass[2], least = 1e300, most = 0;
-    int nt, at;
+    int nt = 0, at;
     scene s;
     tool_error e;
     for (int k = 0; k < 2; k++) {
