@@ -9077,8 +9077,9 @@ static void embi_points_at(embi_point p[4], const embipc_real *x, const int v[4]
     for (int k = 0; k < 4; k++) p[k] = x + 3 * v[k];
 }
 
-/* y = 2^-e (x - x_0) for four points, with the largest entry near 1; returns e. Finite for all finite x. */
-static int embi_rescale(const embi_point x[4], embipc_real y[12])
+/* y = 2^-e (x - x_0) for four points, with the largest entry near 1, and p what stands there; returns e. Finite
+ * for all finite x. */
+static int embi_rescale(const embi_point x[4], embipc_real y[12], embi_point p[4])
 {
     int far = 0, e;
     for (int k = 0; k < 4; k++)
@@ -9086,6 +9087,7 @@ static int embi_rescale(const embi_point x[4], embipc_real y[12])
     for (int i = 0; i < 12; i++) y[i] = ldexp(x[i / 3][i % 3], -far) - ldexp(x[0][i % 3], -far);
     e = embi_exponent(12, y);
     for (int i = 0; i < 12; i++) y[i] = ldexp(y[i], -e);
+    embi_points_of(p, y);
     return e + far;
 }
 
@@ -9246,8 +9248,7 @@ static embipc_real embi_point_triangle(const embi_point x[4], embipc_real w[4], 
     embi_point scaled[4];
     int e;
     if (d >= 0) return d;
-    e = embi_rescale(x, y);
-    embi_points_of(scaled, y);
+    e = embi_rescale(x, y, scaled);
     d = embi_point_triangle_plain(scaled, w, mask);
     if (d >= 0) return ldexp(d, e);
     w[0] = 1;   /* all four coincide */
@@ -9322,8 +9323,7 @@ static embipc_real embi_edge_edge(const embi_point x[4], embipc_real w[4], int *
     embi_point scaled[4];
     int e;
     if (d >= 0) return d;
-    e = embi_rescale(x, y);
-    embi_points_of(scaled, y);
+    e = embi_rescale(x, y, scaled);
     d = embi_edge_edge_plain(scaled, w, mask);
     if (d >= 0) return ldexp(d, e);
     w[0] = 1;
@@ -12367,7 +12367,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
     I->system.F.threads = &s->threads;
     pivots = embi_system_factor(&I->system);
-    while (pivots > 0 && I->keep > 0) {   /* see EMBI_SLOW */
+    while (pivots > 0 && I->keep > 0) {   /* half of it, down to an eighth: see EMBI_SLOW */
         I->too_much = I->keep;
         I->keep = I->keep > (embipc_real)0.2 ? I->keep / 2 : (embipc_real)0;
         embi_island_tangent(s, I);
@@ -12992,6 +12992,14 @@ static void embi_island_keep(embi_state *s, const embi_island *I, int back)
     }
 }
 
+/* the drive gives up the rest of this step: a body is in its way, at this gap */
+static void embi_drive_stop(embi_drive *d, embipc_body by, embipc_real gap)
+{
+    d->done = d->blocked = 1;
+    d->blocked_by = by;
+    d->gap = gap;
+}
+
 /* Candidate `limit` is at its floor: the drive that presses on it most gives up the rest of this step.
  * Returns 0 when no drive is to blame (a free body is on its way there by itself). */
 static int embi_island_block(embi_state *s, embi_island *I, int limit)
@@ -13020,27 +13028,22 @@ static int embi_island_block(embi_state *s, embi_island *I, int limit)
         embi_drive_aim(s, d);
         return 1;
     }
-    d->done = d->blocked = 1;
     a = embi_body_of_vertex(s, c->v[0]);
     b = embi_body_of_vertex(s, c->v[3]);
-    d->blocked_by = s->body[a == d->body ? b : a].handle;
-    d->gap = s->closest[limit].d - c->xi;
+    embi_drive_stop(d, s->body[a == d->body ? b : a].handle, s->closest[limit].d - c->xi);
     return 1;
 }
 
 /* Tets that may not invert leave the drives no way on: all of them give up the rest of this step, and what they bend
  * can settle. Nothing else would end it: a guarded tet that is flat stays so, and no contact is to blame. */
 #define EMBI_NO_WAY ((embipc_real)1e-3)
-static int embi_island_give_up(embi_state *s, const embi_island *I)
+static void embi_island_give_up(embi_state *s, const embi_island *I)
 {
     for (int n = 0; n < s->drive_count; n++) {
         embi_drive *d = s->drives + n;
-        if (s->body[d->body].island != I->index || d->done) continue;
-        d->done = d->blocked = 1;
-        d->blocked_by = s->body[d->body].handle;
-        d->gap = 0;
+        const embi_body *b = s->body + d->body;
+        if (b->island == I->index && !d->done) embi_drive_stop(d, b->handle, 0);
     }
-    return 1;
 }
 
 /* Is this direction the last correction? By an old factor alone it must be ten times as short: what such a factor
@@ -13076,11 +13079,11 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
                                           (embipc_real)s->drives[n].stages);
     I->record.drive_left = left;
     if (I->driving) {
-        int blocked = 0;
+        int blocked = limit < 0 && safe < EMBI_NO_WAY;
+        if (blocked) embi_island_give_up(s, I);
         if (limit >= 0 && safe < (embipc_real)0.5 &&
             s->closest[limit].d - s->candidate[limit].xi < (embipc_real)0.1 * s->candidate[limit].dhat)
             blocked = embi_island_block(s, I, limit);
-        else if (limit < 0 && safe < EMBI_NO_WAY) blocked = embi_island_give_up(s, I);
         if (blocked) {
             int rotated = 0;
             I->record.alpha = 0;

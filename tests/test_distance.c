@@ -54,6 +54,7 @@ static double search(const double x[12], int edge_edge)
     return (double)sqrtl(best);
 }
 
+/* until the next call */
 static const embi_point *points(const double x[12])
 {
     static embi_point p[4];
@@ -71,7 +72,7 @@ static double check(const double x[12], int edge_edge)
 {
     double w[4], r[3], n[3], grad[12], d, sum = 0, size = extent(x), truth = search(x, edge_edge), first;
     int mask, bits = 0;
-    d = edge_edge ? embi_edge_edge(points(x), w, &mask) : embi_point_triangle(points(x), w, &mask);
+    d = embi_closest_distance(points(x), edge_edge, w, &mask);
     ENSURE_CLOSE(d, truth, 2e-14 * size);
     for (int k = 0; k < 4; k++) {
         sum += w[k];
@@ -102,7 +103,7 @@ static int mask_of(const double x[12], int edge_edge)
 {
     double w[4];
     int mask;
-    (void)(edge_edge ? embi_edge_edge(points(x), w, &mask) : embi_point_triangle(points(x), w, &mask));
+    (void)embi_closest_distance(points(x), edge_edge, w, &mask);
     return mask;
 }
 
@@ -312,8 +313,8 @@ static void test_scales(void)
         double x[12], y[12], w[4], v[4], d, s, gx[12], gy[12];
         int e = exponent[i % 8], m, l, edge_edge = i / 8 % 2;
         for (int k = 0; k < 12; k++) { x[k] = i % 3 ? test_uniform(-1, 1) : grid(2); y[k] = ldexp(x[k], e); }
-        d = edge_edge ? embi_edge_edge(points(x), w, &m) : embi_point_triangle(points(x), w, &m);
-        s = edge_edge ? embi_edge_edge(points(y), v, &l) : embi_point_triangle(points(y), v, &l);
+        d = embi_closest_distance(points(x), edge_edge, w, &m);
+        s = embi_closest_distance(points(y), edge_edge, v, &l);
         ENSURE_CLOSE(ldexp(s, -e), d, 1e-14);
         distance(x, edge_edge, gx);
         distance(y, edge_edge, gy);
@@ -350,7 +351,7 @@ static void test_direction_at_tiny_distance(void)
                 x[3 + c] += move;
             } else x[c] = x[3 + c] + s * u[c] + t * v[c] + gap * n[c];
         }
-        (void)(edge_edge ? embi_edge_edge(points(x), w, &mask) : embi_point_triangle(points(x), w, &mask));
+        (void)embi_closest_distance(points(x), edge_edge, w, &mask);
         if (mask != 15) continue;
         embi_normal(points(x), w, mask, edge_edge, m);
         ENSURE_CLOSE(fabs(embi_dot(m, n)), 1, 1e-13);
