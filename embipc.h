@@ -36,10 +36,10 @@
  *     }
  *
  * DOES      full-space IPC, Embedded IPC and affine body dynamics as one mechanism, x = J q; Coulomb
- *           friction; position-driven nodes and bodies; contact forces in newtons; steps that may be cut
- *           short at any iteration; the same bits for the same input and any number of threads; no allocation
- *           in a warmed-up step; a cage for any closed surface; nine materials, one of which never lets a tet
- *           invert.
+ *           friction; position-driven nodes and bodies, and springs of limited force that pull them; the
+ *           forces of contacts and drives in newtons; steps that may be cut short at any iteration; the same
+ *           bits for the same input and any number of threads; no allocation in a warmed-up step; a cage for
+ *           any closed surface; nine materials, one of which never lets a tet invert.
  * DOES NOT  read files, print, exit or abort; plasticity or tearing; fluids; joints, shells, rods (planned);
  *           GPUs; gradients of results.
  *
@@ -417,7 +417,9 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *world, embipc_bo
 
 /* ---- Drives ---------------------------------------------------------------------------------
  * A drive moves a whole body of any kind but fixed, or chosen nodes of a full or cage body, on a prescribed
- * rigid motion: exactly, or it says how far it fell short because something was in the way. */
+ * rigid motion: exactly, or it says how far it fell short because something was in the way. With a stiffness it is
+ * soft: a spring and damper from each of chosen surface vertices of a body that moves by forces to where the
+ * prescribed motion takes the vertex, of limited force: an actuator, a hand that drags, a plane of symmetry. */
 typedef struct embipc_drive_def {
     unsigned cookie;
     embipc_body body;
@@ -427,11 +429,17 @@ typedef struct embipc_drive_def {
     const embipc_real *keys;     /* rows of 7: time s, displacement from the start m (3), rotation vector */
     int key_count;               /*   rad (3) about `centre`; linear in between, held outside. May be 0.  */
     embipc_real centre[3];       /* m, world coordinates at the start */
+    embipc_real stiffness[3];    /* N/m along x, y, z of the world, of all its vertices together, shared equally;
+                                    all 0: not soft. {k, 0, 0} holds a plane x = const and lets it slide */
+    embipc_real damping;         /* s, >= 0: adds damping * stiffness * (velocity of the target - that of the vertex) */
+    embipc_real force_limit;     /* N, > 0: its vertices together pull with no more; 0: none */
+    const int *vertices;         /* of a soft drive (vertex_count), in place of nodes, or NULL: all of the body */
+    int vertex_count;
 } embipc_drive_def;
 
 /* No keys: stands still until embipc_drive_set_target(). */
 EMBIPC_API embipc_drive_def embipc_default_drive_def(void);
-/* Adds a drive; arrays are copied. A node has at most one drive. */
+/* Adds a drive; arrays are copied. A node has at most one drive that is not soft. */
 EMBIPC_API embipc_result embipc_drive_create(embipc_world *world, const embipc_drive_def *def,
                                              embipc_drive *drive);
 /* Lets go: the nodes keep their velocity. */
@@ -442,8 +450,12 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *world, embipc_dri
                                                  const embipc_real rotation[3]);
 
 typedef struct embipc_drive_state {
-    embipc_real short_m;         /* largest distance of a driven node (vertex) from its target, m */
-    int blocked;                 /* the last step gave up part of the motion */
+    embipc_real short_m;         /* largest distance of a driven node (vertex) from its target, m; of a soft drive
+                                    along the axes that are stiff */
+    embipc_real force[3];        /* of the drive on the body, N, and about `centre`, moved along, N m: what a */
+    embipc_real torque[3];       /*   sensor between gripper and arm reads */
+    int limited;                 /* vertices of a soft drive that pull with all that force_limit grants them */
+    int blocked;                 /* the last step gave up part of the motion (never: soft) */
     embipc_body blocked_by;      /* the body in the way, and the gap to it, m; itself and 0: its tets would invert */
     embipc_real gap;
 } embipc_drive_state;
@@ -473,7 +485,7 @@ typedef struct embipc_step_stats {
     embipc_body tight[2];        /* whose */
     embipc_real kinetic, elastic, barrier, potential;   /* J, at the end; potential = -sum m g.c */
     embipc_real max_speed;       /* m/s, over surface vertices of dynamic bodies */
-    embipc_real drive_short;     /* m, largest shortfall of a drive */
+    embipc_real drive_short;     /* m, largest shortfall of a drive that is not soft */
     embipc_real drive_work;      /* J, done by the moving drives on the bodies in this step */
     /* The incremental potential of this step divided by h^2, J, with this step's rotations, lagged forces and
      * tangents: before (at q^n) and after. Without a moving drive it never grows (with one friction pass; a
@@ -11032,11 +11044,13 @@ typedef struct embi_kept {
 typedef struct embi_drive {
     embipc_drive handle;
     int body;                    /* its place among the bodies */
-    int node_count, *nodes, node_cap;          /* local node numbers */
+    int soft;
+    int node_count, *nodes, node_cap;          /* local node numbers; of a soft drive, surface vertices */
     embipc_real *start;          /* their positions at creation, m (3 node_count) */
     embipc_real *keys;
     int start_cap, key_count, key_cap;
     embipc_real centre[3];
+    embipc_real stiffness[3], damping, limit;         /* of one vertex; limit INFINITY: none */
     embipc_real pose[6], pose_next[6], pose_set[6];   /* displacement, rotation: reached, aimed at, set */
     int is_set;
     int stages, stage, safe_stage;   /* the step's motion in equal parts; where it is; last rigid pose */
@@ -11046,6 +11060,13 @@ typedef struct embi_drive {
     embipc_real gap;
     embipc_drive_state reached;  /* what the last completed step said */
 } embi_drive;
+
+/* A soft drive at one vertex: its spring and damper in one, K (1 + beta/h) about a centre of their own. */
+typedef struct embi_spring {
+    int v;
+    embipc_real centre[3], K[3], limit;
+    embipc_real held;            /* the share of K that the factor holds */
+} embi_spring;
 
 /* How far a candidate was apart at least, with the nodes at known_q (-EMBI_HUGE: always near), and its share. */
 typedef struct embi_apart { embipc_real least, share; } embi_apart;
@@ -11331,24 +11352,28 @@ static void embi_body_box(const embi_body *b, const embipc_real *q, embipc_real 
     else embi_body_hold(b, q + 3 * b->node0, box);
 }
 
-/* The vertices of a candidate are live from here on: where they are, and where p takes them. Returns 0 out of
- * memory. */
+/* Vertex v of body b is live from here on: where it is, and where p takes it. Returns 0 out of memory. */
+static int embi_vertex_wake(embi_memory *m, embi_state *s, embi_body *b, int v)
+{
+    if (s->is_live[v]) return 1;
+    if (!EMBI_GROW(m, int, b->live, b->live_cap, b->live_count + 1)) return 0;
+    b->live[b->live_count++] = v - b->vert0;
+    s->is_live[v] = 1;
+    embi_copy(s->x + 3 * v, s->xn + 3 * v);
+    embi_set(s->motion + 3 * v, 0, 0, 0);
+    if (b->moving) embi_apply_row(s, v, s->q, s->x);
+    embi_copy(s->next_x + 3 * v, s->x + 3 * v);
+    if (b->moving) embi_apply_row(s, v, s->trial_q, s->next_x);
+    embi_copy(s->trial_x + 3 * v, s->x + 3 * v);
+    return 1;
+}
+
 static int embi_candidate_wake(embi_memory *m, embi_state *s, embi_body *A, embi_body *B, const int v[4])
 {
-    for (int k = 0; k < 4; k++) {
-        embi_body *b = v[k] >= A->vert0 && v[k] < A->vert0 + A->nv ? A : B;
-        if (s->is_live[v[k]]) continue;
-        if (!EMBI_GROW(m, int, b->live, b->live_cap, b->live_count + 1)) return 0;
-        b->live[b->live_count++] = v[k] - b->vert0;
-        s->is_live[v[k]] = 1;
-        embi_copy(s->x + 3 * v[k], s->xn + 3 * v[k]);
-        embi_set(s->motion + 3 * v[k], 0, 0, 0);
-        if (b->moving) embi_apply_row(s, v[k], s->q, s->x);
-        embi_copy(s->next_x + 3 * v[k], s->x + 3 * v[k]);
-        if (b->moving) embi_apply_row(s, v[k], s->trial_q, s->next_x);
-        embi_copy(s->trial_x + 3 * v[k], s->x + 3 * v[k]);
-    }
-    return 1;
+    int ok = 1;
+    for (int k = 0; k < 4; k++)
+        ok &= embi_vertex_wake(m, s, v[k] >= A->vert0 && v[k] < A->vert0 + A->nv ? A : B, v[k]);
+    return ok;
 }
 
 /* r: differences of what is somewhere in the boxes a and b */
@@ -11619,7 +11644,9 @@ typedef struct embi_island {
     embi_contacts contacts;
     embi_friction *friction;
     int friction_count, friction_cap;
-    int *touched, touched_count, touched_cap;   /* vertices of contacts and friction contacts, each once */
+    embi_spring *spring;         /* of the soft drives of its bodies */
+    int spring_count, spring_cap;
+    int *touched, touched_count, touched_cap;   /* vertices of contacts, friction and springs, each once */
     int touched_stamp;           /* the evaluation they are of */
     embi_key *keys;              /* scratch: feature keys, couplings */
     int keys_cap;
@@ -11655,6 +11682,7 @@ static void embi_island_free(embi_memory *m, embi_island *I)
     embi_chunks_free(m, &I->by_vertices);
     EMBI_RELEASE(m, I->unknown, I->unknown_cap);
     EMBI_RELEASE(m, I->friction, I->friction_cap);
+    EMBI_RELEASE(m, I->spring, I->spring_cap);
     EMBI_RELEASE(m, I->touched, I->touched_cap);
     EMBI_RELEASE(m, I->keys, I->keys_cap);
     EMBI_RELEASE(m, I->rhs, I->rhs_cap);
@@ -11725,6 +11753,158 @@ static void embi_for_bodies(embi_state *s, embi_island *I, const embi_chunks *ch
     t.to = to;
     t.alpha = alpha;
     embi_for(&s->threads, chunks->count, 1, embi_bodies_range, &t);
+}
+
+/* ---- soft drives ----
+ * With x, y, x^n, y^n a vertex and its target now and at the start of the step, and beta the damping,
+ *   K (x - y) + beta K (x - x^n - (y - y^n))/h = K (1 + beta/h) (x - c),
+ *   c = (y + beta/h (x^n + y - y^n))/(1 + beta/h)
+ * and where its force is limited to L, Huber's function of |r|^2 = r.K r/k, r = x - c, k = max K_i, takes the place
+ * of the square:
+ *   E = k |r|^2/2 up to k |r| = L, L |r| - L^2/(2 k) beyond,   |dE/dx| <= L
+ * with dE/dx = share K r, share = min(1, L/(k |r|)), and the Hessian share (K - K r r.K/(k |r|^2)) beyond: positive
+ * semidefinite everywhere. Its columns are those of one vertex, so that it fits into any pattern. */
+
+/* where vertex k of a drive is to be in a pose whose rotation is R */
+static void embi_drive_place(const embi_drive *d, const embipc_real pose[6], const embipc_real R[9], int k,
+                             embipc_real y[3])
+{
+    embipc_real r[3], t[3];
+    int still = pose[3] == 0 && pose[4] == 0 && pose[5] == 0;
+    embi_sub(r, d->start + 3 * k, d->centre);
+    embi_m3_mulv(t, R, r);
+    for (int i = 0; i < 3; i++)   /* without rotation the start's bits plus the displacement */
+        y[i] = pose[i] + (still ? d->start[3 * k + i] : d->centre[i] + t[i]);
+}
+
+/* the spring of its vertex k in this step, whose poses have the rotations Rn and R; and the target y */
+static embi_spring embi_drive_spring(const embi_state *s, const embi_drive *d, const embipc_real Rn[9],
+                                     const embipc_real R[9], int k, embipc_real y[3])
+{
+    embi_spring p;
+    embipc_real yn[3], damper = d->damping / s->h;
+    p.v = s->body[d->body].vert0 + d->nodes[k];
+    p.limit = d->limit;
+    p.held = 1;
+    embi_drive_place(d, d->pose, Rn, k, yn);
+    embi_drive_place(d, d->pose_next, R, k, y);
+    for (int i = 0; i < 3; i++) {
+        p.K[i] = d->stiffness[i] * (1 + damper);
+        p.centre[i] = y[i] + damper / (1 + damper) * (s->xn[3 * p.v + i] - yn[i]);
+    }
+    return p;
+}
+
+/* All springs of the island in this step. Returns 0 out of memory. */
+static int embi_island_springs(embi_memory *m, embi_state *s, embi_island *I)
+{
+    embipc_real Rn[9], R[9], y[3];
+    I->spring_count = 0;
+    I->touched_stamp = -1;
+    for (int n = 0; n < s->drive_count; n++) {
+        const embi_drive *d = s->drives + n;
+        embi_body *b = s->body + d->body;
+        if (!d->soft || b->island != I->index) continue;
+        if (!EMBI_GROW(m, embi_spring, I->spring, I->spring_cap, I->spring_count + d->node_count)) return 0;
+        embi_m3_rotation(Rn, d->pose + 3);
+        embi_m3_rotation(R, d->pose_next + 3);
+        for (int k = 0; k < d->node_count; k++) {
+            embi_spring *p = I->spring + I->spring_count++;
+            *p = embi_drive_spring(s, d, Rn, R, k, y);
+            if (!embi_vertex_wake(m, s, b, p->v)) return 0;
+        }
+    }
+    return 1;
+}
+
+/* share at x; the pull K r of the whole spring, N, and |r|, m, besides */
+static embipc_real embi_spring_share(const embi_spring *p, const embipc_real x[3], embipc_real f[3], embipc_real *size)
+{
+    embipc_real k = embi_max(embi_max(p->K[0], p->K[1]), p->K[2]), sum = 0;
+    for (int i = 0; i < 3; i++) {
+        embipc_real r = x[i] - p->centre[i];
+        f[i] = p->K[i] * r;
+        sum += f[i] * r;
+    }
+    *size = sqrt(sum / k);
+    return k * *size > p->limit ? p->limit / (k * *size) : (embipc_real)1;
+}
+
+/* dE/dx, N; returns the share */
+static embipc_real embi_spring_gradient(const embi_spring *p, const embipc_real x[3], embipc_real f[3])
+{
+    embipc_real size, share = embi_spring_share(p, x, f, &size);
+    embi_scale(f, share, f);
+    return share;
+}
+
+/* d2E/dx2, N/m */
+static void embi_spring_hessian(const embi_spring *p, const embipc_real x[3], embipc_real S[9])
+{
+    embipc_real f[3], size, share = embi_spring_share(p, x, f, &size), rKr = 0;
+    for (int i = 0; i < 3; i++) rKr += f[i] * (x[i] - p->centre[i]);
+    for (int i = 0; i < 9; i++) S[i] = i % 4 ? (embipc_real)0 : share * p->K[i / 4];
+    for (int i = 0; i < 9 && share < 1; i++) S[i] -= share * f[i / 3] * f[i % 3] / rKr;
+}
+
+/* sum E, J, at the vertices x; *size grows by the size of its terms */
+static embipc_real embi_island_spring_energy(const embi_island *I, const embipc_real *x, embipc_real *size)
+{
+    embipc_real sum = 0;
+    for (int k = 0; k < I->spring_count; k++) {
+        const embi_spring *p = I->spring + k;
+        embipc_real f[3], r, share = embi_spring_share(p, x + 3 * p->v, f, &r), pull = share * embi_norm(f);
+        embipc_real stiff = embi_max(embi_max(p->K[0], p->K[1]), p->K[2]);
+        sum += share < 1 ? p->limit * (r - p->limit / (2 * stiff)) : stiff * r * r / 2;
+        *size += pull * (r + I->noise_x);
+    }
+    return sum;
+}
+
+static const embipc_real embi_spring_weight[4] = {1, 0, 0, 0};   /* a spring as a contact of one vertex */
+
+/* Adds them to the system. Returns 0 when a block does not fit its pattern. */
+static int embi_island_stamp_springs(embi_state *s, embi_island *I)
+{
+    embipc_real S[9];
+    for (int k = 0; k < I->spring_count; k++) {
+        const embi_spring *p = I->spring + k;
+        int v[4] = {p->v, 0, 0, 0};
+        embi_spring_hessian(p, s->x + 3 * p->v, S);
+        if (!embi_contact_stamp(&I->system, &s->J, s->local, v, embi_spring_weight, s->hh, S)) return 0;
+    }
+    return 1;
+}
+
+/* how many springs the factor holds wrongly */
+static int embi_springs_changed(const embi_state *s, const embi_island *I)
+{
+    embipc_real f[3], size;
+    int changed = 0;
+    for (int k = 0; k < I->spring_count; k++) {
+        const embi_spring *p = I->spring + k;
+        embipc_real share = embi_spring_share(p, s->x + 3 * p->v, f, &size);
+        changed += (share < 1) != (p->held < 1) || share > 2 * p->held || p->held > 2 * share;
+    }
+    return changed;
+}
+
+/* Does the force of a spring at the trial state differ by a hundredth of its limit from what its Hessian foretold? A
+ * limit may be reached within a motion far below what counts as converged, and then the direction was not the last. */
+static int embi_springs_missed(const embi_state *s, const embi_island *I)
+{
+    for (int k = 0; k < I->spring_count; k++) {
+        const embi_spring *p = I->spring + k;
+        embipc_real now[3], then[3], S[9], move[3], foretold[3];
+        if (embi_spring_gradient(p, s->x + 3 * p->v, now) == embi_spring_gradient(p, s->trial_x + 3 * p->v, then)) continue;
+        embi_spring_hessian(p, s->x + 3 * p->v, S);
+        embi_sub(move, s->trial_x + 3 * p->v, s->x + 3 * p->v);
+        embi_m3_mulv(foretold, S, move);
+        embi_sub(then, then, now);
+        embi_sub(then, then, foretold);
+        if (embi_norm(then) > (embipc_real)0.01 * p->limit) return 1;
+    }
+    return 0;
 }
 
 /* ---- contacts of an island ---- */
@@ -11869,7 +12049,8 @@ static void embi_body_stray(const embi_bodies_task *t, embi_body *b, int k)
 
 static int embi_island_touch_room(embi_memory *m, embi_island *I)
 {
-    return EMBI_GROW(m, int, I->touched, I->touched_cap, 4 * (I->contacts.count + I->friction_count));
+    return EMBI_GROW(m, int, I->touched, I->touched_cap,
+                     4 * (I->contacts.count + I->friction_count) + I->spring_count);
 }
 
 /* Contacts at the nodes q and the live vertices x of the island. Returns 0 out of memory. */
@@ -11912,7 +12093,7 @@ static void embi_touch(embi_state *s, embi_island *I, int v)
     I->touched[I->touched_count++] = v;
 }
 
-/* the list of touched vertices, of the evaluation and the friction contacts of now */
+/* the list of touched vertices, of the evaluation, the friction contacts and the springs of now */
 static void embi_island_touched(embi_state *s, embi_island *I)
 {
     if (I->touched_stamp == I->stamp) return;
@@ -11926,6 +12107,7 @@ static void embi_island_touched(embi_state *s, embi_island *I)
     for (int k = 0; k < I->friction_count; k++)
         for (int i = 0; i < 4; i++)
             if (I->friction[k].w[i] != 0) embi_touch(s, I, I->friction[k].v[i]);
+    for (int k = 0; k < I->spring_count; k++) embi_touch(s, I, I->spring[k].v);
     for (int k = 0; k < I->touched_count; k++) s->is_live[I->touched[k]] = 1;
 }
 
@@ -11936,8 +12118,8 @@ static void embi_body_energy(const embi_bodies_task *t, embi_body *b, int k)
                                                 t->I->part + 2 * k + 1);
 }
 
-/* Energy of what is not in A, J s^2: barrier, friction, nonlinear materials; and the size of the terms, for
- * rounding. */
+/* Energy of what is not in A, J s^2: barrier, friction, springs, nonlinear materials; and the size of the terms,
+ * for rounding. */
 static void embi_island_contact_energy(embi_state *s, embi_island *I, const embipc_real *q,
                                        const embipc_real *x)
 {
@@ -11945,6 +12127,7 @@ static void embi_island_contact_energy(embi_state *s, embi_island *I, const embi
     embi_friction_move(I->friction, I->friction_count, s->xn, x);
     sum = I->contacts.energy + embi_friction_energy(I->friction, I->friction_count, &force);
     size = sum + (I->contacts.force + force) * I->noise_x;
+    sum += embi_island_spring_energy(I, x, &size);
     embi_for_bodies(s, I, &I->by_tets, embi_body_energy, q, NULL, 0);
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
@@ -12097,6 +12280,10 @@ static void embi_island_reopen(embi_state *s, embi_island *I)
         embi_contact_touch(&I->system, &s->J, s->local, I->contacts.list[k].v, I->contacts.list[k].w);
     for (int k = 0; k < I->friction_count; k++)
         embi_contact_touch(&I->system, &s->J, s->local, I->friction[k].v, I->friction[k].w);
+    for (int k = 0; k < I->spring_count; k++) {
+        int v[4] = {I->spring[k].v, 0, 0, 0};
+        embi_contact_touch(&I->system, &s->J, s->local, v, embi_spring_weight);
+    }
     embi_system_reopen(&I->system);
 }
 
@@ -12162,7 +12349,7 @@ static int embi_island_assemble(embi_state *s, embi_island *I)
         const embi_friction *f = I->friction + k;
         if (!embi_contact_stamp(&I->system, &s->J, s->local, f->v, f->w, s->hh, f->S)) return 0;
     }
-    return 1;
+    return embi_island_stamp_springs(s, I);
 }
 
 /* p on driven nodes: what is left of their present stage; 0 on all others. Returns whether anything moves. */
@@ -12197,6 +12384,11 @@ static void embi_island_gradient(embi_state *s, embi_island *I)
     embi_for_bodies(s, I, &I->by_tets, embi_body_part_of_gradient, NULL, NULL, 0);
     embi_island_touched(s, I);
     embi_contacts_gradient(&I->contacts, I->friction, I->friction_count, s->pull);
+    for (int k = 0; k < I->spring_count; k++) {
+        embipc_real f[3];
+        (void)embi_spring_gradient(I->spring + k, s->x + 3 * I->spring[k].v, f);
+        embi_axpy(s->pull + 3 * I->spring[k].v, 1, f);
+    }
     embi_scatter(&s->J, I->touched, I->touched_count, s->hh, s->pull, s->g);
 }
 
@@ -12248,6 +12440,11 @@ static void embi_island_push(embi_state *s, embi_island *I)
     for (int k = 0; k < I->friction_count; k++) {
         const embi_friction *f = I->friction + k;
         embi_contact_push(f->v, f->w, f->S, s->motion, s->pull);
+    }
+    for (int k = 0; k < I->spring_count; k++) {
+        int v[4] = {I->spring[k].v, 0, 0, 0};
+        embi_spring_hessian(I->spring + k, s->x + 3 * v[0], S);
+        embi_contact_push(v, embi_spring_weight, S, s->motion, s->pull);
     }
     embi_scatter(&s->J, I->touched, I->touched_count, -s->hh, s->pull, s->rhs);
 }
@@ -12389,6 +12586,10 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     }
     for (int k = 0; k < I->friction_count; k++)
         I->friction[k].held = embi_friction_hold(I->friction + k, I->first);
+    for (int k = 0; k < I->spring_count; k++) {
+        embipc_real f[3];
+        I->spring[k].held = embi_spring_gradient(I->spring + k, s->x + 3 * I->spring[k].v, f);
+    }
     return EMBIPC_OK;
 }
 
@@ -12793,6 +12994,11 @@ static embipc_real embi_island_slope(embi_state *s, embi_island *I, embipc_real 
     embi_for_bodies(s, I, &I->by_tets, embi_body_slope, NULL, NULL, alpha);
     for (int k = 0; k < I->body_count; k++) sum += I->part[k];
     embi_island_motion(s, I);
+    for (int k = 0; k < I->spring_count; k++) {
+        embipc_real f[3];
+        (void)embi_spring_gradient(I->spring + k, s->trial_x + 3 * I->spring[k].v, f);
+        sum += s->hh * embi_dot(f, s->motion + 3 * I->spring[k].v);
+    }
     return sum + s->hh * embi_contacts_slope(&I->contacts, I->friction, I->friction_count, s->motion);
 }
 
@@ -12860,20 +13066,12 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
 {
     embipc_real share = (embipc_real)(d->stage + 1) / (embipc_real)d->stages, pose[6], R[9];
     const embi_body *b = s->body + d->body;
-    int still;
     for (int i = 0; i < 6; i++)
         pose[i] =
             d->stage + 1 == d->stages ? d->pose_next[i] : d->pose[i] + share * (d->pose_next[i] - d->pose[i]);
-    still = pose[3] == 0 && pose[4] == 0 && pose[5] == 0;
     embi_m3_rotation(R, pose + 3);
-    for (int k = 0; k < d->node_count; k++) {
-        embipc_real r[3], t[3];
-        embi_sub(r, d->start + 3 * k, d->centre);
-        embi_m3_mulv(t, R, r);
-        for (int i = 0; i < 3; i++)   /* without rotation the start's bits plus the displacement */
-            s->target[3 * (b->node0 + d->nodes[k]) + i] =
-                pose[i] + (still ? d->start[3 * k + i] : d->centre[i] + t[i]);
-    }
+    for (int k = 0; k < d->node_count; k++)
+        embi_drive_place(d, pose, R, k, s->target + 3 * (b->node0 + d->nodes[k]));
 }
 
 /* the present state is one to fall back to */
@@ -13099,8 +13297,8 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         I->just_drove = 1;
     } else if (embi_island_is_last(I)) {
         if ((r = embi_island_move(m, s, I, &alpha)) != EMBIPC_OK) return r;
+        I->converged = alpha == 1 && !embi_springs_missed(s, I);
         embi_island_accept(s, I, alpha);
-        I->converged = alpha == 1;
         if (alpha == 0 && !was_old) I->active = 0;
     } else {
         if (I->slope < 0) {
@@ -13121,7 +13319,8 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     I->old_factor = was_old ? alpha == 1 && I->measure < (embipc_real)0.2 * I->last_measure
                             : !I->kept && alpha == 1 && (I->just_drove || I->measure < 1000);
     /* a contact that the factor holds too soft is run over; one that it holds too stiff looks converged */
-    if (I->old_factor && (I->contacts.changed || embi_friction_changed(s, I))) I->old_factor = 0;
+    if (I->old_factor && (I->contacts.changed || embi_friction_changed(s, I) || embi_springs_changed(s, I)))
+        I->old_factor = 0;
     if (!I->driving) I->just_drove = 0;
     I->first = 0;
     return EMBIPC_OK;
@@ -14496,6 +14695,71 @@ static embipc_result embi_check_keys(const embipc_drive_def *d, embipc_error *e)
     return EMBIPC_OK;
 }
 
+/* it starts from where its body is now */
+static void embi_drive_start(const embi_state *s, embi_drive *d)
+{
+    const embi_body *b = s->body + d->body;
+    for (int k = 0; k < d->node_count; k++)
+        embi_copy(d->start + 3 * k, d->soft ? s->x + 3 * (b->vert0 + d->nodes[k])
+                                            : s->q + 3 * (b->node0 + d->nodes[k]));
+}
+
+/* Which body, and how, by what. */
+static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body *b, int soft, embipc_error *e)
+{
+    if (b->kind == EMBIPC_FIXED)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "it is fixed: make it kinematic to drive it");
+    if (soft && b->kind == EMBIPC_KINEMATIC)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
+                         "it is kinematic: a drive with a stiffness is for bodies that move by forces");
+    if (soft ? d->nodes != NULL : d->vertices != NULL)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "%s",
+                         soft ? "a drive with a stiffness takes vertices, not nodes"
+                              : "a drive without a stiffness takes nodes, not vertices");
+    if (d->nodes && b->kind < EMBIPC_CAGE)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
+                         "it can only be driven whole; nodes are for full and cage bodies");
+    if (d->key_count < 0 || (d->key_count && !d->keys) || (d->nodes && d->node_count < 1) ||
+        (d->vertices && d->vertex_count < 1))
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a drive of %d keys and %d %s", d->key_count,
+                         soft ? d->vertex_count : d->node_count, soft ? "vertices" : "nodes");
+    if (!embi_all_finite(d->centre, 3))
+        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "the centre of the drive is not finite");
+    for (int i = 0; i < 5; i++) {
+        const embipc_real value = i < 3 ? d->stiffness[i] : i == 3 ? d->damping : d->force_limit;
+        if (!embi_finite(value) || value < 0 || value > (embipc_real)1e18)
+            return embi_fail(e, EMBIPC_ERR_ARGUMENT,
+                             "%s of the drive is %g; it must be finite, >= 0 and <= 1e18",
+                             i < 3 ? "a stiffness" : i == 3 ? "damping" : "force_limit", value);
+    }
+    if (!soft && (d->damping > 0 || d->force_limit > 0))
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
+                         "damping and force_limit of a drive need a stiffness");
+    return EMBIPC_OK;
+}
+
+/* What it drives: indices in range, each once, and by no other drive that is not soft. */
+static embipc_result embi_check_driven(const embi_state *s, const embipc_drive_def *d, const embi_body *b, int soft,
+                                       embipc_error *e)
+{
+    const int *list = soft ? d->vertices : d->nodes;
+    int n = !list ? soft ? 0 : b->nn : soft ? d->vertex_count : d->node_count, all = soft ? b->nv : b->nn;
+    const char *what = soft ? "vertex" : "node";
+    embipc_primitive element = soft ? EMBIPC_VERTEX : EMBIPC_NODE;
+    for (int i = 0; i < n; i++) {
+        int v = list ? list[i] : i;
+        if (v < 0 || v >= all)
+            return embi_fail_at(e, EMBIPC_ERR_INDEX, element, v, 0, "it has %d %s, not %s %d", all,
+                                soft ? "vertices" : "nodes", what, v);
+        if (!soft && s->drive[b->node0 + v] >= 0)
+            return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, element, v, 0, "node %d is driven already", v);
+        for (int k = 0; list && k < i; k++)
+            if (list[k] == v)
+                return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, element, v, 0, "%s %d is listed twice", what, v);
+    }
+    return EMBIPC_OK;
+}
+
 EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive_def *def,
                                              embipc_drive *drive)
 {
@@ -14503,8 +14767,9 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     embi_memory *m;
     embi_drive *d;
     embi_body *b;
+    const int *list;
     embipc_result r;
-    int at, slot, n;
+    int at, slot, n, soft;
     if (drive) drive->index1 = 0, drive->generation = 0;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
@@ -14518,33 +14783,13 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
         return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", def->body.index1,
                          def->body.generation);
     b = s->body + at;
-    if (b->kind == EMBIPC_FIXED)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT,
-                         "body \"%.40s\" is fixed: make it kinematic to drive it", b->name);
-    if (def->nodes && b->kind < EMBIPC_CAGE)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT,
-                         "body \"%.40s\" can only be driven whole; nodes are for full and cage bodies", b->name);
-    if (def->key_count < 0 || (def->key_count && !def->keys) || (def->nodes && def->node_count < 1))
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "drive of body \"%.40s\": %d keys, %d nodes",
-                         b->name, def->key_count, def->node_count);
-    if ((r = embi_check_keys(def, &w->error)) != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
-    if (!embi_all_finite(def->centre, 3))
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "drive of body \"%.40s\": centre is not finite",
-                         b->name);
-    n = def->nodes ? def->node_count : b->nn;
-    for (int i = 0; i < n; i++) {
-        int v = def->nodes ? def->nodes[i] : i;
-        if (v < 0 || v >= b->nn)
-            return embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_NODE, v, 0,
-                                "body \"%.40s\" has %d nodes, not node %d", b->name, b->nn, v);
-        if (s->drive[b->node0 + v] >= 0)
-            return embi_fail_at(&w->error, EMBIPC_ERR_ARGUMENT, EMBIPC_NODE, v, 0,
-                                "node %d of body \"%.40s\" is driven already", v, b->name);
-        for (int k = 0; def->nodes && k < i; k++)
-            if (def->nodes[k] == v)
-                return embi_fail_at(&w->error, EMBIPC_ERR_ARGUMENT, EMBIPC_NODE, v, 0,
-                                    "node %d of body \"%.40s\" is listed twice", v, b->name);
-    }
+    soft = !(def->stiffness[0] == 0 && def->stiffness[1] == 0 && def->stiffness[2] == 0);
+    if ((r = embi_check_drive(def, b, soft, &w->error)) != EMBIPC_OK ||
+        (r = embi_check_keys(def, &w->error)) != EMBIPC_OK ||
+        (r = embi_check_driven(s, def, b, soft, &w->error)) != EMBIPC_OK)
+        return embi_blame(w, r, b->name, b->handle);
+    list = soft ? def->vertices : def->nodes;
+    n = soft ? list ? def->vertex_count : b->nv : list ? def->node_count : b->nn;
     if (!EMBI_GROW(m, embi_drive, s->drives, s->drive_cap, s->drive_count + 1) ||
         (slot = embi_slot_take(m, &w->drive_slot, &w->drive_slots, &w->drive_slot_cap)) < 0)
         return embi_fail_memory(&w->error);
@@ -14557,16 +14802,19 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
         return embi_fail_memory(&w->error);
     }
     d->body = at;
+    d->soft = soft;
     d->node_count = n;
     d->key_count = def->key_count;
     if (d->key_count) memcpy(d->keys, def->keys, (size_t)(7 * d->key_count) * sizeof *d->keys);
     embi_copy(d->centre, def->centre);
-    for (int i = 0; i < n; i++) {
-        d->nodes[i] = def->nodes ? def->nodes[i] : i;
-        s->drive[b->node0 + d->nodes[i]] = s->drive_count;
-        embi_copy(d->start + 3 * i, s->q + 3 * (b->node0 + d->nodes[i]));
-    }
-    b->driven_nodes += n;
+    embi_scale(d->stiffness, 1 / (embipc_real)n, def->stiffness);
+    d->damping = def->damping;
+    d->limit = def->force_limit > 0 ? def->force_limit / (embipc_real)n : (embipc_real)INFINITY;
+    d->stage = d->stages = d->done = soft;   /* it never has a way to go */
+    for (int i = 0; i < n; i++) d->nodes[i] = list ? list[i] : i;
+    for (int i = 0; i < n && !soft; i++) s->drive[b->node0 + d->nodes[i]] = s->drive_count;
+    if (!soft) b->driven_nodes += n;
+    embi_drive_start(s, d);
     d->handle.index1 = slot + 1;
     d->handle.generation = w->drive_slot[slot].generation;
     w->drive_slot[slot].at = s->drive_count++;
@@ -14715,8 +14963,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         memset(d->pose, 0, sizeof d->pose);
         d->is_set = 0;
         memset(&d->reached, 0, sizeof d->reached);
-        for (int k = 0; k < d->node_count; k++)
-            embi_copy(d->start + 3 * k, s->q + 3 * (s->body[d->body].node0 + d->nodes[k]));
+        embi_drive_start(s, d);
     }
     for (int i = 0; i < w->kept_count; i++) w->kept[i].valid = 0;
     w->memory_count = w->contact_count = w->pair_force_count = w->iteration_count = 0;
@@ -15326,6 +15573,7 @@ static void embi_drives_begin(embipc_world *w)
         embi_body *b = s->body + d->body;
         embipc_real turn[3], angle, radius = 0, chord, moved = 0;
         embi_drive_pose(d, w->time + s->h, d->pose_next);
+        if (d->soft) continue;
         embi_sub(turn, d->pose_next + 3, d->pose + 3);
         angle = embi_norm(turn);
         for (int k = 0; k < d->node_count; k++) {
@@ -16037,8 +16285,10 @@ static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
 static embipc_real embi_island_rise(embi_state *s, embi_island *I)
 {
     embipc_real now = s->hh * I->contacts.energy, before = s->hh * I->barrier_before, size = 0, force;
+    before += s->hh * embi_island_spring_energy(I, s->xn, &size);
+    now += s->hh * embi_island_spring_energy(I, s->x, &size);
     now += s->hh * embi_friction_energy(I->friction, I->friction_count, &force);
-    size += s->hh * (I->contacts.force + force) * I->noise_x;
+    size = s->hh * (size + (I->contacts.force + force) * I->noise_x);
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
@@ -16134,7 +16384,7 @@ static int embi_island_collect(embipc_world *w, int root)
         if (!EMBI_GROW(m, int, I->pairs, I->pair_cap, I->pair_count + 1)) return 0;
         I->pairs[I->pair_count++] = n;
     }
-    return embi_island_number(m, s, I);
+    return embi_island_springs(m, s, I) && embi_island_number(m, s, I);
 }
 
 /* Links moving bodies by pairs that have candidates; parent: union-find, the smallest body wins. */
@@ -16385,15 +16635,62 @@ static void embi_velocities_finish(embi_state *s)
     memcpy(s->v_before, s->vn, nodes);
 }
 
-/* Where each drive got to, and how far that is from where it should be. */
+/* grad E in g, at every node that is driven */
+static void embi_drives_gradient(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    for (int n = 0; n < s->drive_count; n++) {   /* of bodies at rest, too, which are in no island */
+        embi_body *b = s->body + s->drives[n].body;
+        embi_bodies_task t;
+        t.s = s;
+        if (!b->moving) embi_body_part_of_gradient(&t, b, 0);
+    }
+    for (int k = 0; k < w->order_count && s->drive_count; k++) embi_island_gradient(s, w->island[w->order[k]]);
+}
+
+/* One more force f of a drive, at x. */
+static void embi_drive_feel(embi_drive *d, const embipc_real pose[6], const embipc_real x[3], const embipc_real f[3])
+{
+    embipc_real arm[3], torque[3];
+    embi_sub(arm, x, d->centre);
+    embi_sub(arm, arm, pose);
+    embi_cross(torque, arm, f);
+    embi_axpy(d->reached.force, 1, f);
+    embi_axpy(d->reached.torque, 1, torque);
+}
+
+/* how far it is from where it should be, and how it pulls */
+static void embi_soft_drive_finish(embi_state *s, embi_drive *d)
+{
+    embipc_real Rn[9], R[9], y[3], f[3];
+    embi_m3_rotation(Rn, d->pose + 3);
+    embi_m3_rotation(R, d->pose_next + 3);
+    for (int k = 0; k < d->node_count; k++) {
+        embi_spring p = embi_drive_spring(s, d, Rn, R, k, y);
+        const embipc_real *x = s->x + 3 * p.v;
+        d->reached.limited += embi_spring_gradient(&p, x, f) < 1;
+        embi_scale(f, -1, f);
+        embi_drive_feel(d, d->pose_next, x, f);
+        for (int i = 0; i < 3; i++) y[i] = p.K[i] > 0 ? x[i] - y[i] : (embipc_real)0;
+        d->reached.short_m = embi_max(d->reached.short_m, embi_norm(y));
+    }
+    memcpy(d->pose, d->pose_next, sizeof d->pose);
+}
+
+/* Where each drive got to, how far that is from where it should be, and its force. */
 static void embi_drives_finish(embipc_world *w)
 {
     embi_state *s = &w->s;
+    embi_drives_gradient(w);
     for (int n = 0; n < s->drive_count; n++) {
         embi_drive *d = s->drives + n;
         const embi_body *b = s->body + d->body;
         embipc_real share = ((embipc_real)d->stage + d->phi) / (embipc_real)d->stages;
         memset(&d->reached, 0, sizeof d->reached);
+        if (d->soft) {
+            embi_soft_drive_finish(s, d);
+            continue;
+        }
         if (d->blocked) {
             d->reached.blocked = 1;
             d->reached.blocked_by = d->blocked_by;
@@ -16409,6 +16706,12 @@ static void embi_drives_finish(embipc_world *w)
                 embi_sub(r, s->target + 3 * (b->node0 + d->nodes[k]), s->q + 3 * (b->node0 + d->nodes[k]));
                 d->reached.short_m = embi_max(d->reached.short_m, embi_norm(r));
             }
+        }
+        for (int k = 0; k < d->node_count; k++) {
+            int i = 3 * (b->node0 + d->nodes[k]);
+            embipc_real f[3];
+            embi_scale(f, 1 / s->hh, s->g + i);
+            embi_drive_feel(d, d->pose, s->q + i, f);
         }
     }
 }
@@ -16549,22 +16852,31 @@ static void embi_report_sort(embipc_world *w)
     }
 }
 
-/* work of the driven nodes: their reaction (grad E on their rows) times their displacement, J */
-static embipc_real embi_drive_work(embipc_world *w)
+/* work of the drives in the step: their forces (of those that are not soft, grad E on their rows) times the
+ * displacements of what they drive, J */
+static embipc_real embi_drive_work(const embipc_world *w)
 {
-    embi_state *s = &w->s;
-    embipc_real work = 0;
-    for (int k = 0; k < w->order_count; k++) {
-        embi_island *I = w->island[w->order[k]];
-        embi_island_gradient(s, I);
-        for (int j = 0; j < I->body_count; j++) {
-            const embi_body *b = s->body + I->bodies[j];
-            for (int i = b->node0; i < b->node0 + b->nn; i++)
-                for (int c = 0; c < 3 && (s->drive[i] >= 0 || !embi_is_dynamic(b)); c++)
-                    work += s->g[3 * i + c] * (s->q[3 * i + c] - s->qn[3 * i + c]);
+    const embi_state *s = &w->s;
+    embipc_real work = 0, f[3], r[3];
+    for (int n = 0; n < s->drive_count; n++) {
+        const embi_drive *d = s->drives + n;
+        const embi_body *b = s->body + d->body;
+        for (int k = 0; k < d->node_count && !d->soft && b->moving; k++) {
+            int i = 3 * (b->node0 + d->nodes[k]);
+            embi_sub(r, s->q + i, s->qn + i);
+            work += embi_dot(s->g + i, r) / s->hh;
         }
     }
-    return work / s->hh;
+    for (int k = 0; k < w->order_count; k++) {
+        const embi_island *I = w->island[w->order[k]];
+        for (int n = 0; n < I->spring_count; n++) {
+            const embi_spring *p = I->spring + n;
+            (void)embi_spring_gradient(p, s->x + 3 * p->v, f);
+            embi_sub(r, s->x + 3 * p->v, s->xn + 3 * p->v);
+            work -= embi_dot(f, r);
+        }
+    }
+    return work;
 }
 
 /* The contact that bears most for its barrier; NULL without any. *ratio: the share of dhat at which the barrier
@@ -16599,7 +16911,8 @@ static void embi_stats_tight(const embipc_world *w, embipc_step_stats *t)
 static embipc_real embi_drive_short(const embi_state *s)
 {
     embipc_real most = 0;
-    for (int n = 0; n < s->drive_count; n++) most = embi_max(most, s->drives[n].reached.short_m);
+    for (int n = 0; n < s->drive_count; n++)
+        if (!s->drives[n].soft) most = embi_max(most, s->drives[n].reached.short_m);
     return most;
 }
 
@@ -16663,8 +16976,11 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
     after = s->hh * t->barrier;
     for (int k = 0; k < w->order_count; k++) {
         embi_island *I = w->island[w->order[k]];
+        embipc_real terms = 0;
+        before += s->hh * embi_island_spring_energy(I, s->xn, &terms);
+        after += s->hh * embi_island_spring_energy(I, s->x, &terms);
         after += s->hh * embi_friction_energy(I->friction, I->friction_count, &force);
-        size += s->hh * (I->contacts.force + force) * I->noise_x;
+        size += s->hh * (terms + (I->contacts.force + force) * I->noise_x);
     }
     t->drive_work = embi_drive_work(w);
     for (int k = 0; k < s->body_count; k++) {

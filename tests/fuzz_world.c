@@ -125,6 +125,16 @@ static void random_drive(scene *s)
     for (int i = 0; v.kind == EMBIPC_FULL && i < v.node_count && n < 64; i++)
         if (chance(0.2)) nodes[n++] = i;
     if (n) d.nodes = nodes, d.node_count = n;
+    if (v.kind >= EMBIPC_AFFINE && chance(0.4)) {   /* soft, from a breath to what is as good as rigid */
+        double k = pow(10, test_uniform(-3, 9));
+        d.nodes = NULL;
+        for (n = 0; n < 64 && n < v.vertex_count; n++) nodes[n] = n;
+        if (chance(0.7)) d.vertices = nodes, d.vertex_count = 1 + pick(n);
+        for (int i = 0; i < 3; i++) d.stiffness[i] = chance(0.8) ? k : 0;
+        if (!(d.stiffness[0] + d.stiffness[1] + d.stiffness[2] > 0)) d.stiffness[0] = k;
+        if (chance(0.5)) d.damping = pow(10, test_uniform(-4, 1));
+        if (chance(0.5)) d.force_limit = pow(10, test_uniform(-3, 5));
+    }
     if (embipc_drive_create(s->w, &d, &s->drive[s->drives]) == EMBIPC_OK) s->drives++;
 }
 

@@ -128,7 +128,14 @@ static embipc_result history(scene *s, const embipc_world_def *wd, int k)
         return embipc_body_apply_force(s->w, s->body[2], -1, f);
     }
     if (k < 20) return embipc_world_step(s->w, &s->stats);
-    if (k == 20) return embipc_world_set_pair(s->w, s->body[0], s->body[3], -1, 0);
+    if (k == 20) {
+        embipc_drive_def def = embipc_default_drive_def();
+        embipc_drive h;
+        def.body = s->body[1];
+        def.stiffness[0] = def.stiffness[2] = 50;
+        def.force_limit = 1;
+        return embipc_drive_create(s->w, &def, &h);
+    }
     if (k == 21) return embipc_body_destroy(s->w, s->body[2]);
     if (k == 22) return embipc_world_step(s->w, NULL);
     if (k == 23) return embipc_world_reset(s->w);

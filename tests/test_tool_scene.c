@@ -365,6 +365,13 @@ static void test_drive_ranges(void)
                                                                                       "array of 2 values"));
     ENSURE(body_refused(HELD "[{\"select\":{\"box\":[[0,1,0],[0,0,0]]},\"keys\":[]}]", "expected the lower "
                                                                                         "corner first"));
+    ENSURE(body_refused(DRIVE "[{\"keys\":[[0,0,0,0]],\"stiffness\":1}]", "no such key for kind kinematic"));
+    ENSURE(body_refused(HELD "[{\"keys\":[[0,0,0,0]],\"stiffness\":0}]", "key \"stiffness\": found 0, expected a number > 0"));
+    ENSURE(body_refused(HELD "[{\"keys\":[[0,0,0,0]],\"stiffness\":[0,0,0]}]", "at least one of the three above 0"));
+    ENSURE(body_refused(HELD "[{\"keys\":[[0,0,0,0]],\"stiffness\":[1,-1,0]}]", "key \"stiffness\": found -1"));
+    ENSURE(body_refused(HELD "[{\"keys\":[[0,0,0,0]],\"stiffness\":1,\"force_limit\":0}]", "key \"force_limit\": found 0"));
+    ENSURE(body_refused(HELD "[{\"keys\":[[0,0,0,0]],\"damping\":1}]", "no such key for a drive without \"stiffness\""));
+    ENSURE(body_refused(HELD "[{\"keys\":[[0,0,0,0]],\"force_limit\":1}]", "no such key for a drive without \"stiffness\""));
 }
 
 /* part of a message, at its beginning */
@@ -463,6 +470,29 @@ static void test_drive_pose(void)
     }
     ENSURE(driven > 3 && driven < view.node_count);
     free(start);
+    embipc_world_destroy(world);
+    scene_free(&s);
+}
+
+/* A soft drive arrives with all it has, and its box selects surface vertices, of an affine body too. */
+static void test_soft_drive(void)
+{
+    static const char text[] = "{\"version\":1,\"time_step\":0.01,\"gravity\":[0,0,-10],\"bodies\":[{\"name\":\"box\",\"kind\":\"affine\","
+                               "\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"resolution\":1,\"material\":{\"density\":1000},"
+                               "\"drive\":[{\"select\":{\"box\":[[-1,-1,0],[1,1,1]]},\"keys\":[[0,0,0,0],[0.1,0,0,0.5]],"
+                               "\"stiffness\":[0,0,400],\"damping\":0.05,\"force_limit\":30}]}]}";
+    scene s;
+    tool_error e;
+    embipc_world *world;
+    embipc_drive_state d;
+    ENSURE(build(&s, text, &world, &e));
+    if (!world) { printf("  %s\n", e.text); scene_free(&s); return; }
+    ENSURE(s.drive[0].stiffness[0] == 0 && s.drive[0].stiffness[2] == 400 && s.drive[0].damping == 0.05 && s.drive[0].force_limit == 30);
+    for (int i = 0; i < 12; i++) ENSURE(embipc_world_step(world, NULL) == EMBIPC_OK);
+    (void)embipc_drive_get_state(world, s.drive[0].handle, &d);
+    ENSURE(d.limited == 4);   /* the upper vertices, at 30 N together: 20 m/s^2 upward, no turn */
+    ENSURE_CLOSE(d.force[2], 30, 1e-9);
+    ENSURE(fabs(d.force[0]) + fabs(d.force[1]) + fabs(d.torque[0]) + fabs(d.torque[1]) < 1e-9);
     embipc_world_destroy(world);
     scene_free(&s);
 }
@@ -583,6 +613,7 @@ int main(int argc, char **argv)
     RUN(mesh_refusals);
     RUN(build);
     RUN(drive_pose);
+    RUN(soft_drive);
     RUN(build_refusals);
     RUN(repeat);
     RUN(repeat_refusals);

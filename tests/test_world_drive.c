@@ -3,6 +3,7 @@
 #include "../embipc.h"
 #include "test.h"
 #include "scene_test.h"
+#include "deriv.h"
 
 #define DHAT 1e-3
 
@@ -467,6 +468,389 @@ static void test_part_of_a_cage(void)
     scene_end(&s);
 }
 
+/* ---- soft drives ---- */
+
+static embipc_drive_def soft(const scene *s, int body, double kx, double ky, double kz)
+{
+    embipc_drive_def d = embipc_default_drive_def();
+    d.body = s->body[body];
+    embi_set(d.stiffness, kx, ky, kz);
+    return d;
+}
+static int soft_drive(scene *s, const embipc_drive_def *d)
+{
+    return ENSURE_OK(s->w, embipc_drive_create(s->w, d, &s->drive[s->drives])) ? s->drives++ : -1;
+}
+static double soft_energy(const double *x, void *arg)
+{
+    embi_island I;
+    double size = 0;
+    embi_spring p = *(const embi_spring *)arg;
+    memset(&I, 0, sizeof I);
+    I.spring = &p;
+    I.spring_count = 1;
+    return embi_island_spring_energy(&I, x, &size);
+}
+static void soft_gradient(const double *x, double *f, void *arg) { (void)embi_spring_gradient((const embi_spring *)arg, x, f); }
+
+/* Energy, gradient, Hessian against differences, within the limit and beyond; no pull above the limit, no negative
+ * eigenvalue; both sides of the limit meet. */
+static void test_soft_derivatives(void)
+{
+    for (int n = 0; n < 200; n++) {
+        embi_spring p;
+        double x[3], g[3], H[9], w[3], share, far = n % 2 ? 3 : 0.2, r, e[2];
+        p.v = 0;
+        p.limit = n % 5 ? 40 : INFINITY;
+        p.held = 1;
+        for (int i = 0; i < 3; i++) {
+            p.K[i] = n % 3 == i ? 0 : test_uniform(50, 100);
+            p.centre[i] = test_uniform(-1, 1);
+            x[i] = p.centre[i] + far * (test_uniform(0.5, 1) * (test_random() < 0.5 ? -1 : 1));
+        }
+        if (n % 4 == 0) p.K[n % 3] = 70;
+        share = embi_spring_gradient(&p, x, g);
+        ENSURE((share < 1) == (far > 1 && p.limit < 1e9));
+        ENSURE(embi_norm(g) <= p.limit * (1 + 1e-14));
+        embi_spring_hessian(&p, x, H);
+        ENSURE(deriv_gradient_error(soft_energy, &p, 3, x, g, 1, 1) < 1e-8);
+        ENSURE(deriv_hessian_error(soft_gradient, &p, 3, x, H, 1, 1) < 1e-8);
+        deriv_eigenvalues(3, H, w);
+        ENSURE(w[0] > -1e-12 * 100);
+        if (share == 1) continue;
+        (void)embi_spring_share(&p, x, g, &r);   /* to where the limit begins, from both sides */
+        for (int side = 0; side < 2; side++) {
+            double at[3], k = fmax(fmax(p.K[0], p.K[1]), p.K[2]);
+            for (int i = 0; i < 3; i++) at[i] = p.centre[i] + (x[i] - p.centre[i]) * p.limit / (k * r) * (1 + (side ? 1e-9 : -1e-9));
+            e[side] = soft_energy(at, &p);
+        }
+        ENSURE_CLOSE(e[0], e[1], 1e-6 * e[0]);
+    }
+}
+
+/* A box of mass m on springs, without contact: x'' = -w^2 (x - y + beta (x' - y')) by the sum of backward Euler,
+ * (1 + h^2 w^2 (1 + beta/h)) x = 2 x_n - x_n-1 + h^2 w^2 (y + beta/h (x_n + y - y_n)), with a target that moves. */
+static void test_soft_oscillator(void)
+{
+    for (int k = 0; k < 2; k++) {
+        embipc_world_def wd = scene_still(EMBIPC_BACKWARD_EULER, 0.01);
+        scene s = scene_empty(&wd);
+        double keys[21] = {0.1, 0, 0, 0, 0, 0, 0, 0.3, 0, 0.02, 0, 0, 0, 0, 0.5, 0, -0.03, 0, 0, 0, 0};
+        double h = 0.01, beta = k ? 0.03 : 0, ww, x = 0, before = 0, y = 0, work = 0, energy;
+        embipc_drive_def d;
+        scene_box(&s, scene_def("box", EMBIPC_AFFINE, 0.2, 0, 1), 0.1, 0.08, 0.06, 2);
+        d = soft(&s, 0, 300, 300, 300);
+        d.damping = beta;
+        d.keys = keys;
+        d.key_count = 3;
+        soft_drive(&s, &d);
+        ww = 300 / scene_state(s.w, s.body[0]).mass;
+        for (int n = 1; n <= 100 && scene_step(&s); n++) {
+            double t = n * h, yn = y, next;
+            y = t <= 0.1 ? 0 : t <= 0.3 ? 0.02 * (t - 0.1) / 0.2 : t <= 0.5 ? 0.02 - 0.05 * (t - 0.3) / 0.2 : -0.03;
+            next = (2 * x - before + h * h * ww * (y + beta / h * (x + y - yn))) / (1 + h * h * ww * (1 + beta / h));
+            before = x;
+            x = next;
+            ENSURE_CLOSE(scene_state(s.w, s.body[0]).centre[1], x, 1e-10);
+            ENSURE_CLOSE(drive_state(&s, 0).force[1], 300 * (y - x + beta / h * (before + y - yn - x)), 1e-5);
+            ENSURE(drive_state(&s, 0).short_m >= fabs(y - x) - 1e-10 && drive_state(&s, 0).limited == 0);
+            ENSURE(s.stats.objective_after <= s.stats.objective_before + s.stats.objective_rounding);
+            ENSURE(s.stats.drive_short == 0 && s.stats.newton_iterations <= 3);
+            work += s.stats.drive_work;
+        }
+        energy = scene_state(s.w, s.body[0]).kinetic;
+        ENSURE(fabs(x) > 0.01 && work > energy);   /* what the spring gave went into motion and, by backward Euler, heat */
+        scene_end(&s);
+    }
+}
+
+/* Hanging at rest, by all vertices or a few: the mean of these is m g/k below, and the force is the weight. */
+static void test_soft_hangs(void)
+{
+    for (int k = 0; k < 3; k++) {
+        static const embipc_kind kinds[3] = {EMBIPC_AFFINE, EMBIPC_CAGE, EMBIPC_FULL};
+        static const int few[3] = {1, 4, 6};
+        embipc_world_def wd = drive_world();
+        scene s = scene_empty(&wd);
+        embipc_body_def b = scene_def("body", kinds[k], 0, 0, 1);
+        embipc_drive_def d;
+        embipc_drive_state state;
+        double *x0, *x, mean = 0, weight;
+        b.material.damping[0] = 20;
+        scene_ball(&s, b, 0.05, 1, 1);
+        weight = 9.81 * scene_state(s.w, s.body[0]).mass;
+        x0 = scene_positions(s.w, s.body[0]);
+        d = soft(&s, 0, 400, 400, 400);
+        d.damping = 0.1;
+        d.vertices = few;
+        d.vertex_count = 3;
+        d.centre[2] = 1;
+        soft_drive(&s, &d);
+        for (int n = 0; n < 2000 && scene_step(&s); n++) continue;
+        x = scene_positions(s.w, s.body[0]);
+        for (int i = 0; i < 3; i++) mean += (x0[3 * few[i] + 2] - x[3 * few[i] + 2]) / 3;
+        state = drive_state(&s, 0);
+        ENSURE_CLOSE(mean, weight / 400, 1e-4 * weight / 400);
+        ENSURE_CLOSE(state.force[2], weight, 1e-4 * weight);
+        ENSURE(fabs(state.force[0]) + fabs(state.force[1]) < 1e-4 * weight);
+        ENSURE(state.blocked == 0 && state.limited == 0 && state.short_m > 0.5 * mean);
+        free(x0);
+        free(x);
+        scene_end(&s);
+    }
+}
+
+/* Two jaws told to meet within a cube: each presses with the force that it was granted, whatever the stiffness, all of
+ * its vertices at the limit; nothing crosses. Without a limit they press with what the spring asks. */
+static void test_soft_gripper(void)
+{
+    for (int k = 0; k < 4; k++) {
+        embipc_world_def wd = drive_world();
+        double keys[14] = {0, 0, 0, 0, 0, 0, 0, 0.2, 0, 0, 0, 0, 0, 0}, stiff = k < 2 ? 2000 : 1e7, limit = k % 2 ? 0 : 4, want;
+        scene s;
+        embipc_drive_state d[2];
+        embi_set(wd.gravity, 0, 0, 0);
+        s = scene_empty(&wd);
+        scene_box(&s, scene_def("cube", EMBIPC_FULL, 0, 0, 0), 0.06, 0.06, 0.06, 2);
+        for (int side = -1; side <= 1; side += 2) {
+            embipc_drive_def jaw;
+            scene_box(&s, scene_def(side < 0 ? "left" : "right", EMBIPC_AFFINE, 0.04 * side, 0.0003 * side, 0), 0.01, 0.05, 0.05, 1);
+            keys[8] = (limit > 0 ? -0.02 : -0.008) * side;   /* it touches after 0.005 */
+            jaw = soft(&s, s.n - 1, stiff, stiff, stiff);
+            jaw.damping = 0.02;
+            jaw.force_limit = limit;
+            jaw.keys = keys;
+            jaw.key_count = 2;
+            jaw.centre[0] = 0.04 * side;
+            soft_drive(&s, &jaw);
+        }
+        for (int n = 0; n < 150 && scene_step(&s); n++) {
+            ENSURE(scene_sound(s.w));
+            ENSURE(s.stats.converged);
+            ENSURE(s.stats.objective_after <= s.stats.objective_before + s.stats.objective_rounding);
+        }
+        for (int i = 0; i < 2; i++) {
+            embipc_pair_force f[8];
+            int n = embipc_world_pair_forces(s.w, f, 8);
+            d[i] = drive_state(&s, i);
+            want = limit > 0 ? limit : stiff * 0.004;   /* the barrier is felt 0.001 before */
+            ENSURE(n == 2);
+            ENSURE_CLOSE(fabs(d[i].force[0]), fabs(f[i].force[0]), 1e-3 * want);
+            if (limit > 0) {
+                ENSURE_CLOSE(fabs(d[i].force[0]), limit, 1e-3 * limit);
+                ENSURE(embi_norm(d[i].force) <= limit * (1 + 1e-12));
+                ENSURE(d[i].limited == 8);
+            } else ENSURE(fabs(d[i].force[0]) < want && fabs(d[i].force[0]) > 0.1 * fmin(want, 100) && d[i].limited == 0);
+        }
+        scene_end(&s);
+    }
+}
+
+/* Held as stiffly as can be, with 5 N at most, against 4 N it does not give, and against 10 N it leaves with 5: from the
+ * first step on, though the way to the limit is shorter than any that counts. */
+static void test_soft_limit_is_exact(void)
+{
+    static const double push[2][3] = {{4, 0, 0}, {10, 0, 0}};
+    for (int k = 0; k < 2; k++) {
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_drive_def d;
+        scene s;
+        embi_set(wd.gravity, 0, 0, 0);
+        s = scene_empty(&wd);
+        scene_box(&s, scene_def("box", EMBIPC_AFFINE, 0, 0, 0), 0.1, 0.1, 0.1, 1);
+        d = soft(&s, 0, 1e9, 1e9, 1e9);
+        d.force_limit = 5;
+        soft_drive(&s, &d);
+        for (int n = 1; n <= 5; n++) {
+            double m = scene_state(s.w, s.body[0]).mass, want = k ? 5 / m * wd.time_step * n : 0;
+            (void)ENSURE_OK(s.w, embipc_body_apply_force(s.w, s.body[0], -1, push[k]));
+            scene_step(&s);
+            ENSURE(s.stats.converged && s.stats.newton_iterations < 10);
+            ENSURE_CLOSE(scene_state(s.w, s.body[0]).velocity[0], want, 1e-3 * want + 1e-6);
+            ENSURE_CLOSE(drive_state(&s, 0).force[0], k ? -5 : -4, 1e-3);
+        }
+        scene_end(&s);
+    }
+}
+
+/* Stiff along x only: a plane of symmetry. The body slides in it freely, and its two halves are as the whole. */
+static void test_soft_plane(void)
+{
+    embipc_world_def wd = drive_world();
+    double *x0, *x, worst = 0;
+    int side[64], n = 0;
+    embipc_drive_def d;
+    scene s = scene_empty(&wd);
+    scene_box(&s, scene_def("half", EMBIPC_FULL, 0.05, 0, 1), 0.1, 0.1, 0.1, 3);
+    x0 = scene_positions(s.w, s.body[0]);
+    for (int i = 0; i < 56; i++)
+        if (x0[3 * i] < 1e-9) side[n++] = i;
+    ENSURE(n == 16);
+    d = soft(&s, 0, 1e9, 0, 0);
+    d.vertices = side;
+    d.vertex_count = n;
+    soft_drive(&s, &d);
+    for (int k = 0; k < 10 && scene_step(&s); k++) continue;
+    x = scene_positions(s.w, s.body[0]);
+    for (int i = 0; i < n; i++) worst = fmax(worst, fabs(x[3 * side[i]]));
+    ENSURE(worst < 1e-12);
+    ENSURE_CLOSE(scene_state(s.w, s.body[0]).velocity[2], -0.981, 1e-6);   /* h = 0.01 */
+    free(x0);
+    free(x);
+    scene_end(&s);
+}
+
+/* Dragged by one vertex through a row of posts, fast and as stiff as can be: nothing crosses, and it gets there. */
+static void test_soft_drag(void)
+{
+    embipc_world_def wd = drive_world();
+    double keys[14] = {0, 0, 0, 0, 0, 0, 0, 0.25, 0.5, 0, 0, 0, 0, 0};
+    int tip = 0, cut = 0;
+    double *x;
+    embipc_drive_def d;
+    scene s;
+    embi_set(wd.gravity, 0, 0, 0);
+    s = scene_empty(&wd);
+    for (int i = 0; i < 3; i++)
+        scene_box(&s, scene_def(i == 0 ? "post 0" : i == 1 ? "post 1" : "post 2", EMBIPC_FIXED, 0.15 + 0.1 * i, i % 2 ? 0.028 : -0.028, 0), 0.02, 0.04, 0.2, 1);
+    scene_ball(&s, scene_def("ball", EMBIPC_CAGE, 0, 0, 0), 0.02, 2, 2);
+    x = scene_positions(s.w, s.body[3]);
+    for (int i = 0; i < 66; i++)
+        if (x[3 * i] > x[3 * tip]) tip = i;
+    d = soft(&s, 3, 5e3, 5e3, 5e3);
+    d.damping = 0.01;
+    d.vertices = &tip;
+    d.vertex_count = 1;
+    d.keys = keys;
+    d.key_count = 2;
+    soft_drive(&s, &d);
+    for (int n = 0; n < 60 && scene_step(&s); n++) {
+        ENSURE(scene_sound(s.w));
+        cut += !s.stats.converged;
+    }
+    ENSURE(cut == 0);
+    ENSURE(drive_state(&s, 0).short_m < 5e-3);
+    ENSURE(scene_state(s.w, s.body[3]).centre[0] > 0.45);
+    free(x);
+    scene_end(&s);
+}
+
+/* What drives that are not soft feel: a table its load, a clamp the weight and moment of a beam, a still body its own. */
+static void test_reactions(void)
+{
+    embipc_world_def wd = drive_world();
+    static const double aside[3] = {0, 0.2, 0}, none[3] = {0, 0, 0};
+    int nodes[25], n = 0;
+    double weight, at[3];
+    embipc_drive_state d;
+    scene s = scene_empty(&wd);
+    scene_box(&s, scene_def("table", EMBIPC_KINEMATIC, 0, 0, -0.05), 0.4, 0.4, 0.1, 1);
+    scene_box(&s, scene_def("box", EMBIPC_AFFINE, 0.1, 0.05, 0.0507), 0.1, 0.1, 0.1, 1);
+    scene_box(&s, scene_def("still", EMBIPC_AFFINE, 1, 0, 0), 0.1, 0.1, 0.1, 1);
+    {
+        embipc_body_def b = scene_def("beam", EMBIPC_FULL, 3, 0, 0);
+        test_mesh m = scene_mesh_tet_box(8, 4, 4, 0.2, 0.05, 0.05);
+        b.material.young = 1e6;
+        b.material.damping[0] = 10;
+        scene_add_mesh(&s, &b, &m, 0);
+    }
+    for (int i = 0; i < 225 && n < 25; i++)
+        if (s.w->s.start_q[3 * (s.w->s.body[3].node0 + i)] < 2.9 + 1e-9) nodes[n++] = i;
+    ENSURE(n == 25);
+    scene_drive(&s, 0, NULL, 0, NULL, NULL, 0);
+    {
+        static const double clamp[3] = {2.9, 0, 0}, still[3] = {1, 0, 0};
+        scene_drive(&s, 2, NULL, 0, still, NULL, 0);
+        scene_drive(&s, 3, NULL, 0, clamp, nodes, n);
+    }
+    for (int k = 0; k < 400 && scene_step(&s); k++)   /* the centre of torques moves along */
+        if (k == 390) (void)ENSURE_OK(s.w, embipc_drive_set_target(s.w, s.drive[1], aside, none));
+    weight = 9.81 * scene_state(s.w, s.body[1]).mass;
+    memcpy(at, scene_state(s.w, s.body[1]).centre, sizeof at);
+    d = drive_state(&s, 0);
+    ENSURE_CLOSE(d.force[2], weight, 1e-4 * weight);
+    ENSURE_CLOSE(d.torque[0], at[1] * weight, 1e-5 * weight);
+    ENSURE_CLOSE(d.torque[1], -at[0] * weight, 1e-5 * weight);
+    weight = 9.81 * scene_state(s.w, s.body[2]).mass;
+    d = drive_state(&s, 1);
+    ENSURE_CLOSE(d.force[2], weight, 1e-9 * weight);
+    ENSURE(embi_norm(d.torque) < 1e-9 * weight);
+    weight = 9.81 * scene_state(s.w, s.body[3]).mass;
+    d = drive_state(&s, 2);
+    ENSURE_CLOSE(d.force[2], weight, 1e-4 * weight);
+    ENSURE_CLOSE(d.torque[1], -weight * (scene_state(s.w, s.body[3]).centre[0] - 2.9), 1e-4 * weight);
+    scene_end(&s);
+}
+
+/* Refused with the reason, and the world as it was. */
+static void test_soft_refused(void)
+{
+    static const int wrong[2] = {0, 400}, twice[2] = {3, 3}, fine[1] = {0};
+    embipc_world_def wd = drive_world();
+    scene s = scene_empty(&wd);
+    embipc_drive h;
+    unsigned long long bits;
+    scene_box(&s, scene_def("box", EMBIPC_FULL, 0, 0, 1), 0.1, 0.1, 0.1, 1);
+    scene_box(&s, scene_def("jaw", EMBIPC_KINEMATIC, 1, 0, 1), 0.1, 0.1, 0.1, 1);
+    scene_box(&s, scene_def("wall", EMBIPC_FIXED, 2, 0, 1), 0.1, 0.1, 0.1, 1);
+    bits = scene_bits(s.w);
+    for (int k = 0; k < 14; k++) {
+        embipc_drive_def d = soft(&s, k == 7 ? 1 : k == 8 ? 2 : 0, 10, 10, 10);
+        embipc_result r;
+        const char *says = k < 5 ? "it must be finite, >= 0" : k < 7 ? "need a stiffness" : k == 7 ? "kinematic" : k == 8 ? "fixed" :
+                           k == 9 ? "takes vertices, not nodes" : k == 10 ? "takes nodes, not vertices" : k == 11 ? "not vertex 400" :
+                           k == 12 ? "vertex 3 is listed twice" : "0 keys and 0 vertices";
+        if (k == 0) d.stiffness[1] = NAN;
+        if (k == 1) d.stiffness[2] = -1;
+        if (k == 2) d.stiffness[0] = INFINITY;
+        if (k == 3) d.damping = -1;
+        if (k == 4) d.force_limit = NAN;
+        if (k == 5 || k == 6 || k == 10) memset(d.stiffness, 0, sizeof d.stiffness);
+        if (k == 5) d.damping = 1;
+        if (k == 6) d.force_limit = 1;
+        if (k == 9) d.nodes = fine, d.node_count = 1;
+        if (k == 10) d.vertices = fine, d.vertex_count = 1;
+        if (k == 11) d.vertices = wrong, d.vertex_count = 2;
+        if (k == 12) d.vertices = twice, d.vertex_count = 2;
+        if (k == 13) d.vertices = fine;
+        r = embipc_drive_create(s.w, &d, &h);
+        ENSURE(r != EMBIPC_OK && h.index1 == 0);
+        ENSURE(strstr(embipc_world_error(s.w)->text, says) != NULL);
+        ENSURE(strstr(embipc_world_error(s.w)->text, k == 7 ? "\"jaw\"" : k == 8 ? "\"wall\"" : "\"box\"") != NULL);
+        ENSURE(scene_bits(s.w) == bits && s.w->s.drive_count == 0);
+    }
+    scene_end(&s);
+}
+
+/* Reset, letting go, and drives of both sorts on one body. */
+static void test_soft_and_hard(void)
+{
+    static const double there[3] = {0, 0.01, 0}, none[3] = {0, 0, 0};
+    embipc_world_def wd = drive_world();
+    unsigned long long bits[2];
+    embipc_drive_def d;
+    double v[3];
+    int nodes[1] = {0};
+    scene s = scene_empty(&wd);
+    scene_box(&s, scene_def("box", EMBIPC_FULL, 0, 0, 1), 0.1, 0.1, 0.1, 1);
+    d = soft(&s, 0, 2000, 2000, 2000);
+    soft_drive(&s, &d);
+    scene_drive(&s, 0, NULL, 0, NULL, nodes, 1);
+    for (int k = 0; k < 2; k++) {
+        (void)ENSURE_OK(s.w, embipc_drive_set_target(s.w, s.drive[0], there, none));
+        for (int n = 0; n < 20 && scene_step(&s); n++) ENSURE(s.stats.converged && s.stats.drive_short == 0);
+        bits[k] = scene_bits(s.w);
+        (void)ENSURE_OK(s.w, embipc_world_reset(s.w));
+    }
+    ENSURE(bits[0] == bits[1]);
+    (void)ENSURE_OK(s.w, embipc_drive_destroy(s.w, s.drive[1]));
+    (void)ENSURE_OK(s.w, embipc_drive_destroy(s.w, s.drive[0]));
+    for (int n = 0; n < 10 && scene_step(&s); n++) continue;
+    memcpy(v, scene_state(s.w, s.body[0]).velocity, sizeof v);
+    ENSURE_CLOSE(v[2], -0.981, 1e-9);   /* nothing holds it any more */
+    scene_end(&s);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -480,5 +864,15 @@ int main(int argc, char **argv)
     RUN(nodes_into_the_ground);
     RUN(soft_ball_gives_way);
     RUN(part_of_a_cage);
+    RUN(soft_derivatives);
+    RUN(soft_oscillator);
+    RUN(soft_hangs);
+    RUN(soft_gripper);
+    RUN(soft_limit_is_exact);
+    RUN(soft_plane);
+    RUN(soft_drag);
+    RUN(reactions);
+    RUN(soft_refused);
+    RUN(soft_and_hard);
     return test_end("test_world_drive");
 }

@@ -176,14 +176,8 @@ static void doctor_place(doctor *d, int i)
     scene_rotation(def->rotation, d->degrees + 3 * i);
 }
 
-static int doctor_in_box(const double x[3], const double box[6])
-{
-    return x[0] >= box[0] && x[1] >= box[1] && x[2] >= box[2] && x[0] <= box[3] && x[1] <= box[4] &&
-           x[2] <= box[5];
-}
-
 /* Moves the box by which a drive selects a part of a body with the body: the shifted box, or that of the points
- * that were in it, nodes of a full body and surface vertices of a cage body (see embipc_body_select()). Returns
+ * that were in it, nodes of a full body and else surface vertices (see embipc_body_select()). Returns
  * whether the same points as before are in it. */
 static int doctor_move_box(doctor *d, const embipc_world *world, scene_drive *drive)
 {
@@ -193,7 +187,7 @@ static int doctor_move_box(doctor *d, const embipc_world *world, scene_drive *dr
     const double *x;
     int same_shifted = !doctor_turned(m), same_hull = 1, full, count;
     (void)embipc_body_get_view(world, d->s.body[drive->body].handle, &v);
-    full = v.kind == EMBIPC_FULL;
+    full = v.kind == EMBIPC_FULL && !scene_is_soft(drive);
     x = full ? v.q : v.x;
     count = full ? v.node_count : v.vertex_count;
     for (int k = 0; k < 6; k++) {
@@ -203,17 +197,17 @@ static int doctor_move_box(doctor *d, const embipc_world *world, scene_drive *dr
     for (int i = 0; i < count; i++) {
         doctor_move(m, x + 3 * i, to);
         for (int k = 0; k < 3; k++) size = fmax(size, fabs(to[k]));
-        for (int k = 0; k < 3 && doctor_in_box(x + 3 * i, drive->box); k++) {
+        for (int k = 0; k < 3 && scene_in_box(x + 3 * i, drive->box); k++) {
             hull[k] = fmin(hull[k], to[k]);
             hull[3 + k] = fmax(hull[3 + k], to[k]);
         }
     }
     for (int k = 0; k < 6; k++) hull[k] += (k < 3 ? -1e-9 : 1e-9) * size;   /* what rounding may move */
     for (int i = 0; i < count; i++) {
-        int was = doctor_in_box(x + 3 * i, drive->box);
+        int was = scene_in_box(x + 3 * i, drive->box);
         doctor_move(m, x + 3 * i, to);
-        same_shifted &= doctor_in_box(to, shifted) == was;
-        same_hull &= doctor_in_box(to, hull) == was;
+        same_shifted &= scene_in_box(to, shifted) == was;
+        same_hull &= scene_in_box(to, hull) == was;
     }
     memcpy(drive->box, same_shifted || !same_hull ? shifted : hull, sizeof drive->box);
     return same_shifted || same_hull;

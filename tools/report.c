@@ -91,6 +91,9 @@ static void report_print_drives(const report *r, const scene *s, const embipc_wo
         blocker = scene_index_of(s, d.blocked_by);
         printf("%s\"%s\" %.3g m short at the end", shown++ ? "\n                       " : "",
                s->body[s->drive[i].body].name, d.short_m);
+        if (scene_is_soft(&s->drive[i]))
+            printf(", pulled with %.3g N%s", sqrt(d.force[0] * d.force[0] + d.force[1] * d.force[1] + d.force[2] * d.force[2]),
+                   d.limited ? ", its limit" : "");
         if (blocker >= 0) printf(", \"%s\" in the way, gap %.3g m", s->body[blocker].name, d.gap);
     }
     if (!shown) printf("none at the end");

@@ -570,13 +570,22 @@ static void scene_read_tets(scene_reader *r, const json_value *body, scene_body 
 
 /* ---- Drives --------------------------------------------------------------------------------- */
 
+int scene_is_soft(const scene_drive *d) { return d->stiffness[0] > 0 || d->stiffness[1] > 0 || d->stiffness[2] > 0; }
+
+int scene_in_box(const double x[3], const double box[6])
+{
+    return x[0] >= box[0] && x[1] >= box[1] && x[2] >= box[2] && x[0] <= box[3] && x[1] <= box[4] &&
+           x[2] <= box[5];
+}
+
 static void scene_read_select(scene_reader *r, const json_value *drive, embipc_kind kind, scene_drive *d)
 {
     static const char *const keys[] = { "box" };
     const json_value *select = json_get(r->j, drive, "select");
     if (r->failed || !select) return;
-    if (kind != EMBIPC_CAGE && kind != EMBIPC_FULL) {
-        scene_refuse(r, drive, "select", "no such key for kinds other than cage and full, which are driven whole");
+    if (kind != EMBIPC_CAGE && kind != EMBIPC_FULL && !json_get(r->j, drive, "stiffness")) {
+        scene_refuse(r, drive, "select",
+                     "no such key for kinds other than cage and full, which are driven whole, or softly, by a \"stiffness\"");
         return;
     }
     if (!scene_object(r, select, keys, SCENE_COUNT(keys))) return;
@@ -608,9 +617,32 @@ static void scene_read_keys(scene_reader *r, const json_value *drive, scene_driv
     }
 }
 
+/* What makes a drive soft: a stiffness, the same in all directions or along x, y, z, and what it may have besides. */
+static void scene_read_soft(scene_reader *r, const json_value *drive, embipc_kind kind, scene_drive *d)
+{
+    const json_value *v = r->failed ? NULL : json_get(r->j, drive, "stiffness");
+    int more = scene_number(r, drive, "damping", scene_not_negative, &d->damping) +
+               scene_number(r, drive, "force_limit", scene_positive, &d->force_limit);
+    if (r->failed) return;
+    if (!v) {
+        if (more)
+            scene_refuse(r, drive, d->force_limit > 0 ? "force_limit" : "damping",
+                         "no such key for a drive without \"stiffness\"");
+        return;
+    }
+    if (kind == EMBIPC_KINEMATIC) {
+        scene_refuse(r, drive, "stiffness", "no such key for kind kinematic, which no force moves");
+        return;
+    }
+    if (v->type == JSON_ARRAY) scene_numbers(r, drive, "stiffness", 3, scene_not_negative, d->stiffness);
+    else if (scene_number(r, drive, "stiffness", scene_positive, d->stiffness))
+        d->stiffness[1] = d->stiffness[2] = d->stiffness[0];
+    if (!r->failed && !scene_is_soft(d)) scene_fail_key(r, v, "stiffness", "at least one of the three above 0");
+}
+
 static void scene_read_drives(scene_reader *r, const json_value *body, int index)
 {
-    static const char *const keys[] = { "select", "keys" };
+    static const char *const keys[] = { "select", "keys", "stiffness", "damping", "force_limit" };
     const json_value *list = r->failed ? NULL : json_get(r->j, body, "drive");
     if (!list) return;
     if (r->s->body[index].def.kind == EMBIPC_FIXED) {
@@ -627,6 +659,7 @@ static void scene_read_drives(scene_reader *r, const json_value *body, int index
         d->body = index;
         d->line = v->line;
         scene_read_select(r, v, r->s->body[index].def.kind, d);
+        scene_read_soft(r, v, r->s->body[index].def.kind, d);
         scene_read_keys(r, v, d);
     }
 }
@@ -950,10 +983,21 @@ static int scene_refused(const scene *s, const embipc_world *world, int line, co
     return 0;
 }
 
-/* The nodes that hold what starts in the box of a drive; NULL when there are none. */
-static int *scene_select(const embipc_world *world, embipc_body body, const scene_drive *d, int *count)
+/* What starts in the box of a drive: surface vertices of a soft one, else the nodes that hold it; NULL when there is
+ * nothing. */
+static int *scene_select(const embipc_world *world, embipc_body body, const embipc_body_view *view,
+                         const scene_drive *d, int *count)
 {
     int *nodes;
+    if (scene_is_soft(d)) {
+        nodes = (int *)tool_alloc((size_t)view->vertex_count + 1, sizeof *nodes);
+        *count = 0;
+        for (int i = 0; i < view->vertex_count; i++)
+            if (scene_in_box(view->x + 3 * i, d->box)) nodes[(*count)++] = i;
+        if (*count) return nodes;
+        free(nodes);
+        return NULL;
+    }
     *count = embipc_body_select(world, body, d->box, d->box + 3, NULL, 0);
     if (*count <= 0) return NULL;
     nodes = (int *)tool_alloc((size_t)*count, sizeof *nodes);
@@ -979,7 +1023,7 @@ static int scene_build_drive(scene *s, embipc_world *world, scene_drive *d, tool
     embipc_drive_def def = embipc_default_drive_def();
     const scene_body *b = &s->body[d->body];
     embipc_body_view view;
-    int *nodes = NULL, ok;
+    int *nodes = NULL, count = 0, ok;
     if (embipc_body_get_view(world, b->handle, &view) != EMBIPC_OK)
         return scene_refused(s, world, d->line, b, e);
     def.body = b->handle;
@@ -987,12 +1031,17 @@ static int scene_build_drive(scene *s, embipc_world *world, scene_drive *d, tool
     def.key_count = d->key_count;
     scene_centre(&view, def.centre);
     if (d->has_box) {
-        def.nodes = nodes = scene_select(world, b->handle, d, &def.node_count);
+        nodes = scene_select(world, b->handle, &view, d, &count);
         if (!nodes)
             return tool_fail(
-                e, "%s:%d: body \"%s\": drive: found no node in the box of \"select\", expected at least one",
-                s->path, d->line, b->name);
+                e, "%s:%d: body \"%s\": drive: found no %s in the box of \"select\", expected at least one",
+                s->path, d->line, b->name, scene_is_soft(d) ? "vertex" : "node");
+        *(scene_is_soft(d) ? &def.vertices : &def.nodes) = nodes;
+        *(scene_is_soft(d) ? &def.vertex_count : &def.node_count) = count;
     }
+    memcpy(def.stiffness, d->stiffness, sizeof def.stiffness);
+    def.damping = d->damping;
+    def.force_limit = d->force_limit;
     ok = embipc_drive_create(world, &def, &d->handle) == EMBIPC_OK;
     free(nodes);
     return ok || scene_refused(s, world, d->line, b, e);

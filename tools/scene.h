@@ -27,6 +27,7 @@ typedef struct scene_drive {
     double box[6];              /* lower and upper corner, m, in world coordinates at the start */
     double *keys;               /* owned; rows of 7: s, m (3), rotation vector in rad (3) */
     int key_count;
+    double stiffness[3], damping, force_limit;   /* as of embipc_drive_def; all 0: not soft */
     embipc_drive handle;
 } scene_drive;
 
@@ -62,6 +63,11 @@ int scene_index_of(const scene *s, embipc_body handle);
 
 /* Names of the material models, as in embipc_model. */
 extern const char *const scene_models[EMBIPC_MODEL_COUNT];
+
+/* Has the drive a stiffness? Then what its box selects are surface vertices of a body of any kind. */
+int scene_is_soft(const scene_drive *d);
+/* Is x in the box (lower and upper corner)? */
+int scene_in_box(const double x[3], const double box[6]);
 
 /* R = Rz(c) Ry(b) Rx(a) of angles [a, b, c] in degrees, row-major. */
 void scene_rotation(double R[9], const double degrees[3]);

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double pi = 3.14159265358979323846;
-
 /* ---- One vertex ----------------------------------------------------------------------------- */
 
 static void rest_and_bounce(paper *p)
@@ -318,139 +316,6 @@ static void cantilever_large(paper *p)
 
 /* ---- Contact -------------------------------------------------------------------------------- */
 
-/* 2 n + 1 planes from -half to half, n on each side, steps growing by `ratio` from the middle; returns the first step */
-static double graded(double *x, int n, double half, double ratio)
-{
-    double step = half * (ratio - 1) / (pow(ratio, n) - 1), at = 0, s = step;
-    x[n] = 0;
-    for (int i = 1; i <= n; i++, s *= ratio) {
-        at += s;
-        x[n + i] = i == n ? half : at;
-        x[n - i] = -x[n + i];
-    }
-    return step;
-}
-
-typedef struct dent { double d, force, a, first; int ok; } dent;   /* m, N (or N/m), m, size of the smallest cell */
-
-/* force, force-weighted mean gap and second moment of the contacts about the axis, in one direction or in both */
-static void dent_measure(const paper_run *r, int line, double *force, double *gap, double *second)
-{
-    int n = embipc_world_contacts(r->world, NULL, 0);
-    embipc_contact *c = (embipc_contact *)tool_alloc((size_t)n + 1, sizeof *c);
-    double weight = 0;
-    (void)embipc_world_contacts(r->world, c, n);
-    *force = *gap = *second = 0;
-    for (int i = 0; i < n; i++) {
-        double x = (c[i].point_a[0] + c[i].point_b[0]) / 2, y = (c[i].point_a[1] + c[i].point_b[1]) / 2, w = c[i].force * fabs(c[i].normal[2]);
-        weight += w;
-        *gap += w * c[i].distance;
-        *second += w * (line ? x * x : x * x + y * y);
-    }
-    free(c);
-    if (weight > 0) { *gap /= weight; *second /= weight; }
-    for (int i = 0; i < r->pair_count; i++) *force += fabs(r->pair[i].force[2]);
-}
-
-/* A block, its base held, dented from above by a rigid sphere or cylinder of radius R, E = 1e6. */
-static dent press_block(paper *p, int line, int n, double ratio, double half, double nu, double depth)
-{
-    double x[81], z[41], y[2] = { 0, 0.01 }, R = 0.1, dhat = 2e-5, indent[3 * 49 * 49], cap = 0.024;
-    int tri[6 * 48 * 48], count = 0, m = 48, rows = line ? 1 : m;
-    char name[64], title[128];
-    tool_text t = { NULL, 0, 0 };
-    dent out = { 0, 0, 0, 0, 0 };
-    paper_run r;
-    double gap, second;
-    out.first = graded(x, n, half, ratio);
-    for (int i = 0; i <= n; i++) z[n - i] = -x[n + i];   /* from -half up to 0 */
-    for (int i = 0; i <= n; i++) z[i] = -x[2 * n - i];
-    snprintf(name, sizeof name, "%s_%d.msh", line ? "strip" : "block", n);
-    if (line) paper_grid_mesh(p, name, 2 * n, x, 1, y, n, z);
-    else paper_grid_mesh(p, name, 2 * n, x, 2 * n, x, n, z);
-    for (int i = 0; i <= m; i++)     /* the underside of the indenter, as an open sheet with its normal down */
-        for (int j = 0; j <= rows; j++) {
-            double u = cap * (2.0 * i / m - 1), v = line ? (j ? 0.012 : -0.002) : cap * (2.0 * j / m - 1), d = line ? u * u : u * u + v * v;
-            double *at = indent + 3 * (i * (rows + 1) + j);
-            at[0] = u; at[1] = v; at[2] = R - sqrt(R * R - d);
-        }
-    for (int i = 0; i < m; i++)
-        for (int j = 0; j < rows; j++) {
-            int a = i * (rows + 1) + j, b = a + rows + 1, q[6];
-            q[0] = a; q[1] = a + 1; q[2] = b; q[3] = b; q[4] = a + 1; q[5] = b + 1;
-            memcpy(tri + 3 * count, q, sizeof q);
-            count += 2;
-        }
-    paper_mesh(p, line ? "roller.obj" : "ball_cap.obj", indent, (m + 1) * (rows + 1), tri, count, NULL, 0);
-    tool_put(&t, "{ \"version\": 1, \"time_step\": 10, \"duration\": 40, \"gravity\": [0, 0, 0],\n"
-                 "  \"contact\": { \"dhat\": %g, \"kappa\": %g }, \"solver\": { \"tolerance\": 1e-9 },\n  \"bodies\": [\n"
-                 "    { \"name\": \"block\", \"kind\": \"full\", \"mesh\": \"%s\", \"material\": { \"young\": 1e6, \"poisson\": %g },\n"
-                 "      \"drive\": [{ \"select\": { \"box\": [[-1, -1, -1], [1, 1, %g]] }, \"keys\": [[0, 0, 0, 0]] }] },\n"
-                 "    { \"name\": \"indenter\", \"kind\": \"kinematic\", \"mesh\": \"%s\", \"position\": [0.0003, %g, %g],\n"
-                 "      \"drive\": [{ \"keys\": [[0, 0, 0, 0], [20, 0, 0, %.17g]] }] } ],\n"
-                 "  \"pairs\": [{ \"bodies\": [\"block\", \"block\"], \"contact\": false }] }\n",
-             dhat, 1e7, name, nu, -half + 1e-6, line ? "roller.obj" : "ball_cap.obj", line ? 0.0 : 0.0002, 1.5 * dhat, -depth - 1.5 * dhat);
-    name[strlen(name) - 4] = 0;
-    snprintf(title, sizeof title, "%s pressed into a block, cells of %.2g mm", line ? "cylinder" : "sphere", 1e3 * out.first);
-    if (paper_begin(&r, p, line ? (n == 14 ? "hertz_line_1" : n == 18 ? "hertz_line_2" : "hertz_line_3") : n == 6 ? "hertz_ball_1" : n == 9 ? "hertz_ball_2" : "hertz_ball_3",
-                    title, t.data, line ? 0 : 10)) {
-        while (paper_step(&r)) continue;
-        dent_measure(&r, line, &out.force, &gap, &second);
-        out.d = depth + gap;   /* of the surface */
-        out.a = line ? 2 * sqrt(second) : sqrt(2.5 * second);
-        if (line) out.force /= y[1] - y[0];
-        out.ok = !r.failed && r.stats.converged;
-        paper_end(&r);
-    }
-    tool_text_free(&t);
-    return out;
-}
-
-static void hertz(paper *p)
-{
-    static const int level[3] = { 6, 9, 12 }, line_level[3] = { 14, 18, 22 };
-    double nu = 0.3, E = 1e6 / (1 - nu * nu), R = 0.1, x[3], lx[3], force[3], line[3];
-    int n = p->quick ? 2 : 3;
-    plot g = plot_make("Force over Hertz's at the measured size of the contact", "smallest cell / size of the contact", "measured / closed form");
-    paper_heading(p, "Hertz contact");
-    paper_text(p, "A rigid sphere of radius R = 0.1 m pressed 1 mm into a block of E = 1 MPa, ν = 0.3: F = 4E*a³/(3R) ties force and contact "
-                  "radius whatever the block looks like far away. A rigid cylinder, at ν = 0 so that plane strain is plane stress and the strip "
-                  "needs no walls: P = πE*a²/(4R). The radius comes from the second moment of the contact forces, ⟨r²⟩ = 2a²/5 and ⟨x²⟩ = a²/4 for "
-                  "Hertz's pressures, which resolves it finer than the cells.");
-    paper_table(p, NULL, "< indenter|cells at the middle, mm|cells in a|a, mm|force, N (N/m)|Hertz at this a|ratio|p₀ from force and a, kPa");
-    for (int k = 0; k < n; k++) {
-        dent d = press_block(p, 0, level[k], pow(1.27, 12.0 / level[k]), 0.08, nu, 1e-3);   /* one grading, finer and finer */
-        double F = 4 * E * d.a * d.a * d.a / (3 * R);
-        x[k] = d.first / d.a;
-        force[k] = d.force / F;
-        paper_row(p, "< sphere|%.2f|%.1f|%.3f|%.3f|%.3f|%.4f|%.2f", 1e3 * d.first, d.a / d.first, 1e3 * d.a, d.force, F, force[k], 1.5e-3 * d.force / (pi * d.a * d.a));
-    }
-    for (int k = 0; k < n; k++) {
-        dent d = press_block(p, 1, line_level[k], 1.35, 0.4, 0, 1e-3);
-        double P = pi * 1e6 * d.a * d.a / (4 * R);
-        lx[k] = d.first / d.a;
-        line[k] = d.force / P;
-        paper_row(p, "< cylinder|%.2f|%.1f|%.3f|%.2f|%.2f|%.4f|%.3f", 1e3 * d.first, d.a / d.first, 1e3 * d.a, d.force, P, line[k], 2e-3 * d.force / (pi * d.a));
-    }
-    paper_table_end(p);
-    g.log_x = 1;
-    plot_add(&g, "sphere", x, force, n, PLOT_LINE | PLOT_POINTS);
-    plot_add(&g, "cylinder", lx, line, n, PLOT_LINE | PLOT_POINTS);
-    plot_level(&g, "Hertz", 1, lx[n - 1], x[0]);
-    plot_draw(p, &g, "Finer meshes to the left.");
-    if (n > 2) {
-        paper_value(p, "Hertz: force on a sphere at its contact radius, finest mesh", "Johnson 1985; validation.md 2", 1, force[n - 1], 0.08, "");
-        paper_why(p, PAPER_DISCRETISATION, "The finest mesh has %.1f cells in the contact radius; the force stands above Hertz's by %.0f, %.0f, %.0f %% on the three meshes, as linear tetrahedra are too stiff "
-                  "under so small a dent, and comes down with the cells.", 1 / x[2], 100 * (force[0] - 1), 100 * (force[1] - 1), 100 * (force[2] - 1));
-        /* the three meshes are one grading at 6, 9 and 12 cells a side: second order in those, as for the cantilevers */
-        paper_value(p, "the same, limit of refinement (Richardson, 9 and 12 cells a side)", "Johnson 1985; validation.md 2", 1,
-                    force[2] - (force[1] - force[2]) / (144.0 / 81 - 1), 0.08, "");
-        paper_why(p, PAPER_NO_CAUSE, "Meshes of 6, 9 and 12 cells a side with one grading; between the last two the excess falls with order %.2f.",
-                  log((force[1] - 1) / (force[2] - 1)) / log(12.0 / 9));
-    }
-    paper_value(p, "Hertz: force on a cylinder at its half width, finest mesh", "Johnson 1985; validation.md 2", 1, line[n - 1], 0.05, "");
-}
-
 /* A block on the ground under uniform pressure: the contact forces carry p A and the weight. */
 static void patch(paper *p)
 {
@@ -514,5 +379,5 @@ void paper_closed_forms(paper *p)
     slope(p);
     cantilever_small(p);
     cantilever_large(p);
-    hertz(p);
+    paper_hertz(p);
 }

@@ -158,6 +158,7 @@ void paper_planes(double *x, int n, double a, double b);
 /* ---- Experiments ---------------------------------------------------------------------------- */
 
 void paper_closed_forms(paper *p);
+void paper_hertz(paper *p);      /* a part of them */
 void paper_units(paper *p);
 void paper_affine(paper *p);
 void paper_grasp(paper *p);
