@@ -10523,6 +10523,7 @@ typedef struct embi_friction {
     embipc_real e;               /* epsv h, m */
     embipc_real expected;        /* |u| of the same contact in the last step, m */
     embipc_real held;            /* its stiffness when the system was last factored, N/m */
+    int turns;                   /* taken as sticking in the next direction: see embi_island_turning() */
     embipc_real u[3];            /* tangential displacement at the positions last looked at, m */
     embipc_real S[9];            /* stiffness at the present direction, N/m */
     embi_u64 key;                /* finds it again in the next step */
@@ -10850,12 +10851,15 @@ static void embi_contact_stiffness(const embi_contact *c, embipc_real S[9])
     for (int i = 0; i < 9; i++) S[i] = c->second * c->n[i / 3] * c->n[i % 3];
 }
 
-/* Stiffness of a friction contact; `first`: the step's first iteration, where the last step's |u| helps */
+/* Stiffness of a friction contact; `first`: the step's first iteration, where the last step's |u| helps. One that turns
+ * has the secant from 0 to the end of its zone, weight/e. */
 static void embi_friction_stiffness(const embi_friction *f, int first, embipc_real S[9])
 {
+    static const embipc_real none[3] = {0, 0, 0};
     embipc_real r[3] = {0, 0, 0};
     memset(S, 0, 9 * sizeof *S);
-    embi_friction_derivatives(f->u, f->n, f->e, first ? f->expected : (embipc_real)0, f->weight, r, S);
+    if (f->turns) embi_friction_derivatives(none, f->n, f->e, f->e, f->weight, r, S);
+    else embi_friction_derivatives(f->u, f->n, f->e, first ? f->expected : (embipc_real)0, f->weight, r, S);
 }
 
 /* Adds scale c_i c_j S to the system for the unknown nodes of a contact. local: node -> unknown, or -1 where
@@ -11655,6 +11659,7 @@ typedef struct embi_island {
     int iterations, factorizations, regularized, passes, first;
     int converged, old_factor, just_drove, driving;
     int inexact;                 /* the direction is by an old factor alone */
+    int turned, turning;         /* friction contacts turned in it; and will in the next one */
     int slow;                    /* see EMBI_SLOW */
     embipc_real keep, too_much;  /* share of negative curvature in the tangents, and what was too much of it */
     int crawl, curved;           /* moves in a row below half of Newton's; contacts have their curvature */
@@ -12174,6 +12179,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         at = embi_lower_bound(memory, memory_count, key);
         f->expected = at < memory_count && memory[at].key == key ? u[memory[at].value] : (embipc_real)0;
         f->held = 0;
+        f->turns = 0;
         I->friction_count++;
     }
     I->touched_stamp = -1;
@@ -12529,7 +12535,8 @@ static embipc_real embi_friction_hold(const embi_friction *f, int first)
 {
     embipc_real y = embi_norm(f->u), across, along;
     (void)embipc_friction(y, f->e, &across, &along);
-    if (first && y == 0) along = 2 / f->e - embi_min(f->expected, f->e) / (f->e * f->e);
+    if (f->turns) along = 1 / f->e;
+    else if (first && y == 0) along = 2 / f->e - embi_min(f->expected, f->e) / (f->e * f->e);
     return f->weight * along;
 }
 
@@ -12747,6 +12754,47 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
  * 13.0 and 15.3, and 2 of 80 steps cut short. */
 #define EMBI_SLOW 2
 
+/* A friction contact that slips resists nothing more along its way, as its tangent sees it; where the direction takes it
+ * back through the zone in which it sticks and out on the other side, the line search ends the move of the whole
+ * island there, for one such contact after the other. Those that turn so count as sticking in the next direction, with
+ * the force weight u/e that goes through 0; they do until they are in the zone, or that direction, too, ends outside.
+ * A pile of 100 cages takes 11.4 solves a step and 8 % of its moves are cut so; without this 13.7 and 27 %. */
+static void embi_island_turning(embi_state *s, embi_island *I)
+{
+    I->turning = 0;
+    if (I->friction_count) embi_island_motion(s, I);
+    for (int k = 0; k < I->friction_count; k++) {
+        embi_friction *f = I->friction + k;
+        embipc_real to[3], zone = f->e * f->e;
+        int back, ends_inside;
+        embi_contact_motion(f->v, f->w, s->motion, to);
+        embi_axpy(to, -embi_dot(to, f->n), f->n);
+        embi_add(to, to, f->u);
+        back = embi_dot(to, f->u) < 0;
+        ends_inside = embi_dot(to, to) < zone;
+        f->turns = embi_dot(f->u, f->u) > zone && (f->turns ? ends_inside : back && !ends_inside);
+        I->turning += f->turns;
+    }
+}
+
+/* Drops from those that turn what is in its zone by now; rhs -= what the force weight u/e of the others is more than
+ * their own, weight u/|u|. Returns whether there are any. */
+static int embi_island_turn(embi_state *s, embi_island *I)
+{
+    int any = 0;
+    for (int k = 0; k < I->friction_count; k++) {
+        embi_friction *f = I->friction + k;
+        embipc_real more[3];
+        f->turns = f->turns && embi_dot(f->u, f->u) > f->e * f->e;
+        if (!f->turns) continue;
+        any = 1;
+        embi_scale(more, f->weight * (1 / f->e - 1 / embi_norm(f->u)), f->u);
+        embi_gather_point(f->v, f->w, more, s->pull);
+    }
+    if (any) embi_scatter(&s->J, I->touched, I->touched_count, -s->hh, s->pull, s->rhs);
+    return any;
+}
+
 /* Solves for the direction p at the present state. */
 static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *I)
 {
@@ -12764,6 +12812,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
         I->kept = 0;
     }
     if (!I->old_factor) embi_island_tangent(s, I);
+    I->turned = embi_island_turn(s, I);
     for (int k = 0; k < I->friction_count; k++)
         embi_friction_stiffness(I->friction + k, I->first, I->friction[k].S);
     if (I->driving) embi_island_push(s, I);
@@ -12784,6 +12833,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
         embi_scale(s->p + 3 * I->unknown[k], stretch, s->p + 3 * I->unknown[k]);
     I->slope *= stretch;
     I->stretch = stretch;
+    embi_island_turning(s, I);
     embi_island_multiply(s, I, s->p, s->Ap);
     embi_island_aim(s, I);
     I->measure = embi_max(worst, embi_island_gap_change(s, I));
@@ -13252,7 +13302,7 @@ static void embi_island_give_up(embi_state *s, const embi_island *I)
  * to 1 %. */
 static int embi_island_is_last(const embi_island *I)
 {
-    return I->measure < (I->inexact ? EMBI_OLD_SHARE : (embipc_real)1);
+    return !I->turning && I->measure < (I->inexact ? EMBI_OLD_SHARE : (embipc_real)1);
 }
 
 /* A direction of the rank-one matrix is straight, and a gap along it is not: what turns past a tip by s comes
@@ -13314,7 +13364,9 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
             I->curved = 1;
             I->kept = 0;
         }
-        if (alpha == 0 && !was_old) I->active = 0;   /* no descent left above rounding: as good as it gets */
+        if (alpha == 0 && I->turned)   /* not a descent of the true E: the next direction is Newton's own */
+            for (int k = 0; k < I->friction_count; k++) I->friction[k].turns = 0;
+        else if (alpha == 0 && !was_old) I->active = 0;   /* no descent left above rounding: as good as it gets */
     }
     I->old_factor = was_old ? alpha == 1 && I->measure < (embipc_real)0.2 * I->last_measure
                             : !I->kept && alpha == 1 && (I->just_drove || I->measure < 1000);
