@@ -1052,6 +1052,36 @@ static void test_impact_table(void)
     }
 }
 
+/* Balls that lie close and settle turn their slip round on one another, several contacts in each step. The line search
+ * must not end the moves of all for them, one after the other: less than a tenth of the moves are cut by it (16 % by
+ * tangents alone). */
+static void test_turning_friction(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    int moves = 0, cut = 0;
+    scene s = scene_empty(&wd);
+    scene_ground(&s, 2, 0.5);
+    for (int k = 0; k < 12; k++) {
+        embipc_body_def d = scene_def("ball", EMBIPC_AFFINE, 0.1003 * (k % 2), 0.1003 * (k / 2 % 2), 0.0501 + 0.1001 * (k / 4));
+        double turn[3] = {0.3 * k, 0.5 * k, 0.7 * k};
+        d.friction = 0.5;
+        embi_m3_rotation(d.rotation, turn);
+        scene_ball(&s, d, 0.05, 2, 0);
+    }
+    for (int n = 0; n < 60 && scene_step(&s); n++) {
+        const embipc_iteration *list;
+        int count = embipc_world_iterations(s.w, &list);
+        ENSURE(s.stats.converged);
+        for (int k = 0; k < count; k++) {
+            moves++;
+            cut += list[k].alpha < 0.999 * list[k].alpha_ccd;
+        }
+    }
+    printf("  balls that settle: %d of %d moves cut by the line search\n", cut, moves);
+    ENSURE(moves > 200 && cut < 0.1 * moves);
+    scene_end(&s);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -1077,5 +1107,6 @@ int main(int argc, char **argv)
     RUN(every_solve_is_recorded);
     RUN(resting_gap);
     RUN(impact_table);
+    RUN(turning_friction);
     return test_end("test_world_step");
 }
