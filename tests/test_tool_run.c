@@ -213,7 +213,7 @@ static void test_columns(void)
     pair.a = s.body[0].handle;
     pair.b = s.body[2].handle;
     for (int k = 0; k < 3; k++) { pair.force[k] = 5 + k; pair.friction[k] = 8 + k; }
-    ENSURE(output_open(&o, directory, &e) && output_step(&o, world, &stats, 3, &pair, 1, &e));
+    ENSURE(output_open(&o, directory, &e) && output_step(&o, &s, world, &stats, 3, &pair, 1, &e));
     output_close(&o);
     text = read_all(directory, "steps.csv");
     ENSURE(text && cells(text, 1, cell) == 14);
@@ -224,6 +224,40 @@ static void test_columns(void)
     ENSURE(text && cells(text, 1, cell) == 10 && atof(cell[0]) == 1 && atof(cell[1]) == 2);
     ENSURE(strcmp(cell[2], "ground") == 0 && strcmp(cell[3], "far away") == 0);
     for (int k = 4; k < 10; k++) ENSURE(atof(cell[k]) == k + 1);
+    free(text);
+    embipc_world_destroy(world);
+    scene_free(&s);
+}
+
+/* drives.csv: a box that a drive holds, with its weight, and one that a spring is told to pull, with 3 N at most */
+static void test_drives(void)
+{
+    static const char text_of[] =
+        "{\"version\":1,\"time_step\":0.01,\"bodies\":[{\"name\":\"held\",\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],"
+        "\"material\":{\"density\":1000},\"drive\":[{\"keys\":[[0,0,0,0]]}]},"
+        "{\"name\":\"pulled\",\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"position\":[1,0,0],\"material\":{\"density\":1000},"
+        "\"drive\":[{\"keys\":[[0,0,0,5]],\"stiffness\":100,\"force_limit\":3}]}]}";
+    char cell[16][64], directory[1024], *text;
+    scene s;
+    embipc_world *world = NULL;
+    embipc_step_stats stats;
+    output o;
+    tool_error e;
+    strcpy(directory, place("drives"));
+    ENSURE(scene_parse(&s, "s.json", text_of, strlen(text_of), &e) && scene_build(&s, &world, &e));
+    if (!world) { printf("  %s\n", e.text); return; }
+    ENSURE(embipc_world_step(world, &stats) == EMBIPC_OK);
+    ENSURE(output_open(&o, directory, &e) && output_step(&o, &s, world, &stats, 3, NULL, 0, &e));
+    output_close(&o);
+    text = read_all(directory, "drives.csv");
+    ENSURE(begins(text, "step,time_s,number,body,short_m,fx_N,fy_N,fz_N,tx_Nm,ty_Nm,tz_Nm,limited,blocked_by\n"));
+    if (!text) return;
+    ENSURE(count_lines(text) == 3);
+    ENSURE(cells(text, 1, cell) >= 12 && strcmp(cell[2], "0") == 0 && strcmp(cell[3], "held") == 0 && atof(cell[4]) == 0);
+    ENSURE_CLOSE(atof(cell[7]), 9.81, 1e-9);
+    ENSURE(cells(text, 2, cell) >= 12 && strcmp(cell[2], "1") == 0 && strcmp(cell[3], "pulled") == 0);
+    ENSURE_CLOSE(atof(cell[7]), 3, 1e-9);
+    ENSURE(atof(cell[4]) > 4.9 && atoi(cell[11]) > 0);
     free(text);
     embipc_world_destroy(world);
     scene_free(&s);
@@ -334,6 +368,7 @@ int main(int argc, char **argv)
     RUN(files);
     RUN(forces_and_bodies);
     RUN(columns);
+    RUN(drives);
     RUN(frames);
     RUN(pictures);
     RUN(interrupt);

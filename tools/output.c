@@ -35,6 +35,9 @@ static const char output_forces_header[] =
     "step,time_s,body_a,body_b,fx_N,fy_N,fz_N,friction_fx_N,friction_fy_N,friction_fz_N\n";
 static const char output_bodies_header[] =
     "step,time_s,body,cx_m,cy_m,cz_m,vx_mps,vy_mps,vz_mps,wx_radps,wy_radps,wz_radps\n";
+/* number: of the drive in the scene; force and torque of the drive on the body, torque about the drive's centre */
+static const char output_drives_header[] =
+    "step,time_s,number,body,short_m,fx_N,fy_N,fz_N,tx_Nm,ty_Nm,tz_Nm,limited,blocked_by\n";
 
 int output_open(output *o, const char *directory, tool_error *e)
 {
@@ -44,7 +47,8 @@ int output_open(output *o, const char *directory, tool_error *e)
     o->steps = output_create(directory, "steps.csv", output_steps_header, e);
     if (o->steps) o->forces = output_create(directory, "forces.csv", output_forces_header, e);
     if (o->forces) o->bodies = output_create(directory, "bodies.csv", output_bodies_header, e);
-    return o->bodies != NULL;
+    if (o->bodies) o->drives = output_create(directory, "drives.csv", output_drives_header, e);
+    return o->drives != NULL;
 }
 
 void output_close(output *o)
@@ -52,6 +56,7 @@ void output_close(output *o)
     if (o->steps) fclose(o->steps);
     if (o->forces) fclose(o->forces);
     if (o->bodies) fclose(o->bodies);
+    if (o->drives) fclose(o->drives);
     tool_text_free(&o->text);
     memset(o, 0, sizeof *o);
 }
@@ -152,6 +157,18 @@ static void output_body_rows(output *o, const embipc_world *world, int step, dou
     }
 }
 
+static void output_drive_rows(output *o, const scene *s, const embipc_world *world, const embipc_step_stats *stats)
+{
+    for (int i = 0; i < s->drive_count; i++) {
+        embipc_drive_state d;
+        if (embipc_drive_get_state(world, s->drive[i].handle, &d) != EMBIPC_OK) continue;
+        tool_put(&o->text, "%d,%.17g,%d,%s,%.17g", stats->step, stats->time, i, s->body[s->drive[i].body].name, d.short_m);
+        for (int k = 0; k < 3; k++) tool_put(&o->text, ",%.17g", d.force[k]);
+        for (int k = 0; k < 3; k++) tool_put(&o->text, ",%.17g", d.torque[k]);
+        tool_put(&o->text, ",%d,%s\n", d.limited, d.blocked ? output_name(world, d.blocked_by) : "");
+    }
+}
+
 int output_start(output *o, const embipc_world *world, const double gravity[3], tool_error *e)
 {
     output_start_row(o, world, gravity);
@@ -160,7 +177,7 @@ int output_start(output *o, const embipc_world *world, const double gravity[3], 
     return output_flush(o, o->bodies, "bodies.csv", e);
 }
 
-int output_step(output *o, const embipc_world *world, const embipc_step_stats *stats, double wall_ms,
+int output_step(output *o, const scene *s, const embipc_world *world, const embipc_step_stats *stats, double wall_ms,
                 const embipc_pair_force *pair, int pair_count, tool_error *e)
 {
     output_step_row(o, stats, wall_ms);
@@ -168,7 +185,9 @@ int output_step(output *o, const embipc_world *world, const embipc_step_stats *s
     if (pair_count) output_force_rows(o, world, stats, pair, pair_count);
     if (!output_flush(o, o->forces, "forces.csv", e)) return 0;
     output_body_rows(o, world, stats->step, stats->time);
-    return output_flush(o, o->bodies, "bodies.csv", e);
+    if (!output_flush(o, o->bodies, "bodies.csv", e)) return 0;
+    output_drive_rows(o, s, world, stats);
+    return output_flush(o, o->drives, "drives.csv", e);
 }
 
 int output_frame(output *o, embipc_world *world, int step, tool_error *e)

@@ -101,7 +101,7 @@ static int run_start(run *r)
 static int run_write(run *r, const embipc_step_stats *stats, double wall)
 {
     int step = stats->step, frame = step % r->o->every == 0;
-    if (r->o->out && !output_step(&r->out, r->world, stats, 1e3 * wall, r->pair, r->pair_count, &r->e))
+    if (r->o->out && !output_step(&r->out, &r->s, r->world, stats, 1e3 * wall, r->pair, r->pair_count, &r->e))
         return 0;
     if (r->o->view && !view_step(&r->view, r->world, stats, r->pair, r->pair_count, frame, &r->e)) return 0;
     run_moment(r, step);
