@@ -53,7 +53,7 @@ static void rest_and_bounce(paper *p)
     plot_add(&g, "1 kg, exact", x[1], e[1], 5, PLOT_POINTS | PLOT_REFERENCE);
     plot_add(&g, "1 g", x[0], y[0], 5, PLOT_LINE | PLOT_POINTS);
     plot_add(&g, "1 kg", x[1], y[1], 5, PLOT_LINE | PLOT_POINTS);
-    plot_draw(p, &g, "Backward Euler swallows a bounce that it does not resolve: restitution belongs to h, κ and d̂, not to the material.");
+    plot_draw(p, &g, "Backward Euler swallows a bounce that it does not resolve: how much, depends on h, κ, d̂ and the mass, and on no property of the material.");
 }
 
 /* ---- Friction ------------------------------------------------------------------------------- */
@@ -63,8 +63,8 @@ static void slope(paper *p)
     double worst[3] = { 0, 0, 0 };
     int kinds = p->quick ? 1 : 4, ran = 1;
     paper_heading(p, "Slope and stopping distance");
-    paper_text(p, "A block of 0.1 m on a slope of tangent 0.5, every parameter derived, h = 0.01 s. Below the friction angle it must accelerate "
-                  "with g (sin θ − μ cos θ), above it creep with ε<sub>v</sub> (1 − √(1 − tan θ/μ)), and on level ground stop after "
+    paper_text(p, "A block of 0.1 m on a slope of tangent 0.5, every parameter derived, h = 0.01 s. With μ below tan θ it must accelerate "
+                  "with g (sin θ − μ cos θ), with μ above it creep with ε<sub>v</sub> (1 − √(1 − tan θ/μ)), and on level ground stop after "
                   "v₀²/(2μg) − v₀h/2 + ε<sub>v</sub>² ln 2/(μg).");
     paper_table(p, "Measured over closed form", "< kind|acceleration, μ = 0.49|creep, μ = 0.51|travel until stop, μ = 0.5|speed left / ε<sub>v</sub>");
     for (int kind = 0; kind < kinds; kind++) {
@@ -82,9 +82,9 @@ static void slope(paper *p)
         paper_row(p, "< %s|%.5f|%.5f|%.5f|%.1e", name, slide, creep, stop, left);
     }
     paper_table_end(p);
-    paper_near(p, "acceleration just below the friction angle, worst kind", "rigid body; validation.md 3, 4", 0, worst[0], 0.01, "");
-    paper_near(p, "creep just above it, worst kind", "Embedded IPC eq. 8, 9; validation.md 3", 0, worst[1], 0.02, "");
-    paper_near(p, "stopping distance, worst kind", "backward Euler sum; validation.md 3", 0, worst[2], 0.01, "");
+    paper_near(p, "acceleration over closed form with μ just below tan θ, off 1 by at most, of all kinds", "rigid body; validation.md 3, 4", 0, worst[0], 0.01, "");
+    paper_near(p, "creep over closed form with μ just above tan θ, off 1 by at most", "Embedded IPC eq. 8, 9; validation.md 3", 0, worst[1], 0.02, "");
+    paper_near(p, "stopping distance over closed form, off 1 by at most", "backward Euler sum; validation.md 3", 0, worst[2], 0.01, "");
     paper_holds(p, "all steps of these runs succeed", "", ran, "yes", ran ? "yes" : "no");
 }
 
@@ -240,7 +240,7 @@ static void cantilever_small(paper *p)
     g.has_range = 1;
     g.y_low = 0;
     g.y_high = 1.2;
-    plot_draw(p, &g, "Second order: the error falls to a quarter as cells are halved.");
+    plot_draw(p, &g, "Second order in the end: what each halving of the cells leaves of the error tends to a quarter.");
     paper_value(p, "cantilever of 20 × 2 × 2 cells, ν = 0, over Euler (discrete answer)", "validation.md 6b, independent code", 0.555, ratio[0][0], 0.01, "");
     paper_value(p, "cantilever of 40 × 4 × 4 cells, ν = 0.3, over Euler (discrete answer)", "validation.md 6b, independent code", 0.793, ratio[1][1], 0.01, "");
     limit = ratio[0][n - 1] + (ratio[0][n - 1] - ratio[0][n - 2]) / 3;
@@ -260,7 +260,7 @@ static void cantilever_large(paper *p)
     paper_heading(p, "Cantilever, large deflection");
     paper_text(p, "The same bar, ν = 0, against the inextensible elastica (Mattiasson's table; for self weight the cantilever test of Romero et al. 2021). "
                   "The bar is a tenth as thick as it is long, so shear adds 0.8 %% to what the elastica knows. "
-                  "Fixed corotated: with the rotation lagged by a step, a static solve by steps of endless length does not settle from PL²/EI = 10 on.");
+                  "The material is fixed corotated, whose rotations are those of each iterate; with rotations lagged by a step, static solves do not settle under the largest of these loads.");
     for (int c = 0; c < n; c++) {
         for (int k = 0; k < 3; k++) {
             double d[3] = { 0, 0, 0 };
@@ -301,7 +301,7 @@ static void cantilever_large(paper *p)
     for (int c = 0; c < n; c++) {
         char label[32];
         snprintf(label, sizeof label, "%d cells across", cells[c]);
-        plot_add(&g, label, P, w[c], 4, PLOT_LINE | PLOT_POINTS);
+        plot_add(&g, label, P, w[c], 4, c == 2 ? PLOT_POINTS : PLOT_LINE | PLOT_POINTS);   /* of the finest only some */
     }
     plot_draw(p, &g, "Linear tetrahedra against the elastica.");
     {

@@ -217,7 +217,7 @@ static void hertz_pressed(paper *p)
     if (n > 2) {   /* the three meshes are one grading: second order in the cells a side, as for the cantilevers */
         double q = (double)level[2] / level[1];
         paper_value(p, "Hertz: force on a sphere at its contact radius, finest mesh", HERTZ_SOURCE, 1, force[2], 0.08, "");
-        paper_why(p, PAPER_DISCRETISATION, "The finest mesh has %.1f cells in the contact radius; the force stands above Hertz's by %.0f, %.0f, %.0f %% on the three meshes, as "
+        paper_why(p, PAPER_DISCRETISATION, "Forces in the table are of the whole; the viewers show those of a quarter. The finest mesh has %.1f cells in the contact radius; the force stands above Hertz's by %.0f, %.0f, %.0f %% on the three meshes, as "
                   "linear tetrahedra are too stiff under so small a dent, and comes down with the cells.", 1 / x[2], 100 * (force[0] - 1), 100 * (force[1] - 1), 100 * (force[2] - 1));
         paper_value(p, "the same, limit of refinement (Richardson)", HERTZ_SOURCE, 1, force[2] - (force[1] - force[2]) / (q * q - 1), 0.08, "");
         paper_why(p, PAPER_NO_CAUSE, "Meshes of %d, %d and %d cells a side with one grading.", level[0], level[1], level[2]);
@@ -229,10 +229,10 @@ static void flat_punch(paper *p)
 {
     static const int across[3] = { 2, 4, 6 };   /* cells in a */
     double E = 1e6 / (1 - 0.3 * 0.3), a = 0.01, half = 0.3, ratio[3], q = (double)across[2] / across[1];
-    paper_text(p, "A flat round punch of radius a = 10 mm, pressed in by 0.2 mm: F = 2aE*δ. The cells that its rim crosses are held as far as they "
-                  "reach, so that it works as one a share of a cell wider: the error is of first order. The block is 0.3 m wide to each side: base and sides "
+    paper_text(p, "A flat round punch of radius a = 10 mm, pressed in by 0.2 mm, the surface below it by the gap more: F = 2aE*δ. Cells that the rim crosses "
+                  "are pressed down whole, as if the punch were a part of a cell wider: the error is of first order. The block is 0.3 m wide to each side: base and sides "
                   "hold back %.1f %% of δ.", 100 * 2 * a / (pi * half));
-    paper_table(p, "Flat punch", "cells in a|δ, mm|force, N|2aE*δ|ratio");
+    paper_table(p, "Flat punch", "cells in a|δ, mm|force, N|2aE*δ, N|ratio");
     for (int k = 0; k < 3; k++) {
         int cells = across[k];
         dent d = press_block(p, DENT_PUNCH, k, cored(3 * cells / 2, 3 * cells / 2, 1.5 * a, half), 0.3, 2e-4);
@@ -267,7 +267,7 @@ static void impact(paper *p)
                  "  \"pairs\": [{ \"bodies\": [\"block\", \"block\"], \"contact\": false }] }\n", 1.01 * dhat, -v);
     paper_text(p, "A rigid sphere of radius 0.1 m hits the block at 0.1 m/s: Hertz's impact lasts 2.868 (m²/(R E*² v))<sup>1/5</sup> and goes "
                   "(15 m v²/(16 √R E*))<sup>2/5</sup> deep. The block weighs next to nothing, as the closed form asks, and the mass is that of a "
-                  "lens, four times that of the quarter's, which springs keep upright.");
+                  "lens, four times that of the quarter that is computed; springs let it move up and down only.");
     if (paper_begin(&r, p, "hertz_impact", "sphere hits a block", t.data, 0.002)) {
         m = 4 * paper_state(&r, "sphere").mass;
         start = paper_state(&r, "sphere").centre[2] - 0.01 * dhat;
@@ -295,7 +295,9 @@ static void impact(paper *p)
             paper_text(p, "On this mesh: pressed slowly, the block answers with %.3f of Hertz's force, which makes time and depth shorter by its power "
                           "2/5. At this time step: backward Euler takes π²h/(4T) of the speed until the sphere turns.", stiff);
             paper_value(p, "Hertz impact: duration, on this mesh", HERTZ_SOURCE, 1e3 * T * short_, 1e3 * (last - first), 0.03, "ms");
+            paper_why(p, PAPER_DISCRETISATION, "The closed form says %.3f ms; the mesh is %.1f %% too stiff, see the table.", 1e3 * T, 100 * (stiff - 1));
             paper_value(p, "Hertz impact: depth, on this mesh and at this time step", HERTZ_SOURCE, 1e3 * most * short_ * damped, 1e3 * deepest, 0.03, "mm");
+            paper_why(p, PAPER_DISCRETISATION, "The closed form says %.4f mm; the mesh is too stiff and the time step damps, see the table.", 1e3 * most);
         }
         paper_end(&r);
     }

@@ -25,7 +25,7 @@ static void bubble(paper *p)
     tool_text t = { NULL, 0, 0 };
     paper_run r;
     paper_series time = { NULL, 0, 0 }, offset = { NULL, 0, 0 }, height = { NULL, 0, 0 };
-    plot g = plot_make("Bear against gripper, along the shaking", "time, s", "m");
+    plot g = plot_make("Bear against gripper along the shaking, and how far it has risen", "time, s", "m");
     end = 3 + shakes * 0.5 + 2.5;
     tool_put(&t, "{ \"version\": 1, \"time_step\": 0.02, \"duration\": %g,\n  \"contact\": { \"dhat\": 1e-3, \"kappa\": 1e4, \"friction_velocity\": 1e-3 },\n  \"bodies\": [\n"
                  "    { \"name\": \"ground\", \"kind\": \"fixed\", \"shape\": \"box\", \"size\": [1, 1, 0.1], \"position\": [-0.17, 0, %g], \"friction\": 1 },\n", end, p->data ? -0.055 : -0.0502);

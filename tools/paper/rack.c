@@ -189,8 +189,6 @@ static void place(paper *p, const rack_kind *kind, const char *data, int path, d
         paper_near(p, title, "validation.md 10", 0, x - target, 0.005, "m");
         snprintf(title, sizeof title, "%spath %d: tilt of the plate at the end", what, path + 1);
         paper_range(p, title, "Embedded IPC fig. 11; validation.md 10", 0, 15, tilt, "degrees");
-        snprintf(title, sizeof title, "%spath %d: crossings in any frame", what, path + 1);
-        paper_holds(p, title, "Embedded IPC IV-B", r.sum.crossings == 0, "0", "%ld in %d frames", r.sum.crossings, r.sum.frames);
         paper_end(&r);
     }
     tool_text_free(&t);

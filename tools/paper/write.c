@@ -448,7 +448,7 @@ int paper_write(paper *p, int *failed)
                  "<link rel=\"icon\" href=\"data:,\">\n<style>\n%s</style>\n</head>\n<body><main>\n<h1>embipc: the experiments</h1>\n", style);
     tool_put(&t, "<p class=\"quiet\">Written by <code>%s</code> on one machine (", p->command);
     put_escaped(&t, machine);
-    tool_put(&t, ") in %.0f s, %.0f s of processor time, %s. Every number, curve and table on this page was measured by that run. "
+    tool_put(&t, ") in %.0f s, %.0f s of processor time, %s. Every measured number and every curve on this page is of that run. "
                  "“Times real time” is simulated time over the processor time of the steps, one thread.</p>\n", system_seconds() - p->start, p->cpu, p->data ? "with the papers' own meshes" : "without outside meshes: shapes made by code stand for them");
     tool_put(&t, "<p><strong>%d of %d verdicts agree</strong>; %d differ for a cause that is told, %d by a fault of the library, %d without a known cause. "
                  "%ld frames of %d runs hold <strong>%ld crossings</strong> by exact arithmetic.</p>\n", agree, p->verdict_count, p->verdict_count - agree - differ - faults,
