@@ -197,7 +197,7 @@ static const char *const style =
     "@media(prefers-color-scheme:dark){:root{--paper:#14181b;--panel:#1b2024;--ink:#e6e9e7;--quiet:#9aa5ac;--line:#343d43;--accent:#5cc1c4;"
     "--bad:#ff8a7d;--good:#86cf8c;--c0:#5cc1c4;--c1:#ee9a62;--c2:#aa9bff;--c3:#d6bc4a;--c4:#f08cb8;--c5:#86cf8c;--c6:#8ab8e8;--c7:#d9a27c}}\n"
     "*{box-sizing:border-box}body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.55 system-ui,sans-serif;"
-    "font-variant-numeric:tabular-nums}main{max-width:1080px;margin:0 auto;padding:32px 20px 80px}\n"
+    "font-variant-numeric:tabular-nums}main{max-width:1240px;margin:0 auto;padding:32px 20px 80px}\n"
     "h1{font-size:26px;letter-spacing:-.01em;margin:0 0 4px}h2{font-size:21px;margin:56px 0 2px;letter-spacing:-.01em}h3{font-size:16px;margin:28px 0 6px}\n"
     "p{max-width:76ch;margin:8px 0}.source,.quiet{color:var(--quiet)}a{color:var(--accent)}nav{columns:2;margin:18px 0}nav a{display:block}\n"
     ".wide{overflow-x:auto;margin:14px 0}table{border-collapse:collapse;font-size:13.5px}caption{text-align:left;color:var(--quiet);padding:0 0 6px}"
@@ -211,6 +211,10 @@ static const char *const style =
     "svg .k0{stroke:var(--c0)}svg .k1{stroke:var(--c1)}svg .k2{stroke:var(--c2)}svg .k3{stroke:var(--c3)}svg .k4{stroke:var(--c4)}svg .k5{stroke:var(--c5)}svg .k6{stroke:var(--c6)}svg .k7{stroke:var(--c7)}"
     "svg .f0{fill:var(--c0)}svg .f1{fill:var(--c1)}svg .f2{fill:var(--c2)}svg .f3{fill:var(--c3)}svg .f4{fill:var(--c4)}svg .f5{fill:var(--c5)}svg .f6{fill:var(--c6)}svg .f7{fill:var(--c7)}\n"
     "svg .curve{fill:none;stroke-width:1.8;stroke-linejoin:round}code{font-size:13px}"
+    /* a shadow at the side to which a table or plot goes on */
+    ".wide,figure{background:linear-gradient(90deg,var(--paper) 40%,transparent) 0 0/36px 100% no-repeat local,"
+    "linear-gradient(270deg,var(--paper) 40%,transparent) 100% 0/36px 100% no-repeat local,"
+    "linear-gradient(90deg,#0004,transparent) 0 0/10px 100% no-repeat,linear-gradient(270deg,#0004,transparent) 100% 0/10px 100% no-repeat}\n"
     "@media(max-width:640px){main{padding:20px 14px 60px}nav{columns:1}figure{overflow-x:auto}svg{width:640px}td.w{min-width:17ch}tr.why td{max-width:none}}"
     "@media print{body{background:#fff}}\n";
 
