@@ -432,7 +432,7 @@ typedef struct embipc_drive_def {
     embipc_real stiffness[3];    /* N/m along x, y, z of the world, of all its vertices together, shared equally;
                                     all 0: not soft. {k, 0, 0} holds a plane x = const and lets it slide */
     embipc_real damping;         /* s, >= 0: adds damping * stiffness * (velocity of the target - that of the vertex) */
-    embipc_real force_limit;     /* N, > 0: its vertices together pull with no more; 0: none */
+    embipc_real force_limit;     /* N, > 0: each vertex pulls with no more than its share of it; 0: none */
     const int *vertices;         /* of a soft drive (vertex_count), in place of nodes, or NULL: all of the body */
     int vertex_count;
 } embipc_drive_def;
