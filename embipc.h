@@ -11372,6 +11372,7 @@ static int embi_vertex_wake(embi_memory *m, embi_state *s, embi_body *b, int v)
     return 1;
 }
 
+/* The vertices of a candidate are live. Returns 0 out of memory. */
 static int embi_candidate_wake(embi_memory *m, embi_state *s, embi_body *A, embi_body *B, const int v[4])
 {
     int ok = 1;
@@ -11822,10 +11823,13 @@ static int embi_island_springs(embi_memory *m, embi_state *s, embi_island *I)
     return 1;
 }
 
+/* k */
+static embipc_real embi_spring_stiffness(const embi_spring *p) { return embi_max(embi_max(p->K[0], p->K[1]), p->K[2]); }
+
 /* share at x; the pull K r of the whole spring, N, and |r|, m, besides */
 static embipc_real embi_spring_share(const embi_spring *p, const embipc_real x[3], embipc_real f[3], embipc_real *size)
 {
-    embipc_real k = embi_max(embi_max(p->K[0], p->K[1]), p->K[2]), sum = 0;
+    embipc_real k = embi_spring_stiffness(p), sum = 0;
     for (int i = 0; i < 3; i++) {
         embipc_real r = x[i] - p->centre[i];
         f[i] = p->K[i] * r;
@@ -11859,7 +11863,7 @@ static embipc_real embi_island_spring_energy(const embi_island *I, const embipc_
     for (int k = 0; k < I->spring_count; k++) {
         const embi_spring *p = I->spring + k;
         embipc_real f[3], r, share = embi_spring_share(p, x + 3 * p->v, f, &r), pull = share * embi_norm(f);
-        embipc_real stiff = embi_max(embi_max(p->K[0], p->K[1]), p->K[2]);
+        embipc_real stiff = embi_spring_stiffness(p);
         sum += share < 1 ? p->limit * (r - p->limit / (2 * stiff)) : stiff * r * r / 2;
         *size += pull * (r + I->noise_x);
     }
@@ -14790,12 +14794,21 @@ static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body
     return EMBIPC_OK;
 }
 
+/* What a drive takes hold of, nodes or, softly, vertices: their list, or NULL and *n = all of the body. */
+static const int *embi_drive_list(const embipc_drive_def *d, const embi_body *b, int soft, int *n)
+{
+    const int *list = soft ? d->vertices : d->nodes;
+    if (list) *n = soft ? d->vertex_count : d->node_count;
+    else *n = soft ? b->nv : b->nn;
+    return list;
+}
+
 /* What it drives: indices in range, each once, and by no other drive that is not soft. */
 static embipc_result embi_check_driven(const embi_state *s, const embipc_drive_def *d, const embi_body *b, int soft,
                                        embipc_error *e)
 {
-    const int *list = soft ? d->vertices : d->nodes;
-    int n = !list ? soft ? 0 : b->nn : soft ? d->vertex_count : d->node_count, all = soft ? b->nv : b->nn;
+    int n, all = soft ? b->nv : b->nn;
+    const int *list = embi_drive_list(d, b, soft, &n);
     const char *what = soft ? "vertex" : "node";
     embipc_primitive element = soft ? EMBIPC_VERTEX : EMBIPC_NODE;
     for (int i = 0; i < n; i++) {
@@ -14840,8 +14853,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
         (r = embi_check_keys(def, &w->error)) != EMBIPC_OK ||
         (r = embi_check_driven(s, def, b, soft, &w->error)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);
-    list = soft ? def->vertices : def->nodes;
-    n = soft ? list ? def->vertex_count : b->nv : list ? def->node_count : b->nn;
+    list = embi_drive_list(def, b, soft, &n);
     if (!EMBI_GROW(m, embi_drive, s->drives, s->drive_cap, s->drive_count + 1) ||
         (slot = embi_slot_take(m, &w->drive_slot, &w->drive_slots, &w->drive_slot_cap)) < 0)
         return embi_fail_memory(&w->error);

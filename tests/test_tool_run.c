@@ -188,19 +188,28 @@ static void test_forces_and_bodies(void)
     free(text);
 }
 
+static embipc_world *world_of(scene *s, const char *text)
+{
+    embipc_world *world = NULL;
+    tool_error e;
+    e.text[0] = 0;
+    ENSURE(scene_parse(s, "s.json", text, strlen(text), &e) && scene_build(s, &world, &e));
+    if (!world) printf("  %s\n", e.text);
+    return world;
+}
+
 /* Every column holds what its header says: made-up numbers go in and come back in their places. */
 static void test_columns(void)
 {
     char cell[16][64], directory[1024], *text;
     scene s;
-    embipc_world *world = NULL;
+    embipc_world *world;
     embipc_step_stats stats;
     embipc_pair_force pair;
     output o;
     tool_error e;
     strcpy(directory, place("columns"));
-    ENSURE(scene_parse(&s, "s.json", scene_text, strlen(scene_text), &e) && scene_build(&s, &world, &e));
-    if (!world) return;
+    if (!(world = world_of(&s, scene_text))) return;
     memset(&stats, 0, sizeof stats);
     memset(&pair, 0, sizeof pair);
     stats.step = 1; stats.time = 2; stats.newton_iterations = 4; stats.factorizations = 5; stats.contacts = 6;
@@ -239,13 +248,12 @@ static void test_drives(void)
         "\"drive\":[{\"keys\":[[0,0,0,5]],\"stiffness\":100,\"force_limit\":3}]}]}";
     char cell[16][64], directory[1024], *text;
     scene s;
-    embipc_world *world = NULL;
+    embipc_world *world;
     embipc_step_stats stats;
     output o;
     tool_error e;
     strcpy(directory, place("drives"));
-    ENSURE(scene_parse(&s, "s.json", text_of, strlen(text_of), &e) && scene_build(&s, &world, &e));
-    if (!world) { printf("  %s\n", e.text); return; }
+    if (!(world = world_of(&s, text_of))) return;
     ENSURE(embipc_world_step(world, &stats) == EMBIPC_OK);
     ENSURE(output_open(&o, directory, &e) && output_step(&o, &s, world, &stats, 3, NULL, 0, &e));
     output_close(&o);
