@@ -13321,12 +13321,12 @@ static void embi_island_give_up(embi_state *s, const embi_island *I)
 }
 
 /* Is this direction the last correction? By an old factor alone it must be ten times as short: what such a factor
- * leaves of it is not squared but a share of it; so must the first after a guess, which no other has shown to be
- * past every kink: errors below the tolerance, but of one sign in every step, let a block at mu = tan slide away. Told by how the last two directions contracted (theta/(1 - theta)
- * of this one below a tenth of the tolerance) a lift takes a fifth less time, and the forces at the end of a step
- * are 2 to 10 times as far from balance. A friction contact that is loaded by the share delta beyond its limit
- * walks to the kink of f1 in steps not shorter than sqrt(delta) epsv h: a tolerance of 0.1 epsv tells what sticks
- * to 1 %. */
+ * leaves of it is not squared but a share of it. So must the first after a guess, which none before it has shown to
+ * be past the kinks of friction: errors below the tolerance, but of one sign step after step, let a block at
+ * mu = tan slide away. Told by how the last two directions contracted (theta/(1 - theta) of this one below a tenth
+ * of the tolerance) a lift takes a fifth less time, and the forces at the end of a step are 2 to 10 times as far
+ * from balance. A friction contact that is loaded by the share delta beyond its limit walks to the kink of f1 in
+ * steps not shorter than sqrt(delta) epsv h: a tolerance of 0.1 epsv tells what sticks to 1 %. */
 static int embi_island_is_last(const embi_island *I)
 {
     return !I->turning && I->measure < (I->inexact || I->just_guessed ? EMBI_OLD_SHARE : (embipc_real)1);
