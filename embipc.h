@@ -15953,8 +15953,10 @@ static int embi_kept_serves(const embi_kept *k, const embi_pair *pair, embipc_re
     return 1;
 }
 
-/* Prepares a search at the start of the step, with room for as much again as the pair moves, twice. |u| + |h - u|
- * <= sqrt(2) |h| for 0 <= u <= h: by so much the radius must be larger than that of the range. */
+/* Prepares a search at the start of the step, with room for as much again as the pair moves, twice, and for four
+ * dhat; but for no more than a quarter of the shorter edge, beyond which lists grow faster than searches become
+ * rare (surfaces of 356 to 10 000 triangles: an eighth and a half cost 0 to 40 % more). |u| + |h - u| <= sqrt(2) |h|
+ * for 0 <= u <= h: by so much the radius must be larger than that of the range. */
 static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, embipc_real reach)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
@@ -15964,7 +15966,7 @@ static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, 
         embi_m3_identity(k->turn);
     }
     for (int i = 0; i < 3; i++) room = embi_max(room, pair->range[3 + i] - pair->range[i]);
-    room = embi_min(room + 4 * pair->rule.dhat, embi_min(A->diagonal, B->diagonal) / 64);
+    room = embi_min(room + 4 * pair->rule.dhat, embi_min(embi_body_edge(A), embi_body_edge(B)) / 4);
     for (int i = 0; i < 3; i++) {
         k->range[i] = pair->range[i] - room;
         k->range[3 + i] = pair->range[3 + i] + room;
