@@ -32,11 +32,6 @@ static scene begin_gripper(embipc_kind kind, double tolerance)
     return s;
 }
 
-static void begin_forget(scene *s)
-{
-    for (int k = 0; k < s->w->s.body_count; k++) s->w->s.body[k].history = 0;
-}
-
 /* Pressed, lifted, turned, held: fewer solves in every phase, one a step where nothing changes, and to the same minimum */
 static void test_less_work_for_the_same(void)
 {
@@ -48,8 +43,8 @@ static void test_less_work_for_the_same(void)
         double most = 0, off = 0;
         for (int n = 0; n < 200; n++) {
             embipc_body_view a, b, c;
-            begin_forget(&plain);
-            begin_forget(&before);
+            scene_forget(&plain);
+            scene_forget(&before);
             if (!scene_step(&s) || !scene_step(&plain) || !scene_step(&loose) || !scene_step(&before)) break;
             ENSURE(s.stats.converged && plain.stats.converged && loose.stats.converged);
             solves[n / 50][0] += loose.stats.newton_iterations;
@@ -124,7 +119,7 @@ static void test_stages(void)
     }
     for (int n = 0; n < 80; n++) {
         embipc_body_view a, b;
-        begin_forget(&s[1]);
+        scene_forget(&s[1]);
         if (!scene_step(&s[0]) || !scene_step(&s[1])) break;
         stages = embi_max_int(stages, s[0].w->s.drives[0].stages);
         (void)embipc_body_get_view(s[0].w, s[0].body[0], &a);
@@ -158,8 +153,8 @@ static void test_refused_guess(void)
     }
     w = &s[0].w->s;
     for (int n = 0; n < 6; n++) {   /* the gap is 0.022 before the last one */
-        begin_forget(&s[1]);
-        if (n < 5) begin_forget(&s[0]);
+        scene_forget(&s[1]);
+        if (n < 5) scene_forget(&s[0]);
         else ENSURE(w->body[1].went > 0.00999 && w->body[1].missed[0] < 1e-12);
         if (!scene_step(&s[0]) || !scene_step(&s[1])) break;
         ENSURE((s[0].stats.contacts > 0) == (n == 5));
