@@ -361,11 +361,13 @@ static int scene_step(scene *s)
 {
     return ENSURE_OK(s->w, embipc_world_step(s->w, &s->stats));
 }
+#ifdef EMBIPC_IMPLEMENTATION   /* it looks inside */
 /* bodies without a past: the next step begins where they are, not where they would go */
 static void scene_forget(scene *s)
 {
     for (int k = 0; k < s->w->s.body_count; k++) s->w->s.body[k].history = 0;
 }
+#endif
 
 /* ---- what is asked of a world ---- */
 
