@@ -79,12 +79,35 @@ static void scene_free(scene *c)
     if (!c->self) side_free(&c->m, &c->b);
     ENSURE(c->m.bytes == 0);
 }
+
+/* the walks from all starts, one after the other, find what one walk finds, in the same order */
+static void starts_agree(scene *c, const double range[6], double reach)
+{
+    int (*start)[2] = (int (*)[2])malloc(EMBI_STARTS * sizeof *start), starts, count = 0, cap = 0;
+    embi_key *keys = NULL;
+    embi_walk w;
+    w.a = &c->a.s;
+    w.b = &second(c)->s;
+    w.range = range;
+    w.reach = reach;
+    starts = embi_walk_starts(&w, start);
+    ENSURE(starts <= EMBI_STARTS);
+    ENSURE(starts > EMBI_STARTS / 6 || c->key_count < 4 * EMBI_STARTS);   /* enough of them to be shared out */
+    for (int n = 0; n < starts; n++)
+        ENSURE(embi_walk_pairs(&c->m, &w, start[n][0], start[n][1], &keys, &count, &cap));
+    ENSURE(count == c->key_count);
+    for (int n = 0; n < count; n++) ENSURE(keys[n].key == c->keys[n].key && keys[n].value == c->keys[n].value);
+    EMBI_RELEASE(&c->m, keys, cap);
+    free(start);
+}
+
 static void scene_search(scene *c, const double range[6], const embi_pair_rule *rule)
 {
     embi_approach t = embi_approach_of(range, rule->dhat + rule->xi);
     c->key_count = c->count = 0;
     ENSURE(embi_bvh_pairs(&c->m, &c->a.s, &second(c)->s, range, rule->dhat + rule->xi, &c->keys,
                           &c->key_count, &c->key_cap));
+    starts_agree(c, range, rule->dhat + rule->xi);
     ENSURE(embi_candidates(&c->m, &c->a.s, &second(c)->s, c->keys, c->key_count, rule, &t,
                            &c->list, &c->count, &c->cap));
 }
