@@ -13622,7 +13622,7 @@ struct embipc_world {
     embi_search *search;         /* pairs whose candidates are due */
     int search_count, search_cap;
     embi_lane lane[EMBI_TASKS];  /* scratch of searches side by side */
-    embi_chunks parts;           /* of their kept lists */
+    embi_chunks parts;           /* of their kept lists; of a large one's keys, items being lanes */
     int *found, found_cap;       /* by chunk: how many candidates */
     embi_crossing *crossing;
     int crossing_count, crossing_cap;
@@ -16083,20 +16083,20 @@ static embi_surface embi_search_surface(const embi_state *s, const embi_body *b)
  * searched for itself in nearly each step: 2 threads take 0.60 of the time of one.) */
 
 #define EMBI_SHARE_SEARCH EMBI_SHARE(32768)  /* candidates of a search that is shared */
-#define EMBI_SHARE_SURFACE EMBI_SHARE(16384) /* triangles of two surfaces whose search is */
+#define EMBI_SHARE_SURFACE EMBI_SHARE(4096)  /* triangles of two surfaces whose search is */
 #define EMBI_SHARE_KEYS EMBI_SHARE(256)      /* pairs of triangles at a time: 100 us */
 #define EMBI_SHARE_AGAIN EMBI_SHARE(1024)    /* kept candidates looked at again: 50 us */
 
 typedef struct embi_search_task {
     embipc_world *w;
     const embi_search *one;      /* the large one */
-    int grain, first, count;     /* of its keys */
+    int grain, first;            /* first: of the parts that are looked at now, runs of its keys */
 } embi_search_task;
 
 typedef struct embi_walk_task {
     embipc_world *w;
     embi_walk walk;
-    int start[EMBI_STARTS][2], count;   /* each lane takes as many in turn */
+    int start[EMBI_STARTS][2], first;   /* first: of those that are walked from now, one in each lane */
 } embi_walk_task;
 
 static void embi_refit_range(void *arg, int begin, int end)
@@ -16168,12 +16168,12 @@ static void embi_keys_range(void *arg, int begin, int end)
     embi_approach approach = embi_kept_approach(k);
     for (int n = begin; n < end; n++) {
         embi_lane *lane = t->w->lane + n;
-        int first = t->first + n * EMBI_SHARE_KEYS, count = embi_min_int(t->count - first, EMBI_SHARE_KEYS);
+        const embi_chunk *run = t->w->parts.list + t->first + n;
         embi_memory still = t->w->memory;
         still.fixed = 1;
         lane->count = 0;
-        (void)embi_candidates(&still, &a, &b, t->w->tri_pairs + first, count, &s->pair[t->one->pair].rule, &approach,
-                              &lane->list, &lane->count, &lane->cap);
+        (void)embi_candidates(&still, &a, &b, t->w->lane[run->item].keys + run->begin, run->end - run->begin,
+                              &s->pair[t->one->pair].rule, &approach, &lane->list, &lane->count, &lane->cap);
     }
 }
 
@@ -16184,65 +16184,44 @@ static void embi_walk_range(void *arg, int begin, int end)
     still.fixed = 1;
     for (int n = begin; n < end; n++) {
         embi_lane *lane = t->w->lane + n;
+        const int *start = t->start[t->first + n];
         if (lane->count) continue;
-        lane->count = 1;
         lane->key_count = 0;
-        for (int k = n * t->count / EMBI_TASKS; k < (n + 1) * t->count / EMBI_TASKS && lane->count; k++)
-            lane->count = embi_walk_pairs(&still, &t->walk, t->start[k][0], t->start[k][1], &lane->keys,
-                                          &lane->key_count, &lane->key_cap);
+        lane->count = embi_walk_pairs(&still, &t->walk, start[0], start[1], &lane->keys, &lane->key_count,
+                                      &lane->key_cap);
     }
 }
 
-/* All pairs of triangles of a large search, found side by side. Returns 0 out of memory. */
-static int embi_search_walk(embipc_world *w, const embi_surface *a, const embi_surface *b, const embi_kept *k)
+/* Pairs of triangles of a large search from the next so many starts, found side by side; they stay in the lanes, and
+ * the parts are runs of them. Returns 0 out of memory. */
+static int embi_search_walk(embipc_world *w, embi_walk_task *t, int starts)
 {
-    embi_walk_task t;
     int left = 1;
-    t.w = w;
-    t.walk.a = a;
-    t.walk.b = b;
-    t.walk.range = k->range;
-    t.walk.reach = k->reach;
-    t.count = embi_walk_starts(&t.walk, t.start);
-    w->tri_pair_count = 0;
-    for (int n = 0; n < EMBI_TASKS; n++) w->lane[n].count = 0;   /* 1 once it is done */
+    for (int n = 0; n < starts; n++) w->lane[n].count = 0;   /* 1 once it is done */
     while (left) {
-        embi_for(&w->s.threads, EMBI_TASKS, 1, embi_walk_range, &t);
+        embi_for(&w->s.threads, starts, 1, embi_walk_range, t);
         left = 0;
-        for (int n = 0; n < EMBI_TASKS; n++) {
+        for (int n = 0; n < starts; n++) {
             embi_lane *lane = w->lane + n;
-            int room = 4 * lane->key_cap;
+            int room = 2 * lane->key_cap;
             if (lane->count) continue;
             left = 1;
             if (!EMBI_GROW(&w->memory, embi_key, lane->keys, lane->key_cap, room)) return 0;
         }
     }
-    for (int n = 0; n < EMBI_TASKS; n++) {
-        const embi_lane *lane = w->lane + n;
-        if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, w->tri_pair_count + lane->key_count))
-            return 0;
-        if (lane->key_count)
-            memcpy(w->tri_pairs + w->tri_pair_count, lane->keys, (size_t)lane->key_count * sizeof *lane->keys);
-        w->tri_pair_count += lane->key_count;
-    }
+    embi_chunks_clear(&w->parts);
+    for (int n = 0; n < starts; n++)
+        if (!embi_chunks_add(&w->memory, &w->parts, n, 0, w->lane[n].key_count, EMBI_SHARE_KEYS)) return 0;
     return 1;
 }
 
-/* A large search. Each pair of triangles has 15 candidates at most: 6 vertices and 9 pairs of edges. */
-static int embi_search_large(embipc_world *w, const embi_search *one)
+/* Candidates of these. Each pair of triangles has 15 at most: 6 vertices and 9 pairs of edges. */
+static int embi_search_runs(embipc_world *w, embi_search_task *t)
 {
-    embi_state *s = &w->s;
-    embi_kept *k = one->kept;
-    embi_surface a = embi_search_surface(s, s->body + k->a), b = embi_search_surface(s, s->body + k->b);
-    embi_search_task t;
-    t.w = w;
-    t.one = one;
-    k->count = 0;
-    if (!embi_search_walk(w, &a, &b, k)) return 0;
-    t.count = w->tri_pair_count;
-    for (t.first = 0; t.first < t.count; t.first += EMBI_TASKS * EMBI_SHARE_KEYS) {
-        int runs = embi_min_int(EMBI_TASKS, (t.count - t.first - 1) / EMBI_SHARE_KEYS + 1);
-        embi_for(&s->threads, runs, 1, embi_keys_range, &t);
+    embi_kept *k = t->one->kept;
+    for (t->first = 0; t->first < w->parts.count; t->first += EMBI_TASKS) {
+        int runs = embi_min_int(EMBI_TASKS, w->parts.count - t->first);
+        embi_for(&w->s.threads, runs, 1, embi_keys_range, t);
         for (int n = 0; n < runs; n++) {
             const embi_lane *lane = w->lane + n;
             if (!EMBI_GROW(&w->memory, embi_candidate, k->list, k->cap, k->count + lane->count)) return 0;
@@ -16250,6 +16229,29 @@ static int embi_search_large(embipc_world *w, const embi_search *one)
             k->count += lane->count;
         }
     }
+    return 1;
+}
+
+/* A large search, from so many starts at a time that what they find takes little room. */
+static int embi_search_large(embipc_world *w, const embi_search *one)
+{
+    embi_state *s = &w->s;
+    embi_kept *k = one->kept;
+    embi_surface a = embi_search_surface(s, s->body + k->a), b = embi_search_surface(s, s->body + k->b);
+    embi_search_task t;
+    embi_walk_task walk;
+    int count;
+    t.w = walk.w = w;
+    t.one = one;
+    walk.walk.a = &a;
+    walk.walk.b = &b;
+    walk.walk.range = k->range;
+    walk.walk.reach = k->reach;
+    count = embi_walk_starts(&walk.walk, walk.start);
+    k->count = 0;
+    for (walk.first = 0; walk.first < count; walk.first += EMBI_TASKS)
+        if (!embi_search_walk(w, &walk, embi_min_int(count - walk.first, EMBI_TASKS)) || !embi_search_runs(w, &t))
+            return 0;
     return 1;
 }
 
