@@ -93,7 +93,7 @@
  *   [STOM12] Stomakhin et al., Energetically Consistent Invertible Elasticity, SCA 2012. [SGK18] Smith,
  *   de Goes, Kim, Stable Neo-Hookean Flesh Simulation, TOG 37(2) 2018. [SGK19] the same, Analytic
  *   Eigensystems for Isotropic Distortion Energies, TOG 38(1) 2019. [DV92] Demmel, Veselic, Jacobi's Method is
- *   More Accurate than QR, 1992. */
+ *   More Accurate than QR, 1992. [SMITH61] Smith, Eigenvalues of a Symmetric 3 x 3 Matrix, CACM 4(4) 1961. */
 
 #ifndef EMBIPC_H
 #define EMBIPC_H
@@ -1207,6 +1207,21 @@ static void embi_m3_rotation(embipc_real R[9], const embipc_real w[3])
 }
 
 /* R of a unit quaternion (w, x, y, z) */
+/* The least singular value of A, from below: by the roots of the characteristic polynomial of A^T A [SMITH61], less what
+ * acos() makes of their rounding where two are alike. */
+static embipc_real embi_m3_least_stretch(const embipc_real A[9])
+{
+    embipc_real C[9], mean, spread, turn;
+    embi_m3_tmul(C, A, A);
+    mean = (C[0] + C[4] + C[8]) / 3;
+    for (int i = 0; i < 9; i += 4) C[i] -= mean;
+    spread = sqrt((embi_dot(C, C) + embi_dot(C + 3, C + 3) + embi_dot(C + 6, C + 6)) / 6);
+    if (!(spread > 0)) return sqrt(mean);
+    for (int i = 0; i < 9; i++) C[i] /= spread;
+    turn = acos(embi_max(-1, embi_min(embi_m3_det(C) / 2, 1))) / 3;
+    return sqrt(embi_max(mean + 2 * spread * (cos(turn + (embipc_real)2.0943951023931957) - (embipc_real)1e-7), 0));
+}
+
 static void embi_m3_from_quaternion(embipc_real R[9], const embipc_real q[4])
 {
     embipc_real w = q[0], x = q[1], y = q[2], z = q[3];
@@ -9669,8 +9684,10 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
  * displacements of a relative to b that are foreseen, and its candidates stay complete while the
  * displacement stays inside. Only the relative displacement counts: two bodies that fall together see each
  * other stand still. Within one body the displacements of two points differ by |J_a - J_b|_1 / 2 of what those of
- * any two can, which is little for neighbours however fine the surface, and known for whole subtrees.
- * Uses: small math, memory, sorting, exact predicates, distances.   Checked by: tests/test_broad.c  */
+ * any two can, which is little for neighbours however fine the surface, and known for whole subtrees. And while its
+ * tets keep their shape, most of a body cannot touch itself at all, and is left out as a whole.
+ * Uses: small math, memory, sorting, exact predicates, meshes, distances.
+ * Checked by: tests/test_broad.c, tests/test_reach.c  */
 
 #define EMBI_LEAF 2
 
@@ -9689,8 +9706,7 @@ typedef struct embi_bvh {
     embipc_real *tri_box;
     int *sample;                 /* a vertex of each node, -1 where there is none (2 leaves), and ... */
     embipc_real *vary;           /* ... the most by which rows of J below it differ from its own, in |.|_1 */
-    int *tet;                    /* the tet of all that is below it, -1: several (2 leaves); or NULL */
-    int order_cap, own_cap, box_cap, sample_cap, vary_cap, tet_cap;
+    int order_cap, own_cap, box_cap, sample_cap, vary_cap;
 } embi_bvh;
 
 /* A surface as the broad phase sees it. */
@@ -9702,7 +9718,8 @@ typedef struct embi_surface {
     int base;                    /* number of its first vertex among all bodies' */
     const embi_bvh *bvh;
     const embi_rows *J;          /* of all bodies, where this one's tree knows how they vary; else NULL */
-    const unsigned char *calm;   /* tets within which nothing can touch, or NULL */
+    const int *start;            /* pairs of nodes that a search of it for itself starts from (2 start_count); */
+    int start_count;             /*   NULL: the root */
 } embi_surface;
 
 static void embi_bvh_free(embi_memory *m, embi_bvh *b)
@@ -9712,7 +9729,6 @@ static void embi_bvh_free(embi_memory *m, embi_bvh *b)
     EMBI_RELEASE(m, b->box, b->box_cap);
     EMBI_RELEASE(m, b->sample, b->sample_cap);
     EMBI_RELEASE(m, b->vary, b->vary_cap);
-    EMBI_RELEASE(m, b->tet, b->tet_cap);
 }
 
 /* spreads the low 21 bits of a to every third bit */
@@ -9835,29 +9851,24 @@ static embipc_real embi_row_difference(const embi_rows *J, int a, int b)
     return embi_max(2 - 2 * sum, 0) + 32 * EMBI_EPS;
 }
 
-/* How much the rows of J vary below each node, and whether they are of one tet (tet: of each vertex, or NULL).
- * Returns 0 out of memory. */
-static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, const embi_rows *J, const int *tet)
+/* How much the rows of J vary below each node. Returns 0 out of memory. */
+static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, const embi_rows *J)
 {
     if (!EMBI_GROW(m, int, b->sample, b->sample_cap, 2 * b->leaves) ||
-        !EMBI_GROW(m, embipc_real, b->vary, b->vary_cap, 2 * b->leaves) ||
-        (tet && !EMBI_GROW(m, int, b->tet, b->tet_cap, 2 * b->leaves)))
+        !EMBI_GROW(m, embipc_real, b->vary, b->vary_cap, 2 * b->leaves))
         return 0;
     for (int k = 2 * b->leaves - 1; k > 0; k--) {
         int first = EMBI_LEAF * (k - b->leaves), other;
         b->vary[k] = 0;
         if (k >= b->leaves) {
             b->sample[k] = first < nt ? tri[3 * b->order[first]] : -1;
-            if (tet) b->tet[k] = first < nt ? tet[b->sample[k]] : -1;
             for (int i = first; i < first + EMBI_LEAF && i < nt; i++)
                 for (int c = 0; c < 3; c++) {
                     int v = tri[3 * b->order[i] + c];
                     b->vary[k] = embi_max(b->vary[k], embi_row_difference(J, b->sample[k], v));
-                    if (tet && tet[v] != b->tet[k]) b->tet[k] = -1;
                 }
             continue;
         }
-        if (tet) b->tet[k] = b->tet[2 * k] == b->tet[2 * k + 1] ? b->tet[2 * k] : -1;
         other = b->sample[2 * k + 1];
         b->sample[k] = b->sample[2 * k];
         b->vary[k] = b->vary[2 * k];
@@ -9892,11 +9903,27 @@ static embipc_real embi_vertices_share(const embi_surface *a, const int v[4], in
 /* shares as whole numbers, rounded up */
 #define EMBI_SHARE_UNIT (1 << 20)
 
-/* Boxes of all nodes for the vertices x. */
-static void embi_bvh_refit(embi_bvh *b, const embipc_real *x, const int *tri, int nt)
+/* boxes of triangles begin .. end - 1 for the vertices x */
+static void embi_bvh_refit_triangles(embi_bvh *b, const embipc_real *x, const int *tri, int begin, int end)
 {
-    for (int t = 0; t < nt; t++) embi_box_of(b->tri_box + 6 * t, x, tri + 3 * t, 3);
-    for (int k = 0; k < b->leaves; k++) {
+    for (int t = begin; t < end; t++) embi_box_of(b->tri_box + 6 * t, x, tri + 3 * t, 3);
+}
+
+/* boxes of inner nodes begin .. end - 1, from those of their children */
+static void embi_bvh_join(embi_bvh *b, int begin, int end)
+{
+    for (int k = end - 1; k >= begin; k--)
+        for (int i = 0; i < 3; i++) {
+            b->box[6 * k + i] = embi_min(b->box[12 * k + i], b->box[12 * k + 6 + i]);
+            b->box[6 * k + 3 + i] = embi_max(b->box[12 * k + 3 + i], b->box[12 * k + 9 + i]);
+        }
+}
+
+/* boxes of leaves begin .. end - 1, all those below one node, and of the nodes from there up to it */
+static void embi_bvh_refit_leaves(embi_bvh *b, int nt, int begin, int end)
+{
+    int from = b->leaves + begin, to = b->leaves + end;
+    for (int k = begin; k < end; k++) {
         embipc_real *box = b->box + 6 * (b->leaves + k);
         embi_box_clear(box);
         for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < nt; i++) {
@@ -9904,11 +9931,14 @@ static void embi_bvh_refit(embi_bvh *b, const embipc_real *x, const int *tri, in
             embi_box_add(box, b->tri_box + 6 * b->order[i] + 3);
         }
     }
-    for (int k = b->leaves - 1; k > 0; k--)
-        for (int i = 0; i < 3; i++) {
-            b->box[6 * k + i] = embi_min(b->box[12 * k + i], b->box[12 * k + 6 + i]);
-            b->box[6 * k + 3 + i] = embi_max(b->box[12 * k + 3 + i], b->box[12 * k + 9 + i]);
-        }
+    for (; to - from > 1; from /= 2, to /= 2) embi_bvh_join(b, from / 2, to / 2);
+}
+
+/* Boxes of all nodes for the vertices x. */
+static void embi_bvh_refit(embi_bvh *b, const embipc_real *x, const int *tri, int nt)
+{
+    embi_bvh_refit_triangles(b, x, tri, 0, nt);
+    embi_bvh_refit_leaves(b, nt, 0, b->leaves);
 }
 
 /* can box a, displaced by anything in range (lo, hi) and grown by reach, meet box b? */
@@ -9933,22 +9963,36 @@ typedef struct embi_walk {
     embipc_real reach;
 } embi_walk;
 
-/* Can anything below node i of a meet anything below node j of b? share, own: of the range, what these can take, for
- * two leaves. */
-static int embi_walk_meets(const embi_walk *w, int i, int j, embipc_real *share, embipc_real own[6])
+static embi_walk embi_walk_of(const embi_surface *a, const embi_surface *b, const embipc_real range[6], embipc_real reach)
+{
+    embi_walk w;
+    w.a = a;
+    w.b = b;
+    w.range = range;
+    w.reach = reach;
+    return w;
+}
+
+/* so much of the range */
+static void embi_walk_share(const embi_walk *w, embipc_real share, embipc_real own[6])
+{
+    for (int c = 0; c < 6; c++) own[c] = share * w->range[c];
+}
+
+/* Can anything below node i of a meet anything below node j of b? share: of the range, what these can take, for two
+ * leaves. */
+static int embi_walk_meets(const embi_walk *w, int i, int j, embipc_real *share)
 {
     const embi_surface *a = w->a;
     const embipc_real *one = a->bvh->box + 6 * i, *two = w->b->bvh->box + 6 * j;
+    embipc_real own[6];
     int self = a->base == w->b->base;
     *share = 1;
-    if (self && a->calm && a->bvh->tet[i] >= 0 && a->bvh->tet[i] == a->bvh->tet[j] && a->calm[a->bvh->tet[i]]) return 0;
     if (!embi_ranges_meet(one, w->range, w->reach, two)) return 0;
-    if (self && a->J) {
-        if (i < a->bvh->leaves && embi_boxes_touch(one, two)) return 1;
-        *share = embi_bvh_share(a, i, j);
-    }
-    for (int c = 0; c < 6; c++) own[c] = *share * w->range[c];
-    return *share == 1 || embi_ranges_meet(one, own, w->reach, two);
+    if (!self || !a->J || (i < a->bvh->leaves && embi_boxes_touch(one, two))) return 1;
+    *share = embi_bvh_share(a, i, j);
+    embi_walk_share(w, *share, own);
+    return embi_ranges_meet(one, own, w->reach, two);
 }
 
 /* The pairs of nodes that (i, j) opens to, the last first; none for two leaves. Returns how many. */
@@ -9983,10 +10027,11 @@ static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, emb
         int opened, ia, jb;
         i = stack[--top][0];
         j = stack[top][1];
-        if (!embi_walk_meets(w, i, j, &share, own)) continue;
+        if (!embi_walk_meets(w, i, j, &share)) continue;
         opened = embi_walk_opens(w, i, j, stack + top);
         top += opened;
         if (opened) continue;
+        embi_walk_share(w, share, own);
         ia = EMBI_LEAF * (i - A->leaves);
         jb = EMBI_LEAF * (j - B->leaves);
         for (int p = ia; p < ia + EMBI_LEAF && p < w->a->nt; p++)
@@ -10002,26 +10047,38 @@ static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, emb
     return 1;
 }
 
+/* Where the walk begins: pairs of nodes (2 count). */
+static const int *embi_walk_begin(const embi_walk *w, int *count)
+{
+    static const int roots[2] = {1, 1};
+    int self = w->a->base == w->b->base && w->a->start;
+    *count = w->a->nt == 0 || w->b->nt == 0 ? 0 : self ? w->a->start_count : 1;
+    return self ? w->a->start : roots;
+}
+
 /* The same of two surfaces. The order depends on what their trees hold alone. */
 static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surface *b,
                           const embipc_real range[6], embipc_real reach, embi_key **list, int *count,
                           int *cap)
 {
-    embi_walk w;
-    w.a = a;
-    w.b = b;
-    w.range = range;
-    w.reach = reach;
-    return a->nt == 0 || b->nt == 0 || embi_walk_pairs(m, &w, 1, 1, list, count, cap);
+    embi_walk w = embi_walk_of(a, b, range, reach);
+    int starts;
+    const int *start = embi_walk_begin(&w, &starts);
+    for (int n = 0; n < starts; n++)
+        if (!embi_walk_pairs(m, &w, start[2 * n], start[2 * n + 1], list, count, cap)) return 0;
+    return 1;
 }
 
-#define EMBI_STARTS 256   /* of a walk that is shared */
+#define EMBI_STARTS 256   /* of a walk that is shared, where it begins with fewer */
 
-/* Pairs of nodes whose walks, one after the other, are the whole walk. Returns how many. */
-static int embi_walk_starts(const embi_walk *w, int start[EMBI_STARTS][2])
+/* Pairs of nodes whose walks, one after the other, are the whole walk: those that it begins with (returns them), or,
+ * if these are few, what they open to, in `start`. */
+static const int *embi_walk_starts(const embi_walk *w, int start[EMBI_STARTS][2], int *starts)
 {
-    int count = w->a->nt > 0 && w->b->nt > 0, before = 0;
-    start[0][0] = start[0][1] = 1;
+    const int *first = embi_walk_begin(w, starts);
+    int count = *starts, before = 0;
+    if (3 * count > EMBI_STARTS) return first;
+    if (count) memcpy(start, first, (size_t)count * sizeof *start);
     while (count != before && 3 * count <= EMBI_STARTS) {
         int old[EMBI_STARTS][2];
         memcpy(old, start, (size_t)count * sizeof *old);
@@ -10031,11 +10088,15 @@ static int embi_walk_starts(const embi_walk *w, int start[EMBI_STARTS][2])
             int i = old[n][0], j = old[n][1], pair[3][2], opened;
             if (!embi_ranges_meet(w->a->bvh->box + 6 * i, w->range, w->reach, w->b->bvh->box + 6 * j)) continue;
             opened = embi_walk_opens(w, i, j, pair);
-            for (int k = opened - 1; k >= 0; k--) memcpy(start[count++], pair[k], sizeof *pair);
+            for (int k = opened - 1; k >= 0; k--, count++) {
+                start[count][0] = pair[k][0];
+                start[count][1] = pair[k][1];
+            }
             if (!opened) memcpy(start[count++], old[n], sizeof *old);
         }
     }
-    return count;
+    *starts = count;
+    return start[0];
 }
 
 /* One point-triangle or edge-edge pair that may become active. */
@@ -10242,6 +10303,486 @@ static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const e
     embi_point p[4];
     embi_points_at(p, x, c->v);
     return embi_candidate_near(c, p, t);
+}
+
+/* ---- what cannot fold ----
+ * Most of a search of a surface for itself meets neighbours, which only a fold would bring together. Let the straight
+ * line between two of its points, X apart at rest, stay within tets T there. Then x_a - x_b = F X with F a mean of
+ * their F_t, and for any F_0
+ *   |x_a - x_b| >= (sigma_min(F_0) - d) |X|,   d = max over T of |F_t - F_0|.
+ * A triangle with corners v in several tets is flat where the cage's map is not: x_a = sum beta_v x_v, and the lines
+ * from its corners count, not that from a itself,
+ *   |x_a - x_b| >= (sigma_min(F_0) - d (1 + rho)) |X|,   rho = (e_a + e_b) / |X|,   e_a = sum beta_v |X_v - X_a|,
+ * with e_a <= l / sqrt(3) for its longest edge l, l/2 on an edge, and 0 within one tet. While no F changes by more
+ * than s, turning aside, d + s stands in place of d. What a pair of primitives needs is their own dhat + xi, at most
+ * half of what they are apart at rest (3/4 with a thickness). So two nodes of the tree hold nothing that can touch as
+ * long as
+ *   s < (sigma_min(F_0) - need) / (1 + rho) - d:
+ * lines, T, rho and the least |X| are found once, when the body is made. */
+
+/* A pair of nodes of the tree, in the order of the walk. */
+typedef struct embi_fold {
+    int i, j;
+    int next;                    /* of the list, behind what this pair opens to there */
+    int first, tets;             /* T, in embi_folds.tet; none: lines may leave the tets */
+    embipc_real least;           /* primitives below without a common vertex are so far apart at rest, m, or more */
+    embipc_real rho;
+} embi_fold;
+
+typedef struct embi_folds {
+    embi_fold *list;
+    int count, cap;
+    int *tet, tet_count, tet_cap;
+} embi_folds;
+
+static void embi_folds_free(embi_memory *m, embi_folds *f)
+{
+    EMBI_RELEASE(m, f->list, f->cap);
+    EMBI_RELEASE(m, f->tet, f->tet_cap);
+    f->count = f->tet_count = 0;
+}
+
+/* While they are found. */
+typedef struct embi_folding {
+    embi_memory *m;
+    embi_folds *out;
+    const embi_surface *s;       /* at rest, its tree refit */
+    const embipc_real *q;        /* nodes at rest */
+    const int *tet;              /* (4 per tet) */
+    const int *home;             /* tet of each vertex; NULL: each triangle is a face of one */
+    embipc_real rounding;        /* of coordinates, m */
+    int *face, face_count;       /* boundary of the tets */
+    embipc_real *edge;           /* the longest below each node of the tree */
+    unsigned char *bent;         /* and whether a triangle there has corners in several tets */
+    int i, j;                    /* the pair that is looked at: */
+    embipc_real box[6], longest; /* of both nodes; edge of either */
+    int mixed, triangles;        /* bent; triangles at most */
+    int *vertex, vertex_count;   /* those below, once they are asked for */
+    int *mark, stamp;
+    int *near;                   /* faces and tets whose boxes meet those of the pairs on the way here */
+    embi_key *keys;
+    embi_candidate *list;
+    int face_cap, edge_cap, bent_cap, vertex_cap, mark_cap, near_cap, key_cap, list_cap;
+    int deepest, too_many;
+} embi_folding;
+
+/* How far it pays to open pairs: those of few tets tell no more in parts, but for bent triangles (of slivers, mostly),
+ * which must not speak for the rest; and looking at all of them must stay cheap beside a walk. */
+#define EMBI_FOLD_TETS 6                       /* few */
+#define EMBI_FOLD_BEND ((embipc_real)2.5)      /* of a rho */
+#define EMBI_FOLD_DEPTH 4                      /* straight pairs one in the other; where that makes too many, 2 or 0 */
+#define EMBI_FOLD_MEASURE 256                  /* triangles that are measured one by one */
+#define EMBI_FOLD_ROOM 48                      /* names of tets for each triangle: a quarter of a walk */
+#define EMBI_FOLD_PAIRS 8                      /* pairs for each triangle, ... */
+#define EMBI_FOLD_WALKED 2                     /* ... and of those that are always walked */
+
+/* Strain that a kept list stands beyond what is asked for: more of it, and fewer folds are left out. (Bear of 160 000
+ * triangles that falls: 0.01, 0.05 and 0.1 take 1.2, 2.1 and 16 times as long; surfaces below 1000 differ by 3 %.) */
+#define EMBI_FOLD_SLACK ((embipc_real)0.02)
+
+static embipc_real embi_folding_edge(const embi_folding *f, int a, int b)
+{
+    embipc_real d[3];
+    embi_sub(d, f->s->x + 3 * b, f->s->x + 3 * a);
+    return embi_norm(d);
+}
+
+static int embi_folding_is_mixed(const embi_folding *f, const int v[3])
+{
+    return f->home && (f->home[v[0]] != f->home[v[1]] || f->home[v[0]] != f->home[v[2]]);
+}
+
+static embipc_real embi_folding_longest(const embi_folding *f, const int v[3])
+{
+    return embi_max(embi_folding_edge(f, v[0], v[1]),
+                    embi_max(embi_folding_edge(f, v[1], v[2]), embi_folding_edge(f, v[2], v[0])));
+}
+
+/* Leaves below node i: from *first on. Returns how many. */
+static int embi_folding_leaves(const embi_bvh *b, int i, int *first)
+{
+    int count = 1;
+    for (; i < b->leaves; i *= 2) count *= 2;
+    *first = i - b->leaves;
+    return count;
+}
+
+static void embi_folding_gather(embi_folding *f, int i)
+{
+    const embi_bvh *b = f->s->bvh;
+    int first, count = embi_folding_leaves(b, i, &first);
+    for (int n = EMBI_LEAF * first; n < EMBI_LEAF * (first + count) && n < f->s->nt; n++) {
+        const int *v = f->s->tri + 3 * b->order[n];
+        for (int k = 0; k < 3; k++) {
+            if (f->mark[v[k]] == f->stamp) continue;
+            f->mark[v[k]] = f->stamp;
+            f->vertex[f->vertex_count++] = v[k];
+        }
+    }
+}
+
+/* What of the pair is known without its vertices. */
+static void embi_folding_look(embi_folding *f, int i, int j)
+{
+    const embi_bvh *b = f->s->bvh;
+    int first;
+    f->i = i;
+    f->j = j;
+    memcpy(f->box, b->box + 6 * i, sizeof f->box);
+    embi_box_add(f->box, b->box + 6 * j);
+    embi_box_add(f->box, b->box + 6 * j + 3);
+    for (int c = 0; c < 3; c++) {
+        f->box[c] -= f->rounding;
+        f->box[3 + c] += f->rounding;
+    }
+    f->longest = embi_max(f->edge[i], f->edge[j]);
+    f->mixed = f->bent[i] | f->bent[j];
+    f->triangles = EMBI_LEAF * embi_folding_leaves(b, i, &first);
+    if (i != j) f->triangles += EMBI_LEAF * embi_folding_leaves(b, j, &first);
+    f->vertex_count = 0;
+    f->stamp++;
+}
+
+/* Edges and bent triangles of all nodes. */
+static void embi_folding_edges(embi_folding *f)
+{
+    const embi_bvh *b = f->s->bvh;
+    for (int k = 2 * b->leaves - 1; k > 0; k--) {
+        int first = EMBI_LEAF * (k - b->leaves);
+        f->edge[k] = 0;
+        f->bent[k] = 0;
+        if (k < b->leaves) {
+            f->edge[k] = embi_max(f->edge[2 * k], f->edge[2 * k + 1]);
+            f->bent[k] = f->bent[2 * k] | f->bent[2 * k + 1];
+            continue;
+        }
+        for (int n = first; n < first + EMBI_LEAF && n < f->s->nt; n++) {
+            const int *v = f->s->tri + 3 * b->order[n];
+            f->edge[k] = embi_max(f->edge[k], embi_folding_longest(f, v));
+            if (embi_folding_is_mixed(f, v)) f->bent[k] = 1;
+        }
+    }
+}
+
+/* Of what is in near[from .. to - 1], n corners each, appends what the box meets. Returns how many; -1 out of memory. */
+static int embi_folding_near(embi_folding *f, const int *corner, int n, int from, int to, int at)
+{
+    int count = 0;
+    if (!EMBI_GROW(f->m, int, f->near, f->near_cap, at + to - from)) return -1;
+    for (int k = from; k < to; k++) {
+        embipc_real box[6];
+        embi_box_of(box, f->q, corner + n * f->near[k], n);
+        if (embi_boxes_touch(box, f->box)) f->near[at + count++] = f->near[k];
+    }
+    return count;
+}
+
+/* Bounds of d.x over the vertices; stops where the upper one is above `most` and the lower one below `least`. */
+static void embi_folding_span(embi_folding *f, const embipc_real d[3], embipc_real least, embipc_real most,
+                              embipc_real span[2])
+{
+    if (!f->vertex_count) {
+        embi_folding_gather(f, f->i);
+        if (f->i != f->j) embi_folding_gather(f, f->j);
+    }
+    span[0] = EMBI_HUGE;
+    span[1] = -EMBI_HUGE;
+    for (int n = 0; n < f->vertex_count && !(span[1] > most && span[0] < least); n++) {
+        embipc_real at = embi_dot(d, f->s->x + 3 * f->vertex[n]);
+        span[0] = embi_min(span[0], at);
+        span[1] = embi_max(span[1], at);
+    }
+}
+
+/* Unit normal of a triangle of nodes. */
+static void embi_folding_normal(const embi_folding *f, const int v[3], embipc_real n[3])
+{
+    embipc_real a[3], b[3];
+    embi_sub(a, f->q + 3 * v[1], f->q + 3 * v[0]);
+    embi_sub(b, f->q + 3 * v[2], f->q + 3 * v[0]);
+    embi_cross(n, a, b);
+    embi_scale(n, 1 / embi_max(embi_norm(n), (embipc_real)DBL_MIN), n);
+}
+
+/* Are all vertices on the inner side of the face, or no farther outside than that? */
+static int embi_folding_inside(embi_folding *f, const int v[3], embipc_real outside)
+{
+    embipc_real n[3], span[2], level;
+    embi_folding_normal(f, v, n);
+    level = embi_dot(n, f->q + 3 * v[0]) + outside;
+    embi_folding_span(f, n, EMBI_HUGE, level, span);
+    return span[1] <= level;
+}
+
+/* Is the face apart from the hull of the vertices along d? */
+static int embi_folding_apart(embi_folding *f, const int v[3], const embipc_real d[3])
+{
+    embipc_real span[2], lo = EMBI_HUGE, hi = -EMBI_HUGE;
+    for (int k = 0; k < 3; k++) {
+        lo = embi_min(lo, embi_dot(d, f->q + 3 * v[k]));
+        hi = embi_max(hi, embi_dot(d, f->q + 3 * v[k]));
+    }
+    lo -= f->rounding;
+    hi += f->rounding;
+    embi_folding_span(f, d, hi, lo, span);
+    return span[1] < lo || span[0] > hi;
+}
+
+/* Do lines between the vertices stay in the tets? They do when each face of their boundary that is near has them all on
+ * its inner side, or is apart from their hull; which the normals of the faces about it are tried for. */
+static int embi_folding_is_straight(embi_folding *f, int from, int to)
+{
+    for (int k = from; k < to; k++) {
+        const int *v = f->face + 3 * f->near[k];
+        int clear = embi_folding_inside(f, v, f->rounding);
+        for (int n = from; n < to && !clear; n++) {
+            const int *other = f->face + 3 * f->near[n];
+            embipc_real d[3];
+            int touch = 0;
+            for (int c = 0; c < 9; c++) touch |= v[c / 3] == other[c % 3];
+            if (!touch) continue;
+            embi_folding_normal(f, other, d);
+            clear = embi_folding_apart(f, v, d);
+        }
+        if (!clear) return 0;
+    }
+    return 1;
+}
+
+/* Appends the tets that the hull of the vertices meets, as far as their own faces tell (all, when they are few).
+ * Returns 0 out of memory. */
+static int embi_folding_tets(embi_folding *f, int from, int to)
+{
+    embi_folds *out = f->out;
+    for (int k = from; k < to; k++) {
+        const int *v = f->tet + 4 * f->near[k];
+        int meets = 1;
+        for (int i = 0; i < 4 && meets && to - from > EMBI_FOLD_TETS; i++) {
+            int back[3];   /* the face looked at from inside: are all vertices behind it? */
+            for (int c = 0; c < 3; c++) back[c] = v[embi_tet_face[i][2 - c]];
+            meets = !embi_folding_inside(f, back, -f->rounding);
+        }
+        if (!meets) continue;
+        if (!EMBI_GROW(f->m, int, out->tet, out->tet_cap, out->tet_count + 1)) return 0;
+        out->tet[out->tet_count++] = f->near[k];
+    }
+    return 1;
+}
+
+/* e_a + e_b of a pair of primitives */
+static embipc_real embi_folding_bend(const embi_folding *f, const embi_candidate *c)
+{
+    const int *v = c->v, *home = f->home;
+    if (!home) return 0;
+    if (c->edge_edge)
+        return (home[v[0]] != home[v[1]] ? embi_folding_edge(f, v[0], v[1]) / 2 : (embipc_real)0) +
+               (home[v[2]] != home[v[3]] ? embi_folding_edge(f, v[2], v[3]) / 2 : (embipc_real)0);
+    return embi_folding_is_mixed(f, v + 1) ? embi_folding_longest(f, v + 1) * (embipc_real)0.57735027 : (embipc_real)0;
+}
+
+/* How near primitives below the pair are at rest, and what that makes of rho: those nearer than half of the longest
+ * edge one by one, the others at once. Returns 0 out of memory. */
+static int embi_folding_measure(embi_folding *f, embipc_real *least, embipc_real *rho)
+{
+    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
+    embipc_real reach = f->longest / 2;
+    embi_walk walk = embi_walk_of(f->s, f->s, still, reach);
+    embi_approach t = embi_approach_of(still, reach);
+    embi_pair_rule rule;
+    int keys = 0, count = 0;
+    memset(&rule, 0, sizeof rule);
+    rule.dhat = reach;
+    *least = reach;
+    *rho = f->mixed ? f->longest * (embipc_real)1.1547006 / reach : (embipc_real)0;
+    if (!embi_walk_pairs(f->m, &walk, f->i, f->j, &f->keys, &keys, &f->key_cap) ||
+        !embi_candidates(f->m, f->s, f->s, f->keys, keys, &rule, &t, &f->list, &count, &f->list_cap))
+        return 0;
+    for (int n = 0; n < count; n++) {
+        embipc_real d = f->list[n].apart;
+        *least = embi_min(*least, d);
+        *rho = embi_max(*rho, d > 0 ? embi_folding_bend(f, f->list + n) / d : (embipc_real)INFINITY);
+    }
+    return 1;
+}
+
+/* how far apart two boxes are, and the longer of their diagonals */
+static embipc_real embi_boxes_apart(const embipc_real a[6], const embipc_real b[6], embipc_real *size)
+{
+    embipc_real gap[3], da[3], db[3];
+    for (int c = 0; c < 3; c++) gap[c] = embi_max(0, embi_max(a[c] - b[3 + c], b[c] - a[3 + c]));
+    embi_sub(da, a + 3, a);
+    embi_sub(db, b + 3, b);
+    *size = embi_max(embi_norm(da), embi_norm(db));
+    return embi_norm(gap);
+}
+
+/* What is known of a pair and all that it opens to. */
+typedef struct embi_fold_sum {
+    int any;                     /* lines stay inside, here or below */
+    embipc_real least, rho;
+} embi_fold_sum;
+
+/* Finds T of the pair, when lines stay inside, as those of what it is part of do (straight); near: where faces and tets
+ * near that begin, and how many they are; mine: the same of this pair, behind them. Returns 1 or 0; -1 out of memory. */
+static int embi_folding_lines(embi_folding *f, int straight, const int near[3], int mine[3])
+{
+    embi_folds *out = f->out;
+    int first = out->tet_count, faces, tets;
+    mine[0] = near[0] + near[1] + near[2];
+    mine[1] = mine[2] = 0;
+    faces = straight ? 0 : embi_folding_near(f, f->face, 3, near[0], near[0] + near[1], mine[0]);
+    tets = faces < 0 ? -1 : embi_folding_near(f, f->tet, 4, near[0] + near[1], mine[0], mine[0] + faces);
+    if (tets < 0) return -1;
+    mine[1] = faces;
+    mine[2] = tets;
+    if (!straight && !embi_folding_is_straight(f, mine[0], mine[0] + faces)) return 0;
+    if (!embi_folding_tets(f, mine[0] + faces, mine[0] + faces + tets)) return -1;
+    mine[2] = out->tet_count - first;   /* what it opens to meets no others */
+    for (int k = 0; k < mine[2]; k++) f->near[mine[0] + faces + k] = out->tet[first + k];
+    return 1;
+}
+
+/* The least |X| and rho of a pair that is not opened; so far apart are its boxes. Returns 0 out of memory. */
+static int embi_folding_end(embi_folding *f, embipc_real apart, embi_fold_sum *sum)
+{
+    sum->least = apart;
+    sum->rho = 0;
+    if (apart > 0 && f->mixed) sum->rho = f->longest * (embipc_real)1.1547006 / apart;
+    if (apart > 0) return 1;
+    if (f->triangles <= EMBI_FOLD_MEASURE) return embi_folding_measure(f, &sum->least, &sum->rho);
+    if (f->mixed) sum->rho = (embipc_real)INFINITY;
+    return 1;
+}
+
+/* Appends the pair (i, j) and what it opens to; near: as above, of what it is part of; depth: how much of that is
+ * straight. Boxes far apart are not opened: a walk leaves them out at once, most often. Returns 0 out of memory, or with
+ * too_many set. */
+static int embi_folding_pair(embi_folding *f, int i, int j, int depth, const int near[3], embi_fold_sum *sum)
+{
+    const embi_bvh *b = f->s->bvh;
+    embi_folds *out = f->out;
+    embi_fold *one;
+    embi_walk walk = embi_walk_of(f->s, f->s, NULL, 0);
+    embipc_real size = 1, apart = i == j ? (embipc_real)0 : embi_boxes_apart(b->box + 6 * i, b->box + 6 * j, &size);
+    int n = out->count, tets = out->tet_count, mine[3], pair[3][2], opened = 0, straight = depth > 0;
+    sum->any = 0;
+    sum->least = EMBI_HUGE;
+    sum->rho = 0;
+    if (b->box[6 * i] > b->box[6 * i + 3] || b->box[6 * j] > b->box[6 * j + 3]) return 1;   /* no triangles */
+    embi_folding_look(f, i, j);
+    if (apart <= size / 4) {
+        straight = embi_folding_lines(f, straight, near, mine);
+        if (straight < 0) return 0;
+        opened = embi_walk_opens(&walk, i, j, pair);
+    }
+    if (straight && (!opened || out->tet_count - tets <= EMBI_FOLD_TETS || depth >= f->deepest)) {
+        if (!embi_folding_end(f, apart > size / 4 ? apart : (embipc_real)0, sum)) return 0;
+        if (sum->rho <= EMBI_FOLD_BEND) opened = 0;
+    }
+    f->too_many = n >= EMBI_FOLD_PAIRS * f->s->nt || out->tet_count > EMBI_FOLD_ROOM * f->s->nt;
+    if (f->too_many || !EMBI_GROW(f->m, embi_fold, out->list, out->cap, n + 1)) return 0;
+    one = out->list + out->count++;
+    one->i = i;
+    one->j = j;
+    one->first = tets;
+    one->tets = out->tet_count - tets;
+    sum->any = straight;
+    if (opened) {
+        sum->least = EMBI_HUGE;
+        sum->rho = 0;
+    }
+    for (int k = opened - 1; k >= 0; k--) {
+        embi_fold_sum part;
+        if (!embi_folding_pair(f, pair[k][0], pair[k][1], depth + straight, mine, &part)) return 0;
+        sum->any |= part.any;
+        sum->least = embi_min(sum->least, part.least);
+        sum->rho = embi_max(sum->rho, part.rho);
+    }
+    one = out->list + n;
+    one->least = sum->least;
+    one->rho = sum->rho;
+    if (!sum->any) out->count = n + 1;   /* walked as a whole */
+    if (sum->any && opened && !straight) {   /* what it opens to stands for it */
+        memmove(one, one + 1, (size_t)(--out->count - n) * sizeof *one);
+        for (int k = n; k < out->count; k++) out->list[k].next--;
+    } else one->next = out->count;
+    return 1;
+}
+
+/* The same of the whole tree, with fewer pairs if they are too many. Returns 0 out of memory. */
+static int embi_folding_all(embi_folding *f, int ntet)
+{
+    int near[3], walked;
+    near[0] = 0;
+    near[1] = f->face_count;
+    near[2] = ntet;
+    for (int k = 0; k < near[1] + near[2]; k++) f->near[k] = k < near[1] ? k : k - near[1];
+    for (f->deepest = EMBI_FOLD_DEPTH; f->deepest >= 0; f->deepest -= 2) {
+        embi_fold_sum sum;
+        f->out->count = f->out->tet_count = f->too_many = walked = 0;
+        if (!embi_folding_pair(f, 1, 1, 0, near, &sum) && !f->too_many) return 0;
+        for (int k = 0; k < f->out->count; k++) walked += !f->out->list[k].tets;
+        if (!f->too_many && sum.any && walked <= EMBI_FOLD_WALKED * f->s->nt) return 1;
+    }
+    embi_folds_free(f->m, f->out);
+    return 1;
+}
+
+/* Finds all of a body's: surface s at rest, its tree refit, of nodes q and tets; home: tet of each of the nv vertices,
+ * or NULL. None where they would be too many: then a walk is as quick. Returns 0 out of memory. */
+static int embi_folds_build(embi_memory *m, embi_folds *out, const embi_surface *s, int nv, const embipc_real *q,
+                            const int *tet, int ntet, const int *home)
+{
+    embi_folding f;
+    embipc_real size = 0;
+    int ok;
+    memset(&f, 0, sizeof f);
+    f.m = m;
+    f.out = out;
+    f.s = s;
+    f.q = q;
+    f.tet = tet;
+    f.home = home;
+    for (int k = 0; k < 6; k++) size = embi_max(size, embi_abs(s->bvh->box[6 + k]));
+    f.rounding = 64 * EMBI_EPS * size;
+    ok = embi_tets_boundary(m, tet, ntet, &f.face, &f.face_cap, &f.face_count) == EMBIPC_OK &&
+         EMBI_GROW(m, embipc_real, f.edge, f.edge_cap, 2 * s->bvh->leaves) &&
+         EMBI_GROW(m, unsigned char, f.bent, f.bent_cap, 2 * s->bvh->leaves) &&
+         EMBI_GROW(m, int, f.vertex, f.vertex_cap, nv) && EMBI_GROW(m, int, f.mark, f.mark_cap, nv) &&
+         EMBI_GROW(m, int, f.near, f.near_cap, f.face_count + ntet);
+    if (ok) {
+        embi_folding_edges(&f);
+        ok = embi_folding_all(&f, ntet);
+    }
+    if (!ok) embi_folds_free(m, out);
+    EMBI_RELEASE(m, f.face, f.face_cap);
+    EMBI_RELEASE(m, f.edge, f.edge_cap);
+    EMBI_RELEASE(m, f.bent, f.bent_cap);
+    EMBI_RELEASE(m, f.vertex, f.vertex_cap);
+    EMBI_RELEASE(m, f.mark, f.mark_cap);
+    EMBI_RELEASE(m, f.near, f.near_cap);
+    EMBI_RELEASE(m, f.keys, f.key_cap);
+    EMBI_RELEASE(m, f.list, f.list_cap);
+    return ok;
+}
+
+/* By how much the F (9 per tet) may change before what the fold holds can touch; share, reach: the need, of |X|, and
+ * no more than that, m. */
+static embipc_real embi_fold_margin(const embi_folds *f, const embi_fold *one, const embipc_real *F, embipc_real share,
+                                    embipc_real reach)
+{
+    const int *tet = f->tet + one->first;
+    embipc_real mean[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0}, far = 0;
+    if (!one->tets) return -EMBI_HUGE;
+    for (int k = 0; k < one->tets; k++)
+        for (int c = 0; c < 9; c++) mean[c] += F[9 * tet[k] + c] / (embipc_real)one->tets;
+    for (int k = 0; k < one->tets; k++) {
+        embipc_real sum = 0;
+        for (int c = 0; c < 9; c++) sum += (F[9 * tet[k] + c] - mean[c]) * (F[9 * tet[k] + c] - mean[c]);
+        far = embi_max(far, sum);
+    }
+    if (reach < share * one->least) share = reach / one->least;
+    return (embi_m3_least_stretch(mean) - share - (embipc_real)1e-6) / (1 + one->rho) - sqrt(far);
 }
 
 /* An edge of one surface that shares a point with a triangle of the other, found exactly. */
@@ -11039,7 +11580,7 @@ typedef struct embi_body {
     int nt, *tri, *origin, *tet, ntet;
     int tri_cap, origin_cap, tet_cap;
     embi_bvh bvh;
-    int fits;                    /* the tree is that of x^n */
+    int fits, refit;             /* the tree is that of x^n; is being made so */
     embi_elastic elastic;
     embi_bsr A;
     embipc_real *mass;           /* M_ij per block of A (times I), kg */
@@ -11055,8 +11596,8 @@ typedef struct embi_body {
     embi_shrunk *shrunk;         /* where in its tets the surface is */
     int shrunk_count, shrunk_cap;
     embipc_real corner[32];      /* one tet: the weights of the corners of its box at rest */
-    unsigned char *calm;         /* tets that a search for what of the body touches itself may leave out */
-    int calm_cap;
+    embi_folds folds;            /* what cannot touch itself while its tets keep their shape, and ... */
+    int *start, start_count, start_cap;   /* ... the pairs of nodes that are left to search for itself (2 each) */
     int *live, live_count, live_cap;   /* local numbers of the vertices that candidates of this step have */
     int history;                 /* q_before and v_before belong to the motion that goes on: BDF2 may use them */
     embipc_real went;            /* in the last step, its farthest node, m */
@@ -11071,6 +11612,8 @@ typedef struct embi_body {
     embi_shift stray;            /* since known_q, at the positions last evaluated */
     embi_shift stray_next;       /* and at the end of the present direction */
     embi_shift known;            /* from the start of the step to known_q */
+    embipc_real strain;          /* where it has folds: how much any |turn^T F - F^n| of its tets is at most, now ... */
+    embipc_real strain_next;     /* ... and on the way to the end of the present direction */
     embipc_real shift_hull[6];   /* box of everything visited and about to be visited */
     int known_start;             /* known_q is q^n: stray is shift */
     embipc_real foreseen;        /* how far the body probably goes in this step, m */
@@ -11085,6 +11628,8 @@ typedef struct embi_pair {
     embi_pair_rule rule;
     embipc_real range[6];        /* displacements of a relative to b since the start of the step for which the
                                     candidates are complete: where it was, is, and is about to go */
+    embipc_real strain;          /* within one body: and as long as it is strained by no more than this */
+    int loose;                   /* within one body: that is all, whatever the range */
     int first, count;            /* candidates */
     int touching[2];             /* for BDF2: any contacts, at q^n and now, and their force on a, N */
     embipc_real push[2][3];
@@ -11095,12 +11640,16 @@ typedef struct embi_pair {
 
 /* The candidates of two bodies for more than one step: a search with room to spare, whose list is good for as long
  * as what a step asks for, and the drift since, stay within that room; for one body in its turning frame. What a
- * step makes of it is what a search of its own would give, to the last bit. */
+ * step makes of it is what a search of its own would give, to the last bit; but a pair within one body that could not
+ * touch when the list was made is not on it, near or not. */
 typedef struct embi_kept {
     int a, b, valid;
     embipc_real range[6];        /* it is complete for these displacements of a relative to b since then */
     embipc_real drift[6];        /* those that happened in the steps since */
     embipc_real turn[9];         /* within one body: how it turned since the nodes were at kept_q */
+    embipc_real strain;          /* and by how much it may be strained since, and has been */
+    embipc_real strained;
+    int loose;                   /* nothing was searched for: the range does not count */
     embipc_real reach, dhat, xi;
     embi_candidate *list;
     int count, cap;
@@ -11222,7 +11771,8 @@ static embi_surface embi_surface_of(const embi_state *s, const embi_body *b, con
     r.base = b->vert0;
     r.bvh = &b->bvh;
     r.J = b->bvh.vary ? &s->J : NULL;
-    r.calm = NULL;
+    r.start = NULL;
+    r.start_count = 0;
     return r;
 }
 
@@ -11367,14 +11917,14 @@ static embipc_real embi_turn_sine(const embipc_real from[9], const embipc_real t
     return sqrt(embi_max(3 - trace, 0)) / 2;
 }
 
-/* Extent of the box of turn^T y - x over n points. */
-static void embi_warp(const embipc_real *x, const embipc_real *y, int n, const embipc_real turn[9],
+/* w = turn^T y - x of n points, but for a displacement of all, and the extent of its box. */
+static void embi_warp(const embipc_real *x, const embipc_real *y, int n, const embipc_real turn[9], embipc_real *w,
                       embipc_real warp[3])
 {
-    embipc_real box[6], T[9], w[3];
+    embipc_real box[6], T[9];
     for (int i = 0; i < 9; i++) T[i] = turn[3 * (i % 3) + i / 3];
     embi_box_clear(box);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++, w += 3) {
         embipc_real u[3];
         embi_sub(u, y + 3 * i, y);   /* small numbers */
         embi_m3_mulv(w, T, u);
@@ -11385,29 +11935,54 @@ static void embi_warp(const embipc_real *x, const embipc_real *y, int n, const e
     embi_sub(warp, box + 3, box);
 }
 
+/* The largest |sum_k w_k m_k^T| of a body's tets; w: of all nodes. */
+static embipc_real embi_body_strain(const embi_body *b, const embipc_real *w)
+{
+    embipc_real most = 0;
+    w += 3 * b->node0;
+    for (int t = 0; t < b->ntet && b->folds.count; t++) {
+        embipc_real H[9], sum = 0;
+        embi_elastic_F(&b->elastic, t, w, H);
+        for (int c = 0; c < 9; c++) sum += H[c] * H[c];
+        most = embi_max(most, sum);
+    }
+    return sqrt(most);
+}
+
 /* From one state of all nodes to another; d: scratch. at: NULL, or, for the way there as well, the state that the
- * body now is in, counted from the same. */
-static void embi_body_shift(const embi_body *b, const embipc_real *from, const embipc_real *to, embipc_real *d,
+ * body now is in, counted from the same. Returns 2 tan(theta/2) of what the body turns on that way; d is w then, where it
+ * may touch itself. */
+static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, const embipc_real *to, embipc_real *d,
                             const embi_shift *at, embi_shift *r)
 {
     embipc_real sine;
-    if (!b->nn) return;
+    if (!b->nn) return 0;
     from += 3 * b->node0;
     to += 3 * b->node0;
     d += 3 * b->node0;
     for (int i = 0; i < 3 * b->nn; i++) d[i] = to[i] - from[i];
     embi_body_hold(b, d, r->box);
-    if (!embi_may_fold(b)) return;
+    if (!embi_may_fold(b)) return 0;
     embi_turn_fit(from, to, b->nn, r->turn);
     sine = at ? embi_turn_sine(at->turn, r->turn) : (embipc_real)0;
     if (sine * sine > 1 - EMBI_TURN_COS * EMBI_TURN_COS) {
         memcpy(r->turn, at->turn, sizeof r->turn);
         sine = 0;
     }
-    embi_warp(from, to, b->nn, r->turn, r->warp);
-    if (!at) return;
-    sine *= 2 / EMBI_TURN_COS * (embi_norm(r->warp) + embi_norm(at->warp));
-    for (int i = 0; i < 3; i++) r->warp[i] += sine;
+    embi_warp(from, to, b->nn, r->turn, d, r->warp);
+    if (!at) return 0;
+    sine *= 2 / EMBI_TURN_COS;
+    for (int i = 0; i < 3; i++) r->warp[i] += sine * (embi_norm(r->warp) + embi_norm(at->warp));
+    return sine;
+}
+
+/* The way from q^n to where it may go next, as foreseen or by a direction. */
+static void embi_body_go(embi_state *s, embi_body *b)
+{
+    embipc_real sine = embi_body_shift(b, s->qn, s->trial_q, s->shift_d, &b->shift, &b->shift_next);
+    b->strain = embi_max(b->strain, b->strain_next);   /* wherever it stopped on the last one */
+    b->strain_next = embi_body_strain(b, s->shift_d);
+    b->strain_next += sine * (b->strain_next + b->strain);
 }
 
 /* box of where the body is with the nodes at q */
@@ -12116,7 +12691,7 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *I, embi_
 static void embi_body_stray(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
-    embi_body_shift(b, t->s->known_q, t->from, t->s->shift_d, NULL, &b->stray);
+    (void)embi_body_shift(b, t->s->known_q, t->from, t->s->shift_d, NULL, &b->stray);
 }
 
 static int embi_island_touch_room(embi_memory *m, embi_island *I)
@@ -12528,7 +13103,7 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
     (void)k;
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->trial_q[i] = s->q[i] + s->p[i];
     embi_apply_live(s, b, s->trial_q, s->next_x);
-    embi_body_shift(b, s->qn, s->trial_q, s->shift_d, &b->shift, &b->shift_next);
+    embi_body_go(s, b);
 }
 
 /* trial_q = q + p, next_x = J of it, and the boxes of where that takes each body, counted from the start of the
@@ -12554,6 +13129,7 @@ static void embi_island_aim(embi_state *s, embi_island *I)
             next->box[i] = b->shift.box[i] + I->cap * (next->box[i] - b->shift.box[i]);
         for (int i = 0; i < 3 && I->cap < 1; i++)
             next->warp[i] = b->shift.warp[i] + I->cap * (next->warp[i] - b->shift.warp[i]);
+        if (I->cap < 1) b->strain_next = b->strain + I->cap * (b->strain_next - b->strain);
         embi_box_add(b->shift_hull, next->box);
         embi_box_add(b->shift_hull, next->box + 3);
     }
@@ -12982,7 +13558,7 @@ static void embi_body_stray_next(const embi_bodies_task *t, embi_body *b, int k)
     (void)k;
     if (b->known_start && t->I->cap == 1) b->stray_next = b->shift_next;
     else   /* still q + p */
-        embi_body_shift(b, t->s->known_q, t->s->trial_q, t->s->shift_d, &b->stray, &b->stray_next);
+        (void)embi_body_shift(b, t->s->known_q, t->s->trial_q, t->s->shift_d, &b->stray, &b->stray_next);
 }
 
 /* Largest safe part of the direction, at most 1. *limit: the candidate that limits it, or -1. */
@@ -13078,7 +13654,7 @@ static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
         embi_copy(s->x + 3 * (b->vert0 + b->live[i]), s->trial_x + 3 * (b->vert0 + b->live[i]));
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += t->alpha * s->Ap[i];
     if (b->known_start) b->shift = b->stray;   /* just evaluated */
-    else embi_body_shift(b, s->qn, s->q, s->shift_d, NULL, &b->shift);
+    else (void)embi_body_shift(b, s->qn, s->q, s->shift_d, NULL, &b->shift);
 }
 
 /* the trial state becomes the state */
@@ -13223,7 +13799,7 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
         embi_body *b = s->body + I->bodies[k];
         memcpy(s->q + 3 * b->node0, s->safe_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         embi_apply_live(s, b, s->q, s->x);
-        embi_body_shift(b, s->qn, s->q, s->shift_d, NULL, &b->shift);
+        (void)embi_body_shift(b, s->qn, s->q, s->shift_d, NULL, &b->shift);
         embi_body_gradient(s, b);
         for (int n = 0; n < s->drive_count; n++) {
             embi_drive *d = s->drives + n;
@@ -13507,13 +14083,12 @@ static int embi_island_guess_order(const embi_state *s, const embi_island *I)
         const embi_body *b = s->body + I->bodies[k];
         if (embi_is_dynamic(b) && !b->history) return 0;
         went = embi_max(went, b->went);
-        for (int n = 0; n < 2; n++) {
-            missed[n] = embi_max(missed[n], b->missed[n]);
-            for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) {
-                const embi_drive *d = s->drive[i / 3] >= 0 ? s->drives + s->drive[i / 3] : NULL;
-                embipc_real way = d ? (s->target[i] - s->q[i]) * (embipc_real)d->stages : (embipc_real)0;
-                if (d) missed[n] = embi_max(missed[n], embi_abs(way - embi_guess(s, b, n + 1, i)));
-            }
+        for (int n = 0; n < 2; n++) missed[n] = embi_max(missed[n], b->missed[n]);
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) {
+            embipc_real way = s->target[i] - s->q[i];
+            if (s->drive[i / 3] < 0) continue;
+            way *= (embipc_real)s->drives[s->drive[i / 3]].stages;
+            for (int n = 0; n < 2; n++) missed[n] = embi_max(missed[n], embi_abs(way - embi_guess(s, b, n + 1, i)));
         }
     }
     order = missed[1] < missed[0] ? 2 : 1;
@@ -13587,6 +14162,7 @@ typedef struct embi_rule { embipc_body a, b; embipc_real friction; int contact; 
 typedef struct embi_lane {
     embi_key *keys;
     int key_count, key_cap;
+    int walked;                  /* all its keys found room */
     embi_candidate *list;
     int count, cap;
 } embi_lane;
@@ -13752,7 +14328,8 @@ static void embi_body_free(embi_memory *m, embi_body *b)
     EMBI_RELEASE(m, b->heavy_row, b->heavy_row_cap);
     EMBI_RELEASE(m, b->heavy, b->heavy_cap);
     EMBI_RELEASE(m, b->live, b->live_cap);
-    EMBI_RELEASE(m, b->calm, b->calm_cap);
+    embi_folds_free(m, &b->folds);
+    EMBI_RELEASE(m, b->start, b->start_cap);
     EMBI_RELEASE(m, b->shrunk, b->shrunk_cap);
     EMBI_RELEASE(m, b->tangent, b->tangent_cap);
     embi_bvh_free(m, &b->bvh);
@@ -14446,11 +15023,19 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
         J.node = t->node;
         J.weight = t->weight;
         J.count = t->count;
-        ok = ok && embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &J, b->kind == EMBIPC_CAGE ? t->index : NULL);
+        ok = ok && embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &J);
     }
-    if (!ok) return embi_fail_memory(e);
-    embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
-    return EMBIPC_OK;
+    if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
+    if (ok && embi_may_fold(b)) {
+        embi_surface s;
+        memset(&s, 0, sizeof s);
+        s.x = s.rest = t->x;
+        s.tri = b->tri;
+        s.nt = b->nt;
+        s.bvh = &b->bvh;
+        ok = embi_folds_build(m, &b->folds, &s, b->nv, t->q, b->tet, b->ntet, b->kind == EMBIPC_CAGE ? t->index : NULL);
+    }
+    return ok ? EMBIPC_OK : embi_fail_memory(e);
 }
 
 /* Everything that a body owns, from its description. */
@@ -15906,6 +16491,7 @@ static void embi_bodies_foresee(embipc_world *w)
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
         embipc_real slack = 0, pull[3];
+        b->strain = b->strain_next = 0;
         b->known_start = 1;
         embi_shift_none(&b->shift);
         b->shift_next = b->stray = b->stray_next = b->known = b->shift;
@@ -15927,7 +16513,7 @@ static void embi_bodies_foresee(embipc_world *w)
                         s->qt[3 * i + c] + s->h * embi_max(embi_min(0, most), embi_min(dv, embi_max(0, most)));
                 }
         }
-        embi_body_shift(b, s->qn, s->trial_q, s->shift_d, &b->shift, &b->shift_next);
+        embi_body_go(s, b);
         for (int i = 0; i < 6; i++) slack = embi_max(slack, embi_abs(b->shift_next.box[i]));
         b->foreseen = slack + b->dhat;
         slack = slack / 10 + b->dhat / 2;
@@ -16000,6 +16586,8 @@ static int embi_kept_serves(const embi_kept *k, const embi_pair *pair, embipc_re
 {
     embipc_real range[6];
     if (!k->valid || k->dhat != pair->rule.dhat || k->xi != pair->rule.xi || !(k->reach >= reach)) return 0;
+    if (k->a == k->b && !(k->strained + pair->strain <= k->strain)) return 0;
+    if (k->loose) return 1;
     memcpy(range, pair->range, sizeof range);
     for (int i = 0; i < 3 && k->a == k->b; i++) {   /* in the frame that has turned since */
         range[3 + i] = 0;
@@ -16031,7 +16619,9 @@ static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, 
         k->range[3 + i] = pair->range[3 + i] + room;
         k->drift[i] = k->drift[3 + i] = 0;
     }
-    k->valid = k->count = 0;
+    k->valid = k->count = k->loose = 0;
+    k->strain = EMBI_HUGE;
+    k->strained = 0;
     k->dhat = pair->rule.dhat;
     k->xi = pair->rule.xi;
     k->reach = reach + 4 * embi_pair_rounding(A, B);
@@ -16045,25 +16635,27 @@ static embi_approach embi_kept_approach(const embi_kept *k)
     return t;
 }
 
-/* Finds the calm tets of a body whose own candidates are searched for with the nodes at q^n. Two points X apart at
- * rest in one tet, with F = F^n, are at least
- *   |F X + w_a - w_b| >= (sigma_min(F) - |h| sum_k |m_k| / 2) |X|
- * apart while the nodes stay in the range -h .. h; and their own dhat + xi is at most |X|/2, or 3/4 |X| when they
- * have a thickness. Returns 0 out of memory. */
-static int embi_body_calm(embi_memory *m, const embi_state *s, embi_body *b, const embi_kept *k)
+/* Where a body is searched for itself with the nodes at q^n: all folds that may close while it is strained by no more
+ * than `strain`; what the others stand goes to the kept list. Returns 0 out of memory. */
+static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_kept *k, embipc_real strain)
 {
-    embipc_real far = embi_norm(k->range + 3),
-                least = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) / EMBI_TURN_COS;
-    if (!b->bvh.tet) return 1;   /* one tet, or every vertex a node */
-    if (!EMBI_GROW(m, unsigned char, b->calm, b->calm_cap, b->ntet)) return 0;
-    for (int t = 0; t < b->ntet; t++) {
-        embipc_real F[9], C[9], V[9], gradients = 0;
-        embi_elastic_F(&b->elastic, t, s->qn + 3 * b->node0, F);
-        embi_m3_tmul(C, F, F);
-        embi_eigen_symmetric(3, C, V);
-        for (int i = 0; i < 4; i++) gradients += embi_norm(b->elastic.grad + 12 * t + 3 * i);
-        b->calm[t] = sqrt(embi_max(embi_min(C[0], embi_min(C[4], C[8])), 0)) - far * gradients / 2 > least + 1e-6;
+    embipc_real *F = s->trace + b->trace0, share = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) / EMBI_TURN_COS;
+    b->start_count = 0;
+    for (int t = 0; t < b->ntet && b->folds.count; t++) embi_elastic_F(&b->elastic, t, s->qn + 3 * b->node0, F + 9 * t);
+    for (int n = 0; n < b->folds.count;) {
+        const embi_fold *one = b->folds.list + n;
+        embipc_real margin = embi_fold_margin(&b->folds, one, F, share, k->reach);
+        if (margin > strain + EMBI_FOLD_SLACK) {
+            k->strain = embi_min(k->strain, margin);
+            n = one->next;
+            continue;
+        }
+        if (one->next > ++n) continue;   /* what it opens to may do */
+        if (!EMBI_GROW(m, int, b->start, b->start_cap, 2 * b->start_count + 2)) return 0;
+        b->start[2 * b->start_count] = one->i;
+        b->start[2 * b->start_count++ + 1] = one->j;
     }
+    k->loose = b->folds.count && !b->start_count;
     return 1;
 }
 
@@ -16071,7 +16663,11 @@ static int embi_body_calm(embi_memory *m, const embi_state *s, embi_body *b, con
 static embi_surface embi_search_surface(const embi_state *s, const embi_body *b)
 {
     embi_surface r = embi_surface_of(s, b, s->xn);
-    r.calm = b->calm;
+    if (b->folds.count) {
+        static const int none[2] = {0, 0};
+        r.start = b->start_count ? b->start : none;
+        r.start_count = b->start_count;
+    }
     return r;
 }
 
@@ -16084,6 +16680,7 @@ static embi_surface embi_search_surface(const embi_state *s, const embi_body *b)
 
 #define EMBI_SHARE_SEARCH EMBI_SHARE(32768)  /* candidates of a search that is shared */
 #define EMBI_SHARE_SURFACE EMBI_SHARE(4096)  /* triangles of two surfaces whose search is */
+#define EMBI_SHARE_REFIT EMBI_SHARE(4096)    /* triangles, or leaves, of a tree that is refit: 50 us */
 #define EMBI_SHARE_KEYS EMBI_SHARE(256)      /* pairs of triangles at a time: 100 us */
 #define EMBI_SHARE_AGAIN EMBI_SHARE(1024)    /* kept candidates looked at again: 50 us */
 
@@ -16096,33 +16693,60 @@ typedef struct embi_search_task {
 typedef struct embi_walk_task {
     embipc_world *w;
     embi_walk walk;
-    int start[EMBI_STARTS][2], first;   /* first: of those that are walked from now, one in each lane */
+    const int *start;            /* pairs of nodes (2 count) */
+    int count, grain, first;     /* from `first` on they are walked now, so many in each lane */
+    int opened[EMBI_STARTS][2];
 } embi_walk_task;
 
-static void embi_refit_range(void *arg, int begin, int end)
+static void embi_refit_triangles_range(void *arg, int begin, int end)
 {
-    const embi_state *s = &((const embi_search_task *)arg)->w->s;
+    const embi_search_task *t = (const embi_search_task *)arg;
     for (int n = begin; n < end; n++) {
-        embi_body *b = s->body + ((const embi_search_task *)arg)->w->parts.list[n].item;
-        embi_bvh_refit(&b->bvh, s->xn + 3 * b->vert0, b->tri, b->nt);
+        const embi_chunk *part = t->w->parts.list + n;
+        embi_body *b = t->w->s.body + part->item;
+        embi_bvh_refit_triangles(&b->bvh, t->w->s.xn + 3 * b->vert0, b->tri, part->begin, part->end);
     }
 }
 
-/* The trees that searches need. */
+static void embi_refit_leaves_range(void *arg, int begin, int end)
+{
+    const embi_search_task *t = (const embi_search_task *)arg;
+    for (int n = begin; n < end; n++) {
+        const embi_chunk *part = t->w->parts.list + n;
+        embi_body *b = t->w->s.body + part->item;
+        embi_bvh_refit_leaves(&b->bvh, b->nt, part->begin, part->end);
+    }
+}
+
+/* The trees that searches need: triangles, then parts of the trees, then what is above these. */
 static int embi_searches_refit(embipc_world *w)
 {
     embi_state *s = &w->s;
     embi_search_task task;
     task.w = w;
     embi_chunks_clear(&w->parts);
+    for (int k = 0; k < s->body_count; k++) s->body[k].refit = 0;
     for (int n = 0; n < w->search_count; n++)
         for (int side = 0; side < 2 && w->search[n].due; side++) {
             int at = side ? w->search[n].kept->b : w->search[n].kept->a;
-            if (s->body[at].fits) continue;
-            s->body[at].fits = 1;
-            if (!embi_chunks_add(&w->memory, &w->parts, at, 0, s->body[at].nt, INT_MAX)) return 0;
+            embi_body *b = s->body + at;
+            if (b->fits || w->search[n].kept->loose) continue;
+            b->fits = b->refit = 1;
+            if (!embi_chunks_add(&w->memory, &w->parts, at, 0, b->nt, EMBI_SHARE_REFIT)) return 0;
         }
-    embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE(2048), embi_refit_range, &task);   /* 25 ns a triangle */
+    embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_REFIT, embi_refit_triangles_range, &task);
+    embi_chunks_clear(&w->parts);
+    for (int k = 0; k < s->body_count; k++) {
+        int part = s->body[k].bvh.leaves;
+        while (part > EMBI_SHARE_REFIT) part /= 2;
+        if (s->body[k].refit && !embi_chunks_add(&w->memory, &w->parts, k, 0, s->body[k].bvh.leaves, part)) return 0;
+    }
+    embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_REFIT, embi_refit_leaves_range, &task);
+    for (int n = 0; n < w->parts.count; n++) {
+        const embi_chunk *part = w->parts.list + n;
+        embi_bvh *b = &s->body[part->item].bvh;
+        if (part->begin == 0) embi_bvh_join(b, 1, b->leaves / part->end);
+    }
     return 1;
 }
 
@@ -16177,6 +16801,14 @@ static void embi_keys_range(void *arg, int begin, int end)
     }
 }
 
+/* twice the room for keys, or for candidates */
+static int embi_lane_grow(embi_memory *m, embi_lane *lane, int keys)
+{
+    int room = 2 * (keys ? lane->key_cap : lane->cap);
+    return keys ? EMBI_GROW(m, embi_key, lane->keys, lane->key_cap, room)
+                : EMBI_GROW(m, embi_candidate, lane->list, lane->cap, room);
+}
+
 static void embi_walk_range(void *arg, int begin, int end)
 {
     const embi_walk_task *t = (const embi_walk_task *)arg;
@@ -16184,33 +16816,33 @@ static void embi_walk_range(void *arg, int begin, int end)
     still.fixed = 1;
     for (int n = begin; n < end; n++) {
         embi_lane *lane = t->w->lane + n;
-        const int *start = t->start[t->first + n];
-        if (lane->count) continue;
+        int from = t->first + n * t->grain, to = embi_min_int(from + t->grain, t->count);
+        if (lane->walked) continue;
         lane->key_count = 0;
-        lane->count = embi_walk_pairs(&still, &t->walk, start[0], start[1], &lane->keys, &lane->key_count,
-                                      &lane->key_cap);
+        lane->walked = 1;
+        for (int k = from; k < to && lane->walked; k++)
+            lane->walked = embi_walk_pairs(&still, &t->walk, t->start[2 * k], t->start[2 * k + 1], &lane->keys,
+                                           &lane->key_count, &lane->key_cap);
     }
 }
 
-/* Pairs of triangles of a large search from the next so many starts, found side by side; they stay in the lanes, and
+/* Pairs of triangles of a large search from the next starts, found side by side in so many lanes; they stay there, and
  * the parts are runs of them. Returns 0 out of memory. */
-static int embi_search_walk(embipc_world *w, embi_walk_task *t, int starts)
+static int embi_search_walk(embipc_world *w, embi_walk_task *t, int lanes)
 {
     int left = 1;
-    for (int n = 0; n < starts; n++) w->lane[n].count = 0;   /* 1 once it is done */
+    for (int n = 0; n < lanes; n++) w->lane[n].walked = 0;
     while (left) {
-        embi_for(&w->s.threads, starts, 1, embi_walk_range, t);
+        embi_for(&w->s.threads, lanes, 1, embi_walk_range, t);
         left = 0;
-        for (int n = 0; n < starts; n++) {
-            embi_lane *lane = w->lane + n;
-            int room = 2 * lane->key_cap;
-            if (lane->count) continue;
+        for (int n = 0; n < lanes; n++) {
+            if (w->lane[n].walked) continue;
             left = 1;
-            if (!EMBI_GROW(&w->memory, embi_key, lane->keys, lane->key_cap, room)) return 0;
+            if (!embi_lane_grow(&w->memory, w->lane + n, 1)) return 0;
         }
     }
     embi_chunks_clear(&w->parts);
-    for (int n = 0; n < starts; n++)
+    for (int n = 0; n < lanes; n++)
         if (!embi_chunks_add(&w->memory, &w->parts, n, 0, w->lane[n].key_count, EMBI_SHARE_KEYS)) return 0;
     return 1;
 }
@@ -16232,6 +16864,16 @@ static int embi_search_runs(embipc_world *w, embi_search_task *t)
     return 1;
 }
 
+/* Room in so many lanes. Returns 0 out of memory. */
+static int embi_lanes_reserve(embipc_world *w, int lanes, int keys, int candidates)
+{
+    for (int n = 0; n < lanes; n++)
+        if (!EMBI_GROW(&w->memory, embi_key, w->lane[n].keys, w->lane[n].key_cap, keys) ||
+            !EMBI_GROW(&w->memory, embi_candidate, w->lane[n].list, w->lane[n].cap, candidates))
+            return 0;
+    return 1;
+}
+
 /* A large search, from so many starts at a time that what they find takes little room. */
 static int embi_search_large(embipc_world *w, const embi_search *one)
 {
@@ -16240,18 +16882,17 @@ static int embi_search_large(embipc_world *w, const embi_search *one)
     embi_surface a = embi_search_surface(s, s->body + k->a), b = embi_search_surface(s, s->body + k->b);
     embi_search_task t;
     embi_walk_task walk;
-    int count;
     t.w = walk.w = w;
     t.one = one;
-    walk.walk.a = &a;
-    walk.walk.b = &b;
-    walk.walk.range = k->range;
-    walk.walk.reach = k->reach;
-    count = embi_walk_starts(&walk.walk, walk.start);
+    walk.walk = embi_walk_of(&a, &b, k->range, k->reach);
+    walk.start = embi_walk_starts(&walk.walk, walk.opened, &walk.count);
+    walk.grain = (walk.count - 1) / EMBI_STARTS + 1;
     k->count = 0;
-    for (walk.first = 0; walk.first < count; walk.first += EMBI_TASKS)
-        if (!embi_search_walk(w, &walk, embi_min_int(count - walk.first, EMBI_TASKS)) || !embi_search_runs(w, &t))
-            return 0;
+    if (!embi_lanes_reserve(w, EMBI_TASKS, 1024, 15 * EMBI_SHARE_KEYS)) return 0;
+    for (walk.first = 0; walk.first < walk.count; walk.first += EMBI_TASKS * walk.grain) {
+        int lanes = embi_min_int((walk.count - walk.first - 1) / walk.grain + 1, EMBI_TASKS);
+        if (!embi_search_walk(w, &walk, lanes) || !embi_search_runs(w, &t)) return 0;
+    }
     return 1;
 }
 
@@ -16278,19 +16919,14 @@ static int embi_searches_grow(embipc_world *w, int grain)
     for (int n = 0; n < w->search_count; n++) {
         embi_search *one = w->search + n;
         embi_lane *lane = w->lane + n / grain;
-        int keys = lane->key_cap, room = lane->cap;
         if (!one->due || grown == n / grain || (one->due == EMBI_SEARCH_NO_ROOM && one->at > 0)) continue;
-        if (one->due == EMBI_SEARCH_NO_ROOM && room >= EMBI_SHARE_SEARCH) {
+        if (one->due == EMBI_SEARCH_NO_ROOM && lane->cap >= EMBI_SHARE_SEARCH) {
             if (!embi_search_large(w, one)) return 0;
             one->due = EMBI_SEARCH_DONE;
             continue;
         }
         grown = n / grain;
-        if (one->due == EMBI_SEARCH_NO_KEYS) keys *= 2;
-        else room *= 2;
-        if (!EMBI_GROW(&w->memory, embi_key, lane->keys, lane->key_cap, keys) ||
-            !EMBI_GROW(&w->memory, embi_candidate, lane->list, lane->cap, room))
-            return 0;
+        if (!embi_lane_grow(&w->memory, lane, one->due == EMBI_SEARCH_NO_KEYS)) return 0;
     }
     return 1;
 }
@@ -16308,10 +16944,6 @@ static int embi_searches_keep(embipc_world *w)
     if (!embi_searches_refit(w)) return 0;
     task.w = w;
     task.grain = (w->search_count - 1) / EMBI_TASKS + 1;
-    for (int n = 0; n < EMBI_TASKS && w->search_count; n++)
-        if (!EMBI_GROW(&w->memory, embi_key, w->lane[n].keys, w->lane[n].key_cap, 1024) ||
-            !EMBI_GROW(&w->memory, embi_candidate, w->lane[n].list, w->lane[n].cap, 15 * EMBI_SHARE_KEYS))
-            return 0;
     for (int n = 0; n < w->search_count; n++) {
         embi_search *one = w->search + n;
         if (!one->due || !embi_search_is_large(w, one->kept)) continue;
@@ -16326,6 +16958,7 @@ static int embi_searches_keep(embipc_world *w)
                 small = 1;
             }
         if (!small) return 1;
+        if (!embi_lanes_reserve(w, (w->search_count - 1) / task.grain + 1, 256, 128)) return 0;
         embi_for(&w->s.threads, w->search_count, task.grain, embi_search_range, &task);
         if (!embi_searches_join(w, task.grain) || !embi_searches_grow(w, task.grain)) return 0;
     }
@@ -16342,7 +16975,8 @@ static void embi_kept_drift(embipc_world *w)
         if (!k->valid) continue;
         if (a == b) {
             embi_turn_fit(from, to, a->nn, k->turn);
-            embi_warp(from, to, a->nn, k->turn, k->drift + 3);
+            embi_warp(from, to, a->nn, k->turn, w->s.shift_d + 3 * a->node0, k->drift + 3);
+            k->strained = embi_body_strain(a, w->s.shift_d);
             for (int i = 0; i < 3; i++) k->drift[i] = -k->drift[3 + i];
             continue;
         }
@@ -16385,8 +17019,10 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
     one->due = !embi_kept_serves(kept, pair, reach);
     if (one->due) {
         embi_kept_begin(s, kept, pair, reach);
-        if (pair->a == pair->b && !embi_body_calm(&w->memory, s, s->body + pair->a, kept)) return 0;
+        if (pair->a == pair->b && !embi_body_starts(&w->memory, s, s->body + pair->a, kept, pair->strain)) return 0;
     }
+    pair->strain = kept->strain - kept->strained;
+    pair->loose = kept->loose;
     one->approach = embi_approach_of(pair->range, reach);
     one->approach.own = 1;
     one->back = one->approach;
@@ -16537,6 +17173,7 @@ static int embi_pairs_begin(embipc_world *w)
             embi_relative_box(&a->shift, &b->shift, pair->range);   /* where they are: no displacement */
             embi_relative_box(&a->shift_next, &b->shift_next, r);
             embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
+            pair->strain = (embipc_real)1.25 * a->strain_next;
             if (!embi_search_add(w, s->pair_count - 1)) return 0;
         }
     return embi_searches_run(w);
@@ -16623,7 +17260,7 @@ static int embi_island_back(embi_memory *m, embi_state *s, embi_island *I)
         memcpy(s->q + 3 * b->node0, s->qn + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         for (int i = 0; i < b->live_count; i++)
             embi_copy(s->x + 3 * (b->vert0 + b->live[i]), s->xn + 3 * (b->vert0 + b->live[i]));
-        embi_body_shift(b, s->qn, s->q, s->shift_d, NULL, &b->shift);
+        (void)embi_body_shift(b, s->qn, s->q, s->shift_d, NULL, &b->shift);
         embi_body_gradient(s, b);
     }
     if (!embi_island_evaluate(m, s, I, s->q, s->x)) return 0;
@@ -16823,7 +17460,8 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         embipc_real r[6];
         if (together) embi_relative_box(&a->shift_next, &b->shift_next, r);
         else embi_difference_box(a->shift_hull, b->shift_hull, r);
-        if (embi_box_holds(p->range, r)) continue;
+        if ((embi_box_holds(p->range, r) || p->loose) && (p->a != p->b || a->strain_next <= p->strain)) continue;
+        p->strain = (embipc_real)1.25 * a->strain_next;
         embi_box_stretch(p->range, r, p->rule.dhat / 2);
         embi_relative_box(&a->shift, &b->shift, r);
         embi_box_stretch(p->range, r, 0);

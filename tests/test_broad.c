@@ -84,17 +84,14 @@ static void scene_free(scene *c)
 static void starts_agree(scene *c, const double range[6], double reach)
 {
     int (*start)[2] = (int (*)[2])malloc(EMBI_STARTS * sizeof *start), starts, count = 0, cap = 0;
+    const int *first;
     embi_key *keys = NULL;
-    embi_walk w;
-    w.a = &c->a.s;
-    w.b = &second(c)->s;
-    w.range = range;
-    w.reach = reach;
-    starts = embi_walk_starts(&w, start);
+    embi_walk w = embi_walk_of(&c->a.s, &second(c)->s, range, reach);
+    first = embi_walk_starts(&w, start, &starts);
     ENSURE(starts <= EMBI_STARTS);
     ENSURE(starts > EMBI_STARTS / 6 || c->key_count < 4 * EMBI_STARTS);   /* enough of them to be shared out */
     for (int n = 0; n < starts; n++)
-        ENSURE(embi_walk_pairs(&c->m, &w, start[n][0], start[n][1], &keys, &count, &cap));
+        ENSURE(embi_walk_pairs(&c->m, &w, first[2 * n], first[2 * n + 1], &keys, &count, &cap));
     ENSURE(count == c->key_count);
     for (int n = 0; n < count; n++) ENSURE(keys[n].key == c->keys[n].key && keys[n].value == c->keys[n].value);
     EMBI_RELEASE(&c->m, keys, cap);

@@ -65,7 +65,8 @@ static void scene_candidates(scene *s, double dhat, double xi, double travel)
     a.base = 0;
     a.bvh = &s->bvh[0];
     a.J = NULL;
-    a.calm = NULL;
+    a.start = NULL;
+    a.start_count = 0;
     b = a;
     if (!self) {
         b.x = s->x + 3 * s->split;
