@@ -10375,6 +10375,7 @@ typedef struct embi_folding {
 #define EMBI_FOLD_ROOM 48                      /* names of tets for each triangle: a quarter of a walk */
 #define EMBI_FOLD_PAIRS 8                      /* pairs for each triangle, ... */
 #define EMBI_FOLD_WALKED 2                     /* ... and of those that are always walked */
+#define EMBI_FOLD_FINE 2                       /* triangles for each tet: with fewer, strain costs what searches gain */
 
 /* Strain that a kept list stands beyond what is asked for: more of it, and fewer folds are left out. (Bear of 160 000
  * triangles that falls: 0.01, 0.05 and 0.1 take 1.2, 2.1 and 16 times as long; surfaces below 1000 differ by 3 %.) */
@@ -15026,7 +15027,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
         ok = ok && embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &J);
     }
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
-    if (ok && embi_may_fold(b)) {
+    if (ok && embi_may_fold(b) && EMBI_FOLD_FINE * b->ntet <= b->nt) {
         embi_surface s;
         memset(&s, 0, sizeof s);
         s.x = s.rest = t->x;
@@ -16958,7 +16959,7 @@ static int embi_searches_keep(embipc_world *w)
                 small = 1;
             }
         if (!small) return 1;
-        if (!embi_lanes_reserve(w, (w->search_count - 1) / task.grain + 1, 256, 128)) return 0;
+        if (!embi_lanes_reserve(w, (w->search_count - 1) / task.grain + 1, 1024, 1024)) return 0;
         embi_for(&w->s.threads, w->search_count, task.grain, embi_search_range, &task);
         if (!embi_searches_join(w, task.grain) || !embi_searches_grow(w, task.grain)) return 0;
     }

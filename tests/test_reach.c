@@ -397,6 +397,12 @@ static void folds_of(test_mesh mesh, embipc_kind kind, double dhat, int nodes, i
     st = &s.w->s;
     b = st->body;
     rule.dhat = dhat;
+    if (kind == EMBIPC_FULL) {   /* too many tets to be worth it, but as true */
+        embi_surface rest = embi_surface_of(st, b, st->x);
+        ENSURE(b->folds.count == 0);
+        embi_bvh_refit(&b->bvh, rest.x, b->tri, b->nt);
+        ENSURE(embi_folds_build(&s.w->memory, &b->folds, &rest, b->nv, st->q + 3 * b->node0, b->tet, b->ntet, NULL));
+    }
     ENSURE(b->folds.count > 0);
     for (int n = 0; n < b->folds.count; n++) straight += fold_tells_the_truth(st, b, b->folds.list + n);
     x = (double *)malloc((size_t)(3 * b->nv) * sizeof *x);
