@@ -11613,8 +11613,8 @@ typedef struct embi_body {
     embi_shift stray;            /* since known_q, at the positions last evaluated */
     embi_shift stray_next;       /* and at the end of the present direction */
     embi_shift known;            /* from the start of the step to known_q */
-    embipc_real strain;          /* where it has folds: how much any |turn^T F - F^n| of its tets is at most, now ... */
-    embipc_real strain_next;     /* ... and on the way to the end of the present direction */
+    embipc_real strain;          /* where it has folds: the largest |turn^T F - F^n| of its tets, at the beginning ... */
+    embipc_real strain_next;     /* ... and, at most, all along the present direction */
     embipc_real shift_hull[6];   /* box of everything visited and about to be visited */
     int known_start;             /* known_q is q^n: stray is shift */
     embipc_real foreseen;        /* how far the body probably goes in this step, m */
@@ -11977,13 +11977,19 @@ static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, 
     return sine;
 }
 
-/* The way from q^n to where it may go next, as foreseen or by a direction. */
+/* Where the body may go next, as foreseen or by a direction; both ends of the way count from q^n. */
 static void embi_body_go(embi_state *s, embi_body *b)
 {
-    embipc_real sine = embi_body_shift(b, s->qn, s->trial_q, s->shift_d, &b->shift, &b->shift_next);
-    b->strain = embi_max(b->strain, b->strain_next);   /* wherever it stopped on the last one */
+    embipc_real sine, warp[3];
+    int i = 3 * b->node0;
+    b->strain = 0;
+    if (b->folds.count) {
+        embi_warp(s->qn + i, s->q + i, b->nn, b->shift.turn, s->shift_d + i, warp);
+        b->strain = embi_body_strain(b, s->shift_d);
+    }
+    sine = embi_body_shift(b, s->qn, s->trial_q, s->shift_d, &b->shift, &b->shift_next);
     b->strain_next = embi_body_strain(b, s->shift_d);
-    b->strain_next += sine * (b->strain_next + b->strain);
+    b->strain_next = embi_max(b->strain, b->strain_next + sine * (b->strain_next + b->strain));
 }
 
 /* box of where the body is with the nodes at q */
@@ -16492,7 +16498,7 @@ static void embi_bodies_foresee(embipc_world *w)
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
         embipc_real slack = 0, pull[3];
-        b->strain = b->strain_next = 0;
+        b->strain = b->strain_next = 0;   /* of those that do not move */
         b->known_start = 1;
         embi_shift_none(&b->shift);
         b->shift_next = b->stray = b->stray_next = b->known = b->shift;
