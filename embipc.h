@@ -11983,7 +11983,7 @@ static void embi_body_go(embi_state *s, embi_body *b)
     embipc_real sine, warp[3];
     int i = 3 * b->node0;
     b->strain = 0;
-    if (b->folds.count) {
+    if (b->folds.count && memcmp(s->q + i, s->qn + i, (size_t)(3 * b->nn) * sizeof *s->q) != 0) {
         embi_warp(s->qn + i, s->q + i, b->nn, b->shift.turn, s->shift_d + i, warp);
         b->strain = embi_body_strain(b, s->shift_d);
     }
