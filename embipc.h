@@ -1206,9 +1206,8 @@ static void embi_m3_rotation(embipc_real R[9], const embipc_real w[3])
     R[6] -= s * u[1]; R[7] += s * u[0];
 }
 
-/* R of a unit quaternion (w, x, y, z) */
-/* The least singular value of A, from below: by the roots of the characteristic polynomial of A^T A [SMITH61], less what
- * acos() makes of their rounding where two are alike. */
+/* The least singular value of A, from below: by the roots of the characteristic polynomial of A^T A [SMITH61], less
+ * what acos() makes of their rounding where two are alike. */
 static embipc_real embi_m3_least_stretch(const embipc_real A[9])
 {
     embipc_real C[9], mean, spread, turn;
@@ -1222,6 +1221,7 @@ static embipc_real embi_m3_least_stretch(const embipc_real A[9])
     return sqrt(embi_max(mean + 2 * spread * (cos(turn + (embipc_real)2.0943951023931957) - (embipc_real)1e-7), 0));
 }
 
+/* R of a unit quaternion (w, x, y, z) */
 static void embi_m3_from_quaternion(embipc_real R[9], const embipc_real q[4])
 {
     embipc_real w = q[0], x = q[1], y = q[2], z = q[3];
@@ -9963,7 +9963,8 @@ typedef struct embi_walk {
     embipc_real reach;
 } embi_walk;
 
-static embi_walk embi_walk_of(const embi_surface *a, const embi_surface *b, const embipc_real range[6], embipc_real reach)
+static embi_walk embi_walk_of(const embi_surface *a, const embi_surface *b, const embipc_real range[6],
+                              embipc_real reach)
 {
     embi_walk w;
     w.a = a;
@@ -10643,7 +10644,8 @@ static int embi_folding_lines(embi_folding *f, int straight, const int near[3], 
     return 1;
 }
 
-/* The least |X| and rho of a pair that is not opened; so far apart are its boxes. Returns 0 out of memory. */
+/* The least |X| and rho of a pair that is not opened; apart: of its boxes when they are far from each other, or 0.
+ * Returns 0 out of memory. */
 static int embi_folding_end(embi_folding *f, embipc_real apart, embi_fold_sum *sum)
 {
     sum->least = apart;
@@ -11613,7 +11615,7 @@ typedef struct embi_body {
     embi_shift stray;            /* since known_q, at the positions last evaluated */
     embi_shift stray_next;       /* and at the end of the present direction */
     embi_shift known;            /* from the start of the step to known_q */
-    embipc_real strain;          /* where it has folds: the largest |turn^T F - F^n| of its tets, at the beginning ... */
+    embipc_real strain;          /* where it has folds: the largest |turn^T F - F^n| of its tets, before ... */
     embipc_real strain_next;     /* ... and, at most, all along the present direction */
     embipc_real shift_hull[6];   /* box of everything visited and about to be visited */
     int known_start;             /* known_q is q^n: stray is shift */
@@ -11629,7 +11631,7 @@ typedef struct embi_pair {
     embi_pair_rule rule;
     embipc_real range[6];        /* displacements of a relative to b since the start of the step for which the
                                     candidates are complete: where it was, is, and is about to go */
-    embipc_real strain;          /* within one body: and as long as it is strained by no more than this */
+    embipc_real strain;          /* within one body: and it is strained by no more than this */
     int loose;                   /* within one body: that is all, whatever the range */
     int first, count;            /* candidates */
     int touching[2];             /* for BDF2: any contacts, at q^n and now, and their force on a, N */
@@ -11953,8 +11955,8 @@ static embipc_real embi_body_strain(const embi_body *b, const embipc_real *w)
 /* From one state of all nodes to another; d: scratch. at: NULL, or, for the way there as well, the state that the
  * body now is in, counted from the same. Returns 2 tan(theta/2) of what the body turns on that way; d is w then, where it
  * may touch itself. */
-static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, const embipc_real *to, embipc_real *d,
-                            const embi_shift *at, embi_shift *r)
+static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, const embipc_real *to,
+                                   embipc_real *d, const embi_shift *at, embi_shift *r)
 {
     embipc_real sine;
     if (!b->nn) return 0;
@@ -14181,6 +14183,7 @@ typedef struct embi_search {
     int pair, first;             /* first: where they go, before the gaps are closed */
     embi_kept *kept;
     embi_approach approach, back;
+    embipc_real strain;          /* that the body is about to take, and a quarter more; 0 between two */
     embipc_real near, far;       /* what was farther apart in the kept list than near + share far stays out */
     int due;                     /* EMBI_SEARCH_...: whether the kept list serves */
     int at, count;               /* where the lane has it */
@@ -16589,11 +16592,12 @@ static embi_kept *embi_kept_of(embipc_world *w, int a, int b)
     return k;
 }
 
-static int embi_kept_serves(const embi_kept *k, const embi_pair *pair, embipc_real reach)
+/* strain: how much the step asks for, within one body */
+static int embi_kept_serves(const embi_kept *k, const embi_pair *pair, embipc_real reach, embipc_real strain)
 {
     embipc_real range[6];
     if (!k->valid || k->dhat != pair->rule.dhat || k->xi != pair->rule.xi || !(k->reach >= reach)) return 0;
-    if (k->a == k->b && !(k->strained + pair->strain <= k->strain)) return 0;
+    if (k->a == k->b && !(k->strained + strain <= k->strain)) return 0;
     if (k->loose) return 1;
     memcpy(range, pair->range, sizeof range);
     for (int i = 0; i < 3 && k->a == k->b; i++) {   /* in the frame that has turned since */
@@ -16648,6 +16652,7 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ke
 {
     embipc_real *F = s->trace + b->trace0, share = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) / EMBI_TURN_COS;
     b->start_count = 0;
+    if (!EMBI_GROW(m, int, b->start, b->start_cap, 2)) return 0;
     for (int t = 0; t < b->ntet && b->folds.count; t++) embi_elastic_F(&b->elastic, t, s->qn + 3 * b->node0, F + 9 * t);
     for (int n = 0; n < b->folds.count;) {
         const embi_fold *one = b->folds.list + n;
@@ -16670,11 +16675,8 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ke
 static embi_surface embi_search_surface(const embi_state *s, const embi_body *b)
 {
     embi_surface r = embi_surface_of(s, b, s->xn);
-    if (b->folds.count) {
-        static const int none[2] = {0, 0};
-        r.start = b->start_count ? b->start : none;
-        r.start_count = b->start_count;
-    }
+    if (b->folds.count) r.start = b->start;
+    r.start_count = b->start_count;
     return r;
 }
 
@@ -17003,6 +17005,7 @@ static int embi_search_add(embipc_world *w, int n)
     one = w->search + w->search_count++;
     memset(one, 0, sizeof *one);
     one->pair = n;
+    if (pair->a == pair->b) one->strain = (embipc_real)1.25 * w->s.body[pair->a].strain_next;
     return 1;
 }
 
@@ -17023,10 +17026,10 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
     embi_kept *kept = embi_kept_of(w, pair->a, pair->b);
     embi_pair_forget(s, pair);
     one->kept = kept;
-    one->due = !embi_kept_serves(kept, pair, reach);
+    one->due = !embi_kept_serves(kept, pair, reach, one->strain);
     if (one->due) {
         embi_kept_begin(s, kept, pair, reach);
-        if (pair->a == pair->b && !embi_body_starts(&w->memory, s, s->body + pair->a, kept, pair->strain)) return 0;
+        if (pair->a == pair->b && !embi_body_starts(&w->memory, s, s->body + pair->a, kept, one->strain)) return 0;
     }
     pair->strain = kept->strain - kept->strained;
     pair->loose = kept->loose;
@@ -17180,7 +17183,6 @@ static int embi_pairs_begin(embipc_world *w)
             embi_relative_box(&a->shift, &b->shift, pair->range);   /* where they are: no displacement */
             embi_relative_box(&a->shift_next, &b->shift_next, r);
             embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
-            pair->strain = (embipc_real)1.25 * a->strain_next;
             if (!embi_search_add(w, s->pair_count - 1)) return 0;
         }
     return embi_searches_run(w);
@@ -17468,7 +17470,6 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         if (together) embi_relative_box(&a->shift_next, &b->shift_next, r);
         else embi_difference_box(a->shift_hull, b->shift_hull, r);
         if ((embi_box_holds(p->range, r) || p->loose) && (p->a != p->b || a->strain_next <= p->strain)) continue;
-        p->strain = (embipc_real)1.25 * a->strain_next;
         embi_box_stretch(p->range, r, p->rule.dhat / 2);
         embi_relative_box(&a->shift, &b->shift, r);
         embi_box_stretch(p->range, r, 0);
