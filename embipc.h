@@ -374,7 +374,8 @@ typedef struct embipc_body_def {
     const struct embipc_cage *cage;         /*   or one that embipc_cage_build made for x and triangles */
     int cage_nodes;                         /*   or none: build one of about this many nodes. 0: 34, or one
                                              *   tet where, held at one end, the body would sag by less than
-                                             *   1e-3 of its diagonal under ten times its weight     (0) */
+                                             *   1e-3 of its diagonal under ten times its weight. A body of
+                                             *   the same mesh and wish as the last built for shares that (0) */
     embipc_real scale, rotation[9], position[3];   /* world point = rotation (scale p) + position */
     embipc_real velocity[3];                /* m/s */
     embipc_real angular_velocity[3];        /* rad/s, about the centre of mass */
@@ -6091,18 +6092,23 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
     return d;
 }
 
+static void embi_cage_release(embi_memory *m, embipc_cage *cage)
+{
+    embi_free(m, cage->x, 3 * cage->node_count, sizeof *cage->x);
+    embi_free(m, cage->tets, 4 * cage->tet_count, sizeof *cage->tets);
+    embi_free(m, cage->tet_volume, cage->tet_count, sizeof *cage->tet_volume);
+    embi_free(m, cage->tet_moment, 10 * cage->tet_count, sizeof *cage->tet_moment);
+    embi_free(m, cage->vertex_tet, cage->vertex_count, sizeof *cage->vertex_tet);
+    embi_free(m, cage->vertex_weight, 4 * cage->vertex_count, sizeof *cage->vertex_weight);
+    memset(cage, 0, sizeof *cage);
+}
+
 EMBIPC_API void embipc_cage_free(embipc_cage *cage)
 {
     embi_memory m;
     if (!cage) return;
     embi_memory_init(&m, &cage->hooks);
-    embi_free(&m, cage->x, 3 * cage->node_count, sizeof *cage->x);
-    embi_free(&m, cage->tets, 4 * cage->tet_count, sizeof *cage->tets);
-    embi_free(&m, cage->tet_volume, cage->tet_count, sizeof *cage->tet_volume);
-    embi_free(&m, cage->tet_moment, 10 * cage->tet_count, sizeof *cage->tet_moment);
-    embi_free(&m, cage->vertex_tet, cage->vertex_count, sizeof *cage->vertex_tet);
-    embi_free(&m, cage->vertex_weight, 4 * cage->vertex_count, sizeof *cage->vertex_weight);
-    memset(cage, 0, sizeof *cage);
+    embi_cage_release(&m, cage);
 }
 
 /* the part of a triangle that lies in a lattice tet */
@@ -6294,13 +6300,17 @@ typedef struct embi_polygon {
 } embi_polygon;
 
 /* Takes away what lies beyond the face opposite to node i, less than `depth` above it. A cut point is always
- * computed from the end that stays, so that both triangles at a side find the same one. */
+ * computed from the end that stays, so that both triangles at a side find the same one. Most faces cut nothing, or
+ * leave nothing. */
 static void embi_polygon_cut(embi_polygon *p, int i, embipc_real depth)
 {
     embi_polygon r;
+    int kept = 0;
+    for (int j = 0; j < p->n; j++) kept += p->w[j][i] >= depth;
+    if (kept == p->n) return;
     r.n = 0;
-    for (int j = 0; j < p->n; j++) {
-        const embipc_real *a = p->w[j], *b = p->w[(j + 1) % p->n];
+    for (int j = 0; j < p->n && kept; j++) {
+        const embipc_real *a = p->w[j], *b = p->w[j + 1 < p->n ? j + 1 : 0];
         int in = a[i] >= depth, next = b[i] >= depth;
         if (r.n + 2 > EMBI_CAGE_CORNERS) break;   /* only with rounding, and what is left out has no area */
         if (in) {
@@ -6315,7 +6325,9 @@ static void embi_polygon_cut(embi_polygon *p, int i, embipc_real depth)
             r.side[r.n++] = in ? 3 + i : p->side[j];
         }
     }
-    *p = r;
+    p->n = r.n;
+    memcpy(p->w, r.w, (size_t)r.n * sizeof r.w[0]);
+    memcpy(p->side, r.side, (size_t)r.n * sizeof r.side[0]);
 }
 
 /* The whole triangle t, in weights of the tet. */
@@ -6328,12 +6340,14 @@ static void embi_polygon_whole(embi_polygon *p, const embi_caging *c, const embi
     }
 }
 
-/* Its part in the tet; returns the kinds of sides it has, as bits, or 0 when nothing is left. */
-static int embi_polygon_in_tet(embi_polygon *p, const embi_caging *c, const embi_barycentric *b, int t,
-                               embipc_real depth)
+/* The part of a triangle that is in the tet, or up to -depth outside; returns the kinds of sides it has, as bits, or 0
+ * when nothing is left. */
+static int embi_polygon_in_tet(embi_polygon *p, const embi_polygon *whole, embipc_real depth)
 {
     int sides = 0;
-    embi_polygon_whole(p, c, b, t);
+    p->n = 3;
+    memcpy(p->w, whole->w, 3 * sizeof p->w[0]);
+    memcpy(p->side, whole->side, 3 * sizeof p->side[0]);
     for (int i = 0; i < 4 && p->n > 0; i++) embi_polygon_cut(p, i, depth);
     for (int j = 0; j < p->n; j++) sides |= 1 << p->side[j];
     return sides;
@@ -6410,15 +6424,16 @@ static int embi_cut_triangle(embi_caging *c, int t)
         int tet = c->queue[at], sides;
         embipc_real X[12];
         embi_barycentric b;
-        embi_polygon p;
+        embi_polygon whole, p;
         if (!embi_lattice_gather(c, tet, v, X) || !embi_barycentric_init(&b, X)) continue;
-        sides = embi_polygon_in_tet(&p, c, &b, t, 0);
-        if (sides && !embi_cut_add(c, t, tet, sides)) return 0;
-        (void)embi_polygon_in_tet(&p, c, &b, t, -EMBI_CAGE_TOUCH);
+        embi_polygon_whole(&whole, c, &b, t);
+        if (!embi_polygon_in_tet(&p, &whole, -EMBI_CAGE_TOUCH)) continue;
         for (int i = 0; i < 4; i++)
             if (embi_polygon_touches(&p, i) &&
                 !embi_cut_enqueue(c, t, embi_lattice_across(c, tet, i), &n))
                 return 0;
+        sides = embi_polygon_in_tet(&p, &whole, 0);
+        if (sides && !embi_cut_add(c, t, tet, sides)) return 0;
     }
     n = c->cut_count - from;
     if (n < 2) return 1;
@@ -6558,14 +6573,15 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
     if (!EMBI_GROW(c->m, int, p->shape, p->shape_cap, p->n)) return 0;
     for (int k = 0; k < p->n; k++) {
         const embi_cut *cut = &c->cut[p->cuts[k]];
-        embi_polygon *q;
+        embi_polygon whole, *q;
         c->local[cut->tri] = k;
         p->shape[k] = -1;
         if (cut->sides == 7) continue;
         if (!EMBI_GROW(c->m, embi_polygon, p->polygon, p->polygon_cap, p->polygon_count + 1)) return 0;
         q = &p->polygon[p->polygon_count];
         p->shape[k] = p->polygon_count++;
-        (void)embi_polygon_in_tet(q, c, &p->b, cut->tri, 0);
+        embi_polygon_whole(&whole, c, &p->b, cut->tri);
+        (void)embi_polygon_in_tet(q, &whole, 0);
         for (int j = 0; j < q->n; j++) {   /* a corner between two faces lies on the edge they share */
             int a = q->side[(j + q->n - 1) % q->n] - 3, b = q->side[j] - 3, f = 0, u, v;
             embi_edge_crossing *x;
@@ -7728,15 +7744,14 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
     return r;
 }
 
-EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const embipc_real *x, int vertex_count,
-                                           const int *tri, int tri_count, const embipc_allocator *hooks,
-                                           embipc_cage *cage, embipc_error *error)
+/* Memory for the cage, too, is m's. */
+static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def, const embipc_real *x,
+                                     int vertex_count, const int *tri, int tri_count, embipc_cage *cage,
+                                     embipc_error *error)
 {
     embi_caging c;
     embi_pocket pocket;
-    embi_memory m;
     embipc_result r;
-    if (!cage) return embi_fail(error, EMBIPC_ERR_ARGUMENT, "no place for the cage: cage is NULL");
     memset(cage, 0, sizeof *cage);
     if (!def || def->cookie != EMBI_CAGE_COOKIE)
         return embi_fail(error, EMBIPC_ERR_DEF, "cage def not made by embipc_default_cage_def()");
@@ -7744,12 +7759,11 @@ EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const emb
         (def->cell_size == 0 && def->nodes < 4 && def->nodes != 0))
         return embi_fail(error, EMBIPC_ERR_ARGUMENT, "a cage of %d nodes or cell size %g: wish for 4 nodes "
                          "or more, or a cell size above 0", def->nodes, def->cell_size);
-    embi_memory_init(&m, hooks);
-    r = embi_surface_check(&m, x, vertex_count, tri, tri_count, 1, error);
+    r = embi_surface_check(m, x, vertex_count, tri, tri_count, 1, error);
     if (r != EMBIPC_OK) return r;
     memset(&c, 0, sizeof c);
     memset(&pocket, 0, sizeof pocket);
-    c.m = &m;
+    c.m = m;
     c.x = x;
     c.tri = tri;
     c.vertex_count = vertex_count;
@@ -7758,11 +7772,62 @@ EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const emb
     c.pocket = &pocket;
     r = embi_cage_make(&c, def, cage, error);
     embi_caging_release(&c);
-    if (r != EMBIPC_OK) {
-        cage->hooks = m.hooks;
-        embipc_cage_free(cage);
-    }
+    if (r != EMBIPC_OK) embi_cage_release(m, cage);
     return r;
+}
+
+EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const embipc_real *x, int vertex_count,
+                                           const int *tri, int tri_count, const embipc_allocator *hooks,
+                                           embipc_cage *cage, embipc_error *error)
+{
+    embi_memory m;
+    if (!cage) return embi_fail(error, EMBIPC_ERR_ARGUMENT, "no place for the cage: cage is NULL");
+    embi_memory_init(&m, hooks);
+    return embi_cage_build(&m, def, x, vertex_count, tri, tri_count, cage, error);
+}
+
+/* The last cage that a world built, and what it was built for: bodies of one shape are often made one after the
+ * other. */
+typedef struct embi_last_cage {
+    embipc_cage cage;
+    int nodes;                   /* the wish */
+    embipc_real *x;
+    int *tri;
+    int vertex_count, tri_count, x_cap, tri_cap;
+} embi_last_cage;
+
+static void embi_last_cage_free(embi_memory *m, embi_last_cage *last)
+{
+    embi_cage_release(m, &last->cage);
+    EMBI_RELEASE(m, last->x, last->x_cap);
+    EMBI_RELEASE(m, last->tri, last->tri_cap);
+    memset(last, 0, sizeof *last);
+}
+
+static int embi_last_cage_serves(const embi_last_cage *last, int nodes, const embipc_real *x, int vertex_count,
+                                 const int *tri, int tri_count)
+{
+    return last->cage.node_count > 0 && last->nodes == nodes && last->vertex_count == vertex_count &&
+           last->tri_count == tri_count && memcmp(last->x, x, (size_t)(3 * vertex_count) * sizeof *x) == 0 &&
+           memcmp(last->tri, tri, (size_t)(3 * tri_count) * sizeof *tri) == 0;
+}
+
+/* Makes it one of so many nodes for this surface; where that fails there is none. */
+static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, int nodes, const embipc_real *x,
+                                         int vertex_count, const int *tri, int tri_count, embipc_error *e)
+{
+    embipc_cage_def wish = embipc_default_cage_def();
+    if (embi_last_cage_serves(last, nodes, x, vertex_count, tri, tri_count)) return EMBIPC_OK;
+    embi_last_cage_free(m, last);
+    if (!EMBI_GROW(m, embipc_real, last->x, last->x_cap, 3 * vertex_count) ||
+        !EMBI_GROW(m, int, last->tri, last->tri_cap, 3 * tri_count))
+        return embi_fail_memory(e);
+    memcpy(last->x, x, (size_t)(3 * vertex_count) * sizeof *x);
+    memcpy(last->tri, tri, (size_t)(3 * tri_count) * sizeof *tri);
+    last->vertex_count = vertex_count;
+    last->tri_count = tri_count;
+    last->nodes = wish.nodes = nodes;
+    return embi_cage_build(m, &wish, x, vertex_count, tri, tri_count, &last->cage, e);
 }
 
 /* ==== 14. Elasticity =================================================================================
@@ -14201,6 +14266,7 @@ struct embipc_world {
     int body_slots, body_slot_cap, drive_slots, drive_slot_cap;
     embi_rule *rule;
     int rule_count, rule_cap;
+    embi_last_cage last_cage;
     embi_kept *kept;             /* sorted by (a, b) */
     int kept_count, kept_cap;
     embi_key *tri_pairs;         /* scratch of the broad phase */
@@ -14469,6 +14535,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, w->search, w->search_cap);
     EMBI_RELEASE(&m, w->found, w->found_cap);
     embi_chunks_free(&m, &w->parts);
+    embi_last_cage_free(&m, &w->last_cage);
     for (int k = 0; k < EMBI_TASKS; k++) {
         EMBI_RELEASE(&m, w->lane[k].keys, w->lane[k].key_cap);
         EMBI_RELEASE(&m, w->lane[k].list, w->lane[k].cap);
@@ -14638,8 +14705,8 @@ typedef struct embi_build {
     unsigned char *count;        /* (nv) */
     int *index;                  /* scratch: caller's vertex -> surface vertex (vertex_count) */
     int x_cap, q_cap, node_cap, weight_cap, count_cap, index_cap;
-    embipc_cage own;             /* the cage that is built here */
-    const embipc_cage *cage;     /* this one, or the caller's; NULL where there is none with ties */
+    embi_last_cage *last;        /* of the world */
+    const embipc_cage *cage;     /* its own, or the caller's; NULL where there is none with ties */
 } embi_build;
 
 static void embi_build_free(embi_memory *m, embi_build *t)
@@ -14650,7 +14717,6 @@ static void embi_build_free(embi_memory *m, embi_build *t)
     EMBI_RELEASE(m, t->weight, t->weight_cap);
     EMBI_RELEASE(m, t->count, t->count_cap);
     EMBI_RELEASE(m, t->index, t->index_cap);
-    embipc_cage_free(&t->own);
 }
 
 /* Factors per tet: there must be tets to which they belong. */
@@ -14826,16 +14892,14 @@ static int embi_body_is_stiff(const embipc_body_def *d, const embipc_real *x, co
 static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                      embipc_error *e)
 {
-    embipc_cage_def wish = embipc_default_cage_def();
+    int nodes = !d->cage_nodes && embi_body_is_stiff(d, t->x, b) ? 4 : d->cage_nodes;
     embipc_result r;
     embipc_real *x = (embipc_real *)embi_alloc(m, 3 * b->nv, sizeof *x);
     if (!x) return embi_fail_memory(e);
     for (int i = 0; i < b->nv; i++) embi_copy(x + 3 * i, d->x + 3 * b->origin[i]);
-    wish.nodes = d->cage_nodes;
-    if (!d->cage_nodes && embi_body_is_stiff(d, t->x, b)) wish.nodes = 4;
-    r = embipc_cage_build(&wish, x, b->nv, b->tri, b->nt, &m->hooks, &t->own, e);
+    r = embi_last_cage_make(m, t->last, nodes, x, b->nv, b->tri, b->nt, e);
     embi_free(m, x, 3 * b->nv, sizeof *x);
-    t->cage = &t->own;
+    t->cage = &t->last->cage;
     return r;
 }
 
@@ -15296,6 +15360,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK)
         return r == EMBIPC_ERR_DEF ? r : embi_blame(w, r, def->name ? def->name : "body", *body);
     memset(&build, 0, sizeof build);
+    build.last = &w->last_cage;
     rules = w->rule_count;
     at = w->s.body_count;
     if (!embi_world_reserve(w, w->s.node_count, w->s.vert_count, at + 1) ||

@@ -837,6 +837,53 @@ static void test_data_surfaces(void)
     }
 }
 
+/* Bodies of one shape and wish share the search for their cage, wherever and however large they stand; one made after
+ * another shape, wish or order of triangles has the cage that it has in a world of its own, to the last bit. */
+static void test_alike_bodies(void)
+{
+    static const int repeats[8] = {0, 1, 0, 0, 0, 0, 0, 1};
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_world *all;
+    long first = 0;
+    ENSURE(embipc_world_create(&wd, &all, NULL) == EMBIPC_OK);
+    for (int k = 0; k < 8; k++) {
+        test_mesh m = test_mesh_sphere(2);
+        embipc_body_def d = embipc_default_body_def();
+        embipc_body body;
+        embipc_body_view one, two;
+        embipc_world *own;
+        long before, after;
+        if (k >= 3 && k <= 5) m.x[0] *= 1.01;              /* another shape ... */
+        for (int i = 0; i < 3 && k == 4; i++) {            /* ... and once the same with two triangles exchanged */
+            int t = m.tri[i];
+            m.tri[i] = m.tri[3 + i];
+            m.tri[3 + i] = t;
+        }
+        test_mesh_shape(&m, &d);
+        d.kind = EMBIPC_CAGE;
+        d.cage_nodes = k == 0 || k == 1 ? 60 : 34;
+        d.scale = k == 7 ? 0.05 : 0.1;
+        d.position[0] = 0.3 * k;
+        d.rotation[0] = d.rotation[4] = k == 1 ? -1 : 1;
+        embipc_world_memory(all, NULL, NULL, &before);
+        ENSURE(embipc_body_create(all, &d, &body) == EMBIPC_OK);
+        embipc_world_memory(all, NULL, NULL, &after);
+        if (k == 0) first = after - before;
+        printf("  body %d: %ld allocations\n", k, after - before);
+        ENSURE(repeats[k] ? after - before < first / 2 : k == 0 || after - before > first / 2);
+        ENSURE(embipc_body_get_view(all, body, &one) == EMBIPC_OK);
+        ENSURE(embipc_world_create(&wd, &own, NULL) == EMBIPC_OK);
+        ENSURE(embipc_body_create(own, &d, &body) == EMBIPC_OK && embipc_body_get_view(own, body, &two) == EMBIPC_OK);
+        ENSURE(one.node_count == two.node_count && one.tet_count == two.tet_count &&
+               memcmp(one.q, two.q, (size_t)(3 * one.node_count) * sizeof *one.q) == 0 &&
+               memcmp(one.tets, two.tets, (size_t)(4 * one.tet_count) * sizeof *one.tets) == 0 &&
+               memcmp(one.x, two.x, (size_t)(3 * one.vertex_count) * sizeof *one.x) == 0);
+        embipc_world_destroy(own);
+        test_mesh_free(&m);
+    }
+    embipc_world_destroy(all);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -860,6 +907,7 @@ int main(int argc, char **argv)
     RUN(few_nodes_for_many_parts);
     RUN(one_tet_where_stiff);
     RUN(cages_in_bodies);
+    RUN(alike_bodies);
     RUN(bad_wishes);
     RUN(out_of_memory);
     RUN(data_surfaces);

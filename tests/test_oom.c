@@ -95,8 +95,9 @@ static embipc_result history(scene *s, const embipc_world_def *wd, int k)
         d.kind = EMBIPC_CAGE;
         d.position[0] = -0.0615;
         d.position[2] = 0.0303;
+        d.cage_nodes = 8;   /* one that is built */
         d.velocity[0] = 0.5;
-        return create(s, d, test_mesh_box(-0.03, -0.03, -0.03, 0.03, 0.03, 0.03), 1);
+        return create(s, d, test_mesh_box(-0.03, -0.03, -0.03, 0.03, 0.03, 0.03), 0);
     }
     if (k == 7 || k == 24) {
         static const double keys[21] = {0, 0, 0, 0, 0, 0, 0, 0.06, 0, 0, -0.008, 0, 0, 0.3, 0.1, 0, 0, -0.004, 0, 0.05, 0.3};
