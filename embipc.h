@@ -10432,6 +10432,9 @@ typedef struct embi_folding {
     int deepest, too_many;
 } embi_folding;
 
+/* e_a of a triangle, at most, by its longest edge: 1 / sqrt(3) */
+#define EMBI_FOLD_MIDDLE ((embipc_real)0.57735027)
+
 /* How far it pays to open pairs: those of few tets tell no more in parts, but for bent triangles (of slivers, mostly),
  * which must not speak for the rest; and looking at all of them must stay cheap beside a walk. */
 #define EMBI_FOLD_TETS 6                       /* few */
@@ -10644,30 +10647,42 @@ static embipc_real embi_folding_bend(const embi_folding *f, const embi_candidate
     if (c->edge_edge)
         return (home[v[0]] != home[v[1]] ? embi_folding_edge(f, v[0], v[1]) / 2 : (embipc_real)0) +
                (home[v[2]] != home[v[3]] ? embi_folding_edge(f, v[2], v[3]) / 2 : (embipc_real)0);
-    return embi_folding_is_mixed(f, v + 1) ? embi_folding_longest(f, v + 1) * (embipc_real)0.57735027 : (embipc_real)0;
+    return embi_folding_is_mixed(f, v + 1) ? EMBI_FOLD_MIDDLE * embi_folding_longest(f, v + 1) : (embipc_real)0;
+}
+
+/* no more than that, for what two triangles own */
+static embipc_real embi_folding_bends(const embi_folding *f, embi_key pair)
+{
+    const int *a = f->s->tri + 3 * (pair.key >> 32), *b = f->s->tri + 3 * (pair.key & 0xffffffffu);
+    return EMBI_FOLD_MIDDLE * ((embi_folding_is_mixed(f, a) ? embi_folding_longest(f, a) : (embipc_real)0) +
+                               (embi_folding_is_mixed(f, b) ? embi_folding_longest(f, b) : (embipc_real)0));
 }
 
 /* How near primitives below the pair are at rest, and what that makes of rho: those nearer than half of the longest
- * edge one by one, the others at once. Returns 0 out of memory. */
+ * edge one by one, the others at once. What is neither nearer than all before nor bends more is not looked for. Returns
+ * 0 out of memory. */
 static int embi_folding_measure(embi_folding *f, embipc_real *least, embipc_real *rho)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     embipc_real reach = f->longest / 2;
     embi_walk walk = embi_walk_of(f->s, f->s, still, reach);
-    embi_approach t = embi_approach_of(still, reach);
     embi_pair_rule rule;
-    int keys = 0, count = 0;
+    int keys = 0;
     memset(&rule, 0, sizeof rule);
     rule.dhat = reach;
     *least = reach;
-    *rho = f->mixed ? f->longest * (embipc_real)1.1547006 / reach : (embipc_real)0;
-    if (!embi_walk_pairs(f->m, &walk, f->i, f->j, &f->keys, &keys, &f->key_cap) ||
-        !embi_candidates(f->m, f->s, f->s, f->keys, keys, &rule, &t, &f->list, &count, &f->list_cap))
-        return 0;
-    for (int n = 0; n < count; n++) {
-        embipc_real d = f->list[n].apart;
-        *least = embi_min(*least, d);
-        *rho = embi_max(*rho, d > 0 ? embi_folding_bend(f, f->list + n) / d : (embipc_real)INFINITY);
+    *rho = f->mixed ? 2 * EMBI_FOLD_MIDDLE * f->longest / reach : (embipc_real)0;
+    if (!embi_walk_pairs(f->m, &walk, f->i, f->j, &f->keys, &keys, &f->key_cap)) return 0;
+    for (int k = 0; k < keys; k++) {
+        embipc_real bend = f->mixed ? embi_folding_bends(f, f->keys[k]) / *rho : (embipc_real)0;
+        embi_approach t = embi_approach_of(still, embi_min(reach, embi_max(*least, bend)));
+        int count = 0;
+        if (!embi_candidates(f->m, f->s, f->s, f->keys + k, 1, &rule, &t, &f->list, &count, &f->list_cap)) return 0;
+        for (int n = 0; n < count; n++) {
+            embipc_real d = f->list[n].apart;
+            *least = embi_min(*least, d);
+            *rho = embi_max(*rho, d > 0 ? embi_folding_bend(f, f->list + n) / d : (embipc_real)INFINITY);
+        }
     }
     return 1;
 }
@@ -10715,7 +10730,7 @@ static int embi_folding_end(embi_folding *f, embipc_real apart, embi_fold_sum *s
 {
     sum->least = apart;
     sum->rho = 0;
-    if (apart > 0 && f->mixed) sum->rho = f->longest * (embipc_real)1.1547006 / apart;
+    if (apart > 0 && f->mixed) sum->rho = 2 * EMBI_FOLD_MIDDLE * f->longest / apart;
     if (apart > 0) return 1;
     if (f->triangles <= EMBI_FOLD_MEASURE) return embi_folding_measure(f, &sum->least, &sum->rho);
     if (f->mixed) sum->rho = (embipc_real)INFINITY;
