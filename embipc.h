@@ -11701,6 +11701,8 @@ typedef struct embi_body {
     int known_start;             /* known_q is q^n: stray is shift */
     embipc_real foreseen;        /* how far the body probably goes in this step, m */
     embipc_real start_box[6];    /* holds x^n */
+    embipc_real around;          /* between steps: so far beyond start_box gaps of the body are looked at; 0: not known */
+    unsigned met;                /* mark of the last body whose pairs were looked through and one is with this */
     embipc_real region[6];       /* the body stays in here, or new neighbours are looked for */
     int island;
 } embi_body;
@@ -11798,6 +11800,7 @@ typedef struct embi_state {
     int *near;                   /* near lists of the pairs, counted from their first candidates */
     int candidate_count, candidate_cap, closest_cap, apart_cap, near_cap;
     int stamp;                   /* evaluations so far */
+    unsigned mark;               /* the last that bodies were given: see embi_body.met */
     embipc_real *block_alpha;    /* scratch of parallel loops */
     int *block_index;
     int block_alpha_cap, block_index_cap;
@@ -14258,6 +14261,14 @@ typedef struct embi_lane {
 
 enum { EMBI_SEARCH_DONE, EMBI_SEARCH_DUE, EMBI_SEARCH_NO_KEYS, EMBI_SEARCH_NO_ROOM, EMBI_SEARCH_FOUND };
 
+/* A body on the way along one axis: its region, grown by as far as contact reaches, and where it begins and ends there
+ * as whole numbers. */
+typedef struct embi_swept {
+    embipc_real box[6];
+    embi_u64 begin, end;
+    int body;
+} embi_swept;
+
 /* A pair whose candidates are due. */
 typedef struct embi_search {
     int pair, first;             /* first: where they go, before the gaps are closed */
@@ -14286,6 +14297,8 @@ struct embipc_world {
     int kept_count, kept_cap;
     embi_key *tri_pairs;         /* scratch of the broad phase */
     int tri_pair_count, tri_pair_cap;
+    embi_swept *swept;           /* bodies along one axis, and in their own order */
+    int swept_cap;
     embi_search *search;         /* pairs whose candidates are due */
     int search_count, search_cap;
     embi_lane lane[EMBI_TASKS];  /* scratch of searches side by side */
@@ -14547,6 +14560,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     for (int i = 0; i < w->kept_count; i++) EMBI_RELEASE(&m, w->kept[i].list, w->kept[i].cap);
     EMBI_RELEASE(&m, w->kept, w->kept_cap);
     EMBI_RELEASE(&m, w->tri_pairs, w->tri_pair_cap);
+    EMBI_RELEASE(&m, w->swept, w->swept_cap);
     EMBI_RELEASE(&m, w->search, w->search_cap);
     EMBI_RELEASE(&m, w->found, w->found_cap);
     embi_chunks_free(&m, &w->parts);
@@ -15216,6 +15230,22 @@ static int embi_check_gap(embipc_world *w, int i, int j)
     return 1;
 }
 
+/* Are two bodies so far apart that no gap has to be looked at? */
+static int embi_surely_apart(const embi_state *s, embi_body *a, embi_body *b)
+{
+    embipc_real reach;
+    for (int side = 0; side < 2; side++) {
+        embi_body *one = side ? b : a;
+        if (one->around > 0) continue;
+        embi_body_box(one, s->q, one->start_box);
+        one->around = one->thickness + 2 * embi_pair_rounding(one, one);
+    }
+    reach = a->around + b->around;
+    for (int i = 0; i < 3; i++)
+        if (a->start_box[i] - reach > b->start_box[3 + i] || a->start_box[3 + i] + reach < b->start_box[i]) return 1;
+    return 0;
+}
+
 /* Does the body at place `at`, not counted yet, cross itself or one it may touch? */
 static embipc_result embi_check_start(embipc_world *w, int at)
 {
@@ -15224,7 +15254,7 @@ static embipc_result embi_check_start(embipc_world *w, int at)
     w->rejected_count = 0;
     for (int i = 0; i <= at; i++) {
         int before = w->rejected_count;
-        if (!embi_tested(w, s->body + i, b)) continue;
+        if ((i < at && embi_surely_apart(s, s->body + i, b)) || !embi_tested(w, s->body + i, b)) continue;
         if (i < at && s->body[i].kind != EMBIPC_FIXED)
             embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
         if (!embi_world_crossings(w, i, at, &w->rejected, &w->rejected_count, &w->rejected_cap))
@@ -15880,6 +15910,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     for (int i = 0; i < s->body_count; i++) {   /* first guesses of the rotations too: the same bits again */
         embi_elastic_unturn(&s->body[i].elastic);
         s->body[i].history = 0;
+        s->body[i].around = 0;
     }
     for (int i = 0; i < s->drive_count; i++) {
         embi_drive *d = s->drives + i;
@@ -16556,6 +16587,7 @@ static void embi_bodies_begin(embipc_world *w)
         embi_body_derive(w, b);
         b->moving = embi_is_dynamic(b) && b->driven_nodes < b->nn;
         b->island = -1;
+        b->around = 0;
         b->scale_x = 0;
         b->live_count = 0;
         embi_body_box(b, s->q, b->start_box);
@@ -17244,27 +17276,102 @@ static int embi_regions_meet(const embi_body *a, const embi_body *b, embipc_real
     return 1;
 }
 
+#define EMBI_SWEEP_UNITS ((embipc_real)2147483648.0)
+
+/* The axis along which regions lie farthest apart, measured by their mean extent; *begin, *scale: coordinates there,
+ * from 0 to 2^31. */
+static int embi_regions_axis(const embi_state *s, embipc_real *begin, embipc_real *scale)
+{
+    embipc_real all[6], most = -1;
+    int axis = 0;
+    embi_box_clear(all);
+    for (int i = 0; i < s->body_count; i++) {
+        embi_box_add(all, s->body[i].region);
+        embi_box_add(all, s->body[i].region + 3);
+    }
+    for (int c = 0; c < 3; c++) {
+        embipc_real sum = 0, spread;
+        for (int i = 0; i < s->body_count; i++) sum += s->body[i].region[3 + c] - s->body[i].region[c];
+        spread = sum > 0 ? (all[3 + c] - all[c]) / sum : (embipc_real)0;
+        if (!(spread > most)) continue;
+        most = spread;
+        axis = c;
+    }
+    *begin = all[axis];
+    *scale = all[3 + axis] > all[axis] ? EMBI_SWEEP_UNITS / (all[3 + axis] - all[axis]) : (embipc_real)0;
+    return axis;
+}
+
+/* All bodies, in the order in which they begin. Returns 0 out of memory. */
+static int embi_regions_sort(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    embipc_real begin, scale;
+    int axis = embi_regions_axis(s, &begin, &scale), n = s->body_count;
+    embi_swept *one;
+    if (!EMBI_GROW(&w->memory, embi_swept, w->swept, w->swept_cap, 2 * n) ||
+        !EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * n))
+        return 0;
+    one = w->swept + n;
+    for (int i = 0; i < n; i++, one++) {
+        const embi_body *b = s->body + i;
+        one->body = i;
+        for (int c = 0; c < 3; c++) {
+            one->box[c] = b->region[c] - b->dhat - b->thickness;
+            one->box[3 + c] = b->region[3 + c] + b->dhat + b->thickness;
+        }
+        one->begin = (embi_u64)embi_max(0, embi_min((one->box[axis] - begin) * scale, EMBI_SWEEP_UNITS));
+        one->end = (embi_u64)embi_max(0, embi_min((one->box[3 + axis] - begin) * scale, EMBI_SWEEP_UNITS));
+        w->tri_pairs[i].key = one->begin;
+        w->tri_pairs[i].value = i;
+    }
+    embi_sort_keys(w->tri_pairs, w->tri_pairs + n, n);
+    for (int i = 0; i < n; i++) w->swept[i] = w->swept[n + w->tri_pairs[i].value];
+    return 1;
+}
+
+/* Pairs (i, j), i <= j, of bodies whose regions meet, sorted, to w->tri_pairs: each body with those that begin along
+ * the axis before it ends. Returns 0 out of memory. */
+static int embi_regions_sweep(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    if (!embi_regions_sort(w)) return 0;
+    w->tri_pair_count = 0;
+    for (int p = 0; p < s->body_count; p++) {
+        const embi_swept *one = w->swept + p, *two = one;
+        for (int q = p; q < s->body_count && two->begin <= one->end; q++, two++) {
+            int i = embi_min_int(one->body, two->body), j = embi_max_int(one->body, two->body);
+            const embi_body *a = s->body + i, *b = s->body + j;
+            if (!embi_boxes_touch(one->box, two->box) || (!a->moving && !b->moving) ||
+                !embi_regions_meet(a, b, embi_max(a->dhat, b->dhat) + a->thickness + b->thickness) ||
+                !embi_tested(w, a, b))
+                continue;
+            if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * w->tri_pair_count + 2)) return 0;
+            w->tri_pairs[w->tri_pair_count++].key = embi_pack(i, j);
+        }
+    }
+    embi_sort_keys(w->tri_pairs, w->tri_pairs + w->tri_pair_count, w->tri_pair_count);
+    return 1;
+}
+
 /* All pairs of bodies whose regions meet, each with its candidates. */
 static int embi_pairs_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
     s->pair_count = s->candidate_count = s->stamp = w->search_count = 0;
     w->builds = 0;
-    for (int i = 0; i < s->body_count; i++)
-        for (int j = i; j < s->body_count; j++) {
-            embi_body *a = s->body + i, *b = s->body + j;
-            embi_pair *pair;
-            embipc_real r[6];
-            if ((!a->moving && !b->moving) ||
-                !embi_regions_meet(a, b, embi_max(a->dhat, b->dhat) + a->thickness + b->thickness) ||
-                !embi_tested(w, a, b))
-                continue;
-            if (!(pair = embi_pair_add(w, i, j))) return 0;
-            embi_relative_box(&a->shift, &b->shift, pair->range);   /* where they are: no displacement */
-            embi_relative_box(&a->shift_next, &b->shift_next, r);
-            embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
-            if (!embi_search_add(w, s->pair_count - 1)) return 0;
-        }
+    if (!embi_regions_sweep(w)) return 0;
+    for (int n = 0; n < w->tri_pair_count; n++) {
+        int i = (int)(w->tri_pairs[n].key >> 32), j = (int)(w->tri_pairs[n].key & 0xffffffffu);
+        embi_body *a = s->body + i, *b = s->body + j;
+        embi_pair *pair;
+        embipc_real r[6];
+        if (!(pair = embi_pair_add(w, i, j))) return 0;
+        embi_relative_box(&a->shift, &b->shift, pair->range);   /* where they are: no displacement */
+        embi_relative_box(&a->shift_next, &b->shift_next, r);
+        embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
+        if (!embi_search_add(w, s->pair_count - 1)) return 0;
+    }
     return embi_searches_run(w);
 }
 
@@ -17405,28 +17512,41 @@ static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *I, int 
     return jump && two_step;
 }
 
-/* Bodies and pairs of island `root` (= its first body), in order; numbers its unknowns. */
-static int embi_island_collect(embipc_world *w, int root)
+/* Lists of bodies, pairs, springs and unknowns of all islands; changed: not NULL, only of those it says so of. */
+static int embi_islands_collect(embipc_world *w, const int *changed)
 {
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
-    embi_island *I = w->island[root];
-    I->body_count = I->pair_count = I->analysed = 0;
-    I->noise_x = I->reach = I->stride = 0;
-    I->index = root;
-    for (int i = root; i < s->body_count; i++) {
-        if (!s->body[i].moving || s->body[i].island != root) continue;
+    for (int k = 0; k < w->order_count; k++) {
+        embi_island *I = w->island[w->order[k]];
+        if (changed && !changed[w->order[k]]) continue;
+        I->body_count = I->pair_count = 0;
+        I->noise_x = I->reach = I->stride = 0;
+    }
+    for (int i = 0; i < s->body_count; i++) {
+        int root = s->body[i].island;
+        embi_island *I;
+        if (!s->body[i].moving || (changed && !changed[root])) continue;
+        I = w->island[root];
         if (!EMBI_GROW(m, int, I->bodies, I->body_cap, I->body_count + 1)) return 0;
         I->bodies[I->body_count++] = i;
         I->noise_x = embi_max(I->noise_x, s->body[i].scale_x);
         I->reach = embi_max(I->reach, s->body[i].foreseen);
     }
     for (int n = 0; n < s->pair_count; n++) {
-        if (!s->pair[n].count || embi_pair_island(s, s->pair + n) != root) continue;
+        int root = s->pair[n].count ? embi_pair_island(s, s->pair + n) : -1;
+        embi_island *I;
+        if (root < 0 || (changed && !changed[root])) continue;
+        I = w->island[root];
         if (!EMBI_GROW(m, int, I->pairs, I->pair_cap, I->pair_count + 1)) return 0;
         I->pairs[I->pair_count++] = n;
     }
-    return embi_island_springs(m, s, I) && embi_island_number(m, s, I);
+    for (int k = 0; k < w->order_count; k++) {
+        embi_island *I = w->island[w->order[k]];
+        if (changed && !changed[w->order[k]]) continue;
+        if (!embi_island_springs(m, s, I) || !embi_island_number(m, s, I)) return 0;
+    }
+    return 1;
 }
 
 /* Links moving bodies by pairs that have candidates; parent: union-find, the smallest body wins. */
@@ -17447,15 +17567,20 @@ static int embi_islands_begin(embipc_world *w)
             return 0;
         I = w->island[i];
         w->order[w->order_count++] = i;
+        I->index = i;
         I->active = I->first = 1;
-        I->iterations = I->factorizations = I->regularized = I->converged = I->old_factor = 0;
+        I->analysed = I->iterations = I->factorizations = I->regularized = I->converged = I->old_factor = 0;
         I->just_drove = I->just_guessed = 0;
         I->passes = s->friction_iterations;
         I->curved = I->crawl = I->slow = 0;
         I->keep = 0;
         I->too_much = 2;
         I->measure = I->last_measure = 0;
-        if (!embi_island_collect(w, i) || !embi_island_evaluate(&w->memory, s, I, s->q, s->x) ||
+    }
+    if (!embi_islands_collect(w, NULL)) return 0;
+    for (int k = 0; k < w->order_count; k++) {
+        embi_island *I = w->island[w->order[k]];
+        if (!embi_island_evaluate(&w->memory, s, I, s->q, s->x) ||
             !embi_island_lag_friction(&w->memory, s, I, w->memory_key, w->memory_count, w->memory_u))
             return 0;
         I->barrier_before = I->contacts.energy;
@@ -17529,15 +17654,17 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         for (int k = 0; k < 6; k++) now[k] = b->start_box[k] + b->shift_hull[k];
         if (embi_box_holds(b->region, now)) continue;
         embi_box_stretch(b->region, now, b->dhat);
+        s->mark++;
+        for (int n = 0; n < s->pair_count; n++)
+            if (s->pair[n].a == i || s->pair[n].b == i)
+                s->body[s->pair[n].a == i ? s->pair[n].b : s->pair[n].a].met = s->mark;
         for (int j = 0; j < s->body_count; j++) {
-            int known = 0, lo = embi_min_int(i, j), hi = embi_max_int(i, j);
-            if (!embi_tested(w, s->body + lo, s->body + hi) ||
-                !embi_regions_meet(b, s->body + j,
-                                   embi_max(b->dhat, s->body[j].dhat) + b->thickness + s->body[j].thickness))
+            const embi_body *other = s->body + j;
+            int lo = embi_min_int(i, j), hi = embi_max_int(i, j);
+            if (other->met == s->mark ||
+                !embi_regions_meet(b, other, embi_max(b->dhat, other->dhat) + b->thickness + other->thickness) ||
+                !embi_tested(w, s->body + lo, s->body + hi))
                 continue;
-            for (int n = 0; n < s->pair_count && !known; n++)
-                known = s->pair[n].a == lo && s->pair[n].b == hi;
-            if (known) continue;
             if (!embi_pair_add(w, lo, hi)) return 0;   /* its empty range is found out below */
         }
     }
@@ -17570,13 +17697,12 @@ static int embi_ranges_check(embipc_world *w, int *changed)
     return 1;
 }
 
-/* New candidates: the island's lists and contacts at its present positions. */
+/* New candidates, in its lists already: the island's contacts at its present positions. */
 static int embi_island_refresh(embipc_world *w, int root)
 {
     embi_island *I = w->island[root];
-    int analysed = I->analysed;
-    if (!embi_island_collect(w, root) || !embi_island_evaluate(&w->memory, &w->s, I, w->s.q, w->s.x)) return 0;
-    I->analysed = analysed && I->same;   /* the order serves while the contacts have their places in it */
+    if (!embi_island_evaluate(&w->memory, &w->s, I, w->s.q, w->s.x)) return 0;
+    I->analysed = I->analysed && I->same;   /* the order serves while the contacts have their places in it */
     if (w->s.integrator == EMBIPC_BDF2 && !embi_island_agree(&w->memory, &w->s, I)) return 0;
     embi_island_contact_energy(&w->s, I, w->s.q, w->s.x);
     return 1;
@@ -17629,7 +17755,7 @@ static embipc_result embi_iterate(embipc_world *w)
         }
         if (!any) return EMBIPC_OK;
         (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
-        if (!embi_ranges_check(w, changed)) return EMBIPC_ERR_MEMORY;
+        if (!embi_ranges_check(w, changed) || !embi_islands_collect(w, changed)) return EMBIPC_ERR_MEMORY;
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
         for (int k = 0; k < w->order_count; k++) {
             embi_island *I = w->island[w->order[k]];
