@@ -11736,6 +11736,7 @@ typedef struct embi_kept {
     embipc_real strained;
     int loose;                   /* nothing was searched for: the range does not count */
     embipc_real reach, dhat, xi;
+    int asked;                   /* the last step that asked for it */
     embi_candidate *list;
     int count, cap;
 } embi_kept;
@@ -14293,8 +14294,8 @@ struct embipc_world {
     embi_rule *rule;
     int rule_count, rule_cap;
     embi_last_cage last_cage;
-    embi_kept *kept;             /* sorted by (a, b) */
-    int kept_count, kept_cap;
+    embi_kept *kept;             /* sorted by (a, b); behind them the memory of those that were given up */
+    int kept_count, kept_end, kept_cap;
     embi_key *tri_pairs;         /* scratch of the broad phase */
     int tri_pair_count, tri_pair_cap;
     embi_swept *swept;           /* bodies along one axis, and in their own order */
@@ -14557,7 +14558,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, w->body_slot, w->body_slot_cap);
     EMBI_RELEASE(&m, w->drive_slot, w->drive_slot_cap);
     EMBI_RELEASE(&m, w->rule, w->rule_cap);
-    for (int i = 0; i < w->kept_count; i++) EMBI_RELEASE(&m, w->kept[i].list, w->kept[i].cap);
+    for (int i = 0; i < w->kept_end; i++) EMBI_RELEASE(&m, w->kept[i].list, w->kept[i].cap);
     EMBI_RELEASE(&m, w->kept, w->kept_cap);
     EMBI_RELEASE(&m, w->tri_pairs, w->tri_pair_cap);
     EMBI_RELEASE(&m, w->swept, w->swept_cap);
@@ -15544,8 +15545,8 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     for (int i = 0; i < s->drive_count; i++)
         if (s->drives[i].body > at) s->drives[i].body--;
     embi_body_free(&w->memory, &gone);
-    for (int i = 0; i < w->kept_count; i++) EMBI_RELEASE(&w->memory, w->kept[i].list, w->kept[i].cap);
-    w->kept_count = w->contact_count = w->pair_force_count = 0;
+    for (int i = 0; i < w->kept_end; i++) EMBI_RELEASE(&w->memory, w->kept[i].list, w->kept[i].cap);
+    w->kept_count = w->kept_end = w->contact_count = w->pair_force_count = 0;
     return EMBIPC_OK;
 }
 
@@ -15919,7 +15920,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         memset(&d->reached, 0, sizeof d->reached);
         embi_drive_start(s, d);
     }
-    for (int i = 0; i < w->kept_count; i++) w->kept[i].valid = 0;
+    for (int i = 0; i < w->kept_count; i++) w->kept[i].valid = w->kept[i].asked = 0;
     w->memory_count = w->contact_count = w->pair_force_count = w->iteration_count = 0;
     w->step = 0;
     w->time = 0;
@@ -16685,7 +16686,7 @@ static void embi_pair_forget(embi_state *s, embi_pair *pair)
 /* The kept list of two bodies, made if there is none; NULL out of memory. */
 static embi_kept *embi_kept_of(embipc_world *w, int a, int b)
 {
-    embi_kept *k;
+    embi_kept *k, spare;
     int lo = 0, hi = w->kept_count;
     while (lo < hi) {
         int mid = (lo + hi) / 2;
@@ -16697,8 +16698,12 @@ static embi_kept *embi_kept_of(embipc_world *w, int a, int b)
     if (lo < w->kept_count && k->a == a && k->b == b) return k;
     if (!EMBI_GROW(&w->memory, embi_kept, w->kept, w->kept_cap, w->kept_count + 1)) return NULL;
     k = w->kept + lo;
+    spare = w->kept[w->kept_count];   /* zero where there is none */
     memmove(k + 1, k, (size_t)(w->kept_count++ - lo) * sizeof *k);
+    w->kept_end = embi_max_int(w->kept_end, w->kept_count);
     memset(k, 0, sizeof *k);
+    k->list = spare.list;
+    k->cap = spare.cap;
     k->a = a;
     k->b = b;
     return k;
@@ -17085,9 +17090,29 @@ static int embi_searches_keep(embipc_world *w)
     }
 }
 
+/* Lists that no step has asked for in so many are given up, or bodies that mix would get one for each two of them; their
+ * memory waits for others. */
+#define EMBI_KEPT_STEPS 64
+
+static void embi_kept_forget(embipc_world *w)
+{
+    int count = 0;
+    for (int n = 0; n < w->kept_count; n++) {
+        embi_kept one = w->kept[n];
+        if (w->step - one.asked > EMBI_KEPT_STEPS) continue;
+        if (n > count) {
+            w->kept[n] = w->kept[count];
+            w->kept[count] = one;
+        }
+        count++;
+    }
+    w->kept_count = count;
+}
+
 /* after a step: how far everything moved */
 static void embi_kept_drift(embipc_world *w)
 {
+    embi_kept_forget(w);
     for (int n = 0; n < w->kept_count; n++) {
         embi_kept *k = w->kept + n;
         const embi_body *a = w->s.body + k->a, *b = w->s.body + k->b;
@@ -17138,6 +17163,7 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
     embi_kept *kept = embi_kept_of(w, pair->a, pair->b);
     embi_pair_forget(s, pair);
     one->kept = kept;
+    kept->asked = w->step;
     one->due = !embi_kept_serves(kept, pair, reach, one->strain);
     if (one->due) {
         embi_kept_begin(s, kept, pair, reach);
@@ -17342,7 +17368,8 @@ static int embi_regions_sweep(embipc_world *w)
         for (int q = p; q < s->body_count && two->begin <= one->end; q++, two++) {
             int i = embi_min_int(one->body, two->body), j = embi_max_int(one->body, two->body);
             const embi_body *a = s->body + i, *b = s->body + j;
-            if (!embi_boxes_touch(one->box, two->box) || (!a->moving && !b->moving) ||
+            if (!embi_boxes_touch(one->box, two->box)) continue;
+            if ((!a->moving && !b->moving) ||
                 !embi_regions_meet(a, b, embi_max(a->dhat, b->dhat) + a->thickness + b->thickness) ||
                 !embi_tested(w, a, b))
                 continue;

@@ -684,6 +684,33 @@ static void test_stale_handles(void)
     twins_end(&t);
 }
 
+/* What a new body crosses is told by where the others are by now: after steps, and after a reset. */
+static void test_new_where_others_went(void)
+{
+    embipc_world_def wd = scene_world_def(SCENE_THROW);
+    scene s = scene_empty(&wd);
+    embipc_body_def d = scene_def("goer", EMBIPC_AFFINE, 0, 0, 0);
+    test_mesh m = test_mesh_box(-0.05, -0.05, -0.05, 0.05, 0.05, 0.05);
+    embipc_body body;
+    d.velocity[0] = 1 / wd.time_step;
+    test_mesh_shape(&m, &d);
+    (void)ENSURE_OK(s.w, embipc_body_create(s.w, &d, &body));
+    d.velocity[0] = 0;
+    for (int again = 0; again < 2; again++) {   /* it is at 0, goes to 1 in one step, and is at 0 again */
+        for (int there = 0; there < 2; there++) {
+            if (there) (void)ENSURE_OK(s.w, embipc_world_step(s.w, NULL));
+            d.position[0] = there + 0.02;
+            ENSURE(embipc_body_create(s.w, &d, &body) == EMBIPC_ERR_INTERSECTION);
+            d.position[0] = 1 - there;
+            (void)ENSURE_OK(s.w, embipc_body_create(s.w, &d, &body));
+            (void)ENSURE_OK(s.w, embipc_body_destroy(s.w, body));
+        }
+        (void)ENSURE_OK(s.w, embipc_world_reset(s.w));
+    }
+    test_mesh_free(&m);
+    scene_end(&s);
+}
+
 /* contact that is switched on while two bodies cross stays off; exempt bodies pass, and others still collide */
 static void test_pair_switch(void)
 {
@@ -727,6 +754,7 @@ int main(int argc, char **argv)
     RUN(huge_and_tiny);
     RUN(crossing_starts);
     RUN(starts_that_all_but_touch);
+    RUN(new_where_others_went);
     RUN(thickness_beyond_the_gap);
     RUN(drive_input);
     RUN(pair_force_velocity_limits);

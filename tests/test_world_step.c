@@ -988,6 +988,97 @@ static void test_ranges_hold_the_path(void)
     ENSURE(strained > 0 && loose > 0 && drifts > 0);
 }
 
+/* A body that passes many others does not leave a list of candidates behind with each: those that no step asks for are
+ * given up, and their memory serves the next. */
+static void test_lists_of_those_that_part(void)
+{
+    static const double keys[14] = {0, 0, 0, 0, 0, 0, 0, 6, 18, 0, 0, 0, 0, 0};
+    embipc_world_def wd = scene_world_def(SCENE_THROW);
+    scene s;
+    size_t half = 0, bytes = 0;
+    int most = 0, lists = 0;
+    wd.time_step = 0.02;
+    s = scene_empty(&wd);
+    scene_box(&s, scene_def("passer", EMBIPC_KINEMATIC, 0, 0, 0), 0.1, 0.1, 0.1, 1);
+    scene_drive(&s, 0, keys, 2, NULL, NULL, 0);
+    for (int k = 0; k < 60; k++) {
+        embipc_body_def d = scene_def("post", EMBIPC_FIXED, 0.3 * (k + 1), 0.101, 0);
+        embipc_body post;
+        test_mesh m = test_mesh_box(-0.05, -0.05, -0.05, 0.05, 0.05, 0.05);
+        test_mesh_shape(&m, &d);
+        (void)ENSURE_OK(s.w, embipc_body_create(s.w, &d, &post));
+        test_mesh_free(&m);
+    }
+    for (int n = 0; n < 300; n++) {
+        if (!scene_step(&s)) break;
+        most = s.w->kept_count > most ? s.w->kept_count : most;
+        embipc_world_memory(s.w, &bytes, NULL, NULL);
+        if (n == 150) half = bytes;
+    }
+    for (int n = 0; n < s.w->kept_end; n++) lists += s.w->kept[n].cap > 0;
+    printf("  passed 60 bodies: %d lists at once, %d have memory; %lu bytes half way, %lu in the end\n", most, lists,
+           (unsigned long)half, (unsigned long)bytes);
+    ENSURE(most > 2 && most <= 20 && lists > 2 && lists <= 20 && s.w->kept_end <= 20);
+    ENSURE(bytes >= half && bytes - half < half / 100);
+    for (int n = 1; n < s.w->kept_count; n++)
+        ENSURE(s.w->kept[n - 1].a < s.w->kept[n].a ||
+               (s.w->kept[n - 1].a == s.w->kept[n].a && s.w->kept[n - 1].b < s.w->kept[n].b));
+    scene_end(&s);
+}
+
+/* In a row of many bodies the pairs that a step looks at are those whose regions meet: all of them, each once, in order,
+ * whatever the axis along which they stand, and whatever order they were made in. */
+static void test_pairs_of_many(void)
+{
+    unsigned long long seed = 7;
+    for (int axis = 0; axis < 4; axis++) {
+        embipc_world_def wd = scene_world_def(SCENE_THROW);
+        embipc_world *w;
+        int met = 0;
+        (void)embipc_world_create(&wd, &w, NULL);
+        for (int k = 0; k < 150; k++) {
+            int at = (int)(k * 37LL % 150);
+            embipc_body_def d = scene_def("box", k % 7 == 3 ? EMBIPC_FIXED : EMBIPC_AFFINE, 0, 0, 0);
+            test_mesh m = test_mesh_box(-0.05, -0.05, -0.05, 0.05, 0.05, 0.05);
+            embipc_body body;
+            for (int c = 0; c < 3; c++) {
+                seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+                d.velocity[c] = d.kind == EMBIPC_FIXED ? 0 : ((double)(seed >> 40) / 16777216.0 - 0.5) * (k % 5 == 0 ? 20 : 1);
+            }
+            if (axis < 3) d.position[axis] = 0.11 * at + 0.004 * (at % 3);
+            else {
+                d.position[0] = 0.13 * (at % 5);
+                d.position[1] = 0.13 * (at / 5 % 5);
+                d.position[2] = 0.13 * (at / 25);
+            }
+            if (axis < 3) d.scale = 0.9;
+            if (k % 11 == 0) d.thickness = 0.002;
+            test_mesh_shape(&m, &d);
+            (void)ENSURE_OK(w, embipc_body_create(w, &d, &body));
+            test_mesh_free(&m);
+        }
+        for (int n = 0; n < 3; n++) {
+            embi_bodies_begin(w);
+            embi_bodies_foresee(w);
+            (void)embi_regions_sweep(w);
+            met = 0;
+            for (int i = 0; i < w->s.body_count; i++)
+                for (int j = i; j < w->s.body_count; j++) {
+                    const embi_body *a = w->s.body + i, *b = w->s.body + j;
+                    if ((!a->moving && !b->moving) || !embi_tested(w, a, b) ||
+                        !embi_regions_meet(a, b, embi_max(a->dhat, b->dhat) + a->thickness + b->thickness))
+                        continue;
+                    ENSURE(met < w->tri_pair_count && w->tri_pairs[met].key == embi_pack(i, j));
+                    met++;
+                }
+            ENSURE(met == w->tri_pair_count && met > 0);
+            (void)ENSURE_OK(w, embipc_world_step(w, NULL));
+        }
+        printf("  %s: %d pairs\n", axis == 3 ? "a block" : "a row", met);
+        embipc_world_destroy(w);
+    }
+}
+
 /* The candidates of a step come from lists that are kept over steps: they are those that a search from the step's
  * start finds, in the same order. */
 static void test_kept_candidates_are_searched_ones(void)
@@ -1122,6 +1213,8 @@ int main(int argc, char **argv)
     RUN(applied_force_and_velocity);
     RUN(velocity_of_a_deformed_body);
     RUN(ranges_hold_the_path);
+    RUN(lists_of_those_that_part);
+    RUN(pairs_of_many);
     RUN(kept_candidates_are_searched_ones);
     RUN(every_solve_is_recorded);
     RUN(resting_gap);
