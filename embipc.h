@@ -15514,6 +15514,24 @@ static void embi_world_close_gap(embipc_world *w, const embi_body *b)
     s->vert_count -= b->nv;
 }
 
+/* Lists of candidates between the others stay, with the numbers that bodies and vertices have by now. */
+static void embi_kept_close_gap(embipc_world *w, int at, const embi_body *gone)
+{
+    int count = 0;
+    for (int n = 0; n < w->kept_count; n++) {
+        embi_kept one = w->kept[n];
+        if (one.a == at || one.b == at) continue;
+        one.a -= one.a > at;
+        one.b -= one.b > at;
+        for (int i = 0; i < one.count; i++)
+            for (int k = 0; k < 4; k++)
+                if (one.list[i].v[k] >= gone->vert0) one.list[i].v[k] -= gone->nv;
+        w->kept[n] = w->kept[count];
+        w->kept[count++] = one;
+    }
+    w->kept_count = count;
+}
+
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
 {
     embi_state *s;
@@ -15544,9 +15562,9 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     }
     for (int i = 0; i < s->drive_count; i++)
         if (s->drives[i].body > at) s->drives[i].body--;
+    embi_kept_close_gap(w, at, &gone);
     embi_body_free(&w->memory, &gone);
-    for (int i = 0; i < w->kept_end; i++) EMBI_RELEASE(&w->memory, w->kept[i].list, w->kept[i].cap);
-    w->kept_count = w->kept_end = w->contact_count = w->pair_force_count = 0;
+    w->contact_count = w->pair_force_count = 0;
     return EMBIPC_OK;
 }
 
