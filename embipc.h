@@ -374,8 +374,8 @@ typedef struct embipc_body_def {
     const struct embipc_cage *cage;         /*   or one that embipc_cage_build made for x and triangles */
     int cage_nodes;                         /*   or none: build one of about this many nodes. 0: 34, or one
                                              *   tet where, held at one end, the body would sag by less than
-                                             *   1e-3 of its diagonal under ten times its weight. A body of
-                                             *   the same mesh and wish as the last built for shares that (0) */
+                                             *   1e-3 of its diagonal under ten times its weight. Built once
+                                             *   for bodies of one mesh that are made one after another (0) */
     embipc_real scale, rotation[9], position[3];   /* world point = rotation (scale p) + position */
     embipc_real velocity[3];                /* m/s */
     embipc_real angular_velocity[3];        /* rad/s, about the centre of mass */
@@ -11701,7 +11701,8 @@ typedef struct embi_body {
     int known_start;             /* known_q is q^n: stray is shift */
     embipc_real foreseen;        /* how far the body probably goes in this step, m */
     embipc_real start_box[6];    /* holds x^n */
-    embipc_real around;          /* between steps: so far beyond start_box gaps of the body are looked at; 0: not known */
+    embipc_real around;          /* between steps, where start_box is that of now: so far beyond it gaps count, m;
+                                    0: not known */
     unsigned met;                /* mark of the last body whose pairs were looked through and one is with this */
     embipc_real region[6];       /* the body stays in here, or new neighbours are looked for */
     int island;
@@ -17108,8 +17109,8 @@ static int embi_searches_keep(embipc_world *w)
     }
 }
 
-/* Lists that no step has asked for in so many are given up, or bodies that mix would get one for each two of them; their
- * memory waits for others. */
+/* Lists that no step has asked for in so many are given up, or bodies that mix would get one for each two of them;
+ * their memory waits for others. */
 #define EMBI_KEPT_STEPS 64
 
 static void embi_kept_forget(embipc_world *w)
