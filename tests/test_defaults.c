@@ -63,14 +63,15 @@ static void test_kappa(void)
             test_mesh ball = test_mesh_sphere(3);
             int vertices = ball.vertex_count;
             embipc_body_parameters p;
-            double weight, pressure, gap;
+            double weight, pressure, fall, gap;
             scene_stretch(&ball, 0.1, 0.1, 0.1);
             d.material.young = young;
             p = parameters(d, ball);
             weight = 1000 * 4.0 / 3 * 3.141592653589793 * 1e-3 * (10 + p.diagonal / 0.01);
             pressure = young * 4 * 3.141592653589793 * 1e-2 / vertices;
+            fall = 1000 * 4.0 / 9 * 3.141592653589793 * 1e-3 * (10 + sqrt(2 * 10 * 10 * p.diagonal) / 0.01);
             ENSURE_REL(p.load, weight, 0.06);   /* the faceted ball is smaller */
-            ENSURE_CLOSE(p.pressure_load, kind == EMBIPC_AFFINE ? 0 : pressure, 0.06 * pressure);
+            ENSURE_REL(p.pressure_load, kind == EMBIPC_AFFINE ? fall : pressure, 0.06);
             gap = embipc_barrier_gap(fmax(p.load / 3, p.pressure_load), p.kappa, p.dhat) / p.dhat;
             weight = embipc_barrier_gap(p.load * 10 / (10 + p.diagonal / 0.01) / 3, p.kappa, p.dhat) / p.dhat;
             ENSURE(weight <= 0.9 + 1e-12);              /* it rests in its barrier ... */
@@ -79,7 +80,7 @@ static void test_kappa(void)
             stiff += weight > 0.9 - 1e-12;
             soft += p.pressure_load < p.load / 3;
         }
-    ENSURE(soft >= 9 + 2 && stiff >= 2 && soft + stiff < 18);
+    ENSURE(soft >= 2 && stiff >= 2 && soft + stiff < 18);
 }
 
 /* Young's modulus of every model is what a slightly stretched cube, free at its sides, answers */

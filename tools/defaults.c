@@ -26,8 +26,8 @@ static void defaults_dhat(const embipc_body_parameters *p)
     defaults_line("dhat", p->dhat, "m", p->derived_dhat, reason);
 }
 
-/* What kappa bears: the load, and if it is higher than that asks for, how much of the pressure E. */
-static void defaults_kappa(const scene *s, const embipc_body_parameters *p, double mass)
+/* What kappa bears: the load, and if it is higher than that asks for, how much of the pressure E, or of a fall. */
+static void defaults_kappa(const scene *s, const embipc_body_parameters *p, double mass, int affine)
 {
     double stop = mass * p->diagonal / s->world.time_step;   /* m D/(1 s) in one step */
     double load = embipc_barrier_gap(p->load / 3, p->kappa, p->dhat) / p->dhat;
@@ -37,17 +37,19 @@ static void defaults_kappa(const scene *s, const embipc_body_parameters *p, doub
         snprintf(reason, sizeof reason, "three pairs that bear %.4g N keep 0.3 dhat: the weight, and %.4g N to stop "
                  "m D/(1 s) in one step", p->load, stop);
     else
-        snprintf(reason, sizeof reason, "a pressure of E, %.4g N a vertex, leaves %.2g dhat%s; the weight and "
-                 "m D/(1 s) stopped in one step, %.4g N on three pairs, %.2g dhat", p->pressure_load, press,
+        snprintf(reason, sizeof reason, "%s, %.4g N %s, leaves %.2g dhat%s; the weight and "
+                 "m D/(1 s) stopped in one step, %.4g N on three pairs, %.2g dhat",
+                 affine ? "a fall by ten diagonals stopped in one step" : "a pressure of E", p->pressure_load,
+                 affine ? "on each of three pairs" : "a vertex", press,
                  press < 0.2999 ? ", limited so that the body rests at 0.9" : "", p->load, load);
     defaults_line("kappa", p->kappa, "kg/s^2", p->derived_kappa, reason);
 }
 
-static void defaults_contact(const scene *s, const embipc_body_parameters *p, const embipc_body_state *b)
+static void defaults_contact(const scene *s, const embipc_body_parameters *p, const embipc_body_state *b, int affine)
 {
     defaults_dhat(p);
     defaults_line("friction_velocity", p->friction_velocity, "m/s", p->derived_friction_velocity, "1e-3 D per second");
-    defaults_kappa(s, p, b->mass);
+    defaults_kappa(s, p, b->mass, affine);
     defaults_line("tolerance", p->tolerance, "m/s", p->derived_tolerance, "0.1 friction_velocity");
 }
 
@@ -104,7 +106,7 @@ static void defaults_body(const scene *s, const embipc_world *world, const scene
     if (defaults_is_dynamic(b)) printf(", mass %.6g kg", state.mass);
     printf("\n");
     if (defaults_is_dynamic(b)) {
-        defaults_contact(s, &p, &state);
+        defaults_contact(s, &p, &state, b->def.kind == EMBIPC_AFFINE);
         defaults_material(&b->def);
     } else printf("  brings no contact parameters of its own into its pairs: the other body's hold\n");
     defaults_line("friction", p.friction, "", p.friction == 0, "default: none");
