@@ -9772,7 +9772,9 @@ typedef struct embi_bvh {
     embipc_real *tri_box;
     int *sample;                 /* a vertex of each node, -1 where there is none (2 leaves), and ... */
     embipc_real *vary;           /* ... the most by which rows of J below it differ from its own, in |.|_1 */
-    int order_cap, own_cap, box_cap, sample_cap, vary_cap;
+    float *rest;                 /* of a large surface: box of each node when it was made, seen from its sample, ... */
+    unsigned char *known;        /* ... and whether it has one of now: see "trees that are refit where asked" */
+    int order_cap, own_cap, box_cap, sample_cap, vary_cap, rest_cap, known_cap;
 } embi_bvh;
 
 /* A surface as the broad phase sees it. */
@@ -9795,6 +9797,8 @@ static void embi_bvh_free(embi_memory *m, embi_bvh *b)
     EMBI_RELEASE(m, b->box, b->box_cap);
     EMBI_RELEASE(m, b->sample, b->sample_cap);
     EMBI_RELEASE(m, b->vary, b->vary_cap);
+    EMBI_RELEASE(m, b->rest, b->rest_cap);
+    EMBI_RELEASE(m, b->known, b->known_cap);
 }
 
 /* spreads the low 21 bits of a to every third bit */
@@ -9969,12 +9973,6 @@ static embipc_real embi_vertices_share(const embi_surface *a, const int v[4], in
 /* shares as whole numbers, rounded up */
 #define EMBI_SHARE_UNIT (1 << 20)
 
-/* boxes of triangles begin .. end - 1 for the vertices x */
-static void embi_bvh_refit_triangles(embi_bvh *b, const embipc_real *x, const int *tri, int begin, int end)
-{
-    for (int t = begin; t < end; t++) embi_box_of(b->tri_box + 6 * t, x, tri + 3 * t, 3);
-}
-
 /* boxes of inner nodes begin .. end - 1, from those of their children */
 static void embi_bvh_join(embi_bvh *b, int begin, int end)
 {
@@ -9985,16 +9983,19 @@ static void embi_bvh_join(embi_bvh *b, int begin, int end)
         }
 }
 
-/* boxes of leaves begin .. end - 1, all those below one node, and of the nodes from there up to it */
-static void embi_bvh_refit_leaves(embi_bvh *b, int nt, int begin, int end)
+/* Boxes of leaves begin .. end - 1, all those below one node, and of their triangles for the vertices x, and of the
+ * nodes from there up to it. */
+static void embi_bvh_refit_leaves(embi_bvh *b, const embipc_real *x, const int *tri, int nt, int begin, int end)
 {
     int from = b->leaves + begin, to = b->leaves + end;
     for (int k = begin; k < end; k++) {
         embipc_real *box = b->box + 6 * (b->leaves + k);
         embi_box_clear(box);
         for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < nt; i++) {
-            embi_box_add(box, b->tri_box + 6 * b->order[i]);
-            embi_box_add(box, b->tri_box + 6 * b->order[i] + 3);
+            embipc_real *one = b->tri_box + 6 * b->order[i];
+            embi_box_of(one, x, tri + 3 * b->order[i], 3);
+            embi_box_add(box, one);
+            embi_box_add(box, one + 3);
         }
     }
     for (; to - from > 1; from /= 2, to /= 2) embi_bvh_join(b, from / 2, to / 2);
@@ -10003,8 +10004,7 @@ static void embi_bvh_refit_leaves(embi_bvh *b, int nt, int begin, int end)
 /* Boxes of all nodes for the vertices x. */
 static void embi_bvh_refit(embi_bvh *b, const embipc_real *x, const int *tri, int nt)
 {
-    embi_bvh_refit_triangles(b, x, tri, 0, nt);
-    embi_bvh_refit_leaves(b, nt, 0, b->leaves);
+    embi_bvh_refit_leaves(b, x, tri, nt, 0, b->leaves);
 }
 
 /* can box a, displaced by anything in range (lo, hi) and grown by reach, meet box b? */
@@ -10153,7 +10153,8 @@ static const int *embi_walk_starts(const embi_walk *w, int start[EMBI_STARTS][2]
         count = 0;
         for (int n = 0; n < before; n++) {
             int i = old[n][0], j = old[n][1], pair[3][2], opened;
-            if (!embi_ranges_meet(w->a->bvh->box + 6 * i, w->range, w->reach, w->b->bvh->box + 6 * j)) continue;
+            embipc_real share;
+            if (!embi_walk_meets(w, i, j, &share)) continue;
             opened = embi_walk_opens(w, i, j, pair);
             for (int k = opened - 1; k >= 0; k--, count++) {
                 start[count][0] = pair[k][0];
@@ -10164,6 +10165,119 @@ static const int *embi_walk_starts(const embi_walk *w, int start[EMBI_STARTS][2]
     }
     *starts = count;
     return start[0];
+}
+
+/* ---- trees that are refit where asked ----
+ * Of a large surface a walk looks at what is near another: little. Its tree is not refit as a whole, then. A node that
+ * the walk comes to is given a box by the one it had when the body was made, at X, and by how the nodes of the body have
+ * moved since, turn (X + w) but for a displacement. With one vertex s below it all others are, w being in a box of the
+ * extent warp, at
+ *   x = x_s + turn (X - X_s + w - w_s),   |w - w_s| <= |J - J_s|_1 warp / 2.
+ * With these boxes a walk is gone through down to blocks of so many triangles; the blocks it comes to are refit. What it
+ * then sees itself are the same boxes or tighter ones, and it opens no node whose children have none. */
+
+#define EMBI_FIT_LEAVES 16       /* of a block */
+#define EMBI_PLACED 1            /* a node has such a box */
+#define EMBI_REFIT 2             /* all below it, the root of a block, has tight ones */
+
+/* How a surface has moved since it was made. */
+typedef struct embi_moved {
+    embipc_real turn[9], warp[3];
+    embipc_real rounding;        /* of all this, m */
+} embi_moved;
+
+/* The tree will be refit where asked. Returns 0 out of memory. */
+static int embi_bvh_ready(embi_memory *m, embi_bvh *b)
+{
+    return EMBI_GROW(m, float, b->rest, b->rest_cap, 12 * b->leaves) &&
+           EMBI_GROW(m, unsigned char, b->known, b->known_cap, 2 * b->leaves);
+}
+
+/* The vertices are at x, where the surface is made; refits the tree. */
+static void embi_bvh_start(embi_bvh *b, const embipc_real *x, const int *tri, int nt)
+{
+    embi_bvh_refit(b, x, tri, nt);
+    for (int k = 1; k < 2 * b->leaves; k++)
+        for (int i = 0; i < 6 && b->sample[k] >= 0; i++)   /* lo <= 0 <= hi: rounded outwards */
+            b->rest[6 * k + i] = (float)((b->box[6 * k + i] - x[3 * b->sample[k] + i % 3]) * (1 + 1e-6));
+}
+
+/* the first node that is the root of a block; as many blocks there are */
+static int embi_bvh_blocks(const embi_bvh *b) { return embi_max_int(b->leaves / EMBI_FIT_LEAVES, 1); }
+
+/* the root of the block that node k is in; k itself above these */
+static int embi_bvh_block(const embi_bvh *b, int k)
+{
+    int end = 2 * embi_bvh_blocks(b);
+    while (k >= end) k /= 2;
+    return k;
+}
+
+/* Node k has a box from here on. */
+static void embi_bvh_place(embi_bvh *b, int k, const embipc_real *x, const embi_moved *moved)
+{
+    const float *rest = b->rest + 6 * k;
+    embipc_real *box = b->box + 6 * k, mid[3], half[3], far[3];
+    if (b->known[k] || b->known[embi_bvh_block(b, k)] & EMBI_REFIT) return;
+    b->known[k] = EMBI_PLACED;
+    embi_box_clear(box);
+    if (b->sample[k] < 0) return;
+    for (int i = 0; i < 3; i++) {
+        mid[i] = ((embipc_real)rest[i] + rest[3 + i]) / 2;
+        half[i] = ((embipc_real)rest[3 + i] - rest[i] + b->vary[k] * moved->warp[i]) / 2;
+    }
+    embi_m3_mulv(far, moved->turn, mid);
+    embi_add(far, far, x + 3 * b->sample[k]);
+    for (int i = 0; i < 3; i++) {
+        const embipc_real *row = moved->turn + 3 * i;
+        embipc_real reach = embi_abs(row[0]) * half[0] + embi_abs(row[1]) * half[1] + embi_abs(row[2]) * half[2];
+        box[i] = far[i] - reach - moved->rounding;
+        box[3 + i] = far[i] + reach + moved->rounding;
+    }
+}
+
+/* What a walk is to find in order: of each side its tree, if it is one to be refit where asked, how it moved, and a
+ * number for it. */
+typedef struct embi_fitting {
+    embi_walk walk;
+    embi_bvh *tree[2];           /* NULL: it is refit as a whole */
+    const embi_moved *moved[2];
+    int item[2];
+} embi_fitting;
+
+/* The block of node k of one side is asked for: another run of leaves on the list. Returns 0 out of memory. */
+static int embi_fitting_ask(embi_memory *m, const embi_fitting *f, int side, int k, embi_chunks *list)
+{
+    embi_bvh *b = f->tree[side];
+    int blocks, size, root;
+    if (!b) return 1;
+    blocks = embi_bvh_blocks(b);
+    size = b->leaves / blocks;
+    root = embi_bvh_block(b, k);
+    if (b->known[root] & EMBI_REFIT) return 1;
+    b->known[root] |= EMBI_REFIT;
+    return embi_chunks_add(m, list, f->item[side], (root - blocks) * size, (root - blocks + 1) * size, size);
+}
+
+/* Asks for all blocks that the walk from nodes i and j comes to. Returns 0 out of memory. */
+static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j, embi_chunks *list)
+{
+    const embi_walk *w = &f->walk;
+    int stack[256][2], top = 1;
+    stack[0][0] = i;
+    stack[0][1] = j;
+    while (top > 0) {
+        embipc_real share;
+        i = stack[--top][0];
+        j = stack[top][1];
+        if (f->tree[0]) embi_bvh_place(f->tree[0], i, w->a->x, f->moved[0]);
+        if (f->tree[1]) embi_bvh_place(f->tree[1], j, w->b->x, f->moved[1]);
+        if (!embi_walk_meets(w, i, j, &share)) continue;
+        if ((!f->tree[0] || i >= embi_bvh_blocks(f->tree[0])) && (!f->tree[1] || j >= embi_bvh_blocks(f->tree[1]))) {
+            if (!embi_fitting_ask(m, f, 0, i, list) || !embi_fitting_ask(m, f, 1, j, list)) return 0;
+        } else top += embi_walk_opens(w, i, j, stack + top);
+    }
+    return 1;
 }
 
 /* One point-triangle or edge-edge pair that may become active. */
@@ -11664,7 +11778,8 @@ typedef struct embi_body {
     int nt, *tri, *origin, *tet, ntet;
     int tri_cap, origin_cap, tet_cap;
     embi_bvh bvh;
-    int fits, refit;             /* the tree is that of x^n; is being made so */
+    int fits;                    /* the tree is that of x^n, or will be where asked */
+    embi_moved moved;            /* x^n against start_x, where it will be where asked */
     embi_elastic elastic;
     embi_bsr A;
     embipc_real *mass;           /* M_ij per block of A (times I), kg */
@@ -15112,6 +15227,10 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
     return r != EMBIPC_OK ? r : ok ? EMBIPC_OK : embi_fail_memory(e);
 }
 
+#ifndef EMBI_FIT_TRIANGLES        /* a test makes it less */
+#define EMBI_FIT_TRIANGLES 1024   /* a surface of fewer has its tree refit as a whole */
+#endif
+
 /* the tree of boxes at the positions t->x */
 static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
@@ -15125,9 +15244,10 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
         embipc_real X[12];
         embi_tet_gather(X, t->q, b->tet);
         embi_corner_weights(b->corner, X, t->x, b->nv);
-    } else if (ok && b->nn) {
+    }
+    if (ok && b->nn && (!embi_is_one_tet(b) || b->nt >= EMBI_FIT_TRIANGLES)) {
         embi_rows J;
-        if (b->kind == EMBIPC_CAGE) {
+        if (b->kind == EMBIPC_CAGE && !embi_is_one_tet(b)) {
             embipc_real *least = (embipc_real *)embi_alloc(m, 4 * b->ntet, sizeof *least);
             ok = least && embi_body_shrink(m, b, t->index, t->weight, least);
             embi_free(m, least, 4 * b->ntet, sizeof *least);
@@ -15136,6 +15256,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
         J.weight = t->weight;
         J.count = t->count;
         ok = ok && embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &J);
+        if (b->nt >= EMBI_FIT_TRIANGLES) ok = ok && embi_bvh_ready(m, &b->bvh);
     }
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
     if (ok && embi_may_fold(b) && EMBI_FOLD_FINE * b->ntet <= b->nt) {
@@ -15290,7 +15411,7 @@ static embipc_result embi_check_start(embipc_world *w, int at)
 }
 
 /* Writes the arrays of a body behind those that count. */
-static void embi_world_append(embipc_world *w, const embi_body *b, const embi_build *t)
+static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t)
 {
     embi_state *s = &w->s;
     memcpy(s->x + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
@@ -15318,6 +15439,8 @@ static void embi_world_append(embipc_world *w, const embi_body *b, const embi_bu
     embi_apply_rows(s, b, s->q, s->x);   /* the bits of J q are the surface from here on */
     memcpy(s->start_x + 3 * b->vert0, s->x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *t->x);
     if (b->nn) memcpy(s->start_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *t->q);
+    embi_m3_identity(b->moved.turn);
+    if (b->bvh.known) embi_bvh_start(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
 }
 
 /* v = velocity + w x (q - c) of the nodes of a dynamic body, c = 1/m sum M_ij q_j its centre of mass; into
@@ -16850,55 +16973,86 @@ typedef struct embi_walk_task {
     int opened[EMBI_STARTS][2];
 } embi_walk_task;
 
-static void embi_refit_triangles_range(void *arg, int begin, int end)
+static void embi_refit_range(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
     for (int n = begin; n < end; n++) {
         const embi_chunk *part = t->w->parts.list + n;
         embi_body *b = t->w->s.body + part->item;
-        embi_bvh_refit_triangles(&b->bvh, t->w->s.xn + 3 * b->vert0, b->tri, part->begin, part->end);
+        embi_bvh_refit_leaves(&b->bvh, t->w->s.xn + 3 * b->vert0, b->tri, b->nt, part->begin, part->end);
     }
 }
 
-static void embi_refit_leaves_range(void *arg, int begin, int end)
+/* The body's tree will be refit where asked in this step. */
+static void embi_body_unfit(embi_state *s, embi_body *b)
 {
-    const embi_search_task *t = (const embi_search_task *)arg;
-    for (int n = begin; n < end; n++) {
-        const embi_chunk *part = t->w->parts.list + n;
-        embi_body *b = t->w->s.body + part->item;
-        embi_bvh_refit_leaves(&b->bvh, b->nt, part->begin, part->end);
-    }
+    const embipc_real *from = s->start_q + 3 * b->node0, *to = s->qn + 3 * b->node0;
+    embipc_real most = b->scale_x + 4 * b->diagonal;
+    for (int i = 0; i < 3 * b->nn; i++) most = embi_max(most, embi_abs(from[i]));
+    embi_turn_fit(from, to, b->nn, b->moved.turn);
+    embi_warp(from, to, b->nn, b->moved.turn, s->shift_d + 3 * b->node0, b->moved.warp);
+    b->moved.rounding = 64 * EMBI_EPS * most;
+    memset(b->bvh.known, 0, 2 * (size_t)b->bvh.leaves);
 }
 
-/* The trees that searches need: triangles, then parts of the trees, then what is above these. */
-static int embi_searches_refit(embipc_world *w)
+/* Trees that searches need as a whole: parts of them, then what is above these. Returns 0 out of memory. */
+static int embi_searches_refit_all(embipc_world *w)
 {
     embi_state *s = &w->s;
     embi_search_task task;
     task.w = w;
     embi_chunks_clear(&w->parts);
-    for (int k = 0; k < s->body_count; k++) s->body[k].refit = 0;
     for (int n = 0; n < w->search_count; n++)
         for (int side = 0; side < 2 && w->search[n].due; side++) {
             int at = side ? w->search[n].kept->b : w->search[n].kept->a;
             embi_body *b = s->body + at;
+            int part = b->bvh.leaves;
             if (b->fits || w->search[n].kept->loose) continue;
-            b->fits = b->refit = 1;
-            if (!embi_chunks_add(&w->memory, &w->parts, at, 0, b->nt, EMBI_SHARE_REFIT)) return 0;
+            b->fits = 1;
+            if (b->bvh.known) {
+                embi_body_unfit(s, b);
+                continue;
+            }
+            while (part > EMBI_SHARE_REFIT) part /= 2;
+            if (!embi_chunks_add(&w->memory, &w->parts, at, 0, b->bvh.leaves, part)) return 0;
         }
-    embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_REFIT, embi_refit_triangles_range, &task);
-    embi_chunks_clear(&w->parts);
-    for (int k = 0; k < s->body_count; k++) {
-        int part = s->body[k].bvh.leaves;
-        while (part > EMBI_SHARE_REFIT) part /= 2;
-        if (s->body[k].refit && !embi_chunks_add(&w->memory, &w->parts, k, 0, s->body[k].bvh.leaves, part)) return 0;
-    }
-    embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_REFIT, embi_refit_leaves_range, &task);
+    embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_REFIT, embi_refit_range, &task);
     for (int n = 0; n < w->parts.count; n++) {
         const embi_chunk *part = w->parts.list + n;
         embi_bvh *b = &s->body[part->item].bvh;
         if (part->begin == 0) embi_bvh_join(b, 1, b->leaves / part->end);
     }
+    return 1;
+}
+
+/* All trees, as far as searches need them. Returns 0 out of memory. */
+static int embi_searches_refit(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    embi_search_task task;
+    task.w = w;
+    if (!embi_searches_refit_all(w)) return 0;
+    embi_chunks_clear(&w->parts);
+    for (int n = 0; n < w->search_count; n++) {
+        const embi_kept *k = w->search[n].kept;
+        embi_body *A = s->body + k->a, *B = s->body + k->b;
+        embi_surface a = embi_search_surface(s, A), b = embi_search_surface(s, B);
+        embi_fitting f;
+        const int *start;
+        int count;
+        if (!w->search[n].due || k->loose || (!A->bvh.known && !B->bvh.known)) continue;
+        f.walk = embi_walk_of(&a, &b, k->range, k->reach);
+        for (int side = 0; side < 2; side++) {
+            embi_body *one = side ? B : A;
+            f.tree[side] = one->bvh.known ? &one->bvh : NULL;
+            f.moved[side] = &one->moved;
+            f.item[side] = side ? k->b : k->a;
+        }
+        start = embi_walk_begin(&f.walk, &count);
+        for (int i = 0; i < count; i++)
+            if (!embi_fitting_walk(&w->memory, &f, start[2 * i], start[2 * i + 1], &w->parts)) return 0;
+    }
+    embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_REFIT, embi_refit_range, &task);
     return 1;
 }
 

@@ -488,6 +488,130 @@ static void test_folds_are_searched_where_they_may_close(void)
     folds_of(bar, EMBIPC_FULL, 0.02, 0, 12 / TEST_STRIDE);
 }
 
+/* ---- trees that are refit where asked ---- */
+
+/* Boxes of the tree that hold nothing: what is not made anew is not found. */
+static void tree_clear(embi_body *b)
+{
+    for (int k = 0; k < 2 * b->bvh.leaves + b->nt; k++) embi_box_clear(b->bvh.box + 6 * k);
+}
+
+/* every box that a node was given holds what is below it */
+static int tree_holds(const embi_state *st, const embi_body *b)
+{
+    int placed = 0;
+    for (int k = 1; k < 2 * b->bvh.leaves; k++) {
+        int from = k, to = k + 1;
+        if (!b->bvh.known[k]) continue;
+        placed++;
+        for (; from < b->bvh.leaves; from *= 2) to *= 2;
+        for (int n = EMBI_LEAF * (from - b->bvh.leaves); n < EMBI_LEAF * (to - b->bvh.leaves) && n < b->nt; n++)
+            for (int c = 0; c < 3; c++)
+                ENSURE(holds(b->bvh.box + 6 * k, st->xn + 3 * (b->vert0 + b->tri[3 * b->bvh.order[n] + c]), 0));
+    }
+    return placed;
+}
+
+/* Walks through two bodies, or one, after their trees were refit where asked, and after they were as a whole, find the
+ * same pairs in the same order. Returns how many; *asked: the share of the leaves that was refit. */
+static int trees_agree(scene *s, int ia, int ib, const double range[6], double reach, double *asked)
+{
+    embi_state *st = &s->w->s;
+    embi_body *body[2] = {st->body + ia, st->body + ib};
+    embi_surface a = embi_surface_of(st, body[0], st->xn), b = embi_surface_of(st, body[1], st->xn);
+    embi_key *keys[2] = {NULL, NULL};
+    int count[2] = {0, 0}, cap[2] = {0, 0}, leaves = 0;
+    embi_chunks list = {0};
+    embi_fitting f;
+    f.walk = embi_walk_of(&a, &b, range, reach);
+    for (int side = 0; side < 2; side++) {
+        ENSURE(body[side]->bvh.known != NULL);
+        tree_clear(body[side]);
+        if (side == 0 || ia != ib) embi_body_unfit(st, body[side]);
+        f.tree[side] = &body[side]->bvh;
+        f.moved[side] = &body[side]->moved;
+        f.item[side] = side;
+    }
+    ENSURE(embi_fitting_walk(&s->w->memory, &f, 1, 1, &list));
+    ENSURE(tree_holds(st, body[0]) > 0 && tree_holds(st, body[1]) > 0);
+    for (int n = 0; n < list.count; n++) {
+        embi_chunk *one = list.list + n;
+        embi_body *k = body[one->item];
+        embi_bvh_refit_leaves(&k->bvh, st->xn + 3 * k->vert0, k->tri, k->nt, one->begin, one->end);
+        leaves += one->end - one->begin;
+    }
+    ENSURE(embi_bvh_pairs(&s->w->memory, &a, &b, range, reach, &keys[0], &count[0], &cap[0]));
+    for (int side = 0; side < 2; side++)
+        embi_bvh_refit(&body[side]->bvh, st->xn + 3 * body[side]->vert0, body[side]->tri, body[side]->nt);
+    ENSURE(embi_bvh_pairs(&s->w->memory, &a, &b, range, reach, &keys[1], &count[1], &cap[1]));
+    ENSURE(count[0] == count[1]);
+    for (int n = 0; n < count[0] && count[0] == count[1]; n++)
+        ENSURE(keys[0][n].key == keys[1][n].key && keys[0][n].value == keys[1][n].value);
+    *asked = (double)leaves / (body[0]->bvh.leaves + (ia != ib ? body[1]->bvh.leaves : 0));
+    for (int k = 0; k < 2; k++) EMBI_RELEASE(&s->w->memory, keys[k], cap[k]);
+    embi_chunks_free(&s->w->memory, &list);
+    return count[0];
+}
+
+/* a ball of radius 1 made of a cube's tets */
+static test_mesh tet_ball(int cells)
+{
+    test_mesh m = scene_mesh_tet_box(cells, cells, cells, 2, 2, 2);
+    for (double *p = m.x; p < m.x + 3 * m.vertex_count; p += 3) {
+        double length = embi_norm(p);
+        if (length > 0) embi_scale(p, fmax(fabs(p[0]), fmax(fabs(p[1]), fabs(p[2]))) / length, p);
+    }
+    return m;
+}
+
+static void test_trees_are_refit_where_asked(void)
+{
+    static const embipc_kind kinds[] = {EMBIPC_KINEMATIC, EMBIPC_AFFINE, EMBIPC_CAGE, EMBIPC_FULL};
+    static const char *const names[] = {"kinematic", "affine", "cage", "full"};
+    for (int which = 0; which < 4; which++) {
+        embipc_world_def wd = embipc_default_world_def();
+        scene s = scene_empty(&wd);
+        embi_state *st = &s.w->s;
+        int pairs = 0, own = 0;
+        double most = 0, sum = 0;
+        for (int k = 0; k < 2; k++) {
+            embipc_body_def d = scene_def(k ? "two" : "one", kinds[which], 30 - 60 * k, 20, 0);
+            test_mesh ball = kinds[which] == EMBIPC_FULL ? tet_ball(20) : test_mesh_sphere(5);
+            if (kinds[which] == EMBIPC_CAGE) d.cage_nodes = 40;
+            ENSURE(scene_add_mesh(&s, &d, &ball, 0) >= 0);
+        }
+        for (int n = 0; n < 60 / TEST_STRIDE; n++) {
+            double angle = n % 3 ? test_uniform(-3, 3) : 0, wide = pow(10, test_uniform(-6, -1.5)), range[6], asked,
+                   to[3], way[3];
+            for (int i = 0; i < 3; i++) way[i] = test_uniform(-1, 1);
+            embi_scale(way, st->body[0].diagonal / sqrt(3.0) * test_uniform(0.97, 1.05) / embi_norm(way), way);
+            for (int k = 0; k < 2; k++) {   /* the ball somewhere, and so far beside the other */
+                const embi_body *b = st->body + k;
+                turn_nodes(b, st->start_q, angle, wide * b->diagonal, st->qn);
+                embi_set(to, k ? way[0] : 0, k ? way[1] : 0, k ? way[2] : 0);
+                embi_apply_rows(st, b, st->qn, st->xn);
+                for (int i = 0; i < b->nv; i++)
+                    for (int c = 0; c < 3; c++) to[c] -= st->xn[3 * (b->vert0 + i) + c] / b->nv;
+                for (int i = b->node0; i < b->node0 + b->nn; i++) embi_add(st->qn + 3 * i, st->qn + 3 * i, to);
+                embi_apply_rows(st, b, st->qn, st->xn);
+            }
+            for (int i = 0; i < 3; i++) {
+                range[i] = 0.02 * test_uniform(-1, 0);
+                range[3 + i] = 0.02 * test_uniform(0, 1);
+            }
+            pairs += trees_agree(&s, 0, 1, range, 0.001, &asked);
+            most = fmax(most, asked);
+            sum += asked;
+            for (int i = 0; i < 3; i++) range[i] = -range[3 + i];
+            if (kinds[which] >= EMBIPC_CAGE && n < 10) own += trees_agree(&s, 0, 0, range, 0.001, &asked);
+        }
+        printf("  %s: %d pairs of triangles of two bodies and %d of one, with %.0f %% of their trees refit, at most %.0f %%\n",
+               names[which], pairs, own, 100 * sum / (60 / TEST_STRIDE), 100 * most);
+        ENSURE(pairs > 100 && (own > 100 || kinds[which] < EMBIPC_CAGE) && sum < 0.3 * (60 / TEST_STRIDE));
+        scene_end(&s);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -496,6 +620,7 @@ int main(int argc, char **argv)
     RUN(warp_bounds_the_way);
     RUN(folds_are_searched_where_they_may_close);
     RUN(a_tumbling_body_finds_itself);
+    RUN(trees_are_refit_where_asked);
     test_unused();
     cage_test_unused();
     return test_end("test_reach");

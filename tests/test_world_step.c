@@ -1,5 +1,6 @@
 /* The step as a whole: free fall, momentum, the energy inequality, rest, impact, islands, and worlds that must agree. */
 #define EMBIPC_IMPLEMENTATION
+#define EMBI_FIT_TRIANGLES 64   /* so that trees of small surfaces are refit where asked */
 #include "../embipc.h"
 #include "test.h"
 #include "scene_test.h"
