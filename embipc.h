@@ -102,7 +102,7 @@
  * Define these before the include, the same way in every translation unit.
  *   EMBIPC_IMPLEMENTATION  in exactly one C or C++ file: compile the library here
  *   EMBIPC_STATIC          every function is static: several files may carry their own copy
- *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>
+ *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>, <sched.h>
  *   EMBIPC_ASSERT(c)       our own invariants; default assert() from <assert.h>
  *   EMBIPC_PLAIN_KERNEL    the kernel of LDL^T does not ask the machine for AVX; same bits, slower
  *   EMBIPC_VALIDATE        embipc_world_validate() runs after every step (slow; for bug hunts)
@@ -1058,6 +1058,7 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #endif
 #ifdef EMBIPC_PTHREADS
 #include <pthread.h>
+#include <sched.h>
 #endif
 
 #define EMBI_EPS ((embipc_real)DBL_EPSILON)
@@ -1507,7 +1508,7 @@ static embipc_result embi_fail_memory(embipc_error *e)
  * terms, so results do not depend on how many workers there are. Items of unequal size (the vertices of bodies,
  * the candidates of pairs) are cut into chunks of about equal work, and the loop is over the chunks.
  * Nothing is allocated in a loop.
- * A range should hold 50 us of work at least: to wake a worker, and for it to come, takes 5 and 50 us [measured].
+ * A range should hold 50 us of work: to wake a worker that sleeps, and for it to come, takes 5 and 50 us [measured].
  * Uses: platform, memory.                                  Checked by: tests/test_threads.c   */
 
 /* Work that is worth a range of its own; a test that wants every loop shared makes it less. */
@@ -1578,8 +1579,30 @@ struct embipc_pool {
     pthread_cond_t work, done;
     embipc_range_fn *fn;
     void *arg;
-    int count, grain, next, busy, quit;
+    int count, grain, next, quit;
+    int posted, busy;            /* loops so far; ranges at work: looked at without the lock as well */
 };
+
+/* Loops of a step follow each other by microseconds. So a thread that waits looks so many times, yielding the processor,
+ * before it sleeps: for 0.1 ms or two. A pile of 100 cages on 2 threads goes 1.55 times as fast as on one; 1.31 times
+ * when all sleep at once. */
+#if defined(__GNUC__)
+#define EMBI_POOL_LOOKS 400
+static int embi_pool_get(const int *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+static void embi_pool_set(int *p, int value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
+#else                            /* C99 has no atomics: only under the lock */
+#define EMBI_POOL_LOOKS 0
+static int embi_pool_get(const int *p) { return *p; }
+static void embi_pool_set(int *p, int value) { *p = value; }
+#endif
+
+/* Waits, for a while, until *p is no longer what it is. Called and left with the lock held. */
+static void embi_pool_look(embipc_pool *p, const int *what, int is)
+{
+    pthread_mutex_unlock(&p->lock);
+    for (int n = 0; n < EMBI_POOL_LOOKS && embi_pool_get(what) == is; n++) sched_yield();
+    pthread_mutex_lock(&p->lock);
+}
 
 /* takes ranges until none is left; called and left with the lock held */
 static void embi_pool_drain(embipc_pool *p)
@@ -1587,11 +1610,11 @@ static void embi_pool_drain(embipc_pool *p)
     while (p->next < p->count) {
         int begin = p->next, end = p->count - begin > p->grain ? begin + p->grain : p->count;
         p->next = end;
-        p->busy++;
+        embi_pool_set(&p->busy, p->busy + 1);
         pthread_mutex_unlock(&p->lock);
         p->fn(p->arg, begin, end);
         pthread_mutex_lock(&p->lock);
-        p->busy--;
+        embi_pool_set(&p->busy, p->busy - 1);
     }
     if (p->busy == 0) pthread_cond_broadcast(&p->done);
 }
@@ -1601,8 +1624,9 @@ static void *embi_pool_worker(void *arg)
     embipc_pool *p = (embipc_pool *)arg;
     pthread_mutex_lock(&p->lock);
     while (!p->quit) {
-        if (p->next < p->count) embi_pool_drain(p);
-        else pthread_cond_wait(&p->work, &p->lock);
+        embi_pool_drain(p);
+        embi_pool_look(p, &p->posted, p->posted);
+        if (!p->quit && p->next >= p->count) pthread_cond_wait(&p->work, &p->lock);
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
@@ -1613,6 +1637,7 @@ EMBIPC_API void embipc_pool_destroy(embipc_pool *p)
     if (!p) return;
     pthread_mutex_lock(&p->lock);
     p->quit = 1;
+    embi_pool_set(&p->posted, (p->posted + 1) & INT_MAX);
     pthread_cond_broadcast(&p->work);
     pthread_mutex_unlock(&p->lock);
     for (int i = 0; i < p->threads; i++) pthread_join(p->thread[i], NULL);
@@ -1654,9 +1679,13 @@ EMBIPC_API void embipc_pool_for(int count, int grain, embipc_range_fn *fn, void 
     p->grain = grain > 0 ? grain : 1;
     p->next = 0;
     p->count = count;
+    embi_pool_set(&p->posted, (p->posted + 1) & INT_MAX);
     pthread_cond_broadcast(&p->work);
     embi_pool_drain(p);
-    while (p->busy > 0) pthread_cond_wait(&p->done, &p->lock);
+    while (p->busy > 0) {
+        embi_pool_look(p, &p->busy, p->busy);
+        if (p->busy > 0) pthread_cond_wait(&p->done, &p->lock);
+    }
     p->count = p->next = 0;
     pthread_mutex_unlock(&p->lock);
 }
@@ -10176,9 +10205,11 @@ static const int *embi_walk_starts(const embi_walk *w, int start[EMBI_STARTS][2]
  * With these boxes a walk is gone through down to blocks of so many triangles; the blocks it comes to are refit. What it
  * then sees itself are the same boxes or tighter ones, and it opens no node whose children have none. */
 
-#define EMBI_FIT_LEAVES 16       /* of a block */
-#define EMBI_PLACED 1            /* a node has such a box */
-#define EMBI_REFIT 2             /* all below it, the root of a block, has tight ones */
+#ifndef EMBI_FIT_LEAVES           /* a test makes these less */
+#define EMBI_FIT_LEAVES 16        /* of a block */
+#define EMBI_FIT_TRIANGLES 1024   /* a surface of fewer has its tree refit as a whole */
+#endif
+enum { EMBI_PLACED = 1, EMBI_ASKED = 2, EMBI_REFIT = 4 };   /* a node has such a box; its block is asked for; is refit */
 
 /* How a surface has moved since it was made. */
 typedef struct embi_moved {
@@ -10254,8 +10285,8 @@ static int embi_fitting_ask(embi_memory *m, const embi_fitting *f, int side, int
     blocks = embi_bvh_blocks(b);
     size = b->leaves / blocks;
     root = embi_bvh_block(b, k);
-    if (b->known[root] & EMBI_REFIT) return 1;
-    b->known[root] |= EMBI_REFIT;
+    if (b->known[root] & EMBI_ASKED) return 1;
+    b->known[root] |= EMBI_ASKED;
     return embi_chunks_add(m, list, f->item[side], (root - blocks) * size, (root - blocks + 1) * size, size);
 }
 
@@ -15227,10 +15258,6 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
     return r != EMBIPC_OK ? r : ok ? EMBIPC_OK : embi_fail_memory(e);
 }
 
-#ifndef EMBI_FIT_TRIANGLES        /* a test makes it less */
-#define EMBI_FIT_TRIANGLES 1024   /* a surface of fewer has its tree refit as a whole */
-#endif
-
 /* the tree of boxes at the positions t->x */
 static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
@@ -16980,6 +17007,7 @@ static void embi_refit_range(void *arg, int begin, int end)
         const embi_chunk *part = t->w->parts.list + n;
         embi_body *b = t->w->s.body + part->item;
         embi_bvh_refit_leaves(&b->bvh, t->w->s.xn + 3 * b->vert0, b->tri, b->nt, part->begin, part->end);
+        if (b->bvh.known) b->bvh.known[embi_bvh_block(&b->bvh, b->bvh.leaves + part->begin)] |= EMBI_REFIT;
     }
 }
 

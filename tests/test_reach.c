@@ -576,7 +576,7 @@ static void test_trees_are_refit_where_asked(void)
         double most = 0, sum = 0;
         for (int k = 0; k < 2; k++) {
             embipc_body_def d = scene_def(k ? "two" : "one", kinds[which], 30 - 60 * k, 20, 0);
-            test_mesh ball = kinds[which] == EMBIPC_FULL ? tet_ball(20) : test_mesh_sphere(5);
+            test_mesh ball = kinds[which] == EMBIPC_FULL ? tet_ball(k ? 10 : 20) : test_mesh_sphere(k ? 4 : 5);
             if (kinds[which] == EMBIPC_CAGE) d.cage_nodes = 40;
             ENSURE(scene_add_mesh(&s, &d, &ball, 0) >= 0);
         }

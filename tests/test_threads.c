@@ -1,7 +1,8 @@
 /* Threads: any number of them, and loops run in any order, give the same bits. */
 #define EMBIPC_IMPLEMENTATION
 #define EMBI_SHARE(work) ((work) / 256 + 1)   /* so that small scenes share every loop there is */
-#define EMBI_FIT_TRIANGLES 64                 /* and has trees that are refit where asked */
+#define EMBI_FIT_TRIANGLES 1                  /* and has trees that are refit where asked, in blocks of two leaves */
+#define EMBI_FIT_LEAVES 2
 #include "../embipc.h"
 #include "test.h"
 #include "scene_test.h"
