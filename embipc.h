@@ -9772,8 +9772,9 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
 /* ==== 19. Broad phase ================================================================================
  * One tree of boxes per surface: triangles sorted along a Z-order curve when the body is made, leaves of two,
  * inner nodes by halving, as in a heap (children of i are 2i and 2i + 1): no pointers, refit in one backward
- * sweep. Each vertex and edge is owned by one of its triangles, so a pair of triangles stands for the
- * point-triangle and edge-edge pairs of what they own, and every primitive pair is met exactly once.
+ * sweep; of a large surface only what a search comes to. Each vertex and edge is owned by one of its triangles, so a
+ * pair of triangles stands for the point-triangle and edge-edge pairs of what they own, and every primitive pair is
+ * met exactly once.
  *
  * Candidates serve for many iterates: a pair (a, b) of bodies is searched with the box [lo, hi] of all
  * displacements of a relative to b that are foreseen, and its candidates stay complete while the
@@ -10199,11 +10200,12 @@ static const int *embi_walk_starts(const embi_walk *w, int start[EMBI_STARTS][2]
 /* ---- trees that are refit where asked ----
  * Of a large surface a walk looks at what is near another: little. Its tree is not refit as a whole, then. A node that
  * the walk comes to is given a box by the one it had when the body was made, at X, and by how the nodes of the body have
- * moved since, turn (X + w) but for a displacement. With one vertex s below it all others are, w being in a box of the
- * extent warp, at
+ * moved since: to turn (X + w), but for a displacement, all w in a box of the extent warp. Seen from one vertex s below
+ * it, the others are at
  *   x = x_s + turn (X - X_s + w - w_s),   |w - w_s| <= |J - J_s|_1 warp / 2.
  * With these boxes a walk is gone through down to blocks of so many triangles; the blocks it comes to are refit. What it
- * then sees itself are the same boxes or tighter ones, and it opens no node whose children have none. */
+ * then sees itself are the same boxes or tighter ones, and it opens no node whose children have none. (A step of a bear
+ * of 160 000 triangles: in free fall 0.64 for 4.0 ms, in contact 6.8 for 10.7.) */
 
 #ifndef EMBI_FIT_LEAVES           /* a test makes these less */
 #define EMBI_FIT_LEAVES 16        /* of a block */
@@ -10267,8 +10269,7 @@ static void embi_bvh_place(embi_bvh *b, int k, const embipc_real *x, const embi_
     }
 }
 
-/* What a walk is to find in order: of each side its tree, if it is one to be refit where asked, how it moved, and a
- * number for it. */
+/* A walk, and of each side its tree, if it is one to be refit where asked, how it moved, and a number for it. */
 typedef struct embi_fitting {
     embi_walk walk;
     embi_bvh *tree[2];           /* NULL: it is refit as a whole */
