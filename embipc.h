@@ -14453,6 +14453,7 @@ struct embipc_world {
     int search_count, search_cap;
     embi_lane lane[EMBI_TASKS];  /* scratch of searches side by side */
     embi_chunks parts;           /* of their kept lists; of a large one's keys, items being lanes */
+    embipc_real farthest;        /* |x - x^n|^2 over the vertices of dynamic bodies, m^2 */
     int *found, found_cap;       /* by chunk: how many candidates */
     embi_crossing *crossing;
     int crossing_count, crossing_cap;
@@ -18403,11 +18404,6 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
         embipc_real *y = s->Ap + 3 * b->node0;
-        for (int i = 3 * b->vert0; i < 3 * (b->vert0 + b->nv) && embi_is_dynamic(b); i += 3) {
-            embipc_real d[3];
-            embi_sub(d, s->x + i, s->xn + i);
-            t->max_speed = embi_max(t->max_speed, embi_norm(d) / s->h);
-        }
         if (!embi_is_dynamic(b)) continue;
         before += embi_body_objective(s, b, s->qn, &size);
         after += embi_body_objective(s, b, s->q, &size);
@@ -18418,6 +18414,7 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
         if (!b->elastic.nonlinear) embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
         t->elastic += embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 1, s->trace, &force);
     }
+    t->max_speed = sqrt(w->farthest) / s->h;
     t->objective_before = before / s->hh;
     t->objective_after = after / s->hh;
     t->objective_rounding = 64 * EMBI_EPS * (size + embi_abs(before) + embi_abs(after)) / s->hh;
@@ -18452,6 +18449,39 @@ static embipc_result embi_fail_step(embipc_world *w)
     return embi_blame(w, EMBIPC_ERR_NOT_FINITE, s->body[body].name, s->body[body].handle);
 }
 
+static void embi_follow_range(void *arg, int begin, int end)
+{
+    embipc_world *w = (embipc_world *)arg;
+    embi_state *s = &w->s;
+    for (int n = begin; n < end; n++) {
+        const embi_chunk *part = w->parts.list + n;
+        embipc_real d[3], farthest = 0;
+        for (int i = part->begin; i < part->end; i++) {
+            embi_apply_row(s, i, s->q, s->x);
+            embi_sub(d, s->x + 3 * i, s->xn + 3 * i);
+            farthest = embi_max(farthest, embi_dot(d, d));
+        }
+        s->block_alpha[n] = embi_is_dynamic(s->body + part->item) ? farthest : (embipc_real)0;
+    }
+}
+
+/* x = J q of what was not live, too. Returns 0 out of memory. */
+static int embi_vertices_follow(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    w->farthest = 0;
+    embi_chunks_clear(&w->parts);
+    for (int k = 0; k < s->body_count; k++) {
+        const embi_body *b = s->body + k;
+        if (!b->moving || !(embi_box_norm(b->shift.box) > 0)) continue;
+        if (!embi_chunks_add(&w->memory, &w->parts, k, b->vert0, b->vert0 + b->nv, EMBI_SHARE_VERTICES)) return 0;
+    }
+    if (!EMBI_GROW(&w->memory, embipc_real, s->block_alpha, s->block_alpha_cap, w->parts.count)) return 0;
+    embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_VERTICES, embi_follow_range, w);
+    for (int n = 0; n < w->parts.count; n++) w->farthest = embi_max(w->farthest, s->block_alpha[n]);
+    return 1;
+}
+
 EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *stats)
 {
     embi_state *s;
@@ -18481,9 +18511,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
         barrier += w->island[w->order[k]]->contacts.energy;
     if (r == EMBIPC_OK) r = embi_iterate(w);
     (void)embi_stage(s, EMBIPC_STAGE_REST);
-    for (int k = 0; k < s->body_count; k++)   /* what was not live follows */
-        if (s->body[k].moving && embi_box_norm(s->body[k].shift.box) > 0)
-            embi_apply_rows(s, s->body + k, s->q, s->x);
+    if (r == EMBIPC_OK && !embi_vertices_follow(w)) r = EMBIPC_ERR_MEMORY;
     for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* the velocity to be, too */
         if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) r = EMBIPC_ERR_NOT_FINITE;
     if (r == EMBIPC_OK) {
