@@ -1224,6 +1224,16 @@ static embipc_real embi_m3_least_stretch(const embipc_real A[9])
     return sqrt(embi_max(mean + 2 * spread * (cos(turn + (embipc_real)2.0943951023931957) - (embipc_real)1e-7), 0));
 }
 
+/* The sum of the fourth powers of the singular values of A, |A^T A|^2. Its fourth root is a norm, and a bound of the
+ * largest of them that is at most 1.32 times as large; |A| can be 1.73 times. */
+static embipc_real embi_m3_stretch4(const embipc_real A[9])
+{
+    embipc_real xx = A[0] * A[0] + A[3] * A[3] + A[6] * A[6], yz = A[1] * A[2] + A[4] * A[5] + A[7] * A[8],
+                yy = A[1] * A[1] + A[4] * A[4] + A[7] * A[7], zx = A[2] * A[0] + A[5] * A[3] + A[8] * A[6],
+                zz = A[2] * A[2] + A[5] * A[5] + A[8] * A[8], xy = A[0] * A[1] + A[3] * A[4] + A[6] * A[7];
+    return xx * xx + yy * yy + zz * zz + 2 * (yz * yz + zx * zx + xy * xy);
+}
+
 /* R of a unit quaternion (w, x, y, z) */
 static void embi_m3_from_quaternion(embipc_real R[9], const embipc_real q[4])
 {
@@ -10527,9 +10537,9 @@ static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const e
  * from its corners count, not that from a itself,
  *   |x_a - x_b| >= (sigma_min(F_0) - d (1 + rho)) |X|,   rho = (e_a + e_b) / |X|,   e_a = sum beta_v |X_v - X_a|,
  * with e_a <= l / sqrt(3) for its longest edge l, l/2 on an edge, and 0 within one tet. While no F changes by more
- * than s, turning aside, d + s stands in place of d. What a pair of primitives needs is their own dhat + xi, at most
- * half of what they are apart at rest (3/4 with a thickness). So two nodes of the tree hold nothing that can touch as
- * long as
+ * than s, turning aside, d + s stands in place of d (both told by embi_m3_stretch4()). What a pair of primitives needs
+ * is their own dhat + xi, at most half of what they are apart at rest (3/4 with a thickness). So two nodes of the tree
+ * hold nothing that can touch as long as
  *   s < (sigma_min(F_0) - need) / (1 + rho) - d:
  * lines, T, rho and the least |X| are found once, when the body is made. */
 
@@ -11007,12 +11017,12 @@ static embipc_real embi_fold_margin(const embi_folds *f, const embi_fold *one, c
     for (int k = 0; k < one->tets; k++)
         for (int c = 0; c < 9; c++) mean[c] += F[9 * tet[k] + c] / (embipc_real)one->tets;
     for (int k = 0; k < one->tets; k++) {
-        embipc_real sum = 0;
-        for (int c = 0; c < 9; c++) sum += (F[9 * tet[k] + c] - mean[c]) * (F[9 * tet[k] + c] - mean[c]);
-        far = embi_max(far, sum);
+        embipc_real H[9];
+        for (int c = 0; c < 9; c++) H[c] = F[9 * tet[k] + c] - mean[c];
+        far = embi_max(far, embi_m3_stretch4(H));
     }
     if (reach < share * one->least) share = reach / one->least;
-    return (embi_m3_least_stretch(mean) - share - (embipc_real)1e-6) / (1 + one->rho) - sqrt(far);
+    return (embi_m3_least_stretch(mean) - share - (embipc_real)1e-6) / (1 + one->rho) - sqrt(sqrt(far));
 }
 
 /* An edge of one surface that shares a point with a triangle of the other, found exactly. */
@@ -12177,12 +12187,11 @@ static embipc_real embi_body_strain(const embi_body *b, const embipc_real *w)
     embipc_real most = 0;
     w += 3 * b->node0;
     for (int t = 0; t < b->ntet && b->folds.count; t++) {
-        embipc_real H[9], sum = 0;
+        embipc_real H[9];
         embi_elastic_F(&b->elastic, t, w, H);
-        for (int c = 0; c < 9; c++) sum += H[c] * H[c];
-        most = embi_max(most, sum);
+        most = embi_max(most, embi_m3_stretch4(H));
     }
-    return sqrt(most);
+    return sqrt(sqrt(most));
 }
 
 /* From one state of all nodes to another; d: scratch. at: NULL, or, for the way there as well, the state that the

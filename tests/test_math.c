@@ -45,6 +45,23 @@ static void with_singular_values(double F[9], double s0, double s1, double s2)
     }
 }
 
+/* bounds of singular values: the least from below, the largest from above, for all, two or no equal ones, and none */
+static void test_stretch(void)
+{
+    for (int n = 0; n < 4000; n++) {
+        double s[3], F[9], most, least, sum = 0, scale = pow(10, test_uniform(-6, 6));
+        for (int i = 0; i < 3; i++) s[i] = scale * (n % 7 ? test_uniform(0, 1) : i < n % 3 ? 1 : n % 2);
+        with_singular_values(F, s[0], s[1], s[2]);
+        most = fmax(s[0], fmax(s[1], s[2]));
+        least = fmin(s[0], fmin(s[1], s[2]));
+        for (int i = 0; i < 3; i++) sum += pow(s[i], 4);
+        ENSURE_CLOSE(embi_m3_stretch4(F), sum, 1e-13 * pow(scale, 4));
+        ENSURE(sqrt(sqrt(embi_m3_stretch4(F))) >= most * (1 - 1e-14) &&
+               sqrt(sqrt(embi_m3_stretch4(F))) <= 1.3161 * most);
+        ENSURE(embi_m3_least_stretch(F) <= least + 1e-7 * scale && embi_m3_least_stretch(F) >= least - 1e-3 * scale);
+    }
+}
+
 /* R is a proper rotation, and tr(R^T F) is the maximum s0 + s1 + sign(det F) s2 */
 static void check_polar(const double R[9], const double F[9])
 {
@@ -287,6 +304,7 @@ int main(int argc, char **argv)
     RUN(matrices);
     RUN(rotation_vector);
     RUN(eigen_symmetric);
+    RUN(stretch);
     RUN(polar_random);
     RUN(polar_exact);
     RUN(polar_degenerate);
