@@ -249,16 +249,18 @@ static double bench_median(double *list, int count)
     return count ? list[count / 2] : 0;
 }
 
-/* What active pairs cost: the stages that go over pairs, less what they take in steps without any (the first step,
- * which warms up, left out), by the number of solves and pairs; medians over the steps with at least half of the most
- * pairs. The rest of those steps is the cost outside the active pairs. */
+/* What active pairs cost: the stages that go over pairs, less the least that they take in a step without any (in others
+ * those that come near are searched for; the first step, which warms up, left out), by the number of solves and pairs;
+ * medians over the steps with at least half of the most pairs. The rest of those steps is the cost outside the active
+ * pairs. */
 static void bench_split(bench_row *r, const bench_step *step)
 {
     double *list = (double *)tool_alloc((size_t)r->steps, sizeof *list), idle;
     int count = 0;
     for (int n = 1; n < r->steps; n++)
         if (step[n].contacts == 0) list[count++] = step[n].pairs;
-    idle = bench_median(list, count);
+    idle = count ? list[0] : 0;
+    for (int n = 1; n < count; n++) idle = fmin(idle, list[n]);
     for (int pass = 0; pass < 2 && count > 0; pass++) {
         int steps = 0;
         for (int n = 1; n < r->steps; n++) {
