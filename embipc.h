@@ -14463,7 +14463,6 @@ struct embipc_world {
     int search_count, search_cap;
     embi_lane lane[EMBI_TASKS];  /* scratch of searches side by side */
     embi_chunks parts;           /* of their kept lists; of a large one's keys, items being lanes */
-    embipc_real farthest;        /* |x - x^n|^2 over the vertices of dynamic bodies, m^2 */
     int *found, found_cap;       /* by chunk: how many candidates */
     embi_crossing *crossing;
     int crossing_count, crossing_cap;
@@ -15273,7 +15272,7 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
 /* the tree of boxes at the positions t->x */
 static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
-    int n = 6 * b->nt;
+    int n = 6 * b->nt, large = b->nt >= EMBI_FIT_TRIANGLES;
     embi_key *keys = (embi_key *)embi_alloc(m, n, sizeof *keys);
     unsigned char *used = (unsigned char *)embi_alloc(m, b->nv, 1);
     int ok = keys && used && embi_bvh_build(m, &b->bvh, t->x, b->tri, b->nt, b->nv, keys, used);
@@ -15283,19 +15282,17 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
         embipc_real X[12];
         embi_tet_gather(X, t->q, b->tet);
         embi_corner_weights(b->corner, X, t->x, b->nv);
+    } else if (ok && b->kind == EMBIPC_CAGE) {
+        embipc_real *least = (embipc_real *)embi_alloc(m, 4 * b->ntet, sizeof *least);
+        ok = least && embi_body_shrink(m, b, t->index, t->weight, least);
+        embi_free(m, least, 4 * b->ntet, sizeof *least);
     }
-    if (ok && b->nn && (!embi_is_one_tet(b) || b->nt >= EMBI_FIT_TRIANGLES)) {
+    if (ok && b->nn && (!embi_is_one_tet(b) || large)) {
         embi_rows J;
-        if (b->kind == EMBIPC_CAGE && !embi_is_one_tet(b)) {
-            embipc_real *least = (embipc_real *)embi_alloc(m, 4 * b->ntet, sizeof *least);
-            ok = least && embi_body_shrink(m, b, t->index, t->weight, least);
-            embi_free(m, least, 4 * b->ntet, sizeof *least);
-        }
         J.node = t->node;
         J.weight = t->weight;
         J.count = t->count;
-        ok = ok && embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &J);
-        if (b->nt >= EMBI_FIT_TRIANGLES) ok = ok && embi_bvh_ready(m, &b->bvh);
+        ok = embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &J) && (!large || embi_bvh_ready(m, &b->bvh));
     }
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
     if (ok && embi_may_fold(b) && EMBI_FOLD_FINE * b->ntet <= b->nt) {
@@ -17320,11 +17317,8 @@ static void embi_kept_forget(embipc_world *w)
     for (int n = 0; n < w->kept_count; n++) {
         embi_kept one = w->kept[n];
         if (w->step - one.asked > EMBI_KEPT_STEPS) continue;
-        if (n > count) {
-            w->kept[n] = w->kept[count];
-            w->kept[count] = one;
-        }
-        count++;
+        w->kept[n] = w->kept[count];
+        w->kept[count++] = one;
     }
     w->kept_count = count;
 }
@@ -18424,7 +18418,6 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
         if (!b->elastic.nonlinear) embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
         t->elastic += embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 1, s->trace, &force);
     }
-    t->max_speed = sqrt(w->farthest) / s->h;
     t->objective_before = before / s->hh;
     t->objective_after = after / s->hh;
     t->objective_rounding = 64 * EMBI_EPS * (size + embi_abs(before) + embi_abs(after)) / s->hh;
@@ -18475,11 +18468,11 @@ static void embi_follow_range(void *arg, int begin, int end)
     }
 }
 
-/* x = J q of what was not live, too. Returns 0 out of memory. */
-static int embi_vertices_follow(embipc_world *w)
+/* x = J q of what was not live, too; *farthest: how far any vertex of a dynamic body went, m. Returns 0 out of memory. */
+static int embi_vertices_follow(embipc_world *w, embipc_real *farthest)
 {
     embi_state *s = &w->s;
-    w->farthest = 0;
+    *farthest = 0;
     embi_chunks_clear(&w->parts);
     for (int k = 0; k < s->body_count; k++) {
         const embi_body *b = s->body + k;
@@ -18488,7 +18481,8 @@ static int embi_vertices_follow(embipc_world *w)
     }
     if (!EMBI_GROW(&w->memory, embipc_real, s->block_alpha, s->block_alpha_cap, w->parts.count)) return 0;
     embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_VERTICES, embi_follow_range, w);
-    for (int n = 0; n < w->parts.count; n++) w->farthest = embi_max(w->farthest, s->block_alpha[n]);
+    for (int n = 0; n < w->parts.count; n++) *farthest = embi_max(*farthest, s->block_alpha[n]);
+    *farthest = sqrt(*farthest);
     return 1;
 }
 
@@ -18496,7 +18490,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 {
     embi_state *s;
     embipc_result r = EMBIPC_OK;
-    embipc_real barrier = 0;
+    embipc_real barrier = 0, farthest = 0;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
     w->memory.failed = 0;
@@ -18521,7 +18515,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
         barrier += w->island[w->order[k]]->contacts.energy;
     if (r == EMBIPC_OK) r = embi_iterate(w);
     (void)embi_stage(s, EMBIPC_STAGE_REST);
-    if (r == EMBIPC_OK && !embi_vertices_follow(w)) r = EMBIPC_ERR_MEMORY;
+    if (r == EMBIPC_OK && !embi_vertices_follow(w, &farthest)) r = EMBIPC_ERR_MEMORY;
     for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* the velocity to be, too */
         if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) r = EMBIPC_ERR_NOT_FINITE;
     if (r == EMBIPC_OK) {
@@ -18542,6 +18536,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     embi_warn_tight(w);
     if (stats) {
         memset(stats, 0, sizeof *stats);
+        stats->max_speed = farthest / s->h;
         embi_stats(w, stats, barrier);
         (void)embi_stage(s, EMBIPC_STAGE_REST);
         memcpy(stats->stage_time, s->spent, sizeof s->spent);

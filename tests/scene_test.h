@@ -193,6 +193,12 @@ static int scene_drive(scene *s, int body, const double *keys, int key_count, co
 enum { SCENE_DROP, SCENE_STACK, SCENE_GRASP, SCENE_THROW, SCENE_BEAM, SCENE_TWIST, SCENE_COUNT };
 static const char *const scene_names[SCENE_COUNT] = {"drop", "stack", "grasp", "throw", "beam", "twist"};
 
+/* All boxes of the body's tree hold nothing: what is not refit is not found. */
+static void scene_tree_clear(embi_body *b)
+{
+    for (int k = 0; k < 2 * b->bvh.leaves + b->nt; k++) embi_box_clear(b->bvh.box + 6 * k);
+}
+
 static embipc_world_def scene_world_def(int which)
 {
     embipc_world_def d = embipc_default_world_def();

@@ -490,12 +490,6 @@ static void test_folds_are_searched_where_they_may_close(void)
 
 /* ---- trees that are refit where asked ---- */
 
-/* Boxes of the tree that hold nothing: what is not made anew is not found. */
-static void tree_clear(embi_body *b)
-{
-    for (int k = 0; k < 2 * b->bvh.leaves + b->nt; k++) embi_box_clear(b->bvh.box + 6 * k);
-}
-
 /* every box that a node was given holds what is below it */
 static int tree_holds(const embi_state *st, const embi_body *b)
 {
@@ -526,7 +520,7 @@ static int trees_agree(scene *s, int ia, int ib, const double range[6], double r
     f.walk = embi_walk_of(&a, &b, range, reach);
     for (int side = 0; side < 2; side++) {
         ENSURE(body[side]->bvh.known != NULL);
-        tree_clear(body[side]);
+        scene_tree_clear(body[side]);
         if (side == 0 || ia != ib) embi_body_unfit(st, body[side]);
         f.tree[side] = &body[side]->bvh;
         f.moved[side] = &body[side]->moved;

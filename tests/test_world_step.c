@@ -1128,11 +1128,8 @@ static void test_kept_candidates_are_searched_ones(void)
                     ENSURE(memcmp(list[i].v, kept->list[i].v, sizeof list[i].v) == 0);
                 large += A->bvh.known || B->bvh.known;
             }
-            for (int k = 0; k < s.w->s.body_count; k++) {   /* what the next step does not refit holds nothing */
-                embi_bvh *tree = &s.w->s.body[k].bvh;
-                for (int i = 0; tree->known && i < 2 * tree->leaves + s.w->s.body[k].nt; i++)
-                    embi_box_clear(tree->box + 6 * i);
-            }
+            for (int k = 0; k < s.w->s.body_count; k++)
+                if (s.w->s.body[k].bvh.known) scene_tree_clear(s.w->s.body + k);
         }
         EMBI_RELEASE(&s.w->memory, keys, key_cap);
         EMBI_RELEASE(&s.w->memory, list, cap);
