@@ -2,6 +2,7 @@
 # Runs test programs, as many at a time as there are processors, and adds up their closing lines. RUNNER: a command to
 # run them under. Usage: run.sh DATA program...
 DATA=$1; export DATA RUNNER; shift
+[ $# -gt 0 ] || { echo "no program of this name: T=part of the name after tests/test_ or tests/validate_"; exit 1; }
 dir=$(mktemp -d); export dir
 trap 'rm -rf "$dir"' EXIT
 printf '%s\n' "$@" | xargs -P "$(nproc 2> /dev/null || echo 1)" -I '{}' sh -c '

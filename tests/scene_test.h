@@ -1,5 +1,5 @@
 /* Small worlds for tests, made by code, and what whole-world tests ask of them: bits, exact crossings, rigidity.
- * Include after embipc.h (with its implementation) and test.h. */
+ * Include after embipc.h and test.h. */
 #ifndef SCENE_TEST_H
 #define SCENE_TEST_H
 #include "exact.h"
@@ -192,12 +192,6 @@ static int scene_drive(scene *s, int body, const double *keys, int key_count, co
 
 enum { SCENE_DROP, SCENE_STACK, SCENE_GRASP, SCENE_THROW, SCENE_BEAM, SCENE_TWIST, SCENE_COUNT };
 static const char *const scene_names[SCENE_COUNT] = {"drop", "stack", "grasp", "throw", "beam", "twist"};
-
-/* All boxes of the body's tree hold nothing: what is not refit is not found. */
-static void scene_tree_clear(embi_body *b)
-{
-    for (int k = 0; k < 2 * b->bvh.leaves + b->nt; k++) embi_box_clear(b->bvh.box + 6 * k);
-}
 
 static embipc_world_def scene_world_def(int which)
 {

@@ -4,6 +4,7 @@
 #include "../embipc.h"
 #include "test.h"
 #include "scene_test.h"
+#include "tree_test.h"
 #include "cage_test.h"
 
 static int holds(const double box[6], const double p[3], double slack)
@@ -520,7 +521,7 @@ static int trees_agree(scene *s, int ia, int ib, const double range[6], double r
     f.walk = embi_walk_of(&a, &b, range, reach);
     for (int side = 0; side < 2; side++) {
         ENSURE(body[side]->bvh.known != NULL);
-        scene_tree_clear(body[side]);
+        tree_clear(body[side]);
         if (side == 0 || ia != ib) embi_body_unfit(st, body[side]);
         f.tree[side] = &body[side]->bvh;
         f.moved[side] = &body[side]->moved;

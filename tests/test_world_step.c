@@ -5,6 +5,7 @@
 #include "../embipc.h"
 #include "test.h"
 #include "scene_test.h"
+#include "tree_test.h"
 #include "spike.h"
 
 static const embipc_kind dynamic_kind[3] = {EMBIPC_FULL, EMBIPC_CAGE, EMBIPC_AFFINE};
@@ -1129,7 +1130,7 @@ static void test_kept_candidates_are_searched_ones(void)
                 large += A->bvh.known || B->bvh.known;
             }
             for (int k = 0; k < s.w->s.body_count; k++)
-                if (s.w->s.body[k].bvh.known) scene_tree_clear(s.w->s.body + k);
+                if (s.w->s.body[k].bvh.known) tree_clear(s.w->s.body + k);
         }
         EMBI_RELEASE(&s.w->memory, keys, key_cap);
         EMBI_RELEASE(&s.w->memory, list, cap);
