@@ -11007,23 +11007,28 @@ static int embi_folds_build(embi_memory *m, embi_folds *out, const embi_surface 
     return ok;
 }
 
-/* By how much the F (9 per tet) may change before what the fold holds can touch; share, reach: the need, of |X|, and
- * no more than that, m. */
+/* By how much the F (9 per tet) may change before what the fold holds can touch; -EMBI_HUGE if that is less than
+ * `enough`, which most often one tet tells. share, reach: the need, of |X|, and no more than that, m. */
 static embipc_real embi_fold_margin(const embi_folds *f, const embi_fold *one, const embipc_real *F, embipc_real share,
-                                    embipc_real reach)
+                                    embipc_real reach, embipc_real enough)
 {
     const int *tet = f->tet + one->first;
-    embipc_real mean[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0}, far = 0;
+    embipc_real mean[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0}, margin, most, far = 0;
     if (!one->tets) return -EMBI_HUGE;
     for (int k = 0; k < one->tets; k++)
-        for (int c = 0; c < 9; c++) mean[c] += F[9 * tet[k] + c] / (embipc_real)one->tets;
+        for (int c = 0; c < 9; c++) mean[c] += F[9 * tet[k] + c];
+    for (int c = 0; c < 9; c++) mean[c] /= (embipc_real)one->tets;
+    if (reach < share * one->least) share = reach / one->least;
+    margin = (embi_m3_least_stretch(mean) - share - (embipc_real)1e-6) / (1 + one->rho);
+    if (margin < enough) return -EMBI_HUGE;
+    most = (margin - enough) * (margin - enough) * (margin - enough) * (margin - enough);
     for (int k = 0; k < one->tets; k++) {
         embipc_real H[9];
         for (int c = 0; c < 9; c++) H[c] = F[9 * tet[k] + c] - mean[c];
         far = embi_max(far, embi_m3_stretch4(H));
+        if (far > most) return -EMBI_HUGE;
     }
-    if (reach < share * one->least) share = reach / one->least;
-    return (embi_m3_least_stretch(mean) - share - (embipc_real)1e-6) / (1 + one->rho) - sqrt(sqrt(far));
+    return margin - sqrt(sqrt(far));
 }
 
 /* An edge of one surface that shares a point with a triangle of the other, found exactly. */
@@ -11742,6 +11747,18 @@ static void embi_contact_push(const int v[4], const embipc_real w[4], const embi
     embi_gather_point(v, w, t, f);
 }
 
+/* the same where S = s n n^T */
+static void embi_contact_push_along(const int v[4], const embipc_real w[4], const embipc_real n[3], embipc_real s,
+                                    const embipc_real *y, embipc_real *f)
+{
+    embipc_real r[3], along;
+    embi_contact_motion(v, w, y, r);
+    along = embi_dot(n, r);
+    if (along == 0) return;
+    embi_scale(r, s * along, n);
+    embi_gather_point(v, w, r, f);
+}
+
 /* Appends the pairs of unknown nodes that a candidate would couple. Returns 0 out of memory. */
 static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *local, const int v[4],
                                  embi_key **pairs, int *count, int *cap)
@@ -12039,10 +12056,47 @@ static void embi_apply_rows(const embi_state *s, const embi_body *b, const embip
     for (int i = b->vert0; i < b->vert0 + b->nv; i++) embi_apply_row(s, i, q, y);
 }
 
-/* the same for its live vertices */
+#define EMBI_SHARE_ROWS EMBI_SHARE(1024)   /* 12 us of x = J q: less than others, for it stands between loops */
+
+typedef struct embi_rows_task {
+    const embi_state *s;
+    const int *list;
+    int first;                   /* of the vertices the list counts from */
+    const embipc_real *q;
+    embipc_real *y;
+} embi_rows_task;
+
+static void embi_rows_range(void *arg, int begin, int end)
+{
+    const embi_rows_task *t = (const embi_rows_task *)arg;
+    for (int i = begin; i < end; i++) embi_apply_row(t->s, t->first + t->list[i], t->q, t->y);
+}
+
+/* the same for vertices of a list, in parts that threads share */
+static void embi_apply_list(const embi_state *s, const int *list, int count, int first, const embipc_real *q,
+                            embipc_real *y)
+{
+    embi_rows_task t;
+    t.s = s;
+    t.list = list;
+    t.first = first;
+    t.q = q;
+    t.y = y;
+    embi_for(&s->threads, count, EMBI_SHARE_ROWS, embi_rows_range, &t);
+}
+
+/* the same for the live vertices of a body */
 static void embi_apply_live(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real *y)
 {
-    for (int i = 0; i < b->live_count; i++) embi_apply_row(s, b->vert0 + b->live[i], q, y);
+    embi_apply_list(s, b->live, b->live_count, b->vert0, q, y);
+}
+
+/* Where threads share out the bodies: those of one that has many wait for embi_apply_live() behind that loop. */
+static int embi_has_many_live(const embi_body *b) { return b->live_count > EMBI_SHARE_ROWS; }
+
+static void embi_apply_few(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real *y)
+{
+    if (!embi_has_many_live(b)) embi_apply_live(s, b, q, y);
 }
 
 /* ---- bounds from the nodes ----
@@ -12649,6 +12703,13 @@ static void embi_for_bodies(embi_state *s, embi_island *I, const embi_chunks *ch
     t.to = to;
     t.alpha = alpha;
     embi_for(&s->threads, chunks->count, 1, embi_bodies_range, &t);
+}
+
+/* what embi_apply_few() left */
+static void embi_apply_many(const embi_state *s, const embi_island *I, const embipc_real *q, embipc_real *y)
+{
+    for (int k = 0; k < I->body_count; k++)
+        if (embi_has_many_live(s->body + I->bodies[k])) embi_apply_live(s, s->body + I->bodies[k], q, y);
 }
 
 /* ---- soft drives ----
@@ -13310,7 +13371,7 @@ static void embi_island_multiply(embi_state *s, embi_island *I, const embipc_rea
 static void embi_island_motion(embi_state *s, embi_island *I)
 {
     embi_island_touched(s, I);
-    for (int k = 0; k < I->touched_count; k++) embi_apply_row(s, I->touched[k], s->p, s->motion);
+    embi_apply_list(s, I->touched, I->touched_count, 0, s->p, s->motion);
 }
 
 static void embi_body_push(const embi_bodies_task *t, embi_body *b, int k)
@@ -13334,8 +13395,7 @@ static void embi_island_push(embi_state *s, embi_island *I)
     embi_island_motion(s, I);
     for (int k = 0; k < I->contacts.count; k++) {
         const embi_contact *c = I->contacts.list + k;
-        embi_contact_stiffness(c, S);
-        embi_contact_push(c->v, c->w, S, s->motion, s->pull);
+        embi_contact_push_along(c->v, c->w, c->n, c->second, s->motion, s->pull);
     }
     for (int k = 0; k < I->friction_count; k++) {
         const embi_friction *f = I->friction + k;
@@ -13354,7 +13414,7 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
     embi_state *s = t->s;
     (void)k;
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->trial_q[i] = s->q[i] + s->p[i];
-    embi_apply_live(s, b, s->trial_q, s->next_x);
+    embi_apply_few(s, b, s->trial_q, s->next_x);
     embi_body_go(s, b);
 }
 
@@ -13365,6 +13425,7 @@ static void embi_island_aim(embi_state *s, embi_island *I)
 {
     embipc_real most = 0;
     embi_for_bodies(s, I, &I->by_vertices, embi_body_aim, NULL, NULL, 0);
+    embi_apply_many(s, I, s->trial_q, s->next_x);
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
         for (int i = 0; i < 6; i++) most = embi_max(most, embi_abs(b->shift_next.box[i]));
@@ -13387,16 +13448,14 @@ static void embi_island_aim(embi_state *s, embi_island *I)
     }
 }
 
-/* Largest change of a gap along the direction against a tenth of the gap. A direction may be short as a
+/* Largest change of a gap along the direction (J p in motion) against a tenth of the gap. A direction may be short as a
  * velocity and still double a gap of 1e-12 m, with forces far from balance: that is not converged. */
 static embipc_real embi_island_gap_change(const embi_state *s, const embi_island *I)
 {
-    embipc_real most = 0, r[3], t[3];
+    embipc_real most = 0, r[3];
     for (int k = 0; k < I->contacts.count; k++) {
         const embi_contact *c = I->contacts.list + k;
-        embi_contact_motion(c->v, c->w, s->next_x, r);
-        embi_contact_motion(c->v, c->w, s->x, t);
-        embi_sub(r, r, t);
+        embi_contact_motion(c->v, c->w, s->motion, r);
         most = embi_max(most, embi_abs(embi_dot(r, c->n)) / ((embipc_real)0.1 * c->gap));
     }
     return most;
@@ -13653,11 +13712,11 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
  * back through the zone in which it sticks and out on the other side, the line search ends the move of the whole
  * island there, for one such contact after the other. Those that turn so count as sticking in the next direction, with
  * the force weight u/e that goes through 0; they do until they are in the zone, or that direction, too, ends outside.
- * A pile of 100 cages takes 11.4 solves a step and 8 % of its moves are cut so; without this 13.7 and 27 %. */
+ * A pile of 100 cages takes 11.4 solves a step and 8 % of its moves are cut so; without this 13.7 and 27 %. Takes J p
+ * from motion. */
 static void embi_island_turning(embi_state *s, embi_island *I)
 {
     I->turning = 0;
-    if (I->friction_count) embi_island_motion(s, I);
     for (int k = 0; k < I->friction_count; k++) {
         embi_friction *f = I->friction + k;
         embipc_real to[3], zone = f->e * f->e;
@@ -13728,6 +13787,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
         embi_scale(s->p + 3 * I->unknown[k], stretch, s->p + 3 * I->unknown[k]);
     I->slope *= stretch;
     I->stretch = stretch;
+    embi_island_motion(s, I);
     embi_island_turning(s, I);
     embi_island_multiply(s, I, s->p, s->Ap);
     embi_island_aim(s, I);
@@ -13863,13 +13923,14 @@ static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
         else
             for (int c = 0; c < 3; c++) s->trial_q[3 * i + c] = s->q[3 * i + c] + t->alpha * s->p[3 * i + c];
     }
-    embi_apply_live(s, b, s->trial_q, s->trial_x);
+    embi_apply_few(s, b, s->trial_q, s->trial_x);
 }
 
 /* trial state q + alpha p, x = J of it, and its contacts */
 static int embi_island_try(embi_memory *m, embi_state *s, embi_island *I, embipc_real alpha)
 {
     embi_for_bodies(s, I, &I->by_vertices, embi_body_try, NULL, NULL, alpha);
+    embi_apply_many(s, I, s->trial_q, s->trial_x);
     if (!embi_island_evaluate(m, s, I, s->trial_q, s->trial_x)) return 0;
     embi_island_contact_energy(s, I, s->trial_q, s->trial_x);
     return 1;
@@ -16953,13 +17014,14 @@ static embi_approach embi_kept_approach(const embi_kept *k)
 static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_kept *k, embipc_real strain)
 {
     embipc_real *F = s->trace + b->trace0, share = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) / EMBI_TURN_COS;
+    strain += EMBI_FOLD_SLACK;
     b->start_count = 0;
     if (!EMBI_GROW(m, int, b->start, b->start_cap, 2)) return 0;
     for (int t = 0; t < b->ntet && b->folds.count; t++) embi_elastic_F(&b->elastic, t, s->qn + 3 * b->node0, F + 9 * t);
     for (int n = 0; n < b->folds.count;) {
         const embi_fold *one = b->folds.list + n;
-        embipc_real margin = embi_fold_margin(&b->folds, one, F, share, k->reach);
-        if (margin > strain + EMBI_FOLD_SLACK) {
+        embipc_real margin = embi_fold_margin(&b->folds, one, F, share, k->reach, strain);
+        if (margin > strain) {
             k->strain = embi_min(k->strain, margin);
             n = one->next;
             continue;

@@ -371,8 +371,12 @@ static int fold_tells_the_truth(const embi_state *t, const embi_body *b, const e
         double far = more * (one->tets - 1) / one->tets, least = 0.8 - more / one->tets;
         for (int k = 0; k < 9 * b->ntet; k++) F[k] = k % 9 == 8 ? 0.8 : k % 9 % 4 == 0;
         F[9 * tet[0] + 8] -= more;
-        ENSURE(fabs(embi_fold_margin(&b->folds, one, F, 0.5, HUGE_VAL) - (least - 0.5) / (1 + one->rho) + far) < 1e-5);
-        ENSURE(fabs(embi_fold_margin(&b->folds, one, F, 0.5, 0.3 * one->least) - (least - 0.3) / (1 + one->rho) + far) < 1e-5);
+        for (int all = 0; all < 2; all++) {
+            double reach = all ? HUGE_VAL : 0.3 * one->least, margin = (least - (all ? 0.5 : 0.3)) / (1 + one->rho) - far;
+            ENSURE(fabs(embi_fold_margin(&b->folds, one, F, 0.5, reach, -HUGE_VAL) - margin) < 1e-5);
+            ENSURE(fabs(embi_fold_margin(&b->folds, one, F, 0.5, reach, margin - 1e-5) - margin) < 1e-5);
+            ENSURE(embi_fold_margin(&b->folds, one, F, 0.5, reach, margin + 1e-5) < -1);
+        }
         free(F);
     }
     return one->tets > 0;
