@@ -127,6 +127,56 @@ static void test_any_order_same_bits(void)
     printf("  %ld loops longer than their grain run out of order\n", calls);
 }
 
+/* the rows of J: what a body has few of in the loop over bodies, what it has many of behind it, are all of them */
+static int rows_are(const embi_state *s, const embi_body *b, const embipc_real *q, const embipc_real *x)
+{
+    int ok = 1;
+    for (int k = 0; k < b->live_count; k++) {
+        embipc_real y[3];
+        int i = b->vert0 + b->live[k];
+        if (!s->J.count[i]) continue;
+        embi_set(y, 0, 0, 0);
+        for (int n = 0; n < s->J.count[i]; n++) embi_axpy(y, s->J.weight[4 * i + n], q + 3 * s->J.node[4 * i + n]);
+        ok = ok && !memcmp(y, x + 3 * i, sizeof y);
+    }
+    return ok;
+}
+static void rows_poison(const embi_state *s, embipc_real *x)
+{
+    for (int i = 0; i < s->vert_count; i++)
+        if (s->J.count[i]) embi_set(x + 3 * i, NAN, NAN, NAN);
+}
+static void test_rows_of_all_live_vertices(void)
+{
+    int few = 0, many = 0;
+    for (int which = 0; which <= SCENE_COUNT; which++) {
+        scene sc = threads_scene(which, NULL, NULL);
+        embi_state *s = &sc.w->s;
+        for (int n = 0; n < 3; n++) scene_step(&sc);
+        for (int n = 0; n < sc.w->order_count; n++) {
+            embi_island *I = sc.w->island[sc.w->order[n]];
+            for (int k = 0; k < I->body_count; k++) {
+                const embi_body *b = s->body + I->bodies[k];
+                int moves = embi_is_dynamic(b) && b->live_count > 0;
+                for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->p[i] = test_uniform(-1e-5, 1e-5);
+                many += moves && embi_has_many_live(b);
+                few += moves && !embi_has_many_live(b);
+            }
+            rows_poison(s, s->next_x);
+            rows_poison(s, s->trial_x);
+            embi_island_aim(s, I);
+            for (int k = 0; k < I->body_count; k++)
+                ENSURE(rows_are(s, s->body + I->bodies[k], s->trial_q, s->next_x));
+            ENSURE(embi_island_try(&sc.w->memory, s, I, 0.5));
+            for (int k = 0; k < I->body_count; k++)
+                ENSURE(rows_are(s, s->body + I->bodies[k], s->trial_q, s->trial_x));
+        }
+        scene_end(&sc);
+    }
+    printf("  %d bodies with few live vertices, %d with many\n", few, many);
+    ENSURE(few > 0 && many > 0);
+}
+
 #ifdef EMBIPC_PTHREADS
 static void test_any_number_of_threads_same_bits(void)
 {
@@ -202,6 +252,7 @@ static void test_worlds_are_independent(void)
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
+    RUN(rows_of_all_live_vertices);
     RUN(any_order_same_bits);
 #ifdef EMBIPC_PTHREADS
     RUN(any_number_of_threads_same_bits);
