@@ -9933,14 +9933,28 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
 /* box of n points, and of n vertices of x */
 static void embi_box_of_points(embipc_real box[6], const embi_point *p, int n)
 {
-    embi_box_clear(box);
-    for (int k = 0; k < n; k++) embi_box_add(box, p[k]);
+    for (int i = 0; i < 3; i++) {   /* axis by axis: what is written in between waits for the next point */
+        embipc_real lo = EMBI_HUGE, hi = -EMBI_HUGE;
+        for (int k = 0; k < n; k++) {
+            lo = embi_min(lo, p[k][i]);
+            hi = embi_max(hi, p[k][i]);
+        }
+        box[i] = lo;
+        box[3 + i] = hi;
+    }
 }
 
 static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
 {
-    embi_box_clear(box);
-    for (int k = 0; k < n; k++) embi_box_add(box, x + 3 * v[k]);
+    for (int i = 0; i < 3; i++) {
+        embipc_real lo = EMBI_HUGE, hi = -EMBI_HUGE;
+        for (int k = 0; k < n; k++) {
+            lo = embi_min(lo, x[3 * v[k] + i]);
+            hi = embi_max(hi, x[3 * v[k] + i]);
+        }
+        box[i] = lo;
+        box[3 + i] = hi;
+    }
 }
 
 /* |J_a - J_b|_1 <= 2 of two vertices: their displacements differ by at most that much of half the diagonal of the
@@ -10369,21 +10383,15 @@ static embi_approach embi_approach_of(const embipc_real range[6], embipc_real re
     return t;
 }
 
-/* of which two sides can take a share only */
-static embi_approach embi_approach_share(const embi_approach *t, embipc_real share)
-{
-    embi_approach own = *t;
-    embi_scale(own.half, share, t->half);
-    own.radius = share * t->radius;
-    return own;
-}
-
-/* Where a point of the first surface must be to come within reach of the box b of the second. */
-static void embi_approach_box(const embi_approach *t, const embipc_real b[6], embipc_real box[6])
+/* Where a point of the first surface must be to come within reach of the box b of the second; share: of the
+ * displacements, what the two can take. */
+static void embi_approach_box(const embi_approach *t, embipc_real share, embipc_real reach, const embipc_real b[6],
+                              embipc_real box[6])
 {
     for (int i = 0; i < 3; i++) {
-        box[i] = b[i] - (t->mid[i] + t->half[i] + t->reach);
-        box[3 + i] = b[3 + i] - (t->mid[i] - t->half[i] - t->reach);
+        embipc_real half = share * t->half[i];
+        box[i] = b[i] - (t->mid[i] + half + reach);
+        box[3 + i] = b[3 + i] - (t->mid[i] - half - reach);
     }
 }
 
@@ -10393,18 +10401,16 @@ static void embi_approach_box(const embi_approach *t, const embipc_real b[6], em
 static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const embi_approach *t)
 {
     int split = c->edge_edge ? 2 : 1, mask;
-    embi_approach own = embi_approach_share(t, c->share);
-    embipc_real one[6], two[6], near[6], moved[6], w[4];
+    embipc_real one[6], two[6], near[6], moved[6], w[4], reach = t->own ? t->reach - c->less : t->reach;
     embi_point p[4];
-    if (own.own) own.reach -= c->less;
     embi_box_of_points(one, x, split);
     embi_box_of_points(two, x + split, 4 - split);
-    embi_approach_box(&own, two, near);
+    embi_approach_box(t, c->share, reach, two, near);
     if (!embi_boxes_touch(one, near)) return 0;
     for (int k = 0; k < 4; k++) p[k] = k < split ? moved + 3 * k : x[k];
     for (int k = 0; k < split; k++) embi_add(moved + 3 * k, x[k], t->mid);
     c->apart = embi_closest_distance(p, c->edge_edge, w, &mask);
-    return c->apart <= own.reach + own.radius;
+    return c->apart <= reach + c->share * t->radius;
 }
 
 /* Appends the pair to the list if it can come within reach; v: vertices in the numbering of a (first side)
@@ -10469,11 +10475,10 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
     return 1;
 }
 
-/* Appends the edge-edge candidates of the edges that the two triangles own; on: the approach t with the triangles'
- * share of the range. */
+/* Appends the edge-edge candidates of the edges that the two triangles own; share: theirs of the range. */
 static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta, int tb,
                                  const embipc_real near_b[6], const embi_pair_rule *rule,
-                                 const embi_approach *t, const embi_approach *on,
+                                 const embi_approach *t, embipc_real share,
                                  embi_candidate **list, int *count, int *cap)
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
@@ -10488,7 +10493,7 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
             if (!(b->bvh->own[tb] & (8 << j))) continue;
             v[2] = B[j]; v[3] = B[(j + 1) % 3];
             embi_box_of(edge, b->x, v + 2, 2);
-            embi_approach_box(on, edge, other);
+            embi_approach_box(t, share, t->reach, edge, other);
             if (embi_boxes_touch(box, other) &&
                 !embi_candidate_add(m, a, b, v, 1, rule, t, list, count, cap))
                 return 0;
@@ -10503,18 +10508,16 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
                            int key_count, const embi_pair_rule *rule, const embi_approach *t,
                            embi_candidate **list, int *count, int *cap)
 {
+    embi_approach back = *t;
+    embi_scale(back.mid, -1, t->mid);
     for (int n = 0; n < key_count; n++) {
         int ta = (int)(keys[n].key >> 32), tb = (int)(keys[n].key & 0xffffffffu);
         embipc_real near_a[6], near_b[6], share = (embipc_real)keys[n].value / EMBI_SHARE_UNIT;
-        embi_approach on = embi_approach_share(t, share), back = on;
-        embi_scale(back.mid, -1, t->mid);
-        embi_approach_box(&on, b->bvh->tri_box + 6 * tb, near_b);
-        embi_approach_box(&back, a->bvh->tri_box + 6 * ta, near_a);
-        back = *t;
-        embi_scale(back.mid, -1, t->mid);
+        embi_approach_box(t, share, t->reach, b->bvh->tri_box + 6 * tb, near_b);
+        embi_approach_box(&back, share, t->reach, a->bvh->tri_box + 6 * ta, near_a);
         if (!embi_candidates_points(m, a, b, ta, tb, near_b, rule, t, list, count, cap) ||
             !embi_candidates_points(m, b, a, tb, ta, near_a, rule, &back, list, count, cap) ||
-            !embi_candidates_edges(m, a, b, ta, tb, near_b, rule, t, &on, list, count, cap))
+            !embi_candidates_edges(m, a, b, ta, tb, near_b, rule, t, share, list, count, cap))
             return 0;
     }
     return 1;
@@ -10599,10 +10602,10 @@ typedef struct embi_folding {
 #define EMBI_FOLD_BEND ((embipc_real)2.5)      /* of a rho */
 #define EMBI_FOLD_DEPTH 4                      /* straight pairs one in the other; where that makes too many, 2 or 0 */
 #define EMBI_FOLD_MEASURE 256                  /* triangles that are measured one by one */
-#define EMBI_FOLD_ROOM 48                      /* names of tets for each triangle: a quarter of a walk */
-#define EMBI_FOLD_PAIRS 8                      /* pairs for each triangle, ... */
-#define EMBI_FOLD_WALKED 2                     /* ... and of those that are always walked */
-#define EMBI_FOLD_FINE 2                       /* triangles for each tet: with fewer, strain costs what searches gain */
+#define EMBI_FOLD_ROOM 96                      /* names of tets for each triangle: half of a walk */
+#define EMBI_FOLD_PAIRS 16                     /* pairs for each triangle, ... */
+#define EMBI_FOLD_WALKED 4                     /* ... and of those that are always walked */
+#define EMBI_FOLD_FINE 3                       /* triangles for each tet: with fewer, strain costs what searches gain */
 
 /* Strain that a kept list stands beyond what is asked for: more of it, and fewer folds are left out. (Bear of 160 000
  * triangles that falls: 0.01, 0.05 and 0.1 take 1.2, 2.1 and 16 times as long; surfaces below 1000 differ by 3 %.) */
