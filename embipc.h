@@ -10413,8 +10413,8 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     return c->apart <= reach + c->share * t->radius;
 }
 
-/* Appends the pair to the list if it can come within reach; v: vertices in the numbering of a (first side)
- * and b. Pairs of one body keep their distance at rest: half of it caps dhat, so that no mesh, however
+/* Appends the pair, which has no vertex in common, to the list if it can come within reach; v: vertices in the
+ * numbering of a (first side) and b. Pairs of one body keep their distance at rest: half of it caps dhat, so that no mesh, however
  * fine, pushes itself apart at rest. */
 static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_surface *b, const int v[4],
                               int edge_edge, const embi_pair_rule *rule, const embi_approach *t,
@@ -10424,10 +10424,6 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     embi_point p[4];
     embi_candidate *c;
     int mask, split = edge_edge ? 2 : 1, self = a->base == b->base;
-    if (self)
-        for (int i = 0; i < split; i++)
-            for (int j = split; j < 4; j++)
-                if (v[i] == v[j]) return 1;
     if (!EMBI_GROW(m, embi_candidate, *list, *cap, *count + 1)) return 0;
     c = *list + *count;
     c->edge_edge = edge_edge;
@@ -10463,6 +10459,7 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
                                   const embi_approach *t, embi_candidate **list, int *count, int *cap)
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
+    int self = a->base == b->base;
     for (int i = 0; i < 3; i++) {
         const embipc_real *p = a->x + 3 * A[i];
         int v[4];
@@ -10470,6 +10467,7 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
             p[1] > near_b[4] || p[2] < near_b[2] || p[2] > near_b[5])
             continue;
         v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
+        if (self && (v[0] == v[1] || v[0] == v[2] || v[0] == v[3])) continue;
         if (!embi_candidate_add(m, a, b, v, 0, rule, t, list, count, cap)) return 0;
     }
     return 1;
@@ -10482,6 +10480,7 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
                                  embi_candidate **list, int *count, int *cap)
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
+    int self = a->base == b->base;
     for (int i = 0; i < 3; i++) {
         int v[4];
         embipc_real box[6], edge[6], other[6];
@@ -10492,6 +10491,7 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
         for (int j = 0; j < 3; j++) {
             if (!(b->bvh->own[tb] & (8 << j))) continue;
             v[2] = B[j]; v[3] = B[(j + 1) % 3];
+            if (self && (v[0] == v[2] || v[0] == v[3] || v[1] == v[2] || v[1] == v[3])) continue;
             embi_box_of(edge, b->x, v + 2, 2);
             embi_approach_box(t, share, t->reach, edge, other);
             if (embi_boxes_touch(box, other) &&
@@ -10598,7 +10598,7 @@ typedef struct embi_folding {
 
 /* How far it pays to open pairs: those of few tets tell no more in parts, but for bent triangles (of slivers, mostly),
  * which must not speak for the rest; and looking at all of them must stay cheap beside a walk. */
-#define EMBI_FOLD_TETS 6                       /* few */
+#define EMBI_FOLD_TETS 2                       /* few */
 #define EMBI_FOLD_BEND ((embipc_real)2.5)      /* of a rho */
 #define EMBI_FOLD_DEPTH 4                      /* straight pairs one in the other; where that makes too many, 2 or 0 */
 #define EMBI_FOLD_MEASURE 256                  /* triangles that are measured one by one */
