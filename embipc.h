@@ -10414,8 +10414,8 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
 }
 
 /* Appends the pair, which has no vertex in common, to the list if it can come within reach; v: vertices in the
- * numbering of a (first side) and b. Pairs of one body keep their distance at rest: half of it caps dhat, so that no mesh, however
- * fine, pushes itself apart at rest. */
+ * numbering of a (first side) and b. Pairs of one body keep their distance at rest: half of it caps dhat, so that no
+ * mesh, however fine, pushes itself apart at rest. */
 static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_surface *b, const int v[4],
                               int edge_edge, const embi_pair_rule *rule, const embi_approach *t,
                               embi_candidate **list, int *count, int *cap)
@@ -11857,7 +11857,7 @@ typedef struct embi_body {
     int assembled;               /* A is that of this step */
     embi_shrunk *shrunk;         /* where in its tets the surface is */
     int shrunk_count, shrunk_cap;
-    embipc_real corner[32];      /* one tet: the weights of the corners of its box at rest */
+    embipc_real block[16];       /* one tet: weights of the middle and the sides of its box at rest */
     embi_folds folds;            /* what cannot touch itself while its tets keep their shape, and ... */
     int *start, start_count, start_cap;   /* ... the pairs of nodes that are left to search for itself (2 each) */
     int *live, live_count, live_cap;   /* local numbers of the vertices that candidates of this step have */
@@ -12105,7 +12105,7 @@ static void embi_apply_few(const embi_state *s, const embi_body *b, const embipc
 /* ---- bounds from the nodes ----
  * Weights are in [0, 1] and add up to 1, so that a box that holds the nodes of a tet holds the surface in it, and one
  * that holds their displacements holds those of its vertices: no vertex that touches nothing is looked at. In a body
- * of one tet, whose nodes are far out, displacements are affine: the corners of its box at rest serve as well. */
+ * of one tet, whose nodes are far out, displacements are affine: its box at rest serves as well. */
 
 /* Where in their tets (tet, by vertex) the vertices are. least (4 nt): scratch. Returns 0 out of memory. */
 static int embi_body_shrink(embi_memory *m, embi_body *b, const int *tet, const embipc_real *weight,
@@ -12128,29 +12128,37 @@ static int embi_body_shrink(embi_memory *m, embi_body *b, const int *tet, const 
     return 1;
 }
 
-/* the box grows to hold the shrunk tet whose nodes are at x */
-static void embi_shrunk_add(const embi_shrunk *g, const int v[4], const embipc_real *x, embipc_real box[6])
+/* the box (lo, hi) grows to hold the shrunk tet whose nodes are at x */
+static void embi_shrunk_add(const embi_shrunk *g, const int v[4], const embipc_real *x, embipc_real lo[3],
+                            embipc_real hi[3])
 {
     const embipc_real *x0 = x + 3 * v[0], *x1 = x + 3 * v[1], *x2 = x + 3 * v[2], *x3 = x + 3 * v[3];
     for (int i = 0; i < 3; i++) {
         embipc_real base = g->least[0] * x0[i] + g->least[1] * x1[i] + g->least[2] * x2[i] + g->least[3] * x3[i];
-        embipc_real lo = embi_min(embi_min(x0[i], x1[i]), embi_min(x2[i], x3[i])),
-                    hi = embi_max(embi_max(x0[i], x1[i]), embi_max(x2[i], x3[i]));
-        box[i] = embi_min(box[i], base + g->rest * lo);
-        box[3 + i] = embi_max(box[3 + i], base + g->rest * hi);
+        embipc_real least = embi_min(embi_min(x0[i], x1[i]), embi_min(x2[i], x3[i])),
+                    most = embi_max(embi_max(x0[i], x1[i]), embi_max(x2[i], x3[i]));
+        lo[i] = embi_min(lo[i], base + g->rest * least);
+        hi[i] = embi_max(hi[i], base + g->rest * most);
     }
 }
 
-/* weights of the corners of the box of the vertices x in the tet X */
-static void embi_corner_weights(embipc_real corner[32], const embipc_real X[12], const embipc_real *x, int nv)
+/* The box of the vertices x by weights in the tet X: its middle, and from there to its sides along each axis. */
+static void embi_block_weights(embipc_real block[16], const embipc_real X[12], const embipc_real *x, int nv)
 {
     embipc_real box[6], p[3];
+    int ok;
     embi_box_clear(box);
     for (int i = 0; i < nv; i++) embi_box_add(box, x + 3 * i);
-    for (int k = 0; k < 8; k++) {
-        embi_set(p, box[k & 1 ? 3 : 0], box[k & 2 ? 4 : 1], box[k & 4 ? 5 : 2]);
-        if (!embi_tet_weights(X, p, corner + 4 * k)) memset(corner + 4 * k, 0, 4 * sizeof *corner);
+    for (int i = 0; i < 3; i++) p[i] = (box[i] + box[3 + i]) / 2;
+    ok = embi_tet_weights(X, p, block);
+    for (int k = 0; k < 3; k++) {
+        embipc_real *to = block + 4 * (k + 1), middle = p[k];
+        p[k] = box[3 + k];
+        ok &= embi_tet_weights(X, p, to);
+        p[k] = middle;
+        for (int i = 0; i < 4; i++) to[i] -= block[i];
     }
+    if (!ok) memset(block, 0, 16 * sizeof *block);
 }
 
 static int embi_is_one_tet(const embi_body *b) { return b->ntet == 1 && b->nn == 4; }
@@ -12158,18 +12166,26 @@ static int embi_is_one_tet(const embi_body *b) { return b->ntet == 1 && b->nn ==
 /* box of the surface, all of it linear in the nodes' x */
 static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real box[6])
 {
-    embi_box_clear(box);
-    if (embi_is_one_tet(b))
-        for (int k = 0; k < 8; k++) {
-            embipc_real r[3] = {0, 0, 0};
-            for (int i = 0; i < 4; i++) embi_axpy(r, b->corner[4 * k + i], x + 3 * b->tet[i]);
-            embi_box_add(box, r);
+    embipc_real lo[3] = {EMBI_HUGE, EMBI_HUGE, EMBI_HUGE}, hi[3] = {-EMBI_HUGE, -EMBI_HUGE, -EMBI_HUGE};
+    if (embi_is_one_tet(b)) {
+        embipc_real r[4][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+        for (int k = 0; k < 4; k++)
+            for (int i = 0; i < 4; i++) embi_axpy(r[k], b->block[4 * k + i], x + 3 * b->tet[i]);
+        for (int i = 0; i < 3; i++) {
+            embipc_real half = embi_abs(r[1][i]) + embi_abs(r[2][i]) + embi_abs(r[3][i]);
+            lo[i] = r[0][i] - half;
+            hi[i] = r[0][i] + half;
         }
-    else if (b->shrunk_count)
+    } else if (b->shrunk_count)
         for (int k = 0; k < b->shrunk_count; k++)
-            embi_shrunk_add(b->shrunk + k, b->tet + 4 * b->shrunk[k].tet, x, box);
+            embi_shrunk_add(b->shrunk + k, b->tet + 4 * b->shrunk[k].tet, x, lo, hi);
     else
-        for (int i = 0; i < b->nn; i++) embi_box_add(box, x + 3 * i);
+        for (int i = 0; i < 3 * b->nn; i++) {
+            lo[i % 3] = embi_min(lo[i % 3], x[i]);
+            hi[i % 3] = embi_max(hi[i % 3], x[i]);
+        }
+    embi_copy(box, lo);
+    embi_copy(box + 3, hi);
 }
 
 /* ---- what turns ----
@@ -15345,7 +15361,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     if (ok && embi_is_one_tet(b)) {
         embipc_real X[12];
         embi_tet_gather(X, t->q, b->tet);
-        embi_corner_weights(b->corner, X, t->x, b->nv);
+        embi_block_weights(b->block, X, t->x, b->nv);
     } else if (ok && b->kind == EMBIPC_CAGE) {
         embipc_real *least = (embipc_real *)embi_alloc(m, 4 * b->ntet, sizeof *least);
         ok = least && embi_body_shrink(m, b, t->index, t->weight, least);
