@@ -1,12 +1,15 @@
 /* The block on the slope, for test_slope.c and validate_slope.c. Gravity is turned instead of the floor: its
  * tangent is 0.5, along +x. The block settles with friction 1, then friction is set by the pair rule and the
  * velocities are cleared: what follows starts at the equilibrium gap. (With friction 100 the bottom would stay as it
- * landed and hold elastic energy; set free, that throws a soft block forward with 18 to 100 epsv, and at mu = tan
- * nothing takes a speed above epsv away again.)
+ * landed and hold elastic energy; set free, that throws a soft block forward with 18 to 100 epsv.)
  *
  * Closed forms, for friction mu, threshold epsv, backward Euler with step h:
  *   mu < tan    a = g (sin - mu cos)
  *   mu > tan    v = epsv (1 - sqrt(1 - tan/mu)), all contacts alike
+ *   mu = tan    a = 0 from v = epsv on: every such speed stays, and what shakes the normal forces by 1e-4 of themselves
+ *               adds a threshold or more to it for good (at 1 mm and h = 5 ms, from rest, 5.5 in the minima themselves,
+ *               found to a thousandth of the tolerance). So the speed is judged at tan/mu = 1/1.001, where more than
+ *               that of the closed form is braked, and at mu = tan the acceleration.
  *   level       travel until stop = v0^2/(2 mu g) - v0 h/2 + epsv^2 ln 2/(mu g), v0 a multiple of mu g h */
 #ifndef SLOPE_H
 #define SLOPE_H
@@ -19,10 +22,11 @@
 #define SLOPE_CELLS 2
 #define SLOPE_NODES ((SLOPE_CELLS + 1) * (SLOPE_CELLS + 1) * (SLOPE_CELLS + 1))
 
-/* Stiffness-proportional damping, s, of the start from rest that is judged. It does nothing to a sliding or turning
- * block, but ends the ringing: friction is zero at rest and grows to its full value within a step or two, a blow to the
- * bottom face, and at mu = tan nothing takes a speed above epsv away again. */
+/* Stiffness-proportional damping, s. It does nothing to a sliding or turning block, but ends the ringing: friction is
+ * zero at rest and grows to its full value within a step or two, a blow to the bottom face. */
 #define SLOPE_CALM 0.02
+
+#define SLOPE_EDGE 0.5005   /* mu that is a thousandth more than tan */
 
 enum { SLOPE_FULL, SLOPE_CAGE, SLOPE_AFFINE, SLOPE_ORTHOGONAL, SLOPE_KINDS };
 static const char *const slope_kind_name[SLOPE_KINDS] = {"full", "cage", "affine", "orthogonal"};
@@ -148,12 +152,14 @@ static void slope_release(slope_world *w, double mu)
 typedef struct slope_result {
     int kind;
     double size, h;
-    double epsv, tolerance;
+    double epsv;
     double slide;      /* acceleration at mu = 0.49 over the closed form */
     double creep;      /* speed at mu = 0.51 over the closed form */
-    double edge;       /* speed at mu = 0.5 over epsv, from the creep at 0.51 */
-    double edge_rest;  /* the same from rest */
-    double edge_calm;  /* the same with SLOPE_CALM */
+    double edge;       /* the same at SLOPE_EDGE, from the creep at 0.51 */
+    double edge_rest;  /* from rest */
+    double edge_calm;  /* and with SLOPE_CALM */
+    double limit;      /* speed at mu = 0.5 from rest, with SLOPE_CALM, over epsv */
+    double drift;      /* largest acceleration there, and from the creep at 0.51, over g sin */
     double stop;       /* travel over the closed form */
     double left;       /* speed in the end of it, over epsv */
     int settled, steps, cut, most;
@@ -168,7 +174,6 @@ static void slope_count(slope_result *r, slope_world *w)
     if (w->most > r->most) r->most = w->most;
     r->iterations += (double)w->iterations;
     r->epsv = w->p.friction_velocity;
-    r->tolerance = w->p.tolerance;
     embipc_world_destroy(w->world);
 }
 /* mu below tan: acceleration by second differences from 0.25 to 1 s */
@@ -189,12 +194,13 @@ static void slope_slide(slope_result *r)
     r->slide = (x[2] - 2 * x[1] + x[0]) / (span * span) / a;
     slope_count(r, &w);
 }
-/* Speed over the second half of 1 s; from rest, or from the creep under the friction `from`. */
+/* Speed over the second half of 1 s; from rest, or from the creep under the friction `from`. r->drift grows to hold the
+ * acceleration from the third quarter to the fourth. */
 static double slope_creep(slope_result *r, double mu, double from, double damping)
 {
     slope_world w;
-    int last = (int)(1 / r->h + 0.5);
-    double x = 0, v = 0;
+    int last = (int)(1 / r->h + 0.5), quarter = last / 4;
+    double x[3] = {0, 0, 0}, t = quarter * r->h;
     if (!slope_begin(&w, r->kind, r->size, r->h, 0.5, damping)) return -1;
     if (from > 0) {
         slope_settle(&w, 0.5, from);
@@ -202,11 +208,13 @@ static double slope_creep(slope_result *r, double mu, double from, double dampin
     } else slope_release(&w, mu);
     for (int step = 1; step <= last; step++) {
         slope_step(&w);
-        if (step == last / 2) x = slope_x(&w);
+        if (step == last - 2 * quarter) x[0] = slope_x(&w);
+        if (step == last - quarter) x[1] = slope_x(&w);
     }
-    v = (slope_x(&w) - x) / ((last - last / 2) * r->h);
+    x[2] = slope_x(&w);
+    r->drift = fmax(r->drift, fabs(x[2] - 2 * x[1] + x[0]) / (t * t) / (SLOPE_G * 0.5 / sqrt(1.25)));
     slope_count(r, &w);
-    return v;
+    return (x[2] - x[0]) / (2 * t);
 }
 static void slope_stop(slope_result *r)
 {
@@ -231,18 +239,23 @@ static void slope_stop(slope_result *r)
 static slope_result slope_run(int kind, double size, double h)
 {
     slope_result r;
+    double edge = 1 - sqrt(1 - 0.5 / SLOPE_EDGE);
     memset(&r, 0, sizeof r);
     r.kind = kind; r.size = size; r.h = h;
     slope_slide(&r);
     r.creep = slope_creep(&r, 0.51, 0, 0);
-    r.edge = slope_creep(&r, 0.5, 0.51, 0);
-    r.edge_rest = slope_creep(&r, 0.5, 0, 0);
-    r.edge_calm = slope_creep(&r, 0.5, 0, SLOPE_CALM);
+    r.edge = slope_creep(&r, SLOPE_EDGE, 0.51, 0);
+    r.edge_rest = slope_creep(&r, SLOPE_EDGE, 0, 0);
+    r.edge_calm = slope_creep(&r, SLOPE_EDGE, 0, SLOPE_CALM);
+    r.drift = 0;
+    r.limit = slope_creep(&r, 0.5, 0, SLOPE_CALM);
+    (void)slope_creep(&r, 0.5, 0.51, 0);
     if (r.epsv > 0) {
-        r.edge_calm /= r.epsv;
-        r.edge_rest /= r.epsv;
         r.creep /= r.epsv * (1 - sqrt(1 - 0.5 / 0.51));
-        r.edge /= r.epsv;
+        r.edge /= r.epsv * edge;
+        r.edge_rest /= r.epsv * edge;
+        r.edge_calm /= r.epsv * edge;
+        r.limit /= r.epsv;
     }
     slope_stop(&r);
     if (r.steps) r.iterations /= r.steps;
@@ -255,11 +268,11 @@ static int slope_is_far(const slope_result *r) { return SLOPE_G * r->h * r->h > 
 static void slope_check(const slope_result *r)
 {
     int failed = test_bad;
-    double most = 1.02 + r->tolerance / r->epsv;
-    ENSURE_CLOSE(r->creep, 1, 0.02);
-    ENSURE(r->edge > 0.9 && r->edge <= most);
-    ENSURE(r->edge_calm > 0.9 && r->edge_calm <= most);
-    if (r->kind == SLOPE_ORTHOGONAL) ENSURE(r->edge_rest > 0.9 && r->edge_rest <= most);
+    ENSURE_CLOSE(r->creep, 1, 1e-3);
+    ENSURE_CLOSE(r->edge, 1, 1e-3);
+    ENSURE_CLOSE(r->edge_rest, 1, 0.02);
+    ENSURE_CLOSE(r->edge_calm, 1, 1e-3);
+    ENSURE(r->drift < 1e-4);
     if (!slope_is_far(r)) {
         ENSURE_CLOSE(r->slide, 1, 0.01);
         ENSURE_CLOSE(r->stop, 1, 0.01);

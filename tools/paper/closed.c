@@ -74,7 +74,7 @@ static void slope(paper *p)
         double slide, creep, stop, left;
         ran &= closed_slope(p->quick ? 2 : kind, &name, &slide, &creep, &stop, &left, &sum);
         snprintf(key, sizeof key, "slope_%s", name);
-        snprintf(title, sizeof title, "block on a slope, %s: six runs", name);
+        snprintf(title, sizeof title, "block on a slope, %s: eight runs", name);
         paper_add_scene(p, &sum, key, title);
         worst[0] = fmax(worst[0], fabs(slide - 1));
         worst[1] = fmax(worst[1], fabs(creep - 1));
