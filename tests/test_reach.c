@@ -489,7 +489,7 @@ static void test_folds_are_searched_where_they_may_close(void)
     test_mesh_compact(&hook);
     folds_of(ball, EMBIPC_CAGE, 0.02, 40, 12 / TEST_STRIDE);
     folds_of(rough, EMBIPC_CAGE, 0.02, 20, 12 / TEST_STRIDE);
-    folds_of(hook, EMBIPC_CAGE, 0.01, 30, 6 / TEST_STRIDE);
+    folds_of(hook, EMBIPC_CAGE, 0.01, 30, 12 / TEST_STRIDE);
     folds_of(bar, EMBIPC_FULL, 0.02, 0, 12 / TEST_STRIDE);
 }
 
