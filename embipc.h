@@ -9785,12 +9785,12 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
  * inner nodes by halving, as in a heap (children of i are 2i and 2i + 1): no pointers, refit in one backward
  * sweep; of a large surface only what a search comes to. Each vertex and edge is owned by one of its triangles, so a
  * pair of triangles stands for the point-triangle and edge-edge pairs of what they own, and every primitive pair is
- * met exactly once.
+ * met exactly once. Edges inside faces that stay flat make no pairs with edges (a tower of 100 boxes: 0.71 of the time).
  *
- * Candidates serve for many iterates: a pair (a, b) of bodies is searched with the box [lo, hi] of all
- * displacements of a relative to b that are foreseen, and its candidates stay complete while the
- * displacement stays inside. Only the relative displacement counts: two bodies that fall together see each
- * other stand still. Within one body the displacements of two points differ by |J_a - J_b|_1 / 2 of what those of
+ * Candidates serve for many iterates: a pair (a, b) of surfaces, or of panels, parts of them that lie below one node
+ * of the tree, is searched with the box [lo, hi] of all displacements of a relative to b that are foreseen, and its
+ * candidates stay complete while the displacement stays inside. Only the relative displacement counts: two bodies that
+ * fall together see each other stand still. Within one body the displacements of two points differ by |J_a - J_b|_1 / 2 of what those of
  * any two can, which is little for neighbours however fine the surface, and known for whole subtrees. And while its
  * tets keep their shape, most of a body cannot touch itself at all, and is left out as a whole.
  * Uses: small math, memory, sorting, exact predicates, meshes, distances.
@@ -9808,7 +9808,8 @@ typedef struct embi_rows {
 typedef struct embi_bvh {
     int leaves;                  /* a power of two; node 1 is the root, leaf k is node leaves + k */
     int *order;                  /* triangles along the curve (nt) */
-    unsigned char *own;          /* per triangle: bits 0..2 its vertices, 3..5 its edges (k, k + 1) */
+    unsigned short *own;         /* per triangle: bits 0..2 its vertices, 3..5 its edges (k, k + 1), 6..8 those of them
+                                    that pairs of edges are made of */
     embipc_real *box;            /* lo[3], hi[3] per node (12 leaves), then per triangle (6 nt): */
     embipc_real *tri_box;
     int *sample;                 /* a vertex of each node, -1 where there is none (2 leaves), and ... */
@@ -9827,8 +9828,8 @@ typedef struct embi_surface {
     int base;                    /* number of its first vertex among all bodies' */
     const embi_bvh *bvh;
     const embi_rows *J;          /* of all bodies, where this one's tree knows how they vary; else NULL */
-    const int *start;            /* pairs of nodes that a search of it for itself starts from (2 start_count); */
-    int start_count;             /*   NULL: the root */
+    const int *start;            /* of the first of two: pairs of nodes that a search starts from (2 start_count); */
+    int start_count;             /*   NULL: both roots */
 } embi_surface;
 
 static void embi_bvh_free(embi_memory *m, embi_bvh *b)
@@ -9892,7 +9893,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     b->leaves = 1;
     while (EMBI_LEAF * b->leaves < nt) b->leaves *= 2;
     if (!EMBI_GROW(m, int, b->order, b->order_cap, nt) ||
-        !EMBI_GROW(m, unsigned char, b->own, b->own_cap, nt) ||
+        !EMBI_GROW(m, unsigned short, b->own, b->own_cap, nt) ||
         !EMBI_GROW(m, embipc_real, b->box, b->box_cap, 12 * b->leaves + 6 * nt))
         return 0;
     b->tri_box = b->box + 12 * b->leaves;
@@ -9908,12 +9909,12 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     }
     embi_sort_keys(keys, keys + nt, nt);
     for (int t = 0; t < nt; t++) b->order[t] = keys[t].value;
-    memset(b->own, 0, (size_t)nt);
+    memset(b->own, 0, (size_t)nt * sizeof *b->own);
     memset(used, 0, (size_t)nv);
     for (int i = 0; i < 3 * nt; i++)
         if (!used[tri[i]]) {
             used[tri[i]] = 1;
-            b->own[i / 3] = (unsigned char)(b->own[i / 3] | (1 << (i % 3)));
+            b->own[i / 3] = (unsigned short)(b->own[i / 3] | (1 << (i % 3)));
         }
     /* equal edges meet in the sorted list; the first of each is the owner */
     for (int i = 0; i < edges; i++) {
@@ -9925,9 +9926,45 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     for (int i = 0; i < edges; i++)
         if (i == 0 || keys[i].key != keys[i - 1].key) {
             int t = keys[i].value / 3;
-            b->own[t] = (unsigned char)(b->own[t] | (8 << (keys[i].value % 3)));
+            b->own[t] = (unsigned short)(b->own[t] | (8 + 64) << (keys[i].value % 3));
         }
     return 1;
+}
+
+/* Do two triangles, with edge k of the first in common, lie in one plane, on the two sides of that edge? far: the largest
+ * coordinate, which rounding is measured by. */
+static int embi_is_flat(const embipc_real *x, const int *t, int k, const int *u, embipc_real far)
+{
+    const embipc_real *p = x + 3 * t[k], *d = NULL;
+    embipc_real edge[3], one[3], two[3], n[3], m[3];
+    for (int i = 0; i < 3; i++)
+        if (u[i] != t[k] && u[i] != t[(k + 1) % 3]) d = x + 3 * u[i];
+    if (!d) return 0;
+    embi_sub(edge, x + 3 * t[(k + 1) % 3], p);
+    embi_sub(one, x + 3 * t[(k + 2) % 3], p);
+    embi_sub(two, d, p);
+    embi_cross(n, edge, one);
+    embi_cross(m, edge, two);
+    return embi_dot(n, m) < 0 && embi_abs(embi_dot(n, two)) <= 16 * EMBI_EPS * far * embi_norm(n);
+}
+
+/* Edges between triangles in one plane, and that stay so, take no part in pairs of edges: another edge that comes near
+ * one inside such a face comes as near with an end, or to the border of the face. home: the part of the body that moves
+ * as one affine map, by vertex; NULL: all does. keys: as embi_bvh_build() left them, edges in order. */
+static void embi_bvh_spare_flat(embi_bvh *b, const embipc_real *x, const int *tri, int nt, const int *home,
+                                const embi_key *keys)
+{
+    embipc_real far = 0;
+    for (int i = 0; i < 9 * nt; i++) far = embi_max(far, embi_abs(x[3 * tri[i / 3] + i % 3]));
+    for (int i = 0, end; i < 3 * nt; i = end) {
+        int t = keys[i].value / 3, k = keys[i].value % 3, stays = 1;
+        for (end = i + 1; end < 3 * nt && keys[end].key == keys[i].key; end++) {}
+        if (end != i + 2) continue;
+        for (int c = 0; c < 6 && home; c++)
+            stays &= home[tri[3 * t]] == home[tri[3 * (keys[i + c / 3].value / 3) + c % 3]];
+        if (stays && embi_is_flat(x, tri + 3 * t, k, tri + 3 * (keys[i + 1].value / 3), far))
+            b->own[t] = (unsigned short)(b->own[t] & ~(64 << k));
+    }
 }
 
 /* box of n points, and of n vertices of x */
@@ -10173,22 +10210,27 @@ static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, emb
 static const int *embi_walk_begin(const embi_walk *w, int *count)
 {
     static const int roots[2] = {1, 1};
-    int self = w->a->base == w->b->base && w->a->start;
-    *count = w->a->nt == 0 || w->b->nt == 0 ? 0 : self ? w->a->start_count : 1;
-    return self ? w->a->start : roots;
+    *count = w->a->nt == 0 || w->b->nt == 0 ? 0 : w->a->start ? w->a->start_count : 1;
+    return w->a->start ? w->a->start : roots;
 }
 
-/* The same of two surfaces. The order depends on what their trees hold alone. */
+/* Pairs of triangles of the whole walk. The order depends on what the trees hold alone. */
+static int embi_walk_all(embi_memory *m, const embi_walk *w, embi_key **list, int *count, int *cap)
+{
+    int starts;
+    const int *start = embi_walk_begin(w, &starts);
+    for (int n = 0; n < starts; n++)
+        if (!embi_walk_pairs(m, w, start[2 * n], start[2 * n + 1], list, count, cap)) return 0;
+    return 1;
+}
+
+/* The same of two surfaces. */
 static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surface *b,
                           const embipc_real range[6], embipc_real reach, embi_key **list, int *count,
                           int *cap)
 {
     embi_walk w = embi_walk_of(a, b, range, reach);
-    int starts;
-    const int *start = embi_walk_begin(&w, &starts);
-    for (int n = 0; n < starts; n++)
-        if (!embi_walk_pairs(m, &w, start[2 * n], start[2 * n + 1], list, count, cap)) return 0;
-    return 1;
+    return embi_walk_all(m, &w, list, count, cap);
 }
 
 #define EMBI_STARTS 256   /* of a walk that is shared, where it begins with fewer */
@@ -10479,7 +10521,7 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
     return 1;
 }
 
-/* Appends the edge-edge candidates of the edges that the two triangles own; share: theirs of the range. */
+/* Appends the edge-edge candidates of the edges that the two triangles have for it; share: theirs of the range. */
 static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta, int tb,
                                  const embipc_real near_b[6], const embi_pair_rule *rule,
                                  const embi_approach *t, embipc_real share,
@@ -10490,12 +10532,12 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
     for (int i = 0; i < 3; i++) {
         int v[4];
         embipc_real box[6], edge[6], other[6];
-        if (!(a->bvh->own[ta] & (8 << i))) continue;
+        if (!(a->bvh->own[ta] & (64 << i))) continue;
         v[0] = A[i]; v[1] = A[(i + 1) % 3];
         embi_box_of(box, a->x, v, 2);
         if (!embi_boxes_touch(box, near_b)) continue;
         for (int j = 0; j < 3; j++) {
-            if (!(b->bvh->own[tb] & (8 << j))) continue;
+            if (!(b->bvh->own[tb] & (64 << j))) continue;
             v[2] = B[j]; v[3] = B[(j + 1) % 3];
             if (self && embi_vertices_shared(v, 1)) continue;
             embi_box_of(edge, b->x, v + 2, 2);
@@ -11831,10 +11873,29 @@ typedef struct embi_shrunk {
 /* How a body moved from one state to another. x_a - x_b = turn (d + w_a - w_b) for two of its points, with d what it
  * was and w what is left of their displacements in the turned frame. */
 typedef struct embi_shift {
-    embipc_real box[6];          /* displacements of the surface, lo and hi, m */
+    embipc_real box[6];          /* displacements of the surface, lo and hi, m, ... */
+    embipc_real *part;           /* ... and of each panel (6 panel_count) */
     embipc_real turn[9];         /* the rotation, as the nodes tell it; 1 for bodies that may not touch themselves */
     embipc_real warp[3];         /* extent of the box of all nodes' w, m */
 } embi_shift;
+
+/* How much a tet is strained: |turn^T F - F_0|, with F_0 of ... */
+typedef struct embi_strain {
+    embipc_real now, next;       /* ... the step's start: before, and at most, all along the present direction */
+    embipc_real kept, most;      /* ... the kept list's: in the steps before this one; what the list stands */
+} embi_strain;
+
+/* A part of a surface that lies together, below one node of its tree. Bodies are searched for each other panel by panel:
+ * where one stands on the ground its candidates are good for many steps, whatever goes on elsewhere. */
+typedef struct embi_panel {
+    int root;                    /* node of the tree */
+    int first, count;            /* what holds it: its own of the shrunk tets, or of the holders; none: all nodes */
+    embipc_real block[16];       /* body of one tet: weights of the middle and the sides of its box at rest */
+    embipc_real start_box[6];    /* holds x^n */
+    embipc_real hull[6];         /* box of all displacements visited and about to be visited */
+    embipc_real region[6];       /* it stays in here, or new neighbours are looked for */
+    unsigned met;                /* mark of the last one whose pairs were looked through and one is with this */
+} embi_panel;
 
 typedef struct embi_body {
     char name[64];
@@ -11863,9 +11924,14 @@ typedef struct embi_body {
     embipc_solid solid;          /* of the rest surface, in the frame of creation */
     embipc_real area;            /* of the rest surface, m^2 */
     int assembled;               /* A is that of this step */
-    embi_shrunk *shrunk;         /* where in its tets the surface is */
+    embi_panel *panel;
+    int panel_count, panel_cap;
+    embipc_real *part;           /* memory of the shifts */
+    int part_cap;
+    embi_shrunk *shrunk;         /* cage: where in its tets the surface is, panel by panel */
     int shrunk_count, shrunk_cap;
-    embipc_real block[16];       /* one tet: weights of the middle and the sides of its box at rest */
+    int *holder;                 /* others, of several panels: the nodes that vertices hang on, as well */
+    int holder_count, holder_cap;
     embi_folds folds;            /* what cannot touch itself while its tets keep their shape, and ... */
     int *start, start_count, start_cap;   /* ... the pairs of nodes that are left to search for itself (2 each) */
     int *live, live_count, live_cap;   /* local numbers of the vertices that candidates of this step have */
@@ -11882,46 +11948,43 @@ typedef struct embi_body {
     embi_shift stray;            /* since known_q, at the positions last evaluated */
     embi_shift stray_next;       /* and at the end of the present direction */
     embi_shift known;            /* from the start of the step to known_q */
-    embipc_real strain;          /* where it has folds: the largest |turn^T F - F^n| of its tets, before ... */
-    embipc_real strain_next;     /* ... and, at most, all along the present direction */
-    embipc_real shift_hull[6];   /* box of everything visited and about to be visited */
+    embi_strain *strain;         /* of each tet, where it has folds */
+    int strain_cap;
     int known_start;             /* known_q is q^n: stray is shift */
     embipc_real foreseen;        /* how far the body probably goes in this step, m */
     embipc_real start_box[6];    /* holds x^n */
     embipc_real around;          /* between steps, where start_box is that of now: so far beyond it gaps count, m;
                                     0: not known */
-    unsigned met;                /* mark of the last body whose pairs were looked through and one is with this */
-    embipc_real region[6];       /* the body stays in here, or new neighbours are looked for */
     int island;
 } embi_body;
 
-/* Two bodies near each other (a <= b); a == b for contact with itself. */
+/* Panels of two bodies near each other (a < b), or a body and itself (a == b) as a whole. */
 typedef struct embi_pair {
-    int a, b;
+    int a, b, pa, pb;            /* bodies; panels */
+    int head;                    /* the first pair of these bodies; contacts are those of bodies, and it counts them */
+    int late;                    /* it came in the course of the step, and is not next to the others of these bodies */
     embi_pair_rule rule;
-    embipc_real range[6];        /* displacements of a relative to b since the start of the step for which the
+    embipc_real range[6];        /* displacements of pa relative to pb since the start of the step for which the
                                     candidates are complete: where it was, is, and is about to go */
-    embipc_real strain;          /* within one body: and it is strained by no more than this */
-    int loose;                   /* within one body: that is all, whatever the range */
+    int loose;                   /* within one body: or for all, as long as the list stands how it is strained */
     int first, count;            /* candidates */
-    int touching[2];             /* for BDF2: any contacts, at q^n and now, and their force on a, N */
+    int touching[2];             /* head, for BDF2: any contacts, at q^n and now, and their force on a, N */
     embipc_real push[2][3];
     embipc_real radius;          /* with a slack of at most this, all but those of the near list stay ... */
     int near_count;              /* ... 2 dhat apart; < 0: no list yet */
-    int row;                     /* of the report of forces, -1: none yet */
+    int row;                     /* head: of the report of forces, -1: none yet */
 } embi_pair;
 
-/* The candidates of two bodies for more than one step: a search with room to spare, whose list is good for as long
+/* The candidates of two panels for more than one step: a search with room to spare, whose list is good for as long
  * as what a step asks for, and the drift since, stay within that room; for one body in its turning frame. What a
  * step makes of it is what a search of its own would give, to the last bit; but a pair within one body that could not
  * touch when the list was made is not on it, near or not. */
 typedef struct embi_kept {
-    int a, b, valid;
-    embipc_real range[6];        /* it is complete for these displacements of a relative to b since then */
+    int a, b, pa, pb, valid;     /* as of pairs */
+    int start[2];                /* nodes of the trees that the search starts from, of two bodies */
+    embipc_real range[6];        /* it is complete for these displacements of pa relative to pb since then */
     embipc_real drift[6];        /* those that happened in the steps since */
     embipc_real turn[9];         /* within one body: how it turned since the nodes were at kept_q */
-    embipc_real strain;          /* and by how much it may be strained since, and has been */
-    embipc_real strained;
     int loose;                   /* nothing was searched for: the range does not count */
     embipc_real reach, dhat, xi;
     int asked;                   /* the last step that asked for it */
@@ -11989,7 +12052,7 @@ typedef struct embi_state {
     int *near;                   /* near lists of the pairs, counted from their first candidates */
     int candidate_count, candidate_cap, closest_cap, apart_cap, near_cap;
     int stamp;                   /* evaluations so far */
-    unsigned mark;               /* the last that bodies were given: see embi_body.met */
+    unsigned mark;               /* the last that panels were given: see embi_panel.met */
     embipc_real *block_alpha;    /* scratch of parallel loops */
     int *block_index;
     int block_alpha_cap, block_index_cap;
@@ -12115,15 +12178,54 @@ static void embi_apply_few(const embi_state *s, const embi_body *b, const embipc
  * that holds their displacements holds those of its vertices: no vertex that touches nothing is looked at. In a body
  * of one tet, whose nodes are far out, displacements are affine: its box at rest serves as well. */
 
-/* Where in their tets (tet, by vertex) the vertices are. least (4 nt): scratch. Returns 0 out of memory. */
-static int embi_body_shrink(embi_memory *m, embi_body *b, const int *tet, const embipc_real *weight,
-                            embipc_real *least)
+/* A surface is cut into so many panels: subtrees of so many leaves, but no more than these. What never moves is one. */
+#ifndef EMBI_PANEL_LEAVES         /* a test makes these less */
+#define EMBI_PANEL_LEAVES 128
+#endif
+#define EMBI_PANELS 64
+
+/* Makes the panels, nothing of what holds them yet. Returns 0 out of memory. */
+static int embi_body_cut(embi_memory *m, embi_body *b)
+{
+    int n = 1;
+    embi_shift *shift[5];
+    while (b->nn && n < EMBI_PANELS && b->bvh.leaves >= 2 * n * EMBI_PANEL_LEAVES) n *= 2;
+    if (!EMBI_GROW(m, embi_panel, b->panel, b->panel_cap, n) || !EMBI_GROW(m, embipc_real, b->part, b->part_cap, 30 * n))
+        return 0;
+    memset(b->panel, 0, (size_t)n * sizeof *b->panel);
+    memset(b->part, 0, (size_t)(30 * n) * sizeof *b->part);
+    shift[0] = &b->shift;
+    shift[1] = &b->shift_next;
+    shift[2] = &b->stray;
+    shift[3] = &b->stray_next;
+    shift[4] = &b->known;
+    for (int k = 0; k < 5; k++) shift[k]->part = b->part + 6 * n * k;
+    b->panel_count = 0;
+    for (int k = 0; k < n; k++)
+        if (n == 1 || EMBI_LEAF * (b->bvh.leaves / n) * k < b->nt) b->panel[b->panel_count++].root = n + k;
+    return 1;
+}
+
+/* The corners of all triangles of a panel. Returns how many. */
+static int embi_panel_corners(const embi_body *b, const embi_panel *p, int *corner)
+{
+    int first = p->root, leaves = 1, count = 0;
+    for (; first < b->bvh.leaves; first *= 2) leaves *= 2;
+    first -= b->bvh.leaves;
+    for (int n = EMBI_LEAF * first; n < EMBI_LEAF * (first + leaves) && n < b->nt; n++)
+        for (int k = 0; k < 3; k++) corner[count++] = b->tri[3 * b->bvh.order[n] + k];
+    return count;
+}
+
+/* Where in their tets (tet, by vertex) the vertices of a panel are. least (4 nt): scratch. Returns 0 out of memory. */
+static int embi_panel_shrink(embi_memory *m, embi_body *b, embi_panel *p, const int *corner, int count, const int *tet,
+                             const embipc_real *weight, embipc_real *least)
 {
     for (int i = 0; i < 4 * b->ntet; i++) least[i] = 2;
-    for (int i = 0; i < b->nv; i++)
-        for (int k = 0; k < 4; k++)
+    for (int n = 0; n < count; n++)
+        for (int i = corner[n], k = 0; k < 4; k++)
             least[4 * tet[i] + k] = embi_min(least[4 * tet[i] + k], weight[4 * i + k]);
-    b->shrunk_count = 0;
+    p->first = b->shrunk_count;
     for (int t = 0; t < b->ntet; t++) {
         embi_shrunk *g;
         if (least[4 * t] > 1) continue;
@@ -12133,6 +12235,25 @@ static int embi_body_shrink(embi_memory *m, embi_body *b, const int *tet, const 
         memcpy(g->least, least + 4 * t, sizeof g->least);
         g->rest = embi_max(1 - g->least[0] - g->least[1] - g->least[2] - g->least[3], 0);
     }
+    p->count = b->shrunk_count - p->first;
+    return 1;
+}
+
+/* The nodes that the vertices of a panel hang on, J having so many (count) of 4 for each. Returns 0 out of memory. */
+static int embi_panel_holders(embi_memory *m, embi_body *b, embi_panel *p, const int *corner, int count, const int *node,
+                              const unsigned char *used, unsigned char *mark)
+{
+    memset(mark, 0, (size_t)b->nn);
+    p->first = b->holder_count;
+    for (int n = 0; n < count; n++)
+        for (int k = 0; k < used[corner[n]]; k++) {
+            int i = node[4 * corner[n] + k];
+            if (mark[i]) continue;
+            mark[i] = 1;
+            if (!EMBI_GROW(m, int, b->holder, b->holder_cap, b->holder_count + 1)) return 0;
+            b->holder[b->holder_count++] = i;
+        }
+    p->count = b->holder_count - p->first;
     return 1;
 }
 
@@ -12150,13 +12271,12 @@ static void embi_shrunk_add(const embi_shrunk *g, const int v[4], const embipc_r
     }
 }
 
-/* The box of the vertices x by weights in the tet X: its middle, and from there to its sides along each axis. */
-static void embi_block_weights(embipc_real block[16], const embipc_real X[12], const embipc_real *x, int nv)
+/* The box of n vertices of x by weights in the tet X: its middle, and from there to its sides along each axis. */
+static void embi_block_weights(embipc_real block[16], const embipc_real X[12], const embipc_real *x, const int *v, int n)
 {
     embipc_real box[6], p[3];
     int ok;
-    embi_box_clear(box);
-    for (int i = 0; i < nv; i++) embi_box_add(box, x + 3 * i);
+    embi_box_of(box, x, v, n);
     for (int i = 0; i < 3; i++) p[i] = (box[i] + box[3 + i]) / 2;
     ok = embi_tet_weights(X, p, block);
     for (int k = 0; k < 3; k++) {
@@ -12171,29 +12291,43 @@ static void embi_block_weights(embipc_real block[16], const embipc_real X[12], c
 
 static int embi_is_one_tet(const embi_body *b) { return b->ntet == 1 && b->nn == 4; }
 
-/* box of the surface, all of it linear in the nodes' x */
-static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real box[6])
+/* box of a panel, all of it linear in the nodes' x */
+static void embi_panel_hold(const embi_body *b, const embi_panel *p, const embipc_real *x, embipc_real box[6])
 {
     embipc_real lo[3] = {EMBI_HUGE, EMBI_HUGE, EMBI_HUGE}, hi[3] = {-EMBI_HUGE, -EMBI_HUGE, -EMBI_HUGE};
     if (embi_is_one_tet(b)) {
         embipc_real r[4][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
         for (int k = 0; k < 4; k++)
-            for (int i = 0; i < 4; i++) embi_axpy(r[k], b->block[4 * k + i], x + 3 * b->tet[i]);
+            for (int i = 0; i < 4; i++) embi_axpy(r[k], p->block[4 * k + i], x + 3 * b->tet[i]);
         for (int i = 0; i < 3; i++) {
             embipc_real half = embi_abs(r[1][i]) + embi_abs(r[2][i]) + embi_abs(r[3][i]);
             lo[i] = r[0][i] - half;
             hi[i] = r[0][i] + half;
         }
     } else if (b->shrunk_count)
-        for (int k = 0; k < b->shrunk_count; k++)
+        for (int k = p->first; k < p->first + p->count; k++)
             embi_shrunk_add(b->shrunk + k, b->tet + 4 * b->shrunk[k].tet, x, lo, hi);
     else
-        for (int i = 0; i < 3 * b->nn; i++) {
-            lo[i % 3] = embi_min(lo[i % 3], x[i]);
-            hi[i % 3] = embi_max(hi[i % 3], x[i]);
+        for (int k = 0, n = p->count ? p->count : b->nn; k < n; k++) {
+            const embipc_real *at = x + 3 * (p->count ? b->holder[p->first + k] : k);
+            for (int i = 0; i < 3; i++) {
+                lo[i] = embi_min(lo[i], at[i]);
+                hi[i] = embi_max(hi[i], at[i]);
+            }
         }
     embi_copy(box, lo);
     embi_copy(box + 3, hi);
+}
+
+/* boxes of all panels (6 each), and of the surface */
+static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real *part, embipc_real box[6])
+{
+    embi_box_clear(box);
+    for (int n = 0; n < b->panel_count; n++, part += 6) {
+        embi_panel_hold(b, b->panel + n, x, part);
+        embi_box_add(box, part);
+        embi_box_add(box, part + 3);
+    }
 }
 
 /* ---- what turns ----
@@ -12207,10 +12341,20 @@ static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real
 
 #define EMBI_TURN_COS ((embipc_real)0.95)    /* least cos(theta/2) of a direction; beyond it counts as warp */
 
-static void embi_shift_none(embi_shift *r)
+static void embi_shift_none(const embi_body *b, embi_shift *r)
 {
-    memset(r, 0, sizeof *r);
+    memset(r->part, 0, (size_t)(6 * b->panel_count) * sizeof *r->part);
+    memset(r->box, 0, sizeof r->box);
+    memset(r->warp, 0, sizeof r->warp);
     embi_m3_identity(r->turn);
+}
+
+static void embi_shift_copy(const embi_body *b, embi_shift *to, const embi_shift *from)
+{
+    embipc_real *part = to->part;
+    memcpy(part, from->part, (size_t)(6 * b->panel_count) * sizeof *part);
+    *to = *from;
+    to->part = part;
 }
 
 /* The rotation that takes the n points at x to those at y best, turn being a guess. cof M = cof(R S) = R cof S is
@@ -12263,17 +12407,23 @@ static void embi_warp(const embipc_real *x, const embipc_real *y, int n, const e
     embi_sub(warp, box + 3, box);
 }
 
-/* The largest |sum_k w_k m_k^T| of a body's tets; w: of all nodes. */
-static embipc_real embi_body_strain(const embi_body *b, const embipc_real *w)
+/* |sum_k w_k m_k^T| of tet t, w being of the body's nodes */
+static embipc_real embi_tet_strain(const embi_body *b, int t, const embipc_real *w)
 {
-    embipc_real most = 0;
-    w += 3 * b->node0;
-    for (int t = 0; t < b->ntet && b->folds.count; t++) {
-        embipc_real H[9];
-        embi_elastic_F(&b->elastic, t, w, H);
-        most = embi_max(most, embi_m3_stretch4(H));
-    }
-    return sqrt(sqrt(most));
+    embipc_real H[9];
+    embi_elastic_F(&b->elastic, t, w, H);
+    return sqrt(sqrt(embi_m3_stretch4(H)));
+}
+
+/* tets that the kept list has to do with */
+static int embi_strained_tets(const embi_body *b) { return b->folds.count ? b->ntet : 0; }
+
+/* Does the kept list of a body for itself stand so many times what its tets are about to be strained? */
+static int embi_body_stands(const embi_body *b, embipc_real times)
+{
+    for (int t = 0; t < embi_strained_tets(b); t++)
+        if (!(b->strain[t].kept + times * b->strain[t].next <= b->strain[t].most)) return 0;
+    return 1;
 }
 
 /* From one state of all nodes to another; d: scratch. at: NULL, or, for the way there as well, the state that the
@@ -12288,7 +12438,7 @@ static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, 
     to += 3 * b->node0;
     d += 3 * b->node0;
     for (int i = 0; i < 3 * b->nn; i++) d[i] = to[i] - from[i];
-    embi_body_hold(b, d, r->box);
+    embi_body_hold(b, d, r->part, r->box);
     if (!embi_may_fold(b)) return 0;
     embi_turn_fit(from, to, b->nn, r->turn);
     sine = at ? embi_turn_sine(at->turn, r->turn) : (embipc_real)0;
@@ -12306,23 +12456,30 @@ static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, 
 /* Where the body may go next, as foreseen or by a direction; both ends of the way count from q^n. */
 static void embi_body_go(embi_state *s, embi_body *b)
 {
-    embipc_real sine, warp[3];
-    int i = 3 * b->node0;
-    b->strain = 0;
-    if (b->folds.count && memcmp(s->q + i, s->qn + i, (size_t)(3 * b->nn) * sizeof *s->q) != 0) {
-        embi_warp(s->qn + i, s->q + i, b->nn, b->shift.turn, s->shift_d + i, warp);
-        b->strain = embi_body_strain(b, s->shift_d);
-    }
+    embipc_real sine, warp[3], *w = s->shift_d + 3 * b->node0;
+    int i = 3 * b->node0, tets = embi_strained_tets(b);
+    int moved = tets && memcmp(s->qn + i, s->q + i, (size_t)(3 * b->nn) * sizeof *s->q) != 0;
+    if (moved) embi_warp(s->qn + i, s->q + i, b->nn, b->shift.turn, w, warp);
+    for (int t = 0; t < tets; t++) b->strain[t].now = moved ? embi_tet_strain(b, t, w) : (embipc_real)0;
     sine = embi_body_shift(b, s->qn, s->trial_q, s->shift_d, &b->shift, &b->shift_next);
-    b->strain_next = embi_body_strain(b, s->shift_d);
-    b->strain_next = embi_max(b->strain, b->strain_next + sine * (b->strain_next + b->strain));
+    for (int t = 0; t < tets; t++) {
+        embi_strain *e = b->strain + t;
+        e->next = embi_tet_strain(b, t, w);
+        e->next = embi_max(e->now, e->next + sine * (e->next + e->now));
+    }
 }
 
-/* box of where the body is with the nodes at q */
-static void embi_body_box(const embi_body *b, const embipc_real *q, embipc_real box[6])
+/* Boxes of where the body and its panels are with the nodes at q. */
+static void embi_body_locate(embi_body *b, const embipc_real *q)
 {
-    if (b->kind == EMBIPC_FIXED) memcpy(box, b->bvh.box + 6, 6 * sizeof *box);
-    else embi_body_hold(b, q + 3 * b->node0, box);
+    embi_box_clear(b->start_box);
+    for (int n = 0; n < b->panel_count; n++) {
+        embi_panel *p = b->panel + n;
+        if (b->nn) embi_panel_hold(b, p, q + 3 * b->node0, p->start_box);
+        else memcpy(p->start_box, b->bvh.box + 6, sizeof p->start_box);
+        embi_box_add(b->start_box, p->start_box);
+        embi_box_add(b->start_box, p->start_box + 3);
+    }
 }
 
 /* Vertex v of body b is live from here on: where it is, and where p takes it. Returns 0 out of memory. */
@@ -12359,10 +12516,11 @@ static void embi_difference_box(const embipc_real a[6], const embipc_real b[6], 
     }
 }
 
-/* Displacements of a relative to b; within one body (a is b) those of two nodes, which is what shares count of. */
-static void embi_relative_box(const embi_shift *a, const embi_shift *b, embipc_real r[6])
+/* Displacements of a pair's first side relative to the second; within one body (a is b) those of two nodes, which is
+ * what shares count of. */
+static void embi_relative_box(const embi_shift *a, int pa, const embi_shift *b, int pb, embipc_real r[6])
 {
-    embi_difference_box(a->box, b->box, r);
+    embi_difference_box(a->part + 6 * pa, b->part + 6 * pb, r);
     for (int i = 0; i < 3 && a == b; i++) {
         r[i] = -a->warp[i];
         r[3 + i] = a->warp[i];
@@ -12396,10 +12554,10 @@ static embipc_real embi_box_norm(const embipc_real r[6])
  * nodes were at s->known_q; when they have strayed from there, a relative to b, by no more than slack, the
  * distance is least - share slack or more. So most candidates are told by one number, without looking at their
  * vertices. */
-static embipc_real embi_pair_slack(const embi_shift *a, const embi_shift *b)
+static embipc_real embi_pair_slack(const embi_pair *pair, const embi_shift *a, const embi_shift *b)
 {
     embipc_real r[6];
-    embi_relative_box(a, b, r);
+    embi_relative_box(a, pair->pa, b, pair->pb, r);
     return embi_box_norm(r);
 }
 
@@ -12915,7 +13073,7 @@ typedef struct embi_evaluate_task {
 /* A chunk of the near list of a pair: numbers of candidates, counted from the pair's first. */
 typedef struct embi_near_run {
     const embi_pair *pair;
-    int number;                  /* of the pair */
+    int number;                  /* of the pair's head */
     const int *begin, *end;
     const embi_candidate *candidate;
     embi_closest *closest;
@@ -12926,8 +13084,8 @@ static embi_near_run embi_near_run_of(const embi_evaluate_task *t, int n)
 {
     const embi_chunk *chunk = t->I->by_near.list + n;
     embi_near_run r;
-    r.number = t->I->pairs[chunk->item];
-    r.pair = t->s->pair + r.number;
+    r.pair = t->s->pair + t->I->pairs[chunk->item];
+    r.number = r.pair->head;
     r.begin = t->s->near + r.pair->first + chunk->begin;
     r.end = t->s->near + r.pair->first + chunk->end;
     r.candidate = t->s->candidate + r.pair->first;
@@ -12991,7 +13149,8 @@ static void embi_near_range(void *arg, int begin, int end)
     embi_state *s = t->s;
     for (int k = begin; k < end; k++) {
         embi_pair *pair = s->pair + t->I->pairs[k];
-        embipc_real far = embi_pair_slack(&s->body[pair->a].stray, &s->body[pair->b].stray), dhat = pair->rule.dhat;
+        embipc_real dhat = pair->rule.dhat;
+        embipc_real far = embi_pair_slack(pair, &s->body[pair->a].stray, &s->body[pair->b].stray);
         if (pair->near_count < 0 || far > pair->radius || pair->radius > 8 * (far + dhat))
             embi_pair_near(s, pair, (embipc_real)1.25 * far + dhat / 2);
     }
@@ -13056,10 +13215,10 @@ static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, c
     task.x = x;
     ok = embi_island_find(m, s, I, &task);
     if (ok) embi_for_chunks(&s->threads, &I->by_near, EMBI_SHARE_NEAR, embi_contact_range, &task);
-    for (int n = 0; n < I->by_near.count && ok;) {   /* pair by pair: what stands on the same feature is merged */
+    for (int n = 0; n < I->by_near.count && ok;) {   /* for each two bodies: what stands on the same feature is merged */
         const embi_pair *pair = s->pair + I->pairs[I->by_near.list[n].item];
-        int item = I->by_near.list[n].item, from = I->found[n].first, begin = contacts->count, count = 0;
-        for (; n < I->by_near.count && I->by_near.list[n].item == item; n++) {
+        int from = I->found[n].first, begin = contacts->count, count = 0;
+        for (; n < I->by_near.count && s->pair[I->pairs[I->by_near.list[n].item]].head == pair->head; n++) {
             count += I->found[n].count;
             contacts->changed += I->found[n].changed;
         }
@@ -13467,11 +13626,16 @@ static void embi_island_aim(embi_state *s, embi_island *I)
         embi_shift *next = &b->shift_next;
         for (int i = 0; i < 6 && I->cap < 1; i++)
             next->box[i] = b->shift.box[i] + I->cap * (next->box[i] - b->shift.box[i]);
+        for (int i = 0; i < 6 * b->panel_count && I->cap < 1; i++)
+            next->part[i] = b->shift.part[i] + I->cap * (next->part[i] - b->shift.part[i]);
         for (int i = 0; i < 3 && I->cap < 1; i++)
             next->warp[i] = b->shift.warp[i] + I->cap * (next->warp[i] - b->shift.warp[i]);
-        if (I->cap < 1) b->strain_next = b->strain + I->cap * (b->strain_next - b->strain);
-        embi_box_add(b->shift_hull, next->box);
-        embi_box_add(b->shift_hull, next->box + 3);
+        for (int t = 0; t < embi_strained_tets(b) && I->cap < 1; t++)
+            b->strain[t].next = b->strain[t].now + I->cap * (b->strain[t].next - b->strain[t].now);
+        for (int n = 0; n < b->panel_count; n++) {
+            embi_box_add(b->panel[n].hull, next->part + 6 * n);
+            embi_box_add(b->panel[n].hull, next->part + 6 * n + 3);
+        }
     }
 }
 
@@ -13895,7 +14059,7 @@ static void embi_ccd_range(void *arg, int begin, int end)
 static void embi_body_stray_next(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
-    if (b->known_start && t->I->cap == 1) b->stray_next = b->shift_next;
+    if (b->known_start && t->I->cap == 1) embi_shift_copy(b, &b->stray_next, &b->shift_next);
     else   /* still q + p */
         (void)embi_body_shift(b, t->s->known_q, t->s->trial_q, t->s->shift_d, &b->stray, &b->stray_next);
 }
@@ -13926,8 +14090,8 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
         task.stamp = I->stamp;
         task.bound = *alpha;
         task.rounding = embi_pair_rounding(a, b);
-        task.slack = embi_pair_slack(&a->stray, &b->stray);
-        task.rate = embi_pair_slack(&a->stray_next, &b->stray_next) - task.slack;
+        task.slack = embi_pair_slack(pair, &a->stray, &b->stray);
+        task.rate = embi_pair_slack(pair, &a->stray_next, &b->stray_next) - task.slack;
         task.alpha = s->block_alpha;
         task.index = s->block_index;
         embi_for_work(&s->threads, pair->count, pair->count, EMBI_SHARE_CCD, embi_ccd_range, &task);
@@ -13974,13 +14138,13 @@ static void embi_island_know(embi_state *s, const embi_island *I)
     if (near < 256 + all / 256) return;
     for (int n = 0; n < I->pair_count; n++) {
         embi_pair *pair = s->pair + I->pairs[n];
-        embi_pair_know(s, pair, embi_pair_slack(&s->body[pair->a].stray, &s->body[pair->b].stray));
+        embi_pair_know(s, pair, embi_pair_slack(pair, &s->body[pair->a].stray, &s->body[pair->b].stray));
     }
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
         memcpy(s->known_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
-        b->known = b->shift;
-        embi_shift_none(&b->stray);
+        embi_shift_copy(b, &b->known, &b->shift);
+        embi_shift_none(b, &b->stray);
         b->known_start = 0;
     }
 }
@@ -13993,7 +14157,7 @@ static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
     for (int i = 0; i < b->live_count; i++)
         embi_copy(s->x + 3 * (b->vert0 + b->live[i]), s->trial_x + 3 * (b->vert0 + b->live[i]));
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += t->alpha * s->Ap[i];
-    if (b->known_start) b->shift = b->stray;   /* just evaluated */
+    if (b->known_start) embi_shift_copy(b, &b->shift, &b->stray);   /* just evaluated */
     else (void)embi_body_shift(b, s->qn, s->q, s->shift_d, NULL, &b->shift);
 }
 
@@ -14509,12 +14673,12 @@ typedef struct embi_lane {
 
 enum { EMBI_SEARCH_DONE, EMBI_SEARCH_DUE, EMBI_SEARCH_NO_KEYS, EMBI_SEARCH_NO_ROOM, EMBI_SEARCH_FOUND };
 
-/* A body on the way along one axis: its region, grown by as far as contact reaches, and where it begins and ends there
+/* A panel on the way along one axis: its region, grown by as far as contact reaches, and where it begins and ends there
  * as whole numbers. */
 typedef struct embi_swept {
     embipc_real box[6];
     embi_u64 begin, end;
-    int body;
+    int body, panel;
 } embi_swept;
 
 /* A pair whose candidates are due. */
@@ -14522,7 +14686,6 @@ typedef struct embi_search {
     int pair, first;             /* first: where they go, before the gaps are closed */
     embi_kept *kept;
     embi_approach approach, back;
-    embipc_real strain;          /* that the body is about to take, and a quarter more; 0 between two */
     embipc_real near, far;       /* what was farther apart in the kept list than near + share far stays out */
     int due;                     /* EMBI_SEARCH_...: whether the kept list serves */
     int at, count;               /* where the lane has it */
@@ -14541,11 +14704,11 @@ struct embipc_world {
     embi_rule *rule;
     int rule_count, rule_cap;
     embi_last_cage last_cage;
-    embi_kept *kept;             /* sorted by (a, b); behind them the memory of those that were given up */
+    embi_kept *kept;             /* sorted by (a, b, pa, pb); behind them the memory of those that were given up */
     int kept_count, kept_end, kept_cap;
     embi_key *tri_pairs;         /* scratch of the broad phase */
     int tri_pair_count, tri_pair_cap;
-    embi_swept *swept;           /* bodies along one axis, and in their own order */
+    embi_swept *swept;           /* panels along one axis, and in their own order */
     int swept_cap;
     embi_search *search;         /* pairs whose candidates are due */
     int search_count, search_cap;
@@ -14682,7 +14845,11 @@ static void embi_body_free(embi_memory *m, embi_body *b)
     EMBI_RELEASE(m, b->live, b->live_cap);
     embi_folds_free(m, &b->folds);
     EMBI_RELEASE(m, b->start, b->start_cap);
+    EMBI_RELEASE(m, b->panel, b->panel_cap);
+    EMBI_RELEASE(m, b->part, b->part_cap);
+    EMBI_RELEASE(m, b->strain, b->strain_cap);
     EMBI_RELEASE(m, b->shrunk, b->shrunk_cap);
+    EMBI_RELEASE(m, b->holder, b->holder_cap);
     EMBI_RELEASE(m, b->tangent, b->tangent_cap);
     embi_bvh_free(m, &b->bvh);
     embi_elastic_free(m, &b->elastic);
@@ -15357,6 +15524,30 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
     return r != EMBIPC_OK ? r : ok ? EMBIPC_OK : embi_fail_memory(e);
 }
 
+/* Panels, and what holds them. Returns 0 out of memory. */
+static int embi_build_panels(embi_memory *m, embi_body *b, const embi_build *t)
+{
+    int *corner = (int *)embi_alloc(m, 3 * b->nt, sizeof *corner), ok, count;
+    embipc_real *least = (embipc_real *)embi_alloc(m, 4 * b->ntet, sizeof *least), X[12];
+    unsigned char *mark = (unsigned char *)embi_alloc(m, b->nn, 1);
+    ok = corner && least && mark && embi_body_cut(m, b);
+    for (int n = 0; ok && n < b->panel_count; n++) {
+        embi_panel *p = b->panel + n;
+        count = embi_panel_corners(b, p, corner);
+        if (embi_is_one_tet(b)) {
+            embi_tet_gather(X, t->q, b->tet);
+            embi_block_weights(p->block, X, t->x, corner, count);
+        } else if (b->kind == EMBIPC_CAGE)
+            ok = embi_panel_shrink(m, b, p, corner, count, t->index, t->weight, least);
+        else if (b->panel_count > 1)
+            ok = embi_panel_holders(m, b, p, corner, count, t->node, t->count, mark);
+    }
+    embi_free(m, corner, 3 * b->nt, sizeof *corner);
+    embi_free(m, least, 4 * b->ntet, sizeof *least);
+    embi_free(m, mark, b->nn, 1);
+    return ok;
+}
+
 /* the tree of boxes at the positions t->x */
 static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
@@ -15364,17 +15555,11 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     embi_key *keys = (embi_key *)embi_alloc(m, n, sizeof *keys);
     unsigned char *used = (unsigned char *)embi_alloc(m, b->nv, 1);
     int ok = keys && used && embi_bvh_build(m, &b->bvh, t->x, b->tri, b->nt, b->nv, keys, used);
+    if (ok && b->kind != EMBIPC_FULL)
+        embi_bvh_spare_flat(&b->bvh, t->x, b->tri, b->nt, b->kind == EMBIPC_CAGE ? t->index : NULL, keys);
     embi_free(m, keys, n, sizeof *keys);
     embi_free(m, used, b->nv, 1);
-    if (ok && embi_is_one_tet(b)) {
-        embipc_real X[12];
-        embi_tet_gather(X, t->q, b->tet);
-        embi_block_weights(b->block, X, t->x, b->nv);
-    } else if (ok && b->kind == EMBIPC_CAGE) {
-        embipc_real *least = (embipc_real *)embi_alloc(m, 4 * b->ntet, sizeof *least);
-        ok = least && embi_body_shrink(m, b, t->index, t->weight, least);
-        embi_free(m, least, 4 * b->ntet, sizeof *least);
-    }
+    if (ok) ok = embi_build_panels(m, b, t);
     if (ok && b->nn && (!embi_is_one_tet(b) || large)) {
         embi_rows J;
         J.node = t->node;
@@ -15390,7 +15575,8 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
         s.tri = b->tri;
         s.nt = b->nt;
         s.bvh = &b->bvh;
-        ok = embi_folds_build(m, &b->folds, &s, b->nv, t->q, b->tet, b->ntet, b->kind == EMBIPC_CAGE ? t->index : NULL);
+        ok = embi_folds_build(m, &b->folds, &s, b->nv, t->q, b->tet, b->ntet, b->kind == EMBIPC_CAGE ? t->index : NULL) &&
+             EMBI_GROW(m, embi_strain, b->strain, b->strain_cap, embi_strained_tets(b));
     }
     return ok ? EMBIPC_OK : embi_fail_memory(e);
 }
@@ -15491,7 +15677,7 @@ static int embi_surely_apart(const embi_state *s, embi_body *a, embi_body *b)
     for (int side = 0; side < 2; side++) {
         embi_body *one = side ? b : a;
         if (one->around > 0) continue;
-        embi_body_box(one, s->q, one->start_box);
+        embi_body_locate(one, s->q);
         one->around = one->thickness + 2 * embi_pair_rounding(one, one);
     }
     reach = a->around + b->around;
@@ -16864,7 +17050,7 @@ static void embi_bodies_begin(embipc_world *w)
         b->around = 0;
         b->scale_x = 0;
         b->live_count = 0;
-        embi_body_box(b, s->q, b->start_box);
+        embi_body_locate(b, s->q);
         for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->start_box[i]));
         b->jump = 0;
         embi_body_integrate(s, b, s->integrator == EMBIPC_BDF2 && embi_is_dynamic(b) && b->history);
@@ -16877,6 +17063,18 @@ static void embi_bodies_begin(embipc_world *w)
     embi_drives_begin(w);
 }
 
+/* The region in which a panel probably stays, going as far as `shift`. */
+static void embi_panel_foresee(embi_panel *p, const embipc_real shift[6], embipc_real dhat)
+{
+    embipc_real slack = 0;
+    for (int i = 0; i < 6; i++) slack = embi_max(slack, embi_abs(shift[i]));
+    slack = slack / 10 + dhat / 2;
+    for (int i = 0; i < 3; i++) {
+        p->region[i] += embi_min(shift[i], 0) - slack;
+        p->region[3 + i] += embi_max(shift[3 + i], 0) + slack;
+    }
+}
+
 /* Where the bodies will probably be at the end of the step: free nodes at q + h (v + dv), dv being as much of
  * h f/m as they took in the last step; driven ones at their targets, or at q + h v while something blocks them.
  * What falls goes on falling, and what lies on the ground or hangs from a hand stays where it is. Only how many
@@ -16887,12 +17085,17 @@ static void embi_bodies_foresee(embipc_world *w)
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
         embipc_real slack = 0, pull[3];
-        b->strain = b->strain_next = 0;   /* of those that do not move */
+        for (int t = 0; t < embi_strained_tets(b); t++) b->strain[t].now = b->strain[t].next = 0;   /* if it does not move */
         b->known_start = 1;
-        embi_shift_none(&b->shift);
-        b->shift_next = b->stray = b->stray_next = b->known = b->shift;
-        memset(b->shift_hull, 0, sizeof b->shift_hull);
-        memcpy(b->region, b->start_box, sizeof b->region);
+        embi_shift_none(b, &b->shift);
+        embi_shift_none(b, &b->shift_next);
+        embi_shift_none(b, &b->stray);
+        embi_shift_none(b, &b->stray_next);
+        embi_shift_none(b, &b->known);
+        for (int n = 0; n < b->panel_count; n++) {
+            memset(b->panel[n].hull, 0, sizeof b->panel[n].hull);
+            memcpy(b->panel[n].region, b->panel[n].start_box, sizeof b->panel[n].region);
+        }
         b->fits = b->kind == EMBIPC_FIXED;
         if (!b->moving) continue;
         embi_copy(pull, s->gravity);
@@ -16912,11 +17115,7 @@ static void embi_bodies_foresee(embipc_world *w)
         embi_body_go(s, b);
         for (int i = 0; i < 6; i++) slack = embi_max(slack, embi_abs(b->shift_next.box[i]));
         b->foreseen = slack + b->dhat;
-        slack = slack / 10 + b->dhat / 2;
-        for (int i = 0; i < 3; i++) {
-            b->region[i] += embi_min(b->shift_next.box[i], 0) - slack;
-            b->region[3 + i] += embi_max(b->shift_next.box[3 + i], 0) + slack;
-        }
+        for (int n = 0; n < b->panel_count; n++) embi_panel_foresee(b->panel + n, b->shift_next.part + 6 * n, b->dhat);
     }
 }
 
@@ -16956,19 +17155,27 @@ static void embi_pair_forget(embi_state *s, embi_pair *pair)
     pair->count = 0;
 }
 
-/* The kept list of two bodies, made if there is none; NULL out of memory. */
-static embi_kept *embi_kept_of(embipc_world *w, int a, int b)
+#define EMBI_STRAIN_TIMES ((embipc_real)1.25)
+
+/* does the pair of a list come before another? */
+static int embi_kept_before(const embi_kept *k, const embi_pair *pair)
+{
+    return k->a != pair->a ? k->a < pair->a : k->b != pair->b ? k->b < pair->b
+         : k->pa != pair->pa ? k->pa < pair->pa : k->pb < pair->pb;
+}
+
+/* The kept list of a pair, made if there is none; NULL out of memory. */
+static embi_kept *embi_kept_of(embipc_world *w, const embi_pair *pair)
 {
     embi_kept *k, spare;
     int lo = 0, hi = w->kept_count;
     while (lo < hi) {
         int mid = (lo + hi) / 2;
-        k = w->kept + mid;
-        if (k->a < a || (k->a == a && k->b < b)) lo = mid + 1;
+        if (embi_kept_before(w->kept + mid, pair)) lo = mid + 1;
         else hi = mid;
     }
     k = w->kept + lo;
-    if (lo < w->kept_count && k->a == a && k->b == b) return k;
+    if (lo < w->kept_count && k->a == pair->a && k->b == pair->b && k->pa == pair->pa && k->pb == pair->pb) return k;
     if (!EMBI_GROW(&w->memory, embi_kept, w->kept, w->kept_cap, w->kept_count + 1)) return NULL;
     k = w->kept + lo;
     spare = w->kept[w->kept_count];   /* zero where there is none */
@@ -16977,17 +17184,21 @@ static embi_kept *embi_kept_of(embipc_world *w, int a, int b)
     memset(k, 0, sizeof *k);
     k->list = spare.list;
     k->cap = spare.cap;
-    k->a = a;
-    k->b = b;
+    k->a = pair->a;
+    k->b = pair->b;
+    k->pa = pair->pa;
+    k->pb = pair->pb;
+    k->start[0] = w->s.body[k->a].panel[k->pa].root;
+    k->start[1] = w->s.body[k->b].panel[k->pb].root;
     return k;
 }
 
-/* strain: how much the step asks for, within one body */
-static int embi_kept_serves(const embi_kept *k, const embi_pair *pair, embipc_real reach, embipc_real strain)
+/* Does the list serve for what the step asks for now, and a quarter more of the strain? */
+static int embi_kept_serves(const embi_state *s, const embi_kept *k, const embi_pair *pair, embipc_real reach)
 {
     embipc_real range[6];
     if (!k->valid || k->dhat != pair->rule.dhat || k->xi != pair->rule.xi || !(k->reach >= reach)) return 0;
-    if (k->a == k->b && !(k->strained + strain <= k->strain)) return 0;
+    if (k->a == k->b && !embi_body_stands(s->body + k->a, EMBI_STRAIN_TIMES)) return 0;
     if (k->loose) return 1;
     memcpy(range, pair->range, sizeof range);
     for (int i = 0; i < 3 && k->a == k->b; i++) {   /* in the frame that has turned since */
@@ -17021,8 +17232,6 @@ static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, 
         k->drift[i] = k->drift[3 + i] = 0;
     }
     k->valid = k->count = k->loose = 0;
-    k->strain = EMBI_HUGE;
-    k->strained = 0;
     k->dhat = pair->rule.dhat;
     k->xi = pair->rule.xi;
     k->reach = reach + 4 * embi_pair_rounding(A, B);
@@ -17036,20 +17245,28 @@ static embi_approach embi_kept_approach(const embi_kept *k)
     return t;
 }
 
-/* Where a body is searched for itself with the nodes at q^n: all folds that may close while it is strained by no more
- * than `strain`; what the others stand goes to the kept list. Returns 0 out of memory. */
-static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_kept *k, embipc_real strain)
+/* Where a body is searched for itself with the nodes at q^n: all folds that may close while its tets are strained by no
+ * more than they are about to be, and some room. What the others stand is what the kept list does. Returns 0 out of
+ * memory. */
+static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_kept *k)
 {
     embipc_real *F = s->trace + b->trace0, share = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) / EMBI_TURN_COS;
-    strain += EMBI_FOLD_SLACK;
     b->start_count = 0;
     if (!EMBI_GROW(m, int, b->start, b->start_cap, 2)) return 0;
-    for (int t = 0; t < b->ntet && b->folds.count; t++) embi_elastic_F(&b->elastic, t, s->qn + 3 * b->node0, F + 9 * t);
+    for (int t = 0; t < embi_strained_tets(b); t++) {
+        embi_elastic_F(&b->elastic, t, s->qn + 3 * b->node0, F + 9 * t);
+        b->strain[t].kept = 0;
+        b->strain[t].most = EMBI_HUGE;
+    }
     for (int n = 0; n < b->folds.count;) {
         const embi_fold *one = b->folds.list + n;
-        embipc_real margin = embi_fold_margin(&b->folds, one, F, share, k->reach, strain);
+        const int *tet = b->folds.tet + one->first;
+        embipc_real strain = 0, margin;
+        for (int i = 0; i < one->tets; i++) strain = embi_max(strain, b->strain[tet[i]].next);
+        strain = EMBI_STRAIN_TIMES * strain + EMBI_FOLD_SLACK;
+        margin = embi_fold_margin(&b->folds, one, F, share, k->reach, strain);
         if (margin > strain) {
-            k->strain = embi_min(k->strain, margin);
+            for (int i = 0; i < one->tets; i++) b->strain[tet[i]].most = embi_min(b->strain[tet[i]].most, margin);
             n = one->next;
             continue;
         }
@@ -17062,13 +17279,15 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ke
     return 1;
 }
 
-/* a body's surface at q^n, for a search */
-static embi_surface embi_search_surface(const embi_state *s, const embi_body *b)
+/* The walk of a list's search at q^n, of the surfaces a and b. */
+static embi_walk embi_kept_walk(const embi_state *s, const embi_kept *k, embi_surface *a, embi_surface *b)
 {
-    embi_surface r = embi_surface_of(s, b, s->xn);
-    if (b->folds.count) r.start = b->start;
-    r.start_count = b->start_count;
-    return r;
+    const embi_body *A = s->body + k->a;
+    *a = embi_surface_of(s, A, s->xn);
+    *b = embi_surface_of(s, s->body + k->b, s->xn);
+    if (k->a != k->b || A->folds.count) a->start = k->a != k->b ? k->start : A->start;
+    a->start_count = k->a != k->b ? 1 : A->start_count;
+    return embi_walk_of(a, b, k->range, k->reach);
 }
 
 /* ---- searches side by side ----
@@ -17162,12 +17381,12 @@ static int embi_searches_refit(embipc_world *w)
     for (int n = 0; n < w->search_count; n++) {
         const embi_kept *k = w->search[n].kept;
         embi_body *A = s->body + k->a, *B = s->body + k->b;
-        embi_surface a = embi_search_surface(s, A), b = embi_search_surface(s, B);
+        embi_surface a, b;
         embi_fitting f;
         const int *start;
         int count;
         if (!w->search[n].due || k->loose || (!A->bvh.known && !B->bvh.known)) continue;
-        f.walk = embi_walk_of(&a, &b, k->range, k->reach);
+        f.walk = embi_kept_walk(s, k, &a, &b);
         for (int side = 0; side < 2; side++) {
             embi_body *one = side ? B : A;
             f.tree[side] = one->bvh.known ? &one->bvh : NULL;
@@ -17186,12 +17405,13 @@ static int embi_searches_refit(embipc_world *w)
 static void embi_search_small(embi_memory *still, const embi_state *s, embi_search *one, embi_lane *lane)
 {
     const embi_kept *k = one->kept;
-    embi_surface a = embi_search_surface(s, s->body + k->a), b = embi_search_surface(s, s->body + k->b);
+    embi_surface a, b;
+    embi_walk walk = embi_kept_walk(s, k, &a, &b);
     embi_approach t = embi_kept_approach(k);
     one->at = lane->count;
     one->due = EMBI_SEARCH_NO_KEYS;
     lane->key_count = 0;
-    if (!embi_bvh_pairs(still, &a, &b, k->range, k->reach, &lane->keys, &lane->key_count, &lane->key_cap)) return;
+    if (!embi_walk_all(still, &walk, &lane->keys, &lane->key_count, &lane->key_cap)) return;
     one->due = EMBI_SEARCH_NO_ROOM;
     if (!embi_candidates(still, &a, &b, lane->keys, lane->key_count, &s->pair[one->pair].rule, &t, &lane->list,
                          &lane->count, &lane->cap)) {
@@ -17220,7 +17440,7 @@ static void embi_keys_range(void *arg, int begin, int end)
     const embi_search_task *t = (const embi_search_task *)arg;
     const embi_state *s = &t->w->s;
     const embi_kept *k = t->one->kept;
-    embi_surface a = embi_search_surface(s, s->body + k->a), b = embi_search_surface(s, s->body + k->b);
+    embi_surface a = embi_surface_of(s, s->body + k->a, s->xn), b = embi_surface_of(s, s->body + k->b, s->xn);
     embi_approach approach = embi_kept_approach(k);
     for (int n = begin; n < end; n++) {
         embi_lane *lane = t->w->lane + n;
@@ -17311,12 +17531,12 @@ static int embi_search_large(embipc_world *w, const embi_search *one)
 {
     embi_state *s = &w->s;
     embi_kept *k = one->kept;
-    embi_surface a = embi_search_surface(s, s->body + k->a), b = embi_search_surface(s, s->body + k->b);
+    embi_surface a, b;
     embi_search_task t;
     embi_walk_task walk;
     t.w = walk.w = w;
     t.one = one;
-    walk.walk = embi_walk_of(&a, &b, k->range, k->reach);
+    walk.walk = embi_kept_walk(s, k, &a, &b);
     walk.start = embi_walk_starts(&walk.walk, walk.opened, &walk.count);
     walk.grain = (walk.count - 1) / EMBI_STARTS + 1;
     k->count = 0;
@@ -17366,7 +17586,9 @@ static int embi_searches_grow(embipc_world *w, int grain)
 /* Is it known to be large before it is made? */
 static int embi_search_is_large(const embipc_world *w, const embi_kept *k)
 {
-    return k->cap >= EMBI_SHARE_SEARCH || w->s.body[k->a].nt + w->s.body[k->b].nt >= EMBI_SHARE_SURFACE;
+    const embi_body *a = w->s.body + k->a, *b = w->s.body + k->b;
+    int triangles = a == b ? 2 * a->nt : a->nt / a->panel_count + b->nt / b->panel_count;
+    return k->cap >= EMBI_SHARE_SEARCH || triangles >= EMBI_SHARE_SURFACE;
 }
 
 /* Makes the kept lists that are due. */
@@ -17418,18 +17640,19 @@ static void embi_kept_drift(embipc_world *w)
     embi_kept_forget(w);
     for (int n = 0; n < w->kept_count; n++) {
         embi_kept *k = w->kept + n;
-        const embi_body *a = w->s.body + k->a, *b = w->s.body + k->b;
+        embi_body *a = w->s.body + k->a, *b = w->s.body + k->b;
         const embipc_real *from = w->s.kept_q + 3 * a->node0, *to = w->s.q + 3 * a->node0;
         embipc_real r[6];
         if (!k->valid) continue;
         if (a == b) {
             embi_turn_fit(from, to, a->nn, k->turn);
             embi_warp(from, to, a->nn, k->turn, w->s.shift_d + 3 * a->node0, k->drift + 3);
-            k->strained = embi_body_strain(a, w->s.shift_d);
+            for (int t = 0; t < embi_strained_tets(a); t++)
+                a->strain[t].kept = embi_tet_strain(a, t, w->s.shift_d + 3 * a->node0);
             for (int i = 0; i < 3; i++) k->drift[i] = -k->drift[3 + i];
             continue;
         }
-        embi_relative_box(&a->shift, &b->shift, r);
+        embi_relative_box(&a->shift, k->pa, &b->shift, k->pb, r);
         for (int i = 0; i < 6; i++) k->drift[i] += r[i];
     }
 }
@@ -17439,13 +17662,12 @@ static int embi_search_add(embipc_world *w, int n)
 {
     embi_pair *pair = w->s.pair + n;
     embi_search *one;
-    if (!embi_kept_of(w, pair->a, pair->b) ||
+    if (!embi_kept_of(w, pair) ||
         !EMBI_GROW(&w->memory, embi_search, w->search, w->search_cap, w->search_count + 1))
         return 0;
     one = w->search + w->search_count++;
     memset(one, 0, sizeof *one);
     one->pair = n;
-    if (pair->a == pair->b) one->strain = (embipc_real)1.25 * w->s.body[pair->a].strain_next;
     return 1;
 }
 
@@ -17463,16 +17685,15 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
     embi_state *s = &w->s;
     embi_pair *pair = s->pair + one->pair;
     embipc_real reach = embi_pair_reach(s, pair), r[6];
-    embi_kept *kept = embi_kept_of(w, pair->a, pair->b);
+    embi_kept *kept = embi_kept_of(w, pair);
     embi_pair_forget(s, pair);
     one->kept = kept;
     kept->asked = w->step;
-    one->due = !embi_kept_serves(kept, pair, reach, one->strain);
+    one->due = !embi_kept_serves(s, kept, pair, reach);
     if (one->due) {
         embi_kept_begin(s, kept, pair, reach);
-        if (pair->a == pair->b && !embi_body_starts(&w->memory, s, s->body + pair->a, kept, one->strain)) return 0;
+        if (pair->a == pair->b && !embi_body_starts(&w->memory, s, s->body + pair->a, kept)) return 0;
     }
-    pair->strain = kept->strain - kept->strained;
     pair->loose = kept->loose;
     one->approach = embi_approach_of(pair->range, reach);
     one->approach.own = 1;
@@ -17514,7 +17735,7 @@ static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one
     embi_body *A = s->body + pair->a, *B = s->body + pair->b;
     embipc_real r[6], slack;
     pair->near_count = -1;
-    embi_relative_box(&A->known, &B->known, r);   /* from the middle of the range to known_q */
+    embi_relative_box(&A->known, pair->pa, &B->known, pair->pb, r);   /* from the middle of the range to known_q */
     for (int i = 0; i < 6; i++) r[i] -= (pair->range[i % 3] + pair->range[3 + i % 3]) / 2;
     slack = embi_box_norm(r);
     if (pair->count) memset(s->closest + pair->first, 0, (size_t)pair->count * sizeof *s->closest);
@@ -17583,22 +17804,35 @@ static int embi_searches_run(embipc_world *w)
     return 1;
 }
 
-/* Adds the pair (i, j), i <= j, with an empty range and no candidates yet. Returns it; NULL out of memory. */
-static embi_pair *embi_pair_add(embipc_world *w, int i, int j)
+/* Adds the pair of panels pa of body i and pb of j, i <= j, with an empty range and no candidates yet; head: that of
+ * these bodies, -1: itself. Returns it; NULL out of memory. */
+static embi_pair *embi_pair_add(embipc_world *w, int i, int pa, int j, int pb, int head)
 {
     embi_state *s = &w->s;
     embi_pair *pair;
     if (!EMBI_GROW(&w->memory, embi_pair, s->pair, s->pair_cap, s->pair_count + 1)) return NULL;
-    pair = s->pair + s->pair_count++;
+    pair = s->pair + s->pair_count;
     memset(pair, 0, sizeof *pair);
     pair->a = i;
     pair->b = j;
+    pair->pa = pa;
+    pair->pb = pb;
+    pair->head = head < 0 ? s->pair_count : head;
+    s->pair_count++;
     pair->rule = embi_pair_parameters(w, s->body + i, s->body + j);
     embi_box_clear(pair->range);
     return pair;
 }
 
-static int embi_regions_meet(const embi_body *a, const embi_body *b, embipc_real reach)
+/* May two bodies come so near each other, or one itself, that their panels are looked at? Then *reach is how near. */
+static int embi_bodies_meet(const embipc_world *w, int i, int j, embipc_real *reach)
+{
+    const embi_body *a = w->s.body + i, *b = w->s.body + j;
+    *reach = embi_max(a->dhat, b->dhat) + a->thickness + b->thickness;
+    return (a->moving || b->moving) && embi_tested(w, a, b);
+}
+
+static int embi_regions_meet(const embi_panel *a, const embi_panel *b, embipc_real reach)
 {
     for (int i = 0; i < 3; i++)
         if (a->region[i] - reach > b->region[3 + i] || a->region[3 + i] + reach < b->region[i]) return 0;
@@ -17609,18 +17843,18 @@ static int embi_regions_meet(const embi_body *a, const embi_body *b, embipc_real
 
 /* The axis along which regions lie farthest apart, measured by their mean extent; *begin, *scale: coordinates there,
  * from 0 to 2^31. */
-static int embi_regions_axis(const embi_state *s, embipc_real *begin, embipc_real *scale)
+static int embi_regions_axis(const embi_swept *one, int count, embipc_real *begin, embipc_real *scale)
 {
     embipc_real all[6], most = -1;
     int axis = 0;
     embi_box_clear(all);
-    for (int i = 0; i < s->body_count; i++) {
-        embi_box_add(all, s->body[i].region);
-        embi_box_add(all, s->body[i].region + 3);
+    for (int i = 0; i < count; i++) {
+        embi_box_add(all, one[i].box);
+        embi_box_add(all, one[i].box + 3);
     }
     for (int c = 0; c < 3; c++) {
         embipc_real sum = 0, spread;
-        for (int i = 0; i < s->body_count; i++) sum += s->body[i].region[3 + c] - s->body[i].region[c];
+        for (int i = 0; i < count; i++) sum += one[i].box[3 + c] - one[i].box[c];
         spread = sum > 0 ? (all[3 + c] - all[c]) / sum : (embipc_real)0;
         if (!(spread > most)) continue;
         most = spread;
@@ -17631,24 +17865,32 @@ static int embi_regions_axis(const embi_state *s, embipc_real *begin, embipc_rea
     return axis;
 }
 
-/* All bodies, in the order in which they begin. Returns 0 out of memory. */
+/* All panels, in the order in which they begin. Returns how many; -1 out of memory. */
 static int embi_regions_sort(embipc_world *w)
 {
     embi_state *s = &w->s;
     embipc_real begin, scale;
-    int axis = embi_regions_axis(s, &begin, &scale), n = s->body_count;
+    int axis, n = 0;
     embi_swept *one;
+    for (int i = 0; i < s->body_count; i++) n += s->body[i].panel_count;
     if (!EMBI_GROW(&w->memory, embi_swept, w->swept, w->swept_cap, 2 * n) ||
         !EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * n))
-        return 0;
+        return -1;
     one = w->swept + n;
-    for (int i = 0; i < n; i++, one++) {
+    for (int i = 0; i < s->body_count; i++) {
         const embi_body *b = s->body + i;
-        one->body = i;
-        for (int c = 0; c < 3; c++) {
-            one->box[c] = b->region[c] - b->dhat - b->thickness;
-            one->box[3 + c] = b->region[3 + c] + b->dhat + b->thickness;
+        for (int k = 0; k < b->panel_count; k++, one++) {
+            one->body = i;
+            one->panel = k;
+            for (int c = 0; c < 3; c++) {
+                one->box[c] = b->panel[k].region[c] - b->dhat - b->thickness;
+                one->box[3 + c] = b->panel[k].region[3 + c] + b->dhat + b->thickness;
+            }
         }
+    }
+    one = w->swept + n;
+    axis = embi_regions_axis(one, n, &begin, &scale);
+    for (int i = 0; i < n; i++, one++) {
         one->begin = (embi_u64)embi_max(0, embi_min((one->box[axis] - begin) * scale, EMBI_SWEEP_UNITS));
         one->end = (embi_u64)embi_max(0, embi_min((one->box[3 + axis] - begin) * scale, EMBI_SWEEP_UNITS));
         w->tri_pairs[i].key = one->begin;
@@ -17656,35 +17898,49 @@ static int embi_regions_sort(embipc_world *w)
     }
     embi_sort_keys(w->tri_pairs, w->tri_pairs + n, n);
     for (int i = 0; i < n; i++) w->swept[i] = w->swept[n + w->tri_pairs[i].value];
-    return 1;
+    return n;
 }
 
-/* Pairs (i, j), i <= j, of bodies whose regions meet, sorted, to w->tri_pairs: each body with those that begin along
- * the axis before it ends. Returns 0 out of memory. */
+/* Pairs of panels by their bodies, and those of two bodies by their values; behind them is as much room. */
+static void embi_regions_order(embi_key *pair, int count)
+{
+    embi_sort_keys(pair, pair + count, count);
+    for (int begin = 0, end; begin < count; begin = end) {
+        embi_u64 bodies = pair[begin].key;
+        for (end = begin; end < count && pair[end].key == bodies; end++) pair[end].key = (embi_u64)pair[end].value;
+        embi_sort_keys(pair + begin, pair + count, end - begin);
+        for (int n = begin; n < end; n++) pair[n].key = bodies;
+    }
+}
+
+/* Pairs of panels whose regions meet, to w->tri_pairs: keys (i, j), i <= j, of their bodies, sorted; values pa times
+ * EMBI_PANELS and pb, sorted as well. Each panel is looked at with those that begin along the axis before it ends; a body and itself
+ * are one pair. Returns 0 out of memory. */
 static int embi_regions_sweep(embipc_world *w)
 {
     embi_state *s = &w->s;
-    if (!embi_regions_sort(w)) return 0;
+    int n = embi_regions_sort(w);
+    if (n < 0) return 0;
     w->tri_pair_count = 0;
-    for (int p = 0; p < s->body_count; p++) {
+    for (int p = 0; p < n; p++) {
         const embi_swept *one = w->swept + p, *two = one;
-        for (int q = p; q < s->body_count && two->begin <= one->end; q++, two++) {
-            int i = embi_min_int(one->body, two->body), j = embi_max_int(one->body, two->body);
-            const embi_body *a = s->body + i, *b = s->body + j;
-            if (!embi_boxes_touch(one->box, two->box)) continue;
-            if ((!a->moving && !b->moving) ||
-                !embi_regions_meet(a, b, embi_max(a->dhat, b->dhat) + a->thickness + b->thickness) ||
-                !embi_tested(w, a, b))
+        for (int q = p; q < n && two->begin <= one->end; q++, two++) {
+            const embi_swept *a = one->body <= two->body ? one : two, *b = a == one ? two : one;
+            embipc_real reach;
+            if (a->body == b->body ? p != q || a->panel : !embi_boxes_touch(one->box, two->box)) continue;
+            if (!embi_bodies_meet(w, a->body, b->body, &reach) ||
+                !embi_regions_meet(s->body[a->body].panel + a->panel, s->body[b->body].panel + b->panel, reach))
                 continue;
             if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * w->tri_pair_count + 2)) return 0;
-            w->tri_pairs[w->tri_pair_count++].key = embi_pack(i, j);
+            w->tri_pairs[w->tri_pair_count].value = a->panel * EMBI_PANELS + b->panel;
+            w->tri_pairs[w->tri_pair_count++].key = embi_pack(a->body, b->body);
         }
     }
-    embi_sort_keys(w->tri_pairs, w->tri_pairs + w->tri_pair_count, w->tri_pair_count);
+    embi_regions_order(w->tri_pairs, w->tri_pair_count);
     return 1;
 }
 
-/* All pairs of bodies whose regions meet, each with its candidates. */
+/* All pairs of panels whose regions meet, each with its candidates. */
 static int embi_pairs_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -17693,12 +17949,14 @@ static int embi_pairs_begin(embipc_world *w)
     if (!embi_regions_sweep(w)) return 0;
     for (int n = 0; n < w->tri_pair_count; n++) {
         int i = (int)(w->tri_pairs[n].key >> 32), j = (int)(w->tri_pairs[n].key & 0xffffffffu);
+        int pa = w->tri_pairs[n].value / EMBI_PANELS, pb = w->tri_pairs[n].value % EMBI_PANELS;
+        int same = n && w->tri_pairs[n].key == w->tri_pairs[n - 1].key;
         embi_body *a = s->body + i, *b = s->body + j;
-        embi_pair *pair;
+        embi_pair *pair = embi_pair_add(w, i, pa, j, pb, same ? s->pair[n - 1].head : -1);
         embipc_real r[6];
-        if (!(pair = embi_pair_add(w, i, j))) return 0;
-        embi_relative_box(&a->shift, &b->shift, pair->range);   /* where they are: no displacement */
-        embi_relative_box(&a->shift_next, &b->shift_next, r);
+        if (!pair) return 0;
+        embi_relative_box(&a->shift, pa, &b->shift, pb, pair->range);   /* where they are: no displacement */
+        embi_relative_box(&a->shift_next, pa, &b->shift_next, pb, r);
         embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
         if (!embi_search_add(w, s->pair_count - 1)) return 0;
     }
@@ -17721,7 +17979,7 @@ static int embi_pair_island(const embi_state *s, const embi_pair *p)
 static void embi_island_touches(embi_state *s, embi_island *I, int when)
 {
     for (int n = 0; n < I->pair_count; n++) {
-        embi_pair *pair = s->pair + I->pairs[n];
+        embi_pair *pair = s->pair + s->pair[I->pairs[n]].head;
         pair->touching[when] = 0;
         embi_set(pair->push[when], 0, 0, 0);
     }
@@ -17830,7 +18088,7 @@ static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *I, int 
     int jump = cut, two_step = 0;
     if (s->integrator != EMBIPC_BDF2) return 0;
     embi_island_touches(s, I, 1);
-    for (int n = 0; n < I->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + I->pairs[n]);
+    for (int n = 0; n < I->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[I->pairs[n]].head);
     for (int n = 0; n < s->drive_count; n++)
         jump |= s->body[s->drives[n].body].island == I->index && s->drives[n].blocked;
     for (int k = 0; k < I->body_count; k++) {
@@ -17840,6 +18098,15 @@ static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *I, int 
     for (int k = 0; k < I->body_count; k++) s->body[I->bodies[k]].jump = jump;
     if (jump && two_step && !embi_island_restart(m, s, I)) return -1;
     return jump && two_step;
+}
+
+/* The pair joins the list, behind others of the same bodies. */
+static void embi_island_list_pair(const embi_state *s, embi_island *I, int n)
+{
+    int at = I->pair_count++, head = s->pair[n].head, end = at;
+    while (s->pair[n].late && end > 0 && s->pair[I->pairs[end - 1]].head != head) end--;
+    for (; end > 0 && at > end; at--) I->pairs[at] = I->pairs[at - 1];
+    I->pairs[at] = n;
 }
 
 /* Lists of bodies, pairs, springs and unknowns of all islands; changed: not NULL, only of those it says so of. */
@@ -17869,7 +18136,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
         if (root < 0 || (changed && !changed[root])) continue;
         I = w->island[root];
         if (!EMBI_GROW(m, int, I->pairs, I->pair_cap, I->pair_count + 1)) return 0;
-        I->pairs[I->pair_count++] = n;
+        embi_island_list_pair(s, I, n);
     }
     for (int k = 0; k < w->order_count; k++) {
         embi_island *I = w->island[w->order[k]];
@@ -17970,6 +18237,38 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     return 1;
 }
 
+/* A panel that leaves its region looks for new neighbours. Returns 0 out of memory. */
+static int embi_panel_neighbours(embipc_world *w, int i, int k)
+{
+    embi_state *s = &w->s;
+    const embi_body *b = s->body + i;
+    embi_panel *one = b->panel + k;
+    embipc_real now[6], reach;
+    for (int c = 0; c < 6; c++) now[c] = one->start_box[c] + one->hull[c];
+    if (embi_box_holds(one->region, now)) return 1;
+    embi_box_stretch(one->region, now, b->dhat);
+    s->mark++;
+    for (int n = 0; n < s->pair_count; n++) {
+        const embi_pair *p = s->pair + n;
+        if (p->a == i && p->pa == k) s->body[p->b].panel[p->pb].met = s->mark;
+        if (p->b == i && p->pb == k) s->body[p->a].panel[p->pa].met = s->mark;
+    }
+    for (int j = 0; j < s->body_count; j++) {
+        int lo = embi_min_int(i, j), hi = embi_max_int(i, j), head = -1;
+        if (j == i || !embi_bodies_meet(w, lo, hi, &reach)) continue;
+        for (int c = 0; c < s->body[j].panel_count; c++) {
+            const embi_panel *other = s->body[j].panel + c;
+            embi_pair *pair;
+            if (other->met == s->mark || !embi_regions_meet(one, other, reach)) continue;
+            for (int n = 0; n < s->pair_count && head < 0; n++)
+                if (s->pair[n].a == lo && s->pair[n].b == hi) head = n;
+            if (!(pair = embi_pair_add(w, lo, i < j ? k : c, hi, i < j ? c : k, head))) return 0;
+            pair->late = 1;   /* that its range is empty will be found out */
+        }
+    }
+    return 1;
+}
+
 /* Everything the present directions visit must stay in the ranges the candidates were searched for; where it
  * does not they are searched anew. changed[root] is set for islands whose candidates changed, 2 for those
  * that were joined. */
@@ -17977,38 +18276,20 @@ static int embi_ranges_check(embipc_world *w, int *changed)
 {
     embi_state *s = &w->s;
     int searched;
-    for (int i = 0; i < s->body_count; i++) {   /* bodies that leave their region look for new neighbours */
-        embi_body *b = s->body + i;
-        embipc_real now[6];
-        if (!b->moving) continue;
-        for (int k = 0; k < 6; k++) now[k] = b->start_box[k] + b->shift_hull[k];
-        if (embi_box_holds(b->region, now)) continue;
-        embi_box_stretch(b->region, now, b->dhat);
-        s->mark++;
-        for (int n = 0; n < s->pair_count; n++)
-            if (s->pair[n].a == i || s->pair[n].b == i)
-                s->body[s->pair[n].a == i ? s->pair[n].b : s->pair[n].a].met = s->mark;
-        for (int j = 0; j < s->body_count; j++) {
-            const embi_body *other = s->body + j;
-            int lo = embi_min_int(i, j), hi = embi_max_int(i, j);
-            if (other->met == s->mark ||
-                !embi_regions_meet(b, other, embi_max(b->dhat, other->dhat) + b->thickness + other->thickness) ||
-                !embi_tested(w, s->body + lo, s->body + hi))
-                continue;
-            if (!embi_pair_add(w, lo, hi)) return 0;   /* its empty range is found out below */
-        }
-    }
+    for (int i = 0; i < s->body_count; i++)
+        for (int k = 0; k < s->body[i].panel_count && s->body[i].moving; k++)
+            if (!embi_panel_neighbours(w, i, k)) return 0;
     w->search_count = 0;
     for (int n = 0; n < s->pair_count; n++) {
         embi_pair *p = s->pair + n;
         const embi_body *a = s->body + p->a, *b = s->body + p->b;
         int together = !a->moving || !b->moving || a->island == b->island;
         embipc_real r[6];
-        if (together) embi_relative_box(&a->shift_next, &b->shift_next, r);
-        else embi_difference_box(a->shift_hull, b->shift_hull, r);
-        if ((embi_box_holds(p->range, r) || p->loose) && (p->a != p->b || a->strain_next <= p->strain)) continue;
+        if (together) embi_relative_box(&a->shift_next, p->pa, &b->shift_next, p->pb, r);
+        else embi_difference_box(a->panel[p->pa].hull, b->panel[p->pb].hull, r);
+        if ((embi_box_holds(p->range, r) || p->loose) && (p->a != p->b || embi_body_stands(a, 1))) continue;
         embi_box_stretch(p->range, r, p->rule.dhat / 2);
-        embi_relative_box(&a->shift, &b->shift, r);
+        embi_relative_box(&a->shift, p->pa, &b->shift, p->pb, r);
         embi_box_stretch(p->range, r, 0);
         if (!embi_search_add(w, n)) return 0;
     }
@@ -18055,7 +18336,7 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *I)
 static void embi_island_rest(embi_state *s, const embi_island *I)
 {
     for (int k = 0; k < I->body_count; k++)
-        s->body[I->bodies[k]].shift_next = s->body[I->bodies[k]].shift;
+        embi_shift_copy(s->body + I->bodies[k], &s->body[I->bodies[k]].shift_next, &s->body[I->bodies[k]].shift);
 }
 
 static embipc_result embi_iterate(embipc_world *w)

@@ -98,15 +98,20 @@ static void starts_agree(scene *c, const double range[6], double reach)
     free(start);
 }
 
-static void scene_search(scene *c, const double range[6], const embi_pair_rule *rule)
+static void scene_find(scene *c, const double range[6], const embi_pair_rule *rule)
 {
     embi_approach t = embi_approach_of(range, rule->dhat + rule->xi);
     c->key_count = c->count = 0;
     ENSURE(embi_bvh_pairs(&c->m, &c->a.s, &second(c)->s, range, rule->dhat + rule->xi, &c->keys,
                           &c->key_count, &c->key_cap));
-    starts_agree(c, range, rule->dhat + rule->xi);
     ENSURE(embi_candidates(&c->m, &c->a.s, &second(c)->s, c->keys, c->key_count, rule, &t,
                            &c->list, &c->count, &c->cap));
+}
+
+static void scene_search(scene *c, const double range[6], const embi_pair_rule *rule)
+{
+    scene_find(c, range, rule);
+    starts_agree(c, range, rule->dhat + rule->xi);
 }
 
 /* 64 bits that name a primitive pair, whatever the order of its sides and of the vertices within */
@@ -504,6 +509,101 @@ static void test_crossings(void)
     }
 }
 
+/* ---- edges inside flat faces ---- */
+
+/* leaves out of pairs of edges what is inside flat faces; returns how many edges are left */
+static int side_spare(embi_memory *m, side *d, const int *home)
+{
+    int nt = d->mesh.tri_count, left = 0;
+    embi_key *keys = (embi_key *)calloc((size_t)(6 * nt), sizeof *keys);
+    unsigned char *used = (unsigned char *)calloc((size_t)d->mesh.vertex_count, 1);
+    ENSURE(embi_bvh_build(m, &d->bvh, d->mesh.x, d->mesh.tri, nt, d->mesh.vertex_count, keys, used));
+    embi_bvh_spare_flat(&d->bvh, d->mesh.x, d->mesh.tri, nt, home, keys);
+    embi_bvh_refit(&d->bvh, d->mesh.x, d->mesh.tri, nt);
+    for (int i = 0; i < 3 * nt; i++) {
+        left += (d->bvh.own[i / 3] & (64 << i % 3)) != 0;
+        ENSURE(!(d->bvh.own[i / 3] & (64 << i % 3)) || d->bvh.own[i / 3] & (8 << i % 3));
+    }
+    free(keys);
+    free(used);
+    return left;
+}
+
+/* Of boxes cut into many triangles the twelve sides are left, wherever and however large they are; and the candidates
+ * that are left tell the distance that all pairs do, when two are near each other. */
+static void test_edges_inside_flat_faces(void)
+{
+    embi_pair_rule rule;
+    double still[6] = {0, 0, 0, 0, 0, 0};
+    int apart = 0, by_edges = 0;
+    memset(&rule, 0, sizeof rule);
+    for (int r = 0; r < 200; r++) {
+        scene c;
+        int n[6], all;
+        double R[9], axis[3], t[3], scale = pow(10, test_uniform(-3, 3)), least = HUGE_VAL, found = HUGE_VAL;
+        named *near;
+        test_mesh a, b;
+        for (int k = 0; k < 6; k++) n[k] = 1 + (int)test_uniform(0, 4);
+        a = geometry_box_surface(n[0], n[1], n[2], 1, test_uniform(0.5, 2), test_uniform(0.5, 2));
+        b = geometry_box_surface(n[3], n[4], n[5], 1, test_uniform(0.5, 2), test_uniform(0.5, 2));
+        for (int moved = 0; moved < 2; moved++) {
+            for (int k = 0; k < 3; k++) axis[k] = r < 20 ? 0 : test_uniform(-3, 3);   /* at first face to face */
+            for (int k = 0; k < 3; k++) t[k] = scale * (moved ? k == 0 ? test_uniform(1.01, 3) : test_uniform(-0.5, 0.5) : 0);
+            embi_m3_rotation(R, axis);
+            geometry_move(moved ? &b : &a, scale, R, t);
+        }
+        scene_make(&c, a, &b);
+        if (check_crossings(&c) > 0) {
+            scene_free(&c);
+            continue;
+        }
+        apart++;
+        ENSURE(side_spare(&c.m, &c.a, NULL) == 4 * (n[0] + n[1] + n[2]));
+        ENSURE(side_spare(&c.m, &c.b, NULL) == 4 * (n[3] + n[4] + n[5]));
+        all = all_pairs(&c, a.x, b.x, 9 * scale, &near);
+        for (int k = 0; k < all; k++) least = fmin(least, near[k].d);
+        rule.dhat = 1.1 * least;
+        scene_find(&c, still, &rule);
+        for (int k = 0; k < c.count; k++)
+            if (c.list[k].apart < found) {
+                found = c.list[k].apart;
+                by_edges += c.list[k].edge_edge;
+            }
+        ENSURE(fabs(found - least) < 1e-13 * scale);
+        free(near);
+        scene_free(&c);
+    }
+    ENSURE(apart > 60 && by_edges > 20);
+}
+
+/* What is not flat, folds over itself, or may be bent keeps its edges. */
+static void test_edges_that_are_not_flat(void)
+{
+    scene c;
+    test_mesh sheet = geometry_sheet(4, 3, 4, 3);
+    int *home = (int *)calloc((size_t)sheet.vertex_count, sizeof *home), all, border = 14;
+    scene_make(&c, geometry_icosphere(2), NULL);
+    ENSURE(side_spare(&c.m, &c.a, NULL) == c.a.edges);
+    scene_free(&c);
+    scene_make(&c, sheet, NULL);
+    all = c.a.edges;
+    ENSURE(side_spare(&c.m, &c.a, NULL) == border && border < all);
+    for (int i = 0; i < sheet.vertex_count; i++) home[i] = i;   /* a part each */
+    ENSURE(side_spare(&c.m, &c.a, home) == all);
+    for (int i = 0; i < sheet.vertex_count; i++) home[i] = sheet.x[3 * i] > 1.5;   /* two: from x = 1 to 2 it may bend */
+    ENSURE(side_spare(&c.m, &c.a, home) == border + 2 + 3 + 3 + 3);   /* edges across, diagonals, both borders of that */
+    for (int i = 0; i < sheet.vertex_count; i++)   /* bent by an angle of 1e-9 along x = 2 */
+        sheet.x[3 * i + 2] = 1e-9 * fmax(0, sheet.x[3 * i] - 2);
+    ENSURE(side_spare(&c.m, &c.a, NULL) == border + 3);
+    for (int i = 0; i < sheet.vertex_count; i++) {   /* folded flat on itself there */
+        sheet.x[3 * i + 2] = 0;
+        sheet.x[3 * i] = fmin(sheet.x[3 * i], 4 - sheet.x[3 * i]);
+    }
+    ENSURE(side_spare(&c.m, &c.a, NULL) == border + 3);
+    free(home);
+    scene_free(&c);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -514,5 +614,7 @@ int main(int argc, char **argv)
     RUN(candidates_self);
     RUN(rest_clamp);
     RUN(crossings);
+    RUN(edges_inside_flat_faces);
+    RUN(edges_that_are_not_flat);
     return test_end("test_broad");
 }

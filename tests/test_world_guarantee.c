@@ -265,6 +265,7 @@ static void test_every_scene_is_free_of_crossings(void)
 static void test_anytime(void)
 {
     static const int limit[5] = {1, 2, 3, 5, 8};
+    int all[5] = {0, 0, 0, 0, 0};
     for (int which = 0; which < SCENE_COUNT; which++)
         for (int k = 0; k < 5; k++) {
             scene s = scene_make(which, NULL);
@@ -284,12 +285,16 @@ static void test_anytime(void)
                     if (v.kind == EMBIPC_KINEMATIC) bend = fmax(bend, scene_bend(s.w, s.body[i], rest[i]));
                 }
             }
-            if (k == 0 || (k == 1 && which != SCENE_THROW)) ENSURE(cut > 10);
+            all[k] += cut;
+            if (k == 0) ENSURE(cut > 10);
             if (bend > 1e-12) printf("  %s cut after %d: kinematic bodies bend by %.3g of their size\n", scene_names[which], limit[k], bend);
             ENSURE(bend <= 1e-12);
             for (int i = 0; i < s.n; i++) free(rest[i]);
             scene_end(&s);
         }
+    printf("  steps cut short after 1, 2, 3, 5, 8 solves: %d, %d, %d, %d, %d of %d\n", all[0], all[1], all[2], all[3], all[4],
+           60 * SCENE_COUNT);
+    ENSURE(all[1] > 100 && all[2] > 50);
 }
 
 /* a flag that goes up and down at random times, by the only code that runs during a step here: the parallel loop */

@@ -7,4 +7,27 @@ static void tree_clear(embi_body *b)
 {
     for (int k = 0; k < 2 * b->bvh.leaves + b->nt; k++) embi_box_clear(b->bvh.box + 6 * k);
 }
+
+/* Does half-edge i (of 3 nt) stand for an edge that pairs of edges are made of? */
+static int tree_has_edge(const embi_body *b, int i) { return b->bvh.own[i / 3] & (64 << i % 3); }
+
+#define TREE_SHIFT_ROOM (6 * EMBI_PANELS)
+
+/* A shift of its own for a body, nothing yet; part: room. */
+static embi_shift tree_shift(const embi_body *b, double part[TREE_SHIFT_ROOM])
+{
+    embi_shift r;
+    r.part = part;
+    embi_shift_none(b, &r);
+    return r;
+}
+
+/* where a list of its own would start from to find what a body has with itself */
+static embi_surface tree_own_surface(const embi_state *s, const embi_body *b)
+{
+    embi_surface r = embi_surface_of(s, b, s->xn);
+    if (b->folds.count) r.start = b->start;
+    r.start_count = b->start_count;
+    return r;
+}
 #endif
