@@ -10717,7 +10717,7 @@ static void embi_folding_look(embi_folding *f, int i, int j)
         f->box[3 + c] += f->rounding;
     }
     f->longest = embi_max(f->edge[i], f->edge[j]);
-    f->mixed = f->bent[i] | f->bent[j];
+    f->mixed = f->bent[i] + f->bent[j];
     f->triangles = EMBI_LEAF * embi_folding_leaves(b, i, &first);
     if (i != j) f->triangles += EMBI_LEAF * embi_folding_leaves(b, j, &first);
     f->vertex_count = 0;
@@ -10882,7 +10882,7 @@ static int embi_folding_measure(embi_folding *f, embipc_real *least, embipc_real
     memset(&rule, 0, sizeof rule);
     rule.dhat = reach;
     *least = reach;
-    *rho = f->mixed ? 2 * EMBI_FOLD_MIDDLE * f->longest / reach : (embipc_real)0;
+    *rho = (embipc_real)f->mixed * EMBI_FOLD_MIDDLE * f->longest / reach;
     if (!embi_walk_pairs(f->m, &walk, f->i, f->j, &f->keys, &keys, &f->key_cap)) return 0;
     for (int k = 0; k < keys; k++) {
         embipc_real bend = f->mixed ? embi_folding_bends(f, f->keys[k]) / *rho : (embipc_real)0;
@@ -10941,7 +10941,7 @@ static int embi_folding_end(embi_folding *f, embipc_real apart, embi_fold_sum *s
 {
     sum->least = apart;
     sum->rho = 0;
-    if (apart > 0 && f->mixed) sum->rho = 2 * EMBI_FOLD_MIDDLE * f->longest / apart;
+    if (apart > 0) sum->rho = (embipc_real)f->mixed * EMBI_FOLD_MIDDLE * f->longest / apart;
     if (apart > 0) return 1;
     if (f->triangles <= EMBI_FOLD_MEASURE) return embi_folding_measure(f, &sum->least, &sum->rho);
     if (f->mixed) sum->rho = (embipc_real)INFINITY;
