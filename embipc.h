@@ -9391,6 +9391,15 @@ static embipc_real embi_point_triangle(const embi_point x[4], embipc_real w[4], 
     return 0;
 }
 
+/* Are the closest points that the weights tell as far apart as d, along the normal? Of edges on one line the normal and
+ * the weights are made of rounding errors, and nothing of it is true. */
+static int embi_weights_agree(const embi_point x[4], const embipc_real w[4], embipc_real d, embipc_real extent2)
+{
+    embipc_real r[3];
+    embi_separation(x, w, r);
+    return sqrt(embi_dot(r, r)) <= d + 64 * EMBI_EPS * sqrt(extent2);
+}
+
 /* embi_edge_edge() for coordinates of ordinary size; returns -1 where they are not.
  * r + s u - t v is shortest over all s, t where it is parallel to n = u x v:
  *   s |n|^2 = (v x r) . n,   t |n|^2 = (u x r) . n,   r = a0 - b0. */
@@ -9429,7 +9438,7 @@ static embipc_real embi_edge_edge_plain(const embi_point x[4], embipc_real w[4],
         w[3] = -t;
         *mask = 15;
         if (!thin) return d;
-        best = d * d;
+        if (embi_weights_agree(x, w, d, extent2)) best = d * d;
     }
     /* ends of a against b, ends of b against a */
     if (thin || s <= 0) embi_try_segment(v, r, 0, 2, 3, 1, &best, w, mask);
@@ -9785,14 +9794,14 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
  * inner nodes by halving, as in a heap (children of i are 2i and 2i + 1): no pointers, refit in one backward
  * sweep; of a large surface only what a search comes to. Each vertex and edge is owned by one of its triangles, so a
  * pair of triangles stands for the point-triangle and edge-edge pairs of what they own, and every primitive pair is
- * met exactly once. Edges inside faces that stay flat make no pairs with edges (a tower of 100 boxes: 0.71 of the time).
+ * met exactly once. Edges inside faces that stay flat make no pairs with edges (tower of 100 boxes: 0.71 of the time).
  *
  * Candidates serve for many iterates: a pair (a, b) of surfaces, or of panels, parts of them that lie below one node
  * of the tree, is searched with the box [lo, hi] of all displacements of a relative to b that are foreseen, and its
  * candidates stay complete while the displacement stays inside. Only the relative displacement counts: two bodies that
- * fall together see each other stand still. Within one body the displacements of two points differ by |J_a - J_b|_1 / 2 of what those of
- * any two can, which is little for neighbours however fine the surface, and known for whole subtrees. And while its
- * tets keep their shape, most of a body cannot touch itself at all, and is left out as a whole.
+ * fall together see each other stand still. Within one body the displacements of two points differ by |J_a - J_b|_1 / 2
+ * of what those of any two can, which is little for neighbours however fine the surface, and known for whole subtrees.
+ * And while its tets keep their shape, most of a body cannot touch itself at all, and is left out as a whole.
  * Uses: small math, memory, sorting, exact predicates, meshes, distances.
  * Checked by: tests/test_broad.c, tests/test_reach.c  */
 
@@ -9931,8 +9940,8 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     return 1;
 }
 
-/* Do two triangles, with edge k of the first in common, lie in one plane, on the two sides of that edge? far: the largest
- * coordinate, which rounding is measured by. */
+/* Do two triangles, with edge k of the first in common, lie in one plane, on the two sides of that edge? far: the
+ * largest coordinate, which rounding is measured by. */
 static int embi_is_flat(const embipc_real *x, const int *t, int k, const int *u, embipc_real far)
 {
     const embipc_real *p = x + 3 * t[k], *d = NULL;
@@ -10651,15 +10660,18 @@ typedef struct embi_folding {
 #define EMBI_FOLD_TETS 2                       /* few */
 #define EMBI_FOLD_BEND ((embipc_real)2.5)      /* of a rho */
 #define EMBI_FOLD_DEPTH 4                      /* straight pairs one in the other; where that makes too many, 2 or 0 */
-#define EMBI_FOLD_MEASURE 256                  /* triangles that are measured one by one */
+#define EMBI_FOLD_MEASURE 256                  /* triangles that are measured one by one, ... */
+#define EMBI_FOLD_REACH ((embipc_real)0.75)    /* ... where they are nearer than that of the longest edge */
 #define EMBI_FOLD_ROOM 96                      /* names of tets for each triangle: half of a walk */
 #define EMBI_FOLD_PAIRS 16                     /* pairs for each triangle, ... */
 #define EMBI_FOLD_WALKED 4                     /* ... and of those that are always walked */
 #define EMBI_FOLD_FINE 3                       /* triangles for each tet: with fewer, strain costs what searches gain */
 
 /* Strain that a kept list stands beyond what is asked for: more of it, and fewer folds are left out. (Bear of 160 000
- * triangles that falls: 0.01, 0.05 and 0.1 take 1.2, 2.1 and 16 times as long; surfaces below 1000 differ by 3 %.) */
+ * triangles that falls: 0.01, 0.05 and 0.1 take 1.2, 2.1 and 16 times as long, as much again of what is asked for 2;
+ * surfaces below 1000 differ by 3 %.) */
 #define EMBI_FOLD_SLACK ((embipc_real)0.02)
+#define EMBI_STRAIN_TIMES ((embipc_real)1.25)  /* so many times what is foreseen is asked for, besides */
 
 static embipc_real embi_folding_edge(const embi_folding *f, int a, int b)
 {
@@ -10869,13 +10881,13 @@ static embipc_real embi_folding_bends(const embi_folding *f, embi_key pair)
                                (embi_folding_is_mixed(f, b) ? embi_folding_longest(f, b) : (embipc_real)0));
 }
 
-/* How near primitives below the pair are at rest, and what that makes of rho: those nearer than half of the longest
+/* How near primitives below the pair are at rest, and what that makes of rho: those nearer than most of the longest
  * edge one by one, the others at once. What is neither nearer than all before nor bends more is not looked for. Returns
  * 0 out of memory. */
 static int embi_folding_measure(embi_folding *f, embipc_real *least, embipc_real *rho)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
-    embipc_real reach = f->longest / 2;
+    embipc_real reach = EMBI_FOLD_REACH * f->longest;
     embi_walk walk = embi_walk_of(f->s, f->s, still, reach);
     embi_pair_rule rule;
     int keys = 0;
@@ -11885,8 +11897,8 @@ typedef struct embi_strain {
     embipc_real kept, most;      /* ... the kept list's: in the steps before this one; what the list stands */
 } embi_strain;
 
-/* A part of a surface that lies together, below one node of its tree. Bodies are searched for each other panel by panel:
- * where one stands on the ground its candidates are good for many steps, whatever goes on elsewhere. */
+/* A part of a surface that lies together, below one node of its tree. Bodies are searched for each other panel by
+ * panel: where one stands on the ground its candidates are good for many steps, whatever goes on elsewhere. */
 typedef struct embi_panel {
     int root;                    /* node of the tree */
     int first, count;            /* what holds it: its own of the shrunk tets, or of the holders; none: all nodes */
@@ -12347,6 +12359,14 @@ static void embi_shift_none(const embi_body *b, embi_shift *r)
     memset(r->box, 0, sizeof r->box);
     memset(r->warp, 0, sizeof r->warp);
     embi_m3_identity(r->turn);
+}
+
+/* How far a point moves, or two that lay together may come apart while the rest turns: what searches have to span. */
+static embipc_real embi_shift_most(const embi_shift *r)
+{
+    embipc_real most = 0;
+    for (int i = 0; i < 6; i++) most = embi_max(most, embi_max(embi_abs(r->box[i]), r->warp[i % 3]));
+    return most;
 }
 
 static void embi_shift_copy(const embi_body *b, embi_shift *to, const embi_shift *from)
@@ -13613,8 +13633,7 @@ static void embi_island_aim(embi_state *s, embi_island *I)
     embi_for_bodies(s, I, &I->by_vertices, embi_body_aim, NULL, NULL, 0);
     embi_apply_many(s, I, s->trial_q, s->next_x);
     for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
-        for (int i = 0; i < 6; i++) most = embi_max(most, embi_abs(b->shift_next.box[i]));
+        most = embi_max(most, embi_shift_most(&s->body[I->bodies[k]].shift_next));
     }
     I->cap = 1;
     if (most > 2 * I->reach) {
@@ -17084,7 +17103,7 @@ static void embi_bodies_foresee(embipc_world *w)
     embi_state *s = &w->s;
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
-        embipc_real slack = 0, pull[3];
+        embipc_real pull[3];
         for (int t = 0; t < embi_strained_tets(b); t++) b->strain[t].now = b->strain[t].next = 0;   /* if it does not move */
         b->known_start = 1;
         embi_shift_none(b, &b->shift);
@@ -17113,8 +17132,7 @@ static void embi_bodies_foresee(embipc_world *w)
                 }
         }
         embi_body_go(s, b);
-        for (int i = 0; i < 6; i++) slack = embi_max(slack, embi_abs(b->shift_next.box[i]));
-        b->foreseen = slack + b->dhat;
+        b->foreseen = embi_shift_most(&b->shift_next) + b->dhat;
         for (int n = 0; n < b->panel_count; n++) embi_panel_foresee(b->panel + n, b->shift_next.part + 6 * n, b->dhat);
     }
 }
@@ -17155,8 +17173,6 @@ static void embi_pair_forget(embi_state *s, embi_pair *pair)
     pair->count = 0;
 }
 
-#define EMBI_STRAIN_TIMES ((embipc_real)1.25)
-
 /* does the pair of a list come before another? */
 static int embi_kept_before(const embi_kept *k, const embi_pair *pair)
 {
@@ -17193,7 +17209,7 @@ static embi_kept *embi_kept_of(embipc_world *w, const embi_pair *pair)
     return k;
 }
 
-/* Does the list serve for what the step asks for now, and a quarter more of the strain? */
+/* Does the list serve for what the step asks for now? */
 static int embi_kept_serves(const embi_state *s, const embi_kept *k, const embi_pair *pair, embipc_real reach)
 {
     embipc_real range[6];
@@ -17279,14 +17295,19 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ke
     return 1;
 }
 
-/* The walk of a list's search at q^n, of the surfaces a and b. */
+/* The walk of a list's search at q^n; *a, *b: its surfaces. */
 static embi_walk embi_kept_walk(const embi_state *s, const embi_kept *k, embi_surface *a, embi_surface *b)
 {
     const embi_body *A = s->body + k->a;
     *a = embi_surface_of(s, A, s->xn);
     *b = embi_surface_of(s, s->body + k->b, s->xn);
-    if (k->a != k->b || A->folds.count) a->start = k->a != k->b ? k->start : A->start;
-    a->start_count = k->a != k->b ? 1 : A->start_count;
+    if (k->a != k->b) {
+        a->start = k->start;
+        a->start_count = 1;
+    } else if (A->folds.count) {
+        a->start = A->start;
+        a->start_count = A->start_count;
+    }
     return embi_walk_of(a, b, k->range, k->reach);
 }
 
@@ -17914,8 +17935,8 @@ static void embi_regions_order(embi_key *pair, int count)
 }
 
 /* Pairs of panels whose regions meet, to w->tri_pairs: keys (i, j), i <= j, of their bodies, sorted; values pa times
- * EMBI_PANELS and pb, sorted as well. Each panel is looked at with those that begin along the axis before it ends; a body and itself
- * are one pair. Returns 0 out of memory. */
+ * EMBI_PANELS and pb, sorted as well. Each panel is looked at with those that begin along the axis before it ends; a
+ * body and itself are one pair. Returns 0 out of memory. */
 static int embi_regions_sweep(embipc_world *w)
 {
     embi_state *s = &w->s;

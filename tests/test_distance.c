@@ -287,6 +287,37 @@ static void test_parallel_edges(void)
         }
 }
 
+/* Four points on one line, but for rounding and a little more: the distance of two edges is that of their spans (they
+ * have no normal that could tell one), and that of the points by their weights. */
+static void test_collinear_edges(void)
+{
+    int apart = 0;
+    for (int n = 0; n < 200000 / TEST_STRIDE; n++) {
+        double o[3], e[3], at[4], x[12], w[4], q[3] = {0, 0, 0}, length, gap, d;
+        double off = n % 3 ? pow(10, test_uniform(-17, -9)) : 0;
+        embi_point p[4];
+        int mask;
+        for (int c = 0; c < 3; c++) {
+            o[c] = test_uniform(-1, 1);
+            e[c] = c == n % 4 ? 0 : test_uniform(-1, 1);   /* in planes along the axes, and anywhere */
+        }
+        length = embi_norm(e);
+        for (int k = 0; k < 4; k++) {
+            at[k] = test_uniform(-1, 1);
+            p[k] = x + 3 * k;
+            for (int c = 0; c < 3; c++) x[3 * k + c] = o[c] + at[k] * e[c] + off * test_uniform(-1, 1);
+        }
+        gap = length * fmax(0, fmax(fmin(at[0], at[1]) - fmax(at[2], at[3]), fmin(at[2], at[3]) - fmax(at[0], at[1])));
+        d = embi_closest_distance(p, 1, w, &mask);
+        for (int k = 0; k < 4; k++)
+            for (int c = 0; c < 3; c++) q[c] += w[k] * x[3 * k + c];
+        ENSURE(fabs(d - gap) < 4 * off + 1e-14);
+        ENSURE(fabs(embi_norm(q) - d) < 1e-14);
+        apart += gap > 0;
+    }
+    ENSURE(apart > 40000 / TEST_STRIDE);
+}
+
 /* coplanar, nearly collinear, disjoint: taken for crossing lines at distance 0 once */
 static void test_nearly_collinear_edges(void)
 {
@@ -474,6 +505,7 @@ int main(int argc, char **argv)
     RUN(edges_crossing_on_borders);
     RUN(edge_end_on_line);
     RUN(parallel_edges);
+    RUN(collinear_edges);
     RUN(nearly_collinear_edges);
     RUN(scales);
     RUN(direction_at_tiny_distance);
