@@ -11906,7 +11906,6 @@ typedef struct embi_panel {
     embipc_real start_box[6];    /* holds x^n */
     embipc_real hull[6];         /* box of all displacements visited and about to be visited */
     embipc_real region[6];       /* it stays in here, or new neighbours are looked for */
-    unsigned met;                /* mark of the last one whose pairs were looked through and one is with this */
 } embi_panel;
 
 typedef struct embi_body {
@@ -12064,7 +12063,6 @@ typedef struct embi_state {
     int *near;                   /* near lists of the pairs, counted from their first candidates */
     int candidate_count, candidate_cap, closest_cap, apart_cap, near_cap;
     int stamp;                   /* evaluations so far */
-    unsigned mark;               /* the last that panels were given: see embi_panel.met */
     embipc_real *block_alpha;    /* scratch of parallel loops */
     int *block_index;
     int block_alpha_cap, block_index_cap;
@@ -18258,36 +18256,67 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     return 1;
 }
 
-/* A panel that leaves its region looks for new neighbours. Returns 0 out of memory. */
-static int embi_panel_neighbours(embipc_world *w, int i, int k)
+/* Has the panel left its region? Then it gets a larger one. */
+static int embi_panel_strays(const embi_body *b, embi_panel *one)
+{
+    embipc_real now[6];
+    for (int c = 0; c < 6; c++) now[c] = one->start_box[c] + one->hull[c];
+    if (embi_box_holds(one->region, now)) return 0;
+    embi_box_stretch(one->region, now, b->dhat);
+    return 1;
+}
+
+/* Panels pa EMBI_PANELS + pb of pair n, or where n < 0 those that it stands for itself. */
+static int embi_pair_panels(const embi_state *s, int n)
+{
+    return n < 0 ? -1 - n : s->pair[n].pa * EMBI_PANELS + s->pair[n].pb;
+}
+
+/* The pairs of w->tri_pairs that are not there yet, with an empty range: that it is will be found out. Returns 0 out of
+ * memory. */
+static int embi_pairs_join(embipc_world *w)
 {
     embi_state *s = &w->s;
-    const embi_body *b = s->body + i;
-    embi_panel *one = b->panel + k;
-    embipc_real now[6], reach;
-    for (int c = 0; c < 6; c++) now[c] = one->start_box[c] + one->hull[c];
-    if (embi_box_holds(one->region, now)) return 1;
-    embi_box_stretch(one->region, now, b->dhat);
-    s->mark++;
-    for (int n = 0; n < s->pair_count; n++) {
-        const embi_pair *p = s->pair + n;
-        if (p->a == i && p->pa == k) s->body[p->b].panel[p->pb].met = s->mark;
-        if (p->b == i && p->pb == k) s->body[p->a].panel[p->pa].met = s->mark;
+    unsigned char known[EMBI_PANELS * EMBI_PANELS] = {0};
+    int old = s->pair_count, count = old + w->tri_pair_count;
+    embi_key *k;
+    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * count)) return 0;
+    k = w->tri_pairs;
+    memmove(k + old, k, (size_t)w->tri_pair_count * sizeof *k);
+    for (int n = old; n < count; n++) k[n].value = -1 - k[n].value;   /* see embi_pair_panels() */
+    for (int n = 0; n < old; n++) {
+        k[n].key = embi_pack(s->pair[n].a, s->pair[n].b);
+        k[n].value = n;
     }
-    for (int j = 0; j < s->body_count; j++) {
-        int lo = embi_min_int(i, j), hi = embi_max_int(i, j), head = -1;
-        if (j == i || !embi_bodies_meet(w, lo, hi, &reach)) continue;
-        for (int c = 0; c < s->body[j].panel_count; c++) {
-            const embi_panel *other = s->body[j].panel + c;
-            embi_pair *pair;
-            if (other->met == s->mark || !embi_regions_meet(one, other, reach)) continue;
-            for (int n = 0; n < s->pair_count && head < 0; n++)
-                if (s->pair[n].a == lo && s->pair[n].b == hi) head = n;
-            if (!(pair = embi_pair_add(w, lo, i < j ? k : c, hi, i < j ? c : k, head))) return 0;
-            pair->late = 1;   /* that its range is empty will be found out */
+    embi_sort_keys(k, k + count, count);
+    for (int begin = 0, end; begin < count; begin = end) {
+        int head = -1;
+        for (end = begin; end < count && k[end].key == k[begin].key; end++) {
+            int n = k[end].value, panels = embi_pair_panels(s, n);
+            if (n < 0 && !known[panels]) {
+                embi_pair *pair = embi_pair_add(w, (int)(k[end].key >> 32), panels / EMBI_PANELS,
+                                                (int)(k[end].key & 0xffffffffu), panels % EMBI_PANELS, head);
+                if (!pair) return 0;
+                pair->late = 1;
+                n = s->pair_count - 1;
+            }
+            if (n >= 0) head = s->pair[n].head;
+            known[panels] = 1;
         }
+        for (int n = begin; n < end; n++) known[embi_pair_panels(s, k[n].value)] = 0;
     }
     return 1;
+}
+
+/* Panels that leave their regions may have new neighbours. Returns 0 out of memory. */
+static int embi_neighbours_check(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    int strayed = 0;
+    for (int i = 0; i < s->body_count; i++)
+        for (int n = 0; n < s->body[i].panel_count && s->body[i].moving; n++)
+            strayed |= embi_panel_strays(s->body + i, s->body[i].panel + n);
+    return !strayed || (embi_regions_sweep(w) && embi_pairs_join(w));
 }
 
 /* Everything the present directions visit must stay in the ranges the candidates were searched for; where it
@@ -18297,9 +18326,7 @@ static int embi_ranges_check(embipc_world *w, int *changed)
 {
     embi_state *s = &w->s;
     int searched;
-    for (int i = 0; i < s->body_count; i++)
-        for (int k = 0; k < s->body[i].panel_count && s->body[i].moving; k++)
-            if (!embi_panel_neighbours(w, i, k)) return 0;
+    if (!embi_neighbours_check(w)) return 0;
     w->search_count = 0;
     for (int n = 0; n < s->pair_count; n++) {
         embi_pair *p = s->pair + n;

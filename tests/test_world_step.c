@@ -995,14 +995,31 @@ static void test_ranges_hold_the_path(void)
     ENSURE(strained > 0 && loose > 0 && drifts > 0 && parts > 0);
 }
 
+/* Each pair of panels is there once, and those of two bodies have the first of them as their head. Returns how many came
+ * late to others. */
+static int ensure_pairs(const embi_state *s)
+{
+    int joined = 0;
+    for (int n = 0; n < s->pair_count; n++) {
+        const embi_pair *p = s->pair + n, *q = s->pair;
+        while (q->a != p->a || q->b != p->b) q++;
+        ENSURE(p->a <= p->b && s->pair + p->head == q);
+        ENSURE(p->pa < s->body[p->a].panel_count && p->pb < s->body[p->b].panel_count);
+        joined += p->late && q < p;
+        for (; q < p; q++) ENSURE(q->a != p->a || q->b != p->b || q->pa != p->pa || q->pb != p->pb);
+    }
+    return joined;
+}
+
 /* Contacts are those of two bodies, whatever panels they were found by: they stand one behind the other, no two on the
  * same feature (but where a third, its gap rounded otherwise, came between them), and are counted by one pair. */
 static void test_contacts_of_panels_are_those_of_bodies(void)
 {
-    int all = 0, runs = 0, twice = 0;
+    int all = 0, runs = 0, twice = 0, joined = 0;
     for (int which = 0; which < SCENE_COUNT; which++) {
         scene s = scene_make(which, NULL);
-        for (int n = 0; n < 40 && scene_step(&s); n++)
+        for (int n = 0; n < 40 && scene_step(&s); n++) {
+            joined += ensure_pairs(&s.w->s);
             for (int k = 0; k < s.w->order_count; k++) {
                 const embi_contacts *c = &s.w->island[s.w->order[k]]->contacts;
                 unsigned char *seen = (unsigned char *)calloc((size_t)s.w->s.pair_count + 1, 1);
@@ -1025,10 +1042,12 @@ static void test_contacts_of_panels_are_those_of_bodies(void)
                 }
                 free(seen);
             }
+        }
         scene_end(&s);
     }
-    printf("  %d contacts of %d pairs of bodies, %d of them could be one with another\n", all, runs, twice);
-    ENSURE(all > 1500 && runs > 200 && twice < all / 500);
+    printf("  %d contacts of %d pairs of bodies, %d of them could be one with another; %d pairs of panels came late\n", all,
+           runs, twice, joined);
+    ENSURE(all > 1500 && runs > 200 && twice < all / 500 && joined > 20);
 }
 
 /* pairs that come late go behind those of their bodies */
