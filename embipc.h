@@ -9884,6 +9884,13 @@ static void embi_box_add(embipc_real box[6], const embipc_real p[3])
     }
 }
 
+/* box then holds another one as well */
+static void embi_box_join(embipc_real box[6], const embipc_real other[6])
+{
+    embi_box_add(box, other);
+    embi_box_add(box, other + 3);
+}
+
 static void embi_box_clear(embipc_real box[6])
 {
     for (int i = 0; i < 3; i++) {
@@ -10095,8 +10102,7 @@ static void embi_bvh_refit_leaves(embi_bvh *b, const embipc_real *x, const int *
         for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < nt; i++) {
             embipc_real *one = b->tri_box + 6 * b->order[i];
             embi_box_of(one, x, tri + 3 * b->order[i], 3);
-            embi_box_add(box, one);
-            embi_box_add(box, one + 3);
+            embi_box_join(box, one);
         }
     }
     for (; to - from > 1; from /= 2, to /= 2) embi_bvh_join(b, from / 2, to / 2);
@@ -10722,8 +10728,7 @@ static void embi_folding_look(embi_folding *f, int i, int j)
     f->i = i;
     f->j = j;
     memcpy(f->box, b->box + 6 * i, sizeof f->box);
-    embi_box_add(f->box, b->box + 6 * j);
-    embi_box_add(f->box, b->box + 6 * j + 3);
+    embi_box_join(f->box, b->box + 6 * j);
     for (int c = 0; c < 3; c++) {
         f->box[c] -= f->rounding;
         f->box[3 + c] += f->rounding;
@@ -12335,8 +12340,7 @@ static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real
     embi_box_clear(box);
     for (int n = 0; n < b->panel_count; n++, part += 6) {
         embi_panel_hold(b, b->panel + n, x, part);
-        embi_box_add(box, part);
-        embi_box_add(box, part + 3);
+        embi_box_join(box, part);
     }
 }
 
@@ -12495,8 +12499,7 @@ static void embi_body_locate(embi_body *b, const embipc_real *q)
         embi_panel *p = b->panel + n;
         if (b->nn) embi_panel_hold(b, p, q + 3 * b->node0, p->start_box);
         else memcpy(p->start_box, b->bvh.box + 6, sizeof p->start_box);
-        embi_box_add(b->start_box, p->start_box);
-        embi_box_add(b->start_box, p->start_box + 3);
+        embi_box_join(b->start_box, p->start_box);
     }
 }
 
@@ -13059,7 +13062,9 @@ static int embi_springs_missed(const embi_state *s, const embi_island *I)
     for (int k = 0; k < I->spring_count; k++) {
         const embi_spring *p = I->spring + k;
         embipc_real now[3], then[3], S[9], move[3], foretold[3];
-        if (embi_spring_gradient(p, s->x + 3 * p->v, now) == embi_spring_gradient(p, s->trial_x + 3 * p->v, then)) continue;
+        if (embi_spring_gradient(p, s->x + 3 * p->v, now) ==
+            embi_spring_gradient(p, s->trial_x + 3 * p->v, then))
+            continue;
         embi_spring_hessian(p, s->x + 3 * p->v, S);
         embi_sub(move, s->trial_x + 3 * p->v, s->x + 3 * p->v);
         embi_m3_mulv(foretold, S, move);
@@ -13627,6 +13632,21 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
     embi_body_go(s, b);
 }
 
+static void embi_cap_all(embipc_real *next, const embipc_real *now, int n, embipc_real cap)
+{
+    for (int i = 0; i < n; i++) next[i] = now[i] + cap * (next[i] - now[i]);
+}
+
+/* A body goes only the share cap of its way. */
+static void embi_body_cap(embi_body *b, embipc_real cap)
+{
+    embi_cap_all(b->shift_next.box, b->shift.box, 6, cap);
+    embi_cap_all(b->shift_next.part, b->shift.part, 6 * b->panel_count, cap);
+    embi_cap_all(b->shift_next.warp, b->shift.warp, 3, cap);
+    for (int t = 0; t < embi_strained_tets(b); t++)
+        b->strain[t].next = b->strain[t].now + cap * (b->strain[t].next - b->strain[t].now);
+}
+
 /* trial_q = q + p, next_x = J of it, and the boxes of where that takes each body, counted from the start of the
  * step. A direction that goes much farther than anything foreseen (an overshoot, most often) is looked at only in
  * part, so that it does not drag in half the scene as candidates: cap bounds alpha. */
@@ -13635,9 +13655,8 @@ static void embi_island_aim(embi_state *s, embi_island *I)
     embipc_real most = 0;
     embi_for_bodies(s, I, &I->by_vertices, embi_body_aim, NULL, NULL, 0);
     embi_apply_many(s, I, s->trial_q, s->next_x);
-    for (int k = 0; k < I->body_count; k++) {
+    for (int k = 0; k < I->body_count; k++)
         most = embi_max(most, embi_shift_most(&s->body[I->bodies[k]].shift_next));
-    }
     I->cap = 1;
     if (most > 2 * I->reach) {
         I->reach *= 2;
@@ -13645,19 +13664,8 @@ static void embi_island_aim(embi_state *s, embi_island *I)
     }
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
-        embi_shift *next = &b->shift_next;
-        for (int i = 0; i < 6 && I->cap < 1; i++)
-            next->box[i] = b->shift.box[i] + I->cap * (next->box[i] - b->shift.box[i]);
-        for (int i = 0; i < 6 * b->panel_count && I->cap < 1; i++)
-            next->part[i] = b->shift.part[i] + I->cap * (next->part[i] - b->shift.part[i]);
-        for (int i = 0; i < 3 && I->cap < 1; i++)
-            next->warp[i] = b->shift.warp[i] + I->cap * (next->warp[i] - b->shift.warp[i]);
-        for (int t = 0; t < embi_strained_tets(b) && I->cap < 1; t++)
-            b->strain[t].next = b->strain[t].now + I->cap * (b->strain[t].next - b->strain[t].now);
-        for (int n = 0; n < b->panel_count; n++) {
-            embi_box_add(b->panel[n].hull, next->part + 6 * n);
-            embi_box_add(b->panel[n].hull, next->part + 6 * n + 3);
-        }
+        if (I->cap < 1) embi_body_cap(b, I->cap);
+        for (int n = 0; n < b->panel_count; n++) embi_box_join(b->panel[n].hull, b->shift_next.part + 6 * n);
     }
 }
 
@@ -15597,7 +15605,8 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
         s.tri = b->tri;
         s.nt = b->nt;
         s.bvh = &b->bvh;
-        ok = embi_folds_build(m, &b->folds, &s, b->nv, t->q, b->tet, b->ntet, b->kind == EMBIPC_CAGE ? t->index : NULL) &&
+        ok = embi_folds_build(m, &b->folds, &s, b->nv, t->q, b->tet, b->ntet,
+                              b->kind == EMBIPC_CAGE ? t->index : NULL) &&
              EMBI_GROW(m, embi_strain, b->strain, b->strain_cap, embi_strained_tets(b));
     }
     return ok ? EMBIPC_OK : embi_fail_memory(e);
@@ -17107,7 +17116,8 @@ static void embi_bodies_foresee(embipc_world *w)
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
         embipc_real pull[3];
-        for (int t = 0; t < embi_strained_tets(b); t++) b->strain[t].now = b->strain[t].next = 0;   /* if it does not move */
+        for (int t = 0; t < embi_strained_tets(b); t++)   /* if it does not move */
+            b->strain[t].now = b->strain[t].next = 0;
         b->known_start = 1;
         embi_shift_none(b, &b->shift);
         embi_shift_none(b, &b->shift_next);
@@ -17150,8 +17160,7 @@ static int embi_box_holds(const embipc_real outer[6], const embipc_real inner[6]
 /* outer grows to hold inner, and by a quarter more of what it then is */
 static void embi_box_stretch(embipc_real outer[6], const embipc_real inner[6], embipc_real slack)
 {
-    embi_box_add(outer, inner);
-    embi_box_add(outer, inner + 3);
+    embi_box_join(outer, inner);
     for (int i = 0; i < 3; i++) {
         embipc_real more = slack + (outer[3 + i] - outer[i]) / 4;
         outer[i] -= more;
@@ -17828,22 +17837,25 @@ static int embi_searches_run(embipc_world *w)
     return 1;
 }
 
-/* Adds the pair of panels pa of body i and pb of j, i <= j, with an empty range and no candidates yet; head: that of
- * these bodies, -1: itself. Returns it; NULL out of memory. */
-static embi_pair *embi_pair_add(embipc_world *w, int i, int pa, int j, int pb, int head)
+/* Panels pa and pb of two bodies as one number; embi_pair_add() takes it apart. */
+static int embi_panels_pack(int pa, int pb) { return pa * EMBI_PANELS + pb; }
+
+/* Adds the pair of panels of the bodies embi_pack(i, j), i <= j, with an empty range and no candidates yet; head: that
+ * of these bodies, -1: itself. Returns it; NULL out of memory. */
+static embi_pair *embi_pair_add(embipc_world *w, embi_u64 bodies, int panels, int head)
 {
     embi_state *s = &w->s;
     embi_pair *pair;
     if (!EMBI_GROW(&w->memory, embi_pair, s->pair, s->pair_cap, s->pair_count + 1)) return NULL;
     pair = s->pair + s->pair_count;
     memset(pair, 0, sizeof *pair);
-    pair->a = i;
-    pair->b = j;
-    pair->pa = pa;
-    pair->pb = pb;
+    pair->a = (int)(bodies >> 32);
+    pair->b = (int)(bodies & 0xffffffffu);
+    pair->pa = panels / EMBI_PANELS;
+    pair->pb = panels % EMBI_PANELS;
     pair->head = head < 0 ? s->pair_count : head;
     s->pair_count++;
-    pair->rule = embi_pair_parameters(w, s->body + i, s->body + j);
+    pair->rule = embi_pair_parameters(w, s->body + pair->a, s->body + pair->b);
     embi_box_clear(pair->range);
     return pair;
 }
@@ -17872,10 +17884,7 @@ static int embi_regions_axis(const embi_swept *one, int count, embipc_real *begi
     embipc_real all[6], most = -1;
     int axis = 0;
     embi_box_clear(all);
-    for (int i = 0; i < count; i++) {
-        embi_box_add(all, one[i].box);
-        embi_box_add(all, one[i].box + 3);
-    }
+    for (int i = 0; i < count; i++) embi_box_join(all, one[i].box);
     for (int c = 0; c < 3; c++) {
         embipc_real sum = 0, spread;
         for (int i = 0; i < count; i++) sum += one[i].box[3 + c] - one[i].box[c];
@@ -17937,8 +17946,8 @@ static void embi_regions_order(embi_key *pair, int count)
     }
 }
 
-/* Pairs of panels whose regions meet, to w->tri_pairs: keys (i, j), i <= j, of their bodies, sorted; values pa times
- * EMBI_PANELS and pb, sorted as well. Each panel is looked at with those that begin along the axis before it ends; a
+/* Pairs of panels whose regions meet, to w->tri_pairs: keys embi_pack(i, j), i <= j, of their bodies, sorted; values of
+ * embi_panels_pack(), sorted as well. Each panel is looked at with those that begin along the axis before it ends; a
  * body and itself are one pair. Returns 0 out of memory. */
 static int embi_regions_sweep(embipc_world *w)
 {
@@ -17956,11 +17965,51 @@ static int embi_regions_sweep(embipc_world *w)
                 !embi_regions_meet(s->body[a->body].panel + a->panel, s->body[b->body].panel + b->panel, reach))
                 continue;
             if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * w->tri_pair_count + 2)) return 0;
-            w->tri_pairs[w->tri_pair_count].value = a->panel * EMBI_PANELS + b->panel;
+            w->tri_pairs[w->tri_pair_count].value = embi_panels_pack(a->panel, b->panel);
             w->tri_pairs[w->tri_pair_count++].key = embi_pack(a->body, b->body);
         }
     }
     embi_regions_order(w->tri_pairs, w->tri_pair_count);
+    return 1;
+}
+
+/* The panels of pair n, or where n < 0 those that it stands for itself. */
+static int embi_pair_panels(const embi_state *s, int n)
+{
+    return n < 0 ? -1 - n : embi_panels_pack(s->pair[n].pa, s->pair[n].pb);
+}
+
+/* Adds the pairs of w->tri_pairs that are not there yet. Returns 0 out of memory. */
+static int embi_pairs_join(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    unsigned char known[EMBI_PANELS * EMBI_PANELS] = {0};
+    int old = s->pair_count, count = old + w->tri_pair_count;
+    embi_key *k;
+    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * count)) return 0;
+    k = w->tri_pairs;
+    memmove(k + old, k, (size_t)w->tri_pair_count * sizeof *k);
+    for (int n = old; n < count; n++) k[n].value = -1 - k[n].value;   /* see embi_pair_panels() */
+    for (int n = 0; n < old; n++) {
+        k[n].key = embi_pack(s->pair[n].a, s->pair[n].b);
+        k[n].value = n;
+    }
+    embi_sort_keys(k, k + count, count);
+    for (int begin = 0, end; begin < count; begin = end) {
+        int head = -1;
+        for (end = begin; end < count && k[end].key == k[begin].key; end++) {
+            int n = k[end].value, panels = embi_pair_panels(s, n);
+            if (n < 0 && !known[panels]) {
+                embi_pair *pair = embi_pair_add(w, k[end].key, panels, head);
+                if (!pair) return 0;
+                pair->late = old > 0;
+                n = s->pair_count - 1;
+            }
+            if (n >= 0) head = s->pair[n].head;
+            known[panels] = 1;
+        }
+        for (int n = begin; n < end; n++) known[embi_pair_panels(s, k[n].value)] = 0;
+    }
     return 1;
 }
 
@@ -17970,19 +18019,15 @@ static int embi_pairs_begin(embipc_world *w)
     embi_state *s = &w->s;
     s->pair_count = s->candidate_count = s->stamp = w->search_count = 0;
     w->builds = 0;
-    if (!embi_regions_sweep(w)) return 0;
-    for (int n = 0; n < w->tri_pair_count; n++) {
-        int i = (int)(w->tri_pairs[n].key >> 32), j = (int)(w->tri_pairs[n].key & 0xffffffffu);
-        int pa = w->tri_pairs[n].value / EMBI_PANELS, pb = w->tri_pairs[n].value % EMBI_PANELS;
-        int same = n && w->tri_pairs[n].key == w->tri_pairs[n - 1].key;
-        embi_body *a = s->body + i, *b = s->body + j;
-        embi_pair *pair = embi_pair_add(w, i, pa, j, pb, same ? s->pair[n - 1].head : -1);
+    if (!embi_regions_sweep(w) || !embi_pairs_join(w)) return 0;
+    for (int n = 0; n < s->pair_count; n++) {
+        embi_pair *pair = s->pair + n;
+        const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
         embipc_real r[6];
-        if (!pair) return 0;
-        embi_relative_box(&a->shift, pa, &b->shift, pb, pair->range);   /* where they are: no displacement */
-        embi_relative_box(&a->shift_next, pa, &b->shift_next, pb, r);
+        embi_relative_box(&a->shift, pair->pa, &b->shift, pair->pb, pair->range);   /* where they are: as yet 0 */
+        embi_relative_box(&a->shift_next, pair->pa, &b->shift_next, pair->pb, r);
         embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
-        if (!embi_search_add(w, s->pair_count - 1)) return 0;
+        if (!embi_search_add(w, n)) return 0;
     }
     return embi_searches_run(w);
 }
@@ -18271,49 +18316,8 @@ static int embi_panel_strays(const embi_body *b, embi_panel *one)
     return 1;
 }
 
-/* Panels pa EMBI_PANELS + pb of pair n, or where n < 0 those that it stands for itself. */
-static int embi_pair_panels(const embi_state *s, int n)
-{
-    return n < 0 ? -1 - n : s->pair[n].pa * EMBI_PANELS + s->pair[n].pb;
-}
-
-/* The pairs of w->tri_pairs that are not there yet, with an empty range: that it is will be found out. Returns 0 out of
- * memory. */
-static int embi_pairs_join(embipc_world *w)
-{
-    embi_state *s = &w->s;
-    unsigned char known[EMBI_PANELS * EMBI_PANELS] = {0};
-    int old = s->pair_count, count = old + w->tri_pair_count;
-    embi_key *k;
-    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * count)) return 0;
-    k = w->tri_pairs;
-    memmove(k + old, k, (size_t)w->tri_pair_count * sizeof *k);
-    for (int n = old; n < count; n++) k[n].value = -1 - k[n].value;   /* see embi_pair_panels() */
-    for (int n = 0; n < old; n++) {
-        k[n].key = embi_pack(s->pair[n].a, s->pair[n].b);
-        k[n].value = n;
-    }
-    embi_sort_keys(k, k + count, count);
-    for (int begin = 0, end; begin < count; begin = end) {
-        int head = -1;
-        for (end = begin; end < count && k[end].key == k[begin].key; end++) {
-            int n = k[end].value, panels = embi_pair_panels(s, n);
-            if (n < 0 && !known[panels]) {
-                embi_pair *pair = embi_pair_add(w, (int)(k[end].key >> 32), panels / EMBI_PANELS,
-                                                (int)(k[end].key & 0xffffffffu), panels % EMBI_PANELS, head);
-                if (!pair) return 0;
-                pair->late = 1;
-                n = s->pair_count - 1;
-            }
-            if (n >= 0) head = s->pair[n].head;
-            known[panels] = 1;
-        }
-        for (int n = begin; n < end; n++) known[embi_pair_panels(s, k[n].value)] = 0;
-    }
-    return 1;
-}
-
-/* Panels that leave their regions may have new neighbours. Returns 0 out of memory. */
+/* Panels that leave their regions may have new neighbours, whose ranges are empty: that they are will be found out.
+ * Returns 0 out of memory. */
 static int embi_neighbours_check(embipc_world *w)
 {
     embi_state *s = &w->s;
