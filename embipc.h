@@ -282,7 +282,7 @@ typedef enum embipc_stage {
     EMBIPC_STAGE_ELASTIC,    /* rotations, matrices and gradients of the bodies, once a step */
     EMBIPC_STAGE_SEARCH,     /* broad phase: candidates */
     EMBIPC_STAGE_CONTACT,    /* distances, contacts, friction: at each state that is tried */
-    EMBIPC_STAGE_ASSEMBLE,   /* gradient and system of an iteration, its order included */
+    EMBIPC_STAGE_ASSEMBLE,   /* gradient and system of an iteration, its order included; or products with it */
     EMBIPC_STAGE_FACTOR,
     EMBIPC_STAGE_SOLVE,
     EMBIPC_STAGE_CCD,        /* how far the direction is free */
@@ -486,7 +486,8 @@ typedef struct embipc_step_stats {
                                     kappa is too low for the load */
     embipc_body tight[2];        /* whose */
     embipc_real kinetic, elastic, barrier, potential;   /* J, at the end; potential = -sum m g.c */
-    embipc_real max_speed;       /* m/s, over surface vertices of dynamic bodies */
+    embipc_real max_speed;       /* m/s; no surface vertex of a dynamic body was faster: of boxes that hold their
+                                    displacements, so up to sqrt(3) times too much of what spins */
     embipc_real drive_short;     /* m, largest shortfall of a drive that is not soft */
     embipc_real drive_work;      /* J, done by the moving drives on the bodies in this step */
     /* The incremental potential of this step divided by h^2, J, with this step's rotations, lagged forces and
@@ -520,12 +521,13 @@ typedef struct embipc_iteration {
 EMBIPC_API int embipc_world_iterations(const embipc_world *world, const embipc_iteration **list);
 
 /* ---- Queries --------------------------------------------------------------------------------
- * Pointers stay valid until a body is created or destroyed; what they point at changes with each step. A
- * world of NULL has nothing in it. */
+ * Pointers stay valid until a body is created or destroyed; what they point at changes with each step, but for x of
+ * a view: a step evaluates no more of a surface than it needs, and the view the rest. So ask for it after the step
+ * whose surface is to be seen. A world of NULL has nothing in it. */
 typedef struct embipc_body_view {
     const char *name;
     embipc_kind kind;
-    const embipc_real *x;        /* surface vertices, m (3 * vertex_count) */
+    const embipc_real *x;        /* surface vertices when the view was asked for, m (3 * vertex_count) */
     int vertex_count;
     const int *triangles;        /* (3 * triangle_count) */
     int triangle_count;
@@ -9814,6 +9816,13 @@ typedef struct embi_rows {
     const unsigned char *count;  /* 0 (fixed), 1 or 4 */
 } embi_rows;
 
+/* y = J q at vertex i, of the nodes q */
+static void embi_row_apply(const embi_rows *J, int i, const embipc_real *q, embipc_real y[3])
+{
+    embi_set(y, 0, 0, 0);
+    for (int k = 0; k < J->count[i]; k++) embi_axpy(y, J->weight[4 * i + k], q + 3 * J->node[4 * i + k]);
+}
+
 typedef struct embi_bvh {
     int leaves;                  /* a power of two; node 1 is the root, leaf k is node leaves + k */
     int *order;                  /* triangles along the curve (nt) */
@@ -10297,6 +10306,7 @@ enum { EMBI_PLACED = 1, EMBI_ASKED = 2, EMBI_REFIT = 4 };   /* a node has such a
 
 /* How a surface has moved since it was made. */
 typedef struct embi_moved {
+    const embipc_real *q;        /* all nodes, now */
     embipc_real turn[9], warp[3];
     embipc_real rounding;        /* of all this, m */
 } embi_moved;
@@ -10329,10 +10339,10 @@ static int embi_bvh_block(const embi_bvh *b, int k)
 }
 
 /* Node k has a box from here on. */
-static void embi_bvh_place(embi_bvh *b, int k, const embipc_real *x, const embi_moved *moved)
+static void embi_bvh_place(embi_bvh *b, int k, const embi_surface *s, const embi_moved *moved)
 {
     const float *rest = b->rest + 6 * k;
-    embipc_real *box = b->box + 6 * k, mid[3], half[3], far[3];
+    embipc_real *box = b->box + 6 * k, mid[3], half[3], far[3], at[3];
     if (b->known[k] || b->known[embi_bvh_block(b, k)] & EMBI_REFIT) return;
     b->known[k] = EMBI_PLACED;
     embi_box_clear(box);
@@ -10342,7 +10352,8 @@ static void embi_bvh_place(embi_bvh *b, int k, const embipc_real *x, const embi_
         half[i] = ((embipc_real)rest[3 + i] - rest[i] + b->vary[k] * moved->warp[i]) / 2;
     }
     embi_m3_mulv(far, moved->turn, mid);
-    embi_add(far, far, x + 3 * b->sample[k]);
+    embi_row_apply(s->J, s->base + b->sample[k], moved->q, at);
+    embi_add(far, far, at);
     for (int i = 0; i < 3; i++) {
         const embipc_real *row = moved->turn + 3 * i;
         embipc_real reach = embi_abs(row[0]) * half[0] + embi_abs(row[1]) * half[1] + embi_abs(row[2]) * half[2];
@@ -10384,8 +10395,8 @@ static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j
         embipc_real share;
         i = stack[--top][0];
         j = stack[top][1];
-        if (f->tree[0]) embi_bvh_place(f->tree[0], i, w->a->x, f->moved[0]);
-        if (f->tree[1]) embi_bvh_place(f->tree[1], j, w->b->x, f->moved[1]);
+        if (f->tree[0]) embi_bvh_place(f->tree[0], i, w->a, f->moved[0]);
+        if (f->tree[1]) embi_bvh_place(f->tree[1], j, w->b, f->moved[1]);
         if (!embi_walk_meets(w, i, j, &share)) continue;
         if ((!f->tree[0] || i >= embi_bvh_blocks(f->tree[0])) && (!f->tree[1] || j >= embi_bvh_blocks(f->tree[1]))) {
             if (!embi_fitting_ask(m, f, 0, i, list) || !embi_fitting_ask(m, f, 1, j, list)) return 0;
@@ -11951,6 +11962,7 @@ typedef struct embi_body {
     embi_folds folds;            /* what cannot touch itself while its tets keep their shape, and ... */
     int *start, start_count, start_cap;   /* ... the pairs of nodes that are left to search for itself (2 each) */
     int *live, live_count, live_cap;   /* local numbers of the vertices that candidates of this step have */
+    int started, followed;       /* xn is J q^n, x is J q, of all its vertices */
     int history;                 /* q_before and v_before belong to the motion that goes on: BDF2 may use them */
     embipc_real went;            /* in the last step, its farthest node, m */
     embipc_real missed[2];       /* and by how much embi_guess() of order 1 and 2 was off */
@@ -12038,6 +12050,10 @@ typedef struct embi_spring {
 /* How far a candidate was apart at least, with the nodes at known_q (-EMBI_HUGE: always near), and its share. */
 typedef struct embi_apart { embipc_real least, share; } embi_apart;
 
+/* What a step knows of a vertex: nothing; where it was at the start, since something near was searched for; and how it
+ * goes, as one of a candidate. The last one is for who makes a list of such. */
+enum { EMBI_VERTEX_UNKNOWN, EMBI_VERTEX_STARTED, EMBI_VERTEX_LIVE, EMBI_VERTEX_LISTED };
+
 typedef struct embi_state {
     embipc_real h, hh;           /* hh = h^2 */
     embipc_real gravity[3];
@@ -12047,14 +12063,15 @@ typedef struct embi_state {
     embipc_real *q, *v, *qn, *vn, *q_before, *v_before, *qt, *qc, *f, *p, *p_last, *gq, *g, *Ap, *rhs, *target,
         *trial_q, *safe_q, *known_q, *kept_q, *start_q, *start_v, *shift_d;
     int *local, *drive;          /* unknown number in its island or -1; drive or -1 */
-    /* per vertex; within a step x, next_x, trial_x and motion hold for live vertices, those of candidates */
+    /* per vertex; within a step x, next_x, trial_x and motion hold for live vertices, those of candidates, and xn
+       for those known */
     embipc_real *x, *xn, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force,
         *pull;                   /* forces of contacts on their way to the nodes; 0 but in between */
-    unsigned char *is_live;      /* 2 while a list of vertices is made in which it already is */
+    unsigned char *known;        /* in this step: one of the EMBI_VERTEX_* below */
     int *row_node;
     embipc_real *row_weight;
     unsigned char *row_count;
-    int node_cap, vert_cap, local_cap, drive_node_cap, row_node_cap, row_weight_cap, row_count_cap, is_live_cap;
+    int node_cap, vert_cap, local_cap, drive_node_cap, row_node_cap, row_weight_cap, row_count_cap, known_cap;
     embi_rows J;
     embi_body *body;
     int body_count, body_cap;
@@ -12132,11 +12149,7 @@ static embi_surface embi_surface_of(const embi_state *s, const embi_body *b, con
 /* y = J q at vertex i; a fixed body's row is empty and y is left alone */
 static void embi_apply_row(const embi_state *s, int i, const embipc_real *q, embipc_real *y)
 {
-    embipc_real r[3] = {0, 0, 0};
-    if (!s->J.count[i]) return;
-    for (int k = 0; k < s->J.count[i]; k++)
-        embi_axpy(r, s->J.weight[4 * i + k], q + 3 * s->J.node[4 * i + k]);
-    embi_copy(y + 3 * i, r);
+    if (s->J.count[i]) embi_row_apply(&s->J, i, q, y + 3 * i);
 }
 
 /* y = J q for the vertices of one body */
@@ -12178,6 +12191,21 @@ static void embi_apply_list(const embi_state *s, const int *list, int count, int
 static void embi_apply_live(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real *y)
 {
     embi_apply_list(s, b->live, b->live_count, b->vert0, q, y);
+}
+
+/* x = J q of all vertices of a body, for who reads them between steps. */
+static void embi_body_follow(const embi_state *s, embi_body *b)
+{
+    if (!b->followed) embi_apply_rows(s, b, s->q, s->x);
+    b->followed = 1;
+}
+
+/* and the tree of that */
+static void embi_body_refit(const embi_state *s, embi_body *b)
+{
+    if (b->kind == EMBIPC_FIXED) return;   /* it was refit when made */
+    embi_body_follow(s, b);
+    embi_bvh_refit(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
 }
 
 /* Where threads share out the bodies: those of one that has many wait for embi_apply_live() behind that loop. */
@@ -12503,13 +12531,13 @@ static void embi_body_locate(embi_body *b, const embipc_real *q)
     }
 }
 
-/* Vertex v of body b is live from here on: where it is, and where p takes it. Returns 0 out of memory. */
+/* Vertex v of body b, whose x^n is there, is live from here on: where it is, and where p takes it. Returns 0 out of memory. */
 static int embi_vertex_wake(embi_memory *m, embi_state *s, embi_body *b, int v)
 {
-    if (s->is_live[v]) return 1;
+    if (s->known[v] >= EMBI_VERTEX_LIVE) return 1;
     if (!EMBI_GROW(m, int, b->live, b->live_cap, b->live_count + 1)) return 0;
     b->live[b->live_count++] = v - b->vert0;
-    s->is_live[v] = 1;
+    s->known[v] = EMBI_VERTEX_LIVE;
     embi_copy(s->x + 3 * v, s->xn + 3 * v);
     embi_set(s->motion + 3 * v, 0, 0, 0);
     if (b->moving) embi_apply_row(s, v, s->q, s->x);
@@ -13257,8 +13285,8 @@ static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, c
 
 static void embi_touch(embi_state *s, embi_island *I, int v)
 {
-    if (s->is_live[v] == 2) return;
-    s->is_live[v] = 2;
+    if (s->known[v] == EMBI_VERTEX_LISTED) return;
+    s->known[v] = EMBI_VERTEX_LISTED;
     I->touched[I->touched_count++] = v;
 }
 
@@ -13277,7 +13305,7 @@ static void embi_island_touched(embi_state *s, embi_island *I)
         for (int i = 0; i < 4; i++)
             if (I->friction[k].w[i] != 0) embi_touch(s, I, I->friction[k].v[i]);
     for (int k = 0; k < I->spring_count; k++) embi_touch(s, I, I->spring[k].v);
-    for (int k = 0; k < I->touched_count; k++) s->is_live[I->touched[k]] = 1;
+    for (int k = 0; k < I->touched_count; k++) s->known[I->touched[k]] = EMBI_VERTEX_LIVE;
 }
 
 static void embi_body_energy(const embi_bodies_task *t, embi_body *b, int k)
@@ -13800,6 +13828,7 @@ static void embi_island_recall(embi_island *I)
 /* y = H x over the unknowns */
 static void embi_island_apply(embi_state *s, embi_island *I, const embipc_real *x, embipc_real *y)
 {
+    embipc_stage was = embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
         memset(s->p + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->p);
@@ -13808,6 +13837,7 @@ static void embi_island_apply(embi_state *s, embi_island *I, const embipc_real *
     for (int k = 0; k < I->unknown_count; k++) embi_copy(s->p + 3 * I->unknown[k], x + 3 * k);
     embi_island_push(s, I);
     for (int k = 0; k < I->unknown_count; k++) embi_scale(y + 3 * k, -1, s->rhs + 3 * I->unknown[k]);
+    (void)embi_stage(s, was);
 }
 
 /* the length that counts as converged, m: the least of the island's bodies */
@@ -13857,7 +13887,11 @@ static int embi_island_solve_kept(embi_state *s, embi_island *I)
             I->inexact = 1;
             return 1;
         }
-        if (k == 0 && I->old_factor) embi_island_tangent(s, I);
+        if (k == 0 && I->old_factor) {
+            (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
+            embi_island_tangent(s, I);
+            (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
+        }
         if (k > 0 && (size < enough || (!I->driving && size < (embipc_real)0.01 * embi_row_most(n, x)))) {
             for (int i = 0; i < n; i++) I->rhs[i] = x[i] + z[i];
             return 1;
@@ -14745,6 +14779,8 @@ struct embipc_world {
     embi_lane lane[EMBI_TASKS];  /* scratch of searches side by side */
     embi_chunks parts;           /* of their kept lists; of a large one's keys, items being lanes */
     int *found, found_cap;       /* by chunk: how many candidates */
+    int *asked, asked_count, asked_cap;   /* vertices whose x^n is asked for */
+    int *pressed, pressed_count, pressed_cap;   /* those that bear a force of the last step, not in order */
     embi_crossing *crossing;
     int crossing_count, crossing_cap;
     embipc_intersection *rejected;
@@ -14948,7 +14984,7 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
         !EMBI_GROW(m, int, s->row_node, s->row_node_cap, 4 * verts) ||
         !EMBI_GROW(m, embipc_real, s->row_weight, s->row_weight_cap, 4 * verts) ||
         !EMBI_GROW(m, unsigned char, s->row_count, s->row_count_cap, verts) ||
-        !EMBI_GROW(m, unsigned char, s->is_live, s->is_live_cap, verts) ||
+        !EMBI_GROW(m, unsigned char, s->known, s->known_cap, verts) ||
         !EMBI_GROW(m, embi_body, s->body, s->body_cap, bodies) ||
         !EMBI_GROW(m, embi_island *, w->island, w->island_cap, bodies) ||
         !EMBI_GROW(m, int, w->order, w->order_cap, bodies) ||
@@ -14982,7 +15018,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, s->row_node, s->row_node_cap);
     EMBI_RELEASE(&m, s->row_weight, s->row_weight_cap);
     EMBI_RELEASE(&m, s->row_count, s->row_count_cap);
-    EMBI_RELEASE(&m, s->is_live, s->is_live_cap);
+    EMBI_RELEASE(&m, s->known, s->known_cap);
     EMBI_RELEASE(&m, s->body, s->body_cap);
     EMBI_RELEASE(&m, s->pair, s->pair_cap);
     EMBI_RELEASE(&m, s->drives, s->drive_cap);
@@ -15008,6 +15044,8 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, w->swept, w->swept_cap);
     EMBI_RELEASE(&m, w->search, w->search_cap);
     EMBI_RELEASE(&m, w->found, w->found_cap);
+    EMBI_RELEASE(&m, w->asked, w->asked_cap);
+    EMBI_RELEASE(&m, w->pressed, w->pressed_cap);
     embi_chunks_free(&m, &w->parts);
     embi_last_cage_free(&m, &w->last_cage);
     for (int k = 0; k < EMBI_TASKS; k++) {
@@ -15726,8 +15764,7 @@ static embipc_result embi_check_start(embipc_world *w, int at)
     for (int i = 0; i <= at; i++) {
         int before = w->rejected_count;
         if ((i < at && embi_surely_apart(s, s->body + i, b)) || !embi_tested(w, s->body + i, b)) continue;
-        if (i < at && s->body[i].kind != EMBIPC_FIXED)
-            embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
+        if (i < at) embi_body_refit(s, s->body + i);
         if (!embi_world_crossings(w, i, at, &w->rejected, &w->rejected_count, &w->rejected_cap))
             return embi_fail_memory(&w->error);
         if (w->rejected_count == 0) {
@@ -15756,7 +15793,6 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
 {
     embi_state *s = &w->s;
     memcpy(s->x + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
-    memcpy(s->xn + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
     memcpy(s->next_x + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
     memcpy(s->trial_x + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
     memcpy(s->rest + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
@@ -15778,7 +15814,9 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
         }
     }
     embi_apply_rows(s, b, s->q, s->x);   /* the bits of J q are the surface from here on */
+    memcpy(s->xn + 3 * b->vert0, s->x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *t->x);
     memcpy(s->start_x + 3 * b->vert0, s->x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *t->x);
+    b->started = b->followed = 1;
     if (b->nn) memcpy(s->start_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *t->q);
     embi_m3_identity(b->moved.turn);
     if (b->bvh.known) embi_bvh_start(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
@@ -15986,6 +16024,25 @@ static void embi_world_close_gap(embipc_world *w, const embi_body *b)
     s->vert_count -= b->nv;
 }
 
+/* No vertex bears a force. */
+static void embi_report_clear(embipc_world *w)
+{
+    for (int k = 0; k < w->pressed_count; k++) embi_set(w->s.vertex_force + 3 * w->pressed[k], 0, 0, 0);
+    w->pressed_count = 0;
+}
+
+/* A body went: the list of vertices that bear a force without its own. */
+static void embi_pressed_close_gap(embipc_world *w, const embi_body *gone)
+{
+    int count = 0;
+    for (int k = 0; k < w->pressed_count; k++) {
+        int v = w->pressed[k];
+        if (v >= gone->vert0 && v < gone->vert0 + gone->nv) continue;
+        w->pressed[count++] = v < gone->vert0 ? v : v - gone->nv;
+    }
+    w->pressed_count = count;
+}
+
 /* Lists of candidates between the others stay, with the numbers that bodies and vertices have by now. */
 static void embi_kept_close_gap(embipc_world *w, int at, const embi_body *gone)
 {
@@ -16022,6 +16079,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     w->rule_count = kept;
     gone = s->body[at];
     embi_world_close_gap(w, &gone);
+    embi_pressed_close_gap(w, &gone);
     w->body_slot[body.index1 - 1].at = -1;
     w->body_slot[body.index1 - 1].generation++;
     s->body_count--;
@@ -16057,8 +16115,8 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
         embi_body *a_body = w->s.body + low, *b_body = w->s.body + high;
         rule->contact = 1;
         w->rejected_count = 0;
-        embi_bvh_refit(&a_body->bvh, w->s.x + 3 * a_body->vert0, a_body->tri, a_body->nt);
-        embi_bvh_refit(&b_body->bvh, w->s.x + 3 * b_body->vert0, b_body->tri, b_body->nt);
+        embi_body_refit(&w->s, a_body);
+        embi_body_refit(&w->s, b_body);
         ok = !embi_tested(w, a_body, b_body) ||
              (embi_world_crossings(w, low, high, &w->rejected, &w->rejected_count, &w->rejected_cap) &&
               (touch = embi_check_gap(w, low, high)) >= 0);
@@ -16134,7 +16192,8 @@ static embipc_result embi_check_keys(const embipc_drive_def *d, embipc_error *e)
 /* it starts from where its body is now */
 static void embi_drive_start(const embi_state *s, embi_drive *d)
 {
-    const embi_body *b = s->body + d->body;
+    embi_body *b = s->body + d->body;
+    if (d->soft) embi_body_follow(s, b);
     for (int k = 0; k < d->node_count; k++)
         embi_copy(d->start + 3 * k, d->soft ? s->x + 3 * (b->vert0 + d->nodes[k])
                                             : s->q + 3 * (b->node0 + d->nodes[k]));
@@ -16353,7 +16412,7 @@ static embipc_result embi_check_reset(embipc_world *w)
     embi_state *s = &w->s;
     embipc_result r = EMBIPC_OK;
     size_t bytes = (size_t)(3 * s->vert_count) * sizeof *s->x;
-    memcpy(s->trial_x, s->x, bytes);
+    memcpy(s->trial_x, s->x, bytes);   /* whether it was followed or not */
     memcpy(s->x, s->start_x, bytes);
     w->rejected_count = 0;
     for (int i = 0; i < s->body_count; i++)
@@ -16394,14 +16453,16 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     }
     if (s->vert_count) {
         memcpy(s->x, s->start_x, (size_t)(3 * s->vert_count) * sizeof *s->x);
-        memset(s->vertex_force, 0, (size_t)(3 * s->vert_count) * sizeof *s->vertex_force);
+        memcpy(s->xn, s->start_x, (size_t)(3 * s->vert_count) * sizeof *s->xn);
     }
+    embi_report_clear(w);
     w->warned = 1;
     s->revision++;
     for (int i = 0; i < s->body_count; i++) {   /* first guesses of the rotations too: the same bits again */
         embi_elastic_unturn(&s->body[i].elastic);
         s->body[i].history = 0;
         s->body[i].around = 0;
+        s->body[i].started = s->body[i].followed = 1;
     }
     for (int i = 0; i < s->drive_count; i++) {
         embi_drive *d = s->drives + i;
@@ -16418,7 +16479,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 }
 
 /* ==== 26. Queries ====================================================================================
- * Reading the world. Nothing here changes it, but for embipc_world_intersections(), which refits trees.
+ * Reading the world. Nothing here changes it, but that x follows the nodes, and embipc_world_intersections() refits trees.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
 
 EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *w)
@@ -16463,11 +16524,12 @@ EMBIPC_API void embipc_world_memory(const embipc_world *w, size_t *bytes, size_t
 EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *w, embipc_body body, embipc_body_view *out)
 {
     int at = embi_find_body(w, body);
-    const embi_body *b;
+    embi_body *b;
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
     if (at < 0) return EMBIPC_ERR_HANDLE;
     b = w->s.body + at;
+    embi_body_follow(&w->s, b);
     out->name = b->name;
     out->kind = b->kind;
     out->x = w->s.x + 3 * b->vert0;
@@ -16484,11 +16546,12 @@ EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *w, embipc_body
 }
 
 /* Motion of a rigid or fixed body: velocity of its centre, and spin from the velocities of its tet. */
-static void embi_rigid_state(const embipc_world *w, const embi_body *b, embipc_body_state *out)
+static void embi_rigid_state(const embipc_world *w, embi_body *b, embipc_body_state *out)
 {
     const embi_state *s = &w->s;
     embipc_solid solid;
     embipc_real box[6];
+    embi_body_follow(s, b);
     embi_solid(&solid, s->x + 3 * b->vert0, b->nv, b->tri, b->nt);
     embi_copy(out->centre, solid.centroid);
     if (!(b->solid.volume >
@@ -16583,9 +16646,10 @@ EMBIPC_API int embipc_body_select(const embipc_world *w, embipc_body body, const
                                   const embipc_real hi[3], int *nodes, int capacity)
 {
     int at = embi_find_body(w, body), count = 0;
-    const embi_body *b;
+    embi_body *b;
     if (at < 0 || !lo || !hi || capacity < 0 || (capacity && !nodes)) return -1;
     b = w->s.body + at;
+    embi_body_follow(&w->s, b);
     for (int i = 0; i < b->nn; i++)
         if (embi_holds(&w->s, b, b->node0 + i, lo, hi)) {
             if (count < capacity) nodes[count] = i;
@@ -16598,7 +16662,7 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
                                                embipc_body_state *out)
 {
     int at = embi_find_body(w, body);
-    const embi_body *b;
+    embi_body *b;
     embipc_real force;
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
@@ -16677,9 +16741,7 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
     if (!w) return -1;
     s = &w->s;
     w->rejected_count = 0;
-    for (int i = 0; i < s->body_count; i++)
-        if (s->body[i].kind != EMBIPC_FIXED)
-            embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
+    for (int i = 0; i < s->body_count; i++) embi_body_refit(s, s->body + i);
     for (int i = 0; i < s->body_count; i++)
         for (int j = i; j < s->body_count; j++)
             if (embi_tested(w, s->body + i, s->body + j) &&
@@ -16692,9 +16754,10 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
  * What must be true between calls, derived again from scratch; and where a surface meets itself.
  * Uses: all of the above.          Checked by: tests/test_world_input.c, test_mesh_faults.c */
 
-static embipc_result embi_validate_body(const embipc_world *w, const embi_body *b, embipc_error *e)
+static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, embipc_error *e)
 {
     const embi_state *s = &w->s;
+    embi_body_follow(s, b);
     for (int i = b->vert0; i < b->vert0 + b->nv; i++) {
         embipc_real sum = 0, r[3] = {0, 0, 0};
         if (!embi_all_finite(s->x + 3 * i, 3))
@@ -17055,8 +17118,7 @@ static void embi_bodies_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
     int trace = 0, patch = 0;
-    size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q,
-           verts = (size_t)(3 * s->vert_count) * sizeof *s->x;
+    size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
     if (s->node_count) {
         memcpy(s->qn, s->q, nodes);
         memcpy(s->vn, s->v, nodes);
@@ -17064,10 +17126,7 @@ static void embi_bodies_begin(embipc_world *w)
         memcpy(s->known_q, s->q, nodes);
         memcpy(s->trial_q, s->q, nodes);
     }
-    if (s->vert_count) {
-        memcpy(s->xn, s->x, verts);
-        memset(s->is_live, 0, (size_t)s->vert_count);
-    }
+    if (s->vert_count) memset(s->known, EMBI_VERTEX_UNKNOWN, (size_t)s->vert_count);
     for (int i = 0; i < s->node_count; i++) s->local[i] = -1;
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
@@ -17092,6 +17151,44 @@ static void embi_bodies_begin(embipc_world *w)
         }
     }
     embi_drives_begin(w);
+}
+
+/* x^n of a vertex is asked for, unless it is known. Returns 0 out of memory. */
+static int embi_vertex_ask(embipc_world *w, int v)
+{
+    if (w->s.known[v] != EMBI_VERTEX_UNKNOWN) return 1;
+    if (!EMBI_GROW(&w->memory, int, w->asked, w->asked_cap, w->asked_count + 1)) return 0;
+    w->s.known[v] = EMBI_VERTEX_STARTED;
+    w->asked[w->asked_count++] = v;
+    return 1;
+}
+
+/* What was asked for is known. */
+static void embi_asked_start(embipc_world *w)
+{
+    embi_apply_list(&w->s, w->asked, w->asked_count, 0, w->s.qn, w->s.xn);
+    w->asked_count = 0;
+}
+
+/* x^n of small surfaces, and of what soft drives hold; searches will ask for others. Returns 0 out of memory. */
+static int embi_vertices_begin(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    w->asked_count = 0;
+    for (int k = 0; k < s->body_count; k++) {
+        const embi_body *b = s->body + k;
+        for (int v = b->vert0; v < b->vert0 + b->nv && !b->started && !b->bvh.known; v++)
+            if (!embi_vertex_ask(w, v)) return 0;
+    }
+    for (int n = 0; n < s->drive_count; n++) {
+        const embi_drive *d = s->drives + n;
+        for (int k = 0; k < d->node_count && d->soft; k++)
+            if (!embi_vertex_ask(w, s->body[d->body].vert0 + d->nodes[k])) return 0;
+    }
+    embi_asked_start(w);
+    for (int k = 0; k < s->body_count; k++)
+        if (!s->body[k].bvh.known) s->body[k].started = 1;
+    return 1;
 }
 
 /* The region in which a panel probably stays, going as far as `shift`. */
@@ -17350,6 +17447,42 @@ typedef struct embi_walk_task {
     int opened[EMBI_STARTS][2];
 } embi_walk_task;
 
+/* The vertices of the parts of trees that are to be refit. Returns 0 out of memory. */
+static int embi_parts_ask(embipc_world *w)
+{
+    for (int n = 0; n < w->parts.count; n++) {
+        const embi_chunk *part = w->parts.list + n;
+        const embi_body *b = w->s.body + part->item;
+        int end = embi_min_int(EMBI_LEAF * part->end, b->nt);
+        for (int i = EMBI_LEAF * part->begin; i < end && !b->started; i++)
+            for (int k = 0; k < 3; k++)
+                if (!embi_vertex_ask(w, b->vert0 + b->tri[3 * b->bvh.order[i] + k])) return 0;
+    }
+    embi_asked_start(w);
+    return 1;
+}
+
+/* May a candidate of the kept list be within reach now? */
+static int embi_search_sees(const embi_search *one, const embi_candidate *old)
+{
+    return old->apart * (embipc_real)0.999 <= one->near - old->less + old->share * one->far;
+}
+
+/* The vertices of kept candidates that will be looked at again. Returns 0 out of memory. */
+static int embi_search_ask(embipc_world *w, const embi_search *one)
+{
+    const embi_state *s = &w->s;
+    const embi_body *a = s->body + one->kept->a, *b = s->body + one->kept->b;
+    if (a->started && b->started) return 1;
+    for (int k = 0; k < one->kept->count; k++) {
+        const embi_candidate *old = one->kept->list + k;
+        if (!embi_search_sees(one, old)) continue;
+        for (int i = 0; i < 4; i++)
+            if (!embi_vertex_ask(w, old->v[i])) return 0;
+    }
+    return 1;
+}
+
 static void embi_refit_range(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
@@ -17369,6 +17502,7 @@ static void embi_body_unfit(embi_state *s, embi_body *b)
     for (int i = 0; i < 3 * b->nn; i++) most = embi_max(most, embi_abs(from[i]));
     embi_turn_fit(from, to, b->nn, b->moved.turn);
     embi_warp(from, to, b->nn, b->moved.turn, s->shift_d + 3 * b->node0, b->moved.warp);
+    b->moved.q = s->qn;
     b->moved.rounding = 64 * EMBI_EPS * most;
     memset(b->bvh.known, 0, 2 * (size_t)b->bvh.leaves);
 }
@@ -17430,6 +17564,7 @@ static int embi_searches_refit(embipc_world *w)
         for (int i = 0; i < count; i++)
             if (!embi_fitting_walk(&w->memory, &f, start[2 * i], start[2 * i + 1], &w->parts)) return 0;
     }
+    if (!embi_parts_ask(w)) return 0;
     embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_REFIT, embi_refit_range, &task);
     return 1;
 }
@@ -17752,7 +17887,7 @@ static void embi_again_range(void *arg, int begin, int end)
         embi_candidate *to = s->candidate + one->first + chunk->begin, *c = to;
         for (int k = chunk->begin; k < chunk->end; k++) {
             const embi_candidate *old = one->kept->list + k;
-            if (old->apart * (embipc_real)0.999 > one->near - old->less + old->share * one->far) continue;
+            if (!embi_search_sees(one, old)) continue;
             *c = *old;
             c += embi_candidate_again(c, s->xn, c->v[0] >= A->vert0 && c->v[0] < A->vert0 + A->nv ? &one->approach
                                                                                                   : &one->back);
@@ -17789,6 +17924,7 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
     task.w = w;
     embi_chunks_clear(&w->parts);
     for (int k = begin; k < end; k++) {
+        if (!embi_search_ask(w, w->search + k)) return 0;
         w->search[k].first = at;
         at += w->search[k].kept->count;
         if (!embi_chunks_add(&w->memory, &w->parts, k, 0, w->search[k].kept->count, EMBI_SHARE_AGAIN)) return 0;
@@ -17796,6 +17932,7 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
     if (!EMBI_GROW(&w->memory, embi_candidate, s->candidate, s->candidate_cap, at) ||
         !EMBI_GROW(&w->memory, int, w->found, w->found_cap, w->parts.count))
         return 0;
+    embi_asked_start(w);
     embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_AGAIN, embi_again_range, &task);
     for (int k = begin; k < end; k++) {
         embi_pair *pair = s->pair + w->search[k].pair;
@@ -18461,11 +18598,21 @@ static void embi_step_undo(embipc_world *w)
         memcpy(s->q, s->qn, (size_t)(3 * s->node_count) * sizeof *s->q);
         memcpy(s->v, s->vn, (size_t)(3 * s->node_count) * sizeof *s->v);
     }
-    if (s->vert_count) memcpy(s->x, s->xn, (size_t)(3 * s->vert_count) * sizeof *s->x);
     for (int k = 0; k < s->body_count; k++) {
         embi_elastic *e = &s->body[k].elastic;
+        embi_apply_live(s, s->body + k, s->q, s->x);
         if (e->nt && !e->nonlinear)
             memcpy(e->rotation, e->rotation_other, (size_t)(18 * e->nt) * sizeof *e->rotation);
+    }
+}
+
+/* What moved is followed no longer. */
+static void embi_bodies_moved(embi_state *s)
+{
+    for (int k = 0; k < s->body_count; k++) {
+        embi_body *b = s->body + k;
+        if (!b->moving || !(embi_box_norm(b->shift.box) > 0)) continue;
+        b->started = b->followed = 0;
     }
 }
 
@@ -18565,11 +18712,14 @@ static void embi_drives_finish(embipc_world *w)
     }
 }
 
-/* adds scale w_k r to the force on each vertex of a contact; the weights w carry the sign of the side */
-static void embi_report_vertex(embi_state *s, const int v[4], const embipc_real w[4], embipc_real scale,
+/* adds scale weight_k r to the force on each vertex of a contact; the weights carry the sign of the side */
+static void embi_report_vertex(embipc_world *w, const int v[4], const embipc_real weight[4], embipc_real scale,
                                const embipc_real r[3])
 {
-    for (int k = 0; k < 4; k++) embi_axpy(s->vertex_force + 3 * v[k], scale * w[k], r);
+    for (int k = 0; k < 4; k++) {
+        embi_axpy(w->s.vertex_force + 3 * v[k], scale * weight[k], r);
+        w->pressed[w->pressed_count++] = v[k];
+    }
 }
 
 /* adds a force to the row of the pair (a, b), which is made when it is not there */
@@ -18629,6 +18779,7 @@ static int embi_report_reserve(embipc_world *w)
     return EMBI_GROW(m, embi_key, w->memory_key, w->memory_key_cap, 2 * friction) &&
            EMBI_GROW(m, embipc_real, w->memory_u, w->memory_u_cap, friction) &&
            EMBI_GROW(m, embipc_contact, w->contact, w->contact_cap, contacts) &&
+           EMBI_GROW(m, int, w->pressed, w->pressed_cap, 4 * (contacts + friction)) &&
            EMBI_GROW(m, embipc_pair_force, w->pair_force, w->pair_force_cap, w->s.pair_count);
 }
 
@@ -18641,7 +18792,7 @@ static void embi_report_barrier(embipc_world *w, const embi_island *I)
         const embi_pair *pair = s->pair + c->pair;
         const embi_body *a = s->body + pair->a;
         embipc_real f[3];
-        embi_report_vertex(s, c->v, c->w, -c->first, c->n);
+        embi_report_vertex(w, c->v, c->w, -c->first, c->n);
         embi_force_on_a(s, pair, c->v, c->w, -c->first, c->n, f);
         for (int j = 0; c->extra >= 0 && j < 4; j++) {
             const embipc_real *g = I->contacts.extra + 12 * c->extra + 3 * j;
@@ -18661,7 +18812,7 @@ static void embi_report_friction(embipc_world *w, const embi_island *I)
         const embi_friction *c = I->friction + i;
         embipc_real across, y = embi_norm(c->u), f[3];
         (void)embipc_friction(y, c->e, &across, NULL);
-        embi_report_vertex(s, c->v, c->w, -c->weight * across, c->u);
+        embi_report_vertex(w, c->v, c->w, -c->weight * across, c->u);
         embi_force_on_a(s, s->pair + c->pair, c->v, c->w, -c->weight * across, c->u, f);
         embi_report_pair(w, c->pair, f, 1);
         w->memory_key[w->memory_count].key = c->key;
@@ -18676,8 +18827,7 @@ static void embi_report(embipc_world *w)
 {
     w->contact_count = w->pair_force_count = w->memory_count = 0;
     for (int k = 0; k < w->s.pair_count; k++) w->s.pair[k].row = -1;
-    if (w->s.vert_count)
-        memset(w->s.vertex_force, 0, (size_t)(3 * w->s.vert_count) * sizeof *w->s.vertex_force);
+    embi_report_clear(w);
     for (int k = 0; k < w->order_count; k++) {
         embi_report_barrier(w, w->island[w->order[k]]);
         embi_report_friction(w, w->island[w->order[k]]);
@@ -18879,45 +19029,27 @@ static embipc_result embi_fail_step(embipc_world *w)
     return embi_blame(w, EMBIPC_ERR_NOT_FINITE, s->body[body].name, s->body[body].handle);
 }
 
-static void embi_follow_range(void *arg, int begin, int end)
+/* No vertex of a dynamic body went farther in the step, m. */
+static embipc_real embi_farthest(const embi_state *s)
 {
-    embipc_world *w = (embipc_world *)arg;
-    embi_state *s = &w->s;
-    for (int n = begin; n < end; n++) {
-        const embi_chunk *part = w->parts.list + n;
-        embipc_real d[3], farthest = 0;
-        for (int i = part->begin; i < part->end; i++) {
-            embi_apply_row(s, i, s->q, s->x);
-            embi_sub(d, s->x + 3 * i, s->xn + 3 * i);
-            farthest = embi_max(farthest, embi_dot(d, d));
-        }
-        s->block_alpha[n] = embi_is_dynamic(s->body + part->item) ? farthest : (embipc_real)0;
-    }
-}
-
-/* x = J q of what was not live, too; *farthest: how far any vertex of a dynamic body went, m. Returns 0 out of memory. */
-static int embi_vertices_follow(embipc_world *w, embipc_real *farthest)
-{
-    embi_state *s = &w->s;
-    *farthest = 0;
-    embi_chunks_clear(&w->parts);
+    embipc_real most = 0;
     for (int k = 0; k < s->body_count; k++) {
         const embi_body *b = s->body + k;
-        if (!b->moving || !(embi_box_norm(b->shift.box) > 0)) continue;
-        if (!embi_chunks_add(&w->memory, &w->parts, k, b->vert0, b->vert0 + b->nv, EMBI_SHARE_VERTICES)) return 0;
+        for (int n = 0; n < b->panel_count && b->moving && embi_is_dynamic(b); n++) {
+            const embipc_real *part = b->shift.part + 6 * n;
+            embipc_real corner[3];
+            for (int i = 0; i < 3; i++) corner[i] = embi_max(embi_abs(part[i]), embi_abs(part[3 + i]));
+            most = embi_max(most, embi_norm(corner));
+        }
     }
-    if (!EMBI_GROW(&w->memory, embipc_real, s->block_alpha, s->block_alpha_cap, w->parts.count)) return 0;
-    embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_VERTICES, embi_follow_range, w);
-    for (int n = 0; n < w->parts.count; n++) *farthest = embi_max(*farthest, s->block_alpha[n]);
-    *farthest = sqrt(*farthest);
-    return 1;
+    return most;
 }
 
 EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *stats)
 {
     embi_state *s;
     embipc_result r = EMBIPC_OK;
-    embipc_real barrier = 0, farthest = 0;
+    embipc_real barrier = 0;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
     w->memory.failed = 0;
@@ -18936,13 +19068,12 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     }
     (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
     embi_bodies_foresee(w);
-    if (!embi_pairs_begin(w) || !embi_islands_begin(w)) r = EMBIPC_ERR_MEMORY;
+    if (!embi_vertices_begin(w) || !embi_pairs_begin(w) || !embi_islands_begin(w)) r = EMBIPC_ERR_MEMORY;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     for (int k = 0; r == EMBIPC_OK && k < w->order_count; k++)
         barrier += w->island[w->order[k]]->contacts.energy;
     if (r == EMBIPC_OK) r = embi_iterate(w);
     (void)embi_stage(s, EMBIPC_STAGE_REST);
-    if (r == EMBIPC_OK && !embi_vertices_follow(w, &farthest)) r = EMBIPC_ERR_MEMORY;
     for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* the velocity to be, too */
         if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) r = EMBIPC_ERR_NOT_FINITE;
     if (r == EMBIPC_OK) {
@@ -18953,6 +19084,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
         return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : embi_fail_step(w);
     }
     embi_velocities_finish(s);
+    embi_bodies_moved(s);
     embi_kept_drift(w);
     embi_report(w);
     embi_report_sort(w);
@@ -18963,7 +19095,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     embi_warn_tight(w);
     if (stats) {
         memset(stats, 0, sizeof *stats);
-        stats->max_speed = farthest / s->h;
+        stats->max_speed = embi_farthest(s) / s->h;
         embi_stats(w, stats, barrier);
         (void)embi_stage(s, EMBIPC_STAGE_REST);
         memcpy(stats->stage_time, s->spent, sizeof s->spent);

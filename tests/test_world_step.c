@@ -305,12 +305,18 @@ static double *own_copy(const double *x, int n)
     memcpy(r, x, (size_t)n * sizeof(double));
     return r;
 }
+/* x of all vertices */
+static void follow(const embipc_world *w)
+{
+    for (int k = 0; k < w->s.body_count; k++) embi_body_follow(&w->s, w->s.body + k);
+}
 static snapshot own_snapshot(const embipc_world *w)
 {
     const embi_state *s = &w->s;
     snapshot z;
     int tets = 0;
     memset(&z, 0, sizeof z);
+    follow(w);
     z.q = own_copy(s->q, 3 * s->node_count);
     z.v = own_copy(s->v, 3 * s->node_count);
     z.x = own_copy(s->x, 3 * s->vert_count);
@@ -360,6 +366,7 @@ static void energy_of_scene(int which)
         embi_state *e = &s.w->s;
         double v0 = own_potential(s.w, z.q, z.x, z.R, &z), k0 = own_kinetic(e, z.v, NULL), v1, k1, d1, damping = 0, scale, rise;
         if (!scene_step(&s)) { own_free(&z); break; }
+        follow(s.w);
         v1 = own_potential(s.w, e->q, e->x, z.R, NULL);
         k1 = own_kinetic(e, e->v, z.v);
         d1 = own_friction(&z, e->x);
@@ -1201,6 +1208,8 @@ static void test_kept_candidates_are_searched_ones(void)
                 const embi_kept *kept = embi_kept_of(s.w, p);
                 embi_walk walk;
                 int count = 0, key_count = 0, moved = 0;
+                embi_apply_rows(&s.w->s, A, s.w->s.qn, s.w->s.xn);
+                embi_apply_rows(&s.w->s, B, s.w->s.qn, s.w->s.xn);
                 embi_bvh_refit(&A->bvh, a.x, A->tri, A->nt);
                 embi_bvh_refit(&B->bvh, b.x, B->tri, B->nt);
                 walk = embi_kept_walk(&s.w->s, kept, &a, &b);   /* as the list's own search began */
@@ -1243,6 +1252,91 @@ static void test_kept_candidates_are_searched_ones(void)
 }
 
 /* every linear solve has its record, also those of islands that were joined on the way */
+/* Of a surface that is near nothing a step evaluates no vertex; a view has all of them where J q says, whether it is asked
+ * for after each step or after many, and after a step that failed. */
+static void test_surfaces_follow_when_asked(void)
+{
+    int unknown = 0, moving = 0;
+    for (int which = 0; which < SCENE_COUNT; which++) {
+        scene s = scene_make(which, NULL);
+        for (int n = 0; n < 24; n++) {
+            if (n == 15) {   /* a step that fails */
+                double far[3] = {1e308, 1e308, 1e308};
+                for (int k = 0; k < s.n; k++) (void)embipc_body_apply_force(s.w, s.body[k], -1, far);
+                (void)embipc_world_step(s.w, NULL);
+            } else if (!scene_step(&s)) break;
+            for (int k = 0; k < s.w->s.body_count; k++) {
+                const embi_body *b = s.w->s.body + k;
+                for (int v = b->vert0; v < b->vert0 + b->nv && b->moving; v++, moving++)
+                    unknown += s.w->s.known[v] == EMBI_VERTEX_UNKNOWN;
+            }
+            for (int k = 0; k < s.n && (n % 6 == 5 || n % 6 == 0 || n == 15); k++) {
+                embipc_body_view v;
+                int *node;
+                double *weight;
+                if (embipc_body_get_view(s.w, s.body[k], &v) != EMBIPC_OK || !v.node_count) continue;
+                node = (int *)malloc((size_t)(4 * v.vertex_count) * sizeof *node);
+                weight = (double *)malloc((size_t)(4 * v.vertex_count) * sizeof *weight);
+                ENSURE(embipc_body_weights(s.w, s.body[k], node, weight) == EMBIPC_OK);
+                for (int i = 0; i < 3 * v.vertex_count; i++) {
+                    const int *at = node + 4 * (i / 3);
+                    const double *of = weight + 4 * (i / 3);
+                    double x = 0;
+                    for (int c = 0; c < 4; c++) x += of[c] * v.q[3 * at[c] + i % 3];
+                    ENSURE(fabs(v.x[i] - x) <= 1e-14 * (1 + fabs(x)));
+                }
+                free(node);
+                free(weight);
+            }
+        }
+        scene_end(&s);
+    }
+    printf("  %d of %d moving vertices were not evaluated in their step\n", unknown, moving);
+    ENSURE(3 * unknown > moving);
+}
+
+/* Forces on vertices are those of the last step, of these bodies: of each they add up to what its pairs report, when one
+ * of the others goes as well. */
+static void test_vertex_forces_are_of_the_last_step(void)
+{
+    int pressed = 0;
+    for (int which = 0; which < SCENE_COUNT; which++) {
+        scene s = scene_make(which, NULL);
+        for (int n = 0; n < 40; n++) {
+            if (n == 25 && s.w->s.body_count > 2) {
+                int gone = which == SCENE_STACK ? 2 : 0;
+                (void)ENSURE_OK(s.w, embipc_body_destroy(s.w, s.body[gone]));
+                for (int k = gone; k < s.n - 1; k++) s.body[k] = s.body[k + 1];
+                s.n--;
+            }
+            if (!scene_step(&s)) break;
+            for (int k = 0; k < s.n; k++) {
+                embipc_pair_force pair[SCENE_BODIES * SCENE_BODIES];
+                embipc_body_view v;
+                double *f, sum[3] = {0, 0, 0}, most = 1e-9;
+                int count = embipc_world_pair_forces(s.w, pair, SCENE_BODIES * SCENE_BODIES);
+                if (embipc_body_get_view(s.w, s.body[k], &v) != EMBIPC_OK) continue;
+                f = (double *)malloc((size_t)(3 * v.vertex_count) * sizeof *f);
+                ENSURE(embipc_body_vertex_forces(s.w, s.body[k], f) == EMBIPC_OK);
+                for (int i = 0; i < 3 * v.vertex_count; i++) {
+                    sum[i % 3] += f[i];
+                    most = fmax(most, fabs(f[i]));
+                    pressed += f[i] != 0;
+                }
+                for (int p = 0; p < count; p++)
+                    for (int c = 0; c < 3 && pair[p].a.index1 != pair[p].b.index1; c++) {
+                        if (pair[p].a.index1 == s.body[k].index1) sum[c] -= pair[p].force[c];
+                        if (pair[p].b.index1 == s.body[k].index1) sum[c] += pair[p].force[c];
+                    }
+                ENSURE(fabs(sum[0]) + fabs(sum[1]) + fabs(sum[2]) <= 1e-9 * most * v.vertex_count);
+                free(f);
+            }
+        }
+        scene_end(&s);
+    }
+    ENSURE(pressed > 1000);
+}
+
 static void test_every_solve_is_recorded(void)
 {
     for (int which = 0; which < SCENE_COUNT; which++) {
@@ -1341,6 +1435,8 @@ int main(int argc, char **argv)
     RUN(lists_of_those_that_part);
     RUN(pairs_of_many);
     RUN(kept_candidates_are_searched_ones);
+    RUN(surfaces_follow_when_asked);
+    RUN(vertex_forces_are_of_the_last_step);
     RUN(every_solve_is_recorded);
     RUN(resting_gap);
     RUN(impact_table);

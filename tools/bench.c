@@ -25,7 +25,7 @@ typedef struct bench_world {
 
 /* One step of the run that is looked at. */
 typedef struct bench_step {
-    double total, pairs;                  /* ms, all and in the stages that go over pairs */
+    double total, once, often;            /* ms: all, and in the stages that go over pairs, once a step or each solve */
     int solves, contacts;
 } bench_step;
 
@@ -214,8 +214,6 @@ static void bench_phases(bench_row *r, const scene *s)
 
 static void bench_take(bench_row *r, bench_step *step, const embipc_step_stats *t, double ms)
 {
-    static const embipc_stage over_pairs[] = { EMBIPC_STAGE_SEARCH, EMBIPC_STAGE_CONTACT, EMBIPC_STAGE_ASSEMBLE,
-                                               EMBIPC_STAGE_CCD, EMBIPC_STAGE_MOVE };
     bench_phase *p = r->phase;
     while (p < r->phase + r->phases - 1 && t->time > p->end + 1e-6 * r->step) p++;
     p->steps++;
@@ -236,9 +234,9 @@ static void bench_take(bench_row *r, bench_step *step, const embipc_step_stats *
     r->drive_short = fmax(r->drive_short, t->drive_short);
     for (int k = 0; k < EMBIPC_STAGE_COUNT; k++) r->stage[k] += t->stage_time[k];
     step->total = ms;
-    step->pairs = 0;
-    for (size_t k = 0; k < sizeof over_pairs / sizeof *over_pairs; k++)
-        step->pairs += 1e3 * t->stage_time[over_pairs[k]];
+    step->once = 1e3 * (t->stage_time[EMBIPC_STAGE_SEARCH] + t->stage_time[EMBIPC_STAGE_REST]);
+    step->often = 1e3 * (t->stage_time[EMBIPC_STAGE_CONTACT] + t->stage_time[EMBIPC_STAGE_ASSEMBLE] +
+                         t->stage_time[EMBIPC_STAGE_CCD] + t->stage_time[EMBIPC_STAGE_MOVE]);
     step->solves = t->newton_iterations;
     step->contacts = t->contacts;
 }
@@ -249,26 +247,27 @@ static double bench_median(double *list, int count)
     return count ? list[count / 2] : 0;
 }
 
-/* What active pairs cost: the stages that go over pairs, less the least that they take in a step without any (in others
- * those that come near are searched for; the first step, which warms up, left out), by the number of solves and pairs;
- * medians over the steps with at least half of the most pairs. The rest of those steps is the cost outside the active
- * pairs. */
+/* What active pairs cost: the stages that go over pairs, less the least that they take in a step without any, once and
+ * for each solve (in others those that come near are searched for; the first step, which warms up, left out), by the
+ * number of solves and pairs; medians over the steps with at least half of the most pairs. The rest of those steps is
+ * the cost outside the active pairs. */
 static void bench_split(bench_row *r, const bench_step *step)
 {
-    double *list = (double *)tool_alloc((size_t)r->steps, sizeof *list), idle;
-    int count = 0;
-    for (int n = 1; n < r->steps; n++)
-        if (step[n].contacts == 0) list[count++] = step[n].pairs;
-    idle = count ? list[0] : 0;
-    for (int n = 1; n < count; n++) idle = fmin(idle, list[n]);
-    for (int pass = 0; pass < 2 && count > 0; pass++) {
-        int steps = 0;
+    double *list = (double *)tool_alloc((size_t)r->steps, sizeof *list), once = HUGE_VAL, often = HUGE_VAL;
+    for (int n = 1; n < r->steps; n++) {
+        if (step[n].contacts > 0) continue;
+        once = fmin(once, step[n].once);
+        often = fmin(often, step[n].often / step[n].solves);
+    }
+    for (int pass = 0; pass < 2 && once < HUGE_VAL; pass++) {
+        int count = 0;
         for (int n = 1; n < r->steps; n++) {
-            double pairs = step[n].pairs - idle;
-            if (step[n].contacts == 0 || 2 * step[n].contacts < r->contacts_most) continue;
-            list[steps++] = pass ? 1e3 * pairs / ((double)step[n].solves * step[n].contacts) : step[n].total - pairs;
+            const bench_step *t = step + n;
+            double pairs = t->once - once + t->often - often * t->solves;
+            if (t->contacts == 0 || 2 * t->contacts < r->contacts_most) continue;
+            list[count++] = pass ? 1e3 * pairs / ((double)t->solves * t->contacts) : t->total - pairs;
         }
-        *(pass ? &r->pair : &r->outside) = bench_median(list, steps);
+        *(pass ? &r->pair : &r->outside) = bench_median(list, count);
     }
     free(list);
 }
