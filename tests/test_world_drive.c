@@ -1,5 +1,7 @@
 /* Drives: exact where nothing is in the way, honest where something is, each by itself, and never through anything. */
 #define EMBIPC_IMPLEMENTATION
+#define EMBI_FIT_TRIANGLES 1   /* so that of small surfaces, too, no more is evaluated than asked for */
+#define EMBI_FIT_LEAVES 2
 #include "../embipc.h"
 #include "test.h"
 #include "scene_test.h"

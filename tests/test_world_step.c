@@ -1295,6 +1295,77 @@ static void test_surfaces_follow_when_asked(void)
     ENSURE(3 * unknown > moving);
 }
 
+/* Other readers of the surface have it too, when nobody has looked: what a box holds, and a drive that pulls at vertices. */
+static void test_others_follow(void)
+{
+    for (int who = 0; who < 2; who++) {
+        scene s = scene_make(SCENE_THROW, NULL), t = scene_make(SCENE_THROW, NULL);
+        for (int n = 0; n < 6; n++) (void)(scene_step(&s) && scene_step(&t));
+        for (int k = 0; k < s.n; k++) {
+            embipc_body_view v;
+            ENSURE(embipc_body_get_view(t.w, t.body[k], &v) == EMBIPC_OK);   /* at t one has looked */
+            if (v.kind < EMBIPC_CAGE) continue;
+            if (who == 0) {
+                double box[6];
+                int held[2];
+                embi_box_clear(box);
+                for (int i = 0; i < v.vertex_count; i++) embi_box_add(box, v.x + 3 * i);
+                for (int c = 0; c < 3; c++) box[3 + c] -= 0.4 * (box[3 + c] - box[c]);
+                held[0] = embipc_body_select(s.w, s.body[k], box, box + 3, NULL, 0);
+                held[1] = embipc_body_select(t.w, t.body[k], box, box + 3, NULL, 0);
+                ENSURE(held[0] == held[1] && held[1] > 0);
+            } else {
+                int vertex = 0;
+                embipc_drive_def d = embipc_default_drive_def();
+                embipc_drive handle;
+                d.stiffness[0] = d.stiffness[1] = d.stiffness[2] = 100;
+                d.vertices = &vertex;
+                d.vertex_count = 1;
+                d.body = s.body[k];
+                (void)ENSURE_OK(s.w, embipc_drive_create(s.w, &d, &handle));
+                d.body = t.body[k];
+                (void)ENSURE_OK(t.w, embipc_drive_create(t.w, &d, &handle));
+            }
+        }
+        for (int n = 0; n < 10; n++) (void)(scene_step(&s) && scene_step(&t));
+        ENSURE(scene_bits(s.w) == scene_bits(t.w));
+        scene_end(&s);
+        scene_end(&t);
+    }
+}
+
+/* max_speed is no less than that of any vertex, and not far from it. */
+static void test_fastest_vertex(void)
+{
+    double loosest = 0;
+    for (int which = 0; which < SCENE_COUNT; which++) {
+        scene s = scene_make(which, NULL);
+        for (int n = 0; n < 30; n++) {
+            double most = 0, *x[SCENE_BODIES] = {NULL};
+            embipc_body_view v;
+            for (int k = 0; k < s.n; k++) {
+                ENSURE(embipc_body_get_view(s.w, s.body[k], &v) == EMBIPC_OK);
+                x[k] = own_copy(v.x, 3 * v.vertex_count);
+            }
+            if (!scene_step(&s)) break;
+            for (int k = 0; k < s.n; k++) {
+                ENSURE(embipc_body_get_view(s.w, s.body[k], &v) == EMBIPC_OK);
+                for (int i = 0; i < v.vertex_count && v.kind >= EMBIPC_AFFINE; i++) {
+                    double d[3];
+                    embi_sub(d, v.x + 3 * i, x[k] + 3 * i);
+                    most = fmax(most, embi_norm(d) / s.w->s.h);
+                }
+                free(x[k]);
+            }
+            ENSURE(s.stats.max_speed >= most * (1 - 1e-9));
+            if (most > 1e-6) loosest = fmax(loosest, s.stats.max_speed / most);
+        }
+        scene_end(&s);
+    }
+    printf("  the fastest vertex: told as up to %.2f times as fast\n", loosest);
+    ENSURE(loosest < 2);
+}
+
 /* Forces on vertices are those of the last step, of these bodies: of each they add up to what its pairs report, when one
  * of the others goes as well. */
 static void test_vertex_forces_are_of_the_last_step(void)
@@ -1436,6 +1507,8 @@ int main(int argc, char **argv)
     RUN(pairs_of_many);
     RUN(kept_candidates_are_searched_ones);
     RUN(surfaces_follow_when_asked);
+    RUN(others_follow);
+    RUN(fastest_vertex);
     RUN(vertex_forces_are_of_the_last_step);
     RUN(every_solve_is_recorded);
     RUN(resting_gap);
