@@ -1260,17 +1260,22 @@ static void test_surfaces_follow_when_asked(void)
     for (int which = 0; which < SCENE_COUNT; which++) {
         scene s = scene_make(which, NULL);
         for (int n = 0; n < 24; n++) {
-            if (n == 15) {   /* a step that fails */
-                double far[3] = {1e308, 1e308, 1e308};
-                for (int k = 0; k < s.n; k++) (void)embipc_body_apply_force(s.w, s.body[k], -1, far);
-                (void)embipc_world_step(s.w, NULL);
+            if (n == 13) {   /* a step that fails, after one that was looked at */
+                for (int k = 0; k < s.w->s.body_count; k++) {
+                    const embi_body *b = s.w->s.body + k;
+                    double *v = s.w->s.v + 3 * b->node0, was = *v;
+                    if (!embi_is_dynamic(b)) continue;
+                    *v = NAN;
+                    ENSURE(embipc_world_step(s.w, NULL) == EMBIPC_ERR_NOT_FINITE);
+                    *v = was;
+                }
             } else if (!scene_step(&s)) break;
             for (int k = 0; k < s.w->s.body_count; k++) {
                 const embi_body *b = s.w->s.body + k;
                 for (int v = b->vert0; v < b->vert0 + b->nv && b->moving; v++, moving++)
                     unknown += s.w->s.known[v] == EMBI_VERTEX_UNKNOWN;
             }
-            for (int k = 0; k < s.n && (n % 6 == 5 || n % 6 == 0 || n == 15); k++) {
+            for (int k = 0; k < s.n && (n % 6 == 5 || n % 6 == 0 || n == 13); k++) {
                 embipc_body_view v;
                 int *node;
                 double *weight;
@@ -1295,16 +1300,24 @@ static void test_surfaces_follow_when_asked(void)
     ENSURE(3 * unknown > moving);
 }
 
-/* Other readers of the surface have it too, when nobody has looked: what a box holds, and a drive that pulls at vertices. */
+/* Other readers of the surface have it too, when nobody has looked: what a box holds, a drive that pulls at vertices, the
+ * centre of what is driven. */
 static void test_others_follow(void)
 {
-    for (int who = 0; who < 2; who++) {
-        scene s = scene_make(SCENE_THROW, NULL), t = scene_make(SCENE_THROW, NULL);
+    for (int who = 0; who < 3; who++) {
+        int which = who < 2 ? SCENE_THROW : SCENE_GRASP;
+        scene s = scene_make(which, NULL), t = scene_make(which, NULL);
         for (int n = 0; n < 6; n++) (void)(scene_step(&s) && scene_step(&t));
         for (int k = 0; k < s.n; k++) {
             embipc_body_view v;
             ENSURE(embipc_body_get_view(t.w, t.body[k], &v) == EMBIPC_OK);   /* at t one has looked */
-            if (v.kind < EMBIPC_CAGE) continue;
+            if (who == 2) {
+                embipc_body_state at[2];
+                (void)ENSURE_OK(s.w, embipc_body_get_state(s.w, s.body[k], at));
+                (void)ENSURE_OK(t.w, embipc_body_get_state(t.w, t.body[k], at + 1));
+                ENSURE(memcmp(at, at + 1, sizeof *at) == 0);
+            }
+            if (v.kind < EMBIPC_CAGE || who == 2) continue;
             if (who == 0) {
                 double box[6];
                 int held[2];
