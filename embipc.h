@@ -521,13 +521,13 @@ typedef struct embipc_iteration {
 EMBIPC_API int embipc_world_iterations(const embipc_world *world, const embipc_iteration **list);
 
 /* ---- Queries --------------------------------------------------------------------------------
- * Pointers stay valid until a body is created or destroyed; what they point at changes with each step, but for x of
- * a view: a step evaluates no more of a surface than it needs, and the view the rest. So ask for it after the step
- * whose surface is to be seen. A world of NULL has nothing in it. */
+ * Pointers stay valid until a body is created or destroyed; what they point at changes with each step. (A step
+ * evaluates no more of a surface than it needs, but for bodies whose view was ever asked for: of those all, 12 ns a
+ * vertex.) A world of NULL has nothing in it. */
 typedef struct embipc_body_view {
     const char *name;
     embipc_kind kind;
-    const embipc_real *x;        /* surface vertices when the view was asked for, m (3 * vertex_count) */
+    const embipc_real *x;        /* surface vertices, m (3 * vertex_count) */
     int vertex_count;
     const int *triangles;        /* (3 * triangle_count) */
     int triangle_count;
@@ -11963,6 +11963,7 @@ typedef struct embi_body {
     int *start, start_count, start_cap;   /* ... the pairs of nodes that are left to search for itself (2 each) */
     int *live, live_count, live_cap;   /* local numbers of the vertices that candidates of this step have */
     int started, followed;       /* xn is J q^n, x is J q, of all its vertices */
+    int viewed;                  /* its view was asked for: x follows in each step */
     int history;                 /* q_before and v_before belong to the motion that goes on: BDF2 may use them */
     embipc_real went;            /* in the last step, its farthest node, m */
     embipc_real missed[2];       /* and by how much embi_guess() of order 1 and 2 was off */
@@ -16552,6 +16553,7 @@ EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *w, embipc_body
     if (at < 0) return EMBIPC_ERR_HANDLE;
     b = w->s.body + at;
     embi_body_follow(&w->s, b);
+    b->viewed = 1;
     out->name = b->name;
     out->kind = b->kind;
     out->x = w->s.x + 3 * b->vert0;
@@ -18628,13 +18630,17 @@ static void embi_step_undo(embipc_world *w)
     }
 }
 
-/* What moved is followed no longer. */
+/* anything of the body, in this step */
+static int embi_has_moved(const embi_body *b) { return b->moving && embi_box_norm(b->shift.box) > 0; }
+
+/* Of what moved only x of those viewed is J q. */
 static void embi_bodies_moved(embi_state *s)
 {
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
-        if (!b->moving || !(embi_box_norm(b->shift.box) > 0)) continue;
-        b->started = b->followed = 0;
+        if (!embi_has_moved(b)) continue;
+        b->started = 0;
+        b->followed = b->viewed;
     }
 }
 
@@ -19051,6 +19057,29 @@ static embipc_result embi_fail_step(embipc_world *w)
     return embi_blame(w, EMBIPC_ERR_NOT_FINITE, s->body[body].name, s->body[body].handle);
 }
 
+static void embi_follow_range(void *arg, int begin, int end)
+{
+    const embipc_world *w = (const embipc_world *)arg;
+    for (int n = begin; n < end; n++) {
+        const embi_chunk *part = w->parts.list + n;
+        for (int i = part->begin; i < part->end; i++) embi_apply_row(&w->s, i, w->s.q, w->s.x);
+    }
+}
+
+/* x = J q of those bodies whose view was asked for. Returns 0 out of memory, and has changed nothing then. */
+static int embi_views_follow(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    embi_chunks_clear(&w->parts);
+    for (int k = 0; k < s->body_count; k++) {
+        const embi_body *b = s->body + k;
+        if (!b->viewed || !embi_has_moved(b)) continue;
+        if (!embi_chunks_add(&w->memory, &w->parts, k, b->vert0, b->vert0 + b->nv, EMBI_SHARE_VERTICES)) return 0;
+    }
+    embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_VERTICES, embi_follow_range, w);
+    return 1;
+}
+
 /* No vertex of a dynamic body went farther in the step, m. */
 static embipc_real embi_farthest(const embi_state *s)
 {
@@ -19099,7 +19128,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* the velocity to be, too */
         if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) r = EMBIPC_ERR_NOT_FINITE;
     if (r == EMBIPC_OK) {
-        if (!embi_report_reserve(w)) r = EMBIPC_ERR_MEMORY;
+        if (!embi_report_reserve(w) || !embi_views_follow(w)) r = EMBIPC_ERR_MEMORY;
     }
     if (r != EMBIPC_OK) {
         embi_step_undo(w);

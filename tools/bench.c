@@ -295,13 +295,18 @@ static void bench_begin(bench_row *r, const bench_world *b)
     r->gap = r->tightest = HUGE_VAL;
     r->ms = (double *)tool_alloc((size_t)r->steps + 1, sizeof *r->ms);
     r->cpu = (double *)tool_alloc((size_t)r->steps + 1, sizeof *r->cpu);
+    bench_phases(r, &b->s);
+}
+
+/* Asked for after the steps that are timed: of what is viewed the surface follows in each. */
+static void bench_sizes(bench_row *r, const bench_world *b)
+{
     for (int i = 0; i < b->s.body_count; i++) {
         embipc_body_view v;
         (void)embipc_body_get_view(b->w, b->s.body[i].handle, &v);
         r->triangles += v.triangle_count;
         r->bodies += v.kind >= EMBIPC_AFFINE;
     }
-    bench_phases(r, &b->s);
 }
 
 /* Steps of the run that is looked at, with the clock inside them. Asking for processor time takes 0.4 us, too much
@@ -340,6 +345,7 @@ static int bench_look(bench_row *r, bench_world *b, void *pool, double patience,
     if (ok) {
         for (int k = 0; k < EMBIPC_STAGE_COUNT; k++) sum += r->stage[k];
         for (int k = 0; k < EMBIPC_STAGE_COUNT; k++) r->stage[k] /= sum > 0 ? sum : 1;
+        bench_sizes(r, b);
         bench_split(r, step);
         bench_patch(b, r);
         bench_results(b, r);
