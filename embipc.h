@@ -17289,21 +17289,36 @@ static void embi_box_stretch(embipc_real outer[6], const embipc_real inner[6], e
     }
 }
 
-/* The candidates of a pair leave the list. */
-static void embi_pair_forget(embi_state *s, embi_pair *pair)
+/* The candidates of all pairs that are searched for leave the list; those of others close the gaps. Returns 0 out of
+ * memory. */
+static int embi_searched_forget(embipc_world *w)
 {
-    int end = pair->first + pair->count, rest = s->candidate_count - end;
-    if (!pair->count) return;
-    if (rest > 0) {
-        memmove(s->candidate + pair->first, s->candidate + end, (size_t)rest * sizeof *s->candidate);
-        memmove(s->closest + pair->first, s->closest + end, (size_t)rest * sizeof *s->closest);
-        memmove(s->apart + pair->first, s->apart + end, (size_t)rest * sizeof *s->apart);
-        memmove(s->near + pair->first, s->near + end, (size_t)rest * sizeof *s->near);
+    embi_state *s = &w->s;
+    int any = 0, n = 0, to = 0;
+    for (int k = 0; k < w->search_count; k++) any |= s->pair[w->search[k].pair].count;
+    if (!any) return 1;
+    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * s->pair_count)) return 0;
+    for (int k = 0; k < s->pair_count; k++) {
+        if (!s->pair[k].count) continue;
+        w->tri_pairs[n].key = (embi_u64)s->pair[k].first;
+        w->tri_pairs[n++].value = k;
     }
-    for (int n = 0; n < s->pair_count; n++)
-        if (s->pair[n].first >= end) s->pair[n].first -= pair->count;
-    s->candidate_count -= pair->count;
-    pair->count = 0;
+    embi_sort_keys(w->tri_pairs, w->tri_pairs + n, n);
+    for (int k = 0; k < w->search_count; k++) s->pair[w->search[k].pair].count = 0;
+    for (int k = 0; k < n; k++) {
+        embi_pair *pair = s->pair + w->tri_pairs[k].value;
+        size_t count = (size_t)pair->count;
+        if (count && pair->first > to) {
+            memmove(s->candidate + to, s->candidate + pair->first, count * sizeof *s->candidate);
+            memmove(s->closest + to, s->closest + pair->first, count * sizeof *s->closest);
+            memmove(s->apart + to, s->apart + pair->first, count * sizeof *s->apart);
+            memmove(s->near + to, s->near + pair->first, count * sizeof *s->near);
+        }
+        pair->first = to;
+        to += pair->count;
+    }
+    s->candidate_count = to;
+    return 1;
 }
 
 /* does the pair of a list come before another? */
@@ -17878,7 +17893,6 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
     embi_pair *pair = s->pair + one->pair;
     embipc_real reach = embi_pair_reach(s, pair), r[6];
     embi_kept *kept = embi_kept_of(w, pair);
-    embi_pair_forget(s, pair);
     one->kept = kept;
     kept->asked = w->step;
     one->due = !embi_kept_serves(s, kept, pair, reach);
@@ -17983,6 +17997,7 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
  * kept lists at a time that the gaps between what is left of them take little room. */
 static int embi_searches_run(embipc_world *w)
 {
+    if (!embi_searched_forget(w)) return 0;
     for (int n = 0; n < w->search_count; n++)
         if (!embi_search_begin(w, w->search + n)) return 0;
     if (!embi_searches_keep(w)) return 0;
