@@ -12068,7 +12068,7 @@ typedef struct embi_state {
        for those known */
     embipc_real *x, *xn, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force,
         *pull;                   /* forces of contacts on their way to the nodes; 0 but in between */
-    unsigned char *known;        /* in this step: one of the EMBI_VERTEX_* below */
+    unsigned char *known;        /* in this step: one of EMBI_VERTEX_... */
     int *row_node;
     embipc_real *row_weight;
     unsigned char *row_count;
@@ -12532,7 +12532,8 @@ static void embi_body_locate(embi_body *b, const embipc_real *q)
     }
 }
 
-/* Vertex v of body b, whose x^n is there, is live from here on: where it is, and where p takes it. Returns 0 out of memory. */
+/* Vertex v of body b, whose x^n is there, is live from here on: where it is, and where p takes it. Returns 0 out of
+ * memory. */
 static int embi_vertex_wake(embi_memory *m, embi_state *s, embi_body *b, int v)
 {
     if (s->known[v] >= EMBI_VERTEX_LIVE) return 1;
@@ -13862,7 +13863,7 @@ static embipc_real embi_row_most(int n, const embipc_real *x)
 #define EMBI_BALANCE ((embipc_real)1e-3)   /* a share of forces that is next to nothing */
 
 /* Do the forces r (on the unknowns, N s^2) on each body of which no node is driven add up to next to nothing, against its
- * weight and what bodies bear on average? */
+ * weight and what bodies bear on average? (What floats and touches nothing is measured by the tolerance.) */
 static int embi_island_balances(const embi_state *s, const embi_island *I, const embipc_real *r)
 {
     for (int k = 0; k < I->body_count; k++) {
@@ -13870,7 +13871,7 @@ static int embi_island_balances(const embi_state *s, const embi_island *I, const
         embipc_real sum[3] = {0, 0, 0}, bears = I->contacts.force / (embipc_real)I->body_count;
         if (!embi_is_dynamic(b) || b->driven_nodes > 0) continue;
         for (int i = b->node0; i < b->node0 + b->nn; i++) embi_add(sum, sum, r + 3 * s->local[i]);
-        bears += b->total_mass * embi_norm(s->gravity);
+        bears += b->total_mass * (embi_norm(s->gravity) + b->tolerance / s->h);
         if (embi_norm(sum) > EMBI_BALANCE * s->hh * bears) return 0;
     }
     return 1;
@@ -16502,7 +16503,8 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 }
 
 /* ==== 26. Queries ====================================================================================
- * Reading the world. Nothing here changes it, but that x follows the nodes, and embipc_world_intersections() refits trees.
+ * Reading the world. Nothing here changes it, but that x follows the nodes, and that embipc_world_intersections()
+ * refits trees.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
 
 EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *w)
