@@ -1260,8 +1260,9 @@ static double off_the_nodes(const embipc_world *w, embipc_body body, const embip
     ENSURE(embipc_body_weights(w, body, node, weight) == EMBIPC_OK);
     for (int i = 0; i < 3 * v->vertex_count; i++) {
         double x = 0;
+        if (worst == HUGE_VAL) break;
         for (int c = 0; c < 4; c++) x += weight[4 * (i / 3) + c] * v->q[3 * node[4 * (i / 3) + c] + i % 3];
-        if (!(fabs(v->x[i] - x) <= worst)) worst = fabs(v->x[i] - x);
+        worst = isfinite(v->x[i]) ? fmax(worst, fabs(v->x[i] - x)) : HUGE_VAL;
     }
     free(node);
     free(weight);
