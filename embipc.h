@@ -17230,8 +17230,8 @@ static void embi_panel_foresee(embi_panel *p, const embipc_real shift[6], embipc
 }
 
 /* Where the bodies will probably be at the end of the step: free nodes at q + h (v + dv), dv being as much of
- * h f/m as they took in the last step; driven ones at their targets, or at q + h v while something blocks them.
- * What falls goes on falling, and what lies on the ground or hangs from a hand stays where it is. Only how many
+ * h f/m as they took in the last step, all of it in the first; driven ones at their targets, or at q + h v while
+ * something blocks them. What falls goes on falling, and what lies on the ground or hangs from a hand stays where it is. Only how many
  * candidates there are depends on this. */
 static void embi_bodies_foresee(embipc_world *w)
 {
@@ -17262,7 +17262,8 @@ static void embi_bodies_foresee(embipc_world *w)
             else if (d >= 0) embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
             else
                 for (int c = 0; c < 3; c++) {
-                    embipc_real most = s->h * pull[c], dv = s->v[3 * i + c] - s->v_before[3 * i + c];
+                    embipc_real most = s->h * pull[c];
+                    embipc_real dv = b->history ? s->v[3 * i + c] - s->v_before[3 * i + c] : most;
                     s->trial_q[3 * i + c] =
                         s->qt[3 * i + c] + s->h * embi_max(embi_min(0, most), embi_min(dv, embi_max(0, most)));
                 }
@@ -18366,7 +18367,8 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
         embi_island *I = w->island[w->order[k]];
         if (changed && !changed[w->order[k]]) continue;
         I->body_count = I->pair_count = 0;
-        I->noise_x = I->reach = I->stride = 0;
+        I->noise_x = I->stride = 0;
+        if (!changed) I->reach = 0;   /* within the step what it has become stays */
     }
     for (int i = 0; i < s->body_count; i++) {
         int root = s->body[i].island;
