@@ -1409,8 +1409,8 @@ static void embi_memory_init(embi_memory *m, const embipc_allocator *hooks)
     }
 }
 
-/* zeroed array of count elements, or NULL */
-static void *embi_alloc(embi_memory *m, int count, size_t elem)
+/* array of count elements, not written to, or NULL */
+static void *embi_alloc_raw(embi_memory *m, int count, size_t elem)
 {
     size_t size;
     void *p;
@@ -1421,7 +1421,14 @@ static void *embi_alloc(embi_memory *m, int count, size_t elem)
     m->allocations++;
     m->bytes += size;
     if (m->bytes > m->peak) m->peak = m->bytes;
-    memset(p, 0, size);
+    return p;
+}
+
+/* zeroed array of count elements, or NULL */
+static void *embi_alloc(embi_memory *m, int count, size_t elem)
+{
+    void *p = embi_alloc_raw(m, count, elem);
+    if (p && count > 0) memset(p, 0, (size_t)count * elem);
     return p;
 }
 
@@ -1433,17 +1440,19 @@ static void embi_free(embi_memory *m, void *p, int count, size_t elem)
     m->hooks.free(p, size, m->hooks.ctx);
 }
 
-/* Returns p grown to hold `need` elements (new ones zeroed), content kept; p itself on failure.
+/* Returns p grown to hold `need` elements, content kept, new ones zeroed if so asked; p itself on failure.
  * A capacity of 0 means: nothing allocated yet. */
-static void *embi_regrow(embi_memory *m, void *p, int *cap, int need, size_t elem)
+static void *embi_regrow(embi_memory *m, void *p, int *cap, int need, size_t elem, int zero)
 {
     int want = *cap > INT_MAX / 2 ? INT_MAX : 2 * *cap;
+    size_t kept = (size_t)*cap * elem;
     void *r;
     if (want < need) want = need;
-    r = embi_alloc(m, want, elem);
+    r = embi_alloc_raw(m, want, elem);
     if (!r) return p;
+    if (zero) memset((char *)r + kept, 0, (size_t)want * elem - kept);
     if (p) {
-        memcpy(r, p, (size_t)*cap * elem);
+        memcpy(r, p, kept);
         embi_free(m, p, *cap, elem);
     }
     *cap = want;
@@ -1451,7 +1460,10 @@ static void *embi_regrow(embi_memory *m, void *p, int *cap, int need, size_t ele
 }
 
 #define EMBI_GROW(m, T, p, cap, need) \
-    ((need) <= (cap) || ((p) = (T *)embi_regrow((m), (p), &(cap), (need), sizeof(T)), (need) <= (cap)))
+    ((need) <= (cap) || ((p) = (T *)embi_regrow((m), (p), &(cap), (need), sizeof(T), 1), (need) <= (cap)))
+/* The same, new elements not written to: for large ones, half of which may never be. */
+#define EMBI_ROOM(m, T, p, cap, need) \
+    ((need) <= (cap) || ((p) = (T *)embi_regrow((m), (p), &(cap), (need), sizeof(T), 0), (need) <= (cap)))
 #define EMBI_RELEASE(m, p, cap) \
     (embi_free((m), (p), (cap), sizeof *(p)), (p) = NULL, (cap) = 0)
 
@@ -3039,7 +3051,7 @@ static int embi_ldlt_place_panels(embi_memory *m, embi_ldlt *F)
         F->panel[s + 1] = F->panel[s] + w * ld + EMBI_TILE;
     }
     F->lanes = F->tasks && F->panel[F->supernodes] >= EMBI_SHARE_SOLVE ? F->tasks : 1;
-    return EMBI_GROW(m, embipc_real, F->value, F->value_cap, F->panel[F->supernodes] + EMBI_TILE) &&
+    return EMBI_ROOM(m, embipc_real, F->value, F->value_cap, F->panel[F->supernodes] + EMBI_TILE) &&
            EMBI_GROW(m, embipc_real, F->vector, F->vector_cap, (F->lanes > 1 ? 9 + 6 * F->lanes : 12) * F->n) &&
            EMBI_GROW(m, int, F->work, F->work_cap, (F->tasks ? 4 + 2 * EMBI_TASKS : 5) * F->n);
 }
@@ -10498,7 +10510,7 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     embi_point p[4];
     embi_candidate *c;
     int mask, split = edge_edge ? 2 : 1, self = a->base == b->base;
-    if (!EMBI_GROW(m, embi_candidate, *list, *cap, *count + 1)) return 0;
+    if (!EMBI_ROOM(m, embi_candidate, *list, *cap, *count + 1)) return 0;
     c = *list + *count;
     c->edge_edge = edge_edge;
     c->less = 0;
@@ -13863,7 +13875,7 @@ static embipc_real embi_row_most(int n, const embipc_real *x)
     return most;
 }
 
-#define EMBI_BALANCE ((embipc_real)1e-3)   /* a share of forces that is next to nothing */
+#define EMBI_BALANCE ((embipc_real)5e-4)   /* a share of forces that is next to nothing */
 
 /* Do the forces r (on the unknowns, N s^2) on each body of which no node is driven add up to next to nothing, against
  * its weight and what bodies bear on average? (What floats and touches nothing is measured by the tolerance.) */
@@ -17669,7 +17681,7 @@ static int embi_lane_grow(embi_memory *m, embi_lane *lane, int keys)
 {
     int room = 2 * (keys ? lane->key_cap : lane->cap);
     return keys ? EMBI_GROW(m, embi_key, lane->keys, lane->key_cap, room)
-                : EMBI_GROW(m, embi_candidate, lane->list, lane->cap, room);
+                : EMBI_ROOM(m, embi_candidate, lane->list, lane->cap, room);
 }
 
 static void embi_walk_range(void *arg, int begin, int end)
@@ -17719,7 +17731,7 @@ static int embi_search_runs(embipc_world *w, embi_search_task *t)
         embi_for(&w->s.threads, runs, 1, embi_keys_range, t);
         for (int n = 0; n < runs; n++) {
             const embi_lane *lane = w->lane + n;
-            if (!EMBI_GROW(&w->memory, embi_candidate, k->list, k->cap, k->count + lane->count)) return 0;
+            if (!EMBI_ROOM(&w->memory, embi_candidate, k->list, k->cap, k->count + lane->count)) return 0;
             if (lane->count) memcpy(k->list + k->count, lane->list, (size_t)lane->count * sizeof *k->list);
             k->count += lane->count;
         }
@@ -17732,7 +17744,7 @@ static int embi_lanes_reserve(embipc_world *w, int lanes, int keys, int candidat
 {
     for (int n = 0; n < lanes; n++)
         if (!EMBI_GROW(&w->memory, embi_key, w->lane[n].keys, w->lane[n].key_cap, keys) ||
-            !EMBI_GROW(&w->memory, embi_candidate, w->lane[n].list, w->lane[n].cap, candidates))
+            !EMBI_ROOM(&w->memory, embi_candidate, w->lane[n].list, w->lane[n].cap, candidates))
             return 0;
     return 1;
 }
@@ -17766,7 +17778,7 @@ static int embi_searches_join(embipc_world *w, int grain)
         embi_search *one = w->search + n;
         embi_kept *kept = one->kept;
         if (one->due != EMBI_SEARCH_FOUND) continue;
-        if (!EMBI_GROW(&w->memory, embi_candidate, kept->list, kept->cap, one->count)) return 0;
+        if (!EMBI_ROOM(&w->memory, embi_candidate, kept->list, kept->cap, one->count)) return 0;
         if (one->count)
             memcpy(kept->list, w->lane[n / grain].list + one->at, (size_t)one->count * sizeof *kept->list);
         kept->count = one->count;
@@ -17971,7 +17983,7 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
         at += w->search[k].kept->count;
         if (!embi_chunks_add(&w->memory, &w->parts, k, 0, w->search[k].kept->count, EMBI_SHARE_AGAIN)) return 0;
     }
-    if (!EMBI_GROW(&w->memory, embi_candidate, s->candidate, s->candidate_cap, at) ||
+    if (!EMBI_ROOM(&w->memory, embi_candidate, s->candidate, s->candidate_cap, at) ||
         !EMBI_GROW(&w->memory, int, w->found, w->found_cap, w->parts.count))
         return 0;
     embi_asked_start(w);
@@ -17988,9 +18000,9 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
         }
         pair->count = s->candidate_count - pair->first;
     }
-    if (!EMBI_GROW(&w->memory, embi_closest, s->closest, s->closest_cap, s->candidate_count) ||
-        !EMBI_GROW(&w->memory, embi_apart, s->apart, s->apart_cap, s->candidate_count) ||
-        !EMBI_GROW(&w->memory, int, s->near, s->near_cap, s->candidate_count))
+    if (!EMBI_ROOM(&w->memory, embi_closest, s->closest, s->closest_cap, s->candidate_count) ||
+        !EMBI_ROOM(&w->memory, embi_apart, s->apart, s->apart_cap, s->candidate_count) ||
+        !EMBI_ROOM(&w->memory, int, s->near, s->near_cap, s->candidate_count))
         return 0;
     for (int k = begin; k < end; k++)
         if (!embi_search_end(&w->memory, s, w->search + k)) return 0;
