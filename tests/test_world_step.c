@@ -1488,6 +1488,42 @@ static void test_turning_friction(void)
     ENSURE(moves > 2000 && cut < 0.13 * moves);   /* 0.07 to 0.14 by how the balls are turned at first */
 }
 
+/* A spring drags a ball 0.3 m along the ground in one step, a thousand times as far as it was foreseen to go. Each
+ * direction is looked at twice as far as the one before, though the candidates are searched anew each time. */
+static void test_far_steps_take_few_looks(void)
+{
+    static const double keys[14] = {0, 0, 0, 0, 0, 0, 0, 0.01, 0.3, 0, 0, 0, 0, 0};
+    embipc_world_def wd = scene_world_def(SCENE_DROP);
+    scene s = scene_empty(&wd);
+    embipc_drive_def drive = embipc_default_drive_def();
+    embipc_drive handle;
+    embipc_body_def d = scene_def("ball", EMBIPC_CAGE, -0.1, 0, 0.0305);
+    embipc_body_state state;
+    scene_ground(&s, 1, 0);
+    scene_ball(&s, d, 0.03, 2, 2);
+    drive.body = s.body[1];
+    drive.keys = keys;
+    drive.key_count = 2;
+    drive.stiffness[0] = 1e7;
+    (void)ENSURE_OK(s.w, embipc_drive_create(s.w, &drive, &handle));
+    (void)scene_step(&s);
+    (void)ENSURE_OK(s.w, embipc_body_get_state(s.w, s.body[1], &state));
+    printf("  a ball dragged %.3f m in one step: %d solves\n", state.centre[0] + 0.1, s.stats.newton_iterations);
+    ENSURE(s.stats.converged && fabs(state.centre[0] - 0.2) < 0.01);
+    ENSURE(s.stats.newton_iterations >= 4 && s.stats.newton_iterations <= 20);   /* 2^11 is enough */
+    scene_end(&s);
+    /* a fall is foreseen in the first step, too */
+    s = scene_empty(&wd);
+    scene_ground(&s, 1, 0);
+    d = scene_def("ball", EMBIPC_CAGE, 0, 0, 0.0315);
+    d.dhat = 1e-4;
+    scene_ball(&s, d, 0.03, 2, 2);
+    (void)scene_step(&s);
+    printf("  the first step of a fall of %.1f dhat: %d solves\n", 9.81e-4 / s.w->s.body[1].dhat, s.stats.newton_iterations);
+    ENSURE(s.stats.converged && s.stats.contacts == 0 && s.stats.newton_iterations <= 2 && 9.81e-4 > 4 * s.w->s.body[1].dhat);
+    scene_end(&s);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -1522,5 +1558,6 @@ int main(int argc, char **argv)
     RUN(resting_gap);
     RUN(impact_table);
     RUN(turning_friction);
+    RUN(far_steps_take_few_looks);
     return test_end("test_world_step");
 }
