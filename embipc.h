@@ -1409,13 +1409,15 @@ static void embi_memory_init(embi_memory *m, const embipc_allocator *hooks)
     }
 }
 
+static size_t embi_size(int count, size_t elem) { return (count > 0 ? (size_t)count : 1) * elem; }
+
 /* array of count elements, not written to, or NULL */
 static void *embi_alloc_raw(embi_memory *m, int count, size_t elem)
 {
     size_t size;
     void *p;
     if (m->fixed || count < 0 || (size_t)count > ((size_t)-1) / 2 / elem) { m->failed = 1; return NULL; }
-    size = (count ? (size_t)count : 1) * elem;
+    size = embi_size(count, elem);
     p = m->hooks.alloc(size, m->hooks.ctx);
     if (!p) { m->failed = 1; return NULL; }
     m->allocations++;
@@ -1428,13 +1430,13 @@ static void *embi_alloc_raw(embi_memory *m, int count, size_t elem)
 static void *embi_alloc(embi_memory *m, int count, size_t elem)
 {
     void *p = embi_alloc_raw(m, count, elem);
-    if (p && count > 0) memset(p, 0, (size_t)count * elem);
+    if (p) memset(p, 0, embi_size(count, elem));
     return p;
 }
 
 static void embi_free(embi_memory *m, void *p, int count, size_t elem)
 {
-    size_t size = (count > 0 ? (size_t)count : 1) * elem;
+    size_t size = embi_size(count, elem);
     if (!p) return;
     m->bytes -= size;
     m->hooks.free(p, size, m->hooks.ctx);
