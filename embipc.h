@@ -12808,6 +12808,12 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  * Drives yield: while r is not zero the path keeps a gap floor, min(0.05 dhat, 0.9 of the present gap);
  * where the floor stops the motion, the drive that contributes most to that approach gives up the rest of
  * its motion, and is reported. The others go on.
+ * What does not help where many contacts begin in one step, solves a step of a pile of 100 cages, 10.8 as it is, and of
+ * ten bears, 12.2: to give contacts that a direction would bring about their stiffness beforehand, 12.1 to 13.0 and 12.8
+ * to 16; or their whole force at 0.3 dhat, 17.7 and 16.3; to take the forces of contacts where the last direction said
+ * they will be (a primal-dual method), 11.7 and 11.5; to begin with the part of a guess that is free, 10.8 and 11.8;
+ * the true curvature from the start, 11.6 and 12.3; each body as far as its own contacts allow, 19 and more. To go on
+ * with those bodies alone that are not there yet would leave three quarters of the work.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
 
 /* Active candidates in a part of a near list, and where they go among the contacts. */
@@ -17245,8 +17251,8 @@ static void embi_panel_foresee(embi_panel *p, const embipc_real shift[6], embipc
 
 /* Where the bodies will probably be at the end of the step: free nodes at q + h (v + dv), dv being as much of
  * h f/m as they took in the last step, all of it in the first; driven ones at their targets, or at q + h v while
- * something blocks them. What falls goes on falling, and what lies on the ground or hangs from a hand stays where it is. Only how many
- * candidates there are depends on this. */
+ * something blocks them. What falls goes on falling, and what lies on the ground or hangs from a hand stays where
+ * it is. Only how many candidates there are depends on this. */
 static void embi_bodies_foresee(embipc_world *w)
 {
     embi_state *s = &w->s;
