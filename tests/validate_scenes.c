@@ -132,7 +132,7 @@ static void run_scene_at(const char *path, double h)
     ENSURE(t.exact.crossings == 0 && t.listed == 0);
     ENSURE(t.smallest > 0);
     ENSURE(t.growth <= 1);
-    ENSURE(t.force <= 0.002);
+    ENSURE(t.force <= 0.001);
     ENSURE(t.cut <= t.steps / 50);
     validate_end(&r);
 }
