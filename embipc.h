@@ -11569,15 +11569,17 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
         keys[n++].value = i;
     }
     embi_sort_keys(keys, keys + n, n);
-    for (int i = 1; i < n; i++) {
-        embi_contact *to = s->list + keys[i - 1].value, *from = s->list + keys[i].value;
-        if (keys[i].key != keys[i - 1].key || to->dhat != from->dhat || to->gap != from->gap) continue;
-        from->multiplicity += to->multiplicity;
-        from->energy += to->energy;
-        from->first += to->first;
-        from->second += to->second;
-        to->multiplicity = 0;
-    }
+    for (int i = 1; i < n; i++)   /* distances of one feature may be rounded in several ways */
+        for (int j = i - 1; j >= 0 && keys[j].key == keys[i].key; j--) {
+            embi_contact *to = s->list + keys[j].value, *from = s->list + keys[i].value;
+            if (!to->multiplicity || to->dhat != from->dhat || to->gap != from->gap) continue;
+            from->multiplicity += to->multiplicity;
+            from->energy += to->energy;
+            from->first += to->first;
+            from->second += to->second;
+            to->multiplicity = 0;
+            break;
+        }
     for (int i = begin; i < s->count; i++)
         if (s->list[i].multiplicity) s->list[write++] = s->list[i];
     s->count = write;
@@ -12592,6 +12594,23 @@ static void embi_relative_box(const embi_shift *a, int pa, const embi_shift *b, 
     }
 }
 
+static int embi_box_holds(const embipc_real outer[6], const embipc_real inner[6])
+{
+    for (int i = 0; i < 3; i++)
+        if (!(inner[i] >= outer[i] && inner[3 + i] <= outer[3 + i])) return 0;
+    return 1;
+}
+
+/* Do the next positions of a pair's bodies, both sides of which move by one direction, stay where its candidates were
+ * searched for? */
+static int embi_pair_stays(const embi_state *s, const embi_pair *p)
+{
+    const embi_body *a = s->body + p->a, *b = s->body + p->b;
+    embipc_real r[6];
+    embi_relative_box(&a->shift_next, p->pa, &b->shift_next, p->pb, r);
+    return (embi_box_holds(p->range, r) || p->loose) && (p->a != p->b || embi_body_stands(a, 1));
+}
+
 /* The gap that positions x = J q, rounded, can still be told to have: the path is proved, what is stored is
  * not the path. */
 static embipc_real embi_pair_rounding(const embi_body *a, const embi_body *b)
@@ -12874,6 +12893,9 @@ typedef struct embi_island {
     int guess;                   /* order of the guess that the step is to begin with; 0: none, or it is done */
     embipc_real reach;           /* how far this step was foreseen to go, m */
     embipc_real cap;             /* share of the direction that is looked at */
+    embipc_real safe;            /* no contact, no inversion before that share */
+    int safe_known;              /* among the candidates of now; by which of which pair, or -1 */
+    int limit_pair, limit_at;
     embipc_iteration record;
 } embi_island;
 
@@ -13675,53 +13697,6 @@ static void embi_island_push(embi_state *s, embi_island *I)
     embi_scatter(&s->J, I->touched, I->touched_count, -s->hh, s->pull, s->rhs);
 }
 
-static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
-{
-    embi_state *s = t->s;
-    (void)k;
-    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->trial_q[i] = s->q[i] + s->p[i];
-    embi_apply_few(s, b, s->trial_q, s->next_x);
-    embi_body_go(s, b);
-}
-
-/* so many numbers go only the share cap of their way */
-static void embi_cap_all(embipc_real *next, const embipc_real *now, int n, embipc_real cap)
-{
-    for (int i = 0; i < n; i++) next[i] = now[i] + cap * (next[i] - now[i]);
-}
-
-/* A body goes only the share cap of its way. */
-static void embi_body_cap(embi_body *b, embipc_real cap)
-{
-    embi_cap_all(b->shift_next.box, b->shift.box, 6, cap);
-    embi_cap_all(b->shift_next.part, b->shift.part, 6 * b->panel_count, cap);
-    embi_cap_all(b->shift_next.warp, b->shift.warp, 3, cap);
-    for (int t = 0; t < embi_strained_tets(b); t++)
-        b->strain[t].next = b->strain[t].now + cap * (b->strain[t].next - b->strain[t].now);
-}
-
-/* trial_q = q + p, next_x = J of it, and the boxes of where that takes each body, counted from the start of the
- * step. A direction that goes much farther than anything foreseen (an overshoot, most often) is looked at only in
- * part, so that it does not drag in half the scene as candidates: cap bounds alpha. */
-static void embi_island_aim(embi_state *s, embi_island *I)
-{
-    embipc_real most = 0;
-    embi_for_bodies(s, I, &I->by_vertices, embi_body_aim, NULL, NULL, 0);
-    embi_apply_many(s, I, s->trial_q, s->next_x);
-    for (int k = 0; k < I->body_count; k++)
-        most = embi_max(most, embi_shift_most(&s->body[I->bodies[k]].shift_next));
-    I->cap = 1;
-    if (most > 2 * I->reach) {
-        I->reach *= 2;
-        I->cap = I->reach / most;
-    }
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        if (I->cap < 1) embi_body_cap(b, I->cap);
-        for (int n = 0; n < b->panel_count; n++) embi_box_join(b->panel[n].hull, b->shift_next.part + 6 * n);
-    }
-}
-
 /* Largest change of a gap along the direction (J p in motion) against a tenth of the gap. A direction may be short as a
  * velocity and still double a gap of 1e-12 m, with forces far from balance: that is not converged. */
 static embipc_real embi_island_gap_change(const embi_state *s, const embi_island *I)
@@ -14088,7 +14063,6 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     embi_island_motion(s, I);
     embi_island_turning(s, I);
     embi_island_multiply(s, I, s->p, s->Ap);
-    embi_island_aim(s, I);
     I->measure = embi_max(worst, embi_island_gap_change(s, I));
     I->record.island = I->index;
     I->record.fresh = !I->old_factor && !I->kept;
@@ -14127,6 +14101,25 @@ static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc
     return c->xi + embi_max(keep, gap > rounding ? rounding : rounding / 2);
 }
 
+/* Do the two sides stay farther apart than that along some axis, on their ways from x to the share alpha of the way to
+ * next? Seen from the first vertex, so that a motion in common does not count. */
+static int embi_ways_apart(const embi_candidate *c, const embipc_real *x, const embipc_real *next, embipc_real alpha,
+                           embipc_real far)
+{
+    int split = c->edge_edge ? 2 : 1;
+    for (int i = 0; i < 3; i++) {
+        embipc_real lo[2] = {EMBI_HUGE, EMBI_HUGE}, hi[2] = {-EMBI_HUGE, -EMBI_HUGE};
+        embipc_real common = next[3 * c->v[0] + i] - x[3 * c->v[0] + i];
+        for (int k = 0; k < 4; k++) {
+            embipc_real from = x[3 * c->v[k] + i], to = from + alpha * (next[3 * c->v[k] + i] - from - common);
+            lo[k >= split] = embi_min(lo[k >= split], embi_min(from, to));
+            hi[k >= split] = embi_max(hi[k >= split], embi_max(from, to));
+        }
+        if (lo[1] - hi[0] > far || lo[0] - hi[1] > far) return 1;
+    }
+    return 0;
+}
+
 /* The first candidates to touch, block by block. Most are told from the distance they were found with: what
  * was that far apart cannot come to its floor by a displacement of slack + rate alpha. */
 static void embi_ccd_range(void *arg, int begin, int end)
@@ -14145,6 +14138,7 @@ static void embi_ccd_range(void *arg, int begin, int end)
             embi_closest *closest = t->s->closest + k;
             embipc_real x0[12], p[12], separation, toi;
             if (t->s->apart[k].least > floor + t->s->apart[k].share * far) continue;
+            if (embi_ways_apart(c, t->s->x, t->s->next_x, t->alpha[block], floor)) continue;
             if (closest->stamp != t->stamp) embi_closest_find(c, t->s->x, t->stamp, closest);
             separation = embi_gap_floor(c, closest->d, t->rounding, t->driving);
             for (int i = 0; i < 4; i++) embi_sub(p + 3 * i, t->s->next_x + 3 * c->v[i], t->s->x + 3 * c->v[i]);
@@ -14171,16 +14165,16 @@ static void embi_body_stray_next(const embi_bodies_task *t, embi_body *b, int k)
         (void)embi_body_shift(b, t->s->known_q, t->s->trial_q, t->s->shift_d, &b->stray, &b->stray_next);
 }
 
-/* Largest safe part of the direction, at most 1. *limit: the candidate that limits it, or -1. */
-static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc_real *alpha, int *limit)
+/* safe: the largest safe part of the direction, at most cap; and the candidate that limits it. */
+static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I)
 {
-    *alpha = I->cap;
-    *limit = -1;
+    I->safe = I->cap;
+    I->limit_pair = -1;
+    I->safe_known = 1;
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
         if (embi_is_dynamic(b) && b->material.determinant_bound)
-            *alpha = embi_elastic_determinant_bound(&b->elastic, s->q + 3 * b->node0, s->p + 3 * b->node0,
-                                                    *alpha);
+            I->safe = embi_elastic_determinant_bound(&b->elastic, s->q + 3 * b->node0, s->p + 3 * b->node0, I->safe);
     }
     embi_for_bodies(s, I, &I->by_vertices, embi_body_stray_next, NULL, NULL, 0);
     for (int n = 0; n < I->pair_count; n++) {
@@ -14195,7 +14189,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
         task.pair = pair;
         task.driving = I->driving;
         task.stamp = I->stamp;
-        task.bound = *alpha;
+        task.bound = I->safe;
         task.rounding = embi_pair_rounding(a, b);
         task.slack = embi_pair_slack(pair, &a->stray, &b->stray);
         task.rate = embi_pair_slack(pair, &a->stray_next, &b->stray_next) - task.slack;
@@ -14203,10 +14197,74 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I, embipc
         task.index = s->block_index;
         embi_for_work(&s->threads, pair->count, pair->count, EMBI_SHARE_CCD, embi_ccd_range, &task);
         for (int k = 0; k < blocks; k++)
-            if (s->block_index[k] >= 0 && s->block_alpha[k] < *alpha) {
-                *alpha = s->block_alpha[k];
-                *limit = pair->first + s->block_index[k];
+            if (s->block_index[k] >= 0 && s->block_alpha[k] < I->safe) {
+                I->safe = s->block_alpha[k];
+                I->limit_pair = I->pairs[n];
+                I->limit_at = s->block_index[k];
             }
+    }
+    return 1;
+}
+
+static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_state *s = t->s;
+    (void)k;
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->trial_q[i] = s->q[i] + s->p[i];
+    embi_apply_few(s, b, s->trial_q, s->next_x);
+    embi_body_go(s, b);
+}
+
+/* so many numbers go only the share cap of their way */
+static void embi_cap_all(embipc_real *next, const embipc_real *now, int n, embipc_real cap)
+{
+    for (int i = 0; i < n; i++) next[i] = now[i] + cap * (next[i] - now[i]);
+}
+
+/* A body goes only the share cap of its way. */
+static void embi_body_cap(embi_body *b, embipc_real cap)
+{
+    embi_cap_all(b->shift_next.box, b->shift.box, 6, cap);
+    embi_cap_all(b->shift_next.part, b->shift.part, 6 * b->panel_count, cap);
+    embi_cap_all(b->shift_next.warp, b->shift.warp, 3, cap);
+    for (int t = 0; t < embi_strained_tets(b); t++)
+        b->strain[t].next = b->strain[t].now + cap * (b->strain[t].next - b->strain[t].now);
+}
+
+/* A path is cut where up to EMBI_CCD_KEEP of a gap is left; so far on, the contact itself is seen. */
+#define EMBI_LOOK_ON ((embipc_real)1.125)
+
+/* trial_q = q + p, next_x = J of it, and the boxes of where that takes each body, counted from the start of the
+ * step. cap, the share of the direction that is looked at, bounds alpha. Half the scene would be dragged in as
+ * candidates by looking farther than there is use for. Of a direction that goes much farther than anything foreseen (an
+ * overshoot, most often) a part is looked at; and where it leaves what was searched, nothing of what lies behind the
+ * first contact with the candidates that are there already: ten bears in a heap take 0.8 of the time. Returns 0 out of
+ * memory. */
+static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *I)
+{
+    embipc_real most = 0;
+    int stays = 1;
+    embi_for_bodies(s, I, &I->by_vertices, embi_body_aim, NULL, NULL, 0);
+    embi_apply_many(s, I, s->trial_q, s->next_x);
+    for (int k = 0; k < I->body_count; k++)
+        most = embi_max(most, embi_shift_most(&s->body[I->bodies[k]].shift_next));
+    I->cap = 1;
+    I->safe_known = 0;
+    for (int n = 0; n < I->pair_count && stays; n++) stays = embi_pair_stays(s, s->pair + I->pairs[n]);
+    if (!stays || most > 2 * I->reach) {
+        if (most > 2 * I->reach) {
+            I->reach *= 2;
+            I->cap = I->reach / most;
+        }
+        (void)embi_stage(s, EMBIPC_STAGE_CCD);
+        if (!embi_island_ccd(m, s, I)) return 0;
+        (void)embi_stage(s, EMBIPC_STAGE_MOVE);
+        I->cap = I->guess && I->safe < 1 ? (embipc_real)0 : embi_min(I->cap, I->safe * EMBI_LOOK_ON);
+    }
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        if (I->cap < 1) embi_body_cap(b, I->cap);
+        for (int n = 0; n < b->panel_count; n++) embi_box_join(b->panel[n].hull, b->shift_next.part + 6 * n);
     }
     return 1;
 }
@@ -14584,25 +14642,34 @@ static int embi_island_is_last(const embi_island *I)
  * Newton's, contacts get their curvature until the step ends; then 12 solves do. */
 #define EMBI_CRAWL 3
 
+/* What of the direction is safe, looked at again where it is not known of the candidates of now. *limit: the one that
+ * limits it, or -1. Returns 0 out of memory. */
+static int embi_island_safe(embi_memory *m, embi_state *s, embi_island *I, int *limit)
+{
+    (void)embi_stage(s, EMBIPC_STAGE_CCD);
+    if (!I->safe_known && !embi_island_ccd(m, s, I)) return 0;
+    (void)embi_stage(s, EMBIPC_STAGE_MOVE);
+    *limit = I->limit_pair < 0 ? -1 : s->pair[I->limit_pair].first + I->limit_at;
+    return 1;
+}
+
 /* One accepted move of the island after its direction is known to stay within its candidates. */
 static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_island *I)
 {
-    embipc_real alpha, safe, left = 0;
+    embipc_real alpha, left = 0;
     embipc_result r;
     int limit, was_old = I->old_factor;
-    (void)embi_stage(s, EMBIPC_STAGE_CCD);
-    if (!embi_island_ccd(m, s, I, &safe, &limit)) return EMBIPC_ERR_MEMORY;
-    (void)embi_stage(s, EMBIPC_STAGE_MOVE);
-    I->record.alpha_ccd = alpha = safe;
+    if (!embi_island_safe(m, s, I, &limit)) return EMBIPC_ERR_MEMORY;
+    I->record.alpha_ccd = alpha = I->safe;
     for (int n = 0; n < s->drive_count; n++)
         if (s->body[s->drives[n].body].island == I->index && !s->drives[n].done)
             left = embi_max(left, 1 - ((embipc_real)s->drives[n].stage + s->drives[n].phi) /
                                           (embipc_real)s->drives[n].stages);
     I->record.drive_left = left;
     if (I->driving) {
-        int blocked = limit < 0 && safe < EMBI_NO_WAY;
+        int blocked = limit < 0 && I->safe < embi_min(I->cap, EMBI_NO_WAY);
         if (blocked) embi_island_give_up(s, I);
-        if (limit >= 0 && safe < (embipc_real)0.5 &&
+        if (limit >= 0 && I->safe < (embipc_real)0.5 &&
             s->closest[limit].d - s->candidate[limit].xi < (embipc_real)0.1 * s->candidate[limit].dhat)
             blocked = embi_island_block(s, I, limit);
         if (blocked) {
@@ -14625,7 +14692,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         if (alpha == 0 && !was_old) I->active = 0;
     } else {
         if (I->slope < 0) {
-            if ((r = embi_island_search(m, s, I, safe, &alpha)) != EMBIPC_OK) return r;
+            if ((r = embi_island_search(m, s, I, I->safe, &alpha)) != EMBIPC_OK) return r;
         } else {
             alpha = 0;
             if ((r = embi_island_move(m, s, I, &alpha)) != EMBIPC_OK) return r;
@@ -14723,21 +14790,18 @@ static void embi_island_guess(embi_state *s, embi_island *I)
                 s->p[i] = (s->qn[i] + embi_guess(s, b, I->guess, i) - s->q[i]) / (embipc_real)left;
     }
     embi_island_multiply(s, I, s->p, s->Ap);
-    embi_island_aim(s, I);
 }
 
 /* Goes there, or stays. */
 static embipc_result embi_island_begin(embi_memory *m, embi_state *s, embi_island *I)
 {
     embi_before before = embi_island_before(s, I);
-    embipc_real safe, alpha = 1;
+    embipc_real alpha = 1;
     embipc_result r;
     int limit, order = I->guess;
     I->guess = 0;
-    (void)embi_stage(s, EMBIPC_STAGE_CCD);
-    if (!embi_island_ccd(m, s, I, &safe, &limit)) return EMBIPC_ERR_MEMORY;
-    (void)embi_stage(s, EMBIPC_STAGE_MOVE);
-    if (safe < 1) return EMBIPC_OK;
+    if (!embi_island_safe(m, s, I, &limit)) return EMBIPC_ERR_MEMORY;
+    if (I->safe < 1) return EMBIPC_OK;
     if ((r = embi_island_move(m, s, I, &alpha)) != EMBIPC_OK) return r;
     if (alpha < 1 || (!I->driving && embi_island_grows(I, &before, 1))) {
         alpha = 0;
@@ -17294,13 +17358,6 @@ static void embi_bodies_foresee(embipc_world *w)
     }
 }
 
-static int embi_box_holds(const embipc_real outer[6], const embipc_real inner[6])
-{
-    for (int i = 0; i < 3; i++)
-        if (!(inner[i] >= outer[i] && inner[3 + i] <= outer[3 + i])) return 0;
-    return 1;
-}
-
 /* outer grows to hold inner, and by a quarter more of what it then is */
 static void embi_box_stretch(embipc_real outer[6], const embipc_real inner[6], embipc_real slack)
 {
@@ -17309,6 +17366,22 @@ static void embi_box_stretch(embipc_real outer[6], const embipc_real inner[6], e
         embipc_real more = slack + (outer[3 + i] - outer[i]) / 4;
         outer[i] -= more;
         outer[3 + i] += more;
+    }
+}
+
+/* The range of a pair grows to hold the boxes now and next, 0, where a step may go back to, and a quarter more of the way
+ * from now to next. (By a quarter of the whole range: ten bears in a heap took twice the time.) */
+static void embi_range_stretch(embipc_real range[6], const embipc_real now[6], const embipc_real next[6],
+                               embipc_real slack)
+{
+    static const embipc_real start[3] = {0, 0, 0};
+    embi_box_add(range, start);
+    embi_box_join(range, now);
+    embi_box_join(range, next);
+    for (int i = 0; i < 3; i++) {
+        embipc_real more = slack + embi_max(embi_abs(next[i] - now[i]), embi_abs(next[3 + i] - now[3 + i])) / 4;
+        range[i] -= more;
+        range[3 + i] += more;
     }
 }
 
@@ -17401,18 +17474,20 @@ static int embi_kept_serves(const embi_state *s, const embi_kept *k, const embi_
 
 /* Prepares a search at the start of the step, with room for as much again as the pair moves, twice, and for four
  * dhat; but for no more than a quarter of the shorter edge, beyond which lists grow faster than searches become
- * rare (surfaces of 356 to 10 000 triangles: an eighth and a half cost 0 to 40 % more). |u| + |h - u| <= sqrt(2) |h|
- * for 0 <= u <= h: by so much the radius must be larger than that of the range. */
+ * rare (surfaces of 356 to 10 000 triangles: an eighth and a half cost 0 to 40 % more). A body that has next to nothing
+ * to look at in itself has half an edge: there the walk is what costs (a cage of 8 nodes: 0.86 of the step). |u| + |h -
+ * u| <= sqrt(2) |h| for 0 <= u <= h: by so much the radius must be larger than that of the range. */
 static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, embipc_real reach)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
-    embipc_real room = 0;
+    embipc_real room = 0, edges;
     if (k->a == k->b && A->nn) {
         memcpy(s->kept_q + 3 * A->node0, s->qn + 3 * A->node0, (size_t)(3 * A->nn) * sizeof *s->qn);
         embi_m3_identity(k->turn);
     }
     for (int i = 0; i < 3; i++) room = embi_max(room, pair->range[3 + i] - pair->range[i]);
-    room = embi_min(room + 4 * pair->rule.dhat, embi_min(embi_body_edge(A), embi_body_edge(B)) / 4);
+    edges = k->a == k->b && k->count < A->nt / 64 ? (embipc_real)0.5 : (embipc_real)0.25;
+    room = embi_min(room + 4 * pair->rule.dhat, edges * embi_min(embi_body_edge(A), embi_body_edge(B)));
     for (int i = 0; i < 3; i++) {
         k->range[i] = pair->range[i] - room;
         k->range[3 + i] = pair->range[3 + i] + room;
@@ -18541,14 +18616,16 @@ static int embi_ranges_check(embipc_world *w, int *changed)
     for (int n = 0; n < s->pair_count; n++) {
         embi_pair *p = s->pair + n;
         const embi_body *a = s->body + p->a, *b = s->body + p->b;
-        int together = !a->moving || !b->moving || a->island == b->island;
-        embipc_real r[6];
-        if (together) embi_relative_box(&a->shift_next, p->pa, &b->shift_next, p->pb, r);
-        else embi_difference_box(a->panel[p->pa].hull, b->panel[p->pb].hull, r);
-        if ((embi_box_holds(p->range, r) || p->loose) && (p->a != p->b || embi_body_stands(a, 1))) continue;
-        embi_box_stretch(p->range, r, p->rule.dhat / 2);
-        embi_relative_box(&a->shift, p->pa, &b->shift, p->pb, r);
-        embi_box_stretch(p->range, r, 0);
+        embipc_real r[6], now[6];
+        if (!a->moving || !b->moving || a->island == b->island) {
+            if (embi_pair_stays(s, p)) continue;
+            embi_relative_box(&a->shift_next, p->pa, &b->shift_next, p->pb, r);
+        } else {
+            embi_difference_box(a->panel[p->pa].hull, b->panel[p->pb].hull, r);
+            if (embi_box_holds(p->range, r)) continue;
+        }
+        embi_relative_box(&a->shift, p->pa, &b->shift, p->pb, now);
+        embi_range_stretch(p->range, now, r, p->rule.dhat / 2);
         if (!embi_search_add(w, n)) return 0;
     }
     searched = w->search_count;
@@ -18571,6 +18648,7 @@ static int embi_island_refresh(embipc_world *w, int root)
 {
     embi_island *I = w->island[root];
     if (!embi_island_evaluate(&w->memory, &w->s, I, w->s.q, w->s.x)) return 0;
+    I->safe_known = 0;
     I->analysed = I->analysed && I->same;   /* the order serves while the contacts have their places in it */
     if (w->s.integrator == EMBIPC_BDF2 && !embi_island_agree(&w->memory, &w->s, I)) return 0;
     embi_island_contact_energy(&w->s, I, w->s.q, w->s.x);
@@ -18616,11 +18694,9 @@ static embipc_result embi_iterate(embipc_world *w)
                 continue;
             }
             any = 1;
-            if (I->guess) {
-                embi_island_guess(s, I);
-                continue;
-            }
-            if ((r = embi_island_direction(&w->memory, s, I)) != EMBIPC_OK) return r;
+            if (I->guess) embi_island_guess(s, I);
+            else if ((r = embi_island_direction(&w->memory, s, I)) != EMBIPC_OK) return r;
+            if (!embi_island_aim(&w->memory, s, I)) return EMBIPC_ERR_MEMORY;
         }
         if (!any) return EMBIPC_OK;
         (void)embi_stage(s, EMBIPC_STAGE_SEARCH);

@@ -165,7 +165,7 @@ static void test_rows_of_all_live_vertices(void)
             }
             rows_poison(s, s->next_x);
             rows_poison(s, s->trial_x);
-            embi_island_aim(s, I);
+            ENSURE(embi_island_aim(&sc.w->memory, s, I));
             for (int k = 0; k < I->body_count; k++)
                 ENSURE(rows_are(s, s->body + I->bodies[k], s->trial_q, s->next_x));
             ENSURE(embi_island_try(&sc.w->memory, s, I, 0.5));

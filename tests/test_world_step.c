@@ -1019,7 +1019,7 @@ static int ensure_pairs(const embi_state *s)
 }
 
 /* Contacts are those of two bodies, whatever panels they were found by: they stand one behind the other, no two on the
- * same feature (but where a third, its gap rounded otherwise, came between them), and are counted by one pair. */
+ * same feature at the same distance, and are counted by one pair. */
 static void test_contacts_of_panels_are_those_of_bodies(void)
 {
     int all = 0, runs = 0, twice = 0, joined = 0;
@@ -1054,7 +1054,7 @@ static void test_contacts_of_panels_are_those_of_bodies(void)
     }
     printf("  %d contacts of %d pairs of bodies, %d of them could be one with another; %d pairs of panels came late\n", all,
            runs, twice, joined);
-    ENSURE(all > 1500 && runs > 200 && twice < all / 500 && joined > 20);
+    ENSURE(all > 1500 && runs > 200 && twice == 0 && joined > 20);
 }
 
 /* pairs that come late go behind those of their bodies */
@@ -1512,6 +1512,19 @@ static void test_far_steps_take_few_looks(void)
     ENSURE(s.stats.converged && fabs(state.centre[0] - 0.2) < 0.01);
     ENSURE(s.stats.newton_iterations >= 4 && s.stats.newton_iterations <= 20);   /* 2^11 is enough */
     scene_end(&s);
+    /* a thin wall in its way, not foreseen to be met, stops it */
+    s = scene_empty(&wd);
+    scene_ground(&s, 1, 0);
+    scene_ball(&s, d, 0.03, 2, 2);
+    scene_box(&s, scene_def("wall", EMBIPC_FIXED, -0.03, 0, 0.1), 0.001, 0.2, 0.2, 1);
+    drive.body = s.body[1];
+    drive.stiffness[0] = 1000;
+    (void)ENSURE_OK(s.w, embipc_drive_create(s.w, &drive, &handle));
+    (void)scene_step(&s);
+    (void)ENSURE_OK(s.w, embipc_body_get_state(s.w, s.body[1], &state));
+    printf("  a ball dragged through a wall: stands at %.3f m\n", state.centre[0]);
+    ENSURE(state.centre[0] > -0.08 && state.centre[0] < -0.03);
+    scene_end(&s);
     /* a fall is foreseen in the first step, too */
     s = scene_empty(&wd);
     scene_ground(&s, 1, 0);
@@ -1522,6 +1535,71 @@ static void test_far_steps_take_few_looks(void)
     printf("  the first step of a fall of %.1f dhat: %d solves\n", 9.81e-4 / s.w->s.body[1].dhat, s.stats.newton_iterations);
     ENSURE(s.stats.converged && s.stats.contacts == 0 && s.stats.newton_iterations <= 2 && 9.81e-4 > 4 * s.w->s.body[1].dhat);
     scene_end(&s);
+}
+
+/* What lies behind the first contact with candidates that are there is not looked at: of a direction 0.05 m down, of
+ * bodies that lie on the ground; of one up it all is. A guess that meets something is not looked at. */
+static void test_looks_end_at_contacts(void)
+{
+    scene sc = scene_make(SCENE_DROP, NULL);
+    embi_state *s = &sc.w->s;
+    int islands = 0, later = 0, limit;
+    for (int n = 0; n < 40; n++) (void)scene_step(&sc);
+    for (int n = 0; n < sc.w->order_count; n++) {
+        embi_island *I = sc.w->island[sc.w->order[n]];
+        if (!I->contacts.count) continue;
+        islands++;
+        for (int way = 0; way < 3; way++) {
+            for (int k = 0; k < I->body_count; k++) {
+                const embi_body *b = s->body + I->bodies[k];
+                for (int i = b->node0; i < b->node0 + b->nn; i++) embi_set(s->p + 3 * i, 0, 0, way == 1 ? 0.05 : -0.05);
+            }
+            I->reach = 1;
+            I->guess = way == 2;
+            ENSURE(embi_island_aim(&sc.w->memory, s, I));
+            ENSURE(embi_island_safe(&sc.w->memory, s, I, &limit));
+            if (way == 1) ENSURE(I->cap == 1 && limit < 0);
+            else ENSURE(I->safe > 0 && I->safe < 0.01 && I->cap == (way == 0 ? I->safe * EMBI_LOOK_ON : 0));
+            for (int k = 0; k < I->body_count; k++) {
+                const embi_body *b = s->body + I->bodies[k];
+                int from = limit < 0 ? 0 : s->pair[I->limit_pair].first;
+                ENSURE(limit < 0 || (limit >= from && limit < from + s->pair[I->limit_pair].count));
+                later += from > 0;
+                ENSURE_CLOSE(b->shift_next.box[2] - b->shift.box[2], (way == 1 ? 0.05 : -0.05) * I->cap, 1e-12);
+            }
+        }
+        I->guess = 0;
+        ENSURE(I->safe_known && embi_island_refresh(sc.w, I->index) && !I->safe_known);   /* of other candidates */
+    }
+    ENSURE(islands > 0 && later > 0);
+    scene_end(&sc);
+}
+
+/* A range holds where a step began, is and goes, and not much more than its way from here on. */
+static void test_ranges_grow_by_the_way(void)
+{
+    for (int n = 0; n < 1000; n++) {
+        double range[6], old[6], now[6], next[6], slack = 1e-3 * test_random();
+        embi_box_clear(range);
+        for (int i = 0; i < 3; i++) {
+            now[i] = test_uniform(-1, 1);
+            now[3 + i] = now[i] + test_random();
+            next[i] = now[i] + test_uniform(-0.1, 0.1);
+            next[3 + i] = next[i] + test_random();
+            if (n % 2) {
+                range[i] = test_uniform(-2, 0);
+                range[3 + i] = test_uniform(0, 2);
+            }
+        }
+        memcpy(old, range, sizeof old);
+        embi_range_stretch(range, now, next, slack);
+        for (int i = 0; i < 3; i++) {
+            double way = fmax(fabs(next[i] - now[i]), fabs(next[3 + i] - now[3 + i]));
+            double lo = fmin(fmin(now[i], next[i]), fmin(old[i], 0)), hi = fmax(fmax(now[3 + i], next[3 + i]), fmax(old[3 + i], 0));
+            ENSURE(range[i] < lo && range[3 + i] > hi);
+            ENSURE(lo - range[i] <= slack + 0.26 * way && range[3 + i] - hi <= slack + 0.26 * way);
+        }
+    }
 }
 
 int main(int argc, char **argv)
@@ -1559,5 +1637,7 @@ int main(int argc, char **argv)
     RUN(impact_table);
     RUN(turning_friction);
     RUN(far_steps_take_few_looks);
+    RUN(looks_end_at_contacts);
+    RUN(ranges_grow_by_the_way);
     return test_end("test_world_step");
 }
