@@ -17369,8 +17369,8 @@ static void embi_box_stretch(embipc_real outer[6], const embipc_real inner[6], e
     }
 }
 
-/* The range of a pair grows to hold the boxes now and next, 0, where a step may go back to, and a quarter more of the way
- * from now to next. (By a quarter of the whole range: ten bears in a heap took twice the time.) */
+/* The range of a pair grows to hold the boxes now and next, 0, where a step may go back to, and a quarter more of the
+ * way from now to next. (By a quarter of the whole range: ten bears in a heap took twice the time.) */
 static void embi_range_stretch(embipc_real range[6], const embipc_real now[6], const embipc_real next[6],
                                embipc_real slack)
 {
