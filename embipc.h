@@ -12893,9 +12893,9 @@ typedef struct embi_island {
     int guess;                   /* order of the guess that the step is to begin with; 0: none, or it is done */
     embipc_real reach;           /* how far this step was foreseen to go, m */
     embipc_real cap;             /* share of the direction that is looked at */
-    embipc_real safe;            /* no contact, no inversion before that share */
-    int safe_known;              /* among the candidates of now; by which of which pair, or -1 */
-    int limit_pair, limit_at;
+    embipc_real safe;            /* share of it before any contact or inversion */
+    int safe_known;              /* safe was found among the candidates of now */
+    int limit_pair, limit_at;    /* what ends it: candidate limit_at of that pair; -1: none */
     embipc_iteration record;
 } embi_island;
 
