@@ -1530,8 +1530,8 @@ static embipc_result embi_fail_memory(embipc_error *e)
 }
 
 /* ==== 5. Threads =====================================================================================
- * Loops that the caller's threads may share, and a pool of such threads: workers that take the next range from
- * a counter. Ranges are cut by the grain alone, and every sum is formed in the same order whoever forms its
+ * Loops that the caller's threads may share, and a pool of such threads: each takes the ranges of its own part of a
+ * loop, so that it finds what it wrote in the loop before in its cache, and then of what the others have left. Ranges are cut by the grain alone, and every sum is formed in the same order whoever forms its
  * terms, so results do not depend on how many workers there are. Items of unequal size (the vertices of bodies,
  * the candidates of pairs) are cut into chunks of about equal work, and the loop is over the chunks.
  * Nothing is allocated in a loop.
@@ -1599,14 +1599,21 @@ static void embi_for_chunks(const embi_threads *t, const embi_chunks *p, int eno
 
 #ifdef EMBIPC_PTHREADS
 
+/* a thread, and the numbers of the ranges that are left of its part */
+typedef struct embi_worker {
+    embipc_pool *pool;
+    pthread_t thread;
+    int begin, end;
+} embi_worker;
+
 struct embipc_pool {
-    pthread_t *thread;
+    embi_worker *worker;         /* the first is the thread that calls */
     int threads;
     pthread_mutex_t lock;
     pthread_cond_t work, done;
     embipc_range_fn *fn;
     void *arg;
-    int count, grain, next, quit;
+    int count, grain, left, quit;   /* left: ranges */
     int posted, busy;            /* loops so far; ranges at work: looked at without the lock as well */
 };
 
@@ -1631,12 +1638,23 @@ static void embi_pool_look(embipc_pool *p, const int *what, int is)
     pthread_mutex_lock(&p->lock);
 }
 
-/* takes ranges until none is left; called and left with the lock held */
-static void embi_pool_drain(embipc_pool *p)
+/* The next range: of its own part from the front, or from the back of the part of which most is left. */
+static int embi_pool_take(embipc_pool *p, embi_worker *self)
 {
-    while (p->next < p->count) {
-        int begin = p->next, end = p->count - begin > p->grain ? begin + p->grain : p->count;
-        p->next = end;
+    embi_worker *from = self;
+    p->left--;
+    if (self->begin < self->end) return self->begin++;
+    for (int i = 0; i < p->threads; i++)
+        if (p->worker[i].end - p->worker[i].begin > from->end - from->begin) from = p->worker + i;
+    return --from->end;
+}
+
+/* takes ranges until none is left; called and left with the lock held */
+static void embi_pool_drain(embipc_pool *p, embi_worker *self)
+{
+    while (p->left > 0) {
+        int begin = embi_pool_take(p, self) * p->grain;
+        int end = p->count - begin > p->grain ? begin + p->grain : p->count;
         embi_pool_set(&p->busy, p->busy + 1);
         pthread_mutex_unlock(&p->lock);
         p->fn(p->arg, begin, end);
@@ -1648,12 +1666,13 @@ static void embi_pool_drain(embipc_pool *p)
 
 static void *embi_pool_worker(void *arg)
 {
-    embipc_pool *p = (embipc_pool *)arg;
+    embi_worker *self = (embi_worker *)arg;
+    embipc_pool *p = self->pool;
     pthread_mutex_lock(&p->lock);
     while (!p->quit) {
-        embi_pool_drain(p);
+        embi_pool_drain(p, self);
         embi_pool_look(p, &p->posted, p->posted);
-        if (!p->quit && p->next >= p->count) pthread_cond_wait(&p->work, &p->lock);
+        if (!p->quit && p->left == 0) pthread_cond_wait(&p->work, &p->lock);
     }
     pthread_mutex_unlock(&p->lock);
     return NULL;
@@ -1667,32 +1686,34 @@ EMBIPC_API void embipc_pool_destroy(embipc_pool *p)
     embi_pool_set(&p->posted, (p->posted + 1) & INT_MAX);
     pthread_cond_broadcast(&p->work);
     pthread_mutex_unlock(&p->lock);
-    for (int i = 0; i < p->threads; i++) pthread_join(p->thread[i], NULL);
+    for (int i = 1; i < p->threads; i++) pthread_join(p->worker[i].thread, NULL);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->work);
     pthread_cond_destroy(&p->done);
-    free(p->thread);
+    free(p->worker);
     free(p);
 }
 
-/* the calling thread works too, so the pool itself holds one worker less */
+/* the calling thread works too, so one thread less is started */
 EMBIPC_API embipc_pool *embipc_pool_create(int threads)
 {
     embipc_pool *p = (embipc_pool *)calloc(1, sizeof *p);
     if (!p) return NULL;
-    p->thread = (pthread_t *)calloc(threads > 1 ? (size_t)threads - 1 : 1, sizeof *p->thread);
-    if (!p->thread || pthread_mutex_init(&p->lock, NULL) || pthread_cond_init(&p->work, NULL) ||
+    threads = embi_max_int(threads, 1);
+    p->worker = (embi_worker *)calloc((size_t)threads, sizeof *p->worker);
+    if (!p->worker || pthread_mutex_init(&p->lock, NULL) || pthread_cond_init(&p->work, NULL) ||
         pthread_cond_init(&p->done, NULL)) {
-        free(p->thread);
+        free(p->worker);
         free(p);
         return NULL;
     }
-    for (int i = 0; i < threads - 1; i++) {
-        if (pthread_create(&p->thread[i], NULL, embi_pool_worker, p)) {
+    for (p->threads = 1; p->threads < threads; p->threads++) {
+        embi_worker *one = p->worker + p->threads;
+        one->pool = p;
+        if (pthread_create(&one->thread, NULL, embi_pool_worker, one)) {
             embipc_pool_destroy(p);
             return NULL;
         }
-        p->threads++;
     }
     return p;
 }
@@ -1700,20 +1721,24 @@ EMBIPC_API embipc_pool *embipc_pool_create(int threads)
 EMBIPC_API void embipc_pool_for(int count, int grain, embipc_range_fn *fn, void *arg, void *pool)
 {
     embipc_pool *p = (embipc_pool *)pool;
+    if (count <= 0) return;
     pthread_mutex_lock(&p->lock);
     p->fn = fn;
     p->arg = arg;
     p->grain = grain > 0 ? grain : 1;
-    p->next = 0;
     p->count = count;
+    p->left = (count - 1) / p->grain + 1;
+    for (int i = 0, next = 0; i < p->threads; i++) {
+        p->worker[i].begin = next;
+        p->worker[i].end = next += (p->left - next) / (p->threads - i);
+    }
     embi_pool_set(&p->posted, (p->posted + 1) & INT_MAX);
     pthread_cond_broadcast(&p->work);
-    embi_pool_drain(p);
+    embi_pool_drain(p, p->worker);
     while (p->busy > 0) {
         embi_pool_look(p, &p->busy, p->busy);
         if (p->busy > 0) pthread_cond_wait(&p->done, &p->lock);
     }
-    p->count = p->next = 0;
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -12016,7 +12041,9 @@ typedef struct embi_pair {
     int touching[2];             /* head, for BDF2: any contacts, at q^n and now, and their force on a, N */
     embipc_real push[2][3];
     embipc_real radius;          /* with a slack of at most this, all but those of the near list stay ... */
-    int near_count;              /* ... 2 dhat apart; < 0: no list yet */
+    embipc_real reach;           /* ... so far apart, 2 dhat, m */
+    embipc_real slack;           /* of the last evaluation, m */
+    int near_count;              /* < 0: no list yet */
     int row;                     /* head: of the report of forces, -1: none yet */
 } embi_pair;
 
@@ -12099,8 +12126,9 @@ typedef struct embi_state {
     embi_candidate *candidate;
     embi_closest *closest;
     embi_apart *apart;           /* of the candidates, by itself, to be scanned */
-    int *near;                   /* near lists of the pairs, counted from their first candidates */
-    int candidate_count, candidate_cap, closest_cap, apart_cap, near_cap;
+    int *near, *seen;            /* near lists of the pairs, counted from their first candidates, and what of each
+                                    chunk of them was evaluated last */
+    int candidate_count, candidate_cap, closest_cap, apart_cap, near_cap, seen_cap;
     int stamp;                   /* evaluations so far */
     embipc_real *block_alpha;    /* scratch of parallel loops */
     int *block_index;
@@ -12645,30 +12673,34 @@ static embipc_real embi_pair_slack(const embi_pair *pair, const embi_shift *a, c
     return embi_box_norm(r);
 }
 
-/* Lists the candidates of a pair that can be nearer than 2 dhat while the slack is at most radius. What is in
- * the matrix stays on the list, so that its leaving is noticed. */
-static void embi_pair_near(embi_state *s, embi_pair *pair, embipc_real radius)
+/* Can it be within reach, with such a slack? */
+static int embi_is_near(const embi_apart *a, embipc_real reach, embipc_real slack)
 {
-    embipc_real reach = (2 * pair->rule.dhat + pair->rule.xi) / (embipc_real)0.999 +
-                        4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b);
-    int *near = s->near + pair->first;
-    for (int i = 0; i < pair->near_count; i++)
-        if (s->closest[pair->first + near[i]].in_matrix > 0) s->apart[pair->first + near[i]].least = -EMBI_HUGE;
-    pair->near_count = 0;
-    pair->radius = radius;
-    for (int k = 0; k < pair->count; k++)
-        if (s->apart[pair->first + k].least <= reach + s->apart[pair->first + k].share * radius)
-            near[pair->near_count++] = k;
+    return a->least <= reach + a->share * slack;
 }
 
-/* The present positions become those that the distances are known at; slack: how far they strayed. What is on
- * the near list was just evaluated. */
-static void embi_pair_know(embi_state *s, embi_pair *pair, embipc_real slack)
+/* Lists the candidates of a pair that can be nearer than 2 dhat while the slack is at most radius. */
+static void embi_pair_near(embi_state *s, embi_pair *pair, embipc_real radius)
+{
+    int *near = s->near + pair->first;
+    pair->near_count = 0;
+    pair->radius = radius;
+    pair->reach = (2 * pair->rule.dhat + pair->rule.xi) / (embipc_real)0.999 +
+                  4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b);
+    for (int k = 0; k < pair->count; k++)
+        if (embi_is_near(s->apart + pair->first + k, pair->reach, radius)) near[pair->near_count++] = k;
+}
+
+/* The present positions become those that the distances are known at; slack: how far they strayed; stamp: of the
+ * evaluation that was there. */
+static void embi_pair_know(embi_state *s, embi_pair *pair, embipc_real slack, int stamp)
 {
     const int *near = s->near + pair->first;
     for (int k = pair->first; k < pair->first + pair->count; k++) s->apart[k].least -= s->apart[k].share * slack;
-    for (int i = 0; i < pair->near_count; i++)
-        s->apart[pair->first + near[i]].least = s->closest[pair->first + near[i]].d;
+    for (int i = 0; i < pair->near_count; i++) {
+        const embi_closest *c = s->closest + pair->first + near[i];
+        if (c->stamp == stamp && !(c->in_matrix > 0)) s->apart[pair->first + near[i]].least = c->d;
+    }
     pair->radius -= slack;
 }
 
@@ -12835,9 +12867,10 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  * with those bodies alone that are not there yet would leave three quarters of the work.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
 
-/* Active candidates in a part of a near list, and where they go among the contacts. */
+/* What is active in a part of a near list, and where it goes among the contacts. */
 typedef struct embi_found {
-    int count, edges;            /* all; edge-edge ones, which may need room for a gradient */
+    int seen;                    /* candidates that were looked at */
+    int count, edges;            /* active; edge-edge ones, which may need room for a gradient */
     int first, extra, changed;
     embipc_real min_gap;         /* of those that touch at rest, INFINITY if none do */
 } embi_found;
@@ -13170,22 +13203,26 @@ typedef struct embi_near_run {
     const embi_pair *pair;
     int number;                  /* of the pair's head */
     const int *begin, *end;
+    int *seen;                   /* those of them that were near enough to be looked at */
     const embi_candidate *candidate;
     embi_closest *closest;
+    embi_apart *apart;
     embi_found *found;
 } embi_near_run;
 
-static embi_near_run embi_near_run_of(const embi_evaluate_task *t, int n)
+static embi_near_run embi_near_run_of(const embi_state *s, const embi_island *I, int n)
 {
-    const embi_chunk *chunk = t->I->by_near.list + n;
+    const embi_chunk *chunk = I->by_near.list + n;
     embi_near_run r;
-    r.pair = t->s->pair + t->I->pairs[chunk->item];
+    r.pair = s->pair + I->pairs[chunk->item];
     r.number = r.pair->head;
-    r.begin = t->s->near + r.pair->first + chunk->begin;
-    r.end = t->s->near + r.pair->first + chunk->end;
-    r.candidate = t->s->candidate + r.pair->first;
-    r.closest = t->s->closest + r.pair->first;
-    r.found = t->I->found + n;
+    r.begin = s->near + r.pair->first + chunk->begin;
+    r.end = s->near + r.pair->first + chunk->end;
+    r.seen = s->seen + r.pair->first + chunk->begin;
+    r.candidate = s->candidate + r.pair->first;
+    r.closest = s->closest + r.pair->first;
+    r.apart = s->apart + r.pair->first;
+    r.found = I->found + n;
     return r;
 }
 
@@ -13199,18 +13236,22 @@ static void embi_closest_range(void *arg, int begin, int end)
 {
     const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
     for (int n = begin; n < end; n++) {
-        embi_near_run r = embi_near_run_of(t, n);
-        memset(r.found, 0, sizeof *r.found);
-        r.found->min_gap = (embipc_real)INFINITY;
+        embi_near_run r = embi_near_run_of(t->s, t->I, n);
+        embi_found found;            /* here: other threads write to the same lines of memory */
+        memset(&found, 0, sizeof found);
+        found.min_gap = (embipc_real)INFINITY;
         for (const int *k = r.begin; k < r.end; k++) {
             const embi_candidate *c = r.candidate + *k;
             embi_closest *closest = r.closest + *k;
+            if (!embi_is_near(r.apart + *k, r.pair->reach, r.pair->slack)) continue;
+            r.seen[found.seen++] = *k;
             embi_closest_find(c, t->x, t->I->stamp, closest);
             if (embi_is_touching(c, closest)) {
-                r.found->count++;
-                r.found->edges += c->edge_edge;
-            } else if (!(closest->d - c->xi > 0)) r.found->min_gap = embi_min(r.found->min_gap, closest->d - c->xi);
+                found.count++;
+                found.edges += c->edge_edge;
+            } else if (!(closest->d - c->xi > 0)) found.min_gap = embi_min(found.min_gap, closest->d - c->xi);
         }
+        *r.found = found;
     }
 }
 
@@ -13220,10 +13261,10 @@ static void embi_contact_range(void *arg, int begin, int end)
     const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
     embi_contacts *contacts = &t->I->contacts;
     for (int n = begin; n < end; n++) {
-        embi_near_run r = embi_near_run_of(t, n);
+        embi_near_run r = embi_near_run_of(t->s, t->I, n);
         embipc_real kappa = r.pair->rule.kappa, slack = (embipc_real)0.05 * kappa;
-        int to = r.found->first, extra = r.found->extra;
-        for (const int *k = r.begin; k < r.end; k++) {
+        int to = r.found->first, extra = r.found->extra, changed = 0;
+        for (const int *k = r.seen; k < r.seen + r.found->seen; k++) {
             const embi_candidate *c = r.candidate + *k;
             embi_closest *closest = r.closest + *k;
             if (embi_is_touching(c, closest)) {
@@ -13231,9 +13272,10 @@ static void embi_contact_range(void *arg, int begin, int end)
                 closest->stiffness = contacts->list[to++].second;
                 extra += c->edge_edge;
             }
-            r.found->changed += closest->stiffness > 2 * closest->in_matrix + slack ||
-                                closest->in_matrix > 2 * closest->stiffness + slack;
+            changed += closest->stiffness > 2 * closest->in_matrix + slack ||
+                       closest->in_matrix > 2 * closest->stiffness + slack;
         }
+        r.found->changed = changed;
     }
 }
 
@@ -13246,6 +13288,7 @@ static void embi_near_range(void *arg, int begin, int end)
         embi_pair *pair = s->pair + t->I->pairs[k];
         embipc_real dhat = pair->rule.dhat;
         embipc_real far = embi_pair_slack(pair, &s->body[pair->a].stray, &s->body[pair->b].stray);
+        pair->slack = far;
         if (pair->near_count < 0 || far > pair->radius || pair->radius > 8 * (far + dhat))
             embi_pair_near(s, pair, (embipc_real)1.25 * far + dhat / 2);
     }
@@ -13477,14 +13520,12 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *I)
     for (int k = 0; k < I->friction_count; k++)
         if (!embi_candidate_couple(m, &s->J, s->local, I->friction[k].v, &I->keys, &count, &I->keys_cap))
             return 0;
-    for (int n = 0; n < I->pair_count; n++) {
-        const embi_pair *pair = s->pair + I->pairs[n];
-        for (int i = 0; i < pair->near_count; i++) {
-            const embi_candidate *c = s->candidate + pair->first + s->near[pair->first + i];
-            if (s->closest[c - s->candidate].d - c->xi < EMBI_COUPLED * c->dhat &&
-                !embi_candidate_couple(m, &s->J, s->local, c->v, &I->keys, &count, &I->keys_cap))
+    for (int n = 0; n < I->by_near.count; n++) {
+        embi_near_run r = embi_near_run_of(s, I, n);
+        for (const int *k = r.seen; k < r.seen + r.found->seen; k++)
+            if (r.closest[*k].d - r.candidate[*k].xi < EMBI_COUPLED * r.candidate[*k].dhat &&
+                !embi_candidate_couple(m, &s->J, s->local, r.candidate[*k].v, &I->keys, &count, &I->keys_cap))
                 return 0;
-        }
     }
     return embi_system_analyze(m, &I->system, I->unknown_count, I->keys, count, (int)s->solver);
 }
@@ -13787,11 +13828,11 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     I->useful = 1;
     I->kept = 0;
     if (I->pause == 0) I->pause = 1;
-    for (int n = 0; n < I->pair_count; n++) {
-        const embi_pair *pair = s->pair + I->pairs[n];
-        for (int i = 0; i < pair->near_count; i++) {
-            embi_closest *c = s->closest + pair->first + s->near[pair->first + i];
-            c->in_matrix = c->stiffness;
+    for (int n = 0; n < I->by_near.count; n++) {
+        embi_near_run r = embi_near_run_of(s, I, n);
+        for (const int *k = r.seen; k < r.seen + r.found->seen; k++) {
+            r.closest[*k].in_matrix = r.closest[*k].stiffness;
+            if (r.closest[*k].stiffness > 0) r.apart[*k].least = -EMBI_HUGE;   /* seen, so that its leaving is noticed */
         }
     }
     for (int k = 0; k < I->friction_count; k++)
@@ -14303,7 +14344,7 @@ static void embi_island_know(embi_state *s, const embi_island *I)
     if (near < 256 + all / 256) return;
     for (int n = 0; n < I->pair_count; n++) {
         embi_pair *pair = s->pair + I->pairs[n];
-        embi_pair_know(s, pair, embi_pair_slack(pair, &s->body[pair->a].stray, &s->body[pair->b].stray));
+        embi_pair_know(s, pair, embi_pair_slack(pair, &s->body[pair->a].stray, &s->body[pair->b].stray), I->stamp);
     }
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
@@ -14669,7 +14710,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     if (I->driving) {
         int blocked = limit < 0 && I->safe < embi_min(I->cap, EMBI_NO_WAY);
         if (blocked) embi_island_give_up(s, I);
-        if (limit >= 0 && I->safe < (embipc_real)0.5 &&
+        if (limit >= 0 && I->safe < (embipc_real)0.5 && s->closest[limit].stamp == I->stamp &&
             s->closest[limit].d - s->candidate[limit].xi < (embipc_real)0.1 * s->candidate[limit].dhat)
             blocked = embi_island_block(s, I, limit);
         if (blocked) {
@@ -15133,6 +15174,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, s->closest, s->closest_cap);
     EMBI_RELEASE(&m, s->apart, s->apart_cap);
     EMBI_RELEASE(&m, s->near, s->near_cap);
+    EMBI_RELEASE(&m, s->seen, s->seen_cap);
     EMBI_RELEASE(&m, s->block_alpha, s->block_alpha_cap);
     EMBI_RELEASE(&m, s->block_index, s->block_index_cap);
     EMBI_RELEASE(&m, s->trace, s->trace_cap);
@@ -17409,6 +17451,7 @@ static int embi_searched_forget(embipc_world *w)
             memmove(s->closest + to, s->closest + pair->first, count * sizeof *s->closest);
             memmove(s->apart + to, s->apart + pair->first, count * sizeof *s->apart);
             memmove(s->near + to, s->near + pair->first, count * sizeof *s->near);
+            memmove(s->seen + to, s->seen + pair->first, count * sizeof *s->seen);
         }
         pair->first = to;
         to += pair->count;
@@ -18085,7 +18128,8 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
     }
     if (!EMBI_ROOM(&w->memory, embi_closest, s->closest, s->closest_cap, s->candidate_count) ||
         !EMBI_ROOM(&w->memory, embi_apart, s->apart, s->apart_cap, s->candidate_count) ||
-        !EMBI_ROOM(&w->memory, int, s->near, s->near_cap, s->candidate_count))
+        !EMBI_ROOM(&w->memory, int, s->near, s->near_cap, s->candidate_count) ||
+        !EMBI_ROOM(&w->memory, int, s->seen, s->seen_cap, s->candidate_count))
         return 0;
     for (int k = begin; k < end; k++)
         if (!embi_search_end(&w->memory, s, w->search + k)) return 0;
