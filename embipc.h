@@ -187,7 +187,8 @@ typedef struct embipc_error {
 EMBIPC_API const char *embipc_result_text(embipc_result r);
 
 /* ---- Callbacks ------------------------------------------------------------------------------
- * Memory: alloc returns size bytes aligned for any type, or NULL; free gets the size back. */
+ * Memory: alloc returns size bytes aligned for any type, or NULL; free gets the size back. A world calls them one at a
+ * time, with parallel_for from any of its threads. */
 typedef struct embipc_allocator {
     void *(*alloc)(size_t size, void *ctx);
     void (*free)(void *p, size_t size, void *ctx);
@@ -198,7 +199,8 @@ typedef struct embipc_allocator {
  * is gone after the call. When: embipc_world_step(), on a gap below 5 % of its dhat (10 % where a drive gave in),
  * and each time that share halves. */
 typedef void embipc_log_fn(int level, const char *text, void *ctx);
-/* Clock: seconds since any moment, for timing only; no result depends on it. */
+/* Clock: seconds since any moment, for timing only; no result depends on it. With parallel_for any of its threads may
+ * ask, several at once. */
 typedef double embipc_clock_fn(void *ctx);
 
 /* Threads: run fn(arg, begin, end) over disjoint ranges that cover [0, count), each a multiple of grain
@@ -1064,6 +1066,20 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #include <sched.h>
 #endif
 
+/* Numbers that threads share; C99 knows no such thing. */
+#if defined(__GNUC__)
+#define EMBI_ATOMIC 1
+static int embi_atomic_get(const int *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+static void embi_atomic_set(int *p, int value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
+static void embi_lock(int *p) { while (__atomic_exchange_n(p, 1, __ATOMIC_ACQUIRE)) { } }
+#else
+#define EMBI_ATOMIC 0
+static int embi_atomic_get(const int *p) { return *p; }
+static void embi_atomic_set(int *p, int value) { *p = value; }
+static void embi_lock(int *p) { *p = 1; }
+#endif
+static void embi_unlock(int *p) { embi_atomic_set(p, 0); }
+
 #define EMBI_EPS ((embipc_real)DBL_EPSILON)
 #define EMBI_HUGE ((embipc_real)DBL_MAX)
 
@@ -1384,6 +1400,7 @@ typedef struct embi_memory {
     long allocations;            /* since creation */
     int failed;                  /* sticky: an allocation failed or a size overflowed */
     int fixed;                   /* a copy for a thread: nothing grows */
+    int lock;                    /* of the hooks and the numbers above: islands are solved side by side */
 } embi_memory;
 
 static void *embi_default_alloc(size_t size, void *ctx)
@@ -1414,15 +1431,16 @@ static size_t embi_size(int count, size_t elem) { return (count > 0 ? (size_t)co
 /* array of count elements, not written to, or NULL */
 static void *embi_alloc_raw(embi_memory *m, int count, size_t elem)
 {
-    size_t size;
-    void *p;
-    if (m->fixed || count < 0 || (size_t)count > ((size_t)-1) / 2 / elem) { m->failed = 1; return NULL; }
-    size = embi_size(count, elem);
-    p = m->hooks.alloc(size, m->hooks.ctx);
-    if (!p) { m->failed = 1; return NULL; }
-    m->allocations++;
-    m->bytes += size;
-    if (m->bytes > m->peak) m->peak = m->bytes;
+    size_t size = embi_size(count, elem);
+    void *p = NULL;
+    embi_lock(&m->lock);
+    if (!m->fixed && count >= 0 && (size_t)count <= ((size_t)-1) / 2 / elem) p = m->hooks.alloc(size, m->hooks.ctx);
+    if (p) {
+        m->allocations++;
+        m->bytes += size;
+        if (m->bytes > m->peak) m->peak = m->bytes;
+    } else m->failed = 1;
+    embi_unlock(&m->lock);
     return p;
 }
 
@@ -1438,8 +1456,10 @@ static void embi_free(embi_memory *m, void *p, int count, size_t elem)
 {
     size_t size = embi_size(count, elem);
     if (!p) return;
+    embi_lock(&m->lock);
     m->bytes -= size;
     m->hooks.free(p, size, m->hooks.ctx);
+    embi_unlock(&m->lock);
 }
 
 /* Returns p grown to hold `need` elements, content kept, new ones zeroed if so asked; p itself on failure.
@@ -1620,21 +1640,13 @@ struct embipc_pool {
 /* Loops of a step follow each other by microseconds. So a thread that waits looks so many times, yielding the processor,
  * before it sleeps: for 0.1 ms or two. A pile of 100 cages on 2 threads goes 1.55 times as fast as on one; 1.31 times
  * when all sleep at once. */
-#if defined(__GNUC__)
-#define EMBI_POOL_LOOKS 400
-static int embi_pool_get(const int *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
-static void embi_pool_set(int *p, int value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
-#else                            /* C99 has no atomics: only under the lock */
-#define EMBI_POOL_LOOKS 0
-static int embi_pool_get(const int *p) { return *p; }
-static void embi_pool_set(int *p, int value) { *p = value; }
-#endif
+#define EMBI_POOL_LOOKS (EMBI_ATOMIC ? 400 : 0)
 
 /* Waits, for a while, until *p is no longer what it is. Called and left with the lock held. */
 static void embi_pool_look(embipc_pool *p, const int *what, int is)
 {
     pthread_mutex_unlock(&p->lock);
-    for (int n = 0; n < EMBI_POOL_LOOKS && embi_pool_get(what) == is; n++) sched_yield();
+    for (int n = 0; n < EMBI_POOL_LOOKS && embi_atomic_get(what) == is; n++) sched_yield();
     pthread_mutex_lock(&p->lock);
 }
 
@@ -1655,11 +1667,11 @@ static void embi_pool_drain(embipc_pool *p, embi_worker *self)
     while (p->left > 0) {
         int begin = embi_pool_take(p, self) * p->grain;
         int end = p->count - begin > p->grain ? begin + p->grain : p->count;
-        embi_pool_set(&p->busy, p->busy + 1);
+        embi_atomic_set(&p->busy, p->busy + 1);
         pthread_mutex_unlock(&p->lock);
         p->fn(p->arg, begin, end);
         pthread_mutex_lock(&p->lock);
-        embi_pool_set(&p->busy, p->busy - 1);
+        embi_atomic_set(&p->busy, p->busy - 1);
     }
     if (p->busy == 0) pthread_cond_broadcast(&p->done);
 }
@@ -1683,7 +1695,7 @@ EMBIPC_API void embipc_pool_destroy(embipc_pool *p)
     if (!p) return;
     pthread_mutex_lock(&p->lock);
     p->quit = 1;
-    embi_pool_set(&p->posted, (p->posted + 1) & INT_MAX);
+    embi_atomic_set(&p->posted, (p->posted + 1) & INT_MAX);
     pthread_cond_broadcast(&p->work);
     pthread_mutex_unlock(&p->lock);
     for (int i = 1; i < p->threads; i++) pthread_join(p->worker[i].thread, NULL);
@@ -1732,7 +1744,7 @@ EMBIPC_API void embipc_pool_for(int count, int grain, embipc_range_fn *fn, void 
         p->worker[i].begin = next;
         p->worker[i].end = next += (p->left - next) / (p->threads - i);
     }
-    embi_pool_set(&p->posted, (p->posted + 1) & INT_MAX);
+    embi_atomic_set(&p->posted, (p->posted + 1) & INT_MAX);
     pthread_cond_broadcast(&p->work);
     embi_pool_drain(p, p->worker);
     while (p->busy > 0) {
@@ -11677,21 +11689,35 @@ static embipc_real embi_friction_energy(const embi_friction *list, int n, embipc
     return sum;
 }
 
-/* Forces at the closest points of contacts are gathered by vertex, and from there by node, g += J^T f: a vertex that
- * many contacts share is looked up once. f (3 per vertex) is 0 but in between. */
+/* What a step knows of a vertex: nothing; where it was at the start, since something near was searched for; and how it
+ * goes, as one of a candidate. A listed one is on the list that somebody makes; a still one is a candidate's, too, but
+ * of a body that stays where it is in this step, whom several islands touch. */
+enum { EMBI_VERTEX_UNKNOWN, EMBI_VERTEX_STARTED, EMBI_VERTEX_LIVE, EMBI_VERTEX_LISTED, EMBI_VERTEX_STILL };
 
-static void embi_gather_point(const int v[4], const embipc_real w[4], const embipc_real r[3], embipc_real *f)
+/* Forces at the closest points of contacts are gathered by vertex, and from there by node, g += J^T f: a vertex that
+ * many contacts share is looked up once. */
+typedef struct embi_pull {
+    embipc_real *f;              /* (3 per vertex), N; 0 but in between */
+    const unsigned char *known;  /* EMBI_VERTEX_...; still ones get nothing */
+} embi_pull;
+
+static void embi_gather(const embi_pull *to, int v, embipc_real w, const embipc_real r[3])
+{
+    if (to->known[v] != EMBI_VERTEX_STILL) embi_axpy(to->f + 3 * v, w, r);
+}
+
+static void embi_gather_point(const int v[4], const embipc_real w[4], const embipc_real r[3], const embi_pull *to)
 {
     for (int k = 0; k < 4; k++)
-        if (w[k] != 0) embi_axpy(f + 3 * v[k], w[k], r);
+        if (w[k] != 0) embi_gather(to, v[k], w[k], r);
 }
 
 /* g += scale J^T f, f = 0, for the vertices of a list */
-static void embi_scatter(const embi_rows *J, const int *list, int count, embipc_real scale, embipc_real *f,
+static void embi_scatter(const embi_rows *J, const int *list, int count, embipc_real scale, const embi_pull *from,
                          embipc_real *g)
 {
     for (int k = 0; k < count; k++) {
-        embipc_real *r = f + 3 * list[k];
+        embipc_real *r = from->f + 3 * list[k];
         const int *node = J->node + 4 * list[k];
         const embipc_real *weight = J->weight + 4 * list[k];
         for (int i = 0; i < J->count[list[k]]; i++) embi_axpy(g + 3 * node[i], scale * weight[i], r);
@@ -11699,22 +11725,21 @@ static void embi_scatter(const embi_rows *J, const int *list, int count, embipc_
     }
 }
 
-/* f += gradient of all contacts and friction contacts by vertex */
+/* to += gradient of all contacts and friction contacts by vertex */
 static void embi_contacts_gradient(const embi_contacts *s, const embi_friction *friction, int friction_count,
-                                   embipc_real *f)
+                                   const embi_pull *to)
 {
     for (int k = 0; k < s->count; k++) {
         const embi_contact *c = s->list + k;
         embipc_real r[3];
         embi_scale(r, c->first, c->n);
-        embi_gather_point(c->v, c->w, r, f);
-        for (int i = 0; c->extra >= 0 && i < 4; i++)
-            embi_axpy(f + 3 * c->v[i], 1, s->extra + 12 * c->extra + 3 * i);
+        embi_gather_point(c->v, c->w, r, to);
+        for (int i = 0; c->extra >= 0 && i < 4; i++) embi_gather(to, c->v[i], 1, s->extra + 12 * c->extra + 3 * i);
     }
     for (int k = 0; k < friction_count; k++) {
         embipc_real r[3] = {0, 0, 0};
         embi_friction_derivatives(friction[k].u, friction[k].n, friction[k].e, 0, friction[k].weight, r, NULL);
-        embi_gather_point(friction[k].v, friction[k].w, r, f);
+        embi_gather_point(friction[k].v, friction[k].w, r, to);
     }
 }
 
@@ -11858,27 +11883,27 @@ static void embi_contact_touch(embi_system *system, const embi_rows *J, const in
     embi_system_touch(system, kept, node);
 }
 
-/* f += w_k S (sum_k w_k y_k): what the motion y of the vertices asks of a contact */
+/* to += w_k S (sum_k w_k y_k): what the motion y of the vertices asks of a contact */
 static void embi_contact_push(const int v[4], const embipc_real w[4], const embipc_real S[9], const embipc_real *y,
-                              embipc_real *f)
+                              const embi_pull *to)
 {
     embipc_real r[3], t[3];
     embi_contact_motion(v, w, y, r);
     if (r[0] == 0 && r[1] == 0 && r[2] == 0) return;
     embi_m3_mulv(t, S, r);
-    embi_gather_point(v, w, t, f);
+    embi_gather_point(v, w, t, to);
 }
 
 /* the same where S = s n n^T */
 static void embi_contact_push_along(const int v[4], const embipc_real w[4], const embipc_real n[3], embipc_real s,
-                                    const embipc_real *y, embipc_real *f)
+                                    const embipc_real *y, const embi_pull *to)
 {
     embipc_real r[3], along;
     embi_contact_motion(v, w, y, r);
     along = embi_dot(n, r);
     if (along == 0) return;
     embi_scale(r, s * along, n);
-    embi_gather_point(v, w, r, f);
+    embi_gather_point(v, w, r, to);
 }
 
 /* Appends the pairs of unknown nodes that a candidate would couple. Returns 0 out of memory. */
@@ -11965,6 +11990,9 @@ typedef struct embi_panel {
     embipc_real region[6];       /* it stays in here, or new neighbours are looked for */
 } embi_panel;
 
+/* What statistics ask of a body, J; before, after, size: its part of the objective, J s^2. */
+typedef struct embi_sums { embipc_real before, after, size, kinetic, potential, elastic; } embi_sums;
+
 typedef struct embi_body {
     char name[64];
     embipc_body handle;
@@ -12026,6 +12054,7 @@ typedef struct embi_body {
     embipc_real around;          /* between steps, where start_box is that of now: so far beyond it gaps count, m;
                                     0: not known */
     int island;
+    embi_sums sums;              /* of the last step */
 } embi_body;
 
 /* Panels of two bodies near each other (a < b), or a body and itself (a == b) as a whole. */
@@ -12094,10 +12123,6 @@ typedef struct embi_spring {
 /* How far a candidate was apart at least, with the nodes at known_q (-EMBI_HUGE: always near), and its share. */
 typedef struct embi_apart { embipc_real least, share; } embi_apart;
 
-/* What a step knows of a vertex: nothing; where it was at the start, since something near was searched for; and how it
- * goes, as one of a candidate. The last one is for who makes a list of such. */
-enum { EMBI_VERTEX_UNKNOWN, EMBI_VERTEX_STARTED, EMBI_VERTEX_LIVE, EMBI_VERTEX_LISTED };
-
 typedef struct embi_state {
     embipc_real h, hh;           /* hh = h^2 */
     embipc_real gravity[3];
@@ -12110,7 +12135,7 @@ typedef struct embi_state {
     /* per vertex; within a step x, next_x, trial_x and motion hold for live vertices, those of candidates, and xn
        for those known */
     embipc_real *x, *xn, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force,
-        *pull;                   /* forces of contacts on their way to the nodes; 0 but in between */
+        *pull;                   /* of embi_pull */
     unsigned char *known;        /* in this step: one of EMBI_VERTEX_... */
     int *row_node;
     embipc_real *row_weight;
@@ -12130,9 +12155,6 @@ typedef struct embi_state {
                                     chunk of them was evaluated last */
     int candidate_count, candidate_cap, closest_cap, apart_cap, near_cap, seen_cap;
     int stamp;                   /* evaluations so far */
-    embipc_real *block_alpha;    /* scratch of parallel loops */
-    int *block_index;
-    int block_alpha_cap, block_index_cap;
     embipc_real *trace;          /* scratch: 10 per tet and 1 per node of all bodies */
     int *place, *next;           /* scratch of averaging, per node of all bodies */
     embipc_real *patch_G;        /* and of embi_elastic_add_averaged() */
@@ -12583,7 +12605,7 @@ static int embi_vertex_wake(embi_memory *m, embi_state *s, embi_body *b, int v)
     if (s->known[v] >= EMBI_VERTEX_LIVE) return 1;
     if (!EMBI_GROW(m, int, b->live, b->live_cap, b->live_count + 1)) return 0;
     b->live[b->live_count++] = v - b->vert0;
-    s->known[v] = EMBI_VERTEX_LIVE;
+    s->known[v] = b->moving ? EMBI_VERTEX_LIVE : EMBI_VERTEX_STILL;
     embi_copy(s->x + 3 * v, s->xn + 3 * v);
     embi_set(s->motion + 3 * v, 0, 0, 0);
     if (b->moving) embi_apply_row(s, v, s->q, s->x);
@@ -12929,7 +12951,11 @@ typedef struct embi_island {
     embipc_real safe;            /* share of it before any contact or inversion */
     int safe_known;              /* safe was found among the candidates of now */
     int limit_pair, limit_at;    /* what ends it: candidate limit_at of that pair; -1: none */
+    embipc_real *block_alpha;    /* the same for each block of a pair's candidates */
+    int *block_at, block_alpha_cap, block_at_cap;
+    int changed;                 /* in this iteration: 1 its candidates did, 2 others joined it */
     embipc_iteration record;
+    int recorded;                /* or not yet */
 } embi_island;
 
 static void embi_island_free(embi_memory *m, embi_island *I)
@@ -12948,6 +12974,8 @@ static void embi_island_free(embi_memory *m, embi_island *I)
     EMBI_RELEASE(m, I->keys, I->keys_cap);
     EMBI_RELEASE(m, I->rhs, I->rhs_cap);
     EMBI_RELEASE(m, I->work, I->work_cap);
+    EMBI_RELEASE(m, I->block_alpha, I->block_alpha_cap);
+    EMBI_RELEASE(m, I->block_at, I->block_at_cap);
     embi_contacts_free(m, &I->contacts);
     embi_system_free(m, &I->system);
 }
@@ -13372,12 +13400,21 @@ static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, c
 
 static void embi_touch(embi_state *s, embi_island *I, int v)
 {
-    if (s->known[v] == EMBI_VERTEX_LISTED) return;
+    if (s->known[v] >= EMBI_VERTEX_LISTED) return;
     s->known[v] = EMBI_VERTEX_LISTED;
     I->touched[I->touched_count++] = v;
 }
 
-/* the list of touched vertices, of the evaluation, the friction contacts and the springs of now */
+/* where the forces on an island's vertices are gathered */
+static embi_pull embi_pull_of(const embi_state *s)
+{
+    embi_pull to;
+    to.f = s->pull;
+    to.known = s->known;
+    return to;
+}
+
+/* the list of touched vertices that move, of the evaluation, the friction contacts and the springs of now */
 static void embi_island_touched(embi_state *s, embi_island *I)
 {
     if (I->touched_stamp == I->stamp) return;
@@ -13671,15 +13708,16 @@ static void embi_body_part_of_gradient(const embi_bodies_task *t, embi_body *b, 
 /* g = grad E over the nodes of the island */
 static void embi_island_gradient(embi_state *s, embi_island *I)
 {
+    embi_pull to = embi_pull_of(s);
     embi_for_bodies(s, I, &I->by_tets, embi_body_part_of_gradient, NULL, NULL, 0);
     embi_island_touched(s, I);
-    embi_contacts_gradient(&I->contacts, I->friction, I->friction_count, s->pull);
+    embi_contacts_gradient(&I->contacts, I->friction, I->friction_count, &to);
     for (int k = 0; k < I->spring_count; k++) {
         embipc_real f[3];
         (void)embi_spring_gradient(I->spring + k, s->x + 3 * I->spring[k].v, f);
-        embi_axpy(s->pull + 3 * I->spring[k].v, 1, f);
+        embi_gather(&to, I->spring[k].v, 1, f);
     }
-    embi_scatter(&s->J, I->touched, I->touched_count, s->hh, s->pull, s->g);
+    embi_scatter(&s->J, I->touched, I->touched_count, s->hh, &to, s->g);
 }
 
 static void embi_body_product(const embi_bodies_task *t, embi_body *b, int k)
@@ -13719,23 +13757,24 @@ static void embi_body_push(const embi_bodies_task *t, embi_body *b, int k)
 static void embi_island_push(embi_state *s, embi_island *I)
 {
     embipc_real S[9];
+    embi_pull to = embi_pull_of(s);
     embi_island_multiply(s, I, s->p, s->Ap);
     embi_for_bodies(s, I, &I->by_tets, embi_body_push, NULL, NULL, 0);
     embi_island_motion(s, I);
     for (int k = 0; k < I->contacts.count; k++) {
         const embi_contact *c = I->contacts.list + k;
-        embi_contact_push_along(c->v, c->w, c->n, c->second, s->motion, s->pull);
+        embi_contact_push_along(c->v, c->w, c->n, c->second, s->motion, &to);
     }
     for (int k = 0; k < I->friction_count; k++) {
         const embi_friction *f = I->friction + k;
-        embi_contact_push(f->v, f->w, f->S, s->motion, s->pull);
+        embi_contact_push(f->v, f->w, f->S, s->motion, &to);
     }
     for (int k = 0; k < I->spring_count; k++) {
         int v[4] = {I->spring[k].v, 0, 0, 0};
         embi_spring_hessian(I->spring + k, s->x + 3 * v[0], S);
-        embi_contact_push(v, embi_spring_weight, S, s->motion, s->pull);
+        embi_contact_push(v, embi_spring_weight, S, s->motion, &to);
     }
-    embi_scatter(&s->J, I->touched, I->touched_count, -s->hh, s->pull, s->rhs);
+    embi_scatter(&s->J, I->touched, I->touched_count, -s->hh, &to, s->rhs);
 }
 
 /* Largest change of a gap along the direction (J p in motion) against a tenth of the gap. A direction may be short as a
@@ -13813,7 +13852,6 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
         I->analysed = 1;
     }
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
-    I->system.F.threads = &s->threads;
     pivots = embi_system_factor(&I->system);
     while (pivots > 0 && I->keep > 0) {   /* half of it, down to an eighth: see EMBI_SLOW */
         I->too_much = I->keep;
@@ -14049,6 +14087,7 @@ static void embi_island_turning(embi_state *s, embi_island *I)
  * their own, weight u/|u|. Returns whether there are any. */
 static int embi_island_turn(embi_state *s, embi_island *I)
 {
+    embi_pull to = embi_pull_of(s);
     int any = 0;
     for (int k = 0; k < I->friction_count; k++) {
         embi_friction *f = I->friction + k;
@@ -14057,9 +14096,9 @@ static int embi_island_turn(embi_state *s, embi_island *I)
         if (!f->turns) continue;
         any = 1;
         embi_scale(more, f->weight * (1 / f->e - 1 / embi_norm(f->u)), f->u);
-        embi_gather_point(f->v, f->w, more, s->pull);
+        embi_gather_point(f->v, f->w, more, &to);
     }
-    if (any) embi_scatter(&s->J, I->touched, I->touched_count, -s->hh, s->pull, s->rhs);
+    if (any) embi_scatter(&s->J, I->touched, I->touched_count, -s->hh, &to, s->rhs);
     return any;
 }
 
@@ -14223,8 +14262,8 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I)
         const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
         int blocks = (pair->count + EMBI_CCD_GRAIN - 1) / EMBI_CCD_GRAIN;
         embi_ccd_task task;
-        if (!EMBI_GROW(m, embipc_real, s->block_alpha, s->block_alpha_cap, blocks) ||
-            !EMBI_GROW(m, int, s->block_index, s->block_index_cap, blocks))
+        if (!EMBI_GROW(m, embipc_real, I->block_alpha, I->block_alpha_cap, blocks) ||
+            !EMBI_GROW(m, int, I->block_at, I->block_at_cap, blocks))
             return 0;
         task.s = s;
         task.pair = pair;
@@ -14234,14 +14273,14 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I)
         task.rounding = embi_pair_rounding(a, b);
         task.slack = embi_pair_slack(pair, &a->stray, &b->stray);
         task.rate = embi_pair_slack(pair, &a->stray_next, &b->stray_next) - task.slack;
-        task.alpha = s->block_alpha;
-        task.index = s->block_index;
+        task.alpha = I->block_alpha;
+        task.index = I->block_at;
         embi_for_work(&s->threads, pair->count, pair->count, EMBI_SHARE_CCD, embi_ccd_range, &task);
         for (int k = 0; k < blocks; k++)
-            if (s->block_index[k] >= 0 && s->block_alpha[k] < I->safe) {
-                I->safe = s->block_alpha[k];
+            if (I->block_at[k] >= 0 && I->block_alpha[k] < I->safe) {
+                I->safe = I->block_alpha[k];
                 I->limit_pair = I->pairs[n];
-                I->limit_at = s->block_index[k];
+                I->limit_at = I->block_at[k];
             }
     }
     return 1;
@@ -14903,6 +14942,13 @@ typedef struct embi_search {
     int at, count;               /* where the lane has it */
 } embi_search;
 
+/* What a run of islands leaves that were solved side by side with others. */
+typedef struct embi_run {
+    embipc_result result;
+    int stamp;
+    double spent[EMBIPC_STAGE_COUNT];
+} embi_run;
+
 struct embipc_world {
     embi_memory memory;
     embipc_world_def def;
@@ -14910,6 +14956,10 @@ struct embipc_world {
     embi_island **island;        /* one per body, kept: an island lives at its first body */
     int island_cap;
     int *order, order_count, order_cap;   /* islands of this step, by their first body */
+    int *round, round_count, round_cap;   /* those of this round */
+    embi_chunks run;             /* the same in runs, where they are shared */
+    embi_run *run_end;
+    int run_end_cap;
     int *parent, parent_cap;     /* union-find over bodies */
     embi_slot *body_slot, *drive_slot;
     int body_slots, body_slot_cap, drive_slots, drive_slot_cap;
@@ -15136,6 +15186,7 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
         !EMBI_GROW(m, embi_body, s->body, s->body_cap, bodies) ||
         !EMBI_GROW(m, embi_island *, w->island, w->island_cap, bodies) ||
         !EMBI_GROW(m, int, w->order, w->order_cap, bodies) ||
+        !EMBI_GROW(m, int, w->round, w->round_cap, bodies) ||
         !EMBI_GROW(m, int, w->parent, w->parent_cap, bodies))
         return 0;
     s->J.node = s->row_node;
@@ -15175,14 +15226,15 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, s->apart, s->apart_cap);
     EMBI_RELEASE(&m, s->near, s->near_cap);
     EMBI_RELEASE(&m, s->seen, s->seen_cap);
-    EMBI_RELEASE(&m, s->block_alpha, s->block_alpha_cap);
-    EMBI_RELEASE(&m, s->block_index, s->block_index_cap);
     EMBI_RELEASE(&m, s->trace, s->trace_cap);
     EMBI_RELEASE(&m, s->place, s->place_cap);
     EMBI_RELEASE(&m, s->next, s->next_cap);
     EMBI_RELEASE(&m, s->patch_G, s->patch_G_cap);
     EMBI_RELEASE(&m, w->island, w->island_cap);
     EMBI_RELEASE(&m, w->order, w->order_cap);
+    EMBI_RELEASE(&m, w->round, w->round_cap);
+    embi_chunks_free(&m, &w->run);
+    EMBI_RELEASE(&m, w->run_end, w->run_end_cap);
     EMBI_RELEASE(&m, w->parent, w->parent_cap);
     EMBI_RELEASE(&m, w->body_slot, w->body_slot_cap);
     EMBI_RELEASE(&m, w->drive_slot, w->drive_slot_cap);
@@ -17145,6 +17197,33 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
  * An island sees nothing of the others: a far body changes no bit of it.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
 
+/* ---- bodies side by side ---- */
+
+typedef void embi_each_fn(embipc_world *w, embi_body *b);
+
+typedef struct embi_each {
+    embipc_world *w;
+    embi_each_fn *fn;
+} embi_each;
+
+static void embi_each_range(void *arg, int begin, int end)
+{
+    const embi_each *t = (const embi_each *)arg;
+    for (int k = begin; k < end; k++) t->fn(t->w, t->w->s.body + k);
+}
+
+/* fn for each body of the world; it may write what is the body's own */
+static void embi_each_body(embipc_world *w, embi_each_fn *fn)
+{
+    embi_state *s = &w->s;
+    embi_each t;
+    long long work = 0;
+    t.w = w;
+    t.fn = fn;
+    for (int k = 0; k < s->body_count; k++) work += embi_body_work(s->body + k, 0);
+    embi_for_work(&s->threads, s->body_count, work, EMBI_SHARE_TETS, embi_each_range, &t);
+}
+
 /* ---- begin ---- */
 
 /* Pose that the keys (or the caller) ask for at time t. */
@@ -17265,6 +17344,25 @@ static void embi_drives_begin(embipc_world *w)
 }
 
 /* q^n is kept, qt and f are set, A and the gradient are made. */
+static void embi_body_begin(embipc_world *w, embi_body *b)
+{
+    embi_state *s = &w->s;
+    embi_body_derive(w, b);
+    b->moving = embi_is_dynamic(b) && b->driven_nodes < b->nn;
+    b->island = -1;
+    b->around = 0;
+    b->scale_x = 0;
+    b->live_count = 0;
+    embi_body_locate(b, s->q);
+    for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->start_box[i]));
+    b->jump = 0;
+    embi_body_integrate(s, b, s->integrator == EMBIPC_BDF2 && embi_is_dynamic(b) && b->history);
+    for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++) {
+        embi_copy(s->f + 3 * i, w->applied + 3 * i);
+        embi_axpy(s->f + 3 * i, b->node_mass[i - b->node0], s->gravity);
+    }
+}
+
 static void embi_bodies_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -17285,22 +17383,8 @@ static void embi_bodies_begin(embipc_world *w)
         b->patch0 = patch;
         trace += embi_body_trace(b);
         patch += embi_body_patch(b);
-        embi_body_derive(w, b);
-        b->moving = embi_is_dynamic(b) && b->driven_nodes < b->nn;
-        b->island = -1;
-        b->around = 0;
-        b->scale_x = 0;
-        b->live_count = 0;
-        embi_body_locate(b, s->q);
-        for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->start_box[i]));
-        b->jump = 0;
-        embi_body_integrate(s, b, s->integrator == EMBIPC_BDF2 && embi_is_dynamic(b) && b->history);
-        if (!embi_is_dynamic(b)) continue;
-        for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            embi_copy(s->f + 3 * i, w->applied + 3 * i);
-            embi_axpy(s->f + 3 * i, b->node_mass[i - b->node0], s->gravity);
-        }
     }
+    embi_each_body(w, embi_body_begin);
     embi_drives_begin(w);
 }
 
@@ -17359,45 +17443,42 @@ static void embi_panel_foresee(embi_panel *p, const embipc_real shift[6], embipc
  * h f/m as they took in the last step, all of it in the first; driven ones at their targets, or at q + h v while
  * something blocks them. What falls goes on falling, and what lies on the ground or hangs from a hand stays where
  * it is. Only how many candidates there are depends on this. */
-static void embi_bodies_foresee(embipc_world *w)
+static void embi_body_foresee(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
-    for (int k = 0; k < s->body_count; k++) {
-        embi_body *b = s->body + k;
-        embipc_real pull[3];
-        for (int t = 0; t < embi_strained_tets(b); t++)   /* if it does not move */
-            b->strain[t].now = b->strain[t].next = 0;
-        b->known_start = 1;
-        embi_shift_none(b, &b->shift);
-        embi_shift_none(b, &b->shift_next);
-        embi_shift_none(b, &b->stray);
-        embi_shift_none(b, &b->stray_next);
-        embi_shift_none(b, &b->known);
-        for (int n = 0; n < b->panel_count; n++) {
-            memset(b->panel[n].hull, 0, sizeof b->panel[n].hull);
-            memcpy(b->panel[n].region, b->panel[n].start_box, sizeof b->panel[n].region);
-        }
-        b->fits = b->kind == EMBIPC_FIXED;
-        if (!b->moving) continue;
-        embi_copy(pull, s->gravity);
-        for (int i = b->node0; i < b->node0 + b->nn && b->total_mass > 0; i++)
-            embi_axpy(pull, 1 / b->total_mass, w->applied + 3 * i);
-        for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            int d = s->drive[i];
-            if (d >= 0 && s->drives[d].reached.blocked) embi_copy(s->trial_q + 3 * i, s->qt + 3 * i);
-            else if (d >= 0) embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
-            else
-                for (int c = 0; c < 3; c++) {
-                    embipc_real most = s->h * pull[c];
-                    embipc_real dv = b->history ? s->v[3 * i + c] - s->v_before[3 * i + c] : most;
-                    s->trial_q[3 * i + c] =
-                        s->qt[3 * i + c] + s->h * embi_max(embi_min(0, most), embi_min(dv, embi_max(0, most)));
-                }
-        }
-        embi_body_go(s, b);
-        b->foreseen = embi_shift_most(&b->shift_next) + b->dhat;
-        for (int n = 0; n < b->panel_count; n++) embi_panel_foresee(b->panel + n, b->shift_next.part + 6 * n, b->dhat);
+    embipc_real pull[3];
+    for (int t = 0; t < embi_strained_tets(b); t++)   /* if it does not move */
+        b->strain[t].now = b->strain[t].next = 0;
+    b->known_start = 1;
+    embi_shift_none(b, &b->shift);
+    embi_shift_none(b, &b->shift_next);
+    embi_shift_none(b, &b->stray);
+    embi_shift_none(b, &b->stray_next);
+    embi_shift_none(b, &b->known);
+    for (int n = 0; n < b->panel_count; n++) {
+        memset(b->panel[n].hull, 0, sizeof b->panel[n].hull);
+        memcpy(b->panel[n].region, b->panel[n].start_box, sizeof b->panel[n].region);
     }
+    b->fits = b->kind == EMBIPC_FIXED;
+    if (!b->moving) return;
+    embi_copy(pull, s->gravity);
+    for (int i = b->node0; i < b->node0 + b->nn && b->total_mass > 0; i++)
+        embi_axpy(pull, 1 / b->total_mass, w->applied + 3 * i);
+    for (int i = b->node0; i < b->node0 + b->nn; i++) {
+        int d = s->drive[i];
+        if (d >= 0 && s->drives[d].reached.blocked) embi_copy(s->trial_q + 3 * i, s->qt + 3 * i);
+        else if (d >= 0) embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
+        else
+            for (int c = 0; c < 3; c++) {
+                embipc_real most = s->h * pull[c];
+                embipc_real dv = b->history ? s->v[3 * i + c] - s->v_before[3 * i + c] : most;
+                s->trial_q[3 * i + c] =
+                    s->qt[3 * i + c] + s->h * embi_max(embi_min(0, most), embi_min(dv, embi_max(0, most)));
+            }
+    }
+    embi_body_go(s, b);
+    b->foreseen = embi_shift_most(&b->shift_next) + b->dhat;
+    for (int n = 0; n < b->panel_count; n++) embi_panel_foresee(b->panel + n, b->shift_next.part + 6 * n, b->dhat);
 }
 
 /* outer grows to hold inner, and by a quarter more of what it then is */
@@ -18535,6 +18616,135 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
     return 1;
 }
 
+/* ---- islands side by side ----
+ * Islands know nothing of each other while none is searched for. So in each round the small ones are shared among
+ * threads, a run of them at a time, in which nothing else is; a large one, of more than half of the work, goes by itself
+ * and its loops are shared. */
+
+typedef embipc_result embi_island_fn(embipc_world *w, embi_state *s, embi_island *I);
+
+typedef struct embi_round {
+    embipc_world *w;
+    embi_island_fn *fn;
+} embi_round;
+
+#define EMBI_SHARE_ISLANDS EMBI_SHARE(50)   /* us; and no more than so many runs: */
+#define EMBI_RUNS 64
+
+/* Estimated time of a round for an island, us: of nodes, and of candidates that are told by one number [measured] */
+static int embi_island_work(const embi_state *s, const embi_island *I)
+{
+    long long candidates = 0;
+    for (int n = 0; n < I->pair_count; n++) candidates += s->pair[I->pairs[n]].count;
+    return (int)embi_min(1 + I->unknown_count + (embipc_real)candidates / 64, INT_MAX / 4);
+}
+
+static embipc_result embi_round_one(const embi_round *t, embi_state *s, int root)
+{
+    embi_island *I = t->w->island[root];
+    I->system.F.threads = s->threads.run ? &s->threads : NULL;
+    return t->fn(t->w, s, I);
+}
+
+/* Runs of islands, each with a state of its own where that is not the bodies'. */
+static void embi_round_range(void *arg, int begin, int end)
+{
+    const embi_round *t = (const embi_round *)arg;
+    const embi_state *s = &t->w->s;
+    for (int n = begin; n < end; n++) {
+        const embi_chunk *run = t->w->run.list + n;
+        embi_run *out = t->w->run_end + n;
+        embi_state own = *s;
+        own.threads.run = NULL;
+        memset(own.spent, 0, sizeof own.spent);
+        own.since = s->clock ? s->clock(s->clock_ctx) : 0;
+        out->result = EMBIPC_OK;
+        for (int k = run->begin; k < run->end && out->result == EMBIPC_OK; k++)
+            out->result = embi_round_one(t, &own, t->w->round[k]);
+        (void)embi_stage(&own, s->stage);
+        out->stamp = own.stamp;
+        memcpy(out->spent, own.spent, sizeof own.spent);
+    }
+}
+
+/* The time since is shared out as the runs spent theirs. */
+static void embi_round_time(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    double sum = 0, spent[EMBIPC_STAGE_COUNT] = {0}, now = s->clock ? s->clock(s->clock_ctx) : 0;
+    for (int n = 0; n < w->run.count; n++)
+        for (int i = 0; i < EMBIPC_STAGE_COUNT; i++) {
+            spent[i] += w->run_end[n].spent[i];
+            sum += w->run_end[n].spent[i];
+        }
+    for (int i = 0; i < EMBIPC_STAGE_COUNT && sum > 0; i++) s->spent[i] += (now - s->since) * spent[i] / sum;
+    if (sum > 0) s->since = now;
+}
+
+/* fn for the islands of w->round, whose order is that of errors */
+static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
+{
+    embi_state *s = &w->s;
+    embi_round t;
+    embipc_result r = EMBIPC_OK;
+    int *round = w->round, largest = -1, most = 0, enough;
+    long long total = 0;
+    t.w = w;
+    t.fn = fn;
+    embi_chunks_clear(&w->run);
+    for (int k = 0; k < w->round_count && EMBI_ATOMIC && s->threads.run; k++) {
+        int work = embi_island_work(s, w->island[round[k]]);
+        total += work;
+        if (work > most) {
+            most = work;
+            largest = k;
+        }
+    }
+    if (total < 2 * EMBI_SHARE_ISLANDS || (most > total / 2 && total - most < 2 * EMBI_SHARE_ISLANDS)) {
+        for (int k = 0; k < w->round_count && r == EMBIPC_OK; k++) r = embi_round_one(&t, s, round[k]);
+        return r;
+    }
+    if (most > total / 2) {
+        int by_itself = round[largest];
+        memmove(round + 1, round, (size_t)largest * sizeof *round);
+        round[0] = by_itself;
+        if ((r = embi_round_one(&t, s, by_itself)) != EMBIPC_OK) return r;
+    }
+    enough = embi_max_int(EMBI_SHARE_ISLANDS, (int)(total / EMBI_RUNS));
+    for (int k = most > total / 2, begin = k, work = 0; k < w->round_count; k++) {
+        work += embi_island_work(s, w->island[round[k]]);
+        if (work < enough && k + 1 < w->round_count) continue;
+        if (!embi_chunks_add(&w->memory, &w->run, 0, begin, k + 1, INT_MAX)) return EMBIPC_ERR_MEMORY;
+        begin = k + 1;
+        work = 0;
+    }
+    if (!EMBI_GROW(&w->memory, embi_run, w->run_end, w->run_end_cap, w->run.count)) return EMBIPC_ERR_MEMORY;
+    embi_for(&s->threads, w->run.count, 1, embi_round_range, &t);
+    for (int n = w->run.count - 1; n >= 0; n--) {
+        if (w->run_end[n].result != EMBIPC_OK) r = w->run_end[n].result;
+        s->stamp = embi_max_int(s->stamp, w->run_end[n].stamp);
+    }
+    embi_round_time(w);
+    return r;
+}
+
+/* The first contacts of an island in a step. */
+static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_island *I)
+{
+    if (!embi_island_evaluate(&w->memory, s, I, s->q, s->x) ||
+        !embi_island_lag_friction(&w->memory, s, I, w->memory_key, w->memory_count, w->memory_u))
+        return EMBIPC_ERR_MEMORY;
+    I->barrier_before = I->contacts.energy;
+    if (s->integrator == EMBIPC_BDF2) {
+        embi_island_touches(s, I, 0);
+        if (!embi_island_agree(&w->memory, s, I)) return EMBIPC_ERR_MEMORY;
+    }
+    embi_island_contact_energy(s, I, s->q, s->x);
+    embi_island_recall(I);
+    I->guess = embi_island_guess_order(s, I);
+    return EMBIPC_OK;
+}
+
 /* Links moving bodies by pairs that have candidates; parent: union-find, the smallest body wins. */
 static int embi_islands_begin(embipc_world *w)
 {
@@ -18564,21 +18774,9 @@ static int embi_islands_begin(embipc_world *w)
         I->measure = I->last_measure = 0;
     }
     if (!embi_islands_collect(w, NULL)) return 0;
-    for (int k = 0; k < w->order_count; k++) {
-        embi_island *I = w->island[w->order[k]];
-        if (!embi_island_evaluate(&w->memory, s, I, s->q, s->x) ||
-            !embi_island_lag_friction(&w->memory, s, I, w->memory_key, w->memory_count, w->memory_u))
-            return 0;
-        I->barrier_before = I->contacts.energy;
-        if (s->integrator == EMBIPC_BDF2) {
-            embi_island_touches(s, I, 0);
-            if (!embi_island_agree(&w->memory, s, I)) return 0;
-        }
-        embi_island_contact_energy(s, I, s->q, s->x);
-        embi_island_recall(I);
-        I->guess = embi_island_guess_order(s, I);
-    }
-    return 1;
+    w->round_count = 0;
+    for (int k = 0; k < w->order_count; k++) w->round[w->round_count++] = w->order[k];
+    return embi_islands_round(w, embi_island_start) == EMBIPC_OK;
 }
 
 /* ---- iterate ---- */
@@ -18688,14 +18886,13 @@ static int embi_ranges_check(embipc_world *w, int *changed)
 }
 
 /* New candidates, in its lists already: the island's contacts at its present positions. */
-static int embi_island_refresh(embipc_world *w, int root)
+static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *I)
 {
-    embi_island *I = w->island[root];
-    if (!embi_island_evaluate(&w->memory, &w->s, I, w->s.q, w->s.x)) return 0;
+    if (!embi_island_evaluate(m, s, I, s->q, s->x)) return 0;
     I->safe_known = 0;
     I->analysed = I->analysed && I->same;   /* the order serves while the contacts have their places in it */
-    if (w->s.integrator == EMBIPC_BDF2 && !embi_island_agree(&w->memory, &w->s, I)) return 0;
-    embi_island_contact_energy(&w->s, I, w->s.q, w->s.x);
+    if (s->integrator == EMBIPC_BDF2 && !embi_island_agree(m, s, I)) return 0;
+    embi_island_contact_energy(s, I, s->q, s->x);
     return 1;
 }
 
@@ -18719,55 +18916,78 @@ static void embi_island_rest(embi_state *s, const embi_island *I)
         embi_shift_copy(s->body + I->bodies[k], &s->body[I->bodies[k]].shift_next, &s->body[I->bodies[k]].shift);
 }
 
+/* The first half of an iteration: the next direction, or guess, as far as it is free of what is near. */
+static embipc_result embi_island_look(embipc_world *w, embi_state *s, embi_island *I)
+{
+    embipc_result r;
+    if (I->guess) embi_island_guess(s, I);
+    else if ((r = embi_island_direction(&w->memory, s, I)) != EMBIPC_OK) return r;
+    return embi_island_aim(&w->memory, s, I) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+}
+
+/* The second half, once all that the directions pass is among the candidates: the move. */
+static embipc_result embi_island_go(embipc_world *w, embi_state *s, embi_island *I)
+{
+    embi_memory *m = &w->memory;
+    embipc_result r;
+    int jumps;
+    if (I->changed && !embi_island_refresh(m, s, I)) return EMBIPC_ERR_MEMORY;
+    if (!I->active || I->changed == 2) return EMBIPC_OK;
+    if (I->guess) return embi_island_begin(m, s, I);
+    if ((r = embi_island_advance(m, s, I)) != EMBIPC_OK) return r;
+    I->recorded = 0;
+    if (I->converged) I->active = --I->passes > 0;
+    jumps = I->active ? 0 : embi_island_jumps(m, s, I, 0);
+    if (jumps < 0) return EMBIPC_ERR_MEMORY;
+    if (jumps) I->active = I->passes = 1;
+    if (jumps || !I->active || !I->converged) return EMBIPC_OK;
+    I->converged = I->old_factor = 0;   /* another pass, with the friction forces of now */
+    if (!embi_island_lag_friction(m, s, I, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
+    embi_island_contact_energy(s, I, s->q, s->x);
+    return EMBIPC_OK;
+}
+
+/* Islands that may not go on are cut, those at rest stay; the others are the round. */
+static embipc_result embi_islands_next(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    embipc_result r;
+    w->round_count = 0;
+    for (int k = 0; k < w->order_count; k++) {
+        embi_island *I = w->island[w->order[k]];
+        if (I->active && (I->iterations >= s->max_iterations || (I->iterations > 0 && s->stop && *s->stop)) &&
+            (r = embi_island_cut(w, I)) != EMBIPC_OK)
+            return r;
+        if (I->active) w->round[w->round_count++] = w->order[k];
+        else embi_island_rest(s, I);
+    }
+    return EMBIPC_OK;
+}
+
 static embipc_result embi_iterate(embipc_world *w)
 {
     embi_state *s = &w->s;
     embipc_result r;
     int *changed = w->parent;   /* union-find is done with */
     for (;;) {
-        int any = 0, jumps;
         for (int i = 0; i < s->body_count; i++) changed[i] = 0;
-        for (int k = 0; k < w->order_count; k++) {
-            embi_island *I = w->island[w->order[k]];
-            if (I->active &&
-                (I->iterations >= s->max_iterations || (I->iterations > 0 && s->stop && *s->stop)) &&
-                (r = embi_island_cut(w, I)) != EMBIPC_OK)
-                return r;
-            if (!I->active) {
-                embi_island_rest(s, I);
-                continue;
-            }
-            any = 1;
-            if (I->guess) embi_island_guess(s, I);
-            else if ((r = embi_island_direction(&w->memory, s, I)) != EMBIPC_OK) return r;
-            if (!embi_island_aim(&w->memory, s, I)) return EMBIPC_ERR_MEMORY;
-        }
-        if (!any) return EMBIPC_OK;
+        if ((r = embi_islands_next(w)) != EMBIPC_OK) return r;
+        if (w->round_count == 0) return EMBIPC_OK;
+        if ((r = embi_islands_round(w, embi_island_look)) != EMBIPC_OK) return r;
         (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
         if (!embi_ranges_check(w, changed) || !embi_islands_collect(w, changed)) return EMBIPC_ERR_MEMORY;
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
+        w->round_count = 0;
         for (int k = 0; k < w->order_count; k++) {
             embi_island *I = w->island[w->order[k]];
-            if (changed[w->order[k]] && !embi_island_refresh(w, w->order[k])) return EMBIPC_ERR_MEMORY;
-            if (!I->active || changed[w->order[k]] == 2) continue;
-            if (I->guess) {
-                if ((r = embi_island_begin(&w->memory, s, I)) != EMBIPC_OK) return r;
-                continue;
-            }
-            if ((r = embi_island_advance(&w->memory, s, I)) != EMBIPC_OK) return r;
-            if (!embi_iteration_record(w, &I->record)) return EMBIPC_ERR_MEMORY;
-            if (I->converged) I->active = --I->passes > 0;
-            jumps = I->active ? 0 : embi_island_jumps(&w->memory, s, I, 0);
-            if (jumps < 0) return EMBIPC_ERR_MEMORY;
-            if (jumps) {
-                I->active = I->passes = 1;
-                continue;
-            }
-            if (!I->active || !I->converged) continue;
-            I->converged = I->old_factor = 0;   /* another pass, with the friction forces of now */
-            if (!embi_island_lag_friction(&w->memory, s, I, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
-            embi_island_contact_energy(s, I, s->q, s->x);
+            I->changed = changed[w->order[k]];
+            I->recorded = 1;
+            if (I->active || I->changed) w->round[w->round_count++] = w->order[k];
         }
+        if ((r = embi_islands_round(w, embi_island_go)) != EMBIPC_OK) return r;
+        for (int k = 0; k < w->order_count; k++)
+            if (!w->island[w->order[k]]->recorded && !embi_iteration_record(w, &w->island[w->order[k]]->record))
+                return EMBIPC_ERR_MEMORY;
     }
 }
 
@@ -19149,6 +19369,23 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
 }
 
 /* The statistics of the step just made. barrier_before: sum kappa b at q^n. */
+/* what statistics ask of a body; and its next rotations, which its energy is told with */
+static void embi_body_sum(embipc_world *w, embi_body *b)
+{
+    embi_state *s = &w->s;
+    embi_sums *t = &b->sums;
+    embipc_real force, *y = s->Ap + 3 * b->node0, *v = s->v + 3 * b->node0, *q = s->q + 3 * b->node0;
+    memset(t, 0, sizeof *t);
+    if (!embi_is_dynamic(b)) return;
+    t->before = embi_body_objective(s, b, s->qn, &t->size);
+    t->after = embi_body_objective(s, b, s->q, &t->size);
+    embi_mass_multiply(b, v, y);
+    for (int i = 0; i < 3 * b->nn; i++) t->kinetic += y[i] * v[i] / 2;
+    for (int i = 0; i < b->nn; i++) t->potential -= b->node_mass[i] * embi_dot(s->gravity, q + 3 * i);
+    if (!b->elastic.nonlinear) embi_elastic_look_ahead(&b->elastic, q);
+    t->elastic = embi_elastic_energy(&b->elastic, q, 1, s->trace + b->trace0, &force);
+}
+
 static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrier_before)
 {
     embi_state *s = &w->s;
@@ -19170,18 +19407,16 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
         size += s->hh * (terms + (I->contacts.force + force) * I->noise_x);
     }
     t->drive_work = embi_drive_work(w);
+    embi_each_body(w, embi_body_sum);
     for (int k = 0; k < s->body_count; k++) {
-        embi_body *b = s->body + k;
-        embipc_real *y = s->Ap + 3 * b->node0;
-        if (!embi_is_dynamic(b)) continue;
-        before += embi_body_objective(s, b, s->qn, &size);
-        after += embi_body_objective(s, b, s->q, &size);
-        embi_mass_multiply(b, s->v + 3 * b->node0, y);
-        for (int i = 0; i < 3 * b->nn; i++) t->kinetic += y[i] * s->v[3 * b->node0 + i] / 2;
-        for (int i = 0; i < b->nn; i++)
-            t->potential -= b->node_mass[i] * embi_dot(s->gravity, s->q + 3 * (b->node0 + i));
-        if (!b->elastic.nonlinear) embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
-        t->elastic += embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 1, s->trace, &force);
+        const embi_sums *sum = &s->body[k].sums;
+        if (!embi_is_dynamic(s->body + k)) continue;
+        before += sum->before;
+        after += sum->after;
+        size += sum->size;
+        t->kinetic += sum->kinetic;
+        t->potential += sum->potential;
+        t->elastic += sum->elastic;
     }
     t->objective_before = before / s->hh;
     t->objective_after = after / s->hh;
@@ -19256,6 +19491,16 @@ static embipc_real embi_farthest(const embi_state *s)
     return most;
 }
 
+/* rotations and gradient at the start of a step */
+static void embi_body_rotate(embipc_world *w, embi_body *b)
+{
+    embi_state *s = &w->s;
+    b->assembled = 0;
+    if (embi_is_dynamic(b) && !b->elastic.nonlinear) embi_elastic_rotate(&b->elastic, s->q + 3 * b->node0);
+    if (b->two_step) embi_body_turn(b, s->qt);
+    embi_body_gradient(s, b);
+}
+
 EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *stats)
 {
     embi_state *s;
@@ -19270,15 +19515,9 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     s->since = s->clock ? s->clock(s->clock_ctx) : 0;
     embi_bodies_begin(w);
     (void)embi_stage(s, EMBIPC_STAGE_ELASTIC);
-    for (int k = 0; k < s->body_count; k++) {
-        embi_body *b = s->body + k;
-        b->assembled = 0;
-        if (embi_is_dynamic(b) && !b->elastic.nonlinear) embi_elastic_rotate(&b->elastic, s->q + 3 * b->node0);
-        if (b->two_step) embi_body_turn(b, s->qt);
-        embi_body_gradient(s, b);
-    }
+    embi_each_body(w, embi_body_rotate);
     (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
-    embi_bodies_foresee(w);
+    embi_each_body(w, embi_body_foresee);
     if (!embi_vertices_begin(w) || !embi_pairs_begin(w) || !embi_islands_begin(w)) r = EMBIPC_ERR_MEMORY;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     for (int k = 0; r == EMBIPC_OK && k < w->order_count; k++)

@@ -16,6 +16,7 @@ typedef struct scene {
     embi_bvh bvh[2];
     int nv, nn, split;       /* vertices and nodes in all; first vertex of the second surface */
     double *x, *rest, *q, *x0, *pull;
+    unsigned char *known;
     int *node;
     double *weight;
     unsigned char *count;
@@ -129,6 +130,7 @@ static void scene_make(scene *s, test_mesh a, int how_a, const test_mesh *b, int
     s->x = (double *)calloc((size_t)(3 * s->nv), sizeof(double));
     s->x0 = (double *)calloc((size_t)(3 * s->nv), sizeof(double));
     s->pull = (double *)calloc((size_t)(3 * s->nv), sizeof(double));
+    s->known = (unsigned char *)calloc((size_t)s->nv, 1);
     s->rest = (double *)calloc((size_t)(3 * s->nv), sizeof(double));
     s->q = (double *)calloc((size_t)(3 * s->nv + 24), sizeof(double));
     s->node = (int *)calloc((size_t)(4 * s->nv), sizeof(int));
@@ -170,6 +172,7 @@ static void scene_free(scene *s)
     free(s->x);
     free(s->x0);
     free(s->pull);
+    free(s->known);
     free(s->rest);
     free(s->q);
     free(s->node);
@@ -218,12 +221,21 @@ static double scene_evaluate(scene *s)
     ENSURE_CLOSE(s->contacts.energy, energy, 1e-12 * energy);   /* merging adds up, no more */
     return s->contacts.energy;
 }
+/* of all vertices, which all move */
+static embi_pull scene_pull(scene *s)
+{
+    embi_pull to;
+    to.f = s->pull;
+    to.known = s->known;
+    return to;
+}
 /* g += scale J^T pull over all vertices; pull is then 0 again */
 static void scene_scatter(scene *s, double scale, double *g)
 {
     int *all = (int *)calloc((size_t)s->nv, sizeof(int));
+    embi_pull to = scene_pull(s);
     for (int v = 0; v < s->nv; v++) all[v] = v;
-    embi_scatter(&s->J, all, s->nv, scale, s->pull, g);
+    embi_scatter(&s->J, all, s->nv, scale, &to, g);
     for (int i = 0; i < 3 * s->nv; i++) ENSURE(s->pull[i] == 0);
     free(all);
 }
@@ -239,9 +251,10 @@ static double scene_energy(const double *q, void *arg)
 static void scene_gradient(const double *q, double *g, void *arg)
 {
     scene *s = (scene *)arg;
+    embi_pull to = scene_pull(s);
     (void)scene_energy(q, arg);
     memset(g, 0, (size_t)(3 * s->nn) * sizeof *g);
-    embi_contacts_gradient(&s->contacts, s->friction, s->friction_count, s->pull);
+    embi_contacts_gradient(&s->contacts, s->friction, s->friction_count, &to);
     scene_scatter(s, 1, g);
 }
 
@@ -414,10 +427,11 @@ static void test_stiffness(void)
         ENSURE(quadratic > 0);
         {   /* what a driven node asks of the others: rhs -= S r */
             double *rhs = (double *)calloc((size_t)(3 * s.nn), sizeof(double));
+            embi_pull to = scene_pull(&s);
             for (int k = 0; k < s.contacts.count; k++) {
                 double S[9];
                 embi_contact_stiffness(s.contacts.list + k, S);
-                embi_contact_push(s.contacts.list[k].v, s.contacts.list[k].w, S, p.motion, s.pull);
+                embi_contact_push(s.contacts.list[k].v, s.contacts.list[k].w, S, p.motion, &to);
             }
             scene_scatter(&s, -0.5, rhs);
             for (int i = 0; i < 3 * s.nn; i++) ENSURE_CLOSE(rhs[i], -expected[i], 1e-12 * size);

@@ -34,6 +34,12 @@ static void fine_scene(scene *s)
     test_mesh_compact(&m);
     scene_add_mesh(s, &d, &m, 0);
     scene_drive(s, 3, keys, 2, centre, NULL, 0);
+    for (int k = 0; k < 2; k++) {   /* islands of their own on the same ground */
+        d = scene_def("loose", EMBIPC_CAGE, k ? 0.3 : -0.3, 0, 0.0503);
+        d.friction = 0.6;
+        d.material.young = 2e4;
+        scene_ball(s, d, 0.05, 1, 2);
+    }
 }
 static scene threads_scene(int which, embipc_parallel_for_fn *loop, void *ctx)
 {
@@ -60,7 +66,7 @@ static void run_scene(int which, embipc_parallel_for_fn *loop, void *ctx, unsign
 
 /* ---- hostile loops: legal by the contract, and as different as can be ---- */
 
-#define LOOPS 15   /* that may be shared: all, or the list in the header has changed */
+#define LOOPS 17   /* that may be shared: all, or the list in the header has changed */
 
 typedef struct hostile {
     int how;

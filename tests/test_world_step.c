@@ -1157,7 +1157,7 @@ static void test_pairs_of_many(void)
         }
         for (int n = 0; n < 3; n++) {
             embi_bodies_begin(w);
-            embi_bodies_foresee(w);
+            embi_each_body(w, embi_body_foresee);
             (void)embi_regions_sweep(w);
             met = 0;
             for (int i = 0; i < w->s.body_count; i++)
@@ -1569,7 +1569,7 @@ static void test_looks_end_at_contacts(void)
             }
         }
         I->guess = 0;
-        ENSURE(I->safe_known && embi_island_refresh(sc.w, I->index) && !I->safe_known);   /* of other candidates */
+        ENSURE(I->safe_known && embi_island_refresh(&sc.w->memory, s, I) && !I->safe_known);   /* of other candidates */
     }
     ENSURE(islands > 0 && later > 0);
     scene_end(&sc);
