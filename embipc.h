@@ -1069,12 +1069,10 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 /* Numbers that threads share; C99 knows no such thing. */
 #if defined(__GNUC__)
 #define EMBI_ATOMIC 1
-static int embi_atomic_get(const int *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 static void embi_atomic_set(int *p, int value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
 static void embi_lock(int *p) { while (__atomic_exchange_n(p, 1, __ATOMIC_ACQUIRE)) { } }
 #else
 #define EMBI_ATOMIC 0
-static int embi_atomic_get(const int *p) { return *p; }
 static void embi_atomic_set(int *p, int value) { *p = value; }
 static void embi_lock(int *p) { *p = 1; }
 #endif
@@ -1551,10 +1549,11 @@ static embipc_result embi_fail_memory(embipc_error *e)
 
 /* ==== 5. Threads =====================================================================================
  * Loops that the caller's threads may share, and a pool of such threads: each takes the ranges of its own part of a
- * loop, so that it finds what it wrote in the loop before in its cache, and then of what the others have left. Ranges are cut by the grain alone, and every sum is formed in the same order whoever forms its
- * terms, so results do not depend on how many workers there are. Items of unequal size (the vertices of bodies,
- * the candidates of pairs) are cut into chunks of about equal work, and the loop is over the chunks.
- * Nothing is allocated in a loop.
+ * loop, so that it finds what it wrote in the loop before in its cache, and then of what the others have left.
+ * Ranges are cut by the grain alone, and every sum is formed in the same order whoever forms its terms, so results
+ * do not depend on how many workers there are. Items of unequal size (the vertices of bodies, the candidates of
+ * pairs) are cut into chunks of about equal work, and the loop is over the chunks. Nothing is allocated in a loop
+ * but where islands are solved side by side, under the lock of the memory.
  * A range should hold 50 us of work: to wake a worker that sleeps, and for it to come, takes 5 and 50 us [measured].
  * Uses: platform, memory.                                  Checked by: tests/test_threads.c   */
 
@@ -1640,7 +1639,13 @@ struct embipc_pool {
 /* Loops of a step follow each other by microseconds. So a thread that waits looks so many times, yielding the processor,
  * before it sleeps: for 0.1 ms or two. A pile of 100 cages on 2 threads goes 1.55 times as fast as on one; 1.31 times
  * when all sleep at once. */
-#define EMBI_POOL_LOOKS (EMBI_ATOMIC ? 400 : 0)
+#if EMBI_ATOMIC
+#define EMBI_POOL_LOOKS 400
+static int embi_atomic_get(const int *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+#else                            /* only under the lock */
+#define EMBI_POOL_LOOKS 0
+static int embi_atomic_get(const int *p) { return *p; }
+#endif
 
 /* Waits, for a while, until *p is no longer what it is. Called and left with the lock held. */
 static void embi_pool_look(embipc_pool *p, const int *what, int is)
@@ -19039,17 +19044,24 @@ static void embi_velocities_finish(embi_state *s)
     memcpy(s->v_before, s->vn, nodes);
 }
 
-/* grad E in g, at every node that is driven */
+/* grad E in g, at every node that is driven: of bodies at rest, too, which are in no island and whose vertices are still
+ * while islands are solved side by side, which is over */
 static void embi_drives_gradient(embipc_world *w)
 {
     embi_state *s = &w->s;
-    for (int n = 0; n < s->drive_count; n++) {   /* of bodies at rest, too, which are in no island */
+    for (int n = 0; n < s->drive_count; n++) {
         embi_body *b = s->body + s->drives[n].body;
         embi_bodies_task t;
         t.s = s;
-        if (!b->moving) embi_body_part_of_gradient(&t, b, 0);
+        if (b->moving) continue;
+        embi_body_part_of_gradient(&t, b, 0);
+        for (int i = 0; i < b->live_count; i++) s->known[b->vert0 + b->live[i]] = EMBI_VERTEX_LIVE;
     }
-    for (int k = 0; k < w->order_count && s->drive_count; k++) embi_island_gradient(s, w->island[w->order[k]]);
+    for (int k = 0; k < w->order_count && s->drive_count; k++) {
+        embi_island *I = w->island[w->order[k]];
+        I->touched_stamp = -1;
+        embi_island_gradient(s, I);
+    }
 }
 
 /* One more force f of a drive, at x. */
