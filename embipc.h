@@ -12904,6 +12904,8 @@ typedef struct embi_found {
 
 typedef struct embi_island {
     int active;                  /* still iterating */
+    int changed;                 /* in this iteration: 1 its candidates did, 2 others joined it */
+    int recorded;                /* what it did in it; or not yet */
     int index;                   /* number within the step */
     int *bodies, body_count, body_cap;
     int *pairs, pair_count, pair_cap;
@@ -12958,9 +12960,7 @@ typedef struct embi_island {
     int limit_pair, limit_at;    /* what ends it: candidate limit_at of that pair; -1: none */
     embipc_real *block_alpha;    /* the same for each block of a pair's candidates */
     int *block_at, block_alpha_cap, block_at_cap;
-    int changed;                 /* in this iteration: 1 its candidates did, 2 others joined it */
     embipc_iteration record;
-    int recorded;                /* or not yet */
 } embi_island;
 
 static void embi_island_free(embi_memory *m, embi_island *I)
@@ -18686,17 +18686,40 @@ static void embi_round_time(embipc_world *w)
     if (sum > 0) s->since = now;
 }
 
-/* fn for the islands of w->round, whose order is that of errors */
+/* Islands first .. of the round, in runs of enough work that threads share. */
+static embipc_result embi_round_share(embi_round *t, int first, int enough)
+{
+    embipc_world *w = t->w;
+    embi_state *s = &w->s;
+    embipc_result r = EMBIPC_OK;
+    embi_chunks_clear(&w->run);
+    for (int k = first, begin = first, work = 0; k < w->round_count; k++) {
+        work += embi_island_work(s, w->island[w->round[k]]);
+        if (work < enough && k + 1 < w->round_count) continue;
+        if (!embi_chunks_add(&w->memory, &w->run, 0, begin, k + 1, INT_MAX)) return EMBIPC_ERR_MEMORY;
+        begin = k + 1;
+        work = 0;
+    }
+    if (!EMBI_GROW(&w->memory, embi_run, w->run_end, w->run_end_cap, w->run.count)) return EMBIPC_ERR_MEMORY;
+    embi_for(&s->threads, w->run.count, 1, embi_round_range, t);
+    for (int n = w->run.count - 1; n >= 0; n--) {
+        if (w->run_end[n].result != EMBIPC_OK) r = w->run_end[n].result;   /* in the end, the first one */
+        s->stamp = embi_max_int(s->stamp, w->run_end[n].stamp);
+    }
+    embi_round_time(w);
+    return r;
+}
+
+/* fn for the islands of w->round */
 static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
 {
     embi_state *s = &w->s;
     embi_round t;
     embipc_result r = EMBIPC_OK;
-    int *round = w->round, largest = -1, most = 0, enough;
+    int *round = w->round, largest = 0, most = 0, first;
     long long total = 0;
     t.w = w;
     t.fn = fn;
-    embi_chunks_clear(&w->run);
     for (int k = 0; k < w->round_count && EMBI_ATOMIC && s->threads.run; k++) {
         int work = embi_island_work(s, w->island[round[k]]);
         total += work;
@@ -18705,32 +18728,18 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
             largest = k;
         }
     }
-    if (total < 2 * EMBI_SHARE_ISLANDS || (most > total / 2 && total - most < 2 * EMBI_SHARE_ISLANDS)) {
+    first = most > total / 2;
+    if (total - (first ? most : 0) < 2 * EMBI_SHARE_ISLANDS) {
         for (int k = 0; k < w->round_count && r == EMBIPC_OK; k++) r = embi_round_one(&t, s, round[k]);
         return r;
     }
-    if (most > total / 2) {
+    if (first) {
         int by_itself = round[largest];
         memmove(round + 1, round, (size_t)largest * sizeof *round);
         round[0] = by_itself;
         if ((r = embi_round_one(&t, s, by_itself)) != EMBIPC_OK) return r;
     }
-    enough = embi_max_int(EMBI_SHARE_ISLANDS, (int)(total / EMBI_RUNS));
-    for (int k = most > total / 2, begin = k, work = 0; k < w->round_count; k++) {
-        work += embi_island_work(s, w->island[round[k]]);
-        if (work < enough && k + 1 < w->round_count) continue;
-        if (!embi_chunks_add(&w->memory, &w->run, 0, begin, k + 1, INT_MAX)) return EMBIPC_ERR_MEMORY;
-        begin = k + 1;
-        work = 0;
-    }
-    if (!EMBI_GROW(&w->memory, embi_run, w->run_end, w->run_end_cap, w->run.count)) return EMBIPC_ERR_MEMORY;
-    embi_for(&s->threads, w->run.count, 1, embi_round_range, &t);
-    for (int n = w->run.count - 1; n >= 0; n--) {
-        if (w->run_end[n].result != EMBIPC_OK) r = w->run_end[n].result;
-        s->stamp = embi_max_int(s->stamp, w->run_end[n].stamp);
-    }
-    embi_round_time(w);
-    return r;
+    return embi_round_share(&t, first, embi_max_int(EMBI_SHARE_ISLANDS, (int)(total / EMBI_RUNS)));
 }
 
 /* The first contacts of an island in a step. */
