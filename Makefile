@@ -11,6 +11,7 @@
 #   make compare    the sparse solver beside CHOLMOD and Eigen, on the systems of scenes; needs Debian's
 #                   libsuitesparse-dev and libeigen3-dev, else it says so
 #   make browser    the page of embipc run --view in headless Chromium; needs node and chromium, else it says so
+#   make tsan       threads, under the thread sanitizer: none may write to what is another's
 #   make fuzz       damaged files for each of 7 mesh readers, random worlds, under sanitizers (T=seconds for
 #                   each, 60; 600 before a release, 8 for a minute or so)
 #   DATA=DIR        mesh data outside the project; tests that need it say "skipped" without it
@@ -88,6 +89,12 @@ validate: $(addprefix $(BUILD)/,$(LONG)) $(BUILD)/embipc
 
 asan:
 	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory test BUILD=build/asan EXAMPLES= CFLAGS="-Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
+
+# do threads write to what is another's?
+tsan:
+	$(Q)mkdir -p $(BUILD)
+	$(Q)$(CC) $(STD) -O1 -g1 -fsanitize=thread -Wno-unused-function -I$(BUILD) -DEMBIPC_STATIC -DEMBIPC_PTHREADS tests/test_threads.c -o $(BUILD)/tsan -lm -lpthread
+	@TSAN_OPTIONS=halt_on_error=1 $(BUILD)/tsan
 
 # four seconds of the grasp as a page, played by Chromium; screenshots in $(BUILD)
 browser: $(BUILD)/embipc
@@ -172,6 +179,6 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all demo paper paper-quick paper-browser pictures browser test validate asan bench bench-compare compare fuzz valgrind check matrix order symbols \
+.PHONY: all demo paper paper-quick paper-browser pictures browser test validate asan tsan bench bench-compare compare fuzz valgrind check matrix order symbols \
         examples clean
 .SECONDARY:

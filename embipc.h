@@ -17348,7 +17348,7 @@ static void embi_drives_begin(embipc_world *w)
     }
 }
 
-/* q^n is kept, qt and f are set, A and the gradient are made. */
+/* what a body's step begins with: qt and f, where it is, what is derived of it */
 static void embi_body_begin(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
@@ -17368,6 +17368,7 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     }
 }
 
+/* q^n is kept; every body begins, and has its place in scratch that all share */
 static void embi_bodies_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -17444,7 +17445,7 @@ static void embi_panel_foresee(embi_panel *p, const embipc_real shift[6], embipc
     }
 }
 
-/* Where the bodies will probably be at the end of the step: free nodes at q + h (v + dv), dv being as much of
+/* Where the body will probably be at the end of the step: free nodes at q + h (v + dv), dv being as much of
  * h f/m as they took in the last step, all of it in the first; driven ones at their targets, or at q + h v while
  * something blocks them. What falls goes on falling, and what lies on the ground or hangs from a hand stays where
  * it is. Only how many candidates there are depends on this. */
@@ -19389,7 +19390,6 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
     }
 }
 
-/* The statistics of the step just made. barrier_before: sum kappa b at q^n. */
 /* what statistics ask of a body; and its next rotations, which its energy is told with */
 static void embi_body_sum(embipc_world *w, embi_body *b)
 {
@@ -19407,6 +19407,7 @@ static void embi_body_sum(embipc_world *w, embi_body *b)
     t->elastic = embi_elastic_energy(&b->elastic, q, 1, s->trace + b->trace0, &force);
 }
 
+/* The statistics of the step just made. barrier_before: sum kappa b at q^n. */
 static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrier_before)
 {
     embi_state *s = &w->s;

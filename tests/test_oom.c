@@ -1,6 +1,7 @@
 /* Out of memory: the n-th allocation of a whole history fails, for every n. The call says so, the world is as before (bit for bit
  * against a history without failures), the same call made again succeeds, and in the end every byte is back. */
 #define EMBIPC_IMPLEMENTATION
+#define EMBI_SHARE(work) ((work) / 256 + 1)   /* so that small islands are shared where loops are */
 #include "../embipc.h"
 #include "test.h"
 #include "scene_test.h"
@@ -276,11 +277,75 @@ static void test_warm_steps_allocate_nothing(void)
     }
 }
 
+/* ---- islands side by side: runs of them go on while the memory of one has run out ---- */
+
+static void loop_backwards(int count, int grain, embipc_range_fn *fn, void *arg, void *ctx)
+{
+    (void)ctx;
+    for (int b = (count - 1) / grain; b >= 0; b--) fn(arg, b * grain, (b + 1) * grain < count ? (b + 1) * grain : count);
+}
+static scene islands_make(embipc_world_def *wd, failing *f)
+{
+    scene s;
+    memset(f, 0, sizeof *f);
+    wd->allocator.alloc = failing_alloc;
+    wd->allocator.free = failing_free;
+    wd->allocator.ctx = f;
+    wd->parallel_for = loop_backwards;
+    s = scene_empty(wd);
+    scene_box(&s, scene_def("ground", EMBIPC_FIXED, 0, 0, -0.05), 1, 1, 0.1, 1);
+    for (int k = 0; k < 5; k++) {
+        embipc_body_def d = scene_def("box", k % 2 ? EMBIPC_FULL : EMBIPC_AFFINE, 0.2 * k - 0.4, 0, 0.0402);
+        d.friction = 0.5;
+        scene_box(&s, d, 0.08, 0.08, 0.08, 1);
+    }
+    return s;
+}
+static void test_islands_run_out_side_by_side(void)
+{
+    enum { ISLAND_STEPS = 6 };
+    unsigned long long bits[ISLAND_STEPS + 1];
+    embipc_world_def wd = embipc_default_world_def();
+    failing f;
+    scene s = islands_make(&wd, &f);
+    long first = f.calls, last;
+    int refused = 0;
+    bits[0] = scene_bits(s.w);
+    for (int k = 1; k <= ISLAND_STEPS; k++) {
+        scene_step(&s);
+        bits[k] = scene_bits(s.w);
+    }
+    ENSURE(s.w->run.count > 1 && s.stats.contacts > 0 && s.stats.islands == 5);
+    last = f.calls;
+    scene_end(&s);
+    for (long n = first + 1; n <= last; n++) {
+        int failed = 0;
+        s = islands_make(&wd, &f);
+        f.fail_at = n;
+        f.fail_count = 1;
+        for (int k = 1; k <= ISLAND_STEPS; k++) {
+            embipc_result r = embipc_world_step(s.w, NULL);
+            if (r == EMBIPC_ERR_MEMORY) {
+                failed++;
+                ENSURE(scene_bits(s.w) == bits[k - 1]);
+                r = embipc_world_step(s.w, NULL);
+            }
+            ENSURE(r == EMBIPC_OK && scene_bits(s.w) == bits[k]);
+        }
+        ENSURE(failed == 1);
+        refused += failed;
+        scene_end(&s);
+        ENSURE(f.bytes == 0 && f.wrong_size == 0);
+    }
+    printf("  %d steps of 5 islands refused\n", refused);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     RUN(every_allocation_fails_once);
     RUN(cage_builder_runs_out);
     RUN(warm_steps_allocate_nothing);
+    RUN(islands_run_out_side_by_side);
     return test_end("test_oom");
 }
