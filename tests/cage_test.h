@@ -191,9 +191,9 @@ static int cage_static_begin(cage_static *s, const double *X, int n, const int *
     embi_memory_init(&s->m, NULL);
     s->n = n;
     s->X = X;
-    s->q = (double *)calloc((size_t)(3 * n), sizeof(double));
+    s->q = (double *)calloc((size_t)n, 3 * sizeof(double));
     s->trace = (double *)calloc((size_t)(11 * tet_count + n), sizeof(double));
-    s->diagonal = (double *)calloc((size_t)(3 * n), sizeof(double));
+    s->diagonal = (double *)calloc((size_t)n, 3 * sizeof(double));
     if (!embi_elastic_init(&s->m, &s->elastic, X, n, tets, tet_count, volume, NULL, material)) return 0;
     embi_elastic_rotate(&s->elastic, X);
     return 1;
@@ -219,7 +219,7 @@ static void cage_static_apply(cage_static *s, const double *u, double *f)   /* f
 /* diagonal of K tet by tet would repeat the library; colours would be long: three probes a node, small cages only */
 static void cage_static_diagonal(cage_static *s, int exact)
 {
-    double *u = (double *)calloc((size_t)(6 * s->n), sizeof(double)), *f = u + 3 * s->n;
+    double *u = (double *)calloc((size_t)s->n, 6 * sizeof(double)), *f = u + 3 * s->n;
     for (int i = 0; i < 3 * s->n; i++) {
         s->diagonal[i] = 1;
         if (!exact) continue;
@@ -234,7 +234,7 @@ static void cage_static_diagonal(cage_static *s, int exact)
 static double cage_static_solve(cage_static *s, const double *f, double *u)
 {
     int n = 3 * s->n;
-    double *r = (double *)calloc((size_t)(4 * n), sizeof(double)), *z = r + n, *p = z + n, *w = p + n;
+    double *r = (double *)calloc((size_t)n, 4 * sizeof(double)), *z = r + n, *p = z + n, *w = p + n;
     double rz = 0, start, sum = 0;
     for (int i = 0; i < n; i++) { u[i] = 0; r[i] = f[i]; p[i] = z[i] = r[i] / s->diagonal[i]; rz += r[i] * z[i]; }
     start = rz;
@@ -263,7 +263,7 @@ static double cage_compliance(const double *X, int n, const int *tets, int tet_c
                               const double *moments, const embipc_solid *solid, const embipc_material *material)
 {
     cage_static s;
-    double S[9], V[9], axis[3], work = -1, *f = (double *)calloc((size_t)(6 * n), sizeof(double));
+    double S[9], V[9], axis[3], work = -1, *f = (double *)calloc((size_t)n, 6 * sizeof(double));
     int best = 0;
     memcpy(S, solid->second, sizeof S);
     embi_eigen_symmetric(3, S, V);
