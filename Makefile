@@ -91,8 +91,7 @@ asan:
 	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory test BUILD=build/asan EXAMPLES= CFLAGS="-Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 # do threads write to what is another's?
-tsan:
-	$(Q)mkdir -p $(BUILD)
+tsan: | $(BUILD)
 	$(Q)$(CC) $(STD) -O1 -g1 -fsanitize=thread -Wno-unused-function -I$(BUILD) -DEMBIPC_STATIC -DEMBIPC_PTHREADS tests/test_threads.c -o $(BUILD)/tsan -lm -lpthread
 	@TSAN_OPTIONS=halt_on_error=1 $(BUILD)/tsan
 
