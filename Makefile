@@ -37,8 +37,8 @@ EXAMPLES = $(patsubst examples/%.c,%,$(wildcard examples/*.c))
 
 all: $(BUILD)/embipc
 
-$(BUILD):
-	$(Q)mkdir -p $(BUILD)/examples $(BUILD)/out
+$(BUILD) $(BUILD)/examples $(BUILD)/out:
+	$(Q)mkdir -p $@
 
 # the page of --view as C: a string for each line, as compilers promise to take no more than 4095 characters in one;
 # a line @FILE of view.html stands for that file
@@ -52,7 +52,7 @@ $(BUILD)/view_page.h: $(wildcard tools/view*.html tools/view*.css tools/view*.js
 $(BUILD)/embipc: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)
 	$(Q)$(CC) $(STD) $(STRICT) $(CFLAGS) -DBENCH_FLAGS='"$(CFLAGS)"' -I$(BUILD) -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
 
-demo: $(BUILD)/embipc
+demo: $(BUILD)/embipc | $(BUILD)/out
 	$(Q)$(BUILD)/embipc run examples/scenes/grasp.json --out $(BUILD)/out/grasp --report --picture $(BUILD)/grasp.png
 	@echo "picture: $(BUILD)/grasp.png"
 
@@ -81,14 +81,16 @@ $(BUILD)/test_%: tests/test_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) $(B
 $(BUILD)/validate_%: tests/validate_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) $(BUILD)/view_page.h | $(BUILD)
 	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -I$(BUILD) -DEMBIPC_STATIC -DEMBIPC_PTHREADS $< -o $@ -lm -lpthread
 
-test: $(addprefix $(BUILD)/,$(TESTS)) $(BUILD)/embipc examples
+tests: $(addprefix $(BUILD)/,$(TESTS)) $(BUILD)/embipc examples
+test: tests
 	@sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(TESTS))
 
 validate: $(addprefix $(BUILD)/,$(LONG)) $(BUILD)/embipc
 	@PRESS="$(or $(PRESS),$(if $(T),4 7 11 16,4 7))" sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(LONG))
 
+# GOAL=tests: only builds them
 asan:
-	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory test BUILD=build/asan EXAMPLES= CFLAGS="-Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
+	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory $(or $(GOAL),test) BUILD=build/asan EXAMPLES= CFLAGS="-Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 # do threads write to what is another's?
 tsan: | $(BUILD)
@@ -170,7 +172,7 @@ symbols: | $(BUILD)
 	@echo "symbols: no writable data, no global outside embipc_"
 
 # ---- examples ----------------------------------------------------------------------------------
-$(BUILD)/examples/%: examples/%.c $(HEADER) | $(BUILD)
+$(BUILD)/examples/%: examples/%.c $(HEADER) | $(BUILD)/examples
 	$(Q)$(CC) $(STD) $(STRICT) $(CFLAGS) $< -o $@ -lm -lpthread
 
 examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
@@ -178,6 +180,6 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all demo paper paper-quick paper-browser pictures browser test validate asan tsan bench bench-compare compare fuzz valgrind check matrix order symbols \
+.PHONY: all demo paper paper-quick paper-browser pictures browser tests test validate asan tsan bench bench-compare compare fuzz valgrind check matrix order symbols \
         examples clean
 .SECONDARY:

@@ -4078,6 +4078,153 @@ static void embi_system_solve(embi_system *S, embipc_real *b)
     memcpy(b, x, (size_t)n * 3 * sizeof *b);
 }
 
+/* ---- A part of an inverse ----------------------------------------------------------------------
+ * What a change of low rank to part of a larger matrix asks of that part again and again. */
+
+typedef struct embi_inverse {
+    embi_system S;               /* the factor */
+    int valid;                   /* it is that of the matrix as it is now */
+    unsigned taken;              /* factors so far */
+    int *unknown, unknown_cap, unknown_count;   /* per node of the matrix its unknown, or -1: when it was analysed */
+    int *place, place_cap;       /* (n) of an unknown among those asked for, or -1 */
+    int *asked, asked_cap, asked_count, known;  /* unknowns that were asked for; so many of them are there */
+    int room;
+    embipc_real *C; int C_cap;   /* the inverse between these: 3 room rows of 3 room, only 3 known of them set */
+    embipc_real *x; int x_cap;   /* (3 n) */
+} embi_inverse;
+
+static void embi_inverse_free(embi_memory *m, embi_inverse *V)
+{
+    embi_system_free(m, &V->S);
+    EMBI_RELEASE(m, V->unknown, V->unknown_cap);
+    EMBI_RELEASE(m, V->place, V->place_cap);
+    EMBI_RELEASE(m, V->asked, V->asked_cap);
+    EMBI_RELEASE(m, V->C, V->C_cap);
+    EMBI_RELEASE(m, V->x, V->x_cap);
+    memset(V, 0, sizeof *V);
+}
+
+/* Prepares for the matrix of those nodes of A whose local number is not negative; these ascend from `first`. Returns 0
+ * out of memory. */
+static int embi_inverse_begin(embi_memory *m, embi_inverse *V, const embi_bsr *A, const int *local, int first,
+                              embi_key **keys, int *keys_cap)
+{
+    int n = 0, count = 0, same = V->unknown_count == A->n;
+    if (!EMBI_GROW(m, int, V->unknown, V->unknown_cap, A->n)) return 0;
+    for (int i = 0; i < A->n; i++) {
+        int at = local[i] < 0 ? -1 : local[i] - first;
+        n += at >= 0;
+        same = same && V->unknown[i] == at;
+        V->unknown[i] = at;
+    }
+    V->asked_count = V->known = V->unknown_count = 0;
+    if (!EMBI_GROW(m, int, V->place, V->place_cap, n) || !EMBI_GROW(m, int, V->asked, V->asked_cap, n) ||
+        !EMBI_GROW(m, embipc_real, V->x, V->x_cap, 3 * n))
+        return 0;
+    for (int i = 0; i < n; i++) V->place[i] = -1;
+    if (!same || V->S.n != n) {
+        if (!EMBI_GROW(m, embi_key, *keys, *keys_cap, A->row[A->n])) return 0;
+        for (int i = 0; i < A->n; i++)
+            for (int k = A->row[i]; k < A->row[i + 1]; k++)
+                if (V->unknown[i] >= 0 && V->unknown[A->col[k]] >= 0)
+                    (*keys)[count++].key = embi_pack(V->unknown[i], V->unknown[A->col[k]]);
+        if (!embi_system_analyze(m, &V->S, n, *keys, count, EMBI_SYSTEM_AUTO)) return 0;
+    }
+    V->unknown_count = A->n;
+    return 1;
+}
+
+/* Factors it. Returns the number of pivots that had to be replaced, -1: inf or nan. */
+static int embi_inverse_take(embi_inverse *V, const embi_bsr *A)
+{
+    V->taken++;
+    embi_system_zero(&V->S);
+    (void)embi_system_add_bsr(&V->S, A, V->unknown, 1);
+    return embi_system_factor(&V->S);
+}
+
+/* An unknown will be asked for: its place. */
+static int embi_inverse_ask(embi_inverse *V, int unknown)
+{
+    if (V->place[unknown] < 0) {
+        V->place[unknown] = V->asked_count;
+        V->asked[V->asked_count++] = unknown;
+    }
+    return V->place[unknown];
+}
+
+/* Room for them. Returns 0 out of memory. */
+static int embi_inverse_room(embi_memory *m, embi_inverse *V)
+{
+    int was = V->room, room = embi_min_int(V->asked_count + V->asked_count / 2, V->S.n);
+    if (V->asked_count <= was) return 1;
+    if (!EMBI_GROW(m, embipc_real, V->C, V->C_cap, 9 * room * room)) return 0;
+    for (int r = 3 * V->known - 1; r > 0; r--)
+        memmove(V->C + 3 * (size_t)r * (size_t)room, V->C + 3 * (size_t)r * (size_t)was, 3 * (size_t)was * sizeof *V->C);
+    V->room = room;
+    return 1;
+}
+
+/* Computes what was asked for since the last time. */
+static void embi_inverse_fill(embi_inverse *V)
+{
+    size_t ld = 3 * (size_t)V->room;
+    for (; V->known < V->asked_count; V->known++)
+        for (int c = 0; c < 3; c++) {
+            int r = 3 * V->known + c;
+            memset(V->x, 0, (size_t)(3 * V->S.n) * sizeof *V->x);
+            V->x[3 * V->asked[V->known] + c] = 1;
+            embi_system_solve(&V->S, V->x);
+            for (int k = 0; k < 3 * (V->known + 1); k++)
+                V->C[(size_t)r * ld + (size_t)k] = V->C[(size_t)k * ld + (size_t)r] = V->x[3 * V->asked[k / 3] + k % 3];
+        }
+}
+
+/* a vector that is zero but at `count` unknowns, with their places: (3 each) */
+typedef struct embi_sparse {
+    int count;
+    const int *node, *place;
+    const embipc_real *u;
+} embi_sparse;
+
+static embipc_real embi_sparse_dot(const embi_sparse *s, const int *at, const embipc_real *y)
+{
+    embipc_real sum = 0;
+    for (int i = 0; i < s->count; i++) sum += embi_dot(s->u + 3 * i, y + 3 * at[i]);
+    return sum;
+}
+
+/* y = A^-1 u, all three as far as they were asked for */
+EMBI_KERNEL void embi_inverse_kernel(int wide, const embi_inverse *V, const embi_sparse *s, embipc_real *y)
+{
+    int n = 3 * V->known, ld = 3 * V->room;
+    memset(y, 0, (size_t)n * sizeof *y);
+    for (int i = 0; i < s->count; i++) {
+        embipc_real z[3];
+        embi_scale(z, -1, s->u + 3 * i);
+        embi_rows_subtract(wide, n, z, V->C + 3 * (size_t)s->place[i] * (size_t)ld, ld, y);
+    }
+}
+
+#if EMBI_WIDE
+__attribute__((target("avx"))) static void embi_inverse_wide(const embi_inverse *V, const embi_sparse *u,
+                                                             embipc_real *y)
+{
+    embi_inverse_kernel(1, V, u, y);
+}
+#endif
+
+static void embi_inverse_apply(const embi_inverse *V, const embi_sparse *u, embipc_real *y)
+{
+#if EMBI_WIDE
+    if (embi_has_wide()) {
+        embi_inverse_wide(V, u, y);
+        return;
+    }
+#endif
+    embi_inverse_kernel(0, V, u, y);
+}
+
 /* ---- Public handle -------------------------------------------------------------------------- */
 
 struct embipc_sparse_ldlt {
@@ -11822,6 +11969,17 @@ static int embi_contact_curvature(const embi_contact *c, const embipc_real *x, e
     return count;
 }
 
+/* what of J^T z_e, e < count, is at a node */
+static void embi_curvature_at(const embi_rows *J, const embi_contact *c, int node, int count, embipc_real z[EMBI_BENT][12],
+                              embipc_real *to)
+{
+    memset(to, 0, (size_t)(3 * count) * sizeof *to);
+    for (int k = 0; k < 4; k++)
+        for (int l = 0; l < J->count[c->v[k]] && c->w[k] != 0; l++)
+            for (int e = 0; e < count && J->node[4 * c->v[k] + l] == node; e++)
+                embi_axpy(to + 3 * e, J->weight[4 * c->v[k] + l], z[e] + 3 * k);
+}
+
 /* Adds scale sum_e z_e z_e^T to the system, local as below. Returns 0 when a block does not fit its pattern. */
 static int embi_contact_stamp_curvature(embi_system *system, const embi_rows *J, const int *local,
                                         const embi_contact *c, embipc_real scale, int count,
@@ -11831,13 +11989,8 @@ static int embi_contact_stamp_curvature(embi_system *system, const embi_rows *J,
     embipc_real coef[EMBI_STAMP], column[3 * EMBI_BENT * EMBI_STAMP];
     n = embi_contact_nodes(J, c->v, c->w, node, coef);
     for (int i = 0; i < n; i++) {
-        embipc_real *to = column + 3 * count * kept;
         if (local[node[i]] < 0) continue;
-        memset(to, 0, (size_t)(3 * count) * sizeof *to);
-        for (int k = 0; k < 4; k++)
-            for (int l = 0; l < J->count[c->v[k]] && c->w[k] != 0; l++)
-                for (int e = 0; e < count && J->node[4 * c->v[k] + l] == node[i]; e++)
-                    embi_axpy(to + 3 * e, J->weight[4 * c->v[k] + l], z[e] + 3 * k);
+        embi_curvature_at(J, c, node[i], count, z, column + 3 * count * kept);
         node[kept++] = local[node[i]];
     }
     return embi_system_stamp_columns(system, kept, node, count, column, scale);
@@ -12015,6 +12168,7 @@ typedef struct embi_body {
     embi_moved moved;            /* x^n against start_x, where it will be where asked */
     embi_elastic elastic;
     embi_bsr A;
+    embi_inverse inverse;        /* of A, where embi_dual wants it */
     embipc_real *mass;           /* M_ij per block of A (times I), kg */
     embipc_real *node_mass;      /* its row sums, kg (nn) */
     int *heavy_row, *heavy;      /* the blocks with a mass, by row (nn + 1; ..): fewer than those with stiffness */
@@ -12902,6 +13056,35 @@ typedef struct embi_found {
     embipc_real min_gap;         /* of those that touch at rest, INFINITY if none do */
 } embi_found;
 
+/* Columns of U: the directions in which a contact, a friction contact or a spring resists, at the same nodes. */
+typedef struct embi_link {
+    int count, split;            /* unknowns; those from split on are of another body */
+    int rank, at;                /* columns, and where they begin in `value`: (3 count) each */
+    int node[EMBI_STAMP], place[EMBI_STAMP];    /* unknowns; in the inverse of their body */
+} embi_link;
+
+/* H = A + U U^T: see embi_dual_factor() */
+typedef struct embi_dual {
+    int on;                      /* the last factor is this one */
+    int *first, first_cap;       /* (body_count + 1) of the island's bodies, their first unknown */
+    unsigned *taken;             /* (body_count) which factor of its A was used */
+    int taken_cap;
+    embi_link *link;
+    int count, link_cap;
+    embipc_real *value;          /* the columns of links */
+    int value_count, value_cap;
+    int *column, triples, column_cap;   /* (3 triples) columns of U: EMBI_BENT link + which of its own, or -1: a zero */
+    int *side, side_cap;         /* (2 triples) the bodies on which they act, twice the same where it is one */
+    int *member, *member_start, member_cap, member_start_cap;   /* triples by body, and their columns as they are there */
+    embi_sparse *side_column;    /* (3 per member) */
+    int side_column_cap;
+    embipc_real *block;          /* each body's part of K, blocks (i, j <= i) of its triples */
+    int *block_start, block_cap, block_start_cap;
+    embipc_real *work;           /* (3 unknown_count) and (3 triples) */
+    int work_cap;
+    embi_system K;
+} embi_dual;
+
 typedef struct embi_island {
     int active;                  /* still iterating */
     int changed;                 /* in this iteration: 1 its candidates did, 2 others joined it */
@@ -12926,6 +13109,7 @@ typedef struct embi_island {
     int work_cap;
     int *unknown, unknown_count, unknown_cap;         /* unknown -> node */
     embi_system system;
+    embi_dual dual;
     embi_contacts contacts;
     embi_friction *friction;
     int friction_count, friction_cap;
@@ -12963,6 +13147,23 @@ typedef struct embi_island {
     embipc_iteration record;
 } embi_island;
 
+static void embi_dual_free(embi_memory *m, embi_dual *D)
+{
+    EMBI_RELEASE(m, D->first, D->first_cap);
+    EMBI_RELEASE(m, D->taken, D->taken_cap);
+    EMBI_RELEASE(m, D->link, D->link_cap);
+    EMBI_RELEASE(m, D->value, D->value_cap);
+    EMBI_RELEASE(m, D->column, D->column_cap);
+    EMBI_RELEASE(m, D->side, D->side_cap);
+    EMBI_RELEASE(m, D->member, D->member_cap);
+    EMBI_RELEASE(m, D->side_column, D->side_column_cap);
+    EMBI_RELEASE(m, D->member_start, D->member_start_cap);
+    EMBI_RELEASE(m, D->block, D->block_cap);
+    EMBI_RELEASE(m, D->block_start, D->block_start_cap);
+    EMBI_RELEASE(m, D->work, D->work_cap);
+    embi_system_free(m, &D->K);
+}
+
 static void embi_island_free(embi_memory *m, embi_island *I)
 {
     EMBI_RELEASE(m, I->bodies, I->body_cap);
@@ -12983,6 +13184,7 @@ static void embi_island_free(embi_memory *m, embi_island *I)
     EMBI_RELEASE(m, I->block_at, I->block_at_cap);
     embi_contacts_free(m, &I->contacts);
     embi_system_free(m, &I->system);
+    embi_dual_free(m, &I->dual);
 }
 
 /* ---- loops over the bodies of an island ---- */
@@ -13846,14 +14048,352 @@ static int embi_friction_changed(const embi_state *s, const embi_island *I)
     return changed;
 }
 
-/* The matrix at the present state, factored; the order is kept while the pattern fits. */
-static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_island *I)
+/* ---- contact forces as unknowns ----
+ * Bodies of few nodes that touch at few points: H = A + U U^T, A block-diagonal, a block for each body, and U with a
+ * column sqrt(h^2) J^T z for each direction in which a contact, a friction contact or a spring resists. Then
+ *   H^-1 = A^-1 - A^-1 U K^-1 U^T A^-1,   K = 1 + U^T A^-1 U                      [Woodbury 1950]
+ * K is small, couples contacts on the same body only, and is better conditioned than H. A^-1 is needed where contacts
+ * are, and A is the same throughout a step: its columns serve for all factors of the step, body by body. */
+
+#define EMBI_DUAL_COLUMNS 6   /* of U: at most the unknowns over this */
+#define EMBI_DUAL_BODIES 4    /* no body has more than this part of the nodes: few keep most of one factor over iterations */
+#define EMBI_DUAL_NODES 1024  /* of a body that contacts hang on, at most: 75 MB */
+
+static int embi_island_has_dual(const embi_state *s, const embi_island *I)
+{
+    int columns = (I->curved ? 2 : 1) * I->contacts.count + 2 * I->friction_count + 3 * I->spring_count;
+    if (s->solver != EMBIPC_SOLVER_AUTO || embi_system_surely_dense(I->unknown_count, (int)s->solver) ||
+        columns > 3 * I->unknown_count / EMBI_DUAL_COLUMNS)
+        return 0;
+    for (int k = 0; k < I->body_count; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        if (embi_is_dynamic(b) && (b->elastic.nonlinear || b->nn > I->unknown_count / EMBI_DUAL_BODIES)) return 0;
+    }
+    return 1;
+}
+
+/* The bodies' first unknowns, and a factor of A for each that has none of this A. Returns 0 out of memory. */
+static int embi_dual_bodies(embi_memory *m, embi_state *s, embi_island *I)
+{
+    embi_dual *D = &I->dual;
+    int n = 0;
+    if (!EMBI_GROW(m, int, D->first, D->first_cap, I->body_count + 1) ||
+        !EMBI_GROW(m, unsigned, D->taken, D->taken_cap, I->body_count))
+        return 0;
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        D->first[k] = n;
+        for (int i = b->node0; i < b->node0 + b->nn; i++) n += s->local[i] >= 0;
+        if (D->first[k] == n || b->inverse.valid) continue;
+        if (!embi_inverse_begin(m, &b->inverse, &b->A, s->local + b->node0, D->first[k], &I->keys, &I->keys_cap))
+            return 0;
+    }
+    D->first[I->body_count] = n;
+    return 1;
+}
+
+/* the body of an unknown */
+static int embi_dual_body(const embi_dual *D, int bodies, int unknown)
+{
+    return embi_find_place(D->first, bodies + 1, unknown + 1) - 1;
+}
+
+/* Where something acts, without its columns yet: nodes and their shares of the point in the order of the link. What it
+ * needs of A^-1 is asked for. Returns NULL out of memory. */
+static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *I, const int v[4], const embipc_real w[4],
+                                 int node[EMBI_STAMP], embipc_real coef[EMBI_STAMP])
+{
+    embi_dual *D = &I->dual;
+    embi_link *l = D->link + D->count;
+    int from[EMBI_STAMP], body[EMBI_STAMP], n = embi_contact_nodes(&s->J, v, w, from, coef), a = INT_MAX, b = -1;
+    embipc_real share[EMBI_STAMP];
+    memcpy(share, coef, sizeof share);
+    for (int i = 0; i < n; i++) {
+        int unknown = s->local[from[i]];
+        body[i] = unknown < 0 ? -1 : embi_dual_body(D, I->body_count, unknown);
+        if (unknown < 0) continue;
+        a = embi_min_int(a, body[i]);
+        b = embi_max_int(b, body[i]);
+    }
+    l->count = l->split = l->rank = 0;
+    l->at = D->value_count;
+    for (int side = 0; side < 2; side++) {
+        for (int i = 0; i < n; i++) {
+            if (body[i] < 0 || (body[i] == a) == side) continue;
+            node[l->count] = from[i];
+            coef[l->count] = share[i];
+            l->node[l->count] = s->local[from[i]];
+            l->place[l->count] = embi_inverse_ask(&s->body[I->bodies[body[i]]].inverse,
+                                                  l->node[l->count] - D->first[body[i]]);
+            l->count++;
+        }
+        if (!side) l->split = l->count;
+    }
+    I->keys[D->count].key = embi_pack(a, b);
+    I->keys[D->count].value = D->count;
+    D->count++;
+    return EMBI_GROW(m, embipc_real, D->value, D->value_cap, D->value_count + 3 * EMBI_BENT * EMBI_STAMP) ? l : NULL;
+}
+
+/* one more column of the last link: z at its point */
+static void embi_dual_column(embi_dual *D, const embipc_real *coef, embipc_real size, const embipc_real z[3])
+{
+    embi_link *l = D->link + D->count - 1;
+    embipc_real *u = D->value + D->value_count;
+    for (int i = 0; i < l->count; i++) embi_scale(u + 3 * i, size * coef[i], z);
+    D->value_count += 3 * l->count;
+    l->rank++;
+}
+
+/* and those of a stiffness S there. Returns 0 out of memory. */
+static int embi_dual_stiffness(embi_memory *m, embi_state *s, embi_island *I, const int v[4], const embipc_real w[4],
+                               const embipc_real S[9])
+{
+    int node[EMBI_STAMP];
+    embipc_real coef[EMBI_STAMP], M[9], V[9], z[3], most = 0;
+    if (!embi_dual_link(m, s, I, v, w, node, coef)) return 0;
+    memcpy(M, S, sizeof M);
+    embi_eigen_symmetric(3, M, V);
+    for (int e = 0; e < 3; e++) most = embi_max(most, M[4 * e]);
+    for (int e = 0; e < 3; e++) {
+        if (!(M[4 * e] > EMBI_EPS * most)) continue;
+        embi_set(z, V[e], V[3 + e], V[6 + e]);
+        embi_dual_column(&I->dual, coef, sqrt(s->hh * M[4 * e]), z);
+    }
+    return 1;
+}
+
+static int embi_dual_contact(embi_memory *m, embi_state *s, embi_island *I, const embi_contact *c)
+{
+    embi_dual *D = &I->dual;
+    int node[EMBI_STAMP], rank;
+    embipc_real coef[EMBI_STAMP], z[EMBI_BENT][12], to[3 * EMBI_BENT];
+    embi_link *l = embi_dual_link(m, s, I, c->v, c->w, node, coef);
+    if (!l) return 0;
+    if (!I->curved) {
+        if (c->second > 0) embi_dual_column(D, coef, sqrt(s->hh * c->second), c->n);
+        return 1;
+    }
+    l->rank = rank = embi_contact_curvature(c, s->x, z);
+    for (int i = 0; i < l->count; i++) {
+        embi_curvature_at(&s->J, c, node[i], rank, z, to);
+        for (int e = 0; e < rank; e++) embi_scale(D->value + l->at + 3 * (l->count * e + i), sqrt(s->hh), to + 3 * e);
+    }
+    D->value_count += 3 * l->count * rank;
+    return 1;
+}
+
+/* All links, in the order of the pairs of bodies they are between. Returns 0 out of memory. */
+static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *I)
+{
+    embi_dual *D = &I->dual;
+    embipc_real S[9];
+    int most = I->contacts.count + I->friction_count + I->spring_count;
+    D->count = D->value_count = 0;
+    if (!EMBI_GROW(m, embi_link, D->link, D->link_cap, most) ||
+        !EMBI_GROW(m, embi_key, I->keys, I->keys_cap, 2 * most))
+        return 0;
+    for (int k = 0; k < I->contacts.count; k++)
+        if (!embi_dual_contact(m, s, I, I->contacts.list + k)) return 0;
+    for (int k = 0; k < I->friction_count; k++) {
+        const embi_friction *f = I->friction + k;
+        if (!embi_dual_stiffness(m, s, I, f->v, f->w, f->S)) return 0;
+    }
+    for (int k = 0; k < I->spring_count; k++) {
+        int v[4] = {I->spring[k].v, 0, 0, 0};
+        embi_spring_hessian(I->spring + k, s->x + 3 * v[0], S);
+        if (!embi_dual_stiffness(m, s, I, v, embi_spring_weight, S)) return 0;
+    }
+    embi_sort_keys(I->keys, I->keys + most, D->count);
+    return 1;
+}
+
+/* Columns of U in threes, each on the same one or two bodies, and lists of them by body. Returns -2 out of memory, 0 where
+ * there are too many. */
+static int embi_dual_columns(embi_memory *m, embi_state *s, embi_island *I)
+{
+    embi_dual *D = &I->dual;
+    int most = 0, used = 0, blocks = 0;
+    for (int k = 0; k < D->count; k++) most += 3 * D->link[k].rank;   /* were each in a three of its own */
+    if (!EMBI_GROW(m, int, D->column, D->column_cap, most) || !EMBI_GROW(m, int, D->side, D->side_cap, 2 * most) ||
+        !EMBI_GROW(m, int, D->member, D->member_cap, 2 * most) ||
+        !EMBI_GROW(m, embi_sparse, D->side_column, D->side_column_cap, 6 * most) ||
+        !EMBI_GROW(m, int, D->member_start, D->member_start_cap, I->body_count + 2) ||
+        !EMBI_GROW(m, int, D->block_start, D->block_start_cap, I->body_count + 1))
+        return -2;
+    for (int k = 0; k < D->count; k++) {
+        const embi_link *l = D->link + I->keys[k].value;
+        if (k && I->keys[k].key != I->keys[k - 1].key)
+            while (used % 3) D->column[used++] = -1;
+        for (int e = 0; e < l->rank && l->count > 0; e++) {
+            D->side[2 * (used / 3)] = (int)(I->keys[k].key >> 32);
+            D->side[2 * (used / 3) + 1] = (int)(I->keys[k].key & 0xffffffffu);
+            D->column[used++] = EMBI_BENT * I->keys[k].value + e;
+        }
+    }
+    while (used % 3) D->column[used++] = -1;
+    D->triples = used / 3;
+    memset(D->member_start, 0, (size_t)(I->body_count + 2) * sizeof(int));
+    for (int t = 0; t < 2 * D->triples; t++)
+        if (t % 2 == 0 || D->side[t] != D->side[t - 1]) D->member_start[D->side[t] + 2]++;
+    for (int k = 0; k < I->body_count; k++) D->member_start[k + 2] += D->member_start[k + 1];
+    for (int t = 0; t < 2 * D->triples; t++)
+        if (t % 2 == 0 || D->side[t] != D->side[t - 1]) D->member[D->member_start[D->side[t] + 1]++] = t / 2;
+    for (int k = 0; k < I->body_count; k++) {
+        int count = D->member_start[k + 1] - D->member_start[k];
+        D->block_start[k] = blocks;
+        if (count && s->body[I->bodies[k]].inverse.asked_count > EMBI_DUAL_NODES) return 0;
+        if (count > 20000 || blocks > INT_MAX / 10 - count * (count + 1) / 2) return 0;
+        blocks += count * (count + 1) / 2;
+        if (count && !embi_inverse_room(m, &s->body[I->bodies[k]].inverse)) return -2;
+    }
+    D->block_start[I->body_count] = blocks;
+    return EMBI_GROW(m, embipc_real, D->block, D->block_cap, 9 * blocks) &&
+                   EMBI_GROW(m, embipc_real, D->work, D->work_cap, 3 * I->unknown_count + 3 * D->triples)
+               ? 1
+               : -2;
+}
+
+/* A body's factor, and the columns that are asked for. */
+static void embi_dual_invert(const embi_bodies_task *t, embi_body *b, int k)
+{
+    const embi_dual *D = &t->I->dual;
+    t->I->part[k] = 0;
+    if (D->first[k] == D->first[k + 1]) return;
+    if (!b->inverse.valid) t->I->part[k] = (embipc_real)embi_inverse_take(&b->inverse, &b->A);
+    b->inverse.valid = t->I->part[k] == 0;
+}
+
+/* The part of a column that is on the body whose unknowns begin with `first`. */
+static embi_sparse embi_column_on(const embi_dual *D, int column, int first)
+{
+    const embi_link *l = D->link + column / EMBI_BENT;
+    int other;
+    embi_sparse u = {0, NULL, NULL, NULL};
+    if (column < 0) return u;
+    other = l->split < l->count && l->node[0] < first;   /* the second one, which comes behind the first */
+    u.count = other ? l->count - l->split : l->split;
+    u.node = l->node + (other ? l->split : 0);
+    u.place = l->place + (other ? l->split : 0);
+    u.u = D->value + l->at + 3 * (l->count * (column % EMBI_BENT) + (other ? l->split : 0));
+    return u;
+}
+
+/* Its part of K: u . A^-1 u for all columns u of U on it. */
+static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
+{
+    const embi_dual *D = &t->I->dual;
+    const int *list = D->member + D->member_start[k];
+    int count = D->member_start[k + 1] - D->member_start[k], first = D->first[k];
+    embi_sparse *u = D->side_column + 3 * (size_t)D->member_start[k];
+    embipc_real *y = D->work + 3 * first, *B = D->block + 9 * (size_t)D->block_start[k];
+    if (!count) return;
+    embi_inverse_fill(&b->inverse);
+    for (int i = 0; i < 3 * count; i++) u[i] = embi_column_on(D, D->column[3 * list[i / 3] + i % 3], first);
+    for (int i = 0; i < count; i++, B += 9 * i)
+        for (int e = 0; e < 3; e++) {
+            embi_inverse_apply(&b->inverse, u + 3 * i + e, y);
+            for (int j = 0; j <= i; j++)
+                for (int f = 0; f < 3; f++) B[9 * j + 3 * e + f] = embi_sparse_dot(u + 3 * j + f, u[3 * j + f].place, y);
+        }
+}
+
+/* K, factored. Returns the pivots that had to be replaced, -1: inf or nan; -2 out of memory. */
+static int embi_dual_gather(embi_memory *m, embi_state *s, embi_island *I)
+{
+    static const embipc_real one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    embi_dual *D = &I->dual;
+    int count = 0;
+    if (!EMBI_GROW(m, embi_key, I->keys, I->keys_cap, D->block_start[I->body_count])) return -2;
+    for (int k = 0; k < I->body_count; k++)
+        for (int i = D->member_start[k]; i < D->member_start[k + 1]; i++)
+            for (int j = D->member_start[k]; j <= i; j++)
+                I->keys[count++].key = embi_pack(D->member[i], D->member[j]);
+    if (!embi_system_analyze(m, &D->K, D->triples, I->keys, count, EMBI_SYSTEM_AUTO)) return -2;
+    D->K.F.threads = I->system.F.threads;
+    for (int t = 0; t < D->triples; t++) (void)embi_system_add(&D->K, t, t, one);
+    embi_for_bodies(s, I, &I->by_tets, embi_dual_part, NULL, NULL, 0);
+    for (int b = 0; b < count; b++)
+        (void)embi_system_add(&D->K, (int)(I->keys[b].key >> 32), (int)(I->keys[b].key & 0xffffffffu),
+                              D->block + 9 * (size_t)b);
+    return embi_system_factor(&D->K);
+}
+
+/* Factors H as A and K: 1, or 0 where it is better, or has to be, as one matrix. -1: inf or nan; -2 out of memory. */
+static int embi_dual_factor(embi_memory *m, embi_state *s, embi_island *I)
+{
+    embi_dual *D = &I->dual;
+    int fits, replaced;
+    D->on = 0;
+    if (!embi_island_has_dual(s, I)) return 0;
+    embi_island_ready(s, I, 0);
+    if (!embi_dual_bodies(m, s, I)) return -2;
+    (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
+    embi_for_bodies(s, I, &I->by_tets, embi_dual_invert, NULL, NULL, 0);
+    for (int k = 0; k < I->body_count; k++) {
+        if (I->part[k] != 0) return I->part[k] < 0 ? -1 : 0;
+        D->taken[k] = s->body[I->bodies[k]].inverse.taken;
+    }
+    if (!embi_dual_links(m, s, I)) return -2;
+    if ((fits = embi_dual_columns(m, s, I)) <= 0) return fits;
+    if ((replaced = embi_dual_gather(m, s, I)) != 0) return replaced < 0 ? replaced : 0;
+    D->on = 1;
+    return 1;
+}
+
+/* Do the bodies still have the factors it was made with? */
+static int embi_dual_fits(const embi_state *s, const embi_island *I)
+{
+    for (int k = 0; k < I->body_count && I->dual.on; k++)
+        if (I->dual.taken[k] != s->body[I->bodies[k]].inverse.taken) return 0;
+    return 1;
+}
+
+/* a whole column */
+static embi_sparse embi_column_of(const embi_dual *D, int column)
+{
+    embi_sparse u = embi_column_on(D, column, 0);
+    if (column >= 0) u.count = D->link[column / EMBI_BENT].count;
+    return u;
+}
+
+static void embi_dual_solve_body(const embi_bodies_task *t, embi_body *b, int k)
+{
+    const embi_dual *D = &t->I->dual;
+    if (D->first[k] < D->first[k + 1]) embi_system_solve(&b->inverse.S, t->to + 3 * D->first[k]);
+}
+
+/* b := H^-1 b by the factor that there is */
+static void embi_island_back_solve(embi_state *s, embi_island *I, embipc_real *b)
+{
+    embi_dual *D = &I->dual;
+    embipc_real *y = D->work, *force = y + 3 * I->unknown_count;
+    if (!D->on) {
+        embi_system_solve(&I->system, b);
+        return;
+    }
+    memcpy(y, b, (size_t)(3 * I->unknown_count) * sizeof *y);
+    embi_for_bodies(s, I, &I->by_tets, embi_dual_solve_body, NULL, y, 0);
+    for (int t = 0; t < 3 * D->triples; t++) {
+        embi_sparse u = embi_column_of(D, D->column[t]);
+        force[t] = embi_sparse_dot(&u, u.node, y);
+    }
+    embi_system_solve(&D->K, force);
+    for (int t = 0; t < 3 * D->triples; t++) {
+        embi_sparse u = embi_column_of(D, D->column[t]);
+        for (int i = 0; i < u.count; i++) embi_axpy(b + 3 * u.node[i], -force[t], u.u + 3 * i);
+    }
+    embi_for_bodies(s, I, &I->by_tets, embi_dual_solve_body, NULL, b, 0);
+}
+
+/* The matrix as one at the present state, factored; the order is kept while the pattern fits. Returns the pivots that had
+ * to be replaced, -1: inf or nan; -2 out of memory, -3: it does not fit the pattern made for it, which cannot be. */
+static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *I)
 {
     int pivots;
     if (!I->analysed || !embi_island_assemble(s, I)) {
-        if (!embi_island_analyze(m, s, I)) return EMBIPC_ERR_MEMORY;
-        if (!embi_island_assemble(s, I))
-            return EMBIPC_ERR_ARGUMENT;   /* cannot be: the pattern was made for it */
+        if (!embi_island_analyze(m, s, I)) return -2;
+        if (!embi_island_assemble(s, I)) return -3;
         I->analysed = 1;
     }
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
@@ -13862,10 +14402,20 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
         I->too_much = I->keep;
         I->keep = I->keep > (embipc_real)0.2 ? I->keep / 2 : (embipc_real)0;
         embi_island_tangent(s, I);
-        if (!embi_island_assemble(s, I)) return EMBIPC_ERR_ARGUMENT;
+        if (!embi_island_assemble(s, I)) return -3;
         pivots = embi_system_factor(&I->system);
     }
-    if (pivots < 0) return EMBIPC_ERR_NOT_FINITE;
+    return pivots;
+}
+
+/* The matrix at the present state, factored. */
+static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_island *I)
+{
+    int pivots = 0, dual = embi_dual_factor(m, s, I);
+    if (dual == 0) pivots = embi_island_factor_whole(m, s, I);
+    else if (dual < 0) pivots = dual;
+    if (pivots < 0)
+        return pivots == -1 ? EMBIPC_ERR_NOT_FINITE : pivots == -2 ? EMBIPC_ERR_MEMORY : EMBIPC_ERR_ARGUMENT;
     I->regularized += pivots;
     I->factorizations++;
     I->useful = 1;
@@ -13900,10 +14450,11 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
 #define EMBI_OLD_SHARE ((embipc_real)0.1)   /* of the tolerance: a direction this short by M alone is the last one */
 
 /* at the start of a step */
-static void embi_island_recall(embi_island *I)
+static void embi_island_recall(const embi_state *s, embi_island *I)
 {
     I->kept = I->useful && I->same && I->unknown_count >= EMBI_KEEP_NODES &&
               I->system.method != EMBI_SYSTEM_CG;
+    I->kept = I->kept && embi_dual_fits(s, I);
     if (!I->kept || I->wait == 0) return;
     I->wait--;
     I->kept = 0;
@@ -13978,7 +14529,7 @@ static int embi_island_solve_kept(embi_state *s, embi_island *I)
     for (int k = 0; k < EMBI_KEEP_ITERATIONS; k++) {
         embipc_real size, pq, alpha;
         memcpy(z, r, (size_t)n * sizeof *z);
-        embi_system_solve(&I->system, z);
+        embi_island_back_solve(s, I, z);
         size = embi_row_most(n, z);
         before = rz;
         rz = embi_row_dot(n, r, z);
@@ -14053,7 +14604,7 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
     }
     if ((r = embi_island_factor(m, s, I)) != EMBIPC_OK) return r;
     (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
-    embi_system_solve(&I->system, I->rhs);
+    embi_island_back_solve(s, I, I->rhs);
     return EMBIPC_OK;
 }
 
@@ -14610,7 +15161,7 @@ static embipc_real embi_drive_approach(embi_state *s, embi_island *I, int drive,
     }
     embi_island_push(s, I);
     for (int k = 0; k < I->unknown_count; k++) embi_copy(I->rhs + 3 * k, s->rhs + 3 * I->unknown[k]);
-    embi_system_solve(&I->system, I->rhs);
+    embi_island_back_solve(s, I, I->rhs);
     for (int k = 0; k < I->unknown_count; k++) embi_copy(s->p + 3 * I->unknown[k], I->rhs + 3 * k);
     for (int k = 0; k < I->body_count; k++) embi_apply_live(s, s->body + I->bodies[k], s->p, s->motion);
     embi_points_at(p, s->x, c->v);
@@ -15123,6 +15674,7 @@ static void embi_body_free(embi_memory *m, embi_body *b)
     embi_bvh_free(m, &b->bvh);
     embi_elastic_free(m, &b->elastic);
     embi_bsr_free(m, &b->A);
+    embi_inverse_free(m, &b->inverse);
 }
 
 static void embi_drive_free(embi_memory *m, embi_drive *d)
@@ -17259,7 +17811,7 @@ static void embi_body_turn(embi_body *b, const embipc_real *q)
         embi_polar(e->rotation + 9 * t, F);
     }
     embi_elastic_turn(e, e->rotation);
-    b->assembled = 0;
+    b->assembled = b->inverse.valid = 0;
 }
 
 /* qc, qt, c and s of the body's step, from q^n and v^n */
@@ -17269,7 +17821,7 @@ static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
     b->two_step = two_step;
     b->c = two_step ? 2 * s->h / 3 : s->h;
     b->inertia = two_step ? (embipc_real)2.25 : (embipc_real)1;
-    b->assembled = 0;
+    b->assembled = b->inverse.valid = 0;
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) {
         embi_copy(s->qc + i, s->qn + i);
         embi_copy(s->qt + i, s->qn + i);
@@ -18755,7 +19307,7 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
         if (!embi_island_agree(&w->memory, s, I)) return EMBIPC_ERR_MEMORY;
     }
     embi_island_contact_energy(s, I, s->q, s->x);
-    embi_island_recall(I);
+    embi_island_recall(s, I);
     I->guess = embi_island_guess_order(s, I);
     return EMBIPC_OK;
 }
@@ -19517,7 +20069,7 @@ static embipc_real embi_farthest(const embi_state *s)
 static void embi_body_rotate(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
-    b->assembled = 0;
+    b->assembled = b->inverse.valid = 0;
     if (embi_is_dynamic(b) && !b->elastic.nonlinear) embi_elastic_rotate(&b->elastic, s->q + 3 * b->node0);
     if (b->two_step) embi_body_turn(b, s->qt);
     embi_body_gradient(s, b);

@@ -352,6 +352,30 @@ static scene scene_empty(const embipc_world_def *def)
     s.w = scene_world(def);
     return s;
 }
+/* eight balls in two layers that fall onto each other, one of them full, one on a soft drive: an island of many bodies that
+ * touch at few points */
+static void scene_heap(scene *s)
+{
+    static const int vertex[2] = {0, 7};
+    scene_ground(s, 1, 0.5);
+    for (int k = 0; k < 8; k++) {
+        embipc_body_def d = scene_def("ball", k == 5 ? EMBIPC_FULL : EMBIPC_CAGE, 0.1005 * (k & 1) + 0.02 * (k >> 2),
+                                      0.1005 * (k >> 1 & 1) + 0.01 * (k >> 2), 0.0505 + 0.099 * (k >> 2));
+        d.friction = 0.5;
+        d.material.young = 2e5;
+        d.velocity[2] = -0.5;
+        scene_ball(s, d, 0.05, k == 5 ? 1 : 2, 2);
+    }
+    {
+        embipc_drive_def d = embipc_default_drive_def();
+        d.body = s->body[3];
+        d.vertices = vertex;
+        d.vertex_count = 2;
+        d.stiffness[0] = d.stiffness[2] = 50;
+        d.force_limit = 1;
+        if (ENSURE_OK(s->w, embipc_drive_create(s->w, &d, &s->drive[s->drives]))) s->drives++;
+    }
+}
 static void scene_end(scene *s)
 {
     embipc_world_destroy(s->w);

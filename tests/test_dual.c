@@ -1,0 +1,186 @@
+/* Contact forces as unknowns: H = A + U U^T solved through A and K, where many bodies touch at few points. */
+#define EMBIPC_IMPLEMENTATION
+#include "../embipc.h"
+#include "test.h"
+#include "scene_test.h"
+
+#define STEPS 30
+
+static scene heap_of(embipc_solver solver)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    scene s;
+    wd.solver = solver;
+    s = scene_empty(&wd);
+    scene_heap(&s);
+    return s;
+}
+/* the largest island of the last step */
+static embi_island *heap_island(embipc_world *w)
+{
+    embi_island *most = NULL;
+    for (int k = 0; k < w->order_count; k++)
+        if (!most || w->island[w->order[k]]->body_count > most->body_count) most = w->island[w->order[k]];
+    return most;
+}
+
+/* the answer of H to the same forces, through A and K and as one matrix, in the middle of contact; plain contacts, then with
+ * their curvature; and H times it is the force again */
+static void test_same_answer_as_one_matrix(void)
+{
+    scene s = heap_of(EMBIPC_SOLVER_AUTO);
+    int compared = 0, columns = 0;
+    for (int n = 0; n < STEPS && !test_bad; n++) {
+        embi_state *t = &s.w->s;
+        embi_island *I;
+        if (!scene_step(&s)) break;
+        I = heap_island(s.w);
+        for (int curved = 0; curved < 2; curved++) {
+            int size = 3 * I->unknown_count;
+            double *b = (double *)malloc((size_t)size * 4 * sizeof(double)), *x = b + size, *y = x + size, *back = y + size, most = 0,
+                   off = 0, lost = 0, force = 0;
+            I->curved = curved;
+            if (I->contacts.count == 0 || !embi_island_has_dual(t, I)) { free(b); continue; }
+            for (int k = 0; k < I->friction_count; k++) embi_friction_stiffness(I->friction + k, n % 2, I->friction[k].S);
+            for (int i = 0; i < size; i++) b[i] = x[i] = y[i] = test_uniform(-1, 1);
+            ENSURE(embi_dual_factor(&s.w->memory, t, I) == 1 && I->dual.on);
+            ENSURE(I->dual.K.n > 0 && embi_dual_fits(t, I));
+            embi_island_back_solve(t, I, x);
+            I->dual.on = I->analysed = 0;
+            ENSURE(embi_island_factor_whole(&s.w->memory, t, I) == 0);
+            embi_island_back_solve(t, I, y);
+            if (!curved) embi_island_apply(t, I, x, back);
+            for (int i = 0; i < size; i++) {
+                most = fmax(most, fabs(y[i]));
+                off = fmax(off, fabs(x[i] - y[i]));
+                force = fmax(force, fabs(b[i]));
+                if (!curved) lost = fmax(lost, fabs(back[i] - b[i]));
+            }
+            ENSURE(off <= 1e-9 * most && lost <= 1e-6 * force);
+            columns += I->dual.triples;
+            compared++;
+            free(b);
+        }
+        I->curved = 0;
+    }
+    ENSURE(compared > 3 && columns > 0);
+    printf("  %d answers compared, %d threes of columns in all\n", compared, columns);
+    scene_end(&s);
+}
+
+/* the same motion as with one sparse matrix, in as many solves; and it was in force where the bodies touch */
+static void test_same_motion_as_one_matrix(void)
+{
+    scene a = heap_of(EMBIPC_SOLVER_AUTO), b = heap_of(EMBIPC_SOLVER_SPARSE);
+    int dual = 0, solves[2] = {0, 0}, factors = 0;
+    double off = 0;
+    for (int n = 0; n < STEPS && !test_bad; n++) {
+        if (!scene_step(&a) || !scene_step(&b)) break;
+        solves[0] += a.stats.newton_iterations;
+        solves[1] += b.stats.newton_iterations;
+        factors += a.stats.factorizations;
+        for (int k = 0; k < a.w->order_count; k++) dual += a.w->island[a.w->order[k]]->dual.on;
+        for (int k = 0; k < b.w->order_count; k++) ENSURE(!b.w->island[b.w->order[k]]->dual.on);
+        if (n < STEPS / 2)   /* then the least difference grows, as it does in heaps */
+            for (int i = 0; i < 3 * a.w->s.node_count; i++) off = fmax(off, fabs(a.w->s.q[i] - b.w->s.q[i]));
+    }
+    printf("  %d islands by contact forces, %d factors; %d and %d solves; largest difference %.1e m\n", dual, factors, solves[0],
+           solves[1], off);
+    ENSURE(dual > STEPS / 3 && off < 1e-7);
+    ENSURE(abs(solves[0] - solves[1]) <= solves[1] / 10);
+    ENSURE(scene_sound(a.w));
+    scene_end(&a);
+    scene_end(&b);
+}
+
+/* a factor of an earlier step serves only with the factors of bodies that it was made with */
+static void test_old_factors_of_bodies(void)
+{
+    scene s = heap_of(EMBIPC_SOLVER_AUTO);
+    int kept = 0;
+    for (int n = 0; n < STEPS; n++) {
+        embi_island *I;
+        if (!scene_step(&s)) break;
+        I = heap_island(s.w);
+        if (!I->dual.on || !I->useful) continue;
+        I->same = 1;
+        I->wait = 0;
+        embi_island_recall(&s.w->s, I);
+        ENSURE(I->kept);
+        s.w->s.body[I->bodies[1]].inverse.taken++;
+        embi_island_recall(&s.w->s, I);
+        ENSURE(!I->kept);
+        s.w->s.body[I->bodies[1]].inverse.taken--;
+        kept++;
+    }
+    ENSURE(kept > 3);
+    scene_end(&s);
+}
+
+/* A^-1 between unknowns that are asked for bit by bit is that of the whole, by its definition */
+static void test_part_of_an_inverse(void)
+{
+    scene s = heap_of(EMBIPC_SOLVER_AUTO);
+    embi_state *t = &s.w->s;
+    embi_memory *m = &s.w->memory;
+    embi_inverse V;
+    embi_key *keys = NULL;
+    int cap = 0, *local, rounds = 0;
+    embi_body *b;
+    scene_step(&s);
+    b = t->body + 1;
+    memset(&V, 0, sizeof V);
+    local = (int *)malloc((size_t)b->nn * sizeof(int));
+    for (int i = 0, n = 5; i < b->nn; i++) local[i] = i % 4 == 1 ? -1 : n++;   /* some are no unknowns */
+    ENSURE(embi_inverse_begin(m, &V, &b->A, local, 5, &keys, &cap));
+    embi_body_assemble(t, b);
+    ENSURE(embi_inverse_take(&V, &b->A) == 0);
+    for (int ask = 1; ask < V.S.n; ask += 1 + ask / 2, rounds++) {
+        int node[3];
+        double u[9], y[3 * 64], full[3 * 64], x[3 * 64], at[3] = {0, 0, 0};
+        embi_sparse c;
+        int place[3];
+        for (int k = 0; k < ask; k++) (void)embi_inverse_ask(&V, (7 * k + 3) % V.S.n);
+        for (int k = 0; k < 3; k++) {
+            node[k] = (7 * (k % ask) + 3) % V.S.n;
+            place[k] = embi_inverse_ask(&V, node[k]);
+        }
+        ENSURE(embi_inverse_room(m, &V));
+        embi_inverse_fill(&V);
+        for (int k = 0; k < 9; k++) u[k] = test_uniform(-1, 1);
+        c.count = 3;
+        c.node = node;
+        c.place = place;
+        c.u = u;
+        embi_inverse_apply(&V, &c, y);
+        memset(x, 0, sizeof x);
+        for (int k = 0; k < 9; k++) x[3 * node[k / 3] + k % 3] += u[k];
+        memcpy(full, x, sizeof x);
+        embi_system_solve(&V.S, full);
+        for (int k = 0; k < V.asked_count; k++)
+            for (int d = 0; d < 3; d++) ENSURE_CLOSE(y[3 * k + d], full[3 * V.asked[k] + d], 1e-12 * fabs(full[3 * V.asked[k] + d]) + 1e-16);
+        for (int i = 0; i < b->nn; i++)   /* A y = u in its first unknown */
+            if (local[i] == 5)
+                for (int j = 0; j < b->nn; j++) {
+                    int hi = i > j ? i : j, lo = i > j ? j : i, k = local[j] < 0 ? -1 : embi_bsr_find(&b->A, hi, lo);
+                    for (int d = 0; d < 9 && k >= 0; d++)
+                        at[d / 3] += b->A.val[9 * k + (i >= j ? d : 3 * (d % 3) + d / 3)] * full[3 * (local[j] - 5) + d % 3];
+                }
+        for (int d = 0; d < 3; d++) ENSURE_CLOSE(at[d], x[d], 1e-9);
+    }
+    ENSURE(rounds > 3);
+    embi_inverse_free(m, &V);
+    EMBI_RELEASE(m, keys, cap);
+    free(local);
+    scene_end(&s);
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(argc, argv);
+    RUN(part_of_an_inverse);
+    RUN(same_answer_as_one_matrix);
+    RUN(same_motion_as_one_matrix);
+    RUN(old_factors_of_bodies);
+    return test_end("test_dual");
+}
