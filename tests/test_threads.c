@@ -48,6 +48,11 @@ static scene threads_scene(int which, embipc_parallel_for_fn *loop, void *ctx)
     wd.parallel_for = loop;
     wd.parallel_ctx = ctx;
     if (which < SCENE_COUNT) return scene_make(which, &wd);
+    if (which > SCENE_COUNT) {
+        s = scene_empty(&wd);
+        scene_heap(&s);
+        return s;
+    }
     wd.dhat = 4e-3;
     s = scene_empty(&wd);
     fine_scene(&s);
@@ -59,6 +64,11 @@ static void run_scene(int which, embipc_parallel_for_fn *loop, void *ctx, unsign
     for (int n = 0; n < STEPS; n++) {
         scene_step(&s);
         bits[n] = scene_bits(s.w);
+    }
+    if (which > SCENE_COUNT) {   /* with contact forces as unknowns */
+        int dual = 0;
+        for (int k = 0; k < s.w->order_count; k++) dual += s.w->island[s.w->order[k]]->dual.on;
+        ENSURE(dual > 0);
     }
     ENSURE(s.stats.contacts > 0 || which == SCENE_BEAM || which == SCENE_THROW);
     scene_end(&s);
@@ -114,7 +124,7 @@ static void hostile_for(int count, int grain, embipc_range_fn *fn, void *arg, vo
 static void test_any_order_same_bits(void)
 {
     long calls = 0;
-    for (int which = 0; which <= SCENE_COUNT; which++) {
+    for (int which = 0; which <= SCENE_COUNT + 1; which++) {
         unsigned long long serial[STEPS], other[STEPS];
         run_scene(which, NULL, NULL, serial);
         for (int how = 0; how < 3; how++) {
@@ -156,7 +166,7 @@ static void rows_poison(const embi_state *s, embipc_real *x)
 static void test_rows_of_all_live_vertices(void)
 {
     int few = 0, many = 0;
-    for (int which = 0; which <= SCENE_COUNT; which++) {
+    for (int which = 0; which <= SCENE_COUNT + 1; which++) {
         scene sc = threads_scene(which, NULL, NULL);
         embi_state *s = &sc.w->s;
         for (int n = 0; n < 3; n++) scene_step(&sc);
@@ -188,7 +198,7 @@ static void test_rows_of_all_live_vertices(void)
 static void test_any_number_of_threads_same_bits(void)
 {
     static const int threads[4] = {1, 2, 3, 8};
-    for (int which = 0; which <= SCENE_COUNT; which++) {
+    for (int which = 0; which <= SCENE_COUNT + 1; which++) {
         unsigned long long serial[STEPS], other[STEPS];
         run_scene(which, NULL, NULL, serial);
         for (int k = 0; k < 4; k++) {
