@@ -3699,7 +3699,8 @@ static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
  *     alpha = r.z / p.Ap,  x += alpha p,  r -= alpha A p,
  *     z = P r,  beta = r.z / (r.z before),  p = z + beta p.
  * embi_system is what the Newton solver sees: one matrix, solved as one dense panel, as a sparse
- * factor, or by conjugate gradients; size and structure choose, or the caller does.
+ * factor, or by conjugate gradients; size and structure choose, or the caller does. embi_inverse is what a change
+ * of low rank to such a matrix needs: its factor, and its inverse between the unknowns that are asked for.
  * Uses: small math, memory, sparse matrices, LDL^T.        Checked by: tests/test_cg.c        */
 
 /* P: inverse diagonal blocks of A (9 each). A block that is not positive definite is replaced by the
@@ -4095,13 +4096,14 @@ typedef struct embi_inverse {
 
 static void embi_inverse_free(embi_memory *m, embi_inverse *V)
 {
+    if (!V) return;
     embi_system_free(m, &V->S);
     EMBI_RELEASE(m, V->unknown, V->unknown_cap);
     EMBI_RELEASE(m, V->place, V->place_cap);
     EMBI_RELEASE(m, V->asked, V->asked_cap);
     EMBI_RELEASE(m, V->C, V->C_cap);
     EMBI_RELEASE(m, V->x, V->x_cap);
-    memset(V, 0, sizeof *V);
+    embi_free(m, V, 1, sizeof *V);
 }
 
 /* Prepares for the matrix of those nodes of A whose local number is not negative; these ascend from `first`. Returns 0
@@ -12168,7 +12170,7 @@ typedef struct embi_body {
     embi_moved moved;            /* x^n against start_x, where it will be where asked */
     embi_elastic elastic;
     embi_bsr A;
-    embi_inverse inverse;        /* of A, where embi_dual wants it */
+    embi_inverse *inverse;       /* of A, once embi_dual wanted it, or NULL */
     embipc_real *mass;           /* M_ij per block of A (times I), kg */
     embipc_real *node_mass;      /* its row sums, kg (nn) */
     int *heavy_row, *heavy;      /* the blocks with a mass, by row (nn + 1; ..): fewer than those with stiffness */
@@ -12933,6 +12935,13 @@ static void embi_body_assemble(embi_state *s, embi_body *b)
     }
 }
 
+/* its A will be another one */
+static void embi_body_renew(embi_body *b)
+{
+    b->assembled = 0;
+    if (b->inverse) b->inverse->valid = 0;
+}
+
 /* y = A x over the nodes of one body (both local, 3 nn). A step whose factor is an older one takes some eight
  * products. With averaged volume strain, which ties each node to its neighbours' neighbours, it does without A:
  * assembling A costs as much as six products tet by tet; without averaging as two, each of which takes 3.7 times
@@ -13109,7 +13118,7 @@ typedef struct embi_island {
     int work_cap;
     int *unknown, unknown_count, unknown_cap;         /* unknown -> node */
     embi_system system;
-    embi_dual dual;
+    embi_dual *dual;             /* once it was of use, or NULL */
     embi_contacts contacts;
     embi_friction *friction;
     int friction_count, friction_cap;
@@ -13149,6 +13158,7 @@ typedef struct embi_island {
 
 static void embi_dual_free(embi_memory *m, embi_dual *D)
 {
+    if (!D) return;
     EMBI_RELEASE(m, D->first, D->first_cap);
     EMBI_RELEASE(m, D->taken, D->taken_cap);
     EMBI_RELEASE(m, D->link, D->link_cap);
@@ -13162,6 +13172,7 @@ static void embi_dual_free(embi_memory *m, embi_dual *D)
     EMBI_RELEASE(m, D->block_start, D->block_start_cap);
     EMBI_RELEASE(m, D->work, D->work_cap);
     embi_system_free(m, &D->K);
+    embi_free(m, D, 1, sizeof *D);
 }
 
 static void embi_island_free(embi_memory *m, embi_island *I)
@@ -13184,7 +13195,7 @@ static void embi_island_free(embi_memory *m, embi_island *I)
     EMBI_RELEASE(m, I->block_at, I->block_at_cap);
     embi_contacts_free(m, &I->contacts);
     embi_system_free(m, &I->system);
-    embi_dual_free(m, &I->dual);
+    embi_dual_free(m, I->dual);
 }
 
 /* ---- loops over the bodies of an island ---- */
@@ -14049,17 +14060,21 @@ static int embi_friction_changed(const embi_state *s, const embi_island *I)
 }
 
 /* ---- contact forces as unknowns ----
- * Bodies of few nodes that touch at few points: H = A + U U^T, A block-diagonal, a block for each body, and U with a
- * column sqrt(h^2) J^T z for each direction in which a contact, a friction contact or a spring resists. Then
+ * Many bodies that touch at few points: H = A + U U^T, A block-diagonal, a block for each body, and U with a column
+ * sqrt(h^2) J^T z for each direction in which a contact, a friction contact or a spring resists. Then
  *   H^-1 = A^-1 - A^-1 U K^-1 U^T A^-1,   K = 1 + U^T A^-1 U                      [Woodbury 1950]
  * K is small, couples contacts on the same body only, and is better conditioned than H. A^-1 is needed where contacts
- * are, and A is the same throughout a step: its columns serve for all factors of the step, body by body. */
+ * are, and A is the same throughout a step: its columns serve for all factors of the step, body by body.
+ * Time against H as one matrix, piles that fall: 10 and 100 cages of 40 nodes 0.95 and 0.83, 10 of 200 and 400 nodes 0.62
+ * and 0.60, 10 full balls 0.71; ten bears, which touch at many points, 1.01. On 2 threads the pile of 100 0.76. Where one
+ * body or two hold most nodes, one factor keeps most of itself from one iteration to the next: 1, 2 and 3 cages of a
+ * ball 1.1, a grasp by a cage of 108 nodes 1.15, a bear of 300 nodes 1.35 [measured]. */
 
 #define EMBI_DUAL_COLUMNS 6   /* of U: at most the unknowns over this */
-#define EMBI_DUAL_BODIES 4    /* no body has more than this part of the nodes: few keep most of one factor over iterations */
+#define EMBI_DUAL_BODIES 4    /* no body has more nodes than all over this */
 #define EMBI_DUAL_NODES 1024  /* of a body that contacts hang on, at most: 75 MB */
 
-static int embi_island_has_dual(const embi_state *s, const embi_island *I)
+static int embi_island_wants_dual(const embi_state *s, const embi_island *I)
 {
     int columns = (I->curved ? 2 : 1) * I->contacts.count + 2 * I->friction_count + 3 * I->spring_count;
     if (s->solver != EMBIPC_SOLVER_AUTO || embi_system_surely_dense(I->unknown_count, (int)s->solver) ||
@@ -14075,7 +14090,7 @@ static int embi_island_has_dual(const embi_state *s, const embi_island *I)
 /* The bodies' first unknowns, and a factor of A for each that has none of this A. Returns 0 out of memory. */
 static int embi_dual_bodies(embi_memory *m, embi_state *s, embi_island *I)
 {
-    embi_dual *D = &I->dual;
+    embi_dual *D = I->dual;
     int n = 0;
     if (!EMBI_GROW(m, int, D->first, D->first_cap, I->body_count + 1) ||
         !EMBI_GROW(m, unsigned, D->taken, D->taken_cap, I->body_count))
@@ -14084,8 +14099,10 @@ static int embi_dual_bodies(embi_memory *m, embi_state *s, embi_island *I)
         embi_body *b = s->body + I->bodies[k];
         D->first[k] = n;
         for (int i = b->node0; i < b->node0 + b->nn; i++) n += s->local[i] >= 0;
-        if (D->first[k] == n || b->inverse.valid) continue;
-        if (!embi_inverse_begin(m, &b->inverse, &b->A, s->local + b->node0, D->first[k], &I->keys, &I->keys_cap))
+        if (D->first[k] == n || (b->inverse && b->inverse->valid)) continue;
+        if (!b->inverse) b->inverse = (embi_inverse *)embi_alloc(m, 1, sizeof *b->inverse);
+        if (!b->inverse ||
+            !embi_inverse_begin(m, b->inverse, &b->A, s->local + b->node0, D->first[k], &I->keys, &I->keys_cap))
             return 0;
     }
     D->first[I->body_count] = n;
@@ -14103,7 +14120,7 @@ static int embi_dual_body(const embi_dual *D, int bodies, int unknown)
 static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *I, const int v[4], const embipc_real w[4],
                                  int node[EMBI_STAMP], embipc_real coef[EMBI_STAMP])
 {
-    embi_dual *D = &I->dual;
+    embi_dual *D = I->dual;
     embi_link *l = D->link + D->count;
     int from[EMBI_STAMP], body[EMBI_STAMP], n = embi_contact_nodes(&s->J, v, w, from, coef), a = INT_MAX, b = -1;
     embipc_real share[EMBI_STAMP];
@@ -14123,7 +14140,7 @@ static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *I, 
             node[l->count] = from[i];
             coef[l->count] = share[i];
             l->node[l->count] = s->local[from[i]];
-            l->place[l->count] = embi_inverse_ask(&s->body[I->bodies[body[i]]].inverse,
+            l->place[l->count] = embi_inverse_ask(s->body[I->bodies[body[i]]].inverse,
                                                   l->node[l->count] - D->first[body[i]]);
             l->count++;
         }
@@ -14158,14 +14175,14 @@ static int embi_dual_stiffness(embi_memory *m, embi_state *s, embi_island *I, co
     for (int e = 0; e < 3; e++) {
         if (!(M[4 * e] > EMBI_EPS * most)) continue;
         embi_set(z, V[e], V[3 + e], V[6 + e]);
-        embi_dual_column(&I->dual, coef, sqrt(s->hh * M[4 * e]), z);
+        embi_dual_column(I->dual, coef, sqrt(s->hh * M[4 * e]), z);
     }
     return 1;
 }
 
 static int embi_dual_contact(embi_memory *m, embi_state *s, embi_island *I, const embi_contact *c)
 {
-    embi_dual *D = &I->dual;
+    embi_dual *D = I->dual;
     int node[EMBI_STAMP], rank;
     embipc_real coef[EMBI_STAMP], z[EMBI_BENT][12], to[3 * EMBI_BENT];
     embi_link *l = embi_dual_link(m, s, I, c->v, c->w, node, coef);
@@ -14186,7 +14203,7 @@ static int embi_dual_contact(embi_memory *m, embi_state *s, embi_island *I, cons
 /* All links, in the order of the pairs of bodies they are between. Returns 0 out of memory. */
 static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *I)
 {
-    embi_dual *D = &I->dual;
+    embi_dual *D = I->dual;
     embipc_real S[9];
     int most = I->contacts.count + I->friction_count + I->spring_count;
     D->count = D->value_count = 0;
@@ -14208,19 +14225,14 @@ static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *I)
     return 1;
 }
 
-/* Columns of U in threes, each on the same one or two bodies, and lists of them by body. Returns -2 out of memory, 0 where
- * there are too many. */
-static int embi_dual_columns(embi_memory *m, embi_state *s, embi_island *I)
+/* Columns of U in threes, each on the same one or two bodies. Returns 0 out of memory. */
+static int embi_dual_columns(embi_memory *m, embi_island *I)
 {
-    embi_dual *D = &I->dual;
-    int most = 0, used = 0, blocks = 0;
+    embi_dual *D = I->dual;
+    int most = 0, used = 0;
     for (int k = 0; k < D->count; k++) most += 3 * D->link[k].rank;   /* were each in a three of its own */
-    if (!EMBI_GROW(m, int, D->column, D->column_cap, most) || !EMBI_GROW(m, int, D->side, D->side_cap, 2 * most) ||
-        !EMBI_GROW(m, int, D->member, D->member_cap, 2 * most) ||
-        !EMBI_GROW(m, embi_sparse, D->side_column, D->side_column_cap, 6 * most) ||
-        !EMBI_GROW(m, int, D->member_start, D->member_start_cap, I->body_count + 2) ||
-        !EMBI_GROW(m, int, D->block_start, D->block_start_cap, I->body_count + 1))
-        return -2;
+    if (!EMBI_GROW(m, int, D->column, D->column_cap, most) || !EMBI_GROW(m, int, D->side, D->side_cap, 2 * most))
+        return 0;
     for (int k = 0; k < D->count; k++) {
         const embi_link *l = D->link + I->keys[k].value;
         if (k && I->keys[k].key != I->keys[k - 1].key)
@@ -14233,6 +14245,19 @@ static int embi_dual_columns(embi_memory *m, embi_state *s, embi_island *I)
     }
     while (used % 3) D->column[used++] = -1;
     D->triples = used / 3;
+    return 1;
+}
+
+/* Lists of them by body, and room for what each body adds. Returns -2 out of memory, 0 where there are too many. */
+static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *I)
+{
+    embi_dual *D = I->dual;
+    int blocks = 0;
+    if (!EMBI_GROW(m, int, D->member, D->member_cap, 2 * D->triples) ||
+        !EMBI_GROW(m, embi_sparse, D->side_column, D->side_column_cap, 6 * D->triples) ||
+        !EMBI_GROW(m, int, D->member_start, D->member_start_cap, I->body_count + 2) ||
+        !EMBI_GROW(m, int, D->block_start, D->block_start_cap, I->body_count + 1))
+        return -2;
     memset(D->member_start, 0, (size_t)(I->body_count + 2) * sizeof(int));
     for (int t = 0; t < 2 * D->triples; t++)
         if (t % 2 == 0 || D->side[t] != D->side[t - 1]) D->member_start[D->side[t] + 2]++;
@@ -14240,28 +14265,29 @@ static int embi_dual_columns(embi_memory *m, embi_state *s, embi_island *I)
     for (int t = 0; t < 2 * D->triples; t++)
         if (t % 2 == 0 || D->side[t] != D->side[t - 1]) D->member[D->member_start[D->side[t] + 1]++] = t / 2;
     for (int k = 0; k < I->body_count; k++) {
+        embi_inverse *V = s->body[I->bodies[k]].inverse;
         int count = D->member_start[k + 1] - D->member_start[k];
         D->block_start[k] = blocks;
-        if (count && s->body[I->bodies[k]].inverse.asked_count > EMBI_DUAL_NODES) return 0;
-        if (count > 20000 || blocks > INT_MAX / 10 - count * (count + 1) / 2) return 0;
+        if (!count) continue;
+        if (V->asked_count > EMBI_DUAL_NODES || count > 20000 || blocks > INT_MAX / 10 - count * (count + 1) / 2) return 0;
+        if (!embi_inverse_room(m, V)) return -2;
         blocks += count * (count + 1) / 2;
-        if (count && !embi_inverse_room(m, &s->body[I->bodies[k]].inverse)) return -2;
     }
     D->block_start[I->body_count] = blocks;
-    return EMBI_GROW(m, embipc_real, D->block, D->block_cap, 9 * blocks) &&
-                   EMBI_GROW(m, embipc_real, D->work, D->work_cap, 3 * I->unknown_count + 3 * D->triples)
-               ? 1
-               : -2;
+    if (!EMBI_GROW(m, embipc_real, D->block, D->block_cap, 9 * blocks) ||
+        !EMBI_GROW(m, embipc_real, D->work, D->work_cap, 3 * I->unknown_count + 3 * D->triples))
+        return -2;
+    return 1;
 }
 
-/* A body's factor, and the columns that are asked for. */
+/* A body's factor, where it has none of this A. */
 static void embi_dual_invert(const embi_bodies_task *t, embi_body *b, int k)
 {
-    const embi_dual *D = &t->I->dual;
+    const embi_dual *D = t->I->dual;
     t->I->part[k] = 0;
     if (D->first[k] == D->first[k + 1]) return;
-    if (!b->inverse.valid) t->I->part[k] = (embipc_real)embi_inverse_take(&b->inverse, &b->A);
-    b->inverse.valid = t->I->part[k] == 0;
+    if (!b->inverse->valid) t->I->part[k] = (embipc_real)embi_inverse_take(b->inverse, &b->A);
+    b->inverse->valid = t->I->part[k] == 0;
 }
 
 /* The part of a column that is on the body whose unknowns begin with `first`. */
@@ -14282,17 +14308,17 @@ static embi_sparse embi_column_on(const embi_dual *D, int column, int first)
 /* Its part of K: u . A^-1 u for all columns u of U on it. */
 static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
 {
-    const embi_dual *D = &t->I->dual;
+    const embi_dual *D = t->I->dual;
     const int *list = D->member + D->member_start[k];
     int count = D->member_start[k + 1] - D->member_start[k], first = D->first[k];
     embi_sparse *u = D->side_column + 3 * (size_t)D->member_start[k];
     embipc_real *y = D->work + 3 * first, *B = D->block + 9 * (size_t)D->block_start[k];
     if (!count) return;
-    embi_inverse_fill(&b->inverse);
+    embi_inverse_fill(b->inverse);
     for (int i = 0; i < 3 * count; i++) u[i] = embi_column_on(D, D->column[3 * list[i / 3] + i % 3], first);
     for (int i = 0; i < count; i++, B += 9 * i)
         for (int e = 0; e < 3; e++) {
-            embi_inverse_apply(&b->inverse, u + 3 * i + e, y);
+            embi_inverse_apply(b->inverse, u + 3 * i + e, y);
             for (int j = 0; j <= i; j++)
                 for (int f = 0; f < 3; f++) B[9 * j + 3 * e + f] = embi_sparse_dot(u + 3 * j + f, u[3 * j + f].place, y);
         }
@@ -14302,7 +14328,7 @@ static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
 static int embi_dual_gather(embi_memory *m, embi_state *s, embi_island *I)
 {
     static const embipc_real one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    embi_dual *D = &I->dual;
+    embi_dual *D = I->dual;
     int count = 0;
     if (!EMBI_GROW(m, embi_key, I->keys, I->keys_cap, D->block_start[I->body_count])) return -2;
     for (int k = 0; k < I->body_count; k++)
@@ -14319,33 +14345,41 @@ static int embi_dual_gather(embi_memory *m, embi_state *s, embi_island *I)
     return embi_system_factor(&D->K);
 }
 
+/* how many factors of its A there were: tells them apart */
+static unsigned embi_body_factors(const embi_body *b) { return b->inverse ? b->inverse->taken : 0; }
+
 /* Factors H as A and K: 1, or 0 where it is better, or has to be, as one matrix. -1: inf or nan; -2 out of memory. */
 static int embi_dual_factor(embi_memory *m, embi_state *s, embi_island *I)
 {
-    embi_dual *D = &I->dual;
+    embi_dual *D;
     int fits, replaced;
-    D->on = 0;
-    if (!embi_island_has_dual(s, I)) return 0;
+    if (I->dual) I->dual->on = 0;
+    if (!embi_island_wants_dual(s, I)) return 0;
+    if (!I->dual) I->dual = (embi_dual *)embi_alloc(m, 1, sizeof *I->dual);
+    if ((D = I->dual) == NULL) return -2;
     embi_island_ready(s, I, 0);
     if (!embi_dual_bodies(m, s, I)) return -2;
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
     embi_for_bodies(s, I, &I->by_tets, embi_dual_invert, NULL, NULL, 0);
     for (int k = 0; k < I->body_count; k++) {
         if (I->part[k] != 0) return I->part[k] < 0 ? -1 : 0;
-        D->taken[k] = s->body[I->bodies[k]].inverse.taken;
+        D->taken[k] = embi_body_factors(s->body + I->bodies[k]);
     }
-    if (!embi_dual_links(m, s, I)) return -2;
-    if ((fits = embi_dual_columns(m, s, I)) <= 0) return fits;
+    if (!embi_dual_links(m, s, I) || !embi_dual_columns(m, I)) return -2;
+    if ((fits = embi_dual_members(m, s, I)) <= 0) return fits;
     if ((replaced = embi_dual_gather(m, s, I)) != 0) return replaced < 0 ? replaced : 0;
     D->on = 1;
     return 1;
 }
 
+/* whether the last factor is by contact forces */
+static int embi_has_dual(const embi_island *I) { return I->dual && I->dual->on; }
+
 /* Do the bodies still have the factors it was made with? */
 static int embi_dual_fits(const embi_state *s, const embi_island *I)
 {
-    for (int k = 0; k < I->body_count && I->dual.on; k++)
-        if (I->dual.taken[k] != s->body[I->bodies[k]].inverse.taken) return 0;
+    for (int k = 0; k < I->body_count && embi_has_dual(I); k++)
+        if (I->dual->taken[k] != embi_body_factors(s->body + I->bodies[k])) return 0;
     return 1;
 }
 
@@ -14359,19 +14393,21 @@ static embi_sparse embi_column_of(const embi_dual *D, int column)
 
 static void embi_dual_solve_body(const embi_bodies_task *t, embi_body *b, int k)
 {
-    const embi_dual *D = &t->I->dual;
-    if (D->first[k] < D->first[k + 1]) embi_system_solve(&b->inverse.S, t->to + 3 * D->first[k]);
+    const embi_dual *D = t->I->dual;
+    if (D->first[k] < D->first[k + 1]) embi_system_solve(&b->inverse->S, t->to + 3 * D->first[k]);
 }
 
 /* b := H^-1 b by the factor that there is */
 static void embi_island_back_solve(embi_state *s, embi_island *I, embipc_real *b)
 {
-    embi_dual *D = &I->dual;
-    embipc_real *y = D->work, *force = y + 3 * I->unknown_count;
-    if (!D->on) {
+    embi_dual *D = I->dual;
+    embipc_real *y, *force;
+    if (!embi_has_dual(I)) {
         embi_system_solve(&I->system, b);
         return;
     }
+    y = D->work;
+    force = y + 3 * I->unknown_count;
     memcpy(y, b, (size_t)(3 * I->unknown_count) * sizeof *y);
     embi_for_bodies(s, I, &I->by_tets, embi_dual_solve_body, NULL, y, 0);
     for (int t = 0; t < 3 * D->triples; t++) {
@@ -15674,7 +15710,7 @@ static void embi_body_free(embi_memory *m, embi_body *b)
     embi_bvh_free(m, &b->bvh);
     embi_elastic_free(m, &b->elastic);
     embi_bsr_free(m, &b->A);
-    embi_inverse_free(m, &b->inverse);
+    embi_inverse_free(m, b->inverse);
 }
 
 static void embi_drive_free(embi_memory *m, embi_drive *d)
@@ -17811,7 +17847,7 @@ static void embi_body_turn(embi_body *b, const embipc_real *q)
         embi_polar(e->rotation + 9 * t, F);
     }
     embi_elastic_turn(e, e->rotation);
-    b->assembled = b->inverse.valid = 0;
+    embi_body_renew(b);
 }
 
 /* qc, qt, c and s of the body's step, from q^n and v^n */
@@ -17821,7 +17857,7 @@ static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
     b->two_step = two_step;
     b->c = two_step ? 2 * s->h / 3 : s->h;
     b->inertia = two_step ? (embipc_real)2.25 : (embipc_real)1;
-    b->assembled = b->inverse.valid = 0;
+    embi_body_renew(b);
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) {
         embi_copy(s->qc + i, s->qn + i);
         embi_copy(s->qt + i, s->qn + i);
@@ -20069,7 +20105,7 @@ static embipc_real embi_farthest(const embi_state *s)
 static void embi_body_rotate(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
-    b->assembled = b->inverse.valid = 0;
+    embi_body_renew(b);
     if (embi_is_dynamic(b) && !b->elastic.nonlinear) embi_elastic_rotate(&b->elastic, s->q + 3 * b->node0);
     if (b->two_step) embi_body_turn(b, s->qt);
     embi_body_gradient(s, b);

@@ -332,7 +332,7 @@ static int runs_out(int heap, int stride)
         scene_step(&s);
         bits[k] = scene_bits(s.w);
         (void)moved(s.w, q[k], 1);
-        for (int i = 0; i < s.w->order_count; i++) dual += s.w->island[s.w->order[i]]->dual.on;
+        for (int i = 0; i < s.w->order_count; i++) dual += embi_has_dual(s.w->island[s.w->order[i]]);
     }
     ENSURE(s.stats.contacts > 0 && (heap ? dual > 3 : s.w->run.count > 1 && s.stats.islands == 5));
     last = f.calls;

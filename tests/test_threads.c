@@ -67,7 +67,7 @@ static void run_scene(int which, embipc_parallel_for_fn *loop, void *ctx, unsign
     }
     if (which > SCENE_COUNT) {   /* with contact forces as unknowns */
         int dual = 0;
-        for (int k = 0; k < s.w->order_count; k++) dual += s.w->island[s.w->order[k]]->dual.on;
+        for (int k = 0; k < s.w->order_count; k++) dual += embi_has_dual(s.w->island[s.w->order[k]]);
         ENSURE(dual > 0);
     }
     ENSURE(s.stats.contacts > 0 || which == SCENE_BEAM || which == SCENE_THROW);
