@@ -18192,20 +18192,25 @@ static int embi_kept_serves(const embi_state *s, const embi_kept *k, const embi_
 
 /* Prepares a search at the start of the step, with room for as much again as the pair moves, twice, and for four
  * dhat; but for no more than a quarter of the shorter edge, beyond which lists grow faster than searches become
- * rare (surfaces of 356 to 10 000 triangles: an eighth and a half cost 0 to 40 % more). A body that has next to nothing
- * to look at in itself has half an edge: there the walk is what costs (a cage of 8 nodes: 0.86 of the step). |u| + |h -
- * u| <= sqrt(2) |h| for 0 <= u <= h: by so much the radius must be larger than that of the range. */
+ * rare (surfaces of 356 to 10 000 triangles: an eighth and a half cost 0 to 40 % more). Where there is little to find
+ * on large surfaces, the walk is what costs, and there is all the room, or for half an edge within a body (of the step:
+ * bears of 40 000 and 160 000 triangles 0.86 and 0.80, a cage of 8 nodes 0.86; with all the room everywhere heaps whose
+ * dhat is a quarter and half of an edge take 1.26 and 1.37). |u| + |h - u| <= sqrt(2) |h| for 0 <= u <= h: by so much
+ * the radius must be larger than that of the range. */
 static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, embipc_real reach)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
     embipc_real room = 0, edges;
+    int few;
     if (k->a == k->b && A->nn) {
         memcpy(s->kept_q + 3 * A->node0, s->qn + 3 * A->node0, (size_t)(3 * A->nn) * sizeof *s->qn);
         embi_m3_identity(k->turn);
     }
     for (int i = 0; i < 3; i++) room = embi_max(room, pair->range[3 + i] - pair->range[i]);
-    edges = k->a == k->b && k->count < A->nt / 64 ? (embipc_real)0.5 : (embipc_real)0.25;
-    room = embi_min(room + 4 * pair->rule.dhat, edges * embi_min(embi_body_edge(A), embi_body_edge(B)));
+    few = k->count < (k->a == k->b ? A->nt : A->nt + B->nt) / 64;
+    edges = few && k->a == k->b ? (embipc_real)0.5 : (embipc_real)0.25;
+    edges *= embi_min(embi_body_edge(A), embi_body_edge(B));
+    room = embi_min(room + 4 * pair->rule.dhat, few ? embi_max(edges, 4 * pair->rule.dhat) : edges);
     for (int i = 0; i < 3; i++) {
         k->range[i] = pair->range[i] - room;
         k->range[3 + i] = pair->range[3 + i] + room;
