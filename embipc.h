@@ -1554,7 +1554,9 @@ static embipc_result embi_fail_memory(embipc_error *e)
  * do not depend on how many workers there are. Items of unequal size (the vertices of bodies, the candidates of
  * pairs) are cut into chunks of about equal work, and the loop is over the chunks. Nothing is allocated in a loop
  * but where islands are solved side by side, under the lock of the memory.
- * A range should hold 50 us of work: to wake a worker that sleeps, and for it to come, takes 5 and 50 us [measured].
+ * A range should hold 12 us of work: workers look out for the next loop, and come within 1 or 2 us [with 50 us for 12,
+ * 2 threads, a step takes: piles of 10 and 100 cages 1.12 and 1.03, ten bears 1.06, grasps 1.02 to 1.05, a tower of
+ * 100 boxes 1.09]. To wake one that sleeps, and for it to come, takes 5 and 50 us [measured].
  * Uses: platform, memory.                                  Checked by: tests/test_threads.c   */
 
 /* Work that is worth a range of its own; a test that wants every loop shared makes it less. */
@@ -13200,8 +13202,8 @@ static void embi_island_free(embi_memory *m, embi_island *I)
 
 /* ---- loops over the bodies of an island ---- */
 
-#define EMBI_SHARE_TETS EMBI_SHARE(512)       /* 50 us of forces: 0.1 us a tet [measured] */
-#define EMBI_SHARE_VERTICES EMBI_SHARE(4096)  /* 50 us of x = J q and boxes: 12 ns a vertex */
+#define EMBI_SHARE_TETS EMBI_SHARE(128)       /* 12 us of forces: 0.1 us a tet [measured] */
+#define EMBI_SHARE_VERTICES EMBI_SHARE(1024)  /* 12 us of x = J q and boxes: 12 ns a vertex */
 
 static int embi_body_work(const embi_body *b, int vertices) { return vertices ? b->nv : b->ntet + b->nn; }
 
@@ -13540,8 +13542,8 @@ static void embi_near_range(void *arg, int begin, int end)
     }
 }
 
-#define EMBI_SHARE_NEAR EMBI_SHARE(256)      /* 50 us of closest points: 0.2 us each [measured] */
-#define EMBI_SHARE_SCAN EMBI_SHARE(32768)    /* and of candidates that are told by one number: 1.5 ns */
+#define EMBI_SHARE_NEAR EMBI_SHARE(64)       /* 12 us of closest points: 0.2 us each [measured] */
+#define EMBI_SHARE_SCAN EMBI_SHARE(8192)     /* and of candidates that are told by one number: 1.5 ns */
 
 /* The near lists at x, cut into chunks, and how many contacts there are in each. Returns 0 out of memory. */
 static int embi_island_find(embi_memory *m, embi_state *s, embi_island *I, embi_evaluate_task *task)
@@ -14757,7 +14759,7 @@ typedef struct embi_ccd_task {
 } embi_ccd_task;
 
 #define EMBI_CCD_GRAIN 256
-#define EMBI_SHARE_CCD (EMBI_SHARE(32) * EMBI_CCD_GRAIN)   /* 20 us, were all told by one number */
+#define EMBI_SHARE_CCD (EMBI_SHARE(8) * EMBI_CCD_GRAIN)   /* 5 us, were all told by one number */
 
 /* Gap that must stay open on the way. A path is curved as a pair sees it: normals turn, and what slides by
  * the length l over a curve of radius r comes l^2/(2 r) nearer. A step that used up its gap would leave the
@@ -18289,9 +18291,9 @@ static embi_walk embi_kept_walk(const embi_state *s, const embi_kept *k, embi_su
 
 #define EMBI_SHARE_SEARCH EMBI_SHARE(32768)  /* candidates of a search that is shared */
 #define EMBI_SHARE_SURFACE EMBI_SHARE(4096)  /* triangles of two surfaces whose search is */
-#define EMBI_SHARE_REFIT EMBI_SHARE(4096)    /* triangles, or leaves, of a tree that is refit: 50 us */
+#define EMBI_SHARE_REFIT EMBI_SHARE(1024)    /* triangles, or leaves, of a tree that is refit: 12 us */
 #define EMBI_SHARE_KEYS EMBI_SHARE(256)      /* pairs of triangles at a time: 100 us */
-#define EMBI_SHARE_AGAIN EMBI_SHARE(1024)    /* kept candidates looked at again: 50 us */
+#define EMBI_SHARE_AGAIN EMBI_SHARE(256)     /* kept candidates looked at again: 12 us */
 
 typedef struct embi_search_task {
     embipc_world *w;
@@ -19227,7 +19229,7 @@ typedef struct embi_round {
     embi_island_fn *fn;
 } embi_round;
 
-#define EMBI_SHARE_ISLANDS EMBI_SHARE(50)   /* us; and no more than so many runs: */
+#define EMBI_SHARE_ISLANDS EMBI_SHARE(15)   /* us; and no more than so many runs: */
 #define EMBI_RUNS 64
 
 /* Estimated time of a round for an island, us: of nodes, and of candidates that are told by one number [measured] */
