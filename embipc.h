@@ -12251,7 +12251,8 @@ typedef struct embi_kept {
     embipc_real turn[9];         /* within one body: how it turned since the nodes were at kept_q */
     int loose;                   /* nothing was searched for: the range does not count */
     embipc_real reach, dhat, xi;
-    int asked;                   /* the last step that asked for it */
+    embipc_real room;            /* of the range, beyond what was asked for */
+    int made, asked;             /* when it was searched for; the last step that asked for it */
     embi_candidate *list;
     int count, cap;
 } embi_kept;
@@ -14459,6 +14460,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     I->useful = 1;
     I->kept = 0;
     if (I->pause == 0) I->pause = 1;
+    (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);   /* what the matrix holds of contacts */
     for (int n = 0; n < I->by_near.count; n++) {
         embi_near_run r = embi_near_run_of(s, I, n);
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++) {
@@ -18192,30 +18194,51 @@ static int embi_kept_serves(const embi_state *s, const embi_kept *k, const embi_
     return 1;
 }
 
-/* Prepares a search at the start of the step, with room for as much again as the pair moves, twice, and for four
- * dhat; but for no more than a quarter of the shorter edge, beyond which lists grow faster than searches become
- * rare (surfaces of 356 to 10 000 triangles: an eighth and a half cost 0 to 40 % more). Where there is little to find
- * on large surfaces, the walk is what costs, and there is all the room, or for half an edge within a body (of the step:
- * bears of 40 000 and 160 000 triangles 0.86 and 0.80, a cage of 8 nodes 0.86; with all the room everywhere heaps whose
- * dhat is a quarter and half of an edge take 1.26 and 1.37). |u| + |h - u| <= sqrt(2) |h| for 0 <= u <= h: by so much
- * the radius must be larger than that of the range. */
+/* By how much a pair outgrew what its list was made for, in each step since. */
+static embipc_real embi_kept_pace(const embi_kept *k, const embi_pair *pair)
+{
+    embipc_real over = 0;
+    if (!k->valid) return 0;
+    for (int i = 0; i < 3; i++) {
+        over = embi_max(over, k->range[i] - (pair->range[i] + k->drift[i]));
+        over = embi_max(over, pair->range[3 + i] + k->drift[3 + i] - k->range[3 + i]);
+    }
+    return (over + k->room) / (embipc_real)embi_max_int(k->asked - k->made, 1);
+}
+
+/* How much more a pair is searched for than it is about to move: as much again, twice, and four dhat; but no more than a
+ * quarter of the shorter edge, beyond which lists grow faster than searches become rare (surfaces of 356 to 10 000
+ * triangles: an eighth and a half cost 0 to 40 % more). Where there is little to find on large surfaces, the walk is
+ * what costs, and there is all of it, or half an edge within a body (of the step: bears of 40 000 and 160 000 triangles
+ * 0.86 and 0.80, a cage of 8 nodes 0.86; with all of it everywhere heaps whose dhat is a quarter and half of an edge
+ * take 1.26 and 1.37). And none where two bodies move so fast that the list would serve for this step and hardly the
+ * next (falling heaps 0.92 to 0.95, with a dhat of a quarter of an edge 0.82; within one body it made mats quicker,
+ * 0.9, and bears slower, 1.1). */
+static embipc_real embi_kept_room(const embi_state *s, const embi_kept *k, const embi_pair *pair)
+{
+    const embi_body *A = s->body + k->a, *B = s->body + k->b;
+    int few = k->count < (k->a == k->b ? A->nt : A->nt + B->nt) / 64;
+    embipc_real room = 0, edges = few && k->a == k->b ? (embipc_real)0.5 : (embipc_real)0.25;
+    edges *= embi_min(embi_body_edge(A), embi_body_edge(B));
+    for (int i = 0; i < 3; i++) room = embi_max(room, pair->range[3 + i] - pair->range[i]);
+    room = embi_min(room + 4 * pair->rule.dhat, few ? embi_max(edges, 4 * pair->rule.dhat) : edges);
+    return k->a != k->b && !few && embi_kept_pace(k, pair) > room / 2 ? (embipc_real)0 : room;
+}
+
+/* Prepares a search at the start of the step. |u| + |h - u| <= sqrt(2) |h| for 0 <= u <= h: by so much the radius must
+ * be larger than that of the range. */
 static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, embipc_real reach)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
-    embipc_real room = 0, edges;
-    int few;
     if (k->a == k->b && A->nn) {
         memcpy(s->kept_q + 3 * A->node0, s->qn + 3 * A->node0, (size_t)(3 * A->nn) * sizeof *s->qn);
         embi_m3_identity(k->turn);
     }
-    for (int i = 0; i < 3; i++) room = embi_max(room, pair->range[3 + i] - pair->range[i]);
-    few = k->count < (k->a == k->b ? A->nt : A->nt + B->nt) / 64;
-    edges = few && k->a == k->b ? (embipc_real)0.5 : (embipc_real)0.25;
-    edges *= embi_min(embi_body_edge(A), embi_body_edge(B));
-    room = embi_min(room + 4 * pair->rule.dhat, few ? embi_max(edges, 4 * pair->rule.dhat) : edges);
+    k->room = embi_kept_room(s, k, pair);
+    k->made = k->asked;
     for (int i = 0; i < 3; i++) {
-        k->range[i] = pair->range[i] - room;
-        k->range[3 + i] = pair->range[3 + i] + room;
+        k->range[i] = pair->range[i] - k->room;
+        k->range[3 + i] = pair->range[3 + i] + k->room;
         k->drift[i] = k->drift[3 + i] = 0;
     }
     k->valid = k->count = k->loose = 0;
