@@ -18211,18 +18211,19 @@ static embipc_real embi_kept_pace(const embi_kept *k, const embi_pair *pair)
  * triangles: an eighth and a half cost 0 to 40 % more). Where there is little to find on large surfaces, the walk is
  * what costs, and there is all of it, or half an edge within a body (of the step: bears of 40 000 and 160 000 triangles
  * 0.86 and 0.80, a cage of 8 nodes 0.86; with all of it everywhere heaps whose dhat is a quarter and half of an edge
- * take 1.26 and 1.37). And none where two bodies move so fast that the list would serve for this step and hardly the
- * next (falling heaps 0.92 to 0.95, with a dhat of a quarter of an edge 0.82; within one body it made mats quicker,
- * 0.9, and bears slower, 1.1). */
+ * take 1.26 and 1.37). And none where a pair moves so fast that the list would serve for this step and hardly the
+ * next (falling heaps 0.93 to 0.96, a mat that is twisted 0.9), but within a body whose list is short: there, again, the
+ * walk is what costs (bears in cages of 150 and 300 nodes 1.07 without). */
 static embipc_real embi_kept_room(const embi_state *s, const embi_kept *k, const embi_pair *pair)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
     int few = k->count < (k->a == k->b ? A->nt : A->nt + B->nt) / 64;
-    embipc_real room = 0, edges = few && k->a == k->b ? (embipc_real)0.5 : (embipc_real)0.25;
+    embipc_real room = 0, most, edges = few && k->a == k->b ? (embipc_real)0.5 : (embipc_real)0.25;
     edges *= embi_min(embi_body_edge(A), embi_body_edge(B));
     for (int i = 0; i < 3; i++) room = embi_max(room, pair->range[3 + i] - pair->range[i]);
     room = embi_min(room + 4 * pair->rule.dhat, few ? embi_max(edges, 4 * pair->rule.dhat) : edges);
-    return k->a != k->b && !few && embi_kept_pace(k, pair) > room / 2 ? (embipc_real)0 : room;
+    most = k->a != k->b ? room / 2 : k->count > 4 * A->nt ? room : EMBI_HUGE;
+    return !few && embi_kept_pace(k, pair) > most ? (embipc_real)0 : room;
 }
 
 /* Prepares a search at the start of the step. |u| + |h - u| <= sqrt(2) |h| for 0 <= u <= h: by so much the radius must
