@@ -18217,13 +18217,13 @@ static embipc_real embi_kept_pace(const embi_kept *k, const embi_pair *pair)
 static embipc_real embi_kept_room(const embi_state *s, const embi_kept *k, const embi_pair *pair)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
-    int few = k->count < (k->a == k->b ? A->nt : A->nt + B->nt) / 64;
-    embipc_real room = 0, most, edges = few && k->a == k->b ? (embipc_real)0.5 : (embipc_real)0.25;
-    edges *= embi_min(embi_body_edge(A), embi_body_edge(B));
+    int self = k->a == k->b, few = k->count < (self ? A->nt : A->nt + B->nt) / 64;
+    embipc_real room = 0, edges = embi_min(embi_body_edge(A), embi_body_edge(B)) / (few && self ? 2 : 4), most;
     for (int i = 0; i < 3; i++) room = embi_max(room, pair->range[3 + i] - pair->range[i]);
     room = embi_min(room + 4 * pair->rule.dhat, few ? embi_max(edges, 4 * pair->rule.dhat) : edges);
-    most = k->a != k->b ? room / 2 : k->count > 4 * A->nt ? room : EMBI_HUGE;
-    return !few && embi_kept_pace(k, pair) > most ? (embipc_real)0 : room;
+    if (few || (self && k->count <= 4 * A->nt)) return room;   /* the walk is what costs */
+    most = self ? room : room / 2;
+    return embi_kept_pace(k, pair) > most ? (embipc_real)0 : room;
 }
 
 /* Prepares a search at the start of the step. |u| + |h - u| <= sqrt(2) |h| for 0 <= u <= h: by so much the radius must
@@ -18316,7 +18316,7 @@ static embi_walk embi_kept_walk(const embi_state *s, const embi_kept *k, embi_su
 #define EMBI_SHARE_SEARCH EMBI_SHARE(32768)  /* candidates of a search that is shared */
 #define EMBI_SHARE_SURFACE EMBI_SHARE(4096)  /* triangles of two surfaces whose search is */
 #define EMBI_SHARE_REFIT EMBI_SHARE(1024)    /* triangles, or leaves, of a tree that is refit: 12 us */
-#define EMBI_SHARE_KEYS EMBI_SHARE(256)      /* pairs of triangles at a time: 100 us */
+#define EMBI_SHARE_KEYS EMBI_SHARE(256)      /* pairs of triangles at a time: 100 us; 25 took 1.08 */
 #define EMBI_SHARE_AGAIN EMBI_SHARE(256)     /* kept candidates looked at again: 12 us */
 
 typedef struct embi_search_task {
