@@ -12132,12 +12132,14 @@ typedef struct embi_shift {
     embipc_real box[6];          /* displacements of the surface, lo and hi, m, ... */
     embipc_real *part;           /* ... and of each panel (6 panel_count) */
     embipc_real turn[9];         /* the rotation, as the nodes tell it; 1 for bodies that may not touch themselves */
-    embipc_real warp[3];         /* extent of the box of all nodes' w, m */
+    embipc_real warp[3];         /* extent of the box of all nodes' w, m; of a way, all along it, and ... */
+    embipc_real end[3];          /* ... at its end */
 } embi_shift;
 
 /* How much a tet is strained: |turn^T F - F_0|, with F_0 of ... */
 typedef struct embi_strain {
-    embipc_real now, next;       /* ... the step's start: before, and at most, all along the present direction */
+    embipc_real now, next;       /* ... the step's start: before, and at most, all along the present direction ... */
+    embipc_real end;             /* ... and at its end */
     embipc_real kept, most;      /* ... the kept list's: in the steps before this one; what the list stands */
 } embi_strain;
 
@@ -12619,6 +12621,7 @@ static void embi_shift_none(const embi_body *b, embi_shift *r)
     memset(r->part, 0, (size_t)(6 * b->panel_count) * sizeof *r->part);
     memset(r->box, 0, sizeof r->box);
     memset(r->warp, 0, sizeof r->warp);
+    memset(r->end, 0, sizeof r->end);
     embi_m3_identity(r->turn);
 }
 
@@ -12636,6 +12639,13 @@ static void embi_shift_copy(const embi_body *b, embi_shift *to, const embi_shift
     memcpy(part, from->part, (size_t)(6 * b->panel_count) * sizeof *part);
     *to = *from;
     to->part = part;
+}
+
+/* The end of a way becomes where a body is. */
+static void embi_shift_arrive(const embi_body *b, embi_shift *to, const embi_shift *way)
+{
+    embi_shift_copy(b, to, way);
+    embi_copy(to->warp, way->end);
 }
 
 /* The rotation that takes the n points at x to those at y best, turn being a guess. cof M = cof(R S) = R cof S is
@@ -12728,26 +12738,33 @@ static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, 
         sine = 0;
     }
     embi_warp(from, to, b->nn, r->turn, d, r->warp);
+    embi_copy(r->end, r->warp);
     if (!at) return 0;
     sine *= 2 / EMBI_TURN_COS;
     for (int i = 0; i < 3; i++) r->warp[i] += sine * (embi_norm(r->warp) + embi_norm(at->warp));
     return sine;
 }
 
-/* Where the body may go next, as foreseen or by a direction; both ends of the way count from q^n. */
+/* Where the body is now, and may go next, as foreseen or by a direction; both ends of the way count from q^n. */
+static void embi_body_came(embi_state *s, embi_body *b)
+{
+    (void)embi_body_shift(b, s->qn, s->q, s->shift_d, NULL, &b->shift);
+    for (int t = 0; t < embi_strained_tets(b); t++)
+        b->strain[t].now = embi_tet_strain(b, t, s->shift_d + 3 * b->node0);
+}
 static void embi_body_go(embi_state *s, embi_body *b)
 {
-    embipc_real sine, warp[3], *w = s->shift_d + 3 * b->node0;
-    int i = 3 * b->node0, tets = embi_strained_tets(b);
-    int moved = tets && memcmp(s->qn + i, s->q + i, (size_t)(3 * b->nn) * sizeof *s->q) != 0;
-    if (moved) embi_warp(s->qn + i, s->q + i, b->nn, b->shift.turn, w, warp);
-    for (int t = 0; t < tets; t++) b->strain[t].now = moved ? embi_tet_strain(b, t, w) : (embipc_real)0;
-    sine = embi_body_shift(b, s->qn, s->trial_q, s->shift_d, &b->shift, &b->shift_next);
-    for (int t = 0; t < tets; t++) {
+    embipc_real sine = embi_body_shift(b, s->qn, s->trial_q, s->shift_d, &b->shift, &b->shift_next);
+    for (int t = 0; t < embi_strained_tets(b); t++) {
         embi_strain *e = b->strain + t;
-        e->next = embi_tet_strain(b, t, w);
-        e->next = embi_max(e->now, e->next + sine * (e->next + e->now));
+        e->end = embi_tet_strain(b, t, s->shift_d + 3 * b->node0);
+        e->next = embi_max(e->now, e->end + sine * (e->end + e->now));
     }
+}
+static void embi_body_arrive(embi_body *b)   /* there */
+{
+    embi_shift_arrive(b, &b->shift, &b->shift_next);
+    for (int t = 0; t < embi_strained_tets(b); t++) b->strain[t].now = b->strain[t].end;
 }
 
 /* Boxes of where the body and its panels are with the nodes at q. */
@@ -13136,6 +13153,7 @@ typedef struct embi_island {
     int iterations, factorizations, regularized, passes, first;
     int converged, old_factor, just_drove, just_guessed, driving;
     int inexact;                 /* the direction is by an old factor alone */
+    int multiplied;              /* A times it is in trial_q */
     int turned, turning;         /* friction contacts turned in it; and will in the next one */
     int slow;                    /* see EMBI_SLOW */
     embipc_real keep, too_much;  /* share of negative curvature in the tangents, and what was too much of it */
@@ -13574,21 +13592,14 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *I, embi_
            EMBI_GROW(m, embi_key, I->keys, I->keys_cap, 2 * count);
 }
 
-static void embi_body_stray(const embi_bodies_task *t, embi_body *b, int k)
-{
-    (void)k;
-    (void)embi_body_shift(b, t->s->known_q, t->from, t->s->shift_d, NULL, &b->stray);
-}
-
 static int embi_island_touch_room(embi_memory *m, embi_island *I)
 {
     return EMBI_GROW(m, int, I->touched, I->touched_cap,
                      4 * (I->contacts.count + I->friction_count) + I->spring_count);
 }
 
-/* Contacts at the nodes q and the live vertices x of the island. Returns 0 out of memory. */
-static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, const embipc_real *q,
-                                const embipc_real *x)
+/* Contacts at the live vertices x of the island, whose bodies strayed so far as they say. Returns 0 out of memory. */
+static int embi_island_contacts(embi_memory *m, embi_state *s, embi_island *I, const embipc_real *x)
 {
     embipc_stage was = embi_stage(s, EMBIPC_STAGE_CONTACT);
     embi_contacts *contacts = &I->contacts;
@@ -13596,7 +13607,6 @@ static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, c
     int ok;
     embi_contacts_clear(contacts);
     I->stamp = ++s->stamp;
-    embi_for_bodies(s, I, &I->by_vertices, embi_body_stray, q, NULL, 0);
     task.s = s;
     task.I = I;
     task.x = x;
@@ -13617,6 +13627,20 @@ static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I, c
     }
     (void)embi_stage(s, was);
     return ok && embi_island_touch_room(m, I);
+}
+
+static void embi_body_stray(const embi_bodies_task *t, embi_body *b, int k)
+{
+    (void)k;
+    if (b->known_start) embi_shift_copy(b, &b->stray, &b->shift);
+    else (void)embi_body_shift(b, t->s->known_q, t->s->q, t->s->shift_d, NULL, &b->stray);
+}
+
+/* Contacts where the island is. */
+static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I)
+{
+    embi_for_bodies(s, I, &I->by_vertices, embi_body_stray, NULL, NULL, 0);
+    return embi_island_contacts(m, s, I, s->x);
 }
 
 static void embi_touch(embi_state *s, embi_island *I, int v)
@@ -13943,16 +13967,17 @@ static void embi_island_gradient(embi_state *s, embi_island *I)
 
 static void embi_body_product(const embi_bodies_task *t, embi_body *b, int k)
 {
+    embi_state *s = t->s;
     (void)k;
-    if (embi_is_dynamic(b)) embi_body_multiply(t->s, b, t->from + 3 * b->node0, t->to + 3 * b->node0);
-    else memset(t->to + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *t->to);
+    if (embi_is_dynamic(b)) embi_body_multiply(s, b, s->p + 3 * b->node0, s->Ap + 3 * b->node0);
+    else memset(s->Ap + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->Ap);
 }
 
-/* y = A x over the nodes of the island */
-static void embi_island_multiply(embi_state *s, embi_island *I, const embipc_real *x, embipc_real *y)
+/* Ap = A p over the nodes of the island */
+static void embi_island_multiply(embi_state *s, embi_island *I)
 {
     embi_island_ready(s, I, 1);
-    embi_for_bodies(s, I, &I->by_tets, embi_body_product, x, y, 0);
+    embi_for_bodies(s, I, &I->by_tets, embi_body_product, NULL, NULL, 0);
 }
 
 /* motion = J p at the touched vertices */
@@ -13965,21 +13990,21 @@ static void embi_island_motion(embi_state *s, embi_island *I)
 static void embi_body_push(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
-    (void)k;
-    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] -= s->Ap[i];
     if (embi_is_dynamic(b) && b->elastic.nonlinear) {
         embi_bsr T = embi_body_tangent(b);
         embi_bsr_multiply(&T, s->p + 3 * b->node0, s->Ap + 3 * b->node0);
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] -= s->Ap[i];
     }
+    embi_body_product(t, b, k);
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] -= s->Ap[i];
 }
 
-/* rhs -= H p: the driven motion (in p, all else 0) as it reaches the others, or any other */
+/* rhs -= H p: the driven motion (in p, all else 0) as it reaches the others, or any other. Leaves A p in Ap. */
 static void embi_island_push(embi_state *s, embi_island *I)
 {
     embipc_real S[9];
     embi_pull to = embi_pull_of(s);
-    embi_island_multiply(s, I, s->p, s->Ap);
+    embi_island_ready(s, I, 1);
     embi_for_bodies(s, I, &I->by_tets, embi_body_push, NULL, NULL, 0);
     embi_island_motion(s, I);
     for (int k = 0; k < I->contacts.count; k++) {
@@ -14515,6 +14540,17 @@ static void embi_island_apply(embi_state *s, embi_island *I, const embipc_real *
     (void)embi_stage(s, was);
 }
 
+/* to = scale from, or to += scale from, over the nodes of the island */
+static void embi_island_take(const embi_state *s, const embi_island *I, embipc_real scale, const embipc_real *from,
+                             int add, embipc_real *to)
+{
+    for (int k = 0; k < I->body_count; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
+            to[i] = scale * from[i] + (add ? to[i] : (embipc_real)0);
+    }
+}
+
 /* the length that counts as converged, m: the least of the island's bodies */
 static embipc_real embi_island_tolerance(const embi_state *s, const embi_island *I)
 {
@@ -14557,8 +14593,9 @@ static int embi_island_balances(const embi_state *s, const embi_island *I, const
  * by 0.05 of the tolerance so, 0.3 % of 100 N were out of balance. By a factor of this step it may end at once, with
  * M^-1 b, where M has curvatures that products with H leave out. Else an iteration is cheaper than the next look at all
  * contacts that a direction which is only nearly Newton's asks for: against M^-1 b throughout, squeeze affine and cage,
- * grasp low and a tower of 100 boxes take 3, 4, 10, 8 % fewer solves, and 0, 1, 1, 8 % fewer instructions. Returns 0, and
- * leaves b alone, when that takes too many iterations: a new factor is due. */
+ * grasp low and a tower of 100 boxes take 3, 4, 10, 8 % fewer solves, and 0, 1, 1, 8 % fewer instructions. Where x is the
+ * sum of the p, A x is that of their A p, added to that of driven nodes in trial_q, which is free until a direction is
+ * aimed. Returns 0, and leaves b alone, when that takes too many iterations: a new factor is due. */
 static int embi_island_solve_kept(embi_state *s, embi_island *I)
 {
     int n = 3 * I->unknown_count;
@@ -14583,6 +14620,7 @@ static int embi_island_solve_kept(embi_state *s, embi_island *I)
         if (k == 0 && I->old_factor) embi_island_tangent(s, I);
         if (k > 0 && size < enough && embi_island_balances(s, I, r)) {
             memcpy(I->rhs, x, (size_t)n * sizeof *x);
+            I->multiplied = 1;
             return 1;
         }
         if (k > 0 && !I->driving && size < (embipc_real)0.01 * embi_row_most(n, x)) {
@@ -14599,6 +14637,7 @@ static int embi_island_solve_kept(embi_state *s, embi_island *I)
         alpha = rz / pq;
         embi_row_subtract(n, -alpha, p, x);
         embi_row_subtract(n, alpha, q, r);
+        embi_island_take(s, I, alpha, s->Ap, k > 0 || I->driving, s->trial_q);
     }
     return 0;
 }
@@ -14627,7 +14666,7 @@ static embipc_real embi_island_measure(embi_state *s, embi_island *I)
 static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_island *I)
 {
     embipc_result r;
-    I->inexact = 0;
+    I->inexact = I->multiplied = 0;
     if (I->unknown_count && (I->kept || I->old_factor)) {   /* an island may be driven as a whole */
         int solved;
         (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
@@ -14718,7 +14757,10 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     I->turned = embi_island_turn(s, I);
     for (int k = 0; k < I->friction_count; k++)
         embi_friction_stiffness(I->friction + k, I->first, I->friction[k].S);
-    if (I->driving) embi_island_push(s, I);
+    if (I->driving) {
+        embi_island_push(s, I);
+        embi_island_take(s, I, 1, s->Ap, 0, s->trial_q);
+    }
     for (int k = 0; k < I->unknown_count; k++) embi_copy(I->rhs + 3 * k, s->rhs + 3 * I->unknown[k]);
     if ((r = embi_island_solve(m, s, I)) != EMBIPC_OK) return r;
     for (int k = 0; k < I->unknown_count; k++) embi_copy(s->p + 3 * I->unknown[k], I->rhs + 3 * k);
@@ -14738,7 +14780,8 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     I->stretch = stretch;
     embi_island_motion(s, I);
     embi_island_turning(s, I);
-    embi_island_multiply(s, I, s->p, s->Ap);
+    if (I->multiplied) embi_island_take(s, I, stretch, s->trial_q, 0, s->Ap);
+    else embi_island_multiply(s, I);
     I->measure = embi_max(worst, embi_island_gap_change(s, I));
     I->record.island = I->index;
     I->record.fresh = !I->old_factor && !I->kept;
@@ -14882,11 +14925,22 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I)
     return 1;
 }
 
+/* trial_q = q + alpha p; where drives are at the end of their stage, to the bit. */
+static void embi_body_aside(embi_state *s, const embi_body *b, embipc_real alpha)
+{
+    for (int i = b->node0; i < b->node0 + b->nn; i++) {
+        if (alpha == 1 && s->drive[i] >= 0 && !s->drives[s->drive[i]].done)
+            embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
+        else
+            for (int c = 0; c < 3; c++) s->trial_q[3 * i + c] = s->q[3 * i + c] + alpha * s->p[3 * i + c];
+    }
+}
+
 static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
     (void)k;
-    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->trial_q[i] = s->q[i] + s->p[i];
+    embi_body_aside(s, b, 1);
     embi_apply_few(s, b, s->trial_q, s->next_x);
     embi_body_go(s, b);
 }
@@ -14945,17 +14999,17 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *I)
     return 1;
 }
 
+/* Is the move one to where embi_island_aim() said? What it found of the way tells of its end. */
+static int embi_is_whole(const embi_bodies_task *t) { return t->alpha == 1 && t->I->cap == 1; }
+
 static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
     (void)k;
-    for (int i = b->node0; i < b->node0 + b->nn; i++) {
-        if (t->alpha == 1 && s->drive[i] >= 0 && !s->drives[s->drive[i]].done)
-            embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
-        else
-            for (int c = 0; c < 3; c++) s->trial_q[3 * i + c] = s->q[3 * i + c] + t->alpha * s->p[3 * i + c];
-    }
+    embi_body_aside(s, b, t->alpha);
     embi_apply_few(s, b, s->trial_q, s->trial_x);
+    if (embi_is_whole(t)) embi_shift_arrive(b, &b->stray, &b->stray_next);
+    else (void)embi_body_shift(b, s->known_q, s->trial_q, s->shift_d, NULL, &b->stray);
 }
 
 /* trial state q + alpha p, x = J of it, and its contacts */
@@ -14963,7 +15017,7 @@ static int embi_island_try(embi_memory *m, embi_state *s, embi_island *I, embipc
 {
     embi_for_bodies(s, I, &I->by_vertices, embi_body_try, NULL, NULL, alpha);
     embi_apply_many(s, I, s->trial_q, s->trial_x);
-    if (!embi_island_evaluate(m, s, I, s->trial_q, s->trial_x)) return 0;
+    if (!embi_island_contacts(m, s, I, s->trial_x)) return 0;
     embi_island_contact_energy(s, I, s->trial_q, s->trial_x);
     return 1;
 }
@@ -14998,8 +15052,8 @@ static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
     for (int i = 0; i < b->live_count; i++)
         embi_copy(s->x + 3 * (b->vert0 + b->live[i]), s->trial_x + 3 * (b->vert0 + b->live[i]));
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += t->alpha * s->Ap[i];
-    if (b->known_start) embi_shift_copy(b, &b->shift, &b->stray);   /* just evaluated */
-    else (void)embi_body_shift(b, s->qn, s->q, s->shift_d, NULL, &b->shift);
+    if (embi_is_whole(t)) embi_body_arrive(b);
+    else embi_body_came(s, b);
 }
 
 /* the trial state becomes the state */
@@ -15144,7 +15198,7 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
         embi_body *b = s->body + I->bodies[k];
         memcpy(s->q + 3 * b->node0, s->safe_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         embi_apply_live(s, b, s->q, s->x);
-        (void)embi_body_shift(b, s->qn, s->q, s->shift_d, NULL, &b->shift);
+        embi_body_came(s, b);
         embi_body_gradient(s, b);
         for (int n = 0; n < s->drive_count; n++) {
             embi_drive *d = s->drives + n;
@@ -15154,7 +15208,7 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
             embi_drive_aim(s, d);
         }
     }
-    if (!embi_island_evaluate(m, s, I, s->q, s->x)) return EMBIPC_ERR_MEMORY;
+    if (!embi_island_evaluate(m, s, I)) return EMBIPC_ERR_MEMORY;
     embi_island_contact_energy(s, I, s->q, s->x);
     return EMBIPC_OK;
 }
@@ -15465,7 +15519,7 @@ static void embi_island_guess(embi_state *s, embi_island *I)
             if (s->local[i / 3] >= 0)
                 s->p[i] = (s->qn[i] + embi_guess(s, b, I->guess, i) - s->q[i]) / (embipc_real)left;
     }
-    embi_island_multiply(s, I, s->p, s->Ap);
+    embi_island_multiply(s, I);
 }
 
 /* Goes there, or stays. */
@@ -19138,10 +19192,10 @@ static int embi_island_back(embi_memory *m, embi_state *s, embi_island *I)
         memcpy(s->q + 3 * b->node0, s->qn + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         for (int i = 0; i < b->live_count; i++)
             embi_copy(s->x + 3 * (b->vert0 + b->live[i]), s->xn + 3 * (b->vert0 + b->live[i]));
-        (void)embi_body_shift(b, s->qn, s->q, s->shift_d, NULL, &b->shift);
+        embi_body_came(s, b);
         embi_body_gradient(s, b);
     }
-    if (!embi_island_evaluate(m, s, I, s->q, s->x)) return 0;
+    if (!embi_island_evaluate(m, s, I)) return 0;
     embi_island_contact_energy(s, I, s->q, s->x);
     return 1;
 }
@@ -19365,7 +19419,7 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
 /* The first contacts of an island in a step. */
 static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_island *I)
 {
-    if (!embi_island_evaluate(&w->memory, s, I, s->q, s->x) ||
+    if (!embi_island_evaluate(&w->memory, s, I) ||
         !embi_island_lag_friction(&w->memory, s, I, w->memory_key, w->memory_count, w->memory_u))
         return EMBIPC_ERR_MEMORY;
     I->barrier_before = I->contacts.energy;
@@ -19522,7 +19576,7 @@ static int embi_ranges_check(embipc_world *w, int *changed)
 /* New candidates, in its lists already: the island's contacts at its present positions. */
 static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *I)
 {
-    if (!embi_island_evaluate(m, s, I, s->q, s->x)) return 0;
+    if (!embi_island_evaluate(m, s, I)) return 0;
     I->safe_known = 0;
     I->analysed = I->analysed && I->same;   /* the order serves while the contacts have their places in it */
     if (s->integrator == EMBIPC_BDF2 && !embi_island_agree(m, s, I)) return 0;
