@@ -265,6 +265,44 @@ static int count_missed(const embi_body *b, const embi_surface *a, const double 
     return lost;
 }
 
+/* After a step: what a body says of its way since the start, where a direction led or was cut, is what its nodes say.
+ * Returns how many of its tets are strained. */
+static int knows_its_way(const embi_state *t, const embi_body *b)
+{
+    double part[TREE_SHIFT_ROOM];
+    embi_shift way = tree_shift(b, part);
+    int strained = 0;
+    embi_body_shift(b, t->qn, t->q, t->shift_d, NULL, &way);
+    ENSURE(memcmp(way.box, b->shift.box, sizeof way.box) == 0);
+    ENSURE(memcmp(part, b->shift.part, (size_t)(6 * b->panel_count) * sizeof *part) == 0);
+    for (int c = 0; c < 3; c++) ENSURE_CLOSE(b->shift.warp[c], way.warp[c], 1e-12 * b->diagonal);
+    for (int k = 0; k < embi_strained_tets(b); k++) {
+        double strain = embi_tet_strain(b, k, t->shift_d + 3 * b->node0);
+        ENSURE_CLOSE(b->strain[k].now, strain, 1e-9);
+        strained += strain > 1e-6;
+    }
+    return strained;
+}
+
+static void test_a_body_knows_its_way(void)
+{
+    int moved = 0;
+    for (int which = 0; which < SCENE_COUNT; which++) {
+        scene s = scene_make(which, NULL);
+        for (int n = 0; n < 20 / TEST_STRIDE; n++) {
+            if (embipc_world_step(s.w, NULL) != EMBIPC_OK) { ENSURE(0); break; }
+            for (int k = 0; k < s.w->s.body_count; k++) {
+                const embi_body *b = s.w->s.body + k;
+                if (!b->nn) continue;
+                (void)knows_its_way(&s.w->s, b);
+                moved += embi_shift_most(&b->shift) > 1e-6;
+            }
+        }
+        scene_end(&s);
+    }
+    ENSURE(moved > 100 / TEST_STRIDE);
+}
+
 /* A comb that tumbles while its teeth swing: whatever list serves a step, kept or new, at the end of the step nothing
  * that touches is missing from it. */
 static void test_a_tumbling_body_finds_itself(void)
@@ -273,7 +311,7 @@ static void test_a_tumbling_body_finds_itself(void)
     embipc_world_def wd = embipc_default_world_def();
     test_mesh comb = cage_comb();
     scene s;
-    int near = 0, lost = 0, builds = 0, steps = 60;
+    int near = 0, lost = 0, builds = 0, steps = 60, strained = 0;
     double turned = 0, none[9], *x;
     embi_state *st;
     embi_body *b;
@@ -295,6 +333,7 @@ static void test_a_tumbling_body_finds_itself(void)
     for (int n = 0; n < steps; n++) {
         embi_surface a;
         if (embipc_world_step(s.w, NULL) != EMBIPC_OK) { ENSURE(0); break; }
+        strained += knows_its_way(st, b);
         a = embi_surface_of(st, b, st->x);
         embi_apply_rows(st, b, st->q, x);
         embi_m3_identity(none);
@@ -305,7 +344,7 @@ static void test_a_tumbling_body_finds_itself(void)
     }
     printf("  %d steps, turned by %.1f rad, %d searches: %d pairs came near, %d of them not found\n", steps, turned,
            builds, near, lost);
-    ENSURE(near > 0 && lost == 0 && builds < steps);
+    ENSURE(near > 0 && lost == 0 && builds < steps && strained > 0);
     free(x);
     scene_end(&s);
 }
@@ -725,6 +764,7 @@ int main(int argc, char **argv)
     RUN(own_candidates_are_complete);
     RUN(warp_bounds_the_way);
     RUN(folds_are_searched_where_they_may_close);
+    RUN(a_body_knows_its_way);
     RUN(a_tumbling_body_finds_itself);
     RUN(trees_are_refit_where_asked);
     test_unused();
