@@ -100,7 +100,8 @@
 
 /* ---- Configuration --------------------------------------------------------------------------
  * Define these before the include, the same way in every translation unit.
- *   EMBIPC_IMPLEMENTATION  in exactly one C or C++ file: compile the library here
+ *   EMBIPC_IMPLEMENTATION  in exactly one C or C++ file: compile the library here, without -ffast-math
+ *                          or its parts, which break the guarantee; other files may have them
  *   EMBIPC_STATIC          every function is static: several files may carry their own copy
  *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>, <sched.h>
  *   EMBIPC_ASSERT(c)       our own invariants; default assert() from <assert.h>
@@ -111,15 +112,6 @@
 #include <stddef.h>
 #include <float.h>
 #include <limits.h>
-
-#if defined(__FAST_MATH__)
-#error "embipc: the guarantee rests on inf and nan; do not build with -ffast-math"
-#endif
-/* 16, 32, 64: narrower types than double are widened, which does not concern us */
-#if defined(FLT_EVAL_METHOD) && (FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD > 64) && \
-    !defined(EMBIPC_ALLOW_EXTENDED_PRECISION)
-#error "embipc: extended intermediate precision (x87); build with -msse2 -mfpmath=sse"
-#endif
 
 #ifdef EMBIPC_STATIC
 #if defined(__GNUC__) || defined(__clang__)
@@ -1050,6 +1042,18 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #ifndef EMBI_IMPLEMENTED
 #define EMBI_IMPLEMENTED
 
+/* What tells that sums round one by one, and inf and nan count. Who cannot know at compile time is asked by
+ * embi_sums_are_exact(). */
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
+    defined(__ASSOCIATIVE_MATH__) || defined(_M_FP_FAST)
+#error "embipc: the guarantee rests on the order of sums, on inf and on nan; build this file without -ffast-math and its parts"
+#endif
+/* 16, 32, 64: narrower types than double are widened, which does not concern us */
+#if defined(FLT_EVAL_METHOD) && (FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD > 64) && \
+    !defined(EMBIPC_ALLOW_EXTENDED_PRECISION)
+#error "embipc: extended intermediate precision (x87); build with -msse2 -mfpmath=sse"
+#endif
+
 /* ==== 1. Platform ====================================================================================
  * The only system headers, and the constants everything below agrees on.
  * Uses: libc, libm.                                                                           */
@@ -1833,6 +1837,15 @@ static embipc_real embi_two_sum(embipc_real a, embipc_real b, embipc_real *err)
     embipc_real s = a + b, bb = s - a, aa = s - bb;
     *err = (a - aa) + (b - bb);
     return s;
+}
+
+/* Do sums round one by one, as all of this takes for granted? Not every compiler that was told to reorder them says so
+ * beforehand. */
+static int embi_sums_are_exact(void)
+{
+    volatile embipc_real one = 1, tiny = EMBI_EPS / 256;
+    embipc_real err, s = embi_two_sum(one, tiny, &err);
+    return s == one && err == tiny;
 }
 
 /* a = *hi + *lo with at most 26 significant bits each: the bits of a rounded to their upper half */
@@ -13095,8 +13108,9 @@ typedef struct embi_link {
 /* H = A + U U^T: see embi_dual_factor() */
 typedef struct embi_dual {
     int on;                      /* the last factor is this one */
-    int *first, first_cap;       /* (body_count + 1) of the island's bodies, their first unknown */
-    unsigned *taken;             /* (body_count) which factor of its A was used */
+    int bodies;                  /* of the island when it was made */
+    int *first, first_cap;       /* (bodies + 1) their first unknown */
+    unsigned *taken;             /* (bodies) which factor of its A was used */
     int taken_cap;
     embi_link *link;
     int count, link_cap;
@@ -13768,7 +13782,7 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *I)
         }
     }
     I->same &= I->unknown_count == before;
-    if (!I->same) I->useful = I->wait = I->pause = 0;
+    if (!I->same) I->useful = I->wait = I->pause = I->kept = I->old_factor = 0;
     return embi_island_chunks(m, s, I) && EMBI_GROW(m, embipc_real, I->rhs, I->rhs_cap, 6 * I->unknown_count) &&
            EMBI_GROW(m, embipc_real, I->work, I->work_cap, 12 * I->unknown_count);
 }
@@ -14393,6 +14407,7 @@ static int embi_dual_factor(embi_memory *m, embi_state *s, embi_island *I)
         if (I->part[k] != 0) return I->part[k] < 0 ? -1 : 0;
         D->taken[k] = embi_body_factors(s->body + I->bodies[k]);
     }
+    D->bodies = I->body_count;
     if (!embi_dual_links(m, s, I) || !embi_dual_columns(m, I)) return -2;
     if ((fits = embi_dual_members(m, s, I)) <= 0) return fits;
     if ((replaced = embi_dual_gather(m, s, I)) != 0) return replaced < 0 ? replaced : 0;
@@ -14403,10 +14418,12 @@ static int embi_dual_factor(embi_memory *m, embi_state *s, embi_island *I)
 /* whether the last factor is by contact forces */
 static int embi_has_dual(const embi_island *I) { return I->dual && I->dual->on; }
 
-/* Do the bodies still have the factors it was made with? */
+/* Are the bodies those it was made of, with the factors it was made with? One that moves by a drive adds no unknown. */
 static int embi_dual_fits(const embi_state *s, const embi_island *I)
 {
-    for (int k = 0; k < I->body_count && embi_has_dual(I); k++)
+    if (!embi_has_dual(I)) return 1;
+    if (I->dual->bodies != I->body_count) return 0;
+    for (int k = 0; k < I->body_count; k++)
         if (I->dual->taken[k] != embi_body_factors(s->body + I->bodies[k])) return 0;
     return 1;
 }
@@ -14434,6 +14451,7 @@ static void embi_island_back_solve(embi_state *s, embi_island *I, embipc_real *b
         embi_system_solve(&I->system, b);
         return;
     }
+    EMBIPC_ASSERT(D->bodies == I->body_count && D->first[D->bodies] == I->unknown_count);
     y = D->work;
     force = y + 3 * I->unknown_count;
     memcpy(y, b, (size_t)(3 * I->unknown_count) * sizeof *y);
@@ -15725,6 +15743,11 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     *world = NULL;
     if (!def) return embi_fail(error, EMBIPC_ERR_ARGUMENT, "def is NULL");
     if ((r = embi_check_world_def(def, error)) != EMBIPC_OK) return r;
+#ifndef EMBIPC_ALLOW_EXTENDED_PRECISION
+    if (!embi_sums_are_exact())
+        return embi_fail(error, EMBIPC_ERR_ARGUMENT, "the library was compiled with options that reorder sums, as those of "
+                         "-ffast-math do; no predicate is exact then. Compile it without them");
+#endif
     embi_memory_init(&m, &def->allocator);
     w = (embipc_world *)embi_alloc(&m, 1, sizeof *w);
     if (!w) return embi_fail_memory(error);
@@ -16997,10 +17020,20 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
 
 /* ---- forces and drives ---- */
 
+/* Adds share * force to what is applied to a node, unless `look`. Returns whether the sum is finite. */
+static int embi_apply_force(embipc_world *w, int node, embipc_real share, const embipc_real force[3], int look)
+{
+    embipc_real sum[3];
+    embi_copy(sum, w->applied + 3 * node);
+    embi_axpy(sum, share, force);
+    if (!look) embi_copy(w->applied + 3 * node, sum);
+    return embi_all_finite(sum, 3);
+}
+
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body body, int vertex,
                                                  const embipc_real force[3])
 {
-    int at = embi_find_body(w, body);
+    int ok = 1, at = embi_find_body(w, body);
     const embi_body *b;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if (at < 0)
@@ -17016,15 +17049,16 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
         return embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_VERTEX, vertex, 0,
                             "body \"%.40s\" has %d vertices, not vertex %d", b->name, b->nv, vertex);
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
-    if (vertex >= 0) {
+    for (int look = 1; look >= 0 && ok; look--) {
         int v = b->vert0 + vertex;
-        for (int k = 0; k < w->s.J.count[v]; k++)
-            embi_axpy(w->applied + 3 * w->s.J.node[4 * v + k], w->s.J.weight[4 * v + k], force);
-        return EMBIPC_OK;
+        for (int k = 0; vertex >= 0 && k < w->s.J.count[v]; k++)
+            ok &= embi_apply_force(w, w->s.J.node[4 * v + k], w->s.J.weight[4 * v + k], force, look);
+        for (int i = 0; vertex < 0 && i < b->nn; i++)
+            ok &= embi_apply_force(w, b->node0 + i, b->node_mass[i] / b->total_mass, force, look);
     }
-    for (int i = 0; i < b->nn; i++)
-        embi_axpy(w->applied + 3 * (b->node0 + i), b->node_mass[i] / b->total_mass, force);
-    return EMBIPC_OK;
+    return ok ? EMBIPC_OK
+              : embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the forces on body \"%.40s\" add up to more than a number holds",
+                          b->name);
 }
 
 /* rows of 7, times rising */
@@ -19502,7 +19536,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     I->factorizations += J->factorizations;
     I->regularized += J->regularized;
     I->active = 1;
-    I->converged = I->old_factor = 0;
+    I->converged = I->old_factor = I->kept = 0;   /* a factor is of the bodies that were there */
     I->first &= J->first;
     I->passes = embi_max_int(1, embi_max_int(I->passes, J->passes));
     I->guess = 0;

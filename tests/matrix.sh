@@ -11,10 +11,21 @@ sources() {
     printf '#define EMBIPC_IMPLEMENTATION\n#include "%s"\n' "$header" > "$dir/impl.c"
     printf '#define EMBIPC_STATIC\n#define EMBIPC_IMPLEMENTATION\n#include "%s"\nint matrix_a(void); int matrix_a(void) { return (int)embipc_default_world_def().max_iterations; }\n' "$header" > "$dir/static_a.c"
     sed 's/matrix_a/matrix_b/g' "$dir/static_a.c" > "$dir/static_b.c"
+    printf '#include "%s"\n#include <stdlib.h>\nint main(void) { embipc_world_def d = embipc_default_world_def(); embipc_world *w; return embipc_world_create(&d, &w, NULL) == EMBIPC_OK; }\n' "$header" > "$dir/main_3.c"
     printf 'int matrix_b(void); int main(void) { return matrix_b() == 100 ? 0 : 1; }\n' > "$dir/main_1.c"
     printf 'int matrix_a(void); int matrix_b(void); int main(void) { return matrix_a() + matrix_b() == 200 ? 0 : 1; }\n' > "$dir/main_2.c"
 }
 try() { done_=$((done_ + 1)); "$@" > "$dir/log" 2>&1 || { echo "FAILED: $*"; head -n 20 "$dir/log"; bad=$((bad + 1)); }; }
+
+# must not compile, or make no world; and does not disturb who only calls it
+refused() {   # compiler, options
+    try "$@" -c "$dir/user.c" -o "$dir/user_fast.o"
+    done_=$((done_ + 1))
+    if "$@" -c "$dir/impl.c" -o "$dir/fast.o" > "$dir/log" 2>&1 &&
+        { ! "$@" "$dir/main_3.c" "$dir/fast.o" -o "$dir/fast" -lm > "$dir/log" 2>&1 || ! "$dir/fast"; }; then
+        echo "NOT REFUSED: $*"; bad=$((bad + 1))
+    fi
+}
 
 as_c() {   # compiler
     for std in c99 c11 c17; do
@@ -25,6 +36,7 @@ as_c() {   # compiler
     try $1 -std=c99 "$dir/main_1.c" "$dir/user.o" "$dir/impl.o" -o "$dir/two" -lm; try "$dir/two"
     try $1 -std=c99 $strict -c "$dir/static_b.c" -o "$dir/static_b.o"
     try $1 -std=c99 "$dir/main_2.c" "$dir/static_a.o" "$dir/static_b.o" -o "$dir/static" -lm; try "$dir/static"
+    for fast in -ffast-math -ffinite-math-only -funsafe-math-optimizations; do refused $1 -std=c99 -O2 $fast; done
 }
 as_cxx() {
     for f in impl user static_a; do try $1 -x c++ -std=c++11 $strict -c "$dir/$f.c" -o "$dir/$f.cxx.o"; done
@@ -42,5 +54,5 @@ family() {   # C compiler, C++ compiler
 
 family "$1/matrix/gcc" gcc g++ & family "$1/matrix/clang" clang clang++ & wait
 set -- $(cat "$1/matrix/gcc/count") $(cat "$1/matrix/clang/count")
-echo "matrix: $(($1 + $3 - $2 - $4)) of $(($1 + $3)) compilations silent"
+echo "matrix: $(($1 + $3 - $2 - $4)) of $(($1 + $3)) compilations as they should be"
 [ $(($2 + $4)) -eq 0 ]

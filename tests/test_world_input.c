@@ -638,6 +638,15 @@ static void test_pair_force_velocity_limits(void)
         else ENSURE(scene_bits(w) == before && strstr(embipc_world_error(w)->text, "node"));
         (void)ENSURE_OK(w, embipc_world_reset(w));
     }
+    {   /* one force after the other is a number, and their sum is not: the last of them is refused, and can be taken back */
+        double most[3] = {1.5e308, 0, 0}, back[3] = {-1.5e308, 0, 0};
+        int taken = 0;
+        while (taken < 40 && embipc_body_apply_force(w, b[1], -1, most) == EMBIPC_OK) taken++;
+        ENSURE(taken > 0 && taken < 40 && strstr(embipc_world_error(w)->text, "stone"));
+        for (; taken > 0; taken--) (void)ENSURE_OK(w, embipc_body_apply_force(w, b[1], -1, back));
+        (void)ENSURE_OK(w, embipc_world_step(w, NULL));
+        (void)ENSURE_OK(w, embipc_world_reset(w));
+    }
     (void)ENSURE_OK(t.b.w, embipc_world_reset(t.b.w));
     twins_step(&t);
     twins_end(&t);
