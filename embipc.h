@@ -61,7 +61,7 @@
  *
  * CONTENTS  (grep -n '==== ' embipc.h)
  *   Public: configuration, results and callbacks, materials, world, bodies, drives, step, queries; toolbox:
- *   geometry, linear algebra, meshes and cages, barrier and friction.
+ *   geometry, linear algebra, meshes and cages, separating what overlaps, barrier and friction.
  *   Implementation: 1 platform, 2 small math, 3 memory, 4 errors, 5 threads, 6 sorting and sets,
  *   7 exact predicates, 8 sparse matrices, 9 LDL^T, 10 conjugate gradients and the system of a step,
  *   11 meshes, 12 embedding, 13 cage builder, 14 elasticity, 15 materials, 16 distances, 17 barrier,
@@ -149,7 +149,7 @@ typedef enum embipc_result {
     EMBIPC_ERR_MANIFOLD,      /* an edge with more than two triangles, a vertex or triangle used twice */
     EMBIPC_ERR_DEGENERATE,    /* no area, no volume, or a flat or inverted tetrahedron */
     EMBIPC_ERR_OUTSIDE,       /* a surface vertex that lies in no tetrahedron of its cage */
-    EMBIPC_ERR_INTERSECTION,  /* surfaces cross; embipc_world_intersections() lists the pairs */
+    EMBIPC_ERR_INTERSECTION,  /* surfaces cross, or are nearer than their thickness: embipc_world_rejected() lists crossings */
     EMBIPC_RESULT_COUNT
 } embipc_result;
 
@@ -170,7 +170,8 @@ typedef struct embipc_error {
     embipc_result code;
     embipc_body body[2];            /* whom it is about; 0 where nobody */
     embipc_primitive primitive[2];
-    int index[2];                   /* of the primitives, in the caller's numbering */
+    int index[2];                   /* of the primitives: of a body that was refused as its description counts them
+                                       (of a surface taken from tets, as a view of it would), else as its view does */
     embipc_real value[2];           /* what the text quotes */
     char text[256];                 /* one sentence: what is wrong, and what to do */
 } embipc_error;
@@ -261,7 +262,7 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
 
 /* ---- World ----------------------------------------------------------------------------------
  * All lengths m, times s, masses kg, forces N, energies J, angles rad. A world is used by one thread at
- * a time; different worlds are independent. */
+ * a time, in queries too, const or not: some evaluate what a step left out. Different worlds are independent. */
 typedef struct embipc_world embipc_world;
 
 typedef enum embipc_solver {
@@ -292,7 +293,7 @@ EMBIPC_API const char *embipc_stage_text(embipc_stage stage);
  * not resolve, a vibration w by the factor 1/(1 + w^2 h^2) of its energy in each step. BDF2, second order: v =
  * (3 q^n+1 - 4 q^n + q^n-1)/2h; it keeps most of what it resolves. Where bodies hit or leave one another it would
  * make them bounce, and a step in which they do, and the next, are backward Euler. So is the first one after
- * embipc_body_set_velocity(), a reset or a step that was cut short. Of the first order stay: friction
+ * embipc_body_set_velocity(), another time step, a reset or a step that was cut short. Of the first order stay: friction
  * where it slips, and damping by stiffness where a nonlinear material turns. */
 typedef enum embipc_integrator {
     EMBIPC_BACKWARD_EULER,
@@ -337,6 +338,11 @@ EMBIPC_API void embipc_world_destroy(embipc_world *world);   /* NULL is fine */
  * first step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
+/* Gravity, m/s^2, and the length of the steps, s, from the next step on; parameters that are derived from them
+ * (kappa) follow. A reset keeps them. */
+EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *world, const embipc_real gravity[3]);
+EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *world, embipc_real time_step);
+
 /* What the last failed call on this world said. Valid until the next call on the world. Queries, which take
  * a const world, only return their result. Never NULL. */
 EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *world);
@@ -345,7 +351,8 @@ EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *world);
 typedef enum embipc_kind {
     EMBIPC_FIXED,            /* never moves; its surface may be open */
     EMBIPC_KINEMATIC,        /* rigid, moves as its drive says; its surface may be open */
-    EMBIPC_AFFINE,           /* one tetrahedron around the surface: 12 unknowns, for stiff parts [ABD22] */
+    EMBIPC_AFFINE,           /* one tetrahedron around the surface: 12 unknowns, for stiff parts [ABD22]. As good as
+                                rigid with material.young = 1e9, which costs less time than the default 1e5 */
     EMBIPC_CAGE,             /* a coarse tet cage carries the surface                    [EIPC24] */
     EMBIPC_FULL              /* every node of a tet mesh is free; its boundary is the surface [IPC20] */
 } embipc_kind;
@@ -390,8 +397,9 @@ EMBIPC_API embipc_body_def embipc_default_body_def(void);
 
 /* Adds a body; the arrays are copied. Fails, with the world unchanged, on: bad numbers or indices; a dynamic
  * body whose surface is open, inside out, or encloses no volume; a flat or inverted tet; a surface vertex
- * outside its cage; a surface that crosses itself or another body it may touch.
- * May be called between steps at any time. */
+ * outside its cage; a surface that crosses itself or another body it may touch, or comes nearer to it than their
+ * thickness. Only surfaces count: a body that lies wholly inside another's solid is accepted, and stays in
+ * (embipc_separate() finds such). May be called between steps at any time. */
 EMBIPC_API embipc_result embipc_body_create(embipc_world *world, const embipc_body_def *def,
                                             embipc_body *body);
 /* Removes a body with its drives and pair rules. */
@@ -406,7 +414,8 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *world, embipc_body 
  * spread like its mass. Fixed and kinematic bodies ignore it. */
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *world, embipc_body body, int vertex,
                                                  const embipc_real force[3]);
-/* Sets the velocity of all nodes to velocity + angular_velocity x (q - centre of mass). */
+/* Sets the velocity of all nodes to velocity + angular_velocity x (q - centre of mass). Fixed and kinematic bodies
+ * ignore it. */
 EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *world, embipc_body body,
                                                   const embipc_real velocity[3],
                                                   const embipc_real angular_velocity[3]);
@@ -440,14 +449,17 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *world, const embipc_d
                                              embipc_drive *drive);
 /* Lets go: the nodes keep their velocity. */
 EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *world, embipc_drive drive);
-/* Overrides the keys: where the drive is to be at the end of the next step, and from then on. */
+/* Overrides the keys: where the drive is to be at the end of the next step, and from then on. Of the rotation vectors of
+ * one rotation the one nearest to where the drive is counts: it may be wrapped at pi. (Keys are interpolated as they
+ * are: count turns there.) */
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *world, embipc_drive drive,
                                                  const embipc_real displacement[3],
                                                  const embipc_real rotation[3]);
 
 typedef struct embipc_drive_state {
     embipc_real short_m;         /* largest distance of a driven node (vertex) from its target, m; of a soft drive
-                                    along the axes that are stiff */
+                                    along the axes that are stiff. The nodes of affine and kinematic bodies are the
+                                    corners of their tet: up to three times as far out as the surface */
     embipc_real force[3];        /* of the drive on the body, N, and about `centre`, moved along, N m: what a */
     embipc_real torque[3];       /*   sensor between gripper and arm reads */
     int limited;                 /* vertices of a soft drive that pull with all that force_limit grants them */
@@ -496,8 +508,8 @@ typedef struct embipc_step_stats {
 EMBIPC_API embipc_result embipc_world_step(embipc_world *world, embipc_step_stats *stats /* may be NULL */);
 
 /* Limits of the steps to come: linear solves per island (at least 1), and a flag that may be set by another
- * thread or an interrupt: nonzero ends the step after the iteration it is in, the first at the earliest (in
- * free flight that one is exact). stop may be NULL. */
+ * thread, an interrupt or the world's own clock callback (a budget of time): nonzero ends the step after the
+ * iteration it is in, the first at the earliest (in free flight that one is exact). stop may be NULL. */
 EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *world, int max_iterations,
                                                  const volatile int *stop);
 
@@ -603,7 +615,7 @@ EMBIPC_API int embipc_world_contacts(const embipc_world *world, embipc_contact *
  * Also, after EMBIPC_ERR_INTERSECTION, embipc_world_rejected(): those of the refused body (index1 0). */
 typedef struct embipc_intersection {
     embipc_body edge_body, triangle_body;
-    int edge[2];                         /* surface vertices */
+    int edge[2];                         /* surface vertices; of a refused body, those of its description */
     int triangle;
 } embipc_intersection;
 EMBIPC_API int embipc_world_intersections(embipc_world *world, embipc_intersection *out, int capacity);
@@ -967,7 +979,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 /* ---- Cages ----------------------------------------------------------------------------------
  * A cage is a coarse tet mesh that holds a closed surface: its nodes are a body's unknowns. */
 typedef struct embipc_cage_def {
-    int cookie;               /* set by embipc_default_cage_def() */
+    unsigned cookie;          /* set by embipc_default_cage_def() */
     int nodes;                /* about this many nodes; 4: one tet round it all; 0: 34, or 8 for each separate
                                * part of the body where that is more                               (34) */
     embipc_real cell_size;    /* m; > 0: lattice of this size, and `nodes` is not looked at         (0) */
@@ -12086,20 +12098,20 @@ static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *
                                  embi_key **pairs, int *count, int *cap)
 {
     static const embipc_real all[4] = {1, 1, 1, 1};
-    int node[16], n, added = 0;
+    int node[16], n, added = 0, same;
     embipc_real coef[16];
     embi_key *to;
     n = embi_contact_nodes(J, v, all, node, coef);
-    if (!EMBI_GROW(m, embi_key, *pairs, *cap, *count + 136)) return 0;
+    if (!EMBI_GROW(m, embi_key, *pairs, *cap, *count + 16 * 17 / 2)) return 0;
     to = *pairs + *count;
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
             int a = local[node[i]], b = local[node[j]];
             if (a >= 0 && b >= 0) to[added++].key = embi_pack(embi_max_int(a, b), embi_min_int(a, b));
         }
-    for (int k = 0; k < added && added <= *count; k++)   /* often they are those of the candidate before */
-        if (to[k].key != to[k - added].key) { *count += added; return 1; }
-    if (added > *count) *count += added;
+    same = added <= *count;   /* often they are those of the candidate before */
+    for (int k = 0; k < added && same; k++) same = to[k].key == to[k - added].key;
+    if (!same) *count += added;
     return 1;
 }
 
@@ -12153,7 +12165,7 @@ typedef struct embi_shift {
 typedef struct embi_strain {
     embipc_real now, next;       /* ... the step's start: before, and at most, all along the present direction ... */
     embipc_real end;             /* ... and at its end */
-    embipc_real kept, most;      /* ... the kept list's: in the steps before this one; what the list stands */
+    embipc_real kept, most;      /* ... the kept list's making: before this step; and up to which it is complete */
 } embi_strain;
 
 /* A part of a surface that lies together, below one node of its tree. Bodies are searched for each other panel by
@@ -12243,7 +12255,7 @@ typedef struct embi_pair {
     embi_pair_rule rule;
     embipc_real range[6];        /* displacements of pa relative to pb since the start of the step for which the
                                     candidates are complete: where it was, is, and is about to go */
-    int loose;                   /* within one body: or for all, as long as the list stands how it is strained */
+    int loose;                   /* within one body: or for all, while embi_body_stands() */
     int first, count;            /* candidates */
     int touching[2];             /* head, for BDF2: any contacts, at q^n and now, and their force on a, N */
     embipc_real push[2][3];
@@ -12299,7 +12311,8 @@ typedef struct embi_spring {
     embipc_real held;            /* the share of K that the factor holds */
 } embi_spring;
 
-/* How far a candidate was apart at least, with the nodes at known_q (-EMBI_HUGE: always near), and its share. */
+/* How far a candidate was apart at least, with the nodes at known_q (-EMBI_HUGE: always near); by a slack of the pair it
+ * comes nearer by share * slack at most. */
 typedef struct embi_apart { embipc_real least, share; } embi_apart;
 
 typedef struct embi_state {
@@ -12308,8 +12321,17 @@ typedef struct embi_state {
     embipc_integrator integrator;
     int node_count, vert_count;
     /* per node (3 each) */
-    embipc_real *q, *v, *qn, *vn, *q_before, *v_before, *qt, *qc, *f, *p, *p_last, *gq, *g, *Ap, *rhs, *target,
-        *trial_q, *safe_q, *known_q, *kept_q, *start_q, *start_v, *shift_d;
+    embipc_real *q, *v;                        /* now */
+    embipc_real *qn, *vn, *q_before, *v_before;   /* at the start of the step, and of the one before it */
+    embipc_real *start_q, *start_v;            /* at creation */
+    embipc_real *qt, *qc, *f;                  /* of the step form above; forces, N */
+    embipc_real *gq, *g;                       /* gradient of E, J s^2/m: of the part whose Hessian is A; all of it */
+    embipc_real *p, *p_last, *Ap, *rhs;        /* direction, and the last one; A p; right-hand side */
+    embipc_real *target;                       /* of driven nodes, at the end of the present stage */
+    embipc_real *trial_q;                      /* that is tried, or looked at as the end of a direction */
+    embipc_real *safe_q;                       /* to fall back to: all that rotates was rigid there */
+    embipc_real *known_q, *kept_q;             /* where distances, and where kept lists within a body are known */
+    embipc_real *shift_d;                      /* scratch of embi_body_shift() */
     int *local, *drive;          /* unknown number in its island or -1; drive or -1 */
     /* per vertex; within a step x, next_x, trial_x and motion hold for live vertices, those of candidates, and xn
        for those known */
@@ -12722,7 +12744,7 @@ static embipc_real embi_tet_strain(const embi_body *b, int t, const embipc_real 
 /* tets that the kept list has to do with */
 static int embi_strained_tets(const embi_body *b) { return b->folds.count ? b->ntet : 0; }
 
-/* Does the kept list of a body for itself stand so many times what its tets are about to be strained? */
+/* Will the kept list of a body for itself be complete after so many times the strain that its tets are about to have? */
 static int embi_body_stands(const embi_body *b, embipc_real times)
 {
     for (int t = 0; t < embi_strained_tets(b); t++)
@@ -13062,7 +13084,9 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
 }
 
 /* ==== 23. Newton =====================================================================================
- * One island: bodies linked by candidate pairs, minimising E over their unknown nodes. Each iteration
+ * One island: bodies linked by candidate pairs, minimising E over their unknown nodes. The loop itself is embi_iterate()
+ * in section 28, over all islands: embi_island_look() (embi_island_direction(), embi_island_aim()), then, where the
+ * direction leads out of what was searched, more candidates, then embi_island_go() (embi_island_advance()). Each iteration
  *   g = grad E,  H p = -g - H_fd r,  p = r on driven nodes      (H: A + rank-one contacts + friction)
  *   alpha = the part of p free of contact, found by continuous collision detection
  *   q += alpha p
@@ -13082,12 +13106,15 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  * Drives yield: while r is not zero the path keeps a gap floor, min(0.05 dhat, 0.9 of the present gap);
  * where the floor stops the motion, the drive that contributes most to that approach gives up the rest of
  * its motion, and is reported. The others go on.
- * What does not help where many contacts begin in one step, solves a step of a pile of 100 cages, 10.8 as it is, and of
- * ten bears, 12.2: to give contacts that a direction would bring about their stiffness beforehand, 12.1 to 13.0 and 12.8
- * to 16; or their whole force at 0.3 dhat, 17.7 and 16.3; to take the forces of contacts where the last direction said
- * they will be (a primal-dual method), 11.7 and 11.5; to begin with the part of a guess that is free, 10.8 and 11.8;
- * the true curvature from the start, 11.6 and 12.3; each body as far as its own contacts allow, 19 and more. To go on
- * with those bodies alone that are not there yet would leave three quarters of the work.
+ * Tried where many contacts begin in one step, and left out; solves a step of a pile of 100 cages, and of ten bears:
+ *   as it is                                                                    10.8          12.2
+ *   contacts that a direction would bring about have their stiffness before     12.1 to 13.0  12.8 to 16
+ *   and their whole force, as at 0.3 dhat                                       17.7          16.3
+ *   forces of contacts where the last direction said they will be (primal-dual) 11.7          11.5
+ *   begin with the part of a guess that is free                                 10.8          11.8
+ *   the true curvature from the start                                           11.6          12.3
+ *   each body as far as its own contacts allow                                  19 and more
+ * To go on with those bodies alone that are not there yet would leave three quarters of the work.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
 
 /* What is active in a part of a near list, and where it goes among the contacts. */
@@ -13536,6 +13563,13 @@ static void embi_closest_range(void *arg, int begin, int end)
     }
 }
 
+/* Does the factor hold a stiffness wrongly, by more than a factor of two? */
+static int embi_stiffness_changed(embipc_real now, embipc_real held, embipc_real kappa)
+{
+    embipc_real slack = (embipc_real)0.05 * kappa;
+    return now > 2 * held + slack || held > 2 * now + slack;
+}
+
 /* what is active among them becomes contacts, each in its place */
 static void embi_contact_range(void *arg, int begin, int end)
 {
@@ -13543,7 +13577,7 @@ static void embi_contact_range(void *arg, int begin, int end)
     embi_contacts *contacts = &t->I->contacts;
     for (int n = begin; n < end; n++) {
         embi_near_run r = embi_near_run_of(t->s, t->I, n);
-        embipc_real kappa = r.pair->rule.kappa, slack = (embipc_real)0.05 * kappa;
+        embipc_real kappa = r.pair->rule.kappa;
         int to = r.found->first, extra = r.found->extra, changed = 0;
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++) {
             const embi_candidate *c = r.candidate + *k;
@@ -13553,8 +13587,7 @@ static void embi_contact_range(void *arg, int begin, int end)
                 closest->stiffness = contacts->list[to++].second;
                 extra += c->edge_edge;
             }
-            changed += closest->stiffness > 2 * closest->in_matrix + slack ||
-                       closest->in_matrix > 2 * closest->stiffness + slack;
+            changed += embi_stiffness_changed(closest->stiffness, closest->in_matrix, kappa);
         }
         r.found->changed = changed;
     }
@@ -14081,12 +14114,6 @@ static embipc_real embi_friction_hold(const embi_friction *f, int first)
     if (f->turns) along = 1 / f->e;
     else if (first && y == 0) along = 2 / f->e - embi_min(f->expected, f->e) / (f->e * f->e);
     return f->weight * along;
-}
-
-static int embi_stiffness_changed(embipc_real now, embipc_real held, embipc_real kappa)
-{
-    embipc_real slack = (embipc_real)0.05 * kappa;
-    return now > 2 * held + slack || held > 2 * now + slack;
 }
 
 /* how many friction contacts the factor holds wrongly */
@@ -15703,19 +15730,27 @@ EMBIPC_API embipc_drive_def embipc_default_drive_def(void)
     return d;
 }
 
+static embipc_result embi_check_gravity(const embipc_real g[3], embipc_error *e)
+{
+    if (embi_all_finite(g, 3)) return EMBIPC_OK;
+    return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "gravity (%g, %g, %g) is not finite", g[0], g[1], g[2]);
+}
+
+static embipc_result embi_check_time_step(embipc_real h, embipc_error *e)
+{
+    if (h > 0 && h * h >= DBL_MIN && embi_finite(h * h)) return EMBIPC_OK;
+    return embi_fail(e, EMBIPC_ERR_ARGUMENT, "time_step is %g s; it must be positive and finite", h);
+}
+
 static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_error *e)
 {
+    embipc_result r;
     if (d->cookie != EMBI_WORLD_COOKIE)
         return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_world_def()");
     if ((d->allocator.alloc == NULL) != (d->allocator.free == NULL))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "an allocator needs both alloc and free");
-    if (!embi_all_finite(d->gravity, 3))
-        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "gravity (%g, %g, %g) is not finite", d->gravity[0],
-                         d->gravity[1], d->gravity[2]);
-    if (!(d->time_step * d->time_step >= DBL_MIN) || !embi_finite(d->time_step * d->time_step) ||
-        d->time_step < 0)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "time_step is %g s; it must be positive and finite",
-                         d->time_step);
+    if ((r = embi_check_gravity(d->gravity, e)) != EMBIPC_OK || (r = embi_check_time_step(d->time_step, e)) != EMBIPC_OK)
+        return r;
     if (!(d->dhat >= 0) || !(d->kappa >= 0) || !(d->friction_velocity >= 0) || !(d->tolerance >= 0) ||
         !embi_finite(d->dhat + d->kappa + d->friction_velocity + d->tolerance))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT,
@@ -16594,6 +16629,7 @@ static int embi_check_gap(embipc_world *w, int i, int j)
     embi_pair_rule rule;
     embipc_real least = embi_pair_rounding(a, b);
     embi_approach none;
+    int v, of_a;
     memset(&rule, 0, sizeof rule);
     rule.xi = i == j ? (embipc_real)0 : a->thickness + b->thickness;
     none = embi_approach_of(still, rule.xi + least);
@@ -16604,13 +16640,14 @@ static int embi_check_gap(embipc_world *w, int i, int j)
                          &s->candidate_count, &s->candidate_cap))
         return -1;
     if (!s->candidate_count) return 0;
-    (void)embi_fail_at(
-        &w->error, EMBIPC_ERR_INTERSECTION, EMBIPC_VERTEX,
-        s->candidate[0].v[0] - embi_max_int(a->vert0 <= s->candidate[0].v[0] ? a->vert0 : 0,
-                                            b->vert0 <= s->candidate[0].v[0] ? b->vert0 : 0),
-        rule.xi, "touches \"%.40s\": %d pairs of primitives are not farther apart than %g m; leave a gap",
-        s->body[i].name, s->candidate_count, rule.xi + least);
+    (void)embi_fail_at(&w->error, EMBIPC_ERR_INTERSECTION, EMBIPC_NO_PRIMITIVE, 0, rule.xi,
+                       "touches \"%.40s\": %d pairs of primitives are not farther apart than %g m; leave a gap", a->name,
+                       s->candidate_count, rule.xi + least);
+    v = s->candidate[0].v[0];
+    of_a = i != j && v >= a->vert0 && v < a->vert0 + a->nv;
     w->error.body[1] = a->handle;
+    w->error.primitive[of_a] = EMBIPC_VERTEX;
+    w->error.index[of_a] = of_a ? v - a->vert0 : b->origin[v - b->vert0];
     return 1;
 }
 
@@ -16630,6 +16667,34 @@ static int embi_surely_apart(const embi_state *s, embi_body *a, embi_body *b)
     return 0;
 }
 
+/* half-edge 3 triangle + side of an edge of the surface */
+static int embi_edge_place(const embi_body *b, const int edge[2])
+{
+    for (int i = 0; i < 3 * b->nt; i++) {
+        int u = b->tri[i], v = b->tri[i % 3 == 2 ? i - 2 : i + 1];
+        if ((u == edge[0] && v == edge[1]) || (u == edge[1] && v == edge[0])) return i;
+    }
+    return 0;
+}
+
+/* The error of the first crossing on the list, between a new body and another, or itself; each with its primitive. */
+static void embi_fail_crossing(embipc_world *w, const embi_body *b, const embi_body *other)
+{
+    const embipc_intersection *x = w->rejected;
+    int own_edge = embi_same_body(x->edge_body, b->handle), own_triangle = embi_same_body(x->triangle_body, b->handle);
+    const embi_body *edge = own_edge ? b : other, *triangle = own_triangle ? b : other;
+    (void)embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
+                    "%s%.40s%s: edge %d-%d of \"%.40s\" meets triangle %d of \"%.40s\"; move them apart or exclude the pair",
+                    b == other ? "crosses itself" : "crosses \"", b == other ? "" : other->name, b == other ? "" : "\"",
+                    own_edge ? b->origin[x->edge[0]] : x->edge[0], own_edge ? b->origin[x->edge[1]] : x->edge[1], edge->name,
+                    x->triangle, triangle->name);
+    w->error.body[1] = other->handle;
+    w->error.primitive[!own_triangle] = EMBIPC_TRIANGLE;
+    w->error.index[!own_triangle] = x->triangle;
+    w->error.primitive[own_triangle] = EMBIPC_EDGE;
+    w->error.index[own_triangle] = embi_edge_place(edge, x->edge);
+}
+
 /* Does the body at place `at`, not counted yet, cross itself or one it may touch? */
 static embipc_result embi_check_start(embipc_world *w, int at)
 {
@@ -16646,20 +16711,11 @@ static embipc_result embi_check_start(embipc_world *w, int at)
             int touch = embi_check_gap(w, i, at);
             if (touch) return touch < 0 ? embi_fail_memory(&w->error) : EMBIPC_ERR_INTERSECTION;
         }
-        if (w->rejected_count == before || before) continue;
-        {
-            embipc_intersection *x = w->rejected;
-            (void)embi_fail_at(&w->error, EMBIPC_ERR_INTERSECTION, EMBIPC_TRIANGLE, x->triangle, 0,
-                               "%s%.40s%s: edge %d-%d of \"%.40s\" meets triangle %d of \"%.40s\"; move them "
-                               "apart or exclude the pair",
-                               i == at ? "crosses itself" : "crosses \"", i == at ? "" : s->body[i].name,
-                               i == at ? "" : "\"", x->edge[0], x->edge[1],
-                               x->edge_body.index1 == b->handle.index1 ? b->name : s->body[i].name,
-                               x->triangle,
-                               x->triangle_body.index1 == b->handle.index1 ? b->name : s->body[i].name);
-            w->error.body[1] = s->body[i].handle;
-        }
+        if (w->rejected_count > before && !before) embi_fail_crossing(w, b, s->body + i);
     }
+    for (int n = 0; n < w->rejected_count; n++)
+        for (int k = 0; k < 2 && embi_same_body(w->rejected[n].edge_body, b->handle); k++)
+            w->rejected[n].edge[k] = b->origin[w->rejected[n].edge[k]];
     return w->rejected_count ? EMBIPC_ERR_INTERSECTION : EMBIPC_OK;
 }
 
@@ -16751,7 +16807,6 @@ static void embi_world_commit(embipc_world *w, int slot)
     embi_body_derive(w, b);
     w->mixed_start |= w->step > 0;
     s->revision++;
-    w->contact_count = w->pair_force_count = 0;
 }
 
 /* The rules of no_contact for a body that is about to exist. */
@@ -16906,6 +16961,20 @@ static void embi_report_clear(embipc_world *w)
     w->pressed_count = 0;
 }
 
+/* A body went: the reports of the last step without its rows. */
+static void embi_report_forget(embipc_world *w, embipc_body gone)
+{
+    int count = 0, rows = 0;
+    for (int k = 0; k < w->contact_count; k++)
+        if (!embi_same_body(w->contact[k].a, gone) && !embi_same_body(w->contact[k].b, gone))
+            w->contact[count++] = w->contact[k];
+    for (int k = 0; k < w->pair_force_count; k++)
+        if (!embi_same_body(w->pair_force[k].a, gone) && !embi_same_body(w->pair_force[k].b, gone))
+            w->pair_force[rows++] = w->pair_force[k];
+    w->contact_count = count;
+    w->pair_force_count = rows;
+}
+
 /* A body went: the list of vertices that bear a force without its own. */
 static void embi_pressed_close_gap(embipc_world *w, const embi_body *gone)
 {
@@ -16969,7 +17038,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
         if (s->drives[i].body > at) s->drives[i].body--;
     embi_kept_close_gap(w, at, &gone);
     embi_body_free(&w->memory, &gone);
-    w->contact_count = w->pair_force_count = 0;
+    embi_report_forget(w, body);
     return EMBIPC_OK;
 }
 
@@ -17223,6 +17292,18 @@ EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *w, embipc_drive driv
     return EMBIPC_OK;
 }
 
+/* out: of all rotation vectors r (1 + 2 pi k/|r|) of one rotation the one nearest to `from` */
+static void embi_nearest_turn(embipc_real out[3], const embipc_real r[3], const embipc_real from[3])
+{
+    const embipc_real full = (embipc_real)6.283185307179586;
+    embipc_real axis[3], angle = embi_norm(r), size = angle > 0 ? angle : embi_norm(from), turns;
+    embi_copy(out, r);
+    if (!(size > 0)) return;
+    embi_scale(axis, 1 / size, angle > 0 ? r : from);
+    turns = floor((embi_dot(axis, from) - angle) / full + (embipc_real)0.5);
+    if (turns != 0) embi_axpy(out, turns * full, axis);
+}
+
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive drive,
                                                  const embipc_real displacement[3],
                                                  const embipc_real rotation[3])
@@ -17240,7 +17321,7 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
         return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the target of the drive is not finite");
     d = w->s.drives + at;
     embi_copy(d->pose_set, displacement);
-    embi_copy(d->pose_set + 3, rotation);
+    embi_nearest_turn(d->pose_set + 3, rotation, d->pose + 3);
     d->is_set = 1;
     return EMBIPC_OK;
 }
@@ -17289,6 +17370,30 @@ EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterat
                          max_iterations);
     w->s.max_iterations = max_iterations;
     w->s.stop = stop;
+    return EMBIPC_OK;
+}
+
+EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *w, const embipc_real gravity[3])
+{
+    embipc_result r;
+    if (!w) return EMBIPC_ERR_ARGUMENT;
+    if (!gravity) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "gravity is NULL");
+    if ((r = embi_check_gravity(gravity, &w->error)) != EMBIPC_OK) return r;
+    embi_copy(w->def.gravity, gravity);
+    embi_copy(w->s.gravity, gravity);
+    return EMBIPC_OK;
+}
+
+EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real time_step)
+{
+    embipc_result r;
+    if (!w) return EMBIPC_ERR_ARGUMENT;
+    if ((r = embi_check_time_step(time_step, &w->error)) != EMBIPC_OK) return r;
+    if (time_step == w->s.h) return EMBIPC_OK;
+    w->def.time_step = w->s.h = time_step;
+    w->s.hh = time_step * time_step;
+    w->s.revision++;
+    for (int k = 0; k < w->s.body_count; k++) w->s.body[k].history = 0;   /* it is of steps of another length */
     return EMBIPC_OK;
 }
 
@@ -21310,8 +21415,8 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 #endif /* EMBIPC_IMPLEMENTATION */
 
 /* ---- Change log -----------------------------------------------------------------------------
- * 0.1  First version: bodies fixed, kinematic, affine, cage, full; linear corotated and orthogonality
- *      energies; barrier and friction; drives; cage builder; toolbox.
+ * 0.1  (EMBIPC_VERSION 1) First version: bodies fixed, kinematic, affine, cage, full; linear corotated and
+ *      orthogonality energies; barrier and friction; drives, hard and soft; BDF2; cage builder; toolbox.
  *      Materials: ARAP, lagged ARAP, fixed corotated, stable and log neo-Hookean, StVK, Mooney-Rivlin;
  *      fibres; stiffness and density per tet; embipc_material_evaluate(). Faults, parts, loops and crossings of
  *      meshes. Cages with a copy of a cell per piece of solid. Times of the parts of a step.

@@ -675,6 +675,30 @@ static void test_soft_limit_is_exact(void)
     }
 }
 
+/* A controller that gives the rotation wrapped at pi: the body turns on, and never back. */
+static void test_targets_past_pi(void)
+{
+    static const double none[3] = {0, 0, 0}, centre[3] = {0, 0, 1}, pi = 3.14159265358979323846;
+    embipc_world_def wd = drive_world();
+    scene s = scene_empty(&wd);
+    double least = 1e9, most = 0;
+    scene_box(&s, scene_def("wheel", EMBIPC_KINEMATIC, 0, 0, 1), 0.1, 0.1, 0.1, 1);
+    scene_drive(&s, 0, NULL, 0, centre, NULL, 0);
+    for (int n = 1; n <= 150; n++) {
+        double angle = fmod(0.1 * n + pi, 2 * pi) - pi, turn[3], spin;
+        embi_set(turn, 0, 0.6 * angle, 0.8 * angle);
+        (void)ENSURE_OK(s.w, embipc_drive_set_target(s.w, s.drive[0], none, turn));
+        if (!scene_step(&s)) break;
+        spin = scene_state(s.w, s.body[0]).angular_velocity[2];
+        least = fmin(least, spin);
+        most = fmax(most, spin);
+        ENSURE(s.stats.converged && s.stats.newton_iterations < 20);
+    }
+    printf("  15 rad in steps of 0.1, wrapped: spin about z %.4g to %.4g of 8\n", least, most);
+    ENSURE(least > 7.9 && most < 8.1);
+    scene_end(&s);
+}
+
 /* Stiff along x only: a plane of symmetry. The body slides in it freely, and its two halves are as the whole. */
 static void test_soft_plane(void)
 {
@@ -876,5 +900,6 @@ int main(int argc, char **argv)
     RUN(reactions);
     RUN(soft_refused);
     RUN(soft_and_hard);
+    RUN(targets_past_pi);
     return test_end("test_world_drive");
 }

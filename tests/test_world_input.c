@@ -370,6 +370,7 @@ static void test_crossing_starts(void)
 {
     twins t = twins_make();
     static const char *const name[5] = {"ground", "stone", "jelly", "rubber", "plate"};
+    int told[2] = {0, 0};
     static const double at[5][3] = {{0.41, 0.37, 0.02}, {-0.04, 0.03, 0.06}, {0.05, 0, 0.14}, {-0.21, 0.01, 0.09}, {0.3, 0.01, 0.15}};
     for (int k = 0; k < 5; k++) {
         sample s = sample_make(EMBIPC_AFFINE);
@@ -405,6 +406,19 @@ static void test_crossing_starts(void)
             }
             ENSURE((list[i].edge_body.index1 == 0) != (list[i].triangle_body.index1 == 0));
             ENSURE(scene_meet(x));
+        }
+        {   /* the error is about the first: the new body's primitive in the first place, whichever it is */
+            int own_triangle = list[0].triangle_body.index1 == 0;
+            ENSURE(e.body[0].index1 == 0 && e.body[1].index1 == t.a.body[k].index1);
+            ENSURE(e.primitive[!own_triangle] == EMBIPC_TRIANGLE && e.index[!own_triangle] == list[0].triangle);
+            ENSURE(e.primitive[own_triangle] == EMBIPC_EDGE);
+            (void)embipc_body_get_view(t.a.w, t.a.body[k], &v);
+            for (int j = 0; j < 2; j++) {
+                const int *tri = own_triangle ? v.triangles : s.m.tri;
+                int at3 = e.index[own_triangle], corner = tri[j ? at3 - at3 % 3 + (at3 + 1) % 3 : at3];
+                ENSURE(corner == list[0].edge[0] || corner == list[0].edge[1]);
+            }
+            told[own_triangle]++;
         }
         for (int i = 0; i < 5; i++) {
             embipc_body_view mine;
@@ -461,6 +475,7 @@ static void test_crossing_starts(void)
         refuse_body(&t, "self-crossing tets", &s, EMBIPC_ERR_INTERSECTION, "itself");
         sample_end(&s);
     }
+    ENSURE(told[0] > 0 && told[1] > 0);
     twins_end(&t);
 }
 
@@ -617,6 +632,13 @@ static void test_pair_force_velocity_limits(void)
         refused(&t, "spin", embipc_body_create(w, &d, &whirl), EMBIPC_ERR_NOT_FINITE, "whirl");
         test_mesh_free(&m);
     }
+    refused(&t, "gravity", embipc_world_set_gravity(w, bad), EMBIPC_ERR_NOT_FINITE, "gravity");
+    refused(&t, "gravity", embipc_world_set_gravity(w, NULL), EMBIPC_ERR_ARGUMENT, "NULL");
+    refused(&t, "time step", embipc_world_set_time_step(w, 0), EMBIPC_ERR_ARGUMENT, "time_step");
+    refused(&t, "time step", embipc_world_set_time_step(w, -0.01), EMBIPC_ERR_ARGUMENT, "-0.01");
+    refused(&t, "time step", embipc_world_set_time_step(w, NAN), EMBIPC_ERR_ARGUMENT, "nan");
+    refused(&t, "time step", embipc_world_set_time_step(w, 1e200), EMBIPC_ERR_ARGUMENT, "1e+200");
+    ENSURE(embipc_world_set_gravity(NULL, x) == EMBIPC_ERR_ARGUMENT && embipc_world_set_time_step(NULL, 1) == EMBIPC_ERR_ARGUMENT);
     refused(&t, "limits", embipc_world_set_limits(w, 0, NULL), EMBIPC_ERR_ARGUMENT, "0");
     refused(&t, "limits", embipc_world_set_limits(w, -7, NULL), EMBIPC_ERR_ARGUMENT, "-7");
     ENSURE(embipc_body_get_view(w, b[0], NULL) == EMBIPC_ERR_ARGUMENT);

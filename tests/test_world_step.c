@@ -1602,6 +1602,98 @@ static void test_ranges_grow_by_the_way(void)
     }
 }
 
+/* what the last step said of the others is still there when a body comes, or goes */
+static void test_reports_stay(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    scene s = scene_empty(&wd);
+    static embipc_contact c[2][4096];
+    embipc_pair_force f[2][8];
+    int contacts, rows;
+    embipc_body far;
+    scene_ground(&s, 1, 0.5);
+    for (int k = 0; k < 2; k++) scene_box(&s, scene_def("block", EMBIPC_AFFINE, 0.3 * k, 0.007, 0.0505), 0.1, 0.1, 0.1, 2);
+    settle(&s, 100);
+    contacts = embipc_world_contacts(s.w, c[0], 4096);
+    rows = embipc_world_pair_forces(s.w, f[0], 8);
+    ENSURE(contacts > 4 && rows == 2);
+    scene_box(&s, scene_def("far", EMBIPC_AFFINE, 9, 0, 3), 0.1, 0.1, 0.1, 2);
+    far = s.body[s.n - 1];
+    for (int gone = 0; gone < 2; gone++) {
+        ENSURE(embipc_world_contacts(s.w, c[1], 4096) == contacts && embipc_world_pair_forces(s.w, f[1], 8) == rows);
+        ENSURE(memcmp(c[0], c[1], (size_t)contacts * sizeof *c[0]) == 0 && memcmp(f[0], f[1], (size_t)rows * sizeof *f[0]) == 0);
+        if (!gone) (void)ENSURE_OK(s.w, embipc_body_destroy(s.w, far));
+    }
+    (void)ENSURE_OK(s.w, embipc_body_destroy(s.w, s.body[1]));
+    rows = embipc_world_pair_forces(s.w, f[1], 8);
+    contacts = embipc_world_contacts(s.w, c[1], 4096);
+    ENSURE(rows == 1 && f[1][0].b.index1 == s.body[2].index1 && f[1][0].force[2] == f[0][1].force[2]);
+    ENSURE(contacts > 0);
+    for (int k = 0; k < contacts; k++) ENSURE(c[1][k].a.index1 == s.body[2].index1 || c[1][k].b.index1 == s.body[2].index1);
+    (void)ENSURE_OK(s.w, embipc_world_step(s.w, NULL));
+    scene_end(&s);
+}
+
+/* Gravity turns and steps change their length in the middle of a run: free fall by its closed form, a stack that goes on
+ * standing, and the same bits where a call changes nothing. */
+static void test_gravity_and_time_step(void)
+{
+    static const double none[3] = {0, 0, 0}, side[3] = {3, 0, -9.81}, moon[3] = {0, 0, -1.6};
+    for (int rule = 0; rule < 2; rule++) {
+        embipc_world_def wd = embipc_default_world_def();
+        scene s, same;
+        double z = 0, v = 0, before = 0, weight;
+        embipc_pair_force f[8];
+        wd.integrator = rule ? EMBIPC_BDF2 : EMBIPC_BACKWARD_EULER;
+        s = scene_empty(&wd);
+        scene_box(&s, scene_def("falls", EMBIPC_CAGE, 0, 0, 5), 0.1, 0.1, 0.1, 2);
+        for (int n = 0; n < 40 && scene_step(&s); n++) {
+            int first = n % 10 == 0;   /* of steps of its length: backward Euler, that of BDF2 as well */
+            double g = n < 20 ? -9.81 : -1.6, h = n < 10 || n >= 30 ? 0.01 : 0.002, was = z;
+            if (n == 0) { g = wd.gravity[2]; z = 0; }
+            if (rule == 0 || first) { v += h * g; z += h * v; }
+            else {   /* 3/2 z = 2 z^n - z^n-1/2 + h v, 3/2 v = 2 v^n - v^n-1/2 + h g */
+                double v_before = v - h * g;
+                v = (2 * v - v_before / 2 + h * g) / 1.5;
+                z = (2 * z - before / 2 + h * v) / 1.5;
+            }
+            before = was;
+            ENSURE_CLOSE(scene_state(s.w, s.body[0]).velocity[2], v, 1e-6);
+            ENSURE_CLOSE(scene_state(s.w, s.body[0]).centre[2], 5 + z, 1e-6);
+            if (n == 9) (void)ENSURE_OK(s.w, embipc_world_set_time_step(s.w, 0.002));
+            if (n == 19) (void)ENSURE_OK(s.w, embipc_world_set_gravity(s.w, moon));
+            if (n == 29) (void)ENSURE_OK(s.w, embipc_world_set_time_step(s.w, 0.01));
+            if (n == 19) s.w->s.body[0].history = 0;   /* the closed form above begins anew */
+        }
+        scene_end(&s);
+        s = scene_make(0, NULL);
+        same = scene_make(0, NULL);
+        for (int n = 0; n < 12 && scene_step(&s) && scene_step(&same); n++) {
+            (void)ENSURE_OK(s.w, embipc_world_set_gravity(s.w, s.w->def.gravity));
+            (void)ENSURE_OK(s.w, embipc_world_set_time_step(s.w, s.w->def.time_step));
+            ENSURE(scene_bits(s.w) == scene_bits(same.w));
+        }
+        for (int n = 0; n < 30; n++) {
+            if (n % 6 == 0) (void)ENSURE_OK(s.w, embipc_world_set_time_step(s.w, n % 12 ? 0.01 : 0.003));
+            if (n % 10 == 5) (void)ENSURE_OK(s.w, embipc_world_set_gravity(s.w, n % 20 == 5 ? side : none));
+            if (!scene_step(&s)) break;
+            ENSURE(scene_sound(s.w));
+        }
+        scene_end(&same);
+        scene_end(&s);
+        s = scene_empty(&wd);   /* what rests weighs less from then on */
+        scene_ground(&s, 1, 0.5);
+        scene_box(&s, scene_def("block", EMBIPC_AFFINE, 0, 0.007, 0.0505), 0.1, 0.1, 0.1, 2);
+        settle(&s, 100);
+        (void)ENSURE_OK(s.w, embipc_world_set_gravity(s.w, moon));
+        settle(&s, 100);
+        weight = scene_state(s.w, s.body[1]).mass * 1.6;
+        ENSURE(embipc_world_pair_forces(s.w, f, 8) == 1);
+        ENSURE_REL(f[0].force[2], -weight, 1e-3);
+        scene_end(&s);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -1639,5 +1731,7 @@ int main(int argc, char **argv)
     RUN(far_steps_take_few_looks);
     RUN(looks_end_at_contacts);
     RUN(ranges_grow_by_the_way);
+    RUN(reports_stay);
+    RUN(gravity_and_time_step);
     return test_end("test_world_step");
 }
