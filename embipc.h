@@ -40,8 +40,8 @@
  *           forces of contacts and drives in newtons; steps that may be cut short at any iteration; the same
  *           bits for the same input and any number of threads; no allocation in a warmed-up step; a cage for
  *           any closed surface; nine materials, one of which never lets a tet invert.
- * DOES NOT  read files, print, exit or abort; plasticity or tearing; fluids; joints, shells, rods (planned);
- *           GPUs; gradients of results.
+ * DOES NOT  read files, print, exit or abort; save and restore states but that at creation; plasticity or
+ *           tearing; fluids; joints, shells, rods (planned); GPUs; gradients of results.
  *
  * STEP BY STEP
  *   1. embipc_default_world_def(), change what you like, embipc_world_create().
@@ -11422,12 +11422,14 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
  * bound was never met there. (Paths made to graze are cut when they pass within rounding.)
  * Uses: small math, distances.                             Checked by: tests/test_ccd.c       */
 
-/* fractions of the initial gap: at most this is left when a path is cut; not below this in one step from
- * above that; and this is taken for contact */
+/* Fractions of the initial gap. KEEP: the time returned is the first one looked at with no more than this left (a tenth,
+ * and a rounding less). DEEP: before that time is known no look may land below this, or the time would be later than
+ * need be. MEET: this is taken for contact. */
 #define EMBI_CCD_KEEP ((embipc_real)0.0999)
 #define EMBI_CCD_DEEP ((embipc_real)0.008)
 #define EMBI_CCD_MEET ((embipc_real)1e-9)
-/* fractions of the present gap that a step leaves, until the time to return is known, and after */
+/* Fractions of the present gap that one look leaves to the next: until that time is known, so little below a tenth that
+ * the first of them mostly is it; then, when only contact is asked about, next to none. Any would be right. */
 #define EMBI_CCD_LEAVE ((embipc_real)0.09)
 #define EMBI_CCD_CLOSE ((embipc_real)1e-3)
 /* closest-point problems per query, at most */
@@ -15568,7 +15570,7 @@ static void embi_island_guess(embi_state *s, embi_island *I)
 }
 
 /* Goes there, or stays. */
-static embipc_result embi_island_begin(embi_memory *m, embi_state *s, embi_island *I)
+static embipc_result embi_island_take_guess(embi_memory *m, embi_state *s, embi_island *I)
 {
     embi_before before = embi_island_before(s, I);
     embipc_real alpha = 1;
@@ -19760,7 +19762,7 @@ static embipc_result embi_island_go(embipc_world *w, embi_state *s, embi_island 
     int jumps;
     if (I->changed && !embi_island_refresh(m, s, I)) return EMBIPC_ERR_MEMORY;
     if (!I->active || I->changed == 2) return EMBIPC_OK;
-    if (I->guess) return embi_island_begin(m, s, I);
+    if (I->guess) return embi_island_take_guess(m, s, I);
     if ((r = embi_island_advance(m, s, I)) != EMBIPC_OK) return r;
     I->recorded = 0;
     if (I->converged) I->active = --I->passes > 0;
