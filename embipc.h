@@ -3705,6 +3705,7 @@ static void embi_ldlt_send(embi_ldlt *F, embipc_real *x, int zero)
 static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
 {
     embi_sweep t;
+    if (F->n == 0) return;   /* nor has it any memory */
     t.F = F;
     t.x = F->vector + 6 * F->n;
     t.backward = 0;
@@ -8244,10 +8245,9 @@ static embipc_real embi_law_volume(const embi_law *w, embipc_real theta, embipc_
 /* Behind the rotations of all tets: the gradients as they turn them. */
 static void embi_elastic_turn(const embi_elastic *s, embipc_real *rotation)
 {
-    embipc_real *r = rotation + 9 * (size_t)s->nt;
     for (int t = 0; t < s->nt; t++)
         for (int a = 0; a < 3; a++)
-            embi_m3_mulv(r + 9 * t + 3 * a, rotation + 9 * t, s->grad + 12 * t + 3 * (a + 1));
+            embi_m3_mulv(rotation + 9 * (s->nt + t) + 3 * a, rotation + 9 * t, s->grad + 12 * t + 3 * (a + 1));
 }
 
 /* all rotations 1, as where the body was made */
@@ -8652,8 +8652,9 @@ static void embi_elastic_add_averaged(const embi_elastic *s, const embipc_real *
                                       const embipc_real *trace, int *place, int *next, embipc_real *weight,
                                       embi_bsr *A)
 {
-    embipc_real first, second, *G = weight + s->n;
+    embipc_real first, second, *G;
     if (!s->averaged) return;
+    G = weight + s->n;
     embi_elastic_volume_gradients(s, q, G);
     for (int a = 0; a < s->n; a++) {
         second = s->law.lambda;
@@ -11788,7 +11789,7 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
         keys[n].key = feature;
         keys[n++].value = i;
     }
-    embi_sort_keys(keys, keys + n, n);
+    if (n > 1) embi_sort_keys(keys, keys + n, n);
     for (int i = 1; i < n; i++)   /* distances of one feature may be rounded in several ways */
         for (int j = i - 1; j >= 0 && keys[j].key == keys[i].key; j--) {
             embi_contact *to = s->list + keys[j].value, *from = s->list + keys[i].value;
@@ -12975,7 +12976,7 @@ static void embi_body_add_hessian(const embi_state *s, const embi_body *b, const
                                   embi_bsr *A)
 {
     embi_elastic_add_hessian(&b->elastic, q + 3 * b->node0, scale, s->trace + b->trace0, s->place + b->node0,
-                             s->next + b->node0, s->patch_G + b->patch0, A);
+                             s->next + b->node0, s->patch_G ? s->patch_G + b->patch0 : NULL, A);
 }
 
 /* A of one body for this step, with the rotations of q^n, if it is not there yet */
@@ -18351,8 +18352,8 @@ static embi_kept *embi_kept_of(embipc_world *w, const embi_pair *pair)
         if (embi_kept_before(w->kept + mid, pair)) lo = mid + 1;
         else hi = mid;
     }
-    k = w->kept + lo;
-    if (lo < w->kept_count && k->a == pair->a && k->b == pair->b && k->pa == pair->pa && k->pb == pair->pb) return k;
+    k = lo < w->kept_count ? w->kept + lo : NULL;
+    if (k && k->a == pair->a && k->b == pair->b && k->pa == pair->pa && k->pb == pair->pb) return k;
     if (!EMBI_GROW(&w->memory, embi_kept, w->kept, w->kept_cap, w->kept_count + 1)) return NULL;
     k = w->kept + lo;
     spare = w->kept[w->kept_count];   /* zero where there is none */

@@ -205,6 +205,19 @@ static void test_allocator(void)
     ENSURE_CLOSE(number("after the end:", 0), 0, 0);
 }
 
+/* a block of its own: the rehearsal takes all that the run needs, and nothing is left behind */
+static void test_fixed_memory(void)
+{
+    LAUNCH("fixed_memory");
+    ENSURE(number("run 0:", 1) > 10);
+    ENSURE_CLOSE(number("run 1:", 1), 0, 0);
+    ENSURE_CLOSE(number("run 1:", 0), number("run 0:", 0), 0);
+    ENSURE_CLOSE(number("the same bits:", 0), 1, 0);
+    ENSURE_CLOSE(number("after the end:", 0), 0, 0);
+    ENSURE(says("one hole") && says("soft\": the allocator returned no memory") && says("no room"));
+    ENSURE(number("run 0:", 2) > 0.145 && number("run 0:", 2) < 0.151);   /* half a box on a whole one */
+}
+
 int main(int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/');
@@ -221,5 +234,6 @@ int main(int argc, char **argv)
     RUN(toolkit);
     RUN(solve_ldlt);
     RUN(allocator);
+    RUN(fixed_memory);
     return test_end("test_examples");
 }
