@@ -90,7 +90,7 @@ validate: $(addprefix $(BUILD)/,$(LONG)) $(BUILD)/embipc
 
 # GOAL=tests: only builds them
 asan:
-	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory $(or $(GOAL),test) BUILD=build/asan EXAMPLES= CFLAGS="-Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
+	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory $(or $(GOAL),test) BUILD=build/asan EXAMPLES= CC="$(CC)" CFLAGS="-Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 # do threads write to what is another's?
 tsan: | $(BUILD)
