@@ -163,10 +163,11 @@ static int all_inside(const scene *s)
 
 static void disturb(scene *s, faulty *f)
 {
+    static const double none[3] = {0, 0, 0};
     double force[3];
     embipc_body b = s->n > 1 ? s->body[1 + pick(s->n - 1)] : s->body[0];
     for (int i = 0; i < 3; i++) force[i] = test_uniform(-1, 1) * scale10(-3, 9);
-    switch (pick(8)) {
+    switch (pick(11)) {
     case 0: (void)embipc_body_apply_force(s->w, b, chance(0.5) ? -1 : 0, force); break;
     case 1: (void)embipc_world_set_limits(s->w, 1 + pick(6), NULL); break;
     case 2: (void)embipc_world_set_limits(s->w, 60, NULL); break;
@@ -176,6 +177,12 @@ static void disturb(scene *s, faulty *f)
         break;
     case 5: f->fail_at = f->count + 1 + pick(6); break;
     case 6: random_drive(s); break;
+    case 7: (void)embipc_world_set_gravity(s->w, force); break;
+    case 8: (void)embipc_world_set_time_step(s->w, scale10(-4, -0.5)); break;
+    case 9:
+        for (int i = 0; i < 3; i++) force[i] = size * test_uniform(-1, 1) * scale10(-2, 3);
+        (void)embipc_body_set_velocity(s->w, b, force, none);
+        break;
     default:
         if (chance(0.2)) (void)embipc_world_reset(s->w);
     }
@@ -208,7 +215,7 @@ static void one_world(unsigned long long seed)
     d.scale = size;
     d.friction = chance(0.5) ? 0.5 : 0;
     if (scene_add_mesh(&s, &d, &room, 0) < 0) { scene_end(&s); return; }
-    for (int k = 1 + pick(6); k > 0; k--) random_body(&s);
+    for (int k = chance(0.2) ? 16 : 1 + pick(6); k > 0; k--) random_body(&s);   /* a heap, now and then */
     for (int k = pick(3); k > 0; k--) random_drive(&s);
     for (int n = 0; n < 20 && test_bad == bad; n++) {
         unsigned long long bits = scene_bits(s.w);
