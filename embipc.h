@@ -149,7 +149,7 @@ typedef enum embipc_result {
     EMBIPC_ERR_MANIFOLD,      /* an edge with more than two triangles, a vertex or triangle used twice */
     EMBIPC_ERR_DEGENERATE,    /* no area, no volume, or a flat or inverted tetrahedron */
     EMBIPC_ERR_OUTSIDE,       /* a surface vertex that lies in no tetrahedron of its cage */
-    EMBIPC_ERR_INTERSECTION,  /* surfaces cross, or are nearer than their thickness: embipc_world_rejected() lists crossings */
+    EMBIPC_ERR_INTERSECTION,  /* surfaces cross (embipc_world_rejected() lists where), or are nearer than their thickness */
     EMBIPC_RESULT_COUNT
 } embipc_result;
 
@@ -12783,13 +12783,15 @@ static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, 
     return sine;
 }
 
-/* Where the body is now, and may go next, as foreseen or by a direction; both ends of the way count from q^n. */
+/* Where the body is now, told from its nodes; counted from q^n, as both ends of a way are. */
 static void embi_body_came(embi_state *s, embi_body *b)
 {
     (void)embi_body_shift(b, s->qn, s->q, s->shift_d, NULL, &b->shift);
     for (int t = 0; t < embi_strained_tets(b); t++)
         b->strain[t].now = embi_tet_strain(b, t, s->shift_d + 3 * b->node0);
 }
+
+/* Where it may go next, as foreseen or by a direction. */
 static void embi_body_go(embi_state *s, embi_body *b)
 {
     embipc_real sine = embi_body_shift(b, s->qn, s->trial_q, s->shift_d, &b->shift, &b->shift_next);
@@ -12799,7 +12801,9 @@ static void embi_body_go(embi_state *s, embi_body *b)
         e->next = embi_max(e->now, e->end + sine * (e->end + e->now));
     }
 }
-static void embi_body_arrive(embi_body *b)   /* there */
+
+/* It went there: what was told of the end holds of where it is. */
+static void embi_body_arrive(embi_body *b)
 {
     embi_shift_arrive(b, &b->shift, &b->shift_next);
     for (int t = 0; t < embi_strained_tets(b); t++) b->strain[t].now = b->strain[t].end;
@@ -14589,8 +14593,8 @@ static void embi_island_apply(embi_state *s, embi_island *I, const embipc_real *
 }
 
 /* to = scale from, or to += scale from, over the nodes of the island */
-static void embi_island_take(const embi_state *s, const embi_island *I, embipc_real scale, const embipc_real *from,
-                             int add, embipc_real *to)
+static void embi_island_combine(const embi_state *s, const embi_island *I, embipc_real scale, const embipc_real *from,
+                                int add, embipc_real *to)
 {
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
@@ -14685,7 +14689,7 @@ static int embi_island_solve_kept(embi_state *s, embi_island *I)
         alpha = rz / pq;
         embi_row_subtract(n, -alpha, p, x);
         embi_row_subtract(n, alpha, q, r);
-        embi_island_take(s, I, alpha, s->Ap, k > 0 || I->driving, s->trial_q);
+        embi_island_combine(s, I, alpha, s->Ap, k > 0 || I->driving, s->trial_q);
     }
     return 0;
 }
@@ -14807,7 +14811,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
         embi_friction_stiffness(I->friction + k, I->first, I->friction[k].S);
     if (I->driving) {
         embi_island_push(s, I);
-        embi_island_take(s, I, 1, s->Ap, 0, s->trial_q);
+        embi_island_combine(s, I, 1, s->Ap, 0, s->trial_q);
     }
     for (int k = 0; k < I->unknown_count; k++) embi_copy(I->rhs + 3 * k, s->rhs + 3 * I->unknown[k]);
     if ((r = embi_island_solve(m, s, I)) != EMBIPC_OK) return r;
@@ -14828,7 +14832,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     I->stretch = stretch;
     embi_island_motion(s, I);
     embi_island_turning(s, I);
-    if (I->multiplied) embi_island_take(s, I, stretch, s->trial_q, 0, s->Ap);
+    if (I->multiplied) embi_island_combine(s, I, stretch, s->trial_q, 0, s->Ap);
     else embi_island_multiply(s, I);
     I->measure = embi_max(worst, embi_island_gap_change(s, I));
     I->record.island = I->index;
@@ -14974,7 +14978,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I)
 }
 
 /* trial_q = q + alpha p; where drives are at the end of their stage, to the bit. */
-static void embi_body_aside(embi_state *s, const embi_body *b, embipc_real alpha)
+static void embi_body_trial(embi_state *s, const embi_body *b, embipc_real alpha)
 {
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
         if (alpha == 1 && s->drive[i] >= 0 && !s->drives[s->drive[i]].done)
@@ -14988,7 +14992,7 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
     (void)k;
-    embi_body_aside(s, b, 1);
+    embi_body_trial(s, b, 1);
     embi_apply_few(s, b, s->trial_q, s->next_x);
     embi_body_go(s, b);
 }
@@ -15054,7 +15058,7 @@ static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
     (void)k;
-    embi_body_aside(s, b, t->alpha);
+    embi_body_trial(s, b, t->alpha);
     embi_apply_few(s, b, s->trial_q, s->trial_x);
     if (embi_is_whole(t)) embi_shift_arrive(b, &b->stray, &b->stray_next);
     else (void)embi_body_shift(b, s->known_q, s->trial_q, s->shift_d, NULL, &b->stray);
@@ -15571,7 +15575,7 @@ static void embi_island_guess(embi_state *s, embi_island *I)
 }
 
 /* Goes there, or stays. */
-static embipc_result embi_island_take_guess(embi_memory *m, embi_state *s, embi_island *I)
+static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_island *I)
 {
     embi_before before = embi_island_before(s, I);
     embipc_real alpha = 1;
@@ -19763,7 +19767,7 @@ static embipc_result embi_island_go(embipc_world *w, embi_state *s, embi_island 
     int jumps;
     if (I->changed && !embi_island_refresh(m, s, I)) return EMBIPC_ERR_MEMORY;
     if (!I->active || I->changed == 2) return EMBIPC_OK;
-    if (I->guess) return embi_island_take_guess(m, s, I);
+    if (I->guess) return embi_island_try_guess(m, s, I);
     if ((r = embi_island_advance(m, s, I)) != EMBIPC_OK) return r;
     I->recorded = 0;
     if (I->converged) I->active = --I->passes > 0;

@@ -11,7 +11,7 @@ sources() {
     printf '#define EMBIPC_IMPLEMENTATION\n#include "%s"\n' "$header" > "$dir/impl.c"
     printf '#define EMBIPC_STATIC\n#define EMBIPC_IMPLEMENTATION\n#include "%s"\nint matrix_a(void); int matrix_a(void) { return (int)embipc_default_world_def().max_iterations; }\n' "$header" > "$dir/static_a.c"
     sed 's/matrix_a/matrix_b/g' "$dir/static_a.c" > "$dir/static_b.c"
-    printf '#include "%s"\n#include <stdlib.h>\nint main(void) { embipc_world_def d = embipc_default_world_def(); embipc_world *w; return embipc_world_create(&d, &w, NULL) == EMBIPC_OK; }\n' "$header" > "$dir/main_3.c"
+    printf '#include "%s"\nint main(void) { embipc_world_def d = embipc_default_world_def(); embipc_world *w; return embipc_world_create(&d, &w, NULL) == EMBIPC_OK; }\n' "$header" > "$dir/main_3.c"
     printf 'int matrix_b(void); int main(void) { return matrix_b() == 100 ? 0 : 1; }\n' > "$dir/main_1.c"
     printf 'int matrix_a(void); int matrix_b(void); int main(void) { return matrix_a() + matrix_b() == 200 ? 0 : 1; }\n' > "$dir/main_2.c"
 }
