@@ -106,6 +106,8 @@
  *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>, <sched.h>
  *   EMBIPC_ASSERT(c)       our own invariants; default assert() from <assert.h>
  *   EMBIPC_PLAIN_KERNEL    the kernel of LDL^T does not ask the machine for AVX; same bits, slower
+ *   EMBIPC_LANES           1, 2 or 4: so many numbers are worked on side by side, with the vectors of gcc and
+ *                          clang; default: as many as the target's registers hold
  *   EMBIPC_VALIDATE        embipc_world_validate() runs after every step (slow; for bug hunts)
  *   EMBIPC_ALLOW_EXTENDED_PRECISION  builds where FLT_EVAL_METHOD is 2 (x87) all the same: the
  *                          exact predicates, and with them the guarantee, then depend on luck */
@@ -1113,6 +1115,49 @@ static int embi_all_finite(const embipc_real *a, int n)
     return s == 0;
 }
 
+/* ---- Vectors of the machine: arithmetic is written once, the compiler maps it to SSE2, AVX, NEON, ... */
+#if defined(EMBIPC_LANES)
+#define EMBI_LANES EMBIPC_LANES
+#elif !defined(__GNUC__)
+#define EMBI_LANES 1
+#elif defined(__AVX__)
+#define EMBI_LANES 4
+#elif defined(__SSE2__) || defined(__aarch64__) || defined(__VSX__) || defined(__wasm_simd128__)
+#define EMBI_LANES 2
+#else
+#define EMBI_LANES 1
+#endif
+#if EMBI_LANES > 1
+typedef embipc_real embi_vec __attribute__((vector_size(EMBI_LANES * sizeof(embipc_real))));
+#else
+typedef embipc_real embi_vec;
+#endif
+
+static embi_vec embi_load(const embipc_real *p)
+{
+    embi_vec v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static void embi_store(embipc_real *p, embi_vec v) { memcpy(p, &v, sizeof v); }
+
+/* n, or room for the vectors that hold n */
+static int embi_whole_lanes(int n) { return (n + EMBI_LANES - 1) / EMBI_LANES * EMBI_LANES; }
+
+/* number k of each of EMBI_LANES arrays */
+static embi_vec embi_load_each(const embipc_real *const p[EMBI_LANES], int k)
+{
+#if EMBI_LANES == 4
+    embi_vec v = {p[0][k], p[1][k], p[2][k], p[3][k]};
+#elif EMBI_LANES == 2
+    embi_vec v = {p[0][k], p[1][k]};
+#else
+    embi_vec v = p[0][k];
+#endif
+    return v;
+}
+
 /* ==== 2. Small math ==================================================================================
  * Vectors of 3, matrices of 3x3 (row-major), the polar rotation. Result first, inputs const.
  *   R = argmin |F - R| over proper rotations = argmax tr(R^T F)
@@ -1257,16 +1302,6 @@ static embipc_real embi_m3_least_stretch(const embipc_real A[9])
     return sqrt(embi_max(mean + 2 * spread * (cos(turn + (embipc_real)2.0943951023931957) - (embipc_real)1e-7), 0));
 }
 
-/* The sum of the fourth powers of the singular values of A, |A^T A|^2. Its fourth root is a norm, and a bound of the
- * largest of them that is at most 1.32 times as large; |A| can be 1.73 times. */
-static embipc_real embi_m3_stretch4(const embipc_real A[9])
-{
-    embipc_real xx = A[0] * A[0] + A[3] * A[3] + A[6] * A[6], yz = A[1] * A[2] + A[4] * A[5] + A[7] * A[8],
-                yy = A[1] * A[1] + A[4] * A[4] + A[7] * A[7], zx = A[2] * A[0] + A[5] * A[3] + A[8] * A[6],
-                zz = A[2] * A[2] + A[5] * A[5] + A[8] * A[8], xy = A[0] * A[1] + A[3] * A[4] + A[6] * A[7];
-    return xx * xx + yy * yy + zz * zz + 2 * (yz * yz + zx * zx + xy * xy);
-}
-
 /* R of a unit quaternion (w, x, y, z) */
 static void embi_m3_from_quaternion(embipc_real R[9], const embipc_real q[4])
 {
@@ -1336,68 +1371,147 @@ static void embi_polar_by_quaternion(embipc_real R[9], const embipc_real F[9])
     embi_m3_from_quaternion(R, q);
 }
 
-/* x: H x = b for the symmetric H (upper triangle read) by LDL^T. Returns 0, and leaves x alone, unless its
- * pivots are above floor. */
-static int embi_m3_solve(embipc_real x[3], const embipc_real H[9], const embipc_real b[3], embipc_real floor)
+/* ---- The same of EMBI_LANES matrices side by side ---- */
+
+/* matrix l of A */
+static void embi_m3s_one(embipc_real M[9], const embi_vec A[9], int l)
 {
-    embipc_real l1, l2, l3, d1, d2, y1, y2;
-    if (!(H[0] > floor)) return 0;
-    l1 = H[1] / H[0];
-    l2 = H[2] / H[0];
-    d1 = H[4] - l1 * H[1];
-    if (!(d1 > floor)) return 0;
-    l3 = (H[5] - l1 * H[2]) / d1;
-    d2 = H[8] - l2 * H[2] - l3 * l3 * d1;
-    if (!(d2 > floor)) return 0;
-    y1 = b[1] - l1 * b[0];
-    y2 = b[2] - l2 * b[0] - l3 * y1;
-    x[2] = y2 / d2;
-    x[1] = y1 / d1 - l3 * x[2];
-    x[0] = b[0] / H[0] - l1 * x[1] - l2 * x[2];
-    return 1;
+    embipc_real part[EMBI_LANES];
+    for (int i = 0; i < 9; i++) {
+        embi_store(part, A[i]);
+        M[i] = part[l];
+    }
 }
 
-/* Newton on the rotation group: with G = R^T F, S = sym(G) and a the axial vector of G - G^T, the next R
- * is R Q, (tr(S) I - S) w = a, Q = I + 2/(1 + y.y) ([y] + [y]^2) with y = w/2, Cayley's rotation: w to third
- * order. tr(R^T F) has no third-order term about its maximum, so that Newton converges cubically: the next y is at
- * most 2000 |y|^3 with the worst matrix that is accepted [measured, 400 000 F]. |y|^2 < 7e-14 leaves less than
- * rounding. Accepted where tr(S) I - S is positive definite, which holds at the maximum of tr(R^T F) and at no
- * other stationary point; else the certain way. */
-static void embi_polar_refine(embipc_real R[9], const embipc_real F[9])
+/* C = A B; C must not alias A or B */
+static void embi_m3s_mul(embi_vec C[9], const embi_vec A[9], const embi_vec B[9])
 {
-    embipc_real size = 0;
-    for (int i = 0; i < 9; i++) size = embi_max(size, embi_abs(F[i]));
-    for (int k = 0; k < 8; k++) {
-        embipc_real G[9], H[9], a[3], y[3], t[3], u[3], square, share;
-        embi_m3_tmul(G, R, F);
-        embi_set(a, (G[7] - G[5]) / 2, (G[2] - G[6]) / 2, (G[3] - G[1]) / 2);
+    for (int i = 0; i < 9; i += 3) {
+        embi_vec a = A[i], b = A[i + 1], c = A[i + 2];
+        C[i] = a * B[0] + b * B[3] + c * B[6];
+        C[i + 1] = a * B[1] + b * B[4] + c * B[7];
+        C[i + 2] = a * B[2] + b * B[5] + c * B[8];
+    }
+}
+
+/* C = A^T B; C must not alias A or B */
+static void embi_m3s_tmul(embi_vec C[9], const embi_vec A[9], const embi_vec B[9])
+{
+    for (int i = 0; i < 3; i++) {
+        embi_vec a = A[i], b = A[3 + i], c = A[6 + i];
+        C[3 * i] = a * B[0] + b * B[3] + c * B[6];
+        C[3 * i + 1] = a * B[1] + b * B[4] + c * B[7];
+        C[3 * i + 2] = a * B[2] + b * B[5] + c * B[8];
+    }
+}
+
+/* The sum of the fourth powers of the singular values of A, |A^T A|^2. Its fourth root is a norm, and a bound of the
+ * largest of them that is at most 1.32 times as large; |A| can be 1.73 times. */
+static inline embi_vec embi_m3s_stretch4(const embi_vec A[9])
+{
+    embi_vec xx = A[0] * A[0] + A[3] * A[3] + A[6] * A[6], yz = A[1] * A[2] + A[4] * A[5] + A[7] * A[8],
+             yy = A[1] * A[1] + A[4] * A[4] + A[7] * A[7], zx = A[2] * A[0] + A[5] * A[3] + A[8] * A[6],
+             zz = A[2] * A[2] + A[5] * A[5] + A[8] * A[8], xy = A[0] * A[1] + A[3] * A[4] + A[6] * A[7];
+    return xx * xx + yy * yy + zz * zz + 2 * (yz * yz + zx * zx + xy * xy);
+}
+
+/* A product of many rotations drifts: one Newton-Schulz step R (3 I - R^T R)/2 keeps it orthogonal. */
+static void embi_m3s_orthogonal(embi_vec R[9])
+{
+    embi_vec Z[9], T[9];
+    embi_m3s_tmul(Z, R, R);
+    for (int i = 0; i < 9; i++) Z[i] = (i % 4 == 0 ? (embipc_real)1.5 : (embipc_real)0) - Z[i] / 2;
+    embi_m3s_mul(T, R, Z);
+    memcpy(R, T, sizeof T);
+}
+
+/* y: H y = a for the symmetric H (upper triangle read) by LDL^T; D: its pivots */
+static void embi_m3s_solve(embi_vec y[3], embi_vec D[3], const embi_vec H[9], const embi_vec a[3])
+{
+    embi_vec l1 = H[1] / H[0], l2 = H[2] / H[0], d1 = H[4] - l1 * H[1], l3 = (H[5] - l1 * H[2]) / d1;
+    embi_vec d2 = H[8] - l2 * H[2] - l3 * l3 * d1, y1 = a[1] - l1 * a[0];
+    y[2] = (a[2] - l2 * a[0] - l3 * y1) / d2;
+    y[1] = y1 / d1 - l3 * y[2];
+    y[0] = a[0] / H[0] - l1 * y[1] - l2 * y[2];
+    D[0] = H[0];
+    D[1] = d1;
+    D[2] = d2;
+}
+
+/* R becomes R Q, Q = I + share ([y] + [y]^2): Cayley's rotation, with share = 2/(1 + y.y) */
+static void embi_m3s_turn(embi_vec R[9], const embi_vec y[3], embi_vec share)
+{
+    for (int i = 0; i < 9; i += 3) {   /* its rows: r + share (r x y + (r x y) x y) */
+        embi_vec t0 = R[i + 1] * y[2] - R[i + 2] * y[1], t1 = R[i + 2] * y[0] - R[i] * y[2],
+                 t2 = R[i] * y[1] - R[i + 1] * y[0];
+        R[i] += share * (t0 + (t1 * y[2] - t2 * y[1]));
+        R[i + 1] += share * (t1 + (t2 * y[0] - t0 * y[2]));
+        R[i + 2] += share * (t2 + (t0 * y[1] - t1 * y[0]));
+    }
+}
+
+/* R[l]: in a guess (any proper rotation, the last step's is best), out the rotation of matrix l of F, which is the same
+ * whatever stands beside it. Newton on the rotation group: with G = R^T F, S = sym(G) and a the axial vector of
+ * G - G^T, the next R is R Q, (tr(S) I - S) w = a, and Q Cayley's rotation by y = w/2: w to third order. tr(R^T F)
+ * has no third-order term about its maximum, so that Newton converges cubically: the next y is at most 2000 |y|^3
+ * with the worst matrix that is accepted [measured, 400 000 F]. |y|^2 < 7e-14 leaves less than rounding. Accepted
+ * where tr(S) I - S is positive definite, which holds at the maximum of tr(R^T F) and at no other stationary point;
+ * else the certain way. */
+static void embi_polars(embipc_real *const R[EMBI_LANES], const embi_vec F[9])
+{
+    enum { BUSY, FOUND, LOST } state[EMBI_LANES];
+    const embipc_real *from[EMBI_LANES];
+    embipc_real part[4][EMBI_LANES], floor[EMBI_LANES], share[EMBI_LANES];
+    embi_vec Q[9], square = F[0] * F[0];
+    int busy = EMBI_LANES;
+    for (int i = 1; i < 9; i++) square += F[i] * F[i];
+    embi_store(floor, square);
+    for (int l = 0; l < EMBI_LANES; l++) {
+        floor[l] = (embipc_real)1e-3 * sqrt(floor[l]);
+        state[l] = BUSY;
+        from[l] = R[l];
+    }
+    for (int i = 0; i < 9; i++) Q[i] = embi_load_each(from, i);
+    embi_m3s_orthogonal(Q);
+    for (int k = 0; k < 8 && busy; k++) {
+        embi_vec G[9], H[9], a[3], y[3], D[3];
+        embi_m3s_tmul(G, Q, F);
+        a[0] = (G[7] - G[5]) / 2; a[1] = (G[2] - G[6]) / 2; a[2] = (G[3] - G[1]) / 2;
         H[0] = G[4] + G[8]; H[4] = G[0] + G[8]; H[8] = G[0] + G[4];
         H[1] = -(G[1] + G[3]) / 2;
         H[2] = -(G[2] + G[6]) / 2;
         H[5] = -(G[5] + G[7]) / 2;
-        if (!embi_m3_solve(y, H, a, (embipc_real)1e-3 * size)) break;
-        square = embi_dot(y, y);
-        share = 2 / (1 + square);
-        for (int i = 0; i < 3; i++) {   /* the rows of R, turned: r + share (r x y + (r x y) x y) */
-            embi_cross(t, R + 3 * i, y);
-            embi_cross(u, t, y);
-            for (int c = 0; c < 3; c++) R[3 * i + c] += share * (t[c] + u[c]);
+        embi_m3s_solve(y, D, H, a);
+        for (int i = 0; i < 3; i++) embi_store(part[i], D[i]);
+        embi_store(part[3], y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
+        for (int l = 0; l < EMBI_LANES; l++) {
+            int sound = part[0][l] > floor[l] && part[1][l] > floor[l] && part[2][l] > floor[l];
+            share[l] = state[l] == BUSY && sound ? 2 / (1 + part[3][l]) : (embipc_real)0;
+            if (state[l] != BUSY || (sound && !(part[3][l] < (embipc_real)7e-14))) continue;
+            state[l] = sound ? FOUND : LOST;
+            busy--;
         }
-        if (square < (embipc_real)7e-14) return;
+        embi_m3s_turn(Q, y, embi_load(share));
     }
-    if (embi_all_finite(F, 9)) embi_polar_by_quaternion(R, F);
+    for (int l = 0; l < EMBI_LANES; l++) {
+        embipc_real M[9];
+        embi_m3s_one(state[l] == FOUND ? R[l] : M, state[l] == FOUND ? Q : F, l);
+        if (state[l] != FOUND && embi_all_finite(M, 9)) embi_polar_by_quaternion(R[l], M);
+    }
 }
 
-/* R: in a guess (any proper rotation, the last step's is best), out the rotation of F. */
+/* R: in a guess, out the rotation of F */
 static void embi_polar(embipc_real R[9], const embipc_real F[9])
 {
-    embipc_real Z[9], T[9];
-    /* a product of many rotations drifts: one Newton-Schulz step R (3 I - R^T R)/2 keeps it orthogonal */
-    embi_m3_tmul(Z, R, R);
-    for (int i = 0; i < 9; i++) Z[i] = (i % 4 == 0 ? (embipc_real)1.5 : (embipc_real)0) - Z[i] / 2;
-    embi_m3_mul(T, R, Z);
-    memcpy(R, T, sizeof T);
-    embi_polar_refine(R, F);
+    embipc_real *out[EMBI_LANES];
+    const embipc_real *in[EMBI_LANES];
+    embi_vec M[9];
+    for (int l = 0; l < EMBI_LANES; l++) {
+        out[l] = R;
+        in[l] = F;
+    }
+    for (int i = 0; i < 9; i++) M[i] = embi_load_each(in, i);
+    embi_polars(out, M);
 }
 
 /* ==== 3. Memory ======================================================================================
@@ -2317,19 +2431,6 @@ static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_re
  * then merged along the elimination tree wherever a cost model says that fewer, larger panels are faster.
  * Uses: small math, memory, sorting, sparse matrices.      Checked by: tests/test_ldlt.c      */
 
-/* ---- Vectors of the machine: arithmetic is written once, the compiler maps it to SSE2, AVX, NEON, ... */
-#if defined(__GNUC__) || defined(__clang__)
-#if defined(__AVX__)
-#define EMBI_LANES 4
-#else
-#define EMBI_LANES 2
-#endif
-typedef embipc_real embi_vec __attribute__((vector_size(EMBI_LANES * sizeof(embipc_real))));
-#else
-#define EMBI_LANES 1
-typedef embipc_real embi_vec;
-#endif
-
 /* Builds for any x86-64 machine ask the one they run on whether it has AVX, for the two kernels alone. Every
  * number comes from the same operations in the same order, so that no bit depends on the answer (there is no
  * fused multiply-add). EMBIPC_PLAIN_KERNEL: do not ask. */
@@ -2350,15 +2451,6 @@ typedef embipc_real embi_wide __attribute__((vector_size(4 * sizeof(embipc_real)
 
 #define EMBI_TILE 12                 /* columns of a tile: a multiple of 3 EMBI_LANES */
 #define EMBI_BLOCK 48                /* rows of U that are finished before the rest is updated: fits L1 */
-
-static embi_vec embi_load(const embipc_real *p)
-{
-    embi_vec v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-static void embi_store(embipc_real *p, embi_vec v) { memcpy(p, &v, sizeof v); }
 
 /* y -= s x */
 static void embi_row_subtract(int n, embipc_real s, const embipc_real *x, embipc_real *y)
@@ -8141,17 +8233,19 @@ typedef struct embi_law {
 
 typedef struct embi_elastic {
     int n, nt;                     /* nodes, tets */
+    int lanes;                     /* tets with those behind the last that make the last EMBI_LANES whole: it once more,
+                                      of no volume */
     int averaged;
     int nonlinear;                 /* energy and Hessian follow q in each iteration: section 15 */
     embipc_real keep;              /* share of negative curvature in its Hessian: 0 projected, 1 as it is */
     embi_law law;
-    int *tet;                      /* (4 nt) */
-    embipc_real *grad;             /* m_a at rest, 1/m (12 nt) */
-    embipc_real *volume;           /* V, m^3 (nt) */
-    embipc_real *rotation;         /* R (9 nt), and behind it what it makes of the gradients: r_a = R m_a, a = 1,
-                                      2, 3 (9 nt) */
+    int *tet;                      /* (4 lanes) */
+    embipc_real *grad;             /* m_a at rest, 1/m (12 lanes) */
+    embipc_real *volume;           /* V, m^3 (lanes) */
+    embipc_real *rotation;         /* R (9 each), and behind all what it makes of the gradients: r_a = R m_a, a = 1,
+                                      2, 3 (9 each, number by number of EMBI_LANES tets) */
     embipc_real *rotation_other;   /* those of the step before, what a step that fails goes back to; when
-                                      `ahead` those that the next step will have (18 nt) */
+                                      `ahead` those that the next step will have */
     int ahead;
     embipc_real *node_volume;      /* V_a, m^3 (n) */
     int *patch_row, *patch_tet;    /* tets at each node (n + 1; 4 nt) */
@@ -8242,18 +8336,94 @@ static embipc_real embi_law_volume(const embi_law *w, embipc_real theta, embipc_
     return w->lambda / 2 * theta * theta;
 }
 
+/* ---- EMBI_LANES tets side by side: t, a multiple of EMBI_LANES, and those behind it ---- */
+
+/* M: nine numbers of each, those of tet 0 at m, of the next `stride` further on */
+static inline void embi_tets_load(int t, const embipc_real *m, int stride, embi_vec M[9])
+{
+    const embipc_real *from[EMBI_LANES];
+    for (int l = 0; l < EMBI_LANES; l++) from[l] = m + stride * (t + l);
+    for (int i = 0; i < 9; i++) M[i] = embi_load_each(from, i);
+}
+
+/* F = sum_a x_a m_a^T, M: m_1, m_2, m_3 */
+static inline void embi_tets_gradient(const embi_elastic *s, int t, const embi_vec M[9], const embipc_real *x,
+                                      embi_vec F[9])
+{
+    const embipc_real *x0[EMBI_LANES], *x1[EMBI_LANES], *x2[EMBI_LANES], *x3[EMBI_LANES];
+    for (int l = 0; l < EMBI_LANES; l++) {
+        const int *v = s->tet + 4 * (t + l);
+        x0[l] = x + 3 * v[0];
+        x1[l] = x + 3 * v[1];
+        x2[l] = x + 3 * v[2];
+        x3[l] = x + 3 * v[3];
+    }
+    for (int i = 0; i < 3; i++) {
+        embi_vec o = embi_load_each(x0, i), e1 = embi_load_each(x1, i) - o, e2 = embi_load_each(x2, i) - o,
+                 e3 = embi_load_each(x3, i) - o;
+        F[3 * i] = e1 * M[0] + e2 * M[3] + e3 * M[6];
+        F[3 * i + 1] = e1 * M[1] + e2 * M[4] + e3 * M[7];
+        F[3 * i + 2] = e1 * M[2] + e2 * M[5] + e3 * M[8];
+    }
+}
+
+/* F at q */
+static void embi_tets_F(const embi_elastic *s, int t, const embipc_real *q, embi_vec F[9])
+{
+    embi_vec M[9];
+    embi_tets_load(t, s->grad + 3, 12, M);
+    embi_tets_gradient(s, t, M, q, F);
+}
+
+/* y_a += P m_a on their corners; M: m_1, m_2, m_3 */
+static inline void embi_tets_add_force(const embi_elastic *s, int t, const embi_vec M[9], const embi_vec P[9],
+                                       embipc_real *y)
+{
+    embipc_real f[3][4][EMBI_LANES];
+    for (int i = 0; i < 3; i++) {
+        embi_vec a = P[3 * i], b = P[3 * i + 1], c = P[3 * i + 2];
+        embi_vec f1 = a * M[0] + b * M[1] + c * M[2], f2 = a * M[3] + b * M[4] + c * M[5],
+                 f3 = a * M[6] + b * M[7] + c * M[8];
+        embi_store(f[i][0], f1 + f2 + f3);
+        embi_store(f[i][1], f1);
+        embi_store(f[i][2], f2);
+        embi_store(f[i][3], f3);
+    }
+    for (int l = 0; l < EMBI_LANES; l++) {
+        const int *v = s->tet + 4 * (t + l);
+        embipc_real *y0 = y + 3 * v[0], *y1 = y + 3 * v[1], *y2 = y + 3 * v[2], *y3 = y + 3 * v[3];
+        for (int i = 0; i < 3; i++) {
+            y1[i] += f[i][1][l];
+            y2[i] += f[i][2][l];
+            y3[i] += f[i][3][l];
+            y0[i] -= f[i][0][l];
+        }
+    }
+}
+
 /* Behind the rotations of all tets: the gradients as they turn them. */
 static void embi_elastic_turn(const embi_elastic *s, embipc_real *rotation)
 {
-    for (int t = 0; t < s->nt; t++)
-        for (int a = 0; a < 3; a++)
-            embi_m3_mulv(rotation + 9 * (s->nt + t) + 3 * a, rotation + 9 * t, s->grad + 12 * t + 3 * (a + 1));
+    for (int t = 0; t < s->lanes; t += EMBI_LANES) {
+        embi_vec R[9], M[9], r[9];
+        embi_tets_load(t, rotation, 9, R);
+        embi_tets_load(t, s->grad + 3, 12, M);
+        for (int a = 0; a < 9; a += 3)
+            for (int i = 0; i < 3; i++) r[a + i] = R[3 * i] * M[a] + R[3 * i + 1] * M[a + 1] + R[3 * i + 2] * M[a + 2];
+        memcpy(rotation + 9 * (s->lanes + t), r, sizeof r);
+    }
+}
+
+/* r_1, r_2, r_3 of those tets */
+static inline void embi_tets_turned(const embi_elastic *s, int t, const embipc_real *rotation, embi_vec r[9])
+{
+    memcpy(r, rotation + 9 * (s->lanes + t), 9 * sizeof *r);
 }
 
 /* all rotations 1, as where the body was made */
 static void embi_elastic_unturn(embi_elastic *s)
 {
-    for (int t = 0; t < s->nt; t++) embi_m3_identity(s->rotation + 9 * t);
+    for (int t = 0; t < s->lanes; t++) embi_m3_identity(s->rotation + 9 * t);
     embi_elastic_turn(s, s->rotation);
     s->ahead = 0;
 }
@@ -8266,11 +8436,12 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
 {
     s->n = n;
     s->nt = nt;
-    if (!EMBI_GROW(m, int, s->tet, s->tet_cap, 4 * nt) ||
-        !EMBI_GROW(m, embipc_real, s->grad, s->grad_cap, 12 * nt) ||
-        !EMBI_GROW(m, embipc_real, s->volume, s->volume_cap, nt) ||
-        !EMBI_GROW(m, embipc_real, s->rotation, s->rotation_cap, 18 * nt) ||
-        !EMBI_GROW(m, embipc_real, s->rotation_other, s->rotation_other_cap, 18 * nt) ||
+    s->lanes = embi_whole_lanes(nt);
+    if (!EMBI_GROW(m, int, s->tet, s->tet_cap, 4 * s->lanes) ||
+        !EMBI_GROW(m, embipc_real, s->grad, s->grad_cap, 12 * s->lanes) ||
+        !EMBI_GROW(m, embipc_real, s->volume, s->volume_cap, s->lanes) ||
+        !EMBI_GROW(m, embipc_real, s->rotation, s->rotation_cap, 18 * s->lanes) ||
+        !EMBI_GROW(m, embipc_real, s->rotation_other, s->rotation_other_cap, 18 * s->lanes) ||
         !EMBI_GROW(m, embipc_real, s->node_volume, s->node_volume_cap, n) ||
         !EMBI_GROW(m, int, s->patch_row, s->patch_row_cap, n + 1) ||
         !EMBI_GROW(m, int, s->patch_tet, s->patch_tet_cap, 4 * nt))
@@ -8291,6 +8462,11 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
             s->patch_row[tet[4 * t + a] + 1]++;
         }
     }
+    for (int t = nt; t < s->lanes; t++) {
+        memcpy(s->tet + 4 * t, s->tet + 4 * (nt - 1), 4 * sizeof *s->tet);
+        memcpy(s->grad + 12 * t, s->grad + 12 * (nt - 1), 12 * sizeof *s->grad);
+        s->volume[t] = 0;
+    }
     embi_elastic_unturn(s);
     for (int i = 0; i < n; i++) s->patch_row[i + 1] += s->patch_row[i];
     for (int t = 0; t < nt; t++)   /* fill each row, then shift the starts back */
@@ -8298,20 +8474,6 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
     for (int i = n; i > 0; i--) s->patch_row[i] = s->patch_row[i - 1];
     s->patch_row[0] = 0;
     return 1;
-}
-
-/* sum_a x_a m_a^T over the corners v of a tet, from edges so that a far-away body loses nothing: sum_a m_a = 0.
- * m: m_1, m_2, m_3. */
-static inline void embi_tet_gradient(const int v[4], const embipc_real m[9], const embipc_real *x,
-                                     embipc_real F[9])
-{
-    const embipc_real *x0 = x + 3 * v[0], *x1 = x + 3 * v[1], *x2 = x + 3 * v[2], *x3 = x + 3 * v[3];
-    for (int i = 0; i < 3; i++) {
-        embipc_real e1 = x1[i] - x0[i], e2 = x2[i] - x0[i], e3 = x3[i] - x0[i];
-        F[3 * i] = e1 * m[0] + e2 * m[3] + e3 * m[6];
-        F[3 * i + 1] = e1 * m[1] + e2 * m[4] + e3 * m[7];
-        F[3 * i + 2] = e1 * m[2] + e2 * m[5] + e3 * m[8];
-    }
 }
 
 /* y_a += scale P m_a on the corners of a tet; the four add up to nothing */
@@ -8330,10 +8492,31 @@ static inline void embi_tet_add_force(const int v[4], const embipc_real m[9], em
     }
 }
 
-/* F = sum_a q_a m_a^T */
+/* F = sum_a q_a m_a^T, from edges so that a far-away body loses nothing: sum_a m_a = 0 */
 static void embi_elastic_F(const embi_elastic *s, int t, const embipc_real *q, embipc_real F[9])
 {
-    embi_tet_gradient(s->tet + 4 * t, s->grad + 12 * t + 3, q, F);
+    const int *v = s->tet + 4 * t;
+    const embipc_real *m = s->grad + 12 * t + 3, *q0 = q + 3 * v[0], *q1 = q + 3 * v[1], *q2 = q + 3 * v[2],
+                      *q3 = q + 3 * v[3];
+    for (int i = 0; i < 3; i++) {
+        embipc_real e1 = q1[i] - q0[i], e2 = q2[i] - q0[i], e3 = q3[i] - q0[i];
+        F[3 * i] = e1 * m[0] + e2 * m[3] + e3 * m[6];
+        F[3 * i + 1] = e1 * m[1] + e2 * m[4] + e3 * m[7];
+        F[3 * i + 2] = e1 * m[2] + e2 * m[5] + e3 * m[8];
+    }
+}
+
+/* rotation: in guesses, out R of every tet at q, and behind them what it makes of the gradients */
+static void embi_elastic_polar(const embi_elastic *s, const embipc_real *q, embipc_real *rotation)
+{
+    for (int t = 0; t < s->lanes; t += EMBI_LANES) {
+        embipc_real *R[EMBI_LANES];
+        embi_vec F[9];
+        for (int l = 0; l < EMBI_LANES; l++) R[l] = rotation + 9 * (t + l);
+        embi_tets_F(s, t, q, F);
+        embi_polars(R, F);
+    }
+    embi_elastic_turn(s, rotation);
 }
 
 /* The rotations that the next step will have if it starts at q; the present ones are the first guess (and
@@ -8342,13 +8525,8 @@ static void embi_elastic_F(const embi_elastic *s, int t, const embipc_real *q, e
 static void embi_elastic_look_ahead(embi_elastic *s, const embipc_real *q)
 {
     if (s->ahead) return;
-    memcpy(s->rotation_other, s->rotation, (size_t)(9 * s->nt) * sizeof *s->rotation);
-    for (int t = 0; t < s->nt; t++) {
-        embipc_real F[9];
-        embi_elastic_F(s, t, q, F);
-        embi_polar(s->rotation_other + 9 * t, F);
-    }
-    embi_elastic_turn(s, s->rotation_other);
+    memcpy(s->rotation_other, s->rotation, (size_t)(9 * s->lanes) * sizeof *s->rotation);
+    embi_elastic_polar(s, q, s->rotation_other);
     s->ahead = 1;
 }
 
@@ -8423,72 +8601,64 @@ static embipc_real embi_elastic_averaged_energy(const embi_elastic *s, const emb
     return sum;
 }
 
-/* d d^T of the fibre where R turns it to */
-static void embi_fibre_square(const embi_law *w, const embipc_real R[9], embipc_real D[9])
+static inline embi_vec embi_m3s_inner(const embi_vec A[9], const embi_vec B[9])
 {
-    embipc_real d[3];
-    embi_m3_mulv(d, R, w->along);
+    return (A[0] * B[0] + A[1] * B[1] + A[2] * B[2]) + (A[3] * B[3] + A[4] * B[4] + A[5] * B[5]) +
+           (A[6] * B[6] + A[7] * B[7] + A[8] * B[8]);
+}
+
+/* D = d d^T of the fibres where the rotations turn them to; returns D . H */
+static embi_vec embi_tets_fibre(const embi_elastic *s, int t, const embipc_real *rotation, const embi_vec H[9],
+                                embi_vec D[9])
+{
+    const embipc_real *along = s->law.along;
+    embi_vec R[9], d[3];
+    embi_tets_load(t, rotation, 9, R);
+    for (int i = 0; i < 3; i++) d[i] = R[3 * i] * along[0] + R[3 * i + 1] * along[1] + R[3 * i + 2] * along[2];
     for (int i = 0; i < 9; i++) D[i] = d[i / 3] * d[i % 3];
+    return embi_m3s_inner(D, H);
 }
 
-static embipc_real embi_m3_inner(const embipc_real A[9], const embipc_real B[9])
-{
-    return embi_dot(A, B) + embi_dot(A + 3, B + 3) + embi_dot(A + 6, B + 6);
-}
-
-/* H = F R^T with the rotations held, or with `now` those of q, and R */
-static void embi_lagged_H(const embi_elastic *s, int t, const embipc_real *q, int now, embipc_real H[9],
-                          embipc_real R[9])
-{
-    const embipc_real *rotation = now && s->ahead ? s->rotation_other : s->rotation;
-    memcpy(R, rotation + 9 * t, 9 * sizeof *R);
-    if (now && !s->ahead) {
-        embipc_real F[9];
-        embi_elastic_F(s, t, q, F);
-        embi_polar(R, F);
-        for (int i = 0; i < 9; i++) H[i] = embi_dot(F + 3 * (i / 3), R + 3 * (i % 3));
-    } else embi_tet_gradient(s->tet + 4 * t, rotation + 9 * (s->nt + t), q, H);
-}
-
-/* Psi(q) of a lagged energy, J, with the rotations held, or with `now` those of q. trace: scratch (nt). */
-static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *q, int now,
+/* Psi(q) of a lagged energy, J, with these rotations, and what they make of the gradients behind them. trace: scratch
+ * (lanes). */
+static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *q, const embipc_real *rotation,
                                       embipc_real *trace)
 {
-    embipc_real sum = 0, mu = s->law.mu, lambda = s->averaged ? (embipc_real)0 : s->law.lambda, H[9], R[9];
-    for (int t = 0; t < s->nt; t++) {
-        embipc_real square, shear, fibre = 0;
-        embi_lagged_H(s, t, q, now, H, R);
+    embipc_real sum = 0, mu = s->law.mu, lambda = s->averaged ? (embipc_real)0 : s->law.lambda;
+    for (int t = 0; t < s->lanes; t += EMBI_LANES) {
+        embi_vec r[9], H[9], D[9], tr, psi;
+        embipc_real part[EMBI_LANES];
+        embi_tets_turned(s, t, rotation, r);
+        embi_tets_gradient(s, t, r, q, H);   /* F R^T */
         H[0] -= 1;
         H[4] -= 1;
         H[8] -= 1;
-        trace[t] = H[0] + H[4] + H[8];
-        square = H[0] * H[0] + H[4] * H[4] + H[8] * H[8];
+        tr = H[0] + H[4] + H[8];
+        psi = H[0] * H[0] + H[4] * H[4] + H[8] * H[8];
         if (s->law.model == EMBIPC_COROTATED) {
-            embipc_real a = H[1] + H[3], b = H[2] + H[6], c = H[5] + H[7];
-            shear = (a * a + b * b + c * c) / 2;
+            embi_vec a = H[1] + H[3], b = H[2] + H[6], c = H[5] + H[7];
+            psi += (a * a + b * b + c * c) / 2;
         } else
-            shear = H[1] * H[1] + H[3] * H[3] + H[2] * H[2] + H[6] * H[6] + H[5] * H[5] + H[7] * H[7];
+            psi += H[1] * H[1] + H[3] * H[3] + H[2] * H[2] + H[6] * H[6] + H[5] * H[5] + H[7] * H[7];
+        psi = mu * psi + lambda / 2 * tr * tr;
         if (s->law.fibre > 0) {
-            embipc_real D[9];
-            embi_fibre_square(&s->law, R, D);
-            fibre = embi_m3_inner(D, H);
+            embi_vec e = embi_tets_fibre(s, t, rotation, H, D);
+            psi += s->law.fibre / 2 * e * e;
         }
-        sum += s->volume[t] * (mu * (square + shear) + s->law.fibre / 2 * fibre * fibre +
-                               lambda / 2 * trace[t] * trace[t]);
+        embi_store(trace + t, tr);
+        embi_store(part, psi);
+        for (int l = 0; l < EMBI_LANES; l++) sum += s->volume[t + l] * part[l];
     }
     return sum + embi_elastic_averaged_energy(s, trace);
 }
 
 /* H = F R^T becomes the stress P R^T = 2 mu (sym(H) - I) + p I (+ the fibre's); of a change of F, of which F = R
  * is no part: at_rest 0 */
-static inline void embi_lagged_stress_of(const embi_elastic *s, int t, embipc_real at_rest, embipc_real p,
-                                         embipc_real H[9])
+static inline void embi_tets_stress(const embi_elastic *s, int t, embipc_real at_rest, embi_vec p, embi_vec H[9])
 {
-    embipc_real mu = s->law.mu, D[9], tension = 0;
-    if (s->law.fibre > 0) {
-        embi_fibre_square(&s->law, s->rotation + 9 * t, D);
-        tension = s->law.fibre * (embi_m3_inner(D, H) - at_rest);
-    }
+    embipc_real mu = s->law.mu;
+    embi_vec D[9], tension = p;
+    if (s->law.fibre > 0) tension = s->law.fibre * (embi_tets_fibre(s, t, s->rotation, H, D) - at_rest);
     p -= 2 * mu * at_rest;
     H[0] = 2 * mu * H[0] + p;
     H[4] = 2 * mu * H[4] + p;
@@ -8500,7 +8670,7 @@ static inline void embi_lagged_stress_of(const embi_elastic *s, int t, embipc_re
     } else
         for (int i = 1; i < 8; i++)
             if (i != 4) H[i] *= 2 * mu;
-    for (int i = 0; i < 9 && tension != 0; i++) H[i] += tension * D[i];
+    for (int i = 0; i < 9 && s->law.fibre > 0; i++) H[i] += tension * D[i];
 }
 
 /* The mean strain lambda/4 sum_a ebar_a of each tet in place of its own, trace. node (n): scratch. */
@@ -8522,28 +8692,32 @@ static void embi_lagged_pressure(const embi_elastic *s, embipc_real *trace, embi
 /* y += scale (P_T m_a V summed over tets): dPsi/dq of a lagged energy at its rotations where x are positions (
  * at_rest 1: what F = R has none of is taken off), and K x where x is a change of them (at_rest 0), without the
  * matrix. In the turned frame, P m_a = (P R^T) r_a and P R^T follows from F R^T = sum_a x_a r_a^T, no rotation is
- * left to apply. scratch: 10 nt + n, with averaging. */
+ * left to apply. scratch: 10 lanes + n. */
 static void embi_lagged_forces(const embi_elastic *s, const embipc_real *x, embipc_real at_rest,
                                embipc_real scale, embipc_real *scratch, embipc_real *y)
 {
-    const embipc_real *turned = s->rotation + 9 * s->nt;
-    embipc_real *trace = scratch, *kept = scratch + s->nt, H[9];
-    for (int t = 0; t < s->nt; t++) {
-        const embipc_real *r = turned + 9 * t;
-        embi_tet_gradient(s->tet + 4 * t, r, x, H);
-        trace[t] = H[0] + H[4] + H[8] - 3 * at_rest;
-        if (s->averaged) {
-            memcpy(kept + 9 * t, H, sizeof H);
-            continue;
-        }
-        embi_lagged_stress_of(s, t, at_rest, s->law.lambda * trace[t], H);
-        embi_tet_add_force(s->tet + 4 * t, r, scale * s->volume[t], H, y);
+    embipc_real *trace = scratch, *kept = trace + s->lanes, *node = kept + 9 * s->lanes;
+    embi_vec r[9], H[9];
+    for (int t = 0; s->averaged && t < s->lanes; t += EMBI_LANES) {
+        embi_tets_turned(s, t, s->rotation, r);
+        embi_tets_gradient(s, t, r, x, H);
+        embi_store(trace + t, H[0] + H[4] + H[8] - 3 * at_rest);
+        memcpy(kept + 9 * t, H, sizeof H);
     }
-    if (!s->averaged) return;
-    embi_lagged_pressure(s, trace, kept + 9 * s->nt);
-    for (int t = 0; t < s->nt; t++) {
-        embi_lagged_stress_of(s, t, at_rest, trace[t], kept + 9 * t);
-        embi_tet_add_force(s->tet + 4 * t, turned + 9 * t, scale * s->volume[t], kept + 9 * t, y);
+    if (s->averaged) embi_lagged_pressure(s, trace, node);
+    for (int t = 0; t < s->lanes; t += EMBI_LANES) {
+        embi_vec V = scale * embi_load(s->volume + t), p;
+        embi_tets_turned(s, t, s->rotation, r);
+        if (s->averaged) {
+            memcpy(H, kept + 9 * t, sizeof H);
+            p = embi_load(trace + t);
+        } else {
+            embi_tets_gradient(s, t, r, x, H);
+            p = s->law.lambda * (H[0] + H[4] + H[8] - 3 * at_rest);
+        }
+        embi_tets_stress(s, t, at_rest, p, H);
+        for (int i = 0; i < 9; i++) H[i] *= V;
+        embi_tets_add_force(s, t, r, H, y);
     }
 }
 
@@ -8726,12 +8900,13 @@ static inline void embi_lagged_add_block(const embi_lagged_tet *k, const embipc_
  * the one whose row is the later node. */
 static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, embi_bsr *A)
 {
+    const embipc_real *turned = s->rotation + 9 * s->lanes;
     for (int t = 0; t < s->nt; t++) {
-        const int *v = s->tet + 4 * t, *place = s->place + 10 * t;
+        const int *v = s->tet + 4 * t, *place = s->place + 10 * t, lane = t % EMBI_LANES;
         embipc_real r[12];
         embi_lagged_tet k;
         embi_lagged_tet_of(s, t, scale, &k);
-        memcpy(r + 3, s->rotation + 9 * (s->nt + t), 9 * sizeof *r);
+        for (int i = 0; i < 9; i++) r[3 + i] = turned[9 * (t - lane) + EMBI_LANES * i + lane];
         for (int i = 0; i < 3; i++) r[i] = -(r[3 + i] + r[6 + i] + r[9 + i]);
         for (int a = 0; a < 4; a++)
             for (int b = 0; b <= a; b++, place++) {
@@ -9243,16 +9418,17 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 
 /* ---- lagged or not ---- */
 
-/* Psi(q), J: of a lagged energy with the rotations held, or with `now` those of q. *force: as above, 0 for a
- * lagged one, which is evaluated by its quadratic. trace: scratch (2 nt). */
+/* Psi(q), J: of a lagged energy with the rotations held, or with `now` those looked ahead to. *force: as above, 0 for
+ * a lagged one, which is evaluated by its quadratic. trace: scratch (2 lanes). */
 static embipc_real embi_elastic_energy(const embi_elastic *s, const embipc_real *q, int now,
                                        embipc_real *trace, embipc_real *force)
 {
     *force = 0;
-    return s->nonlinear ? embi_nonlinear_energy(s, q, trace, force) : embi_lagged_energy(s, q, now, trace);
+    if (s->nonlinear) return embi_nonlinear_energy(s, q, trace, force);
+    return embi_lagged_energy(s, q, now ? s->rotation_other : s->rotation, trace);
 }
 
-/* g += scale dPsi/dq, N (3 n). trace: scratch (10 nt + n). */
+/* g += scale dPsi/dq, N (3 n). trace: scratch (10 lanes + n). */
 static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                   embipc_real *trace, embipc_real *g)
 {
@@ -10848,7 +11024,7 @@ static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const e
  * from its corners count, not that from a itself,
  *   |x_a - x_b| >= (sigma_min(F_0) - d (1 + rho)) |X|,   rho = (e_a + e_b) / |X|,   e_a = sum beta_v |X_v - X_a|,
  * with e_a <= l / sqrt(3) for its longest edge l, l/2 on an edge, and 0 within one tet. While no F changes by more
- * than s, turning aside, d + s stands in place of d (both told by embi_m3_stretch4()). What a pair of primitives needs
+ * than s, turning aside, d + s stands in place of d (both told by embi_m3s_stretch4()). What a pair of primitives needs
  * is their own dhat + xi, at most half of what they are apart at rest (3/4 with a thickness). So two nodes of the tree
  * hold nothing that can touch as long as
  *   s < (sigma_min(F_0) - need) / (1 + rho) - d:
@@ -11336,10 +11512,14 @@ static embipc_real embi_fold_margin(const embi_folds *f, const embi_fold *one, c
     margin = (embi_m3_least_stretch(mean) - share - (embipc_real)1e-6) / (1 + one->rho);
     if (margin < enough) return -EMBI_HUGE;
     most = (margin - enough) * (margin - enough) * (margin - enough) * (margin - enough);
-    for (int k = 0; k < one->tets; k++) {
-        embipc_real H[9];
-        for (int c = 0; c < 9; c++) H[c] = F[9 * tet[k] + c] - mean[c];
-        far = embi_max(far, embi_m3_stretch4(H));
+    for (int k = 0; k < one->tets; k += EMBI_LANES) {
+        const embipc_real *from[EMBI_LANES];
+        embipc_real part[EMBI_LANES];
+        embi_vec H[9];
+        for (int l = 0; l < EMBI_LANES; l++) from[l] = F + 9 * tet[embi_min_int(k + l, one->tets - 1)];
+        for (int c = 0; c < 9; c++) H[c] = embi_load_each(from, c) - mean[c];
+        embi_store(part, embi_m3s_stretch4(H));
+        for (int l = 0; l < EMBI_LANES; l++) far = embi_max(far, part[l]);
         if (far > most) return -EMBI_HUGE;
     }
     return margin - sqrt(sqrt(far));
@@ -12393,7 +12573,7 @@ static int embi_is_dynamic(const embi_body *b) { return b->kind >= EMBIPC_AFFINE
 static int embi_may_fold(const embi_body *b) { return b->kind >= EMBIPC_CAGE && b->self_contact; }
 
 /* scratch that the energies of a body need */
-static int embi_body_trace(const embi_body *b) { return 10 * b->ntet + b->nn; }
+static int embi_body_trace(const embi_body *b) { return 10 * embi_whole_lanes(b->ntet) + b->nn; }
 
 /* and embi_elastic_add_averaged() */
 static int embi_body_patch(const embi_body *b)
@@ -12736,16 +12916,19 @@ static void embi_warp(const embipc_real *x, const embipc_real *y, int n, const e
     embi_sub(warp, box + 3, box);
 }
 
-/* |sum_k w_k m_k^T| of tet t, w being of the body's nodes */
-static embipc_real embi_tet_strain(const embi_body *b, int t, const embipc_real *w)
-{
-    embipc_real H[9];
-    embi_elastic_F(&b->elastic, t, w, H);
-    return sqrt(sqrt(embi_m3_stretch4(H)));
-}
-
 /* tets that the kept list has to do with */
 static int embi_strained_tets(const embi_body *b) { return b->folds.count ? b->ntet : 0; }
+
+/* |sum_k w_k m_k^T| of each of them (rounded up to EMBI_LANES), w being of the body's nodes */
+static void embi_body_strains(const embi_body *b, const embipc_real *w, embipc_real *strain)
+{
+    for (int t = 0; t < embi_strained_tets(b); t += EMBI_LANES) {
+        embi_vec H[9];
+        embi_tets_F(&b->elastic, t, w, H);
+        embi_store(strain + t, embi_m3s_stretch4(H));
+        for (int l = 0; l < EMBI_LANES; l++) strain[t + l] = sqrt(sqrt(strain[t + l]));
+    }
+}
 
 /* Will the kept list of a body for itself be complete after so many times the strain that its tets are about to have? */
 static int embi_body_stands(const embi_body *b, embipc_real times)
@@ -12786,18 +12969,21 @@ static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, 
 /* Where the body is now, told from its nodes; counted from q^n, as both ends of a way are. */
 static void embi_body_came(embi_state *s, embi_body *b)
 {
+    embipc_real *strain = s->trace + b->trace0;
     (void)embi_body_shift(b, s->qn, s->q, s->shift_d, NULL, &b->shift);
-    for (int t = 0; t < embi_strained_tets(b); t++)
-        b->strain[t].now = embi_tet_strain(b, t, s->shift_d + 3 * b->node0);
+    embi_body_strains(b, s->shift_d + 3 * b->node0, strain);
+    for (int t = 0; t < embi_strained_tets(b); t++) b->strain[t].now = strain[t];
 }
 
 /* Where it may go next, as foreseen or by a direction. */
 static void embi_body_go(embi_state *s, embi_body *b)
 {
     embipc_real sine = embi_body_shift(b, s->qn, s->trial_q, s->shift_d, &b->shift, &b->shift_next);
+    embipc_real *strain = s->trace + b->trace0;
+    embi_body_strains(b, s->shift_d + 3 * b->node0, strain);
     for (int t = 0; t < embi_strained_tets(b); t++) {
         embi_strain *e = b->strain + t;
-        e->end = embi_tet_strain(b, t, s->shift_d + 3 * b->node0);
+        e->end = strain[t];
         e->next = embi_max(e->now, e->end + sine * (e->end + e->now));
     }
 }
@@ -17675,6 +17861,7 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
         return EMBIPC_OK;
     }
     embi_dynamic_state(w, b, out);
+    if (!b->elastic.nonlinear) embi_elastic_look_ahead(&b->elastic, w->s.q + 3 * b->node0);
     out->elastic = embi_elastic_energy(&b->elastic, w->s.q + 3 * b->node0, 1, w->s.trace, &force);
     return EMBIPC_OK;
 }
@@ -18045,12 +18232,7 @@ static void embi_body_turn(embi_body *b, const embipc_real *q)
 {
     embi_elastic *e = &b->elastic;
     if (!embi_is_dynamic(b) || e->nonlinear) return;
-    for (int t = 0; t < e->nt; t++) {
-        embipc_real F[9];
-        embi_elastic_F(e, t, q + 3 * b->node0, F);
-        embi_polar(e->rotation + 9 * t, F);
-    }
-    embi_elastic_turn(e, e->rotation);
+    embi_elastic_polar(e, q + 3 * b->node0, e->rotation);
     embi_body_renew(b);
 }
 
@@ -18897,13 +19079,13 @@ static void embi_kept_drift(embipc_world *w)
         embi_kept *k = w->kept + n;
         embi_body *a = w->s.body + k->a, *b = w->s.body + k->b;
         const embipc_real *from = w->s.kept_q + 3 * a->node0, *to = w->s.q + 3 * a->node0;
-        embipc_real r[6];
+        embipc_real r[6], *strain = w->s.trace + a->trace0;
         if (!k->valid) continue;
         if (a == b) {
             embi_turn_fit(from, to, a->nn, k->turn);
             embi_warp(from, to, a->nn, k->turn, w->s.shift_d + 3 * a->node0, k->drift + 3);
-            for (int t = 0; t < embi_strained_tets(a); t++)
-                a->strain[t].kept = embi_tet_strain(a, t, w->s.shift_d + 3 * a->node0);
+            embi_body_strains(a, w->s.shift_d + 3 * a->node0, strain);
+            for (int t = 0; t < embi_strained_tets(a); t++) a->strain[t].kept = strain[t];
             for (int i = 0; i < 3; i++) k->drift[i] = -k->drift[3 + i];
             continue;
         }
@@ -19840,7 +20022,7 @@ static void embi_step_undo(embipc_world *w)
         embi_elastic *e = &s->body[k].elastic;
         embi_apply_live(s, s->body + k, s->q, s->x);
         if (e->nt && !e->nonlinear)
-            memcpy(e->rotation, e->rotation_other, (size_t)(18 * e->nt) * sizeof *e->rotation);
+            memcpy(e->rotation, e->rotation_other, (size_t)(18 * e->lanes) * sizeof *e->rotation);
     }
 }
 

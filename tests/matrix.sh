@@ -27,12 +27,22 @@ refused() {   # compiler, options
     fi
 }
 
+# whatever stands side by side, the mathematics are the same
+lanes() {   # compiler, option
+    try $1 -std=c99 $strict $2 -c "$dir/impl.c" -o "$dir/impl_lanes.o"
+    for t in math elastic ldlt; do
+        try $1 -std=c99 $strict -Wno-unused-function -O1 $2 -DEMBIPC_STATIC tests/test_$t.c -o "$dir/lanes" -lm
+        try "$dir/lanes"
+    done
+}
+
 as_c() {   # compiler
     for std in c99 c11 c17; do
         for more in "" "-DEMBIPC_PTHREADS" "-DEMBIPC_VALIDATE" "-DEMBIPC_PLAIN_KERNEL"; do try $1 -std=$std $strict $more -c "$dir/impl.c" -o "$dir/impl.o"; done
         try $1 -std=$std $strict -c "$dir/user.c" -o "$dir/user.o"
         try $1 -std=$std $strict -c "$dir/static_a.c" -o "$dir/static_a.o"
     done
+    if [ $1 = gcc ]; then lanes $1 -DEMBIPC_LANES=1; elif grep -q -m 1 -w avx /proc/cpuinfo; then lanes $1 -mavx; fi
     try $1 -std=c99 "$dir/main_1.c" "$dir/user.o" "$dir/impl.o" -o "$dir/two" -lm; try "$dir/two"
     try $1 -std=c99 $strict -c "$dir/static_b.c" -o "$dir/static_b.o"
     try $1 -std=c99 "$dir/main_2.c" "$dir/static_a.o" "$dir/static_b.o" -o "$dir/static" -lm; try "$dir/static"

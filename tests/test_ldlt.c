@@ -618,8 +618,8 @@ static void test_public_handle(void)
 /* the kernels for AVX give the bits of the plain ones */
 static void test_kernels_agree(void)
 {
-    embi_sweep sweep;
 #if EMBI_WIDE
+    embi_sweep sweep;
     static double U[2][130 * 150 + EMBI_TILE], a[3 * 50], b[50 * 90];
     int place[70];
     if (!embi_has_wide()) SKIP("this machine has no AVX");

@@ -45,6 +45,18 @@ static void with_singular_values(double F[9], double s0, double s1, double s2)
     }
 }
 
+static double stretch4(const double F[9])
+{
+    double part[EMBI_LANES];
+    const double *from[EMBI_LANES];
+    embi_vec A[9];
+    for (int l = 0; l < EMBI_LANES; l++) from[l] = F;
+    for (int i = 0; i < 9; i++) A[i] = embi_load_each(from, i);
+    embi_store(part, embi_m3s_stretch4(A));
+    for (int l = 1; l < EMBI_LANES; l++) ENSURE(part[l] == part[0]);
+    return part[0];
+}
+
 /* bounds of singular values: the least from below, the largest from above, for all, two or no equal ones, and none */
 static void test_stretch(void)
 {
@@ -55,9 +67,8 @@ static void test_stretch(void)
         most = fmax(s[0], fmax(s[1], s[2]));
         least = fmin(s[0], fmin(s[1], s[2]));
         for (int i = 0; i < 3; i++) sum += pow(s[i], 4);
-        ENSURE_CLOSE(embi_m3_stretch4(F), sum, 1e-13 * pow(scale, 4));
-        ENSURE(sqrt(sqrt(embi_m3_stretch4(F))) >= most * (1 - 1e-14) &&
-               sqrt(sqrt(embi_m3_stretch4(F))) <= 1.3161 * most);
+        ENSURE_CLOSE(stretch4(F), sum, 1e-13 * pow(scale, 4));
+        ENSURE(sqrt(sqrt(stretch4(F))) >= most * (1 - 1e-14) && sqrt(sqrt(stretch4(F))) <= 1.3161 * most);
         ENSURE(embi_m3_least_stretch(F) <= least + 1e-7 * scale && embi_m3_least_stretch(F) >= least - 1e-3 * scale);
     }
 }
@@ -273,6 +284,33 @@ static void test_polar_any_guess(void)
     ENSURE(worst < 1e-12);
 }
 
+/* what stands beside a matrix is nothing to its rotation: not easier ones, not those without one */
+static void test_polar_side_by_side(void)
+{
+    for (int n = 0; n < 3000; n++) {
+        double F[EMBI_LANES][9], R[EMBI_LANES][9], alone[EMBI_LANES][9], *out[EMBI_LANES];
+        const double *in[EMBI_LANES];
+        embi_vec M[9];
+        for (int l = 0; l < EMBI_LANES; l++) {
+            int kind = (int)(test_random() * 6);
+            for (int i = 0; i < 9; i++) F[l][i] = test_uniform(-1, 1);
+            if (kind < 2) with_singular_values(F[l], 1, pow(10, test_uniform(-8, 0)), kind ? 1 : -1);
+            if (kind == 2) geometry_rotation(F[l]);
+            if (kind == 3) F[l][n % 9] = n % 2 ? (double)INFINITY : (double)NAN;
+            if (kind == 4) memset(F[l], 0, sizeof F[l]);
+            geometry_rotation(R[l]);
+            if (test_random() < 0.5) embi_polar(R[l], F[l]);   /* the guess: far, or here */
+            memcpy(alone[l], R[l], sizeof R[l]);
+            embi_polar(alone[l], F[l]);
+            out[l] = R[l];
+            in[l] = F[l];
+        }
+        for (int i = 0; i < 9; i++) M[i] = embi_load_each(in, i);
+        embi_polars(out, M);
+        ENSURE(memcmp(R, alone, sizeof R) == 0);
+    }
+}
+
 /* 10^5 calls, each from the last answer: no drift; a guess that drifted is repaired */
 static void test_polar_stays_orthogonal(void)
 {
@@ -309,6 +347,7 @@ int main(int argc, char **argv)
     RUN(polar_exact);
     RUN(polar_degenerate);
     RUN(polar_any_guess);
+    RUN(polar_side_by_side);
     RUN(polar_stays_orthogonal);
     return test_end("test_math");
 }

@@ -277,7 +277,7 @@ static int knows_its_way(const embi_state *t, const embi_body *b)
     ENSURE(memcmp(part, b->shift.part, (size_t)(6 * b->panel_count) * sizeof *part) == 0);
     for (int c = 0; c < 3; c++) ENSURE_CLOSE(b->shift.warp[c], way.warp[c], 1e-12 * b->diagonal);
     for (int k = 0; k < embi_strained_tets(b); k++) {
-        double strain = embi_tet_strain(b, k, t->shift_d + 3 * b->node0);
+        double strain = tree_strain(b, k, t->shift_d + 3 * b->node0);
         ENSURE_CLOSE(b->strain[k].now, strain, 1e-9);
         strained += strain > 1e-6;
     }
@@ -588,7 +588,7 @@ static void folds_of(test_mesh mesh, embipc_kind kind, double dhat, int nodes, i
             embi_shift here = tree_shift(b, part);
             (void)embi_body_shift(b, st->qn, st->target, st->shift_d, NULL, &here);
             for (int m = 0; m < b->ntet; m++)   /* turn (q^n + scale w): w shrinks, the turn stays */
-                scale = fmin(scale, b->strain[m].most / embi_tet_strain(b, m, w));
+                scale = fmin(scale, b->strain[m].most / tree_strain(b, m, w));
             for (int i = b->node0; i < b->node0 + b->nn; i++) {
                 double r[3];
                 for (int c = 0; c < 3; c++)
@@ -596,7 +596,7 @@ static void folds_of(test_mesh mesh, embipc_kind kind, double dhat, int nodes, i
                 embi_m3_mulv(st->trial_q + 3 * i, here.turn, r);
             }
             (void)embi_body_shift(b, st->qn, st->trial_q, st->shift_d, NULL, &here);
-            for (int m = 0; m < b->ntet; m++) ENSURE(embi_tet_strain(b, m, w) <= b->strain[m].most * (1 + 1e-6) + 1e-9);
+            for (int m = 0; m < b->ntet; m++) ENSURE(tree_strain(b, m, w) <= b->strain[m].most * (1 + 1e-6) + 1e-9);
             for (int c = 0; c < 3; c++) k.range[c] = -(k.range[3 + c] = here.warp[c]);
         }
         embi_apply_rows(st, b, st->qn, st->xn);

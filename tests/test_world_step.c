@@ -981,7 +981,7 @@ static void test_ranges_hold_the_path(void)
                     if (embi_kept_of(s.w, p)->valid) {   /* what the list stands counts from where it was made */
                         (void)embi_body_shift(a, s.w->s.kept_q, s.w->s.q, s.w->s.shift_d, NULL, &shift);
                         for (int t = 0; t < embi_strained_tets(a); t++) {
-                            drift = embi_tet_strain(a, t, w);
+                            drift = tree_strain(a, t, w);
                             ENSURE(drift <= a->strain[t].most);
                             ENSURE(fabs(a->strain[t].kept - drift) < 1e-6);
                             drifts += drift > 1e-3;

@@ -13,6 +13,16 @@ static int tree_has_edge(const embi_body *b, int i) { return b->bvh.own[i / 3] &
 
 #define TREE_SHIFT_ROOM (6 * EMBI_PANELS)
 
+/* the strain of one tet as searches count it: the fourth root of |H^T H|^2 */
+static double tree_strain(const embi_body *b, int t, const double *w)
+{
+    double H[9], C[9], square = 0;
+    embi_elastic_F(&b->elastic, t, w, H);
+    embi_m3_tmul(C, H, H);
+    for (int i = 0; i < 9; i++) square += C[i] * C[i];
+    return sqrt(sqrt(square));
+}
+
 /* A shift of its own for a body, nothing yet; part: room. */
 static embi_shift tree_shift(const embi_body *b, double part[TREE_SHIFT_ROOM])
 {
