@@ -8250,7 +8250,7 @@ typedef struct embi_elastic {
     embipc_real *node_volume;      /* V_a, m^3 (n) */
     int *patch_row, *patch_tet;    /* tets at each node (n + 1; 4 nt) */
     int *near_row, *near_node;     /* averaged: nodes in a tet with each node, itself too, ascending (n + 1; ..) */
-    int *place;                    /* of K_ab, a >= b, of each tet among the blocks of the body's matrix (10 nt) */
+    int *place;                    /* of K_ab, a >= b, of each tet among the blocks of the body's matrix (10 lanes) */
     int *corner;                   /* averaged: of node b of a tet among the nodes near its node a (16 nt) */
     int tet_cap, grad_cap, volume_cap, rotation_cap, rotation_other_cap, node_volume_cap, patch_row_cap,
         patch_tet_cap, near_row_cap, near_node_cap, place_cap, corner_cap;
@@ -8607,14 +8607,21 @@ static inline embi_vec embi_m3s_inner(const embi_vec A[9], const embi_vec B[9])
            (A[6] * B[6] + A[7] * B[7] + A[8] * B[8]);
 }
 
-/* D = d d^T of the fibres where the rotations turn them to; returns D . H */
+/* d: the fibres' directions as the rotations turn them */
+static void embi_tets_along(const embi_elastic *s, int t, const embipc_real *rotation, embi_vec d[3])
+{
+    const embipc_real *along = s->law.along;
+    embi_vec R[9];
+    embi_tets_load(t, rotation, 9, R);
+    for (int i = 0; i < 3; i++) d[i] = R[3 * i] * along[0] + R[3 * i + 1] * along[1] + R[3 * i + 2] * along[2];
+}
+
+/* D = d d^T of those; returns D . H */
 static embi_vec embi_tets_fibre(const embi_elastic *s, int t, const embipc_real *rotation, const embi_vec H[9],
                                 embi_vec D[9])
 {
-    const embipc_real *along = s->law.along;
-    embi_vec R[9], d[3];
-    embi_tets_load(t, rotation, 9, R);
-    for (int i = 0; i < 3; i++) d[i] = R[3 * i] * along[0] + R[3 * i + 1] * along[1] + R[3 * i + 2] * along[2];
+    embi_vec d[3];
+    embi_tets_along(s, t, rotation, d);
     for (int i = 0; i < 9; i++) D[i] = d[i / 3] * d[i % 3];
     return embi_m3s_inner(D, H);
 }
@@ -8784,9 +8791,9 @@ static int embi_elastic_pairs(const embi_elastic *s, embi_key *pairs)
 static int embi_elastic_places(embi_memory *m, embi_elastic *s, const embi_bsr *A)
 {
     int *place;
-    if (!EMBI_GROW(m, int, s->place, s->place_cap, 10 * s->nt)) return 0;
+    if (!EMBI_GROW(m, int, s->place, s->place_cap, 10 * s->lanes)) return 0;
     place = s->place;
-    for (int t = 0; t < s->nt; t++)
+    for (int t = 0; t < s->lanes; t++)
         for (int a = 0; a < 4; a++)
             for (int b = 0; b <= a; b++) *place++ = embi_bsr_find(A, s->tet[4 * t + a], s->tet[4 * t + b]);
     return 1;
@@ -8857,61 +8864,77 @@ static void embi_elastic_add_averaged(const embi_elastic *s, const embipc_real *
     }
 }
 
-/* What one tet of a lagged energy adds to a matrix: scale V times mu or 2 mu, mu or 0, lambda, and the fibre's
- * stiffness with d = R along; lambda is 0 where the volume strain is averaged. */
-typedef struct embi_lagged_tet {
-    embipc_real shear, twist, volume, fibre, d[3];
-} embi_lagged_tet;
+/* What tets of a lagged energy add to a matrix: scale V times mu or 2 mu, mu or 0, lambda, and the fibre's stiffness
+ * with d = R along; lambda is 0 where the volume strain is averaged. */
+typedef struct embi_lagged_tets {
+    embi_vec shear, twist, volume, fibre, d[3];
+} embi_lagged_tets;
 
-static void embi_lagged_tet_of(const embi_elastic *s, int t, embipc_real scale, embi_lagged_tet *k)
+static void embi_lagged_tets_of(const embi_elastic *s, int t, embipc_real scale, embi_lagged_tets *k)
 {
-    embipc_real V = scale * s->volume[t];
+    embi_vec V = scale * embi_load(s->volume + t);
     int whole = s->law.model == EMBIPC_LAGGED_ARAP;
-    k->shear = V * s->law.mu * (whole ? 2 : 1);
-    k->twist = whole ? (embipc_real)0 : V * s->law.mu;
-    k->volume = s->averaged ? (embipc_real)0 : V * s->law.lambda;
+    k->shear = V * (s->law.mu * (whole ? 2 : 1));
+    k->twist = V * (whole ? (embipc_real)0 : s->law.mu);
+    k->volume = V * (s->averaged ? (embipc_real)0 : s->law.lambda);
     k->fibre = V * s->law.fibre;
-    if (k->fibre > 0) embi_m3_mulv(k->d, s->rotation + 9 * t, s->law.along);
+    if (s->law.fibre > 0) embi_tets_along(s, t, s->rotation, k->d);
 }
 
-/* B += scale V K_ab = shear (r_a.r_b) I + twist r_b r_a^T + volume r_a r_b^T + fibre (r_a.d) (r_b.d) d d^T;
- * r_a.r_b is m_a.m_b, and r_a.d = m_a.along */
-static inline void embi_lagged_add_block(const embi_lagged_tet *k, const embipc_real a[3],
-                                         const embipc_real b[3], embipc_real *B)
+/* K = scale V K_ab = shear (r_a.r_b) I + twist r_b r_a^T + volume r_a r_b^T + fibre (r_a.d) (r_b.d) d d^T */
+static inline void embi_lagged_block(const embi_lagged_tets *k, int fibre, const embi_vec a[3], const embi_vec b[3],
+                                     embipc_real K[9][EMBI_LANES])
 {
-    embipc_real shear = k->shear * embi_dot(a, b), a0 = a[0], a1 = a[1], a2 = a[2], b0 = b[0], b1 = b[1], b2 = b[2];
-    embipc_real t0 = k->twist * a0, t1 = k->twist * a1, t2 = k->twist * a2;
-    embipc_real v0 = k->volume * b0, v1 = k->volume * b1, v2 = k->volume * b2;
-    B[0] += b0 * t0 + a0 * v0 + shear;
-    B[1] += b0 * t1 + a0 * v1;
-    B[2] += b0 * t2 + a0 * v2;
-    B[3] += b1 * t0 + a1 * v0;
-    B[4] += b1 * t1 + a1 * v1 + shear;
-    B[5] += b1 * t2 + a1 * v2;
-    B[6] += b2 * t0 + a2 * v0;
-    B[7] += b2 * t1 + a2 * v1;
-    B[8] += b2 * t2 + a2 * v2 + shear;
-    if (!(k->fibre > 0)) return;
-    shear = k->fibre * embi_dot(a, k->d) * embi_dot(b, k->d);
-    for (int i = 0; i < 3; i++) embi_axpy(B + 3 * i, shear * k->d[i], k->d);
+    embi_vec a0 = a[0], a1 = a[1], a2 = a[2], b0 = b[0], b1 = b[1], b2 = b[2];
+    embi_vec shear = k->shear * (a0 * b0 + a1 * b1 + a2 * b2);
+    embi_vec t0 = k->twist * a0, t1 = k->twist * a1, t2 = k->twist * a2;
+    embi_vec v0 = k->volume * b0, v1 = k->volume * b1, v2 = k->volume * b2;
+    embi_store(K[0], b0 * t0 + a0 * v0 + shear);
+    embi_store(K[1], b0 * t1 + a0 * v1);
+    embi_store(K[2], b0 * t2 + a0 * v2);
+    embi_store(K[3], b1 * t0 + a1 * v0);
+    embi_store(K[4], b1 * t1 + a1 * v1 + shear);
+    embi_store(K[5], b1 * t2 + a1 * v2);
+    embi_store(K[6], b2 * t0 + a2 * v0);
+    embi_store(K[7], b2 * t1 + a2 * v1);
+    embi_store(K[8], b2 * t2 + a2 * v2 + shear);
+    if (!fibre) return;
+    shear = k->fibre * (a0 * k->d[0] + a1 * k->d[1] + a2 * k->d[2]) * (b0 * k->d[0] + b1 * k->d[1] + b2 * k->d[2]);
+    for (int i = 0; i < 9; i++) embi_store(K[i], embi_load(K[i]) + shear * k->d[i / 3] * k->d[i % 3]);
+}
+
+/* B += K, or K^T; without a branch, which half of the time would be the wrong one */
+static inline void embi_block_add_lane(embipc_real *B, int transposed, embipc_real K[9][EMBI_LANES], int lane)
+{
+    const size_t d = transposed ? 2 : 0;
+    B[0] += K[0][lane];
+    B[1 + d] += K[1][lane];
+    B[2 + 2 * d] += K[2][lane];
+    B[3 - d] += K[3][lane];
+    B[4] += K[4][lane];
+    B[5 + d] += K[5][lane];
+    B[6 - 2 * d] += K[6][lane];
+    B[7 - d] += K[7][lane];
+    B[8] += K[8][lane];
 }
 
 /* A += scale K of a lagged energy at its rotations, but for the averaged part. K_ba = K_ab^T, and the matrix has
  * the one whose row is the later node. */
 static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, embi_bsr *A)
 {
-    const embipc_real *turned = s->rotation + 9 * s->lanes;
-    for (int t = 0; t < s->nt; t++) {
-        const int *v = s->tet + 4 * t, *place = s->place + 10 * t, lane = t % EMBI_LANES;
-        embipc_real r[12];
-        embi_lagged_tet k;
-        embi_lagged_tet_of(s, t, scale, &k);
-        for (int i = 0; i < 9; i++) r[3 + i] = turned[9 * (t - lane) + EMBI_LANES * i + lane];
+    for (int t = 0; t < s->lanes; t += EMBI_LANES) {
+        const int *v = s->tet + 4 * t, *place = s->place + 10 * t;
+        embi_vec r[12];
+        embipc_real K[9][EMBI_LANES];
+        embi_lagged_tets k;
+        embi_lagged_tets_of(s, t, scale, &k);
+        embi_tets_turned(s, t, s->rotation, r + 3);
         for (int i = 0; i < 3; i++) r[i] = -(r[3 + i] + r[6 + i] + r[9 + i]);
         for (int a = 0; a < 4; a++)
             for (int b = 0; b <= a; b++, place++) {
-                int first = v[a] >= v[b] ? a : b, second = a + b - first;
-                embi_lagged_add_block(&k, r + 3 * first, r + 3 * second, A->val + 9 * (size_t)*place);
+                embi_lagged_block(&k, s->law.fibre > 0, r + 3 * a, r + 3 * b, K);
+                for (int l = 0; l < EMBI_LANES; l++)
+                    embi_block_add_lane(A->val + 9 * (size_t)place[10 * l], v[4 * l + a] < v[4 * l + b], K, l);
             }
     }
 }
@@ -13192,7 +13215,7 @@ static void embi_body_renew(embi_body *b)
 
 /* y = A x over the nodes of one body (both local, 3 nn). A step whose factor is an older one takes some eight
  * products. With averaged volume strain, which ties each node to its neighbours' neighbours, it does without A:
- * assembling A costs as much as six products tet by tet; without averaging as two, each of which takes 3.7 times
+ * assembling A costs as much as eight products tet by tet; without averaging as 3.4, each of which takes 3.4 times
  * what it takes with A [instructions; a cage of 108 tets, a ball of 1280]. */
 static void embi_body_multiply(embi_state *s, embi_body *b, const embipc_real *x, embipc_real *y)
 {
