@@ -10251,8 +10251,15 @@ typedef struct embi_rows {
 /* y = J q at vertex i, of the nodes q */
 static void embi_row_apply(const embi_rows *J, int i, const embipc_real *q, embipc_real y[3])
 {
-    embi_set(y, 0, 0, 0);
-    for (int k = 0; k < J->count[i]; k++) embi_axpy(y, J->weight[4 * i + k], q + 3 * J->node[4 * i + k]);
+    const embipc_real *w = J->weight + 4 * (size_t)i;
+    const int *node = J->node + 4 * (size_t)i;
+    if (J->count[i] == 4) {
+        const embipc_real *a = q + 3 * node[0], *b = q + 3 * node[1], *c = q + 3 * node[2], *d = q + 3 * node[3];
+        embi_set(y, w[0] * a[0] + w[1] * b[0] + w[2] * c[0] + w[3] * d[0],
+                 w[0] * a[1] + w[1] * b[1] + w[2] * c[1] + w[3] * d[1],
+                 w[0] * a[2] + w[1] * b[2] + w[2] * c[2] + w[3] * d[2]);
+    } else if (J->count[i]) embi_scale(y, w[0], q + 3 * node[0]);
+    else embi_set(y, 0, 0, 0);
 }
 
 typedef struct embi_bvh {
@@ -12040,9 +12047,15 @@ static int embi_contact_nodes(const embi_rows *J, const int v[4], const embipc_r
 static void embi_contact_motion(const int v[4], const embipc_real w[4], const embipc_real *y,
                                 embipc_real r[3])
 {
-    embi_set(r, 0, 0, 0);
-    for (int k = 0; k < 4; k++)
-        if (w[k] != 0) embi_axpy(r, w[k], y + 3 * v[k]);
+    embipc_real r0 = 0, r1 = 0, r2 = 0;
+    for (int k = 0; k < 4; k++) {
+        const embipc_real *at = y + 3 * v[k];
+        if (w[k] == 0) continue;
+        r0 += w[k] * at[0];
+        r1 += w[k] * at[1];
+        r2 += w[k] * at[2];
+    }
+    embi_set(r, r0, r1, r2);
 }
 
 /* Tangential displacement u of a friction contact between the positions x0 and x: there is no motion along n
@@ -12050,10 +12063,15 @@ static void embi_contact_motion(const int v[4], const embipc_real w[4], const em
 static void embi_friction_motion(const embi_friction *f, const embipc_real *x0, const embipc_real *x,
                                  embipc_real u[3])
 {
-    embi_set(u, 0, 0, 0);
-    for (int k = 0; k < 4; k++)
-        if (f->w[k] != 0)
-            for (int i = 0; i < 3; i++) u[i] += f->w[k] * (x[3 * f->v[k] + i] - x0[3 * f->v[k] + i]);
+    embipc_real u0 = 0, u1 = 0, u2 = 0;
+    for (int k = 0; k < 4; k++) {
+        const embipc_real *now = x + 3 * f->v[k], *start = x0 + 3 * f->v[k], w = f->w[k];
+        if (w == 0) continue;
+        u0 += w * (now[0] - start[0]);
+        u1 += w * (now[1] - start[1]);
+        u2 += w * (now[2] - start[2]);
+    }
+    embi_set(u, u0, u1, u2);
     embi_axpy(u, -embi_dot(u, f->n), f->n);
 }
 
