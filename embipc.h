@@ -8375,13 +8375,13 @@ static void embi_tets_F(const embi_elastic *s, int t, const embipc_real *q, embi
     embi_tets_gradient(s, t, M, q, F);
 }
 
-/* y_a += P m_a on their corners; M: m_1, m_2, m_3 */
-static inline void embi_tets_add_force(const embi_elastic *s, int t, const embi_vec M[9], const embi_vec P[9],
-                                       embipc_real *y)
+/* y_a += V P m_a on their corners; M: m_1, m_2, m_3 */
+static inline void embi_tets_add_force(const embi_elastic *s, int t, const embi_vec M[9], embi_vec V,
+                                       const embi_vec P[9], embipc_real *y)
 {
     embipc_real f[3][4][EMBI_LANES];
     for (int i = 0; i < 3; i++) {
-        embi_vec a = P[3 * i], b = P[3 * i + 1], c = P[3 * i + 2];
+        embi_vec a = V * P[3 * i], b = V * P[3 * i + 1], c = V * P[3 * i + 2];
         embi_vec f1 = a * M[0] + b * M[1] + c * M[2], f2 = a * M[3] + b * M[4] + c * M[5],
                  f3 = a * M[6] + b * M[7] + c * M[8];
         embi_store(f[i][0], f1 + f2 + f3);
@@ -8723,8 +8723,7 @@ static void embi_lagged_forces(const embi_elastic *s, const embipc_real *x, embi
             p = s->law.lambda * (H[0] + H[4] + H[8] - 3 * at_rest);
         }
         embi_tets_stress(s, t, at_rest, p, H);
-        for (int i = 0; i < 9; i++) H[i] *= V;
-        embi_tets_add_force(s, t, r, H, y);
+        embi_tets_add_force(s, t, r, V, H, y);
     }
 }
 
@@ -13179,14 +13178,22 @@ static void embi_pair_know(embi_state *s, embi_pair *pair, embipc_real slack, in
 /* y = M x over the nodes of one body (both local, 3 nn) */
 static void embi_mass_multiply(const embi_body *b, const embipc_real *x, embipc_real *y)
 {
-    memset(y, 0, (size_t)(3 * b->nn) * sizeof *y);
-    for (int i = 0; i < b->nn; i++)
-        for (int n = b->heavy_row[i]; n < b->heavy_row[i + 1]; n++) {
+    for (int i = 0; i < b->nn; i++) {
+        embipc_real x0 = x[3 * i], x1 = x[3 * i + 1], x2 = x[3 * i + 2], s0 = 0, s1 = 0, s2 = 0;
+        for (int n = b->heavy_row[i]; n < b->heavy_row[i + 1]; n++) {   /* the lower triangle: y_j is there, j < i */
             int j = b->A.col[b->heavy[n]];
-            embipc_real mass = b->mass[b->heavy[n]];
-            embi_axpy(y + 3 * i, mass, x + 3 * j);
-            if (j != i) embi_axpy(y + 3 * j, mass, x + 3 * i);
+            embipc_real mass = b->mass[b->heavy[n]], *yj = y + 3 * j;
+            const embipc_real *xj = x + 3 * j;
+            s0 += mass * xj[0];
+            s1 += mass * xj[1];
+            s2 += mass * xj[2];
+            if (j == i) continue;
+            yj[0] += mass * x0;
+            yj[1] += mass * x1;
+            yj[2] += mass * x2;
         }
+        embi_set(y + 3 * i, s0, s1, s2);
+    }
 }
 
 /* what stiffness counts in A: with the damping, and for a nonlinear material nothing else */
