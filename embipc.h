@@ -1162,7 +1162,8 @@ static embi_vec embi_load_each(const embipc_real *const p[EMBI_LANES], int k)
  * Vectors of 3, matrices of 3x3 (row-major), the polar rotation. Result first, inputs const.
  *   R = argmin |F - R| over proper rotations = argmax tr(R^T F)
  * is what the corotated energy calls the rotation of F: it exists for every F, flat and inverted
- * ones included (F = U S V^T gives R = U diag(1, 1, det(UV)) V^T), and is found here without an SVD.
+ * ones included (F = U S V^T gives R = U diag(1, 1, det(UV)) V^T), and is found here without an SVD, for EMBI_LANES of
+ * them at a time.
  * Uses: platform.                                          Checked by: tests/test_math.c      */
 
 static embipc_real embi_dot(const embipc_real a[3], const embipc_real b[3])
@@ -8217,6 +8218,8 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
  * theta)) and
  *   sum_a V_a U(thetabar_a),   pressure of a tet: p = sum_a U'(thetabar_a)/4
  * Mass: M_ab = rho int w_a w_b over the body inside T; with lumping its row sums on the diagonal.
+ * Loops of lagged energies take EMBI_LANES tets at a time, side by side in vectors: each lane is one tet's
+ * arithmetic, the same whatever stands beside it, and sums are formed tet by tet, as in a loop over tets.
  * Uses: small math, memory, sorting, sparse matrices.      Checked by: tests/test_elastic.c   */
 
 /* A tet that holds little of the body still ties its nodes together: it counts, in stiffness only, as
