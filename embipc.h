@@ -106,8 +106,9 @@
  *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>, <sched.h>
  *   EMBIPC_ASSERT(c)       our own invariants; default assert() from <assert.h>
  *   EMBIPC_PLAIN_KERNEL    the kernel of LDL^T does not ask the machine for AVX; same bits, slower
- *   EMBIPC_LANES           1, 2 or 4: so many numbers are worked on side by side, with the vectors of gcc and
- *                          clang; default: as many as the target's registers hold
+ *   EMBIPC_LANES           1, 2 or 4: so many numbers are worked on side by side, in vectors of gcc and clang;
+ *                          default: as many as registers of the target hold, 4 with AVX and with AVX-512.
+ *                          Results differ in their last bits between the three
  *   EMBIPC_VALIDATE        embipc_world_validate() runs after every step (slow; for bug hunts)
  *   EMBIPC_ALLOW_EXTENDED_PRECISION  builds where FLT_EVAL_METHOD is 2 (x87) all the same: the
  *                          exact predicates, and with them the guarantee, then depend on luck */
@@ -1118,19 +1119,21 @@ static int embi_all_finite(const embipc_real *a, int n)
 /* ---- Vectors of the machine: arithmetic is written once, the compiler maps it to SSE2, AVX, NEON, ... */
 #if defined(EMBIPC_LANES)
 #define EMBI_LANES EMBIPC_LANES
-#elif !defined(__GNUC__)
+#elif !defined(__GNUC__) && !defined(__clang__)
 #define EMBI_LANES 1
-#elif defined(__AVX__)
+#elif defined(__AVX__) && (!defined(_WIN32) || defined(__clang__))   /* gcc aligns no stack to 32 bytes there */
 #define EMBI_LANES 4
 #elif defined(__SSE2__) || defined(__aarch64__) || defined(__VSX__) || defined(__wasm_simd128__)
 #define EMBI_LANES 2
 #else
 #define EMBI_LANES 1
 #endif
-#if EMBI_LANES > 1
+#if EMBI_LANES == 1
+typedef embipc_real embi_vec;
+#elif (EMBI_LANES == 2 || EMBI_LANES == 4) && (defined(__GNUC__) || defined(__clang__))
 typedef embipc_real embi_vec __attribute__((vector_size(EMBI_LANES * sizeof(embipc_real))));
 #else
-typedef embipc_real embi_vec;
+#error "EMBIPC_LANES is 1, or with gcc or clang 2 or 4"
 #endif
 
 static embi_vec embi_load(const embipc_real *p)
@@ -1351,10 +1354,12 @@ static void embi_eigen_symmetric(int n, embipc_real *A, embipc_real *V)
 
 /* The slow, certain way [HORN87]: tr(R^T F) = q^T N q for a unit quaternion q, with a symmetric
  * 4x4 N built from F, so the best q is the eigenvector of the largest eigenvalue. */
-static void embi_polar_by_quaternion(embipc_real R[9], const embipc_real F[9])
+static void embi_polar_by_quaternion(embipc_real R[9], const embipc_real M[9])
 {
-    embipc_real N[16], V[16], q[4];
+    embipc_real N[16], V[16], F[9], q[4], size = 0;
     int best = 0;
+    for (int i = 0; i < 9; i++) size = embi_max(size, embi_abs(M[i]));
+    for (int i = 0; i < 9; i++) F[i] = size > 0 ? M[i] / size : M[i];   /* neither squares that overflow nor 0 */
     N[0] = F[0] + F[4] + F[8];
     N[1] = N[4] = F[7] - F[5];
     N[2] = N[8] = F[2] - F[6];
@@ -1451,16 +1456,16 @@ static void embi_m3s_turn(embi_vec R[9], const embi_vec y[3], embi_vec share)
     }
 }
 
-/* R[l]: in a guess (any proper rotation, the last step's is best), out the rotation of matrix l of F, which is the same
- * whatever stands beside it. Newton on the rotation group: with G = R^T F, S = sym(G) and a the axial vector of
- * G - G^T, the next R is R Q, (tr(S) I - S) w = a, and Q Cayley's rotation by y = w/2: w to third order. tr(R^T F)
- * has no third-order term about its maximum, so that Newton converges cubically: the next y is at most 2000 |y|^3
- * with the worst matrix that is accepted [measured, 400 000 F]. |y|^2 < 7e-14 leaves less than rounding. Accepted
- * where tr(S) I - S is positive definite, which holds at the maximum of tr(R^T F) and at no other stationary point;
- * else the certain way. */
+/* R[l]: in a guess (any proper rotation, the last step's is best), out the rotation of matrix l of F, which is the
+ * same whatever stands beside it; the guess where F is not finite. Newton on the rotation group: with G = R^T F,
+ * S = sym(G) and a the axial vector of G - G^T, the next R is R Q, (tr(S) I - S) w = a, and Q Cayley's rotation by
+ * y = w/2: w to third order. tr(R^T F) has no third-order term about its maximum, so that Newton converges cubically:
+ * the next y is at most 2000 |y|^3 with the worst matrix that is accepted [measured, 400 000 F]. |y|^2 < 7e-14 leaves
+ * less than rounding. Accepted where tr(S) I - S is positive definite, pivots above |F|/1000: this holds at the
+ * maximum of tr(R^T F) and at no other stationary point; else, and where |F|^2 is no number, the certain way. */
 static void embi_polars(embipc_real *const R[EMBI_LANES], const embi_vec F[9])
 {
-    enum { BUSY, FOUND, LOST } state[EMBI_LANES];
+    enum { EMBI_POLAR_BUSY, EMBI_POLAR_FOUND, EMBI_POLAR_LOST } state[EMBI_LANES];
     const embipc_real *from[EMBI_LANES];
     embipc_real part[4][EMBI_LANES], floor[EMBI_LANES], share[EMBI_LANES];
     embi_vec Q[9], square = F[0] * F[0];
@@ -1469,7 +1474,7 @@ static void embi_polars(embipc_real *const R[EMBI_LANES], const embi_vec F[9])
     embi_store(floor, square);
     for (int l = 0; l < EMBI_LANES; l++) {
         floor[l] = (embipc_real)1e-3 * sqrt(floor[l]);
-        state[l] = BUSY;
+        state[l] = EMBI_POLAR_BUSY;
         from[l] = R[l];
     }
     for (int i = 0; i < 9; i++) Q[i] = embi_load_each(from, i);
@@ -1486,18 +1491,21 @@ static void embi_polars(embipc_real *const R[EMBI_LANES], const embi_vec F[9])
         for (int i = 0; i < 3; i++) embi_store(part[i], D[i]);
         embi_store(part[3], y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
         for (int l = 0; l < EMBI_LANES; l++) {
-            int sound = part[0][l] > floor[l] && part[1][l] > floor[l] && part[2][l] > floor[l];
-            share[l] = state[l] == BUSY && sound ? 2 / (1 + part[3][l]) : (embipc_real)0;
-            if (state[l] != BUSY || (sound && !(part[3][l] < (embipc_real)7e-14))) continue;
-            state[l] = sound ? FOUND : LOST;
+            int sound = floor[l] > 0 && part[0][l] > floor[l] && part[1][l] > floor[l] && part[2][l] > floor[l];
+            int going = state[l] == EMBI_POLAR_BUSY;
+            share[l] = going && sound ? 2 / (1 + part[3][l]) : (embipc_real)0;
+            if (!going || (sound && !(part[3][l] < (embipc_real)7e-14))) continue;
+            state[l] = sound ? EMBI_POLAR_FOUND : EMBI_POLAR_LOST;
             busy--;
         }
         embi_m3s_turn(Q, y, embi_load(share));
     }
     for (int l = 0; l < EMBI_LANES; l++) {
+        int found = state[l] == EMBI_POLAR_FOUND;
         embipc_real M[9];
-        embi_m3s_one(state[l] == FOUND ? R[l] : M, state[l] == FOUND ? Q : F, l);
-        if (state[l] != FOUND && embi_all_finite(M, 9)) embi_polar_by_quaternion(R[l], M);
+        if (l > 0 && R[l] == R[l - 1]) continue;   /* the same once more */
+        embi_m3s_one(found ? R[l] : M, found ? Q : F, l);
+        if (!found && embi_all_finite(M, 9)) embi_polar_by_quaternion(R[l], M);
     }
 }
 
@@ -8236,15 +8244,14 @@ typedef struct embi_law {
 
 typedef struct embi_elastic {
     int n, nt;                     /* nodes, tets */
-    int lanes;                     /* tets with those behind the last that make the last EMBI_LANES whole: it once more,
-                                      of no volume */
+    int padded;                    /* nt, rounded up to EMBI_LANES: behind the last tet it stands again, of no volume */
     int averaged;
     int nonlinear;                 /* energy and Hessian follow q in each iteration: section 15 */
     embipc_real keep;              /* share of negative curvature in its Hessian: 0 projected, 1 as it is */
     embi_law law;
-    int *tet;                      /* (4 lanes) */
-    embipc_real *grad;             /* m_a at rest, 1/m (12 lanes) */
-    embipc_real *volume;           /* V, m^3 (lanes) */
+    int *tet;                      /* (4 padded) */
+    embipc_real *grad;             /* m_a at rest, 1/m (12 padded) */
+    embipc_real *volume;           /* V, m^3 (padded) */
     embipc_real *rotation;         /* R (9 each), and behind all what it makes of the gradients: r_a = R m_a, a = 1,
                                       2, 3 (9 each, number by number of EMBI_LANES tets) */
     embipc_real *rotation_other;   /* those of the step before, what a step that fails goes back to; when
@@ -8253,7 +8260,7 @@ typedef struct embi_elastic {
     embipc_real *node_volume;      /* V_a, m^3 (n) */
     int *patch_row, *patch_tet;    /* tets at each node (n + 1; 4 nt) */
     int *near_row, *near_node;     /* averaged: nodes in a tet with each node, itself too, ascending (n + 1; ..) */
-    int *place;                    /* of K_ab, a >= b, of each tet among the blocks of the body's matrix (10 lanes) */
+    int *place;                    /* of K_ab, a >= b, of each tet among the blocks of the body's matrix (10 padded) */
     int *corner;                   /* averaged: of node b of a tet among the nodes near its node a (16 nt) */
     int tet_cap, grad_cap, volume_cap, rotation_cap, rotation_other_cap, node_volume_cap, patch_row_cap,
         patch_tet_cap, near_row_cap, near_node_cap, place_cap, corner_cap;
@@ -8404,29 +8411,36 @@ static inline void embi_tets_add_force(const embi_elastic *s, int t, const embi_
     }
 }
 
+/* r: the gradients as the rotations R turn them */
+static void embi_tets_turn(const embi_elastic *s, int t, const embi_vec R[9], embi_vec r[9])
+{
+    embi_vec M[9];
+    embi_tets_load(t, s->grad + 3, 12, M);
+    for (int a = 0; a < 9; a += 3)
+        for (int i = 0; i < 3; i++) r[a + i] = R[3 * i] * M[a] + R[3 * i + 1] * M[a + 1] + R[3 * i + 2] * M[a + 2];
+}
+
 /* Behind the rotations of all tets: the gradients as they turn them. */
 static void embi_elastic_turn(const embi_elastic *s, embipc_real *rotation)
 {
-    for (int t = 0; t < s->lanes; t += EMBI_LANES) {
-        embi_vec R[9], M[9], r[9];
+    for (int t = 0; t < s->padded; t += EMBI_LANES) {
+        embi_vec R[9], r[9];
         embi_tets_load(t, rotation, 9, R);
-        embi_tets_load(t, s->grad + 3, 12, M);
-        for (int a = 0; a < 9; a += 3)
-            for (int i = 0; i < 3; i++) r[a + i] = R[3 * i] * M[a] + R[3 * i + 1] * M[a + 1] + R[3 * i + 2] * M[a + 2];
-        memcpy(rotation + 9 * (s->lanes + t), r, sizeof r);
+        embi_tets_turn(s, t, R, r);
+        memcpy(rotation + 9 * (s->padded + t), r, sizeof r);
     }
 }
 
-/* r_1, r_2, r_3 of those tets */
+/* those of the rotations of a step */
 static inline void embi_tets_turned(const embi_elastic *s, int t, const embipc_real *rotation, embi_vec r[9])
 {
-    memcpy(r, rotation + 9 * (s->lanes + t), 9 * sizeof *r);
+    memcpy(r, rotation + 9 * (s->padded + t), 9 * sizeof *r);
 }
 
 /* all rotations 1, as where the body was made */
 static void embi_elastic_unturn(embi_elastic *s)
 {
-    for (int t = 0; t < s->lanes; t++) embi_m3_identity(s->rotation + 9 * t);
+    for (int t = 0; t < s->padded; t++) embi_m3_identity(s->rotation + 9 * t);
     embi_elastic_turn(s, s->rotation);
     s->ahead = 0;
 }
@@ -8439,12 +8453,12 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
 {
     s->n = n;
     s->nt = nt;
-    s->lanes = embi_whole_lanes(nt);
-    if (!EMBI_GROW(m, int, s->tet, s->tet_cap, 4 * s->lanes) ||
-        !EMBI_GROW(m, embipc_real, s->grad, s->grad_cap, 12 * s->lanes) ||
-        !EMBI_GROW(m, embipc_real, s->volume, s->volume_cap, s->lanes) ||
-        !EMBI_GROW(m, embipc_real, s->rotation, s->rotation_cap, 18 * s->lanes) ||
-        !EMBI_GROW(m, embipc_real, s->rotation_other, s->rotation_other_cap, 18 * s->lanes) ||
+    s->padded = embi_whole_lanes(nt);
+    if (!EMBI_GROW(m, int, s->tet, s->tet_cap, 4 * s->padded) ||
+        !EMBI_GROW(m, embipc_real, s->grad, s->grad_cap, 12 * s->padded) ||
+        !EMBI_GROW(m, embipc_real, s->volume, s->volume_cap, s->padded) ||
+        !EMBI_GROW(m, embipc_real, s->rotation, s->rotation_cap, 18 * s->padded) ||
+        !EMBI_GROW(m, embipc_real, s->rotation_other, s->rotation_other_cap, 18 * s->padded) ||
         !EMBI_GROW(m, embipc_real, s->node_volume, s->node_volume_cap, n) ||
         !EMBI_GROW(m, int, s->patch_row, s->patch_row_cap, n + 1) ||
         !EMBI_GROW(m, int, s->patch_tet, s->patch_tet_cap, 4 * nt))
@@ -8465,7 +8479,7 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
             s->patch_row[tet[4 * t + a] + 1]++;
         }
     }
-    for (int t = nt; t < s->lanes; t++) {
+    for (int t = nt; t < s->padded; t++) {
         memcpy(s->tet + 4 * t, s->tet + 4 * (nt - 1), 4 * sizeof *s->tet);
         memcpy(s->grad + 12 * t, s->grad + 12 * (nt - 1), 12 * sizeof *s->grad);
         s->volume[t] = 0;
@@ -8512,7 +8526,7 @@ static void embi_elastic_F(const embi_elastic *s, int t, const embipc_real *q, e
 /* rotation: in guesses, out R of every tet at q, and behind them what it makes of the gradients */
 static void embi_elastic_polar(const embi_elastic *s, const embipc_real *q, embipc_real *rotation)
 {
-    for (int t = 0; t < s->lanes; t += EMBI_LANES) {
+    for (int t = 0; t < s->padded; t += EMBI_LANES) {
         embipc_real *R[EMBI_LANES];
         embi_vec F[9];
         for (int l = 0; l < EMBI_LANES; l++) R[l] = rotation + 9 * (t + l);
@@ -8528,7 +8542,7 @@ static void embi_elastic_polar(const embi_elastic *s, const embipc_real *q, embi
 static void embi_elastic_look_ahead(embi_elastic *s, const embipc_real *q)
 {
     if (s->ahead) return;
-    memcpy(s->rotation_other, s->rotation, (size_t)(9 * s->lanes) * sizeof *s->rotation);
+    memcpy(s->rotation_other, s->rotation, (size_t)(9 * s->padded) * sizeof *s->rotation);
     embi_elastic_polar(s, q, s->rotation_other);
     s->ahead = 1;
 }
@@ -8610,36 +8624,51 @@ static inline embi_vec embi_m3s_inner(const embi_vec A[9], const embi_vec B[9])
            (A[6] * B[6] + A[7] * B[7] + A[8] * B[8]);
 }
 
-/* d: the fibres' directions as the rotations turn them */
-static void embi_tets_along(const embi_elastic *s, int t, const embipc_real *rotation, embi_vec d[3])
+/* d: the fibres' directions as the rotations R turn them */
+static void embi_tets_along(const embi_elastic *s, const embi_vec R[9], embi_vec d[3])
 {
     const embipc_real *along = s->law.along;
-    embi_vec R[9];
-    embi_tets_load(t, rotation, 9, R);
     for (int i = 0; i < 3; i++) d[i] = R[3 * i] * along[0] + R[3 * i + 1] * along[1] + R[3 * i + 2] * along[2];
 }
 
 /* D = d d^T of those; returns D . H */
-static embi_vec embi_tets_fibre(const embi_elastic *s, int t, const embipc_real *rotation, const embi_vec H[9],
-                                embi_vec D[9])
+static embi_vec embi_tets_fibre(const embi_elastic *s, const embi_vec R[9], const embi_vec H[9], embi_vec D[9])
 {
     embi_vec d[3];
-    embi_tets_along(s, t, rotation, d);
+    embi_tets_along(s, R, d);
     for (int i = 0; i < 9; i++) D[i] = d[i / 3] * d[i % 3];
     return embi_m3s_inner(D, H);
 }
 
-/* Psi(q) of a lagged energy, J, with these rotations, and what they make of the gradients behind them. trace: scratch
- * (lanes). */
-static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *q, const embipc_real *rotation,
-                                      embipc_real *trace)
+/* H = F R^T with the rotations held, or with `now` those of q; and R, for a fibre */
+static void embi_tets_H(const embi_elastic *s, int t, const embipc_real *q, int now, embi_vec H[9], embi_vec R[9])
+{
+    const embipc_real *rotation = now && s->ahead ? s->rotation_other : s->rotation;
+    embipc_real here[EMBI_LANES][9], *at[EMBI_LANES];
+    embi_vec r[9];
+    embi_tets_turned(s, t, rotation, r);
+    if (s->law.fibre > 0) embi_tets_load(t, rotation, 9, R);
+    if (now && !s->ahead) {
+        for (int l = 0; l < EMBI_LANES; l++) {
+            at[l] = here[l];
+            memcpy(here[l], rotation + 9 * (t + l), sizeof here[l]);
+        }
+        embi_tets_F(s, t, q, H);
+        embi_polars(at, H);
+        embi_tets_load(0, here[0], 9, R);
+        embi_tets_turn(s, t, R, r);
+    }
+    embi_tets_gradient(s, t, r, q, H);
+}
+
+/* Psi(q) of a lagged energy, J, with the rotations held, or with `now` those of q. trace: scratch (padded). */
+static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace)
 {
     embipc_real sum = 0, mu = s->law.mu, lambda = s->averaged ? (embipc_real)0 : s->law.lambda;
-    for (int t = 0; t < s->lanes; t += EMBI_LANES) {
-        embi_vec r[9], H[9], D[9], tr, psi;
+    for (int t = 0; t < s->padded; t += EMBI_LANES) {
+        embi_vec R[9], H[9], D[9], tr, psi;
         embipc_real part[EMBI_LANES];
-        embi_tets_turned(s, t, rotation, r);
-        embi_tets_gradient(s, t, r, q, H);   /* F R^T */
+        embi_tets_H(s, t, q, now, H, R);
         H[0] -= 1;
         H[4] -= 1;
         H[8] -= 1;
@@ -8652,7 +8681,7 @@ static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *
             psi += H[1] * H[1] + H[3] * H[3] + H[2] * H[2] + H[6] * H[6] + H[5] * H[5] + H[7] * H[7];
         psi = mu * psi + lambda / 2 * tr * tr;
         if (s->law.fibre > 0) {
-            embi_vec e = embi_tets_fibre(s, t, rotation, H, D);
+            embi_vec e = embi_tets_fibre(s, R, H, D);
             psi += s->law.fibre / 2 * e * e;
         }
         embi_store(trace + t, tr);
@@ -8667,8 +8696,11 @@ static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *
 static inline void embi_tets_stress(const embi_elastic *s, int t, embipc_real at_rest, embi_vec p, embi_vec H[9])
 {
     embipc_real mu = s->law.mu;
-    embi_vec D[9], tension = p;
-    if (s->law.fibre > 0) tension = s->law.fibre * (embi_tets_fibre(s, t, s->rotation, H, D) - at_rest);
+    embi_vec R[9], D[9], tension = p;
+    if (s->law.fibre > 0) {
+        embi_tets_load(t, s->rotation, 9, R);
+        tension = s->law.fibre * (embi_tets_fibre(s, R, H, D) - at_rest);
+    }
     p -= 2 * mu * at_rest;
     H[0] = 2 * mu * H[0] + p;
     H[4] = 2 * mu * H[4] + p;
@@ -8702,20 +8734,20 @@ static void embi_lagged_pressure(const embi_elastic *s, embipc_real *trace, embi
 /* y += scale (P_T m_a V summed over tets): dPsi/dq of a lagged energy at its rotations where x are positions (
  * at_rest 1: what F = R has none of is taken off), and K x where x is a change of them (at_rest 0), without the
  * matrix. In the turned frame, P m_a = (P R^T) r_a and P R^T follows from F R^T = sum_a x_a r_a^T, no rotation is
- * left to apply. scratch: 10 lanes + n. */
+ * left to apply. scratch: 10 padded + n. */
 static void embi_lagged_forces(const embi_elastic *s, const embipc_real *x, embipc_real at_rest,
                                embipc_real scale, embipc_real *scratch, embipc_real *y)
 {
-    embipc_real *trace = scratch, *kept = trace + s->lanes, *node = kept + 9 * s->lanes;
+    embipc_real *trace = scratch, *kept = trace + s->padded, *node = kept + 9 * s->padded;
     embi_vec r[9], H[9];
-    for (int t = 0; s->averaged && t < s->lanes; t += EMBI_LANES) {
+    for (int t = 0; s->averaged && t < s->padded; t += EMBI_LANES) {
         embi_tets_turned(s, t, s->rotation, r);
         embi_tets_gradient(s, t, r, x, H);
         embi_store(trace + t, H[0] + H[4] + H[8] - 3 * at_rest);
         memcpy(kept + 9 * t, H, sizeof H);
     }
     if (s->averaged) embi_lagged_pressure(s, trace, node);
-    for (int t = 0; t < s->lanes; t += EMBI_LANES) {
+    for (int t = 0; t < s->padded; t += EMBI_LANES) {
         embi_vec V = scale * embi_load(s->volume + t), p;
         embi_tets_turned(s, t, s->rotation, r);
         if (s->averaged) {
@@ -8793,9 +8825,9 @@ static int embi_elastic_pairs(const embi_elastic *s, embi_key *pairs)
 static int embi_elastic_places(embi_memory *m, embi_elastic *s, const embi_bsr *A)
 {
     int *place;
-    if (!EMBI_GROW(m, int, s->place, s->place_cap, 10 * s->lanes)) return 0;
+    if (!EMBI_GROW(m, int, s->place, s->place_cap, 10 * s->padded)) return 0;
     place = s->place;
-    for (int t = 0; t < s->lanes; t++)
+    for (int t = 0; t < s->padded; t++)
         for (int a = 0; a < 4; a++)
             for (int b = 0; b <= a; b++) *place++ = embi_bsr_find(A, s->tet[4 * t + a], s->tet[4 * t + b]);
     return 1;
@@ -8874,13 +8906,16 @@ typedef struct embi_lagged_tets {
 
 static void embi_lagged_tets_of(const embi_elastic *s, int t, embipc_real scale, embi_lagged_tets *k)
 {
-    embi_vec V = scale * embi_load(s->volume + t);
+    embi_vec V = scale * embi_load(s->volume + t), R[9];
     int whole = s->law.model == EMBIPC_LAGGED_ARAP;
     k->shear = V * (s->law.mu * (whole ? 2 : 1));
     k->twist = V * (whole ? (embipc_real)0 : s->law.mu);
     k->volume = V * (s->averaged ? (embipc_real)0 : s->law.lambda);
     k->fibre = V * s->law.fibre;
-    if (s->law.fibre > 0) embi_tets_along(s, t, s->rotation, k->d);
+    memset(k->d, 0, sizeof k->d);
+    if (!(s->law.fibre > 0)) return;
+    embi_tets_load(t, s->rotation, 9, R);
+    embi_tets_along(s, R, k->d);
 }
 
 /* K = scale V K_ab = shear (r_a.r_b) I + twist r_b r_a^T + volume r_a r_b^T + fibre (r_a.d) (r_b.d) d d^T */
@@ -8924,7 +8959,7 @@ static inline void embi_block_add_lane(embipc_real *B, int transposed, embipc_re
  * the one whose row is the later node. */
 static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, embi_bsr *A)
 {
-    for (int t = 0; t < s->lanes; t += EMBI_LANES) {
+    for (int t = 0; t < s->padded; t += EMBI_LANES) {
         const int *v = s->tet + 4 * t, *place = s->place + 10 * t;
         embi_vec r[12];
         embipc_real K[9][EMBI_LANES];
@@ -9443,17 +9478,17 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 
 /* ---- lagged or not ---- */
 
-/* Psi(q), J: of a lagged energy with the rotations held, or with `now` those looked ahead to. *force: as above, 0 for
- * a lagged one, which is evaluated by its quadratic. trace: scratch (2 lanes). */
+/* Psi(q), J: of a lagged energy with the rotations held, or with `now` those of q. *force: as above, 0 for
+ * a lagged one, which is evaluated by its quadratic. trace: scratch (2 padded). */
 static embipc_real embi_elastic_energy(const embi_elastic *s, const embipc_real *q, int now,
                                        embipc_real *trace, embipc_real *force)
 {
     *force = 0;
     if (s->nonlinear) return embi_nonlinear_energy(s, q, trace, force);
-    return embi_lagged_energy(s, q, now ? s->rotation_other : s->rotation, trace);
+    return embi_lagged_energy(s, q, now, trace);
 }
 
-/* g += scale dPsi/dq, N (3 n). trace: scratch (10 lanes + n). */
+/* g += scale dPsi/dq, N (3 n). trace: scratch (10 padded + n). */
 static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                   embipc_real *trace, embipc_real *g)
 {
@@ -17912,7 +17947,6 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
         return EMBIPC_OK;
     }
     embi_dynamic_state(w, b, out);
-    if (!b->elastic.nonlinear) embi_elastic_look_ahead(&b->elastic, w->s.q + 3 * b->node0);
     out->elastic = embi_elastic_energy(&b->elastic, w->s.q + 3 * b->node0, 1, w->s.trace, &force);
     return EMBIPC_OK;
 }
@@ -20073,7 +20107,7 @@ static void embi_step_undo(embipc_world *w)
         embi_elastic *e = &s->body[k].elastic;
         embi_apply_live(s, s->body + k, s->q, s->x);
         if (e->nt && !e->nonlinear)
-            memcpy(e->rotation, e->rotation_other, (size_t)(18 * e->lanes) * sizeof *e->rotation);
+            memcpy(e->rotation, e->rotation_other, (size_t)(18 * e->padded) * sizeof *e->rotation);
     }
 }
 
@@ -21465,7 +21499,7 @@ static embipc_result embi_part_step(embi_parting *p, embipc_world *w, const embi
     for (int i = 0; i < p->count; i++) {
         embi_body *b = w->s.body + embi_find_body(w, handle[i]);
         (void)embipc_body_set_velocity(w, handle[i], embi_part_none, embi_part_none);
-        for (int k = 0; p->body[i].stuck && k < 12; k++) b->elastic.grad[k] /= factor;
+        for (int k = 0; p->body[i].stuck && k < 12 * b->elastic.padded; k++) b->elastic.grad[k] /= factor;
     }
     r = embipc_world_step(w, NULL);
     for (int i = 0; r == EMBIPC_OK && i < p->count; i++) {

@@ -192,7 +192,7 @@ static int cage_static_begin(cage_static *s, const double *X, int n, const int *
     s->n = n;
     s->X = X;
     s->q = (double *)calloc((size_t)n, 3 * sizeof(double));
-    s->trace = (double *)calloc((size_t)(11 * tet_count + n), sizeof(double));
+    s->trace = (double *)calloc((size_t)(10 * embi_whole_lanes(tet_count) + n), sizeof(double));
     s->diagonal = (double *)calloc((size_t)n, 3 * sizeof(double));
     if (!embi_elastic_init(&s->m, &s->elastic, X, n, tets, tet_count, volume, NULL, material)) return 0;
     embi_elastic_rotate(&s->elastic, X);

@@ -12,6 +12,7 @@ sources() {
     printf '#define EMBIPC_STATIC\n#define EMBIPC_IMPLEMENTATION\n#include "%s"\nint matrix_a(void); int matrix_a(void) { return (int)embipc_default_world_def().max_iterations; }\n' "$header" > "$dir/static_a.c"
     sed 's/matrix_a/matrix_b/g' "$dir/static_a.c" > "$dir/static_b.c"
     printf '#include "%s"\nint main(void) { embipc_world_def d = embipc_default_world_def(); embipc_world *w; return embipc_world_create(&d, &w, NULL) == EMBIPC_OK; }\n' "$header" > "$dir/main_3.c"
+    printf 'int main(void) { return 0; }\n' > "$dir/main_0.c"
     printf 'int matrix_b(void); int main(void) { return matrix_b() == 100 ? 0 : 1; }\n' > "$dir/main_1.c"
     printf 'int matrix_a(void); int matrix_b(void); int main(void) { return matrix_a() + matrix_b() == 200 ? 0 : 1; }\n' > "$dir/main_2.c"
 }
@@ -42,7 +43,11 @@ as_c() {   # compiler
         try $1 -std=$std $strict -c "$dir/user.c" -o "$dir/user.o"
         try $1 -std=$std $strict -c "$dir/static_a.c" -o "$dir/static_a.o"
     done
-    if [ $1 = gcc ]; then lanes $1 -DEMBIPC_LANES=1; elif grep -q -m 1 -w avx /proc/cpuinfo; then lanes $1 -mavx; fi
+    if [ $1 = gcc ]; then lanes $1 -DEMBIPC_LANES=1; elif grep -q -m 1 -w avx /proc/cpuinfo; then
+        watch=-fsanitize=address,undefined
+        $1 $watch -x c "$dir/main_0.c" -o "$dir/probe" > "$dir/log" 2>&1 && "$dir/probe" || watch=
+        lanes $1 "-mavx $watch"
+    fi
     try $1 -std=c99 "$dir/main_1.c" "$dir/user.o" "$dir/impl.o" -o "$dir/two" -lm; try "$dir/two"
     try $1 -std=c99 $strict -c "$dir/static_b.c" -o "$dir/static_b.o"
     try $1 -std=c99 "$dir/main_2.c" "$dir/static_a.o" "$dir/static_b.o" -o "$dir/static" -lm; try "$dir/static"

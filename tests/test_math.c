@@ -248,6 +248,17 @@ static void test_polar_degenerate(void)
             embi_polar(R, F);
             check_polar(R, F);
         }
+    for (int n = 0; n < 2000; n++) {   /* scales whose squares are no numbers, from any guess, the answer too */
+        static const double scale[] = {1e155, 1e300, 1e-155, 1e-200, 1e-290};
+        double F[9], R[9], S[9], size = scale[n % 5];
+        for (int i = 0; i < 9; i++) S[i] = test_uniform(-1, 1);
+        geometry_rotation(R);
+        embi_polar(R, S);
+        for (int i = 0; i < 9; i++) F[i] = size * S[i];
+        if (n % 2) geometry_rotation(R);
+        embi_polar(R, F);
+        check_polar(R, S);
+    }
     for (int n = 0; n < 9; n++) {   /* what is not finite must not leave a broken R behind */
         double F[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, R[9];
         F[n] = n % 2 ? (double)INFINITY : (double)NAN;
