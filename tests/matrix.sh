@@ -44,7 +44,7 @@ as_c() {   # compiler
         try $1 -std=$std $strict -c "$dir/static_a.c" -o "$dir/static_a.o"
     done
     if [ $1 = gcc ]; then lanes $1 -DEMBIPC_LANES=1; elif grep -q -m 1 -w avx /proc/cpuinfo; then
-        watch=-fsanitize=address,undefined
+        watch="-fsanitize=address,undefined -fno-sanitize-recover=all"
         $1 $watch -x c "$dir/main_0.c" -o "$dir/probe" > "$dir/log" 2>&1 && "$dir/probe" || watch=
         lanes $1 "-mavx $watch"
     fi
