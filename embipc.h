@@ -1070,7 +1070,7 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #endif
 
 /* ==== 1. Platform ====================================================================================
- * The only system headers, and the constants everything below agrees on.
+ * The only system headers, the constants everything below agrees on, and the vectors of the machine.
  * Uses: libc, libm.                                                                           */
 #include <math.h>
 #include <stdio.h>
@@ -1467,13 +1467,13 @@ static void embi_polars(embipc_real *const R[EMBI_LANES], const embi_vec F[9])
 {
     enum { EMBI_POLAR_BUSY, EMBI_POLAR_FOUND, EMBI_POLAR_LOST } state[EMBI_LANES];
     const embipc_real *from[EMBI_LANES];
-    embipc_real part[4][EMBI_LANES], floor[EMBI_LANES], share[EMBI_LANES];
+    embipc_real part[4][EMBI_LANES], least[EMBI_LANES], share[EMBI_LANES];
     embi_vec Q[9], square = F[0] * F[0];
     int busy = EMBI_LANES;
     for (int i = 1; i < 9; i++) square += F[i] * F[i];
-    embi_store(floor, square);
+    embi_store(least, square);
     for (int l = 0; l < EMBI_LANES; l++) {
-        floor[l] = (embipc_real)1e-3 * sqrt(floor[l]);
+        least[l] = (embipc_real)1e-3 * sqrt(least[l]);
         state[l] = EMBI_POLAR_BUSY;
         from[l] = R[l];
     }
@@ -1491,7 +1491,7 @@ static void embi_polars(embipc_real *const R[EMBI_LANES], const embi_vec F[9])
         for (int i = 0; i < 3; i++) embi_store(part[i], D[i]);
         embi_store(part[3], y[0] * y[0] + y[1] * y[1] + y[2] * y[2]);
         for (int l = 0; l < EMBI_LANES; l++) {
-            int sound = floor[l] > 0 && part[0][l] > floor[l] && part[1][l] > floor[l] && part[2][l] > floor[l];
+            int sound = least[l] > 0 && part[0][l] > least[l] && part[1][l] > least[l] && part[2][l] > least[l];
             int going = state[l] == EMBI_POLAR_BUSY;
             share[l] = going && sound ? 2 / (1 + part[3][l]) : (embipc_real)0;
             if (!going || (sound && !(part[3][l] < (embipc_real)7e-14))) continue;
