@@ -1145,6 +1145,49 @@ static embi_vec embi_load(const embipc_real *p)
 
 static void embi_store(embipc_real *p, embi_vec v) { memcpy(p, &v, sizeof v); }
 
+/* a in each lane */
+static embi_vec embi_all(embipc_real a)
+{
+    const embi_vec zero = {0};
+    return zero + a;
+}
+
+/* Where: all bits of a lane, or none. */
+#if EMBI_LANES == 1
+typedef int embi_mask;
+static embi_mask embi_less(embi_vec a, embi_vec b) { return -(a < b); }
+static embi_vec embi_where(embi_mask there, embi_vec a, embi_vec b) { return there ? a : b; }
+#else
+typedef long long embi_mask __attribute__((vector_size(EMBI_LANES * sizeof(long long))));
+static embi_mask embi_less(embi_vec a, embi_vec b) { return (embi_mask)(a < b); }
+static embi_vec embi_where(embi_mask there, embi_vec a, embi_vec b)
+{
+    return (embi_vec)((there & (embi_mask)a) | (~there & (embi_mask)b));
+}
+#endif
+
+static int embi_any(embi_mask m)
+{
+#if EMBI_LANES == 1
+    return m != 0;
+#else
+    long long part[EMBI_LANES], any = 0;
+    memcpy(part, &m, sizeof part);
+    for (int l = 0; l < EMBI_LANES; l++) any |= part[l];
+    return any != 0;
+#endif
+}
+
+static embi_vec embi_abs_each(embi_vec a) { return embi_where(embi_less(a, embi_all(0)), -a, a); }
+
+static embi_vec embi_sqrt_each(embi_vec a)
+{
+    embipc_real part[EMBI_LANES];
+    embi_store(part, a);
+    for (int l = 0; l < EMBI_LANES; l++) part[l] = sqrt(part[l]);
+    return embi_load(part);
+}
+
 /* n, or room for the vectors that hold n */
 static int embi_whole_lanes(int n) { return (n + EMBI_LANES - 1) / EMBI_LANES * EMBI_LANES; }
 
@@ -1377,7 +1420,19 @@ static void embi_polar_by_quaternion(embipc_real R[9], const embipc_real M[9])
     embi_m3_from_quaternion(R, q);
 }
 
-/* ---- The same of EMBI_LANES matrices side by side ---- */
+/* ---- The same of EMBI_LANES vectors or matrices side by side ---- */
+
+static inline embi_vec embi_dot_each(const embi_vec a[3], const embi_vec b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void embi_cross_each(embi_vec r[3], const embi_vec a[3], const embi_vec b[3])
+{
+    r[0] = a[1] * b[2] - a[2] * b[1];
+    r[1] = a[2] * b[0] - a[0] * b[2];
+    r[2] = a[0] * b[1] - a[1] * b[0];
+}
 
 /* matrix l of A */
 static void embi_m3s_one(embipc_real M[9], const embi_vec A[9], int l)
@@ -1386,6 +1441,17 @@ static void embi_m3s_one(embipc_real M[9], const embi_vec A[9], int l)
     for (int i = 0; i < 9; i++) {
         embi_store(part, A[i]);
         M[i] = part[l];
+    }
+}
+
+/* it becomes M */
+static void embi_m3s_set_one(embi_vec A[9], const embipc_real M[9], int l)
+{
+    embipc_real part[EMBI_LANES];
+    for (int i = 0; i < 9; i++) {
+        embi_store(part, A[i]);
+        part[l] = M[i];
+        A[i] = embi_load(part);
     }
 }
 
@@ -1409,6 +1475,34 @@ static void embi_m3s_tmul(embi_vec C[9], const embi_vec A[9], const embi_vec B[9
         C[3 * i + 1] = a * B[1] + b * B[4] + c * B[7];
         C[3 * i + 2] = a * B[2] + b * B[5] + c * B[8];
     }
+}
+
+/* C = A B^T; C must not alias A or B */
+static void embi_m3s_mult(embi_vec C[9], const embi_vec A[9], const embi_vec B[9])
+{
+    for (int i = 0; i < 9; i += 3) {
+        embi_vec a = A[i], b = A[i + 1], c = A[i + 2];
+        C[i] = a * B[0] + b * B[1] + c * B[2];
+        C[i + 1] = a * B[3] + b * B[4] + c * B[5];
+        C[i + 2] = a * B[6] + b * B[7] + c * B[8];
+    }
+}
+
+static embi_vec embi_m3s_inner(const embi_vec A[9], const embi_vec B[9])
+{
+    return (A[0] * B[0] + A[1] * B[1] + A[2] * B[2]) + (A[3] * B[3] + A[4] * B[4] + A[5] * B[5]) +
+           (A[6] * B[6] + A[7] * B[7] + A[8] * B[8]);
+}
+
+static embi_vec embi_m3s_det(const embi_vec A[9])
+{
+    return A[0] * (A[4] * A[8] - A[5] * A[7]) + A[1] * (A[5] * A[6] - A[3] * A[8]) + A[2] * (A[3] * A[7] - A[4] * A[6]);
+}
+
+/* C = det A A^-T, which exists for every A; C must not alias A */
+static void embi_m3s_cofactors(embi_vec C[9], const embi_vec A[9])
+{
+    for (int i = 0; i < 3; i++) embi_cross_each(C + 3 * i, A + 3 * ((i + 1) % 3), A + 3 * ((i + 2) % 3));
 }
 
 /* The sum of the fourth powers of the singular values of A, |A^T A|^2. Its fourth root is a norm, and a bound of the
@@ -8331,6 +8425,12 @@ static int embi_law_lagged(const embi_law *w)
     return w->model == EMBIPC_COROTATED || w->model == EMBIPC_LAGGED_ARAP;
 }
 
+/* Is its energy told by the rotation of F? */
+static int embi_law_turns(const embi_law *w)
+{
+    return embi_law_lagged(w) || w->model == EMBIPC_ARAP || w->model == EMBIPC_FIXED_COROTATED;
+}
+
 /* U(theta), J/m^3, with U' and U'', Pa */
 static embipc_real embi_law_volume(const embi_law *w, embipc_real theta, embipc_real *first,
                                    embipc_real *second)
@@ -8493,22 +8593,6 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
     return 1;
 }
 
-/* y_a += scale P m_a on the corners of a tet; the four add up to nothing */
-static inline void embi_tet_add_force(const int v[4], const embipc_real m[9], embipc_real scale,
-                                      const embipc_real P[9], embipc_real *y)
-{
-    embipc_real *y0 = y + 3 * v[0], *y1 = y + 3 * v[1], *y2 = y + 3 * v[2], *y3 = y + 3 * v[3];
-    for (int i = 0; i < 3; i++) {
-        embipc_real a = scale * P[3 * i], b = scale * P[3 * i + 1], c = scale * P[3 * i + 2];
-        embipc_real f1 = a * m[0] + b * m[1] + c * m[2], f2 = a * m[3] + b * m[4] + c * m[5],
-                    f3 = a * m[6] + b * m[7] + c * m[8];
-        y1[i] += f1;
-        y2[i] += f2;
-        y3[i] += f3;
-        y0[i] -= f1 + f2 + f3;
-    }
-}
-
 /* F = sum_a q_a m_a^T, from edges so that a far-away body loses nothing: sum_a m_a = 0 */
 static void embi_elastic_F(const embi_elastic *s, int t, const embipc_real *q, embipc_real F[9])
 {
@@ -8566,19 +8650,6 @@ static embipc_real embi_elastic_node_strain(const embi_elastic *s, int a, const 
     return sum / s->node_volume[a];
 }
 
-/* theta of a tet at q */
-static embipc_real embi_elastic_volume_strain(const embi_elastic *s, int t, const embipc_real *q)
-{
-    const embipc_real *R = s->rotation + 9 * t;
-    embipc_real F[9], sum = -3;
-    embi_elastic_F(s, t, q, F);
-    if (!s->nonlinear)
-        return embi_dot(R, F) + embi_dot(R + 3, F + 3) + embi_dot(R + 6, F + 6) - 3;
-    if (s->law.model != EMBIPC_STVK) return embi_m3_det(F) - 1;
-    for (int i = 0; i < 9; i++) sum += F[i] * F[i];
-    return sum / 2;
-}
-
 /* W = dtheta/dF of a tet at q: R, the cofactors of F, or F */
 static void embi_elastic_volume_gradient(const embi_elastic *s, int t, const embipc_real *q, embipc_real W[9])
 {
@@ -8591,20 +8662,20 @@ static void embi_elastic_volume_gradient(const embi_elastic *s, int t, const emb
         for (int i = 0; i < 3; i++) embi_cross(W + 3 * i, F + 3 * ((i + 1) % 3), F + 3 * ((i + 2) % 3));
 }
 
-/* theta of every tet (trace, nt), and its pressure U'(theta), or with averaging the mean over its nodes,
- * behind it (nt) */
+/* theta of every tet of a nonlinear energy (trace, padded), and behind it the mean pressure of its nodes, of
+ * U'(thetabar_a) (padded) */
 static void embi_elastic_pressure(const embi_elastic *s, const embipc_real *q, embipc_real *trace)
 {
-    embipc_real *pressure = trace + s->nt, first, second;
-    for (int t = 0; t < s->nt; t++) {
-        trace[t] = embi_elastic_volume_strain(s, t, q);
-        if (s->averaged) pressure[t] = 0;
-        else (void)embi_law_volume(&s->law, trace[t], pressure + t, &second);
+    embipc_real *pressure = trace + s->padded, first, second;
+    for (int t = 0; t < s->padded; t += EMBI_LANES) {
+        embi_vec F[9];
+        embi_tets_F(s, t, q, F);
+        embi_store(trace + t, s->law.model == EMBIPC_STVK ? (embi_m3s_inner(F, F) - 3) / 2 : embi_m3s_det(F) - 1);
     }
-    for (int a = 0; a < s->n && s->averaged; a++) {
+    memset(pressure, 0, (size_t)s->padded * sizeof *pressure);
+    for (int a = 0; a < s->n; a++) {
         (void)embi_law_volume(&s->law, embi_elastic_node_strain(s, a, trace), &first, &second);
-        for (int k = s->patch_row[a]; k < s->patch_row[a + 1]; k++)
-            pressure[s->patch_tet[k]] += first / 4;
+        for (int k = s->patch_row[a]; k < s->patch_row[a + 1]; k++) pressure[s->patch_tet[k]] += first / 4;
     }
 }
 
@@ -8616,12 +8687,6 @@ static embipc_real embi_elastic_averaged_energy(const embi_elastic *s, const emb
         sum += s->node_volume[a] *
                embi_law_volume(&s->law, embi_elastic_node_strain(s, a, trace), &first, &second);
     return sum;
-}
-
-static inline embi_vec embi_m3s_inner(const embi_vec A[9], const embi_vec B[9])
-{
-    return (A[0] * B[0] + A[1] * B[1] + A[2] * B[2]) + (A[3] * B[3] + A[4] * B[4] + A[5] * B[5]) +
-           (A[6] * B[6] + A[7] * B[7] + A[8] * B[8]);
 }
 
 /* d: the fibres' directions as the rotations R turn them */
@@ -8833,14 +8898,6 @@ static int embi_elastic_places(embi_memory *m, embi_elastic *s, const embi_bsr *
     return 1;
 }
 
-/* A += K, K_ab of a tet for the local nodes a >= b; the matrix holds the lower triangle */
-static void embi_elastic_add_block(const embi_elastic *s, int t, int a, int b, const embipc_real K[9],
-                                   embi_bsr *A)
-{
-    embi_block_add(A->val + 9 * (size_t)s->place[10 * t + a * (a + 1) / 2 + b],
-                   s->tet[4 * t + a] >= s->tet[4 * t + b] ? 3 : -3, 1, K);
-}
-
 /* G_a on the nodes near a, for every a (3 per entry of near_node) */
 static void embi_elastic_volume_gradients(const embi_elastic *s, const embipc_real *q, embipc_real *G)
 {
@@ -9042,102 +9099,123 @@ static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const e
  *   StVK, orthogonality   mu |E|^2 + U(tr E),  E = (F^T F - I)/2
  * The volume strain theta stands in U alone, so that it can be averaged over nodes as in section 14; linear
  * terms of J may stay behind, averaging changes nothing in their sum. Energies are summed from strains, e or E:
- * near rest they are small differences of large numbers otherwise. Where c = 0, P = a F + b F F^T F + m cof F, and
- * energy and stress need no singular values: a line search of these is five times as fast.
+ * near rest they are small differences of large numbers otherwise. Energy and stress need no singular values: where
+ * c = 0, P = a F + b F F^T F + m cof F; with c it is 2 mu (F - R) + U' cof F, R the rotation of F, found from that at
+ * the start of the step. Loops over tets take EMBI_LANES of them side by side, as in section 14.
  * Fibre, stiffer along a, f = F a: + fibre/8 (|f|^2 - 1)^2, smooth everywhere; it buckles when pressed.
  * Uses: small math, errors, sparse matrices, elasticity.   Checked by: tests/test_material.c  */
 
-/* columns p and q of a matrix become c p - d q and d p + c q */
-static inline void embi_turn_columns(embipc_real M[9], int p, int q, embipc_real c, embipc_real d)
-{
-    embipc_real a0 = M[p], a1 = M[3 + p], a2 = M[6 + p], b0 = M[q], b1 = M[3 + q], b2 = M[6 + q];
-    M[p] = c * a0 - d * b0;
-    M[3 + p] = c * a1 - d * b1;
-    M[6 + p] = c * a2 - d * b2;
-    M[q] = d * a0 + c * b0;
-    M[3 + q] = d * a1 + c * b1;
-    M[6 + q] = d * a2 + c * b2;
-}
-
-/* Makes columns p and q of B orthogonal by a rotation of both, and of V with them. Returns 0 when they
- * are. */
-static int embi_svd3_rotate(embipc_real B[9], embipc_real V[9], int p, int q)
-{
-    embipc_real a0 = B[p], a1 = B[3 + p], a2 = B[6 + p], b0 = B[q], b1 = B[3 + q], b2 = B[6 + q];
-    embipc_real pp = a0 * a0 + a1 * a1 + a2 * a2, qq = b0 * b0 + b1 * b1 + b2 * b2,
-                pq = a0 * b0 + a1 * b1 + a2 * b2, zeta, t, c;
-    if (!(embi_abs(pq) > 2 * EMBI_EPS * sqrt(pp) * sqrt(qq))) return 0;
-    zeta = (qq - pp) / (2 * pq);
-    t = (zeta < 0 ? -1 : 1) / (embi_abs(zeta) + sqrt(1 + zeta * zeta));
-    c = 1 / sqrt(1 + t * t);
-    embi_turn_columns(B, p, q, c, c * t);
-    embi_turn_columns(V, p, q, c, c * t);
-    return 1;
-}
-
-/* Swaps columns p and q of a matrix and turns one round: the determinant stays. */
-static void embi_swap_columns(embipc_real B[9], int p, int q)
+/* columns p and q of matrices become c p - d q and d p + c q */
+static inline void embi_m3s_turn_columns(embi_vec M[9], int p, int q, embi_vec c, embi_vec d)
 {
     for (int k = 0; k < 9; k += 3) {
-        embipc_real x = B[k + p];
-        B[k + p] = B[k + q];
-        B[k + q] = -x;
+        embi_vec a = M[k + p], b = M[k + q];
+        M[k + p] = c * a - d * b;
+        M[k + q] = d * a + c * b;
     }
+}
+
+/* Makes columns p and q of B orthogonal by a rotation of both, and of V with them, where they are not. Returns where. */
+static inline embi_mask embi_svd3s_rotate(embi_vec B[9], embi_vec V[9], int p, int q)
+{
+    embi_vec pp = B[p] * B[p] + B[3 + p] * B[3 + p] + B[6 + p] * B[6 + p],
+             qq = B[q] * B[q] + B[3 + q] * B[3 + q] + B[6 + q] * B[6 + q],
+             twice = 2 * (B[p] * B[q] + B[3 + p] * B[3 + q] + B[6 + p] * B[6 + q]), apart = qq - pp, t, c;
+    embi_mask skew = embi_less(16 * EMBI_EPS * EMBI_EPS * pp * qq, twice * twice);
+    if (!embi_any(skew)) return skew;
+    t = embi_where(embi_less(apart, embi_all(0)), -twice, twice) /
+        (embi_abs_each(apart) + embi_sqrt_each(apart * apart + twice * twice));
+    t = embi_where(skew, t, embi_all(0));
+    c = 1 / embi_sqrt_each(1 + t * t);
+    embi_m3s_turn_columns(B, p, q, c, c * t);
+    embi_m3s_turn_columns(V, p, q, c, c * t);
+    return skew;
+}
+
+/* Swaps columns p and q of matrices and turns one round, so that the determinant stays, where the mask says so. */
+static void embi_m3s_swap_columns(embi_mask there, embi_vec B[9], int p, int q)
+{
+    for (int k = 0; k < 9; k += 3) {
+        embi_vec a = B[k + p], b = B[k + q];
+        B[k + p] = embi_where(there, b, a);
+        B[k + q] = embi_where(there, -a, b);
+    }
+}
+
+/* a becomes a unit vector; its length is returned. Where that is as good as nothing a becomes a normal of the unit
+ * vector n, and 0 is returned. */
+static embi_vec embi_unit_each(embi_vec a[3], const embi_vec n[3])
+{
+    const embi_vec zero = embi_all(0);
+    embi_vec size = embi_sqrt_each(embi_dot_each(a, a)), length = size;
+    embi_mask lost = embi_less(size, embi_all((embipc_real)1e-150)), x;
+    if (embi_any(lost)) {   /* n x e, with e the first axis or the second */
+        x = embi_less(embi_abs_each(n[0]), embi_all((embipc_real)0.6));
+        a[0] = embi_where(lost, embi_where(x, zero, -n[2]), a[0]);
+        a[1] = embi_where(lost, embi_where(x, n[2], zero), a[1]);
+        a[2] = embi_where(lost, embi_where(x, -n[1], n[0]), a[2]);
+        size = embi_where(lost, zero, size);
+        length = embi_sqrt_each(embi_dot_each(a, a));
+    }
+    for (int i = 0; i < 3; i++) a[i] = a[i] / length;
+    return size;
 }
 
 /* U, s, V of F = U diag(s) V^T as above, by one-sided Jacobi rotations: small singular values come out with
  * their own relative precision, where those of F^T F would drown [DV92]. Flat, linear and zero F are fine. An
  * F that is not finite gives s = nan. */
-static void embi_svd3(const embipc_real F[9], embipc_real U[9], embipc_real s[3], embipc_real V[9])
+static void embi_svd3s(const embi_vec F[9], embi_vec U[9], embi_vec s[3], embi_vec V[9])
 {
-    embipc_real B[9], u[3][3], n[3], size = 0;
-    int finite = embi_all_finite(F, 9);
-    embi_m3_identity(U);
-    embi_m3_identity(V);
-    for (int i = 0; i < 9; i++) size = embi_max(size, embi_abs(F[i]));
-    for (int i = 0; i < 3; i++) s[i] = finite ? (embipc_real)0 : (embipc_real)NAN;
-    if (!finite || !(size > 0)) return;
-    for (int i = 0; i < 9; i++) B[i] = F[i] / size;
-    for (int sweep = 0, turned = 1; turned && sweep < 20; sweep++)
-        turned = embi_svd3_rotate(B, V, 0, 1) + embi_svd3_rotate(B, V, 0, 2) + embi_svd3_rotate(B, V, 1, 2);
+    const embi_vec zero = embi_all(0), one = embi_all(1);
+    embi_vec B[9], u[3][3], n[3], size = zero, odd = zero;
+    embi_mask finite, sound, skew;
+    for (int i = 0; i < 9; i++) {
+        size = embi_where(embi_less(size, embi_abs_each(F[i])), embi_abs_each(F[i]), size);
+        odd += F[i] - F[i];   /* stays 0 unless one of them is inf or nan */
+    }
+    finite = embi_less(odd, one);
+    sound = finite & embi_less(zero, size);
+    for (int i = 0; i < 9; i++) {
+        V[i] = i % 4 ? zero : one;
+        B[i] = embi_where(sound, F[i] / size, V[i]);
+    }
+    for (int sweep = 0; sweep < 20; sweep++) {
+        skew = embi_svd3s_rotate(B, V, 0, 1);
+        skew |= embi_svd3s_rotate(B, V, 0, 2);
+        skew |= embi_svd3s_rotate(B, V, 1, 2);
+        if (!embi_any(skew)) break;
+    }
     for (int i = 0; i < 3; i++) n[i] = B[i] * B[i] + B[3 + i] * B[3 + i] + B[6 + i] * B[6 + i];
     for (int pass = 0; pass < 3; pass++) {   /* longest first: columns 0 1, 1 2, 0 1 */
         int p = pass & 1, q = p + 1;
-        embipc_real x = n[p];
-        if (!(n[q] > n[p])) continue;
-        n[p] = n[q];
-        n[q] = x;
-        embi_swap_columns(B, p, q);
-        embi_swap_columns(V, p, q);
+        embi_mask shorter = embi_less(n[p], n[q]);
+        embi_vec was = n[p];
+        n[p] = embi_where(shorter, n[q], was);
+        n[q] = embi_where(shorter, was, n[q]);
+        embi_m3s_swap_columns(shorter, B, p, q);
+        embi_m3s_swap_columns(shorter, V, p, q);
     }
-    for (int i = 0; i < 3; i++) embi_set(u[i], B[i], B[3 + i], B[6 + i]);
-    s[0] = embi_norm(u[0]);
-    embi_scale(u[0], 1 / s[0], u[0]);
-    embi_axpy(u[1], -embi_dot(u[0], u[1]), u[0]);
-    s[1] = embi_norm(u[1]);
-    if (s[1] > 1e-150) embi_scale(u[1], 1 / s[1], u[1]);
-    else {   /* a line: any normal of it */
-        embipc_real e[3] = {0, 0, 0};
-        e[embi_abs(u[0][0]) < (embipc_real)0.6 ? 0 : 1] = 1;
-        embi_cross(u[1], u[0], e);
-        embi_scale(u[1], 1 / embi_norm(u[1]), u[1]);
-        s[1] = 0;
-    }
-    embi_copy(n, u[2]);
-    embi_cross(u[2], u[0], u[1]);
-    s[2] = embi_dot(u[2], n);
+    for (int i = 0; i < 9; i++) u[i % 3][i / 3] = B[i];
+    s[0] = embi_unit_each(u[0], u[0]);
+    n[0] = embi_dot_each(u[0], u[1]);
+    for (int i = 0; i < 3; i++) u[1][i] -= n[0] * u[0][i];
+    s[1] = embi_unit_each(u[1], u[0]);
+    for (int i = 0; i < 3; i++) n[i] = u[2][i];
+    embi_cross_each(u[2], u[0], u[1]);
+    s[2] = embi_dot_each(u[2], n);
     for (int i = 0; i < 9; i++) U[i] = u[i % 3][i / 3];
-    for (int i = 0; i < 3; i++) s[i] *= size;
+    for (int i = 0; i < 3; i++)
+        s[i] = embi_where(sound, s[i] * size, embi_where(finite, zero, embi_all((embipc_real)NAN)));
 }
 
 /* The six numbers of which all partials of psi consist. */
 typedef struct embi_partials {
-    embipc_real c, a, b, m, aa, mm;
+    embipc_real c;
+    embi_vec a, b, m, aa, mm;
 } embi_partials;
 
 /* Partials, at J and I, of psi without U + p theta, with the stiffness pp = U'' of theta. */
-static void embi_law_partials(const embi_law *w, embipc_real J, embipc_real I, embipc_real p, embipc_real pp,
-                              embi_partials *k)
+static void embi_law_partials(const embi_law *w, embi_vec J, embi_vec I, embi_vec p, embi_vec pp, embi_partials *k)
 {
     memset(k, 0, sizeof *k);
     if (w->model == EMBIPC_STVK) {   /* theta = (I - 3)/2 */
@@ -9177,56 +9255,66 @@ static void embi_law_partials(const embi_law *w, embipc_real J, embipc_real I, e
     }
 }
 
-/* psi_i */
-static void embi_partials_first(const embi_partials *k, const embipc_real s[3], embipc_real d[3])
-{
-    for (int i = 0; i < 3; i++)
-        d[i] = k->c + s[i] * (k->a + k->b * s[i] * s[i]) + k->m * s[(i + 1) % 3] * s[(i + 2) % 3];
-}
-
 /* d2psi/dF2 in the frame of U and V, where X = U^T dF V goes to Y = U^T dP V:
  *   Y_ii = sum_j stretch_ij X_jj,   Y_ij = same_k X_ij + swap_k X_ji  with k the third of i, j */
 typedef struct embi_modes {
-    embipc_real stretch[9], same[3], swap[3];
+    embi_vec stretch[9], same[3], swap[3];
 } embi_modes;
 
 /* an eigenvalue, or, where it is negative, the share of it that is kept: none makes what it belongs to positive
  * semi-definite, all leaves it as it is */
 static embipc_real embi_softened(embipc_real value, embipc_real keep) { return value < 0 ? keep * value : value; }
-
-/* Is a symmetric matrix positive definite? By its leading minors. */
-static int embi_m3_is_positive(const embipc_real A[9])
+static embi_vec embi_softened_each(embi_vec value, embipc_real keep)
 {
-    return A[0] > 0 && A[0] * A[4] - A[1] * A[1] > 0 && embi_m3_det(A) > 0;
+    return embi_where(embi_less(value, embi_all(0)), keep * value, value);
 }
 
-static void embi_modes_of(const embi_partials *k, const embipc_real s[3], embipc_real keep, embi_modes *h)
+/* the symmetric A, its eigenvalues softened */
+static void embi_m3_soften(embipc_real A[9], embipc_real keep)
 {
-    embipc_real A[9], Q[9];
+    embipc_real Q[9], D[9];
+    memcpy(D, A, sizeof D);
+    embi_eigen_symmetric(3, D, Q);
+    memset(A, 0, sizeof D);
+    for (int e = 0; e < 3; e++)
+        for (int c = 0; c < 9; c++) A[c] += embi_softened(D[4 * e], keep) * Q[3 * (c / 3) + e] * Q[3 * (c % 3) + e];
+}
+
+/* The same for those symmetric matrices side by side that are not positive definite, by their leading minors. */
+static void embi_m3s_soften(embi_vec A[9], embipc_real keep)
+{
+    embipc_real minor[3][EMBI_LANES], M[9];
+    embi_store(minor[0], A[0]);
+    embi_store(minor[1], A[0] * A[4] - A[1] * A[1]);
+    embi_store(minor[2], embi_m3s_det(A));
+    for (int l = 0; l < EMBI_LANES; l++) {
+        if (minor[0][l] > 0 && minor[1][l] > 0 && minor[2][l] > 0) continue;
+        embi_m3s_one(M, A, l);
+        embi_m3_soften(M, keep);
+        embi_m3s_set_one(A, M, l);
+    }
+}
+
+static void embi_modes_of(const embi_partials *k, const embi_vec s[3], embipc_real keep, embi_modes *h)
+{
     for (int i = 0; i < 3; i++) {
-        embipc_real x = s[(i + 1) % 3], y = s[(i + 2) % 3], J = x * y;
-        embipc_real common = k->a + k->b * (x * x + y * y), odd = k->b * x * y - k->m * s[i];
-        embipc_real twist = common - odd, flip = common + odd;
-        if (k->c != 0) twist += 2 * k->c / embi_max(x + y, (embipc_real)1e-12);
-        flip = embi_softened(flip, keep);
-        twist = embi_softened(twist, keep);
+        embi_vec x = s[(i + 1) % 3], y = s[(i + 2) % 3], J = x * y;
+        embi_vec common = k->a + k->b * (x * x + y * y), odd = k->b * x * y - k->m * s[i];
+        embi_vec twist = common - odd, flip = common + odd, least = embi_all((embipc_real)1e-12);
+        if (k->c != 0) twist += 2 * k->c / embi_where(embi_less(x + y, least), least, x + y);
+        flip = embi_softened_each(flip, keep);
+        twist = embi_softened_each(twist, keep);
         h->same[i] = (flip + twist) / 2;
         h->swap[i] = (flip - twist) / 2;
         h->stretch[4 * i] = k->a + (3 * k->b + k->aa) * s[i] * s[i] + k->mm * J * J;
         h->stretch[3 * ((i + 1) % 3) + (i + 2) % 3] = h->stretch[3 * ((i + 2) % 3) + (i + 1) % 3] =
             k->aa * x * y + k->mm * (s[i] * y) * (s[i] * x) + k->m * s[i];
     }
-    if (keep == 1 || embi_m3_is_positive(h->stretch)) return;
-    memcpy(A, h->stretch, sizeof A);
-    embi_eigen_symmetric(3, A, Q);
-    memset(h->stretch, 0, sizeof h->stretch);
-    for (int e = 0; e < 3; e++)
-        for (int c = 0; c < 9; c++)
-            h->stretch[c] += embi_softened(A[4 * e], keep) * Q[3 * (c / 3) + e] * Q[3 * (c % 3) + e];
+    if (keep != 1) embi_m3s_soften(h->stretch, keep);
 }
 
 /* Y = h X in that frame */
-static void embi_modes_apply(const embi_modes *h, const embipc_real X[9], embipc_real Y[9])
+static void embi_modes_apply(const embi_modes *h, const embi_vec X[9], embi_vec Y[9])
 {
     for (int i = 0; i < 3; i++) {
         Y[4 * i] = h->stretch[3 * i] * X[0] + h->stretch[3 * i + 1] * X[4] + h->stretch[3 * i + 2] * X[8];
@@ -9235,54 +9323,62 @@ static void embi_modes_apply(const embi_modes *h, const embipc_real X[9], embipc
     }
 }
 
-/* The fibre: f = F a with its length; returns psi. */
-static embipc_real embi_fibre(const embi_law *w, const embipc_real F[9], embipc_real f[3],
-                              embipc_real *square)
+/* The fibre: f = F a with its length squared; returns psi. */
+static embi_vec embi_fibre(const embi_law *w, const embi_vec F[9], embi_vec f[3], embi_vec *square)
 {
-    embipc_real e;
-    embi_m3_mulv(f, F, w->along);
-    *square = embi_dot(f, f);
-    e = *square - 1;
-    return w->fibre / 8 * e * e;
+    for (int i = 0; i < 3; i++)
+        f[i] = F[3 * i] * w->along[0] + F[3 * i + 1] * w->along[1] + F[3 * i + 2] * w->along[2];
+    *square = embi_dot_each(f, f);
+    return w->fibre / 8 * (*square - 1) * (*square - 1);
 }
 
 /* The 3x3 Hessian of the fibre's psi in f: fibre/2 ((|f|^2 - 1) I + 2 f f^T) */
-static void embi_fibre_hessian(const embi_law *w, const embipc_real F[9], embipc_real keep, embipc_real H[9])
+static void embi_fibre_hessian(const embi_law *w, const embi_vec F[9], embipc_real keep, embi_vec H[9])
 {
-    embipc_real f[3], square, across, along;
+    const embi_vec zero = embi_all(0);
+    embi_vec f[3], square, across, along, share;
     (void)embi_fibre(w, F, f, &square);
-    across = embi_softened(w->fibre / 2 * (square - 1), keep);
-    along = embi_softened(w->fibre / 2 * (3 * square - 1), keep);
-    for (int i = 0; i < 9; i++)
-        H[i] = (i % 4 ? (embipc_real)0 : across) +
-               (square > 0 ? (along - across) * f[i / 3] * f[i % 3] / square : (embipc_real)0);
+    across = embi_softened_each(w->fibre / 2 * (square - 1), keep);
+    along = embi_softened_each(w->fibre / 2 * (3 * square - 1), keep);
+    share = embi_where(embi_less(zero, square), (along - across) / square, zero);
+    for (int i = 0; i < 9; i++) H[i] = (i % 4 ? zero : across) + share * f[i / 3] * f[i % 3];
+}
+
+/* U(theta), with U' and U'' */
+static embi_vec embi_law_volumes(const embi_law *w, embi_vec theta, embi_vec *first, embi_vec *second)
+{
+    embipc_real U[EMBI_LANES], d[EMBI_LANES], dd[EMBI_LANES];
+    embi_store(U, theta);
+    for (int l = 0; l < EMBI_LANES; l++) U[l] = embi_law_volume(w, U[l], d + l, dd + l);
+    *first = embi_load(d);
+    *second = embi_load(dd);
+    return embi_load(U);
 }
 
 /* theta at s, and U of it with U' and U'' */
-static embipc_real embi_law_own_volume(const embi_law *w, const embipc_real s[3], embipc_real *first,
-                                       embipc_real *second)
+static embi_vec embi_law_own_volume(const embi_law *w, const embi_vec s[3], embi_vec *first, embi_vec *second)
 {
-    embipc_real a = s[0] - 1, b = s[1] - 1, c = s[2] - 1;
+    embi_vec a = s[0] - 1, b = s[1] - 1, c = s[2] - 1;
     if (w->model == EMBIPC_STVK)
-        return embi_law_volume(w, (a * (s[0] + 1) + b * (s[1] + 1) + c * (s[2] + 1)) / 2, first, second);
-    return embi_law_volume(w, a + b + c + a * b + b * c + c * a + a * b * c, first, second);
+        return embi_law_volumes(w, (a * (s[0] + 1) + b * (s[1] + 1) + c * (s[2] + 1)) / 2, first, second);
+    return embi_law_volumes(w, a + b + c + a * b + b * c + c * a + a * b * c, first, second);
 }
 
-/* psi of ARAP and fixed corotated, and P */
-static embipc_real embi_law_by_svd(const embi_law *w, const embipc_real F[9], const embipc_real *pressure,
-                                   embipc_real P[9])
+/* psi of ARAP and fixed corotated, and P = 2 mu (F - R) + U' cof F. rotation: guesses of R, 9 for each */
+static embi_vec embi_law_by_rotation(const embi_law *w, const embi_vec F[9], const embipc_real *rotation,
+                                     const embi_vec *pressure, embi_vec P[9])
 {
-    embipc_real U[9], V[9], s[3], d[3], psi = 0, first = 0, second;
-    embi_partials k;
-    embi_svd3(F, U, s, V);
-    for (int i = 0; i < 3; i++) psi += w->mu * (s[i] - 1) * (s[i] - 1);
-    if (!pressure) psi += embi_law_own_volume(w, s, &first, &second);
-    embi_law_partials(w, s[0] * s[1] * s[2], embi_dot(s, s), pressure ? *pressure : first, 0, &k);
-    embi_partials_first(&k, s, d);
-    for (int i = 0; i < 9; i++) {
-        P[i] = 0;
-        for (int c = 0; c < 3; c++) P[i] += U[3 * (i / 3) + c] * d[c] * V[3 * (i % 3) + c];
-    }
+    embipc_real here[EMBI_LANES][9], *at[EMBI_LANES];
+    embi_vec R[9], C[9], psi, first = embi_all(0), second;
+    memcpy(here, rotation, sizeof here);
+    for (int l = 0; l < EMBI_LANES; l++) at[l] = here[l];
+    embi_polars(at, F);
+    embi_tets_load(0, here[0], 9, R);
+    for (int i = 0; i < 9; i++) P[i] = F[i] - R[i];
+    psi = w->mu * embi_m3s_inner(P, P);
+    if (!pressure) psi += embi_law_volumes(w, embi_m3s_det(F) - 1, &first, &second);
+    embi_m3s_cofactors(C, F);
+    for (int i = 0; i < 9; i++) P[i] = 2 * w->mu * P[i] + (pressure ? *pressure : first) * C[i];
     return psi;
 }
 
@@ -9290,69 +9386,68 @@ static embipc_real embi_law_by_svd(const embi_law *w, const embipc_real F[9], co
  * E = (F^T F - I)/2. Differences of large numbers near rest, all of them, but for det F^T F = J^2 = 1 + 2 e1 + 4 e2
  * + 8 det E. */
 typedef struct embi_invariants {
-    embipc_real E[9], e1, e2, J, j, gap;
+    embi_vec E[9], e1, e2, J, j, gap;
 } embi_invariants;
 
-static void embi_invariants_of(const embipc_real F[9], embi_invariants *v)
+static void embi_invariants_of(const embi_vec F[9], embi_invariants *v)
 {
-    embipc_real *E = v->E, e3;
-    embi_m3_tmul(E, F, F);
-    for (int i = 0; i < 9; i++) E[i] /= 2;
-    for (int i = 0; i < 9; i += 4) E[i] -= (embipc_real)0.5;
+    embi_vec *E = v->E, e3;
+    embi_mask proper;
+    embi_m3s_tmul(E, F, F);
+    for (int i = 0; i < 9; i++) E[i] = (E[i] - (i % 4 ? (embipc_real)0 : (embipc_real)1)) / 2;
     v->e1 = E[0] + E[4] + E[8];
     v->e2 = E[0] * E[4] - E[1] * E[1] + E[4] * E[8] - E[5] * E[5] + E[8] * E[0] - E[2] * E[2];
-    e3 = embi_m3_det(E);
-    v->J = embi_m3_det(F);
-    if (v->J > (embipc_real)0.5) {
-        v->j = (2 * v->e1 + 4 * v->e2 + 8 * e3) / (v->J + 1);
-        v->gap = (v->e1 * v->j - 4 * v->e2 - 8 * e3) / (v->J + 1);
-    } else {
-        v->j = v->J - 1;
-        v->gap = v->e1 - v->j;
-    }
+    e3 = embi_m3s_det(E);
+    v->J = embi_m3s_det(F);
+    proper = embi_less(embi_all((embipc_real)0.5), v->J);
+    v->j = embi_where(proper, (2 * v->e1 + 4 * v->e2 + 8 * e3) / (v->J + 1), v->J - 1);
+    v->gap = embi_where(proper, (v->e1 * v->j - 4 * v->e2 - 8 * e3) / (v->J + 1), v->e1 - v->j);
+}
+
+/* ln J, -inf where J <= 0 */
+static embi_vec embi_log_each(const embi_invariants *v)
+{
+    embipc_real j[EMBI_LANES], J[EMBI_LANES];
+    embi_store(j, v->j);
+    embi_store(J, v->J);
+    for (int l = 0; l < EMBI_LANES; l++) j[l] = J[l] <= 0 ? -(embipc_real)INFINITY : log1p(j[l]);
+    return embi_load(j);
 }
 
 /* psi without U */
-static embipc_real embi_law_energy(const embi_law *w, const embi_invariants *v)
+static embi_vec embi_law_energy(const embi_law *w, const embi_invariants *v)
 {
-    embipc_real sum = 0;
     switch (w->model) {
     case EMBIPC_STABLE_NEO_HOOKEAN: return w->mu * (v->gap + v->j * v->j / 2);
-    case EMBIPC_NEO_HOOKEAN:
-        if (v->J <= 0) return (embipc_real)INFINITY;
-        return w->mu * (v->gap + (v->j - log1p(v->j)));
-    case EMBIPC_MOONEY_RIVLIN:
-        return 2 * w->c1 * (v->gap + v->j * v->j / 2) + 4 * w->c2 * (v->gap + v->e2);
-    default:   /* StVK, orthogonality */
-        for (int i = 0; i < 9; i++) sum += v->E[i] * v->E[i];
-        return w->mu * sum;
+    case EMBIPC_NEO_HOOKEAN: return w->mu * (v->gap + (v->j - embi_log_each(v)));
+    case EMBIPC_MOONEY_RIVLIN: return 2 * w->c1 * (v->gap + v->j * v->j / 2) + 4 * w->c2 * (v->gap + v->e2);
+    default: return w->mu * embi_m3s_inner(v->E, v->E);   /* StVK, orthogonality */
     }
 }
 
 /* psi of those and P = a F + b F F^T F + m cof F, without singular values */
-static embipc_real embi_law_by_invariants(const embi_law *w, const embipc_real F[9],
-                                          const embipc_real *pressure, embipc_real P[9])
+static embi_vec embi_law_by_invariants(const embi_law *w, const embi_vec F[9], const embi_vec *pressure, embi_vec P[9])
 {
-    embipc_real psi, first = 0, second, FE[9], C[9];
+    embi_vec psi, first = embi_all(0), second, FE[9], C[9];
     embi_invariants v;
     embi_partials k;
     embi_invariants_of(F, &v);
     psi = embi_law_energy(w, &v);
-    if (!pressure) psi += embi_law_volume(w, w->model == EMBIPC_STVK ? v.e1 : v.j, &first, &second);
-    embi_law_partials(w, v.J, 3 + 2 * v.e1, pressure ? *pressure : first, 0, &k);
-    embi_m3_mul(FE, F, v.E);
-    for (int i = 0; i < 3; i++) embi_cross(C + 3 * i, F + 3 * ((i + 1) % 3), F + 3 * ((i + 2) % 3));
+    if (!pressure) psi += embi_law_volumes(w, w->model == EMBIPC_STVK ? v.e1 : v.j, &first, &second);
+    embi_law_partials(w, v.J, 3 + 2 * v.e1, pressure ? *pressure : first, embi_all(0), &k);
+    embi_m3s_mul(FE, F, v.E);
+    embi_m3s_cofactors(C, F);
     for (int i = 0; i < 9; i++) P[i] = (k.a + k.b) * F[i] + 2 * k.b * FE[i] + k.m * C[i];
     return psi;
 }
 
-/* psi of a nonlinear material at F, J/m^3, and P, Pa. pressure: U' of the averaged volume strain (U is not in
- * psi then), or NULL. */
-static embipc_real embi_law_stress(const embi_law *w, const embipc_real F[9], const embipc_real *pressure,
-                                   embipc_real P[9])
+/* psi of a nonlinear material at F, J/m^3, and P, Pa. rotation: a guess of each F's, 9 numbers each, to be there where
+ * embi_law_turns(). pressure: U' of the averaged volume strain (U is not in psi then), or NULL. */
+static embi_vec embi_law_stress(const embi_law *w, const embi_vec F[9], const embipc_real *rotation,
+                                const embi_vec *pressure, embi_vec P[9])
 {
-    embipc_real f[3], square, psi;
-    if (w->model == EMBIPC_ARAP || w->model == EMBIPC_FIXED_COROTATED) psi = embi_law_by_svd(w, F, pressure, P);
+    embi_vec f[3], square, psi;
+    if (embi_law_turns(w)) psi = embi_law_by_rotation(w, F, rotation, pressure, P);
     else psi = embi_law_by_invariants(w, F, pressure, P);
     if (!(w->fibre > 0)) return psi;
     psi += embi_fibre(w, F, f, &square);
@@ -9362,44 +9457,61 @@ static embipc_real embi_law_stress(const embi_law *w, const embipc_real F[9], co
 
 /* ---- over a body ---- */
 
+/* psi of tets at q, and P; M: their m_1, m_2, m_3. trace: as embi_elastic_pressure() left it. */
+static embi_vec embi_nonlinear_stress(const embi_elastic *s, int t, const embipc_real *q, const embipc_real *trace,
+                                      embi_vec M[9], embi_vec P[9])
+{
+    embi_vec F[9], pressure;
+    embi_tets_load(t, s->grad + 3, 12, M);
+    embi_tets_gradient(s, t, M, q, F);
+    pressure = s->averaged ? embi_load(trace + s->padded + t) : embi_all(0);
+    return embi_law_stress(&s->law, F, s->rotation + 9 * t, s->averaged ? &pressure : NULL, P);
+}
+
 /* Psi(q), J. *force: sum of all nodal forces' lengths, N: what the rounding of q costs, per metre. trace:
- * scratch (2 nt). */
+ * scratch (2 padded). */
 static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_real *q, embipc_real *trace,
                                          embipc_real *force)
 {
-    embipc_real sum = 0, F[9], P[9], f[3];
+    embipc_real sum = 0;
     *force = 0;
     if (s->averaged) embi_elastic_pressure(s, q, trace);
-    for (int t = 0; t < s->nt; t++) {
-        embi_elastic_F(s, t, q, F);
-        sum += s->volume[t] * embi_law_stress(&s->law, F, s->averaged ? trace + s->nt + t : NULL, P);
-        for (int a = 0; a < 4; a++) {
-            embi_m3_mulv(f, P, s->grad + 12 * t + 3 * a);
-            *force += s->volume[t] * embi_norm(f);
+    for (int t = 0; t < s->nt; t += EMBI_LANES) {
+        embi_vec M[9], P[9], f[4][3], pull = embi_all(0);
+        embipc_real psi[EMBI_LANES], pulls[EMBI_LANES];
+        embi_store(psi, embi_nonlinear_stress(s, t, q, trace, M, P));
+        for (int i = 0; i < 3; i++) {
+            for (int a = 0; a < 3; a++) f[a][i] = embi_dot_each(P + 3 * i, M + 3 * a);
+            f[3][i] = f[0][i] + f[1][i] + f[2][i];
+        }
+        for (int a = 0; a < 4; a++) pull += embi_sqrt_each(embi_dot_each(f[a], f[a]));
+        embi_store(pulls, pull);
+        for (int l = 0; l < EMBI_LANES && t + l < s->nt; l++) {
+            sum += s->volume[t + l] * psi[l];
+            *force += s->volume[t + l] * pulls[l];
         }
     }
     return sum + embi_elastic_averaged_energy(s, trace);
 }
 
-/* g += scale dPsi/dq, N (3 n). trace: scratch (2 nt). */
+/* g += scale dPsi/dq, N (3 n). trace: scratch (2 padded). */
 static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                     embipc_real *trace, embipc_real *g)
 {
-    embipc_real F[9], P[9];
     if (s->averaged) embi_elastic_pressure(s, q, trace);
-    for (int t = 0; t < s->nt; t++) {
-        embi_elastic_F(s, t, q, F);
-        (void)embi_law_stress(&s->law, F, s->averaged ? trace + s->nt + t : NULL, P);
-        embi_tet_add_force(s->tet + 4 * t, s->grad + 12 * t + 3, scale * s->volume[t], P, g);
+    for (int t = 0; t < s->nt; t += EMBI_LANES) {
+        embi_vec M[9], P[9];
+        (void)embi_nonlinear_stress(s, t, q, trace, M, P);
+        embi_tets_add_force(s, t, M, scale * embi_load(s->volume + t), P, g);
     }
 }
 
 /* K_ab = U [modes between a = V^T m_a and b = V^T m_b] U^T */
-static void embi_nonlinear_block(const embi_modes *h, const embipc_real U[9], const embipc_real a[3],
-                                 const embipc_real b[3], embipc_real K[9])
+static inline void embi_nonlinear_block(const embi_modes *h, const embi_vec U[9], const embi_vec a[3],
+                                        const embi_vec b[3], embi_vec K[9])
 {
-    const embipc_real *S = h->stretch, *same = h->same, *swap = h->swap;
-    embipc_real D[9], T[9], a0 = a[0], a1 = a[1], a2 = a[2], b0 = b[0], b1 = b[1], b2 = b[2];
+    const embi_vec *S = h->stretch, *same = h->same, *swap = h->swap;
+    embi_vec D[9], T[9], a0 = a[0], a1 = a[1], a2 = a[2], b0 = b[0], b1 = b[1], b2 = b[2];
     D[0] = S[0] * a0 * b0 + same[2] * a1 * b1 + same[1] * a2 * b2;
     D[4] = S[4] * a1 * b1 + same[2] * a0 * b0 + same[0] * a2 * b2;
     D[8] = S[8] * a2 * b2 + same[1] * a0 * b0 + same[0] * a1 * b1;
@@ -9409,48 +9521,53 @@ static void embi_nonlinear_block(const embi_modes *h, const embipc_real U[9], co
     D[6] = S[6] * a2 * b0 + swap[1] * a0 * b2;
     D[5] = S[5] * a1 * b2 + swap[0] * a2 * b1;
     D[7] = S[7] * a2 * b1 + swap[0] * a1 * b2;
-    embi_m3_mul(T, U, D);
-    for (int i = 0; i < 9; i += 3) {
-        K[i] = embi_dot(T + i, U);
-        K[i + 1] = embi_dot(T + i, U + 3);
-        K[i + 2] = embi_dot(T + i, U + 6);
-    }
+    embi_m3s_mul(T, U, D);
+    embi_m3s_mult(K, T, U);
 }
 
-/* K of a tet at q times its volume and scale, projected as far as asked: blocks a >= b of its nodes 1 to 3,
- * which are all there is to it, those with node 0 being sums of them */
-static void embi_nonlinear_tet(const embi_elastic *s, int t, const embipc_real *q, embipc_real scale,
-                               const embipc_real *pressure, embipc_real K[54])
+/* K of tets at q times volume and scale, projected as far as asked: blocks a >= b of their nodes 1 to 3, which are
+ * all there is to it, those with node 0 being sums of them */
+static void embi_nonlinear_tets(const embi_elastic *s, int t, const embipc_real *q, embipc_real scale,
+                                const embipc_real *trace, embi_vec K[54])
 {
-    const embipc_real *grad = s->grad + 12 * t;
-    embipc_real F[9], U[9], V[9], S[3], m[12], H[9], first, second, weight = scale * s->volume[t];
+    embi_vec F[9], U[9], V[9], S[3], M[9], m[9], H[9], first, second, weight = scale * embi_load(s->volume + t);
     embi_partials k;
     embi_modes h;
-    embi_elastic_F(s, t, q, F);
-    embi_svd3(F, U, S, V);
+    embi_tets_load(t, s->grad + 3, 12, M);
+    embi_tets_gradient(s, t, M, q, F);
+    embi_svd3s(F, U, S, V);
     (void)embi_law_own_volume(&s->law, S, &first, &second);
-    if (pressure) first = *pressure, second = 0;
-    embi_law_partials(&s->law, S[0] * S[1] * S[2], embi_dot(S, S), first, second, &k);
+    if (s->averaged) {
+        first = embi_load(trace + s->padded + t);
+        second = embi_all(0);
+    }
+    embi_law_partials(&s->law, S[0] * S[1] * S[2], embi_dot_each(S, S), first, second, &k);
     embi_modes_of(&k, S, s->keep, &h);
     for (int i = 0; i < 9; i++) h.stretch[i] *= weight;
     for (int i = 0; i < 3; i++) {
         h.same[i] *= weight;
         h.swap[i] *= weight;
     }
-    for (int a = 1; a < 4; a++) {   /* V^T m_a */
-        embi_scale(m + 3 * a, grad[3 * a], V);
-        embi_axpy(m + 3 * a, grad[3 * a + 1], V + 3);
-        embi_axpy(m + 3 * a, grad[3 * a + 2], V + 6);
-    }
-    for (int a = 1; a < 4; a++)
-        for (int b = 1; b <= a; b++)
-            embi_nonlinear_block(&h, U, m + 3 * a, m + 3 * b, K + 9 * (a * (a - 1) / 2 + b - 1));
+    embi_m3s_mul(m, M, V);   /* rows V^T m_a */
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b <= a; b++) embi_nonlinear_block(&h, U, m + 3 * a, m + 3 * b, K + 9 * (a * (a + 1) / 2 + b));
     if (!(s->law.fibre > 0)) return;
     embi_fibre_hessian(&s->law, F, s->keep, H);
-    for (int a = 1; a < 4; a++)
-        for (int b = 1; b <= a; b++)
-            embi_block_add(K + 9 * (a * (a - 1) / 2 + b - 1), 3,
-                           weight * embi_dot(s->law.along, grad + 3 * a) * embi_dot(s->law.along, grad + 3 * b), H);
+    for (int a = 0; a < 3; a++)
+        m[a] = M[3 * a] * s->law.along[0] + M[3 * a + 1] * s->law.along[1] + M[3 * a + 2] * s->law.along[2];
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b <= a; b++)
+            for (int i = 0; i < 9; i++) K[9 * (a * (a + 1) / 2 + b) + i] += weight * m[a] * m[b] * H[i];
+}
+
+/* A += K_ab, local nodes a >= b of the tets; the matrix has the one of K_ab and K_ba whose row is the later node. */
+static void embi_nonlinear_add_block(const embi_elastic *s, int t, int a, int b, const embi_vec K[9], embi_bsr *A)
+{
+    const int *v = s->tet + 4 * t, *place = s->place + 10 * t + a * (a + 1) / 2 + b;
+    embipc_real part[9][EMBI_LANES];
+    memcpy(part, K, sizeof part);
+    for (int l = 0; l < EMBI_LANES && t + l < s->nt; l++)
+        embi_block_add_lane(A->val + 9 * (size_t)place[10 * l], v[4 * l + a] < v[4 * l + b], part, l);
 }
 
 /* A += scale K at q, each tet projected to positive semi-definite, but for the share s->keep. trace: theta and
@@ -9458,21 +9575,22 @@ static void embi_nonlinear_tet(const embi_elastic *s, int t, const embipc_real *
 static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                        const embipc_real *trace, embi_bsr *A)
 {
-    embipc_real K[54], border[9], corner[9];
-    for (int t = 0; t < s->nt; t++) {
-        embi_nonlinear_tet(s, t, q, scale, s->averaged ? trace + s->nt + t : NULL, K);
+    for (int t = 0; t < s->nt; t += EMBI_LANES) {
+        embi_vec K[54], border[9], corner[9];
+        embi_nonlinear_tets(s, t, q, scale, trace, K);
         memset(corner, 0, sizeof corner);
-        for (int a = 1; a < 4; a++) {
+        for (int a = 0; a < 3; a++) {
             memset(border, 0, sizeof border);   /* K_a0 = -sum K_ab, K_00 = -sum K_a0 */
-            for (int b = 1; b < 4; b++) {
+            for (int b = 0; b < 3; b++) {
                 int lo = embi_min_int(a, b), hi = embi_max_int(a, b);
-                embi_block_add(border, b > a ? -3 : 3, -1, K + 9 * (hi * (hi - 1) / 2 + lo - 1));
+                const embi_vec *B = K + 9 * (hi * (hi + 1) / 2 + lo);
+                for (int i = 0; i < 9; i++) border[i] -= B[b > a ? 3 * (i % 3) + i / 3 : i];
             }
-            for (int b = 1; b <= a; b++) embi_elastic_add_block(s, t, a, b, K + 9 * (a * (a - 1) / 2 + b - 1), A);
-            embi_elastic_add_block(s, t, a, 0, border, A);
-            embi_block_add(corner, 3, -1, border);
+            for (int i = 0; i < 9; i++) corner[i] -= border[i];
+            for (int b = 0; b <= a; b++) embi_nonlinear_add_block(s, t, a + 1, b + 1, K + 9 * (a * (a + 1) / 2 + b), A);
+            embi_nonlinear_add_block(s, t, a + 1, 0, border, A);
         }
-        embi_elastic_add_block(s, t, 0, 0, corner, A);
+        embi_nonlinear_add_block(s, t, 0, 0, corner, A);
     }
 }
 
@@ -9497,7 +9615,7 @@ static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, e
 }
 
 /* A += scale K: of a lagged energy at the rotations held, of a nonlinear one at q and projected.
- * A has the pattern that embi_elastic_places() saw. trace (2 nt), place, next (n), weight: scratch as above. */
+ * A has the pattern that embi_elastic_places() saw. trace (2 padded), place, next (n), weight: scratch as above. */
 static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                      embipc_real *trace, int *place, int *next, embipc_real *weight,
                                      embi_bsr *A)
@@ -9582,20 +9700,65 @@ static embipc_real embi_lagged_stress(const embi_law *w, const embipc_real F[9],
     return psi;
 }
 
-/* One column of d2psi/dF2, dP for dF, at the F whose parts are given */
-static void embi_law_push(const embi_law *w, const embipc_real U[9], const embipc_real V[9],
-                          const embi_modes *h, const embipc_real fibre[9], const embipc_real dF[9],
-                          embipc_real dP[9])
+/* Columns of d2psi/dF2, dP for dF, at the F whose parts are given */
+static void embi_law_push(const embi_law *w, const embi_vec U[9], const embi_vec V[9], const embi_modes *h,
+                          const embi_vec fibre[9], const embi_vec dF[9], embi_vec dP[9])
 {
-    embipc_real X[9], Y[9], T[9], f[3], r[3];
-    embi_m3_tmul(T, U, dF);
-    embi_m3_mul(X, T, V);
+    embi_vec X[9], Y[9], T[9], f[3], square;
+    embi_m3s_tmul(T, U, dF);
+    embi_m3s_mul(X, T, V);
     embi_modes_apply(h, X, Y);
-    embi_m3_mul(T, U, Y);
-    embi_m3_mulv(f, dF, w->along);
-    embi_m3_mulv(r, fibre, f);
-    for (int i = 0; i < 9; i++)
-        dP[i] = embi_dot(T + 3 * (i / 3), V + 3 * (i % 3)) + r[i / 3] * w->along[i % 3];
+    embi_m3s_mul(T, U, Y);
+    embi_m3s_mult(dP, T, V);
+    (void)embi_fibre(w, dF, f, &square);
+    for (int i = 0; i < 9; i++) dP[i] += embi_dot_each(fibre + 3 * (i / 3), f) * w->along[i % 3];
+}
+
+/* psi, and P and H where they are not NULL, of a nonlinear material at F */
+static embipc_real embi_law_evaluate(const embi_law *w, const embipc_real F[9], embipc_real P[9], embipc_real H[81],
+                                     embipc_real keep)
+{
+    embipc_real column[9], psi[EMBI_LANES], rotation[9 * EMBI_LANES];
+    embi_vec M[9], stress[9], U[9], V[9], s[3], fibre[9], first, second, dF[9], dP[9];
+    embi_partials k;
+    embi_modes h;
+    for (int i = 0; i < 9; i++) M[i] = embi_all(F[i]);
+    for (int l = 0; l < EMBI_LANES; l++) embi_m3_identity(rotation + 9 * l);
+    embi_store(psi, embi_law_stress(w, M, rotation, NULL, stress));
+    if (P) embi_m3s_one(P, stress, 0);
+    if (!H) return psi[0];
+    embi_svd3s(M, U, s, V);
+    (void)embi_law_own_volume(w, s, &first, &second);
+    embi_law_partials(w, s[0] * s[1] * s[2], embi_dot_each(s, s), first, second, &k);
+    embi_modes_of(&k, s, keep, &h);
+    embi_fibre_hessian(w, M, keep, fibre);
+    for (int c = 0; c < 9; c++) {
+        for (int i = 0; i < 9; i++) dF[i] = embi_all(i == c ? (embipc_real)1 : (embipc_real)0);
+        embi_law_push(w, U, V, &h, fibre, dF, dP);
+        embi_m3s_one(column, dP, 0);
+        for (int i = 0; i < 9; i++) H[9 * i + c] = column[i];
+    }
+    return psi[0];
+}
+
+/* The same of a lagged one, with the rotation of F held. */
+static embipc_real embi_lagged_evaluate(const embi_law *w, const embipc_real F[9], embipc_real P[9], embipc_real H[81])
+{
+    embipc_real R[9], stress[9], at_zero[9], psi;
+    const embipc_real zero[9] = {0};
+    embi_m3_identity(R);
+    embi_polar(R, F);
+    psi = embi_lagged_stress(w, F, R, stress);
+    if (P) memcpy(P, stress, sizeof stress);
+    if (!H) return psi;
+    (void)embi_lagged_stress(w, zero, R, at_zero);   /* P = at_zero + H F */
+    for (int c = 0; c < 9; c++) {
+        embipc_real dF[9] = {0};
+        dF[c] = 1;
+        (void)embi_lagged_stress(w, dF, R, stress);
+        for (int i = 0; i < 9; i++) H[9 * i + c] = stress[i] - at_zero[i];
+    }
+    return psi;
 }
 
 EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *material, const embipc_real F[9],
@@ -9603,36 +9766,15 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
                                                   int project)
 {
     embi_law w;
-    embi_partials k;
-    embi_modes h;
-    embipc_real U[9], V[9], s[3], stress[9], energy, first, second, fibre[9], R[9], zero[9] = {0};
+    embipc_real energy;
     embipc_result r;
     if (!material || !F) return EMBIPC_ERR_ARGUMENT;
     if ((r = embi_check_material(material, NULL)) != EMBIPC_OK) return r;
     if (!embi_all_finite(F, 9)) return EMBIPC_ERR_NOT_FINITE;
     embi_law_set(&w, material);
-    embi_m3_identity(R);
-    if (embi_law_lagged(&w)) embi_polar(R, F);
-    if (embi_law_lagged(&w)) energy = embi_lagged_stress(&w, F, R, stress);
-    else energy = embi_law_stress(&w, F, NULL, stress);
+    if (embi_law_lagged(&w)) energy = embi_lagged_evaluate(&w, F, P, H);
+    else energy = embi_law_evaluate(&w, F, P, H, project ? (embipc_real)0 : (embipc_real)1);
     if (psi) *psi = energy;
-    if (P) memcpy(P, stress, sizeof stress);
-    if (!H) return EMBIPC_OK;
-    embi_svd3(F, U, s, V);
-    (void)embi_law_own_volume(&w, s, &first, &second);
-    embi_law_partials(&w, s[0] * s[1] * s[2], embi_dot(s, s), first, second, &k);
-    embi_modes_of(&k, s, project ? (embipc_real)0 : (embipc_real)1, &h);
-    embi_fibre_hessian(&w, F, project ? (embipc_real)0 : (embipc_real)1, fibre);
-    if (embi_law_lagged(&w)) (void)embi_lagged_stress(&w, zero, R, U);   /* P at 0: P = U + H F */
-    for (int c = 0; c < 9; c++) {
-        embipc_real dF[9] = {0}, dP[9];
-        dF[c] = 1;
-        if (embi_law_lagged(&w)) {
-            (void)embi_lagged_stress(&w, dF, R, dP);
-            for (int i = 0; i < 9; i++) dP[i] -= U[i];
-        } else embi_law_push(&w, U, V, &h, fibre, dF, dP);
-        for (int i = 0; i < 9; i++) H[9 * i + c] = dP[i];
-    }
     return EMBIPC_OK;
 }
 
@@ -20106,7 +20248,7 @@ static void embi_step_undo(embipc_world *w)
     for (int k = 0; k < s->body_count; k++) {
         embi_elastic *e = &s->body[k].elastic;
         embi_apply_live(s, s->body + k, s->q, s->x);
-        if (e->nt && !e->nonlinear)
+        if (e->nt && embi_law_turns(&e->law))
             memcpy(e->rotation, e->rotation_other, (size_t)(18 * e->padded) * sizeof *e->rotation);
     }
 }
@@ -20489,7 +20631,7 @@ static void embi_body_sum(embipc_world *w, embi_body *b)
     embi_mass_multiply(b, v, y);
     for (int i = 0; i < 3 * b->nn; i++) t->kinetic += y[i] * v[i] / 2;
     for (int i = 0; i < b->nn; i++) t->potential -= b->node_mass[i] * embi_dot(s->gravity, q + 3 * i);
-    if (!b->elastic.nonlinear) embi_elastic_look_ahead(&b->elastic, q);
+    if (embi_law_turns(&b->elastic.law)) embi_elastic_look_ahead(&b->elastic, q);
     t->elastic = embi_elastic_energy(&b->elastic, q, 1, s->trace + b->trace0, &force);
 }
 
@@ -20604,7 +20746,7 @@ static void embi_body_rotate(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
     embi_body_renew(b);
-    if (embi_is_dynamic(b) && !b->elastic.nonlinear) embi_elastic_rotate(&b->elastic, s->q + 3 * b->node0);
+    if (embi_is_dynamic(b) && embi_law_turns(&b->elastic.law)) embi_elastic_rotate(&b->elastic, s->q + 3 * b->node0);
     if (b->two_step) embi_body_turn(b, s->qt);
     embi_body_gradient(s, b);
 }

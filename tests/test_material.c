@@ -35,12 +35,30 @@ static embipc_material unit_material(embipc_model model)
 
 /* ---- singular values ---- */
 
+/* those of one matrix beside others, which must not matter: in the lane `beside`, the others with that of `other` */
+static void svd3_beside(const double F[9], const double other[9], int beside, double U[9], double s[3], double V[9])
+{
+    embi_vec A[9], u[9], v[9], x[3];
+    double part[EMBI_LANES];
+    for (int i = 0; i < 9; i++) A[i] = embi_all(other[i]);
+    embi_m3s_set_one(A, F, beside);
+    embi_svd3s(A, u, x, v);
+    embi_m3s_one(U, u, beside);
+    embi_m3s_one(V, v, beside);
+    for (int i = 0; i < 3; i++) {
+        embi_store(part, x[i]);
+        s[i] = part[beside];
+    }
+}
+
+static void svd3(const double F[9], double U[9], double s[3], double V[9]) { svd3_beside(F, F, 0, U, s, V); }
+
 /* singular values within rel of themselves, plus abs of the largest entry of F */
 static void check_svd(const double F[9], double rel, double absolute)
 {
     double U[9], V[9], s[3], size = 0, exact[3];
     for (int i = 0; i < 9; i++) size = fmax(size, fabs(F[i]));
-    embi_svd3(F, U, s, V);
+    svd3(F, U, s, V);
     deriv_singular_values(F, exact);
     ENSURE(s[0] >= s[1] * (1 - 1e-15));   /* equal ones: to rounding, what squares to nothing likewise */
     ENSURE(s[1] >= fabs(s[2]) * (1 - 1e-15) - 1e-140 * size);
@@ -94,8 +112,27 @@ static void test_svd(void)
     for (int i = 0; i < 9; i++) F[i] = test_uniform(-1, 1) * (i % 3 == 0 ? 1 : i % 3 == 1 ? 1e-7 : 1e-14);
     check_svd(F, 1e-14, 0);
     F[3] = HUGE_VAL;
-    embi_svd3(F, U, s, V);
+    svd3(F, U, s, V);
     ENSURE(s[0] != s[0]);
+}
+
+/* a matrix has the same U, s, V, to the bit, whatever stands beside it: others that turn longer, end at once or are not
+ * finite */
+static void test_svd_side_by_side(void)
+{
+    double F[9], other[9], U[2][9], s[2][3], V[2][9], stretch[3];
+    for (int round = 0; round < 400; round++) {
+        for (int i = 0; i < 3; i++) stretch[i] = test_uniform(-2, 2) * (round % 4 == 3 && i ? 1e-9 : 1);
+        random_F(stretch, F);
+        for (int i = 0; i < 9; i++) other[i] = round % 5 == 0 ? i % 4 == 0 : test_uniform(-1, 1) * pow(10, test_uniform(-9, 9));
+        if (round % 5 == 1) other[4] = HUGE_VAL;
+        if (round % 5 == 2) memset(other, 0, sizeof other);
+        svd3(F, U[0], s[0], V[0]);
+        for (int l = 0; l < EMBI_LANES; l++) {
+            svd3_beside(F, other, l, U[1], s[1], V[1]);
+            ENSURE(!memcmp(U[0], U[1], sizeof *U) && !memcmp(s[0], s[1], sizeof *s) && !memcmp(V[0], V[1], sizeof *V));
+        }
+    }
 }
 
 /* ---- one point ---- */
@@ -563,6 +600,7 @@ int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     RUN(svd);
+    RUN(svd_side_by_side);
     RUN(numbers);
     RUN(twist_and_flip);
     RUN(point_derivatives);
