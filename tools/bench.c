@@ -250,25 +250,29 @@ static double bench_median(double *list, int count)
 /* What active pairs cost: the stages that go over pairs, less the least that they take in a step without any, once and
  * for each solve (in others those that come near are searched for; the first step, which warms up, left out), by the
  * number of solves and pairs; medians over the steps with at least half of the most pairs. The rest of those steps is
- * the cost outside the active pairs. */
+ * the cost outside the active pairs, and that by the number of solves. */
 static void bench_split(bench_row *r, const bench_step *step)
 {
-    double *list = (double *)tool_alloc((size_t)r->steps, sizeof *list), once = HUGE_VAL, often = HUGE_VAL;
+    enum { OUTSIDE, OUTSIDE_SOLVE, PAIR, KINDS };
+    double *list = (double *)tool_alloc((size_t)(KINDS * r->steps), sizeof *list), once = HUGE_VAL, often = HUGE_VAL;
+    int count = 0;
     for (int n = 1; n < r->steps; n++) {
         if (step[n].contacts > 0) continue;
         once = fmin(once, step[n].once);
         often = fmin(often, step[n].often / step[n].solves);
     }
-    for (int pass = 0; pass < 2 && once < HUGE_VAL; pass++) {
-        int count = 0;
-        for (int n = 1; n < r->steps; n++) {
-            const bench_step *t = step + n;
-            double pairs = t->once - once + t->often - often * t->solves;
-            if (t->contacts == 0 || 2 * t->contacts < r->contacts_most) continue;
-            list[count++] = pass ? 1e3 * pairs / ((double)t->solves * t->contacts) : t->total - pairs;
-        }
-        *(pass ? &r->pair : &r->outside) = bench_median(list, count);
+    for (int n = 1; n < r->steps && once < HUGE_VAL; n++) {
+        const bench_step *t = step + n;
+        double pairs = t->once - once + t->often - often * t->solves, outside = t->total - pairs;
+        if (t->contacts == 0 || 2 * t->contacts < r->contacts_most) continue;
+        list[OUTSIDE * r->steps + count] = outside;
+        list[OUTSIDE_SOLVE * r->steps + count] = outside / t->solves;
+        list[PAIR * r->steps + count] = 1e3 * pairs / ((double)t->solves * t->contacts);
+        count++;
     }
+    r->outside = bench_median(list + OUTSIDE * r->steps, count);
+    r->outside_solve = bench_median(list + OUTSIDE_SOLVE * r->steps, count);
+    r->pair = bench_median(list + PAIR * r->steps, count);
     free(list);
 }
 

@@ -92,6 +92,7 @@ void bench_json_row(tool_text *t, const bench_row *r)
     bench_number(t, "candidates", r->candidates);
     if (r->pair > 0) {
         bench_number(t, "outside_ms", r->outside);
+        bench_number(t, "outside_ms_per_solve", r->outside_solve);
         bench_number(t, "pair_us", r->pair);
     }
     bench_number(t, "peak_MB", r->memory);

@@ -27,6 +27,7 @@ typedef struct bench_row {
     int contacts_most;
     double stage[EMBIPC_STAGE_COUNT];     /* share of the time in steps */
     double outside, pair;                 /* ms a step but for active pairs; us a solve for each active pair */
+    double outside_solve;                 /* the former, of each solve */
     double memory;                        /* peak, MB */
     bench_phase phase[BENCH_PHASES];
     int phases;

@@ -33,19 +33,21 @@ static int targets_fits(const char *pattern, const char *name)
     return star ? strncmp(pattern, name, (size_t)(star - pattern)) == 0 : strcmp(pattern, name) == 0;
 }
 
-/* The largest and the smallest value of a key over the rows whose case fits, with so many threads (0: any); returns
- * how many rows have it. */
-static int targets_range(const json *j, const char *pattern, int threads, const char *key, double range[2])
+/* The largest and the smallest value of a key, for each `per` where that is a key, over the rows whose case fits, with so
+ * many threads (0: any); returns how many rows have it. */
+static int targets_range(const json *j, const char *pattern, int threads, const char *key, const char *per,
+                         double range[2])
 {
     const json_value *rows = json_get(j, &j->value[0], "rows");
     int count = 0;
     range[0] = HUGE_VAL;
     range[1] = -HUGE_VAL;
     for (const json_value *r = rows ? json_first(j, rows) : NULL; r; r = json_next(j, r)) {
-        double x, n = 1;
+        double x, n = 1, each = 1;
         targets_number(j, r, "threads", &n);
         if (!targets_fits(pattern, targets_string(j, r, "case", "")) || (threads && (int)n != threads)) continue;
-        if (!targets_number(j, r, key, &x)) continue;
+        if (!targets_number(j, r, key, &x) || (per && !targets_number(j, r, per, &each))) continue;
+        x /= each;
         range[0] = fmin(range[0], x);
         range[1] = fmax(range[1], x);
         count++;
@@ -57,15 +59,15 @@ static int targets_range(const json *j, const char *pattern, int threads, const 
 static int targets_measure(const json *list, const json_value *t, const json *j, int at_least, double *value)
 {
     const char *of = targets_string(list, t, "of", ""), *over = targets_string(list, t, "over", NULL);
-    const char *key = targets_string(list, t, "measure", "");
+    const char *key = targets_string(list, t, "measure", ""), *per = targets_string(list, t, "per", NULL);
     const json_value *spread = json_get(list, t, "spread");
     double range[2], base[2], threads = 1;
     targets_number(list, t, "threads", &threads);
-    if (!targets_range(j, of, (int)threads, key, range)) return 0;
+    if (!targets_range(j, of, (int)threads, key, per, range)) return 0;
     *value = at_least ? range[0] : range[1];
     if (spread && spread->type == JSON_TRUE) *value = range[1] / range[0];
     if (!over) return 1;
-    if (!targets_range(j, over, (int)threads, key, base)) return 0;
+    if (!targets_range(j, over, (int)threads, key, per, base)) return 0;
     *value /= base[0];
     return 1;
 }
@@ -80,7 +82,7 @@ static void targets_cover(const json *list, const json_value *t, const json *j, 
     for (const json_value *c = cases ? json_first(list, cases) : NULL; c; c = json_next(list, c)) {
         const char *name = targets_string(list, c, "name", "");
         if (!targets_fits(of, name)) continue;
-        cover[0] += targets_range(j, name, 0, key, range) > 0;
+        cover[0] += targets_range(j, name, 0, key, NULL, range) > 0;
         cover[1]++;
     }
 }
