@@ -94,7 +94,8 @@ static void check_row(const json *j, const json_value *r, int steps)
 {
     static const char *const keys[] = {
         "threads", "time_step", "bodies_free", "unknowns", "triangles", "cut", "runs", "real_time_factor", "wall_s", "cpu_s",
-        "ms_p50", "ms_p95", "ms_max", "build_s", "cpu_ms_per_body", "solves", "factorizations", "solves_worst_phase",
+        "ms_p50", "ms_p95", "ms_max", "build_s", "cpu_ms_per_body", "solves", "factorizations", "solves_most", "factorizations_most",
+        "solves_worst_phase",
         "factorizations_worst_phase", "solves_all_islands", "factorizations_all_islands", "contacts", "contacts_most",
         "candidates", "peak_MB", "bytes_per_triangle", "intersections", "checks", "same_bits", "rise_m", "min_distance_m",
         "tightest", "drive_short_m", "patch_mm2", "pressure_Pa", "forces_N" };
@@ -117,6 +118,8 @@ static void check_row(const json *j, const json_value *r, int steps)
     ENSURE_REL(solves / steps, number_of(j, r, "solves"), 1e-5);
     ENSURE_REL(factorizations / steps, number_of(j, r, "factorizations"), 1e-5);
     ENSURE(number_of(j, r, "solves_worst_phase") >= number_of(j, r, "solves"));
+    ENSURE(number_of(j, r, "solves_most") >= number_of(j, r, "solves_worst_phase"));
+    ENSURE(number_of(j, r, "factorizations_most") >= number_of(j, r, "factorizations_worst_phase"));
     ENSURE(number_of(j, r, "intersections") == 0 && number_of(j, r, "checks") >= 2 && number_of(j, r, "same_bits") == 1);
     ENSURE(number_of(j, r, "ms_p50") > 0 && number_of(j, r, "ms_p50") <= number_of(j, r, "ms_max"));
     ENSURE(number_of(j, r, "contacts_most") > 0 && number_of(j, r, "pressure_Pa") > 0 && number_of(j, r, "patch_mm2") > 0);

@@ -221,6 +221,8 @@ static void bench_take(bench_row *r, bench_step *step, const embipc_step_stats *
     p->factorizations += t->factorizations;
     r->solves += (double)t->newton_iterations / r->steps;
     r->factorizations += (double)t->factorizations / r->steps;
+    if (t->newton_iterations > r->solves_most) r->solves_most = t->newton_iterations;
+    if (t->factorizations > r->factorizations_most) r->factorizations_most = t->factorizations;
     r->all_solves += (double)t->total_iterations / r->steps;
     r->all_factorizations += (double)t->total_factorizations / r->steps;
     r->contacts += (double)t->contacts / r->steps;

@@ -9,9 +9,9 @@
 
 void bench_head(FILE *f)
 {
-    fprintf(f, "%-24s %3s %6s %7s %6s %8s %8s %8s %8s %8s %6s %6s %8s %4s %5s %8s   shares of the step, %%:\n%151s",
-            "case", "thr", "unkn.", "surf.", "steps", "x real", "x cpu", "p50 ms", "p95 ms", "max ms", "solves", "factor",
-            "contacts", "cut", "cross", "MB", "");
+    fprintf(f, "%-24s %3s %6s %7s %6s %8s %8s %8s %8s %8s %6s %4s %6s %4s %8s %4s %5s %8s   shares of the step, %%:\n%161s",
+            "case", "thr", "unkn.", "surf.", "steps", "x real", "x cpu", "p50 ms", "p95 ms", "max ms", "solves", "most",
+            "factor", "most", "contacts", "cut", "cross", "MB", "");
     for (int k = 0; k < EMBIPC_STAGE_COUNT; k++)
         fprintf(f, "%s%s", k ? ", " : "", embipc_stage_text((embipc_stage)k));
     fprintf(f, "\n");
@@ -19,9 +19,10 @@ void bench_head(FILE *f)
 
 void bench_print(FILE *f, const bench_row *r)
 {
-    fprintf(f, "%-24.24s %3d %6d %7d %6d %8.4g %8.4g %8.3f %8.3f %8.2f %6.2f %6.2f %8.1f %4d %5d %8.2f  ", r->name,
+    fprintf(f, "%-24.24s %3d %6d %7d %6d %8.4g %8.4g %8.3f %8.3f %8.2f %6.2f %4d %6.2f %4d %8.1f %4d %5d %8.2f  ", r->name,
             r->threads, r->unknowns, r->triangles, r->steps, r->simulated / r->wall, r->simulated / r->processor,
-            r->median, r->high, r->most, r->solves, r->factorizations, r->contacts, r->cut, r->intersections, r->memory);
+            r->median, r->high, r->most, r->solves, r->solves_most, r->factorizations, r->factorizations_most, r->contacts,
+            r->cut, r->intersections, r->memory);
     for (int k = 0; k < EMBIPC_STAGE_COUNT; k++) fprintf(f, " %3.0f", 100 * r->stage[k]);
     fprintf(f, "%s\n", r->same ? "" : "  OTHER BITS IN A REPETITION");
     fflush(f);
@@ -82,6 +83,8 @@ void bench_json_row(tool_text *t, const bench_row *r)
     tool_put(t, "\n      ");
     bench_number(t, "solves", r->solves);
     bench_number(t, "factorizations", r->factorizations);
+    bench_number(t, "solves_most", r->solves_most);
+    bench_number(t, "factorizations_most", r->factorizations_most);
     bench_number(t, "solves_worst_phase", bench_phase_most(r, 0));
     bench_number(t, "factorizations_worst_phase", bench_phase_most(r, 1));
     bench_number(t, "solves_all_islands", r->all_solves);

@@ -23,6 +23,7 @@ typedef struct bench_row {
     double wall, median, high, most;      /* s; ms a step: p50, p95, max */
     double processor;                     /* s: sum of cpu */
     double solves, factorizations;        /* a step, of the island that took most */
+    int solves_most, factorizations_most; /* in any step */
     double all_solves, all_factorizations, contacts, candidates;   /* a step, of all islands */
     int contacts_most;
     double stage[EMBIPC_STAGE_COUNT];     /* share of the time in steps */
