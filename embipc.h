@@ -12642,8 +12642,7 @@ typedef struct embi_body {
     embi_strain *strain;         /* of each tet, where it has folds */
     int strain_cap;
     int known_start;             /* known_q is q^n: stray is shift */
-    int rebased;                 /* in this step candidates for itself were searched for from base_q, base_x, and the
-                                    turns, warps and strains of shifts count from there; else from q^n, x^n */
+    int rebased;                 /* shifts, start_box, hull and candidates count from base_q and base_x, not q^n and x^n */
     embipc_real foreseen;        /* how far the body probably goes in this step, m */
     embipc_real start_box[6];    /* holds x^n */
     embipc_real around;          /* between steps, where start_box is that of now: so far beyond it gaps count, m;
@@ -12737,7 +12736,7 @@ typedef struct embi_state {
     embipc_real *safe_q;                       /* to fall back to: all that rotates was rigid there */
     embipc_real *known_q, *kept_q;             /* where distances, and where kept lists within a body are known */
     embipc_real *shift_d;                      /* scratch of embi_body_shift() */
-    embipc_real *base_q;                       /* see rebased */
+    embipc_real *base_q;                       /* of rebased bodies: where they were in the middle of the step */
     int *local, *drive;          /* unknown number in its island or -1; drive or -1 */
     /* per vertex; within a step x, next_x, trial_x and motion hold for live vertices, those of candidates, and xn
        for those known */
@@ -12747,7 +12746,8 @@ typedef struct embi_state {
     int *row_node;
     embipc_real *row_weight;
     unsigned char *row_count;
-    embipc_real *base_x; int base_cap;         /* and there, room once it was of use */
+    int rebased;                 /* some body is */
+    embipc_real *base_x; int base_cap;         /* x at base_q or q^n, as known as xn; room once it was of use */
     int node_cap, vert_cap, local_cap, drive_node_cap, row_node_cap, row_weight_cap, row_count_cap, known_cap;
     embi_rows J;
     embi_body *body;
@@ -13162,17 +13162,20 @@ static int embi_body_stands(const embi_body *b, embipc_real times)
     return 1;
 }
 
-/* What of the way from one state of all nodes to another can bring a body to itself; d: scratch. at: NULL, or, for the way
- * there as well, the state that the body now is in, counted from the same. Returns 2 tan(theta/2) of what the body turns
- * on that way; d is w then, where it may touch itself. */
-static embipc_real embi_body_bend(const embi_body *b, const embipc_real *from, const embipc_real *to, embipc_real *d,
-                                  const embi_shift *at, embi_shift *r)
+/* From one state of all nodes to another; d: scratch. at: NULL, or, for the way there as well, the state that the
+ * body now is in, counted from the same. Returns 2 tan(theta/2) of what the body turns on that way; d is w then, where
+ * it may touch itself. */
+static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, const embipc_real *to,
+                                   embipc_real *d, const embi_shift *at, embi_shift *r)
 {
     embipc_real sine;
-    if (!b->nn || !embi_may_fold(b)) return 0;
+    if (!b->nn) return 0;
     from += 3 * b->node0;
     to += 3 * b->node0;
     d += 3 * b->node0;
+    for (int i = 0; i < 3 * b->nn; i++) d[i] = to[i] - from[i];
+    embi_body_hold(b, d, r->part, r->box);
+    if (!embi_may_fold(b)) return 0;
     embi_turn_fit(from, to, b->nn, r->turn);
     sine = at ? embi_turn_sine(at->turn, r->turn) : (embipc_real)0;
     if (sine * sine > 1 - EMBI_TURN_COS * EMBI_TURN_COS) {
@@ -13187,33 +13190,15 @@ static embipc_real embi_body_bend(const embi_body *b, const embipc_real *from, c
     return sine;
 }
 
-/* The whole of it; d, at as above. */
-static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, const embipc_real *to,
-                                   embipc_real *d, const embi_shift *at, embi_shift *r)
-{
-    if (!b->nn) return 0;
-    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) d[i] = to[i] - from[i];
-    embi_body_hold(b, d + 3 * b->node0, r->part, r->box);
-    return embi_body_bend(b, from, to, d, at, r);
-}
-
-/* Its candidates for itself count from here. */
+/* where shifts count from, and candidates */
 static const embipc_real *embi_base_q(const embi_state *s, const embi_body *b) { return b->rebased ? s->base_q : s->qn; }
-static const embipc_real *embi_base_x(const embi_state *s, const embi_body *b) { return b->rebased ? s->base_x : s->xn; }
-
-/* Counted from the start of the step, and for itself from there. */
-static embipc_real embi_body_way(const embi_state *s, const embi_body *b, const embipc_real *to, const embi_shift *at,
-                                 embi_shift *r)
-{
-    embipc_real sine = embi_body_shift(b, s->qn, to, s->shift_d, at, r);
-    return b->rebased ? embi_body_bend(b, s->base_q, to, s->shift_d, at, r) : sine;
-}
+static const embipc_real *embi_base_x(const embi_state *s) { return s->rebased ? s->base_x : s->xn; }
 
 /* Where the body is now, told from its nodes. */
 static void embi_body_came(embi_state *s, embi_body *b)
 {
     embipc_real *strain = s->trace + b->trace0;
-    (void)embi_body_way(s, b, s->q, NULL, &b->shift);
+    (void)embi_body_shift(b, embi_base_q(s, b), s->q, s->shift_d, NULL, &b->shift);
     embi_body_strains(b, s->shift_d + 3 * b->node0, strain);
     for (int t = 0; t < embi_strained_tets(b); t++) b->strain[t].now = strain[t];
 }
@@ -13221,7 +13206,7 @@ static void embi_body_came(embi_state *s, embi_body *b)
 /* Where it may go next, as foreseen or by a direction. */
 static void embi_body_go(embi_state *s, embi_body *b)
 {
-    embipc_real sine = embi_body_way(s, b, s->trial_q, &b->shift, &b->shift_next);
+    embipc_real sine = embi_body_shift(b, embi_base_q(s, b), s->trial_q, s->shift_d, &b->shift, &b->shift_next);
     embipc_real *strain = s->trace + b->trace0;
     embi_body_strains(b, s->shift_d + 3 * b->node0, strain);
     for (int t = 0; t < embi_strained_tets(b); t++) {
@@ -15680,18 +15665,6 @@ static void embi_drive_keep(embi_drive *d)
     d->safe_phi = d->phi;
 }
 
-/* Candidates that count from where a body was in the middle of the step are not those of where it was before: they are
- * searched for again before it moves. */
-static void embi_island_went_back(embi_state *s, const embi_island *I)
-{
-    for (int n = 0; n < I->pair_count; n++) {
-        embi_pair *p = s->pair + I->pairs[n];
-        if (p->a != p->b || !s->body[p->a].rebased) continue;
-        embi_box_clear(p->range);
-        p->loose = 0;
-    }
-}
-
 /* Puts the island back to its last state in which every rotating body was rigid. */
 static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_island *I)
 {
@@ -15709,7 +15682,6 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
             embi_drive_aim(s, d);
         }
     }
-    embi_island_went_back(s, I);
     if (!embi_island_evaluate(m, s, I)) return EMBIPC_ERR_MEMORY;
     embi_island_contact_energy(s, I, s->q, s->x);
     return EMBIPC_OK;
@@ -18645,7 +18617,12 @@ static int embi_vertex_ask(embipc_world *w, int v)
 /* What was asked for is known. */
 static void embi_asked_start(embipc_world *w)
 {
-    embi_apply_list(&w->s, w->asked, w->asked_count, 0, w->s.qn, w->s.xn);
+    embi_state *s = &w->s;
+    embi_apply_list(s, w->asked, w->asked_count, 0, s->qn, s->xn);
+    for (int k = 0; k < w->asked_count && s->rebased; k++) {
+        int v = w->asked[k];
+        if (!s->body[embi_body_of_vertex(s, v)].rebased) embi_copy(s->base_x + 3 * v, s->xn + 3 * v);
+    }
     w->asked_count = 0;
 }
 
@@ -18937,18 +18914,12 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ke
     return 1;
 }
 
-/* where the vertices are that the candidates of a list count from */
-static const embipc_real *embi_kept_x(const embi_state *s, const embi_kept *k)
-{
-    return k->a == k->b ? embi_base_x(s, s->body + k->a) : s->xn;
-}
-
-/* The walk of a list's search there; *a, *b: its surfaces. */
+/* The walk of a list's search at q^n; *a, *b: its surfaces. */
 static embi_walk embi_kept_walk(const embi_state *s, const embi_kept *k, embi_surface *a, embi_surface *b)
 {
     const embi_body *A = s->body + k->a;
-    *a = embi_surface_of(s, A, embi_kept_x(s, k));
-    *b = embi_surface_of(s, s->body + k->b, embi_kept_x(s, k));
+    *a = embi_surface_of(s, A, embi_base_x(s));
+    *b = embi_surface_of(s, s->body + k->b, embi_base_x(s));
     if (k->a != k->b) {
         a->start = k->start;
         a->start_count = 1;
@@ -19148,7 +19119,7 @@ static void embi_keys_range(void *arg, int begin, int end)
     const embi_search_task *t = (const embi_search_task *)arg;
     const embi_state *s = &t->w->s;
     const embi_kept *k = t->one->kept;
-    const embipc_real *x = embi_kept_x(s, k);
+    const embipc_real *x = embi_base_x(s);
     embi_surface a = embi_surface_of(s, s->body + k->a, x), b = embi_surface_of(s, s->body + k->b, x);
     embi_approach approach = embi_kept_approach(k);
     for (int n = begin; n < end; n++) {
@@ -19343,35 +19314,32 @@ static void embi_kept_forget(embipc_world *w)
     w->kept_count = count;
 }
 
-/* How far a body moved since its list for itself was made, with its nodes at q. */
-static void embi_kept_turn(embi_state *s, embi_kept *k, const embipc_real *q)
+/* How far the bodies of a list moved since they were where shifts count from; of an island, or all (NULL). */
+static void embi_kept_follow(embi_state *s, embi_kept *k, const embi_island *I)
 {
-    embi_body *b = s->body + k->a;
-    const embipc_real *from = s->kept_q + 3 * b->node0, *to = q + 3 * b->node0;
-    embipc_real *strain = s->trace + b->trace0;
-    embi_turn_fit(from, to, b->nn, k->turn);
-    embi_warp(from, to, b->nn, k->turn, s->shift_d + 3 * b->node0, k->drift + 3);
-    embi_body_strains(b, s->shift_d + 3 * b->node0, strain);
-    for (int t = 0; t < embi_strained_tets(b); t++) b->strain[t].kept = strain[t];
-    for (int i = 0; i < 3; i++) k->drift[i] = -k->drift[3 + i];
+    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
+    embi_body *a = s->body + k->a, *b = s->body + k->b;
+    const embipc_real *from = s->kept_q + 3 * a->node0, *to = s->q + 3 * a->node0;
+    int first = !I || (a->moving && a->island == I->index), second = !I || (b->moving && b->island == I->index);
+    embipc_real r[6], *strain = s->trace + a->trace0;
+    if (!k->valid || (!first && !second)) return;
+    if (a == b) {
+        embi_turn_fit(from, to, a->nn, k->turn);
+        embi_warp(from, to, a->nn, k->turn, s->shift_d + 3 * a->node0, k->drift + 3);
+        embi_body_strains(a, s->shift_d + 3 * a->node0, strain);
+        for (int t = 0; t < embi_strained_tets(a); t++) a->strain[t].kept = strain[t];
+        for (int i = 0; i < 3; i++) k->drift[i] = -k->drift[3 + i];
+        return;
+    }
+    embi_difference_box(first ? a->shift.part + 6 * k->pa : still, second ? b->shift.part + 6 * k->pb : still, r);
+    for (int i = 0; i < 6; i++) k->drift[i] += r[i];
 }
 
-/* after a step: how far everything moved */
+/* after a step */
 static void embi_kept_drift(embipc_world *w)
 {
     embi_kept_forget(w);
-    for (int n = 0; n < w->kept_count; n++) {
-        embi_kept *k = w->kept + n;
-        embi_body *a = w->s.body + k->a, *b = w->s.body + k->b;
-        embipc_real r[6];
-        if (!k->valid) continue;
-        if (a == b) {
-            embi_kept_turn(&w->s, k, w->s.q);
-            continue;
-        }
-        embi_relative_box(&a->shift, k->pa, &b->shift, k->pb, r);
-        for (int i = 0; i < 6; i++) k->drift[i] += r[i];
-    }
+    for (int n = 0; n < w->kept_count; n++) embi_kept_follow(&w->s, w->kept + n, NULL);
 }
 
 /* The candidates of a pair are due, for its range. Returns 0 out of memory. */
@@ -19432,13 +19400,12 @@ static void embi_again_range(void *arg, int begin, int end)
         const embi_chunk *chunk = t->w->parts.list + n;
         const embi_search *one = t->w->search + chunk->item;
         const embi_body *A = s->body + one->kept->a;
-        const embipc_real *x = embi_kept_x(s, one->kept);
         embi_candidate *to = s->candidate + one->first + chunk->begin, *c = to;
         for (int k = chunk->begin; k < chunk->end; k++) {
             const embi_candidate *old = one->kept->list + k;
             if (!embi_search_sees(one, old)) continue;
             *c = *old;
-            c += embi_candidate_again(c, x, c->v[0] >= A->vert0 && c->v[0] < A->vert0 + A->nv ? &one->approach
+            c += embi_candidate_again(c, embi_base_x(s), c->v[0] >= A->vert0 && c->v[0] < A->vert0 + A->nv ? &one->approach
                                                                                                   : &one->back);
         }
         t->w->found[n] = (int)(c - to);
@@ -19804,10 +19771,17 @@ static int embi_island_back(embi_memory *m, embi_state *s, embi_island *I)
         embi_body_came(s, b);
         embi_body_gradient(s, b);
     }
-    embi_island_went_back(s, I);
     if (!embi_island_evaluate(m, s, I)) return 0;
     embi_island_contact_energy(s, I, s->q, s->x);
     return 1;
+}
+
+/* May it not go back to q^n, whose candidates are no longer there? */
+static int embi_island_is_rebased(const embi_state *s, const embi_island *I)
+{
+    int any = 0;
+    for (int k = 0; k < I->body_count; k++) any |= s->body[I->bodies[k]].rebased;
+    return any;
 }
 
 /* The step of these bodies becomes one of backward Euler, from where they are, or where its E is higher there than
@@ -19824,7 +19798,7 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *I)
     I->converged = I->old_factor = I->just_drove = 0;
     I->stride = 0;
     I->system.kept = 0;   /* it holds another A */
-    return embi_island_rise(s, I) > 0 ? embi_island_back(m, s, I) : 1;
+    return !embi_island_is_rebased(s, I) && embi_island_rise(s, I) > 0 ? embi_island_back(m, s, I) : 1;
 }
 
 /* Backward Euler for an island in which some body cannot look back. Returns 0 out of memory. */
@@ -20144,66 +20118,106 @@ static int embi_neighbours_check(embipc_world *w)
     return !strayed || (embi_regions_sweep(w) && embi_pairs_join(w));
 }
 
-/* ---- searches for a body itself in the middle of a step ----
- * What is pressed flat in one step moves, part against part, by as much as it is large, and nearly all its pairs of
- * primitives come within reach of each other if that way counts from q^n: a ball in a cage, thrown at a plate at 30 m/s, had
- * 1.9 million candidates and took 18 s for the step. Where it was, collision detection has been; so the search begins anew
- * from where it is, and only what is still ahead counts. */
+/* ---- searches that begin anew in the middle of a step ----
+ * Candidates are those of all displacements since the start of the step. What hits something fast goes by as much as it is
+ * large within one, and is pressed flat: nearly all primitives come within reach of each other so. A ball of 1 292 triangles
+ * in a cage that is thrown at a plate at 30 m/s had 1.9 million candidates, and took 18 s for that step. Where bodies have
+ * been, collision detection was; so what they do next may count from where they are. Islands in which a step may go
+ * back, because drives rotate or it began by BDF2, cannot: it is where they go back to that their candidates count from. */
 
-/* Is that worth it? Where the way so far spans more than lists have room for; and where the next one starts here. */
-static int embi_body_wants_base(const embipc_world *w, const embi_body *b)
+#define EMBI_BASE_EDGES 2   /* relative way since then, in edges of the finer surface, from which on it is worth it */
+
+/* Is that so of a pair that leaves what it was searched for? */
+static int embi_pair_wants_base(const embi_state *s, const embi_pair *p)
 {
-    embipc_real most = embi_max(embi_max(b->shift.warp[0], b->shift.warp[1]), b->shift.warp[2]);
-    return b->moving && most > embi_body_edge(b) && b->nv <= INT_MAX / 3 && w->s.vert_count > 0;
+    const embi_body *a = s->body + p->a, *b = s->body + p->b;
+    embipc_real r[6];
+    if ((a->moving && b->moving && a->island != b->island) || embi_pair_stays(s, p)) return 0;
+    embi_relative_box(&a->shift, p->pa, &b->shift, p->pb, r);
+    return embi_box_norm(r) > EMBI_BASE_EDGES * embi_min(embi_body_edge(a), embi_body_edge(b));
 }
 
-/* Candidates of the pair, a body's for itself, count from where it is. Returns 0 out of memory. */
-static int embi_body_rebase(embipc_world *w, embi_pair *pair)
+static int embi_island_may_rebase(const embi_state *s, const embi_island *I)
 {
-    embi_state *s = &w->s;
-    embi_body *b = s->body + pair->a;
-    embi_kept *k = embi_kept_of(w, pair);
-    const embi_island *I = w->island[b->island];
-    if (!k || !EMBI_GROW(&w->memory, embipc_real, s->base_x, s->base_cap, 3 * s->vert_count)) return 0;
-    memcpy(s->base_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
-    embi_apply_rows(s, b, s->base_q, s->base_x);
-    if (k->valid) embi_kept_turn(s, k, s->base_q);
-    b->rebased = 1;
-    b->known_start = 0;
-    embi_body_came(s, b);
-    embi_body_go(s, b);
-    if (I->cap < 1) embi_body_cap(b, I->cap);
-    (void)embi_body_bend(b, s->base_q, s->known_q, s->shift_d, NULL, &b->known);
-    memset(pair->range, 0, sizeof pair->range);
+    for (int k = 0; k < I->body_count; k++)
+        if (s->body[I->bodies[k]].two_step) return 0;
+    for (int n = 0; n < s->drive_count; n++)
+        if (s->body[s->drives[n].body].island == I->index && s->drives[n].rotating && !s->drives[n].done) return 0;
     return 1;
 }
 
-/* The trees of bodies that are searched for from there, or, afterwards, none. */
-static void embi_trees_rebase(embipc_world *w, int on)
+/* The body's shifts, boxes and tree count from where it is. */
+static void embi_body_rebase(embi_state *s, embi_body *b, embipc_real cap)
 {
-    for (int n = 0; n < w->search_count; n++) {
-        embi_state *s = &w->s;
-        embi_body *b = s->body + s->pair[w->search[n].pair].a;
-        b->fits = on;
-        if (!on) continue;
-        embi_bvh_refit(&b->bvh, s->base_x + 3 * b->vert0, b->tri, b->nt);
-        if (b->bvh.known) memset(b->bvh.known, EMBI_ASKED | EMBI_REFIT, 2 * (size_t)b->bvh.leaves);
+    size_t bytes = (size_t)(3 * b->nn) * sizeof *s->q;
+    memcpy(s->base_q + 3 * b->node0, s->q + 3 * b->node0, bytes);
+    memcpy(s->safe_q + 3 * b->node0, s->q + 3 * b->node0, bytes);
+    embi_apply_rows(s, b, s->base_q, s->base_x);
+    b->rebased = 1;
+    b->known_start = 0;
+    (void)embi_body_shift(b, s->base_q, s->known_q, s->shift_d, NULL, &b->known);
+    embi_body_came(s, b);
+    embi_body_go(s, b);
+    if (cap < 1) embi_body_cap(b, cap);
+    embi_body_locate(b, s->base_q);
+    for (int i = 0; i < 6; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->start_box[i]));
+    for (int n = 0; n < b->panel_count; n++) memcpy(b->panel[n].hull, b->shift_next.part + 6 * n, sizeof b->panel[n].hull);
+    for (int n = 0; n < b->panel_count; n++) embi_box_join(b->panel[n].hull, b->shift.part + 6 * n);
+    embi_bvh_refit(&b->bvh, s->base_x + 3 * b->vert0, b->tri, b->nt);
+    if (b->bvh.known) memset(b->bvh.known, EMBI_ASKED | EMBI_REFIT, 2 * (size_t)b->bvh.leaves);
+    b->fits = 1;
+}
+
+/* The island's candidates count from where it is: all that its bodies are a side of are due. Returns 0 out of memory. */
+static int embi_island_rebase(embipc_world *w, const embi_island *I)
+{
+    embi_state *s = &w->s;
+    if (!EMBI_GROW(&w->memory, embipc_real, s->base_x, s->base_cap, 3 * s->vert_count)) return 0;
+    if (!s->rebased) memcpy(s->base_x, s->xn, (size_t)(3 * s->vert_count) * sizeof *s->xn);
+    s->rebased = 1;
+    for (int n = 0; n < w->kept_count; n++) embi_kept_follow(s, w->kept + n, I);
+    for (int k = 0; k < I->body_count; k++) embi_body_rebase(s, s->body + I->bodies[k], I->cap);
+    for (int n = 0; n < s->drive_count; n++) {
+        embi_drive *d = s->drives + n;
+        if (s->body[d->body].island != I->index) continue;
+        d->safe_stage = d->stage;
+        d->safe_phi = d->phi;
     }
+    for (int n = 0; n < s->pair_count; n++) {
+        embi_pair *p = s->pair + n;
+        const embi_body *a = s->body + p->a, *b = s->body + p->b;
+        if (!(a->moving && a->island == I->index) && !(b->moving && b->island == I->index)) continue;
+        embi_box_clear(p->range);
+        p->loose = 0;
+    }
+    return 1;
+}
+
+static int embi_islands_rebase(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    for (int n = 0; n < s->pair_count; n++) {
+        const embi_pair *p = s->pair + n;
+        const embi_body *a = s->body + p->a, *b = s->body + p->b;
+        const embi_island *I = w->island[a->moving ? a->island : b->island];
+        if (embi_pair_wants_base(s, p) && embi_island_may_rebase(s, I) && !embi_island_rebase(w, I)) return 0;
+    }
+    return 1;
 }
 
 /* Everything the present directions visit must stay in the ranges the candidates were searched for; where it
- * does not they are searched anew: those that count from the start of the step, or the others. changed[root] is set for
- * islands whose candidates changed, 2 for those that were joined. */
-static int embi_ranges_search(embipc_world *w, int rebased, int *changed)
+ * does not they are searched anew. changed[root] is set for islands whose candidates changed, 2 for those
+ * that were joined. */
+static int embi_ranges_check(embipc_world *w, int *changed)
 {
     embi_state *s = &w->s;
     int searched;
+    if (!embi_islands_rebase(w) || !embi_neighbours_check(w)) return 0;
     w->search_count = 0;
     for (int n = 0; n < s->pair_count; n++) {
         embi_pair *p = s->pair + n;
         const embi_body *a = s->body + p->a, *b = s->body + p->b;
         embipc_real r[6], now[6];
-        if ((a == b && a->rebased) != rebased) continue;
         if (!a->moving || !b->moving || a->island == b->island) {
             if (embi_pair_stays(s, p)) continue;
             embi_relative_box(&a->shift_next, p->pa, &b->shift_next, p->pb, r);
@@ -20216,11 +20230,7 @@ static int embi_ranges_search(embipc_world *w, int rebased, int *changed)
         if (!embi_search_add(w, n)) return 0;
     }
     searched = w->search_count;
-    if (rebased) embi_trees_rebase(w, 1);
     if (!embi_searches_run(w)) return 0;
-    w->search_count = searched;
-    if (rebased) embi_trees_rebase(w, 0);
-    w->search_count = 0;
     for (int n = 0; n < searched; n++) {
         const embi_pair *p = s->pair + w->search[n].pair;
         int ia = s->body[p->a].moving ? s->body[p->a].island : -1;
@@ -20232,19 +20242,6 @@ static int embi_ranges_search(embipc_world *w, int rebased, int *changed)
         changed[embi_min_int(ia, ib)] = 2;
     }
     return 1;
-}
-
-static int embi_ranges_check(embipc_world *w, int *changed)
-{
-    embi_state *s = &w->s;
-    if (!embi_neighbours_check(w)) return 0;
-    for (int n = 0; n < s->pair_count; n++) {
-        embi_pair *p = s->pair + n;
-        if (p->a == p->b && !embi_pair_stays(s, p) && embi_body_wants_base(w, s->body + p->a) &&
-            !embi_body_rebase(w, p))
-            return 0;
-    }
-    return embi_ranges_search(w, 0, changed) && embi_ranges_search(w, 1, changed);
 }
 
 /* New candidates, in its lists already: the island's contacts at its present positions. */
@@ -20370,14 +20367,12 @@ static void embi_step_undo(embipc_world *w)
         if (e->nt && embi_law_turns(&e->law))
             memcpy(e->rotation, e->rotation_other, (size_t)(18 * e->padded) * sizeof *e->rotation);
     }
-    for (int n = 0; n < w->kept_count; n++) {
-        embi_kept *k = w->kept + n;
-        if (k->valid && k->a == k->b && s->body[k->a].rebased) embi_kept_turn(s, k, s->q);
-    }
+    for (int n = 0; n < w->kept_count; n++)   /* those that count from where bodies will not have been */
+        if (s->body[w->kept[n].a].rebased || s->body[w->kept[n].b].rebased) w->kept[n].valid = 0;
 }
 
 /* anything of the body, in this step */
-static int embi_has_moved(const embi_body *b) { return b->moving && embi_box_norm(b->shift.box) > 0; }
+static int embi_has_moved(const embi_body *b) { return b->moving && (b->rebased || embi_box_norm(b->shift.box) > 0); }
 
 /* Of what moved only x of those viewed is J q. */
 static void embi_bodies_moved(embi_state *s)
@@ -20848,6 +20843,18 @@ static int embi_views_follow(embipc_world *w)
     return 1;
 }
 
+/* Shifts count from the start of the step again. */
+static void embi_bases_end(embi_state *s)
+{
+    for (int k = 0; k < s->body_count && s->rebased; k++) {
+        embi_body *b = s->body + k;
+        if (!b->rebased) continue;
+        b->rebased = 0;
+        embi_body_came(s, b);
+    }
+    s->rebased = 0;
+}
+
 /* No vertex of a dynamic body went farther in the step, m. */
 static embipc_real embi_farthest(const embi_state *s)
 {
@@ -20909,6 +20916,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     embi_velocities_finish(s);
     embi_bodies_moved(s);
     embi_kept_drift(w);
+    embi_bases_end(s);
     embi_report(w);
     embi_report_sort(w);
     embi_drives_finish(w);
