@@ -18591,6 +18591,7 @@ static void embi_bodies_begin(embipc_world *w)
         memcpy(s->known_q, s->q, nodes);
         memcpy(s->trial_q, s->q, nodes);
     }
+    s->rebased = 0;
     if (s->vert_count) memset(s->known, EMBI_VERTEX_UNKNOWN, (size_t)s->vert_count);
     for (int i = 0; i < s->node_count; i++) s->local[i] = -1;
     for (int k = 0; k < s->body_count; k++) {
@@ -19668,6 +19669,27 @@ static int embi_pairs_join(embipc_world *w)
     return 1;
 }
 
+/* A way of that many edges of the finer surface of two bodies is long: candidates are searched for along a part of it
+ * first, see embi_pairs_begin(); and a body that has gone so far counts from where it is, see embi_island_rebase(). */
+#define EMBI_BASE_EDGES 2
+
+static embipc_real embi_pair_edge(const embi_state *s, const embi_pair *p)
+{
+    return embi_min(embi_body_edge(s->body + p->a), embi_body_edge(s->body + p->b));
+}
+
+static int embi_pair_is_long(const embi_state *s, const embi_pair *p, embipc_real edges, const embipc_real r[6])
+{
+    return embi_box_norm(r) > edges * embi_pair_edge(s, p);
+}
+
+/* The relative displacements r of a pair, or the part of them that is so many edges long. */
+static void embi_pair_shorten(const embi_state *s, const embi_pair *p, embipc_real edges, embipc_real r[6])
+{
+    embipc_real share = edges * embi_pair_edge(s, p) / embi_box_norm(r);
+    for (int i = 0; i < 6 && share < 1; i++) r[i] *= share;
+}
+
 /* All pairs of panels whose regions meet, each with its candidates. */
 static int embi_pairs_begin(embipc_world *w)
 {
@@ -19675,16 +19697,21 @@ static int embi_pairs_begin(embipc_world *w)
     s->pair_count = s->candidate_count = s->stamp = w->search_count = 0;
     w->builds = 0;
     if (!embi_regions_sweep(w) || !embi_pairs_join(w)) return 0;
-    for (int n = 0; n < s->pair_count; n++) {
-        embi_pair *pair = s->pair + n;
-        const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-        embipc_real r[6];
-        embi_relative_box(&a->shift, pair->pa, &b->shift, pair->pb, pair->range);   /* where they are: as yet 0 */
-        embi_relative_box(&a->shift_next, pair->pa, &b->shift_next, pair->pb, r);
-        embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
-        if (!embi_search_add(w, n)) return 0;
+    for (embipc_real edges = EMBI_BASE_EDGES; edges == EMBI_BASE_EDGES || w->search_count > 0; edges *= 4) {
+        if (w->search_count > 0 && !embi_searches_run(w)) return 0;
+        for (int n = 0; n < s->pair_count; n++) {
+            embi_pair *pair = s->pair + n;
+            const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
+            embipc_real r[6];
+            embi_relative_box(&a->shift_next, pair->pa, &b->shift_next, pair->pb, r);
+            if (edges == EMBI_BASE_EDGES) memset(pair->range, 0, sizeof pair->range);   /* where they are */
+            else if (pair->count > 0 || !embi_pair_is_long(s, pair, edges / 4, r)) continue;
+            embi_pair_shorten(s, pair, edges, r);
+            embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
+            if (!embi_search_add(w, n)) return 0;
+        }
     }
-    return embi_searches_run(w);
+    return 1;
 }
 
 /* island of a pair: of the body that moves; -1 when neither does */
@@ -20125,16 +20152,14 @@ static int embi_neighbours_check(embipc_world *w)
  * been, collision detection was; so what they do next may count from where they are. Islands in which a step may go
  * back, because drives rotate or it began by BDF2, cannot: it is where they go back to that their candidates count from. */
 
-#define EMBI_BASE_EDGES 2   /* relative way since then, in edges of the finer surface, from which on it is worth it */
-
-/* Is that so of a pair that leaves what it was searched for? */
+/* Is that worth it for a pair that leaves what it was searched for? */
 static int embi_pair_wants_base(const embi_state *s, const embi_pair *p)
 {
     const embi_body *a = s->body + p->a, *b = s->body + p->b;
     embipc_real r[6];
     if ((a->moving && b->moving && a->island != b->island) || embi_pair_stays(s, p)) return 0;
     embi_relative_box(&a->shift, p->pa, &b->shift, p->pb, r);
-    return embi_box_norm(r) > EMBI_BASE_EDGES * embi_min(embi_body_edge(a), embi_body_edge(b));
+    return embi_pair_is_long(s, p, EMBI_BASE_EDGES, r);
 }
 
 static int embi_island_may_rebase(const embi_state *s, const embi_island *I)
@@ -20199,8 +20224,10 @@ static int embi_islands_rebase(embipc_world *w)
     for (int n = 0; n < s->pair_count; n++) {
         const embi_pair *p = s->pair + n;
         const embi_body *a = s->body + p->a, *b = s->body + p->b;
-        const embi_island *I = w->island[a->moving ? a->island : b->island];
-        if (embi_pair_wants_base(s, p) && embi_island_may_rebase(s, I) && !embi_island_rebase(w, I)) return 0;
+        const embi_island *I;
+        if (!embi_pair_wants_base(s, p)) continue;
+        I = w->island[a->moving ? a->island : b->island];
+        if (embi_island_may_rebase(s, I) && !embi_island_rebase(w, I)) return 0;
     }
     return 1;
 }
@@ -20843,26 +20870,16 @@ static int embi_views_follow(embipc_world *w)
     return 1;
 }
 
-/* Shifts count from the start of the step again. */
-static void embi_bases_end(embi_state *s)
-{
-    for (int k = 0; k < s->body_count && s->rebased; k++) {
-        embi_body *b = s->body + k;
-        if (!b->rebased) continue;
-        b->rebased = 0;
-        embi_body_came(s, b);
-    }
-    s->rebased = 0;
-}
-
 /* No vertex of a dynamic body went farther in the step, m. */
 static embipc_real embi_farthest(const embi_state *s)
 {
     embipc_real most = 0;
     for (int k = 0; k < s->body_count; k++) {
-        const embi_body *b = s->body + k;
+        embi_body *b = s->body + k;
+        embi_shift *shift = b->rebased ? &b->shift_next : &b->shift;   /* the former is no longer needed */
+        if (b->rebased) (void)embi_body_shift(b, s->qn, s->q, s->shift_d, NULL, shift);
         for (int n = 0; n < b->panel_count && b->moving && embi_is_dynamic(b); n++) {
-            const embipc_real *part = b->shift.part + 6 * n;
+            const embipc_real *part = shift->part + 6 * n;
             embipc_real corner[3];
             for (int i = 0; i < 3; i++) corner[i] = embi_max(embi_abs(part[i]), embi_abs(part[3 + i]));
             most = embi_max(most, embi_norm(corner));
@@ -20916,7 +20933,6 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     embi_velocities_finish(s);
     embi_bodies_moved(s);
     embi_kept_drift(w);
-    embi_bases_end(s);
     embi_report(w);
     embi_report_sort(w);
     embi_drives_finish(w);

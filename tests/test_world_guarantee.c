@@ -71,6 +71,50 @@ static void test_thrown_at_a_plate(void)
     printf("  thrown at a plate: smallest gap seen %.3g m\n", least);
 }
 
+/* Two bodies of any kinds at each other, by several of their sizes in a step, and a paddle that turns through both: no
+ * crossing, and what is nearest is among the contacts, though candidates count anew from where the bodies are in the middle
+ * of the step, again and again, and steps by BDF2 or with a turning paddle may go back. */
+static void test_thrown_at_each_other(void)
+{
+    static const double speed[3] = {4, 30, 200}, turn[14] = {0, 0, 0, 0, 0, 0, 0, 0.2, 0, 0, 0, 0, 0, 9};
+    static const double at[3] = {0, 0, 0};
+    int rebased = 0, touching = 0, pressed = 0;
+    for (int which = 0; which < 54; which++) {
+        int ka = which % 3, kb = which / 3 % 3, v = which / 9 % 3, paddle = which >= 27;
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_body_def d;
+        scene s;
+        wd.time_step = paddle ? 0.005 : 0.01;
+        wd.gravity[2] = 0;
+        wd.integrator = (ka + kb) % 2 ? EMBIPC_BDF2 : EMBIPC_BACKWARD_EULER;
+        s = scene_empty(&wd);
+        for (int side = 0; side < 2; side++) {
+            d = scene_def("ball", dynamic_kind[side ? kb : ka], side ? 0.011 : -0.003, side ? -0.004 : 0.009, side ? -0.06 : 0.06);
+            d.friction = 0.3;
+            d.velocity[2] = side ? speed[v] : -speed[v];
+            d.angular_velocity[1] = which % 4 == 1 ? 30 : 0;
+            scene_ball(&s, d, 0.05, which % 2 ? 2 : 1, 2);
+        }
+        if (paddle) {
+            d = scene_def("paddle", EMBIPC_KINEMATIC, 0.2, 0, 0);
+            scene_box(&s, d, 0.24, 0.02, 0.3, 1);
+            scene_drive(&s, 2, turn, 2, at, NULL, 0);
+        }
+        for (int n = 0; n < 8 && scene_step(&s); n++) {
+            double gap = scene_gap(s.w, s.body[0], s.body[1]), dhat = fmin(s.w->s.body[0].dhat, s.w->s.body[1].dhat);
+            ENSURE(scene_crossings(s.w) == 0 && scene_finite(s.w));
+            if (gap < 0.99 * dhat) ENSURE(s.stats.min_distance <= gap * (1 + 1e-9) + 1e-15);
+            touching += gap < 0.99 * dhat;
+            pressed += s.w->s.rebased && gap < 0.99 * dhat;
+            rebased += s.w->s.rebased;
+        }
+        scene_end(&s);
+    }
+    printf("  thrown at each other: %d steps touching; in %d candidates counted anew, in %d of them they touched at the end\n",
+           touching, rebased, pressed);
+    ENSURE(touching > 40 && rebased > 40 && pressed > 10);
+}
+
 /* ---- links: what no state can show, whether something passed through something on the way ---- */
 
 #define RING 12
@@ -459,6 +503,7 @@ int main(int argc, char **argv)
     test_begin(argc, argv);
     RUN(judge);
     RUN(thrown_at_a_plate);
+    RUN(thrown_at_each_other);
     RUN(chain_links_stay_linked);
     RUN(locked_in);
     RUN(every_scene_is_free_of_crossings);

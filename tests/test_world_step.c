@@ -1203,7 +1203,7 @@ static void test_pairs_of_many(void)
  * from the step's start finds, in the same order. */
 static void test_kept_candidates_are_searched_ones(void)
 {
-    int served = 0, searched = 0, stayed = 0, large = 0;
+    int served = 0, searched = 0, stayed = 0, large = 0, rebased = 0;
     for (int which = 0; which < SCENE_COUNT; which++) {
         scene s = scene_make(which, NULL);
         embi_key *keys = NULL;
@@ -1216,15 +1216,17 @@ static void test_kept_candidates_are_searched_ones(void)
             for (int k = 0; k < s.w->s.pair_count; k++) {
                 const embi_pair *p = s.w->s.pair + k;
                 embi_body *A = s.w->s.body + p->a, *B = s.w->s.body + p->b;
-                embi_surface a = embi_surface_of(&s.w->s, A, s.w->s.xn), b = embi_surface_of(&s.w->s, B, s.w->s.xn);
+                double *x = s.w->s.rebased ? s.w->s.base_x : s.w->s.xn;
+                embi_surface a = embi_surface_of(&s.w->s, A, x), b = embi_surface_of(&s.w->s, B, x);
                 double reach = embi_pair_reach(&s.w->s, p);
                 embi_approach t = embi_approach_of(p->range, reach);
                 t.own = 1;
                 const embi_kept *kept = embi_kept_of(s.w, p);
                 embi_walk walk;
                 int count = 0, key_count = 0, moved = 0;
-                embi_apply_rows(&s.w->s, A, s.w->s.qn, s.w->s.xn);
-                embi_apply_rows(&s.w->s, B, s.w->s.qn, s.w->s.xn);
+                embi_apply_rows(&s.w->s, A, embi_base_q(&s.w->s, A), x);
+                embi_apply_rows(&s.w->s, B, embi_base_q(&s.w->s, B), x);
+                rebased += A->rebased || B->rebased;
                 embi_bvh_refit(&A->bvh, a.x, A->tri, A->nt);
                 embi_bvh_refit(&B->bvh, b.x, B->tri, B->nt);
                 walk = embi_kept_walk(&s.w->s, kept, &a, &b);   /* as the list's own search began */
@@ -1263,7 +1265,7 @@ static void test_kept_candidates_are_searched_ones(void)
     }
     printf("  pairs in a step: %d served by a list of an earlier one, %d searched anew, %d of them in trees refit where asked; "
            "%d stayed when a body went\n", served, searched, large, stayed);
-    ENSURE(served > 100 && searched > 20 && large > 20 && stayed > 2);
+    ENSURE(served > 100 && searched > 20 && large > 20 && stayed > 2 && rebased > 20);
 }
 
 /* every linear solve has its record, also those of islands that were joined on the way */
