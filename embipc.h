@@ -13322,6 +13322,33 @@ static embipc_real embi_box_norm(const embipc_real r[6])
     return embi_norm(far) * (1 + 8 * EMBI_EPS);
 }
 
+/* The edge of as many equilateral triangles of the same area, m. */
+static embipc_real embi_body_edge(const embi_body *b)
+{
+    return sqrt(4 * b->area / ((embipc_real)1.7320508075688772 * b->nt));
+}
+
+/* A relative way of so many edges of the finer of two surfaces is long: what is on it is looked for part by part, and what
+ * has gone it counts from where it is: see embi_pair_share(), embi_pairs_begin(), embi_island_rebase(). */
+#define EMBI_BASE_EDGES 2
+
+static embipc_real embi_pair_edge(const embi_state *s, const embi_pair *p)
+{
+    return embi_min(embi_body_edge(s->body + p->a), embi_body_edge(s->body + p->b));
+}
+
+static int embi_pair_is_long(const embi_state *s, const embi_pair *p, embipc_real edges, const embipc_real r[6])
+{
+    return embi_box_norm(r) > edges * embi_pair_edge(s, p);
+}
+
+/* The relative displacements r of a pair, or the part of them that is so many edges long. */
+static void embi_pair_shorten(const embi_state *s, const embi_pair *p, embipc_real edges, embipc_real r[6])
+{
+    embipc_real share = edges * embi_pair_edge(s, p) / embi_box_norm(r);
+    for (int i = 0; i < 6 && share < 1; i++) r[i] *= share;
+}
+
 /* Candidates by distance. s->apart holds, for each candidate, the distance that it had at least when the
  * nodes were at s->known_q; when they have strayed from there, a relative to b, by no more than slack, the
  * distance is least - share slack or more. So most candidates are told by one number, without looking at their
@@ -15439,12 +15466,24 @@ static void embi_body_cap(embi_body *b, embipc_real cap)
 /* A path is cut where up to EMBI_CCD_KEEP of a gap is left; so far on, the contact itself is seen. */
 #define EMBI_LOOK_ON ((embipc_real)1.125)
 
-/* trial_q = q + p, next_x = J of it, and the boxes of where that takes each body, counted from the start of the
- * step. cap, the share of the direction that is looked at, bounds alpha. Half the scene would be dragged in as
+/* What of its direction a pair with candidates looks at: no more than four times as far as it did before, or long. */
+static embipc_real embi_pair_share(const embi_state *s, const embi_pair *p)
+{
+    const embi_body *a = s->body + p->a, *b = s->body + p->b;
+    embipc_real way[6], now[6], most = embi_max(embi_box_norm(p->range), EMBI_BASE_EDGES * embi_pair_edge(s, p));
+    if (p->count == 0 || embi_pair_stays(s, p)) return 1;
+    embi_relative_box(&a->shift, p->pa, &b->shift, p->pb, now);
+    embi_relative_box(&a->shift_next, p->pa, &b->shift_next, p->pb, way);
+    for (int i = 0; i < 6; i++) way[i] -= now[i];
+    return embi_min(1, 4 * most / embi_box_norm(way));
+}
+
+/* trial_q = q + p, next_x = J of it, and the boxes of where that takes each body, counted as its shifts
+ * are. cap, the share of the direction that is looked at, bounds alpha. Half the scene would be dragged in as
  * candidates by looking farther than there is use for. Of a direction that goes much farther than anything foreseen (an
  * overshoot, most often) a part is looked at; and where it leaves what was searched, nothing of what lies behind the
- * first contact with the candidates that are there already: ten bears in a heap take 0.8 of the time. Returns 0 out of
- * memory. */
+ * first contact with the candidates that are there already, and not much more than these span: ten bears in a heap take 0.8
+ * of the time. Returns 0 out of memory. */
 static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *I)
 {
     embipc_real most = 0;
@@ -15465,6 +15504,7 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *I)
         if (!embi_island_ccd(m, s, I)) return 0;
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
         I->cap = I->guess && I->safe < 1 ? (embipc_real)0 : embi_min(I->cap, I->safe * EMBI_LOOK_ON);
+        for (int n = 0; n < I->pair_count; n++) I->cap = embi_min(I->cap, embi_pair_share(s, s->pair + I->pairs[n]));
     }
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
@@ -16475,12 +16515,6 @@ static embi_pair_rule embi_pair_parameters(const embipc_world *w, const embi_bod
 static embipc_real embi_body_thickness(const embi_body *b)
 {
     return b->solid.volume > 0 ? 2 * b->solid.volume / b->area : (embipc_real)0;
-}
-
-/* The edge of as many equilateral triangles of the same area, m. */
-static embipc_real embi_body_edge(const embi_body *b)
-{
-    return sqrt(4 * b->area / ((embipc_real)1.7320508075688772 * b->nt));
 }
 
 /* dhat: 1e-3 of the diagonal; a tenth of the mean thickness at most, so that what touches one side of a plate
@@ -19672,26 +19706,6 @@ static int embi_pairs_join(embipc_world *w)
     return 1;
 }
 
-/* A relative way of so many edges of the finer of two surfaces is long: see embi_pairs_begin(), embi_island_rebase(). */
-#define EMBI_BASE_EDGES 2
-
-static embipc_real embi_pair_edge(const embi_state *s, const embi_pair *p)
-{
-    return embi_min(embi_body_edge(s->body + p->a), embi_body_edge(s->body + p->b));
-}
-
-static int embi_pair_is_long(const embi_state *s, const embi_pair *p, embipc_real edges, const embipc_real r[6])
-{
-    return embi_box_norm(r) > edges * embi_pair_edge(s, p);
-}
-
-/* The relative displacements r of a pair, or the part of them that is so many edges long. */
-static void embi_pair_shorten(const embi_state *s, const embi_pair *p, embipc_real edges, embipc_real r[6])
-{
-    embipc_real share = edges * embi_pair_edge(s, p) / embi_box_norm(r);
-    for (int i = 0; i < 6 && share < 1; i++) r[i] *= share;
-}
-
 /* All pairs of panels whose regions meet, each with its candidates: of all the way that is foreseen, but where that is long
  * at first of its beginning, and four times as much for as long as nothing is found. What has candidates in its way
  * will hardly go all of it. */
@@ -20208,32 +20222,45 @@ static int embi_island_rebase(embipc_world *w, const embi_island *I)
     return 1;
 }
 
-/* The pairs whose present directions do not stay in the ranges that their candidates were searched for are due, and have a
- * larger one. Returns -1 when an island counts anew, and all are to be looked at again; 0 out of memory. */
-static int embi_ranges_collect(embipc_world *w)
+/* do the two move by one direction? */
+static int embi_pair_is_together(const embi_state *s, const embi_pair *p)
+{
+    const embi_body *a = s->body + p->a, *b = s->body + p->b;
+    return !a->moving || !b->moving || a->island == b->island;
+}
+
+/* Does what the present directions visit, r, leave the range that the pair's candidates were searched for? Of bodies that
+ * move by several directions each may go its way while the others do not. */
+static int embi_pair_leaves(const embi_state *s, const embi_pair *p, embipc_real r[6])
+{
+    const embi_body *a = s->body + p->a, *b = s->body + p->b;
+    if (embi_pair_is_together(s, p)) {
+        embi_relative_box(&a->shift_next, p->pa, &b->shift_next, p->pb, r);
+        return !embi_pair_stays(s, p);
+    }
+    embi_difference_box(a->panel[p->pa].hull, b->panel[p->pb].hull, r);
+    return !embi_box_holds(p->range, r);
+}
+
+/* Islands with pairs that leave their range after a long way count anew. Returns whether any pair leaves it, -1 out of
+ * memory. */
+static int embi_islands_rebase(embipc_world *w)
 {
     embi_state *s = &w->s;
-    w->search_count = 0;
+    int any = 0;
     for (int n = 0; n < s->pair_count; n++) {
-        embi_pair *p = s->pair + n;
+        const embi_pair *p = s->pair + n;
         const embi_body *a = s->body + p->a, *b = s->body + p->b;
-        const embi_island *I = w->island[a->moving ? a->island : b->moving ? b->island : 0];
-        int together = !a->moving || !b->moving || a->island == b->island;
-        embipc_real r[6], now[6];
-        if (together) {
-            if (embi_pair_stays(s, p)) continue;
-            embi_relative_box(&a->shift_next, p->pa, &b->shift_next, p->pb, r);
-        } else {
-            embi_difference_box(a->panel[p->pa].hull, b->panel[p->pb].hull, r);
-            if (embi_box_holds(p->range, r)) continue;
-        }
-        embi_relative_box(&a->shift, p->pa, &b->shift, p->pb, now);
-        if (together && embi_pair_is_long(s, p, EMBI_BASE_EDGES, now) && embi_island_may_rebase(s, I))
-            return embi_island_rebase(w, I) ? -1 : 0;
-        embi_range_stretch(p->range, now, r, p->rule.dhat / 2);
-        if (!embi_search_add(w, n)) return 0;
+        const embi_island *I;
+        embipc_real r[6];
+        if (!embi_pair_leaves(s, p, r)) continue;
+        any = 1;
+        embi_relative_box(&a->shift, p->pa, &b->shift, p->pb, r);
+        if (!embi_pair_is_together(s, p) || !embi_pair_is_long(s, p, EMBI_BASE_EDGES, r)) continue;
+        I = w->island[a->moving ? a->island : b->island];
+        if (embi_island_may_rebase(s, I) && !embi_island_rebase(w, I)) return -1;
     }
-    return 1;
+    return any;
 }
 
 /* Everything the present directions visit must stay in the ranges the candidates were searched for; where it
@@ -20242,12 +20269,20 @@ static int embi_ranges_collect(embipc_world *w)
 static int embi_ranges_check(embipc_world *w, int *changed)
 {
     embi_state *s = &w->s;
-    int searched, ok;
-    if (!embi_neighbours_check(w)) return 0;
-    do ok = embi_ranges_collect(w);
-    while (ok < 0);
+    int searched, any;
+    if (!embi_neighbours_check(w) || (any = embi_islands_rebase(w)) < 0) return 0;
+    if (!any) return 1;
+    w->search_count = 0;
+    for (int n = 0; n < s->pair_count; n++) {
+        embi_pair *p = s->pair + n;
+        embipc_real r[6], now[6];
+        if (!embi_pair_leaves(s, p, r)) continue;
+        embi_relative_box(&s->body[p->a].shift, p->pa, &s->body[p->b].shift, p->pb, now);
+        embi_range_stretch(p->range, now, r, p->rule.dhat / 2);
+        if (!embi_search_add(w, n)) return 0;
+    }
     searched = w->search_count;
-    if (!ok || !embi_searches_run(w)) return 0;
+    if (!embi_searches_run(w)) return 0;
     for (int n = 0; n < searched; n++) {
         const embi_pair *p = s->pair + w->search[n].pair;
         int ia = s->body[p->a].moving ? s->body[p->a].island : -1;

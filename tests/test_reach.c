@@ -272,7 +272,7 @@ static int knows_its_way(const embi_state *t, const embi_body *b)
     double part[TREE_SHIFT_ROOM];
     embi_shift way = tree_shift(b, part);
     int strained = 0;
-    embi_body_shift(b, t->qn, t->q, t->shift_d, NULL, &way);
+    embi_body_shift(b, embi_base_q(t, b), t->q, t->shift_d, NULL, &way);
     ENSURE(memcmp(way.box, b->shift.box, sizeof way.box) == 0);
     ENSURE(memcmp(part, b->shift.part, (size_t)(6 * b->panel_count) * sizeof *part) == 0);
     for (int c = 0; c < 3; c++) ENSURE_CLOSE(b->shift.warp[c], way.warp[c], 1e-12 * b->diagonal);
