@@ -12598,7 +12598,7 @@ typedef struct embi_body {
     int nt, *tri, *origin, *tet, ntet;
     int tri_cap, origin_cap, tet_cap;
     embi_bvh bvh;
-    int fits;                    /* the tree is that of x^n, or will be where asked */
+    int fits;                    /* the tree is that of where shifts count from, or will be where asked */
     embi_moved moved;            /* x^n against start_x, where it will be where asked */
     embi_elastic elastic;
     embi_bsr A;
@@ -18888,7 +18888,7 @@ static embipc_real embi_kept_room(const embi_state *s, const embi_kept *k, const
     return embi_kept_pace(k, pair) > most ? (embipc_real)0 : room;
 }
 
-/* Prepares a search at the start of the step. |u| + |h - u| <= sqrt(2) |h| for 0 <= u <= h: by so much the radius must
+/* Prepares a search from where bodies count from. |u| + |h - u| <= sqrt(2) |h| for 0 <= u <= h: by so much the radius must
  * be larger than that of the range. */
 static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, embipc_real reach)
 {
