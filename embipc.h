@@ -20173,6 +20173,7 @@ static int embi_neighbours_check(embipc_world *w)
 
 static int embi_island_may_rebase(const embi_state *s, const embi_island *I)
 {
+    if (!I->active) return 0;   /* it has no direction */
     for (int k = 0; k < I->body_count; k++)
         if (s->body[I->bodies[k]].two_step) return 0;
     for (int n = 0; n < s->drive_count; n++)
