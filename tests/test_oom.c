@@ -176,7 +176,7 @@ static void test_every_allocation_fails_once(void)
     scene_end(&s);
     ENSURE(f.bytes == 0 && f.wrong_size == 0);
     for (int mode = 0; mode < 2 && !test_bad; mode++)   /* one failure; then a drought of five */
-        for (long n = 1; n <= total; n += mode ? 7 : 1) {
+        for (long n = 1; n <= total; n += TEST_STRIDE * (mode ? 7 : 1)) {
             int failed = 0, since = 0;
             memset(&f, 0, sizeof f);
             memset(&s, 0, sizeof s);
@@ -207,7 +207,7 @@ static void test_every_allocation_fails_once(void)
                     if (test_bad <= 8) printf("  allocation %ld of %ld, call %d\n", n, total, k);
                     break;
                 }
-                if (failed && !again && ++since == 3 && n % 4) break;   /* the whole history for every fourth only */
+                if (failed && !again && ++since == 3 && tried % 4) break;   /* the whole history for every fourth only */
             }
             failures += failed;
             if (n + f.fail_count - 1 <= total) ENSURE(failed > 0);   /* somebody must have noticed */
@@ -363,7 +363,7 @@ static int runs_out(int heap, int stride)
     ENSURE(off < 1e-6);
     return refused;
 }
-static void test_islands_run_out_side_by_side(void) { printf("  %d steps of 5 islands refused\n", runs_out(0, 1)); }
+static void test_islands_run_out_side_by_side(void) { printf("  %d steps of 5 islands refused\n", runs_out(0, TEST_STRIDE)); }
 /* and where contact forces are unknowns */
 static void test_heap_runs_out(void) { printf("  %d steps of a heap refused\n", runs_out(1, 2 * TEST_STRIDE)); }
 
