@@ -10468,6 +10468,8 @@ typedef struct embi_surface {
     const embi_rows *J;          /* of all bodies, where this one's tree knows how they vary; else NULL */
     const int *start;            /* of the first of two: pairs of nodes that a search starts from (2 start_count); */
     int start_count;             /*   NULL: both roots */
+    const embipc_real *next;     /* of a search along paths: where vertices are going (3 nv), NULL: they stay, ... */
+    embipc_real cap, common[3];  /* ... so much of the way is looked at, and seen from what goes by `common`, m */
 } embi_surface;
 
 static void embi_bvh_free(embi_memory *m, embi_bvh *b)
@@ -10639,6 +10641,24 @@ static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, 
     }
 }
 
+/* Where a vertex of the surface is at the end of its path. */
+static void embi_path_end(const embi_surface *a, int v, embipc_real end[3])
+{
+    const embipc_real *x = a->x + 3 * v, *to = a->next ? a->next + 3 * v : x;
+    for (int i = 0; i < 3; i++) end[i] = x[i] + a->cap * (to[i] - x[i]) - a->common[i];
+}
+
+/* Box of vertices and of all their paths. */
+static void embi_path_box(embipc_real box[6], const embi_surface *a, const int *v, int n)
+{
+    embi_box_of(box, a->x, v, n);
+    for (int k = 0; k < n && a->next; k++) {
+        embipc_real end[3];
+        embi_path_end(a, v[k], end);
+        embi_box_add(box, end);
+    }
+}
+
 /* |J_a - J_b|_1 <= 2 of two vertices: their displacements differ by at most that much of half the diagonal of the
  * box that holds those of all nodes, whatever moves. Neighbours on a fine surface hang on the same few nodes with
  * nearly the same weights. */
@@ -10720,17 +10740,17 @@ static void embi_bvh_join(embi_bvh *b, int begin, int end)
         }
 }
 
-/* Boxes of leaves begin .. end - 1, all those below one node, and of their triangles for the vertices x, and of the
- * nodes from there up to it. */
-static void embi_bvh_refit_leaves(embi_bvh *b, const embipc_real *x, const int *tri, int nt, int begin, int end)
+/* Boxes of leaves begin .. end - 1, all those below one node, of their triangles and of the nodes from there up to it, for
+ * the vertices of a surface, or their paths. */
+static void embi_bvh_refit_leaves(embi_bvh *b, const embi_surface *s, int begin, int end)
 {
     int from = b->leaves + begin, to = b->leaves + end;
     for (int k = begin; k < end; k++) {
         embipc_real *box = b->box + 6 * (b->leaves + k);
         embi_box_clear(box);
-        for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < nt; i++) {
+        for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < s->nt; i++) {
             embipc_real *one = b->tri_box + 6 * b->order[i];
-            embi_box_of(one, x, tri + 3 * b->order[i], 3);
+            embi_path_box(one, s, s->tri + 3 * b->order[i], 3);
             embi_box_join(box, one);
         }
     }
@@ -10740,7 +10760,12 @@ static void embi_bvh_refit_leaves(embi_bvh *b, const embipc_real *x, const int *
 /* Boxes of all nodes for the vertices x. */
 static void embi_bvh_refit(embi_bvh *b, const embipc_real *x, const int *tri, int nt)
 {
-    embi_bvh_refit_leaves(b, x, tri, nt, 0, b->leaves);
+    embi_surface s;
+    memset(&s, 0, sizeof s);
+    s.x = x;
+    s.tri = tri;
+    s.nt = nt;
+    embi_bvh_refit_leaves(b, &s, 0, b->leaves);
 }
 
 /* can box a, displaced by anything in range (lo, hi) and grown by reach, meet box b? */
@@ -11101,6 +11126,26 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     return c->apart <= reach + c->share * t->radius;
 }
 
+/* The same along the paths of two surfaces, which do not count as displacements; c->apart: the distance now. Each may be
+ * anywhere on its own: their boxes must meet, and their lengths bridge the distance. */
+static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const embi_surface *b, const int v[4],
+                                 const embi_point x[4], const embi_approach *t)
+{
+    embipc_real one[6], two[6], near[6], end[3], w[4], way[2] = {0, 0};
+    int split = c->edge_edge ? 2 : 1, mask;
+    embi_path_box(one, a, v, split);
+    embi_path_box(two, b, v + split, 4 - split);
+    embi_approach_box(t, 1, t->reach, two, near);
+    if (!embi_boxes_touch(one, near)) return 0;
+    for (int k = 0; k < 4; k++) {
+        embi_path_end(k < split ? a : b, v[k], end);
+        embi_sub(end, end, x[k]);
+        way[k >= split] = embi_max(way[k >= split], embi_norm(end));
+    }
+    c->apart = embi_closest_distance(x, c->edge_edge, w, &mask);
+    return c->apart <= t->reach + (way[0] + way[1]) * (1 + 8 * EMBI_EPS);
+}
+
 /* Have the two sides of a primitive pair of one surface a vertex in common? */
 static int embi_vertices_shared(const int v[4], int edge_edge)
 {
@@ -11124,7 +11169,7 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     c->less = 0;
     c->share = self ? embi_vertices_share(a, v, split) : (embipc_real)1;
     for (int k = 0; k < 4; k++) p[k] = (k < split ? a->x : b->x) + 3 * v[k];
-    if (!embi_candidate_near(c, p, t)) return 1;
+    if (!(a->next || b->next ? embi_candidate_passes(c, a, b, v, p, t) : embi_candidate_near(c, p, t))) return 1;
     for (int k = 0; k < 4; k++) c->v[k] = v[k] + (k < split ? a->base : b->base);
     c->dhat = rule->dhat;
     c->xi = rule->xi;
@@ -11155,11 +11200,11 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     int self = a->base == b->base;
     for (int i = 0; i < 3; i++) {
-        const embipc_real *p = a->x + 3 * A[i];
+        embipc_real box[6];
         int v[4];
-        if (!(a->bvh->own[ta] & (1 << i)) || p[0] < near_b[0] || p[0] > near_b[3] || p[1] < near_b[1] ||
-            p[1] > near_b[4] || p[2] < near_b[2] || p[2] > near_b[5])
-            continue;
+        if (!(a->bvh->own[ta] & (1 << i))) continue;
+        embi_path_box(box, a, A + i, 1);
+        if (!embi_boxes_touch(box, near_b)) continue;
         v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
         if (self && embi_vertices_shared(v, 0)) continue;
         if (!embi_candidate_add(m, a, b, v, 0, rule, t, list, count, cap)) return 0;
@@ -11180,13 +11225,13 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
         embipc_real box[6], edge[6], other[6];
         if (!(a->bvh->own[ta] & (64 << i))) continue;
         v[0] = A[i]; v[1] = A[(i + 1) % 3];
-        embi_box_of(box, a->x, v, 2);
+        embi_path_box(box, a, v, 2);
         if (!embi_boxes_touch(box, near_b)) continue;
         for (int j = 0; j < 3; j++) {
             if (!(b->bvh->own[tb] & (64 << j))) continue;
             v[2] = B[j]; v[3] = B[(j + 1) % 3];
             if (self && embi_vertices_shared(v, 1)) continue;
-            embi_box_of(edge, b->x, v + 2, 2);
+            embi_path_box(edge, b, v + 2, 2);
             embi_approach_box(t, share, t->reach, edge, other);
             if (embi_boxes_touch(box, other) &&
                 !embi_candidate_add(m, a, b, v, 1, rule, t, list, count, cap))
@@ -12645,6 +12690,9 @@ typedef struct embi_body {
     int strain_cap;
     int known_start;             /* known_q is q^n: stray is shift */
     int rebased;                 /* shifts, start_box, hull and candidates count from base_q and base_x, not q^n and x^n */
+    int anew;                    /* they are about to count from where it is */
+    int goes;                    /* it has a direction in this round */
+    int swept;                   /* its tree is that of paths: EMBI_SWEPT_... */
     embipc_real foreseen;        /* how far the body probably goes in this step, m */
     embipc_real start_box[6];    /* holds x^n */
     embipc_real around;          /* between steps, where start_box is that of now: so far beyond it gaps count, m;
@@ -12663,6 +12711,7 @@ typedef struct embi_pair {
                                     of the step, or later) for which the candidates are complete: where it was, is,
                                     and is about to go */
     int loose;                   /* within one body: or for all, while embi_body_stands() */
+    int path;                    /* or for the direction of one round alone */
     int first, count;            /* candidates */
     int touching[2];             /* head, for BDF2: any contacts, at q^n and now, and their force on a, N */
     embipc_real push[2][3];
@@ -12812,6 +12861,7 @@ static int embi_body_patch(const embi_body *b)
 static embi_surface embi_surface_of(const embi_state *s, const embi_body *b, const embipc_real *x)
 {
     embi_surface r;
+    memset(&r, 0, sizeof r);
     r.x = x + 3 * b->vert0;
     r.rest = s->rest + 3 * b->vert0;
     r.tri = b->tri;
@@ -12819,8 +12869,6 @@ static embi_surface embi_surface_of(const embi_state *s, const embi_body *b, con
     r.base = b->vert0;
     r.bvh = &b->bvh;
     r.J = b->bvh.vary ? &s->J : NULL;
-    r.start = NULL;
-    r.start_count = 0;
     return r;
 }
 
@@ -13217,6 +13265,7 @@ static void embi_body_go(embi_state *s, embi_body *b)
         e->end = strain[t];
         e->next = embi_max(e->now, e->end + sine * (e->end + e->now));
     }
+    b->goes = 1;
 }
 
 /* It went there: what was told of the end holds of where it is. */
@@ -13297,6 +13346,7 @@ static int embi_pair_stays(const embi_state *s, const embi_pair *p)
 {
     const embi_body *a = s->body + p->a, *b = s->body + p->b;
     embipc_real r[6];
+    if (p->path) return !a->goes && !b->goes;
     embi_relative_box(&a->shift_next, p->pa, &b->shift_next, p->pb, r);
     return (embi_box_holds(p->range, r) || p->loose) && (p->a != p->b || embi_body_stands(a, 1));
 }
@@ -13333,6 +13383,7 @@ static embipc_real embi_body_edge(const embi_body *b)
 /* A relative way of so many edges of the finer of two surfaces is long: what is on it is looked for part by part, and what
  * has gone it counts from where it is: see embi_pair_share(), embi_pairs_begin(), embi_island_rebase(). */
 #define EMBI_BASE_EDGES 2
+#define EMBI_PATH_EDGES ((embipc_real)0.5)
 
 static embipc_real embi_pair_edge(const embi_state *s, const embi_pair *p)
 {
@@ -13652,6 +13703,7 @@ typedef struct embi_island {
     int rhs_cap;
     int iterations, factorizations, regularized, passes, first;
     int converged, old_factor, just_drove, just_guessed, driving;
+    int secures;                 /* where drives that rotate join later, a step goes back to where it is now, and no farther */
     int inexact;                 /* the direction is by an old factor alone */
     int multiplied;              /* A times it is in trial_q */
     int turned, turning;         /* friction contacts turned in it; and will in the next one */
@@ -15468,18 +15520,6 @@ static void embi_body_cap(embi_body *b, embipc_real cap)
 /* A path is cut where up to EMBI_CCD_KEEP of a gap is left; so far on, the contact itself is seen. */
 #define EMBI_LOOK_ON ((embipc_real)1.125)
 
-/* What of its direction a pair with candidates looks at: no more than four times as far as it did before, or long. */
-static embipc_real embi_pair_share(const embi_state *s, const embi_pair *p)
-{
-    const embi_body *a = s->body + p->a, *b = s->body + p->b;
-    embipc_real way[6], now[6], most = embi_max(embi_box_norm(p->range), EMBI_BASE_EDGES * embi_pair_edge(s, p));
-    if (p->count == 0 || embi_pair_stays(s, p)) return 1;
-    embi_relative_box(&a->shift, p->pa, &b->shift, p->pb, now);
-    embi_relative_box(&a->shift_next, p->pa, &b->shift_next, p->pb, way);
-    for (int i = 0; i < 6; i++) way[i] -= now[i];
-    return embi_min(1, 4 * most / embi_box_norm(way));
-}
-
 /* trial_q = q + p, next_x = J of it, and the boxes of where that takes each body, counted as its shifts
  * are. cap, the share of the direction that is looked at, bounds alpha. Half the scene would be dragged in as
  * candidates by looking farther than there is use for. Of a direction that goes much farther than anything foreseen (an
@@ -15506,7 +15546,6 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *I)
         if (!embi_island_ccd(m, s, I)) return 0;
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
         I->cap = I->guess && I->safe < 1 ? (embipc_real)0 : embi_min(I->cap, I->safe * EMBI_LOOK_ON);
-        for (int n = 0; n < I->pair_count; n++) I->cap = embi_min(I->cap, embi_pair_share(s, s->pair + I->pairs[n]));
     }
     for (int k = 0; k < I->body_count; k++) {
         embi_body *b = s->body + I->bodies[k];
@@ -16103,7 +16142,7 @@ typedef struct embi_swept {
 
 /* A pair whose candidates are due. */
 typedef struct embi_search {
-    int pair, first;             /* first: where they go, before the gaps are closed */
+    int pair, path, first;       /* path: along the present direction; first: where they go, before the gaps are closed */
     embi_kept *kept;
     embi_approach approach, back;
     embipc_real near, far;       /* what was farther apart in the kept list than near + share far stays out */
@@ -18711,7 +18750,7 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
     for (int t = 0; t < embi_strained_tets(b); t++)   /* if it does not move */
         b->strain[t].now = b->strain[t].next = 0;
     b->known_start = 1;
-    b->rebased = 0;
+    b->rebased = b->anew = b->goes = b->swept = 0;
     embi_shift_none(b, &b->shift);
     embi_shift_none(b, &b->shift_next);
     embi_shift_none(b, &b->stray);
@@ -19040,7 +19079,8 @@ static void embi_refit_range(void *arg, int begin, int end)
     for (int n = begin; n < end; n++) {
         const embi_chunk *part = t->w->parts.list + n;
         embi_body *b = t->w->s.body + part->item;
-        embi_bvh_refit_leaves(&b->bvh, t->w->s.xn + 3 * b->vert0, b->tri, b->nt, part->begin, part->end);
+        embi_surface s = embi_surface_of(&t->w->s, b, embi_base_x(&t->w->s));
+        embi_bvh_refit_leaves(&b->bvh, &s, part->begin, part->end);
         if (b->bvh.known) b->bvh.known[embi_bvh_block(&b->bvh, b->bvh.leaves + part->begin)] |= EMBI_REFIT;
     }
 }
@@ -19072,10 +19112,11 @@ static int embi_searches_refit_all(embipc_world *w)
             int part = b->bvh.leaves;
             if (b->fits || w->search[n].kept->loose) continue;
             b->fits = 1;
-            if (b->bvh.known) {
+            if (b->bvh.known && !b->rebased) {
                 embi_body_unfit(s, b);
                 continue;
             }
+            if (b->bvh.known) memset(b->bvh.known, EMBI_ASKED | EMBI_REFIT, 2 * (size_t)b->bvh.leaves);
             while (part > EMBI_SHARE_REFIT) part /= 2;
             if (!embi_chunks_add(&w->memory, &w->parts, at, 0, b->bvh.leaves, part)) return 0;
         }
@@ -19354,13 +19395,13 @@ static void embi_kept_forget(embipc_world *w)
     w->kept_count = count;
 }
 
-/* How far the bodies of a list moved since they were where shifts count from; of an island, or all (NULL). */
-static void embi_kept_follow(embi_state *s, embi_kept *k, const embi_island *I)
+/* How far the bodies of a list moved since they were where shifts count from; all, or those that will count anew. */
+static void embi_kept_follow(embi_state *s, embi_kept *k, int all)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     embi_body *a = s->body + k->a, *b = s->body + k->b;
     const embipc_real *from = s->kept_q + 3 * a->node0, *to = s->q + 3 * a->node0;
-    int first = !I || (a->moving && a->island == I->index), second = !I || (b->moving && b->island == I->index);
+    int first = all || a->anew, second = all || b->anew;
     embipc_real r[6], *strain = s->trace + a->trace0;
     if (!k->valid || (!first && !second)) return;
     if (a == b) {
@@ -19379,7 +19420,13 @@ static void embi_kept_follow(embi_state *s, embi_kept *k, const embi_island *I)
 static void embi_kept_drift(embipc_world *w)
 {
     embi_kept_forget(w);
-    for (int n = 0; n < w->kept_count; n++) embi_kept_follow(&w->s, w->kept + n, NULL);
+    for (int n = 0; n < w->kept_count; n++) embi_kept_follow(&w->s, w->kept + n, 1);
+}
+
+/* island of a pair: of the body that moves; -1 when neither does */
+static int embi_pair_island(const embi_state *s, const embi_pair *p)
+{
+    return s->body[p->a].moving ? s->body[p->a].island : s->body[p->b].moving ? s->body[p->b].island : -1;
 }
 
 /* The candidates of a pair are due, for its range. Returns 0 out of memory. */
@@ -19387,6 +19434,7 @@ static int embi_search_add(embipc_world *w, int n)
 {
     embi_pair *pair = w->s.pair + n;
     embi_search *one;
+    pair->path = 0;
     if (!embi_kept_of(w, pair) ||
         !EMBI_GROW(&w->memory, embi_search, w->search, w->search_cap, w->search_count + 1))
         return 0;
@@ -19459,8 +19507,9 @@ static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one
     embi_body *A = s->body + pair->a, *B = s->body + pair->b;
     embipc_real r[6], slack;
     pair->near_count = -1;
-    embi_relative_box(&A->known, pair->pa, &B->known, pair->pb, r);   /* from the middle of the range to known_q */
-    for (int i = 0; i < 6; i++) r[i] -= (pair->range[i % 3] + pair->range[3 + i % 3]) / 2;
+    if (pair->path) embi_relative_box(&A->stray, pair->pa, &B->stray, pair->pb, r);   /* from known_q to where they are */
+    else embi_relative_box(&A->known, pair->pa, &B->known, pair->pb, r);   /* from the middle of the range to known_q */
+    for (int i = 0; i < 6 && !pair->path; i++) r[i] -= (pair->range[i % 3] + pair->range[3 + i % 3]) / 2;
     slack = embi_box_norm(r);
     if (pair->count) memset(s->closest + pair->first, 0, (size_t)pair->count * sizeof *s->closest);
     for (int k = pair->first; k < pair->first + pair->count; k++) {
@@ -19469,6 +19518,16 @@ static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one
         if (!embi_candidate_wake(m, s, A, B, s->candidate[k].v)) return 0;
     }
     return 1;
+}
+
+/* Room for what is known of candidates. Returns 0 out of memory. */
+static int embi_candidates_room(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    return EMBI_ROOM(&w->memory, embi_closest, s->closest, s->closest_cap, s->candidate_count) &&
+           EMBI_ROOM(&w->memory, embi_apart, s->apart, s->apart_cap, s->candidate_count) &&
+           EMBI_ROOM(&w->memory, int, s->near, s->near_cap, s->candidate_count) &&
+           EMBI_ROOM(&w->memory, int, s->seen, s->seen_cap, s->candidate_count);
 }
 
 /* Candidates of the searches begin .. end - 1, from their kept lists. */
@@ -19502,21 +19561,94 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
         }
         pair->count = s->candidate_count - pair->first;
     }
-    if (!EMBI_ROOM(&w->memory, embi_closest, s->closest, s->closest_cap, s->candidate_count) ||
-        !EMBI_ROOM(&w->memory, embi_apart, s->apart, s->apart_cap, s->candidate_count) ||
-        !EMBI_ROOM(&w->memory, int, s->near, s->near_cap, s->candidate_count) ||
-        !EMBI_ROOM(&w->memory, int, s->seen, s->seen_cap, s->candidate_count))
-        return 0;
+    if (!embi_candidates_room(w)) return 0;
     for (int k = begin; k < end; k++)
         if (!embi_search_end(&w->memory, s, w->search + k)) return 0;
     return 1;
 }
 
+/* ---- searches along paths ----
+ * What moves by more than it is fine meets few of the many primitives that displacements so large could bring together:
+ * vertices go straight along a direction, and boxes of their paths tell which come near. Such candidates are those of this
+ * direction alone. */
+
+enum { EMBI_SWEPT_NOT, EMBI_SWEPT, EMBI_SWEPT_OWN };
+
+/* The surface and its paths along the present direction, as the world sees them, or what goes with the body. */
+static embi_surface embi_body_paths(const embipc_world *w, const embi_body *b, int own)
+{
+    const embi_state *s = &w->s;
+    embipc_real cap = b->goes ? w->island[b->island]->cap : (embipc_real)0;
+    embi_surface r = embi_surface_of(s, b, b->moving ? s->x : s->xn);
+    if (!b->goes) return r;
+    r.next = s->next_x + 3 * b->vert0;
+    r.cap = cap;
+    for (int i = b->node0; i < b->node0 + b->nn && own; i++)
+        for (int c = 0; c < 3; c++)
+            r.common[c] += cap / (embipc_real)b->nn * (s->trial_q[3 * i + c] - s->q[3 * i + c]);
+    return r;
+}
+
+/* Boxes of the tree for these. */
+static void embi_body_sweep(embi_state *s, embi_body *b, const embi_surface *paths, int how)
+{
+    embi_bodies_task t;
+    t.s = s;
+    if (b->swept == how || b->kind == EMBIPC_FIXED) return;
+    if (!b->moving && !b->started) embi_apply_rows(s, b, s->qn, s->xn);
+    if (!b->moving) b->started = 1;
+    if (b->moving && !b->swept) {
+        embi_apply_rows(s, b, s->q, s->x);
+        if (b->goes) embi_apply_rows(s, b, s->trial_q, s->next_x);
+        embi_body_stray(&t, b, 0);
+    }
+    embi_bvh_refit_leaves(&b->bvh, paths, 0, b->bvh.leaves);
+    b->swept = how;
+    b->fits = 0;
+}
+
+/* Candidates of a pair along the present direction. Returns 0 out of memory. */
+static int embi_search_path(embipc_world *w, const embi_search *one)
+{
+    static const embipc_real none[6] = {0, 0, 0, 0, 0, 0};
+    embi_state *s = &w->s;
+    embi_pair *pair = s->pair + one->pair;
+    embi_body *A = s->body + pair->a, *B = s->body + pair->b;
+    embi_kept *kept = embi_kept_of(w, pair);
+    embipc_real ways = embi_shift_most(&A->shift_next) + embi_shift_most(&B->shift_next);
+    embipc_real reach = embi_pair_reach(s, pair) + 16 * EMBI_EPS * ways;
+    int own = A == B, count = 0;
+    embi_surface a = embi_body_paths(w, A, own), b = embi_body_paths(w, B, own);
+    embi_approach t = embi_approach_of(none, reach);
+    embi_walk walk = embi_walk_of(&a, &b, none, reach);
+    if (!kept) return 0;
+    embi_body_sweep(s, A, &a, own ? EMBI_SWEPT_OWN : EMBI_SWEPT);
+    embi_body_sweep(s, B, &b, own ? EMBI_SWEPT_OWN : EMBI_SWEPT);
+    a.start = own ? NULL : kept->start;
+    a.start_count = 1;
+    if (own && A->folds.count) {
+        embi_kept_begin(s, kept, pair, reach);
+        if (!embi_body_starts(&w->memory, s, A, kept)) return 0;
+        a.start = A->start;
+        a.start_count = A->start_count;
+    }
+    pair->loose = 0;
+    pair->first = s->candidate_count;
+    if (!embi_walk_all(&w->memory, &walk, &w->tri_pairs, &count, &w->tri_pair_cap) ||
+        !embi_candidates(&w->memory, &a, &b, w->tri_pairs, count, &pair->rule, &t, &s->candidate, &s->candidate_count,
+                         &s->candidate_cap))
+        return 0;
+    pair->count = s->candidate_count - pair->first;
+    return embi_candidates_room(w) && embi_search_end(&w->memory, s, one);
+}
+
 /* Finds the candidates of all pairs for which they are due, from where their bodies count; so many
- * kept lists at a time that the gaps between what is left of them take little room. */
+ * kept lists at a time that the gaps between what is left of them take little room. Those along paths are the last. */
 static int embi_searches_run(embipc_world *w)
 {
+    int all = w->search_count;
     if (!embi_searched_forget(w)) return 0;
+    while (w->search_count > 0 && w->search[w->search_count - 1].path) w->search_count--;
     for (int n = 0; n < w->search_count; n++)
         if (!embi_search_begin(w, w->search + n)) return 0;
     if (!embi_searches_keep(w)) return 0;
@@ -19527,7 +19659,16 @@ static int embi_searches_run(embipc_world *w)
         if (!embi_searches_again(w, begin, end)) return 0;
     }
     for (int n = 0; n < w->search_count; n++) w->search[n].kept->valid = 1;
-    w->builds += w->search_count;
+    for (int n = w->search_count; n < all; n++) {
+        const embi_pair *pair = w->s.pair + w->search[n].pair;
+        w->s.body[pair->a].swept = w->s.body[pair->b].swept = EMBI_SWEPT_NOT;
+    }
+    for (int own = 0; own < 2; own++)   /* trees are swept twice at most */
+        for (int n = w->search_count; n < all; n++) {
+            const embi_pair *pair = w->s.pair + w->search[n].pair;
+            if ((pair->a == pair->b) == own && !embi_search_path(w, w->search + n)) return 0;
+        }
+    w->builds += all;
     w->search_count = 0;
     return 1;
 }
@@ -19708,36 +19849,25 @@ static int embi_pairs_join(embipc_world *w)
     return 1;
 }
 
-/* All pairs of panels whose regions meet, each with its candidates: of all the way that is foreseen, but where that is long
- * at first of its beginning, and four times as much for as long as nothing is found. What has candidates in its way
- * will hardly go all of it. */
+/* All pairs of panels whose regions meet, each with its candidates: of all the way that is foreseen, or where that is
+ * long of its beginning alone. */
 static int embi_pairs_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
     s->pair_count = s->candidate_count = s->stamp = w->search_count = 0;
     w->builds = 0;
     if (!embi_regions_sweep(w) || !embi_pairs_join(w)) return 0;
-    for (embipc_real edges = EMBI_BASE_EDGES;; edges *= 4) {
-        for (int n = 0; n < s->pair_count; n++) {
-            embi_pair *pair = s->pair + n;
-            const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-            embipc_real r[6];
-            embi_relative_box(&a->shift_next, pair->pa, &b->shift_next, pair->pb, r);
-            if (edges == EMBI_BASE_EDGES) memset(pair->range, 0, sizeof pair->range);   /* where they are */
-            else if (pair->count > 0 || !embi_pair_is_long(s, pair, edges / 4, r)) continue;
-            embi_pair_shorten(s, pair, edges, r);
-            embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
-            if (!embi_search_add(w, n)) return 0;
-        }
-        if (w->search_count == 0) return 1;
-        if (!embi_searches_run(w)) return 0;
+    for (int n = 0; n < s->pair_count; n++) {
+        embi_pair *pair = s->pair + n;
+        const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
+        embipc_real r[6];
+        embi_relative_box(&a->shift_next, pair->pa, &b->shift_next, pair->pb, r);
+        if (embi_pair_is_long(s, pair, EMBI_BASE_EDGES, r)) embi_pair_shorten(s, pair, EMBI_PATH_EDGES, r);
+        memset(pair->range, 0, sizeof pair->range);   /* where they are */
+        embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
+        if (!embi_search_add(w, n)) return 0;
     }
-}
-
-/* island of a pair: of the body that moves; -1 when neither does */
-static int embi_pair_island(const embi_state *s, const embi_pair *p)
-{
-    return s->body[p->a].moving ? s->body[p->a].island : s->body[p->b].moving ? s->body[p->b].island : -1;
+    return embi_searches_run(w);
 }
 
 /* ---- BDF2: where velocities jump ----
@@ -20174,14 +20304,13 @@ static int embi_neighbours_check(embipc_world *w)
  * with it: 0.45 and 0.19, 18 and 0.8, 40 and 1.7 s; of two such balls at each other at 10 m/s: 5.7 and 0.3 s, affine ones 1.5
  * and 0.25 s [measured]. */
 
-static int embi_island_may_rebase(const embi_state *s, const embi_island *I)
+static int embi_island_may_go_back(const embi_state *s, const embi_island *I)
 {
-    if (!I->active) return 0;   /* it has no direction */
     for (int k = 0; k < I->body_count; k++)
-        if (s->body[I->bodies[k]].two_step) return 0;
+        if (s->body[I->bodies[k]].two_step) return 1;
     for (int n = 0; n < s->drive_count; n++)
-        if (s->body[s->drives[n].body].island == I->index && s->drives[n].rotating && !s->drives[n].done) return 0;
-    return 1;
+        if (s->body[s->drives[n].body].island == I->index && s->drives[n].rotating && !s->drives[n].done) return 1;
+    return 0;
 }
 
 /* The body's shifts, boxes and tree count from where it is. */
@@ -20206,26 +20335,6 @@ static void embi_body_rebase(embi_state *s, embi_body *b, embipc_real cap)
     b->fits = 1;
 }
 
-/* The island's candidates count from where it is: all that its bodies are a side of are due. Returns 0 out of memory. */
-static int embi_island_rebase(embipc_world *w, const embi_island *I)
-{
-    embi_state *s = &w->s;
-    if (!EMBI_GROW(&w->memory, embipc_real, s->base_x, s->base_cap, 3 * s->vert_count)) return 0;
-    if (!s->rebased) memcpy(s->base_x, s->xn, (size_t)(3 * s->vert_count) * sizeof *s->xn);
-    s->rebased = 1;
-    for (int n = 0; n < w->kept_count; n++) embi_kept_follow(s, w->kept + n, I);
-    for (int k = 0; k < I->body_count; k++) embi_body_rebase(s, s->body + I->bodies[k], I->cap);
-    embi_island_secure(s, I);   /* a step may go back to it, where drives that rotate join later, and no farther */
-    for (int n = 0; n < s->pair_count; n++) {
-        embi_pair *p = s->pair + n;
-        const embi_body *a = s->body + p->a, *b = s->body + p->b;
-        if (!(a->moving && a->island == I->index) && !(b->moving && b->island == I->index)) continue;
-        embi_box_clear(p->range);
-        p->loose = 0;
-    }
-    return 1;
-}
-
 /* do the two move by one direction? */
 static int embi_pair_is_together(const embi_state *s, const embi_pair *p)
 {
@@ -20243,28 +20352,70 @@ static int embi_pair_leaves(const embi_state *s, const embi_pair *p, embipc_real
         return !embi_pair_stays(s, p);
     }
     embi_difference_box(a->panel[p->pa].hull, b->panel[p->pb].hull, r);
-    return !embi_box_holds(p->range, r);
+    return p->path ? a->goes || b->goes : !embi_box_holds(p->range, r);
 }
 
-/* Islands with pairs that leave their range after a long way count anew. Returns whether any pair leaves it, -1 out of
- * memory. */
-static int embi_islands_rebase(embipc_world *w)
+static int embi_pair_may_go_back(const embipc_world *w, const embi_pair *p)
+{
+    const embi_body *a = w->s.body + p->a, *b = w->s.body + p->b;
+    return (a->moving && embi_island_may_go_back(&w->s, w->island[a->island])) ||
+           (b->moving && embi_island_may_go_back(&w->s, w->island[b->island]));
+}
+
+/* Is the way from `now` on, to where r says, one whose candidates are searched along its path? */
+static int embi_pair_by_path(const embipc_world *w, const embi_pair *p, const embipc_real now[6], const embipc_real r[6])
+{
+    embipc_real way[6];
+    for (int i = 0; i < 6; i++) way[i] = r[i] - now[i];
+    return embi_pair_is_long(&w->s, p, p->path ? EMBI_PATH_EDGES / 10 : EMBI_PATH_EDGES, way) &&
+           !embi_pair_may_go_back(w, p);
+}
+
+/* Bodies that are to count anew do: all candidates that they are a side of are due. Returns 0 out of memory. */
+static int embi_bodies_rebase(embipc_world *w)
 {
     embi_state *s = &w->s;
-    int any = 0;
+    if (!EMBI_GROW(&w->memory, embipc_real, s->base_x, s->base_cap, 3 * s->vert_count)) return 0;
+    if (!s->rebased) memcpy(s->base_x, s->xn, (size_t)(3 * s->vert_count) * sizeof *s->xn);
+    s->rebased = 1;
+    for (int n = 0; n < w->kept_count; n++) embi_kept_follow(s, w->kept + n, 0);
+    for (int n = 0; n < s->pair_count; n++) {
+        embi_pair *p = s->pair + n;
+        if (!s->body[p->a].anew && !s->body[p->b].anew) continue;
+        embi_box_clear(p->range);
+        p->loose = 0;
+    }
+    for (int k = 0; k < s->body_count; k++) {
+        embi_body *b = s->body + k;
+        if (!b->anew) continue;
+        embi_body_rebase(s, b, w->island[b->island]->cap);
+        w->island[b->island]->secures = 1;
+        b->anew = 0;
+    }
+    return 1;
+}
+
+/* Bodies of pairs that leave their range after a long way count anew, and where a path ends that was not the last.
+ * Returns whether any pair leaves it, -1 out of memory. */
+static int embi_pairs_rebase(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    int any = 0, anew = 0;
     for (int n = 0; n < s->pair_count; n++) {
         const embi_pair *p = s->pair + n;
-        const embi_body *a = s->body + p->a, *b = s->body + p->b;
-        const embi_island *I;
-        embipc_real r[6];
+        embi_body *a = s->body + p->a, *b = s->body + p->b;
+        embipc_real now[6], r[6];
         if (!embi_pair_leaves(s, p, r)) continue;
         any = 1;
-        embi_relative_box(&a->shift, p->pa, &b->shift, p->pb, r);
-        if (!embi_pair_is_together(s, p) || !embi_pair_is_long(s, p, EMBI_BASE_EDGES, r)) continue;
-        I = w->island[a->moving ? a->island : b->island];
-        if (embi_island_may_rebase(s, I) && !embi_island_rebase(w, I)) return -1;
+        embi_relative_box(&a->shift, p->pa, &b->shift, p->pb, now);
+        if (!embi_pair_is_together(s, p) || embi_pair_by_path(w, p, now, r)) continue;
+        if (!p->path && !embi_pair_is_long(s, p, EMBI_BASE_EDGES, now)) continue;
+        if (!w->island[embi_pair_island(s, p)]->active || embi_pair_may_go_back(w, p)) continue;
+        a->anew = a->moving;
+        b->anew = b->moving;
+        anew = 1;
     }
-    return any;
+    return anew && !embi_bodies_rebase(w) ? -1 : any;
 }
 
 /* Everything the present directions visit must stay in the ranges the candidates were searched for; where it
@@ -20274,16 +20425,30 @@ static int embi_ranges_check(embipc_world *w, int *changed)
 {
     embi_state *s = &w->s;
     int searched, any;
-    if (!embi_neighbours_check(w) || (any = embi_islands_rebase(w)) < 0) return 0;
+    if (!embi_neighbours_check(w) || (any = embi_pairs_rebase(w)) < 0) return 0;
     if (!any) return 1;
     w->search_count = 0;
-    for (int n = 0; n < s->pair_count; n++) {
-        embi_pair *p = s->pair + n;
-        embipc_real r[6], now[6];
-        if (!embi_pair_leaves(s, p, r)) continue;
-        embi_relative_box(&s->body[p->a].shift, p->pa, &s->body[p->b].shift, p->pb, now);
-        embi_range_stretch(p->range, now, r, p->rule.dhat / 2);
-        if (!embi_search_add(w, n)) return 0;
+    for (int path = 0; path < 2; path++)
+        for (int n = 0; n < s->pair_count; n++) {
+            embi_pair *p = s->pair + n;
+            const embi_body *a = s->body + p->a, *b = s->body + p->b;
+            embipc_real r[6], now[6];
+            if (!embi_pair_leaves(s, p, r)) continue;
+            embi_relative_box(&a->shift, p->pa, &b->shift, p->pb, now);
+            if (embi_pair_by_path(w, p, now, r) != path) continue;
+            if (p->path && embi_pair_may_go_back(w, p))
+                embi_difference_box(a->panel[p->pa].hull, b->panel[p->pb].hull, p->range);
+            else if (p->path) embi_box_clear(p->range);
+            embi_range_stretch(p->range, now, r, p->rule.dhat / 2);
+            if (!embi_search_add(w, n)) return 0;
+            w->search[w->search_count - 1].path = p->path = path;
+            if (path && a->moving) w->island[a->island]->secures = 1;
+            if (path && b->moving) w->island[b->island]->secures = 1;
+        }
+    for (int k = 0; k < w->order_count; k++) {
+        embi_island *I = w->island[w->order[k]];
+        if (I->secures) embi_island_secure(s, I);
+        I->secures = 0;
     }
     searched = w->search_count;
     if (!embi_searches_run(w)) return 0;
@@ -20327,8 +20492,11 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *I)
 /* a body that stays where it is in this round */
 static void embi_island_rest(embi_state *s, const embi_island *I)
 {
-    for (int k = 0; k < I->body_count; k++)
-        embi_shift_copy(s->body + I->bodies[k], &s->body[I->bodies[k]].shift_next, &s->body[I->bodies[k]].shift);
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        embi_shift_copy(b, &b->shift_next, &b->shift);
+        b->goes = 0;
+    }
 }
 
 /* The first half of an iteration: the next direction, or guess, as far as it is free of what is near. */

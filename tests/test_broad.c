@@ -374,6 +374,125 @@ static void test_candidates_self(void)
 
 /* Pairs of one body: no activation distance above half of what separates them at rest, so that at rest
  * nothing is active, however large dhat; thickness likewise. Pairs of two bodies keep the rule's. */
+static long paths_found, ranges_found;
+
+/* Where the vertices of a side are going: squeezed, turned and moved as one, and each a little by itself. */
+static double *some_ways(const side *d, double size)
+{
+    int n = 3 * d->mesh.vertex_count;
+    double *next = (double *)malloc((size_t)n * sizeof *next), squeeze[3], move[3], turn = test_uniform(-1, 1);
+    for (int c = 0; c < 3; c++) {
+        squeeze[c] = test_uniform(0.3, 1.2);
+        move[c] = size * test_uniform(-1, 1);
+    }
+    for (int i = 0; i < n; i += 3) {
+        const double *x = d->mesh.x + i;
+        for (int c = 0; c < 3; c++) next[i + c] = squeeze[c] * x[c] + move[c] + size * test_uniform(-0.03, 0.03);
+        next[i] -= turn * x[1];
+        next[i + 1] += turn * x[0];
+    }
+    return next;
+}
+
+/* x: the share t of the part of the ways that is looked at */
+static void along(const side *d, double t, double *x)
+{
+    for (int i = 0; i < 3 * d->mesh.vertex_count; i++)
+        x[i] = d->mesh.x[i] + (d->s.next ? t * d->s.cap * (d->s.next[i] - d->mesh.x[i]) : 0);
+}
+
+/* Candidates along paths: each pair once; none missing wherever each of the two surfaces is on its way, together where
+ * they are one; and few, against those of the box of all displacements. what: bits 0 and 1, which of them go. */
+static void check_paths(scene *c, const embi_pair_rule *rule, double size, int what)
+{
+    static const double none[6] = {0, 0, 0, 0, 0, 0};
+    side *b = second(c);
+    double *next[2], *xa, *xb, reach = rule->dhat + rule->xi, cap = test_uniform(0.2, 1), range[6], way[2][6];
+    embi_approach t = embi_approach_of(none, reach);
+    embi_walk w = embi_walk_of(&c->a.s, &b->s, none, reach);
+    named *found, *near;
+    int n, count;
+    memset(way, 0, sizeof way);
+    for (int k = 0; k < (c->self ? 1 : 2); k++) {
+        side *d = k ? b : &c->a;
+        next[k] = some_ways(d, size);
+        for (int i = 0; i < 3 * d->mesh.vertex_count; i++) {
+            double u = cap * (next[k][i] - d->mesh.x[i]);
+            way[k][i % 3] = fmin(way[k][i % 3], u);
+            way[k][3 + i % 3] = fmax(way[k][3 + i % 3], u);
+            d->s.common[i % 3] += c->self ? u / d->mesh.vertex_count : 0;
+        }
+        if (!(what >> k & 1)) continue;
+        d->s.next = next[k];
+        d->s.cap = cap;
+        embi_bvh_refit_leaves(&d->bvh, &d->s, 0, d->bvh.leaves);
+    }
+    c->key_count = c->count = 0;
+    ENSURE(embi_walk_all(&c->m, &w, &c->keys, &c->key_count, &c->key_cap));
+    ENSURE(embi_candidates(&c->m, &c->a.s, &b->s, c->keys, c->key_count, rule, &t, &c->list, &c->count, &c->cap));
+    found = candidate_names(c);
+    for (int k = 1; k < c->count; k++) ENSURE(found[k].name != found[k - 1].name);
+    xa = (double *)malloc((size_t)(3 * c->a.mesh.vertex_count) * sizeof *xa);
+    xb = (double *)malloc((size_t)(3 * b->mesh.vertex_count) * sizeof *xb);
+    for (int r = 0; r < 40; r++) {
+        double at = r < 2 ? r : test_random();
+        along(&c->a, at, xa);
+        along(b, c->self ? at : r < 4 ? r % 2 : test_random(), xb);
+        n = all_pairs(c, xa, c->self ? xa : xb, reach * (1 - 1e-12), &near);
+        for (int k = 0; k < n; k++)
+            ENSURE(bsearch(near + k, found, (size_t)c->count, sizeof *found, by_name) != NULL);
+        free(near);
+    }
+    n = all_pairs(c, c->a.mesh.x, b->mesh.x, 1e300, &near);   /* each knows how far it is now */
+    for (int k = 0; k < c->count; k++) {
+        named key;
+        const named *is;
+        key.name = pair_name(c->list[k].v, c->list[k].edge_edge);
+        is = (const named *)bsearch(&key, near, (size_t)n, sizeof *near, by_name);
+        ENSURE(is && is->d == c->list[k].apart);
+    }
+    free(near);
+    count = c->count;
+    for (int k = 0; k < 3; k++) {   /* of a against b, by a search for all displacements */
+        range[k] = (what & 1 ? way[0][k] : 0) - (c->self ? way[0][3 + k] : what & 2 ? way[1][3 + k] : 0);
+        range[3 + k] = (what & 1 ? way[0][3 + k] : 0) - (c->self ? way[0][k] : what & 2 ? way[1][k] : 0);
+    }
+    for (int k = 0; k < (c->self ? 1 : 2); k++) {
+        side *d = k ? b : &c->a;
+        d->s.next = NULL;
+        memset(d->s.common, 0, sizeof d->s.common);
+        embi_bvh_refit(&d->bvh, d->mesh.x, d->mesh.tri, d->mesh.tri_count);
+        free(next[k]);
+    }
+    scene_find(c, range, rule);
+    paths_found += count;
+    ranges_found += c->count;
+    free(found);
+    free(xa);
+    free(xb);
+}
+
+static void test_candidates_along_paths(void)
+{
+    scene c;
+    embi_pair_rule rule;
+    memset(&rule, 0, sizeof rule);
+    for (int r = 0; r < 12 / TEST_STRIDE; r++) {
+        test_mesh b = geometry_box_surface(2, 2, 2, 1, 1, 0.2);
+        for (int i = 0; i < b.vertex_count; i++) b.x[3 * i + 2] -= 1.3;
+        rule.dhat = test_uniform(0.01, 0.1);
+        rule.xi = r % 2 ? 0.01 : 0;
+        scene_make(&c, geometry_icosphere(1), &b);
+        check_paths(&c, &rule, 1, 1 + r % 3);
+        scene_free(&c);
+        scene_make(&c, r % 2 ? geometry_icosphere(2) : geometry_sheet(8, 3, 2, 1), NULL);
+        check_paths(&c, &rule, 1, 1);
+        scene_free(&c);
+    }
+    printf("  along paths %ld candidates, of all such displacements %ld\n", paths_found, ranges_found);
+    ENSURE(paths_found > 1000 && 3 * paths_found < ranges_found);
+}
+
 static void test_rest_clamp(void)
 {
     embi_pair_rule rule;
@@ -612,6 +731,7 @@ int main(int argc, char **argv)
     RUN(candidates_solids);
     RUN(candidates_sheets);
     RUN(candidates_self);
+    RUN(candidates_along_paths);
     RUN(rest_clamp);
     RUN(crossings);
     RUN(edges_inside_flat_faces);

@@ -56,6 +56,7 @@ static void scene_candidates(scene *s, double dhat, double xi, double travel)
     int pair_count = 0, pair_cap = 0, self = s->mesh[1].tri_count == 0;
     double range[6];
     memset(&rule, 0, sizeof rule);
+    memset(&a, 0, sizeof a);
     rule.dhat = dhat;
     rule.xi = xi;
     for (int i = 0; i < 6; i++) range[i] = i < 3 ? -travel : travel;
@@ -65,9 +66,6 @@ static void scene_candidates(scene *s, double dhat, double xi, double travel)
     a.nt = s->mesh[0].tri_count;
     a.base = 0;
     a.bvh = &s->bvh[0];
-    a.J = NULL;
-    a.start = NULL;
-    a.start_count = 0;
     b = a;
     if (!self) {
         b.x = s->x + 3 * s->split;
