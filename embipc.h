@@ -10417,6 +10417,10 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
  * fall together see each other stand still. Within one body the displacements of two points differ by |J_a - J_b|_1 / 2
  * of what those of any two can, which is little for neighbours however fine the surface, and known for whole subtrees.
  * And while its tets keep their shape, most of a body cannot touch itself at all, and is left out as a whole.
+ *
+ * Where displacements are long, boxes of them hold nearly all pairs there are. But along one direction each vertex goes
+ * straight, and the box of a primitive's path meets few others: searched so, candidates are good for this direction only,
+ * and a hundredth as many.
  * Uses: small math, memory, sorting, exact predicates, meshes, distances.
  * Checked by: tests/test_broad.c, tests/test_reach.c  */
 
@@ -12692,7 +12696,7 @@ typedef struct embi_body {
     int rebased;                 /* shifts, start_box, hull and candidates count from base_q and base_x, not q^n and x^n */
     int anew;                    /* they are about to count from where it is */
     int goes;                    /* it has a direction in this round */
-    int swept;                   /* its tree is that of paths: EMBI_SWEPT_... */
+    int swept;                   /* EMBI_SWEPT_...: it was searched along paths in this step, for which its tree is, if not fit */
     embipc_real foreseen;        /* how far the body probably goes in this step, m */
     embipc_real start_box[6];    /* holds x^n */
     embipc_real around;          /* between steps, where start_box is that of now: so far beyond it gaps count, m;
@@ -12711,7 +12715,7 @@ typedef struct embi_pair {
                                     of the step, or later) for which the candidates are complete: where it was, is,
                                     and is about to go */
     int loose;                   /* within one body: or for all, while embi_body_stands() */
-    int path;                    /* or for the direction of one round alone */
+    int path;                    /* not for a range, but along the paths of one round */
     int first, count;            /* candidates */
     int touching[2];             /* head, for BDF2: any contacts, at q^n and now, and their force on a, N */
     embipc_real push[2][3];
@@ -13380,26 +13384,21 @@ static embipc_real embi_body_edge(const embi_body *b)
     return sqrt(4 * b->area / ((embipc_real)1.7320508075688772 * b->nt));
 }
 
-/* A relative way of so many edges of the finer of two surfaces is long: what is on it is looked for part by part, and what
- * has gone it counts from where it is: see embi_pair_share(), embi_pairs_begin(), embi_island_rebase(). */
+/* What has gone by so many edges of the finer of two surfaces counts from where it is: see embi_pairs_rebase(). */
 #define EMBI_BASE_EDGES 2
-#define EMBI_PATH_EDGES ((embipc_real)0.5)
 
 static embipc_real embi_pair_edge(const embi_state *s, const embi_pair *p)
 {
     return embi_min(embi_body_edge(s->body + p->a), embi_body_edge(s->body + p->b));
 }
 
-static int embi_pair_is_long(const embi_state *s, const embi_pair *p, embipc_real edges, const embipc_real r[6])
-{
-    return embi_box_norm(r) > edges * embi_pair_edge(s, p);
-}
 
-/* The relative displacements r of a pair, or the part of them that is so many edges long. */
-static void embi_pair_shorten(const embi_state *s, const embi_pair *p, embipc_real edges, embipc_real r[6])
+/* The length of a direction from which on it is searched along its paths: half an edge, or of fine surfaces, which are swept
+ * as a whole, a fiftieth of the size. Once it is, until it is a tenth of that; and no more than four of what is foreseen is
+ * searched at the start of a step. */
+static embipc_real embi_pair_stride(const embi_state *s, const embi_pair *p)
 {
-    embipc_real share = edges * embi_pair_edge(s, p) / embi_box_norm(r);
-    for (int i = 0; i < 6 && share < 1; i++) r[i] *= share;
+    return embi_max(embi_pair_edge(s, p) / 2, sqrt(embi_min(s->body[p->a].area, s->body[p->b].area)) / 50);
 }
 
 /* Candidates by distance. s->apart holds, for each candidate, the distance that it had at least when the
@@ -19568,9 +19567,10 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
 }
 
 /* ---- searches along paths ----
- * What moves by more than it is fine meets few of the many primitives that displacements so large could bring together:
- * vertices go straight along a direction, and boxes of their paths tell which come near. Such candidates are those of this
- * direction alone. */
+ * What hits something fast would go by as much as it is large, and is pressed flat: nearly all its primitives come within
+ * reach of each other and of the other by displacements so large. So the direction of one round is searched where it is
+ * long; the next one, if it is, anew. Longest step of a ball of 1 292 triangles, in a cage and full, thrown at a plate at 10
+ * and 30 m/s with h = 0.01 s, with ranges alone and so: @A@ ms; of two such balls at each other at 10 m/s: @B@ ms [measured]. */
 
 enum { EMBI_SWEPT_NOT, EMBI_SWEPT, EMBI_SWEPT_OWN };
 
@@ -19595,8 +19595,11 @@ static void embi_body_sweep(embi_state *s, embi_body *b, const embi_surface *pat
     embi_bodies_task t;
     t.s = s;
     if (b->swept == how || b->kind == EMBIPC_FIXED) return;
-    if (!b->moving && !b->started) embi_apply_rows(s, b, s->qn, s->xn);
-    if (!b->moving) b->started = 1;
+    if (!b->started) {   /* candidates will ask for x^n of any */
+        embi_apply_rows(s, b, s->qn, s->xn);
+        if (s->rebased && !b->rebased) embi_apply_rows(s, b, s->qn, s->base_x);
+        b->started = 1;
+    }
     if (b->moving && !b->swept) {
         embi_apply_rows(s, b, s->q, s->x);
         if (b->goes) embi_apply_rows(s, b, s->trial_q, s->next_x);
@@ -19642,6 +19645,21 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
     return embi_candidates_room(w) && embi_search_end(&w->memory, s, one);
 }
 
+/* The searches begin .. end - 1: trees are swept twice at most. Returns 0 out of memory. */
+static int embi_paths_run(embipc_world *w, int begin, int end)
+{
+    for (int n = begin; n < end; n++) {
+        const embi_pair *pair = w->s.pair + w->search[n].pair;
+        w->s.body[pair->a].swept = w->s.body[pair->b].swept = EMBI_SWEPT_NOT;
+    }
+    for (int own = 0; own < 2; own++)
+        for (int n = begin; n < end; n++) {
+            const embi_pair *pair = w->s.pair + w->search[n].pair;
+            if ((pair->a == pair->b) == own && !embi_search_path(w, w->search + n)) return 0;
+        }
+    return 1;
+}
+
 /* Finds the candidates of all pairs for which they are due, from where their bodies count; so many
  * kept lists at a time that the gaps between what is left of them take little room. Those along paths are the last. */
 static int embi_searches_run(embipc_world *w)
@@ -19659,15 +19677,7 @@ static int embi_searches_run(embipc_world *w)
         if (!embi_searches_again(w, begin, end)) return 0;
     }
     for (int n = 0; n < w->search_count; n++) w->search[n].kept->valid = 1;
-    for (int n = w->search_count; n < all; n++) {
-        const embi_pair *pair = w->s.pair + w->search[n].pair;
-        w->s.body[pair->a].swept = w->s.body[pair->b].swept = EMBI_SWEPT_NOT;
-    }
-    for (int own = 0; own < 2; own++)   /* trees are swept twice at most */
-        for (int n = w->search_count; n < all; n++) {
-            const embi_pair *pair = w->s.pair + w->search[n].pair;
-            if ((pair->a == pair->b) == own && !embi_search_path(w, w->search + n)) return 0;
-        }
+    if (!embi_paths_run(w, w->search_count, all)) return 0;
     w->builds += all;
     w->search_count = 0;
     return 1;
@@ -19853,6 +19863,7 @@ static int embi_pairs_join(embipc_world *w)
  * long of its beginning alone. */
 static int embi_pairs_begin(embipc_world *w)
 {
+    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     embi_state *s = &w->s;
     s->pair_count = s->candidate_count = s->stamp = w->search_count = 0;
     w->builds = 0;
@@ -19862,7 +19873,8 @@ static int embi_pairs_begin(embipc_world *w)
         const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
         embipc_real r[6];
         embi_relative_box(&a->shift_next, pair->pa, &b->shift_next, pair->pb, r);
-        if (embi_pair_is_long(s, pair, EMBI_BASE_EDGES, r)) embi_pair_shorten(s, pair, EMBI_PATH_EDGES, r);
+        if (embi_box_norm(r) > 4 * embi_pair_stride(s, pair))
+            embi_cap_all(r, still, 6, embi_pair_stride(s, pair) / embi_box_norm(r));
         memset(pair->range, 0, sizeof pair->range);   /* where they are */
         embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
         if (!embi_search_add(w, n)) return 0;
@@ -19953,11 +19965,11 @@ static int embi_island_back(embi_memory *m, embi_state *s, embi_island *I)
     return 1;
 }
 
-/* May it not go back to q^n, whose candidates are no longer there? */
-static int embi_island_is_rebased(const embi_state *s, const embi_island *I)
+/* Are the candidates of q^n, to which it would go back, no longer there? */
+static int embi_island_is_far(const embi_state *s, const embi_island *I)
 {
     int any = 0;
-    for (int k = 0; k < I->body_count; k++) any |= s->body[I->bodies[k]].rebased;
+    for (int k = 0; k < I->body_count; k++) any |= s->body[I->bodies[k]].rebased || s->body[I->bodies[k]].swept;
     return any;
 }
 
@@ -19975,7 +19987,7 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *I)
     I->converged = I->old_factor = I->just_drove = 0;
     I->stride = 0;
     I->system.kept = 0;   /* it holds another A */
-    return !embi_island_is_rebased(s, I) && embi_island_rise(s, I) > 0 ? embi_island_back(m, s, I) : 1;
+    return !embi_island_is_far(s, I) && embi_island_rise(s, I) > 0 ? embi_island_back(m, s, I) : 1;
 }
 
 /* Backward Euler for an island in which some body cannot look back. Returns 0 out of memory. */
@@ -20295,14 +20307,11 @@ static int embi_neighbours_check(embipc_world *w)
     return !strayed || (embi_regions_sweep(w) && embi_pairs_join(w));
 }
 
-/* ---- searches that begin anew in the middle of a step ----
- * Candidates are those of all displacements since the start of the step. What hits something fast goes by as much as it is
- * large within one, and is pressed flat: nearly all primitives come within reach of each other so. Where bodies have been,
- * collision detection was before; so what they do next may count from where they are. Islands in which a step may
- * go back, because drives rotate or it began by BDF2, cannot: they could not say what is where they go back to. Longest step
- * of a ball of 1 292 triangles in a cage thrown at a plate at 10, 30, 100 m/s with h = 0.01, 0.01, 0.02 s, without this and
- * with it: 0.45 and 0.19, 18 and 0.8, 40 and 1.7 s; of two such balls at each other at 10 m/s: 5.7 and 0.3 s, affine ones 1.5
- * and 0.25 s [measured]. */
+/* ---- searches in the middle of a step ----
+ * Ranges hold all displacements since the start of the step, and a body that went a long way has large ones. Where bodies
+ * have been, collision detection was before; so what they do next may count from where they are. Nothing of that, nor
+ * paths, for islands in which a step may go back, because drives rotate or it began by BDF2: they could not say what is
+ * where they go back to. */
 
 static int embi_island_may_go_back(const embi_state *s, const embi_island *I)
 {
@@ -20367,8 +20376,7 @@ static int embi_pair_by_path(const embipc_world *w, const embi_pair *p, const em
 {
     embipc_real way[6];
     for (int i = 0; i < 6; i++) way[i] = r[i] - now[i];
-    return embi_pair_is_long(&w->s, p, p->path ? EMBI_PATH_EDGES / 10 : EMBI_PATH_EDGES, way) &&
-           !embi_pair_may_go_back(w, p);
+    return embi_box_norm(way) > embi_pair_stride(&w->s, p) / (p->path ? 10 : 1) && !embi_pair_may_go_back(w, p);
 }
 
 /* Bodies that are to count anew do: all candidates that they are a side of are due. Returns 0 out of memory. */
@@ -20409,7 +20417,7 @@ static int embi_pairs_rebase(embipc_world *w)
         any = 1;
         embi_relative_box(&a->shift, p->pa, &b->shift, p->pb, now);
         if (!embi_pair_is_together(s, p) || embi_pair_by_path(w, p, now, r)) continue;
-        if (!p->path && !embi_pair_is_long(s, p, EMBI_BASE_EDGES, now)) continue;
+        if (!p->path && embi_box_norm(now) <= EMBI_BASE_EDGES * embi_pair_edge(s, p)) continue;
         if (!w->island[embi_pair_island(s, p)]->active || embi_pair_may_go_back(w, p)) continue;
         a->anew = a->moving;
         b->anew = b->moving;
@@ -20418,38 +20426,53 @@ static int embi_pairs_rebase(embipc_world *w)
     return anew && !embi_bodies_rebase(w) ? -1 : any;
 }
 
-/* Everything the present directions visit must stay in the ranges the candidates were searched for; where it
- * does not they are searched anew. changed[root] is set for islands whose candidates changed, 2 for those
- * that were joined. */
-static int embi_ranges_check(embipc_world *w, int *changed)
+/* A pair that leaves what it was searched for is due: for r, which it is about to visit, or along its paths. Returns 0 out
+ * of memory. */
+static int embi_pair_due(embipc_world *w, int n, const embipc_real now[6], const embipc_real r[6], int path)
+{
+    embi_pair *p = w->s.pair + n;
+    const embi_body *a = w->s.body + p->a, *b = w->s.body + p->b;
+    if (p->path) embi_box_clear(p->range);
+    if (p->path && embi_pair_may_go_back(w, p))
+        embi_difference_box(a->panel[p->pa].hull, b->panel[p->pb].hull, p->range);
+    embi_range_stretch(p->range, now, r, p->rule.dhat / 2);
+    if (!embi_search_add(w, n)) return 0;
+    w->search[w->search_count - 1].path = p->path = path;
+    if (path && a->moving) w->island[a->island]->secures = 1;
+    if (path && b->moving) w->island[b->island]->secures = 1;
+    return 1;
+}
+
+/* All of these, those along paths the last. Returns 0 out of memory. */
+static int embi_pairs_due(embipc_world *w)
 {
     embi_state *s = &w->s;
-    int searched, any;
-    if (!embi_neighbours_check(w) || (any = embi_pairs_rebase(w)) < 0) return 0;
-    if (!any) return 1;
     w->search_count = 0;
     for (int path = 0; path < 2; path++)
         for (int n = 0; n < s->pair_count; n++) {
-            embi_pair *p = s->pair + n;
-            const embi_body *a = s->body + p->a, *b = s->body + p->b;
+            const embi_pair *p = s->pair + n;
             embipc_real r[6], now[6];
             if (!embi_pair_leaves(s, p, r)) continue;
-            embi_relative_box(&a->shift, p->pa, &b->shift, p->pb, now);
-            if (embi_pair_by_path(w, p, now, r) != path) continue;
-            if (p->path && embi_pair_may_go_back(w, p))
-                embi_difference_box(a->panel[p->pa].hull, b->panel[p->pb].hull, p->range);
-            else if (p->path) embi_box_clear(p->range);
-            embi_range_stretch(p->range, now, r, p->rule.dhat / 2);
-            if (!embi_search_add(w, n)) return 0;
-            w->search[w->search_count - 1].path = p->path = path;
-            if (path && a->moving) w->island[a->island]->secures = 1;
-            if (path && b->moving) w->island[b->island]->secures = 1;
+            embi_relative_box(&s->body[p->a].shift, p->pa, &s->body[p->b].shift, p->pb, now);
+            if (embi_pair_by_path(w, p, now, r) == path && !embi_pair_due(w, n, now, r, path)) return 0;
         }
     for (int k = 0; k < w->order_count; k++) {
         embi_island *I = w->island[w->order[k]];
         if (I->secures) embi_island_secure(s, I);
         I->secures = 0;
     }
+    return 1;
+}
+
+/* Everything the present directions visit must be among what the candidates were searched for; where it is not they are
+ * searched anew. changed[root] is set for islands whose candidates changed, 2 for those that were joined. */
+static int embi_ranges_check(embipc_world *w, int *changed)
+{
+    embi_state *s = &w->s;
+    int searched, any;
+    if (!embi_neighbours_check(w) || (any = embi_pairs_rebase(w)) < 0) return 0;
+    if (!any) return 1;
+    if (!embi_pairs_due(w)) return 0;
     searched = w->search_count;
     if (!embi_searches_run(w)) return 0;
     for (int n = 0; n < searched; n++) {

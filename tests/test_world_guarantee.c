@@ -115,6 +115,52 @@ static void test_thrown_at_each_other(void)
     ENSURE(touching > 40 / TEST_STRIDE && rebased > 24 / TEST_STRIDE && pressed > 3 / TEST_STRIDE);
 }
 
+/* A surface so fine that its tree is refit where asked only, thrown at a plate, a small body behind it, and a paddle that
+ * turns into them: searched along its paths, by ranges, and along paths again, within a step and from step to step. Where
+ * a vertex was at the start is known of all that a candidate has. */
+static void test_fine_ones_thrown(void)
+{
+    static const double turn[14] = {0, 0, 0, 0, 0, 0, 0, 0.3, -0.4, 0, 0, 0, 6, 9}, at[3] = {0, 0, 0};
+    int swept = 0, touching = 0;
+    for (int k = 0; k < 4; k += TEST_STRIDE) {
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_body_def d = scene_def("plate", EMBIPC_FIXED, 0, 0, 0);
+        scene s;
+        wd.time_step = k % 2 ? 0.02 : 0.01;
+        s = scene_empty(&wd);
+        d.friction = 0.4;
+        scene_box(&s, d, 0.6, 0.6, 0.002, 1);
+        d = scene_def("fine", EMBIPC_CAGE, 0.01, 0, 0.08);
+        d.friction = 0.3;
+        d.velocity[2] = k % 3 ? -6 : -1;
+        d.angular_velocity[0] = k % 4 > 1 ? 20 : 0;
+        scene_ball(&s, d, 0.06, 4, 2);
+        d = scene_def("small", dynamic_kind[k % 3], 0, 0.01, 0.19);
+        d.velocity[2] = k < 2 ? -30 : -8;
+        scene_box(&s, d, 0.05, 0.05, 0.05, 1);
+        d = scene_def("paddle", EMBIPC_KINEMATIC, 0.23, 0, 0.15);
+        scene_box(&s, d, 0.24, 0.02, 0.2, 1);
+        scene_drive(&s, 3, turn, 2, at, NULL, 0);
+        ENSURE(s.w->s.body[1].bvh.known != NULL);
+        for (int n = 0; n < 6 && scene_step(&s); n++) {
+            double gap = scene_gap(s.w, s.body[0], s.body[1]), dhat = s.w->s.body[1].dhat;
+            ENSURE(scene_crossings(s.w) == 0 && scene_finite(s.w));
+            if (gap < 0.99 * dhat) ENSURE(s.stats.min_distance <= gap * (1 + 1e-9) + 1e-15);
+            touching += gap < 0.99 * dhat;
+            swept += s.w->s.body[1].swept != 0;
+            for (int v = 0; v < s.w->s.vert_count; v++) {
+                double y[3];
+                if (s.w->s.known[v] == EMBI_VERTEX_UNKNOWN || !s.w->s.J.count[v]) continue;
+                embi_row_apply(&s.w->s.J, v, s.w->s.qn, y);
+                ENSURE(memcmp(y, s.w->s.xn + 3 * v, sizeof y) == 0);
+            }
+        }
+        scene_end(&s);
+    }
+    printf("  fine ones thrown: %d steps searched along paths, %d touching\n", swept, touching);
+    ENSURE(swept > 4 / TEST_STRIDE && touching > 4 / TEST_STRIDE);
+}
+
 /* ---- links: what no state can show, whether something passed through something on the way ---- */
 
 #define RING 12
@@ -504,6 +550,7 @@ int main(int argc, char **argv)
     RUN(judge);
     RUN(thrown_at_a_plate);
     RUN(thrown_at_each_other);
+    RUN(fine_ones_thrown);
     RUN(chain_links_stay_linked);
     RUN(locked_in);
     RUN(every_scene_is_free_of_crossings);
