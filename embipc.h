@@ -19569,8 +19569,9 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
 /* ---- searches along paths ----
  * What hits something fast would go by as much as it is large, and is pressed flat: nearly all its primitives come within
  * reach of each other and of the other by displacements so large. So the direction of one round is searched where it is
- * long; the next one, if it is, anew. Longest step of a ball of 1 292 triangles, in a cage and full, thrown at a plate at 10
- * and 30 m/s with h = 0.01 s, with ranges alone and so: @A@ ms; of two such balls at each other at 10 m/s: @B@ ms [measured]. */
+ * long; the next one, if it is, anew. Longest step of a ball of 1 292 triangles that is thrown at a plate at 10 and 30 m/s with
+ * h = 0.01 s, by ranges alone and so: in a cage 190 and 42, 800 and 140 ms, full 130 and 100, 680 and 400; of two such balls
+ * at each other at 10 m/s, affine, in cages, full: 240 and 8, 300 and 95, 970 and 750 ms [measured]. */
 
 enum { EMBI_SWEPT_NOT, EMBI_SWEPT, EMBI_SWEPT_OWN };
 
