@@ -13624,6 +13624,10 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  *   the true curvature from the start                                           11.6          12.3
  *   each body as far as its own contacts allow                                  19 and more
  * To go on with those bodies alone that are not there yet would leave three quarters of the work.
+ * In impacts the second line pays in solves: with springs to half of dhat where a direction meets something, as long as
+ * they push, the worst step of a ball at a plate at 10 and 30 m/s takes 16 and 38 solves for 19 and 63 in a cage, 21 and 53
+ * for 33 and 98 full. In time it does not: what is met has to be looked for farther ahead, 0.75 to 1.1 of the time there,
+ * and two balls, which then part another way, took 2.7.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
 
 /* What is active in a part of a near list, and where it goes among the contacts. */
