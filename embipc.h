@@ -13392,10 +13392,9 @@ static embipc_real embi_pair_edge(const embi_state *s, const embi_pair *p)
     return embi_min(embi_body_edge(s->body + p->a), embi_body_edge(s->body + p->b));
 }
 
-
-/* The length of a direction from which on it is searched along its paths: half an edge, or of fine surfaces, which are swept
- * as a whole, a fiftieth of the size. Once it is, until it is a tenth of that; and no more than four of what is foreseen is
- * searched at the start of a step. */
+/* The length of a direction from which on it is searched along its paths: half an edge, or of surfaces finer than some 1300
+ * triangles, since they are swept as a whole, a fiftieth of the size. Once it is, until it is a tenth of that; and no more
+ * than four of what is foreseen is searched at the start of a step. */
 static embipc_real embi_pair_stride(const embi_state *s, const embi_pair *p)
 {
     return embi_max(embi_pair_edge(s, p) / 2, sqrt(embi_min(s->body[p->a].area, s->body[p->b].area)) / 50);
@@ -19583,14 +19582,13 @@ enum { EMBI_SWEPT_NOT, EMBI_SWEPT, EMBI_SWEPT_OWN };
 static embi_surface embi_body_paths(const embipc_world *w, const embi_body *b, int own)
 {
     const embi_state *s = &w->s;
-    embipc_real cap = b->goes ? w->island[b->island]->cap : (embipc_real)0;
     embi_surface r = embi_surface_of(s, b, b->moving ? s->x : s->xn);
     if (!b->goes) return r;
     r.next = s->next_x + 3 * b->vert0;
-    r.cap = cap;
+    r.cap = w->island[b->island]->cap;
     for (int i = b->node0; i < b->node0 + b->nn && own; i++)
         for (int c = 0; c < 3; c++)
-            r.common[c] += cap / (embipc_real)b->nn * (s->trial_q[3 * i + c] - s->q[3 * i + c]);
+            r.common[c] += r.cap / (embipc_real)b->nn * (s->trial_q[3 * i + c] - s->q[3 * i + c]);
     return r;
 }
 
