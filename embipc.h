@@ -16144,7 +16144,7 @@ typedef struct embi_swept {
 
 /* A pair whose candidates are due. */
 typedef struct embi_search {
-    int pair, path, first;       /* path: along the present direction; first: where they go, before the gaps are closed */
+    int pair, first;             /* first: where they go, before the gaps are closed */
     embi_kept *kept;
     embi_approach approach, back;
     embipc_real near, far;       /* what was farther apart in the kept list than near + share far stays out */
@@ -19669,7 +19669,7 @@ static int embi_searches_run(embipc_world *w)
 {
     int all = w->search_count;
     if (!embi_searched_forget(w)) return 0;
-    while (w->search_count > 0 && w->search[w->search_count - 1].path) w->search_count--;
+    while (w->search_count > 0 && w->s.pair[w->search[w->search_count - 1].pair].path) w->search_count--;
     for (int n = 0; n < w->search_count; n++)
         if (!embi_search_begin(w, w->search + n)) return 0;
     if (!embi_searches_keep(w)) return 0;
@@ -20359,12 +20359,10 @@ static int embi_pair_is_together(const embi_state *s, const embi_pair *p)
 static int embi_pair_leaves(const embi_state *s, const embi_pair *p, embipc_real r[6])
 {
     const embi_body *a = s->body + p->a, *b = s->body + p->b;
-    if (embi_pair_is_together(s, p)) {
-        embi_relative_box(&a->shift_next, p->pa, &b->shift_next, p->pb, r);
-        return !embi_pair_stays(s, p);
-    }
-    embi_difference_box(a->panel[p->pa].hull, b->panel[p->pb].hull, r);
-    return p->path ? a->goes || b->goes : !embi_box_holds(p->range, r);
+    int together = embi_pair_is_together(s, p);
+    if (together) embi_relative_box(&a->shift_next, p->pa, &b->shift_next, p->pb, r);
+    else embi_difference_box(a->panel[p->pa].hull, b->panel[p->pb].hull, r);
+    return together || p->path ? !embi_pair_stays(s, p) : !embi_box_holds(p->range, r);
 }
 
 static int embi_pair_may_go_back(const embipc_world *w, const embi_pair *p)
@@ -20440,7 +20438,7 @@ static int embi_pair_due(embipc_world *w, int n, const embipc_real now[6], const
         embi_difference_box(a->panel[p->pa].hull, b->panel[p->pb].hull, p->range);
     embi_range_stretch(p->range, now, r, p->rule.dhat / 2);
     if (!embi_search_add(w, n)) return 0;
-    w->search[w->search_count - 1].path = p->path = path;
+    p->path = path;
     if (path && a->moving) w->island[a->island]->secures = 1;
     if (path && b->moving) w->island[b->island]->secures = 1;
     return 1;
