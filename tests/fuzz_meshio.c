@@ -34,7 +34,7 @@ static int fuzz_reader(const char *name, mesh_format format, double seconds)
             const fuzz_text *from = &pool[(int)(n * test_random())];
             fuzz_text t;
             int ok;
-            t.data = mutate(from->data, from->size, &t.size);
+            t.data = (test_random() < 0.5 ? mutate : mutate_values)(from->data, from->size, &t.size);
             ok = seed_try(format, t.data, t.size);
             accepted += ok;
             if ((ok || test_random() < 0.01) && t.size < FUZZ_LARGEST) {

@@ -196,7 +196,7 @@ static void test_files(void)
     t.length = 0;
     tool_put(&t, "%s", hexa);
     write_text(place("hexa.msh"), &t);
-    ENSURE(run(place("hexa.msh"), NULL, -1, -1) == 0 && says("not read    1 element of other kinds"));
+    ENSURE(run(place("hexa.msh"), NULL, -1, -1) == 0 && says("not read    1 hexahedron\n"));
     tool_text_free(&t);
 }
 

@@ -45,4 +45,29 @@ static char *mutate(const char *text, size_t size, size_t *new_size)
         return copy;
     }
 }
+
+/* One to three edits of binary values: 2, 4 or 8 bytes turned round, set to the ends of their ranges, or off by a
+ * little, and sometimes the rest cut off. */
+static char *mutate_values(const char *data, size_t size, size_t *new_size)
+{
+    static const unsigned char end[4][2] = { { 0xff, 0xff }, { 0x7f, 0xff }, { 0x80, 0 }, { 0, 0 } };
+    char *out = mutate_copy(data, size);
+    *new_size = size;
+    for (int edits = 1 + (int)(3 * test_random()); edits > 0 && size > 8; edits--) {
+        size_t length = (size_t)2 << (int)(3 * test_random()), at = (size_t)((double)(size - length) * test_random());
+        const unsigned char *e = end[(int)(4 * test_random())];
+        int kind = (int)(6 * test_random()), top = test_random() < 0.5;
+        char *p = out + at;
+        for (size_t i = 0; i < length && kind < 2; i++) p[i] = (char)e[i != (top ? 0 : length - 1)];
+        for (size_t i = 0; i < length / 2 && kind == 2; i++) {
+            char swap = p[i];
+            p[i] = p[length - 1 - i];
+            p[length - 1 - i] = swap;
+        }
+        if (kind == 3) p[top ? 0 : length - 1] = (char)(p[top ? 0 : length - 1] + (test_random() < 0.5 ? 1 : -1));
+        if (kind == 4) *p = (char)(256 * test_random() - 128);
+        if (kind == 5 && test_random() < 0.2) { *new_size = size = at; out[at] = 0; }
+    }
+    return out;
+}
 #endif

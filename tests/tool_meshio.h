@@ -1,7 +1,10 @@
 /* The mesh files of the tool, all of meshio*.c, in a test's own translation unit; after common.c. */
 #ifndef TOOL_MESHIO_TEST_H
 #define TOOL_MESHIO_TEST_H
+#include "../tools/polygon.c"
 #include "../tools/meshio.c"
+#include "../tools/meshio_parse.c"
+#include "../tools/meshio_build.c"
 #include "../tools/meshio_obj.c"
 #include "../tools/meshio_msh.c"
 #include "../tools/meshio_vtk.c"

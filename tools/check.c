@@ -44,11 +44,7 @@ static const double *check_x(const check *c, int v) { return c->x + 3 * v; }
 static void check_take_surface(check *c)
 {
     int *to = (int *)tool_alloc((size_t)c->m.node_count, sizeof *to);
-    c->nt = c->m.tet_count ? embipc_tets_boundary(c->m.tet, c->m.tet_count, NULL, 0) : c->m.tri_count;
-    if (c->nt < 0) c->nt = 0;
-    c->tri = (int *)tool_alloc(3 * (size_t)c->nt, sizeof *c->tri);
-    if (c->m.tet_count) embipc_tets_boundary(c->m.tet, c->m.tet_count, c->tri, c->nt);
-    else memcpy(c->tri, c->m.tri, 3 * (size_t)c->nt * sizeof *c->tri);
+    c->nt = mesh_surface(&c->m, &c->tri);
     for (int i = 0; i < 3 * c->nt; i++) to[c->tri[i]] = 1;
     c->x = (double *)tool_alloc(3 * (size_t)c->m.node_count, sizeof *c->x);
     c->origin = (int *)tool_alloc((size_t)c->m.node_count, sizeof *c->origin);
@@ -315,9 +311,11 @@ static void check_head(check *c)
     else
         tool_put(&c->out, "%s: %d vertices, %d triangles (numbers from 0)\n", c->name, c->m.node_count,
                  c->nt);
-    if (c->m.skipped)
-        CHECK_LINE(c, "not read", "%d element%s of other kinds than triangle and tet", c->m.skipped,
-                   check_s(c->m.skipped));
+    for (int i = 0; i < c->m.note_count; i++) {
+        tool_put(&c->out, "  %-12s", i ? "" : "not read");
+        mesh_put_note(&c->out, &c->m.note[i]);
+        tool_put(&c->out, "\n");
+    }
     CHECK_LINE(c, "size", "%.5g x %.5g x %.5g m, diagonal %.5g m, lowest corner (%.4g, %.4g, %.4g)",
                hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2], c->diagonal, lo[0], lo[1], lo[2]);
     if (c->diagonal < CHECK_SMALL || c->diagonal > CHECK_LARGE)

@@ -10,16 +10,14 @@
 
 enum { EMBED_WIDTH = 1000, EMBED_HEIGHT = 800 };
 
-/* The surface of the mesh: its triangles, or the boundary of its tets, without the vertices inside. */
+/* The mesh becomes its surface, without the vertices inside. */
 static void embed_skin(tool_mesh *m)
 {
-    int *map, n = 0;
-    if (!m->tri_count) {
-        m->tri_count = embipc_tets_boundary(m->tet, m->tet_count, NULL, 0);
-        if (m->tri_count < 0) m->tri_count = 0;
-        TOOL_GROW(int, m->tri, m->tri_capacity, 3 * m->tri_count + 1);
-        (void)embipc_tets_boundary(m->tet, m->tet_count, m->tri, m->tri_count);
-    }
+    int *map, n = 0, *tri;
+    m->tri_count = mesh_surface(m, &tri);
+    free(m->tri);
+    m->tri = tri;
+    m->tri_capacity = 3 * m->tri_count;
     map = (int *)tool_alloc((size_t)m->node_count + 1, sizeof *map);
     for (int i = 0; i < 3 * m->tri_count; i++) map[m->tri[i]] = 1;
     for (int i = 0; i < m->node_count; i++) {
@@ -39,6 +37,12 @@ static void embed_say(FILE *f, const embed_options *o, const tool_mesh *m, const
     for (int t = 0; t < c->tet_count; t++) {
         held += c->tet_volume[t];
         if (c->tet_volume[t] < least) least = c->tet_volume[t];
+    }
+    for (int i = 0; i < m->note_count; i++) {
+        tool_text text = { NULL, 0, 0 };
+        mesh_put_note(&text, &m->note[i]);
+        fprintf(f, "%s%s\n", i ? "         " : "not read: ", text.data);
+        tool_text_free(&text);
     }
     fprintf(f, "surface: %d vertices, %d triangles, %d part%s, %.6g m^3\n", m->node_count, m->tri_count, c->parts,
             c->parts == 1 ? "" : "s", held);

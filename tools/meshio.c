@@ -1,164 +1,13 @@
 #include "meshio_parse.h"
+#include "../embipc.h"
 #include <ctype.h>
-#include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Lines and words ------------------------------------------------------------------------ */
-
-void mesh_cursor_init(mesh_cursor *c, const char *name, const char *data, size_t size, char comment,
-                      tool_error *e)
-{
-    memset(c, 0, sizeof *c);
-    c->name = name;
-    c->begin = c->p = data;
-    c->end = data + size;
-    c->line = 1;
-    c->comment = comment;
-    c->e = e;
-}
-
-static int mesh_continues(const mesh_cursor *c)
-{
-    return c->joins && *c->p == '\\' && (c->p[1] == '\n' || (c->p[1] == '\r' && c->p[2] == '\n'));
-}
-
-static int mesh_at_end_of_line(const mesh_cursor *c)
-{
-    return c->p >= c->end || *c->p == '\n' || (c->comment && *c->p == c->comment);
-}
-
-int mesh_next(mesh_cursor *c, mesh_word *w)
-{
-    for (; c->p < c->end; c->p++) {
-        if (mesh_continues(c)) {
-            c->p += c->p[1] == '\r' ? 2 : 1;
-            c->line++;
-        } else if (*c->p != ' ' && *c->p != '\t' && *c->p != '\r') break;
-    }
-    w->p = c->p;
-    w->length = 0;
-    if (mesh_at_end_of_line(c)) return 0;
-    while (c->p < c->end && !strchr(" \t\r\n", *c->p) && !mesh_continues(c)) c->p++;
-    if (c->p == w->p) c->p++;   /* a zero byte is a word of its own, and of nobody's language */
-    w->length = (size_t)(c->p - w->p);
-    return 1;
-}
-
-int mesh_next_line(mesh_cursor *c)
-{
-    while (c->p < c->end && *c->p != '\n') {
-        if (mesh_continues(c)) {
-            c->p += c->p[1] == '\r' ? 2 : 1;
-            c->line++;
-        }
-        c->p++;
-    }
-    if (c->p >= c->end) return 0;
-    c->p++;
-    c->line++;
-    return 1;
-}
-
-int mesh_flow(mesh_cursor *c, mesh_word *w)
-{
-    while (!mesh_next(c, w))
-        if (!mesh_next_line(c)) return 0;
-    return 1;
-}
-
-int mesh_is(mesh_word w, const char *text)
-{
-    return w.length == strlen(text) && memcmp(w.p, text, w.length) == 0;
-}
-
-int mesh_is_nocase(mesh_word w, const char *text)
-{
-    for (size_t i = 0; i < w.length; i++)
-        if (tolower((unsigned char)w.p[i]) != text[i]) return 0;   /* stops at the end of text, too */
-    return text[w.length] == 0;
-}
-
-int mesh_fail(const mesh_cursor *c, const char *format, ...)
-{
-    char text[800];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (c->binary) return tool_fail(c->e, "%s: byte %zu: %s", c->name, (size_t)(c->p - c->begin), text);
-    return tool_fail(c->e, "%s:%d: %s", c->name, c->line, text);
-}
-
-int mesh_unexpected(const mesh_cursor *c, mesh_word w, const char *expected)
-{
-    char quoted[48];
-    const char *found = c->p >= c->end ? "the end of the file" : "the end of the line";
-    if (w.length) found = tool_quote(quoted, w.p, w.length);
-    return mesh_fail(c, "found %s, expected %s", found, expected);
-}
-
-int mesh_real(mesh_cursor *c, int flow, double *out, const char *expected)
-{
-    mesh_word w;
-    if (flow) mesh_flow(c, &w);
-    else mesh_next(c, &w);
-    return tool_number(w.p, w.length, out) ? 1 : mesh_unexpected(c, w, expected);
-}
-
-int mesh_int(mesh_cursor *c, int flow, int least, int *out, const char *expected)
-{
-    mesh_word w;
-    if (flow) mesh_flow(c, &w);
-    else mesh_next(c, &w);
-    return tool_integer(w.p, w.length, out) && *out >= least ? 1 : mesh_unexpected(c, w, expected);
-}
-
-int mesh_fits(const mesh_cursor *c, int count, size_t bytes)
-{
-    if ((size_t)count <= (size_t)(c->end - c->p) / bytes && count <= INT_MAX / 16) return 1;
-    return mesh_fail(c, "found a count of %d, expected no more than the %zu bytes left in the file can hold",
-                     count, (size_t)(c->end - c->p));
-}
-
-int mesh_count(mesh_cursor *c, int flow, size_t bytes, int *out, const char *expected)
-{
-    return mesh_int(c, flow, 0, out, expected) && mesh_fits(c, *out, bytes);
-}
-
-int mesh_line_end(mesh_cursor *c, const char *expected)
-{
-    mesh_word w;
-    return mesh_next(c, &w) ? mesh_unexpected(c, w, expected) : 1;
-}
-
-/* ---- Building ------------------------------------------------------------------------------- */
-
-double *mesh_add_node(tool_mesh *m)
-{
-    TOOL_GROW(double, m->x, m->node_capacity, 3 * (m->node_count + 1));
-    return m->x + 3 * m->node_count++;
-}
-
-void mesh_add_tri(tool_mesh *m, int a, int b, int c)
-{
-    int *t;
-    TOOL_GROW(int, m->tri, m->tri_capacity, 3 * (m->tri_count + 1));
-    t = m->tri + 3 * m->tri_count++;
-    t[0] = a; t[1] = b; t[2] = c;
-}
-
-void mesh_add_tet(tool_mesh *m, const int n[4])
-{
-    TOOL_GROW(int, m->tet, m->tet_capacity, 4 * (m->tet_count + 1));
-    memcpy(m->tet + 4 * m->tet_count++, n, 4 * sizeof *n);
-}
-
 /* ---- Entry points --------------------------------------------------------------------------- */
 
-static const struct { const char *end; mesh_format format; } mesh_kind[] = {
+static const struct { const char *end; mesh_format format; } mesh_ending[] = {
     { "obj", MESH_OBJ }, { "msh", MESH_MSH }, { "vtk", MESH_VTK },     { "stl", MESH_STL },
     { "ply", MESH_PLY }, { "off", MESH_OFF }, { "node", MESH_TETGEN }, { "ele", MESH_TETGEN }
 };
@@ -169,8 +18,8 @@ mesh_format mesh_format_of(const char *path)
     const char *dot = strrchr(path, '.');
     w.p = dot ? dot + 1 : path;
     w.length = dot ? strlen(w.p) : 0;
-    for (size_t i = 0; w.length && i < sizeof mesh_kind / sizeof *mesh_kind; i++)
-        if (mesh_is_nocase(w, mesh_kind[i].end)) return mesh_kind[i].format;
+    for (size_t i = 0; w.length && i < sizeof mesh_ending / sizeof *mesh_ending; i++)
+        if (mesh_is_nocase(w, mesh_ending[i].end)) return mesh_ending[i].format;
     return MESH_UNKNOWN;
 }
 
@@ -188,10 +37,13 @@ int mesh_parse(tool_mesh *m, mesh_format format, const char *name, const char *d
     case MESH_STL: ok = mesh_parse_stl(m, &c); break;
     case MESH_PLY: ok = mesh_parse_ply(m, &c); break;
     case MESH_OFF: ok = mesh_parse_off(m, &c); break;
+    case MESH_UNKNOWN:
+    case MESH_TETGEN:
     default:
         ok = tool_fail(e, "%s: found an unknown kind of file, expected a name ending with .obj, .stl, .ply, "
                           ".off, .msh, .vtk, .node or .ele", name);
     }
+    ok = ok && mesh_finish(m, name, e);
     if (!ok) mesh_free(m);
     return ok;
 }
@@ -208,6 +60,7 @@ int mesh_parse_tetgen(tool_mesh *m, const char *node_name, const char *node, siz
         mesh_cursor_init(&c, ele_name, ele, ele_size, '#', e);
         ok = mesh_parse_ele(m, &c, first);
     }
+    ok = ok && mesh_finish(m, ele_name, e);
     if (!ok) mesh_free(m);
     return ok;
 }
@@ -256,7 +109,20 @@ void mesh_free(tool_mesh *m)
     free(m->x);
     free(m->tri);
     free(m->tet);
+    free(m->note);
+    free(m->fan);
+    free(m->aside);
     memset(m, 0, sizeof *m);
+}
+
+int mesh_surface(const tool_mesh *m, int **tri)
+{
+    int count = m->tet_count ? embipc_tets_boundary(m->tet, m->tet_count, NULL, 0) : m->tri_count;
+    if (count < 0) count = 0;
+    *tri = (int *)tool_alloc(3 * (size_t)count, sizeof **tri);
+    if (m->tet_count) (void)embipc_tets_boundary(m->tet, m->tet_count, *tri, count);
+    else if (count) memcpy(*tri, m->tri, 3 * (size_t)count * sizeof **tri);
+    return count;
 }
 
 /* ---- Writing -------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* TetGen: the points of a .node file and the tets of the .ele file beside it, both numbered from 0 or both
- * from 1. Attributes and markers are read over; of tets of ten nodes the first four are the corners. */
+ * from 1. Attributes and markers are read over; of tets of ten nodes the first four are the corners, and the
+ * others, in the middle of edges, are dropped. */
 #include "meshio_parse.h"
 #include <stdio.h>
 
@@ -20,6 +21,7 @@ int mesh_parse_node(tool_mesh *m, mesh_cursor *c, int *first)
     mesh_cursor ahead;
     int count, dimension;
     *first = 0;
+    mesh_cursor_text(c);
     if (!mesh_count(c, 1, 7, &count, "the number of points")) return 0;
     if (count == 0) return mesh_fail(c, "found 0 points, expected at least one");
     if (!mesh_int(c, 0, 0, &dimension, "the dimension, 3")) return 0;
@@ -41,6 +43,7 @@ int mesh_parse_node(tool_mesh *m, mesh_cursor *c, int *first)
 int mesh_parse_ele(tool_mesh *m, mesh_cursor *c, int first)
 {
     int count, nodes;
+    mesh_cursor_text(c);
     if (!mesh_count(c, 1, 9, &count, "the number of tets")) return 0;
     if (!mesh_int(c, 0, 0, &nodes, "the number of nodes per tet, 4 or 10")) return 0;
     if (nodes != 4 && nodes != 10)
@@ -48,13 +51,14 @@ int mesh_parse_ele(tool_mesh *m, mesh_cursor *c, int first)
     mesh_next_line(c);
     for (int i = 0; i < count; i++) {
         mesh_word w;
-        int n[4];
+        int n[10];
         if (!mesh_tetgen_number(c, first + i)) return 0;
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < nodes; k++) {
             mesh_next(c, &w);
             if (!tool_integer(w.p, w.length, &n[k]) || n[k] < first || n[k] - first >= m->node_count)
                 return mesh_unexpected(c, w, "the number of a point of the .node file");
             n[k] -= first;
+            if (k >= 4) mesh_put_aside(m, n[k]);
         }
         mesh_add_tet(m, n);
         mesh_next_line(c);
