@@ -2192,6 +2192,7 @@ static int embi_orient2d(const embipc_real a[3], const embipc_real b[3], const e
     embipc_real l = (b[i] - a[i]) * (c[j] - a[j]), r = (b[j] - a[j]) * (c[i] - a[i]);
     embipc_real det = l - r, size = embi_abs(l) + embi_abs(r);
     if (embi_abs(det) > 4 * EMBI_EPS * size && size > 1e-250) return embi_sign(det);
+    if ((a[i] == b[i] && a[i] == c[i]) || (a[j] == b[j] && a[j] == c[j])) return 0;
     return embi_orient2d_exact(a, b, c, i, j);
 }
 
@@ -2235,6 +2236,8 @@ EMBIPC_API int embipc_orient3d(const embipc_real a[3], const embipc_real b[3], c
     if (embi_abs(det) > 8 * EMBI_EPS * size && size > 1e-250) return embi_sign(det);
     if (!embi_all_finite(a, 3) || !embi_all_finite(b, 3) || !embi_all_finite(c, 3) || !embi_all_finite(d, 3))
         return 0;
+    for (int k = 0; k < 3; k++)   /* faces of boxes and of much that was drawn lie in such planes */
+        if (a[k] == b[k] && a[k] == c[k] && a[k] == d[k]) return 0;
     return embi_orient3d_exact(a, b, c, d);
 }
 
