@@ -142,6 +142,26 @@ static void run_log(int level, const char *text, void *ctx)
     if (!r->o->quiet) fprintf(stderr, "%swarning: %s\n", system_stderr_is_terminal() ? "\r\033[K" : "", text);
 }
 
+/* What the readers of its mesh files passed over, once for each file. */
+static void run_say_notes(const run *r)
+{
+    for (int i = 0; i < r->s.body_count && !r->o->quiet; i++)
+        for (int k = 0; k < 2; k++) {
+            const tool_mesh *m = k ? &r->s.body[i].cage : &r->s.body[i].surface;
+            tool_text t = { NULL, 0, 0 };
+            int said = 0;
+            for (int j = 0; j < i && !k; j++) said |= strcmp(r->s.body[j].source, r->s.body[i].source) == 0;
+            for (int j = 0; j < m->note_count && !said; j++) {
+                if (j) tool_put(&t, ", ");
+                mesh_put_note(&t, &m->note[j]);
+            }
+            if (t.length)
+                fprintf(stderr, "note: body \"%s\": not read of %s: %s\n", r->s.body[i].name,
+                        k ? "its cage" : r->s.body[i].source, t.data);
+            tool_text_free(&t);
+        }
+}
+
 /* ---- The world ------------------------------------------------------------------------------ */
 
 #ifdef EMBIPC_PTHREADS
@@ -197,6 +217,7 @@ int run_scene(const run_options *options)
     report_init(&r.report);
     if (!scene_read(&r.s, options->scene, &r.e) || !run_override(&r)) code = run_fail(&r, 2);
     else {
+        run_say_notes(&r);
         pool = run_threads(&r.s.world, options->threads);
         if (!scene_build(&r.s, &r.world, &r.e) || !run_start(&r)) code = run_fail(&r, 2);
         else {
