@@ -113,6 +113,27 @@ static int fills(polygon_cutter *k)
     return first;
 }
 
+/* The angle of a triangle at its corner k. */
+static double angle(const int *t, int k)
+{
+    int a = t[k], b = t[(k + 1) % 3], c = t[(k + 2) % 3];
+    double bu = shape.u[b] - shape.u[a], bv = shape.v[b] - shape.v[a], cu = shape.u[c] - shape.u[a], cv = shape.v[c] - shape.v[a];
+    return atan2(fabs(bu * cv - bv * cu), bu * cu + bv * cv);
+}
+
+/* No edge between two triangles is faced by angles of more than half a turn together: a flip would not help. */
+static int is_delaunay(int count)
+{
+    int ok = 1;
+    for (int e = 0; e < 3 * count; e++)
+        for (int f = 0; f < e; f++) {
+            const int *s = cut + e - e % 3, *t = cut + f - f % 3;
+            if (s[e % 3] != t[(f + 1) % 3] || s[(e + 1) % 3] != t[f % 3]) continue;
+            ok &= angle(s, (e + 2) % 3) + angle(t, (f + 2) % 3) <= 3.141592653589793 + 1e-9;
+        }
+    return ok;
+}
+
 /* ---- Shapes ---------------------------------------------------------------------------------- */
 
 static void test_small(void)
@@ -250,6 +271,7 @@ static void test_blobs(void)
         blob_fill();
         blob_border(i % 2);
         ENSURE(fills(&k) > 0);
+        if (i % 2 == 0 && i < 100) ENSURE(is_delaunay(shape.n - 2));
         if (test_bad) break;
     }
     polygon_free(&k);
@@ -305,6 +327,46 @@ static void test_holes(void)
         keyhole_make(1 + i % 20);
         ENSURE(fills(&k) > 0);
     }
+    polygon_free(&k);
+}
+
+/* ---- Polygons that meet themselves, or have no inside ---- */
+
+/* Points at random on a small lattice, most of them used twice; huge and tiny ones, all on a line, all in one place:
+ * as many triangles as there must be, with the right border. */
+static void test_wild(void)
+{
+    polygon_cutter k;
+    clock_t start;
+    memset(&k, 0, sizeof k);
+    for (int i = 0; i < 4000; i++) {
+        static const double scale[] = { 1, 1e-9, 1e150, 1e-150, 1e300, 1e-300 };
+        int size = 1 + i % 9, count, flat = i % 7 == 0;
+        double by = scale[i % 6];
+        shape.n = 0;
+        for (int n = 3 + (int)(60 * test_random()); n > 0; n--) {
+            int u = (int)(size * test_random()), v = flat ? 2 * u : (int)(size * test_random());
+            if (i % 2) add(u, v);   /* points of their own */
+            else {                  /* one point for each place */
+                put(u * size + v % size, u, v);
+                shape.corner[shape.n++] = u * size + v % size;
+            }
+        }
+        for (int j = 0; j < 100; j++) {
+            space[3 * j] = by * shape.u[j];
+            space[3 * j + 1] = by * shape.v[j];
+            space[3 * j + 2] = i % 3 ? 0 : by * test_random();
+        }
+        count = polygon_cut(&k, space, shape.corner, shape.n, cut);
+        ENSURE(count <= shape.n - 2 && (i % 2 == 0 || count == shape.n - 2));
+        ENSURE(border_is_right(count));
+    }
+    shape.n = 0;   /* a tangle of long edges takes no longer than a polygon */
+    for (int i = 0; i < 20000; i++) add((int)(1e8 * test_random()), (int)(1e8 * test_random()));
+    for (int i = 0; i < 3 * shape.n; i++) space[i] = i % 3 == 0 ? shape.u[i / 3] : i % 3 == 1 ? shape.v[i / 3] : 0;
+    start = clock();
+    ENSURE(polygon_cut(&k, space, shape.corner, shape.n, cut) == shape.n - 2);
+    ENSURE((double)(clock() - start) / CLOCKS_PER_SEC < 5);
     polygon_free(&k);
 }
 
@@ -410,6 +472,7 @@ int main(int argc, char **argv)
     RUN(repeats);
     RUN(blobs);
     RUN(holes);
+    RUN(wild);
     RUN(large);
     return test_end(__FILE__);
 }

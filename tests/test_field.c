@@ -1,0 +1,23 @@
+/* Inputs from the field that once came out wrong, each with the right value: see DATA/field. */
+#include "../tools/system.c"   /* first: it asks libc for POSIX */
+#define EMBIPC_IMPLEMENTATION
+#include "../embipc.h"
+#include "test.h"
+#include "../tools/common.c"
+#include "field_readers.h"
+
+int main(int argc, char **argv)
+{
+    test_unused();
+    test_begin(argc, argv);
+    RUN(readers_text);
+    RUN(readers_stl);
+    RUN(readers_vtk);
+    RUN(readers_msh);
+    RUN(readers_second_order);
+    RUN(readers_concave);
+    RUN(readers_long_polygon);
+    RUN(readers_one_surface);
+    RUN(readers_files);
+    return test_end("test_field");
+}
