@@ -2,6 +2,7 @@
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "test.h"
+#include "exact.h"
 #include "../tools/common.c"
 #include "../tools/polygon.c"
 #include <time.h>
@@ -187,6 +188,84 @@ static void test_repeats(void)
         ENSURE(count == triangles[c]);
         for (int t = 0; t < count; t++) ENSURE(area(cut[3 * t], cut[3 * t + 1], cut[3 * t + 2]) > 0);
     }
+    polygon_free(&k);
+}
+
+/* Triangles that meet in one corner, which their polygon names again and again: no more triangles than these. */
+static void test_flower(void)
+{
+    polygon_cutter k;
+    memset(&k, 0, sizeof k);
+    for (int petals = 2; petals < 40; petals++) {
+        long long sum = 0;
+        int count;
+        shape.n = 0;
+        for (int i = 0; i < petals; i++) {
+            shape.corner[shape.n++] = 0;
+            for (int j = 0; j < 2; j++) {
+                double turn = 6.283185307179586 * (i + 0.5 * j) / petals;
+                int point = 2 * i + j + 1;
+                put(point, (int)(1e4 * cos(turn)), (int)(1e4 * sin(turn)));
+                shape.corner[shape.n++] = point;
+            }
+        }
+        put(0, 0, 0);
+        for (int i = 0; i < 3 * (2 * petals + 1); i++)
+            space[i] = i % 3 == 0 ? shape.u[i / 3] : i % 3 == 1 ? shape.v[i / 3] : 0;
+        count = polygon_cut(&k, space, shape.corner, shape.n, cut);
+        ENSURE(count == petals);
+        for (int t = 0; t < count; t++) sum += area(cut[3 * t], cut[3 * t + 1], cut[3 * t + 2]);
+        ENSURE(sum == area_of_all());
+        for (int t = 0; t < count; t++) ENSURE(area(cut[3 * t], cut[3 * t + 1], cut[3 * t + 2]) > 0);
+        ENSURE(border_is_right(count));
+    }
+    polygon_free(&k);
+}
+
+/* Corners on a straight line, but for the rounding of their coordinates: only exact signs tell on which side. */
+static void test_rounding(void)
+{
+    polygon_cutter k;
+    memset(&k, 0, sizeof k);
+    for (int i = 0; i < 300; i++) {
+        int n = 10 + i % 30, corner[64], count;
+        double slope = test_uniform(-3, 3), step = test_random(), x[3 * 64];
+        for (int j = 0; j < n; j++) {   /* there along the line, and back by one corner far from it */
+            corner[j] = j;
+            x[3 * j] = j + 1 == n ? 0.5 * n * step : step * (double)j / 3;
+            x[3 * j + 1] = slope * x[3 * j] + (j + 1 == n ? 1 : 0);
+            x[3 * j + 2] = 0;
+        }
+        count = polygon_cut(&k, x, corner, n, cut);
+        ENSURE(count == n - 2);
+        for (int t = 0; t < count; t++) {
+            double y[12];
+            for (int j = 0; j < 9; j++) y[j] = x[3 * cut[3 * t + j / 3] + j % 3];
+            for (int j = 0; j < 3; j++) y[9 + j] = y[j] + (j == 2);
+            ENSURE(exact_orient3d_sign(y) > 0);
+        }
+    }
+    polygon_free(&k);
+}
+
+/* A corner that touches a side in its middle: one triangle is flat, the others fill both halves. */
+static void test_touching(void)
+{
+    polygon_cutter k;
+    long long sum = 0;
+    int flat = 0;
+    memset(&k, 0, sizeof k);
+    shape.n = 0;
+    add(8, 0); add(0, 0); add(2, -2); add(4, 0); add(6, -3); add(9, -1);
+    for (int i = 0; i < 18; i++) space[i] = i % 3 == 0 ? shape.u[i / 3] : i % 3 == 1 ? shape.v[i / 3] : 0;
+    ENSURE(polygon_cut(&k, space, shape.corner, shape.n, cut) == 4);
+    for (int t = 0; t < 4; t++) {
+        long long one = area(cut[3 * t], cut[3 * t + 1], cut[3 * t + 2]);
+        ENSURE(one >= 0);
+        flat += one == 0;
+        sum += one;
+    }
+    ENSURE(flat == 1 && sum == area_of_all() && border_is_right(4));
     polygon_free(&k);
 }
 
@@ -466,10 +545,14 @@ static void test_large(void)
 int main(int argc, char **argv)
 {
     test_unused();
+    exact_unused();
     test_begin(argc, argv);
     RUN(small);
     RUN(sliver);
     RUN(repeats);
+    RUN(flower);
+    RUN(touching);
+    RUN(rounding);
     RUN(blobs);
     RUN(holes);
     RUN(wild);

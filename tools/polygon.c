@@ -19,8 +19,8 @@ enum {
     POLYGON_FLIPS = 64       /* flips per triangle at most: a bound for work, and none for what is flat */
 };
 
-/* How good a corner is as the next one to be cut off. */
-enum { POLYGON_EAR, POLYGON_FLAT_EAR, POLYGON_NO_EAR };
+/* How good a corner is as the next one to be cut off. A spike has one point on both sides, and no triangle. */
+enum { POLYGON_SPIKE, POLYGON_EAR, POLYGON_FLAT_EAR, POLYGON_NO_EAR };
 
 /* One polygon. Corners are numbered from 0 along its border. */
 typedef struct polygon {
@@ -33,7 +33,7 @@ typedef struct polygon {
     int *convex;
     int *heap, *place;       /* corners, the best first; the place of each in the heap */
     int heap_count;
-    int *rank;               /* POLYGON_EAR ... */
+    int *rank;               /* POLYGON_SPIKE ... */
     double *length;          /* of the diagonal between the two neighbours, squared */
     int *kd, *kd_place;      /* corners that are not convex, as a k-d tree; the place of each, -1: not there */
     int kd_count;
@@ -207,13 +207,23 @@ static int polygon_box_outside(const polygon *p, const double *box, const double
     return polygon_turn(p, a, b, c) < 0;
 }
 
-/* Is the corner in the closed triangle, and not in the place of one of its corners? A corner in such a place
- * belongs to a part of the border that touches there: its sides cannot lie between those of the ear. */
+/* A border corner in the place of the triangle's corner k: does a side of it lead into the triangle? */
+static int polygon_enters(const polygon *p, const double *const t[3], int k, int corner)
+{
+    const double *a = t[k], *b = t[(k + 1) % 3], *c = t[(k + 2) % 3];
+    for (int w = 0; w < 2; w++) {
+        const double *y = polygon_uv(p, w ? p->next[corner] : p->prev[corner]);
+        if (polygon_turn(p, a, b, y) > 0 && polygon_turn(p, a, y, c) > 0) return 1;
+    }
+    return 0;
+}
+
+/* Is the corner in the closed triangle? One in the place of a corner of it only touches, unless its sides enter. */
 static int polygon_holds(const polygon *p, const double *const t[3], int corner)
 {
     const double *z = polygon_uv(p, corner);
     for (int k = 0; k < 3; k++)
-        if (z[0] == t[k][0] && z[1] == t[k][1]) return 0;
+        if (z[0] == t[k][0] && z[1] == t[k][1]) return polygon_enters(p, t, k, corner);
     for (int k = 0; k < 3; k++)
         if (polygon_turn(p, t[k], t[(k + 1) % 3], z) < 0) return 0;
     return 1;
@@ -236,16 +246,13 @@ static int polygon_blocked(const polygon *p, int node, int lo, int hi, const dou
 
 /* ---- Ears ----------------------------------------------------------------------------------- */
 
-/* The triangle of corner i and its neighbours lies inside the polygon: it turns with it, the diagonal leaves
- * both neighbours between their own sides, and no corner is in it. */
+/* The triangle of corner i and its neighbours lies inside the polygon: it turns with it, and no corner is in it. */
 static int polygon_is_ear(const polygon *p, int i)
 {
     int before = p->prev[i], after = p->next[i];
     const double *t[3];
     double reach[4];
     if (!p->convex[i]) return 0;
-    if (p->convex[before] && polygon_turn_of(p, before, after, p->prev[before]) <= 0) return 0;
-    if (p->convex[after] && polygon_turn_of(p, after, p->next[after], before) <= 0) return 0;
     t[0] = polygon_uv(p, before);
     t[1] = polygon_uv(p, i);
     t[2] = polygon_uv(p, after);
@@ -261,7 +268,8 @@ static void polygon_rate(polygon *p, int i)
     int before = p->prev[i], after = p->next[i];
     double diagonal[3];
     p->length[i] = polygon_difference(polygon_x(p, before), polygon_x(p, after), diagonal);
-    if (!polygon_is_ear(p, i)) p->rank[i] = POLYGON_NO_EAR;
+    if (p->corner[before] == p->corner[after]) p->rank[i] = POLYGON_SPIKE;
+    else if (!polygon_is_ear(p, i)) p->rank[i] = POLYGON_NO_EAR;
     else p->rank[i] = polygon_shape(p, before, i, after) > POLYGON_FLAT ? POLYGON_EAR : POLYGON_FLAT_EAR;
 }
 
@@ -294,15 +302,15 @@ static void polygon_sift(polygon *p, int at)
     p->place[corner] = at;
 }
 
-static int polygon_pop(polygon *p)
+/* Takes a corner out of the heap and out of the tree. */
+static void polygon_remove(polygon *p, int corner)
 {
-    int best = p->heap[0], last = p->heap[--p->heap_count];
-    if (p->heap_count) {
-        p->heap[0] = last;
-        p->place[last] = 0;
-        polygon_sift(p, 0);
-    }
-    return best;
+    int at = p->place[corner], last = p->heap[--p->heap_count];
+    polygon_leave_tree(p, corner);
+    if (last == corner) return;
+    p->heap[at] = last;
+    p->place[last] = at;
+    polygon_sift(p, at);
 }
 
 static void polygon_join(polygon *p, int edge, int other)
@@ -356,22 +364,42 @@ static void polygon_renew(polygon *p, int a, int b)
     }
 }
 
+/* A spike a b a goes, and with it one of the two: what lies behind its sides meets there. */
+static void polygon_dissolve(polygon *p, int i)
+{
+    int before = p->prev[i], after = p->next[i];
+    if (p->owner[before] >= 0) polygon_join(p, p->owner[before], p->owner[i]);
+    else if (p->owner[i] >= 0) polygon_join(p, p->owner[i], -1);
+    polygon_remove(p, i);
+    polygon_remove(p, after);
+    p->owner[before] = p->owner[after];
+    p->next[before] = p->next[after];
+    p->prev[p->next[after]] = before;
+    polygon_renew(p, before, p->next[before]);
+}
+
 /* A corner that is no ear is cut off only where there is no ear at all: the polygon meets itself. */
 static void polygon_clip(polygon *p)
 {
-    int last;
     polygon_begin(p);
-    while (p->heap_count > 3) {
-        int i = polygon_pop(p), before = p->prev[i], after = p->next[i];
+    while (p->heap_count > 2) {
+        int i = p->heap[0], before = p->prev[i], after = p->next[i], edge;
+        if (p->rank[i] == POLYGON_SPIKE) {
+            polygon_dissolve(p, i);
+            continue;
+        }
         p->forced |= p->rank[i] == POLYGON_NO_EAR;
-        polygon_leave_tree(p, i);
-        p->owner[before] = polygon_emit(p, i);
+        edge = polygon_emit(p, i);
+        if (p->heap_count == 3) {
+            polygon_join(p, edge, p->owner[after]);
+            return;
+        }
+        polygon_remove(p, i);
+        p->owner[before] = edge;
         p->next[before] = after;
         p->prev[after] = before;
         polygon_renew(p, before, after);
     }
-    last = polygon_pop(p);
-    polygon_join(p, polygon_emit(p, last), p->owner[p->next[last]]);
 }
 
 /* ---- Delaunay ------------------------------------------------------------------------------- */
