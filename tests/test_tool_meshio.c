@@ -132,6 +132,17 @@ static void test_msh_skipped(void)
     mesh_free(&m);
 }
 
+/* Gmsh 2.2 writes an element of two physical groups twice; anything else that is there twice stays. */
+static void test_msh_groups(void)
+{
+    tool_mesh m;
+    tool_error e;
+    ENSURE(parse(&m, MESH_MSH, MSH_HEAD MSH_NODES "$Elements\n6\n1 4 2 1 5 7 2 3 40\n2 4 2 2 5 7 2 3 40\n3 4 2 3 5 7 2 3 40\n"
+                               "4 4 2 3 5 7 2 3 40\n5 4 2 1 6 7 2 3 40\n6 4 2 2 6 2 7 3 40\n$EndElements\n", &e));
+    ENSURE(is(&m, 4, 0, 4, 2) && passed(&m, "again for another physical group") == 2);
+    mesh_free(&m);
+}
+
 static void test_msh_refusals(void)
 {
     ENSURE(refused(MESH_MSH, "", "f:1: found the end of the file, expected $MeshFormat"));
@@ -527,6 +538,7 @@ static void test_formats(void)
            && mesh_format_of("b.ele") == MESH_TETGEN);
     ENSURE(mesh_format_of("b.stlx") == MESH_UNKNOWN && mesh_format_of("obj") == MESH_UNKNOWN
            && mesh_format_of("b.") == MESH_UNKNOWN);
+    ENSURE(refused(MESH_OBJ, "\xff\xfev", "f: found text in UTF-16, expected ASCII or UTF-8"));
     ENSURE(!mesh_read(&m, "b.step", &e) && strstr(e.text, "b.step: found an unknown kind of file"));
     ENSURE(!mesh_read(&m, "no/such.obj", &e) && strstr(e.text, "no/such.obj: cannot be opened"));
     ENSURE(!mesh_read(&m, "no/such.ele", &e) && strstr(e.text, "no/such.node: cannot be opened"));
@@ -767,6 +779,7 @@ int main(int argc, char **argv)
     RUN(obj_refusals);
     RUN(msh);
     RUN(msh_skipped);
+    RUN(msh_groups);
     RUN(msh_refusals);
     RUN(msh4);
     RUN(msh4_refusals);

@@ -30,6 +30,8 @@ int mesh_parse(tool_mesh *m, mesh_format format, const char *name, const char *d
     int ok;
     memset(m, 0, sizeof *m);
     mesh_cursor_init(&c, name, data, size, '#', e);
+    if (format != MESH_STL && size > 1 && (memcmp(data, "\xff\xfe", 2) == 0 || memcmp(data, "\xfe\xff", 2) == 0))
+        return tool_fail(e, "%s: found text in UTF-16, expected ASCII or UTF-8", name);
     switch (format) {
     case MESH_OBJ: ok = mesh_parse_obj(m, &c); break;
     case MESH_MSH: ok = mesh_parse_msh(m, &c); break;

@@ -57,6 +57,9 @@ typedef struct mesh_msh {
     mesh_scalar size;  /* of counts in version 4, and of tags in 4.1: how many bytes a size_t had */
     mesh_id *id;       /* ascending by id */
     int is_range;      /* ids are those from id[0].id on, in order */
+    int tag[2];        /* version 2: physical group and entity of an element; 0: it has none */
+    int last_tag[2];   /* those of the element before */
+    int last[MSH_MOST_NODES], last_type;
 } mesh_msh;
 
 static int mesh_compare_ids(const void *a, const void *b)
@@ -304,6 +307,22 @@ static int mesh_msh_element_aside(mesh_msh *g, const mesh_kind *k)
     return 1;
 }
 
+/* Version 2 has an element of several physical groups several times, one behind the other. */
+static int mesh_msh_is_repeated(mesh_msh *g, const mesh_kind *k, const int *n)
+{
+    size_t size = (size_t)k->nodes * sizeof *n;
+    int same = g->last_type == k->type && g->tag[1] > 0 && g->tag[1] == g->last_tag[1] && g->tag[0] != g->last_tag[0]
+               && memcmp(n, g->last, size) == 0;
+    if (g->version != 20) return 0;
+    memcpy(g->last, n, size);
+    memcpy(g->last_tag, g->tag, sizeof g->tag);
+    g->last_type = k->type;
+    if (same)
+        (void)mesh_pass(g->m, 1, "element that is there again for another physical group",
+                        "elements that are there again for other physical groups");
+    return same;
+}
+
 /* The nodes of an element. In text nothing else may stand on its line. */
 static int mesh_msh_element_nodes(mesh_msh *g, const mesh_kind *k)
 {
@@ -312,7 +331,7 @@ static int mesh_msh_element_nodes(mesh_msh *g, const mesh_kind *k)
     for (int i = 0; i < k->nodes; i++)
         if (!mesh_msh_node(g, &n[i])) return 0;
     if (!mesh_msh_line_end(g->c, "the end of the line after an element's nodes")) return 0;
-    mesh_take(g->m, k, n, k->nodes);
+    if (!mesh_msh_is_repeated(g, k, n)) mesh_take(g->m, k, n, k->nodes);
     return 1;
 }
 
@@ -328,8 +347,9 @@ static int mesh_msh_element_lines(mesh_msh *g, int count)
             || !mesh_int(c, 0, 1, &type, "the type of an element")
             || !mesh_int(c, 0, 0, &tags, "the number of an element's tags")) return 0;
         k = mesh_msh_kind(type);
+        g->tag[0] = g->tag[1] = 0;
         for (int i = 0; i < tags; i++)
-            if (!mesh_int(c, 0, INT_MIN, &tag, "a tag")) return 0;
+            if (!mesh_int(c, 0, INT_MIN, i < 2 ? &g->tag[i] : &tag, "a tag")) return 0;
         if (!mesh_msh_element_nodes(g, k)) return 0;
     }
     return 1;
@@ -353,9 +373,14 @@ static int mesh_msh_element_runs(mesh_msh *g, int count)
         if (!mesh_get_int(c, MESH_I32, 1, INT_MAX, &type, "the type of elements") || !mesh_msh_known(g, type, &k)
             || !mesh_get_int(c, MESH_I32, 1, count, &entries, "a number of elements, no more than announced")
             || !mesh_get_int(c, MESH_I32, 0, INT_MAX, &tags, "the number of an element's tags")) return 0;
-        for (count -= entries; entries > 0; entries--)
-            if (!mesh_get_int(c, MESH_I32, INT_MIN, INT_MAX, &number, "the number of an element")
-                || !mesh_get_nothing(c, 4, (size_t)tags, "tags") || !mesh_msh_element_nodes(g, k)) return 0;
+        g->tag[0] = g->tag[1] = 0;
+        for (count -= entries; entries > 0; entries--) {
+            if (!mesh_get_int(c, MESH_I32, INT_MIN, INT_MAX, &number, "the number of an element")) return 0;
+            for (int i = 0; i < 2 && i < tags; i++)
+                if (!mesh_get_int(c, MESH_I32, INT_MIN, INT_MAX, &g->tag[i], "a tag")) return 0;
+            if (!mesh_get_nothing(c, 4, (size_t)(tags > 2 ? tags - 2 : 0), "tags") || !mesh_msh_element_nodes(g, k))
+                return 0;
+        }
     }
     return 1;
 }

@@ -78,6 +78,7 @@ static int mesh_vtk_header(mesh_vtk *g)
         return mesh_unexpected(c, w, "ASCII or BINARY");
     c->big = c->binary = mesh_is_nocase(w, "binary");
     if (!c->binary) mesh_cursor_text(c);
+    c->comment = 0;   /* only the first line is one */
     if (!mesh_flow(c, &w) || !mesh_is_nocase(w, "dataset")) return mesh_unexpected(c, w, "DATASET");
     mesh_next(c, &w);
     g->grid = mesh_is_nocase(w, "unstructured_grid");
