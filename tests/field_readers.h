@@ -1,5 +1,5 @@
-/* Mesh files of the field that were refused, or read wrong: each as `embipc check`, `embed` and a scene have it. Included
- * by test_field.c. Files are made by code; those of DATA are read where there are some. */
+/* Mesh files of the field that were refused, or read wrong: each as `embipc check` and `embed` have it. Included by
+ * test_field.c. Files are made by code; those of DATA are read where there are some. */
 #ifndef FIELD_READERS_H
 #define FIELD_READERS_H
 #include "tool_meshio.h"
@@ -178,7 +178,8 @@ static void test_readers_text(void)
     readers_points(&t, "v ", -1, "");
     readers_cells(&t, "f", 1, 0);
     tool_put(&t, "curv 0 1 1 2 3 4\nparm u 0 1\nend\nvw 1 0.5\nt 1 2\n");
-    ENSURE(readers_try(&t, "freeform.obj", READERS_CUBE) && strstr(readers_said, "not read    7 lines that are neither"));
+    ENSURE(readers_try(&t, "freeform.obj", READERS_CUBE));
+    ENSURE(strstr(readers_said, "not read    7 lines that are neither"));
     tool_put(&t, "OFF8 12 0\n");
     readers_points(&t, "", -1, "");
     readers_cells(&t, "3", 0, 0);
@@ -202,7 +203,8 @@ static void test_readers_stl(void)
     ENSURE(readers_try(&t, "plain.stl", READERS_CUBE) && !strstr(readers_said, "not read"));
     readers_bytes(&t, 12);
     tool_put(&t, "\n");
-    ENSURE(readers_try(&t, "behind.stl", READERS_CUBE) && strstr(readers_said, "not read    1 byte behind the last triangle"));
+    ENSURE(readers_try(&t, "behind.stl", READERS_CUBE));
+    ENSURE(strstr(readers_said, "not read    1 byte behind the last triangle"));
     readers_bytes(&t, 0);
     ENSURE(readers_try(&t, "count0.stl", READERS_CUBE) && strstr(readers_said, "where the file has 12"));
     tool_text_free(&t);
@@ -285,14 +287,16 @@ static void test_readers_second_order(void)
     tool_put(&t, "$EndNodes\n$Elements\n6\n");
     readers_tets_2(&t, 1, "11 2 1 1", 1);
     tool_put(&t, "$EndElements\n");
-    ENSURE(readers_try(&t, "two.msh", READERS_CUBE) && strstr(readers_said, "not read    36 nodes that are corners of no"));
+    ENSURE(readers_try(&t, "two.msh", READERS_CUBE));
+    ENSURE(strstr(readers_said, "not read    36 nodes that are corners of no"));
     tool_put(&t, "# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 44 float\n");
     readers_points(&t, "", -1, "");
     readers_middles(&t, -1);
     tool_put(&t, "CELLS 6 66\n");
     readers_tets_2(&t, 0, "10", 0);
     tool_put(&t, "CELL_TYPES 6\n24 24 24 24 24 24\n");
-    ENSURE(readers_try(&t, "two.vtk", READERS_CUBE) && strstr(readers_said, "not read    36 nodes that are corners of no"));
+    ENSURE(readers_try(&t, "two.vtk", READERS_CUBE));
+    ENSURE(strstr(readers_said, "not read    36 nodes that are corners of no"));
     tool_put(&t, "44 3 0 0\n");
     readers_points(&t, "", 0, "");
     readers_middles(&t, 0);
@@ -300,7 +304,8 @@ static void test_readers_second_order(void)
     t.length = 0;
     tool_put(&t, "6 10 0\n");
     readers_tets_2(&t, 0, "", 1);
-    ENSURE(readers_try(&t, "two.ele", READERS_CUBE) && strstr(readers_said, "not read    36 nodes that are corners of no"));
+    ENSURE(readers_try(&t, "two.ele", READERS_CUBE));
+    ENSURE(strstr(readers_said, "not read    36 nodes that are corners of no"));
     ENSURE(readers_fall(readers_place("two.ele")));
     tool_text_free(&t);
 }
@@ -316,8 +321,9 @@ static void readers_prism(const int (*outline)[2], int n, const char *volume)
         int first = format == 0;
         if (format == 1) tool_put(&t, "OFF\n%d %d 0\n", 2 * n, n + 2);
         if (format == 2)
-            tool_put(&t, "ply\nformat ascii 1.0\nelement vertex %d\nproperty double x\nproperty double y\nproperty double z\n"
-                         "element face %d\nproperty list uint8 int32 vertex_indices\nend_header\n", 2 * n, n + 2);
+            tool_put(&t, "ply\nformat ascii 1.0\nelement vertex %d\nproperty double x\nproperty double y\n"
+                         "property double z\nelement face %d\nproperty list uint8 int32 vertex_indices\nend_header\n",
+                     2 * n, n + 2);
         if (format == 3)
             tool_put(&t, "# vtk DataFile Version 3.0\nt\nASCII\nDATASET POLYDATA\nPOINTS %d double\n", 2 * n);
         for (int i = 0; i < 2 * n; i++)
@@ -421,9 +427,11 @@ static void test_readers_files(void)
         { "field/10-readers/tet10.vtk", READERS_CUBE },       { "field/10-readers/tristrips.ply", READERS_CUBE },
         { "field/09-tetgen-10-nodes/tet10.ele", READERS_CUBE } };
     if (!test_data("field")) SKIP("no DATA");
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++) ENSURE(readers_check(test_data(list[i].file), list[i].words));
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        ENSURE(readers_check(test_data(list[i].file), list[i].words));
     ENSURE(readers_fall(test_data("field/09-tetgen-10-nodes/tet10.ele")));
-    ENSURE(readers_embed(test_data("field/08-embed-takes-file-triangles/partial_surface.msh"), "12 triangles, 1 part, 1 m^3"));
+    ENSURE(readers_embed(test_data("field/08-embed-takes-file-triangles/partial_surface.msh"),
+                         "12 triangles, 1 part, 1 m^3"));
     ENSURE(readers_embed(test_data("field/08-embed-takes-file-triangles/inclusion.msh"), "triangles, 1 part, 1 m^3"));
 }
 #endif

@@ -9,8 +9,9 @@ static const char obj[] = "# a square pyramid\nmtllib a.mtl\no thing\nv 0 0 0\nv
                           "-4//1 -3//1 -1//1\nf 3/1/1 4/1/1 \\\n5/1/1\nf 4// 1// 5//\n";
 
 /* concave polygons, free-form lines, a polygon that repeats a corner, a comment that ends with a backslash */
-static const char obj2[] = "# C:\\meshes\\\ncstype bspline\ndeg 3\nv 0 0 0\nv 2 0 0\nv 2 1 0\nv 1 1 0\nv 1 2 0\nv 0 2 0\n"
-                           "v 0 0 1\nvw 1 2\nfo 1 2 3 4 5 6\nf 1 7 2 2 1\nf 4 3 7\ncurv 0 1 1 2 3 4\nparm u 0 1\nend\n";
+static const char obj2[] = "# C:\\meshes\\\ncstype bspline\ndeg 3\nv 0 0 0\nv 2 0 0\nv 2 1 0\nv 1 1 0\nv 1 2 0\n"
+                           "v 0 2 0\nv 0 0 1\nvw 1 2\nfo 1 2 3 4 5 6\nf 1 7 2 2 1\nf 4 3 7\ncurv 0 1 1 2 3 4\n"
+                           "parm u 0 1\nend\n";
 
 #define MSH_HEAD "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"
 #define MSH_NODES "$Nodes\n4\n7 0 0 0\n2 1 0 0\n3 0 1 0\n40 0 0 1\n$EndNodes\n"
@@ -61,8 +62,8 @@ static const char stl[] = "solid two words\nfacet normal nan 0 1\n outer loop\n 
     "property list uchar float quality\nproperty list ushort int vertex_indices\nproperty char flag\n"     \
     "end_header\n"
 /* ends in two words, and a facet of four corners; the rest may be zeros */
-static const char stl2[] = "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 1 1 .5\nvertex 0 1 0\n"
-                           "end loop\nEnd Facet\nend solid of all\n";
+static const char stl2[] = "solid\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 1 1 .5\n"
+                           "vertex 0 1 0\nend loop\nEnd Facet\nend solid of all\n";
 
 static const char ply[] = "ply\nformat ascii 1.0\n" PLY_PROPERTIES
                           "2 1 2 nan\n0 1\n1 0 0 0\n2 .5 0 0\n3 1 1 -2\n4 0 1 0\n1 0.5 3 0 1 2 9\n"
@@ -284,8 +285,10 @@ static void mesh_seeds(mesh_seed seed[SEEDS])
         { MESH_VTK, vtk },   { MESH_VTK, vtk5 },  { MESH_VTK, poly }, { MESH_VTK, vtk_high }, { MESH_STL, stl },
         { MESH_STL, stl2 },  { MESH_PLY, ply },   { MESH_OFF, off }, { MESH_OFF, off4 }, { MESH_TETGEN, tetgen }
     };
-    static const mesh_format format[SEED_BINARIES] = { MESH_STL, MESH_STL, MESH_STL, MESH_PLY, MESH_PLY, MESH_PLY, MESH_VTK,
-                                                       MESH_VTK, MESH_VTK, MESH_MSH, MESH_MSH, MESH_MSH, MESH_MSH, MESH_MSH };
+    static const mesh_format format[SEED_BINARIES] = {
+        MESH_STL, MESH_STL, MESH_STL, MESH_PLY, MESH_PLY, MESH_PLY, MESH_VTK, MESH_VTK, MESH_VTK, MESH_MSH, MESH_MSH,
+        MESH_MSH, MESH_MSH, MESH_MSH
+    };
     static seed_bytes binary[SEED_BINARIES];
     memset(binary, 0, sizeof binary);
     seed_stl(&binary[0]);

@@ -95,7 +95,8 @@ static void test_obj_refusals(void)
     ENSURE(refused(MESH_OBJ, "v 0 0 0\nf 1 1 1.5\n", "found \"1.5\", expected a vertex number"));
     ENSURE(
         refused(MESH_OBJ, "v 0 0 0\nf 1 1 99999999999\n", "found \"99999999999\", expected a vertex number"));
-    ENSURE(refused(MESH_OBJ, "\x89PNG\r\n", "f:2: found 0 vertices and no face, 1 line that is neither v nor f, the first "
+    ENSURE(refused(MESH_OBJ, "\x89PNG\r\n",
+                   "f:2: found 0 vertices and no face, 1 line that is neither v nor f, the first "
                                             "\"\x89PNG\" on line 1, expected at least one f line"));
     ENSURE(refused(MESH_OBJ, "v 0 0 0\nv 1 0 0\nf 1 2 2 1\n", "f: found no triangle, 1 polygon of fewer than three"));
     ENSURE(refused(MESH_OBJ, "v 0 0 0 \\\n\nf 1 \\\n1\n", "f:4: found the end of the line"));
@@ -137,7 +138,8 @@ static void test_msh_groups(void)
 {
     tool_mesh m;
     tool_error e;
-    ENSURE(parse(&m, MESH_MSH, MSH_HEAD MSH_NODES "$Elements\n6\n1 4 2 1 5 7 2 3 40\n2 4 2 2 5 7 2 3 40\n3 4 2 3 5 7 2 3 40\n"
+    ENSURE(parse(&m, MESH_MSH,
+                 MSH_HEAD MSH_NODES "$Elements\n6\n1 4 2 1 5 7 2 3 40\n2 4 2 2 5 7 2 3 40\n3 4 2 3 5 7 2 3 40\n"
                                "4 4 2 3 5 7 2 3 40\n5 4 2 1 6 7 2 3 40\n6 4 2 2 6 2 7 3 40\n$EndElements\n", &e));
     ENSURE(is(&m, 4, 0, 4, 2) && passed(&m, "again for another physical group") == 2);
     mesh_free(&m);
@@ -261,8 +263,10 @@ static void test_vtk_refusals(void)
                    "f:10: found a cell of 4 points, expected 3"));
     ENSURE(refused(MESH_VTK, VTK_HEAD VTK_POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n12\n",
                    "found 5 points and no triangle or tet, 1 hexahedron, expected"));
-    ENSURE(refused(MESH_VTK, VTK_HEAD "FIELD f 1\na 3 1 float\n1 2", "found the end of the file, expected the values of an"));
-    ENSURE(refused(MESH_VTK, VTK_HEAD "FIELD f 1\na 2000000000 2000000000 int\n1\n2", "expected the values of an array"));
+    ENSURE(refused(MESH_VTK, VTK_HEAD "FIELD f 1\na 3 1 float\n1 2",
+                   "found the end of the file, expected the values of an"));
+    ENSURE(refused(MESH_VTK, VTK_HEAD "FIELD f 1\na 2000000000 2000000000 int\n1\n2",
+                   "expected the values of an array"));
     ENSURE(refused(MESH_VTK, VTK_HEAD "FIELD f 1\na 1 9 string\n1\n2", "found the end of the file, expected a string"));
     ENSURE(refused(MESH_VTK, VTK_HEAD VTK_POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n24\n",
                    "f:10: found a cell of 4 points, expected 10 for cells of type 24"));
@@ -429,7 +433,7 @@ static void test_ply_refusals(void)
     ENSURE(refused(MESH_PLY,
                    "ply\nformat ascii 1.0\nelement vertex 1\n" PLY_XYZ "element face 1\n" PLY_INDICES
                              "end_header\n0 0 0\n2 0 0\n",
-                   "found 1 vertices and no face, 1 polygon of fewer than three different corners, expected element face"));
+                   "found 1 vertices and no face, 1 polygon of fewer than three different corners, expected element"));
     ENSURE(refused(MESH_PLY, "ply\nformat ascii 1.0\nelement vertex 1\n" PLY_XYZ "end_header\n0 0 0\n",
                    "found 1 vertices and no face"));
     ENSURE(refused(MESH_PLY,
@@ -482,7 +486,8 @@ static void test_off_refusals(void)
                    "f:4: found \"1\", expected the index of a point"));
     ENSURE(refused(MESH_OFF, "OFF\n1 1 0\n0 0 0\n3 0 0\n   ",
                    "f:4: found the end of the line, expected the index"));
-    ENSURE(refused(MESH_OFF, "OFF\n1 1 0\n0 0 0\n2 0 0 0\n", "found 1 points and no face, 1 polygon of fewer than three"));
+    ENSURE(refused(MESH_OFF, "OFF\n1 1 0\n0 0 0\n2 0 0 0\n",
+                   "found 1 points and no face, 1 polygon of fewer than three"));
     ENSURE(refused(MESH_OFF, "OFF\n1 1 0\n0 0 0\n-1 0 0 0\n", "f:4: found \"-1\", expected a face"));
     ENSURE(refused(MESH_OFF, "OFF\n1 0 0\n0 0 0\n", "found 1 points and no face"));
 }
@@ -521,7 +526,8 @@ static void test_tetgen_refusals(void)
                    "f:2: found \"2\", expected the number of a point"));
     ENSURE(refused(MESH_TETGEN, "1 3\n1 0 0 0\n%1 4\n1 1 1 1 0\n",
                    "f:2: found \"0\", expected the number of a point"));
-    ENSURE(refused(MESH_TETGEN, "1 3\n1 0 0 0\n%1 10\n1 1 1 1 1 1 1 1 1 1 7\n", "f:2: found \"7\", expected the number"));
+    ENSURE(refused(MESH_TETGEN, "1 3\n1 0 0 0\n%1 10\n1 1 1 1 1 1 1 1 1 1 7\n",
+                   "f:2: found \"7\", expected the number"));
     ENSURE(refused(MESH_TETGEN, "1 3\n1 0 0 0\n%0 4\n", "found no tet"));
 }
 
@@ -643,7 +649,8 @@ static void test_binary_forms(void)
 }
 
 /* Four bytes of a binary file, so far behind these words, become this number: then it is refused like this. */
-static int refused_value(const mesh_seed *s, const char *words, size_t offset, int big, unsigned value, const char *part)
+static int refused_value(const mesh_seed *s, const char *words, size_t offset, int big, unsigned value,
+                         const char *part)
 {
     char *data = mutate_copy(s->data, s->size);
     size_t at = 0, length = strlen(words);
@@ -667,13 +674,18 @@ static void test_binary_refusals(void)
     const mesh_seed *grid = seed + 21, *vtk_5 = seed + 23, *msh2 = seed + 24, *msh41 = seed + 26;
     mesh_seeds(seed);
     ENSURE(refused_value(grid, "float\n", 4, 1, not_a_number, "found nan, expected a finite coordinate"));
-    ENSURE(refused_value(grid, "CELLS 3 14\n", 0, 1, most, "found a cell of 2147483647 points, expected the 14 numbers"));
-    ENSURE(refused_value(grid, "CELLS 3 14\n", 0, 1, 0x80000000u, "found -2147483648, expected the number of a cell's"));
+    ENSURE(refused_value(grid, "CELLS 3 14\n", 0, 1, most,
+                         "found a cell of 2147483647 points, expected the 14 numbers"));
+    ENSURE(refused_value(grid, "CELLS 3 14\n", 0, 1, 0x80000000u,
+                         "found -2147483648, expected the number of a cell's"));
     ENSURE(refused_value(grid, "CELLS 3 14\n", 8, 1, 5, "found the point 5, expected an index below 5"));
-    ENSURE(refused_value(grid, "CELL_TYPES 3\n", 0, 1, 24, "found cell 0 of 4 points, expected 10 for cells of type 24"));
+    ENSURE(refused_value(grid, "CELL_TYPES 3\n", 0, 1, 24,
+                         "found cell 0 of 4 points, expected 10 for cells of type 24"));
     ENSURE(refused_value(vtk_5, "OFFSETS vtktypeint64\n", 8, 1, 1, "found 4294967306, expected an offset"));
-    ENSURE(refused_value(vtk_5, "OFFSETS vtktypeint64\n", 12, 1, 11, "found the offset 11, expected offsets that rise"));
-    ENSURE(refused_value(vtk_5, "CONNECTIVITY vtktypeint64\n", 4, 1, 0xffffffffu, "found 4294967295, expected the index"));
+    ENSURE(refused_value(vtk_5, "OFFSETS vtktypeint64\n", 12, 1, 11,
+                         "found the offset 11, expected offsets that rise"));
+    ENSURE(refused_value(vtk_5, "CONNECTIVITY vtktypeint64\n", 4, 1, 0xffffffffu,
+                         "found 4294967295, expected the index"));
     ENSURE(refused_value(msh2, "$Nodes\n4\n", 0, 0, 0, "found 0, expected a node: its number from 1"));
     ENSURE(refused_value(msh2, "$Nodes\n4\n", 0, 0, 2, "found node number 2 twice above"));
     ENSURE(refused_value(msh2, "$Nodes\n4\n", 8, 0, 0x7ff00000u, "found inf, expected a finite coordinate"));

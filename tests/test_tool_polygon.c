@@ -118,7 +118,8 @@ static int fills(polygon_cutter *k)
 static double angle(const int *t, int k)
 {
     int a = t[k], b = t[(k + 1) % 3], c = t[(k + 2) % 3];
-    double bu = shape.u[b] - shape.u[a], bv = shape.v[b] - shape.v[a], cu = shape.u[c] - shape.u[a], cv = shape.v[c] - shape.v[a];
+    double bu = shape.u[b] - shape.u[a], bv = shape.v[b] - shape.v[a];
+    double cu = shape.u[c] - shape.u[a], cv = shape.v[c] - shape.v[a];
     return atan2(fabs(bu * cv - bv * cu), bu * cu + bv * cv);
 }
 
@@ -174,8 +175,9 @@ static void test_sliver(void)
 /* Corners named twice in a row, and spikes, are left out; nothing is left of what has no inside. */
 static void test_repeats(void)
 {
-    static const int corner[][10] = { { 0, 1, 2, 2 }, { 0, 0, 1, 2, 3, 3 }, { 0, 1, 0 }, { 0, 1, 2, 1 }, { 2, 1, 2, 3, 0, 1 },
-                                      { 0, 0, 0, 0 }, { 1, 2, 3, 0, 1, 0 }, { 0, 1, 2, 3, 2, 3, 2, 1 } };
+    static const int corner[][10] = { { 0, 1, 2, 2 }, { 0, 0, 1, 2, 3, 3 }, { 0, 1, 0 }, { 0, 1, 2, 1 },
+                                      { 2, 1, 2, 3, 0, 1 }, { 0, 0, 0, 0 }, { 1, 2, 3, 0, 1, 0 },
+                                      { 0, 1, 2, 3, 2, 3, 2, 1 } };
     static const int n[] = { 4, 6, 3, 4, 6, 4, 6, 8 }, triangles[] = { 1, 2, 0, 0, 2, 0, 2, 0 };
     polygon_cutter k;
     memset(&k, 0, sizeof k);

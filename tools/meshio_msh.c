@@ -142,7 +142,8 @@ static int mesh_msh_counts(mesh_msh *g, size_t bytes, int *blocks, int *count, c
     int tag;
     *blocks = 1;
     if (g->version == 20) {
-        if (!mesh_int(c, 1, 0, count, expected) || !mesh_line_end(c, expected) || !mesh_fits(c, *count, bytes)) return 0;
+        if (!mesh_int(c, 1, 0, count, expected) || !mesh_line_end(c, expected)) return 0;
+        if (!mesh_fits(c, *count, bytes)) return 0;
         if (c->binary) mesh_next_line(c);
         return 1;
     }
@@ -162,7 +163,8 @@ static int mesh_msh_block(mesh_msh *g, int left, int *dimension, int *third, int
     int number[3] = { 0, 0, 0 };
     mesh_msh_line(c);
     for (int i = 0; i < 3; i++)
-        if (!mesh_msh_int(c, i == 0, MESH_I32, INT_MIN, &number[i], "the head of a block: four whole numbers")) return 0;
+        if (!mesh_msh_int(c, i == 0, MESH_I32, INT_MIN, &number[i],
+                          "the head of a block: four whole numbers")) return 0;
     *dimension = number[g->version == 40];
     *third = number[2];
     if (!mesh_msh_int(c, 0, g->size, 0, entries, "the number of entries of this block")) return 0;
@@ -240,7 +242,8 @@ static int mesh_msh_nodes(mesh_msh *g, int parametric)
     if (g->id) return mesh_fail(c, "found a second $Nodes, expected one");
     if (!mesh_msh_counts(g, 8, &blocks, &count, "the number of nodes, alone on its line")) return 0;
     g->id = (mesh_id *)tool_alloc((size_t)count, sizeof *g->id);
-    if (!(g->version == 20 ? mesh_msh_node_list(g, count, parametric) : mesh_msh_node_blocks(g, blocks, count))) return 0;
+    if (g->version == 20 ? !mesh_msh_node_list(g, count, parametric) : !mesh_msh_node_blocks(g, blocks, count))
+        return 0;
     for (int i = 1; i < count && sorted; i++) sorted = g->id[i].id > g->id[i - 1].id;
     if (!sorted) qsort(g->id, (size_t)count, sizeof *g->id, mesh_compare_ids);
     for (int i = 1; i < count && !sorted; i++)

@@ -292,7 +292,7 @@ static int mesh_vtk_array(mesh_vtk *g)
 {
     mesh_cursor *c = g->c;
     mesh_word w;
-    mesh_scalar type;
+    mesh_scalar type = MESH_SCALARS;
     int size, count;
     size_t values;
     while (mesh_flow(c, &w) && mesh_is_nocase(w, "metadata")) mesh_vtk_metadata(g);

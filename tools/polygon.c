@@ -238,7 +238,8 @@ static int polygon_blocked(const polygon *p, int node, int lo, int hi, const dou
     for (int k = 0; k < 3; k++)
         if (polygon_box_outside(p, b, t[k], t[(k + 1) % 3])) return 0;
     if (hi - lo > POLYGON_LEAF)
-        return polygon_blocked(p, 2 * node + 1, lo, mid, t, reach) || polygon_blocked(p, 2 * node + 2, mid, hi, t, reach);
+        return polygon_blocked(p, 2 * node + 1, lo, mid, t, reach)
+               || polygon_blocked(p, 2 * node + 2, mid, hi, t, reach);
     for (int i = lo; i < hi; i++)
         if (p->kd[i] >= 0 && polygon_holds(p, t, p->kd[i])) return 1;
     return 0;
@@ -410,10 +411,11 @@ static int polygon_edge_after(int edge) { return edge % 3 == 2 ? edge - 2 : edge
  * at c and d, then make more than half a turn: the sine of their sum is negative. */
 static int polygon_should_flip(const polygon *p, int a, int b, int c, int d)
 {
+    const double *xa = polygon_x(p, a), *xb = polygon_x(p, b), *xc = polygon_x(p, c), *xd = polygon_x(p, d);
     double ca[3], cb[3], da[3], db[3], size, sine;
     if (polygon_turn_of(p, c, a, d) <= 0 || polygon_turn_of(p, d, b, c) <= 0) return 0;
-    size = polygon_difference(polygon_x(p, c), polygon_x(p, a), ca) * polygon_difference(polygon_x(p, c), polygon_x(p, b), cb);
-    size *= polygon_difference(polygon_x(p, d), polygon_x(p, a), da) * polygon_difference(polygon_x(p, d), polygon_x(p, b), db);
+    size = polygon_difference(xc, xa, ca) * polygon_difference(xc, xb, cb);
+    size *= polygon_difference(xd, xa, da) * polygon_difference(xd, xb, db);
     sine = polygon_cross_length(ca, cb) * polygon_dot(da, db) + polygon_dot(ca, cb) * polygon_cross_length(da, db);
     return sine < -POLYGON_TURN * sqrt(size);
 }
