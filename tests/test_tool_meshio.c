@@ -143,6 +143,11 @@ static void test_msh_groups(void)
                                "4 4 2 3 5 7 2 3 40\n5 4 2 1 6 7 2 3 40\n6 4 2 2 6 2 7 3 40\n$EndElements\n", &e));
     ENSURE(is(&m, 4, 0, 4, 2) && passed(&m, "again for another physical group") == 2);
     mesh_free(&m);
+    ENSURE(parse(&m, MESH_MSH,
+                 MSH_HEAD "$Nodes\n4\n3 0 0 0\n4 1 0 0\n1 0 1 0\n2 0 0 1\n$EndNodes\n"   /* out of order */
+                               "$Elements\n1\n1 4 0 1 2 3 4\n$EndElements\n", &e));
+    ENSURE(m.tet_count == 1 && m.tet[0] == 2 && m.tet[1] == 3 && m.tet[2] == 0 && m.tet[3] == 1);
+    mesh_free(&m);
 }
 
 static void test_msh_refusals(void)
@@ -228,6 +233,7 @@ static void test_vtk(void)
     ENSURE(is(&m, 4, 0, 1, 4) && passed(&m, "triangle beside") == 3 && passed(&m, "node that is a corner of no") == 1);
     mesh_free(&m);
     ENSURE(parse(&m, MESH_VTK, vtk_high, &e));
+    ENSURE(m.tri_count == 11 && memcmp(m.tri + 27, high + 3, 6 * sizeof *high) == 0);   /* the pixel */
     ENSURE(is(&m, 6, 11, 0, 3) && memcmp(m.tri, high, sizeof high) == 0);   /* 1 + 2 + 3 + 3 + 2 triangles */
     mesh_free(&m);
     ENSURE(parse(&m, MESH_VTK, VTK_HEAD VTK_POINTS "CELLS 3 12\n4 0 1 2 3\n4 0 1 2 3\n1 2\n"
@@ -368,6 +374,23 @@ static void test_ply(void)
         if (seed[k].format == MESH_PLY && seed[k].size > 300) check_ply(seed[k]);
     ENSURE(seed_parse(&m, MESH_PLY, seed[20].data, seed[20].size, &e) && is(&m, 4, 3, 0, 1) && m.tri[7] == 2);
     ENSURE(passed(&m, "entry of elements other") == 1 && strstr(m.note[0].such, "camera"));
+    mesh_free(&m);
+}
+
+/* Lines of the header end with CR, and the first value is a byte that other headers would end with. */
+static void test_ply_cr(void)
+{
+    static const char head[] = "ply\rformat binary_big_endian 1.0\relement vertex 3\rproperty uchar a\r"
+                               "property char x\rproperty char y\rproperty uchar z\relement face 1\r"
+                               "property list uchar uchar verts\rend_header\r";
+    static const unsigned char data[16] = { 10, 0xff, 0, 0xff, 13, 1, 0, 0, 10, 0, 1, 0, 3, 0, 1, 2 };
+    char file[sizeof head + sizeof data];
+    tool_mesh m;
+    tool_error e;
+    memcpy(file, head, sizeof head - 1);
+    memcpy(file + sizeof head - 1, data, sizeof data);
+    ENSURE(seed_parse(&m, MESH_PLY, file, sizeof head - 1 + sizeof data, &e) && is(&m, 3, 1, 0, 0));
+    ENSURE(m.node_count == 3 && m.x[0] == -1 && m.x[2] == 255 && m.x[3] == 1 && m.x[7] == 1);
     mesh_free(&m);
 }
 
@@ -641,9 +664,11 @@ static void test_binary_forms(void)
         e.text[0] = 0;
         ENSURE(seed_parse(&m, s->format, s->data, s->size, &e));
         if (e.text[0]) printf("  seed %d: %s\n", form[i].seed, e.text);
+        if (e.text[0]) continue;
         ENSURE(is(&m, form[i].nodes, form[i].triangles, form[i].tets, form[i].passed));
         for (int k = 0; k < 3 * m.node_count; k++) ENSURE(m.x[k] == seed_x[k / 3][k % 3]);
-        ENSURE(m.tet_count ? memcmp(m.tet, tet, sizeof tet) == 0 : memcmp(m.tri, strip, sizeof strip) == 0);
+        if (m.tet_count) ENSURE(memcmp(m.tet, tet, sizeof tet) == 0);
+        else ENSURE(m.tri_count == 5 && memcmp(m.tri, strip, sizeof strip) == 0);
         mesh_free(&m);
     }
 }
@@ -800,6 +825,7 @@ int main(int argc, char **argv)
     RUN(stl);
     RUN(stl_refusals);
     RUN(ply);
+    RUN(ply_cr);
     RUN(ply_lists);
     RUN(ply_refusals);
     RUN(off);
