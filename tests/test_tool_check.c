@@ -197,6 +197,8 @@ static void test_files(void)
     tool_put(&t, "%s", hexa);
     write_text(place("hexa.msh"), &t);
     ENSURE(run(place("hexa.msh"), NULL, -1, -1) == 0 && says("not read    1 hexahedron\n"));
+    ENSURE(run(place("hexa.msh"), place("out.msh"), -1, -1) == 0);
+    ENSURE(says("not read") && !strstr(strstr(said, "not read") + 1, "not read"));   /* once, not of what was written */
     tool_text_free(&t);
 }
 

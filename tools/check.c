@@ -483,6 +483,7 @@ static int check_mesh(const check_options *o, int i)
         c.o = o;
         c.name = o->fix;
         c.m = mended;
+        c.m.note_count = 0;   /* of the file that was read */
         code = check_report(&c) ? 0 : 1;
         check_release(&c);
     }

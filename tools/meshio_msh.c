@@ -459,7 +459,8 @@ static int mesh_msh_sections(mesh_msh *g)
         if (!ok) return 0;
     }
     if (g->m->tri_count == 0 && g->m->tet_count == 0)
-        return mesh_fail(g->c, "found %d nodes%s, expected triangles (type 2), quadrangles (3) or tets (4)",
+        return mesh_fail(g->c, "found %d nodes%s, expected triangles (type 2), quadrangles (3) or tets (4): mesh the "
+                               "volume with tets, or save its surface",
                          g->m->node_count, mesh_passed(g->m, said));
     return 1;
 }

@@ -360,6 +360,6 @@ int mesh_parse_vtk(tool_mesh *m, mesh_cursor *c)
     mesh_vtk_free_cells(&g);
     if (!ok) return 0;
     if (m->tri_count || m->tet_count) return 1;
-    return mesh_fail(c, "found %d points and no triangle or tet%s, expected cells of type 5, 9, 10 or 24, or POLYGONS",
-                     m->node_count, mesh_passed(m, said));
+    return mesh_fail(c, "found %d points and no triangle or tet%s, expected cells of type 5, 9, 10 or 24, or POLYGONS: "
+                        "mesh the volume with tets, or save its surface", m->node_count, mesh_passed(m, said));
 }
