@@ -4570,6 +4570,18 @@ static embipc_real embi_box_diagonal(const embipc_real lo[3], const embipc_real 
     return embi_norm(d);
 }
 
+/* An origin near to points of the given size round `middle`: a multiple of a power of two of 2^12 sizes or more, so
+ * that the difference of a point and this origin has no rounding. It is 0 for points nearer to 0 than 2^11 sizes. */
+static void embi_near_origin(embipc_real origin[3], const embipc_real middle[3], embipc_real size)
+{
+    embipc_real unit;
+    int e;
+    (void)frexp(size, &e);
+    unit = ldexp(1, e + 12);
+    for (int k = 0; k < 3; k++)
+        origin[k] = embi_abs(middle[k]) > unit / 2 ? unit * floor(middle[k] / unit + 0.5) : (embipc_real)0;
+}
+
 static int embi_boxes_meet(const embipc_real alo[3], const embipc_real ahi[3], const embipc_real blo[3],
                            const embipc_real bhi[3])
 {
@@ -6193,29 +6205,21 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
 
 /* ---- Points into tets ---- */
 
-/* Vertex v at p lies in no tet: says where, and by how much at least. The largest distance from p to the
- * outside of a face plane is a lower bound of the distance to that tet; the smallest over the tets is
- * told. */
-static embipc_result embi_fail_outside(embipc_error *e, int v, const embipc_real p[3], const embipc_real *x,
-                                       const int *tets, int tet_count)
+/* The largest distance from p to the outside of a face plane, m: a lower bound of the distance of p and the tet.
+ * It is 0 inside, and infinite for a flat tet. */
+static embipc_real embi_tet_outside(const embipc_real X[12], const embipc_real p[3])
 {
-    embipc_real nearest = EMBI_HUGE;
-    for (int t = 0; t < tet_count; t++) {
-        embipc_real X[12], w[4], out = 0;
-        embi_barycentric b;
-        embi_tet_gather(X, x, tets + 4 * t);
-        if (!embi_barycentric_init(&b, X)) continue;
-        embi_barycentric_at(w, &b, p);
-        for (int i = 0; i < 4; i++) out = embi_max(out, -w[i] / embi_norm(b.G + 3 * i));
-        nearest = embi_min(nearest, out);
-    }
-    return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, v, nearest,
-                        "surface vertex %d at (%.9g, %.9g, %.9g) is outside every tet of the cage, by %.3g m "
-                        "or more: make the cage wider there", v, p[0], p[1], p[2], nearest);
+    embipc_real w[4], out = 0;
+    embi_barycentric b;
+    if (!embi_barycentric_init(&b, X)) return EMBI_HUGE;
+    embi_barycentric_at(w, &b, p);
+    for (int i = 0; i < 4; i++) out = embi_max(out, -w[i] / embi_norm(b.G + 3 * i));
+    return out;
 }
 
-/* A weight that rounding made negative is set to 0 if p is still met to 1e-12 of the tet. */
-static void embi_clamp_weights(embipc_real w[4], const embipc_real X[12], const embipc_real p[3])
+/* A weight that rounding made negative is set to 0 if p is still met to 1e-12 of the tet, or to within `reach`, m.
+ * Returns whether it is. */
+static int embi_clamp_weights(embipc_real w[4], const embipc_real X[12], const embipc_real p[3], embipc_real reach)
 {
     embipc_real c[4], r[3], lo[3], hi[3], total = 0;
     for (int i = 0; i < 4; i++) {
@@ -6225,14 +6229,53 @@ static void embi_clamp_weights(embipc_real w[4], const embipc_real X[12], const 
     for (int i = 0; i < 4; i++) c[i] /= total;
     embi_tet_residual(r, X, c, p);
     embi_box_points(lo, hi, X, 4);
-    if (embi_norm(r) <= 1e-12 * embi_box_diagonal(lo, hi)) memcpy(w, c, sizeof c);
+    if (!(embi_norm(r) <= embi_max(1e-12 * embi_box_diagonal(lo, hi), reach))) return 0;
+    memcpy(w, c, sizeof c);
+    return 1;
+}
+
+/* Weights w >= 0 of p in the tet X, or down to -EMBI_INSIDE_TOLERANCE. A point that is outside by no more than
+ * `rounding`, m, of its coordinates is taken to the tet. Returns 0 for a point that is farther outside. */
+static int embi_tet_take(const embipc_real X[12], const embipc_real p[3], embipc_real rounding, embipc_real w[4])
+{
+    if (!embi_tet_weights(X, p, w)) return 0;
+    if (embi_min4(w) >= 0) return 1;
+    if (embi_min4(w) >= -EMBI_INSIDE_TOLERANCE) {
+        (void)embi_clamp_weights(w, X, p, rounding);
+        return 1;
+    }
+    return embi_tet_outside(X, p) <= rounding && embi_clamp_weights(w, X, p, 16 * rounding);
+}
+
+/* Vertex v at p lies in no tet: the nearest one takes it if it is outside by rounding only. Otherwise the error says
+ * where it is, and by how much at least it is outside. */
+static embipc_result embi_embed_outside(embipc_error *e, int v, const embipc_real p[3], const embipc_real *x,
+                                        const int *tets, int tet_count, embipc_real rounding, int *tet, embipc_real w[4])
+{
+    embipc_real nearest = EMBI_HUGE, X[12];
+    for (int t = 0; t < tet_count; t++) {
+        embipc_real out;
+        embi_tet_gather(X, x, tets + 4 * t);
+        out = embi_tet_outside(X, p);
+        if (!(out < nearest)) continue;
+        nearest = out;
+        *tet = t;
+    }
+    if (*tet >= 0) {
+        embi_tet_gather(X, x, tets + 4 * *tet);
+        if (embi_tet_take(X, p, rounding, w)) return EMBIPC_OK;
+    }
+    return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, v, nearest,
+                        "surface vertex %d at (%.9g, %.9g, %.9g) is outside every tet of the cage, by %.3g m "
+                        "or more: make the cage wider there", v, p[0], p[1], p[2], nearest);
 }
 
 /* tet_of_point[i], w[4*i ..]: the tet that holds point i, and its weights there. Of several tets that share
- * the point on a face, an edge or a node, the one it lies deepest in; the first of equals. */
+ * the point on a face, an edge or a node, the one it lies deepest in; the first of equals. rounding: of all
+ * coordinates, m. */
 static embipc_result embi_embed(embi_memory *m, const embipc_real *x, int node_count, const int *tets,
-                                int tet_count, const embipc_real *points, int point_count, int *tet_of_point,
-                                embipc_real *w, embipc_error *e)
+                                int tet_count, const embipc_real *points, int point_count, embipc_real rounding,
+                                int *tet_of_point, embipc_real *w, embipc_error *e)
 {
     embi_tet_grid g;
     embipc_result r = EMBIPC_OK;
@@ -6255,12 +6298,12 @@ static embipc_result embi_embed(embi_memory *m, const embipc_real *x, int node_c
                 memcpy(wi, c4, sizeof c4);
             }
         }
-        tet_of_point[i] = found;
-        if (found < 0) r = embi_fail_outside(e, i, p, x, tets, tet_count);
+        if (found < 0) r = embi_embed_outside(e, i, p, x, tets, tet_count, rounding, &found, wi);
         else if (best < 0) {
             embi_tet_gather(X, x, tets + 4 * found);
-            embi_clamp_weights(wi, X, p);
+            (void)embi_clamp_weights(wi, X, p, rounding);
         }
+        tet_of_point[i] = found;
     }
     embi_tet_grid_release(m, &g);
     return r;
@@ -7933,7 +7976,7 @@ static void embi_cage_measure(const embi_caging *c, embipc_cage *cage)
         embipc_real *w = cage->vertex_weight + 4 * (size_t)i;
         embi_tet_gather(X, cage->x, cage->tets + 4 * cage->vertex_tet[i]);
         (void)embi_tet_weights(X, c->x + 3 * (size_t)i, w);
-        if (embi_min4(w) < 0) embi_clamp_weights(w, X, c->x + 3 * (size_t)i);
+        if (embi_min4(w) < 0) (void)embi_clamp_weights(w, X, c->x + 3 * (size_t)i, 0);
     }
 }
 
@@ -8220,6 +8263,21 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
     return r;
 }
 
+/* A copy of the points about an origin near to them, which costs no digits: far from 0 the lattice would be rounded
+ * as coarsely as the points. x stays NULL where that origin is 0. Returns 0 out of memory. */
+static int embi_cage_recentre(embi_memory *m, embipc_real origin[3], embipc_real **x, const embipc_real *points, int n)
+{
+    embipc_real lo[3], hi[3], middle[3];
+    embi_box_points(lo, hi, points, n);
+    for (int k = 0; k < 3; k++) middle[k] = lo[k] + (hi[k] - lo[k]) / 2;
+    embi_near_origin(origin, middle, embi_box_diagonal(lo, hi));
+    *x = NULL;
+    if (origin[0] == 0 && origin[1] == 0 && origin[2] == 0) return 1;
+    *x = (embipc_real *)embi_alloc(m, 3 * n, sizeof **x);
+    for (int i = 0; *x && i < n; i++) embi_sub(*x + 3 * (size_t)i, points + 3 * (size_t)i, origin);
+    return *x != NULL;
+}
+
 /* Memory for the cage, too, is m's. */
 static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def, const embipc_real *x,
                                      int vertex_count, const int *tri, int tri_count, embipc_cage *cage,
@@ -8228,6 +8286,7 @@ static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def,
     embi_caging c;
     embi_pocket pocket;
     embipc_result r;
+    embipc_real origin[3], *near_x;
     memset(cage, 0, sizeof *cage);
     if (!def || def->cookie != EMBI_CAGE_COOKIE)
         return embi_fail(error, EMBIPC_ERR_DEF, "cage def not made by embipc_default_cage_def()");
@@ -8239,14 +8298,18 @@ static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def,
     if (r != EMBIPC_OK) return r;
     memset(&c, 0, sizeof c);
     memset(&pocket, 0, sizeof pocket);
+    if (!embi_cage_recentre(m, origin, &near_x, x, vertex_count)) return embi_fail_memory(error);
     c.m = m;
-    c.x = x;
+    c.x = near_x ? near_x : x;
     c.tri = tri;
     c.vertex_count = vertex_count;
     c.tri_count = tri_count;
     c.split = def->duplicate != 0;
     c.pocket = &pocket;
     r = embi_cage_make(&c, def, cage, error);
+    for (int i = 0; near_x && r == EMBIPC_OK && i < cage->node_count; i++)
+        embi_add(cage->x + 3 * (size_t)i, cage->x + 3 * (size_t)i, origin);
+    embi_free(m, near_x, near_x ? 3 * vertex_count : 0, sizeof *near_x);
     embi_caging_release(&c);
     if (r != EMBIPC_OK) embi_cage_release(m, cage);
     return r;
@@ -16637,7 +16700,7 @@ static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *na
  * body that is whole, and crosses nobody it may touch, is counted.
  * Uses: all of the above.                                   Checked by: tests/test_world_input.c */
 
-/* A body on its way: its arrays in world coordinates. */
+/* A body on its way: its arrays in world coordinates, less far_position until embi_build_move(). */
 typedef struct embi_build {
     embipc_real *x;              /* surface vertices (3 nv) */
     embipc_real *q;              /* nodes (3 nn) */
@@ -16646,6 +16709,9 @@ typedef struct embi_build {
     unsigned char *count;        /* (nv) */
     int *index;                  /* scratch: caller's vertex -> surface vertex (vertex_count) */
     int x_cap, q_cap, node_cap, weight_cap, count_cap, index_cap;
+    embipc_real from[3];         /* point of the description that it is measured from, exactly */
+    embipc_real near_position[3], far_position[3];   /* where that point comes to: their sum */
+    embipc_real rounding;        /* of given coordinates, m in the world */
     embi_last_cage *last;        /* of the world */
     const embipc_cage *cage;     /* its own, or the caller's; NULL where there is none with ties */
 } embi_build;
@@ -16740,19 +16806,55 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     return embi_check_material(&d->material, e);
 }
 
-/* world point = rotation (scale p) + position */
-static void embi_place(const embipc_body_def *d, const embipc_real *p, int n, embipc_real *out)
+/* Where the body is made. World point = rotation (scale p) + position, but coordinates far from 0 would round cage,
+ * weights and rest shape. So the description is measured from a point near to it, and what is made is far_position
+ * away from its place: both are exact, and 0 where the body is near to 0. */
+static void embi_build_frame(const embipc_body_def *d, embi_build *t)
+{
+    embipc_real lo[3], hi[3], middle[3], p[3], most = 0, size;
+    embi_box_points(lo, hi, d->x, d->vertex_count);
+    size = embi_box_diagonal(lo, hi);
+    for (int k = 0; k < 3; k++) {
+        middle[k] = lo[k] + (hi[k] - lo[k]) / 2;
+        most = embi_max(most, embi_max(embi_abs(lo[k]), embi_abs(hi[k])));
+    }
+    t->rounding = 4 * EMBI_EPS * d->scale * most;
+    embi_near_origin(t->from, middle, size);
+    embi_scale(p, d->scale, t->from);
+    embi_m3_mulv(t->near_position, d->rotation, p);
+    embi_add(t->near_position, t->near_position, d->position);
+    embi_sub(p, middle, t->from);
+    embi_scale(p, d->scale, p);
+    embi_m3_mulv(middle, d->rotation, p);
+    embi_add(middle, middle, t->near_position);
+    embi_near_origin(t->far_position, middle, d->scale * size);
+    embi_sub(t->near_position, t->near_position, t->far_position);
+}
+
+/* points of the description, measured from `from`, to where the body is made */
+static void embi_place(const embipc_body_def *d, const embi_build *t, const embipc_real from[3], const embipc_real *p, int n,
+                       embipc_real *out)
 {
     for (int i = 0; i < n; i++) {
-        embipc_real t[3];
-        embi_scale(t, d->scale, p + 3 * i);
-        embi_m3_mulv(out + 3 * i, d->rotation, t);
-        embi_add(out + 3 * i, out + 3 * i, d->position);
+        embipc_real r[3];
+        embi_sub(r, p + 3 * i, from);
+        embi_scale(r, d->scale, r);
+        embi_m3_mulv(out + 3 * i, d->rotation, r);
+        embi_add(out + 3 * i, out + 3 * i, t->near_position);
     }
 }
 
+/* To its place in the world, where coordinates round. */
+static void embi_build_move(embi_body *b, embi_build *t)
+{
+    const embipc_real *far_position = t->far_position;
+    if (far_position[0] == 0 && far_position[1] == 0 && far_position[2] == 0) return;
+    for (int i = 0; i < b->nv; i++) embi_add(t->x + 3 * i, t->x + 3 * i, far_position);
+    for (int i = 0; i < b->nn; i++) embi_add(t->q + 3 * i, t->q + 3 * i, far_position);
+}
+
 /* Surface of the body: the given triangles, or the boundary of the tets without the vertices inside.
- * Coordinates go to t->x in world space, the caller's numbers to b->origin. */
+ * Coordinates go to t->x, the caller's numbers to b->origin. */
 static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                         embipc_error *e)
 {
@@ -16774,9 +16876,10 @@ static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d
     for (int i = 0; i < n; i++) t->index[i] = -1;
     for (int i = 0; i < 3 * b->nt; i++) t->index[b->tri[i]] = 0;
     b->nv = 0;
+    embi_build_frame(d, t);
     for (int i = 0; i < n; i++)
         if (t->index[i] == 0) {
-            embi_place(d, d->x + 3 * i, 1, t->x + 3 * b->nv);
+            embi_place(d, t, t->from, d->x + 3 * i, 1, t->x + 3 * b->nv);
             b->origin[b->nv] = i;
             t->index[i] = b->nv++;
         }
@@ -16829,7 +16932,8 @@ static int embi_body_is_stiff(const embipc_body_def *d, const embipc_real *x, co
     return (embipc_real)1.5 * load * L * L * L < 1e-3 * d->material.young * 12 * least;
 }
 
-/* The cage of the surface, in the coordinates of the description: the same one however the body is turned. */
+/* The cage of the surface, in the coordinates of the description, measured from t->from: the same one however the
+ * body is turned. */
 static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                      embipc_error *e)
 {
@@ -16837,18 +16941,19 @@ static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, e
     embipc_result r;
     embipc_real *x = (embipc_real *)embi_alloc(m, 3 * b->nv, sizeof *x);
     if (!x) return embi_fail_memory(e);
-    for (int i = 0; i < b->nv; i++) embi_copy(x + 3 * i, d->x + 3 * b->origin[i]);
+    for (int i = 0; i < b->nv; i++) embi_sub(x + 3 * i, d->x + 3 * b->origin[i], t->from);
     r = embi_last_cage_make(m, t->last, nodes, x, b->nv, b->tri, b->nt, e);
     embi_free(m, x, 3 * b->nv, sizeof *x);
     t->cage = &t->last->cage;
     return r;
 }
 
-/* Nodes and tets of the body, world coordinates. */
+/* Nodes and tets of the body. */
 static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                       embipc_error *e)
 {
-    const embipc_real *x = d->cage_x;
+    static const embipc_real zero[3] = {0, 0, 0};
+    const embipc_real *x = d->cage_x, *from = t->from;
     const int *tets = d->cage_tets;
     int n = d->cage_node_count, nt = d->cage_tet_count;
     embipc_result r = EMBIPC_OK;
@@ -16871,13 +16976,14 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
             return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a cage of %d nodes made for %d vertices, not for these "
                              "%d", t->cage->node_count, t->cage->vertex_count, b->nv);
         x = t->cage->x;
+        if (!d->cage) from = zero;
         tets = t->cage->tets;
         n = t->cage->node_count;
         nt = t->cage->tet_count;
     }
     if (!EMBI_GROW(m, embipc_real, t->q, t->q_cap, 3 * n) || !EMBI_GROW(m, int, b->tet, b->tet_cap, 4 * nt))
         return embi_fail_memory(e);
-    embi_place(d, x, n, t->q);
+    embi_place(d, t, from, x, n, t->q);
     memcpy(b->tet, tets, (size_t)(4 * nt) * sizeof *tets);
     b->nn = n;
     b->ntet = nt;
@@ -16893,10 +16999,7 @@ static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *
         int tet = t->index[i] = t->cage->vertex_tet[i];
         if (tet >= 0 && tet < b->ntet) {
             embi_tet_gather(X, t->q, b->tet + 4 * tet);
-            if (embi_tet_weights(X, t->x + 3 * i, w) && embi_min4(w) >= -EMBI_INSIDE_TOLERANCE) {
-                if (embi_min4(w) < 0) embi_clamp_weights(w, X, t->x + 3 * i);
-                continue;
-            }
+            if (embi_tet_take(X, t->x + 3 * i, t->rounding, w)) continue;
         }
         return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, b->origin[i], (embipc_real)tet,
                             "surface vertex %d is not in tet %d, which its cage names for it: was the cage "
@@ -16928,7 +17031,7 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
     }
     if (t->cage) r = embi_build_ties(b, t, e);
     else {
-        r = embi_embed(m, t->q, b->nn, b->tet, b->ntet, t->x, b->nv, t->index, t->weight, e);
+        r = embi_embed(m, t->q, b->nn, b->tet, b->ntet, t->x, b->nv, t->rounding, t->index, t->weight, e);
         if (r != EMBIPC_OK && e && e->primitive[0] == EMBIPC_VERTEX) e->index[0] = b->origin[e->index[0]];
     }
     if (r != EMBIPC_OK) return r;
@@ -17039,7 +17142,7 @@ static int embi_build_panels(embi_memory *m, embi_body *b, const embi_build *t)
     return ok;
 }
 
-/* the tree of boxes at the positions t->x */
+/* Tree of boxes and panels, and at its place in the world the boxes themselves and what cannot touch itself. */
 static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
     int n = 6 * b->nt, large = b->nt >= EMBI_FIT_TRIANGLES;
@@ -17058,6 +17161,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
         J.count = t->count;
         ok = embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &J) && (!large || embi_bvh_ready(m, &b->bvh));
     }
+    embi_build_move(b, t);
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
     if (ok && embi_may_fold(b) && EMBI_FOLD_FINE * b->ntet <= b->nt) {
         embi_surface s;
@@ -17087,7 +17191,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     for (int i = 0; i < b->nv; i++) embi_box_add(box, d->x + 3 * b->origin[i]);
     embi_sub(diagonal, box + 3, box);
     b->diagonal = d->scale * embi_norm(diagonal);
-    for (int i = 0; i < 3 * b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(t->x[i]));
+    for (int i = 0; i < 3 * b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(t->x[i] + t->far_position[i % 3]));
     if (!(b->diagonal > 1e-30 && b->diagonal < 1e30) || b->scale_x > 1e9 * b->diagonal)
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, b->diagonal,
                             "a body %g m across at coordinates of %g m: sizes must lie in 1e-30 .. 1e30 m, "

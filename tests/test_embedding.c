@@ -83,7 +83,7 @@ static embipc_result embed(const test_mesh *cage, const test_mesh *s, int *tet, 
     embi_memory m;
     embipc_result r;
     embi_memory_init(&m, NULL);
-    r = embi_embed(&m, cage->x, cage->vertex_count, cage->tets, cage->tet_count, s->x, s->vertex_count, tet,
+    r = embi_embed(&m, cage->x, cage->vertex_count, cage->tets, cage->tet_count, s->x, s->vertex_count, 0, tet,
                    w, e);
     ENSURE(m.bytes == 0);
     return r;

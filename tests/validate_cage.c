@@ -296,7 +296,7 @@ static int bar_by_hand(const bar *b, int nx, int n, double work[2])
         tets[4 * t] = tets[4 * t + 1];
         tets[4 * t + 1] = swap;
     }
-    ENSURE(!embi_embed(&m, g.x, g.vertex_count, tets, nt, b->surface.x, nv, tie, weight, NULL));
+    ENSURE(!embi_embed(&m, g.x, g.vertex_count, tets, nt, b->surface.x, nv, 0, tie, weight, NULL));
     ENSURE(!embi_cage_integrals(&m, g.x, tets, nt, b->surface.x, nv, b->surface.tri, b->surface.tri_count, volume,
                                 volume + nt, NULL));
     for (int twist = 0; twist < 2; twist++) work[twist] = bar_answer(b, &c, twist);
