@@ -6309,6 +6309,145 @@ static embipc_result embi_embed(embi_memory *m, const embipc_real *x, int node_c
     return r;
 }
 
+/* ---- Does the cage hold the surface together? ---- */
+
+/* A tet that the segment from a to b meets, from `from` to `to` of its length. */
+typedef struct embi_stretch {
+    int tet, reached;
+    embipc_real from, to, wa[4], wb[4];   /* weights of a and b */
+} embi_stretch;
+
+/* Returns 0 where the tet does not meet the segment. rounding: of all coordinates, m. */
+static int embi_stretch_of(embi_stretch *s, const embipc_real X[12], const embipc_real a[3], const embipc_real b[3],
+                           embipc_real rounding)
+{
+    embi_barycentric c;
+    if (!embi_barycentric_init(&c, X)) return 0;
+    embi_barycentric_at(s->wa, &c, a);
+    embi_barycentric_at(s->wb, &c, b);
+    s->from = s->reached = 0;
+    s->to = 1;
+    for (int i = 0; i < 4; i++) {
+        embipc_real slack = EMBI_INSIDE_TOLERANCE + 16 * rounding * embi_norm(c.G + 3 * i);
+        embipc_real u = s->wa[i] + slack, v = s->wb[i] + slack;
+        if (u < 0 && v < 0) return 0;
+        if (u < 0) s->from = embi_max(s->from, u / (u - v));
+        if (v < 0) s->to = embi_min(s->to, u / (u - v));
+    }
+    return s->from <= s->to;
+}
+
+/* Does the segment go from one tet into the other through nodes that both have? */
+static int embi_stretches_join(const embi_stretch *s, const embi_stretch *t, const int *tets)
+{
+    embipc_real from = embi_max(s->from, t->from), to = embi_min(s->to, t->to), at = (from + to) / 2, carried = 0;
+    if (from > to) return 0;
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++)
+            if (tets[4 * s->tet + i] == tets[4 * t->tet + j]) carried += (1 - at) * s->wa[i] + at * s->wb[i];
+    return carried > 1 - 1e-6;
+}
+
+/* Marks what is reached from tet `from`. Returns whether tet `to` is, or whether some of the segment is in no tet. */
+static int embi_stretches_hold(embi_stretch *s, int n, const int *tets, int from, int to)
+{
+    embipc_real covered = 0;
+    for (int change = 1; change;) {
+        change = 0;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n && !s[i].reached; j++)
+                if (s[i].tet == from || (s[j].reached && embi_stretches_join(s + i, s + j, tets)))
+                    s[i].reached = change = 1;
+    }
+    for (int i = 0; i < n; i++)
+        if (s[i].tet == to && s[i].reached) return 1;
+    for (int change = 1; change;) {
+        change = 0;
+        for (int i = 0; i < n; i++)
+            if (s[i].from <= covered && s[i].to > covered) {
+                covered = s[i].to;
+                change = 1;
+            }
+    }
+    return covered < 1;
+}
+
+/* A surface whose vertices hang in a cage, and scratch. */
+typedef struct embi_holding {
+    const embipc_real *x;      /* nodes of the cage */
+    const int *tets;
+    int node_count, tet_count;
+    const int *tet_of;         /* per vertex */
+    embipc_real rounding;      /* of all coordinates, m */
+    embi_tet_grid grid;
+    embi_stretch *stretch;
+    int stretch_cap;
+    int *seen;                 /* per tet: the last edge that it was tried with */
+} embi_holding;
+
+/* Is edge number `edge`, from vertex v at a to vertex w at b, held by tets that are connected along it? Returns -1
+ * without memory. */
+static int embi_edge_held(embi_memory *m, embi_holding *h, int edge, int v, const embipc_real *a, int w,
+                          const embipc_real *b)
+{
+    embipc_real lo[3], hi[3];
+    int from[3], to[3], n = 0;
+    if (h->tet_of[v] == h->tet_of[w]) return 1;
+    for (int k = 0; k < 3; k++) {
+        lo[k] = embi_min(a[k], b[k]);
+        hi[k] = embi_max(a[k], b[k]);
+    }
+    embi_tet_grid_range(&h->grid, lo, hi, from, to);
+    for (int i = from[0]; i <= to[0]; i++)
+        for (int j = from[1]; j <= to[1]; j++)
+            for (int k = from[2]; k <= to[2]; k++) {
+                int c = (i * h->grid.dim[1] + j) * h->grid.dim[2] + k;
+                for (int s = h->grid.start[c]; s < h->grid.start[c + 1]; s++) {
+                    embipc_real X[12];
+                    int t = h->grid.item[s];
+                    if (h->seen[t] == edge) continue;
+                    h->seen[t] = edge;
+                    if (!EMBI_GROW(m, embi_stretch, h->stretch, h->stretch_cap, n + 1)) return -1;
+                    embi_tet_gather(X, h->x, h->tets + 4 * t);
+                    h->stretch[n].tet = t;
+                    n += embi_stretch_of(h->stretch + n, X, a, b, h->rounding);
+                }
+            }
+    return embi_stretches_hold(h->stretch, n, h->tets, h->tet_of[v], h->tet_of[w]);
+}
+
+/* Parts of a cage that share no node move apart. So an edge of the surface must not hang in two of them; with `trace`
+ * it must not cross a slit of the cage either, where tets touch and share no nodes. points: of the surface. */
+static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embipc_real *points, const int *tri,
+                                     int tri_count, int trace, embipc_error *e)
+{
+    int *part = (int *)embi_alloc(m, h->node_count, sizeof *part), bad = -1, ok = part != NULL;
+    h->seen = (int *)embi_alloc(m, h->tet_count, sizeof *h->seen);
+    ok = ok && h->seen && (!trace || embi_tet_grid_build(m, &h->grid, h->x, h->node_count, h->tets, h->tet_count));
+    for (int i = 0; ok && i < h->node_count; i++) part[i] = i;
+    for (int i = 0; ok && i < 4 * h->tet_count; i++) embi_join(part, h->tets[i], h->tets[i - i % 4]);
+    for (int t = 0; ok && t < h->tet_count; t++) h->seen[t] = -1;
+    for (int i = 0; ok && bad < 0 && i < 3 * tri_count; i++) {
+        int v = tri[i], w = tri[i % 3 == 2 ? i - 2 : i + 1], held;
+        held = embi_root(part, h->tets[4 * h->tet_of[v]]) == embi_root(part, h->tets[4 * h->tet_of[w]]);
+        if (held && trace && v < w)
+            held = embi_edge_held(m, h, i, v, points + 3 * (size_t)v, w, points + 3 * (size_t)w);
+        if (held < 0) ok = 0;
+        else if (!held) bad = i;
+    }
+    embi_free(m, part, h->node_count, sizeof *part);
+    embi_free(m, h->seen, h->tet_count, sizeof *h->seen);
+    EMBI_RELEASE(m, h->stretch, h->stretch_cap);
+    embi_tet_grid_release(m, &h->grid);
+    if (!ok) return embi_fail_memory(e);
+    if (bad < 0) return EMBIPC_OK;
+    return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_TRIANGLE, bad / 3, (embipc_real)h->tet_of[tri[bad]],
+                        "triangle %d would be torn: its corners %d and %d hang in tets %d and %d of the cage, and between "
+                        "these the cage shares no nodes; join it there, or cut the surface", bad / 3, bad % 3,
+                        bad % 3 == 2 ? 0 : bad % 3 + 1, h->tet_of[tri[bad]],
+                        h->tet_of[tri[bad % 3 == 2 ? bad - 2 : bad + 1]]);
+}
+
 /* ---- The solid, tet by tet ---- */
 
 /* position of m_ij, i <= j, among the ten: 00 01 02 03 11 12 13 22 23 33 */
@@ -6569,13 +6708,15 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
  * Solid that is close in space may be far apart along the body: the teeth of a comb, two legs. So a cage
  * is not made of lattice tets, but of their copies: one for each connected piece of solid in the tet
  * (Molino, Bao, Fedkiw 2004, "virtual nodes"). Copies of two neighbours share the nodes of a face exactly
- * where their pieces meet in that face; what is connected through no face shares no node. How it is found:
+ * where their pieces meet in that face; what is connected through no face shares no node. Solid that meets in a single
+ * vertex of the surface is connected there: the vertex can follow one place only. How it is found:
  *   cuts      each triangle is cut along the tets it passes through, spreading from tet to tet
  *   winding   along an edge of the lattice it changes by one at every triangle that crosses the edge; from
  *             the rim of the lattice, where it is 0, it spreads to every node. Nodes with winding > 0 are
  *             in the solid
- *   pieces    within a tet, connected is: two cuts with a common side; two neighbours on an edge of the tet
- *             with solid between them, be they cuts or ends of the edge; and what a ray through solid
+ *   pieces    within a tet, connected is: two cuts with a common side, or with a vertex where fans meet; two
+ *             neighbours on an edge of the tet with solid between them, be they cuts or ends of the edge; and what a ray
+ *             through solid
  *             meets first, sent from each closed curve in a face and each closed shell in the tet, in a
  *             direction in which the curve or shell ends where the ray begins
  * and the pieces' integrals, for the tet n0 n1 n2 n3 and any polynomial, by coning the boundary off from n0,
@@ -6643,6 +6784,15 @@ typedef struct embi_tet_copy {
     embipc_real volume, moment[10];  /* of the piece, as parts of the tet's volume */
 } embi_tet_copy;
 
+/* A vertex where fans meet that share no edge. */
+typedef struct embi_pinch {
+    int tet, cut;                    /* the last tet that holds it, and a cut of that tet with it */
+    int copy;                        /* a copy that holds it, or -1 */
+} embi_pinch;
+
+/* A side of a cut triangle that runs along a face of the tet. */
+typedef struct embi_along { int cut, side, face; } embi_along;
+
 /* Everything the builder works on. */
 typedef struct embi_caging {
     embi_memory *m;
@@ -6650,6 +6800,9 @@ typedef struct embi_caging {
     const int *tri;
     int vertex_count, tri_count;
     int *beside;                     /* the triangle across each side (3*tri_count) */
+    int *pinch_of;                   /* per vertex 1 + its number in pinch, or 0; NULL where there is none */
+    embi_pinch *pinch;
+    int pinch_count;
     embipc_real lo[3], hi[3];        /* box of the surface */
     embipc_real volume;              /* of the solid */
     int axis[3];                     /* first the one along which the solid is least in its box's middle */
@@ -6665,6 +6818,8 @@ typedef struct embi_caging {
     int *first;                      /* cuts of triangle t: first[t] .. first[t + 1] - 1, by tet */
     embi_cut *cut;
     int cut_count;
+    embi_along *along;
+    int along_count;
     /* tets with cuts, then those full of solid */
     int *touch;                      /* per tet its number among the touched ones, or -1 */
     int *touched, touched_count;     /* their tets */
@@ -6680,7 +6835,7 @@ typedef struct embi_caging {
     int *queue, *local;              /* scratch: tets; per triangle its number within a tet */
     embi_keys keys;
     struct embi_pocket *pocket;
-    int beside_cap, place_cap, wind_cap, seen_cap, home_cap, first_cap, cut_cap, touch_cap, touched_cap,
+    int pinch_of_cap, pinch_cap, along_cap, beside_cap, place_cap, wind_cap, seen_cap, home_cap, first_cap, cut_cap, touch_cap, touched_cap,
         range_cap, order_cap, turn_cap, corner_cap, copy_cap, slot_cap, queue_cap, local_cap;
 } embi_caging;
 
@@ -7080,6 +7235,29 @@ static int embi_pocket_find(const embi_caging *c, const embi_pocket *p, int t)
     return k < p->n && c->cut[p->cuts[k]].tri == t ? k : -1;
 }
 
+/* Notes the sides of a cut triangle that run along a face of the tet, if some of them lies in that face. */
+static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
+{
+    for (int n = 0; n < 12; n++) {
+        int s = n / 4, f = n % 4;
+        const embipc_real *a = whole->w[s], *b = whole->w[(s + 1) % 3];
+        embipc_real from = 0, to = 1;
+        if (embi_abs(a[f]) > EMBI_INSIDE_TOLERANCE || embi_abs(b[f]) > EMBI_INSIDE_TOLERANCE) continue;
+        for (int i = 0; i < 4; i++) {
+            if (i == f) continue;
+            if (a[i] < 0 && b[i] < 0) to = -1;
+            else if (a[i] < 0) from = embi_max(from, a[i] / (a[i] - b[i]));
+            else if (b[i] < 0) to = embi_min(to, a[i] / (a[i] - b[i]));
+        }
+        if (!(to - from > EMBI_INSIDE_TOLERANCE)) continue;
+        if (!EMBI_GROW(c->m, embi_along, c->along, c->along_cap, c->along_count + 1)) return 0;
+        c->along[c->along_count].cut = cut;
+        c->along[c->along_count].side = s;
+        c->along[c->along_count++].face = f;
+    }
+    return 1;
+}
+
 /* Sets up touched tet i: polygons, and the crossings of its edges in order. */
 static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
 {
@@ -7101,6 +7279,7 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
         p->shape[k] = p->polygon_count++;
         embi_polygon_whole(&whole, c, &p->b, cut->tri);
         (void)embi_polygon_in_tet(q, &whole, 0);
+        if (!embi_cut_along(c, p->cuts[k], &whole)) return 0;
         for (int j = 0; j < q->n; j++) {   /* a corner between two faces lies on the edge they share */
             int a = q->side[(j + q->n - 1) % q->n] - 3, b = q->side[j] - 3, f = 0, u, v;
             embi_edge_crossing *x;
@@ -7166,6 +7345,7 @@ static int embi_cage_winding(embi_caging *c, embi_pocket *p)
 {
     const signed char unknown = 127;
     int count = 0, v[4], start = 0;
+    c->along_count = 0;
     if (!embi_cage_turns(c, p)) return 0;
     if (!EMBI_GROW(c->m, int, c->queue, c->queue_cap, c->tet_total)) return 0;
     memset(c->wind, unknown, (size_t)c->node_total);
@@ -7210,6 +7390,30 @@ static int embi_cage_full_tets(embi_caging *c)
 }
 
 /* ---- The pieces of solid in one tet ---- */
+
+/* The pinched vertex at corner s of a triangle, where the tet with these barycentric coordinates holds it, and its
+ * weights there; else NULL. */
+static embi_pinch *embi_cage_pinch(const embi_caging *c, int tri, int s, const embi_barycentric *b, embipc_real w[4])
+{
+    int v = c->tri[3 * tri + s];
+    if (!c->pinch_of[v]) return NULL;
+    embi_barycentric_at(w, b, c->x + 3 * (size_t)v);
+    return embi_min4(w) < -EMBI_CAGE_TOUCH ? NULL : &c->pinch[c->pinch_of[v] - 1];
+}
+
+/* Cuts with a common pinched vertex in the tet are connected. */
+static void embi_pocket_connect_pinched(embi_caging *c, embi_pocket *p)
+{
+    for (int k = 0; k < p->n; k++)
+        for (int s = 0; s < 3; s++) {
+            embipc_real w[4];
+            embi_pinch *pinch = embi_cage_pinch(c, c->cut[p->cuts[k]].tri, s, &p->b, w);
+            if (!pinch) continue;
+            if (pinch->tet == p->tet) embi_join(p->parent, pinch->cut, k);
+            pinch->tet = p->tet;
+            pinch->cut = k;
+        }
+}
 
 /* Cuts with a common side are connected, and neighbours on an edge with solid between them. */
 static void embi_pocket_connect(embi_caging *c, embi_pocket *p)
@@ -7487,7 +7691,8 @@ static int embi_pocket_copies(embi_caging *c, embi_pocket *p, int i, int moments
 static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
 {
     if (!EMBI_GROW(c->m, int, c->corner, c->corner_cap, 4 * c->touched_count)) return 0;
-    c->copy_count = 0;
+    c->copy_count = c->along_count = 0;
+    for (int i = 0; i < c->pinch_count; i++) c->pinch[i].tet = c->pinch[i].copy = -1;
     for (int i = 0; i < c->touched_count && !c->faulty; i++) {
         if (!embi_pocket_open(c, p, i)) return 0;
         if (!EMBI_GROW(c->m, int, p->parent, p->parent_cap, p->n + 4) ||
@@ -7496,6 +7701,7 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
         for (int k = 0; k < p->n + 4; k++) p->parent[k] = k;
         for (int k = 0; k < 4; k++) p->wind[k] = c->wind[p->v[k]];
         embi_pocket_connect(c, p);
+        if (c->pinch_count) embi_pocket_connect_pinched(c, p);
         if (!embi_pocket_connect_inner(c, p) || !embi_pocket_copies(c, p, i, moments)) return 0;
     }
     return 1;
@@ -7534,6 +7740,55 @@ static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
     }
 }
 
+/* Solid under an edge of the surface that runs along a face goes through that face. Rounding decides whether the two
+ * triangles of the edge have cuts in both tets; it is enough that each has one in its own. */
+static void embi_cage_share_along(embi_caging *c)
+{
+    for (int i = 0; i < c->along_count; i++) {
+        const embi_along *a = &c->along[i];
+        const embi_cut *cut = &c->cut[a->cut], *beyond;
+        int next = embi_lattice_across(c, cut->tet, a->face);
+        beyond = next < 0 ? NULL : embi_cut_find(c, c->beside[3 * cut->tri + a->side], next);
+        if (beyond) embi_cage_share(c, cut->copy, beyond->copy, a->face);
+    }
+}
+
+/* One more copy holds a pinched vertex, with the weights w: it shares the nodes that carry the vertex with the first
+ * copy that does. Those are nodes of both tets, or rounding decided which tets hold the vertex. */
+static void embi_cage_share_pinch(embi_caging *c, embi_pinch *pinch, int copy, const embipc_real w[4])
+{
+    int a[4], b[4];
+    embipc_real lost = 0;
+    if (pinch->copy < 0) pinch->copy = copy;
+    (void)embi_lattice_tet(c, c->copy[pinch->copy].tet, a);
+    (void)embi_lattice_tet(c, c->copy[copy].tet, b);
+    for (int i = 0, j; i < 4; i++) {
+        if (!(w[i] > EMBI_CAGE_TOUCH)) continue;
+        for (j = 0; j < 4 && a[j] != b[i]; j++) {}
+        if (j < 4) embi_join(c->slot, 4 * pinch->copy + j, 4 * copy + i);
+        else lost += w[i];
+    }
+    if (lost > EMBI_INSIDE_TOLERANCE) c->faulty = 1;
+}
+
+/* All copies that hold a pinched vertex, in one tet or in tets with a common face, edge or node. */
+static void embi_cage_share_pinched(embi_caging *c)
+{
+    for (int i = 0; i < c->touched_count; i++) {
+        embi_barycentric b;
+        embipc_real X[12], w[4];
+        int v[4];
+        if (!embi_lattice_gather(c, c->touched[i], v, X) || !embi_barycentric_init(&b, X)) continue;
+        for (int n = c->range[i]; n < c->range[i + 1]; n++) {
+            const embi_cut *cut = &c->cut[c->order[n]];
+            for (int s = 0; s < 3 && cut->copy >= 0; s++) {
+                embi_pinch *pinch = embi_cage_pinch(c, cut->tri, s, &b, w);
+                if (pinch) embi_cage_share_pinch(c, pinch, cut->copy, w);
+            }
+        }
+    }
+}
+
 /* Joins the corners of copies into nodes of the cage, and counts these and how many are weak. */
 static int embi_cage_nodes(embi_caging *c)
 {
@@ -7546,6 +7801,8 @@ static int embi_cage_nodes(embi_caging *c)
             int next = embi_lattice_across(c, c->touched[i], f);
             if (next > c->touched[i] && c->touch[next] >= 0) embi_cage_share_face(c, i, f, next);
         }
+    embi_cage_share_along(c);
+    if (c->pinch_count) embi_cage_share_pinched(c);
     if (!c->split) {   /* all copies at a lattice node share it */
         for (int n = 0; n < c->node_total; n++) c->seen[n] = -1;
         for (int s = 0; s < 4 * c->copy_count; s++) {
@@ -7982,7 +8239,7 @@ static void embi_cage_measure(const embi_caging *c, embipc_cage *cage)
 
 /* ---- Separate parts, and one tet for each ---- */
 
-/* Which pieces of solid a surface bounds: an outward shell with the cavities in it. */
+/* Which pieces of solid a surface bounds: outward shells that share vertices, with the cavities in them. */
 typedef struct embi_parts {
     int *label;              /* per triangle: its part, 0 to count - 1 */
     int count;
@@ -7999,7 +8256,8 @@ static void embi_parts_release(embi_caging *c, embi_parts *s)
 static int embi_parts_around(const embi_caging *c, const embi_parts *s, int *root, int t)
 {
     int best = t;
-    const embipc_real *p = c->x + 3 * (size_t)c->tri[3 * t];
+    embipc_real p[3];   /* not a vertex: a cavity may share those with the shell */
+    embi_triangle_middle(p, c->x, c->tri + 3 * t);
     for (int i = 0; i < c->tri_count; i++) {
         embipc_real turns = 0;
         if (root[i] != i || !(s->volume[i] > 0) || (best != t && s->volume[i] >= s->volume[best])) continue;
@@ -8011,6 +8269,29 @@ static int embi_parts_around(const embi_caging *c, const embi_parts *s, int *roo
         if (turns > 2 * 3.14159265358979323846) best = i;
     }
     return best;
+}
+
+/* Parts that share a vertex are one. root: scratch (tri_count). Returns 0 out of memory. */
+static int embi_parts_join(embi_caging *c, embi_parts *s, int *root)
+{
+    int count = 0, *seen;   /* per pinched vertex the part of a triangle with it, or -1 */
+    if (!c->pinch_count) return 1;
+    seen = (int *)embi_alloc(c->m, c->pinch_count, sizeof *seen);
+    if (!seen) return 0;
+    for (int i = 0; i < c->pinch_count; i++) seen[i] = -1;
+    for (int i = 0; i < s->count; i++) root[i] = i;
+    for (int h = 0; h < 3 * c->tri_count; h++) {
+        int pinch = c->pinch_of[c->tri[h]] - 1, label = s->label[h / 3];
+        if (pinch < 0) continue;
+        if (seen[pinch] >= 0) embi_join(root, seen[pinch], label);
+        seen[pinch] = label;
+    }
+    for (int i = 0; i < s->count; i++) root[i] = embi_root(root, i);
+    for (int i = 0; i < s->count; i++) root[i] = root[i] == i ? count++ : root[root[i]];
+    for (int t = 0; t < c->tri_count; t++) s->label[t] = root[s->label[t]];
+    s->count = count;
+    embi_free(c->m, seen, c->pinch_count, sizeof *seen);
+    return 1;
 }
 
 static int embi_parts_find(embi_caging *c, embi_parts *s)
@@ -8036,7 +8317,7 @@ static int embi_parts_find(embi_caging *c, embi_parts *s)
             if (root[t] == t && !(s->volume[t] > 0)) s->label[t] = s->label[embi_parts_around(c, s, root, t)];
         for (int t = 0; t < n; t++) s->label[t] = s->label[root[t]];
     }
-    n = root && s->label && s->volume;
+    n = root && s->label && s->volume && embi_parts_join(c, s, root);
     embi_free(c->m, root, c->tri_count, sizeof *root);
     return n;
 }
@@ -8151,6 +8432,9 @@ static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int e
 
 static void embi_caging_release(embi_caging *c)
 {
+    EMBI_RELEASE(c->m, c->pinch_of, c->pinch_of_cap);
+    EMBI_RELEASE(c->m, c->pinch, c->pinch_cap);
+    EMBI_RELEASE(c->m, c->along, c->along_cap);
     EMBI_RELEASE(c->m, c->beside, c->beside_cap);
     EMBI_RELEASE(c->m, c->place, c->place_cap);
     EMBI_RELEASE(c->m, c->wind, c->wind_cap);
@@ -8172,6 +8456,26 @@ static void embi_caging_release(embi_caging *c)
     embi_pocket_release(c->m, c->pocket);
 }
 
+/* The vertices where fans meet. Returns 0 out of memory. */
+static int embi_cage_find_pinched(embi_caging *c)
+{
+    embi_faults f;
+    int ok;
+    (void)embi_faults_init(&f, NULL, 0, c->tri_count);
+    if (!embi_pinched(c->m, c->tri, c->tri_count, c->vertex_count, &f)) return 0;
+    c->pinch_count = f.count;
+    if (!f.count) return 1;
+    f.list = (embipc_fault *)embi_alloc(c->m, c->pinch_count, sizeof *f.list);
+    ok = f.list && embi_faults_init(&f, f.list, c->pinch_count, c->tri_count) &&
+         embi_pinched(c->m, c->tri, c->tri_count, c->vertex_count, &f) &&
+         EMBI_GROW(c->m, int, c->pinch_of, c->pinch_of_cap, c->vertex_count) &&
+         EMBI_GROW(c->m, embi_pinch, c->pinch, c->pinch_cap, c->pinch_count);
+    for (int v = 0; ok && v < c->vertex_count; v++) c->pinch_of[v] = 0;
+    for (int i = 0; ok && i < c->pinch_count; i++) c->pinch_of[f.list[i].element] = i + 1;
+    embi_free(c->m, f.list, c->pinch_count, sizeof *f.list);
+    return ok;
+}
+
 /* What is known of the surface before there is a lattice. */
 static int embi_caging_begin(embi_caging *c)
 {
@@ -8189,7 +8493,7 @@ static int embi_caging_begin(embi_caging *c)
             c->axis[i - 1] = k;
         }
     }
-    if (!embi_half_edges(c->m, &c->keys, c->tri, c->tri_count) ||
+    if (!embi_cage_find_pinched(c) || !embi_half_edges(c->m, &c->keys, c->tri, c->tri_count) ||
         !EMBI_GROW(c->m, int, c->beside, c->beside_cap, 3 * c->tri_count) ||
         !EMBI_GROW(c->m, int, c->local, c->local_cap, c->tri_count))
         return 0;
@@ -17008,6 +17312,21 @@ static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *
     return EMBIPC_OK;
 }
 
+/* Is no triangle torn when the cage moves? What embipc_cage_build() made is traced by nobody: its tets lie on each
+ * other. */
+static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const embi_build *t, embipc_error *e)
+{
+    embi_holding h;
+    memset(&h, 0, sizeof h);
+    h.x = t->q;
+    h.tets = b->tet;
+    h.node_count = b->nn;
+    h.tet_count = b->ntet;
+    h.tet_of = t->index;
+    h.rounding = t->rounding;
+    return embi_check_held(m, &h, t->x, b->tri, b->nt, !t->cage, e);
+}
+
 /* Rows of J: a vertex of a full body is its node, any other hangs in the tet that holds it. */
 static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
@@ -17039,7 +17358,7 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
         for (int k = 0; k < 4; k++) t->node[4 * i + k] = b->tet[4 * t->index[i] + k];
         t->count[i] = 4;
     }
-    return EMBIPC_OK;
+    return b->ntet > 1 ? embi_build_held(m, b, t, e) : EMBIPC_OK;
 }
 
 /* Node masses, and which blocks of the mass matrix are not zero. Returns 0 out of memory. */
