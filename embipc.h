@@ -751,8 +751,8 @@ EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embi
  *   tri, tri_count    triangles (3*tri_count)
  *   closed            not 0: must enclose a solid (what moves must); 0: may have borders and no inside
  *   error             may be NULL; else the first fault, with its primitive and values
- * Returns EMBIPC_OK, or the first of, in this order: ARGUMENT (NULL, no triangles), NOT_FINITE, INDEX,
- * MANIFOLD (a vertex twice in one triangle), DEGENERATE (a triangle lower than 1e-12 of its longest edge),
+ * Returns EMBIPC_OK, or the first of, in this order: ARGUMENT (NULL, no triangles), NOT_FINITE, ARGUMENT (coordinates
+ * beyond 1e40 m, or a width of less than 1e-40 m), INDEX, MANIFOLD (a vertex twice in one triangle), DEGENERATE (a triangle lower than 1e-12 of its longest edge),
  * MANIFOLD (a vertex in no triangle; two triangles with the same vertices; more than two on one edge) and,
  * for closed surfaces only, OPEN, ORIENTATION (neighbours that disagree), DEGENERATE (no volume),
  * ORIENTATION (inside out); MEMORY at any point. Several connected parts are fine, and one that is turned
@@ -765,7 +765,7 @@ EMBIPC_API embipc_result embipc_surface_check(const embipc_real *x, int vertex_c
  *   x, node_count     nodes, m (3*node_count)
  *   tets, tet_count   tets (4*tet_count)
  *   error             may be NULL; else the first fault, with its primitive and values
- * Returns EMBIPC_OK, or the first of, in this order: ARGUMENT (NULL, no tets), NOT_FINITE, INDEX,
+ * Returns EMBIPC_OK, or the first of, in this order: ARGUMENT (NULL, no tets), NOT_FINITE, ARGUMENT (as above), INDEX,
  * MANIFOLD (a node twice in one tet), DEGENERATE (flat: volume below 1e-12 of the longest edge cubed; or
  * inverted), MANIFOLD (a node in no tet; a face of more than two tets; two tets on the same side of a
  * face); MEMORY at any point. O(nodes + tets). */
@@ -809,8 +809,8 @@ typedef struct embipc_solid {
  *   x, vertex_count   vertices, m (3*vertex_count)
  *   tri, tri_count    triangles (3*tri_count), closed and outward for the numbers to mean anything
  *   solid             out
- * Returns EMBIPC_OK, or ARGUMENT, NOT_FINITE, INDEX, MANIFOLD (a vertex twice in one triangle): solid is
- * then left alone. No allocation. O(vertices + triangles). */
+ * Returns EMBIPC_OK, or ARGUMENT (coordinates beyond 1e40 m too, or a width of less than 1e-40 m), NOT_FINITE, INDEX,
+ * MANIFOLD (a vertex twice in one triangle): solid is then left alone. No allocation. O(vertices + triangles). */
 EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex_count, const int *tri,
                                                 int tri_count, embipc_solid *solid);
 
@@ -842,8 +842,8 @@ typedef struct embipc_fault {
 /* All faults of one kind.
  *   x, vertex_count   vertices, m (3*vertex_count); tri, tri_count (3*tri_count), tets alike (4*tet_count)
  *   fault, capacity   receives at most capacity faults; may be NULL with 0
- * Returns how many there are, or -1: bad arguments, a coordinate that is not finite, an index out of range,
- * no memory. A collapsed triangle counts as nothing else and has no edges. O(n). */
+ * Returns how many there are, or -1: bad arguments, a coordinate that is not finite or beyond 1e40 m, a mesh narrower
+ * than 1e-40 m, an index out of range, no memory. A collapsed triangle counts as nothing else and has no edges. O(n). */
 EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                      embipc_fault_kind kind, embipc_fault *fault, int capacity);
 EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
@@ -856,13 +856,15 @@ typedef struct embipc_part {
     int border_edges;         /* of one triangle */
     int bad_edges;            /* of more than two, or whose two triangles disagree */
     int inside_out;           /* 1: closed, volume below 0, and no cavity of other parts */
+    int depth;                /* of a closed part: how often the others go round it. Above 0 with a volume above 0: it
+                               * lies in the solid of others, and what both hold counts twice */
     embipc_real area;         /* m^2 */
     embipc_real volume;       /* m^3; of a closed part (no border, no bad edge) what it encloses */
 } embipc_part;
 
 /*   part              the part of each triangle, -1 of collapsed ones (tri_count); may be NULL
  *   list, capacity    receives at most capacity parts, in the order of their smallest triangles
- * Returns the number of parts, or -1 as above. O(n), and O(n) more for each part that is turned inward. */
+ * Returns the number of parts, or -1 as above. O(n log n), and for each part O(n) of those that have it in their box. */
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                     int *part, embipc_part *list, int capacity);
 
@@ -4534,6 +4536,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
 
 #define EMBI_FLAT 1e-12          /* heights and volumes below this part of the longest edge are none */
 #define EMBI_MAX_ELEMENTS (INT_MAX / 16)
+#define EMBI_MESH_RANGE 1e40     /* m: what is measured of a mesh has powers of up to seven lengths in it */
 
 /* ---- Boxes ---- */
 
@@ -4872,12 +4875,27 @@ static void embi_join(int *parent, int a, int b)
     else parent[a] = b;
 }
 
+/* Are the coordinates of n points, which are finite, such that no product of lengths overflows, or is lost? A box
+ * without extent has no such lengths. most: the largest coordinate; size: of the box. */
+static int embi_in_range(const embipc_real *x, int n, embipc_real *most, embipc_real *size)
+{
+    embipc_real lo[3], hi[3];
+    embi_box_points(lo, hi, x, n);
+    *most = *size = 0;
+    for (int k = 0; k < 3 && n > 0; k++) {
+        *most = embi_max(*most, embi_max(embi_abs(lo[k]), embi_abs(hi[k])));
+        *size = embi_max(*size, hi[k] - lo[k]);
+    }
+    return *most <= EMBI_MESH_RANGE && !(*size > 0 && *size < 1 / EMBI_MESH_RANGE);
+}
+
 /* counts and pointers, coordinates, and every index: what both kinds of mesh must have */
 static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, const int *element, int count,
                                        int corners, embipc_error *e)
 {
     int is_tet = corners == 4;
     const char *vertex = is_tet ? "node" : "vertex", *name = is_tet ? "tet" : "triangle";
+    embipc_real most, size;
     embipc_primitive pv = is_tet ? EMBIPC_NODE : EMBIPC_VERTEX, pe = is_tet ? EMBIPC_TET : EMBIPC_TRIANGLE;
     if (vertex_count < 0 || count < 0 || (!x && vertex_count) || (!element && count))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a mesh array is NULL or its count negative");
@@ -4891,6 +4909,10 @@ static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, c
                                 "%s %d is at (%g, %g, %g): not a finite position", vertex, i, p[0], p[1],
                                 p[2]);
     }
+    if (!embi_in_range(x, vertex_count, &most, &size))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, most,
+                            "a mesh %g m wide at coordinates of up to %g m: coordinates must lie within %g m, and a mesh "
+                            "must be wider than %g m; scale it", size, most, EMBI_MESH_RANGE, 1 / EMBI_MESH_RANGE);
     for (int t = 0; t < count; t++) {
         const int *v = element + (size_t)corners * (size_t)t;
         for (int i = 0; i < corners; i++) {
@@ -5181,7 +5203,8 @@ static int embi_find_near(const embipc_real *x, const embipc_real p[3], const em
             embipc_real d[3];
             embi_sub(d, x + 3 * (size_t)i, p);
             if (!reach && (d[0] != 0 || d[1] != 0 || d[2] != 0)) continue;
-            if (embi_norm(d) <= tolerance && (found < 0 || i < found)) found = i;
+            for (int k = 0; k < 3 && reach; k++) d[k] /= tolerance;   /* squares of lengths may be no numbers */
+            if (embi_norm(d) <= reach && (found < 0 || i < found)) found = i;
         }
     }
     return found;
@@ -5245,15 +5268,17 @@ static void embi_fault_add(embi_faults *f, int element, int other, int a, int b,
     if (f->count < INT_MAX) f->count++;
 }
 
-/* finite points and indices in range: a repeated vertex is a fault to be listed, and passes */
+/* finite points in range, and indices: a repeated vertex is a fault to be listed, and passes */
 static embipc_result embi_arrays_usable(const embipc_real *x, int vertex_count, const int *element, int count,
                                         int corners)
 {
+    embipc_real most, size;
     if (vertex_count < 0 || count < 0 || (!x && vertex_count) || (!element && count) ||
         count > EMBI_MAX_ELEMENTS || vertex_count > EMBI_MAX_ELEMENTS)
         return EMBIPC_ERR_ARGUMENT;
     for (int i = 0; i < vertex_count; i++)
         if (!embi_all_finite(x + 3 * (size_t)i, 3)) return EMBIPC_ERR_NOT_FINITE;
+    if (!embi_in_range(x, vertex_count, &most, &size)) return EMBIPC_ERR_ARGUMENT;
     for (int i = 0; i < corners * count; i++)
         if (element[i] < 0 || element[i] >= vertex_count) return EMBIPC_ERR_INDEX;
     return EMBIPC_OK;
@@ -5514,8 +5539,8 @@ static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const i
     for (int i = 0; i < 3; i++) embi_axpy(p, 1.0 / 3, x + 3 * (size_t)v[i]);
 }
 
-/* A part and its bounding box. */
-typedef struct embi_part { embipc_part p; embipc_real lo[3], hi[3]; } embi_part;
+/* A part, its bounding box, and where its triangles begin in a list of them part by part. */
+typedef struct embi_part { embipc_part p; embipc_real lo[3], hi[3]; int first; } embi_part;
 
 /* number[t] = the part of t, counted in the order of their smallest triangles; label: see above. Returns how
  * many there are. */
@@ -5554,17 +5579,31 @@ static void embi_measure_parts(const embipc_real *x, const int *tri, int n, cons
     }
 }
 
-/* Is part i, closed and of negative volume, no cavity? Only what has it in its box can be around it; most
- * often that is nobody. */
-static int embi_inside_out(const embipc_real *x, const int *tri, int n, const int *number,
-                           const embi_part *part, int count, int i)
+/* order[]: the triangles, part by part. */
+static void embi_order_parts(const int *number, int n, embi_part *part, int count, int *order)
 {
-    embipc_real p[3];
+    int first = 0;
+    for (int i = 0; i < count; i++) {
+        part[i].first = first;
+        first += part[i].p.triangle_count;
+    }
+    for (int t = 0; t < n; t++) order[part[number[t]].first++] = t;
+    for (int i = 0; i < count; i++) part[i].first -= part[i].p.triangle_count;
+}
+
+/* How often the other parts go round part i, asked in the middle of a triangle: at a vertex they may touch. Only what
+ * has it in its box can be around it; most often that is nobody. */
+static int embi_part_depth(const embipc_real *x, const int *tri, const embi_part *part, int count, const int *order,
+                           int i)
+{
+    embipc_real p[3], sum = 0;
     embi_triangle_middle(p, x, tri + 3 * part[i].p.triangle);
-    for (int j = 0; j < count; j++)
-        if (j != i && embi_boxes_meet(p, p, part[j].lo, part[j].hi))
-            return embi_winding(p, x, tri, n, number, i) < 0.5;
-    return 1;
+    for (int j = 0; j < count; j++) {
+        if (j == i || !embi_boxes_meet(p, p, part[j].lo, part[j].hi)) continue;
+        for (int k = 0; k < part[j].p.triangle_count; k++)
+            sum += embi_winding(p, x, tri + 3 * (size_t)order[part[j].first + k], 1, NULL, 0);
+    }
+    return (int)floor(sum + 0.5);
 }
 
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
@@ -5572,14 +5611,15 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
 {
     embi_memory m;
     embi_keys keys = {NULL, NULL, 0, 0};
-    int n = tri_count, all = 0, count = -1, edges = -1, *label, *number;
+    int n = tri_count, all = 0, count = -1, edges = -1, *label, *number, *order;
     embi_part *p = NULL;
     if (capacity < 0 || (capacity && !list)) return -1;
     if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
     label = (int *)embi_alloc(&m, n, sizeof *label);
     number = (int *)embi_alloc(&m, n, sizeof *number);
-    if (label && number) edges = embi_label_parts(&m, &keys, tri, n, label);
+    order = (int *)embi_alloc(&m, n, sizeof *order);
+    if (label && number && order) edges = embi_label_parts(&m, &keys, tri, n, label);
     if (edges >= 0) {
         all = embi_number_parts(label, n, number);
         p = (embi_part *)embi_alloc(&m, all, sizeof *p);
@@ -5587,18 +5627,20 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     if (p) {
         count = 0;
         embi_measure_parts(x, tri, n, number, keys.a, edges, p);
+        embi_order_parts(number, n, p, all, order);
     }
     for (int i = 0; p && i < all; i++) {
         embipc_part *q = &p[i].p;
         int of_no_part = embi_repeated(tri + 3 * q->triangle, 3) >= 0;
-        q->inside_out = q->volume < 0 && q->border_edges + q->bad_edges == 0 &&
-                        embi_inside_out(x, tri, n, number, p, all, i);
+        if (q->border_edges + q->bad_edges == 0) q->depth = embi_part_depth(x, tri, p, all, order, i);
+        q->inside_out = q->volume < 0 && q->border_edges + q->bad_edges == 0 && q->depth < 1;
         if (!of_no_part && count < capacity) list[count] = *q;
         label[i] = of_no_part ? -1 : count++;   /* from here on: its number in the list */
     }
     for (int t = 0; p && part && t < n; t++) part[t] = label[number[t]];
     embi_free(&m, label, n, sizeof *label);
     embi_free(&m, number, n, sizeof *number);
+    embi_free(&m, order, n, sizeof *order);
     embi_free(&m, p, all, sizeof *p);
     embi_keys_release(&m, &keys);
     return count;
@@ -7482,21 +7524,21 @@ static int embi_pocket_curves(embi_caging *c, embi_pocket *p, int f)
 }
 
 /* A closed curve in face f, the root of whose segments is `curve`: from its point with the largest weight of
- * node i0 a ray goes to that node, where that weight is 1, and so never meets the curve again. If it begins
- * in solid, the curve is connected with what the ray meets first. In coordinates (w1, w2) = weights of i1,
- * i2 the ray stays on a line through the origin; cross(Q, P) tells the side Q is on. */
-static void embi_pocket_ray_in_face(embi_pocket *p, int f, int curve)
+ * node i0 a ray goes to that node, where that weight is 1, and so never meets the curve again. Returns the winding
+ * number where it begins, and what it meets first. i: the face's nodes, from i0 on. In coordinates (w1, w2) = weights
+ * of i1, i2 the ray stays on a line through the origin; cross(Q, P) tells the side Q is on. */
+static int embi_pocket_ray_in_face(const embi_pocket *p, const int i[3], int curve, int *own, int *hit)
 {
-    const int *i = embi_tet_face[f];
     const embipc_real *from = NULL;
     embipc_real nearest = 2;
-    int w = p->wind[i[0]], hit = p->n + i[0], own = -1;
+    int w = p->wind[i[0]];
+    *hit = p->n + i[0];
     for (int s = 0; s < p->segment_count; s++) {
         const embi_segment *g = &p->segment[s];
         if (embi_root(p->chain, s) != curve) continue;
         if (!from || g->p[i[0]] > from[i[0]]) from = g->p;
         if (g->q[i[0]] > from[i[0]]) from = g->q;
-        own = g->k;
+        *own = g->k;
     }
     for (int s = 0; s < p->segment_count; s++) {
         const embi_segment *g = &p->segment[s];
@@ -7508,7 +7550,23 @@ static void embi_pocket_ray_in_face(embi_pocket *p, int f, int curve)
         w += a >= 0 ? 1 : -1;   /* back along the ray, from the node */
         if (at >= nearest) continue;
         nearest = at;
-        hit = g->k;
+        *hit = g->k;
+    }
+    return w;
+}
+
+/* If a closed curve in face f is in solid, it is connected with what a ray meets first. Where rays to the three nodes
+ * of the face do not agree, one of them goes along what it should cross. */
+static void embi_pocket_connect_curve(embi_caging *c, embi_pocket *p, int f, int curve)
+{
+    int i[3], own = -1, hit, other, w;
+    memcpy(i, embi_tet_face[f], sizeof i);
+    w = embi_pocket_ray_in_face(p, i, curve, &own, &hit);
+    for (int k = 1; k < 3; k++) {
+        i[0] = embi_tet_face[f][k];
+        i[1] = embi_tet_face[f][(k + 1) % 3];
+        i[2] = embi_tet_face[f][(k + 2) % 3];
+        if (embi_pocket_ray_in_face(p, i, curve, &own, &other) != w) c->faulty = 1;
     }
     if (w > 0) embi_join(p->parent, own, hit);
 }
@@ -7567,7 +7625,7 @@ static int embi_pocket_connect_inner(embi_caging *c, embi_pocket *p)
     for (int f = 0; f < 4 && p->polygon_count > 0; f++) {
         if (!embi_pocket_curves(c, p, f)) return 0;
         for (int s = 0; s < p->segment_count; s++)
-            if (p->chain[s] == s && !p->chain[p->segment_count + s]) embi_pocket_ray_in_face(p, f, s);
+            if (p->chain[s] == s && !p->chain[p->segment_count + s]) embi_pocket_connect_curve(c, p, f, s);
     }
     if (!EMBI_GROW(c->m, int, p->of_cut, p->of_cut_cap, p->n + 4)) return 0;
     anchored = p->of_cut;   /* per root: not a shell of whole triangles */
