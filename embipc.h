@@ -6357,6 +6357,7 @@ static embipc_result embi_embed(embi_memory *m, const embipc_real *x, int node_c
 typedef struct embi_stretch {
     int tet, reached;
     embipc_real from, to, wa[4], wb[4];   /* weights of a and b */
+    embipc_real slack;                    /* of weights: the rounding of coordinates, and more */
 } embi_stretch;
 
 /* Returns 0 where the tet does not meet the segment. rounding: of all coordinates, m. */
@@ -6367,11 +6368,13 @@ static int embi_stretch_of(embi_stretch *s, const embipc_real X[12], const embip
     if (!embi_barycentric_init(&c, X)) return 0;
     embi_barycentric_at(s->wa, &c, a);
     embi_barycentric_at(s->wb, &c, b);
-    s->from = s->reached = 0;
+    s->from = s->slack = 0;
+    s->reached = 0;
     s->to = 1;
     for (int i = 0; i < 4; i++) {
         embipc_real slack = EMBI_INSIDE_TOLERANCE + 16 * rounding * embi_norm(c.G + 3 * i);
         embipc_real u = s->wa[i] + slack, v = s->wb[i] + slack;
+        s->slack = embi_max(s->slack, slack);
         if (u < 0 && v < 0) return 0;
         if (u < 0) s->from = embi_max(s->from, u / (u - v));
         if (v < 0) s->to = embi_min(s->to, u / (u - v));
@@ -6387,7 +6390,7 @@ static int embi_stretches_join(const embi_stretch *s, const embi_stretch *t, con
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++)
             if (tets[4 * s->tet + i] == tets[4 * t->tet + j]) carried += (1 - at) * s->wa[i] + at * s->wb[i];
-    return carried > 1 - 1e-6;
+    return carried > 1 - 1e-6 - 8 * (s->slack + t->slack);
 }
 
 /* Marks what is reached from tet `from`. Returns whether tet `to` is, or whether some of the segment is in no tet. */
@@ -17753,9 +17756,14 @@ static int embi_spin(const embi_state *s, const embi_body *b, const embipc_real 
                      const embipc_real spin[3], embipc_real *out)
 {
     const embipc_real *q = s->q + 3 * b->node0;
-    embipc_real centre[3] = {0, 0, 0};
+    embipc_real centre[3] = {0, 0, 0}, origin[3];
+    embi_near_origin(origin, q, b->diagonal);   /* the sum of all shares is 1 but for rounding */
     embi_mass_multiply(b, q, out);
-    for (int i = 0; i < b->nn; i++) embi_axpy(centre, 1 / b->total_mass, out + 3 * i);
+    for (int i = 0; i < b->nn; i++) {
+        embi_axpy(out + 3 * i, -b->node_mass[i], origin);
+        embi_axpy(centre, 1 / b->total_mass, out + 3 * i);
+    }
+    embi_add(centre, centre, origin);
     for (int i = 0; i < b->nn; i++) {
         embipc_real r[3], t[3];
         embi_sub(r, q + 3 * i, centre);
@@ -18567,16 +18575,18 @@ static void embi_rigid_state(const embipc_world *w, embi_body *b, embipc_body_st
 static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc_body_state *out)
 {
     const embi_state *s = &w->s;
-    embipc_real second[9], inertia[9], inverse[9], trace;
+    embipc_real second[9], inertia[9], inverse[9], trace, origin[3];
+    embi_near_origin(origin, s->q + 3 * b->node0, b->diagonal);   /* the sum of all shares is 1 but for rounding */
     memset(second, 0, sizeof second);
-    for (int pass = 0; pass < 2; pass++)
+    for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < b->nn; i++)
             for (int k = b->A.row[i]; k < b->A.row[i + 1]; k++)
                 for (int turn = 0; turn < (b->A.col[k] == i ? 1 : 2); turn++) {
                     int p = b->node0 + (turn ? b->A.col[k] : i), q = b->node0 + (turn ? i : b->A.col[k]);
                     embipc_real m = b->mass[k], r[3], t[3], L[3];
                     if (pass == 0) {
-                        embi_axpy(out->centre, m / b->total_mass, s->q + 3 * q);
+                        embi_sub(r, s->q + 3 * q, origin);
+                        embi_axpy(out->centre, m / b->total_mass, r);
                         embi_axpy(out->momentum, m, s->v + 3 * q);
                         out->kinetic += m / 2 * embi_dot(s->v + 3 * p, s->v + 3 * q);
                         continue;
@@ -18587,6 +18597,8 @@ static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc
                     embi_axpy(out->angular_momentum, m, L);
                     for (int a = 0; a < 9; a++) second[a] += m * r[a / 3] * t[a % 3];
                 }
+        if (pass == 0) embi_add(out->centre, out->centre, origin);
+    }
     embi_scale(out->velocity, 1 / b->total_mass, out->momentum);
     trace = second[0] + second[4] + second[8];
     for (int a = 0; a < 9; a++)

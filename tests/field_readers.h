@@ -2,13 +2,7 @@
  * test_field.c. Files are made by code; those of DATA are read where there are some. */
 #ifndef FIELD_READERS_H
 #define FIELD_READERS_H
-#include "tool_meshio.h"
-#include "../tools/png.c"
-#include "../tools/raster.c"
-#include "../tools/embed.c"
-#include "../tools/mend.c"
-#include "../tools/check.c"
-#include "tool_place.h"
+#include "field_tools.h"
 
 static char readers_said[1 << 14];   /* what the last command wrote */
 

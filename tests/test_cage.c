@@ -736,6 +736,136 @@ static void test_cages_in_bodies(void)
     test_mesh_free(&ball);
 }
 
+/* ---- Vertices where fans meet, and places far away ---- */
+
+enum { PINCH_CELLS = 6 };
+static char pinch_cell[PINCH_CELLS][PINCH_CELLS][PINCH_CELLS];
+static int pinch_in(int i, int j, int k) { return pinch_cell[i][j][k]; }
+static int pinch_at(int i, int j, int k)
+{
+    return i >= 0 && j >= 0 && k >= 0 && i < PINCH_CELLS && j < PINCH_CELLS && k < PINCH_CELLS && pinch_cell[i][j][k];
+}
+
+/* Would a cell meet another in an edge only? Two solids may share a vertex, an edge not. */
+static int pinch_edge(int i, int j, int k)
+{
+    for (int n = 0; n < 12; n++) {
+        int d[3] = {0, 0, 0}, e[3] = {0, 0, 0};
+        d[(n / 4 + 1) % 3] = n & 1 ? 1 : -1;
+        e[(n / 4 + 2) % 3] = n & 2 ? 1 : -1;
+        if (pinch_at(i + d[0] + e[0], j + d[1] + e[1], k + d[2] + e[2]) && !pinch_at(i + d[0], j + d[1], k + d[2]) &&
+            !pinch_at(i + e[0], j + e[1], k + e[2]))
+            return 1;
+    }
+    return 0;
+}
+
+/* Random cells of a grid: parts that share vertices, in chains and rings, and parts that touch themselves in one. */
+static test_mesh pinched_shape(int cells)
+{
+    test_mesh full, s;
+    memset(pinch_cell, 0, sizeof pinch_cell);
+    for (int tries = 0; tries < 4000 && cells > 0; tries++) {
+        int i = (int)(PINCH_CELLS * test_random()), j = (int)(PINCH_CELLS * test_random());
+        int k = (int)(PINCH_CELLS * test_random());
+        if (pinch_cell[i][j][k] || pinch_edge(i, j, k)) continue;
+        pinch_cell[i][j][k] = 1;
+        cells--;
+    }
+    full = cage_shape_of_cells(PINCH_CELLS, PINCH_CELLS, PINCH_CELLS, 0.1, pinch_in);
+    s = cage_surface(&full, NULL);
+    test_mesh_free(&full);
+    return s;
+}
+
+/* separate pieces, when those that share a vertex are one */
+static int pinched_clusters(const test_mesh *s)
+{
+    int count = 0, *parent = (int *)malloc((size_t)(s->vertex_count + 1) * sizeof(int));
+    for (int i = 0; i < s->vertex_count; i++) parent[i] = i;
+    for (int i = 0; i < 3 * s->tri_count; i++) embi_join(parent, s->tri[i], s->tri[i - i % 3]);
+    for (int i = 0; i < s->vertex_count; i++) count += parent[i] == i;
+    free(parent);
+    return count;
+}
+
+/* Do the tets along each edge of the surface share the nodes that carry it? Then no triangle is torn, however the nodes
+ * move. */
+static embipc_result cage_holds(const embipc_cage *c, const test_mesh *s)
+{
+    embi_memory m;
+    embi_holding h;
+    embipc_error e;
+    embipc_result r;
+    embi_memory_init(&m, NULL);
+    memset(&h, 0, sizeof h);
+    h.x = c->x;
+    h.tets = c->tets;
+    h.node_count = c->node_count;
+    h.tet_count = c->tet_count;
+    h.tet_of = c->vertex_tet;
+    r = embi_check_held(&m, &h, s->x, s->tri, s->tri_count, 1, &e);
+    ENSURE(m.bytes == 0);
+    if (r != EMBIPC_OK) printf("  %s\n", e.text);
+    return r;
+}
+
+static void test_pinched_vertices_hold(void)
+{
+    static const int wish[5] = {0, 20, 34, 90, 250};
+    int pinched = 0;
+    for (int round = 0; round < 15; round++) {
+        test_mesh s = pinched_shape(4 + (int)(50 * test_random()));
+        double R[9];
+        if (round % 3) geometry_jitter(&s, 0.012);
+        geometry_rotation(R);
+        if (round % 3 == 2) geometry_move(&s, 1, R, NULL);
+        pinched += embipc_surface_faults(s.x, s.vertex_count, s.tri, s.tri_count, EMBIPC_FAULT_PINCHED, NULL, 0) > 0;
+        for (int i = 0; i < 5; i++) {
+            embipc_cage_def d = embipc_default_cage_def();
+            embipc_cage c;
+            embipc_error e;
+            embipc_result r;
+            d.nodes = wish[i];
+            d.tighten = round % 2;
+            r = embipc_cage_build(&d, s.x, s.vertex_count, s.tri, s.tri_count, NULL, &c, &e);
+            ENSURE(r == EMBIPC_OK || (r == EMBIPC_ERR_ARGUMENT && wish[i] && wish[i] < 4 * pinched_clusters(&s)));
+            if (r != EMBIPC_OK) continue;
+            ENSURE(!cage_fault(&s, &c) && cage_holds(&c, &s) == EMBIPC_OK);
+            ENSURE(c.parts == pinched_clusters(&s) && cage_components(&c) == c.parts);
+            embipc_cage_free(&c);
+        }
+        test_mesh_free(&s);
+    }
+    ENSURE(pinched > 10);
+}
+
+/* A cage made far from the origin is the one made near it, moved: weights, volumes and tets have the same bits. */
+static void test_far_cages_have_the_same_bits(void)
+{
+    for (int which = 0; which < 6; which += TEST_STRIDE)
+        for (int exponent = 17; exponent <= 32; exponent += 5) {
+            test_mesh s = shape(which);
+            double far_away[3] = {ldexp(1, exponent), -ldexp(3, exponent), 0};
+            embipc_cage a, b;
+            for (int i = 0; i < 3 * s.vertex_count; i++) s.x[i] = ldexp(floor(ldexp(s.x[i], 16)), -16);
+            a = build(&s, 34, 0, 1);
+            geometry_move(&s, 1, NULL, far_away);
+            b = build(&s, 34, 0, 1);
+            ENSURE(a.node_count == b.node_count && a.tet_count == b.tet_count);
+            if (a.node_count == b.node_count && a.tet_count == b.tet_count) {
+                ENSURE(!memcmp(a.tets, b.tets, (size_t)(4 * a.tet_count) * sizeof *a.tets));
+                ENSURE(!memcmp(a.tet_moment, b.tet_moment, (size_t)(10 * a.tet_count) * sizeof *a.tet_moment));
+                ENSURE(!memcmp(a.vertex_weight, b.vertex_weight,
+                               (size_t)(4 * a.vertex_count) * sizeof *a.vertex_weight));
+                for (int i = 0; i < 3 * a.node_count; i++) ENSURE(b.x[i] == a.x[i] + far_away[i % 3]);
+            }
+            embipc_cage_free(&a);
+            embipc_cage_free(&b);
+            test_mesh_free(&s);
+        }
+}
+
 static void test_bad_wishes(void)
 {
     test_mesh s = shape(1);
@@ -908,6 +1038,8 @@ int main(int argc, char **argv)
     RUN(one_tet_where_stiff);
     RUN(cages_in_bodies);
     RUN(alike_bodies);
+    RUN(pinched_vertices_hold);
+    RUN(far_cages_have_the_same_bits);
     RUN(bad_wishes);
     RUN(out_of_memory);
     RUN(data_surfaces);

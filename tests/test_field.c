@@ -3,12 +3,12 @@
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "test.h"
-#include "../tools/common.c"
 #include "field_readers.h"
+#include "field_meshes.h"
 
 int main(int argc, char **argv)
 {
-    test_unused();
+    meshio_test_unused();
     test_begin(argc, argv);
     RUN(readers_text);
     RUN(readers_stl);
@@ -19,5 +19,10 @@ int main(int argc, char **argv)
     RUN(readers_long_polygon);
     RUN(readers_one_surface);
     RUN(readers_files);
+    RUN(far_bodies);
+    RUN(parts_that_share_a_vertex);
+    RUN(two_sided_meshes);
+    RUN(shell_in_a_solid);
+    RUN(lengths_without_arithmetic);
     return test_end("test_field");
 }
