@@ -842,8 +842,8 @@ typedef struct embipc_fault {
 /* All faults of one kind.
  *   x, vertex_count   vertices, m (3*vertex_count); tri, tri_count (3*tri_count), tets alike (4*tet_count)
  *   fault, capacity   receives at most capacity faults; may be NULL with 0
- * Returns how many there are, or -1: bad arguments, a coordinate that is not finite or beyond 1e40 m, a mesh narrower
- * than 1e-40 m, an index out of range, no memory. A collapsed triangle counts as nothing else and has no edges. O(n). */
+ * Returns how many there are, or -1: bad arguments, a coordinate that is not finite, an index out of range,
+ * no memory. A collapsed triangle counts as nothing else and has no edges. O(n). */
 EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                      embipc_fault_kind kind, embipc_fault *fault, int capacity);
 EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
@@ -858,7 +858,7 @@ typedef struct embipc_part {
     int inside_out;           /* 1: closed, volume below 0, and no cavity of other parts */
     int depth;                /* of a closed part: how often the others go round it. Above 0 with a volume above 0: it
                                * lies in the solid of others, and what both hold counts twice */
-    embipc_real area;         /* m^2 */
+    embipc_real area;         /* m^2; infinite, as volume, where a double does not hold it */
     embipc_real volume;       /* m^3; of a closed part (no border, no bad edge) what it encloses */
 } embipc_part;
 
@@ -5268,21 +5268,43 @@ static void embi_fault_add(embi_faults *f, int element, int other, int a, int b,
     if (f->count < INT_MAX) f->count++;
 }
 
-/* finite points in range, and indices: a repeated vertex is a fault to be listed, and passes */
+/* finite points and indices in range: a repeated vertex is a fault to be listed, and passes */
 static embipc_result embi_arrays_usable(const embipc_real *x, int vertex_count, const int *element, int count,
                                         int corners)
 {
-    embipc_real most, size;
     if (vertex_count < 0 || count < 0 || (!x && vertex_count) || (!element && count) ||
         count > EMBI_MAX_ELEMENTS || vertex_count > EMBI_MAX_ELEMENTS)
         return EMBIPC_ERR_ARGUMENT;
     for (int i = 0; i < vertex_count; i++)
         if (!embi_all_finite(x + 3 * (size_t)i, 3)) return EMBIPC_ERR_NOT_FINITE;
-    if (!embi_in_range(x, vertex_count, &most, &size)) return EMBIPC_ERR_ARGUMENT;
     for (int i = 0; i < corners * count; i++)
         if (element[i] < 0 || element[i] >= vertex_count) return EMBIPC_ERR_INDEX;
     return EMBIPC_OK;
 }
+
+/* Points divided by 2^exponent, so that the largest coordinate is about 1; in range they are the given ones. */
+typedef struct embi_scaled {
+    const embipc_real *x;
+    embipc_real *copy;
+    int count, exponent;
+} embi_scaled;
+
+/* Returns 0 out of memory. */
+static int embi_scale_begin(embi_memory *m, embi_scaled *s, const embipc_real *x, int n)
+{
+    embipc_real most, size;
+    memset(s, 0, sizeof *s);
+    s->x = x;
+    if (embi_in_range(x, n, &most, &size)) return 1;
+    s->count = 3 * n;
+    s->x = s->copy = (embipc_real *)embi_alloc(m, s->count, sizeof *s->copy);
+    if (!s->copy) return 0;
+    (void)frexp(most, &s->exponent);
+    for (int i = 0; i < s->count; i++) s->copy[i] = ldexp(x[i], -s->exponent);
+    return 1;
+}
+
+static void embi_scale_end(embi_memory *m, embi_scaled *s) { embi_free(m, s->copy, s->count, sizeof *s->copy); }
 
 /* a vertex that stands twice among n indices, or -1 */
 static int embi_repeated(const int *v, int n)
@@ -5437,16 +5459,18 @@ EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, con
 {
     embi_memory m;
     embi_faults f;
+    embi_scaled s;
     int ok = 1;
     if (!embi_faults_init(&f, fault, capacity, tri_count)) return -1;
     if (embi_arrays_usable(x, vertex_count, tri, tri_count, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
+    if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
     switch (kind) {
     case EMBIPC_FAULT_UNUSED: ok = embi_unused(&m, vertex_count, tri, 3 * tri_count, &f); break;
     case EMBIPC_FAULT_DOUBLE: ok = embi_double_triangles(&m, tri, tri_count, &f); break;
     case EMBIPC_FAULT_PINCHED: ok = embi_pinched(&m, tri, tri_count, vertex_count, &f); break;
     case EMBIPC_FAULT_COLLAPSED:
-    case EMBIPC_FAULT_FLAT: embi_shape_faults(x, tri, tri_count, 3, kind, &f); break;
+    case EMBIPC_FAULT_FLAT: embi_shape_faults(s.x, tri, tri_count, 3, kind, &f); break;
     case EMBIPC_FAULT_INVERTED: break;   /* triangles have no volume to invert */
     case EMBIPC_FAULT_CROWDED:
     case EMBIPC_FAULT_TURNED:
@@ -5454,6 +5478,7 @@ EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, con
     case EMBIPC_FAULT_FOLDED: ok = embi_edge_faults(&m, x, tri, tri_count, kind, &f); break;
     default: ok = 0;
     }
+    embi_scale_end(&m, &s);
     return ok ? f.count : -1;
 }
 
@@ -5489,15 +5514,17 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 {
     embi_memory m;
     embi_faults f;
+    embi_scaled s;
     int ok = 1;
     if (!embi_faults_init(&f, fault, capacity, tet_count)) return -1;
     if (embi_arrays_usable(x, vertex_count, tets, tet_count, 4) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
+    if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
     switch (kind) {
     case EMBIPC_FAULT_UNUSED: ok = embi_unused(&m, vertex_count, tets, 4 * tet_count, &f); break;
     case EMBIPC_FAULT_COLLAPSED:
     case EMBIPC_FAULT_FLAT:
-    case EMBIPC_FAULT_INVERTED: embi_shape_faults(x, tets, tet_count, 4, kind, &f); break;
+    case EMBIPC_FAULT_INVERTED: embi_shape_faults(s.x, tets, tet_count, 4, kind, &f); break;
     case EMBIPC_FAULT_DOUBLE:
     case EMBIPC_FAULT_CROWDED:
     case EMBIPC_FAULT_TURNED: ok = embi_tet_face_faults(&m, tets, tet_count, kind, &f); break;
@@ -5506,6 +5533,7 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
     case EMBIPC_FAULT_PINCHED: break;   /* of surfaces */
     default: ok = 0;
     }
+    embi_scale_end(&m, &s);
     return ok ? f.count : -1;
 }
 
@@ -5613,9 +5641,11 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     embi_keys keys = {NULL, NULL, 0, 0};
     int n = tri_count, all = 0, count = -1, edges = -1, *label, *number, *order;
     embi_part *p = NULL;
+    embi_scaled s;
     if (capacity < 0 || (capacity && !list)) return -1;
     if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
+    if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
     label = (int *)embi_alloc(&m, n, sizeof *label);
     number = (int *)embi_alloc(&m, n, sizeof *number);
     order = (int *)embi_alloc(&m, n, sizeof *order);
@@ -5626,14 +5656,16 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     }
     if (p) {
         count = 0;
-        embi_measure_parts(x, tri, n, number, keys.a, edges, p);
+        embi_measure_parts(s.x, tri, n, number, keys.a, edges, p);
         embi_order_parts(number, n, p, all, order);
     }
     for (int i = 0; p && i < all; i++) {
         embipc_part *q = &p[i].p;
         int of_no_part = embi_repeated(tri + 3 * q->triangle, 3) >= 0;
-        if (q->border_edges + q->bad_edges == 0) q->depth = embi_part_depth(x, tri, p, all, order, i);
+        if (q->border_edges + q->bad_edges == 0) q->depth = embi_part_depth(s.x, tri, p, all, order, i);
         q->inside_out = q->volume < 0 && q->border_edges + q->bad_edges == 0 && q->depth < 1;
+        q->area = ldexp(q->area, 2 * s.exponent);
+        q->volume = ldexp(q->volume, 3 * s.exponent);
         if (!of_no_part && count < capacity) list[count] = *q;
         label[i] = of_no_part ? -1 : count++;   /* from here on: its number in the list */
     }
@@ -5643,6 +5675,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     embi_free(&m, order, n, sizeof *order);
     embi_free(&m, p, all, sizeof *p);
     embi_keys_release(&m, &keys);
+    embi_scale_end(&m, &s);
     return count;
 }
 
@@ -5774,8 +5807,10 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
     int n = tri_count, count = 0, shells = 0, ok = 0, *mate, *label, *queue, *number;
     unsigned char *turn;
     embi_shell *shell = NULL;
+    embi_scaled s;
     if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
+    if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
     mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
     label = (int *)embi_alloc(&m, n, sizeof *label);
     queue = (int *)embi_alloc(&m, n, sizeof *queue);
@@ -5789,8 +5824,8 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
             if (turn[t]) embi_turn(tri + 3 * t);
         ok = shell && embi_mates(&m, tri, n, mate);   /* again: turning renamed the half-edges */
         if (ok) {
-            embi_collect_shells(x, tri, n, mate, number, shell, shells, queue);
-            embi_turn_shells(shell, shells, x, tri, queue);
+            embi_collect_shells(s.x, tri, n, mate, number, shell, shells, queue);
+            embi_turn_shells(shell, shells, s.x, tri, queue);
         }
         for (int t = 0; t < n; t++) {
             int again = ok ? shell[number[t]].turn : turn[t];   /* out of memory: all back */
@@ -5804,6 +5839,7 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
     embi_free(&m, number, n, sizeof *number);
     embi_free(&m, turn, n, 1);
     embi_free(&m, shell, shells, sizeof *shell);
+    embi_scale_end(&m, &s);
     return ok ? count : -1;
 }
 
@@ -5847,8 +5883,11 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
     embi_keys keys = {NULL, NULL, 0, 0};
     int n = tri_count, total = 0, flips = 1, edges = 0, *mate;
     unsigned char *touched;
+    embi_scaled scaled;
     if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
+    if (!embi_scale_begin(&m, &scaled, x, vertex_count)) return -1;
+    x = scaled.x;
     mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
     touched = (unsigned char *)embi_alloc(&m, n, 1);
     /* in rounds, since a flip changes the half-edges around it; each makes fewer triangles flat */
@@ -5878,6 +5917,7 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
     embi_free(&m, mate, 3 * n, sizeof *mate);
     embi_free(&m, touched, n, 1);
     embi_keys_release(&m, &keys);
+    embi_scale_end(&m, &scaled);
     return total;
 }
 
@@ -6045,9 +6085,12 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     int n = tri_count, most = embi_min_int(embi_max_int(max_edges, 3), EMBI_LARGEST_HOLE);
     int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;   /* v: polygon, and stack */
     embipc_real *area, *best, cost;
+    embi_scaled s;
     if (capacity < 0 || (capacity && !lid)) return -1;
     if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
+    if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
+    x = s.x;
     memset(&l, 0, sizeof l);
     label = (int *)embi_alloc(&m, n, sizeof *label);
     area = (embipc_real *)embi_alloc(&m, n, sizeof *area);
@@ -6074,6 +6117,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     embi_free(&m, v, 5 * most, sizeof *v);
     embi_loops_release(&m, &l);
     embi_keys_release(&m, &keys);
+    embi_scale_end(&m, &s);
     return edges >= 0 ? count : -1;
 }
 
@@ -6753,15 +6797,14 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
  * Solid that is close in space may be far apart along the body: the teeth of a comb, two legs. So a cage
  * is not made of lattice tets, but of their copies: one for each connected piece of solid in the tet
  * (Molino, Bao, Fedkiw 2004, "virtual nodes"). Copies of two neighbours share the nodes of a face exactly
- * where their pieces meet in that face; what is connected through no face shares no node. Solid that meets in a single
- * vertex of the surface is connected there: the vertex can follow one place only. How it is found:
+ * where their pieces meet in that face; what is connected through no face shares no node. Where solid meets in a single
+ * vertex of the surface, copies share the nodes that carry it: it can follow one place only. How it is found:
  *   cuts      each triangle is cut along the tets it passes through, spreading from tet to tet
  *   winding   along an edge of the lattice it changes by one at every triangle that crosses the edge; from
  *             the rim of the lattice, where it is 0, it spreads to every node. Nodes with winding > 0 are
  *             in the solid
- *   pieces    within a tet, connected is: two cuts with a common side, or with a vertex where fans meet; two
- *             neighbours on an edge of the tet with solid between them, be they cuts or ends of the edge; and what a ray
- *             through solid
+ *   pieces    within a tet, connected is: two cuts with a common side; two neighbours on an edge of the tet
+ *             with solid between them, be they cuts or ends of the edge; and what a ray through solid
  *             meets first, sent from each closed curve in a face and each closed shell in the tet, in a
  *             direction in which the curve or shell ends where the ray begins
  * and the pieces' integrals, for the tet n0 n1 n2 n3 and any polynomial, by coning the boundary off from n0,
@@ -6829,12 +6872,6 @@ typedef struct embi_tet_copy {
     embipc_real volume, moment[10];  /* of the piece, as parts of the tet's volume */
 } embi_tet_copy;
 
-/* A vertex where fans meet that share no edge. */
-typedef struct embi_pinch {
-    int tet, cut;                    /* the last tet that holds it, and a cut of that tet with it */
-    int copy;                        /* a copy that holds it, or -1 */
-} embi_pinch;
-
 /* A side of a cut triangle that runs along a face of the tet. */
 typedef struct embi_along { int cut, side, face; } embi_along;
 
@@ -6846,7 +6883,7 @@ typedef struct embi_caging {
     int vertex_count, tri_count;
     int *beside;                     /* the triangle across each side (3*tri_count) */
     int *pinch_of;                   /* per vertex 1 + its number in pinch, or 0; NULL where there is none */
-    embi_pinch *pinch;
+    int *pinch;                      /* per vertex where fans meet that share no edge: a copy that holds it, or -1 */
     int pinch_count;
     embipc_real lo[3], hi[3];        /* box of the surface */
     embipc_real volume;              /* of the solid */
@@ -6877,6 +6914,7 @@ typedef struct embi_caging {
     int node_count;
     embipc_real weak;                /* how many nodes carry next to nothing, smoothly counted */
     int faulty;                      /* the lattice touches the surface in a way that rounding decides */
+    int doubt, crosses;              /* two rays disagree; they do so in all lattices, since parts of the surface cross */
     int *queue, *local;              /* scratch: tets; per triangle its number within a tet */
     embi_keys keys;
     struct embi_pocket *pocket;
@@ -7436,30 +7474,6 @@ static int embi_cage_full_tets(embi_caging *c)
 
 /* ---- The pieces of solid in one tet ---- */
 
-/* The pinched vertex at corner s of a triangle, where the tet with these barycentric coordinates holds it, and its
- * weights there; else NULL. */
-static embi_pinch *embi_cage_pinch(const embi_caging *c, int tri, int s, const embi_barycentric *b, embipc_real w[4])
-{
-    int v = c->tri[3 * tri + s];
-    if (!c->pinch_of[v]) return NULL;
-    embi_barycentric_at(w, b, c->x + 3 * (size_t)v);
-    return embi_min4(w) < -EMBI_CAGE_TOUCH ? NULL : &c->pinch[c->pinch_of[v] - 1];
-}
-
-/* Cuts with a common pinched vertex in the tet are connected. */
-static void embi_pocket_connect_pinched(embi_caging *c, embi_pocket *p)
-{
-    for (int k = 0; k < p->n; k++)
-        for (int s = 0; s < 3; s++) {
-            embipc_real w[4];
-            embi_pinch *pinch = embi_cage_pinch(c, c->cut[p->cuts[k]].tri, s, &p->b, w);
-            if (!pinch) continue;
-            if (pinch->tet == p->tet) embi_join(p->parent, pinch->cut, k);
-            pinch->tet = p->tet;
-            pinch->cut = k;
-        }
-}
-
 /* Cuts with a common side are connected, and neighbours on an edge with solid between them. */
 static void embi_pocket_connect(embi_caging *c, embi_pocket *p)
 {
@@ -7569,21 +7583,33 @@ static void embi_pocket_connect_curve(embi_caging *c, embi_pocket *p, int f, int
         i[0] = embi_tet_face[f][k];
         i[1] = embi_tet_face[f][(k + 1) % 3];
         i[2] = embi_tet_face[f][(k + 2) % 3];
-        if (embi_pocket_ray_in_face(p, i, curve, &own, &other) != w) c->faulty = 1;
+        if (embi_pocket_ray_in_face(p, i, curve, &own, &other) != w) c->doubt = 1;
     }
     if (w > 0) embi_join(p->parent, own, hit);
 }
 
-/* Is cut k's triangle met by the ray from `from` to node 0? Returns where, as the factor by which the other
+/* The whole triangle t, with node 1 in the place of node 0 if asked for: an even permutation, (1, 0, 3, 2). */
+static void embi_polygon_towards(embi_polygon *q, const embi_caging *c, const embi_barycentric *b, int t, int node)
+{
+    embi_polygon_whole(q, c, b, t);
+    for (int k = 0; k < 3 && node; k++)
+        for (int i = 0; i < 4; i += 2) {
+            embipc_real swap = q->w[k][i];
+            q->w[k][i] = q->w[k][i + 1];
+            q->w[k][i + 1] = swap;
+        }
+}
+
+/* Is cut k's triangle met by the ray from `from` to node 0, or 1? Returns where, as the factor by which the other
  * three weights have shrunk there, and in *rise how the winding changes on the way; -1 where not. */
-static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket *p, int k,
+static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket *p, int k, int node,
                                         const embipc_real from[4], int *rise)
 {
     const int *v = c->tri + 3 * c->cut[p->cuts[k]].tri;
     embi_polygon q;
     embipc_real e[3], det, at;
     int left = 0;
-    embi_polygon_whole(&q, c, &p->b, c->cut[p->cuts[k]].tri);
+    embi_polygon_towards(&q, c, &p->b, c->cut[p->cuts[k]].tri, node);
     for (int s = 0; s < 3; s++) {   /* which side of its sides: decided alike for both triangles at a side */
         int a = s, b = (s + 1) % 3, up = v[a] < v[b];
         e[s] = embi_triple(from + 1, q.w[up ? a : b] + 1, q.w[up ? b : a] + 1);
@@ -7597,27 +7623,36 @@ static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket 
     return at >= 0 && at < 1 ? at : -1;
 }
 
-/* A closed shell of whole triangles: the same from its point with the largest weight of node 0. */
-static void embi_pocket_ray(const embi_caging *c, embi_pocket *p, int shell)
+/* A closed shell of whole triangles: the same from its point with the largest weight of node 0, or 1. */
+static int embi_pocket_ray(const embi_caging *c, const embi_pocket *p, int shell, int node, int *hit)
 {
     embipc_real from[4] = {-1, 0, 0, 0}, nearest = -1;
-    int w = p->wind[0], hit = p->n;
+    int w = p->wind[node];
     embi_polygon q;
+    *hit = p->n + node;
     for (int k = 0; k < p->n; k++) {
         if (p->piece[k] != shell) continue;
-        embi_polygon_whole(&q, c, &p->b, c->cut[p->cuts[k]].tri);
+        embi_polygon_towards(&q, c, &p->b, c->cut[p->cuts[k]].tri, node);
         for (int j = 0; j < 3; j++)
             if (q.w[j][0] > from[0]) memcpy(from, q.w[j], sizeof from);
     }
     for (int k = 0; k < p->n; k++) {
         int rise;
-        embipc_real at = p->piece[k] == shell ? -1 : embi_pocket_ray_hits(c, p, k, from, &rise);
+        embipc_real at = p->piece[k] == shell ? -1 : embi_pocket_ray_hits(c, p, k, node, from, &rise);
         if (at < 0) continue;
         w -= rise;
         if (at <= nearest) continue;
         nearest = at;
-        hit = k;
+        *hit = k;
     }
+    return w;
+}
+
+/* If a closed shell is in solid, it is connected with what a ray meets first. Two rays must agree, as above. */
+static void embi_pocket_connect_shell(embi_caging *c, embi_pocket *p, int shell)
+{
+    int hit, other, w = embi_pocket_ray(c, p, shell, 0, &hit);
+    if (embi_pocket_ray(c, p, shell, 1, &other) != w) c->doubt = 1;
     if (w > 0) embi_join(p->parent, shell, hit);
 }
 
@@ -7638,7 +7673,7 @@ static int embi_pocket_connect_inner(embi_caging *c, embi_pocket *p)
         if (k >= p->n || p->shape[k] >= 0) anchored[p->piece[k]] = 1;
     }
     for (int k = 0; k < p->n; k++)
-        if (p->piece[k] == k && !anchored[k]) embi_pocket_ray(c, p, k);
+        if (p->piece[k] == k && !anchored[k]) embi_pocket_connect_shell(c, p, k);
     return 1;
 }
 
@@ -7753,7 +7788,6 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
 {
     if (!EMBI_GROW(c->m, int, c->corner, c->corner_cap, 4 * c->touched_count)) return 0;
     c->copy_count = c->along_count = 0;
-    for (int i = 0; i < c->pinch_count; i++) c->pinch[i].tet = c->pinch[i].copy = -1;
     for (int i = 0; i < c->touched_count && !c->faulty; i++) {
         if (!embi_pocket_open(c, p, i)) return 0;
         if (!EMBI_GROW(c->m, int, p->parent, p->parent_cap, p->n + 4) ||
@@ -7762,7 +7796,6 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
         for (int k = 0; k < p->n + 4; k++) p->parent[k] = k;
         for (int k = 0; k < 4; k++) p->wind[k] = c->wind[p->v[k]];
         embi_pocket_connect(c, p);
-        if (c->pinch_count) embi_pocket_connect_pinched(c, p);
         if (!embi_pocket_connect_inner(c, p) || !embi_pocket_copies(c, p, i, moments)) return 0;
     }
     return 1;
@@ -7816,36 +7849,39 @@ static void embi_cage_share_along(embi_caging *c)
 
 /* One more copy holds a pinched vertex, with the weights w: it shares the nodes that carry the vertex with the first
  * copy that does. Those are nodes of both tets, or rounding decided which tets hold the vertex. */
-static void embi_cage_share_pinch(embi_caging *c, embi_pinch *pinch, int copy, const embipc_real w[4])
+static void embi_cage_share_pinch(embi_caging *c, int *first, int copy, const embipc_real w[4])
 {
     int a[4], b[4];
     embipc_real lost = 0;
-    if (pinch->copy < 0) pinch->copy = copy;
-    (void)embi_lattice_tet(c, c->copy[pinch->copy].tet, a);
+    if (*first < 0) *first = copy;
+    (void)embi_lattice_tet(c, c->copy[*first].tet, a);
     (void)embi_lattice_tet(c, c->copy[copy].tet, b);
     for (int i = 0, j; i < 4; i++) {
         if (!(w[i] > EMBI_CAGE_TOUCH)) continue;
         for (j = 0; j < 4 && a[j] != b[i]; j++) {}
-        if (j < 4) embi_join(c->slot, 4 * pinch->copy + j, 4 * copy + i);
+        if (j < 4) embi_join(c->slot, 4 * *first + j, 4 * copy + i);
         else lost += w[i];
     }
     if (lost > EMBI_INSIDE_TOLERANCE) c->faulty = 1;
 }
 
-/* All copies that hold a pinched vertex, in one tet or in tets with a common face, edge or node. */
+/* Copies that hold a pinched vertex, in one tet or in tets with a common face, edge or node: whichever of them the
+ * vertex hangs in, it carries all of its fans. */
 static void embi_cage_share_pinched(embi_caging *c)
 {
-    for (int i = 0; i < c->touched_count; i++) {
+    for (int i = 0; i < c->pinch_count; i++) c->pinch[i] = -1;
+    for (int i = 0; i < c->touched_count && c->pinch_count; i++) {
         embi_barycentric b;
         embipc_real X[12], w[4];
         int v[4];
         if (!embi_lattice_gather(c, c->touched[i], v, X) || !embi_barycentric_init(&b, X)) continue;
-        for (int n = c->range[i]; n < c->range[i + 1]; n++) {
-            const embi_cut *cut = &c->cut[c->order[n]];
-            for (int s = 0; s < 3 && cut->copy >= 0; s++) {
-                embi_pinch *pinch = embi_cage_pinch(c, cut->tri, s, &b, w);
-                if (pinch) embi_cage_share_pinch(c, pinch, cut->copy, w);
-            }
+        for (int n = 3 * c->range[i]; n < 3 * c->range[i + 1]; n++) {
+            const embi_cut *cut = &c->cut[c->order[n / 3]];
+            int vertex = c->tri[3 * cut->tri + n % 3];
+            if (!c->pinch_of[vertex] || cut->copy < 0) continue;
+            embi_barycentric_at(w, &b, c->x + 3 * (size_t)vertex);
+            if (embi_min4(w) < -EMBI_CAGE_TOUCH) continue;
+            embi_cage_share_pinch(c, &c->pinch[c->pinch_of[vertex] - 1], cut->copy, w);
         }
     }
 }
@@ -7863,7 +7899,7 @@ static int embi_cage_nodes(embi_caging *c)
             if (next > c->touched[i] && c->touch[next] >= 0) embi_cage_share_face(c, i, f, next);
         }
     embi_cage_share_along(c);
-    if (c->pinch_count) embi_cage_share_pinched(c);
+    embi_cage_share_pinched(c);
     if (!c->split) {   /* all copies at a lattice node share it */
         for (int n = 0; n < c->node_total; n++) c->seen[n] = -1;
         for (int s = 0; s < 4 * c->copy_count; s++) {
@@ -7902,7 +7938,7 @@ static embipc_real embi_lattice_volume(const embi_caging *c, int tet)
 static embipc_result embi_cage_fill(embi_caging *c, int moments)
 {
     embipc_real held = 0;
-    c->faulty = 0;
+    c->faulty = c->doubt = 0;
     if (!embi_cut_surface(c) || !embi_cage_winding(c, c->pocket) || !embi_cage_full_tets(c))
         return EMBIPC_ERR_MEMORY;
     if (c->faulty) return EMBIPC_OK;
@@ -7910,6 +7946,8 @@ static embipc_result embi_cage_fill(embi_caging *c, int moments)
     for (int i = 0; i < c->copy_count; i++)
         held += c->copy[i].volume * embi_lattice_volume(c, c->copy[i].tet);
     if (!(embi_abs(held - c->volume) <= 1e-9 * c->volume)) c->faulty = 1;
+    if (c->faulty) return EMBIPC_OK;
+    c->faulty = c->doubt && !c->crosses;
     if (c->faulty) return EMBIPC_OK;
     return embi_cage_nodes(c) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
@@ -7934,6 +7972,7 @@ typedef struct embi_cage_choice {
  * which the body is least symmetric, for that costs no symmetry. */
 static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int placing, int moments)
 {
+    int doubts = 0;
     for (int attempt = 0; attempt < 6; attempt++) {
         embipc_real shift[3];
         embipc_result r;
@@ -7945,6 +7984,11 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int p
         r = embi_lattice_place(c, attempt ? h * (1 + 1e-6) : h, shift);
         if (r == EMBIPC_OK) r = embi_cage_fill(c, moments);
         if (r != EMBIPC_OK || !c->faulty) return r;
+        doubts += c->doubt;
+        if (attempt == 5 && doubts && !c->crosses) {
+            c->crosses = 1;
+            attempt = -1;
+        }
     }
     return EMBIPC_OK;
 }
@@ -8530,7 +8574,7 @@ static int embi_cage_find_pinched(embi_caging *c)
     ok = f.list && embi_faults_init(&f, f.list, c->pinch_count, c->tri_count) &&
          embi_pinched(c->m, c->tri, c->tri_count, c->vertex_count, &f) &&
          EMBI_GROW(c->m, int, c->pinch_of, c->pinch_of_cap, c->vertex_count) &&
-         EMBI_GROW(c->m, embi_pinch, c->pinch, c->pinch_cap, c->pinch_count);
+         EMBI_GROW(c->m, int, c->pinch, c->pinch_cap, c->pinch_count);
     for (int v = 0; ok && v < c->vertex_count; v++) c->pinch_of[v] = 0;
     for (int i = 0; ok && i < c->pinch_count; i++) c->pinch_of[f.list[i].element] = i + 1;
     embi_free(c->m, f.list, c->pinch_count, sizeof *f.list);
@@ -18965,12 +19009,15 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
     embi_pair_walk w;
     embipc_real box_a[6], box_b[6];
     embipc_result r = embi_arrays_usable(x, vertex_count, tri, tri_count, 3);
+    embi_scaled s;
     int ta, tb, ok;
     if (!gap) return EMBIPC_ERR_ARGUMENT;
     if (r != EMBIPC_OK) return r;
+    embi_memory_init(&m, NULL);
+    if (!embi_scale_begin(&m, &s, x, vertex_count)) return EMBIPC_ERR_MEMORY;
+    x = s.x;
     memset(gap, 0, sizeof *gap);
     gap->distance = EMBI_HUGE;
-    embi_memory_init(&m, NULL);
     ok = embi_pair_walk_begin(&m, &w, x, vertex_count, tri, tri_count);
     while (ok && gap->distance > 0 && embi_pair_walk_next(&w, gap->distance, &ta, &tb)) {
         embi_box_of(box_a, x, tri + 3 * ta, 3);
@@ -18981,7 +19028,9 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
         }
         if (embi_boxes_touch(box_a, box_b)) embi_gap_triangles(&w, ta, tb, gap);
     }
+    if (gap->distance < EMBI_HUGE) gap->distance = ldexp(gap->distance, s.exponent);
     embi_pair_walk_end(&m, &w);
+    embi_scale_end(&m, &s);
     return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 

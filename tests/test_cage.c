@@ -840,6 +840,45 @@ static void test_pinched_vertices_hold(void)
     ENSURE(pinched > 10);
 }
 
+/* Two pyramids, tip to tip in the middle of their box, where lattices have faces and edges: rounding decides which tets
+ * hold the tip, and each pyramid has it in tets of its own. */
+static test_mesh hourglass(int axis)
+{
+    test_mesh s = test_mesh_make(9, 12, 0);
+    double wide = test_uniform(0.05, 0.6), flat = test_uniform(0.3, 1), angle = test_uniform(0, 6.3), place[3];
+    for (int k = 0; k < 3; k++) place[k] = test_uniform(-3, 3);
+    for (int i = 1; i < 9; i++) {
+        double side = i < 5 ? -1 : 1, a = angle + 1.5707963267948966 * i;
+        s.x[3 * i + axis] = side;
+        s.x[3 * i + (axis + 1) % 3] = side * wide * cos(a);
+        s.x[3 * i + (axis + 2) % 3] = side * wide * flat * sin(a);
+    }
+    for (int t = 0; t < 12; t++) {
+        int o = t < 6 ? 1 : 5, k = t % 6, *v = s.tri + 3 * t;
+        v[0] = k < 4 ? 0 : o;
+        v[1] = k < 4 ? o + k : o + k - 3;
+        v[2] = k < 4 ? o + (k + 1) % 4 : o + k - 2;
+    }
+    ENSURE(embipc_surface_orient(s.x, 9, s.tri, 12) >= 0);
+    geometry_move(&s, 1, NULL, place);
+    return s;
+}
+
+static void test_tip_to_tip(void)
+{
+    static const int wish[4] = {0, 12, 50, 120};
+    for (int round = 0; round < 12; round += TEST_STRIDE) {
+        test_mesh s = hourglass(round % 3);
+        for (int i = 0; i < 4; i++) {
+            embipc_cage c = build(&s, wish[i], 0, round % 2);
+            ENSURE(!cage_fault(&s, &c) && c.parts == 1 && cage_components(&c) == 1);
+            ENSURE(cage_holds(&c, &s) == EMBIPC_OK);
+            embipc_cage_free(&c);
+        }
+        test_mesh_free(&s);
+    }
+}
+
 /* A cage made far from the origin is the one made near it, moved: weights, volumes and tets have the same bits. */
 static void test_far_cages_have_the_same_bits(void)
 {
@@ -1039,6 +1078,7 @@ int main(int argc, char **argv)
     RUN(cages_in_bodies);
     RUN(alike_bodies);
     RUN(pinched_vertices_hold);
+    RUN(tip_to_tip);
     RUN(far_cages_have_the_same_bits);
     RUN(bad_wishes);
     RUN(out_of_memory);

@@ -1,7 +1,7 @@
 /* Embedding: weights, point location, integrals of the solid tet by tet. */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
-#include "meshio_test.h"
+#include "cage_test.h"
 
 /* tet i of a cage as 12 numbers */
 static void corners(double X[12], const test_mesh *cage, int t)
@@ -368,6 +368,104 @@ static void test_teddy_in_its_cages(void)
     test_mesh_free(&s);
 }
 
+/* ---- Cages that would tear a triangle ---- */
+
+/* Makes a cage body; returns what that gives, and where. */
+static embipc_result hang(const test_mesh *s, const test_mesh *cage, embipc_error *e)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_def d = embipc_default_body_def();
+    embipc_world *w;
+    embipc_body b;
+    embipc_result r;
+    ENSURE(embipc_world_create(&wd, &w, NULL) == EMBIPC_OK);
+    d.kind = EMBIPC_CAGE;
+    test_mesh_shape(s, &d);
+    d.cage_x = cage->x;
+    d.cage_node_count = cage->vertex_count;
+    d.cage_tets = cage->tets;
+    d.cage_tet_count = cage->tet_count;
+    r = embipc_body_create(w, &d, &b);
+    *e = *embipc_world_error(w);
+    embipc_world_destroy(w);
+    return r;
+}
+
+/* Gives the tets on the high side of x = at, whose middle is above z = from, nodes of their own in that plane: a slit down
+ * to there. */
+static void cut_slit(test_mesh *cage, double at, double from)
+{
+    int n = cage->vertex_count, *twin = (int *)malloc((size_t)n * sizeof *twin);
+    double *x = (double *)calloc((size_t)(6 * n), sizeof *x);
+    memcpy(x, cage->x, (size_t)(3 * n) * sizeof *x);
+    for (int i = 0; i < n; i++) {
+        int doubled = fabs(x[3 * i] - at) < 1e-12 && x[3 * i + 2] > from + 1e-12;
+        twin[i] = doubled ? cage->vertex_count : i;
+        if (doubled) memcpy(x + 3 * cage->vertex_count++, x + 3 * i, 3 * sizeof *x);
+    }
+    for (int t = 0; t < cage->tet_count; t++) {
+        double middle = 0;
+        for (int i = 0; i < 4; i++) middle += x[3 * cage->tets[4 * t + i]] / 4;
+        for (int i = 0; i < 4 && middle > at; i++) cage->tets[4 * t + i] = twin[cage->tets[4 * t + i]];
+    }
+    free(cage->x);
+    free(twin);
+    cage->x = x;
+}
+
+static void test_no_triangle_is_torn(void)
+{
+    static const double low[5] = {0.2, 1.2, 0.2, 0.2, 1.2}, high[5] = {0.8, 1.8, 1.8, 1.8, 1.8};
+    static const double from[5] = {1, 1, 1, 2, -1};
+    static const embipc_result want[5] = {EMBIPC_OK, EMBIPC_ERR_MANIFOLD, EMBIPC_ERR_MANIFOLD, EMBIPC_OK, EMBIPC_ERR_MANIFOLD};
+    for (int k = 0; k < 5; k++)
+        for (int n = 1; n < 4; n++)
+            for (int away = 0; away < 2; away++) {
+                test_mesh cage = test_mesh_tet_grid(2 * n, n, 2 * n), s = test_mesh_box(0.3, 0.2, low[k], 1.7, 0.8, high[k]);
+                embipc_error e;
+                embipc_result r;
+                for (int i = 0; i < 3 * cage.vertex_count; i++) cage.x[i] /= n;
+                cut_slit(&cage, 1, from[k]);
+                for (int i = 0; i < 3 * cage.vertex_count; i++) cage.x[i] += 1e6 * away;
+                for (int i = 0; i < 3 * s.vertex_count; i++) s.x[i] += 1e6 * away;
+                r = hang(&s, &cage, &e);
+                ENSURE(r == want[k]);
+                if (r != want[k]) printf("  %d %d: %s\n", k, n, r == EMBIPC_OK ? "taken" : e.text);
+                if (r != EMBIPC_OK) ENSURE(e.primitive[0] == EMBIPC_TRIANGLE && e.index[0] >= 0 && e.index[0] < 12);
+                test_mesh_free(&cage);
+                test_mesh_free(&s);
+            }
+}
+
+static int on_the_diagonal(int i, int j, int k) { return i == j && j == k; }
+
+/* Two cubes that share a vertex, each in tets of its own: torn, unless the tets share the node there. */
+static void test_a_shared_vertex_in_two_cages(void)
+{
+    for (int shared = 0; shared < 2; shared++) {
+        test_mesh cage = cage_shape_of_cells(2, 2, 2, 1, on_the_diagonal), s = cage_surface(&cage, NULL);
+        int n = cage.vertex_count, corner = -1;
+        double *x = (double *)calloc((size_t)(3 * n + 3), sizeof *x);
+        embipc_error e;
+        for (int i = 0; i < n; i++)
+            if (cage.x[3 * i] == 1 && cage.x[3 * i + 1] == 1 && cage.x[3 * i + 2] == 1) corner = i;
+        memcpy(x, cage.x, (size_t)(3 * n) * sizeof *x);
+        memcpy(x + 3 * n, x + 3 * corner, 3 * sizeof *x);
+        for (int t = 0; t < cage.tet_count && !shared; t++) {
+            double middle = 0;
+            for (int i = 0; i < 4; i++) middle += x[3 * cage.tets[4 * t + i]] / 4;
+            for (int i = 0; i < 4 && middle > 1; i++)
+                if (cage.tets[4 * t + i] == corner) cage.tets[4 * t + i] = n;
+        }
+        free(cage.x);
+        cage.x = x;
+        cage.vertex_count = n + !shared;
+        ENSURE(hang(&s, &cage, &e) == (shared ? EMBIPC_OK : EMBIPC_ERR_MANIFOLD));
+        test_mesh_free(&cage);
+        test_mesh_free(&s);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -381,5 +479,7 @@ int main(int argc, char **argv)
     RUN(integrals_by_hand);
     RUN(integrals_refuse);
     RUN(teddy_in_its_cages);
+    RUN(no_triangle_is_torn);
+    RUN(a_shared_vertex_in_two_cages);
     return test_end(__FILE__);
 }

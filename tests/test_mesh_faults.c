@@ -540,6 +540,78 @@ static void test_self(void)
     test_mesh_free(&a);
 }
 
+/* Shells within shells: how often others go round each of them. */
+static void test_depth_of_parts(void)
+{
+    static const double side[5] = {9, 7, 5, 3, 1};
+    for (int turned = 0; turned < 32; turned++) {   /* a bit for each that faces inward */
+        test_mesh s = test_mesh_make(40, 60, 0);
+        embipc_part part[5];
+        int depth = 0;
+        for (int i = 0; i < 5; i++) {
+            test_mesh a = test_mesh_box(-side[i], -side[i], -side[i], side[i], side[i], side[i]);
+            memcpy(s.x + 24 * i, a.x, 24 * sizeof(double));
+            for (int k = 0; k < 36; k++) s.tri[36 * i + k] = 8 * i + a.tri[turned >> i & 1 ? k - k % 3 + 2 - k % 3 : k];
+            test_mesh_free(&a);
+        }
+        ENSURE(embipc_surface_parts(s.x, 40, s.tri, 60, NULL, part, 5) == 5);
+        for (int i = 0; i < 5; i++) {
+            ENSURE(part[i].depth == depth && part[i].inside_out == ((turned >> i & 1) && depth < 1));
+            depth += turned >> i & 1 ? -1 : 1;
+        }
+        test_mesh_free(&s);
+    }
+}
+
+/* Sizes whose products no double holds: what is counted is what is counted at 1 m. */
+static void test_any_scale(void)
+{
+    static const int exponent[6] = {-1040, -700, -200, 200, 700, 1020};
+    for (int which = 0; which < 4; which++) {
+        test_mesh s = which & 1 ? test_mesh_sphere(1) : box();
+        double *x = (double *)malloc((size_t)(3 * s.vertex_count) * sizeof *x);
+        int faults[EMBIPC_FAULT_KINDS], turned[2], lids;
+        embipc_gap gap;
+        embipc_part part;
+        for (int i = 0; i < 3 * s.vertex_count; i++) x[i] = s.x[i] = ldexp(floor(ldexp(s.x[i], 20)), -20);
+        if (which & 2) s.tri_count -= 1;   /* with a hole */
+        for (int i = 0; i < 3 * s.tri_count; i += 3) {   /* inside out */
+            int swap = s.tri[i];
+            s.tri[i] = s.tri[i + 1];
+            s.tri[i + 1] = swap;
+        }
+        for (int k = 0; k < EMBIPC_FAULT_KINDS; k++) faults[k] = count(&s, (embipc_fault_kind)k);
+        ENSURE(embipc_surface_gap(s.x, s.vertex_count, s.tri, s.tri_count, &gap) == EMBIPC_OK);
+        lids = embipc_surface_fill(s.x, s.vertex_count, s.tri, s.tri_count, 8, NULL, 0, NULL);
+        ENSURE(embipc_surface_parts(s.x, s.vertex_count, s.tri, s.tri_count, NULL, &part, 1) == 1);
+        for (int k = 0; k < 6; k++) {
+            embipc_gap g;
+            embipc_part p;
+            int *tri = (int *)malloc((size_t)(3 * s.tri_count) * sizeof *tri);
+            for (int i = 0; i < 3 * s.vertex_count; i++) s.x[i] = ldexp(x[i], exponent[k]);
+            memcpy(tri, s.tri, (size_t)(3 * s.tri_count) * sizeof *tri);
+            for (int f = 0; f < EMBIPC_FAULT_KINDS; f++) ENSURE(count(&s, (embipc_fault_kind)f) == faults[f]);
+            ENSURE(embipc_surface_gap(s.x, s.vertex_count, s.tri, s.tri_count, &g) == EMBIPC_OK);
+            ENSURE_CLOSE(ldexp(g.distance, -exponent[k]), gap.distance, 1e-9);
+            ENSURE(embipc_surface_fill(s.x, s.vertex_count, s.tri, s.tri_count, 8, NULL, 0, NULL) == lids);
+            ENSURE(embipc_surface_parts(s.x, s.vertex_count, s.tri, s.tri_count, NULL, &p, 1) == 1);
+            ENSURE(p.inside_out == part.inside_out && p.border_edges == part.border_edges);
+            ENSURE(!isnan(p.volume) && !isnan(p.area));
+            turned[0] = embipc_surface_orient(s.x, s.vertex_count, tri, s.tri_count);
+            turned[1] = embipc_surface_orient(x, s.vertex_count, s.tri, s.tri_count);
+            ENSURE(turned[0] == turned[1] && !memcmp(tri, s.tri, (size_t)(3 * s.tri_count) * sizeof *tri));
+            for (int i = 0; i < 3 * s.tri_count && turned[1]; i += 3) {   /* and back */
+                int swap = s.tri[i + 1];
+                s.tri[i + 1] = s.tri[i + 2];
+                s.tri[i + 2] = swap;
+            }
+            free(tri);
+        }
+        free(x);
+        test_mesh_free(&s);
+    }
+}
+
 static void test_bad_arguments(void)
 {
     test_mesh s = box();
@@ -616,6 +688,8 @@ int main(int argc, char **argv)
     RUN(flip_flat);
     RUN(merge);
     RUN(self);
+    RUN(depth_of_parts);
+    RUN(any_scale);
     RUN(bad_arguments);
     RUN(rubble);
     return test_end(__FILE__);

@@ -346,7 +346,7 @@ static void check_head(check *c)
         mesh_put_note(&c->out, &c->m.note[i]);
         tool_put(&c->out, "\n");
     }
-    c->measured = embipc_surface_faults(c->x, c->nv, c->tri, c->nt, EMBIPC_FAULT_UNUSED, NULL, 0) >= 0;
+    c->measured = !c->nt || embipc_surface_check(c->x, c->nv, c->tri, c->nt, 0, NULL) != EMBIPC_ERR_ARGUMENT;
     if (!c->measured) return;
     CHECK_LINE(c, "size", "%.5g x %.5g x %.5g m, diagonal %.5g m, lowest corner (%.4g, %.4g, %.4g)",
                hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2], c->diagonal, lo[0], lo[1], lo[2]);
