@@ -6901,7 +6901,7 @@ typedef struct embi_caging {
     embi_cut *cut;
     int cut_count;
     embi_along *along;
-    int along_count;
+    int along_count;                 /* -1: not to be noted */
     /* tets with cuts, then those full of solid */
     int *touch;                      /* per tet its number among the touched ones, or -1 */
     int *touched, touched_count;     /* their tets */
@@ -7321,10 +7321,12 @@ static int embi_pocket_find(const embi_caging *c, const embi_pocket *p, int t)
 /* Notes the sides of a cut triangle that run along a face of the tet, if some of them lies in that face. */
 static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
 {
+    const int *v = c->tri + 3 * c->cut[cut].tri;
     for (int n = 0; n < 12; n++) {
         int s = n / 4, f = n % 4;
         const embipc_real *a = whole->w[s], *b = whole->w[(s + 1) % 3];
         embipc_real from = 0, to = 1;
+        if (c->home[v[s]] >= 0 || c->home[v[(s + 1) % 3]] >= 0) continue;   /* ends that are on no face */
         if (embi_abs(a[f]) > EMBI_INSIDE_TOLERANCE || embi_abs(b[f]) > EMBI_INSIDE_TOLERANCE) continue;
         for (int i = 0; i < 4; i++) {
             if (i == f) continue;
@@ -7362,7 +7364,7 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
         p->shape[k] = p->polygon_count++;
         embi_polygon_whole(&whole, c, &p->b, cut->tri);
         (void)embi_polygon_in_tet(q, &whole, 0);
-        if (!embi_cut_along(c, p->cuts[k], &whole)) return 0;
+        if (c->along_count >= 0 && !embi_cut_along(c, p->cuts[k], &whole)) return 0;
         for (int j = 0; j < q->n; j++) {   /* a corner between two faces lies on the edge they share */
             int a = q->side[(j + q->n - 1) % q->n] - 3, b = q->side[j] - 3, f = 0, u, v;
             embi_edge_crossing *x;
@@ -7428,7 +7430,7 @@ static int embi_cage_winding(embi_caging *c, embi_pocket *p)
 {
     const signed char unknown = 127;
     int count = 0, v[4], start = 0;
-    c->along_count = 0;
+    c->along_count = -1;   /* not yet */
     if (!embi_cage_turns(c, p)) return 0;
     if (!EMBI_GROW(c->m, int, c->queue, c->queue_cap, c->tet_total)) return 0;
     memset(c->wind, unknown, (size_t)c->node_total);
