@@ -11,10 +11,11 @@ typedef struct mend_options {
     int hole;             /* 0: no lids */
 } mend_options;
 
-/* Surfaces: merges vertices on borders, drops collapsed, double and hanging flat triangles, flips other flat
- * ones, makes neighbours agree, puts lids on small holes, turns closed parts outward. Tets: swaps inverted
- * ones, drops collapsed and double ones. Both: drops unused vertices; a mesh with tets loses its own
- * triangles. One line per kind of change is added to `said`. Returns the number of changes. */
+/* Surfaces: merges vertices on borders, and those of two-sided sheets; drops collapsed, double and hanging flat triangles,
+ * flips other flat ones, makes neighbours agree, puts lids on small holes, turns closed parts outward. Of two triangles
+ * that face each other one stays where that closes a surface, else none. Tets: swaps inverted ones, drops collapsed and
+ * double ones. Both: drops unused vertices; a mesh with tets loses its own triangles. One line per kind of change is
+ * added to `said`. Returns the number of changes. */
 int mend_mesh(tool_mesh *m, const mend_options *o, tool_text *said);
 
 /* Length of the diagonal of the bounding box. */
