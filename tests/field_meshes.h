@@ -9,6 +9,16 @@
 
 static const double field_turned[9] = {0.8, -0.36, 0.48, 0.6, 0.48, -0.64, 0, 0.8, 0.6};
 
+/* turned, and moved */
+static void field_place_at(test_mesh *m, const double place[3])
+{
+    for (int i = 0; i < m->vertex_count; i++) {
+        double p[3];
+        embi_m3_mulv(p, field_turned, m->x + 3 * i);
+        embi_add(m->x + 3 * i, p, place);
+    }
+}
+
 /* A box of 0.1 m that falls onto a floor at `place`: its mass, where it is after ten steps of free fall, and after thirty
  * more, relative to that place. The description's coordinates are `away` from its origin. own_cage: one given for it, in
  * such coordinates too. */
@@ -19,7 +29,7 @@ static field_fall field_drop(embipc_kind kind, int nodes, int own_cage, const do
     embipc_world_def wd = embipc_default_world_def();
     scene s = scene_empty(&wd);
     test_mesh floor_box = test_mesh_box(-0.5, -0.5, -0.05, 0.5, 0.5, 0.05);
-    test_mesh m = scene_mesh_tet_box(3, 3, 3, 0.1, 0.1, 0.1), cage = scene_mesh_tet_box(2, 2, 2, 0.13, 0.13, 0.13);
+    test_mesh m = scene_mesh_tet_box(3, 3, 3, 0.1, 0.1, 0.1), cage = scene_mesh_tet_box(2, 2, 2, 0.1, 0.1, 0.1);
     embipc_body_def d = scene_def("ground", EMBIPC_FIXED, place[0], place[1], place[2] - 0.2);
     embipc_body_state state;
     field_fall fall = {0, {9, 9, 9}, {9, 9, 9}};
@@ -32,8 +42,8 @@ static field_fall field_drop(embipc_kind kind, int nodes, int own_cage, const do
     d.friction = 0.5;
     d.material.young = 1e6;
     d.cage_nodes = nodes;
-    for (int i = 0; i < 3 * m.vertex_count; i++) m.x[i] += away[i % 3];
-    for (int i = 0; i < 3 * cage.vertex_count; i++) cage.x[i] += away[i % 3];
+    field_place_at(&m, away);   /* and vertices on faces of the cage */
+    field_place_at(&cage, away);
     if (kind != EMBIPC_FULL) {
         m.tet_count = 0;
         test_mesh_compact(&m);

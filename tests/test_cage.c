@@ -738,7 +738,7 @@ static void test_cages_in_bodies(void)
 
 /* ---- Vertices where fans meet, and places far away ---- */
 
-enum { PINCH_CELLS = 6 };
+enum { PINCH_CELLS = 7 };
 static char pinch_cell[PINCH_CELLS][PINCH_CELLS][PINCH_CELLS];
 static int pinch_in(int i, int j, int k) { return pinch_cell[i][j][k]; }
 static int pinch_at(int i, int j, int k)
@@ -838,6 +838,24 @@ static void test_pinched_vertices_hold(void)
         test_mesh_free(&s);
     }
     ENSURE(pinched > 10);
+}
+
+/* Edges of the surface that lie in faces of the lattice, but for rounding: solid is connected through those faces, though no
+ * triangle is seen to cross them. */
+static void test_edges_along_faces(void)
+{
+    static const int seed[2] = {25, 33}, cells[2] = {50, 28}, wish[2] = {390, 400};
+    for (int i = 0; i < 2; i++) {
+        test_mesh s;
+        embipc_cage c;
+        test_seed = (unsigned long long)seed[i];
+        s = pinched_shape(cells[i]);
+        c = build(&s, wish[i], 0, 0);
+        ENSURE(!cage_fault(&s, &c) && cage_holds(&c, &s) == EMBIPC_OK);
+        ENSURE(cage_components(&c) == pinched_clusters(&s));
+        embipc_cage_free(&c);
+        test_mesh_free(&s);
+    }
 }
 
 /* Two pyramids, tip to tip in the middle of their box, where lattices have faces and edges: rounding decides which tets
@@ -1078,6 +1096,7 @@ int main(int argc, char **argv)
     RUN(cages_in_bodies);
     RUN(alike_bodies);
     RUN(pinched_vertices_hold);
+    RUN(edges_along_faces);
     RUN(tip_to_tip);
     RUN(far_cages_have_the_same_bits);
     RUN(bad_wishes);
