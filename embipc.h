@@ -17295,6 +17295,8 @@ static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d
             t->index[i] = b->nv++;
         }
     for (int i = 0; i < 3 * b->nt; i++) b->tri[i] = t->index[b->tri[i]];
+    if (!embi_all_finite(t->x, 3 * b->nv))
+        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "a vertex is not finite after scaling by %g", d->scale);
     if (!d->triangles && (r = embi_surface_check(m, t->x, b->nv, b->tri, b->nt, 1, e)) != EMBIPC_OK) {
         if (e && e->primitive[0] == EMBIPC_VERTEX) e->index[0] = b->origin[e->index[0]];
         return r;
@@ -17395,6 +17397,7 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
     if (!EMBI_GROW(m, embipc_real, t->q, t->q_cap, 3 * n) || !EMBI_GROW(m, int, b->tet, b->tet_cap, 4 * nt))
         return embi_fail_memory(e);
     embi_place(d, t, from, x, n, t->q);
+    if (!embi_all_finite(t->q, 3 * n)) return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "a node is not finite");
     memcpy(b->tet, tets, (size_t)(4 * nt) * sizeof *tets);
     b->nn = n;
     b->ntet = nt;
@@ -17610,8 +17613,6 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     embipc_real box[6], diagonal[3];
     embipc_result r;
     if ((r = embi_build_surface(m, d, b, t, e)) != EMBIPC_OK) return r;
-    if (!embi_all_finite(t->x, 3 * b->nv))
-        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "a vertex is not finite after scaling by %g", d->scale);
     /* determinants multiply up to six lengths: beyond these sizes they leave the range of the arithmetic */
     embi_box_clear(box);
     for (int i = 0; i < b->nv; i++) embi_box_add(box, d->x + 3 * b->origin[i]);

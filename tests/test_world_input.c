@@ -345,6 +345,28 @@ static void test_huge_and_tiny(void)
         }
         sample_end(&s);
     }
+    {   /* coordinates that only the scale takes out of the range of numbers: of a body made of tets, of a cage */
+        sample s = sample_make(EMBIPC_FULL);
+        for (int i = 0; i < 3 * s.m.vertex_count; i++) s.m.x[i] *= 1e20;
+        s.d.scale = 1e300;
+        refuse_body(&t, "scaled mesh", &s, EMBIPC_ERR_NOT_FINITE, "after scaling by 1e+300");
+        sample_end(&s);
+        s = sample_make(EMBIPC_CAGE);   /* and of a cage that its owner wrote into */
+        {
+            embipc_cage_def wish = embipc_default_cage_def();
+            embipc_cage cage;
+            wish.nodes = 8;
+            ENSURE(embipc_cage_build(&wish, s.m.x, s.m.vertex_count, s.m.tri, s.m.tri_count, NULL, &cage, NULL) == EMBIPC_OK);
+            cage.x[4] = NAN;
+            s.d.cage_x = NULL;
+            s.d.cage_tets = NULL;
+            s.d.cage_node_count = s.d.cage_tet_count = 0;
+            s.d.cage = &cage;
+            refuse_body(&t, "own cage", &s, EMBIPC_ERR_NOT_FINITE, "node");
+            embipc_cage_free(&cage);
+        }
+        sample_end(&s);
+    }
     twins_end(&t);
     for (int k = 0; k < 12; k++) {   /* legal and far from 1: they run */
         static const double sizes[4] = {1e-6, 1e-3, 1e3, 1e6};
