@@ -39,7 +39,7 @@
  *           friction; position-driven nodes and bodies, and springs of limited force that pull them; the
  *           forces of contacts and drives in newtons; steps that may be cut short at any iteration; the same
  *           bits for the same input and any number of threads; no allocation in a warmed-up step; a cage for
- *           any closed surface; nine materials, one of which never lets a tet invert.
+ *           any closed surface; eight materials, one of which never lets a tet invert.
  * DOES NOT  read files, print, exit or abort; save and restore states but that at creation; plasticity or
  *           tearing; fluids; joints, shells, rods (planned); GPUs; gradients of results.
  *
@@ -216,14 +216,13 @@ EMBIPC_API void embipc_pool_for(int count, int grain, embipc_range_fn *fn, void 
 
 /* ---- Materials ------------------------------------------------------------------------------ */
 /* Energy per rest volume psi(F) of the deformation gradient F, with its signed singular values s, J = det F,
- * I = sum s^2, R its rotation and the Lame parameters mu, lambda of young and poisson. The two lagged ones
- * hold R for a step: they are quadratic within it, and its matrix is exact and constant; a step in which an
- * element turns far comes out wrong. The others follow F in every iteration and know nothing of rotations;
- * each of their solves costs a new matrix. */
+ * I = sum s^2, R its rotation and the Lame parameters mu, lambda of young and poisson. EMBIPC_COROTATED holds
+ * R for a step: it is quadratic within it, and its matrix is exact and constant; a step in which an element
+ * turns far comes out wrong. The others follow F in every iteration and know nothing of rotations; each of
+ * their solves costs a new matrix. */
 typedef enum embipc_model {
     EMBIPC_COROTATED,           /* linear corotated, R lagged at the start of the step          [CCD23] */
     EMBIPC_ORTHOGONALITY,       /* stiffness |F F^T - I|^2, affine bodies only                  [ABD22] */
-    EMBIPC_LAGGED_ARAP,         /* young/2 |F - R|^2, R lagged; no volume term: poisson is 0 */
     EMBIPC_ARAP,                /* young/2 sum (s - 1)^2 = young/2 |F - R|^2; poisson is 0 */
     EMBIPC_FIXED_COROTATED,     /* mu sum (s - 1)^2 + lambda/2 (J - 1)^2                     [STOM12] */
     EMBIPC_STABLE_NEO_HOOKEAN,  /* mu/2 (I - 3) - mu (J - 1) + (lambda + mu)/2 (J - 1)^2      [SGK18] */
@@ -252,10 +251,10 @@ typedef struct embipc_material {
 } embipc_material;
 
 /* Energy density and stress of a material at one deformation gradient, for tables and for learning.
- *   F     deformation gradient, dimensionless (9, row-major); lagged models take its own rotation
+ *   F     deformation gradient, dimensionless (9, row-major); EMBIPC_COROTATED takes its own rotation
  *   psi   out: energy per rest volume, J/m^3; +inf where EMBIPC_NEO_HOOKEAN ends, at det F <= 0. May be NULL
  *   P     out: dpsi/dF, the first Piola-Kirchhoff stress, Pa (9). May be NULL
- *   H     out: d2psi/dF2, Pa (81: row 3i+j, column 3k+l), of a lagged model with R held. May be NULL
+ *   H     out: d2psi/dF2, Pa (81: row 3i+j, column 3k+l), of EMBIPC_COROTATED with R held. May be NULL
  *   project   nonzero: H with its negative eigenvalues set to 0 (isotropic part and fibre each by itself)
  * P and H mean nothing where psi is infinite. Fails on a parameter out of its range or an F that is not
  * finite. No allocation.                                                                        [SGK19] */
@@ -8792,7 +8791,7 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
  * Averaged volume strain, against locking [BB98]: the second term becomes
  *   sum_a V_a lambda/2 ebar_a^2,   ebar_a = sum_{T at a} V_T/4 tr(E_T) / V_a,   V_a = sum_{T at a} V_T/4
  *   K_vol = sum_a lambda/V_a G_a G_a^T,   G_a = d(V_a ebar_a)/dq = sum_{T at a} V_T/4 (R m_.)
- * Lagged ARAP: psi = mu |F - R|^2, P = 2 mu (F - R), K_ab = 2 mu V (m_a . m_b) I, the same for ever.
+ * E is symmetric: with R held, the skew part of R^T F must cost nothing. It is the rotation of the step.
  * Fibre along the direction a at rest: + fibre/2 (a . E a)^2.
  * The volume strain is theta = tr(E) here, det F - 1 or (|F|^2 - 3)/2 with the materials of section 15,
  * which share this section's averaging: U(theta) = lambda/2 theta^2 (log neo-Hookean: lambda/2 ln^2(1 +
@@ -8875,7 +8874,7 @@ static void embi_law_set(embi_law *w, const embipc_material *m)
     w->model = m->model;
     w->mu = m->young / (2 * (1 + m->poisson));
     w->lambda = m->young * m->poisson / ((1 + m->poisson) * (1 - 2 * m->poisson));
-    if (m->model == EMBIPC_ARAP || m->model == EMBIPC_LAGGED_ARAP) {
+    if (m->model == EMBIPC_ARAP) {
         w->mu = m->young / 2;
         w->lambda = 0;
     }
@@ -8901,7 +8900,7 @@ static embipc_real embi_law_young(const embi_law *w)
 
 static int embi_law_lagged(const embi_law *w)
 {
-    return w->model == EMBIPC_COROTATED || w->model == EMBIPC_LAGGED_ARAP;
+    return w->model == EMBIPC_COROTATED;
 }
 
 /* Is its energy told by the rotation of F? */
@@ -9210,19 +9209,18 @@ static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *
 {
     embipc_real sum = 0, mu = s->law.mu, lambda = s->averaged ? (embipc_real)0 : s->law.lambda;
     for (int t = 0; t < s->padded; t += EMBI_LANES) {
-        embi_vec R[9], H[9], D[9], tr, psi;
+        embi_vec R[9], H[9], D[9], tr, psi, a, b, c;
         embipc_real part[EMBI_LANES];
         embi_tets_H(s, t, q, now, H, R);
         H[0] -= 1;
         H[4] -= 1;
         H[8] -= 1;
         tr = H[0] + H[4] + H[8];
+        a = H[1] + H[3];
+        b = H[2] + H[6];
+        c = H[5] + H[7];
         psi = H[0] * H[0] + H[4] * H[4] + H[8] * H[8];
-        if (s->law.model == EMBIPC_COROTATED) {
-            embi_vec a = H[1] + H[3], b = H[2] + H[6], c = H[5] + H[7];
-            psi += (a * a + b * b + c * c) / 2;
-        } else
-            psi += H[1] * H[1] + H[3] * H[3] + H[2] * H[2] + H[6] * H[6] + H[5] * H[5] + H[7] * H[7];
+        psi += (a * a + b * b + c * c) / 2;
         psi = mu * psi + lambda / 2 * tr * tr;
         if (s->law.fibre > 0) {
             embi_vec e = embi_tets_fibre(s, R, H, D);
@@ -9249,13 +9247,9 @@ static inline void embi_tets_stress(const embi_elastic *s, int t, embipc_real at
     H[0] = 2 * mu * H[0] + p;
     H[4] = 2 * mu * H[4] + p;
     H[8] = 2 * mu * H[8] + p;
-    if (s->law.model == EMBIPC_COROTATED) {
-        H[1] = H[3] = mu * (H[1] + H[3]);
-        H[2] = H[6] = mu * (H[2] + H[6]);
-        H[5] = H[7] = mu * (H[5] + H[7]);
-    } else
-        for (int i = 1; i < 8; i++)
-            if (i != 4) H[i] *= 2 * mu;
+    H[1] = H[3] = mu * (H[1] + H[3]);
+    H[2] = H[6] = mu * (H[2] + H[6]);
+    H[5] = H[7] = mu * (H[5] + H[7]);
     for (int i = 0; i < 9 && s->law.fibre > 0; i++) H[i] += tension * D[i];
 }
 
@@ -9434,18 +9428,16 @@ static void embi_elastic_add_averaged(const embi_elastic *s, const embipc_real *
     }
 }
 
-/* What tets of a lagged energy add to a matrix: scale V times mu or 2 mu, mu or 0, lambda, and the fibre's stiffness
- * with d = R along; lambda is 0 where the volume strain is averaged. */
+/* What tets of a lagged energy add to a matrix: scale V times mu, lambda, and the fibre's stiffness with d = R along;
+ * lambda is 0 where the volume strain is averaged. */
 typedef struct embi_lagged_tets {
-    embi_vec shear, twist, volume, fibre, d[3];
+    embi_vec shear, volume, fibre, d[3];
 } embi_lagged_tets;
 
 static void embi_lagged_tets_of(const embi_elastic *s, int t, embipc_real scale, embi_lagged_tets *k)
 {
     embi_vec V = scale * embi_load(s->volume + t), R[9];
-    int whole = s->law.model == EMBIPC_LAGGED_ARAP;
-    k->shear = V * (s->law.mu * (whole ? 2 : 1));
-    k->twist = V * (whole ? (embipc_real)0 : s->law.mu);
+    k->shear = V * s->law.mu;
     k->volume = V * (s->averaged ? (embipc_real)0 : s->law.lambda);
     k->fibre = V * s->law.fibre;
     memset(k->d, 0, sizeof k->d);
@@ -9454,13 +9446,13 @@ static void embi_lagged_tets_of(const embi_elastic *s, int t, embipc_real scale,
     embi_tets_along(s, R, k->d);
 }
 
-/* K = scale V K_ab = shear (r_a.r_b) I + twist r_b r_a^T + volume r_a r_b^T + fibre (r_a.d) (r_b.d) d d^T */
+/* K = scale V K_ab = shear ((r_a.r_b) I + r_b r_a^T) + volume r_a r_b^T + fibre (r_a.d) (r_b.d) d d^T */
 static inline void embi_lagged_block(const embi_lagged_tets *k, int fibre, const embi_vec a[3], const embi_vec b[3],
                                      embipc_real K[9][EMBI_LANES])
 {
     embi_vec a0 = a[0], a1 = a[1], a2 = a[2], b0 = b[0], b1 = b[1], b2 = b[2];
     embi_vec shear = k->shear * (a0 * b0 + a1 * b1 + a2 * b2);
-    embi_vec t0 = k->twist * a0, t1 = k->twist * a1, t2 = k->twist * a2;
+    embi_vec t0 = k->shear * a0, t1 = k->shear * a1, t2 = k->shear * a2;
     embi_vec v0 = k->volume * b0, v1 = k->volume * b1, v2 = k->volume * b2;
     embi_store(K[0], b0 * t0 + a0 * v0 + shear);
     embi_store(K[1], b0 * t1 + a0 * v1);
@@ -10164,8 +10156,7 @@ static embipc_real embi_lagged_stress(const embi_law *w, const embipc_real F[9],
     embipc_real G[9], E[9], stretch[3], trace, fibre, psi;
     embi_m3_tmul(G, R, F);
     for (int i = 0; i < 9; i++)
-        E[i] = (w->model == EMBIPC_LAGGED_ARAP ? G[i] : (G[i] + G[3 * (i % 3) + i / 3]) / 2) -
-               (i % 4 ? (embipc_real)0 : (embipc_real)1);
+        E[i] = (G[i] + G[3 * (i % 3) + i / 3]) / 2 - (i % 4 ? (embipc_real)0 : (embipc_real)1);
     trace = E[0] + E[4] + E[8];
     embi_m3_mulv(stretch, E, w->along);
     fibre = embi_dot(w->along, stretch);
@@ -22749,7 +22740,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 /* ---- Change log -----------------------------------------------------------------------------
  * 0.1  (EMBIPC_VERSION 1) First version: bodies fixed, kinematic, affine, cage, full; linear corotated and
  *      orthogonality energies; barrier and friction; drives, hard and soft; BDF2; cage builder; toolbox.
- *      Materials: ARAP, lagged ARAP, fixed corotated, stable and log neo-Hookean, StVK, Mooney-Rivlin;
+ *      Materials: ARAP, fixed corotated, stable and log neo-Hookean, StVK, Mooney-Rivlin;
  *      fibres; stiffness and density per tet; embipc_material_evaluate(). Faults, parts, loops and crossings of
  *      meshes. Cages with a copy of a cell per piece of solid. Times of the parts of a step.
  *      embipc_separate().

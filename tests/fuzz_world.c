@@ -88,7 +88,7 @@ static void random_body(scene *s)
     d.material.density = scale10(0, 4.5);
     if (kind == EMBIPC_AFFINE && chance(0.4)) d.material.model = EMBIPC_ORTHOGONALITY, d.material.stiffness = scale10(3, 9);
     else if (chance(0.5)) {   /* any other model, with parameters of its own */
-        d.material.model = (embipc_model)(EMBIPC_LAGGED_ARAP + pick(EMBIPC_MODEL_COUNT - EMBIPC_LAGGED_ARAP));
+        d.material.model = (embipc_model)(EMBIPC_ARAP + pick(EMBIPC_MODEL_COUNT - EMBIPC_ARAP));
         d.material.mooney[0] = scale10(2, 9);
         d.material.mooney[1] = scale10(2, 9);
         d.material.mooney[2] = (d.material.mooney[0] + d.material.mooney[1]) * scale10(0.2, 3);

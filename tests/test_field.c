@@ -5,6 +5,7 @@
 #include "test.h"
 #include "field_readers.h"
 #include "field_meshes.h"
+#include "field_motion.h"
 
 int main(int argc, char **argv)
 {
@@ -24,5 +25,6 @@ int main(int argc, char **argv)
     RUN(two_sided_meshes);
     RUN(shell_in_a_solid);
     RUN(lengths_without_arithmetic);
+    RUN(every_material_rolls);
     return test_end("test_field");
 }

@@ -20,7 +20,7 @@ static scene oscillator(int rule, double wh, double h, double amplitude)
     d.vertex_count = 4;
     d.tets = tet;
     d.tet_count = 1;
-    d.material.model = EMBIPC_LAGGED_ARAP;
+    d.material.model = EMBIPC_ARAP;
     d.material.poisson = 0;
     d.material.lumped = 1;
     d.material.young = 1000 * 0.1 * 0.1 * (wh / h) * (wh / h) / 4;

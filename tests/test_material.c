@@ -7,12 +7,12 @@
 #include "model_test.h"
 #include "deriv.h"
 
-static const embipc_model every[] = {EMBIPC_COROTATED, EMBIPC_ORTHOGONALITY, EMBIPC_LAGGED_ARAP, EMBIPC_ARAP,
+static const embipc_model every[] = {EMBIPC_COROTATED, EMBIPC_ORTHOGONALITY, EMBIPC_ARAP,
                                      EMBIPC_FIXED_COROTATED, EMBIPC_STABLE_NEO_HOOKEAN, EMBIPC_NEO_HOOKEAN,
                                      EMBIPC_STVK, EMBIPC_MOONEY_RIVLIN};
 enum { MODELS = sizeof every / sizeof *every };
 
-static int is_lagged(embipc_model m) { return m == EMBIPC_COROTATED || m == EMBIPC_LAGGED_ARAP; }
+static int is_lagged(embipc_model m) { return m == EMBIPC_COROTATED; }
 static int has_rotation(embipc_model m)   /* singular where the rotation jumps */
 {
     return is_lagged(m) || m == EMBIPC_ARAP || m == EMBIPC_FIXED_COROTATED;
@@ -23,7 +23,7 @@ static embipc_material unit_material(embipc_model model)
 {
     embipc_material m = embipc_default_body_def().material;
     m.model = model;
-    m.young = model == EMBIPC_ARAP || model == EMBIPC_LAGGED_ARAP ? 2 : 2.8;
+    m.young = model == EMBIPC_ARAP ? 2 : 2.8;
     m.poisson = 0.4;
     m.stiffness = 0.25;
     m.mooney[0] = 0.3;
@@ -149,7 +149,6 @@ static void test_numbers(void)
         {EMBIPC_MOONEY_RIVLIN, .543400, {.209760, -1.104, -2.172}},
         {EMBIPC_ORTHOGONALITY, .525425, {1.875, -.288, -.384}},
         {EMBIPC_ARAP, .45, {1, -.4, -.8}},
-        {EMBIPC_LAGGED_ARAP, .45, {1, -.4, -.8}},
     };
     static const double F[9] = {1.5, 0, 0, 0, .8, 0, 0, 0, .6};
     for (unsigned n = 0; n < sizeof row / sizeof *row; n++) {
@@ -329,12 +328,11 @@ static void test_small_strain(void)
         static const double I[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
         embipc_model model = every[n];
         embipc_material m = unit_material(model);
-        double H[81], lambda = model == EMBIPC_ARAP || model == EMBIPC_LAGGED_ARAP || model == EMBIPC_ORTHOGONALITY ? 0 : 4;
+        double H[81], lambda = model == EMBIPC_ARAP || model == EMBIPC_ORTHOGONALITY ? 0 : 4;
         ENSURE(embipc_material_evaluate(&m, I, NULL, NULL, H, 0) == EMBIPC_OK);
         for (int c = 0; c < 81; c++) {
             int i = c / 27, j = c / 9 % 3, k = c / 3 % 3, l = c % 3;
             double want = (i == k && j == l) + (i == l && j == k) + lambda * (i == j && k == l);
-            if (model == EMBIPC_LAGGED_ARAP) want = 2 * (i == k && j == l);
             ENSURE_CLOSE(H[c], want, 1e-13);
         }
         for (double e = 1e-3; e > 1e-9; e /= 10) {
@@ -366,7 +364,7 @@ static void test_uniaxial(void)
     for (int n = 0; n < MODELS; n++) {
         embipc_material m = unit_material(every[n]);
         double thin, thick, side, up = bar_stress(&m, 1.01, &thin), down = bar_stress(&m, 0.99, &thick);
-        int loose = every[n] == EMBIPC_ORTHOGONALITY || every[n] == EMBIPC_ARAP || every[n] == EMBIPC_LAGGED_ARAP;   /* nu 0 */
+        int loose = every[n] == EMBIPC_ORTHOGONALITY || every[n] == EMBIPC_ARAP;   /* nu 0 */
         ENSURE_REL((up - down) / 0.02, loose ? 2 : 2.8, 0.01);
         ENSURE_CLOSE((thin - thick) / 0.02, loose ? 0 : -0.4, 0.004);
         if (every[n] == EMBIPC_STVK) ENSURE_REL(bar_stress(&m, 1.3, &side), 2.8 * (1.3 * 1.3 - 1) * 1.3 / 2, 1e-12);
@@ -443,7 +441,7 @@ static void test_body_derivatives(void)
             geometry_jitter(&mesh, 0.05);
             if (!model_make(&o, &mesh, EMBIPC_FULL, &material, 0.01)) return;
             ENSURE(o.n == 12);
-            ENSURE(o.b->elastic.averaged == (material.averaged && every[n] != EMBIPC_ARAP && every[n] != EMBIPC_LAGGED_ARAP));
+            ENSURE(o.b->elastic.averaged == (material.averaged && every[n] != EMBIPC_ARAP));
             geometry_rotation(R);
             for (int i = 0; i < o.n; i++) {
                 double p[3];
@@ -491,7 +489,7 @@ static void test_stiffness_at_rest(void)
             embipc_material material = unit_material(every[n]);
             test_mesh mesh = geometry_box_tets(2, 1, 1, 2, 1, 1);
             test_model o;
-            if (every[n] == EMBIPC_ORTHOGONALITY || every[n] == EMBIPC_ARAP || every[n] == EMBIPC_LAGGED_ARAP) {
+            if (every[n] == EMBIPC_ORTHOGONALITY || every[n] == EMBIPC_ARAP) {
                 test_mesh_free(&mesh);
                 continue;
             }

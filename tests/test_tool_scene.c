@@ -337,11 +337,26 @@ static void test_material_ranges(void)
     ENSURE(body_refused(SOFT "{\"model\":\"mooney_rivlin\",\"mooney\":[1,2,4],\"young\":1}", "key \"young\": found 1"));
     ENSURE(body_refused(SOFT "{\"model\":\"stvk\",\"mooney\":[1,2,4]}", "no such key for model stvk (use \"young\")"));
     ENSURE(body_refused(SOFT "{\"model\":\"arap\",\"poisson\":0.3}", "no such key for model arap"));
-    ENSURE(body_refused(SOFT "{\"model\":\"lagged_arap\",\"averaged\":true}", "no such key for model lagged_arap"));
+    ENSURE(body_refused(SOFT "{\"model\":\"arap\",\"averaged\":true}", "no such key for model arap"));
     ENSURE(body_refused(SOFT "{\"model\":\"neo_hookean\",\"determinant_bound\":false}", "it is always on"));
     ENSURE(body_refused(SOFT "{\"fibre_stiffness\":-1,\"fibre\":[1,0,0]}", "key \"fibre_stiffness\": found -1"));
     ENSURE(body_refused(SOFT "{\"fibre_stiffness\":1}", "found no key \"fibre\""));
     ENSURE(body_refused(SOFT "{\"fibre_stiffness\":1,\"fibre\":[0,0,0]}", "key \"fibre\""));
+}
+
+/* Scenes for a material that is no longer there are told which one to take. */
+static void test_lagged_arap(void)
+{
+    static const char expected[] = "key \"model\": found the string \"lagged_arap\", expected \"arap\"";
+    const char *path = test_data("field/03-lagged-arap-stops/roll.json");
+    ENSURE(body_refused(SOFT "{\"young\":1e5,\"model\":\"lagged_arap\"}", expected));
+    ENSURE(body_refused(SOFT "{\"young\":1e5,\n\"model\":\"lagged_arap\",\"averaged\":true}", "dir/s.json:3: body \"a\""));
+    if (path) {
+        scene s;
+        tool_error e;
+        ENSURE(!scene_read(&s, path, &e) && strstr(e.text, "roll.json:9: body \"lagged\"") && strstr(e.text, expected));
+        scene_free(&s);
+    }
 }
 
 static void test_drive_ranges(void)
@@ -609,6 +624,7 @@ int main(int argc, char **argv)
     RUN(root_ranges);
     RUN(body_ranges);
     RUN(material_ranges);
+    RUN(lagged_arap);
     RUN(drive_ranges);
     RUN(mesh_refusals);
     RUN(build);

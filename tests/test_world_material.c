@@ -6,8 +6,8 @@
 #include "scene_test.h"
 #include "model_test.h"
 
-static const char *const model_name[EMBIPC_MODEL_COUNT] = {"corotated", "orthogonality", "lagged_arap", "arap", "fixed_corotated",
-                                                           "stable_neo_hookean", "neo_hookean", "stvk", "mooney_rivlin"};
+static const char *const model_name[EMBIPC_MODEL_COUNT] = {"corotated", "orthogonality", "arap", "fixed_corotated", "stable_neo_hookean",
+                                                           "neo_hookean", "stvk", "mooney_rivlin"};
 
 static void set_model(embipc_material *m, embipc_model model, double young, double poisson)
 {
@@ -247,7 +247,7 @@ static scene between_grips(const embipc_material *material, test_mesh *m, int ax
 static void test_pulled(void)
 {
     static const double keys[14] = {0, 0, 0, 0, 0, 0, 0, 1, 0.24, 0, 0, 0, 0, 0};
-    for (int m = EMBIPC_LAGGED_ARAP; m < EMBIPC_MODEL_COUNT; m++)
+    for (int m = EMBIPC_ARAP; m < EMBIPC_MODEL_COUNT; m++)
         for (int averaged = 0; averaged < 2; averaged++) {
             test_mesh bar = scene_mesh_tet_box(4, 1, 1, 0.4, 0.1, 0.1);
             embipc_material material = embipc_default_body_def().material;

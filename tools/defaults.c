@@ -72,11 +72,11 @@ static void defaults_material(const embipc_body_def *d)
         defaults_line("stiffness", m->stiffness, "Pa", m->stiffness == n->stiffness, "default");
     else {
         defaults_line("young", m->young, "Pa", m->young == n->young, "default");
-        if (m->model == EMBIPC_ARAP || m->model == EMBIPC_LAGGED_ARAP)
+        if (m->model == EMBIPC_ARAP)
             printf("  %-19s %-12g %-8s %s\n", "poisson", 0.0, "", "by the model");
         else defaults_line("poisson", m->poisson, "", m->poisson == n->poisson, "default");
     }
-    if (m->model != EMBIPC_ORTHOGONALITY && m->model != EMBIPC_ARAP && m->model != EMBIPC_LAGGED_ARAP)
+    if (m->model != EMBIPC_ORTHOGONALITY && m->model != EMBIPC_ARAP)
         printf("  %-19s %-12s %-8s %s\n", "averaged", defaults_on(averaged), "",
                m->averaged >= 0 ? "given by the scene" : "default: on for cages, against locking");
     if (m->fibre_stiffness > 0)

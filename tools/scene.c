@@ -217,8 +217,8 @@ static void scene_refuse(scene_reader *r, const json_value *object, const char *
 }
 
 const char *const scene_models[EMBIPC_MODEL_COUNT] = {
-    "corotated",          "orthogonality", "lagged_arap", "arap",         "fixed_corotated",
-    "stable_neo_hookean", "neo_hookean",   "stvk",        "mooney_rivlin"
+    "corotated",   "orthogonality", "arap", "fixed_corotated", "stable_neo_hookean",
+    "neo_hookean", "stvk",          "mooney_rivlin"
 };
 
 /* What each model has no use for. */
@@ -241,7 +241,6 @@ static void scene_refuse_for_model(scene_reader *r, const json_value *v, embipc_
         scene_refuse(r, v, "poisson", "\"mooney\": [C1, C2, K] for model mooney_rivlin");
         break;
     case EMBIPC_ARAP:
-    case EMBIPC_LAGGED_ARAP:
         scene_refuse(r, v, "poisson", text);
         scene_refuse(r, v, "averaged", text);
         break;
@@ -254,6 +253,14 @@ static void scene_refuse_for_model(scene_reader *r, const json_value *v, embipc_
     if (model != EMBIPC_MOONEY_RIVLIN) scene_refuse(r, v, "mooney", text);
     if (model == EMBIPC_NEO_HOOKEAN)
         scene_refuse(r, v, "determinant_bound", "no such key for model neo_hookean: it is always on");
+}
+
+/* Older scenes may ask for it. With R held, young/2 |F - R|^2 resists every rotation with its whole stiffness. */
+static void scene_refuse_lagged_arap(scene_reader *r, const json_value *v)
+{
+    const char *word = "";
+    if (json_get(r->j, v, "model") && scene_string(r, v, "model", "a string", &word) && !strcmp(word, "lagged_arap"))
+        scene_refuse(r, v, "model", "\"arap\": \"lagged_arap\" resisted rotation and is no longer there");
 }
 
 static void scene_read_mooney(scene_reader *r, const json_value *v, embipc_material *m)
@@ -288,6 +295,7 @@ static void scene_read_material(scene_reader *r, const json_value *body, embipc_
     embipc_material *m = &def->material;
     int choice = 0;
     if (!v || !scene_object(r, v, keys, SCENE_COUNT(keys))) return;
+    scene_refuse_lagged_arap(r, v);
     if (scene_choice(r, v, "model", scene_models, EMBIPC_MODEL_COUNT, &choice)) m->model = (embipc_model)choice;
     scene_number(r, v, "young", scene_positive, &m->young);
     scene_number(r, v, "poisson", scene_poisson, &m->poisson);
