@@ -1106,6 +1106,8 @@ static int embi_max_int(int a, int b) { return a > b ? a : b; }
 static embipc_real embi_min(embipc_real a, embipc_real b) { return a < b ? a : b; }
 static embipc_real embi_max(embipc_real a, embipc_real b) { return a > b ? a : b; }
 static embipc_real embi_abs(embipc_real a) { return a < 0 ? -a : a; }
+/* Is it a value of an enum whose values are 0 .. count - 1? Compilers may take an unsigned type for an enum. */
+static int embi_is_one_of(int value, int count) { return value >= 0 && value < count; }
 
 /* Finite, without relying on a C99 macro that C++11 may hide: inf - inf and nan - nan are nan. */
 static int embi_finite(embipc_real a) { return a - a == 0; }
@@ -1745,7 +1747,7 @@ EMBIPC_API const char *embipc_result_text(embipc_result r)
         "vertex outside its cage",
         "surfaces intersect"
     };
-    return r >= 0 && r < EMBIPC_RESULT_COUNT ? text[r] : "unknown result";
+    return embi_is_one_of((int)r, EMBIPC_RESULT_COUNT) ? text[r] : "unknown result";
 }
 
 /* Fills e (may be NULL) and returns code. */
@@ -10143,7 +10145,7 @@ static embipc_result embi_check_material(const embipc_material *a, embipc_error 
     if (!(a->damping[0] >= 0) || !(a->damping[1] >= 0) || !embi_finite(a->damping[0] + a->damping[1]))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->damping[0],
                             "damping (%g, %g) must not be negative", a->damping[0], a->damping[1]);
-    if ((int)a->model < 0 || a->model >= EMBIPC_MODEL_COUNT)
+    if (!embi_is_one_of((int)a->model, EMBIPC_MODEL_COUNT))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "material model %d does not exist", (int)a->model);
     if (a->model == EMBIPC_MOONEY_RIVLIN && (r = embi_check_mooney(a, e)) != EMBIPC_OK) return r;
     return embi_check_fibre(a, e);
@@ -11465,8 +11467,8 @@ static void embi_bvh_place(embi_bvh *b, int k, const embi_surface *s, const embi
     embi_box_clear(box);
     if (b->sample[k] < 0) return;
     for (int i = 0; i < 3; i++) {
-        mid[i] = ((embipc_real)rest[i] + rest[3 + i]) / 2;
-        half[i] = ((embipc_real)rest[3 + i] - rest[i] + b->vary[k] * moved->warp[i]) / 2;
+        mid[i] = ((embipc_real)rest[i] + (embipc_real)rest[3 + i]) / 2;
+        half[i] = ((embipc_real)rest[3 + i] - (embipc_real)rest[i] + b->vary[k] * moved->warp[i]) / 2;
     }
     embi_m3_mulv(far, moved->turn, mid);
     embi_row_apply(s->J, s->base + b->sample[k], moved->q, at);
@@ -16740,13 +16742,12 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
                          "dhat %g, kappa %g, friction_velocity %g, tolerance %g: each must be positive, or 0 "
                          "to be derived",
                          d->dhat, d->kappa, d->friction_velocity, d->tolerance);
-    if (d->friction_iterations < 1 || d->max_iterations < 1 || (int)d->solver < 0 ||
-        d->solver > EMBIPC_SOLVER_CG)
+    if (d->friction_iterations < 1 || d->max_iterations < 1 || !embi_is_one_of((int)d->solver, EMBIPC_SOLVER_CG + 1))
         return embi_fail(
             e, EMBIPC_ERR_ARGUMENT,
             "friction_iterations %d and max_iterations %d must be at least 1, solver %d one of the four",
             d->friction_iterations, d->max_iterations, (int)d->solver);
-    if ((int)d->integrator < 0 || d->integrator > EMBIPC_BDF2)
+    if (!embi_is_one_of((int)d->integrator, EMBIPC_BDF2 + 1))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "integrator %d is none of the two", (int)d->integrator);
     return EMBIPC_OK;
 }
@@ -17150,7 +17151,7 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     embipc_result r;
     if (d->cookie != EMBI_BODY_COOKIE)
         return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_body_def()");
-    if ((int)d->kind < 0 || d->kind > EMBIPC_FULL)
+    if (!embi_is_one_of((int)d->kind, EMBIPC_FULL + 1))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "kind %d does not exist", (int)d->kind);
     if (!d->x || d->vertex_count < 1)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "no vertices: x is NULL or vertex_count %d",
@@ -18537,7 +18538,7 @@ EMBIPC_API const char *embipc_stage_text(embipc_stage stage)
 {
     static const char *const text[EMBIPC_STAGE_COUNT] = {"elasticity", "broad phase", "contacts", "assembly",
         "factorisation", "solve", "CCD", "line search", "rest"};
-    return stage >= 0 && stage < EMBIPC_STAGE_COUNT ? text[stage] : "no stage";
+    return embi_is_one_of((int)stage, EMBIPC_STAGE_COUNT) ? text[stage] : "no stage";
 }
 
 EMBIPC_API int embipc_world_iterations(const embipc_world *w, const embipc_iteration **list)
