@@ -1,7 +1,20 @@
 #!/bin/sh
 # Compiles the header in every way it promises, with warnings as errors; the compilers side by side.
 # Usage: matrix.sh BUILD
-strict="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror"
+strict="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion -Werror"
+
+# Words that other headers define before this one is read: windows.h, complex.h, X11, Arduino, Qt, altivec.h, old compilers.
+# None of them may stand in the header: each becomes a character that no compiler takes.
+words="near far small hyper huge interface pascal cdecl min max IN OUT OPTIONAL CONST VOID TRUE FALSE FAR NEAR DELETE ERROR STRICT
+    THIS PURE ABSOLUTE RELATIVE TRANSPARENT OPAQUE IGNORE INFINITE DIFFERENCE CALLBACK rad1 grp1 edt1 lst1 ctl1 MIN MAX ABS
+    I complex imaginary creal None Bool Status True False Success Always Complex Convex Above Below Opposite Unsorted
+    PI HALF_PI TWO_PI EULER HIGH LOW INPUT OUTPUT DEFAULT EXTERNAL INTERNAL CHANGE FALLING RISING DEC HEX OCT BIN B0 B1 B10
+    vector pixel emit slots signals foreach forever unix linux i386 sun"
+# These are macros with arguments: they may be names here, but no bracket may follow one.
+calls="F(a) P(a) bit(a) sq(a) word(a) radians(a) degrees(a) constrain(a,b,c) major(a) minor(a) move(a,b) clear() erase() swap(a,b)
+    sign(a) vec(a) box(a,b,c) index(a,b) step(a) lock(a) trace(a) check(a) verify(a) require(a)"
+# And these are functions of libc that debugging heaps and tgmath.h make macros: members may have their names.
+same="free(a) malloc(a) realloc(a,b) calloc(a,b) alloc(a) abs(a) round(a) log(a) sqrt(a) exp(a) pow(a,b) floor(a) clock()"
 
 # sources in the directory $dir
 sources() {
@@ -11,6 +24,16 @@ sources() {
     printf '#define EMBIPC_IMPLEMENTATION\n#include "%s"\n' "$header" > "$dir/impl.c"
     printf '#define EMBIPC_STATIC\n#define EMBIPC_IMPLEMENTATION\n#include "%s"\nint matrix_a(void); int matrix_a(void) { return (int)embipc_default_world_def().max_iterations; }\n' "$header" > "$dir/static_a.c"
     sed 's/matrix_a/matrix_b/g' "$dir/static_a.c" > "$dir/static_b.c"
+    {   # the system's headers first: what they do about such words is their affair
+        for h in assert errno float limits math stdarg stddef stdint stdio stdlib string time pthread sched; do
+            echo "#include <$h.h>"
+        done
+        for w in $words $calls; do echo "#undef ${w%%(*}"; echo "#define $w @"; done
+        for w in $same; do echo "#undef ${w%%(*}"; echo "#define $w (${w%%(*})(${w#*(}"; done
+        echo "#define EMBIPC_PTHREADS"
+        cat "$dir/impl.c"
+    } > "$dir/words.c"
+    { printf '#include <complex.h>\n#include <tgmath.h>\n'; cat "$dir/impl.c"; } > "$dir/generic.c"
     printf '#include "%s"\nint main(void) { embipc_world_def d = embipc_default_world_def(); embipc_world *w; return embipc_world_create(&d, &w, NULL) == EMBIPC_OK; }\n' "$header" > "$dir/main_3.c"
     printf 'int main(void) { return 0; }\n' > "$dir/main_0.c"
     printf 'int matrix_b(void); int main(void) { return matrix_b() == 100 ? 0 : 1; }\n' > "$dir/main_1.c"
@@ -32,7 +55,7 @@ refused() {   # compiler, options
 lanes() {   # compiler, option
     try $1 -std=c99 $strict $2 -c "$dir/impl.c" -o "$dir/impl_lanes.o"
     for t in math elastic ldlt; do
-        try $1 -std=c99 $strict -Wno-unused-function -O1 $2 -DEMBIPC_STATIC tests/test_$t.c -o "$dir/lanes" -lm
+        try $1 -std=c99 $strict -Wno-unused-function -Wno-double-promotion -O1 $2 -DEMBIPC_STATIC tests/test_$t.c -o "$dir/lanes" -lm
         try "$dir/lanes"
     done
 }
@@ -43,6 +66,8 @@ as_c() {   # compiler
         try $1 -std=$std $strict -c "$dir/user.c" -o "$dir/user.o"
         try $1 -std=$std $strict -c "$dir/static_a.c" -o "$dir/static_a.o"
     done
+    for f in words generic; do try $1 -std=c99 $strict -c "$dir/$f.c" -o "$dir/$f.o"; done
+    try $1 -std=c99 $strict -fshort-enums -c "$dir/impl.c" -o "$dir/impl_short.o"   # an enum's type is unsigned char
     if [ $1 = gcc ]; then lanes $1 -DEMBIPC_LANES=1; elif grep -q -m 1 -w avx /proc/cpuinfo; then
         watch="-fsanitize=address,undefined -fno-sanitize-recover=all"
         $1 $watch -x c "$dir/main_0.c" -o "$dir/probe" > "$dir/log" 2>&1 && "$dir/probe" || watch=
@@ -54,20 +79,29 @@ as_c() {   # compiler
     for fast in -ffast-math -ffinite-math-only -funsafe-math-optimizations; do refused $1 -std=c99 -O2 $fast; done
 }
 as_cxx() {
-    for f in impl user static_a; do try $1 -x c++ -std=c++11 $strict -c "$dir/$f.c" -o "$dir/$f.cxx.o"; done
+    for f in impl user static_a words; do try $1 -x c++ -std=c++11 $strict -c "$dir/$f.c" -o "$dir/$f.cxx.o"; done
     try $1 -x c++ -std=c++11 $strict -DEMBIPC_PTHREADS -c "$dir/impl.c" -o "$dir/impl_p.cxx.o"
     try $1 -x c++ -std=c++11 -c "$dir/main_1.c" -o "$dir/main.cxx.o"
 }
+# the small one: no system underneath, and enums as small as they can be
+as_arm() {   # compiler
+    for std in c99 c11; do try $1 -std=$std $strict -mcpu=cortex-m4 -O1 -c "$dir/impl.c" -o "$dir/impl_arm.o"; done
+    try $1 -std=c99 $strict -mcpu=cortex-m4 -c "$dir/user.c" -o "$dir/user_arm.o"
+}
 # everything of one family; its counts go to $dir/count
-family() {   # C compiler, C++ compiler
+family() {   # C compiler, C++ compiler, and one more C compiler
     dir=$1; bad=0; done_=0
     sources
     if command -v "$2" > /dev/null; then as_c "$2"; else echo "matrix: $2 is not installed, skipped"; fi
     if command -v "$3" > /dev/null; then as_cxx "$3"; else echo "matrix: $3 is not installed, skipped"; fi
+    if [ "$4" ]; then
+        if echo "#include <math.h>" | "$4" -E - > "$dir/log" 2>&1; then as_arm "$4"
+        else echo "matrix: $4 with newlib is not installed, skipped"; fi
+    fi
     echo "$done_ $bad" > "$dir/count"
 }
 
-family "$1/matrix/gcc" gcc g++ & family "$1/matrix/clang" clang clang++ & wait
+family "$1/matrix/gcc" gcc g++ arm-none-eabi-gcc & family "$1/matrix/clang" clang clang++ & wait
 set -- $(cat "$1/matrix/gcc/count") $(cat "$1/matrix/clang/count")
 echo "matrix: $(($1 + $3 - $2 - $4)) of $(($1 + $3)) compilations as they should be"
 [ $(($2 + $4)) -eq 0 ]
