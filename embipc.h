@@ -193,7 +193,8 @@ typedef struct embipc_allocator {
 
 /* Log: one line of text about what is no error and should be looked at, level 1; errors are returned. The text
  * is gone after the call. When: embipc_world_step(), on a gap below 5 % of its dhat (10 % where a drive gave in),
- * and each time that share halves. */
+ * and each time that share halves; and on bodies that stand still though their forces are out of balance, in the
+ * first step of each such rest, the second, the fourth and so on. */
 typedef void embipc_log_fn(int level, const char *text, void *ctx);
 /* Clock: seconds since any moment, for timing only; no result depends on it. With parallel_for any of its threads may
  * ask, several at once. */
@@ -481,6 +482,8 @@ typedef struct embipc_step_stats {
     int step;                    /* steps since creation or reset, this one included */
     embipc_real time;            /* s, at the end of the step */
     int converged;               /* 0: cut short in some island */
+    int stuck;                   /* islands that stood still though their forces are far from balance: gaps or tets
+                                    leave them no way. They may stay so; the log says who they are */
     int newton_iterations;       /* linear solves, the checking one included; the island that took most */
     int factorizations;          /* of that island */
     int total_iterations, total_factorizations;   /* of all islands */
@@ -9042,6 +9045,9 @@ static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, em
  * end in rounding, and turn inside out there. */
 #define EMBI_FLATTEST ((embipc_real)1e-6)
 
+/* The least det D of tet t: its rows of grad are D0^-1 at rest. */
+static embipc_real embi_tet_least(const embi_elastic *s, int t) { return EMBI_FLATTEST / embi_m3_det(s->grad + 12 * t + 3); }
+
 /* A step alpha <= bound with det(D + alpha G) > 0.1 det D on [0, alpha] for every tet, D and G the edge
  * matrices of q and p: no tet flattens on the way. det is a cubic j0 + j1 a + j2 a^2 + j3 a^3; on [0, t] it
  * stays above the floor when its Bernstein coefficients do, and halving t always gets there: never late, in
@@ -9065,7 +9071,7 @@ static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const e
         j0 = embi_m3_det(D);
         j3 = embi_m3_det(G);
         if (!(j0 > 0)) continue;   /* already inverted: there is nothing to guard */
-        least = EMBI_FLATTEST / embi_m3_det(s->grad + 12 * t + 3); /* of the rest shape: its rows are D0^-1 */
+        least = embi_tet_least(s, t);
         floor_ = j0 > 2 * least ? embi_max(j0 / 10, least) : j0 * (1 - 16 * EMBI_EPS);
         for (int k = 0; k < 50; k++) {
             embipc_real x = k == 0 ? hi : (lo + hi) / 2;
@@ -9078,6 +9084,21 @@ static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const e
         bound = lo;
     }
     return bound;
+}
+
+/* Is tet t so flat that the bound leaves next to nothing of a direction that flattens it further? Then c is the gradient
+ * of det D by its nodes (12), and *want, which is positive, what a direction should add to det D. */
+static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *q, int t, embipc_real c[12], embipc_real *want)
+{
+    const int *v = s->tet + 4 * t;
+    embipc_real D[9], det;
+    for (int a = 0; a < 3; a++) embi_sub(D + 3 * a, q + 3 * v[a + 1], q + 3 * v[0]);
+    det = embi_m3_det(D);
+    *want = 4 * embi_tet_least(s, t) - det;
+    if (!(det > 0) || !(*want > 0)) return 0;
+    for (int a = 0; a < 3; a++) embi_cross(c + 3 * (a + 1), D + 3 * ((a + 1) % 3), D + 3 * ((a + 2) % 3));
+    for (int i = 0; i < 3; i++) c[i] = -(c[3 + i] + c[6 + i] + c[9 + i]);
+    return 1;
 }
 
 /* ==== 15. Materials ==================================================================================
@@ -12159,6 +12180,13 @@ static void embi_contacts_clear(embi_contacts *s)
     s->min_gap = (embipc_real)INFINITY;
 }
 
+/* kappa of one candidate. A force is kappa dhat times a function of gap/dhat, so a pair whose dhat is cut bears as much at
+ * the same share of it only when its kappa grows by as much as its dhat has shrunk. */
+static embipc_real embi_candidate_kappa(const embi_pair_rule *rule, embipc_real dhat)
+{
+    return rule->kappa * (rule->dhat / dhat);
+}
+
 /* The active candidate c with closest points at positions x becomes contact number `to`. extra: the place for its
  * mollifier's gradient, should it have one. */
 static void embi_contact_make(embi_contacts *s, int to, int extra, const embi_candidate *c,
@@ -14093,11 +14121,11 @@ static void embi_contact_range(void *arg, int begin, int end)
     embi_contacts *contacts = &t->I->contacts;
     for (int n = begin; n < end; n++) {
         embi_near_run r = embi_near_run_of(t->s, t->I, n);
-        embipc_real kappa = r.pair->rule.kappa;
         int to = r.found->first, extra = r.found->extra, changed = 0;
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++) {
             const embi_candidate *c = r.candidate + *k;
             embi_closest *closest = r.closest + *k;
+            embipc_real kappa = embi_candidate_kappa(&r.pair->rule, c->dhat);
             if (embi_is_touching(c, closest)) {
                 embi_contact_make(contacts, to, extra, c, closest, t->x, kappa, r.number);
                 closest->stiffness = contacts->list[to++].second;
@@ -15298,6 +15326,44 @@ static int embi_island_turn(embi_state *s, embi_island *I)
     return any;
 }
 
+/* p += (what c.p lacks) H^-1 c, with c and the lack of tet t of the body: what p takes from det D at once, but what it
+ * should add in moves that are too short to count. */
+static void embi_body_unflatten(embi_state *s, embi_island *I, const embi_body *b, int t)
+{
+    const int *v = b->elastic.tet + 4 * t;
+    embipc_real c[12], want, add, cp = 0, cz = 0, *z = I->rhs;
+    if (!embi_tet_is_flattened(&b->elastic, s->q + 3 * b->node0, t, c, &want)) return;
+    memset(z, 0, 3 * (size_t)I->unknown_count * sizeof *z);
+    for (int a = 0; a < 4; a++) {
+        int node = b->node0 + v[a], k = s->local[node];
+        cp += embi_dot(c + 3 * a, s->p + 3 * node);
+        if (k >= 0) embi_copy(z + 3 * k, c + 3 * a);
+    }
+    if (cp >= want) return;
+    embi_island_back_solve(s, I, z);
+    for (int a = 0; a < 4; a++) {
+        int k = s->local[b->node0 + v[a]];
+        if (k >= 0) cz += embi_dot(c + 3 * a, z + 3 * k);
+    }
+    if (!(cz > 0) || !embi_all_finite(z, 3 * I->unknown_count)) return;
+    add = embi_min((want - embi_max(cp, 0)) / cz, embi_island_tolerance(s, I) / (2 * embi_row_most(3 * I->unknown_count, z)));
+    add += embi_max(-cp, 0) / cz;
+    for (int k = 0; k < I->unknown_count; k++) embi_axpy(s->p + 3 * I->unknown[k], add, z + 3 * k);
+    I->multiplied = 0;
+}
+
+/* A guarded tet at the end of its range would end every direction that flattens it further, and with it the motion of all
+ * that touches the body. Its det D >= least is a constraint of the minimisation: where it is active, p is the minimiser of
+ * the quadratic model on it, the unconstrained one moved along H^-1 of its gradient. */
+static void embi_island_unflatten(embi_state *s, embi_island *I)
+{
+    for (int k = 0; k < I->body_count; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        if (!embi_is_dynamic(b) || !b->material.determinant_bound) continue;
+        for (int t = 0; t < b->elastic.nt; t++) embi_body_unflatten(s, I, b, t);
+    }
+}
+
 /* Solves for the direction p at the present state. */
 static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *I)
 {
@@ -15327,6 +15393,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     for (int k = 0; k < I->unknown_count; k++) embi_copy(s->p + 3 * I->unknown[k], I->rhs + 3 * k);
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     if (!embi_all_finite(I->rhs, 3 * I->unknown_count)) return EMBIPC_ERR_NOT_FINITE;
+    embi_island_unflatten(s, I);
     I->iterations++;
     stretch = embi_island_stretch(s, I);
     worst = embi_island_measure(s, I);
@@ -16207,6 +16274,7 @@ struct embipc_world {
     int applied_cap;
     int step, builds;
     embipc_real warned;          /* the share of dhat the log was last told of; 1: never */
+    int stuck;                   /* steps in a row that left some island stuck */
     int mixed_start;             /* bodies were made, or contacts switched on, after the first step */
     embipc_real time;
     embipc_error error;
@@ -16307,6 +16375,7 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     w->memory = m;
     w->def = *def;
     w->warned = 1;
+    w->stuck = 0;
     w->s.h = def->time_step;
     w->s.hh = def->time_step * def->time_step;
     w->s.integrator = def->integrator;
@@ -17961,6 +18030,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     }
     embi_report_clear(w);
     w->warned = 1;
+    w->stuck = 0;
     s->revision++;
     for (int i = 0; i < s->body_count; i++) {   /* first guesses of the rotations too: the same bits again */
         embi_elastic_unturn(&s->body[i].elastic);
@@ -20915,7 +20985,8 @@ static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *rat
         const embi_contacts *c = &w->island[w->order[k]]->contacts;
         for (int i = 0; i < c->count; i++) {
             const embi_contact *one = c->list + i;
-            embipc_real load = -one->first / (one->multiplicity * w->s.pair[one->pair].rule.kappa * one->dhat);
+            const embi_pair_rule *rule = &w->s.pair[one->pair].rule;
+            embipc_real load = -one->first / (one->multiplicity * rule->kappa * rule->dhat);
             if (!(load > most)) continue;
             most = load;
             tight = one;
@@ -20960,7 +21031,44 @@ static void embi_warn_tight(embipc_world *w)
                    "step %d: \"%.40s\" and \"%.40s\" are pressed to %.2g of dhat, gap %.3g m, by %.3g N there; "
                    "kappa %.2g instead of %.2g would keep 0.3 of it", w->step, b[pair->a].name, b[pair->b].name,
                    ratio, k->gap, -k->first,
-                   embi_kappa_for_load(-k->first, k->multiplicity, (embipc_real)0.3, k->dhat), pair->rule.kappa);
+                   embi_kappa_for_load(-k->first, k->multiplicity, (embipc_real)0.3, pair->rule.dhat), pair->rule.kappa);
+    w->def.log(1, text, w->def.log_ctx);
+}
+
+/* Did the island stand still though its forces are out of balance? Its nodes went less than what counts as converged,
+ * its last direction is longer, and E falls along it by far more than what rounding hides: something leaves no way. */
+static int embi_island_is_stuck(const embi_state *s, const embi_island *I)
+{
+    embipc_real near = embi_island_tolerance(s, I), noise = 4096 * EMBI_EPS * (I->contact_size + embi_abs(I->slope));
+    if (I->converged || I->measure < 1 || !(-I->slope > noise)) return 0;
+    for (int k = 0; k < I->body_count; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
+            if (embi_abs(s->q[i] - s->qn[i]) > near) return 0;
+    }
+    return 1;
+}
+
+/* Says which bodies stand still, and between whom there is no way, in the first such step of several in a row, the
+ * second, the fourth and so on. */
+static void embi_warn_stuck(embipc_world *w)
+{
+    const embi_state *s = &w->s;
+    const embi_island *stuck = NULL;
+    char text[320], way[160] = "its tets may not invert";
+    for (int k = 0; k < w->order_count && !stuck; k++)
+        if (embi_island_is_stuck(s, w->island[w->order[k]])) stuck = w->island[w->order[k]];
+    w->stuck = stuck ? w->stuck + 1 : 0;
+    if (!stuck || !w->def.log || (w->stuck & (w->stuck - 1))) return;
+    if (stuck->limit_pair >= 0) {
+        const embi_pair *p = s->pair + stuck->limit_pair;
+        embi_closest closest;
+        embi_closest_find(s->candidate + p->first + stuck->limit_at, s->x, 0, &closest);
+        (void)snprintf(way, sizeof way, "\"%.40s\" and \"%.40s\" leave it no way, gap %.3g m", s->body[p->a].name,
+                       s->body[p->b].name, closest.d - s->candidate[p->first + stuck->limit_at].xi);
+    }
+    (void)snprintf(text, sizeof text, "step %d: \"%.40s\" stands still though its forces are out of balance, for %d "
+                   "steps by now: %s", w->step, s->body[stuck->bodies[0]].name, w->stuck, way);
     w->def.log(1, text, w->def.log_ctx);
 }
 
@@ -20972,6 +21080,7 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
     for (int k = 0; k < w->order_count; k++) {
         const embi_island *I = w->island[w->order[k]];
         t->converged &= I->converged;
+        t->stuck += embi_island_is_stuck(&w->s, I);
         t->total_iterations += I->iterations;
         t->total_factorizations += I->factorizations;
         if (I->iterations > t->newton_iterations) {
@@ -21164,6 +21273,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     w->time += s->h;
     if (s->node_count) memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
     embi_warn_tight(w);
+    embi_warn_stuck(w);
     if (stats) {
         memset(stats, 0, sizeof *stats);
         stats->max_speed = embi_farthest(s) / s->h;

@@ -5,6 +5,7 @@
 #include "test.h"
 #include "../tools/common.c"
 #include "field_readers.h"
+#include "field_contact.h"
 
 int main(int argc, char **argv)
 {
@@ -19,5 +20,8 @@ int main(int argc, char **argv)
     RUN(readers_long_polygon);
     RUN(readers_one_surface);
     RUN(readers_files);
+    RUN(slit_bears_its_load);
+    RUN(stuck_is_told);
+    RUN(crushed_affine_comes_free);
     return test_end("test_field");
 }
