@@ -57,7 +57,9 @@
  *   weight, and its momentum at D per second brought to rest in one step, on three pairs leave the gap above
  *   0.3 dhat, and of cage and full bodies so does a pressure of their Young's modulus, unless they would then
  *   rest above 0.9 dhat; tolerance = 0.1 epsv; no friction. A pair takes the smaller dhat and epsv and the
- *   larger kappa of its dynamic bodies. embipc_body_get_parameters() tells.
+ *   larger kappa of its dynamic bodies. embipc_body_get_parameters() tells. Where one body fits between parallel
+ *   faces of another with less than dhat to spare on either side, a pair whose dhat is derived takes 0.4 of that
+ *   clearance, and its kappa grows by as much: embipc_world_get_pair() and the log tell.
  *
  * CONTENTS  (grep -n '==== ' embipc.h)
  *   Public: configuration, results and callbacks, materials, world, bodies, drives, step, queries; toolbox:
@@ -590,6 +592,17 @@ typedef struct embipc_body_parameters {
 } embipc_body_parameters;
 EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *world, embipc_body body,
                                                     embipc_body_parameters *out);
+
+/* What holds between two bodies, or within one (a equal to b). */
+typedef struct embipc_pair_parameters {
+    int contact;                         /* 0: never tested */
+    embipc_real dhat, kappa, friction_velocity, friction;
+    embipc_real thickness;               /* of both coatings, m */
+    embipc_real clearance;               /* m on either side where one fits into the other by less than the dhat of both,
+                                            else 0: DEFAULTS above */
+} embipc_pair_parameters;
+EMBIPC_API embipc_result embipc_world_get_pair(const embipc_world *world, embipc_body a, embipc_body b,
+                                               embipc_pair_parameters *out);
 
 /* Contact forces at the end of the last step, N: barrier part at q^n+1, friction with the step's lambda. */
 typedef struct embipc_pair_force {
@@ -12667,6 +12680,10 @@ typedef struct embi_panel {
 /* What statistics ask of a body, J; before, after, size: its part of the objective, J s^2. */
 typedef struct embi_sums { embipc_real before, after, size, kinetic, potential, elastic; } embi_sums;
 
+/* Distances between faces of one body that are parallel and look at each other, m: the first of each kind. */
+#define EMBI_WIDTHS 16
+typedef struct embi_widths { embipc_real list[EMBI_WIDTHS]; int count; } embi_widths;
+
 typedef struct embi_body {
     char name[64];
     embipc_body handle;
@@ -12693,6 +12710,7 @@ typedef struct embi_body {
     int trace0, patch0;          /* its part of the scratch */
     embipc_real diagonal, total_mass;
     embipc_solid solid;          /* of the rest surface, in the frame of creation */
+    embi_widths room, thick;     /* at rest: between faces, across what is open, and across the solid */
     embipc_real area;            /* of the rest surface, m^2 */
     int assembled;               /* A is that of this step */
     embi_panel *panel;
@@ -16611,6 +16629,39 @@ static int embi_tested(const embipc_world *w, const embi_body *a, const embi_bod
     return a->kind != EMBIPC_FIXED || b->kind != EMBIPC_FIXED;
 }
 
+static int embi_dhat_is_given(const embipc_world *w, const embi_body *b) { return b->given_dhat > 0 || w->def.dhat > 0; }
+
+/* ---- fits ----
+ * A peg in its hole has a clearance far below its size, and dhat follows sizes: barriers of both sides of the hole would
+ * overlap, so that it can neither come in nor slide. Clearances are a matter of two bodies before they have met. So each
+ * body remembers how wide its openings between parallel faces are, and how thick it is; where a thickness of one is a little
+ * less than an opening of the other, the two are made to fit, and their dhat, where it was derived, is a part of the
+ * clearance. What the pair bears stays: kappa grows by as much. (With 0.4 of it a peg of 10 mm goes in at 20, 10, 5 and 1
+ * micrometres a side, straight, offset and tilted; with 1e-3 of its diagonal at 50 only.) */
+#define EMBI_FIT_SHARE ((embipc_real)0.4)
+#define EMBI_FIT_LEAST ((embipc_real)1e-3)   /* of dhat: less than that is no clearance but equal sizes */
+
+/* The least clearance of a in an opening of b, m: EMBI_HUGE where there is none above `least`. */
+static embipc_real embi_clearance(const embi_body *a, const embi_body *b, embipc_real least)
+{
+    embipc_real best = EMBI_HUGE;
+    for (int i = 0; i < b->room.count; i++)
+        for (int k = 0; k < a->thick.count; k++) {
+            embipc_real room = (b->room.list[i] - a->thick.list[k]) / 2;
+            if (room > least) best = embi_min(best, room);
+        }
+    return best;
+}
+
+/* The clearance of two bodies that fit tighter than the dhat of both, m, else 0. */
+static embipc_real embi_pair_fit(const embi_body *a, const embi_body *b)
+{
+    embipc_real dhat = embi_min(embi_is_dynamic(a) ? a->dhat : b->dhat, embi_is_dynamic(b) ? b->dhat : a->dhat), room;
+    if (a == b || !(embi_is_dynamic(a) || embi_is_dynamic(b))) return 0;
+    room = embi_min(embi_clearance(a, b, EMBI_FIT_LEAST * dhat), embi_clearance(b, a, EMBI_FIT_LEAST * dhat));
+    return room < dhat ? room : (embipc_real)0;
+}
+
 /* Parameters of a pair: the smaller dhat and epsv, the larger kappa, of its dynamic bodies. */
 static embi_pair_rule embi_pair_parameters(const embipc_world *w, const embi_body *a, const embi_body *b)
 {
@@ -16618,11 +16669,17 @@ static embi_pair_rule embi_pair_parameters(const embipc_world *w, const embi_bod
     const embi_body *one = embi_is_dynamic(a) || !embi_is_dynamic(b) ? a : b,
                     *two = embi_is_dynamic(b) || !embi_is_dynamic(a) ? b : a;
     embi_pair_rule r;
+    embipc_real fit;
     r.dhat = embi_min(one->dhat, two->dhat);
     r.epsv = embi_min(one->epsv, two->epsv);
     r.kappa = embi_max(one->kappa, two->kappa);
     r.mu = rule && rule->friction >= 0 ? rule->friction : sqrt(a->friction * b->friction);
     r.xi = a->thickness + b->thickness;
+    fit = embi_pair_fit(a, b);
+    if (fit > 0 && !embi_dhat_is_given(w, one->dhat < two->dhat ? one : two)) {
+        r.kappa *= r.dhat / (EMBI_FIT_SHARE * fit);
+        r.dhat = EMBI_FIT_SHARE * fit;
+    }
     return r;
 }
 
@@ -17142,6 +17199,92 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     return ok ? EMBIPC_OK : embi_fail_memory(e);
 }
 
+/* Notes a width, unless it is there. */
+static void embi_widths_add(embi_widths *w, embipc_real width)
+{
+    for (int i = 0; i < w->count; i++)
+        if (embi_abs(w->list[i] - width) <= (embipc_real)1e-9 * width) return;
+    if (w->count < EMBI_WIDTHS) w->list[w->count++] = width;
+}
+
+/* Does the line through p along n meet the triangle? */
+static int embi_triangle_is_met(const embipc_real *x, const int v[3], const embipc_real p[3], const embipc_real n[3])
+{
+    int left = 0, right = 0;
+    for (int k = 0; k < 3; k++) {
+        embipc_real e[3], r[3], side;
+        embi_sub(e, x + 3 * v[(k + 1) % 3], x + 3 * v[k]);
+        embi_sub(r, p, x + 3 * v[k]);
+        side = embi_triple(n, e, r);
+        left += side >= 0;
+        right += side <= 0;
+    }
+    return left == 3 || right == 3;
+}
+
+/* The triangles of one axis, keys begin .. end - 1 (value: 2 triangle + 1 where its normal is the other way): how far is it
+ * from the middles of some to the nearest face that looks the other way, in front and behind? */
+static void embi_widths_along(embi_body *b, const embipc_real *x, const embi_key *keys, int begin, int end)
+{
+    int both = 0, stride = (end - begin) / 256 + 1;
+    for (int i = begin + 1; i < end; i++) both |= (keys[i].value ^ keys[begin].value) & 1;
+    for (int i = begin; i < end && both; i += stride) {
+        const int *t = b->tri + 3 * (keys[i].value / 2);
+        embipc_real n[3], e[3], f[3], mid[3], front = EMBI_HUGE, behind = EMBI_HUGE;
+        embi_sub(e, x + 3 * t[1], x + 3 * t[0]);
+        embi_sub(f, x + 3 * t[2], x + 3 * t[0]);
+        embi_unit_cross(n, e, f);
+        for (int c = 0; c < 3; c++) mid[c] = x[3 * t[0] + c] + (e[c] + f[c]) / 3;
+        for (int k = begin; k < end; k++) {
+            const int *u = b->tri + 3 * (keys[k].value / 2);
+            embipc_real far;
+            if (!((keys[k].value ^ keys[i].value) & 1)) continue;
+            embi_sub(e, x + 3 * u[0], mid);
+            far = embi_dot(n, e);
+            if (!(far > 0 ? far < front : -far < behind) || !embi_triangle_is_met(x, u, mid, n)) continue;
+            if (far > 0) front = far;
+            else behind = -far;
+        }
+        if (front < EMBI_HUGE) embi_widths_add(&b->room, front);
+        if (behind > 0 && behind < EMBI_HUGE) embi_widths_add(&b->thick, behind);
+    }
+}
+
+/* The axis of a normal, to 1e-6; *back where it is the other way. */
+static embi_u64 embi_axis_key(const embipc_real n[3], int *back)
+{
+    embi_u64 key = 0;
+    int whole[3];
+    for (int c = 0; c < 3; c++) whole[c] = (int)floor(n[c] * 1000000 + (embipc_real)0.5);
+    *back = whole[0] ? whole[0] < 0 : whole[1] ? whole[1] < 0 : whole[2] < 0;
+    for (int c = 0; c < 3; c++) key = key << 21 | (embi_u64)(1000000 + (*back ? -whole[c] : whole[c]));
+    return key;
+}
+
+/* Openings and thicknesses of a body at rest, at x. Returns 0 out of memory. */
+static int embi_build_widths(embi_memory *m, embi_body *b, const embipc_real *x)
+{
+    embi_key *keys = (embi_key *)embi_alloc(m, 2 * b->nt, sizeof *keys);
+    int count = 0, ok = keys != NULL;
+    for (int t = 0; ok && t < b->nt; t++) {
+        const int *v = b->tri + 3 * t;
+        embipc_real e[3], f[3], n[3];
+        int back;
+        embi_sub(e, x + 3 * v[1], x + 3 * v[0]);
+        embi_sub(f, x + 3 * v[2], x + 3 * v[0]);
+        if (!embi_unit_cross(n, e, f)) continue;
+        keys[count].key = embi_axis_key(n, &back);
+        keys[count++].value = 2 * t + back;
+    }
+    if (ok) embi_sort_keys(keys, keys + b->nt, count);
+    for (int i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && keys[end].key == keys[i].key; end++) {}
+        embi_widths_along(b, x, keys, i, end);
+    }
+    embi_free(m, keys, 2 * b->nt, sizeof *keys);
+    return ok;
+}
+
 /* Everything that a body owns, from its description. */
 static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                      embipc_error *e)
@@ -17171,6 +17314,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
         b->total_mass = 0;   /* that of the nodes: the solid's own has the rounding of a far origin in it */
         if ((r = embi_build_dynamics(m, d, b, t, e)) != EMBIPC_OK) return r;
     }
+    if (!embi_build_widths(m, b, t->x)) return embi_fail_memory(e);
     return embi_build_tree(m, b, t, e);
 }
 
@@ -17391,6 +17535,22 @@ static void embi_world_commit(embipc_world *w, int slot)
     s->revision++;
 }
 
+/* Says whom the newest body fits closer than the dhat that it and they are made with. */
+static void embi_tell_fits(const embipc_world *w)
+{
+    const embi_body *b = w->s.body + w->s.body_count - 1;
+    for (const embi_body *a = w->s.body; w->def.log && a < b; a++) {
+        embipc_real fit = embi_pair_fit(a, b), dhat;
+        char text[320];
+        if (!(fit > 0) || !embi_tested(w, a, b)) continue;
+        dhat = embi_pair_parameters(w, a, b).dhat;
+        (void)snprintf(text, sizeof text, "\"%.40s\" and \"%.40s\" fit with %.3g m to spare on either side: %s%.2g m", a->name,
+                       b->name, fit, dhat < fit ? "between them dhat is " : "for these to slide give one of them dhat = ",
+                       EMBI_FIT_SHARE * fit);
+        w->def.log(1, text, w->def.log_ctx);
+    }
+}
+
 /* The rules of no_contact for a body that is about to exist. */
 static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, embipc_body body)
 {
@@ -17470,6 +17630,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (r == EMBIPC_OK) {
         embi_world_commit(w, slot);
         *body = b->handle;
+        embi_tell_fits(w);
     } else {
         (void)embi_blame(w, r, b->name, b->handle);
         w->error.body[0].index1 = 0;   /* it never existed */
@@ -18273,12 +18434,31 @@ EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embip
     out->kappa = b->kappa;
     out->friction_velocity = b->epsv;
     out->tolerance = b->tolerance;
-    out->derived_dhat = !(b->given_dhat > 0 || w->def.dhat > 0);
+    out->derived_dhat = !embi_dhat_is_given(w, b);
     out->derived_kappa = !(b->given_kappa > 0 || w->def.kappa > 0);
     out->derived_friction_velocity = !(b->given_epsv > 0 || w->def.friction_velocity > 0);
     out->derived_tolerance = !(b->given_tolerance > 0 || w->def.tolerance > 0);
     out->friction = b->friction;
     out->unknowns = embi_is_dynamic(b) ? 3 * (b->nn - b->driven_nodes) : 0;
+    return EMBIPC_OK;
+}
+
+EMBIPC_API embipc_result embipc_world_get_pair(const embipc_world *w, embipc_body a, embipc_body b,
+                                               embipc_pair_parameters *out)
+{
+    int i = embi_find_body(w, a), j = embi_find_body(w, b);
+    embi_pair_rule rule;
+    if (!out) return EMBIPC_ERR_ARGUMENT;
+    memset(out, 0, sizeof *out);
+    if (i < 0 || j < 0) return EMBIPC_ERR_HANDLE;
+    rule = embi_pair_parameters(w, w->s.body + i, w->s.body + j);
+    out->contact = embi_tested(w, w->s.body + i, w->s.body + j);
+    out->dhat = rule.dhat;
+    out->kappa = rule.kappa;
+    out->friction_velocity = rule.epsv;
+    out->friction = rule.mu;
+    out->thickness = rule.xi;
+    out->clearance = embi_pair_fit(w->s.body + i, w->s.body + j);
     return EMBIPC_OK;
 }
 

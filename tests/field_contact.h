@@ -147,4 +147,74 @@ static void test_crushed_affine_comes_free(void)
         scene_end(&s);
     }
 }
+
+/* ---- fits ---- */
+
+/* A square frame, its top at z = 0: outer and inner half width and height, m */
+static test_mesh field_frame(double outer, double inner, double height)
+{
+    static const int quad[4][4] = {{8, 9, 13, 12}, {4, 5, 1, 0}, {0, 1, 9, 8}, {12, 13, 5, 4}};   /* top, bottom, outside, inside */
+    test_mesh m = test_mesh_make(16, 32, 0);
+    for (int i = 0; i < 16; i++) {
+        double r = i & 4 ? inner : outer;
+        m.x[3 * i] = (i & 3) == 1 || (i & 3) == 2 ? r : -r;
+        m.x[3 * i + 1] = i & 2 ? r : -r;
+        m.x[3 * i + 2] = i < 8 ? -height : 0;
+    }
+    for (int k = 0; k < 16; k++) {
+        int side = k / 4, v[4], *f = m.tri + 6 * k;
+        for (int c = 0; c < 4; c++) v[c] = (quad[side][c] & ~3) + (quad[side][c] + k) % 4;
+        f[0] = v[0]; f[1] = v[1]; f[2] = v[2];
+        f[3] = v[0]; f[4] = v[2]; f[5] = v[3];
+    }
+    return m;
+}
+
+/* A peg of 10 x 10 x 40 mm above a square hole, pressed down with at most 10 N: it goes in whatever the clearance, which is down
+ * to 1/42 of the dhat of its size, and slides there; centred, offset, and offset and tilted. */
+static void test_peg_goes_in(void)
+{
+    static const double clearance[5] = {5e-5, 2e-5, 1e-5, 5e-6, 1e-6};
+    for (int c = 0; c < 5; c++)
+        for (int mode = 0; mode < 3; mode++)
+            for (int kind = EMBIPC_AFFINE; kind <= EMBIPC_CAGE; kind++) {
+                double off = mode ? 0.6 * clearance[c] : 0, a = mode == 2 ? 14 * clearance[c] : 0;
+                embipc_drive_def pull = embipc_default_drive_def();
+                embipc_body_def d = scene_def("frame", EMBIPC_FIXED, 0, 0, 0);
+                test_mesh m = field_frame(0.03, 0.005 + clearance[c], 0.02);
+                embipc_world_def wd = embipc_default_world_def();
+                scene s = scene_empty(&wd);
+                embipc_body_state at;
+                embipc_drive drive;
+                int cut = 0;
+                d.friction = 0.2;
+                scene_add_mesh(&s, &d, &m, 0);
+                d = scene_def("peg", (embipc_kind)kind, off, 0.7 * off, 0.0205);
+                d.friction = 0.2;
+                d.material.young = kind == EMBIPC_CAGE ? 1e7 : 1e9;
+                d.material.density = 2000;
+                d.rotation[0] = d.rotation[8] = cos(a);
+                d.rotation[2] = sin(a);
+                d.rotation[6] = -sin(a);
+                m = test_mesh_box(-0.005, -0.005, -0.02, 0.005, 0.005, 0.02);
+                scene_add_mesh(&s, &d, &m, 0);
+                pull.body = s.body[1];
+                pull.stiffness[2] = 1e3;
+                pull.damping = 0.02;
+                pull.force_limit = 10;
+                ENSURE_OK(s.w, embipc_drive_create(s.w, &pull, &drive));
+                for (int i = 0; i < 200; i++) {
+                    double to[3] = {0, 0, -0.019 * fmin((i + 1) / 150.0, 1)}, turn[3] = {0, 0, 0};
+                    ENSURE_OK(s.w, embipc_drive_set_target(s.w, drive, to, turn));
+                    if (!scene_step(&s)) break;
+                    cut += !s.stats.converged;
+                }
+                ENSURE_OK(s.w, embipc_body_get_state(s.w, s.body[1], &at));
+                ENSURE_CLOSE(at.centre[2], 0.0015, 1e-4);
+                ENSURE(fabs(at.centre[0]) < clearance[c] && fabs(at.centre[1]) < clearance[c]);
+                ENSURE(cut == 0);
+                ENSURE(scene_sound(s.w));
+                scene_end(&s);
+            }
+}
 #endif

@@ -23,5 +23,6 @@ int main(int argc, char **argv)
     RUN(slit_bears_its_load);
     RUN(stuck_is_told);
     RUN(crushed_affine_comes_free);
+    RUN(peg_goes_in);
     return test_end("test_field");
 }
