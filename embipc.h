@@ -92,6 +92,7 @@
  *   Arithmetic, 1997. [DEK71] Dekker, A Floating-Point Technique for Extending the Available Precision, 1971.
  *   [ERI05] Ericson, Real-Time Collision Detection, 2005. [HORN87] Horn, Absolute Orientation Using Unit
  *   Quaternions, 1987. [BW08] Bonet, Wood, Nonlinear Continuum Mechanics for Finite Element Analysis, 2008.
+ *   [IPC23] Li et al., Convergent Incremental Potential Contact, arXiv 2307.15908.
  *   [STOM12] Stomakhin et al., Energetically Consistent Invertible Elasticity, SCA 2012. [SGK18] Smith,
  *   de Goes, Kim, Stable Neo-Hookean Flesh Simulation, TOG 37(2) 2018. [SGK19] the same, Analytic
  *   Eigensystems for Isotropic Distortion Energies, TOG 38(1) 2019. [DV92] Demmel, Veselic, Jacobi's Method is
@@ -10446,7 +10447,15 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
  * inner nodes by halving, as in a heap (children of i are 2i and 2i + 1): no pointers, refit in one backward
  * sweep; of a large surface only what a search comes to. Each vertex and edge is owned by one of its triangles, so a
  * pair of triangles stands for the point-triangle and edge-edge pairs of what they own, and every primitive pair is
- * met exactly once. Edges inside faces that stay flat make no pairs with edges (tower of 100 boxes: 0.71 of the time).
+ * met exactly once.
+ *
+ * Edges inside faces that stay flat make no pairs with edges, and vertices inside such faces or straight edges none with
+ * triangles (tower of 100 boxes: 0.71 of the time). Of two surfaces the pairs that are left hold a nearest one all the same.
+ * Proof: a surface is made of flat faces, straight edges and corners; what is left out lies inside the first two. Let x and
+ * y be nearest points of two surfaces, those with the largest L(x) for some linear function L that is constant along no
+ * face or edge. y - x is perpendicular to what x lies in, and to what y lies in. Had these a direction in common, both
+ * points could move along it, at the same distance, and L(x) would grow. So either one of them is a corner, and makes a pair
+ * with a triangle of the other; or both lie in edges, which cross. What touches is thus met by a pair that is left.
  *
  * Candidates serve for many iterates: a pair (a, b) of surfaces, or of panels, parts of them that lie below one node
  * of the tree, is searched with the box [lo, hi] of all displacements of a relative to b that are foreseen, and its
@@ -10484,11 +10493,17 @@ static void embi_row_apply(const embi_rows *J, int i, const embipc_real *q, embi
     else embi_set(y, 0, 0, 0);
 }
 
+/* What a triangle owns of its vertices and edges; which of those pairs of edges, and of points and triangles, are made of; and
+ * which are taken back from, and added to, the sum over triangles (section 21). */
+enum { EMBI_OWN_VERTEX = 0, EMBI_OWN_EDGE = 3, EMBI_OWN_EDGE_PAIRS = 6, EMBI_OWN_POINT_PAIRS = 9, EMBI_OWN_BACK = 12, EMBI_OWN_ADD = 15 };
+
+/* the three bits of one kind */
+static int embi_owned(unsigned own, int kind) { return (int)(own >> kind & 7); }
+
 typedef struct embi_bvh {
     int leaves;                  /* a power of two; node 1 is the root, leaf k is node leaves + k */
     int *order;                  /* triangles along the curve (nt) */
-    unsigned short *own;         /* per triangle: bits 0..2 its vertices, 3..5 its edges (k, k + 1), 6..8 those of them
-                                    that pairs of edges are made of */
+    unsigned *own;               /* per triangle, three bits from each EMBI_OWN_...: for vertex k, or edge (k, k + 1) */
     embipc_real *box;            /* lo[3], hi[3] per node (12 leaves), then per triangle (6 nt): */
     embipc_real *tri_box;
     int *sample;                 /* a vertex of each node, -1 where there is none (2 leaves), and ... */
@@ -10571,6 +10586,24 @@ static void embi_box_clear(embipc_real box[6])
     }
 }
 
+/* Edges of two triangles are taken back, vertices whose triangles close a circle, or several, are added. keys: all edges in
+ * order. used (nv): scratch. */
+static void embi_bvh_count(embi_bvh *b, const int *tri, int nt, int nv, const embi_key *keys, unsigned char *used)
+{
+    memset(used, 0, (size_t)nv);   /* triangles less edges of two, modulo 256: 0 where there is no border */
+    for (int i = 0; i < 3 * nt; i++) used[tri[i]]++;
+    for (int i = 0, end; i < 3 * nt; i = end) {
+        int v = keys[i].value;
+        for (end = i + 1; end < 3 * nt && keys[end].key == keys[i].key; end++) {}
+        if (end != i + 2) continue;
+        b->own[v / 3] |= 1u << EMBI_OWN_BACK << v % 3;
+        used[tri[v]]--;
+        used[tri[3 * (v / 3) + (v % 3 + 1) % 3]]--;
+    }
+    for (int i = 0; i < 3 * nt; i++)
+        if (b->own[i / 3] >> EMBI_OWN_VERTEX >> i % 3 & 1 && !used[tri[i]]) b->own[i / 3] |= 1u << EMBI_OWN_ADD << i % 3;
+}
+
 /* Builds the tree of a surface and decides who owns what. keys (6 nt) and used (nv): scratch.
  * Returns 0 out of memory. */
 static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv,
@@ -10581,7 +10614,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     b->leaves = 1;
     while (EMBI_LEAF * b->leaves < nt) b->leaves *= 2;
     if (!EMBI_GROW(m, int, b->order, b->order_cap, nt) ||
-        !EMBI_GROW(m, unsigned short, b->own, b->own_cap, nt) ||
+        !EMBI_GROW(m, unsigned, b->own, b->own_cap, nt) ||
         !EMBI_GROW(m, embipc_real, b->box, b->box_cap, 12 * b->leaves + 6 * nt))
         return 0;
     b->tri_box = b->box + 12 * b->leaves;
@@ -10602,7 +10635,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     for (int i = 0; i < 3 * nt; i++)
         if (!used[tri[i]]) {
             used[tri[i]] = 1;
-            b->own[i / 3] = (unsigned short)(b->own[i / 3] | (1 << (i % 3)));
+            b->own[i / 3] |= (1u << EMBI_OWN_VERTEX | 1u << EMBI_OWN_POINT_PAIRS) << i % 3;
         }
     /* equal edges meet in the sorted list; the first of each is the owner */
     for (int i = 0; i < edges; i++) {
@@ -10612,10 +10645,9 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     }
     embi_sort_keys(keys, keys + edges, edges);
     for (int i = 0; i < edges; i++)
-        if (i == 0 || keys[i].key != keys[i - 1].key) {
-            int t = keys[i].value / 3;
-            b->own[t] = (unsigned short)(b->own[t] | (8 + 64) << (keys[i].value % 3));
-        }
+        if (i == 0 || keys[i].key != keys[i - 1].key)
+            b->own[keys[i].value / 3] |= (1u << EMBI_OWN_EDGE | 1u << EMBI_OWN_EDGE_PAIRS) << keys[i].value % 3;
+    embi_bvh_count(b, tri, nt, nv, keys, used);
     return 1;
 }
 
@@ -10636,22 +10668,44 @@ static int embi_is_flat(const embipc_real *x, const int *t, int k, const int *u,
     return embi_dot(n, m) < 0 && embi_abs(embi_dot(n, two)) <= 16 * EMBI_EPS * far * embi_norm(n);
 }
 
+/* Is vertex v on the straight line between a and b? */
+static int embi_is_straight(const embipc_real *x, int v, int a, int b, embipc_real far)
+{
+    embipc_real one[3], two[3], c[3];
+    embi_sub(one, x + 3 * a, x + 3 * v);
+    embi_sub(two, x + 3 * b, x + 3 * v);
+    embi_cross(c, one, two);
+    return embi_dot(one, two) < 0 && embi_norm(c) <= 16 * EMBI_EPS * far * (embi_norm(one) + embi_norm(two));
+}
+
 /* Edges between triangles in one plane, and that stay so, take no part in pairs of edges: another edge that comes near
- * one inside such a face comes as near with an end, or to the border of the face. home: the part of the body that moves
- * as one affine map, by vertex; NULL: all does. keys: as embi_bvh_build() left them, edges in order. */
-static void embi_bvh_spare_flat(embi_bvh *b, const embipc_real *x, const int *tri, int nt, const int *home,
-                                const embi_key *keys)
+ * one inside such a face comes as near with an end, or to the border of the face. Nor do vertices inside flat faces or
+ * straight edges take part in pairs of points and triangles. home: the part of the body that moves
+ * as one affine map, by vertex; NULL: all does. keys: as embi_bvh_build() left them, edges in order. sharp (3 per vertex):
+ * scratch. */
+static void embi_bvh_spare_flat(embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv, const int *home,
+                                const embi_key *keys, int *sharp)
 {
     embipc_real far = 0;
+    memset(sharp, 0, 3 * (size_t)nv * sizeof *sharp);   /* how many edges that are not spared, and the other ends of two */
     for (int i = 0; i < 9 * nt; i++) far = embi_max(far, embi_abs(x[3 * tri[i / 3] + i % 3]));
     for (int i = 0, end; i < 3 * nt; i = end) {
-        int t = keys[i].value / 3, k = keys[i].value % 3, stays = 1;
+        int t = keys[i].value / 3, k = keys[i].value % 3, stays = 1, flat;
         for (end = i + 1; end < 3 * nt && keys[end].key == keys[i].key; end++) {}
-        if (end != i + 2) continue;
-        for (int c = 0; c < 6 && home; c++)
+        for (int c = 0; c < 6 && home && end == i + 2; c++)
             stays &= home[tri[3 * t]] == home[tri[3 * (keys[i + c / 3].value / 3) + c % 3]];
-        if (stays && embi_is_flat(x, tri + 3 * t, k, tri + 3 * (keys[i + 1].value / 3), far))
-            b->own[t] = (unsigned short)(b->own[t] & ~(64 << k));
+        flat = end == i + 2 && stays && embi_is_flat(x, tri + 3 * t, k, tri + 3 * (keys[i + 1].value / 3), far);
+        if (flat) b->own[t] &= ~(1u << EMBI_OWN_EDGE_PAIRS << k);
+        for (int side = 0; side < 2 && !flat; side++) {
+            int v = tri[3 * t + (k + side) % 3], *at = sharp + 3 * v;
+            if (++at[0] < 3) at[at[0]] = tri[3 * t + (k + 1 - side) % 3];
+        }
+    }
+    for (int i = 0; i < 3 * nt; i++) {
+        int v = tri[i], *at = sharp + 3 * v;
+        int stays = !home || at[0] != 2 || (home[v] == home[at[1]] && home[v] == home[at[2]]);
+        if (at[0] == 0 || (at[0] == 2 && stays && embi_is_straight(x, v, at[1], at[2], far)))
+            b->own[i / 3] &= ~(1u << EMBI_OWN_POINT_PAIRS << i % 3);
     }
 }
 
@@ -11095,6 +11149,7 @@ static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j
 typedef struct embi_candidate {
     int v[4];                    /* vertices among all bodies': p, a, b, c or a0, a1, b0, b1 */
     int edge_edge;
+    int parts;                   /* of the triangle: bits 0..2 edges (k, k + 1) taken back, 3..5 vertices added */
     embipc_real dhat, xi;        /* activation distance and thickness of this very pair, m */
     embipc_real mollify;         /* eps of the edge-edge mollifier, m^4; 0 for point-triangle */
     embipc_real apart;           /* distance once displaced by the middle of the range, m */
@@ -11197,7 +11252,7 @@ static int embi_vertices_shared(const int v[4], int edge_edge)
  * numbering of a (first side) and b. Pairs of one body keep their distance at rest: half of it caps dhat, so that no
  * mesh, however fine, pushes itself apart at rest. */
 static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_surface *b, const int v[4],
-                              int edge_edge, const embi_pair_rule *rule, const embi_approach *t,
+                              int edge_edge, int parts, const embi_pair_rule *rule, const embi_approach *t,
                               embi_candidate **list, int *count, int *cap)
 {
     embipc_real w[4], ea[3], eb[3], rest;
@@ -11215,6 +11270,7 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     c->dhat = rule->dhat;
     c->xi = rule->xi;
     c->mollify = 0;
+    c->parts = parts;
     for (int k = 0; k < 4; k++) p[k] = (k < split ? a->rest : b->rest) + 3 * v[k];
     if (self) {
         rest = embi_closest_distance(p, edge_edge, w, &mask);
@@ -11240,15 +11296,17 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     int self = a->base == b->base;
+    int points = embi_owned(a->bvh->own[ta], self ? EMBI_OWN_VERTEX : EMBI_OWN_POINT_PAIRS);
+    int parts = self ? 0 : embi_owned(b->bvh->own[tb], EMBI_OWN_BACK) | embi_owned(b->bvh->own[tb], EMBI_OWN_ADD) << 3;
     for (int i = 0; i < 3; i++) {
         embipc_real box[6];
         int v[4];
-        if (!(a->bvh->own[ta] & (1 << i))) continue;
+        if (!(points >> i & 1)) continue;
         embi_path_box(box, a, A + i, 1);
         if (!embi_boxes_touch(box, near_b)) continue;
         v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
         if (self && embi_vertices_shared(v, 0)) continue;
-        if (!embi_candidate_add(m, a, b, v, 0, rule, t, list, count, cap)) return 0;
+        if (!embi_candidate_add(m, a, b, v, 0, parts, rule, t, list, count, cap)) return 0;
     }
     return 1;
 }
@@ -11264,18 +11322,18 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
     for (int i = 0; i < 3; i++) {
         int v[4];
         embipc_real box[6], edge[6], other[6];
-        if (!(a->bvh->own[ta] & (64 << i))) continue;
+        if (!(embi_owned(a->bvh->own[ta], EMBI_OWN_EDGE_PAIRS) >> i & 1)) continue;
         v[0] = A[i]; v[1] = A[(i + 1) % 3];
         embi_path_box(box, a, v, 2);
         if (!embi_boxes_touch(box, near_b)) continue;
         for (int j = 0; j < 3; j++) {
-            if (!(b->bvh->own[tb] & (64 << j))) continue;
+            if (!(embi_owned(b->bvh->own[tb], EMBI_OWN_EDGE_PAIRS) >> j & 1)) continue;
             v[2] = B[j]; v[3] = B[(j + 1) % 3];
             if (self && embi_vertices_shared(v, 1)) continue;
             embi_path_box(edge, b, v + 2, 2);
             embi_approach_box(t, share, t->reach, edge, other);
             if (embi_boxes_touch(box, other) &&
-                !embi_candidate_add(m, a, b, v, 1, rule, t, list, count, cap))
+                !embi_candidate_add(m, a, b, v, 1, 0, rule, t, list, count, cap))
                 return 0;
         }
     }
@@ -11856,7 +11914,7 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
             int ts = side ? tb : ta, tu = side ? ta : tb;
             for (int i = 0; i < 3; i++) {
                 int e0 = s->tri[3 * ts + i], e1 = s->tri[3 * ts + (i + 1) % 3];
-                if (!(s->bvh->own[ts] & (8 << i)) || !embi_crosses(s, e0, e1, u, tu)) continue;
+                if (!(embi_owned(s->bvh->own[ts], EMBI_OWN_EDGE) >> i & 1) || !embi_crosses(s, e0, e1, u, tu)) continue;
                 if (!EMBI_GROW(m, embi_crossing, *list, *cap, *count + 1)) return 0;
                 (*list)[*count].edge[0] = e0;
                 (*list)[*count].edge[1] = e1;
@@ -12139,6 +12197,18 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
  * for b'' n n^T + b' d2d/dx2 without negative eigenvalues.
  * The sum runs over all pairs, each with its own closest feature [EIPC24 eq. 7]. Pairs of one candidate set
  * that come down to the same two features (point-point, point-edge) are merged into one with a multiplicity.
+ *
+ * Of a point p and the triangles of another body, those near an edge or a vertex would count several times, and a
+ * flat ground would push sideways near each of its edges (a cube dropped on cells of 2 cm left with 0.3 m/s). So edges
+ * of two triangles are taken back, and vertices without a border added:
+ *   Psi(p) = sum_T b(d(p,T)) - sum_e b(d(p,e)) + sum_v b(d(p,v)) = int -b'(r) chi(r) dr                        [IPC23]
+ * with chi(r) the Euler characteristic of what of the surface is within r of p. Each term has continuous derivatives, and
+ * so has Psi. Where that part of the surface is in one piece without holes chi is 1, and Psi = b of the nearest
+ * feature: beside flat edges, above convex bodies, in valleys. Two pieces count twice; around a pin thinner than dhat,
+ * or holes smaller than dhat, Psi is less. But as p nears any point y of the surface Psi goes to infinity like
+ * -dhat^2 ln |p - y|, since the triangles at y less the edges there plus y itself, where it is a vertex, are at least 1.
+ * What is taken back from the sum at some feature, not cancelled there, has no stiffness in the Hessian: what is left
+ * out is negative, and the direction one of descent. Pairs within one body count as they are: their dhat differ.
  * Friction contacts are the same lists, frozen at the start of the step with weight mu lambda.
  * Uses: small math, memory, sorting, systems, distances, barrier, friction, broad phase.
  *                                                           Checked by: tests/test_contact.c   */
@@ -12158,7 +12228,7 @@ typedef struct embi_contact {
 typedef struct embi_friction {
     int v[4], pair;
     embipc_real w[4], n[3];
-    embipc_real weight;          /* mu lambda, N */
+    embipc_real weight;          /* mu lambda, N; negative where the contact is taken back */
     embipc_real e;               /* epsv h, m */
     embipc_real expected;        /* |u| of the same contact in the last step, m */
     embipc_real held;            /* its stiffness when the system was last factored, N/m */
@@ -12200,10 +12270,39 @@ static embipc_real embi_candidate_kappa(const embi_pair_rule *rule, embipc_real 
     return rule->kappa * (rule->dhat / dhat);
 }
 
-/* The active candidate c with closest points at positions x becomes contact number `to`. extra: the place for its
- * mollifier's gradient, should it have one. */
+/* The places that an active candidate takes among the contacts: its own, and one for each part of its triangle. */
+static int embi_candidate_places(const embi_candidate *c)
+{
+    int n = 1;
+    for (int parts = c->parts; parts; parts &= parts - 1) n++;
+    return n;
+}
+
+/* A closest point so near to the border of its feature stands on that border. Squared distances, which tell features
+ * apart, are equal to rounding within 2e-8 d of it; there, triangles that meet must all agree, so that they merge. */
+#define EMBI_SNAP ((embipc_real)4e-8)
+
+static void embi_contact_snap(embi_contact *k, const embi_point x[4], embipc_real d)
+{
+    int j = 1;
+    for (int i = 2; i < 4; i++)
+        if (k->w[i] < k->w[j]) j = i;
+    for (int i = 1; i < 4; i++) {
+        embipc_real e[3];
+        if (i == j || !(k->mask >> i & 1)) continue;
+        embi_sub(e, x[i], x[j]);
+        if (k->w[i] * k->w[i] * embi_dot(e, e) > EMBI_SNAP * EMBI_SNAP * d * d) continue;
+        k->w[j] += k->w[i];
+        k->w[i] = 0;
+        k->mask &= ~(1 << i);
+    }
+}
+
+/* The active candidate c with closest points at positions x becomes contact number `to`, with the multiplicity 1, or -1
+ * where it is taken back. extra: the place for its mollifier's gradient, should it have one. */
 static void embi_contact_make(embi_contacts *s, int to, int extra, const embi_candidate *c,
-                              const embi_closest *closest, const embipc_real *x, embipc_real kappa, int pair)
+                              const embi_closest *closest, const embipc_real *x, embipc_real kappa, int pair,
+                              int multiplicity)
 {
     embipc_real b, first, second, mollifier = 1, slope = 0, grad[12];
     embi_point p[4];
@@ -12213,11 +12312,12 @@ static void embi_contact_make(embi_contacts *s, int to, int extra, const embi_ca
     k->mask = closest->mask;
     k->edge_edge = c->edge_edge;
     k->pair = pair;
-    k->multiplicity = 1;
+    k->multiplicity = multiplicity;
     k->extra = -1;
     k->gap = closest->d - c->xi;
     k->dhat = c->dhat;
     embi_points_at(p, x, c->v);
+    if (!c->edge_edge) embi_contact_snap(k, p, closest->d);
     (void)embi_normal(p, k->w, k->mask, c->edge_edge, k->n);
     b = embipc_barrier(k->gap, c->dhat, &first, &second);
     if (c->edge_edge) {
@@ -12229,9 +12329,36 @@ static void embi_contact_make(embi_contacts *s, int to, int extra, const embi_ca
             for (int i = 0; i < 12; i++) s->extra[12 * k->extra + i] = kappa * b * slope * grad[i];
         }
     }
-    k->energy = kappa * mollifier * b;
-    k->first = kappa * mollifier * first;
-    k->second = kappa * mollifier * second;
+    k->energy = multiplicity * kappa * mollifier * b;
+    k->first = multiplicity * kappa * mollifier * first;
+    k->second = multiplicity * kappa * mollifier * second;
+}
+
+/* Closest points of the point x_0 and part k of the triangle: edge k, or vertex k - 3. */
+static void embi_closest_part(const embi_point x[4], int k, embi_closest *out)
+{
+    static const int end[6][2] = {{1, 2}, {2, 3}, {1, 3}, {1, 1}, {2, 2}, {3, 3}};
+    embipc_real e[3], r[3], best = EMBI_HUGE;
+    int i = end[k][0], j = end[k][1];
+    embi_sub(e, x[j], x[i]);
+    embi_sub(r, x[0], x[i]);
+    embi_try_segment(e, r, 0, i, k < 3 ? j : i % 3 + 1, 1, &best, out->w, &out->mask);
+    out->d = embi_weighted_distance(x, out->w);
+}
+
+/* The parts of the triangle of an active candidate, as far as they are active, in places from `to` on. Returns the next. */
+static int embi_contact_make_parts(embi_contacts *s, int to, const embi_candidate *c, const embipc_real *x,
+                                   embipc_real kappa, int pair)
+{
+    embi_point p[4];
+    embi_points_at(p, x, c->v);
+    for (int k = 0; k < 6; k++) {
+        embi_closest closest;
+        if (!(c->parts >> k & 1)) continue;
+        embi_closest_part(p, k, &closest);
+        if (closest.d - c->xi < c->dhat) embi_contact_make(s, to++, 0, c, &closest, x, kappa, pair, k < 3 ? -1 : 1);
+    }
+    return to;
 }
 
 /* The feature that a point-point or point-edge contact stands on, the same for every pair that leads to it;
@@ -12261,14 +12388,15 @@ static embi_u64 embi_contact_feature(const embi_contact *k, int base_a, int base
 }
 
 /* Merges the contacts from `begin` on (those of one pair of bodies) that stand on the same feature with the
- * same dhat: their terms add up at the common distance. keys (2 per contact): scratch. The result does not
- * depend on what other bodies are there. */
+ * same dhat: their terms add up at the common distance, and those that add up to none are gone. One that is taken back on
+ * the whole has no stiffness: it would be negative. keys (2 per contact): scratch. The result does not depend on what other
+ * bodies are there. */
 static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int base_b, int split_vertex,
                                 embi_key *keys)
 {
     int n = 0, write = begin;
     for (int i = begin; i < s->count; i++) {
-        embi_u64 feature = embi_contact_feature(s->list + i, base_a, base_b, split_vertex);
+        embi_u64 feature = s->list[i].multiplicity ? embi_contact_feature(s->list + i, base_a, base_b, split_vertex) : 0;
         if (!feature) continue;
         keys[n].key = feature;
         keys[n++].value = i;
@@ -12277,11 +12405,13 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
     for (int i = 1; i < n; i++)   /* distances of one feature may be rounded in several ways */
         for (int j = i - 1; j >= 0 && keys[j].key == keys[i].key; j--) {
             embi_contact *to = s->list + keys[j].value, *from = s->list + keys[i].value;
-            if (!to->multiplicity || to->dhat != from->dhat || to->gap != from->gap) continue;
+            if (!to->multiplicity || to->dhat != from->dhat || embi_abs(to->gap - from->gap) > (embipc_real)1e-9 * to->dhat)
+                continue;
             from->multiplicity += to->multiplicity;
             from->energy += to->energy;
             from->first += to->first;
             from->second += to->second;
+            from->gap = embi_min(from->gap, to->gap);
             to->multiplicity = 0;
             break;
         }
@@ -12289,9 +12419,11 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
         if (s->list[i].multiplicity) s->list[write++] = s->list[i];
     s->count = write;
     for (int i = begin; i < s->count; i++) {
-        s->energy += s->list[i].energy;
-        s->force += -s->list[i].first;
-        s->min_gap = embi_min(s->min_gap, s->list[i].gap);
+        embi_contact *k = s->list + i;
+        if (k->multiplicity < 0) k->second = 0;
+        s->energy += k->energy;
+        s->force += embi_abs(k->first);
+        s->min_gap = embi_min(s->min_gap, k->gap);
     }
 }
 
@@ -12363,7 +12495,7 @@ static embipc_real embi_friction_energy(const embi_friction *list, int n, embipc
     for (int k = 0; k < n; k++) {
         embipc_real y = embi_norm(list[k].u);
         sum += list[k].weight * embipc_friction(y, list[k].e, &across, NULL);
-        *force += list[k].weight * across * y;
+        *force += embi_abs(list[k].weight) * across * y;
     }
     return sum;
 }
@@ -12536,6 +12668,7 @@ static void embi_friction_stiffness(const embi_friction *f, int first, embipc_re
     static const embipc_real none[3] = {0, 0, 0};
     embipc_real r[3] = {0, 0, 0};
     memset(S, 0, 9 * sizeof *S);
+    if (!(f->weight > 0)) return;   /* as of contacts */
     if (f->turns) embi_friction_derivatives(none, f->n, f->e, f->e, f->weight, r, S);
     else embi_friction_derivatives(f->u, f->n, f->e, first ? f->expected : (embipc_real)0, f->weight, r, S);
 }
@@ -13681,7 +13814,8 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
 /* What is active in a part of a near list, and where it goes among the contacts. */
 typedef struct embi_found {
     int seen;                    /* candidates that were looked at */
-    int count, edges;            /* active; edge-edge ones, which may need room for a gradient */
+    int pairs, edges;            /* active; edge-edge ones, which may need room for a gradient */
+    int count;                   /* places kept for their contacts, and then contacts */
     int first, extra, changed;
     embipc_real min_gap;         /* of those that touch at rest, INFINITY if none do */
 } embi_found;
@@ -14117,7 +14251,8 @@ static void embi_closest_range(void *arg, int begin, int end)
             r.seen[found.seen++] = *k;
             embi_closest_find(c, t->x, t->I->stamp, closest);
             if (embi_is_touching(c, closest)) {
-                found.count++;
+                found.pairs++;
+                found.count += embi_candidate_places(c);
                 found.edges += c->edge_edge;
             } else if (!(closest->d - c->xi > 0)) found.min_gap = embi_min(found.min_gap, closest->d - c->xi);
         }
@@ -14145,12 +14280,14 @@ static void embi_contact_range(void *arg, int begin, int end)
             embi_closest *closest = r.closest + *k;
             embipc_real kappa = embi_candidate_kappa(&r.pair->rule, c->dhat);
             if (embi_is_touching(c, closest)) {
-                embi_contact_make(contacts, to, extra, c, closest, t->x, kappa, r.number);
-                closest->stiffness = contacts->list[to++].second;
+                embi_contact_make(contacts, to, extra, c, closest, t->x, kappa, r.number, 1);
+                closest->stiffness = contacts->list[to].second;
+                to = embi_contact_make_parts(contacts, to + 1, c, t->x, kappa, r.number);
                 extra += c->edge_edge;
             }
             changed += embi_stiffness_changed(closest->stiffness, closest->in_matrix, kappa);
         }
+        r.found->count = to - r.found->first;
         r.found->changed = changed;
     }
 }
@@ -14178,7 +14315,7 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *I, embi_
 {
     embi_contacts *contacts = &I->contacts;
     long long candidates = 0;
-    int count = 0, edges = 0;
+    int count = 0, pairs = 0, edges = 0;
     for (int n = 0; n < I->pair_count; n++) candidates += s->pair[I->pairs[n]].count;
     embi_for_work(&s->threads, I->pair_count, candidates, EMBI_SHARE_SCAN, embi_near_range, task);
     embi_chunks_clear(&I->by_near);
@@ -14191,10 +14328,11 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *I, embi_
         found->first = count;
         found->extra = edges;
         count += found->count;
+        pairs += found->pairs;
         edges += found->edges;
         contacts->min_gap = embi_min(contacts->min_gap, found->min_gap);
     }
-    contacts->pairs = count;
+    contacts->pairs = pairs;
     contacts->extra_count = edges;
     return EMBI_GROW(m, embi_contact, contacts->list, contacts->list_cap, count) &&
            EMBI_GROW(m, embipc_real, contacts->extra, contacts->extra_cap, 12 * edges) &&
@@ -14223,14 +14361,14 @@ static int embi_island_contacts(embi_memory *m, embi_state *s, embi_island *I, c
     if (ok) embi_for_chunks(&s->threads, &I->by_near, EMBI_SHARE_NEAR, embi_contact_range, &task);
     for (int n = 0; n < I->by_near.count && ok;) {   /* for each two bodies: what stands on the same feature is merged */
         const embi_pair *pair = s->pair + I->pairs[I->by_near.list[n].item];
-        int from = I->found[n].first, begin = contacts->count, count = 0;
+        int begin = contacts->count;
         for (; n < I->by_near.count && s->pair[I->pairs[I->by_near.list[n].item]].head == pair->head; n++) {
-            count += I->found[n].count;
-            contacts->changed += I->found[n].changed;
+            const embi_found *found = I->found + n;
+            embi_contact *to = contacts->list + contacts->count, *from = contacts->list + found->first;
+            if (to < from && found->count) memmove(to, from, (size_t)found->count * sizeof *to);
+            contacts->count += found->count;
+            contacts->changed += found->changed;
         }
-        if (begin < from && count)
-            memmove(contacts->list + begin, contacts->list + from, (size_t)count * sizeof *contacts->list);
-        contacts->count += count;
         embi_contacts_merge(contacts, begin, s->body[pair->a].vert0, s->body[pair->b].vert0,
                             pair->a == pair->b ? INT_MAX : s->body[pair->b].vert0, I->keys);
     }
@@ -14329,7 +14467,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         embi_u64 key =
             ((embi_u64)a->handle.generation * 31 + (embi_u64)a->handle.index1) * 0x9E3779B97F4A7C15ull;
         int at;
-        if (!(pair->rule.mu > 0) || !(c->first < 0)) continue;
+        if (!(pair->rule.mu > 0) || c->first == 0) continue;
         memcpy(f->v, c->v, sizeof f->v);
         memcpy(f->w, c->w, sizeof f->w);
         memcpy(f->n, c->n, sizeof f->n);
@@ -14675,7 +14813,7 @@ static embipc_real embi_friction_hold(const embi_friction *f, int first)
     (void)embipc_friction(y, f->e, &across, &along);
     if (f->turns) along = 1 / f->e;
     else if (first && y == 0) along = 2 / f->e - embi_min(f->expected, f->e) / (f->e * f->e);
-    return f->weight * along;
+    return embi_max(f->weight, 0) * along;
 }
 
 /* how many friction contacts the factor holds wrongly */
@@ -15320,7 +15458,7 @@ static void embi_island_turning(embi_state *s, embi_island *I)
         embi_add(to, to, f->u);
         back = embi_dot(to, f->u) < 0;
         ends_inside = embi_dot(to, to) < zone;
-        f->turns = embi_dot(f->u, f->u) > zone && (f->turns ? ends_inside : back && !ends_inside);
+        f->turns = f->weight > 0 && embi_dot(f->u, f->u) > zone && (f->turns ? ends_inside : back && !ends_inside);
         I->turning += f->turns;
     }
 }
@@ -17171,9 +17309,11 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     int n = 6 * b->nt, large = b->nt >= EMBI_FIT_TRIANGLES;
     embi_key *keys = (embi_key *)embi_alloc(m, n, sizeof *keys);
     unsigned char *used = (unsigned char *)embi_alloc(m, b->nv, 1);
-    int ok = keys && used && embi_bvh_build(m, &b->bvh, t->x, b->tri, b->nt, b->nv, keys, used);
+    int *sharp = (int *)embi_alloc(m, 3 * b->nv, sizeof *sharp);
+    int ok = keys && used && sharp && embi_bvh_build(m, &b->bvh, t->x, b->tri, b->nt, b->nv, keys, used);
     if (ok && b->kind != EMBIPC_FULL)
-        embi_bvh_spare_flat(&b->bvh, t->x, b->tri, b->nt, b->kind == EMBIPC_CAGE ? t->index : NULL, keys);
+        embi_bvh_spare_flat(&b->bvh, t->x, b->tri, b->nt, b->nv, b->kind == EMBIPC_CAGE ? t->index : NULL, keys, sharp);
+    embi_free(m, sharp, 3 * b->nv, sizeof *sharp);
     embi_free(m, keys, n, sizeof *keys);
     embi_free(m, used, b->nv, 1);
     if (ok) ok = embi_build_panels(m, b, t);
@@ -18665,7 +18805,7 @@ EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, 
     while (ok && count < limit && embi_pair_walk_next(&w, 0, &t[0], &t[1]))
         for (int k = 0; k < 6; k++) {
             int a = t[k / 3], b = t[1 - k / 3], e0 = tri[3 * a + k % 3], e1 = tri[3 * a + (k + 1) % 3];
-            if (!(w.bvh.own[a] & (8 << k % 3)) || count >= limit || !embi_crosses(&w.s, e0, e1, &w.s, b))
+            if (!(embi_owned(w.bvh.own[a], EMBI_OWN_EDGE) >> k % 3 & 1) || count >= limit || !embi_crosses(&w.s, e0, e1, &w.s, b))
                 continue;
             if (count < capacity) {
                 list[count].edge[0] = e0;
@@ -18700,7 +18840,7 @@ static void embi_gap_try(const embi_surface *s, const int v[4], int edge_edge, e
 static void embi_gap_triangles(const embi_pair_walk *w, int ta, int tb, embipc_gap *gap)
 {
     const int *A = w->s.tri + 3 * ta, *B = w->s.tri + 3 * tb;
-    int own_a = w->bvh.own[ta], own_b = w->bvh.own[tb], v[4];
+    int own_a = (int)w->bvh.own[ta], own_b = (int)w->bvh.own[tb], v[4];
     for (int i = 0; i < 3; i++) {
         v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
         if (own_a & (1 << i)) embi_gap_try(&w->s, v, 0, gap);

@@ -24,5 +24,6 @@ int main(int argc, char **argv)
     RUN(stuck_is_told);
     RUN(crushed_affine_comes_free);
     RUN(peg_goes_in);
+    RUN(flat_floor_does_not_push);
     return test_end("test_field");
 }
