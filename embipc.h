@@ -1121,7 +1121,7 @@ static int embi_min_int(int a, int b) { return a < b ? a : b; }
 static int embi_max_int(int a, int b) { return a > b ? a : b; }
 static embipc_real embi_min(embipc_real a, embipc_real b) { return a < b ? a : b; }
 static embipc_real embi_max(embipc_real a, embipc_real b) { return a > b ? a : b; }
-static embipc_real embi_abs(embipc_real a) { return a < 0 ? -a : a; }
+static embipc_real embi_abs(embipc_real a) { return fabs(a); }   /* no branch: signs are random at rest */
 
 /* Finite, without relying on a C99 macro that C++11 may hide: inf - inf and nan - nan are nan. */
 static int embi_finite(embipc_real a) { return a - a == 0; }
@@ -11148,8 +11148,9 @@ static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j
 /* One point-triangle or edge-edge pair that may become active. */
 typedef struct embi_candidate {
     int v[4];                    /* vertices among all bodies': p, a, b, c or a0, a1, b0, b1 */
-    int edge_edge;
-    int parts;                   /* of the triangle: bits 0..2 edges (k, k + 1) taken back, 3..5 vertices added */
+    short edge_edge;
+    short parts;                 /* of the triangle: bits 0..2 edges (k, k + 1) taken back, 3..5 vertices added */
+    float width;                 /* the triangle is no narrower in the range of the list that it was found for, m; or 0 */
     embipc_real dhat, xi;        /* activation distance and thickness of this very pair, m */
     embipc_real mollify;         /* eps of the edge-edge mollifier, m^4; 0 for point-triangle */
     embipc_real apart;           /* distance once displaced by the middle of the range, m */
@@ -11204,8 +11205,42 @@ static void embi_approach_box(const embi_approach *t, embipc_real share, embipc_
     }
 }
 
+/* Parts of the triangle, bits 0..2 edges (k, k + 1), 3..5 vertices, that may be within `reach` of the point x_0: of vertices by
+ * |r|^2, of edges by the square of the distance to their line, (|r|^2 |e|^2 - (r.e)^2)/|e|^2; all from six products. */
+static int embi_parts_near(const embi_point x[4], embipc_real reach)
+{
+    embipc_real r[3], e[3], f[3], rr, re, rf, ee, ff, ef, limit, rr2, rf2, ee2;
+    embi_sub(r, x[0], x[1]);
+    embi_sub(e, x[2], x[1]);
+    embi_sub(f, x[3], x[1]);
+    rr = embi_dot(r, r);
+    re = embi_dot(r, e);
+    rf = embi_dot(r, f);
+    ee = embi_dot(e, e);
+    ff = embi_dot(f, f);
+    ef = embi_dot(e, f);
+    limit = reach * reach + 16 * EMBI_EPS * (rr + ee + ff);
+    rr2 = rr - 2 * re + ee;              /* |x_0 - x_2|^2, and for the edge from there to x_3 */
+    rf2 = rf - re - ef + ee;
+    ee2 = ee - 2 * ef + ff;
+    return ((rr - limit) * ee < re * re) | ((rr2 - limit) * ee2 < rf2 * rf2) << 1 | ((rr - limit) * ff < rf * rf) << 2 |
+           (rr < limit) << 3 | (rr2 < limit) << 4 | (rr - 2 * rf + ff < limit) << 5;
+}
+
+/* The least height of a triangle, its width: it changes by no more than twice what its vertices move by. */
+static embipc_real embi_least_height(const embi_point x[3])
+{
+    embipc_real e[3], f[3], g[3], n[3], longest;
+    embi_sub(e, x[1], x[0]);
+    embi_sub(f, x[2], x[0]);
+    embi_sub(g, f, e);
+    embi_cross(n, e, f);
+    longest = embi_max(embi_dot(e, e), embi_max(embi_dot(f, f), embi_dot(g, g)));
+    return longest > 0 ? sqrt(embi_dot(n, n) / longest) * (embipc_real)(1 - 1e-6) : (embipc_real)0;
+}
+
 /* Can the pair c come within reach, by the approach t of the side of its first vertex? x: its points now. The same
- * tests whether it is searched for or met again, box and distance, which goes to c->apart. The whole distance counts
+ * tests whether it is searched for or met again, box and distance, which goes to c->apart; parts that can't are dropped. The whole distance counts
  * from the middle of the displacements: |p + mid + r - q| >= |p + mid - q| - |half|. */
 static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const embi_approach *t)
 {
@@ -11219,7 +11254,11 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     for (int k = 0; k < 4; k++) p[k] = k < split ? moved + 3 * k : x[k];
     for (int k = 0; k < split; k++) embi_add(moved + 3 * k, x[k], t->mid);
     c->apart = embi_closest_distance(p, c->edge_edge, w, &mask);
-    return c->apart <= reach + c->share * t->radius;
+    if (!(c->apart <= reach + c->share * t->radius)) return 0;
+    reach += c->share * t->radius;
+    if (mask == 15 && (embipc_real)c->width * embi_max(w[1], embi_max(w[2], w[3])) < -reach) c->parts = 0;
+    else if (c->parts) c->parts = (short)(c->parts & embi_parts_near(p, reach));
+    return 1;
 }
 
 /* The same along the paths of two surfaces, which do not count as displacements; c->apart: the distance now. Each may be
@@ -11261,16 +11300,18 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     int mask, split = edge_edge ? 2 : 1, self = a->base == b->base;
     if (!EMBI_ROOM(m, embi_candidate, *list, *cap, *count + 1)) return 0;
     c = *list + *count;
-    c->edge_edge = edge_edge;
+    c->edge_edge = (short)edge_edge;
+    c->parts = (short)parts;
+    c->width = 0;
     c->less = 0;
     c->share = self ? embi_vertices_share(a, v, split) : (embipc_real)1;
     for (int k = 0; k < 4; k++) p[k] = (k < split ? a->x : b->x) + 3 * v[k];
     if (!(a->next || b->next ? embi_candidate_passes(c, a, b, v, p, t) : embi_candidate_near(c, p, t))) return 1;
+    if (c->parts && !a->next && !b->next) c->width = (float)embi_max(embi_least_height(p + 1) - 3 * t->radius, 0);
     for (int k = 0; k < 4; k++) c->v[k] = v[k] + (k < split ? a->base : b->base);
     c->dhat = rule->dhat;
     c->xi = rule->xi;
     c->mollify = 0;
-    c->parts = parts;
     for (int k = 0; k < 4; k++) p[k] = (k < split ? a->rest : b->rest) + 3 * v[k];
     if (self) {
         rest = embi_closest_distance(p, edge_edge, w, &mask);
@@ -12267,7 +12308,7 @@ static void embi_contacts_clear(embi_contacts *s)
  * the same share of it only when its kappa grows by as much as its dhat has shrunk. */
 static embipc_real embi_candidate_kappa(const embi_pair_rule *rule, embipc_real dhat)
 {
-    return rule->kappa * (rule->dhat / dhat);
+    return dhat < rule->dhat ? rule->kappa * (rule->dhat / dhat) : rule->kappa;
 }
 
 /* The places that an active candidate takes among the contacts: its own, and one for each part of its triangle. */
@@ -12281,6 +12322,7 @@ static int embi_candidate_places(const embi_candidate *c)
 /* A closest point so near to the border of its feature stands on that border. Squared distances, which tell features
  * apart, are equal to rounding within 2e-8 d of it; there, triangles that meet must all agree, so that they merge. */
 #define EMBI_SNAP ((embipc_real)4e-8)
+#define EMBI_LOW ((embipc_real)-1e-3)   /* weights of a triangle's vertices that are looked at for that */
 
 static void embi_contact_snap(embi_contact *k, const embi_point x[4], embipc_real d)
 {
@@ -12298,11 +12340,10 @@ static void embi_contact_snap(embi_contact *k, const embi_point x[4], embipc_rea
     }
 }
 
-/* The active candidate c with closest points at positions x becomes contact number `to`, with the multiplicity 1, or -1
- * where it is taken back. extra: the place for its mollifier's gradient, should it have one. */
+/* The active candidate c with closest points at positions x becomes contact number `to`. extra: the place for its
+ * mollifier's gradient, should it have one. */
 static void embi_contact_make(embi_contacts *s, int to, int extra, const embi_candidate *c,
-                              const embi_closest *closest, const embipc_real *x, embipc_real kappa, int pair,
-                              int multiplicity)
+                              const embi_closest *closest, const embipc_real *x, embipc_real kappa, int pair)
 {
     embipc_real b, first, second, mollifier = 1, slope = 0, grad[12];
     embi_point p[4];
@@ -12312,12 +12353,12 @@ static void embi_contact_make(embi_contacts *s, int to, int extra, const embi_ca
     k->mask = closest->mask;
     k->edge_edge = c->edge_edge;
     k->pair = pair;
-    k->multiplicity = multiplicity;
+    k->multiplicity = 1;
     k->extra = -1;
     k->gap = closest->d - c->xi;
     k->dhat = c->dhat;
     embi_points_at(p, x, c->v);
-    if (!c->edge_edge) embi_contact_snap(k, p, closest->d);
+    if (!c->edge_edge && (k->w[1] > EMBI_LOW || k->w[2] > EMBI_LOW || k->w[3] > EMBI_LOW)) embi_contact_snap(k, p, closest->d);
     (void)embi_normal(p, k->w, k->mask, c->edge_edge, k->n);
     b = embipc_barrier(k->gap, c->dhat, &first, &second);
     if (c->edge_edge) {
@@ -12329,34 +12370,48 @@ static void embi_contact_make(embi_contacts *s, int to, int extra, const embi_ca
             for (int i = 0; i < 12; i++) s->extra[12 * k->extra + i] = kappa * b * slope * grad[i];
         }
     }
-    k->energy = multiplicity * kappa * mollifier * b;
-    k->first = multiplicity * kappa * mollifier * first;
-    k->second = multiplicity * kappa * mollifier * second;
+    k->energy = kappa * mollifier * b;
+    k->first = kappa * mollifier * first;
+    k->second = kappa * mollifier * second;
 }
 
-/* Closest points of the point x_0 and part k of the triangle: edge k, or vertex k - 3. */
+/* Closest points of the point x_0 and part k of the triangle. */
 static void embi_closest_part(const embi_point x[4], int k, embi_closest *out)
 {
-    static const int end[6][2] = {{1, 2}, {2, 3}, {1, 3}, {1, 1}, {2, 2}, {3, 3}};
-    embipc_real e[3], r[3], best = EMBI_HUGE;
+    static const int end[6][2] = {{1, 2}, {2, 3}, {1, 3}, {1, 2}, {2, 3}, {3, 1}};
+    embipc_real e[3] = {0, 0, 0}, r[3], best = EMBI_HUGE;
     int i = end[k][0], j = end[k][1];
-    embi_sub(e, x[j], x[i]);
+    if (k < 3) embi_sub(e, x[j], x[i]);
     embi_sub(r, x[0], x[i]);
-    embi_try_segment(e, r, 0, i, k < 3 ? j : i % 3 + 1, 1, &best, out->w, &out->mask);
+    embi_try_segment(e, r, 0, i, j, 1, &best, out->w, &out->mask);
     out->d = embi_weighted_distance(x, out->w);
 }
 
-/* The parts of the triangle of an active candidate, as far as they are active, in places from `to` on. Returns the next. */
+/* The contact is taken back from the sum. */
+static void embi_contact_negate(embi_contact *k)
+{
+    k->multiplicity = -k->multiplicity;
+    k->energy = -k->energy;
+    k->first = -k->first;
+    k->second = -k->second;
+}
+
+/* Contacts of those parts of the triangle of an active candidate that are active, in places from `to` on. Returns the next. */
 static int embi_contact_make_parts(embi_contacts *s, int to, const embi_candidate *c, const embipc_real *x,
                                    embipc_real kappa, int pair)
 {
     embi_point p[4];
+    int parts;
     embi_points_at(p, x, c->v);
-    for (int k = 0; k < 6; k++) {
-        embi_closest closest;
-        if (!(c->parts >> k & 1)) continue;
-        embi_closest_part(p, k, &closest);
-        if (closest.d - c->xi < c->dhat) embi_contact_make(s, to++, 0, c, &closest, x, kappa, pair, k < 3 ? -1 : 1);
+    parts = c->parts & embi_parts_near(p, c->dhat + c->xi);
+    for (int k = 0; parts >> k; k++) {
+        embi_closest part;
+        if (!(parts >> k & 1)) continue;
+        embi_closest_part(p, k, &part);
+        if (!(part.d - c->xi < c->dhat)) continue;
+        embi_contact_make(s, to, 0, c, &part, x, kappa, pair);
+        if (k < 3) embi_contact_negate(s->list + to);
+        to++;
     }
     return to;
 }
@@ -12843,7 +12898,6 @@ typedef struct embi_body {
     int trace0, patch0;          /* its part of the scratch */
     embipc_real diagonal, total_mass;
     embipc_solid solid;          /* of the rest surface, in the frame of creation */
-    embi_widths room, thick;     /* at rest: between faces, across what is open, and across the solid */
     embipc_real area;            /* of the rest surface, m^2 */
     int assembled;               /* A is that of this step */
     embi_panel *panel;
@@ -12885,6 +12939,7 @@ typedef struct embi_body {
                                     0: not known */
     int island;
     embi_sums sums;              /* of the last step */
+    embi_widths room, thick;     /* at rest: between faces, across what is open, and across the solid */
 } embi_body;
 
 /* Panels of two bodies near each other (a < b), or a body and itself (a == b) as a whole. */
@@ -14280,10 +14335,10 @@ static void embi_contact_range(void *arg, int begin, int end)
             embi_closest *closest = r.closest + *k;
             embipc_real kappa = embi_candidate_kappa(&r.pair->rule, c->dhat);
             if (embi_is_touching(c, closest)) {
-                embi_contact_make(contacts, to, extra, c, closest, t->x, kappa, r.number, 1);
-                closest->stiffness = contacts->list[to].second;
-                to = embi_contact_make_parts(contacts, to + 1, c, t->x, kappa, r.number);
+                embi_contact_make(contacts, to, extra, c, closest, t->x, kappa, r.number);
+                closest->stiffness = contacts->list[to++].second;
                 extra += c->edge_edge;
+                if (c->parts) to = embi_contact_make_parts(contacts, to, c, t->x, kappa, r.number);
             }
             changed += embi_stiffness_changed(closest->stiffness, closest->in_matrix, kappa);
         }
@@ -17347,6 +17402,16 @@ static void embi_widths_add(embi_widths *w, embipc_real width)
     if (w->count < EMBI_WIDTHS) w->list[w->count++] = width;
 }
 
+/* n = unit normal of a triangle; 0 where it has none */
+static int embi_triangle_normal(const embipc_real *x, const int v[3], embipc_real n[3])
+{
+    embipc_real e[3], f[3], c[3];
+    embi_sub(e, x + 3 * v[1], x + 3 * v[0]);
+    embi_sub(f, x + 3 * v[2], x + 3 * v[0]);
+    embi_cross(c, e, f);
+    return embi_direction(n, c) > 0;
+}
+
 /* Does the line through p along n meet the triangle? */
 static int embi_triangle_is_met(const embipc_real *x, const int v[3], const embipc_real p[3], const embipc_real n[3])
 {
@@ -17370,11 +17435,9 @@ static void embi_widths_along(embi_body *b, const embipc_real *x, const embi_key
     for (int i = begin + 1; i < end; i++) both |= (keys[i].value ^ keys[begin].value) & 1;
     for (int i = begin; i < end && both; i += stride) {
         const int *t = b->tri + 3 * (keys[i].value / 2);
-        embipc_real n[3], e[3], f[3], mid[3], front = EMBI_HUGE, behind = EMBI_HUGE;
-        embi_sub(e, x + 3 * t[1], x + 3 * t[0]);
-        embi_sub(f, x + 3 * t[2], x + 3 * t[0]);
-        embi_unit_cross(n, e, f);
-        for (int c = 0; c < 3; c++) mid[c] = x[3 * t[0] + c] + (e[c] + f[c]) / 3;
+        embipc_real n[3], e[3], mid[3], front = EMBI_HUGE, behind = EMBI_HUGE;
+        (void)embi_triangle_normal(x, t, n);
+        for (int c = 0; c < 3; c++) mid[c] = (x[3 * t[0] + c] + x[3 * t[1] + c] + x[3 * t[2] + c]) / 3;
         for (int k = begin; k < end; k++) {
             const int *u = b->tri + 3 * (keys[k].value / 2);
             embipc_real far;
@@ -17407,12 +17470,9 @@ static int embi_build_widths(embi_memory *m, embi_body *b, const embipc_real *x)
     embi_key *keys = (embi_key *)embi_alloc(m, 2 * b->nt, sizeof *keys);
     int count = 0, ok = keys != NULL;
     for (int t = 0; ok && t < b->nt; t++) {
-        const int *v = b->tri + 3 * t;
-        embipc_real e[3], f[3], n[3];
+        embipc_real n[3];
         int back;
-        embi_sub(e, x + 3 * v[1], x + 3 * v[0]);
-        embi_sub(f, x + 3 * v[2], x + 3 * v[0]);
-        if (!embi_unit_cross(n, e, f)) continue;
+        if (!embi_triangle_normal(x, b->tri + 3 * t, n)) continue;
         keys[count].key = embi_axis_key(n, &back);
         keys[count++].value = 2 * t + back;
     }

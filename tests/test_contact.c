@@ -186,7 +186,7 @@ static int contact_add(embi_memory *m, embi_contacts *s, const embi_candidate *c
     if (!EMBI_GROW(m, embi_contact, s->list, s->list_cap, s->count + embi_candidate_places(c)) ||
         !EMBI_GROW(m, embipc_real, s->extra, s->extra_cap, 12 * (s->extra_count + 1)))
         return 0;
-    embi_contact_make(s, s->count, s->extra_count++, c, closest, x, kappa, 0, 1);
+    embi_contact_make(s, s->count, s->extra_count++, c, closest, x, kappa, 0);
     s->count = embi_contact_make_parts(s, s->count + 1, c, x, kappa, 0);
     return 1;
 }
@@ -506,7 +506,7 @@ static void test_curvature(void)
         embi_closest c;
         embi_point p[4];
         double x[12], z[EMBI_BENT][12], H[144] = {0}, D[144], V[144], P[144] = {0}, g[12], up[12], down[12], size = 0, best = HUGE_VAL;
-        curved_pair.edge_edge = round % 2;
+        curved_pair.edge_edge = (short)(round % 2);
         memset(&one, 0, sizeof one);
         memset(&c, 0, sizeof c);
         for (int i = 0; i < 12; i++) x[i] = test_uniform(-1, 1);
