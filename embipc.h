@@ -9848,6 +9848,9 @@ static int embi_exponent(int n, const embipc_real *x)
     return e;
 }
 
+/* In a mask besides the bits of vertices: the closest point on an edge is one fixed point of it. */
+#define EMBI_FIXED_POINT 16
+
 /* One of the four points of a pair: where its coordinates stand. They are read there: copied together number by
  * number, loads of several at once would wait for the stores. */
 typedef const embipc_real *embi_point;
@@ -10185,7 +10188,7 @@ static embipc_real embi_normal(const embi_point x[4], const embipc_real w[4], in
     embi_separation(x, w, r);
     for (int k = 0; k < 4; k++)   /* the ends of the edge: a point alone has the weight 1 or -1 */
         if ((mask >> k & 1) && embi_abs(w[k]) < 1) { i = j; j = k; }
-    if (mask != 15 && i >= 0) {
+    if (mask < 15 && i >= 0) {
         embi_sub(n, x[i], x[j]);
         if (embi_direction(e, n) > 0)
             for (int pass = 0; pass < 2; pass++) embi_axpy(r, -embi_dot(e, r), e);
@@ -10201,6 +10204,7 @@ static int embi_closest_parameters(const embi_point x[4], const embipc_real w[4]
 {
     int n = 0;
     memset(dw, 0, 8 * sizeof(embipc_real));
+    if (mask & EMBI_FIXED_POINT) return 0;
     for (int first = edge_edge ? 0 : 1; first < 4; first = edge_edge ? first + 2 : 4) {
         /* theta_k moves weight from the first vertex of this side's feature to another one */
         int last = edge_edge ? first + 2 : 4, base = -1;
@@ -10494,8 +10498,17 @@ static void embi_row_apply(const embi_rows *J, int i, const embipc_real *q, embi
 }
 
 /* What a triangle owns of its vertices and edges; which of those pairs of edges, and of points and triangles, are made of; and
- * which are taken back from, and added to, the sum over triangles (section 21). */
-enum { EMBI_OWN_VERTEX = 0, EMBI_OWN_EDGE = 3, EMBI_OWN_EDGE_PAIRS = 6, EMBI_OWN_POINT_PAIRS = 9, EMBI_OWN_BACK = 12, EMBI_OWN_ADD = 15 };
+ * which are taken back from, and added to, the sum over triangles (section 21); which edges have seams with other fixed bodies
+ * (section 28), and which pairs are left where they count as joined. */
+enum { EMBI_OWN_VERTEX = 0, EMBI_OWN_EDGE = 3, EMBI_OWN_EDGE_PAIRS = 6, EMBI_OWN_POINT_PAIRS = 9, EMBI_OWN_BACK = 12, EMBI_OWN_ADD = 15,
+       EMBI_OWN_SEAM = 18, EMBI_OWN_JOINED_EDGE_PAIRS = 21, EMBI_OWN_JOINED_POINT_PAIRS = 24 };
+
+/* what a triangle has by itself, before it is joined with others */
+static unsigned embi_own_alone(unsigned own)
+{
+    own &= (1u << EMBI_OWN_SEAM) - 1;
+    return own | (own >> EMBI_OWN_EDGE_PAIRS & 63) << EMBI_OWN_JOINED_EDGE_PAIRS;
+}
 
 /* the three bits of one kind */
 static int embi_owned(unsigned own, int kind) { return (int)(own >> kind & 7); }
@@ -10678,35 +10691,53 @@ static int embi_is_straight(const embipc_real *x, int v, int a, int b, embipc_re
     return embi_dot(one, two) < 0 && embi_norm(c) <= 16 * EMBI_EPS * far * (embi_norm(one) + embi_norm(two));
 }
 
-/* Edges between triangles in one plane, and that stay so, take no part in pairs of edges: another edge that comes near
- * one inside such a face comes as near with an end, or to the border of the face. Nor do vertices inside flat faces or
- * straight edges take part in pairs of points and triangles. home: the part of the body that moves
- * as one affine map, by vertex; NULL: all does. keys: as embi_bvh_build() left them, edges in order. sharp (3 per vertex):
- * scratch. */
-static void embi_bvh_spare_flat(embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv, const int *home,
-                                const embi_key *keys, int *sharp)
+/* The largest coordinate of a surface: rounding is measured by it. */
+static embipc_real embi_largest_coordinate(const embipc_real *x, const int *tri, int nt)
 {
     embipc_real far = 0;
-    memset(sharp, 0, 3 * (size_t)nv * sizeof *sharp);   /* how many edges that are not spared, and the other ends of two */
     for (int i = 0; i < 9 * nt; i++) far = embi_max(far, embi_abs(x[3 * tri[i / 3] + i % 3]));
-    for (int i = 0, end; i < 3 * nt; i = end) {
-        int t = keys[i].value / 3, k = keys[i].value % 3, stays = 1, flat;
-        for (end = i + 1; end < 3 * nt && keys[end].key == keys[i].key; end++) {}
-        for (int c = 0; c < 6 && home && end == i + 2; c++)
-            stays &= home[tri[3 * t]] == home[tri[3 * (keys[i + c / 3].value / 3) + c % 3]];
-        flat = end == i + 2 && stays && embi_is_flat(x, tri + 3 * t, k, tri + 3 * (keys[i + 1].value / 3), far);
-        if (flat) b->own[t] &= ~(1u << EMBI_OWN_EDGE_PAIRS << k);
-        for (int side = 0; side < 2 && !flat; side++) {
-            int v = tri[3 * t + (k + side) % 3], *at = sharp + 3 * v;
-            if (++at[0] < 3) at[at[0]] = tri[3 * t + (k + 1 - side) % 3];
-        }
+    return far;
+}
+
+/* Vertices where no edge ends that pairs are made of, or where two such edges make one straight line, are inside a flat face
+ * or a straight edge: no pairs with triangles. edges, points: the EMBI_OWN_... of both. home: as below. sharp (3 per
+ * vertex): scratch. */
+static void embi_bvh_spare_points(embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv, const int *home, int edges,
+                                  int points, int *sharp)
+{
+    embipc_real far = embi_largest_coordinate(x, tri, nt);
+    memset(sharp, 0, 3 * (size_t)nv * sizeof *sharp);   /* how many such edges, and the other ends of two */
+    for (int i = 0; i < 6 * nt; i++) {
+        const int *t = tri + 3 * (i / 6);
+        int k = i % 3, side = i / 3 % 2, *at = sharp + 3 * t[(k + side) % 3];
+        if (embi_owned(b->own[i / 6], edges) >> k & 1 && ++at[0] < 3) at[at[0]] = t[(k + 1 - side) % 3];
     }
     for (int i = 0; i < 3 * nt; i++) {
         int v = tri[i], *at = sharp + 3 * v;
         int stays = !home || at[0] != 2 || (home[v] == home[at[1]] && home[v] == home[at[2]]);
         if (at[0] == 0 || (at[0] == 2 && stays && embi_is_straight(x, v, at[1], at[2], far)))
-            b->own[i / 3] &= ~(1u << EMBI_OWN_POINT_PAIRS << i % 3);
+            b->own[i / 3] &= ~(1u << points << i % 3);
     }
+}
+
+/* Edges between triangles in one plane, and that stay so, take no part in pairs of edges: another edge that comes near
+ * one inside such a face comes as near with an end, or to the border of the face. home: the part of the body that moves
+ * as one affine map, by vertex; NULL: all does. keys: as embi_bvh_build() left them, edges in order. sharp (3 per vertex):
+ * scratch. */
+static void embi_bvh_spare_flat(embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv, const int *home,
+                                const embi_key *keys, int *sharp)
+{
+    embipc_real far = embi_largest_coordinate(x, tri, nt);
+    for (int i = 0, end; i < 3 * nt; i = end) {
+        int t = keys[i].value / 3, k = keys[i].value % 3, stays = 1;
+        for (end = i + 1; end < 3 * nt && keys[end].key == keys[i].key; end++) {}
+        if (end != i + 2) continue;
+        for (int c = 0; c < 6 && home; c++)
+            stays &= home[tri[3 * t]] == home[tri[3 * (keys[i + c / 3].value / 3) + c % 3]];
+        if (stays && embi_is_flat(x, tri + 3 * t, k, tri + 3 * (keys[i + 1].value / 3), far))
+            b->own[t] &= ~(1u << EMBI_OWN_EDGE_PAIRS << k);
+    }
+    embi_bvh_spare_points(b, x, tri, nt, nv, home, EMBI_OWN_EDGE_PAIRS, EMBI_OWN_POINT_PAIRS, sharp);
 }
 
 /* box of n points, and of n vertices of x */
@@ -11149,7 +11180,8 @@ static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j
 typedef struct embi_candidate {
     int v[4];                    /* vertices among all bodies': p, a, b, c or a0, a1, b0, b1 */
     short edge_edge;
-    short parts;                 /* of the triangle: bits 0..2 edges (k, k + 1) taken back, 3..5 vertices added */
+    short parts;                 /* of the triangle: bits 0..2 edges (k, k + 1) taken back, 3..5 vertices added, 6..8 edges
+                                    with seams */
     float width;                 /* the triangle is no narrower in the range of the list that it was found for, m; or 0 */
     embipc_real dhat, xi;        /* activation distance and thickness of this very pair, m */
     embipc_real mollify;         /* eps of the edge-edge mollifier, m^4; 0 for point-triangle */
@@ -11170,6 +11202,7 @@ typedef struct embi_closest {
 /* What holds for all candidates of a pair of bodies. */
 typedef struct embi_pair_rule {
     embipc_real dhat, kappa, epsv, mu, xi;
+    unsigned joined;             /* a fixed one and those with which it has seams are one surface to the other: since when; or 0 */
 } embi_pair_rule;
 
 /* How the first surface may move against the second, and how near counts. */
@@ -11205,11 +11238,12 @@ static void embi_approach_box(const embi_approach *t, embipc_real share, embipc_
     }
 }
 
-/* Parts of the triangle, bits 0..2 edges (k, k + 1), 3..5 vertices, that may be within `reach` of the point x_0: of vertices by
+/* Parts of the triangle, as in embi_candidate, that may be within `reach` of the point x_0: of vertices by
  * |r|^2, of edges by the square of the distance to their line, (|r|^2 |e|^2 - (r.e)^2)/|e|^2; all from six products. */
 static int embi_parts_near(const embi_point x[4], embipc_real reach)
 {
     embipc_real r[3], e[3], f[3], rr, re, rf, ee, ff, ef, limit, rr2, rf2, ee2;
+    int edges;
     embi_sub(r, x[0], x[1]);
     embi_sub(e, x[2], x[1]);
     embi_sub(f, x[3], x[1]);
@@ -11223,8 +11257,8 @@ static int embi_parts_near(const embi_point x[4], embipc_real reach)
     rr2 = rr - 2 * re + ee;              /* |x_0 - x_2|^2, and for the edge from there to x_3 */
     rf2 = rf - re - ef + ee;
     ee2 = ee - 2 * ef + ff;
-    return ((rr - limit) * ee < re * re) | ((rr2 - limit) * ee2 < rf2 * rf2) << 1 | ((rr - limit) * ff < rf * rf) << 2 |
-           (rr < limit) << 3 | (rr2 < limit) << 4 | (rr - 2 * rf + ff < limit) << 5;
+    edges = ((rr - limit) * ee < re * re) | ((rr2 - limit) * ee2 < rf2 * rf2) << 1 | ((rr - limit) * ff < rf * rf) << 2;
+    return edges | edges << 6 | (rr < limit) << 3 | (rr2 < limit) << 4 | (rr - 2 * rf + ff < limit) << 5;
 }
 
 /* The least height of a triangle, its width: it changes by no more than twice what its vertices move by. */
@@ -11337,8 +11371,9 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     int self = a->base == b->base;
-    int points = embi_owned(a->bvh->own[ta], self ? EMBI_OWN_VERTEX : EMBI_OWN_POINT_PAIRS);
+    int points = embi_owned(a->bvh->own[ta], self ? EMBI_OWN_VERTEX : rule->joined ? EMBI_OWN_JOINED_POINT_PAIRS : EMBI_OWN_POINT_PAIRS);
     int parts = self ? 0 : embi_owned(b->bvh->own[tb], EMBI_OWN_BACK) | embi_owned(b->bvh->own[tb], EMBI_OWN_ADD) << 3;
+    if (rule->joined) parts |= embi_owned(b->bvh->own[tb], EMBI_OWN_SEAM) << 6;
     for (int i = 0; i < 3; i++) {
         embipc_real box[6];
         int v[4];
@@ -11359,16 +11394,16 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
                                  embi_candidate **list, int *count, int *cap)
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
-    int self = a->base == b->base;
+    int self = a->base == b->base, kind = rule->joined ? EMBI_OWN_JOINED_EDGE_PAIRS : EMBI_OWN_EDGE_PAIRS;
     for (int i = 0; i < 3; i++) {
         int v[4];
         embipc_real box[6], edge[6], other[6];
-        if (!(embi_owned(a->bvh->own[ta], EMBI_OWN_EDGE_PAIRS) >> i & 1)) continue;
+        if (!(embi_owned(a->bvh->own[ta], kind) >> i & 1)) continue;
         v[0] = A[i]; v[1] = A[(i + 1) % 3];
         embi_path_box(box, a, v, 2);
         if (!embi_boxes_touch(box, near_b)) continue;
         for (int j = 0; j < 3; j++) {
-            if (!(embi_owned(b->bvh->own[tb], EMBI_OWN_EDGE_PAIRS) >> j & 1)) continue;
+            if (!(embi_owned(b->bvh->own[tb], kind) >> j & 1)) continue;
             v[2] = B[j]; v[3] = B[(j + 1) % 3];
             if (self && embi_vertices_shared(v, 1)) continue;
             embi_path_box(edge, b, v + 2, 2);
@@ -12311,13 +12346,6 @@ static embipc_real embi_candidate_kappa(const embi_pair_rule *rule, embipc_real 
     return dhat < rule->dhat ? rule->kappa * (rule->dhat / dhat) : rule->kappa;
 }
 
-/* The places that an active candidate takes among the contacts: its own, and one for each part of its triangle. */
-static int embi_candidate_places(const embi_candidate *c)
-{
-    int n = 1;
-    for (int parts = c->parts; parts; parts &= parts - 1) n++;
-    return n;
-}
 
 /* A closest point so near to the border of its feature stands on that border. Squared distances, which tell features
  * apart, are equal to rounding within 2e-8 d of it; there, triangles that meet must all agree, so that they merge. */
@@ -12387,31 +12415,105 @@ static void embi_closest_part(const embi_point x[4], int k, embi_closest *out)
     out->d = embi_weighted_distance(x, out->w);
 }
 
-/* The contact is taken back from the sum. */
-static void embi_contact_negate(embi_contact *k)
+/* The contact counts so many times; negative: it is taken back from the sum. */
+static void embi_contact_times(embi_contact *k, int multiplicity)
 {
-    k->multiplicity = -k->multiplicity;
-    k->energy = -k->energy;
-    k->first = -k->first;
-    k->second = -k->second;
+    k->multiplicity *= multiplicity;
+    k->energy *= multiplicity;
+    k->first *= multiplicity;
+    k->second *= multiplicity;
 }
 
-/* Contacts of those parts of the triangle of an active candidate that are active, in places from `to` on. Returns the next. */
+/* Part of an edge along which two fixed bodies are joined; key: its vertices, the lower number first, from which t counts. */
+typedef struct embi_seam {
+    embi_u64 key;
+    embipc_real t[2];
+    int multiplicity;            /* -1; of the ends of several, t[0] == t[1], how often they are added again */
+} embi_seam;
+
+/* all of them, by their keys */
+typedef struct embi_seams {
+    embi_seam *list;
+    int count, cap;
+    unsigned revision;           /* counts what they were found anew for; 0: none yet */
+} embi_seams;
+
+/* the first seam on an edge; past the last one where there is none */
+static int embi_seam_find(const embi_seams *seams, embi_u64 key)
+{
+    int lo = 0, hi = seams->count;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (seams->list[mid].key < key) lo = mid + 1;
+        else hi = mid;
+    }
+    return lo;
+}
+
+/* Closest point of a part of the edge from vertex i to j of the triangle. */
+static void embi_closest_seam(const embi_point x[4], int i, int j, const embipc_real part[2], embi_closest *out)
+{
+    embipc_real e[3], r[3], t;
+    embi_sub(e, x[j], x[i]);
+    embi_sub(r, x[0], x[i]);
+    t = embi_min(embi_max(embi_segment_parameter(e, r), part[0]), part[1]);
+    out->w[0] = 1;
+    out->w[1] = out->w[2] = out->w[3] = 0;
+    out->w[i] = t - 1;
+    out->w[j] = -t;
+    out->mask = 1 | (t < 1 ? 1 << i : 0) | (t > 0 ? 1 << j : 0);
+    if (t > 0 && t < 1 && (t == part[0] || t == part[1])) out->mask |= EMBI_FIXED_POINT;
+    out->d = embi_weighted_distance(x, out->w);
+}
+
+/* The same of the seams on edge k, ... */
+static int embi_contact_make_seams(embi_contacts *s, int to, const embi_candidate *c, const embipc_real *x, embipc_real kappa,
+                                   int pair, const embi_seams *seams, const embi_point p[4], int k)
+{
+    int i = k + 1, j = (k + 1) % 3 + 1, turned = c->v[i] > c->v[j];
+    embi_u64 key = turned ? embi_pack(c->v[j], c->v[i]) : embi_pack(c->v[i], c->v[j]);
+    for (int n = embi_seam_find(seams, key); n < seams->count && seams->list[n].key == key; n++) {
+        const embi_seam *seam = seams->list + n;
+        embi_closest part;
+        embi_closest_seam(p, turned ? j : i, turned ? i : j, seam->t, &part);
+        if (!(part.d - c->xi < c->dhat)) continue;
+        embi_contact_make(s, to, 0, c, &part, x, kappa, pair);
+        embi_contact_times(s->list + to++, seam->multiplicity);
+    }
+    return to;
+}
+
+/* The places that an active candidate takes among the contacts: its own, and one for each part of its triangle. */
+static int embi_candidate_places(const embi_candidate *c, const embi_seams *seams)
+{
+    int n = 1;
+    for (int parts = c->parts & 63; parts; parts &= parts - 1) n++;
+    for (int k = 0; k < 3 && c->parts >> 6; k++) {
+        embi_u64 key = embi_pack(embi_min_int(c->v[k + 1], c->v[(k + 1) % 3 + 1]), embi_max_int(c->v[k + 1], c->v[(k + 1) % 3 + 1]));
+        if (c->parts >> 6 >> k & 1) n += embi_seam_find(seams, key + 1) - embi_seam_find(seams, key);
+    }
+    return n;
+}
+
+/* ... and contacts of those parts of the triangle of an active candidate that are active, in places from `to` on. Returns
+ * the next. */
 static int embi_contact_make_parts(embi_contacts *s, int to, const embi_candidate *c, const embipc_real *x,
-                                   embipc_real kappa, int pair)
+                                   embipc_real kappa, int pair, const embi_seams *seams)
 {
     embi_point p[4];
     int parts;
     embi_points_at(p, x, c->v);
     parts = c->parts & embi_parts_near(p, c->dhat + c->xi);
+    for (int k = 0; k < 3 && parts >> 6; k++)
+        if (parts >> 6 >> k & 1) to = embi_contact_make_seams(s, to, c, x, kappa, pair, seams, p, k);
+    parts &= 63;
     for (int k = 0; parts >> k; k++) {
         embi_closest part;
         if (!(parts >> k & 1)) continue;
         embi_closest_part(p, k, &part);
         if (!(part.d - c->xi < c->dhat)) continue;
         embi_contact_make(s, to, 0, c, &part, x, kappa, pair);
-        if (k < 3) embi_contact_negate(s->list + to);
-        to++;
+        embi_contact_times(s->list + to++, k < 3 ? -1 : 1);
     }
     return to;
 }
@@ -12424,7 +12526,7 @@ static embi_u64 embi_contact_feature(const embi_contact *k, int base_a, int base
     embi_u64 key = 1469598103934665603ull;
     int lone[4], many[4], lone_count = 0, many_count = 0, split = k->edge_edge ? 2 : 1, on_side[2] = {0, 0};
     for (int i = 0; i < 4; i++) on_side[i >= split] += k->mask >> i & 1;
-    if (on_side[0] + on_side[1] > 3 || k->extra >= 0) return 0;
+    if (on_side[0] + on_side[1] > 3 || k->extra >= 0 || k->mask & EMBI_FIXED_POINT) return 0;
     for (int i = 0; i < 4; i++) {   /* a point-edge contact: the point first, then the ends of the edge */
         if (!(k->mask >> i & 1)) continue;
         if (on_side[i >= split] == 1) lone[lone_count++] = k->v[i];
@@ -12975,6 +13077,7 @@ typedef struct embi_kept {
     embipc_real turn[9];         /* within one body: how it turned since the nodes were at kept_q */
     int loose;                   /* nothing was searched for: the range does not count */
     embipc_real reach, dhat, xi;
+    unsigned joined;             /* as of its rule */
     embipc_real room;            /* of the range, beyond what was asked for */
     int made, asked;             /* when it was searched for; the last step that asked for it */
     embi_candidate *list;
@@ -13049,6 +13152,7 @@ typedef struct embi_state {
     int pair_count, pair_cap;
     embi_drive *drives;
     int drive_count, drive_cap;
+    embi_seams seams;            /* between fixed bodies */
     embi_candidate *candidate;
     embi_closest *closest;
     embi_apart *apart;           /* of the candidates, by itself, to be scanned */
@@ -14307,7 +14411,7 @@ static void embi_closest_range(void *arg, int begin, int end)
             embi_closest_find(c, t->x, t->I->stamp, closest);
             if (embi_is_touching(c, closest)) {
                 found.pairs++;
-                found.count += embi_candidate_places(c);
+                found.count += embi_candidate_places(c, &t->s->seams);
                 found.edges += c->edge_edge;
             } else if (!(closest->d - c->xi > 0)) found.min_gap = embi_min(found.min_gap, closest->d - c->xi);
         }
@@ -14338,7 +14442,7 @@ static void embi_contact_range(void *arg, int begin, int end)
                 embi_contact_make(contacts, to, extra, c, closest, t->x, kappa, r.number);
                 closest->stiffness = contacts->list[to++].second;
                 extra += c->edge_edge;
-                if (c->parts) to = embi_contact_make_parts(contacts, to, c, t->x, kappa, r.number);
+                if (c->parts) to = embi_contact_make_parts(contacts, to, c, t->x, kappa, r.number, &t->s->seams);
             }
             changed += embi_stiffness_changed(closest->stiffness, closest->in_matrix, kappa);
         }
@@ -16440,6 +16544,14 @@ typedef struct embi_run {
     double spent[EMBIPC_STAGE_COUNT];
 } embi_run;
 
+/* Two edges of fixed bodies along one line, and how their triangles meet there. */
+typedef struct embi_meeting {
+    int body[2], edge[2];        /* edges: 3 triangle + side */
+    int flush;                   /* in one plane, on both sides; else: back to back */
+    int seam;                    /* it is one */
+    embipc_real t[2][2];         /* what they have in common, along the edge of either from its lower vertex, 0 .. 1 */
+} embi_meeting;
+
 struct embipc_world {
     embi_memory memory;
     embipc_world_def def;
@@ -16486,6 +16598,10 @@ struct embipc_world {
     int step, builds;
     embipc_real warned;          /* the share of dhat the log was last told of; 1: never */
     int stuck;                   /* steps in a row that left some island stuck */
+    embi_meeting *meeting;       /* of edges of fixed bodies, while seams are looked for */
+    embi_key *joined;            /* embi_pack(a, b) of joined bodies, in order, each both ways */
+    int meeting_count, meeting_cap, joined_count, joined_cap, *sharp, sharp_cap;
+    int seams_due;               /* bodies came or went since seams were looked for */
     int mixed_start;             /* bodies were made, or contacts switched on, after the first step */
     embipc_real time;
     embipc_error error;
@@ -16729,6 +16845,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, s->body, s->body_cap);
     EMBI_RELEASE(&m, s->pair, s->pair_cap);
     EMBI_RELEASE(&m, s->drives, s->drive_cap);
+    EMBI_RELEASE(&m, s->seams.list, s->seams.cap);
     EMBI_RELEASE(&m, s->candidate, s->candidate_cap);
     EMBI_RELEASE(&m, s->closest, s->closest_cap);
     EMBI_RELEASE(&m, s->apart, s->apart_cap);
@@ -16747,6 +16864,9 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, w->body_slot, w->body_slot_cap);
     EMBI_RELEASE(&m, w->drive_slot, w->drive_slot_cap);
     EMBI_RELEASE(&m, w->rule, w->rule_cap);
+    EMBI_RELEASE(&m, w->meeting, w->meeting_cap);
+    EMBI_RELEASE(&m, w->joined, w->joined_cap);
+    EMBI_RELEASE(&m, w->sharp, w->sharp_cap);
     for (int i = 0; i < w->kept_end; i++) EMBI_RELEASE(&m, w->kept[i].list, w->kept[i].cap);
     EMBI_RELEASE(&m, w->kept, w->kept_cap);
     EMBI_RELEASE(&m, w->tri_pairs, w->tri_pair_cap);
@@ -16863,6 +16983,7 @@ static embi_pair_rule embi_pair_parameters(const embipc_world *w, const embi_bod
                     *two = embi_is_dynamic(b) || !embi_is_dynamic(a) ? b : a;
     embi_pair_rule r;
     embipc_real fit;
+    r.joined = 0;
     r.dhat = embi_min(one->dhat, two->dhat);
     r.epsv = embi_min(one->epsv, two->epsv);
     r.kappa = embi_max(one->kappa, two->kappa);
@@ -17732,6 +17853,7 @@ static void embi_world_commit(embipc_world *w, int slot)
     if (b->nn) memcpy(s->start_v + 3 * b->node0, s->v + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     embi_body_derive(w, b);
     w->mixed_start |= w->step > 0;
+    if (b->kind == EMBIPC_FIXED) w->seams_due = 1;
     s->revision++;
 }
 
@@ -17948,6 +18070,19 @@ static void embi_kept_close_gap(embipc_world *w, int at, const embi_body *gone)
     w->kept_count = count;
 }
 
+/* Seams keep to their edges, whose vertices and bodies have other numbers by now. */
+static void embi_seams_close_gap(embipc_world *w, int at, const embi_body *gone)
+{
+    for (int n = 0; n < w->s.seams.count; n++) {
+        int u = (int)(w->s.seams.list[n].key >> 32), v = (int)(w->s.seams.list[n].key & 0xffffffffu);
+        w->s.seams.list[n].key = embi_pack(u < gone->vert0 ? u : u - gone->nv, v < gone->vert0 ? v : v - gone->nv);
+    }
+    for (int n = 0; n < w->joined_count; n++) {
+        int a = (int)(w->joined[n].key >> 32), b = (int)(w->joined[n].key & 0xffffffffu);
+        w->joined[n].key = embi_pack(a - (a > at), b - (b > at));
+    }
+}
+
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
 {
     embi_state *s;
@@ -17965,6 +18100,8 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
             w->rule[kept++] = w->rule[i];
     w->rule_count = kept;
     gone = s->body[at];
+    if (gone.kind == EMBIPC_FIXED) w->seams_due = 1;
+    embi_seams_close_gap(w, at, &gone);
     embi_world_close_gap(w, &gone);
     embi_pressed_close_gap(w, &gone);
     w->body_slot[body.index1 - 1].at = -1;
@@ -19338,6 +19475,7 @@ static int embi_kept_serves(const embi_state *s, const embi_kept *k, const embi_
 {
     embipc_real range[6];
     if (!k->valid || k->dhat != pair->rule.dhat || k->xi != pair->rule.xi || !(k->reach >= reach)) return 0;
+    if (k->joined != pair->rule.joined) return 0;
     if (k->a == k->b && !embi_body_stands(s->body + k->a, EMBI_STRAIN_TIMES)) return 0;
     if (k->loose) return 1;
     memcpy(range, pair->range, sizeof range);
@@ -19403,6 +19541,7 @@ static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, 
     k->valid = k->count = k->loose = 0;
     k->dhat = pair->rule.dhat;
     k->xi = pair->rule.xi;
+    k->joined = pair->rule.joined;
     k->reach = reach + 4 * embi_pair_rounding(A, B);
 }
 
@@ -20142,6 +20281,329 @@ static int embi_searches_run(embipc_world *w)
 /* Panels pa and pb of two bodies as one number; embi_pair_add() takes it apart. */
 static int embi_panels_pack(int pa, int pb) { return pa * EMBI_PANELS + pb; }
 
+/* ---- seams ----
+ * Tiles of a floor are bodies of their own, and where two are flush a point would count for both, and edges between
+ * them for no good reason: a ball that rolls over them changes its speed. Nothing that is fixed moves against its like, so
+ * fixed bodies that are flush along a line are joined: the line is a seam. It is taken back from the sum over both
+ * (section 21), as an edge within one body is: -b(d(p, seam)). At the end of seams k bodies and m seams meet, and the end
+ * is added 1 - k + m times, if that is more than nothing, so that they count once there. Edges that seams cover make no
+ * pairs with edges, and vertices where no other edge ends none with triangles: the proof of section 19 holds of all
+ * joined bodies together, for whom the two are parts of flat faces.
+ * Seams are taken where both edges are borders, or where the other faces of both edges touch; so bodies that meet in a
+ * line and leave some room around it have fewer seams there than there are bodies, and Psi goes to infinity there, too.
+ * To a body that is not tested with one of the joined, or has another dhat with it, none of this holds, and they are
+ * bodies of their own. */
+
+/* the vertices of a half-edge among all bodies', the lower first */
+static embi_u64 embi_edge_key(const embi_body *b, int edge)
+{
+    int t = edge / 3, k = edge % 3, u = b->vert0 + b->tri[3 * t + k], v = b->vert0 + b->tri[3 * t + (k + 1) % 3];
+    return embi_pack(embi_min_int(u, v), embi_max_int(u, v));
+}
+
+/* The part of an edge from x_p to x_q that the edge from x_r to x_s has in common with it; 0 if they are not on one line. */
+static int embi_edges_overlap(const embipc_real *p, const embipc_real *q, const embipc_real *r, const embipc_real *s,
+                              embipc_real tolerance, embipc_real t[2])
+{
+    embipc_real e[3], d[3], at[2], length;
+    embi_sub(e, q, p);
+    length = embi_norm(e);
+    for (int k = 0; k < 2; k++) {
+        embi_sub(d, k ? s : r, p);
+        at[k] = embi_dot(e, d) / length;
+        embi_axpy(d, -at[k] / length, e);
+        if (embi_norm(d) > tolerance) return 0;
+    }
+    t[0] = embi_max(embi_min(at[0], at[1]), 0) / length;
+    t[1] = embi_min(embi_max(at[0], at[1]), length) / length;
+    if (t[0] * length < tolerance) t[0] = 0;
+    if ((1 - t[1]) * length < tolerance) t[1] = 1;
+    return (t[1] - t[0]) * length > 16 * tolerance;
+}
+
+/* Do the triangles of two half-edges along one line meet flush there (1), back to back (2), or otherwise (0)? */
+static int embi_triangles_meet(const embipc_real *x, const int *t, int k, const embipc_real *y, const int *u, int l,
+                               embipc_real tolerance)
+{
+    embipc_real n[3], m[3], e[3], across[3], r[3];
+    const embipc_real *p = x + 3 * t[k];
+    if (!embi_triangle_normal(x, t, n) || !embi_triangle_normal(y, u, m)) return 0;
+    for (int c = 0; c < 3; c++) {
+        embi_sub(r, y + 3 * u[c], p);
+        if (embi_abs(embi_dot(n, r)) > tolerance) return 0;
+    }
+    embi_sub(e, x + 3 * t[(k + 1) % 3], p);
+    embi_cross(across, n, e);            /* from the edge into the triangle */
+    embi_sub(r, y + 3 * u[(l + 2) % 3], p);
+    if (embi_dot(n, m) > 0) return embi_dot(across, r) < 0;
+    return embi_dot(across, r) > 0 ? 2 : 0;
+}
+
+/* Appends the meetings of two triangles of fixed bodies. Returns 0 out of memory. */
+static int embi_meetings_add(embipc_world *w, int i, int j, int ta, int tb, embipc_real tolerance)
+{
+    const embi_body *a = w->s.body + i, *b = w->s.body + j;
+    const embipc_real *x = w->s.x + 3 * a->vert0, *y = w->s.x + 3 * b->vert0;
+    const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
+    for (int k = 0; k < 9; k++) {
+        int p = A[k / 3], q = A[(k / 3 + 1) % 3], r = B[k % 3], v = B[(k % 3 + 1) % 3], how;
+        embi_meeting one;
+        if (!embi_edges_overlap(x + 3 * embi_min_int(p, q), x + 3 * embi_max_int(p, q), y + 3 * r, y + 3 * v, tolerance, one.t[0]) ||
+            !embi_edges_overlap(y + 3 * embi_min_int(r, v), y + 3 * embi_max_int(r, v), x + 3 * p, x + 3 * q, tolerance, one.t[1]))
+            continue;
+        how = embi_triangles_meet(x, A, k / 3, y, B, k % 3, tolerance);
+        if (!how) continue;
+        one.body[0] = i;
+        one.body[1] = j;
+        one.edge[0] = 3 * ta + k / 3;
+        one.edge[1] = 3 * tb + k % 3;
+        one.flush = how == 1;
+        one.seam = 0;
+        if (!EMBI_GROW(&w->memory, embi_meeting, w->meeting, w->meeting_cap, w->meeting_count + 1)) return 0;
+        w->meeting[w->meeting_count++] = one;
+    }
+    return 1;
+}
+
+static int embi_is_border(const embi_body *b, int edge)
+{
+    unsigned own = b->bvh.own[edge / 3];
+    return (embi_owned(own, EMBI_OWN_EDGE) >> edge % 3 & 1) && !(embi_owned(own, EMBI_OWN_BACK) >> edge % 3 & 1);
+}
+
+/* Appends the meetings of two fixed bodies that touch, and tells which are seams. Returns 0 out of memory. */
+static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance)
+{
+    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
+    const embi_body *a = w->s.body + i, *b = w->s.body + j;
+    embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
+    int first = w->meeting_count;
+    w->tri_pair_count = 0;
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, tolerance, &w->tri_pairs, &w->tri_pair_count, &w->tri_pair_cap)) return 0;
+    for (int n = 0; n < w->tri_pair_count; n++)
+        if (!embi_meetings_add(w, i, j, (int)(w->tri_pairs[n].key >> 32), (int)(w->tri_pairs[n].key & 0xffffffffu), tolerance))
+            return 0;
+    for (int n = first; n < w->meeting_count; n++) {
+        embi_meeting *one = w->meeting + n;
+        one->seam = one->flush && embi_is_border(a, one->edge[0]) && embi_is_border(b, one->edge[1]);
+        for (int k = first; k < w->meeting_count && one->flush && !one->seam; k++) {
+            const embi_meeting *back = w->meeting + k;
+            one->seam = !back->flush && embi_edge_key(a, back->edge[0]) == embi_edge_key(a, one->edge[0]) &&
+                        embi_edge_key(b, back->edge[1]) == embi_edge_key(b, one->edge[1]);
+        }
+    }
+    return 1;
+}
+
+/* Sides of seams by their edges, to w->tri_pairs: values 2 meeting + side; behind them is as much room. Returns how many, -1
+ * out of memory. */
+static int embi_seams_sort(embipc_world *w)
+{
+    int count = 0;
+    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 4 * w->meeting_count)) return -1;
+    for (int n = 0; n < 2 * w->meeting_count; n++) {
+        const embi_meeting *one = w->meeting + n / 2;
+        if (!one->seam) continue;
+        w->tri_pairs[count].key = embi_edge_key(w->s.body + one->body[n % 2], one->edge[n % 2]);
+        w->tri_pairs[count++].value = n;
+    }
+    if (count) embi_sort_keys(w->tri_pairs, w->tri_pairs + count, count);
+    return count;
+}
+
+/* Sets the seam bit of the edge with these sides, and takes its pairs away where they cover it. */
+static void embi_seams_cover(embipc_world *w, const embi_key *sides, int count)
+{
+    const embi_meeting *one = w->meeting + sides->value / 2;
+    embi_body *b = w->s.body + one->body[sides->value % 2];
+    embipc_real reach = 0, before = -1;
+    int owner = one->edge[sides->value % 2];
+    if (!(embi_owned(b->bvh.own[owner / 3], EMBI_OWN_EDGE) >> owner % 3 & 1))
+        for (owner = 0; owner < 3 * b->nt; owner++)
+            if ((embi_owned(b->bvh.own[owner / 3], EMBI_OWN_EDGE) >> owner % 3 & 1) && embi_edge_key(b, owner) == sides->key) break;
+    b->bvh.own[owner / 3] |= 1u << EMBI_OWN_SEAM << owner % 3;
+    while (reach > before) {
+        before = reach;
+        for (int n = 0; n < count; n++) {
+            const embipc_real *t = w->meeting[sides[n].value / 2].t[sides[n].value % 2];
+            if (t[0] <= reach + 64 * EMBI_EPS) reach = embi_max(reach, t[1]);
+        }
+    }
+    if (reach == 1) b->bvh.own[owner / 3] &= ~(1u << EMBI_OWN_JOINED_EDGE_PAIRS << owner % 3);
+}
+
+/* One end of a seam: 2 meeting + end, of its first edge. */
+static void embi_seam_end(const embipc_world *w, int end, embipc_real p[3])
+{
+    const embi_meeting *one = w->meeting + end / 2;
+    embi_u64 key = embi_edge_key(w->s.body + one->body[0], one->edge[0]);
+    const embipc_real *u = w->s.x + 3 * (int)(key >> 32), *v = w->s.x + 3 * (int)(key & 0xffffffffu), t = one->t[0][end % 2];
+    for (int c = 0; c < 3; c++) p[c] = u[c] + t * (v[c] - u[c]);
+}
+
+/* A seam, or where `end` >= 0 one end of it. Returns 0 out of memory. */
+static int embi_seam_add(embipc_world *w, int meeting, int end, int multiplicity)
+{
+    embi_seams *to = &w->s.seams;
+    const embi_meeting *one = w->meeting + meeting;
+    embi_seam *seam;
+    if (!EMBI_GROW(&w->memory, embi_seam, to->list, to->cap, to->count + 1)) return 0;
+    seam = to->list + to->count++;
+    seam->key = embi_edge_key(w->s.body + one->body[0], one->edge[0]);
+    seam->t[0] = one->t[0][end > 0];
+    seam->t[1] = one->t[0][end != 0];
+    seam->multiplicity = multiplicity;
+    return 1;
+}
+
+/* The ends that are one point, ends[0 .. count - 1]: added as often as they count too little. Returns 0 out of memory. */
+static int embi_seams_end(embipc_world *w, const embi_key *ends, int count)
+{
+    int bodies = 0;
+    for (int n = 0; n < 2 * count; n++) {
+        int body = w->meeting[ends[n / 2].value / 2].body[n % 2], known = 0;
+        for (int k = 0; k < n && !known; k++) known = w->meeting[ends[k / 2].value / 2].body[k % 2] == body;
+        bodies += !known;
+    }
+    return count < bodies || embi_seam_add(w, ends->value / 2, ends->value % 2, 1 - bodies + count);
+}
+
+/* The ends of all seams, those that are one point together. Returns 0 out of memory. */
+static int embi_seams_ends(embipc_world *w, embipc_real tolerance)
+{
+    embi_key *ends;
+    embipc_real p[3], q[3], lo = EMBI_HUGE;
+    int count = 0;
+    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 4 * w->meeting_count)) return 0;
+    ends = w->tri_pairs;
+    for (int n = 0; n < 2 * w->meeting_count; n++)
+        if (w->meeting[n / 2].seam) ends[count++].value = n;
+    for (int n = 0; n < count; n++) {
+        embi_seam_end(w, ends[n].value, p);
+        lo = embi_min(lo, p[0]);
+    }
+    for (int n = 0; n < count; n++) {
+        embi_seam_end(w, ends[n].value, p);
+        ends[n].key = (embi_u64)((p[0] - lo) / tolerance);
+    }
+    if (count) embi_sort_keys(ends, ends + count, count);
+    for (int begin = 0, end; begin < count; begin = end) {
+        embi_seam_end(w, ends[begin].value, p);
+        end = begin + 1;
+        for (int n = end; n < count && ends[n].key <= ends[begin].key + 4; n++) {
+            embi_key other = ends[n];
+            embi_seam_end(w, other.value, q);
+            embi_sub(q, q, p);
+            if (embi_norm(q) > 4 * tolerance) continue;
+            memmove(ends + end + 1, ends + end, (size_t)(n - end) * sizeof *ends);
+            ends[end++] = other;
+        }
+        if (!embi_seams_end(w, ends + begin, end - begin)) return 0;
+    }
+    return 1;
+}
+
+/* The list of seams by their edges, and that of joined bodies. Returns 0 out of memory. */
+static int embi_seams_list(embipc_world *w, embipc_real tolerance)
+{
+    embi_seams *to = &w->s.seams;
+    embi_key *k;
+    int count = 0;
+    for (int n = 0; n < w->meeting_count; n++)
+        if (w->meeting[n].seam && !embi_seam_add(w, n, -1, -1)) return 0;
+    if (!embi_seams_ends(w, tolerance) || !EMBI_GROW(&w->memory, embi_seam, to->list, to->cap, 2 * to->count) ||
+        !EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * to->count) ||
+        !EMBI_GROW(&w->memory, embi_key, w->joined, w->joined_cap, 4 * w->meeting_count))
+        return 0;
+    k = w->tri_pairs;
+    for (int n = 0; n < to->count; n++) {
+        k[n].key = to->list[n].key;
+        k[n].value = n;
+        to->list[to->count + n] = to->list[n];
+    }
+    if (to->count) embi_sort_keys(k, k + to->count, to->count);
+    for (int n = 0; n < to->count; n++) to->list[n] = to->list[to->count + k[n].value];
+    for (int n = 0; n < 2 * w->meeting_count; n++)
+        if (w->meeting[n / 2].seam) w->joined[count++].key = embi_pack(w->meeting[n / 2].body[n % 2], w->meeting[n / 2].body[1 - n % 2]);
+    if (count) embi_sort_keys(w->joined, w->joined + count, count);
+    w->joined_count = 0;
+    for (int n = 0; n < count; n++)
+        if (n == 0 || w->joined[n].key != w->joined[n - 1].key) w->joined[w->joined_count++].key = w->joined[n].key;
+    return 1;
+}
+
+/* Back to what each fixed body is by itself. */
+static void embi_seams_clear(embipc_world *w)
+{
+    w->s.seams.count = w->meeting_count = w->joined_count = 0;
+    if (!++w->s.seams.revision) w->s.seams.revision = 1;
+    for (int i = 0; i < w->s.body_count; i++) {
+        embi_body *b = w->s.body + i;
+        for (int t = 0; t < b->nt; t++) b->bvh.own[t] = embi_own_alone(b->bvh.own[t]);
+    }
+}
+
+/* Pairs of bodies that touch join, their edges and vertices. Returns 0 out of memory. */
+static int embi_seams_find(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    embipc_real far = 0;
+    int sides;
+    for (int j = 0; j < s->body_count; j++) {
+        const embi_body *b = s->body + j;
+        if (b->kind == EMBIPC_FIXED) far = embi_max(far, b->scale_x);
+        for (int i = 0; i < j && b->kind == EMBIPC_FIXED; i++) {
+            const embi_body *a = s->body + i;
+            embipc_real tolerance = 16 * EMBI_EPS * embi_max(a->scale_x, b->scale_x);
+            embipc_real range[6] = {0, 0, 0, 0, 0, 0};
+            if (a->kind != EMBIPC_FIXED || a->thickness != b->thickness ||
+                !embi_ranges_meet(a->bvh.box + 6, range, tolerance, b->bvh.box + 6))
+                continue;
+            if (!embi_bodies_join(w, i, j, tolerance)) return 0;
+        }
+    }
+    sides = embi_seams_sort(w);
+    if (sides < 0) return 0;
+    for (int begin = 0, end; begin < sides; begin = end) {
+        for (end = begin + 1; end < sides && w->tri_pairs[end].key == w->tri_pairs[begin].key; end++) {}
+        embi_seams_cover(w, w->tri_pairs + begin, end - begin);
+    }
+    if (!embi_seams_list(w, 16 * EMBI_EPS * far)) return 0;
+    for (int n = 0; n < w->joined_count; n++) {
+        embi_body *b = s->body + (w->joined[n].key >> 32);
+        if (n > 0 && w->joined[n].key >> 32 == w->joined[n - 1].key >> 32) continue;
+        if (!EMBI_GROW(&w->memory, int, w->sharp, w->sharp_cap, 3 * b->nv)) return 0;
+        embi_bvh_spare_points(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt, b->nv, NULL, EMBI_OWN_JOINED_EDGE_PAIRS,
+                              EMBI_OWN_JOINED_POINT_PAIRS, w->sharp);
+    }
+    return 1;
+}
+
+/* Seams as of the bodies that are there now. Returns 0 out of memory. */
+static int embi_seams_update(embipc_world *w)
+{
+    if (!w->seams_due) return 1;
+    embi_seams_clear(w);
+    if (!embi_seams_find(w)) {
+        embi_seams_clear(w);
+        return 0;
+    }
+    w->seams_due = 0;
+    return 1;
+}
+
+/* Is a fixed body to another one surface with those it is joined with? */
+static int embi_is_joined_to(const embipc_world *w, int at, const embi_body *other, const embi_pair_rule *rule)
+{
+    int n = embi_lower_bound(w->joined, w->joined_count, embi_pack(at, 0)), first = n;
+    for (; n < w->joined_count && (int)(w->joined[n].key >> 32) == at; n++) {
+        const embi_body *b = w->s.body + (w->joined[n].key & 0xffffffffu);
+        embi_pair_rule r = embi_pair_parameters(w, b, other);
+        if (!embi_tested(w, b, other) || r.dhat != rule->dhat || r.kappa != rule->kappa || r.xi != rule->xi) return 0;
+    }
+    return n > first;
+}
+
 /* Adds the pair of panels of the bodies embi_pack(i, j), i <= j, with an empty range and no candidates yet; head: that
  * of these bodies, -1: itself. Returns it; NULL out of memory. */
 static embi_pair *embi_pair_add(embipc_world *w, embi_u64 bodies, int panels, int head)
@@ -20158,6 +20620,9 @@ static embi_pair *embi_pair_add(embipc_world *w, embi_u64 bodies, int panels, in
     pair->head = head < 0 ? s->pair_count : head;
     s->pair_count++;
     pair->rule = embi_pair_parameters(w, s->body + pair->a, s->body + pair->b);
+    if (w->joined_count && (embi_is_joined_to(w, pair->a, s->body + pair->b, &pair->rule) ||
+                            embi_is_joined_to(w, pair->b, s->body + pair->a, &pair->rule)))
+        pair->rule.joined = s->seams.revision;
     embi_box_clear(pair->range);
     return pair;
 }
@@ -21628,7 +22093,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     embi_each_body(w, embi_body_rotate);
     (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
     embi_each_body(w, embi_body_foresee);
-    if (!embi_vertices_begin(w) || !embi_pairs_begin(w) || !embi_islands_begin(w)) r = EMBIPC_ERR_MEMORY;
+    if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_pairs_begin(w) || !embi_islands_begin(w)) r = EMBIPC_ERR_MEMORY;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     for (int k = 0; r == EMBIPC_OK && k < w->order_count; k++)
         barrier += w->island[w->order[k]]->contacts.energy;

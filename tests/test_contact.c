@@ -183,11 +183,12 @@ static void scene_free(scene *s)
 static int contact_add(embi_memory *m, embi_contacts *s, const embi_candidate *c, const embi_closest *closest,
                        const embipc_real *x, embipc_real kappa)
 {
-    if (!EMBI_GROW(m, embi_contact, s->list, s->list_cap, s->count + embi_candidate_places(c)) ||
+    static const embi_seams none = {NULL, 0, 0, 0};
+    if (!EMBI_GROW(m, embi_contact, s->list, s->list_cap, s->count + embi_candidate_places(c, &none)) ||
         !EMBI_GROW(m, embipc_real, s->extra, s->extra_cap, 12 * (s->extra_count + 1)))
         return 0;
     embi_contact_make(s, s->count, s->extra_count++, c, closest, x, kappa, 0);
-    s->count = embi_contact_make_parts(s, s->count + 1, c, x, kappa, 0);
+    s->count = embi_contact_make_parts(s, s->count + 1, c, x, kappa, 0, &none);
     return 1;
 }
 

@@ -25,5 +25,6 @@ int main(int argc, char **argv)
     RUN(crushed_affine_comes_free);
     RUN(peg_goes_in);
     RUN(flat_floor_does_not_push);
+    RUN(tiles_are_one_floor);
     return test_end("test_field");
 }
