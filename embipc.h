@@ -10517,13 +10517,14 @@ typedef struct embi_bvh {
     int leaves;                  /* a power of two; node 1 is the root, leaf k is node leaves + k */
     int *order;                  /* triangles along the curve (nt) */
     unsigned *own;               /* per triangle, three bits from each EMBI_OWN_...: for vertex k, or edge (k, k + 1) */
+    int *face;                   /* of a surface that is spared: one triangle of the flat face that a triangle is in (nt) */
     embipc_real *box;            /* lo[3], hi[3] per node (12 leaves), then per triangle (6 nt): */
     embipc_real *tri_box;
     int *sample;                 /* a vertex of each node, -1 where there is none (2 leaves), and ... */
     embipc_real *vary;           /* ... the most by which rows of J below it differ from its own, in |.|_1 */
     float *rest;                 /* of a large surface: box of each node when it was made, seen from its sample, ... */
     unsigned char *known;        /* ... and whether it has one of now: see "trees that are refit where asked" */
-    int order_cap, own_cap, box_cap, sample_cap, vary_cap, rest_cap, known_cap;
+    int order_cap, own_cap, face_cap, box_cap, sample_cap, vary_cap, rest_cap, known_cap;
 } embi_bvh;
 
 /* A surface as the broad phase sees it. */
@@ -10545,6 +10546,7 @@ static void embi_bvh_free(embi_memory *m, embi_bvh *b)
 {
     EMBI_RELEASE(m, b->order, b->order_cap);
     EMBI_RELEASE(m, b->own, b->own_cap);
+    EMBI_RELEASE(m, b->face, b->face_cap);
     EMBI_RELEASE(m, b->box, b->box_cap);
     EMBI_RELEASE(m, b->sample, b->sample_cap);
     EMBI_RELEASE(m, b->vary, b->vary_cap);
@@ -10699,6 +10701,32 @@ static embipc_real embi_largest_coordinate(const embipc_real *x, const int *tri,
     return far;
 }
 
+/* The next vertex on a line of edges, from vertex `from` through v. sharp: as below. */
+static int embi_line_next(const int *sharp, int from, int v) { return sharp[3 * v + (sharp[3 * v + 1] == from ? 2 : 1)]; }
+
+/* Folds below rounding add up, so a line is straight only if all its vertices are as near to the one through its ends.
+ * Vertices inside it, those from v on that have -2 edges, then have -1. from: the end beside v. */
+static void embi_line_try(const embipc_real *x, int from, int v, embipc_real far, int *sharp)
+{
+    int a = from, b = v, end, straight;
+    embipc_real e[3], r[3], c[3];
+    for (int next; sharp[3 * b] == -2; a = b, b = next) next = embi_line_next(sharp, a, b);
+    end = b;
+    straight = end != from;
+    embi_sub(e, x + 3 * end, x + 3 * from);
+    for (int pass = 0; pass < 2; pass++) {
+        a = from;
+        b = v;
+        for (int next; b != end && straight; a = b, b = next) {
+            next = embi_line_next(sharp, a, b);
+            embi_sub(r, x + 3 * b, x + 3 * from);
+            embi_cross(c, e, r);
+            if (pass) sharp[3 * b] = -1;
+            else straight = embi_norm(c) <= 16 * EMBI_EPS * far * embi_norm(e);
+        }
+    }
+}
+
 /* Vertices where no edge ends that pairs are made of, or where two such edges make one straight line, are inside a flat face
  * or a straight edge: no pairs with triangles. edges, points: the EMBI_OWN_... of both. home: as below. sharp (3 per
  * vertex): scratch. */
@@ -10712,32 +10740,119 @@ static void embi_bvh_spare_points(embi_bvh *b, const embipc_real *x, const int *
         int k = i % 3, side = i / 3 % 2, *at = sharp + 3 * t[(k + side) % 3];
         if (embi_owned(b->own[i / 6], edges) >> k & 1 && ++at[0] < 3) at[at[0]] = t[(k + 1 - side) % 3];
     }
-    for (int i = 0; i < 3 * nt; i++) {
-        int v = tri[i], *at = sharp + 3 * v;
-        int stays = !home || at[0] != 2 || (home[v] == home[at[1]] && home[v] == home[at[2]]);
-        if (at[0] == 0 || (at[0] == 2 && stays && embi_is_straight(x, v, at[1], at[2], far)))
-            b->own[i / 3] &= ~(1u << points << i % 3);
+    for (int v = 0; v < nv; v++) {
+        int *at = sharp + 3 * v;
+        int stays = at[0] == 2 && (!home || (home[v] == home[at[1]] && home[v] == home[at[2]]));
+        if (stays && embi_is_straight(x, v, at[1], at[2], far)) at[0] = -2;
+    }
+    for (int v = 0; v < nv; v++)
+        for (int k = 1; k < 3; k++)
+            if (sharp[3 * v] == -2 && sharp[3 * sharp[3 * v + k]] != -2) embi_line_try(x, sharp[3 * v + k], v, far, sharp);
+    for (int i = 0; i < 3 * nt; i++)
+        if (sharp[3 * tri[i]] == 0 || sharp[3 * tri[i]] == -1) b->own[i / 3] &= ~(1u << points << i % 3);
+}
+
+/* What triangles of one face deviate from one plane: the sum of their cross products is its normal. */
+typedef struct embi_plane {
+    const embipc_real *x;        /* one of its vertices */
+    embipc_real n[3], lo, hi;    /* the least and the most that others are along n */
+} embi_plane;
+
+static embi_plane embi_plane_begin(const embipc_real *x)
+{
+    embi_plane p;
+    p.x = x;
+    embi_set(p.n, 0, 0, 0);
+    p.lo = p.hi = 0;
+    return p;
+}
+
+/* Adds a triangle to the normal, whichever way it is wound. */
+static void embi_plane_turn(embi_plane *p, const embipc_real *x, const int *t)
+{
+    embipc_real e[3], f[3], c[3];
+    embi_sub(e, x + 3 * t[1], x + 3 * t[0]);
+    embi_sub(f, x + 3 * t[2], x + 3 * t[0]);
+    embi_cross(c, e, f);
+    embi_axpy(p->n, embi_dot(c, p->n) < 0 ? -1 : 1, c);
+}
+
+/* Once the normal is known: takes the vertices of a triangle in. */
+static void embi_plane_add(embi_plane *p, const embipc_real *x, const int *t)
+{
+    for (int k = 0; k < 3; k++) {
+        embipc_real r[3], along;
+        embi_sub(r, x + 3 * t[k], p->x);
+        along = embi_dot(p->n, r);
+        p->lo = embi_min(p->lo, along);
+        p->hi = embi_max(p->hi, along);
+    }
+}
+
+/* Are all of them in the plane, as far as rounding can tell? */
+static int embi_plane_is_flat(const embi_plane *p, embipc_real far)
+{
+    return p->hi - p->lo <= 32 * EMBI_EPS * far * embi_norm(p->n);
+}
+
+/* The first of the set that i is in; next[i] leads there. */
+static int embi_set_first(int *next, int i)
+{
+    while (next[i] != i) i = next[i] = next[next[i]];
+    return i;
+}
+
+/* Puts two sets together. */
+static void embi_set_join(int *next, int i, int j)
+{
+    int a = embi_set_first(next, i), b = embi_set_first(next, j);
+    next[embi_max_int(a, b)] = embi_min_int(a, b);
+}
+
+/* Folds below rounding add up, so a face is flat only if all its vertices lie in one plane. The edges of those that are not
+ * make pairs again. keys (2 nt): scratch. */
+static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *tri, int nt, embipc_real far, embi_key *keys)
+{
+    for (int t = 0; t < nt; t++) {
+        keys[t].key = (embi_u64)embi_set_first(b->face, t);
+        keys[t].value = t;
+    }
+    embi_sort_keys(keys, keys + nt, nt);
+    for (int begin = 0, end; begin < nt; begin = end) {
+        embi_plane p = embi_plane_begin(x + 3 * tri[3 * keys[begin].value]);
+        for (end = begin; end < nt && keys[end].key == keys[begin].key; end++) embi_plane_turn(&p, x, tri + 3 * keys[end].value);
+        for (int n = begin; n < end; n++) embi_plane_add(&p, x, tri + 3 * keys[n].value);
+        for (int n = begin; n < end; n++) {
+            int t = keys[n].value, flat = end == begin + 1 || embi_plane_is_flat(&p, far);
+            b->face[t] = flat ? (int)keys[n].key : t;
+            if (!flat) b->own[t] |= (unsigned)embi_owned(b->own[t], EMBI_OWN_EDGE) << EMBI_OWN_EDGE_PAIRS;
+        }
     }
 }
 
 /* Edges between triangles in one plane, and that stay so, take no part in pairs of edges: another edge that comes near
  * one inside such a face comes as near with an end, or to the border of the face. home: the part of the body that moves
- * as one affine map, by vertex; NULL: all does. keys: as embi_bvh_build() left them, edges in order. sharp (3 per vertex):
- * scratch. */
-static void embi_bvh_spare_flat(embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv, const int *home,
-                                const embi_key *keys, int *sharp)
+ * as one affine map, by vertex; NULL: all does. keys: as embi_bvh_build() left them, edges in order, and as many that are
+ * scratch. sharp (3 per vertex): scratch. Returns 0 out of memory. */
+static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv, const int *home,
+                               embi_key *keys, int *sharp)
 {
     embipc_real far = embi_largest_coordinate(x, tri, nt);
+    if (!EMBI_GROW(m, int, b->face, b->face_cap, nt)) return 0;
+    for (int t = 0; t < nt; t++) b->face[t] = t;
     for (int i = 0, end; i < 3 * nt; i = end) {
-        int t = keys[i].value / 3, k = keys[i].value % 3, stays = 1;
+        int t = keys[i].value / 3, k = keys[i].value % 3, stays = 1, other;
         for (end = i + 1; end < 3 * nt && keys[end].key == keys[i].key; end++) {}
         if (end != i + 2) continue;
-        for (int c = 0; c < 6 && home; c++)
-            stays &= home[tri[3 * t]] == home[tri[3 * (keys[i + c / 3].value / 3) + c % 3]];
-        if (stays && embi_is_flat(x, tri + 3 * t, k, tri + 3 * (keys[i + 1].value / 3), far))
-            b->own[t] &= ~(1u << EMBI_OWN_EDGE_PAIRS << k);
+        other = keys[i + 1].value / 3;
+        for (int c = 0; c < 6 && home; c++) stays &= home[tri[3 * t]] == home[tri[3 * (c < 3 ? t : other) + c % 3]];
+        if (!stays || !embi_is_flat(x, tri + 3 * t, k, tri + 3 * other, far)) continue;
+        b->own[t] &= ~(1u << EMBI_OWN_EDGE_PAIRS << k);
+        embi_set_join(b->face, t, other);
     }
+    embi_bvh_check_faces(b, x, tri, nt, far, keys + 3 * nt);
     embi_bvh_spare_points(b, x, tri, nt, nv, home, EMBI_OWN_EDGE_PAIRS, EMBI_OWN_POINT_PAIRS, sharp);
+    return 1;
 }
 
 /* box of n points, and of n vertices of x */
@@ -17488,7 +17603,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     int *sharp = (int *)embi_alloc(m, 3 * b->nv, sizeof *sharp);
     int ok = keys && used && sharp && embi_bvh_build(m, &b->bvh, t->x, b->tri, b->nt, b->nv, keys, used);
     if (ok && b->kind != EMBIPC_FULL)
-        embi_bvh_spare_flat(&b->bvh, t->x, b->tri, b->nt, b->nv, b->kind == EMBIPC_CAGE ? t->index : NULL, keys, sharp);
+        ok = embi_bvh_spare_flat(m, &b->bvh, t->x, b->tri, b->nt, b->nv, b->kind == EMBIPC_CAGE ? t->index : NULL, keys, sharp);
     embi_free(m, sharp, 3 * b->nv, sizeof *sharp);
     embi_free(m, keys, n, sizeof *keys);
     embi_free(m, used, b->nv, 1);
@@ -20468,11 +20583,19 @@ static int embi_seams_end(embipc_world *w, const embi_key *ends, int count)
     return count < bodies || embi_seam_add(w, ends->value / 2, ends->value % 2, 1 - bodies + count);
 }
 
+/* how far apart ends of two meetings may be that are one point */
+static embipc_real embi_seam_near(const embipc_world *w, const embi_meeting *a, const embi_meeting *b)
+{
+    embipc_real far = 0;
+    for (int k = 0; k < 4; k++) far = embi_max(far, w->s.body[(k < 2 ? a : b)->body[k % 2]].scale_x);
+    return 64 * EMBI_EPS * far;
+}
+
 /* The ends of all seams, those that are one point together. Returns 0 out of memory. */
-static int embi_seams_ends(embipc_world *w, embipc_real tolerance)
+static int embi_seams_ends(embipc_world *w)
 {
     embi_key *ends;
-    embipc_real p[3], q[3], lo = EMBI_HUGE;
+    embipc_real p[3], q[3], lo = EMBI_HUGE, hi = -EMBI_HUGE, unit;
     int count = 0;
     if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 4 * w->meeting_count)) return 0;
     ends = w->tri_pairs;
@@ -20481,20 +20604,24 @@ static int embi_seams_ends(embipc_world *w, embipc_real tolerance)
     for (int n = 0; n < count; n++) {
         embi_seam_end(w, ends[n].value, p);
         lo = embi_min(lo, p[0]);
+        hi = embi_max(hi, p[0]);
     }
+    unit = (hi - lo) / ((embi_u64)1 << 50);
     for (int n = 0; n < count; n++) {
         embi_seam_end(w, ends[n].value, p);
-        ends[n].key = (embi_u64)((p[0] - lo) / tolerance);
+        ends[n].key = unit > 0 ? (embi_u64)((p[0] - lo) / unit) : 0;
     }
     if (count) embi_sort_keys(ends, ends + count, count);
     for (int begin = 0, end; begin < count; begin = end) {
         embi_seam_end(w, ends[begin].value, p);
         end = begin + 1;
-        for (int n = end; n < count && ends[n].key <= ends[begin].key + 4; n++) {
+        for (int n = end; n < count; n++) {
             embi_key other = ends[n];
+            embipc_real near = embi_seam_near(w, w->meeting + ends[begin].value / 2, w->meeting + other.value / 2);
             embi_seam_end(w, other.value, q);
             embi_sub(q, q, p);
-            if (embi_norm(q) > 4 * tolerance) continue;
+            if (q[0] > 64 * EMBI_EPS * embi_max(embi_abs(lo), embi_abs(hi)) + 4 * unit) break;
+            if (embi_norm(q) > near) continue;
             memmove(ends + end + 1, ends + end, (size_t)(n - end) * sizeof *ends);
             ends[end++] = other;
         }
@@ -20504,14 +20631,14 @@ static int embi_seams_ends(embipc_world *w, embipc_real tolerance)
 }
 
 /* The list of seams by their edges, and that of joined bodies. Returns 0 out of memory. */
-static int embi_seams_list(embipc_world *w, embipc_real tolerance)
+static int embi_seams_list(embipc_world *w)
 {
     embi_seams *to = &w->s.seams;
     embi_key *k;
     int count = 0;
     for (int n = 0; n < w->meeting_count; n++)
         if (w->meeting[n].seam && !embi_seam_add(w, n, -1, -1)) return 0;
-    if (!embi_seams_ends(w, tolerance) || !EMBI_GROW(&w->memory, embi_seam, to->list, to->cap, 2 * to->count) ||
+    if (!embi_seams_ends(w) || !EMBI_GROW(&w->memory, embi_seam, to->list, to->cap, 2 * to->count) ||
         !EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * to->count) ||
         !EMBI_GROW(&w->memory, embi_key, w->joined, w->joined_cap, 4 * w->meeting_count))
         return 0;
@@ -20543,15 +20670,87 @@ static void embi_seams_clear(embipc_world *w)
     }
 }
 
+/* number of the surface that side k of a meeting is in. next: of faces of all bodies, those of body i from first[i] on */
+static int embi_meeting_surface(const embipc_world *w, const embi_meeting *one, int k, const int *first, int *next)
+{
+    int body = one->body[k];
+    return embi_set_first(next, first[body] + w->s.body[body].bvh.face[one->edge[k] / 3]);
+}
+
+/* Puts faces that seams join into one surface, and its triangles together, to w->tri_pairs: key embi_pack(surface, body).
+ * Returns how many, -1 out of memory. */
+static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
+{
+    int count = 0, total = first[w->s.body_count];
+    for (int n = 0; n < total; n++) next[n] = n;
+    for (int n = 0; n < w->meeting_count; n++) {
+        const embi_meeting *one = w->meeting + n;
+        if (one->seam) embi_set_join(next, embi_meeting_surface(w, one, 0, first, next), embi_meeting_surface(w, one, 1, first, next));
+    }
+    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * total)) return -1;
+    for (int i = 0; i < w->s.body_count; i++)
+        for (int t = 0; t < first[i + 1] - first[i]; t++) {
+            w->tri_pairs[count].key = embi_pack(embi_set_first(next, first[i] + w->s.body[i].bvh.face[t]), i);
+            w->tri_pairs[count++].value = t;
+        }
+    if (count) embi_sort_keys(w->tri_pairs, w->tri_pairs + count, count);
+    return count;
+}
+
+/* Is the surface of these triangles one plane? */
+static int embi_surface_is_flat(const embipc_world *w, const embi_key *list, int count)
+{
+    embi_plane p;
+    embipc_real far = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int n = 0; n < count; n++) {
+            const embi_body *b = w->s.body + (list[n].key & 0xffffffffu);
+            const embipc_real *x = w->s.x + 3 * b->vert0;
+            const int *t = b->tri + 3 * list[n].value;
+            if (!pass && !n) p = embi_plane_begin(x + 3 * t[0]);
+            if (pass) embi_plane_add(&p, x, t);
+            else embi_plane_turn(&p, x, t);
+            far = embi_max(far, b->scale_x);
+        }
+    return embi_plane_is_flat(&p, far);
+}
+
+/* Tiles may bend a floor by less than rounding tells from one to the next: what they make up in all has to be flat, or it
+ * has no seams. Returns 0 out of memory. */
+static int embi_seams_check(embipc_world *w)
+{
+    int n_bodies = w->s.body_count, *first, *next, *flat, total = 0, count;
+    if (!EMBI_GROW(&w->memory, int, w->sharp, w->sharp_cap, n_bodies + 1)) return 0;
+    memset(w->sharp, 0, (size_t)(n_bodies + 1) * sizeof *w->sharp);
+    for (int n = 0; n < 2 * w->meeting_count; n++)
+        if (w->meeting[n / 2].seam) w->sharp[w->meeting[n / 2].body[n % 2]] = 1;
+    for (int i = 0; i <= n_bodies; i++) {
+        int nt = i < n_bodies && w->sharp[i] ? w->s.body[i].nt : 0;
+        w->sharp[i] = total;
+        total += nt;
+    }
+    if (!EMBI_GROW(&w->memory, int, w->sharp, w->sharp_cap, n_bodies + 1 + 2 * total)) return 0;
+    first = w->sharp;
+    next = first + n_bodies + 1;
+    flat = next + total;
+    count = embi_seams_surfaces(w, first, next);
+    for (int begin = 0, end; begin < count; begin = end) {
+        int surface = (int)(w->tri_pairs[begin].key >> 32);
+        for (end = begin + 1; end < count && (int)(w->tri_pairs[end].key >> 32) == surface; end++) {}
+        flat[surface] = embi_surface_is_flat(w, w->tri_pairs + begin, end - begin);
+    }
+    for (int n = 0; n < w->meeting_count && count >= 0; n++)
+        if (w->meeting[n].seam) w->meeting[n].seam = flat[embi_meeting_surface(w, w->meeting + n, 0, first, next)];
+    return count >= 0;
+}
+
 /* Pairs of bodies that touch join, their edges and vertices. Returns 0 out of memory. */
 static int embi_seams_find(embipc_world *w)
 {
     embi_state *s = &w->s;
-    embipc_real far = 0;
     int sides;
     for (int j = 0; j < s->body_count; j++) {
         const embi_body *b = s->body + j;
-        if (b->kind == EMBIPC_FIXED) far = embi_max(far, b->scale_x);
         for (int i = 0; i < j && b->kind == EMBIPC_FIXED; i++) {
             const embi_body *a = s->body + i;
             embipc_real tolerance = 16 * EMBI_EPS * embi_max(a->scale_x, b->scale_x);
@@ -20562,13 +20761,14 @@ static int embi_seams_find(embipc_world *w)
             if (!embi_bodies_join(w, i, j, tolerance)) return 0;
         }
     }
+    if (!embi_seams_check(w)) return 0;
     sides = embi_seams_sort(w);
     if (sides < 0) return 0;
     for (int begin = 0, end; begin < sides; begin = end) {
         for (end = begin + 1; end < sides && w->tri_pairs[end].key == w->tri_pairs[begin].key; end++) {}
         embi_seams_cover(w, w->tri_pairs + begin, end - begin);
     }
-    if (!embi_seams_list(w, 16 * EMBI_EPS * far)) return 0;
+    if (!embi_seams_list(w)) return 0;
     for (int n = 0; n < w->joined_count; n++) {
         embi_body *b = s->body + (w->joined[n].key >> 32);
         if (n > 0 && w->joined[n].key >> 32 == w->joined[n - 1].key >> 32) continue;

@@ -640,7 +640,7 @@ static int side_spare(embi_memory *m, side *d, const int *home)
     unsigned char *used = (unsigned char *)calloc((size_t)d->mesh.vertex_count, 1);
     int *sharp = (int *)calloc((size_t)(3 * d->mesh.vertex_count), sizeof *sharp);
     ENSURE(embi_bvh_build(m, &d->bvh, d->mesh.x, d->mesh.tri, nt, d->mesh.vertex_count, keys, used));
-    embi_bvh_spare_flat(&d->bvh, d->mesh.x, d->mesh.tri, nt, d->mesh.vertex_count, home, keys, sharp);
+    ENSURE(embi_bvh_spare_flat(m, &d->bvh, d->mesh.x, d->mesh.tri, nt, d->mesh.vertex_count, home, keys, sharp));
     embi_bvh_refit(&d->bvh, d->mesh.x, d->mesh.tri, nt);
     side_points = 0;
     for (int i = 0; i < 3 * nt; i++) {

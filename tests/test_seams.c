@@ -242,6 +242,95 @@ static void test_nothing_near_is_missed(void)
     ENSURE(tried > 60);
 }
 
+/* ---- what is flat ---- */
+
+/* pairs of points and triangles, or of edges, that the vertices or edges of a body may make */
+static int seam_pairs(const embi_body *b, int kind)
+{
+    int n = 0;
+    for (int i = 0; i < 3 * b->nt; i++) n += embi_owned(b->bvh.own[i / 3], kind) >> i % 3 & 1;
+    return n;
+}
+
+/* Height of a ground, or of a ridge, so weakly curved that no fold of it is more than rounding at x = 1e9 m; 0: flat. */
+static double seam_height(double x, double y, double radius) { return radius > 0 ? -(x * x + y * y) / (2 * radius) : 0; }
+
+/* a sheet over [x0, x1] x [-0.5, 0.5] of so many cells */
+static test_mesh seam_sheet(double x0, double x1, int nx, int ny, double radius)
+{
+    test_mesh m = test_mesh_make((nx + 1) * (ny + 1), 2 * nx * ny, 0);
+    for (int n = 0; n < (nx + 1) * (ny + 1); n++) {
+        double x = x0 + (x1 - x0) * (n % (nx + 1)) / nx, y = (double)(n / (nx + 1)) / ny - 0.5;
+        embi_set(m.x + 3 * n, x, y, seam_height(x, ny > 1 ? y : 0, radius));
+    }
+    for (int n = 0; n < nx * ny; n++) {
+        int a = n / nx * (nx + 1) + n % nx, t[6] = {a, a + 1, a + nx + 2, a, a + nx + 2, a + nx + 1};
+        memcpy(m.tri + 6 * n, t, sizeof t);
+    }
+    return m;
+}
+
+/* a roof of two slopes that meet in a ridge of n edges along x */
+static test_mesh seam_roof(int n, double radius)
+{
+    test_mesh m = test_mesh_make(n + 3, 2 * n, 0);
+    for (int i = 0; i <= n; i++) {
+        double x = (double)i / n - 0.5;
+        embi_set(m.x + 3 * i, x, 0, seam_height(x, 0, radius));
+    }
+    embi_set(m.x + 3 * (n + 1), 0, -1, -0.5);
+    embi_set(m.x + 3 * (n + 2), 0, 1, -0.5);
+    for (int i = 0; i < n; i++) {
+        int t[6] = {n + 1, i + 1, i, n + 2, i, i + 1};
+        memcpy(m.tri + 6 * i, t, sizeof t);
+    }
+    return m;
+}
+
+/* a plate falls on fixed bodies 1e9 m away: it comes to rest above them all */
+static int seam_plate_rests(scene *s)
+{
+    embipc_body_def d = scene_def("plate", EMBIPC_AFFINE, 1e9, 0, 0.055);
+    int sound = 1;
+    d.friction = 0.5;
+    scene_box(s, d, 2, 2, 0.1, 1);
+    for (int n = 0; n < 25 && sound; n++) sound = scene_step(s) && scene_sound(s->w);
+    return sound;
+}
+
+/* Folds that rounding hides add up over a face, a line, or a row of tiles. What is curved by more than rounding as a whole
+ * makes all its pairs, and what is flat as a whole none inside. */
+static void test_folds_add_up(void)
+{
+    for (int curved = 0; curved < 2; curved++)
+        for (int shape = 0; shape < 3; shape++) {
+            embipc_world_def wd = embipc_default_world_def();
+            embipc_body_def d = scene_def("ground", EMBIPC_FIXED, 1e9, 0, 0);
+            double radius = curved ? 100 : 0;
+            scene s = scene_empty(&wd);
+            const embi_body *b;
+            d.friction = 0.5;
+            if (shape < 2) {
+                test_mesh m = shape ? seam_roof(100, radius) : seam_sheet(-0.5, 0.5, 60, 60, radius);
+                scene_add_mesh(&s, &d, &m, 0);
+                b = s.w->s.body;
+                if (shape) ENSURE(seam_pairs(b, EMBI_OWN_POINT_PAIRS) == (curved ? b->nv : 4));
+                else ENSURE(seam_pairs(b, EMBI_OWN_POINT_PAIRS) == (curved ? b->nv : 4) &&
+                            seam_pairs(b, EMBI_OWN_EDGE_PAIRS) == (curved ? 3 * 60 * 60 + 2 * 60 : 4 * 60));
+            } else {
+                for (int k = 0; k < 16; k++) {
+                    test_mesh m = seam_sheet(k / 16.0 - 0.5, (k + 1) / 16.0 - 0.5, 1, 1, curved ? 2000 : 0);
+                    scene_add_mesh(&s, &d, &m, 0);
+                }
+                ENSURE(embi_seams_update(s.w));
+                if (curved) ENSURE(s.w->s.seams.count == 0);
+                else ENSURE(s.w->s.seams.count == 15);
+            }
+            ENSURE(seam_plate_rests(&s));
+            scene_end(&s);
+        }
+}
+
 /* ---- rules ---- */
 
 /* Who is not tested with a tile, or comes and goes: seams count only where both sides do, and numbers follow. */
@@ -295,6 +384,7 @@ int main(int argc, char **argv)
     RUN(barrier_everywhere);
     RUN(flat_parts_count_once);
     RUN(nothing_near_is_missed);
+    RUN(folds_add_up);
     RUN(rules);
     test_unused();
     exact_unused();
