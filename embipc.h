@@ -13157,6 +13157,8 @@ typedef struct embi_body {
     int island;
     embi_sums sums;              /* of the last step */
     embi_widths room, thick;     /* at rest: between faces, across what is open, and across the solid */
+    int joined;                  /* number of the surface that it and other fixed bodies make up, 0: it is alone */
+    int asked, is_one;           /* the surface it was last asked about in this step, and whether that is one to it */
 } embi_body;
 
 /* Panels of two bodies near each other (a < b), or a body and itself (a == b) as a whole. */
@@ -16714,7 +16716,7 @@ struct embipc_world {
     embipc_real warned;          /* the share of dhat the log was last told of; 1: never */
     int stuck;                   /* steps in a row that left some island stuck */
     embi_meeting *meeting;       /* of edges of fixed bodies, while seams are looked for */
-    embi_key *joined;            /* embi_pack(a, b) of joined bodies, in order, each both ways */
+    embi_key *joined;            /* embi_pack(surface, body) of joined bodies, in order */
     int meeting_count, meeting_cap, joined_count, joined_cap, *sharp, sharp_cap;
     int seams_due;               /* bodies came or went since seams were looked for */
     int mixed_start;             /* bodies were made, or contacts switched on, after the first step */
@@ -18192,10 +18194,7 @@ static void embi_seams_close_gap(embipc_world *w, int at, const embi_body *gone)
         int u = (int)(w->s.seams.list[n].key >> 32), v = (int)(w->s.seams.list[n].key & 0xffffffffu);
         w->s.seams.list[n].key = embi_pack(u < gone->vert0 ? u : u - gone->nv, v < gone->vert0 ? v : v - gone->nv);
     }
-    for (int n = 0; n < w->joined_count; n++) {
-        int a = (int)(w->joined[n].key >> 32), b = (int)(w->joined[n].key & 0xffffffffu);
-        w->joined[n].key = embi_pack(a - (a > at), b - (b > at));
-    }
+    for (int n = 0; n < w->joined_count; n++) w->joined[n].key -= (int)(w->joined[n].key & 0xffffffffu) > at;
 }
 
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
@@ -20406,8 +20405,9 @@ static int embi_panels_pack(int pa, int pb) { return pa * EMBI_PANELS + pb; }
  * joined bodies together, for whom the two are parts of flat faces.
  * Seams are taken where both edges are borders, or where the other faces of both edges touch; so bodies that meet in a
  * line and leave some room around it have fewer seams there than there are bodies, and Psi goes to infinity there, too.
- * To a body that is not tested with one of the joined, or has another dhat with it, none of this holds, and they are
- * bodies of their own. */
+ * To a body that is not tested with one of those that make up the surface, or has another dhat with it, none of this holds,
+ * and they are all bodies of their own: of what is taken back and added, a part alone may be less than nothing. For the same
+ * reason only bodies of one friction and thickness are joined. */
 
 /* the vertices of a half-edge among all bodies', the lower first */
 static embi_u64 embi_edge_key(const embi_body *b, int edge)
@@ -20630,17 +20630,15 @@ static int embi_seams_ends(embipc_world *w)
     return 1;
 }
 
-/* The list of seams by their edges, and that of joined bodies. Returns 0 out of memory. */
+/* The list of seams by their edges. Returns 0 out of memory. */
 static int embi_seams_list(embipc_world *w)
 {
     embi_seams *to = &w->s.seams;
     embi_key *k;
-    int count = 0;
     for (int n = 0; n < w->meeting_count; n++)
         if (w->meeting[n].seam && !embi_seam_add(w, n, -1, -1)) return 0;
     if (!embi_seams_ends(w) || !EMBI_GROW(&w->memory, embi_seam, to->list, to->cap, 2 * to->count) ||
-        !EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * to->count) ||
-        !EMBI_GROW(&w->memory, embi_key, w->joined, w->joined_cap, 4 * w->meeting_count))
+        !EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * to->count))
         return 0;
     k = w->tri_pairs;
     for (int n = 0; n < to->count; n++) {
@@ -20650,12 +20648,31 @@ static int embi_seams_list(embipc_world *w)
     }
     if (to->count) embi_sort_keys(k, k + to->count, to->count);
     for (int n = 0; n < to->count; n++) to->list[n] = to->list[to->count + k[n].value];
-    for (int n = 0; n < 2 * w->meeting_count; n++)
-        if (w->meeting[n / 2].seam) w->joined[count++].key = embi_pack(w->meeting[n / 2].body[n % 2], w->meeting[n / 2].body[1 - n % 2]);
-    if (count) embi_sort_keys(w->joined, w->joined + count, count);
-    w->joined_count = 0;
-    for (int n = 0; n < count; n++)
-        if (n == 0 || w->joined[n].key != w->joined[n - 1].key) w->joined[w->joined_count++].key = w->joined[n].key;
+    return 1;
+}
+
+/* Which bodies make up which surface. Returns 0 out of memory. */
+static int embi_seams_join(embipc_world *w)
+{
+    int n_bodies = w->s.body_count, *next;
+    if (!EMBI_GROW(&w->memory, int, w->sharp, w->sharp_cap, n_bodies) ||
+        !EMBI_GROW(&w->memory, embi_key, w->joined, w->joined_cap, 2 * n_bodies))
+        return 0;
+    next = w->sharp;
+    for (int i = 0; i < n_bodies; i++) next[i] = i;
+    for (int n = 0; n < w->meeting_count; n++) {
+        const embi_meeting *one = w->meeting + n;
+        if (!one->seam) continue;
+        embi_set_join(next, one->body[0], one->body[1]);
+        w->s.body[one->body[0]].joined = w->s.body[one->body[1]].joined = 1;
+    }
+    for (int i = 0; i < n_bodies; i++) {
+        embi_body *b = w->s.body + i;
+        if (!b->joined) continue;
+        b->joined = 1 + embi_set_first(next, i);
+        w->joined[w->joined_count++].key = embi_pack(b->joined, i);
+    }
+    if (w->joined_count) embi_sort_keys(w->joined, w->joined + w->joined_count, w->joined_count);
     return 1;
 }
 
@@ -20666,6 +20683,7 @@ static void embi_seams_clear(embipc_world *w)
     if (!++w->s.seams.revision) w->s.seams.revision = 1;
     for (int i = 0; i < w->s.body_count; i++) {
         embi_body *b = w->s.body + i;
+        b->joined = 0;
         for (int t = 0; t < b->nt; t++) b->bvh.own[t] = embi_own_alone(b->bvh.own[t]);
     }
 }
@@ -20755,7 +20773,7 @@ static int embi_seams_find(embipc_world *w)
             const embi_body *a = s->body + i;
             embipc_real tolerance = 16 * EMBI_EPS * embi_max(a->scale_x, b->scale_x);
             embipc_real range[6] = {0, 0, 0, 0, 0, 0};
-            if (a->kind != EMBIPC_FIXED || a->thickness != b->thickness ||
+            if (a->kind != EMBIPC_FIXED || a->thickness != b->thickness || a->friction != b->friction ||
                 !embi_ranges_meet(a->bvh.box + 6, range, tolerance, b->bvh.box + 6))
                 continue;
             if (!embi_bodies_join(w, i, j, tolerance)) return 0;
@@ -20768,10 +20786,9 @@ static int embi_seams_find(embipc_world *w)
         for (end = begin + 1; end < sides && w->tri_pairs[end].key == w->tri_pairs[begin].key; end++) {}
         embi_seams_cover(w, w->tri_pairs + begin, end - begin);
     }
-    if (!embi_seams_list(w)) return 0;
+    if (!embi_seams_list(w) || !embi_seams_join(w)) return 0;
     for (int n = 0; n < w->joined_count; n++) {
-        embi_body *b = s->body + (w->joined[n].key >> 32);
-        if (n > 0 && w->joined[n].key >> 32 == w->joined[n - 1].key >> 32) continue;
+        embi_body *b = s->body + (w->joined[n].key & 0xffffffffu);
         if (!EMBI_GROW(&w->memory, int, w->sharp, w->sharp_cap, 3 * b->nv)) return 0;
         embi_bvh_spare_points(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt, b->nv, NULL, EMBI_OWN_JOINED_EDGE_PAIRS,
                               EMBI_OWN_JOINED_POINT_PAIRS, w->sharp);
@@ -20792,16 +20809,26 @@ static int embi_seams_update(embipc_world *w)
     return 1;
 }
 
-/* Is a fixed body to another one surface with those it is joined with? */
-static int embi_is_joined_to(const embipc_world *w, int at, const embi_body *other, const embi_pair_rule *rule)
+/* Do all bodies of a surface meet another body by the same rule? */
+static int embi_surface_is_one(const embipc_world *w, int surface, const embi_body *other)
 {
-    int n = embi_lower_bound(w->joined, w->joined_count, embi_pack(at, 0)), first = n;
-    for (; n < w->joined_count && (int)(w->joined[n].key >> 32) == at; n++) {
+    int n = embi_lower_bound(w->joined, w->joined_count, embi_pack(surface, 0));
+    embi_pair_rule first = embi_pair_parameters(w, w->s.body + (w->joined[n].key & 0xffffffffu), other);
+    for (; n < w->joined_count && (int)(w->joined[n].key >> 32) == surface; n++) {
         const embi_body *b = w->s.body + (w->joined[n].key & 0xffffffffu);
         embi_pair_rule r = embi_pair_parameters(w, b, other);
-        if (!embi_tested(w, b, other) || r.dhat != rule->dhat || r.kappa != rule->kappa || r.xi != rule->xi) return 0;
+        if (!embi_tested(w, b, other) || r.dhat != first.dhat || r.kappa != first.kappa || r.mu != first.mu) return 0;
     }
-    return n > first;
+    return 1;
+}
+
+/* Does another body meet a fixed one as a part of the surface that this is joined to? The answer holds for the step. */
+static int embi_is_joined_to(embipc_world *w, const embi_body *fixed, embi_body *other)
+{
+    if (!fixed->joined) return 0;
+    if (other->asked != fixed->joined) other->is_one = embi_surface_is_one(w, fixed->joined, other);
+    other->asked = fixed->joined;
+    return other->is_one;
 }
 
 /* Adds the pair of panels of the bodies embi_pack(i, j), i <= j, with an empty range and no candidates yet; head: that
@@ -20820,8 +20847,7 @@ static embi_pair *embi_pair_add(embipc_world *w, embi_u64 bodies, int panels, in
     pair->head = head < 0 ? s->pair_count : head;
     s->pair_count++;
     pair->rule = embi_pair_parameters(w, s->body + pair->a, s->body + pair->b);
-    if (w->joined_count && (embi_is_joined_to(w, pair->a, s->body + pair->b, &pair->rule) ||
-                            embi_is_joined_to(w, pair->b, s->body + pair->a, &pair->rule)))
+    if (embi_is_joined_to(w, s->body + pair->a, s->body + pair->b) || embi_is_joined_to(w, s->body + pair->b, s->body + pair->a))
         pair->rule.joined = s->seams.revision;
     embi_box_clear(pair->range);
     return pair;
@@ -20987,6 +21013,7 @@ static int embi_pairs_begin(embipc_world *w)
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     embi_state *s = &w->s;
     s->pair_count = s->candidate_count = s->stamp = w->search_count = 0;
+    for (int i = 0; i < s->body_count; i++) s->body[i].asked = 0;
     w->builds = 0;
     if (!embi_regions_sweep(w) || !embi_pairs_join(w)) return 0;
     for (int n = 0; n < s->pair_count; n++) {

@@ -109,7 +109,8 @@ static void random_body(scene *s)
 /* Fixed boxes, or sheets, that are flush: in rows, moved along like bricks or not, a few missing, in any order. */
 static void random_tiles(scene *s)
 {
-    double R[9], at[3], w = test_uniform(0.2, 0.5), h = test_uniform(0.05, 0.3), brick = chance(0.5) ? test_uniform(0, w) : 0;
+    double R[9], at[3], mu = chance(0.7) ? test_uniform(0, 1.5) : 0, w = test_uniform(0.2, 0.5), h = test_uniform(0.05, 0.3),
+           brick = chance(0.5) ? test_uniform(0, w) : 0;
     int nx = 1 + pick(3), ny = 1 + pick(3), sheets = chance(0.2);
     embi_m3_identity(R);
     if (chance(0.5)) geometry_rotation(R);
@@ -128,8 +129,8 @@ static void random_tiles(scene *s)
         }
         d.scale = size;
         memcpy(d.rotation, R, sizeof R);
-        d.friction = chance(0.7) ? test_uniform(0, 1.5) : 0;
-        d.thickness = chance(0.1) ? size * scale10(-4, -2) : 0;
+        d.friction = chance(0.05) ? test_uniform(0, 1.5) : mu;   /* now and then no part of the others' surface */
+        d.thickness = chance(0.02) ? size * scale10(-4, -2) : 0;
         test_mesh_shape(&m, &d);
         if (!chance(0.1) && embipc_body_create(s->w, &d, &s->body[s->n]) == EMBIPC_OK) s->n++;
         test_mesh_free(&m);

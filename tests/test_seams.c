@@ -378,6 +378,41 @@ static void test_rules(void)
     scene_end(&s);
 }
 
+/* A point stands on the corner of four boxes, one of which it does not meet, or that is of another friction. A part of what is
+ * taken back and added would draw it in, or push it along its way: the others are bodies of their own to it. */
+static void test_parts_of_a_surface(void)
+{
+    for (int k = 0; k < 8; k++) {
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_body_def d;
+        scene s = scene_empty(&wd);
+        test_mesh m = scene_mesh_spike(0.03, 0.06);
+        const embi_state *e;
+        int pairs = 0;
+        for (int i = 0; i < 4; i++) {
+            d = scene_def("tile", EMBIPC_FIXED, 0.05 - 0.1 * (i % 2), 0.05 - 0.1 * (i / 2), -0.05);
+            d.friction = i == k - 4;
+            scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+        }
+        d = scene_def("point", EMBIPC_AFFINE, 1e-7, 1e-7, 5e-5);
+        d.material.young = 1e9;
+        scene_add_mesh(&s, &d, &m, 0);
+        if (k < 4) ENSURE_OK(s.w, embipc_world_set_pair(s.w, s.body[k], s.body[4], -1, 0));
+        ENSURE(scene_step(&s) && s.stats.barrier > 0);
+        e = &s.w->s;
+        for (int n = 0; n < e->pair_count; n++) {
+            if (e->pair[n].b != 4) continue;
+            pairs++;
+            if (k < 4) ENSURE(e->pair[n].rule.joined == 0);
+            else ENSURE((e->pair[n].rule.joined == 0) == (e->pair[n].a == k - 4));
+        }
+        ENSURE(pairs == (k < 4 ? 3 : 4));
+        if (k >= 4) ENSURE(embipc_world_set_pair(s.w, s.body[(k + 1) % 4], s.body[4], 0.5, 1) == EMBIPC_OK && scene_step(&s));
+        for (int n = 0; n < e->pair_count && k >= 4; n++) ENSURE(e->pair[n].rule.joined == 0);
+        scene_end(&s);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -386,6 +421,7 @@ int main(int argc, char **argv)
     RUN(nothing_near_is_missed);
     RUN(folds_add_up);
     RUN(rules);
+    RUN(parts_of_a_surface);
     test_unused();
     exact_unused();
     return test_end("test_seams");
