@@ -10752,44 +10752,41 @@ static void embi_bvh_spare_points(embi_bvh *b, const embipc_real *x, const int *
         if (sharp[3 * tri[i]] == 0 || sharp[3 * tri[i]] == -1) b->own[i / 3] &= ~(1u << points << i % 3);
 }
 
-/* What triangles of one face deviate from one plane: the sum of their cross products is its normal. */
+/* A plane through three vertices of a face that are far apart, and how far the others are from it. It takes all triangles
+ * three times: a sum of their normals would gather rounding. */
 typedef struct embi_plane {
-    const embipc_real *x;        /* one of its vertices */
-    embipc_real n[3], lo, hi;    /* the least and the most that others are along n */
+    const embipc_real *x;        /* a vertex */
+    embipc_real e[3], n[3];      /* from there to the farthest; the longest cross product of e and another */
+    embipc_real far, lo, hi;     /* |e|^2 or |n|^2; the least and the most along n */
 } embi_plane;
 
-static embi_plane embi_plane_begin(const embipc_real *x)
-{
-    embi_plane p;
-    p.x = x;
-    embi_set(p.n, 0, 0, 0);
-    p.lo = p.hi = 0;
-    return p;
-}
-
-/* Adds a triangle to the normal, whichever way it is wound. */
-static void embi_plane_turn(embi_plane *p, const embipc_real *x, const int *t)
-{
-    embipc_real e[3], f[3], c[3];
-    embi_sub(e, x + 3 * t[1], x + 3 * t[0]);
-    embi_sub(f, x + 3 * t[2], x + 3 * t[0]);
-    embi_cross(c, e, f);
-    embi_axpy(p->n, embi_dot(c, p->n) < 0 ? -1 : 1, c);
-}
-
-/* Once the normal is known: takes the vertices of a triangle in. */
-static void embi_plane_add(embi_plane *p, const embipc_real *x, const int *t)
+/* Takes the triangle t in, for the first, second or third time: pass 0, 1, 2. */
+static void embi_plane_take(embi_plane *p, int pass, const embipc_real *x, const int *t)
 {
     for (int k = 0; k < 3; k++) {
-        embipc_real r[3], along;
+        embipc_real r[3], c[3], far;
         embi_sub(r, x + 3 * t[k], p->x);
-        along = embi_dot(p->n, r);
-        p->lo = embi_min(p->lo, along);
-        p->hi = embi_max(p->hi, along);
+        embi_cross(c, p->e, r);
+        far = pass ? embi_dot(c, c) : embi_dot(r, r);
+        if (pass < 2 && far > p->far) {
+            embi_copy(pass ? p->n : p->e, pass ? c : r);
+            p->far = far;
+        }
+        if (pass < 2) continue;
+        p->lo = embi_min(p->lo, embi_dot(p->n, r));
+        p->hi = embi_max(p->hi, embi_dot(p->n, r));
     }
 }
 
-/* Are all of them in the plane, as far as rounding can tell? */
+/* Before the triangles are taken in for the first, second or third time; x: a vertex of one of them. */
+static void embi_plane_begin(embi_plane *p, int pass, const embipc_real *x)
+{
+    if (!pass) memset(p, 0, sizeof *p);
+    p->x = x;
+    p->far = 0;
+}
+
+/* Are all of them in the plane, as far as rounding can tell? far: the largest coordinate. */
 static int embi_plane_is_flat(const embi_plane *p, embipc_real far)
 {
     return p->hi - p->lo <= 32 * EMBI_EPS * far * embi_norm(p->n);
@@ -10819,9 +10816,12 @@ static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *t
     }
     embi_sort_keys(keys, keys + nt, nt);
     for (int begin = 0, end; begin < nt; begin = end) {
-        embi_plane p = embi_plane_begin(x + 3 * tri[3 * keys[begin].value]);
-        for (end = begin; end < nt && keys[end].key == keys[begin].key; end++) embi_plane_turn(&p, x, tri + 3 * keys[end].value);
-        for (int n = begin; n < end; n++) embi_plane_add(&p, x, tri + 3 * keys[n].value);
+        embi_plane p;
+        for (end = begin + 1; end < nt && keys[end].key == keys[begin].key; end++) {}
+        for (int pass = 0; pass < 3; pass++) {
+            embi_plane_begin(&p, pass, x + 3 * tri[3 * keys[begin].value]);
+            for (int n = begin; n < end; n++) embi_plane_take(&p, pass, x, tri + 3 * keys[n].value);
+        }
         for (int n = begin; n < end; n++) {
             int t = keys[n].value, flat = end == begin + 1 || embi_plane_is_flat(&p, far);
             b->face[t] = flat ? (int)keys[n].key : t;
@@ -20720,14 +20720,13 @@ static int embi_surface_is_flat(const embipc_world *w, const embi_key *list, int
 {
     embi_plane p;
     embipc_real far = 0;
-    for (int pass = 0; pass < 2; pass++)
+    for (int pass = 0; pass < 3; pass++)
         for (int n = 0; n < count; n++) {
             const embi_body *b = w->s.body + (list[n].key & 0xffffffffu);
             const embipc_real *x = w->s.x + 3 * b->vert0;
             const int *t = b->tri + 3 * list[n].value;
-            if (!pass && !n) p = embi_plane_begin(x + 3 * t[0]);
-            if (pass) embi_plane_add(&p, x, t);
-            else embi_plane_turn(&p, x, t);
+            if (!n) embi_plane_begin(&p, pass, x + 3 * t[0]);
+            embi_plane_take(&p, pass, x, t);
             far = embi_max(far, b->scale_x);
         }
     return embi_plane_is_flat(&p, far);
