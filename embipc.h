@@ -16664,6 +16664,7 @@ typedef struct embi_run {
 /* Two edges of fixed bodies along one line, and how their triangles meet there. */
 typedef struct embi_meeting {
     int body[2], edge[2];        /* edges: 3 triangle + side */
+    int owner[2];                /* the same edges, of the triangles that own them where these are known */
     int flush;                   /* in one plane, on both sides; else: back to back */
     int seam;                    /* it is one */
     embipc_real t[2][2];         /* what they have in common, along the edge of either from its lower vertex, 0 .. 1 */
@@ -20472,6 +20473,8 @@ static int embi_meetings_add(embipc_world *w, int i, int j, int ta, int tb, embi
         one.body[1] = j;
         one.edge[0] = 3 * ta + k / 3;
         one.edge[1] = 3 * tb + k % 3;
+        one.owner[0] = one.edge[0];
+        one.owner[1] = one.edge[1];
         one.flush = how == 1;
         one.seam = 0;
         if (!EMBI_GROW(&w->memory, embi_meeting, w->meeting, w->meeting_cap, w->meeting_count + 1)) return 0;
@@ -20480,10 +20483,11 @@ static int embi_meetings_add(embipc_world *w, int i, int j, int ta, int tb, embi
     return 1;
 }
 
+static int embi_is_owner(const embi_body *b, int edge) { return embi_owned(b->bvh.own[edge / 3], EMBI_OWN_EDGE) >> edge % 3 & 1; }
+
 static int embi_is_border(const embi_body *b, int edge)
 {
-    unsigned own = b->bvh.own[edge / 3];
-    return (embi_owned(own, EMBI_OWN_EDGE) >> edge % 3 & 1) && !(embi_owned(own, EMBI_OWN_BACK) >> edge % 3 & 1);
+    return embi_is_owner(b, edge) && !(embi_owned(b->bvh.own[edge / 3], EMBI_OWN_BACK) >> edge % 3 & 1);
 }
 
 /* Appends the meetings of two fixed bodies that touch, and tells which are seams. Returns 0 out of memory. */
@@ -20505,6 +20509,8 @@ static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance
             const embi_meeting *back = w->meeting + k;
             one->seam = !back->flush && embi_edge_key(a, back->edge[0]) == embi_edge_key(a, one->edge[0]) &&
                         embi_edge_key(b, back->edge[1]) == embi_edge_key(b, one->edge[1]);
+            if (one->seam && !embi_is_owner(a, one->edge[0])) one->owner[0] = back->edge[0];
+            if (one->seam && !embi_is_owner(b, one->edge[1])) one->owner[1] = back->edge[1];
         }
     }
     return 1;
@@ -20532,10 +20538,9 @@ static void embi_seams_cover(embipc_world *w, const embi_key *sides, int count)
     const embi_meeting *one = w->meeting + sides->value / 2;
     embi_body *b = w->s.body + one->body[sides->value % 2];
     embipc_real reach = 0, before = -1;
-    int owner = one->edge[sides->value % 2];
-    if (!(embi_owned(b->bvh.own[owner / 3], EMBI_OWN_EDGE) >> owner % 3 & 1))
-        for (owner = 0; owner < 3 * b->nt; owner++)
-            if ((embi_owned(b->bvh.own[owner / 3], EMBI_OWN_EDGE) >> owner % 3 & 1) && embi_edge_key(b, owner) == sides->key) break;
+    int owner = one->owner[sides->value % 2];
+    if (!embi_is_owner(b, owner))   /* the edge has more than two triangles */
+        for (owner = 0; !embi_is_owner(b, owner) || embi_edge_key(b, owner) != sides->key; owner++) {}
     b->bvh.own[owner / 3] |= 1u << EMBI_OWN_SEAM << owner % 3;
     while (reach > before) {
         before = reach;
