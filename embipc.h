@@ -13158,7 +13158,9 @@ typedef struct embi_body {
     embi_sums sums;              /* of the last step */
     embi_widths room, thick;     /* at rest: between faces, across what is open, and across the solid */
     int joined;                  /* number of the surface that it and other fixed bodies make up, 0: it is alone */
-    int asked, is_one;           /* the surface it was last asked about in this step, and whether that is one to it */
+    int asked, is_one;           /* the surface of several that it was last asked about, and whether that is one to it; ... */
+    unsigned asked_at[2];        /* ... as of these revisions, of all and of seams, ... */
+    embipc_real asked_dhat;      /* ... and this dhat of its own */
 } embi_body;
 
 /* Panels of two bodies near each other (a < b), or a body and itself (a == b) as a whole. */
@@ -20826,12 +20828,19 @@ static int embi_surface_is_one(const embipc_world *w, int surface, const embi_bo
     return 1;
 }
 
-/* Does another body meet a fixed one as a part of the surface that this is joined to? The answer holds for the step. */
-static int embi_is_joined_to(embipc_world *w, const embi_body *fixed, embi_body *other)
+/* Does a dynamic body meet a fixed one as a part of the surface that this is joined to? The answer is kept: surfaces may be
+ * of thousands of bodies. */
+static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi_body *other)
 {
-    if (!fixed->joined) return 0;
-    if (other->asked != fixed->joined) other->is_one = embi_surface_is_one(w, fixed->joined, other);
+    const embi_state *s = &w->s;
+    if (!fixed->joined || !embi_is_dynamic(other)) return 0;
+    if (other->asked != fixed->joined || other->asked_at[0] != s->revision || other->asked_at[1] != s->seams.revision ||
+        other->asked_dhat != other->dhat)
+        other->is_one = embi_surface_is_one(w, fixed->joined, other);
     other->asked = fixed->joined;
+    other->asked_at[0] = s->revision;
+    other->asked_at[1] = s->seams.revision;
+    other->asked_dhat = other->dhat;
     return other->is_one;
 }
 
@@ -21017,7 +21026,6 @@ static int embi_pairs_begin(embipc_world *w)
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     embi_state *s = &w->s;
     s->pair_count = s->candidate_count = s->stamp = w->search_count = 0;
-    for (int i = 0; i < s->body_count; i++) s->body[i].asked = 0;
     w->builds = 0;
     if (!embi_regions_sweep(w) || !embi_pairs_join(w)) return 0;
     for (int n = 0; n < s->pair_count; n++) {
