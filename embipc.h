@@ -599,7 +599,7 @@ typedef struct embipc_pair_parameters {
     int contact;                         /* 0: never tested */
     embipc_real dhat, kappa, friction_velocity, friction;
     embipc_real thickness;               /* of both coatings, m */
-    embipc_real clearance;               /* m on either side where one fits into the other by less than the dhat of both,
+    embipc_real clearance;               /* m on either side where one fits into the other by less than both dhat,
                                             else 0: DEFAULTS above */
 } embipc_pair_parameters;
 EMBIPC_API embipc_result embipc_world_get_pair(const embipc_world *world, embipc_body a, embipc_body b,
@@ -9060,7 +9060,10 @@ static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, em
 #define EMBI_FLATTEST ((embipc_real)1e-6)
 
 /* The least det D of tet t: its rows of grad are D0^-1 at rest. */
-static embipc_real embi_tet_least(const embi_elastic *s, int t) { return EMBI_FLATTEST / embi_m3_det(s->grad + 12 * t + 3); }
+static embipc_real embi_tet_least(const embi_elastic *s, int t)
+{
+    return EMBI_FLATTEST / embi_m3_det(s->grad + 12 * t + 3);
+}
 
 /* A step alpha <= bound with det(D + alpha G) > 0.1 det D on [0, alpha] for every tet, D and G the edge
  * matrices of q and p: no tet flattens on the way. det is a cubic j0 + j1 a + j2 a^2 + j3 a^3; on [0, t] it
@@ -9100,9 +9103,10 @@ static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const e
     return bound;
 }
 
-/* Is tet t so flat that the bound leaves next to nothing of a direction that flattens it further? Then c is the gradient
- * of det D by its nodes (12), and *want, which is positive, what a direction should add to det D. */
-static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *q, int t, embipc_real c[12], embipc_real *want)
+/* Is tet t so flat that the bound leaves next to nothing of a direction that flattens it further? Then c is the
+ * gradient of det D by its nodes (12), and *want, which is positive, what a direction should add to det D. */
+static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *q, int t, embipc_real c[12],
+                                 embipc_real *want)
 {
     const int *v = s->tet + 4 * t;
     embipc_real D[9], det;
@@ -10453,13 +10457,14 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
  * pair of triangles stands for the point-triangle and edge-edge pairs of what they own, and every primitive pair is
  * met exactly once.
  *
- * Edges inside faces that stay flat make no pairs with edges, and vertices inside such faces or straight edges none with
- * triangles (tower of 100 boxes: 0.71 of the time). Of two surfaces the pairs that are left hold a nearest one all the same.
- * Proof: a surface is made of flat faces, straight edges and corners; what is left out lies inside the first two. Let x and
- * y be nearest points of two surfaces, those with the largest L(x) for some linear function L that is constant along no
- * face or edge. y - x is perpendicular to what x lies in, and to what y lies in. Had these a direction in common, both
- * points could move along it, at the same distance, and L(x) would grow. So either one of them is a corner, and makes a pair
- * with a triangle of the other; or both lie in edges, which cross. What touches is thus met by a pair that is left.
+ * Edges inside faces that stay flat make no pairs with edges, and vertices inside such faces or straight edges none
+ * with triangles (tower of 100 boxes: 0.71 of the time). Of two surfaces the pairs that are left hold a nearest one all
+ * the same. Proof: a surface is made of flat faces, straight edges and corners; what is left out lies inside the first
+ * two. Let x and y be nearest points of two surfaces, those with the largest L(x) for some linear function L that is
+ * constant along no face or edge. y - x is perpendicular to what x lies in, and to what y lies in. Had these a
+ * direction in common, both points could move along it, at the same distance, and L(x) would grow. So either one of
+ * them is a corner, and makes a pair with a triangle of the other; or both lie in edges, which cross. What touches is
+ * thus met by a pair that is left.
  *
  * Candidates serve for many iterates: a pair (a, b) of surfaces, or of panels, parts of them that lie below one node
  * of the tree, is searched with the box [lo, hi] of all displacements of a relative to b that are foreseen, and its
@@ -10497,11 +10502,11 @@ static void embi_row_apply(const embi_rows *J, int i, const embipc_real *q, embi
     else embi_set(y, 0, 0, 0);
 }
 
-/* What a triangle owns of its vertices and edges; which of those pairs of edges, and of points and triangles, are made of; and
- * which are taken back from, and added to, the sum over triangles (section 21); which edges have seams with other fixed bodies
- * (section 28), and which pairs are left where they count as joined. */
-enum { EMBI_OWN_VERTEX = 0, EMBI_OWN_EDGE = 3, EMBI_OWN_EDGE_PAIRS = 6, EMBI_OWN_POINT_PAIRS = 9, EMBI_OWN_BACK = 12, EMBI_OWN_ADD = 15,
-       EMBI_OWN_SEAM = 18, EMBI_OWN_JOINED_EDGE_PAIRS = 21, EMBI_OWN_JOINED_POINT_PAIRS = 24 };
+/* What a triangle owns of its vertices and edges; which of those pairs of edges, and of points and triangles, are made
+ * of; and which are taken back from, and added to, the sum over triangles (section 21); which edges have seams with
+ * other fixed bodies (section 28), and which pairs are left where they count as joined. */
+enum { EMBI_OWN_VERTEX = 0, EMBI_OWN_EDGE = 3, EMBI_OWN_EDGE_PAIRS = 6, EMBI_OWN_POINT_PAIRS = 9, EMBI_OWN_BACK = 12,
+       EMBI_OWN_ADD = 15, EMBI_OWN_SEAM = 18, EMBI_OWN_JOINED_EDGE_PAIRS = 21, EMBI_OWN_JOINED_POINT_PAIRS = 24 };
 
 /* what a triangle has by itself, before it is joined with others */
 static unsigned embi_own_alone(unsigned own)
@@ -10517,7 +10522,7 @@ typedef struct embi_bvh {
     int leaves;                  /* a power of two; node 1 is the root, leaf k is node leaves + k */
     int *order;                  /* triangles along the curve (nt) */
     unsigned *own;               /* per triangle, three bits from each EMBI_OWN_...: for vertex k, or edge (k, k + 1) */
-    int *face;                   /* of a surface that is spared: one triangle of the flat face that a triangle is in (nt) */
+    int *face;                   /* where edges are spared: the first triangle of the face that a triangle is in (nt) */
     embipc_real *box;            /* lo[3], hi[3] per node (12 leaves), then per triangle (6 nt): */
     embipc_real *tri_box;
     int *sample;                 /* a vertex of each node, -1 where there is none (2 leaves), and ... */
@@ -10601,8 +10606,8 @@ static void embi_box_clear(embipc_real box[6])
     }
 }
 
-/* Edges of two triangles are taken back, vertices whose triangles close a circle, or several, are added. keys: all edges in
- * order. used (nv): scratch. */
+/* Edges of two triangles are taken back, vertices whose triangles close a circle, or several, are added. keys: all
+ * edges in order. used (nv): scratch. */
 static void embi_bvh_count(embi_bvh *b, const int *tri, int nt, int nv, const embi_key *keys, unsigned char *used)
 {
     memset(used, 0, (size_t)nv);   /* triangles less edges of two, modulo 256: 0 where there is no border */
@@ -10616,7 +10621,8 @@ static void embi_bvh_count(embi_bvh *b, const int *tri, int nt, int nv, const em
         used[tri[3 * (v / 3) + (v % 3 + 1) % 3]]--;
     }
     for (int i = 0; i < 3 * nt; i++)
-        if (b->own[i / 3] >> EMBI_OWN_VERTEX >> i % 3 & 1 && !used[tri[i]]) b->own[i / 3] |= 1u << EMBI_OWN_ADD << i % 3;
+        if (b->own[i / 3] >> EMBI_OWN_VERTEX >> i % 3 & 1 && !used[tri[i]])
+            b->own[i / 3] |= 1u << EMBI_OWN_ADD << i % 3;
 }
 
 /* Builds the tree of a surface and decides who owns what. keys (6 nt) and used (nv): scratch.
@@ -10702,7 +10708,10 @@ static embipc_real embi_largest_coordinate(const embipc_real *x, const int *tri,
 }
 
 /* The next vertex on a line of edges, from vertex `from` through v. sharp: as below. */
-static int embi_line_next(const int *sharp, int from, int v) { return sharp[3 * v + (sharp[3 * v + 1] == from ? 2 : 1)]; }
+static int embi_line_next(const int *sharp, int from, int v)
+{
+    return sharp[3 * v + (sharp[3 * v + 1] == from ? 2 : 1)];
+}
 
 /* Folds below rounding add up, so a line is straight only if all its vertices are as near to the one through its ends.
  * Vertices inside it, those from v on that have -2 edges, then have -1. from: the end beside v. */
@@ -10727,11 +10736,11 @@ static void embi_line_try(const embipc_real *x, int from, int v, embipc_real far
     }
 }
 
-/* Vertices where no edge ends that pairs are made of, or where two such edges make one straight line, are inside a flat face
- * or a straight edge: no pairs with triangles. edges, points: the EMBI_OWN_... of both. home: as below. sharp (3 per
- * vertex): scratch. */
-static void embi_bvh_spare_points(embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv, const int *home, int edges,
-                                  int points, int *sharp)
+/* Vertices where no edge ends that pairs are made of, or where two such edges make one straight line, are inside a flat
+ * face or a straight edge: no pairs with triangles. edges, points: the EMBI_OWN_... of both. home: as below. sharp (3
+ * per vertex): scratch. */
+static void embi_bvh_spare_points(embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv, const int *home,
+                                  int edges, int points, int *sharp)
 {
     embipc_real far = embi_largest_coordinate(x, tri, nt);
     memset(sharp, 0, 3 * (size_t)nv * sizeof *sharp);   /* how many such edges, and the other ends of two */
@@ -10747,13 +10756,14 @@ static void embi_bvh_spare_points(embi_bvh *b, const embipc_real *x, const int *
     }
     for (int v = 0; v < nv; v++)
         for (int k = 1; k < 3; k++)
-            if (sharp[3 * v] == -2 && sharp[3 * sharp[3 * v + k]] != -2) embi_line_try(x, sharp[3 * v + k], v, far, sharp);
+            if (sharp[3 * v] == -2 && sharp[3 * sharp[3 * v + k]] != -2)
+                embi_line_try(x, sharp[3 * v + k], v, far, sharp);
     for (int i = 0; i < 3 * nt; i++)
         if (sharp[3 * tri[i]] == 0 || sharp[3 * tri[i]] == -1) b->own[i / 3] &= ~(1u << points << i % 3);
 }
 
-/* A plane through three vertices of a face that are far apart, and how far the others are from it. It takes all triangles
- * three times: a sum of their normals would gather rounding. */
+/* A plane through three vertices of a face that are far apart, and how far the others are from it. It takes all
+ * triangles three times: a sum of their normals would gather rounding. */
 typedef struct embi_plane {
     const embipc_real *x;        /* a vertex */
     embipc_real e[3], n[3];      /* from there to the farthest; the longest cross product of e and another */
@@ -10806,9 +10816,10 @@ static void embi_set_join(int *next, int i, int j)
     next[embi_max_int(a, b)] = embi_min_int(a, b);
 }
 
-/* Folds below rounding add up, so a face is flat only if all its vertices lie in one plane. The edges of those that are not
- * make pairs again. keys (2 nt): scratch. */
-static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *tri, int nt, embipc_real far, embi_key *keys)
+/* Folds below rounding add up, so a face is flat only if all its vertices lie in one plane. The edges of those that are
+ * not make pairs again. keys (2 nt): scratch. */
+static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *tri, int nt, embipc_real far,
+                                 embi_key *keys)
 {
     for (int t = 0; t < nt; t++) {
         keys[t].key = (embi_u64)embi_set_first(b->face, t);
@@ -10832,10 +10843,10 @@ static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *t
 
 /* Edges between triangles in one plane, and that stay so, take no part in pairs of edges: another edge that comes near
  * one inside such a face comes as near with an end, or to the border of the face. home: the part of the body that moves
- * as one affine map, by vertex; NULL: all does. keys: as embi_bvh_build() left them, edges in order, and as many that are
- * scratch. sharp (3 per vertex): scratch. Returns 0 out of memory. */
-static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv, const int *home,
-                               embi_key *keys, int *sharp)
+ * as one affine map, by vertex; NULL: all does. keys: as embi_bvh_build() left them, edges in order, and as many that
+ * are scratch. sharp (3 per vertex): scratch. Returns 0 out of memory. */
+static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv,
+                               const int *home, embi_key *keys, int *sharp)
 {
     embipc_real far = embi_largest_coordinate(x, tri, nt);
     if (!EMBI_GROW(m, int, b->face, b->face_cap, nt)) return 0;
@@ -11295,9 +11306,9 @@ static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j
 typedef struct embi_candidate {
     int v[4];                    /* vertices among all bodies': p, a, b, c or a0, a1, b0, b1 */
     short edge_edge;
-    short parts;                 /* of the triangle: bits 0..2 edges (k, k + 1) taken back, 3..5 vertices added, 6..8 edges
-                                    with seams */
-    float width;                 /* the triangle is no narrower in the range of the list that it was found for, m; or 0 */
+    short parts;                 /* of the triangle: bits 0..2 edges (k, k + 1) taken back, 3..5 vertices added,
+                                    6..8 edges with seams */
+    float width;                 /* the triangle is no narrower in the range of the list it was found for, m; or 0 */
     embipc_real dhat, xi;        /* activation distance and thickness of this very pair, m */
     embipc_real mollify;         /* eps of the edge-edge mollifier, m^4; 0 for point-triangle */
     embipc_real apart;           /* distance once displaced by the middle of the range, m */
@@ -11317,7 +11328,8 @@ typedef struct embi_closest {
 /* What holds for all candidates of a pair of bodies. */
 typedef struct embi_pair_rule {
     embipc_real dhat, kappa, epsv, mu, xi;
-    unsigned joined;             /* a fixed one and those with which it has seams are one surface to the other: since when; or 0 */
+    unsigned joined;             /* a fixed one is to the other a part of the surface it is joined to: of which revision
+                                    of seams; 0: it is not */
 } embi_pair_rule;
 
 /* How the first surface may move against the second, and how near counts. */
@@ -11389,8 +11401,9 @@ static embipc_real embi_least_height(const embi_point x[3])
 }
 
 /* Can the pair c come within reach, by the approach t of the side of its first vertex? x: its points now. The same
- * tests whether it is searched for or met again, box and distance, which goes to c->apart; parts that can't are dropped. The whole distance counts
- * from the middle of the displacements: |p + mid + r - q| >= |p + mid - q| - |half|. */
+ * tests whether it is searched for or met again, box and distance, which goes to c->apart; parts that can't are
+ * dropped. The whole distance counts from the middle of the displacements: |p + mid + r - q| >= |p + mid - q| - |half|.
+ * */
 static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const embi_approach *t)
 {
     int split = c->edge_edge ? 2 : 1, mask;
@@ -11486,7 +11499,8 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     int self = a->base == b->base;
-    int points = embi_owned(a->bvh->own[ta], self ? EMBI_OWN_VERTEX : rule->joined ? EMBI_OWN_JOINED_POINT_PAIRS : EMBI_OWN_POINT_PAIRS);
+    int kind = self ? EMBI_OWN_VERTEX : rule->joined ? EMBI_OWN_JOINED_POINT_PAIRS : EMBI_OWN_POINT_PAIRS;
+    int points = embi_owned(a->bvh->own[ta], kind);
     int parts = self ? 0 : embi_owned(b->bvh->own[tb], EMBI_OWN_BACK) | embi_owned(b->bvh->own[tb], EMBI_OWN_ADD) << 3;
     if (rule->joined) parts |= embi_owned(b->bvh->own[tb], EMBI_OWN_SEAM) << 6;
     for (int i = 0; i < 3; i++) {
@@ -12393,13 +12407,13 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
  * flat ground would push sideways near each of its edges (a cube dropped on cells of 2 cm left with 0.3 m/s). So edges
  * of two triangles are taken back, and vertices without a border added:
  *   Psi(p) = sum_T b(d(p,T)) - sum_e b(d(p,e)) + sum_v b(d(p,v)) = int -b'(r) chi(r) dr                        [IPC23]
- * with chi(r) the Euler characteristic of what of the surface is within r of p. Each term has continuous derivatives, and
- * so has Psi. Where that part of the surface is in one piece without holes chi is 1, and Psi = b of the nearest
+ * with chi(r) the Euler characteristic of what of the surface is within r of p. Each term has continuous derivatives,
+ * and so has Psi. Where that part of the surface is in one piece without holes chi is 1, and Psi = b of the nearest
  * feature: beside flat edges, above convex bodies, in valleys. Two pieces count twice; around a pin thinner than dhat,
  * or holes smaller than dhat, Psi is less. But as p nears any point y of the surface Psi goes to infinity like
- * -dhat^2 ln |p - y|, since the triangles at y less the edges there plus y itself, where it is a vertex, are at least 1.
- * What is taken back from the sum at some feature, not cancelled there, has no stiffness in the Hessian: what is left
- * out is negative, and the direction one of descent. Pairs within one body count as they are: their dhat differ.
+ * -dhat^2 ln |p - y|, since the triangles at y less the edges there plus y itself, where it is a vertex, are at least
+ * 1. What is taken back from the sum at some feature, not cancelled there, has no stiffness in the Hessian: what is
+ * left out is negative, and the direction one of descent. Pairs within one body count as they are: their dhat differ.
  * Friction contacts are the same lists, frozen at the start of the step with weight mu lambda.
  * Uses: small math, memory, sorting, systems, distances, barrier, friction, broad phase.
  *                                                           Checked by: tests/test_contact.c   */
@@ -12454,8 +12468,8 @@ static void embi_contacts_clear(embi_contacts *s)
     s->min_gap = (embipc_real)INFINITY;
 }
 
-/* kappa of one candidate. A force is kappa dhat times a function of gap/dhat, so a pair whose dhat is cut bears as much at
- * the same share of it only when its kappa grows by as much as its dhat has shrunk. */
+/* kappa of one candidate. A force is kappa dhat times a function of gap/dhat, so a pair whose dhat is cut bears as much
+ * at the same share of it only when its kappa grows by as much as its dhat has shrunk. */
 static embipc_real embi_candidate_kappa(const embi_pair_rule *rule, embipc_real dhat)
 {
     return dhat < rule->dhat ? rule->kappa * (rule->dhat / dhat) : rule->kappa;
@@ -12501,7 +12515,8 @@ static void embi_contact_make(embi_contacts *s, int to, int extra, const embi_ca
     k->gap = closest->d - c->xi;
     k->dhat = c->dhat;
     embi_points_at(p, x, c->v);
-    if (!c->edge_edge && (k->w[1] > EMBI_LOW || k->w[2] > EMBI_LOW || k->w[3] > EMBI_LOW)) embi_contact_snap(k, p, closest->d);
+    if (!c->edge_edge && (k->w[1] > EMBI_LOW || k->w[2] > EMBI_LOW || k->w[3] > EMBI_LOW))
+        embi_contact_snap(k, p, closest->d);
     (void)embi_normal(p, k->w, k->mask, c->edge_edge, k->n);
     b = embipc_barrier(k->gap, c->dhat, &first, &second);
     if (c->edge_edge) {
@@ -12539,7 +12554,8 @@ static void embi_contact_times(embi_contact *k, int multiplicity)
     k->second *= multiplicity;
 }
 
-/* Part of an edge along which two fixed bodies are joined; key: its vertices, the lower number first, from which t counts. */
+/* Part of an edge along which two fixed bodies are joined; key: its vertices, the lower number first, from which t
+ * counts. */
 typedef struct embi_seam {
     embi_u64 key;
     embipc_real t[2];
@@ -12582,8 +12598,8 @@ static void embi_closest_seam(const embi_point x[4], int i, int j, const embipc_
 }
 
 /* The same of the seams on edge k, ... */
-static int embi_contact_make_seams(embi_contacts *s, int to, const embi_candidate *c, const embipc_real *x, embipc_real kappa,
-                                   int pair, const embi_seams *seams, const embi_point p[4], int k)
+static int embi_contact_make_seams(embi_contacts *s, int to, const embi_candidate *c, const embipc_real *x,
+                                   embipc_real kappa, int pair, const embi_seams *seams, const embi_point p[4], int k)
 {
     int i = k + 1, j = (k + 1) % 3 + 1, turned = c->v[i] > c->v[j];
     embi_u64 key = turned ? embi_pack(c->v[j], c->v[i]) : embi_pack(c->v[i], c->v[j]);
@@ -12604,14 +12620,15 @@ static int embi_candidate_places(const embi_candidate *c, const embi_seams *seam
     int n = 1;
     for (int parts = c->parts & 63; parts; parts &= parts - 1) n++;
     for (int k = 0; k < 3 && c->parts >> 6; k++) {
-        embi_u64 key = embi_pack(embi_min_int(c->v[k + 1], c->v[(k + 1) % 3 + 1]), embi_max_int(c->v[k + 1], c->v[(k + 1) % 3 + 1]));
+        int u = c->v[k + 1], v = c->v[(k + 1) % 3 + 1];
+        embi_u64 key = embi_pack(embi_min_int(u, v), embi_max_int(u, v));
         if (c->parts >> 6 >> k & 1) n += embi_seam_find(seams, key + 1) - embi_seam_find(seams, key);
     }
     return n;
 }
 
-/* ... and contacts of those parts of the triangle of an active candidate that are active, in places from `to` on. Returns
- * the next. */
+/* ... and contacts of those parts of the triangle of an active candidate that are active, in places from `to` on.
+ * Returns the next. */
 static int embi_contact_make_parts(embi_contacts *s, int to, const embi_candidate *c, const embipc_real *x,
                                    embipc_real kappa, int pair, const embi_seams *seams)
 {
@@ -12660,15 +12677,16 @@ static embi_u64 embi_contact_feature(const embi_contact *k, int base_a, int base
 }
 
 /* Merges the contacts from `begin` on (those of one pair of bodies) that stand on the same feature with the
- * same dhat: their terms add up at the common distance, and those that add up to none are gone. One that is taken back on
- * the whole has no stiffness: it would be negative. keys (2 per contact): scratch. The result does not depend on what other
- * bodies are there. */
+ * same dhat: their terms add up at the common distance, and those that add up to none are gone. One that is taken back
+ * on the whole has no stiffness: it would be negative. keys (2 per contact): scratch. The result does not depend on
+ * what other bodies are there. */
 static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int base_b, int split_vertex,
                                 embi_key *keys)
 {
     int n = 0, write = begin;
     for (int i = begin; i < s->count; i++) {
-        embi_u64 feature = s->list[i].multiplicity ? embi_contact_feature(s->list + i, base_a, base_b, split_vertex) : 0;
+        const embi_contact *k = s->list + i;
+        embi_u64 feature = k->multiplicity ? embi_contact_feature(k, base_a, base_b, split_vertex) : 0;
         if (!feature) continue;
         keys[n].key = feature;
         keys[n++].value = i;
@@ -12677,7 +12695,8 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
     for (int i = 1; i < n; i++)   /* distances of one feature may be rounded in several ways */
         for (int j = i - 1; j >= 0 && keys[j].key == keys[i].key; j--) {
             embi_contact *to = s->list + keys[j].value, *from = s->list + keys[i].value;
-            if (!to->multiplicity || to->dhat != from->dhat || embi_abs(to->gap - from->gap) > (embipc_real)1e-9 * to->dhat)
+            if (!to->multiplicity || to->dhat != from->dhat ||
+                embi_abs(to->gap - from->gap) > (embipc_real)1e-9 * to->dhat)
                 continue;
             from->multiplicity += to->multiplicity;
             from->energy += to->energy;
@@ -13158,7 +13177,7 @@ typedef struct embi_body {
     embi_sums sums;              /* of the last step */
     embi_widths room, thick;     /* at rest: between faces, across what is open, and across the solid */
     int joined;                  /* number of the surface that it and other fixed bodies make up, 0: it is alone */
-    int asked, is_one;           /* the surface of several that it was last asked about, and whether that is one to it; ... */
+    int asked, is_one;           /* the surface of several it was last asked about, and whether it is one to it; ... */
     unsigned asked_at[2];        /* ... as of these revisions, of all and of seams, ... */
     embipc_real asked_dhat;      /* ... and this dhat of its own */
 } embi_body;
@@ -15780,15 +15799,16 @@ static void embi_body_unflatten(embi_state *s, embi_island *I, const embi_body *
         if (k >= 0) cz += embi_dot(c + 3 * a, z + 3 * k);
     }
     if (!(cz > 0) || !embi_all_finite(z, 3 * I->unknown_count)) return;
-    add = embi_min((want - embi_max(cp, 0)) / cz, embi_island_tolerance(s, I) / (2 * embi_row_most(3 * I->unknown_count, z)));
+    add = embi_min((want - embi_max(cp, 0)) / cz,
+                   embi_island_tolerance(s, I) / (2 * embi_row_most(3 * I->unknown_count, z)));
     add += embi_max(-cp, 0) / cz;
     for (int k = 0; k < I->unknown_count; k++) embi_axpy(s->p + 3 * I->unknown[k], add, z + 3 * k);
     I->multiplied = 0;
 }
 
-/* A guarded tet at the end of its range would end every direction that flattens it further, and with it the motion of all
- * that touches the body. Its det D >= least is a constraint of the minimisation: where it is active, p is the minimiser of
- * the quadratic model on it, the unconstrained one moved along H^-1 of its gradient. */
+/* A guarded tet at the end of its range would end every direction that flattens it further, and with it the motion of
+ * all that touches the body. Its det D >= least is a constraint of the minimisation: where it is active, p is the
+ * minimiser of the quadratic model on it, the unconstrained one moved along H^-1 of its gradient. */
 static void embi_island_unflatten(embi_state *s, embi_island *I)
 {
     for (int k = 0; k < I->body_count; k++) {
@@ -17062,15 +17082,18 @@ static int embi_tested(const embipc_world *w, const embi_body *a, const embi_bod
     return a->kind != EMBIPC_FIXED || b->kind != EMBIPC_FIXED;
 }
 
-static int embi_dhat_is_given(const embipc_world *w, const embi_body *b) { return b->given_dhat > 0 || w->def.dhat > 0; }
+static int embi_dhat_is_given(const embipc_world *w, const embi_body *b)
+{
+    return b->given_dhat > 0 || w->def.dhat > 0;
+}
 
 /* ---- fits ----
- * A peg in its hole has a clearance far below its size, and dhat follows sizes: barriers of both sides of the hole would
- * overlap, so that it can neither come in nor slide. Clearances are a matter of two bodies before they have met. So each
- * body remembers how wide its openings between parallel faces are, and how thick it is; where a thickness of one is a little
- * less than an opening of the other, the two are made to fit, and their dhat, where it was derived, is a part of the
- * clearance. What the pair bears stays: kappa grows by as much. (With 0.4 of it a peg of 10 mm goes in at 20, 10, 5 and 1
- * micrometres a side, straight, offset and tilted; with 1e-3 of its diagonal at 50 only.) */
+ * A peg in its hole has a clearance far below its size, and dhat follows sizes: barriers of both sides of the hole
+ * would overlap, so that it can neither come in nor slide. Clearances are a matter of two bodies before they have met.
+ * So each body remembers how wide its openings between parallel faces are, and how thick it is; where a thickness of
+ * one is a little less than an opening of the other, the two are made to fit, and their dhat, where it was derived, is
+ * a part of the clearance. What the pair bears stays: kappa grows by as much. (With 0.4 of it a peg of 10 mm goes in at
+ * 20, 10, 5 and 1 micrometres a side, straight, offset and tilted; with 1e-3 of its diagonal at 50 only.) */
 #define EMBI_FIT_SHARE ((embipc_real)0.4)
 #define EMBI_FIT_LEAST ((embipc_real)1e-3)   /* of dhat: less than that is no clearance but equal sizes */
 
@@ -17608,7 +17631,8 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     int *sharp = (int *)embi_alloc(m, 3 * b->nv, sizeof *sharp);
     int ok = keys && used && sharp && embi_bvh_build(m, &b->bvh, t->x, b->tri, b->nt, b->nv, keys, used);
     if (ok && b->kind != EMBIPC_FULL)
-        ok = embi_bvh_spare_flat(m, &b->bvh, t->x, b->tri, b->nt, b->nv, b->kind == EMBIPC_CAGE ? t->index : NULL, keys, sharp);
+        ok = embi_bvh_spare_flat(m, &b->bvh, t->x, b->tri, b->nt, b->nv, b->kind == EMBIPC_CAGE ? t->index : NULL,
+                                 keys, sharp);
     embi_free(m, sharp, 3 * b->nv, sizeof *sharp);
     embi_free(m, keys, n, sizeof *keys);
     embi_free(m, used, b->nv, 1);
@@ -17668,8 +17692,8 @@ static int embi_triangle_is_met(const embipc_real *x, const int v[3], const embi
     return left == 3 || right == 3;
 }
 
-/* The triangles of one axis, keys begin .. end - 1 (value: 2 triangle + 1 where its normal is the other way): how far is it
- * from the middles of some to the nearest face that looks the other way, in front and behind? */
+/* The triangles of one axis, keys begin .. end - 1 (value: 2 triangle + 1 where its normal is the other way): how far
+ * is it from the middles of some to the nearest face that looks the other way, in front and behind? */
 static void embi_widths_along(embi_body *b, const embipc_real *x, const embi_key *keys, int begin, int end)
 {
     int both = 0, stride = (end - begin) / 256 + 1;
@@ -17986,8 +18010,9 @@ static void embi_tell_fits(const embipc_world *w)
         char text[320];
         if (!(fit > 0) || !embi_tested(w, a, b)) continue;
         dhat = embi_pair_parameters(w, a, b).dhat;
-        (void)snprintf(text, sizeof text, "\"%.40s\" and \"%.40s\" fit with %.3g m to spare on either side: %s%.2g m", a->name,
-                       b->name, fit, dhat < fit ? "between them dhat is " : "for these to slide give one of them dhat = ",
+        (void)snprintf(text, sizeof text, "\"%.40s\" and \"%.40s\" fit with %.3g m to spare on either side: %s%.2g m",
+                       a->name, b->name, fit,
+                       dhat < fit ? "between them dhat is " : "for these to slide give one of them dhat = ",
                        EMBI_FIT_SHARE * fit);
         w->def.log(1, text, w->def.log_ctx);
     }
@@ -19119,7 +19144,8 @@ EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, 
     while (ok && count < limit && embi_pair_walk_next(&w, 0, &t[0], &t[1]))
         for (int k = 0; k < 6; k++) {
             int a = t[k / 3], b = t[1 - k / 3], e0 = tri[3 * a + k % 3], e1 = tri[3 * a + (k + 1) % 3];
-            if (!(embi_owned(w.bvh.own[a], EMBI_OWN_EDGE) >> k % 3 & 1) || count >= limit || !embi_crosses(&w.s, e0, e1, &w.s, b))
+            if (!(embi_owned(w.bvh.own[a], EMBI_OWN_EDGE) >> k % 3 & 1) || count >= limit ||
+                !embi_crosses(&w.s, e0, e1, &w.s, b))
                 continue;
             if (count < capacity) {
                 list[count].edge[0] = e0;
@@ -20400,17 +20426,17 @@ static int embi_panels_pack(int pa, int pb) { return pa * EMBI_PANELS + pb; }
 
 /* ---- seams ----
  * Tiles of a floor are bodies of their own, and where two are flush a point would count for both, and edges between
- * them for no good reason: a ball that rolls over them changes its speed. Nothing that is fixed moves against its like, so
- * fixed bodies that are flush along a line are joined: the line is a seam. It is taken back from the sum over both
- * (section 21), as an edge within one body is: -b(d(p, seam)). At the end of seams k bodies and m seams meet, and the end
- * is added 1 - k + m times, if that is more than nothing, so that they count once there. Edges that seams cover make no
- * pairs with edges, and vertices where no other edge ends none with triangles: the proof of section 19 holds of all
- * joined bodies together, for whom the two are parts of flat faces.
+ * them for no good reason: a ball that rolls over them changes its speed. Nothing that is fixed moves against its like,
+ * so fixed bodies that are flush along a line are joined: the line is a seam. It is taken back from the sum over both
+ * (section 21), as an edge within one body is: -b(d(p, seam)). At the end of seams k bodies and m seams meet, and the
+ * end is added 1 - k + m times, if that is more than nothing, so that they count once there. Edges that seams cover
+ * make no pairs with edges, and vertices where no other edge ends none with triangles: the proof of section 19 holds of
+ * all joined bodies together, for whom the two are parts of flat faces.
  * Seams are taken where both edges are borders, or where the other faces of both edges touch; so bodies that meet in a
  * line and leave some room around it have fewer seams there than there are bodies, and Psi goes to infinity there, too.
- * To a body that is not tested with one of those that make up the surface, or has another dhat with it, none of this holds,
- * and they are all bodies of their own: of what is taken back and added, a part alone may be less than nothing. For the same
- * reason only bodies of one friction and thickness are joined. */
+ * To a body that is not tested with one of those that make up the surface, or has another dhat with it, none of this
+ * holds, and they are all bodies of their own: of what is taken back and added, a part alone may be less than nothing.
+ * For the same reason only bodies of one friction and thickness are joined. */
 
 /* the vertices of a half-edge among all bodies', the lower first */
 static embi_u64 embi_edge_key(const embi_body *b, int edge)
@@ -20419,7 +20445,8 @@ static embi_u64 embi_edge_key(const embi_body *b, int edge)
     return embi_pack(embi_min_int(u, v), embi_max_int(u, v));
 }
 
-/* The part of an edge from x_p to x_q that the edge from x_r to x_s has in common with it; 0 if they are not on one line. */
+/* The part of an edge from x_p to x_q that the edge from x_r to x_s has in common with it; 0 if they are not on one
+ * line. */
 static int embi_edges_overlap(const embipc_real *p, const embipc_real *q, const embipc_real *r, const embipc_real *s,
                               embipc_real tolerance, embipc_real t[2])
 {
@@ -20464,10 +20491,13 @@ static int embi_meetings_add(embipc_world *w, int i, int j, int ta, int tb, embi
     const embipc_real *x = w->s.x + 3 * a->vert0, *y = w->s.x + 3 * b->vert0;
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     for (int k = 0; k < 9; k++) {
-        int p = A[k / 3], q = A[(k / 3 + 1) % 3], r = B[k % 3], v = B[(k % 3 + 1) % 3], how;
+        const int *a0 = A + k / 3, *a1 = A + (k / 3 + 1) % 3, *b0 = B + k % 3, *b1 = B + (k % 3 + 1) % 3;
+        const embipc_real *p = x + 3 * embi_min_int(*a0, *a1), *q = x + 3 * embi_max_int(*a0, *a1);
+        const embipc_real *r = y + 3 * embi_min_int(*b0, *b1), *v = y + 3 * embi_max_int(*b0, *b1);
         embi_meeting one;
-        if (!embi_edges_overlap(x + 3 * embi_min_int(p, q), x + 3 * embi_max_int(p, q), y + 3 * r, y + 3 * v, tolerance, one.t[0]) ||
-            !embi_edges_overlap(y + 3 * embi_min_int(r, v), y + 3 * embi_max_int(r, v), x + 3 * p, x + 3 * q, tolerance, one.t[1]))
+        int how;
+        if (!embi_edges_overlap(p, q, r, v, tolerance, one.t[0]) ||
+            !embi_edges_overlap(r, v, p, q, tolerance, one.t[1]))
             continue;
         how = embi_triangles_meet(x, A, k / 3, y, B, k % 3, tolerance);
         if (!how) continue;
@@ -20485,7 +20515,10 @@ static int embi_meetings_add(embipc_world *w, int i, int j, int ta, int tb, embi
     return 1;
 }
 
-static int embi_is_owner(const embi_body *b, int edge) { return embi_owned(b->bvh.own[edge / 3], EMBI_OWN_EDGE) >> edge % 3 & 1; }
+static int embi_is_owner(const embi_body *b, int edge)
+{
+    return embi_owned(b->bvh.own[edge / 3], EMBI_OWN_EDGE) >> edge % 3 & 1;
+}
 
 static int embi_is_border(const embi_body *b, int edge)
 {
@@ -20500,10 +20533,12 @@ static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
     int first = w->meeting_count;
     w->tri_pair_count = 0;
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, tolerance, &w->tri_pairs, &w->tri_pair_count, &w->tri_pair_cap)) return 0;
-    for (int n = 0; n < w->tri_pair_count; n++)
-        if (!embi_meetings_add(w, i, j, (int)(w->tri_pairs[n].key >> 32), (int)(w->tri_pairs[n].key & 0xffffffffu), tolerance))
-            return 0;
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, tolerance, &w->tri_pairs, &w->tri_pair_count, &w->tri_pair_cap))
+        return 0;
+    for (int n = 0; n < w->tri_pair_count; n++) {
+        embi_u64 key = w->tri_pairs[n].key;
+        if (!embi_meetings_add(w, i, j, (int)(key >> 32), (int)(key & 0xffffffffu), tolerance)) return 0;
+    }
     for (int n = first; n < w->meeting_count; n++) {
         embi_meeting *one = w->meeting + n;
         one->seam = one->flush && embi_is_border(a, one->edge[0]) && embi_is_border(b, one->edge[1]);
@@ -20518,8 +20553,8 @@ static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance
     return 1;
 }
 
-/* Sides of seams by their edges, to w->tri_pairs: values 2 meeting + side; behind them is as much room. Returns how many, -1
- * out of memory. */
+/* Sides of seams by their edges, to w->tri_pairs: values 2 meeting + side; behind them is as much room. Returns how
+ * many, -1 out of memory. */
 static int embi_seams_sort(embipc_world *w)
 {
     int count = 0;
@@ -20559,7 +20594,8 @@ static void embi_seam_end(const embipc_world *w, int end, embipc_real p[3])
 {
     const embi_meeting *one = w->meeting + end / 2;
     embi_u64 key = embi_edge_key(w->s.body + one->body[0], one->edge[0]);
-    const embipc_real *u = w->s.x + 3 * (int)(key >> 32), *v = w->s.x + 3 * (int)(key & 0xffffffffu), t = one->t[0][end % 2];
+    const embipc_real *u = w->s.x + 3 * (int)(key >> 32), *v = w->s.x + 3 * (int)(key & 0xffffffffu);
+    embipc_real t = one->t[0][end % 2];
     for (int c = 0; c < 3; c++) p[c] = u[c] + t * (v[c] - u[c]);
 }
 
@@ -20578,7 +20614,8 @@ static int embi_seam_add(embipc_world *w, int meeting, int end, int multiplicity
     return 1;
 }
 
-/* The ends that are one point, ends[0 .. count - 1]: added as often as they count too little. Returns 0 out of memory. */
+/* The ends that are one point, ends[0 .. count - 1]: added as often as they count too little. Returns 0 out of memory.
+ * */
 static int embi_seams_end(embipc_world *w, const embi_key *ends, int count)
 {
     int bodies = 0;
@@ -20695,22 +20732,25 @@ static void embi_seams_clear(embipc_world *w)
     }
 }
 
-/* number of the surface that side k of a meeting is in. next: of faces of all bodies, those of body i from first[i] on */
+/* number of the surface that side k of a meeting is in. next: of faces of all bodies, those of body i from first[i] on
+ * */
 static int embi_meeting_surface(const embipc_world *w, const embi_meeting *one, int k, const int *first, int *next)
 {
     int body = one->body[k];
     return embi_set_first(next, first[body] + w->s.body[body].bvh.face[one->edge[k] / 3]);
 }
 
-/* Puts faces that seams join into one surface, and its triangles together, to w->tri_pairs: key embi_pack(surface, body).
- * Returns how many, -1 out of memory. */
+/* Puts faces that seams join into one surface, and its triangles together, to w->tri_pairs: key embi_pack(surface,
+ * body). Returns how many, -1 out of memory. */
 static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
 {
     int count = 0, total = first[w->s.body_count];
     for (int n = 0; n < total; n++) next[n] = n;
     for (int n = 0; n < w->meeting_count; n++) {
         const embi_meeting *one = w->meeting + n;
-        if (one->seam) embi_set_join(next, embi_meeting_surface(w, one, 0, first, next), embi_meeting_surface(w, one, 1, first, next));
+        if (!one->seam) continue;
+        embi_set_join(next, embi_meeting_surface(w, one, 0, first, next),
+                      embi_meeting_surface(w, one, 1, first, next));
     }
     if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * total)) return -1;
     for (int i = 0; i < w->s.body_count; i++)
@@ -20739,8 +20779,8 @@ static int embi_surface_is_flat(const embipc_world *w, const embi_key *list, int
     return embi_plane_is_flat(&p, far);
 }
 
-/* Tiles may bend a floor by less than rounding tells from one to the next: what they make up in all has to be flat, or it
- * has no seams. Returns 0 out of memory. */
+/* Tiles may bend a floor by less than rounding tells from one to the next: what they make up in all has to be flat, or
+ * it has no seams. Returns 0 out of memory. */
 static int embi_seams_check(embipc_world *w)
 {
     int n_bodies = w->s.body_count, *first, *next, *flat, total = 0, count;
@@ -20828,8 +20868,8 @@ static int embi_surface_is_one(const embipc_world *w, int surface, const embi_bo
     return 1;
 }
 
-/* Does a dynamic body meet a fixed one as a part of the surface that this is joined to? The answer is kept: surfaces may be
- * of thousands of bodies. */
+/* Does a dynamic body meet a fixed one as a part of the surface that this is joined to? The answer is kept: surfaces
+ * may be of thousands of bodies. */
 static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi_body *other)
 {
     const embi_state *s = &w->s;
@@ -20860,7 +20900,8 @@ static embi_pair *embi_pair_add(embipc_world *w, embi_u64 bodies, int panels, in
     pair->head = head < 0 ? s->pair_count : head;
     s->pair_count++;
     pair->rule = embi_pair_parameters(w, s->body + pair->a, s->body + pair->b);
-    if (embi_is_joined_to(w, s->body + pair->a, s->body + pair->b) || embi_is_joined_to(w, s->body + pair->b, s->body + pair->a))
+    if (embi_is_joined_to(w, s->body + pair->a, s->body + pair->b) ||
+        embi_is_joined_to(w, s->body + pair->b, s->body + pair->a))
         pair->rule.joined = s->seams.revision;
     embi_box_clear(pair->range);
     return pair;
@@ -22115,7 +22156,8 @@ static void embi_warn_tight(embipc_world *w)
                    "step %d: \"%.40s\" and \"%.40s\" are pressed to %.2g of dhat, gap %.3g m, by %.3g N there; "
                    "kappa %.2g instead of %.2g would keep 0.3 of it", w->step, b[pair->a].name, b[pair->b].name,
                    ratio, k->gap, -k->first,
-                   embi_kappa_for_load(-k->first, k->multiplicity, (embipc_real)0.3, pair->rule.dhat), pair->rule.kappa);
+                   embi_kappa_for_load(-k->first, k->multiplicity, (embipc_real)0.3, pair->rule.dhat),
+                   pair->rule.kappa);
     w->def.log(1, text, w->def.log_ctx);
 }
 
@@ -22332,7 +22374,8 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     embi_each_body(w, embi_body_rotate);
     (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
     embi_each_body(w, embi_body_foresee);
-    if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_pairs_begin(w) || !embi_islands_begin(w)) r = EMBIPC_ERR_MEMORY;
+    if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_pairs_begin(w) || !embi_islands_begin(w))
+        r = EMBIPC_ERR_MEMORY;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     for (int k = 0; r == EMBIPC_OK && k < w->order_count; k++)
         barrier += w->island[w->order[k]]->contacts.energy;

@@ -5,7 +5,8 @@
 
 /* ---- slits ---- */
 
-/* A block of 0.1 x 0.03 x 0.04 m with a slit of so many metres from one side nearly to the other: two prongs 2 cm thick. */
+/* A block of 0.1 x 0.03 x 0.04 m with a slit of so many metres from one side nearly to the other: two prongs 2 cm
+ * thick. */
 static test_mesh field_peg(double slit)
 {
     static const double x[8] = {0, 0.1, 0.1, 0.02, 0.02, 0.1, 0.1, 0};
@@ -48,8 +49,8 @@ static scene field_peg_scene(test_mesh *m, double young, double h)
     return s;
 }
 
-/* A pair whose dhat is cut to half of a slit bears what others bear: the peg falls, bounces and comes to rest like one whose
- * slit is wide. (Where kappa does not follow, the world stands still from its first impact on.) */
+/* A pair whose dhat is cut to half of a slit bears what others bear: the peg falls, bounces and comes to rest like one
+ * whose slit is wide. (Where kappa does not follow, the world stands still from its first impact on.) */
 static void test_slit_bears_its_load(void)
 {
     static const double slit[5] = {1e-3, 1e-5, 1e-6, 1e-7, 1e-7};
@@ -105,8 +106,9 @@ static double field_volume(const scene *s, int body, const double *start)
     return embi_tet_det(v.x, v.x + 3, v.x + 9, v.x + 12) / embi_tet_det(start, start + 3, start + 9, start + 12);
 }
 
-/* A soft affine block that spins by 3 rad a step is flattened to its least volume at once, and pressed besides. It falls on, and
- * has its shape again when the press has gone. (Where all that flattens it further is barred, it stands still for ever.) */
+/* A soft affine block that spins by 3 rad a step is flattened to its least volume at once, and pressed besides. It
+ * falls on, and has its shape again when the press has gone. (Where all that flattens it further is barred, it stands
+ * still for ever.) */
 static void test_crushed_affine_comes_free(void)
 {
     for (int k = 0; k < 6; k++) {
@@ -170,8 +172,8 @@ static test_mesh field_frame(double outer, double inner, double height)
     return m;
 }
 
-/* A peg of 10 x 10 x 40 mm above a square hole, pressed down with at most 10 N: it goes in whatever the clearance, which is down
- * to 1/42 of the dhat of its size, and slides there; centred, offset, and offset and tilted. */
+/* A peg of 10 x 10 x 40 mm above a square hole, pressed down with at most 10 N: it goes in whatever the clearance,
+ * which is down to 1/42 of the dhat of its size, and slides there; centred, offset, and offset and tilted. */
 static void test_peg_goes_in(void)
 {
     static const double clearance[5] = {5e-5, 2e-5, 1e-5, 5e-6, 1e-6};
@@ -241,9 +243,9 @@ static int field_floor(scene *s, int n, const double R[9], double friction)
     return scene_add_mesh(s, &d, &m, 0);
 }
 
-/* A frictionless cube falls by 0.15 m, turned, onto a floor of many cells, bounces and rolls over. Nothing pushes sideways: along
- * the floor its centre stays where it was. (All pairs counted alike push it to 0.3 m/s.) The floor level, and with gravity turned
- * together with it. */
+/* A frictionless cube falls by 0.15 m, turned, onto a floor of many cells, bounces and rolls over. Nothing pushes
+ * sideways: along the floor its centre stays where it was. (All pairs counted alike push it to 0.3 m/s.) The floor
+ * level, and with gravity turned together with it. */
 static void test_flat_floor_does_not_push(void)
 {
     static const double step[3] = {0.001, 0.005, 0.01};
@@ -337,8 +339,8 @@ static void field_slide(int kind, int ball, double friction, const double T[9], 
     scene_end(&s);
 }
 
-/* What slides or rolls over seams of equal height is no slower or faster than on one plane, by a thousandth of what friction
- * takes from it. (A ball differed by 0.01 m/s before bodies were joined, a box by 0.001.) */
+/* What slides or rolls over seams of equal height is no slower or faster than on one plane, by a thousandth of what
+ * friction takes from it. (A ball differed by 0.01 m/s before bodies were joined, a box by 0.001.) */
 static void test_tiles_are_one_floor(void)
 {
     static const char *const name[4] = {"", "grid", "bricks", "sheets"};

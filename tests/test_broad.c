@@ -657,8 +657,8 @@ static int side_spare(embi_memory *m, side *d, const int *home)
     return left;
 }
 
-/* Of boxes cut into many triangles the twelve sides and eight corners are left, wherever and however large they are; and the candidates
- * that are left tell the distance that all pairs do, when two are near each other. */
+/* Of boxes cut into many triangles the twelve sides and eight corners are left, wherever and however large they are;
+ * and the candidates that are left tell the distance that all pairs do, when two are near each other. */
 static void test_edges_inside_flat_faces(void)
 {
     embi_pair_rule rule;

@@ -876,8 +876,8 @@ static void point_scene(scene *s, test_mesh ground)
     scene_candidates(s, 1e2, 0, 1e2);
 }
 
-/* Above a flat ground, cut into triangles anyhow, the sum is that of one pair with the plane, wherever: right above edges and
- * vertices and beside them too, to rounding; and nothing pushes sideways. */
+/* Above a flat ground, cut into triangles anyhow, the sum is that of one pair with the plane, wherever: right above
+ * edges and vertices and beside them too, to rounding; and nothing pushes sideways. */
 static void test_flat_ground_is_flat(void)
 {
     for (int r = 0; r < 6; r++) {
@@ -943,8 +943,8 @@ static void test_convex_counts_once(void)
     }
 }
 
-/* However crumpled the ground is, a point that comes near it finds a barrier that grows beyond all bounds: at least half of
- * what its nearest feature alone would be, once it is nearer than all that the features span. */
+/* However crumpled the ground is, a point that comes near it finds a barrier that grows beyond all bounds: at least
+ * half of what its nearest feature alone would be, once it is nearer than all that the features span. */
 static void test_crumpled_ground_is_a_barrier(void)
 {
     double worst = HUGE_VAL;

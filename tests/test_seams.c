@@ -1,5 +1,5 @@
-/* Seams of fixed bodies: tiles that are flush count as one surface. Voxels put together at random, some a little apart: the sum of
- * what a point meets, against the distance of all of them; and that what makes no pairs is not missed. */
+/* Seams of fixed bodies: tiles that are flush count as one surface. Voxels put together at random, some a little apart:
+ * the sum of what a point meets, against the distance of all of them; and that what makes no pairs is not missed. */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "test.h"
@@ -10,7 +10,8 @@
 
 static double seam_b(double d, double dhat) { return embipc_barrier(d, dhat, NULL, NULL); }
 
-/* of all fixed bodies: triangles, less edges of two, plus vertices without a border, and the seams; *least: the distance */
+/* of all fixed bodies: triangles, less edges of two, plus vertices without a border, and the seams; *least: the
+ * distance */
 static double seam_sum(const embipc_world *w, const double p[3], double dhat, double *least)
 {
     double sum = 0, q[4];
@@ -63,7 +64,8 @@ static void voxel_point(const voxels *v, const double p[3], double q[3])
     embi_add(q, q, v->t);
 }
 
-/* boxes between the cuts, some of them there, in random order, some as two along one axis; gap: some are smaller by that */
+/* boxes between the cuts, some of them there, in random order, some as two along one axis; gap: some are smaller by
+ * that */
 static voxels voxels_make(double share, int turned, double gap)
 {
     voxels v;
@@ -123,7 +125,8 @@ static int voxel_inside(const voxels *v, const double p[3], double grow)
     return 0;
 }
 
-/* Wherever a point comes near the boxes from outside, the sum is at least half of the barrier of the nearest of them. */
+/* Wherever a point comes near the boxes from outside, the sum is at least half of the barrier of the nearest of them.
+ * */
 static void test_barrier_everywhere(void)
 {
     double worst = HUGE_VAL;
@@ -252,7 +255,8 @@ static int seam_pairs(const embi_body *b, int kind)
     return n;
 }
 
-/* Height of a ground, or of a ridge, so weakly curved that no fold of it is more than rounding at x = 1e9 m; 0: flat. */
+/* Height of a ground, or of a ridge, so weakly curved that no fold of it is more than rounding at x = 1e9 m; 0: flat.
+ * */
 static double seam_height(double x, double y, double radius) { return radius > 0 ? -(x * x + y * y) / (2 * radius) : 0; }
 
 /* a sheet over [x0, x1] x [-0.5, 0.5] of so many cells */
@@ -298,8 +302,8 @@ static int seam_plate_rests(scene *s)
     return sound;
 }
 
-/* Folds that rounding hides add up over a face, a line, or a row of tiles. What is curved by more than rounding as a whole
- * makes all its pairs, and what is flat as a whole none inside. */
+/* Folds that rounding hides add up over a face, a line, or a row of tiles. What is curved by more than rounding as a
+ * whole makes all its pairs, and what is flat as a whole none inside. */
 static void test_folds_add_up(void)
 {
     for (int curved = 0; curved < 2; curved++)
@@ -378,8 +382,8 @@ static void test_rules(void)
     scene_end(&s);
 }
 
-/* A point stands on the corner of four boxes, one of which it does not meet, or that is of another friction. A part of what is
- * taken back and added would draw it in, or push it along its way: the others are bodies of their own to it. */
+/* A point stands on the corner of four boxes, one of which it does not meet, or that is of another friction. A part of
+ * what is taken back and added would draw it in, or push it along its way: the others are bodies of their own to it. */
 static void test_parts_of_a_surface(void)
 {
     for (int k = 0; k < 8; k++) {

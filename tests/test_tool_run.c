@@ -369,8 +369,8 @@ static void test_exit_codes(void)
     ENSURE(run_scene(&o) == 2);
 }
 
-/* A body that stands still for long though its forces are out of balance: exit code 1. The slit of 1e-12 m in it leaves to
- * arithmetic no way; one of 1e-3 m does. */
+/* A body that stands still for long though its forces are out of balance: exit code 1. The slit of 1e-12 m in it leaves
+ * to arithmetic no way; one of 1e-3 m does. */
 static void test_stuck_exit_code(void)
 {
     static const double x[8] = {0, 0.1, 0.1, 0.02, 0.02, 0.1, 0.1, 0};

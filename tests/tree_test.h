@@ -19,7 +19,8 @@ static int tree_has_point(const embi_body *b, int v)
     return 0;
 }
 
-/* Is the edge of half-edge i taken back from the sum over triangles, and is its first vertex added? Each is so but once. */
+/* Is the edge of half-edge i taken back from the sum over triangles, and is its first vertex added? Each is so but
+ * once. */
 static int tree_is_taken_back(const embi_body *b, int i) { return embi_owned(b->bvh.own[i / 3], EMBI_OWN_BACK) >> i % 3 & 1; }
 static int tree_is_added(const embi_body *b, int i) { return embi_owned(b->bvh.own[i / 3], EMBI_OWN_ADD) >> i % 3 & 1; }
 
