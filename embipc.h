@@ -17792,7 +17792,8 @@ static int embi_world_crossings(embipc_world *w, int at, int other, embipc_inter
     const embi_body *a = w->s.body + at, *b = w->s.body + other;
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
     w->tri_pair_count = w->crossing_count = 0;
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, 0, &w->tri_pairs, &w->tri_pair_count,
+    /* boxes are of positions that are rounded otherwise: what is near is looked at, too */
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, embi_pair_rounding(a, b), &w->tri_pairs, &w->tri_pair_count,
                         &w->tri_pair_cap) ||
         !embi_crossings(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &w->crossing,
                         &w->crossing_count, &w->crossing_cap) ||
