@@ -57,7 +57,9 @@
  *   weight, and its momentum at D per second brought to rest in one step, on three pairs leave the gap above
  *   0.3 dhat, and of cage and full bodies so does a pressure of their Young's modulus, unless they would then
  *   rest above 0.9 dhat; tolerance = 0.1 epsv; no friction. A pair takes the smaller dhat and epsv and the
- *   larger kappa of its dynamic bodies. embipc_body_get_parameters() tells.
+ *   larger kappa of its dynamic bodies. embipc_body_get_parameters() tells. Where one body fits between parallel
+ *   faces of another with less than dhat to spare on either side, a pair whose dhat is derived takes 0.4 of that
+ *   clearance, and its kappa grows by as much: embipc_world_get_pair() and the log tell.
  *
  * CONTENTS  (grep -n '==== ' embipc.h)
  *   Public: configuration, results and callbacks, materials, world, bodies, drives, step, queries; toolbox:
@@ -90,6 +92,7 @@
  *   Arithmetic, 1997. [DEK71] Dekker, A Floating-Point Technique for Extending the Available Precision, 1971.
  *   [ERI05] Ericson, Real-Time Collision Detection, 2005. [HORN87] Horn, Absolute Orientation Using Unit
  *   Quaternions, 1987. [BW08] Bonet, Wood, Nonlinear Continuum Mechanics for Finite Element Analysis, 2008.
+ *   [IPC23] Li et al., Convergent Incremental Potential Contact, arXiv 2307.15908.
  *   [STOM12] Stomakhin et al., Energetically Consistent Invertible Elasticity, SCA 2012. [SGK18] Smith,
  *   de Goes, Kim, Stable Neo-Hookean Flesh Simulation, TOG 37(2) 2018. [SGK19] the same, Analytic
  *   Eigensystems for Isotropic Distortion Energies, TOG 38(1) 2019. [DV92] Demmel, Veselic, Jacobi's Method is
@@ -193,7 +196,8 @@ typedef struct embipc_allocator {
 
 /* Log: one line of text about what is no error and should be looked at, level 1; errors are returned. The text
  * is gone after the call. When: embipc_world_step(), on a gap below 5 % of its dhat (10 % where a drive gave in),
- * and each time that share halves. */
+ * and each time that share halves; and on bodies that stand still though their forces are out of balance, in the
+ * first step of each such rest, the second, the fourth and so on. */
 typedef void embipc_log_fn(int level, const char *text, void *ctx);
 /* Clock: seconds since any moment, for timing only; no result depends on it. With parallel_for any of its threads may
  * ask, several at once. */
@@ -480,6 +484,8 @@ typedef struct embipc_step_stats {
     int step;                    /* steps since creation or reset, this one included */
     embipc_real time;            /* s, at the end of the step */
     int converged;               /* 0: cut short in some island */
+    int stuck;                   /* islands that stood still though their forces are far from balance: gaps or tets
+                                    leave them no way. They may stay so; the log says who they are */
     int newton_iterations;       /* linear solves, the checking one included; the island that took most */
     int factorizations;          /* of that island */
     int total_iterations, total_factorizations;   /* of all islands */
@@ -586,6 +592,17 @@ typedef struct embipc_body_parameters {
 } embipc_body_parameters;
 EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *world, embipc_body body,
                                                     embipc_body_parameters *out);
+
+/* What holds between two bodies, or within one (a equal to b). */
+typedef struct embipc_pair_parameters {
+    int contact;                         /* 0: never tested */
+    embipc_real dhat, kappa, friction_velocity, friction;
+    embipc_real thickness;               /* of both coatings, m */
+    embipc_real clearance;               /* m on either side where one fits into the other by less than both dhat,
+                                            else 0: DEFAULTS above */
+} embipc_pair_parameters;
+EMBIPC_API embipc_result embipc_world_get_pair(const embipc_world *world, embipc_body a, embipc_body b,
+                                               embipc_pair_parameters *out);
 
 /* Contact forces at the end of the last step, N: barrier part at q^n+1, friction with the step's lambda. */
 typedef struct embipc_pair_force {
@@ -1105,7 +1122,7 @@ static int embi_min_int(int a, int b) { return a < b ? a : b; }
 static int embi_max_int(int a, int b) { return a > b ? a : b; }
 static embipc_real embi_min(embipc_real a, embipc_real b) { return a < b ? a : b; }
 static embipc_real embi_max(embipc_real a, embipc_real b) { return a > b ? a : b; }
-static embipc_real embi_abs(embipc_real a) { return a < 0 ? -a : a; }
+static embipc_real embi_abs(embipc_real a) { return fabs(a); }   /* no branch: signs are random at rest */
 /* Is it a value of an enum whose values are 0 .. count - 1? Compilers may take an unsigned type for an enum. */
 static int embi_is_one_of(int value, int count) { return value >= 0 && value < count; }
 
@@ -9510,6 +9527,12 @@ static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, em
  * end in rounding, and turn inside out there. */
 #define EMBI_FLATTEST ((embipc_real)1e-6)
 
+/* The least det D of tet t: its rows of grad are D0^-1 at rest. */
+static embipc_real embi_tet_least(const embi_elastic *s, int t)
+{
+    return EMBI_FLATTEST / embi_m3_det(s->grad + 12 * t + 3);
+}
+
 /* A step alpha <= bound with det(D + alpha G) > 0.1 det D on [0, alpha] for every tet, D and G the edge
  * matrices of q and p: no tet flattens on the way. det is a cubic j0 + j1 a + j2 a^2 + j3 a^3; on [0, t] it
  * stays above the floor when its Bernstein coefficients do, and halving t always gets there: never late, in
@@ -9533,7 +9556,7 @@ static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const e
         j0 = embi_m3_det(D);
         j3 = embi_m3_det(G);
         if (!(j0 > 0)) continue;   /* already inverted: there is nothing to guard */
-        least = EMBI_FLATTEST / embi_m3_det(s->grad + 12 * t + 3); /* of the rest shape: its rows are D0^-1 */
+        least = embi_tet_least(s, t);
         floor_ = j0 > 2 * least ? embi_max(j0 / 10, least) : j0 * (1 - 16 * EMBI_EPS);
         for (int k = 0; k < 50; k++) {
             embipc_real x = k == 0 ? hi : (lo + hi) / 2;
@@ -9546,6 +9569,22 @@ static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const e
         bound = lo;
     }
     return bound;
+}
+
+/* Is tet t so flat that the bound leaves next to nothing of a direction that flattens it further? Then c is the
+ * gradient of det D by its nodes (12), and *want, which is positive, what a direction should add to det D. */
+static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *q, int t, embipc_real c[12],
+                                 embipc_real *want)
+{
+    const int *v = s->tet + 4 * t;
+    embipc_real D[9], det;
+    for (int a = 0; a < 3; a++) embi_sub(D + 3 * a, q + 3 * v[a + 1], q + 3 * v[0]);
+    det = embi_m3_det(D);
+    *want = 4 * embi_tet_least(s, t) - det;
+    if (!(det > 0) || !(*want > 0)) return 0;
+    for (int a = 0; a < 3; a++) embi_cross(c + 3 * (a + 1), D + 3 * ((a + 1) % 3), D + 3 * ((a + 2) % 3));
+    for (int i = 0; i < 3; i++) c[i] = -(c[3 + i] + c[6 + i] + c[9 + i]);
+    return 1;
 }
 
 /* ==== 15. Materials ==================================================================================
@@ -10280,6 +10319,9 @@ static int embi_exponent(int n, const embipc_real *x)
     return e;
 }
 
+/* In a mask besides the bits of vertices: the closest point on an edge is one fixed point of it. */
+#define EMBI_FIXED_POINT 16
+
 /* One of the four points of a pair: where its coordinates stand. They are read there: copied together number by
  * number, loads of several at once would wait for the stores. */
 typedef const embipc_real *embi_point;
@@ -10617,7 +10659,7 @@ static embipc_real embi_normal(const embi_point x[4], const embipc_real w[4], in
     embi_separation(x, w, r);
     for (int k = 0; k < 4; k++)   /* the ends of the edge: a point alone has the weight 1 or -1 */
         if ((mask >> k & 1) && embi_abs(w[k]) < 1) { i = j; j = k; }
-    if (mask != 15 && i >= 0) {
+    if (mask < 15 && i >= 0) {
         embi_sub(n, x[i], x[j]);
         if (embi_direction(e, n) > 0)
             for (int pass = 0; pass < 2; pass++) embi_axpy(r, -embi_dot(e, r), e);
@@ -10633,6 +10675,7 @@ static int embi_closest_parameters(const embi_point x[4], const embipc_real w[4]
 {
     int n = 0;
     memset(dw, 0, 8 * sizeof(embipc_real));
+    if (mask & EMBI_FIXED_POINT) return 0;
     for (int first = edge_edge ? 0 : 1; first < 4; first = edge_edge ? first + 2 : 4) {
         /* theta_k moves weight from the first vertex of this side's feature to another one */
         int last = edge_edge ? first + 2 : 4, base = -1;
@@ -10879,7 +10922,16 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
  * inner nodes by halving, as in a heap (children of i are 2i and 2i + 1): no pointers, refit in one backward
  * sweep; of a large surface only what a search comes to. Each vertex and edge is owned by one of its triangles, so a
  * pair of triangles stands for the point-triangle and edge-edge pairs of what they own, and every primitive pair is
- * met exactly once. Edges inside faces that stay flat make no pairs with edges (tower of 100 boxes: 0.71 of the time).
+ * met exactly once.
+ *
+ * Edges inside faces that stay flat make no pairs with edges, and vertices inside such faces or straight edges none
+ * with triangles (tower of 100 boxes: 0.71 of the time). Of two surfaces the pairs that are left hold a nearest one all
+ * the same. Proof: a surface is made of flat faces, straight edges and corners; what is left out lies inside the first
+ * two. Let x and y be nearest points of two surfaces, those with the largest L(x) for some linear function L that is
+ * constant along no face or edge. y - x is perpendicular to what x lies in, and to what y lies in. Had these a
+ * direction in common, both points could move along it, at the same distance, and L(x) would grow. So either one of
+ * them is a corner, and makes a pair with a triangle of the other; or both lie in edges, which cross. What touches is
+ * thus met by a pair that is left.
  *
  * Candidates serve for many iterates: a pair (a, b) of surfaces, or of panels, parts of them that lie below one node
  * of the tree, is searched with the box [lo, hi] of all displacements of a relative to b that are foreseen, and its
@@ -10917,18 +10969,34 @@ static void embi_row_apply(const embi_rows *J, int i, const embipc_real *q, embi
     else embi_set(y, 0, 0, 0);
 }
 
+/* What a triangle owns of its vertices and edges; which of those pairs of edges, and of points and triangles, are made
+ * of; and which are taken back from, and added to, the sum over triangles (section 21); which edges have seams with
+ * other fixed bodies (section 28), and which pairs are left where they count as joined. */
+enum { EMBI_OWN_VERTEX = 0, EMBI_OWN_EDGE = 3, EMBI_OWN_EDGE_PAIRS = 6, EMBI_OWN_POINT_PAIRS = 9, EMBI_OWN_BACK = 12,
+       EMBI_OWN_ADD = 15, EMBI_OWN_SEAM = 18, EMBI_OWN_JOINED_EDGE_PAIRS = 21, EMBI_OWN_JOINED_POINT_PAIRS = 24 };
+
+/* what a triangle has by itself, before it is joined with others */
+static unsigned embi_own_alone(unsigned own)
+{
+    own &= (1u << EMBI_OWN_SEAM) - 1;
+    return own | (own >> EMBI_OWN_EDGE_PAIRS & 63) << EMBI_OWN_JOINED_EDGE_PAIRS;
+}
+
+/* the three bits of one kind */
+static int embi_owned(unsigned own, int kind) { return (int)(own >> kind & 7); }
+
 typedef struct embi_bvh {
     int leaves;                  /* a power of two; node 1 is the root, leaf k is node leaves + k */
     int *order;                  /* triangles along the curve (nt) */
-    unsigned short *own;         /* per triangle: bits 0..2 its vertices, 3..5 its edges (k, k + 1), 6..8 those of them
-                                    that pairs of edges are made of */
+    unsigned *own;               /* per triangle, three bits from each EMBI_OWN_...: for vertex k, or edge (k, k + 1) */
+    int *face;                   /* where edges are spared: the first triangle of the face that a triangle is in (nt) */
     embipc_real *box;            /* lo[3], hi[3] per node (12 leaves), then per triangle (6 nt): */
     embipc_real *tri_box;
     int *sample;                 /* a vertex of each node, -1 where there is none (2 leaves), and ... */
     embipc_real *vary;           /* ... the most by which rows of J below it differ from its own, in |.|_1 */
     float *rest;                 /* of a large surface: box of each node when it was made, seen from its sample, ... */
     unsigned char *known;        /* ... and whether it has one of now: see "trees that are refit where asked" */
-    int order_cap, own_cap, box_cap, sample_cap, vary_cap, rest_cap, known_cap;
+    int order_cap, own_cap, face_cap, box_cap, sample_cap, vary_cap, rest_cap, known_cap;
 } embi_bvh;
 
 /* A surface as the broad phase sees it. */
@@ -10950,6 +11018,7 @@ static void embi_bvh_free(embi_memory *m, embi_bvh *b)
 {
     EMBI_RELEASE(m, b->order, b->order_cap);
     EMBI_RELEASE(m, b->own, b->own_cap);
+    EMBI_RELEASE(m, b->face, b->face_cap);
     EMBI_RELEASE(m, b->box, b->box_cap);
     EMBI_RELEASE(m, b->sample, b->sample_cap);
     EMBI_RELEASE(m, b->vary, b->vary_cap);
@@ -11004,6 +11073,25 @@ static void embi_box_clear(embipc_real box[6])
     }
 }
 
+/* Edges of two triangles are taken back, vertices whose triangles close a circle, or several, are added. keys: all
+ * edges in order. used (nv): scratch. */
+static void embi_bvh_count(embi_bvh *b, const int *tri, int nt, int nv, const embi_key *keys, unsigned char *used)
+{
+    memset(used, 0, (size_t)nv);   /* triangles less edges of two, modulo 256: 0 where there is no border */
+    for (int i = 0; i < 3 * nt; i++) used[tri[i]]++;
+    for (int i = 0, end; i < 3 * nt; i = end) {
+        int v = keys[i].value;
+        for (end = i + 1; end < 3 * nt && keys[end].key == keys[i].key; end++) {}
+        if (end != i + 2) continue;
+        b->own[v / 3] |= 1u << EMBI_OWN_BACK << v % 3;
+        used[tri[v]]--;
+        used[tri[3 * (v / 3) + (v % 3 + 1) % 3]]--;
+    }
+    for (int i = 0; i < 3 * nt; i++)
+        if (b->own[i / 3] >> EMBI_OWN_VERTEX >> i % 3 & 1 && !used[tri[i]])
+            b->own[i / 3] |= 1u << EMBI_OWN_ADD << i % 3;
+}
+
 /* Builds the tree of a surface and decides who owns what. keys (6 nt) and used (nv): scratch.
  * Returns 0 out of memory. */
 static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv,
@@ -11014,7 +11102,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     b->leaves = 1;
     while (EMBI_LEAF * b->leaves < nt) b->leaves *= 2;
     if (!EMBI_GROW(m, int, b->order, b->order_cap, nt) ||
-        !EMBI_GROW(m, unsigned short, b->own, b->own_cap, nt) ||
+        !EMBI_GROW(m, unsigned, b->own, b->own_cap, nt) ||
         !EMBI_GROW(m, embipc_real, b->box, b->box_cap, 12 * b->leaves + 6 * nt))
         return 0;
     b->tri_box = b->box + 12 * b->leaves;
@@ -11035,7 +11123,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     for (int i = 0; i < 3 * nt; i++)
         if (!used[tri[i]]) {
             used[tri[i]] = 1;
-            b->own[i / 3] = (unsigned short)(b->own[i / 3] | (1 << (i % 3)));
+            b->own[i / 3] |= (1u << EMBI_OWN_VERTEX | 1u << EMBI_OWN_POINT_PAIRS) << i % 3;
         }
     /* equal edges meet in the sorted list; the first of each is the owner */
     for (int i = 0; i < edges; i++) {
@@ -11045,10 +11133,9 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     }
     embi_sort_keys(keys, keys + edges, edges);
     for (int i = 0; i < edges; i++)
-        if (i == 0 || keys[i].key != keys[i - 1].key) {
-            int t = keys[i].value / 3;
-            b->own[t] = (unsigned short)(b->own[t] | (8 + 64) << (keys[i].value % 3));
-        }
+        if (i == 0 || keys[i].key != keys[i - 1].key)
+            b->own[keys[i].value / 3] |= (1u << EMBI_OWN_EDGE | 1u << EMBI_OWN_EDGE_PAIRS) << keys[i].value % 3;
+    embi_bvh_count(b, tri, nt, nv, keys, used);
     return 1;
 }
 
@@ -11069,23 +11156,181 @@ static int embi_is_flat(const embipc_real *x, const int *t, int k, const int *u,
     return embi_dot(n, m) < 0 && embi_abs(embi_dot(n, two)) <= 16 * EMBI_EPS * far * embi_norm(n);
 }
 
-/* Edges between triangles in one plane, and that stay so, take no part in pairs of edges: another edge that comes near
- * one inside such a face comes as near with an end, or to the border of the face. home: the part of the body that moves
- * as one affine map, by vertex; NULL: all does. keys: as embi_bvh_build() left them, edges in order. */
-static void embi_bvh_spare_flat(embi_bvh *b, const embipc_real *x, const int *tri, int nt, const int *home,
-                                const embi_key *keys)
+/* Is vertex v on the straight line between a and b? */
+static int embi_is_straight(const embipc_real *x, int v, int a, int b, embipc_real far)
+{
+    embipc_real one[3], two[3], c[3];
+    embi_sub(one, x + 3 * a, x + 3 * v);
+    embi_sub(two, x + 3 * b, x + 3 * v);
+    embi_cross(c, one, two);
+    return embi_dot(one, two) < 0 && embi_norm(c) <= 16 * EMBI_EPS * far * (embi_norm(one) + embi_norm(two));
+}
+
+/* The largest coordinate of a surface: rounding is measured by it. */
+static embipc_real embi_largest_coordinate(const embipc_real *x, const int *tri, int nt)
 {
     embipc_real far = 0;
     for (int i = 0; i < 9 * nt; i++) far = embi_max(far, embi_abs(x[3 * tri[i / 3] + i % 3]));
+    return far;
+}
+
+/* The next vertex on a line of edges, from vertex `from` through v. sharp: as below. */
+static int embi_line_next(const int *sharp, int from, int v)
+{
+    return sharp[3 * v + (sharp[3 * v + 1] == from ? 2 : 1)];
+}
+
+/* Folds below rounding add up, so a line is straight only if all its vertices are as near to the one through its ends.
+ * Vertices inside it, those from v on that have -2 edges, then have -1. from: the end beside v. */
+static void embi_line_try(const embipc_real *x, int from, int v, embipc_real far, int *sharp)
+{
+    int a = from, b = v, end, straight;
+    embipc_real e[3], r[3], c[3];
+    for (int next; sharp[3 * b] == -2; a = b, b = next) next = embi_line_next(sharp, a, b);
+    end = b;
+    straight = end != from;
+    embi_sub(e, x + 3 * end, x + 3 * from);
+    for (int pass = 0; pass < 2; pass++) {
+        a = from;
+        b = v;
+        for (int next; b != end && straight; a = b, b = next) {
+            next = embi_line_next(sharp, a, b);
+            embi_sub(r, x + 3 * b, x + 3 * from);
+            embi_cross(c, e, r);
+            if (pass) sharp[3 * b] = -1;
+            else straight = embi_norm(c) <= 16 * EMBI_EPS * far * embi_norm(e);
+        }
+    }
+}
+
+/* Vertices where no edge ends that pairs are made of, or where two such edges make one straight line, are inside a flat
+ * face or a straight edge: no pairs with triangles. edges, points: the EMBI_OWN_... of both. home: as below. sharp (3
+ * per vertex): scratch. */
+static void embi_bvh_spare_points(embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv, const int *home,
+                                  int edges, int points, int *sharp)
+{
+    embipc_real far = embi_largest_coordinate(x, tri, nt);
+    memset(sharp, 0, 3 * (size_t)nv * sizeof *sharp);   /* how many such edges, and the other ends of two */
+    for (int i = 0; i < 6 * nt; i++) {
+        const int *t = tri + 3 * (i / 6);
+        int k = i % 3, side = i / 3 % 2, *at = sharp + 3 * t[(k + side) % 3];
+        if (embi_owned(b->own[i / 6], edges) >> k & 1 && ++at[0] < 3) at[at[0]] = t[(k + 1 - side) % 3];
+    }
+    for (int v = 0; v < nv; v++) {
+        int *at = sharp + 3 * v;
+        int stays = at[0] == 2 && (!home || (home[v] == home[at[1]] && home[v] == home[at[2]]));
+        if (stays && embi_is_straight(x, v, at[1], at[2], far)) at[0] = -2;
+    }
+    for (int v = 0; v < nv; v++)
+        for (int k = 1; k < 3; k++)
+            if (sharp[3 * v] == -2 && sharp[3 * sharp[3 * v + k]] != -2)
+                embi_line_try(x, sharp[3 * v + k], v, far, sharp);
+    for (int i = 0; i < 3 * nt; i++)
+        if (sharp[3 * tri[i]] == 0 || sharp[3 * tri[i]] == -1) b->own[i / 3] &= ~(1u << points << i % 3);
+}
+
+/* A plane through three vertices of a face that are far apart, and how far the others are from it. It takes all
+ * triangles three times: a sum of their normals would gather rounding. */
+typedef struct embi_plane {
+    const embipc_real *x;        /* a vertex */
+    embipc_real e[3], n[3];      /* from there to the farthest; the longest cross product of e and another */
+    embipc_real far, lo, hi;     /* |e|^2 or |n|^2; the least and the most along n */
+} embi_plane;
+
+/* Takes the triangle t in, for the first, second or third time: pass 0, 1, 2. */
+static void embi_plane_take(embi_plane *p, int pass, const embipc_real *x, const int *t)
+{
+    for (int k = 0; k < 3; k++) {
+        embipc_real r[3], c[3], far;
+        embi_sub(r, x + 3 * t[k], p->x);
+        embi_cross(c, p->e, r);
+        far = pass ? embi_dot(c, c) : embi_dot(r, r);
+        if (pass < 2 && far > p->far) {
+            embi_copy(pass ? p->n : p->e, pass ? c : r);
+            p->far = far;
+        }
+        if (pass < 2) continue;
+        p->lo = embi_min(p->lo, embi_dot(p->n, r));
+        p->hi = embi_max(p->hi, embi_dot(p->n, r));
+    }
+}
+
+/* Before the triangles are taken in for the first, second or third time; x: a vertex of one of them. */
+static void embi_plane_begin(embi_plane *p, int pass, const embipc_real *x)
+{
+    if (!pass) memset(p, 0, sizeof *p);
+    p->x = x;
+    p->far = 0;
+}
+
+/* Are all of them in the plane, as far as rounding can tell? far: the largest coordinate. */
+static int embi_plane_is_flat(const embi_plane *p, embipc_real far)
+{
+    return p->hi - p->lo <= 32 * EMBI_EPS * far * embi_norm(p->n);
+}
+
+/* The first of the set that i is in; next[i] leads there. */
+static int embi_set_first(int *next, int i)
+{
+    while (next[i] != i) i = next[i] = next[next[i]];
+    return i;
+}
+
+/* Puts two sets together. */
+static void embi_set_join(int *next, int i, int j)
+{
+    int a = embi_set_first(next, i), b = embi_set_first(next, j);
+    next[embi_max_int(a, b)] = embi_min_int(a, b);
+}
+
+/* Folds below rounding add up, so a face is flat only if all its vertices lie in one plane. The edges of those that are
+ * not make pairs again. keys (2 nt): scratch. */
+static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *tri, int nt, embipc_real far,
+                                 embi_key *keys)
+{
+    for (int t = 0; t < nt; t++) {
+        keys[t].key = (embi_u64)embi_set_first(b->face, t);
+        keys[t].value = t;
+    }
+    embi_sort_keys(keys, keys + nt, nt);
+    for (int begin = 0, end; begin < nt; begin = end) {
+        embi_plane p;
+        for (end = begin + 1; end < nt && keys[end].key == keys[begin].key; end++) {}
+        for (int pass = 0; pass < 3; pass++) {
+            embi_plane_begin(&p, pass, x + 3 * tri[3 * keys[begin].value]);
+            for (int n = begin; n < end; n++) embi_plane_take(&p, pass, x, tri + 3 * keys[n].value);
+        }
+        for (int n = begin; n < end; n++) {
+            int t = keys[n].value, flat = end == begin + 1 || embi_plane_is_flat(&p, far);
+            b->face[t] = flat ? (int)keys[n].key : t;
+            if (!flat) b->own[t] |= (unsigned)embi_owned(b->own[t], EMBI_OWN_EDGE) << EMBI_OWN_EDGE_PAIRS;
+        }
+    }
+}
+
+/* Edges between triangles in one plane, and that stay so, take no part in pairs of edges: another edge that comes near
+ * one inside such a face comes as near with an end, or to the border of the face. home: the part of the body that moves
+ * as one affine map, by vertex; NULL: all does. keys: as embi_bvh_build() left them, edges in order, and as many that
+ * are scratch. sharp (3 per vertex): scratch. Returns 0 out of memory. */
+static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv,
+                               const int *home, embi_key *keys, int *sharp)
+{
+    embipc_real far = embi_largest_coordinate(x, tri, nt);
+    if (!EMBI_GROW(m, int, b->face, b->face_cap, nt)) return 0;
+    for (int t = 0; t < nt; t++) b->face[t] = t;
     for (int i = 0, end; i < 3 * nt; i = end) {
-        int t = keys[i].value / 3, k = keys[i].value % 3, stays = 1;
+        int t = keys[i].value / 3, k = keys[i].value % 3, stays = 1, other;
         for (end = i + 1; end < 3 * nt && keys[end].key == keys[i].key; end++) {}
         if (end != i + 2) continue;
-        for (int c = 0; c < 6 && home; c++)
-            stays &= home[tri[3 * t]] == home[tri[3 * (keys[i + c / 3].value / 3) + c % 3]];
-        if (stays && embi_is_flat(x, tri + 3 * t, k, tri + 3 * (keys[i + 1].value / 3), far))
-            b->own[t] = (unsigned short)(b->own[t] & ~(64 << k));
+        other = keys[i + 1].value / 3;
+        for (int c = 0; c < 6 && home; c++) stays &= home[tri[3 * t]] == home[tri[3 * (c < 3 ? t : other) + c % 3]];
+        if (!stays || !embi_is_flat(x, tri + 3 * t, k, tri + 3 * other, far)) continue;
+        b->own[t] &= ~(1u << EMBI_OWN_EDGE_PAIRS << k);
+        embi_set_join(b->face, t, other);
     }
+    embi_bvh_check_faces(b, x, tri, nt, far, keys + 3 * nt);
+    embi_bvh_spare_points(b, x, tri, nt, nv, home, EMBI_OWN_EDGE_PAIRS, EMBI_OWN_POINT_PAIRS, sharp);
+    return 1;
 }
 
 /* box of n points, and of n vertices of x */
@@ -11527,7 +11772,10 @@ static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j
 /* One point-triangle or edge-edge pair that may become active. */
 typedef struct embi_candidate {
     int v[4];                    /* vertices among all bodies': p, a, b, c or a0, a1, b0, b1 */
-    int edge_edge;
+    short edge_edge;
+    short parts;                 /* of the triangle: bits 0..2 edges (k, k + 1) taken back, 3..5 vertices added,
+                                    6..8 edges with seams */
+    float width;                 /* the triangle is no narrower in the range of the list it was found for, m; or 0 */
     embipc_real dhat, xi;        /* activation distance and thickness of this very pair, m */
     embipc_real mollify;         /* eps of the edge-edge mollifier, m^4; 0 for point-triangle */
     embipc_real apart;           /* distance once displaced by the middle of the range, m */
@@ -11547,6 +11795,8 @@ typedef struct embi_closest {
 /* What holds for all candidates of a pair of bodies. */
 typedef struct embi_pair_rule {
     embipc_real dhat, kappa, epsv, mu, xi;
+    unsigned joined;             /* a fixed one is to the other a part of the surface it is joined to: of which revision
+                                    of seams; 0: it is not */
 } embi_pair_rule;
 
 /* How the first surface may move against the second, and how near counts. */
@@ -11582,9 +11832,45 @@ static void embi_approach_box(const embi_approach *t, embipc_real share, embipc_
     }
 }
 
+/* Parts of the triangle, as in embi_candidate, that may be within `reach` of the point x_0: of vertices by
+ * |r|^2, of edges by the square of the distance to their line, (|r|^2 |e|^2 - (r.e)^2)/|e|^2; all from six products. */
+static int embi_parts_near(const embi_point x[4], embipc_real reach)
+{
+    embipc_real r[3], e[3], f[3], rr, re, rf, ee, ff, ef, limit, rr2, rf2, ee2;
+    int edges;
+    embi_sub(r, x[0], x[1]);
+    embi_sub(e, x[2], x[1]);
+    embi_sub(f, x[3], x[1]);
+    rr = embi_dot(r, r);
+    re = embi_dot(r, e);
+    rf = embi_dot(r, f);
+    ee = embi_dot(e, e);
+    ff = embi_dot(f, f);
+    ef = embi_dot(e, f);
+    limit = reach * reach + 16 * EMBI_EPS * (rr + ee + ff);
+    rr2 = rr - 2 * re + ee;              /* |x_0 - x_2|^2, and for the edge from there to x_3 */
+    rf2 = rf - re - ef + ee;
+    ee2 = ee - 2 * ef + ff;
+    edges = ((rr - limit) * ee < re * re) | ((rr2 - limit) * ee2 < rf2 * rf2) << 1 | ((rr - limit) * ff < rf * rf) << 2;
+    return edges | edges << 6 | (rr < limit) << 3 | (rr2 < limit) << 4 | (rr - 2 * rf + ff < limit) << 5;
+}
+
+/* The least height of a triangle, its width: it changes by no more than twice what its vertices move by. */
+static embipc_real embi_least_height(const embi_point x[3])
+{
+    embipc_real e[3], f[3], g[3], n[3], longest;
+    embi_sub(e, x[1], x[0]);
+    embi_sub(f, x[2], x[0]);
+    embi_sub(g, f, e);
+    embi_cross(n, e, f);
+    longest = embi_max(embi_dot(e, e), embi_max(embi_dot(f, f), embi_dot(g, g)));
+    return longest > 0 ? sqrt(embi_dot(n, n) / longest) * (embipc_real)(1 - 1e-6) : (embipc_real)0;
+}
+
 /* Can the pair c come within reach, by the approach t of the side of its first vertex? x: its points now. The same
- * tests whether it is searched for or met again, box and distance, which goes to c->apart. The whole distance counts
- * from the middle of the displacements: |p + mid + r - q| >= |p + mid - q| - |half|. */
+ * tests whether it is searched for or met again, box and distance, which goes to c->apart; parts that can't are
+ * dropped. The whole distance counts from the middle of the displacements: |p + mid + r - q| >= |p + mid - q| - |half|.
+ * */
 static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const embi_approach *t)
 {
     int split = c->edge_edge ? 2 : 1, mask;
@@ -11597,7 +11883,11 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     for (int k = 0; k < 4; k++) p[k] = k < split ? moved + 3 * k : x[k];
     for (int k = 0; k < split; k++) embi_add(moved + 3 * k, x[k], t->mid);
     c->apart = embi_closest_distance(p, c->edge_edge, w, &mask);
-    return c->apart <= reach + c->share * t->radius;
+    if (!(c->apart <= reach + c->share * t->radius)) return 0;
+    reach += c->share * t->radius;
+    if (mask == 15 && (embipc_real)c->width * embi_max(w[1], embi_max(w[2], w[3])) < -reach) c->parts = 0;
+    else if (c->parts) c->parts = (short)(c->parts & embi_parts_near(p, reach));
+    return 1;
 }
 
 /* The same along the paths of two surfaces, which do not count as displacements; c->apart: the distance now. Each may be
@@ -11630,7 +11920,7 @@ static int embi_vertices_shared(const int v[4], int edge_edge)
  * numbering of a (first side) and b. Pairs of one body keep their distance at rest: half of it caps dhat, so that no
  * mesh, however fine, pushes itself apart at rest. */
 static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_surface *b, const int v[4],
-                              int edge_edge, const embi_pair_rule *rule, const embi_approach *t,
+                              int edge_edge, int parts, const embi_pair_rule *rule, const embi_approach *t,
                               embi_candidate **list, int *count, int *cap)
 {
     embipc_real w[4], ea[3], eb[3], rest;
@@ -11639,11 +11929,14 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     int mask, split = edge_edge ? 2 : 1, self = a->base == b->base;
     if (!EMBI_ROOM(m, embi_candidate, *list, *cap, *count + 1)) return 0;
     c = *list + *count;
-    c->edge_edge = edge_edge;
+    c->edge_edge = (short)edge_edge;
+    c->parts = (short)parts;
+    c->width = 0;
     c->less = 0;
     c->share = self ? embi_vertices_share(a, v, split) : (embipc_real)1;
     for (int k = 0; k < 4; k++) p[k] = (k < split ? a->x : b->x) + 3 * v[k];
     if (!(a->next || b->next ? embi_candidate_passes(c, a, b, v, p, t) : embi_candidate_near(c, p, t))) return 1;
+    if (c->parts && !a->next && !b->next) c->width = (float)embi_max(embi_least_height(p + 1) - 3 * t->radius, 0);
     for (int k = 0; k < 4; k++) c->v[k] = v[k] + (k < split ? a->base : b->base);
     c->dhat = rule->dhat;
     c->xi = rule->xi;
@@ -11673,15 +11966,19 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     int self = a->base == b->base;
+    int kind = self ? EMBI_OWN_VERTEX : rule->joined ? EMBI_OWN_JOINED_POINT_PAIRS : EMBI_OWN_POINT_PAIRS;
+    int points = embi_owned(a->bvh->own[ta], kind);
+    int parts = self ? 0 : embi_owned(b->bvh->own[tb], EMBI_OWN_BACK) | embi_owned(b->bvh->own[tb], EMBI_OWN_ADD) << 3;
+    if (rule->joined) parts |= embi_owned(b->bvh->own[tb], EMBI_OWN_SEAM) << 6;
     for (int i = 0; i < 3; i++) {
         embipc_real box[6];
         int v[4];
-        if (!(a->bvh->own[ta] & (1 << i))) continue;
+        if (!(points >> i & 1)) continue;
         embi_path_box(box, a, A + i, 1);
         if (!embi_boxes_touch(box, near_b)) continue;
         v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
         if (self && embi_vertices_shared(v, 0)) continue;
-        if (!embi_candidate_add(m, a, b, v, 0, rule, t, list, count, cap)) return 0;
+        if (!embi_candidate_add(m, a, b, v, 0, parts, rule, t, list, count, cap)) return 0;
     }
     return 1;
 }
@@ -11693,22 +11990,22 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
                                  embi_candidate **list, int *count, int *cap)
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
-    int self = a->base == b->base;
+    int self = a->base == b->base, kind = rule->joined ? EMBI_OWN_JOINED_EDGE_PAIRS : EMBI_OWN_EDGE_PAIRS;
     for (int i = 0; i < 3; i++) {
         int v[4];
         embipc_real box[6], edge[6], other[6];
-        if (!(a->bvh->own[ta] & (64 << i))) continue;
+        if (!(embi_owned(a->bvh->own[ta], kind) >> i & 1)) continue;
         v[0] = A[i]; v[1] = A[(i + 1) % 3];
         embi_path_box(box, a, v, 2);
         if (!embi_boxes_touch(box, near_b)) continue;
         for (int j = 0; j < 3; j++) {
-            if (!(b->bvh->own[tb] & (64 << j))) continue;
+            if (!(embi_owned(b->bvh->own[tb], kind) >> j & 1)) continue;
             v[2] = B[j]; v[3] = B[(j + 1) % 3];
             if (self && embi_vertices_shared(v, 1)) continue;
             embi_path_box(edge, b, v + 2, 2);
             embi_approach_box(t, share, t->reach, edge, other);
             if (embi_boxes_touch(box, other) &&
-                !embi_candidate_add(m, a, b, v, 1, rule, t, list, count, cap))
+                !embi_candidate_add(m, a, b, v, 1, 0, rule, t, list, count, cap))
                 return 0;
         }
     }
@@ -12289,7 +12586,7 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
             int ts = side ? tb : ta, tu = side ? ta : tb;
             for (int i = 0; i < 3; i++) {
                 int e0 = s->tri[3 * ts + i], e1 = s->tri[3 * ts + (i + 1) % 3];
-                if (!(s->bvh->own[ts] & (8 << i)) || !embi_crosses(s, e0, e1, u, tu)) continue;
+                if (!(embi_owned(s->bvh->own[ts], EMBI_OWN_EDGE) >> i & 1) || !embi_crosses(s, e0, e1, u, tu)) continue;
                 if (!EMBI_GROW(m, embi_crossing, *list, *cap, *count + 1)) return 0;
                 (*list)[*count].edge[0] = e0;
                 (*list)[*count].edge[1] = e1;
@@ -12572,6 +12869,18 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
  * for b'' n n^T + b' d2d/dx2 without negative eigenvalues.
  * The sum runs over all pairs, each with its own closest feature [EIPC24 eq. 7]. Pairs of one candidate set
  * that come down to the same two features (point-point, point-edge) are merged into one with a multiplicity.
+ *
+ * Of a point p and the triangles of another body, those near an edge or a vertex would count several times, and a
+ * flat ground would push sideways near each of its edges (a cube dropped on cells of 2 cm left with 0.3 m/s). So edges
+ * of two triangles are taken back, and vertices without a border added:
+ *   Psi(p) = sum_T b(d(p,T)) - sum_e b(d(p,e)) + sum_v b(d(p,v)) = int -b'(r) chi(r) dr                        [IPC23]
+ * with chi(r) the Euler characteristic of what of the surface is within r of p. Each term has continuous derivatives,
+ * and so has Psi. Where that part of the surface is in one piece without holes chi is 1, and Psi = b of the nearest
+ * feature: beside flat edges, above convex bodies, in valleys. Two pieces count twice; around a pin thinner than dhat,
+ * or holes smaller than dhat, Psi is less. But as p nears any point y of the surface Psi goes to infinity like
+ * -dhat^2 ln |p - y|, since the triangles at y less the edges there plus y itself, where it is a vertex, are at least
+ * 1. What is taken back from the sum at some feature, not cancelled there, has no stiffness in the Hessian: what is
+ * left out is negative, and the direction one of descent. Pairs within one body count as they are: their dhat differ.
  * Friction contacts are the same lists, frozen at the start of the step with weight mu lambda.
  * Uses: small math, memory, sorting, systems, distances, barrier, friction, broad phase.
  *                                                           Checked by: tests/test_contact.c   */
@@ -12591,7 +12900,7 @@ typedef struct embi_contact {
 typedef struct embi_friction {
     int v[4], pair;
     embipc_real w[4], n[3];
-    embipc_real weight;          /* mu lambda, N */
+    embipc_real weight;          /* mu lambda, N; negative where the contact is taken back */
     embipc_real e;               /* epsv h, m */
     embipc_real expected;        /* |u| of the same contact in the last step, m */
     embipc_real held;            /* its stiffness when the system was last factored, N/m */
@@ -12626,6 +12935,35 @@ static void embi_contacts_clear(embi_contacts *s)
     s->min_gap = (embipc_real)INFINITY;
 }
 
+/* kappa of one candidate. A force is kappa dhat times a function of gap/dhat, so a pair whose dhat is cut bears as much
+ * at the same share of it only when its kappa grows by as much as its dhat has shrunk. */
+static embipc_real embi_candidate_kappa(const embi_pair_rule *rule, embipc_real dhat)
+{
+    return dhat < rule->dhat ? rule->kappa * (rule->dhat / dhat) : rule->kappa;
+}
+
+
+/* A closest point so near to the border of its feature stands on that border. Squared distances, which tell features
+ * apart, are equal to rounding within 2e-8 d of it; there, triangles that meet must all agree, so that they merge. */
+#define EMBI_SNAP ((embipc_real)4e-8)
+#define EMBI_LOW ((embipc_real)-1e-3)   /* weights of a triangle's vertices that are looked at for that */
+
+static void embi_contact_snap(embi_contact *k, const embi_point x[4], embipc_real d)
+{
+    int j = 1;
+    for (int i = 2; i < 4; i++)
+        if (k->w[i] < k->w[j]) j = i;
+    for (int i = 1; i < 4; i++) {
+        embipc_real e[3];
+        if (i == j || !(k->mask >> i & 1)) continue;
+        embi_sub(e, x[i], x[j]);
+        if (k->w[i] * k->w[i] * embi_dot(e, e) > EMBI_SNAP * EMBI_SNAP * d * d) continue;
+        k->w[j] += k->w[i];
+        k->w[i] = 0;
+        k->mask &= ~(1 << i);
+    }
+}
+
 /* The active candidate c with closest points at positions x becomes contact number `to`. extra: the place for its
  * mollifier's gradient, should it have one. */
 static void embi_contact_make(embi_contacts *s, int to, int extra, const embi_candidate *c,
@@ -12644,6 +12982,8 @@ static void embi_contact_make(embi_contacts *s, int to, int extra, const embi_ca
     k->gap = closest->d - c->xi;
     k->dhat = c->dhat;
     embi_points_at(p, x, c->v);
+    if (!c->edge_edge && (k->w[1] > EMBI_LOW || k->w[2] > EMBI_LOW || k->w[3] > EMBI_LOW))
+        embi_contact_snap(k, p, closest->d);
     (void)embi_normal(p, k->w, k->mask, c->edge_edge, k->n);
     b = embipc_barrier(k->gap, c->dhat, &first, &second);
     if (c->edge_edge) {
@@ -12660,6 +13000,123 @@ static void embi_contact_make(embi_contacts *s, int to, int extra, const embi_ca
     k->second = kappa * mollifier * second;
 }
 
+/* Closest points of the point x_0 and part k of the triangle. */
+static void embi_closest_part(const embi_point x[4], int k, embi_closest *out)
+{
+    static const int end[6][2] = {{1, 2}, {2, 3}, {1, 3}, {1, 2}, {2, 3}, {3, 1}};
+    embipc_real e[3] = {0, 0, 0}, r[3], best = EMBI_HUGE;
+    int i = end[k][0], j = end[k][1];
+    if (k < 3) embi_sub(e, x[j], x[i]);
+    embi_sub(r, x[0], x[i]);
+    embi_try_segment(e, r, 0, i, j, 1, &best, out->w, &out->mask);
+    out->d = embi_weighted_distance(x, out->w);
+}
+
+/* The contact counts so many times; negative: it is taken back from the sum. */
+static void embi_contact_times(embi_contact *k, int multiplicity)
+{
+    k->multiplicity *= multiplicity;
+    k->energy *= multiplicity;
+    k->first *= multiplicity;
+    k->second *= multiplicity;
+}
+
+/* Part of an edge along which two fixed bodies are joined; key: its vertices, the lower number first, from which t
+ * counts. */
+typedef struct embi_seam {
+    embi_u64 key;
+    embipc_real t[2];
+    int multiplicity;            /* -1; of the ends of several, t[0] == t[1], how often they are added again */
+} embi_seam;
+
+/* all of them, by their keys */
+typedef struct embi_seams {
+    embi_seam *list;
+    int count, cap;
+    unsigned revision;           /* counts what they were found anew for; 0: none yet */
+} embi_seams;
+
+/* the first seam on an edge; past the last one where there is none */
+static int embi_seam_find(const embi_seams *seams, embi_u64 key)
+{
+    int lo = 0, hi = seams->count;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (seams->list[mid].key < key) lo = mid + 1;
+        else hi = mid;
+    }
+    return lo;
+}
+
+/* Closest point of a part of the edge from vertex i to j of the triangle. */
+static void embi_closest_seam(const embi_point x[4], int i, int j, const embipc_real part[2], embi_closest *out)
+{
+    embipc_real e[3], r[3], t;
+    embi_sub(e, x[j], x[i]);
+    embi_sub(r, x[0], x[i]);
+    t = embi_min(embi_max(embi_segment_parameter(e, r), part[0]), part[1]);
+    out->w[0] = 1;
+    out->w[1] = out->w[2] = out->w[3] = 0;
+    out->w[i] = t - 1;
+    out->w[j] = -t;
+    out->mask = 1 | (t < 1 ? 1 << i : 0) | (t > 0 ? 1 << j : 0);
+    if (t > 0 && t < 1 && (t == part[0] || t == part[1])) out->mask |= EMBI_FIXED_POINT;
+    out->d = embi_weighted_distance(x, out->w);
+}
+
+/* The same of the seams on edge k, ... */
+static int embi_contact_make_seams(embi_contacts *s, int to, const embi_candidate *c, const embipc_real *x,
+                                   embipc_real kappa, int pair, const embi_seams *seams, const embi_point p[4], int k)
+{
+    int i = k + 1, j = (k + 1) % 3 + 1, turned = c->v[i] > c->v[j];
+    embi_u64 key = turned ? embi_pack(c->v[j], c->v[i]) : embi_pack(c->v[i], c->v[j]);
+    for (int n = embi_seam_find(seams, key); n < seams->count && seams->list[n].key == key; n++) {
+        const embi_seam *seam = seams->list + n;
+        embi_closest part;
+        embi_closest_seam(p, turned ? j : i, turned ? i : j, seam->t, &part);
+        if (!(part.d - c->xi < c->dhat)) continue;
+        embi_contact_make(s, to, 0, c, &part, x, kappa, pair);
+        embi_contact_times(s->list + to++, seam->multiplicity);
+    }
+    return to;
+}
+
+/* The places that an active candidate takes among the contacts: its own, and one for each part of its triangle. */
+static int embi_candidate_places(const embi_candidate *c, const embi_seams *seams)
+{
+    int n = 1;
+    for (int parts = c->parts & 63; parts; parts &= parts - 1) n++;
+    for (int k = 0; k < 3 && c->parts >> 6; k++) {
+        int u = c->v[k + 1], v = c->v[(k + 1) % 3 + 1];
+        embi_u64 key = embi_pack(embi_min_int(u, v), embi_max_int(u, v));
+        if (c->parts >> 6 >> k & 1) n += embi_seam_find(seams, key + 1) - embi_seam_find(seams, key);
+    }
+    return n;
+}
+
+/* ... and contacts of those parts of the triangle of an active candidate that are active, in places from `to` on.
+ * Returns the next. */
+static int embi_contact_make_parts(embi_contacts *s, int to, const embi_candidate *c, const embipc_real *x,
+                                   embipc_real kappa, int pair, const embi_seams *seams)
+{
+    embi_point p[4];
+    int parts;
+    embi_points_at(p, x, c->v);
+    parts = c->parts & embi_parts_near(p, c->dhat + c->xi);
+    for (int k = 0; k < 3 && parts >> 6; k++)
+        if (parts >> 6 >> k & 1) to = embi_contact_make_seams(s, to, c, x, kappa, pair, seams, p, k);
+    parts &= 63;
+    for (int k = 0; parts >> k; k++) {
+        embi_closest part;
+        if (!(parts >> k & 1)) continue;
+        embi_closest_part(p, k, &part);
+        if (!(part.d - c->xi < c->dhat)) continue;
+        embi_contact_make(s, to, 0, c, &part, x, kappa, pair);
+        embi_contact_times(s->list + to++, k < 3 ? -1 : 1);
+    }
+    return to;
+}
+
 /* The feature that a point-point or point-edge contact stands on, the same for every pair that leads to it;
  * 0 for contacts that are never merged. Numbers are local to the two bodies (base_a, base_b: first
  * vertices). */
@@ -12668,7 +13125,7 @@ static embi_u64 embi_contact_feature(const embi_contact *k, int base_a, int base
     embi_u64 key = 1469598103934665603ull;
     int lone[4], many[4], lone_count = 0, many_count = 0, split = k->edge_edge ? 2 : 1, on_side[2] = {0, 0};
     for (int i = 0; i < 4; i++) on_side[i >= split] += k->mask >> i & 1;
-    if (on_side[0] + on_side[1] > 3 || k->extra >= 0) return 0;
+    if (on_side[0] + on_side[1] > 3 || k->extra >= 0 || k->mask & EMBI_FIXED_POINT) return 0;
     for (int i = 0; i < 4; i++) {   /* a point-edge contact: the point first, then the ends of the edge */
         if (!(k->mask >> i & 1)) continue;
         if (on_side[i >= split] == 1) lone[lone_count++] = k->v[i];
@@ -12687,14 +13144,16 @@ static embi_u64 embi_contact_feature(const embi_contact *k, int base_a, int base
 }
 
 /* Merges the contacts from `begin` on (those of one pair of bodies) that stand on the same feature with the
- * same dhat: their terms add up at the common distance. keys (2 per contact): scratch. The result does not
- * depend on what other bodies are there. */
+ * same dhat: their terms add up at the common distance, and those that add up to none are gone. One that is taken back
+ * on the whole has no stiffness: it would be negative. keys (2 per contact): scratch. The result does not depend on
+ * what other bodies are there. */
 static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int base_b, int split_vertex,
                                 embi_key *keys)
 {
     int n = 0, write = begin;
     for (int i = begin; i < s->count; i++) {
-        embi_u64 feature = embi_contact_feature(s->list + i, base_a, base_b, split_vertex);
+        const embi_contact *k = s->list + i;
+        embi_u64 feature = k->multiplicity ? embi_contact_feature(k, base_a, base_b, split_vertex) : 0;
         if (!feature) continue;
         keys[n].key = feature;
         keys[n++].value = i;
@@ -12703,11 +13162,14 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
     for (int i = 1; i < n; i++)   /* distances of one feature may be rounded in several ways */
         for (int j = i - 1; j >= 0 && keys[j].key == keys[i].key; j--) {
             embi_contact *to = s->list + keys[j].value, *from = s->list + keys[i].value;
-            if (!to->multiplicity || to->dhat != from->dhat || to->gap != from->gap) continue;
+            if (!to->multiplicity || to->dhat != from->dhat ||
+                embi_abs(to->gap - from->gap) > (embipc_real)1e-9 * to->dhat)
+                continue;
             from->multiplicity += to->multiplicity;
             from->energy += to->energy;
             from->first += to->first;
             from->second += to->second;
+            from->gap = embi_min(from->gap, to->gap);
             to->multiplicity = 0;
             break;
         }
@@ -12715,9 +13177,11 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
         if (s->list[i].multiplicity) s->list[write++] = s->list[i];
     s->count = write;
     for (int i = begin; i < s->count; i++) {
-        s->energy += s->list[i].energy;
-        s->force += -s->list[i].first;
-        s->min_gap = embi_min(s->min_gap, s->list[i].gap);
+        embi_contact *k = s->list + i;
+        if (k->multiplicity < 0) k->second = 0;
+        s->energy += k->energy;
+        s->force += embi_abs(k->first);
+        s->min_gap = embi_min(s->min_gap, k->gap);
     }
 }
 
@@ -12789,7 +13253,7 @@ static embipc_real embi_friction_energy(const embi_friction *list, int n, embipc
     for (int k = 0; k < n; k++) {
         embipc_real y = embi_norm(list[k].u);
         sum += list[k].weight * embipc_friction(y, list[k].e, &across, NULL);
-        *force += list[k].weight * across * y;
+        *force += embi_abs(list[k].weight) * across * y;
     }
     return sum;
 }
@@ -12962,6 +13426,7 @@ static void embi_friction_stiffness(const embi_friction *f, int first, embipc_re
     static const embipc_real none[3] = {0, 0, 0};
     embipc_real r[3] = {0, 0, 0};
     memset(S, 0, 9 * sizeof *S);
+    if (!(f->weight > 0)) return;   /* as of contacts */
     if (f->turns) embi_friction_derivatives(none, f->n, f->e, f->e, f->weight, r, S);
     else embi_friction_derivatives(f->u, f->n, f->e, first ? f->expected : (embipc_real)0, f->weight, r, S);
 }
@@ -13106,6 +13571,10 @@ typedef struct embi_panel {
 /* What statistics ask of a body, J; before, after, size: its part of the objective, J s^2. */
 typedef struct embi_sums { embipc_real before, after, size, kinetic, potential, elastic; } embi_sums;
 
+/* Distances between faces of one body that are parallel and look at each other, m: the first of each kind. */
+#define EMBI_WIDTHS 16
+typedef struct embi_widths { embipc_real list[EMBI_WIDTHS]; int count; } embi_widths;
+
 typedef struct embi_body {
     char name[64];
     embipc_body handle;
@@ -13173,6 +13642,11 @@ typedef struct embi_body {
                                     0: not known */
     int island;
     embi_sums sums;              /* of the last step */
+    embi_widths room, thick;     /* at rest: between faces, across what is open, and across the solid */
+    int joined;                  /* number of the surface that it and other fixed bodies make up, 0: it is alone */
+    int asked, is_one;           /* the surface of several it was last asked about, and whether it is one to it; ... */
+    unsigned asked_at[2];        /* ... as of these revisions, of all and of seams, ... */
+    embipc_real asked_dhat;      /* ... and this dhat of its own */
 } embi_body;
 
 /* Panels of two bodies near each other (a < b), or a body and itself (a == b) as a whole. */
@@ -13208,6 +13682,7 @@ typedef struct embi_kept {
     embipc_real turn[9];         /* within one body: how it turned since the nodes were at kept_q */
     int loose;                   /* nothing was searched for: the range does not count */
     embipc_real reach, dhat, xi;
+    unsigned joined;             /* as of its rule */
     embipc_real room;            /* of the range, beyond what was asked for */
     int made, asked;             /* when it was searched for; the last step that asked for it */
     embi_candidate *list;
@@ -13282,6 +13757,7 @@ typedef struct embi_state {
     int pair_count, pair_cap;
     embi_drive *drives;
     int drive_count, drive_cap;
+    embi_seams seams;            /* between fixed bodies */
     embi_candidate *candidate;
     embi_closest *closest;
     embi_apart *apart;           /* of the candidates, by itself, to be scanned */
@@ -14102,7 +14578,8 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
 /* What is active in a part of a near list, and where it goes among the contacts. */
 typedef struct embi_found {
     int seen;                    /* candidates that were looked at */
-    int count, edges;            /* active; edge-edge ones, which may need room for a gradient */
+    int pairs, edges;            /* active; edge-edge ones, which may need room for a gradient */
+    int count;                   /* places kept for their contacts, and then contacts */
     int first, extra, changed;
     embipc_real min_gap;         /* of those that touch at rest, INFINITY if none do */
 } embi_found;
@@ -14538,7 +15015,8 @@ static void embi_closest_range(void *arg, int begin, int end)
             r.seen[found.seen++] = *k;
             embi_closest_find(c, t->x, t->I->stamp, closest);
             if (embi_is_touching(c, closest)) {
-                found.count++;
+                found.pairs++;
+                found.count += embi_candidate_places(c, &t->s->seams);
                 found.edges += c->edge_edge;
             } else if (!(closest->d - c->xi > 0)) found.min_gap = embi_min(found.min_gap, closest->d - c->xi);
         }
@@ -14560,18 +15038,20 @@ static void embi_contact_range(void *arg, int begin, int end)
     embi_contacts *contacts = &t->I->contacts;
     for (int n = begin; n < end; n++) {
         embi_near_run r = embi_near_run_of(t->s, t->I, n);
-        embipc_real kappa = r.pair->rule.kappa;
         int to = r.found->first, extra = r.found->extra, changed = 0;
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++) {
             const embi_candidate *c = r.candidate + *k;
             embi_closest *closest = r.closest + *k;
+            embipc_real kappa = embi_candidate_kappa(&r.pair->rule, c->dhat);
             if (embi_is_touching(c, closest)) {
                 embi_contact_make(contacts, to, extra, c, closest, t->x, kappa, r.number);
                 closest->stiffness = contacts->list[to++].second;
                 extra += c->edge_edge;
+                if (c->parts) to = embi_contact_make_parts(contacts, to, c, t->x, kappa, r.number, &t->s->seams);
             }
             changed += embi_stiffness_changed(closest->stiffness, closest->in_matrix, kappa);
         }
+        r.found->count = to - r.found->first;
         r.found->changed = changed;
     }
 }
@@ -14599,7 +15079,7 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *I, embi_
 {
     embi_contacts *contacts = &I->contacts;
     long long candidates = 0;
-    int count = 0, edges = 0;
+    int count = 0, pairs = 0, edges = 0;
     for (int n = 0; n < I->pair_count; n++) candidates += s->pair[I->pairs[n]].count;
     embi_for_work(&s->threads, I->pair_count, candidates, EMBI_SHARE_SCAN, embi_near_range, task);
     embi_chunks_clear(&I->by_near);
@@ -14612,10 +15092,11 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *I, embi_
         found->first = count;
         found->extra = edges;
         count += found->count;
+        pairs += found->pairs;
         edges += found->edges;
         contacts->min_gap = embi_min(contacts->min_gap, found->min_gap);
     }
-    contacts->pairs = count;
+    contacts->pairs = pairs;
     contacts->extra_count = edges;
     return EMBI_GROW(m, embi_contact, contacts->list, contacts->list_cap, count) &&
            EMBI_GROW(m, embipc_real, contacts->extra, contacts->extra_cap, 12 * edges) &&
@@ -14644,14 +15125,14 @@ static int embi_island_contacts(embi_memory *m, embi_state *s, embi_island *I, c
     if (ok) embi_for_chunks(&s->threads, &I->by_near, EMBI_SHARE_NEAR, embi_contact_range, &task);
     for (int n = 0; n < I->by_near.count && ok;) {   /* for each two bodies: what stands on the same feature is merged */
         const embi_pair *pair = s->pair + I->pairs[I->by_near.list[n].item];
-        int from = I->found[n].first, begin = contacts->count, count = 0;
+        int begin = contacts->count;
         for (; n < I->by_near.count && s->pair[I->pairs[I->by_near.list[n].item]].head == pair->head; n++) {
-            count += I->found[n].count;
-            contacts->changed += I->found[n].changed;
+            const embi_found *found = I->found + n;
+            embi_contact *to = contacts->list + contacts->count, *from = contacts->list + found->first;
+            if (to < from && found->count) memmove(to, from, (size_t)found->count * sizeof *to);
+            contacts->count += found->count;
+            contacts->changed += found->changed;
         }
-        if (begin < from && count)
-            memmove(contacts->list + begin, contacts->list + from, (size_t)count * sizeof *contacts->list);
-        contacts->count += count;
         embi_contacts_merge(contacts, begin, s->body[pair->a].vert0, s->body[pair->b].vert0,
                             pair->a == pair->b ? INT_MAX : s->body[pair->b].vert0, I->keys);
     }
@@ -14750,7 +15231,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         embi_u64 key =
             ((embi_u64)a->handle.generation * 31 + (embi_u64)a->handle.index1) * 0x9E3779B97F4A7C15ull;
         int at;
-        if (!(pair->rule.mu > 0) || !(c->first < 0)) continue;
+        if (!(pair->rule.mu > 0) || c->first == 0) continue;
         memcpy(f->v, c->v, sizeof f->v);
         memcpy(f->w, c->w, sizeof f->w);
         memcpy(f->n, c->n, sizeof f->n);
@@ -15096,7 +15577,7 @@ static embipc_real embi_friction_hold(const embi_friction *f, int first)
     (void)embipc_friction(y, f->e, &across, &along);
     if (f->turns) along = 1 / f->e;
     else if (first && y == 0) along = 2 / f->e - embi_min(f->expected, f->e) / (f->e * f->e);
-    return f->weight * along;
+    return embi_max(f->weight, 0) * along;
 }
 
 /* how many friction contacts the factor holds wrongly */
@@ -15741,7 +16222,7 @@ static void embi_island_turning(embi_state *s, embi_island *I)
         embi_add(to, to, f->u);
         back = embi_dot(to, f->u) < 0;
         ends_inside = embi_dot(to, to) < zone;
-        f->turns = embi_dot(f->u, f->u) > zone && (f->turns ? ends_inside : back && !ends_inside);
+        f->turns = f->weight > 0 && embi_dot(f->u, f->u) > zone && (f->turns ? ends_inside : back && !ends_inside);
         I->turning += f->turns;
     }
 }
@@ -15763,6 +16244,45 @@ static int embi_island_turn(embi_state *s, embi_island *I)
     }
     if (any) embi_scatter(&s->J, I->touched, I->touched_count, -s->hh, &to, s->rhs);
     return any;
+}
+
+/* p += (what c.p lacks) H^-1 c, with c and the lack of tet t of the body: what p takes from det D at once, but what it
+ * should add in moves that are too short to count. */
+static void embi_body_unflatten(embi_state *s, embi_island *I, const embi_body *b, int t)
+{
+    const int *v = b->elastic.tet + 4 * t;
+    embipc_real c[12], want, add, cp = 0, cz = 0, *z = I->rhs;
+    if (!embi_tet_is_flattened(&b->elastic, s->q + 3 * b->node0, t, c, &want)) return;
+    memset(z, 0, 3 * (size_t)I->unknown_count * sizeof *z);
+    for (int a = 0; a < 4; a++) {
+        int node = b->node0 + v[a], k = s->local[node];
+        cp += embi_dot(c + 3 * a, s->p + 3 * node);
+        if (k >= 0) embi_copy(z + 3 * k, c + 3 * a);
+    }
+    if (cp >= want) return;
+    embi_island_back_solve(s, I, z);
+    for (int a = 0; a < 4; a++) {
+        int k = s->local[b->node0 + v[a]];
+        if (k >= 0) cz += embi_dot(c + 3 * a, z + 3 * k);
+    }
+    if (!(cz > 0) || !embi_all_finite(z, 3 * I->unknown_count)) return;
+    add = embi_min((want - embi_max(cp, 0)) / cz,
+                   embi_island_tolerance(s, I) / (2 * embi_row_most(3 * I->unknown_count, z)));
+    add += embi_max(-cp, 0) / cz;
+    for (int k = 0; k < I->unknown_count; k++) embi_axpy(s->p + 3 * I->unknown[k], add, z + 3 * k);
+    I->multiplied = 0;
+}
+
+/* A guarded tet at the end of its range would end every direction that flattens it further, and with it the motion of
+ * all that touches the body. Its det D >= least is a constraint of the minimisation: where it is active, p is the
+ * minimiser of the quadratic model on it, the unconstrained one moved along H^-1 of its gradient. */
+static void embi_island_unflatten(embi_state *s, embi_island *I)
+{
+    for (int k = 0; k < I->body_count; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        if (!embi_is_dynamic(b) || !b->material.determinant_bound) continue;
+        for (int t = 0; t < b->elastic.nt; t++) embi_body_unflatten(s, I, b, t);
+    }
 }
 
 /* Solves for the direction p at the present state. */
@@ -15794,6 +16314,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     for (int k = 0; k < I->unknown_count; k++) embi_copy(s->p + 3 * I->unknown[k], I->rhs + 3 * k);
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     if (!embi_all_finite(I->rhs, 3 * I->unknown_count)) return EMBIPC_ERR_NOT_FINITE;
+    embi_island_unflatten(s, I);
     I->iterations++;
     stretch = embi_island_stretch(s, I);
     worst = embi_island_measure(s, I);
@@ -16629,6 +17150,15 @@ typedef struct embi_run {
     double spent[EMBIPC_STAGE_COUNT];
 } embi_run;
 
+/* Two edges of fixed bodies along one line, and how their triangles meet there. */
+typedef struct embi_meeting {
+    int body[2], edge[2];        /* edges: 3 triangle + side */
+    int owner[2];                /* the same edges, of the triangles that own them where these are known */
+    int flush;                   /* in one plane, on both sides; else: back to back */
+    int seam;                    /* it is one */
+    embipc_real t[2][2];         /* what they have in common, along the edge of either from its lower vertex, 0 .. 1 */
+} embi_meeting;
+
 struct embipc_world {
     embi_memory memory;
     embipc_world_def def;
@@ -16674,6 +17204,11 @@ struct embipc_world {
     int applied_cap;
     int step, builds;
     embipc_real warned;          /* the share of dhat the log was last told of; 1: never */
+    int stuck;                   /* steps in a row that left some island stuck */
+    embi_meeting *meeting;       /* of edges of fixed bodies, while seams are looked for */
+    embi_key *joined;            /* embi_pack(surface, body) of joined bodies, in order */
+    int meeting_count, meeting_cap, joined_count, joined_cap, *sharp, sharp_cap;
+    int seams_due;               /* bodies came or went since seams were looked for */
     int mixed_start;             /* bodies were made, or contacts switched on, after the first step */
     embipc_real time;
     embipc_error error;
@@ -16773,6 +17308,7 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     w->memory = m;
     w->def = *def;
     w->warned = 1;
+    w->stuck = 0;
     w->s.h = def->time_step;
     w->s.hh = def->time_step * def->time_step;
     w->s.integrator = def->integrator;
@@ -16915,6 +17451,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, s->body, s->body_cap);
     EMBI_RELEASE(&m, s->pair, s->pair_cap);
     EMBI_RELEASE(&m, s->drives, s->drive_cap);
+    EMBI_RELEASE(&m, s->seams.list, s->seams.cap);
     EMBI_RELEASE(&m, s->candidate, s->candidate_cap);
     EMBI_RELEASE(&m, s->closest, s->closest_cap);
     EMBI_RELEASE(&m, s->apart, s->apart_cap);
@@ -16933,6 +17470,9 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, w->body_slot, w->body_slot_cap);
     EMBI_RELEASE(&m, w->drive_slot, w->drive_slot_cap);
     EMBI_RELEASE(&m, w->rule, w->rule_cap);
+    EMBI_RELEASE(&m, w->meeting, w->meeting_cap);
+    EMBI_RELEASE(&m, w->joined, w->joined_cap);
+    EMBI_RELEASE(&m, w->sharp, w->sharp_cap);
     for (int i = 0; i < w->kept_end; i++) EMBI_RELEASE(&m, w->kept[i].list, w->kept[i].cap);
     EMBI_RELEASE(&m, w->kept, w->kept_cap);
     EMBI_RELEASE(&m, w->tri_pairs, w->tri_pair_cap);
@@ -17008,6 +17548,42 @@ static int embi_tested(const embipc_world *w, const embi_body *a, const embi_bod
     return a->kind != EMBIPC_FIXED || b->kind != EMBIPC_FIXED;
 }
 
+static int embi_dhat_is_given(const embipc_world *w, const embi_body *b)
+{
+    return b->given_dhat > 0 || w->def.dhat > 0;
+}
+
+/* ---- fits ----
+ * A peg in its hole has a clearance far below its size, and dhat follows sizes: barriers of both sides of the hole
+ * would overlap, so that it can neither come in nor slide. Clearances are a matter of two bodies before they have met.
+ * So each body remembers how wide its openings between parallel faces are, and how thick it is; where a thickness of
+ * one is a little less than an opening of the other, the two are made to fit, and their dhat, where it was derived, is
+ * a part of the clearance. What the pair bears stays: kappa grows by as much. (With 0.4 of it a peg of 10 mm goes in at
+ * 20, 10, 5 and 1 micrometres a side, straight, offset and tilted; with 1e-3 of its diagonal at 50 only.) */
+#define EMBI_FIT_SHARE ((embipc_real)0.4)
+#define EMBI_FIT_LEAST ((embipc_real)1e-3)   /* of dhat: less than that is no clearance but equal sizes */
+
+/* The least clearance of a in an opening of b, m: EMBI_HUGE where there is none above `least`. */
+static embipc_real embi_clearance(const embi_body *a, const embi_body *b, embipc_real least)
+{
+    embipc_real best = EMBI_HUGE;
+    for (int i = 0; i < b->room.count; i++)
+        for (int k = 0; k < a->thick.count; k++) {
+            embipc_real room = (b->room.list[i] - a->thick.list[k]) / 2;
+            if (room > least) best = embi_min(best, room);
+        }
+    return best;
+}
+
+/* The clearance of two bodies that fit tighter than the dhat of both, m, else 0. */
+static embipc_real embi_pair_fit(const embi_body *a, const embi_body *b)
+{
+    embipc_real dhat = embi_min(embi_is_dynamic(a) ? a->dhat : b->dhat, embi_is_dynamic(b) ? b->dhat : a->dhat), room;
+    if (a == b || !(embi_is_dynamic(a) || embi_is_dynamic(b))) return 0;
+    room = embi_min(embi_clearance(a, b, EMBI_FIT_LEAST * dhat), embi_clearance(b, a, EMBI_FIT_LEAST * dhat));
+    return room < dhat ? room : (embipc_real)0;
+}
+
 /* Parameters of a pair: the smaller dhat and epsv, the larger kappa, of its dynamic bodies. */
 static embi_pair_rule embi_pair_parameters(const embipc_world *w, const embi_body *a, const embi_body *b)
 {
@@ -17015,11 +17591,18 @@ static embi_pair_rule embi_pair_parameters(const embipc_world *w, const embi_bod
     const embi_body *one = embi_is_dynamic(a) || !embi_is_dynamic(b) ? a : b,
                     *two = embi_is_dynamic(b) || !embi_is_dynamic(a) ? b : a;
     embi_pair_rule r;
+    embipc_real fit;
+    r.joined = 0;
     r.dhat = embi_min(one->dhat, two->dhat);
     r.epsv = embi_min(one->epsv, two->epsv);
     r.kappa = embi_max(one->kappa, two->kappa);
     r.mu = rule && rule->friction >= 0 ? rule->friction : sqrt(a->friction * b->friction);
     r.xi = a->thickness + b->thickness;
+    fit = embi_pair_fit(a, b);
+    if (fit > 0 && !embi_dhat_is_given(w, one->dhat < two->dhat ? one : two)) {
+        r.kappa *= r.dhat / (EMBI_FIT_SHARE * fit);
+        r.dhat = EMBI_FIT_SHARE * fit;
+    }
     return r;
 }
 
@@ -17569,9 +18152,12 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     int n = 6 * b->nt, large = b->nt >= EMBI_FIT_TRIANGLES;
     embi_key *keys = (embi_key *)embi_alloc(m, n, sizeof *keys);
     unsigned char *used = (unsigned char *)embi_alloc(m, b->nv, 1);
-    int ok = keys && used && embi_bvh_build(m, &b->bvh, t->x, b->tri, b->nt, b->nv, keys, used);
+    int *sharp = (int *)embi_alloc(m, 3 * b->nv, sizeof *sharp);
+    int ok = keys && used && sharp && embi_bvh_build(m, &b->bvh, t->x, b->tri, b->nt, b->nv, keys, used);
     if (ok && b->kind != EMBIPC_FULL)
-        embi_bvh_spare_flat(&b->bvh, t->x, b->tri, b->nt, b->kind == EMBIPC_CAGE ? t->index : NULL, keys);
+        ok = embi_bvh_spare_flat(m, &b->bvh, t->x, b->tri, b->nt, b->nv, b->kind == EMBIPC_CAGE ? t->index : NULL,
+                                 keys, sharp);
+    embi_free(m, sharp, 3 * b->nv, sizeof *sharp);
     embi_free(m, keys, n, sizeof *keys);
     embi_free(m, used, b->nv, 1);
     if (ok) ok = embi_build_panels(m, b, t);
@@ -17596,6 +18182,97 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
              EMBI_GROW(m, embi_strain, b->strain, b->strain_cap, embi_strained_tets(b));
     }
     return ok ? EMBIPC_OK : embi_fail_memory(e);
+}
+
+/* Notes a width, unless it is there. */
+static void embi_widths_add(embi_widths *w, embipc_real width)
+{
+    for (int i = 0; i < w->count; i++)
+        if (embi_abs(w->list[i] - width) <= (embipc_real)1e-9 * width) return;
+    if (w->count < EMBI_WIDTHS) w->list[w->count++] = width;
+}
+
+/* n = unit normal of a triangle; 0 where it has none */
+static int embi_triangle_normal(const embipc_real *x, const int v[3], embipc_real n[3])
+{
+    embipc_real e[3], f[3], c[3];
+    embi_sub(e, x + 3 * v[1], x + 3 * v[0]);
+    embi_sub(f, x + 3 * v[2], x + 3 * v[0]);
+    embi_cross(c, e, f);
+    return embi_direction(n, c) > 0;
+}
+
+/* Does the line through p along n meet the triangle? */
+static int embi_triangle_is_met(const embipc_real *x, const int v[3], const embipc_real p[3], const embipc_real n[3])
+{
+    int left = 0, right = 0;
+    for (int k = 0; k < 3; k++) {
+        embipc_real e[3], r[3], side;
+        embi_sub(e, x + 3 * v[(k + 1) % 3], x + 3 * v[k]);
+        embi_sub(r, p, x + 3 * v[k]);
+        side = embi_triple(n, e, r);
+        left += side >= 0;
+        right += side <= 0;
+    }
+    return left == 3 || right == 3;
+}
+
+/* The triangles of one axis, keys begin .. end - 1 (value: 2 triangle + 1 where its normal is the other way): how far
+ * is it from the middles of some to the nearest face that looks the other way, in front and behind? */
+static void embi_widths_along(embi_body *b, const embipc_real *x, const embi_key *keys, int begin, int end)
+{
+    int both = 0, stride = (end - begin) / 256 + 1;
+    for (int i = begin + 1; i < end; i++) both |= (keys[i].value ^ keys[begin].value) & 1;
+    for (int i = begin; i < end && both; i += stride) {
+        const int *t = b->tri + 3 * (keys[i].value / 2);
+        embipc_real n[3], e[3], mid[3], front = EMBI_HUGE, behind = EMBI_HUGE;
+        (void)embi_triangle_normal(x, t, n);
+        for (int c = 0; c < 3; c++) mid[c] = (x[3 * t[0] + c] + x[3 * t[1] + c] + x[3 * t[2] + c]) / 3;
+        for (int k = begin; k < end; k++) {
+            const int *u = b->tri + 3 * (keys[k].value / 2);
+            embipc_real far;
+            if (!((keys[k].value ^ keys[i].value) & 1)) continue;
+            embi_sub(e, x + 3 * u[0], mid);
+            far = embi_dot(n, e);
+            if (!(far > 0 ? far < front : -far < behind) || !embi_triangle_is_met(x, u, mid, n)) continue;
+            if (far > 0) front = far;
+            else behind = -far;
+        }
+        if (front < EMBI_HUGE) embi_widths_add(&b->room, front);
+        if (behind > 0 && behind < EMBI_HUGE) embi_widths_add(&b->thick, behind);
+    }
+}
+
+/* The axis of a normal, to 1e-6; *back where it is the other way. */
+static embi_u64 embi_axis_key(const embipc_real n[3], int *back)
+{
+    embi_u64 key = 0;
+    int whole[3];
+    for (int c = 0; c < 3; c++) whole[c] = (int)floor(n[c] * 1000000 + (embipc_real)0.5);
+    *back = whole[0] ? whole[0] < 0 : whole[1] ? whole[1] < 0 : whole[2] < 0;
+    for (int c = 0; c < 3; c++) key = key << 21 | (embi_u64)(1000000 + (*back ? -whole[c] : whole[c]));
+    return key;
+}
+
+/* Openings and thicknesses of a body at rest, at x. Returns 0 out of memory. */
+static int embi_build_widths(embi_memory *m, embi_body *b, const embipc_real *x)
+{
+    embi_key *keys = (embi_key *)embi_alloc(m, 2 * b->nt, sizeof *keys);
+    int count = 0, ok = keys != NULL;
+    for (int t = 0; ok && t < b->nt; t++) {
+        embipc_real n[3];
+        int back;
+        if (!embi_triangle_normal(x, b->tri + 3 * t, n)) continue;
+        keys[count].key = embi_axis_key(n, &back);
+        keys[count++].value = 2 * t + back;
+    }
+    if (ok) embi_sort_keys(keys, keys + b->nt, count);
+    for (int i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && keys[end].key == keys[i].key; end++) {}
+        embi_widths_along(b, x, keys, i, end);
+    }
+    embi_free(m, keys, 2 * b->nt, sizeof *keys);
+    return ok;
 }
 
 /* Everything that a body owns, from its description. */
@@ -17625,6 +18302,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
         b->total_mass = 0;   /* that of the nodes: the solid's own has the rounding of a far origin in it */
         if ((r = embi_build_dynamics(m, d, b, t, e)) != EMBIPC_OK) return r;
     }
+    if (!embi_build_widths(m, b, t->x)) return embi_fail_memory(e);
     return embi_build_tree(m, b, t, e);
 }
 
@@ -17637,7 +18315,8 @@ static int embi_world_crossings(embipc_world *w, int at, int other, embipc_inter
     const embi_body *a = w->s.body + at, *b = w->s.body + other;
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
     w->tri_pair_count = w->crossing_count = 0;
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, 0, &w->tri_pairs, &w->tri_pair_count,
+    /* boxes are of positions that are rounded otherwise: what is near is looked at, too */
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, embi_pair_rounding(a, b), &w->tri_pairs, &w->tri_pair_count,
                         &w->tri_pair_cap) ||
         !embi_crossings(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &w->crossing,
                         &w->crossing_count, &w->crossing_cap) ||
@@ -17847,7 +18526,25 @@ static void embi_world_commit(embipc_world *w, int slot)
     if (b->nn) memcpy(s->start_v + 3 * b->node0, s->v + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     embi_body_derive(w, b);
     w->mixed_start |= w->step > 0;
+    if (b->kind == EMBIPC_FIXED) w->seams_due = 1;
     s->revision++;
+}
+
+/* Says whom the newest body fits closer than the dhat that it and they are made with. */
+static void embi_tell_fits(const embipc_world *w)
+{
+    const embi_body *b = w->s.body + w->s.body_count - 1;
+    for (const embi_body *a = w->s.body; w->def.log && a < b; a++) {
+        embipc_real fit = embi_pair_fit(a, b), dhat;
+        char text[320];
+        if (!(fit > 0) || !embi_tested(w, a, b)) continue;
+        dhat = embi_pair_parameters(w, a, b).dhat;
+        (void)snprintf(text, sizeof text, "\"%.40s\" and \"%.40s\" fit with %.3g m to spare on either side: %s%.2g m",
+                       a->name, b->name, fit,
+                       dhat < fit ? "between them dhat is " : "for these to slide give one of them dhat = ",
+                       EMBI_FIT_SHARE * fit);
+        w->def.log(1, text, w->def.log_ctx);
+    }
 }
 
 /* The rules of no_contact for a body that is about to exist. */
@@ -17929,6 +18626,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (r == EMBIPC_OK) {
         embi_world_commit(w, slot);
         *body = b->handle;
+        embi_tell_fits(w);
     } else {
         (void)embi_blame(w, r, b->name, b->handle);
         w->error.body[0].index1 = 0;   /* it never existed */
@@ -18046,6 +18744,16 @@ static void embi_kept_close_gap(embipc_world *w, int at, const embi_body *gone)
     w->kept_count = count;
 }
 
+/* Seams keep to their edges, whose vertices and bodies have other numbers by now. */
+static void embi_seams_close_gap(embipc_world *w, int at, const embi_body *gone)
+{
+    for (int n = 0; n < w->s.seams.count; n++) {
+        int u = (int)(w->s.seams.list[n].key >> 32), v = (int)(w->s.seams.list[n].key & 0xffffffffu);
+        w->s.seams.list[n].key = embi_pack(u < gone->vert0 ? u : u - gone->nv, v < gone->vert0 ? v : v - gone->nv);
+    }
+    for (int n = 0; n < w->joined_count; n++) w->joined[n].key -= (int)(w->joined[n].key & 0xffffffffu) > at;
+}
+
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
 {
     embi_state *s;
@@ -18063,6 +18771,8 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
             w->rule[kept++] = w->rule[i];
     w->rule_count = kept;
     gone = s->body[at];
+    if (gone.kind == EMBIPC_FIXED) w->seams_due = 1;
+    embi_seams_close_gap(w, at, &gone);
     embi_world_close_gap(w, &gone);
     embi_pressed_close_gap(w, &gone);
     w->body_slot[body.index1 - 1].at = -1;
@@ -18489,6 +19199,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     }
     embi_report_clear(w);
     w->warned = 1;
+    w->stuck = 0;
     s->revision++;
     for (int i = 0; i < s->body_count; i++) {   /* first guesses of the rotations too: the same bits again */
         embi_elastic_unturn(&s->body[i].elastic);
@@ -18735,12 +19446,31 @@ EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embip
     out->kappa = b->kappa;
     out->friction_velocity = b->epsv;
     out->tolerance = b->tolerance;
-    out->derived_dhat = !(b->given_dhat > 0 || w->def.dhat > 0);
+    out->derived_dhat = !embi_dhat_is_given(w, b);
     out->derived_kappa = !(b->given_kappa > 0 || w->def.kappa > 0);
     out->derived_friction_velocity = !(b->given_epsv > 0 || w->def.friction_velocity > 0);
     out->derived_tolerance = !(b->given_tolerance > 0 || w->def.tolerance > 0);
     out->friction = b->friction;
     out->unknowns = embi_is_dynamic(b) ? 3 * (b->nn - b->driven_nodes) : 0;
+    return EMBIPC_OK;
+}
+
+EMBIPC_API embipc_result embipc_world_get_pair(const embipc_world *w, embipc_body a, embipc_body b,
+                                               embipc_pair_parameters *out)
+{
+    int i = embi_find_body(w, a), j = embi_find_body(w, b);
+    embi_pair_rule rule;
+    if (!out) return EMBIPC_ERR_ARGUMENT;
+    memset(out, 0, sizeof *out);
+    if (i < 0 || j < 0) return EMBIPC_ERR_HANDLE;
+    rule = embi_pair_parameters(w, w->s.body + i, w->s.body + j);
+    out->contact = embi_tested(w, w->s.body + i, w->s.body + j);
+    out->dhat = rule.dhat;
+    out->kappa = rule.kappa;
+    out->friction_velocity = rule.epsv;
+    out->friction = rule.mu;
+    out->thickness = rule.xi;
+    out->clearance = embi_pair_fit(w->s.body + i, w->s.body + j);
     return EMBIPC_OK;
 }
 
@@ -18947,7 +19677,8 @@ EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, 
     while (ok && count < limit && embi_pair_walk_next(&w, 0, &t[0], &t[1]))
         for (int k = 0; k < 6; k++) {
             int a = t[k / 3], b = t[1 - k / 3], e0 = tri[3 * a + k % 3], e1 = tri[3 * a + (k + 1) % 3];
-            if (!(w.bvh.own[a] & (8 << k % 3)) || count >= limit || !embi_crosses(&w.s, e0, e1, &w.s, b))
+            if (!(embi_owned(w.bvh.own[a], EMBI_OWN_EDGE) >> k % 3 & 1) || count >= limit ||
+                !embi_crosses(&w.s, e0, e1, &w.s, b))
                 continue;
             if (count < capacity) {
                 list[count].edge[0] = e0;
@@ -18982,7 +19713,7 @@ static void embi_gap_try(const embi_surface *s, const int v[4], int edge_edge, e
 static void embi_gap_triangles(const embi_pair_walk *w, int ta, int tb, embipc_gap *gap)
 {
     const int *A = w->s.tri + 3 * ta, *B = w->s.tri + 3 * tb;
-    int own_a = w->bvh.own[ta], own_b = w->bvh.own[tb], v[4];
+    int own_a = (int)w->bvh.own[ta], own_b = (int)w->bvh.own[tb], v[4];
     for (int i = 0; i < 3; i++) {
         v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
         if (own_a & (1 << i)) embi_gap_try(&w->s, v, 0, gap);
@@ -19425,6 +20156,7 @@ static int embi_kept_serves(const embi_state *s, const embi_kept *k, const embi_
 {
     embipc_real range[6];
     if (!k->valid || k->dhat != pair->rule.dhat || k->xi != pair->rule.xi || !(k->reach >= reach)) return 0;
+    if (k->joined != pair->rule.joined) return 0;
     if (k->a == k->b && !embi_body_stands(s->body + k->a, EMBI_STRAIN_TIMES)) return 0;
     if (k->loose) return 1;
     memcpy(range, pair->range, sizeof range);
@@ -19490,6 +20222,7 @@ static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, 
     k->valid = k->count = k->loose = 0;
     k->dhat = pair->rule.dhat;
     k->xi = pair->rule.xi;
+    k->joined = pair->rule.joined;
     k->reach = reach + 4 * embi_pair_rounding(A, B);
 }
 
@@ -20229,6 +20962,466 @@ static int embi_searches_run(embipc_world *w)
 /* Panels pa and pb of two bodies as one number; embi_pair_add() takes it apart. */
 static int embi_panels_pack(int pa, int pb) { return pa * EMBI_PANELS + pb; }
 
+/* ---- seams ----
+ * Tiles of a floor are bodies of their own, and where two are flush a point would count for both, and edges between
+ * them for no good reason: a ball that rolls over them changes its speed. Nothing that is fixed moves against its like,
+ * so fixed bodies that are flush along a line are joined: the line is a seam. It is taken back from the sum over both
+ * (section 21), as an edge within one body is: -b(d(p, seam)). At the end of seams k bodies and m seams meet, and the
+ * end is added 1 - k + m times, if that is more than nothing, so that they count once there. Edges that seams cover
+ * make no pairs with edges, and vertices where no other edge ends none with triangles: the proof of section 19 holds of
+ * all joined bodies together, for whom the two are parts of flat faces.
+ * Seams are taken where both edges are borders, or where the other faces of both edges touch; so bodies that meet in a
+ * line and leave some room around it have fewer seams there than there are bodies, and Psi goes to infinity there, too.
+ * To a body that is not tested with one of those that make up the surface, or has another dhat with it, none of this
+ * holds, and they are all bodies of their own: of what is taken back and added, a part alone may be less than nothing.
+ * For the same reason only bodies of one friction and thickness are joined. */
+
+/* the vertices of a half-edge among all bodies', the lower first */
+static embi_u64 embi_edge_key(const embi_body *b, int edge)
+{
+    int t = edge / 3, k = edge % 3, u = b->vert0 + b->tri[3 * t + k], v = b->vert0 + b->tri[3 * t + (k + 1) % 3];
+    return embi_pack(embi_min_int(u, v), embi_max_int(u, v));
+}
+
+/* The part of an edge from x_p to x_q that the edge from x_r to x_s has in common with it; 0 if they are not on one
+ * line. */
+static int embi_edges_overlap(const embipc_real *p, const embipc_real *q, const embipc_real *r, const embipc_real *s,
+                              embipc_real tolerance, embipc_real t[2])
+{
+    embipc_real e[3], d[3], at[2], length;
+    embi_sub(e, q, p);
+    length = embi_norm(e);
+    for (int k = 0; k < 2; k++) {
+        embi_sub(d, k ? s : r, p);
+        at[k] = embi_dot(e, d) / length;
+        embi_axpy(d, -at[k] / length, e);
+        if (embi_norm(d) > tolerance) return 0;
+    }
+    t[0] = embi_max(embi_min(at[0], at[1]), 0) / length;
+    t[1] = embi_min(embi_max(at[0], at[1]), length) / length;
+    if (t[0] * length < tolerance) t[0] = 0;
+    if ((1 - t[1]) * length < tolerance) t[1] = 1;
+    return (t[1] - t[0]) * length > 16 * tolerance;
+}
+
+/* Do the triangles of two half-edges along one line meet flush there (1), back to back (2), or otherwise (0)? */
+static int embi_triangles_meet(const embipc_real *x, const int *t, int k, const embipc_real *y, const int *u, int l,
+                               embipc_real tolerance)
+{
+    embipc_real n[3], m[3], e[3], across[3], r[3];
+    const embipc_real *p = x + 3 * t[k];
+    if (!embi_triangle_normal(x, t, n) || !embi_triangle_normal(y, u, m)) return 0;
+    for (int c = 0; c < 3; c++) {
+        embi_sub(r, y + 3 * u[c], p);
+        if (embi_abs(embi_dot(n, r)) > tolerance) return 0;
+    }
+    embi_sub(e, x + 3 * t[(k + 1) % 3], p);
+    embi_cross(across, n, e);            /* from the edge into the triangle */
+    embi_sub(r, y + 3 * u[(l + 2) % 3], p);
+    if (embi_dot(n, m) > 0) return embi_dot(across, r) < 0;
+    return embi_dot(across, r) > 0 ? 2 : 0;
+}
+
+/* Appends the meetings of two triangles of fixed bodies. Returns 0 out of memory. */
+static int embi_meetings_add(embipc_world *w, int i, int j, int ta, int tb, embipc_real tolerance)
+{
+    const embi_body *a = w->s.body + i, *b = w->s.body + j;
+    const embipc_real *x = w->s.x + 3 * a->vert0, *y = w->s.x + 3 * b->vert0;
+    const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
+    for (int k = 0; k < 9; k++) {
+        const int *a0 = A + k / 3, *a1 = A + (k / 3 + 1) % 3, *b0 = B + k % 3, *b1 = B + (k % 3 + 1) % 3;
+        const embipc_real *p = x + 3 * embi_min_int(*a0, *a1), *q = x + 3 * embi_max_int(*a0, *a1);
+        const embipc_real *r = y + 3 * embi_min_int(*b0, *b1), *v = y + 3 * embi_max_int(*b0, *b1);
+        embi_meeting one;
+        int how;
+        if (!embi_edges_overlap(p, q, r, v, tolerance, one.t[0]) ||
+            !embi_edges_overlap(r, v, p, q, tolerance, one.t[1]))
+            continue;
+        how = embi_triangles_meet(x, A, k / 3, y, B, k % 3, tolerance);
+        if (!how) continue;
+        one.body[0] = i;
+        one.body[1] = j;
+        one.edge[0] = 3 * ta + k / 3;
+        one.edge[1] = 3 * tb + k % 3;
+        one.owner[0] = one.edge[0];
+        one.owner[1] = one.edge[1];
+        one.flush = how == 1;
+        one.seam = 0;
+        if (!EMBI_GROW(&w->memory, embi_meeting, w->meeting, w->meeting_cap, w->meeting_count + 1)) return 0;
+        w->meeting[w->meeting_count++] = one;
+    }
+    return 1;
+}
+
+static int embi_is_owner(const embi_body *b, int edge)
+{
+    return embi_owned(b->bvh.own[edge / 3], EMBI_OWN_EDGE) >> edge % 3 & 1;
+}
+
+static int embi_is_border(const embi_body *b, int edge)
+{
+    return embi_is_owner(b, edge) && !(embi_owned(b->bvh.own[edge / 3], EMBI_OWN_BACK) >> edge % 3 & 1);
+}
+
+/* Appends the meetings of two fixed bodies that touch, and tells which are seams. Returns 0 out of memory. */
+static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance)
+{
+    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
+    const embi_body *a = w->s.body + i, *b = w->s.body + j;
+    embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
+    int first = w->meeting_count;
+    w->tri_pair_count = 0;
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, tolerance, &w->tri_pairs, &w->tri_pair_count, &w->tri_pair_cap))
+        return 0;
+    for (int n = 0; n < w->tri_pair_count; n++) {
+        embi_u64 key = w->tri_pairs[n].key;
+        if (!embi_meetings_add(w, i, j, (int)(key >> 32), (int)(key & 0xffffffffu), tolerance)) return 0;
+    }
+    for (int n = first; n < w->meeting_count; n++) {
+        embi_meeting *one = w->meeting + n;
+        one->seam = one->flush && embi_is_border(a, one->edge[0]) && embi_is_border(b, one->edge[1]);
+        for (int k = first; k < w->meeting_count && one->flush && !one->seam; k++) {
+            const embi_meeting *back = w->meeting + k;
+            one->seam = !back->flush && embi_edge_key(a, back->edge[0]) == embi_edge_key(a, one->edge[0]) &&
+                        embi_edge_key(b, back->edge[1]) == embi_edge_key(b, one->edge[1]);
+            if (one->seam && !embi_is_owner(a, one->edge[0])) one->owner[0] = back->edge[0];
+            if (one->seam && !embi_is_owner(b, one->edge[1])) one->owner[1] = back->edge[1];
+        }
+    }
+    return 1;
+}
+
+/* Sides of seams by their edges, to w->tri_pairs: values 2 meeting + side; behind them is as much room. Returns how
+ * many, -1 out of memory. */
+static int embi_seams_sort(embipc_world *w)
+{
+    int count = 0;
+    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 4 * w->meeting_count)) return -1;
+    for (int n = 0; n < 2 * w->meeting_count; n++) {
+        const embi_meeting *one = w->meeting + n / 2;
+        if (!one->seam) continue;
+        w->tri_pairs[count].key = embi_edge_key(w->s.body + one->body[n % 2], one->edge[n % 2]);
+        w->tri_pairs[count++].value = n;
+    }
+    if (count) embi_sort_keys(w->tri_pairs, w->tri_pairs + count, count);
+    return count;
+}
+
+/* Sets the seam bit of the edge with these sides, and takes its pairs away where they cover it. */
+static void embi_seams_cover(embipc_world *w, const embi_key *sides, int count)
+{
+    const embi_meeting *one = w->meeting + sides->value / 2;
+    embi_body *b = w->s.body + one->body[sides->value % 2];
+    embipc_real reach = 0, before = -1;
+    int owner = one->owner[sides->value % 2];
+    if (!embi_is_owner(b, owner))   /* the edge has more than two triangles */
+        for (owner = 0; !embi_is_owner(b, owner) || embi_edge_key(b, owner) != sides->key; owner++) {}
+    b->bvh.own[owner / 3] |= 1u << EMBI_OWN_SEAM << owner % 3;
+    while (reach > before) {
+        before = reach;
+        for (int n = 0; n < count; n++) {
+            const embipc_real *t = w->meeting[sides[n].value / 2].t[sides[n].value % 2];
+            if (t[0] <= reach + 64 * EMBI_EPS) reach = embi_max(reach, t[1]);
+        }
+    }
+    if (reach == 1) b->bvh.own[owner / 3] &= ~(1u << EMBI_OWN_JOINED_EDGE_PAIRS << owner % 3);
+}
+
+/* One end of a seam: 2 meeting + end, of its first edge. */
+static void embi_seam_end(const embipc_world *w, int end, embipc_real p[3])
+{
+    const embi_meeting *one = w->meeting + end / 2;
+    embi_u64 key = embi_edge_key(w->s.body + one->body[0], one->edge[0]);
+    const embipc_real *u = w->s.x + 3 * (int)(key >> 32), *v = w->s.x + 3 * (int)(key & 0xffffffffu);
+    embipc_real t = one->t[0][end % 2];
+    for (int c = 0; c < 3; c++) p[c] = u[c] + t * (v[c] - u[c]);
+}
+
+/* A seam, or where `end` >= 0 one end of it. Returns 0 out of memory. */
+static int embi_seam_add(embipc_world *w, int meeting, int end, int multiplicity)
+{
+    embi_seams *to = &w->s.seams;
+    const embi_meeting *one = w->meeting + meeting;
+    embi_seam *seam;
+    if (!EMBI_GROW(&w->memory, embi_seam, to->list, to->cap, to->count + 1)) return 0;
+    seam = to->list + to->count++;
+    seam->key = embi_edge_key(w->s.body + one->body[0], one->edge[0]);
+    seam->t[0] = one->t[0][end > 0];
+    seam->t[1] = one->t[0][end != 0];
+    seam->multiplicity = multiplicity;
+    return 1;
+}
+
+/* The ends that are one point, ends[0 .. count - 1]: added as often as they count too little. Returns 0 out of memory.
+ * */
+static int embi_seams_end(embipc_world *w, const embi_key *ends, int count)
+{
+    int bodies = 0;
+    for (int n = 0; n < 2 * count; n++) {
+        int body = w->meeting[ends[n / 2].value / 2].body[n % 2], known = 0;
+        for (int k = 0; k < n && !known; k++) known = w->meeting[ends[k / 2].value / 2].body[k % 2] == body;
+        bodies += !known;
+    }
+    return count < bodies || embi_seam_add(w, ends->value / 2, ends->value % 2, 1 - bodies + count);
+}
+
+/* how far apart ends of two meetings may be that are one point */
+static embipc_real embi_seam_near(const embipc_world *w, const embi_meeting *a, const embi_meeting *b)
+{
+    embipc_real far = 0;
+    for (int k = 0; k < 4; k++) far = embi_max(far, w->s.body[(k < 2 ? a : b)->body[k % 2]].scale_x);
+    return 64 * EMBI_EPS * far;
+}
+
+/* The ends of all seams, those that are one point together. Returns 0 out of memory. */
+static int embi_seams_ends(embipc_world *w)
+{
+    embi_key *ends;
+    embipc_real p[3], q[3], lo = EMBI_HUGE, hi = -EMBI_HUGE, unit;
+    int count = 0;
+    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 4 * w->meeting_count)) return 0;
+    ends = w->tri_pairs;
+    for (int n = 0; n < 2 * w->meeting_count; n++)
+        if (w->meeting[n / 2].seam) ends[count++].value = n;
+    for (int n = 0; n < count; n++) {
+        embi_seam_end(w, ends[n].value, p);
+        lo = embi_min(lo, p[0]);
+        hi = embi_max(hi, p[0]);
+    }
+    unit = (hi - lo) / ((embi_u64)1 << 50);
+    for (int n = 0; n < count; n++) {
+        embi_seam_end(w, ends[n].value, p);
+        ends[n].key = unit > 0 ? (embi_u64)((p[0] - lo) / unit) : 0;
+    }
+    if (count) embi_sort_keys(ends, ends + count, count);
+    for (int begin = 0, end; begin < count; begin = end) {
+        embi_seam_end(w, ends[begin].value, p);
+        end = begin + 1;
+        for (int n = end; n < count; n++) {
+            embi_key other = ends[n];
+            embipc_real near = embi_seam_near(w, w->meeting + ends[begin].value / 2, w->meeting + other.value / 2);
+            embi_seam_end(w, other.value, q);
+            embi_sub(q, q, p);
+            if (q[0] > 64 * EMBI_EPS * embi_max(embi_abs(lo), embi_abs(hi)) + 4 * unit) break;
+            if (embi_norm(q) > near) continue;
+            memmove(ends + end + 1, ends + end, (size_t)(n - end) * sizeof *ends);
+            ends[end++] = other;
+        }
+        if (!embi_seams_end(w, ends + begin, end - begin)) return 0;
+    }
+    return 1;
+}
+
+/* The list of seams by their edges. Returns 0 out of memory. */
+static int embi_seams_list(embipc_world *w)
+{
+    embi_seams *to = &w->s.seams;
+    embi_key *k;
+    for (int n = 0; n < w->meeting_count; n++)
+        if (w->meeting[n].seam && !embi_seam_add(w, n, -1, -1)) return 0;
+    if (!embi_seams_ends(w) || !EMBI_GROW(&w->memory, embi_seam, to->list, to->cap, 2 * to->count) ||
+        !EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * to->count))
+        return 0;
+    k = w->tri_pairs;
+    for (int n = 0; n < to->count; n++) {
+        k[n].key = to->list[n].key;
+        k[n].value = n;
+        to->list[to->count + n] = to->list[n];
+    }
+    if (to->count) embi_sort_keys(k, k + to->count, to->count);
+    for (int n = 0; n < to->count; n++) to->list[n] = to->list[to->count + k[n].value];
+    return 1;
+}
+
+/* Which bodies make up which surface. Returns 0 out of memory. */
+static int embi_seams_join(embipc_world *w)
+{
+    int n_bodies = w->s.body_count, *next;
+    if (!EMBI_GROW(&w->memory, int, w->sharp, w->sharp_cap, n_bodies) ||
+        !EMBI_GROW(&w->memory, embi_key, w->joined, w->joined_cap, 2 * n_bodies))
+        return 0;
+    next = w->sharp;
+    for (int i = 0; i < n_bodies; i++) next[i] = i;
+    for (int n = 0; n < w->meeting_count; n++) {
+        const embi_meeting *one = w->meeting + n;
+        if (!one->seam) continue;
+        embi_set_join(next, one->body[0], one->body[1]);
+        w->s.body[one->body[0]].joined = w->s.body[one->body[1]].joined = 1;
+    }
+    for (int i = 0; i < n_bodies; i++) {
+        embi_body *b = w->s.body + i;
+        if (!b->joined) continue;
+        b->joined = 1 + embi_set_first(next, i);
+        w->joined[w->joined_count++].key = embi_pack(b->joined, i);
+    }
+    if (w->joined_count) embi_sort_keys(w->joined, w->joined + w->joined_count, w->joined_count);
+    return 1;
+}
+
+/* Back to what each fixed body is by itself. */
+static void embi_seams_clear(embipc_world *w)
+{
+    w->s.seams.count = w->meeting_count = w->joined_count = 0;
+    if (!++w->s.seams.revision) w->s.seams.revision = 1;
+    for (int i = 0; i < w->s.body_count; i++) {
+        embi_body *b = w->s.body + i;
+        b->joined = 0;
+        for (int t = 0; t < b->nt; t++) b->bvh.own[t] = embi_own_alone(b->bvh.own[t]);
+    }
+}
+
+/* number of the surface that side k of a meeting is in. next: of faces of all bodies, those of body i from first[i] on
+ * */
+static int embi_meeting_surface(const embipc_world *w, const embi_meeting *one, int k, const int *first, int *next)
+{
+    int body = one->body[k];
+    return embi_set_first(next, first[body] + w->s.body[body].bvh.face[one->edge[k] / 3]);
+}
+
+/* Puts faces that seams join into one surface, and its triangles together, to w->tri_pairs: key embi_pack(surface,
+ * body). Returns how many, -1 out of memory. */
+static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
+{
+    int count = 0, total = first[w->s.body_count];
+    for (int n = 0; n < total; n++) next[n] = n;
+    for (int n = 0; n < w->meeting_count; n++) {
+        const embi_meeting *one = w->meeting + n;
+        if (!one->seam) continue;
+        embi_set_join(next, embi_meeting_surface(w, one, 0, first, next),
+                      embi_meeting_surface(w, one, 1, first, next));
+    }
+    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * total)) return -1;
+    for (int i = 0; i < w->s.body_count; i++)
+        for (int t = 0; t < first[i + 1] - first[i]; t++) {
+            w->tri_pairs[count].key = embi_pack(embi_set_first(next, first[i] + w->s.body[i].bvh.face[t]), i);
+            w->tri_pairs[count++].value = t;
+        }
+    if (count) embi_sort_keys(w->tri_pairs, w->tri_pairs + count, count);
+    return count;
+}
+
+/* Is the surface of these triangles one plane? */
+static int embi_surface_is_flat(const embipc_world *w, const embi_key *list, int count)
+{
+    embi_plane p;
+    embipc_real far = 0;
+    for (int pass = 0; pass < 3; pass++)
+        for (int n = 0; n < count; n++) {
+            const embi_body *b = w->s.body + (list[n].key & 0xffffffffu);
+            const embipc_real *x = w->s.x + 3 * b->vert0;
+            const int *t = b->tri + 3 * list[n].value;
+            if (!n) embi_plane_begin(&p, pass, x + 3 * t[0]);
+            embi_plane_take(&p, pass, x, t);
+            far = embi_max(far, b->scale_x);
+        }
+    return embi_plane_is_flat(&p, far);
+}
+
+/* Tiles may bend a floor by less than rounding tells from one to the next: what they make up in all has to be flat, or
+ * it has no seams. Returns 0 out of memory. */
+static int embi_seams_check(embipc_world *w)
+{
+    int n_bodies = w->s.body_count, *first, *next, *flat, total = 0, count;
+    if (!EMBI_GROW(&w->memory, int, w->sharp, w->sharp_cap, n_bodies + 1)) return 0;
+    memset(w->sharp, 0, (size_t)(n_bodies + 1) * sizeof *w->sharp);
+    for (int n = 0; n < 2 * w->meeting_count; n++)
+        if (w->meeting[n / 2].seam) w->sharp[w->meeting[n / 2].body[n % 2]] = 1;
+    for (int i = 0; i <= n_bodies; i++) {
+        int nt = i < n_bodies && w->sharp[i] ? w->s.body[i].nt : 0;
+        w->sharp[i] = total;
+        total += nt;
+    }
+    if (!EMBI_GROW(&w->memory, int, w->sharp, w->sharp_cap, n_bodies + 1 + 2 * total)) return 0;
+    first = w->sharp;
+    next = first + n_bodies + 1;
+    flat = next + total;
+    count = embi_seams_surfaces(w, first, next);
+    for (int begin = 0, end; begin < count; begin = end) {
+        int surface = (int)(w->tri_pairs[begin].key >> 32);
+        for (end = begin + 1; end < count && (int)(w->tri_pairs[end].key >> 32) == surface; end++) {}
+        flat[surface] = embi_surface_is_flat(w, w->tri_pairs + begin, end - begin);
+    }
+    for (int n = 0; n < w->meeting_count && count >= 0; n++)
+        if (w->meeting[n].seam) w->meeting[n].seam = flat[embi_meeting_surface(w, w->meeting + n, 0, first, next)];
+    return count >= 0;
+}
+
+/* Pairs of bodies that touch join, their edges and vertices. Returns 0 out of memory. */
+static int embi_seams_find(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    int sides;
+    for (int j = 0; j < s->body_count; j++) {
+        const embi_body *b = s->body + j;
+        for (int i = 0; i < j && b->kind == EMBIPC_FIXED; i++) {
+            const embi_body *a = s->body + i;
+            embipc_real tolerance = 16 * EMBI_EPS * embi_max(a->scale_x, b->scale_x);
+            embipc_real range[6] = {0, 0, 0, 0, 0, 0};
+            if (a->kind != EMBIPC_FIXED || a->thickness != b->thickness || a->friction != b->friction ||
+                !embi_ranges_meet(a->bvh.box + 6, range, tolerance, b->bvh.box + 6))
+                continue;
+            if (!embi_bodies_join(w, i, j, tolerance)) return 0;
+        }
+    }
+    if (!embi_seams_check(w)) return 0;
+    sides = embi_seams_sort(w);
+    if (sides < 0) return 0;
+    for (int begin = 0, end; begin < sides; begin = end) {
+        for (end = begin + 1; end < sides && w->tri_pairs[end].key == w->tri_pairs[begin].key; end++) {}
+        embi_seams_cover(w, w->tri_pairs + begin, end - begin);
+    }
+    if (!embi_seams_list(w) || !embi_seams_join(w)) return 0;
+    for (int n = 0; n < w->joined_count; n++) {
+        embi_body *b = s->body + (w->joined[n].key & 0xffffffffu);
+        if (!EMBI_GROW(&w->memory, int, w->sharp, w->sharp_cap, 3 * b->nv)) return 0;
+        embi_bvh_spare_points(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt, b->nv, NULL, EMBI_OWN_JOINED_EDGE_PAIRS,
+                              EMBI_OWN_JOINED_POINT_PAIRS, w->sharp);
+    }
+    return 1;
+}
+
+/* Seams as of the bodies that are there now. Returns 0 out of memory. */
+static int embi_seams_update(embipc_world *w)
+{
+    if (!w->seams_due) return 1;
+    embi_seams_clear(w);
+    if (!embi_seams_find(w)) {
+        embi_seams_clear(w);
+        return 0;
+    }
+    w->seams_due = 0;
+    return 1;
+}
+
+/* Do all bodies of a surface meet another body by the same rule? */
+static int embi_surface_is_one(const embipc_world *w, int surface, const embi_body *other)
+{
+    int n = embi_lower_bound(w->joined, w->joined_count, embi_pack(surface, 0));
+    embi_pair_rule first = embi_pair_parameters(w, w->s.body + (w->joined[n].key & 0xffffffffu), other);
+    for (; n < w->joined_count && (int)(w->joined[n].key >> 32) == surface; n++) {
+        const embi_body *b = w->s.body + (w->joined[n].key & 0xffffffffu);
+        embi_pair_rule r = embi_pair_parameters(w, b, other);
+        if (!embi_tested(w, b, other) || r.dhat != first.dhat || r.kappa != first.kappa || r.mu != first.mu) return 0;
+    }
+    return 1;
+}
+
+/* Does a dynamic body meet a fixed one as a part of the surface that this is joined to? The answer is kept: surfaces
+ * may be of thousands of bodies. */
+static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi_body *other)
+{
+    const embi_state *s = &w->s;
+    if (!fixed->joined || !embi_is_dynamic(other)) return 0;
+    if (other->asked != fixed->joined || other->asked_at[0] != s->revision || other->asked_at[1] != s->seams.revision ||
+        other->asked_dhat != other->dhat)
+        other->is_one = embi_surface_is_one(w, fixed->joined, other);
+    other->asked = fixed->joined;
+    other->asked_at[0] = s->revision;
+    other->asked_at[1] = s->seams.revision;
+    other->asked_dhat = other->dhat;
+    return other->is_one;
+}
+
 /* Adds the pair of panels of the bodies embi_pack(i, j), i <= j, with an empty range and no candidates yet; head: that
  * of these bodies, -1: itself. Returns it; NULL out of memory. */
 static embi_pair *embi_pair_add(embipc_world *w, embi_u64 bodies, int panels, int head)
@@ -20245,6 +21438,9 @@ static embi_pair *embi_pair_add(embipc_world *w, embi_u64 bodies, int panels, in
     pair->head = head < 0 ? s->pair_count : head;
     s->pair_count++;
     pair->rule = embi_pair_parameters(w, s->body + pair->a, s->body + pair->b);
+    if (embi_is_joined_to(w, s->body + pair->a, s->body + pair->b) ||
+        embi_is_joined_to(w, s->body + pair->b, s->body + pair->a))
+        pair->rule.joined = s->seams.revision;
     embi_box_clear(pair->range);
     return pair;
 }
@@ -21452,7 +22648,8 @@ static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *rat
         const embi_contacts *c = &w->island[w->order[k]]->contacts;
         for (int i = 0; i < c->count; i++) {
             const embi_contact *one = c->list + i;
-            embipc_real load = -one->first / (one->multiplicity * w->s.pair[one->pair].rule.kappa * one->dhat);
+            const embi_pair_rule *rule = &w->s.pair[one->pair].rule;
+            embipc_real load = -one->first / (one->multiplicity * rule->kappa * rule->dhat);
             if (!(load > most)) continue;
             most = load;
             tight = one;
@@ -21497,7 +22694,45 @@ static void embi_warn_tight(embipc_world *w)
                    "step %d: \"%.40s\" and \"%.40s\" are pressed to %.2g of dhat, gap %.3g m, by %.3g N there; "
                    "kappa %.2g instead of %.2g would keep 0.3 of it", w->step, b[pair->a].name, b[pair->b].name,
                    ratio, k->gap, -k->first,
-                   embi_kappa_for_load(-k->first, k->multiplicity, (embipc_real)0.3, k->dhat), pair->rule.kappa);
+                   embi_kappa_for_load(-k->first, k->multiplicity, (embipc_real)0.3, pair->rule.dhat),
+                   pair->rule.kappa);
+    w->def.log(1, text, w->def.log_ctx);
+}
+
+/* Did the island stand still though its forces are out of balance? Its nodes went less than what counts as converged,
+ * its last direction is longer, and E falls along it by far more than what rounding hides: something leaves no way. */
+static int embi_island_is_stuck(const embi_state *s, const embi_island *I)
+{
+    embipc_real near = embi_island_tolerance(s, I), noise = 4096 * EMBI_EPS * (I->contact_size + embi_abs(I->slope));
+    if (I->converged || I->measure < 1 || !(-I->slope > noise)) return 0;
+    for (int k = 0; k < I->body_count; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
+            if (embi_abs(s->q[i] - s->qn[i]) > near) return 0;
+    }
+    return 1;
+}
+
+/* Says which bodies stand still, and between whom there is no way, in the first such step of several in a row, the
+ * second, the fourth and so on. */
+static void embi_warn_stuck(embipc_world *w)
+{
+    const embi_state *s = &w->s;
+    const embi_island *stuck = NULL;
+    char text[320], way[160] = "its tets may not invert";
+    for (int k = 0; k < w->order_count && !stuck; k++)
+        if (embi_island_is_stuck(s, w->island[w->order[k]])) stuck = w->island[w->order[k]];
+    w->stuck = stuck ? w->stuck + 1 : 0;
+    if (!stuck || !w->def.log || (w->stuck & (w->stuck - 1))) return;
+    if (stuck->limit_pair >= 0) {
+        const embi_pair *p = s->pair + stuck->limit_pair;
+        embi_closest closest;
+        embi_closest_find(s->candidate + p->first + stuck->limit_at, s->x, 0, &closest);
+        (void)snprintf(way, sizeof way, "\"%.40s\" and \"%.40s\" leave it no way, gap %.3g m", s->body[p->a].name,
+                       s->body[p->b].name, closest.d - s->candidate[p->first + stuck->limit_at].xi);
+    }
+    (void)snprintf(text, sizeof text, "step %d: \"%.40s\" stands still though its forces are out of balance, for %d "
+                   "steps by now: %s", w->step, s->body[stuck->bodies[0]].name, w->stuck, way);
     w->def.log(1, text, w->def.log_ctx);
 }
 
@@ -21509,6 +22744,7 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
     for (int k = 0; k < w->order_count; k++) {
         const embi_island *I = w->island[w->order[k]];
         t->converged &= I->converged;
+        t->stuck += embi_island_is_stuck(&w->s, I);
         t->total_iterations += I->iterations;
         t->total_factorizations += I->factorizations;
         if (I->iterations > t->newton_iterations) {
@@ -21676,7 +22912,8 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     embi_each_body(w, embi_body_rotate);
     (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
     embi_each_body(w, embi_body_foresee);
-    if (!embi_vertices_begin(w) || !embi_pairs_begin(w) || !embi_islands_begin(w)) r = EMBIPC_ERR_MEMORY;
+    if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_pairs_begin(w) || !embi_islands_begin(w))
+        r = EMBIPC_ERR_MEMORY;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     for (int k = 0; r == EMBIPC_OK && k < w->order_count; k++)
         barrier += w->island[w->order[k]]->contacts.energy;
@@ -21701,6 +22938,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     w->time += s->h;
     if (s->node_count) memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
     embi_warn_tight(w);
+    embi_warn_stuck(w);
     if (stats) {
         memset(stats, 0, sizeof *stats);
         stats->max_speed = embi_farthest(s) / s->h;

@@ -106,6 +106,37 @@ static void random_body(scene *s)
     test_mesh_free(&m);
 }
 
+/* Fixed boxes, or sheets, that are flush: in rows, moved along like bricks or not, a few missing, in any order. */
+static void random_tiles(scene *s)
+{
+    double R[9], at[3], mu = chance(0.7) ? test_uniform(0, 1.5) : 0, w = test_uniform(0.2, 0.5), h = test_uniform(0.05, 0.3),
+           brick = chance(0.5) ? test_uniform(0, w) : 0;
+    int nx = 1 + pick(3), ny = 1 + pick(3), sheets = chance(0.2);
+    embi_m3_identity(R);
+    if (chance(0.5)) geometry_rotation(R);
+    for (int i = 0; i < 3; i++) at[i] = origin[i] + size * test_uniform(-1.5, 1.5);
+    for (int n = 0; n < nx * ny && s->n < SCENE_BODIES - 8; n++) {
+        int k = n * 5 % (nx * ny), i = k % nx, j = k / nx;
+        double x = w * i + (j % 2 ? brick : 0), y = w * j;
+        test_mesh m = test_mesh_box(x, y, -h, x + w, y + w, 0);
+        embipc_body_def d = scene_def("tile", EMBIPC_FIXED, at[0], at[1], at[2]);
+        if (sheets) {   /* its top alone */
+            memcpy(m.tri, m.tri + 6, 6 * sizeof *m.tri);
+            for (int c = 0; c < 6; c++) m.tri[c] -= 4;
+            memmove(m.x, m.x + 12, 12 * sizeof *m.x);
+            m.tri_count = 2;
+            m.vertex_count = 4;
+        }
+        d.scale = size;
+        memcpy(d.rotation, R, sizeof R);
+        d.friction = chance(0.05) ? test_uniform(0, 1.5) : mu;   /* now and then no part of the others' surface */
+        d.thickness = chance(0.02) ? size * scale10(-4, -2) : 0;
+        test_mesh_shape(&m, &d);
+        if (!chance(0.1) && embipc_body_create(s->w, &d, &s->body[s->n]) == EMBIPC_OK) s->n++;
+        test_mesh_free(&m);
+    }
+}
+
 static void random_drive(scene *s)
 {
     double keys[21];
@@ -215,6 +246,7 @@ static void one_world(unsigned long long seed)
     d.scale = size;
     d.friction = chance(0.5) ? 0.5 : 0;
     if (scene_add_mesh(&s, &d, &room, 0) < 0) { scene_end(&s); return; }
+    if (chance(0.4)) random_tiles(&s);
     for (int k = chance(0.2) ? 16 : 1 + pick(6); k > 0; k--) random_body(&s);   /* a heap, now and then */
     for (int k = pick(3); k > 0; k--) random_drive(&s);
     for (int n = 0; n < 20 && test_bad == bad; n++) {

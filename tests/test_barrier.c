@@ -136,6 +136,28 @@ static void test_kappa_for_load(void)
     }
 }
 
+/* A pair whose dhat is cut bears the same force at the same share of it. */
+static void test_kappa_follows_dhat(void)
+{
+    for (int i = 0; i < 100; i++) {
+        double cut = pow(10, test_uniform(-9, 0)), ratio = test_uniform(0.01, 0.99), whole, one;
+        embi_pair_rule rule;
+        memset(&rule, 0, sizeof rule);
+        rule.dhat = pow(10, test_uniform(-6, 0));
+        rule.kappa = pow(10, test_uniform(0, 9));
+        (void)embipc_barrier(ratio * rule.dhat, rule.dhat, &whole, NULL);
+        (void)embipc_barrier(ratio * cut * rule.dhat, cut * rule.dhat, &one, NULL);
+        ENSURE_REL(embi_candidate_kappa(&rule, cut * rule.dhat) * one, rule.kappa * whole, 1e-12);
+    }
+    {
+        embi_pair_rule rule;
+        memset(&rule, 0, sizeof rule);
+        rule.dhat = 1.7e-3;
+        rule.kappa = 123.4;
+        ENSURE(embi_candidate_kappa(&rule, rule.dhat) == rule.kappa);   /* to the bit where nothing is cut */
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -146,5 +168,6 @@ int main(int argc, char **argv)
     RUN(resting_gaps);
     RUN(gap_of_force);
     RUN(kappa_for_load);
+    RUN(kappa_follows_dhat);
     return test_end("test_barrier");
 }

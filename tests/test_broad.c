@@ -630,26 +630,35 @@ static void test_crossings(void)
 
 /* ---- edges inside flat faces ---- */
 
-/* leaves out of pairs of edges what is inside flat faces; returns how many edges are left */
+static int side_points;   /* vertices that are left */
+
+/* leaves out of pairs what is inside flat faces; returns how many edges are left */
 static int side_spare(embi_memory *m, side *d, const int *home)
 {
     int nt = d->mesh.tri_count, left = 0;
     embi_key *keys = (embi_key *)calloc((size_t)(6 * nt), sizeof *keys);
     unsigned char *used = (unsigned char *)calloc((size_t)d->mesh.vertex_count, 1);
+    int *sharp = (int *)calloc((size_t)(3 * d->mesh.vertex_count), sizeof *sharp);
     ENSURE(embi_bvh_build(m, &d->bvh, d->mesh.x, d->mesh.tri, nt, d->mesh.vertex_count, keys, used));
-    embi_bvh_spare_flat(&d->bvh, d->mesh.x, d->mesh.tri, nt, home, keys);
+    ENSURE(embi_bvh_spare_flat(m, &d->bvh, d->mesh.x, d->mesh.tri, nt, d->mesh.vertex_count, home, keys, sharp));
     embi_bvh_refit(&d->bvh, d->mesh.x, d->mesh.tri, nt);
+    side_points = 0;
     for (int i = 0; i < 3 * nt; i++) {
-        left += (d->bvh.own[i / 3] & (64 << i % 3)) != 0;
-        ENSURE(!(d->bvh.own[i / 3] & (64 << i % 3)) || d->bvh.own[i / 3] & (8 << i % 3));
+        unsigned own = d->bvh.own[i / 3];
+        int pairs = embi_owned(own, EMBI_OWN_EDGE_PAIRS) >> i % 3 & 1, points = embi_owned(own, EMBI_OWN_POINT_PAIRS) >> i % 3 & 1;
+        left += pairs;
+        side_points += points;
+        ENSURE(pairs <= (embi_owned(own, EMBI_OWN_EDGE) >> i % 3 & 1));
+        ENSURE(points <= (embi_owned(own, EMBI_OWN_VERTEX) >> i % 3 & 1));
     }
     free(keys);
     free(used);
+    free(sharp);
     return left;
 }
 
-/* Of boxes cut into many triangles the twelve sides are left, wherever and however large they are; and the candidates
- * that are left tell the distance that all pairs do, when two are near each other. */
+/* Of boxes cut into many triangles the twelve sides and eight corners are left, wherever and however large they are;
+ * and the candidates that are left tell the distance that all pairs do, when two are near each other. */
 static void test_edges_inside_flat_faces(void)
 {
     embi_pair_rule rule;
@@ -678,6 +687,7 @@ static void test_edges_inside_flat_faces(void)
         }
         apart++;
         ENSURE(side_spare(&c.m, &c.a, NULL) == 4 * (n[0] + n[1] + n[2]));
+        ENSURE(side_points == 8);
         ENSURE(side_spare(&c.m, &c.b, NULL) == 4 * (n[3] + n[4] + n[5]));
         all = all_pairs(&c, a.x, b.x, 9 * scale, &near);
         for (int k = 0; k < all; k++) least = fmin(least, near[k].d);
@@ -702,13 +712,13 @@ static void test_edges_that_are_not_flat(void)
     test_mesh sheet = geometry_sheet(4, 3, 4, 3);
     int *home = (int *)calloc((size_t)sheet.vertex_count, sizeof *home), all, border = 14;
     scene_make(&c, geometry_icosphere(2), NULL);
-    ENSURE(side_spare(&c.m, &c.a, NULL) == c.a.edges);
+    ENSURE(side_spare(&c.m, &c.a, NULL) == c.a.edges && side_points == c.a.mesh.vertex_count);
     scene_free(&c);
     scene_make(&c, sheet, NULL);
     all = c.a.edges;
-    ENSURE(side_spare(&c.m, &c.a, NULL) == border && border < all);
+    ENSURE(side_spare(&c.m, &c.a, NULL) == border && border < all && side_points == 4);
     for (int i = 0; i < sheet.vertex_count; i++) home[i] = i;   /* a part each */
-    ENSURE(side_spare(&c.m, &c.a, home) == all);
+    ENSURE(side_spare(&c.m, &c.a, home) == all && side_points == c.a.mesh.vertex_count);
     for (int i = 0; i < sheet.vertex_count; i++) home[i] = sheet.x[3 * i] > 1.5;   /* two: from x = 1 to 2 it may bend */
     ENSURE(side_spare(&c.m, &c.a, home) == border + 2 + 3 + 3 + 3);   /* edges across, diagonals, both borders of that */
     for (int i = 0; i < sheet.vertex_count; i++)   /* bent by an angle of 1e-9 along x = 2 */

@@ -4,6 +4,7 @@
 #include "../embipc.h"
 #include "test.h"
 #include "scene_test.h"
+#include "field_contact.h"
 
 /* what the rules make of a mesh as a body of d, at 10 m/s^2 and h = 0.01 s */
 static embipc_body_parameters parameters(embipc_body_def d, test_mesh m)
@@ -206,6 +207,67 @@ static void test_heap(void)
     scene_end(&s);
 }
 
+static char fit_said[512];
+static void fit_log(int level, const char *text, void *ctx)
+{
+    (void)level;
+    (void)ctx;
+    snprintf(fit_said, sizeof fit_said, "%s", text);
+}
+
+/* a plate of so many metres beside a frame that is so wide inside; scale and turn for both; given: the plate's dhat */
+static embipc_pair_parameters fit(double thick, double opening, double scale, double angle, embipc_kind kind, double given)
+{
+    double R[9] = {cos(angle), -sin(angle), 0, sin(angle), cos(angle), 0, 0, 0, 1};
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_pair_parameters p;
+    embipc_body_def d = scene_def("frame", kind, 0, 0, 0);
+    test_mesh m = field_frame(0.3, opening / 2, 0.2);
+    scene s;
+    fit_said[0] = 0;
+    wd.log = fit_log;
+    s = scene_empty(&wd);
+    d.scale = scale;
+    memcpy(d.rotation, R, sizeof R);
+    scene_add_mesh(&s, &d, &m, 0);
+    d = scene_def("plate", EMBIPC_AFFINE, 0, 0, 2 * scale);
+    d.scale = scale;
+    d.dhat = given;
+    memcpy(d.rotation, R, sizeof R);
+    m = test_mesh_box(0, 0, 0, 0.3, thick, 0.25);
+    scene_add_mesh(&s, &d, &m, 0);
+    memset(&p, 0, sizeof p);
+    ENSURE(embipc_world_get_pair(s.w, s.body[1], s.body[0], &p) == EMBIPC_OK);
+    scene_end(&s);
+    return p;
+}
+
+/* One fits into the other with less than dhat to spare: the pair takes 0.4 of that and bears as much; or says so. */
+static void test_fits(void)
+{
+    embipc_pair_parameters wide = fit(0.1, 0.2, 1, 0, EMBIPC_FIXED, 0);
+    ENSURE(wide.contact && wide.clearance == 0 && wide.dhat > 3e-4 && !fit_said[0]);
+    for (int k = 0; k < 24; k++) {
+        double scale = k % 3 == 0 ? 1 : k % 3 == 1 ? 1e-3 : 100, room = k / 3 % 2 ? 1e-4 : 3e-6, angle = k / 6 * 0.3;
+        embipc_kind kind = k / 12 ? EMBIPC_CAGE : EMBIPC_FIXED;
+        embipc_pair_parameters open = fit(0.1, 0.2, scale, angle, kind, 0), p = fit(0.1, 0.1 + 2 * room, scale, angle, kind, 0);
+        ENSURE_REL(p.clearance, room * scale, 1e-6);
+        ENSURE_REL(p.dhat, 0.4 * p.clearance, 1e-12);
+        if (kind == EMBIPC_FIXED) ENSURE_REL(p.kappa * p.dhat, open.kappa * open.dhat, 1e-12);   /* else that of the frame, which differs */
+        ENSURE(strstr(fit_said, "\"frame\" and \"plate\" fit with ") && strstr(fit_said, "between them dhat is "));
+        p = fit(0.1, 0.1 + 2 * room, scale, angle, kind, 2e-4 * scale);
+        ENSURE_REL(p.clearance, room * scale, 1e-6);
+        ENSURE(p.dhat == 2e-4 * scale);
+        ENSURE(strstr(fit_said, "for these to slide give one of them dhat = "));
+        p = fit(0.1, 0.1 + 2 * room, scale, angle, kind, 0.4 * room * scale);   /* as told */
+        ENSURE(p.clearance == 0 && !fit_said[0]);
+    }
+    wide = fit(0.1, 0.1, 1, 0, EMBIPC_FIXED, 0);   /* equal sizes, and what is too thick, fit into nothing */
+    ENSURE(wide.clearance == 0 && !fit_said[0]);
+    wide = fit(0.1, 0.0999, 1, 0, EMBIPC_FIXED, 0);
+    ENSURE(wide.clearance == 0 && !fit_said[0]);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -214,6 +276,7 @@ int main(int argc, char **argv)
     RUN(young);
     RUN(squeeze);
     RUN(heap);
+    RUN(fits);
     test_unused();
     exact_unused();
     return test_end("test_defaults");

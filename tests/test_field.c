@@ -6,6 +6,7 @@
 #include "field_readers.h"
 #include "field_meshes.h"
 #include "field_motion.h"
+#include "field_contact.h"
 
 int main(int argc, char **argv)
 {
@@ -26,5 +27,11 @@ int main(int argc, char **argv)
     RUN(shell_in_a_solid);
     RUN(lengths_without_arithmetic);
     RUN(every_material_rolls);
+    RUN(slit_bears_its_load);
+    RUN(stuck_is_told);
+    RUN(crushed_affine_comes_free);
+    RUN(peg_goes_in);
+    RUN(flat_floor_does_not_push);
+    RUN(tiles_are_one_floor);
     return test_end("test_field");
 }

@@ -369,6 +369,40 @@ static void test_exit_codes(void)
     ENSURE(run_scene(&o) == 2);
 }
 
+/* A body that stands still for long though its forces are out of balance: exit code 1. The slit of 1e-12 m in it leaves
+ * to arithmetic no way; one of 1e-3 m does. */
+static void test_stuck_exit_code(void)
+{
+    static const double x[8] = {0, 0.1, 0.1, 0.02, 0.02, 0.1, 0.1, 0};
+    static const char faces[] = "f 1 2 3\nf 1 3 4\nf 1 4 8\nf 4 5 8\nf 5 6 7\nf 5 7 8\nf 11 10 9\nf 12 11 9\nf 16 12 9\nf 16 13 12\n"
+                                "f 15 14 13\nf 16 15 13\nf 10 2 1\nf 9 10 1\nf 11 3 2\nf 10 11 2\nf 12 4 3\nf 11 12 3\nf 13 5 4\nf 12 13 4\n"
+                                "f 14 6 5\nf 13 14 5\nf 15 7 6\nf 14 15 6\nf 16 8 7\nf 15 16 7\nf 9 1 8\nf 16 9 8\n";
+    for (int k = 0; k < 2; k++) {
+        double slit = k ? 1e-3 : 1e-12;
+        tool_text mesh = { NULL, 0, 0 }, t = { NULL, 0, 0 };
+        char path[1200];
+        run_options o;
+        tool_error e;
+        system_make_directories(place("stuck"));
+        for (int i = 0; i < 16; i++)
+            tool_put(&mesh, "v %.17g %g %.17g\n", x[i % 8], i < 8 ? 0.0 : 0.03, i % 8 < 2 ? 0 : i % 8 < 4 ? 0.02 : i % 8 < 6 ? 0.02 + slit : 0.04 + slit);
+        tool_put(&mesh, "%s", faces);
+        tool_put(&t, "{\"version\":1,\"time_step\":0.01,\"duration\":0.4,\"bodies\":[{\"name\":\"ground\",\"kind\":\"fixed\",\"shape\":\"plane\"},"
+                     "{\"name\":\"peg\",\"kind\":\"cage\",\"mesh\":\"peg.obj\",\"cage_nodes\":40,\"position\":[0,0,0.05],\"material\":{\"young\":1e5}}]}");
+        snprintf(path, sizeof path, "%s/peg.obj", place("stuck"));
+        ENSURE(output_file(path, &mesh, &e));
+        snprintf(path, sizeof path, "%s/scene.json", place("stuck"));
+        ENSURE(output_file(path, &t, &e));
+        tool_text_free(&mesh);
+        tool_text_free(&t);
+        memset(&o, 0, sizeof o);
+        o.every = 1;
+        o.quiet = 1;
+        o.scene = path;
+        ENSURE(run_scene(&o) == (k ? 0 : 1));
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_unused();
@@ -381,5 +415,6 @@ int main(int argc, char **argv)
     RUN(pictures);
     RUN(interrupt);
     RUN(exit_codes);
+    RUN(stuck_exit_code);
     return test_end(__FILE__);
 }

@@ -22,7 +22,7 @@ static scene begin_gripper(embipc_kind kind, double tolerance)
     d.material.young = 5e4;
     d.tolerance = tolerance;
     scene_ground(&s, 0.4, 1);
-    scene_ball(&s, d, 0.03, 2, 2);
+    scene_ball(&s, d, 0.0303, 2, 2);
     for (int side = -1; side < 2; side += 2) {
         d = scene_def("plate", EMBIPC_KINEMATIC, 0.0365 * side, 0, 0.03);
         d.friction = 1;

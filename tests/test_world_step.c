@@ -182,7 +182,7 @@ static double own_pair(const embi_state *s, const int v[4], int edge_edge, doubl
                        const double *x, snapshot *z)
 {
     double p[12], rest[12], g[12], d, first, energy, m = 1, c = 0, eps, a[3], b[3], n[3];
-    int split = edge_edge ? 2 : 1;
+    int split = edge_edge == 1 ? 2 : 1;
     for (int k = 0; k < 4; k++) memcpy(p + 3 * k, x + 3 * v[k], 3 * sizeof *p);
     for (int i = 0; i < 3; i++) {
         double lo[2] = {1e300, 1e300}, hi[2] = {-1e300, -1e300};
@@ -193,10 +193,27 @@ static double own_pair(const embi_state *s, const int v[4], int edge_edge, doubl
         if (lo[0] - dhat > hi[1] || lo[1] - dhat > hi[0]) return 0;
     }
     for (int k = 0; k < 4; k++) memcpy(rest + 3 * k, s->start_x + 3 * v[k], 3 * sizeof *p);
-    if (self) dhat = fmin(dhat, (edge_edge ? embipc_edge_edge_distance(rest, NULL) : embipc_point_triangle_distance(rest, NULL)) / 2);
-    d = edge_edge ? embipc_edge_edge_distance(p, g) : embipc_point_triangle_distance(p, g);
+    if (self) {
+        double near = fmin(dhat, (edge_edge ? embipc_edge_edge_distance(rest, NULL) : embipc_point_triangle_distance(rest, NULL)) / 2);
+        kappa *= dhat / near;
+        dhat = near;
+    }
+    if (edge_edge == 2) {   /* the point and the edge of the next two */
+        double r[3], along = 0, ee = 0, t, sum = 0;
+        for (int i = 0; i < 3; i++) {
+            along += (p[i] - p[3 + i]) * (p[6 + i] - p[3 + i]);
+            ee += (p[6 + i] - p[3 + i]) * (p[6 + i] - p[3 + i]);
+        }
+        t = ee > 0 ? fmin(1, fmax(0, along / ee)) : 0;
+        for (int i = 0; i < 3; i++) {
+            r[i] = p[i] - p[3 + i] - t * (p[6 + i] - p[3 + i]);
+            sum += r[i] * r[i];
+        }
+        d = sqrt(sum);
+        for (int i = 0; i < 12; i++) g[i] = (i < 3 ? 1 : i < 6 ? t - 1 : i < 9 ? -t : 0) * r[i % 3] / d;
+    } else d = edge_edge ? embipc_edge_edge_distance(p, g) : embipc_point_triangle_distance(p, g);
     if (d >= dhat) return 0;
-    if (edge_edge) {   /* (2 - c/eps) c/eps below eps = 1e-3 |ea|^2 |eb|^2 at rest, c = |ea x eb|^2 */
+    if (edge_edge == 1) {   /* (2 - c/eps) c/eps below eps = 1e-3 |ea|^2 |eb|^2 at rest, c = |ea x eb|^2 */
         double la = 0, lb = 0, t;
         for (int i = 0; i < 3; i++) {
             la += (rest[3 + i] - rest[i]) * (rest[3 + i] - rest[i]);
@@ -212,13 +229,13 @@ static double own_pair(const embi_state *s, const int v[4], int edge_edge, doubl
         if (c < eps) m = (2 - c / eps) * c / eps;
     }
     energy = kappa * m * embipc_barrier(d, dhat, &first, NULL);
-    if (z && mu > 0 && first * m < 0) {
+    if (z && mu > 0 && first * m != 0) {
         lag *f;
         double l = 0;
         if (z->friction_count == z->friction_cap) z->friction = (lag *)realloc(z->friction, (size_t)(z->friction_cap = 2 * z->friction_cap + 64) * sizeof(lag));
         f = z->friction + z->friction_count++;
         for (int i = 0; i < 3; i++) {
-            n[i] = g[i] + (edge_edge ? g[3 + i] : 0);
+            n[i] = g[i] + (edge_edge == 1 ? g[3 + i] : 0);
             l += n[i] * n[i];
         }
         for (int i = 0; i < 3; i++) f->n[i] = n[i] / sqrt(l);
@@ -246,7 +263,14 @@ static double own_contact(const embipc_world *w, const embi_body *a, const embi_
                 v[0] = p->vert0 + i;
                 for (int j = 0; j < 3; j++) v[1 + j] = t->vert0 + t->tri[3 * k + j];
                 if (v[0] == v[1] || v[0] == v[2] || v[0] == v[3]) continue;
+                if (!self && !tree_has_point(p, i)) continue;
                 sum += own_pair(s, v, 0, dhat, kappa, mu, e, self, x, z);
+                for (int j = 0; j < 3 && !self; j++) {   /* less its edges of two triangles, and the vertices without a border */
+                    int u[4] = {v[0], v[1 + j], v[1 + (j + 1) % 3], v[1]};
+                    if (tree_is_taken_back(t, 3 * k + j)) sum += own_pair(s, u, 2, dhat, -kappa, mu, e, 0, x, z);
+                    u[2] = u[1];
+                    if (tree_is_added(t, 3 * k + j)) sum += own_pair(s, u, 2, dhat, kappa, mu, e, 0, x, z);
+                }
             }
     }
     for (int i = 0; i < 3 * a->nt; i++)

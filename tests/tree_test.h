@@ -9,7 +9,20 @@ static void tree_clear(embi_body *b)
 }
 
 /* Does half-edge i (of 3 nt) stand for an edge that pairs of edges are made of? */
-static int tree_has_edge(const embi_body *b, int i) { return b->bvh.own[i / 3] & (64 << i % 3); }
+static int tree_has_edge(const embi_body *b, int i) { return embi_owned(b->bvh.own[i / 3], EMBI_OWN_EDGE_PAIRS) >> i % 3 & 1; }
+
+/* Do pairs with triangles of other bodies have vertex v (of the body)? */
+static int tree_has_point(const embi_body *b, int v)
+{
+    for (int i = 0; i < 3 * b->nt; i++)
+        if (b->tri[i] == v && embi_owned(b->bvh.own[i / 3], EMBI_OWN_POINT_PAIRS) >> i % 3 & 1) return 1;
+    return 0;
+}
+
+/* Is the edge of half-edge i taken back from the sum over triangles, and is its first vertex added? Each is so but
+ * once. */
+static int tree_is_taken_back(const embi_body *b, int i) { return embi_owned(b->bvh.own[i / 3], EMBI_OWN_BACK) >> i % 3 & 1; }
+static int tree_is_added(const embi_body *b, int i) { return embi_owned(b->bvh.own[i / 3], EMBI_OWN_ADD) >> i % 3 & 1; }
 
 #define TREE_SHIFT_ROOM (6 * EMBI_PANELS)
 

@@ -135,25 +135,23 @@ static double defaults_weight(const scene *s, const embipc_world *world)
     return mass * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
 }
 
-/* The smaller dhat and friction velocity and the larger kappa of the dynamic ones of two bodies, and the gap
- * that is left when all weight stands on three of its contacts. */
+/* What holds between two bodies, and the gap that is left when all weight stands on three of its contacts. */
 static void defaults_pair(const scene *s, const embipc_world *world, int a, int b, double weight)
 {
     const scene_pair *rule = defaults_rule(s, a, b);
-    embipc_body_parameters p, o;
-    double mu, dhat, kappa, gap;
-    if (embipc_body_get_parameters(world, s->body[a].handle, &p) != EMBIPC_OK) return;
-    if (embipc_body_get_parameters(world, s->body[b].handle, &o) != EMBIPC_OK) return;
-    mu = rule && rule->friction >= 0 ? rule->friction : sqrt(p.friction * o.friction);
-    if (!defaults_is_dynamic(&s->body[a])) p = o;
-    if (!defaults_is_dynamic(&s->body[b])) o = p;
+    embipc_pair_parameters p;
+    double gap;
+    if (embipc_world_get_pair(world, s->body[a].handle, s->body[b].handle, &p) != EMBIPC_OK) return;
     printf("  %-18s %-18s ", s->body[a].name, s->body[b].name);
     if (rule && !rule->contact) { printf("never tested: \"contact\": false\n"); return; }
-    dhat = fmin(p.dhat, o.dhat);
-    kappa = fmax(p.kappa, o.kappa);
-    printf("dhat %-10.4g kappa %-10.4g friction_velocity %-10.4g friction %.4g%s", dhat, kappa,
-           fmin(p.friction_velocity, o.friction_velocity), mu, rule && rule->friction >= 0 ? " (pairs)" : "");
-    gap = embipc_barrier_gap(weight / 3, kappa, dhat) / dhat;
+    printf("dhat %-10.4g kappa %-10.4g friction_velocity %-10.4g friction %.4g%s", p.dhat, p.kappa,
+           p.friction_velocity, p.friction, rule && rule->friction >= 0 ? " (pairs)" : "");
+    if (p.clearance > p.dhat)
+        printf("\n    dhat is 0.4 of %.4g m, with which one fits into the other; kappa grows by as much", p.clearance);
+    else if (p.clearance > 0)
+        printf("\n    WARNING: one fits into the other with %.4g m to spare on either side: to slide they want dhat = %.2g",
+               p.clearance, 0.4 * p.clearance);
+    gap = embipc_barrier_gap(weight / 3, p.kappa, p.dhat) / p.dhat;
     if (a != b && gap < 0.05)
         printf("\n    WARNING: the weight of all bodies, %.4g N on three contacts, would press it to %.2g dhat: raise kappa "
                "or dhat", weight, gap);

@@ -57,16 +57,14 @@ static int doctor_loose_world(doctor *d, embipc_world **world)
 static double doctor_gap(const doctor *d, const embipc_world *world, int i, int j)
 {
     const scene_body *a = &d->s.body[i], *b = &d->s.body[j];
-    embipc_body_parameters p, q;
+    embipc_pair_parameters pair;
     for (int k = 0; k < d->s.pair_count; k++) {
-        const scene_pair *pair = &d->s.pair[k];
-        if (!pair->contact && ((pair->a == i && pair->b == j) || (pair->a == j && pair->b == i))) return 0;
+        const scene_pair *one = &d->s.pair[k];
+        if (!one->contact && ((one->a == i && one->b == j) || (one->a == j && one->b == i))) return 0;
     }
     if (a->def.kind == EMBIPC_FIXED && b->def.kind == EMBIPC_FIXED) return 0;
-    (void)embipc_body_get_parameters(world, a->handle, &p);
-    (void)embipc_body_get_parameters(world, b->handle, &q);
-    if (d->body[i].fixed == d->body[j].fixed) return DOCTOR_GAP * fmin(p.dhat, q.dhat);
-    return DOCTOR_GAP * (d->body[i].fixed ? q.dhat : p.dhat);
+    (void)embipc_world_get_pair(world, a->handle, b->handle, &pair);
+    return DOCTOR_GAP * pair.dhat;
 }
 
 /* The surfaces where they stand, and the gap of each pair. */
@@ -366,6 +364,14 @@ static int doctor_separate(doctor *d, const embipc_world *world, int *whole)
     return 1;
 }
 
+/* What the library says of the bodies, among the other lines of the report. */
+static void doctor_log(int level, const char *text, void *ctx)
+{
+    const doctor *d = (const doctor *)ctx;
+    (void)level;
+    fprintf(d->o->report, "  note        %s\n", text);
+}
+
 static int doctor_examine(doctor *d)
 {
     embipc_world *world = NULL;
@@ -377,6 +383,8 @@ static int doctor_examine(doctor *d)
     embipc_world_destroy(world);
     world = NULL;
     if (!read) return doctor_fail(d, 2);
+    d->s.world.log = doctor_log;
+    d->s.world.log_ctx = d;
     if (whole) whole = scene_build(&d->s, &world, &d->e);   /* the judge is the world */
     embipc_world_destroy(world);
     if (!whole) {

@@ -47,6 +47,11 @@ void report_step(report *r, const scene *s, const embipc_step_stats *stats, doub
     r->simulated = stats->time;
     r->wall += wall;
     r->cut_short += !stats->converged;
+    r->stuck = stats->stuck ? r->stuck + 1 : 0;
+    if (r->stuck > r->stuck_most) {
+        r->stuck_most = r->stuck;
+        r->stuck_time = stats->time;
+    }
     r->newton += stats->newton_iterations;
     if (stats->newton_iterations > r->newton_max) r->newton_max = stats->newton_iterations;
     if (stats->min_distance < r->min_distance) r->min_distance = stats->min_distance;

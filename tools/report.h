@@ -6,6 +6,9 @@
 /* Seconds at the end of a run over which forces are averaged. */
 #define REPORT_WINDOW 0.2
 
+/* Steps in a row in which bodies stand still out of balance, and the run says no. */
+#define REPORT_STUCK 10
+
 /* Force of one body on another, summed over the steps of the window, N upward (against gravity). */
 typedef struct report_sum {
     int body, partner;
@@ -14,6 +17,8 @@ typedef struct report_sum {
 
 typedef struct report {
     int steps, cut_short;
+    int stuck, stuck_most;            /* steps in a row that left some bodies stuck: the last ones, and at most */
+    double stuck_time;                /* when the longest such rest ended or was last seen, s */
     double simulated, wall;           /* s; wall time of the stepping alone */
     long newton;
     int newton_max;
