@@ -475,7 +475,8 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embip
 /* ---- Step -----------------------------------------------------------------------------------
  * Moves the world by time_step. EMBIPC_OK also when the step was cut short by a limit: the state is then less
  * converged, and still intersection-free, finite and continuable (stats->converged is 0). On an error
- * (out of memory, a number not finite) the world is as it was before the call. */
+ * (out of memory, a number not finite) the world is as it was before the call, and later steps have the bits that
+ * they would have had without it. */
 typedef struct embipc_step_stats {
     int step;                    /* steps since creation or reset, this one included */
     embipc_real time;            /* s, at the end of the step */
@@ -515,7 +516,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *world, embipc_step_stat
 EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *world, int max_iterations,
                                                  const volatile int *stop);
 
-/* Each Newton iteration of the last step, for plots and for learning. Valid until the next step. */
+/* Each Newton iteration of the last step that did not fail, for plots and for learning. Valid until the next step. */
 typedef struct embipc_iteration {
     int island;
     int fresh;                   /* the matrix was factored anew */
@@ -4316,8 +4317,13 @@ static void embi_system_solve(embi_system *S, embipc_real *b)
 typedef struct embi_inverse {
     embi_system S;               /* the factor */
     int valid;                   /* it is that of the matrix as it is now */
-    unsigned taken;              /* factors so far */
+    unsigned taken;              /* number of this factor */
     int *unknown, unknown_cap, unknown_count;   /* per node of the matrix its unknown, or -1: when it was analysed */
+    embi_system S_aside;         /* the same four of an older factor: see embi_inverse_set_aside() */
+    unsigned taken_aside;
+    int *unknown_aside, unknown_aside_cap, unknown_aside_count;
+    int is_aside;                /* they are those that the step began with */
+    int is_odd;                  /* the two have changed places an odd number of times */
     int *place, place_cap;       /* (n) of an unknown among those asked for, or -1 */
     int *asked, asked_cap, asked_count, known;  /* unknowns that were asked for; so many of them are there */
     int room;
@@ -4329,12 +4335,48 @@ static void embi_inverse_free(embi_memory *m, embi_inverse *V)
 {
     if (!V) return;
     embi_system_free(m, &V->S);
+    embi_system_free(m, &V->S_aside);
     EMBI_RELEASE(m, V->unknown, V->unknown_cap);
+    EMBI_RELEASE(m, V->unknown_aside, V->unknown_aside_cap);
     EMBI_RELEASE(m, V->place, V->place_cap);
     EMBI_RELEASE(m, V->asked, V->asked_cap);
     EMBI_RELEASE(m, V->C, V->C_cap);
     EMBI_RELEASE(m, V->x, V->x_cap);
     embi_free(m, V, 1, sizeof *V);
+}
+
+static void embi_swap_systems(embi_system *a, embi_system *b)
+{
+    embi_system t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* The factor and the older one change places. */
+static void embi_inverse_swap(embi_inverse *V)
+{
+    int *unknown = V->unknown, cap = V->unknown_cap, count = V->unknown_count;
+    unsigned taken = V->taken;
+    V->is_odd = !V->is_odd;
+    embi_swap_systems(&V->S, &V->S_aside);
+    V->taken = V->taken_aside;
+    V->taken_aside = taken;
+    V->unknown = V->unknown_aside;
+    V->unknown_aside = unknown;
+    V->unknown_cap = V->unknown_aside_cap;
+    V->unknown_aside_cap = cap;
+    V->unknown_count = V->unknown_aside_count;
+    V->unknown_aside_count = count;
+}
+
+/* The factor that a step began with is about to be replaced. It stays aside until the step has succeeded, since later
+ * steps use it when this one fails. */
+static void embi_inverse_set_aside(embi_inverse *V)
+{
+    if (V->is_aside) return;
+    V->is_aside = 1;
+    embi_inverse_swap(V);
+    V->taken = V->taken_aside;   /* so that the next factor gets a new number */
 }
 
 /* Prepares for the matrix of those nodes of A whose local number is not negative; these ascend from `first`. Returns 0
@@ -13106,6 +13148,24 @@ typedef struct embi_panel {
 /* What statistics ask of a body, J; before, after, size: its part of the objective, J s^2. */
 typedef struct embi_sums { embipc_real before, after, size, kinetic, potential, elastic; } embi_sums;
 
+/* The candidates of two panels for more than one step: a search with room to spare, whose list is good for as long
+ * as what a step asks for, and the drift since, stay within that room; for one body in its turning frame. What a
+ * step makes of it is what a search of its own would give, to the last bit; but a pair within one body that could not
+ * touch when the list was made is not on it, near or not. */
+typedef struct embi_kept {
+    int a, b, pa, pb, valid;     /* as of pairs */
+    int start[2];                /* nodes of the trees that the search starts from, of two bodies */
+    embipc_real range[6];        /* it is complete for these displacements of pa relative to pb since then */
+    embipc_real drift[6];        /* those that happened in the steps since */
+    embipc_real turn[9];         /* within one body: how it turned since the nodes were at kept_q */
+    int loose;                   /* nothing was searched for: the range does not count */
+    embipc_real reach, dhat, xi;
+    embipc_real room;            /* of the range, beyond what was asked for */
+    int made, asked;             /* when it was searched for; the last step that asked for it */
+    embi_candidate *list;
+    int count, cap;
+} embi_kept;
+
 typedef struct embi_body {
     char name[64];
     embipc_body handle;
@@ -13162,6 +13222,10 @@ typedef struct embi_body {
     embi_shift known;            /* from there to known_q */
     embi_strain *strain;         /* of each tet, where it has folds */
     int strain_cap;
+    int aside;                   /* what of its kept list for itself is set aside in this step: EMBI_ASIDE_... */
+    embi_kept own;               /* EMBI_ASIDE_HEAD: that list as the step found it. `list` is memory of its own */
+    embipc_real *own_state;      /* EMBI_ASIDE_STATE: its nodes at kept_q (3 nn), and kept and most of its strains (2 ntet) */
+    int own_state_cap, own_is_odd;   /* lists have changed places an odd number of times */
     int known_start;             /* known_q is q^n: stray is shift */
     int rebased;                 /* shifts, start_box, hull and candidates count from base_q and base_x, not q^n and x^n */
     int anew;                    /* they are about to count from where it is */
@@ -13173,6 +13237,7 @@ typedef struct embi_body {
                                     0: not known */
     int island;
     embi_sums sums;              /* of the last step */
+    unsigned revision;           /* no other body has the same; new when its unknowns or its rules change */
 } embi_body;
 
 /* Panels of two bodies near each other (a < b), or a body and itself (a == b) as a whole. */
@@ -13195,24 +13260,6 @@ typedef struct embi_pair {
     int near_count;              /* < 0: no list yet */
     int row;                     /* head: of the report of forces, -1: none yet */
 } embi_pair;
-
-/* The candidates of two panels for more than one step: a search with room to spare, whose list is good for as long
- * as what a step asks for, and the drift since, stay within that room; for one body in its turning frame. What a
- * step makes of it is what a search of its own would give, to the last bit; but a pair within one body that could not
- * touch when the list was made is not on it, near or not. */
-typedef struct embi_kept {
-    int a, b, pa, pb, valid;     /* as of pairs */
-    int start[2];                /* nodes of the trees that the search starts from, of two bodies */
-    embipc_real range[6];        /* it is complete for these displacements of pa relative to pb since then */
-    embipc_real drift[6];        /* those that happened in the steps since */
-    embipc_real turn[9];         /* within one body: how it turned since the nodes were at kept_q */
-    int loose;                   /* nothing was searched for: the range does not count */
-    embipc_real reach, dhat, xi;
-    embipc_real room;            /* of the range, beyond what was asked for */
-    int made, asked;             /* when it was searched for; the last step that asked for it */
-    embi_candidate *list;
-    int count, cap;
-} embi_kept;
 
 typedef struct embi_drive {
     embipc_drive handle;
@@ -13299,7 +13346,7 @@ typedef struct embi_state {
     const volatile int *stop;
     embipc_clock_fn *clock;
     void *clock_ctx;
-    unsigned revision;           /* counts what makes old factors void: bodies, drives, resets, failed steps */
+    unsigned revision;           /* the last number that a body got: see embi_body_revise() */
     embipc_stage stage;          /* whose time runs */
     double since, spent[EMBIPC_STAGE_COUNT];
 } embi_state;
@@ -13968,6 +14015,9 @@ static void embi_body_assemble(embi_state *s, embi_body *b)
     }
 }
 
+/* Old factors that hold unknowns of this body are void. */
+static void embi_body_revise(embi_state *s, embi_body *b) { b->revision = ++s->revision; }
+
 /* its A will be another one */
 static void embi_body_renew(embi_body *b)
 {
@@ -14137,6 +14187,18 @@ typedef struct embi_dual {
     embi_system K;
 } embi_dual;
 
+/* What an island had of earlier steps when this step began. A step that fails gives it back, since the bits of later
+ * steps depend on it. */
+typedef struct embi_island_past {
+    int is_known;                /* 1: the numbers are those of this step's start, 2: the factor is set aside, too */
+    int useful, wait, pause, unknown_count;
+    unsigned *of;
+    int of_count, of_cap;
+    embi_system system;
+    embi_dual *dual;
+    int is_odd;                  /* factors have changed places an odd number of times */
+} embi_island_past;
+
 typedef struct embi_island {
     int active;                  /* still iterating */
     int changed;                 /* in this iteration: 1 its candidates did, 2 others joined it */
@@ -14156,7 +14218,9 @@ typedef struct embi_island {
     int kept;                    /* no factor of this step yet: that of an earlier one preconditions */
     int useful;                  /* it is one that may be kept */
     int wait, pause;             /* steps until it is tried again; and after the next failure */
-    unsigned revision;           /* of the world, when the unknowns were numbered */
+    unsigned *of;                /* revisions of the bodies that have unknowns */
+    int of_count, of_cap;
+    embi_island_past past;
     embipc_real *work;           /* of conjugate gradients (12 unknown_count) */
     int work_cap;
     int *unknown, unknown_count, unknown_cap;         /* unknown -> node */
@@ -14230,6 +14294,8 @@ static void embi_island_free(embi_memory *m, embi_island *I)
     embi_chunks_free(m, &I->by_tets);
     embi_chunks_free(m, &I->by_vertices);
     EMBI_RELEASE(m, I->unknown, I->unknown_cap);
+    EMBI_RELEASE(m, I->of, I->of_cap);
+    EMBI_RELEASE(m, I->past.of, I->past.of_cap);
     EMBI_RELEASE(m, I->friction, I->friction_cap);
     EMBI_RELEASE(m, I->spring, I->spring_cap);
     EMBI_RELEASE(m, I->touched, I->touched_cap);
@@ -14240,7 +14306,9 @@ static void embi_island_free(embi_memory *m, embi_island *I)
     EMBI_RELEASE(m, I->block_at, I->block_at_cap);
     embi_contacts_free(m, &I->contacts);
     embi_system_free(m, &I->system);
+    embi_system_free(m, &I->past.system);
     embi_dual_free(m, I->dual);
+    embi_dual_free(m, I->past.dual);
 }
 
 /* ---- loops over the bodies of an island ---- */
@@ -14779,25 +14847,68 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
 
 /* ---- the linear system ---- */
 
+/* The numbers that a step begins with. Returns 0 out of memory. */
+static int embi_island_remember(embi_memory *m, embi_island *I)
+{
+    embi_island_past *past = &I->past;
+    if (!EMBI_GROW(m, unsigned, past->of, past->of_cap, I->of_count)) return 0;
+    if (I->of_count) memcpy(past->of, I->of, (size_t)I->of_count * sizeof *I->of);
+    past->of_count = I->of_count;
+    past->useful = I->useful;
+    past->wait = I->wait;
+    past->pause = I->pause;
+    past->unknown_count = I->unknown_count;
+    past->is_known = 1;
+    return 1;
+}
+
+static void embi_island_swap_factors(embi_island *I)
+{
+    embi_dual *dual = I->dual;
+    I->past.is_odd = !I->past.is_odd;
+    embi_swap_systems(&I->system, &I->past.system);
+    I->dual = I->past.dual;
+    I->past.dual = dual;
+}
+
+/* The step failed. */
+static void embi_island_forget(embi_island *I)
+{
+    embi_island_past *past = &I->past;
+    if (past->is_known == 2) embi_island_swap_factors(I);
+    if (past->is_known && past->of_count) memcpy(I->of, past->of, (size_t)past->of_count * sizeof *I->of);
+    if (past->is_known) {
+        I->of_count = past->of_count;
+        I->useful = past->useful;
+        I->wait = past->wait;
+        I->pause = past->pause;
+        I->unknown_count = past->unknown_count;
+    }
+    past->is_known = 0;
+}
+
 /* Gives the unknown nodes of the island their numbers. */
 static int embi_island_number(embi_memory *m, embi_state *s, embi_island *I)
 {
-    int before = I->unknown_count;
-    I->same = I->revision == s->revision;
-    I->revision = s->revision;
+    int count = 0;
+    if (!EMBI_GROW(m, unsigned, I->of, I->of_cap, I->body_count)) return 0;
+    I->same = 1;
     I->unknown_count = 0;
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
+        int first = I->unknown_count;
         if (!EMBI_GROW(m, int, I->unknown, I->unknown_cap, I->unknown_count + b->nn)) return 0;
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             int is_free = embi_is_dynamic(b) && s->drive[i] < 0;
             s->local[i] = is_free ? I->unknown_count : -1;
-            if (!is_free) continue;
-            I->same &= I->unknown_count < before && I->unknown[I->unknown_count] == i;
-            I->unknown[I->unknown_count++] = i;
+            if (is_free) I->unknown[I->unknown_count++] = i;
         }
+        if (I->unknown_count == first) continue;
+        I->same &= count < I->of_count && I->of[count] == b->revision;
+        I->of[count++] = b->revision;
     }
-    I->same &= I->unknown_count == before;
+    I->same &= count == I->of_count;
+    I->of_count = count;
     if (!I->same) I->useful = I->wait = I->pause = I->kept = I->old_factor = 0;
     return embi_island_chunks(m, s, I) && EMBI_GROW(m, embipc_real, I->rhs, I->rhs_cap, 6 * I->unknown_count) &&
            EMBI_GROW(m, embipc_real, I->work, I->work_cap, 12 * I->unknown_count);
@@ -15153,6 +15264,7 @@ static int embi_dual_bodies(embi_memory *m, embi_state *s, embi_island *I)
         for (int i = b->node0; i < b->node0 + b->nn; i++) n += s->local[i] >= 0;
         if (D->first[k] == n || (b->inverse && b->inverse->valid)) continue;
         if (!b->inverse) b->inverse = (embi_inverse *)embi_alloc(m, 1, sizeof *b->inverse);
+        if (b->inverse) embi_inverse_set_aside(b->inverse);
         if (!b->inverse ||
             !embi_inverse_begin(m, b->inverse, &b->A, s->local + b->node0, D->first[k], &I->keys, &I->keys_cap))
             return 0;
@@ -15500,10 +15612,26 @@ static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *
     return pivots;
 }
 
+/* Unknown nodes below which a factor costs no more than an iteration: a ball squeezed and lifted in a cage of 16
+ * nodes goes 0.9 times as fast with kept factors, of 24 as fast, of 35 1.17 times. */
+#define EMBI_KEEP_NODES 24
+
+/* The first factor of a step does not overwrite that of an earlier one, which a step that fails gives back. */
+static void embi_island_set_aside(embi_island *I)
+{
+    const embi_threads *threads = I->system.F.threads;
+    if (I->past.is_known != 1 || !I->past.useful || I->past.unknown_count < EMBI_KEEP_NODES) return;
+    I->past.is_known = 2;
+    embi_island_swap_factors(I);
+    I->system.F.threads = threads;
+}
+
 /* The matrix at the present state, factored. */
 static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_island *I)
 {
-    int pivots = 0, dual = embi_dual_factor(m, s, I);
+    int pivots = 0, dual;
+    embi_island_set_aside(I);
+    dual = embi_dual_factor(m, s, I);
     if (dual == 0) pivots = embi_island_factor_whole(m, s, I);
     else if (dual < 0) pivots = dual;
     if (pivots < 0)
@@ -15536,9 +15664,6 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
  * own H. What M holds right is solved by the first iteration, each contact that it does not know of takes one
  * more. A is not even assembled: its products are made tet by tet. */
 
-/* Unknown nodes below which a factor costs no more than an iteration: a ball squeezed and lifted in a cage of 16
- * nodes goes 0.9 times as fast with kept factors, of 24 as fast, of 35 1.17 times. */
-#define EMBI_KEEP_NODES 24
 #define EMBI_KEEP_ITERATIONS 8   /* more cost as much as the factor */
 #define EMBI_OLD_SHARE ((embipc_real)0.1)   /* of the tolerance: a direction this short by M alone is the last one */
 
@@ -16668,8 +16793,9 @@ struct embipc_world {
     int memory_count, memory_key_cap, memory_u_cap;
     embipc_contact *contact;     /* report of the last step */
     embipc_pair_force *pair_force;
-    embipc_iteration *iteration;
+    embipc_iteration *iteration, *iteration_before;   /* of the last step, and of the one before it */
     int contact_count, contact_cap, pair_force_count, pair_force_cap, iteration_count, iteration_cap;
+    int iteration_before_count, iteration_before_cap, iterations_are_odd;   /* changed places so often */
     embipc_real *applied;        /* forces for the next step (3 per node) */
     int applied_cap;
     int step, builds;
@@ -16804,6 +16930,8 @@ static void embi_body_free(embi_memory *m, embi_body *b)
     EMBI_RELEASE(m, b->panel, b->panel_cap);
     EMBI_RELEASE(m, b->part, b->part_cap);
     EMBI_RELEASE(m, b->strain, b->strain_cap);
+    EMBI_RELEASE(m, b->own.list, b->own.cap);
+    EMBI_RELEASE(m, b->own_state, b->own_state_cap);
     EMBI_RELEASE(m, b->shrunk, b->shrunk_cap);
     EMBI_RELEASE(m, b->holder, b->holder_cap);
     EMBI_RELEASE(m, b->tangent, b->tangent_cap);
@@ -16865,27 +16993,27 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
     embipc_real **node[EMBI_NODE_FIELDS], **vertex[EMBI_VERTEX_FIELDS];
+    int ok;
     embi_node_fields(s, node);
     embi_vertex_fields(s, vertex);
-    if (!embi_fields_grow(m, node, EMBI_NODE_FIELDS, &s->node_cap, nodes) ||
-        !embi_fields_grow(m, vertex, EMBI_VERTEX_FIELDS, &s->vert_cap, verts) ||
-        !EMBI_GROW(m, int, s->local, s->local_cap, nodes) ||
-        !EMBI_GROW(m, int, s->drive, s->drive_node_cap, nodes) ||
-        !EMBI_GROW(m, embipc_real, w->applied, w->applied_cap, 3 * nodes) ||
-        !EMBI_GROW(m, int, s->row_node, s->row_node_cap, 4 * verts) ||
-        !EMBI_GROW(m, embipc_real, s->row_weight, s->row_weight_cap, 4 * verts) ||
-        !EMBI_GROW(m, unsigned char, s->row_count, s->row_count_cap, verts) ||
-        !EMBI_GROW(m, unsigned char, s->known, s->known_cap, verts) ||
-        !EMBI_GROW(m, embi_body, s->body, s->body_cap, bodies) ||
-        !EMBI_GROW(m, embi_island *, w->island, w->island_cap, bodies) ||
-        !EMBI_GROW(m, int, w->order, w->order_cap, bodies) ||
-        !EMBI_GROW(m, int, w->round, w->round_cap, bodies) ||
-        !EMBI_GROW(m, int, w->parent, w->parent_cap, bodies))
-        return 0;
-    s->J.node = s->row_node;
+    ok = embi_fields_grow(m, node, EMBI_NODE_FIELDS, &s->node_cap, nodes) &&
+         embi_fields_grow(m, vertex, EMBI_VERTEX_FIELDS, &s->vert_cap, verts) &&
+         EMBI_GROW(m, int, s->local, s->local_cap, nodes) &&
+         EMBI_GROW(m, int, s->drive, s->drive_node_cap, nodes) &&
+         EMBI_GROW(m, embipc_real, w->applied, w->applied_cap, 3 * nodes) &&
+         EMBI_GROW(m, int, s->row_node, s->row_node_cap, 4 * verts) &&
+         EMBI_GROW(m, embipc_real, s->row_weight, s->row_weight_cap, 4 * verts) &&
+         EMBI_GROW(m, unsigned char, s->row_count, s->row_count_cap, verts) &&
+         EMBI_GROW(m, unsigned char, s->known, s->known_cap, verts) &&
+         EMBI_GROW(m, embi_body, s->body, s->body_cap, bodies) &&
+         EMBI_GROW(m, embi_island *, w->island, w->island_cap, bodies) &&
+         EMBI_GROW(m, int, w->order, w->order_cap, bodies) &&
+         EMBI_GROW(m, int, w->round, w->round_cap, bodies) &&
+         EMBI_GROW(m, int, w->parent, w->parent_cap, bodies);
+    s->J.node = s->row_node;   /* these may have moved though others found no room */
     s->J.weight = s->row_weight;
     s->J.count = s->row_count;
-    return 1;
+    return ok;
 }
 
 EMBIPC_API void embipc_world_destroy(embipc_world *w)
@@ -16954,6 +17082,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, w->contact, w->contact_cap);
     EMBI_RELEASE(&m, w->pair_force, w->pair_force_cap);
     EMBI_RELEASE(&m, w->iteration, w->iteration_cap);
+    EMBI_RELEASE(&m, w->iteration_before, w->iteration_before_cap);
     embi_free(&m, w, 1, sizeof *w);
 }
 
@@ -17584,6 +17713,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     }
     embi_build_move(b, t);
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
+    ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, embipc_real, b->own_state, b->own_state_cap, 3 * b->nn + 2 * b->ntet));
     if (ok && embi_may_fold(b) && EMBI_FOLD_FINE * b->ntet <= b->nt) {
         embi_surface s;
         memset(&s, 0, sizeof s);
@@ -17847,7 +17977,7 @@ static void embi_world_commit(embipc_world *w, int slot)
     if (b->nn) memcpy(s->start_v + 3 * b->node0, s->v + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     embi_body_derive(w, b);
     w->mixed_start |= w->step > 0;
-    s->revision++;
+    embi_body_revise(s, b);
 }
 
 /* The rules of no_contact for a body that is about to exist. */
@@ -17954,7 +18084,7 @@ static void embi_drive_remove(embipc_world *w, int at)
     embi_slot *slot = w->drive_slot + (d->handle.index1 - 1);
     slot->at = -1;
     slot->generation++;
-    s->revision++;
+    embi_body_revise(s, b);
     for (int i = b->node0; i < b->node0 + b->nn; i++)
         if (s->drive[i] == at) {
             s->drive[i] = -1;
@@ -18046,6 +18176,16 @@ static void embi_kept_close_gap(embipc_world *w, int at, const embi_body *gone)
     w->kept_count = count;
 }
 
+/* Factors of islands that the body was not in stay, at the places that their first bodies have by now. */
+static void embi_islands_close_gap(embipc_world *w, int at)
+{
+    embi_island *gone = w->island[at];
+    int last = w->s.body_count;
+    for (int i = at; i < last; i++) w->island[i] = w->island[i + 1];
+    w->island[last] = gone;
+    if (gone) gone->of_count = gone->useful = 0;
+}
+
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
 {
     embi_state *s;
@@ -18068,7 +18208,6 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     w->body_slot[body.index1 - 1].at = -1;
     w->body_slot[body.index1 - 1].generation++;
     s->body_count--;
-    s->revision++;
     memmove(s->body + at, s->body + at + 1, (size_t)(s->body_count - at) * sizeof *s->body);
     for (int i = at; i < s->body_count; i++) {
         s->body[i].node0 -= gone.nn;
@@ -18078,6 +18217,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     for (int i = 0; i < s->drive_count; i++)
         if (s->drives[i].body > at) s->drives[i].body--;
     embi_kept_close_gap(w, at, &gone);
+    embi_islands_close_gap(w, at);
     embi_body_free(&w->memory, &gone);
     embi_report_forget(w, body);
     return EMBIPC_OK;
@@ -18122,7 +18262,8 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
         rule->b = b;
     }
     w->mixed_start |= w->step > 0 && contact;
-    w->s.revision++;
+    embi_body_revise(&w->s, w->s.body + ia);
+    embi_body_revise(&w->s, w->s.body + ib);
     rule->friction = friction;
     rule->contact = contact != 0;
     return EMBIPC_OK;
@@ -18317,7 +18458,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     d->handle.index1 = slot + 1;
     d->handle.generation = w->drive_slot[slot].generation;
     w->drive_slot[slot].at = s->drive_count++;
-    s->revision++;
+    embi_body_revise(s, b);
     *drive = d->handle;
     return EMBIPC_OK;
 }
@@ -18422,6 +18563,7 @@ EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *w, const embipc_
     if ((r = embi_check_gravity(gravity, &w->error)) != EMBIPC_OK) return r;
     embi_copy(w->def.gravity, gravity);
     embi_copy(w->s.gravity, gravity);
+    for (int k = 0; k < w->s.body_count; k++) embi_body_derive(w, w->s.body + k);
     return EMBIPC_OK;
 }
 
@@ -18433,8 +18575,12 @@ EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real
     if (time_step == w->s.h) return EMBIPC_OK;
     w->def.time_step = w->s.h = time_step;
     w->s.hh = time_step * time_step;
-    w->s.revision++;
-    for (int k = 0; k < w->s.body_count; k++) w->s.body[k].history = 0;   /* it is of steps of another length */
+    for (int k = 0; k < w->s.body_count; k++) {
+        embi_body *b = w->s.body + k;
+        b->history = 0;   /* it is of steps of another length */
+        embi_body_revise(&w->s, b);
+        embi_body_derive(w, b);
+    }
     return EMBIPC_OK;
 }
 
@@ -18470,6 +18616,47 @@ static embipc_result embi_check_reset(embipc_world *w)
     return r;
 }
 
+static void embi_swap_iterations(embipc_world *w)
+{
+    embipc_iteration *list = w->iteration;
+    int count = w->iteration_count, cap = w->iteration_cap;
+    w->iterations_are_odd = !w->iterations_are_odd;
+    w->iteration = w->iteration_before;
+    w->iteration_count = w->iteration_before_count;
+    w->iteration_cap = w->iteration_before_cap;
+    w->iteration_before = list;
+    w->iteration_before_count = count;
+    w->iteration_before_cap = cap;
+}
+
+static void embi_own_swap_lists(embi_body *b, embi_kept *k)
+{
+    embi_candidate *list = k->list;
+    int cap = k->cap;
+    b->own_is_odd = !b->own_is_odd;
+    k->list = b->own.list;
+    k->cap = b->own.cap;
+    b->own.list = list;
+    b->own.cap = cap;
+}
+
+/* All of what changes places goes back to the first one, so that the run after a reset needs no more memory. */
+static void embi_places_reset(embipc_world *w)
+{
+    for (int i = 0; i < w->s.body_count; i++) {
+        embi_inverse *V = w->s.body[i].inverse;
+        embi_island *I = w->island[i];
+        if (V && V->is_odd) embi_inverse_swap(V);
+        if (I && I->past.is_odd) embi_island_swap_factors(I);
+        if (I) I->useful = I->of_count = 0;
+    }
+    for (int n = 0; n < w->kept_count; n++) {
+        embi_kept *k = w->kept + n;
+        if (k->a == k->b && w->s.body[k->a].own_is_odd) embi_own_swap_lists(w->s.body + k->a, k);
+    }
+    if (w->iterations_are_odd) embi_swap_iterations(w);
+}
+
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 {
     embi_state *s;
@@ -18489,9 +18676,9 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     }
     embi_report_clear(w);
     w->warned = 1;
-    s->revision++;
     for (int i = 0; i < s->body_count; i++) {   /* first guesses of the rotations too: the same bits again */
         embi_elastic_unturn(&s->body[i].elastic);
+        embi_body_revise(s, s->body + i);
         s->body[i].history = 0;
         s->body[i].around = 0;
         s->body[i].started = s->body[i].followed = 1;
@@ -18504,7 +18691,8 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         embi_drive_start(s, d);
     }
     for (int i = 0; i < w->kept_count; i++) w->kept[i].valid = w->kept[i].asked = 0;
-    w->memory_count = w->contact_count = w->pair_force_count = w->iteration_count = 0;
+    embi_places_reset(w);
+    w->memory_count = w->contact_count = w->pair_force_count = w->iteration_count = w->iteration_before_count = 0;
     w->step = 0;
     w->time = 0;
     return EMBIPC_OK;
@@ -19187,7 +19375,8 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     b->island = -1;
     b->around = 0;
     b->scale_x = 0;
-    b->live_count = 0;
+    b->live_count = b->aside = 0;
+    if (b->inverse) b->inverse->is_aside = 0;
     embi_body_locate(b, s->q);
     for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->start_box[i]));
     b->jump = 0;
@@ -19220,6 +19409,7 @@ static void embi_bodies_begin(embipc_world *w)
         b->patch0 = patch;
         trace += embi_body_trace(b);
         patch += embi_body_patch(b);
+        if (w->island[k]) w->island[k]->past.is_known = 0;
     }
     embi_each_body(w, embi_body_begin);
     embi_drives_begin(w);
@@ -19439,6 +19629,60 @@ static int embi_kept_serves(const embi_state *s, const embi_kept *k, const embi_
     return 1;
 }
 
+/* ---- what a step that fails gives back of a body's list for itself ----
+ * What is on such a list depends on when it was made, and so do bits. Lists of two bodies only save time. */
+
+enum { EMBI_ASIDE_HEAD = 1, EMBI_ASIDE_STATE = 2, EMBI_ASIDE_LIST = 4 };
+
+static void embi_own_state(embi_state *s, embi_body *b, int back)
+{
+    size_t nodes = (size_t)(3 * b->nn) * sizeof *s->kept_q;
+    embipc_real *q = s->kept_q + 3 * b->node0, *strain = b->own_state + 3 * b->nn;
+    memcpy(back ? q : b->own_state, back ? b->own_state : q, nodes);
+    for (int t = 0; t < embi_strained_tets(b); t++) {
+        embi_strain *e = b->strain + t;
+        if (back) {
+            e->kept = strain[2 * t];
+            e->most = strain[2 * t + 1];
+        } else {
+            strain[2 * t] = e->kept;
+            strain[2 * t + 1] = e->most;
+        }
+    }
+}
+
+/* Sets that much of it aside, before it is overwritten; each once in a step. */
+static void embi_own_set_aside(embi_state *s, embi_kept *k, int what)
+{
+    embi_body *b = s->body + k->a;
+    if (k->a != k->b) return;
+    what &= ~b->aside;
+    if (what & EMBI_ASIDE_HEAD) {
+        embi_candidate *list = b->own.list;
+        int cap = b->own.cap;
+        b->own = *k;
+        b->own.list = list;
+        b->own.cap = cap;
+    }
+    if (what & EMBI_ASIDE_STATE) embi_own_state(s, b, 0);
+    if (what & EMBI_ASIDE_LIST) embi_own_swap_lists(b, k);
+    b->aside |= what;
+}
+
+/* The step failed. */
+static void embi_own_give_back(embi_state *s, embi_kept *k)
+{
+    embi_body *b = s->body + k->a;
+    embi_kept now = *k;
+    if (k->a != k->b || !b->aside) return;
+    *k = b->own;
+    b->own.list = now.list;
+    b->own.cap = now.cap;
+    if (!(b->aside & EMBI_ASIDE_LIST)) embi_own_swap_lists(b, k);
+    if (b->aside & EMBI_ASIDE_STATE) embi_own_state(s, b, 1);
+    b->aside = 0;
+}
+
 /* By how much a pair outgrew what its list was made for, in each step since. */
 static embipc_real embi_kept_pace(const embi_kept *k, const embi_pair *pair)
 {
@@ -19476,6 +19720,7 @@ static embipc_real embi_kept_room(const embi_state *s, const embi_kept *k, const
 static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, embipc_real reach)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
+    embi_own_set_aside(s, k, EMBI_ASIDE_HEAD | EMBI_ASIDE_STATE | EMBI_ASIDE_LIST);
     if (k->a == k->b && A->nn) {
         memcpy(s->kept_q + 3 * A->node0, embi_base_q(s, A) + 3 * A->node0, (size_t)(3 * A->nn) * sizeof *s->qn);
         embi_m3_identity(k->turn);
@@ -19947,6 +20192,7 @@ static void embi_kept_follow(embi_state *s, embi_kept *k, int all)
     embipc_real r[6], *strain = s->trace + a->trace0;
     if (!k->valid || (!first && !second)) return;
     if (a == b) {
+        if (!all) embi_own_set_aside(s, k, EMBI_ASIDE_HEAD | EMBI_ASIDE_STATE);
         embi_turn_fit(from, to, a->nn, k->turn);
         embi_warp(from, to, a->nn, k->turn, s->shift_d + 3 * a->node0, k->drift + 3);
         embi_body_strains(a, s->shift_d + 3 * a->node0, strain);
@@ -20002,6 +20248,7 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
     embipc_real reach = embi_pair_reach(s, pair), r[6];
     embi_kept *kept = embi_kept_of(w, pair);
     one->kept = kept;
+    embi_own_set_aside(s, kept, EMBI_ASIDE_HEAD);
     kept->asked = w->step;
     one->due = !embi_kept_serves(s, kept, pair, reach);
     if (one->due) {
@@ -20766,6 +21013,7 @@ static int embi_islands_begin(embipc_world *w)
         if (!w->island[i] && !(w->island[i] = (embi_island *)embi_alloc(&w->memory, 1, sizeof **w->island)))
             return 0;
         I = w->island[i];
+        if (!embi_island_remember(&w->memory, I)) return 0;
         w->order[w->order_count++] = i;
         I->index = i;
         I->active = I->first = 1;
@@ -21140,23 +21388,34 @@ static embipc_result embi_iterate(embipc_world *w)
 
 /* ---- finish ---- */
 
-/* after an error: the world as it was before the call */
+/* A body as it was before a step that failed. */
+static void embi_body_undo(embi_state *s, embi_body *b)
+{
+    embi_elastic *e = &b->elastic;
+    if (b->followed) embi_apply_rows(s, b, s->q, s->x);   /* a search along paths has moved all of x */
+    if (b->inverse && b->inverse->is_aside) embi_inverse_swap(b->inverse);
+    if (e->nt && embi_law_turns(&e->law))
+        memcpy(e->rotation, e->rotation_other, (size_t)(18 * e->padded) * sizeof *e->rotation);
+}
+
+/* After an error: the world as it was before the call, with all that the bits of later steps depend on. */
 static void embi_step_undo(embipc_world *w)
 {
     embi_state *s = &w->s;
-    s->revision++;
+    embi_swap_iterations(w);
     if (s->node_count) {
         memcpy(s->q, s->qn, (size_t)(3 * s->node_count) * sizeof *s->q);
         memcpy(s->v, s->vn, (size_t)(3 * s->node_count) * sizeof *s->v);
     }
     for (int k = 0; k < s->body_count; k++) {
-        embi_elastic *e = &s->body[k].elastic;
-        embi_apply_live(s, s->body + k, s->q, s->x);
-        if (e->nt && embi_law_turns(&e->law))
-            memcpy(e->rotation, e->rotation_other, (size_t)(18 * e->padded) * sizeof *e->rotation);
+        embi_body_undo(s, s->body + k);
+        if (w->island[k]) embi_island_forget(w->island[k]);
     }
-    for (int n = 0; n < w->kept_count; n++)   /* those that count from where bodies will not have been */
-        if (s->body[w->kept[n].a].rebased || s->body[w->kept[n].b].rebased) w->kept[n].valid = 0;
+    for (int n = 0; n < w->kept_count; n++) {   /* not those that count from where bodies will not have been */
+        embi_kept *k = w->kept + n;
+        if (s->body[k->a].rebased || s->body[k->b].rebased) k->valid = 0;
+        embi_own_give_back(s, k);
+    }
 }
 
 /* anything of the body, in this step */
@@ -21667,6 +21926,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
     w->memory.failed = 0;
+    embi_swap_iterations(w);
     w->iteration_count = 0;
     memset(s->spent, 0, sizeof s->spent);
     s->stage = EMBIPC_STAGE_REST;
