@@ -10931,8 +10931,8 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
  * And while its tets keep their shape, most of a body cannot touch itself at all, and is left out as a whole.
  *
  * Where displacements are long, boxes of them hold nearly all pairs there are. But along one direction each vertex goes
- * straight, and the box of a primitive's path meets few others: searched so, candidates are good for this direction only,
- * and a hundredth as many.
+ * straight, and what two surfaces move by is common to both in each moment: few primitives are at one place at one time.
+ * Searched so, candidates are good for this direction only, and there are a hundredth as many, or less.
  * Uses: small math, memory, sorting, exact predicates, meshes, distances.
  * Checked by: tests/test_broad.c, tests/test_reach.c  */
 
@@ -10966,11 +10966,12 @@ typedef struct embi_bvh {
                                     that pairs of edges are made of */
     embipc_real *box;            /* lo[3], hi[3] per node (12 leaves), then per triangle (6 nt): */
     embipc_real *tri_box;
+    embipc_real *way, *tri_way;  /* boxes of the displacements of the same, once it was searched along paths */
     int *sample;                 /* a vertex of each node, -1 where there is none (2 leaves), and ... */
     embipc_real *vary;           /* ... the most by which rows of J below it differ from its own, in |.|_1 */
     float *rest;                 /* of a large surface: box of each node when it was made, seen from its sample, ... */
     unsigned char *known;        /* ... and whether it has one of now: see "trees that are refit where asked" */
-    int order_cap, own_cap, box_cap, sample_cap, vary_cap, rest_cap, known_cap;
+    int order_cap, own_cap, box_cap, way_cap, sample_cap, vary_cap, rest_cap, known_cap;
 } embi_bvh;
 
 /* A surface as the broad phase sees it. */
@@ -10984,8 +10985,8 @@ typedef struct embi_surface {
     const embi_rows *J;          /* of all bodies, where this one's tree knows how they vary; else NULL */
     const int *start;            /* of the first of two: pairs of nodes that a search starts from (2 start_count); */
     int start_count;             /*   NULL: both roots */
-    const embipc_real *next;     /* of a search along paths: where vertices are going (3 nv), NULL: they stay, ... */
-    embipc_real cap, common[3];  /* ... so much of the way is looked at, and seen from what goes by `common`, m */
+    const embipc_real *way;      /* of a search along paths: how far vertices go (3 nv), NULL: they stay; and candidates ... */
+    embipc_real common[3];       /* ... are found as what goes by `common` sees them, m */
 } embi_surface;
 
 static void embi_bvh_free(embi_memory *m, embi_bvh *b)
@@ -10993,6 +10994,7 @@ static void embi_bvh_free(embi_memory *m, embi_bvh *b)
     EMBI_RELEASE(m, b->order, b->order_cap);
     EMBI_RELEASE(m, b->own, b->own_cap);
     EMBI_RELEASE(m, b->box, b->box_cap);
+    EMBI_RELEASE(m, b->way, b->way_cap);
     EMBI_RELEASE(m, b->sample, b->sample_cap);
     EMBI_RELEASE(m, b->vary, b->vary_cap);
     EMBI_RELEASE(m, b->rest, b->rest_cap);
@@ -11157,21 +11159,17 @@ static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, 
     }
 }
 
-/* Where a vertex of the surface is at the end of its path. */
-static void embi_path_end(const embi_surface *a, int v, embipc_real end[3])
+/* Box of how far vertices of the surface go on their paths. */
+static void embi_path_ways(embipc_real box[6], const embi_surface *a, const int *v, int n)
 {
-    const embipc_real *x = a->x + 3 * v, *to = a->next ? a->next + 3 * v : x;
-    for (int i = 0; i < 3; i++) end[i] = x[i] + a->cap * (to[i] - x[i]) - a->common[i];
-}
-
-/* Box of vertices and of all their paths. */
-static void embi_path_box(embipc_real box[6], const embi_surface *a, const int *v, int n)
-{
-    embi_box_of(box, a->x, v, n);
-    for (int k = 0; k < n && a->next; k++) {
-        embipc_real end[3];
-        embi_path_end(a, v[k], end);
-        embi_box_add(box, end);
+    for (int i = 0; i < 3; i++) {
+        embipc_real lo = a->way ? a->way[3 * v[0] + i] : (embipc_real)0, hi = lo;
+        for (int k = 1; k < n && a->way; k++) {
+            lo = embi_min(lo, a->way[3 * v[k] + i]);
+            hi = embi_max(hi, a->way[3 * v[k] + i]);
+        }
+        box[i] = lo - a->common[i];
+        box[3 + i] = hi - a->common[i];
     }
 }
 
@@ -11247,17 +11245,19 @@ static embipc_real embi_vertices_share(const embi_surface *a, const int v[4], in
 #define EMBI_SHARE_UNIT (1 << 20)
 
 /* boxes of inner nodes begin .. end - 1, from those of their children */
-static void embi_bvh_join(embi_bvh *b, int begin, int end)
+static void embi_boxes_join(embipc_real *box, int begin, int end)
 {
     for (int k = end - 1; k >= begin; k--)
         for (int i = 0; i < 3; i++) {
-            b->box[6 * k + i] = embi_min(b->box[12 * k + i], b->box[12 * k + 6 + i]);
-            b->box[6 * k + 3 + i] = embi_max(b->box[12 * k + 3 + i], b->box[12 * k + 9 + i]);
+            box[6 * k + i] = embi_min(box[12 * k + i], box[12 * k + 6 + i]);
+            box[6 * k + 3 + i] = embi_max(box[12 * k + 3 + i], box[12 * k + 9 + i]);
         }
 }
 
+static void embi_bvh_join(embi_bvh *b, int begin, int end) { embi_boxes_join(b->box, begin, end); }
+
 /* Boxes of leaves begin .. end - 1, all those below one node, of their triangles and of the nodes from there up to it, for
- * the vertices of a surface, or their paths. */
+ * the vertices of a surface. */
 static void embi_bvh_refit_leaves(embi_bvh *b, const embi_surface *s, int begin, int end)
 {
     int from = b->leaves + begin, to = b->leaves + end;
@@ -11266,11 +11266,31 @@ static void embi_bvh_refit_leaves(embi_bvh *b, const embi_surface *s, int begin,
         embi_box_clear(box);
         for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < s->nt; i++) {
             embipc_real *one = b->tri_box + 6 * b->order[i];
-            embi_path_box(one, s, s->tri + 3 * b->order[i], 3);
+            embi_box_of(one, s->x, s->tri + 3 * b->order[i], 3);
             embi_box_join(box, one);
         }
     }
     for (; to - from > 1; from /= 2, to /= 2) embi_bvh_join(b, from / 2, to / 2);
+}
+
+/* Boxes of all nodes for the vertices of a surface, and of their ways where they have any. Returns 0 out of memory. */
+static int embi_bvh_sweep(embi_memory *m, embi_bvh *b, const embi_surface *s)
+{
+    embi_bvh_refit_leaves(b, s, 0, b->leaves);
+    if (!s->way) return 1;
+    if (!EMBI_GROW(m, embipc_real, b->way, b->way_cap, 12 * b->leaves + 6 * s->nt)) return 0;
+    b->tri_way = b->way + 12 * b->leaves;
+    for (int k = 0; k < b->leaves; k++) {
+        embipc_real *way = b->way + 6 * (b->leaves + k);
+        embi_box_clear(way);
+        for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < s->nt; i++) {
+            embipc_real *one = b->tri_way + 6 * b->order[i];
+            embi_box_of(one, s->way, s->tri + 3 * b->order[i], 3);
+            embi_box_join(way, one);
+        }
+    }
+    embi_boxes_join(b->way, 1, b->leaves);
+    return 1;
 }
 
 /* Boxes of all nodes for the vertices x. */
@@ -11298,12 +11318,60 @@ static int embi_boxes_touch(const embipc_real a[6], const embipc_real b[6])
     return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
 }
 
+/* Can two boxes come within reach, when the first moves by the share t of something in the box `one`, the second by the same
+ * share of something in `two`, for some t in [0, 1]? (Boxes without anything in them have lo > hi.) */
+static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], embipc_real reach, const embipc_real b[6],
+                           const embipc_real two[6])
+{
+    embipc_real begin = 0, end = 1;
+    for (int i = 0; i < 6; i++) {   /* gap + t rate <= 0: first the lower side of a, then the upper one */
+        int low = i < 3, c = low ? i + 3 : i - 3;
+        embipc_real gap = low ? a[i] - reach - b[c] : b[c] - a[i] - reach, rate = low ? one[i] - two[c] : two[c] - one[i];
+        if (gap <= 0 && gap + rate <= 0) continue;
+        if (gap > 0 && gap + rate > 0) return 0;
+        if (rate < 0) begin = embi_max(begin, -gap / rate);
+        else end = embi_min(end, -gap / rate);
+    }
+    return begin <= end + 16 * EMBI_EPS;
+}
+
+/* Can they when each moves by a share of its own? axis: a unit vector along which they may be apart, or 0. */
+static int embi_boxes_cross(const embipc_real a[6], const embipc_real one[6], embipc_real reach, const embipc_real b[6],
+                            const embipc_real two[6], const embipc_real axis[3])
+{
+    embipc_real span[2][2] = {{0, 0}, {0, 0}};   /* of the two along the axis */
+    for (int i = 0; i < 3; i++)
+        if (a[i] + embi_min(one[i], 0) - reach > b[3 + i] + embi_max(two[3 + i], 0) ||
+            a[3 + i] + embi_max(one[3 + i], 0) + reach < b[i] + embi_min(two[i], 0))
+            return 0;
+    for (int side = 0; side < 2; side++) {
+        const embipc_real *box = side ? b : a, *way = side ? two : one;
+        embipc_real lo = 0, hi = 0;   /* of the ways */
+        for (int i = 0; i < 3; i++) {
+            int up = axis[i] > 0 ? 3 : 0;
+            span[side][0] += axis[i] * (box[3 - up + i] - a[i]);   /* from a corner of a: small numbers */
+            span[side][1] += axis[i] * (box[up + i] - a[i]);
+            lo += axis[i] * way[3 - up + i];
+            hi += axis[i] * way[up + i];
+        }
+        span[side][0] += embi_min(lo, 0);
+        span[side][1] += embi_max(hi, 0);
+    }
+    return span[0][0] - reach <= span[1][1] && span[1][0] - reach <= span[0][1];
+}
+
+/* How two surfaces go along their paths: both have gone the same share of them in each moment; or each goes by itself. */
+enum { EMBI_PATHS_NONE, EMBI_PATHS_TOGETHER, EMBI_PATHS_APART };
+
 /* Two surfaces whose trees are gone through together, and how the first may move against the second. Both trees must
- * be refit. */
+ * be refit, or swept. */
 typedef struct embi_walk {
     const embi_surface *a, *b;
     const embipc_real *range;    /* displacements (6); symmetric when both are the same surface */
     embipc_real reach;
+    int paths;                   /* EMBI_PATHS_...; the range does not count then */
+    embipc_real axis[3];         /* EMBI_PATHS_APART: unit vector across the ways of both, or 0 */
+    int first_only;              /* it ends with the first pair of triangles */
 } embi_walk;
 
 static embi_walk embi_walk_of(const embi_surface *a, const embi_surface *b, const embipc_real range[6],
@@ -11314,7 +11382,34 @@ static embi_walk embi_walk_of(const embi_surface *a, const embi_surface *b, cons
     w.b = b;
     w.range = range;
     w.reach = reach;
+    w.paths = w.first_only = 0;
     return w;
+}
+
+/* The same along paths. */
+static void embi_walk_along(embi_walk *w, int paths)
+{
+    const embi_bvh *A = w->a->bvh, *B = w->b->bvh;
+    embipc_real one[3], two[3], size;
+    w->paths = paths;
+    embi_set(w->axis, 0, 0, 0);
+    if (paths != EMBI_PATHS_APART || !w->a->way || !w->b->way) return;
+    embi_add(one, A->way + 6, A->way + 9);
+    embi_add(two, B->way + 6, B->way + 9);
+    embi_cross(w->axis, one, two);
+    size = embi_norm(w->axis);
+    embi_scale(w->axis, size > 0 && embi_finite(1 / size) ? 1 / size : (embipc_real)0, w->axis);
+}
+
+/* Do paths allow two boxes to come within reach? box, way: arrays of either side, NULL: no ways */
+static int embi_walk_lets(const embi_walk *w, const embipc_real *one, const embipc_real *way_one, const embipc_real *two,
+                          const embipc_real *way_two)
+{
+    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
+    if (!w->a->way) way_one = still;
+    if (!w->b->way) way_two = still;
+    return w->paths == EMBI_PATHS_TOGETHER ? embi_boxes_pass(one, way_one, w->reach, two, way_two)
+                                           : embi_boxes_cross(one, way_one, w->reach, two, way_two, w->axis);
 }
 
 /* so much of the range */
@@ -11332,6 +11427,7 @@ static int embi_walk_meets(const embi_walk *w, int i, int j, embipc_real *share)
     embipc_real own[6];
     int self = a->base == w->b->base;
     *share = 1;
+    if (w->paths) return embi_walk_lets(w, one, a->bvh->way + 6 * i, two, w->b->bvh->way + 6 * j);
     if (!embi_ranges_meet(one, w->range, w->reach, two)) return 0;
     if (!self || !a->J || (i < a->bvh->leaves && embi_boxes_touch(one, two))) return 1;
     *share = embi_bvh_share(a, i, j);
@@ -11381,8 +11477,11 @@ static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, emb
         for (int p = ia; p < ia + EMBI_LEAF && p < w->a->nt; p++)
             for (int q = self && i == j ? p + 1 : jb; q < jb + EMBI_LEAF && q < w->b->nt; q++) {
                 int ta = A->order[p], tb = B->order[q];
-                if (!embi_ranges_meet(A->tri_box + 6 * ta, own, w->reach, B->tri_box + 6 * tb)) continue;
+                if (w->paths ? !embi_walk_lets(w, A->tri_box + 6 * ta, A->tri_way + 6 * ta, B->tri_box + 6 * tb, B->tri_way + 6 * tb)
+                             : !embi_ranges_meet(A->tri_box + 6 * ta, own, w->reach, B->tri_box + 6 * tb))
+                    continue;
                 if (!EMBI_GROW(m, embi_key, *list, *cap, *count + 1)) return 0;
+                if (w->first_only) top = 0;
                 (*list)[*count].value = (int)ceil(share * EMBI_SHARE_UNIT);
                 (*list)[(*count)++].key =
                     self ? embi_pack(embi_min_int(ta, tb), embi_max_int(ta, tb)) : embi_pack(ta, tb);
@@ -11597,6 +11696,7 @@ typedef struct embi_approach {
     embipc_real radius;            /* |half| */
     embipc_real reach;             /* m */
     int own;                       /* the reach is from dhat + xi: what a candidate has less of them counts */
+    int paths;                     /* along the paths of the surfaces, and nothing else */
 } embi_approach;
 
 static embi_approach embi_approach_of(const embipc_real range[6], embipc_real reach)
@@ -11608,7 +11708,7 @@ static embi_approach embi_approach_of(const embipc_real range[6], embipc_real re
     }
     t.radius = embi_norm(t.half);
     t.reach = reach * (1 + 8 * EMBI_EPS);
-    t.own = 0;
+    t.own = t.paths = 0;
     return t;
 }
 
@@ -11642,24 +11742,22 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     return c->apart <= reach + c->share * t->radius;
 }
 
-/* The same along the paths of two surfaces, which do not count as displacements; c->apart: the distance now. Each may be
- * anywhere on its own: their boxes must meet, and their lengths bridge the distance. */
+/* The same along the paths of two surfaces, which do not count as displacements; c->apart: the distance now. Both go the same
+ * share of their ways: their boxes must meet then, and what one goes against the other must bridge the distance. */
 static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const embi_surface *b, const int v[4],
                                  const embi_point x[4], const embi_approach *t)
 {
-    embipc_real one[6], two[6], near[6], end[3], w[4], way[2] = {0, 0};
+    embipc_real one[6], two[6], ways[2][6], far[3], w[4];
     int split = c->edge_edge ? 2 : 1, mask;
-    embi_path_box(one, a, v, split);
-    embi_path_box(two, b, v + split, 4 - split);
-    embi_approach_box(t, 1, t->reach, two, near);
-    if (!embi_boxes_touch(one, near)) return 0;
-    for (int k = 0; k < 4; k++) {
-        embi_path_end(k < split ? a : b, v[k], end);
-        embi_sub(end, end, x[k]);
-        way[k >= split] = embi_max(way[k >= split], embi_norm(end));
-    }
+    embi_box_of_points(one, x, split);
+    embi_box_of_points(two, x + split, 4 - split);
+    embi_path_ways(ways[0], a, v, split);
+    embi_path_ways(ways[1], b, v + split, 4 - split);
+    if (!embi_boxes_pass(one, ways[0], t->reach, two, ways[1])) return 0;
+    for (int i = 0; i < 3; i++)
+        far[i] = embi_max(embi_abs(ways[0][3 + i] - ways[1][i]), embi_abs(ways[1][3 + i] - ways[0][i]));
     c->apart = embi_closest_distance(x, c->edge_edge, w, &mask);
-    return c->apart <= t->reach + (way[0] + way[1]) * (1 + 8 * EMBI_EPS);
+    return c->apart <= t->reach + embi_norm(far) * (1 + 8 * EMBI_EPS);
 }
 
 /* Have the two sides of a primitive pair of one surface a vertex in common? */
@@ -11683,9 +11781,10 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     c = *list + *count;
     c->edge_edge = edge_edge;
     c->less = 0;
-    c->share = self ? embi_vertices_share(a, v, split) : (embipc_real)1;
     for (int k = 0; k < 4; k++) p[k] = (k < split ? a->x : b->x) + 3 * v[k];
-    if (!(a->next || b->next ? embi_candidate_passes(c, a, b, v, p, t) : embi_candidate_near(c, p, t))) return 1;
+    if (t->paths && !embi_candidate_passes(c, a, b, v, p, t)) return 1;
+    c->share = self ? embi_vertices_share(a, v, split) : (embipc_real)1;
+    if (!t->paths && !embi_candidate_near(c, p, t)) return 1;
     for (int k = 0; k < 4; k++) c->v[k] = v[k] + (k < split ? a->base : b->base);
     c->dhat = rule->dhat;
     c->xi = rule->xi;
@@ -11719,8 +11818,10 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
         embipc_real box[6];
         int v[4];
         if (!(a->bvh->own[ta] & (1 << i))) continue;
-        embi_path_box(box, a, A + i, 1);
-        if (!embi_boxes_touch(box, near_b)) continue;
+        if (!t->paths) {
+            embi_box_of(box, a->x, A + i, 1);
+            if (!embi_boxes_touch(box, near_b)) continue;
+        }
         v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
         if (self && embi_vertices_shared(v, 0)) continue;
         if (!embi_candidate_add(m, a, b, v, 0, rule, t, list, count, cap)) return 0;
@@ -11741,15 +11842,19 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
         embipc_real box[6], edge[6], other[6];
         if (!(a->bvh->own[ta] & (64 << i))) continue;
         v[0] = A[i]; v[1] = A[(i + 1) % 3];
-        embi_path_box(box, a, v, 2);
-        if (!embi_boxes_touch(box, near_b)) continue;
+        if (!t->paths) {
+            embi_box_of(box, a->x, v, 2);
+            if (!embi_boxes_touch(box, near_b)) continue;
+        }
         for (int j = 0; j < 3; j++) {
             if (!(b->bvh->own[tb] & (64 << j))) continue;
             v[2] = B[j]; v[3] = B[(j + 1) % 3];
             if (self && embi_vertices_shared(v, 1)) continue;
-            embi_path_box(edge, b, v + 2, 2);
-            embi_approach_box(t, share, t->reach, edge, other);
-            if (embi_boxes_touch(box, other) &&
+            if (!t->paths) {
+                embi_box_of(edge, b->x, v + 2, 2);
+                embi_approach_box(t, share, t->reach, edge, other);
+            }
+            if ((t->paths || embi_boxes_touch(box, other)) &&
                 !embi_candidate_add(m, a, b, v, 1, rule, t, list, count, cap))
                 return 0;
         }
@@ -13230,7 +13335,7 @@ typedef struct embi_body {
     int rebased;                 /* shifts, start_box, hull and candidates count from base_q and base_x, not q^n and x^n */
     int anew;                    /* they are about to count from where it is */
     int goes;                    /* it has a direction in this round */
-    int swept;                   /* EMBI_SWEPT_...: it was searched along paths in this step, for which its tree is, if not fit */
+    int swept;                   /* it was searched along paths in this step, for which its tree is, if not fit */
     embipc_real foreseen;        /* how far the body probably goes in this step, m */
     embipc_real start_box[6];    /* holds x^n */
     embipc_real around;          /* between steps, where start_box is that of now: so far beyond it gaps count, m;
@@ -13251,6 +13356,7 @@ typedef struct embi_pair {
                                     and is about to go */
     int loose;                   /* within one body: or for all, while embi_body_stands() */
     int path;                    /* not for a range, but along the paths of one round */
+    int joins;                   /* these cross, and its bodies did not move by one direction: from now on they do */
     int first, count;            /* candidates */
     int touching[2];             /* head, for BDF2: any contacts, at q^n and now, and their force on a, N */
     embipc_real push[2][3];
@@ -13321,6 +13427,7 @@ typedef struct embi_state {
     unsigned char *row_count;
     int rebased;                 /* some body is */
     embipc_real *base_x; int base_cap;         /* x at base_q or q^n, as known as xn; room once it was of use */
+    embipc_real *way; int way_cap;             /* of a search along paths: how far vertices go; room once it was of use */
     int node_cap, vert_cap, local_cap, drive_node_cap, row_node_cap, row_weight_cap, row_count_cap, known_cap;
     embi_rows J;
     embi_body *body;
@@ -17040,6 +17147,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, s->row_count, s->row_count_cap);
     EMBI_RELEASE(&m, s->known, s->known_cap);
     EMBI_RELEASE(&m, s->base_x, s->base_cap);
+    EMBI_RELEASE(&m, s->way, s->way_cap);
     EMBI_RELEASE(&m, s->body, s->body_cap);
     EMBI_RELEASE(&m, s->pair, s->pair_cap);
     EMBI_RELEASE(&m, s->drives, s->drive_cap);
@@ -20222,7 +20330,7 @@ static int embi_search_add(embipc_world *w, int n)
 {
     embi_pair *pair = w->s.pair + n;
     embi_search *one;
-    pair->path = 0;
+    pair->path = pair->joins = 0;
     if (!embi_kept_of(w, pair) ||
         !EMBI_GROW(&w->memory, embi_search, w->search, w->search_cap, w->search_count + 1))
         return 0;
@@ -20363,41 +20471,46 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
  * h = 0.01 s, by ranges alone and so: in a cage 190 and 42, 800 and 140 ms, full 130 and 100, 680 and 400; of two such balls
  * at each other at 10 m/s, affine, in cages, full: 240 and 8, 300 and 95, 970 and 750 ms [measured]. */
 
-enum { EMBI_SWEPT_NOT, EMBI_SWEPT, EMBI_SWEPT_OWN };
-
-/* The surface and its paths along the present direction, as the world sees them, or what goes with the body. */
-static embi_surface embi_body_paths(const embipc_world *w, const embi_body *b, int own)
+/* The surface and its paths along the present direction. */
+static embi_surface embi_body_paths(const embipc_world *w, const embi_body *b)
 {
     const embi_state *s = &w->s;
     embi_surface r = embi_surface_of(s, b, b->moving ? s->x : s->xn);
-    if (!b->goes) return r;
-    r.next = s->next_x + 3 * b->vert0;
-    r.cap = w->island[b->island]->cap;
-    for (int i = b->node0; i < b->node0 + b->nn && own; i++)
-        for (int c = 0; c < 3; c++)
-            r.common[c] += r.cap / (embipc_real)b->nn * (s->trial_q[3 * i + c] - s->q[3 * i + c]);
+    if (b->goes) r.way = s->way + 3 * b->vert0;
     return r;
 }
 
-/* Boxes of the tree for these. */
-static void embi_body_sweep(embi_state *s, embi_body *b, const embi_surface *paths, int how)
+static void embi_body_ways(const embi_state *s, const embi_body *b, embipc_real cap)
 {
+    embipc_real *way = s->way + 3 * b->vert0;
+    const embipc_real *x = s->x + 3 * b->vert0, *next = s->next_x + 3 * b->vert0;
+    for (int i = 0; i < 3 * b->nv; i++) way[i] = cap * (next[i] - x[i]);
+}
+
+/* Boxes of the tree for these. Returns 0 out of memory. */
+static int embi_body_sweep(embipc_world *w, embi_body *b)
+{
+    embi_state *s = &w->s;
     embi_bodies_task t;
+    embi_surface paths;
     t.s = s;
-    if (b->swept == how || b->kind == EMBIPC_FIXED) return;
+    if (b->swept || b->kind == EMBIPC_FIXED) return 1;
+    if (!EMBI_GROW(&w->memory, embipc_real, s->way, s->way_cap, 3 * s->vert_count)) return 0;
     if (!b->started) {   /* candidates will ask for x^n of any */
         embi_apply_rows(s, b, s->qn, s->xn);
         if (s->rebased && !b->rebased) embi_apply_rows(s, b, s->qn, s->base_x);
         b->started = 1;
     }
-    if (b->moving && !b->swept) {
+    if (b->moving) {
         embi_apply_rows(s, b, s->q, s->x);
         if (b->goes) embi_apply_rows(s, b, s->trial_q, s->next_x);
         embi_body_stray(&t, b, 0);
     }
-    embi_bvh_refit_leaves(&b->bvh, paths, 0, b->bvh.leaves);
-    b->swept = how;
+    if (b->goes) embi_body_ways(s, b, w->island[b->island]->cap);
+    b->swept = 1;
     b->fits = 0;
+    paths = embi_body_paths(w, b);
+    return embi_bvh_sweep(&w->memory, &b->bvh, &paths);
 }
 
 /* Candidates of a pair along the present direction. Returns 0 out of memory. */
@@ -20409,14 +20522,14 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
     embi_body *A = s->body + pair->a, *B = s->body + pair->b;
     embi_kept *kept = embi_kept_of(w, pair);
     embipc_real ways = embi_shift_most(&A->shift_next) + embi_shift_most(&B->shift_next);
-    embipc_real reach = embi_pair_reach(s, pair) + 16 * EMBI_EPS * ways;
+    embipc_real reach = embi_pair_reach(s, pair) + 64 * EMBI_EPS * ways;
     int own = A == B, count = 0;
-    embi_surface a = embi_body_paths(w, A, own), b = embi_body_paths(w, B, own);
+    embi_surface a, b;
     embi_approach t = embi_approach_of(none, reach);
     embi_walk walk = embi_walk_of(&a, &b, none, reach);
-    if (!kept) return 0;
-    embi_body_sweep(s, A, &a, own ? EMBI_SWEPT_OWN : EMBI_SWEPT);
-    embi_body_sweep(s, B, &b, own ? EMBI_SWEPT_OWN : EMBI_SWEPT);
+    if (!kept || !embi_body_sweep(w, A) || !embi_body_sweep(w, B)) return 0;
+    a = embi_body_paths(w, A);
+    b = embi_body_paths(w, B);
     a.start = own ? NULL : kept->start;
     a.start_count = 1;
     if (own && A->folds.count) {
@@ -20427,6 +20540,18 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
     }
     pair->loose = 0;
     pair->first = s->candidate_count;
+    if (A->goes && B->goes && A->island != B->island) {   /* each by a direction of its own: do their ways cross? */
+        embi_walk_along(&walk, EMBI_PATHS_APART);
+        walk.first_only = 1;
+        if (!embi_walk_all(&w->memory, &walk, &w->tri_pairs, &count, &w->tri_pair_cap)) return 0;
+        pair->joins = count > 0;
+        if (!pair->joins) return embi_search_end(&w->memory, s, one);
+        walk.first_only = count = 0;
+    }
+    embi_walk_along(&walk, EMBI_PATHS_TOGETHER);
+    t.paths = 1;
+    for (int i = 0; i < 3; i++)   /* seen from the second one */
+        a.common[i] = b.common[i] = B->goes ? (B->bvh.way[6 + i] + B->bvh.way[9 + i]) / 2 : (embipc_real)0;
     if (!embi_walk_all(&w->memory, &walk, &w->tri_pairs, &count, &w->tri_pair_cap) ||
         !embi_candidates(&w->memory, &a, &b, w->tri_pairs, count, &pair->rule, &t, &s->candidate, &s->candidate_count,
                          &s->candidate_cap))
@@ -20435,12 +20560,12 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
     return embi_candidates_room(w) && embi_search_end(&w->memory, s, one);
 }
 
-/* The searches begin .. end - 1: trees are swept twice at most. Returns 0 out of memory. */
+/* The searches begin .. end - 1. Returns 0 out of memory. */
 static int embi_paths_run(embipc_world *w, int begin, int end)
 {
     for (int n = begin; n < end; n++) {
         const embi_pair *pair = w->s.pair + w->search[n].pair;
-        w->s.body[pair->a].swept = w->s.body[pair->b].swept = EMBI_SWEPT_NOT;
+        w->s.body[pair->a].swept = w->s.body[pair->b].swept = 0;
     }
     for (int own = 0; own < 2; own++)
         for (int n = begin; n < end; n++) {
@@ -21270,7 +21395,7 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         int ib = s->body[p->b].moving ? s->body[p->b].island : -1;
         if (ia >= 0) changed[ia] = embi_max_int(changed[ia], 1);
         if (ib >= 0) changed[ib] = embi_max_int(changed[ib], 1);
-        if (ia < 0 || ib < 0 || ia == ib || !p->count) continue;
+        if (ia < 0 || ib < 0 || ia == ib || (!p->count && !p->joins)) continue;
         if (!embi_islands_merge(w, ia, ib, changed[embi_min_int(ia, ib)] < 2)) return 0;
         changed[embi_min_int(ia, ib)] = 2;
     }
