@@ -16956,8 +16956,8 @@ static embipc_result embi_check_gravity(const embipc_real g[3], embipc_error *e)
 
 static embipc_result embi_check_time_step(embipc_real h, embipc_error *e)
 {
-    if (h > 0 && h * h >= DBL_MIN && embi_finite(h * h)) return EMBIPC_OK;
-    return embi_fail(e, EMBIPC_ERR_ARGUMENT, "time_step is %g s; it must be positive and finite", h);
+    if (h >= (embipc_real)1e-100 && h <= (embipc_real)1e100) return EMBIPC_OK;
+    return embi_fail(e, EMBIPC_ERR_ARGUMENT, "time_step is %g s; it must be positive and finite, within 1e-100 .. 1e100 s", h);
 }
 
 static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_error *e)
@@ -17308,6 +17308,71 @@ static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
     return load > 0 ? embi_max(bears, embi_min(pressure, sinks)) : (embipc_real)1;
 }
 
+/* ---- numbers that cannot be simulated ----
+ * Coordinates have 16 digits: at 1e9 sizes from the origin 7 of them are left for the shape. So no number may be given that
+ * takes a body farther than that in one step, and a body that comes to 1e12 sizes ends the step with an error. Stiffnesses
+ * stay within 1e100 N/m: with these limits nothing a step computes leaves the range of the arithmetic. */
+
+#define EMBI_SIZES ((embipc_real)1e9)
+#define EMBI_SIZES_AT_MOST ((embipc_real)1e12)
+#define EMBI_FRICTION_MOST ((embipc_real)1e9)
+
+/* |a| where its square may leave the range of the arithmetic */
+static embipc_real embi_long_norm(const embipc_real a[3])
+{
+    embipc_real most = embi_max(embi_max(embi_abs(a[0]), embi_abs(a[1])), embi_abs(a[2])), r[3];
+    if (!(most > 0)) return 0;
+    for (int i = 0; i < 3; i++) r[i] = a[i] / most;
+    return most * embi_norm(r);
+}
+
+/* A value is given that takes the body so far in one step, m. */
+static embipc_result embi_check_way(embipc_error *e, const embi_body *b, const char *what, embipc_real value,
+                                    const char *unit, embipc_real way)
+{
+    embipc_real limit = EMBI_SIZES * b->diagonal;
+    if (way <= limit) return EMBIPC_OK;
+    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, value,
+                        "%s is %g %s, which takes it %g m in one step; the limit is %g m, 1e9 of its sizes", what, value, unit,
+                        way, limit);
+}
+
+/* A number must lie between two others. */
+static embipc_result embi_check_number(embipc_error *e, const char *what, embipc_real value, const char *unit,
+                                       embipc_real least, embipc_real most)
+{
+    if (value >= least && value <= most) return EMBIPC_OK;
+    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, value, "%s is %g %s; it must lie in %g .. %g", what,
+                        value, unit, least, most);
+}
+
+/* The fastest node of a body whose nodes have the velocities v (3 nn), m/s */
+static embipc_real embi_body_speed(const embi_body *b, const embipc_real *v)
+{
+    embipc_real most = 0;
+    for (int i = 0; i < b->nn; i++) most = embi_max(most, embi_long_norm(v + 3 * i));
+    return most;
+}
+
+/* Can a body that moves so fast be simulated with this gravity and time step? */
+static embipc_result embi_check_numbers(const embi_body *b, embipc_real speed, const embipc_real gravity[3], embipc_real h,
+                                        embipc_error *e)
+{
+    embipc_real most = (embipc_real)1e100, least = 1 / most, g = embi_long_norm(gravity);
+    embipc_real young = embi_law_young(&b->elastic.law) + b->elastic.law.fibre;
+    embipc_result r;
+    if (!embi_is_dynamic(b)) return EMBIPC_OK;
+    if ((r = embi_check_way(e, b, "velocity", speed, "m/s", speed * h)) != EMBIPC_OK ||
+        (r = embi_check_way(e, b, "gravity", g, "m/s^2", g * h * h)) != EMBIPC_OK ||
+        (r = embi_check_number(e, "mass", b->total_mass, "kg", least, most)) != EMBIPC_OK ||
+        (r = embi_check_number(e, "mass / time_step^2", b->total_mass / (h * h), "N/m", least, most)) != EMBIPC_OK ||
+        (r = embi_check_number(e, "stiffness in Pa times size", young * b->diagonal, "N/m", least, most)) != EMBIPC_OK ||
+        (r = embi_check_number(e, "kappa", b->kappa, "kg/s^2", least, most)) != EMBIPC_OK ||
+        (r = embi_check_number(e, "dhat", b->dhat, "m", b->diagonal / EMBI_SIZES_AT_MOST, b->diagonal * EMBI_SIZES)) != EMBIPC_OK)
+        return r;
+    return embi_check_number(e, "friction_velocity", b->epsv, "m/s", b->diagonal / h * (embipc_real)1e-60, most);
+}
+
 /* The parameters in force: the body's own, the world's, or derived ones. */
 static void embi_body_derive(const embipc_world *w, embi_body *b)
 {
@@ -17425,9 +17490,9 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     if (!(off < 1e-9) || !(embi_m3_det(d->rotation) > 0))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, off,
                             "rotation is no rotation matrix (R^T R differs from I by %g)", off);
-    if (!(d->friction >= 0) || !embi_finite(d->friction))
+    if (!(d->friction >= 0 && d->friction <= EMBI_FRICTION_MOST))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->friction,
-                            "friction is %g; it must not be negative", d->friction);
+                            "friction is %g; it must lie in 0 .. %g", d->friction, EMBI_FRICTION_MOST);
     if (!(d->thickness >= 0) || !embi_finite(d->thickness))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->thickness,
                             "thickness is %g m; it must not be negative", d->thickness);
@@ -17849,7 +17914,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     embi_sub(diagonal, box + 3, box);
     b->diagonal = d->scale * embi_norm(diagonal);
     for (int i = 0; i < 3 * b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(t->x[i] + t->far_position[i % 3]));
-    if (!(b->diagonal > 1e-30 && b->diagonal < 1e30) || b->scale_x > 1e9 * b->diagonal)
+    if (!(b->diagonal > 1e-30 && b->diagonal < 1e30) || b->scale_x > EMBI_SIZES * b->diagonal)
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, b->diagonal,
                             "a body %g m across at coordinates of %g m: sizes must lie in 1e-30 .. 1e30 m, "
                             "and within 1e9 sizes of the origin",
@@ -18162,7 +18227,11 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
         if (embi_is_dynamic(b) &&
             !embi_spin(&w->s, b, def->velocity, def->angular_velocity, w->s.v + 3 * b->node0))
             r = embi_fail_velocity(&w->error, b, def->velocity, def->angular_velocity);
-        else r = embi_check_start(w, at);
+        else {
+            embi_body_derive(w, b);
+            r = embi_check_numbers(b, embi_body_speed(b, w->s.v + 3 * b->node0), w->s.gravity, w->s.h, &w->error);
+        }
+        if (r == EMBIPC_OK) r = embi_check_start(w, at);
     }
     if (r == EMBIPC_OK) {
         embi_world_commit(w, slot);
@@ -18342,6 +18411,9 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
                          ia < 0 ? a.index1 : b.index1, ia < 0 ? a.generation : b.generation);
     if (!embi_finite(friction))
         return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "friction %g is not finite", friction);
+    if (friction > EMBI_FRICTION_MOST)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "friction of \"%.40s\" and \"%.40s\" is %g; it must not be above %g",
+                         w->s.body[ia].name, w->s.body[ib].name, friction, EMBI_FRICTION_MOST);
     rule = (embi_rule *)(void *)embi_find_rule(w, a, b);
     if (contact && rule && !rule->contact) {   /* they were free to cross until now */
         int low = embi_min_int(ia, ib), high = embi_max_int(ia, ib), touch = 0, ok;
@@ -18394,6 +18466,8 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
 {
     int ok = 1, at = embi_find_body(w, body);
     const embi_body *b;
+    embipc_real size;
+    embipc_result r;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if (at < 0)
         return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
@@ -18408,6 +18482,9 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
         return embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_VERTEX, vertex, 0,
                             "body \"%.40s\" has %d vertices, not vertex %d", b->name, b->nv, vertex);
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
+    size = embi_long_norm(force);
+    if ((r = embi_check_way(&w->error, b, "the force", size, "N", size / b->total_mass * w->s.h * w->s.h)) != EMBIPC_OK)
+        return embi_blame(w, r, b->name, b->handle);
     for (int look = 1; look >= 0 && ok; look--) {
         int v = b->vert0 + vertex;
         for (int k = 0; vertex >= 0 && k < w->s.J.count[v]; k++)
@@ -18420,12 +18497,26 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
                           b->name);
 }
 
+/* A drive is to be displaced by pose[0 .. 2], m, and turned by pose[3 .. 5], rad. what: which pose */
+static embipc_result embi_check_pose(const embi_body *b, const embipc_real pose[6], const char *what, embipc_error *e)
+{
+    embipc_real way = embi_long_norm(pose), angle = embi_long_norm(pose + 3), limit = EMBI_SIZES * b->diagonal;
+    if (way <= limit && angle <= EMBI_SIZES) return EMBIPC_OK;
+    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, way <= limit ? angle : way,
+                        "%s of the drive is %g m and %g rad away; the limits are %g m, 1e9 of its sizes, and 1e9 rad", what,
+                        way, angle, limit);
+}
+
 /* rows of 7, times rising */
-static embipc_result embi_check_keys(const embipc_drive_def *d, embipc_error *e)
+static embipc_result embi_check_keys(const embipc_drive_def *d, const embi_body *b, embipc_error *e)
 {
     for (int k = 0; k < d->key_count; k++) {
+        embipc_result r;
+        char what[32];
+        (void)snprintf(what, sizeof what, "key %d", k);
         if (!embi_all_finite(d->keys + 7 * k, 7))
             return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "key %d of the drive is not finite", k);
+        if ((r = embi_check_pose(b, d->keys + 7 * k + 1, what, e)) != EMBIPC_OK) return r;
         if (k && !(d->keys[7 * k] > d->keys[7 * k - 7]))
             return embi_fail(e, EMBIPC_ERR_ARGUMENT,
                              "key %d of the drive is at %g s, not after key %d at %g s", k, d->keys[7 * k],
@@ -18465,6 +18556,10 @@ static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body
                          soft ? d->vertex_count : d->node_count, soft ? "vertices" : "nodes");
     if (!embi_all_finite(d->centre, 3))
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "the centre of the drive is not finite");
+    if (!(embi_long_norm(d->centre) <= EMBI_SIZES * b->diagonal))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, embi_long_norm(d->centre),
+                            "the centre of the drive is %g m from the origin; the limit is %g m, 1e9 of its sizes",
+                            embi_long_norm(d->centre), EMBI_SIZES * b->diagonal);
     for (int i = 0; i < 5; i++) {
         const embipc_real value = i < 3 ? d->stiffness[i] : i == 3 ? d->damping : d->force_limit;
         if (!embi_finite(value) || value < 0 || value > (embipc_real)1e18)
@@ -18534,7 +18629,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     b = s->body + at;
     soft = !(def->stiffness[0] == 0 && def->stiffness[1] == 0 && def->stiffness[2] == 0);
     if ((r = embi_check_drive(def, b, soft, &w->error)) != EMBIPC_OK ||
-        (r = embi_check_keys(def, &w->error)) != EMBIPC_OK ||
+        (r = embi_check_keys(def, b, &w->error)) != EMBIPC_OK ||
         (r = embi_check_driven(s, def, b, soft, &w->error)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);
     list = embi_drive_list(def, b, soft, &n);
@@ -18600,6 +18695,9 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
 {
     int at = embi_find_drive(w, drive);
     embi_drive *d;
+    const embi_body *b;
+    embipc_real pose[6];
+    embipc_result r;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if (at < 0)
         return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no drive %d (generation %u)", drive.index1,
@@ -18610,6 +18708,10 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
     if (!embi_all_finite(displacement, 3) || !embi_all_finite(rotation, 3))
         return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the target of the drive is not finite");
     d = w->s.drives + at;
+    b = w->s.body + d->body;
+    embi_copy(pose, displacement);
+    embi_copy(pose + 3, rotation);
+    if ((r = embi_check_pose(b, pose, "the target", &w->error)) != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
     embi_copy(d->pose_set, displacement);
     embi_nearest_turn(d->pose_set + 3, rotation, d->pose + 3);
     d->is_set = 1;
@@ -18634,6 +18736,7 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
     int at = embi_find_body(w, body);
     embi_state *s;
     const embi_body *b;
+    embipc_result r;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if (at < 0)
         return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
@@ -18646,6 +18749,8 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
         (embi_is_dynamic(b) && !embi_spin(s, b, velocity, angular_velocity, s->trial_q + 3 * b->node0)))
         return embi_fail_velocity(&w->error, b, velocity, angular_velocity);
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
+    if ((r = embi_check_numbers(b, embi_body_speed(b, s->trial_q + 3 * b->node0), s->gravity, s->h, &w->error)) != EMBIPC_OK)
+        return embi_blame(w, r, b->name, b->handle);
     memcpy(s->v + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     s->body[at].history = 0;
     return EMBIPC_OK;
@@ -18663,12 +18768,26 @@ EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterat
     return EMBIPC_OK;
 }
 
+/* Can all bodies be simulated with this gravity and time step, from where they are? */
+static embipc_result embi_check_all_numbers(embipc_world *w, const embipc_real gravity[3], embipc_real h)
+{
+    const embi_state *s = &w->s;
+    for (int k = 0; k < s->body_count; k++) {
+        const embi_body *b = s->body + k;
+        embipc_result r = embi_check_numbers(b, embi_body_speed(b, s->v + 3 * b->node0), gravity, h, &w->error);
+        if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    }
+    return EMBIPC_OK;
+}
+
 EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *w, const embipc_real gravity[3])
 {
     embipc_result r;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if (!gravity) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "gravity is NULL");
-    if ((r = embi_check_gravity(gravity, &w->error)) != EMBIPC_OK) return r;
+    if ((r = embi_check_gravity(gravity, &w->error)) != EMBIPC_OK ||
+        (r = embi_check_all_numbers(w, gravity, w->s.h)) != EMBIPC_OK)
+        return r;
     embi_copy(w->def.gravity, gravity);
     embi_copy(w->s.gravity, gravity);
     for (int k = 0; k < w->s.body_count; k++) embi_body_derive(w, w->s.body + k);
@@ -18679,7 +18798,9 @@ EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real
 {
     embipc_result r;
     if (!w) return EMBIPC_ERR_ARGUMENT;
-    if ((r = embi_check_time_step(time_step, &w->error)) != EMBIPC_OK) return r;
+    if ((r = embi_check_time_step(time_step, &w->error)) != EMBIPC_OK ||
+        (r = embi_check_all_numbers(w, w->s.gravity, time_step)) != EMBIPC_OK)
+        return r;
     if (time_step == w->s.h) return EMBIPC_OK;
     w->def.time_step = w->s.h = time_step;
     w->s.hh = time_step * time_step;
@@ -21992,6 +22113,32 @@ static embipc_result embi_fail_step(embipc_world *w)
     return embi_blame(w, EMBIPC_ERR_NOT_FINITE, s->body[body].name, s->body[body].handle);
 }
 
+/* The body that is farther from the origin than its numbers can follow, with its nodes at q, or NULL. *far: how far, m */
+static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real *q, embipc_real *far)
+{
+    for (int k = 0; k < s->body_count; k++) {
+        const embi_body *b = s->body + k;
+        embipc_real most = 0, sum = 0;
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->moving; i++) {
+            most = embi_max(most, embi_abs(q[i]));
+            sum += q[i];
+        }
+        *far = embi_finite(sum) ? most : (embipc_real)INFINITY;
+        if (!(*far <= EMBI_SIZES_AT_MOST * b->diagonal)) return b;
+    }
+    return NULL;
+}
+
+/* The step would take a body there. */
+static embipc_result embi_fail_far(embipc_world *w, const embi_body *b, embipc_real far)
+{
+    (void)embi_fail_at(&w->error, EMBIPC_ERR_NOT_FINITE, EMBIPC_NO_PRIMITIVE, 0, far,
+                       "step %d takes it %g m from the origin; the limit is %g m, 1e12 of its sizes. The world is back at %g s: "
+                       "lower a velocity, force or time step, or destroy the body",
+                       w->step + 1, far, EMBI_SIZES_AT_MOST * b->diagonal, w->time);
+    return embi_blame(w, EMBIPC_ERR_NOT_FINITE, b->name, b->handle);
+}
+
 static void embi_follow_range(void *arg, int begin, int end)
 {
     const embipc_world *w = (const embipc_world *)arg;
@@ -22047,7 +22194,8 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 {
     embi_state *s;
     embipc_result r = EMBIPC_OK;
-    embipc_real barrier = 0;
+    embipc_real barrier = 0, far;
+    const embi_body *lost;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
     w->memory.failed = 0;
@@ -22061,7 +22209,8 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     embi_each_body(w, embi_body_rotate);
     (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
     embi_each_body(w, embi_body_foresee);
-    if (!embi_vertices_begin(w) || !embi_pairs_begin(w) || !embi_islands_begin(w)) r = EMBIPC_ERR_MEMORY;
+    if ((lost = embi_body_too_far(s, s->trial_q, &far)) != NULL) r = EMBIPC_ERR_NOT_FINITE;
+    else if (!embi_vertices_begin(w) || !embi_pairs_begin(w) || !embi_islands_begin(w)) r = EMBIPC_ERR_MEMORY;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     for (int k = 0; r == EMBIPC_OK && k < w->order_count; k++)
         barrier += w->island[w->order[k]]->contacts.energy;
@@ -22069,12 +22218,13 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     (void)embi_stage(s, EMBIPC_STAGE_REST);
     for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* the velocity to be, too */
         if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) r = EMBIPC_ERR_NOT_FINITE;
+    if (r == EMBIPC_OK && (lost = embi_body_too_far(s, s->q, &far)) != NULL) r = EMBIPC_ERR_NOT_FINITE;
     if (r == EMBIPC_OK) {
         if (!embi_report_reserve(w) || !embi_views_follow(w)) r = EMBIPC_ERR_MEMORY;
     }
     if (r != EMBIPC_OK) {
         embi_step_undo(w);
-        return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : embi_fail_step(w);
+        return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : lost ? embi_fail_far(w, lost, far) : embi_fail_step(w);
     }
     embi_velocities_finish(s);
     embi_bodies_moved(s);
