@@ -18451,20 +18451,10 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
 
 /* ---- forces and drives ---- */
 
-/* Adds share * force to what is applied to a node, unless `look`. Returns whether the sum is finite. */
-static int embi_apply_force(embipc_world *w, int node, embipc_real share, const embipc_real force[3], int look)
-{
-    embipc_real sum[3];
-    embi_copy(sum, w->applied + 3 * node);
-    embi_axpy(sum, share, force);
-    if (!look) embi_copy(w->applied + 3 * node, sum);
-    return embi_all_finite(sum, 3);
-}
-
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body body, int vertex,
                                                  const embipc_real force[3])
 {
-    int ok = 1, at = embi_find_body(w, body);
+    int v, at = embi_find_body(w, body);
     const embi_body *b;
     embipc_real size;
     embipc_result r;
@@ -18485,16 +18475,12 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
     size = embi_long_norm(force);
     if ((r = embi_check_way(&w->error, b, "the force", size, "N", size / b->total_mass * w->s.h * w->s.h)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);
-    for (int look = 1; look >= 0 && ok; look--) {
-        int v = b->vert0 + vertex;
-        for (int k = 0; vertex >= 0 && k < w->s.J.count[v]; k++)
-            ok &= embi_apply_force(w, w->s.J.node[4 * v + k], w->s.J.weight[4 * v + k], force, look);
-        for (int i = 0; vertex < 0 && i < b->nn; i++)
-            ok &= embi_apply_force(w, b->node0 + i, b->node_mass[i] / b->total_mass, force, look);
-    }
-    return ok ? EMBIPC_OK
-              : embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the forces on body \"%.40s\" add up to more than a number holds",
-                          b->name);
+    v = b->vert0 + vertex;
+    for (int k = 0; vertex >= 0 && k < w->s.J.count[v]; k++)
+        embi_axpy(w->applied + 3 * w->s.J.node[4 * v + k], w->s.J.weight[4 * v + k], force);
+    for (int i = 0; vertex < 0 && i < b->nn; i++)
+        embi_axpy(w->applied + 3 * (b->node0 + i), b->node_mass[i] / b->total_mass, force);
+    return EMBIPC_OK;
 }
 
 /* A drive is to be displaced by pose[0 .. 2], m, and turned by pose[3 .. 5], rad. what: which pose */
