@@ -11402,12 +11402,11 @@ static void embi_walk_along(embi_walk *w, int paths)
 }
 
 /* Do paths allow two boxes to come within reach? box, way: arrays of either side, NULL: no ways */
-static int embi_walk_lets(const embi_walk *w, const embipc_real *one, const embipc_real *way_one, const embipc_real *two,
-                          const embipc_real *way_two)
+static int embi_walk_lets(const embi_walk *w, const embipc_real *one, const embipc_real *ways_one, int i, const embipc_real *two,
+                          const embipc_real *ways_two, int j)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
-    if (!w->a->way) way_one = still;
-    if (!w->b->way) way_two = still;
+    const embipc_real *way_one = w->a->way ? ways_one + 6 * i : still, *way_two = w->b->way ? ways_two + 6 * j : still;
     return w->paths == EMBI_PATHS_TOGETHER ? embi_boxes_pass(one, way_one, w->reach, two, way_two)
                                            : embi_boxes_cross(one, way_one, w->reach, two, way_two, w->axis);
 }
@@ -11427,7 +11426,7 @@ static int embi_walk_meets(const embi_walk *w, int i, int j, embipc_real *share)
     embipc_real own[6];
     int self = a->base == w->b->base;
     *share = 1;
-    if (w->paths) return embi_walk_lets(w, one, a->bvh->way + 6 * i, two, w->b->bvh->way + 6 * j);
+    if (w->paths) return embi_walk_lets(w, one, a->bvh->way, i, two, w->b->bvh->way, j);
     if (!embi_ranges_meet(one, w->range, w->reach, two)) return 0;
     if (!self || !a->J || (i < a->bvh->leaves && embi_boxes_touch(one, two))) return 1;
     *share = embi_bvh_share(a, i, j);
@@ -11477,7 +11476,7 @@ static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, emb
         for (int p = ia; p < ia + EMBI_LEAF && p < w->a->nt; p++)
             for (int q = self && i == j ? p + 1 : jb; q < jb + EMBI_LEAF && q < w->b->nt; q++) {
                 int ta = A->order[p], tb = B->order[q];
-                if (w->paths ? !embi_walk_lets(w, A->tri_box + 6 * ta, A->tri_way + 6 * ta, B->tri_box + 6 * tb, B->tri_way + 6 * tb)
+                if (w->paths ? !embi_walk_lets(w, A->tri_box + 6 * ta, A->tri_way, ta, B->tri_box + 6 * tb, B->tri_way, tb)
                              : !embi_ranges_meet(A->tri_box + 6 * ta, own, w->reach, B->tri_box + 6 * tb))
                     continue;
                 if (!EMBI_GROW(m, embi_key, *list, *cap, *count + 1)) return 0;
@@ -15580,11 +15579,15 @@ static embi_sparse embi_column_on(const embi_dual *D, int column, int first)
 static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
 {
     const embi_dual *D = t->I->dual;
-    const int *list = D->member + D->member_start[k];
+    const int *list;
     int count = D->member_start[k + 1] - D->member_start[k], first = D->first[k];
-    embi_sparse *u = D->side_column + 3 * (size_t)D->member_start[k];
-    embipc_real *y = D->work + 3 * first, *B = D->block + 9 * (size_t)D->block_start[k];
+    embi_sparse *u;
+    embipc_real *y, *B;
     if (!count) return;
+    list = D->member + D->member_start[k];
+    u = D->side_column + 3 * (size_t)D->member_start[k];
+    y = D->work + 3 * first;
+    B = D->block + 9 * (size_t)D->block_start[k];
     embi_inverse_fill(b->inverse);
     for (int i = 0; i < 3 * count; i++) u[i] = embi_column_on(D, D->column[3 * list[i / 3] + i % 3], first);
     for (int i = 0; i < count; i++, B += 9 * i)
@@ -17346,11 +17349,11 @@ static embipc_result embi_check_number(embipc_error *e, const char *what, embipc
                         value, unit, least, most);
 }
 
-/* The fastest node of a body whose nodes have the velocities v (3 nn), m/s */
+/* The speed of the fastest node of a body, m/s. v: velocities of the nodes of the world */
 static embipc_real embi_body_speed(const embi_body *b, const embipc_real *v)
 {
     embipc_real most = 0;
-    for (int i = 0; i < b->nn; i++) most = embi_max(most, embi_long_norm(v + 3 * i));
+    for (int i = b->node0; i < b->node0 + b->nn; i++) most = embi_max(most, embi_long_norm(v + 3 * i));
     return most;
 }
 
@@ -18229,7 +18232,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
             r = embi_fail_velocity(&w->error, b, def->velocity, def->angular_velocity);
         else {
             embi_body_derive(w, b);
-            r = embi_check_numbers(b, embi_body_speed(b, w->s.v + 3 * b->node0), w->s.gravity, w->s.h, &w->error);
+            r = embi_check_numbers(b, embi_body_speed(b, w->s.v), w->s.gravity, w->s.h, &w->error);
         }
         if (r == EMBIPC_OK) r = embi_check_start(w, at);
     }
@@ -18735,7 +18738,7 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
         (embi_is_dynamic(b) && !embi_spin(s, b, velocity, angular_velocity, s->trial_q + 3 * b->node0)))
         return embi_fail_velocity(&w->error, b, velocity, angular_velocity);
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
-    if ((r = embi_check_numbers(b, embi_body_speed(b, s->trial_q + 3 * b->node0), s->gravity, s->h, &w->error)) != EMBIPC_OK)
+    if ((r = embi_check_numbers(b, embi_body_speed(b, s->trial_q), s->gravity, s->h, &w->error)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);
     memcpy(s->v + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     s->body[at].history = 0;
@@ -18760,7 +18763,7 @@ static embipc_result embi_check_all_numbers(embipc_world *w, const embipc_real g
     const embi_state *s = &w->s;
     for (int k = 0; k < s->body_count; k++) {
         const embi_body *b = s->body + k;
-        embipc_result r = embi_check_numbers(b, embi_body_speed(b, s->v + 3 * b->node0), gravity, h, &w->error);
+        embipc_result r = embi_check_numbers(b, embi_body_speed(b, s->v), gravity, h, &w->error);
         if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
     }
     return EMBIPC_OK;
