@@ -6,10 +6,12 @@
 #include "field_readers.h"
 #include "field_meshes.h"
 #include "field_motion.h"
+#include "field_robust.h"
 
 int main(int argc, char **argv)
 {
     meshio_test_unused();
+    undo_unused();
     test_begin(argc, argv);
     RUN(readers_text);
     RUN(readers_stl);
@@ -26,5 +28,8 @@ int main(int argc, char **argv)
     RUN(shell_in_a_solid);
     RUN(lengths_without_arithmetic);
     RUN(every_material_rolls);
+    RUN(late_far_bodies);
+    RUN(views_after_failed_steps);
+    RUN(huge_numbers);
     return test_end("test_field");
 }
