@@ -18,7 +18,7 @@ static void test_late_far_bodies(void)
             for (int k = 0; k < 2; k++) {
                 embipc_body_def d = scene_def("cage", EMBIPC_CAGE, 0.02 * k, 0, 0.06 + 0.11 * k);
                 d.friction = 0.5;
-                scene_box(&s[i], d, 0.1, 0.1, 0.1, 1);
+                scene_box(&s[i], d, 0.1, 0.1, 0.1, 0);
             }
         }
         for (int n = 0; n < 120 && same; n++) {
