@@ -4,7 +4,8 @@
  * After every step: no crossing by exact arithmetic, no NaN in anything that can be asked for, no energy from nowhere, and
  * bounded work. After every failing call: nothing has changed. Every fourth world has a twin in which nothing fails, and
  * both keep the same bits.
- * Usage: campaign_world [worlds [first seed]], or campaign_world -SEED for one world that tells each step. */
+ * Without arguments the first worlds are a test of the suite. Usage for more: test_campaign WORLDS [FIRST SEED], or
+ * test_campaign -SEED for one world that tells each step. */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "test.h"
@@ -14,8 +15,8 @@
 #include <time.h>
 
 static int talk;
-static double slowest;
-static unsigned long long slowest_seed;
+static double slowest;               /* step so far, s */
+static int most;                     /* candidates of a step so far */
 
 static int pick(int n) { return (int)(test_random() * n) % n; }
 static int chance(double p) { return test_random() < p; }
@@ -178,10 +179,8 @@ static int step(pair_of_worlds *p, int n)
             double seconds;
             r[i] = embipc_world_step(p->s[i].w, &p->s[i].stats);
             seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-            if (seconds > slowest) {
-                slowest = seconds;
-                slowest_seed = test_seed;
-            }
+            slowest = fmax(slowest, seconds);
+            if (p->s[i].stats.candidates > most) most = p->s[i].stats.candidates;
             if (talk)
                 printf("step %d: %s, %.3f s, %d iterations, converged %d, %d candidates, %d contacts, gap %.3g m, speed %.3g m/s\n", n,
                        r[i] == EMBIPC_OK ? "ok" : embipc_world_error(p->s[i].w)->text, seconds, p->s[i].stats.newton_iterations,
@@ -201,7 +200,7 @@ static void one_world(unsigned long long seed)
 {
     pair_of_worlds p;
     embipc_world_def wd = embipc_default_world_def();
-    int bad = test_bad, triangles = 0;
+    int bad = test_bad;
     double room;
     embipc_body_def d;
     test_mesh m;
@@ -239,26 +238,35 @@ static void one_world(unsigned long long seed)
         ENSURE(scene_sound(p.s[0].w));
         if (chance(0.3)) disturb(&p, room);
     }
-    (void)triangles;
-    if (test_bad != bad) printf("world %llu is broken: campaign_world -%llu\n", seed, seed);
+    if (test_bad != bad) printf("world %llu is broken: test_campaign -%llu\n", seed, seed);
     for (int i = 0; i < p.count; i++) scene_end(&p.s[i]);
+}
+
+static void test_violent_worlds(void)
+{
+    for (int k = 1; k <= 24; k += TEST_STRIDE) one_world((unsigned long long)k);
+}
+
+/* Many worlds, or one that tells each step. Returns whether something is broken. */
+static int campaign(long long worlds, unsigned long long first)
+{
+    test_name = "campaign";
+    talk = worlds < 0;
+    if (talk) one_world((unsigned long long)-worlds);
+    for (long long k = 0; k < worlds; k++) one_world(first + (unsigned long long)k);
+    printf("test_campaign: %lld worlds, %d broken checks, longest step %.2f s, at most %d candidates\n", talk ? 1 : worlds,
+           test_bad, slowest, most);
+    return test_bad != 0;
 }
 
 int main(int argc, char **argv)
 {
-    long long worlds = argc > 1 ? atoll(argv[1]) : 100;
-    unsigned long long first = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    test_name = "one_world";
-    if (worlds < 0) {
-        talk = 1;
-        one_world((unsigned long long)-worlds);
-        return test_bad != 0;
-    }
-    for (unsigned long long k = first; k < first + (unsigned long long)worlds; k++) one_world(k);
-    printf("campaign_world: worlds %llu to %llu, %d broken checks, longest step %.2f s\n", first, first + (unsigned long long)worlds - 1,
-           test_bad, slowest);
-    (void)slowest_seed;
+    long long worlds = argc > 1 ? atoll(argv[1]) : 0;
     test_unused();
     meshio_test_unused();
-    return test_bad != 0;
+    undo_unused();
+    if (worlds) return campaign(worlds, argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
+    test_begin(argc, argv);
+    RUN(violent_worlds);
+    return test_end("test_campaign");
 }
