@@ -14,6 +14,7 @@
 #   make tsan       threads, under the thread sanitizer: none may write to what is another's
 #   make fuzz       damaged files for each of 7 mesh readers, random worlds, under sanitizers (T=seconds for
 #                   each, 60; 600 before a release, 8 for a minute or so)
+#   make campaign   violent worlds by chance, T of them (500: 5 minutes); their first ones are part of make test
 #   DATA=DIR        mesh data outside the project; tests that need it say "skipped" without it
 # CC, CXX, CFLAGS as usual; V=1 shows the commands.
 CC = gcc
@@ -144,6 +145,10 @@ fuzz: $(BUILD)/fuzz_meshio $(BUILD)/fuzz_world
 	@$(BUILD)/fuzz_meshio $(or $(T),60)
 	@$(BUILD)/fuzz_world $(or $(T),60)
 
+# violent worlds by chance: what no failing call may change, no NaN, no energy from nowhere (T=worlds, FIRST=seed)
+campaign: $(BUILD)/test_campaign
+	@$(BUILD)/test_campaign $(or $(T),500) $(or $(FIRST),1)
+
 valgrind: $(addprefix $(BUILD)/,$(TESTS))
 	@RUNNER="valgrind -q --error-exitcode=1 --leak-check=full" sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(TESTS))
 
@@ -182,6 +187,6 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all demo paper paper-quick paper-browser pictures browser tests test validate asan tsan bench bench-compare compare fuzz valgrind check matrix order symbols \
+.PHONY: all demo paper paper-quick paper-browser pictures browser tests test validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order symbols \
         examples clean
 .SECONDARY:

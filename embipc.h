@@ -479,7 +479,8 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embip
 /* ---- Step -----------------------------------------------------------------------------------
  * Moves the world by time_step. EMBIPC_OK also when the step was cut short by a limit: the state is then less
  * converged, and still intersection-free, finite and continuable (stats->converged is 0). On an error
- * (out of memory, a number not finite) the world is as it was before the call. */
+ * (out of memory, a number not finite) the world is as it was before the call, and later steps have the bits that
+ * they would have had without it. */
 typedef struct embipc_step_stats {
     int step;                    /* steps since creation or reset, this one included */
     embipc_real time;            /* s, at the end of the step */
@@ -521,7 +522,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *world, embipc_step_stat
 EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *world, int max_iterations,
                                                  const volatile int *stop);
 
-/* Each Newton iteration of the last step, for plots and for learning. Valid until the next step. */
+/* Each Newton iteration of the last step that did not fail, for plots and for learning. Valid until the next step. */
 typedef struct embipc_iteration {
     int island;
     int fresh;                   /* the matrix was factored anew */
@@ -4333,8 +4334,13 @@ static void embi_system_solve(embi_system *S, embipc_real *b)
 typedef struct embi_inverse {
     embi_system S;               /* the factor */
     int valid;                   /* it is that of the matrix as it is now */
-    unsigned taken;              /* factors so far */
+    unsigned taken;              /* number of this factor */
     int *unknown, unknown_cap, unknown_count;   /* per node of the matrix its unknown, or -1: when it was analysed */
+    embi_system S_aside;         /* the same four of an older factor: see embi_inverse_set_aside() */
+    unsigned taken_aside;
+    int *unknown_aside, unknown_aside_cap, unknown_aside_count;
+    int is_aside;                /* they are those that the step began with */
+    int is_odd;                  /* the two have changed places an odd number of times */
     int *place, place_cap;       /* (n) of an unknown among those asked for, or -1 */
     int *asked, asked_cap, asked_count, known;  /* unknowns that were asked for; so many of them are there */
     int room;
@@ -4346,12 +4352,48 @@ static void embi_inverse_free(embi_memory *m, embi_inverse *V)
 {
     if (!V) return;
     embi_system_free(m, &V->S);
+    embi_system_free(m, &V->S_aside);
     EMBI_RELEASE(m, V->unknown, V->unknown_cap);
+    EMBI_RELEASE(m, V->unknown_aside, V->unknown_aside_cap);
     EMBI_RELEASE(m, V->place, V->place_cap);
     EMBI_RELEASE(m, V->asked, V->asked_cap);
     EMBI_RELEASE(m, V->C, V->C_cap);
     EMBI_RELEASE(m, V->x, V->x_cap);
     embi_free(m, V, 1, sizeof *V);
+}
+
+static void embi_swap_systems(embi_system *a, embi_system *b)
+{
+    embi_system t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* The factor and the older one change places. */
+static void embi_inverse_swap(embi_inverse *V)
+{
+    int *unknown = V->unknown, cap = V->unknown_cap, count = V->unknown_count;
+    unsigned taken = V->taken;
+    V->is_odd = !V->is_odd;
+    embi_swap_systems(&V->S, &V->S_aside);
+    V->taken = V->taken_aside;
+    V->taken_aside = taken;
+    V->unknown = V->unknown_aside;
+    V->unknown_aside = unknown;
+    V->unknown_cap = V->unknown_aside_cap;
+    V->unknown_aside_cap = cap;
+    V->unknown_count = V->unknown_aside_count;
+    V->unknown_aside_count = count;
+}
+
+/* The factor that a step began with is about to be replaced. It stays aside until the step has succeeded, since later
+ * steps use it when this one fails. */
+static void embi_inverse_set_aside(embi_inverse *V)
+{
+    if (V->is_aside) return;
+    V->is_aside = 1;
+    embi_inverse_swap(V);
+    V->taken = V->taken_aside;   /* so that the next factor gets a new number */
 }
 
 /* Prepares for the matrix of those nodes of A whose local number is not negative; these ascend from `first`. Returns 0
@@ -10941,8 +10983,8 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
  * And while its tets keep their shape, most of a body cannot touch itself at all, and is left out as a whole.
  *
  * Where displacements are long, boxes of them hold nearly all pairs there are. But along one direction each vertex goes
- * straight, and the box of a primitive's path meets few others: searched so, candidates are good for this direction only,
- * and a hundredth as many.
+ * straight, and what two surfaces move by is common to both in each moment: few primitives are at one place at one time.
+ * Searched so, candidates are good for this direction only, and there are a hundredth as many, or less.
  * Uses: small math, memory, sorting, exact predicates, meshes, distances.
  * Checked by: tests/test_broad.c, tests/test_reach.c  */
 
@@ -10992,11 +11034,12 @@ typedef struct embi_bvh {
     int *face;                   /* where edges are spared: the first triangle of the face that a triangle is in (nt) */
     embipc_real *box;            /* lo[3], hi[3] per node (12 leaves), then per triangle (6 nt): */
     embipc_real *tri_box;
+    embipc_real *way, *tri_way;  /* boxes of the displacements of the same, once it was searched along paths */
     int *sample;                 /* a vertex of each node, -1 where there is none (2 leaves), and ... */
     embipc_real *vary;           /* ... the most by which rows of J below it differ from its own, in |.|_1 */
     float *rest;                 /* of a large surface: box of each node when it was made, seen from its sample, ... */
     unsigned char *known;        /* ... and whether it has one of now: see "trees that are refit where asked" */
-    int order_cap, own_cap, face_cap, box_cap, sample_cap, vary_cap, rest_cap, known_cap;
+    int order_cap, own_cap, face_cap, box_cap, way_cap, sample_cap, vary_cap, rest_cap, known_cap;
 } embi_bvh;
 
 /* A surface as the broad phase sees it. */
@@ -11010,8 +11053,8 @@ typedef struct embi_surface {
     const embi_rows *J;          /* of all bodies, where this one's tree knows how they vary; else NULL */
     const int *start;            /* of the first of two: pairs of nodes that a search starts from (2 start_count); */
     int start_count;             /*   NULL: both roots */
-    const embipc_real *next;     /* of a search along paths: where vertices are going (3 nv), NULL: they stay, ... */
-    embipc_real cap, common[3];  /* ... so much of the way is looked at, and seen from what goes by `common`, m */
+    const embipc_real *way;      /* of a search along paths: how far vertices go (3 nv), NULL: they stay; and candidates ... */
+    embipc_real common[3];       /* ... are found as what goes by `common` sees them, m */
 } embi_surface;
 
 static void embi_bvh_free(embi_memory *m, embi_bvh *b)
@@ -11020,6 +11063,7 @@ static void embi_bvh_free(embi_memory *m, embi_bvh *b)
     EMBI_RELEASE(m, b->own, b->own_cap);
     EMBI_RELEASE(m, b->face, b->face_cap);
     EMBI_RELEASE(m, b->box, b->box_cap);
+    EMBI_RELEASE(m, b->way, b->way_cap);
     EMBI_RELEASE(m, b->sample, b->sample_cap);
     EMBI_RELEASE(m, b->vary, b->vary_cap);
     EMBI_RELEASE(m, b->rest, b->rest_cap);
@@ -11360,21 +11404,17 @@ static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, 
     }
 }
 
-/* Where a vertex of the surface is at the end of its path. */
-static void embi_path_end(const embi_surface *a, int v, embipc_real end[3])
+/* Box of how far vertices of the surface go on their paths. */
+static void embi_path_ways(embipc_real box[6], const embi_surface *a, const int *v, int n)
 {
-    const embipc_real *x = a->x + 3 * v, *to = a->next ? a->next + 3 * v : x;
-    for (int i = 0; i < 3; i++) end[i] = x[i] + a->cap * (to[i] - x[i]) - a->common[i];
-}
-
-/* Box of vertices and of all their paths. */
-static void embi_path_box(embipc_real box[6], const embi_surface *a, const int *v, int n)
-{
-    embi_box_of(box, a->x, v, n);
-    for (int k = 0; k < n && a->next; k++) {
-        embipc_real end[3];
-        embi_path_end(a, v[k], end);
-        embi_box_add(box, end);
+    for (int i = 0; i < 3; i++) {
+        embipc_real lo = a->way ? a->way[3 * v[0] + i] : (embipc_real)0, hi = lo;
+        for (int k = 1; k < n && a->way; k++) {
+            lo = embi_min(lo, a->way[3 * v[k] + i]);
+            hi = embi_max(hi, a->way[3 * v[k] + i]);
+        }
+        box[i] = lo - a->common[i];
+        box[3 + i] = hi - a->common[i];
     }
 }
 
@@ -11450,17 +11490,19 @@ static embipc_real embi_vertices_share(const embi_surface *a, const int v[4], in
 #define EMBI_SHARE_UNIT (1 << 20)
 
 /* boxes of inner nodes begin .. end - 1, from those of their children */
-static void embi_bvh_join(embi_bvh *b, int begin, int end)
+static void embi_boxes_join(embipc_real *box, int begin, int end)
 {
     for (int k = end - 1; k >= begin; k--)
         for (int i = 0; i < 3; i++) {
-            b->box[6 * k + i] = embi_min(b->box[12 * k + i], b->box[12 * k + 6 + i]);
-            b->box[6 * k + 3 + i] = embi_max(b->box[12 * k + 3 + i], b->box[12 * k + 9 + i]);
+            box[6 * k + i] = embi_min(box[12 * k + i], box[12 * k + 6 + i]);
+            box[6 * k + 3 + i] = embi_max(box[12 * k + 3 + i], box[12 * k + 9 + i]);
         }
 }
 
+static void embi_bvh_join(embi_bvh *b, int begin, int end) { embi_boxes_join(b->box, begin, end); }
+
 /* Boxes of leaves begin .. end - 1, all those below one node, of their triangles and of the nodes from there up to it, for
- * the vertices of a surface, or their paths. */
+ * the vertices of a surface. */
 static void embi_bvh_refit_leaves(embi_bvh *b, const embi_surface *s, int begin, int end)
 {
     int from = b->leaves + begin, to = b->leaves + end;
@@ -11469,11 +11511,31 @@ static void embi_bvh_refit_leaves(embi_bvh *b, const embi_surface *s, int begin,
         embi_box_clear(box);
         for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < s->nt; i++) {
             embipc_real *one = b->tri_box + 6 * b->order[i];
-            embi_path_box(one, s, s->tri + 3 * b->order[i], 3);
+            embi_box_of(one, s->x, s->tri + 3 * b->order[i], 3);
             embi_box_join(box, one);
         }
     }
     for (; to - from > 1; from /= 2, to /= 2) embi_bvh_join(b, from / 2, to / 2);
+}
+
+/* Boxes of all nodes for the vertices of a surface, and of their ways where they have any. Returns 0 out of memory. */
+static int embi_bvh_sweep(embi_memory *m, embi_bvh *b, const embi_surface *s)
+{
+    embi_bvh_refit_leaves(b, s, 0, b->leaves);
+    if (!s->way) return 1;
+    if (!EMBI_GROW(m, embipc_real, b->way, b->way_cap, 12 * b->leaves + 6 * s->nt)) return 0;
+    b->tri_way = b->way + 12 * b->leaves;
+    for (int k = 0; k < b->leaves; k++) {
+        embipc_real *way = b->way + 6 * (b->leaves + k);
+        embi_box_clear(way);
+        for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < s->nt; i++) {
+            embipc_real *one = b->tri_way + 6 * b->order[i];
+            embi_box_of(one, s->way, s->tri + 3 * b->order[i], 3);
+            embi_box_join(way, one);
+        }
+    }
+    embi_boxes_join(b->way, 1, b->leaves);
+    return 1;
 }
 
 /* Boxes of all nodes for the vertices x. */
@@ -11501,12 +11563,60 @@ static int embi_boxes_touch(const embipc_real a[6], const embipc_real b[6])
     return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
 }
 
+/* Can two boxes come within reach, when the first moves by the share t of something in the box `one`, the second by the same
+ * share of something in `two`, for some t in [0, 1]? (Boxes without anything in them have lo > hi.) */
+static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], embipc_real reach, const embipc_real b[6],
+                           const embipc_real two[6])
+{
+    embipc_real begin = 0, end = 1;
+    for (int i = 0; i < 6; i++) {   /* gap + t rate <= 0: first the lower side of a, then the upper one */
+        int low = i < 3, c = low ? i + 3 : i - 3;
+        embipc_real gap = low ? a[i] - reach - b[c] : b[c] - a[i] - reach, rate = low ? one[i] - two[c] : two[c] - one[i];
+        if (gap <= 0 && gap + rate <= 0) continue;
+        if (gap > 0 && gap + rate > 0) return 0;
+        if (rate < 0) begin = embi_max(begin, -gap / rate);
+        else end = embi_min(end, -gap / rate);
+    }
+    return begin <= end + 16 * EMBI_EPS;
+}
+
+/* Can they when each moves by a share of its own? axis: a unit vector along which they may be apart, or 0. */
+static int embi_boxes_cross(const embipc_real a[6], const embipc_real one[6], embipc_real reach, const embipc_real b[6],
+                            const embipc_real two[6], const embipc_real axis[3])
+{
+    embipc_real span[2][2] = {{0, 0}, {0, 0}};   /* of the two along the axis */
+    for (int i = 0; i < 3; i++)
+        if (a[i] + embi_min(one[i], 0) - reach > b[3 + i] + embi_max(two[3 + i], 0) ||
+            a[3 + i] + embi_max(one[3 + i], 0) + reach < b[i] + embi_min(two[i], 0))
+            return 0;
+    for (int side = 0; side < 2; side++) {
+        const embipc_real *box = side ? b : a, *way = side ? two : one;
+        embipc_real lo = 0, hi = 0;   /* of the ways */
+        for (int i = 0; i < 3; i++) {
+            int up = axis[i] > 0 ? 3 : 0;
+            span[side][0] += axis[i] * (box[3 - up + i] - a[i]);   /* from a corner of a: small numbers */
+            span[side][1] += axis[i] * (box[up + i] - a[i]);
+            lo += axis[i] * way[3 - up + i];
+            hi += axis[i] * way[up + i];
+        }
+        span[side][0] += embi_min(lo, 0);
+        span[side][1] += embi_max(hi, 0);
+    }
+    return span[0][0] - reach <= span[1][1] && span[1][0] - reach <= span[0][1];
+}
+
+/* How two surfaces go along their paths: both have gone the same share of them in each moment; or each goes by itself. */
+enum { EMBI_PATHS_NONE, EMBI_PATHS_TOGETHER, EMBI_PATHS_APART };
+
 /* Two surfaces whose trees are gone through together, and how the first may move against the second. Both trees must
- * be refit. */
+ * be refit, or swept. */
 typedef struct embi_walk {
     const embi_surface *a, *b;
     const embipc_real *range;    /* displacements (6); symmetric when both are the same surface */
     embipc_real reach;
+    int paths;                   /* EMBI_PATHS_...; the range does not count then */
+    embipc_real axis[3];         /* EMBI_PATHS_APART: unit vector across the ways of both, or 0 */
+    int first_only;              /* it ends with the first pair of triangles */
 } embi_walk;
 
 static embi_walk embi_walk_of(const embi_surface *a, const embi_surface *b, const embipc_real range[6],
@@ -11517,7 +11627,33 @@ static embi_walk embi_walk_of(const embi_surface *a, const embi_surface *b, cons
     w.b = b;
     w.range = range;
     w.reach = reach;
+    w.paths = w.first_only = 0;
     return w;
+}
+
+/* The same along paths. */
+static void embi_walk_along(embi_walk *w, int paths)
+{
+    const embi_bvh *A = w->a->bvh, *B = w->b->bvh;
+    embipc_real one[3], two[3], size;
+    w->paths = paths;
+    embi_set(w->axis, 0, 0, 0);
+    if (paths != EMBI_PATHS_APART || !w->a->way || !w->b->way) return;
+    embi_add(one, A->way + 6, A->way + 9);
+    embi_add(two, B->way + 6, B->way + 9);
+    embi_cross(w->axis, one, two);
+    size = embi_norm(w->axis);
+    embi_scale(w->axis, size > 0 && embi_finite(1 / size) ? 1 / size : (embipc_real)0, w->axis);
+}
+
+/* Do paths allow two boxes to come within reach? box, way: arrays of either side, NULL: no ways */
+static int embi_walk_lets(const embi_walk *w, const embipc_real *one, const embipc_real *ways_one, int i, const embipc_real *two,
+                          const embipc_real *ways_two, int j)
+{
+    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
+    const embipc_real *way_one = w->a->way ? ways_one + 6 * i : still, *way_two = w->b->way ? ways_two + 6 * j : still;
+    return w->paths == EMBI_PATHS_TOGETHER ? embi_boxes_pass(one, way_one, w->reach, two, way_two)
+                                           : embi_boxes_cross(one, way_one, w->reach, two, way_two, w->axis);
 }
 
 /* so much of the range */
@@ -11535,6 +11671,7 @@ static int embi_walk_meets(const embi_walk *w, int i, int j, embipc_real *share)
     embipc_real own[6];
     int self = a->base == w->b->base;
     *share = 1;
+    if (w->paths) return embi_walk_lets(w, one, a->bvh->way, i, two, w->b->bvh->way, j);
     if (!embi_ranges_meet(one, w->range, w->reach, two)) return 0;
     if (!self || !a->J || (i < a->bvh->leaves && embi_boxes_touch(one, two))) return 1;
     *share = embi_bvh_share(a, i, j);
@@ -11584,8 +11721,11 @@ static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, emb
         for (int p = ia; p < ia + EMBI_LEAF && p < w->a->nt; p++)
             for (int q = self && i == j ? p + 1 : jb; q < jb + EMBI_LEAF && q < w->b->nt; q++) {
                 int ta = A->order[p], tb = B->order[q];
-                if (!embi_ranges_meet(A->tri_box + 6 * ta, own, w->reach, B->tri_box + 6 * tb)) continue;
+                if (w->paths ? !embi_walk_lets(w, A->tri_box + 6 * ta, A->tri_way, ta, B->tri_box + 6 * tb, B->tri_way, tb)
+                             : !embi_ranges_meet(A->tri_box + 6 * ta, own, w->reach, B->tri_box + 6 * tb))
+                    continue;
                 if (!EMBI_GROW(m, embi_key, *list, *cap, *count + 1)) return 0;
+                if (w->first_only) top = 0;
                 (*list)[*count].value = (int)ceil(share * EMBI_SHARE_UNIT);
                 (*list)[(*count)++].key =
                     self ? embi_pack(embi_min_int(ta, tb), embi_max_int(ta, tb)) : embi_pack(ta, tb);
@@ -11805,6 +11945,7 @@ typedef struct embi_approach {
     embipc_real radius;            /* |half| */
     embipc_real reach;             /* m */
     int own;                       /* the reach is from dhat + xi: what a candidate has less of them counts */
+    int paths;                     /* along the paths of the surfaces, and nothing else */
 } embi_approach;
 
 static embi_approach embi_approach_of(const embipc_real range[6], embipc_real reach)
@@ -11816,7 +11957,7 @@ static embi_approach embi_approach_of(const embipc_real range[6], embipc_real re
     }
     t.radius = embi_norm(t.half);
     t.reach = reach * (1 + 8 * EMBI_EPS);
-    t.own = 0;
+    t.own = t.paths = 0;
     return t;
 }
 
@@ -11890,24 +12031,22 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     return 1;
 }
 
-/* The same along the paths of two surfaces, which do not count as displacements; c->apart: the distance now. Each may be
- * anywhere on its own: their boxes must meet, and their lengths bridge the distance. */
+/* The same along the paths of two surfaces, which do not count as displacements; c->apart: the distance now. Both go the same
+ * share of their ways: their boxes must meet then, and what one goes against the other must bridge the distance. */
 static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const embi_surface *b, const int v[4],
                                  const embi_point x[4], const embi_approach *t)
 {
-    embipc_real one[6], two[6], near[6], end[3], w[4], way[2] = {0, 0};
+    embipc_real one[6], two[6], ways[2][6], far[3], w[4];
     int split = c->edge_edge ? 2 : 1, mask;
-    embi_path_box(one, a, v, split);
-    embi_path_box(two, b, v + split, 4 - split);
-    embi_approach_box(t, 1, t->reach, two, near);
-    if (!embi_boxes_touch(one, near)) return 0;
-    for (int k = 0; k < 4; k++) {
-        embi_path_end(k < split ? a : b, v[k], end);
-        embi_sub(end, end, x[k]);
-        way[k >= split] = embi_max(way[k >= split], embi_norm(end));
-    }
+    embi_box_of_points(one, x, split);
+    embi_box_of_points(two, x + split, 4 - split);
+    embi_path_ways(ways[0], a, v, split);
+    embi_path_ways(ways[1], b, v + split, 4 - split);
+    if (!embi_boxes_pass(one, ways[0], t->reach, two, ways[1])) return 0;
+    for (int i = 0; i < 3; i++)
+        far[i] = embi_max(embi_abs(ways[0][3 + i] - ways[1][i]), embi_abs(ways[1][3 + i] - ways[0][i]));
     c->apart = embi_closest_distance(x, c->edge_edge, w, &mask);
-    return c->apart <= t->reach + (way[0] + way[1]) * (1 + 8 * EMBI_EPS);
+    return c->apart <= t->reach + embi_norm(far) * (1 + 8 * EMBI_EPS);
 }
 
 /* Have the two sides of a primitive pair of one surface a vertex in common? */
@@ -11933,10 +12072,11 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     c->parts = (short)parts;
     c->width = 0;
     c->less = 0;
-    c->share = self ? embi_vertices_share(a, v, split) : (embipc_real)1;
     for (int k = 0; k < 4; k++) p[k] = (k < split ? a->x : b->x) + 3 * v[k];
-    if (!(a->next || b->next ? embi_candidate_passes(c, a, b, v, p, t) : embi_candidate_near(c, p, t))) return 1;
-    if (c->parts && !a->next && !b->next) c->width = (float)embi_max(embi_least_height(p + 1) - 3 * t->radius, 0);
+    if (t->paths && !embi_candidate_passes(c, a, b, v, p, t)) return 1;
+    c->share = self ? embi_vertices_share(a, v, split) : (embipc_real)1;
+    if (!t->paths && !embi_candidate_near(c, p, t)) return 1;
+    if (c->parts && !t->paths) c->width = (float)embi_max(embi_least_height(p + 1) - 3 * t->radius, 0);
     for (int k = 0; k < 4; k++) c->v[k] = v[k] + (k < split ? a->base : b->base);
     c->dhat = rule->dhat;
     c->xi = rule->xi;
@@ -11974,8 +12114,10 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
         embipc_real box[6];
         int v[4];
         if (!(points >> i & 1)) continue;
-        embi_path_box(box, a, A + i, 1);
-        if (!embi_boxes_touch(box, near_b)) continue;
+        if (!t->paths) {
+            embi_box_of(box, a->x, A + i, 1);
+            if (!embi_boxes_touch(box, near_b)) continue;
+        }
         v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
         if (self && embi_vertices_shared(v, 0)) continue;
         if (!embi_candidate_add(m, a, b, v, 0, parts, rule, t, list, count, cap)) return 0;
@@ -11996,15 +12138,19 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
         embipc_real box[6], edge[6], other[6];
         if (!(embi_owned(a->bvh->own[ta], kind) >> i & 1)) continue;
         v[0] = A[i]; v[1] = A[(i + 1) % 3];
-        embi_path_box(box, a, v, 2);
-        if (!embi_boxes_touch(box, near_b)) continue;
+        if (!t->paths) {
+            embi_box_of(box, a->x, v, 2);
+            if (!embi_boxes_touch(box, near_b)) continue;
+        }
         for (int j = 0; j < 3; j++) {
             if (!(embi_owned(b->bvh->own[tb], kind) >> j & 1)) continue;
             v[2] = B[j]; v[3] = B[(j + 1) % 3];
             if (self && embi_vertices_shared(v, 1)) continue;
-            embi_path_box(edge, b, v + 2, 2);
-            embi_approach_box(t, share, t->reach, edge, other);
-            if (embi_boxes_touch(box, other) &&
+            if (!t->paths) {
+                embi_box_of(edge, b->x, v + 2, 2);
+                embi_approach_box(t, share, t->reach, edge, other);
+            }
+            if ((t->paths || embi_boxes_touch(box, other)) &&
                 !embi_candidate_add(m, a, b, v, 1, 0, rule, t, list, count, cap))
                 return 0;
         }
@@ -13571,6 +13717,25 @@ typedef struct embi_panel {
 /* What statistics ask of a body, J; before, after, size: its part of the objective, J s^2. */
 typedef struct embi_sums { embipc_real before, after, size, kinetic, potential, elastic; } embi_sums;
 
+/* The candidates of two panels for more than one step: a search with room to spare, whose list is good for as long
+ * as what a step asks for, and the drift since, stay within that room; for one body in its turning frame. What a
+ * step makes of it is what a search of its own would give, to the last bit; but a pair within one body that could not
+ * touch when the list was made is not on it, near or not. */
+typedef struct embi_kept {
+    int a, b, pa, pb, valid;     /* as of pairs */
+    int start[2];                /* nodes of the trees that the search starts from, of two bodies */
+    embipc_real range[6];        /* it is complete for these displacements of pa relative to pb since then */
+    embipc_real drift[6];        /* those that happened in the steps since */
+    embipc_real turn[9];         /* within one body: how it turned since the nodes were at kept_q */
+    int loose;                   /* nothing was searched for: the range does not count */
+    embipc_real reach, dhat, xi;
+    unsigned joined;             /* as of its rule */
+    embipc_real room;            /* of the range, beyond what was asked for */
+    int made, asked;             /* when it was searched for; the last step that asked for it */
+    embi_candidate *list;
+    int count, cap;
+} embi_kept;
+
 /* Distances between faces of one body that are parallel and look at each other, m: the first of each kind. */
 #define EMBI_WIDTHS 16
 typedef struct embi_widths { embipc_real list[EMBI_WIDTHS]; int count; } embi_widths;
@@ -13631,11 +13796,15 @@ typedef struct embi_body {
     embi_shift known;            /* from there to known_q */
     embi_strain *strain;         /* of each tet, where it has folds */
     int strain_cap;
+    int aside;                   /* what of its kept list for itself is set aside in this step: EMBI_ASIDE_... */
+    embi_kept own;               /* EMBI_ASIDE_HEAD: that list as the step found it. `list` is memory of its own */
+    embipc_real *own_state;      /* EMBI_ASIDE_STATE: its nodes at kept_q (3 nn), and kept and most of its strains (2 ntet) */
+    int own_state_cap, own_is_odd;   /* lists have changed places an odd number of times */
     int known_start;             /* known_q is q^n: stray is shift */
     int rebased;                 /* shifts, start_box, hull and candidates count from base_q and base_x, not q^n and x^n */
     int anew;                    /* they are about to count from where it is */
     int goes;                    /* it has a direction in this round */
-    int swept;                   /* EMBI_SWEPT_...: it was searched along paths in this step, for which its tree is, if not fit */
+    int swept;                   /* it was searched along paths in this step, for which its tree is, if not fit */
     embipc_real foreseen;        /* how far the body probably goes in this step, m */
     embipc_real start_box[6];    /* holds x^n */
     embipc_real around;          /* between steps, where start_box is that of now: so far beyond it gaps count, m;
@@ -13647,6 +13816,7 @@ typedef struct embi_body {
     int asked, is_one;           /* the surface of several it was last asked about, and whether it is one to it; ... */
     unsigned asked_at[2];        /* ... as of these revisions, of all and of seams, ... */
     embipc_real asked_dhat;      /* ... and this dhat of its own */
+    unsigned revision;           /* no other body has the same; new when its unknowns or its rules change */
 } embi_body;
 
 /* Panels of two bodies near each other (a < b), or a body and itself (a == b) as a whole. */
@@ -13660,6 +13830,7 @@ typedef struct embi_pair {
                                     and is about to go */
     int loose;                   /* within one body: or for all, while embi_body_stands() */
     int path;                    /* not for a range, but along the paths of one round */
+    int joins;                   /* these cross, and its bodies did not move by one direction: from now on they do */
     int first, count;            /* candidates */
     int touching[2];             /* head, for BDF2: any contacts, at q^n and now, and their force on a, N */
     embipc_real push[2][3];
@@ -13669,25 +13840,6 @@ typedef struct embi_pair {
     int near_count;              /* < 0: no list yet */
     int row;                     /* head: of the report of forces, -1: none yet */
 } embi_pair;
-
-/* The candidates of two panels for more than one step: a search with room to spare, whose list is good for as long
- * as what a step asks for, and the drift since, stay within that room; for one body in its turning frame. What a
- * step makes of it is what a search of its own would give, to the last bit; but a pair within one body that could not
- * touch when the list was made is not on it, near or not. */
-typedef struct embi_kept {
-    int a, b, pa, pb, valid;     /* as of pairs */
-    int start[2];                /* nodes of the trees that the search starts from, of two bodies */
-    embipc_real range[6];        /* it is complete for these displacements of pa relative to pb since then */
-    embipc_real drift[6];        /* those that happened in the steps since */
-    embipc_real turn[9];         /* within one body: how it turned since the nodes were at kept_q */
-    int loose;                   /* nothing was searched for: the range does not count */
-    embipc_real reach, dhat, xi;
-    unsigned joined;             /* as of its rule */
-    embipc_real room;            /* of the range, beyond what was asked for */
-    int made, asked;             /* when it was searched for; the last step that asked for it */
-    embi_candidate *list;
-    int count, cap;
-} embi_kept;
 
 typedef struct embi_drive {
     embipc_drive handle;
@@ -13749,6 +13901,7 @@ typedef struct embi_state {
     unsigned char *row_count;
     int rebased;                 /* some body is */
     embipc_real *base_x; int base_cap;         /* x at base_q or q^n, as known as xn; room once it was of use */
+    embipc_real *way; int way_cap;             /* of a search along paths: how far vertices go; room once it was of use */
     int node_cap, vert_cap, local_cap, drive_node_cap, row_node_cap, row_weight_cap, row_count_cap, known_cap;
     embi_rows J;
     embi_body *body;
@@ -13775,7 +13928,7 @@ typedef struct embi_state {
     const volatile int *stop;
     embipc_clock_fn *clock;
     void *clock_ctx;
-    unsigned revision;           /* counts what makes old factors void: bodies, drives, resets, failed steps */
+    unsigned revision;           /* the last number that a body got: see embi_body_revise() */
     embipc_stage stage;          /* whose time runs */
     double since, spent[EMBIPC_STAGE_COUNT];
 } embi_state;
@@ -14444,6 +14597,9 @@ static void embi_body_assemble(embi_state *s, embi_body *b)
     }
 }
 
+/* Old factors that hold unknowns of this body are void. */
+static void embi_body_revise(embi_state *s, embi_body *b) { b->revision = ++s->revision; }
+
 /* its A will be another one */
 static void embi_body_renew(embi_body *b)
 {
@@ -14614,6 +14770,18 @@ typedef struct embi_dual {
     embi_system K;
 } embi_dual;
 
+/* What an island had of earlier steps when this step began. A step that fails gives it back, since the bits of later
+ * steps depend on it. */
+typedef struct embi_island_past {
+    int is_known;                /* 1: the numbers are those of this step's start, 2: the factor is set aside, too */
+    int useful, wait, pause, unknown_count;
+    unsigned *of;
+    int of_count, of_cap;
+    embi_system system;
+    embi_dual *dual;
+    int is_odd;                  /* factors have changed places an odd number of times */
+} embi_island_past;
+
 typedef struct embi_island {
     int active;                  /* still iterating */
     int changed;                 /* in this iteration: 1 its candidates did, 2 others joined it */
@@ -14633,7 +14801,9 @@ typedef struct embi_island {
     int kept;                    /* no factor of this step yet: that of an earlier one preconditions */
     int useful;                  /* it is one that may be kept */
     int wait, pause;             /* steps until it is tried again; and after the next failure */
-    unsigned revision;           /* of the world, when the unknowns were numbered */
+    unsigned *of;                /* revisions of the bodies that have unknowns */
+    int of_count, of_cap;
+    embi_island_past past;
     embipc_real *work;           /* of conjugate gradients (12 unknown_count) */
     int work_cap;
     int *unknown, unknown_count, unknown_cap;         /* unknown -> node */
@@ -14707,6 +14877,8 @@ static void embi_island_free(embi_memory *m, embi_island *I)
     embi_chunks_free(m, &I->by_tets);
     embi_chunks_free(m, &I->by_vertices);
     EMBI_RELEASE(m, I->unknown, I->unknown_cap);
+    EMBI_RELEASE(m, I->of, I->of_cap);
+    EMBI_RELEASE(m, I->past.of, I->past.of_cap);
     EMBI_RELEASE(m, I->friction, I->friction_cap);
     EMBI_RELEASE(m, I->spring, I->spring_cap);
     EMBI_RELEASE(m, I->touched, I->touched_cap);
@@ -14717,7 +14889,9 @@ static void embi_island_free(embi_memory *m, embi_island *I)
     EMBI_RELEASE(m, I->block_at, I->block_at_cap);
     embi_contacts_free(m, &I->contacts);
     embi_system_free(m, &I->system);
+    embi_system_free(m, &I->past.system);
     embi_dual_free(m, I->dual);
+    embi_dual_free(m, I->past.dual);
 }
 
 /* ---- loops over the bodies of an island ---- */
@@ -15260,25 +15434,68 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
 
 /* ---- the linear system ---- */
 
+/* The numbers that a step begins with. Returns 0 out of memory. */
+static int embi_island_remember(embi_memory *m, embi_island *I)
+{
+    embi_island_past *past = &I->past;
+    if (!EMBI_GROW(m, unsigned, past->of, past->of_cap, I->of_count)) return 0;
+    if (I->of_count) memcpy(past->of, I->of, (size_t)I->of_count * sizeof *I->of);
+    past->of_count = I->of_count;
+    past->useful = I->useful;
+    past->wait = I->wait;
+    past->pause = I->pause;
+    past->unknown_count = I->unknown_count;
+    past->is_known = 1;
+    return 1;
+}
+
+static void embi_island_swap_factors(embi_island *I)
+{
+    embi_dual *dual = I->dual;
+    I->past.is_odd = !I->past.is_odd;
+    embi_swap_systems(&I->system, &I->past.system);
+    I->dual = I->past.dual;
+    I->past.dual = dual;
+}
+
+/* The step failed. */
+static void embi_island_forget(embi_island *I)
+{
+    embi_island_past *past = &I->past;
+    if (past->is_known == 2) embi_island_swap_factors(I);
+    if (past->is_known && past->of_count) memcpy(I->of, past->of, (size_t)past->of_count * sizeof *I->of);
+    if (past->is_known) {
+        I->of_count = past->of_count;
+        I->useful = past->useful;
+        I->wait = past->wait;
+        I->pause = past->pause;
+        I->unknown_count = past->unknown_count;
+    }
+    past->is_known = 0;
+}
+
 /* Gives the unknown nodes of the island their numbers. */
 static int embi_island_number(embi_memory *m, embi_state *s, embi_island *I)
 {
-    int before = I->unknown_count;
-    I->same = I->revision == s->revision;
-    I->revision = s->revision;
+    int count = 0;
+    if (!EMBI_GROW(m, unsigned, I->of, I->of_cap, I->body_count)) return 0;
+    I->same = 1;
     I->unknown_count = 0;
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
+        int first = I->unknown_count;
         if (!EMBI_GROW(m, int, I->unknown, I->unknown_cap, I->unknown_count + b->nn)) return 0;
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             int is_free = embi_is_dynamic(b) && s->drive[i] < 0;
             s->local[i] = is_free ? I->unknown_count : -1;
-            if (!is_free) continue;
-            I->same &= I->unknown_count < before && I->unknown[I->unknown_count] == i;
-            I->unknown[I->unknown_count++] = i;
+            if (is_free) I->unknown[I->unknown_count++] = i;
         }
+        if (I->unknown_count == first) continue;
+        I->same &= count < I->of_count && I->of[count] == b->revision;
+        I->of[count++] = b->revision;
     }
-    I->same &= I->unknown_count == before;
+    I->same &= count == I->of_count;
+    I->of_count = count;
     if (!I->same) I->useful = I->wait = I->pause = I->kept = I->old_factor = 0;
     return embi_island_chunks(m, s, I) && EMBI_GROW(m, embipc_real, I->rhs, I->rhs_cap, 6 * I->unknown_count) &&
            EMBI_GROW(m, embipc_real, I->work, I->work_cap, 12 * I->unknown_count);
@@ -15634,6 +15851,7 @@ static int embi_dual_bodies(embi_memory *m, embi_state *s, embi_island *I)
         for (int i = b->node0; i < b->node0 + b->nn; i++) n += s->local[i] >= 0;
         if (D->first[k] == n || (b->inverse && b->inverse->valid)) continue;
         if (!b->inverse) b->inverse = (embi_inverse *)embi_alloc(m, 1, sizeof *b->inverse);
+        if (b->inverse) embi_inverse_set_aside(b->inverse);
         if (!b->inverse ||
             !embi_inverse_begin(m, b->inverse, &b->A, s->local + b->node0, D->first[k], &I->keys, &I->keys_cap))
             return 0;
@@ -15842,11 +16060,15 @@ static embi_sparse embi_column_on(const embi_dual *D, int column, int first)
 static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
 {
     const embi_dual *D = t->I->dual;
-    const int *list = D->member + D->member_start[k];
+    const int *list;
     int count = D->member_start[k + 1] - D->member_start[k], first = D->first[k];
-    embi_sparse *u = D->side_column + 3 * (size_t)D->member_start[k];
-    embipc_real *y = D->work + 3 * first, *B = D->block + 9 * (size_t)D->block_start[k];
+    embi_sparse *u;
+    embipc_real *y, *B;
     if (!count) return;
+    list = D->member + D->member_start[k];
+    u = D->side_column + 3 * (size_t)D->member_start[k];
+    y = D->work + 3 * first;
+    B = D->block + 9 * (size_t)D->block_start[k];
     embi_inverse_fill(b->inverse);
     for (int i = 0; i < 3 * count; i++) u[i] = embi_column_on(D, D->column[3 * list[i / 3] + i % 3], first);
     for (int i = 0; i < count; i++, B += 9 * i)
@@ -15981,10 +16203,26 @@ static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *
     return pivots;
 }
 
+/* Unknown nodes below which a factor costs no more than an iteration: a ball squeezed and lifted in a cage of 16
+ * nodes goes 0.9 times as fast with kept factors, of 24 as fast, of 35 1.17 times. */
+#define EMBI_KEEP_NODES 24
+
+/* The first factor of a step does not overwrite that of an earlier one, which a step that fails gives back. */
+static void embi_island_set_aside(embi_island *I)
+{
+    const embi_threads *threads = I->system.F.threads;
+    if (I->past.is_known != 1 || !I->past.useful || I->past.unknown_count < EMBI_KEEP_NODES) return;
+    I->past.is_known = 2;
+    embi_island_swap_factors(I);
+    I->system.F.threads = threads;
+}
+
 /* The matrix at the present state, factored. */
 static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_island *I)
 {
-    int pivots = 0, dual = embi_dual_factor(m, s, I);
+    int pivots = 0, dual;
+    embi_island_set_aside(I);
+    dual = embi_dual_factor(m, s, I);
     if (dual == 0) pivots = embi_island_factor_whole(m, s, I);
     else if (dual < 0) pivots = dual;
     if (pivots < 0)
@@ -16017,9 +16255,6 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
  * own H. What M holds right is solved by the first iteration, each contact that it does not know of takes one
  * more. A is not even assembled: its products are made tet by tet. */
 
-/* Unknown nodes below which a factor costs no more than an iteration: a ball squeezed and lifted in a cage of 16
- * nodes goes 0.9 times as fast with kept factors, of 24 as fast, of 35 1.17 times. */
-#define EMBI_KEEP_NODES 24
 #define EMBI_KEEP_ITERATIONS 8   /* more cost as much as the factor */
 #define EMBI_OLD_SHARE ((embipc_real)0.1)   /* of the tolerance: a direction this short by M alone is the last one */
 
@@ -17198,8 +17433,9 @@ struct embipc_world {
     int memory_count, memory_key_cap, memory_u_cap;
     embipc_contact *contact;     /* report of the last step */
     embipc_pair_force *pair_force;
-    embipc_iteration *iteration;
+    embipc_iteration *iteration, *iteration_before;   /* of the last step, and of the one before it */
     int contact_count, contact_cap, pair_force_count, pair_force_cap, iteration_count, iteration_cap;
+    int iteration_before_count, iteration_before_cap, iterations_are_odd;   /* changed places so often */
     embipc_real *applied;        /* forces for the next step (3 per node) */
     int applied_cap;
     int step, builds;
@@ -17258,8 +17494,8 @@ static embipc_result embi_check_gravity(const embipc_real g[3], embipc_error *e)
 
 static embipc_result embi_check_time_step(embipc_real h, embipc_error *e)
 {
-    if (h > 0 && h * h >= DBL_MIN && embi_finite(h * h)) return EMBIPC_OK;
-    return embi_fail(e, EMBIPC_ERR_ARGUMENT, "time_step is %g s; it must be positive and finite", h);
+    if (h >= (embipc_real)1e-100 && h <= (embipc_real)1e100) return EMBIPC_OK;
+    return embi_fail(e, EMBIPC_ERR_ARGUMENT, "time_step is %g s; it must be positive and finite, within 1e-100 .. 1e100 s", h);
 }
 
 static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_error *e)
@@ -17340,6 +17576,8 @@ static void embi_body_free(embi_memory *m, embi_body *b)
     EMBI_RELEASE(m, b->panel, b->panel_cap);
     EMBI_RELEASE(m, b->part, b->part_cap);
     EMBI_RELEASE(m, b->strain, b->strain_cap);
+    EMBI_RELEASE(m, b->own.list, b->own.cap);
+    EMBI_RELEASE(m, b->own_state, b->own_state_cap);
     EMBI_RELEASE(m, b->shrunk, b->shrunk_cap);
     EMBI_RELEASE(m, b->holder, b->holder_cap);
     EMBI_RELEASE(m, b->tangent, b->tangent_cap);
@@ -17401,27 +17639,27 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
     embipc_real **node[EMBI_NODE_FIELDS], **vertex[EMBI_VERTEX_FIELDS];
+    int ok;
     embi_node_fields(s, node);
     embi_vertex_fields(s, vertex);
-    if (!embi_fields_grow(m, node, EMBI_NODE_FIELDS, &s->node_cap, nodes) ||
-        !embi_fields_grow(m, vertex, EMBI_VERTEX_FIELDS, &s->vert_cap, verts) ||
-        !EMBI_GROW(m, int, s->local, s->local_cap, nodes) ||
-        !EMBI_GROW(m, int, s->drive, s->drive_node_cap, nodes) ||
-        !EMBI_GROW(m, embipc_real, w->applied, w->applied_cap, 3 * nodes) ||
-        !EMBI_GROW(m, int, s->row_node, s->row_node_cap, 4 * verts) ||
-        !EMBI_GROW(m, embipc_real, s->row_weight, s->row_weight_cap, 4 * verts) ||
-        !EMBI_GROW(m, unsigned char, s->row_count, s->row_count_cap, verts) ||
-        !EMBI_GROW(m, unsigned char, s->known, s->known_cap, verts) ||
-        !EMBI_GROW(m, embi_body, s->body, s->body_cap, bodies) ||
-        !EMBI_GROW(m, embi_island *, w->island, w->island_cap, bodies) ||
-        !EMBI_GROW(m, int, w->order, w->order_cap, bodies) ||
-        !EMBI_GROW(m, int, w->round, w->round_cap, bodies) ||
-        !EMBI_GROW(m, int, w->parent, w->parent_cap, bodies))
-        return 0;
-    s->J.node = s->row_node;
+    ok = embi_fields_grow(m, node, EMBI_NODE_FIELDS, &s->node_cap, nodes) &&
+         embi_fields_grow(m, vertex, EMBI_VERTEX_FIELDS, &s->vert_cap, verts) &&
+         EMBI_GROW(m, int, s->local, s->local_cap, nodes) &&
+         EMBI_GROW(m, int, s->drive, s->drive_node_cap, nodes) &&
+         EMBI_GROW(m, embipc_real, w->applied, w->applied_cap, 3 * nodes) &&
+         EMBI_GROW(m, int, s->row_node, s->row_node_cap, 4 * verts) &&
+         EMBI_GROW(m, embipc_real, s->row_weight, s->row_weight_cap, 4 * verts) &&
+         EMBI_GROW(m, unsigned char, s->row_count, s->row_count_cap, verts) &&
+         EMBI_GROW(m, unsigned char, s->known, s->known_cap, verts) &&
+         EMBI_GROW(m, embi_body, s->body, s->body_cap, bodies) &&
+         EMBI_GROW(m, embi_island *, w->island, w->island_cap, bodies) &&
+         EMBI_GROW(m, int, w->order, w->order_cap, bodies) &&
+         EMBI_GROW(m, int, w->round, w->round_cap, bodies) &&
+         EMBI_GROW(m, int, w->parent, w->parent_cap, bodies);
+    s->J.node = s->row_node;   /* these may have moved though others found no room */
     s->J.weight = s->row_weight;
     s->J.count = s->row_count;
-    return 1;
+    return ok;
 }
 
 EMBIPC_API void embipc_world_destroy(embipc_world *w)
@@ -17448,6 +17686,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, s->row_count, s->row_count_cap);
     EMBI_RELEASE(&m, s->known, s->known_cap);
     EMBI_RELEASE(&m, s->base_x, s->base_cap);
+    EMBI_RELEASE(&m, s->way, s->way_cap);
     EMBI_RELEASE(&m, s->body, s->body_cap);
     EMBI_RELEASE(&m, s->pair, s->pair_cap);
     EMBI_RELEASE(&m, s->drives, s->drive_cap);
@@ -17494,6 +17733,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, w->contact, w->contact_cap);
     EMBI_RELEASE(&m, w->pair_force, w->pair_force_cap);
     EMBI_RELEASE(&m, w->iteration, w->iteration_cap);
+    EMBI_RELEASE(&m, w->iteration_before, w->iteration_before_cap);
     embi_free(&m, w, 1, sizeof *w);
 }
 
@@ -17654,6 +17894,71 @@ static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
     return load > 0 ? embi_max(bears, embi_min(pressure, sinks)) : (embipc_real)1;
 }
 
+/* ---- numbers that cannot be simulated ----
+ * Coordinates have 16 digits: at 1e9 sizes from the origin 7 of them are left for the shape. So no number may be given that
+ * takes a body farther than that in one step, and a body that comes to 1e12 sizes ends the step with an error. Stiffnesses
+ * stay within 1e100 N/m: with these limits nothing a step computes leaves the range of the arithmetic. */
+
+#define EMBI_SIZES ((embipc_real)1e9)
+#define EMBI_SIZES_AT_MOST ((embipc_real)1e12)
+#define EMBI_FRICTION_MOST ((embipc_real)1e9)
+
+/* |a| where its square may leave the range of the arithmetic */
+static embipc_real embi_long_norm(const embipc_real a[3])
+{
+    embipc_real most = embi_max(embi_max(embi_abs(a[0]), embi_abs(a[1])), embi_abs(a[2])), r[3];
+    if (!(most > 0)) return 0;
+    for (int i = 0; i < 3; i++) r[i] = a[i] / most;
+    return most * embi_norm(r);
+}
+
+/* A value is given that takes the body so far in one step, m. */
+static embipc_result embi_check_way(embipc_error *e, const embi_body *b, const char *what, embipc_real value,
+                                    const char *unit, embipc_real way)
+{
+    embipc_real limit = EMBI_SIZES * b->diagonal;
+    if (way <= limit) return EMBIPC_OK;
+    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, value,
+                        "%s is %g %s, which takes it %g m in one step; the limit is %g m, 1e9 of its sizes", what, value, unit,
+                        way, limit);
+}
+
+/* A number must lie between two others. */
+static embipc_result embi_check_number(embipc_error *e, const char *what, embipc_real value, const char *unit,
+                                       embipc_real least, embipc_real most)
+{
+    if (value >= least && value <= most) return EMBIPC_OK;
+    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, value, "%s is %g %s; it must lie in %g .. %g", what,
+                        value, unit, least, most);
+}
+
+/* The speed of the fastest node of a body, m/s. v: velocities of the nodes of the world */
+static embipc_real embi_body_speed(const embi_body *b, const embipc_real *v)
+{
+    embipc_real most = 0;
+    for (int i = b->node0; i < b->node0 + b->nn; i++) most = embi_max(most, embi_long_norm(v + 3 * i));
+    return most;
+}
+
+/* Can a body that moves so fast be simulated with this gravity and time step? */
+static embipc_result embi_check_numbers(const embi_body *b, embipc_real speed, const embipc_real gravity[3], embipc_real h,
+                                        embipc_error *e)
+{
+    embipc_real most = (embipc_real)1e100, least = 1 / most, g = embi_long_norm(gravity);
+    embipc_real young = embi_law_young(&b->elastic.law) + b->elastic.law.fibre;
+    embipc_result r;
+    if (!embi_is_dynamic(b)) return EMBIPC_OK;
+    if ((r = embi_check_way(e, b, "velocity", speed, "m/s", speed * h)) != EMBIPC_OK ||
+        (r = embi_check_way(e, b, "gravity", g, "m/s^2", g * h * h)) != EMBIPC_OK ||
+        (r = embi_check_number(e, "mass", b->total_mass, "kg", least, most)) != EMBIPC_OK ||
+        (r = embi_check_number(e, "mass / time_step^2", b->total_mass / (h * h), "N/m", least, most)) != EMBIPC_OK ||
+        (r = embi_check_number(e, "stiffness in Pa times size", young * b->diagonal, "N/m", least, most)) != EMBIPC_OK ||
+        (r = embi_check_number(e, "kappa", b->kappa, "kg/s^2", least, most)) != EMBIPC_OK ||
+        (r = embi_check_number(e, "dhat", b->dhat, "m", b->diagonal / EMBI_SIZES_AT_MOST, b->diagonal * EMBI_SIZES)) != EMBIPC_OK)
+        return r;
+    return embi_check_number(e, "friction_velocity", b->epsv, "m/s", b->diagonal / h * (embipc_real)1e-60, most);
+}
+
 /* The parameters in force: the body's own, the world's, or derived ones. */
 static void embi_body_derive(const embipc_world *w, embi_body *b)
 {
@@ -17771,9 +18076,9 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     if (!(off < 1e-9) || !(embi_m3_det(d->rotation) > 0))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, off,
                             "rotation is no rotation matrix (R^T R differs from I by %g)", off);
-    if (!(d->friction >= 0) || !embi_finite(d->friction))
+    if (!(d->friction >= 0 && d->friction <= EMBI_FRICTION_MOST))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->friction,
-                            "friction is %g; it must not be negative", d->friction);
+                            "friction is %g; it must lie in 0 .. %g", d->friction, EMBI_FRICTION_MOST);
     if (!(d->thickness >= 0) || !embi_finite(d->thickness))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->thickness,
                             "thickness is %g m; it must not be negative", d->thickness);
@@ -18170,6 +18475,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     }
     embi_build_move(b, t);
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
+    ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, embipc_real, b->own_state, b->own_state_cap, 3 * b->nn + 2 * b->ntet));
     if (ok && embi_may_fold(b) && EMBI_FOLD_FINE * b->ntet <= b->nt) {
         embi_surface s;
         memset(&s, 0, sizeof s);
@@ -18288,7 +18594,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     embi_sub(diagonal, box + 3, box);
     b->diagonal = d->scale * embi_norm(diagonal);
     for (int i = 0; i < 3 * b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(t->x[i] + t->far_position[i % 3]));
-    if (!(b->diagonal > 1e-30 && b->diagonal < 1e30) || b->scale_x > 1e9 * b->diagonal)
+    if (!(b->diagonal > 1e-30 && b->diagonal < 1e30) || b->scale_x > EMBI_SIZES * b->diagonal)
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, b->diagonal,
                             "a body %g m across at coordinates of %g m: sizes must lie in 1e-30 .. 1e30 m, "
                             "and within 1e9 sizes of the origin",
@@ -18527,7 +18833,7 @@ static void embi_world_commit(embipc_world *w, int slot)
     embi_body_derive(w, b);
     w->mixed_start |= w->step > 0;
     if (b->kind == EMBIPC_FIXED) w->seams_due = 1;
-    s->revision++;
+    embi_body_revise(s, b);
 }
 
 /* Says whom the newest body fits closer than the dhat that it and they are made with. */
@@ -18621,7 +18927,11 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
         if (embi_is_dynamic(b) &&
             !embi_spin(&w->s, b, def->velocity, def->angular_velocity, w->s.v + 3 * b->node0))
             r = embi_fail_velocity(&w->error, b, def->velocity, def->angular_velocity);
-        else r = embi_check_start(w, at);
+        else {
+            embi_body_derive(w, b);
+            r = embi_check_numbers(b, embi_body_speed(b, w->s.v), w->s.gravity, w->s.h, &w->error);
+        }
+        if (r == EMBIPC_OK) r = embi_check_start(w, at);
     }
     if (r == EMBIPC_OK) {
         embi_world_commit(w, slot);
@@ -18652,7 +18962,7 @@ static void embi_drive_remove(embipc_world *w, int at)
     embi_slot *slot = w->drive_slot + (d->handle.index1 - 1);
     slot->at = -1;
     slot->generation++;
-    s->revision++;
+    embi_body_revise(s, b);
     for (int i = b->node0; i < b->node0 + b->nn; i++)
         if (s->drive[i] == at) {
             s->drive[i] = -1;
@@ -18754,6 +19064,16 @@ static void embi_seams_close_gap(embipc_world *w, int at, const embi_body *gone)
     for (int n = 0; n < w->joined_count; n++) w->joined[n].key -= (int)(w->joined[n].key & 0xffffffffu) > at;
 }
 
+/* Factors of islands that the body was not in stay, at the places that their first bodies have by now. */
+static void embi_islands_close_gap(embipc_world *w, int at)
+{
+    embi_island *gone = w->island[at];
+    int last = w->s.body_count;
+    for (int i = at; i < last; i++) w->island[i] = w->island[i + 1];
+    w->island[last] = gone;
+    if (gone) gone->of_count = gone->useful = 0;
+}
+
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
 {
     embi_state *s;
@@ -18778,7 +19098,6 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     w->body_slot[body.index1 - 1].at = -1;
     w->body_slot[body.index1 - 1].generation++;
     s->body_count--;
-    s->revision++;
     memmove(s->body + at, s->body + at + 1, (size_t)(s->body_count - at) * sizeof *s->body);
     for (int i = at; i < s->body_count; i++) {
         s->body[i].node0 -= gone.nn;
@@ -18788,6 +19107,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     for (int i = 0; i < s->drive_count; i++)
         if (s->drives[i].body > at) s->drives[i].body--;
     embi_kept_close_gap(w, at, &gone);
+    embi_islands_close_gap(w, at);
     embi_body_free(&w->memory, &gone);
     embi_report_forget(w, body);
     return EMBIPC_OK;
@@ -18804,6 +19124,9 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
                          ia < 0 ? a.index1 : b.index1, ia < 0 ? a.generation : b.generation);
     if (!embi_finite(friction))
         return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "friction %g is not finite", friction);
+    if (friction > EMBI_FRICTION_MOST)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "friction of \"%.40s\" and \"%.40s\" is %g; it must not be above %g",
+                         w->s.body[ia].name, w->s.body[ib].name, friction, EMBI_FRICTION_MOST);
     rule = (embi_rule *)(void *)embi_find_rule(w, a, b);
     if (contact && rule && !rule->contact) {   /* they were free to cross until now */
         int low = embi_min_int(ia, ib), high = embi_max_int(ia, ib), touch = 0, ok;
@@ -18832,7 +19155,8 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
         rule->b = b;
     }
     w->mixed_start |= w->step > 0 && contact;
-    w->s.revision++;
+    embi_body_revise(&w->s, w->s.body + ia);
+    embi_body_revise(&w->s, w->s.body + ib);
     rule->friction = friction;
     rule->contact = contact != 0;
     return EMBIPC_OK;
@@ -18840,21 +19164,13 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
 
 /* ---- forces and drives ---- */
 
-/* Adds share * force to what is applied to a node, unless `look`. Returns whether the sum is finite. */
-static int embi_apply_force(embipc_world *w, int node, embipc_real share, const embipc_real force[3], int look)
-{
-    embipc_real sum[3];
-    embi_copy(sum, w->applied + 3 * node);
-    embi_axpy(sum, share, force);
-    if (!look) embi_copy(w->applied + 3 * node, sum);
-    return embi_all_finite(sum, 3);
-}
-
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body body, int vertex,
                                                  const embipc_real force[3])
 {
-    int ok = 1, at = embi_find_body(w, body);
+    int v, at = embi_find_body(w, body);
     const embi_body *b;
+    embipc_real size;
+    embipc_result r;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if (at < 0)
         return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
@@ -18869,24 +19185,37 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
         return embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_VERTEX, vertex, 0,
                             "body \"%.40s\" has %d vertices, not vertex %d", b->name, b->nv, vertex);
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
-    for (int look = 1; look >= 0 && ok; look--) {
-        int v = b->vert0 + vertex;
-        for (int k = 0; vertex >= 0 && k < w->s.J.count[v]; k++)
-            ok &= embi_apply_force(w, w->s.J.node[4 * v + k], w->s.J.weight[4 * v + k], force, look);
-        for (int i = 0; vertex < 0 && i < b->nn; i++)
-            ok &= embi_apply_force(w, b->node0 + i, b->node_mass[i] / b->total_mass, force, look);
-    }
-    return ok ? EMBIPC_OK
-              : embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the forces on body \"%.40s\" add up to more than a number holds",
-                          b->name);
+    size = embi_long_norm(force);
+    if ((r = embi_check_way(&w->error, b, "the force", size, "N", size / b->total_mass * w->s.h * w->s.h)) != EMBIPC_OK)
+        return embi_blame(w, r, b->name, b->handle);
+    v = b->vert0 + vertex;
+    for (int k = 0; vertex >= 0 && k < w->s.J.count[v]; k++)
+        embi_axpy(w->applied + 3 * w->s.J.node[4 * v + k], w->s.J.weight[4 * v + k], force);
+    for (int i = 0; vertex < 0 && i < b->nn; i++)
+        embi_axpy(w->applied + 3 * (b->node0 + i), b->node_mass[i] / b->total_mass, force);
+    return EMBIPC_OK;
+}
+
+/* A drive is to be displaced by pose[0 .. 2], m, and turned by pose[3 .. 5], rad. what: which pose */
+static embipc_result embi_check_pose(const embi_body *b, const embipc_real pose[6], const char *what, embipc_error *e)
+{
+    embipc_real way = embi_long_norm(pose), angle = embi_long_norm(pose + 3), limit = EMBI_SIZES * b->diagonal;
+    if (way <= limit && angle <= EMBI_SIZES) return EMBIPC_OK;
+    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, way <= limit ? angle : way,
+                        "%s of the drive is %g m and %g rad away; the limits are %g m, 1e9 of its sizes, and 1e9 rad", what,
+                        way, angle, limit);
 }
 
 /* rows of 7, times rising */
-static embipc_result embi_check_keys(const embipc_drive_def *d, embipc_error *e)
+static embipc_result embi_check_keys(const embipc_drive_def *d, const embi_body *b, embipc_error *e)
 {
     for (int k = 0; k < d->key_count; k++) {
+        embipc_result r;
+        char what[32];
+        (void)snprintf(what, sizeof what, "key %d", k);
         if (!embi_all_finite(d->keys + 7 * k, 7))
             return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "key %d of the drive is not finite", k);
+        if ((r = embi_check_pose(b, d->keys + 7 * k + 1, what, e)) != EMBIPC_OK) return r;
         if (k && !(d->keys[7 * k] > d->keys[7 * k - 7]))
             return embi_fail(e, EMBIPC_ERR_ARGUMENT,
                              "key %d of the drive is at %g s, not after key %d at %g s", k, d->keys[7 * k],
@@ -18926,6 +19255,10 @@ static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body
                          soft ? d->vertex_count : d->node_count, soft ? "vertices" : "nodes");
     if (!embi_all_finite(d->centre, 3))
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "the centre of the drive is not finite");
+    if (!(embi_long_norm(d->centre) <= EMBI_SIZES * b->diagonal))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, embi_long_norm(d->centre),
+                            "the centre of the drive is %g m from the origin; the limit is %g m, 1e9 of its sizes",
+                            embi_long_norm(d->centre), EMBI_SIZES * b->diagonal);
     for (int i = 0; i < 5; i++) {
         const embipc_real value = i < 3 ? d->stiffness[i] : i == 3 ? d->damping : d->force_limit;
         if (!embi_finite(value) || value < 0 || value > (embipc_real)1e18)
@@ -18995,7 +19328,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     b = s->body + at;
     soft = !(def->stiffness[0] == 0 && def->stiffness[1] == 0 && def->stiffness[2] == 0);
     if ((r = embi_check_drive(def, b, soft, &w->error)) != EMBIPC_OK ||
-        (r = embi_check_keys(def, &w->error)) != EMBIPC_OK ||
+        (r = embi_check_keys(def, b, &w->error)) != EMBIPC_OK ||
         (r = embi_check_driven(s, def, b, soft, &w->error)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);
     list = embi_drive_list(def, b, soft, &n);
@@ -19027,7 +19360,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     d->handle.index1 = slot + 1;
     d->handle.generation = w->drive_slot[slot].generation;
     w->drive_slot[slot].at = s->drive_count++;
-    s->revision++;
+    embi_body_revise(s, b);
     *drive = d->handle;
     return EMBIPC_OK;
 }
@@ -19061,6 +19394,9 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
 {
     int at = embi_find_drive(w, drive);
     embi_drive *d;
+    const embi_body *b;
+    embipc_real pose[6];
+    embipc_result r;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if (at < 0)
         return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no drive %d (generation %u)", drive.index1,
@@ -19071,6 +19407,10 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
     if (!embi_all_finite(displacement, 3) || !embi_all_finite(rotation, 3))
         return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the target of the drive is not finite");
     d = w->s.drives + at;
+    b = w->s.body + d->body;
+    embi_copy(pose, displacement);
+    embi_copy(pose + 3, rotation);
+    if ((r = embi_check_pose(b, pose, "the target", &w->error)) != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
     embi_copy(d->pose_set, displacement);
     embi_nearest_turn(d->pose_set + 3, rotation, d->pose + 3);
     d->is_set = 1;
@@ -19095,6 +19435,7 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
     int at = embi_find_body(w, body);
     embi_state *s;
     const embi_body *b;
+    embipc_result r;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if (at < 0)
         return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
@@ -19107,6 +19448,8 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
         (embi_is_dynamic(b) && !embi_spin(s, b, velocity, angular_velocity, s->trial_q + 3 * b->node0)))
         return embi_fail_velocity(&w->error, b, velocity, angular_velocity);
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
+    if ((r = embi_check_numbers(b, embi_body_speed(b, s->trial_q), s->gravity, s->h, &w->error)) != EMBIPC_OK)
+        return embi_blame(w, r, b->name, b->handle);
     memcpy(s->v + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     s->body[at].history = 0;
     return EMBIPC_OK;
@@ -19124,14 +19467,29 @@ EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterat
     return EMBIPC_OK;
 }
 
+/* Can all bodies be simulated with this gravity and time step, from where they are? */
+static embipc_result embi_check_all_numbers(embipc_world *w, const embipc_real gravity[3], embipc_real h)
+{
+    const embi_state *s = &w->s;
+    for (int k = 0; k < s->body_count; k++) {
+        const embi_body *b = s->body + k;
+        embipc_result r = embi_check_numbers(b, embi_body_speed(b, s->v), gravity, h, &w->error);
+        if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    }
+    return EMBIPC_OK;
+}
+
 EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *w, const embipc_real gravity[3])
 {
     embipc_result r;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if (!gravity) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "gravity is NULL");
-    if ((r = embi_check_gravity(gravity, &w->error)) != EMBIPC_OK) return r;
+    if ((r = embi_check_gravity(gravity, &w->error)) != EMBIPC_OK ||
+        (r = embi_check_all_numbers(w, gravity, w->s.h)) != EMBIPC_OK)
+        return r;
     embi_copy(w->def.gravity, gravity);
     embi_copy(w->s.gravity, gravity);
+    for (int k = 0; k < w->s.body_count; k++) embi_body_derive(w, w->s.body + k);
     return EMBIPC_OK;
 }
 
@@ -19139,12 +19497,18 @@ EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real
 {
     embipc_result r;
     if (!w) return EMBIPC_ERR_ARGUMENT;
-    if ((r = embi_check_time_step(time_step, &w->error)) != EMBIPC_OK) return r;
+    if ((r = embi_check_time_step(time_step, &w->error)) != EMBIPC_OK ||
+        (r = embi_check_all_numbers(w, w->s.gravity, time_step)) != EMBIPC_OK)
+        return r;
     if (time_step == w->s.h) return EMBIPC_OK;
     w->def.time_step = w->s.h = time_step;
     w->s.hh = time_step * time_step;
-    w->s.revision++;
-    for (int k = 0; k < w->s.body_count; k++) w->s.body[k].history = 0;   /* it is of steps of another length */
+    for (int k = 0; k < w->s.body_count; k++) {
+        embi_body *b = w->s.body + k;
+        b->history = 0;   /* it is of steps of another length */
+        embi_body_revise(&w->s, b);
+        embi_body_derive(w, b);
+    }
     return EMBIPC_OK;
 }
 
@@ -19180,6 +19544,47 @@ static embipc_result embi_check_reset(embipc_world *w)
     return r;
 }
 
+static void embi_swap_iterations(embipc_world *w)
+{
+    embipc_iteration *list = w->iteration;
+    int count = w->iteration_count, cap = w->iteration_cap;
+    w->iterations_are_odd = !w->iterations_are_odd;
+    w->iteration = w->iteration_before;
+    w->iteration_count = w->iteration_before_count;
+    w->iteration_cap = w->iteration_before_cap;
+    w->iteration_before = list;
+    w->iteration_before_count = count;
+    w->iteration_before_cap = cap;
+}
+
+static void embi_own_swap_lists(embi_body *b, embi_kept *k)
+{
+    embi_candidate *list = k->list;
+    int cap = k->cap;
+    b->own_is_odd = !b->own_is_odd;
+    k->list = b->own.list;
+    k->cap = b->own.cap;
+    b->own.list = list;
+    b->own.cap = cap;
+}
+
+/* All of what changes places goes back to the first one, so that the run after a reset needs no more memory. */
+static void embi_places_reset(embipc_world *w)
+{
+    for (int i = 0; i < w->s.body_count; i++) {
+        embi_inverse *V = w->s.body[i].inverse;
+        embi_island *I = w->island[i];
+        if (V && V->is_odd) embi_inverse_swap(V);
+        if (I && I->past.is_odd) embi_island_swap_factors(I);
+        if (I) I->useful = I->of_count = 0;
+    }
+    for (int n = 0; n < w->kept_count; n++) {
+        embi_kept *k = w->kept + n;
+        if (k->a == k->b && w->s.body[k->a].own_is_odd) embi_own_swap_lists(w->s.body + k->a, k);
+    }
+    if (w->iterations_are_odd) embi_swap_iterations(w);
+}
+
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 {
     embi_state *s;
@@ -19200,9 +19605,9 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     embi_report_clear(w);
     w->warned = 1;
     w->stuck = 0;
-    s->revision++;
     for (int i = 0; i < s->body_count; i++) {   /* first guesses of the rotations too: the same bits again */
         embi_elastic_unturn(&s->body[i].elastic);
+        embi_body_revise(s, s->body + i);
         s->body[i].history = 0;
         s->body[i].around = 0;
         s->body[i].started = s->body[i].followed = 1;
@@ -19215,7 +19620,8 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         embi_drive_start(s, d);
     }
     for (int i = 0; i < w->kept_count; i++) w->kept[i].valid = w->kept[i].asked = 0;
-    w->memory_count = w->contact_count = w->pair_force_count = w->iteration_count = 0;
+    embi_places_reset(w);
+    w->memory_count = w->contact_count = w->pair_force_count = w->iteration_count = w->iteration_before_count = 0;
     w->step = 0;
     w->time = 0;
     return EMBIPC_OK;
@@ -19918,7 +20324,8 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     b->island = -1;
     b->around = 0;
     b->scale_x = 0;
-    b->live_count = 0;
+    b->live_count = b->aside = 0;
+    if (b->inverse) b->inverse->is_aside = 0;
     embi_body_locate(b, s->q);
     for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->start_box[i]));
     b->jump = 0;
@@ -19951,6 +20358,7 @@ static void embi_bodies_begin(embipc_world *w)
         b->patch0 = patch;
         trace += embi_body_trace(b);
         patch += embi_body_patch(b);
+        if (w->island[k]) w->island[k]->past.is_known = 0;
     }
     embi_each_body(w, embi_body_begin);
     embi_drives_begin(w);
@@ -20171,6 +20579,60 @@ static int embi_kept_serves(const embi_state *s, const embi_kept *k, const embi_
     return 1;
 }
 
+/* ---- what a step that fails gives back of a body's list for itself ----
+ * What is on such a list depends on when it was made, and so do bits. Lists of two bodies only save time. */
+
+enum { EMBI_ASIDE_HEAD = 1, EMBI_ASIDE_STATE = 2, EMBI_ASIDE_LIST = 4 };
+
+static void embi_own_state(embi_state *s, embi_body *b, int back)
+{
+    size_t nodes = (size_t)(3 * b->nn) * sizeof *s->kept_q;
+    embipc_real *q = s->kept_q + 3 * b->node0, *strain = b->own_state + 3 * b->nn;
+    memcpy(back ? q : b->own_state, back ? b->own_state : q, nodes);
+    for (int t = 0; t < embi_strained_tets(b); t++) {
+        embi_strain *e = b->strain + t;
+        if (back) {
+            e->kept = strain[2 * t];
+            e->most = strain[2 * t + 1];
+        } else {
+            strain[2 * t] = e->kept;
+            strain[2 * t + 1] = e->most;
+        }
+    }
+}
+
+/* Sets that much of it aside, before it is overwritten; each once in a step. */
+static void embi_own_set_aside(embi_state *s, embi_kept *k, int what)
+{
+    embi_body *b = s->body + k->a;
+    if (k->a != k->b) return;
+    what &= ~b->aside;
+    if (what & EMBI_ASIDE_HEAD) {
+        embi_candidate *list = b->own.list;
+        int cap = b->own.cap;
+        b->own = *k;
+        b->own.list = list;
+        b->own.cap = cap;
+    }
+    if (what & EMBI_ASIDE_STATE) embi_own_state(s, b, 0);
+    if (what & EMBI_ASIDE_LIST) embi_own_swap_lists(b, k);
+    b->aside |= what;
+}
+
+/* The step failed. */
+static void embi_own_give_back(embi_state *s, embi_kept *k)
+{
+    embi_body *b = s->body + k->a;
+    embi_kept now = *k;
+    if (k->a != k->b || !b->aside) return;
+    *k = b->own;
+    b->own.list = now.list;
+    b->own.cap = now.cap;
+    if (!(b->aside & EMBI_ASIDE_LIST)) embi_own_swap_lists(b, k);
+    if (b->aside & EMBI_ASIDE_STATE) embi_own_state(s, b, 1);
+    b->aside = 0;
+}
+
 /* By how much a pair outgrew what its list was made for, in each step since. */
 static embipc_real embi_kept_pace(const embi_kept *k, const embi_pair *pair)
 {
@@ -20208,6 +20670,7 @@ static embipc_real embi_kept_room(const embi_state *s, const embi_kept *k, const
 static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, embipc_real reach)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
+    embi_own_set_aside(s, k, EMBI_ASIDE_HEAD | EMBI_ASIDE_STATE | EMBI_ASIDE_LIST);
     if (k->a == k->b && A->nn) {
         memcpy(s->kept_q + 3 * A->node0, embi_base_q(s, A) + 3 * A->node0, (size_t)(3 * A->nn) * sizeof *s->qn);
         embi_m3_identity(k->turn);
@@ -20680,6 +21143,7 @@ static void embi_kept_follow(embi_state *s, embi_kept *k, int all)
     embipc_real r[6], *strain = s->trace + a->trace0;
     if (!k->valid || (!first && !second)) return;
     if (a == b) {
+        if (!all) embi_own_set_aside(s, k, EMBI_ASIDE_HEAD | EMBI_ASIDE_STATE);
         embi_turn_fit(from, to, a->nn, k->turn);
         embi_warp(from, to, a->nn, k->turn, s->shift_d + 3 * a->node0, k->drift + 3);
         embi_body_strains(a, s->shift_d + 3 * a->node0, strain);
@@ -20709,7 +21173,7 @@ static int embi_search_add(embipc_world *w, int n)
 {
     embi_pair *pair = w->s.pair + n;
     embi_search *one;
-    pair->path = 0;
+    pair->path = pair->joins = 0;
     if (!embi_kept_of(w, pair) ||
         !EMBI_GROW(&w->memory, embi_search, w->search, w->search_cap, w->search_count + 1))
         return 0;
@@ -20735,6 +21199,7 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
     embipc_real reach = embi_pair_reach(s, pair), r[6];
     embi_kept *kept = embi_kept_of(w, pair);
     one->kept = kept;
+    embi_own_set_aside(s, kept, EMBI_ASIDE_HEAD);
     kept->asked = w->step;
     one->due = !embi_kept_serves(s, kept, pair, reach);
     if (one->due) {
@@ -20849,41 +21314,46 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
  * h = 0.01 s, by ranges alone and so: in a cage 190 and 42, 800 and 140 ms, full 130 and 100, 680 and 400; of two such balls
  * at each other at 10 m/s, affine, in cages, full: 240 and 8, 300 and 95, 970 and 750 ms [measured]. */
 
-enum { EMBI_SWEPT_NOT, EMBI_SWEPT, EMBI_SWEPT_OWN };
-
-/* The surface and its paths along the present direction, as the world sees them, or what goes with the body. */
-static embi_surface embi_body_paths(const embipc_world *w, const embi_body *b, int own)
+/* The surface and its paths along the present direction. */
+static embi_surface embi_body_paths(const embipc_world *w, const embi_body *b)
 {
     const embi_state *s = &w->s;
     embi_surface r = embi_surface_of(s, b, b->moving ? s->x : s->xn);
-    if (!b->goes) return r;
-    r.next = s->next_x + 3 * b->vert0;
-    r.cap = w->island[b->island]->cap;
-    for (int i = b->node0; i < b->node0 + b->nn && own; i++)
-        for (int c = 0; c < 3; c++)
-            r.common[c] += r.cap / (embipc_real)b->nn * (s->trial_q[3 * i + c] - s->q[3 * i + c]);
+    if (b->goes) r.way = s->way + 3 * b->vert0;
     return r;
 }
 
-/* Boxes of the tree for these. */
-static void embi_body_sweep(embi_state *s, embi_body *b, const embi_surface *paths, int how)
+static void embi_body_ways(const embi_state *s, const embi_body *b, embipc_real cap)
 {
+    embipc_real *way = s->way + 3 * b->vert0;
+    const embipc_real *x = s->x + 3 * b->vert0, *next = s->next_x + 3 * b->vert0;
+    for (int i = 0; i < 3 * b->nv; i++) way[i] = cap * (next[i] - x[i]);
+}
+
+/* Boxes of the tree for these. Returns 0 out of memory. */
+static int embi_body_sweep(embipc_world *w, embi_body *b)
+{
+    embi_state *s = &w->s;
     embi_bodies_task t;
+    embi_surface paths;
     t.s = s;
-    if (b->swept == how || b->kind == EMBIPC_FIXED) return;
+    if (b->swept || b->kind == EMBIPC_FIXED) return 1;
+    if (!EMBI_GROW(&w->memory, embipc_real, s->way, s->way_cap, 3 * s->vert_count)) return 0;
     if (!b->started) {   /* candidates will ask for x^n of any */
         embi_apply_rows(s, b, s->qn, s->xn);
         if (s->rebased && !b->rebased) embi_apply_rows(s, b, s->qn, s->base_x);
         b->started = 1;
     }
-    if (b->moving && !b->swept) {
+    if (b->moving) {
         embi_apply_rows(s, b, s->q, s->x);
         if (b->goes) embi_apply_rows(s, b, s->trial_q, s->next_x);
         embi_body_stray(&t, b, 0);
     }
-    embi_bvh_refit_leaves(&b->bvh, paths, 0, b->bvh.leaves);
-    b->swept = how;
+    if (b->goes) embi_body_ways(s, b, w->island[b->island]->cap);
+    b->swept = 1;
     b->fits = 0;
+    paths = embi_body_paths(w, b);
+    return embi_bvh_sweep(&w->memory, &b->bvh, &paths);
 }
 
 /* Candidates of a pair along the present direction. Returns 0 out of memory. */
@@ -20895,14 +21365,14 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
     embi_body *A = s->body + pair->a, *B = s->body + pair->b;
     embi_kept *kept = embi_kept_of(w, pair);
     embipc_real ways = embi_shift_most(&A->shift_next) + embi_shift_most(&B->shift_next);
-    embipc_real reach = embi_pair_reach(s, pair) + 16 * EMBI_EPS * ways;
+    embipc_real reach = embi_pair_reach(s, pair) + 64 * EMBI_EPS * ways;
     int own = A == B, count = 0;
-    embi_surface a = embi_body_paths(w, A, own), b = embi_body_paths(w, B, own);
+    embi_surface a, b;
     embi_approach t = embi_approach_of(none, reach);
     embi_walk walk = embi_walk_of(&a, &b, none, reach);
-    if (!kept) return 0;
-    embi_body_sweep(s, A, &a, own ? EMBI_SWEPT_OWN : EMBI_SWEPT);
-    embi_body_sweep(s, B, &b, own ? EMBI_SWEPT_OWN : EMBI_SWEPT);
+    if (!kept || !embi_body_sweep(w, A) || !embi_body_sweep(w, B)) return 0;
+    a = embi_body_paths(w, A);
+    b = embi_body_paths(w, B);
     a.start = own ? NULL : kept->start;
     a.start_count = 1;
     if (own && A->folds.count) {
@@ -20913,6 +21383,18 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
     }
     pair->loose = 0;
     pair->first = s->candidate_count;
+    if (A->goes && B->goes && A->island != B->island) {   /* each by a direction of its own: do their ways cross? */
+        embi_walk_along(&walk, EMBI_PATHS_APART);
+        walk.first_only = 1;
+        if (!embi_walk_all(&w->memory, &walk, &w->tri_pairs, &count, &w->tri_pair_cap)) return 0;
+        pair->joins = count > 0;
+        if (!pair->joins) return embi_search_end(&w->memory, s, one);
+        walk.first_only = count = 0;
+    }
+    embi_walk_along(&walk, EMBI_PATHS_TOGETHER);
+    t.paths = 1;
+    for (int i = 0; i < 3; i++)   /* seen from the second one */
+        a.common[i] = b.common[i] = B->goes ? (B->bvh.way[6 + i] + B->bvh.way[9 + i]) / 2 : (embipc_real)0;
     if (!embi_walk_all(&w->memory, &walk, &w->tri_pairs, &count, &w->tri_pair_cap) ||
         !embi_candidates(&w->memory, &a, &b, w->tri_pairs, count, &pair->rule, &t, &s->candidate, &s->candidate_count,
                          &s->candidate_cap))
@@ -20921,12 +21403,12 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
     return embi_candidates_room(w) && embi_search_end(&w->memory, s, one);
 }
 
-/* The searches begin .. end - 1: trees are swept twice at most. Returns 0 out of memory. */
+/* The searches begin .. end - 1. Returns 0 out of memory. */
 static int embi_paths_run(embipc_world *w, int begin, int end)
 {
     for (int n = begin; n < end; n++) {
         const embi_pair *pair = w->s.pair + w->search[n].pair;
-        w->s.body[pair->a].swept = w->s.body[pair->b].swept = EMBI_SWEPT_NOT;
+        w->s.body[pair->a].swept = w->s.body[pair->b].swept = 0;
     }
     for (int own = 0; own < 2; own++)
         for (int n = begin; n < end; n++) {
@@ -21962,6 +22444,7 @@ static int embi_islands_begin(embipc_world *w)
         if (!w->island[i] && !(w->island[i] = (embi_island *)embi_alloc(&w->memory, 1, sizeof **w->island)))
             return 0;
         I = w->island[i];
+        if (!embi_island_remember(&w->memory, I)) return 0;
         w->order[w->order_count++] = i;
         I->index = i;
         I->active = I->first = 1;
@@ -22218,7 +22701,7 @@ static int embi_ranges_check(embipc_world *w, int *changed)
         int ib = s->body[p->b].moving ? s->body[p->b].island : -1;
         if (ia >= 0) changed[ia] = embi_max_int(changed[ia], 1);
         if (ib >= 0) changed[ib] = embi_max_int(changed[ib], 1);
-        if (ia < 0 || ib < 0 || ia == ib || !p->count) continue;
+        if (ia < 0 || ib < 0 || ia == ib || (!p->count && !p->joins)) continue;
         if (!embi_islands_merge(w, ia, ib, changed[embi_min_int(ia, ib)] < 2)) return 0;
         changed[embi_min_int(ia, ib)] = 2;
     }
@@ -22336,23 +22819,34 @@ static embipc_result embi_iterate(embipc_world *w)
 
 /* ---- finish ---- */
 
-/* after an error: the world as it was before the call */
+/* A body as it was before a step that failed. */
+static void embi_body_undo(embi_state *s, embi_body *b)
+{
+    embi_elastic *e = &b->elastic;
+    if (b->followed) embi_apply_rows(s, b, s->q, s->x);   /* a search along paths has moved all of x */
+    if (b->inverse && b->inverse->is_aside) embi_inverse_swap(b->inverse);
+    if (e->nt && embi_law_turns(&e->law))
+        memcpy(e->rotation, e->rotation_other, (size_t)(18 * e->padded) * sizeof *e->rotation);
+}
+
+/* After an error: the world as it was before the call, with all that the bits of later steps depend on. */
 static void embi_step_undo(embipc_world *w)
 {
     embi_state *s = &w->s;
-    s->revision++;
+    embi_swap_iterations(w);
     if (s->node_count) {
         memcpy(s->q, s->qn, (size_t)(3 * s->node_count) * sizeof *s->q);
         memcpy(s->v, s->vn, (size_t)(3 * s->node_count) * sizeof *s->v);
     }
     for (int k = 0; k < s->body_count; k++) {
-        embi_elastic *e = &s->body[k].elastic;
-        embi_apply_live(s, s->body + k, s->q, s->x);
-        if (e->nt && embi_law_turns(&e->law))
-            memcpy(e->rotation, e->rotation_other, (size_t)(18 * e->padded) * sizeof *e->rotation);
+        embi_body_undo(s, s->body + k);
+        if (w->island[k]) embi_island_forget(w->island[k]);
     }
-    for (int n = 0; n < w->kept_count; n++)   /* those that count from where bodies will not have been */
-        if (s->body[w->kept[n].a].rebased || s->body[w->kept[n].b].rebased) w->kept[n].valid = 0;
+    for (int n = 0; n < w->kept_count; n++) {   /* not those that count from where bodies will not have been */
+        embi_kept *k = w->kept + n;
+        if (s->body[k->a].rebased || s->body[k->b].rebased) k->valid = 0;
+        embi_own_give_back(s, k);
+    }
 }
 
 /* anything of the body, in this step */
@@ -22844,6 +23338,32 @@ static embipc_result embi_fail_step(embipc_world *w)
     return embi_blame(w, EMBIPC_ERR_NOT_FINITE, s->body[body].name, s->body[body].handle);
 }
 
+/* The body that is farther from the origin than its numbers can follow, with its nodes at q, or NULL. *far: how far, m */
+static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real *q, embipc_real *far)
+{
+    for (int k = 0; k < s->body_count; k++) {
+        const embi_body *b = s->body + k;
+        embipc_real most = 0, sum = 0;
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->moving; i++) {
+            most = embi_max(most, embi_abs(q[i]));
+            sum += q[i];
+        }
+        *far = embi_finite(sum) ? most : (embipc_real)INFINITY;
+        if (!(*far <= EMBI_SIZES_AT_MOST * b->diagonal)) return b;
+    }
+    return NULL;
+}
+
+/* The step would take a body there. */
+static embipc_result embi_fail_far(embipc_world *w, const embi_body *b, embipc_real far)
+{
+    (void)embi_fail_at(&w->error, EMBIPC_ERR_NOT_FINITE, EMBIPC_NO_PRIMITIVE, 0, far,
+                       "step %d takes it %g m from the origin; the limit is %g m, 1e12 of its sizes. The world is back at %g s: "
+                       "lower a velocity, force or time step, or destroy the body",
+                       w->step + 1, far, EMBI_SIZES_AT_MOST * b->diagonal, w->time);
+    return embi_blame(w, EMBIPC_ERR_NOT_FINITE, b->name, b->handle);
+}
+
 static void embi_follow_range(void *arg, int begin, int end)
 {
     const embipc_world *w = (const embipc_world *)arg;
@@ -22899,10 +23419,12 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 {
     embi_state *s;
     embipc_result r = EMBIPC_OK;
-    embipc_real barrier = 0;
+    embipc_real barrier = 0, far;
+    const embi_body *lost;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
     w->memory.failed = 0;
+    embi_swap_iterations(w);
     w->iteration_count = 0;
     memset(s->spent, 0, sizeof s->spent);
     s->stage = EMBIPC_STAGE_REST;
@@ -22912,7 +23434,8 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     embi_each_body(w, embi_body_rotate);
     (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
     embi_each_body(w, embi_body_foresee);
-    if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_pairs_begin(w) || !embi_islands_begin(w))
+    if ((lost = embi_body_too_far(s, s->trial_q, &far)) != NULL) r = EMBIPC_ERR_NOT_FINITE;
+    else if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_pairs_begin(w) || !embi_islands_begin(w))
         r = EMBIPC_ERR_MEMORY;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     for (int k = 0; r == EMBIPC_OK && k < w->order_count; k++)
@@ -22921,12 +23444,13 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     (void)embi_stage(s, EMBIPC_STAGE_REST);
     for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* the velocity to be, too */
         if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) r = EMBIPC_ERR_NOT_FINITE;
+    if (r == EMBIPC_OK && (lost = embi_body_too_far(s, s->q, &far)) != NULL) r = EMBIPC_ERR_NOT_FINITE;
     if (r == EMBIPC_OK) {
         if (!embi_report_reserve(w) || !embi_views_follow(w)) r = EMBIPC_ERR_MEMORY;
     }
     if (r != EMBIPC_OK) {
         embi_step_undo(w);
-        return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : embi_fail_step(w);
+        return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : lost ? embi_fail_far(w, lost, far) : embi_fail_step(w);
     }
     embi_velocities_finish(s);
     embi_bodies_moved(s);

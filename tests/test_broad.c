@@ -374,7 +374,7 @@ static void test_candidates_self(void)
 
 /* Pairs of one body: no activation distance above half of what separates them at rest, so that at rest
  * nothing is active, however large dhat; thickness likewise. Pairs of two bodies keep the rule's. */
-static long paths_found, ranges_found;
+static long paths_found, ranges_found, paths_apart;
 
 /* Where the vertices of a side are going: squeezed, turned and moved as one, and each a little by itself. */
 static double *some_ways(const side *d, double size)
@@ -394,40 +394,50 @@ static double *some_ways(const side *d, double size)
     return next;
 }
 
-/* x: the share t of the part of the ways that is looked at */
+/* x: the share t of the ways */
 static void along(const side *d, double t, double *x)
 {
-    for (int i = 0; i < 3 * d->mesh.vertex_count; i++)
-        x[i] = d->mesh.x[i] + (d->s.next ? t * d->s.cap * (d->s.next[i] - d->mesh.x[i]) : 0);
+    for (int i = 0; i < 3 * d->mesh.vertex_count; i++) x[i] = d->mesh.x[i] + (d->s.way ? t * d->s.way[i] : 0);
 }
 
-/* Candidates along paths: each pair once; none missing wherever each of the two surfaces is on its way, together where
- * they are one; and few, against those of the box of all displacements. what: bits 0 and 1, which of them go. */
+/* The two surfaces, with what of them goes, are swept. what: bits 0 and 1, which of them go. way: box of all displacements */
+static void sweep(scene *c, double size, int what, double *next[2], double way[2][6])
+{
+    for (int k = 0; k < (c->self ? 1 : 2); k++) {
+        side *d = k ? second(c) : &c->a;
+        next[k] = some_ways(d, size);
+        for (int i = 0; i < 3 * d->mesh.vertex_count; i++) {
+            next[k][i] -= d->mesh.x[i];
+            way[k][i % 3] = fmin(way[k][i % 3], next[k][i]);
+            way[k][3 + i % 3] = fmax(way[k][3 + i % 3], next[k][i]);
+        }
+        if (what >> k & 1) d->s.way = next[k];
+        ENSURE(embi_bvh_sweep(&c->m, &d->bvh, &d->s));
+    }
+}
+
+/* Candidates along paths: each pair once; none missing wherever the two surfaces are on their ways, both at one share of them;
+ * and few, against those of the box of all displacements. And ways that each goes by itself: whatever comes within reach, the
+ * walk says so. */
 static void check_paths(scene *c, const embi_pair_rule *rule, double size, int what)
 {
     static const double none[6] = {0, 0, 0, 0, 0, 0};
     side *b = second(c);
-    double *next[2], *xa, *xb, reach = rule->dhat + rule->xi, cap = test_uniform(0.2, 1), range[6], way[2][6];
+    double *next[2], *xa, *xb, reach = rule->dhat + rule->xi, range[6], way[2][6];
     embi_approach t = embi_approach_of(none, reach);
     embi_walk w = embi_walk_of(&c->a.s, &b->s, none, reach);
     named *found, *near;
-    int n, count;
+    int n, count, crosses;
     memset(way, 0, sizeof way);
-    for (int k = 0; k < (c->self ? 1 : 2); k++) {
-        side *d = k ? b : &c->a;
-        next[k] = some_ways(d, size);
-        for (int i = 0; i < 3 * d->mesh.vertex_count; i++) {
-            double u = cap * (next[k][i] - d->mesh.x[i]);
-            way[k][i % 3] = fmin(way[k][i % 3], u);
-            way[k][3 + i % 3] = fmax(way[k][3 + i % 3], u);
-            d->s.common[i % 3] += c->self ? u / d->mesh.vertex_count : 0;
-        }
-        if (!(what >> k & 1)) continue;
-        d->s.next = next[k];
-        d->s.cap = cap;
-        embi_bvh_refit_leaves(&d->bvh, &d->s, 0, d->bvh.leaves);
-    }
+    sweep(c, size, what, next, way);
     c->key_count = c->count = 0;
+    embi_walk_along(&w, EMBI_PATHS_APART);
+    w.first_only = 1;
+    ENSURE(embi_walk_all(&c->m, &w, &c->keys, &c->key_count, &c->key_cap));
+    crosses = c->key_count > 0;
+    c->key_count = w.first_only = 0;
+    embi_walk_along(&w, EMBI_PATHS_TOGETHER);
+    t.paths = 1;
     ENSURE(embi_walk_all(&c->m, &w, &c->keys, &c->key_count, &c->key_cap));
     ENSURE(embi_candidates(&c->m, &c->a.s, &b->s, c->keys, c->key_count, rule, &t, &c->list, &c->count, &c->cap));
     found = candidate_names(c);
@@ -435,14 +445,19 @@ static void check_paths(scene *c, const embi_pair_rule *rule, double size, int w
     xa = (double *)malloc((size_t)(3 * c->a.mesh.vertex_count) * sizeof *xa);
     xb = (double *)malloc((size_t)(3 * b->mesh.vertex_count) * sizeof *xb);
     for (int r = 0; r < 40; r++) {
-        double at = r < 2 ? r : test_random();
+        double at = r < 2 ? r : test_random(), by_itself = r < 4 ? r % 2 : test_random();
         along(&c->a, at, xa);
-        along(b, c->self ? at : r < 4 ? r % 2 : test_random(), xb);
+        along(b, at, xb);
         n = all_pairs(c, xa, c->self ? xa : xb, reach * (1 - 1e-12), &near);
         for (int k = 0; k < n; k++)
             ENSURE(bsearch(near + k, found, (size_t)c->count, sizeof *found, by_name) != NULL);
         free(near);
+        along(b, by_itself, xb);
+        n = c->self ? 0 : all_pairs(c, xa, xb, reach * (1 - 1e-12), &near);
+        ENSURE(n == 0 || crosses);
+        if (!c->self) free(near);
     }
+    paths_apart += !crosses;
     n = all_pairs(c, c->a.mesh.x, b->mesh.x, 1e300, &near);   /* each knows how far it is now */
     for (int k = 0; k < c->count; k++) {
         named key;
@@ -459,8 +474,7 @@ static void check_paths(scene *c, const embi_pair_rule *rule, double size, int w
     }
     for (int k = 0; k < (c->self ? 1 : 2); k++) {
         side *d = k ? b : &c->a;
-        d->s.next = NULL;
-        memset(d->s.common, 0, sizeof d->s.common);
+        d->s.way = NULL;
         embi_bvh_refit(&d->bvh, d->mesh.x, d->mesh.tri, d->mesh.tri_count);
         free(next[k]);
     }
@@ -491,6 +505,64 @@ static void test_candidates_along_paths(void)
     }
     printf("  along paths %ld candidates, of all such displacements %ld\n", paths_found, ranges_found);
     ENSURE(paths_found > 1000 && 3 * paths_found < ranges_found);
+}
+
+/* Long ways that go by each other: two balls fly across. Together they meet only when they are there at one time; each by itself
+ * where one way crosses the other. */
+static void test_ways_across(void)
+{
+    static const double none[6] = {0, 0, 0, 0, 0, 0};
+    for (int r = 0; r < 200; r++) {
+        scene c;
+        embi_pair_rule rule;
+        embi_approach t = embi_approach_of(none, 0.01);
+        embi_walk w;
+        double *next[2], u[2][3], gap[3], late = r % 3 == 1 ? 5 : 0, off = r % 3 == 2 ? 3 : 0;
+        int crosses;
+        memset(&rule, 0, sizeof rule);
+        rule.dhat = 0.01;
+        test_mesh ball = geometry_icosphere(2);
+        scene_make(&c, geometry_icosphere(2), &ball);
+        for (int i = 0; i < 3; i++) {
+            u[0][i] = test_uniform(-1, 1);
+            gap[i] = test_uniform(-1, 1);
+        }
+        embi_scale(u[0], test_uniform(20, 60) / embi_norm(u[0]), u[0]);
+        embi_cross(u[1], u[0], gap);   /* of one length, and square to each other */
+        embi_scale(u[1], embi_norm(u[0]) / embi_norm(u[1]), u[1]);
+        embi_cross(gap, u[0], u[1]);
+        embi_scale(gap, off / embi_norm(gap), gap);   /* across the ways of both */
+        for (int k = 0; k < 2; k++) {   /* the middle of each way is at the origin, or the second one is late, or passes at a distance */
+            side *d = k ? &c.b : &c.a;
+            double *x = (double *)d->s.x;
+            next[k] = (double *)malloc((size_t)(3 * d->mesh.vertex_count) * sizeof(double));
+            for (int i = 0; i < 3 * d->mesh.vertex_count; i++) {
+                x[i] -= u[k][i % 3] / 2 - (k ? gap[i % 3] - late * u[1][i % 3] / embi_norm(u[1]) : 0);
+                next[k][i] = u[k][i % 3];
+            }
+            d->s.way = next[k];
+            ENSURE(embi_bvh_sweep(&c.m, &d->bvh, &d->s));
+        }
+        w = embi_walk_of(&c.a.s, &c.b.s, none, 0.01);
+        embi_walk_along(&w, EMBI_PATHS_APART);
+        w.first_only = 1;
+        c.key_count = c.count = 0;
+        ENSURE(embi_walk_all(&c.m, &w, &c.keys, &c.key_count, &c.key_cap));
+        crosses = c.key_count > 0;
+        c.key_count = w.first_only = 0;
+        embi_walk_along(&w, EMBI_PATHS_TOGETHER);
+    t.paths = 1;
+        ENSURE(embi_walk_all(&c.m, &w, &c.keys, &c.key_count, &c.key_cap));
+        ENSURE(embi_candidates(&c.m, &c.a.s, &c.b.s, c.keys, c.key_count, &rule, &t, &c.list, &c.count, &c.cap));
+        ENSURE(off > 0 ? crosses == 0 : crosses == 1);
+        ENSURE((r % 3 == 0) == (c.count > 0));
+        ENSURE(c.count < 60000);   /* of 460 000 */
+        for (int k = 0; k < 2; k++) {
+            (k ? &c.b : &c.a)->s.way = NULL;
+            free(next[k]);
+        }
+        scene_free(&c);
+    }
 }
 
 static void test_rest_clamp(void)
@@ -742,6 +814,7 @@ int main(int argc, char **argv)
     RUN(candidates_sheets);
     RUN(candidates_self);
     RUN(candidates_along_paths);
+    RUN(ways_across);
     RUN(rest_clamp);
     RUN(crossings);
     RUN(edges_inside_flat_faces);

@@ -7,10 +7,12 @@
 #include "field_meshes.h"
 #include "field_motion.h"
 #include "field_contact.h"
+#include "field_robust.h"
 
 int main(int argc, char **argv)
 {
     meshio_test_unused();
+    undo_unused();
     test_begin(argc, argv);
     RUN(readers_text);
     RUN(readers_stl);
@@ -33,5 +35,8 @@ int main(int argc, char **argv)
     RUN(peg_goes_in);
     RUN(flat_floor_does_not_push);
     RUN(tiles_are_one_floor);
+    RUN(late_far_bodies);
+    RUN(views_after_failed_steps);
+    RUN(huge_numbers);
     return test_end("test_field");
 }

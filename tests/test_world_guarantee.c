@@ -544,6 +544,75 @@ static void test_spikes_slide_off(void)
     }
 }
 
+/* ---- far bodies that come and go ---- */
+
+enum { FAR_BODIES = 8 };
+typedef struct far_away { embipc_body body[FAR_BODIES]; int count, made; } far_away;
+
+static int far_pick(int n) { return (int)(test_random() * n) % n; }
+static void far_make(embipc_world *w, far_away *f)
+{
+    embipc_kind kind = (embipc_kind)far_pick(5);
+    test_mesh m = kind == EMBIPC_FULL ? scene_mesh_tet_box(2, 2, 2, 0.1, 0.1, 0.1) : test_mesh_box(-0.05, -0.05, -0.05, 0.05, 0.05, 0.05);
+    embipc_body_def d = scene_def("far", kind, 50 + 0.101 * f->made++, 40, 30);
+    test_mesh_shape(&m, &d);
+    d.velocity[0] = test_uniform(-3, 3);
+    d.friction = 0.5;
+    d.cage_nodes = 8;
+    if (f->count < FAR_BODIES && embipc_body_create(w, &d, &f->body[f->count]) == EMBIPC_OK) f->count++;
+    test_mesh_free(&m);
+}
+/* Something happens to them: they are made, driven, given rules and velocities, and destroyed. Returns whether it did. */
+static int far_event(embipc_world *w, far_away *f)
+{
+    static const double keys[14] = {0, 0, 0, 0, 0, 0, 0, 1, 0.2, 0, 0.1, 0, 1, 0};
+    static const double v[3] = {1, 2, 3}, spin[3] = {0, 0, 1};
+    int what = far_pick(7), at = f->count ? far_pick(f->count) : -1;
+    embipc_drive_def d = embipc_default_drive_def();
+    embipc_drive drive;
+    if (what < 2 || at < 0) far_make(w, f);
+    else if (what < 4) {
+        (void)ENSURE_OK(w, embipc_body_destroy(w, f->body[at]));
+        f->body[at] = f->body[--f->count];
+    } else if (what == 4) (void)ENSURE_OK(w, embipc_world_set_pair(w, f->body[at], f->body[0], test_random(), 1));
+    else if (what == 5) (void)ENSURE_OK(w, embipc_body_set_velocity(w, f->body[at], v, spin));
+    else {
+        d.body = f->body[at];
+        d.keys = keys;
+        d.key_count = 2;
+        (void)embipc_drive_create(w, &d, &drive);
+    }
+    return 1;
+}
+/* What is done to bodies far away, before the others were made and between any steps, changes no bit of the others. */
+static void test_far_bodies_come_and_go(void)
+{
+    int events = 0;
+    for (int which = 0; which < 2 * SCENE_COUNT + 1; which++) {
+        int heap = which == 2 * SCENE_COUNT, standard = which % SCENE_COUNT, first = -1;
+        embipc_world_def wd = heap ? embipc_default_world_def() : scene_world_def(standard);
+        far_away far = {{{0, 0}}, 0, 0};
+        scene s[2];
+        if (!heap && which >= SCENE_COUNT) wd.integrator = EMBIPC_BDF2;
+        for (int i = 0; i < 2; i++) {
+            s[i] = scene_empty(&wd);
+            for (int k = 0; i && k < 2; k++) far_make(s[1].w, &far);
+            if (heap) scene_heap(&s[i]);
+            else scene_fill_world(&s[i], standard);
+        }
+        for (int n = 0; n < 60 && first < 0; n++) {
+            if (test_random() < 0.7) events += far_event(s[1].w, &far);
+            for (int i = 0; i < 2; i++) scene_step(&s[i]);
+            for (int k = 0; k < s[0].n; k++)
+                if (scene_body_bits(s[0].w, s[0].body[k]) != scene_body_bits(s[1].w, s[1].body[k])) first = n;
+        }
+        if (first >= 0) printf("  %s: other bits from step %d on\n", heap ? "heap" : scene_names[standard], first);
+        ENSURE(first < 0);
+        for (int i = 0; i < 2; i++) scene_end(&s[i]);
+    }
+    ENSURE(events > 400);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -559,5 +628,6 @@ int main(int argc, char **argv)
     RUN(reset_keeps_bodies_apart);
     RUN(random_heaps);
     RUN(spikes_slide_off);
+    RUN(far_bodies_come_and_go);
     return test_end("test_world_guarantee");
 }

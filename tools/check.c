@@ -79,8 +79,10 @@ static embipc_result check_verdict(const tool_mesh *m, embipc_error *e)
     embipc_body body;
     double lo[3], hi[3], size = mend_diagonal(m, lo, hi), cage[12];
     static const int one[4] = { 0, 1, 2, 3 };
-    embipc_result r = embipc_world_create(&wd, &world, e);
-    if (r != EMBIPC_OK) return r;
+    embipc_result r;
+    /* A fall of one step takes a tiny body out of its numbers, which is not the mesh's fault. */
+    for (int i = 0; i < 3; i++) wd.gravity[i] = 0;
+    if ((r = embipc_world_create(&wd, &world, e)) != EMBIPC_OK) return r;
     d.x = m->x;
     d.vertex_count = m->node_count;
     d.kind = m->tet_count ? EMBIPC_FULL : EMBIPC_CAGE;

@@ -93,6 +93,17 @@ static void defaults_material(const embipc_body_def *d)
         printf("  %-19s %-12s %-8s %s\n", "self-contact", defaults_on(d->self_contact), "", "default");
 }
 
+/* how it moves at the start, where the scene says so */
+static void defaults_motion(const embipc_body_def *d)
+{
+    const double *v = d->velocity, *w = d->angular_velocity;
+    if (v[0] != 0 || v[1] != 0 || v[2] != 0)
+        printf("  %-19s [%g, %g, %g] m/s, given by the scene\n", "velocity", v[0], v[1], v[2]);
+    if (w[0] != 0 || w[1] != 0 || w[2] != 0)
+        printf("  %-19s [%g, %g, %g] rad/s about its centre of mass, given by the scene\n", "angular_velocity", w[0], w[1],
+               w[2]);
+}
+
 static int defaults_is_dynamic(const scene_body *b) { return b->def.kind >= EMBIPC_AFFINE; }
 
 static void defaults_body(const scene *s, const embipc_world *world, const scene_body *b)
@@ -108,6 +119,7 @@ static void defaults_body(const scene *s, const embipc_world *world, const scene
     if (defaults_is_dynamic(b)) {
         defaults_contact(s, &p, &state, b->def.kind == EMBIPC_AFFINE);
         defaults_material(&b->def);
+        defaults_motion(&b->def);
     } else printf("  brings no contact parameters of its own into its pairs: the other body's hold\n");
     defaults_line("friction", p.friction, "", p.friction == 0, "default: none");
 }

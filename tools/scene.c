@@ -705,6 +705,7 @@ static void scene_read_pose(scene_reader *r, const json_value *body, embipc_body
     if (scene_numbers(r, body, "rotation", 3, scene_any, degrees)) scene_rotation(d->rotation, degrees);
     scene_numbers(r, body, "position", 3, scene_any, d->position);
     scene_numbers(r, body, "velocity", 3, scene_any, d->velocity);
+    scene_numbers(r, body, "angular_velocity", 3, scene_any, d->angular_velocity);
 }
 
 /* Copies of the last body in rows, columns and layers, x running fastest: n of them are turned by n times the
@@ -765,7 +766,7 @@ static void scene_read_body(scene_reader *r, const json_value *v)
                                         "radius",   "height",     "tube",     "normal",   "resolution",
                                         "cage",     "cage_nodes", "position", "rotation", "scale",
                                         "velocity", "material",   "friction", "drive",    "repeat",
-                                        "regions",  "tet_stiffness", "tet_density" };
+                                        "regions",  "tet_stiffness", "tet_density", "angular_velocity" };
     static const char *const kind[] = { "fixed", "kinematic", "affine", "cage", "full" };
     scene_body *b;
     int choice = 0, index = r->s->body_count;

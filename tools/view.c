@@ -356,7 +356,8 @@ static void view_pair_centre(const view *v, int contacts, const embipc_pair_forc
 /* p: numbers of the two bodies, force of b on a and its friction part, N, and where it acts, m. */
 static void view_put_pairs(view *v, const embipc_pair_force *pair, int pair_count, int contacts)
 {
-    for (const embipc_pair_force *p = pair; p < pair + pair_count; p++) {
+    for (int i = 0; i < pair_count; i++) {   /* pair is NULL where there is none: no sum with it */
+        const embipc_pair_force *p = &pair[i];
         double centre[3];
         view_pair_centre(v, contacts, p, centre);
         tool_put(&v->text, "p %d %d", scene_index_of(v->s, p->a), scene_index_of(v->s, p->b));
@@ -369,12 +370,12 @@ static void view_put_pairs(view *v, const embipc_pair_force *pair, int pair_coun
 /* m: the closest points of the nearest contact, m, and its bodies. */
 static void view_put_nearest(view *v, int contacts)
 {
-    const embipc_contact *c = v->contact;
+    const embipc_contact *c;
     int best = 0;
     if (contacts == 0) return;
     for (int i = 1; i < contacts; i++)
         if (v->contact[i].distance < v->contact[best].distance) best = i;
-    c += best;
+    c = &v->contact[best];
     tool_put(&v->text, "m %.6g %.6g %.6g", c->point_a[0], c->point_a[1], c->point_a[2]);
     tool_put(&v->text, " %.6g %.6g %.6g", c->point_b[0], c->point_b[1], c->point_b[2]);
     tool_put(&v->text, " %d %d\n", scene_index_of(v->s, c->a), scene_index_of(v->s, c->b));

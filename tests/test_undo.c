@@ -1,0 +1,338 @@
+/* A call that fails changes nothing: after each failing allocation, and after a number that is not finite at any moment of a
+ * step, all that can be asked for has the same bits, views are J q, and the steps that follow have the bits of a world in
+ * which nothing failed. */
+#define EMBIPC_IMPLEMENTATION
+#define EMBI_SHARE(work) ((work) / 256 + 1)   /* so that small loops are shared, and run out of order */
+#include "../embipc.h"
+#include "test.h"
+#include "scene_test.h"
+#include "cage_test.h"
+#include "undo_test.h"
+
+static void loop_backwards(int count, int grain, embipc_range_fn *fn, void *arg, void *ctx)
+{
+    (void)ctx;
+    for (int b = (count - 1) / grain; b >= 0; b--) fn(arg, b * grain, (b + 1) * grain < count ? (b + 1) * grain : count);
+}
+
+/* ---- scenes ---- */
+
+enum {
+    UNDO_BDF2 = SCENE_COUNT, UNDO_HEAP = 2 * SCENE_COUNT, UNDO_FINE, UNDO_CURL, UNDO_NONLINEAR, UNDO_RESTING, UNDO_COMB, UNDO_THREADS,
+    UNDO_COUNT = UNDO_THREADS + 3
+};
+
+/* two bodies with fine surfaces, whose trees are refit where searches come to */
+static void fine(scene *s)
+{
+    scene_ground(s, 1, 0.5);
+    for (int k = 0; k < 2; k++) {
+        embipc_body_def d = scene_def("fine", EMBIPC_CAGE, 0.01 * k, 0, 0.06 + 0.11 * k);
+        d.friction = 0.4;
+        d.velocity[0] = 1 - k;
+        d.velocity[2] = -1;
+        d.angular_velocity[0] = 4;
+        d.material.young = 3e4;
+        d.cage_nodes = 40;
+        scene_ball(s, d, 0.05, 3, 0);
+    }
+}
+/* a strip bent into a C that is crushed, and touches itself */
+static void curl(scene *s)
+{
+    embipc_body_def d;
+    test_mesh m = scene_mesh_tet_box(12, 3, 1, 0.3, 0.06, 0.008);
+    scene_ground(s, 1, 0.5);
+    for (int i = 0; i < m.vertex_count; i++) {
+        double a = m.x[3 * i] / 0.3 * 5.2, r = 0.05 - m.x[3 * i + 2];
+        m.x[3 * i] = r * cos(a);
+        m.x[3 * i + 2] = r * sin(a);
+    }
+    d = scene_def("strip", EMBIPC_FULL, 0, 0, 0.06);
+    d.material.young = 2e4;
+    d.friction = 0.3;
+    scene_add_mesh(s, &d, &m, 0);
+    d = scene_def("load", EMBIPC_AFFINE, 0, 0, 0.16);
+    d.material.young = 1e7;
+    d.velocity[2] = -2;
+    scene_box(s, d, 0.08, 0.08, 0.08, 1);
+}
+static void nonlinear(scene *s)
+{
+    scene_ground(s, 1, 0.5);
+    for (int k = 0; k < 4; k++) {
+        embipc_body_def d = scene_def("rubber", k % 2 ? EMBIPC_FULL : EMBIPC_CAGE, 0.02 * k, 0, 0.06 + 0.11 * k);
+        d.material.model = (embipc_model)(EMBIPC_ARAP + k);
+        d.material.mooney[0] = d.material.mooney[1] = 1e4;
+        d.material.mooney[2] = 1e5;
+        d.friction = 0.4;
+        d.velocity[2] = -1;
+        scene_ball(s, d, 0.05, 2, 2);
+    }
+}
+/* bodies whose factor of an earlier step is still in use */
+static void resting(scene *s)
+{
+    scene_ground(s, 1, 0.5);
+    for (int k = 0; k < 2; k++) {
+        embipc_body_def d = scene_def("soft", EMBIPC_CAGE, 0.2 * k, 0, 0.0402);
+        d.friction = 0.5;
+        scene_box(s, d, 0.08, 0.08, 0.08, 3);
+    }
+}
+/* a soft comb that tumbles to the ground: it is searched for itself, and its list serves for several steps */
+static void comb(scene *s)
+{
+    embipc_body_def d = scene_def("comb", EMBIPC_CAGE, 0, 0, 0.25);
+    test_mesh m = cage_comb();
+    scene_ground(s, 1, 0.5);
+    test_mesh_compact(&m);
+    d.material.young = 3e3;
+    d.velocity[2] = -2;
+    d.angular_velocity[1] = 8;
+    d.friction = 0.3;
+    d.cage_nodes = 150;
+    scene_add_mesh(s, &d, &m, 0);
+}
+static scene undo_scene(int which, undo_rig *rig)
+{
+    static const int threads[3] = {SCENE_DROP, UNDO_HEAP, UNDO_FINE};
+    int shared = which >= UNDO_THREADS, k = shared ? threads[which - UNDO_THREADS] : which, standard = k % SCENE_COUNT;
+    embipc_world_def wd = k < UNDO_HEAP ? scene_world_def(standard) : embipc_default_world_def();
+    scene s;
+    undo_rig_init(rig);
+    wd.allocator = undo_allocator(rig);
+    wd.clock = undo_clock;
+    wd.clock_ctx = rig;
+    if (k >= UNDO_BDF2 && k < UNDO_HEAP) wd.integrator = EMBIPC_BDF2;
+    if (k == UNDO_NONLINEAR) wd.friction_iterations = 2;
+    if (shared) wd.parallel_for = loop_backwards;
+    s = scene_empty(&wd);
+    if (k < UNDO_HEAP) scene_fill_world(&s, standard);
+    else if (k == UNDO_HEAP) scene_heap(&s);
+    else if (k == UNDO_FINE) fine(&s);
+    else if (k == UNDO_CURL) curl(&s);
+    else if (k == UNDO_NONLINEAR) nonlinear(&s);
+    else if (k == UNDO_COMB) comb(&s);
+    else resting(&s);
+    rig->w = s.w;
+    return s;
+}
+
+/* ---- steps ---- */
+
+static unsigned long long nodes_bits(const scene *s)
+{
+    return scene_mix(7, s->w->s.q, 3 * (size_t)s->w->s.node_count * sizeof *s->w->s.q);
+}
+
+/* Runs a scene beside its twin. In the first world each step fails `broken` times because nothing is finite any more, and once
+ * for each allocation. viewed: everything is asked for before and after. Returns the calls that failed. */
+static int undo_run(int which, int steps, int broken, int viewed)
+{
+    undo_rig rig[2];
+    scene s[2];
+    int failed = 0, good = 1;
+    for (int i = 0; i < 2; i++) s[i] = undo_scene(which, &rig[i]);
+    for (int n = 0; n < steps && good; n++) {
+        unsigned long long before;
+        long moments;
+        embipc_step_stats stats[2];
+        embipc_result r = EMBIPC_ERR_MEMORY;
+        before = viewed ? undo_bits(&s[0]) : nodes_bits(&s[0]);
+        rig[1].tick = 0;
+        if (!ENSURE_OK(s[1].w, embipc_world_step(s[1].w, &stats[1]))) break;
+        moments = rig[1].tick;
+        for (int k = 0; good && r != EMBIPC_OK; k++, failed += r != EMBIPC_OK) {
+            int memory = k >= broken || moments < 4;   /* the first moment is before the step, the last one behind it */
+            rig[0].tick = 0;
+            rig[0].at = memory ? 0 : 2 + (long)(test_random() * (double)(moments - 3));
+            rig[0].left = memory ? 1 : -1;             /* what failed once succeeds the next time */
+            r = embipc_world_step(s[0].w, &stats[0]);
+            s[0].w->s.h = s[0].w->def.time_step;
+            if (r == EMBIPC_OK) break;
+            ENSURE(r == (memory ? EMBIPC_ERR_MEMORY : EMBIPC_ERR_NOT_FINITE));
+            good = before == (viewed ? undo_bits(&s[0]) : nodes_bits(&s[0])) && (!viewed || undo_off(s[0].w) < 1e-14) && failed < 20000;
+            if (!good) printf("  scene %d, step %d, try %d: the step that failed left its traces\n", which, n, k);
+        }
+        good = good && (viewed ? undo_bits(&s[0]) == undo_bits(&s[1]) : nodes_bits(&s[0]) == nodes_bits(&s[1]));
+        stats[0].candidate_builds = stats[1].candidate_builds;
+        if (good) good = memcmp(&stats[0], &stats[1], sizeof stats[0]) == 0;
+        if (!good) printf("  scene %d, step %d: other bits than without a failure\n", which, n);
+    }
+    ENSURE(good);
+    for (int i = 0; i < 2; i++) scene_end(&s[i]);
+    return failed;
+}
+
+/* fewer steps where they take long */
+static int steps_of(int which, int most) { return which == UNDO_COMB ? 6 : which == UNDO_FINE || which == UNDO_COUNT - 1 ? 12 : most; }
+
+static void test_steps_that_are_not_finite(void)
+{
+    int failed = 0;
+    for (int k = 0; k < UNDO_COUNT; k++) failed += undo_run(k, steps_of(k, 20), 3, 1);
+    printf("  %d failing steps\n", failed);
+    ENSURE(failed > 1000);
+}
+static void test_steps_out_of_memory(void)
+{
+    int failed = 0;
+    for (int k = 0; k < UNDO_COUNT; k++) failed += undo_run(k, steps_of(k, 25), 0, 1);
+    printf("  %d failing steps\n", failed);
+    ENSURE(failed > 4000);
+}
+/* where nothing is viewed most of x is not J q in between */
+static void test_steps_that_nobody_looks_at(void)
+{
+    int failed = 0;
+    for (int k = 0; k < UNDO_COUNT; k++) failed += undo_run(k, steps_of(k, 20), 1, 0);
+    ENSURE(failed > 1000);
+}
+
+/* ---- the other calls ---- */
+
+enum { CALL_CREATE, CALL_DRIVE, CALL_SOFT, CALL_PAIR, CALL_CROSSINGS, CALL_VALIDATE, CALL_KINDS };
+
+static embipc_result other_call(scene *s, int what, int n)
+{
+    embipc_drive_def drive = embipc_default_drive_def();
+    embipc_drive handle;
+    if (what == CALL_CREATE) {
+        embipc_kind kind = (embipc_kind)(n % 5);
+        embipc_body_def d = scene_def("late", kind, 2 + n, 1, 3);
+        embipc_body b;
+        test_mesh m = kind == EMBIPC_FULL ? scene_mesh_tet_box(2, 2, 2, 0.1, 0.1, 0.1) : test_mesh_sphere(1);
+        embipc_result r;
+        test_mesh_shape(&m, &d);
+        d.cage_nodes = 8;
+        r = embipc_body_create(s->w, &d, &b);
+        test_mesh_free(&m);
+        return r;
+    }
+    drive.body = s->body[1];
+    if (what == CALL_SOFT) drive.stiffness[2] = 10;
+    if (what == CALL_DRIVE || what == CALL_SOFT) {
+        embipc_result r = embipc_drive_create(s->w, &drive, &handle);
+        return r == EMBIPC_OK ? embipc_drive_destroy(s->w, handle) : r;
+    }
+    if (what == CALL_PAIR) {
+        embipc_result r = embipc_world_set_pair(s->w, s->body[0], s->body[1], -1, n % 2);
+        return r == EMBIPC_OK ? embipc_world_set_pair(s->w, s->body[0], s->body[1], 0.5, 1) : r;
+    }
+    if (what == CALL_CROSSINGS) return embipc_world_intersections(s->w, NULL, 0) < 0 ? EMBIPC_ERR_MEMORY : EMBIPC_OK;
+    return embipc_world_validate(s->w, NULL);
+}
+/* Between steps each of these calls fails, for one of its allocations after the other, in the first of two worlds. */
+static void test_other_calls_out_of_memory(void)
+{
+    static const int scenes[6] = {SCENE_DROP, UNDO_BDF2 + SCENE_STACK, UNDO_HEAP, UNDO_FINE, UNDO_NONLINEAR, UNDO_RESTING};
+    int failed = 0;
+    for (int k = 0; k < 6; k++) {
+        undo_rig rig[2];
+        scene s[2];
+        int good = 1;
+        for (int i = 0; i < 2; i++) s[i] = undo_scene(scenes[k], &rig[i]);
+        for (int n = 0; n < 30 && good; n++) {
+            int what = n % CALL_KINDS;
+            unsigned long long bits = undo_bits(&s[0]);
+            for (int left = 0; good; left += 1 + left / 8, failed++) {
+                rig[0].left = left;
+                if (other_call(&s[0], what, n) != EMBIPC_ERR_MEMORY) break;
+                good = undo_bits(&s[0]) == bits && undo_off(s[0].w) < 1e-14;
+            }
+            rig[0].left = -1;
+            (void)ENSURE_OK(s[1].w, other_call(&s[1], what, n));
+            if (!good) printf("  scene %d: call %d left its traces\n", scenes[k], what);
+            for (int i = 0; i < 2; i++) scene_step(&s[i]);
+            good = good && undo_bits(&s[0]) == undo_bits(&s[1]);
+        }
+        ENSURE(good);
+        for (int i = 0; i < 2; i++) scene_end(&s[i]);
+    }
+    printf("  %d failing calls\n", failed);
+    ENSURE(failed > 300);
+}
+
+/* A reset that is refused, since two bodies would cross at their starts, and calls with wrong arguments. */
+static void test_refused_calls(void)
+{
+    for (int k = 0; k < UNDO_HEAP; k++) {
+        undo_rig rig[2];
+        scene s[2];
+        for (int i = 0; i < 2; i++) {
+            embipc_body_def d = scene_def("first", EMBIPC_AFFINE, 5, 5, 5);
+            d.velocity[2] = -1;
+            s[i] = undo_scene(k, &rig[i]);
+            scene_box(&s[i], d, 0.1, 0.1, 0.1, 1);
+        }
+        for (int n = 0; n < 40; n++) {
+            for (int i = 0; i < 2; i++) {
+                embipc_body_def d = scene_def("second", EMBIPC_AFFINE, 5, 5, 5);
+                if (n == 30) scene_box(&s[i], d, 0.1, 0.1, 0.1, 1);
+            }
+            if (n > 30) {
+                double none[3] = {0, 0, 0}, wrong[3] = {0, (double)NAN, 0};
+                embipc_body_def d = scene_def("third", EMBIPC_AFFINE, 5, 5, 5.02);
+                unsigned long long bits = undo_bits(&s[0]);
+                embipc_body b;
+                test_mesh m = test_mesh_box(-0.05, -0.05, -1, 0.05, 0.05, 0.05);
+                test_mesh_shape(&m, &d);
+                ENSURE(embipc_world_reset(s[0].w) == EMBIPC_ERR_INTERSECTION);
+                ENSURE(embipc_body_create(s[0].w, &d, &b) != EMBIPC_OK);
+                ENSURE(embipc_body_set_velocity(s[0].w, s[0].body[1], wrong, none) != EMBIPC_OK);
+                ENSURE(embipc_body_apply_force(s[0].w, s[0].body[1], -1, wrong) != EMBIPC_OK);
+                ENSURE(embipc_world_set_gravity(s[0].w, wrong) != EMBIPC_OK && embipc_world_set_time_step(s[0].w, -1) != EMBIPC_OK);
+                ENSURE(undo_bits(&s[0]) == bits && undo_off(s[0].w) < 1e-14);
+                test_mesh_free(&m);
+            }
+            for (int i = 0; i < 2; i++) scene_step(&s[i]);
+            ENSURE(undo_bits(&s[0]) == undo_bits(&s[1]));
+        }
+        for (int i = 0; i < 2; i++) scene_end(&s[i]);
+    }
+}
+
+/* What is derived of gravity and the time step can be asked for at once, and a step that fails does not change it. */
+static void test_parameters_follow_at_once(void)
+{
+    undo_rig rig;
+    scene s = undo_scene(SCENE_STACK, &rig);
+    embipc_body_parameters a, b, c;
+    double g[3] = {0, 0, -30};
+    for (int n = 0; n < 5; n++) scene_step(&s);
+    (void)ENSURE_OK(s.w, embipc_body_get_parameters(s.w, s.body[1], &a));
+    (void)ENSURE_OK(s.w, embipc_world_set_time_step(s.w, 0.002));
+    (void)ENSURE_OK(s.w, embipc_body_get_parameters(s.w, s.body[1], &b));
+    ENSURE(a.kappa != b.kappa);
+    (void)ENSURE_OK(s.w, embipc_world_set_gravity(s.w, g));
+    (void)ENSURE_OK(s.w, embipc_body_get_parameters(s.w, s.body[1], &a));
+    ENSURE(a.kappa != b.kappa);
+    b = a;
+    rig.tick = 0;
+    rig.at = 3;
+    ENSURE(embipc_world_step(s.w, NULL) == EMBIPC_ERR_NOT_FINITE);
+    s.w->s.h = 0.002;
+    (void)ENSURE_OK(s.w, embipc_body_get_parameters(s.w, s.body[1], &c));
+    ENSURE(memcmp(&b, &c, sizeof b) == 0);
+    rig.at = 0;
+    scene_step(&s);
+    (void)ENSURE_OK(s.w, embipc_body_get_parameters(s.w, s.body[1], &c));
+    ENSURE(memcmp(&b, &c, sizeof b) == 0);
+    scene_end(&s);
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(argc, argv);
+    RUN(steps_that_are_not_finite);
+    RUN(steps_out_of_memory);
+    RUN(steps_that_nobody_looks_at);
+    RUN(other_calls_out_of_memory);
+    RUN(refused_calls);
+    RUN(parameters_follow_at_once);
+    meshio_test_unused();
+    cage_test_unused();
+    undo_unused();
+    return test_end("test_undo");
+}
