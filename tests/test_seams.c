@@ -320,7 +320,8 @@ static void test_folds_add_up(void)
                 b = s.w->s.body;
                 if (shape) ENSURE(seam_pairs(b, EMBI_OWN_POINT_PAIRS) == (curved ? b->nv : 4));
                 else ENSURE(seam_pairs(b, EMBI_OWN_POINT_PAIRS) == (curved ? b->nv : 4) &&
-                            seam_pairs(b, EMBI_OWN_EDGE_PAIRS) == (curved ? 3 * 60 * 60 + 2 * 60 : 4 * 60));
+                            seam_pairs(b, EMBI_OWN_EDGE_PAIRS) >= (curved ? 2 * 60 * 61 : 4 * 60) &&
+                            (curved || seam_pairs(b, EMBI_OWN_EDGE_PAIRS) == 4 * 60));   /* cells may be flat */
             } else {
                 for (int k = 0; k < 16; k++) {
                     test_mesh m = seam_sheet(k / 16.0 - 0.5, (k + 1) / 16.0 - 0.5, 1, 1, curved ? 2000 : 0);
