@@ -5,7 +5,8 @@
 #include "scene_test.h"
 #include "undo_test.h"
 
-/* A far body changes no bit of others, whenever it is made, moves and goes. Two cages lie on each other meanwhile, as in field 14. */
+/* A far body changes no bit of others, whenever it is made, moves and goes. Two cages lie on each other meanwhile, as in field 14,
+ * on two slabs that are flush. */
 static void test_late_far_bodies(void)
 {
     for (int kind = EMBIPC_FIXED; kind <= EMBIPC_FULL; kind++) {
@@ -14,20 +15,21 @@ static void test_late_far_bodies(void)
         int same = 1;
         for (int i = 0; i < 2; i++) {
             s[i] = scene_empty(&wd);
-            scene_ground(&s[i], 1, 0.5);
-            for (int k = 0; k < 2; k++) {
-                embipc_body_def d = scene_def("cage", EMBIPC_CAGE, 0.02 * k, 0, 0.06 + 0.11 * k);
-                d.friction = 0.5;
-                scene_box(&s[i], d, 0.1, 0.1, 0.1, 0);
+            for (int k = 0; k < 4; k++) {
+                embipc_body_def slab = scene_def("slab", EMBIPC_FIXED, k ? 0.25 : -0.25, 0, -0.05);
+                embipc_body_def d = scene_def("cage", EMBIPC_CAGE, 0.02 * (k - 1), 0, 0.06 + 0.11 * (k - 1));
+                slab.friction = d.friction = 0.5;
+                if (k % 3 == 0) scene_box(&s[i], slab, 0.5, 1, 0.1, 1);
+                else scene_box(&s[i], d, 0.1, 0.1, 0.1, 0);
             }
         }
         for (int n = 0; n < 120 && same; n++) {
             embipc_body_def d = scene_def("far", (embipc_kind)kind, 100, n, 500);
             if (n == 35 || n == 60) scene_box(&s[0], d, 0.1, 0.1, 0.1, 1);
             if (n == 80) {
-                (void)ENSURE_OK(s[0].w, embipc_body_destroy(s[0].w, s[0].body[3]));
+                (void)ENSURE_OK(s[0].w, embipc_body_destroy(s[0].w, s[0].body[4]));
                 s[0].n--;
-                s[0].body[3] = s[0].body[4];
+                s[0].body[4] = s[0].body[5];
             }
             for (int i = 0; i < 2; i++) scene_step(&s[i]);
             for (int k = 1; k < 3; k++) same &= scene_body_bits(s[0].w, s[0].body[k]) == scene_body_bits(s[1].w, s[1].body[k]);

@@ -18,8 +18,8 @@ static void loop_backwards(int count, int grain, embipc_range_fn *fn, void *arg,
 /* ---- scenes ---- */
 
 enum {
-    UNDO_BDF2 = SCENE_COUNT, UNDO_HEAP = 2 * SCENE_COUNT, UNDO_FINE, UNDO_CURL, UNDO_NONLINEAR, UNDO_RESTING, UNDO_COMB, UNDO_THREADS,
-    UNDO_COUNT = UNDO_THREADS + 3
+    UNDO_BDF2 = SCENE_COUNT, UNDO_HEAP = 2 * SCENE_COUNT, UNDO_FINE, UNDO_CURL, UNDO_NONLINEAR, UNDO_RESTING, UNDO_COMB,
+    UNDO_TILES, UNDO_THREADS, UNDO_COUNT = UNDO_THREADS + 4
 };
 
 /* two bodies with fine surfaces, whose trees are refit where searches come to */
@@ -94,9 +94,37 @@ static void comb(scene *s)
     d.cage_nodes = 150;
     scene_add_mesh(s, &d, &m, 0);
 }
+/* one of 4 x 3 fixed boxes that are flush, laid like bricks */
+static void tile(scene *s, int i, int j)
+{
+    embipc_body_def d = scene_def("tile", EMBIPC_FIXED, 0.12 * i - 0.12 + 0.05 * (j % 2), 0.12 * j - 0.12, -0.025);
+    d.friction = 0.4;
+    scene_box(s, d, 0.12, 0.12, 0.05, 1);
+}
+/* a box that slides over tiles, a soft ball and a block that fall on them */
+static void tiles(scene *s)
+{
+    for (int k = 0; k < 15; k++) {   /* bodies that move have places among those that don't */
+        embipc_body_def d = scene_def("rider", k == 1 ? EMBIPC_AFFINE : k == 6 ? EMBIPC_CAGE : EMBIPC_FULL, 0.1 * (k == 14), 0, 0.0405);
+        int n = k - (k > 1) - (k > 6);
+        d.friction = 0.4;
+        d.material.young = k == 1 ? 1e8 : 3e4;
+        d.velocity[k > 1 ? 2 : 0] = k > 1 ? -1 : 2;
+        if (k > 1) d.position[2] = k == 6 ? 0.14 : 0.1;
+        if (k == 1 || k == 14) scene_box(s, d, 0.08, 0.08, k == 1 ? 0.08 : 0.04, 2);
+        else if (k == 6) scene_ball(s, d, 0.05, 2, 2);
+        else tile(s, n % 4, n / 4);
+    }
+}
+/* Tiles come and go: the one below the box, and another one on the edge of the floor. */
+static void tiles_change(scene *s, int step)
+{
+    if (step == 6) (void)ENSURE_OK(s->w, embipc_body_destroy(s->w, s->body[0]));
+    if (step == 9) tile(s, 4, 1);
+}
 static scene undo_scene(int which, undo_rig *rig)
 {
-    static const int threads[3] = {SCENE_DROP, UNDO_HEAP, UNDO_FINE};
+    static const int threads[4] = {SCENE_DROP, UNDO_HEAP, UNDO_FINE, UNDO_TILES};
     int shared = which >= UNDO_THREADS, k = shared ? threads[which - UNDO_THREADS] : which, standard = k % SCENE_COUNT;
     embipc_world_def wd = k < UNDO_HEAP ? scene_world_def(standard) : embipc_default_world_def();
     scene s;
@@ -114,6 +142,7 @@ static scene undo_scene(int which, undo_rig *rig)
     else if (k == UNDO_CURL) curl(&s);
     else if (k == UNDO_NONLINEAR) nonlinear(&s);
     else if (k == UNDO_COMB) comb(&s);
+    else if (k == UNDO_TILES) tiles(&s);
     else resting(&s);
     rig->w = s.w;
     return s;
@@ -139,6 +168,8 @@ static int undo_run(int which, int steps, int broken, int viewed)
         long moments;
         embipc_step_stats stats[2];
         embipc_result r = EMBIPC_ERR_MEMORY;
+        rig[0].left = -1;
+        for (int i = 0; i < 2 && (which == UNDO_TILES || which == UNDO_THREADS + 3); i++) tiles_change(&s[i], n);
         before = viewed ? undo_bits(&s[0]) : nodes_bits(&s[0]);
         rig[1].tick = 0;
         if (!ENSURE_OK(s[1].w, embipc_world_step(s[1].w, &stats[1]))) break;
@@ -166,7 +197,10 @@ static int undo_run(int which, int steps, int broken, int viewed)
 }
 
 /* fewer steps where they take long */
-static int steps_of(int which, int most) { return which == UNDO_COMB ? 6 : which == UNDO_FINE || which == UNDO_COUNT - 1 ? 12 : most; }
+static int steps_of(int which, int most)
+{
+    return which == UNDO_COMB ? 6 : which == UNDO_FINE || which == UNDO_THREADS + 2 ? 12 : most;
+}
 
 static void test_steps_that_are_not_finite(void)
 {
@@ -226,9 +260,9 @@ static embipc_result other_call(scene *s, int what, int n)
 /* Between steps each of these calls fails, for one of its allocations after the other, in the first of two worlds. */
 static void test_other_calls_out_of_memory(void)
 {
-    static const int scenes[6] = {SCENE_DROP, UNDO_BDF2 + SCENE_STACK, UNDO_HEAP, UNDO_FINE, UNDO_NONLINEAR, UNDO_RESTING};
+    static const int scenes[7] = {SCENE_DROP, UNDO_BDF2 + SCENE_STACK, UNDO_HEAP, UNDO_FINE, UNDO_NONLINEAR, UNDO_RESTING, UNDO_TILES};
     int failed = 0;
-    for (int k = 0; k < 6; k++) {
+    for (int k = 0; k < 7; k++) {
         undo_rig rig[2];
         scene s[2];
         int good = 1;
