@@ -225,7 +225,7 @@ EMBIPC_API void embipc_pool_for(int count, int grain, embipc_range_fn *fn, void 
  * turns far comes out wrong. The others follow F in every iteration and know nothing of rotations; each of
  * their solves costs a new matrix. */
 typedef enum embipc_model {
-    EMBIPC_COROTATED,           /* linear corotated, R lagged at the start of the step          [CCD23] */
+    EMBIPC_COROTATED,           /* linear corotated, R of where the step probably ends          [CCD23] */
     EMBIPC_ORTHOGONALITY,       /* stiffness |F F^T - I|^2, affine bodies only                  [ABD22] */
     EMBIPC_ARAP,                /* young/2 sum (s - 1)^2 = young/2 |F - R|^2; poisson is 0 */
     EMBIPC_FIXED_COROTATED,     /* mu sum (s - 1)^2 + lambda/2 (J - 1)^2                     [STOM12] */
@@ -323,10 +323,13 @@ typedef struct embipc_world_def {
     embipc_real kappa;                      /* barrier stiffness, kg/s^2                    */
     embipc_real friction_velocity;          /* epsv: below it friction sticks, m/s          */
     embipc_real tolerance;                  /* a step ends when Newton moves less, m/s      */
-    int friction_iterations;                /* passes of the lagged normal force (1)        */
+    int friction_iterations;                /* passes of the lagged normal force; 0: one, and more where it changes
+                                               much in the step: impacts, starts out of balance (0) */
     int max_iterations;                     /* linear solves per step and island (100)      */
     embipc_solver solver;
     embipc_integrator integrator;           /* (EMBIPC_BACKWARD_EULER)                      */
+    int keep_spin;                          /* bodies turn on arcs and keep their angular momentum, and no step ends
+                                               with energy that was not there, section 22a; 0: plain rule (1) */
 } embipc_world_def;
 
 /* Earth gravity, h = 0.01 s, everything else derived. */
@@ -505,10 +508,10 @@ typedef struct embipc_step_stats {
                                     displacements, for what spins up to twice as much */
     embipc_real drive_short;     /* m, largest shortfall of a drive that is not soft */
     embipc_real drive_work;      /* J, done by the moving drives on the bodies in this step */
-    /* The incremental potential of this step divided by h^2, J, with this step's rotations, lagged forces and
-     * tangents: before (at q^n) and after. Without a moving drive it never grows (with one friction pass; a
-     * second one changes E): V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) + |v^n|^2_M / 2, by backward Euler. A
-     * step that BDF2 began and backward Euler ended tells E of the latter, and that does not grow either. */
+    /* The incremental potential E of this step divided by h^2, J, with the rotations and lagged forces that the step ended
+     * with: at q^n, and at its end. Without a moving drive it does not grow where friction and rotations had one pass.
+     * By the plain rule (keep_spin = 0, backward Euler) that says V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) +
+     * |v^n|^2_M / 2. With keep_spin, kinetic + elastic + barrier + potential itself does not grow. */
     embipc_real objective_before, objective_after;
     embipc_real objective_rounding;   /* J, bound of the rounding error of their difference */
     double stage_time[EMBIPC_STAGE_COUNT];   /* s, by the clock of the world; 0 without one */
@@ -1298,6 +1301,23 @@ static void embi_m3_mulv(embipc_real r[3], const embipc_real A[9], const embipc_
     r[0] = A[0] * v[0] + A[1] * v[1] + A[2] * v[2];
     r[1] = A[3] * v[0] + A[4] * v[1] + A[5] * v[2];
     r[2] = A[6] * v[0] + A[7] * v[1] + A[8] * v[2];
+}
+
+/* r = A^T v; r must not alias v */
+static void embi_m3_tmulv(embipc_real r[3], const embipc_real A[9], const embipc_real v[3])
+{
+    r[0] = A[0] * v[0] + A[3] * v[1] + A[6] * v[2];
+    r[1] = A[1] * v[0] + A[4] * v[1] + A[7] * v[2];
+    r[2] = A[2] * v[0] + A[5] * v[1] + A[8] * v[2];
+}
+
+/* A = s [w], A v = s w x v */
+static void embi_m3_cross(embipc_real A[9], const embipc_real w[3], embipc_real s)
+{
+    A[0] = A[4] = A[8] = 0;
+    A[5] = -(A[7] = s * w[0]);
+    A[6] = -(A[2] = s * w[1]);
+    A[1] = -(A[3] = s * w[2]);
 }
 
 /* C = A B; C must not alias A or B */
@@ -8880,6 +8900,7 @@ typedef struct embi_elastic {
     int padded;                    /* nt, rounded up to EMBI_LANES: behind the last tet it stands again, of no volume */
     int averaged;
     int nonlinear;                 /* energy and Hessian follow q in each iteration: section 15 */
+    int follows;                   /* a lagged energy does so for the rest of the step, its rotations those of q */
     embipc_real keep;              /* share of negative curvature in its Hessian: 0 projected, 1 as it is */
     embi_law law;
     int *tet;                      /* (4 padded) */
@@ -8887,15 +8908,15 @@ typedef struct embi_elastic {
     embipc_real *volume;           /* V, m^3 (padded) */
     embipc_real *rotation;         /* R (9 each), and behind all what it makes of the gradients: r_a = R m_a, a = 1,
                                       2, 3 (9 each, number by number of EMBI_LANES tets) */
-    embipc_real *rotation_other;   /* those of the step before, what a step that fails goes back to; when
-                                      `ahead` those that the next step will have */
+    embipc_real *rotation_start;   /* R of q^n (9 each) */
+    embipc_real *rotation_next;    /* when `ahead`: R of q^n+1, which the next step starts with (9 each) */
     int ahead;
     embipc_real *node_volume;      /* V_a, m^3 (n) */
     int *patch_row, *patch_tet;    /* tets at each node (n + 1; 4 nt) */
     int *near_row, *near_node;     /* averaged: nodes in a tet with each node, itself too, ascending (n + 1; ..) */
     int *place;                    /* of K_ab, a >= b, of each tet among the blocks of the body's matrix (10 padded) */
     int *corner;                   /* averaged: of node b of a tet among the nodes near its node a (16 nt) */
-    int tet_cap, grad_cap, volume_cap, rotation_cap, rotation_other_cap, node_volume_cap, patch_row_cap,
+    int tet_cap, grad_cap, volume_cap, rotation_cap, rotation_start_cap, rotation_next_cap, node_volume_cap, patch_row_cap,
         patch_tet_cap, near_row_cap, near_node_cap, place_cap, corner_cap;
 } embi_elastic;
 
@@ -8905,7 +8926,8 @@ static void embi_elastic_free(embi_memory *m, embi_elastic *s)
     EMBI_RELEASE(m, s->grad, s->grad_cap);
     EMBI_RELEASE(m, s->volume, s->volume_cap);
     EMBI_RELEASE(m, s->rotation, s->rotation_cap);
-    EMBI_RELEASE(m, s->rotation_other, s->rotation_other_cap);
+    EMBI_RELEASE(m, s->rotation_start, s->rotation_start_cap);
+    EMBI_RELEASE(m, s->rotation_next, s->rotation_next_cap);
     EMBI_RELEASE(m, s->node_volume, s->node_volume_cap);
     EMBI_RELEASE(m, s->patch_row, s->patch_row_cap);
     EMBI_RELEASE(m, s->patch_tet, s->patch_tet_cap);
@@ -9059,28 +9081,34 @@ static void embi_tets_turn(const embi_elastic *s, int t, const embi_vec R[9], em
         for (int i = 0; i < 3; i++) r[a + i] = R[3 * i] * M[a] + R[3 * i + 1] * M[a + 1] + R[3 * i + 2] * M[a + 2];
 }
 
-/* Behind the rotations of all tets: the gradients as they turn them. */
-static void embi_elastic_turn(const embi_elastic *s, embipc_real *rotation)
+/* The step holds the rotations R (9 for each tet), turned by a rotation of the whole body, NULL: not turned. */
+static void embi_elastic_hold(const embi_elastic *s, const embipc_real *R, const embipc_real *turn)
 {
+    for (int t = 0; t < s->padded; t++) {
+        embipc_real from[9];
+        memcpy(from, R + 9 * t, sizeof from);
+        if (turn) embi_m3_mul(s->rotation + 9 * t, turn, from);
+        else if (R != s->rotation) memcpy(s->rotation + 9 * t, R + 9 * t, 9 * sizeof *R);
+    }
     for (int t = 0; t < s->padded; t += EMBI_LANES) {
-        embi_vec R[9], r[9];
-        embi_tets_load(t, rotation, 9, R);
-        embi_tets_turn(s, t, R, r);
-        memcpy(rotation + 9 * (s->padded + t), r, sizeof r);
+        embi_vec M[9], r[9];
+        embi_tets_load(t, s->rotation, 9, M);
+        embi_tets_turn(s, t, M, r);
+        memcpy(s->rotation + 9 * (s->padded + t), r, sizeof r);
     }
 }
 
-/* those of the rotations of a step */
-static inline void embi_tets_turned(const embi_elastic *s, int t, const embipc_real *rotation, embi_vec r[9])
+/* the gradients as the rotations that are held turn them */
+static inline void embi_tets_turned(const embi_elastic *s, int t, embi_vec r[9])
 {
-    memcpy(r, rotation + 9 * (s->padded + t), 9 * sizeof *r);
+    memcpy(r, s->rotation + 9 * (s->padded + t), 9 * sizeof *r);
 }
 
-/* all rotations 1, as where the body was made */
+/* All rotations are the identity, as where the body was made. */
 static void embi_elastic_unturn(embi_elastic *s)
 {
-    for (int t = 0; t < s->padded; t++) embi_m3_identity(s->rotation + 9 * t);
-    embi_elastic_turn(s, s->rotation);
+    for (int t = 0; t < s->padded; t++) embi_m3_identity(s->rotation_start + 9 * t);
+    embi_elastic_hold(s, s->rotation_start, NULL);
     s->ahead = 0;
 }
 
@@ -9097,7 +9125,8 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
         !EMBI_GROW(m, embipc_real, s->grad, s->grad_cap, 12 * s->padded) ||
         !EMBI_GROW(m, embipc_real, s->volume, s->volume_cap, s->padded) ||
         !EMBI_GROW(m, embipc_real, s->rotation, s->rotation_cap, 18 * s->padded) ||
-        !EMBI_GROW(m, embipc_real, s->rotation_other, s->rotation_other_cap, 18 * s->padded) ||
+        !EMBI_GROW(m, embipc_real, s->rotation_start, s->rotation_start_cap, 9 * s->padded) ||
+        !EMBI_GROW(m, embipc_real, s->rotation_next, s->rotation_next_cap, 9 * s->padded) ||
         !EMBI_GROW(m, embipc_real, s->node_volume, s->node_volume_cap, n) ||
         !EMBI_GROW(m, int, s->patch_row, s->patch_row_cap, n + 1) ||
         !EMBI_GROW(m, int, s->patch_tet, s->patch_tet_cap, 4 * nt))
@@ -9146,7 +9175,7 @@ static void embi_elastic_F(const embi_elastic *s, int t, const embipc_real *q, e
     }
 }
 
-/* rotation: in guesses, out R of every tet at q, and behind them what it makes of the gradients */
+/* rotation (9 padded): in guesses, out R of every tet at q */
 static void embi_elastic_polar(const embi_elastic *s, const embipc_real *q, embipc_real *rotation)
 {
     for (int t = 0; t < s->padded; t += EMBI_LANES) {
@@ -9156,28 +9185,51 @@ static void embi_elastic_polar(const embi_elastic *s, const embipc_real *q, embi
         embi_tets_F(s, t, q, F);
         embi_polars(R, F);
     }
-    embi_elastic_turn(s, rotation);
 }
 
-/* The rotations that the next step will have if it starts at q; the present ones are the first guess (and
- * decide the last bits: a step finds the same ones whatever was asked in between). Who moves q afterwards
- * clears `ahead`. */
+/* The rotations that the next step has if it starts at q. The held ones are the first guess. They decide the last bits: a
+ * step finds the same rotations whatever was asked in between. Who moves q afterwards clears `ahead`. */
 static void embi_elastic_look_ahead(embi_elastic *s, const embipc_real *q)
 {
     if (s->ahead) return;
-    memcpy(s->rotation_other, s->rotation, (size_t)(9 * s->padded) * sizeof *s->rotation);
-    embi_elastic_polar(s, q, s->rotation_other);
+    memcpy(s->rotation_next, s->rotation, (size_t)(9 * s->padded) * sizeof *s->rotation);
+    embi_elastic_polar(s, q, s->rotation_next);
     s->ahead = 1;
 }
 
-/* R of every tet at q, where a step starts */
-static void embi_elastic_rotate(embi_elastic *s, const embipc_real *q)
+/* The next rotations become those of the start, or back: what a failed step has to do. */
+static void embi_elastic_swap(embi_elastic *s)
 {
-    embipc_real *before = s->rotation;
-    embi_elastic_look_ahead(s, q);
-    s->rotation = s->rotation_other;
-    s->rotation_other = before;
-    s->ahead = 0;
+    embipc_real *start = s->rotation_start;
+    s->rotation_start = s->rotation_next;
+    s->rotation_next = start;
+}
+
+/* The largest tangent of the angle by which tets turned since the rotations that are held */
+static embipc_real embi_elastic_turned_away(const embi_elastic *s, const embipc_real *q)
+{
+    embipc_real most = 0;
+    for (int t = 0; t < s->padded; t += EMBI_LANES) {
+        embi_vec r[9], H[9], a, b, c;
+        embipc_real skew[EMBI_LANES], trace[EMBI_LANES];
+        embi_tets_turned(s, t, r);
+        embi_tets_gradient(s, t, r, q, H);
+        a = H[7] - H[5];
+        b = H[2] - H[6];
+        c = H[3] - H[1];
+        embi_store(skew, embi_sqrt_each(a * a + b * b + c * c));
+        embi_store(trace, H[0] + H[4] + H[8]);
+        for (int l = 0; l < EMBI_LANES; l++)
+            most = embi_max(most, (embipc_real)1.5 * skew[l] / embi_max(trace[l], 1));
+    }
+    return most;
+}
+
+/* The rotations of q are held: the exact forces of the corotated energy, whose rotations are where it is stationary. */
+static void embi_elastic_follow(const embi_elastic *s, const embipc_real *q)
+{
+    embi_elastic_polar(s, q, s->rotation);
+    embi_elastic_hold(s, s->rotation, NULL);
 }
 
 /* ebar_a of node a */
@@ -9194,7 +9246,7 @@ static void embi_elastic_volume_gradient(const embi_elastic *s, int t, const emb
 {
     embipc_real F[9];
     memcpy(W, s->rotation + 9 * t, 9 * sizeof *W);
-    if (!s->nonlinear) return;
+    if (!s->nonlinear || s->follows) return;
     embi_elastic_F(s, t, q, F);
     if (s->law.model == EMBIPC_STVK) memcpy(W, F, sizeof F);
     else
@@ -9247,21 +9299,19 @@ static embi_vec embi_tets_fibre(const embi_elastic *s, const embi_vec R[9], cons
 /* H = F R^T with the rotations held, or with `now` those of q; and R, for a fibre */
 static void embi_tets_H(const embi_elastic *s, int t, const embipc_real *q, int now, embi_vec H[9], embi_vec R[9])
 {
-    const embipc_real *rotation = now && s->ahead ? s->rotation_other : s->rotation;
     embipc_real here[EMBI_LANES][9], *at[EMBI_LANES];
     embi_vec r[9];
-    embi_tets_turned(s, t, rotation, r);
-    if (s->law.fibre > 0) embi_tets_load(t, rotation, 9, R);
     if (now && !s->ahead) {
         for (int l = 0; l < EMBI_LANES; l++) {
             at[l] = here[l];
-            memcpy(here[l], rotation + 9 * (t + l), sizeof here[l]);
+            memcpy(here[l], s->rotation + 9 * (t + l), sizeof here[l]);
         }
         embi_tets_F(s, t, q, H);
         embi_polars(at, H);
         embi_tets_load(0, here[0], 9, R);
-        embi_tets_turn(s, t, R, r);
-    }
+    } else if (now || s->law.fibre > 0) embi_tets_load(t, now ? s->rotation_next : s->rotation, 9, R);
+    if (now) embi_tets_turn(s, t, R, r);
+    else embi_tets_turned(s, t, r);
     embi_tets_gradient(s, t, r, q, H);
 }
 
@@ -9340,7 +9390,7 @@ static void embi_lagged_forces(const embi_elastic *s, const embipc_real *x, embi
     embipc_real *trace = scratch, *kept = trace + s->padded, *node = kept + 9 * s->padded;
     embi_vec r[9], H[9];
     for (int t = 0; s->averaged && t < s->padded; t += EMBI_LANES) {
-        embi_tets_turned(s, t, s->rotation, r);
+        embi_tets_turned(s, t, r);
         embi_tets_gradient(s, t, r, x, H);
         embi_store(trace + t, H[0] + H[4] + H[8] - 3 * at_rest);
         memcpy(kept + 9 * t, H, sizeof H);
@@ -9348,7 +9398,7 @@ static void embi_lagged_forces(const embi_elastic *s, const embipc_real *x, embi
     if (s->averaged) embi_lagged_pressure(s, trace, node);
     for (int t = 0; t < s->padded; t += EMBI_LANES) {
         embi_vec V = scale * embi_load(s->volume + t), p;
-        embi_tets_turned(s, t, s->rotation, r);
+        embi_tets_turned(s, t, r);
         if (s->averaged) {
             memcpy(H, kept + 9 * t, sizeof H);
             p = embi_load(trace + t);
@@ -9464,7 +9514,7 @@ static void embi_elastic_add_averaged(const embi_elastic *s, const embipc_real *
     embi_elastic_volume_gradients(s, q, G);
     for (int a = 0; a < s->n; a++) {
         second = s->law.lambda;
-        if (s->nonlinear) {
+        if (s->nonlinear && !s->follows) {
             (void)embi_law_volume(&s->law, embi_elastic_node_strain(s, a, trace), &first, &second);
             second = embi_max(second, 0);
         }
@@ -9554,7 +9604,7 @@ static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, em
         embipc_real K[9][EMBI_LANES];
         embi_lagged_tets k;
         embi_lagged_tets_of(s, t, scale, &k);
-        embi_tets_turned(s, t, s->rotation, r + 3);
+        embi_tets_turned(s, t, r + 3);
         for (int i = 0; i < 3; i++) r[i] = -(r[3 + i] + r[6 + i] + r[9 + i]);
         for (int a = 0; a < 4; a++)
             for (int b = 0; b <= a; b++, place++) {
@@ -10011,20 +10061,21 @@ static embi_vec embi_law_stress(const embi_law *w, const embi_vec F[9], const em
 
 /* ---- over a body ---- */
 
-/* psi of tets at q, and P; M: their m_1, m_2, m_3. trace: as embi_elastic_pressure() left it. */
-static embi_vec embi_nonlinear_stress(const embi_elastic *s, int t, const embipc_real *q, const embipc_real *trace,
-                                      embi_vec M[9], embi_vec P[9])
+/* psi of tets at q, and P; M: their m_1, m_2, m_3. trace: as embi_elastic_pressure() left it. rotation: first guesses of
+ * rotations (9 each), which decide the last bits. */
+static embi_vec embi_nonlinear_stress(const embi_elastic *s, int t, const embipc_real *q, const embipc_real *rotation,
+                                      const embipc_real *trace, embi_vec M[9], embi_vec P[9])
 {
     embi_vec F[9], pressure;
     embi_tets_load(t, s->grad + 3, 12, M);
     embi_tets_gradient(s, t, M, q, F);
     pressure = s->averaged ? embi_load(trace + s->padded + t) : embi_all(0);
-    return embi_law_stress(&s->law, F, s->rotation + 9 * t, s->averaged ? &pressure : NULL, P);
+    return embi_law_stress(&s->law, F, rotation + 9 * t, s->averaged ? &pressure : NULL, P);
 }
 
 /* Psi(q), J. *force: sum of all nodal forces' lengths, N: what the rounding of q costs, per metre. trace:
  * scratch (2 padded). */
-static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_real *q, embipc_real *trace,
+static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace,
                                          embipc_real *force)
 {
     embipc_real sum = 0;
@@ -10033,7 +10084,7 @@ static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_rea
     for (int t = 0; t < s->nt; t += EMBI_LANES) {
         embi_vec M[9], P[9], f[4][3], pull = embi_all(0);
         embipc_real psi[EMBI_LANES], pulls[EMBI_LANES];
-        embi_store(psi, embi_nonlinear_stress(s, t, q, trace, M, P));
+        embi_store(psi, embi_nonlinear_stress(s, t, q, now && s->ahead ? s->rotation_next : s->rotation, trace, M, P));
         for (int i = 0; i < 3; i++) {
             for (int a = 0; a < 3; a++) f[a][i] = embi_dot_each(P + 3 * i, M + 3 * a);
             f[3][i] = f[0][i] + f[1][i] + f[2][i];
@@ -10055,7 +10106,7 @@ static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *q,
     if (s->averaged) embi_elastic_pressure(s, q, trace);
     for (int t = 0; t < s->nt; t += EMBI_LANES) {
         embi_vec M[9], P[9];
-        (void)embi_nonlinear_stress(s, t, q, trace, M, P);
+        (void)embi_nonlinear_stress(s, t, q, s->rotation, trace, M, P);
         embi_tets_add_force(s, t, M, scale * embi_load(s->volume + t), P, g);
     }
 }
@@ -10156,16 +10207,20 @@ static embipc_real embi_elastic_energy(const embi_elastic *s, const embipc_real 
                                        embipc_real *trace, embipc_real *force)
 {
     *force = 0;
-    if (s->nonlinear) return embi_nonlinear_energy(s, q, trace, force);
-    return embi_lagged_energy(s, q, now, trace);
+    if (s->nonlinear && !s->follows) return embi_nonlinear_energy(s, q, now, trace, force);
+    return embi_lagged_energy(s, q, now || s->follows, trace);
 }
 
 /* g += scale dPsi/dq, N (3 n). trace: scratch (10 padded + n). */
 static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                   embipc_real *trace, embipc_real *g)
 {
-    if (s->nonlinear) embi_nonlinear_gradient(s, q, scale, trace, g);
-    else embi_lagged_forces(s, q, 1, scale, trace, g);
+    if (s->nonlinear && !s->follows) {
+        embi_nonlinear_gradient(s, q, scale, trace, g);
+        return;
+    }
+    if (s->follows) embi_elastic_follow(s, q);
+    embi_lagged_forces(s, q, 1, scale, trace, g);
 }
 
 /* A += scale K: of a lagged energy at the rotations held, of a nonlinear one at q and projected.
@@ -10174,8 +10229,10 @@ static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q
                                      embipc_real *trace, int *place, int *next, embipc_real *weight,
                                      embi_bsr *A)
 {
-    if (s->nonlinear && s->averaged) embi_elastic_pressure(s, q, trace);
-    if (s->nonlinear) embi_nonlinear_add_hessian(s, q, scale, trace, A);
+    int changes = s->nonlinear && !s->follows;
+    if (s->follows) embi_elastic_follow(s, q);
+    if (changes && s->averaged) embi_elastic_pressure(s, q, trace);
+    if (changes) embi_nonlinear_add_hessian(s, q, scale, trace, A);
     else embi_lagged_add_hessian(s, scale, A);
     embi_elastic_add_averaged(s, q, scale, trace, place, next, weight, A);
 }
@@ -13051,6 +13108,7 @@ typedef struct embi_friction {
     embipc_real expected;        /* |u| of the same contact in the last step, m */
     embipc_real held;            /* its stiffness when the system was last factored, N/m */
     int turns;                   /* taken as sticking in the next direction: see embi_island_turning() */
+    embipc_real bend[3];         /* displacement that is none: what a rotation of the bodies bends of the paths, m */
     embipc_real u[3];            /* tangential displacement at the positions last looked at, m */
     embipc_real S[9];            /* stiffness at the present direction, N/m */
     embi_u64 key;                /* finds it again in the next step */
@@ -13382,6 +13440,7 @@ static void embi_friction_motion(const embi_friction *f, const embipc_real *x0, 
         u2 += w * (now[2] - start[2]);
     }
     embi_set(u, u0, u1, u2);
+    embi_sub(u, u, f->bend);
     embi_axpy(u, -embi_dot(u, f->n), f->n);
 }
 
@@ -13389,6 +13448,18 @@ static void embi_friction_motion(const embi_friction *f, const embipc_real *x0, 
 static void embi_friction_move(embi_friction *list, int n, const embipc_real *x0, const embipc_real *x)
 {
     for (int k = 0; k < n; k++) embi_friction_motion(list + k, x0, x, list[k].u);
+}
+
+/* sum D_k at the start of the step, where only what bends paths is in u, J */
+static embipc_real embi_friction_start(const embi_friction *list, int n)
+{
+    embipc_real sum = 0, u[3];
+    for (int k = 0; k < n; k++) {
+        embi_copy(u, list[k].bend);
+        embi_axpy(u, -embi_dot(u, list[k].n), list[k].n);
+        sum += list[k].weight * embipc_friction(embi_norm(u), list[k].e, NULL, NULL);
+    }
+    return sum;
 }
 
 /* sum D_k, J; and in *force the sum of |dD/du|, N */
@@ -13565,6 +13636,12 @@ static void embi_contact_stiffness(const embi_contact *c, embipc_real S[9])
     for (int i = 0; i < 9; i++) S[i] = c->second * c->n[i / 3] * c->n[i % 3];
 }
 
+/* The spring that the matrix holds for one that turns, and for one in the first iteration, 1/m */
+static embipc_real embi_friction_secant(const embi_friction *f)
+{
+    return f->turns ? 1 / f->e : 2 / f->e - embi_min(f->expected, f->e) / (f->e * f->e);
+}
+
 /* Stiffness of a friction contact; `first`: the step's first iteration, where the last step's |u| helps. One that turns
  * has the secant from 0 to the end of its zone, weight/e. */
 static void embi_friction_stiffness(const embi_friction *f, int first, embipc_real S[9])
@@ -13574,7 +13651,7 @@ static void embi_friction_stiffness(const embi_friction *f, int first, embipc_re
     memset(S, 0, 9 * sizeof *S);
     if (!(f->weight > 0)) return;   /* as of contacts */
     if (f->turns) embi_friction_derivatives(none, f->n, f->e, f->e, f->weight, r, S);
-    else embi_friction_derivatives(f->u, f->n, f->e, first ? f->expected : (embipc_real)0, f->weight, r, S);
+    else embi_friction_derivatives(first ? none : f->u, f->n, f->e, first ? f->expected : (embipc_real)0, f->weight, r, S);
 }
 
 /* Adds scale c_i c_j S to the system for the unknown nodes of a contact. local: node -> unknown, or -1 where
@@ -13672,8 +13749,8 @@ static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
  *   backward Euler: qc = q^n,                  c = h,     qt = qc + c v^n,                  s = 1
  *   BDF2:           qc = q^n + (q^n - q^n-1)/3, c = 2h/3, qt = qc + c (v^n + (v^n - v^n-1)/3), s = 4/9
  * [EIPC24 eqs. 5, 10, 11; Hairer, Norsett, Wanner, Solving ODEs I, III.1] with C = alpha M + beta K (Rayleigh
- * damping). Rotations that a material holds for the step are those of q^n, for BDF2 of qt: with those of q^n it
- * would turn the forces by h w, and a spin of 10/s at h = 0.01 s would lose half of itself in half a turn. D,
+ * damping). For bodies that turn, section 22a replaces qt and qc. Rotations that a material holds for the step are those
+ * of where it probably ends; with keep_spin = 0 those of q^n, and for BDF2 of qt. D,
  * friction, takes the motion q - q^n of the step itself, so that its work is never positive. A = (1/s + h^2
  * alpha/c) M + h^2 (1 + beta/c) K is constant within a step. A nonlinear material's K is not, and is no part of
  * A but for the damping, which keeps that of q^n: its energy, gradient and projected Hessian (the tangent) are
@@ -13713,6 +13790,27 @@ typedef struct embi_panel {
     embipc_real hull[6];         /* box of all displacements since then, visited and about to be visited */
     embipc_real region[6];       /* it stays in here, or new neighbours are looked for */
 } embi_panel;
+
+/* The rotation of a body in the free flight that its step starts from: see section 22a. */
+typedef enum embi_axle { EMBI_PIVOT_CENTRE, EMBI_PIVOT_POINT, EMBI_PIVOT_AXIS, EMBI_PIVOT_NONE } embi_axle;
+
+typedef struct embi_flight {
+    int on;                      /* it turns */
+    embi_axle kind;              /* about its centre, or the node pivot, or an axis through that */
+    int pivot;
+    embipc_real axis[3];
+    embipc_real turn[9];         /* R */
+    embipc_real spin[3], velocity[3];   /* w and v_c at q^n */
+    embipc_real momentum[3];     /* L about the centre that the step begins with, kg m^2/s */
+    embipc_real centre[3];       /* c at q^n, counted from the first node, m */
+    embipc_real bend[9];         /* R - I - h [w]: what the flight bends of a path */
+    embipc_real twisted[3];      /* by how much forces turned the body in the last step, rad, and ... */
+    embipc_real twist[3];        /* ... by how much they probably will in this one */
+    embipc_real loss[3];         /* dL */
+} embi_flight;
+
+/* A body's energies at the end of a step, J; work: of the forces s->f; linear, square: see embi_body_spin_energy() */
+typedef struct embi_end { embipc_real kinetic, elastic, work, linear, square, owed, turn[3], twist[3]; int touching; } embi_end;
 
 /* What statistics ask of a body, J; before, after, size: its part of the objective, J s^2. */
 typedef struct embi_sums { embipc_real before, after, size, kinetic, potential, elastic; } embi_sums;
@@ -13787,6 +13885,12 @@ typedef struct embi_body {
     int two_step;                /* this step is one of BDF2 */
     int jump;                    /* this step's velocity does not follow from the last one's */
     embipc_real c, inertia;      /* c and 1/s of the step form */
+    embi_flight flight;
+    embi_end end;
+    embipc_real kinetic, strain_energy;   /* at q^n, J, where they are known */
+    embipc_real owed;            /* energy that the bound took in earlier steps, J */
+    int continues;               /* its state is that of the end of its last step, whose energies those are */
+    int touching;                /* at the end of the last step */
     int driven_nodes, moving;    /* moving: takes part in islands this step */
     embipc_real scale_x; /* largest |coordinate| now, m: what rounding errors of distances scale with */
     embi_shift shift;            /* since the start of the step, or since it was rebased, now */
@@ -13819,6 +13923,9 @@ typedef struct embi_body {
     unsigned revision;           /* no other body has the same; new when its unknowns or its rules change */
 } embi_body;
 
+/* At q^n, at the present positions, and at those that friction takes its normal forces from. */
+typedef enum embi_when { EMBI_AT_START, EMBI_NOW, EMBI_AS_LAGGED, EMBI_WHENS } embi_when;
+
 /* Panels of two bodies near each other (a < b), or a body and itself (a == b) as a whole. */
 typedef struct embi_pair {
     int a, b, pa, pb;            /* bodies; panels */
@@ -13832,8 +13939,8 @@ typedef struct embi_pair {
     int path;                    /* not for a range, but along the paths of one round */
     int joins;                   /* these cross, and its bodies did not move by one direction: from now on they do */
     int first, count;            /* candidates */
-    int touching[2];             /* head, for BDF2: any contacts, at q^n and now, and their force on a, N */
-    embipc_real push[2][3];
+    int touching[EMBI_WHENS];    /* head: any contacts, and their force on a, N, by embi_when */
+    embipc_real push[EMBI_WHENS][3];
     embipc_real radius;          /* with a slack of at most this, all but those of the near list stay ... */
     embipc_real reach;           /* ... so far apart, 2 dhat, m */
     embipc_real slack;           /* of the last evaluation, m */
@@ -13876,10 +13983,12 @@ typedef struct embi_state {
     embipc_real h, hh;           /* hh = h^2 */
     embipc_real gravity[3];
     embipc_integrator integrator;
+    int spin;                    /* bodies start a step from their free flight, and keep their angular momentum */
     int node_count, vert_count;
     /* per node (3 each) */
     embipc_real *q, *v;                        /* now */
     embipc_real *qn, *vn, *q_before, *v_before;   /* at the start of the step, and of the one before it */
+    embipc_real *gain;                         /* velocity that the forces of the last step gave it, m/s */
     embipc_real *start_q, *start_v;            /* at creation */
     embipc_real *qt, *qc, *f;                  /* of the step form above; forces, N */
     embipc_real *gq, *g;                       /* gradient of E, J s^2/m: of the part whose Hessian is A; all of it */
@@ -14693,6 +14802,334 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
     return inertia + s->hh * (elastic - work) + damping;
 }
 
+/* ==== 22a. Rotation ==================================================================================
+ * q^n + h v^n lies on the tangent of the circle that a spinning body follows. A step from there stretches the body or
+ * slows it down, and turns it by atan(h w) instead of h w. Here each body starts from its own free flight: its centre
+ * goes straight, and it turns as a rigid body without torque does. With r = q - c, u = v - v_c - w x r (what deforms
+ * the body), L = sum r x M v, and J(r) the inertia about the centre:
+ *   R = exp(h [w*]),   w* = (J(y)^-1 R^T L + J(r)^-1 L)/2     keeps |L| and the energy of a rigid body [SW91]
+ *   y = r + h u,   w1 = R J(y)^-1 R^T L                       the spin at the end
+ *   qt0 = c + h v_c + R y,   vt = v_c + w1 x R y + R u        the flight
+ *   a = -w1 x (w1 x R y) - 2 w1 x R u - alpha x R y           centrifugal, Coriolis and Euler acceleration
+ *   qt = qt0 + h^2 a,   qc = qt0 - h vt,   v = (q - qc)/h     the step form of section 22
+ * alpha takes the torque out of a. A free rigid body ends at qt0 with vt, whatever h w is. A soft body is stretched by
+ * the centrifugal force, which its own forces balance at the end of the step. A body with driven nodes turns about them.
+ * BDF2 takes its history in the frame of the flight that leads to q^n, backward in time: there r and u of a rigid body are
+ * constant, and what is left of them is deformation. L is extrapolated as q is: L + (L - L^n-1)/3.
+ * Rotations that a material holds turn along, T R R^n. T is the rotation by which forces turned the body in the last steps.
+ *
+ * Forces of the end act on arms of the start: L^n+1 - L^n = h sum r^n x f^n+1, and a ball that rolls is braked by the
+ * normal force, v h ahead of its centre. What a step loses so is known exactly,
+ *   dL = L - sum r^n+1 x M (qt - qc)/h,
+ * and it is given back as a rotation dw x r of the velocities, J dw = dL. Positions, and with them the guarantee, stay.
+ * All forces then act at the arms of the end. At rest dL is 0. Two free bodies that push each other also get what the
+ * motion of their centres lacks; their momenta are equal and opposite. Slip of friction does not count what the flight
+ * bends, (R - I - h [w]) r: a point that rolls along an arc does not slip.
+ * [SW91] Simo, Wong, Int. J. Numer. Meth. Eng. 31, 1991, 19.
+ * Uses: state.                                              Checked by: tests/test_motion.c */
+
+/* The largest angle of R, rad, of a body that touched something at the end of the last step, and of others. What turns
+ * faster keeps its angular momentum but not its angle: straight paths to where it turned by more flatten it on the way. */
+#define EMBI_TURN_TOUCHING ((embipc_real)0.5)
+#define EMBI_TURN_FREE ((embipc_real)1)
+
+/* the vector sum a_k x b_k of S = sum a_k b_k^T */
+static void embi_m3_axial(const embipc_real S[9], embipc_real r[3])
+{
+    embi_set(r, S[5] - S[7], S[6] - S[2], S[1] - S[3]);
+}
+
+/* S = sum a_k b_k^T over n vectors */
+static void embi_moment(const embipc_real *a, const embipc_real *b, int n, embipc_real S[9])
+{
+    memset(S, 0, 9 * sizeof *S);
+    for (int k = 0; k < n; k++, a += 3, b += 3)
+        for (int i = 0; i < 3; i++) embi_axpy(S + 3 * i, a[i], b);
+}
+
+/* The inverse of the inertia J = tr(S) I - S, S = sum r_k (M r)_k^T, or on an axis a: a a^T/(a.J a); 0 where it has none. */
+static void embi_inertia_inverse(const embi_flight *f, const embipc_real S[9], embipc_real K[9])
+{
+    embipc_real J[9], t[3], trace = S[0] + S[4] + S[8];
+    memset(K, 0, 9 * sizeof *K);
+    for (int i = 0; i < 9; i++) J[i] = (i % 4 == 0 ? trace : (embipc_real)0) - (S[i] + S[3 * (i % 3) + i / 3]) / 2;
+    if (f->kind != EMBI_PIVOT_AXIS) {
+        (void)embi_m3_inverse(K, J);
+        return;
+    }
+    embi_m3_mulv(t, J, f->axis);
+    trace = embi_dot(f->axis, t);
+    for (int i = 0; i < 9 && trace > 0; i++) K[i] = f->axis[i / 3] * f->axis[i % 3] / trace;
+}
+
+/* What a body can turn about: its centre, one held node, an axis through several in a line, or nothing. */
+static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
+{
+    embi_flight *f = &b->flight;
+    const embipc_real *o = NULL;
+    embipc_real far = 0, r[3], t[3];
+    f->pivot = -1;
+    if (!b->driven_nodes) return EMBI_PIVOT_CENTRE;
+    for (int i = 0; i < b->nn; i++) {
+        const embipc_real *x = s->qn + 3 * (b->node0 + i);
+        if (s->drive[b->node0 + i] < 0) continue;
+        if (!o) {
+            o = x;
+            f->pivot = i;
+        }
+        embi_sub(r, x, o);
+        if (embi_norm(r) <= far) continue;
+        far = embi_norm(r);
+        embi_scale(f->axis, 1 / far, r);
+    }
+    for (int i = 0; i < b->nn; i++) {
+        if (s->drive[b->node0 + i] < 0) continue;
+        embi_sub(r, s->qn + 3 * (b->node0 + i), o);
+        embi_cross(t, f->axis, r);
+        if (embi_norm(t) > (embipc_real)1e-9 * b->diagonal) return EMBI_PIVOT_NONE;
+    }
+    return far > 0 ? EMBI_PIVOT_AXIS : EMBI_PIVOT_POINT;
+}
+
+/* r = x - c, with c the point that the body turns about, counted from its first node. x: positions or velocities */
+static void embi_body_about(const embi_body *b, const embipc_real *x, embipc_real *r, embipc_real c[3])
+{
+    embipc_real base[3];
+    embi_copy(base, x);
+    embi_set(c, 0, 0, 0);
+    for (int i = 0; i < b->nn; i++) {
+        embi_sub(r + 3 * i, x + 3 * i, base);
+        if (b->flight.pivot < 0) embi_axpy(c, b->node_mass[i] / b->total_mass, r + 3 * i);
+    }
+    if (b->flight.pivot >= 0) embi_copy(c, r + 3 * b->flight.pivot);
+    for (int i = 0; i < b->nn; i++) embi_sub(r + 3 * i, r + 3 * i, c);
+}
+
+/* The rotation R of a rigid body in free flight over the time h, which changes its inverse inertia, in its own frame,
+ * from K0 to K1. */
+static void embi_flight_turn(const embi_body *b, const embipc_real K0[9], const embipc_real K1[9], const embipc_real L[3],
+                             embipc_real h, embipc_real R[9])
+{
+    embipc_real first[3], w[3], now[3], l[3], most = b->touching ? EMBI_TURN_TOUCHING : EMBI_TURN_FREE;
+    embi_m3_mulv(first, K0, L);
+    embi_copy(w, first);
+    for (int k = 0; k < 30; k++) {
+        embipc_real turn[3], change = 0, angle = embi_abs(h) * embi_norm(w);
+        embi_scale(turn, angle > most ? h * most / angle : h, w);
+        embi_m3_rotation(R, turn);
+        embi_m3_tmulv(l, R, L);
+        embi_m3_mulv(now, K1, l);
+        for (int i = 0; i < 3; i++) {
+            embipc_real mean = (first[i] + now[i]) / 2;
+            change = embi_max(change, embi_abs(mean - w[i]));
+            w[i] = mean;
+        }
+        if (!(change > 4 * EMBI_EPS * embi_norm(w))) break;
+    }
+}
+
+/* w = K R^T L, the spin at the end of R in the frame at its start */
+static void embi_flight_spin(const embipc_real K[9], const embipc_real R[9], const embipc_real L[3], embipc_real w[3])
+{
+    embipc_real l[3];
+    embi_m3_tmulv(l, R, L);
+    embi_m3_mulv(w, K, l);
+}
+
+/* A body's motion relative to what it turns about, while its flight is made: arrays of its own nodes (3 each). */
+typedef struct embi_turning {
+    embipc_real *r, *u;          /* positions, m, and velocities, m/s */
+    embipc_real *Mr;             /* M r */
+    embipc_real c[3], vc[3];     /* the centre, from the first node, and its velocity */
+    embipc_real L[3];            /* angular momentum about it */
+    embipc_real K[9];            /* inverse inertia */
+} embi_turning;
+
+/* of the body at x with the velocities v (of all nodes) */
+static void embi_turning_of(const embi_body *b, const embipc_real *x, const embipc_real *v, embi_turning *p)
+{
+    embipc_real S[9];
+    int o = 3 * b->node0;
+    embi_body_about(b, x + o, p->r, p->c);
+    embi_body_about(b, v + o, p->u, p->vc);
+    embi_add(p->vc, p->vc, v + o);
+    embi_mass_multiply(b, p->r, p->Mr);
+    embi_moment(p->Mr, p->u, b->nn, S);
+    embi_m3_axial(S, p->L);
+    embi_moment(p->r, p->Mr, b->nn, S);
+    embi_inertia_inverse(&b->flight, S, p->K);
+}
+
+/* y -= w x r over the nodes of a body */
+static void embi_subtract_rotation(const embi_body *b, const embipc_real w[3], const embipc_real *r, embipc_real *y)
+{
+    embipc_real t[3];
+    for (int i = 0; i < 3 * b->nn; i += 3) {
+        embi_cross(t, w, r + i);
+        embi_sub(y + i, y + i, t);
+    }
+}
+
+/* What BDF2 adds, in the frame of the free flight through q^n, which turned by R^T in the last step and had the spin w: a
+ * third of how r, u and the centre changed, and, in L, the angular momentum. qc: out, r and a third. */
+static void embi_turning_look_back(embi_state *s, const embi_body *b, const embipc_real R[9], const embipc_real w[3],
+                                   embi_turning *p, embipc_real *qc, embipc_real L[3])
+{
+    int o = 3 * b->node0;
+    embi_turning before;
+    embipc_real d[3];
+    before.r = qc;
+    before.u = s->g + o;
+    before.Mr = s->shift_d + o;
+    embi_turning_of(b, s->q_before, s->v_before, &before);
+    embi_subtract_rotation(b, w, before.r, before.u);
+    embi_sub(d, p->L, before.L);
+    embi_axpy(L, (embipc_real)1 / 3, d);
+    embi_sub(d, s->qn + o, s->q_before + o);   /* the centre's way */
+    embi_add(d, d, p->c);
+    embi_sub(d, d, before.c);
+    embi_axpy(p->c, (embipc_real)1 / 3, d);
+    embi_sub(d, p->vc, before.vc);
+    embi_axpy(p->vc, (embipc_real)1 / 3, d);
+    for (int i = 0; i < 3 * b->nn; i += 3) {
+        embipc_real r[3], u[3];
+        embi_m3_tmulv(r, R, before.r + i);
+        embi_m3_tmulv(u, R, before.u + i);
+        for (int c = 0; c < 3; c++) {
+            qc[i + c] = p->r[i + c] + (p->r[i + c] - r[c]) / 3;
+            p->u[i + c] += (p->u[i + c] - u[c]) / 3;
+        }
+    }
+}
+
+/* a = -w x (w x r) - 2 w x u */
+static void embi_turning_fictitious(const embi_body *b, const embi_turning *p, const embipc_real w[3], embipc_real *a)
+{
+    embipc_real t[3], v[3];
+    for (int i = 0; i < 3 * b->nn; i += 3) {
+        embi_cross(t, w, p->r + i);
+        embi_axpy(t, 2, p->u + i);
+        embi_cross(v, w, t);
+        embi_scale(a + i, -1, v);
+    }
+}
+
+/* qt and qc of a body's free flight from r, u and qc in the frame of q^n, with a in qt and the spin w at the end. */
+static void embi_turning_end(const embi_state *s, embi_body *b, const embi_turning *p, const embipc_real w[3])
+{
+    int o = 3 * b->node0;
+    embipc_real *qt = s->qt + o, *qc = s->qc + o, base[3], t[3];
+    embi_add(base, p->c, s->qn + o);
+    for (int i = 0; i < 3 * b->nn; i += 3) {
+        embi_scale(t, b->c * b->c, qt + i);
+        embi_add(t, t, p->r + i);
+        embi_m3_mulv(qt + i, b->flight.turn, t);
+        embi_add(qt + i, qt + i, base);
+        embi_axpy(qt + i, b->c, p->vc);
+        embi_cross(t, w, p->r + i);
+        embi_scale(t, -b->c, t);
+        embi_add(t, t, qc + i);
+        embi_m3_mulv(qc + i, b->flight.turn, t);
+        embi_add(qc + i, qc + i, base);
+    }
+}
+
+/* The flight of what is at p, in the frame of q^n at first */
+static void embi_body_fly_on(embi_state *s, embi_body *b, embi_turning *p)
+{
+    embi_flight *f = &b->flight;
+    embipc_real *a = s->qt + 3 * b->node0, *qc = s->qc + 3 * b->node0, K0[9], S[9], w[3], l[3];
+    memcpy(K0, p->K, sizeof K0);
+    memcpy(qc, p->r, (size_t)(3 * b->nn) * sizeof *qc);
+    embi_subtract_rotation(b, f->spin, p->r, p->u);
+    if (b->two_step) {
+        embi_flight_turn(b, K0, K0, p->L, -s->h, f->turn);
+        embi_flight_spin(K0, f->turn, p->L, w);
+        embi_m3_mulv(l, f->turn, w);
+        embi_turning_look_back(s, b, f->turn, l, p, qc, f->momentum);
+    }
+    for (int i = 0; i < 3 * b->nn; i++) p->r[i] = qc[i] + b->c * p->u[i];
+    embi_mass_multiply(b, p->r, p->Mr);
+    embi_moment(p->r, p->Mr, b->nn, S);
+    embi_inertia_inverse(f, S, p->K);
+    embi_flight_turn(b, K0, p->K, p->L, s->h, f->turn);
+    embi_flight_spin(p->K, f->turn, p->L, w);
+    embi_turning_fictitious(b, p, w, a);
+    embi_moment(p->Mr, a, b->nn, S);   /* its spin is exact already: a has no torque */
+    embi_m3_axial(S, l);
+    embi_m3_mulv(S, p->K, l);
+    embi_subtract_rotation(b, S, p->r, a);
+    embi_turning_end(s, b, p, w);
+}
+
+/* qt and qc of a body's free flight, in place of the plain ones, which stay where it does not turn. */
+static void embi_body_fly(embi_state *s, embi_body *b)
+{
+    int o = 3 * b->node0;
+    embipc_real rate;
+    embi_flight *f = &b->flight;
+    embi_turning p;
+    f->on = 0;
+    embi_m3_identity(f->turn);
+    embi_set(f->velocity, 0, 0, 0);
+    if (!s->spin || !embi_is_dynamic(b) || b->driven_nodes == b->nn) return;
+    f->kind = embi_body_pivot(s, b);
+    if (f->kind == EMBI_PIVOT_NONE) return;
+    p.r = s->p + o;
+    p.u = s->rhs + o;
+    p.Mr = s->Ap + o;
+    embi_turning_of(b, s->qn, s->vn, &p);
+    embi_m3_mulv(f->spin, p.K, p.L);
+    rate = s->h * embi_norm(f->spin);
+    if (!embi_finite(rate)) return;
+    f->on = 1;
+    embi_copy(f->velocity, p.vc);
+    embi_copy(f->momentum, p.L);
+    embi_copy(f->centre, p.c);
+    embi_body_fly_on(s, b, &p);
+    embi_m3_cross(f->bend, f->spin, -s->h);
+    for (int i = 0; i < 9; i++) f->bend[i] += f->turn[i] - (i % 4 == 0 ? (embipc_real)1 : (embipc_real)0);
+}
+
+/* Does it get back the angular momentum that a step loses? */
+static int embi_keeps_spin(const embi_body *b) { return b->flight.on; }
+
+/* The angle of its free flight in the step, rad */
+static embipc_real embi_body_turns(const embi_state *s, const embi_body *b)
+{
+    return b->flight.on ? s->h * embi_norm(b->flight.spin) : (embipc_real)0;
+}
+
+/* Its state does not follow from its last step. */
+static void embi_body_forget(embi_body *b)
+{
+    b->history = b->continues = b->touching = 0;
+    b->owed = 0;
+    embi_set(b->flight.twist, 0, 0, 0);
+    embi_set(b->flight.twisted, 0, 0, 0);
+}
+
+/* Where node i of a body ends its free flight, without forces and without what they have to balance, m */
+static void embi_flight_end(const embi_state *s, const embi_body *b, int i, embipc_real x[3])
+{
+    const embi_flight *f = &b->flight;
+    embipc_real r[3], u[3], t[3], c[3];
+    if (!f->on) {
+        embi_copy(x, s->qn + 3 * i);
+        embi_axpy(x, s->h, s->vn + 3 * i);
+        return;
+    }
+    embi_add(c, s->qn + 3 * b->node0, f->centre);
+    embi_sub(r, s->qn + 3 * i, c);
+    embi_cross(t, f->spin, r);
+    embi_sub(u, s->vn + 3 * i, f->velocity);
+    embi_sub(u, u, t);
+    embi_axpy(r, s->h, u);
+    embi_m3_mulv(x, f->turn, r);
+    embi_add(x, x, c);
+    embi_axpy(x, s->h, f->velocity);
+}
+
 /* ==== 23. Newton =====================================================================================
  * One island: bodies linked by candidate pairs, minimising E over their unknown nodes. The loop itself is embi_iterate()
  * in section 28, over all islands: embi_island_look() (embi_island_direction(), embi_island_aim()), then, where the
@@ -14822,6 +15259,7 @@ typedef struct embi_island {
     int rhs_cap;
     int iterations, factorizations, regularized, passes, first;
     int converged, old_factor, just_drove, just_guessed, driving;
+    int relagged, friction_passes;   /* passes with new rotations, and with new friction, that it added so far */
     int secures;                 /* where drives that rotate join later, a step goes back to where it is now, and no farther */
     int inexact;                 /* the direction is by an old factor alone */
     int multiplied;              /* A times it is in trial_q */
@@ -15390,12 +15828,95 @@ static void embi_island_contact_energy(embi_state *s, embi_island *I, const embi
     I->contact_size = s->hh * embi_max(size, sum);
 }
 
+/* How far the flight bends the path of the point that sits at x^n of vertex v, m */
+static void embi_vertex_bend(const embi_state *s, const embi_body *b, int v, embipc_real r[3])
+{
+    embipc_real arm[3];
+    embi_set(r, 0, 0, 0);
+    if (!b->flight.on) return;
+    embi_sub(arm, s->xn + 3 * v, s->qn + 3 * b->node0);
+    embi_sub(arm, arm, b->flight.centre);
+    embi_m3_mulv(r, b->flight.bend, arm);
+}
+
+/* What a velocity may change by in a step, m/s, before BDF2 must not look back on it: what gravity does, or a
+ * tenth of it, and what counts as nothing. */
+static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed, embipc_real nothing)
+{
+    return s->h * embi_norm(s->gravity) + speed / 10 + nothing;
+}
+
+/* Contacts of the island's pairs, and their forces on bodies a */
+static void embi_island_touches(embi_state *s, embi_island *I, embi_when when)
+{
+    for (int n = 0; n < I->pair_count; n++) {
+        embi_pair *pair = s->pair + s->pair[I->pairs[n]].head;
+        pair->touching[when] = 0;
+        embi_set(pair->push[when], 0, 0, 0);
+    }
+    for (int i = 0; i < I->contacts.count; i++) {
+        const embi_contact *c = I->contacts.list + i;
+        embi_pair *pair = s->pair + c->pair;
+        const embi_body *a = s->body + pair->a;
+        pair->touching[when] = 1;
+        for (int k = 0; k < 4; k++)
+            if (c->v[k] >= a->vert0 && c->v[k] < a->vert0 + a->nv)
+                embi_axpy(pair->push[when], -c->first * c->w[k], c->n);
+    }
+}
+
+/* Velocity of a body as a whole at q^n; returns 1/mass, 0 for what contacts do not move. */
+static embipc_real embi_body_drift(const embi_state *s, const embi_body *b, embipc_real v[3])
+{
+    embi_set(v, 0, 0, 0);
+    for (int i = 0; i < b->nn; i++)
+        embi_axpy(v, embi_is_dynamic(b) ? b->node_mass[i] / b->total_mass : 1 / (embipc_real)b->nn,
+                  s->vn + 3 * (b->node0 + i));
+    return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->total_mass : (embipc_real)0;
+}
+
+/* Another pass of friction is due where the force between two bodies is less than half or more than twice what friction
+ * took, and the difference changes their velocities by more than what counts as a jump. Where the step begins with forces
+ * that no step ended with, a fiftieth of both is enough: friction was not due to them at any time. */
+static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair)
+{
+    const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
+    const embipc_real *now = pair->push[EMBI_NOW], *lagged = pair->push[EMBI_AS_LAGGED];
+    embipc_real va[3], vb[3], change[3], mobility, share, force;
+    int fresh = (embi_is_dynamic(a) && !a->continues) || (embi_is_dynamic(b) && !b->continues);
+    if (pair->a == pair->b || !(pair->rule.mu > 0)) return 0;
+    mobility = embi_body_drift(s, a, va) + embi_body_drift(s, b, vb);
+    embi_sub(va, va, vb);
+    embi_sub(change, now, lagged);
+    force = embi_norm(change);
+    share = fresh ? (embipc_real)0.02 : (embipc_real)1;
+    return force > share / 2 * embi_max(embi_norm(now), embi_norm(lagged)) &&
+           s->h * mobility * pair->rule.mu * force >
+               share * embi_jump_limit(s, embi_norm(va), embi_max(a->tolerance, b->tolerance));
+}
+
+/* The most passes of friction that a step adds by itself. */
+#define EMBI_FRICTION_PASSES 4
+
+/* Is another pass of the island due, with friction by the normal forces of now? */
+static int embi_island_slips_otherwise(embi_state *s, embi_island *I)
+{
+    int any = 0;
+    if (s->friction_iterations || I->friction_passes >= EMBI_FRICTION_PASSES) return 0;
+    embi_island_touches(s, I, EMBI_NOW);
+    for (int n = 0; n < I->pair_count && !any; n++)
+        any = embi_pair_slips_otherwise(s, s->pair + s->pair[I->pairs[n]].head);
+    I->friction_passes += any;
+    return any;
+}
+
 /* Takes lambda, normals and weights of all contacts as they are now for friction. Last step's |u| comes from
  * memory, sorted by key (values in u). Returns 0 out of memory. */
 static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *I, const embi_key *memory,
                                     int memory_count, const embipc_real *u)
 {
     I->friction_count = 0;
+    embi_island_touches(s, I, EMBI_AS_LAGGED);
     if (!EMBI_GROW(m, embi_friction, I->friction, I->friction_cap, I->contacts.count)) return 0;
     for (int k = 0; k < I->contacts.count; k++) {
         const embi_contact *c = I->contacts.list + k;
@@ -15410,6 +15931,13 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         memcpy(f->w, c->w, sizeof f->w);
         memcpy(f->n, c->n, sizeof f->n);
         f->pair = c->pair;
+        embi_set(f->bend, 0, 0, 0);
+        for (int i = 0; i < 4; i++) {
+            embipc_real bend[3];
+            int v = c->v[i];
+            embi_vertex_bend(s, v >= b->vert0 && v < b->vert0 + b->nv ? b : a, v, bend);
+            embi_axpy(f->bend, c->w[i], bend);
+        }
         f->weight = pair->rule.mu * -c->first;
         f->e = pair->rule.epsv * s->h;
         key = (key ^ ((embi_u64)b->handle.generation * 31 + (embi_u64)b->handle.index1)) *
@@ -15792,8 +16320,7 @@ static embipc_real embi_friction_hold(const embi_friction *f, int first)
 {
     embipc_real y = embi_norm(f->u), across, along;
     (void)embipc_friction(y, f->e, &across, &along);
-    if (f->turns) along = 1 / f->e;
-    else if (first && y == 0) along = 2 / f->e - embi_min(f->expected, f->e) / (f->e * f->e);
+    if (f->turns || first) along = embi_friction_secant(f);
     return embi_max(f->weight, 0) * along;
 }
 
@@ -16462,20 +16989,22 @@ static void embi_island_turning(embi_state *s, embi_island *I)
     }
 }
 
-/* Drops from those that turn what is in its zone by now; rhs -= what the force weight u/e of the others is more than
- * their own, weight u/|u|. Returns whether there are any. */
+/* Drops from those that turn what is in its zone by now; rhs -= what the force of the spring that the matrix holds for the
+ * others is more than their own: weight u/e, and in the first iteration, where only what bends paths is in u, that of
+ * sticking. Returns whether there are any: then the direction need not be one of descent. */
 static int embi_island_turn(embi_state *s, embi_island *I)
 {
     embi_pull to = embi_pull_of(s);
     int any = 0;
     for (int k = 0; k < I->friction_count; k++) {
         embi_friction *f = I->friction + k;
-        embipc_real more[3];
+        embipc_real force[3], across;
         f->turns = f->turns && embi_dot(f->u, f->u) > f->e * f->e;
-        if (!f->turns) continue;
+        if (!(f->weight > 0) || (!f->turns && !(I->first && embi_dot(f->u, f->u) > 0))) continue;
         any = 1;
-        embi_scale(more, f->weight * (1 / f->e - 1 / embi_norm(f->u)), f->u);
-        embi_gather_point(f->v, f->w, more, &to);
+        (void)embipc_friction(embi_norm(f->u), f->e, &across, NULL);
+        embi_scale(force, f->weight * (embi_friction_secant(f) - across), f->u);
+        embi_gather_point(f->v, f->w, force, &to);
     }
     if (any) embi_scatter(&s->J, I->touched, I->touched_count, -s->hh, &to, s->rhs);
     return any;
@@ -16836,6 +17365,7 @@ static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
     for (int i = 0; i < b->live_count; i++)
         embi_copy(s->x + 3 * (b->vert0 + b->live[i]), s->trial_x + 3 * (b->vert0 + b->live[i]));
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += t->alpha * s->Ap[i];
+    b->elastic.ahead = 0;
     if (embi_is_whole(t)) embi_body_arrive(b);
     else embi_body_came(s, b);
 }
@@ -16975,6 +17505,7 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
         embi_body *b = s->body + I->bodies[k];
         memcpy(s->q + 3 * b->node0, s->safe_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         embi_apply_live(s, b, s->q, s->x);
+        b->elastic.ahead = 0;
         embi_body_came(s, b);
         embi_body_gradient(s, b);
         for (int n = 0; n < s->drive_count; n++) {
@@ -17249,44 +17780,72 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
 /* Farther off than this share of the way, and a guess saves nothing. Between 1/30 and 2/3 solves differ by 4 %. */
 #define EMBI_GUESS_SHARE ((embipc_real)0.25)
 
-/* How far node coordinate i is expected to go in this step. */
-static embipc_real embi_guess(const embi_state *s, const embi_body *b, int order, int i)
+/* Displacement of node i that a guess expects, m: of the free flight, with order 2 also that of the last step's forces. */
+static void embi_guess(const embi_state *s, const embi_body *b, int order, int i, embipc_real d[3])
 {
-    embipc_real more = order < 2 ? (embipc_real)0 : b->two_step ? (embipc_real)0.5 : (embipc_real)1;
-    return s->h * (s->vn[i] + more * (s->vn[i] - s->v_before[i]));
+    embipc_real gain[3];
+    embi_flight_end(s, b, i, d);
+    embi_sub(d, d, s->qn + 3 * i);
+    if (order < 2) return;
+    embi_m3_mulv(gain, b->flight.turn, s->gain + 3 * i);
+    embi_axpy(d, b->two_step ? s->h / 2 : s->h, gain);
+}
+
+/* The largest component by which the displacement d of node i differs from each guess */
+static void embi_guess_errors(const embi_state *s, const embi_body *b, int i, const embipc_real d[3], embipc_real most[2])
+{
+    embipc_real e[3];
+    for (int n = 0; n < 2; n++) {
+        embi_guess(s, b, n + 1, i, e);
+        embi_sub(e, d, e);
+        for (int c = 0; c < 3; c++) most[n] = embi_max(most[n], embi_abs(e[c]));
+    }
 }
 
 /* After a step: how far the free nodes of the body went, and how far that is from what either order said. */
 static void embi_body_remember(const embi_state *s, embi_body *b)
 {
     b->went = b->missed[0] = b->missed[1] = 0;
-    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) {
-        embipc_real d = s->q[i] - s->qn[i];
-        if (s->drive[i / 3] >= 0) continue;
-        b->went = embi_max(b->went, embi_abs(d));
-        for (int n = 0; n < 2; n++) b->missed[n] = embi_max(b->missed[n], embi_abs(d - embi_guess(s, b, n + 1, i)));
+    for (int i = b->node0; i < b->node0 + b->nn; i++) {
+        embipc_real d[3], turned[3];
+        embi_sub(d, s->q + 3 * i, s->qn + 3 * i);
+        if (s->drive[i] < 0) {
+            for (int c = 0; c < 3; c++) b->went = embi_max(b->went, embi_abs(d[c]));
+            embi_guess_errors(s, b, i, d, b->missed);
+        }
+        embi_sub(d, s->vn + 3 * i, b->flight.velocity);
+        embi_m3_mulv(turned, b->flight.turn, d);
+        for (int c = 0; c < 3; c++)
+            s->gain[3 * i + c] = (s->q[3 * i + c] - s->qc[3 * i + c]) / b->c - b->flight.velocity[c] - turned[c];
     }
 }
+
+/* What turns farther than this, rad, begins with its free flight however good that was in the last step: a stiff body goes
+ * around the arc in many small moves. */
+#define EMBI_TURN_FAR ((embipc_real)0.05)
 
 /* The order of the guess that this step is to begin with; 0: none is worth it. */
 static int embi_island_guess_order(const embi_state *s, const embi_island *I)
 {
-    embipc_real went = 0, missed[2] = {0, 0};
-    int order;
+    embipc_real went = 0, missed[2] = {0, 0}, turned = 0;
+    int order, fresh = 0;
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
-        if (embi_is_dynamic(b) && !b->history) return 0;
+        fresh |= embi_is_dynamic(b) && !b->history;
+        turned = embi_max(turned, embi_body_turns(s, b));
         went = embi_max(went, b->went);
         for (int n = 0; n < 2; n++) missed[n] = embi_max(missed[n], b->missed[n]);
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) {
-            embipc_real way = s->target[i] - s->q[i];
-            if (s->drive[i / 3] < 0) continue;
-            way *= (embipc_real)s->drives[s->drive[i / 3]].stages;
-            for (int n = 0; n < 2; n++) missed[n] = embi_max(missed[n], embi_abs(way - embi_guess(s, b, n + 1, i)));
+        for (int i = b->node0; i < b->node0 + b->nn; i++) {
+            embipc_real way[3];
+            if (s->drive[i] < 0) continue;
+            embi_sub(way, s->target + 3 * i, s->q + 3 * i);
+            embi_scale(way, (embipc_real)s->drives[s->drive[i]].stages, way);
+            embi_guess_errors(s, b, i, way, missed);
         }
     }
     order = missed[1] < missed[0] ? 2 : 1;
-    return went > embi_island_tolerance(s, I) && missed[order - 1] < EMBI_GUESS_SHARE * went ? order : 0;
+    if (!fresh && went > embi_island_tolerance(s, I) && missed[order - 1] < EMBI_GUESS_SHARE * went) return order;
+    return turned > EMBI_TURN_FAR ? 1 : 0;
 }
 
 /* The guess as a direction, or the part of it that goes with the present stage of the drives. */
@@ -17301,9 +17860,13 @@ static void embi_island_guess(embi_state *s, embi_island *I)
     }
     for (int k = 0; k < I->body_count; k++) {
         const embi_body *b = s->body + I->bodies[k];
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
-            if (s->local[i / 3] >= 0)
-                s->p[i] = (s->qn[i] + embi_guess(s, b, I->guess, i) - s->q[i]) / (embipc_real)left;
+        for (int i = b->node0; i < b->node0 + b->nn; i++) {
+            embipc_real d[3];
+            if (s->local[i] < 0) continue;
+            embi_guess(s, b, I->guess, i, d);
+            for (int c = 0; c < 3; c++)
+                s->p[3 * i + c] = (s->qn[3 * i + c] + d[c] - s->q[3 * i + c]) / (embipc_real)left;
+        }
     }
     embi_island_multiply(s, I);
 }
@@ -17330,6 +17893,357 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
     I->just_guessed = 1;
     I->first = 0;
     return EMBIPC_OK;
+}
+
+/* ---- where a step ends: velocities, and what they may hold ----
+ * The corrections dw, taken by a share z of each, change the kinetic energy of an island by z sum dw.L + z^2 sum dw.dL/2.
+ * The island may have as much as it began with, and the work of gravity, of given forces and of drives, less what
+ * elasticity and barrier gained. z is the largest share in [0, 1] that stays within that. It is proven by adding up what
+ * is there, not by an estimate. Where the velocities without corrections hold too much already, motions about the
+ * centres slow down, then all motions. An implicit step allows that where potentials are not convex, for example where
+ * lagged rotations are off, or where a ball rolls from facet to facet. What the bound takes from rotations it gives back
+ * later, out of losses that are neither friction nor those of every implicit step. */
+
+/* dL of a body, and how forces turned it; r, Mr: r^n+1 and M r^n+1 of its nodes (3 each). Scratch: g */
+static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, embipc_real *Mr)
+{
+    embi_flight *f = &b->flight;
+    int o = 3 * b->node0;
+    embipc_real *d = s->g + o, c[3], l[3], S[9], K[9];
+    embi_body_about(b, s->q + o, r, c);
+    embi_mass_multiply(b, r, Mr);
+    for (int i = 0; i < 3 * b->nn; i++) d[i] = s->qt[o + i] - s->qc[o + i];
+    embi_moment(Mr, d, b->nn, S);
+    embi_m3_axial(S, l);
+    embi_copy(f->loss, f->momentum);
+    embi_axpy(f->loss, -1 / b->c, l);
+    for (int i = 0; i < b->nn; i++) {
+        embi_flight_end(s, b, b->node0 + i, c);
+        embi_sub(d + 3 * i, s->q + o + 3 * i, c);
+    }
+    embi_moment(Mr, d, b->nn, S);
+    embi_m3_axial(S, l);
+    embi_moment(r, Mr, b->nn, S);
+    embi_inertia_inverse(f, S, K);
+    embi_m3_mulv(b->end.twist, K, l);
+}
+
+/* The body's velocities, its energies, and what its correction would add. Scratch: p, Ap, rhs. */
+static void embi_body_settle(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_state *s = t->s;
+    int o = 3 * b->node0, n = 3 * b->nn;
+    embipc_real *v = s->v + o, force;
+    (void)k;
+    b->end.touching = 0;
+    embi_set(b->end.twist, 0, 0, 0);
+    for (int i = 0; i < n; i++) v[i] = (s->q[o + i] - s->qc[o + i]) / b->c;
+    if (!embi_is_dynamic(b)) return;
+    embi_mass_multiply(b, v, s->rhs + o);
+    b->end.kinetic = embi_row_dot(n, v, s->rhs + o) / 2;
+    b->elastic.ahead = 0;
+    if (embi_law_turns(&b->elastic.law)) embi_elastic_look_ahead(&b->elastic, s->q + o);
+    b->end.elastic = embi_elastic_energy(&b->elastic, s->q + o, 1, s->trace + b->trace0, &force);
+    b->end.work = 0;
+    for (int i = 0; i < n; i++) b->end.work += s->f[o + i] * (s->q[o + i] - s->qn[o + i]);
+    if (embi_keeps_spin(b)) embi_body_spin_loss(s, b, s->p + o, s->Ap + o);
+}
+
+/* By how much the centre of a body moved in the step, m */
+static void embi_body_way(const embi_state *s, const embi_body *b, embipc_real way[3])
+{
+    embi_set(way, 0, 0, 0);
+    for (int i = b->node0; i < b->node0 + b->nn; i++)
+        for (int c = 0; c < 3; c++)
+            way[c] += b->node_mass[i - b->node0] / b->total_mass * (s->q[3 * i + c] - s->qn[3 * i + c]);
+}
+
+/* push of pairs: all that contacts and friction do to bodies a now, N */
+static void embi_island_pushes(embi_state *s, embi_island *I)
+{
+    embi_island_touches(s, I, EMBI_NOW);
+    for (int k = 0; k < I->friction_count; k++) {
+        const embi_friction *f = I->friction + k;
+        embi_pair *pair = s->pair + s->pair[f->pair].head;
+        const embi_body *a = s->body + pair->a;
+        embipc_real r[3] = {0, 0, 0};
+        embi_friction_derivatives(f->u, f->n, f->e, 0, f->weight, r, NULL);
+        for (int i = 0; i < 4; i++)
+            if (f->v[i] >= a->vert0 && f->v[i] < a->vert0 + a->nv) embi_axpy(pair->push[EMBI_NOW], -f->w[i], r);
+    }
+}
+
+/* dL of two free bodies that push each other. By backward Euler the sum of c x m v changes as if F acted at c^n, while spin
+ * has the arms of the end. What is missing of both, c^2/h (c_a - c_b)^(n+1 - n) x F with c of the step form, goes to them by their masses, so that
+ * next to the ground the ball gets nothing. What moves as slowly as friction sticks, or as gravity
+ * makes it in one step, is at rest. */
+static void embi_island_orbit_loss(embi_state *s, embi_island *I)
+{
+    embi_island_pushes(s, I);
+    for (int n = 0; n < I->pair_count; n++) {
+        const embi_pair *pair = s->pair + I->pairs[n];
+        embi_body *a = s->body + pair->a, *b = s->body + pair->b;
+        embipc_real way[3], other[3], T[3], share, far, rest;
+        if (pair->head != I->pairs[n] || !pair->touching[EMBI_NOW] || a == b || !embi_keeps_spin(a) || !embi_keeps_spin(b))
+            continue;
+        embi_body_way(s, a, way);
+        embi_body_way(s, b, other);
+        embi_sub(way, way, other);
+        far = embi_norm(way);
+        rest = s->h * (pair->rule.epsv + s->h * embi_norm(s->gravity));
+        if (!(far > rest)) continue;
+        embi_scale(way, 1 - rest / far, way);
+        embi_cross(T, way, pair->push[EMBI_NOW]);
+        share = a->total_mass / (a->total_mass + b->total_mass);
+        embi_axpy(a->flight.loss, a->c * a->c / s->h * share, T);
+        embi_axpy(b->flight.loss, b->c * b->c / s->h * (1 - share), T);
+    }
+}
+
+/* dw of the body, and with it a and b of T + s a + s^2 b */
+static void embi_body_spin_energy(embi_state *s, embi_body *b, embipc_real *linear, embipc_real *square)
+{
+    int o = 3 * b->node0;
+    embipc_real S[9], K[9], L[3];
+    embi_moment(s->p + o, s->Ap + o, b->nn, S);
+    embi_inertia_inverse(&b->flight, S, K);
+    embi_m3_mulv(b->end.turn, K, b->flight.loss);
+    embi_moment(s->Ap + o, s->v + o, b->nn, S);
+    embi_m3_axial(S, L);
+    b->end.linear = embi_dot(b->end.turn, L);
+    b->end.square = embi_dot(b->end.turn, b->flight.loss) / 2;
+    *linear += b->end.linear;
+    *square += b->end.square;
+}
+
+/* Does a drive that is not soft move something of the island in this step? */
+static int embi_island_is_driven(const embi_state *s, const embi_island *I)
+{
+    for (int k = 0; k < I->body_count; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i++)
+            if (s->drive[i / 3] >= 0 && s->q[i] != s->qn[i]) return 1;
+    }
+    return 0;
+}
+
+/* Work of the drives of the island that are not soft: forces of the end times displacements, J */
+static embipc_real embi_island_drive_work(embi_state *s, embi_island *I)
+{
+    embipc_real work = 0, r[3];
+    if (!embi_island_is_driven(s, I)) return 0;
+    I->touched_stamp = -1;
+    embi_island_gradient(s, I);
+    for (int k = 0; k < I->body_count; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i += 3) {
+            if (s->drive[i / 3] < 0) continue;
+            embi_sub(r, s->q + i, s->qn + i);
+            work += embi_dot(s->g + i, r) / s->hh;
+        }
+    }
+    return work;
+}
+
+/* The kinetic energy that the island may have, J; *size: of the terms, for rounding */
+static embipc_real embi_island_budget(embi_state *s, embi_island *I, embipc_real *size)
+{
+    embipc_real sum, terms = 0, springs = embi_island_spring_energy(I, s->xn, &terms);
+    sum = I->barrier_before - I->contacts.energy + springs - embi_island_spring_energy(I, s->x, &terms);
+    *size = terms + I->contacts.force * I->noise_x + embi_abs(I->barrier_before);
+    for (int k = 0; k < I->body_count; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        if (!embi_is_dynamic(b)) continue;
+        sum += b->kinetic + b->strain_energy - b->end.elastic + b->end.work;
+        *size += b->kinetic + b->strain_energy + b->end.elastic + embi_abs(b->end.work) + b->end.kinetic;
+    }
+    return sum + embi_island_drive_work(s, I);
+}
+
+/* the share s */
+static embipc_real embi_spin_share(embipc_real room, embipc_real linear, embipc_real square)
+{
+    if (linear + square <= room) return 1;
+    if (room > 0) return (sqrt(linear * linear + 4 * square * room) - linear) / (2 * square);
+    return linear < 0 ? embi_min(-linear / (2 * square), 1) : (embipc_real)0;
+}
+
+/* Its rotation gains so much energy, J, or at most as much as it has; returns how much. */
+static embipc_real embi_body_speed_up(embi_state *s, embi_body *b, embipc_real more)
+{
+    int o = 3 * b->node0;
+    embipc_real S[9], K[9], L[3], w[3], t[3], has;
+    embi_moment(s->p + o, s->Ap + o, b->nn, S);
+    embi_inertia_inverse(&b->flight, S, K);
+    embi_moment(s->Ap + o, s->v + o, b->nn, S);
+    embi_m3_axial(S, L);
+    embi_m3_mulv(w, K, L);
+    has = embi_dot(w, L) / 2;
+    more = embi_min(more, has);
+    if (!(more > 0)) return 0;
+    embi_scale(w, sqrt(1 + more / has) - 1, w);
+    for (int i = 0; i < 3 * b->nn; i += 3) {
+        embi_cross(t, w, s->p + o + i);
+        embi_add(s->v + o + i, s->v + o + i, t);
+    }
+    return more;
+}
+
+/* v += share dw x r */
+static void embi_body_spin_up(embi_state *s, embi_body *b, embipc_real share)
+{
+    int o = 3 * b->node0;
+    embipc_real t[3];
+    for (int i = 0; i < 3 * b->nn && share > 0; i += 3) {
+        embi_cross(t, b->end.turn, s->p + o + i);
+        embi_axpy(s->v + o + i, share, t);
+    }
+    b->end.kinetic += share * (b->end.linear + share * b->end.square);
+}
+
+/* The velocity of a body's centre, and the kinetic energy of its motion about it, J */
+static embipc_real embi_body_drift_of(const embi_state *s, const embi_body *b, embipc_real mean[3])
+{
+    embi_set(mean, 0, 0, 0);
+    for (int i = 0; i < b->nn; i++) embi_axpy(mean, b->node_mass[i] / b->total_mass, s->v + 3 * (b->node0 + i));
+    return embi_max(b->end.kinetic - b->total_mass * embi_dot(mean, mean) / 2, 0);
+}
+
+/* May the bound take energy from the body? touching: only of what touches something */
+static int embi_body_may_pay(const embi_body *b, int touching)
+{
+    return embi_is_dynamic(b) && !b->driven_nodes && (b->end.touching || !touching);
+}
+
+/* Bodies have too much energy, by so much, J: they turn slower; where that is not enough they do not, and move slower.
+ * Returns what they cannot pay. */
+static embipc_real embi_island_slow_down(embi_state *s, embi_island *I, embipc_real excess, int touching)
+{
+    embipc_real about = 0, all = 0, turn, move, mean[3];
+    for (int k = 0; k < I->body_count; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        if (!embi_body_may_pay(b, touching)) continue;
+        about += embi_body_drift_of(s, b, mean);
+        all += b->end.kinetic;
+    }
+    turn = about > excess ? sqrt(1 - excess / about) : (embipc_real)0;
+    move = turn > 0 ? (embipc_real)1 : all > excess ? sqrt((all - excess) / (all - about)) : (embipc_real)0;
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        embipc_real less;
+        if (!embi_body_may_pay(b, touching)) continue;
+        less = (1 - turn * turn) * embi_body_drift_of(s, b, mean);
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
+            s->v[i] = move * mean[i % 3] + turn * (s->v[i] - mean[i % 3]);
+        b->end.owed = b->owed + less;
+        b->end.kinetic = b->end.kinetic - less - (1 - move * move) * b->total_mass * embi_dot(mean, mean) / 2;
+    }
+    return embi_max(excess - all, 0);
+}
+
+/* Gives back what the bound took in earlier steps, of so much room, J. */
+static void embi_island_speed_up(embi_state *s, embi_island *I, embipc_real room, embipc_real owed)
+{
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        embipc_real more;
+        if (!(b->owed > 0) || !embi_keeps_spin(b)) continue;
+        more = embi_body_speed_up(s, b, embi_min(room / owed, 1) * b->owed);
+        b->end.kinetic += more;
+        b->end.owed = b->owed - more;
+    }
+}
+
+/* Is that much of the energy, J, in strain that the rotations held do not see? */
+static int embi_island_is_misturned(const embi_state *s, const embi_island *I, embipc_real excess)
+{
+    embipc_real sum = 0, force;
+    for (int k = 0; k < I->body_count; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        if (embi_is_dynamic(b) && !b->elastic.nonlinear)
+            sum += b->end.elastic -
+                   embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 0, s->trace + b->trace0, &force);
+    }
+    return sum > excess;
+}
+
+/* What forces took of the kinetic energy in a way that implicit steps always do, and friction, J */
+static embipc_real embi_island_dissipation(embi_state *s, const embi_island *I)
+{
+    embipc_real sum = 0;
+    for (int k = 0; k < I->body_count; k++) {
+        const embi_body *b = s->body + I->bodies[k];
+        int o = 3 * b->node0;
+        if (!embi_is_dynamic(b)) continue;
+        for (int i = b->node0; i < b->node0 + b->nn; i++) {
+            embi_flight_end(s, b, i, s->g + 3 * i);
+            embi_sub(s->g + 3 * i, s->q + 3 * i, s->g + 3 * i);
+            embi_scale(s->g + 3 * i, 1 / b->c, s->g + 3 * i);
+        }
+        embi_mass_multiply(b, s->g + o, s->rhs + o);
+        sum += embi_row_dot(3 * b->nn, s->g + o, s->rhs + o) / 2;
+    }
+    for (int n = 0; n < I->friction_count; n++) {
+        embipc_real across, y = embi_norm(I->friction[n].u);
+        (void)embipc_friction(y, I->friction[n].e, &across, NULL);
+        sum += I->friction[n].weight * across * y * y;
+    }
+    return sum;
+}
+
+/* How the step of an island may end: so; with rotations that its materials hold wrongly, which make it end with more energy
+ * than there is; or where even at rest it has too much. */
+typedef enum embi_ending { EMBI_ENDS_WELL, EMBI_ENDS_MISTURNED, EMBI_ENDS_TOO_HIGH } embi_ending;
+
+/* What touches something, and the terms of the island's energy: T, and a and b of what corrections add to it, J */
+static void embi_island_settle_begin(embi_state *s, embi_island *I, embipc_real *kinetic, embipc_real *linear,
+                                     embipc_real *square, embipc_real *owed)
+{
+    *kinetic = *linear = *square = *owed = 0;
+    embi_island_orbit_loss(s, I);
+    for (int k = 0; k < I->contacts.count; k++) {
+        const embi_pair *pair = s->pair + I->contacts.list[k].pair;
+        s->body[pair->a].end.touching |= s->body[pair->a].moving;
+        s->body[pair->b].end.touching |= s->body[pair->b].moving;
+    }
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        if (!embi_is_dynamic(b)) continue;
+        *kinetic += b->end.kinetic;
+        b->end.owed = b->owed;
+        *owed += b->owed;
+        if (embi_keeps_spin(b)) embi_body_spin_energy(s, b, linear, square);
+    }
+}
+
+/* The end of an island's step: its velocities. may_go_on: another pass with other rotations is possible, where they are to
+ * blame. */
+static embi_ending embi_island_settle(embi_state *s, embi_island *I, int may_go_on)
+{
+    embipc_real size, budget, kinetic, linear, square, owed, share, excess, left;
+    int driven = embi_island_is_driven(s, I);
+    embi_for_bodies(s, I, &I->by_tets, embi_body_settle, NULL, NULL, 0);
+    if (!s->spin) return EMBI_ENDS_WELL;
+    embi_island_settle_begin(s, I, &kinetic, &linear, &square, &owed);
+    budget = embi_island_budget(s, I, &size);
+    size *= 64 * EMBI_EPS;
+    if (may_go_on && !driven && kinetic > budget + size && embi_island_is_misturned(s, I, (kinetic - budget) / 2))
+        return EMBI_ENDS_MISTURNED;
+    share = embi_spin_share(budget + size - kinetic, linear, square);
+    kinetic += share * (linear + share * square);
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        if (embi_keeps_spin(b)) embi_body_spin_up(s, b, share);
+    }
+    excess = kinetic - budget;
+    if (excess > size && !driven) {
+        left = embi_island_slow_down(s, I, excess, 1);
+        if (left > 0) left = embi_island_slow_down(s, I, left, 0);
+        return left > size ? EMBI_ENDS_TOO_HIGH : EMBI_ENDS_WELL;
+    }
+    left = -excess - (owed > 0 ? embi_island_dissipation(s, I) : (embipc_real)0);
+    if (owed > 0 && left > 0) embi_island_speed_up(s, I, left, owed);
+    return EMBI_ENDS_WELL;
 }
 
 /* ==== 24. World ======================================================================================
@@ -17457,8 +18371,9 @@ EMBIPC_API embipc_world_def embipc_default_world_def(void)
     d.cookie = EMBI_WORLD_COOKIE;
     d.gravity[2] = (embipc_real)-9.81;
     d.time_step = (embipc_real)0.01;
-    d.friction_iterations = 1;
+    d.friction_iterations = 0;
     d.max_iterations = 100;
+    d.keep_spin = 1;
     return d;
 }
 
@@ -17513,10 +18428,10 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
                          "dhat %g, kappa %g, friction_velocity %g, tolerance %g: each must be positive, or 0 "
                          "to be derived",
                          d->dhat, d->kappa, d->friction_velocity, d->tolerance);
-    if (d->friction_iterations < 1 || d->max_iterations < 1 || !embi_is_one_of((int)d->solver, EMBIPC_SOLVER_CG + 1))
+    if (d->friction_iterations < 0 || d->max_iterations < 1 || !embi_is_one_of((int)d->solver, EMBIPC_SOLVER_CG + 1))
         return embi_fail(
             e, EMBIPC_ERR_ARGUMENT,
-            "friction_iterations %d and max_iterations %d must be at least 1, solver %d one of the four",
+            "friction_iterations %d must be at least 0, max_iterations %d at least 1, solver %d one of the four",
             d->friction_iterations, d->max_iterations, (int)d->solver);
     if (!embi_is_one_of((int)d->integrator, EMBIPC_BDF2 + 1))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "integrator %d is none of the two", (int)d->integrator);
@@ -17548,6 +18463,7 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     w->s.h = def->time_step;
     w->s.hh = def->time_step * def->time_step;
     w->s.integrator = def->integrator;
+    w->s.spin = def->keep_spin != 0;
     embi_copy(w->s.gravity, def->gravity);
     w->s.threads.run = def->parallel_for;
     w->s.threads.ctx = def->parallel_ctx;
@@ -17594,7 +18510,7 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
     EMBI_RELEASE(m, d->keys, d->key_cap);
 }
 
-#define EMBI_NODE_FIELDS 24
+#define EMBI_NODE_FIELDS 25
 #define EMBI_VERTEX_FIELDS 9
 
 /* the flat arrays of 3 reals per node, and per vertex; each group is one block of memory that starts at its
@@ -17602,7 +18518,7 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
 static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS])
 {
     embipc_real **const list[EMBI_NODE_FIELDS] = {
-        &s->q, &s->v, &s->qn, &s->vn, &s->q_before, &s->v_before, &s->qt, &s->qc, &s->f, &s->p, &s->p_last, &s->gq,
+        &s->q, &s->v, &s->qn, &s->vn, &s->q_before, &s->v_before, &s->gain, &s->qt, &s->qc, &s->f, &s->p, &s->p_last, &s->gq,
         &s->g, &s->Ap, &s->rhs, &s->target, &s->trial_q, &s->safe_q, &s->known_q, &s->kept_q, &s->start_q,
         &s->start_v, &s->shift_d, &s->base_q};
     memcpy(field, list, sizeof list);
@@ -18756,6 +19672,7 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
         s->local[b->node0 + i] = s->drive[b->node0 + i] = -1;
         embi_set(s->v + 3 * (b->node0 + i), 0, 0, 0);
         embi_set(s->v_before + 3 * (b->node0 + i), 0, 0, 0);
+        embi_set(s->gain + 3 * (b->node0 + i), 0, 0, 0);
         embi_set(w->applied + 3 * (b->node0 + i), 0, 0, 0);
     }
     for (int i = 0; i < b->nv; i++) {
@@ -19451,7 +20368,7 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
     if ((r = embi_check_numbers(b, embi_body_speed(b, s->trial_q), s->gravity, s->h, &w->error)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);
     memcpy(s->v + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
-    s->body[at].history = 0;
+    embi_body_forget(s->body + at);
     return EMBIPC_OK;
 }
 
@@ -19596,6 +20513,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         memcpy(s->q, s->start_q, (size_t)(3 * s->node_count) * sizeof *s->q);
         memcpy(s->v, s->start_v, (size_t)(3 * s->node_count) * sizeof *s->v);
         memset(s->v_before, 0, (size_t)(3 * s->node_count) * sizeof *s->v);   /* as when the bodies were made */
+        memset(s->gain, 0, (size_t)(3 * s->node_count) * sizeof *s->v);
         memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
     }
     if (s->vert_count) {
@@ -19608,7 +20526,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     for (int i = 0; i < s->body_count; i++) {   /* first guesses of the rotations too: the same bits again */
         embi_elastic_unturn(&s->body[i].elastic);
         embi_body_revise(s, s->body + i);
-        s->body[i].history = 0;
+        embi_body_forget(s->body + i);
         s->body[i].around = 0;
         s->body[i].started = s->body[i].followed = 1;
     }
@@ -20220,13 +21138,34 @@ static void embi_drive_pose(const embi_drive *d, embipc_real t, embipc_real pose
     }
 }
 
-/* R of every tet of a lagged material at q */
-static void embi_body_turn(embi_body *b, const embipc_real *q)
+/* The rotation by which forces probably turn the body in the step besides its flight: as much as in the last one. */
+static int embi_body_foresee_twist(const embi_body *b, embipc_real T[9])
+{
+    embipc_real twist[3], size;
+    if (!b->flight.on || embi_norm(b->flight.twist) == 0) return 0;
+    embi_m3_mulv(twist, b->flight.turn, b->flight.twist);
+    size = embi_norm(twist);
+    if (size > EMBI_TURN_TOUCHING) embi_scale(twist, EMBI_TURN_TOUCHING / size, twist);
+    embi_m3_rotation(T, twist);
+    return 1;
+}
+
+/* The rotations that a lagged material holds, those of where the step probably ends: those of q^n turned with the body, or
+ * by BDF2 those of its free flight. */
+static void embi_body_turn(embi_state *s, embi_body *b)
 {
     embi_elastic *e = &b->elastic;
-    if (!embi_is_dynamic(b) || e->nonlinear) return;
-    embi_elastic_polar(e, q + 3 * b->node0, e->rotation);
+    embipc_real T[9], R[9];
+    int twists = embi_body_foresee_twist(b, T);
+    if (!embi_is_dynamic(b) || !embi_law_turns(&e->law)) return;
     embi_body_renew(b);
+    if (twists && !b->two_step) embi_m3_mul(R, T, b->flight.turn);
+    else memcpy(R, b->flight.turn, sizeof R);
+    embi_elastic_hold(e, e->rotation_start, b->flight.on ? R : NULL);
+    if (!b->two_step) return;
+    for (int i = b->node0; i < b->node0 + b->nn; i++) embi_flight_end(s, b, i, s->p + 3 * i);
+    embi_elastic_polar(e, s->p + 3 * b->node0, e->rotation);
+    embi_elastic_hold(e, e->rotation, twists ? T : NULL);
 }
 
 /* qc, qt, c and s of the body's step, from q^n and v^n */
@@ -20248,13 +21187,7 @@ static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
         embi_sub(t, s->vn + i, s->v_before + i);
         embi_axpy(s->qt + i, b->c / 3, t);
     }
-}
-
-/* What a velocity may change by in a step, m/s, before BDF2 must not look back on it: what gravity does, or a
- * tenth of it, and what counts as nothing. */
-static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed, embipc_real nothing)
-{
-    return s->h * embi_norm(s->gravity) + speed / 10 + nothing;
+    embi_body_fly(s, b);
 }
 
 /* Does the drive start, stop or turn? */
@@ -20329,6 +21262,7 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     embi_body_locate(b, s->q);
     for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->start_box[i]));
     b->jump = 0;
+    if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;
     embi_body_integrate(s, b, s->integrator == EMBIPC_BDF2 && embi_is_dynamic(b) && b->history);
     for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++) {
         embi_copy(s->f + 3 * i, w->applied + 3 * i);
@@ -20452,10 +21386,8 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
         else if (d >= 0) embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
         else
             for (int c = 0; c < 3; c++) {
-                embipc_real most = s->h * pull[c];
-                embipc_real dv = b->history ? s->v[3 * i + c] - s->v_before[3 * i + c] : most;
-                s->trial_q[3 * i + c] =
-                    s->qt[3 * i + c] + s->h * embi_max(embi_min(0, most), embi_min(dv, embi_max(0, most)));
+                embipc_real most = s->hh * pull[c], way = b->history ? s->h * s->gain[3 * i + c] : most;
+                s->trial_q[3 * i + c] = s->qt[3 * i + c] + embi_max(embi_min(0, most), embi_min(way, embi_max(0, most)));
             }
     }
     embi_body_go(s, b);
@@ -22109,45 +23041,16 @@ static int embi_pairs_begin(embipc_world *w)
  * an island take the same rule, and one in which contacts jump finds the end of its step by backward Euler,
  * from where BDF2 has brought it. */
 
-/* contacts of the island's pairs, and their forces on bodies a; when = 0: at q^n, 1: now */
-static void embi_island_touches(embi_state *s, embi_island *I, int when)
-{
-    for (int n = 0; n < I->pair_count; n++) {
-        embi_pair *pair = s->pair + s->pair[I->pairs[n]].head;
-        pair->touching[when] = 0;
-        embi_set(pair->push[when], 0, 0, 0);
-    }
-    for (int i = 0; i < I->contacts.count; i++) {
-        const embi_contact *c = I->contacts.list + i;
-        embi_pair *pair = s->pair + c->pair;
-        const embi_body *a = s->body + pair->a;
-        pair->touching[when] = 1;
-        for (int k = 0; k < 4; k++)
-            if (c->v[k] >= a->vert0 && c->v[k] < a->vert0 + a->nv)
-                embi_axpy(pair->push[when], -c->first * c->w[k], c->n);
-    }
-}
-
-/* Velocity of a body as a whole at q^n; returns 1/mass, 0 for what contacts do not move. */
-static embipc_real embi_body_drift(const embi_state *s, const embi_body *b, embipc_real v[3])
-{
-    embi_set(v, 0, 0, 0);
-    for (int i = 0; i < b->nn; i++)
-        embi_axpy(v, embi_is_dynamic(b) ? b->node_mass[i] / b->total_mass : 1 / (embipc_real)b->nn,
-                  s->vn + 3 * (b->node0 + i));
-    return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->total_mass : (embipc_real)0;
-}
-
 /* Did the bodies of a pair hit or leave one another, or push harder at once? */
 static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
     embipc_real va[3], vb[3], change[3], mobility;
-    if (pair->touching[0] != pair->touching[1]) return 1;
-    if (pair->a == pair->b || !pair->touching[0]) return 0;
+    if (pair->touching[EMBI_AT_START] != pair->touching[EMBI_NOW]) return 1;
+    if (pair->a == pair->b || !pair->touching[EMBI_NOW]) return 0;
     mobility = embi_body_drift(s, a, va) + embi_body_drift(s, b, vb);
     embi_sub(va, va, vb);
-    embi_sub(change, pair->push[1], pair->push[0]);
+    embi_sub(change, pair->push[EMBI_NOW], pair->push[EMBI_AT_START]);
     return s->h * mobility * embi_norm(change) >
            embi_jump_limit(s, embi_norm(va), embi_max(a->tolerance, b->tolerance));
 }
@@ -22157,6 +23060,7 @@ static embipc_real embi_island_rise(embi_state *s, embi_island *I)
 {
     embipc_real now = s->hh * I->contacts.energy, before = s->hh * I->barrier_before, size = 0, force;
     before += s->hh * embi_island_spring_energy(I, s->xn, &size);
+    before += s->hh * embi_friction_start(I->friction, I->friction_count);
     now += s->hh * embi_island_spring_energy(I, s->x, &size);
     now += s->hh * embi_friction_energy(I->friction, I->friction_count, &force);
     size = s->hh * (size + (I->contacts.force + force) * I->noise_x);
@@ -22202,7 +23106,7 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *I)
         embi_body *b = s->body + I->bodies[k];
         if (!b->two_step) continue;
         embi_body_integrate(s, b, 0);
-        embi_body_turn(b, s->qn);
+        embi_body_turn(s, b);
         embi_body_gradient(s, b);
     }
     I->converged = I->old_factor = I->just_drove = 0;
@@ -22229,7 +23133,7 @@ static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *I, int 
 {
     int jump = cut, two_step = 0;
     if (s->integrator != EMBIPC_BDF2) return 0;
-    embi_island_touches(s, I, 1);
+    embi_island_touches(s, I, EMBI_NOW);
     for (int n = 0; n < I->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[I->pairs[n]].head);
     for (int n = 0; n < s->drive_count; n++)
         jump |= s->body[s->drives[n].body].island == I->index && s->drives[n].blocked;
@@ -22418,7 +23322,7 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
         return EMBIPC_ERR_MEMORY;
     I->barrier_before = I->contacts.energy;
     if (s->integrator == EMBIPC_BDF2) {
-        embi_island_touches(s, I, 0);
+        embi_island_touches(s, I, EMBI_AT_START);
         if (!embi_island_agree(&w->memory, s, I)) return EMBIPC_ERR_MEMORY;
     }
     embi_island_contact_energy(s, I, s->q, s->x);
@@ -22449,8 +23353,8 @@ static int embi_islands_begin(embipc_world *w)
         I->index = i;
         I->active = I->first = 1;
         I->analysed = I->iterations = I->factorizations = I->regularized = I->converged = I->old_factor = 0;
-        I->just_drove = I->just_guessed = 0;
-        I->passes = s->friction_iterations;
+        I->just_drove = I->just_guessed = I->relagged = I->friction_passes = 0;
+        I->passes = embi_max_int(1, s->friction_iterations);
         I->curved = I->crawl = I->slow = 0;
         I->keep = 0;
         I->too_much = 2;
@@ -22723,13 +23627,20 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *I)
 static embipc_result embi_island_cut(embipc_world *w, embi_island *I)
 {
     embi_state *s = &w->s;
+    embipc_result r;
     int half = 0;
     for (int n = 0; n < s->drive_count; n++)
         half |=
             s->body[s->drives[n].body].island == I->index && s->drives[n].rotating && s->drives[n].phi > 0;
     I->active = 0;
     if (embi_island_jumps(&w->memory, s, I, 1) < 0) return EMBIPC_ERR_MEMORY;
-    return half ? embi_island_roll_back(&w->memory, s, I) : EMBIPC_OK;
+    if (half && (r = embi_island_roll_back(&w->memory, s, I)) != EMBIPC_OK) return r;
+    if (embi_island_settle(s, I, 0) == EMBI_ENDS_TOO_HIGH && !half && !embi_island_is_far(s, I)) {
+        if (!embi_island_back(&w->memory, s, I)) return EMBIPC_ERR_MEMORY;
+        (void)embi_island_settle(s, I, 0);
+    }
+    for (int k = 0; k < I->body_count; k++) embi_set(s->body[I->bodies[k]].end.twist, 0, 0, 0);
+    return EMBIPC_OK;
 }
 
 /* a body that stays where it is in this round */
@@ -22751,6 +23662,94 @@ static embipc_result embi_island_look(embipc_world *w, embi_state *s, embi_islan
     return embi_island_aim(&w->memory, s, I) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
+/* Has a lagged body turned, or a part of it, by more than some 0.3 rad against the rotations that it holds? */
+static int embi_body_turned_away(const embi_state *s, const embi_body *b)
+{
+    embipc_real mean[3] = {0, 0, 0}, most = 0, d[3];
+    if (b->elastic.nonlinear || !(embi_body_turns(s, b) > EMBI_TURN_FAR)) return 0;
+    for (int i = b->node0; i < b->node0 + b->nn; i++)
+        for (int c = 0; c < 3; c++) mean[c] += (s->q[3 * i + c] - s->qt[3 * i + c]) / (embipc_real)b->nn;
+    for (int i = b->node0; i < b->node0 + b->nn; i++) {
+        embi_sub(d, s->q + 3 * i, s->qt + 3 * i);
+        embi_sub(d, d, mean);
+        most = embi_max(most, embi_dot(d, d));
+    }
+    return most > (embipc_real)0.01 * b->diagonal * b->diagonal &&
+           embi_elastic_turned_away(&b->elastic, s->q + 3 * b->node0) > (embipc_real)0.3;
+}
+
+/* Is there more energy in strain that the rotations held do not see than all that moved at the start? */
+static int embi_island_is_blown_up(embi_state *s, const embi_island *I)
+{
+    embipc_real kinetic = 0, unseen = 0, force;
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        embi_elastic *e = &b->elastic;
+        if (!embi_is_dynamic(b)) continue;
+        kinetic += b->kinetic;
+        if (e->nonlinear) continue;
+        embi_elastic_look_ahead(e, s->q + 3 * b->node0);
+        unseen += embi_elastic_energy(e, s->q + 3 * b->node0, 1, s->trace + b->trace0, &force) -
+                  embi_elastic_energy(e, s->q + 3 * b->node0, 0, s->trace + b->trace0, &force);
+        e->ahead = 0;
+    }
+    return unseen > kinetic;
+}
+
+/* Iterations after which a step that goes on and on is looked at so. */
+#define EMBI_BLOWN_UP 16
+
+static int embi_island_turned_away(embi_state *s, const embi_island *I)
+{
+    for (int k = 0; k < I->body_count; k++)
+        if (embi_body_turned_away(s, s->body + I->bodies[k])) return 1;
+    return I->iterations % EMBI_BLOWN_UP == 0 && I->iterations > 0 && !I->converged && embi_island_is_blown_up(s, I);
+}
+
+/* Another pass of the step, with the rotations of where the bodies are. The lagged energy of a body that turned by the
+ * angle a since lets it swell by a^2/2; about the rotation that it has now it does not. Where one such pass is not enough,
+ * the rotations follow q in each iteration, as those of a nonlinear material do, from q^n on where it can go back. Returns
+ * 0 out of memory. */
+static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *I, int at_once)
+{
+    int follow = at_once || I->relagged > 0, held = embi_island_is_far(s, I);
+    I->relagged += 1 + at_once;
+    for (int k = 0; k < I->body_count; k++) {
+        embi_body *b = s->body + I->bodies[k];
+        embi_elastic *e = &b->elastic;
+        held |= b->driven_nodes > 0;
+        if (!embi_is_dynamic(b) || e->nonlinear) continue;
+        if (follow && !EMBI_GROW(m, embipc_real, b->tangent, b->tangent_cap, 9 * b->A.row[b->nn])) return 0;
+        embi_elastic_look_ahead(e, s->q + 3 * b->node0);
+        embi_elastic_hold(e, e->rotation_next, NULL);
+        e->nonlinear = e->follows = follow;
+        e->ahead = 0;
+        embi_body_renew(b);
+        embi_body_gradient(s, b);
+    }
+    I->system.kept = 0;   /* it holds another A */
+    I->active = I->passes = 1;
+    I->converged = I->old_factor = I->kept = I->just_drove = 0;
+    I->stride = 0;
+    if (follow && !held) return embi_island_back(m, s, I);
+    embi_island_contact_energy(s, I, s->q, s->x);
+    return 1;
+}
+
+/* Where the island may end its step, it does. Else it goes on: with other rotations, or where BDF2 has brought it too high,
+ * by backward Euler. */
+static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island *I)
+{
+    embi_ending ending = embi_island_settle(s, I, I->converged && I->relagged < 2);
+    int two_step = 0;
+    if (ending == EMBI_ENDS_MISTURNED && !embi_island_relag(m, s, I, 0)) return EMBIPC_ERR_MEMORY;
+    if (ending != EMBI_ENDS_TOO_HIGH) return EMBIPC_OK;
+    for (int k = 0; k < I->body_count; k++) two_step |= s->body[I->bodies[k]].two_step;
+    if (!two_step) return EMBIPC_OK;
+    I->active = I->passes = 1;
+    return embi_island_restart(m, s, I) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+}
+
 /* The second half, once all that the directions pass is among the candidates: the move. */
 static embipc_result embi_island_go(embipc_world *w, embi_state *s, embi_island *I)
 {
@@ -22762,10 +23761,13 @@ static embipc_result embi_island_go(embipc_world *w, embi_state *s, embi_island 
     if (I->guess) return embi_island_try_guess(m, s, I);
     if ((r = embi_island_advance(m, s, I)) != EMBIPC_OK) return r;
     I->recorded = 0;
-    if (I->converged) I->active = --I->passes > 0;
+    if (s->spin && I->relagged < 2 && embi_island_turned_away(s, I)) return embi_island_relag(m, s, I, 1) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+    if (I->converged) I->active = --I->passes > 0 || embi_island_slips_otherwise(s, I);
+    if (I->active && I->passes < 1) I->passes = 1;
     jumps = I->active ? 0 : embi_island_jumps(m, s, I, 0);
     if (jumps < 0) return EMBIPC_ERR_MEMORY;
     if (jumps) I->active = I->passes = 1;
+    if (!I->active && (r = embi_island_end(m, s, I)) != EMBIPC_OK) return r;
     if (jumps || !I->active || !I->converged) return EMBIPC_OK;
     I->converged = I->old_factor = 0;   /* another pass, with the friction forces of now */
     if (!embi_island_lag_friction(m, s, I, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
@@ -22825,8 +23827,8 @@ static void embi_body_undo(embi_state *s, embi_body *b)
     embi_elastic *e = &b->elastic;
     if (b->followed) embi_apply_rows(s, b, s->q, s->x);   /* a search along paths has moved all of x */
     if (b->inverse && b->inverse->is_aside) embi_inverse_swap(b->inverse);
-    if (e->nt && embi_law_turns(&e->law))
-        memcpy(e->rotation, e->rotation_other, (size_t)(18 * e->padded) * sizeof *e->rotation);
+    if (e->nt && embi_law_turns(&e->law)) embi_elastic_swap(e);
+    e->ahead = 1;
 }
 
 /* After an error: the world as it was before the call, with all that the bits of later steps depend on. */
@@ -22863,15 +23865,37 @@ static void embi_bodies_moved(embi_state *s)
     }
 }
 
-/* v at the end of the step, and what the next one may look back on */
+/* The twist that the next step counts on, the lesser of the last two where they are alike: a steady torque turns a body in
+ * each step, an impact only once. */
+static void embi_body_foretell_twist(embi_body *b)
+{
+    embi_flight *f = &b->flight;
+    embipc_real now, before, along;
+    if (!b->history) embi_set(b->end.twist, 0, 0, 0);
+    now = embi_norm(b->end.twist);
+    before = embi_norm(f->twisted);
+    along = embi_dot(b->end.twist, f->twisted);
+    embi_copy(f->twisted, b->end.twist);
+    if (along > now * before / 2) embi_scale(f->twist, embi_min(before / now, 1), b->end.twist);
+    else embi_set(f->twist, 0, 0, 0);
+}
+
+/* v of what is in no island, and what the next step may look back on */
 static void embi_velocities_finish(embi_state *s)
 {
     size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->v[i] = (s->q[i] - s->qc[i]) / b->c;
-        b->history = embi_is_dynamic(b) && b->moving && !b->jump;
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && !b->moving; i++) s->v[i] = (s->q[i] - s->qc[i]) / b->c;
         embi_body_remember(s, b);
+        if (b->moving) b->owed = embi_keeps_spin(b) ? b->end.owed : (embipc_real)0;
+        else embi_body_forget(b);
+        b->history = embi_is_dynamic(b) && b->moving && !b->jump;
+        b->continues = embi_is_dynamic(b);
+        b->touching = b->moving && b->end.touching;
+        embi_body_foretell_twist(b);
+        b->kinetic = b->moving ? b->end.kinetic : (embipc_real)0;
+        if (b->moving) b->strain_energy = b->end.elastic;
     }
     if (!s->node_count) return;
     memcpy(s->q_before, s->qn, nodes);
@@ -23259,16 +24283,14 @@ static void embi_body_sum(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
     embi_sums *t = &b->sums;
-    embipc_real force, *y = s->Ap + 3 * b->node0, *v = s->v + 3 * b->node0, *q = s->q + 3 * b->node0;
+    const embipc_real *q = s->q + 3 * b->node0;
     memset(t, 0, sizeof *t);
     if (!embi_is_dynamic(b)) return;
     t->before = embi_body_objective(s, b, s->qn, &t->size);
     t->after = embi_body_objective(s, b, s->q, &t->size);
-    embi_mass_multiply(b, v, y);
-    for (int i = 0; i < 3 * b->nn; i++) t->kinetic += y[i] * v[i] / 2;
+    t->kinetic = b->kinetic;
     for (int i = 0; i < b->nn; i++) t->potential -= b->node_mass[i] * embi_dot(s->gravity, q + 3 * i);
-    if (embi_law_turns(&b->elastic.law)) embi_elastic_look_ahead(&b->elastic, q);
-    t->elastic = embi_elastic_energy(&b->elastic, q, 1, s->trace + b->trace0, &force);
+    t->elastic = b->strain_energy;
 }
 
 /* The statistics of the step just made. barrier_before: sum kappa b at q^n. */
@@ -23288,6 +24310,7 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
         embi_island *I = w->island[w->order[k]];
         embipc_real terms = 0;
         before += s->hh * embi_island_spring_energy(I, s->xn, &terms);
+        before += s->hh * embi_friction_start(I->friction, I->friction_count);
         after += s->hh * embi_island_spring_energy(I, s->x, &terms);
         after += s->hh * embi_friction_energy(I->friction, I->friction_count, &force);
         size += s->hh * (terms + (I->contacts.force + force) * I->noise_x);
@@ -23405,13 +24428,28 @@ static embipc_real embi_farthest(const embi_state *s)
     return most;
 }
 
+/* kinetic and elastic energy where a step starts that no step ended at */
+static void embi_body_energies(embi_state *s, embi_body *b)
+{
+    int o = 3 * b->node0;
+    embipc_real force;
+    embi_mass_multiply(b, s->v + o, s->Ap + o);
+    b->kinetic = embi_row_dot(3 * b->nn, s->v + o, s->Ap + o) / 2;
+    b->strain_energy = embi_elastic_energy(&b->elastic, s->q + o, 1, s->trace + b->trace0, &force);
+}
+
 /* rotations and gradient at the start of a step */
 static void embi_body_rotate(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
     embi_body_renew(b);
-    if (embi_is_dynamic(b) && embi_law_turns(&b->elastic.law)) embi_elastic_rotate(&b->elastic, s->q + 3 * b->node0);
-    if (b->two_step) embi_body_turn(b, s->qt);
+    if (embi_is_dynamic(b) && embi_law_turns(&b->elastic.law)) {
+        embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
+        embi_elastic_swap(&b->elastic);
+        b->elastic.ahead = 0;
+    }
+    if (embi_is_dynamic(b) && !b->continues) embi_body_energies(s, b);
+    embi_body_turn(s, b);
     embi_body_gradient(s, b);
 }
 

@@ -195,7 +195,7 @@ static int cage_static_begin(cage_static *s, const double *X, int n, const int *
     s->trace = (double *)calloc((size_t)(10 * embi_whole_lanes(tet_count) + n), sizeof(double));
     s->diagonal = (double *)calloc((size_t)n, 3 * sizeof(double));
     if (!embi_elastic_init(&s->m, &s->elastic, X, n, tets, tet_count, volume, NULL, material)) return 0;
-    embi_elastic_rotate(&s->elastic, X);
+    embi_elastic_follow(&s->elastic, X);
     return 1;
 }
 static void cage_static_end(cage_static *s)

@@ -603,14 +603,16 @@ static embipc_world_def scene_still(embipc_integrator rule, double h)
     return wd;
 }
 
-/* share of its angular momentum that a box loses in 0.32 s of a free spin w, rad/s */
-static double scene_spin_loss(embipc_integrator rule, embipc_kind kind, embipc_model model, double h, const double w[3])
+/* share of its angular momentum that a box loses in 0.32 s of a free spin w, rad/s; keep: as of keep_spin */
+static double scene_spin_loss(embipc_integrator rule, embipc_kind kind, embipc_model model, double h, const double w[3], int keep)
 {
     embipc_world_def wd = scene_still(rule, h);
     embipc_body_def d = scene_def("box", kind, 0, 0, 0);
     embipc_body_state a, b;
     double change = 0, whole = 0;
-    scene s = scene_empty(&wd);
+    scene s;
+    wd.keep_spin = keep;
+    s = scene_empty(&wd);
     memcpy(d.angular_velocity, w, sizeof d.angular_velocity);
     d.material.young = 1e6;
     d.material.model = model;

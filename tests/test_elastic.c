@@ -74,7 +74,7 @@ static void test_corotated_derivatives(void)
                 g2 = vector(3 * o.n);
                 y = vector(3 * o.n);
                 strange_state(&o, kind, q);
-                embi_elastic_rotate(&o.b->elastic, q);
+                embi_elastic_follow(&o.b->elastic, q);
                 model_gradient(q, g, &o);
                 ENSURE(deriv_gradient_error(model_energy, &o, 3 * o.n, q, g, 1, 100) < 1e-9);
                 K = model_dense(&o, q);
@@ -122,7 +122,7 @@ static void test_corotated_envelope(void)
         q = vector(3 * o.n);
         g = vector(3 * o.n);
         strange_state(&o, round % 2, q);
-        embi_elastic_rotate(&o.b->elastic, q);
+        embi_elastic_follow(&o.b->elastic, q);
         model_gradient(q, g, &o);
         /* mu |R^T F - I|^2 is stationary in R; the strain sym(R^T F) - I has the same trace and norm there */
         ENSURE(deriv_gradient_error(model_energy_free, &o, 3 * o.n, q, g, 1, 0) < 1e-7);
@@ -307,7 +307,7 @@ static void test_rigid_motion(void)
                 embi_m3_mulv(q + 3 * i, R, o.X + 3 * i);
                 for (int k = 0; k < 3; k++) q[3 * i + k] += offset * (k + 1);
             }
-            embi_elastic_rotate(&o.b->elastic, q);
+            embi_elastic_follow(&o.b->elastic, q);
             model_gradient(q, g, &o);
             for (int i = 0; i < 3 * o.n; i++)
                 ENSURE(fabs(g[i]) < (offset > 0 ? 1e-10 : 1e-13) * 100 * E * L * L);
@@ -316,13 +316,13 @@ static void test_rigid_motion(void)
             /* objective: psi(R q) = psi(q), f(R q) = R f(q), from any former rotations */
             for (int i = 0; i < 3 * o.n; i++)
                 q0[i] = o.X[i] * (i % 3 == 1 ? 1.2 : 0.9) + test_uniform(-0.05, 0.05);
-            embi_elastic_rotate(&o.b->elastic, q0);
+            embi_elastic_follow(&o.b->elastic, q0);
             energy = model_energy(q0, &o);
             model_gradient(q0, g, &o);
             for (int i = 0; i < o.n; i++) embi_m3_mulv(q + 3 * i, R, q0 + 3 * i);
             ENSURE_REL(model_energy_free(q, &o), energy, 1e-12);   /* asking turns nothing */
             ENSURE(model_energy(q0, &o) == energy);
-            embi_elastic_rotate(&o.b->elastic, q);
+            embi_elastic_follow(&o.b->elastic, q);
             ENSURE_REL(model_energy(q, &o), energy, 1e-12);
             {
                 double *f = vector(3 * o.n), t[3];
@@ -586,7 +586,7 @@ static void check_patch(const test_mesh *mesh, int averaged)
     embi_m3_mul(A, R, S);
     for (int i = 0; i < o.n; i++) embi_m3_mulv(exact + 3 * i, A, o.X + 3 * i);
     for (int i = 0; i < 3 * o.n; i++) size = fmax(size, fabs(exact[i]));
-    embi_elastic_rotate(&o.b->elastic, exact);
+    embi_elastic_follow(&o.b->elastic, exact);
     (void)model_stiffness(&o, exact);
     solver_make(&v, &o, fixed, 0, NULL);
     for (int i = 0; i < 3 * o.n; i++) q[i] = exact[i] + (fixed[i / 3] ? 0 : test_uniform(-1, 1) * size);

@@ -449,7 +449,7 @@ static void test_body_derivatives(void)
                 embi_m3_mulv(q + 3 * i, R, p);
                 for (int k = 0; k < 3; k++) q[3 * i + k] += kind == 0 ? 0 : test_uniform(-0.04, 0.04);
             }
-            if (is_lagged(every[n])) embi_elastic_rotate(&o.b->elastic, q);
+            if (is_lagged(every[n])) embi_elastic_follow(&o.b->elastic, q);
             model_gradient(q, g, &o);
             ENSURE(deriv_gradient_error(model_energy, &o, 36, q, g, 0.1, 0.1) < 1e-7);
             D = model_dense(&o, q);
@@ -545,7 +545,7 @@ static void test_per_tet(void)
         ENSURE_CLOSE(state.mass, 7 * 4, 1e-12);
         ENSURE_CLOSE(state.centre[2], (0.5 + 3 * 1.5) / 4, 1e-12);
         for (int i = 0; i < 12; i++) embi_m3_mulv(q + 3 * i, F, mesh.x + 3 * i);   /* the same everywhere: averaging is none */
-        if (is_lagged(every[n])) embi_elastic_rotate(&w->s.body[0].elastic, q);
+        if (is_lagged(every[n])) embi_elastic_follow(&w->s.body[0].elastic, q);
         ENSURE(embipc_material_evaluate(&d.material, F, &psi, NULL, NULL, 0) == EMBIPC_OK);
         ENSURE_REL(embi_elastic_energy(&w->s.body[0].elastic, q, 0, w->s.trace, &force), 11 * psi, 1e-12);
         stiffness[3] = -1;

@@ -50,7 +50,7 @@ static int root_refused(const char *keys, const char *part)
 /* ---- Reading -------------------------------------------------------------------------------- */
 
 static const char sample[] =
-    "{ \"version\": 1, \"time_step\": 0.02, \"duration\": 4.0, \"gravity\": [1, 2, -9.5],\n"
+    "{ \"version\": 1, \"time_step\": 0.02, \"keep_spin\": false, \"duration\": 4.0, \"gravity\": [1, 2, -9.5],\n"
     "  \"contact\": { \"dhat\": 1e-3, \"kappa\": 1e4, \"friction_velocity\": 2e-3, \"friction_iterations\": "
     "2 },\n"
     "  \"solver\":  { \"linear\": \"cg\", \"tolerance\": 1e-4, \"max_iterations\": 50 },\n"
@@ -79,7 +79,7 @@ static void test_world_keys(void)
     ENSURE(s.duration == 4 && s.world.time_step == 0.02 && s.world.gravity[0] == 1
            && s.world.gravity[2] == -9.5);
     ENSURE(s.world.dhat == 1e-3 && s.world.kappa == 1e4 && s.world.friction_velocity == 2e-3
-           && s.world.friction_iterations == 2);
+           && s.world.friction_iterations == 2 && !s.world.keep_spin);
     ENSURE(s.world.solver == EMBIPC_SOLVER_CG && s.world.tolerance == 1e-4 && s.world.max_iterations == 50);
     ENSURE(s.pair_count == 2 && s.pair[0].a == 0 && s.pair[0].b == 1 && s.pair[0].friction == 0.9
            && s.pair[0].contact == 1);
@@ -250,8 +250,8 @@ static void test_root_ranges(void)
     ENSURE(root_refused("\"contact\":{\"dhat\":0}", "key \"dhat\": found 0, expected a number > 0"));
     ENSURE(root_refused("\"contact\":{\"kappa\":-1}", "key \"kappa\": found -1, expected a number > 0"));
     ENSURE(root_refused("\"contact\":{\"friction_velocity\":0}", "key \"friction_velocity\": found 0"));
-    ENSURE(root_refused("\"contact\":{\"friction_iterations\":0}", "key \"friction_iterations\": found 0, "
-                                                                   "expected a whole number from 1"));
+    ENSURE(root_refused("\"contact\":{\"friction_iterations\":-1}", "key \"friction_iterations\": found -1, "
+                                                                    "expected a whole number from 0"));
     ENSURE(root_refused("\"contact\":{\"friction_iterations\":1.5}", "found 1.5, expected a whole number"));
     ENSURE(root_refused("\"solver\":{\"tolerance\":0}", "key \"tolerance\": found 0"));
     ENSURE(root_refused("\"solver\":{\"max_iterations\":0}", "key \"max_iterations\": found 0"));

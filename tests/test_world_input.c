@@ -89,7 +89,7 @@ static void test_world_def(void)
         case 13: case 14: d.tolerance = bad; break;
         case 15: d.dhat = -1; break;
         case 16: d.kappa = -1; break;
-        case 17: d.friction_iterations = 0; break;
+        case 17: d.friction_iterations = -1; break;
         case 18: d.max_iterations = -3; break;
         case 19: d.solver = (embipc_solver)9; break;
         case 20: d.allocator.alloc = embi_default_alloc; break;

@@ -179,6 +179,8 @@ static void defaults_print(const scene *s, const embipc_world *world)
     defaults_line("time_step", d->time_step, "s", d->time_step == standard.time_step, "default");
     printf("  %-19s %-21s %s\n", "integrator", d->integrator == EMBIPC_BDF2 ? "bdf2" : "backward_euler",
            d->integrator == standard.integrator ? "default" : "given by the scene");
+    printf("  %-19s %-21s %s\n", "keep_spin", d->keep_spin ? "true" : "false",
+           d->keep_spin == standard.keep_spin ? "default" : "given by the scene");
     defaults_line("duration", s->duration, "s", s->duration == 1, "default");
     printf("  %-19s [%g, %g, %g] m/s^2\n", "gravity", d->gravity[0], d->gravity[1], d->gravity[2]);
     defaults_line("friction_iterations", d->friction_iterations, "",

@@ -192,7 +192,7 @@ static void scene_read_contact(scene_reader *r, const json_value *root)
     scene_number(r, v, "dhat", scene_positive, &d->dhat);
     scene_number(r, v, "kappa", scene_positive, &d->kappa);
     scene_number(r, v, "friction_velocity", scene_positive, &d->friction_velocity);
-    scene_integer(r, v, "friction_iterations", 1, 1000, &d->friction_iterations);
+    scene_integer(r, v, "friction_iterations", 0, 1000, &d->friction_iterations);
 }
 
 static void scene_read_solver(scene_reader *r, const json_value *root)
@@ -873,8 +873,8 @@ static const char *const scene_integrators[] = { "backward_euler", "bdf2" };
 
 static void scene_read_root(scene_reader *r, const json_value *root)
 {
-    static const char *const keys[] = { "version", "time_step", "integrator", "duration", "gravity",
-                                        "contact", "solver",    "bodies",     "pairs" };
+    static const char *const keys[] = { "version", "time_step", "integrator", "keep_spin", "duration",
+                                        "gravity", "contact",   "solver",     "bodies",    "pairs" };
     int version, integrator = 0;
     strcpy(r->where, "scene");
     if (!scene_object(r, root, keys, SCENE_COUNT(keys))) return;
@@ -886,6 +886,7 @@ static void scene_read_root(scene_reader *r, const json_value *root)
     scene_number(r, root, "time_step", scene_positive, &r->s->world.time_step);
     if (scene_choice(r, root, "integrator", scene_integrators, EMBIPC_BDF2 + 1, &integrator))
         r->s->world.integrator = (embipc_integrator)integrator;
+    scene_bool(r, root, "keep_spin", &r->s->world.keep_spin);
     scene_number(r, root, "duration", scene_not_negative, &r->s->duration);
     scene_numbers(r, root, "gravity", 3, scene_any, r->s->world.gravity);
     scene_read_contact(r, root);
