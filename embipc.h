@@ -1708,7 +1708,7 @@ static void *embi_alloc_raw(embi_memory *m, int count, size_t elem)
     size_t size = embi_size(count, elem);
     void *p = NULL;
     embi_lock(&m->lock);
-    if (!m->fixed && count >= 0 && (size_t)count <= ((size_t)-1) / 2 / elem) p = m->hooks.alloc(size, m->hooks.ctx);
+    if (!m->fixed && count >= 0 && (size_t)count <= ((size_t)-1) / 2 / elem) p = (m->hooks.alloc)(size, m->hooks.ctx);
     if (p) {
         m->allocations++;
         m->bytes += size;
@@ -1732,7 +1732,7 @@ static void embi_free(embi_memory *m, void *p, int count, size_t elem)
     if (!p) return;
     embi_lock(&m->lock);
     m->bytes -= size;
-    m->hooks.free(p, size, m->hooks.ctx);
+    (m->hooks.free)(p, size, m->hooks.ctx);
     embi_unlock(&m->lock);
 }
 
@@ -3124,7 +3124,7 @@ typedef struct embi_ldlt {
     int partial;        /* the supernodes that are not open keep their factor */
     int *row; int row_cap;               /* positions behind a supernode in its rows of U, ascending */
     embipc_real *value; int value_cap;   /* panels */
-    embipc_real *vector; int vector_cap; /* (3n) diagonal of A, (3n) 1 / D, (3n) x, (3n for each lane) gathered,
+    embipc_real *vectors; int vectors_cap; /* (3n) diagonal of A, (3n) 1 / D, (3n) x, (3n for each lane) gathered,
                                             and again, sent up */
     int *work; int work_cap;             /* scratch of the analysis and of the factorisation */
     int *adjacent; int adjacent_cap;     /* the graph, both directions, and the lists of the order */
@@ -3138,7 +3138,7 @@ static void embi_ldlt_free(embi_memory *m, embi_ldlt *F)
     EMBI_RELEASE(m, F->index, F->index_cap);
     EMBI_RELEASE(m, F->row, F->row_cap);
     EMBI_RELEASE(m, F->value, F->value_cap);
-    EMBI_RELEASE(m, F->vector, F->vector_cap);
+    EMBI_RELEASE(m, F->vectors, F->vectors_cap);
     EMBI_RELEASE(m, F->work, F->work_cap);
     EMBI_RELEASE(m, F->adjacent, F->adjacent_cap);
     EMBI_RELEASE(m, F->slot, F->slot_cap);
@@ -3364,7 +3364,7 @@ static int embi_ldlt_place_panels(embi_memory *m, embi_ldlt *F)
     }
     F->lanes = F->tasks && F->panel[F->supernodes] >= EMBI_SHARE_SOLVE ? F->tasks : 1;
     return EMBI_ROOM(m, embipc_real, F->value, F->value_cap, F->panel[F->supernodes] + EMBI_TILE) &&
-           EMBI_GROW(m, embipc_real, F->vector, F->vector_cap, (F->lanes > 1 ? 9 + 6 * F->lanes : 12) * F->n) &&
+           EMBI_GROW(m, embipc_real, F->vectors, F->vectors_cap, (F->lanes > 1 ? 9 + 6 * F->lanes : 12) * F->n) &&
            EMBI_GROW(m, int, F->work, F->work_cap, (F->tasks ? 4 + 2 * EMBI_TASKS : 5) * F->n);
 }
 
@@ -3380,8 +3380,8 @@ static int embi_ldlt_share(embi_memory *m, embi_ldlt *F)
 {
     embipc_real *cost, load[EMBI_TASKS] = {0};
     if (F->cost < EMBI_SHARE_FACTOR || F->n > INT_MAX / 128) return 1;
-    if (!EMBI_GROW(m, embipc_real, F->vector, F->vector_cap, 12 * F->n)) return 0;
-    cost = F->vector;
+    if (!EMBI_GROW(m, embipc_real, F->vectors, F->vectors_cap, 12 * F->n)) return 0;
+    cost = F->vectors;
     memset(cost, 0, (size_t)F->supernodes * sizeof *cost);
     for (int s = 0; s < F->supernodes; s++) {
         int parent = embi_ldlt_parent(F, s);
@@ -3577,7 +3577,7 @@ static void embi_ldlt_reopen(embi_ldlt *F)
 /* Saves the diagonal of A and returns its largest absolute value. */
 static embipc_real embi_ldlt_diagonal(embi_ldlt *F)
 {
-    embipc_real biggest = 0, *diagonal = F->vector;
+    embipc_real biggest = 0, *diagonal = F->vectors;
     for (int s = 0; s < F->supernodes; s++) {
         int w = embi_ldlt_width(F, s), ld = embi_ldlt_stride(F, s);
         for (int k = 0; k < w; k++, diagonal++) {
@@ -3596,7 +3596,7 @@ static void embi_ldlt_pull(const embi_ldlt *F, int t, int s, int from, int to, c
     const int *row = F->row + F->row_start[s];
     int w = embi_ldlt_width(F, s), ld = embi_ldlt_stride(F, s), ldt = embi_ldlt_stride(F, t);
     int count = embi_ldlt_row_count(F, s) - from, dense;
-    const embipc_real *inverse = F->vector + 3 * F->n + 3 * F->first[s];
+    const embipc_real *inverse = F->vectors + 3 * F->n + 3 * F->first[s];
     embipc_real strip[3 * EMBI_BLOCK], *Ut = F->value + F->panel[t];
     dense = place_in_t[row[from + count - 1]] - place_in_t[row[from]] == count - 1;
     for (int j = 0; j < count; j++) columns[j] = 3 * place_in_t[row[from + j]];
@@ -3689,9 +3689,9 @@ static void embi_ldlt_factor_one(embi_factoring *f, int t, int slot)
     int first = F->first[t], nodes = F->first[t + 1] - first, rows = embi_ldlt_row_count(F, t);
     int *place = f->places + (size_t)slot * (size_t)F->n, ld = embi_ldlt_stride(F, t);
     int above = F->tasks && F->task[t] < 0, alone = above || !F->tasks;
-    embipc_real *U = F->value + F->panel[t], *inverse = F->vector + 3 * F->n + 3 * first;
+    embipc_real *U = F->value + F->panel[t], *inverse = F->vectors + 3 * F->n + 3 * first;
     embi_pivots pivots;
-    pivots.diagonal = F->vector + 3 * first;
+    pivots.diagonal = F->vectors + 3 * first;
     pivots.biggest = f->biggest;
     pivots.replaced = 0;
     if (embi_ldlt_is_open(F, t)) {
@@ -3888,9 +3888,9 @@ typedef struct embi_sweep {
 EMBI_KERNEL void embi_sweep_kernel(int wide, const embi_sweep *t, int task)
 {
     const embi_ldlt *F = t->F;
-    const embipc_real *inverse = F->vector + 3 * F->n;
+    const embipc_real *inverse = F->vectors + 3 * F->n;
     size_t lane = (size_t)(3 * F->n);
-    embipc_real *y = F->vector + 9 * F->n + lane * (size_t)(task < 0 ? 0 : task), *up = NULL;
+    embipc_real *y = F->vectors + 9 * F->n + lane * (size_t)(task < 0 ? 0 : task), *up = NULL;
     int shared = F->lanes > 1, first = task < 0 ? 0 : F->member_start[task];
     int count = task < 0 ? F->supernodes : F->member_start[task + 1] - first;
     if (task >= 0) up = y + lane * (size_t)F->lanes;
@@ -3933,7 +3933,7 @@ static void embi_ldlt_send(embi_ldlt *F, embipc_real *x, int zero)
         size_t first = (size_t)(3 * F->first[s]), end = (size_t)(3 * F->first[s + 1]);
         if (F->task[s] >= 0) continue;
         for (int k = 0; k < F->lanes; k++) {
-            embipc_real *up = F->vector + 9 * F->n + (size_t)(3 * F->n) * (size_t)(F->lanes + k);
+            embipc_real *up = F->vectors + 9 * F->n + (size_t)(3 * F->n) * (size_t)(F->lanes + k);
             for (size_t i = first; i < end; i++) {
                 if (zero) up[i] = 0;
                 else x[i] += up[i];
@@ -3948,7 +3948,7 @@ static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
     embi_sweep t;
     if (F->n == 0) return;   /* nor has it any memory */
     t.F = F;
-    t.x = F->vector + 6 * F->n;
+    t.x = F->vectors + 6 * F->n;
     t.backward = 0;
     for (int k = 0; k < F->n; k++) embi_copy(t.x + 3 * k, b + 3 * F->order[k]);
     if (F->lanes > 1) {
@@ -9819,7 +9819,7 @@ typedef struct embi_partials {
 } embi_partials;
 
 /* Partials, at J and I, of psi without U + p theta, with the stiffness pp = U'' of theta. */
-static void embi_law_partials(const embi_law *w, embi_vec J, embi_vec I, embi_vec p, embi_vec pp, embi_partials *k)
+static void embi_law_partials(const embi_law *w, embi_vec J, embi_vec isle, embi_vec p, embi_vec pp, embi_partials *k)
 {
     memset(k, 0, sizeof *k);
     if (w->model == EMBIPC_STVK) {   /* theta = (I - 3)/2 */
@@ -9846,7 +9846,7 @@ static void embi_law_partials(const embi_law *w, embi_vec J, embi_vec I, embi_ve
         k->b += w->mu;
         break;
     case EMBIPC_MOONEY_RIVLIN:
-        k->a += 2 * w->c1 + 2 * w->c2 * I;
+        k->a += 2 * w->c1 + 2 * w->c2 * isle;
         k->b -= 2 * w->c2;
         k->aa += 4 * w->c2;
         k->m += 2 * w->c1 * (J - 2) - 4 * w->c2;
@@ -10440,14 +10440,14 @@ static void embi_points_at(embi_point p[4], const embipc_real *x, const int v[4]
  * for all finite x. */
 static int embi_rescale(const embi_point x[4], embipc_real y[12], embi_point p[4])
 {
-    int far = 0, e;
+    int away = 0, e;
     for (int k = 0; k < 4; k++)
-        if (embi_exponent(3, x[k]) > 1000) far = 2;   /* a quarter first: differences must not overflow */
-    for (int i = 0; i < 12; i++) y[i] = ldexp(x[i / 3][i % 3], -far) - ldexp(x[0][i % 3], -far);
+        if (embi_exponent(3, x[k]) > 1000) away = 2;   /* a quarter first: differences must not overflow */
+    for (int i = 0; i < 12; i++) y[i] = ldexp(x[i / 3][i % 3], -away) - ldexp(x[0][i % 3], -away);
     e = embi_exponent(12, y);
     for (int i = 0; i < 12; i++) y[i] = ldexp(y[i], -e);
     embi_points_of(p, y);
-    return e + far;
+    return e + away;
 }
 
 /* n = r/|r|; returns |r|, and leaves n alone when that is 0 */
@@ -11242,7 +11242,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
 
 /* Do two triangles, with edge k of the first in common, lie in one plane, on the two sides of that edge? far: the
  * largest coordinate, which rounding is measured by. */
-static int embi_is_flat(const embipc_real *x, const int *t, int k, const int *u, embipc_real far)
+static int embi_is_flat(const embipc_real *x, const int *t, int k, const int *u, embipc_real away)
 {
     const embipc_real *p = x + 3 * t[k], *d = NULL;
     embipc_real edge[3], one[3], two[3], n[3], m[3];
@@ -11254,25 +11254,25 @@ static int embi_is_flat(const embipc_real *x, const int *t, int k, const int *u,
     embi_sub(two, d, p);
     embi_cross(n, edge, one);
     embi_cross(m, edge, two);
-    return embi_dot(n, m) < 0 && embi_abs(embi_dot(n, two)) <= 16 * EMBI_EPS * far * embi_norm(n);
+    return embi_dot(n, m) < 0 && embi_abs(embi_dot(n, two)) <= 16 * EMBI_EPS * away * embi_norm(n);
 }
 
 /* Is vertex v on the straight line between a and b? */
-static int embi_is_straight(const embipc_real *x, int v, int a, int b, embipc_real far)
+static int embi_is_straight(const embipc_real *x, int v, int a, int b, embipc_real away)
 {
     embipc_real one[3], two[3], c[3];
     embi_sub(one, x + 3 * a, x + 3 * v);
     embi_sub(two, x + 3 * b, x + 3 * v);
     embi_cross(c, one, two);
-    return embi_dot(one, two) < 0 && embi_norm(c) <= 16 * EMBI_EPS * far * (embi_norm(one) + embi_norm(two));
+    return embi_dot(one, two) < 0 && embi_norm(c) <= 16 * EMBI_EPS * away * (embi_norm(one) + embi_norm(two));
 }
 
 /* The largest coordinate of a surface: rounding is measured by it. */
 static embipc_real embi_largest_coordinate(const embipc_real *x, const int *tri, int nt)
 {
-    embipc_real far = 0;
-    for (int i = 0; i < 9 * nt; i++) far = embi_max(far, embi_abs(x[3 * tri[i / 3] + i % 3]));
-    return far;
+    embipc_real away = 0;
+    for (int i = 0; i < 9 * nt; i++) away = embi_max(away, embi_abs(x[3 * tri[i / 3] + i % 3]));
+    return away;
 }
 
 /* The next vertex on a line of edges, from vertex `from` through v. sharp: as below. */
@@ -11283,7 +11283,7 @@ static int embi_line_next(const int *sharp, int from, int v)
 
 /* Folds below rounding add up, so a line is straight only if all its vertices are as near to the one through its ends.
  * Vertices inside it, those from v on that have -2 edges, then have -1. from: the end beside v. */
-static void embi_line_try(const embipc_real *x, int from, int v, embipc_real far, int *sharp)
+static void embi_line_try(const embipc_real *x, int from, int v, embipc_real away, int *sharp)
 {
     int a = from, b = v, end, straight;
     embipc_real e[3], r[3], c[3];
@@ -11299,7 +11299,7 @@ static void embi_line_try(const embipc_real *x, int from, int v, embipc_real far
             embi_sub(r, x + 3 * b, x + 3 * from);
             embi_cross(c, e, r);
             if (pass) sharp[3 * b] = -1;
-            else straight = embi_norm(c) <= 16 * EMBI_EPS * far * embi_norm(e);
+            else straight = embi_norm(c) <= 16 * EMBI_EPS * away * embi_norm(e);
         }
     }
 }
@@ -11310,7 +11310,7 @@ static void embi_line_try(const embipc_real *x, int from, int v, embipc_real far
 static void embi_bvh_spare_points(embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv, const int *home,
                                   int edges, int points, int *sharp)
 {
-    embipc_real far = embi_largest_coordinate(x, tri, nt);
+    embipc_real away = embi_largest_coordinate(x, tri, nt);
     memset(sharp, 0, 3 * (size_t)nv * sizeof *sharp);   /* how many such edges, and the other ends of two */
     for (int i = 0; i < 6 * nt; i++) {
         const int *t = tri + 3 * (i / 6);
@@ -11320,12 +11320,12 @@ static void embi_bvh_spare_points(embi_bvh *b, const embipc_real *x, const int *
     for (int v = 0; v < nv; v++) {
         int *at = sharp + 3 * v;
         int stays = at[0] == 2 && (!home || (home[v] == home[at[1]] && home[v] == home[at[2]]));
-        if (stays && embi_is_straight(x, v, at[1], at[2], far)) at[0] = -2;
+        if (stays && embi_is_straight(x, v, at[1], at[2], away)) at[0] = -2;
     }
     for (int v = 0; v < nv; v++)
         for (int k = 1; k < 3; k++)
             if (sharp[3 * v] == -2 && sharp[3 * sharp[3 * v + k]] != -2)
-                embi_line_try(x, sharp[3 * v + k], v, far, sharp);
+                embi_line_try(x, sharp[3 * v + k], v, away, sharp);
     for (int i = 0; i < 3 * nt; i++)
         if (sharp[3 * tri[i]] == 0 || sharp[3 * tri[i]] == -1) b->own[i / 3] &= ~(1u << points << i % 3);
 }
@@ -11335,20 +11335,20 @@ static void embi_bvh_spare_points(embi_bvh *b, const embipc_real *x, const int *
 typedef struct embi_plane {
     const embipc_real *x;        /* a vertex */
     embipc_real e[3], n[3];      /* from there to the farthest; the longest cross product of e and another */
-    embipc_real far, lo, hi;     /* |e|^2 or |n|^2; the least and the most along n */
+    embipc_real away, lo, hi;    /* |e|^2 or |n|^2; the least and the most along n */
 } embi_plane;
 
 /* Takes the triangle t in, for the first, second or third time: pass 0, 1, 2. */
 static void embi_plane_take(embi_plane *p, int pass, const embipc_real *x, const int *t)
 {
     for (int k = 0; k < 3; k++) {
-        embipc_real r[3], c[3], far;
+        embipc_real r[3], c[3], away;
         embi_sub(r, x + 3 * t[k], p->x);
         embi_cross(c, p->e, r);
-        far = pass ? embi_dot(c, c) : embi_dot(r, r);
-        if (pass < 2 && far > p->far) {
+        away = pass ? embi_dot(c, c) : embi_dot(r, r);
+        if (pass < 2 && away > p->away) {
             embi_copy(pass ? p->n : p->e, pass ? c : r);
-            p->far = far;
+            p->away = away;
         }
         if (pass < 2) continue;
         p->lo = embi_min(p->lo, embi_dot(p->n, r));
@@ -11361,13 +11361,13 @@ static void embi_plane_begin(embi_plane *p, int pass, const embipc_real *x)
 {
     if (!pass) memset(p, 0, sizeof *p);
     p->x = x;
-    p->far = 0;
+    p->away = 0;
 }
 
 /* Are all of them in the plane, as far as rounding can tell? far: the largest coordinate. */
-static int embi_plane_is_flat(const embi_plane *p, embipc_real far)
+static int embi_plane_is_flat(const embi_plane *p, embipc_real away)
 {
-    return p->hi - p->lo <= 32 * EMBI_EPS * far * embi_norm(p->n);
+    return p->hi - p->lo <= 32 * EMBI_EPS * away * embi_norm(p->n);
 }
 
 /* The first of the set that i is in; next[i] leads there. */
@@ -11386,7 +11386,7 @@ static void embi_set_join(int *next, int i, int j)
 
 /* Folds below rounding add up, so a face is flat only if all its vertices lie in one plane. The edges of those that are
  * not make pairs again. keys (2 nt): scratch. */
-static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *tri, int nt, embipc_real far,
+static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *tri, int nt, embipc_real away,
                                  embi_key *keys)
 {
     for (int t = 0; t < nt; t++) {
@@ -11402,7 +11402,7 @@ static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *t
             for (int n = begin; n < end; n++) embi_plane_take(&p, pass, x, tri + 3 * keys[n].value);
         }
         for (int n = begin; n < end; n++) {
-            int t = keys[n].value, flat = end == begin + 1 || embi_plane_is_flat(&p, far);
+            int t = keys[n].value, flat = end == begin + 1 || embi_plane_is_flat(&p, away);
             b->face[t] = flat ? (int)keys[n].key : t;
             if (!flat) b->own[t] |= (unsigned)embi_owned(b->own[t], EMBI_OWN_EDGE) << EMBI_OWN_EDGE_PAIRS;
         }
@@ -11416,7 +11416,7 @@ static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *t
 static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv,
                                const int *home, embi_key *keys, int *sharp)
 {
-    embipc_real far = embi_largest_coordinate(x, tri, nt);
+    embipc_real away = embi_largest_coordinate(x, tri, nt);
     if (!EMBI_GROW(m, int, b->face, b->face_cap, nt)) return 0;
     for (int t = 0; t < nt; t++) b->face[t] = t;
     for (int i = 0, end; i < 3 * nt; i = end) {
@@ -11425,11 +11425,11 @@ static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x
         if (end != i + 2) continue;
         other = keys[i + 1].value / 3;
         for (int c = 0; c < 6 && home; c++) stays &= home[tri[3 * t]] == home[tri[3 * (c < 3 ? t : other) + c % 3]];
-        if (!stays || !embi_is_flat(x, tri + 3 * t, k, tri + 3 * other, far)) continue;
+        if (!stays || !embi_is_flat(x, tri + 3 * t, k, tri + 3 * other, away)) continue;
         b->own[t] &= ~(1u << EMBI_OWN_EDGE_PAIRS << k);
         embi_set_join(b->face, t, other);
     }
-    embi_bvh_check_faces(b, x, tri, nt, far, keys + 3 * nt);
+    embi_bvh_check_faces(b, x, tri, nt, away, keys + 3 * nt);
     embi_bvh_spare_points(b, x, tri, nt, nv, home, EMBI_OWN_EDGE_PAIRS, EMBI_OWN_POINT_PAIRS, sharp);
     return 1;
 }
@@ -11903,7 +11903,7 @@ static int embi_bvh_block(const embi_bvh *b, int k)
 static void embi_bvh_place(embi_bvh *b, int k, const embi_surface *s, const embi_moved *moved)
 {
     const float *rest = b->rest + 6 * k;
-    embipc_real *box = b->box + 6 * k, mid[3], half[3], far[3], at[3];
+    embipc_real *box = b->box + 6 * k, mid[3], half[3], away[3], at[3];
     if (b->known[k] || b->known[embi_bvh_block(b, k)] & EMBI_REFIT) return;
     b->known[k] = EMBI_PLACED;
     embi_box_clear(box);
@@ -11912,14 +11912,14 @@ static void embi_bvh_place(embi_bvh *b, int k, const embi_surface *s, const embi
         mid[i] = ((embipc_real)rest[i] + (embipc_real)rest[3 + i]) / 2;
         half[i] = ((embipc_real)rest[3 + i] - (embipc_real)rest[i] + b->vary[k] * moved->warp[i]) / 2;
     }
-    embi_m3_mulv(far, moved->turn, mid);
+    embi_m3_mulv(away, moved->turn, mid);
     embi_row_apply(s->J, s->base + b->sample[k], moved->q, at);
-    embi_add(far, far, at);
+    embi_add(away, away, at);
     for (int i = 0; i < 3; i++) {
         const embipc_real *row = moved->turn + 3 * i;
         embipc_real reach = embi_abs(row[0]) * half[0] + embi_abs(row[1]) * half[1] + embi_abs(row[2]) * half[2];
-        box[i] = far[i] - reach - moved->rounding;
-        box[3 + i] = far[i] + reach + moved->rounding;
+        box[i] = away[i] - reach - moved->rounding;
+        box[3 + i] = away[i] + reach + moved->rounding;
     }
 }
 
@@ -12072,12 +12072,12 @@ static embipc_real embi_least_height(const embi_point x[3])
 static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const embi_approach *t)
 {
     int split = c->edge_edge ? 2 : 1, mask;
-    embipc_real one[6], two[6], near[6], moved[6], w[4], reach = t->own ? t->reach - c->less : t->reach;
+    embipc_real one[6], two[6], nearby[6], moved[6], w[4], reach = t->own ? t->reach - c->less : t->reach;
     embi_point p[4];
     embi_box_of_points(one, x, split);
     embi_box_of_points(two, x + split, 4 - split);
-    embi_approach_box(t, c->share, reach, two, near);
-    if (!embi_boxes_touch(one, near)) return 0;
+    embi_approach_box(t, c->share, reach, two, nearby);
+    if (!embi_boxes_touch(one, nearby)) return 0;
     for (int k = 0; k < 4; k++) p[k] = k < split ? moved + 3 * k : x[k];
     for (int k = 0; k < split; k++) embi_add(moved + 3 * k, x[k], t->mid);
     c->apart = embi_closest_distance(p, c->edge_edge, w, &mask);
@@ -12093,7 +12093,7 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
 static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const embi_surface *b, const int v[4],
                                  const embi_point x[4], const embi_approach *t)
 {
-    embipc_real one[6], two[6], ways[2][6], far[3], w[4];
+    embipc_real one[6], two[6], ways[2][6], away[3], w[4];
     int split = c->edge_edge ? 2 : 1, mask;
     embi_box_of_points(one, x, split);
     embi_box_of_points(two, x + split, 4 - split);
@@ -12101,9 +12101,9 @@ static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const
     embi_path_ways(ways[1], b, v + split, 4 - split);
     if (!embi_boxes_pass(one, ways[0], t->reach, two, ways[1])) return 0;
     for (int i = 0; i < 3; i++)
-        far[i] = embi_max(embi_abs(ways[0][3 + i] - ways[1][i]), embi_abs(ways[1][3 + i] - ways[0][i]));
+        away[i] = embi_max(embi_abs(ways[0][3 + i] - ways[1][i]), embi_abs(ways[1][3 + i] - ways[0][i]));
     c->apart = embi_closest_distance(x, c->edge_edge, w, &mask);
-    return c->apart <= t->reach + embi_norm(far) * (1 + 8 * EMBI_EPS);
+    return c->apart <= t->reach + embi_norm(away) * (1 + 8 * EMBI_EPS);
 }
 
 /* Have the two sides of a primitive pair of one surface a vertex in common? */
@@ -12299,10 +12299,10 @@ typedef struct embi_folding {
     int mixed, triangles;        /* bent; triangles at most */
     int *vertex, vertex_count;   /* those below, once they are asked for */
     int *mark, stamp;
-    int *near;                   /* faces and tets whose boxes meet those of the pairs on the way here */
+    int *nearby;                 /* faces and tets whose boxes meet those of the pairs on the way here */
     embi_key *keys;
     embi_candidate *list;
-    int face_cap, edge_cap, bent_cap, vertex_cap, mark_cap, near_cap, key_cap, list_cap;
+    int face_cap, edge_cap, bent_cap, vertex_cap, mark_cap, nearby_cap, key_cap, list_cap;
     int deepest, too_many;
 } embi_folding;
 
@@ -12416,11 +12416,11 @@ static void embi_folding_edges(embi_folding *f)
 static int embi_folding_near(embi_folding *f, const int *corner, int n, int from, int to, int at)
 {
     int count = 0;
-    if (!EMBI_GROW(f->m, int, f->near, f->near_cap, at + to - from)) return -1;
+    if (!EMBI_GROW(f->m, int, f->nearby, f->nearby_cap, at + to - from)) return -1;
     for (int k = from; k < to; k++) {
         embipc_real box[6];
-        embi_box_of(box, f->q, corner + n * f->near[k], n);
-        if (embi_boxes_touch(box, f->box)) f->near[at + count++] = f->near[k];
+        embi_box_of(box, f->q, corner + n * f->nearby[k], n);
+        if (embi_boxes_touch(box, f->box)) f->nearby[at + count++] = f->nearby[k];
     }
     return count;
 }
@@ -12481,10 +12481,10 @@ static int embi_folding_apart(embi_folding *f, const int v[3], const embipc_real
 static int embi_folding_is_straight(embi_folding *f, int from, int to)
 {
     for (int k = from; k < to; k++) {
-        const int *v = f->face + 3 * f->near[k];
+        const int *v = f->face + 3 * f->nearby[k];
         int clear = embi_folding_inside(f, v, f->rounding);
         for (int n = from; n < to && !clear; n++) {
-            const int *other = f->face + 3 * f->near[n];
+            const int *other = f->face + 3 * f->nearby[n];
             embipc_real d[3];
             int touch = 0;
             for (int c = 0; c < 9; c++) touch |= v[c / 3] == other[c % 3];
@@ -12503,7 +12503,7 @@ static int embi_folding_tets(embi_folding *f, int from, int to)
 {
     embi_folds *out = f->out;
     for (int k = from; k < to; k++) {
-        const int *v = f->tet + 4 * f->near[k];
+        const int *v = f->tet + 4 * f->nearby[k];
         int meets = 1;
         for (int i = 0; i < 4 && meets && to - from > EMBI_FOLD_TETS; i++) {
             int back[3];   /* the face looked at from inside: are all vertices behind it? */
@@ -12512,7 +12512,7 @@ static int embi_folding_tets(embi_folding *f, int from, int to)
         }
         if (!meets) continue;
         if (!EMBI_GROW(f->m, int, out->tet, out->tet_cap, out->tet_count + 1)) return 0;
-        out->tet[out->tet_count++] = f->near[k];
+        out->tet[out->tet_count++] = f->nearby[k];
     }
     return 1;
 }
@@ -12584,21 +12584,21 @@ typedef struct embi_fold_sum {
 
 /* Finds T of the pair, when lines stay inside, as those of what it is part of do (straight); near: where faces and tets
  * near that begin, and how many they are; mine: the same of this pair, behind them. Returns 1 or 0; -1 out of memory. */
-static int embi_folding_lines(embi_folding *f, int straight, const int near[3], int mine[3])
+static int embi_folding_lines(embi_folding *f, int straight, const int nearby[3], int mine[3])
 {
     embi_folds *out = f->out;
     int first = out->tet_count, faces, tets;
-    mine[0] = near[0] + near[1] + near[2];
+    mine[0] = nearby[0] + nearby[1] + nearby[2];
     mine[1] = mine[2] = 0;
-    faces = straight ? 0 : embi_folding_near(f, f->face, 3, near[0], near[0] + near[1], mine[0]);
-    tets = faces < 0 ? -1 : embi_folding_near(f, f->tet, 4, near[0] + near[1], mine[0], mine[0] + faces);
+    faces = straight ? 0 : embi_folding_near(f, f->face, 3, nearby[0], nearby[0] + nearby[1], mine[0]);
+    tets = faces < 0 ? -1 : embi_folding_near(f, f->tet, 4, nearby[0] + nearby[1], mine[0], mine[0] + faces);
     if (tets < 0) return -1;
     mine[1] = faces;
     mine[2] = tets;
     if (!straight && !embi_folding_is_straight(f, mine[0], mine[0] + faces)) return 0;
     if (!embi_folding_tets(f, mine[0] + faces, mine[0] + faces + tets)) return -1;
     mine[2] = out->tet_count - first;   /* what it opens to meets no others */
-    for (int k = 0; k < mine[2]; k++) f->near[mine[0] + faces + k] = out->tet[first + k];
+    for (int k = 0; k < mine[2]; k++) f->nearby[mine[0] + faces + k] = out->tet[first + k];
     return 1;
 }
 
@@ -12618,7 +12618,7 @@ static int embi_folding_end(embi_folding *f, embipc_real apart, embi_fold_sum *s
 /* Appends the pair (i, j) and what it opens to; near: as above, of what it is part of; depth: how much of that is
  * straight. Boxes far apart are not opened: a walk leaves them out at once, most often. Returns 0 out of memory, or with
  * too_many set. */
-static int embi_folding_pair(embi_folding *f, int i, int j, int depth, const int near[3], embi_fold_sum *sum)
+static int embi_folding_pair(embi_folding *f, int i, int j, int depth, const int nearby[3], embi_fold_sum *sum)
 {
     const embi_bvh *b = f->s->bvh;
     embi_folds *out = f->out;
@@ -12632,7 +12632,7 @@ static int embi_folding_pair(embi_folding *f, int i, int j, int depth, const int
     if (b->box[6 * i] > b->box[6 * i + 3] || b->box[6 * j] > b->box[6 * j + 3]) return 1;   /* no triangles */
     embi_folding_look(f, i, j);
     if (apart <= size / 4) {
-        straight = embi_folding_lines(f, straight, near, mine);
+        straight = embi_folding_lines(f, straight, nearby, mine);
         if (straight < 0) return 0;
         opened = embi_walk_opens(&walk, i, j, pair);
     }
@@ -12673,15 +12673,15 @@ static int embi_folding_pair(embi_folding *f, int i, int j, int depth, const int
 /* The same of the whole tree, with fewer pairs if they are too many. Returns 0 out of memory. */
 static int embi_folding_all(embi_folding *f, int ntet)
 {
-    int near[3], walked;
-    near[0] = 0;
-    near[1] = f->face_count;
-    near[2] = ntet;
-    for (int k = 0; k < near[1] + near[2]; k++) f->near[k] = k < near[1] ? k : k - near[1];
+    int nearby[3], walked;
+    nearby[0] = 0;
+    nearby[1] = f->face_count;
+    nearby[2] = ntet;
+    for (int k = 0; k < nearby[1] + nearby[2]; k++) f->nearby[k] = k < nearby[1] ? k : k - nearby[1];
     for (f->deepest = EMBI_FOLD_DEPTH; f->deepest >= 0; f->deepest -= 2) {
         embi_fold_sum sum;
         f->out->count = f->out->tet_count = f->too_many = walked = 0;
-        if (!embi_folding_pair(f, 1, 1, 0, near, &sum) && !f->too_many) return 0;
+        if (!embi_folding_pair(f, 1, 1, 0, nearby, &sum) && !f->too_many) return 0;
         for (int k = 0; k < f->out->count; k++) walked += !f->out->list[k].tets;
         if (!f->too_many && sum.any && walked <= EMBI_FOLD_WALKED * f->s->nt) return 1;
     }
@@ -12710,7 +12710,7 @@ static int embi_folds_build(embi_memory *m, embi_folds *out, const embi_surface 
          EMBI_GROW(m, embipc_real, f.edge, f.edge_cap, 2 * s->bvh->leaves) &&
          EMBI_GROW(m, unsigned char, f.bent, f.bent_cap, 2 * s->bvh->leaves) &&
          EMBI_GROW(m, int, f.vertex, f.vertex_cap, nv) && EMBI_GROW(m, int, f.mark, f.mark_cap, nv) &&
-         EMBI_GROW(m, int, f.near, f.near_cap, f.face_count + ntet);
+         EMBI_GROW(m, int, f.nearby, f.nearby_cap, f.face_count + ntet);
     if (ok) {
         embi_folding_edges(&f);
         ok = embi_folding_all(&f, ntet);
@@ -12721,7 +12721,7 @@ static int embi_folds_build(embi_memory *m, embi_folds *out, const embi_surface 
     EMBI_RELEASE(m, f.bent, f.bent_cap);
     EMBI_RELEASE(m, f.vertex, f.vertex_cap);
     EMBI_RELEASE(m, f.mark, f.mark_cap);
-    EMBI_RELEASE(m, f.near, f.near_cap);
+    EMBI_RELEASE(m, f.nearby, f.nearby_cap);
     EMBI_RELEASE(m, f.keys, f.key_cap);
     EMBI_RELEASE(m, f.list, f.list_cap);
     return ok;
@@ -12733,7 +12733,7 @@ static embipc_real embi_fold_margin(const embi_folds *f, const embi_fold *one, c
                                     embipc_real reach, embipc_real enough)
 {
     const int *tet = f->tet + one->first;
-    embipc_real mean[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0}, margin, most, far = 0;
+    embipc_real mean[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0}, margin, most, away = 0;
     if (!one->tets) return -EMBI_HUGE;
     for (int k = 0; k < one->tets; k++)
         for (int c = 0; c < 9; c++) mean[c] += F[9 * tet[k] + c];
@@ -12749,10 +12749,10 @@ static embipc_real embi_fold_margin(const embi_folds *f, const embi_fold *one, c
         for (int l = 0; l < EMBI_LANES; l++) from[l] = F + 9 * tet[embi_min_int(k + l, one->tets - 1)];
         for (int c = 0; c < 9; c++) H[c] = embi_load_each(from, c) - mean[c];
         embi_store(part, embi_m3s_stretch4(H));
-        for (int l = 0; l < EMBI_LANES; l++) far = embi_max(far, part[l]);
-        if (far > most) return -EMBI_HUGE;
+        for (int l = 0; l < EMBI_LANES; l++) away = embi_max(away, part[l]);
+        if (away > most) return -EMBI_HUGE;
     }
-    return margin - sqrt(sqrt(far));
+    return margin - sqrt(sqrt(away));
 }
 
 /* An edge of one surface that shares a point with a triangle of the other, found exactly. */
@@ -13944,7 +13944,7 @@ typedef struct embi_pair {
     embipc_real radius;          /* with a slack of at most this, all but those of the near list stay ... */
     embipc_real reach;           /* ... so far apart, 2 dhat, m */
     embipc_real slack;           /* of the last evaluation, m */
-    int near_count;              /* < 0: no list yet */
+    int nearby_count;            /* < 0: no list yet */
     int row;                     /* head: of the report of forces, -1: none yet */
 } embi_pair;
 
@@ -14023,9 +14023,9 @@ typedef struct embi_state {
     embi_candidate *candidate;
     embi_closest *closest;
     embi_apart *apart;           /* of the candidates, by itself, to be scanned */
-    int *near, *seen;            /* near lists of the pairs, counted from their first candidates, and what of each
+    int *nearby, *seen;          /* near lists of the pairs, counted from their first candidates, and what of each
                                     chunk of them was evaluated last */
-    int candidate_count, candidate_cap, closest_cap, apart_cap, near_cap, seen_cap;
+    int candidate_count, candidate_cap, closest_cap, apart_cap, nearby_cap, seen_cap;
     int stamp;                   /* evaluations so far */
     embipc_real *trace;          /* scratch: 10 per tet and 1 per node of all bodies */
     int *place, *next;           /* scratch of averaging, per node of all bodies */
@@ -14048,7 +14048,7 @@ static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
     embipc_stage was = s->stage;
     s->stage = stage;
     if (s->clock) {
-        double now = s->clock(s->clock_ctx);
+        double now = (s->clock)(s->clock_ctx);
         s->spent[was] += now - s->since;
         s->since = now;
     }
@@ -14581,9 +14581,9 @@ static embipc_real embi_pair_rounding(const embi_body *a, const embi_body *b)
 /* length of the longest vector in a box */
 static embipc_real embi_box_norm(const embipc_real r[6])
 {
-    embipc_real far[3];
-    for (int i = 0; i < 3; i++) far[i] = embi_max(embi_abs(r[i]), embi_abs(r[3 + i]));
-    return embi_norm(far) * (1 + 8 * EMBI_EPS);
+    embipc_real away[3];
+    for (int i = 0; i < 3; i++) away[i] = embi_max(embi_abs(r[i]), embi_abs(r[3 + i]));
+    return embi_norm(away) * (1 + 8 * EMBI_EPS);
 }
 
 /* The edge of as many equilateral triangles of the same area, m. */
@@ -14628,24 +14628,24 @@ static int embi_is_near(const embi_apart *a, embipc_real reach, embipc_real slac
 /* Lists the candidates of a pair that can be nearer than 2 dhat while the slack is at most radius. */
 static void embi_pair_near(embi_state *s, embi_pair *pair, embipc_real radius)
 {
-    int *near = s->near + pair->first;
-    pair->near_count = 0;
+    int *nearby = s->nearby + pair->first;
+    pair->nearby_count = 0;
     pair->radius = radius;
     pair->reach = (2 * pair->rule.dhat + pair->rule.xi) / (embipc_real)0.999 +
                   4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b);
     for (int k = 0; k < pair->count; k++)
-        if (embi_is_near(s->apart + pair->first + k, pair->reach, radius)) near[pair->near_count++] = k;
+        if (embi_is_near(s->apart + pair->first + k, pair->reach, radius)) nearby[pair->nearby_count++] = k;
 }
 
 /* The present positions become those that the distances are known at; slack: how far they strayed; stamp: of the
  * evaluation that was there. */
 static void embi_pair_know(embi_state *s, embi_pair *pair, embipc_real slack, int stamp)
 {
-    const int *near = s->near + pair->first;
+    const int *nearby = s->nearby + pair->first;
     for (int k = pair->first; k < pair->first + pair->count; k++) s->apart[k].least -= s->apart[k].share * slack;
-    for (int i = 0; i < pair->near_count; i++) {
-        const embi_closest *c = s->closest + pair->first + near[i];
-        if (c->stamp == stamp && !(c->in_matrix > 0)) s->apart[pair->first + near[i]].least = c->d;
+    for (int i = 0; i < pair->nearby_count; i++) {
+        const embi_closest *c = s->closest + pair->first + nearby[i];
+        if (c->stamp == stamp && !(c->in_matrix > 0)) s->apart[pair->first + nearby[i]].least = c->d;
     }
     pair->radius -= slack;
 }
@@ -14867,7 +14867,7 @@ static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
 {
     embi_flight *f = &b->flight;
     const embipc_real *o = NULL;
-    embipc_real far = 0, r[3], t[3];
+    embipc_real away = 0, r[3], t[3];
     f->pivot = -1;
     if (!b->driven_nodes) return EMBI_PIVOT_CENTRE;
     for (int i = 0; i < b->nn; i++) {
@@ -14878,9 +14878,9 @@ static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
             f->pivot = i;
         }
         embi_sub(r, x, o);
-        if (embi_norm(r) <= far) continue;
-        far = embi_norm(r);
-        embi_scale(f->axis, 1 / far, r);
+        if (embi_norm(r) <= away) continue;
+        away = embi_norm(r);
+        embi_scale(f->axis, 1 / away, r);
     }
     for (int i = 0; i < b->nn; i++) {
         if (s->drive[b->node0 + i] < 0) continue;
@@ -14888,7 +14888,7 @@ static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
         embi_cross(t, f->axis, r);
         if (embi_norm(t) > (embipc_real)1e-9 * b->diagonal) return EMBI_PIVOT_NONE;
     }
-    return far > 0 ? EMBI_PIVOT_AXIS : EMBI_PIVOT_POINT;
+    return away > 0 ? EMBI_PIVOT_AXIS : EMBI_PIVOT_POINT;
 }
 
 /* r = x - c, with c the point that the body turns about, counted from its first node. x: positions or velocities */
@@ -15305,31 +15305,31 @@ static void embi_dual_free(embi_memory *m, embi_dual *D)
     embi_free(m, D, 1, sizeof *D);
 }
 
-static void embi_island_free(embi_memory *m, embi_island *I)
+static void embi_island_free(embi_memory *m, embi_island *isle)
 {
-    EMBI_RELEASE(m, I->bodies, I->body_cap);
-    EMBI_RELEASE(m, I->pairs, I->pair_cap);
-    EMBI_RELEASE(m, I->part, I->part_cap);
-    EMBI_RELEASE(m, I->found, I->found_cap);
-    embi_chunks_free(m, &I->by_near);
-    embi_chunks_free(m, &I->by_tets);
-    embi_chunks_free(m, &I->by_vertices);
-    EMBI_RELEASE(m, I->unknown, I->unknown_cap);
-    EMBI_RELEASE(m, I->of, I->of_cap);
-    EMBI_RELEASE(m, I->past.of, I->past.of_cap);
-    EMBI_RELEASE(m, I->friction, I->friction_cap);
-    EMBI_RELEASE(m, I->spring, I->spring_cap);
-    EMBI_RELEASE(m, I->touched, I->touched_cap);
-    EMBI_RELEASE(m, I->keys, I->keys_cap);
-    EMBI_RELEASE(m, I->rhs, I->rhs_cap);
-    EMBI_RELEASE(m, I->work, I->work_cap);
-    EMBI_RELEASE(m, I->block_alpha, I->block_alpha_cap);
-    EMBI_RELEASE(m, I->block_at, I->block_at_cap);
-    embi_contacts_free(m, &I->contacts);
-    embi_system_free(m, &I->system);
-    embi_system_free(m, &I->past.system);
-    embi_dual_free(m, I->dual);
-    embi_dual_free(m, I->past.dual);
+    EMBI_RELEASE(m, isle->bodies, isle->body_cap);
+    EMBI_RELEASE(m, isle->pairs, isle->pair_cap);
+    EMBI_RELEASE(m, isle->part, isle->part_cap);
+    EMBI_RELEASE(m, isle->found, isle->found_cap);
+    embi_chunks_free(m, &isle->by_near);
+    embi_chunks_free(m, &isle->by_tets);
+    embi_chunks_free(m, &isle->by_vertices);
+    EMBI_RELEASE(m, isle->unknown, isle->unknown_cap);
+    EMBI_RELEASE(m, isle->of, isle->of_cap);
+    EMBI_RELEASE(m, isle->past.of, isle->past.of_cap);
+    EMBI_RELEASE(m, isle->friction, isle->friction_cap);
+    EMBI_RELEASE(m, isle->spring, isle->spring_cap);
+    EMBI_RELEASE(m, isle->touched, isle->touched_cap);
+    EMBI_RELEASE(m, isle->keys, isle->keys_cap);
+    EMBI_RELEASE(m, isle->rhs, isle->rhs_cap);
+    EMBI_RELEASE(m, isle->work, isle->work_cap);
+    EMBI_RELEASE(m, isle->block_alpha, isle->block_alpha_cap);
+    EMBI_RELEASE(m, isle->block_at, isle->block_at_cap);
+    embi_contacts_free(m, &isle->contacts);
+    embi_system_free(m, &isle->system);
+    embi_system_free(m, &isle->past.system);
+    embi_dual_free(m, isle->dual);
+    embi_dual_free(m, isle->past.dual);
 }
 
 /* ---- loops over the bodies of an island ---- */
@@ -15341,31 +15341,31 @@ static int embi_body_work(const embi_body *b, int vertices) { return vertices ? 
 
 /* Bodies, a run of them to a chunk: none with less than enough work but for an island that has no more, which is then
  * one chunk and wakes no thread. */
-static int embi_island_chunks(embi_memory *m, const embi_state *s, embi_island *I)
+static int embi_island_chunks(embi_memory *m, const embi_state *s, embi_island *isle)
 {
-    embi_chunks_clear(&I->by_tets);
-    embi_chunks_clear(&I->by_vertices);
+    embi_chunks_clear(&isle->by_tets);
+    embi_chunks_clear(&isle->by_vertices);
     for (int side = 0; side < 2; side++) {
-        embi_chunks *c = side ? &I->by_vertices : &I->by_tets;
+        embi_chunks *c = side ? &isle->by_vertices : &isle->by_tets;
         int enough = side ? EMBI_SHARE_VERTICES : EMBI_SHARE_TETS, work = 0, rest = 0;
-        for (int k = 0; k < I->body_count; k++) rest += embi_body_work(s->body + I->bodies[k], side);
-        for (int k = 0, begin = 0; k < I->body_count; k++) {
-            work += embi_body_work(s->body + I->bodies[k], side);
-            rest -= embi_body_work(s->body + I->bodies[k], side);
-            if ((work < enough || rest < enough) && k + 1 < I->body_count) continue;
+        for (int k = 0; k < isle->body_count; k++) rest += embi_body_work(s->body + isle->bodies[k], side);
+        for (int k = 0, begin = 0; k < isle->body_count; k++) {
+            work += embi_body_work(s->body + isle->bodies[k], side);
+            rest -= embi_body_work(s->body + isle->bodies[k], side);
+            if ((work < enough || rest < enough) && k + 1 < isle->body_count) continue;
             if (!embi_chunks_add(m, c, 0, begin, k + 1, INT_MAX)) return 0;
             begin = k + 1;
             work = 0;
         }
     }
-    return EMBI_GROW(m, embipc_real, I->part, I->part_cap, 2 * I->body_count);
+    return EMBI_GROW(m, embipc_real, isle->part, isle->part_cap, 2 * isle->body_count);
 }
 
 typedef struct embi_bodies_task embi_bodies_task;
 typedef void embi_body_fn(const embi_bodies_task *t, embi_body *b, int k);   /* k: number in the island */
 struct embi_bodies_task {
     embi_state *s;
-    embi_island *I;
+    embi_island *isle;
     const embi_chunks *chunks;
     embi_body_fn *fn;
     const embipc_real *from;
@@ -15378,16 +15378,16 @@ static void embi_bodies_range(void *arg, int begin, int end)
     const embi_bodies_task *t = (const embi_bodies_task *)arg;
     for (int c = begin; c < end; c++)
         for (int k = t->chunks->list[c].begin; k < t->chunks->list[c].end; k++)
-            t->fn(t, t->s->body + t->I->bodies[k], k);
+            t->fn(t, t->s->body + t->isle->bodies[k], k);
 }
 
 /* fn for each body of the island; it may write what is the body's own. from, to, alpha: for fn */
-static void embi_for_bodies(embi_state *s, embi_island *I, const embi_chunks *chunks, embi_body_fn *fn,
+static void embi_for_bodies(embi_state *s, embi_island *isle, const embi_chunks *chunks, embi_body_fn *fn,
                             const embipc_real *from, embipc_real *to, embipc_real alpha)
 {
     embi_bodies_task t;
     t.s = s;
-    t.I = I;
+    t.isle = isle;
     t.chunks = chunks;
     t.fn = fn;
     t.from = from;
@@ -15397,10 +15397,10 @@ static void embi_for_bodies(embi_state *s, embi_island *I, const embi_chunks *ch
 }
 
 /* what embi_apply_few() left */
-static void embi_apply_many(const embi_state *s, const embi_island *I, const embipc_real *q, embipc_real *y)
+static void embi_apply_many(const embi_state *s, const embi_island *isle, const embipc_real *q, embipc_real *y)
 {
-    for (int k = 0; k < I->body_count; k++)
-        if (embi_has_many_live(s->body + I->bodies[k])) embi_apply_live(s, s->body + I->bodies[k], q, y);
+    for (int k = 0; k < isle->body_count; k++)
+        if (embi_has_many_live(s->body + isle->bodies[k])) embi_apply_live(s, s->body + isle->bodies[k], q, y);
 }
 
 /* ---- soft drives ----
@@ -15444,20 +15444,20 @@ static embi_spring embi_drive_spring(const embi_state *s, const embi_drive *d, c
 }
 
 /* All springs of the island in this step. Returns 0 out of memory. */
-static int embi_island_springs(embi_memory *m, embi_state *s, embi_island *I)
+static int embi_island_springs(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real Rn[9], R[9], y[3];
-    I->spring_count = 0;
-    I->touched_stamp = -1;
+    isle->spring_count = 0;
+    isle->touched_stamp = -1;
     for (int n = 0; n < s->drive_count; n++) {
         const embi_drive *d = s->drives + n;
         embi_body *b = s->body + d->body;
-        if (!d->soft || b->island != I->index) continue;
-        if (!EMBI_GROW(m, embi_spring, I->spring, I->spring_cap, I->spring_count + d->node_count)) return 0;
+        if (!d->soft || b->island != isle->index) continue;
+        if (!EMBI_GROW(m, embi_spring, isle->spring, isle->spring_cap, isle->spring_count + d->node_count)) return 0;
         embi_m3_rotation(Rn, d->pose + 3);
         embi_m3_rotation(R, d->pose_next + 3);
         for (int k = 0; k < d->node_count; k++) {
-            embi_spring *p = I->spring + I->spring_count++;
+            embi_spring *p = isle->spring + isle->spring_count++;
             *p = embi_drive_spring(s, d, Rn, R, k, y);
             if (!embi_vertex_wake(m, s, b, p->v)) return 0;
         }
@@ -15499,15 +15499,15 @@ static void embi_spring_hessian(const embi_spring *p, const embipc_real x[3], em
 }
 
 /* sum E, J, at the vertices x; *size grows by the size of its terms */
-static embipc_real embi_island_spring_energy(const embi_island *I, const embipc_real *x, embipc_real *size)
+static embipc_real embi_island_spring_energy(const embi_island *isle, const embipc_real *x, embipc_real *size)
 {
     embipc_real sum = 0;
-    for (int k = 0; k < I->spring_count; k++) {
-        const embi_spring *p = I->spring + k;
+    for (int k = 0; k < isle->spring_count; k++) {
+        const embi_spring *p = isle->spring + k;
         embipc_real f[3], r, share = embi_spring_share(p, x + 3 * p->v, f, &r), pull = share * embi_norm(f);
         embipc_real stiff = embi_spring_stiffness(p);
         sum += share < 1 ? p->limit * (r - p->limit / (2 * stiff)) : stiff * r * r / 2;
-        *size += pull * (r + I->noise_x);
+        *size += pull * (r + isle->noise_x);
     }
     return sum;
 }
@@ -15515,25 +15515,25 @@ static embipc_real embi_island_spring_energy(const embi_island *I, const embipc_
 static const embipc_real embi_spring_weight[4] = {1, 0, 0, 0};   /* a spring as a contact of one vertex */
 
 /* Adds them to the system. Returns 0 when a block does not fit its pattern. */
-static int embi_island_stamp_springs(embi_state *s, embi_island *I)
+static int embi_island_stamp_springs(embi_state *s, embi_island *isle)
 {
     embipc_real S[9];
-    for (int k = 0; k < I->spring_count; k++) {
-        const embi_spring *p = I->spring + k;
+    for (int k = 0; k < isle->spring_count; k++) {
+        const embi_spring *p = isle->spring + k;
         int v[4] = {p->v, 0, 0, 0};
         embi_spring_hessian(p, s->x + 3 * p->v, S);
-        if (!embi_contact_stamp(&I->system, &s->J, s->local, v, embi_spring_weight, s->hh, S)) return 0;
+        if (!embi_contact_stamp(&isle->system, &s->J, s->local, v, embi_spring_weight, s->hh, S)) return 0;
     }
     return 1;
 }
 
 /* how many springs the factor holds wrongly */
-static int embi_springs_changed(const embi_state *s, const embi_island *I)
+static int embi_springs_changed(const embi_state *s, const embi_island *isle)
 {
     embipc_real f[3], size;
     int changed = 0;
-    for (int k = 0; k < I->spring_count; k++) {
-        const embi_spring *p = I->spring + k;
+    for (int k = 0; k < isle->spring_count; k++) {
+        const embi_spring *p = isle->spring + k;
         embipc_real share = embi_spring_share(p, s->x + 3 * p->v, f, &size);
         changed += (share < 1) != (p->held < 1) || share > 2 * p->held || p->held > 2 * share;
     }
@@ -15542,10 +15542,10 @@ static int embi_springs_changed(const embi_state *s, const embi_island *I)
 
 /* Does the force of a spring at the trial state differ by a hundredth of its limit from what its Hessian foretold? A
  * limit may be reached within a motion far below what counts as converged, and then the direction was not the last. */
-static int embi_springs_missed(const embi_state *s, const embi_island *I)
+static int embi_springs_missed(const embi_state *s, const embi_island *isle)
 {
-    for (int k = 0; k < I->spring_count; k++) {
-        const embi_spring *p = I->spring + k;
+    for (int k = 0; k < isle->spring_count; k++) {
+        const embi_spring *p = isle->spring + k;
         embipc_real now[3], then[3], S[9], move[3], foretold[3];
         if (embi_spring_gradient(p, s->x + 3 * p->v, now) ==
             embi_spring_gradient(p, s->trial_x + 3 * p->v, then))
@@ -15574,7 +15574,7 @@ static void embi_closest_find(const embi_candidate *c, const embipc_real *x, int
 
 typedef struct embi_evaluate_task {
     embi_state *s;
-    embi_island *I;
+    embi_island *isle;
     const embipc_real *x;
 } embi_evaluate_task;
 
@@ -15590,19 +15590,19 @@ typedef struct embi_near_run {
     embi_found *found;
 } embi_near_run;
 
-static embi_near_run embi_near_run_of(const embi_state *s, const embi_island *I, int n)
+static embi_near_run embi_near_run_of(const embi_state *s, const embi_island *isle, int n)
 {
-    const embi_chunk *chunk = I->by_near.list + n;
+    const embi_chunk *chunk = isle->by_near.list + n;
     embi_near_run r;
-    r.pair = s->pair + I->pairs[chunk->item];
+    r.pair = s->pair + isle->pairs[chunk->item];
     r.number = r.pair->head;
-    r.begin = s->near + r.pair->first + chunk->begin;
-    r.end = s->near + r.pair->first + chunk->end;
+    r.begin = s->nearby + r.pair->first + chunk->begin;
+    r.end = s->nearby + r.pair->first + chunk->end;
     r.seen = s->seen + r.pair->first + chunk->begin;
     r.candidate = s->candidate + r.pair->first;
     r.closest = s->closest + r.pair->first;
     r.apart = s->apart + r.pair->first;
-    r.found = I->found + n;
+    r.found = isle->found + n;
     return r;
 }
 
@@ -15616,7 +15616,7 @@ static void embi_closest_range(void *arg, int begin, int end)
 {
     const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
     for (int n = begin; n < end; n++) {
-        embi_near_run r = embi_near_run_of(t->s, t->I, n);
+        embi_near_run r = embi_near_run_of(t->s, t->isle, n);
         embi_found found;            /* here: other threads write to the same lines of memory */
         memset(&found, 0, sizeof found);
         found.min_gap = (embipc_real)INFINITY;
@@ -15625,7 +15625,7 @@ static void embi_closest_range(void *arg, int begin, int end)
             embi_closest *closest = r.closest + *k;
             if (!embi_is_near(r.apart + *k, r.pair->reach, r.pair->slack)) continue;
             r.seen[found.seen++] = *k;
-            embi_closest_find(c, t->x, t->I->stamp, closest);
+            embi_closest_find(c, t->x, t->isle->stamp, closest);
             if (embi_is_touching(c, closest)) {
                 found.pairs++;
                 found.count += embi_candidate_places(c, &t->s->seams);
@@ -15647,9 +15647,9 @@ static int embi_stiffness_changed(embipc_real now, embipc_real held, embipc_real
 static void embi_contact_range(void *arg, int begin, int end)
 {
     const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
-    embi_contacts *contacts = &t->I->contacts;
+    embi_contacts *contacts = &t->isle->contacts;
     for (int n = begin; n < end; n++) {
-        embi_near_run r = embi_near_run_of(t->s, t->I, n);
+        embi_near_run r = embi_near_run_of(t->s, t->isle, n);
         int to = r.found->first, extra = r.found->extra, changed = 0;
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++) {
             const embi_candidate *c = r.candidate + *k;
@@ -15674,12 +15674,12 @@ static void embi_near_range(void *arg, int begin, int end)
     const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
     embi_state *s = t->s;
     for (int k = begin; k < end; k++) {
-        embi_pair *pair = s->pair + t->I->pairs[k];
+        embi_pair *pair = s->pair + t->isle->pairs[k];
         embipc_real dhat = pair->rule.dhat;
-        embipc_real far = embi_pair_slack(pair, &s->body[pair->a].stray, &s->body[pair->b].stray);
-        pair->slack = far;
-        if (pair->near_count < 0 || far > pair->radius || pair->radius > 8 * (far + dhat))
-            embi_pair_near(s, pair, (embipc_real)1.25 * far + dhat / 2);
+        embipc_real away = embi_pair_slack(pair, &s->body[pair->a].stray, &s->body[pair->b].stray);
+        pair->slack = away;
+        if (pair->nearby_count < 0 || away > pair->radius || pair->radius > 8 * (away + dhat))
+            embi_pair_near(s, pair, (embipc_real)1.25 * away + dhat / 2);
     }
 }
 
@@ -15687,20 +15687,20 @@ static void embi_near_range(void *arg, int begin, int end)
 #define EMBI_SHARE_SCAN EMBI_SHARE(8192)     /* and of candidates that are told by one number: 1.5 ns */
 
 /* The near lists at x, cut into chunks, and how many contacts there are in each. Returns 0 out of memory. */
-static int embi_island_find(embi_memory *m, embi_state *s, embi_island *I, embi_evaluate_task *task)
+static int embi_island_find(embi_memory *m, embi_state *s, embi_island *isle, embi_evaluate_task *task)
 {
-    embi_contacts *contacts = &I->contacts;
+    embi_contacts *contacts = &isle->contacts;
     long long candidates = 0;
     int count = 0, pairs = 0, edges = 0;
-    for (int n = 0; n < I->pair_count; n++) candidates += s->pair[I->pairs[n]].count;
-    embi_for_work(&s->threads, I->pair_count, candidates, EMBI_SHARE_SCAN, embi_near_range, task);
-    embi_chunks_clear(&I->by_near);
-    for (int n = 0; n < I->pair_count; n++)
-        if (!embi_chunks_add(m, &I->by_near, n, 0, s->pair[I->pairs[n]].near_count, EMBI_SHARE_NEAR)) return 0;
-    if (!EMBI_GROW(m, embi_found, I->found, I->found_cap, I->by_near.count)) return 0;
-    embi_for_chunks(&s->threads, &I->by_near, EMBI_SHARE_NEAR, embi_closest_range, task);
-    for (int n = 0; n < I->by_near.count; n++) {
-        embi_found *found = I->found + n;
+    for (int n = 0; n < isle->pair_count; n++) candidates += s->pair[isle->pairs[n]].count;
+    embi_for_work(&s->threads, isle->pair_count, candidates, EMBI_SHARE_SCAN, embi_near_range, task);
+    embi_chunks_clear(&isle->by_near);
+    for (int n = 0; n < isle->pair_count; n++)
+        if (!embi_chunks_add(m, &isle->by_near, n, 0, s->pair[isle->pairs[n]].nearby_count, EMBI_SHARE_NEAR)) return 0;
+    if (!EMBI_GROW(m, embi_found, isle->found, isle->found_cap, isle->by_near.count)) return 0;
+    embi_for_chunks(&s->threads, &isle->by_near, EMBI_SHARE_NEAR, embi_closest_range, task);
+    for (int n = 0; n < isle->by_near.count; n++) {
+        embi_found *found = isle->found + n;
         found->first = count;
         found->extra = edges;
         count += found->count;
@@ -15712,44 +15712,44 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *I, embi_
     contacts->extra_count = edges;
     return EMBI_GROW(m, embi_contact, contacts->list, contacts->list_cap, count) &&
            EMBI_GROW(m, embipc_real, contacts->extra, contacts->extra_cap, 12 * edges) &&
-           EMBI_GROW(m, embi_key, I->keys, I->keys_cap, 2 * count);
+           EMBI_GROW(m, embi_key, isle->keys, isle->keys_cap, 2 * count);
 }
 
-static int embi_island_touch_room(embi_memory *m, embi_island *I)
+static int embi_island_touch_room(embi_memory *m, embi_island *isle)
 {
-    return EMBI_GROW(m, int, I->touched, I->touched_cap,
-                     4 * (I->contacts.count + I->friction_count) + I->spring_count);
+    return EMBI_GROW(m, int, isle->touched, isle->touched_cap,
+                     4 * (isle->contacts.count + isle->friction_count) + isle->spring_count);
 }
 
 /* Contacts at the live vertices x of the island, whose bodies strayed so far as they say. Returns 0 out of memory. */
-static int embi_island_contacts(embi_memory *m, embi_state *s, embi_island *I, const embipc_real *x)
+static int embi_island_contacts(embi_memory *m, embi_state *s, embi_island *isle, const embipc_real *x)
 {
     embipc_stage was = embi_stage(s, EMBIPC_STAGE_CONTACT);
-    embi_contacts *contacts = &I->contacts;
+    embi_contacts *contacts = &isle->contacts;
     embi_evaluate_task task;
     int ok;
     embi_contacts_clear(contacts);
-    I->stamp = ++s->stamp;
+    isle->stamp = ++s->stamp;
     task.s = s;
-    task.I = I;
+    task.isle = isle;
     task.x = x;
-    ok = embi_island_find(m, s, I, &task);
-    if (ok) embi_for_chunks(&s->threads, &I->by_near, EMBI_SHARE_NEAR, embi_contact_range, &task);
-    for (int n = 0; n < I->by_near.count && ok;) {   /* for each two bodies: what stands on the same feature is merged */
-        const embi_pair *pair = s->pair + I->pairs[I->by_near.list[n].item];
+    ok = embi_island_find(m, s, isle, &task);
+    if (ok) embi_for_chunks(&s->threads, &isle->by_near, EMBI_SHARE_NEAR, embi_contact_range, &task);
+    for (int n = 0; n < isle->by_near.count && ok;) {  /* for each two bodies: what stands on the same feature is merged */
+        const embi_pair *pair = s->pair + isle->pairs[isle->by_near.list[n].item];
         int begin = contacts->count;
-        for (; n < I->by_near.count && s->pair[I->pairs[I->by_near.list[n].item]].head == pair->head; n++) {
-            const embi_found *found = I->found + n;
+        for (; n < isle->by_near.count && s->pair[isle->pairs[isle->by_near.list[n].item]].head == pair->head; n++) {
+            const embi_found *found = isle->found + n;
             embi_contact *to = contacts->list + contacts->count, *from = contacts->list + found->first;
             if (to < from && found->count) memmove(to, from, (size_t)found->count * sizeof *to);
             contacts->count += found->count;
             contacts->changed += found->changed;
         }
         embi_contacts_merge(contacts, begin, s->body[pair->a].vert0, s->body[pair->b].vert0,
-                            pair->a == pair->b ? INT_MAX : s->body[pair->b].vert0, I->keys);
+                            pair->a == pair->b ? INT_MAX : s->body[pair->b].vert0, isle->keys);
     }
     (void)embi_stage(s, was);
-    return ok && embi_island_touch_room(m, I);
+    return ok && embi_island_touch_room(m, isle);
 }
 
 static void embi_body_stray(const embi_bodies_task *t, embi_body *b, int k)
@@ -15760,17 +15760,17 @@ static void embi_body_stray(const embi_bodies_task *t, embi_body *b, int k)
 }
 
 /* Contacts where the island is. */
-static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *I)
+static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    embi_for_bodies(s, I, &I->by_vertices, embi_body_stray, NULL, NULL, 0);
-    return embi_island_contacts(m, s, I, s->x);
+    embi_for_bodies(s, isle, &isle->by_vertices, embi_body_stray, NULL, NULL, 0);
+    return embi_island_contacts(m, s, isle, s->x);
 }
 
-static void embi_touch(embi_state *s, embi_island *I, int v)
+static void embi_touch(embi_state *s, embi_island *isle, int v)
 {
     if (s->known[v] >= EMBI_VERTEX_LISTED) return;
     s->known[v] = EMBI_VERTEX_LISTED;
-    I->touched[I->touched_count++] = v;
+    isle->touched[isle->touched_count++] = v;
 }
 
 /* where the forces on an island's vertices are gathered */
@@ -15783,49 +15783,49 @@ static embi_pull embi_pull_of(const embi_state *s)
 }
 
 /* the list of touched vertices that move, of the evaluation, the friction contacts and the springs of now */
-static void embi_island_touched(embi_state *s, embi_island *I)
+static void embi_island_touched(embi_state *s, embi_island *isle)
 {
-    if (I->touched_stamp == I->stamp) return;
-    I->touched_stamp = I->stamp;
-    I->touched_count = 0;
-    for (int k = 0; k < I->contacts.count; k++) {
-        const embi_contact *c = I->contacts.list + k;
+    if (isle->touched_stamp == isle->stamp) return;
+    isle->touched_stamp = isle->stamp;
+    isle->touched_count = 0;
+    for (int k = 0; k < isle->contacts.count; k++) {
+        const embi_contact *c = isle->contacts.list + k;
         for (int i = 0; i < 4; i++)
-            if (c->w[i] != 0 || c->extra >= 0) embi_touch(s, I, c->v[i]);
+            if (c->w[i] != 0 || c->extra >= 0) embi_touch(s, isle, c->v[i]);
     }
-    for (int k = 0; k < I->friction_count; k++)
+    for (int k = 0; k < isle->friction_count; k++)
         for (int i = 0; i < 4; i++)
-            if (I->friction[k].w[i] != 0) embi_touch(s, I, I->friction[k].v[i]);
-    for (int k = 0; k < I->spring_count; k++) embi_touch(s, I, I->spring[k].v);
-    for (int k = 0; k < I->touched_count; k++) s->known[I->touched[k]] = EMBI_VERTEX_LIVE;
+            if (isle->friction[k].w[i] != 0) embi_touch(s, isle, isle->friction[k].v[i]);
+    for (int k = 0; k < isle->spring_count; k++) embi_touch(s, isle, isle->spring[k].v);
+    for (int k = 0; k < isle->touched_count; k++) s->known[isle->touched[k]] = EMBI_VERTEX_LIVE;
 }
 
 static void embi_body_energy(const embi_bodies_task *t, embi_body *b, int k)
 {
     if (embi_is_dynamic(b) && b->elastic.nonlinear)
-        t->I->part[2 * k] = embi_elastic_energy(&b->elastic, t->from + 3 * b->node0, 0, t->s->trace + b->trace0,
-                                                t->I->part + 2 * k + 1);
+        t->isle->part[2 * k] = embi_elastic_energy(&b->elastic, t->from + 3 * b->node0, 0, t->s->trace + b->trace0,
+                                                   t->isle->part + 2 * k + 1);
 }
 
 /* Energy of what is not in A, J s^2: barrier, friction, springs, nonlinear materials; and the size of the terms,
  * for rounding. */
-static void embi_island_contact_energy(embi_state *s, embi_island *I, const embipc_real *q,
+static void embi_island_contact_energy(embi_state *s, embi_island *isle, const embipc_real *q,
                                        const embipc_real *x)
 {
     embipc_real force, sum, size;
-    embi_friction_move(I->friction, I->friction_count, s->xn, x);
-    sum = I->contacts.energy + embi_friction_energy(I->friction, I->friction_count, &force);
-    size = sum + (I->contacts.force + force) * I->noise_x;
-    sum += embi_island_spring_energy(I, x, &size);
-    embi_for_bodies(s, I, &I->by_tets, embi_body_energy, q, NULL, 0);
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    embi_friction_move(isle->friction, isle->friction_count, s->xn, x);
+    sum = isle->contacts.energy + embi_friction_energy(isle->friction, isle->friction_count, &force);
+    size = sum + (isle->contacts.force + force) * isle->noise_x;
+    sum += embi_island_spring_energy(isle, x, &size);
+    embi_for_bodies(s, isle, &isle->by_tets, embi_body_energy, q, NULL, 0);
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         if (!embi_is_dynamic(b) || !b->elastic.nonlinear) continue;
-        sum += I->part[2 * k];
-        size += I->part[2 * k] + I->part[2 * k + 1] * I->noise_x;
+        sum += isle->part[2 * k];
+        size += isle->part[2 * k] + isle->part[2 * k + 1] * isle->noise_x;
     }
-    I->contact_energy = s->hh * sum;
-    I->contact_size = s->hh * embi_max(size, sum);
+    isle->contact_energy = s->hh * sum;
+    isle->contact_size = s->hh * embi_max(size, sum);
 }
 
 /* How far the flight bends the path of the point that sits at x^n of vertex v, m */
@@ -15847,15 +15847,15 @@ static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed, embip
 }
 
 /* Contacts of the island's pairs, and their forces on bodies a */
-static void embi_island_touches(embi_state *s, embi_island *I, embi_when when)
+static void embi_island_touches(embi_state *s, embi_island *isle, embi_when when)
 {
-    for (int n = 0; n < I->pair_count; n++) {
-        embi_pair *pair = s->pair + s->pair[I->pairs[n]].head;
+    for (int n = 0; n < isle->pair_count; n++) {
+        embi_pair *pair = s->pair + s->pair[isle->pairs[n]].head;
         pair->touching[when] = 0;
         embi_set(pair->push[when], 0, 0, 0);
     }
-    for (int i = 0; i < I->contacts.count; i++) {
-        const embi_contact *c = I->contacts.list + i;
+    for (int i = 0; i < isle->contacts.count; i++) {
+        const embi_contact *c = isle->contacts.list + i;
         embi_pair *pair = s->pair + c->pair;
         const embi_body *a = s->body + pair->a;
         pair->touching[when] = 1;
@@ -15899,30 +15899,30 @@ static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair)
 #define EMBI_FRICTION_PASSES 4
 
 /* Is another pass of the island due, with friction by the normal forces of now? */
-static int embi_island_slips_otherwise(embi_state *s, embi_island *I)
+static int embi_island_slips_otherwise(embi_state *s, embi_island *isle)
 {
     int any = 0;
-    if (s->friction_iterations || I->friction_passes >= EMBI_FRICTION_PASSES) return 0;
-    embi_island_touches(s, I, EMBI_NOW);
-    for (int n = 0; n < I->pair_count && !any; n++)
-        any = embi_pair_slips_otherwise(s, s->pair + s->pair[I->pairs[n]].head);
-    I->friction_passes += any;
+    if (s->friction_iterations || isle->friction_passes >= EMBI_FRICTION_PASSES) return 0;
+    embi_island_touches(s, isle, EMBI_NOW);
+    for (int n = 0; n < isle->pair_count && !any; n++)
+        any = embi_pair_slips_otherwise(s, s->pair + s->pair[isle->pairs[n]].head);
+    isle->friction_passes += any;
     return any;
 }
 
 /* Takes lambda, normals and weights of all contacts as they are now for friction. Last step's |u| comes from
  * memory, sorted by key (values in u). Returns 0 out of memory. */
-static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *I, const embi_key *memory,
+static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *isle, const embi_key *memory,
                                     int memory_count, const embipc_real *u)
 {
-    I->friction_count = 0;
-    embi_island_touches(s, I, EMBI_AS_LAGGED);
-    if (!EMBI_GROW(m, embi_friction, I->friction, I->friction_cap, I->contacts.count)) return 0;
-    for (int k = 0; k < I->contacts.count; k++) {
-        const embi_contact *c = I->contacts.list + k;
+    isle->friction_count = 0;
+    embi_island_touches(s, isle, EMBI_AS_LAGGED);
+    if (!EMBI_GROW(m, embi_friction, isle->friction, isle->friction_cap, isle->contacts.count)) return 0;
+    for (int k = 0; k < isle->contacts.count; k++) {
+        const embi_contact *c = isle->contacts.list + k;
         const embi_pair *pair = s->pair + c->pair;
         const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-        embi_friction *f = I->friction + I->friction_count;
+        embi_friction *f = isle->friction + isle->friction_count;
         embi_u64 key =
             ((embi_u64)a->handle.generation * 31 + (embi_u64)a->handle.index1) * 0x9E3779B97F4A7C15ull;
         int at;
@@ -15954,79 +15954,80 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         f->expected = at < memory_count && memory[at].key == key ? u[memory[at].value] : (embipc_real)0;
         f->held = 0;
         f->turns = 0;
-        I->friction_count++;
+        isle->friction_count++;
     }
-    I->touched_stamp = -1;
-    return embi_island_touch_room(m, I);
+    isle->touched_stamp = -1;
+    return embi_island_touch_room(m, isle);
 }
 
 /* ---- the linear system ---- */
 
 /* The numbers that a step begins with. Returns 0 out of memory. */
-static int embi_island_remember(embi_memory *m, embi_island *I)
+static int embi_island_remember(embi_memory *m, embi_island *isle)
 {
-    embi_island_past *past = &I->past;
-    if (!EMBI_GROW(m, unsigned, past->of, past->of_cap, I->of_count)) return 0;
-    if (I->of_count) memcpy(past->of, I->of, (size_t)I->of_count * sizeof *I->of);
-    past->of_count = I->of_count;
-    past->useful = I->useful;
-    past->wait = I->wait;
-    past->pause = I->pause;
-    past->unknown_count = I->unknown_count;
+    embi_island_past *past = &isle->past;
+    if (!EMBI_GROW(m, unsigned, past->of, past->of_cap, isle->of_count)) return 0;
+    if (isle->of_count) memcpy(past->of, isle->of, (size_t)isle->of_count * sizeof *isle->of);
+    past->of_count = isle->of_count;
+    past->useful = isle->useful;
+    past->wait = isle->wait;
+    past->pause = isle->pause;
+    past->unknown_count = isle->unknown_count;
     past->is_known = 1;
     return 1;
 }
 
-static void embi_island_swap_factors(embi_island *I)
+static void embi_island_swap_factors(embi_island *isle)
 {
-    embi_dual *dual = I->dual;
-    I->past.is_odd = !I->past.is_odd;
-    embi_swap_systems(&I->system, &I->past.system);
-    I->dual = I->past.dual;
-    I->past.dual = dual;
+    embi_dual *dual = isle->dual;
+    isle->past.is_odd = !isle->past.is_odd;
+    embi_swap_systems(&isle->system, &isle->past.system);
+    isle->dual = isle->past.dual;
+    isle->past.dual = dual;
 }
 
 /* The step failed. */
-static void embi_island_forget(embi_island *I)
+static void embi_island_forget(embi_island *isle)
 {
-    embi_island_past *past = &I->past;
-    if (past->is_known == 2) embi_island_swap_factors(I);
-    if (past->is_known && past->of_count) memcpy(I->of, past->of, (size_t)past->of_count * sizeof *I->of);
+    embi_island_past *past = &isle->past;
+    if (past->is_known == 2) embi_island_swap_factors(isle);
+    if (past->is_known && past->of_count) memcpy(isle->of, past->of, (size_t)past->of_count * sizeof *isle->of);
     if (past->is_known) {
-        I->of_count = past->of_count;
-        I->useful = past->useful;
-        I->wait = past->wait;
-        I->pause = past->pause;
-        I->unknown_count = past->unknown_count;
+        isle->of_count = past->of_count;
+        isle->useful = past->useful;
+        isle->wait = past->wait;
+        isle->pause = past->pause;
+        isle->unknown_count = past->unknown_count;
     }
     past->is_known = 0;
 }
 
 /* Gives the unknown nodes of the island their numbers. */
-static int embi_island_number(embi_memory *m, embi_state *s, embi_island *I)
+static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int count = 0;
-    if (!EMBI_GROW(m, unsigned, I->of, I->of_cap, I->body_count)) return 0;
-    I->same = 1;
-    I->unknown_count = 0;
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
-        int first = I->unknown_count;
-        if (!EMBI_GROW(m, int, I->unknown, I->unknown_cap, I->unknown_count + b->nn)) return 0;
+    if (!EMBI_GROW(m, unsigned, isle->of, isle->of_cap, isle->body_count)) return 0;
+    isle->same = 1;
+    isle->unknown_count = 0;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        int first = isle->unknown_count;
+        if (!EMBI_GROW(m, int, isle->unknown, isle->unknown_cap, isle->unknown_count + b->nn)) return 0;
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             int is_free = embi_is_dynamic(b) && s->drive[i] < 0;
-            s->local[i] = is_free ? I->unknown_count : -1;
-            if (is_free) I->unknown[I->unknown_count++] = i;
+            s->local[i] = is_free ? isle->unknown_count : -1;
+            if (is_free) isle->unknown[isle->unknown_count++] = i;
         }
-        if (I->unknown_count == first) continue;
-        I->same &= count < I->of_count && I->of[count] == b->revision;
-        I->of[count++] = b->revision;
+        if (isle->unknown_count == first) continue;
+        isle->same &= count < isle->of_count && isle->of[count] == b->revision;
+        isle->of[count++] = b->revision;
     }
-    I->same &= count == I->of_count;
-    I->of_count = count;
-    if (!I->same) I->useful = I->wait = I->pause = I->kept = I->old_factor = 0;
-    return embi_island_chunks(m, s, I) && EMBI_GROW(m, embipc_real, I->rhs, I->rhs_cap, 6 * I->unknown_count) &&
-           EMBI_GROW(m, embipc_real, I->work, I->work_cap, 12 * I->unknown_count);
+    isle->same &= count == isle->of_count;
+    isle->of_count = count;
+    if (!isle->same) isle->useful = isle->wait = isle->pause = isle->kept = isle->old_factor = 0;
+    return embi_island_chunks(m, s, isle) && EMBI_GROW(m, embipc_real, isle->rhs, isle->rhs_cap,
+                                                       6 * isle->unknown_count) &&
+           EMBI_GROW(m, embipc_real, isle->work, isle->work_cap, 12 * isle->unknown_count);
 }
 
 /* How near, in dhat, a candidate has a place in the matrix: the factor is fuller with more, ordered anew more often with
@@ -16036,36 +16037,36 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *I)
 
 /* Chooses order and structure of the system: all couplings of the bodies, and of candidates that are near, so that
  * contacts may come and go within the step without a new analysis. */
-static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *I)
+static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int count = 0;
-    if (embi_system_surely_dense(I->unknown_count, (int)s->solver))
-        return embi_system_analyze(m, &I->system, I->unknown_count, NULL, 0, (int)s->solver);
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    if (embi_system_surely_dense(isle->unknown_count, (int)s->solver))
+        return embi_system_analyze(m, &isle->system, isle->unknown_count, NULL, 0, (int)s->solver);
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         if (!embi_is_dynamic(b)) continue;
-        if (!EMBI_GROW(m, embi_key, I->keys, I->keys_cap, count + b->A.row[b->A.n])) return 0;
+        if (!EMBI_GROW(m, embi_key, isle->keys, isle->keys_cap, count + b->A.row[b->A.n])) return 0;
         for (int i = 0; i < b->nn; i++)
             for (int n = b->A.row[i]; n < b->A.row[i + 1]; n++) {
                 int p = s->local[b->node0 + i], q = s->local[b->node0 + b->A.col[n]];
                 if (p >= 0 && q >= 0)
-                    I->keys[count++].key = embi_pack(embi_max_int(p, q), embi_min_int(p, q));
+                    isle->keys[count++].key = embi_pack(embi_max_int(p, q), embi_min_int(p, q));
             }
     }
-    for (int k = 0; k < I->contacts.count; k++)
-        if (!embi_candidate_couple(m, &s->J, s->local, I->contacts.list[k].v, &I->keys, &count, &I->keys_cap))
+    for (int k = 0; k < isle->contacts.count; k++)
+        if (!embi_candidate_couple(m, &s->J, s->local, isle->contacts.list[k].v, &isle->keys, &count, &isle->keys_cap))
             return 0;
-    for (int k = 0; k < I->friction_count; k++)
-        if (!embi_candidate_couple(m, &s->J, s->local, I->friction[k].v, &I->keys, &count, &I->keys_cap))
+    for (int k = 0; k < isle->friction_count; k++)
+        if (!embi_candidate_couple(m, &s->J, s->local, isle->friction[k].v, &isle->keys, &count, &isle->keys_cap))
             return 0;
-    for (int n = 0; n < I->by_near.count; n++) {
-        embi_near_run r = embi_near_run_of(s, I, n);
+    for (int n = 0; n < isle->by_near.count; n++) {
+        embi_near_run r = embi_near_run_of(s, isle, n);
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++)
             if (r.closest[*k].d - r.candidate[*k].xi < EMBI_COUPLED * r.candidate[*k].dhat &&
-                !embi_candidate_couple(m, &s->J, s->local, r.candidate[*k].v, &I->keys, &count, &I->keys_cap))
+                !embi_candidate_couple(m, &s->J, s->local, r.candidate[*k].v, &isle->keys, &count, &isle->keys_cap))
                 return 0;
     }
-    return embi_system_analyze(m, &I->system, I->unknown_count, I->keys, count, (int)s->solver);
+    return embi_system_analyze(m, &isle->system, isle->unknown_count, isle->keys, count, (int)s->solver);
 }
 
 /* K of the nonlinear materials at the present state: taken anew for each new factor. Between those the old
@@ -16081,38 +16082,38 @@ static void embi_body_take_tangent(const embi_bodies_task *t, embi_body *b, int 
     if (!embi_is_dynamic(b) || !b->elastic.nonlinear) return;
     T = embi_body_tangent(b);
     embi_bsr_zero(&T);
-    b->elastic.keep = t->I->keep;
+    b->elastic.keep = t->isle->keep;
     embi_body_add_hessian(t->s, b, t->s->q, t->s->hh, &T);
     b->elastic.keep = 0;
 }
-static void embi_island_tangent(embi_state *s, embi_island *I)
+static void embi_island_tangent(embi_state *s, embi_island *isle)
 {
     embipc_stage was = embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
-    embi_for_bodies(s, I, &I->by_tets, embi_body_take_tangent, NULL, NULL, 0);
+    embi_for_bodies(s, isle, &isle->by_tets, embi_body_take_tangent, NULL, NULL, 0);
     (void)embi_stage(s, was);
 }
 
 /* Sets the system to zero, or, while A is the one that was factored last, what contacts reach of it. */
-static void embi_island_reopen(embi_state *s, embi_island *I)
+static void embi_island_reopen(embi_state *s, embi_island *isle)
 {
-    int keeps = embi_system_keeps(&I->system);
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    int keeps = embi_system_keeps(&isle->system);
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         keeps = keeps && !(embi_is_dynamic(b) && b->elastic.nonlinear);
     }
     if (!keeps) {
-        embi_system_zero(&I->system);
+        embi_system_zero(&isle->system);
         return;
     }
-    for (int k = 0; k < I->contacts.count; k++)
-        embi_contact_touch(&I->system, &s->J, s->local, I->contacts.list[k].v, I->contacts.list[k].w);
-    for (int k = 0; k < I->friction_count; k++)
-        embi_contact_touch(&I->system, &s->J, s->local, I->friction[k].v, I->friction[k].w);
-    for (int k = 0; k < I->spring_count; k++) {
-        int v[4] = {I->spring[k].v, 0, 0, 0};
-        embi_contact_touch(&I->system, &s->J, s->local, v, embi_spring_weight);
+    for (int k = 0; k < isle->contacts.count; k++)
+        embi_contact_touch(&isle->system, &s->J, s->local, isle->contacts.list[k].v, isle->contacts.list[k].w);
+    for (int k = 0; k < isle->friction_count; k++)
+        embi_contact_touch(&isle->system, &s->J, s->local, isle->friction[k].v, isle->friction[k].w);
+    for (int k = 0; k < isle->spring_count; k++) {
+        int v[4] = {isle->spring[k].v, 0, 0, 0};
+        embi_contact_touch(&isle->system, &s->J, s->local, v, embi_spring_weight);
     }
-    embi_system_reopen(&I->system);
+    embi_system_reopen(&isle->system);
 }
 
 static void embi_body_make(const embi_bodies_task *t, embi_body *b, int k)
@@ -16122,17 +16123,17 @@ static void embi_body_make(const embi_bodies_task *t, embi_body *b, int k)
 }
 
 /* A of all bodies that lack it, or of those whose products need it */
-static void embi_island_ready(embi_state *s, embi_island *I, int for_products)
+static void embi_island_ready(embi_state *s, embi_island *isle, int for_products)
 {
     embipc_stage was;
     int lacking = 0;
-    for (int k = 0; k < I->body_count && !lacking; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count && !lacking; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         lacking = embi_is_dynamic(b) && !b->assembled && (!for_products || b->elastic.nonlinear);
     }
     if (!lacking) return;
     was = embi_stage(s, EMBIPC_STAGE_ELASTIC);
-    embi_for_bodies(s, I, &I->by_tets, embi_body_make, NULL, NULL, (embipc_real)for_products);
+    embi_for_bodies(s, isle, &isle->by_tets, embi_body_make, NULL, NULL, (embipc_real)for_products);
     (void)embi_stage(s, was);
 }
 
@@ -16142,50 +16143,50 @@ static void embi_body_put(const embi_bodies_task *t, embi_body *b, int k)
     const int *local = t->s->local + b->node0;
     int ok = 1;
     if (embi_is_dynamic(b)) {
-        ok = embi_system_add_bsr(&t->I->system, &b->A, local, 1);
+        ok = embi_system_add_bsr(&t->isle->system, &b->A, local, 1);
         if (b->elastic.nonlinear) {
             embi_bsr T = embi_body_tangent(b);
-            ok &= embi_system_add_bsr(&t->I->system, &T, local, 1);
+            ok &= embi_system_add_bsr(&t->isle->system, &T, local, 1);
         }
     }
-    t->I->part[k] = (embipc_real)ok;
+    t->isle->part[k] = (embipc_real)ok;
 }
 
-static int embi_island_stamp(embi_state *s, embi_island *I, const embi_contact *c)
+static int embi_island_stamp(embi_state *s, embi_island *isle, const embi_contact *c)
 {
     embipc_real S[9], z[EMBI_BENT][12];
-    if (I->curved) {
+    if (isle->curved) {
         int count = embi_contact_curvature(c, s->x, z);
-        return embi_contact_stamp_curvature(&I->system, &s->J, s->local, c, s->hh, count, z);
+        return embi_contact_stamp_curvature(&isle->system, &s->J, s->local, c, s->hh, count, z);
     }
     embi_contact_stiffness(c, S);
-    return embi_contact_stamp(&I->system, &s->J, s->local, c->v, c->w, s->hh, S);
+    return embi_contact_stamp(&isle->system, &s->J, s->local, c->v, c->w, s->hh, S);
 }
 
 /* Fills the system at the present state; returns 0 when something does not fit its pattern. */
-static int embi_island_assemble(embi_state *s, embi_island *I)
+static int embi_island_assemble(embi_state *s, embi_island *isle)
 {
-    embi_island_reopen(s, I);
-    embi_island_ready(s, I, 0);
-    I->system.clean = 0;
-    embi_for_bodies(s, I, &I->by_tets, embi_body_put, NULL, NULL, 0);
-    for (int k = 0; k < I->body_count; k++)
-        if (I->part[k] == 0) return 0;
-    for (int k = 0; k < I->contacts.count; k++)
-        if (!embi_island_stamp(s, I, I->contacts.list + k)) return 0;
-    for (int k = 0; k < I->friction_count; k++) {
-        const embi_friction *f = I->friction + k;
-        if (!embi_contact_stamp(&I->system, &s->J, s->local, f->v, f->w, s->hh, f->S)) return 0;
+    embi_island_reopen(s, isle);
+    embi_island_ready(s, isle, 0);
+    isle->system.clean = 0;
+    embi_for_bodies(s, isle, &isle->by_tets, embi_body_put, NULL, NULL, 0);
+    for (int k = 0; k < isle->body_count; k++)
+        if (isle->part[k] == 0) return 0;
+    for (int k = 0; k < isle->contacts.count; k++)
+        if (!embi_island_stamp(s, isle, isle->contacts.list + k)) return 0;
+    for (int k = 0; k < isle->friction_count; k++) {
+        const embi_friction *f = isle->friction + k;
+        if (!embi_contact_stamp(&isle->system, &s->J, s->local, f->v, f->w, s->hh, f->S)) return 0;
     }
-    return embi_island_stamp_springs(s, I);
+    return embi_island_stamp_springs(s, isle);
 }
 
 /* p on driven nodes: what is left of their present stage; 0 on all others. Returns whether anything moves. */
-static int embi_island_driven_motion(embi_state *s, embi_island *I)
+static int embi_island_driven_motion(embi_state *s, embi_island *isle)
 {
     int moving = 0;
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             const embi_drive *d = s->drive[i] >= 0 ? s->drives + s->drive[i] : NULL;
             embi_set(s->p + 3 * i, 0, 0, 0);
@@ -16207,18 +16208,18 @@ static void embi_body_part_of_gradient(const embi_bodies_task *t, embi_body *b, 
 }
 
 /* g = grad E over the nodes of the island */
-static void embi_island_gradient(embi_state *s, embi_island *I)
+static void embi_island_gradient(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
-    embi_for_bodies(s, I, &I->by_tets, embi_body_part_of_gradient, NULL, NULL, 0);
-    embi_island_touched(s, I);
-    embi_contacts_gradient(&I->contacts, I->friction, I->friction_count, &to);
-    for (int k = 0; k < I->spring_count; k++) {
+    embi_for_bodies(s, isle, &isle->by_tets, embi_body_part_of_gradient, NULL, NULL, 0);
+    embi_island_touched(s, isle);
+    embi_contacts_gradient(&isle->contacts, isle->friction, isle->friction_count, &to);
+    for (int k = 0; k < isle->spring_count; k++) {
         embipc_real f[3];
-        (void)embi_spring_gradient(I->spring + k, s->x + 3 * I->spring[k].v, f);
-        embi_gather(&to, I->spring[k].v, 1, f);
+        (void)embi_spring_gradient(isle->spring + k, s->x + 3 * isle->spring[k].v, f);
+        embi_gather(&to, isle->spring[k].v, 1, f);
     }
-    embi_scatter(&s->J, I->touched, I->touched_count, s->hh, &to, s->g);
+    embi_scatter(&s->J, isle->touched, isle->touched_count, s->hh, &to, s->g);
 }
 
 static void embi_body_product(const embi_bodies_task *t, embi_body *b, int k)
@@ -16230,17 +16231,17 @@ static void embi_body_product(const embi_bodies_task *t, embi_body *b, int k)
 }
 
 /* Ap = A p over the nodes of the island */
-static void embi_island_multiply(embi_state *s, embi_island *I)
+static void embi_island_multiply(embi_state *s, embi_island *isle)
 {
-    embi_island_ready(s, I, 1);
-    embi_for_bodies(s, I, &I->by_tets, embi_body_product, NULL, NULL, 0);
+    embi_island_ready(s, isle, 1);
+    embi_for_bodies(s, isle, &isle->by_tets, embi_body_product, NULL, NULL, 0);
 }
 
 /* motion = J p at the touched vertices */
-static void embi_island_motion(embi_state *s, embi_island *I)
+static void embi_island_motion(embi_state *s, embi_island *isle)
 {
-    embi_island_touched(s, I);
-    embi_apply_list(s, I->touched, I->touched_count, 0, s->p, s->motion);
+    embi_island_touched(s, isle);
+    embi_apply_list(s, isle->touched, isle->touched_count, 0, s->p, s->motion);
 }
 
 static void embi_body_push(const embi_bodies_task *t, embi_body *b, int k)
@@ -16256,36 +16257,36 @@ static void embi_body_push(const embi_bodies_task *t, embi_body *b, int k)
 }
 
 /* rhs -= H p: the driven motion (in p, all else 0) as it reaches the others, or any other. Leaves A p in Ap. */
-static void embi_island_push(embi_state *s, embi_island *I)
+static void embi_island_push(embi_state *s, embi_island *isle)
 {
     embipc_real S[9];
     embi_pull to = embi_pull_of(s);
-    embi_island_ready(s, I, 1);
-    embi_for_bodies(s, I, &I->by_tets, embi_body_push, NULL, NULL, 0);
-    embi_island_motion(s, I);
-    for (int k = 0; k < I->contacts.count; k++) {
-        const embi_contact *c = I->contacts.list + k;
+    embi_island_ready(s, isle, 1);
+    embi_for_bodies(s, isle, &isle->by_tets, embi_body_push, NULL, NULL, 0);
+    embi_island_motion(s, isle);
+    for (int k = 0; k < isle->contacts.count; k++) {
+        const embi_contact *c = isle->contacts.list + k;
         embi_contact_push_along(c->v, c->w, c->n, c->second, s->motion, &to);
     }
-    for (int k = 0; k < I->friction_count; k++) {
-        const embi_friction *f = I->friction + k;
+    for (int k = 0; k < isle->friction_count; k++) {
+        const embi_friction *f = isle->friction + k;
         embi_contact_push(f->v, f->w, f->S, s->motion, &to);
     }
-    for (int k = 0; k < I->spring_count; k++) {
-        int v[4] = {I->spring[k].v, 0, 0, 0};
-        embi_spring_hessian(I->spring + k, s->x + 3 * v[0], S);
+    for (int k = 0; k < isle->spring_count; k++) {
+        int v[4] = {isle->spring[k].v, 0, 0, 0};
+        embi_spring_hessian(isle->spring + k, s->x + 3 * v[0], S);
         embi_contact_push(v, embi_spring_weight, S, s->motion, &to);
     }
-    embi_scatter(&s->J, I->touched, I->touched_count, -s->hh, &to, s->rhs);
+    embi_scatter(&s->J, isle->touched, isle->touched_count, -s->hh, &to, s->rhs);
 }
 
 /* Largest change of a gap along the direction (J p in motion) against a tenth of the gap. A direction may be short as a
  * velocity and still double a gap of 1e-12 m, with forces far from balance: that is not converged. */
-static embipc_real embi_island_gap_change(const embi_state *s, const embi_island *I)
+static embipc_real embi_island_gap_change(const embi_state *s, const embi_island *isle)
 {
     embipc_real most = 0, r[3];
-    for (int k = 0; k < I->contacts.count; k++) {
-        const embi_contact *c = I->contacts.list + k;
+    for (int k = 0; k < isle->contacts.count; k++) {
+        const embi_contact *c = isle->contacts.list + k;
         embi_contact_motion(c->v, c->w, s->motion, r);
         most = embi_max(most, embi_abs(embi_dot(r, c->n)) / ((embipc_real)0.1 * c->gap));
     }
@@ -16297,21 +16298,21 @@ static embipc_real embi_island_gap_change(const embi_state *s, const embi_island
  * p_last left p = (1 - stride lambda) p_last. Where the two point the same way p is stretched by 1/lambda;
  * the line search has the last word. Buckling contacts, where the true curvature is negative for a while,
  * took 40 solves without this. */
-static embipc_real embi_island_stretch(embi_state *s, embi_island *I)
+static embipc_real embi_island_stretch(embi_state *s, embi_island *isle)
 {
     embipc_real same = 0, now = 0, last = 0, ratio, stretch;
-    for (int k = 0; k < I->unknown_count; k++) {
-        const embipc_real *p = s->p + 3 * I->unknown[k], *q = s->p_last + 3 * I->unknown[k];
+    for (int k = 0; k < isle->unknown_count; k++) {
+        const embipc_real *p = s->p + 3 * isle->unknown[k], *q = s->p_last + 3 * isle->unknown[k];
         same += embi_dot(p, q);
         now += embi_dot(p, p);
         last += embi_dot(q, q);
     }
-    for (int k = 0; k < I->unknown_count; k++)
-        embi_copy(s->p_last + 3 * I->unknown[k], s->p + 3 * I->unknown[k]);
-    if (I->driving || !(I->stride > 0) || !(same > 0) || same * same < (embipc_real)0.8 * now * last)
+    for (int k = 0; k < isle->unknown_count; k++)
+        embi_copy(s->p_last + 3 * isle->unknown[k], s->p + 3 * isle->unknown[k]);
+    if (isle->driving || !(isle->stride > 0) || !(same > 0) || same * same < (embipc_real)0.8 * now * last)
         return 1;
     ratio = same / last;
-    stretch = ratio < 1 ? I->stride / (1 - ratio) : (embipc_real)16;
+    stretch = ratio < 1 ? isle->stride / (1 - ratio) : (embipc_real)16;
     return embi_min(embi_max(stretch, 1), 16);
 }
 
@@ -16325,12 +16326,12 @@ static embipc_real embi_friction_hold(const embi_friction *f, int first)
 }
 
 /* how many friction contacts the factor holds wrongly */
-static int embi_friction_changed(const embi_state *s, const embi_island *I)
+static int embi_friction_changed(const embi_state *s, const embi_island *isle)
 {
     int changed = 0;
-    for (int k = 0; k < I->friction_count; k++) {
-        const embi_friction *f = I->friction + k;
-        changed += embi_stiffness_changed(embi_friction_hold(f, I->first), f->held,
+    for (int k = 0; k < isle->friction_count; k++) {
+        const embi_friction *f = isle->friction + k;
+        changed += embi_stiffness_changed(embi_friction_hold(f, isle->first), f->held,
                                           s->pair[f->pair].rule.kappa);
     }
     return changed;
@@ -16351,39 +16352,39 @@ static int embi_friction_changed(const embi_state *s, const embi_island *I)
 #define EMBI_DUAL_BODIES 4    /* no body has more nodes than all over this */
 #define EMBI_DUAL_NODES 1024  /* of a body that contacts hang on, at most: 75 MB */
 
-static int embi_island_wants_dual(const embi_state *s, const embi_island *I)
+static int embi_island_wants_dual(const embi_state *s, const embi_island *isle)
 {
-    int columns = (I->curved ? 2 : 1) * I->contacts.count + 2 * I->friction_count + 3 * I->spring_count;
-    if (s->solver != EMBIPC_SOLVER_AUTO || embi_system_surely_dense(I->unknown_count, (int)s->solver) ||
-        columns > 3 * I->unknown_count / EMBI_DUAL_COLUMNS)
+    int columns = (isle->curved ? 2 : 1) * isle->contacts.count + 2 * isle->friction_count + 3 * isle->spring_count;
+    if (s->solver != EMBIPC_SOLVER_AUTO || embi_system_surely_dense(isle->unknown_count, (int)s->solver) ||
+        columns > 3 * isle->unknown_count / EMBI_DUAL_COLUMNS)
         return 0;
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
-        if (embi_is_dynamic(b) && (b->elastic.nonlinear || b->nn > I->unknown_count / EMBI_DUAL_BODIES)) return 0;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        if (embi_is_dynamic(b) && (b->elastic.nonlinear || b->nn > isle->unknown_count / EMBI_DUAL_BODIES)) return 0;
     }
     return 1;
 }
 
 /* The bodies' first unknowns, and a factor of A for each that has none of this A. Returns 0 out of memory. */
-static int embi_dual_bodies(embi_memory *m, embi_state *s, embi_island *I)
+static int embi_dual_bodies(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    embi_dual *D = I->dual;
+    embi_dual *D = isle->dual;
     int n = 0;
-    if (!EMBI_GROW(m, int, D->first, D->first_cap, I->body_count + 1) ||
-        !EMBI_GROW(m, unsigned, D->taken, D->taken_cap, I->body_count))
+    if (!EMBI_GROW(m, int, D->first, D->first_cap, isle->body_count + 1) ||
+        !EMBI_GROW(m, unsigned, D->taken, D->taken_cap, isle->body_count))
         return 0;
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
         D->first[k] = n;
         for (int i = b->node0; i < b->node0 + b->nn; i++) n += s->local[i] >= 0;
         if (D->first[k] == n || (b->inverse && b->inverse->valid)) continue;
         if (!b->inverse) b->inverse = (embi_inverse *)embi_alloc(m, 1, sizeof *b->inverse);
         if (b->inverse) embi_inverse_set_aside(b->inverse);
         if (!b->inverse ||
-            !embi_inverse_begin(m, b->inverse, &b->A, s->local + b->node0, D->first[k], &I->keys, &I->keys_cap))
+            !embi_inverse_begin(m, b->inverse, &b->A, s->local + b->node0, D->first[k], &isle->keys, &isle->keys_cap))
             return 0;
     }
-    D->first[I->body_count] = n;
+    D->first[isle->body_count] = n;
     return 1;
 }
 
@@ -16395,17 +16396,18 @@ static int embi_dual_body(const embi_dual *D, int bodies, int unknown)
 
 /* Where something acts, without its columns yet: nodes and their shares of the point in the order of the link. What it
  * needs of A^-1 is asked for. Returns NULL out of memory. */
-static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *I, const int v[4], const embipc_real w[4],
+static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *isle, const int v[4],
+                                 const embipc_real w[4],
                                  int node[EMBI_STAMP], embipc_real coef[EMBI_STAMP])
 {
-    embi_dual *D = I->dual;
+    embi_dual *D = isle->dual;
     embi_link *l = D->link + D->count;
     int from[EMBI_STAMP], body[EMBI_STAMP], n = embi_contact_nodes(&s->J, v, w, from, coef), a = INT_MAX, b = -1;
     embipc_real share[EMBI_STAMP];
     memcpy(share, coef, sizeof share);
     for (int i = 0; i < n; i++) {
         int unknown = s->local[from[i]];
-        body[i] = unknown < 0 ? -1 : embi_dual_body(D, I->body_count, unknown);
+        body[i] = unknown < 0 ? -1 : embi_dual_body(D, isle->body_count, unknown);
         if (unknown < 0) continue;
         a = embi_min_int(a, body[i]);
         b = embi_max_int(b, body[i]);
@@ -16418,14 +16420,14 @@ static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *I, 
             node[l->count] = from[i];
             coef[l->count] = share[i];
             l->node[l->count] = s->local[from[i]];
-            l->place[l->count] = embi_inverse_ask(s->body[I->bodies[body[i]]].inverse,
+            l->place[l->count] = embi_inverse_ask(s->body[isle->bodies[body[i]]].inverse,
                                                   l->node[l->count] - D->first[body[i]]);
             l->count++;
         }
         if (!side) l->split = l->count;
     }
-    I->keys[D->count].key = embi_pack(a, b);
-    I->keys[D->count].value = D->count;
+    isle->keys[D->count].key = embi_pack(a, b);
+    isle->keys[D->count].value = D->count;
     D->count++;
     return EMBI_GROW(m, embipc_real, D->value, D->value_cap, D->value_count + 3 * EMBI_BENT * EMBI_STAMP) ? l : NULL;
 }
@@ -16441,31 +16443,31 @@ static void embi_dual_column(embi_dual *D, const embipc_real *coef, embipc_real 
 }
 
 /* and those of a stiffness S there. Returns 0 out of memory. */
-static int embi_dual_stiffness(embi_memory *m, embi_state *s, embi_island *I, const int v[4], const embipc_real w[4],
+static int embi_dual_stiffness(embi_memory *m, embi_state *s, embi_island *isle, const int v[4], const embipc_real w[4],
                                const embipc_real S[9])
 {
     int node[EMBI_STAMP];
     embipc_real coef[EMBI_STAMP], M[9], V[9], z[3], most = 0;
-    if (!embi_dual_link(m, s, I, v, w, node, coef)) return 0;
+    if (!embi_dual_link(m, s, isle, v, w, node, coef)) return 0;
     memcpy(M, S, sizeof M);
     embi_eigen_symmetric(3, M, V);
     for (int e = 0; e < 3; e++) most = embi_max(most, M[4 * e]);
     for (int e = 0; e < 3; e++) {
         if (!(M[4 * e] > EMBI_EPS * most)) continue;
         embi_set(z, V[e], V[3 + e], V[6 + e]);
-        embi_dual_column(I->dual, coef, sqrt(s->hh * M[4 * e]), z);
+        embi_dual_column(isle->dual, coef, sqrt(s->hh * M[4 * e]), z);
     }
     return 1;
 }
 
-static int embi_dual_contact(embi_memory *m, embi_state *s, embi_island *I, const embi_contact *c)
+static int embi_dual_contact(embi_memory *m, embi_state *s, embi_island *isle, const embi_contact *c)
 {
-    embi_dual *D = I->dual;
+    embi_dual *D = isle->dual;
     int node[EMBI_STAMP], rank;
     embipc_real coef[EMBI_STAMP], z[EMBI_BENT][12], to[3 * EMBI_BENT];
-    embi_link *l = embi_dual_link(m, s, I, c->v, c->w, node, coef);
+    embi_link *l = embi_dual_link(m, s, isle, c->v, c->w, node, coef);
     if (!l) return 0;
-    if (!I->curved) {
+    if (!isle->curved) {
         if (c->second > 0) embi_dual_column(D, coef, sqrt(s->hh * c->second), c->n);
         return 1;
     }
@@ -16479,46 +16481,46 @@ static int embi_dual_contact(embi_memory *m, embi_state *s, embi_island *I, cons
 }
 
 /* All links, in the order of the pairs of bodies they are between. Returns 0 out of memory. */
-static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *I)
+static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    embi_dual *D = I->dual;
+    embi_dual *D = isle->dual;
     embipc_real S[9];
-    int most = I->contacts.count + I->friction_count + I->spring_count;
+    int most = isle->contacts.count + isle->friction_count + isle->spring_count;
     D->count = D->value_count = 0;
     if (!EMBI_GROW(m, embi_link, D->link, D->link_cap, most) ||
-        !EMBI_GROW(m, embi_key, I->keys, I->keys_cap, 2 * most))
+        !EMBI_GROW(m, embi_key, isle->keys, isle->keys_cap, 2 * most))
         return 0;
-    for (int k = 0; k < I->contacts.count; k++)
-        if (!embi_dual_contact(m, s, I, I->contacts.list + k)) return 0;
-    for (int k = 0; k < I->friction_count; k++) {
-        const embi_friction *f = I->friction + k;
-        if (!embi_dual_stiffness(m, s, I, f->v, f->w, f->S)) return 0;
+    for (int k = 0; k < isle->contacts.count; k++)
+        if (!embi_dual_contact(m, s, isle, isle->contacts.list + k)) return 0;
+    for (int k = 0; k < isle->friction_count; k++) {
+        const embi_friction *f = isle->friction + k;
+        if (!embi_dual_stiffness(m, s, isle, f->v, f->w, f->S)) return 0;
     }
-    for (int k = 0; k < I->spring_count; k++) {
-        int v[4] = {I->spring[k].v, 0, 0, 0};
-        embi_spring_hessian(I->spring + k, s->x + 3 * v[0], S);
-        if (!embi_dual_stiffness(m, s, I, v, embi_spring_weight, S)) return 0;
+    for (int k = 0; k < isle->spring_count; k++) {
+        int v[4] = {isle->spring[k].v, 0, 0, 0};
+        embi_spring_hessian(isle->spring + k, s->x + 3 * v[0], S);
+        if (!embi_dual_stiffness(m, s, isle, v, embi_spring_weight, S)) return 0;
     }
-    embi_sort_keys(I->keys, I->keys + most, D->count);
+    embi_sort_keys(isle->keys, isle->keys + most, D->count);
     return 1;
 }
 
 /* Columns of U in threes, each on the same one or two bodies. Returns 0 out of memory. */
-static int embi_dual_columns(embi_memory *m, embi_island *I)
+static int embi_dual_columns(embi_memory *m, embi_island *isle)
 {
-    embi_dual *D = I->dual;
+    embi_dual *D = isle->dual;
     int most = 0, used = 0;
     for (int k = 0; k < D->count; k++) most += 3 * D->link[k].rank;   /* were each in a three of its own */
     if (!EMBI_GROW(m, int, D->column, D->column_cap, most) || !EMBI_GROW(m, int, D->side, D->side_cap, 2 * most))
         return 0;
     for (int k = 0; k < D->count; k++) {
-        const embi_link *l = D->link + I->keys[k].value;
-        if (k && I->keys[k].key != I->keys[k - 1].key)
+        const embi_link *l = D->link + isle->keys[k].value;
+        if (k && isle->keys[k].key != isle->keys[k - 1].key)
             while (used % 3) D->column[used++] = -1;
         for (int e = 0; e < l->rank && l->count > 0; e++) {
-            D->side[2 * (used / 3)] = (int)(I->keys[k].key >> 32);
-            D->side[2 * (used / 3) + 1] = (int)(I->keys[k].key & 0xffffffffu);
-            D->column[used++] = EMBI_BENT * I->keys[k].value + e;
+            D->side[2 * (used / 3)] = (int)(isle->keys[k].key >> 32);
+            D->side[2 * (used / 3) + 1] = (int)(isle->keys[k].key & 0xffffffffu);
+            D->column[used++] = EMBI_BENT * isle->keys[k].value + e;
         }
     }
     while (used % 3) D->column[used++] = -1;
@@ -16527,23 +16529,23 @@ static int embi_dual_columns(embi_memory *m, embi_island *I)
 }
 
 /* Lists of them by body, and room for what each body adds. Returns -2 out of memory, 0 where there are too many. */
-static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *I)
+static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    embi_dual *D = I->dual;
+    embi_dual *D = isle->dual;
     int blocks = 0;
     if (!EMBI_GROW(m, int, D->member, D->member_cap, 2 * D->triples) ||
         !EMBI_GROW(m, embi_sparse, D->side_column, D->side_column_cap, 6 * D->triples) ||
-        !EMBI_GROW(m, int, D->member_start, D->member_start_cap, I->body_count + 2) ||
-        !EMBI_GROW(m, int, D->block_start, D->block_start_cap, I->body_count + 1))
+        !EMBI_GROW(m, int, D->member_start, D->member_start_cap, isle->body_count + 2) ||
+        !EMBI_GROW(m, int, D->block_start, D->block_start_cap, isle->body_count + 1))
         return -2;
-    memset(D->member_start, 0, (size_t)(I->body_count + 2) * sizeof(int));
+    memset(D->member_start, 0, (size_t)(isle->body_count + 2) * sizeof(int));
     for (int t = 0; t < 2 * D->triples; t++)
         if (t % 2 == 0 || D->side[t] != D->side[t - 1]) D->member_start[D->side[t] + 2]++;
-    for (int k = 0; k < I->body_count; k++) D->member_start[k + 2] += D->member_start[k + 1];
+    for (int k = 0; k < isle->body_count; k++) D->member_start[k + 2] += D->member_start[k + 1];
     for (int t = 0; t < 2 * D->triples; t++)
         if (t % 2 == 0 || D->side[t] != D->side[t - 1]) D->member[D->member_start[D->side[t] + 1]++] = t / 2;
-    for (int k = 0; k < I->body_count; k++) {
-        embi_inverse *V = s->body[I->bodies[k]].inverse;
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_inverse *V = s->body[isle->bodies[k]].inverse;
         int count = D->member_start[k + 1] - D->member_start[k];
         D->block_start[k] = blocks;
         if (!count) continue;
@@ -16551,9 +16553,9 @@ static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *I)
         if (!embi_inverse_room(m, V)) return -2;
         blocks += count * (count + 1) / 2;
     }
-    D->block_start[I->body_count] = blocks;
+    D->block_start[isle->body_count] = blocks;
     if (!EMBI_GROW(m, embipc_real, D->block, D->block_cap, 9 * blocks) ||
-        !EMBI_GROW(m, embipc_real, D->work, D->work_cap, 3 * I->unknown_count + 3 * D->triples))
+        !EMBI_GROW(m, embipc_real, D->work, D->work_cap, 3 * isle->unknown_count + 3 * D->triples))
         return -2;
     return 1;
 }
@@ -16561,11 +16563,11 @@ static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *I)
 /* A body's factor, where it has none of this A. */
 static void embi_dual_invert(const embi_bodies_task *t, embi_body *b, int k)
 {
-    const embi_dual *D = t->I->dual;
-    t->I->part[k] = 0;
+    const embi_dual *D = t->isle->dual;
+    t->isle->part[k] = 0;
     if (D->first[k] == D->first[k + 1]) return;
-    if (!b->inverse->valid) t->I->part[k] = (embipc_real)embi_inverse_take(b->inverse, &b->A);
-    b->inverse->valid = t->I->part[k] == 0;
+    if (!b->inverse->valid) t->isle->part[k] = (embipc_real)embi_inverse_take(b->inverse, &b->A);
+    b->inverse->valid = t->isle->part[k] == 0;
 }
 
 /* The part of a column that is on the body whose unknowns begin with `first`. */
@@ -16586,7 +16588,7 @@ static embi_sparse embi_column_on(const embi_dual *D, int column, int first)
 /* Its part of K: u . A^-1 u for all columns u of U on it. */
 static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
 {
-    const embi_dual *D = t->I->dual;
+    const embi_dual *D = t->isle->dual;
     const int *list;
     int count = D->member_start[k + 1] - D->member_start[k], first = D->first[k];
     embi_sparse *u;
@@ -16607,22 +16609,22 @@ static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
 }
 
 /* K, factored. Returns the pivots that had to be replaced, -1: inf or nan; -2 out of memory. */
-static int embi_dual_gather(embi_memory *m, embi_state *s, embi_island *I)
+static int embi_dual_gather(embi_memory *m, embi_state *s, embi_island *isle)
 {
     static const embipc_real one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-    embi_dual *D = I->dual;
+    embi_dual *D = isle->dual;
     int count = 0;
-    if (!EMBI_GROW(m, embi_key, I->keys, I->keys_cap, D->block_start[I->body_count])) return -2;
-    for (int k = 0; k < I->body_count; k++)
+    if (!EMBI_GROW(m, embi_key, isle->keys, isle->keys_cap, D->block_start[isle->body_count])) return -2;
+    for (int k = 0; k < isle->body_count; k++)
         for (int i = D->member_start[k]; i < D->member_start[k + 1]; i++)
             for (int j = D->member_start[k]; j <= i; j++)
-                I->keys[count++].key = embi_pack(D->member[i], D->member[j]);
-    if (!embi_system_analyze(m, &D->K, D->triples, I->keys, count, EMBI_SYSTEM_AUTO)) return -2;
-    D->K.F.threads = I->system.F.threads;
+                isle->keys[count++].key = embi_pack(D->member[i], D->member[j]);
+    if (!embi_system_analyze(m, &D->K, D->triples, isle->keys, count, EMBI_SYSTEM_AUTO)) return -2;
+    D->K.F.threads = isle->system.F.threads;
     for (int t = 0; t < D->triples; t++) (void)embi_system_add(&D->K, t, t, one);
-    embi_for_bodies(s, I, &I->by_tets, embi_dual_part, NULL, NULL, 0);
+    embi_for_bodies(s, isle, &isle->by_tets, embi_dual_part, NULL, NULL, 0);
     for (int b = 0; b < count; b++)
-        (void)embi_system_add(&D->K, (int)(I->keys[b].key >> 32), (int)(I->keys[b].key & 0xffffffffu),
+        (void)embi_system_add(&D->K, (int)(isle->keys[b].key >> 32), (int)(isle->keys[b].key & 0xffffffffu),
                               D->block + 9 * (size_t)b);
     return embi_system_factor(&D->K);
 }
@@ -16631,40 +16633,40 @@ static int embi_dual_gather(embi_memory *m, embi_state *s, embi_island *I)
 static unsigned embi_body_factors(const embi_body *b) { return b->inverse ? b->inverse->taken : 0; }
 
 /* Factors H as A and K: 1, or 0 where it is better, or has to be, as one matrix. -1: inf or nan; -2 out of memory. */
-static int embi_dual_factor(embi_memory *m, embi_state *s, embi_island *I)
+static int embi_dual_factor(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D;
     int fits, replaced;
-    if (I->dual) I->dual->on = 0;
-    if (!embi_island_wants_dual(s, I)) return 0;
-    if (!I->dual) I->dual = (embi_dual *)embi_alloc(m, 1, sizeof *I->dual);
-    if ((D = I->dual) == NULL) return -2;
-    embi_island_ready(s, I, 0);
-    if (!embi_dual_bodies(m, s, I)) return -2;
+    if (isle->dual) isle->dual->on = 0;
+    if (!embi_island_wants_dual(s, isle)) return 0;
+    if (!isle->dual) isle->dual = (embi_dual *)embi_alloc(m, 1, sizeof *isle->dual);
+    if ((D = isle->dual) == NULL) return -2;
+    embi_island_ready(s, isle, 0);
+    if (!embi_dual_bodies(m, s, isle)) return -2;
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
-    embi_for_bodies(s, I, &I->by_tets, embi_dual_invert, NULL, NULL, 0);
-    for (int k = 0; k < I->body_count; k++) {
-        if (I->part[k] != 0) return I->part[k] < 0 ? -1 : 0;
-        D->taken[k] = embi_body_factors(s->body + I->bodies[k]);
+    embi_for_bodies(s, isle, &isle->by_tets, embi_dual_invert, NULL, NULL, 0);
+    for (int k = 0; k < isle->body_count; k++) {
+        if (isle->part[k] != 0) return isle->part[k] < 0 ? -1 : 0;
+        D->taken[k] = embi_body_factors(s->body + isle->bodies[k]);
     }
-    D->bodies = I->body_count;
-    if (!embi_dual_links(m, s, I) || !embi_dual_columns(m, I)) return -2;
-    if ((fits = embi_dual_members(m, s, I)) <= 0) return fits;
-    if ((replaced = embi_dual_gather(m, s, I)) != 0) return replaced < 0 ? replaced : 0;
+    D->bodies = isle->body_count;
+    if (!embi_dual_links(m, s, isle) || !embi_dual_columns(m, isle)) return -2;
+    if ((fits = embi_dual_members(m, s, isle)) <= 0) return fits;
+    if ((replaced = embi_dual_gather(m, s, isle)) != 0) return replaced < 0 ? replaced : 0;
     D->on = 1;
     return 1;
 }
 
 /* whether the last factor is by contact forces */
-static int embi_has_dual(const embi_island *I) { return I->dual && I->dual->on; }
+static int embi_has_dual(const embi_island *isle) { return isle->dual && isle->dual->on; }
 
 /* Are the bodies those it was made of, with the factors it was made with? One that moves by a drive adds no unknown. */
-static int embi_dual_fits(const embi_state *s, const embi_island *I)
+static int embi_dual_fits(const embi_state *s, const embi_island *isle)
 {
-    if (!embi_has_dual(I)) return 1;
-    if (I->dual->bodies != I->body_count) return 0;
-    for (int k = 0; k < I->body_count; k++)
-        if (I->dual->taken[k] != embi_body_factors(s->body + I->bodies[k])) return 0;
+    if (!embi_has_dual(isle)) return 1;
+    if (isle->dual->bodies != isle->body_count) return 0;
+    for (int k = 0; k < isle->body_count; k++)
+        if (isle->dual->taken[k] != embi_body_factors(s->body + isle->bodies[k])) return 0;
     return 1;
 }
 
@@ -16678,24 +16680,24 @@ static embi_sparse embi_column_of(const embi_dual *D, int column)
 
 static void embi_dual_solve_body(const embi_bodies_task *t, embi_body *b, int k)
 {
-    const embi_dual *D = t->I->dual;
+    const embi_dual *D = t->isle->dual;
     if (D->first[k] < D->first[k + 1]) embi_system_solve(&b->inverse->S, t->to + 3 * D->first[k]);
 }
 
 /* b := H^-1 b by the factor that there is */
-static void embi_island_back_solve(embi_state *s, embi_island *I, embipc_real *b)
+static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real *b)
 {
-    embi_dual *D = I->dual;
+    embi_dual *D = isle->dual;
     embipc_real *y, *force;
-    if (!embi_has_dual(I)) {
-        embi_system_solve(&I->system, b);
+    if (!embi_has_dual(isle)) {
+        embi_system_solve(&isle->system, b);
         return;
     }
-    EMBIPC_ASSERT(D->bodies == I->body_count && D->first[D->bodies] == I->unknown_count);
+    EMBIPC_ASSERT(D->bodies == isle->body_count && D->first[D->bodies] == isle->unknown_count);
     y = D->work;
-    force = y + 3 * I->unknown_count;
-    memcpy(y, b, (size_t)(3 * I->unknown_count) * sizeof *y);
-    embi_for_bodies(s, I, &I->by_tets, embi_dual_solve_body, NULL, y, 0);
+    force = y + 3 * isle->unknown_count;
+    memcpy(y, b, (size_t)(3 * isle->unknown_count) * sizeof *y);
+    embi_for_bodies(s, isle, &isle->by_tets, embi_dual_solve_body, NULL, y, 0);
     for (int t = 0; t < 3 * D->triples; t++) {
         embi_sparse u = embi_column_of(D, D->column[t]);
         force[t] = embi_sparse_dot(&u, u.node, y);
@@ -16705,27 +16707,27 @@ static void embi_island_back_solve(embi_state *s, embi_island *I, embipc_real *b
         embi_sparse u = embi_column_of(D, D->column[t]);
         for (int i = 0; i < u.count; i++) embi_axpy(b + 3 * u.node[i], -force[t], u.u + 3 * i);
     }
-    embi_for_bodies(s, I, &I->by_tets, embi_dual_solve_body, NULL, b, 0);
+    embi_for_bodies(s, isle, &isle->by_tets, embi_dual_solve_body, NULL, b, 0);
 }
 
 /* The matrix as one at the present state, factored; the order is kept while the pattern fits. Returns the pivots that had
  * to be replaced, -1: inf or nan; -2 out of memory, -3: it does not fit the pattern made for it, which cannot be. */
-static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *I)
+static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int pivots;
-    if (!I->analysed || !embi_island_assemble(s, I)) {
-        if (!embi_island_analyze(m, s, I)) return -2;
-        if (!embi_island_assemble(s, I)) return -3;
-        I->analysed = 1;
+    if (!isle->analysed || !embi_island_assemble(s, isle)) {
+        if (!embi_island_analyze(m, s, isle)) return -2;
+        if (!embi_island_assemble(s, isle)) return -3;
+        isle->analysed = 1;
     }
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
-    pivots = embi_system_factor(&I->system);
-    while (pivots > 0 && I->keep > 0) {   /* half of it, down to an eighth: see EMBI_SLOW */
-        I->too_much = I->keep;
-        I->keep = I->keep > (embipc_real)0.2 ? I->keep / 2 : (embipc_real)0;
-        embi_island_tangent(s, I);
-        if (!embi_island_assemble(s, I)) return -3;
-        pivots = embi_system_factor(&I->system);
+    pivots = embi_system_factor(&isle->system);
+    while (pivots > 0 && isle->keep > 0) {   /* half of it, down to an eighth: see EMBI_SLOW */
+        isle->too_much = isle->keep;
+        isle->keep = isle->keep > (embipc_real)0.2 ? isle->keep / 2 : (embipc_real)0;
+        embi_island_tangent(s, isle);
+        if (!embi_island_assemble(s, isle)) return -3;
+        pivots = embi_system_factor(&isle->system);
     }
     return pivots;
 }
@@ -16735,43 +16737,43 @@ static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *
 #define EMBI_KEEP_NODES 24
 
 /* The first factor of a step does not overwrite that of an earlier one, which a step that fails gives back. */
-static void embi_island_set_aside(embi_island *I)
+static void embi_island_set_aside(embi_island *isle)
 {
-    const embi_threads *threads = I->system.F.threads;
-    if (I->past.is_known != 1 || !I->past.useful || I->past.unknown_count < EMBI_KEEP_NODES) return;
-    I->past.is_known = 2;
-    embi_island_swap_factors(I);
-    I->system.F.threads = threads;
+    const embi_threads *threads = isle->system.F.threads;
+    if (isle->past.is_known != 1 || !isle->past.useful || isle->past.unknown_count < EMBI_KEEP_NODES) return;
+    isle->past.is_known = 2;
+    embi_island_swap_factors(isle);
+    isle->system.F.threads = threads;
 }
 
 /* The matrix at the present state, factored. */
-static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_island *I)
+static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int pivots = 0, dual;
-    embi_island_set_aside(I);
-    dual = embi_dual_factor(m, s, I);
-    if (dual == 0) pivots = embi_island_factor_whole(m, s, I);
+    embi_island_set_aside(isle);
+    dual = embi_dual_factor(m, s, isle);
+    if (dual == 0) pivots = embi_island_factor_whole(m, s, isle);
     else if (dual < 0) pivots = dual;
     if (pivots < 0)
         return pivots == -1 ? EMBIPC_ERR_NOT_FINITE : pivots == -2 ? EMBIPC_ERR_MEMORY : EMBIPC_ERR_ARGUMENT;
-    I->regularized += pivots;
-    I->factorizations++;
-    I->useful = 1;
-    I->kept = 0;
-    if (I->pause == 0) I->pause = 1;
+    isle->regularized += pivots;
+    isle->factorizations++;
+    isle->useful = 1;
+    isle->kept = 0;
+    if (isle->pause == 0) isle->pause = 1;
     (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);   /* what the matrix holds of contacts */
-    for (int n = 0; n < I->by_near.count; n++) {
-        embi_near_run r = embi_near_run_of(s, I, n);
+    for (int n = 0; n < isle->by_near.count; n++) {
+        embi_near_run r = embi_near_run_of(s, isle, n);
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++) {
             r.closest[*k].in_matrix = r.closest[*k].stiffness;
             if (r.closest[*k].stiffness > 0) r.apart[*k].least = -EMBI_HUGE;   /* seen, so that its leaving is noticed */
         }
     }
-    for (int k = 0; k < I->friction_count; k++)
-        I->friction[k].held = embi_friction_hold(I->friction + k, I->first);
-    for (int k = 0; k < I->spring_count; k++) {
+    for (int k = 0; k < isle->friction_count; k++)
+        isle->friction[k].held = embi_friction_hold(isle->friction + k, isle->first);
+    for (int k = 0; k < isle->spring_count; k++) {
         embipc_real f[3];
-        I->spring[k].held = embi_spring_gradient(I->spring + k, s->x + 3 * I->spring[k].v, f);
+        isle->spring[k].held = embi_spring_gradient(isle->spring + k, s->x + 3 * isle->spring[k].v, f);
     }
     return EMBIPC_OK;
 }
@@ -16786,48 +16788,49 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
 #define EMBI_OLD_SHARE ((embipc_real)0.1)   /* of the tolerance: a direction this short by M alone is the last one */
 
 /* at the start of a step */
-static void embi_island_recall(const embi_state *s, embi_island *I)
+static void embi_island_recall(const embi_state *s, embi_island *isle)
 {
-    I->kept = I->useful && I->same && I->unknown_count >= EMBI_KEEP_NODES &&
-              I->system.method != EMBI_SYSTEM_CG;
-    I->kept = I->kept && embi_dual_fits(s, I);
-    if (!I->kept || I->wait == 0) return;
-    I->wait--;
-    I->kept = 0;
+    isle->kept = isle->useful && isle->same && isle->unknown_count >= EMBI_KEEP_NODES &&
+              isle->system.method != EMBI_SYSTEM_CG;
+    isle->kept = isle->kept && embi_dual_fits(s, isle);
+    if (!isle->kept || isle->wait == 0) return;
+    isle->wait--;
+    isle->kept = 0;
 }
 
 /* y = H x over the unknowns */
-static void embi_island_apply(embi_state *s, embi_island *I, const embipc_real *x, embipc_real *y)
+static void embi_island_apply(embi_state *s, embi_island *isle, const embipc_real *x, embipc_real *y)
 {
     embipc_stage was = embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         memset(s->p + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->p);
         memset(s->rhs + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->rhs);
     }
-    for (int k = 0; k < I->unknown_count; k++) embi_copy(s->p + 3 * I->unknown[k], x + 3 * k);
-    embi_island_push(s, I);
-    for (int k = 0; k < I->unknown_count; k++) embi_scale(y + 3 * k, -1, s->rhs + 3 * I->unknown[k]);
+    for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], x + 3 * k);
+    embi_island_push(s, isle);
+    for (int k = 0; k < isle->unknown_count; k++) embi_scale(y + 3 * k, -1, s->rhs + 3 * isle->unknown[k]);
     (void)embi_stage(s, was);
 }
 
 /* to = scale from, or to += scale from, over the nodes of the island */
-static void embi_island_combine(const embi_state *s, const embi_island *I, embipc_real scale, const embipc_real *from,
+static void embi_island_combine(const embi_state *s, const embi_island *isle, embipc_real scale,
+                                const embipc_real *from,
                                 int add, embipc_real *to)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
             to[i] = scale * from[i] + (add ? to[i] : (embipc_real)0);
     }
 }
 
 /* the length that counts as converged, m: the least of the island's bodies */
-static embipc_real embi_island_tolerance(const embi_state *s, const embi_island *I)
+static embipc_real embi_island_tolerance(const embi_state *s, const embi_island *isle)
 {
     embipc_real least = EMBI_HUGE;
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         if (embi_is_dynamic(b)) least = embi_min(least, embi_min(b->c * b->tolerance, b->dhat / 10));
     }
     return least;
@@ -16844,11 +16847,11 @@ static embipc_real embi_row_most(int n, const embipc_real *x)
 
 /* Do the forces r (on the unknowns, N s^2) on each body of which no node is driven add up to next to nothing, against
  * its weight and what bodies bear on average? (What floats and touches nothing is measured by the tolerance.) */
-static int embi_island_balances(const embi_state *s, const embi_island *I, const embipc_real *r)
+static int embi_island_balances(const embi_state *s, const embi_island *isle, const embipc_real *r)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
-        embipc_real sum[3] = {0, 0, 0}, bears = I->contacts.force / (embipc_real)I->body_count;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        embipc_real sum[3] = {0, 0, 0}, bears = isle->contacts.force / (embipc_real)isle->body_count;
         if (!embi_is_dynamic(b) || b->driven_nodes > 0) continue;
         for (int i = b->node0; i < b->node0 + b->nn; i++) embi_add(sum, sum, r + 3 * s->local[i]);
         bears += b->total_mass * (embi_norm(s->gravity) + b->tolerance / s->h);
@@ -16857,7 +16860,7 @@ static int embi_island_balances(const embi_state *s, const embi_island *I, const
     return 1;
 }
 
-/* H x = b with an earlier factor, of this step or of one before, b = I->rhs, which becomes x. z = M^-1 r is about
+/* H x = b with an earlier factor, of this step or of one before, b = isle->rhs, which becomes x. z = M^-1 r is about
  * what x is off by: once it is below 0.05 of the tolerance and the forces r balance, x will do. Without a drive it is
  * added and that was the last once it is below 0.01 of x (a drive's direction carries along what sticks; what it misses
  * slips). Each z adds what M does not know of stiff contacts to the forces: of a ball held between plates, and moved
@@ -16867,94 +16870,94 @@ static int embi_island_balances(const embi_state *s, const embi_island *I, const
  * grasp low and a tower of 100 boxes take 3, 4, 10, 8 % fewer solves, and 0, 1, 1, 8 % fewer instructions. Where x is the
  * sum of the p, A x is that of their A p, added to that of driven nodes in trial_q, which is free until a direction is
  * aimed. Returns 0, and leaves b alone, when that takes too many iterations: a new factor is due. */
-static int embi_island_solve_kept(embi_state *s, embi_island *I)
+static int embi_island_solve_kept(embi_state *s, embi_island *isle)
 {
-    int n = 3 * I->unknown_count;
-    embipc_real *x = I->work, *r = x + n, *z = r + n, *p = z + n, *q = I->rhs + n, rz = 0, first = 0, before = 0;
-    embipc_real enough = (embipc_real)0.05 * embi_island_tolerance(s, I);
+    int n = 3 * isle->unknown_count;
+    embipc_real *x = isle->work, *r = x + n, *z = r + n, *p = z + n, *q = isle->rhs + n, rz = 0, first = 0, before = 0;
+    embipc_real enough = (embipc_real)0.05 * embi_island_tolerance(s, isle);
     for (int i = 0; i < n; i++) x[i] = p[i] = 0;
-    memcpy(r, I->rhs, (size_t)n * sizeof *r);
+    memcpy(r, isle->rhs, (size_t)n * sizeof *r);
     for (int k = 0; k < EMBI_KEEP_ITERATIONS; k++) {
         embipc_real size, pq, alpha;
         memcpy(z, r, (size_t)n * sizeof *z);
-        embi_island_back_solve(s, I, z);
+        embi_island_back_solve(s, isle, z);
         size = embi_row_most(n, z);
         before = rz;
         rz = embi_row_dot(n, r, z);
         if (k == 0) first = size;
         if (!embi_finite(rz) || (k > 2 && size > first / 4)) return 0;
-        if (k == 0 && I->old_factor && I->curved) {
-            memcpy(I->rhs, z, (size_t)n * sizeof *z);
-            I->inexact = 1;
+        if (k == 0 && isle->old_factor && isle->curved) {
+            memcpy(isle->rhs, z, (size_t)n * sizeof *z);
+            isle->inexact = 1;
             return 1;
         }
-        if (k == 0 && I->old_factor) embi_island_tangent(s, I);
-        if (k > 0 && size < enough && embi_island_balances(s, I, r)) {
-            memcpy(I->rhs, x, (size_t)n * sizeof *x);
-            I->multiplied = 1;
+        if (k == 0 && isle->old_factor) embi_island_tangent(s, isle);
+        if (k > 0 && size < enough && embi_island_balances(s, isle, r)) {
+            memcpy(isle->rhs, x, (size_t)n * sizeof *x);
+            isle->multiplied = 1;
             return 1;
         }
-        if (k > 0 && !I->driving && size < (embipc_real)0.01 * embi_row_most(n, x)) {
-            for (int i = 0; i < n; i++) I->rhs[i] = x[i] + z[i];
+        if (k > 0 && !isle->driving && size < (embipc_real)0.01 * embi_row_most(n, x)) {
+            for (int i = 0; i < n; i++) isle->rhs[i] = x[i] + z[i];
             return 1;
         }
         for (int i = 0; i < n; i++) p[i] = z[i] + (k ? rz / before * p[i] : (embipc_real)0);
-        embi_island_apply(s, I, p, q);
+        embi_island_apply(s, isle, p, q);
         pq = embi_row_dot(n, p, q);
         if (!(pq > 0)) {
-            if (k == 0 && rz == 0) memset(I->rhs, 0, (size_t)n * sizeof *x);   /* b = 0 */
+            if (k == 0 && rz == 0) memset(isle->rhs, 0, (size_t)n * sizeof *x);   /* b = 0 */
             return k == 0 && rz == 0;
         }
         alpha = rz / pq;
         embi_row_subtract(n, -alpha, p, x);
         embi_row_subtract(n, alpha, q, r);
-        embi_island_combine(s, I, alpha, s->Ap, k > 0 || I->driving, s->trial_q);
+        embi_island_combine(s, isle, alpha, s->Ap, k > 0 || isle->driving, s->trial_q);
     }
     return 0;
 }
 
 /* Slope of E along p, and the length of p in units of what counts as converged: per body c tolerance, or 0.1
  * dhat where that is less, so that no contact can come or go within a motion called small. */
-static embipc_real embi_island_measure(embi_state *s, embi_island *I)
+static embipc_real embi_island_measure(embi_state *s, embi_island *isle)
 {
     embipc_real worst = 0;
-    I->slope = 0;
-    I->record.direction = 0;
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    isle->slope = 0;
+    isle->record.direction = 0;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         embipc_real most = 0;
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) {
             if (s->local[i / 3] >= 0) most = embi_max(most, embi_abs(s->p[i]));
-            I->slope += s->p[i] * s->g[i];
+            isle->slope += s->p[i] * s->g[i];
         }
         if (most > 0) worst = embi_max(worst, most / embi_min(b->c * b->tolerance, b->dhat / 10));
-        I->record.direction = embi_max(I->record.direction, most / b->c);
+        isle->record.direction = embi_max(isle->record.direction, most / b->c);
     }
     return worst;
 }
 
-/* I->rhs := H^-1 I->rhs */
-static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_island *I)
+/* isle->rhs := H^-1 isle->rhs */
+static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result r;
-    I->inexact = I->multiplied = 0;
-    if (I->unknown_count && (I->kept || I->old_factor)) {   /* an island may be driven as a whole */
+    isle->inexact = isle->multiplied = 0;
+    if (isle->unknown_count && (isle->kept || isle->old_factor)) {   /* an island may be driven as a whole */
         int solved;
         (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
-        solved = embi_island_solve_kept(s, I);
-        (void)embi_island_driven_motion(s, I);   /* p on the driven nodes, again */
-        if (solved && I->kept) I->pause = 1;
+        solved = embi_island_solve_kept(s, isle);
+        (void)embi_island_driven_motion(s, isle);   /* p on the driven nodes, again */
+        if (solved && isle->kept) isle->pause = 1;
         if (solved) return EMBIPC_OK;
-        if (I->kept) {
-            I->wait = I->pause;
-            I->pause = embi_min_int(2 * I->pause, 16);
+        if (isle->kept) {
+            isle->wait = isle->pause;
+            isle->pause = embi_min_int(2 * isle->pause, 16);
         }
-        I->kept = I->old_factor = 0;
+        isle->kept = isle->old_factor = 0;
         (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
     }
-    if ((r = embi_island_factor(m, s, I)) != EMBIPC_OK) return r;
+    if ((r = embi_island_factor(m, s, isle)) != EMBIPC_OK) return r;
     (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
-    embi_island_back_solve(s, I, I->rhs);
+    embi_island_back_solve(s, isle, isle->rhs);
     return EMBIPC_OK;
 }
 
@@ -16972,11 +16975,11 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
  * the force weight u/e that goes through 0; they do until they are in the zone, or that direction, too, ends outside.
  * A pile of 100 cages takes 11.4 solves a step and 8 % of its moves are cut so; without this 13.7 and 27 %. Takes J p
  * from motion. */
-static void embi_island_turning(embi_state *s, embi_island *I)
+static void embi_island_turning(embi_state *s, embi_island *isle)
 {
-    I->turning = 0;
-    for (int k = 0; k < I->friction_count; k++) {
-        embi_friction *f = I->friction + k;
+    isle->turning = 0;
+    for (int k = 0; k < isle->friction_count; k++) {
+        embi_friction *f = isle->friction + k;
         embipc_real to[3], zone = f->e * f->e;
         int back, ends_inside;
         embi_contact_motion(f->v, f->w, s->motion, to);
@@ -16985,122 +16988,123 @@ static void embi_island_turning(embi_state *s, embi_island *I)
         back = embi_dot(to, f->u) < 0;
         ends_inside = embi_dot(to, to) < zone;
         f->turns = f->weight > 0 && embi_dot(f->u, f->u) > zone && (f->turns ? ends_inside : back && !ends_inside);
-        I->turning += f->turns;
+        isle->turning += f->turns;
     }
 }
 
 /* Drops from those that turn what is in its zone by now; rhs -= what the force of the spring that the matrix holds for the
  * others is more than their own: weight u/e, and in the first iteration, where only what bends paths is in u, that of
  * sticking. Returns whether there are any: then the direction need not be one of descent. */
-static int embi_island_turn(embi_state *s, embi_island *I)
+static int embi_island_turn(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
     int any = 0;
-    for (int k = 0; k < I->friction_count; k++) {
-        embi_friction *f = I->friction + k;
+    for (int k = 0; k < isle->friction_count; k++) {
+        embi_friction *f = isle->friction + k;
         embipc_real force[3], across;
         f->turns = f->turns && embi_dot(f->u, f->u) > f->e * f->e;
-        if (!(f->weight > 0) || (!f->turns && !(I->first && embi_dot(f->u, f->u) > 0))) continue;
+        if (!(f->weight > 0) || (!f->turns && !(isle->first && embi_dot(f->u, f->u) > 0))) continue;
         any = 1;
         (void)embipc_friction(embi_norm(f->u), f->e, &across, NULL);
         embi_scale(force, f->weight * (embi_friction_secant(f) - across), f->u);
         embi_gather_point(f->v, f->w, force, &to);
     }
-    if (any) embi_scatter(&s->J, I->touched, I->touched_count, -s->hh, &to, s->rhs);
+    if (any) embi_scatter(&s->J, isle->touched, isle->touched_count, -s->hh, &to, s->rhs);
     return any;
 }
 
 /* p += (what c.p lacks) H^-1 c, with c and the lack of tet t of the body: what p takes from det D at once, but what it
  * should add in moves that are too short to count. */
-static void embi_body_unflatten(embi_state *s, embi_island *I, const embi_body *b, int t)
+static void embi_body_unflatten(embi_state *s, embi_island *isle, const embi_body *b, int t)
 {
     const int *v = b->elastic.tet + 4 * t;
-    embipc_real c[12], want, add, cp = 0, cz = 0, *z = I->rhs;
+    embipc_real c[12], want, add, cp = 0, cz = 0, *z = isle->rhs;
     if (!embi_tet_is_flattened(&b->elastic, s->q + 3 * b->node0, t, c, &want)) return;
-    memset(z, 0, 3 * (size_t)I->unknown_count * sizeof *z);
+    memset(z, 0, 3 * (size_t)isle->unknown_count * sizeof *z);
     for (int a = 0; a < 4; a++) {
         int node = b->node0 + v[a], k = s->local[node];
         cp += embi_dot(c + 3 * a, s->p + 3 * node);
         if (k >= 0) embi_copy(z + 3 * k, c + 3 * a);
     }
     if (cp >= want) return;
-    embi_island_back_solve(s, I, z);
+    embi_island_back_solve(s, isle, z);
     for (int a = 0; a < 4; a++) {
         int k = s->local[b->node0 + v[a]];
         if (k >= 0) cz += embi_dot(c + 3 * a, z + 3 * k);
     }
-    if (!(cz > 0) || !embi_all_finite(z, 3 * I->unknown_count)) return;
+    if (!(cz > 0) || !embi_all_finite(z, 3 * isle->unknown_count)) return;
     add = embi_min((want - embi_max(cp, 0)) / cz,
-                   embi_island_tolerance(s, I) / (2 * embi_row_most(3 * I->unknown_count, z)));
+                   embi_island_tolerance(s, isle) / (2 * embi_row_most(3 * isle->unknown_count, z)));
     add += embi_max(-cp, 0) / cz;
-    for (int k = 0; k < I->unknown_count; k++) embi_axpy(s->p + 3 * I->unknown[k], add, z + 3 * k);
-    I->multiplied = 0;
+    for (int k = 0; k < isle->unknown_count; k++) embi_axpy(s->p + 3 * isle->unknown[k], add, z + 3 * k);
+    isle->multiplied = 0;
 }
 
 /* A guarded tet at the end of its range would end every direction that flattens it further, and with it the motion of
  * all that touches the body. Its det D >= least is a constraint of the minimisation: where it is active, p is the
  * minimiser of the quadratic model on it, the unconstrained one moved along H^-1 of its gradient. */
-static void embi_island_unflatten(embi_state *s, embi_island *I)
+static void embi_island_unflatten(embi_state *s, embi_island *isle)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         if (!embi_is_dynamic(b) || !b->material.determinant_bound) continue;
-        for (int t = 0; t < b->elastic.nt; t++) embi_body_unflatten(s, I, b, t);
+        for (int t = 0; t < b->elastic.nt; t++) embi_body_unflatten(s, isle, b, t);
     }
 }
 
 /* Solves for the direction p at the present state. */
-static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *I)
+static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real worst, stretch;
     embipc_result r;
     (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
-    I->driving = embi_island_driven_motion(s, I);
-    embi_island_gradient(s, I);
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    isle->driving = embi_island_driven_motion(s, isle);
+    embi_island_gradient(s, isle);
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] = -s->g[i];
     }
-    if (I->slow >= EMBI_SLOW && I->too_much - I->keep > (embipc_real)0.03 && I->system.method != EMBI_SYSTEM_CG) {
-        I->keep = I->too_much > 1 ? (embipc_real)1 : (I->keep + I->too_much) / 2;
-        I->kept = 0;
+    if (isle->slow >= EMBI_SLOW && isle->too_much - isle->keep > (embipc_real)0.03 &&
+        isle->system.method != EMBI_SYSTEM_CG) {
+        isle->keep = isle->too_much > 1 ? (embipc_real)1 : (isle->keep + isle->too_much) / 2;
+        isle->kept = 0;
     }
-    if (!I->old_factor) embi_island_tangent(s, I);
-    I->turned = embi_island_turn(s, I);
-    for (int k = 0; k < I->friction_count; k++)
-        embi_friction_stiffness(I->friction + k, I->first, I->friction[k].S);
-    if (I->driving) {
-        embi_island_push(s, I);
-        embi_island_combine(s, I, 1, s->Ap, 0, s->trial_q);
+    if (!isle->old_factor) embi_island_tangent(s, isle);
+    isle->turned = embi_island_turn(s, isle);
+    for (int k = 0; k < isle->friction_count; k++)
+        embi_friction_stiffness(isle->friction + k, isle->first, isle->friction[k].S);
+    if (isle->driving) {
+        embi_island_push(s, isle);
+        embi_island_combine(s, isle, 1, s->Ap, 0, s->trial_q);
     }
-    for (int k = 0; k < I->unknown_count; k++) embi_copy(I->rhs + 3 * k, s->rhs + 3 * I->unknown[k]);
-    if ((r = embi_island_solve(m, s, I)) != EMBIPC_OK) return r;
-    for (int k = 0; k < I->unknown_count; k++) embi_copy(s->p + 3 * I->unknown[k], I->rhs + 3 * k);
+    for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->rhs + 3 * k, s->rhs + 3 * isle->unknown[k]);
+    if ((r = embi_island_solve(m, s, isle)) != EMBIPC_OK) return r;
+    for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], isle->rhs + 3 * k);
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
-    if (!embi_all_finite(I->rhs, 3 * I->unknown_count)) return EMBIPC_ERR_NOT_FINITE;
-    embi_island_unflatten(s, I);
-    I->iterations++;
-    stretch = embi_island_stretch(s, I);
-    worst = embi_island_measure(s, I);
-    I->last_measure = I->measure;
-    I->measure = worst;
-    if (!I->old_factor) I->slow = !I->driving && worst > I->last_measure / 2 ? I->slow + 1 : 0;
-    I->stride = 0;
+    if (!embi_all_finite(isle->rhs, 3 * isle->unknown_count)) return EMBIPC_ERR_NOT_FINITE;
+    embi_island_unflatten(s, isle);
+    isle->iterations++;
+    stretch = embi_island_stretch(s, isle);
+    worst = embi_island_measure(s, isle);
+    isle->last_measure = isle->measure;
+    isle->measure = worst;
+    if (!isle->old_factor) isle->slow = !isle->driving && worst > isle->last_measure / 2 ? isle->slow + 1 : 0;
+    isle->stride = 0;
     if (worst < 1) stretch = 1;
-    for (int k = 0; k < I->unknown_count && stretch > 1; k++)
-        embi_scale(s->p + 3 * I->unknown[k], stretch, s->p + 3 * I->unknown[k]);
-    I->slope *= stretch;
-    I->stretch = stretch;
-    embi_island_motion(s, I);
-    embi_island_turning(s, I);
-    if (I->multiplied) embi_island_combine(s, I, stretch, s->trial_q, 0, s->Ap);
-    else embi_island_multiply(s, I);
-    I->measure = embi_max(worst, embi_island_gap_change(s, I));
-    I->record.island = I->index;
-    I->record.fresh = !I->old_factor && !I->kept;
-    I->record.contacts = I->contacts.count;
-    I->record.slope = I->slope / s->hh;
-    I->record.alpha_ccd = I->record.alpha = 0;
+    for (int k = 0; k < isle->unknown_count && stretch > 1; k++)
+        embi_scale(s->p + 3 * isle->unknown[k], stretch, s->p + 3 * isle->unknown[k]);
+    isle->slope *= stretch;
+    isle->stretch = stretch;
+    embi_island_motion(s, isle);
+    embi_island_turning(s, isle);
+    if (isle->multiplied) embi_island_combine(s, isle, stretch, s->trial_q, 0, s->Ap);
+    else embi_island_multiply(s, isle);
+    isle->measure = embi_max(worst, embi_island_gap_change(s, isle));
+    isle->record.island = isle->index;
+    isle->record.fresh = !isle->old_factor && !isle->kept;
+    isle->record.contacts = isle->contacts.count;
+    isle->record.slope = isle->slope / s->hh;
+    isle->record.alpha_ccd = isle->record.alpha = 0;
     return EMBIPC_OK;
 }
 
@@ -17136,7 +17140,7 @@ static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc
 /* Do the two sides stay farther apart than that along some axis, on their ways from x to the share alpha of the way to
  * next? Seen from the first vertex, so that a motion in common does not count. */
 static int embi_ways_apart(const embi_candidate *c, const embipc_real *x, const embipc_real *next, embipc_real alpha,
-                           embipc_real far)
+                           embipc_real away)
 {
     int split = c->edge_edge ? 2 : 1;
     for (int i = 0; i < 3; i++) {
@@ -17147,7 +17151,7 @@ static int embi_ways_apart(const embi_candidate *c, const embipc_real *x, const 
             lo[k >= split] = embi_min(lo[k >= split], embi_min(from, to));
             hi[k >= split] = embi_max(hi[k >= split], embi_max(from, to));
         }
-        if (lo[1] - hi[0] > far || lo[0] - hi[1] > far) return 1;
+        if (lo[1] - hi[0] > away || lo[0] - hi[1] > away) return 1;
     }
     return 0;
 }
@@ -17162,14 +17166,14 @@ static void embi_ccd_range(void *arg, int begin, int end)
     if (pair->a == pair->b) floor /= EMBI_TURN_COS;
     for (int block = begin / EMBI_CCD_GRAIN; block * EMBI_CCD_GRAIN < end; block++) {
         int first = block * EMBI_CCD_GRAIN, last = embi_min_int(first + EMBI_CCD_GRAIN, end);
-        embipc_real far = t->slack + embi_max(0, t->rate * t->bound);
+        embipc_real away = t->slack + embi_max(0, t->rate * t->bound);
         t->alpha[block] = t->bound;
         t->index[block] = -1;
         for (int k = pair->first + first; k < pair->first + last; k++) {
             const embi_candidate *c = t->s->candidate + k;
             embi_closest *closest = t->s->closest + k;
             embipc_real x0[12], p[12], separation, toi;
-            if (t->s->apart[k].least > floor + t->s->apart[k].share * far) continue;
+            if (t->s->apart[k].least > floor + t->s->apart[k].share * away) continue;
             if (embi_ways_apart(c, t->s->x, t->s->next_x, t->alpha[block], floor)) continue;
             if (closest->stamp != t->stamp) embi_closest_find(c, t->s->x, t->stamp, closest);
             separation = embi_gap_floor(c, closest->d, t->rounding, t->driving);
@@ -17183,7 +17187,7 @@ static void embi_ccd_range(void *arg, int begin, int end)
                 toi < t->alpha[block]) {
                 t->alpha[block] = toi;
                 t->index[block] = k - pair->first;
-                far = t->slack + embi_max(0, t->rate * toi);
+                away = t->slack + embi_max(0, t->rate * toi);
             }
         }
     }
@@ -17192,47 +17196,48 @@ static void embi_ccd_range(void *arg, int begin, int end)
 static void embi_body_stray_next(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
-    if (b->known_start && t->I->cap == 1) embi_shift_copy(b, &b->stray_next, &b->shift_next);
+    if (b->known_start && t->isle->cap == 1) embi_shift_copy(b, &b->stray_next, &b->shift_next);
     else   /* still q + p */
         (void)embi_body_shift(b, t->s->known_q, t->s->trial_q, t->s->shift_d, &b->stray, &b->stray_next);
 }
 
 /* safe: the largest safe part of the direction, at most cap; and the candidate that limits it. */
-static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *I)
+static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    I->safe = I->cap;
-    I->limit_pair = -1;
-    I->safe_known = 1;
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    isle->safe = isle->cap;
+    isle->limit_pair = -1;
+    isle->safe_known = 1;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         if (embi_is_dynamic(b) && b->material.determinant_bound)
-            I->safe = embi_elastic_determinant_bound(&b->elastic, s->q + 3 * b->node0, s->p + 3 * b->node0, I->safe);
+            isle->safe = embi_elastic_determinant_bound(&b->elastic, s->q + 3 * b->node0, s->p + 3 * b->node0,
+                                                        isle->safe);
     }
-    embi_for_bodies(s, I, &I->by_vertices, embi_body_stray_next, NULL, NULL, 0);
-    for (int n = 0; n < I->pair_count; n++) {
-        const embi_pair *pair = s->pair + I->pairs[n];
+    embi_for_bodies(s, isle, &isle->by_vertices, embi_body_stray_next, NULL, NULL, 0);
+    for (int n = 0; n < isle->pair_count; n++) {
+        const embi_pair *pair = s->pair + isle->pairs[n];
         const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
         int blocks = (pair->count + EMBI_CCD_GRAIN - 1) / EMBI_CCD_GRAIN;
         embi_ccd_task task;
-        if (!EMBI_GROW(m, embipc_real, I->block_alpha, I->block_alpha_cap, blocks) ||
-            !EMBI_GROW(m, int, I->block_at, I->block_at_cap, blocks))
+        if (!EMBI_GROW(m, embipc_real, isle->block_alpha, isle->block_alpha_cap, blocks) ||
+            !EMBI_GROW(m, int, isle->block_at, isle->block_at_cap, blocks))
             return 0;
         task.s = s;
         task.pair = pair;
-        task.driving = I->driving;
-        task.stamp = I->stamp;
-        task.bound = I->safe;
+        task.driving = isle->driving;
+        task.stamp = isle->stamp;
+        task.bound = isle->safe;
         task.rounding = embi_pair_rounding(a, b);
         task.slack = embi_pair_slack(pair, &a->stray, &b->stray);
         task.rate = embi_pair_slack(pair, &a->stray_next, &b->stray_next) - task.slack;
-        task.alpha = I->block_alpha;
-        task.index = I->block_at;
+        task.alpha = isle->block_alpha;
+        task.index = isle->block_at;
         embi_for_work(&s->threads, pair->count, pair->count, EMBI_SHARE_CCD, embi_ccd_range, &task);
         for (int k = 0; k < blocks; k++)
-            if (I->block_at[k] >= 0 && I->block_alpha[k] < I->safe) {
-                I->safe = I->block_alpha[k];
-                I->limit_pair = I->pairs[n];
-                I->limit_at = I->block_at[k];
+            if (isle->block_at[k] >= 0 && isle->block_alpha[k] < isle->safe) {
+                isle->safe = isle->block_alpha[k];
+                isle->limit_pair = isle->pairs[n];
+                isle->limit_at = isle->block_at[k];
             }
     }
     return 1;
@@ -17283,37 +17288,37 @@ static void embi_body_cap(embi_body *b, embipc_real cap)
  * overshoot, most often) a part is looked at; and where it leaves what was searched, nothing of what lies behind the
  * first contact with the candidates that are there already, and not much more than these span: ten bears in a heap take 0.8
  * of the time. Returns 0 out of memory. */
-static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *I)
+static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real most = 0;
     int stays = 1;
-    embi_for_bodies(s, I, &I->by_vertices, embi_body_aim, NULL, NULL, 0);
-    embi_apply_many(s, I, s->trial_q, s->next_x);
-    for (int k = 0; k < I->body_count; k++)
-        most = embi_max(most, embi_shift_most(&s->body[I->bodies[k]].shift_next));
-    I->cap = 1;
-    I->safe_known = 0;
-    for (int n = 0; n < I->pair_count && stays; n++) stays = embi_pair_stays(s, s->pair + I->pairs[n]);
-    if (!stays || most > 2 * I->reach) {
-        if (most > 2 * I->reach) {
-            I->reach *= 2;
-            I->cap = I->reach / most;
+    embi_for_bodies(s, isle, &isle->by_vertices, embi_body_aim, NULL, NULL, 0);
+    embi_apply_many(s, isle, s->trial_q, s->next_x);
+    for (int k = 0; k < isle->body_count; k++)
+        most = embi_max(most, embi_shift_most(&s->body[isle->bodies[k]].shift_next));
+    isle->cap = 1;
+    isle->safe_known = 0;
+    for (int n = 0; n < isle->pair_count && stays; n++) stays = embi_pair_stays(s, s->pair + isle->pairs[n]);
+    if (!stays || most > 2 * isle->reach) {
+        if (most > 2 * isle->reach) {
+            isle->reach *= 2;
+            isle->cap = isle->reach / most;
         }
         (void)embi_stage(s, EMBIPC_STAGE_CCD);
-        if (!embi_island_ccd(m, s, I)) return 0;
+        if (!embi_island_ccd(m, s, isle)) return 0;
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
-        I->cap = I->guess && I->safe < 1 ? (embipc_real)0 : embi_min(I->cap, I->safe * EMBI_LOOK_ON);
+        isle->cap = isle->guess && isle->safe < 1 ? (embipc_real)0 : embi_min(isle->cap, isle->safe * EMBI_LOOK_ON);
     }
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
-        if (I->cap < 1) embi_body_cap(b, I->cap);
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
+        if (isle->cap < 1) embi_body_cap(b, isle->cap);
         for (int n = 0; n < b->panel_count; n++) embi_box_join(b->panel[n].hull, b->shift_next.part + 6 * n);
     }
     return 1;
 }
 
 /* Is the move one to where embi_island_aim() said? What it found of the way tells of its end. */
-static int embi_is_whole(const embi_bodies_task *t) { return t->alpha == 1 && t->I->cap == 1; }
+static int embi_is_whole(const embi_bodies_task *t) { return t->alpha == 1 && t->isle->cap == 1; }
 
 static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
 {
@@ -17326,30 +17331,30 @@ static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
 }
 
 /* trial state q + alpha p, x = J of it, and its contacts */
-static int embi_island_try(embi_memory *m, embi_state *s, embi_island *I, embipc_real alpha)
+static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, embipc_real alpha)
 {
-    embi_for_bodies(s, I, &I->by_vertices, embi_body_try, NULL, NULL, alpha);
-    embi_apply_many(s, I, s->trial_q, s->trial_x);
-    if (!embi_island_contacts(m, s, I, s->trial_x)) return 0;
-    embi_island_contact_energy(s, I, s->trial_q, s->trial_x);
+    embi_for_bodies(s, isle, &isle->by_vertices, embi_body_try, NULL, NULL, alpha);
+    embi_apply_many(s, isle, s->trial_q, s->trial_x);
+    if (!embi_island_contacts(m, s, isle, s->trial_x)) return 0;
+    embi_island_contact_energy(s, isle, s->trial_q, s->trial_x);
     return 1;
 }
 
 /* Where the near lists have become long the distances are taken as known here: they will be short again. */
-static void embi_island_know(embi_state *s, const embi_island *I)
+static void embi_island_know(embi_state *s, const embi_island *isle)
 {
-    int near = 0, all = 0;
-    for (int n = 0; n < I->pair_count; n++) {
-        near += s->pair[I->pairs[n]].near_count;
-        all += s->pair[I->pairs[n]].count;
+    int nearby = 0, all = 0;
+    for (int n = 0; n < isle->pair_count; n++) {
+        nearby += s->pair[isle->pairs[n]].nearby_count;
+        all += s->pair[isle->pairs[n]].count;
     }
-    if (near < 256 + all / 256) return;
-    for (int n = 0; n < I->pair_count; n++) {
-        embi_pair *pair = s->pair + I->pairs[n];
-        embi_pair_know(s, pair, embi_pair_slack(pair, &s->body[pair->a].stray, &s->body[pair->b].stray), I->stamp);
+    if (nearby < 256 + all / 256) return;
+    for (int n = 0; n < isle->pair_count; n++) {
+        embi_pair *pair = s->pair + isle->pairs[n];
+        embi_pair_know(s, pair, embi_pair_slack(pair, &s->body[pair->a].stray, &s->body[pair->b].stray), isle->stamp);
     }
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
         memcpy(s->known_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         embi_shift_copy(b, &b->known, &b->shift);
         embi_shift_none(b, &b->stray);
@@ -17371,11 +17376,11 @@ static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
 }
 
 /* the trial state becomes the state */
-static void embi_island_accept(embi_state *s, embi_island *I, embipc_real alpha)
+static void embi_island_accept(embi_state *s, embi_island *isle, embipc_real alpha)
 {
-    embi_for_bodies(s, I, &I->by_vertices, embi_body_accept, NULL, NULL, alpha);
-    embi_island_know(s, I);
-    I->record.alpha = alpha;
+    embi_for_bodies(s, isle, &isle->by_vertices, embi_body_accept, NULL, NULL, alpha);
+    embi_island_know(s, isle);
+    isle->record.alpha = alpha;
 }
 
 static void embi_body_slope(const embi_bodies_task *t, embi_body *b, int k)
@@ -17390,31 +17395,31 @@ static void embi_body_slope(const embi_bodies_task *t, embi_body *b, int k)
                               s->g + 3 * b->node0);
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) sum += s->p[i] * s->g[i];
     }
-    t->I->part[k] = sum;
+    t->isle->part[k] = sum;
 }
 
 /* Slope of E along p at the trial state alpha: what the line search watches */
-static embipc_real embi_island_slope(embi_state *s, embi_island *I, embipc_real alpha)
+static embipc_real embi_island_slope(embi_state *s, embi_island *isle, embipc_real alpha)
 {
     embipc_real sum = 0;
-    embi_for_bodies(s, I, &I->by_tets, embi_body_slope, NULL, NULL, alpha);
-    for (int k = 0; k < I->body_count; k++) sum += I->part[k];
-    embi_island_motion(s, I);
-    for (int k = 0; k < I->spring_count; k++) {
+    embi_for_bodies(s, isle, &isle->by_tets, embi_body_slope, NULL, NULL, alpha);
+    for (int k = 0; k < isle->body_count; k++) sum += isle->part[k];
+    embi_island_motion(s, isle);
+    for (int k = 0; k < isle->spring_count; k++) {
         embipc_real f[3];
-        (void)embi_spring_gradient(I->spring + k, s->trial_x + 3 * I->spring[k].v, f);
-        sum += s->hh * embi_dot(f, s->motion + 3 * I->spring[k].v);
+        (void)embi_spring_gradient(isle->spring + k, s->trial_x + 3 * isle->spring[k].v, f);
+        sum += s->hh * embi_dot(f, s->motion + 3 * isle->spring[k].v);
     }
-    return sum + s->hh * embi_contacts_slope(&I->contacts, I->friction, I->friction_count, s->motion);
+    return sum + s->hh * embi_contacts_slope(&isle->contacts, isle->friction, isle->friction_count, s->motion);
 }
 
 /* Tries alpha, smaller while something touches in the arithmetic used (a gap of a few rounding errors), or a
  * logarithm ends. */
-static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island *I, embipc_real *alpha)
+static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island *isle, embipc_real *alpha)
 {
     for (int k = 0; k < 60; k++) {
-        if (!embi_island_try(m, s, I, *alpha)) return EMBIPC_ERR_MEMORY;
-        if (I->contacts.min_gap > 0 && embi_finite(I->contact_energy)) return EMBIPC_OK;
+        if (!embi_island_try(m, s, isle, *alpha)) return EMBIPC_ERR_MEMORY;
+        if (isle->contacts.min_gap > 0 && embi_finite(isle->contact_energy)) return EMBIPC_OK;
         *alpha = k == 58 ? (embipc_real)0 : *alpha / 2;   /* the last try: the old, sound state */
     }
     return EMBIPC_ERR_NOT_FINITE;
@@ -17423,13 +17428,13 @@ static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island
 /* E before a move by alpha p, and what its quadratic part becomes on the way. */
 typedef struct embi_before { embipc_real energy, size, linear, curve; } embi_before;
 
-static embi_before embi_island_before(const embi_state *s, const embi_island *I)
+static embi_before embi_island_before(const embi_state *s, const embi_island *isle)
 {
     embi_before e = {0, 0, 0, 0};
-    e.energy = I->contact_energy;
-    e.size = I->contact_size;
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    e.energy = isle->contact_energy;
+    e.size = isle->contact_size;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) {
             e.linear += s->p[i] * s->gq[i];
             e.curve += s->p[i] * s->Ap[i];
@@ -17439,31 +17444,31 @@ static embi_before embi_island_before(const embi_state *s, const embi_island *I)
 }
 
 /* Is E higher at the trial state alpha than it was, beyond rounding? */
-static int embi_island_grows(const embi_island *I, const embi_before *e, embipc_real alpha)
+static int embi_island_grows(const embi_island *isle, const embi_before *e, embipc_real alpha)
 {
-    embipc_real change = alpha * e->linear + alpha * alpha * e->curve / 2 + (I->contact_energy - e->energy);
-    embipc_real size = alpha * embi_abs(e->linear) + alpha * alpha * e->curve + e->size + I->contact_size;
+    embipc_real change = alpha * e->linear + alpha * alpha * e->curve / 2 + (isle->contact_energy - e->energy);
+    embipc_real size = alpha * embi_abs(e->linear) + alpha * alpha * e->curve + e->size + isle->contact_size;
     return !(change <= 16 * EMBI_EPS * size);
 }
 
 /* Finds alpha in (0, bound]: E does not grow (to rounding), and its slope has come down to half. Regula
  * falsi on the slope once it has changed sign. *alpha = 0 when there is none. The trial state is left at
  * *alpha. */
-static embipc_result embi_island_search(embi_memory *m, embi_state *s, embi_island *I, embipc_real bound,
+static embipc_result embi_island_search(embi_memory *m, embi_state *s, embi_island *isle, embipc_real bound,
                                         embipc_real *alpha)
 {
-    embipc_real lo = 0, hi = bound, slope_lo = I->slope, slope_hi = 0;
-    embi_before before = embi_island_before(s, I);
+    embipc_real lo = 0, hi = bound, slope_lo = isle->slope, slope_hi = 0;
+    embi_before before = embi_island_before(s, isle);
     int bracketed = 0;
     *alpha = bound;
     for (int k = 0; k < 40 && *alpha > 0; k++) {
         embipc_real slope, target;
         int grows;
-        embipc_result r = embi_island_move(m, s, I, alpha);
+        embipc_result r = embi_island_move(m, s, isle, alpha);
         if (r != EMBIPC_OK) return r;
-        grows = embi_island_grows(I, &before, *alpha);
-        slope = embi_island_slope(s, I, *alpha);
-        target = (bracketed ? (embipc_real)0.1 : (embipc_real)0.5) * embi_abs(I->slope);
+        grows = embi_island_grows(isle, &before, *alpha);
+        slope = embi_island_slope(s, isle, *alpha);
+        target = (bracketed ? (embipc_real)0.1 : (embipc_real)0.5) * embi_abs(isle->slope);
         if (!grows && slope <= target && (!bracketed || slope >= -target || hi - lo < 1e-3 * hi))
             return EMBIPC_OK;
         if (slope > 0 || grows) {
@@ -17480,7 +17485,7 @@ static embipc_result embi_island_search(embi_memory *m, embi_state *s, embi_isla
         *alpha = embi_min(embi_max(*alpha, lo + (hi - lo) / 20), hi - (hi - lo) / 20);
     }
     *alpha = lo;   /* the best that is known to be lower, perhaps nothing */
-    return embi_island_move(m, s, I, alpha);
+    return embi_island_move(m, s, isle, alpha);
 }
 
 /* ---- drives ---- */
@@ -17499,10 +17504,10 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
 }
 
 /* Puts the island back to its last state in which every rotating body was rigid. */
-static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_island *I)
+static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
         memcpy(s->q + 3 * b->node0, s->safe_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         embi_apply_live(s, b, s->q, s->x);
         b->elastic.ahead = 0;
@@ -17510,39 +17515,39 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
         embi_body_gradient(s, b);
         for (int n = 0; n < s->drive_count; n++) {
             embi_drive *d = s->drives + n;
-            if (d->body != I->bodies[k] || d->stage == d->stages) continue;
+            if (d->body != isle->bodies[k] || d->stage == d->stages) continue;
             d->stage = d->safe_stage;
             d->phi = d->safe_phi;
             embi_drive_aim(s, d);
         }
     }
-    if (!embi_island_evaluate(m, s, I)) return EMBIPC_ERR_MEMORY;
-    embi_island_contact_energy(s, I, s->q, s->x);
+    if (!embi_island_evaluate(m, s, isle)) return EMBIPC_ERR_MEMORY;
+    embi_island_contact_energy(s, isle, s->q, s->x);
     return EMBIPC_OK;
 }
 
 /* The present state is one to fall back to. */
-static void embi_island_secure(embi_state *s, const embi_island *I)
+static void embi_island_secure(embi_state *s, const embi_island *isle)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         memcpy(s->safe_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
     }
     for (int n = 0; n < s->drive_count; n++) {
         embi_drive *d = s->drives + n;
-        if (s->body[d->body].island != I->index) continue;
+        if (s->body[d->body].island != isle->index) continue;
         d->safe_stage = d->stage;
         d->safe_phi = d->phi;
     }
 }
 
 /* After a driven move by alpha: stages that are complete, drives that are done, the state to fall back to. */
-static void embi_island_progress(embi_state *s, embi_island *I, embipc_real alpha)
+static void embi_island_progress(embi_state *s, embi_island *isle, embipc_real alpha)
 {
     int rigid = 1;
     for (int n = 0; n < s->drive_count; n++) {
         embi_drive *d = s->drives + n;
-        if (s->body[d->body].island != I->index || d->done) continue;
+        if (s->body[d->body].island != isle->index || d->done) continue;
         d->phi += (1 - d->phi) * alpha;
         if (alpha == 1) {
             d->stage++;
@@ -17552,29 +17557,29 @@ static void embi_island_progress(embi_state *s, embi_island *I, embipc_real alph
         }
         if (d->rotating && d->phi > 0) rigid = 0;
     }
-    if (rigid && alpha == 1) embi_island_secure(s, I);
+    if (rigid && alpha == 1) embi_island_secure(s, isle);
 }
 
 /* How fast drive d alone closes the gap of a candidate: its motion in p, the answer of the free nodes by the
  * present factor, the approach of the closest points. Negative: it closes. */
-static embipc_real embi_drive_approach(embi_state *s, embi_island *I, int drive, const embi_candidate *c,
+static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, int drive, const embi_candidate *c,
                                        const embi_closest *closest)
 {
     embipc_real n[3], r[3];
     embi_point p[4];
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embi_set(s->p + 3 * i, 0, 0, 0);
             embi_set(s->rhs + 3 * i, 0, 0, 0);
             if (s->drive[i] == drive) embi_sub(s->p + 3 * i, s->target + 3 * i, s->q + 3 * i);
         }
     }
-    embi_island_push(s, I);
-    for (int k = 0; k < I->unknown_count; k++) embi_copy(I->rhs + 3 * k, s->rhs + 3 * I->unknown[k]);
-    embi_island_back_solve(s, I, I->rhs);
-    for (int k = 0; k < I->unknown_count; k++) embi_copy(s->p + 3 * I->unknown[k], I->rhs + 3 * k);
-    for (int k = 0; k < I->body_count; k++) embi_apply_live(s, s->body + I->bodies[k], s->p, s->motion);
+    embi_island_push(s, isle);
+    for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->rhs + 3 * k, s->rhs + 3 * isle->unknown[k]);
+    embi_island_back_solve(s, isle, isle->rhs);
+    for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], isle->rhs + 3 * k);
+    for (int k = 0; k < isle->body_count; k++) embi_apply_live(s, s->body + isle->bodies[k], s->p, s->motion);
     embi_points_at(p, s->x, c->v);
     (void)embi_normal(p, closest->w, closest->mask, c->edge_edge, n);
     embi_contact_motion(c->v, closest->w, s->motion, r);
@@ -17607,10 +17612,10 @@ static embipc_real embi_drive_stage_length(const embi_state *s, const embi_drive
 }
 
 /* Keeps the direction of the island (p and A p) in arrays that are free just now, or brings it back. */
-static void embi_island_keep(embi_state *s, const embi_island *I, int back)
+static void embi_island_keep(embi_state *s, const embi_island *isle, int back)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         size_t at = 3 * (size_t)b->node0, bytes = 3 * (size_t)b->nn * sizeof *s->p;
         memcpy((back ? s->p : s->trial_q) + at, (back ? s->trial_q : s->p) + at, bytes);
         memcpy((back ? s->Ap : s->g) + at, (back ? s->g : s->Ap) + at, bytes);
@@ -17627,23 +17632,23 @@ static void embi_drive_stop(embi_drive *d, embipc_body by, embipc_real gap)
 
 /* Candidate `limit` is at its floor: the drive that presses on it most gives up the rest of this step.
  * Returns 0 when no drive is to blame (a free body is on its way there by itself). */
-static int embi_island_block(embi_state *s, embi_island *I, int limit)
+static int embi_island_block(embi_state *s, embi_island *isle, int limit)
 {
     const embi_candidate *c = s->candidate + limit;
     embi_drive *d;
     embipc_real most = 0;
     int worst = -1, a, b;
-    embi_island_keep(s, I, 0);
+    embi_island_keep(s, isle, 0);
     for (int n = 0; n < s->drive_count; n++) {
         embipc_real approach;
-        if (s->body[s->drives[n].body].island != I->index || s->drives[n].done) continue;
-        approach = embi_drive_approach(s, I, n, c, s->closest + limit);
+        if (s->body[s->drives[n].body].island != isle->index || s->drives[n].done) continue;
+        approach = embi_drive_approach(s, isle, n, c, s->closest + limit);
         if (approach < most) {
             most = approach;
             worst = n;
         }
     }
-    embi_island_keep(s, I, 1);
+    embi_island_keep(s, isle, 1);
     if (worst < 0 || most > -1e-6 * c->dhat) return 0;
     d = s->drives + worst;
     if (d->rotating && d->stages < 1000000 && embi_drive_stage_length(s, d) > (embipc_real)0.5 * c->dhat) {
@@ -17662,12 +17667,12 @@ static int embi_island_block(embi_state *s, embi_island *I, int limit)
 /* Tets that may not invert leave the drives no way on: all of them give up the rest of this step, and what they bend
  * can settle. Nothing else would end it: a guarded tet that is flat stays so, and no contact is to blame. */
 #define EMBI_NO_WAY ((embipc_real)1e-3)
-static void embi_island_give_up(embi_state *s, const embi_island *I)
+static void embi_island_give_up(embi_state *s, const embi_island *isle)
 {
     for (int n = 0; n < s->drive_count; n++) {
         embi_drive *d = s->drives + n;
         const embi_body *b = s->body + d->body;
-        if (b->island == I->index && !d->done) embi_drive_stop(d, b->handle, 0);
+        if (b->island == isle->index && !d->done) embi_drive_stop(d, b->handle, 0);
     }
 }
 
@@ -17678,9 +17683,9 @@ static void embi_island_give_up(embi_state *s, const embi_island *I)
  * of the tolerance) a lift takes a fifth less time, and the forces at the end of a step are 2 to 10 times as far
  * from balance. A friction contact that is loaded by the share delta beyond its limit walks to the kink of f1 in
  * steps not shorter than sqrt(delta) epsv h: a tolerance of 0.1 epsv tells what sticks to 1 %. */
-static int embi_island_is_last(const embi_island *I)
+static int embi_island_is_last(const embi_island *isle)
 {
-    return !I->turning && I->measure < (I->inexact || I->just_guessed ? EMBI_OLD_SHARE : (embipc_real)1);
+    return !isle->turning && isle->measure < (isle->inexact || isle->just_guessed ? EMBI_OLD_SHARE : (embipc_real)1);
 }
 
 /* A direction of the rank-one matrix is straight, and a gap along it is not: what turns past a tip by s comes
@@ -17691,77 +17696,77 @@ static int embi_island_is_last(const embi_island *I)
 
 /* What of the direction is safe, looked at again where it is not known of the candidates of now. *limit: the one that
  * limits it, or -1. Returns 0 out of memory. */
-static int embi_island_safe(embi_memory *m, embi_state *s, embi_island *I, int *limit)
+static int embi_island_safe(embi_memory *m, embi_state *s, embi_island *isle, int *limit)
 {
     (void)embi_stage(s, EMBIPC_STAGE_CCD);
-    if (!I->safe_known && !embi_island_ccd(m, s, I)) return 0;
+    if (!isle->safe_known && !embi_island_ccd(m, s, isle)) return 0;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
-    *limit = I->limit_pair < 0 ? -1 : s->pair[I->limit_pair].first + I->limit_at;
+    *limit = isle->limit_pair < 0 ? -1 : s->pair[isle->limit_pair].first + isle->limit_at;
     return 1;
 }
 
 /* One accepted move of the island after its direction is known to stay within its candidates. */
-static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_island *I)
+static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real alpha, left = 0;
     embipc_result r;
-    int limit, was_old = I->old_factor;
-    if (!embi_island_safe(m, s, I, &limit)) return EMBIPC_ERR_MEMORY;
-    I->record.alpha_ccd = alpha = I->safe;
+    int limit, was_old = isle->old_factor;
+    if (!embi_island_safe(m, s, isle, &limit)) return EMBIPC_ERR_MEMORY;
+    isle->record.alpha_ccd = alpha = isle->safe;
     for (int n = 0; n < s->drive_count; n++)
-        if (s->body[s->drives[n].body].island == I->index && !s->drives[n].done)
+        if (s->body[s->drives[n].body].island == isle->index && !s->drives[n].done)
             left = embi_max(left, 1 - ((embipc_real)s->drives[n].stage + s->drives[n].phi) /
                                           (embipc_real)s->drives[n].stages);
-    I->record.drive_left = left;
-    if (I->driving) {
-        int blocked = limit < 0 && I->safe < embi_min(I->cap, EMBI_NO_WAY);
-        if (blocked) embi_island_give_up(s, I);
-        if (limit >= 0 && I->safe < (embipc_real)0.5 && s->closest[limit].stamp == I->stamp &&
+    isle->record.drive_left = left;
+    if (isle->driving) {
+        int blocked = limit < 0 && isle->safe < embi_min(isle->cap, EMBI_NO_WAY);
+        if (blocked) embi_island_give_up(s, isle);
+        if (limit >= 0 && isle->safe < (embipc_real)0.5 && s->closest[limit].stamp == isle->stamp &&
             s->closest[limit].d - s->candidate[limit].xi < (embipc_real)0.1 * s->candidate[limit].dhat)
-            blocked = embi_island_block(s, I, limit);
+            blocked = embi_island_block(s, isle, limit);
         if (blocked) {
             int rotated = 0;
-            I->record.alpha = 0;
+            isle->record.alpha = 0;
             for (int n = 0; n < s->drive_count; n++)
-                rotated |= s->body[s->drives[n].body].island == I->index && s->drives[n].rotating &&
+                rotated |= s->body[s->drives[n].body].island == isle->index && s->drives[n].rotating &&
                            s->drives[n].phi > 0;
-            I->old_factor = 0;
-            return rotated ? embi_island_roll_back(m, s, I) : EMBIPC_OK;
+            isle->old_factor = 0;
+            return rotated ? embi_island_roll_back(m, s, isle) : EMBIPC_OK;
         }
-        if ((r = embi_island_move(m, s, I, &alpha)) != EMBIPC_OK) return r;
-        embi_island_accept(s, I, alpha);
-        embi_island_progress(s, I, alpha);
-        I->just_drove = 1;
-    } else if (embi_island_is_last(I)) {
-        if ((r = embi_island_move(m, s, I, &alpha)) != EMBIPC_OK) return r;
-        I->converged = alpha == 1 && !embi_springs_missed(s, I);
-        embi_island_accept(s, I, alpha);
-        if (alpha == 0 && !was_old) I->active = 0;
+        if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
+        embi_island_accept(s, isle, alpha);
+        embi_island_progress(s, isle, alpha);
+        isle->just_drove = 1;
+    } else if (embi_island_is_last(isle)) {
+        if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
+        isle->converged = alpha == 1 && !embi_springs_missed(s, isle);
+        embi_island_accept(s, isle, alpha);
+        if (alpha == 0 && !was_old) isle->active = 0;
     } else {
-        if (I->slope < 0) {
-            if ((r = embi_island_search(m, s, I, I->safe, &alpha)) != EMBIPC_OK) return r;
+        if (isle->slope < 0) {
+            if ((r = embi_island_search(m, s, isle, isle->safe, &alpha)) != EMBIPC_OK) return r;
         } else {
             alpha = 0;
-            if ((r = embi_island_move(m, s, I, &alpha)) != EMBIPC_OK) return r;
+            if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
         }
-        embi_island_accept(s, I, alpha);
-        I->stride = alpha * I->stretch;
-        I->crawl = I->stride < (embipc_real)0.5 ? I->crawl + 1 : 0;
-        if (I->crawl == EMBI_CRAWL) {
-            I->curved = 1;
-            I->kept = 0;
+        embi_island_accept(s, isle, alpha);
+        isle->stride = alpha * isle->stretch;
+        isle->crawl = isle->stride < (embipc_real)0.5 ? isle->crawl + 1 : 0;
+        if (isle->crawl == EMBI_CRAWL) {
+            isle->curved = 1;
+            isle->kept = 0;
         }
-        if (alpha == 0 && I->turned)   /* not a descent of the true E: the next direction is Newton's own */
-            for (int k = 0; k < I->friction_count; k++) I->friction[k].turns = 0;
-        else if (alpha == 0 && !was_old) I->active = 0;   /* no descent left above rounding: as good as it gets */
+        if (alpha == 0 && isle->turned)   /* not a descent of the true E: the next direction is Newton's own */
+            for (int k = 0; k < isle->friction_count; k++) isle->friction[k].turns = 0;
+        else if (alpha == 0 && !was_old) isle->active = 0;   /* no descent left above rounding: as good as it gets */
     }
-    I->old_factor = was_old ? alpha == 1 && I->measure < (embipc_real)0.2 * I->last_measure
-                            : !I->kept && alpha == 1 && (I->just_drove || I->measure < 1000);
+    isle->old_factor = was_old ? alpha == 1 && isle->measure < (embipc_real)0.2 * isle->last_measure
+                            : !isle->kept && alpha == 1 && (isle->just_drove || isle->measure < 1000);
     /* a contact that the factor holds too soft is run over; one that it holds too stiff looks converged */
-    if (I->old_factor && (I->contacts.changed || embi_friction_changed(s, I) || embi_springs_changed(s, I)))
-        I->old_factor = 0;
-    if (!I->driving) I->just_drove = 0;
-    I->first = I->just_guessed = 0;
+    if (isle->old_factor && (isle->contacts.changed || embi_friction_changed(s, isle) || embi_springs_changed(s, isle)))
+        isle->old_factor = 0;
+    if (!isle->driving) isle->just_drove = 0;
+    isle->first = isle->just_guessed = 0;
     return EMBIPC_OK;
 }
 
@@ -17825,12 +17830,12 @@ static void embi_body_remember(const embi_state *s, embi_body *b)
 #define EMBI_TURN_FAR ((embipc_real)0.05)
 
 /* The order of the guess that this step is to begin with; 0: none is worth it. */
-static int embi_island_guess_order(const embi_state *s, const embi_island *I)
+static int embi_island_guess_order(const embi_state *s, const embi_island *isle)
 {
     embipc_real went = 0, missed[2] = {0, 0}, turned = 0;
     int order, fresh = 0;
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         fresh |= embi_is_dynamic(b) && !b->history;
         turned = embi_max(turned, embi_body_turns(s, b));
         went = embi_max(went, b->went);
@@ -17844,54 +17849,54 @@ static int embi_island_guess_order(const embi_state *s, const embi_island *I)
         }
     }
     order = missed[1] < missed[0] ? 2 : 1;
-    if (!fresh && went > embi_island_tolerance(s, I) && missed[order - 1] < EMBI_GUESS_SHARE * went) return order;
+    if (!fresh && went > embi_island_tolerance(s, isle) && missed[order - 1] < EMBI_GUESS_SHARE * went) return order;
     return turned > EMBI_TURN_FAR ? 1 : 0;
 }
 
 /* The guess as a direction, or the part of it that goes with the present stage of the drives. */
-static void embi_island_guess(embi_state *s, embi_island *I)
+static void embi_island_guess(embi_state *s, embi_island *isle)
 {
     int left = 1;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
-    I->driving = embi_island_driven_motion(s, I);
+    isle->driving = embi_island_driven_motion(s, isle);
     for (int n = 0; n < s->drive_count; n++) {
         const embi_drive *d = s->drives + n;
-        if (s->body[d->body].island == I->index && !d->done) left = embi_max_int(left, d->stages - d->stage);
+        if (s->body[d->body].island == isle->index && !d->done) left = embi_max_int(left, d->stages - d->stage);
     }
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embipc_real d[3];
             if (s->local[i] < 0) continue;
-            embi_guess(s, b, I->guess, i, d);
+            embi_guess(s, b, isle->guess, i, d);
             for (int c = 0; c < 3; c++)
                 s->p[3 * i + c] = (s->qn[3 * i + c] + d[c] - s->q[3 * i + c]) / (embipc_real)left;
         }
     }
-    embi_island_multiply(s, I);
+    embi_island_multiply(s, isle);
 }
 
 /* Goes there, or stays. */
-static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_island *I)
+static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    embi_before before = embi_island_before(s, I);
+    embi_before before = embi_island_before(s, isle);
     embipc_real alpha = 1;
     embipc_result r;
-    int limit, order = I->guess;
-    I->guess = 0;
-    if (!embi_island_safe(m, s, I, &limit)) return EMBIPC_ERR_MEMORY;
-    if (I->safe < 1) return EMBIPC_OK;
-    if ((r = embi_island_move(m, s, I, &alpha)) != EMBIPC_OK) return r;
-    if (alpha < 1 || (!I->driving && embi_island_grows(I, &before, 1))) {
+    int limit, order = isle->guess;
+    isle->guess = 0;
+    if (!embi_island_safe(m, s, isle, &limit)) return EMBIPC_ERR_MEMORY;
+    if (isle->safe < 1) return EMBIPC_OK;
+    if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
+    if (alpha < 1 || (!isle->driving && embi_island_grows(isle, &before, 1))) {
         alpha = 0;
-        if ((r = embi_island_move(m, s, I, &alpha)) != EMBIPC_OK) return r;
+        if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
     }
-    embi_island_accept(s, I, alpha);
+    embi_island_accept(s, isle, alpha);
     if (alpha < 1) return EMBIPC_OK;
-    embi_island_progress(s, I, alpha);
-    if (I->driving && embi_island_driven_motion(s, I)) I->guess = order;   /* another stage */
-    I->just_guessed = 1;
-    I->first = 0;
+    embi_island_progress(s, isle, alpha);
+    if (isle->driving && embi_island_driven_motion(s, isle)) isle->guess = order;   /* another stage */
+    isle->just_guessed = 1;
+    isle->first = 0;
     return EMBIPC_OK;
 }
 
@@ -17959,11 +17964,11 @@ static void embi_body_way(const embi_state *s, const embi_body *b, embipc_real w
 }
 
 /* push of pairs: all that contacts and friction do to bodies a now, N */
-static void embi_island_pushes(embi_state *s, embi_island *I)
+static void embi_island_pushes(embi_state *s, embi_island *isle)
 {
-    embi_island_touches(s, I, EMBI_NOW);
-    for (int k = 0; k < I->friction_count; k++) {
-        const embi_friction *f = I->friction + k;
+    embi_island_touches(s, isle, EMBI_NOW);
+    for (int k = 0; k < isle->friction_count; k++) {
+        const embi_friction *f = isle->friction + k;
         embi_pair *pair = s->pair + s->pair[f->pair].head;
         const embi_body *a = s->body + pair->a;
         embipc_real r[3] = {0, 0, 0};
@@ -17977,22 +17982,22 @@ static void embi_island_pushes(embi_state *s, embi_island *I)
  * has the arms of the end. What is missing of both, c^2/h (c_a - c_b)^(n+1 - n) x F with c of the step form, goes to them by their masses, so that
  * next to the ground the ball gets nothing. What moves as slowly as friction sticks, or as gravity
  * makes it in one step, is at rest. */
-static void embi_island_orbit_loss(embi_state *s, embi_island *I)
+static void embi_island_orbit_loss(embi_state *s, embi_island *isle)
 {
-    embi_island_pushes(s, I);
-    for (int n = 0; n < I->pair_count; n++) {
-        const embi_pair *pair = s->pair + I->pairs[n];
+    embi_island_pushes(s, isle);
+    for (int n = 0; n < isle->pair_count; n++) {
+        const embi_pair *pair = s->pair + isle->pairs[n];
         embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-        embipc_real way[3], other[3], T[3], share, far, rest;
-        if (pair->head != I->pairs[n] || !pair->touching[EMBI_NOW] || a == b || !embi_keeps_spin(a) || !embi_keeps_spin(b))
+        embipc_real way[3], other[3], T[3], share, away, rest;
+        if (pair->head != isle->pairs[n] || !pair->touching[EMBI_NOW] || a == b || !embi_keeps_spin(a) || !embi_keeps_spin(b))
             continue;
         embi_body_way(s, a, way);
         embi_body_way(s, b, other);
         embi_sub(way, way, other);
-        far = embi_norm(way);
+        away = embi_norm(way);
         rest = s->h * (pair->rule.epsv + s->h * embi_norm(s->gravity));
-        if (!(far > rest)) continue;
-        embi_scale(way, 1 - rest / far, way);
+        if (!(away > rest)) continue;
+        embi_scale(way, 1 - rest / away, way);
         embi_cross(T, way, pair->push[EMBI_NOW]);
         share = a->total_mass / (a->total_mass + b->total_mass);
         embi_axpy(a->flight.loss, a->c * a->c / s->h * share, T);
@@ -18017,10 +18022,10 @@ static void embi_body_spin_energy(embi_state *s, embi_body *b, embipc_real *line
 }
 
 /* Does a drive that is not soft move something of the island in this step? */
-static int embi_island_is_driven(const embi_state *s, const embi_island *I)
+static int embi_island_is_driven(const embi_state *s, const embi_island *isle)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i++)
             if (s->drive[i / 3] >= 0 && s->q[i] != s->qn[i]) return 1;
     }
@@ -18028,14 +18033,14 @@ static int embi_island_is_driven(const embi_state *s, const embi_island *I)
 }
 
 /* Work of the drives of the island that are not soft: forces of the end times displacements, J */
-static embipc_real embi_island_drive_work(embi_state *s, embi_island *I)
+static embipc_real embi_island_drive_work(embi_state *s, embi_island *isle)
 {
     embipc_real work = 0, r[3];
-    if (!embi_island_is_driven(s, I)) return 0;
-    I->touched_stamp = -1;
-    embi_island_gradient(s, I);
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    if (!embi_island_is_driven(s, isle)) return 0;
+    isle->touched_stamp = -1;
+    embi_island_gradient(s, isle);
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i += 3) {
             if (s->drive[i / 3] < 0) continue;
             embi_sub(r, s->q + i, s->qn + i);
@@ -18046,18 +18051,18 @@ static embipc_real embi_island_drive_work(embi_state *s, embi_island *I)
 }
 
 /* The kinetic energy that the island may have, J; *size: of the terms, for rounding */
-static embipc_real embi_island_budget(embi_state *s, embi_island *I, embipc_real *size)
+static embipc_real embi_island_budget(embi_state *s, embi_island *isle, embipc_real *size)
 {
-    embipc_real sum, terms = 0, springs = embi_island_spring_energy(I, s->xn, &terms);
-    sum = I->barrier_before - I->contacts.energy + springs - embi_island_spring_energy(I, s->x, &terms);
-    *size = terms + I->contacts.force * I->noise_x + embi_abs(I->barrier_before);
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    embipc_real sum, terms = 0, springs = embi_island_spring_energy(isle, s->xn, &terms);
+    sum = isle->barrier_before - isle->contacts.energy + springs - embi_island_spring_energy(isle, s->x, &terms);
+    *size = terms + isle->contacts.force * isle->noise_x + embi_abs(isle->barrier_before);
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         if (!embi_is_dynamic(b)) continue;
         sum += b->kinetic + b->strain_energy - b->end.elastic + b->end.work;
         *size += b->kinetic + b->strain_energy + b->end.elastic + embi_abs(b->end.work) + b->end.kinetic;
     }
-    return sum + embi_island_drive_work(s, I);
+    return sum + embi_island_drive_work(s, isle);
 }
 
 /* the share s */
@@ -18117,19 +18122,19 @@ static int embi_body_may_pay(const embi_body *b, int touching)
 
 /* Bodies have too much energy, by so much, J: they turn slower; where that is not enough they do not, and move slower.
  * Returns what they cannot pay. */
-static embipc_real embi_island_slow_down(embi_state *s, embi_island *I, embipc_real excess, int touching)
+static embipc_real embi_island_slow_down(embi_state *s, embi_island *isle, embipc_real excess, int touching)
 {
     embipc_real about = 0, all = 0, turn, move, mean[3];
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         if (!embi_body_may_pay(b, touching)) continue;
         about += embi_body_drift_of(s, b, mean);
         all += b->end.kinetic;
     }
     turn = about > excess ? sqrt(1 - excess / about) : (embipc_real)0;
     move = turn > 0 ? (embipc_real)1 : all > excess ? sqrt((all - excess) / (all - about)) : (embipc_real)0;
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
         embipc_real less;
         if (!embi_body_may_pay(b, touching)) continue;
         less = (1 - turn * turn) * embi_body_drift_of(s, b, mean);
@@ -18142,10 +18147,10 @@ static embipc_real embi_island_slow_down(embi_state *s, embi_island *I, embipc_r
 }
 
 /* Gives back what the bound took in earlier steps, of so much room, J. */
-static void embi_island_speed_up(embi_state *s, embi_island *I, embipc_real room, embipc_real owed)
+static void embi_island_speed_up(embi_state *s, embi_island *isle, embipc_real room, embipc_real owed)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
         embipc_real more;
         if (!(b->owed > 0) || !embi_keeps_spin(b)) continue;
         more = embi_body_speed_up(s, b, embi_min(room / owed, 1) * b->owed);
@@ -18155,11 +18160,11 @@ static void embi_island_speed_up(embi_state *s, embi_island *I, embipc_real room
 }
 
 /* Is that much of the energy, J, in strain that the rotations held do not see? */
-static int embi_island_is_misturned(const embi_state *s, const embi_island *I, embipc_real excess)
+static int embi_island_is_misturned(const embi_state *s, const embi_island *isle, embipc_real excess)
 {
     embipc_real sum = 0, force;
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         if (embi_is_dynamic(b) && !b->elastic.nonlinear)
             sum += b->end.elastic -
                    embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 0, s->trace + b->trace0, &force);
@@ -18168,11 +18173,11 @@ static int embi_island_is_misturned(const embi_state *s, const embi_island *I, e
 }
 
 /* What forces took of the kinetic energy in a way that implicit steps always do, and friction, J */
-static embipc_real embi_island_dissipation(embi_state *s, const embi_island *I)
+static embipc_real embi_island_dissipation(embi_state *s, const embi_island *isle)
 {
     embipc_real sum = 0;
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         int o = 3 * b->node0;
         if (!embi_is_dynamic(b)) continue;
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
@@ -18183,10 +18188,10 @@ static embipc_real embi_island_dissipation(embi_state *s, const embi_island *I)
         embi_mass_multiply(b, s->g + o, s->rhs + o);
         sum += embi_row_dot(3 * b->nn, s->g + o, s->rhs + o) / 2;
     }
-    for (int n = 0; n < I->friction_count; n++) {
-        embipc_real across, y = embi_norm(I->friction[n].u);
-        (void)embipc_friction(y, I->friction[n].e, &across, NULL);
-        sum += I->friction[n].weight * across * y * y;
+    for (int n = 0; n < isle->friction_count; n++) {
+        embipc_real across, y = embi_norm(isle->friction[n].u);
+        (void)embipc_friction(y, isle->friction[n].e, &across, NULL);
+        sum += isle->friction[n].weight * across * y * y;
     }
     return sum;
 }
@@ -18196,18 +18201,18 @@ static embipc_real embi_island_dissipation(embi_state *s, const embi_island *I)
 typedef enum embi_ending { EMBI_ENDS_WELL, EMBI_ENDS_MISTURNED, EMBI_ENDS_TOO_HIGH } embi_ending;
 
 /* What touches something, and the terms of the island's energy: T, and a and b of what corrections add to it, J */
-static void embi_island_settle_begin(embi_state *s, embi_island *I, embipc_real *kinetic, embipc_real *linear,
+static void embi_island_settle_begin(embi_state *s, embi_island *isle, embipc_real *kinetic, embipc_real *linear,
                                      embipc_real *square, embipc_real *owed)
 {
     *kinetic = *linear = *square = *owed = 0;
-    embi_island_orbit_loss(s, I);
-    for (int k = 0; k < I->contacts.count; k++) {
-        const embi_pair *pair = s->pair + I->contacts.list[k].pair;
+    embi_island_orbit_loss(s, isle);
+    for (int k = 0; k < isle->contacts.count; k++) {
+        const embi_pair *pair = s->pair + isle->contacts.list[k].pair;
         s->body[pair->a].end.touching |= s->body[pair->a].moving;
         s->body[pair->b].end.touching |= s->body[pair->b].moving;
     }
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
         if (!embi_is_dynamic(b)) continue;
         *kinetic += b->end.kinetic;
         b->end.owed = b->owed;
@@ -18218,31 +18223,31 @@ static void embi_island_settle_begin(embi_state *s, embi_island *I, embipc_real 
 
 /* The end of an island's step: its velocities. may_go_on: another pass with other rotations is possible, where they are to
  * blame. */
-static embi_ending embi_island_settle(embi_state *s, embi_island *I, int may_go_on)
+static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_go_on)
 {
     embipc_real size, budget, kinetic, linear, square, owed, share, excess, left;
-    int driven = embi_island_is_driven(s, I);
-    embi_for_bodies(s, I, &I->by_tets, embi_body_settle, NULL, NULL, 0);
+    int driven = embi_island_is_driven(s, isle);
+    embi_for_bodies(s, isle, &isle->by_tets, embi_body_settle, NULL, NULL, 0);
     if (!s->spin) return EMBI_ENDS_WELL;
-    embi_island_settle_begin(s, I, &kinetic, &linear, &square, &owed);
-    budget = embi_island_budget(s, I, &size);
+    embi_island_settle_begin(s, isle, &kinetic, &linear, &square, &owed);
+    budget = embi_island_budget(s, isle, &size);
     size *= 64 * EMBI_EPS;
-    if (may_go_on && !driven && kinetic > budget + size && embi_island_is_misturned(s, I, (kinetic - budget) / 2))
+    if (may_go_on && !driven && kinetic > budget + size && embi_island_is_misturned(s, isle, (kinetic - budget) / 2))
         return EMBI_ENDS_MISTURNED;
     share = embi_spin_share(budget + size - kinetic, linear, square);
     kinetic += share * (linear + share * square);
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
         if (embi_keeps_spin(b)) embi_body_spin_up(s, b, share);
     }
     excess = kinetic - budget;
     if (excess > size && !driven) {
-        left = embi_island_slow_down(s, I, excess, 1);
-        if (left > 0) left = embi_island_slow_down(s, I, left, 0);
+        left = embi_island_slow_down(s, isle, excess, 1);
+        if (left > 0) left = embi_island_slow_down(s, isle, left, 0);
         return left > size ? EMBI_ENDS_TOO_HIGH : EMBI_ENDS_WELL;
     }
-    left = -excess - (owed > 0 ? embi_island_dissipation(s, I) : (embipc_real)0);
-    if (owed > 0 && left > 0) embi_island_speed_up(s, I, left, owed);
+    left = -excess - (owed > 0 ? embi_island_dissipation(s, isle) : (embipc_real)0);
+    if (owed > 0 && left > 0) embi_island_speed_up(s, isle, left, owed);
     return EMBI_ENDS_WELL;
 }
 
@@ -18287,7 +18292,7 @@ typedef struct embi_search {
     int pair, first;             /* first: where they go, before the gaps are closed */
     embi_kept *kept;
     embi_approach approach, back;
-    embipc_real near, far;       /* what was farther apart in the kept list than near + share far stays out */
+    embipc_real nearby, away;    /* what was farther apart in the kept list than nearby + share away stays out */
     int due;                     /* EMBI_SEARCH_...: whether the kept list serves */
     int at, count;               /* where the lane has it */
 } embi_search;
@@ -18610,7 +18615,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, s->candidate, s->candidate_cap);
     EMBI_RELEASE(&m, s->closest, s->closest_cap);
     EMBI_RELEASE(&m, s->apart, s->apart_cap);
-    EMBI_RELEASE(&m, s->near, s->near_cap);
+    EMBI_RELEASE(&m, s->nearby, s->nearby_cap);
     EMBI_RELEASE(&m, s->seen, s->seen_cap);
     EMBI_RELEASE(&m, s->trace, s->trace_cap);
     EMBI_RELEASE(&m, s->place, s->place_cap);
@@ -19452,13 +19457,13 @@ static void embi_widths_along(embi_body *b, const embipc_real *x, const embi_key
         for (int c = 0; c < 3; c++) mid[c] = (x[3 * t[0] + c] + x[3 * t[1] + c] + x[3 * t[2] + c]) / 3;
         for (int k = begin; k < end; k++) {
             const int *u = b->tri + 3 * (keys[k].value / 2);
-            embipc_real far;
+            embipc_real away;
             if (!((keys[k].value ^ keys[i].value) & 1)) continue;
             embi_sub(e, x + 3 * u[0], mid);
-            far = embi_dot(n, e);
-            if (!(far > 0 ? far < front : -far < behind) || !embi_triangle_is_met(x, u, mid, n)) continue;
-            if (far > 0) front = far;
-            else behind = -far;
+            away = embi_dot(n, e);
+            if (!(away > 0 ? away < front : -away < behind) || !embi_triangle_is_met(x, u, mid, n)) continue;
+            if (away > 0) front = away;
+            else behind = -away;
         }
         if (front < EMBI_HUGE) embi_widths_add(&b->room, front);
         if (behind > 0 && behind < EMBI_HUGE) embi_widths_add(&b->thick, behind);
@@ -19766,7 +19771,7 @@ static void embi_tell_fits(const embipc_world *w)
                        a->name, b->name, fit,
                        dhat < fit ? "between them dhat is " : "for these to slide give one of them dhat = ",
                        EMBI_FIT_SHARE * fit);
-        w->def.log(1, text, w->def.log_ctx);
+        (w->def.log)(1, text, w->def.log_ctx);
     }
 }
 
@@ -20490,10 +20495,10 @@ static void embi_places_reset(embipc_world *w)
 {
     for (int i = 0; i < w->s.body_count; i++) {
         embi_inverse *V = w->s.body[i].inverse;
-        embi_island *I = w->island[i];
+        embi_island *isle = w->island[i];
         if (V && V->is_odd) embi_inverse_swap(V);
-        if (I && I->past.is_odd) embi_island_swap_factors(I);
-        if (I) I->useful = I->of_count = 0;
+        if (isle && isle->past.is_odd) embi_island_swap_factors(isle);
+        if (isle) isle->useful = isle->of_count = 0;
     }
     for (int n = 0; n < w->kept_count; n++) {
         embi_kept *k = w->kept + n;
@@ -21445,7 +21450,7 @@ static int embi_searched_forget(embipc_world *w)
             memmove(s->candidate + to, s->candidate + pair->first, count * sizeof *s->candidate);
             memmove(s->closest + to, s->closest + pair->first, count * sizeof *s->closest);
             memmove(s->apart + to, s->apart + pair->first, count * sizeof *s->apart);
-            memmove(s->near + to, s->near + pair->first, count * sizeof *s->near);
+            memmove(s->nearby + to, s->nearby + pair->first, count * sizeof *s->nearby);
             memmove(s->seen + to, s->seen + pair->first, count * sizeof *s->seen);
         }
         pair->first = to;
@@ -21725,7 +21730,7 @@ static int embi_parts_ask(embipc_world *w)
 /* May a candidate of the kept list be within reach now? */
 static int embi_search_sees(const embi_search *one, const embi_candidate *old)
 {
-    return old->apart * (embipc_real)0.999 <= one->near - old->less + old->share * one->far;
+    return old->apart * (embipc_real)0.999 <= one->nearby - old->less + old->share * one->away;
 }
 
 /* The vertices of kept candidates that will be looked at again. Returns 0 out of memory. */
@@ -22036,13 +22041,13 @@ static int embi_searches_keep(embipc_world *w)
         one->due = EMBI_SEARCH_DONE;
     }
     for (;;) {
-        int small = 0;
+        int little = 0;
         for (int n = 0; n < w->search_count; n++)
             if (w->search[n].due) {
                 w->search[n].due = EMBI_SEARCH_DUE;
-                small = 1;
+                little = 1;
             }
-        if (!small) return 1;
+        if (!little) return 1;
         if (!embi_lanes_reserve(w, (w->search_count - 1) / task.grain + 1, 1024, 1024)) return 0;
         embi_for(&w->s.threads, w->search_count, task.grain, embi_search_range, &task);
         if (!embi_searches_join(w, task.grain) || !embi_searches_grow(w, task.grain)) return 0;
@@ -22146,8 +22151,8 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
     /* from the middle of the kept range then to that of this one now: what was farther apart stays out of reach */
     for (int i = 0; i < 6; i++)
         r[i] = kept->drift[i] + one->approach.mid[i % 3] - (kept->range[i % 3] + kept->range[3 + i % 3]) / 2;
-    one->near = one->approach.reach + 4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b);
-    one->far = one->approach.radius + embi_box_norm(r);
+    one->nearby = one->approach.reach + 4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b);
+    one->away = one->approach.radius + embi_box_norm(r);
     return 1;
 }
 
@@ -22178,7 +22183,7 @@ static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one
     embi_pair *pair = s->pair + one->pair;
     embi_body *A = s->body + pair->a, *B = s->body + pair->b;
     embipc_real r[6], slack;
-    pair->near_count = -1;
+    pair->nearby_count = -1;
     if (pair->path) embi_relative_box(&A->stray, pair->pa, &B->stray, pair->pb, r);   /* from known_q to where they are */
     else embi_relative_box(&A->known, pair->pa, &B->known, pair->pb, r);   /* from the middle of the range to known_q */
     for (int i = 0; i < 6 && !pair->path; i++) r[i] -= (pair->range[i % 3] + pair->range[3 + i % 3]) / 2;
@@ -22198,7 +22203,7 @@ static int embi_candidates_room(embipc_world *w)
     embi_state *s = &w->s;
     return EMBI_ROOM(&w->memory, embi_closest, s->closest, s->closest_cap, s->candidate_count) &&
            EMBI_ROOM(&w->memory, embi_apart, s->apart, s->apart_cap, s->candidate_count) &&
-           EMBI_ROOM(&w->memory, int, s->near, s->near_cap, s->candidate_count) &&
+           EMBI_ROOM(&w->memory, int, s->nearby, s->nearby_cap, s->candidate_count) &&
            EMBI_ROOM(&w->memory, int, s->seen, s->seen_cap, s->candidate_count);
 }
 
@@ -22582,9 +22587,9 @@ static int embi_seams_end(embipc_world *w, const embi_key *ends, int count)
 /* how far apart ends of two meetings may be that are one point */
 static embipc_real embi_seam_near(const embipc_world *w, const embi_meeting *a, const embi_meeting *b)
 {
-    embipc_real far = 0;
-    for (int k = 0; k < 4; k++) far = embi_max(far, w->s.body[(k < 2 ? a : b)->body[k % 2]].scale_x);
-    return 64 * EMBI_EPS * far;
+    embipc_real away = 0;
+    for (int k = 0; k < 4; k++) away = embi_max(away, w->s.body[(k < 2 ? a : b)->body[k % 2]].scale_x);
+    return 64 * EMBI_EPS * away;
 }
 
 /* The ends of all seams, those that are one point together. Returns 0 out of memory. */
@@ -22613,11 +22618,11 @@ static int embi_seams_ends(embipc_world *w)
         end = begin + 1;
         for (int n = end; n < count; n++) {
             embi_key other = ends[n];
-            embipc_real near = embi_seam_near(w, w->meeting + ends[begin].value / 2, w->meeting + other.value / 2);
+            embipc_real nearby = embi_seam_near(w, w->meeting + ends[begin].value / 2, w->meeting + other.value / 2);
             embi_seam_end(w, other.value, q);
             embi_sub(q, q, p);
             if (q[0] > 64 * EMBI_EPS * embi_max(embi_abs(lo), embi_abs(hi)) + 4 * unit) break;
-            if (embi_norm(q) > near) continue;
+            if (embi_norm(q) > nearby) continue;
             memmove(ends + end + 1, ends + end, (size_t)(n - end) * sizeof *ends);
             ends[end++] = other;
         }
@@ -22718,7 +22723,7 @@ static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
 static int embi_surface_is_flat(const embipc_world *w, const embi_key *list, int count)
 {
     embi_plane p;
-    embipc_real far = 0;
+    embipc_real away = 0;
     for (int pass = 0; pass < 3; pass++)
         for (int n = 0; n < count; n++) {
             const embi_body *b = w->s.body + (list[n].key & 0xffffffffu);
@@ -22726,9 +22731,9 @@ static int embi_surface_is_flat(const embipc_world *w, const embi_key *list, int
             const int *t = b->tri + 3 * list[n].value;
             if (!n) embi_plane_begin(&p, pass, x + 3 * t[0]);
             embi_plane_take(&p, pass, x, t);
-            far = embi_max(far, b->scale_x);
+            away = embi_max(away, b->scale_x);
         }
-    return embi_plane_is_flat(&p, far);
+    return embi_plane_is_flat(&p, away);
 }
 
 /* Tiles may bend a floor by less than rounding tells from one to the next: what they make up in all has to be flat, or
@@ -23056,16 +23061,16 @@ static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
 }
 
 /* By how much E is higher now than at q^n, beyond rounding, J s^2; 0 where a drive moved something: it may be. */
-static embipc_real embi_island_rise(embi_state *s, embi_island *I)
+static embipc_real embi_island_rise(embi_state *s, embi_island *isle)
 {
-    embipc_real now = s->hh * I->contacts.energy, before = s->hh * I->barrier_before, size = 0, force;
-    before += s->hh * embi_island_spring_energy(I, s->xn, &size);
-    before += s->hh * embi_friction_start(I->friction, I->friction_count);
-    now += s->hh * embi_island_spring_energy(I, s->x, &size);
-    now += s->hh * embi_friction_energy(I->friction, I->friction_count, &force);
-    size = s->hh * (size + (I->contacts.force + force) * I->noise_x);
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
+    embipc_real now = s->hh * isle->contacts.energy, before = s->hh * isle->barrier_before, size = 0, force;
+    before += s->hh * embi_island_spring_energy(isle, s->xn, &size);
+    before += s->hh * embi_friction_start(isle->friction, isle->friction_count);
+    now += s->hh * embi_island_spring_energy(isle, s->x, &size);
+    now += s->hh * embi_friction_energy(isle->friction, isle->friction_count, &force);
+    size = s->hh * (size + (isle->contacts.force + force) * isle->noise_x);
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
             if (s->local[i / 3] < 0 && s->q[i] != s->qn[i]) return 0;
         now += embi_body_objective(s, b, s->q, &size);
@@ -23075,84 +23080,85 @@ static embipc_real embi_island_rise(embi_state *s, embi_island *I)
 }
 
 /* The bodies go back to q^n. Returns 0 out of memory. */
-static int embi_island_back(embi_memory *m, embi_state *s, embi_island *I)
+static int embi_island_back(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
         memcpy(s->q + 3 * b->node0, s->qn + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         for (int i = 0; i < b->live_count; i++)
             embi_copy(s->x + 3 * (b->vert0 + b->live[i]), s->xn + 3 * (b->vert0 + b->live[i]));
         embi_body_came(s, b);
         embi_body_gradient(s, b);
     }
-    if (!embi_island_evaluate(m, s, I)) return 0;
-    embi_island_contact_energy(s, I, s->q, s->x);
+    if (!embi_island_evaluate(m, s, isle)) return 0;
+    embi_island_contact_energy(s, isle, s->q, s->x);
     return 1;
 }
 
 /* Are the candidates of q^n, to which it would go back, no longer there? */
-static int embi_island_is_far(const embi_state *s, const embi_island *I)
+static int embi_island_is_far(const embi_state *s, const embi_island *isle)
 {
     int any = 0;
-    for (int k = 0; k < I->body_count; k++) any |= s->body[I->bodies[k]].rebased || s->body[I->bodies[k]].swept;
+    for (int k = 0; k < isle->body_count; k++)
+        any |= s->body[isle->bodies[k]].rebased || s->body[isle->bodies[k]].swept;
     return any;
 }
 
 /* The step of these bodies becomes one of backward Euler, from where they are, or where its E is higher there than
  * at q^n, from q^n: so E never grows. Returns 0 out of memory. */
-static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *I)
+static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
         if (!b->two_step) continue;
         embi_body_integrate(s, b, 0);
         embi_body_turn(s, b);
         embi_body_gradient(s, b);
     }
-    I->converged = I->old_factor = I->just_drove = 0;
-    I->stride = 0;
-    I->system.kept = 0;   /* it holds another A */
-    return !embi_island_is_far(s, I) && embi_island_rise(s, I) > 0 ? embi_island_back(m, s, I) : 1;
+    isle->converged = isle->old_factor = isle->just_drove = 0;
+    isle->stride = 0;
+    isle->system.kept = 0;   /* it holds another A */
+    return !embi_island_is_far(s, isle) && embi_island_rise(s, isle) > 0 ? embi_island_back(m, s, isle) : 1;
 }
 
 /* Backward Euler for an island in which some body cannot look back. Returns 0 out of memory. */
-static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *I)
+static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int one = 0, two = 0;
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         one |= embi_is_dynamic(b) && !b->two_step;
         two |= b->two_step;
     }
-    return one && two ? embi_island_restart(m, s, I) : 1;
+    return one && two ? embi_island_restart(m, s, isle) : 1;
 }
 
 /* At the end of an island's step: whether its velocities jumped, or it was cut short. Returns 1 when it was by
  * BDF2 and no longer is, -1 out of memory. */
-static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *I, int cut)
+static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *isle, int cut)
 {
     int jump = cut, two_step = 0;
     if (s->integrator != EMBIPC_BDF2) return 0;
-    embi_island_touches(s, I, EMBI_NOW);
-    for (int n = 0; n < I->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[I->pairs[n]].head);
+    embi_island_touches(s, isle, EMBI_NOW);
+    for (int n = 0; n < isle->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[isle->pairs[n]].head);
     for (int n = 0; n < s->drive_count; n++)
-        jump |= s->body[s->drives[n].body].island == I->index && s->drives[n].blocked;
-    for (int k = 0; k < I->body_count; k++) {
-        jump |= s->body[I->bodies[k]].jump;
-        two_step |= s->body[I->bodies[k]].two_step;
+        jump |= s->body[s->drives[n].body].island == isle->index && s->drives[n].blocked;
+    for (int k = 0; k < isle->body_count; k++) {
+        jump |= s->body[isle->bodies[k]].jump;
+        two_step |= s->body[isle->bodies[k]].two_step;
     }
-    for (int k = 0; k < I->body_count; k++) s->body[I->bodies[k]].jump = jump;
-    if (jump && two_step && !embi_island_restart(m, s, I)) return -1;
+    for (int k = 0; k < isle->body_count; k++) s->body[isle->bodies[k]].jump = jump;
+    if (jump && two_step && !embi_island_restart(m, s, isle)) return -1;
     return jump && two_step;
 }
 
 /* The pair joins the list, behind others of the same bodies. */
-static void embi_island_list_pair(const embi_state *s, embi_island *I, int n)
+static void embi_island_list_pair(const embi_state *s, embi_island *isle, int n)
 {
-    int at = I->pair_count++, head = s->pair[n].head, end = at;
-    while (s->pair[n].late && end > 0 && s->pair[I->pairs[end - 1]].head != head) end--;
-    for (; end > 0 && at > end; at--) I->pairs[at] = I->pairs[at - 1];
-    I->pairs[at] = n;
+    int at = isle->pair_count++, head = s->pair[n].head, end = at;
+    while (s->pair[n].late && end > 0 && s->pair[isle->pairs[end - 1]].head != head) end--;
+    for (; end > 0 && at > end; at--) isle->pairs[at] = isle->pairs[at - 1];
+    isle->pairs[at] = n;
 }
 
 /* Lists of bodies, pairs, springs and unknowns of all islands; changed: not NULL, only of those it says so of. */
@@ -23161,34 +23167,34 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
     for (int k = 0; k < w->order_count; k++) {
-        embi_island *I = w->island[w->order[k]];
+        embi_island *isle = w->island[w->order[k]];
         if (changed && !changed[w->order[k]]) continue;
-        I->body_count = I->pair_count = 0;
-        I->noise_x = I->stride = 0;
-        if (!changed) I->reach = 0;   /* within the step what it has become stays */
+        isle->body_count = isle->pair_count = 0;
+        isle->noise_x = isle->stride = 0;
+        if (!changed) isle->reach = 0;   /* within the step what it has become stays */
     }
     for (int i = 0; i < s->body_count; i++) {
         int root = s->body[i].island;
-        embi_island *I;
+        embi_island *isle;
         if (!s->body[i].moving || (changed && !changed[root])) continue;
-        I = w->island[root];
-        if (!EMBI_GROW(m, int, I->bodies, I->body_cap, I->body_count + 1)) return 0;
-        I->bodies[I->body_count++] = i;
-        I->noise_x = embi_max(I->noise_x, s->body[i].scale_x);
-        I->reach = embi_max(I->reach, s->body[i].foreseen);
+        isle = w->island[root];
+        if (!EMBI_GROW(m, int, isle->bodies, isle->body_cap, isle->body_count + 1)) return 0;
+        isle->bodies[isle->body_count++] = i;
+        isle->noise_x = embi_max(isle->noise_x, s->body[i].scale_x);
+        isle->reach = embi_max(isle->reach, s->body[i].foreseen);
     }
     for (int n = 0; n < s->pair_count; n++) {
         int root = s->pair[n].count ? embi_pair_island(s, s->pair + n) : -1;
-        embi_island *I;
+        embi_island *isle;
         if (root < 0 || (changed && !changed[root])) continue;
-        I = w->island[root];
-        if (!EMBI_GROW(m, int, I->pairs, I->pair_cap, I->pair_count + 1)) return 0;
-        embi_island_list_pair(s, I, n);
+        isle = w->island[root];
+        if (!EMBI_GROW(m, int, isle->pairs, isle->pair_cap, isle->pair_count + 1)) return 0;
+        embi_island_list_pair(s, isle, n);
     }
     for (int k = 0; k < w->order_count; k++) {
-        embi_island *I = w->island[w->order[k]];
+        embi_island *isle = w->island[w->order[k]];
         if (changed && !changed[w->order[k]]) continue;
-        if (!embi_island_springs(m, s, I) || !embi_island_number(m, s, I)) return 0;
+        if (!embi_island_springs(m, s, isle) || !embi_island_number(m, s, isle)) return 0;
     }
     return 1;
 }
@@ -23198,7 +23204,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
  * threads, a run of them at a time, in which nothing else is; a large one, of more than half of the work, goes by itself
  * and its loops are shared. */
 
-typedef embipc_result embi_island_fn(embipc_world *w, embi_state *s, embi_island *I);
+typedef embipc_result embi_island_fn(embipc_world *w, embi_state *s, embi_island *isle);
 
 typedef struct embi_round {
     embipc_world *w;
@@ -23209,18 +23215,18 @@ typedef struct embi_round {
 #define EMBI_RUNS 64
 
 /* Estimated time of a round for an island, us: of nodes, and of candidates that are told by one number [measured] */
-static int embi_island_work(const embi_state *s, const embi_island *I)
+static int embi_island_work(const embi_state *s, const embi_island *isle)
 {
     long long candidates = 0;
-    for (int n = 0; n < I->pair_count; n++) candidates += s->pair[I->pairs[n]].count;
-    return (int)embi_min(1 + I->unknown_count + (embipc_real)candidates / 64, INT_MAX / 4);
+    for (int n = 0; n < isle->pair_count; n++) candidates += s->pair[isle->pairs[n]].count;
+    return (int)embi_min(1 + isle->unknown_count + (embipc_real)candidates / 64, INT_MAX / 4);
 }
 
 static embipc_result embi_round_one(const embi_round *t, embi_state *s, int root)
 {
-    embi_island *I = t->w->island[root];
-    I->system.F.threads = s->threads.run ? &s->threads : NULL;
-    return t->fn(t->w, s, I);
+    embi_island *isle = t->w->island[root];
+    isle->system.F.threads = s->threads.run ? &s->threads : NULL;
+    return t->fn(t->w, s, isle);
 }
 
 /* Runs of islands, each with a state of its own where that is not the bodies'. */
@@ -23234,7 +23240,7 @@ static void embi_round_range(void *arg, int begin, int end)
         embi_state own = *s;
         own.threads.run = NULL;
         memset(own.spent, 0, sizeof own.spent);
-        own.since = s->clock ? s->clock(s->clock_ctx) : 0;
+        own.since = s->clock ? (s->clock)(s->clock_ctx) : 0;
         out->result = EMBIPC_OK;
         for (int k = run->begin; k < run->end && out->result == EMBIPC_OK; k++)
             out->result = embi_round_one(t, &own, t->w->round[k]);
@@ -23248,7 +23254,7 @@ static void embi_round_range(void *arg, int begin, int end)
 static void embi_round_time(embipc_world *w)
 {
     embi_state *s = &w->s;
-    double sum = 0, spent[EMBIPC_STAGE_COUNT] = {0}, now = s->clock ? s->clock(s->clock_ctx) : 0;
+    double sum = 0, spent[EMBIPC_STAGE_COUNT] = {0}, now = s->clock ? (s->clock)(s->clock_ctx) : 0;
     for (int n = 0; n < w->run.count; n++)
         for (int i = 0; i < EMBIPC_STAGE_COUNT; i++) {
             spent[i] += w->run_end[n].spent[i];
@@ -23315,19 +23321,19 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
 }
 
 /* The first contacts of an island in a step. */
-static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_island *I)
+static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_island *isle)
 {
-    if (!embi_island_evaluate(&w->memory, s, I) ||
-        !embi_island_lag_friction(&w->memory, s, I, w->memory_key, w->memory_count, w->memory_u))
+    if (!embi_island_evaluate(&w->memory, s, isle) ||
+        !embi_island_lag_friction(&w->memory, s, isle, w->memory_key, w->memory_count, w->memory_u))
         return EMBIPC_ERR_MEMORY;
-    I->barrier_before = I->contacts.energy;
+    isle->barrier_before = isle->contacts.energy;
     if (s->integrator == EMBIPC_BDF2) {
-        embi_island_touches(s, I, EMBI_AT_START);
-        if (!embi_island_agree(&w->memory, s, I)) return EMBIPC_ERR_MEMORY;
+        embi_island_touches(s, isle, EMBI_AT_START);
+        if (!embi_island_agree(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     }
-    embi_island_contact_energy(s, I, s->q, s->x);
-    embi_island_recall(s, I);
-    I->guess = embi_island_guess_order(s, I);
+    embi_island_contact_energy(s, isle, s->q, s->x);
+    embi_island_recall(s, isle);
+    isle->guess = embi_island_guess_order(s, isle);
     return EMBIPC_OK;
 }
 
@@ -23343,22 +23349,23 @@ static int embi_islands_begin(embipc_world *w)
     for (int i = 0; i < s->body_count; i++)
         if (s->body[i].moving) s->body[i].island = embi_root(w->parent, i);
     for (int i = 0; i < s->body_count; i++) {
-        embi_island *I;
+        embi_island *isle;
         if (!s->body[i].moving || s->body[i].island != i) continue;
         if (!w->island[i] && !(w->island[i] = (embi_island *)embi_alloc(&w->memory, 1, sizeof **w->island)))
             return 0;
-        I = w->island[i];
-        if (!embi_island_remember(&w->memory, I)) return 0;
+        isle = w->island[i];
+        if (!embi_island_remember(&w->memory, isle)) return 0;
         w->order[w->order_count++] = i;
-        I->index = i;
-        I->active = I->first = 1;
-        I->analysed = I->iterations = I->factorizations = I->regularized = I->converged = I->old_factor = 0;
-        I->just_drove = I->just_guessed = I->relagged = I->friction_passes = 0;
-        I->passes = embi_max_int(1, s->friction_iterations);
-        I->curved = I->crawl = I->slow = 0;
-        I->keep = 0;
-        I->too_much = 2;
-        I->measure = I->last_measure = 0;
+        isle->index = i;
+        isle->active = isle->first = 1;
+        isle->analysed = isle->iterations = isle->factorizations = isle->regularized = isle->converged =
+            isle->old_factor = 0;
+        isle->just_drove = isle->just_guessed = isle->relagged = isle->friction_passes = 0;
+        isle->passes = embi_max_int(1, s->friction_iterations);
+        isle->curved = isle->crawl = isle->slow = 0;
+        isle->keep = 0;
+        isle->too_much = 2;
+        isle->measure = isle->last_measure = 0;
     }
     if (!embi_islands_collect(w, NULL)) return 0;
     w->round_count = 0;
@@ -23383,8 +23390,8 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
     int into = embi_min_int(a, b), from = embi_max_int(a, b), kept = 0;
-    embi_island *I = w->island[into], *J = w->island[from];
-    if ((is_new && I->active && !I->guess && !embi_iteration_record(w, &I->record)) ||
+    embi_island *isle = w->island[into], *J = w->island[from];
+    if ((is_new && isle->active && !isle->guess && !embi_iteration_record(w, &isle->record)) ||
         (J->active && !J->guess && !embi_iteration_record(w, &J->record)))
         return 0;
     for (int i = 0; i < s->body_count; i++)
@@ -23392,22 +23399,22 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     for (int i = 0; i < w->order_count; i++)
         if (w->order[i] != from) w->order[kept++] = w->order[i];
     w->order_count = kept;
-    if (!EMBI_GROW(m, embi_friction, I->friction, I->friction_cap, I->friction_count + J->friction_count))
+    if (!EMBI_GROW(m, embi_friction, isle->friction, isle->friction_cap, isle->friction_count + J->friction_count))
         return 0;
     if (J->friction_count)
-        memcpy(I->friction + I->friction_count, J->friction, (size_t)J->friction_count * sizeof *J->friction);
-    I->friction_count += J->friction_count;
-    I->iterations = embi_max_int(I->iterations, J->iterations);
-    I->factorizations += J->factorizations;
-    I->regularized += J->regularized;
-    I->active = 1;
-    I->converged = I->old_factor = I->kept = 0;   /* a factor is of the bodies that were there */
-    I->first &= J->first;
-    I->passes = embi_max_int(1, embi_max_int(I->passes, J->passes));
-    I->guess = 0;
-    I->just_guessed |= J->just_guessed;
-    I->curved |= J->curved;
-    I->barrier_before += J->barrier_before;
+        memcpy(isle->friction + isle->friction_count, J->friction, (size_t)J->friction_count * sizeof *J->friction);
+    isle->friction_count += J->friction_count;
+    isle->iterations = embi_max_int(isle->iterations, J->iterations);
+    isle->factorizations += J->factorizations;
+    isle->regularized += J->regularized;
+    isle->active = 1;
+    isle->converged = isle->old_factor = isle->kept = 0;   /* a factor is of the bodies that were there */
+    isle->first &= J->first;
+    isle->passes = embi_max_int(1, embi_max_int(isle->passes, J->passes));
+    isle->guess = 0;
+    isle->just_guessed |= J->just_guessed;
+    isle->curved |= J->curved;
+    isle->barrier_before += J->barrier_before;
     return 1;
 }
 
@@ -23439,12 +23446,12 @@ static int embi_neighbours_check(embipc_world *w)
  * paths, for islands in which a step may go back, because drives rotate or it began by BDF2: they could not say what is
  * where they go back to. */
 
-static int embi_island_may_go_back(const embi_state *s, const embi_island *I)
+static int embi_island_may_go_back(const embi_state *s, const embi_island *isle)
 {
-    for (int k = 0; k < I->body_count; k++)
-        if (s->body[I->bodies[k]].two_step) return 1;
+    for (int k = 0; k < isle->body_count; k++)
+        if (s->body[isle->bodies[k]].two_step) return 1;
     for (int n = 0; n < s->drive_count; n++)
-        if (s->body[s->drives[n].body].island == I->index && s->drives[n].rotating && !s->drives[n].done) return 1;
+        if (s->body[s->drives[n].body].island == isle->index && s->drives[n].rotating && !s->drives[n].done) return 1;
     return 0;
 }
 
@@ -23581,9 +23588,9 @@ static int embi_pairs_due(embipc_world *w)
             if (embi_pair_by_path(w, p, now, r) == path && !embi_pair_due(w, n, now, r, path)) return 0;
         }
     for (int k = 0; k < w->order_count; k++) {
-        embi_island *I = w->island[w->order[k]];
-        if (I->secures) embi_island_secure(s, I);
-        I->secures = 0;
+        embi_island *isle = w->island[w->order[k]];
+        if (isle->secures) embi_island_secure(s, isle);
+        isle->secures = 0;
     }
     return 1;
 }
@@ -23613,53 +23620,53 @@ static int embi_ranges_check(embipc_world *w, int *changed)
 }
 
 /* New candidates, in its lists already: the island's contacts at its present positions. */
-static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *I)
+static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    if (!embi_island_evaluate(m, s, I)) return 0;
-    I->safe_known = 0;
-    I->analysed = I->analysed && I->same;   /* the order serves while the contacts have their places in it */
-    if (s->integrator == EMBIPC_BDF2 && !embi_island_agree(m, s, I)) return 0;
-    embi_island_contact_energy(s, I, s->q, s->x);
+    if (!embi_island_evaluate(m, s, isle)) return 0;
+    isle->safe_known = 0;
+    isle->analysed = isle->analysed && isle->same;   /* the order serves while the contacts have their places in it */
+    if (s->integrator == EMBIPC_BDF2 && !embi_island_agree(m, s, isle)) return 0;
+    embi_island_contact_energy(s, isle, s->q, s->x);
     return 1;
 }
 
 /* a rotation that a cut-short step leaves half done goes back to its last rigid pose */
-static embipc_result embi_island_cut(embipc_world *w, embi_island *I)
+static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
 {
     embi_state *s = &w->s;
     embipc_result r;
     int half = 0;
     for (int n = 0; n < s->drive_count; n++)
         half |=
-            s->body[s->drives[n].body].island == I->index && s->drives[n].rotating && s->drives[n].phi > 0;
-    I->active = 0;
-    if (embi_island_jumps(&w->memory, s, I, 1) < 0) return EMBIPC_ERR_MEMORY;
-    if (half && (r = embi_island_roll_back(&w->memory, s, I)) != EMBIPC_OK) return r;
-    if (embi_island_settle(s, I, 0) == EMBI_ENDS_TOO_HIGH && !half && !embi_island_is_far(s, I)) {
-        if (!embi_island_back(&w->memory, s, I)) return EMBIPC_ERR_MEMORY;
-        (void)embi_island_settle(s, I, 0);
+            s->body[s->drives[n].body].island == isle->index && s->drives[n].rotating && s->drives[n].phi > 0;
+    isle->active = 0;
+    if (embi_island_jumps(&w->memory, s, isle, 1) < 0) return EMBIPC_ERR_MEMORY;
+    if (half && (r = embi_island_roll_back(&w->memory, s, isle)) != EMBIPC_OK) return r;
+    if (embi_island_settle(s, isle, 0) == EMBI_ENDS_TOO_HIGH && !half && !embi_island_is_far(s, isle)) {
+        if (!embi_island_back(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
+        (void)embi_island_settle(s, isle, 0);
     }
-    for (int k = 0; k < I->body_count; k++) embi_set(s->body[I->bodies[k]].end.twist, 0, 0, 0);
+    for (int k = 0; k < isle->body_count; k++) embi_set(s->body[isle->bodies[k]].end.twist, 0, 0, 0);
     return EMBIPC_OK;
 }
 
 /* a body that stays where it is in this round */
-static void embi_island_rest(embi_state *s, const embi_island *I)
+static void embi_island_rest(embi_state *s, const embi_island *isle)
 {
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
         embi_shift_copy(b, &b->shift_next, &b->shift);
         b->goes = 0;
     }
 }
 
 /* The first half of an iteration: the next direction, or guess, as far as it is free of what is near. */
-static embipc_result embi_island_look(embipc_world *w, embi_state *s, embi_island *I)
+static embipc_result embi_island_look(embipc_world *w, embi_state *s, embi_island *isle)
 {
     embipc_result r;
-    if (I->guess) embi_island_guess(s, I);
-    else if ((r = embi_island_direction(&w->memory, s, I)) != EMBIPC_OK) return r;
-    return embi_island_aim(&w->memory, s, I) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+    if (isle->guess) embi_island_guess(s, isle);
+    else if ((r = embi_island_direction(&w->memory, s, isle)) != EMBIPC_OK) return r;
+    return embi_island_aim(&w->memory, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
 /* Has a lagged body turned, or a part of it, by more than some 0.3 rad against the rotations that it holds? */
@@ -23679,11 +23686,11 @@ static int embi_body_turned_away(const embi_state *s, const embi_body *b)
 }
 
 /* Is there more energy in strain that the rotations held do not see than all that moved at the start? */
-static int embi_island_is_blown_up(embi_state *s, const embi_island *I)
+static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
 {
     embipc_real kinetic = 0, unseen = 0, force;
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
         embi_elastic *e = &b->elastic;
         if (!embi_is_dynamic(b)) continue;
         kinetic += b->kinetic;
@@ -23699,23 +23706,24 @@ static int embi_island_is_blown_up(embi_state *s, const embi_island *I)
 /* Iterations after which a step that goes on and on is looked at so. */
 #define EMBI_BLOWN_UP 16
 
-static int embi_island_turned_away(embi_state *s, const embi_island *I)
+static int embi_island_turned_away(embi_state *s, const embi_island *isle)
 {
-    for (int k = 0; k < I->body_count; k++)
-        if (embi_body_turned_away(s, s->body + I->bodies[k])) return 1;
-    return I->iterations % EMBI_BLOWN_UP == 0 && I->iterations > 0 && !I->converged && embi_island_is_blown_up(s, I);
+    for (int k = 0; k < isle->body_count; k++)
+        if (embi_body_turned_away(s, s->body + isle->bodies[k])) return 1;
+    return isle->iterations % EMBI_BLOWN_UP == 0 && isle->iterations > 0 && !isle->converged &&
+        embi_island_is_blown_up(s, isle);
 }
 
 /* Another pass of the step, with the rotations of where the bodies are. The lagged energy of a body that turned by the
  * angle a since lets it swell by a^2/2; about the rotation that it has now it does not. Where one such pass is not enough,
  * the rotations follow q in each iteration, as those of a nonlinear material do, from q^n on where it can go back. Returns
  * 0 out of memory. */
-static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *I, int at_once)
+static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, int at_once)
 {
-    int follow = at_once || I->relagged > 0, held = embi_island_is_far(s, I);
-    I->relagged += 1 + at_once;
-    for (int k = 0; k < I->body_count; k++) {
-        embi_body *b = s->body + I->bodies[k];
+    int follow = at_once || isle->relagged > 0, held = embi_island_is_far(s, isle);
+    isle->relagged += 1 + at_once;
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
         embi_elastic *e = &b->elastic;
         held |= b->driven_nodes > 0;
         if (!embi_is_dynamic(b) || e->nonlinear) continue;
@@ -23727,51 +23735,51 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *I, int 
         embi_body_renew(b);
         embi_body_gradient(s, b);
     }
-    I->system.kept = 0;   /* it holds another A */
-    I->active = I->passes = 1;
-    I->converged = I->old_factor = I->kept = I->just_drove = 0;
-    I->stride = 0;
-    if (follow && !held) return embi_island_back(m, s, I);
-    embi_island_contact_energy(s, I, s->q, s->x);
+    isle->system.kept = 0;   /* it holds another A */
+    isle->active = isle->passes = 1;
+    isle->converged = isle->old_factor = isle->kept = isle->just_drove = 0;
+    isle->stride = 0;
+    if (follow && !held) return embi_island_back(m, s, isle);
+    embi_island_contact_energy(s, isle, s->q, s->x);
     return 1;
 }
 
 /* Where the island may end its step, it does. Else it goes on: with other rotations, or where BDF2 has brought it too high,
  * by backward Euler. */
-static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island *I)
+static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    embi_ending ending = embi_island_settle(s, I, I->converged && I->relagged < 2);
+    embi_ending ending = embi_island_settle(s, isle, isle->converged && isle->relagged < 2);
     int two_step = 0;
-    if (ending == EMBI_ENDS_MISTURNED && !embi_island_relag(m, s, I, 0)) return EMBIPC_ERR_MEMORY;
+    if (ending == EMBI_ENDS_MISTURNED && !embi_island_relag(m, s, isle, 0)) return EMBIPC_ERR_MEMORY;
     if (ending != EMBI_ENDS_TOO_HIGH) return EMBIPC_OK;
-    for (int k = 0; k < I->body_count; k++) two_step |= s->body[I->bodies[k]].two_step;
+    for (int k = 0; k < isle->body_count; k++) two_step |= s->body[isle->bodies[k]].two_step;
     if (!two_step) return EMBIPC_OK;
-    I->active = I->passes = 1;
-    return embi_island_restart(m, s, I) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+    isle->active = isle->passes = 1;
+    return embi_island_restart(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
 /* The second half, once all that the directions pass is among the candidates: the move. */
-static embipc_result embi_island_go(embipc_world *w, embi_state *s, embi_island *I)
+static embipc_result embi_island_go(embipc_world *w, embi_state *s, embi_island *isle)
 {
     embi_memory *m = &w->memory;
     embipc_result r;
     int jumps;
-    if (I->changed && !embi_island_refresh(m, s, I)) return EMBIPC_ERR_MEMORY;
-    if (!I->active || I->changed == 2) return EMBIPC_OK;
-    if (I->guess) return embi_island_try_guess(m, s, I);
-    if ((r = embi_island_advance(m, s, I)) != EMBIPC_OK) return r;
-    I->recorded = 0;
-    if (s->spin && I->relagged < 2 && embi_island_turned_away(s, I)) return embi_island_relag(m, s, I, 1) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
-    if (I->converged) I->active = --I->passes > 0 || embi_island_slips_otherwise(s, I);
-    if (I->active && I->passes < 1) I->passes = 1;
-    jumps = I->active ? 0 : embi_island_jumps(m, s, I, 0);
+    if (isle->changed && !embi_island_refresh(m, s, isle)) return EMBIPC_ERR_MEMORY;
+    if (!isle->active || isle->changed == 2) return EMBIPC_OK;
+    if (isle->guess) return embi_island_try_guess(m, s, isle);
+    if ((r = embi_island_advance(m, s, isle)) != EMBIPC_OK) return r;
+    isle->recorded = 0;
+    if (s->spin && isle->relagged < 2 && embi_island_turned_away(s, isle)) return embi_island_relag(m, s, isle, 1) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+    if (isle->converged) isle->active = --isle->passes > 0 || embi_island_slips_otherwise(s, isle);
+    if (isle->active && isle->passes < 1) isle->passes = 1;
+    jumps = isle->active ? 0 : embi_island_jumps(m, s, isle, 0);
     if (jumps < 0) return EMBIPC_ERR_MEMORY;
-    if (jumps) I->active = I->passes = 1;
-    if (!I->active && (r = embi_island_end(m, s, I)) != EMBIPC_OK) return r;
-    if (jumps || !I->active || !I->converged) return EMBIPC_OK;
-    I->converged = I->old_factor = 0;   /* another pass, with the friction forces of now */
-    if (!embi_island_lag_friction(m, s, I, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
-    embi_island_contact_energy(s, I, s->q, s->x);
+    if (jumps) isle->active = isle->passes = 1;
+    if (!isle->active && (r = embi_island_end(m, s, isle)) != EMBIPC_OK) return r;
+    if (jumps || !isle->active || !isle->converged) return EMBIPC_OK;
+    isle->converged = isle->old_factor = 0;   /* another pass, with the friction forces of now */
+    if (!embi_island_lag_friction(m, s, isle, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
+    embi_island_contact_energy(s, isle, s->q, s->x);
     return EMBIPC_OK;
 }
 
@@ -23782,12 +23790,12 @@ static embipc_result embi_islands_next(embipc_world *w)
     embipc_result r;
     w->round_count = 0;
     for (int k = 0; k < w->order_count; k++) {
-        embi_island *I = w->island[w->order[k]];
-        if (I->active && (I->iterations >= s->max_iterations || (I->iterations > 0 && s->stop && *s->stop)) &&
-            (r = embi_island_cut(w, I)) != EMBIPC_OK)
+        embi_island *isle = w->island[w->order[k]];
+        if (isle->active && (isle->iterations >= s->max_iterations || (isle->iterations > 0 && s->stop && *s->stop)) &&
+            (r = embi_island_cut(w, isle)) != EMBIPC_OK)
             return r;
-        if (I->active) w->round[w->round_count++] = w->order[k];
-        else embi_island_rest(s, I);
+        if (isle->active) w->round[w->round_count++] = w->order[k];
+        else embi_island_rest(s, isle);
     }
     return EMBIPC_OK;
 }
@@ -23807,10 +23815,10 @@ static embipc_result embi_iterate(embipc_world *w)
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
         w->round_count = 0;
         for (int k = 0; k < w->order_count; k++) {
-            embi_island *I = w->island[w->order[k]];
-            I->changed = changed[w->order[k]];
-            I->recorded = 1;
-            if (I->active || I->changed) w->round[w->round_count++] = w->order[k];
+            embi_island *isle = w->island[w->order[k]];
+            isle->changed = changed[w->order[k]];
+            isle->recorded = 1;
+            if (isle->active || isle->changed) w->round[w->round_count++] = w->order[k];
         }
         if ((r = embi_islands_round(w, embi_island_go)) != EMBIPC_OK) return r;
         for (int k = 0; k < w->order_count; k++)
@@ -23916,9 +23924,9 @@ static void embi_drives_gradient(embipc_world *w)
         for (int i = 0; i < b->live_count; i++) s->known[b->vert0 + b->live[i]] = EMBI_VERTEX_LIVE;
     }
     for (int k = 0; k < w->order_count && s->drive_count; k++) {
-        embi_island *I = w->island[w->order[k]];
-        I->touched_stamp = -1;
-        embi_island_gradient(s, I);
+        embi_island *isle = w->island[w->order[k]];
+        isle->touched_stamp = -1;
+        embi_island_gradient(s, isle);
     }
 }
 
@@ -24062,18 +24070,18 @@ static int embi_report_reserve(embipc_world *w)
 }
 
 /* barrier forces of one island */
-static void embi_report_barrier(embipc_world *w, const embi_island *I)
+static void embi_report_barrier(embipc_world *w, const embi_island *isle)
 {
     embi_state *s = &w->s;
-    for (int i = 0; i < I->contacts.count; i++) {
-        const embi_contact *c = I->contacts.list + i;
+    for (int i = 0; i < isle->contacts.count; i++) {
+        const embi_contact *c = isle->contacts.list + i;
         const embi_pair *pair = s->pair + c->pair;
         const embi_body *a = s->body + pair->a;
         embipc_real f[3];
         embi_report_vertex(w, c->v, c->w, -c->first, c->n);
         embi_force_on_a(s, pair, c->v, c->w, -c->first, c->n, f);
         for (int j = 0; c->extra >= 0 && j < 4; j++) {
-            const embipc_real *g = I->contacts.extra + 12 * c->extra + 3 * j;
+            const embipc_real *g = isle->contacts.extra + 12 * c->extra + 3 * j;
             embi_axpy(s->vertex_force + 3 * c->v[j], -1, g);
             if (c->v[j] >= a->vert0 && c->v[j] < a->vert0 + a->nv) embi_axpy(f, -1, g);
         }
@@ -24083,11 +24091,11 @@ static void embi_report_barrier(embipc_world *w, const embi_island *I)
 }
 
 /* friction forces of one island, and what the next step should remember of them */
-static void embi_report_friction(embipc_world *w, const embi_island *I)
+static void embi_report_friction(embipc_world *w, const embi_island *isle)
 {
     embi_state *s = &w->s;
-    for (int i = 0; i < I->friction_count; i++) {
-        const embi_friction *c = I->friction + i;
+    for (int i = 0; i < isle->friction_count; i++) {
+        const embi_friction *c = isle->friction + i;
         embipc_real across, y = embi_norm(c->u), f[3];
         (void)embipc_friction(y, c->e, &across, NULL);
         embi_report_vertex(w, c->v, c->w, -c->weight * across, c->u);
@@ -24145,9 +24153,9 @@ static embipc_real embi_drive_work(const embipc_world *w)
         }
     }
     for (int k = 0; k < w->order_count; k++) {
-        const embi_island *I = w->island[w->order[k]];
-        for (int n = 0; n < I->spring_count; n++) {
-            const embi_spring *p = I->spring + n;
+        const embi_island *isle = w->island[w->order[k]];
+        for (int n = 0; n < isle->spring_count; n++) {
+            const embi_spring *p = isle->spring + n;
             (void)embi_spring_gradient(p, s->x + 3 * p->v, f);
             embi_sub(r, s->x + 3 * p->v, s->xn + 3 * p->v);
             work -= embi_dot(f, r);
@@ -24214,19 +24222,20 @@ static void embi_warn_tight(embipc_world *w)
                    ratio, k->gap, -k->first,
                    embi_kappa_for_load(-k->first, k->multiplicity, (embipc_real)0.3, pair->rule.dhat),
                    pair->rule.kappa);
-    w->def.log(1, text, w->def.log_ctx);
+    (w->def.log)(1, text, w->def.log_ctx);
 }
 
 /* Did the island stand still though its forces are out of balance? Its nodes went less than what counts as converged,
  * its last direction is longer, and E falls along it by far more than what rounding hides: something leaves no way. */
-static int embi_island_is_stuck(const embi_state *s, const embi_island *I)
+static int embi_island_is_stuck(const embi_state *s, const embi_island *isle)
 {
-    embipc_real near = embi_island_tolerance(s, I), noise = 4096 * EMBI_EPS * (I->contact_size + embi_abs(I->slope));
-    if (I->converged || I->measure < 1 || !(-I->slope > noise)) return 0;
-    for (int k = 0; k < I->body_count; k++) {
-        const embi_body *b = s->body + I->bodies[k];
+    embipc_real nearby = embi_island_tolerance(s, isle), noise = 4096 * EMBI_EPS *
+        (isle->contact_size + embi_abs(isle->slope));
+    if (isle->converged || isle->measure < 1 || !(-isle->slope > noise)) return 0;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
-            if (embi_abs(s->q[i] - s->qn[i]) > near) return 0;
+            if (embi_abs(s->q[i] - s->qn[i]) > nearby) return 0;
     }
     return 1;
 }
@@ -24251,7 +24260,7 @@ static void embi_warn_stuck(embipc_world *w)
     }
     (void)snprintf(text, sizeof text, "step %d: \"%.40s\" stands still though its forces are out of balance, for %d "
                    "steps by now: %s", w->step, s->body[stuck->bodies[0]].name, w->stuck, way);
-    w->def.log(1, text, w->def.log_ctx);
+    (w->def.log)(1, text, w->def.log_ctx);
 }
 
 static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
@@ -24260,21 +24269,21 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
     t->min_distance = (embipc_real)INFINITY;
     t->islands = w->order_count;
     for (int k = 0; k < w->order_count; k++) {
-        const embi_island *I = w->island[w->order[k]];
-        t->converged &= I->converged;
-        t->stuck += embi_island_is_stuck(&w->s, I);
-        t->total_iterations += I->iterations;
-        t->total_factorizations += I->factorizations;
-        if (I->iterations > t->newton_iterations) {
-            t->newton_iterations = I->iterations;
-            t->factorizations = I->factorizations;
+        const embi_island *isle = w->island[w->order[k]];
+        t->converged &= isle->converged;
+        t->stuck += embi_island_is_stuck(&w->s, isle);
+        t->total_iterations += isle->iterations;
+        t->total_factorizations += isle->factorizations;
+        if (isle->iterations > t->newton_iterations) {
+            t->newton_iterations = isle->iterations;
+            t->factorizations = isle->factorizations;
         }
-        t->unknowns += 3 * I->unknown_count;
-        t->contacts += I->contacts.pairs;
-        t->merged_contacts += I->contacts.count;
-        t->regularized_pivots += I->regularized;
-        t->min_distance = embi_min(t->min_distance, I->contacts.min_gap);
-        t->barrier += I->contacts.energy;
+        t->unknowns += 3 * isle->unknown_count;
+        t->contacts += isle->contacts.pairs;
+        t->merged_contacts += isle->contacts.count;
+        t->regularized_pivots += isle->regularized;
+        t->min_distance = embi_min(t->min_distance, isle->contacts.min_gap);
+        t->barrier += isle->contacts.energy;
     }
 }
 
@@ -24307,13 +24316,13 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
     before = s->hh * barrier_before;
     after = s->hh * t->barrier;
     for (int k = 0; k < w->order_count; k++) {
-        embi_island *I = w->island[w->order[k]];
+        embi_island *isle = w->island[w->order[k]];
         embipc_real terms = 0;
-        before += s->hh * embi_island_spring_energy(I, s->xn, &terms);
-        before += s->hh * embi_friction_start(I->friction, I->friction_count);
-        after += s->hh * embi_island_spring_energy(I, s->x, &terms);
-        after += s->hh * embi_friction_energy(I->friction, I->friction_count, &force);
-        size += s->hh * (terms + (I->contacts.force + force) * I->noise_x);
+        before += s->hh * embi_island_spring_energy(isle, s->xn, &terms);
+        before += s->hh * embi_friction_start(isle->friction, isle->friction_count);
+        after += s->hh * embi_island_spring_energy(isle, s->x, &terms);
+        after += s->hh * embi_friction_energy(isle->friction, isle->friction_count, &force);
+        size += s->hh * (terms + (isle->contacts.force + force) * isle->noise_x);
     }
     t->drive_work = embi_drive_work(w);
     embi_each_body(w, embi_body_sum);
@@ -24362,7 +24371,7 @@ static embipc_result embi_fail_step(embipc_world *w)
 }
 
 /* The body that is farther from the origin than its numbers can follow, with its nodes at q, or NULL. *far: how far, m */
-static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real *q, embipc_real *far)
+static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real *q, embipc_real *away)
 {
     for (int k = 0; k < s->body_count; k++) {
         const embi_body *b = s->body + k;
@@ -24371,19 +24380,19 @@ static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real
             most = embi_max(most, embi_abs(q[i]));
             sum += q[i];
         }
-        *far = embi_finite(sum) ? most : (embipc_real)INFINITY;
-        if (!(*far <= EMBI_SIZES_AT_MOST * b->diagonal)) return b;
+        *away = embi_finite(sum) ? most : (embipc_real)INFINITY;
+        if (!(*away <= EMBI_SIZES_AT_MOST * b->diagonal)) return b;
     }
     return NULL;
 }
 
 /* The step would take a body there. */
-static embipc_result embi_fail_far(embipc_world *w, const embi_body *b, embipc_real far)
+static embipc_result embi_fail_far(embipc_world *w, const embi_body *b, embipc_real away)
 {
-    (void)embi_fail_at(&w->error, EMBIPC_ERR_NOT_FINITE, EMBIPC_NO_PRIMITIVE, 0, far,
+    (void)embi_fail_at(&w->error, EMBIPC_ERR_NOT_FINITE, EMBIPC_NO_PRIMITIVE, 0, away,
                        "step %d takes it %g m from the origin; the limit is %g m, 1e12 of its sizes. The world is back at %g s: "
                        "lower a velocity, force or time step, or destroy the body",
-                       w->step + 1, far, EMBI_SIZES_AT_MOST * b->diagonal, w->time);
+                       w->step + 1, away, EMBI_SIZES_AT_MOST * b->diagonal, w->time);
     return embi_blame(w, EMBIPC_ERR_NOT_FINITE, b->name, b->handle);
 }
 
@@ -24457,7 +24466,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 {
     embi_state *s;
     embipc_result r = EMBIPC_OK;
-    embipc_real barrier = 0, far;
+    embipc_real barrier = 0, away;
     const embi_body *lost;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
@@ -24466,13 +24475,13 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     w->iteration_count = 0;
     memset(s->spent, 0, sizeof s->spent);
     s->stage = EMBIPC_STAGE_REST;
-    s->since = s->clock ? s->clock(s->clock_ctx) : 0;
+    s->since = s->clock ? (s->clock)(s->clock_ctx) : 0;
     embi_bodies_begin(w);
     (void)embi_stage(s, EMBIPC_STAGE_ELASTIC);
     embi_each_body(w, embi_body_rotate);
     (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
     embi_each_body(w, embi_body_foresee);
-    if ((lost = embi_body_too_far(s, s->trial_q, &far)) != NULL) r = EMBIPC_ERR_NOT_FINITE;
+    if ((lost = embi_body_too_far(s, s->trial_q, &away)) != NULL) r = EMBIPC_ERR_NOT_FINITE;
     else if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_pairs_begin(w) || !embi_islands_begin(w))
         r = EMBIPC_ERR_MEMORY;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
@@ -24482,13 +24491,13 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     (void)embi_stage(s, EMBIPC_STAGE_REST);
     for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* the velocity to be, too */
         if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) r = EMBIPC_ERR_NOT_FINITE;
-    if (r == EMBIPC_OK && (lost = embi_body_too_far(s, s->q, &far)) != NULL) r = EMBIPC_ERR_NOT_FINITE;
+    if (r == EMBIPC_OK && (lost = embi_body_too_far(s, s->q, &away)) != NULL) r = EMBIPC_ERR_NOT_FINITE;
     if (r == EMBIPC_OK) {
         if (!embi_report_reserve(w) || !embi_views_follow(w)) r = EMBIPC_ERR_MEMORY;
     }
     if (r != EMBIPC_OK) {
         embi_step_undo(w);
-        return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : lost ? embi_fail_far(w, lost, far) : embi_fail_step(w);
+        return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : lost ? embi_fail_far(w, lost, away) : embi_fail_step(w);
     }
     embi_velocities_finish(s);
     embi_bodies_moved(s);
@@ -24567,8 +24576,8 @@ typedef struct embi_parting {
     const embipc_real *gap;
     embi_key *keys;
     int key_count, key_cap;
-    embi_candidate *near;
-    int near_count, near_cap;
+    embi_candidate *nearby;
+    int nearby_count, nearby_cap;
     embipc_real *shifted;        /* the first of a pair, where it is tried */
     int shifted_cap;
     const embi_part_body *met_a, *met_b;   /* whose triangles were seen to meet last, and ... */
@@ -24593,7 +24602,7 @@ static void embi_parting_end(embi_parting *p)
     }
     embi_free(&p->m, p->body, p->count, sizeof *p->body);
     EMBI_RELEASE(&p->m, p->keys, p->key_cap);
-    EMBI_RELEASE(&p->m, p->near, p->near_cap);
+    EMBI_RELEASE(&p->m, p->nearby, p->nearby_cap);
     EMBI_RELEASE(&p->m, p->shifted, p->shifted_cap);
     EMBI_RELEASE(&p->m, p->pair, p->pair_cap);
 }
@@ -24615,7 +24624,7 @@ static embipc_real embi_part_reach(const embi_parting *p, int i, int j, embipc_r
 static void embi_part_middle(const embi_part_body *b, int v, embipc_real out[3])
 {
     const embipc_real *x = b->x0 + 3 * v;
-    embipc_real normal[3] = {0, 0, 0}, far = EMBI_HUGE;
+    embipc_real normal[3] = {0, 0, 0}, away = EMBI_HUGE;
     for (int pass = 0; pass < 2; pass++)   /* the normal, then what it meets first going inwards */
         for (int t = 0; t < b->s.nt; t++) {
             const int *T = b->s.tri + 3 * t;
@@ -24632,10 +24641,10 @@ static void embi_part_middle(const embi_part_body *b, int v, embipc_real out[3])
                 continue;
             embi_copy(a, c);
             way = -embi_dot(n, a) / embi_dot(n, normal);
-            if (way > 0 && way < far) far = way;
+            if (way > 0 && way < away) away = way;
         }
     embi_copy(out, x);
-    if (far < EMBI_HUGE) embi_axpy(out, -far / 2, normal);
+    if (away < EMBI_HUGE) embi_axpy(out, -away / 2, normal);
 }
 
 /* Appends the loop that edge (u, v) closes in the tree of vertices. Returns 0 out of memory. */
@@ -24909,11 +24918,12 @@ static int embi_part_touches(embi_parting *p, const embi_part_body *a, const emb
     for (int k = 0; k < 3; k++) range[k] = range[3 + k] = t[k];
     memset(&rule, 0, sizeof rule);
     still = embi_approach_of(range, gap + embi_part_slack(a, b, t));
-    p->near_count = 0;
+    p->nearby_count = 0;
     for (int n = 0; n < count; n++) {
-        if (!embi_candidates(&p->m, &a->s, &b->s, keys + n, 1, &rule, &still, &p->near, &p->near_count, &p->near_cap))
+        if (!embi_candidates(&p->m, &a->s, &b->s, keys + n, 1, &rule, &still, &p->nearby, &p->nearby_count,
+                             &p->nearby_cap))
             return -1;
-        if (p->near_count) return embi_part_met(p, a, b, keys[n]);
+        if (p->nearby_count) return embi_part_met(p, a, b, keys[n]);
     }
     return 0;
 }
