@@ -23669,11 +23669,12 @@ static embipc_result embi_island_look(embipc_world *w, embi_state *s, embi_islan
     return embi_island_aim(&w->memory, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
-/* Has a lagged body turned, or a part of it, by more than some 0.3 rad against the rotations that it holds? */
-static int embi_body_turned_away(const embi_state *s, const embi_body *b)
+/* How far nodes are from where the step would go without forces, relative to their mean, as a share of the size; 0 where the
+ * material is not lagged */
+static embipc_real embi_body_strays(const embi_state *s, const embi_body *b)
 {
     embipc_real mean[3] = {0, 0, 0}, most = 0, d[3];
-    if (b->elastic.nonlinear || !(embi_body_turns(s, b) > EMBI_TURN_FAR)) return 0;
+    if (!embi_is_dynamic(b) || b->elastic.nonlinear) return 0;
     for (int i = b->node0; i < b->node0 + b->nn; i++)
         for (int c = 0; c < 3; c++) mean[c] += (s->q[3 * i + c] - s->qt[3 * i + c]) / (embipc_real)b->nn;
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
@@ -23681,8 +23682,7 @@ static int embi_body_turned_away(const embi_state *s, const embi_body *b)
         embi_sub(d, d, mean);
         most = embi_max(most, embi_dot(d, d));
     }
-    return most > (embipc_real)0.01 * b->diagonal * b->diagonal &&
-           embi_elastic_turned_away(&b->elastic, s->q + 3 * b->node0) > (embipc_real)0.3;
+    return sqrt(most) / b->diagonal;
 }
 
 /* Is there more energy in strain that the rotations held do not see than all that moved at the start? */
@@ -23703,15 +23703,20 @@ static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
     return unseen > kinetic;
 }
 
-/* Iterations after which a step that goes on and on is looked at so. */
-#define EMBI_BLOWN_UP 16
-
+/* Are the rotations that materials hold so wrong that the step should begin again? Either a body that spins has turned, or a
+ * part of it, by more than some 0.3 rad against them; or they hide much energy. Cheap tests go first. */
 static int embi_island_turned_away(embi_state *s, const embi_island *isle)
 {
-    for (int k = 0; k < isle->body_count; k++)
-        if (embi_body_turned_away(s, s->body + isle->bodies[k])) return 1;
-    return isle->iterations % EMBI_BLOWN_UP == 0 && isle->iterations > 0 && !isle->converged &&
-        embi_island_is_blown_up(s, isle);
+    int strays = 0;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        embipc_real share = embi_body_strays(s, b);
+        strays |= share > (embipc_real)0.05;
+        if (share > (embipc_real)0.1 && embi_body_turns(s, b) > EMBI_TURN_FAR &&
+            embi_elastic_turned_away(&b->elastic, s->q + 3 * b->node0) > (embipc_real)0.3)
+            return 1;
+    }
+    return strays && !isle->converged && !embi_island_is_driven(s, isle) && embi_island_is_blown_up(s, isle);
 }
 
 /* Another pass of the step, with the rotations of where the bodies are. The lagged energy of a body that turned by the
