@@ -299,8 +299,8 @@ EMBIPC_API const char *embipc_stage_text(embipc_stage stage);
  * not resolve, a vibration w by the factor 1/(1 + w^2 h^2) of its energy in each step. BDF2, second order: v =
  * (3 q^n+1 - 4 q^n + q^n-1)/2h; it keeps most of what it resolves. Where bodies hit or leave one another it would
  * make them bounce, and a step in which they do, and the next, are backward Euler. So is the first one after
- * embipc_body_set_velocity(), another time step, a reset or a step that was cut short. Of the first order stay: friction
- * where it slips, and damping by stiffness where a nonlinear material turns. */
+ * embipc_body_set_velocity(), another time step, a reset or a step that was cut short. Of the first order stay:
+ * friction where it slips, and damping by stiffness where a nonlinear material turns. */
 typedef enum embipc_integrator {
     EMBIPC_BACKWARD_EULER,
     EMBIPC_BDF2
@@ -458,8 +458,8 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *world, const embipc_d
                                              embipc_drive *drive);
 /* Lets go: the nodes keep their velocity. */
 EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *world, embipc_drive drive);
-/* Overrides the keys: where the drive is to be at the end of the next step, and from then on. Of the rotation vectors of
- * one rotation the one nearest to where the drive is counts: it may be wrapped at pi. (Keys are interpolated as they
+/* Overrides the keys: where the drive is to be at the end of the next step, and from then on. Of the rotation vectors
+ * of one rotation the one nearest to where the drive is counts: it may be wrapped at pi. (Keys are interpolated as they
  * are: count turns there.) */
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *world, embipc_drive drive,
                                                  const embipc_real displacement[3],
@@ -508,8 +508,9 @@ typedef struct embipc_step_stats {
                                     displacements, for what spins up to twice as much */
     embipc_real drive_short;     /* m, largest shortfall of a drive that is not soft */
     embipc_real drive_work;      /* J, done by the moving drives on the bodies in this step */
-    /* The incremental potential E of this step divided by h^2, J, with the rotations and lagged forces that the step ended
-     * with: at q^n, and at its end. Without a moving drive it does not grow where friction and rotations had one pass.
+    /* The incremental potential E of this step divided by h^2, J, with the rotations and lagged forces that the step
+     * ended with: at q^n, and at its end. Without a moving drive it does not grow where friction and rotations had one
+     * pass.
      * By the plain rule (keep_spin = 0, backward Euler) that says V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) +
      * |v^n|^2_M / 2. With keep_spin, kinetic + elastic + barrier + potential itself does not grow. */
     embipc_real objective_before, objective_after;
@@ -772,11 +773,11 @@ EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embi
  *   closed            not 0: must enclose a solid (what moves must); 0: may have borders and no inside
  *   error             may be NULL; else the first fault, with its primitive and values
  * Returns EMBIPC_OK, or the first of, in this order: ARGUMENT (NULL, no triangles), NOT_FINITE, ARGUMENT (coordinates
- * beyond 1e40 m, or a width of less than 1e-40 m), INDEX, MANIFOLD (a vertex twice in one triangle), DEGENERATE (a triangle lower than 1e-12 of its longest edge),
- * MANIFOLD (a vertex in no triangle; two triangles with the same vertices; more than two on one edge) and,
- * for closed surfaces only, OPEN, ORIENTATION (neighbours that disagree), DEGENERATE (no volume),
- * ORIENTATION (inside out); MEMORY at any point. Several connected parts are fine, and one that is turned
- * inward is a cavity when it lies inside another. Fans that meet in a single vertex are fine. Whether the
+ * beyond 1e40 m, or a width of less than 1e-40 m), INDEX, MANIFOLD (a vertex twice in one triangle), DEGENERATE (a
+ * triangle lower than 1e-12 of its longest edge), MANIFOLD (a vertex in no triangle; two triangles with the same
+ * vertices; more than two on one edge) and, for closed surfaces only, OPEN, ORIENTATION (neighbours that disagree),
+ * DEGENERATE (no volume), ORIENTATION (inside out); MEMORY at any point. Several connected parts are fine, and one that
+ * is turned inward is a cavity when it lies inside another. Fans that meet in a single vertex are fine. Whether the
  * surface crosses itself is not asked here: creating a body does that. O(vertices + triangles). */
 EMBIPC_API embipc_result embipc_surface_check(const embipc_real *x, int vertex_count, const int *tri,
                                               int tri_count, int closed, embipc_error *error);
@@ -884,7 +885,8 @@ typedef struct embipc_part {
 
 /*   part              the part of each triangle, -1 of collapsed ones (tri_count); may be NULL
  *   list, capacity    receives at most capacity parts, in the order of their smallest triangles
- * Returns the number of parts, or -1 as above. O(n log n), and for each part O(n) of those that have it in their box. */
+ * Returns the number of parts, or -1 as above. O(n log n), and for each part O(n) of those that have it in their
+ * box. */
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                     int *part, embipc_part *list, int capacity);
 
@@ -1914,9 +1916,9 @@ struct embipc_pool {
     int posted, busy;            /* loops so far; ranges at work: looked at without the lock as well */
 };
 
-/* Loops of a step follow each other by microseconds. So a thread that waits looks so many times, yielding the processor,
- * before it sleeps: for 0.1 ms or two. A pile of 100 cages on 2 threads goes 1.55 times as fast as on one; 1.31 times
- * when all sleep at once. */
+/* Loops of a step follow each other by microseconds. So a thread that waits looks so many times, yielding the
+ * processor, before it sleeps: for 0.1 ms or two. A pile of 100 cages on 2 threads goes 1.55 times as fast as on one;
+ * 1.31 times when all sleep at once. */
 #if EMBI_ATOMIC
 #define EMBI_POOL_LOOKS 400
 static int embi_atomic_get(const int *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
@@ -4472,7 +4474,8 @@ static int embi_inverse_room(embi_memory *m, embi_inverse *V)
     if (V->asked_count <= was) return 1;
     if (!EMBI_GROW(m, embipc_real, V->C, V->C_cap, 9 * room * room)) return 0;
     for (int r = 3 * V->known - 1; r > 0; r--)
-        memmove(V->C + 3 * (size_t)r * (size_t)room, V->C + 3 * (size_t)r * (size_t)was, 3 * (size_t)was * sizeof *V->C);
+        memmove(V->C + 3 * (size_t)r * (size_t)room, V->C + 3 * (size_t)r * (size_t)was,
+                3 * (size_t)was * sizeof *V->C);
     V->room = room;
     return 1;
 }
@@ -6416,7 +6419,8 @@ static int embi_tet_take(const embipc_real X[12], const embipc_real p[3], embipc
 /* Vertex v at p lies in no tet: the nearest one takes it if it is outside by rounding only. Otherwise the error says
  * where it is, and by how much at least it is outside. */
 static embipc_result embi_embed_outside(embipc_error *e, int v, const embipc_real p[3], const embipc_real *x,
-                                        const int *tets, int tet_count, embipc_real rounding, int *tet, embipc_real w[4])
+                                        const int *tets, int tet_count, embipc_real rounding, int *tet,
+                                            embipc_real w[4])
 {
     embipc_real nearest = EMBI_HUGE, X[12];
     for (int t = 0; t < tet_count; t++) {
@@ -6998,7 +7002,8 @@ typedef struct embi_caging {
     int *queue, *local;              /* scratch: tets; per triangle its number within a tet */
     embi_keys keys;
     struct embi_pocket *pocket;
-    int pinch_of_cap, pinch_cap, along_cap, beside_cap, place_cap, wind_cap, seen_cap, home_cap, first_cap, cut_cap, touch_cap, touched_cap,
+    int pinch_of_cap, pinch_cap, along_cap, beside_cap, place_cap, wind_cap, seen_cap, home_cap, first_cap, cut_cap,
+        touch_cap, touched_cap,
         range_cap, order_cap, turn_cap, corner_cap, copy_cap, slot_cap, queue_cap, local_cap;
 } embi_caging;
 
@@ -8916,7 +8921,8 @@ typedef struct embi_elastic {
     int *near_row, *near_node;     /* averaged: nodes in a tet with each node, itself too, ascending (n + 1; ..) */
     int *place;                    /* of K_ab, a >= b, of each tet among the blocks of the body's matrix (10 padded) */
     int *corner;                   /* averaged: of node b of a tet among the nodes near its node a (16 nt) */
-    int tet_cap, grad_cap, volume_cap, rotation_cap, rotation_start_cap, rotation_next_cap, node_volume_cap, patch_row_cap,
+    int tet_cap, grad_cap, volume_cap, rotation_cap, rotation_start_cap, rotation_next_cap, node_volume_cap,
+        patch_row_cap,
         patch_tet_cap, near_row_cap, near_node_cap, place_cap, corner_cap;
 } embi_elastic;
 
@@ -9187,8 +9193,8 @@ static void embi_elastic_polar(const embi_elastic *s, const embipc_real *q, embi
     }
 }
 
-/* The rotations that the next step has if it starts at q. The held ones are the first guess. They decide the last bits: a
- * step finds the same rotations whatever was asked in between. Who moves q afterwards clears `ahead`. */
+/* The rotations that the next step has if it starts at q. The held ones are the first guess. They decide the last bits:
+ * a step finds the same rotations whatever was asked in between. Who moves q afterwards clears `ahead`. */
 static void embi_elastic_look_ahead(embi_elastic *s, const embipc_real *q)
 {
     if (s->ahead) return;
@@ -9719,7 +9725,8 @@ static inline void embi_m3s_turn_columns(embi_vec M[9], int p, int q, embi_vec c
     }
 }
 
-/* Makes columns p and q of B orthogonal by a rotation of both, and of V with them, where they are not. Returns where. */
+/* Makes columns p and q of B orthogonal by a rotation of both, and of V with them, where they are not. Returns
+ * where. */
 static inline embi_mask embi_svd3s_rotate(embi_vec B[9], embi_vec V[9], int p, int q)
 {
     embi_vec pp = B[p] * B[p] + B[3 + p] * B[3 + p] + B[6 + p] * B[6 + p],
@@ -10061,8 +10068,8 @@ static embi_vec embi_law_stress(const embi_law *w, const embi_vec F[9], const em
 
 /* ---- over a body ---- */
 
-/* psi of tets at q, and P; M: their m_1, m_2, m_3. trace: as embi_elastic_pressure() left it. rotation: first guesses of
- * rotations (9 each), which decide the last bits. */
+/* psi of tets at q, and P; M: their m_1, m_2, m_3. trace: as embi_elastic_pressure() left it. rotation: first guesses
+ * of rotations (9 each), which decide the last bits. */
 static embi_vec embi_nonlinear_stress(const embi_elastic *s, int t, const embipc_real *q, const embipc_real *rotation,
                                       const embipc_real *trace, embi_vec M[9], embi_vec P[9])
 {
@@ -11040,7 +11047,8 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
  * And while its tets keep their shape, most of a body cannot touch itself at all, and is left out as a whole.
  *
  * Where displacements are long, boxes of them hold nearly all pairs there are. But along one direction each vertex goes
- * straight, and what two surfaces move by is common to both in each moment: few primitives are at one place at one time.
+ * straight, and what two surfaces move by is common to both in each moment: few primitives are at one place at one
+ * time.
  * Searched so, candidates are good for this direction only, and there are a hundredth as many, or less.
  * Uses: small math, memory, sorting, exact predicates, meshes, distances.
  * Checked by: tests/test_broad.c, tests/test_reach.c  */
@@ -11558,8 +11566,8 @@ static void embi_boxes_join(embipc_real *box, int begin, int end)
 
 static void embi_bvh_join(embi_bvh *b, int begin, int end) { embi_boxes_join(b->box, begin, end); }
 
-/* Boxes of leaves begin .. end - 1, all those below one node, of their triangles and of the nodes from there up to it, for
- * the vertices of a surface. */
+/* Boxes of leaves begin .. end - 1, all those below one node, of their triangles and of the nodes from there up to it,
+ * for the vertices of a surface. */
 static void embi_bvh_refit_leaves(embi_bvh *b, const embi_surface *s, int begin, int end)
 {
     int from = b->leaves + begin, to = b->leaves + end;
@@ -11620,15 +11628,16 @@ static int embi_boxes_touch(const embipc_real a[6], const embipc_real b[6])
     return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
 }
 
-/* Can two boxes come within reach, when the first moves by the share t of something in the box `one`, the second by the same
- * share of something in `two`, for some t in [0, 1]? (Boxes without anything in them have lo > hi.) */
+/* Can two boxes come within reach, when the first moves by the share t of something in the box `one`, the second by the
+ * same share of something in `two`, for some t in [0, 1]? (Boxes without anything in them have lo > hi.) */
 static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], embipc_real reach, const embipc_real b[6],
                            const embipc_real two[6])
 {
     embipc_real begin = 0, end = 1;
     for (int i = 0; i < 6; i++) {   /* gap + t rate <= 0: first the lower side of a, then the upper one */
         int low = i < 3, c = low ? i + 3 : i - 3;
-        embipc_real gap = low ? a[i] - reach - b[c] : b[c] - a[i] - reach, rate = low ? one[i] - two[c] : two[c] - one[i];
+        embipc_real gap = low ? a[i] - reach - b[c] : b[c] - a[i] - reach,
+            rate = low ? one[i] - two[c] : two[c] - one[i];
         if (gap <= 0 && gap + rate <= 0) continue;
         if (gap > 0 && gap + rate > 0) return 0;
         if (rate < 0) begin = embi_max(begin, -gap / rate);
@@ -11662,7 +11671,8 @@ static int embi_boxes_cross(const embipc_real a[6], const embipc_real one[6], em
     return span[0][0] - reach <= span[1][1] && span[1][0] - reach <= span[0][1];
 }
 
-/* How two surfaces go along their paths: both have gone the same share of them in each moment; or each goes by itself. */
+/* How two surfaces go along their paths: both have gone the same share of them in each moment; or each goes by
+ * itself. */
 enum { EMBI_PATHS_NONE, EMBI_PATHS_TOGETHER, EMBI_PATHS_APART };
 
 /* Two surfaces whose trees are gone through together, and how the first may move against the second. Both trees must
@@ -11704,7 +11714,8 @@ static void embi_walk_along(embi_walk *w, int paths)
 }
 
 /* Do paths allow two boxes to come within reach? box, way: arrays of either side, NULL: no ways */
-static int embi_walk_lets(const embi_walk *w, const embipc_real *one, const embipc_real *ways_one, int i, const embipc_real *two,
+static int embi_walk_lets(const embi_walk *w, const embipc_real *one, const embipc_real *ways_one, int i,
+                          const embipc_real *two,
                           const embipc_real *ways_two, int j)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
@@ -11778,7 +11789,8 @@ static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, emb
         for (int p = ia; p < ia + EMBI_LEAF && p < w->a->nt; p++)
             for (int q = self && i == j ? p + 1 : jb; q < jb + EMBI_LEAF && q < w->b->nt; q++) {
                 int ta = A->order[p], tb = B->order[q];
-                if (w->paths ? !embi_walk_lets(w, A->tri_box + 6 * ta, A->tri_way, ta, B->tri_box + 6 * tb, B->tri_way, tb)
+                if (w->paths ? !embi_walk_lets(w, A->tri_box + 6 * ta, A->tri_way, ta, B->tri_box + 6 * tb,
+                                               B->tri_way, tb)
                              : !embi_ranges_meet(A->tri_box + 6 * ta, own, w->reach, B->tri_box + 6 * tb))
                     continue;
                 if (!EMBI_GROW(m, embi_key, *list, *cap, *count + 1)) return 0;
@@ -11851,13 +11863,13 @@ static const int *embi_walk_starts(const embi_walk *w, int start[EMBI_STARTS][2]
 
 /* ---- trees that are refit where asked ----
  * Of a large surface a walk looks at what is near another: little. Its tree is not refit as a whole, then. A node that
- * the walk comes to is given a box by the one it had when the body was made, at X, and by how the nodes of the body have
- * moved since: to turn (X + w), but for a displacement, all w in a box of the extent warp. Seen from one vertex s below
- * it, the others are at
+ * the walk comes to is given a box by the one it had when the body was made, at X, and by how the nodes of the body
+ * have moved since: to turn (X + w), but for a displacement, all w in a box of the extent warp. Seen from one vertex s
+ * below it, the others are at
  *   x = x_s + turn (X - X_s + w - w_s),   |w - w_s| <= |J - J_s|_1 warp / 2.
- * With these boxes a walk is gone through down to blocks of so many triangles; the blocks it comes to are refit. What it
- * then sees itself are the same boxes or tighter ones, and it opens no node whose children have none. (A step of a bear
- * of 160 000 triangles: in free fall 0.64 for 4.0 ms, in contact 6.8 for 10.7.) */
+ * With these boxes a walk is gone through down to blocks of so many triangles; the blocks it comes to are refit. What
+ * it then sees itself are the same boxes or tighter ones, and it opens no node whose children have none. (A step of a
+ * bear of 160 000 triangles: in free fall 0.64 for 4.0 ms, in contact 6.8 for 10.7.) */
 
 #ifndef EMBI_FIT_LEAVES           /* a test makes these less */
 #define EMBI_FIT_LEAVES 16        /* of a block */
@@ -12088,8 +12100,9 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     return 1;
 }
 
-/* The same along the paths of two surfaces, which do not count as displacements; c->apart: the distance now. Both go the same
- * share of their ways: their boxes must meet then, and what one goes against the other must bridge the distance. */
+/* The same along the paths of two surfaces, which do not count as displacements; c->apart: the distance now. Both go
+ * the same share of their ways: their boxes must meet then, and what one goes against the other must bridge the
+ * distance. */
 static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const embi_surface *b, const int v[4],
                                  const embi_point x[4], const embi_approach *t)
 {
@@ -12412,7 +12425,8 @@ static void embi_folding_edges(embi_folding *f)
     }
 }
 
-/* Of what is in near[from .. to - 1], n corners each, appends what the box meets. Returns how many; -1 out of memory. */
+/* Of what is in near[from .. to - 1], n corners each, appends what the box meets. Returns how many; -1 out of
+ * memory. */
 static int embi_folding_near(embi_folding *f, const int *corner, int n, int from, int to, int at)
 {
     int count = 0;
@@ -12583,7 +12597,8 @@ typedef struct embi_fold_sum {
 } embi_fold_sum;
 
 /* Finds T of the pair, when lines stay inside, as those of what it is part of do (straight); near: where faces and tets
- * near that begin, and how many they are; mine: the same of this pair, behind them. Returns 1 or 0; -1 out of memory. */
+ * near that begin, and how many they are; mine: the same of this pair, behind them. Returns 1 or 0; -1 out of
+ * memory. */
 static int embi_folding_lines(embi_folding *f, int straight, const int nearby[3], int mine[3])
 {
     embi_folds *out = f->out;
@@ -12616,8 +12631,8 @@ static int embi_folding_end(embi_folding *f, embipc_real apart, embi_fold_sum *s
 }
 
 /* Appends the pair (i, j) and what it opens to; near: as above, of what it is part of; depth: how much of that is
- * straight. Boxes far apart are not opened: a walk leaves them out at once, most often. Returns 0 out of memory, or with
- * too_many set. */
+ * straight. Boxes far apart are not opened: a walk leaves them out at once, most often. Returns 0 out of memory, or
+ * with too_many set. */
 static int embi_folding_pair(embi_folding *f, int i, int j, int depth, const int nearby[3], embi_fold_sum *sum)
 {
     const embi_bvh *b = f->s->bvh;
@@ -12833,9 +12848,9 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
  * bound was never met there. (Paths made to graze are cut when they pass within rounding.)
  * Uses: small math, distances.                             Checked by: tests/test_ccd.c       */
 
-/* Fractions of the initial gap. KEEP: the time returned is the first one looked at with no more than this left (a tenth,
- * and a rounding less). DEEP: before that time is known no look may land below this, or the time would be later than
- * need be. MEET: this is taken for contact. */
+/* Fractions of the initial gap. KEEP: the time returned is the first one looked at with no more than this left (a
+ * tenth, and a rounding less). DEEP: before that time is known no look may land below this, or the time would be later
+ * than need be. MEET: this is taken for contact. */
 #define EMBI_CCD_KEEP ((embipc_real)0.0999)
 #define EMBI_CCD_DEEP ((embipc_real)0.008)
 #define EMBI_CCD_MEET ((embipc_real)1e-9)
@@ -13604,7 +13619,8 @@ static int embi_contact_curvature(const embi_contact *c, const embipc_real *x, e
 }
 
 /* what of J^T z_e, e < count, is at a node */
-static void embi_curvature_at(const embi_rows *J, const embi_contact *c, int node, int count, embipc_real z[EMBI_BENT][12],
+static void embi_curvature_at(const embi_rows *J, const embi_contact *c, int node, int count,
+                              embipc_real z[EMBI_BENT][12],
                               embipc_real *to)
 {
     memset(to, 0, (size_t)(3 * count) * sizeof *to);
@@ -13651,7 +13667,8 @@ static void embi_friction_stiffness(const embi_friction *f, int first, embipc_re
     memset(S, 0, 9 * sizeof *S);
     if (!(f->weight > 0)) return;   /* as of contacts */
     if (f->turns) embi_friction_derivatives(none, f->n, f->e, f->e, f->weight, r, S);
-    else embi_friction_derivatives(first ? none : f->u, f->n, f->e, first ? f->expected : (embipc_real)0, f->weight, r, S);
+    else embi_friction_derivatives(first ? none : f->u, f->n, f->e, first ? f->expected : (embipc_real)0, f->weight,
+                                   r, S);
 }
 
 /* Adds scale c_i c_j S to the system for the unknown nodes of a contact. local: node -> unknown, or -1 where
@@ -13749,8 +13766,8 @@ static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
  *   backward Euler: qc = q^n,                  c = h,     qt = qc + c v^n,                  s = 1
  *   BDF2:           qc = q^n + (q^n - q^n-1)/3, c = 2h/3, qt = qc + c (v^n + (v^n - v^n-1)/3), s = 4/9
  * [EIPC24 eqs. 5, 10, 11; Hairer, Norsett, Wanner, Solving ODEs I, III.1] with C = alpha M + beta K (Rayleigh
- * damping). For bodies that turn, section 22a replaces qt and qc. Rotations that a material holds for the step are those
- * of where it probably ends; with keep_spin = 0 those of q^n, and for BDF2 of qt. D,
+ * damping). For bodies that turn, section 22a replaces qt and qc. Rotations that a material holds for the step are
+ * those of where it probably ends; with keep_spin = 0 those of q^n, and for BDF2 of qt. D,
  * friction, takes the motion q - q^n of the step itself, so that its work is never positive. A = (1/s + h^2
  * alpha/c) M + h^2 (1 + beta/c) K is constant within a step. A nonlinear material's K is not, and is no part of
  * A but for the damping, which keeps that of q^n: its energy, gradient and projected Hessian (the tangent) are
@@ -13810,7 +13827,10 @@ typedef struct embi_flight {
 } embi_flight;
 
 /* A body's energies at the end of a step, J; work: of the forces s->f; linear, square: see embi_body_spin_energy() */
-typedef struct embi_end { embipc_real kinetic, elastic, work, linear, square, owed, turn[3], twist[3]; int touching; } embi_end;
+typedef struct embi_end {
+    embipc_real kinetic, elastic, work, linear, square, owed, turn[3], twist[3];
+    int touching;
+} embi_end;
 
 /* What statistics ask of a body, J; before, after, size: its part of the objective, J s^2. */
 typedef struct embi_sums { embipc_real before, after, size, kinetic, potential, elastic; } embi_sums;
@@ -13975,8 +13995,8 @@ typedef struct embi_spring {
     embipc_real held;            /* the share of K that the factor holds */
 } embi_spring;
 
-/* How far a candidate was apart at least, with the nodes at known_q (-EMBI_HUGE: always near); by a slack of the pair it
- * comes nearer by share * slack at most. */
+/* How far a candidate was apart at least, with the nodes at known_q (-EMBI_HUGE: always near); by a slack of the pair
+ * it comes nearer by share * slack at most. */
 typedef struct embi_apart { embipc_real least, share; } embi_apart;
 
 typedef struct embi_state {
@@ -14171,7 +14191,8 @@ static int embi_body_cut(embi_memory *m, embi_body *b)
     int n = 1;
     embi_shift *shift[5];
     while (b->nn && n < EMBI_PANELS && b->bvh.leaves >= 2 * n * EMBI_PANEL_LEAVES) n *= 2;
-    if (!EMBI_GROW(m, embi_panel, b->panel, b->panel_cap, n) || !EMBI_GROW(m, embipc_real, b->part, b->part_cap, 30 * n))
+    if (!EMBI_GROW(m, embi_panel, b->panel, b->panel_cap, n) ||
+        !EMBI_GROW(m, embipc_real, b->part, b->part_cap, 30 * n))
         return 0;
     memset(b->panel, 0, (size_t)n * sizeof *b->panel);
     memset(b->part, 0, (size_t)(30 * n) * sizeof *b->part);
@@ -14221,7 +14242,8 @@ static int embi_panel_shrink(embi_memory *m, embi_body *b, embi_panel *p, const 
 }
 
 /* The nodes that the vertices of a panel hang on, J having so many (count) of 4 for each. Returns 0 out of memory. */
-static int embi_panel_holders(embi_memory *m, embi_body *b, embi_panel *p, const int *corner, int count, const int *node,
+static int embi_panel_holders(embi_memory *m, embi_body *b, embi_panel *p, const int *corner, int count,
+                              const int *node,
                               const unsigned char *used, unsigned char *mark)
 {
     memset(mark, 0, (size_t)b->nn);
@@ -14253,7 +14275,8 @@ static void embi_shrunk_add(const embi_shrunk *g, const int v[4], const embipc_r
 }
 
 /* The box of n vertices of x by weights in the tet X: its middle, and from there to its sides along each axis. */
-static void embi_block_weights(embipc_real block[16], const embipc_real X[12], const embipc_real *x, const int *v, int n)
+static void embi_block_weights(embipc_real block[16], const embipc_real X[12], const embipc_real *x, const int *v,
+                               int n)
 {
     embipc_real box[6], p[3];
     int ok;
@@ -14417,7 +14440,8 @@ static void embi_body_strains(const embi_body *b, const embipc_real *w, embipc_r
     }
 }
 
-/* Will the kept list of a body for itself be complete after so many times the strain that its tets are about to have? */
+/* Will the kept list of a body for itself be complete after so many times the strain that its tets are about to
+ * have? */
 static int embi_body_stands(const embi_body *b, embipc_real times)
 {
     for (int t = 0; t < embi_strained_tets(b); t++)
@@ -14600,9 +14624,9 @@ static embipc_real embi_pair_edge(const embi_state *s, const embi_pair *p)
     return embi_min(embi_body_edge(s->body + p->a), embi_body_edge(s->body + p->b));
 }
 
-/* The length of a direction from which on it is searched along its paths: half an edge, or of surfaces finer than some 1300
- * triangles, since they are swept as a whole, a fiftieth of the size. Once it is, until it is a tenth of that; and no more
- * than four of what is foreseen is searched at the start of a step. */
+/* The length of a direction from which on it is searched along its paths: half an edge, or of surfaces finer than some
+ * 1300 triangles, since they are swept as a whole, a fiftieth of the size. Once it is, until it is a tenth of that; and
+ * no more than four of what is foreseen is searched at the start of a step. */
 static embipc_real embi_pair_stride(const embi_state *s, const embi_pair *p)
 {
     return embi_max(embi_pair_edge(s, p) / 2, sqrt(embi_min(s->body[p->a].area, s->body[p->b].area)) / 50);
@@ -14813,10 +14837,12 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  *   a = -w1 x (w1 x R y) - 2 w1 x R u - alpha x R y           centrifugal, Coriolis and Euler acceleration
  *   qt = qt0 + h^2 a,   qc = qt0 - h vt,   v = (q - qc)/h     the step form of section 22
  * alpha takes the torque out of a. A free rigid body ends at qt0 with vt, whatever h w is. A soft body is stretched by
- * the centrifugal force, which its own forces balance at the end of the step. A body with driven nodes turns about them.
- * BDF2 takes its history in the frame of the flight that leads to q^n, backward in time: there r and u of a rigid body are
- * constant, and what is left of them is deformation. L is extrapolated as q is: L + (L - L^n-1)/3.
- * Rotations that a material holds turn along, T R R^n. T is the rotation by which forces turned the body in the last steps.
+ * the centrifugal force, which its own forces balance at the end of the step. A body with driven nodes turns about
+ * them.
+ * BDF2 takes its history in the frame of the flight that leads to q^n, backward in time: there r and u of a rigid body
+ * are constant, and what is left of them is deformation. L is extrapolated as q is: L + (L - L^n-1)/3.
+ * Rotations that a material holds turn along, T R R^n. T is the rotation by which forces turned the body in the last
+ * steps.
  *
  * Forces of the end act on arms of the start: L^n+1 - L^n = h sum r^n x f^n+1, and a ball that rolls is braked by the
  * normal force, v h ahead of its centre. What a step loses so is known exactly,
@@ -14829,7 +14855,8 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  * Uses: state.                                              Checked by: tests/test_motion.c */
 
 /* The largest angle of R, rad, of a body that touched something at the end of the last step, and of others. What turns
- * faster keeps its angular momentum but not its angle: straight paths to where it turned by more flatten it on the way. */
+ * faster keeps its angular momentum but not its angle: straight paths to where it turned by more flatten it on the
+ * way. */
 #define EMBI_TURN_TOUCHING ((embipc_real)0.5)
 #define EMBI_TURN_FREE ((embipc_real)1)
 
@@ -14847,7 +14874,8 @@ static void embi_moment(const embipc_real *a, const embipc_real *b, int n, embip
         for (int i = 0; i < 3; i++) embi_axpy(S + 3 * i, a[i], b);
 }
 
-/* The inverse of the inertia J = tr(S) I - S, S = sum r_k (M r)_k^T, or on an axis a: a a^T/(a.J a); 0 where it has none. */
+/* The inverse of the inertia J = tr(S) I - S, S = sum r_k (M r)_k^T, or on an axis a: a a^T/(a.J a); 0 where it has
+ * none. */
 static void embi_inertia_inverse(const embi_flight *f, const embipc_real S[9], embipc_real K[9])
 {
     embipc_real J[9], t[3], trace = S[0] + S[4] + S[8];
@@ -14907,7 +14935,8 @@ static void embi_body_about(const embi_body *b, const embipc_real *x, embipc_rea
 
 /* The rotation R of a rigid body in free flight over the time h, which changes its inverse inertia, in its own frame,
  * from K0 to K1. */
-static void embi_flight_turn(const embi_body *b, const embipc_real K0[9], const embipc_real K1[9], const embipc_real L[3],
+static void embi_flight_turn(const embi_body *b, const embipc_real K0[9], const embipc_real K1[9],
+                             const embipc_real L[3],
                              embipc_real h, embipc_real R[9])
 {
     embipc_real first[3], w[3], now[3], l[3], most = b->touching ? EMBI_TURN_TOUCHING : EMBI_TURN_FREE;
@@ -14970,8 +14999,8 @@ static void embi_subtract_rotation(const embi_body *b, const embipc_real w[3], c
     }
 }
 
-/* What BDF2 adds, in the frame of the free flight through q^n, which turned by R^T in the last step and had the spin w: a
- * third of how r, u and the centre changed, and, in L, the angular momentum. qc: out, r and a third. */
+/* What BDF2 adds, in the frame of the free flight through q^n, which turned by R^T in the last step and had the spin w:
+ * a third of how r, u and the centre changed, and, in L, the angular momentum. qc: out, r and a third. */
 static void embi_turning_look_back(embi_state *s, const embi_body *b, const embipc_real R[9], const embipc_real w[3],
                                    embi_turning *p, embipc_real *qc, embipc_real L[3])
 {
@@ -15131,9 +15160,10 @@ static void embi_flight_end(const embi_state *s, const embi_body *b, int i, embi
 }
 
 /* ==== 23. Newton =====================================================================================
- * One island: bodies linked by candidate pairs, minimising E over their unknown nodes. The loop itself is embi_iterate()
- * in section 28, over all islands: embi_island_look() (embi_island_direction(), embi_island_aim()), then, where the
- * direction leads out of what was searched, more candidates, then embi_island_go() (embi_island_advance()). Each iteration
+ * One island: bodies linked by candidate pairs, minimising E over their unknown nodes. The loop itself is
+ * embi_iterate() in section 28, over all islands: embi_island_look() (embi_island_direction(), embi_island_aim()),
+ * then, where the direction leads out of what was searched, more candidates, then embi_island_go()
+ * (embi_island_advance()). Each iteration
  *   g = grad E,  H p = -g - H_fd r,  p = r on driven nodes      (H: A + rank-one contacts + friction)
  *   alpha = the part of p free of contact, found by continuous collision detection
  *   q += alpha p
@@ -15163,9 +15193,9 @@ static void embi_flight_end(const embi_state *s, const embi_body *b, int i, embi
  *   each body as far as its own contacts allow                                  19 and more
  * To go on with those bodies alone that are not there yet would leave three quarters of the work.
  * In impacts the second line pays in solves: with springs to half of dhat where a direction meets something, as long as
- * they push, the worst step of a ball at a plate at 10 and 30 m/s takes 16 and 38 solves for 19 and 63 in a cage, 21 and 53
- * for 33 and 98 full. In time it does not: what is met has to be looked for farther ahead, 0.75 to 1.1 of the time there,
- * and two balls, which then part another way, took 2.7.
+ * they push, the worst step of a ball at a plate at 10 and 30 m/s takes 16 and 38 solves for 19 and 63 in a cage, 21
+ * and 53 for 33 and 98 full. In time it does not: what is met has to be looked for farther ahead, 0.75 to 1.1 of the
+ * time there, and two balls, which then part another way, took 2.7.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
 
 /* What is active in a part of a near list, and where it goes among the contacts. */
@@ -15876,8 +15906,8 @@ static embipc_real embi_body_drift(const embi_state *s, const embi_body *b, embi
 }
 
 /* Another pass of friction is due where the force between two bodies is less than half or more than twice what friction
- * took, and the difference changes their velocities by more than what counts as a jump. Where the step begins with forces
- * that no step ended with, a fiftieth of both is enough: friction was not due to them at any time. */
+ * took, and the difference changes their velocities by more than what counts as a jump. Where the step begins with
+ * forces that no step ended with, a fiftieth of both is enough: friction was not due to them at any time. */
 static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
@@ -16030,9 +16060,9 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
            EMBI_GROW(m, embipc_real, isle->work, isle->work_cap, 12 * isle->unknown_count);
 }
 
-/* How near, in dhat, a candidate has a place in the matrix: the factor is fuller with more, ordered anew more often with
- * less. Against 2: grasps 0.96, cages of 150 to 600 nodes 0.97, piles 1.01 of the time; against 1, which gives none but
- * contacts a place: grasps 1.02, cages 0.99, piles 0.97 to 1.04. */
+/* How near, in dhat, a candidate has a place in the matrix: the factor is fuller with more, ordered anew more often
+ * with less. Against 2: grasps 0.96, cages of 150 to 600 nodes 0.97, piles 1.01 of the time; against 1, which gives
+ * none but contacts a place: grasps 1.02, cages 0.99, piles 0.97 to 1.04. */
 #define EMBI_COUPLED ((embipc_real)1.25)
 
 /* Chooses order and structure of the system: all couplings of the bodies, and of candidates that are near, so that
@@ -16343,10 +16373,10 @@ static int embi_friction_changed(const embi_state *s, const embi_island *isle)
  *   H^-1 = A^-1 - A^-1 U K^-1 U^T A^-1,   K = 1 + U^T A^-1 U                      [Woodbury 1950]
  * K is small, couples contacts on the same body only, and is better conditioned than H. A^-1 is needed where contacts
  * are, and A is the same throughout a step: its columns serve for all factors of the step, body by body.
- * Time against H as one matrix, piles that fall: 10 and 100 cages of 40 nodes 0.95 and 0.83, 10 of 200 and 400 nodes 0.62
- * and 0.60, 10 full balls 0.71; ten bears, which touch at many points, 1.01. On 2 threads the pile of 100 0.76. Where one
- * body or two hold most nodes, one factor keeps most of itself from one iteration to the next: 1, 2 and 3 cages of a
- * ball 1.1, a grasp by a cage of 108 nodes 1.15, a bear of 300 nodes 1.35 [measured]. */
+ * Time against H as one matrix, piles that fall: 10 and 100 cages of 40 nodes 0.95 and 0.83, 10 of 200 and 400 nodes
+ * 0.62 and 0.60, 10 full balls 0.71; ten bears, which touch at many points, 1.01. On 2 threads the pile of 100 0.76.
+ * Where one body or two hold most nodes, one factor keeps most of itself from one iteration to the next: 1, 2 and 3
+ * cages of a ball 1.1, a grasp by a cage of 108 nodes 1.15, a bear of 300 nodes 1.35 [measured]. */
 
 #define EMBI_DUAL_COLUMNS 6   /* of U: at most the unknowns over this */
 #define EMBI_DUAL_BODIES 4    /* no body has more nodes than all over this */
@@ -16549,7 +16579,8 @@ static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
         int count = D->member_start[k + 1] - D->member_start[k];
         D->block_start[k] = blocks;
         if (!count) continue;
-        if (V->asked_count > EMBI_DUAL_NODES || count > 20000 || blocks > INT_MAX / 10 - count * (count + 1) / 2) return 0;
+        if (V->asked_count > EMBI_DUAL_NODES || count > 20000 ||
+            blocks > INT_MAX / 10 - count * (count + 1) / 2) return 0;
         if (!embi_inverse_room(m, V)) return -2;
         blocks += count * (count + 1) / 2;
     }
@@ -16604,7 +16635,8 @@ static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
         for (int e = 0; e < 3; e++) {
             embi_inverse_apply(b->inverse, u + 3 * i + e, y);
             for (int j = 0; j <= i; j++)
-                for (int f = 0; f < 3; f++) B[9 * j + 3 * e + f] = embi_sparse_dot(u + 3 * j + f, u[3 * j + f].place, y);
+                for (int f = 0; f < 3; f++) B[9 * j + 3 * e + f] = embi_sparse_dot(u + 3 * j + f, u[3 * j + f].place,
+                                                                                   y);
         }
 }
 
@@ -16710,8 +16742,9 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
     embi_for_bodies(s, isle, &isle->by_tets, embi_dual_solve_body, NULL, b, 0);
 }
 
-/* The matrix as one at the present state, factored; the order is kept while the pattern fits. Returns the pivots that had
- * to be replaced, -1: inf or nan; -2 out of memory, -3: it does not fit the pattern made for it, which cannot be. */
+/* The matrix as one at the present state, factored; the order is kept while the pattern fits. Returns the pivots that
+ * had to be replaced, -1: inf or nan; -2 out of memory, -3: it does not fit the pattern made for it, which cannot
+ * be. */
 static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int pivots;
@@ -16867,9 +16900,9 @@ static int embi_island_balances(const embi_state *s, const embi_island *isle, co
  * by 0.05 of the tolerance so, 0.3 % of 100 N were out of balance. By a factor of this step it may end at once, with
  * M^-1 b, where M has curvatures that products with H leave out. Else an iteration is cheaper than the next look at all
  * contacts that a direction which is only nearly Newton's asks for: against M^-1 b throughout, squeeze affine and cage,
- * grasp low and a tower of 100 boxes take 3, 4, 10, 8 % fewer solves, and 0, 1, 1, 8 % fewer instructions. Where x is the
- * sum of the p, A x is that of their A p, added to that of driven nodes in trial_q, which is free until a direction is
- * aimed. Returns 0, and leaves b alone, when that takes too many iterations: a new factor is due. */
+ * grasp low and a tower of 100 boxes take 3, 4, 10, 8 % fewer solves, and 0, 1, 1, 8 % fewer instructions. Where x is
+ * the sum of the p, A x is that of their A p, added to that of driven nodes in trial_q, which is free until a direction
+ * is aimed. Returns 0, and leaves b alone, when that takes too many iterations: a new factor is due. */
 static int embi_island_solve_kept(embi_state *s, embi_island *isle)
 {
     int n = 3 * isle->unknown_count;
@@ -16969,8 +17002,8 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
  * 13.0 and 15.3, and 2 of 80 steps cut short. */
 #define EMBI_SLOW 2
 
-/* A friction contact that slips resists nothing more along its way, as its tangent sees it; where the direction takes it
- * back through the zone in which it sticks and out on the other side, the line search ends the move of the whole
+/* A friction contact that slips resists nothing more along its way, as its tangent sees it; where the direction takes
+ * it back through the zone in which it sticks and out on the other side, the line search ends the move of the whole
  * island there, for one such contact after the other. Those that turn so count as sticking in the next direction, with
  * the force weight u/e that goes through 0; they do until they are in the zone, or that direction, too, ends outside.
  * A pile of 100 cages takes 11.4 solves a step and 8 % of its moves are cut so; without this 13.7 and 27 %. Takes J p
@@ -16992,9 +17025,9 @@ static void embi_island_turning(embi_state *s, embi_island *isle)
     }
 }
 
-/* Drops from those that turn what is in its zone by now; rhs -= what the force of the spring that the matrix holds for the
- * others is more than their own: weight u/e, and in the first iteration, where only what bends paths is in u, that of
- * sticking. Returns whether there are any: then the direction need not be one of descent. */
+/* Drops from those that turn what is in its zone by now; rhs -= what the force of the spring that the matrix holds for
+ * the others is more than their own: weight u/e, and in the first iteration, where only what bends paths is in u, that
+ * of sticking. Returns whether there are any: then the direction need not be one of descent. */
 static int embi_island_turn(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
@@ -17286,8 +17319,8 @@ static void embi_body_cap(embi_body *b, embipc_real cap)
  * are. cap, the share of the direction that is looked at, bounds alpha. Half the scene would be dragged in as
  * candidates by looking farther than there is use for. Of a direction that goes much farther than anything foreseen (an
  * overshoot, most often) a part is looked at; and where it leaves what was searched, nothing of what lies behind the
- * first contact with the candidates that are there already, and not much more than these span: ten bears in a heap take 0.8
- * of the time. Returns 0 out of memory. */
+ * first contact with the candidates that are there already, and not much more than these span: ten bears in a heap take
+ * 0.8 of the time. Returns 0 out of memory. */
 static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real most = 0;
@@ -17785,7 +17818,8 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
 /* Farther off than this share of the way, and a guess saves nothing. Between 1/30 and 2/3 solves differ by 4 %. */
 #define EMBI_GUESS_SHARE ((embipc_real)0.25)
 
-/* Displacement of node i that a guess expects, m: of the free flight, with order 2 also that of the last step's forces. */
+/* Displacement of node i that a guess expects, m: of the free flight, with order 2 also that of the last step's
+ * forces. */
 static void embi_guess(const embi_state *s, const embi_body *b, int order, int i, embipc_real d[3])
 {
     embipc_real gain[3];
@@ -17797,7 +17831,8 @@ static void embi_guess(const embi_state *s, const embi_body *b, int order, int i
 }
 
 /* The largest component by which the displacement d of node i differs from each guess */
-static void embi_guess_errors(const embi_state *s, const embi_body *b, int i, const embipc_real d[3], embipc_real most[2])
+static void embi_guess_errors(const embi_state *s, const embi_body *b, int i, const embipc_real d[3],
+                              embipc_real most[2])
 {
     embipc_real e[3];
     for (int n = 0; n < 2; n++) {
@@ -17825,8 +17860,8 @@ static void embi_body_remember(const embi_state *s, embi_body *b)
     }
 }
 
-/* What turns farther than this, rad, begins with its free flight however good that was in the last step: a stiff body goes
- * around the arc in many small moves. */
+/* What turns farther than this, rad, begins with its free flight however good that was in the last step: a stiff body
+ * goes around the arc in many small moves. */
 #define EMBI_TURN_FAR ((embipc_real)0.05)
 
 /* The order of the guess that this step is to begin with; 0: none is worth it. */
@@ -17901,13 +17936,14 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
 }
 
 /* ---- where a step ends: velocities, and what they may hold ----
- * The corrections dw, taken by a share z of each, change the kinetic energy of an island by z sum dw.L + z^2 sum dw.dL/2.
+ * The corrections dw, taken by a share z of each, change the kinetic energy of an island by z sum dw.L + z^2 sum
+ * dw.dL/2.
  * The island may have as much as it began with, and the work of gravity, of given forces and of drives, less what
- * elasticity and barrier gained. z is the largest share in [0, 1] that stays within that. It is proven by adding up what
- * is there, not by an estimate. Where the velocities without corrections hold too much already, motions about the
+ * elasticity and barrier gained. z is the largest share in [0, 1] that stays within that. It is proven by adding up
+ * what is there, not by an estimate. Where the velocities without corrections hold too much already, motions about the
  * centres slow down, then all motions. An implicit step allows that where potentials are not convex, for example where
- * lagged rotations are off, or where a ball rolls from facet to facet. What the bound takes from rotations it gives back
- * later, out of losses that are neither friction nor those of every implicit step. */
+ * lagged rotations are off, or where a ball rolls from facet to facet. What the bound takes from rotations it gives
+ * back later, out of losses that are neither friction nor those of every implicit step. */
 
 /* dL of a body, and how forces turned it; r, Mr: r^n+1 and M r^n+1 of its nodes (3 each). Scratch: g */
 static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, embipc_real *Mr)
@@ -17978,10 +18014,10 @@ static void embi_island_pushes(embi_state *s, embi_island *isle)
     }
 }
 
-/* dL of two free bodies that push each other. By backward Euler the sum of c x m v changes as if F acted at c^n, while spin
- * has the arms of the end. What is missing of both, c^2/h (c_a - c_b)^(n+1 - n) x F with c of the step form, goes to them by their masses, so that
- * next to the ground the ball gets nothing. What moves as slowly as friction sticks, or as gravity
- * makes it in one step, is at rest. */
+/* dL of two free bodies that push each other. By backward Euler the sum of c x m v changes as if F acted at c^n, while
+ * spin has the arms of the end. What is missing of both, c^2/h (c_a - c_b)^(n+1 - n) x F with c of the step form, goes
+ * to them by their masses, so that next to the ground the ball gets nothing. What moves as slowly as friction sticks,
+ * or as gravity makes it in one step, is at rest. */
 static void embi_island_orbit_loss(embi_state *s, embi_island *isle)
 {
     embi_island_pushes(s, isle);
@@ -17989,7 +18025,8 @@ static void embi_island_orbit_loss(embi_state *s, embi_island *isle)
         const embi_pair *pair = s->pair + isle->pairs[n];
         embi_body *a = s->body + pair->a, *b = s->body + pair->b;
         embipc_real way[3], other[3], T[3], share, away, rest;
-        if (pair->head != isle->pairs[n] || !pair->touching[EMBI_NOW] || a == b || !embi_keeps_spin(a) || !embi_keeps_spin(b))
+        if (pair->head != isle->pairs[n] || !pair->touching[EMBI_NOW] || a == b || !embi_keeps_spin(a) ||
+            !embi_keeps_spin(b))
             continue;
         embi_body_way(s, a, way);
         embi_body_way(s, b, other);
@@ -18196,8 +18233,8 @@ static embipc_real embi_island_dissipation(embi_state *s, const embi_island *isl
     return sum;
 }
 
-/* How the step of an island may end: so; with rotations that its materials hold wrongly, which make it end with more energy
- * than there is; or where even at rest it has too much. */
+/* How the step of an island may end: so; with rotations that its materials hold wrongly, which make it end with more
+ * energy than there is; or where even at rest it has too much. */
 typedef enum embi_ending { EMBI_ENDS_WELL, EMBI_ENDS_MISTURNED, EMBI_ENDS_TOO_HIGH } embi_ending;
 
 /* What touches something, and the terms of the island's energy: T, and a and b of what corrections add to it, J */
@@ -18221,8 +18258,8 @@ static void embi_island_settle_begin(embi_state *s, embi_island *isle, embipc_re
     }
 }
 
-/* The end of an island's step: its velocities. may_go_on: another pass with other rotations is possible, where they are to
- * blame. */
+/* The end of an island's step: its velocities. may_go_on: another pass with other rotations is possible, where they are
+ * to blame. */
 static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_go_on)
 {
     embipc_real size, budget, kinetic, linear, square, owed, share, excess, left;
@@ -18415,7 +18452,8 @@ static embipc_result embi_check_gravity(const embipc_real g[3], embipc_error *e)
 static embipc_result embi_check_time_step(embipc_real h, embipc_error *e)
 {
     if (h >= (embipc_real)1e-100 && h <= (embipc_real)1e100) return EMBIPC_OK;
-    return embi_fail(e, EMBIPC_ERR_ARGUMENT, "time_step is %g s; it must be positive and finite, within 1e-100 .. 1e100 s", h);
+    return embi_fail(e, EMBIPC_ERR_ARGUMENT,
+                     "time_step is %g s; it must be positive and finite, within 1e-100 .. 1e100 s", h);
 }
 
 static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_error *e)
@@ -18425,7 +18463,8 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
         return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_world_def()");
     if ((d->allocator.alloc == NULL) != (d->allocator.free == NULL))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "an allocator needs both alloc and free");
-    if ((r = embi_check_gravity(d->gravity, e)) != EMBIPC_OK || (r = embi_check_time_step(d->time_step, e)) != EMBIPC_OK)
+    if ((r = embi_check_gravity(d->gravity, e)) != EMBIPC_OK ||
+        (r = embi_check_time_step(d->time_step, e)) != EMBIPC_OK)
         return r;
     if (!(d->dhat >= 0) || !(d->kappa >= 0) || !(d->friction_velocity >= 0) || !(d->tolerance >= 0) ||
         !embi_finite(d->dhat + d->kappa + d->friction_velocity + d->tolerance))
@@ -18455,7 +18494,8 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     if ((r = embi_check_world_def(def, error)) != EMBIPC_OK) return r;
 #ifndef EMBIPC_ALLOW_EXTENDED_PRECISION
     if (!embi_sums_are_exact())
-        return embi_fail(error, EMBIPC_ERR_ARGUMENT, "the library was compiled with options that reorder sums, as those of "
+        return embi_fail(error, EMBIPC_ERR_ARGUMENT,
+                         "the library was compiled with options that reorder sums, as those of "
                          "-ffast-math do; no predicate is exact then. Compile it without them");
 #endif
     embi_memory_init(&m, &def->allocator);
@@ -18523,7 +18563,8 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
 static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS])
 {
     embipc_real **const list[EMBI_NODE_FIELDS] = {
-        &s->q, &s->v, &s->qn, &s->vn, &s->q_before, &s->v_before, &s->gain, &s->qt, &s->qc, &s->f, &s->p, &s->p_last, &s->gq,
+        &s->q, &s->v, &s->qn, &s->vn, &s->q_before, &s->v_before, &s->gain, &s->qt, &s->qc, &s->f, &s->p, &s->p_last,
+            &s->gq,
         &s->g, &s->Ap, &s->rhs, &s->target, &s->trial_q, &s->safe_q, &s->known_q, &s->kept_q, &s->start_q,
         &s->start_v, &s->shift_d, &s->base_q};
     memcpy(field, list, sizeof list);
@@ -18790,11 +18831,11 @@ static embipc_real embi_body_load(const embipc_world *w, const embi_body *b)
 }
 
 /* ... and what one vertex should, N: the pressure E on its share of the surface, for the body to be squeezed as hard as
- * it can stand. Affine bodies stand for stiff parts, which stand any; nothing but their contacts gives way when they are
- * hit, so for them it is a third of what stops a fall by ten diagonals in one step. (60 boxes of 0.1 m that drop on a
- * heap at 5 m/s, h = 0.01 s: made for the load alone, one step in twelve finds no way on, at gaps of 1e-9 m. For falls
- * by 3, 10 and 30 diagonals 1, 0 and 0 of 600 do, in half the time; and of balls that settle 8, 9 and 11 % of the moves
- * are cut by the line search.) */
+ * it can stand. Affine bodies stand for stiff parts, which stand any; nothing but their contacts gives way when they
+ * are hit, so for them it is a third of what stops a fall by ten diagonals in one step. (60 boxes of 0.1 m that drop on
+ * a heap at 5 m/s, h = 0.01 s: made for the load alone, one step in twelve finds no way on, at gaps of 1e-9 m. For
+ * falls by 3, 10 and 30 diagonals 1, 0 and 0 of 600 do, in half the time; and of balls that settle 8, 9 and 11 % of the
+ * moves are cut by the line search.) */
 static embipc_real embi_body_pressure_load(const embipc_world *w, const embi_body *b)
 {
     embipc_real gravity = embi_norm(w->def.gravity), fall = sqrt(20 * gravity * b->diagonal);
@@ -18816,9 +18857,9 @@ static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
 }
 
 /* ---- numbers that cannot be simulated ----
- * Coordinates have 16 digits: at 1e9 sizes from the origin 7 of them are left for the shape. So no number may be given that
- * takes a body farther than that in one step, and a body that comes to 1e12 sizes ends the step with an error. Stiffnesses
- * stay within 1e100 N/m: with these limits nothing a step computes leaves the range of the arithmetic. */
+ * Coordinates have 16 digits: at 1e9 sizes from the origin 7 of them are left for the shape. So no number may be given
+ * that takes a body farther than that in one step, and a body that comes to 1e12 sizes ends the step with an error.
+ * Stiffnesses stay within 1e100 N/m: with these limits nothing a step computes leaves the range of the arithmetic. */
 
 #define EMBI_SIZES ((embipc_real)1e9)
 #define EMBI_SIZES_AT_MOST ((embipc_real)1e12)
@@ -18840,7 +18881,8 @@ static embipc_result embi_check_way(embipc_error *e, const embi_body *b, const c
     embipc_real limit = EMBI_SIZES * b->diagonal;
     if (way <= limit) return EMBIPC_OK;
     return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, value,
-                        "%s is %g %s, which takes it %g m in one step; the limit is %g m, 1e9 of its sizes", what, value, unit,
+                        "%s is %g %s, which takes it %g m in one step; the limit is %g m, 1e9 of its sizes", what,
+                            value, unit,
                         way, limit);
 }
 
@@ -18849,7 +18891,8 @@ static embipc_result embi_check_number(embipc_error *e, const char *what, embipc
                                        embipc_real least, embipc_real most)
 {
     if (value >= least && value <= most) return EMBIPC_OK;
-    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, value, "%s is %g %s; it must lie in %g .. %g", what,
+    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, value, "%s is %g %s; it must lie in %g .. %g",
+                        what,
                         value, unit, least, most);
 }
 
@@ -18862,7 +18905,8 @@ static embipc_real embi_body_speed(const embi_body *b, const embipc_real *v)
 }
 
 /* Can a body that moves so fast be simulated with this gravity and time step? */
-static embipc_result embi_check_numbers(const embi_body *b, embipc_real speed, const embipc_real gravity[3], embipc_real h,
+static embipc_result embi_check_numbers(const embi_body *b, embipc_real speed, const embipc_real gravity[3],
+                                        embipc_real h,
                                         embipc_error *e)
 {
     embipc_real most = (embipc_real)1e100, least = 1 / most, g = embi_long_norm(gravity);
@@ -18873,9 +18917,11 @@ static embipc_result embi_check_numbers(const embi_body *b, embipc_real speed, c
         (r = embi_check_way(e, b, "gravity", g, "m/s^2", g * h * h)) != EMBIPC_OK ||
         (r = embi_check_number(e, "mass", b->total_mass, "kg", least, most)) != EMBIPC_OK ||
         (r = embi_check_number(e, "mass / time_step^2", b->total_mass / (h * h), "N/m", least, most)) != EMBIPC_OK ||
-        (r = embi_check_number(e, "stiffness in Pa times size", young * b->diagonal, "N/m", least, most)) != EMBIPC_OK ||
+        (r = embi_check_number(e, "stiffness in Pa times size", young * b->diagonal, "N/m", least,
+                               most)) != EMBIPC_OK ||
         (r = embi_check_number(e, "kappa", b->kappa, "kg/s^2", least, most)) != EMBIPC_OK ||
-        (r = embi_check_number(e, "dhat", b->dhat, "m", b->diagonal / EMBI_SIZES_AT_MOST, b->diagonal * EMBI_SIZES)) != EMBIPC_OK)
+        (r = embi_check_number(e, "dhat", b->dhat, "m", b->diagonal / EMBI_SIZES_AT_MOST,
+                               b->diagonal * EMBI_SIZES)) != EMBIPC_OK)
         return r;
     return embi_check_number(e, "friction_velocity", b->epsv, "m/s", b->diagonal / h * (embipc_real)1e-60, most);
 }
@@ -19044,7 +19090,8 @@ static void embi_build_frame(const embipc_body_def *d, embi_build *t)
 }
 
 /* points of the description, measured from `from`, to where the body is made */
-static void embi_place(const embipc_body_def *d, const embi_build *t, const embipc_real from[3], const embipc_real *p, int n,
+static void embi_place(const embipc_body_def *d, const embi_build *t, const embipc_real from[3], const embipc_real *p,
+                       int n,
                        embipc_real *out)
 {
     for (int i = 0; i < n; i++) {
@@ -19396,7 +19443,8 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     }
     embi_build_move(b, t);
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
-    ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, embipc_real, b->own_state, b->own_state_cap, 3 * b->nn + 2 * b->ntet));
+    ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, embipc_real, b->own_state, b->own_state_cap,
+                                               3 * b->nn + 2 * b->ntet));
     if (ok && embi_may_fold(b) && EMBI_FOLD_FINE * b->ntet <= b->nt) {
         embi_surface s;
         memset(&s, 0, sizeof s);
@@ -19583,7 +19631,8 @@ static int embi_check_gap(embipc_world *w, int i, int j)
         return -1;
     if (!s->candidate_count) return 0;
     (void)embi_fail_at(&w->error, EMBIPC_ERR_INTERSECTION, EMBIPC_NO_PRIMITIVE, 0, rule.xi,
-                       "touches \"%.40s\": %d pairs of primitives are not farther apart than %g m; leave a gap", a->name,
+                       "touches \"%.40s\": %d pairs of primitives are not farther apart than %g m; leave a gap",
+                           a->name,
                        s->candidate_count, rule.xi + least);
     v = s->candidate[0].v[0];
     of_a = i != j && v >= a->vert0 && v < a->vert0 + a->nv;
@@ -19628,7 +19677,8 @@ static void embi_fail_crossing(embipc_world *w, const embi_body *b, const embi_b
     (void)embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
                     "%s%.40s%s: edge %d-%d of \"%.40s\" meets triangle %d of \"%.40s\"; move them apart or exclude the pair",
                     b == other ? "crosses itself" : "crosses \"", b == other ? "" : other->name, b == other ? "" : "\"",
-                    own_edge ? b->origin[x->edge[0]] : x->edge[0], own_edge ? b->origin[x->edge[1]] : x->edge[1], edge->name,
+                    own_edge ? b->origin[x->edge[0]] : x->edge[0], own_edge ? b->origin[x->edge[1]] : x->edge[1],
+                        edge->name,
                     x->triangle, triangle->name);
     w->error.body[1] = other->handle;
     w->error.primitive[!own_triangle] = EMBIPC_TRIANGLE;
@@ -20047,7 +20097,8 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
     if (!embi_finite(friction))
         return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "friction %g is not finite", friction);
     if (friction > EMBI_FRICTION_MOST)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "friction of \"%.40s\" and \"%.40s\" is %g; it must not be above %g",
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT,
+                         "friction of \"%.40s\" and \"%.40s\" is %g; it must not be above %g",
                          w->s.body[ia].name, w->s.body[ib].name, friction, EMBI_FRICTION_MOST);
     rule = (embi_rule *)(void *)embi_find_rule(w, a, b);
     if (contact && rule && !rule->contact) {   /* they were free to cross until now */
@@ -20124,7 +20175,8 @@ static embipc_result embi_check_pose(const embi_body *b, const embipc_real pose[
     embipc_real way = embi_long_norm(pose), angle = embi_long_norm(pose + 3), limit = EMBI_SIZES * b->diagonal;
     if (way <= limit && angle <= EMBI_SIZES) return EMBIPC_OK;
     return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, way <= limit ? angle : way,
-                        "%s of the drive is %g m and %g rad away; the limits are %g m, 1e9 of its sizes, and 1e9 rad", what,
+                        "%s of the drive is %g m and %g rad away; the limits are %g m, 1e9 of its sizes, and 1e9 rad",
+                            what,
                         way, angle, limit);
 }
 
@@ -20332,7 +20384,8 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
     b = w->s.body + d->body;
     embi_copy(pose, displacement);
     embi_copy(pose + 3, rotation);
-    if ((r = embi_check_pose(b, pose, "the target", &w->error)) != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    if ((r = embi_check_pose(b, pose, "the target", &w->error)) != EMBIPC_OK) return embi_blame(w, r, b->name,
+                                                                                                b->handle);
     embi_copy(d->pose_set, displacement);
     embi_nearest_turn(d->pose_set + 3, rotation, d->pose + 3);
     d->is_set = 1;
@@ -21155,8 +21208,8 @@ static int embi_body_foresee_twist(const embi_body *b, embipc_real T[9])
     return 1;
 }
 
-/* The rotations that a lagged material holds, those of where the step probably ends: those of q^n turned with the body, or
- * by BDF2 those of its free flight. */
+/* The rotations that a lagged material holds, those of where the step probably ends: those of q^n turned with the body,
+ * or by BDF2 those of its free flight. */
 static void embi_body_turn(embi_state *s, embi_body *b)
 {
     embi_elastic *e = &b->elastic;
@@ -21392,7 +21445,8 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
         else
             for (int c = 0; c < 3; c++) {
                 embipc_real most = s->hh * pull[c], way = b->history ? s->h * s->gain[3 * i + c] : most;
-                s->trial_q[3 * i + c] = s->qt[3 * i + c] + embi_max(embi_min(0, most), embi_min(way, embi_max(0, most)));
+                s->trial_q[3 * i + c] = s->qt[3 * i + c] + embi_max(embi_min(0, most),
+                                                                    embi_min(way, embi_max(0, most)));
             }
     }
     embi_body_go(s, b);
@@ -21582,14 +21636,14 @@ static embipc_real embi_kept_pace(const embi_kept *k, const embi_pair *pair)
     return (over + k->room) / (embipc_real)embi_max_int(k->asked - k->made, 1);
 }
 
-/* How much more a pair is searched for than it is about to move: as much again, twice, and four dhat; but no more than a
- * quarter of the shorter edge, beyond which lists grow faster than searches become rare (surfaces of 356 to 10 000
+/* How much more a pair is searched for than it is about to move: as much again, twice, and four dhat; but no more than
+ * a quarter of the shorter edge, beyond which lists grow faster than searches become rare (surfaces of 356 to 10 000
  * triangles: an eighth and a half cost 0 to 40 % more). Where there is little to find on large surfaces, the walk is
  * what costs, and there is all of it, or half an edge within a body (of the step: bears of 40 000 and 160 000 triangles
  * 0.86 and 0.80, a cage of 8 nodes 0.86; with all of it everywhere heaps whose dhat is a quarter and half of an edge
  * take 1.26 and 1.37). And none where a pair moves so fast that the list would serve for this step and hardly the
- * next (falling heaps 0.93 to 0.96, a mat that is twisted 0.9), but within a body whose list is short: there, again, the
- * walk is what costs (bears in cages of 150 and 300 nodes 1.07 without). */
+ * next (falling heaps 0.93 to 0.96, a mat that is twisted 0.9), but within a body whose list is short: there, again,
+ * the walk is what costs (bears in cages of 150 and 300 nodes 1.07 without). */
 static embipc_real embi_kept_room(const embi_state *s, const embi_kept *k, const embi_pair *pair)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
@@ -21602,8 +21656,8 @@ static embipc_real embi_kept_room(const embi_state *s, const embi_kept *k, const
     return embi_kept_pace(k, pair) > most ? (embipc_real)0 : room;
 }
 
-/* Prepares a search from where bodies count from. |u| + |h - u| <= sqrt(2) |h| for 0 <= u <= h: by so much the radius must
- * be larger than that of the range. */
+/* Prepares a search from where bodies count from. |u| + |h - u| <= sqrt(2) |h| for 0 <= u <= h: by so much the radius
+ * must be larger than that of the range. */
 static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, embipc_real reach)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
@@ -22170,7 +22224,8 @@ static void embi_again_range(void *arg, int begin, int end)
             const embi_candidate *old = one->kept->list + k;
             if (!embi_search_sees(one, old)) continue;
             *c = *old;
-            c += embi_candidate_again(c, embi_base_x(s), c->v[0] >= A->vert0 && c->v[0] < A->vert0 + A->nv ? &one->approach
+            c += embi_candidate_again(c, embi_base_x(s), c->v[0] >= A->vert0 &&
+                                      c->v[0] < A->vert0 + A->nv ? &one->approach
                                                                                                   : &one->back);
         }
         t->w->found[n] = (int)(c - to);
@@ -22245,11 +22300,12 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
 }
 
 /* ---- searches along paths ----
- * What hits something fast would go by as much as it is large, and is pressed flat: nearly all its primitives come within
- * reach of each other and of the other by displacements so large. So the direction of one round is searched where it is
- * long; the next one, if it is, anew. Longest step of a ball of 1 292 triangles that is thrown at a plate at 10 and 30 m/s with
- * h = 0.01 s, by ranges alone and so: in a cage 190 and 42, 800 and 140 ms, full 130 and 100, 680 and 400; of two such balls
- * at each other at 10 m/s, affine, in cages, full: 240 and 8, 300 and 95, 970 and 750 ms [measured]. */
+ * What hits something fast would go by as much as it is large, and is pressed flat: nearly all its primitives come
+ * within reach of each other and of the other by displacements so large. So the direction of one round is searched
+ * where it is long; the next one, if it is, anew. Longest step of a ball of 1 292 triangles that is thrown at a plate
+ * at 10 and 30 m/s with h = 0.01 s, by ranges alone and so: in a cage 190 and 42, 800 and 140 ms, full 130 and 100, 680
+ * and 400; of two such balls at each other at 10 m/s, affine, in cages, full: 240 and 8, 300 and 95, 970 and 750 ms
+ * [measured]. */
 
 /* The surface and its paths along the present direction. */
 static embi_surface embi_body_paths(const embipc_world *w, const embi_body *b)
@@ -23201,8 +23257,8 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
 
 /* ---- islands side by side ----
  * Islands know nothing of each other while none is searched for. So in each round the small ones are shared among
- * threads, a run of them at a time, in which nothing else is; a large one, of more than half of the work, goes by itself
- * and its loops are shared. */
+ * threads, a run of them at a time, in which nothing else is; a large one, of more than half of the work, goes by
+ * itself and its loops are shared. */
 
 typedef embipc_result embi_island_fn(embipc_world *w, embi_state *s, embi_island *isle);
 
@@ -23441,10 +23497,10 @@ static int embi_neighbours_check(embipc_world *w)
 }
 
 /* ---- searches in the middle of a step ----
- * Ranges hold all displacements since the start of the step, and a body that went a long way has large ones. Where bodies
- * have been, collision detection was before; so what they do next may count from where they are. Nothing of that, nor
- * paths, for islands in which a step may go back, because drives rotate or it began by BDF2: they could not say what is
- * where they go back to. */
+ * Ranges hold all displacements since the start of the step, and a body that went a long way has large ones. Where
+ * bodies have been, collision detection was before; so what they do next may count from where they are. Nothing of
+ * that, nor paths, for islands in which a step may go back, because drives rotate or it began by BDF2: they could not
+ * say what is where they go back to. */
 
 static int embi_island_may_go_back(const embi_state *s, const embi_island *isle)
 {
@@ -23484,8 +23540,8 @@ static int embi_pair_is_together(const embi_state *s, const embi_pair *p)
     return !a->moving || !b->moving || a->island == b->island;
 }
 
-/* Does what the present directions visit, r, leave the range that the pair's candidates were searched for? Of bodies that
- * move by several directions each may go its way while the others do not. */
+/* Does what the present directions visit, r, leave the range that the pair's candidates were searched for? Of bodies
+ * that move by several directions each may go its way while the others do not. */
 static int embi_pair_leaves(const embi_state *s, const embi_pair *p, embipc_real r[6])
 {
     const embi_body *a = s->body + p->a, *b = s->body + p->b;
@@ -23503,7 +23559,8 @@ static int embi_pair_may_go_back(const embipc_world *w, const embi_pair *p)
 }
 
 /* Is the way from `now` on, to where r says, one whose candidates are searched along its path? */
-static int embi_pair_by_path(const embipc_world *w, const embi_pair *p, const embipc_real now[6], const embipc_real r[6])
+static int embi_pair_by_path(const embipc_world *w, const embi_pair *p, const embipc_real now[6],
+                             const embipc_real r[6])
 {
     embipc_real way[6];
     for (int i = 0; i < 6; i++) way[i] = r[i] - now[i];
@@ -23557,8 +23614,8 @@ static int embi_pairs_rebase(embipc_world *w)
     return anew && !embi_bodies_rebase(w) ? -1 : any;
 }
 
-/* A pair that leaves what it was searched for is due: for r, which it is about to visit, or along its paths. Returns 0 out
- * of memory. */
+/* A pair that leaves what it was searched for is due: for r, which it is about to visit, or along its paths. Returns 0
+ * out of memory. */
 static int embi_pair_due(embipc_world *w, int n, const embipc_real now[6], const embipc_real r[6], int path)
 {
     embi_pair *p = w->s.pair + n;
@@ -23669,8 +23726,8 @@ static embipc_result embi_island_look(embipc_world *w, embi_state *s, embi_islan
     return embi_island_aim(&w->memory, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
-/* How far nodes are from where the step would go without forces, relative to their mean, as a share of the size; 0 where the
- * material is not lagged */
+/* How far nodes are from where the step would go without forces, relative to their mean, as a share of the size; 0
+ * where the material is not lagged */
 static embipc_real embi_body_strays(const embi_state *s, const embi_body *b)
 {
     embipc_real mean[3] = {0, 0, 0}, most = 0, d[3];
@@ -23703,8 +23760,8 @@ static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
     return unseen > kinetic;
 }
 
-/* Are the rotations that materials hold so wrong that the step should begin again? Either a body that spins has turned, or a
- * part of it, by more than some 0.3 rad against them; or they hide much energy. Cheap tests go first. */
+/* Are the rotations that materials hold so wrong that the step should begin again? Either a body that spins has turned,
+ * or a part of it, by more than some 0.3 rad against them; or they hide much energy. Cheap tests go first. */
 static int embi_island_turned_away(embi_state *s, const embi_island *isle)
 {
     int strays = 0;
@@ -23720,9 +23777,9 @@ static int embi_island_turned_away(embi_state *s, const embi_island *isle)
 }
 
 /* Another pass of the step, with the rotations of where the bodies are. The lagged energy of a body that turned by the
- * angle a since lets it swell by a^2/2; about the rotation that it has now it does not. Where one such pass is not enough,
- * the rotations follow q in each iteration, as those of a nonlinear material do, from q^n on where it can go back. Returns
- * 0 out of memory. */
+ * angle a since lets it swell by a^2/2; about the rotation that it has now it does not. Where one such pass is not
+ * enough, the rotations follow q in each iteration, as those of a nonlinear material do, from q^n on where it can go
+ * back. Returns 0 out of memory. */
 static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, int at_once)
 {
     int follow = at_once || isle->relagged > 0, held = embi_island_is_far(s, isle);
@@ -23749,8 +23806,8 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, i
     return 1;
 }
 
-/* Where the island may end its step, it does. Else it goes on: with other rotations, or where BDF2 has brought it too high,
- * by backward Euler. */
+/* Where the island may end its step, it does. Else it goes on: with other rotations, or where BDF2 has brought it too
+ * high, by backward Euler. */
 static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_ending ending = embi_island_settle(s, isle, isle->converged && isle->relagged < 2);
@@ -23774,7 +23831,8 @@ static embipc_result embi_island_go(embipc_world *w, embi_state *s, embi_island 
     if (isle->guess) return embi_island_try_guess(m, s, isle);
     if ((r = embi_island_advance(m, s, isle)) != EMBIPC_OK) return r;
     isle->recorded = 0;
-    if (s->spin && isle->relagged < 2 && embi_island_turned_away(s, isle)) return embi_island_relag(m, s, isle, 1) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+    if (s->spin && isle->relagged < 2 && embi_island_turned_away(s, isle))
+        return embi_island_relag(m, s, isle, 1) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
     if (isle->converged) isle->active = --isle->passes > 0 || embi_island_slips_otherwise(s, isle);
     if (isle->active && isle->passes < 1) isle->passes = 1;
     jumps = isle->active ? 0 : embi_island_jumps(m, s, isle, 0);
@@ -23878,8 +23936,8 @@ static void embi_bodies_moved(embi_state *s)
     }
 }
 
-/* The twist that the next step counts on, the lesser of the last two where they are alike: a steady torque turns a body in
- * each step, an impact only once. */
+/* The twist that the next step counts on, the lesser of the last two where they are alike: a steady torque turns a body
+ * in each step, an impact only once. */
 static void embi_body_foretell_twist(embi_body *b)
 {
     embi_flight *f = &b->flight;
@@ -23915,8 +23973,8 @@ static void embi_velocities_finish(embi_state *s)
     memcpy(s->v_before, s->vn, nodes);
 }
 
-/* grad E in g, at every node that is driven: of bodies at rest, too, which are in no island and whose vertices are still
- * while islands are solved side by side, which is over */
+/* grad E in g, at every node that is driven: of bodies at rest, too, which are in no island and whose vertices are
+ * still while islands are solved side by side, which is over */
 static void embi_drives_gradient(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -24375,7 +24433,8 @@ static embipc_result embi_fail_step(embipc_world *w)
     return embi_blame(w, EMBIPC_ERR_NOT_FINITE, s->body[body].name, s->body[body].handle);
 }
 
-/* The body that is farther from the origin than its numbers can follow, with its nodes at q, or NULL. *far: how far, m */
+/* The body that is farther from the origin than its numbers can follow, with its nodes at q, or NULL. *far: how far,
+ * m */
 static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real *q, embipc_real *away)
 {
     for (int k = 0; k < s->body_count; k++) {
@@ -24502,7 +24561,8 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     }
     if (r != EMBIPC_OK) {
         embi_step_undo(w);
-        return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : lost ? embi_fail_far(w, lost, away) : embi_fail_step(w);
+        return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : lost ? embi_fail_far(w, lost,
+                                                                                           away) : embi_fail_step(w);
     }
     embi_velocities_finish(s);
     embi_bodies_moved(s);

@@ -645,7 +645,7 @@ static void test_ways_apart(void)
         embi_candidate c;
         memset(&c, 0, sizeof c);
         memcpy(c.v, vertex, sizeof c.v);
-        c.edge_edge = n % 2;
+        c.edge_edge = (short)(n % 2);
         random_points(x, 1);
         for (int k = 0; k < 12; k++) to[k] = x[k] + test_uniform(-0.5, 0.5) + (n % 5 ? 0 : 100);
         for (int i = 0; i <= 16; i++) {
