@@ -493,6 +493,7 @@ typedef struct embipc_step_stats {
     int newton_iterations;       /* linear solves, the checking one included; the island that took most */
     int factorizations;          /* of that island */
     int total_iterations, total_factorizations;   /* of all islands */
+    int passes;                  /* of an island, with other forces of friction or other rotations; the most */
     int islands, unknowns;
     int candidates;              /* primitive pairs near enough to be looked at */
     int contacts;                /* active pairs at the end, before merging */
@@ -509,8 +510,7 @@ typedef struct embipc_step_stats {
     embipc_real drive_short;     /* m, largest shortfall of a drive that is not soft */
     embipc_real drive_work;      /* J, done by the moving drives on the bodies in this step */
     /* The incremental potential E of this step divided by h^2, J, with the rotations and lagged forces that the step
-     * ended with: at q^n, and at its end. Without a moving drive it does not grow where friction and rotations had one
-     * pass.
+     * ended with: at q^n, and at its end. Without a moving drive it does not grow in a step of one pass.
      * By the plain rule (keep_spin = 0, backward Euler) that says V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) +
      * |v^n|^2_M / 2. With keep_spin, kinetic + elastic + barrier + potential itself does not grow. */
     embipc_real objective_before, objective_after;
@@ -13829,7 +13829,7 @@ typedef struct embi_flight {
 /* A body's energies at the end of a step, J; work: of the forces s->f; linear, square: see embi_body_spin_energy() */
 typedef struct embi_end {
     embipc_real kinetic, elastic, work, linear, square, owed, turn[3], twist[3];
-    int touching;
+    int touching, counted;
 } embi_end;
 
 /* What statistics ask of a body, J; before, after, size: its part of the objective, J s^2. */
@@ -13909,6 +13909,7 @@ typedef struct embi_body {
     embi_end end;
     embipc_real kinetic, strain_energy;   /* at q^n, J, where they are known */
     embipc_real owed;            /* energy that the bound took in earlier steps, J */
+    int counted;                 /* friction of its last step took the normal forces of its end */
     int continues;               /* its state is that of the end of its last step, whose energies those are */
     int touching;                /* at the end of the last step */
     int driven_nodes, moving;    /* moving: takes part in islands this step */
@@ -15132,7 +15133,7 @@ static embipc_real embi_body_turns(const embi_state *s, const embi_body *b)
 /* Its state does not follow from its last step. */
 static void embi_body_forget(embi_body *b)
 {
-    b->history = b->continues = b->touching = 0;
+    b->history = b->continues = b->touching = b->counted = 0;
     b->owed = 0;
     embi_set(b->flight.twist, 0, 0, 0);
     embi_set(b->flight.twisted, 0, 0, 0);
@@ -15906,8 +15907,9 @@ static embipc_real embi_body_drift(const embi_state *s, const embi_body *b, embi
 }
 
 /* Another pass of friction is due where the force between two bodies is less than half or more than twice what friction
- * took, and the difference changes their velocities by more than what counts as a jump. Where the step begins with
- * forces that no step ended with, a fiftieth of both is enough: friction was not due to them at any time. */
+ * took, and the difference changes their velocities by more than gravity does in a step, or a hundredth. Friction is a
+ * step late else, which adds up to the same. It is not after a step that took the forces of its own end: a quarter of
+ * both is enough then. Where the step begins with forces that no step ended with, a fiftieth is. */
 static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
@@ -15919,10 +15921,10 @@ static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair)
     embi_sub(va, va, vb);
     embi_sub(change, now, lagged);
     force = embi_norm(change);
-    share = fresh ? (embipc_real)0.02 : (embipc_real)1;
+    share = fresh ? (embipc_real)0.02 : a->counted || b->counted ? (embipc_real)0.25 : (embipc_real)1;
     return force > share / 2 * embi_max(embi_norm(now), embi_norm(lagged)) &&
            s->h * mobility * pair->rule.mu * force >
-               share * embi_jump_limit(s, embi_norm(va), embi_max(a->tolerance, b->tolerance));
+               share * embi_jump_limit(s, embi_norm(va) / 10, embi_max(a->tolerance, b->tolerance));
 }
 
 /* The most passes of friction that a step adds by itself. */
@@ -18265,6 +18267,7 @@ static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_
     embipc_real size, budget, kinetic, linear, square, owed, share, excess, left;
     int driven = embi_island_is_driven(s, isle);
     embi_for_bodies(s, isle, &isle->by_tets, embi_body_settle, NULL, NULL, 0);
+    for (int k = 0; k < isle->body_count; k++) s->body[isle->bodies[k]].end.counted = isle->friction_passes > 0;
     if (!s->spin) return EMBI_ENDS_WELL;
     embi_island_settle_begin(s, isle, &kinetic, &linear, &square, &owed);
     budget = embi_island_budget(s, isle, &size);
@@ -23964,6 +23967,7 @@ static void embi_velocities_finish(embi_state *s)
         b->history = embi_is_dynamic(b) && b->moving && !b->jump;
         b->continues = embi_is_dynamic(b);
         b->touching = b->moving && b->end.touching;
+        b->counted = b->moving && b->end.counted;
         embi_body_foretell_twist(b);
         b->kinetic = b->moving ? b->end.kinetic : (embipc_real)0;
         if (b->moving) b->strain_energy = b->end.elastic;
@@ -24337,6 +24341,8 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
         t->stuck += embi_island_is_stuck(&w->s, isle);
         t->total_iterations += isle->iterations;
         t->total_factorizations += isle->factorizations;
+        t->passes = embi_max_int(t->passes,
+                                 embi_max_int(1, w->s.friction_iterations) + isle->friction_passes + isle->relagged);
         if (isle->iterations > t->newton_iterations) {
             t->newton_iterations = isle->iterations;
             t->factorizations = isle->factorizations;

@@ -29,6 +29,7 @@ int main(int argc, char **argv)
     RUN(shell_in_a_solid);
     RUN(lengths_without_arithmetic);
     RUN(every_material_rolls);
+    RUN(friction_of_a_start);
     RUN(slit_bears_its_load);
     RUN(stuck_is_told);
     RUN(crushed_affine_comes_free);
