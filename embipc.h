@@ -17720,7 +17720,8 @@ static void embi_island_give_up(embi_state *s, const embi_island *isle)
  * steps not shorter than sqrt(delta) epsv h: a tolerance of 0.1 epsv tells what sticks to 1 %. */
 static int embi_island_is_last(const embi_island *isle)
 {
-    return !isle->turning && isle->measure < (isle->inexact || isle->just_guessed ? EMBI_OLD_SHARE : (embipc_real)1);
+    int slow = isle->inexact || isle->just_guessed || isle->curved;   /* what is left after it is not much less than it */
+    return !isle->turning && isle->measure < (slow ? EMBI_OLD_SHARE : (embipc_real)1);
 }
 
 /* A direction of the rank-one matrix is straight, and a gap along it is not: what turns past a tip by s comes
