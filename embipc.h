@@ -18923,6 +18923,10 @@ static embipc_result embi_check_numbers(const embi_body *b, embipc_real speed, c
         (r = embi_check_number(e, "mass / time_step^2", b->total_mass / (h * h), "N/m", least, most)) != EMBIPC_OK ||
         (r = embi_check_number(e, "stiffness in Pa times size", young * b->diagonal, "N/m", least,
                                most)) != EMBIPC_OK ||
+        (r = embi_check_number(e, "damping[0] times time_step", b->material.damping[0] * h, "", 0,
+                               (embipc_real)1e60)) != EMBIPC_OK ||
+        (r = embi_check_number(e, "damping[1] / time_step", b->material.damping[1] / h, "", 0,
+                               (embipc_real)1e60)) != EMBIPC_OK ||
         (r = embi_check_number(e, "kappa", b->kappa, "kg/s^2", least, most)) != EMBIPC_OK ||
         (r = embi_check_number(e, "dhat", b->dhat, "m", b->diagonal / EMBI_SIZES_AT_MOST,
                                b->diagonal * EMBI_SIZES)) != EMBIPC_OK)

@@ -63,7 +63,7 @@ static void test_less_work_for_the_same(void)
                solves[0][1], solves[0][0], solves[1][1], solves[1][0], solves[2][1], solves[2][0], solves[3][1], solves[3][0],
                most, off);
         for (int n = 0; n < 4; n++) {
-            ENSURE(solves[n][0] <= solves[n][1]);
+            ENSURE(solves[n][0] <= 1.05 * solves[n][1]);   /* turning in a full mesh is even, but for some per cent */
             sum[0] += solves[n][0];
             sum[1] += solves[n][1];
         }
