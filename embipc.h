@@ -15934,7 +15934,9 @@ static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair)
 static int embi_island_slips_otherwise(embi_state *s, embi_island *isle)
 {
     int any = 0;
-    if (s->friction_iterations || isle->friction_passes >= EMBI_FRICTION_PASSES) return 0;
+    if (s->friction_iterations || isle->friction_passes >= EMBI_FRICTION_PASSES ||
+        4 * isle->iterations > s->max_iterations)
+        return 0;
     embi_island_touches(s, isle, EMBI_NOW);
     for (int n = 0; n < isle->pair_count && !any; n++)
         any = embi_pair_slips_otherwise(s, s->pair + s->pair[isle->pairs[n]].head);
@@ -17794,7 +17796,10 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         }
         if (alpha == 0 && isle->turned)   /* not a descent of the true E: the next direction is Newton's own */
             for (int k = 0; k < isle->friction_count; k++) isle->friction[k].turns = 0;
-        else if (alpha == 0 && !was_old) isle->active = 0;   /* no descent left above rounding: as good as it gets */
+        else if (alpha == 0 && !was_old) {   /* no descent left above rounding: as good as it gets */
+            isle->active = 0;
+            isle->converged = (isle->curved && isle->measure < 1) || isle->friction_passes > 0;
+        }
     }
     isle->old_factor = was_old ? alpha == 1 && isle->measure < (embipc_real)0.2 * isle->last_measure
                             : !isle->kept && alpha == 1 && (isle->just_drove || isle->measure < 1000);
