@@ -133,9 +133,9 @@ static void dominoes(paper *p)
 
 /* ---- Top ------------------------------------------------------------------------------------ */
 
-/* A box free in space, turning at (wx, 0, 12) rad/s: what angular momentum is lost after `time`, as a share, and how far its
+/* A box free in space, by the plain rule or with keep_spin, turning at (wx, 0, 12) rad/s: what angular momentum is lost after `time`, as a share, and how far its
  * direction is off, degrees. */
-static void spin(paper *p, const char *name, const char *material, double wx, double h, double time, int show, double *lost, double *turned)
+static void spin(paper *p, const char *name, const char *material, double wx, double h, double time, int show, int keep, double *lost, double *turned)
 {
     tool_text t = { NULL, 0, 0 };
     paper_run r;
@@ -144,8 +144,8 @@ static void spin(paper *p, const char *name, const char *material, double wx, do
     embipc_body_state a, b;
     char title[96];
     w[0] = wx;
-    tool_put(&t, "{ \"version\": 1, \"time_step\": %g, \"duration\": %g, \"gravity\": [0, 0, 0], \"solver\": { \"tolerance\": 1e-9 },\n  \"bodies\": [\n"
-                 "    { \"name\": \"top\", \"kind\": \"affine\", \"shape\": \"box\", \"size\": [0.1, 0.1, 0.04], \"material\": { %s, \"density\": 1000 } } ] }\n", h, time, material);
+    tool_put(&t, "{ \"version\": 1, \"time_step\": %g, \"keep_spin\": %s, \"duration\": %g, \"gravity\": [0, 0, 0], \"solver\": { \"tolerance\": 1e-9 },\n  \"bodies\": [\n"
+                 "    { \"name\": \"top\", \"kind\": \"affine\", \"shape\": \"box\", \"size\": [0.1, 0.1, 0.04], \"material\": { %s, \"density\": 1000 } } ] }\n", h, keep ? "true" : "false", time, material);
     snprintf(title, sizeof title, "top, %s, h = %g ms", strstr(material, "orthog") ? "orthogonality" : "corotated", 1e3 * h);
     *lost = *turned = NAN;
     if (paper_begin(&r, p, name, title, t.data, show ? 0.01 : 0)) {
@@ -179,33 +179,34 @@ static void top(paper *p)
 {
     static const double h[4] = { 0.01, 0.005, 0.0025, 0.00125 };
     static const char *const material[2] = { "\"model\": \"orthogonality\", \"stiffness\": 1e8", "\"young\": 1e8, \"poisson\": 0.3" };
-    double lost[2][4], turned, want[4], none, worst = 0;
+    double lost[3][4], turned, want[4], none, worst = 0;
     int n = p->quick ? 3 : 4;
     plot g = plot_make("Angular momentum lost in 0.5 s by a plate at 12 rad/s", "time step h, s", "share lost");
     paper_heading(p, "Spinning top");
-    paper_text(p, "A plate of 0.1 × 0.1 × 0.04 m, free in space. Angular momentum must stay what it was; backward Euler loses some. For a rigid spin that can be "
+    paper_text(p, "A plate of 0.1 × 0.1 × 0.04 m, free in space. Angular momentum must stay what it was; plain backward Euler loses some, and with keep_spin, the default, nothing is lost. For a rigid spin that can be "
                   "written down: a step turns by the angle a between R<sub>n</sub> and R<sub>n</sub> + (R<sub>n</sub> − R<sub>n−1</sub>), so tan a′ = sin a/(2 − cos a), "
                   "and the momentum goes with sin a/h: a loss of ω²h a second at first.");
-    paper_table(p, "Share of the angular momentum lost", "h, ms|closed form|orthogonality|corotated, lagged rotation");
+    paper_table(p, "Share of the angular momentum lost", "h, ms|closed form|orthogonality|corotated, lagged rotation|orthogonality, keep_spin");
     for (int k = 0; k < n; k++) {
-        for (int m = 0; m < 2; m++) {
+        for (int m = 0; m < 3; m++) {
             char name[32];
             snprintf(name, sizeof name, "top_%d_%d", m, k);
-            spin(p, name, material[m], 0, h[k], 0.5, k == 2 && m == 0, &lost[m][k], &none);
+            spin(p, name, material[m % 2], 0, h[k], 0.5, k == 2 && m == 0, m == 2, &lost[m][k], &none);
         }
         want[k] = spin_lost(12, h[k], 0.5);
         worst = fmax(worst, fabs(lost[0][k] / want[k] - 1));
-        paper_row(p, "%g|%.5f|%.5f|%.2e", 1e3 * h[k], want[k], lost[0][k], lost[1][k]);
+        paper_row(p, "%g|%.5f|%.5f|%.2e|%.2e", 1e3 * h[k], want[k], lost[0][k], lost[1][k], lost[2][k]);
     }
     paper_table_end(p);
     g.log_x = g.log_y = 1;
     plot_add(&g, "closed form", h, want, n, PLOT_LINE | PLOT_REFERENCE);
     plot_add(&g, "orthogonality", h, lost[0], n, PLOT_LINE | PLOT_POINTS);
     plot_draw(p, &g, "With the rotation lagged at the start of the step, internal forces have no torque about it, and nothing is lost but rounding.");
-    spin(p, "top_tilted", material[0], 1.5, h[n - 1], 0.5, 0, &none, &turned);
+    spin(p, "top_tilted", material[0], 1.5, h[n - 1], 0.5, 0, 1, &none, &turned);
     paper_near(p, "top, orthogonality: loss over its closed form, worst h", "backward Euler on a rigid spin, derived here", 1, 1 + worst, 0.01, "");
     paper_value(p, "top, orthogonality: loss at h over loss at h/2, finest pair", "the same closed form; 2 as h goes to 0", want[n - 2] / want[n - 1], lost[0][n - 2] / lost[0][n - 1], 0.01, "");
     paper_near(p, "top, corotated with lagged rotation: share lost at h = 10 ms", "no torque about the start of the step, derived in test_world_step.c", 0, lost[1][0], 1e-8, "");
+    paper_near(p, "top, keep_spin: share lost at h = 10 ms", "free body: it stays", 0, lost[2][0], 1e-8, "");
     paper_range(p, "tilted top (1.5 and 12 rad/s): direction of the angular momentum off, finest h", "free body: it stays", 0, 0.1, turned, "degrees");
 }
 
