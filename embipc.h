@@ -15064,8 +15064,9 @@ static void embi_turning_end(const embi_state *s, embi_body *b, const embi_turni
     }
 }
 
-/* The flight of what is at p, in the frame of q^n at first */
-static void embi_body_fly_on(embi_state *s, embi_body *b, embi_turning *p)
+/* The flight of what is at p, in the frame of q^n at first. Returns 0 where what deforms the body would make it so thin that
+ * it spins four times as fast: then it is torn, and does not fly. */
+static int embi_body_fly_on(embi_state *s, embi_body *b, embi_turning *p)
 {
     embi_flight *f = &b->flight;
     embipc_real *a = s->qt + 3 * b->node0, *qc = s->qc + 3 * b->node0, K0[9], S[9], w[3], l[3];
@@ -15084,16 +15085,18 @@ static void embi_body_fly_on(embi_state *s, embi_body *b, embi_turning *p)
     embi_inertia_inverse(f, S, p->K);
     embi_flight_turn(b, K0, p->K, p->L, s->h, f->turn);
     embi_flight_spin(p->K, f->turn, p->L, w);
+    if (!(embi_norm(w) <= 4 * embi_norm(f->spin))) return 0;
     embi_turning_fictitious(b, p, w, a);
     embi_moment(p->Mr, a, b->nn, S);   /* its spin is exact already: a has no torque */
     embi_m3_axial(S, l);
     embi_m3_mulv(S, p->K, l);
     embi_subtract_rotation(b, S, p->r, a);
     embi_turning_end(s, b, p, w);
+    return 1;
 }
 
-/* qt and qc of a body's free flight, in place of the plain ones, which stay where it does not turn. */
-static void embi_body_fly(embi_state *s, embi_body *b)
+/* qt and qc of a body's free flight. Returns 0 where it has none. */
+static int embi_body_fly(embi_state *s, embi_body *b)
 {
     int o = 3 * b->node0;
     embipc_real rate;
@@ -15102,23 +15105,28 @@ static void embi_body_fly(embi_state *s, embi_body *b)
     f->on = 0;
     embi_m3_identity(f->turn);
     embi_set(f->velocity, 0, 0, 0);
-    if (!s->spin || !embi_is_dynamic(b) || b->driven_nodes == b->nn) return;
+    if (!s->spin || !embi_is_dynamic(b) || b->driven_nodes == b->nn) return 0;
     f->kind = embi_body_pivot(s, b);
-    if (f->kind == EMBI_PIVOT_NONE) return;
+    if (f->kind == EMBI_PIVOT_NONE) return 0;
     p.r = s->p + o;
     p.u = s->rhs + o;
     p.Mr = s->Ap + o;
     embi_turning_of(b, s->qn, s->vn, &p);
     embi_m3_mulv(f->spin, p.K, p.L);
     rate = s->h * embi_norm(f->spin);
-    if (!embi_finite(rate)) return;
-    f->on = 1;
+    if (!embi_finite(rate)) return 0;
     embi_copy(f->velocity, p.vc);
     embi_copy(f->momentum, p.L);
     embi_copy(f->centre, p.c);
-    embi_body_fly_on(s, b, &p);
+    if (!embi_body_fly_on(s, b, &p)) {
+        embi_m3_identity(f->turn);
+        embi_set(f->velocity, 0, 0, 0);
+        return 0;
+    }
+    f->on = 1;
     embi_m3_cross(f->bend, f->spin, -s->h);
     for (int i = 0; i < 9; i++) f->bend[i] += f->turn[i] - (i % 4 == 0 ? (embipc_real)1 : (embipc_real)0);
+    return 1;
 }
 
 /* Does it get back the angular momentum that a step loses? */
@@ -15909,14 +15917,15 @@ static embipc_real embi_body_drift(const embi_state *s, const embi_body *b, embi
 /* Another pass of friction is due where the force between two bodies is less than half or more than twice what friction
  * took, and the difference changes their velocities by more than gravity does in a step, or a hundredth. Friction is a
  * step late else, which adds up to the same. It is not after a step that took the forces of its own end: a quarter of
- * both is enough then. Where the step begins with forces that no step ended with, a fiftieth is. */
-static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair)
+ * both is enough then. Where the step begins with forces that no step ended with, a fiftieth is; else a step that took long already
+ * has no more passes. */
+static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair, int long_step)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
     const embipc_real *now = pair->push[EMBI_NOW], *lagged = pair->push[EMBI_AS_LAGGED];
     embipc_real va[3], vb[3], change[3], mobility, share, force;
     int fresh = (embi_is_dynamic(a) && !a->continues) || (embi_is_dynamic(b) && !b->continues);
-    if (pair->a == pair->b || !(pair->rule.mu > 0)) return 0;
+    if (pair->a == pair->b || !(pair->rule.mu > 0) || (long_step && !fresh)) return 0;
     mobility = embi_body_drift(s, a, va) + embi_body_drift(s, b, vb);
     embi_sub(va, va, vb);
     embi_sub(change, now, lagged);
@@ -15934,12 +15943,11 @@ static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair)
 static int embi_island_slips_otherwise(embi_state *s, embi_island *isle)
 {
     int any = 0;
-    if (s->friction_iterations || isle->friction_passes >= EMBI_FRICTION_PASSES ||
-        4 * isle->iterations > s->max_iterations)
-        return 0;
+    if (s->friction_iterations || isle->friction_passes >= EMBI_FRICTION_PASSES) return 0;
     embi_island_touches(s, isle, EMBI_NOW);
     for (int n = 0; n < isle->pair_count && !any; n++)
-        any = embi_pair_slips_otherwise(s, s->pair + s->pair[isle->pairs[n]].head);
+        any = embi_pair_slips_otherwise(s, s->pair + s->pair[isle->pairs[n]].head,
+                                        4 * isle->iterations > s->max_iterations);
     isle->friction_passes += any;
     return any;
 }
@@ -21247,6 +21255,7 @@ static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
     b->c = two_step ? 2 * s->h / 3 : s->h;
     b->inertia = two_step ? (embipc_real)2.25 : (embipc_real)1;
     embi_body_renew(b);
+    if (embi_body_fly(s, b)) return;
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) {
         embi_copy(s->qc + i, s->qn + i);
         embi_copy(s->qt + i, s->qn + i);
@@ -21258,7 +21267,6 @@ static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
         embi_sub(t, s->vn + i, s->v_before + i);
         embi_axpy(s->qt + i, b->c / 3, t);
     }
-    embi_body_fly(s, b);
 }
 
 /* Does the drive start, stop or turn? */
@@ -23781,7 +23789,7 @@ static int embi_island_turned_away(embi_state *s, const embi_island *isle)
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         embipc_real share = embi_body_strays(s, b);
-        strays |= share > (embipc_real)0.05;
+        strays |= share > (embipc_real)0.02;
         if (share > (embipc_real)0.1 && embi_body_turns(s, b) > EMBI_TURN_FAR &&
             embi_elastic_turned_away(&b->elastic, s->q + 3 * b->node0) > (embipc_real)0.3)
             return 1;
