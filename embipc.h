@@ -15947,7 +15947,7 @@ static int embi_island_slips_otherwise(embi_state *s, embi_island *isle)
     embi_island_touches(s, isle, EMBI_NOW);
     for (int n = 0; n < isle->pair_count && !any; n++)
         any = embi_pair_slips_otherwise(s, s->pair + s->pair[isle->pairs[n]].head,
-                                        4 * isle->iterations > s->max_iterations);
+                                        5 * isle->iterations > 2 * s->max_iterations);
     isle->friction_passes += any;
     return any;
 }
