@@ -75,12 +75,17 @@ pictures: $(BUILD)/embipc
 	@BUILD=$(BUILD) sh docs/pictures.sh $(BUILD)/pictures
 
 # ---- tests -------------------------------------------------------------------------------------
-# EMBIPC_STATIC: what a test does not use is not compiled
-$(BUILD)/test_% $(BUILD)/validate_%: $(HEADER) | $(BUILD)
-$(BUILD)/test_%: tests/test_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) $(BUILD)/view_page.h | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -I$(BUILD) -DEMBIPC_STATIC -DEMBIPC_PTHREADS $< -o $@ -lm -lpthread
-$(BUILD)/validate_%: tests/validate_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) $(BUILD)/view_page.h | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -I$(BUILD) -DEMBIPC_STATIC -DEMBIPC_PTHREADS $< -o $@ -lm -lpthread
+# A test that looks inside carries the implementation; EMBIPC_STATIC: what it does not use is not compiled. All others
+# share one that is compiled once.
+$(BUILD)/library.o: $(HEADER) | $(BUILD)
+	$(Q)$(CC) $(STD) $(STRICT) $(CFLAGS) -DEMBIPC_PTHREADS -DEMBIPC_IMPLEMENTATION -x c -c $(HEADER) -o $@
+TEST_PARTS = $(HEADER) $(wildcard tests/*.h tools/*.[ch]) $(BUILD)/view_page.h $(BUILD)/library.o
+TEST_BUILD = $(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -I$(BUILD) -DEMBIPC_PTHREADS \
+  $(if $(shell grep -l 'define EMBIPC_IMPLEMENTATION' $<),-DEMBIPC_STATIC $<,$< $(BUILD)/library.o) -o $@ -lm -lpthread
+$(BUILD)/test_%: tests/test_%.c $(TEST_PARTS) | $(BUILD)
+	$(Q)$(TEST_BUILD)
+$(BUILD)/validate_%: tests/validate_%.c $(TEST_PARTS) | $(BUILD)
+	$(Q)$(TEST_BUILD)
 
 # the longest begin first: nothing waits for them at the end
 FIRST = $(filter test_oom test_cage test_doctor,$(TESTS))

@@ -23800,14 +23800,16 @@ static int embi_island_turned_away(embi_state *s, const embi_island *isle)
 /* Another pass of the step, with the rotations of where the bodies are. The lagged energy of a body that turned by the
  * angle a since lets it swell by a^2/2; about the rotation that it has now it does not. Where one such pass is not
  * enough, the rotations follow q in each iteration, as those of a nonlinear material do, from q^n on where it can go
- * back. Returns 0 out of memory. */
+ * back. Those of a body with a fibre never do: its energy is not stationary there, so their forces would not be its
+ * gradient. Returns 0 out of memory. */
 static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, int at_once)
 {
-    int follow = at_once || isle->relagged > 0, held = embi_island_is_far(s, isle);
+    int again = at_once || isle->relagged > 0, held = embi_island_is_far(s, isle);
     isle->relagged += 1 + at_once;
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
         embi_elastic *e = &b->elastic;
+        int follow = again && !(e->law.fibre > 0);
         held |= b->driven_nodes > 0;
         if (!embi_is_dynamic(b) || e->nonlinear) continue;
         if (follow && !EMBI_GROW(m, embipc_real, b->tangent, b->tangent_cap, 9 * b->A.row[b->nn])) return 0;
@@ -23822,7 +23824,7 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, i
     isle->active = isle->passes = 1;
     isle->converged = isle->old_factor = isle->kept = isle->just_drove = 0;
     isle->stride = 0;
-    if (follow && !held) return embi_island_back(m, s, isle);
+    if (again && !held) return embi_island_back(m, s, isle);
     embi_island_contact_energy(s, isle, s->q, s->x);
     return 1;
 }

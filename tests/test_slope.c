@@ -1,7 +1,6 @@
 /* A block on a slope of tan = 0.5, everything derived by default: it must slide just below the friction angle,
  * creep as the smoothed law says just above, and stop where it should on a level floor. The short form; with
  * time steps and sizes: validate_slope.c. */
-#define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "test.h"
 #include "slope.h"

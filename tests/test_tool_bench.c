@@ -1,6 +1,5 @@
 /* `embipc bench`: lists of cases, the table as JSON, targets, scenes written out, and bench_compare.sh. */
 #include "../tools/system.c"   /* first: it asks libc for POSIX */
-#define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "test.h"
 #include "tool_place.h"

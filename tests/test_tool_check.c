@@ -1,7 +1,6 @@
 /* `embipc check`: what it says and does about sound and broken meshes; a documented answer for every bad file
  * of DATA. */
 #include "../tools/system.c"   /* first: it asks libc for POSIX */
-#define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "meshio_test.h"
 #include "../tools/common.c"

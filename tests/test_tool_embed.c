@@ -1,6 +1,5 @@
 /* `embipc embed` as a function: its words, its files, its exit codes. */
 #include "../tools/system.c"   /* first: it asks libc for POSIX */
-#define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "test.h"
 #include "../tools/common.c"

@@ -1,6 +1,5 @@
 /* `embipc defaults --material`: the table of stress against stretch, as anyone reads it, against closed forms. */
 #include "../tools/system.c"   /* first: it asks libc for POSIX */
-#define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "test.h"
 #include "../tools/common.c"

@@ -1,6 +1,5 @@
 /* The mesh readers and writers of the tool: round trips, the line and words of every refusal, the bad files
  * of DATA, and that neither a cut nor a damaged file makes a reader leave its text. */
-#define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "test.h"
 #include "test_tool_mutate.h"

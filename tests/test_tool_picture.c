@@ -1,7 +1,6 @@
 /* Pictures of a run: a sheet of moments is laid out row by row and seen by one camera, a film numbers its files.
  * What is in a picture is the rasteriser's matter (test_raster.c). */
 #include "../tools/system.c"   /* first: it asks libc for POSIX */
-#define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "test.h"
 #include "../tools/raster.c"   /* before scene.c, whose type has the name of its arguments */

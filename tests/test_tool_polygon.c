@@ -1,5 +1,4 @@
 /* How polygons are cut: triangles that fill the polygon exactly, whatever its shape, and in good time. */
-#define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "test.h"
 #include "exact.h"

@@ -1,6 +1,5 @@
 /* `embipc run` as a function: its files to the column and the row, its exit codes, and an interrupt. */
 #include "../tools/system.c"   /* first: it asks libc for POSIX */
-#define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "test.h"
 #include "../tools/common.c"

@@ -1,6 +1,5 @@
 /* Scene files of the tool: what every key becomes, every refusal with its line, key and words, and the pose
  * of bodies, cages and drives in the world that is built. */
-#define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "test.h"
 #include "test_tool_mutate.h"

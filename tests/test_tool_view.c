@@ -1,7 +1,6 @@
 /* The page of `embipc run --view`: needs nothing from outside, is small, and what a reader decodes from it is the
  * exact surface within the error that it states. */
 #include "../tools/system.c"   /* first: it asks libc for POSIX */
-#define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "test.h"
 #include "../tools/common.c"
