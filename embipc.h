@@ -1767,7 +1767,7 @@ static void *embi_regrow(embi_memory *m, void *p, int *cap, int need, size_t ele
 
 /* ==== 4. Errors ======================================================================================
  * One funnel: every failure passes through embi_fail(), so one breakpoint shows the first of them.
- * Uses: platform.                                          Checked by: tests/test_world_input.c */
+ * Uses: platform.                                          Checked by: tests/world_input.h   */
 #include <stdarg.h>
 
 EMBIPC_API const char *embipc_result_text(embipc_result r)
@@ -18977,7 +18977,7 @@ static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *na
  * From a description to a body: surface and nodes in world coordinates, J, M and V as integrals over the
  * solid inside the surface, elasticity, the tree of boxes. Everything is made beside the world first; only a
  * body that is whole, and crosses nobody it may touch, is counted.
- * Uses: all of the above.                                   Checked by: tests/test_world_input.c */
+ * Uses: all of the above.                                   Checked by: tests/world_input.h   */
 
 /* A body on its way: its arrays in world coordinates, less far_position until embi_build_move(). */
 typedef struct embi_build {
@@ -20923,7 +20923,7 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
 
 /* ==== 27. Validation =================================================================================
  * What must be true between calls, derived again from scratch; and where a surface meets itself.
- * Uses: all of the above.          Checked by: tests/test_world_input.c, test_mesh_faults.c */
+ * Uses: all of the above.          Checked by: tests/world_input.h, test_mesh_faults.c */
 
 static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, embipc_error *e)
 {

@@ -76,7 +76,7 @@ static void test_far_bodies(void)
     static const double far_away[5][3] = {{500000, 4500000, 0}, {1e6, 1e6, 1e6}, {1e7, 0, 0}, {1.3e8, -7e7, 3e7},
                                           {3e5, 2e5, -9.7e5}};
     static const double zero[3] = {0, 0, 0};
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < 5; k += TEST_STRIDE) {
         field_fall home = field_drop(kind[k], nodes[k], k == 4, zero, zero);
         for (int i = 0; i < 5; i += TEST_STRIDE)
             for (int described = 0; described < 2; described++) {
@@ -223,10 +223,9 @@ static void test_lengths_without_arithmetic(void)
     static const double size[13] = {1, 1e155, 1e103, 1e62, 1e39, 1e29, 1e-29, 1e-39, 1e-62, 1e-155, 1e-310, 5e-324, 1.7e308};
     static const double offset[6] = {0, 1e9, 1e15, 1e17, 1e155, 1e300};
     for (int i = 0; i < 13; i++)
-        for (int j = 0; j < 6; j++) {
+        for (int j = 0; j < (size[i] > 1e9 ? 1 : 6); j++) {
             test_mesh s = test_mesh_box(0, 0, 0, 1, 1, 1);
             int code;
-            if (j > 0 && size[i] > 1e9) continue;
             for (int k = 0; k < 24; k++) s.x[k] = size[i] * s.x[k] + (k % 3 ? 0 : offset[j] * fmin(size[i], 1));
             code = field_check(field_write(&s), 0);
             ENSURE(code == !(size[i] < 1e30 && size[i] > 1e-30 && j < 2));

@@ -541,7 +541,7 @@ static void test_close_parts_share_no_tet(void)
 {
     test_mesh comb = cage_comb(), finray = cage_finray();
     check_ties("comb", &comb, 100);
-    check_ties("finray", &finray, 60);
+    if (TEST_STRIDE == 1) check_ties("finray", &finray, 60);
     test_mesh_free(&comb);
     test_mesh_free(&finray);
 }
@@ -623,7 +623,7 @@ static void test_pushed_one_by_one(void)
 {
     test_mesh comb = cage_comb(), finray = cage_finray();
     check_push("comb", &comb, 100, comb_place, 1, 0, 0.15, 0.3);
-    check_push("finray", &finray, 150, finray_place, 2, 2, 0.01, 0.3);
+    if (TEST_STRIDE == 1) check_push("finray", &finray, 150, finray_place, 2, 2, 0.01, 0.3);
     test_mesh_free(&comb);
     test_mesh_free(&finray);
 }
@@ -814,7 +814,7 @@ static void test_pinched_vertices_hold(void)
 {
     static const int wish[5] = {0, 20, 34, 90, 250};
     int pinched = 0;
-    for (int round = 0; round < 15; round++) {
+    for (int round = 0; round < 15; round += TEST_STRIDE) {
         test_mesh s = pinched_shape(4 + (int)(50 * test_random()));
         double R[9];
         if (round % 3) geometry_jitter(&s, 0.012);
@@ -837,7 +837,7 @@ static void test_pinched_vertices_hold(void)
         }
         test_mesh_free(&s);
     }
-    ENSURE(pinched > 10);
+    ENSURE(pinched > 10 / TEST_STRIDE);
 }
 
 /* Edges of the surface that lie in faces of the lattice, but for rounding: solid is connected through those faces, though no
@@ -1000,7 +1000,7 @@ static void test_data_surfaces(void)
         "finray_gen.msh", "torus_drake.msh", "allegro/base_link.obj", "allegro/link_2.0.obj",
         "allegro/link_15.0_tip.obj"};
     if (!test_data("")) SKIP("no DATA");
-    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+    for (size_t i = 0; i < sizeof name / sizeof *name; i += TEST_STRIDE) {
         char path[64];
         test_mesh s;
         embipc_cage c;

@@ -176,7 +176,7 @@ static void test_every_allocation_fails_once(void)
     scene_end(&s);
     ENSURE(f.bytes == 0 && f.wrong_size == 0);
     for (int mode = 0; mode < 2 && !test_bad; mode++)   /* one failure; then a drought of five */
-        for (long n = 1; n <= total; n += TEST_STRIDE * (mode ? 7 : 1)) {
+        for (long n = 1; n <= total; n += TEST_SKIP * (mode ? 7 : 1)) {
             int failed = 0, since = 0;
             memset(&f, 0, sizeof f);
             memset(&s, 0, sizeof s);
@@ -344,9 +344,9 @@ static int runs_out(int heap, int stride)
     }
     return refused;
 }
-static void test_islands_run_out_side_by_side(void) { printf("  %d steps of 5 islands refused\n", runs_out(0, TEST_STRIDE)); }
+static void test_islands_run_out_side_by_side(void) { printf("  %d steps of 5 islands refused\n", runs_out(0, TEST_SKIP)); }
 /* and where contact forces are unknowns */
-static void test_heap_runs_out(void) { printf("  %d steps of a heap refused\n", runs_out(1, 2 * TEST_STRIDE)); }
+static void test_heap_runs_out(void) { printf("  %d steps of a heap refused\n", runs_out(1, 5 * TEST_SKIP)); }
 
 int main(int argc, char **argv)
 {

@@ -1,9 +1,7 @@
 /* Bad input at the API: a clear error, and a world that never noticed. Each refused call is followed by a step of the world and of
  * a twin that never saw the call: the same bits. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
-#include "test.h"
-#include "scene_test.h"
+#ifndef WORLD_INPUT_H
+#define WORLD_INPUT_H
 
 typedef struct twins { scene a, b; int calls; } twins;
 
@@ -777,9 +775,8 @@ static void test_pair_switch(void)
     scene_end(&s);
 }
 
-int main(int argc, char **argv)
+static void world_input(void)
 {
-    test_begin(argc, argv);
     RUN(world_def);
     RUN(null_world);
     RUN(body_numbers);
@@ -794,5 +791,5 @@ int main(int argc, char **argv)
     RUN(pair_force_velocity_limits);
     RUN(stale_handles);
     RUN(pair_switch);
-    return test_end("test_world_input");
 }
+#endif

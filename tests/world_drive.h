@@ -1,10 +1,6 @@
 /* Drives: exact where nothing is in the way, honest where something is, each by itself, and never through anything. */
-#define EMBIPC_IMPLEMENTATION
-#define EMBI_FIT_TRIANGLES 1   /* so that of small surfaces, too, no more is evaluated than asked for */
-#define EMBI_FIT_LEAVES 2
-#include "../embipc.h"
-#include "test.h"
-#include "scene_test.h"
+#ifndef WORLD_DRIVE_H
+#define WORLD_DRIVE_H
 #include "deriv.h"
 
 #define DHAT 1e-3
@@ -153,17 +149,17 @@ static void test_node_drive(void)
 
 /* ---- something in the way ---- */
 
-typedef struct watch { double *rest[SCENE_BODIES]; double bend, least; int steps, cut, most; } watch;
-static watch watch_begin(const scene *s)
+typedef struct drive_watch { double *rest[SCENE_BODIES]; double bend, least; int steps, cut, most; } drive_watch;
+static drive_watch drive_watch_begin(const scene *s)
 {
-    watch w;
+    drive_watch w;
     memset(&w, 0, sizeof w);
     w.least = 1e300;
     for (int i = 0; i < s->n; i++) w.rest[i] = scene_positions(s->w, s->body[i]);
     return w;
 }
 /* a step in which nothing bends, nothing crosses, and the gaps between the given pairs of bodies keep the floor */
-static int watch_step(scene *s, watch *w, const int (*pair)[2], int pairs)
+static int drive_watch_step(scene *s, drive_watch *w, const int (*pair)[2], int pairs)
 {
     if (!scene_step(s)) return 0;
     w->steps++;
@@ -177,7 +173,7 @@ static int watch_step(scene *s, watch *w, const int (*pair)[2], int pairs)
     for (int k = 0; k < pairs; k++) w->least = fmin(w->least, scene_gap(s->w, s->body[pair[k][0]], s->body[pair[k][1]]));
     return 1;
 }
-static void watch_end(const scene *s, watch *w, const char *name)
+static void drive_watch_end(const scene *s, drive_watch *w, const char *name)
 {
     printf("  %s: %d steps, smallest gap %.4g dhat, bend %.2g, %d cut short, at most %d iterations\n", name, w->steps, w->least / DHAT, w->bend, w->cut, w->most);
     ENSURE(w->least >= 0.045 * DHAT);
@@ -193,7 +189,7 @@ static void test_plates_told_to_cross(void)
     static const double zero[3] = {0, 0, 0};
     embipc_world_def wd = drive_world();
     scene s = scene_empty(&wd);
-    watch w;
+    drive_watch w;
     double sum, there[3] = {0, 0, 0.1};
     for (int k = 0; k < 4; k++) {
         embipc_body_def d = scene_def(k == 0 ? "lower" : k == 1 ? "upper" : k == 2 ? "slider" : "lonely", EMBIPC_KINEMATIC, k == 3 ? 3 : k == 2 ? 0.111 : 0, 0, k == 0 ? 0 : k == 1 ? 0.05 : 0.05);
@@ -203,8 +199,8 @@ static void test_plates_told_to_cross(void)
     drive_to(&s, 1, 0.5, 0, 0, -0.1, NULL);
     drive_to(&s, 2, 0.5, 0, 0.08, 0, NULL);
     drive_to(&s, 3, 0.5, 0.2, 0.1, 0.3, NULL);
-    w = watch_begin(&s);
-    for (int n = 0; n < 300 && watch_step(&s, &w, pair, 1); n++) {
+    w = drive_watch_begin(&s);
+    for (int n = 0; n < 300 && drive_watch_step(&s, &w, pair, 1); n++) {
         double y[3] = {0, 0.08 * fmin(1, embipc_world_time(s.w) / 0.5), 0};
         ENSURE(off_target(s.w, s.body[2], w.rest[2], zero, y, zero) < 1e-14);
         ENSURE(drive_state(&s, 2).short_m == 0 && drive_state(&s, 3).short_m == 0);
@@ -224,7 +220,7 @@ static void test_plates_told_to_cross(void)
     for (int n = 0; n < 3; n++) scene_step(&s);
     ENSURE(drive_state(&s, 0).short_m == 0 && !drive_state(&s, 0).blocked);
     ENSURE(off_target(s.w, s.body[0], w.rest[0], zero, there, zero) < 1e-14);
-    watch_end(&s, &w, "plates told to cross");
+    drive_watch_end(&s, &w, "plates told to cross");
     scene_end(&s);
 }
 
@@ -239,7 +235,7 @@ static void test_gripper_on_a_stiff_block(void)
         scene s;
         embipc_body_def d = scene_def("block", EMBIPC_AFFINE, 0, 0, 0);
         embipc_drive_state a, b;
-        watch w;
+        drive_watch w;
         double angle[3] = {2, 0, 0};
         for (int i = 0; i < 3; i++) wd.gravity[i] = 0;
         s = scene_empty(&wd);
@@ -259,8 +255,8 @@ static void test_gripper_on_a_stiff_block(void)
         drive_to(&s, 1, 0.3, 0.03, 0, 0, NULL);
         drive_to(&s, 2, 0.3, -0.03, 0, 0, NULL);
         scene_drive(&s, 3, keys, 2, pin, NULL, 0);
-        w = watch_begin(&s);
-        for (int n = 0; n < 300 && watch_step(&s, &w, pair, 2); n++) continue;
+        w = drive_watch_begin(&s);
+        for (int n = 0; n < 300 && drive_watch_step(&s, &w, pair, 2); n++) continue;
         a = drive_state(&s, 0);
         b = drive_state(&s, 1);
         printf("  gripper on a stiff block: short %.4g and %.4g m, blocked %d %d\n", a.short_m, b.short_m, a.blocked, b.blocked);
@@ -272,7 +268,7 @@ static void test_gripper_on_a_stiff_block(void)
         for (int n = 0; n < 3; n++) scene_step(&s);
         /* the plates' own targets leave 0.015 between them */
         ENSURE(drive_state(&s, 0).short_m == 0 && drive_state(&s, 1).short_m == 0);
-        watch_end(&s, &w, "gripper on a stiff block");
+        drive_watch_end(&s, &w, "gripper on a stiff block");
         scene_end(&s);
     }
 }
@@ -288,7 +284,7 @@ static void test_paddle_against_a_wall(void)
         scene s;
         embipc_body_def d = scene_def("wall", EMBIPC_FIXED, 0, 0.12, 0);
         embipc_drive_state a;
-        watch w;
+        drive_watch w;
         double turn[3] = {0, 0, 2.5}, zero[3] = {0, 0, 0}, lo, hi;
         for (int i = 0; i < 3; i++) wd.gravity[i] = 0;
         s = scene_empty(&wd);
@@ -304,8 +300,8 @@ static void test_paddle_against_a_wall(void)
             scene_ball(&s, d, 0.025, 1, 1);
         }
         scene_drive(&s, 1, keys, 2, pin, NULL, 0);
-        w = watch_begin(&s);
-        for (int n = 0; n < 300 && watch_step(&s, &w, pair, soft ? 2 : 1); n++) {
+        w = drive_watch_begin(&s);
+        for (int n = 0; n < 300 && drive_watch_step(&s, &w, pair, soft ? 2 : 1); n++) {
             if (!soft) continue;
             scene_extent(s.w, s.body[2], 1, &lo, &hi);
             ENSURE(hi < 0.11);
@@ -318,7 +314,7 @@ static void test_paddle_against_a_wall(void)
         for (int n = 0; n < 8; n++) scene_step(&s);
         ENSURE(drive_state(&s, 0).short_m == 0);
         ENSURE(off_target(s.w, s.body[1], w.rest[1], pin, zero, turn) < 1e-14);
-        watch_end(&s, &w, soft ? "paddle, ball, wall" : "paddle against a wall");
+        drive_watch_end(&s, &w, soft ? "paddle, ball, wall" : "paddle against a wall");
         scene_end(&s);
     }
 }
@@ -333,15 +329,15 @@ static void test_into_the_ground(void)
         embipc_body_def d = scene_def("ground", EMBIPC_FIXED, 0, 0, -0.05);
         double keys[14] = {0, 0, 0, 0, 0, 0, 0, 0.2, 0, 0, -0.2, 0, 0, 0}, centre[3] = {0, 0, 0.1}, down[3] = {0, 0, -0.2}, lo, hi;
         embipc_drive_state a;
-        watch w;
+        drive_watch w;
         if (k >= 2) keys[7] = 0.002;
         if (k % 2) keys[11] = 0.7;
         scene_box(&s, d, 1, 1, 0.1, 1);
         d = scene_def("stamp", EMBIPC_KINEMATIC, 0, 0, 0.1);
         scene_box(&s, d, 0.1, 0.08, 0.06, 1);
         scene_drive(&s, 1, keys, 2, centre, NULL, 0);
-        w = watch_begin(&s);
-        for (int n = 0; n < 300 && watch_step(&s, &w, pair, 1); n++) continue;
+        w = drive_watch_begin(&s);
+        for (int n = 0; n < 300 && drive_watch_step(&s, &w, pair, 1); n++) continue;
         scene_extent(s.w, s.body[1], 2, &lo, &hi);
         a = drive_state(&s, 0);
         printf("  into the ground, %s m/s%s: ends %.3g dhat above it, short %.4g m\n", k < 2 ? "1" : "100", k % 2 ? ", turning" : "", lo / DHAT, a.short_m);
@@ -351,7 +347,7 @@ static void test_into_the_ground(void)
         for (int n = 0; n < 3; n++) scene_step(&s);
         ENSURE(drive_state(&s, 0).short_m == 0);
         ENSURE(off_target(s.w, s.body[1], w.rest[1], centre, down, keys + 11) < 1e-14);
-        watch_end(&s, &w, "into the ground");
+        drive_watch_end(&s, &w, "into the ground");
         scene_end(&s);
     }
 }
@@ -877,9 +873,8 @@ static void test_soft_and_hard(void)
     scene_end(&s);
 }
 
-int main(int argc, char **argv)
+static void world_drive(void)
 {
-    test_begin(argc, argv);
     RUN(free_drives_are_exact);
     RUN(set_target_and_let_go);
     RUN(node_drive);
@@ -901,5 +896,5 @@ int main(int argc, char **argv)
     RUN(soft_refused);
     RUN(soft_and_hard);
     RUN(targets_past_pi);
-    return test_end("test_world_drive");
 }
+#endif

@@ -1,11 +1,8 @@
 /* No intersection at any return: thrown bodies, every scene, steps cut short anywhere, and a stop flag. The judge is exact.h. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
-#include "test.h"
-#include "scene_test.h"
+#ifndef WORLD_GUARANTEE_H
+#define WORLD_GUARANTEE_H
 
 static const embipc_kind dynamic_kind[3] = {EMBIPC_FULL, EMBIPC_CAGE, EMBIPC_AFFINE};
-static const char *const kind_name[5] = {"fixed", "kinematic", "affine", "cage", "full"};
 
 /* what exact.h says must not be an accident: it finds the crossings of two boxes, and those only */
 static void test_judge(void)
@@ -613,9 +610,8 @@ static void test_far_bodies_come_and_go(void)
     ENSURE(events > 400);
 }
 
-int main(int argc, char **argv)
+static void world_guarantee(void)
 {
-    test_begin(argc, argv);
     RUN(judge);
     RUN(thrown_at_a_plate);
     RUN(thrown_at_each_other);
@@ -629,5 +625,5 @@ int main(int argc, char **argv)
     RUN(random_heaps);
     RUN(spikes_slide_off);
     RUN(far_bodies_come_and_go);
-    return test_end("test_world_guarantee");
 }
+#endif

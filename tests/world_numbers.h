@@ -1,9 +1,7 @@
 /* Numbers from 1e-300 to 1e300 in every place where one may be given. Each is refused when it is given, with the body, the value
  * and what it may be, or the world runs: no NaN, nothing infinite, steps that end, and a failing step changes nothing. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
-#include "test.h"
-#include "scene_test.h"
+#ifndef WORLD_NUMBERS_H
+#define WORLD_NUMBERS_H
 #include "undo_test.h"
 
 enum {
@@ -246,13 +244,10 @@ static void test_lost_body(void)
     scene_end(&s);
 }
 
-int main(int argc, char **argv)
+static void world_numbers(void)
 {
-    test_begin(argc, argv);
     RUN(every_number);
     RUN(limits_are_told);
     RUN(lost_body);
-    meshio_test_unused();
-    undo_unused();
-    return test_end("test_world_numbers");
 }
+#endif

@@ -1,11 +1,7 @@
 /* Where a step begins: the guess from the last two, what it saves, and that it changes nothing else. A world whose
  * bodies are told to have no past before every step begins each of them at q^n. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
-#include "test.h"
-#include "scene_test.h"
-
-static const char *const kind_name[5] = {"fixed", "kinematic", "affine", "cage", "full"};
+#ifndef WORLD_BEGIN_H
+#define WORLD_BEGIN_H
 
 /* a ball between two plates that press it in 0.5 s, lift it in 0.5 s, turn it in 0.5 s, and hold it for as long */
 static scene begin_gripper(embipc_kind kind, double tolerance)
@@ -170,13 +166,11 @@ static void test_refused_guess(void)
     scene_end(&s[1]);
 }
 
-int main(int argc, char **argv)
+static void world_begin(void)
 {
-    test_begin(argc, argv);
     RUN(less_work_for_the_same);
     RUN(order_two_is_exact_in_free_fall);
     RUN(stages);
     RUN(refused_guess);
-    test_unused();
-    return test_end("test_world_begin");
 }
+#endif
