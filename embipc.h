@@ -15779,8 +15779,9 @@ static int embi_island_contacts(embi_memory *m, embi_state *s, embi_island *isle
         int begin = contacts->count;
         for (; n < isle->by_near.count && s->pair[isle->pairs[isle->by_near.list[n].item]].head == pair->head; n++) {
             const embi_found *found = isle->found + n;
-            embi_contact *to = contacts->list + contacts->count, *from = contacts->list + found->first;
-            if (to < from && found->count) memmove(to, from, (size_t)found->count * sizeof *to);
+            if (found->count && contacts->count < found->first)
+                memmove(contacts->list + contacts->count, contacts->list + found->first,
+                        (size_t)found->count * sizeof *contacts->list);
             contacts->count += found->count;
             contacts->changed += found->changed;
         }

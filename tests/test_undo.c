@@ -212,9 +212,9 @@ static void test_steps_that_are_not_finite(void)
 static void test_steps_out_of_memory(void)
 {
     int failed = 0;
-    for (int k = TEST_STRIDE / 4; k < UNDO_COUNT; k += TEST_STRIDE) failed += undo_run(k, steps_of(k, 25), 0, 1);
+    for (int k = TEST_STRIDE / 4; k < UNDO_COUNT; k += 2 * TEST_STRIDE - 1) failed += undo_run(k, steps_of(k, 25), 0, 1);
     printf("  %d failing steps\n", failed);
-    ENSURE(failed > 4000 / TEST_STRIDE);
+    ENSURE(failed > 4000 / (2 * TEST_STRIDE - 1));
 }
 /* where nothing is viewed most of x is not J q in between */
 static void test_steps_that_nobody_looks_at(void)
