@@ -18254,6 +18254,12 @@ static embipc_real embi_island_dissipation(embi_state *s, const embi_island *isl
  * energy than there is; or where even at rest it has too much. */
 typedef enum embi_ending { EMBI_ENDS_WELL, EMBI_ENDS_MISTURNED, EMBI_ENDS_TOO_HIGH } embi_ending;
 
+/* What does not move is shared with other islands, which may end side by side: nothing is written there. */
+static void embi_body_touches(embi_body *b)
+{
+    if (b->moving) b->end.touching = 1;
+}
+
 /* What touches something, and the terms of the island's energy: T, and a and b of what corrections add to it, J */
 static void embi_island_settle_begin(embi_state *s, embi_island *isle, embipc_real *kinetic, embipc_real *linear,
                                      embipc_real *square, embipc_real *owed)
@@ -18262,8 +18268,8 @@ static void embi_island_settle_begin(embi_state *s, embi_island *isle, embipc_re
     embi_island_orbit_loss(s, isle);
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_pair *pair = s->pair + isle->contacts.list[k].pair;
-        s->body[pair->a].end.touching |= s->body[pair->a].moving;
-        s->body[pair->b].end.touching |= s->body[pair->b].moving;
+        embi_body_touches(s->body + pair->a);
+        embi_body_touches(s->body + pair->b);
     }
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];

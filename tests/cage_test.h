@@ -75,16 +75,19 @@ static const char *cage_fault(const test_mesh *s, const embipc_cage *c)
     return fault;
 }
 
-/* how many separate bodies the tets of the cage make */
-static int cage_components(const embipc_cage *c)
+/* how many separate pieces cells of `corners` numbers each make of n points, when those that share a point are one */
+static int cage_clusters(const int *cell, int count, int corners, int n)
 {
-    int count = 0, *parent = (int *)malloc((size_t)(c->node_count + 1) * sizeof(int));
-    for (int i = 0; i < c->node_count; i++) parent[i] = i;
-    for (int i = 0; i < 4 * c->tet_count; i++) embi_join(parent, c->tets[i], c->tets[i - i % 4]);
-    for (int i = 0; i < c->node_count; i++) count += parent[i] == i;
+    int pieces = 0, *parent = (int *)malloc((size_t)(n + 1) * sizeof(int));
+    for (int i = 0; i < n; i++) parent[i] = i;
+    for (int i = 0; i < corners * count; i++) embi_join(parent, cell[i], cell[i - i % corners]);
+    for (int i = 0; i < n; i++) pieces += parent[i] == i;
     free(parent);
-    return count;
+    return pieces;
 }
+
+/* how many separate bodies the tets of the cage make */
+static int cage_components(const embipc_cage *c) { return cage_clusters(c->tets, c->tet_count, 4, c->node_count); }
 
 /* ---- shapes ---- */
 

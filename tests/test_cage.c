@@ -778,17 +778,6 @@ static test_mesh pinched_shape(int cells)
     return s;
 }
 
-/* separate pieces, when those that share a vertex are one */
-static int pinched_clusters(const test_mesh *s)
-{
-    int count = 0, *parent = (int *)malloc((size_t)(s->vertex_count + 1) * sizeof(int));
-    for (int i = 0; i < s->vertex_count; i++) parent[i] = i;
-    for (int i = 0; i < 3 * s->tri_count; i++) embi_join(parent, s->tri[i], s->tri[i - i % 3]);
-    for (int i = 0; i < s->vertex_count; i++) count += parent[i] == i;
-    free(parent);
-    return count;
-}
-
 /* Do the tets along each edge of the surface share the nodes that carry it? Then no triangle is torn, however the nodes
  * move. */
 static embipc_result cage_holds(const embipc_cage *c, const test_mesh *s)
@@ -829,10 +818,10 @@ static void test_pinched_vertices_hold(void)
             d.nodes = wish[i];
             d.tighten = round % 2;
             r = embipc_cage_build(&d, s.x, s.vertex_count, s.tri, s.tri_count, NULL, &c, &e);
-            ENSURE(r == EMBIPC_OK || (r == EMBIPC_ERR_ARGUMENT && wish[i] && wish[i] < 4 * pinched_clusters(&s)));
+            ENSURE(r == EMBIPC_OK || (r == EMBIPC_ERR_ARGUMENT && wish[i] && wish[i] < 4 * cage_clusters(s.tri, s.tri_count, 3, s.vertex_count)));
             if (r != EMBIPC_OK) continue;
             ENSURE(!cage_fault(&s, &c) && cage_holds(&c, &s) == EMBIPC_OK);
-            ENSURE(c.parts == pinched_clusters(&s) && cage_components(&c) == c.parts);
+            ENSURE(c.parts == cage_clusters(s.tri, s.tri_count, 3, s.vertex_count) && cage_components(&c) == c.parts);
             embipc_cage_free(&c);
         }
         test_mesh_free(&s);
@@ -852,7 +841,7 @@ static void test_edges_along_faces(void)
         s = pinched_shape(cells[i]);
         c = build(&s, wish[i], 0, 0);
         ENSURE(!cage_fault(&s, &c) && cage_holds(&c, &s) == EMBIPC_OK);
-        ENSURE(cage_components(&c) == pinched_clusters(&s));
+        ENSURE(cage_components(&c) == cage_clusters(s.tri, s.tri_count, 3, s.vertex_count));
         embipc_cage_free(&c);
         test_mesh_free(&s);
     }

@@ -8,48 +8,10 @@
 #include "tool_place.h"
 #include "../tools/mend.c"
 #include "../tools/check.c"
+#include "check_run.h"
 
 /* a file of this test's own */
 static const char *place(const char *name) { return tool_place("test_tool_check", name); }
-
-static char said[1 << 16];   /* everything printed by the last run, errors behind reports */
-
-static void collect(FILE *f)
-{
-    size_t used = strlen(said);
-    rewind(f);
-    said[used + fread(said + used, 1, sizeof said - 1 - used, f)] = 0;
-    fclose(f);
-}
-
-/* Checks one file, mends it when fix is given. Returns the exit code. */
-static int run(const char *path, const char *fix, double merge, int hole)
-{
-    check_options o;
-    int code;
-    memset(&o, 0, sizeof o);
-    o.mesh = &path;
-    o.mesh_count = 1;
-    o.fix = fix;
-    o.merge = merge;
-    o.hole = hole;
-    o.list = 3;
-    o.out = tmpfile();
-    o.errors = tmpfile();
-    if (!o.out || !o.errors) exit(2);
-    code = check_meshes(&o);
-    said[0] = 0;
-    collect(o.out);
-    collect(o.errors);
-    return code;
-}
-
-static int says(const char *part)
-{
-    if (strstr(said, part)) return 1;
-    printf("  wanted \"%s\" in:\n%s\n", part, said);
-    return 0;
-}
 
 static void write_text(const char *path, const tool_text *t)
 {
@@ -72,18 +34,18 @@ static test_mesh box(void) { return test_mesh_box(0, 0, 0, 2, 1, 1); }
 static void test_sound(void)
 {
     test_mesh s = box();
-    ENSURE(run(write_obj(&s), NULL, -1, -1) == 0);
-    ENSURE(says("8 vertices, 12 triangles") && says("size        2 x 1 x 1 m, diagonal 2.4495 m"));
-    ENSURE(says("closed      yes") && says("manifold    yes") && says("outward"));
-    ENSURE(says("parts       1, 1 closed"));
-    ENSURE(says("elements    none") && says("crossings   none, by exact arithmetic"));
-    ENSURE(says("edges       shortest 1 m") && says("gap         0.6667 m") && says("dhat        0.0024 m"));
-    ENSURE(says("volume 2 m^3, 2000 kg at 1000 kg/m^3, centre (1, 0.5, 0.5)"));
-    ENSURE(says("inertia xx 333.3, yy 833.3, zz 833.3") && says("verdict     can be simulated as a solid"));
+    ENSURE(check_run(write_obj(&s), NULL, -1, -1) == 0);
+    ENSURE(check_says("8 vertices, 12 triangles") && check_says("size        2 x 1 x 1 m, diagonal 2.4495 m"));
+    ENSURE(check_says("closed      yes") && check_says("manifold    yes") && check_says("outward"));
+    ENSURE(check_says("parts       1, 1 closed"));
+    ENSURE(check_says("elements    none") && check_says("crossings   none, by exact arithmetic"));
+    ENSURE(check_says("edges       shortest 1 m") && check_says("gap         0.6667 m") && check_says("dhat        0.0024 m"));
+    ENSURE(check_says("volume 2 m^3, 2000 kg at 1000 kg/m^3, centre (1, 0.5, 0.5)"));
+    ENSURE(check_says("inertia xx 333.3, yy 833.3, zz 833.3") && check_says("verdict     can be simulated as a solid"));
     for (int i = 0; i < 24; i++) s.x[i] *= 1000;
-    ENSURE(run(write_obj(&s), NULL, -1, -1) == 0 && says("is it millimetres"));
+    ENSURE(check_run(write_obj(&s), NULL, -1, -1) == 0 && check_says("is it millimetres"));
     for (int i = 0; i < 24; i++) s.x[i] += i % 3 ? 0 : 1e12;
-    ENSURE(run(write_obj(&s), NULL, -1, -1) == 0 && says("far from the origin"));
+    ENSURE(check_run(write_obj(&s), NULL, -1, -1) == 0 && check_says("far from the origin"));
     test_mesh_free(&s);
 }
 
@@ -91,12 +53,12 @@ static void test_sound(void)
 static void test_dhat(void)
 {
     test_mesh s = test_mesh_box(0, 0, 0, 1, 1, 1e-3);
-    ENSURE(run(write_obj(&s), NULL, -1, -1) == 0);
-    ENSURE(says("gap         0.001 m") && says("dhat        0.0005 m suggested: half the gap"));
+    ENSURE(check_run(write_obj(&s), NULL, -1, -1) == 0);
+    ENSURE(check_says("gap         0.001 m") && check_says("dhat        0.0005 m suggested: half the gap"));
     test_mesh_free(&s);
     s = test_mesh_box(0, 0, 0, 1, 1, 1e-5);
-    ENSURE(run(write_obj(&s), NULL, -1, -1) == 0);
-    ENSURE(says("dhat        0.00014 m suggested: pairs nearer than that keep half of their distance"));
+    ENSURE(check_run(write_obj(&s), NULL, -1, -1) == 0);
+    ENSURE(check_says("dhat        0.00014 m suggested: pairs nearer than that keep half of their distance"));
     test_mesh_free(&s);
 }
 
@@ -108,8 +70,8 @@ static void test_cavity(void)
     memcpy(s.x + 24, b.x, 24 * sizeof(double));
     memcpy(s.tri, a.tri, 36 * sizeof(int));
     for (int i = 0; i < 36; i++) s.tri[36 + i] = 8 + b.tri[i / 3 * 3 + 2 - i % 3];
-    ENSURE(run(write_obj(&s), NULL, -1, -1) == 0);
-    ENSURE(says("parts       2, 2 closed, 1 of these cavities") && says("volume 56 m^3"));
+    ENSURE(check_run(write_obj(&s), NULL, -1, -1) == 0);
+    ENSURE(check_says("parts       2, 2 closed, 1 of these cavities") && check_says("volume 56 m^3"));
     test_mesh_free(&a);
     test_mesh_free(&b);
     test_mesh_free(&s);
@@ -122,16 +84,16 @@ static void test_fix(void)
     tool_error e;
     const char *out = place("out.msh");
     s.tri_count = 10;   /* one side is missing: a hole of four edges */
-    ENSURE(run(write_obj(&s), NULL, -1, -1) == 1);
-    ENSURE(says("open        4 edges with one triangle only, in 1 border loop") && says("solid       none"));
-    ENSURE(says("to mend it  --fix OUT does it:\n                filled 1 hole with 2 triangles\n"));
-    ENSURE(run(write_obj(&s), NULL, -1, 3) == 1 && says("larger holes: --fill N"));
-    ENSURE(run(write_obj(&s), out, -1, 3) == 1 && says("nothing to mend"));
-    ENSURE(run(write_obj(&s), out, -1, -1) == 0 && says("mended into"));
+    ENSURE(check_run(write_obj(&s), NULL, -1, -1) == 1);
+    ENSURE(check_says("open        4 edges with one triangle only, in 1 border loop") && check_says("solid       none"));
+    ENSURE(check_says("to mend it  --fix OUT does it:\n                filled 1 hole with 2 triangles\n"));
+    ENSURE(check_run(write_obj(&s), NULL, -1, 3) == 1 && check_says("larger holes: --fill N"));
+    ENSURE(check_run(write_obj(&s), out, -1, 3) == 1 && check_says("nothing to mend"));
+    ENSURE(check_run(write_obj(&s), out, -1, -1) == 0 && check_says("mended into"));
     ENSURE(mesh_read(&m, out, &e) && m.tri_count == 12 && m.node_count == 8);
     mesh_free(&m);
-    ENSURE(run(write_obj(&s), "/no/such/directory/x.obj", -1, -1) == 2 && says("cannot be written"));
-    ENSURE(run(place("missing.obj"), NULL, -1, -1) == 2 && says("cannot be opened"));
+    ENSURE(check_run(write_obj(&s), "/no/such/directory/x.obj", -1, -1) == 2 && check_says("cannot be written"));
+    ENSURE(check_run(place("missing.obj"), NULL, -1, -1) == 2 && check_says("cannot be opened"));
     test_mesh_free(&s);
 }
 
@@ -146,9 +108,9 @@ static void test_fix_soup(void)
         soup.tri[i] = i;
         for (int k = 0; k < 3; k++) soup.x[3 * i + k] = s.x[3 * s.tri[i] + k] + test_uniform(-1e-4, 1e-4);
     }
-    ENSURE(run(write_obj(&soup), out, -1, -1) == 1);
-    ENSURE(run(write_obj(&soup), out, 1e-3, -1) == 0);
-    ENSURE(says("merged 318 vertices on borders with others within 0.001 m") && says("dropped 318 unused"));
+    ENSURE(check_run(write_obj(&soup), out, -1, -1) == 1);
+    ENSURE(check_run(write_obj(&soup), out, 1e-3, -1) == 0);
+    ENSURE(check_says("merged 318 vertices on borders with others within 0.001 m") && check_says("dropped 318 unused"));
     ENSURE(mesh_read(&m, out, &e) && m.node_count == s.vertex_count && m.tri_count == s.tri_count);
     mesh_free(&m);
     test_mesh_free(&s);
@@ -170,14 +132,14 @@ static void test_tets(void)
     mesh_put_msh(&t, &m);
     write_text(path, &t);
     tool_text_free(&t);
-    ENSURE(run(path, NULL, -1, -1) == 1 && says("12 nodes, 12 tets, boundary of") && says("1 tet inverted"));
-    ENSURE(run(path, place("out.obj"), -1, -1) == 2 && says("expected one ending with .msh for tets"));
-    ENSURE(run(path, out, -1, -1) == 0);
-    ENSURE(says("swapped two nodes of 1 inverted tet") && says("volume 2 m^3"));
+    ENSURE(check_run(path, NULL, -1, -1) == 1 && check_says("12 nodes, 12 tets, boundary of") && check_says("1 tet inverted"));
+    ENSURE(check_run(path, place("out.obj"), -1, -1) == 2 && check_says("expected one ending with .msh for tets"));
+    ENSURE(check_run(path, out, -1, -1) == 0);
+    ENSURE(check_says("swapped two nodes of 1 inverted tet") && check_says("volume 2 m^3"));
     test_mesh_free(&s);
 }
 
-/* TetGen's two files, by the name of either; and what a mixed mesh leaves out is said */
+/* TetGen's two files, by the name of either; and what a mixed mesh leaves out is check_said */
 static void test_files(void)
 {
     static const char node[] = "4 3\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n", ele[] = "1 4\n1 1 2 3 4\n";
@@ -190,14 +152,14 @@ static void test_files(void)
     t.length = 0;
     tool_put(&t, "%s", ele);
     write_text(place("pair.ele"), &t);
-    ENSURE(run(place("pair.node"), NULL, -1, -1) == 0 && says("4 nodes, 1 tet,"));
-    ENSURE(run(place("pair.ele"), NULL, -1, -1) == 0 && says("4 nodes, 1 tet,"));
+    ENSURE(check_run(place("pair.node"), NULL, -1, -1) == 0 && check_says("4 nodes, 1 tet,"));
+    ENSURE(check_run(place("pair.ele"), NULL, -1, -1) == 0 && check_says("4 nodes, 1 tet,"));
     t.length = 0;
     tool_put(&t, "%s", hexa);
     write_text(place("hexa.msh"), &t);
-    ENSURE(run(place("hexa.msh"), NULL, -1, -1) == 0 && says("not read    1 hexahedron\n"));
-    ENSURE(run(place("hexa.msh"), place("out.msh"), -1, -1) == 0);
-    ENSURE(says("not read") && !strstr(strstr(said, "not read") + 1, "not read"));   /* once, not of what was written */
+    ENSURE(check_run(place("hexa.msh"), NULL, -1, -1) == 0 && check_says("not read    1 hexahedron\n"));
+    ENSURE(check_run(place("hexa.msh"), place("out.msh"), -1, -1) == 0);
+    ENSURE(check_says("not read") && !strstr(strstr(check_said, "not read") + 1, "not read"));   /* once, not of what was written */
     tool_text_free(&t);
 }
 
@@ -223,11 +185,11 @@ static void test_rubble(void)
         mesh_put_msh(&t, &m);
         write_text(in, &t);
         tool_text_free(&t);
-        code = run(in, NULL, -1, -1);
+        code = check_run(in, NULL, -1, -1);
         ENSURE(code == 0 || code == 1);
-        code = run(in, out, -1, -1);
-        if (code < 2) ENSURE(run(out, NULL, -1, -1) == code);
-        else ENSURE(says("nothing is left"));
+        code = check_run(in, out, -1, -1);
+        if (code < 2) ENSURE(check_run(out, NULL, -1, -1) == code);
+        else ENSURE(check_says("nothing is left"));
         test_mesh_free(&s);
     }
 }
@@ -287,9 +249,9 @@ static void test_bad_data(void)
         int code, fixed;
         snprintf(name, sizeof name, "bad/%s", bad[i].file);
         snprintf(path, sizeof path, "%s", test_data(name));
-        code = run(path, NULL, -1, -1);
-        ENSURE(code == bad[i].code && says(bad[i].part));
-        fixed = run(path, place("fixed.msh"), -1, -1);
+        code = check_run(path, NULL, -1, -1);
+        ENSURE(code == bad[i].code && check_says(bad[i].part));
+        fixed = check_run(path, place("fixed.msh"), -1, -1);
         ENSURE(fixed == bad[i].fixed);
         if (code != bad[i].code || fixed != bad[i].fixed)
             printf("  %s: %d, not %d; with --fix %d, not %d\n", bad[i].file, code, bad[i].code, fixed,
@@ -310,8 +272,8 @@ static void test_real_data(void)
         { "surfaces/featuretype.obj", 1, "merged 288 vertices on borders" } };
     if (!test_data("bad/empty.obj")) SKIP("no DATA");
     for (size_t i = 0; i < sizeof real / sizeof *real; i++)
-        ENSURE(run(test_data(real[i].file), NULL, -1, -1) == real[i].code && says(real[i].part));
-    ENSURE(run(test_data("surfaces/featuretype.obj"), place("out.obj"), -1, -1) == 0);
+        ENSURE(check_run(test_data(real[i].file), NULL, -1, -1) == real[i].code && check_says(real[i].part));
+    ENSURE(check_run(test_data("surfaces/featuretype.obj"), place("out.obj"), -1, -1) == 0);
 }
 
 int main(int argc, char **argv)
