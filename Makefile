@@ -96,9 +96,10 @@ test: tests
 validate: $(addprefix $(BUILD)/,$(LONG)) $(BUILD)/embipc
 	@PRESS="$(or $(PRESS),$(if $(T),4 7 11 16,4 7))" sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(LONG))
 
-# Numbers alone: what these call other tests call as well, and sanitizers make them slow. GOAL=tests: only builds the others;
-# EVERY=1: all of them, and all cases of tests that take one in four otherwise.
-NUMBERS = $(if $(EVERY),,test_motion test_integrator test_defaults test_self_contact test_dual test_world_material test_slope)
+# Numbers alone, or what `make tsan` and `make fuzz` try: what these call other tests call as well. GOAL=tests: only builds the
+# others; EVERY=1: all of them, and all cases of tests that take one in four otherwise.
+NUMBERS = $(if $(EVERY),,test_motion test_integrator test_defaults test_self_contact test_dual test_world_material test_slope \
+  test_ccd test_contact test_friction test_elastic test_seams test_threads test_campaign)
 asan:
 	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory $(or $(GOAL),test) BUILD=build/asan EXAMPLES= WITHOUT="$(NUMBERS)" CC="$(CC)" CFLAGS="-Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all $(if $(EVERY),-DTEST_EVERY)"
 
