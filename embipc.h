@@ -18254,7 +18254,7 @@ static embipc_real embi_island_dissipation(embi_state *s, const embi_island *isl
  * energy than there is; or where even at rest it has too much. */
 typedef enum embi_ending { EMBI_ENDS_WELL, EMBI_ENDS_MISTURNED, EMBI_ENDS_TOO_HIGH } embi_ending;
 
-/* What does not move is shared with other islands, which may end side by side: nothing is written there. */
+/* Something touches the body. One that does not move is shared by islands, which may end side by side: it is left alone. */
 static void embi_body_touches(embi_body *b)
 {
     if (b->moving) b->end.touching = 1;
@@ -23807,8 +23807,8 @@ static int embi_island_turned_away(embi_state *s, const embi_island *isle)
 /* Another pass of the step, with the rotations of where the bodies are. The lagged energy of a body that turned by the
  * angle a since lets it swell by a^2/2; about the rotation that it has now it does not. Where one such pass is not
  * enough, the rotations follow q in each iteration, as those of a nonlinear material do, from q^n on where it can go
- * back. Those of a body with a fibre never do: its energy is not stationary there, so their forces would not be its
- * gradient. Returns 0 out of memory. */
+ * back. Those of a body with a fibre never do: they do not make its energy stationary, so the forces with them
+ * would not be its gradient. Returns 0 out of memory. */
 static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, int at_once)
 {
     int again = at_once || isle->relagged > 0, held = embi_island_is_far(s, isle);

@@ -46,6 +46,20 @@ static test_mesh test_mesh_box(double lx, double ly, double lz, double hx, doubl
     }
     return s;
 }
+/* a cube of half sides `outer` with a cavity of half sides `inner`, whose corners are the last 8 vertices */
+static test_mesh test_mesh_hollow_box(double outer, double inner)
+{
+    test_mesh a = test_mesh_box(-outer, -outer, -outer, outer, outer, outer), b = test_mesh_box(-inner, -inner, -inner, inner, inner, inner);
+    test_mesh s = test_mesh_make(16, 24, 0);
+    memcpy(s.x, a.x, 24 * sizeof(double));
+    memcpy(s.x + 24, b.x, 24 * sizeof(double));
+    memcpy(s.tri, a.tri, 36 * sizeof(int));
+    for (int t = 0; t < 12; t++)
+        for (int k = 0; k < 3; k++) s.tri[36 + 3 * t + k] = 8 + b.tri[3 * t + 2 - k];
+    test_mesh_free(&a);
+    test_mesh_free(&b);
+    return s;
+}
 
 /* every triangle in four, new vertices on the unit sphere; quadratic search, for small meshes */
 static void test_mesh_refine_sphere(test_mesh *s)
@@ -194,7 +208,7 @@ static void test_mesh_compact(test_mesh *s)
 
 static void meshio_test_unused(void)
 {
-    (void)test_mesh_box; (void)test_mesh_sphere; (void)test_mesh_capsule; (void)test_mesh_tet_grid;
+    (void)test_mesh_box; (void)test_mesh_hollow_box; (void)test_mesh_sphere; (void)test_mesh_capsule; (void)test_mesh_tet_grid;
     (void)test_mesh_read; (void)test_mesh_compact; (void)meshio_test_unused;
 }
 /* the mesh as the shape of a body of d->kind, which must be set: tets for full ones, else the surface. The mesh must

@@ -46,7 +46,7 @@ static void test_fail(const char *file, int line)
 #define SKIP(why) do { printf("  skipped %s: %s\n", test_name, why); test_skip = 1; return; } while (0)
 #define RUN(name) test_run(#name, test_##name)
 
-/* Says of a slow one how slow it is: a suite is as fast as somebody sees what takes long. */
+/* Runs one test, and says how long it took where that is long. */
 static void test_run(const char *name, void (*fn)(void))
 {
     clock_t start = clock();

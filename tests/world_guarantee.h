@@ -255,20 +255,6 @@ static void test_chain_links_stay_linked(void)
         }
 }
 
-/* a box with a box-shaped cavity */
-static test_mesh hollow_box(double outer, double inner)
-{
-    test_mesh a = test_mesh_box(-outer, -outer, -outer, outer, outer, outer), b = test_mesh_box(-inner, -inner, -inner, inner, inner, inner);
-    test_mesh s = test_mesh_make(16, 24, 0);
-    memcpy(s.x, a.x, 24 * sizeof(double));
-    memcpy(s.x + 24, b.x, 24 * sizeof(double));
-    memcpy(s.tri, a.tri, 36 * sizeof(int));
-    for (int t = 0; t < 12; t++)
-        for (int k = 0; k < 3; k++) s.tri[36 + 3 * t + k] = 8 + b.tri[3 * t + 2 - k];
-    test_mesh_free(&a);
-    test_mesh_free(&b);
-    return s;
-}
 /* How far outside the walls of the shell the vertices of the inner body are, in the shell's own frame; < 0: inside. The shell's
  * last 8 vertices are the corners of its cavity. */
 static double escape(const embipc_world *w, embipc_body shell, embipc_body inner)
@@ -302,7 +288,7 @@ static void test_locked_in(void)
                 static const embipc_kind kinds[3] = {EMBIPC_FIXED, EMBIPC_KINEMATIC, EMBIPC_AFFINE};
                 embipc_world_def wd = embipc_default_world_def();
                 embipc_body_def d = scene_def("shell", kinds[shell], 0, 0, 0);
-                test_mesh m = hollow_box(0.12, 0.1);
+                test_mesh m = test_mesh_hollow_box(0.12, 0.1);
                 scene s;
                 double worst = -1;
                 wd.time_step = 0.02;
