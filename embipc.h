@@ -61,14 +61,32 @@
  *   faces of another with less than dhat to spare on either side, a pair whose dhat is derived takes 0.4 of that
  *   clearance, and its kappa grows by as much: embipc_world_get_pair() and the log tell.
  *
- * CONTENTS  (grep -n '==== ' embipc.h)
- *   Public: configuration, results and callbacks, materials, world, bodies, drives, step, queries; toolbox:
- *   geometry, linear algebra, meshes and cages, separating what overlaps, barrier and friction.
- *   Implementation: 1 platform, 2 small math, 3 memory, 4 errors, 5 threads, 6 sorting and sets,
- *   7 exact predicates, 8 sparse matrices, 9 LDL^T, 10 conjugate gradients and the system of a step,
- *   11 meshes, 12 embedding, 13 cage builder, 14 elasticity, 15 materials, 16 distances, 17 barrier,
- *   18 friction, 19 broad phase, 20 continuous collision detection, 21 contact, 22 state, 23 newton,
- *   24 world, 25 making bodies, 26 queries, 27 validation, 28 the step, 29 parting what overlaps.
+ * CONTENTS  (`make toc` compares it with the banners; grep -n '==== ' embipc.h lists those)
+ *   Public: Configuration; Results and errors; Callbacks; Materials; World; Bodies; Drives; Step; Queries;
+ *   Geometry: predicates, distances, continuous collision; Toolbox: linear algebra; Meshes;
+ *   Meshes that are broken; Separating what overlaps; Cages; Toolbox: barrier and friction.
+ *   Implementation: 1 Platform; 2 Small math; 3 Memory; 4 Errors; 5 Threads; 6 Sorting and sets;
+ *   7 Exact predicates; 8 Sparse matrices; 9 LDL^T; 10 Conjugate gradients, and the linear system of a step;
+ *   11 Meshes; 12 Embedding; 13 Cage builder; 14 Elasticity; 15 Materials; 16 Distances; 17 Barrier;
+ *   18 Friction; 19 Broad phase; 20 Continuous collision detection; 21 Contact; 22 State; 22a Rotation;
+ *   23 Newton; 24 World; 25 Making bodies; 26 Queries; 27 Validation; 28 The step; 29 Parting what overlaps.
+ *
+ * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
+ *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
+ *   2-4     backward Euler: embi_body_integrate() sets qt; grad E: embi_island_gradient(); v: embi_body_settle()
+ *   5       inertia, elasticity and forces, without contact: embi_body_objective()
+ *   6, 12   argmin E: embi_iterate()
+ *   7       b(d): embipc_barrier(); kappa b(d_k) of one pair: embi_contact_make()
+ *   8       D_k: embi_friction_energy(); u: embi_friction_motion(); the lagged lambda: embi_island_lag_friction()
+ *   9       f0, f1: embipc_friction()
+ *   10, 11  contact and friction added: embi_island_contact_energy(); how E changes: embi_island_grows()
+ *   13      weights of a surface vertex at rest: embi_tet_weights()
+ *   14      x = J q: embi_row_apply()
+ *   15      Psi: embi_elastic_energy(); F: embi_tet_gradients(); V_T: embi_solid_in_tets()
+ *   16      external forces at the nodes: embi_body_begin()
+ *   17      J^T grad: embi_scatter(); J^T H J: embi_contact_stamp(), into the system of embi_island_assemble()
+ *   Newton  direction: embi_island_direction(); line search: embi_island_search(); stop test: embi_island_advance()
+ *   CCD     one pair: embi_ccd_search(); the bound of a step: embi_island_ccd()
  *
  * CONVENTIONS  SI units; x[3*n] is xyz interleaved, tet[4*m] and tri[3*m] are 0-based indices, 3x3 matrices
  * are row-major. Triangles are counter-clockwise seen from outside; tets have
@@ -2580,7 +2598,7 @@ static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_re
  *
  * Order: approximate minimum degree on the quotient graph [AMD96]; supernodes are
  * then merged along the elimination tree wherever a cost model says that fewer, larger panels are faster.
- * Uses: small math, memory, sorting, sparse matrices.      Checked by: tests/test_ldlt.c      */
+ * Uses: small math, memory, threads, sorting, sparse matrices.       Checked by: tests/test_ldlt.c */
 
 /* Builds for any x86-64 machine ask the one they run on whether it has AVX, for the two kernels alone. Every
  * number comes from the same operations in the same order, so that no bit depends on the answer (there is no
@@ -3972,7 +3990,7 @@ static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
  * embi_system is what the Newton solver sees: one matrix, solved as one dense panel, as a sparse
  * factor, or by conjugate gradients; size and structure choose, or the caller does. embi_inverse is what a change
  * of low rank to such a matrix needs: its factor, and its inverse between the unknowns that are asked for.
- * Uses: small math, memory, sparse matrices, LDL^T.        Checked by: tests/test_cg.c        */
+ * Uses: small math, memory, sorting, sparse matrices, LDL^T.         Checked by: tests/test_cg.c */
 
 /* P: inverse diagonal blocks of A (9 each). A block that is not positive definite is replaced by the
  * largest diagonal entry of the matrix. Returns how many were, or -1 when inf or nan was met. */
@@ -11050,7 +11068,7 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
  * straight, and what two surfaces move by is common to both in each moment: few primitives are at one place at one
  * time.
  * Searched so, candidates are good for this direction only, and there are a hundredth as many, or less.
- * Uses: small math, memory, sorting, exact predicates, meshes, distances.
+ * Uses: small math, memory, threads, sorting, exact predicates, meshes, distances.
  * Checked by: tests/test_broad.c, tests/test_reach.c  */
 
 #define EMBI_LEAF 2
@@ -13100,7 +13118,7 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
  * 1. What is taken back from the sum at some feature, not cancelled there, has no stiffness in the Hessian: what is
  * left out is negative, and the direction one of descent. Pairs within one body count as they are: their dhat differ.
  * Friction contacts are the same lists, frozen at the start of the step with weight mu lambda.
- * Uses: small math, memory, sorting, systems, distances, barrier, friction, broad phase.
+ * Uses: small math, memory, sorting, LDL^T, conjugate gradients, distances, barrier, friction, broad phase.
  *                                                           Checked by: tests/test_contact.c   */
 
 /* Closest points of one candidate at the present positions. */
@@ -13771,8 +13789,9 @@ static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
  * friction, takes the motion q - q^n of the step itself, so that its work is never positive. A = (1/s + h^2
  * alpha/c) M + h^2 (1 + beta/c) K is constant within a step. A nonlinear material's K is not, and is no part of
  * A but for the damping, which keeps that of q^n: its energy, gradient and projected Hessian (the tangent) are
- * those of each iterate. Uses: memory, sparse matrices, embedding, elasticity, contact.
- *                                                           Checked by: tests/test_world*.c, test_integrator.c */
+ * those of each iterate.
+ * Uses: small math, memory, threads, sparse matrices, embedding, elasticity, materials, broad phase, contact.
+ * Checked by: tests/test_world*.c, test_integrator.c */
 
 /* The vertices in a tet are where each weight is at least least[k]: in the tet shrunk by rest = 1 - sum least. */
 typedef struct embi_shrunk {
@@ -14853,7 +14872,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  * motion of their centres lacks; their momenta are equal and opposite. Slip of friction does not count what the flight
  * bends, (R - I - h [w]) r: a point that rolls along an arc does not slip.
  * [SW91] Simo, Wong, Int. J. Numer. Meth. Eng. 31, 1991, 19.
- * Uses: state.                                              Checked by: tests/test_motion.c */
+ * Uses: small math, state.                                  Checked by: tests/test_motion.c */
 
 /* The largest angle of R, rad, of a body that touched something at the end of the last step, and of others. What turns
  * faster keeps its angular momentum but not its angle: straight paths to where it turned by more flatten it on the
