@@ -177,10 +177,12 @@ typedef enum embipc_result {
     EMBIPC_RESULT_COUNT
 } embipc_result;
 
-/* A body or a drive of a world: by value, 0 is none, checked at every entry. */
+/* A body of a world: by value, 0 is none, checked at every entry. */
 typedef struct embipc_body { int index1; unsigned generation; } embipc_body;
+/* A drive of a world, in the same way. */
 typedef struct embipc_drive { int index1; unsigned generation; } embipc_drive;
 
+/* What an error or a crossing can name. */
 typedef enum embipc_primitive {
     EMBIPC_NO_PRIMITIVE = 0,
     EMBIPC_VERTEX,            /* of the surface */
@@ -190,6 +192,7 @@ typedef enum embipc_primitive {
     EMBIPC_TET
 } embipc_primitive;
 
+/* What went wrong, where, and with which values. */
 typedef struct embipc_error {
     embipc_result code;
     embipc_body body[2];            /* whom it is about; 0 where nobody */
@@ -225,6 +228,7 @@ typedef double embipc_clock_fn(void *ctx);
  * long (the last may be shorter), on any threads, and return when all are done. NULL: serial. Ranges are
  * independent and nothing is reduced across them, so results do not depend on how they are cut. */
 typedef void embipc_range_fn(void *arg, int begin, int end);
+/* The caller's loop over ranges; ctx: embipc_world_def.parallel_ctx. */
 typedef void embipc_parallel_for_fn(int count, int grain, embipc_range_fn *fn, void *arg, void *ctx);
 
 #ifdef EMBIPC_PTHREADS
@@ -255,6 +259,7 @@ typedef enum embipc_model {
     EMBIPC_MODEL_COUNT
 } embipc_model;
 
+/* Model and parameters, in brackets their defaults. */
 typedef struct embipc_material {
     embipc_model model;
     embipc_real young;           /* Young's modulus E, Pa                                 (1e5)  */
@@ -289,6 +294,7 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
  * a time, in queries too, const or not: some evaluate what a step left out. Different worlds are independent. */
 typedef struct embipc_world embipc_world;
 
+/* How the linear system of an island is solved. */
 typedef enum embipc_solver {
     EMBIPC_SOLVER_AUTO,      /* by size and structure */
     EMBIPC_SOLVER_DENSE,     /* dense LDL^T of the whole island */
@@ -324,6 +330,7 @@ typedef enum embipc_integrator {
     EMBIPC_BDF2
 } embipc_integrator;
 
+/* Description of a world: begin with embipc_default_world_def(). In brackets: defaults. */
 typedef struct embipc_world_def {
     unsigned cookie;                        /* set by embipc_default_world_def() */
     embipc_allocator allocator;             /* zero: malloc and free */
@@ -386,6 +393,7 @@ typedef enum embipc_kind {
 
 struct embipc_cage;
 
+/* Description of a body: begin with embipc_default_body_def(). */
 typedef struct embipc_body_def {
     unsigned cookie;                        /* set by embipc_default_body_def() */
     const char *name;                       /* copied, at most 63 characters; NULL: "body" */
@@ -483,6 +491,7 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *world, embipc_dri
                                                  const embipc_real displacement[3],
                                                  const embipc_real rotation[3]);
 
+/* What a drive reached in the last step. */
 typedef struct embipc_drive_state {
     embipc_real short_m;         /* largest distance of a driven node (vertex) from its target, m; of a soft drive
                                     along the axes that are stiff. The nodes of affine and kinematic bodies are the
@@ -494,6 +503,7 @@ typedef struct embipc_drive_state {
     embipc_body blocked_by;      /* the body in the way, and the gap to it, m; itself and 0: its tets would invert */
     embipc_real gap;
 } embipc_drive_state;
+/* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
 EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embipc_drive drive,
                                                 embipc_drive_state *out);
 
@@ -555,6 +565,7 @@ typedef struct embipc_iteration {
     embipc_real slope;           /* p . grad E / h^2 at the start of the iteration, J */
     embipc_real drive_left;      /* share of the step's driven motion still to do before it */
 } embipc_iteration;
+/* Returns how many there are, those of all islands; *list is NULL for no world. */
 EMBIPC_API int embipc_world_iterations(const embipc_world *world, const embipc_iteration **list);
 
 /* ---- Queries --------------------------------------------------------------------------------
@@ -574,6 +585,7 @@ typedef struct embipc_body_view {
     const int *tets;             /* cage or mesh (4 * tet_count) */
     int tet_count;
 } embipc_body_view;
+/* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
 EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *world, embipc_body body,
                                               embipc_body_view *out);
 
@@ -589,6 +601,7 @@ EMBIPC_API embipc_result embipc_body_weights(const embipc_world *world, embipc_b
 EMBIPC_API int embipc_body_select(const embipc_world *world, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity);
 
+/* A body as a whole, as it is now. */
 typedef struct embipc_body_state {
     embipc_real mass, volume;            /* kg; m^3 inside the surface at rest (0 if open) */
     embipc_real centre[3];               /* of mass; of the volume for fixed and kinematic bodies (of the
@@ -598,6 +611,7 @@ typedef struct embipc_body_state {
     embipc_real kinetic, elastic;        /* J */
     embipc_real momentum[3], angular_momentum[3];   /* N s; N m s about the centre */
 } embipc_body_state;
+/* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
 EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *world, embipc_body body,
                                                embipc_body_state *out);
 
@@ -613,6 +627,7 @@ typedef struct embipc_body_parameters {
     embipc_real friction;
     int unknowns;
 } embipc_body_parameters;
+/* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
 EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *world, embipc_body body,
                                                     embipc_body_parameters *out);
 
@@ -624,6 +639,7 @@ typedef struct embipc_pair_parameters {
     embipc_real clearance;               /* m on either side where one fits into the other by less than both dhat,
                                             else 0: DEFAULTS above */
 } embipc_pair_parameters;
+/* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
 EMBIPC_API embipc_result embipc_world_get_pair(const embipc_world *world, embipc_body a, embipc_body b,
                                                embipc_pair_parameters *out);
 
@@ -650,16 +666,18 @@ typedef struct embipc_contact {
     embipc_real distance;                /* m */
     embipc_real force;                   /* kappa |b'| with multiplicity, N */
 } embipc_contact;
+/* Returns how many there are; writes at most capacity. */
 EMBIPC_API int embipc_world_contacts(const embipc_world *world, embipc_contact *out, int capacity);
 
-/* Pairs of an edge and a triangle that share a point, by exact arithmetic, over all pairs that the world
- * tests: the guarantee says 0. Returns the number, or -1 out of memory; writes at most capacity.
- * Also, after EMBIPC_ERR_INTERSECTION, embipc_world_rejected(): those of the refused body (index1 0). */
+/* An edge and a triangle that share a point. */
 typedef struct embipc_intersection {
     embipc_body edge_body, triangle_body;
     int edge[2];                         /* surface vertices; of a refused body, those of its description */
     int triangle;
 } embipc_intersection;
+/* All of them by exact arithmetic, over all pairs that the world tests: the guarantee says 0. Returns the number, or -1
+ * out of memory; writes at most capacity. After EMBIPC_ERR_INTERSECTION embipc_world_rejected() has those of the
+ * refused body (index1 0). */
 EMBIPC_API int embipc_world_intersections(embipc_world *world, embipc_intersection *out, int capacity);
 EMBIPC_API int embipc_world_rejected(const embipc_world *world, embipc_intersection *out, int capacity);
 
@@ -872,6 +890,7 @@ typedef enum embipc_fault_kind {
     EMBIPC_FAULT_KINDS
 } embipc_fault_kind;
 
+/* Where a mesh has a fault. */
 typedef struct embipc_fault {
     int element, other;       /* -1: none */
     int edge[2];              /* vertices of the edge, the smaller first; -1: none */
@@ -942,24 +961,28 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
 EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                    int max_edges, int *lid, int capacity, int *filled);
 
+/* An edge of a surface, with one of its triangles, and a triangle that it meets. */
+typedef struct embipc_crossing { int edge[2], edge_triangle, triangle; } embipc_crossing;
+
 /* Where a surface meets itself: an edge, and a triangle that does not share a vertex with it. Exact, as
  * embipc_segment_triangle_intersect(): touching counts.
  *   list, capacity    receives at most capacity crossings; may be NULL with 0
  *   limit             stops at so many: a heap of n triangles has n^2
  * Returns how many were found, or -1: bad arguments, values, indices, no memory. */
-typedef struct embipc_crossing { int edge[2], edge_triangle, triangle; } embipc_crossing;
 EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                         embipc_crossing *list, int capacity, int limit);
 
-/* The two nearest primitives of a surface that share no vertex: how thin, or how fine, it is. A dhat above
- * this is cut down, pair by pair, to half the distance at rest.
- *   gap               out; distance is infinite where all primitives are neighbours
- * Returns EMBIPC_OK, ARGUMENT, NOT_FINITE, INDEX or MEMORY. */
+/* The two nearest primitives of a surface that share no vertex. */
 typedef struct embipc_gap {
     embipc_real distance;     /* m; 0 where they touch or cross in a point, line or face of them */
     int edge_edge;            /* 1: vertex[0..1] and vertex[2..3] are edges; 0: vertex[0] and a triangle */
     int vertex[4];
 } embipc_gap;
+
+/* The two nearest primitives of a surface that share no vertex: how thin, or how fine, it is. A dhat above
+ * their distance is cut down, pair by pair, to half the distance at rest.
+ *   gap               out; distance is infinite where all primitives are neighbours
+ * Returns EMBIPC_OK, ARGUMENT, NOT_FINITE, INDEX or MEMORY. */
 EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_count, const int *tri,
                                             int tri_count, embipc_gap *gap);
 
@@ -983,6 +1006,7 @@ typedef struct embipc_movement {
     int grown;                /* 1: shifts did not do, growth from a shrunken copy did */
 } embipc_movement;
 
+/* How two surfaces overlap. */
 typedef enum embipc_overlap_kind {
     EMBIPC_OVERLAP_TOUCH,     /* no crossing, but nearer than a hundredth of the gap */
     EMBIPC_OVERLAP_CROSS,     /* surfaces cross */
@@ -1032,6 +1056,7 @@ typedef struct embipc_cage_def {
     int duplicate;            /* a tet for each connected piece of solid in a lattice cell; 0: shared (1) */
 } embipc_cage_def;
 
+/* A cage: nodes, tets, and where the surface and the solid are in them. */
 typedef struct embipc_cage {
     embipc_real *x;           /* nodes, m (3*node_count); a node_count of 0 is no cage */
     int node_count;
@@ -1051,6 +1076,7 @@ typedef struct embipc_cage {
     embipc_allocator hooks;   /* what it is freed with */
 } embipc_cage;
 
+/* The wish with its defaults, in brackets above. */
 EMBIPC_API embipc_cage_def embipc_default_cage_def(void);
 
 /* Builds a cage: every vertex of the surface lies in a tet, and so does all of the solid inside; every tet
@@ -1153,6 +1179,8 @@ static int embi_is_one_of(int value, int count) { return value >= 0 && value < c
 /* Finite, without relying on a C99 macro that C++11 may hide: inf - inf and nan - nan are nan. */
 static int embi_finite(embipc_real a) { return a - a == 0; }
 
+/* 1 when none of n numbers is inf or nan. The differences stay 0 unless one of them is, so there is no branch in the
+ * loop. */
 static int embi_all_finite(const embipc_real *a, int n)
 {
     embipc_real s = 0;
@@ -1180,6 +1208,7 @@ typedef embipc_real embi_vec __attribute__((vector_size(EMBI_LANES * sizeof(embi
 #error "EMBIPC_LANES is 1, or with gcc or clang 2 or 4"
 #endif
 
+/* EMBI_LANES numbers from p, which need not be aligned. */
 static embi_vec embi_load(const embipc_real *p)
 {
     embi_vec v;
@@ -1210,6 +1239,7 @@ static embi_vec embi_where(embi_mask there, embi_vec a, embi_vec b)
 }
 #endif
 
+/* 1 when the condition holds in at least one lane. */
 static int embi_any(embi_mask m)
 {
 #if EMBI_LANES == 1
@@ -1224,6 +1254,7 @@ static int embi_any(embi_mask m)
 
 static embi_vec embi_abs_each(embi_vec a) { return embi_where(embi_less(a, embi_all(0)), -a, a); }
 
+/* Square roots lane by lane: vectors of the compilers have no operator for it. */
 static embi_vec embi_sqrt_each(embi_vec a)
 {
     embipc_real part[EMBI_LANES];
@@ -1488,6 +1519,7 @@ static inline embi_vec embi_dot_each(const embi_vec a[3], const embi_vec b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
+/* r = a x b in each lane; r is neither a nor b. */
 static void embi_cross_each(embi_vec r[3], const embi_vec a[3], const embi_vec b[3])
 {
     r[0] = a[1] * b[2] - a[2] * b[1];
@@ -1555,6 +1587,7 @@ static embi_vec embi_m3s_inner(const embi_vec A[9], const embi_vec B[9])
            (A[6] * B[6] + A[7] * B[7] + A[8] * B[8]);
 }
 
+/* Determinant in each lane: the first row times the cross product of the others. */
 static embi_vec embi_m3s_det(const embi_vec A[9])
 {
     embi_vec n[3];
@@ -1703,6 +1736,7 @@ static void *embi_default_alloc(size_t size, void *ctx)
     return malloc(size);
 }
 
+/* The default of embipc_allocator.free; libc needs no size. */
 static void embi_default_free(void *p, size_t size, void *ctx)
 {
     (void)size;
@@ -1710,6 +1744,7 @@ static void embi_default_free(void *p, size_t size, void *ctx)
     free(p);
 }
 
+/* Counters at 0, and the caller's allocator. Without one it is malloc and free. */
 static void embi_memory_init(embi_memory *m, const embipc_allocator *hooks)
 {
     memset(m, 0, sizeof *m);
@@ -1746,6 +1781,7 @@ static void *embi_alloc(embi_memory *m, int count, size_t elem)
     return p;
 }
 
+/* Gives back what embi_alloc() returned for the same count and element size. p may be NULL. */
 static void embi_free(embi_memory *m, void *p, int count, size_t elem)
 {
     size_t size = embi_size(count, elem);
@@ -1788,6 +1824,7 @@ static void *embi_regrow(embi_memory *m, void *p, int *cap, int need, size_t ele
  * Uses: platform.                                          Checked by: tests/world_input.h   */
 #include <stdarg.h>
 
+/* A table in the order of embipc_result. A value that is none of them gets a text too. */
 EMBIPC_API const char *embipc_result_text(embipc_result r)
 {
     static const char *const text[EMBIPC_RESULT_COUNT] = {
@@ -1979,6 +2016,8 @@ static void embi_pool_drain(embipc_pool *p, embi_worker *self)
     if (p->busy == 0) pthread_cond_broadcast(&p->done);
 }
 
+/* A thread's whole life: it works while ranges are left, looks for the next loop for a moment, then sleeps. It holds
+ * the lock except while it works or waits. */
 static void *embi_pool_worker(void *arg)
 {
     embi_worker *self = (embi_worker *)arg;
@@ -1993,6 +2032,7 @@ static void *embi_pool_worker(void *arg)
     return NULL;
 }
 
+/* All threads are told to end and are joined before anything they use is freed. No loop may be running. */
 EMBIPC_API void embipc_pool_destroy(embipc_pool *p)
 {
     if (!p) return;
@@ -2033,6 +2073,8 @@ EMBIPC_API embipc_pool *embipc_pool_create(int threads)
     return p;
 }
 
+/* The ranges are split evenly among the threads, the caller included. It works too, and then waits for those still at
+ * work. Only one loop may run in a pool at a time. */
 EMBIPC_API void embipc_pool_for(int count, int grain, embipc_range_fn *fn, void *arg, void *pool)
 {
     embipc_pool *p = (embipc_pool *)pool;
@@ -2358,6 +2400,8 @@ static int embi_segment_triangle_flat(const embipc_real s[6], const embipc_real 
     return inside;
 }
 
+/* Signs of exact predicates decide alone, so touching counts and no tolerance is needed. x: the segment p, q, then
+ * the triangle. A number that is not finite counts as an intersection: that is the safe side. */
 EMBIPC_API int embipc_segment_triangle_intersect(const embipc_real x[15])
 {
     const embipc_real *p = x, *q = x + 3, *t = x + 6;
@@ -2403,6 +2447,7 @@ typedef struct embi_bsr {
     int *work; int work_cap;         /* scratch of embi_bsr_couple */
 } embi_bsr;
 
+/* Gives back the memory of A, which then has no rows. */
 static void embi_bsr_free(embi_memory *m, embi_bsr *A)
 {
     EMBI_RELEASE(m, A->row, A->row_cap);
@@ -2506,6 +2551,7 @@ static int embi_bsr_copy_pattern(embi_memory *m, embi_bsr *A, const embi_bsr *B)
     return 1;
 }
 
+/* 1 when both have blocks at exactly the same places. */
 static int embi_bsr_same_pattern(const embi_bsr *A, const embi_bsr *B)
 {
     size_t blocks = A->n ? (size_t)A->row[A->n] : 0;
@@ -2729,6 +2775,8 @@ EMBI_KERNEL void embi_tile(int wide, int columns, int k, const embipc_real *a0, 
     }
 }
 
+/* C -= A B for up to three rows of A, a tile of columns at a time. With `place`, block column j of the product goes
+ * to the block column place[j] of C. */
 EMBI_KERNEL void embi_strip_kernel(int wide, int m, int n, int k, const embipc_real *a, int lda,
                                    const embipc_real *b, int ldb, embipc_real *c, int ldc, const int *place)
 {
@@ -2774,6 +2822,7 @@ EMBI_KERNEL void embi_update_kernel(int wide, int begin, int end, int from, int 
 }
 
 #if EMBI_WIDE
+/* The kernel compiled for AVX. It gives the same bits as the other, faster. */
 __attribute__((target("avx"))) static void embi_strip_wide(int m, int n, int k, const embipc_real *a, int lda,
                                                            const embipc_real *b, int ldb, embipc_real *c,
                                                            int ldc, const int *place)
@@ -2914,6 +2963,8 @@ static int embi_panel_factor(const embi_threads *threads, int w, int columns, em
     return 1;
 }
 
+/* The lower triangle is mirrored first, because the panels work on rows of the upper one. Small matrices go row by
+ * row. */
 EMBIPC_API int embipc_dense_ldlt_factor(int n, embipc_real *A, int ld)
 {
     embi_pivots pivots = {NULL, 0, 0};
@@ -2935,6 +2986,7 @@ EMBIPC_API int embipc_dense_ldlt_factor(int n, embipc_real *A, int ld)
     return pivots.replaced;
 }
 
+/* Forward substitution with L, division by D, backward substitution with L^T. */
 EMBIPC_API void embipc_dense_ldlt_solve(int n, const embipc_real *LD, int ld, embipc_real *b)
 {
     for (int i = 0; i < n; i++) b[i] -= embi_row_dot(i, LD + (size_t)i * (size_t)ld, b);
@@ -2964,6 +3016,7 @@ typedef struct embi_amd {
     int stamp, lowest;    /* no node has a degree below lowest */
 } embi_amd;
 
+/* Node i joins the list of its degree, at the front. */
 static void embi_amd_insert(embi_amd *q, int i)
 {
     int d = q->degree[i], first = q->head[d];
@@ -2974,6 +3027,7 @@ static void embi_amd_insert(embi_amd *q, int i)
     q->lowest = embi_min_int(q->lowest, d);
 }
 
+/* Node i leaves the list of its degree. */
 static void embi_amd_remove(embi_amd *q, int i)
 {
     if (q->prev[i] >= 0) q->next[q->prev[i]] = q->next[i];
@@ -3153,6 +3207,7 @@ typedef struct embi_ldlt {
     embipc_real cost;   /* of one factorisation, in multiplications of two 3x3 blocks, by embi_panel_cost */
 } embi_ldlt;
 
+/* Gives back the memory of the factor, which then has no nodes. */
 static void embi_ldlt_free(embi_memory *m, embi_ldlt *F)
 {
     EMBI_RELEASE(m, F->index, F->index_cap);
@@ -3568,6 +3623,7 @@ static int embi_ldlt_add(embi_ldlt *F, int i, int j, const embipc_real B[9])
     return 1;
 }
 
+/* All values are 0 before a new matrix is added. The order and the structure stay. */
 static void embi_ldlt_zero(embi_ldlt *F)
 {
     F->partial = 0;
@@ -3671,6 +3727,7 @@ static void embi_ldlt_pull_rows(const embi_factoring *f, int t, int first, int e
     }
 }
 
+/* A part of one large supernode: its rows begin .. end - 1 pull. Each part has scratch of its own for columns. */
 static void embi_ldlt_pull_range(void *arg, int begin, int end)
 {
     const embi_factoring *f = (const embi_factoring *)arg;
@@ -3736,6 +3793,7 @@ static void embi_ldlt_factor_one(embi_factoring *f, int t, int slot)
     if (rows && (alone || F->task[F->owner[row[0]]] >= 0)) embi_ldlt_wait(f, t);
 }
 
+/* Some tasks. A task is a subtree: it needs nothing of the other tasks. */
 static void embi_ldlt_factor_range(void *arg, int begin, int end)
 {
     embi_factoring *f = (embi_factoring *)arg;
@@ -3905,6 +3963,8 @@ typedef struct embi_sweep {
     int backward;
 } embi_sweep;
 
+/* One half of a solution for the supernodes of one task: forward in order, backward in reverse. Going forward, each
+ * task sums what it sends to the supernodes above all tasks in a vector of its own, `up`. */
 EMBI_KERNEL void embi_sweep_kernel(int wide, const embi_sweep *t, int task)
 {
     const embi_ldlt *F = t->F;
@@ -3929,6 +3989,7 @@ __attribute__((target("avx"))) static void embi_sweep_wide(const embi_sweep *t, 
 }
 #endif
 
+/* Takes AVX where the processor has it. The bits are the same without. */
 static void embi_sweep_task(const embi_sweep *t, int task)
 {
 #if EMBI_WIDE
@@ -4049,6 +4110,8 @@ static int embi_cg(const embi_bsr *A, const embipc_real *P, const embipc_real *b
     }
 }
 
+/* A thin wrapper of embi_cg() with a block Jacobi preconditioner. work: the inverse diagonal blocks first, then the
+ * vectors. */
 EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embipc_real *val,
                                const embipc_real *b, embipc_real *x, embipc_real tolerance,
                                int max_iterations, embipc_real *work, embipc_real *residual)
@@ -4090,6 +4153,7 @@ typedef struct embi_system {
     int stamp_slot[EMBI_STAMP * (EMBI_STAMP + 1)];
 } embi_system;
 
+/* Gives back the memory of matrix, pattern and factor. */
 static void embi_system_free(embi_memory *m, embi_system *S)
 {
     embi_bsr_free(m, &S->A);
@@ -4105,6 +4169,7 @@ static void embi_system_empty(embi_system *S)
     S->n = S->A.n = S->F.n = S->F.supernodes = S->stamp_count = S->kept = 0;
 }
 
+/* All values are 0 before a new matrix is added. Nothing is done where they are 0 already. */
 static void embi_system_zero(embi_system *S)
 {
     S->kept = S->stamp_count = 0;   /* so that the first stamp is marked again */
@@ -4388,6 +4453,7 @@ typedef struct embi_inverse {
     embipc_real *x; int x_cap;   /* (3 n) */
 } embi_inverse;
 
+/* Gives back V and all it owns. V may be NULL. */
 static void embi_inverse_free(embi_memory *m, embi_inverse *V)
 {
     if (!V) return;
@@ -4402,6 +4468,7 @@ static void embi_inverse_free(embi_memory *m, embi_inverse *V)
     embi_free(m, V, 1, sizeof *V);
 }
 
+/* A copy of the structs: what the pointers point at stays where it is. */
 static void embi_swap_systems(embi_system *a, embi_system *b)
 {
     embi_system t = *a;
@@ -4520,6 +4587,7 @@ typedef struct embi_sparse {
     const embipc_real *u;
 } embi_sparse;
 
+/* The product of s and a dense vector y, at: the places of the unknowns of s in y. */
 static embipc_real embi_sparse_dot(const embi_sparse *s, const int *at, const embipc_real *y)
 {
     embipc_real sum = 0;
@@ -4547,6 +4615,8 @@ __attribute__((target("avx"))) static void embi_inverse_wide(const embi_inverse 
 }
 #endif
 
+/* y = A^-1 u among the unknowns that were asked for. Takes AVX where the processor has it; the bits are the same
+ * without. */
 static void embi_inverse_apply(const embi_inverse *V, const embi_sparse *u, embipc_real *y)
 {
 #if EMBI_WIDE
@@ -4566,6 +4636,7 @@ struct embipc_sparse_ldlt {
     embi_key *key; int key_cap;   /* (count) couplings of the last matrix */
 };
 
+/* The handle lives in memory of the allocator that it carries. NULL when there is none. */
 EMBIPC_API embipc_sparse_ldlt *embipc_sparse_ldlt_create(const embipc_allocator *allocator)
 {
     embi_memory m;
@@ -4576,6 +4647,7 @@ EMBIPC_API embipc_sparse_ldlt *embipc_sparse_ldlt_create(const embipc_allocator 
     return f;
 }
 
+/* f may be NULL. The memory's own state is copied out first, because the handle that holds it is freed last. */
 EMBIPC_API void embipc_sparse_ldlt_destroy(embipc_sparse_ldlt *f)
 {
     embi_memory m;
@@ -4586,6 +4658,8 @@ EMBIPC_API void embipc_sparse_ldlt_destroy(embipc_sparse_ldlt *f)
     embi_free(&m, f, 1, sizeof *f);
 }
 
+/* Order and structure are kept while the new pattern fits into the old one. Both (i, j) and (j, i) stand for one
+ * block of the lower triangle. */
 EMBIPC_API embipc_result embipc_sparse_ldlt_factor(embipc_sparse_ldlt *f, int n, int count, const int *pairs,
                                                    const embipc_real *blocks, int *replaced)
 {
@@ -4667,6 +4741,7 @@ static void embi_box_indexed(embipc_real lo[3], embipc_real hi[3], const embipc_
         }
 }
 
+/* Length of the diagonal, in the unit of the coordinates. */
 static embipc_real embi_box_diagonal(const embipc_real lo[3], const embipc_real hi[3])
 {
     embipc_real d[3];
@@ -4686,6 +4761,7 @@ static void embi_near_origin(embipc_real origin[3], const embipc_real middle[3],
         origin[k] = embi_abs(middle[k]) > unit / 2 ? unit * floor(middle[k] / unit + 0.5) : (embipc_real)0;
 }
 
+/* 1 when two closed boxes have a point in common. */
 static int embi_boxes_meet(const embipc_real alo[3], const embipc_real ahi[3], const embipc_real blo[3],
                            const embipc_real bhi[3])
 {
@@ -4779,6 +4855,7 @@ typedef struct embi_topology {
     embi_keys keys;
 } embi_topology;
 
+/* Gives back the memory of the edges. */
 static void embi_topology_release(embi_memory *m, embi_topology *t)
 {
     EMBI_RELEASE(m, t->edge, t->edge_cap);
@@ -4810,6 +4887,7 @@ static embipc_result embi_topology_build(embi_memory *m, embi_topology *t, const
     return EMBIPC_OK;
 }
 
+/* Each edge once, with its triangles. No scratch stays behind. */
 EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, int *edge_tri, int capacity)
 {
     embi_memory m;
@@ -4871,6 +4949,7 @@ static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, 
     return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
+/* Faces of one tet only are the boundary. The count is returned even when the room is too small. */
 EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, int tri_capacity)
 {
     embi_memory m;
@@ -5236,6 +5315,7 @@ static embipc_result embi_tets_check(embi_memory *m, const embipc_real *x, int n
     return r == EMBIPC_OK ? embi_check_tet_faces(m, tets, n, e) : r;
 }
 
+/* The check that embipc_body_create() makes, with its own scratch. */
 EMBIPC_API embipc_result embipc_surface_check(const embipc_real *x, int vertex_count, const int *tri,
                                               int tri_count, int closed, embipc_error *error)
 {
@@ -5244,6 +5324,7 @@ EMBIPC_API embipc_result embipc_surface_check(const embipc_real *x, int vertex_c
     return embi_surface_check(&m, x, vertex_count, tri, tri_count, closed, error);
 }
 
+/* The check that embipc_body_create() makes of full bodies, with its own scratch. */
 EMBIPC_API embipc_result embipc_tets_check(const embipc_real *x, int node_count, const int *tets,
                                            int tet_count, embipc_error *error)
 {
@@ -5252,6 +5333,7 @@ EMBIPC_API embipc_result embipc_tets_check(const embipc_real *x, int node_count,
     return embi_tets_check(&m, x, node_count, tets, tet_count, error);
 }
 
+/* Volume integrals over the enclosed solid, after a check of the arrays. */
 EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex_count, const int *tri,
                                                 int tri_count, embipc_solid *solid)
 {
@@ -5311,6 +5393,9 @@ static int embi_find_near(const embipc_real *x, const embipc_real p[3], const em
     return found;
 }
 
+/* Vertices are hashed by cells as large as the tolerance, so only 27 cells are looked at for each. A vertex goes to
+ * the earliest one within the tolerance that stays. A tolerance below the rounding of coordinates counts as 0: only
+ * equal ones merge. */
 EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, embipc_real tolerance, int *map)
 {
     static const int here[3] = {0, 0, 0};
@@ -5356,6 +5441,7 @@ typedef struct embi_faults {
     int capacity, count;
 } embi_faults;
 
+/* Counts the fault, and lists it while there is room. */
 static void embi_fault_add(embi_faults *f, int element, int other, int a, int b, embipc_real value)
 {
     if (f->count < f->capacity) {
@@ -5449,6 +5535,7 @@ static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_
 static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 : h + 1]; }
 static int embi_opposite(const int *tri, int h) { return tri[3 * (h / 3) + (h + 2) % 3]; }
 
+/* Faults that are told by the half-edges at one edge: border, too many, turned, folded. Returns 0 out of memory. */
 static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri, int n,
                             embipc_fault_kind kind, embi_faults *f)
 {
@@ -5517,6 +5604,7 @@ static int embi_double_triangles(embi_memory *m, const int *tri, int n, embi_fau
     return ok;
 }
 
+/* Vertices that no element has. Returns 0 out of memory. */
 static int embi_unused(embi_memory *m, int vertex_count, const int *element, int n, embi_faults *f)
 {
     unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
@@ -5547,6 +5635,7 @@ static void embi_shape_faults(const embipc_real *x, const int *element, int n, i
     }
 }
 
+/* An empty list. Returns 0 for bad arguments. */
 static int embi_faults_init(embi_faults *f, embipc_fault *list, int capacity, int count)
 {
     f->list = list;
@@ -5555,6 +5644,8 @@ static int embi_faults_init(embi_faults *f, embipc_fault *list, int capacity, in
     return capacity >= 0 && (list || !capacity) && count <= EMBI_MAX_ELEMENTS;
 }
 
+/* One kind of fault at a time: each has a function of its own. Shapes are measured in scaled coordinates, so that
+ * squares of tiny or huge lengths stay numbers. */
 EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                      embipc_fault_kind kind, embipc_fault *fault, int capacity)
 {
@@ -5610,6 +5701,7 @@ static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_f
     return ok;
 }
 
+/* As embipc_surface_faults(), for tets. Kinds that only surfaces have give 0. */
 EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
                                   embipc_fault_kind kind, embipc_fault *fault, int capacity)
 {
@@ -5653,6 +5745,7 @@ static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int
     return count;
 }
 
+/* Area, in the square of the unit of x. */
 static embipc_real embi_triangle_area(const embipc_real *x, const int v[3])
 {
     embipc_real u[3], w[3], c[3];
@@ -5735,6 +5828,8 @@ static int embi_part_depth(const embipc_real *x, const int *tri, const embi_part
     return (int)floor(sum + 0.5);
 }
 
+/* Triangles that share an edge get one label, labels become numbers, and each part is measured. Depth and inside_out
+ * follow from which part lies in which. */
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                     int *part, embipc_part *list, int capacity)
 {
@@ -5823,6 +5918,7 @@ static void embi_agree(const int *tri, int n, const int *mate, int *label, unsig
     }
 }
 
+/* Reverses the orientation of a triangle. Its first vertex stays. */
 static void embi_turn(int *t)
 {
     int swap = t[1];
@@ -5902,6 +5998,8 @@ static void embi_collect_shells(const embipc_real *x, const int *tri, int n, con
     }
 }
 
+/* First the triangles of each part are made to agree, then each closed shell is turned outward. Returns how many were
+ * turned; out of memory all are turned back. */
 EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
@@ -5978,6 +6076,8 @@ static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_ke
     return 1;
 }
 
+/* A flat triangle gives its longest edge to the neighbour's other diagonal. This goes on in rounds until no flip
+ * helps. */
 EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
@@ -6033,6 +6133,7 @@ typedef struct embi_loops {
     embi_keys keys;          /* border half-edges by the vertex the lid leaves from */
 } embi_loops;
 
+/* Gives back the memory of the borders. */
 static void embi_loops_release(embi_memory *m, embi_loops *l)
 {
     EMBI_RELEASE(m, l->half, l->half_cap);
@@ -6094,6 +6195,7 @@ static void embi_walk_border(embi_loops *l, const int *tri, int first, int *used
     l->at[place] = l->at[first] = -1;
 }
 
+/* Collects the border half-edges and follows them loop by loop, each edge once. Returns 0 out of memory. */
 static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n)
 {
     int used = 0;
@@ -6107,6 +6209,7 @@ static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n
     return 1;
 }
 
+/* Gives the vertices of all borders; `start` has one entry more than there are loops. */
 EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, int *start, int capacity)
 {
     embi_memory m;
@@ -6177,6 +6280,8 @@ static int embi_emit_polygon(const int *v, int n, const int *cut, int *stack, in
 
 #define EMBI_LARGEST_HOLE 512
 
+/* Each hole gets the triangulation of least area, by dynamic programming over its border. A lid of more than half of
+ * the area of its part is no lid, and is left out. */
 EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                    int max_edges, int *lid, int capacity, int *filled)
 {
@@ -6262,6 +6367,7 @@ static int embi_barycentric_init(embi_barycentric *b, const embipc_real X[12])
     return 1;
 }
 
+/* The four weights of p; outside the tet some are negative. The first is what the others leave of 1. */
 static void embi_barycentric_at(embipc_real w[4], const embi_barycentric *b, const embipc_real p[3])
 {
     embipc_real r[3];
@@ -6798,6 +6904,8 @@ static void embi_cone_in_tets(embi_cone_walk *w, int t)
     }
 }
 
+/* Prepares the tets for integrals of cones: barycentric coordinates, boxes, a grid. A flat tet is marked as seen for
+ * ever. Returns 0 out of memory. */
 static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_real *X, const int *tets,
                                 int tet_count)
 {
@@ -6817,6 +6925,7 @@ static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_
     return embi_tet_grid_build(m, &w->grid, X, nodes, tets, tet_count);
 }
 
+/* Gives back what embi_cone_walk_begin() took. */
 static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w, int tet_count)
 {
     embi_tet_grid_release(m, &w->grid);
@@ -6931,6 +7040,7 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
 #define EMBI_CAGE_WEAK 0.25             /* of the mean share of solid in a tet: nodes with less are weak */
 #define EMBI_CAGE_MISS 0.2              /* part of the wished node count that may be missed */
 
+/* The cookie shows that a description began here, with all its defaults. */
 EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
 {
     embipc_cage_def d;
@@ -6942,6 +7052,7 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
     return d;
 }
 
+/* Gives back the arrays of a cage, which is empty then. */
 static void embi_cage_release(embi_memory *m, embipc_cage *cage)
 {
     embi_free(m, cage->x, 3 * cage->node_count, sizeof *cage->x);
@@ -6953,6 +7064,7 @@ static void embi_cage_release(embi_memory *m, embipc_cage *cage)
     memset(cage, 0, sizeof *cage);
 }
 
+/* A cage carries its allocator, so it can be freed without a world. */
 EMBIPC_API void embipc_cage_free(embipc_cage *cage)
 {
     embi_memory m;
@@ -7248,6 +7360,8 @@ static void embi_cut_homes(embi_caging *c)
     }
 }
 
+/* Lists the triangle as one that reaches into the tet. sides: bits of the kinds of side its part there has. Returns 0
+ * out of memory. */
 static int embi_cut_add(embi_caging *c, int tri, int tet, int sides)
 {
     embi_cut *k;
@@ -7391,6 +7505,7 @@ typedef struct embi_pocket {
         sum_cap, height_cap;
 } embi_pocket;
 
+/* Gives back the scratch for one tet. */
 static void embi_pocket_release(embi_memory *m, embi_pocket *p)
 {
     EMBI_RELEASE(m, p->polygon, p->polygon_cap);
@@ -8225,6 +8340,7 @@ typedef struct embi_tightening {
     int from_cap, way_cap, share_cap, bad_cap, had_cap, has_cap, kept_cap;
 } embi_tightening;
 
+/* Gives back the scratch of the tightening. */
 static void embi_tightening_release(embi_memory *m, embi_tightening *s)
 {
     EMBI_RELEASE(m, s->from, s->from_cap);
@@ -8504,6 +8620,8 @@ static int embi_parts_join(embi_caging *c, embi_parts *s, int *root)
     return 1;
 }
 
+/* Labels the triangles by the separate solid that they bound. A shell with negative volume bounds a hole and belongs
+ * to the part around it. Returns 0 out of memory. */
 static int embi_parts_find(embi_caging *c, embi_parts *s)
 {
     embipc_real o[3];
@@ -8640,6 +8758,7 @@ static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int e
 
 /* ---- The whole ---- */
 
+/* Gives back all scratch of the builder. */
 static void embi_caging_release(embi_caging *c)
 {
     EMBI_RELEASE(c->m, c->pinch_of, c->pinch_of_cap);
@@ -8829,6 +8948,7 @@ static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def,
     return r;
 }
 
+/* Only the memory differs from what embipc_body_create() builds: the caller's allocator, which the cage remembers. */
 EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const embipc_real *x, int vertex_count,
                                            const int *tri, int tri_count, const embipc_allocator *hooks,
                                            embipc_cage *cage, embipc_error *error)
@@ -8849,6 +8969,7 @@ typedef struct embi_last_cage {
     int vertex_count, tri_count, x_cap, tri_cap;
 } embi_last_cage;
 
+/* Gives back the remembered cage and the surface that it is of. */
 static void embi_last_cage_free(embi_memory *m, embi_last_cage *last)
 {
     embi_cage_release(m, &last->cage);
@@ -8857,6 +8978,8 @@ static void embi_last_cage_free(embi_memory *m, embi_last_cage *last)
     memset(last, 0, sizeof *last);
 }
 
+/* 1 when the wish and the surface are those of the remembered cage, to the bit. Many equal bodies then need one
+ * construction. */
 static int embi_last_cage_serves(const embi_last_cage *last, int nodes, const embipc_real *x, int vertex_count,
                                  const int *tri, int tri_count)
 {
@@ -8944,6 +9067,7 @@ typedef struct embi_elastic {
         patch_tet_cap, near_row_cap, near_node_cap, place_cap, corner_cap;
 } embi_elastic;
 
+/* Gives back the memory of the tets. */
 static void embi_elastic_free(embi_memory *m, embi_elastic *s)
 {
     EMBI_RELEASE(m, s->tet, s->tet_cap);
@@ -8974,6 +9098,8 @@ static embipc_real embi_tet_gradients(const embipc_real X[12], embipc_real grad[
     return det / 6;
 }
 
+/* Lame parameters, Pa, from Young's modulus and Poisson's ratio. Each model that means something else by them gets
+ * its own here, so that all agree for small strain. */
 static void embi_law_set(embi_law *w, const embipc_material *m)
 {
     embipc_real size = embi_norm(m->fibre);
@@ -9569,6 +9695,7 @@ typedef struct embi_lagged_tets {
     embi_vec shear, volume, fibre, d[3];
 } embi_lagged_tets;
 
+/* The factors of the tets t .. t + EMBI_LANES - 1, with the rotations held. */
 static void embi_lagged_tets_of(const embi_elastic *s, int t, embipc_real scale, embi_lagged_tets *k)
 {
     embi_vec V = scale * embi_load(s->volume + t), R[9];
@@ -9924,6 +10051,8 @@ static void embi_m3s_soften(embi_vec A[9], embipc_real keep)
     }
 }
 
+/* The three twists and flips of an isotropic energy have closed eigenvalues; the stretches are a 3x3 matrix [SGK19].
+ * The share `keep` of negative ones stays. s: signed singular values of F. */
 static void embi_modes_of(const embi_partials *k, const embi_vec s[3], embipc_real keep, embi_modes *h)
 {
     for (int i = 0; i < 3; i++) {
@@ -10018,6 +10147,8 @@ typedef struct embi_invariants {
     embi_vec E[9], e1, e2, J, j, gap;
 } embi_invariants;
 
+/* The strain and its invariants from F. Where J is above 1/2 the differences are formed without cancellation;
+ * elsewhere there is none to fear. */
 static void embi_invariants_of(const embi_vec F[9], embi_invariants *v)
 {
     embi_vec *E = v->E, e3;
@@ -10264,6 +10395,7 @@ static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q
 
 /* ---- parameters, and one point ---- */
 
+/* The fibre's direction and stiffness, in words that name the value. */
 static embipc_result embi_check_fibre(const embipc_material *a, embipc_error *e)
 {
     if (!(a->fibre_stiffness >= 0) || !embi_finite(a->fibre_stiffness))
@@ -10277,6 +10409,7 @@ static embipc_result embi_check_fibre(const embipc_material *a, embipc_error *e)
     return EMBIPC_OK;
 }
 
+/* C1, C2 and the bulk modulus of Mooney-Rivlin, Pa. The last bound keeps lambda from being negative. */
 static embipc_result embi_check_mooney(const embipc_material *a, embipc_error *e)
 {
     const embipc_real *c = a->mooney;
@@ -10290,6 +10423,8 @@ static embipc_result embi_check_mooney(const embipc_material *a, embipc_error *e
     return EMBIPC_OK;
 }
 
+/* Parameters within their ranges, in words that name the value. Those of other models are checked too: they have
+ * sound defaults. */
 static embipc_result embi_check_material(const embipc_material *a, embipc_error *e)
 {
     embipc_result r;
@@ -10396,6 +10531,7 @@ static embipc_real embi_lagged_evaluate(const embi_law *w, const embipc_real F[9
     return psi;
 }
 
+/* The same functions that a step uses, at one F in all lanes. */
 EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *material, const embipc_real F[9],
                                                   embipc_real *psi, embipc_real P[9], embipc_real H[81],
                                                   int project)
@@ -10893,6 +11029,7 @@ EMBIPC_API embipc_real embipc_edge_edge_distance(const embipc_real x[12], embipc
     return embi_distance_gradient(x, 1, grad);
 }
 
+/* d2 distance/dx2 of the closest feature, 1/m; hess: 12 x 12, row-major. */
 static void embi_closest_hessian(const embipc_real x[12], int edge_edge, embipc_real hess[144])
 {
     embipc_real w[4];
@@ -10952,6 +11089,8 @@ static embipc_real embi_mollifier(embipc_real c, embipc_real eps, embipc_real *d
  * With a thickness xi the caller passes d - xi.
  * Uses: platform.                                          Checked by: tests/test_barrier.c   */
 
+/* b, b' and b'' of the banner. At d <= 0 they are infinite, so that a line search sees such a state as not
+ * allowed. */
 EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first,
                                       embipc_real *second)
 {
@@ -11140,6 +11279,7 @@ typedef struct embi_surface {
     embipc_real common[3];       /* ... are found as what goes by `common` sees them, m */
 } embi_surface;
 
+/* Gives back the memory of the tree. */
 static void embi_bvh_free(embi_memory *m, embi_bvh *b)
 {
     EMBI_RELEASE(m, b->order, b->order_cap);
@@ -11192,6 +11332,7 @@ static void embi_box_join(embipc_real box[6], const embipc_real other[6])
     embi_box_add(box, other + 3);
 }
 
+/* The empty box: joined with another one it gives that one. */
 static void embi_box_clear(embipc_real box[6])
 {
     for (int i = 0; i < 3; i++) {
@@ -11474,6 +11615,7 @@ static void embi_box_of_points(embipc_real box[6], const embi_point *p, int n)
     }
 }
 
+/* The box of the n vertices v[0 .. n - 1]. */
 static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
 {
     for (int i = 0; i < 3; i++) {
@@ -11704,6 +11846,7 @@ typedef struct embi_walk {
     int first_only;              /* it ends with the first pair of triangles */
 } embi_walk;
 
+/* A traversal by ranges of displacement; paths are set by who wants them. */
 static embi_walk embi_walk_of(const embi_surface *a, const embi_surface *b, const embipc_real range[6],
                               embipc_real reach)
 {
@@ -12035,6 +12178,7 @@ typedef struct embi_approach {
     int paths;                     /* along the paths of the surfaces, and nothing else */
 } embi_approach;
 
+/* Middle, half width and radius of a range (6). The factor covers the rounding of what follows. */
 static embi_approach embi_approach_of(const embipc_real range[6], embipc_real reach)
 {
     embi_approach t;
@@ -12306,6 +12450,7 @@ typedef struct embi_folds {
     int *tet, tet_count, tet_cap;
 } embi_folds;
 
+/* Gives back the list and its tets. */
 static void embi_folds_free(embi_memory *m, embi_folds *f)
 {
     EMBI_RELEASE(m, f->list, f->cap);
@@ -12360,6 +12505,7 @@ typedef struct embi_folding {
 #define EMBI_FOLD_SLACK ((embipc_real)0.02)
 #define EMBI_STRAIN_TIMES ((embipc_real)1.25)  /* so many times what is foreseen is asked for, besides */
 
+/* Length of an edge at rest, m. */
 static embipc_real embi_folding_edge(const embi_folding *f, int a, int b)
 {
     embipc_real d[3];
@@ -12387,6 +12533,7 @@ static int embi_folding_leaves(const embi_bvh *b, int i, int *first)
     return count;
 }
 
+/* The vertices below node i, each once, are appended to f->vertex. */
 static void embi_folding_gather(embi_folding *f, int i)
 {
     const embi_bvh *b = f->s->bvh;
@@ -13165,6 +13312,7 @@ static void embi_contacts_free(embi_memory *m, embi_contacts *s)
     EMBI_RELEASE(m, s->extra, s->extra_cap);
 }
 
+/* No contact, no energy, and a gap that is infinite. */
 static void embi_contacts_clear(embi_contacts *s)
 {
     s->count = s->extra_count = s->pairs = s->changed = 0;
@@ -13185,6 +13333,9 @@ static embipc_real embi_candidate_kappa(const embi_pair_rule *rule, embipc_real 
 #define EMBI_SNAP ((embipc_real)4e-8)
 #define EMBI_LOW ((embipc_real)-1e-3)   /* weights of a triangle's vertices that are looked at for that */
 
+/* Moves a closest point that lies within EMBI_SNAP d of an edge or vertex onto it. A triangle's vertices have
+ * negative weights, so j is the one with the largest share; it takes over shares that move the point no farther than
+ * that. */
 static void embi_contact_snap(embi_contact *k, const embi_point x[4], embipc_real d)
 {
     int j = 1;
@@ -13584,12 +13735,13 @@ static embipc_real embi_contacts_slope(const embi_contacts *s, const embi_fricti
     return sum;
 }
 
+#define EMBI_BENT 5   /* vectors z_e, at most */
+
 /* The Hessian of a contact with the curvature that S leaves out, kappa m (b'' dd dd^T + b' d2d), without its
  * negative part: sum_e z_e z_e^T over as many vectors as are returned. By the formula of section 16 it is E M E^T
  * with the orthonormal columns a_i x n of E (a_i: w and the dw_k made orthogonal) and a_0 x t_k (t_k: the r^k made
  * orthogonal), and across all of them b' (w w^T x Q)/d, which b' <= 0 makes negative. So the 1, 3 or 5 rows of M are
  * all that has to be looked at. */
-#define EMBI_BENT 5
 static int embi_contact_curvature(const embi_contact *c, const embipc_real *x, embipc_real z[EMBI_BENT][12])
 {
     embipc_real r[3], d, rk[2][3], up[2][3], dw[2][4], Ri[2][2], a[3][4], t[2][3], f, M[EMBI_BENT * EMBI_BENT],
@@ -14364,6 +14516,7 @@ static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real
 
 #define EMBI_TURN_COS ((embipc_real)0.95)    /* least cos(theta/2) of a direction; beyond it counts as warp */
 
+/* A body that has not moved: no displacement, no rotation, no warp. */
 static void embi_shift_none(const embi_body *b, embi_shift *r)
 {
     memset(r->part, 0, (size_t)(6 * b->panel_count) * sizeof *r->part);
@@ -14381,6 +14534,7 @@ static embipc_real embi_shift_most(const embi_shift *r)
     return most;
 }
 
+/* Copies the values. Each keeps its own array for the panels. */
 static void embi_shift_copy(const embi_body *b, embi_shift *to, const embi_shift *from)
 {
     embipc_real *part = to->part;
@@ -14589,6 +14743,7 @@ static void embi_relative_box(const embi_shift *a, int pa, const embi_shift *b, 
     }
 }
 
+/* 1 when inner lies in outer; a nan does not. */
 static int embi_box_holds(const embipc_real outer[6], const embipc_real inner[6])
 {
     for (int i = 0; i < 3; i++)
@@ -15344,6 +15499,7 @@ typedef struct embi_island {
     embipc_iteration record;
 } embi_island;
 
+/* Gives back D and all it owns. D may be NULL. */
 static void embi_dual_free(embi_memory *m, embi_dual *D)
 {
     if (!D) return;
@@ -15363,6 +15519,7 @@ static void embi_dual_free(embi_memory *m, embi_dual *D)
     embi_free(m, D, 1, sizeof *D);
 }
 
+/* Gives back all that an island owns, but not the island itself. */
 static void embi_island_free(embi_memory *m, embi_island *isle)
 {
     EMBI_RELEASE(m, isle->bodies, isle->body_cap);
@@ -15431,6 +15588,7 @@ struct embi_bodies_task {
     embipc_real alpha;
 };
 
+/* A part of a loop over the bodies of an island. */
 static void embi_bodies_range(void *arg, int begin, int end)
 {
     const embi_bodies_task *t = (const embi_bodies_task *)arg;
@@ -15648,6 +15806,7 @@ typedef struct embi_near_run {
     embi_found *found;
 } embi_near_run;
 
+/* Chunk n of the island's active candidates: where its candidates, closest points and results stand. */
 static embi_near_run embi_near_run_of(const embi_state *s, const embi_island *isle, int n)
 {
     const embi_chunk *chunk = isle->by_near.list + n;
@@ -15811,6 +15970,7 @@ static int embi_island_contacts(embi_memory *m, embi_state *s, embi_island *isle
     return ok && embi_island_touch_room(m, isle);
 }
 
+/* How far the body has moved since distances were measured. When they were measured at q^n that is known already. */
 static void embi_body_stray(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
@@ -15825,6 +15985,7 @@ static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *isle
     return embi_island_contacts(m, s, isle, s->x);
 }
 
+/* Vertex v is listed, once, as one that forces act on. */
 static void embi_touch(embi_state *s, embi_island *isle, int v)
 {
     if (s->known[v] >= EMBI_VERTEX_LISTED) return;
@@ -15859,6 +16020,8 @@ static void embi_island_touched(embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->touched_count; k++) s->known[isle->touched[k]] = EMBI_VERTEX_LIVE;
 }
 
+/* Psi of a nonlinear body, J, and the size of its terms, to part[2 k] and part[2 k + 1]. The quadratic energies of
+ * the others need no evaluation. */
 static void embi_body_energy(const embi_bodies_task *t, embi_body *b, int k)
 {
     if (embi_is_dynamic(b) && b->elastic.nonlinear)
@@ -16039,6 +16202,7 @@ static int embi_island_remember(embi_memory *m, embi_island *isle)
     return 1;
 }
 
+/* The present factor and the one that the step began with change places. A step that fails changes them back. */
 static void embi_island_swap_factors(embi_island *isle)
 {
     embi_dual *dual = isle->dual;
@@ -16148,6 +16312,8 @@ static void embi_body_take_tangent(const embi_bodies_task *t, embi_body *b, int 
     embi_body_add_hessian(t->s, b, t->s->q, t->s->hh, &T);
     b->elastic.keep = 0;
 }
+
+/* K of all nonlinear bodies at q, timed as assembly. */
 static void embi_island_tangent(embi_state *s, embi_island *isle)
 {
     embipc_stage was = embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
@@ -16214,6 +16380,8 @@ static void embi_body_put(const embi_bodies_task *t, embi_body *b, int k)
     t->isle->part[k] = (embipc_real)ok;
 }
 
+/* Adds the Hessian of one contact, times h^2, to the system: rank one, or with its full curvature once the island is
+ * slow. Returns 0 when it does not fit the pattern. */
 static int embi_island_stamp(embi_state *s, embi_island *isle, const embi_contact *c)
 {
     embipc_real S[9], z[EMBI_BENT][12];
@@ -16260,6 +16428,7 @@ static int embi_island_driven_motion(embi_state *s, embi_island *isle)
     return moving;
 }
 
+/* The gradient of all that is no contact: gq follows each move linearly, a nonlinear material is evaluated at q. */
 static void embi_body_part_of_gradient(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -16284,6 +16453,7 @@ static void embi_island_gradient(embi_state *s, embi_island *isle)
     embi_scatter(&s->J, isle->touched, isle->touched_count, s->hh, &to, s->g);
 }
 
+/* Ap = A p for the body; 0 where it has no unknowns. */
 static void embi_body_product(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -16306,6 +16476,7 @@ static void embi_island_motion(embi_state *s, embi_island *isle)
     embi_apply_list(s, isle->touched, isle->touched_count, 0, s->p, s->motion);
 }
 
+/* rhs -= (A + K) p for the body, K that of a nonlinear material: what driven nodes ask of the free ones. */
 static void embi_body_push(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -16414,6 +16585,8 @@ static int embi_friction_changed(const embi_state *s, const embi_island *isle)
 #define EMBI_DUAL_BODIES 4    /* no body has more nodes than all over this */
 #define EMBI_DUAL_NODES 1024  /* of a body that contacts hang on, at most: 75 MB */
 
+/* 1 where contact forces as unknowns pay: few columns against the unknowns, no body that holds most of them, and no K
+ * that changes in the step. */
 static int embi_island_wants_dual(const embi_state *s, const embi_island *isle)
 {
     int columns = (isle->curved ? 2 : 1) * isle->contacts.count + 2 * isle->friction_count + 3 * isle->spring_count;
@@ -16522,6 +16695,8 @@ static int embi_dual_stiffness(embi_memory *m, embi_state *s, embi_island *isle,
     return 1;
 }
 
+/* The columns of U of one contact: sqrt(h^2 kappa m b'') J^T n, or up to five with its curvature. Returns 0 out of
+ * memory. */
 static int embi_dual_contact(embi_memory *m, embi_state *s, embi_island *isle, const embi_contact *c)
 {
     embi_dual *D = isle->dual;
@@ -16901,6 +17076,7 @@ static embipc_real embi_island_tolerance(const embi_state *s, const embi_island 
     return least;
 }
 
+/* The largest absolute value of n numbers. */
 static embipc_real embi_row_most(int n, const embipc_real *x)
 {
     embipc_real most = 0;
@@ -17195,6 +17371,8 @@ typedef struct embi_ccd_task {
  * gap, and lands where the barrier is felt. While drives push there is the absolute floor besides. */
 #define EMBI_GAP_SHARE ((embipc_real)0.3)
 
+/* The distance, m, at which a path is cut for a candidate whose present distance is d. What stays open is never below
+ * rounding. */
 static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc_real rounding, int driving)
 {
     embipc_real gap = d - c->xi, keep = EMBI_GAP_SHARE * embi_min(gap, c->dhat);
@@ -17258,6 +17436,7 @@ static void embi_ccd_range(void *arg, int begin, int end)
     }
 }
 
+/* How far the body will be, at the end of the direction, from where distances were measured. */
 static void embi_body_stray_next(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
@@ -17319,6 +17498,8 @@ static void embi_body_trial(embi_state *s, const embi_body *b, embipc_real alpha
     }
 }
 
+/* The end of the direction for one body: nodes, the vertices that are looked at, and the boxes of its
+ * displacements. */
 static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -17385,6 +17566,8 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
 /* Is the move one to where embi_island_aim() said? What it found of the way tells of its end. */
 static int embi_is_whole(const embi_bodies_task *t) { return t->alpha == 1 && t->isle->cap == 1; }
 
+/* The body at the trial state q + alpha p. Bounds computed for the end of the direction are taken over where that is
+ * the end. */
 static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -17427,6 +17610,7 @@ static void embi_island_know(embi_state *s, const embi_island *isle)
     }
 }
 
+/* The trial state becomes q. gq += alpha A p keeps the gradient of the quadratic part without an evaluation. */
 static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -17448,6 +17632,7 @@ static void embi_island_accept(embi_state *s, embi_island *isle, embipc_real alp
     isle->record.alpha = alpha;
 }
 
+/* The body's part of p . grad E at the trial state, but for contacts, J s^2, to part[k]. */
 static void embi_body_slope(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -17493,6 +17678,8 @@ static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island
 /* E before a move by alpha p, and what its quadratic part becomes on the way. */
 typedef struct embi_before { embipc_real energy, size, linear, curve; } embi_before;
 
+/* What the decrease test compares with. The quadratic part of E changes by alpha linear + alpha^2 curve/2 exactly,
+ * with no difference of large numbers. */
 static embi_before embi_island_before(const embi_state *s, const embi_island *isle)
 {
     embi_before e = {0, 0, 0, 0};
@@ -17729,9 +17916,11 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
     return 1;
 }
 
-/* Tets that may not invert leave the drives no way on: all of them give up the rest of this step, and what they bend
- * can settle. Nothing else would end it: a guarded tet that is flat stays so, and no contact is to blame. */
+/* Where less of the direction than this is free and no contact limits it, tets that may not invert do. */
 #define EMBI_NO_WAY ((embipc_real)1e-3)
+
+/* Tets that may not invert leave the drives no way on. All of them give up the rest of this step, and what they bend
+ * can settle. Nothing else would end it: a guarded tet that is flat stays so, and no contact is to blame. */
 static void embi_island_give_up(embi_state *s, const embi_island *isle)
 {
     for (int n = 0; n < s->drive_count; n++) {
@@ -18449,6 +18638,7 @@ struct embipc_world {
     embipc_error error;
 };
 
+/* Values that are 0 here are derived per body: DEFAULTS at the top. */
 EMBIPC_API embipc_world_def embipc_default_world_def(void)
 {
     embipc_world_def d;
@@ -18462,6 +18652,7 @@ EMBIPC_API embipc_world_def embipc_default_world_def(void)
     return d;
 }
 
+/* A fixed body with material parameters of a soft one. -1 means: as its kind asks for. */
 EMBIPC_API embipc_body_def embipc_default_body_def(void)
 {
     embipc_body_def d;
@@ -18478,6 +18669,7 @@ EMBIPC_API embipc_body_def embipc_default_body_def(void)
     return d;
 }
 
+/* No node list and no keys: it drives the whole body and stands still. */
 EMBIPC_API embipc_drive_def embipc_default_drive_def(void)
 {
     embipc_drive_def d;
@@ -18492,6 +18684,7 @@ static embipc_result embi_check_gravity(const embipc_real g[3], embipc_error *e)
     return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "gravity (%g, %g, %g) is not finite", g[0], g[1], g[2]);
 }
 
+/* The square of h must be a number too. */
 static embipc_result embi_check_time_step(embipc_real h, embipc_error *e)
 {
     if (h >= (embipc_real)1e-100 && h <= (embipc_real)1e100) return EMBIPC_OK;
@@ -18499,6 +18692,7 @@ static embipc_result embi_check_time_step(embipc_real h, embipc_error *e)
                      "time_step is %g s; it must be positive and finite, within 1e-100 .. 1e100 s", h);
 }
 
+/* Every parameter of a world, in words that name the value. */
 static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_error *e)
 {
     embipc_result r;
@@ -18525,6 +18719,8 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
     return EMBIPC_OK;
 }
 
+/* Nothing but the world itself is allocated here. A build that reorders sums is refused, since its predicates would
+ * not be exact. */
 EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc_world **world,
                                              embipc_error *error)
 {
@@ -18591,6 +18787,7 @@ static void embi_body_free(embi_memory *m, embi_body *b)
     embi_inverse_free(m, b->inverse);
 }
 
+/* Gives back the arrays of a drive. */
 static void embi_drive_free(embi_memory *m, embi_drive *d)
 {
     EMBI_RELEASE(m, d->nodes, d->node_cap);
@@ -18613,6 +18810,7 @@ static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS
     memcpy(field, list, sizeof list);
 }
 
+/* The arrays per vertex, in the order of their block of memory. */
 static void embi_vertex_fields(embi_state *s, embipc_real **field[EMBI_VERTEX_FIELDS])
 {
     embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->next_x, &s->trial_x,
@@ -18667,6 +18865,8 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
     return ok;
 }
 
+/* Frees everything the world owns, in no order that matters. The memory's own state is copied out first, because the
+ * world holds it. */
 EMBIPC_API void embipc_world_destroy(embipc_world *w)
 {
     embi_memory m;
@@ -18752,6 +18952,7 @@ static int embi_find_body(const embipc_world *w, embipc_body body)
     return w->body_slot[i].at;
 }
 
+/* Place of a drive in the array, or -1 for a handle of none, checked by its generation. */
 static int embi_find_drive(const embipc_world *w, embipc_drive drive)
 {
     int i = drive.index1 - 1;
@@ -18775,6 +18976,7 @@ static int embi_same_body(embipc_body a, embipc_body b)
     return a.index1 == b.index1 && a.generation == b.generation;
 }
 
+/* The rule that the caller set for two bodies, in either order; NULL: none. */
 static const embi_rule *embi_find_rule(const embipc_world *w, embipc_body a, embipc_body b)
 {
     for (int i = 0; i < w->rule_count; i++)
@@ -19021,6 +19223,7 @@ typedef struct embi_build {
     const embipc_cage *cage;     /* its own, or the caller's; NULL where there is none with ties */
 } embi_build;
 
+/* Gives back the scratch of a body that is being made. */
 static void embi_build_free(embi_memory *m, embi_build *t)
 {
     EMBI_RELEASE(m, t->x, t->x_cap);
@@ -19047,6 +19250,8 @@ static embipc_result embi_check_factors(const embipc_body_def *d, const embipc_r
     return EMBIPC_OK;
 }
 
+/* All of a description that can be checked without looking at the mesh's topology. Returns the first fault, in words
+ * that name the value. */
 static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error *e)
 {
     embipc_real R[9], off = 0;
@@ -19816,6 +20021,7 @@ static int embi_spin(const embi_state *s, const embi_body *b, const embipc_real 
     return embi_all_finite(out, 3 * b->nn);
 }
 
+/* The error of a velocity that overflows at some node. */
 static embipc_result embi_fail_velocity(embipc_error *e, const embi_body *b, const embipc_real velocity[3],
                                         const embipc_real spin[3])
 {
@@ -19892,6 +20098,8 @@ static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, em
     return EMBIPC_OK;
 }
 
+/* The body is built behind all others, checked against them for crossings, and counted only then. Any failure takes
+ * it away again, so the world stays as it was. */
 EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_def *def, embipc_body *body)
 {
     embi_build build;
@@ -19973,6 +20181,8 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
 
 /* ---- destroying ---- */
 
+/* Frees the nodes of the drive and closes the gap in the array. All later drives move down by one, and so do the
+ * numbers that name them. */
 static void embi_drive_remove(embipc_world *w, int at)
 {
     embi_state *s = &w->s;
@@ -20093,6 +20303,8 @@ static void embi_islands_close_gap(embipc_world *w, int at)
     if (gone) gone->of_count = gone->useful = 0;
 }
 
+/* Everything that names the body goes first: drives, rules, lists, islands. Then the gaps in all arrays are closed,
+ * so later bodies have lower numbers; their handles stay. */
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
 {
     embi_state *s;
@@ -20132,6 +20344,8 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     return EMBIPC_OK;
 }
 
+/* Bodies that were free to cross must be apart now, or contact stays off. Both bodies are marked as revised, because
+ * old factors hold another friction. */
 EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, embipc_body b,
                                                embipc_real friction, int contact)
 {
@@ -20184,6 +20398,8 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
 
 /* ---- forces and drives ---- */
 
+/* J^T f at the nodes of one vertex [EIPC24 eq. 16]; for vertex -1 f is shared out by mass. The next step clears what
+ * was applied. */
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body body, int vertex,
                                                  const embipc_real force[3])
 {
@@ -20324,6 +20540,8 @@ static embipc_result embi_check_driven(const embi_state *s, const embipc_drive_d
     return EMBIPC_OK;
 }
 
+/* The drive keeps where its nodes are now, and moves that cloud as a rigid one. Checks come before anything is
+ * changed. */
 EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive_def *def,
                                              embipc_drive *drive)
 {
@@ -20386,6 +20604,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     return EMBIPC_OK;
 }
 
+/* Only the handle is checked here. */
 EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *w, embipc_drive drive)
 {
     int at = embi_find_drive(w, drive);
@@ -20409,6 +20628,7 @@ static void embi_nearest_turn(embipc_real out[3], const embipc_real r[3], const 
     if (turns != 0) embi_axpy(out, turns * full, axis);
 }
 
+/* The rotation vector is replaced by the one of the same rotation that is nearest to the present one. */
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive drive,
                                                  const embipc_real displacement[3],
                                                  const embipc_real rotation[3])
@@ -20439,6 +20659,7 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
     return EMBIPC_OK;
 }
 
+/* What the last step left; zeros before the first. */
 EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_drive drive,
                                                 embipc_drive_state *out)
 {
@@ -20450,6 +20671,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
     return EMBIPC_OK;
 }
 
+/* The new velocities are formed in scratch and checked before they count. BDF2 may not look back over the change. */
 EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body body,
                                                   const embipc_real velocity[3],
                                                   const embipc_real angular_velocity[3])
@@ -20477,6 +20699,7 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
     return EMBIPC_OK;
 }
 
+/* Both only bound the work of later steps, which stay sound when cut short. */
 EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterations,
                                                  const volatile int *stop)
 {
@@ -20501,6 +20724,7 @@ static embipc_result embi_check_all_numbers(embipc_world *w, const embipc_real g
     return EMBIPC_OK;
 }
 
+/* kappa depends on the weight, so all bodies derive their parameters again. */
 EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *w, const embipc_real gravity[3])
 {
     embipc_result r;
@@ -20515,6 +20739,7 @@ EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *w, const embipc_
     return EMBIPC_OK;
 }
 
+/* kappa depends on h, and factors and histories are of the old one: both are given up. */
 EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real time_step)
 {
     embipc_result r;
@@ -20566,6 +20791,8 @@ static embipc_result embi_check_reset(embipc_world *w)
     return r;
 }
 
+/* The list of the last step is kept until this step has succeeded, so a failed call changes nothing that can be
+ * read. */
 static void embi_swap_iterations(embipc_world *w)
 {
     embipc_iteration *list = w->iteration;
@@ -20579,6 +20806,7 @@ static void embi_swap_iterations(embipc_world *w)
     w->iteration_before_cap = cap;
 }
 
+/* The body's list for itself and its spare one change places; the step undoes that when it fails. */
 static void embi_own_swap_lists(embi_body *b, embi_kept *k)
 {
     embi_candidate *list = k->list;
@@ -20607,6 +20835,8 @@ static void embi_places_reset(embipc_world *w)
     if (w->iterations_are_odd) embi_swap_iterations(w);
 }
 
+/* Everything that bits depend on returns to how it was at creation: rotations, factors, lists, forces. So a rerun
+ * repeats every bit. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 {
     embi_state *s;
@@ -20655,6 +20885,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
  * refits trees.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
 
+/* Without a world there is a fixed error that says so. */
 EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *w)
 {
     static const embipc_error nobody = {EMBIPC_ERR_ARGUMENT,
@@ -20674,6 +20905,7 @@ EMBIPC_API embipc_body embipc_world_body(const embipc_world *w, int i)
     return w && i >= 0 && i < w->s.body_count ? w->s.body[i].handle : none;
 }
 
+/* A table in the order of embipc_stage. */
 EMBIPC_API const char *embipc_stage_text(embipc_stage stage)
 {
     static const char *const text[EMBIPC_STAGE_COUNT] = {"elasticity", "broad phase", "contacts", "assembly",
@@ -20687,6 +20919,7 @@ EMBIPC_API int embipc_world_iterations(const embipc_world *w, const embipc_itera
     return w ? w->iteration_count : 0;
 }
 
+/* Three counters of the allocator, 0 for no world. */
 EMBIPC_API void embipc_world_memory(const embipc_world *w, size_t *bytes, size_t *peak, long *allocations)
 {
     if (bytes) *bytes = w ? w->memory.bytes : 0;
@@ -20694,6 +20927,8 @@ EMBIPC_API void embipc_world_memory(const embipc_world *w, size_t *bytes, size_t
     if (allocations) *allocations = w ? w->memory.allocations : 0;
 }
 
+/* The first call marks the body as viewed: from then on each step brings all its vertices up to date, not only those
+ * that touch something. */
 EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *w, embipc_body body, embipc_body_view *out)
 {
     int at = embi_find_body(w, body);
@@ -20786,6 +21021,7 @@ static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc
         embi_m3_mulv(out->angular_velocity, inverse, out->angular_momentum);
 }
 
+/* A row of J has up to four entries. Shorter ones are filled up with weight 0, so that all have four. */
 EMBIPC_API embipc_result embipc_body_weights(const embipc_world *w, embipc_body body, int *node,
                                              embipc_real *weight)
 {
@@ -20820,6 +21056,7 @@ static int embi_holds(const embi_state *s, const embi_body *b, int node, const e
     return 0;
 }
 
+/* Counts all nodes whose vertex is in the box, and lists those there is room for. */
 EMBIPC_API int embipc_body_select(const embipc_world *w, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity)
 {
@@ -20836,6 +21073,7 @@ EMBIPC_API int embipc_body_select(const embipc_world *w, embipc_body body, const
     return count;
 }
 
+/* Integrals with the consistent mass, as in the step. The elastic energy takes the rotations of the present F. */
 EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_body body,
                                                embipc_body_state *out)
 {
@@ -20857,6 +21095,7 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
     return EMBIPC_OK;
 }
 
+/* Copies what was given or derived, and says which. Load and pressure, N, are those that kappa was chosen for. */
 EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embipc_body body,
                                                     embipc_body_parameters *out)
 {
@@ -20884,6 +21123,7 @@ EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embip
     return EMBIPC_OK;
 }
 
+/* The rule as a step would take it: smaller dhat and epsv, larger kappa. */
 EMBIPC_API embipc_result embipc_world_get_pair(const embipc_world *w, embipc_body a, embipc_body b,
                                                embipc_pair_parameters *out)
 {
@@ -20915,6 +21155,7 @@ EMBIPC_API int embipc_world_contacts(const embipc_world *w, embipc_contact *out,
     return w ? w->contact_count : 0;
 }
 
+/* A copy of what the last step reported, N; 0 where nothing touched. */
 EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc_body body,
                                                    embipc_real *force)
 {
@@ -20932,6 +21173,8 @@ EMBIPC_API int embipc_world_rejected(const embipc_world *w, embipc_intersection 
     return w ? w->rejected_count : 0;
 }
 
+/* Exact tests over all pairs that the world tests, with trees that are refitted first. This is the guarantee, checked
+ * from outside of the step. */
 EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *out, int capacity)
 {
     embi_state *s;
@@ -20951,6 +21194,8 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
  * What must be true between calls, derived again from scratch; and where a surface meets itself.
  * Uses: all of the above.          Checked by: tests/world_input.h, test_mesh_faults.c */
 
+/* One body's state, derived again from its definition: x = J q, rows that sum to 1, no inverted tet where that is
+ * promised, positive mass. */
 static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, embipc_error *e)
 {
     const embi_state *s = &w->s;
@@ -21002,6 +21247,7 @@ static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, emb
     return EMBIPC_OK;
 }
 
+/* Body by body, then all intersections. The first fault is reported. */
 EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *error)
 {
     embipc_intersection x;
@@ -21036,6 +21282,7 @@ typedef struct embi_pair_walk {
 
 static void embi_pair_walk_end(embi_memory *m, embi_pair_walk *w) { embi_bvh_free(m, &w->bvh); }
 
+/* A tree of its own over the surface, refitted, and the traversal at its root. Returns 0 out of memory. */
 static int embi_pair_walk_begin(embi_memory *m, embi_pair_walk *w, const embipc_real *x, int vertex_count,
                                 const int *tri, int tri_count)
 {
@@ -21093,6 +21340,8 @@ static int embi_pair_walk_next(embi_pair_walk *w, embipc_real reach, int *ta, in
     }
 }
 
+/* Both ways for each pair of near triangles: edges of one against the other. Each edge belongs to one triangle, so
+ * nothing is counted twice. */
 EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                         embipc_crossing *list, int capacity, int limit)
 {
@@ -21157,6 +21406,7 @@ static void embi_gap_triangles(const embi_pair_walk *w, int ta, int tb, embipc_g
     }
 }
 
+/* The gap found so far bounds the traversal, so most pairs are never measured. */
 EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_count, const int *tri,
                                             int tri_count, embipc_gap *gap)
 {
@@ -21622,6 +21872,7 @@ static int embi_kept_serves(const embi_state *s, const embi_kept *k, const embi_
 
 enum { EMBI_ASIDE_HEAD = 1, EMBI_ASIDE_STATE = 2, EMBI_ASIDE_LIST = 4 };
 
+/* Sets aside, or gives back, what the body's list for itself counts from: nodes and strains at its making. */
 static void embi_own_state(embi_state *s, embi_body *b, int back)
 {
     size_t nodes = (size_t)(3 * b->nn) * sizeof *s->kept_q;
@@ -21727,6 +21978,8 @@ static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, 
     k->reach = reach + 4 * embi_pair_rounding(A, B);
 }
 
+/* Range and reach that a kept list is made for. The factor sqrt(2) on the radius is explained at the function
+ * above. */
 static embi_approach embi_kept_approach(const embi_kept *k)
 {
     embi_approach t = embi_approach_of(k->range, k->reach);
@@ -21849,6 +22102,7 @@ static int embi_search_ask(embipc_world *w, const embi_search *one)
     return 1;
 }
 
+/* Some of the leaves of trees get their boxes at the reference positions. */
 static void embi_refit_range(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
@@ -21958,6 +22212,8 @@ static void embi_search_small(embi_memory *still, const embi_state *s, embi_sear
     one->due = EMBI_SEARCH_FOUND;
 }
 
+/* A part of the small searches, each with the memory of its lane alone. A search whose lane is too small is marked,
+ * and repeated with more room. */
 static void embi_search_range(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
@@ -21971,6 +22227,7 @@ static void embi_search_range(void *arg, int begin, int end)
     }
 }
 
+/* A part of one large search: pairs of triangles become candidates. */
 static void embi_keys_range(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
@@ -21998,6 +22255,8 @@ static int embi_lane_grow(embi_memory *m, embi_lane *lane, int keys)
                 : EMBI_ROOM(m, embi_candidate, lane->list, lane->cap, room);
 }
 
+/* A part of one large search: pairs of nodes are traversed down to pairs of triangles. `walked` stays 0 where the
+ * room was too small. */
 static void embi_walk_range(void *arg, int begin, int end)
 {
     const embi_walk_task *t = (const embi_walk_task *)arg;
@@ -22159,6 +22418,7 @@ static int embi_searches_keep(embipc_world *w)
  * their memory waits for others. */
 #define EMBI_KEPT_STEPS 64
 
+/* Closes the gaps of the lists that are given up. */
 static void embi_kept_forget(embipc_world *w)
 {
     int count = 0;
@@ -22363,6 +22623,7 @@ static embi_surface embi_body_paths(const embipc_world *w, const embi_body *b)
     return r;
 }
 
+/* way = the displacement of each vertex along the present direction, m, cut to the share that may be taken. */
 static void embi_body_ways(const embi_state *s, const embi_body *b, embipc_real cap)
 {
     embipc_real *way = s->way + 3 * b->vert0;
@@ -22975,6 +23236,7 @@ static int embi_bodies_meet(const embipc_world *w, int i, int j, embipc_real *re
     return (a->moving || b->moving) && embi_tested(w, a, b);
 }
 
+/* 1 when two panels, anywhere in their regions, may come within reach of each other. */
 static int embi_regions_meet(const embi_panel *a, const embi_panel *b, embipc_real reach)
 {
     for (int i = 0; i < 3; i++)
@@ -23325,6 +23587,7 @@ static int embi_island_work(const embi_state *s, const embi_island *isle)
     return (int)embi_min(1 + isle->unknown_count + (embipc_real)candidates / 64, INT_MAX / 4);
 }
 
+/* One island's part of a round. Its factor may use the threads where the round leaves them to it. */
 static embipc_result embi_round_one(const embi_round *t, embi_state *s, int root)
 {
     embi_island *isle = t->w->island[root];
@@ -23478,6 +23741,7 @@ static int embi_islands_begin(embipc_world *w)
 
 /* ---- iterate ---- */
 
+/* Appends to what embipc_world_iterations() lists. Returns 0 out of memory. */
 static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
 {
     if (!EMBI_GROW(&w->memory, embipc_iteration, w->iteration, w->iteration_cap, w->iteration_count + 1))
@@ -23549,6 +23813,7 @@ static int embi_neighbours_check(embipc_world *w)
  * that, nor paths, for islands in which a step may go back, because drives rotate or it began by BDF2: they could not
  * say what is where they go back to. */
 
+/* 1 while the step may return this island to an earlier state: it began by BDF2, or a drive is rotating. */
 static int embi_island_may_go_back(const embi_state *s, const embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++)
@@ -23598,6 +23863,7 @@ static int embi_pair_leaves(const embi_state *s, const embi_pair *p, embipc_real
     return together || p->path ? !embi_pair_stays(s, p) : !embi_box_holds(p->range, r);
 }
 
+/* 1 when the step may return the island of either body to an earlier state. */
 static int embi_pair_may_go_back(const embipc_world *w, const embi_pair *p)
 {
     const embi_body *a = w->s.body + p->a, *b = w->s.body + p->b;
@@ -23912,6 +24178,10 @@ static embipc_result embi_islands_next(embipc_world *w)
     return EMBIPC_OK;
 }
 
+/* argmin E for all islands [EIPC24 eq. 12], in rounds. Each active island finds its next direction:
+ * embi_island_look(). Where a direction leaves what was searched, candidates are added, and islands that may touch
+ * are joined: embi_ranges_check(). Then each island goes along its direction: embi_island_go(). The rounds end when
+ * no island is active. */
 static embipc_result embi_iterate(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -24149,6 +24419,7 @@ static void embi_force_on_a(const embi_state *s, const embi_pair *p, const int v
         if (v[k] >= a->vert0 && v[k] < a->vert0 + a->nv) embi_axpy(f, scale * w[k], r);
 }
 
+/* A contact as the caller reads it: closest points and gap, m, and the normal force, N. */
 static void embi_report_contact(embipc_world *w, const embi_contact *c)
 {
     embi_state *s = &w->s;
@@ -24298,6 +24569,7 @@ static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *rat
     return tight;
 }
 
+/* The bodies of the contact whose gap is the least against its dhat. */
 static void embi_stats_tight(const embipc_world *w, embipc_step_stats *t)
 {
     const embi_contact *tight = embi_tightest(w, &t->tightest);
@@ -24307,6 +24579,7 @@ static void embi_stats_tight(const embipc_world *w, embipc_step_stats *t)
     t->tight[1] = w->s.body[pair->b].handle;
 }
 
+/* The largest distance, m, of a hard drive's nodes from their targets. */
 static embipc_real embi_drive_short(const embi_state *s)
 {
     embipc_real most = 0;
@@ -24376,6 +24649,7 @@ static void embi_warn_stuck(embipc_world *w)
     (w->def.log)(1, text, w->def.log_ctx);
 }
 
+/* Sums and extremes over the islands of the step. Iterations are those of the slowest island, besides the total. */
 static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
 {
     t->converged = 1;
@@ -24512,6 +24786,7 @@ static embipc_result embi_fail_far(embipc_world *w, const embi_body *b, embipc_r
     return embi_blame(w, EMBIPC_ERR_NOT_FINITE, b->name, b->handle);
 }
 
+/* A part of x = J q, for bodies that are viewed. */
 static void embi_follow_range(void *arg, int begin, int end)
 {
     const embipc_world *w = (const embipc_world *)arg;
@@ -24578,6 +24853,9 @@ static void embi_body_rotate(embipc_world *w, embi_body *b)
     embi_body_gradient(s, b);
 }
 
+/* Begin: qt, forces, rotations, candidates, islands. Then embi_iterate(). Finish: velocities, forces, statistics.
+ * Until the last moment nothing that a caller can see has changed, and after an error embi_step_undo() takes back the
+ * rest. */
 EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *stats)
 {
     embi_state *s;
@@ -24707,6 +24985,7 @@ typedef struct embi_parting {
     int pair_count, pair_cap;
 } embi_parting;
 
+/* Gives back all copies and scratch. */
 static void embi_parting_end(embi_parting *p)
 {
     for (int i = 0; p->body && i < p->count; i++) {
@@ -24951,6 +25230,7 @@ static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movab
     return 1;
 }
 
+/* to = scale R (from - c0) + c, for n points. */
 static void embi_part_transform(const embi_part_body *b, const embipc_real *from, int n, embipc_real *to)
 {
     for (int i = 0; i < n; i++) {
@@ -24962,6 +25242,7 @@ static void embi_part_transform(const embi_part_body *b, const embipc_real *from
     }
 }
 
+/* The body takes the pose: vertices, middle lines and tree follow. */
 static void embi_part_put(embi_part_body *b, const embi_part_pose *pose)
 {
     b->now = *pose;
@@ -24970,6 +25251,7 @@ static void embi_part_put(embi_part_body *b, const embi_part_pose *pose)
     embi_bvh_refit(&b->bvh, b->x, b->s.tri, b->s.nt);
 }
 
+/* The body moves by that share of the shift, m; a share of 0 leaves its bits alone. */
 static void embi_part_move(embi_part_body *b, embipc_real share, const embipc_real shift[3])
 {
     embi_part_pose pose = b->now;
@@ -25100,6 +25382,7 @@ static int embi_part_is_apart(embi_parting *p, const embi_part_body *a, const em
 
 /* ---- The smallest shift of a pair ---- */
 
+/* One more direction to search, of unit length, unless there is one like it or no room. */
 static void embi_part_direction(embi_parting *p, const embipc_real u[3])
 {
     embipc_real n = embi_norm(u), v[3];
@@ -25581,6 +25864,7 @@ static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
     return (*left = embi_part_left(p, i, j)) >= 0;
 }
 
+/* Names the first pair that could not be parted, and why. */
 static embipc_result embi_part_fail(const embi_parting *p, int i, int j, embipc_error *e)
 {
     const embi_part_overlap *k = embi_part_find(p, i, j);
@@ -25596,6 +25880,7 @@ static embipc_result embi_part_fail(const embi_parting *p, int i, int j, embipc_
     return r;
 }
 
+/* How each surface was moved, for the caller to apply: about its own centre at the start. */
 static void embi_part_tell(const embi_parting *p, int left, embipc_movement *movement)
 {
     for (int i = 0; i < p->count; i++) {
@@ -25610,6 +25895,7 @@ static void embi_part_tell(const embi_parting *p, int left, embipc_movement *mov
     }
 }
 
+/* Meshes that can be read, and gaps that are symmetric and finite. */
 static embipc_result embi_part_check(const embipc_movable *body, int count, const embipc_real *gap,
                                      embipc_error *e)
 {
@@ -25630,6 +25916,8 @@ static embipc_result embi_part_check(const embipc_movable *body, int count, cons
     return EMBIPC_OK;
 }
 
+/* Overlapping pairs are listed first. Rounds of smallest shifts follow; what is left grows from a shrunken copy at
+ * its place. */
 EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, const embipc_real *gap,
                                          embipc_movement *movement, embipc_overlap *list, int capacity,
                                          int *found, embipc_error *error)
