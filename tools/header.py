@@ -505,9 +505,10 @@ def stack(header, path):
         '%s %d' % (f, size[f]) for f in sorted(reached & set(size), key=lambda f: -size[f])[:8]))
     print('deepest chain: ' + ' > '.join('%s %d' % (f, frame(f)) for f in chain if frame(f)))
     print('recursion: ' + (', '.join(recursive) or 'none'))
-    if unbounded:
-        print('frames without a bound: ' + ', '.join(unbounded))
-    print('stack: a step takes at most %d bytes (-O2, libc and the caller\'s callbacks besides)' % bound)
+    if recursive or unbounded:
+        print('stack: no bound; frames of unknown size: ' + (', '.join(unbounded) or 'none'))
+    else:
+        print('stack: a step takes at most %d bytes (-O2, libc and the caller\'s callbacks besides)' % bound)
     return bool(recursive or unbounded)
 
 
