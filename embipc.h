@@ -13246,25 +13246,25 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
  * and with x = J q the gradient by node i is c_i n with one scalar c_i = sum_k w_k J_ki: a contact is a list
  * of at most 16 (node, c_i), one direction n, and a few numbers.
  *   energy kappa m b(d - xi),   gradient c_i kappa m b' n,   Hessian c_i c_j kappa m b'' n n^T
- * m is the edge-edge mollifier; its own gradient enters the gradient, not the Hessian. The term b' d2d/dx2,
- * never positive semi-definite as a whole, is left out: measured, projecting it changed no iteration count
- * that matters and cost 1.2 to 5 times the time. Where a step crawls it is what is missing: section 23 then asks
- * for b'' n n^T + b' d2d/dx2 without negative eigenvalues.
+ * m is the edge-edge mollifier. Its own gradient enters the gradient, but not the Hessian. The term b' d2d/dx2 is
+ * never positive semi-definite as a whole, and is left out. Measured: projecting it changed no iteration count
+ * that matters and cost 1.2 to 5 times the time. Where a step makes only short moves, section 23 asks for
+ * b'' n n^T + b' d2d/dx2 without its negative eigenvalues.
  * The sum runs over all pairs, each with its own closest feature [EIPC24 eq. 7]. Pairs of one candidate set
  * that come down to the same two features (point-point, point-edge) are merged into one with a multiplicity.
  *
- * Of a point p and the triangles of another body, those near an edge or a vertex would count several times, and a
- * flat ground would push sideways near each of its edges (a cube dropped on cells of 2 cm left with 0.3 m/s). So edges
- * of two triangles are taken back, and vertices without a border added:
+ * Near an edge or a vertex of another body several of its triangles are close to a point p. Their plain sum counts the
+ * common feature several times. A flat ground would push sideways near each of its edges: a cube dropped on cells of
+ * 2 cm left with 0.3 m/s. So edges of two triangles are subtracted, and vertices that are on no border are added:
  *   Psi(p) = sum_T b(d(p,T)) - sum_e b(d(p,e)) + sum_v b(d(p,v)) = int -b'(r) chi(r) dr                        [IPC23]
- * with chi(r) the Euler characteristic of what of the surface is within r of p. Each term has continuous derivatives,
- * and so has Psi. Where that part of the surface is in one piece without holes chi is 1, and Psi = b of the nearest
- * feature: beside flat edges, above convex bodies, in valleys. Two pieces count twice; around a pin thinner than dhat,
- * or holes smaller than dhat, Psi is less. But as p nears any point y of the surface Psi goes to infinity like
- * -dhat^2 ln |p - y|, since the triangles at y less the edges there plus y itself, where it is a vertex, are at least
- * 1. What is taken back from the sum at some feature, not cancelled there, has no stiffness in the Hessian: what is
- * left out is negative, and the direction one of descent. Pairs within one body count as they are: their dhat differ.
- * Friction contacts are the same lists, frozen at the start of the step with weight mu lambda.
+ * chi(r) is the Euler characteristic of the part of the surface within r of p. Each term has continuous derivatives,
+ * and so has Psi. Where that part is one piece without holes, chi is 1 and Psi is b of the nearest feature: beside flat
+ * edges, above convex bodies, in valleys. Two pieces count twice. Around a pin thinner than dhat, or holes smaller than
+ * dhat, Psi is less. But as p nears any point y of the surface, Psi goes to infinity like -dhat^2 ln |p - y|: triangles
+ * at y, minus edges there, plus y itself where it is a vertex, are at least 1. Terms that are negative after merging
+ * have no stiffness in the Hessian: their stiffness would be negative, and the direction stays one of descent. Within
+ * one body nothing is subtracted, since each pair has its own dhat.
+ * Friction contacts are copies of the contacts at the start of the step, with the weight mu lambda.
  * Uses: small math, memory, sorting, LDL^T, conjugate gradients, distances, barrier, friction, broad phase.
  *                                                           Checked by: tests/test_contact.c   */
 
@@ -13280,16 +13280,17 @@ typedef struct embi_contact {
     embipc_real first, second;   /* kappa m b' (N, <= 0) and kappa m b'' (N/m) */
 } embi_contact;
 
+/* One friction contact [EIPC24 eq. 8]: vertices, weights, normal and lambda are those of the start of the step. */
 typedef struct embi_friction {
     int v[4], pair;
     embipc_real w[4], n[3];
-    embipc_real weight;          /* mu lambda, N; negative where the contact is taken back */
+    embipc_real weight;          /* mu lambda, N; negative where the contact is subtracted */
     embipc_real e;               /* epsv h, m */
     embipc_real expected;        /* |u| of the same contact in the last step, m */
     embipc_real held;            /* its stiffness when the system was last factored, N/m */
-    int turns;                   /* taken as sticking in the next direction: see embi_island_turning() */
-    embipc_real bend[3];         /* displacement that is none: what a rotation of the bodies bends of the paths, m */
-    embipc_real u[3];            /* tangential displacement at the positions last looked at, m */
+    int turns;                   /* it reverses: the next direction takes it as sticking, see embi_island_turning() */
+    embipc_real bend[3];         /* displacement that is no slip, from curved paths of rotating bodies, m */
+    embipc_real u[3];            /* tangential displacement at the last evaluated positions, m */
     embipc_real S[9];            /* stiffness at the present direction, N/m */
     embi_u64 key;                /* finds it again in the next step */
 } embi_friction;
@@ -13299,8 +13300,8 @@ typedef struct embi_contacts {
     embi_contact *list;
     embipc_real *extra;          /* (12 each) */
     int count, extra_count;
-    int pairs, changed;          /* active candidates, before merging; those whose stiffness left that of
-                                    the last factored matrix by more than a factor of two */
+    int pairs, changed;          /* candidates in contact, before merging; those whose stiffness differs by more than
+                                    a factor of two from that in the last factored matrix */
     int list_cap, extra_cap;
     embipc_real energy, force;   /* sums of energy, J, and |first|, N */
     embipc_real min_gap;         /* m; negative or 0: something touches */
@@ -13320,18 +13321,19 @@ static void embi_contacts_clear(embi_contacts *s)
     s->min_gap = (embipc_real)INFINITY;
 }
 
-/* kappa of one candidate. A force is kappa dhat times a function of gap/dhat, so a pair whose dhat is cut bears as much
- * at the same share of it only when its kappa grows by as much as its dhat has shrunk. */
+/* kappa of one candidate, kg/s^2. A force is kappa dhat times a function of gap/dhat. So when dhat of a pair is
+ * reduced, kappa grows by the same factor, and the pair bears the same load at the same gap/dhat. */
 static embipc_real embi_candidate_kappa(const embi_pair_rule *rule, embipc_real dhat)
 {
     return dhat < rule->dhat ? rule->kappa * (rule->dhat / dhat) : rule->kappa;
 }
 
 
-/* A closest point so near to the border of its feature stands on that border. Squared distances, which tell features
- * apart, are equal to rounding within 2e-8 d of it; there, triangles that meet must all agree, so that they merge. */
+/* A closest point this close to the border of its feature, as a fraction of d, is placed on that border. Features are
+ * told apart by squared distances, which are equal to rounding within 2e-8 d of the border. Triangles that meet there
+ * must all choose the same feature, or their contacts would not merge. */
 #define EMBI_SNAP ((embipc_real)4e-8)
-#define EMBI_LOW ((embipc_real)-1e-3)   /* weights of a triangle's vertices that are looked at for that */
+#define EMBI_LOW ((embipc_real)-1e-3)   /* only weights above this are tested for it */
 
 /* Moves a closest point that lies within EMBI_SNAP d of an edge or vertex onto it. A triangle's vertices have
  * negative weights, so j is the one with the largest share; it takes over shares that move the point no farther than
@@ -13352,8 +13354,8 @@ static void embi_contact_snap(embi_contact *k, const embi_point x[4], embipc_rea
     }
 }
 
-/* The active candidate c with closest points at positions x becomes contact number `to`. extra: the place for its
- * mollifier's gradient, should it have one. */
+/* The candidate c becomes contact number `to`; closest: its closest points at the positions x, within reach. extra:
+ * the place for the gradient of its mollifier, if it has one. */
 static void embi_contact_make(embi_contacts *s, int to, int extra, const embi_candidate *c,
                               const embi_closest *closest, const embipc_real *x, embipc_real kappa, int pair)
 {
@@ -13400,7 +13402,7 @@ static void embi_closest_part(const embi_point x[4], int k, embi_closest *out)
     out->d = embi_weighted_distance(x, out->w);
 }
 
-/* The contact counts so many times; negative: it is taken back from the sum. */
+/* Multiplies the contact's terms. A negative multiplicity subtracts it from the sum. */
 static void embi_contact_times(embi_contact *k, int multiplicity)
 {
     k->multiplicity *= multiplicity;
@@ -13409,22 +13411,22 @@ static void embi_contact_times(embi_contact *k, int multiplicity)
     k->second *= multiplicity;
 }
 
-/* Part of an edge along which two fixed bodies are joined; key: its vertices, the lower number first, from which t
- * counts. */
+/* A part t[0] .. t[1] of an edge along which two fixed bodies are joined. key: the two vertices of the edge. t counts
+ * from the one with the lower number. */
 typedef struct embi_seam {
     embi_u64 key;
     embipc_real t[2];
-    int multiplicity;            /* -1; of the ends of several, t[0] == t[1], how often they are added again */
+    int multiplicity;            /* -1; for a common end of several, t[0] == t[1]: how often it is added again */
 } embi_seam;
 
-/* all of them, by their keys */
+/* All seams, sorted by key. */
 typedef struct embi_seams {
     embi_seam *list;
     int count, cap;
-    unsigned revision;           /* counts what they were found anew for; 0: none yet */
+    unsigned revision;           /* grows each time the seams are found again; 0: never yet */
 } embi_seams;
 
-/* the first seam on an edge; past the last one where there is none */
+/* Index of the first seam on the edge `key`. Without one, the index where it would stand. */
 static int embi_seam_find(const embi_seams *seams, embi_u64 key)
 {
     int lo = 0, hi = seams->count;
@@ -13452,7 +13454,8 @@ static void embi_closest_seam(const embi_point x[4], int i, int j, const embipc_
     out->d = embi_weighted_distance(x, out->w);
 }
 
-/* The same of the seams on edge k, ... */
+/* Contacts of the seams on edge k of the triangle that are within reach, in places from `to` on. Returns the next
+ * place. */
 static int embi_contact_make_seams(embi_contacts *s, int to, const embi_candidate *c, const embipc_real *x,
                                    embipc_real kappa, int pair, const embi_seams *seams, const embi_point p[4], int k)
 {
@@ -13469,7 +13472,8 @@ static int embi_contact_make_seams(embi_contacts *s, int to, const embi_candidat
     return to;
 }
 
-/* The places that an active candidate takes among the contacts: its own, and one for each part of its triangle. */
+/* Number of places that a candidate takes among the contacts: one of its own, and one for each part and each seam of
+ * its triangle. */
 static int embi_candidate_places(const embi_candidate *c, const embi_seams *seams)
 {
     int n = 1;
@@ -13482,8 +13486,8 @@ static int embi_candidate_places(const embi_candidate *c, const embi_seams *seam
     return n;
 }
 
-/* ... and contacts of those parts of the triangle of an active candidate that are active, in places from `to` on.
- * Returns the next. */
+/* Contacts of the parts of a candidate's triangle that are within reach, in places from `to` on: edges are
+ * subtracted, vertices added [IPC23]. Returns the next place. */
 static int embi_contact_make_parts(embi_contacts *s, int to, const embi_candidate *c, const embipc_real *x,
                                    embipc_real kappa, int pair, const embi_seams *seams)
 {
@@ -13505,8 +13509,8 @@ static int embi_contact_make_parts(embi_contacts *s, int to, const embi_candidat
     return to;
 }
 
-/* The feature that a point-point or point-edge contact stands on, the same for every pair that leads to it;
- * 0 for contacts that are never merged. Numbers are local to the two bodies (base_a, base_b: first
+/* A hash of the feature of a point-point or point-edge contact. It is the same for every pair that leads to this
+ * feature, and 0 for contacts that are never merged. Numbers are local to the two bodies (base_a, base_b: first
  * vertices). */
 static embi_u64 embi_contact_feature(const embi_contact *k, int base_a, int base_b, int split_vertex)
 {
@@ -13531,10 +13535,9 @@ static embi_u64 embi_contact_feature(const embi_contact *k, int base_a, int base
     return key | 1;
 }
 
-/* Merges the contacts from `begin` on (those of one pair of bodies) that stand on the same feature with the
- * same dhat: their terms add up at the common distance, and those that add up to none are gone. One that is taken back
- * on the whole has no stiffness: it would be negative. keys (2 per contact): scratch. The result does not depend on
- * what other bodies are there. */
+/* Merges the contacts from `begin` on (those of one pair of bodies) that have the same feature and dhat. Their terms
+ * are added at the common distance; contacts with multiplicity 0 vanish. A sum with negative multiplicity has no
+ * stiffness. keys (2 per contact): scratch. The result does not depend on other bodies. */
 static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int base_b, int split_vertex,
                                 embi_key *keys)
 {
@@ -13628,13 +13631,13 @@ static void embi_friction_motion(const embi_friction *f, const embipc_real *x0, 
     embi_axpy(u, -embi_dot(u, f->n), f->n);
 }
 
-/* u of friction contacts at the positions x, of which all that follows tells energies and forces */
+/* Sets u of friction contacts at the positions x. Energies and forces below are those at this u. */
 static void embi_friction_move(embi_friction *list, int n, const embipc_real *x0, const embipc_real *x)
 {
     for (int k = 0; k < n; k++) embi_friction_motion(list + k, x0, x, list[k].u);
 }
 
-/* sum D_k at the start of the step, where only what bends paths is in u, J */
+/* sum D_k at the start of the step, J. u is not 0 there where paths are curved. */
 static embipc_real embi_friction_start(const embi_friction *list, int n)
 {
     embipc_real sum = 0, u[3];
@@ -13659,16 +13662,16 @@ static embipc_real embi_friction_energy(const embi_friction *list, int n, embipc
     return sum;
 }
 
-/* What a step knows of a vertex: nothing; where it was at the start, since something near was searched for; and how it
- * goes, as one of a candidate. A listed one is on the list that somebody makes; a still one is a candidate's, too, but
- * of a body that stays where it is in this step, whom several islands touch. */
+/* What is valid for a vertex in this step. UNKNOWN: nothing. STARTED: xn. LIVE: xn, x, next_x and trial_x too,
+ * because a candidate has the vertex. LISTED: live, and already on a list under construction. STILL: like LIVE, but
+ * of a body that does not move in this step; several islands may read it. */
 enum { EMBI_VERTEX_UNKNOWN, EMBI_VERTEX_STARTED, EMBI_VERTEX_LIVE, EMBI_VERTEX_LISTED, EMBI_VERTEX_STILL };
 
-/* Forces at the closest points of contacts are gathered by vertex, and from there by node, g += J^T f: a vertex that
- * many contacts share is looked up once. */
+/* Forces of contacts are summed by vertex, and from there by node, g += J^T f. So a row of J is used once, however
+ * many contacts share the vertex. */
 typedef struct embi_pull {
-    embipc_real *f;              /* (3 per vertex), N; 0 but in between */
-    const unsigned char *known;  /* EMBI_VERTEX_...; still ones get nothing */
+    embipc_real *f;              /* (3 per vertex), N; 0 outside of such a sum */
+    const unsigned char *known;  /* EMBI_VERTEX_...; STILL ones take no force */
 } embi_pull;
 
 static void embi_gather(const embi_pull *to, int v, embipc_real w, const embipc_real r[3])
@@ -13682,7 +13685,7 @@ static void embi_gather_point(const int v[4], const embipc_real w[4], const embi
         if (w[k] != 0) embi_gather(to, v[k], w[k], r);
 }
 
-/* g += scale J^T f, f = 0, for the vertices of a list */
+/* g += scale J^T f [EIPC24 eq. 17] for the vertices of a list. Their f is 0 again afterwards. */
 static void embi_scatter(const embi_rows *J, const int *list, int count, embipc_real scale, const embi_pull *from,
                          embipc_real *g)
 {
@@ -13695,7 +13698,7 @@ static void embi_scatter(const embi_rows *J, const int *list, int count, embipc_
     }
 }
 
-/* to += gradient of all contacts and friction contacts by vertex */
+/* to += gradient of all contacts and friction contacts, by vertex, N */
 static void embi_contacts_gradient(const embi_contacts *s, const embi_friction *friction, int friction_count,
                                    const embi_pull *to)
 {
@@ -13737,11 +13740,10 @@ static embipc_real embi_contacts_slope(const embi_contacts *s, const embi_fricti
 
 #define EMBI_BENT 5   /* vectors z_e, at most */
 
-/* The Hessian of a contact with the curvature that S leaves out, kappa m (b'' dd dd^T + b' d2d), without its
- * negative part: sum_e z_e z_e^T over as many vectors as are returned. By the formula of section 16 it is E M E^T
- * with the orthonormal columns a_i x n of E (a_i: w and the dw_k made orthogonal) and a_0 x t_k (t_k: the r^k made
- * orthogonal), and across all of them b' (w w^T x Q)/d, which b' <= 0 makes negative. So the 1, 3 or 5 rows of M are
- * all that has to be looked at. */
+/* The Hessian of a contact with its curvature, kappa m (b'' dd dd^T + b' d2d), without the negative part: sum_e z_e
+ * z_e^T. Returns the number of vectors z_e. By the formula of section 16 it is E M E^T. The orthonormal columns of E
+ * are a_i x n (a_i: w and the dw_k made orthogonal) and a_0 x t_k (t_k: the r^k made orthogonal). The remaining part,
+ * b' (w w^T x Q)/d, is negative since b' <= 0. So M has only 1, 3 or 5 rows. */
 static int embi_contact_curvature(const embi_contact *c, const embipc_real *x, embipc_real z[EMBI_BENT][12])
 {
     embipc_real r[3], d, rk[2][3], up[2][3], dw[2][4], Ri[2][2], a[3][4], t[2][3], f, M[EMBI_BENT * EMBI_BENT],
@@ -13788,7 +13790,7 @@ static int embi_contact_curvature(const embi_contact *c, const embipc_real *x, e
     return count;
 }
 
-/* what of J^T z_e, e < count, is at a node */
+/* The part of J^T z_e at one node, for all e < count. */
 static void embi_curvature_at(const embi_rows *J, const embi_contact *c, int node, int count,
                               embipc_real z[EMBI_BENT][12],
                               embipc_real *to)
@@ -13800,7 +13802,8 @@ static void embi_curvature_at(const embi_rows *J, const embi_contact *c, int nod
                 embi_axpy(to + 3 * e, J->weight[4 * c->v[k] + l], z[e] + 3 * k);
 }
 
-/* Adds scale sum_e z_e z_e^T to the system, local as below. Returns 0 when a block does not fit its pattern. */
+/* Adds scale sum_e z_e z_e^T to the system; local as in embi_contact_stamp(). Returns 0 when a block does not fit its
+ * pattern. */
 static int embi_contact_stamp_curvature(embi_system *system, const embi_rows *J, const int *local,
                                         const embi_contact *c, embipc_real scale, int count,
                                         embipc_real z[EMBI_BENT][12])
@@ -13822,20 +13825,21 @@ static void embi_contact_stiffness(const embi_contact *c, embipc_real S[9])
     for (int i = 0; i < 9; i++) S[i] = c->second * c->n[i / 3] * c->n[i % 3];
 }
 
-/* The spring that the matrix holds for one that turns, and for one in the first iteration, 1/m */
+/* Stiffness over weight, 1/m, of a friction contact that reverses, and of all in the first iteration: a secant of the
+ * force. */
 static embipc_real embi_friction_secant(const embi_friction *f)
 {
     return f->turns ? 1 / f->e : 2 / f->e - embi_min(f->expected, f->e) / (f->e * f->e);
 }
 
-/* Stiffness of a friction contact; `first`: the step's first iteration, where the last step's |u| helps. One that turns
- * has the secant from 0 to the end of its zone, weight/e. */
+/* Stiffness of a friction contact, N/m. In the step's first iteration it is the secant to |u| of the last step. For a
+ * contact that reverses it is the secant from 0 to the end of the sticking zone, weight/e. */
 static void embi_friction_stiffness(const embi_friction *f, int first, embipc_real S[9])
 {
     static const embipc_real none[3] = {0, 0, 0};
     embipc_real r[3] = {0, 0, 0};
     memset(S, 0, 9 * sizeof *S);
-    if (!(f->weight > 0)) return;   /* as of contacts */
+    if (!(f->weight > 0)) return;   /* subtracted contacts have no stiffness */
     if (f->turns) embi_friction_derivatives(none, f->n, f->e, f->e, f->weight, r, S);
     else embi_friction_derivatives(first ? none : f->u, f->n, f->e, first ? f->expected : (embipc_real)0, f->weight,
                                    r, S);
@@ -13857,7 +13861,7 @@ static int embi_contact_stamp(embi_system *system, const embi_rows *J, const int
     return embi_system_stamp(system, kept, node, coef, scale, S);
 }
 
-/* Says beforehand which nodes a contact will stamp. */
+/* Marks the blocks of the system that a contact will change. */
 static void embi_contact_touch(embi_system *system, const embi_rows *J, const int *local, const int v[4],
                                const embipc_real w[4])
 {
@@ -13869,7 +13873,7 @@ static void embi_contact_touch(embi_system *system, const embi_rows *J, const in
     embi_system_touch(system, kept, node);
 }
 
-/* to += w_k S (sum_k w_k y_k): what the motion y of the vertices asks of a contact */
+/* to += w_k S (sum_k w_k y_k): the part of the contact in a product of the Hessian with the motion y */
 static void embi_contact_push(const int v[4], const embipc_real w[4], const embipc_real S[9], const embipc_real *y,
                               const embi_pull *to)
 {
@@ -13880,7 +13884,7 @@ static void embi_contact_push(const int v[4], const embipc_real w[4], const embi
     embi_gather_point(v, w, t, to);
 }
 
-/* the same where S = s n n^T */
+/* embi_contact_push() for S = s n n^T */
 static void embi_contact_push_along(const int v[4], const embipc_real w[4], const embipc_real n[3], embipc_real s,
                                     const embipc_real *y, const embi_pull *to)
 {
@@ -13929,72 +13933,73 @@ static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
 }
 
 /* ==== 22. State ======================================================================================
- * What a step works on: flat arrays over the nodes q and the surface vertices x = J q of all bodies, the
- * bodies that own ranges of them, the pairs of bodies that are near, and the drives. The step is written
- * once for all one-step and multistep rules as
+ * The data of a step: flat arrays over the nodes q and the surface vertices x = J q of all bodies, the
+ * bodies that own ranges of them, pairs of bodies that are near each other, and drives. One form of the step
+ * serves for all one-step and multistep rules:
  *   E(q) = 1/(2s) |q - qt|_M^2 + h^2 [Psi + kappa sum b + sum D - f.q + 1/(2c) |q - qc|_C^2],  v = (q - qc)/c
  *   backward Euler: qc = q^n,                  c = h,     qt = qc + c v^n,                  s = 1
  *   BDF2:           qc = q^n + (q^n - q^n-1)/3, c = 2h/3, qt = qc + c (v^n + (v^n - v^n-1)/3), s = 4/9
  * [EIPC24 eqs. 5, 10, 11; Hairer, Norsett, Wanner, Solving ODEs I, III.1] with C = alpha M + beta K (Rayleigh
- * damping). For bodies that turn, section 22a replaces qt and qc. Rotations that a material holds for the step are
- * those of where it probably ends; with keep_spin = 0 those of q^n, and for BDF2 of qt. D,
- * friction, takes the motion q - q^n of the step itself, so that its work is never positive. A = (1/s + h^2
- * alpha/c) M + h^2 (1 + beta/c) K is constant within a step. A nonlinear material's K is not, and is no part of
- * A but for the damping, which keeps that of q^n: its energy, gradient and projected Hessian (the tangent) are
- * those of each iterate.
+ * damping). For bodies that rotate, section 22a replaces qt and qc. A material holds its rotations for the step:
+ * those of the expected end; with keep_spin = 0 those of q^n, and for BDF2 of qt. Friction, D, takes the
+ * displacement q - q^n of the step itself, so its work is never positive. A = (1/s + h^2 alpha/c) M +
+ * h^2 (1 + beta/c) K is constant within a step. K of a nonlinear material is not constant. Only the damping part of
+ * A has it, taken at q^n; energy, gradient and projected Hessian (the tangent) are evaluated at each iterate.
  * Uses: small math, memory, threads, sparse matrices, embedding, elasticity, materials, broad phase, contact.
  * Checked by: tests/test_world*.c, test_integrator.c */
 
-/* The vertices in a tet are where each weight is at least least[k]: in the tet shrunk by rest = 1 - sum least. */
+/* The part of a tet that holds its surface vertices: points whose k-th weight is at least least[k]. It is a copy of
+ * the tet, scaled by rest = 1 - sum least. */
 typedef struct embi_shrunk {
     int tet;
     embipc_real least[4], rest;
 } embi_shrunk;
 
-/* How a body moved from one state to another. x_a - x_b = turn (d + w_a - w_b) for two of its points, with d what it
- * was and w what is left of their displacements in the turned frame. */
+/* How a body moved from one state to another. For two of its points x_a - x_b = turn (d + w_a - w_b). d is x_a - x_b
+ * before. w is the rest of the displacement in the rotated frame. */
 typedef struct embi_shift {
-    embipc_real box[6];          /* displacements of the surface, lo and hi, m, ... */
-    embipc_real *part;           /* ... and of each panel (6 panel_count) */
-    embipc_real turn[9];         /* the rotation, as the nodes tell it; 1 for bodies that may not touch themselves */
-    embipc_real warp[3];         /* extent of the box of all nodes' w, m; of a way, all along it, and ... */
-    embipc_real end[3];          /* ... at its end */
+    embipc_real box[6];          /* bounds of the displacements of the surface, lo and hi, m */
+    embipc_real *part;           /* bounds for each patch (6 panel_count) */
+    embipc_real turn[9];         /* rotation fitted to the nodes; the identity for bodies without self-contact */
+    embipc_real warp[3];         /* deformation bound: extent of the box of all w, m; of a direction, all along it */
+    embipc_real end[3];          /* that bound at the end of the direction, m */
 } embi_shift;
 
-/* How much a tet is strained: |turn^T F - F_0|, with F_0 of ... */
+/* Strain of a tet, |turn^T F - F_0|. F_0 is that of the step's start for the first three, and that of the making of the
+ * cached list for the last two. */
 typedef struct embi_strain {
-    embipc_real now, next;       /* ... the step's start: before, and at most, all along the present direction ... */
-    embipc_real end;             /* ... and at its end */
-    embipc_real kept, most;      /* ... the kept list's making: before this step; and up to which it is complete */
+    embipc_real now, next;       /* at q; bound all along the present direction */
+    embipc_real end;             /* at the end of the direction */
+    embipc_real kept, most;      /* at the start of this step; the list is complete up to this strain */
 } embi_strain;
 
-/* A part of a surface that lies together, below one node of its tree. Bodies are searched for each other panel by
- * panel: where one stands on the ground its candidates are good for many steps, whatever goes on elsewhere. */
+/* A patch: the part of a surface below one node of its tree. Bodies are searched for each other patch by patch. So
+ * where a patch stands on the ground, its candidates serve for many steps, whatever other patches do. */
 typedef struct embi_panel {
     int root;                    /* node of the tree */
-    int first, count;            /* what holds it: its own of the shrunk tets, or of the holders; none: all nodes */
-    embipc_real block[16];       /* body of one tet: weights of the middle and the sides of its box at rest */
-    embipc_real start_box[6];    /* holds x^n, or x at base_q */
-    embipc_real hull[6];         /* box of all displacements since then, visited and about to be visited */
-    embipc_real region[6];       /* it stays in here, or new neighbours are looked for */
+    int first, count;            /* its range of the shrunk tets, or of the holders, which bound it; 0: all nodes do */
+    embipc_real block[16];       /* of a body of one tet: weights of the middle and the sides of its box at rest */
+    embipc_real start_box[6];    /* bounds of its vertices at x^n, or at base_q */
+    embipc_real hull[6];         /* bounds of all displacements since then, along the present direction too */
+    embipc_real region[6];       /* when it leaves this box, new neighbours are searched for */
 } embi_panel;
 
 /* The rotation of a body in the free flight that its step starts from: see section 22a. */
 typedef enum embi_axle { EMBI_PIVOT_CENTRE, EMBI_PIVOT_POINT, EMBI_PIVOT_AXIS, EMBI_PIVOT_NONE } embi_axle;
 
 typedef struct embi_flight {
-    int on;                      /* it turns */
-    embi_axle kind;              /* about its centre, or the node pivot, or an axis through that */
+    int on;                      /* the body is in free flight: what follows holds */
+    embi_axle kind;              /* what it rotates about: its centre, the node pivot, or an axis through that node */
     int pivot;
     embipc_real axis[3];
     embipc_real turn[9];         /* R */
     embipc_real spin[3], velocity[3];   /* w and v_c at q^n */
     embipc_real momentum[3];     /* L about the centre that the step begins with, kg m^2/s */
     embipc_real centre[3];       /* c at q^n, counted from the first node, m */
-    embipc_real bend[9];         /* R - I - h [w]: what the flight bends of a path */
-    embipc_real twisted[3];      /* by how much forces turned the body in the last step, rad, and ... */
-    embipc_real twist[3];        /* ... by how much they probably will in this one */
-    embipc_real loss[3];         /* dL */
+    embipc_real bend[9];         /* R - I - h [w]: how far curved paths differ from straight ones */
+    embipc_real twisted[3];      /* rotation by forces in the last step, rad */
+    embipc_real twist[3];        /* the rotation by forces that this step expects, rad */
+    embipc_real loss[3];         /* dL: angular momentum that the step loses, kg m^2/s */
 } embi_flight;
 
 /* A body's energies at the end of a step, J; work: of the forces s->f; linear, square: see embi_body_spin_energy() */
@@ -14003,24 +14008,24 @@ typedef struct embi_end {
     int touching, counted;
 } embi_end;
 
-/* What statistics ask of a body, J; before, after, size: its part of the objective, J s^2. */
+/* One body's part of the statistics, J. before, after, size: its part of the objective, J s^2. */
 typedef struct embi_sums { embipc_real before, after, size, kinetic, potential, elastic; } embi_sums;
 
-/* The candidates of two panels for more than one step: a search with room to spare, whose list is good for as long
- * as what a step asks for, and the drift since, stay within that room; for one body in its turning frame. What a
- * step makes of it is what a search of its own would give, to the last bit; but a pair within one body that could not
- * touch when the list was made is not on it, near or not. */
+/* A cached list of the candidates of two patches, for more than one step. The search had a margin. The list serves as
+ * long as the range of a step, plus the drift since the search, stays within that margin. For one body both are
+ * counted in its rotated frame. A step takes from the list exactly what a new search would give, to the last bit. One
+ * exception: pairs within one body that could not touch when the list was made are not on it. */
 typedef struct embi_kept {
-    int a, b, pa, pb, valid;     /* as of pairs */
-    int start[2];                /* nodes of the trees that the search starts from, of two bodies */
-    embipc_real range[6];        /* it is complete for these displacements of pa relative to pb since then */
-    embipc_real drift[6];        /* those that happened in the steps since */
-    embipc_real turn[9];         /* within one body: how it turned since the nodes were at kept_q */
-    int loose;                   /* nothing was searched for: the range does not count */
+    int a, b, pa, pb, valid;     /* as in embi_pair; valid: the list may be used */
+    int start[2];                /* of two bodies: tree nodes where the search starts */
+    embipc_real range[6];        /* complete for these displacements of pa relative to pb since the search */
+    embipc_real drift[6];        /* displacements of the steps since the search */
+    embipc_real turn[9];         /* within one body: its rotation since the nodes were at kept_q */
+    int loose;                   /* no search was needed: the range is not checked */
     embipc_real reach, dhat, xi;
-    unsigned joined;             /* as of its rule */
-    embipc_real room;            /* of the range, beyond what was asked for */
-    int made, asked;             /* when it was searched for; the last step that asked for it */
+    unsigned joined;             /* as in embi_pair_rule */
+    embipc_real room;            /* margin of the range, m */
+    int made, asked;             /* number of the step that searched it; of the last step that used it */
     embi_candidate *list;
     int count, cap;
 } embi_kept;
@@ -14042,8 +14047,8 @@ typedef struct embi_body {
     int nt, *tri, *origin, *tet, ntet;
     int tri_cap, origin_cap, tet_cap;
     embi_bvh bvh;
-    int fits;                    /* the tree is that of where shifts count from, or will be where asked */
-    embi_moved moved;            /* x^n against start_x, where it will be where asked */
+    int fits;                    /* the tree was refitted at the reference positions, or is refitted there on demand */
+    embi_moved moved;            /* how x^n differs from start_x, for trees that are refitted on demand */
     embi_elastic elastic;
     embi_bsr A;
     embi_inverse *inverse;       /* of A, once embi_dual wanted it, or NULL */
@@ -14052,92 +14057,91 @@ typedef struct embi_body {
     int *heavy_row, *heavy;      /* the blocks with a mass, by row (nn + 1; ..): fewer than those with stiffness */
     embipc_real *tangent;        /* h^2 K of a nonlinear material in the pattern of A, of the last factor */
     int mass_cap, node_mass_cap, heavy_row_cap, heavy_cap, tangent_cap;
-    int trace0, patch0;          /* its part of the scratch */
+    int trace0, patch0;          /* where its part of the scratch begins */
     embipc_real diagonal, total_mass;
     embipc_solid solid;          /* of the rest surface, in the frame of creation */
     embipc_real area;            /* of the rest surface, m^2 */
-    int assembled;               /* A is that of this step */
+    int assembled;               /* A holds the values of this step */
     embi_panel *panel;
     int panel_count, panel_cap;
     embipc_real *part;           /* memory of the shifts */
     int part_cap;
-    embi_shrunk *shrunk;         /* cage: where in its tets the surface is, panel by panel */
+    embi_shrunk *shrunk;         /* cages: parts of tets that hold the surface, patch by patch */
     int shrunk_count, shrunk_cap;
-    int *holder;                 /* others, of several panels: the nodes that vertices hang on, as well */
+    int *holder;                 /* other bodies of several patches: nodes of the vertices, patch by patch */
     int holder_count, holder_cap;
-    embi_folds folds;            /* what cannot touch itself while its tets keep their shape, and ... */
-    int *start, start_count, start_cap;   /* ... the pairs of nodes that are left to search for itself (2 each) */
-    int *live, live_count, live_cap;   /* local numbers of the vertices that candidates of this step have */
-    int started, followed;       /* xn is J q^n, x is J q, of all its vertices */
-    int viewed;                  /* its view was asked for: x follows in each step */
-    int history;                 /* q_before and v_before belong to the motion that goes on: BDF2 may use them */
-    embipc_real went;            /* in the last step, its farthest node, m */
-    embipc_real missed[2];       /* and by how much embi_guess() of order 1 and 2 was off */
+    embi_folds folds;            /* rest separation certificates: what cannot touch while tets keep their shape */
+    int *start, start_count, start_cap;   /* tree nodes where a search for self-contact starts (2 each) */
+    int *live, live_count, live_cap;   /* local numbers of the live vertices */
+    int started, followed;       /* xn = J q^n, x = J q holds for all its vertices */
+    int viewed;                  /* the caller has a view: x = J q after each step */
+    int history;                 /* BDF2 may use q_before and v_before: the motion was smooth */
+    embipc_real went;            /* displacement of its farthest node in the last step, m */
+    embipc_real missed[2];       /* errors of embi_guess() of order 1 and 2 in the last step, m */
     int two_step;                /* this step is one of BDF2 */
-    int jump;                    /* this step's velocity does not follow from the last one's */
+    int jump;                    /* the velocity changes abruptly in this step */
     embipc_real c, inertia;      /* c and 1/s of the step form */
     embi_flight flight;
     embi_end end;
     embipc_real kinetic, strain_energy;   /* at q^n, J, where they are known */
-    embipc_real owed;            /* energy that the bound took in earlier steps, J */
-    int counted;                 /* friction of its last step took the normal forces of its end */
-    int continues;               /* its state is that of the end of its last step, whose energies those are */
-    int touching;                /* at the end of the last step */
-    int driven_nodes, moving;    /* moving: takes part in islands this step */
+    embipc_real owed;            /* energy that the energy bound took in earlier steps, J */
+    int counted;                 /* friction of its last step used the normal forces of that step's end */
+    int continues;               /* it is as its last step left it: kinetic and strain_energy are valid */
+    int touching;                /* it touched something at the end of the last step */
+    int driven_nodes, moving;    /* moving: it is part of an island in this step */
     embipc_real scale_x; /* largest |coordinate| now, m: what rounding errors of distances scale with */
-    embi_shift shift;            /* since the start of the step, or since it was rebased, now */
-    embi_shift shift_next;       /* at the end of the present direction */
-    embi_shift stray;            /* since known_q, at the positions last evaluated */
-    embi_shift stray_next;       /* and at the end of the present direction */
-    embi_shift known;            /* from there to known_q */
-    embi_strain *strain;         /* of each tet, where it has folds */
+    embi_shift shift;            /* from the reference positions to q */
+    embi_shift shift_next;       /* from the reference positions to the end of the present direction */
+    embi_shift stray;            /* from known_q to the last evaluated positions */
+    embi_shift stray_next;       /* from known_q to the end of the present direction */
+    embi_shift known;            /* from the reference positions to known_q */
+    embi_strain *strain;         /* of each tet, for bodies with rest separation certificates */
     int strain_cap;
-    int aside;                   /* what of its kept list for itself is set aside in this step: EMBI_ASIDE_... */
-    embi_kept own;               /* EMBI_ASIDE_HEAD: that list as the step found it. `list` is memory of its own */
-    embipc_real *own_state;      /* EMBI_ASIDE_STATE: its nodes at kept_q (3 nn), and kept and most of its strains (2 ntet) */
+    int aside;                   /* parts of its cached list for itself that are set aside: EMBI_ASIDE_... */
+    embi_kept own;               /* EMBI_ASIDE_HEAD: that list at the start of the step; `list` is memory of its own */
+    embipc_real *own_state;      /* EMBI_ASIDE_STATE: kept_q (3 nn), and kept and most of the strains (2 ntet) */
     int own_state_cap, own_is_odd;   /* lists have changed places an odd number of times */
-    int known_start;             /* known_q is q^n: stray is shift */
-    int rebased;                 /* shifts, start_box, hull and candidates count from base_q and base_x, not q^n and x^n */
-    int anew;                    /* they are about to count from where it is */
-    int goes;                    /* it has a direction in this round */
-    int swept;                   /* it was searched along paths in this step, for which its tree is, if not fit */
-    embipc_real foreseen;        /* how far the body probably goes in this step, m */
-    embipc_real start_box[6];    /* holds x^n */
-    embipc_real around;          /* between steps, where start_box is that of now: so far beyond it gaps count, m;
-                                    0: not known */
+    int known_start;             /* distances were measured at q^n: stray equals shift */
+    int rebased;                 /* its reference positions are base_q and base_x, not q^n and x^n */
+    int anew;                    /* the present positions are about to become its reference */
+    int goes;                    /* it has a direction in the present round */
+    int swept;                   /* searched along paths in this step: unless `fits`, its tree is that of the paths */
+    embipc_real foreseen;        /* expected displacement in this step, m */
+    embipc_real start_box[6];    /* bounds of the surface at x^n */
+    embipc_real around;          /* between steps, while start_box is up to date: width around it in which gaps are
+                                    tested, m; 0: it is not up to date */
     int island;
     embi_sums sums;              /* of the last step */
-    embi_widths room, thick;     /* at rest: between faces, across what is open, and across the solid */
-    int joined;                  /* number of the surface that it and other fixed bodies make up, 0: it is alone */
-    int asked, is_one;           /* the surface of several it was last asked about, and whether it is one to it; ... */
-    unsigned asked_at[2];        /* ... as of these revisions, of all and of seams, ... */
-    embipc_real asked_dhat;      /* ... and this dhat of its own */
-    unsigned revision;           /* no other body has the same; new when its unknowns or its rules change */
+    embi_widths room, thick;     /* distances of faces at rest: across open space, and across the solid */
+    int joined;                  /* number of the joined surface that it is part of with other fixed bodies; 0: none */
+    int asked, is_one;           /* last question, answer: does joined surface `asked` count as one for this body? */
+    unsigned asked_at[2];        /* revisions, of bodies and of seams, for which the answer holds */
+    embipc_real asked_dhat;      /* and its dhat then, m */
+    unsigned revision;           /* unique among all bodies; new when its unknowns or rules change */
 } embi_body;
 
-/* At q^n, at the present positions, and at those that friction takes its normal forces from. */
+/* When forces between bodies were taken: at q^n, at the present positions, or where friction took its lambda. */
 typedef enum embi_when { EMBI_AT_START, EMBI_NOW, EMBI_AS_LAGGED, EMBI_WHENS } embi_when;
 
-/* Panels of two bodies near each other (a < b), or a body and itself (a == b) as a whole. */
+/* Patches of two bodies that are near each other (a < b), or one body and itself (a == b, as a whole). */
 typedef struct embi_pair {
     int a, b, pa, pb;            /* bodies; panels */
-    int head;                    /* the first pair of these bodies; contacts are those of bodies, and it counts them */
-    int late;                    /* it came in the course of the step, and is not next to the others of these bodies */
+    int head;                    /* the first pair of these bodies: contacts are counted there */
+    int late;                    /* added during the step, so it does not stand next to the others of these bodies */
     embi_pair_rule rule;
-    embipc_real range[6];        /* displacements of pa relative to pb since where their bodies count from (the start
-                                    of the step, or later) for which the candidates are complete: where it was, is,
-                                    and is about to go */
-    int loose;                   /* within one body: or for all, while embi_body_stands() */
-    int path;                    /* not for a range, but along the paths of one round */
-    int joins;                   /* these cross, and its bodies did not move by one direction: from now on they do */
-    int first, count;            /* candidates */
-    int touching[EMBI_WHENS];    /* head: any contacts, and their force on a, N, by embi_when */
+    embipc_real range[6];        /* the candidates are complete for these displacements of pa relative to pb from the
+                                    reference positions: past, present, and those of the present direction */
+    int loose;                   /* within one body: complete for all displacements, while embi_body_stands() */
+    int path;                    /* candidates are complete along the paths of one round, not for a range */
+    int joins;                   /* paths of its bodies cross: their islands are to be joined */
+    int first, count;            /* range of its candidates */
+    int touching[EMBI_WHENS];    /* in the head: whether there are contacts, and their force on a, N, by embi_when */
     embipc_real push[EMBI_WHENS][3];
-    embipc_real radius;          /* with a slack of at most this, all but those of the near list stay ... */
-    embipc_real reach;           /* ... so far apart, 2 dhat, m */
-    embipc_real slack;           /* of the last evaluation, m */
-    int nearby_count;            /* < 0: no list yet */
-    int row;                     /* head: of the report of forces, -1: none yet */
+    embipc_real radius;          /* while slack is at most this, only active candidates come within reach, m */
+    embipc_real reach;           /* 2 dhat and the thickness, with rounding, m */
+    embipc_real slack;           /* bound of relative drift from known_q at the last evaluation, m */
+    int nearby_count;            /* active candidates; < 0: not listed yet */
+    int row;                     /* in the head: its row in the report of forces; -1: none yet */
 } embi_pair;
 
 typedef struct embi_drive {
@@ -14160,49 +14164,49 @@ typedef struct embi_drive {
     embipc_drive_state reached;  /* what the last completed step said */
 } embi_drive;
 
-/* A soft drive at one vertex: its spring and damper in one, K (1 + beta/h) about a centre of their own. */
+/* A soft drive at one vertex: spring and damper as one spring K (1 + beta/h) about a centre. */
 typedef struct embi_spring {
     int v;
     embipc_real centre[3], K[3], limit;
-    embipc_real held;            /* the share of K that the factor holds */
+    embipc_real held;            /* fraction of K in the last factor */
 } embi_spring;
 
-/* How far a candidate was apart at least, with the nodes at known_q (-EMBI_HUGE: always near); by a slack of the pair
- * it comes nearer by share * slack at most. */
+/* Lower bound of a candidate's distance, m, with the nodes at known_q (-EMBI_HUGE: always evaluate it). While the
+ * pair's slack is at most d, the distance is at least least - share d. */
 typedef struct embi_apart { embipc_real least, share; } embi_apart;
 
 typedef struct embi_state {
     embipc_real h, hh;           /* hh = h^2 */
     embipc_real gravity[3];
     embipc_integrator integrator;
-    int spin;                    /* bodies start a step from their free flight, and keep their angular momentum */
+    int spin;                    /* a step starts from the bodies' free flight and keeps angular momentum */
     int node_count, vert_count;
     /* per node (3 each) */
     embipc_real *q, *v;                        /* now */
     embipc_real *qn, *vn, *q_before, *v_before;   /* at the start of the step, and of the one before it */
-    embipc_real *gain;                         /* velocity that the forces of the last step gave it, m/s */
+    embipc_real *gain;                         /* velocity change by the forces of the last step, m/s */
     embipc_real *start_q, *start_v;            /* at creation */
     embipc_real *qt, *qc, *f;                  /* of the step form above; forces, N */
-    embipc_real *gq, *g;                       /* gradient of E, J s^2/m: of the part whose Hessian is A; all of it */
-    embipc_real *p, *p_last, *Ap, *rhs;        /* direction, and the last one; A p; right-hand side */
-    embipc_real *target;                       /* of driven nodes, at the end of the present stage */
-    embipc_real *trial_q;                      /* that is tried, or looked at as the end of a direction */
-    embipc_real *safe_q;                       /* to fall back to: all that rotates was rigid there */
-    embipc_real *known_q, *kept_q;             /* where distances, and where kept lists within a body are known */
+    embipc_real *gq, *g;                       /* gradients, J s^2/m: of the part of E whose Hessian is A; of E */
+    embipc_real *p, *p_last, *Ap, *rhs;        /* direction; the last direction; A p; right-hand side */
+    embipc_real *target;                       /* driven nodes: position at the end of the present stage */
+    embipc_real *trial_q;                      /* trial state, or end of the direction */
+    embipc_real *safe_q;                       /* state to go back to: rotating bodies were rigid there */
+    embipc_real *known_q, *kept_q;             /* where distances were measured; where lists within a body were made */
     embipc_real *shift_d;                      /* scratch of embi_body_shift() */
-    embipc_real *base_q;                       /* of rebased bodies: where they were in the middle of the step */
+    embipc_real *base_q;                       /* reference positions of rebased bodies */
     int *local, *drive;          /* unknown number in its island or -1; drive or -1 */
-    /* per vertex; within a step x, next_x, trial_x and motion hold for live vertices, those of candidates, and xn
-       for those known */
+    /* per vertex; within a step x, next_x, trial_x and motion are valid for live vertices, xn for all that are not
+       EMBI_VERTEX_UNKNOWN */
     embipc_real *x, *xn, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force,
         *pull;                   /* of embi_pull */
-    unsigned char *known;        /* in this step: one of EMBI_VERTEX_... */
+    unsigned char *known;        /* EMBI_VERTEX_..., in this step */
     int *row_node;
     embipc_real *row_weight;
     unsigned char *row_count;
-    int rebased;                 /* some body is */
-    embipc_real *base_x; int base_cap;         /* x at base_q or q^n, as known as xn; room once it was of use */
-    embipc_real *way; int way_cap;             /* of a search along paths: how far vertices go; room once it was of use */
+    int rebased;                 /* some body is rebased */
+    embipc_real *base_x; int base_cap;         /* x at base_q, or at q^n; valid where xn is; allocated at first use */
+    embipc_real *way; int way_cap;             /* displacements for searches along paths; allocated at first use */
     int node_cap, vert_cap, local_cap, drive_node_cap, row_node_cap, row_weight_cap, row_count_cap, known_cap;
     embi_rows J;
     embi_body *body;
@@ -14214,14 +14218,14 @@ typedef struct embi_state {
     embi_seams seams;            /* between fixed bodies */
     embi_candidate *candidate;
     embi_closest *closest;
-    embi_apart *apart;           /* of the candidates, by itself, to be scanned */
-    int *nearby, *seen;          /* near lists of the pairs, counted from their first candidates, and what of each
-                                    chunk of them was evaluated last */
+    embi_apart *apart;           /* of the candidates; an array of its own, since it is scanned */
+    int *nearby, *seen;          /* active candidates of each pair, numbered from its first candidate; those of each
+                                    chunk that the last evaluation looked at */
     int candidate_count, candidate_cap, closest_cap, apart_cap, nearby_cap, seen_cap;
-    int stamp;                   /* evaluations so far */
-    embipc_real *trace;          /* scratch: 10 per tet and 1 per node of all bodies */
+    int stamp;                   /* number of the last evaluation */
+    embipc_real *trace;          /* scratch of energies: 10 per tet and 1 per node of all bodies */
     int *place, *next;           /* scratch of averaging, per node of all bodies */
-    embipc_real *patch_G;        /* and of embi_elastic_add_averaged() */
+    embipc_real *patch_G;        /* scratch of embi_elastic_add_averaged() */
     int trace_cap, place_cap, next_cap, patch_G_cap;
     embi_threads threads;
     int max_iterations, friction_iterations;
@@ -14229,12 +14233,12 @@ typedef struct embi_state {
     const volatile int *stop;
     embipc_clock_fn *clock;
     void *clock_ctx;
-    unsigned revision;           /* the last number that a body got: see embi_body_revise() */
-    embipc_stage stage;          /* whose time runs */
+    unsigned revision;           /* last number given to a body: see embi_body_revise() */
+    embipc_stage stage;          /* stage that is being timed */
     double since, spent[EMBIPC_STAGE_COUNT];
 } embi_state;
 
-/* From here on the clock runs for another stage; returns whose it was. */
+/* Time counts for another stage from here on. Returns the stage before. */
 static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
 {
     embipc_stage was = s->stage;
@@ -14249,13 +14253,13 @@ static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
 
 static int embi_is_dynamic(const embi_body *b) { return b->kind >= EMBIPC_AFFINE; }
 
-/* May it touch itself? An affine body's guard is its determinant bound. */
+/* Is self-contact searched for? Affine bodies have their determinant bound instead. */
 static int embi_may_fold(const embi_body *b) { return b->kind >= EMBIPC_CAGE && b->self_contact; }
 
-/* scratch that the energies of a body need */
+/* Size of the scratch for energies of a body. */
 static int embi_body_trace(const embi_body *b) { return 10 * embi_whole_lanes(b->ntet) + b->nn; }
 
-/* and embi_elastic_add_averaged() */
+/* Size of the scratch for embi_elastic_add_averaged(). */
 static int embi_body_patch(const embi_body *b)
 {
     return b->elastic.averaged ? b->nn + 3 * b->elastic.near_row[b->nn] : 0;
@@ -14304,7 +14308,7 @@ static void embi_rows_range(void *arg, int begin, int end)
     for (int i = begin; i < end; i++) embi_apply_row(t->s, t->first + t->list[i], t->q, t->y);
 }
 
-/* the same for vertices of a list, in parts that threads share */
+/* y = J q for the vertices of a list, shared among threads */
 static void embi_apply_list(const embi_state *s, const int *list, int count, int first, const embipc_real *q,
                             embipc_real *y)
 {
@@ -14317,20 +14321,20 @@ static void embi_apply_list(const embi_state *s, const int *list, int count, int
     embi_for(&s->threads, count, EMBI_SHARE_ROWS, embi_rows_range, &t);
 }
 
-/* the same for the live vertices of a body */
+/* y = J q for the live vertices of a body */
 static void embi_apply_live(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real *y)
 {
     embi_apply_list(s, b->live, b->live_count, b->vert0, q, y);
 }
 
-/* x = J q of all vertices of a body, for who reads them between steps. */
+/* x = J q for all vertices of a body, for readers between steps. */
 static void embi_body_follow(const embi_state *s, embi_body *b)
 {
     if (!b->followed) embi_apply_rows(s, b, s->q, s->x);
     b->followed = 1;
 }
 
-/* and the tree of that */
+/* The tree of a body at its present positions. */
 static void embi_body_refit(const embi_state *s, embi_body *b)
 {
     if (b->kind == EMBIPC_FIXED) return;   /* it was refit when made */
@@ -14338,26 +14342,28 @@ static void embi_body_refit(const embi_state *s, embi_body *b)
     embi_bvh_refit(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
 }
 
-/* Where threads share out the bodies: those of one that has many wait for embi_apply_live() behind that loop. */
+/* Bodies are shared among threads. One with many live vertices is left for later, so that threads share its
+ * vertices. */
 static int embi_has_many_live(const embi_body *b) { return b->live_count > EMBI_SHARE_ROWS; }
 
+/* y = J q for the live vertices of a body that has few of them. */
 static void embi_apply_few(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real *y)
 {
     if (!embi_has_many_live(b)) embi_apply_live(s, b, q, y);
 }
 
 /* ---- bounds from the nodes ----
- * Weights are in [0, 1] and add up to 1, so that a box that holds the nodes of a tet holds the surface in it, and one
- * that holds their displacements holds those of its vertices: no vertex that touches nothing is looked at. In a body
- * of one tet, whose nodes are far out, displacements are affine: its box at rest serves as well. */
+ * Weights are in [0, 1] and add up to 1. So a box around the nodes of a tet bounds the surface in it, and a box around
+ * their displacements bounds those of its vertices. Vertices that touch nothing are not evaluated. The nodes of a body
+ * of one tet are far outside; its displacements are affine, and the box of the surface at rest gives the bounds. */
 
-/* A surface is cut into so many panels: subtrees of so many leaves, but no more than these. What never moves is one. */
+/* Leaves of the tree per patch, and patches per body, at most. A body without nodes is one patch. */
 #ifndef EMBI_PANEL_LEAVES         /* a test makes these less */
 #define EMBI_PANEL_LEAVES 128
 #endif
 #define EMBI_PANELS 64
 
-/* Makes the panels, nothing of what holds them yet. Returns 0 out of memory. */
+/* Makes the patches, without their bounds. Returns 0 out of memory. */
 static int embi_body_cut(embi_memory *m, embi_body *b)
 {
     int n = 1;
@@ -14380,7 +14386,7 @@ static int embi_body_cut(embi_memory *m, embi_body *b)
     return 1;
 }
 
-/* The corners of all triangles of a panel. Returns how many. */
+/* Vertices of all triangles of a patch. Returns how many. */
 static int embi_panel_corners(const embi_body *b, const embi_panel *p, int *corner)
 {
     int first = p->root, leaves = 1, count = 0;
@@ -14391,7 +14397,8 @@ static int embi_panel_corners(const embi_body *b, const embi_panel *p, int *corn
     return count;
 }
 
-/* Where in their tets (tet, by vertex) the vertices of a panel are. least (4 nt): scratch. Returns 0 out of memory. */
+/* Finds the shrunk tets of a patch: the least weights of its vertices in each tet. tet: by vertex. least (4 nt):
+ * scratch. Returns 0 out of memory. */
 static int embi_panel_shrink(embi_memory *m, embi_body *b, embi_panel *p, const int *corner, int count, const int *tet,
                              const embipc_real *weight, embipc_real *least)
 {
@@ -14413,7 +14420,8 @@ static int embi_panel_shrink(embi_memory *m, embi_body *b, embi_panel *p, const 
     return 1;
 }
 
-/* The nodes that the vertices of a panel hang on, J having so many (count) of 4 for each. Returns 0 out of memory. */
+/* Lists the nodes of a patch's vertices, each once; node, used: rows of J and their lengths. Returns 0 out of
+ * memory. */
 static int embi_panel_holders(embi_memory *m, embi_body *b, embi_panel *p, const int *corner, int count,
                               const int *node,
                               const unsigned char *used, unsigned char *mark)
@@ -14432,7 +14440,7 @@ static int embi_panel_holders(embi_memory *m, embi_body *b, embi_panel *p, const
     return 1;
 }
 
-/* the box (lo, hi) grows to hold the shrunk tet whose nodes are at x */
+/* Extends the box (lo, hi) by the shrunk tet; x: of the nodes. */
 static void embi_shrunk_add(const embi_shrunk *g, const int v[4], const embipc_real *x, embipc_real lo[3],
                             embipc_real hi[3])
 {
@@ -14446,7 +14454,8 @@ static void embi_shrunk_add(const embi_shrunk *g, const int v[4], const embipc_r
     }
 }
 
-/* The box of n vertices of x by weights in the tet X: its middle, and from there to its sides along each axis. */
+/* Weights in the tet X of the middle of the box of n vertices, and of the vectors from there to its sides. When the
+ * nodes move, these move the box with them. */
 static void embi_block_weights(embipc_real block[16], const embipc_real X[12], const embipc_real *x, const int *v,
                                int n)
 {
@@ -14467,7 +14476,7 @@ static void embi_block_weights(embipc_real block[16], const embipc_real X[12], c
 
 static int embi_is_one_tet(const embi_body *b) { return b->ntet == 1 && b->nn == 4; }
 
-/* box of a panel, all of it linear in the nodes' x */
+/* Bounds of a patch from values x of the nodes: positions or displacements. */
 static void embi_panel_hold(const embi_body *b, const embi_panel *p, const embipc_real *x, embipc_real box[6])
 {
     embipc_real lo[3] = {EMBI_HUGE, EMBI_HUGE, EMBI_HUGE}, hi[3] = {-EMBI_HUGE, -EMBI_HUGE, -EMBI_HUGE};
@@ -14495,7 +14504,7 @@ static void embi_panel_hold(const embi_body *b, const embi_panel *p, const embip
     embi_copy(box + 3, hi);
 }
 
-/* boxes of all panels (6 each), and of the surface */
+/* Bounds of all patches (6 each), and of the surface. */
 static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real *part, embipc_real box[6])
 {
     embi_box_clear(box);
@@ -14505,18 +14514,18 @@ static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real
     }
 }
 
-/* ---- what turns ----
- * A pair within one body is not the nearer for the body's turning. Only what is left of the displacements once the
- * rotation that fits them best is taken out can bring it together, and so a body that rolls keeps its candidates. Any
- * rotation makes a true bound. On the way between two states, turned by theta against each other, with w_0 and w_1:
+/* ---- rotation and deformation ----
+ * A rotation of the whole body brings no two of its points closer. Only the rest of the displacements can do that,
+ * after the best fitting rotation is taken out. So a body that rolls keeps its candidates for self-contact. The bound
+ * is true for any rotation. On a straight path between two states, rotated by theta against each other, with w_0, w_1:
  *   |x_a - x_b| >= cos(theta/2) |d + w| - 2 t (1 - t) sin(theta/2) |w_1 - w_0|,   w = (1 - t) w_0 + t w_1,
  * for (1 - t) H^T u_0 + t H u_1 = (C + (2t - 1) S) u + 2 t (1 - t) S (u_1 - u_0) with H^2 the rotation from one to
- * the other, C and S its symmetric and skew parts, u = d + w. The first term asks for so much more reach, the second,
- * at most 2 t sin(theta/2) (|w_0| + |w_1|), goes to the warp at the end of the way. */
+ * the other, C and S its symmetric and skew parts, u = d + w. For the factor cos(theta/2) the reach is larger. The
+ * second term, at most 2 t sin(theta/2) (|w_0| + |w_1|), is added to the deformation bound at the end of the path. */
 
-#define EMBI_TURN_COS ((embipc_real)0.95)    /* least cos(theta/2) of a direction; beyond it counts as warp */
+#define EMBI_TURN_COS ((embipc_real)0.95)    /* least cos(theta/2) of a direction; beyond, it counts as deformation */
 
-/* A body that has not moved: no displacement, no rotation, no warp. */
+/* A body that has not moved: no displacement, no rotation, no deformation. */
 static void embi_shift_none(const embi_body *b, embi_shift *r)
 {
     memset(r->part, 0, (size_t)(6 * b->panel_count) * sizeof *r->part);
@@ -14526,7 +14535,8 @@ static void embi_shift_none(const embi_body *b, embi_shift *r)
     embi_m3_identity(r->turn);
 }
 
-/* How far a point moves, or two that lay together may come apart while the rest turns: what searches have to span. */
+/* The displacement, m, that searches have to cover: of any point, or of two points against each other by
+ * deformation. */
 static embipc_real embi_shift_most(const embi_shift *r)
 {
     embipc_real most = 0;
@@ -14543,15 +14553,15 @@ static void embi_shift_copy(const embi_body *b, embi_shift *to, const embi_shift
     to->part = part;
 }
 
-/* The end of a way becomes where a body is. */
+/* The body has moved to the end of the direction: the bounds there become the present ones. */
 static void embi_shift_arrive(const embi_body *b, embi_shift *to, const embi_shift *way)
 {
     embi_shift_copy(b, to, way);
     embi_copy(to->warp, way->end);
 }
 
-/* The rotation that takes the n points at x to those at y best, turn being a guess. cof M = cof(R S) = R cof S is
- * turned like M = R S, and makes up for what M does not tell when all points are in one plane. */
+/* The rotation that fits n points at x to those at y best; turn: first guess, then result. cof M = cof(R S) = R cof S
+ * has the same rotation as M = R S. It is added because M alone is not enough when all points lie in one plane. */
 static void embi_turn_fit(const embipc_real *x, const embipc_real *y, int n, embipc_real turn[9])
 {
     embipc_real M[9], cof[9], a[3] = {0, 0, 0}, b[3] = {0, 0, 0}, u[3], v[3], size;
@@ -14575,14 +14585,14 @@ static void embi_turn_fit(const embipc_real *x, const embipc_real *y, int n, emb
     embi_polar(turn, M);
 }
 
-/* sin(theta/2) of the rotation from one turn to the other */
+/* sin(theta/2) of the rotation between two rotations */
 static embipc_real embi_turn_sine(const embipc_real from[9], const embipc_real to[9])
 {
     embipc_real trace = embi_dot(from, to) + embi_dot(from + 3, to + 3) + embi_dot(from + 6, to + 6);
     return sqrt(embi_max(3 - trace, 0)) / 2;
 }
 
-/* w = turn^T y - x of n points, but for a displacement of all, and the extent of its box. */
+/* w = turn^T y - x of n points, up to a common displacement, and the extent of the box of all w. */
 static void embi_warp(const embipc_real *x, const embipc_real *y, int n, const embipc_real turn[9], embipc_real *w,
                       embipc_real warp[3])
 {
@@ -14600,10 +14610,10 @@ static void embi_warp(const embipc_real *x, const embipc_real *y, int n, const e
     embi_sub(warp, box + 3, box);
 }
 
-/* tets that the kept list has to do with */
+/* Number of tets whose strain is bounded: all, for bodies with rest separation certificates. */
 static int embi_strained_tets(const embi_body *b) { return b->folds.count ? b->ntet : 0; }
 
-/* |sum_k w_k m_k^T| of each of them (rounded up to EMBI_LANES), w being of the body's nodes */
+/* |sum_k w_k m_k^T| of each tet (rounded up to EMBI_LANES); w: of the body's nodes */
 static void embi_body_strains(const embi_body *b, const embipc_real *w, embipc_real *strain)
 {
     for (int t = 0; t < embi_strained_tets(b); t += EMBI_LANES) {
@@ -14614,8 +14624,7 @@ static void embi_body_strains(const embi_body *b, const embipc_real *w, embipc_r
     }
 }
 
-/* Will the kept list of a body for itself be complete after so many times the strain that its tets are about to
- * have? */
+/* Is the cached list of a body for itself complete up to `times` the strain that the present direction brings? */
 static int embi_body_stands(const embi_body *b, embipc_real times)
 {
     for (int t = 0; t < embi_strained_tets(b); t++)
@@ -14623,9 +14632,9 @@ static int embi_body_stands(const embi_body *b, embipc_real times)
     return 1;
 }
 
-/* From one state of all nodes to another; d: scratch. at: NULL, or, for the way there as well, the state that the
- * body now is in, counted from the same. Returns 2 tan(theta/2) of what the body turns on that way; d is w then, where
- * it may touch itself. */
+/* How the body moves from one state of its nodes to another: fills r. at: NULL, or the state at the start of a
+ * direction, from the same reference; then r bounds the whole path. d: scratch, which holds w afterwards where self-
+ * contact is searched for. Returns 2 tan(theta/2) of the rotation along the path. */
 static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, const embipc_real *to,
                                    embipc_real *d, const embi_shift *at, embi_shift *r)
 {
@@ -14651,11 +14660,11 @@ static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, 
     return sine;
 }
 
-/* where shifts count from, and candidates */
+/* Reference positions, from which shifts and candidates count. */
 static const embipc_real *embi_base_q(const embi_state *s, const embi_body *b) { return b->rebased ? s->base_q : s->qn; }
 static const embipc_real *embi_base_x(const embi_state *s) { return s->rebased ? s->base_x : s->xn; }
 
-/* Where the body is now, told from its nodes. */
+/* Bounds for the present positions of the body, computed from its nodes. */
 static void embi_body_came(embi_state *s, embi_body *b)
 {
     embipc_real *strain = s->trace + b->trace0;
@@ -14664,7 +14673,7 @@ static void embi_body_came(embi_state *s, embi_body *b)
     for (int t = 0; t < embi_strained_tets(b); t++) b->strain[t].now = strain[t];
 }
 
-/* Where it may go next, as foreseen or by a direction. */
+/* Bounds for the path to trial_q: the expected end of the step, or the end of a direction. */
 static void embi_body_go(embi_state *s, embi_body *b)
 {
     embipc_real sine = embi_body_shift(b, embi_base_q(s, b), s->trial_q, s->shift_d, &b->shift, &b->shift_next);
@@ -14678,14 +14687,14 @@ static void embi_body_go(embi_state *s, embi_body *b)
     b->goes = 1;
 }
 
-/* It went there: what was told of the end holds of where it is. */
+/* The body has moved to the end of the direction: bounds computed for the end become the present ones. */
 static void embi_body_arrive(embi_body *b)
 {
     embi_shift_arrive(b, &b->shift, &b->shift_next);
     for (int t = 0; t < embi_strained_tets(b); t++) b->strain[t].now = b->strain[t].end;
 }
 
-/* Boxes of where the body and its panels are with the nodes at q. */
+/* Bounds of the body and of its patches with the nodes at q. */
 static void embi_body_locate(embi_body *b, const embipc_real *q)
 {
     embi_box_clear(b->start_box);
@@ -14697,7 +14706,7 @@ static void embi_body_locate(embi_body *b, const embipc_real *q)
     }
 }
 
-/* Vertex v of body b, whose x^n is there, is live from here on: where it is, and where p takes it. Returns 0 out of
+/* Vertex v of body b becomes live: x, next_x and trial_x are valid from here on. Its xn must be. Returns 0 out of
  * memory. */
 static int embi_vertex_wake(embi_memory *m, embi_state *s, embi_body *b, int v)
 {
@@ -14714,7 +14723,7 @@ static int embi_vertex_wake(embi_memory *m, embi_state *s, embi_body *b, int v)
     return 1;
 }
 
-/* The vertices of a candidate are live. Returns 0 out of memory. */
+/* Makes the vertices of a candidate live. Returns 0 out of memory. */
 static int embi_candidate_wake(embi_memory *m, embi_state *s, embi_body *A, embi_body *B, const int v[4])
 {
     int ok = 1;
@@ -14723,7 +14732,7 @@ static int embi_candidate_wake(embi_memory *m, embi_state *s, embi_body *A, embi
     return ok;
 }
 
-/* r: differences of what is somewhere in the boxes a and b */
+/* r: bounds of a - b, for any a and b in their boxes */
 static void embi_difference_box(const embipc_real a[6], const embipc_real b[6], embipc_real r[6])
 {
     for (int i = 0; i < 3; i++) {
@@ -14732,8 +14741,8 @@ static void embi_difference_box(const embipc_real a[6], const embipc_real b[6], 
     }
 }
 
-/* Displacements of a pair's first side relative to the second; within one body (a is b) those of two nodes, which is
- * what shares count of. */
+/* Displacements of a pair's first side relative to the second. Within one body (a is b): of two nodes against each
+ * other, by deformation. */
 static void embi_relative_box(const embi_shift *a, int pa, const embi_shift *b, int pb, embipc_real r[6])
 {
     embi_difference_box(a->part + 6 * pa, b->part + 6 * pb, r);
@@ -14743,7 +14752,7 @@ static void embi_relative_box(const embi_shift *a, int pa, const embi_shift *b, 
     }
 }
 
-/* 1 when inner lies in outer; a nan does not. */
+/* 1 when inner lies in outer; 0 when a number is nan. */
 static int embi_box_holds(const embipc_real outer[6], const embipc_real inner[6])
 {
     for (int i = 0; i < 3; i++)
@@ -14751,8 +14760,7 @@ static int embi_box_holds(const embipc_real outer[6], const embipc_real inner[6]
     return 1;
 }
 
-/* Do the next positions of a pair's bodies, both sides of which move by one direction, stay where its candidates were
- * searched for? */
+/* Are the candidates of a pair complete along the present direction? Both its bodies move by one direction. */
 static int embi_pair_stays(const embi_state *s, const embi_pair *p)
 {
     const embi_body *a = s->body + p->a, *b = s->body + p->b;
@@ -14762,8 +14770,8 @@ static int embi_pair_stays(const embi_state *s, const embi_pair *p)
     return (embi_box_holds(p->range, r) || p->loose) && (p->a != p->b || embi_body_stands(a, 1));
 }
 
-/* The gap that positions x = J q, rounded, can still be told to have: the path is proved, what is stored is
- * not the path. */
+/* Rounding of distances at stored positions x = J q, m. Collision detection proves the path; the positions that are
+ * stored differ from it by rounding. */
 static embipc_real embi_pair_rounding(const embi_body *a, const embi_body *b)
 {
     embipc_real most = 0;
@@ -14785,32 +14793,33 @@ static embipc_real embi_box_norm(const embipc_real r[6])
     return embi_norm(away) * (1 + 8 * EMBI_EPS);
 }
 
-/* The edge of as many equilateral triangles of the same area, m. */
+/* Mean edge length, m: of as many equilateral triangles with the same total area. */
 static embipc_real embi_body_edge(const embi_body *b)
 {
     return sqrt(4 * b->area / ((embipc_real)1.7320508075688772 * b->nt));
 }
 
-/* What has gone by so many edges of the finer of two surfaces counts from where it is: see embi_pairs_rebase(). */
+/* A pair takes its present positions as new reference once it has moved by this many edge lengths of its finer
+ * surface: see embi_pairs_rebase(). */
 #define EMBI_BASE_EDGES 2
 
+/* Mean edge length of the finer surface of a pair, m. */
 static embipc_real embi_pair_edge(const embi_state *s, const embi_pair *p)
 {
     return embi_min(embi_body_edge(s->body + p->a), embi_body_edge(s->body + p->b));
 }
 
-/* The length of a direction from which on it is searched along its paths: half an edge, or of surfaces finer than some
- * 1300 triangles, since they are swept as a whole, a fiftieth of the size. Once it is, until it is a tenth of that; and
- * no more than four of what is foreseen is searched at the start of a step. */
+/* Length of a direction, m, above which it is searched along its paths: half an edge. For surfaces finer than some
+ * 1300 triangles, which are swept as a whole, it is a fiftieth of the size. A pair that is searched so stays so down
+ * to a tenth of that. At the start of a step, expected displacements above four times this length are cut to it. */
 static embipc_real embi_pair_stride(const embi_state *s, const embi_pair *p)
 {
     return embi_max(embi_pair_edge(s, p) / 2, sqrt(embi_min(s->body[p->a].area, s->body[p->b].area)) / 50);
 }
 
-/* Candidates by distance. s->apart holds, for each candidate, the distance that it had at least when the
- * nodes were at s->known_q; when they have strayed from there, a relative to b, by no more than slack, the
- * distance is least - share slack or more. So most candidates are told by one number, without looking at their
- * vertices. */
+/* Bound of the relative drift of a pair from known_q, m. s->apart has a lower bound of each candidate's distance at
+ * known_q. After a drift of at most slack the distance is at least least - share slack. So most candidates are
+ * decided by one number, without looking at their vertices. */
 static embipc_real embi_pair_slack(const embi_pair *pair, const embi_shift *a, const embi_shift *b)
 {
     embipc_real r[6];
@@ -14818,13 +14827,13 @@ static embipc_real embi_pair_slack(const embi_pair *pair, const embi_shift *a, c
     return embi_box_norm(r);
 }
 
-/* Can it be within reach, with such a slack? */
+/* Can a candidate be within reach, after a drift of at most slack? */
 static int embi_is_near(const embi_apart *a, embipc_real reach, embipc_real slack)
 {
     return a->least <= reach + a->share * slack;
 }
 
-/* Lists the candidates of a pair that can be nearer than 2 dhat while the slack is at most radius. */
+/* Lists the active candidates of a pair: those that can be nearer than 2 dhat while the slack is at most radius. */
 static void embi_pair_near(embi_state *s, embi_pair *pair, embipc_real radius)
 {
     int *nearby = s->nearby + pair->first;
@@ -14836,8 +14845,8 @@ static void embi_pair_near(embi_state *s, embi_pair *pair, embipc_real radius)
         if (embi_is_near(s->apart + pair->first + k, pair->reach, radius)) nearby[pair->nearby_count++] = k;
 }
 
-/* The present positions become those that the distances are known at; slack: how far they strayed; stamp: of the
- * evaluation that was there. */
+/* The present positions become known_q. slack: bound of the drift until here. stamp: of the evaluation here, whose
+ * distances are exact. */
 static void embi_pair_know(embi_state *s, embi_pair *pair, embipc_real slack, int stamp)
 {
     const int *nearby = s->nearby + pair->first;
@@ -14870,14 +14879,14 @@ static void embi_mass_multiply(const embi_body *b, const embipc_real *x, embipc_
     }
 }
 
-/* what stiffness counts in A: with the damping, and for a nonlinear material nothing else */
+/* Factor of K in A, with damping. K of a nonlinear material is in A for its damping only. */
 static embipc_real embi_body_stiffness(const embi_state *s, const embi_body *b)
 {
     embipc_real own = b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1;
     return s->hh * (own + b->material.damping[1] / b->c);
 }
 
-/* what mass counts in A: with the damping */
+/* Factor of M in A, with damping. */
 static embipc_real embi_body_inertia(const embi_state *s, const embi_body *b)
 {
     return b->inertia + s->hh * b->material.damping[0] / b->c;
@@ -14891,7 +14900,7 @@ static void embi_body_add_hessian(const embi_state *s, const embi_body *b, const
                              s->next + b->node0, s->patch_G ? s->patch_G + b->patch0 : NULL, A);
 }
 
-/* A of one body for this step, with the rotations of q^n, if it is not there yet */
+/* Assembles A of one body for this step, unless that was done. */
 static void embi_body_assemble(embi_state *s, embi_body *b)
 {
     embipc_real stiffness = embi_body_stiffness(s, b), inertia = embi_body_inertia(s, b);
@@ -14905,20 +14914,20 @@ static void embi_body_assemble(embi_state *s, embi_body *b)
     }
 }
 
-/* Old factors that hold unknowns of this body are void. */
+/* Old factors that contain unknowns of this body become invalid. */
 static void embi_body_revise(embi_state *s, embi_body *b) { b->revision = ++s->revision; }
 
-/* its A will be another one */
+/* A of the body changes: it must be assembled and factored again. */
 static void embi_body_renew(embi_body *b)
 {
     b->assembled = 0;
     if (b->inverse) b->inverse->valid = 0;
 }
 
-/* y = A x over the nodes of one body (both local, 3 nn). A step whose factor is an older one takes some eight
- * products. With averaged volume strain, which ties each node to its neighbours' neighbours, it does without A:
- * assembling A costs as much as eight products tet by tet; without averaging as 3.4, each of which takes 3.4 times
- * what it takes with A [instructions; a cage of 108 tets, a ball of 1280]. */
+/* y = A x over the nodes of one body (both local, 3 nn). A step that reuses a factor takes some eight products. With
+ * averaged volume strain, which couples each node to its neighbours' neighbours, products are formed tet by tet:
+ * assembling A costs as much as eight of them. Without averaging assembling costs as much as 3.4, and a product tet
+ * by tet takes 3.4 times one with A [instructions; a cage of 108 tets, a ball of 1280]. */
 static void embi_body_multiply(embi_state *s, embi_body *b, const embipc_real *x, embipc_real *y)
 {
     embipc_real stiffness = embi_body_stiffness(s, b), inertia = embi_body_inertia(s, b);
@@ -14940,8 +14949,7 @@ static embi_bsr embi_body_tangent(const embi_body *b)
     return T;
 }
 
-/* gq: gradient of the part of E whose Hessian is A, at q^n (all of E but contact and a nonlinear
- * material) */
+/* gq: gradient at q of the part of E whose Hessian is A. It leaves out contact and nonlinear materials. */
 static void embi_body_gradient(embi_state *s, embi_body *b)
 {
     int n = 3 * b->nn, o = 3 * b->node0;
@@ -14969,8 +14977,8 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
     }
 }
 
-/* The energy whose gradient that is (a nonlinear material included), J s^2, at q with -f.q counted from
- * q^n. */
+/* One body's part of E, J s^2, without contact [EIPC24 eq. 5]; a nonlinear material is included. The work -f.q counts
+ * from q^n. *size grows by the size of the terms, for rounding. */
 static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc_real *q, embipc_real *size)
 {
     int n = 3 * b->nn, o = 3 * b->node0;
@@ -15003,8 +15011,8 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
 
 /* ==== 22a. Rotation ==================================================================================
  * q^n + h v^n lies on the tangent of the circle that a spinning body follows. A step from there stretches the body or
- * slows it down, and turns it by atan(h w) instead of h w. Here each body starts from its own free flight: its centre
- * goes straight, and it turns as a rigid body without torque does. With r = q - c, u = v - v_c - w x r (what deforms
+ * slows it down, and rotates it by atan(h w) instead of h w. Here each body starts from its own free flight: its centre
+ * moves straight, and it rotates like a rigid body without torque. With r = q - c, u = v - v_c - w x r (what deforms
  * the body), L = sum r x M v, and J(r) the inertia about the centre:
  *   R = exp(h [w*]),   w* = (J(y)^-1 R^T L + J(r)^-1 L)/2     keeps |L| and the energy of a rigid body [SW91]
  *   y = r + h u,   w1 = R J(y)^-1 R^T L                       the spin at the end
@@ -15015,27 +15023,26 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  * the centrifugal force, which its own forces balance at the end of the step. A body with driven nodes turns about
  * them.
  * BDF2 takes its history in the frame of the flight that leads to q^n, backward in time: there r and u of a rigid body
- * are constant, and what is left of them is deformation. L is extrapolated as q is: L + (L - L^n-1)/3.
- * Rotations that a material holds turn along, T R R^n. T is the rotation by which forces turned the body in the last
- * steps.
+ * are constant, and their changes are deformation. L is extrapolated like q: L + (L - L^n-1)/3.
+ * Rotations that a material holds follow the flight: T R R^n. T is the rotation by forces in the last steps.
  *
- * Forces of the end act on arms of the start: L^n+1 - L^n = h sum r^n x f^n+1, and a ball that rolls is braked by the
- * normal force, v h ahead of its centre. What a step loses so is known exactly,
- *   dL = L - sum r^n+1 x M (qt - qc)/h,
- * and it is given back as a rotation dw x r of the velocities, J dw = dL. Positions, and with them the guarantee, stay.
- * All forces then act at the arms of the end. At rest dL is 0. Two free bodies that push each other also get what the
- * motion of their centres lacks; their momenta are equal and opposite. Slip of friction does not count what the flight
- * bends, (R - I - h [w]) r: a point that rolls along an arc does not slip.
+ * In a plain step forces of the end act on arms of the start: L^n+1 - L^n = h sum r^n x f^n+1. A ball that rolls is
+ * braked by the normal force, which acts v h ahead of its centre. The loss of a step is known exactly,
+ *   dL = L - sum r^n+1 x M (qt - qc)/h.
+ * It is given back as a rotation dw x r of the velocities, J dw = dL. Positions do not change, and so the guarantee
+ * holds. All forces then act at the arms of the end. At rest dL is 0. Two free bodies that push each other also get the
+ * loss from the motion of their centres, equal and opposite. Friction does not count the curvature of the flight,
+ * (R - I - h [w]) r, as slip: a point that rolls along an arc does not slip.
  * [SW91] Simo, Wong, Int. J. Numer. Meth. Eng. 31, 1991, 19.
  * Uses: small math, state.                                  Checked by: tests/test_motion.c */
 
-/* The largest angle of R, rad, of a body that touched something at the end of the last step, and of others. What turns
- * faster keeps its angular momentum but not its angle: straight paths to where it turned by more flatten it on the
- * way. */
+/* The largest angle of R, rad: of a body that touched something at the end of the last step, and of others. A body
+ * that rotates faster keeps its angular momentum, but not its angle. A straight path to a rotation by more would
+ * flatten it on the way. */
 #define EMBI_TURN_TOUCHING ((embipc_real)0.5)
 #define EMBI_TURN_FREE ((embipc_real)1)
 
-/* the vector sum a_k x b_k of S = sum a_k b_k^T */
+/* The vector sum a_k x b_k, from S = sum a_k b_k^T */
 static void embi_m3_axial(const embipc_real S[9], embipc_real r[3])
 {
     embi_set(r, S[5] - S[7], S[6] - S[2], S[1] - S[3]);
@@ -15049,8 +15056,8 @@ static void embi_moment(const embipc_real *a, const embipc_real *b, int n, embip
         for (int i = 0; i < 3; i++) embi_axpy(S + 3 * i, a[i], b);
 }
 
-/* The inverse of the inertia J = tr(S) I - S, S = sum r_k (M r)_k^T, or on an axis a: a a^T/(a.J a); 0 where it has
- * none. */
+/* The inverse of the inertia J = tr(S) I - S, S = sum r_k (M r)_k^T. For a rotation about an axis a it is a a^T/(a.J
+ * a), or 0 without inertia. */
 static void embi_inertia_inverse(const embi_flight *f, const embipc_real S[9], embipc_real K[9])
 {
     embipc_real J[9], t[3], trace = S[0] + S[4] + S[8];
@@ -15065,7 +15072,8 @@ static void embi_inertia_inverse(const embi_flight *f, const embipc_real S[9], e
     for (int i = 0; i < 9 && trace > 0; i++) K[i] = f->axis[i / 3] * f->axis[i % 3] / trace;
 }
 
-/* What a body can turn about: its centre, one held node, an axis through several in a line, or nothing. */
+/* What a body can rotate about: its centre; the one driven node; the axis through driven nodes in a line; or
+ * nothing. */
 static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
 {
     embi_flight *f = &b->flight;
@@ -15094,7 +15102,7 @@ static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
     return away > 0 ? EMBI_PIVOT_AXIS : EMBI_PIVOT_POINT;
 }
 
-/* r = x - c, with c the point that the body turns about, counted from its first node. x: positions or velocities */
+/* r = x - c. c is the point that the body rotates about, counted from its first node. x: positions or velocities */
 static void embi_body_about(const embi_body *b, const embipc_real *x, embipc_real *r, embipc_real c[3])
 {
     embipc_real base[3];
@@ -15108,8 +15116,8 @@ static void embi_body_about(const embi_body *b, const embipc_real *x, embipc_rea
     for (int i = 0; i < b->nn; i++) embi_sub(r + 3 * i, r + 3 * i, c);
 }
 
-/* The rotation R of a rigid body in free flight over the time h, which changes its inverse inertia, in its own frame,
- * from K0 to K1. */
+/* The rotation R of a rigid body in free flight over the time h. Its inverse inertia in its own frame changes from K0
+ * to K1. */
 static void embi_flight_turn(const embi_body *b, const embipc_real K0[9], const embipc_real K1[9],
                              const embipc_real L[3],
                              embipc_real h, embipc_real R[9])
@@ -15149,7 +15157,7 @@ typedef struct embi_turning {
     embipc_real K[9];            /* inverse inertia */
 } embi_turning;
 
-/* of the body at x with the velocities v (of all nodes) */
+/* Fills p for the body at x with the velocities v (both of all nodes). */
 static void embi_turning_of(const embi_body *b, const embipc_real *x, const embipc_real *v, embi_turning *p)
 {
     embipc_real S[9];
@@ -15174,8 +15182,9 @@ static void embi_subtract_rotation(const embi_body *b, const embipc_real w[3], c
     }
 }
 
-/* What BDF2 adds, in the frame of the free flight through q^n, which turned by R^T in the last step and had the spin w:
- * a third of how r, u and the centre changed, and, in L, the angular momentum. qc: out, r and a third. */
+/* The terms that BDF2 adds, in the frame of the free flight through q^n. R^T is the rotation of the last step in this
+ * frame, w the spin. r, u, the centre and L get a third of their changes since the last step. qc: out, r plus its
+ * third. */
 static void embi_turning_look_back(embi_state *s, const embi_body *b, const embipc_real R[9], const embipc_real w[3],
                                    embi_turning *p, embipc_real *qc, embipc_real L[3])
 {
@@ -15189,7 +15198,7 @@ static void embi_turning_look_back(embi_state *s, const embi_body *b, const embi
     embi_subtract_rotation(b, w, before.r, before.u);
     embi_sub(d, p->L, before.L);
     embi_axpy(L, (embipc_real)1 / 3, d);
-    embi_sub(d, s->qn + o, s->q_before + o);   /* the centre's way */
+    embi_sub(d, s->qn + o, s->q_before + o);   /* displacement of the centre */
     embi_add(d, d, p->c);
     embi_sub(d, d, before.c);
     embi_axpy(p->c, (embipc_real)1 / 3, d);
@@ -15218,7 +15227,8 @@ static void embi_turning_fictitious(const embi_body *b, const embi_turning *p, c
     }
 }
 
-/* qt and qc of a body's free flight from r, u and qc in the frame of q^n, with a in qt and the spin w at the end. */
+/* qt and qc of a body's free flight, from r, u and qc in the frame of q^n. qt holds the acceleration a at first; w:
+ * spin at the end. */
 static void embi_turning_end(const embi_state *s, embi_body *b, const embi_turning *p, const embipc_real w[3])
 {
     int o = 3 * b->node0;
@@ -15238,8 +15248,8 @@ static void embi_turning_end(const embi_state *s, embi_body *b, const embi_turni
     }
 }
 
-/* The flight of what is at p, in the frame of q^n at first. Returns 0 where what deforms the body would make it so thin that
- * it spins four times as fast: then it is torn, and does not fly. */
+/* The flight of a body from p, which is in the frame of q^n. Returns 0 where deformation would make the body so thin
+ * that it spins four times as fast: such a body is torn apart, and gets no flight. */
 static int embi_body_fly_on(embi_state *s, embi_body *b, embi_turning *p)
 {
     embi_flight *f = &b->flight;
@@ -15303,7 +15313,7 @@ static int embi_body_fly(embi_state *s, embi_body *b)
     return 1;
 }
 
-/* Does it get back the angular momentum that a step loses? */
+/* Does the step give back to this body the angular momentum that it loses? */
 static int embi_keeps_spin(const embi_body *b) { return b->flight.on; }
 
 /* The angle of its free flight in the step, rad */
@@ -15312,7 +15322,7 @@ static embipc_real embi_body_turns(const embi_state *s, const embi_body *b)
     return b->flight.on ? s->h * embi_norm(b->flight.spin) : (embipc_real)0;
 }
 
-/* Its state does not follow from its last step. */
+/* Forgets the last step: the state of the body does not follow from it. */
 static void embi_body_forget(embi_body *b)
 {
     b->history = b->continues = b->touching = b->counted = 0;
@@ -15321,7 +15331,7 @@ static void embi_body_forget(embi_body *b)
     embi_set(b->flight.twisted, 0, 0, 0);
 }
 
-/* Where node i of a body ends its free flight, without forces and without what they have to balance, m */
+/* Where node i of a body ends its free flight, m, without forces and without deformation by the centrifugal force */
 static void embi_flight_end(const embi_state *s, const embi_body *b, int i, embipc_real x[3])
 {
     const embi_flight *f = &b->flight;
@@ -15343,74 +15353,74 @@ static void embi_flight_end(const embi_state *s, const embi_body *b, int i, embi
 }
 
 /* ==== 23. Newton =====================================================================================
- * One island: bodies linked by candidate pairs, minimising E over their unknown nodes. The loop itself is
- * embi_iterate() in section 28, over all islands: embi_island_look() (embi_island_direction(), embi_island_aim()),
- * then, where the direction leads out of what was searched, more candidates, then embi_island_go()
- * (embi_island_advance()). Each iteration
+ * One island: bodies linked by candidate pairs. E is minimised over their unknown nodes. The loop over all islands is
+ * embi_iterate() in section 28. It calls embi_island_look(), that is embi_island_direction() and embi_island_aim();
+ * searches more candidates where the direction leaves the searched range; and calls embi_island_go(), that is
+ * embi_island_advance(). Each iteration
  *   g = grad E,  H p = -g - H_fd r,  p = r on driven nodes      (H: A + rank-one contacts + friction)
  *   alpha = the part of p free of contact, found by continuous collision detection
  *   q += alpha p
  * What makes a driven step converge in one to three of them [measured; the reference needs 49 in a lift]:
- * - A step begins where the last two lead: what is carried, held or falls is there already.
+ * - A step begins at a prediction from the last two. It is right for bodies that are carried, held or fall.
  * - The drive is in the direction. r is what is left of the step's prescribed motion. At q^n every friction
  *   contact has u = 0, where its Hessian is the sticking spring: the first solve carries along what is held.
  * - No decrease test while r is not zero: the drive does work and E may rise.
  * - After it, the line search looks at the slope p.grad E as well as at E: halving alone accepts the zigzag
  *   between slip and stick.
  * - Each friction contact remembers |u| of the last step for the stiffness of the first solve.
- * - The last factor serves again as a preconditioner, for the last solves of its step (the very last is
- *   convergence test and correction in one) and the first ones of the next steps: what rests, hangs or is carried
- *   needs no new one.
- * The stop test |p|/h < tolerance is a velocity, and follows epsv: a coarser one would hold a block on a
- * slope that must slide.
+ * - The last factor is reused as a preconditioner: for the last solves of its step (the very last is convergence
+ *   test and correction in one) and for the first ones of the next steps. Bodies that rest, hang or are carried
+ *   need no new factor.
+ * The stop test is |p|/h < tolerance, a velocity that is derived from epsv. With a coarser one a block would stick on a
+ * slope where it must slide.
  * Drives yield: while r is not zero the path keeps a gap floor, min(0.05 dhat, 0.9 of the present gap);
  * where the floor stops the motion, the drive that contributes most to that approach gives up the rest of
  * its motion, and is reported. The others go on.
- * Tried where many contacts begin in one step, and left out; solves a step of a pile of 100 cages, and of ten bears:
+ * Tried where many contacts begin in one step, and left out. Solves per step of a pile of 100 cages, and of ten bears:
  *   as it is                                                                    10.8          12.2
- *   contacts that a direction would bring about have their stiffness before     12.1 to 13.0  12.8 to 16
- *   and their whole force, as at 0.3 dhat                                       17.7          16.3
- *   forces of contacts where the last direction said they will be (primal-dual) 11.7          11.5
- *   begin with the part of a guess that is free                                 10.8          11.8
- *   the true curvature from the start                                           11.6          12.3
- *   each body as far as its own contacts allow                                  19 and more
- * To go on with those bodies alone that are not there yet would leave three quarters of the work.
- * In impacts the second line pays in solves: with springs to half of dhat where a direction meets something, as long as
- * they push, the worst step of a ball at a plate at 10 and 30 m/s takes 16 and 38 solves for 19 and 63 in a cage, 21
- * and 53 for 33 and 98 full. In time it does not: what is met has to be looked for farther ahead, 0.75 to 1.1 of the
- * time there, and two balls, which then part another way, took 2.7.
+ *   contacts that a direction would cause have their stiffness beforehand       12.1 to 13.0  12.8 to 16
+ *   they have their whole force too, as at 0.3 dhat                             17.7          16.3
+ *   contact forces predicted from the last direction (primal-dual)              11.7          11.5
+ *   a step begins with the free part of a prediction                            10.8          11.8
+ *   the full Hessian from the start                                             11.6          12.3
+ *   each body moves as far as its own contacts allow                            19 and more
+ * Iterating only on bodies that have not converged would leave three quarters of the work.
+ * In impacts the second line saves solves, with springs up to half of dhat where a direction meets something: the worst
+ * step of a ball at a plate at 10 and 30 m/s takes 16 and 38 solves for 19 and 63 in a cage, 21 and 53 for 33 and 98
+ * full. It saves no time: contacts must be searched farther ahead. It takes 0.75 to 1.1 of the time there, and 2.7 for
+ * two balls, which then separate in another way.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
 
-/* What is active in a part of a near list, and where it goes among the contacts. */
+/* The contacts of one chunk of active candidates, and their place among all contacts. */
 typedef struct embi_found {
-    int seen;                    /* candidates that were looked at */
-    int pairs, edges;            /* active; edge-edge ones, which may need room for a gradient */
-    int count;                   /* places kept for their contacts, and then contacts */
+    int seen;                    /* candidates that were evaluated */
+    int pairs, edges;            /* that are in contact; edge-edge ones of them, which may need room for a gradient */
+    int count;                   /* places reserved for contacts; later the contacts there */
     int first, extra, changed;
-    embipc_real min_gap;         /* of those that touch at rest, INFINITY if none do */
+    embipc_real min_gap;         /* of those with a gap of 0 or less, m; INFINITY: none */
 } embi_found;
 
-/* Columns of U: the directions in which a contact, a friction contact or a spring resists, at the same nodes. */
+/* The columns of U of one contact, friction contact or spring: all have the same nodes. */
 typedef struct embi_link {
     int count, split;            /* unknowns; those from split on are of another body */
     int rank, at;                /* columns, and where they begin in `value`: (3 count) each */
     int node[EMBI_STAMP], place[EMBI_STAMP];    /* unknowns; in the inverse of their body */
 } embi_link;
 
-/* H = A + U U^T: see embi_dual_factor() */
+/* The factor of H = A + U U^T by body: see embi_dual_factor(). */
 typedef struct embi_dual {
-    int on;                      /* the last factor is this one */
-    int bodies;                  /* of the island when it was made */
-    int *first, first_cap;       /* (bodies + 1) their first unknown */
-    unsigned *taken;             /* (bodies) which factor of its A was used */
+    int on;                      /* the last factor of the island is this one */
+    int bodies;                  /* number of bodies then */
+    int *first, first_cap;       /* (bodies + 1) first unknown of each */
+    unsigned *taken;             /* (bodies) number of the factor of its A that was used */
     int taken_cap;
     embi_link *link;
     int count, link_cap;
     embipc_real *value;          /* the columns of links */
     int value_count, value_cap;
-    int *column, triples, column_cap;   /* (3 triples) columns of U: EMBI_BENT link + which of its own, or -1: a zero */
-    int *side, side_cap;         /* (2 triples) the bodies on which they act, twice the same where it is one */
-    int *member, *member_start, member_cap, member_start_cap;   /* triples by body, and their columns as they are there */
+    int *column, triples, column_cap;   /* (3 triples) EMBI_BENT link + column of the link, or -1: a column of zeros */
+    int *side, side_cap;         /* (2 triples) the two bodies they act on; equal where it is one */
+    int *member, *member_start, member_cap, member_start_cap;   /* triples by body, and their columns there */
     embi_sparse *side_column;    /* (3 per member) */
     int side_column_cap;
     embipc_real *block;          /* each body's part of K, blocks (i, j <= i) of its triples */
@@ -15420,10 +15430,10 @@ typedef struct embi_dual {
     embi_system K;
 } embi_dual;
 
-/* What an island had of earlier steps when this step began. A step that fails gives it back, since the bits of later
- * steps depend on it. */
+/* What the island had from earlier steps at the start of this step. A step that fails restores it, since the bits of
+ * later steps depend on it. */
 typedef struct embi_island_past {
-    int is_known;                /* 1: the numbers are those of this step's start, 2: the factor is set aside, too */
+    int is_known;                /* 1: the numbers are stored, 2: the factor too */
     int useful, wait, pause, unknown_count;
     unsigned *of;
     int of_count, of_cap;
@@ -15434,23 +15444,23 @@ typedef struct embi_island_past {
 
 typedef struct embi_island {
     int active;                  /* still iterating */
-    int changed;                 /* in this iteration: 1 its candidates did, 2 others joined it */
-    int recorded;                /* what it did in it; or not yet */
+    int changed;                 /* in this iteration: 1 its candidates changed, 2 other islands joined it */
+    int recorded;                /* 0: its record of this iteration is still to be listed */
     int index;                   /* number within the step */
     int *bodies, body_count, body_cap;
     int *pairs, pair_count, pair_cap;
-    embi_chunks by_tets, by_vertices;   /* bodies for loops over them, so many at a time */
-    embi_chunks by_near;         /* near lists of pairs, in the numbering of `pairs` */
-    embi_found *found;    /* what is active in each of these chunks */
+    embi_chunks by_tets, by_vertices;   /* runs of bodies for loops shared among threads */
+    embi_chunks by_near;         /* chunks of active candidates, by place in `pairs` */
+    embi_found *found;           /* results of each of these chunks */
     int found_cap;
     embipc_real *part;           /* (2 per body) terms of sums, formed in parallel */
     int part_cap;
-    int analysed;                /* the system has its order for this step; never carried over: bits depend
-                                    on the state, not on history */
-    int same;                    /* the same unknowns as the factor in the system */
-    int kept;                    /* no factor of this step yet: that of an earlier one preconditions */
-    int useful;                  /* it is one that may be kept */
-    int wait, pause;             /* steps until it is tried again; and after the next failure */
+    int analysed;                /* the system has an order for this step; not carried over: bits must
+                                    depend on the state, not on history */
+    int same;                    /* unknowns are those of the factor in the system */
+    int kept;                    /* a factor of an earlier step is reused as preconditioner */
+    int useful;                  /* there is a factor that may be reused */
+    int wait, pause;             /* steps until reuse is tried again; the same after the next failure */
     unsigned *of;                /* revisions of the bodies that have unknowns */
     int of_count, of_cap;
     embi_island_past past;
@@ -15458,43 +15468,43 @@ typedef struct embi_island {
     int work_cap;
     int *unknown, unknown_count, unknown_cap;         /* unknown -> node */
     embi_system system;
-    embi_dual *dual;             /* once it was of use, or NULL */
+    embi_dual *dual;             /* NULL until its first use */
     embi_contacts contacts;
     embi_friction *friction;
     int friction_count, friction_cap;
     embi_spring *spring;         /* of the soft drives of its bodies */
     int spring_count, spring_cap;
     int *touched, touched_count, touched_cap;   /* vertices of contacts, friction and springs, each once */
-    int touched_stamp;           /* the evaluation they are of */
+    int touched_stamp;           /* evaluation that the list is of */
     embi_key *keys;              /* scratch: feature keys, couplings */
     int keys_cap;
     embipc_real *rhs;            /* (3 unknown_count, and as much again for H x) */
     int rhs_cap;
     int iterations, factorizations, regularized, passes, first;
     int converged, old_factor, just_drove, just_guessed, driving;
-    int relagged, friction_passes;   /* passes with new rotations, and with new friction, that it added so far */
-    int secures;                 /* where drives that rotate join later, a step goes back to where it is now, and no farther */
-    int inexact;                 /* the direction is by an old factor alone */
-    int multiplied;              /* A times it is in trial_q */
-    int turned, turning;         /* friction contacts turned in it; and will in the next one */
+    int relagged, friction_passes;   /* passes added so far: for rotations, and for friction */
+    int secures;                 /* its present state is to become the one to go back to */
+    int inexact;                 /* the direction is one solve with an old factor */
+    int multiplied;              /* A times the direction is in trial_q */
+    int turned, turning;         /* friction contacts that reverse: in this direction; in the next one */
     int slow;                    /* see EMBI_SLOW */
-    embipc_real keep, too_much;  /* share of negative curvature in the tangents, and what was too much of it */
-    int crawl, curved;           /* moves in a row below half of Newton's; contacts have their curvature */
-    embipc_real measure, last_measure;   /* |p|/(h tolerance), worst body */
+    embipc_real keep, too_much;  /* fraction of negative curvature in tangents; one that was too much */
+    int crawl, curved;           /* moves in a row shorter than half of Newton's; contacts have their full Hessian */
+    embipc_real measure, last_measure;   /* |p|/(h tolerance) of the worst body; below 1 is converged */
     embipc_real barrier_before;  /* sum kappa b at q^n, J */
     embipc_real contact_energy;  /* barrier, friction, nonlinear materials, J s^2 */
-    embipc_real contact_size;    /* and the size of their terms */
-    embipc_real stretch;         /* of the present direction */
-    embipc_real stride;          /* the last move in units of its own Newton direction; 0: nothing to learn */
+    embipc_real contact_size;    /* size of the terms, for rounding */
+    embipc_real stretch;         /* factor by which the present direction was lengthened */
+    embipc_real stride;          /* length of the last move over its Newton direction; 0: unknown */
     embipc_real slope, noise_x;
-    int stamp;                   /* of the last evaluation */
-    int guess;                   /* order of the guess that the step is to begin with; 0: none, or it is done */
-    embipc_real reach;           /* how far this step was foreseen to go, m */
-    embipc_real cap;             /* share of the direction that is looked at */
-    embipc_real safe;            /* share of it before any contact or inversion */
-    int safe_known;              /* safe was found among the candidates of now */
-    int limit_pair, limit_at;    /* what ends it: candidate limit_at of that pair; -1: none */
-    embipc_real *block_alpha;    /* the same for each block of a pair's candidates */
+    int stamp;                   /* number of its last evaluation */
+    int guess;                   /* order of the prediction that the step begins with; 0: none, or done */
+    embipc_real reach;           /* expected displacement in this step, m */
+    embipc_real cap;             /* fraction of the direction that candidates are searched for */
+    embipc_real safe;            /* fraction of the direction before any contact or inversion */
+    int safe_known;              /* safe is valid for the present candidates */
+    int limit_pair, limit_at;    /* the limit of safe: candidate limit_at of that pair; -1: none */
+    embipc_real *block_alpha;    /* safe of each block of a pair's candidates */
     int *block_at, block_alpha_cap, block_at_cap;
     embipc_iteration record;
 } embi_island;
@@ -15554,8 +15564,8 @@ static void embi_island_free(embi_memory *m, embi_island *isle)
 
 static int embi_body_work(const embi_body *b, int vertices) { return vertices ? b->nv : b->ntet + b->nn; }
 
-/* Bodies, a run of them to a chunk: none with less than enough work but for an island that has no more, which is then
- * one chunk and wakes no thread. */
+/* Cuts the bodies of the island into chunks. Each has enough work for a thread; an island with less is one chunk, and
+ * wakes no thread. */
 static int embi_island_chunks(embi_memory *m, const embi_state *s, embi_island *isle)
 {
     embi_chunks_clear(&isle->by_tets);
@@ -15597,7 +15607,8 @@ static void embi_bodies_range(void *arg, int begin, int end)
             t->fn(t, t->s->body + t->isle->bodies[k], k);
 }
 
-/* fn for each body of the island; it may write what is the body's own. from, to, alpha: for fn */
+/* Calls fn for each body of the island, shared among threads; fn writes only data of its body. from, to, alpha: for
+ * fn */
 static void embi_for_bodies(embi_state *s, embi_island *isle, const embi_chunks *chunks, embi_body_fn *fn,
                             const embipc_real *from, embipc_real *to, embipc_real alpha)
 {
@@ -15612,7 +15623,7 @@ static void embi_for_bodies(embi_state *s, embi_island *isle, const embi_chunks 
     embi_for(&s->threads, chunks->count, 1, embi_bodies_range, &t);
 }
 
-/* what embi_apply_few() left */
+/* y = J q for bodies with many live vertices, which embi_apply_few() skipped. */
 static void embi_apply_many(const embi_state *s, const embi_island *isle, const embipc_real *q, embipc_real *y)
 {
     for (int k = 0; k < isle->body_count; k++)
@@ -15620,16 +15631,15 @@ static void embi_apply_many(const embi_state *s, const embi_island *isle, const 
 }
 
 /* ---- soft drives ----
- * With x, y, x^n, y^n a vertex and its target now and at the start of the step, and beta the damping,
+ * x, y are a vertex and its target now; x^n, y^n at the start of the step. beta is the damping:
  *   K (x - y) + beta K (x - x^n - (y - y^n))/h = K (1 + beta/h) (x - c),
  *   c = (y + beta/h (x^n + y - y^n))/(1 + beta/h)
- * and where its force is limited to L, Huber's function of |r|^2 = r.K r/k, r = x - c, k = max K_i, takes the place
- * of the square:
+ * With a force limit L the square is replaced by Huber's function of |r|^2 = r.K r/k, r = x - c, k = max K_i:
  *   E = k |r|^2/2 up to k |r| = L, L |r| - L^2/(2 k) beyond,   |dE/dx| <= L
  * with dE/dx = share K r, share = min(1, L/(k |r|)), and the Hessian share (K - K r r.K/(k |r|^2)) beyond: positive
  * semidefinite everywhere. Its columns are those of one vertex, so that it fits into any pattern. */
 
-/* where vertex k of a drive is to be in a pose whose rotation is R */
+/* y: where vertex k of a drive is to be in a pose, R its rotation */
 static void embi_drive_place(const embi_drive *d, const embipc_real pose[6], const embipc_real R[9], int k,
                              embipc_real y[3])
 {
@@ -15637,11 +15647,11 @@ static void embi_drive_place(const embi_drive *d, const embipc_real pose[6], con
     int still = pose[3] == 0 && pose[4] == 0 && pose[5] == 0;
     embi_sub(r, d->start + 3 * k, d->centre);
     embi_m3_mulv(t, R, r);
-    for (int i = 0; i < 3; i++)   /* without rotation the start's bits plus the displacement */
+    for (int i = 0; i < 3; i++)   /* without rotation exactly start plus displacement */
         y[i] = pose[i] + (still ? d->start[3 * k + i] : d->centre[i] + t[i]);
 }
 
-/* the spring of its vertex k in this step, whose poses have the rotations Rn and R; and the target y */
+/* The spring of vertex k of a drive in this step, and its target y. Rn, R: rotations of the poses at both ends. */
 static embi_spring embi_drive_spring(const embi_state *s, const embi_drive *d, const embipc_real Rn[9],
                                      const embipc_real R[9], int k, embipc_real y[3])
 {
@@ -15684,7 +15694,7 @@ static int embi_island_springs(embi_memory *m, embi_state *s, embi_island *isle)
 /* k */
 static embipc_real embi_spring_stiffness(const embi_spring *p) { return embi_max(embi_max(p->K[0], p->K[1]), p->K[2]); }
 
-/* share at x; the pull K r of the whole spring, N, and |r|, m, besides */
+/* Returns the share at x. f: the force K r without limit, N; *size: |r|, m */
 static embipc_real embi_spring_share(const embi_spring *p, const embipc_real x[3], embipc_real f[3], embipc_real *size)
 {
     embipc_real k = embi_spring_stiffness(p), sum = 0;
@@ -15697,7 +15707,7 @@ static embipc_real embi_spring_share(const embi_spring *p, const embipc_real x[3
     return k * *size > p->limit ? p->limit / (k * *size) : (embipc_real)1;
 }
 
-/* dE/dx, N; returns the share */
+/* dE/dx = share K r, N. Returns the share. */
 static embipc_real embi_spring_gradient(const embi_spring *p, const embipc_real x[3], embipc_real f[3])
 {
     embipc_real size, share = embi_spring_share(p, x, f, &size);
@@ -15714,7 +15724,7 @@ static void embi_spring_hessian(const embi_spring *p, const embipc_real x[3], em
     for (int i = 0; i < 9 && share < 1; i++) S[i] -= share * f[i / 3] * f[i % 3] / rKr;
 }
 
-/* sum E, J, at the vertices x; *size grows by the size of its terms */
+/* Energy of all springs, J, at the vertices x. *size grows by the size of the terms, for rounding. */
 static embipc_real embi_island_spring_energy(const embi_island *isle, const embipc_real *x, embipc_real *size)
 {
     embipc_real sum = 0;
@@ -15730,7 +15740,7 @@ static embipc_real embi_island_spring_energy(const embi_island *isle, const embi
 
 static const embipc_real embi_spring_weight[4] = {1, 0, 0, 0};   /* a spring as a contact of one vertex */
 
-/* Adds them to the system. Returns 0 when a block does not fit its pattern. */
+/* Adds the Hessian of all springs to the system. Returns 0 when a block does not fit its pattern. */
 static int embi_island_stamp_springs(embi_state *s, embi_island *isle)
 {
     embipc_real S[9];
@@ -15743,7 +15753,7 @@ static int embi_island_stamp_springs(embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* how many springs the factor holds wrongly */
+/* Number of springs whose share is wrong in the last factor: over its limit or not, or by a factor of two. */
 static int embi_springs_changed(const embi_state *s, const embi_island *isle)
 {
     embipc_real f[3], size;
@@ -15756,8 +15766,8 @@ static int embi_springs_changed(const embi_state *s, const embi_island *isle)
     return changed;
 }
 
-/* Does the force of a spring at the trial state differ by a hundredth of its limit from what its Hessian foretold? A
- * limit may be reached within a motion far below what counts as converged, and then the direction was not the last. */
+/* Does a spring's force at the trial state differ from its linear prediction by more than a hundredth of its limit? A
+ * spring can reach its limit within a motion that counts as converged. Then this direction was not the last one. */
 static int embi_springs_missed(const embi_state *s, const embi_island *isle)
 {
     for (int k = 0; k < isle->spring_count; k++) {
@@ -15794,12 +15804,12 @@ typedef struct embi_evaluate_task {
     const embipc_real *x;
 } embi_evaluate_task;
 
-/* A chunk of the near list of a pair: numbers of candidates, counted from the pair's first. */
+/* A chunk of a pair's active candidates: numbers counted from the pair's first candidate. */
 typedef struct embi_near_run {
     const embi_pair *pair;
     int number;                  /* of the pair's head */
     const int *begin, *end;
-    int *seen;                   /* those of them that were near enough to be looked at */
+    int *seen;                   /* those of them that the evaluation looked at */
     const embi_candidate *candidate;
     embi_closest *closest;
     embi_apart *apart;
@@ -15828,7 +15838,7 @@ static int embi_is_touching(const embi_candidate *c, const embi_closest *closest
     return closest->d - c->xi < c->dhat;
 }
 
-/* closest points along near lists */
+/* Closest points of active candidates, for a part of the chunks, and how many contacts they give. */
 static void embi_closest_range(void *arg, int begin, int end)
 {
     const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
@@ -15853,14 +15863,14 @@ static void embi_closest_range(void *arg, int begin, int end)
     }
 }
 
-/* Does the factor hold a stiffness wrongly, by more than a factor of two? */
+/* Does a stiffness differ from that in the last factor by more than a factor of two? */
 static int embi_stiffness_changed(embipc_real now, embipc_real held, embipc_real kappa)
 {
     embipc_real slack = (embipc_real)0.05 * kappa;
     return now > 2 * held + slack || held > 2 * now + slack;
 }
 
-/* what is active among them becomes contacts, each in its place */
+/* Contacts of candidates within reach, each in its reserved place, for a part of the chunks. */
 static void embi_contact_range(void *arg, int begin, int end)
 {
     const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
@@ -15885,7 +15895,7 @@ static void embi_contact_range(void *arg, int begin, int end)
     }
 }
 
-/* Near lists that no longer serve, in a range of the island's pairs. */
+/* Lists active candidates again where a list no longer serves, for a part of the island's pairs. */
 static void embi_near_range(void *arg, int begin, int end)
 {
     const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
@@ -15901,9 +15911,9 @@ static void embi_near_range(void *arg, int begin, int end)
 }
 
 #define EMBI_SHARE_NEAR EMBI_SHARE(64)       /* 12 us of closest points: 0.2 us each [measured] */
-#define EMBI_SHARE_SCAN EMBI_SHARE(8192)     /* and of candidates that are told by one number: 1.5 ns */
+#define EMBI_SHARE_SCAN EMBI_SHARE(8192)     /* and of candidates that are decided by one number: 1.5 ns */
 
-/* The near lists at x, cut into chunks, and how many contacts there are in each. Returns 0 out of memory. */
+/* Active candidates at x in chunks, and how many contacts each chunk has. Returns 0 out of memory. */
 static int embi_island_find(embi_memory *m, embi_state *s, embi_island *isle, embi_evaluate_task *task)
 {
     embi_contacts *contacts = &isle->contacts;
@@ -15938,7 +15948,7 @@ static int embi_island_touch_room(embi_memory *m, embi_island *isle)
                      4 * (isle->contacts.count + isle->friction_count) + isle->spring_count);
 }
 
-/* Contacts at the live vertices x of the island, whose bodies strayed so far as they say. Returns 0 out of memory. */
+/* Contacts of the island at the live vertices x. `stray` of its bodies must be that of x. Returns 0 out of memory. */
 static int embi_island_contacts(embi_memory *m, embi_state *s, embi_island *isle, const embipc_real *x)
 {
     embipc_stage was = embi_stage(s, EMBIPC_STAGE_CONTACT);
@@ -15952,7 +15962,7 @@ static int embi_island_contacts(embi_memory *m, embi_state *s, embi_island *isle
     task.x = x;
     ok = embi_island_find(m, s, isle, &task);
     if (ok) embi_for_chunks(&s->threads, &isle->by_near, EMBI_SHARE_NEAR, embi_contact_range, &task);
-    for (int n = 0; n < isle->by_near.count && ok;) {  /* for each two bodies: what stands on the same feature is merged */
+    for (int n = 0; n < isle->by_near.count && ok;) {  /* merges by pair of bodies */
         const embi_pair *pair = s->pair + isle->pairs[isle->by_near.list[n].item];
         int begin = contacts->count;
         for (; n < isle->by_near.count && s->pair[isle->pairs[isle->by_near.list[n].item]].head == pair->head; n++) {
@@ -15978,7 +15988,7 @@ static void embi_body_stray(const embi_bodies_task *t, embi_body *b, int k)
     else (void)embi_body_shift(b, t->s->known_q, t->s->q, t->s->shift_d, NULL, &b->stray);
 }
 
-/* Contacts where the island is. */
+/* Contacts at the present positions. Returns 0 out of memory. */
 static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_for_bodies(s, isle, &isle->by_vertices, embi_body_stray, NULL, NULL, 0);
@@ -15993,7 +16003,7 @@ static void embi_touch(embi_state *s, embi_island *isle, int v)
     isle->touched[isle->touched_count++] = v;
 }
 
-/* where the forces on an island's vertices are gathered */
+/* Where forces on vertices are summed. */
 static embi_pull embi_pull_of(const embi_state *s)
 {
     embi_pull to;
@@ -16002,7 +16012,7 @@ static embi_pull embi_pull_of(const embi_state *s)
     return to;
 }
 
-/* the list of touched vertices that move, of the evaluation, the friction contacts and the springs of now */
+/* Lists the moving vertices of contacts, friction contacts and springs, unless the list is up to date. */
 static void embi_island_touched(embi_state *s, embi_island *isle)
 {
     if (isle->touched_stamp == isle->stamp) return;
@@ -16029,8 +16039,8 @@ static void embi_body_energy(const embi_bodies_task *t, embi_body *b, int k)
                                                    t->isle->part + 2 * k + 1);
 }
 
-/* Energy of what is not in A, J s^2: barrier, friction, springs, nonlinear materials; and the size of the terms,
- * for rounding. */
+/* Energy of all that is not in A, J s^2: barrier, friction, springs, nonlinear materials [EIPC24 eqs. 10, 11]; and
+ * the size of its terms, for rounding. */
 static void embi_island_contact_energy(embi_state *s, embi_island *isle, const embipc_real *q,
                                        const embipc_real *x)
 {
@@ -16050,7 +16060,7 @@ static void embi_island_contact_energy(embi_state *s, embi_island *isle, const e
     isle->contact_size = s->hh * embi_max(size, sum);
 }
 
-/* How far the flight bends the path of the point that sits at x^n of vertex v, m */
+/* Curvature of the path of vertex v in free flight, from x^n, as a displacement, m */
 static void embi_vertex_bend(const embi_state *s, const embi_body *b, int v, embipc_real r[3])
 {
     embipc_real arm[3];
@@ -16061,14 +16071,14 @@ static void embi_vertex_bend(const embi_state *s, const embi_body *b, int v, emb
     embi_m3_mulv(r, b->flight.bend, arm);
 }
 
-/* What a velocity may change by in a step, m/s, before BDF2 must not look back on it: what gravity does, or a
- * tenth of it, and what counts as nothing. */
+/* Largest change of a velocity in a step, m/s, that counts as smooth for BDF2: by gravity, plus a tenth of the speed,
+ * plus what counts as nothing. */
 static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed, embipc_real nothing)
 {
     return s->h * embi_norm(s->gravity) + speed / 10 + nothing;
 }
 
-/* Contacts of the island's pairs, and their forces on bodies a */
+/* For each pair of bodies: whether it has contacts, and their force on body a, N. */
 static void embi_island_touches(embi_state *s, embi_island *isle, embi_when when)
 {
     for (int n = 0; n < isle->pair_count; n++) {
@@ -16087,7 +16097,7 @@ static void embi_island_touches(embi_state *s, embi_island *isle, embi_when when
     }
 }
 
-/* Velocity of a body as a whole at q^n; returns 1/mass, 0 for what contacts do not move. */
+/* Velocity of a body as a whole at q^n. Returns 1/mass, or 0 for bodies that contacts do not move. */
 static embipc_real embi_body_drift(const embi_state *s, const embi_body *b, embipc_real v[3])
 {
     embi_set(v, 0, 0, 0);
@@ -16097,11 +16107,11 @@ static embipc_real embi_body_drift(const embi_state *s, const embi_body *b, embi
     return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->total_mass : (embipc_real)0;
 }
 
-/* Another pass of friction is due where the force between two bodies is less than half or more than twice what friction
- * took, and the difference changes their velocities by more than gravity does in a step, or a hundredth. Friction is a
- * step late else, which adds up to the same. It is not after a step that took the forces of its own end: a quarter of
- * both is enough then. Where the step begins with forces that no step ended with, a fiftieth is; else a step that took long already
- * has no more passes. */
+/* Does the force between two bodies differ so much from the lagged one that another pass of friction is due? It must
+ * be less than half or more than twice as large, and the difference must change velocities by more than gravity does
+ * in a step plus a hundredth. Otherwise friction is one step late, which adds up to the same. After a step that used
+ * the forces of its own end friction is not late: a quarter of both limits is enough then. At a start that no step
+ * led to, it is a fiftieth. Otherwise a step that took long gets no more passes. */
 static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair, int long_step)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
@@ -16122,7 +16132,7 @@ static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair,
 /* The most passes of friction that a step adds by itself. */
 #define EMBI_FRICTION_PASSES 4
 
-/* Is another pass of the island due, with friction by the normal forces of now? */
+/* Does any pair of the island need another pass, with friction by the present normal forces? */
 static int embi_island_slips_otherwise(embi_state *s, embi_island *isle)
 {
     int any = 0;
@@ -16135,7 +16145,7 @@ static int embi_island_slips_otherwise(embi_state *s, embi_island *isle)
     return any;
 }
 
-/* Takes lambda, normals and weights of all contacts as they are now for friction. Last step's |u| comes from
+/* Makes the friction contacts: lambda, normals and weights of all present contacts. |u| of the last step comes from
  * memory, sorted by key (values in u). Returns 0 out of memory. */
 static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *isle, const embi_key *memory,
                                     int memory_count, const embipc_real *u)
@@ -16187,7 +16197,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
 
 /* ---- the linear system ---- */
 
-/* The numbers that a step begins with. Returns 0 out of memory. */
+/* Stores what a step that fails restores. Returns 0 out of memory. */
 static int embi_island_remember(embi_memory *m, embi_island *isle)
 {
     embi_island_past *past = &isle->past;
@@ -16256,9 +16266,9 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
            EMBI_GROW(m, embipc_real, isle->work, isle->work_cap, 12 * isle->unknown_count);
 }
 
-/* How near, in dhat, a candidate has a place in the matrix: the factor is fuller with more, ordered anew more often
- * with less. Against 2: grasps 0.96, cages of 150 to 600 nodes 0.97, piles 1.01 of the time; against 1, which gives
- * none but contacts a place: grasps 1.02, cages 0.99, piles 0.97 to 1.04. */
+/* Candidates nearer than this, in dhat, get blocks in the pattern of the matrix. With more the factor is fuller; with
+ * less it is ordered more often. Against 2: grasps 0.96, cages of 150 to 600 nodes 0.97, piles 1.01 of the time.
+ * Against 1, which is contacts only: grasps 1.02, cages 0.99, piles 0.97 to 1.04. */
 #define EMBI_COUPLED ((embipc_real)1.25)
 
 /* Chooses order and structure of the system: all couplings of the bodies, and of candidates that are near, so that
@@ -16295,12 +16305,11 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
     return embi_system_analyze(m, &isle->system, isle->unknown_count, isle->keys, count, (int)s->solver);
 }
 
-/* K of the nonlinear materials at the present state: taken anew for each new factor. Between those the old
- * factor is the frozen model of the step, under exact energies and gradients, and embi_island_advance() says
- * how long it may serve. Freezing K for longer, with new contacts around it, does not pay: refreshed after a
- * move cut by half or a direction that shrank by less than half, it saves 3 % of the time where there is
- * contact (K takes a fifth of it), and costs 5.2 solves for 4.2 in free flight [measured, bodies of 48 and
- * 1280 tets]. */
+/* K of the nonlinear materials at q, for each new factor. Until the next factor K is frozen, while energies and
+ * gradients are exact; embi_island_advance() decides how long. Freezing K for longer, with new contacts around it,
+ * does not pay. Refreshed after a move cut by half or a direction that shrank by less than half, it saves 3 % of the
+ * time where there is contact (K takes a fifth of it), and costs 5.2 solves for 4.2 in free flight [measured, bodies
+ * of 48 and 1280 tets]. */
 static void embi_body_take_tangent(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_bsr T;
@@ -16321,7 +16330,7 @@ static void embi_island_tangent(embi_state *s, embi_island *isle)
     (void)embi_stage(s, was);
 }
 
-/* Sets the system to zero, or, while A is the one that was factored last, what contacts reach of it. */
+/* Sets the system to zero; or only the part that contacts reach, while A is that of the last factor. */
 static void embi_island_reopen(embi_state *s, embi_island *isle)
 {
     int keeps = embi_system_keeps(&isle->system);
@@ -16350,7 +16359,7 @@ static void embi_body_make(const embi_bodies_task *t, embi_body *b, int k)
     if (t->alpha == 0 || (b->elastic.nonlinear && embi_body_stiffness(t->s, b) > 0)) embi_body_assemble(t->s, b);
 }
 
-/* A of all bodies that lack it, or of those whose products need it */
+/* Assembles A of all bodies that lack it; for_products: only of bodies whose products need it. */
 static void embi_island_ready(embi_state *s, embi_island *isle, int for_products)
 {
     embipc_stage was;
@@ -16365,7 +16374,8 @@ static void embi_island_ready(embi_state *s, embi_island *isle, int for_products
     (void)embi_stage(s, was);
 }
 
-/* its part of the system; no other body has a part in the same blocks */
+/* Adds the body's part to the system. No other body has a part in the same blocks, so threads may share the
+ * bodies. */
 static void embi_body_put(const embi_bodies_task *t, embi_body *b, int k)
 {
     const int *local = t->s->local + b->node0;
@@ -16411,7 +16421,7 @@ static int embi_island_assemble(embi_state *s, embi_island *isle)
     return embi_island_stamp_springs(s, isle);
 }
 
-/* p on driven nodes: what is left of their present stage; 0 on all others. Returns whether anything moves. */
+/* p on driven nodes: the rest of their present stage; 0 on all others. Returns whether anything moves. */
 static int embi_island_driven_motion(embi_state *s, embi_island *isle)
 {
     int moving = 0;
@@ -16462,14 +16472,14 @@ static void embi_body_product(const embi_bodies_task *t, embi_body *b, int k)
     else memset(s->Ap + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->Ap);
 }
 
-/* Ap = A p over the nodes of the island */
+/* Ap = A p over the nodes of the island, J s^2/m */
 static void embi_island_multiply(embi_state *s, embi_island *isle)
 {
     embi_island_ready(s, isle, 1);
     embi_for_bodies(s, isle, &isle->by_tets, embi_body_product, NULL, NULL, 0);
 }
 
-/* motion = J p at the touched vertices */
+/* motion = J p at the touched vertices, m */
 static void embi_island_motion(embi_state *s, embi_island *isle)
 {
     embi_island_touched(s, isle);
@@ -16513,7 +16523,7 @@ static void embi_island_push(embi_state *s, embi_island *isle)
     embi_scatter(&s->J, isle->touched, isle->touched_count, -s->hh, &to, s->rhs);
 }
 
-/* Largest change of a gap along the direction (J p in motion) against a tenth of the gap. A direction may be short as a
+/* Largest change of a gap along the direction (J p in motion), over a tenth of the gap. A direction can be short as a
  * velocity and still double a gap of 1e-12 m, with forces far from balance: that is not converged. */
 static embipc_real embi_island_gap_change(const embi_state *s, const embi_island *isle)
 {
@@ -16526,11 +16536,11 @@ static embipc_real embi_island_gap_change(const embi_state *s, const embi_island
     return most;
 }
 
-/* Newton's direction is short or long by the share lambda of the true curvature along it that the matrix
- * holds (it leaves out b' d2d/dx2, and an old factor more). Two directions in a row tell: moving by stride *
- * p_last left p = (1 - stride lambda) p_last. Where the two point the same way p is stretched by 1/lambda;
- * the line search has the last word. Buckling contacts, where the true curvature is negative for a while,
- * took 40 solves without this. */
+/* Factor, 1 to 16, by which the direction is lengthened. The matrix leaves out b' d2d/dx2, and an old factor leaves
+ * out more. So its curvature along p is wrong; lambda is the true one over it, and p/lambda would be right. Two
+ * directions in a row show lambda: a move by stride * p_last leaves p = (1 - stride lambda) p_last. Where both point
+ * the same way, p is lengthened by 1/lambda; the line search decides in the end. Buckling contacts, whose true
+ * curvature is negative for a while, took 40 solves without this. */
 static embipc_real embi_island_stretch(embi_state *s, embi_island *isle)
 {
     embipc_real same = 0, now = 0, last = 0, ratio, stretch;
@@ -16549,7 +16559,8 @@ static embipc_real embi_island_stretch(embi_state *s, embi_island *isle)
     return embi_min(embi_max(stretch, 1), 16);
 }
 
-/* What embi_friction_stiffness() puts into the matrix along the motion, N/m: it goes to 0 at the kink of f1. */
+/* Stiffness along the motion that embi_friction_stiffness() puts into the matrix, N/m. It goes to 0 at the kink of
+ * f1. */
 static embipc_real embi_friction_hold(const embi_friction *f, int first)
 {
     embipc_real y = embi_norm(f->u), across, along;
@@ -16558,7 +16569,7 @@ static embipc_real embi_friction_hold(const embi_friction *f, int first)
     return embi_max(f->weight, 0) * along;
 }
 
-/* how many friction contacts the factor holds wrongly */
+/* Number of friction contacts whose stiffness is wrong in the last factor, by a factor of two. */
 static int embi_friction_changed(const embi_state *s, const embi_island *isle)
 {
     int changed = 0;
@@ -16571,19 +16582,19 @@ static int embi_friction_changed(const embi_state *s, const embi_island *isle)
 }
 
 /* ---- contact forces as unknowns ----
- * Many bodies that touch at few points: H = A + U U^T, A block-diagonal, a block for each body, and U with a column
- * sqrt(h^2) J^T z for each direction in which a contact, a friction contact or a spring resists. Then
+ * For many bodies that touch at few points. H = A + U U^T. A is block-diagonal with a block for each body. U has a
+ * column sqrt(h^2) J^T z for each direction in which a contact, a friction contact or a spring resists. Then
  *   H^-1 = A^-1 - A^-1 U K^-1 U^T A^-1,   K = 1 + U^T A^-1 U                      [Woodbury 1950]
- * K is small, couples contacts on the same body only, and is better conditioned than H. A^-1 is needed where contacts
- * are, and A is the same throughout a step: its columns serve for all factors of the step, body by body.
- * Time against H as one matrix, piles that fall: 10 and 100 cages of 40 nodes 0.95 and 0.83, 10 of 200 and 400 nodes
+ * K is small, couples only contacts on the same body, and is better conditioned than H. A^-1 is needed at contacts
+ * only. A is constant within a step, so the columns of A^-1 serve for all factors of the step, body by body.
+ * Time against H as one matrix, for falling piles: 10 and 100 cages of 40 nodes 0.95 and 0.83, 10 of 200 and 400 nodes
  * 0.62 and 0.60, 10 full balls 0.71; ten bears, which touch at many points, 1.01. On 2 threads the pile of 100 0.76.
- * Where one body or two hold most nodes, one factor keeps most of itself from one iteration to the next: 1, 2 and 3
- * cages of a ball 1.1, a grasp by a cage of 108 nodes 1.15, a bear of 300 nodes 1.35 [measured]. */
+ * Where one or two bodies have most nodes it does not pay, since most of H's factor stays from one iteration to the
+ * next: 1, 2 and 3 cages of a ball 1.1, a grasp by a cage of 108 nodes 1.15, a bear of 300 nodes 1.35 [measured]. */
 
-#define EMBI_DUAL_COLUMNS 6   /* of U: at most the unknowns over this */
-#define EMBI_DUAL_BODIES 4    /* no body has more nodes than all over this */
-#define EMBI_DUAL_NODES 1024  /* of a body that contacts hang on, at most: 75 MB */
+#define EMBI_DUAL_COLUMNS 6   /* U has at most so many columns: unknowns over this */
+#define EMBI_DUAL_BODIES 4    /* no body has more nodes than: all nodes over this */
+#define EMBI_DUAL_NODES 1024  /* nodes of a body with contacts, at most: 75 MB */
 
 /* 1 where contact forces as unknowns pay: few columns against the unknowns, no body that holds most of them, and no K
  * that changes in the step. */
@@ -16600,7 +16611,7 @@ static int embi_island_wants_dual(const embi_state *s, const embi_island *isle)
     return 1;
 }
 
-/* The bodies' first unknowns, and a factor of A for each that has none of this A. Returns 0 out of memory. */
+/* First unknowns of the bodies, and memory for a factor of A of each body that lacks one. Returns 0 out of memory. */
 static int embi_dual_bodies(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
@@ -16629,8 +16640,8 @@ static int embi_dual_body(const embi_dual *D, int bodies, int unknown)
     return embi_find_place(D->first, bodies + 1, unknown + 1) - 1;
 }
 
-/* Where something acts, without its columns yet: nodes and their shares of the point in the order of the link. What it
- * needs of A^-1 is asked for. Returns NULL out of memory. */
+/* A link at the point sum w_k x_v_k, without its columns: nodes and their coefficients, in the order of the link.
+ * Registers which columns of A^-1 it needs. Returns NULL out of memory. */
 static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *isle, const int v[4],
                                  const embipc_real w[4],
                                  int node[EMBI_STAMP], embipc_real coef[EMBI_STAMP])
@@ -16667,7 +16678,7 @@ static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *isl
     return EMBI_GROW(m, embipc_real, D->value, D->value_cap, D->value_count + 3 * EMBI_BENT * EMBI_STAMP) ? l : NULL;
 }
 
-/* one more column of the last link: z at its point */
+/* Appends a column to the last link: size z at its point. */
 static void embi_dual_column(embi_dual *D, const embipc_real *coef, embipc_real size, const embipc_real z[3])
 {
     embi_link *l = D->link + D->count - 1;
@@ -16677,7 +16688,8 @@ static void embi_dual_column(embi_dual *D, const embipc_real *coef, embipc_real 
     l->rank++;
 }
 
-/* and those of a stiffness S there. Returns 0 out of memory. */
+/* A link with the columns of a stiffness S at its point: eigenvectors times the root of the eigenvalues. Returns 0
+ * out of memory. */
 static int embi_dual_stiffness(embi_memory *m, embi_state *s, embi_island *isle, const int v[4], const embipc_real w[4],
                                const embipc_real S[9])
 {
@@ -16717,7 +16729,7 @@ static int embi_dual_contact(embi_memory *m, embi_state *s, embi_island *isle, c
     return 1;
 }
 
-/* All links, in the order of the pairs of bodies they are between. Returns 0 out of memory. */
+/* All links, sorted by the pair of bodies that they act on. Returns 0 out of memory. */
 static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
@@ -16742,12 +16754,13 @@ static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* Columns of U in threes, each on the same one or two bodies. Returns 0 out of memory. */
+/* Groups the columns of U in triples that act on the same one or two bodies, since blocks are 3x3. Returns 0 out of
+ * memory. */
 static int embi_dual_columns(embi_memory *m, embi_island *isle)
 {
     embi_dual *D = isle->dual;
     int most = 0, used = 0;
-    for (int k = 0; k < D->count; k++) most += 3 * D->link[k].rank;   /* were each in a three of its own */
+    for (int k = 0; k < D->count; k++) most += 3 * D->link[k].rank;   /* if each had a triple of its own */
     if (!EMBI_GROW(m, int, D->column, D->column_cap, most) || !EMBI_GROW(m, int, D->side, D->side_cap, 2 * most))
         return 0;
     for (int k = 0; k < D->count; k++) {
@@ -16765,7 +16778,8 @@ static int embi_dual_columns(embi_memory *m, embi_island *isle)
     return 1;
 }
 
-/* Lists of them by body, and room for what each body adds. Returns -2 out of memory, 0 where there are too many. */
+/* Lists the triples by body, with room for each body's part of K. Returns -2 out of memory, 0 where there are too
+ * many. */
 static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
@@ -16798,7 +16812,7 @@ static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* A body's factor, where it has none of this A. */
+/* Factors A of a body, unless its factor is valid. part[k]: 0, or what embi_inverse_take() returned. */
 static void embi_dual_invert(const embi_bodies_task *t, embi_body *b, int k)
 {
     const embi_dual *D = t->isle->dual;
@@ -16808,14 +16822,14 @@ static void embi_dual_invert(const embi_bodies_task *t, embi_body *b, int k)
     b->inverse->valid = t->isle->part[k] == 0;
 }
 
-/* The part of a column that is on the body whose unknowns begin with `first`. */
+/* The part of a column on the body whose unknowns begin with `first`. */
 static embi_sparse embi_column_on(const embi_dual *D, int column, int first)
 {
     const embi_link *l = D->link + column / EMBI_BENT;
     int other;
     embi_sparse u = {0, NULL, NULL, NULL};
     if (column < 0) return u;
-    other = l->split < l->count && l->node[0] < first;   /* the second one, which comes behind the first */
+    other = l->split < l->count && l->node[0] < first;   /* of the link's two bodies the second one */
     u.count = other ? l->count - l->split : l->split;
     u.node = l->node + (other ? l->split : 0);
     u.place = l->place + (other ? l->split : 0);
@@ -16823,7 +16837,7 @@ static embi_sparse embi_column_on(const embi_dual *D, int column, int first)
     return u;
 }
 
-/* Its part of K: u . A^-1 u for all columns u of U on it. */
+/* The body's part of K: u . A^-1 u for all columns u of U on it. */
 static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
 {
     const embi_dual *D = t->isle->dual;
@@ -16847,7 +16861,7 @@ static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
         }
 }
 
-/* K, factored. Returns the pivots that had to be replaced, -1: inf or nan; -2 out of memory. */
+/* Sums and factors K. Returns the number of replaced pivots, -1: inf or nan; -2 out of memory. */
 static int embi_dual_gather(embi_memory *m, embi_state *s, embi_island *isle)
 {
     static const embipc_real one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
@@ -16868,10 +16882,11 @@ static int embi_dual_gather(embi_memory *m, embi_state *s, embi_island *isle)
     return embi_system_factor(&D->K);
 }
 
-/* how many factors of its A there were: tells them apart */
+/* Number of the body's last factor of A. */
 static unsigned embi_body_factors(const embi_body *b) { return b->inverse ? b->inverse->taken : 0; }
 
-/* Factors H as A and K: 1, or 0 where it is better, or has to be, as one matrix. -1: inf or nan; -2 out of memory. */
+/* Factors A and K instead of H. Returns 1, or 0 where H as one matrix is better or necessary. -1: inf or nan; -2 out
+ * of memory. */
 static int embi_dual_factor(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D;
@@ -16896,10 +16911,10 @@ static int embi_dual_factor(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* whether the last factor is by contact forces */
+/* Is the last factor one of A and K? */
 static int embi_has_dual(const embi_island *isle) { return isle->dual && isle->dual->on; }
 
-/* Are the bodies those it was made of, with the factors it was made with? One that moves by a drive adds no unknown. */
+/* Is the factor of A and K still valid: same bodies, same factors of A? A body moved by a drive adds no unknown. */
 static int embi_dual_fits(const embi_state *s, const embi_island *isle)
 {
     if (!embi_has_dual(isle)) return 1;
@@ -16917,13 +16932,14 @@ static embi_sparse embi_column_of(const embi_dual *D, int column)
     return u;
 }
 
+/* A body's part of a product with A^-1, in place. */
 static void embi_dual_solve_body(const embi_bodies_task *t, embi_body *b, int k)
 {
     const embi_dual *D = t->isle->dual;
     if (D->first[k] < D->first[k + 1]) embi_system_solve(&b->inverse->S, t->to + 3 * D->first[k]);
 }
 
-/* b := H^-1 b by the factor that there is */
+/* b := H^-1 b by the last factor */
 static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real *b)
 {
     embi_dual *D = isle->dual;
@@ -16949,9 +16965,8 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
     embi_for_bodies(s, isle, &isle->by_tets, embi_dual_solve_body, NULL, b, 0);
 }
 
-/* The matrix as one at the present state, factored; the order is kept while the pattern fits. Returns the pivots that
- * had to be replaced, -1: inf or nan; -2 out of memory, -3: it does not fit the pattern made for it, which cannot
- * be. */
+/* Assembles and factors H as one matrix. The order is kept while the pattern fits. Returns the number of replaced
+ * pivots, -1: inf or nan; -2 out of memory, -3: it does not fit its new pattern, which cannot be. */
 static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int pivots;
@@ -16962,7 +16977,7 @@ static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *
     }
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
     pivots = embi_system_factor(&isle->system);
-    while (pivots > 0 && isle->keep > 0) {   /* half of it, down to an eighth: see EMBI_SLOW */
+    while (pivots > 0 && isle->keep > 0) {   /* halves the negative curvature, down to an eighth: see EMBI_SLOW */
         isle->too_much = isle->keep;
         isle->keep = isle->keep > (embipc_real)0.2 ? isle->keep / 2 : (embipc_real)0;
         embi_island_tangent(s, isle);
@@ -16972,11 +16987,12 @@ static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *
     return pivots;
 }
 
-/* Unknown nodes below which a factor costs no more than an iteration: a ball squeezed and lifted in a cage of 16
- * nodes goes 0.9 times as fast with kept factors, of 24 as fast, of 35 1.17 times. */
+/* Below so many unknown nodes a factor costs no more than an iteration, and none is reused. With reuse a ball
+ * squeezed and lifted in a cage of 16 nodes goes 0.9 times as fast, of 24 as fast, of 35 1.17 times. */
 #define EMBI_KEEP_NODES 24
 
-/* The first factor of a step does not overwrite that of an earlier one, which a step that fails gives back. */
+/* Before the first factor of a step: the factor of an earlier step is set aside, because a step that fails restores
+ * it. */
 static void embi_island_set_aside(embi_island *isle)
 {
     const embi_threads *threads = isle->system.F.threads;
@@ -17001,12 +17017,12 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     isle->useful = 1;
     isle->kept = 0;
     if (isle->pause == 0) isle->pause = 1;
-    (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);   /* what the matrix holds of contacts */
+    (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);   /* remembers the stiffnesses in the matrix */
     for (int n = 0; n < isle->by_near.count; n++) {
         embi_near_run r = embi_near_run_of(s, isle, n);
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++) {
             r.closest[*k].in_matrix = r.closest[*k].stiffness;
-            if (r.closest[*k].stiffness > 0) r.apart[*k].least = -EMBI_HUGE;   /* seen, so that its leaving is noticed */
+            if (r.closest[*k].stiffness > 0) r.apart[*k].least = -EMBI_HUGE;   /* it is always evaluated */
         }
     }
     for (int k = 0; k < isle->friction_count; k++)
@@ -17019,13 +17035,12 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
 }
 
 /* ---- factors that serve for more than one step ----
- * From one step to the next H changes by the little that R turns, and by the contacts that come, go or stiffen:
- * few. So a step begins with the factor of an earlier one, as the preconditioner M of conjugate gradients on its
- * own H. What M holds right is solved by the first iteration, each contact that it does not know of takes one
- * more. A is not even assembled: its products are made tet by tet. */
+ * From one step to the next H changes little: R rotates a bit, and few contacts begin, end or stiffen. So a step begins
+ * with a reused factor, as preconditioner M of conjugate gradients on its own H. The first iteration solves all that M
+ * has right; each contact that M lacks takes one more. A is not even assembled: products are formed tet by tet. */
 
-#define EMBI_KEEP_ITERATIONS 8   /* more cost as much as the factor */
-#define EMBI_OLD_SHARE ((embipc_real)0.1)   /* of the tolerance: a direction this short by M alone is the last one */
+#define EMBI_KEEP_ITERATIONS 8   /* more iterations cost as much as a new factor */
+#define EMBI_OLD_SHARE ((embipc_real)0.1)   /* of the tolerance: a direction by M alone that is so short is the last */
 
 /* at the start of a step */
 static void embi_island_recall(const embi_state *s, embi_island *isle)
@@ -17065,7 +17080,7 @@ static void embi_island_combine(const embi_state *s, const embi_island *isle, em
     }
 }
 
-/* the length that counts as converged, m: the least of the island's bodies */
+/* Length of a direction that counts as converged, m: the least of the island's bodies. */
 static embipc_real embi_island_tolerance(const embi_state *s, const embi_island *isle)
 {
     embipc_real least = EMBI_HUGE;
@@ -17084,10 +17099,10 @@ static embipc_real embi_row_most(int n, const embipc_real *x)
     return most;
 }
 
-#define EMBI_BALANCE ((embipc_real)5e-4)   /* a share of forces that is next to nothing */
+#define EMBI_BALANCE ((embipc_real)5e-4)   /* fraction of forces that counts as nothing */
 
-/* Do the forces r (on the unknowns, N s^2) on each body of which no node is driven add up to next to nothing, against
- * its weight and what bodies bear on average? (What floats and touches nothing is measured by the tolerance.) */
+/* Do the forces r (on the unknowns, N s^2) on each body without driven nodes add up to nothing, against its weight
+ * and the mean load of bodies? For bodies that float and touch nothing, the tolerance is the measure. */
 static int embi_island_balances(const embi_state *s, const embi_island *isle, const embipc_real *r)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -17101,16 +17116,17 @@ static int embi_island_balances(const embi_state *s, const embi_island *isle, co
     return 1;
 }
 
-/* H x = b with an earlier factor, of this step or of one before, b = isle->rhs, which becomes x. z = M^-1 r is about
- * what x is off by: once it is below 0.05 of the tolerance and the forces r balance, x will do. Without a drive it is
- * added and that was the last once it is below 0.01 of x (a drive's direction carries along what sticks; what it misses
- * slips). Each z adds what M does not know of stiff contacts to the forces: of a ball held between plates, and moved
- * by 0.05 of the tolerance so, 0.3 % of 100 N were out of balance. By a factor of this step it may end at once, with
- * M^-1 b, where M has curvatures that products with H leave out. Else an iteration is cheaper than the next look at all
- * contacts that a direction which is only nearly Newton's asks for: against M^-1 b throughout, squeeze affine and cage,
- * grasp low and a tower of 100 boxes take 3, 4, 10, 8 % fewer solves, and 0, 1, 1, 8 % fewer instructions. Where x is
- * the sum of the p, A x is that of their A p, added to that of driven nodes in trial_q, which is free until a direction
- * is aimed. Returns 0, and leaves b alone, when that takes too many iterations: a new factor is due. */
+/* Solves H x = b by conjugate gradients with a reused factor M, of this step or an earlier one. b = isle->rhs, which
+ * becomes x. z = M^-1 r estimates the error of x. The solution is good enough once z is below 0.05 of the tolerance
+ * and the forces r balance. Without a drive x + z is good enough once z is below 0.01 of x. (With a drive it is not:
+ * the direction carries along what sticks, and an error there makes it slip.) x, not x + z, is taken in the first
+ * case: z adds forces at stiff contacts that M lacks. A ball held between plates, and moved by 0.05 of the tolerance,
+ * then had 0.3 % of 100 N out of balance. With a factor of this step and full Hessians of contacts, M^-1 b itself is
+ * taken, because products with H lack these. Else an iteration is cheaper than evaluating all contacts for a
+ * direction that is only nearly Newton's. Against M^-1 b throughout, squeeze affine and cage, grasp low and a tower
+ * of 100 boxes take 3, 4, 10, 8 % fewer solves, and 0, 1, 1, 8 % fewer instructions. When x is the sum of the p, the
+ * sum of their A p gives A x, in trial_q, which is free until a direction is aimed; the product with driven nodes is
+ * in it already. Returns 0, and leaves b alone, when that takes too many iterations: a new factor is due. */
 static int embi_island_solve_kept(embi_state *s, embi_island *isle)
 {
     int n = 3 * isle->unknown_count;
@@ -17157,8 +17173,8 @@ static int embi_island_solve_kept(embi_state *s, embi_island *isle)
     return 0;
 }
 
-/* Slope of E along p, and the length of p in units of what counts as converged: per body c tolerance, or 0.1
- * dhat where that is less, so that no contact can come or go within a motion called small. */
+/* Slope of E along p, and the length of p over the length that counts as converged: c tolerance of each body, or 0.1
+ * dhat where that is less, so that no contact can begin or end within a motion that counts as nothing. */
 static embipc_real embi_island_measure(embi_state *s, embi_island *isle)
 {
     embipc_real worst = 0;
@@ -17182,7 +17198,7 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
 {
     embipc_result r;
     isle->inexact = isle->multiplied = 0;
-    if (isle->unknown_count && (isle->kept || isle->old_factor)) {   /* an island may be driven as a whole */
+    if (isle->unknown_count && (isle->kept || isle->old_factor)) {   /* all nodes of an island may be driven */
         int solved;
         (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
         solved = embi_island_solve_kept(s, isle);
@@ -17202,20 +17218,20 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
     return EMBIPC_OK;
 }
 
-/* The projected Hessian of a nonlinear body is stiffer than the true one, and Newton's method with it no longer
- * quadratic. After so many solves with new matrices in a row that made the direction shorter by less than half,
- * its tets keep their negative curvature: all of it, or, as long as that leaves pivots that are not positive, half,
- * a quarter, an eighth; and while solves stay slow, the middle between what was too much and what was not. Rubber
- * pressed flat between plates, cylinders of 16 and 24 cells, solves a step: 11.0 and 12.9; all or nothing of it:
- * 13.0 and 15.3, and 2 of 80 steps cut short. */
+/* The projected Hessian of a nonlinear body is stiffer than the true one, and Newton's method with it is no longer
+ * quadratic. After so many solves in a row, each with a new matrix, that shortened the direction by less than half,
+ * tets get their negative curvature back: all of it, or half, a quarter, an eighth where more leaves pivots that are
+ * not positive. While solves stay slow, it is the middle between the least that was too much and the most that was
+ * not. Rubber pressed flat between plates, cylinders of 16 and 24 cells, takes 11.0 and 12.9 solves per step; with
+ * all or nothing of it 13.0 and 15.3, and 2 of 80 steps are cut short. */
 #define EMBI_SLOW 2
 
-/* A friction contact that slips resists nothing more along its way, as its tangent sees it; where the direction takes
- * it back through the zone in which it sticks and out on the other side, the line search ends the move of the whole
- * island there, for one such contact after the other. Those that turn so count as sticking in the next direction, with
- * the force weight u/e that goes through 0; they do until they are in the zone, or that direction, too, ends outside.
- * A pile of 100 cages takes 11.4 solves a step and 8 % of its moves are cut so; without this 13.7 and 27 %. Takes J p
- * from motion. */
+/* Marks friction contacts that reverse. A contact that slips has no stiffness along its motion. When the direction
+ * takes it back through the sticking zone and out on the other side, the line search ends the move of the whole
+ * island there, for one such contact after the other. So these contacts count as sticking in the next direction, with
+ * the force weight u/e, which goes through 0. They do so until they are in the zone, or until such a direction ends
+ * outside again. A pile of 100 cages takes 11.4 solves per step, and 8 % of its moves are cut so; without this 13.7
+ * and 27 %. Takes J p from motion. */
 static void embi_island_turning(embi_state *s, embi_island *isle)
 {
     isle->turning = 0;
@@ -17233,9 +17249,10 @@ static void embi_island_turning(embi_state *s, embi_island *isle)
     }
 }
 
-/* Drops from those that turn what is in its zone by now; rhs -= what the force of the spring that the matrix holds for
- * the others is more than their own: weight u/e, and in the first iteration, where only what bends paths is in u, that
- * of sticking. Returns whether there are any: then the direction need not be one of descent. */
+/* Contacts that are in the sticking zone by now no longer reverse. For the others the matrix has a spring whose
+ * force, weight u/e, is larger than their own; rhs -= the difference. In the first iteration, where u is only the
+ * curvature of paths, all contacts have the spring of sticking. Returns whether there are any: then the direction may
+ * not be one of descent. */
 static int embi_island_turn(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
@@ -17254,8 +17271,8 @@ static int embi_island_turn(embi_state *s, embi_island *isle)
     return any;
 }
 
-/* p += (what c.p lacks) H^-1 c, with c and the lack of tet t of the body: what p takes from det D at once, but what it
- * should add in moves that are too short to count. */
+/* Adds a multiple of H^-1 c to p; c: gradient of det D of tet t. What p takes from det D is removed entirely. What p
+ * should add to it is added only up to half of the tolerance, so that it does not count as a motion. */
 static void embi_body_unflatten(embi_state *s, embi_island *isle, const embi_body *b, int t)
 {
     const int *v = b->elastic.tet + 4 * t;
@@ -17281,9 +17298,9 @@ static void embi_body_unflatten(embi_state *s, embi_island *isle, const embi_bod
     isle->multiplied = 0;
 }
 
-/* A guarded tet at the end of its range would end every direction that flattens it further, and with it the motion of
- * all that touches the body. Its det D >= least is a constraint of the minimisation: where it is active, p is the
- * minimiser of the quadratic model on it, the unconstrained one moved along H^-1 of its gradient. */
+/* A guarded tet whose determinant is at its bound would end every direction that flattens it further, and stop all
+ * that touches the body. So det D >= least is a constraint of the minimisation. Where it is active, p is the
+ * minimiser of the quadratic model on the constraint: the free one, moved along H^-1 of the gradient of det D. */
 static void embi_island_unflatten(embi_state *s, embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -17293,7 +17310,8 @@ static void embi_island_unflatten(embi_state *s, embi_island *isle)
     }
 }
 
-/* Solves for the direction p at the present state. */
+/* Newton's direction p at the present state: gradient, system, solution, and the measures that the stop test and the
+ * heuristics need. */
 static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real worst, stretch;
@@ -17356,19 +17374,19 @@ typedef struct embi_ccd_task {
     const embi_pair *pair;
     int driving, stamp;
     embipc_real bound, rounding;
-    embipc_real slack, rate;     /* displacements since known_q are at most slack + rate alpha */
+    embipc_real slack, rate;     /* drift from known_q is at most slack + rate alpha */
     embipc_real *alpha;          /* per block of 256 */
     int *index;
 } embi_ccd_task;
 
 #define EMBI_CCD_GRAIN 256
-#define EMBI_SHARE_CCD (EMBI_SHARE(8) * EMBI_CCD_GRAIN)   /* 5 us, were all told by one number */
+#define EMBI_SHARE_CCD (EMBI_SHARE(8) * EMBI_CCD_GRAIN)   /* 5 us, if all were decided by one number */
 
-/* Gap that must stay open on the way. A path is curved as a pair sees it: normals turn, and what slides by
- * the length l over a curve of radius r comes l^2/(2 r) nearer. A step that used up its gap would leave the
- * next one room for sqrt(2 r gap) only, and the logarithm is too weak to push back: gaps of 1e-12 m and
- * steps of 1e-4 were the result (measured; a box falling askew on a box). So a step leaves a share of the
- * gap, and lands where the barrier is felt. While drives push there is the absolute floor besides. */
+/* Fraction of the gap, or of dhat, that must stay open along a path. A pair sees a straight path as curved: normals
+ * rotate, and sliding by the length l over a curve of radius r brings points l^2/(2 r) nearer. A step that used up
+ * its gap would leave room for only sqrt(2 r gap) to the next one, and the logarithm is too weak to push back: gaps
+ * of 1e-12 m and steps of 1e-4 were the result (measured; a box falling askew on a box). So a step leaves a fraction
+ * of the gap, and ends where the barrier is felt. While drives push, the absolute floor counts too. */
 #define EMBI_GAP_SHARE ((embipc_real)0.3)
 
 /* The distance, m, at which a path is cut for a candidate whose present distance is d. What stays open is never below
@@ -17380,8 +17398,8 @@ static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc
     return c->xi + embi_max(keep, gap > rounding ? rounding : rounding / 2);
 }
 
-/* Do the two sides stay farther apart than that along some axis, on their ways from x to the share alpha of the way to
- * next? Seen from the first vertex, so that a motion in common does not count. */
+/* Do the two sides stay farther apart than `away` along some axis, on their paths from x to the fraction alpha of the
+ * way to next? Motions count relative to the first vertex, so a common motion does not count. */
 static int embi_ways_apart(const embi_candidate *c, const embipc_real *x, const embipc_real *next, embipc_real alpha,
                            embipc_real away)
 {
@@ -17399,8 +17417,8 @@ static int embi_ways_apart(const embi_candidate *c, const embipc_real *x, const 
     return 0;
 }
 
-/* The first candidates to touch, block by block. Most are told from the distance they were found with: what
- * was that far apart cannot come to its floor by a displacement of slack + rate alpha. */
+/* For each block of candidates: the first contact along the direction, and its candidate. Most candidates are
+ * excluded by the lower bound of their distance: they cannot reach the floor by a drift of slack + rate alpha. */
 static void embi_ccd_range(void *arg, int begin, int end)
 {
     embi_ccd_task *t = (embi_ccd_task *)arg;
@@ -17445,7 +17463,8 @@ static void embi_body_stray_next(const embi_bodies_task *t, embi_body *b, int k)
         (void)embi_body_shift(b, t->s->known_q, t->s->trial_q, t->s->shift_d, &b->stray, &b->stray_next);
 }
 
-/* safe: the largest safe part of the direction, at most cap; and the candidate that limits it. */
+/* safe: the largest safe fraction of the direction, at most cap [EIPC24 III-C]; and the candidate that limits it.
+ * Returns 0 out of memory. */
 static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->safe = isle->cap;
@@ -17487,7 +17506,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* trial_q = q + alpha p; where drives are at the end of their stage, to the bit. */
+/* trial_q = q + alpha p. At the end of a stage driven nodes are exactly at their targets. */
 static void embi_body_trial(embi_state *s, const embi_body *b, embipc_real alpha)
 {
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
@@ -17509,13 +17528,13 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
     embi_body_go(s, b);
 }
 
-/* so many numbers go only the share cap of their way */
+/* next = now + cap (next - now), for n numbers */
 static void embi_cap_all(embipc_real *next, const embipc_real *now, int n, embipc_real cap)
 {
     for (int i = 0; i < n; i++) next[i] = now[i] + cap * (next[i] - now[i]);
 }
 
-/* A body goes only the share cap of its way. */
+/* Bounds of a body for the fraction cap of its direction only. */
 static void embi_body_cap(embi_body *b, embipc_real cap)
 {
     embi_cap_all(b->shift_next.box, b->shift.box, 6, cap);
@@ -17525,15 +17544,15 @@ static void embi_body_cap(embi_body *b, embipc_real cap)
         b->strain[t].next = b->strain[t].now + cap * (b->strain[t].next - b->strain[t].now);
 }
 
-/* A path is cut where up to EMBI_CCD_KEEP of a gap is left; so far on, the contact itself is seen. */
+/* Collision detection cuts a path while up to EMBI_CCD_KEEP of the gap is left. Searching this much farther finds the
+ * contact itself. */
 #define EMBI_LOOK_ON ((embipc_real)1.125)
 
-/* trial_q = q + p, next_x = J of it, and the boxes of where that takes each body, counted as its shifts
- * are. cap, the share of the direction that is looked at, bounds alpha. Half the scene would be dragged in as
- * candidates by looking farther than there is use for. Of a direction that goes much farther than anything foreseen (an
- * overshoot, most often) a part is looked at; and where it leaves what was searched, nothing of what lies behind the
- * first contact with the candidates that are there already, and not much more than these span: ten bears in a heap take
- * 0.8 of the time. Returns 0 out of memory. */
+/* The end of the direction: trial_q = q + p, next_x = J trial_q, and bounds of each body along the path. cap:
+ * fraction of the direction that candidates are searched for; it bounds alpha. Searching farther than needed would
+ * make half the scene candidates. So a direction much longer than expected (an overshoot, most often) is cut. One
+ * that leaves the searched range is cut a little behind its first contact with the present candidates. Ten bears in a
+ * heap take 0.8 of the time so. Returns 0 out of memory. */
 static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real most = 0;
@@ -17563,7 +17582,7 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* Is the move one to where embi_island_aim() said? What it found of the way tells of its end. */
+/* Does the move end where embi_island_aim() computed bounds for? */
 static int embi_is_whole(const embi_bodies_task *t) { return t->alpha == 1 && t->isle->cap == 1; }
 
 /* The body at the trial state q + alpha p. Bounds computed for the end of the direction are taken over where that is
@@ -17578,7 +17597,7 @@ static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
     else (void)embi_body_shift(b, s->known_q, s->trial_q, s->shift_d, NULL, &b->stray);
 }
 
-/* trial state q + alpha p, x = J of it, and its contacts */
+/* The trial state q + alpha p, x = J q there, its contacts and their energy. Returns 0 out of memory. */
 static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, embipc_real alpha)
 {
     embi_for_bodies(s, isle, &isle->by_vertices, embi_body_try, NULL, NULL, alpha);
@@ -17588,7 +17607,7 @@ static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, emb
     return 1;
 }
 
-/* Where the near lists have become long the distances are taken as known here: they will be short again. */
+/* When there are many active candidates, the present positions become known_q: then there are few again. */
 static void embi_island_know(embi_state *s, const embi_island *isle)
 {
     int nearby = 0, all = 0;
@@ -17663,19 +17682,19 @@ static embipc_real embi_island_slope(embi_state *s, embi_island *isle, embipc_re
     return sum + s->hh * embi_contacts_slope(&isle->contacts, isle->friction, isle->friction_count, s->motion);
 }
 
-/* Tries alpha, smaller while something touches in the arithmetic used (a gap of a few rounding errors), or a
- * logarithm ends. */
+/* Moves to the trial state at alpha. alpha is halved while a gap is not positive in floating point (it was a few
+ * rounding errors), or while a logarithm is not finite. */
 static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island *isle, embipc_real *alpha)
 {
     for (int k = 0; k < 60; k++) {
         if (!embi_island_try(m, s, isle, *alpha)) return EMBIPC_ERR_MEMORY;
         if (isle->contacts.min_gap > 0 && embi_finite(isle->contact_energy)) return EMBIPC_OK;
-        *alpha = k == 58 ? (embipc_real)0 : *alpha / 2;   /* the last try: the old, sound state */
+        *alpha = k == 58 ? (embipc_real)0 : *alpha / 2;   /* the last try: the state before */
     }
     return EMBIPC_ERR_NOT_FINITE;
 }
 
-/* E before a move by alpha p, and what its quadratic part becomes on the way. */
+/* E before a move, and the coefficients of its quadratic part along p. */
 typedef struct embi_before { embipc_real energy, size, linear, curve; } embi_before;
 
 /* What the decrease test compares with. The quadratic part of E changes by alpha linear + alpha^2 curve/2 exactly,
@@ -17695,7 +17714,7 @@ static embi_before embi_island_before(const embi_state *s, const embi_island *is
     return e;
 }
 
-/* Is E higher at the trial state alpha than it was, beyond rounding? */
+/* Is E higher at the trial state alpha than before, beyond rounding? */
 static int embi_island_grows(const embi_island *isle, const embi_before *e, embipc_real alpha)
 {
     embipc_real change = alpha * e->linear + alpha * alpha * e->curve / 2 + (isle->contact_energy - e->energy);
@@ -17703,8 +17722,8 @@ static int embi_island_grows(const embi_island *isle, const embi_before *e, embi
     return !(change <= 16 * EMBI_EPS * size);
 }
 
-/* Finds alpha in (0, bound]: E does not grow (to rounding), and its slope has come down to half. Regula
- * falsi on the slope once it has changed sign. *alpha = 0 when there is none. The trial state is left at
+/* The line search: finds alpha in (0, bound] where E has not grown (to rounding) and its slope has halved. Once the
+ * slope has changed sign, regula falsi on the slope. *alpha = 0 when there is none. The trial state is left at
  * *alpha. */
 static embipc_result embi_island_search(embi_memory *m, embi_state *s, embi_island *isle, embipc_real bound,
                                         embipc_real *alpha)
@@ -17736,7 +17755,7 @@ static embipc_result embi_island_search(embi_memory *m, embi_state *s, embi_isla
         else *alpha = (lo + hi) / 2;
         *alpha = embi_min(embi_max(*alpha, lo + (hi - lo) / 20), hi - (hi - lo) / 20);
     }
-    *alpha = lo;   /* the best that is known to be lower, perhaps nothing */
+    *alpha = lo;   /* the largest alpha with a lower E, perhaps 0 */
     return embi_island_move(m, s, isle, alpha);
 }
 
@@ -17755,7 +17774,7 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
         embi_drive_place(d, pose, R, k, s->target + 3 * (b->node0 + d->nodes[k]));
 }
 
-/* Puts the island back to its last state in which every rotating body was rigid. */
+/* Returns the island to its last state in which every rotating body was rigid. */
 static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -17778,7 +17797,7 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* The present state is one to fall back to. */
+/* The present state becomes the one to go back to. */
 static void embi_island_secure(embi_state *s, const embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -17793,7 +17812,7 @@ static void embi_island_secure(embi_state *s, const embi_island *isle)
     }
 }
 
-/* After a driven move by alpha: stages that are complete, drives that are done, the state to fall back to. */
+/* After a driven move by alpha: completes stages and drives, and stores a state to go back to. */
 static void embi_island_progress(embi_state *s, embi_island *isle, embipc_real alpha)
 {
     int rigid = 1;
@@ -17812,8 +17831,8 @@ static void embi_island_progress(embi_state *s, embi_island *isle, embipc_real a
     if (rigid && alpha == 1) embi_island_secure(s, isle);
 }
 
-/* How fast drive d alone closes the gap of a candidate: its motion in p, the answer of the free nodes by the
- * present factor, the approach of the closest points. Negative: it closes. */
+/* Change of a candidate's gap by one drive alone, m: by its motion, and the response of the free nodes with the
+ * present factor. Negative: it closes the gap. */
 static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, int drive, const embi_candidate *c,
                                        const embi_closest *closest)
 {
@@ -17850,7 +17869,7 @@ static int embi_body_of_vertex(const embi_state *s, int v)
     return lo;
 }
 
-/* how far the nodes of a rotating drive go in one of its stages, m */
+/* Largest displacement of nodes of a rotating drive in one of its stages, m */
 static embipc_real embi_drive_stage_length(const embi_state *s, const embi_drive *d)
 {
     const embi_body *b = s->body + d->body;
@@ -17863,7 +17882,7 @@ static embipc_real embi_drive_stage_length(const embi_state *s, const embi_drive
     return most;
 }
 
-/* Keeps the direction of the island (p and A p) in arrays that are free just now, or brings it back. */
+/* Stores the direction of the island (p and A p) in arrays that are free at this point, or restores it. */
 static void embi_island_keep(embi_state *s, const embi_island *isle, int back)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -17874,7 +17893,7 @@ static void embi_island_keep(embi_state *s, const embi_island *isle, int back)
     }
 }
 
-/* the drive gives up the rest of this step: a body is in its way, at this gap */
+/* The drive gives up the rest of this step, because of body `by` at this gap, m. */
 static void embi_drive_stop(embi_drive *d, embipc_body by, embipc_real gap)
 {
     d->done = d->blocked = 1;
@@ -17904,7 +17923,7 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
     if (worst < 0 || most > -1e-6 * c->dhat) return 0;
     d = s->drives + worst;
     if (d->rotating && d->stages < 1000000 && embi_drive_stage_length(s, d) > (embipc_real)0.5 * c->dhat) {
-        d->stages *= 4;   /* a stage is all or nothing: get nearer in smaller ones */
+        d->stages *= 4;   /* a stage is done as a whole or not at all: smaller ones get nearer */
         d->stage *= 4;
         d->safe_stage *= 4;
         embi_drive_aim(s, d);
@@ -17919,8 +17938,9 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
 /* Where less of the direction than this is free and no contact limits it, tets that may not invert do. */
 #define EMBI_NO_WAY ((embipc_real)1e-3)
 
-/* Tets that may not invert leave the drives no way on. All of them give up the rest of this step, and what they bend
- * can settle. Nothing else would end it: a guarded tet that is flat stays so, and no contact is to blame. */
+/* Drives give up the rest of this step because tets of the island may not invert further. Then the bodies that they
+ * bend can settle. Nothing else would end the step: a guarded tet that is flat stays flat, and no contact is to
+ * blame. */
 static void embi_island_give_up(embi_state *s, const embi_island *isle)
 {
     for (int n = 0; n < s->drive_count; n++) {
@@ -17930,27 +17950,27 @@ static void embi_island_give_up(embi_state *s, const embi_island *isle)
     }
 }
 
-/* Is this direction the last correction? By an old factor alone it must be ten times as short: what such a factor
- * leaves of it is not squared but a share of it. So must the first after a guess, which none before it has shown to
- * be past the kinks of friction: errors below the tolerance, but of one sign step after step, let a block at
- * mu = tan slide away. Told by how the last two directions contracted (theta/(1 - theta) of this one below a tenth
- * of the tolerance) a lift takes a fifth less time, and the forces at the end of a step are 2 to 10 times as far
- * from balance. A friction contact that is loaded by the share delta beyond its limit walks to the kink of f1 in
- * steps not shorter than sqrt(delta) epsv h: a tolerance of 0.1 epsv tells what sticks to 1 %. */
+/* The stop test: is this direction the last correction? After an old factor alone it must be ten times shorter,
+ * because such a factor reduces errors linearly, not quadratically. So must the first direction after a prediction:
+ * no direction before it has shown that friction is past its kinks, and errors below the tolerance with one sign in
+ * every step let a block at mu = tan slide away. A test by the contraction of the last two directions (theta/(1 -
+ * theta) of this one below a tenth of the tolerance) makes a lift a fifth faster, and forces at the end of a step 2
+ * to 10 times as far from balance. A friction contact loaded beyond its limit by the fraction delta moves to the kink
+ * of f1 in steps of at least sqrt(delta) epsv h: so a tolerance of 0.1 epsv resolves sticking to 1 %. */
 static int embi_island_is_last(const embi_island *isle)
 {
-    int slow = isle->inexact || isle->just_guessed || isle->curved;   /* what is left after it is not much less than it */
+    int slow = isle->inexact || isle->just_guessed || isle->curved;   /* the error after it may be as large */
     return !isle->turning && isle->measure < (slow ? EMBI_OLD_SHARE : (embipc_real)1);
 }
 
-/* A direction of the rank-one matrix is straight, and a gap along it is not: what turns past a tip by s comes
- * s^2/(2 r) nearer. A gap far smaller than that cuts every move, and so it stays (spike on spike: a hundred moves
- * of less than a hundredth, the gap 1e-7 m, and the next step no better). After so many moves in a row below half of
- * Newton's, contacts get their curvature until the step ends; then 12 solves do. */
+/* After so many moves in a row that are shorter than half of Newton's, contacts get their full Hessian until the step
+ * ends. A direction of the rank-one matrix ignores curvature: sliding past a tip by s closes the gap by s^2/(2 r). A
+ * gap far smaller than that cuts every move, and it stays so small: spike on spike made a hundred moves of less than
+ * a hundredth, at a gap of 1e-7 m, and the next step was no better. With the full Hessian 12 solves are enough. */
 #define EMBI_CRAWL 3
 
-/* What of the direction is safe, looked at again where it is not known of the candidates of now. *limit: the one that
- * limits it, or -1. Returns 0 out of memory. */
+/* The safe fraction of the direction, computed again unless it is valid for the present candidates. *limit: the
+ * candidate that limits it, or -1. Returns 0 out of memory. */
 static int embi_island_safe(embi_memory *m, embi_state *s, embi_island *isle, int *limit)
 {
     (void)embi_stage(s, EMBIPC_STAGE_CCD);
@@ -18029,22 +18049,22 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
 }
 
 /* ---- where a step begins ----
- * What moves smoothly goes on so: from where the last two steps lead, a body that is carried, held or falls takes
- * the one solve that tells it is there, and one that is pressed flat one solve less than from q^n. So a step may
- * begin with a guess, before its first direction:
+ * A smooth motion continues. From a prediction by the last two steps, a body that is carried, held or falls needs one
+ * solve, which confirms convergence; a body that is pressed flat needs one solve less than from q^n. So a step may
+ * begin with a prediction, before its first direction:
  *   order 1  q^n + h v^n
  *   order 2  q^n + h v^n + (h or, by BDF2, h/2) (v^n - v^n-1)
- * It is a move like others, stage by stage of the drives: it stays in the ranges of the candidates, collision
- * detection must let it through whole, and where no drive does work E must not be higher there than at q^n;
- * else the step begins where the bodies are. Which order, and whether at all, is told by how far off either was in
- * the last step, and is now from what drives are about to do. Solves a step without and with it: squeeze to 30 and
- * to 70 % 2.14 and 1.52, 2.74 and 1.65, medium grasp 3.06 and 2.54, a twisted mat 12.7 and 10.7. */
+ * It is a move like others, by stages of the drives: it stays within the searched ranges, collision detection must
+ * find it free as a whole, and where no drive does work E must not be higher there than at q^n. Otherwise the step
+ * begins at q^n. The order, or none, is chosen by the errors of both in the last step, and by their present difference
+ * from the targets of drives. Solves per step without and with it: squeeze to 30 and to 70 % 2.14 and 1.52, 2.74 and
+ * 1.65, medium grasp 3.06 and 2.54, a twisted mat 12.7 and 10.7. */
 
-/* Farther off than this share of the way, and a guess saves nothing. Between 1/30 and 2/3 solves differ by 4 %. */
+/* Largest error of a prediction, as a fraction of the displacement, with which it is used. Between 1/30 and 2/3
+ * solves differ by 4 %. */
 #define EMBI_GUESS_SHARE ((embipc_real)0.25)
 
-/* Displacement of node i that a guess expects, m: of the free flight, with order 2 also that of the last step's
- * forces. */
+/* Predicted displacement of node i, m: free flight; with order 2 also the velocity change of the last step. */
 static void embi_guess(const embi_state *s, const embi_body *b, int order, int i, embipc_real d[3])
 {
     embipc_real gain[3];
@@ -18055,7 +18075,8 @@ static void embi_guess(const embi_state *s, const embi_body *b, int order, int i
     embi_axpy(d, b->two_step ? s->h / 2 : s->h, gain);
 }
 
-/* The largest component by which the displacement d of node i differs from each guess */
+/* most[n]: largest component of the difference between the displacement d of node i and the prediction of order n +
+ * 1, m */
 static void embi_guess_errors(const embi_state *s, const embi_body *b, int i, const embipc_real d[3],
                               embipc_real most[2])
 {
@@ -18067,7 +18088,8 @@ static void embi_guess_errors(const embi_state *s, const embi_body *b, int i, co
     }
 }
 
-/* After a step: how far the free nodes of the body went, and how far that is from what either order said. */
+/* After a step: the displacement of the body's free nodes, the errors of both predictions, and the velocity change by
+ * forces. */
 static void embi_body_remember(const embi_state *s, embi_body *b)
 {
     b->went = b->missed[0] = b->missed[1] = 0;
@@ -18085,11 +18107,11 @@ static void embi_body_remember(const embi_state *s, embi_body *b)
     }
 }
 
-/* What turns farther than this, rad, begins with its free flight however good that was in the last step: a stiff body
- * goes around the arc in many small moves. */
+/* A body that rotates by more than this in a step, rad, begins with its free flight, however good that was in the
+ * last step: without it a stiff body moves along the arc in many small moves. */
 #define EMBI_TURN_FAR ((embipc_real)0.05)
 
-/* The order of the guess that this step is to begin with; 0: none is worth it. */
+/* The order of the prediction that this step begins with; 0: none is worth it. */
 static int embi_island_guess_order(const embi_state *s, const embi_island *isle)
 {
     embipc_real went = 0, missed[2] = {0, 0}, turned = 0;
@@ -18113,7 +18135,7 @@ static int embi_island_guess_order(const embi_state *s, const embi_island *isle)
     return turned > EMBI_TURN_FAR ? 1 : 0;
 }
 
-/* The guess as a direction, or the part of it that goes with the present stage of the drives. */
+/* The prediction as a direction, or its part for the present stage of the drives. */
 static void embi_island_guess(embi_state *s, embi_island *isle)
 {
     int left = 1;
@@ -18136,7 +18158,7 @@ static void embi_island_guess(embi_state *s, embi_island *isle)
     embi_island_multiply(s, isle);
 }
 
-/* Goes there, or stays. */
+/* Moves to the prediction if it is free and E is not higher there; else stays. */
 static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_before before = embi_island_before(s, isle);
@@ -18161,16 +18183,15 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
 }
 
 /* ---- where a step ends: velocities, and what they may hold ----
- * The corrections dw, taken by a share z of each, change the kinetic energy of an island by z sum dw.L + z^2 sum
- * dw.dL/2.
- * The island may have as much as it began with, and the work of gravity, of given forces and of drives, less what
- * elasticity and barrier gained. z is the largest share in [0, 1] that stays within that. It is proven by adding up
- * what is there, not by an estimate. Where the velocities without corrections hold too much already, motions about the
- * centres slow down, then all motions. An implicit step allows that where potentials are not convex, for example where
- * lagged rotations are off, or where a ball rolls from facet to facet. What the bound takes from rotations it gives
- * back later, out of losses that are neither friction nor those of every implicit step. */
+ * A fraction z of the corrections dw changes the kinetic energy of an island by z sum dw.L + z^2 sum dw.dL/2.
+ * The energy bound: an island may have the kinetic energy of the step's start, plus the work of gravity, given forces
+ * and drives, minus the gain of elasticity and barrier. z is the largest fraction in [0, 1] within the bound. It is
+ * computed from the energies themselves, not from an estimate. Where velocities exceed the bound without corrections,
+ * motions about the centres are slowed down, then all motions. That happens in an implicit step where potentials are
+ * not convex, for example with lagged rotations, or when a ball rolls from facet to facet. Energy that the bound takes
+ * from rotations is given back later, from losses that are neither friction nor those of every implicit step. */
 
-/* dL of a body, and how forces turned it; r, Mr: r^n+1 and M r^n+1 of its nodes (3 each). Scratch: g */
+/* dL of a body, and its rotation by forces. r, Mr: out, r^n+1 and M r^n+1 of its nodes (3 each). Scratch: g */
 static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, embipc_real *Mr)
 {
     embi_flight *f = &b->flight;
@@ -18194,7 +18215,8 @@ static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, emb
     embi_m3_mulv(b->end.twist, K, l);
 }
 
-/* The body's velocities, its energies, and what its correction would add. Scratch: p, Ap, rhs. */
+/* A body's velocities v = (q - qc)/c [EIPC24 eq. 3], its energies, and the terms of its correction. Scratch: p, Ap,
+ * rhs. */
 static void embi_body_settle(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -18224,7 +18246,7 @@ static void embi_body_way(const embi_state *s, const embi_body *b, embipc_real w
             way[c] += b->node_mass[i - b->node0] / b->total_mass * (s->q[3 * i + c] - s->qn[3 * i + c]);
 }
 
-/* push of pairs: all that contacts and friction do to bodies a now, N */
+/* push of pairs: force of contacts and friction on body a at q, N */
 static void embi_island_pushes(embi_state *s, embi_island *isle)
 {
     embi_island_touches(s, isle, EMBI_NOW);
@@ -18239,10 +18261,10 @@ static void embi_island_pushes(embi_state *s, embi_island *isle)
     }
 }
 
-/* dL of two free bodies that push each other. By backward Euler the sum of c x m v changes as if F acted at c^n, while
- * spin has the arms of the end. What is missing of both, c^2/h (c_a - c_b)^(n+1 - n) x F with c of the step form, goes
- * to them by their masses, so that next to the ground the ball gets nothing. What moves as slowly as friction sticks,
- * or as gravity makes it in one step, is at rest. */
+/* Adds the loss by the motion of centres to dL of two free bodies that push each other. In backward Euler the sum of
+ * c x m v changes as if F acted at c^n, while spin has the arms of the end. The difference is c^2/h (c_a - c_b)^(n+1
+ * - n) x F, with c of the step form. It is shared by the masses, so that a ball on the ground gets nothing of it.
+ * Motions as slow as sticking friction, or as gravity in one step, count as rest. */
 static void embi_island_orbit_loss(embi_state *s, embi_island *isle)
 {
     embi_island_pushes(s, isle);
@@ -18267,7 +18289,7 @@ static void embi_island_orbit_loss(embi_state *s, embi_island *isle)
     }
 }
 
-/* dw of the body, and with it a and b of T + s a + s^2 b */
+/* dw of the body, and its terms of the energy T + s linear + s^2 square. */
 static void embi_body_spin_energy(embi_state *s, embi_body *b, embipc_real *linear, embipc_real *square)
 {
     int o = 3 * b->node0;
@@ -18283,7 +18305,7 @@ static void embi_body_spin_energy(embi_state *s, embi_body *b, embipc_real *line
     *square += b->end.square;
 }
 
-/* Does a drive that is not soft move something of the island in this step? */
+/* Did a hard drive move a node of the island in this step? */
 static int embi_island_is_driven(const embi_state *s, const embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -18294,7 +18316,7 @@ static int embi_island_is_driven(const embi_state *s, const embi_island *isle)
     return 0;
 }
 
-/* Work of the drives of the island that are not soft: forces of the end times displacements, J */
+/* Work of the hard drives of the island, J: forces of the end times displacements. */
 static embipc_real embi_island_drive_work(embi_state *s, embi_island *isle)
 {
     embipc_real work = 0, r[3];
@@ -18312,7 +18334,7 @@ static embipc_real embi_island_drive_work(embi_state *s, embi_island *isle)
     return work;
 }
 
-/* The kinetic energy that the island may have, J; *size: of the terms, for rounding */
+/* The energy bound: kinetic energy that the island may have, J. *size: size of the terms, for rounding */
 static embipc_real embi_island_budget(embi_state *s, embi_island *isle, embipc_real *size)
 {
     embipc_real sum, terms = 0, springs = embi_island_spring_energy(isle, s->xn, &terms);
@@ -18327,7 +18349,7 @@ static embipc_real embi_island_budget(embi_state *s, embi_island *isle, embipc_r
     return sum + embi_island_drive_work(s, isle);
 }
 
-/* the share s */
+/* The largest s in [0, 1] with s linear + s^2 square <= room; where room is negative, the s of the least left side. */
 static embipc_real embi_spin_share(embipc_real room, embipc_real linear, embipc_real square)
 {
     if (linear + square <= room) return 1;
@@ -18335,7 +18357,7 @@ static embipc_real embi_spin_share(embipc_real room, embipc_real linear, embipc_
     return linear < 0 ? embi_min(-linear / (2 * square), 1) : (embipc_real)0;
 }
 
-/* Its rotation gains so much energy, J, or at most as much as it has; returns how much. */
+/* The body's rotation gains so much energy, J, or at most as much as it has. Returns the gain. */
 static embipc_real embi_body_speed_up(embi_state *s, embi_body *b, embipc_real more)
 {
     int o = 3 * b->node0;
@@ -18382,8 +18404,8 @@ static int embi_body_may_pay(const embi_body *b, int touching)
     return embi_is_dynamic(b) && !b->driven_nodes && (b->end.touching || !touching);
 }
 
-/* Bodies have too much energy, by so much, J: they turn slower; where that is not enough they do not, and move slower.
- * Returns what they cannot pay. */
+/* Takes `excess`, J, from the bodies: rotations and deformations slow down, and when that is not enough all motions.
+ * Returns what is left of it. */
 static embipc_real embi_island_slow_down(embi_state *s, embi_island *isle, embipc_real excess, int touching)
 {
     embipc_real about = 0, all = 0, turn, move, mean[3];
@@ -18408,7 +18430,7 @@ static embipc_real embi_island_slow_down(embi_state *s, embi_island *isle, embip
     return embi_max(excess - all, 0);
 }
 
-/* Gives back what the bound took in earlier steps, of so much room, J. */
+/* Gives back energy that the bound took in earlier steps, at most `room`, J; owed: sum over the bodies. */
 static void embi_island_speed_up(embi_state *s, embi_island *isle, embipc_real room, embipc_real owed)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -18421,7 +18443,7 @@ static void embi_island_speed_up(embi_state *s, embi_island *isle, embipc_real r
     }
 }
 
-/* Is that much of the energy, J, in strain that the rotations held do not see? */
+/* Do the held rotations miss more strain energy than `excess`, J? */
 static int embi_island_is_misturned(const embi_state *s, const embi_island *isle, embipc_real excess)
 {
     embipc_real sum = 0, force;
@@ -18434,7 +18456,7 @@ static int embi_island_is_misturned(const embi_state *s, const embi_island *isle
     return sum > excess;
 }
 
-/* What forces took of the kinetic energy in a way that implicit steps always do, and friction, J */
+/* Losses that are normal: those of every implicit step, and friction, J */
 static embipc_real embi_island_dissipation(embi_state *s, const embi_island *isle)
 {
     embipc_real sum = 0;
@@ -18458,17 +18480,19 @@ static embipc_real embi_island_dissipation(embi_state *s, const embi_island *isl
     return sum;
 }
 
-/* How the step of an island may end: so; with rotations that its materials hold wrongly, which make it end with more
- * energy than there is; or where even at rest it has too much. */
+/* How the step of an island ends: well; with more energy than the bound, because materials hold wrong rotations; or
+ * with too much energy even at rest. */
 typedef enum embi_ending { EMBI_ENDS_WELL, EMBI_ENDS_MISTURNED, EMBI_ENDS_TOO_HIGH } embi_ending;
 
-/* Something touches the body. One that does not move is shared by islands, which may end side by side: it is left alone. */
+/* Marks a body as touched. Bodies that do not move are shared by islands, which may end side by side on threads, so
+ * nothing is written there. */
 static void embi_body_touches(embi_body *b)
 {
     if (b->moving) b->end.touching = 1;
 }
 
-/* What touches something, and the terms of the island's energy: T, and a and b of what corrections add to it, J */
+/* Marks touched bodies, and sums the terms of the island's energy, J: kinetic, and linear and square of the
+ * corrections. */
 static void embi_island_settle_begin(embi_state *s, embi_island *isle, embipc_real *kinetic, embipc_real *linear,
                                      embipc_real *square, embipc_real *owed)
 {
@@ -18489,8 +18513,8 @@ static void embi_island_settle_begin(embi_state *s, embi_island *isle, embipc_re
     }
 }
 
-/* The end of an island's step: its velocities. may_go_on: another pass with other rotations is possible, where they are
- * to blame. */
+/* The end of an island's step: its velocities within the energy bound. may_go_on: another pass with other rotations
+ * is possible, in case wrong rotations are the reason. */
 static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_go_on)
 {
     embipc_real size, budget, kinetic, linear, square, owed, share, excess, left;
