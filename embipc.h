@@ -13013,14 +13013,15 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
  * bound was never met there. (Paths made to graze are cut when they pass within rounding.)
  * Uses: small math, distances.                             Checked by: tests/test_ccd.c       */
 
-/* Fractions of the initial gap. KEEP: the time returned is the first one looked at with no more than this left (a
- * tenth, and a rounding less). DEEP: before that time is known no look may land below this, or the time would be later
- * than need be. MEET: this is taken for contact. */
+/* Fractions of the initial gap. KEEP: the time returned is the first evaluated one with at most this gap (a tenth,
+ * and a rounding less). DEEP: before that time is found no evaluation may go below this gap, or the time would be
+ * later than needed. MEET: a gap below this is a contact. */
 #define EMBI_CCD_KEEP ((embipc_real)0.0999)
 #define EMBI_CCD_DEEP ((embipc_real)0.008)
 #define EMBI_CCD_MEET ((embipc_real)1e-9)
-/* Fractions of the present gap that one look leaves to the next: until that time is known, so little below a tenth that
- * the first of them mostly is it; then, when only contact is asked about, next to none. Any would be right. */
+/* Fractions of the present gap that one evaluation leaves for the next. LEAVE, until the time to return is found: a
+ * little below a tenth, so that mostly the first evaluation finds it. CLOSE, when only a contact is searched for:
+ * next to none. Any values would be right. */
 #define EMBI_CCD_LEAVE ((embipc_real)0.09)
 #define EMBI_CCD_CLOSE ((embipc_real)1e-3)
 /* closest-point problems per query, at most */
@@ -13135,9 +13136,9 @@ static int embi_ccd_free_to(const embi_ccd_path *path, const embi_ccd_normal *no
     return end.separates && embi_ccd_free_between(path, now, &end);
 }
 
-/* The loop. A step to where the gap, at its present rate, would be all but closed is taken if the turning
- * direction proves it free; if not, a shorter one, down to the step that the fixed direction is good for.
- * Each time `now.t` is one up to which the path is proved free. */
+/* The loop. Its first choice is a step to where the gap, at its present rate, would be all but closed; it is taken if
+ * the rotating direction proves it free. Otherwise steps are shorter, down to the step that the fixed direction
+ * proves. The path is always proved free up to `now.t`. */
 static int embi_ccd_search(const embi_ccd_path *path, embipc_real t_max, embipc_real *toi)
 {
     embi_ccd_normal now, next;
@@ -13180,7 +13181,7 @@ static int embi_ccd_search(const embi_ccd_path *path, embipc_real t_max, embipc_
     return 1;
 }
 
-/* The work of embi_ccd() once position and motion relative to vertex 0 are known. */
+/* embi_ccd() with positions and motions relative to vertex 0. */
 static int embi_ccd_relative(embi_ccd_path *path, embipc_real min_separation, embipc_real t_max,
                              embipc_real *toi)
 {
@@ -13214,7 +13215,7 @@ static int embi_ccd(const embipc_real x0[12], const embipc_real p[12], int edge_
     return embi_ccd_relative(&path, min_separation, t_max, toi);
 }
 
-/* The same between two positions: differences first, so that a motion in common cancels exactly. */
+/* Contact between two positions, x0 and x1. Differences come first, so that a common motion cancels exactly. */
 static int embi_ccd_between(const embipc_real x0[12], const embipc_real x1[12], int edge_edge,
                             embipc_real min_separation, embipc_real *toi)
 {
@@ -13335,8 +13336,8 @@ static embipc_real embi_candidate_kappa(const embi_pair_rule *rule, embipc_real 
 #define EMBI_SNAP ((embipc_real)4e-8)
 #define EMBI_LOW ((embipc_real)-1e-3)   /* only weights above this are tested for it */
 
-/* Moves a closest point that lies within EMBI_SNAP d of an edge or vertex onto it. A triangle's vertices have
- * negative weights, so j is the one with the largest share; it takes over shares that move the point no farther than
+/* Moves a closest point within EMBI_SNAP d of an edge or vertex onto it. A triangle's vertices have negative weights,
+ * so j is the vertex with the largest part of the point. It takes over weights that move the point no farther than
  * that. */
 static void embi_contact_snap(embi_contact *k, const embi_point x[4], embipc_real d)
 {
@@ -14089,7 +14090,7 @@ typedef struct embi_body {
     int continues;               /* it is as its last step left it: kinetic and strain_energy are valid */
     int touching;                /* it touched something at the end of the last step */
     int driven_nodes, moving;    /* moving: it is part of an island in this step */
-    embipc_real scale_x; /* largest |coordinate| now, m: what rounding errors of distances scale with */
+    embipc_real scale_x; /* largest |coordinate|, m: rounding errors of distances are proportional to it */
     embi_shift shift;            /* from the reference positions to q */
     embi_shift shift_next;       /* from the reference positions to the end of the present direction */
     embi_shift stray;            /* from known_q to the last evaluated positions */
@@ -14125,7 +14126,7 @@ typedef enum embi_when { EMBI_AT_START, EMBI_NOW, EMBI_AS_LAGGED, EMBI_WHENS } e
 
 /* Patches of two bodies that are near each other (a < b), or one body and itself (a == b, as a whole). */
 typedef struct embi_pair {
-    int a, b, pa, pb;            /* bodies; panels */
+    int a, b, pa, pb;            /* bodies; patches */
     int head;                    /* the first pair of these bodies: contacts are counted there */
     int late;                    /* added during the step, so it does not stand next to the others of these bodies */
     embi_pair_rule rule;
@@ -14157,11 +14158,11 @@ typedef struct embi_drive {
     embipc_real pose[6], pose_next[6], pose_set[6];   /* displacement, rotation: reached, aimed at, set */
     int is_set;
     int stages, stage, safe_stage;   /* the step's motion in equal parts; where it is; last rigid pose */
-    embipc_real phi, safe_phi;   /* share of the present stage that is done */
+    embipc_real phi, safe_phi;   /* fraction of the present stage that is done */
     int rotating, done, blocked;
     embipc_body blocked_by;      /* as far as this step knows */
     embipc_real gap;
-    embipc_drive_state reached;  /* what the last completed step said */
+    embipc_drive_state reached;  /* state that the last completed step reported */
 } embi_drive;
 
 /* A soft drive at one vertex: spring and damper as one spring K (1 + beta/h) about a centre. */
@@ -14342,8 +14343,7 @@ static void embi_body_refit(const embi_state *s, embi_body *b)
     embi_bvh_refit(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
 }
 
-/* Bodies are shared among threads. One with many live vertices is left for later, so that threads share its
- * vertices. */
+/* Has the body so many live vertices that threads share these, not bodies? */
 static int embi_has_many_live(const embi_body *b) { return b->live_count > EMBI_SHARE_ROWS; }
 
 /* y = J q for the live vertices of a body that has few of them. */
@@ -14544,7 +14544,7 @@ static embipc_real embi_shift_most(const embi_shift *r)
     return most;
 }
 
-/* Copies the values. Each keeps its own array for the panels. */
+/* Copies the values. Each keeps its own array for the patches. */
 static void embi_shift_copy(const embi_body *b, embi_shift *to, const embi_shift *from)
 {
     embipc_real *part = to->part;
@@ -15148,7 +15148,7 @@ static void embi_flight_spin(const embipc_real K[9], const embipc_real R[9], con
     embi_m3_mulv(w, K, l);
 }
 
-/* A body's motion relative to what it turns about, while its flight is made: arrays of its own nodes (3 each). */
+/* A body's motion relative to the point that it rotates about: arrays over its own nodes (3 each). */
 typedef struct embi_turning {
     embipc_real *r, *u;          /* positions, m, and velocities, m/s */
     embipc_real *Mr;             /* M r */
@@ -16486,7 +16486,8 @@ static void embi_island_motion(embi_state *s, embi_island *isle)
     embi_apply_list(s, isle->touched, isle->touched_count, 0, s->p, s->motion);
 }
 
-/* rhs -= (A + K) p for the body, K that of a nonlinear material: what driven nodes ask of the free ones. */
+/* rhs -= (A + K) p for the body, with K of a nonlinear material. p is 0 but on driven nodes, or a vector of the
+ * solver. */
 static void embi_body_push(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -17517,8 +17518,7 @@ static void embi_body_trial(embi_state *s, const embi_body *b, embipc_real alpha
     }
 }
 
-/* The end of the direction for one body: nodes, the vertices that are looked at, and the boxes of its
- * displacements. */
+/* The end of the direction for one body: its nodes, its live vertices, and bounds of its displacements. */
 static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -17667,7 +17667,7 @@ static void embi_body_slope(const embi_bodies_task *t, embi_body *b, int k)
     t->isle->part[k] = sum;
 }
 
-/* Slope of E along p at the trial state alpha: what the line search watches */
+/* Slope of E along p at the trial state alpha, for the line search, J s^2 */
 static embipc_real embi_island_slope(embi_state *s, embi_island *isle, embipc_real alpha)
 {
     embipc_real sum = 0;
@@ -17901,8 +17901,8 @@ static void embi_drive_stop(embi_drive *d, embipc_body by, embipc_real gap)
     d->gap = gap;
 }
 
-/* Candidate `limit` is at its floor: the drive that presses on it most gives up the rest of this step.
- * Returns 0 when no drive is to blame (a free body is on its way there by itself). */
+/* The drive that contributes most to the approach of candidate `limit`, which is at its floor, gives up the rest of
+ * this step. Returns 0 when no drive does: a free body moves there by itself. */
 static int embi_island_block(embi_state *s, embi_island *isle, int limit)
 {
     const embi_candidate *c = s->candidate + limit;
@@ -17980,7 +17980,7 @@ static int embi_island_safe(embi_memory *m, embi_state *s, embi_island *isle, in
     return 1;
 }
 
-/* One accepted move of the island after its direction is known to stay within its candidates. */
+/* One accepted move of the island along its direction, all of which is within the searched range. */
 static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real alpha, left = 0;
@@ -18398,7 +18398,7 @@ static embipc_real embi_body_drift_of(const embi_state *s, const embi_body *b, e
     return embi_max(b->end.kinetic - b->total_mass * embi_dot(mean, mean) / 2, 0);
 }
 
-/* May the bound take energy from the body? touching: only of what touches something */
+/* May the bound take energy from the body? touching: only from bodies that touch something */
 static int embi_body_may_pay(const embi_body *b, int touching)
 {
     return embi_is_dynamic(b) && !b->driven_nodes && (b->end.touching || !touching);
