@@ -162,7 +162,7 @@ valgrind: $(addprefix $(BUILD)/,$(TESTS))
 	@RUNNER="valgrind -q --error-exitcode=1 --leak-check=full" sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(TESTS))
 
 # ---- what the header promises about itself -------------------------------------------------------
-check: matrix order symbols toc docs-check stack
+check: matrix order symbols instruments toc docs-check stack
 
 # silent as C99, C11, C17 and C++11, implementation in C and in C++, two files, and EMBIPC_STATIC
 matrix: | $(BUILD)
@@ -192,6 +192,7 @@ symbols: | $(BUILD)
 #   make docs-check  a comment above each public declaration and each function longer than five lines
 #   make toc         contents, `Uses:` lines and equations name what is there (WRITE=1: writes the contents anew)
 #   make stack       bound of a step's stack, from the frames that gcc -O2 tells and the calls
+#   make instruments whether these notice the faults of tests/header_faults.h
 PYTHON = python3
 MEASURE = command -v $(PYTHON) > /dev/null || { echo "skipped: no $(PYTHON)"; exit 0; }; $(PYTHON) tools/header.py
 metrics:
@@ -204,6 +205,8 @@ $(BUILD)/stack.su: $(HEADER) | $(BUILD)
 	$(Q)$(CC) $(STD) -O2 -fstack-usage -DEMBIPC_IMPLEMENTATION -DEMBIPC_PTHREADS -x c -c $(HEADER) -o $(BUILD)/stack.o
 stack: $(BUILD)/stack.su
 	@$(MEASURE) stack $(HEADER) $(BUILD)/stack.su
+instruments: | $(BUILD)
+	@command -v $(PYTHON) > /dev/null || { echo "skipped: no $(PYTHON)"; exit 0; }; sh tests/header.sh $(PYTHON) $(BUILD)
 
 # ---- examples ----------------------------------------------------------------------------------
 # Each carries the whole header; static and at -O1 it compiles in half the time or less.
@@ -215,6 +218,6 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all demo paper paper-quick paper-browser pictures browser tests test validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order symbols metrics docs-check toc stack \
+.PHONY: all demo paper paper-quick paper-browser pictures browser tests test validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order symbols metrics docs-check toc stack instruments \
         examples clean
 .SECONDARY:

@@ -382,6 +382,7 @@ EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *world, embipc_
 EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *world);
 
 /* ---- Bodies --------------------------------------------------------------------------------- */
+/* What a body's unknowns are, and what moves it. */
 typedef enum embipc_kind {
     EMBIPC_FIXED,            /* never moves; its surface may be open */
     EMBIPC_KINEMATIC,        /* rigid, moves as its drive says; its surface may be open */

@@ -12,6 +12,7 @@ import bisect
 import glob
 import os
 import re
+import statistics
 import sys
 import textwrap
 
@@ -127,7 +128,8 @@ class Header:
         line -= 1
         while self.code_lines[line].startswith('#if'):
             line -= 1
-        return self.is_comment(line)
+        title = re.match(r'/\* (----|====) .* \*/$', self.lines[line])   # of one line: it says nothing of the function
+        return self.is_comment(line) and not title
 
     def undocumented(self):
         long = [f for f in self.functions if f.lines > LONG]
@@ -221,6 +223,7 @@ class Flags:
     ASSIGNED = re.compile(r'(\w*)(\]?)(?:->|\.)(\w+)\s*(\+\+|--|[-+*/|&^]?=(?!=))(?=\s*([^;,]*))')
 
     def __init__(self, header, struct):
+        self.header = header
         self.members = [n for name, members in header.structs if name == struct for n, small in members if small]
         self.truths, values, other = set(), {}, set()   # truths: functions that return nothing else
         for f in header.functions:
@@ -253,13 +256,29 @@ class Flags:
         m = re.match(r'[\w.\[\]>-]*(?:->|\.)(\w+)$', value)
         if m:
             return m.group(1) in self.known
-        m = re.match(r'(\w+)\s*\(.*\)$', value, re.S)
-        if m:
-            return m.group(1) in self.truths
+        m = re.match(r'(\w+)\s*\(', value)
+        if m:   # the call ends the value, or a comma within its brackets does
+            return m.group(1) in self.truths and (value.endswith(')') or value.count('(') > value.count(')'))
+        given = self.arguments(value, f)
+        if given and deep:
+            return all(self.is_flag(v, g, 0) for v, g in given)
         if not deep or re.search(r'(\+\+|--|&)%s\b|\b%s\s*(\+\+|--|[-+*/]=)' % (2 * (re.escape(value),)), f.body):
             return False
         local = re.findall(r'(?<![\w.>])%s\s*=(?!=)\s*([^;,]*)' % re.escape(value), f.body)
         return bool(local) and all(self.is_flag(v, f, 0) for v in local)
+
+    def arguments(self, name, f):
+        """What the callers of f give for its parameter of that name, and who they are."""
+        head = re.search(r'\b%s\s*\(([^{]*)\)' % f.name, f.text).group(1)
+        names = [(re.findall(r'\w+', q.split('[')[0]) or [''])[-1] for q in head.split(',')]
+        if name not in names:
+            return []
+        found = []
+        for g in (g for g in self.header.functions if f.name in g.body):
+            for m in re.finditer(r'\b%s\s*(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))' % f.name, g.body):
+                values = re.split(r',(?![^()]*\))', m.group(1)[1:-1])
+                found.append((values[names.index(name)] if len(values) == len(names) else '?', g))
+        return found
 
     def list(self):
         return [n for n in self.members if n in self.known]
@@ -301,9 +320,9 @@ def metrics(header):
     row('lines', header.text.count('\n'))
     row('functions', len(lines))
     row('lines per function: median, 90 %, longest',
-        '%d %d %d' % (lines[len(lines) // 2], lines[int(0.9 * len(lines))], longest.lines), longest.name)
+        '%d %d %d' % (statistics.median(lines), lines[int(0.9 * len(lines))], longest.lines), longest.name)
     row('sections', len(sizes))
-    row('lines per section: median, longest', '%d %d' % (sorted_sizes[len(sizes) // 2], sorted_sizes[-1]))
+    row('lines per section: median, longest', '%d %d' % (statistics.median(sorted_sizes), sorted_sizes[-1]))
     big = [s for s in sizes if s[0] > SECTION]
     row('sections above %d lines' % SECTION, len(big), ', '.join('%s (%d)' % (t, n) for n, t in big))
     big = sorted(((len(m), n) for n, m in header.structs if len(m) > MEMBERS), reverse=True)
@@ -352,7 +371,7 @@ def block(header, word):
     for i, line in enumerate(header.lines[:header.implementation]):
         if line.startswith(' * %s ' % word):
             end = i
-            while header.lines[end].strip() != '*':
+            while header.lines[end].strip() not in ('*', '*/'):
                 end += 1
             return i, end
     return None
