@@ -9099,8 +9099,8 @@ static embipc_real embi_tet_gradients(const embipc_real X[12], embipc_real grad[
     return det / 6;
 }
 
-/* Lame parameters, Pa, from Young's modulus and Poisson's ratio. Each model that means something else by them gets
- * its own here, so that all agree for small strain. */
+/* Lame parameters, Pa, from Young's modulus and Poisson's ratio. ARAP, orthogonality and Mooney-Rivlin have
+ * parameters of their own. */
 static void embi_law_set(embi_law *w, const embipc_material *m)
 {
     embipc_real size = embi_norm(m->fibre);
