@@ -2,7 +2,8 @@
 #   make            the tool, build/embipc            make demo      lifts the bear (under a minute)
 #   make test       every test (T=name: only those)   make validate  the long ones
 #                                                     (the longest, a quarter of an hour: T=cage)
-#   make examples   build/examples/*                  make check     silent compile matrix, order, symbols
+#   make examples   build/examples/*                  make check     silent compile matrix, order, symbols,
+#                                                     comments, contents, stack
 #   make pictures   those of docs/pictures.md, in build/pictures
 #   make paper      the papers' experiments, build/paper/index.html (paper-quick: some of them, in minutes;
 #                   paper-browser: opens every page of it in Chromium)
@@ -161,7 +162,7 @@ valgrind: $(addprefix $(BUILD)/,$(TESTS))
 	@RUNNER="valgrind -q --error-exitcode=1 --leak-check=full" sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(TESTS))
 
 # ---- what the header promises about itself -------------------------------------------------------
-check: matrix order symbols
+check: matrix order symbols instruments toc docs-check stack
 
 # silent as C99, C11, C17 and C++11, implementation in C and in C++, two files, and EMBIPC_STATIC
 matrix: | $(BUILD)
@@ -186,6 +187,27 @@ symbols: | $(BUILD)
 	  test -z "$$bad" || { echo "symbols: $$bad"; exit 1; }
 	@echo "symbols: no writable data, no global outside embipc_"
 
+# ---- measures of the header; they need python3, else they say so ----------------------------------
+#   make metrics     lines per function, sections, members, flags, comments, calls of a step
+#   make docs-check  a comment above each public declaration and each function longer than five lines
+#   make toc         contents, `Uses:` lines and equations name what is there (WRITE=1: writes the contents anew)
+#   make stack       bound of a step's stack, from the frames that gcc -O2 tells and the calls
+#   make instruments whether these notice the faults of tests/header_faults.h
+PYTHON = python3
+MEASURE = command -v $(PYTHON) > /dev/null || { echo "skipped: no $(PYTHON)"; exit 0; }; $(PYTHON) tools/header.py
+metrics:
+	@$(MEASURE) metrics $(HEADER)
+docs-check:
+	@$(MEASURE) docs $(HEADER)
+toc:
+	@$(MEASURE) toc $(HEADER) $(if $(WRITE),--write)
+$(BUILD)/stack.su: $(HEADER) | $(BUILD)
+	$(Q)$(CC) $(STD) -O2 -fstack-usage -DEMBIPC_IMPLEMENTATION -DEMBIPC_PTHREADS -x c -c $(HEADER) -o $(BUILD)/stack.o
+stack: $(BUILD)/stack.su
+	@$(MEASURE) stack $(HEADER) $(BUILD)/stack.su
+instruments: | $(BUILD)
+	@command -v $(PYTHON) > /dev/null || { echo "skipped: no $(PYTHON)"; exit 0; }; sh tests/header.sh $(PYTHON) $(BUILD)
+
 # ---- examples ----------------------------------------------------------------------------------
 # Each carries the whole header; static and at -O1 it compiles in half the time or less.
 $(BUILD)/examples/%: examples/%.c $(HEADER) | $(BUILD)/examples
@@ -196,6 +218,6 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all demo paper paper-quick paper-browser pictures browser tests test validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order symbols \
+.PHONY: all demo paper paper-quick paper-browser pictures browser tests test validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order symbols metrics docs-check toc stack instruments \
         examples clean
 .SECONDARY:

@@ -1,0 +1,53 @@
+#!/bin/sh
+# Do the instruments of tools/header.py notice the faults of header_faults.h? Usage: header.sh PYTHON BUILD
+python=$1 dir=$2/instruments done_=0 bad=0
+mkdir -p "$dir/tests"
+cp tests/header_faults.h "$dir/faults.h" && : > "$dir/tests/header.sh"
+
+run() { $python tools/header.py "$@" > "$dir/log" 2>&1; code=$?; }   # instrument, files
+says() {                                                              # lines of its output
+    for line in "$@"; do
+        done_=$((done_ + 1))
+        grep -qx "$line" "$dir/log" || { echo "FAILED: no line \"$line\" in:"; cat "$dir/log"; bad=$((bad + 1)); }
+    done
+}
+ends() { done_=$((done_ + 1)); [ $code -eq "$1" ] || { echo "FAILED: exit code $code, not $1"; bad=$((bad + 1)); }; }
+
+run metrics "$dir/faults.h"
+says 'functions  *9  ' 'structs above 40 members  *1  embi_large (42)' 'flags in embi_body  *3  holds, by_caller, by_call' \
+    'functions longer than 5 lines: commented, %  *0.0  0 of 2' 'functions that a step reaches  *9  ' \
+    'calls downward  *1  embi_one > embi_late' 'own prototypes  *1  ' 'writable statics  *3  .*embi_counter.*embi_text.*calls'
+ends 0
+run docs "$dir/faults.h"
+says '.*:14: public, and no comment: EMBIPC_API int embipc_world_step(int n);' \
+    '.*: embi_unexplained(), 8 lines, has no comment directly above'
+ends 1
+sed 's/^EMBIPC_API.*;$/&   \/* said *\//' tests/header_faults.h > "$dir/said.h"
+run docs "$dir/said.h"
+says 'docs-check: 1 of 1 public declarations, 0.0 % .*'
+ends 1
+run toc "$dir/faults.h"
+says '.*: missing are 3 Three' 'toc: section 1 uses "two", and no section above begins so' \
+    'toc: section 1 is checked by tests/none.c, and there is none' \
+    'toc: section 3 calls embi_unexplained() of "One", and does not say so' \
+    'toc: equation Newton names no function' 'toc: equation 9 is missing' \
+    'toc: equation 10-17 names embi_nowhere(), and there is none'
+ends 1
+run toc "$dir/faults.h" --write
+says 'toc: the contents were written anew'
+[ "$(grep -c '2 Two; 3 Three\.' "$dir/faults.h")" = 1 ] || { echo "FAILED: contents"; bad=$((bad + 1)); }
+
+# frames: those that only indirect calls reach count below who makes the call
+frame() { printf 'faults.h:1:1:%s\t%s\t%s\n' "$1" "$2" "${3:-static}"; }
+{ frame embipc_world_step 16; frame embi_one 100; frame embi_late.part.0 8; frame embi_late 32; frame embi_run.constprop.0 64
+  frame embi_callback 48; frame embi_unexplained 24 dynamic; } > "$dir/faults.su"
+run stack "$dir/faults.h" "$dir/faults.su"
+says 'recursion: embi_one' 'stack: no bound; frames of unknown size: embi_unexplained'
+ends 1
+sed 's/embi_one(n - 1)/0/' tests/header_faults.h > "$dir/straight.h"
+sed 's/dynamic/static/' "$dir/faults.su" > "$dir/straight.su"
+run stack "$dir/straight.h" "$dir/straight.su"
+says 'recursion: none' "stack: a step takes at most 268 bytes .*"   # 16 + 100 + 40 + 64 + 48
+ends 0
+echo "instruments: $((done_ - bad)) of $done_ as they should be"
+[ $bad -eq 0 ]

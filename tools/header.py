@@ -1,0 +1,550 @@
+#!/usr/bin/env python3
+"""What can be told of embipc.h without running it.
+
+    header.py metrics [HEADER]            sizes, comments, structs, calls
+    header.py docs    [HEADER]            fails where a comment is missing
+    header.py toc     [HEADER] [--write]  fails where contents, `Uses:` lines or equations name what is not there
+    header.py stack   HEADER FILE.su      bound of a step's stack, from gcc -fstack-usage; fails on what has no bound
+
+The parser relies on the header's style: file-scope braces are balanced, and macros define no functions.
+"""
+import bisect
+import glob
+import os
+import re
+import statistics
+import sys
+import textwrap
+
+STEP = 'embipc_world_step'
+LONG = 5             # lines; a longer function has a comment directly above it
+SHARE = 95           # percent of them that must
+MEMBERS, SECTION = 40, 700
+EQUATIONS = 17       # numbered ones of the paper
+WIDTH = 112
+
+
+# ---- the parser: functions, structs, public declarations, sections ----
+
+def blank(match):
+    """Spaces in the place of a match, so that offsets and line numbers stay."""
+    return re.sub(r'[^\n]', ' ', match.group())
+
+
+class Function:
+    def __init__(self, name, start, end, head, body):   # start, end: line numbers from 0
+        self.name, self.start, self.end, self.body, self.text = name, start, end, body, head + body
+        self.lines = end - start + 1
+
+
+class Header:
+    def __init__(self, path):
+        with open(path, 'rb') as file:
+            raw = file.read()
+        self.path, self.bytes, self.text = path, len(raw), raw.decode()
+        self.lines = self.text.split('\n')
+        # code: comments, strings and characters are blank; plain: preprocessor lines as well
+        self.code = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', blank, self.text, flags=re.S)
+        self.code_lines = self.code.split('\n')
+        self.plain = re.sub(r'^[ \t]*#(?:[^\n]*\\\n)*[^\n]*', blank, self.code, flags=re.M)
+        self.starts = [0] + [m.end() for m in re.finditer('\n', self.text)]
+        self.implementation = self.line(self.text.index('\n#ifdef EMBIPC_IMPLEMENTATION') + 1)
+        self.functions, self.structs, self.public, self.statements = [], [], [], []
+        self.parse()
+        self.named = {}
+        for f in self.functions:
+            self.named.setdefault(f.name, []).append(f)
+        self.sections = [(self.line(m.start()), m.group(1), m.group(2))
+                         for m in re.finditer(r'^/\* ==== (\w+)\. (.*?) =+$', self.text, re.M)]
+
+    def line(self, offset):
+        return bisect.bisect(self.starts, offset) - 1
+
+    def parse(self):
+        """Splits the file at its file-scope ';' and '}'."""
+        depth, begin, open_at = 0, 0, 0
+        for m in re.finditer(r'[{};]', self.plain):
+            if m.group() == '{':
+                if depth == 0:
+                    open_at = m.start()
+                depth += 1
+            elif m.group() == '}':
+                depth -= 1
+                if depth == 0 and self.definition(begin, open_at, m.end()):
+                    begin = m.end()
+            elif depth == 0:
+                self.statement(begin, m.end())
+                begin = m.end()
+        if depth:
+            sys.exit('%s: braces do not balance' % self.path)
+
+    def definition(self, begin, open_at, end):
+        """A block at file scope: true where it ends what it belongs to, as a function's does."""
+        head = self.plain[begin:open_at]
+        text = head.strip()
+        if text.endswith(')'):
+            name = re.search(r'(\w+)\s*\(', re.sub(r'__attribute__\s*\(\(.*?\)\)', '', text)).group(1)
+            start = begin + len(head) - len(head.lstrip())
+            self.functions.append(Function(name, self.line(start), self.line(end - 1), text, self.plain[open_at:end]))
+            return True
+        if re.search(r'\b(struct|union)\b[^=]*$', text):
+            name = re.search(r'(?:struct|union)\s*(\w*)$', text)
+            after = re.match(r'\s*(\w*)', self.plain[end:])
+            self.struct(name and name.group(1) or after.group(1), self.plain[open_at + 1:end - 1])
+        return False
+
+    def struct(self, name, body):
+        """Counts the members; a struct inside is one of them, and counts its own."""
+        inner = re.compile(r'(?:struct|union)\s*\w*\s*\{([^{}]*)\}\s*(\w*)')
+        while True:
+            m = inner.search(body)
+            if not m:
+                break
+            self.struct('%s.%s' % (name, m.group(2)), m.group(1))
+            body = body[:m.start()] + 'int ' + m.group(2) + body[m.end():]
+        members = []
+        body = re.sub(r'\(\s*\*\s*(\w+)\s*\)\s*\([^()]*\)', r'\1', body)   # pointers to functions
+        for declaration in re.sub(r'\[[^\]]*\]', '', body).split(';'):
+            words = declaration.split()
+            if words:
+                for part in declaration.split(','):
+                    members.append((re.search(r'(\w+)\s*(?::\s*\d+)?\s*$', part).group(1),
+                                    words[0] in ('int', 'unsigned', 'char') and '*' not in part))
+        self.structs.append((name, members))
+
+    def statement(self, begin, end):
+        text = self.plain[begin:end]
+        start = self.line(begin + len(text) - len(text.lstrip()))
+        stop = self.line(end - 1)
+        self.statements.append((start, text.strip()))
+        if start < self.implementation and re.match(r'\s*(EMBIPC_API|typedef)\b', text):
+            self.public.append((start, stop, text.strip()))
+
+    def is_comment(self, line):
+        return line >= 0 and not self.code_lines[line].strip() and self.lines[line].strip() != ''
+
+    def has_comment(self, line):
+        """Directly above; conditions of the preprocessor may stand between."""
+        line -= 1
+        while self.code_lines[line].startswith('#if'):
+            line -= 1
+        title = re.match(r'/\* (----|====) .* \*/$', self.lines[line])   # of one line: it says nothing of the function
+        return self.is_comment(line) and not title
+
+    def undocumented(self):
+        long = [f for f in self.functions if f.lines > LONG]
+        return [f for f in long if not self.has_comment(f.start)], len(long)
+
+
+# ---- calls ----
+
+class Calls:
+    """Who calls whom. A function that is handed over as an argument counts as called by who hands it over."""
+
+    def __init__(self, header):
+        self.header = header
+        self.to, self.handed, self.indirect, self.down = {}, {}, {}, []
+        pointers = set(re.findall(r'\w+_fn\s*\*\s*(\w+)', header.plain))
+        macros = {m.group(1): m.group(2) for m in re.finditer(
+            r'^#[ \t]*define[ \t]+(\w+)\(((?:[^\n]*\\\n)*[^\n]*)', header.code, re.M)}
+        for f in header.functions:
+            body = f.body
+            for name in set(re.findall(r'\b(\w+)\s*\(', body)) & set(macros):
+                body += macros[name]
+            calls, handed = set(), set()
+            for m in re.finditer(r'(->|\.)?\s*\b([A-Za-z_]\w*)\b(\s*\()?', body):
+                name = m.group(2)
+                if m.group(3) and name in pointers:
+                    self.indirect.setdefault(f.name, set()).add(name)
+                elif name in header.named and not m.group(1) and name != f.name or m.group(3) and name == f.name:
+                    calls.add(name)
+                    if not m.group(3):
+                        handed.add((self.receiver(body, m.start()), name))
+                    if min(g.start for g in header.named[name]) > f.end:
+                        self.down.append((f.name, name))
+            self.to.setdefault(f.name, set()).update(calls)
+            self.handed.setdefault(f.name, set()).update(handed)
+
+    def receiver(self, body, at):
+        """The function in whose brackets an argument stands, or None."""
+        depth = 0
+        while at > 0:
+            at -= 1
+            if body[at] == ')':
+                depth += 1
+            elif body[at] == '(':
+                m = re.search(r'(\w+)\s*$', body[:at])
+                if depth == 0 and m and m.group(1) in self.header.named:
+                    return m.group(1)
+                depth -= depth > 0
+            elif body[at] in ';{}':
+                return None
+        return None
+
+    def reached(self, root):
+        seen, todo = {root}, [root]
+        while todo:
+            for g in self.to.get(todo.pop(), ()):
+                if g not in seen:
+                    seen.add(g)
+                    todo.append(g)
+        return seen
+
+    def recursive(self, names):
+        return sorted(n for n in names if any(n in self.reached(g) for g in self.to.get(n, ())))
+
+    def longest(self, root, weight, extra=None):
+        """(sum, chain) of the heaviest chain of calls; a function that recurs counts once. extra(f, g): besides."""
+        memo, active = {}, set()
+
+        def walk(f):
+            if f in memo:
+                return memo[f]
+            active.add(f)
+            best = (0, ())
+            for g in sorted(self.to.get(f, ())):
+                if g not in active:
+                    size, chain = walk(g)
+                    size += extra(f, g) if extra else 0
+                    best = max(best, (size, chain), key=lambda b: b[0])
+            active.discard(f)
+            memo[f] = (best[0] + weight(f), (f,) + best[1])
+            return memo[f]
+
+        return walk(root)
+
+
+# ---- metrics ----
+
+class Flags:
+    """Members of integer type that hold nothing but 0 and 1, as far as can be told from what is assigned to them."""
+
+    CONDITION = re.compile(r'==|!=|<=|>=|&&|\|\||(?<![-<])[<>](?![<>=])|^!')
+    ASSIGNED = re.compile(r'(\w*)(\]?)(?:->|\.)(\w+)\s*(\+\+|--|[-+*/|&^]?=(?!=))(?=\s*([^;,]*))')
+
+    def __init__(self, header, struct):
+        self.header = header
+        self.members = [n for name, members in header.structs if name == struct for n, small in members if small]
+        self.truths, values, other = set(), {}, set()   # truths: functions that return nothing else
+        for f in header.functions:
+            for m in self.ASSIGNED.finditer(f.text):
+                kind = re.search(r'\b(embi\w+)\s+(?:const\s*)?\*?\s*%s\b' % m.group(1), f.text) if m.group(1) else None
+                if kind and not m.group(2) and kind.group(1) != struct:
+                    continue   # a member of that name of another struct
+                if m.group(4) in ('=', '|=', '&='):
+                    values.setdefault(m.group(3), []).append((m.group(5).strip(), f))
+                else:
+                    other.add(m.group(3))
+            # filled by who gets its address, or counted
+            other |= set(re.findall(r'(?:&|\+\+|--)[\w.\[\]>-]*(?:->|\.)(\w+)\s*[,);]', f.text))
+        self.known = {n for n in self.members if n in values and n not in other}
+        for _ in range(4):
+            for f in header.functions:
+                returns = re.findall(r'\breturn\b\s*([^;]+);', f.body)
+                if returns and all(self.is_flag(r, f) for r in returns):
+                    self.truths.add(f.name)
+            self.known = {n for n in self.known if all(self.is_flag(v, f) for v, f in values[n])}
+
+    def is_flag(self, value, f, deep=1):
+        value = value.strip()
+        if not self.CONDITION.search(value):
+            value = value.split('=')[-1].strip()   # a = b = 0
+        if '?' in value:
+            return all(self.is_flag(v, f) for v in re.split(r'[?:]', value)[1:])
+        if value in ('0', '1') or self.CONDITION.search(value):
+            return True
+        m = re.match(r'[\w.\[\]>-]*(?:->|\.)(\w+)$', value)
+        if m:
+            return m.group(1) in self.known
+        m = re.match(r'(\w+)\s*\(', value)
+        if m:   # the call ends the value, or a comma within its brackets does
+            return m.group(1) in self.truths and (value.endswith(')') or value.count('(') > value.count(')'))
+        given = self.arguments(value, f)
+        if given and deep:
+            return all(self.is_flag(v, g, 0) for v, g in given)
+        if not deep or re.search(r'(\+\+|--|&)%s\b|\b%s\s*(\+\+|--|[-+*/]=)' % (2 * (re.escape(value),)), f.body):
+            return False
+        local = re.findall(r'(?<![\w.>])%s\s*=(?!=)\s*([^;,]*)' % re.escape(value), f.body)
+        return bool(local) and all(self.is_flag(v, f, 0) for v in local)
+
+    def arguments(self, name, f):
+        """What the callers of f give for its parameter of that name, and who they are."""
+        head = re.search(r'\b%s\s*\(([^{]*)\)' % f.name, f.text).group(1)
+        names = [(re.findall(r'\w+', q.split('[')[0]) or [''])[-1] for q in head.split(',')]
+        if name not in names:
+            return []
+        found = []
+        for g in (g for g in self.header.functions if f.name in g.body):
+            for m in re.finditer(r'\b%s\s*(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))' % f.name, g.body):
+                values = re.split(r',(?![^()]*\))', m.group(1)[1:-1])
+                found.append((values[names.index(name)] if len(values) == len(names) else '?', g))
+        return found
+
+    def list(self):
+        return [n for n in self.members if n in self.known]
+
+
+def writable(header):
+    """Objects of static storage that are not const."""
+    found = []
+    for _, text in header.statements:
+        if re.match(r'static\b', text) and not re.match(r'[^={]*\)\s*;', text):
+            found.append(re.sub(r'[={].*', '', text, flags=re.S))
+    for f in header.functions:
+        found += [m.group(1) for m in re.finditer(r'\bstatic\b([^;={]*)', f.body)]
+    return [t.strip() for t in found if not re.search(r'\bconst\b[^*]*$', t)]
+
+
+def prototypes(header):
+    return [text for line, text in header.statements
+            if line > header.implementation and re.match(r'(static|EMBIPC_API)\b[^={]*\)\s*;', text)]
+
+
+def row(name, value, more=''):
+    print('%-42s %10s  %s' % (name, value, more))
+
+
+def metrics(header):
+    calls = Calls(header)
+    lines = sorted(f.lines for f in header.functions)
+    longest = max(header.functions, key=lambda f: f.lines)
+    ends = [s[0] for s in header.sections[1:]] + [len(header.lines)]
+    sizes = [(end - s[0], '%s %s' % (s[1], s[2])) for s, end in zip(header.sections, ends)]
+    sorted_sizes = sorted(s for s, _ in sizes)
+    missing, long = header.undocumented()
+    comment = re.sub(r'/\*.*?\*/|//[^\n]*', '', header.text, flags=re.S)
+    comment_lines = sum(header.is_comment(i) for i in range(len(header.lines)))
+    reached = calls.reached(STEP)
+    depth, chain = calls.longest(STEP, lambda f: 1)
+    row('bytes', header.bytes)
+    row('lines', header.text.count('\n'))
+    row('functions', len(lines))
+    row('lines per function: median, 90 %, longest',
+        '%d %d %d' % (statistics.median(lines), lines[int(0.9 * len(lines))], longest.lines), longest.name)
+    row('sections', len(sizes))
+    row('lines per section: median, longest', '%d %d' % (statistics.median(sorted_sizes), sorted_sizes[-1]))
+    big = [s for s in sizes if s[0] > SECTION]
+    row('sections above %d lines' % SECTION, len(big), ', '.join('%s (%d)' % (t, n) for n, t in big))
+    big = sorted(((len(m), n) for n, m in header.structs if len(m) > MEMBERS), reverse=True)
+    row('structs above %d members' % MEMBERS, len(big), ', '.join('%s (%d)' % (n, m) for m, n in big))
+    for name in ('embi_body', 'embi_island'):
+        found = Flags(header, name).list()
+        row('flags in %s' % name, len(found), ', '.join(found))
+    row('comments, % of bytes, of lines', '%.1f %.1f' % (100 * (1 - len(comment) / len(header.text)),
+                                                         100 * comment_lines / len(header.lines)))
+    row('functions longer than %d lines: commented, %%' % LONG, '%.1f' % (100 - 100 * len(missing) / long),
+        '%d of %d' % (long - len(missing), long))
+    row('functions that a step reaches', len(reached))
+    row('longest chain of calls of a step', depth, ' > '.join(chain))
+    row('calls downward', len(calls.down), ', '.join('%s > %s' % c for c in calls.down[:5]))
+    found = writable(header)
+    row('writable statics', len(found), ', '.join(found[:5]))
+    row('own prototypes', len(prototypes(header)))
+    return 0
+
+
+# ---- docs-check ----
+
+def docs(header):
+    bad, last, covered = 0, None, False
+    for start, stop, text in header.public:
+        # functions that are declared without a blank line between them share a comment
+        shared = covered and last == start - 1 and text.startswith('EMBIPC_API')
+        covered = header.has_comment(start) or '/*' in header.lines[stop] or shared
+        last = stop if text.startswith('EMBIPC_API') else None
+        if not covered:
+            bad += 1
+            print('%s:%d: public, and no comment: %s' % (header.path, start + 1, ' '.join(text.split())[:80]))
+    missing, long = header.undocumented()
+    for f in missing:
+        print('%s:%d: %s(), %d lines, has no comment directly above' % (header.path, f.start + 1, f.name, f.lines))
+    share = 100 - 100 * len(missing) / long
+    print('docs-check: %d of %d public declarations, %.1f %% of the functions longer than %d lines have a comment'
+          % (len(header.public) - bad, len(header.public), share, LONG))
+    return bad > 0 or share < SHARE
+
+
+# ---- toc ----
+
+def block(header, word):
+    """Line numbers (first, behind the last) of a paragraph of the comment at the top, or None."""
+    for i, line in enumerate(header.lines[:header.implementation]):
+        if line.startswith(' * %s ' % word):
+            end = i
+            while header.lines[end].strip() not in ('*', '*/'):
+                end += 1
+            return i, end
+    return None
+
+
+def contents(header):
+    public = [m.group(1).rstrip() for m in re.finditer(r'^/\* ---- (.*?) -{4,}', header.text, re.M)
+              if header.line(m.start()) < header.implementation]
+    lines = [" * CONTENTS  (`make toc` compares it with the banners; grep -n '==== ' embipc.h lists those)"]
+    for what, titles in ('Public', public), ('Implementation', ['%s %s' % s[1:] for s in header.sections]):
+        # a title is not broken
+        text = '%s: %s.' % (what, '; '.join(t.replace(' ', '\0').replace('-', '\1') for t in titles))
+        lines += textwrap.wrap(text, width=WIDTH, initial_indent=' *   ', subsequent_indent=' *   ')
+    return [line.replace('\0', ' ').replace('\1', '-') for line in lines]
+
+
+def banner(header, line):
+    start = header.starts[line]
+    return re.sub(r'\s*\n \*\s*', ' ', header.text[start:header.text.index('*/', start)])
+
+
+def uses(header, root):
+    """What the banners say of other sections, and of their tests, must be there, and be all that is called."""
+    found, above = [], []
+    for line, number, title in header.sections:
+        text = banner(header, line)
+        m = re.search(r'Uses: (.*?)\.(?: |$)', text)
+        names = m.group(1).split(', ') if m else []
+        for name in names:
+            if name not in ('libc', 'libm', EVERYTHING) and not any(begins(t, name) for t in above):
+                found.append('section %s uses "%s", and no section above begins so' % (number, name))
+        if EVERYTHING not in names:
+            found += ['section %s calls %s() of "%s", and does not say so' % (number, g, t)
+                      for t, g in called(header, title) if not any(begins(t, n) for n in names + ['platform'])]
+        m = re.search(r'Checked by: (.*?) *$', text)
+        for name in m.group(1).split(', ') if m else ():
+            if not glob.glob(os.path.join(root, 'tests', os.path.basename(name))):
+                found.append('section %s is checked by %s, and there is none' % (number, name))
+        above.append(title)
+    return found
+
+
+EVERYTHING = 'all of the above'
+
+
+def begins(title, name):
+    return title.lower().startswith(name.lower())
+
+
+def called(header, title):
+    """(section, function) for each other section that functions of this one call, with one such function."""
+    if not hasattr(header, 'between'):
+        header.between, starts, calls = {}, [s[0] for s in header.sections], Calls(header)
+        section = lambda f: header.sections[bisect.bisect(starts, f.start) - 1][2]
+        for f in header.functions:
+            for g in sorted(calls.to[f.name]):
+                header.between.setdefault(section(f), {}).setdefault(section(header.named[g][0]), g)
+    return [(t, g) for t, g in header.between.get(title, {}).items() if t != title]
+
+
+def equations(header):
+    """Each row of the table begins with what it is about, numbers of equations or a word, and names functions."""
+    place = block(header, 'EQUATIONS')
+    if not place:
+        return ['the table of equations is missing']
+    found, numbers = [], set()
+    for text in re.split(r'^ \*   (?=\S)', '\n'.join(header.lines[place[0]:place[1]]), flags=re.M)[1:]:
+        what = re.match(r'[-\d, ]+|\w+', text).group().strip()
+        if what[0].isdigit():
+            for m in re.finditer(r'(\d+)(?:-(\d+))?', what):
+                numbers |= set(range(int(m.group(1)), int(m.group(2) or m.group(1)) + 1))
+        names = re.findall(r'\bembi(?:pc)?_\w+', text)
+        if not names:
+            found.append('equation %s names no function' % what)
+        found += ['equation %s names %s(), and there is none' % (what, n) for n in names if n not in header.named]
+    return found + ['equation %d is missing' % n for n in range(1, EQUATIONS + 1) if n not in numbers]
+
+
+def toc(header, write):
+    place, wanted = block(header, 'CONTENTS'), contents(header)
+    if not place:
+        sys.exit('toc: no CONTENTS at the top of %s' % header.path)
+    found = []
+    if header.lines[place[0]:place[1]] != wanted:
+        if write:
+            with open(header.path, 'w') as file:
+                file.write('\n'.join(header.lines[:place[0]] + wanted + header.lines[place[1]:]))
+            print('toc: the contents were written anew')
+        else:
+            have = ' '.join(l[3:].strip() for l in header.lines[place[0]:place[1]])
+            lost = [t for s in header.sections for t in ['%s %s' % s[1:]] if t not in have]
+            found.append('the contents are not those of the banners (make toc WRITE=1 mends that)%s'
+                         % (': missing are ' + '; '.join(lost) if lost else ''))
+    found += uses(header, os.path.dirname(header.path) or '.') + equations(header)
+    for text in found:
+        print('toc: ' + text)
+    if not found:
+        print('toc: contents, uses and equations of %d sections name what is there' % len(header.sections))
+    return bool(found)
+
+
+# ---- stack ----
+
+def frames(path):
+    """Bytes of each function's frame: the largest of its copies, and all of the parts that gcc split off."""
+    whole, parts, unbounded = {}, {}, set()
+    with open(path) as file:
+        for line in file:
+            where, size, kind = line.rstrip('\n').split('\t')
+            name = where.split(':')[-1]
+            base = name.split('.')[0]
+            if '.part.' in name or '.cold' in name:
+                parts[base] = parts.get(base, 0) + int(size)
+            else:
+                whole[base] = max(whole.get(base, 0), int(size))
+            if kind == 'dynamic':
+                unbounded.add(base)
+    return {n: whole.get(n, 0) + parts.get(n, 0) for n in set(whole) | set(parts)}, unbounded
+
+
+def stack(header, path):
+    calls = Calls(header)
+    size, unbounded = frames(path)
+    # the caller's parallel_for is our pool, which runs the ranges itself
+    for f, pointers in calls.indirect.items():
+        if 'parallel_for' in pointers and 'embipc_pool_for' in header.named:
+            calls.to[f].add('embipc_pool_for')
+    frame = lambda f: size.get(f, 0)   # what gcc inlined everywhere stands in its callers' frames
+    runs = [f for f, pointers in calls.indirect.items() if 'fn' in pointers]
+    between = {}
+
+    def through(h):
+        """Bytes from h down to the call through a pointer, both frames included."""
+        if h not in between:
+            between[h] = 0
+            below = [through(g) for g in calls.to.get(h, ()) if g in runs or calls.reached(g) & set(runs)]
+            between[h] = frame(h) + max(below, default=0)
+        return between[h]
+
+    def extra(f, g):
+        return max((through(h) for h, name in calls.handed.get(f, ()) if name == g and h), default=0)
+
+    reached = calls.reached(STEP)
+    if not any(f in size for f in reached):
+        sys.exit('stack: %s holds no function of a step' % path)
+    bound, chain = calls.longest(STEP, frame, extra)
+    recursive = calls.recursive(reached)
+    unbounded = sorted(unbounded & reached)
+    print('largest frames of a step: ' + ', '.join(
+        '%s %d' % (f, size[f]) for f in sorted(reached & set(size), key=lambda f: -size[f])[:8]))
+    print('deepest chain: ' + ' > '.join('%s %d' % (f, frame(f)) for f in chain if frame(f)))
+    print('recursion: ' + (', '.join(recursive) or 'none'))
+    if recursive or unbounded:
+        print('stack: no bound; frames of unknown size: ' + (', '.join(unbounded) or 'none'))
+    else:
+        print('stack: a step takes at most %d bytes (-O2, libc and the caller\'s callbacks besides)' % bound)
+    return bool(recursive or unbounded)
+
+
+def main(arguments):
+    what = arguments[0] if arguments else ''
+    names = [a for a in arguments[1:] if not a.startswith('-')]
+    header = Header(names[0] if names else 'embipc.h')
+    if what == 'metrics':
+        return metrics(header)
+    if what == 'docs':
+        return docs(header)
+    if what == 'toc':
+        return toc(header, '--write' in arguments)
+    if what == 'stack' and len(names) == 2:
+        return stack(header, names[1])
+    sys.exit(__doc__)
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
