@@ -18610,10 +18610,9 @@ static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_
 }
 
 /* ==== 24. World ======================================================================================
- * Owns everything: bodies and drives behind handles {index + 1, generation}, rules of pairs, and what the
- * last step left behind for queries. A body is built completely, checked against all others, and only then
- * counted.
- * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
+ * Owns everything: bodies and drives behind handles {index + 1, generation}, pair rules, and the reports of the last
+ * step. A new body is built completely and checked against all others before it counts.
+ * Uses: all of the above.                                   Checked by: tests/test_world*.c */
 
 #define EMBI_WORLD_COOKIE 0x0e1bc0deu
 #define EMBI_BODY_COOKIE 0x0e1b0d1eu
@@ -18622,11 +18621,11 @@ static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_
 typedef struct embi_slot {
     unsigned generation;
     int at;
-} embi_slot; /* at: place in the array, -1 when free */
+} embi_slot; /* at: index in the array; -1 for a free slot */
 
 typedef struct embi_rule { embipc_body a, b; embipc_real friction; int contact; } embi_rule;
 
-/* What one of several searches side by side writes to. */
+/* Scratch of one of several parallel searches. */
 typedef struct embi_lane {
     embi_key *keys;
     int key_count, key_cap;
@@ -18637,49 +18636,49 @@ typedef struct embi_lane {
 
 enum { EMBI_SEARCH_DONE, EMBI_SEARCH_DUE, EMBI_SEARCH_NO_KEYS, EMBI_SEARCH_NO_ROOM, EMBI_SEARCH_FOUND };
 
-/* A panel on the way along one axis: its region, grown by as far as contact reaches, and where it begins and ends there
- * as whole numbers. */
+/* A patch in the sweep along one axis: its region grown by the reach of contact, and its interval there in whole
+ * numbers. */
 typedef struct embi_swept {
     embipc_real box[6];
     embi_u64 begin, end;
     int body, panel;
 } embi_swept;
 
-/* A pair whose candidates are due. */
+/* A pair whose candidates are searched. */
 typedef struct embi_search {
-    int pair, first;             /* first: where they go, before the gaps are closed */
+    int pair, first;             /* first: where its candidates are written */
     embi_kept *kept;
     embi_approach approach, back;
-    embipc_real nearby, away;    /* what was farther apart in the kept list than nearby + share away stays out */
-    int due;                     /* EMBI_SEARCH_...: whether the kept list serves */
-    int at, count;               /* where the lane has it */
+    embipc_real nearby, away;    /* a cached candidate farther apart than nearby + share away stays out of reach */
+    int due;                     /* EMBI_SEARCH_...; DONE: the cached list serves */
+    int at, count;               /* its candidates in the list of the lane */
 } embi_search;
 
-/* What a run of islands leaves that were solved side by side with others. */
+/* Result of a run of islands that was solved in parallel with others. */
 typedef struct embi_run {
     embipc_result result;
     int stamp;
     double spent[EMBIPC_STAGE_COUNT];
 } embi_run;
 
-/* Two edges of fixed bodies along one line, and how their triangles meet there. */
+/* Two edges of fixed bodies on one line, and how their triangles meet there. */
 typedef struct embi_meeting {
     int body[2], edge[2];        /* edges: 3 triangle + side */
-    int owner[2];                /* the same edges, of the triangles that own them where these are known */
-    int flush;                   /* in one plane, on both sides; else: back to back */
-    int seam;                    /* it is one */
-    embipc_real t[2][2];         /* what they have in common, along the edge of either from its lower vertex, 0 .. 1 */
+    int owner[2];                /* half-edges that own these edges, where known */
+    int flush;                   /* in one plane, on opposite sides of the line; else: back to back */
+    int seam;                    /* this meeting is a seam */
+    embipc_real t[2][2];         /* the common part, along each edge from its lower vertex, 0 .. 1 */
 } embi_meeting;
 
 struct embipc_world {
     embi_memory memory;
     embipc_world_def def;
     embi_state s;
-    embi_island **island;        /* one per body, kept: an island lives at its first body */
+    embi_island **island;        /* one per body, cached; an island is stored at its first body */
     int island_cap;
     int *order, order_count, order_cap;   /* islands of this step, by their first body */
-    int *round, round_count, round_cap;   /* those of this round */
-    embi_chunks run;             /* the same in runs, where they are shared */
+    int *round, round_count, round_cap;   /* islands of this round */
+    embi_chunks run;             /* this round in runs that threads share */
     embi_run *run_end;
     int run_end_cap;
     int *parent, parent_cap;     /* union-find over bodies */
@@ -18688,46 +18687,46 @@ struct embipc_world {
     embi_rule *rule;
     int rule_count, rule_cap;
     embi_last_cage last_cage;
-    embi_kept *kept;             /* sorted by (a, b, pa, pb); behind them the memory of those that were given up */
+    embi_kept *kept;             /* sorted by (a, b, pa, pb); behind kept_count the memory of released lists */
     int kept_count, kept_end, kept_cap;
     embi_key *tri_pairs;         /* scratch of the broad phase */
     int tri_pair_count, tri_pair_cap;
-    embi_swept *swept;           /* panels along one axis, and in their own order */
+    embi_swept *swept;           /* patches sorted along one axis; then in the order of bodies */
     int swept_cap;
-    embi_search *search;         /* pairs whose candidates are due */
+    embi_search *search;         /* pairs whose candidates are searched */
     int search_count, search_cap;
-    embi_lane lane[EMBI_TASKS];  /* scratch of searches side by side */
-    embi_chunks parts;           /* of their kept lists; of a large one's keys, items being lanes */
-    int *found, found_cap;       /* by chunk: how many candidates */
-    int *asked, asked_count, asked_cap;   /* vertices whose x^n is asked for */
-    int *pressed, pressed_count, pressed_cap;   /* those that bear a force of the last step, not in order */
+    embi_lane lane[EMBI_TASKS];  /* scratch of parallel searches */
+    embi_chunks parts;           /* parts of parallel loops */
+    int *found, found_cap;       /* candidates found in each chunk */
+    int *asked, asked_count, asked_cap;   /* vertices whose x^n is requested */
+    int *pressed, pressed_count, pressed_cap;   /* vertices with a force of the last step, unsorted, with repeats */
     embi_crossing *crossing;
     int crossing_count, crossing_cap;
     embipc_intersection *rejected;
     int rejected_count, rejected_cap;
-    embi_key *memory_key;        /* friction memory: keys, sorted, and |u| */
+    embi_key *memory_key;        /* friction memory: sorted keys, and |u|, m */
     embipc_real *memory_u;
     int memory_count, memory_key_cap, memory_u_cap;
     embipc_contact *contact;     /* report of the last step */
     embipc_pair_force *pair_force;
     embipc_iteration *iteration, *iteration_before;   /* of the last step, and of the one before it */
     int contact_count, contact_cap, pair_force_count, pair_force_cap, iteration_count, iteration_cap;
-    int iteration_before_count, iteration_before_cap, iterations_are_odd;   /* changed places so often */
+    int iteration_before_count, iteration_before_cap, iterations_are_odd;   /* swapped an odd number of times */
     embipc_real *applied;        /* forces for the next step (3 per node) */
     int applied_cap;
     int step, builds;
-    embipc_real warned;          /* the share of dhat the log was last told of; 1: never */
-    int stuck;                   /* steps in a row that left some island stuck */
-    embi_meeting *meeting;       /* of edges of fixed bodies, while seams are looked for */
-    embi_key *joined;            /* embi_pack(surface, body) of joined bodies, in order */
+    embipc_real warned;          /* gap / dhat at the last warning; 1: none yet */
+    int stuck;                   /* consecutive steps with an island that is stuck */
+    embi_meeting *meeting;       /* while seams are searched for */
+    embi_key *joined;            /* embi_pack(surface, body) of joined bodies, sorted */
     int meeting_count, meeting_cap, joined_count, joined_cap, *sharp, sharp_cap;
-    int seams_due;               /* bodies came or went since seams were looked for */
-    int mixed_start;             /* bodies were made, or contacts switched on, after the first step */
+    int seams_due;               /* fixed bodies came or went since the last search for seams */
+    int mixed_start;             /* bodies were made, or contacts enabled, after the first step */
     embipc_real time;
     embipc_error error;
 };
 
-/* Values that are 0 here are derived per body: DEFAULTS at the top. */
+/* A value of 0 is derived per body: see DEFAULTS at the top. */
 EMBIPC_API embipc_world_def embipc_default_world_def(void)
 {
     embipc_world_def d;
@@ -18741,7 +18740,7 @@ EMBIPC_API embipc_world_def embipc_default_world_def(void)
     return d;
 }
 
-/* A fixed body with material parameters of a soft one. -1 means: as its kind asks for. */
+/* A fixed body with the material of a soft one. -1 means: the default of its kind. */
 EMBIPC_API embipc_body_def embipc_default_body_def(void)
 {
     embipc_body_def d;
@@ -18758,7 +18757,7 @@ EMBIPC_API embipc_body_def embipc_default_body_def(void)
     return d;
 }
 
-/* No node list and no keys: it drives the whole body and stands still. */
+/* Without nodes and keys the drive holds the whole body still. */
 EMBIPC_API embipc_drive_def embipc_default_drive_def(void)
 {
     embipc_drive_def d;
@@ -18773,7 +18772,7 @@ static embipc_result embi_check_gravity(const embipc_real g[3], embipc_error *e)
     return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "gravity (%g, %g, %g) is not finite", g[0], g[1], g[2]);
 }
 
-/* The square of h must be a number too. */
+/* h^2 must stay within the range of a double, too. */
 static embipc_result embi_check_time_step(embipc_real h, embipc_error *e)
 {
     if (h >= (embipc_real)1e-100 && h <= (embipc_real)1e100) return EMBIPC_OK;
@@ -18781,7 +18780,7 @@ static embipc_result embi_check_time_step(embipc_real h, embipc_error *e)
                      "time_step is %g s; it must be positive and finite, within 1e-100 .. 1e100 s", h);
 }
 
-/* Every parameter of a world, in words that name the value. */
+/* Checks every parameter. The error names the value. */
 static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_error *e)
 {
     embipc_result r;
@@ -18808,8 +18807,7 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
     return EMBIPC_OK;
 }
 
-/* Nothing but the world itself is allocated here. A build that reorders sums is refused, since its predicates would
- * not be exact. */
+/* A build that reorders sums is refused, because its predicates would not be exact. */
 EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc_world **world,
                                              embipc_error *error)
 {
@@ -18849,7 +18847,7 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     return EMBIPC_OK;
 }
 
-/* what one body owns */
+/* Frees the arrays of a body. */
 static void embi_body_free(embi_memory *m, embi_body *b)
 {
     EMBI_RELEASE(m, b->tri, b->tri_cap);
@@ -18876,7 +18874,7 @@ static void embi_body_free(embi_memory *m, embi_body *b)
     embi_inverse_free(m, b->inverse);
 }
 
-/* Gives back the arrays of a drive. */
+/* Frees the arrays of a drive. */
 static void embi_drive_free(embi_memory *m, embi_drive *d)
 {
     EMBI_RELEASE(m, d->nodes, d->node_cap);
@@ -18887,8 +18885,7 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
 #define EMBI_NODE_FIELDS 25
 #define EMBI_VERTEX_FIELDS 9
 
-/* the flat arrays of 3 reals per node, and per vertex; each group is one block of memory that starts at its
- * first */
+/* Arrays with 3 reals per node, in the order of their block of memory. */
 static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS])
 {
     embipc_real **const list[EMBI_NODE_FIELDS] = {
@@ -18899,7 +18896,7 @@ static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS
     memcpy(field, list, sizeof list);
 }
 
-/* The arrays per vertex, in the order of their block of memory. */
+/* Arrays with 3 reals per vertex, in the order of their block of memory. */
 static void embi_vertex_fields(embi_state *s, embipc_real **field[EMBI_VERTEX_FIELDS])
 {
     embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->next_x, &s->trial_x,
@@ -18907,7 +18904,7 @@ static void embi_vertex_fields(embi_state *s, embipc_real **field[EMBI_VERTEX_FI
     memcpy(field, list, sizeof list);
 }
 
-/* Grows a group of n fields from *cap to at least need elements of 3 reals; all or nothing. */
+/* Grows a group of n fields from *cap to at least `need` elements of 3 reals. On failure nothing changes. */
 static int embi_fields_grow(embi_memory *m, embipc_real ***field, int n, int *cap, int need)
 {
     embipc_real *block, *old = *field[0];
@@ -18925,7 +18922,7 @@ static int embi_fields_grow(embi_memory *m, embipc_real ***field, int n, int *ca
     return 1;
 }
 
-/* Room for this many nodes, vertices, bodies. What was there stays whatever happens. */
+/* Room for this many nodes, vertices and bodies. Contents survive a failure. */
 static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
 {
     embi_state *s = &w->s;
@@ -18948,14 +18945,13 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
          EMBI_GROW(m, int, w->order, w->order_cap, bodies) &&
          EMBI_GROW(m, int, w->round, w->round_cap, bodies) &&
          EMBI_GROW(m, int, w->parent, w->parent_cap, bodies);
-    s->J.node = s->row_node;   /* these may have moved though others found no room */
+    s->J.node = s->row_node;   /* these may have moved even if a later array found no room */
     s->J.weight = s->row_weight;
     s->J.count = s->row_count;
     return ok;
 }
 
-/* Frees everything the world owns, in no order that matters. The memory's own state is copied out first, because the
- * world holds it. */
+/* Frees everything. The allocator's state lies in the world, so it is copied first. */
 EMBIPC_API void embipc_world_destroy(embipc_world *w)
 {
     embi_memory m;
@@ -19033,7 +19029,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
 
 /* ---- handles and pair rules ---- */
 
-/* place of a body among the bodies, or -1 */
+/* Index of a body in the array; -1 for an invalid handle. */
 static int embi_find_body(const embipc_world *w, embipc_body body)
 {
     int i = body.index1 - 1;
@@ -19041,7 +19037,7 @@ static int embi_find_body(const embipc_world *w, embipc_body body)
     return w->body_slot[i].at;
 }
 
-/* Place of a drive in the array, or -1 for a handle of none, checked by its generation. */
+/* Index of a drive in the array; -1 for an invalid handle. */
 static int embi_find_drive(const embipc_world *w, embipc_drive drive)
 {
     int i = drive.index1 - 1;
@@ -19049,7 +19045,7 @@ static int embi_find_drive(const embipc_world *w, embipc_drive drive)
     return w->drive_slot[i].at;
 }
 
-/* A free slot (its number), or -1 out of memory. Its generation is already the new one. */
+/* Number of a free slot with its new generation, or -1 out of memory. */
 static int embi_slot_take(embi_memory *m, embi_slot **slot, int *count, int *cap)
 {
     for (int i = 0; i < *count; i++)
@@ -19065,7 +19061,7 @@ static int embi_same_body(embipc_body a, embipc_body b)
     return a.index1 == b.index1 && a.generation == b.generation;
 }
 
-/* The rule that the caller set for two bodies, in either order; NULL: none. */
+/* The caller's rule for two bodies, in either order, or NULL. */
 static const embi_rule *embi_find_rule(const embipc_world *w, embipc_body a, embipc_body b)
 {
     for (int i = 0; i < w->rule_count; i++)
@@ -19075,7 +19071,7 @@ static const embi_rule *embi_find_rule(const embipc_world *w, embipc_body a, emb
     return NULL;
 }
 
-/* Whether two bodies (or one with itself) are ever tested against each other. */
+/* Are two bodies (or one with itself) ever tested for contact? */
 static int embi_tested(const embipc_world *w, const embi_body *a, const embi_body *b)
 {
     const embi_rule *rule = embi_find_rule(w, a->handle, b->handle);
@@ -19090,16 +19086,15 @@ static int embi_dhat_is_given(const embipc_world *w, const embi_body *b)
 }
 
 /* ---- fits ----
- * A peg in its hole has a clearance far below its size, and dhat follows sizes: barriers of both sides of the hole
- * would overlap, so that it can neither come in nor slide. Clearances are a matter of two bodies before they have met.
- * So each body remembers how wide its openings between parallel faces are, and how thick it is; where a thickness of
- * one is a little less than an opening of the other, the two are made to fit, and their dhat, where it was derived, is
- * a part of the clearance. What the pair bears stays: kappa grows by as much. (With 0.4 of it a peg of 10 mm goes in at
- * 20, 10, 5 and 1 micrometres a side, straight, offset and tilted; with 1e-3 of its diagonal at 50 only.) */
+ * A peg in a hole has a clearance far below its size, but dhat follows the size. The barriers of opposite sides would
+ * overlap, and the peg could neither enter nor slide. So each body stores the widths of its openings between parallel
+ * faces, and its thicknesses. Two bodies fit where a thickness of one is slightly less than an opening of the other.
+ * A derived dhat of such a pair becomes a fraction of the clearance. kappa grows by the same factor, so the load
+ * stays. (A peg of 10 mm enters at 1 micrometre a side with a fraction of 0.4, at 50 with 1e-3 of its diagonal.) */
 #define EMBI_FIT_SHARE ((embipc_real)0.4)
-#define EMBI_FIT_LEAST ((embipc_real)1e-3)   /* of dhat: less than that is no clearance but equal sizes */
+#define EMBI_FIT_LEAST ((embipc_real)1e-3)   /* of dhat; a smaller clearance counts as equal sizes */
 
-/* The least clearance of a in an opening of b, m: EMBI_HUGE where there is none above `least`. */
+/* The least clearance of a in an opening of b, m. EMBI_HUGE: none is above `least`. */
 static embipc_real embi_clearance(const embi_body *a, const embi_body *b, embipc_real least)
 {
     embipc_real best = EMBI_HUGE;
@@ -19111,7 +19106,7 @@ static embipc_real embi_clearance(const embi_body *a, const embi_body *b, embipc
     return best;
 }
 
-/* The clearance of two bodies that fit tighter than the dhat of both, m, else 0. */
+/* The clearance of two bodies where it is less than dhat of both, m; else 0. */
 static embipc_real embi_pair_fit(const embi_body *a, const embi_body *b)
 {
     embipc_real dhat = embi_min(embi_is_dynamic(a) ? a->dhat : b->dhat, embi_is_dynamic(b) ? b->dhat : a->dhat), room;
@@ -19142,14 +19137,14 @@ static embi_pair_rule embi_pair_parameters(const embipc_world *w, const embi_bod
     return r;
 }
 
-/* How thick the body is in the mean, m: a plate's thickness, a third of a cube's edge; 0 if open. */
+/* Mean thickness, m: that of a plate, a third of a cube's edge; 0 if the surface is open. */
 static embipc_real embi_body_thickness(const embi_body *b)
 {
     return b->solid.volume > 0 ? 2 * b->solid.volume / b->area : (embipc_real)0;
 }
 
-/* dhat: 1e-3 of the diagonal; a tenth of the mean thickness at most, so that what touches one side of a plate
- * does not feel the other; half an edge at most, so that few primitives are in reach of one. */
+/* dhat is 1e-3 of the diagonal. It is at most a tenth of the mean thickness, so that contacts on one side of a plate
+ * do not act on the other. It is at most half an edge, so that few primitives are within reach. */
 static embipc_real embi_derive_dhat(const embi_body *b)
 {
     embipc_real dhat = (embipc_real)1e-3 * b->diagonal, thick = embi_body_thickness(b) / 10;
@@ -19157,19 +19152,17 @@ static embipc_real embi_derive_dhat(const embi_body *b)
     return embi_min(dhat, embi_body_edge(b) / 2);
 }
 
-/* What the contacts of a body should bear: its weight and its momentum at one diagonal per second brought to
- * rest in one step, N. */
+/* Load that the contacts of a body should carry, N: its weight plus its momentum at one diagonal per second, stopped
+ * in one step. */
 static embipc_real embi_body_load(const embipc_world *w, const embi_body *b)
 {
     return b->total_mass * (embi_norm(w->def.gravity) + b->diagonal / w->def.time_step);
 }
 
-/* ... and what one vertex should, N: the pressure E on its share of the surface, for the body to be squeezed as hard as
- * it can stand. Affine bodies stand for stiff parts, which stand any; nothing but their contacts gives way when they
- * are hit, so for them it is a third of what stops a fall by ten diagonals in one step. (60 boxes of 0.1 m that drop on
- * a heap at 5 m/s, h = 0.01 s: made for the load alone, one step in twelve finds no way on, at gaps of 1e-9 m. For
- * falls by 3, 10 and 30 diagonals 1, 0 and 0 of 600 do, in half the time; and of balls that settle 8, 9 and 11 % of the
- * moves are cut by the line search.) */
+/* Load that one vertex should carry, N: the pressure E on its part of the surface, the most that the body can stand.
+ * Affine bodies represent stiffer parts, of which only the contacts yield. They take a third of the force that stops
+ * a fall by ten diagonals in one step. (60 boxes fall on a heap at 5 m/s, h = 0.01 s: with embi_body_load() alone one
+ * step in 12 gets stuck, with this 0 of 600.) */
 static embipc_real embi_body_pressure_load(const embipc_world *w, const embi_body *b)
 {
     embipc_real gravity = embi_norm(w->def.gravity), fall = sqrt(20 * gravity * b->diagonal);
@@ -19177,10 +19170,10 @@ static embipc_real embi_body_pressure_load(const embipc_world *w, const embi_bod
     return b->total_mass * (gravity + fall / w->def.time_step) / 3;
 }
 
-/* kappa: with the load on three pairs, or the pressure load on one, the gap stays above 0.3 dhat. (A ball of 1e6
- * Pa between plates that close by 60 %: made for the load alone, the plates give up after a quarter; with both
- * they arrive, in as many solves.) For the pressure never more than what lets a body at rest sink by a tenth
- * of dhat: contacts that only graze their barrier flicker, and the friction lagged behind them is wrong. */
+/* kappa keeps the gap above 0.3 dhat under the load on three pairs, and under the pressure load on one. (A ball of
+ * 1e6 Pa between plates that close by 60 %: without the pressure load the plates give up after a quarter.) The
+ * pressure load must not lift a body at rest above 0.9 dhat. Contacts that only graze their barrier flicker, and
+ * their lagged friction is wrong. */
 static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
 {
     embipc_real weight = b->total_mass * embi_norm(w->def.gravity), load = embi_body_load(w, b);
@@ -19191,15 +19184,15 @@ static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
 }
 
 /* ---- numbers that cannot be simulated ----
- * Coordinates have 16 digits: at 1e9 sizes from the origin 7 of them are left for the shape. So no number may be given
- * that takes a body farther than that in one step, and a body that comes to 1e12 sizes ends the step with an error.
- * Stiffnesses stay within 1e100 N/m: with these limits nothing a step computes leaves the range of the arithmetic. */
+ * Coordinates have 16 digits: at 1e9 sizes from the origin 7 remain for the shape. So input that takes a body farther
+ * in one step is refused, and a body that reaches 1e12 sizes ends the step with an error. Stiffness stays within
+ * 1e100 N/m. Within these limits no number of a step leaves the range of a double. */
 
 #define EMBI_SIZES ((embipc_real)1e9)
 #define EMBI_SIZES_AT_MOST ((embipc_real)1e12)
 #define EMBI_FRICTION_MOST ((embipc_real)1e9)
 
-/* |a| where its square may leave the range of the arithmetic */
+/* |a|, also where its square would leave the range of a double. */
 static embipc_real embi_long_norm(const embipc_real a[3])
 {
     embipc_real most = embi_max(embi_max(embi_abs(a[0]), embi_abs(a[1])), embi_abs(a[2])), r[3];
@@ -19208,7 +19201,7 @@ static embipc_real embi_long_norm(const embipc_real a[3])
     return most * embi_norm(r);
 }
 
-/* A value is given that takes the body so far in one step, m. */
+/* way: the distance that the value takes the body in one step, m. */
 static embipc_result embi_check_way(embipc_error *e, const embi_body *b, const char *what, embipc_real value,
                                     const char *unit, embipc_real way)
 {
@@ -19220,7 +19213,7 @@ static embipc_result embi_check_way(embipc_error *e, const embi_body *b, const c
                         way, limit);
 }
 
-/* A number must lie between two others. */
+/* Refuses a value outside least .. most. */
 static embipc_result embi_check_number(embipc_error *e, const char *what, embipc_real value, const char *unit,
                                        embipc_real least, embipc_real most)
 {
@@ -19230,7 +19223,7 @@ static embipc_result embi_check_number(embipc_error *e, const char *what, embipc
                         value, unit, least, most);
 }
 
-/* The speed of the fastest node of a body, m/s. v: velocities of the nodes of the world */
+/* Speed of the fastest node of a body, m/s. v: velocities of all nodes. */
 static embipc_real embi_body_speed(const embi_body *b, const embipc_real *v)
 {
     embipc_real most = 0;
@@ -19238,7 +19231,7 @@ static embipc_real embi_body_speed(const embi_body *b, const embipc_real *v)
     return most;
 }
 
-/* Can a body that moves so fast be simulated with this gravity and time step? */
+/* Can a body with this speed be simulated with this gravity and time step? */
 static embipc_result embi_check_numbers(const embi_body *b, embipc_real speed, const embipc_real gravity[3],
                                         embipc_real h,
                                         embipc_error *e)
@@ -19278,7 +19271,7 @@ static void embi_body_derive(const embipc_world *w, embi_body *b)
                                           : (embipc_real)0.1 * b->epsv;
 }
 
-/* Puts "body NAME: " before the text of an error and the handle into it. */
+/* Puts "body NAME: " before the text of an error, and the handle into it. */
 static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *name, embipc_body handle)
 {
     char text[sizeof w->error.text];
@@ -19291,28 +19284,28 @@ static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *na
 }
 
 /* ==== 25. Making bodies ==============================================================================
- * From a description to a body: surface and nodes in world coordinates, J, M and V as integrals over the
- * solid inside the surface, elasticity, the tree of boxes. Everything is made beside the world first; only a
- * body that is whole, and crosses nobody it may touch, is counted.
- * Uses: all of the above.                                   Checked by: tests/world_input.h   */
+ * From a description to a body: surface and nodes in world coordinates, J, M and V as integrals over the solid,
+ * elasticity, the tree of boxes. A body is built apart from the world. It counts only when it is complete and crosses
+ * no body that it may touch. int functions that allocate return 0 out of memory.
+ * Uses: all of the above.                                   Checked by: tests/world_input.h */
 
-/* A body on its way: its arrays in world coordinates, less far_position until embi_build_move(). */
+/* A body under construction. Its arrays are in world coordinates minus far_position, until embi_build_move(). */
 typedef struct embi_build {
     embipc_real *x;              /* surface vertices (3 nv) */
     embipc_real *q;              /* nodes (3 nn) */
     int *node;                   /* rows of J: (4 nv), local nodes */
     embipc_real *weight;         /* (4 nv) */
     unsigned char *count;        /* (nv) */
-    int *index;                  /* scratch: caller's vertex -> surface vertex (vertex_count) */
+    int *index;                  /* scratch: surface vertex of each given vertex, then tet of each surface vertex */
     int x_cap, q_cap, node_cap, weight_cap, count_cap, index_cap;
-    embipc_real from[3];         /* point of the description that it is measured from, exactly */
-    embipc_real near_position[3], far_position[3];   /* where that point comes to: their sum */
-    embipc_real rounding;        /* of given coordinates, m in the world */
-    embi_last_cage *last;        /* of the world */
-    const embipc_cage *cage;     /* its own, or the caller's; NULL where there is none with ties */
+    embipc_real from[3];         /* point that is subtracted from the description, exactly */
+    embipc_real near_position[3], far_position[3];   /* their sum is where that point comes to in the world */
+    embipc_real rounding;        /* rounding error of given coordinates, m in the world */
+    embi_last_cage *last;        /* cage that the world built last */
+    const embipc_cage *cage;     /* built, or given; NULL: no cage that names the tet of each vertex */
 } embi_build;
 
-/* Gives back the scratch of a body that is being made. */
+/* Frees the scratch of a body under construction. */
 static void embi_build_free(embi_memory *m, embi_build *t)
 {
     EMBI_RELEASE(m, t->x, t->x_cap);
@@ -19323,7 +19316,7 @@ static void embi_build_free(embi_memory *m, embi_build *t)
     EMBI_RELEASE(m, t->index, t->index_cap);
 }
 
-/* Factors per tet: there must be tets to which they belong. */
+/* Checks factors per tet. They need a body whose tets are given. */
 static embipc_result embi_check_factors(const embipc_body_def *d, const embipc_real *factor, const char *what,
                                         embipc_error *e)
 {
@@ -19339,8 +19332,7 @@ static embipc_result embi_check_factors(const embipc_body_def *d, const embipc_r
     return EMBIPC_OK;
 }
 
-/* All of a description that can be checked without looking at the mesh's topology. Returns the first fault, in words
- * that name the value. */
+/* Checks a description except for the topology of its mesh. The error names the first wrong value. */
 static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error *e)
 {
     embipc_real R[9], off = 0;
@@ -19405,9 +19397,9 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     return embi_check_material(&d->material, e);
 }
 
-/* Where the body is made. World point = rotation (scale p) + position, but coordinates far from 0 would round cage,
- * weights and rest shape. So the description is measured from a point near to it, and what is made is far_position
- * away from its place: both are exact, and 0 where the body is near to 0. */
+/* The frame of construction. World point = rotation (scale p) + position, but coordinates far from 0 would round
+ * cage, weights and rest shape. So points are measured from a near one, and the body is built far_position away from
+ * its place. Both offsets are exact, and 0 for a body near 0. */
 static void embi_build_frame(const embipc_body_def *d, embi_build *t)
 {
     embipc_real lo[3], hi[3], middle[3], p[3], most = 0, size;
@@ -19430,7 +19422,7 @@ static void embi_build_frame(const embipc_body_def *d, embi_build *t)
     embi_sub(t->near_position, t->near_position, t->far_position);
 }
 
-/* points of the description, measured from `from`, to where the body is made */
+/* out = n points of the description, minus `from`, in that frame. */
 static void embi_place(const embipc_body_def *d, const embi_build *t, const embipc_real from[3], const embipc_real *p,
                        int n,
                        embipc_real *out)
@@ -19444,7 +19436,7 @@ static void embi_place(const embipc_body_def *d, const embi_build *t, const embi
     }
 }
 
-/* To its place in the world, where coordinates round. */
+/* Moves the body to its place in the world, where coordinates round. */
 static void embi_build_move(embi_body *b, embi_build *t)
 {
     const embipc_real *far_position = t->far_position;
@@ -19453,8 +19445,8 @@ static void embi_build_move(embi_body *b, embi_build *t)
     for (int i = 0; i < b->nn; i++) embi_add(t->q + 3 * i, t->q + 3 * i, far_position);
 }
 
-/* Surface of the body: the given triangles, or the boundary of the tets without the vertices inside.
- * Coordinates go to t->x, the caller's numbers to b->origin. */
+/* Surface: the given triangles, or the boundary of the tets without inner vertices. Fills t->x, and b->origin with
+ * the caller's numbers. */
 static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                         embipc_error *e)
 {
@@ -19493,7 +19485,7 @@ static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d
     return EMBIPC_OK;
 }
 
-/* A regular tet around the ball around the box of the surface: the nodes of affine and kinematic bodies. */
+/* Nodes of affine and kinematic bodies: a regular tet around a ball that contains the surface. */
 static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
 {
     static const embipc_real corner[12] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
@@ -19507,7 +19499,7 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
         embi_sub(r, t->x + 3 * i, c);
         radius = embi_max(radius, embi_norm(r));
     }
-    /* corners at (+-1, +-1, +-1) s have the inscribed radius s/sqrt 3 */
+    /* a tet with corners (+-1, +-1, +-1) s has the inscribed radius s/sqrt 3 */
     for (int i = 0; i < 12; i++) t->q[i] = c[i % 3] + corner[i] * radius * (embipc_real)1.7322;
     b->nn = 4;
     b->ntet = 1;
@@ -19519,10 +19511,10 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
     return 1;
 }
 
-/* Is the body too stiff for its deformation to matter? As a rough bar of length L (the diagonal) and thickness
- * t^2 = 12 times the smallest principal second moment over the volume, held at one end, it sags under g by
- *   3/2 rho g L^4 / (E t^2)
- * Ten times that has to stay below the default activation distance of its contacts, 1e-3 L. */
+/* Is the body too stiff for its deformation to matter? A bar of length L (the diagonal) and thickness t that is held
+ * at one end sags under g by
+ *   3/2 rho g L^4 / (E t^2),   t^2 = 12 times the smallest principal second moment over the volume.
+ * Ten times that must stay below the default dhat, 1e-3 L. */
 static int embi_body_is_stiff(const embipc_body_def *d, const embipc_real *x, const embi_body *b)
 {
     embipc_solid solid;
@@ -19534,8 +19526,7 @@ static int embi_body_is_stiff(const embipc_body_def *d, const embipc_real *x, co
     return (embipc_real)1.5 * load * L * L * L < 1e-3 * d->material.young * 12 * least;
 }
 
-/* The cage of the surface, in the coordinates of the description, measured from t->from: the same one however the
- * body is turned. */
+/* The cage is built in the description's coordinates, so it does not depend on the body's rotation. */
 static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                      embipc_error *e)
 {
@@ -19550,7 +19541,7 @@ static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, e
     return r;
 }
 
-/* Nodes and tets of the body. */
+/* Nodes and tets of the body, by its kind. */
 static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                       embipc_error *e)
 {
@@ -19593,8 +19584,8 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
     return EMBIPC_OK;
 }
 
-/* Weights of the surface vertices in the tets that the cage names for them. Finding them again would not do:
- * tets of such a cage may lie on each other. */
+/* Weights of the surface vertices in the tets that the cage names. A search would be ambiguous: such tets may
+ * overlap. */
 static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *e)
 {
     for (int i = 0; i < b->nv; i++) {
@@ -19611,8 +19602,7 @@ static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *
     return EMBIPC_OK;
 }
 
-/* Is no triangle torn when the cage moves? What embipc_cage_build() made is traced by nobody: its tets lie on each
- * other. */
+/* Checks that no triangle is torn when the cage moves. Overlapping tets of embipc_cage_build() are not traced. */
 static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const embi_build *t, embipc_error *e)
 {
     embi_holding h;
@@ -19626,7 +19616,7 @@ static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const e
     return embi_check_held(m, &h, t->x, b->tri, b->nt, !t->cage, e);
 }
 
-/* Rows of J: a vertex of a full body is its node, any other hangs in the tet that holds it. */
+/* Rows of J. A vertex of a full body is its node. Any other vertex depends on the tet that contains it. */
 static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
     embipc_result r;
@@ -19660,7 +19650,7 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
     return b->ntet > 1 ? embi_build_held(m, b, t, e) : EMBIPC_OK;
 }
 
-/* Node masses, and which blocks of the mass matrix are not zero. Returns 0 out of memory. */
+/* Node masses, and the list of nonzero mass blocks. */
 static int embi_build_heavy(embi_memory *m, embi_body *b)
 {
     int count = 0;
@@ -19683,7 +19673,7 @@ static int embi_build_heavy(embi_memory *m, embi_body *b)
     return 1;
 }
 
-/* M and K: elasticity with the solid's volume in each tet, the pattern of A, the mass per block. */
+/* M and K: elasticity with the volume of solid in each tet, the pattern of A, the mass blocks. */
 static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *d, embi_body *b,
                                          embi_build *t, embipc_error *e)
 {
@@ -19736,7 +19726,7 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
     return r != EMBIPC_OK ? r : ok ? EMBIPC_OK : embi_fail_memory(e);
 }
 
-/* Panels, and what holds them. Returns 0 out of memory. */
+/* Patches, and the tets or nodes that bound them. */
 static int embi_build_panels(embi_memory *m, embi_body *b, const embi_build *t)
 {
     int *corner = (int *)embi_alloc(m, 3 * b->nt, sizeof *corner), ok, count;
@@ -19760,7 +19750,8 @@ static int embi_build_panels(embi_memory *m, embi_body *b, const embi_build *t)
     return ok;
 }
 
-/* Tree of boxes and panels, and at its place in the world the boxes themselves and what cannot touch itself. */
+/* Builds tree and patches. At its place in the world the body gets its boxes, and what cannot touch itself is
+ * found. */
 static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
     int n = 6 * b->nt, large = b->nt >= EMBI_FIT_TRIANGLES;
@@ -19800,7 +19791,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     return ok ? EMBIPC_OK : embi_fail_memory(e);
 }
 
-/* Notes a width, unless it is there. */
+/* Adds a width unless it is listed already. */
 static void embi_widths_add(embi_widths *w, embipc_real width)
 {
     for (int i = 0; i < w->count; i++)
@@ -19808,7 +19799,7 @@ static void embi_widths_add(embi_widths *w, embipc_real width)
     if (w->count < EMBI_WIDTHS) w->list[w->count++] = width;
 }
 
-/* n = unit normal of a triangle; 0 where it has none */
+/* n = unit normal of a triangle. Returns 0 where it has no area. */
 static int embi_triangle_normal(const embipc_real *x, const int v[3], embipc_real n[3])
 {
     embipc_real e[3], f[3], c[3];
@@ -19833,8 +19824,8 @@ static int embi_triangle_is_met(const embipc_real *x, const int v[3], const embi
     return left == 3 || right == 3;
 }
 
-/* The triangles of one axis, keys begin .. end - 1 (value: 2 triangle + 1 where its normal is the other way): how far
- * is it from the middles of some to the nearest face that looks the other way, in front and behind? */
+/* Widths along one axis, from the triangles of keys begin .. end - 1 (value: 2 triangle + 1 for the opposite sense).
+ * Measures from the middles of some to the nearest opposite face, in front and behind. */
 static void embi_widths_along(embi_body *b, const embipc_real *x, const embi_key *keys, int begin, int end)
 {
     int both = 0, stride = (end - begin) / 256 + 1;
@@ -19859,7 +19850,7 @@ static void embi_widths_along(embi_body *b, const embipc_real *x, const embi_key
     }
 }
 
-/* The axis of a normal, to 1e-6; *back where it is the other way. */
+/* Key of a normal's axis, rounded to 1e-6. *back: the normal points against it. */
 static embi_u64 embi_axis_key(const embipc_real n[3], int *back)
 {
     embi_u64 key = 0;
@@ -19870,7 +19861,7 @@ static embi_u64 embi_axis_key(const embipc_real n[3], int *back)
     return key;
 }
 
-/* Openings and thicknesses of a body at rest, at x. Returns 0 out of memory. */
+/* Openings and thicknesses of a body at rest, at x. */
 static int embi_build_widths(embi_memory *m, embi_body *b, const embipc_real *x)
 {
     embi_key *keys = (embi_key *)embi_alloc(m, 2 * b->nt, sizeof *keys);
@@ -19891,14 +19882,14 @@ static int embi_build_widths(embi_memory *m, embi_body *b, const embipc_real *x)
     return ok;
 }
 
-/* Everything that a body owns, from its description. */
+/* Builds everything that a body owns from its description. */
 static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                      embipc_error *e)
 {
     embipc_real box[6], diagonal[3];
     embipc_result r;
     if ((r = embi_build_surface(m, d, b, t, e)) != EMBIPC_OK) return r;
-    /* determinants multiply up to six lengths: beyond these sizes they leave the range of the arithmetic */
+    /* determinants multiply up to six lengths: beyond these sizes they leave the range of a double */
     embi_box_clear(box);
     for (int i = 0; i < b->nv; i++) embi_box_add(box, d->x + 3 * b->origin[i]);
     embi_sub(diagonal, box + 3, box);
@@ -19915,15 +19906,14 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     b->area = 0;
     for (int i = 0; i < b->nt; i++) b->area += embi_triangle_area(t->x, b->tri + 3 * i);
     if (embi_is_dynamic(b)) {
-        b->total_mass = 0;   /* that of the nodes: the solid's own has the rounding of a far origin in it */
+        b->total_mass = 0;   /* sum over nodes: the solid's own mass has the rounding of a far origin */
         if ((r = embi_build_dynamics(m, d, b, t, e)) != EMBIPC_OK) return r;
     }
     if (!embi_build_widths(m, b, t->x)) return embi_fail_memory(e);
     return embi_build_tree(m, b, t, e);
 }
 
-/* Appends the crossings of two bodies (or of one with itself), at the present x, to the list. Their trees
- * must fit. Returns 0 out of memory. */
+/* Appends the crossings of two bodies (or of one with itself), at the present x. Their trees must be refitted. */
 static int embi_world_crossings(embipc_world *w, int at, int other, embipc_intersection **list, int *count,
                                 int *cap)
 {
@@ -19931,7 +19921,7 @@ static int embi_world_crossings(embipc_world *w, int at, int other, embipc_inter
     const embi_body *a = w->s.body + at, *b = w->s.body + other;
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
     w->tri_pair_count = w->crossing_count = 0;
-    /* boxes are of positions that are rounded otherwise: what is near is looked at, too */
+    /* boxes are rounded differently, so pairs nearby are tested, too */
     if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, embi_pair_rounding(a, b), &w->tri_pairs, &w->tri_pair_count,
                         &w->tri_pair_cap) ||
         !embi_crossings(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &w->crossing,
@@ -19949,8 +19939,8 @@ static int embi_world_crossings(embipc_world *w, int at, int other, embipc_inter
     return 1;
 }
 
-/* Do two bodies (or one with itself) come nearer than their thickness, or than rounding can tell from
- * touching? Such a pair could never move again. Returns 1 when they do, -1 out of memory. */
+/* Are two bodies (or parts of one) nearer than their thickness, or than rounding can tell from touching? Such a pair
+ * could never move. Returns 1 if so, -1 out of memory. */
 static int embi_check_gap(embipc_world *w, int i, int j)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
@@ -19983,7 +19973,7 @@ static int embi_check_gap(embipc_world *w, int i, int j)
     return 1;
 }
 
-/* Are two bodies so far apart that no gap has to be looked at? */
+/* Are two bodies so far apart that their gap needs no test? */
 static int embi_surely_apart(const embi_state *s, embi_body *a, embi_body *b)
 {
     embipc_real reach;
@@ -19999,7 +19989,7 @@ static int embi_surely_apart(const embi_state *s, embi_body *a, embi_body *b)
     return 0;
 }
 
-/* half-edge 3 triangle + side of an edge of the surface */
+/* Half-edge, 3 triangle + side, of an edge of the surface. */
 static int embi_edge_place(const embi_body *b, const int edge[2])
 {
     for (int i = 0; i < 3 * b->nt; i++) {
@@ -20009,7 +19999,7 @@ static int embi_edge_place(const embi_body *b, const int edge[2])
     return 0;
 }
 
-/* The error of the first crossing on the list, between a new body and another, or itself; each with its primitive. */
+/* Error of the first listed crossing of a new body with another, or with itself. It names both primitives. */
 static void embi_fail_crossing(embipc_world *w, const embi_body *b, const embi_body *other)
 {
     const embipc_intersection *x = w->rejected;
@@ -20028,7 +20018,7 @@ static void embi_fail_crossing(embipc_world *w, const embi_body *b, const embi_b
     w->error.index[own_triangle] = embi_edge_place(edge, x->edge);
 }
 
-/* Does the body at place `at`, not counted yet, cross itself or one it may touch? */
+/* Checks that the new body `at` crosses neither itself nor one that it may touch. */
 static embipc_result embi_check_start(embipc_world *w, int at)
 {
     embi_state *s = &w->s;
@@ -20052,7 +20042,7 @@ static embipc_result embi_check_start(embipc_world *w, int at)
     return w->rejected_count ? EMBIPC_ERR_INTERSECTION : EMBIPC_OK;
 }
 
-/* Writes the arrays of a body behind those that count. */
+/* Copies a new body's arrays behind those of the others. */
 static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t)
 {
     embi_state *s = &w->s;
@@ -20078,7 +20068,7 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
             s->row_weight[4 * (b->vert0 + i) + k] = t->weight[4 * i + k];
         }
     }
-    embi_apply_rows(s, b, s->q, s->x);   /* the bits of J q are the surface from here on */
+    embi_apply_rows(s, b, s->q, s->x);   /* from here on the surface is J q, to the last bit */
     memcpy(s->xn + 3 * b->vert0, s->x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *t->x);
     memcpy(s->start_x + 3 * b->vert0, s->x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *t->x);
     b->started = b->followed = 1;
@@ -20087,14 +20077,14 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
     if (b->bvh.known) embi_bvh_start(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
 }
 
-/* v = velocity + w x (q - c) of the nodes of a dynamic body, c = 1/m sum M_ij q_j its centre of mass; into
- * out (3 nn). Returns whether all of it is finite. */
+/* out (3 nn) = velocity + w x (q - c) at the nodes, with the centre of mass c = 1/m sum M_ij q_j. Returns 0 where a
+ * value is not finite. */
 static int embi_spin(const embi_state *s, const embi_body *b, const embipc_real velocity[3],
                      const embipc_real spin[3], embipc_real *out)
 {
     const embipc_real *q = s->q + 3 * b->node0;
     embipc_real centre[3] = {0, 0, 0}, origin[3];
-    embi_near_origin(origin, q, b->diagonal);   /* the sum of all shares is 1 but for rounding */
+    embi_near_origin(origin, q, b->diagonal);   /* near the body: weights sum to 1 only up to rounding */
     embi_mass_multiply(b, q, out);
     for (int i = 0; i < b->nn; i++) {
         embi_axpy(out + 3 * i, -b->node_mass[i], origin);
@@ -20110,7 +20100,7 @@ static int embi_spin(const embi_state *s, const embi_body *b, const embipc_real 
     return embi_all_finite(out, 3 * b->nn);
 }
 
-/* The error of a velocity that overflows at some node. */
+/* Error of a velocity that is not finite at some node. */
 static embipc_result embi_fail_velocity(embipc_error *e, const embi_body *b, const embipc_real velocity[3],
                                         const embipc_real spin[3])
 {
@@ -20120,7 +20110,7 @@ static embipc_result embi_fail_velocity(embipc_error *e, const embi_body *b, con
                      b->name, velocity[0], velocity[1], velocity[2], spin[0], spin[1], spin[2]);
 }
 
-/* Scratch for all bodies there are and one more. */
+/* Reserves scratch for all bodies and one more. */
 static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
 {
     int trace = embi_body_trace(b), patch = embi_body_patch(b), nodes = s->node_count + b->nn;
@@ -20133,7 +20123,7 @@ static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
            EMBI_GROW(m, embipc_real, s->patch_G, s->patch_G_cap, patch);
 }
 
-/* the body counts from here on; nothing can fail any more */
+/* The body counts from here on. Nothing can fail any more. */
 static void embi_world_commit(embipc_world *w, int slot)
 {
     embi_state *s = &w->s;
@@ -20150,7 +20140,7 @@ static void embi_world_commit(embipc_world *w, int slot)
     embi_body_revise(s, b);
 }
 
-/* Says whom the newest body fits closer than the dhat that it and they are made with. */
+/* Logs the bodies that the newest body fits with less clearance than dhat. */
 static void embi_tell_fits(const embipc_world *w)
 {
     const embi_body *b = w->s.body + w->s.body_count - 1;
@@ -20167,7 +20157,7 @@ static void embi_tell_fits(const embipc_world *w)
     }
 }
 
-/* The rules of no_contact for a body that is about to exist. */
+/* Adds the no_contact rules of a body that is about to be created. */
 static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, embipc_body body)
 {
     if (def->no_contact_count < 0 || (def->no_contact_count && !def->no_contact))
@@ -20187,8 +20177,7 @@ static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, em
     return EMBIPC_OK;
 }
 
-/* The body is built behind all others, checked against them for crossings, and counted only then. Any failure takes
- * it away again, so the world stays as it was. */
+/* Builds the body behind all others and checks it for crossings before it counts. A failure removes it again. */
 EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_def *def, embipc_body *body)
 {
     embi_build build;
@@ -20220,7 +20209,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (b->material.averaged < 0) b->material.averaged = def->kind == EMBIPC_CAGE;
     if (b->material.determinant_bound < 0) b->material.determinant_bound = def->kind == EMBIPC_AFFINE;
     if (b->material.model == EMBIPC_NEO_HOOKEAN) b->material.determinant_bound = 1;
-    embi_m3_mulv(b->material.fibre, def->rotation, def->material.fibre);   /* of the mesh: in the world */
+    embi_m3_mulv(b->material.fibre, def->rotation, def->material.fibre);   /* from the mesh's frame to the world */
     b->friction = def->friction;
     b->thickness = def->thickness;
     b->given_dhat = def->dhat;
@@ -20255,7 +20244,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
         embi_tell_fits(w);
     } else {
         (void)embi_blame(w, r, b->name, b->handle);
-        w->error.body[0].index1 = 0;   /* it never existed */
+        w->error.body[0].index1 = 0;   /* this handle was never valid */
         for (int i = 0; i < w->rejected_count && r == EMBIPC_ERR_INTERSECTION; i++) {
             if (embi_same_body(w->rejected[i].edge_body, b->handle)) w->rejected[i].edge_body.index1 = 0;
             if (embi_same_body(w->rejected[i].triangle_body, b->handle))
@@ -20270,8 +20259,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
 
 /* ---- destroying ---- */
 
-/* Frees the nodes of the drive and closes the gap in the array. All later drives move down by one, and so do the
- * numbers that name them. */
+/* Removes a drive. Later drives, and the numbers that refer to them, move down by one. */
 static void embi_drive_remove(embipc_world *w, int at)
 {
     embi_state *s = &w->s;
@@ -20295,7 +20283,7 @@ static void embi_drive_remove(embipc_world *w, int at)
         if (s->drive[i] > at) s->drive[i]--;
 }
 
-/* closes the gap that a removed body leaves in the flat arrays */
+/* Closes the gap that a removed body leaves in the flat arrays. */
 static void embi_world_close_gap(embipc_world *w, const embi_body *b)
 {
     embi_state *s = &w->s;
@@ -20321,14 +20309,13 @@ static void embi_world_close_gap(embipc_world *w, const embi_body *b)
     s->vert_count -= b->nv;
 }
 
-/* No vertex bears a force. */
 static void embi_report_clear(embipc_world *w)
 {
     for (int k = 0; k < w->pressed_count; k++) embi_set(w->s.vertex_force + 3 * w->pressed[k], 0, 0, 0);
     w->pressed_count = 0;
 }
 
-/* A body went: the reports of the last step without its rows. */
+/* Removes a destroyed body from the reports of the last step. */
 static void embi_report_forget(embipc_world *w, embipc_body gone)
 {
     int count = 0, rows = 0;
@@ -20342,7 +20329,7 @@ static void embi_report_forget(embipc_world *w, embipc_body gone)
     w->pair_force_count = rows;
 }
 
-/* A body went: the list of vertices that bear a force without its own. */
+/* Removes the vertices of a destroyed body from the list of those with a force. */
 static void embi_pressed_close_gap(embipc_world *w, const embi_body *gone)
 {
     int count = 0;
@@ -20354,7 +20341,7 @@ static void embi_pressed_close_gap(embipc_world *w, const embi_body *gone)
     w->pressed_count = count;
 }
 
-/* Lists of candidates between the others stay, with the numbers that bodies and vertices have by now. */
+/* Renumbers the cached lists of other bodies after one was destroyed. */
 static void embi_kept_close_gap(embipc_world *w, int at, const embi_body *gone)
 {
     int count = 0;
@@ -20372,7 +20359,7 @@ static void embi_kept_close_gap(embipc_world *w, int at, const embi_body *gone)
     w->kept_count = count;
 }
 
-/* Seams keep to their edges, whose vertices and bodies have other numbers by now. */
+/* Renumbers the seams after a body was destroyed. */
 static void embi_seams_close_gap(embipc_world *w, int at, const embi_body *gone)
 {
     for (int n = 0; n < w->s.seams.count; n++) {
@@ -20382,7 +20369,7 @@ static void embi_seams_close_gap(embipc_world *w, int at, const embi_body *gone)
     for (int n = 0; n < w->joined_count; n++) w->joined[n].key -= (int)(w->joined[n].key & 0xffffffffu) > at;
 }
 
-/* Factors of islands that the body was not in stay, at the places that their first bodies have by now. */
+/* Islands without the destroyed body keep their factors, at the new index of their first body. */
 static void embi_islands_close_gap(embipc_world *w, int at)
 {
     embi_island *gone = w->island[at];
@@ -20392,8 +20379,7 @@ static void embi_islands_close_gap(embipc_world *w, int at)
     if (gone) gone->of_count = gone->useful = 0;
 }
 
-/* Everything that names the body goes first: drives, rules, lists, islands. Then the gaps in all arrays are closed,
- * so later bodies have lower numbers; their handles stay. */
+/* Removes what refers to the body, then closes the gaps. Later bodies get lower indices; their handles stay valid. */
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
 {
     embi_state *s;
@@ -20433,8 +20419,8 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     return EMBIPC_OK;
 }
 
-/* Bodies that were free to cross must be apart now, or contact stays off. Both bodies are marked as revised, because
- * old factors hold another friction. */
+/* Switches contact on only if the bodies are apart. Both count as revised, because old factors contain another
+ * friction. */
 EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, embipc_body b,
                                                embipc_real friction, int contact)
 {
@@ -20487,8 +20473,8 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
 
 /* ---- forces and drives ---- */
 
-/* J^T f at the nodes of one vertex [EIPC24 eq. 16]; for vertex -1 f is shared out by mass. The next step clears what
- * was applied. */
+/* Adds J^T f at the nodes of a vertex [EIPC24 eq. 16]. For vertex -1, f is distributed by mass. The next step clears
+ * it. */
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body body, int vertex,
                                                  const embipc_real force[3])
 {
@@ -20521,7 +20507,7 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
     return EMBIPC_OK;
 }
 
-/* A drive is to be displaced by pose[0 .. 2], m, and turned by pose[3 .. 5], rad. what: which pose */
+/* Checks a pose: displacement pose[0 .. 2], m, rotation pose[3 .. 5], rad. what: its name in the error. */
 static embipc_result embi_check_pose(const embi_body *b, const embipc_real pose[6], const char *what, embipc_error *e)
 {
     embipc_real way = embi_long_norm(pose), angle = embi_long_norm(pose + 3), limit = EMBI_SIZES * b->diagonal;
@@ -20532,7 +20518,7 @@ static embipc_result embi_check_pose(const embi_body *b, const embipc_real pose[
                         way, angle, limit);
 }
 
-/* rows of 7, times rising */
+/* Checks the keys: rows of 7, with increasing times. */
 static embipc_result embi_check_keys(const embipc_drive_def *d, const embi_body *b, embipc_error *e)
 {
     for (int k = 0; k < d->key_count; k++) {
@@ -20550,7 +20536,7 @@ static embipc_result embi_check_keys(const embipc_drive_def *d, const embi_body 
     return EMBIPC_OK;
 }
 
-/* it starts from where its body is now */
+/* Stores where the driven nodes or vertices are now. */
 static void embi_drive_start(const embi_state *s, embi_drive *d)
 {
     embi_body *b = s->body + d->body;
@@ -20560,7 +20546,7 @@ static void embi_drive_start(const embi_state *s, embi_drive *d)
                                             : s->q + 3 * (b->node0 + d->nodes[k]));
 }
 
-/* Which body, and how, by what. */
+/* Checks the parameters of a drive, and that it suits its body. */
 static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body *b, int soft, embipc_error *e)
 {
     if (b->kind == EMBIPC_FIXED)
@@ -20598,7 +20584,7 @@ static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body
     return EMBIPC_OK;
 }
 
-/* What a drive takes hold of, nodes or, softly, vertices: their list, or NULL and *n = all of the body. */
+/* The driven nodes, or vertices of a soft drive, and their number *n. NULL: all of the body. */
 static const int *embi_drive_list(const embipc_drive_def *d, const embi_body *b, int soft, int *n)
 {
     const int *list = soft ? d->vertices : d->nodes;
@@ -20607,7 +20593,7 @@ static const int *embi_drive_list(const embipc_drive_def *d, const embi_body *b,
     return list;
 }
 
-/* What it drives: indices in range, each once, and by no other drive that is not soft. */
+/* Checks the driven list: in range, none twice, no node of another hard drive. */
 static embipc_result embi_check_driven(const embi_state *s, const embipc_drive_def *d, const embi_body *b, int soft,
                                        embipc_error *e)
 {
@@ -20629,8 +20615,7 @@ static embipc_result embi_check_driven(const embi_state *s, const embipc_drive_d
     return EMBIPC_OK;
 }
 
-/* The drive keeps where its nodes are now, and moves that cloud as a rigid one. Checks come before anything is
- * changed. */
+/* Stores the present positions of the nodes, and moves them as a rigid set. Checks come before any change. */
 EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive_def *def,
                                              embipc_drive *drive)
 {
@@ -20680,7 +20665,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     embi_scale(d->stiffness, 1 / (embipc_real)n, def->stiffness);
     d->damping = def->damping;
     d->limit = def->force_limit > 0 ? def->force_limit / (embipc_real)n : (embipc_real)INFINITY;
-    d->stage = d->stages = d->done = soft;   /* it never has a way to go */
+    d->stage = d->stages = d->done = soft;   /* a soft drive has no stages */
     for (int i = 0; i < n; i++) d->nodes[i] = list ? list[i] : i;
     for (int i = 0; i < n && !soft; i++) s->drive[b->node0 + d->nodes[i]] = s->drive_count;
     if (!soft) b->driven_nodes += n;
@@ -20693,7 +20678,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     return EMBIPC_OK;
 }
 
-/* Only the handle is checked here. */
+/* Checks the handle and removes the drive. */
 EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *w, embipc_drive drive)
 {
     int at = embi_find_drive(w, drive);
@@ -20705,7 +20690,7 @@ EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *w, embipc_drive driv
     return EMBIPC_OK;
 }
 
-/* out: of all rotation vectors r (1 + 2 pi k/|r|) of one rotation the one nearest to `from` */
+/* out: the nearest to `from` of all rotation vectors r (1 + 2 pi k/|r|), which mean one rotation. */
 static void embi_nearest_turn(embipc_real out[3], const embipc_real r[3], const embipc_real from[3])
 {
     const embipc_real full = (embipc_real)6.283185307179586;
@@ -20717,7 +20702,7 @@ static void embi_nearest_turn(embipc_real out[3], const embipc_real r[3], const 
     if (turns != 0) embi_axpy(out, turns * full, axis);
 }
 
-/* The rotation vector is replaced by the one of the same rotation that is nearest to the present one. */
+/* The drive takes the vector of the target rotation that is nearest to its present one. */
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive drive,
                                                  const embipc_real displacement[3],
                                                  const embipc_real rotation[3])
@@ -20748,7 +20733,7 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
     return EMBIPC_OK;
 }
 
-/* What the last step left; zeros before the first. */
+/* The state that the last step left; zeros before the first. */
 EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_drive drive,
                                                 embipc_drive_state *out)
 {
@@ -20760,7 +20745,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
     return EMBIPC_OK;
 }
 
-/* The new velocities are formed in scratch and checked before they count. BDF2 may not look back over the change. */
+/* Computes the new velocities in scratch and checks them first. BDF2 must not look back over the change. */
 EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body body,
                                                   const embipc_real velocity[3],
                                                   const embipc_real angular_velocity[3])
@@ -20788,7 +20773,7 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
     return EMBIPC_OK;
 }
 
-/* Both only bound the work of later steps, which stay sound when cut short. */
+/* Both only limit the work of later steps. */
 EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterations,
                                                  const volatile int *stop)
 {
@@ -20801,7 +20786,7 @@ EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterat
     return EMBIPC_OK;
 }
 
-/* Can all bodies be simulated with this gravity and time step, from where they are? */
+/* Can all bodies be simulated with this gravity and time step? */
 static embipc_result embi_check_all_numbers(embipc_world *w, const embipc_real gravity[3], embipc_real h)
 {
     const embi_state *s = &w->s;
@@ -20813,7 +20798,7 @@ static embipc_result embi_check_all_numbers(embipc_world *w, const embipc_real g
     return EMBIPC_OK;
 }
 
-/* kappa depends on the weight, so all bodies derive their parameters again. */
+/* All parameters are derived again, because kappa depends on the weight. */
 EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *w, const embipc_real gravity[3])
 {
     embipc_result r;
@@ -20828,7 +20813,7 @@ EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *w, const embipc_
     return EMBIPC_OK;
 }
 
-/* kappa depends on h, and factors and histories are of the old one: both are given up. */
+/* kappa depends on h, so it is derived again. Factors and histories of the old h are dropped. */
 EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real time_step)
 {
     embipc_result r;
@@ -20841,20 +20826,20 @@ EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real
     w->s.hh = time_step * time_step;
     for (int k = 0; k < w->s.body_count; k++) {
         embi_body *b = w->s.body + k;
-        b->history = 0;   /* it is of steps of another length */
+        b->history = 0;
         embi_body_revise(&w->s, b);
         embi_body_derive(w, b);
     }
     return EMBIPC_OK;
 }
 
-/* Whether all bodies could stand at their starts together; x is put back afterwards. */
+/* Can all bodies stand at their starts together? x is restored afterwards. */
 static embipc_result embi_check_reset(embipc_world *w)
 {
     embi_state *s = &w->s;
     embipc_result r = EMBIPC_OK;
     size_t bytes = (size_t)(3 * s->vert_count) * sizeof *s->x;
-    memcpy(s->trial_x, s->x, bytes);   /* whether it was followed or not */
+    memcpy(s->trial_x, s->x, bytes);   /* as it is, even where it is not J q */
     memcpy(s->x, s->start_x, bytes);
     w->rejected_count = 0;
     for (int i = 0; i < s->body_count; i++)
@@ -20880,8 +20865,7 @@ static embipc_result embi_check_reset(embipc_world *w)
     return r;
 }
 
-/* The list of the last step is kept until this step has succeeded, so a failed call changes nothing that can be
- * read. */
+/* Swaps the iteration lists of this step and of the last one. The old list survives a step that fails. */
 static void embi_swap_iterations(embipc_world *w)
 {
     embipc_iteration *list = w->iteration;
@@ -20895,7 +20879,7 @@ static void embi_swap_iterations(embipc_world *w)
     w->iteration_before_cap = cap;
 }
 
-/* The body's list for itself and its spare one change places; the step undoes that when it fails. */
+/* Swaps a body's cached list for itself with its spare list. A failed step swaps them back. */
 static void embi_own_swap_lists(embi_body *b, embi_kept *k)
 {
     embi_candidate *list = k->list;
@@ -20907,7 +20891,7 @@ static void embi_own_swap_lists(embi_body *b, embi_kept *k)
     b->own.cap = cap;
 }
 
-/* All of what changes places goes back to the first one, so that the run after a reset needs no more memory. */
+/* Undoes all swaps, so that a run after a reset needs no new memory. */
 static void embi_places_reset(embipc_world *w)
 {
     for (int i = 0; i < w->s.body_count; i++) {
@@ -20924,8 +20908,7 @@ static void embi_places_reset(embipc_world *w)
     if (w->iterations_are_odd) embi_swap_iterations(w);
 }
 
-/* Everything that bits depend on returns to how it was at creation: rotations, factors, lists, forces. So a rerun
- * repeats every bit. */
+/* Restores everything that results depend on, so a second run repeats every bit. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 {
     embi_state *s;
@@ -20936,7 +20919,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     if (s->node_count) {
         memcpy(s->q, s->start_q, (size_t)(3 * s->node_count) * sizeof *s->q);
         memcpy(s->v, s->start_v, (size_t)(3 * s->node_count) * sizeof *s->v);
-        memset(s->v_before, 0, (size_t)(3 * s->node_count) * sizeof *s->v);   /* as when the bodies were made */
+        memset(s->v_before, 0, (size_t)(3 * s->node_count) * sizeof *s->v);   /* as at creation */
         memset(s->gain, 0, (size_t)(3 * s->node_count) * sizeof *s->v);
         memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
     }
@@ -20947,7 +20930,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     embi_report_clear(w);
     w->warned = 1;
     w->stuck = 0;
-    for (int i = 0; i < s->body_count; i++) {   /* first guesses of the rotations too: the same bits again */
+    for (int i = 0; i < s->body_count; i++) {   /* the initial guesses of the rotations, too */
         embi_elastic_unturn(&s->body[i].elastic);
         embi_body_revise(s, s->body + i);
         embi_body_forget(s->body + i);
@@ -20970,11 +20953,10 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 }
 
 /* ==== 26. Queries ====================================================================================
- * Reading the world. Nothing here changes it, but that x follows the nodes, and that embipc_world_intersections()
- * refits trees.
- * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
+ * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
+ * Uses: all of the above.                                   Checked by: tests/test_world*.c */
 
-/* Without a world there is a fixed error that says so. */
+/* A NULL world has a constant error that says so. */
 EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *w)
 {
     static const embipc_error nobody = {EMBIPC_ERR_ARGUMENT,
@@ -20994,7 +20976,7 @@ EMBIPC_API embipc_body embipc_world_body(const embipc_world *w, int i)
     return w && i >= 0 && i < w->s.body_count ? w->s.body[i].handle : none;
 }
 
-/* A table in the order of embipc_stage. */
+/* The table is in the order of embipc_stage. */
 EMBIPC_API const char *embipc_stage_text(embipc_stage stage)
 {
     static const char *const text[EMBIPC_STAGE_COUNT] = {"elasticity", "broad phase", "contacts", "assembly",
@@ -21008,7 +20990,7 @@ EMBIPC_API int embipc_world_iterations(const embipc_world *w, const embipc_itera
     return w ? w->iteration_count : 0;
 }
 
-/* Three counters of the allocator, 0 for no world. */
+/* Three counters of the allocator; 0 for a NULL world. */
 EMBIPC_API void embipc_world_memory(const embipc_world *w, size_t *bytes, size_t *peak, long *allocations)
 {
     if (bytes) *bytes = w ? w->memory.bytes : 0;
@@ -21016,8 +20998,8 @@ EMBIPC_API void embipc_world_memory(const embipc_world *w, size_t *bytes, size_t
     if (allocations) *allocations = w ? w->memory.allocations : 0;
 }
 
-/* The first call marks the body as viewed: from then on each step brings all its vertices up to date, not only those
- * that touch something. */
+/* The first call marks the body as viewed. From then on each step updates all its vertices, not only those near
+ * contacts. */
 EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *w, embipc_body body, embipc_body_view *out)
 {
     int at = embi_find_body(w, body);
@@ -21043,7 +21025,7 @@ EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *w, embipc_body
     return EMBIPC_OK;
 }
 
-/* Motion of a rigid or fixed body: velocity of its centre, and spin from the velocities of its tet. */
+/* Motion of a kinematic or fixed body: velocity of its centre, and angular velocity from its tet. */
 static void embi_rigid_state(const embipc_world *w, embi_body *b, embipc_body_state *out)
 {
     const embi_state *s = &w->s;
@@ -21053,7 +21035,7 @@ static void embi_rigid_state(const embipc_world *w, embi_body *b, embipc_body_st
     embi_solid(&solid, s->x + 3 * b->vert0, b->nv, b->tri, b->nt);
     embi_copy(out->centre, solid.centroid);
     if (!(b->solid.volume >
-          1e-9 * b->diagonal * b->diagonal * b->diagonal)) { /* open: the middle of its box */
+          1e-9 * b->diagonal * b->diagonal * b->diagonal)) { /* open: middle of its box */
         embi_box_clear(box);
         for (int i = b->vert0; i < b->vert0 + b->nv; i++) embi_box_add(box, s->x + 3 * i);
         for (int i = 0; i < 3; i++) out->centre[i] = (box[i] + box[3 + i]) / 2;
@@ -21074,12 +21056,13 @@ static void embi_rigid_state(const embipc_world *w, embi_body *b, embipc_body_st
     }
 }
 
-/* Mass-weighted sums over the nodes: with M_ij the consistent mass, centre = sum M_ij q_j / m, and so on. */
+/* Sums over the nodes with the consistent mass M_ij: centre = sum M_ij q_j / m, and so on. */
 static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc_body_state *out)
 {
     const embi_state *s = &w->s;
     embipc_real second[9], inertia[9], inverse[9], trace, origin[3];
-    embi_near_origin(origin, s->q + 3 * b->node0, b->diagonal);   /* the sum of all shares is 1 but for rounding */
+    embi_near_origin(origin, s->q + 3 * b->node0, b->diagonal);   /* near the body: weights sum to 1 only up to
+                                                                   * rounding */
     memset(second, 0, sizeof second);
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < b->nn; i++)
@@ -21110,7 +21093,7 @@ static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc
         embi_m3_mulv(out->angular_velocity, inverse, out->angular_momentum);
 }
 
-/* A row of J has up to four entries. Shorter ones are filled up with weight 0, so that all have four. */
+/* A row of J has up to four entries. Shorter rows are filled with weight 0. */
 EMBIPC_API embipc_result embipc_body_weights(const embipc_world *w, embipc_body body, int *node,
                                              embipc_real *weight)
 {
@@ -21133,7 +21116,7 @@ static int embi_is_between(const embipc_real x[3], const embipc_real lo[3], cons
     return x[0] >= lo[0] && x[0] <= hi[0] && x[1] >= lo[1] && x[1] <= hi[1] && x[2] >= lo[2] && x[2] <= hi[2];
 }
 
-/* Does the node hold something in the box? The vertices of a cage body: all of them are asked. */
+/* Is the node in the box, or for a cage body a vertex that it carries? */
 static int embi_holds(const embi_state *s, const embi_body *b, int node, const embipc_real lo[3],
                       const embipc_real hi[3])
 {
@@ -21145,7 +21128,7 @@ static int embi_holds(const embi_state *s, const embi_body *b, int node, const e
     return 0;
 }
 
-/* Counts all nodes whose vertex is in the box, and lists those there is room for. */
+/* Counts all nodes that hold something in the box, and lists those that fit. */
 EMBIPC_API int embipc_body_select(const embipc_world *w, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity)
 {
@@ -21162,7 +21145,7 @@ EMBIPC_API int embipc_body_select(const embipc_world *w, embipc_body body, const
     return count;
 }
 
-/* Integrals with the consistent mass, as in the step. The elastic energy takes the rotations of the present F. */
+/* Integrals with the consistent mass, as in the step. The elastic energy uses the rotations of the present F. */
 EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_body body,
                                                embipc_body_state *out)
 {
@@ -21184,7 +21167,7 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
     return EMBIPC_OK;
 }
 
-/* Copies what was given or derived, and says which. Load and pressure, N, are those that kappa was chosen for. */
+/* Reports the parameters in force, which are derived, and the loads that kappa is derived for, N. */
 EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embipc_body body,
                                                     embipc_body_parameters *out)
 {
@@ -21212,7 +21195,7 @@ EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embip
     return EMBIPC_OK;
 }
 
-/* The rule as a step would take it: smaller dhat and epsv, larger kappa. */
+/* The parameters that a step would use for the pair. */
 EMBIPC_API embipc_result embipc_world_get_pair(const embipc_world *w, embipc_body a, embipc_body b,
                                                embipc_pair_parameters *out)
 {
@@ -21244,7 +21227,7 @@ EMBIPC_API int embipc_world_contacts(const embipc_world *w, embipc_contact *out,
     return w ? w->contact_count : 0;
 }
 
-/* A copy of what the last step reported, N; 0 where nothing touched. */
+/* Copies the forces that the last step reported, N. */
 EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc_body body,
                                                    embipc_real *force)
 {
@@ -21262,8 +21245,7 @@ EMBIPC_API int embipc_world_rejected(const embipc_world *w, embipc_intersection 
     return w ? w->rejected_count : 0;
 }
 
-/* Exact tests over all pairs that the world tests, with trees that are refitted first. This is the guarantee, checked
- * from outside of the step. */
+/* Refits all trees and tests all pairs exactly. This checks the guarantee from outside the step. */
 EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *out, int capacity)
 {
     embi_state *s;
@@ -21280,11 +21262,11 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
 }
 
 /* ==== 27. Validation =================================================================================
- * What must be true between calls, derived again from scratch; and where a surface meets itself.
+ * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: all of the above.          Checked by: tests/world_input.h, test_mesh_faults.c */
 
-/* One body's state, derived again from its definition: x = J q, rows that sum to 1, no inverted tet where that is
- * promised, positive mass. */
+/* Checks a body: finite state, x = J q, rows of J that sum to 1, sorted matrix rows, positive mass, and no inverted
+ * tet under a determinant bound. */
 static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, embipc_error *e)
 {
     const embi_state *s = &w->s;
@@ -21336,7 +21318,7 @@ static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, emb
     return EMBIPC_OK;
 }
 
-/* Body by body, then all intersections. The first fault is reported. */
+/* Bodies first, then all intersections. Reports the first fault. */
 EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *error)
 {
     embipc_intersection x;
@@ -21360,18 +21342,18 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
 
 /* ---- A surface by itself ---- */
 
-/* A surface without a world, and the walk over its pairs of triangles that are near each other: one pair at a
- * time, since a heap of n triangles has n^2 of them. */
+/* Traversal of the pairs of nearby triangles of a surface without a world. It gives one pair at a time, because a
+ * heap of n triangles has n^2. */
 typedef struct embi_pair_walk {
     embi_surface s;
     embi_bvh bvh;
     int stack[256], top;
-    int i, j, next;              /* the two leaves under way, and which of their pairs comes next */
+    int i, j, next;              /* the two present leaves, and the next of their pairs */
 } embi_pair_walk;
 
 static void embi_pair_walk_end(embi_memory *m, embi_pair_walk *w) { embi_bvh_free(m, &w->bvh); }
 
-/* A tree of its own over the surface, refitted, and the traversal at its root. Returns 0 out of memory. */
+/* Builds a tree over the surface and starts at its root. Returns 0 out of memory. */
 static int embi_pair_walk_begin(embi_memory *m, embi_pair_walk *w, const embipc_real *x, int vertex_count,
                                 const int *tri, int tri_count)
 {
@@ -21396,8 +21378,7 @@ static int embi_pair_walk_begin(embi_memory *m, embi_pair_walk *w, const embipc_
     return ok;
 }
 
-/* The next two triangles whose boxes, grown by reach, may meet; 0 when there are no more. reach may shrink
- * from call to call. */
+/* The next two triangles whose boxes, grown by reach, may meet; 0 at the end. reach may shrink from call to call. */
 static int embi_pair_walk_next(embi_pair_walk *w, embipc_real reach, int *ta, int *tb)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
@@ -21415,13 +21396,13 @@ static int embi_pair_walk_next(embi_pair_walk *w, embipc_real reach, int *ta, in
         w->j = w->stack[--w->top];
         w->i = w->stack[--w->top];
         if (!embi_ranges_meet(b->box + 6 * w->i, still, reach, b->box + 6 * w->j)) continue;
-        if (w->i >= b->leaves) {   /* both are leaves: they are opened level by level */
+        if (w->i >= b->leaves) {   /* both are leaves, because both sides descend together */
             w->i = EMBI_LEAF * (w->i - b->leaves);
             w->j = EMBI_LEAF * (w->j - b->leaves);
             w->next = 0;
             continue;
         }
-        for (int k = 3; k >= 0; k--) {   /* a node with itself: three pairs */
+        for (int k = 3; k >= 0; k--) {   /* a node with itself gives three pairs */
             if (w->i == w->j && k == 2) continue;
             w->stack[w->top++] = 2 * w->i + k / 2;
             w->stack[w->top++] = 2 * w->j + k % 2;
@@ -21429,8 +21410,8 @@ static int embi_pair_walk_next(embi_pair_walk *w, embipc_real reach, int *ta, in
     }
 }
 
-/* Both ways for each pair of near triangles: edges of one against the other. Each edge belongs to one triangle, so
- * nothing is counted twice. */
+/* Tests the edges of each of two near triangles against the other. Each edge belongs to one triangle, so no crossing
+ * counts twice. */
 EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                         embipc_crossing *list, int capacity, int limit)
 {
@@ -21459,7 +21440,7 @@ EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, 
     return ok ? count : -1;
 }
 
-/* keeps the pair v when it has no vertex in common and is nearer than what there is */
+/* Takes the pair v if it has no common vertex and is nearer than the nearest so far. */
 static void embi_gap_try(const embi_surface *s, const int v[4], int edge_edge, embipc_gap *gap)
 {
     embipc_real w[4], d;
@@ -21476,7 +21457,7 @@ static void embi_gap_try(const embi_surface *s, const int v[4], int edge_edge, e
     memcpy(gap->vertex, v, sizeof gap->vertex);
 }
 
-/* all pairs of what the two triangles own */
+/* Tries all pairs of primitives that the two triangles own. */
 static void embi_gap_triangles(const embi_pair_walk *w, int ta, int tb, embipc_gap *gap)
 {
     const int *A = w->s.tri + 3 * ta, *B = w->s.tri + 3 * tb;
@@ -21495,7 +21476,7 @@ static void embi_gap_triangles(const embi_pair_walk *w, int ta, int tb, embipc_g
     }
 }
 
-/* The gap found so far bounds the traversal, so most pairs are never measured. */
+/* The smallest gap so far bounds the traversal. */
 EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_count, const int *tri,
                                             int tri_count, embipc_gap *gap)
 {
@@ -21530,13 +21511,14 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
 
 /* ==== 28. The step ===================================================================================
  *   begin      qt, forces, targets of drives; A and grad at q^n; candidates; islands; lagged friction
- *   iterate    each island finds its direction; one that leaves the range of its candidates gets new ones,
- *              which may join islands; the others move
- *   finish     velocities, forces, statistics; or, on an error, everything back
- * An island sees nothing of the others: a far body changes no bit of it.
- * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
+ *   iterate    each island computes a direction; where it leaves the range of its candidates, new ones are searched,
+ *              which may merge islands; the others move
+ *   finish     velocities, forces, statistics; or, after an error, everything is restored
+ * Islands are independent: a far body changes no bit of an island. Out of memory int functions return 0, those that
+ * count or answer with more than yes or no -1, and pointer functions NULL.
+ * Uses: all of the above.                                   Checked by: tests/test_world*.c */
 
-/* ---- bodies side by side ---- */
+/* ---- bodies in parallel ---- */
 
 typedef void embi_each_fn(embipc_world *w, embi_body *b);
 
@@ -21551,7 +21533,7 @@ static void embi_each_range(void *arg, int begin, int end)
     for (int k = begin; k < end; k++) t->fn(t->w, t->w->s.body + k);
 }
 
-/* fn for each body of the world; it may write what is the body's own */
+/* Calls fn for each body of the world. fn may write only data of that body. */
 static void embi_each_body(embipc_world *w, embi_each_fn *fn)
 {
     embi_state *s = &w->s;
@@ -21565,7 +21547,7 @@ static void embi_each_body(embipc_world *w, embi_each_fn *fn)
 
 /* ---- begin ---- */
 
-/* Pose that the keys (or the caller) ask for at time t. */
+/* Pose at time t, by the keys or the target that was set. */
 static void embi_drive_pose(const embi_drive *d, embipc_real t, embipc_real pose[6])
 {
     int k = 0;
@@ -21582,7 +21564,7 @@ static void embi_drive_pose(const embi_drive *d, embipc_real t, embipc_real pose
     }
 }
 
-/* The rotation by which forces probably turn the body in the step besides its flight: as much as in the last one. */
+/* T: expected rotation by forces in this step, which is that of the last one. Returns 0 without any. */
 static int embi_body_foresee_twist(const embi_state *s, const embi_body *b, embipc_real T[9])
 {
     embipc_real twist[3], size;
@@ -21595,8 +21577,8 @@ static int embi_body_foresee_twist(const embi_state *s, const embi_body *b, embi
     return 1;
 }
 
-/* The rotations that a lagged material holds, those of where the step probably ends: those of q^n turned with the body,
- * or by BDF2 those of its free flight. */
+/* Rotations that a lagged material holds, those at the expected end: the rotations of q^n turned with the body, or
+ * for BDF2 those of its free flight. */
 static void embi_body_turn(embi_state *s, embi_body *b)
 {
     embi_elastic *e = &b->elastic;
@@ -21615,7 +21597,7 @@ static void embi_body_turn(embi_state *s, embi_body *b)
     embi_elastic_hold(e, e->rotation, twists ? T : NULL);
 }
 
-/* qc, qt, c and s of the body's step, from q^n and v^n */
+/* Sets qc, qt, c and s of the step form (section 22) from q^n and v^n. */
 static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
 {
     embipc_real t[3];
@@ -21637,7 +21619,7 @@ static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
     }
 }
 
-/* Does the drive start, stop or turn? */
+/* Does the velocity of the drive change abruptly? */
 static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
 {
     const embi_body *b = s->body + d->body;
@@ -21653,8 +21635,8 @@ static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
     return 0;
 }
 
-/* Aims every drive at the end of the step. A rotation is cut into stages whose chords miss the arc by less
- * than 0.1 dhat of the driven body: radius (1 - cos(angle/2)) <= 0.1 dhat. */
+/* Aims every drive at the end of the step. A rotation is divided into stages whose chords are less than 0.1 dhat from
+ * the arc: radius (1 - cos(angle/2)) <= 0.1 dhat. */
 static void embi_drives_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -21680,7 +21662,7 @@ static void embi_drives_begin(embipc_world *w)
         for (int i = 0; i < 6; i++) moved = embi_max(moved, embi_abs(d->pose_next[i] - d->pose[i]));
         d->done = 0;
         embi_drive_aim(s, d);
-        for (int k = 0; k < d->node_count && moved == 0; k++) {   /* at rest, unless left behind */
+        for (int k = 0; k < d->node_count && moved == 0; k++) {   /* at rest, unless its nodes are behind */
             int i = b->node0 + d->nodes[k];
             moved = embi_max(moved, embi_abs(s->target[3 * i] - s->q[3 * i]) +
                                         embi_abs(s->target[3 * i + 1] - s->q[3 * i + 1]) +
@@ -21695,7 +21677,7 @@ static void embi_drives_begin(embipc_world *w)
     }
 }
 
-/* what a body's step begins with: qt and f, where it is, what is derived of it */
+/* Starts the step of a body: parameters, bounding boxes, qt and the forces f. */
 static void embi_body_begin(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
@@ -21717,7 +21699,7 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     }
 }
 
-/* q^n is kept; every body begins, and has its place in scratch that all share */
+/* Stores q^n, starts every body, and gives each its part of the common scratch. */
 static void embi_bodies_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -21745,7 +21727,7 @@ static void embi_bodies_begin(embipc_world *w)
     embi_drives_begin(w);
 }
 
-/* x^n of a vertex is asked for, unless it is known. Returns 0 out of memory. */
+/* Requests x^n of a vertex, unless it is known. */
 static int embi_vertex_ask(embipc_world *w, int v)
 {
     if (w->s.known[v] != EMBI_VERTEX_UNKNOWN) return 1;
@@ -21755,7 +21737,7 @@ static int embi_vertex_ask(embipc_world *w, int v)
     return 1;
 }
 
-/* What was asked for is known. */
+/* Evaluates all requested x^n. */
 static void embi_asked_start(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -21767,7 +21749,7 @@ static void embi_asked_start(embipc_world *w)
     w->asked_count = 0;
 }
 
-/* x^n of small surfaces, and of what soft drives hold; searches will ask for others. Returns 0 out of memory. */
+/* x^n of small surfaces, and of vertices that soft drives hold. Searches request other vertices later. */
 static int embi_vertices_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -21789,7 +21771,7 @@ static int embi_vertices_begin(embipc_world *w)
     return 1;
 }
 
-/* The region in which a panel probably stays, going as far as `shift`. */
+/* Region in which a patch is expected to stay, for displacements within `shift`. */
 static void embi_panel_foresee(embi_panel *p, const embipc_real shift[6], embipc_real dhat)
 {
     embipc_real slack = 0;
@@ -21801,15 +21783,15 @@ static void embi_panel_foresee(embi_panel *p, const embipc_real shift[6], embipc
     }
 }
 
-/* Where the body will probably be at the end of the step: free nodes at q + h (v + dv), dv being as much of
- * h f/m as they took in the last step, all of it in the first; driven ones at their targets, or at q + h v while
- * something blocks them. What falls goes on falling, and what lies on the ground or hangs from a hand stays where
- * it is. Only how many candidates there are depends on this. */
+/* Predicts the end of the step. Free nodes go to q + h (v + dv), where dv is the velocity change of the last step, at
+ * most h f/m, and h f/m in the first step. Driven nodes go to their targets, or to q + h v while blocked. So a
+ * falling body goes on falling, and one on the ground or in a hand stays. Only the number of candidates depends on
+ * this. */
 static void embi_body_foresee(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
     embipc_real pull[3];
-    for (int t = 0; t < embi_strained_tets(b); t++)   /* if it does not move */
+    for (int t = 0; t < embi_strained_tets(b); t++)   /* holds for a body that does not move */
         b->strain[t].now = b->strain[t].next = 0;
     b->known_start = 1;
     b->rebased = b->anew = b->goes = b->swept = 0;
@@ -21843,7 +21825,7 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
     for (int n = 0; n < b->panel_count; n++) embi_panel_foresee(b->panel + n, b->shift_next.part + 6 * n, b->dhat);
 }
 
-/* outer grows to hold inner, and by a quarter more of what it then is */
+/* Grows outer to contain inner, then by slack and a quarter of its width on each side. */
 static void embi_box_stretch(embipc_real outer[6], const embipc_real inner[6], embipc_real slack)
 {
     embi_box_join(outer, inner);
@@ -21854,8 +21836,8 @@ static void embi_box_stretch(embipc_real outer[6], const embipc_real inner[6], e
     }
 }
 
-/* The range of a pair grows to hold the boxes now and next, 0, where a step may go back to, and a quarter more of the
- * way from now to next. (By a quarter of the whole range: ten bears in a heap took twice the time.) */
+/* Grows a pair's range to contain the boxes now and next, and 0, where a step may go back to, plus a quarter of the
+ * displacement. (With a quarter of the whole range, ten bears in a heap took twice the time.) */
 static void embi_range_stretch(embipc_real range[6], const embipc_real now[6], const embipc_real next[6],
                                embipc_real slack)
 {
@@ -21870,8 +21852,7 @@ static void embi_range_stretch(embipc_real range[6], const embipc_real now[6], c
     }
 }
 
-/* The candidates of all pairs that are searched for leave the list; those of others close the gaps. Returns 0 out of
- * memory. */
+/* Removes the candidates of all pairs that are searched, and closes the gaps. */
 static int embi_searched_forget(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -21903,14 +21884,13 @@ static int embi_searched_forget(embipc_world *w)
     return 1;
 }
 
-/* does the pair of a list come before another? */
 static int embi_kept_before(const embi_kept *k, const embi_pair *pair)
 {
     return k->a != pair->a ? k->a < pair->a : k->b != pair->b ? k->b < pair->b
          : k->pa != pair->pa ? k->pa < pair->pa : k->pb < pair->pb;
 }
 
-/* The kept list of a pair, made if there is none; NULL out of memory. */
+/* The cached list of a pair, created if there is none. */
 static embi_kept *embi_kept_of(embipc_world *w, const embi_pair *pair)
 {
     embi_kept *k, spare;
@@ -21924,7 +21904,7 @@ static embi_kept *embi_kept_of(embipc_world *w, const embi_pair *pair)
     if (k && k->a == pair->a && k->b == pair->b && k->pa == pair->pa && k->pb == pair->pb) return k;
     if (!EMBI_GROW(&w->memory, embi_kept, w->kept, w->kept_cap, w->kept_count + 1)) return NULL;
     k = w->kept + lo;
-    spare = w->kept[w->kept_count];   /* zero where there is none */
+    spare = w->kept[w->kept_count];   /* a released list to reuse, or zero */
     memmove(k + 1, k, (size_t)(w->kept_count++ - lo) * sizeof *k);
     w->kept_end = embi_max_int(w->kept_end, w->kept_count);
     memset(k, 0, sizeof *k);
@@ -21939,7 +21919,7 @@ static embi_kept *embi_kept_of(embipc_world *w, const embi_pair *pair)
     return k;
 }
 
-/* Does the list serve for what the step asks for now? */
+/* The range of the pair plus the drift must stay within the range of the list. */
 static int embi_kept_serves(const embi_state *s, const embi_kept *k, const embi_pair *pair, embipc_real reach)
 {
     embipc_real range[6];
@@ -21948,7 +21928,7 @@ static int embi_kept_serves(const embi_state *s, const embi_kept *k, const embi_
     if (k->a == k->b && !embi_body_stands(s->body + k->a, EMBI_STRAIN_TIMES)) return 0;
     if (k->loose) return 1;
     memcpy(range, pair->range, sizeof range);
-    for (int i = 0; i < 3 && k->a == k->b; i++) {   /* in the frame that has turned since */
+    for (int i = 0; i < 3 && k->a == k->b; i++) {   /* in the frame that has rotated since */
         range[3 + i] = 0;
         for (int c = 0; c < 3; c++) range[3 + i] += embi_abs(k->turn[3 * c + i]) * pair->range[3 + c];
         range[i] = -range[3 + i];
@@ -21959,12 +21939,13 @@ static int embi_kept_serves(const embi_state *s, const embi_kept *k, const embi_
     return 1;
 }
 
-/* ---- what a step that fails gives back of a body's list for itself ----
- * What is on such a list depends on when it was made, and so do bits. Lists of two bodies only save time. */
+/* ---- a body's list for itself after a failed step ----
+ * Such a list depends on when it was made, and so do the bits of results. So a failed step restores it. Lists of two
+ * bodies only save time. */
 
 enum { EMBI_ASIDE_HEAD = 1, EMBI_ASIDE_STATE = 2, EMBI_ASIDE_LIST = 4 };
 
-/* Sets aside, or gives back, what the body's list for itself counts from: nodes and strains at its making. */
+/* Saves or restores the reference of a body's list for itself: nodes and strains when it was made. */
 static void embi_own_state(embi_state *s, embi_body *b, int back)
 {
     size_t nodes = (size_t)(3 * b->nn) * sizeof *s->kept_q;
@@ -21982,7 +21963,7 @@ static void embi_own_state(embi_state *s, embi_body *b, int back)
     }
 }
 
-/* Sets that much of it aside, before it is overwritten; each once in a step. */
+/* Saves the parts `what` of the list before they are overwritten, each once in a step. */
 static void embi_own_set_aside(embi_state *s, embi_kept *k, int what)
 {
     embi_body *b = s->body + k->a;
@@ -22000,7 +21981,7 @@ static void embi_own_set_aside(embi_state *s, embi_kept *k, int what)
     b->aside |= what;
 }
 
-/* The step failed. */
+/* Restores the list after a failed step. */
 static void embi_own_give_back(embi_state *s, embi_kept *k)
 {
     embi_body *b = s->body + k->a;
@@ -22014,7 +21995,7 @@ static void embi_own_give_back(embi_state *s, embi_kept *k)
     b->aside = 0;
 }
 
-/* By how much a pair outgrew what its list was made for, in each step since. */
+/* How much a pair outgrew the range of its list, in m per step since the list was made. */
 static embipc_real embi_kept_pace(const embi_kept *k, const embi_pair *pair)
 {
     embipc_real over = 0;
@@ -22026,14 +22007,13 @@ static embipc_real embi_kept_pace(const embi_kept *k, const embi_pair *pair)
     return (over + k->room) / (embipc_real)embi_max_int(k->asked - k->made, 1);
 }
 
-/* How much more a pair is searched for than it is about to move: as much again, twice, and four dhat; but no more than
- * a quarter of the shorter edge, beyond which lists grow faster than searches become rare (surfaces of 356 to 10 000
- * triangles: an eighth and a half cost 0 to 40 % more). Where there is little to find on large surfaces, the walk is
- * what costs, and there is all of it, or half an edge within a body (of the step: bears of 40 000 and 160 000 triangles
- * 0.86 and 0.80, a cage of 8 nodes 0.86; with all of it everywhere heaps whose dhat is a quarter and half of an edge
- * take 1.26 and 1.37). And none where a pair moves so fast that the list would serve for this step and hardly the
- * next (falling heaps 0.93 to 0.96, a mat that is twisted 0.9), but within a body whose list is short: there, again,
- * the walk is what costs (bears in cages of 150 and 300 nodes 1.07 without). */
+/* Margin of a search, m: the width of the pair's range plus four dhat, but at most a quarter of the shorter edge.
+ * Beyond that, lists grow faster than searches become rare (an eighth and a half cost 0 to 40 % more). On large
+ * surfaces with few candidates the traversal dominates. There the limit is at least four dhat, and half an edge
+ * within a body (bears take 0.80 to 0.86 of the time; with that limit everywhere heaps take 1.26 to 1.37). A pair
+ * gets no margin if it moves so fast that the list would hardly serve the next step (falling heaps take 0.93 to
+ * 0.96). Short lists within a body keep it, because there the traversal dominates, too (bears in cages take 1.07
+ * without it). */
 static embipc_real embi_kept_room(const embi_state *s, const embi_kept *k, const embi_pair *pair)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
@@ -22041,13 +22021,13 @@ static embipc_real embi_kept_room(const embi_state *s, const embi_kept *k, const
     embipc_real room = 0, edges = embi_min(embi_body_edge(A), embi_body_edge(B)) / (few && self ? 2 : 4), most;
     for (int i = 0; i < 3; i++) room = embi_max(room, pair->range[3 + i] - pair->range[i]);
     room = embi_min(room + 4 * pair->rule.dhat, few ? embi_max(edges, 4 * pair->rule.dhat) : edges);
-    if (few || (self && k->count <= 4 * A->nt)) return room;   /* the walk is what costs */
+    if (few || (self && k->count <= 4 * A->nt)) return room;   /* the traversal dominates */
     most = self ? room : room / 2;
     return embi_kept_pace(k, pair) > most ? (embipc_real)0 : room;
 }
 
-/* Prepares a search from where bodies count from. |u| + |h - u| <= sqrt(2) |h| for 0 <= u <= h: by so much the radius
- * must be larger than that of the range. */
+/* Prepares a search at the reference positions. |u| + |h - u| <= sqrt(2) |h| for 0 <= u <= h, so the radius must be
+ * larger than that of the range by this factor. */
 static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, embipc_real reach)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
@@ -22070,8 +22050,7 @@ static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, 
     k->reach = reach + 4 * embi_pair_rounding(A, B);
 }
 
-/* Range and reach that a kept list is made for. The factor sqrt(2) on the radius is explained at the function
- * above. */
+/* Range and reach of the search for a cached list. embi_kept_begin() explains the factor sqrt(2). */
 static embi_approach embi_kept_approach(const embi_kept *k)
 {
     embi_approach t = embi_approach_of(k->range, k->reach);
@@ -22080,9 +22059,8 @@ static embi_approach embi_kept_approach(const embi_kept *k)
     return t;
 }
 
-/* Where a body is searched for itself with the nodes at q^n: all folds that may close while its tets are strained by no
- * more than they are about to be, and some room. What the others stand is what the kept list does. Returns 0 out of
- * memory. */
+/* Tree nodes where a body's search for itself starts: the folds that may close under the expected strain and a
+ * margin. The strain that all others tolerate is the limit of the cached list. */
 static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_kept *k)
 {
     embipc_real *F = s->trace + b->trace0, share = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) / EMBI_TURN_COS;
@@ -22105,7 +22083,7 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ke
             n = one->next;
             continue;
         }
-        if (one->next > ++n) continue;   /* what it opens to may do */
+        if (one->next > ++n) continue;   /* the pairs below it may be certified */
         if (!EMBI_GROW(m, int, b->start, b->start_cap, 2 * b->start_count + 2)) return 0;
         b->start[2 * b->start_count] = one->i;
         b->start[2 * b->start_count++ + 1] = one->j;
@@ -22114,7 +22092,7 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ke
     return 1;
 }
 
-/* The walk of a list's search at q^n; *a, *b: its surfaces. */
+/* Traversal of a list's search at the reference positions; *a, *b: its surfaces. */
 static embi_walk embi_kept_walk(const embi_state *s, const embi_kept *k, embi_surface *a, embi_surface *b)
 {
     const embi_body *A = s->body + k->a;
@@ -22130,34 +22108,34 @@ static embi_walk embi_kept_walk(const embi_state *s, const embi_kept *k, embi_su
     return embi_walk_of(a, b, k->range, k->reach);
 }
 
-/* ---- searches side by side ----
- * Small ones go to lanes, so many to each. Nothing is allocated there: what finds no room is done again when there
- * is some. A large one (by its surfaces, as it was before, or as it turned out) is shared itself: the walk through the
- * trees has many starts, the pairs of triangles it finds are cut into runs, and what starts and runs give is joined in
- * order. Either way a list holds what one search by itself finds, in the same order. (A bear of 160 000 triangles,
- * searched for itself in nearly each step: 2 threads take 0.60 of the time of one.) */
+/* ---- searches in parallel ----
+ * Small searches are distributed over lanes, which do not allocate: a search without room is repeated when its lane
+ * has grown. A large one, known by its surfaces, its last list or its lack of room, is shared itself. Its traversal
+ * has many starts, its pairs of triangles are cut into runs, and results are joined in order. A list always holds
+ * what a single search finds, in the same order. (A bear of 160 000 triangles that is searched for itself in nearly
+ * each step: 2 threads take 0.60 of the time of one.) */
 
-#define EMBI_SHARE_SEARCH EMBI_SHARE(32768)  /* candidates of a search that is shared */
-#define EMBI_SHARE_SURFACE EMBI_SHARE(4096)  /* triangles of two surfaces whose search is */
-#define EMBI_SHARE_REFIT EMBI_SHARE(1024)    /* triangles, or leaves, of a tree that is refit: 12 us */
-#define EMBI_SHARE_KEYS EMBI_SHARE(256)      /* pairs of triangles at a time: 100 us; 25 took 1.08 */
-#define EMBI_SHARE_AGAIN EMBI_SHARE(256)     /* kept candidates looked at again: 12 us */
+#define EMBI_SHARE_SEARCH EMBI_SHARE(32768)  /* candidates from which a search is shared */
+#define EMBI_SHARE_SURFACE EMBI_SHARE(4096)  /* triangles of two surfaces from which it is */
+#define EMBI_SHARE_REFIT EMBI_SHARE(1024)    /* triangles, or leaves, of a tree to refit: 12 us */
+#define EMBI_SHARE_KEYS EMBI_SHARE(256)      /* pairs of triangles in a run: 100 us; 25 took 1.08 */
+#define EMBI_SHARE_AGAIN EMBI_SHARE(256)     /* cached candidates to test again: 12 us */
 
 typedef struct embi_search_task {
     embipc_world *w;
-    const embi_search *one;      /* the large one */
-    int grain, first;            /* first: of the parts that are looked at now, runs of its keys */
+    const embi_search *one;      /* the large search */
+    int grain, first;            /* first: number of the first run in this pass */
 } embi_search_task;
 
 typedef struct embi_walk_task {
     embipc_world *w;
     embi_walk walk;
-    const int *start;            /* pairs of nodes (2 count) */
-    int count, grain, first;     /* from `first` on they are walked now, so many in each lane */
+    const int *start;            /* pairs of tree nodes (2 count) */
+    int count, grain, first;     /* this pass takes starts from `first` on, `grain` in each lane */
     int opened[EMBI_STARTS][2];
 } embi_walk_task;
 
-/* The vertices of the parts of trees that are to be refit. Returns 0 out of memory. */
+/* Requests the vertices of the parts of trees that are refitted next. */
 static int embi_parts_ask(embipc_world *w)
 {
     for (int n = 0; n < w->parts.count; n++) {
@@ -22173,13 +22151,13 @@ static int embi_parts_ask(embipc_world *w)
     return 1;
 }
 
-/* May a candidate of the kept list be within reach now? */
+/* May a cached candidate be within reach now? */
 static int embi_search_sees(const embi_search *one, const embi_candidate *old)
 {
     return old->apart * (embipc_real)0.999 <= one->nearby - old->less + old->share * one->away;
 }
 
-/* The vertices of kept candidates that will be looked at again. Returns 0 out of memory. */
+/* Requests the vertices of cached candidates that are tested again. */
 static int embi_search_ask(embipc_world *w, const embi_search *one)
 {
     const embi_state *s = &w->s;
@@ -22194,7 +22172,7 @@ static int embi_search_ask(embipc_world *w, const embi_search *one)
     return 1;
 }
 
-/* Some of the leaves of trees get their boxes at the reference positions. */
+/* A range of tree parts: fits the boxes of their leaves to the reference positions. */
 static void embi_refit_range(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
@@ -22207,7 +22185,7 @@ static void embi_refit_range(void *arg, int begin, int end)
     }
 }
 
-/* The body's tree will be refit where asked in this step. */
+/* Prepares the body's tree for refitting on demand in this step. */
 static void embi_body_unfit(embi_state *s, embi_body *b)
 {
     const embipc_real *from = s->start_q + 3 * b->node0, *to = s->qn + 3 * b->node0;
@@ -22220,7 +22198,8 @@ static void embi_body_unfit(embi_state *s, embi_body *b)
     memset(b->bvh.known, 0, 2 * (size_t)b->bvh.leaves);
 }
 
-/* Trees that searches need as a whole: parts of them, then what is above these. Returns 0 out of memory. */
+/* Refits trees that searches need as a whole: parts in parallel, then the nodes above. Others are only prepared for
+ * refitting on demand. */
 static int embi_searches_refit_all(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -22251,7 +22230,7 @@ static int embi_searches_refit_all(embipc_world *w)
     return 1;
 }
 
-/* All trees, as far as searches need them. Returns 0 out of memory. */
+/* Refits all trees as far as searches need them. */
 static int embi_searches_refit(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -22283,7 +22262,7 @@ static int embi_searches_refit(embipc_world *w)
     return 1;
 }
 
-/* One small search, its candidates behind what the lane holds already. */
+/* Makes one small search. Its candidates follow those that the lane holds already. */
 static void embi_search_small(embi_memory *still, const embi_state *s, embi_search *one, embi_lane *lane)
 {
     const embi_kept *k = one->kept;
@@ -22304,8 +22283,8 @@ static void embi_search_small(embi_memory *still, const embi_state *s, embi_sear
     one->due = EMBI_SEARCH_FOUND;
 }
 
-/* A part of the small searches, each with the memory of its lane alone. A search whose lane is too small is marked,
- * and repeated with more room. */
+/* A range of the small searches, each with the memory of its lane alone. A search whose lane is too small is
+ * marked. */
 static void embi_search_range(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
@@ -22319,7 +22298,7 @@ static void embi_search_range(void *arg, int begin, int end)
     }
 }
 
-/* A part of one large search: pairs of triangles become candidates. */
+/* A range of the runs of a large search: pairs of triangles become candidates. */
 static void embi_keys_range(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
@@ -22339,7 +22318,7 @@ static void embi_keys_range(void *arg, int begin, int end)
     }
 }
 
-/* twice the room for keys, or for candidates */
+/* Doubles the room for keys, or for candidates. */
 static int embi_lane_grow(embi_memory *m, embi_lane *lane, int keys)
 {
     int room = 2 * (keys ? lane->key_cap : lane->cap);
@@ -22347,8 +22326,8 @@ static int embi_lane_grow(embi_memory *m, embi_lane *lane, int keys)
                 : EMBI_ROOM(m, embi_candidate, lane->list, lane->cap, room);
 }
 
-/* A part of one large search: pairs of nodes are traversed down to pairs of triangles. `walked` stays 0 where the
- * room was too small. */
+/* Traverses pairs of tree nodes down to pairs of triangles, lane by lane. `walked` stays 0 where room was too
+ * small. */
 static void embi_walk_range(void *arg, int begin, int end)
 {
     const embi_walk_task *t = (const embi_walk_task *)arg;
@@ -22366,8 +22345,8 @@ static void embi_walk_range(void *arg, int begin, int end)
     }
 }
 
-/* Pairs of triangles of a large search from the next starts, found side by side in so many lanes; they stay there, and
- * the parts are runs of them. Returns 0 out of memory. */
+/* Pairs of triangles of a large search from the next starts, found in parallel lanes. w->parts cuts them into
+ * runs. */
 static int embi_search_walk(embipc_world *w, embi_walk_task *t, int lanes)
 {
     int left = 1;
@@ -22387,7 +22366,7 @@ static int embi_search_walk(embipc_world *w, embi_walk_task *t, int lanes)
     return 1;
 }
 
-/* Candidates of these. Each pair of triangles has 15 at most: 6 vertices and 9 pairs of edges. */
+/* Turns these runs into candidates. A pair of triangles gives at most 15: 6 vertices and 9 pairs of edges. */
 static int embi_search_runs(embipc_world *w, embi_search_task *t)
 {
     embi_kept *k = t->one->kept;
@@ -22404,7 +22383,7 @@ static int embi_search_runs(embipc_world *w, embi_search_task *t)
     return 1;
 }
 
-/* Room in so many lanes. Returns 0 out of memory. */
+/* Reserves room in the first lanes. */
 static int embi_lanes_reserve(embipc_world *w, int lanes, int keys, int candidates)
 {
     for (int n = 0; n < lanes; n++)
@@ -22414,7 +22393,7 @@ static int embi_lanes_reserve(embipc_world *w, int lanes, int keys, int candidat
     return 1;
 }
 
-/* A large search, from so many starts at a time that what they find takes little room. */
+/* Makes a large search, from few starts at a time, so that results need little room. */
 static int embi_search_large(embipc_world *w, const embi_search *one)
 {
     embi_state *s = &w->s;
@@ -22436,7 +22415,7 @@ static int embi_search_large(embipc_world *w, const embi_search *one)
     return 1;
 }
 
-/* What was found goes to the kept lists. */
+/* Copies the candidates from the lanes to the cached lists. */
 static int embi_searches_join(embipc_world *w, int grain)
 {
     for (int n = 0; n < w->search_count; n++) {
@@ -22452,7 +22431,7 @@ static int embi_searches_join(embipc_world *w, int grain)
     return 1;
 }
 
-/* Lanes in which one search alone found no room get twice as much, once a round. */
+/* Doubles lanes that are too small for a single search, once a round, or makes it a large search. */
 static int embi_searches_grow(embipc_world *w, int grain)
 {
     int grown = -1;
@@ -22471,7 +22450,7 @@ static int embi_searches_grow(embipc_world *w, int grain)
     return 1;
 }
 
-/* Is it known to be large before it is made? */
+/* Is the search known to be large before it is made? */
 static int embi_search_is_large(const embipc_world *w, const embi_kept *k)
 {
     const embi_body *a = w->s.body + k->a, *b = w->s.body + k->b;
@@ -22479,7 +22458,7 @@ static int embi_search_is_large(const embipc_world *w, const embi_kept *k)
     return k->cap >= EMBI_SHARE_SEARCH || triangles >= EMBI_SHARE_SURFACE;
 }
 
-/* Makes the kept lists that are due. */
+/* Makes all cached lists that cannot be used. */
 static int embi_searches_keep(embipc_world *w)
 {
     embi_search_task task;
@@ -22506,11 +22485,11 @@ static int embi_searches_keep(embipc_world *w)
     }
 }
 
-/* Lists that no step has asked for in so many are given up, or bodies that mix would get one for each two of them;
- * their memory waits for others. */
+/* A list that no step used for this many steps is released. Otherwise bodies that mix would get one for each two of
+ * them. */
 #define EMBI_KEPT_STEPS 64
 
-/* Closes the gaps of the lists that are given up. */
+/* Releases lists and closes their gaps. */
 static void embi_kept_forget(embipc_world *w)
 {
     int count = 0;
@@ -22523,7 +22502,7 @@ static void embi_kept_forget(embipc_world *w)
     w->kept_count = count;
 }
 
-/* How far the bodies of a list moved since they were where shifts count from; all, or those that will count anew. */
+/* Adds the displacement from the reference to a list's drift, for all bodies or those that take a new reference. */
 static void embi_kept_follow(embi_state *s, embi_kept *k, int all)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
@@ -22545,20 +22524,20 @@ static void embi_kept_follow(embi_state *s, embi_kept *k, int all)
     for (int i = 0; i < 6; i++) k->drift[i] += r[i];
 }
 
-/* after a step */
+/* Updates the drift of all cached lists after a step. */
 static void embi_kept_drift(embipc_world *w)
 {
     embi_kept_forget(w);
     for (int n = 0; n < w->kept_count; n++) embi_kept_follow(&w->s, w->kept + n, 1);
 }
 
-/* island of a pair: of the body that moves; -1 when neither does */
+/* Island of a pair: that of the body that moves; -1 if neither does. */
 static int embi_pair_island(const embi_state *s, const embi_pair *p)
 {
     return s->body[p->a].moving ? s->body[p->a].island : s->body[p->b].moving ? s->body[p->b].island : -1;
 }
 
-/* The candidates of a pair are due, for its range. Returns 0 out of memory. */
+/* Queues the search for the candidates of pair n. */
 static int embi_search_add(embipc_world *w, int n)
 {
     embi_pair *pair = w->s.pair + n;
@@ -22573,7 +22552,7 @@ static int embi_search_add(embipc_world *w, int n)
     return 1;
 }
 
-/* What a pair's candidates are searched within. */
+/* Distance within which the candidates of a pair are searched, m. */
 static embipc_real embi_pair_reach(const embi_state *s, const embi_pair *pair)
 {
     embipc_real reach = pair->rule.dhat + pair->rule.xi;
@@ -22581,7 +22560,7 @@ static embipc_real embi_pair_reach(const embi_state *s, const embi_pair *pair)
     return reach + 4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b);
 }
 
-/* Looks whether the kept list of a pair serves, and says what of it will be looked at. Returns 0 out of memory. */
+/* Can the cached list of a pair be used? Sets the bounds for testing its entries. */
 static int embi_search_begin(embipc_world *w, embi_search *one)
 {
     embi_state *s = &w->s;
@@ -22601,7 +22580,7 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
     one->approach.own = 1;
     one->back = one->approach;
     embi_scale(one->back.mid, -1, one->approach.mid);
-    /* from the middle of the kept range then to that of this one now: what was farther apart stays out of reach */
+    /* from the middle of the cached range to the middle of the present one */
     for (int i = 0; i < 6; i++)
         r[i] = kept->drift[i] + one->approach.mid[i % 3] - (kept->range[i % 3] + kept->range[3 + i % 3]) / 2;
     one->nearby = one->approach.reach + 4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b);
@@ -22609,7 +22588,7 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
     return 1;
 }
 
-/* Kept candidates that are within reach now, a chunk's one behind the other. */
+/* Copies the cached candidates that are within reach now, without gaps inside a chunk. */
 static void embi_again_range(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
@@ -22631,14 +22610,14 @@ static void embi_again_range(void *arg, int begin, int end)
     }
 }
 
-/* What a pair knows of its candidates at first: how far apart they were when found. Returns 0 out of memory. */
+/* First bounds of a pair's candidates, from their distance in the search. */
 static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one)
 {
     embi_pair *pair = s->pair + one->pair;
     embi_body *A = s->body + pair->a, *B = s->body + pair->b;
     embipc_real r[6], slack;
     pair->nearby_count = -1;
-    if (pair->path) embi_relative_box(&A->stray, pair->pa, &B->stray, pair->pb, r);   /* from known_q to where they are */
+    if (pair->path) embi_relative_box(&A->stray, pair->pa, &B->stray, pair->pb, r);   /* from known_q to x */
     else embi_relative_box(&A->known, pair->pa, &B->known, pair->pb, r);   /* from the middle of the range to known_q */
     for (int i = 0; i < 6 && !pair->path; i++) r[i] -= (pair->range[i % 3] + pair->range[3 + i % 3]) / 2;
     slack = embi_box_norm(r);
@@ -22651,7 +22630,7 @@ static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one
     return 1;
 }
 
-/* Room for what is known of candidates. Returns 0 out of memory. */
+/* Reserves room for the data of candidates. */
 static int embi_candidates_room(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -22661,7 +22640,7 @@ static int embi_candidates_room(embipc_world *w)
            EMBI_ROOM(&w->memory, int, s->seen, s->seen_cap, s->candidate_count);
 }
 
-/* Candidates of the searches begin .. end - 1, from their kept lists. */
+/* Takes the candidates of the searches begin .. end - 1 from their cached lists. */
 static int embi_searches_again(embipc_world *w, int begin, int end)
 {
     embi_state *s = &w->s;
@@ -22699,12 +22678,10 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
 }
 
 /* ---- searches along paths ----
- * What hits something fast would go by as much as it is large, and is pressed flat: nearly all its primitives come
- * within reach of each other and of the other by displacements so large. So the direction of one round is searched
- * where it is long; the next one, if it is, anew. Longest step of a ball of 1 292 triangles that is thrown at a plate
- * at 10 and 30 m/s with h = 0.01 s, by ranges alone and so: in a cage 190 and 42, 800 and 140 ms, full 130 and 100, 680
- * and 400; of two such balls at each other at 10 m/s, affine, in cages, full: 240 and 8, 300 and 95, 970 and 750 ms
- * [measured]. */
+ * In a fast impact a direction is as long as the body, which is pressed flat. Within such a range nearly all
+ * primitives of both bodies come within reach. So a long direction is searched along its paths, for one round only.
+ * (Longest step of a ball thrown at a plate at 30 m/s, h = 0.01 s, by ranges and by paths: in a cage 800 and 140 ms,
+ * full 680 and 400 ms.) */
 
 /* The surface and its paths along the present direction. */
 static embi_surface embi_body_paths(const embipc_world *w, const embi_body *b)
@@ -22715,7 +22692,7 @@ static embi_surface embi_body_paths(const embipc_world *w, const embi_body *b)
     return r;
 }
 
-/* way = the displacement of each vertex along the present direction, m, cut to the share that may be taken. */
+/* way = displacement of each vertex along the present direction, m, times the fraction cap that may be taken. */
 static void embi_body_ways(const embi_state *s, const embi_body *b, embipc_real cap)
 {
     embipc_real *way = s->way + 3 * b->vert0;
@@ -22723,7 +22700,7 @@ static void embi_body_ways(const embi_state *s, const embi_body *b, embipc_real 
     for (int i = 0; i < 3 * b->nv; i++) way[i] = cap * (next[i] - x[i]);
 }
 
-/* Boxes of the tree for these. Returns 0 out of memory. */
+/* Fits the boxes of the body's tree to its paths. */
 static int embi_body_sweep(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
@@ -22732,7 +22709,7 @@ static int embi_body_sweep(embipc_world *w, embi_body *b)
     t.s = s;
     if (b->swept || b->kind == EMBIPC_FIXED) return 1;
     if (!EMBI_GROW(&w->memory, embipc_real, s->way, s->way_cap, 3 * s->vert_count)) return 0;
-    if (!b->started) {   /* candidates will ask for x^n of any */
+    if (!b->started) {   /* candidates may need x^n of any vertex */
         embi_apply_rows(s, b, s->qn, s->xn);
         if (s->rebased && !b->rebased) embi_apply_rows(s, b, s->qn, s->base_x);
         b->started = 1;
@@ -22749,7 +22726,7 @@ static int embi_body_sweep(embipc_world *w, embi_body *b)
     return embi_bvh_sweep(&w->memory, &b->bvh, &paths);
 }
 
-/* Candidates of a pair along the present direction. Returns 0 out of memory. */
+/* Searches the candidates of a pair along the present direction. */
 static int embi_search_path(embipc_world *w, const embi_search *one)
 {
     static const embipc_real none[6] = {0, 0, 0, 0, 0, 0};
@@ -22776,7 +22753,7 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
     }
     pair->loose = 0;
     pair->first = s->candidate_count;
-    if (A->goes && B->goes && A->island != B->island) {   /* each by a direction of its own: do their ways cross? */
+    if (A->goes && B->goes && A->island != B->island) {   /* each island has its own direction: do the paths cross? */
         embi_walk_along(&walk, EMBI_PATHS_APART);
         walk.first_only = 1;
         if (!embi_walk_all(&w->memory, &walk, &w->tri_pairs, &count, &w->tri_pair_cap)) return 0;
@@ -22786,7 +22763,7 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
     }
     embi_walk_along(&walk, EMBI_PATHS_TOGETHER);
     t.paths = 1;
-    for (int i = 0; i < 3; i++)   /* seen from the second one */
+    for (int i = 0; i < 3; i++)   /* relative to the second body */
         a.common[i] = b.common[i] = B->goes ? (B->bvh.way[6 + i] + B->bvh.way[9 + i]) / 2 : (embipc_real)0;
     if (!embi_walk_all(&w->memory, &walk, &w->tri_pairs, &count, &w->tri_pair_cap) ||
         !embi_candidates(&w->memory, &a, &b, w->tri_pairs, count, &pair->rule, &t, &s->candidate, &s->candidate_count,
@@ -22796,7 +22773,7 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
     return embi_candidates_room(w) && embi_search_end(&w->memory, s, one);
 }
 
-/* The searches begin .. end - 1. Returns 0 out of memory. */
+/* Searches along paths: first pairs of two bodies, then single bodies. */
 static int embi_paths_run(embipc_world *w, int begin, int end)
 {
     for (int n = begin; n < end; n++) {
@@ -22811,8 +22788,8 @@ static int embi_paths_run(embipc_world *w, int begin, int end)
     return 1;
 }
 
-/* Finds the candidates of all pairs for which they are due, from where their bodies count; so many
- * kept lists at a time that the gaps between what is left of them take little room. Those along paths are the last. */
+/* Makes all queued searches at the reference positions, few cached lists at a time, so that gaps between remaining
+ * entries need little room. Searches along paths are last in the queue. */
 static int embi_searches_run(embipc_world *w)
 {
     int all = w->search_count;
@@ -22834,32 +22811,31 @@ static int embi_searches_run(embipc_world *w)
     return 1;
 }
 
-/* Panels pa and pb of two bodies as one number; embi_pair_add() takes it apart. */
+/* Packs patches pa and pb of two bodies into one number; embi_pair_add() unpacks it. */
 static int embi_panels_pack(int pa, int pb) { return pa * EMBI_PANELS + pb; }
 
 /* ---- seams ----
- * Tiles of a floor are bodies of their own, and where two are flush a point would count for both, and edges between
- * them for no good reason: a ball that rolls over them changes its speed. Nothing that is fixed moves against its like,
- * so fixed bodies that are flush along a line are joined: the line is a seam. It is taken back from the sum over both
- * (section 21), as an edge within one body is: -b(d(p, seam)). At the end of seams k bodies and m seams meet, and the
- * end is added 1 - k + m times, if that is more than nothing, so that they count once there. Edges that seams cover
- * make no pairs with edges, and vertices where no other edge ends none with triangles: the proof of section 19 holds of
- * all joined bodies together, for whom the two are parts of flat faces.
- * Seams are taken where both edges are borders, or where the other faces of both edges touch; so bodies that meet in a
- * line and leave some room around it have fewer seams there than there are bodies, and Psi goes to infinity there, too.
- * To a body that is not tested with one of those that make up the surface, or has another dhat with it, none of this
- * holds, and they are all bodies of their own: of what is taken back and added, a part alone may be less than nothing.
- * For the same reason only bodies of one friction and thickness are joined. */
+ * Tiles of a floor are separate bodies. Where two are flush, a point would count for both, and a rolling ball would
+ * feel the edges between them. Fixed bodies do not move relative to each other, so those that are flush along a line
+ * are joined: the line is a seam. Like an edge within one body, it is subtracted from the sum over both (section 21):
+ * -b(d(p, seam)). Where k bodies and m seams end in a point, the point is added 1 - k + m times if that is positive,
+ * so that it counts once. Edges that seams cover make no pairs with edges. Vertices where no other edge ends make
+ * none with triangles. The proof of section 19 then holds for all joined bodies together, whose faces there are flat.
+ * A seam needs two edges that are both borders, or whose other faces touch as well. So where bodies meet in a line
+ * with room around it, seams are fewer than bodies, and Psi still goes to infinity at the line.
+ * Some body may not be tested with a part of the surface, or may have another dhat with it. It meets all parts as
+ * separate bodies, because an incomplete sum may be negative. For the same reason only bodies with equal friction and
+ * thickness are joined. */
 
-/* the vertices of a half-edge among all bodies', the lower first */
+/* Vertices of a half-edge, numbered among all bodies, the lower one first. */
 static embi_u64 embi_edge_key(const embi_body *b, int edge)
 {
     int t = edge / 3, k = edge % 3, u = b->vert0 + b->tri[3 * t + k], v = b->vert0 + b->tri[3 * t + (k + 1) % 3];
     return embi_pack(embi_min_int(u, v), embi_max_int(u, v));
 }
 
-/* The part of an edge from x_p to x_q that the edge from x_r to x_s has in common with it; 0 if they are not on one
- * line. */
+/* Finds the part t of the edge from x_p to x_q that it shares with the edge from x_r to x_s. Returns 0 if there is
+ * none. */
 static int embi_edges_overlap(const embipc_real *p, const embipc_real *q, const embipc_real *r, const embipc_real *s,
                               embipc_real tolerance, embipc_real t[2])
 {
@@ -22879,7 +22855,7 @@ static int embi_edges_overlap(const embipc_real *p, const embipc_real *q, const 
     return (t[1] - t[0]) * length > 16 * tolerance;
 }
 
-/* Do the triangles of two half-edges along one line meet flush there (1), back to back (2), or otherwise (0)? */
+/* How do the triangles of two half-edges on one line meet: flush (1), back to back (2), or otherwise (0)? */
 static int embi_triangles_meet(const embipc_real *x, const int *t, int k, const embipc_real *y, const int *u, int l,
                                embipc_real tolerance)
 {
@@ -22897,7 +22873,7 @@ static int embi_triangles_meet(const embipc_real *x, const int *t, int k, const 
     return embi_dot(across, r) > 0 ? 2 : 0;
 }
 
-/* Appends the meetings of two triangles of fixed bodies. Returns 0 out of memory. */
+/* Appends the edge meetings of two triangles of fixed bodies. */
 static int embi_meetings_add(embipc_world *w, int i, int j, int ta, int tb, embipc_real tolerance)
 {
     const embi_body *a = w->s.body + i, *b = w->s.body + j;
@@ -22938,7 +22914,7 @@ static int embi_is_border(const embi_body *b, int edge)
     return embi_is_owner(b, edge) && !(embi_owned(b->bvh.own[edge / 3], EMBI_OWN_BACK) >> edge % 3 & 1);
 }
 
-/* Appends the meetings of two fixed bodies that touch, and tells which are seams. Returns 0 out of memory. */
+/* Appends the meetings of two fixed bodies that touch, and marks the seams. */
 static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
@@ -22966,8 +22942,8 @@ static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance
     return 1;
 }
 
-/* Sides of seams by their edges, to w->tri_pairs: values 2 meeting + side; behind them is as much room. Returns how
- * many, -1 out of memory. */
+/* Sorts the sides of seams by edge, into w->tri_pairs with values 2 meeting + side. Scratch of equal size follows.
+ * Returns their number. */
 static int embi_seams_sort(embipc_world *w)
 {
     int count = 0;
@@ -22982,7 +22958,7 @@ static int embi_seams_sort(embipc_world *w)
     return count;
 }
 
-/* Sets the seam bit of the edge with these sides, and takes its pairs away where they cover it. */
+/* Sets the seam bit of the edge with these sides. Removes its pairs where seams cover all of it. */
 static void embi_seams_cover(embipc_world *w, const embi_key *sides, int count)
 {
     const embi_meeting *one = w->meeting + sides->value / 2;
@@ -23002,7 +22978,7 @@ static void embi_seams_cover(embipc_world *w, const embi_key *sides, int count)
     if (reach == 1) b->bvh.own[owner / 3] &= ~(1u << EMBI_OWN_JOINED_EDGE_PAIRS << owner % 3);
 }
 
-/* One end of a seam: 2 meeting + end, of its first edge. */
+/* p = an end of a seam; end: 2 meeting + end, on its first edge. */
 static void embi_seam_end(const embipc_world *w, int end, embipc_real p[3])
 {
     const embi_meeting *one = w->meeting + end / 2;
@@ -23012,7 +22988,7 @@ static void embi_seam_end(const embipc_world *w, int end, embipc_real p[3])
     for (int c = 0; c < 3; c++) p[c] = u[c] + t * (v[c] - u[c]);
 }
 
-/* A seam, or where `end` >= 0 one end of it. Returns 0 out of memory. */
+/* Adds a seam, or for `end` >= 0 one end of it. */
 static int embi_seam_add(embipc_world *w, int meeting, int end, int multiplicity)
 {
     embi_seams *to = &w->s.seams;
@@ -23027,8 +23003,7 @@ static int embi_seam_add(embipc_world *w, int meeting, int end, int multiplicity
     return 1;
 }
 
-/* The ends that are one point, ends[0 .. count - 1]: added as often as they count too little. Returns 0 out of memory.
- * */
+/* Adds the point where ends[0 .. count - 1] coincide, as often as the sum lacks it. */
 static int embi_seams_end(embipc_world *w, const embi_key *ends, int count)
 {
     int bodies = 0;
@@ -23040,7 +23015,7 @@ static int embi_seams_end(embipc_world *w, const embi_key *ends, int count)
     return count < bodies || embi_seam_add(w, ends->value / 2, ends->value % 2, 1 - bodies + count);
 }
 
-/* how far apart ends of two meetings may be that are one point */
+/* Distance within which ends of two meetings are one point, m. */
 static embipc_real embi_seam_near(const embipc_world *w, const embi_meeting *a, const embi_meeting *b)
 {
     embipc_real away = 0;
@@ -23048,7 +23023,7 @@ static embipc_real embi_seam_near(const embipc_world *w, const embi_meeting *a, 
     return 64 * EMBI_EPS * away;
 }
 
-/* The ends of all seams, those that are one point together. Returns 0 out of memory. */
+/* Groups the ends of all seams by points and adds these. */
 static int embi_seams_ends(embipc_world *w)
 {
     embi_key *ends;
@@ -23087,7 +23062,7 @@ static int embi_seams_ends(embipc_world *w)
     return 1;
 }
 
-/* The list of seams by their edges. Returns 0 out of memory. */
+/* Makes the list of seams, sorted by edges. */
 static int embi_seams_list(embipc_world *w)
 {
     embi_seams *to = &w->s.seams;
@@ -23108,7 +23083,7 @@ static int embi_seams_list(embipc_world *w)
     return 1;
 }
 
-/* Which bodies make up which surface. Returns 0 out of memory. */
+/* Numbers the joined surfaces and lists their bodies. */
 static int embi_seams_join(embipc_world *w)
 {
     int n_bodies = w->s.body_count, *next;
@@ -23133,7 +23108,7 @@ static int embi_seams_join(embipc_world *w)
     return 1;
 }
 
-/* Back to what each fixed body is by itself. */
+/* Removes all seams: each fixed body stands alone again. */
 static void embi_seams_clear(embipc_world *w)
 {
     w->s.seams.count = w->meeting_count = w->joined_count = 0;
@@ -23145,16 +23120,15 @@ static void embi_seams_clear(embipc_world *w)
     }
 }
 
-/* number of the surface that side k of a meeting is in. next: of faces of all bodies, those of body i from first[i] on
- * */
+/* Surface that contains side k of a meeting. next: union-find over faces; those of body i begin at first[i]. */
 static int embi_meeting_surface(const embipc_world *w, const embi_meeting *one, int k, const int *first, int *next)
 {
     int body = one->body[k];
     return embi_set_first(next, first[body] + w->s.body[body].bvh.face[one->edge[k] / 3]);
 }
 
-/* Puts faces that seams join into one surface, and its triangles together, to w->tri_pairs: key embi_pack(surface,
- * body). Returns how many, -1 out of memory. */
+/* Joins faces along seams to surfaces. Sorts their triangles into w->tri_pairs by embi_pack(surface, body). Returns
+ * their number. */
 static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
 {
     int count = 0, total = first[w->s.body_count];
@@ -23175,7 +23149,7 @@ static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
     return count;
 }
 
-/* Is the surface of these triangles one plane? */
+/* Do these triangles lie in one plane? */
 static int embi_surface_is_flat(const embipc_world *w, const embi_key *list, int count)
 {
     embi_plane p;
@@ -23192,8 +23166,8 @@ static int embi_surface_is_flat(const embipc_world *w, const embi_key *list, int
     return embi_plane_is_flat(&p, away);
 }
 
-/* Tiles may bend a floor by less than rounding tells from one to the next: what they make up in all has to be flat, or
- * it has no seams. Returns 0 out of memory. */
+/* Removes the seams of surfaces that are not flat as a whole. Each tile may be tilted against the next by less than
+ * rounding shows. */
 static int embi_seams_check(embipc_world *w)
 {
     int n_bodies = w->s.body_count, *first, *next, *flat, total = 0, count;
@@ -23221,7 +23195,7 @@ static int embi_seams_check(embipc_world *w)
     return count >= 0;
 }
 
-/* Pairs of bodies that touch join, their edges and vertices. Returns 0 out of memory. */
+/* Finds the seams of fixed bodies that touch, and the pairs that these make superfluous. */
 static int embi_seams_find(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -23255,7 +23229,7 @@ static int embi_seams_find(embipc_world *w)
     return 1;
 }
 
-/* Seams as of the bodies that are there now. Returns 0 out of memory. */
+/* Finds the seams again after fixed bodies came or went. */
 static int embi_seams_update(embipc_world *w)
 {
     if (!w->seams_due) return 1;
@@ -23268,7 +23242,7 @@ static int embi_seams_update(embipc_world *w)
     return 1;
 }
 
-/* Do all bodies of a surface meet another body by the same rule? */
+/* Do all bodies of a surface have equal pair parameters with another body? */
 static int embi_surface_is_one(const embipc_world *w, int surface, const embi_body *other)
 {
     int n = embi_lower_bound(w->joined, w->joined_count, embi_pack(surface, 0));
@@ -23281,8 +23255,8 @@ static int embi_surface_is_one(const embipc_world *w, int surface, const embi_bo
     return 1;
 }
 
-/* Does a dynamic body meet a fixed one as a part of the surface that this is joined to? The answer is kept: surfaces
- * may be of thousands of bodies. */
+/* Does a dynamic body meet a fixed one as part of its joined surface? The answer is cached, because a surface may
+ * have thousands of bodies. */
 static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi_body *other)
 {
     const embi_state *s = &w->s;
@@ -23297,8 +23271,8 @@ static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi
     return other->is_one;
 }
 
-/* Adds the pair of panels of the bodies embi_pack(i, j), i <= j, with an empty range and no candidates yet; head: that
- * of these bodies, -1: itself. Returns it; NULL out of memory. */
+/* Adds a pair of patches for the bodies embi_pack(i, j), i <= j, with an empty range and no candidates. head: the
+ * first pair of these bodies; -1: this one. */
 static embi_pair *embi_pair_add(embipc_world *w, embi_u64 bodies, int panels, int head)
 {
     embi_state *s = &w->s;
@@ -23320,7 +23294,7 @@ static embi_pair *embi_pair_add(embipc_world *w, embi_u64 bodies, int panels, in
     return pair;
 }
 
-/* May two bodies come so near each other, or one itself, that their panels are looked at? Then *reach is how near. */
+/* May two bodies (or one with itself) come so near that their patches are tested? *reach: this distance, m. */
 static int embi_bodies_meet(const embipc_world *w, int i, int j, embipc_real *reach)
 {
     const embi_body *a = w->s.body + i, *b = w->s.body + j;
@@ -23328,7 +23302,7 @@ static int embi_bodies_meet(const embipc_world *w, int i, int j, embipc_real *re
     return (a->moving || b->moving) && embi_tested(w, a, b);
 }
 
-/* 1 when two panels, anywhere in their regions, may come within reach of each other. */
+/* May two patches, anywhere in their regions, come within reach of each other? */
 static int embi_regions_meet(const embi_panel *a, const embi_panel *b, embipc_real reach)
 {
     for (int i = 0; i < 3; i++)
@@ -23338,8 +23312,8 @@ static int embi_regions_meet(const embi_panel *a, const embi_panel *b, embipc_re
 
 #define EMBI_SWEEP_UNITS ((embipc_real)2147483648.0)
 
-/* The axis along which regions lie farthest apart, measured by their mean extent; *begin, *scale: coordinates there,
- * from 0 to 2^31. */
+/* Axis along which regions are spread farthest, relative to their mean extent. *begin, *scale: map it to 0 ..
+ * 2^31. */
 static int embi_regions_axis(const embi_swept *one, int count, embipc_real *begin, embipc_real *scale)
 {
     embipc_real all[6], most = -1;
@@ -23359,7 +23333,7 @@ static int embi_regions_axis(const embi_swept *one, int count, embipc_real *begi
     return axis;
 }
 
-/* All panels, in the order in which they begin. Returns how many; -1 out of memory. */
+/* Sorts all patches by where they begin on the axis. Returns their number. */
 static int embi_regions_sort(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -23395,7 +23369,7 @@ static int embi_regions_sort(embipc_world *w)
     return n;
 }
 
-/* Pairs of panels by their bodies, and those of two bodies by their values; behind them is as much room. */
+/* Sorts pairs of patches by bodies, then by values. Scratch of equal size follows them. */
 static void embi_regions_order(embi_key *pair, int count)
 {
     embi_sort_keys(pair, pair + count, count);
@@ -23407,9 +23381,9 @@ static void embi_regions_order(embi_key *pair, int count)
     }
 }
 
-/* Pairs of panels whose regions meet, to w->tri_pairs: keys embi_pack(i, j), i <= j, of their bodies, sorted; values of
- * embi_panels_pack(), sorted as well. Each panel is looked at with those that begin along the axis before it ends; a
- * body and itself are one pair. Returns 0 out of memory. */
+/* Pairs of patches whose regions meet, into w->tri_pairs: keys embi_pack(i, j) of the bodies, i <= j, values
+ * embi_panels_pack(), both sorted. Each patch is tested with those that begin before it ends. A body and itself are
+ * one pair. */
 static int embi_regions_sweep(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -23434,13 +23408,13 @@ static int embi_regions_sweep(embipc_world *w)
     return 1;
 }
 
-/* The panels of pair n, or where n < 0 those that it stands for itself. */
+/* Packed patches of pair n; n < 0 encodes the patches themselves as -1 - n. */
 static int embi_pair_panels(const embi_state *s, int n)
 {
     return n < 0 ? -1 - n : embi_panels_pack(s->pair[n].pa, s->pair[n].pb);
 }
 
-/* Adds the pairs of w->tri_pairs that are not there yet. Returns 0 out of memory. */
+/* Adds the pairs of w->tri_pairs that do not exist yet. */
 static int embi_pairs_join(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -23474,8 +23448,8 @@ static int embi_pairs_join(embipc_world *w)
     return 1;
 }
 
-/* All pairs of panels whose regions meet, each with its candidates: of all the way that is foreseen, or where that is
- * long of its beginning alone. */
+/* Makes the pairs of patches whose regions meet, with their candidates. The range covers the predicted displacement,
+ * or only its first part if it is long. */
 static int embi_pairs_begin(embipc_world *w)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
@@ -23490,20 +23464,19 @@ static int embi_pairs_begin(embipc_world *w)
         embi_relative_box(&a->shift_next, pair->pa, &b->shift_next, pair->pb, r);
         if (embi_box_norm(r) > 4 * embi_pair_stride(s, pair))
             embi_cap_all(r, still, 6, embi_pair_stride(s, pair) / embi_box_norm(r));
-        memset(pair->range, 0, sizeof pair->range);   /* where they are */
+        memset(pair->range, 0, sizeof pair->range);   /* the present positions */
         embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
         if (!embi_search_add(w, n)) return 0;
     }
     return embi_searches_run(w);
 }
 
-/* ---- BDF2: where velocities jump ----
- * A body that is stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2, and a force that
- * pushes one of two bodies by BDF2 and the other by backward Euler would not push them alike. So all bodies of
- * an island take the same rule, and one in which contacts jump finds the end of its step by backward Euler,
- * from where BDF2 has brought it. */
+/* ---- BDF2: abrupt changes of velocity ----
+ * A body that is stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. A force between a body
+ * with BDF2 and one with backward Euler would not be equal and opposite. So all bodies of an island use one rule. An
+ * island whose contacts change abruptly ends its step with backward Euler, from where BDF2 brought it. */
 
-/* Did the bodies of a pair hit or leave one another, or push harder at once? */
+/* Did the bodies of a pair come into contact, separate, or suddenly push harder? */
 static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
@@ -23517,7 +23490,7 @@ static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
            embi_jump_limit(s, embi_norm(va), embi_max(a->tolerance, b->tolerance));
 }
 
-/* By how much E is higher now than at q^n, beyond rounding, J s^2; 0 where a drive moved something: it may be. */
+/* Increase of E since q^n beyond rounding, J s^2. It is 0 where a drive moved something, because E may grow then. */
 static embipc_real embi_island_rise(embi_state *s, embi_island *isle)
 {
     embipc_real now = s->hh * isle->contacts.energy, before = s->hh * isle->barrier_before, size = 0, force;
@@ -23536,7 +23509,7 @@ static embipc_real embi_island_rise(embi_state *s, embi_island *isle)
     return embi_max(0, now - before - 64 * EMBI_EPS * (size + embi_abs(now) + embi_abs(before)));
 }
 
-/* The bodies go back to q^n. Returns 0 out of memory. */
+/* Moves the bodies of an island back to q^n. */
 static int embi_island_back(embi_memory *m, embi_state *s, embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -23552,7 +23525,7 @@ static int embi_island_back(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* Are the candidates of q^n, to which it would go back, no longer there? */
+/* Are the candidates at q^n lost, so that the island cannot go back? */
 static int embi_island_is_far(const embi_state *s, const embi_island *isle)
 {
     int any = 0;
@@ -23561,8 +23534,8 @@ static int embi_island_is_far(const embi_state *s, const embi_island *isle)
     return any;
 }
 
-/* The step of these bodies becomes one of backward Euler, from where they are, or where its E is higher there than
- * at q^n, from q^n: so E never grows. Returns 0 out of memory. */
+/* Continues the step with backward Euler, from the present positions, or from q^n if E is lower there. So E never
+ * grows. */
 static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -23574,11 +23547,11 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
     }
     isle->converged = isle->old_factor = isle->just_drove = 0;
     isle->stride = 0;
-    isle->system.kept = 0;   /* it holds another A */
+    isle->system.kept = 0;   /* its matrix has another A */
     return !embi_island_is_far(s, isle) && embi_island_rise(s, isle) > 0 ? embi_island_back(m, s, isle) : 1;
 }
 
-/* Backward Euler for an island in which some body cannot look back. Returns 0 out of memory. */
+/* Changes an island to backward Euler if some of its bodies cannot use BDF2. */
 static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int one = 0, two = 0;
@@ -23590,8 +23563,8 @@ static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
     return one && two ? embi_island_restart(m, s, isle) : 1;
 }
 
-/* At the end of an island's step: whether its velocities jumped, or it was cut short. Returns 1 when it was by
- * BDF2 and no longer is, -1 out of memory. */
+/* At the end of an island's step: did velocities change abruptly, or was the step cut short? Returns 1 if the island
+ * gives up BDF2 for it, -1 out of memory. */
 static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *isle, int cut)
 {
     int jump = cut, two_step = 0;
@@ -23609,7 +23582,7 @@ static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *isle, i
     return jump && two_step;
 }
 
-/* The pair joins the list, behind others of the same bodies. */
+/* Adds pair n to the list, behind others of the same bodies. */
 static void embi_island_list_pair(const embi_state *s, embi_island *isle, int n)
 {
     int at = isle->pair_count++, head = s->pair[n].head, end = at;
@@ -23618,7 +23591,7 @@ static void embi_island_list_pair(const embi_state *s, embi_island *isle, int n)
     isle->pairs[at] = n;
 }
 
-/* Lists of bodies, pairs, springs and unknowns of all islands; changed: not NULL, only of those it says so of. */
+/* Collects bodies, pairs, springs and unknowns of all islands; changed: NULL, or marks the islands to collect. */
 static int embi_islands_collect(embipc_world *w, const int *changed)
 {
     embi_state *s = &w->s;
@@ -23628,7 +23601,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
         if (changed && !changed[w->order[k]]) continue;
         isle->body_count = isle->pair_count = 0;
         isle->noise_x = isle->stride = 0;
-        if (!changed) isle->reach = 0;   /* within the step what it has become stays */
+        if (!changed) isle->reach = 0;   /* within a step it only grows */
     }
     for (int i = 0; i < s->body_count; i++) {
         int root = s->body[i].island;
@@ -23656,10 +23629,9 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
     return 1;
 }
 
-/* ---- islands side by side ----
- * Islands know nothing of each other while none is searched for. So in each round the small ones are shared among
- * threads, a run of them at a time, in which nothing else is; a large one, of more than half of the work, goes by
- * itself and its loops are shared. */
+/* ---- islands in parallel ----
+ * Islands are independent between searches. So in each round threads share the small ones, in runs without threads
+ * inside. A large island, with more than half of the work, is solved alone and shares its loops. */
 
 typedef embipc_result embi_island_fn(embipc_world *w, embi_state *s, embi_island *isle);
 
@@ -23668,10 +23640,10 @@ typedef struct embi_round {
     embi_island_fn *fn;
 } embi_round;
 
-#define EMBI_SHARE_ISLANDS EMBI_SHARE(15)   /* us; and no more than so many runs: */
+#define EMBI_SHARE_ISLANDS EMBI_SHARE(15)   /* us of work in a run; and this many runs at most: */
 #define EMBI_RUNS 64
 
-/* Estimated time of a round for an island, us: of nodes, and of candidates that are told by one number [measured] */
+/* Estimated time of a round for an island, us: one per node, and one per 64 candidates [measured]. */
 static int embi_island_work(const embi_state *s, const embi_island *isle)
 {
     long long candidates = 0;
@@ -23679,7 +23651,7 @@ static int embi_island_work(const embi_state *s, const embi_island *isle)
     return (int)embi_min(1 + isle->unknown_count + (embipc_real)candidates / 64, INT_MAX / 4);
 }
 
-/* One island's part of a round. Its factor may use the threads where the round leaves them to it. */
+/* One island's part of a round. Its factorization may use the threads that the round leaves to it. */
 static embipc_result embi_round_one(const embi_round *t, embi_state *s, int root)
 {
     embi_island *isle = t->w->island[root];
@@ -23687,7 +23659,7 @@ static embipc_result embi_round_one(const embi_round *t, embi_state *s, int root
     return t->fn(t->w, s, isle);
 }
 
-/* Runs of islands, each with a state of its own where that is not the bodies'. */
+/* A range of runs. Each works with its own copy of embi_state, which shares the arrays. */
 static void embi_round_range(void *arg, int begin, int end)
 {
     const embi_round *t = (const embi_round *)arg;
@@ -23708,7 +23680,7 @@ static void embi_round_range(void *arg, int begin, int end)
     }
 }
 
-/* The time since is shared out as the runs spent theirs. */
+/* Distributes the elapsed time to stages, in the ratio of the runs' times. */
 static void embi_round_time(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -23722,7 +23694,7 @@ static void embi_round_time(embipc_world *w)
     if (sum > 0) s->since = now;
 }
 
-/* Islands first .. of the round, in runs of enough work that threads share. */
+/* Solves the islands from `first` on, in runs that threads share. enough: least work of a run, us. */
 static embipc_result embi_round_share(embi_round *t, int first, int enough)
 {
     embipc_world *w = t->w;
@@ -23739,14 +23711,14 @@ static embipc_result embi_round_share(embi_round *t, int first, int enough)
     if (!EMBI_GROW(&w->memory, embi_run, w->run_end, w->run_end_cap, w->run.count)) return EMBIPC_ERR_MEMORY;
     embi_for(&s->threads, w->run.count, 1, embi_round_range, t);
     for (int n = w->run.count - 1; n >= 0; n--) {
-        if (w->run_end[n].result != EMBIPC_OK) r = w->run_end[n].result;   /* in the end, the first one */
+        if (w->run_end[n].result != EMBIPC_OK) r = w->run_end[n].result;   /* the error of the first run remains */
         s->stamp = embi_max_int(s->stamp, w->run_end[n].stamp);
     }
     embi_round_time(w);
     return r;
 }
 
-/* fn for the islands of w->round */
+/* Calls fn for the islands of w->round. */
 static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
 {
     embi_state *s = &w->s;
@@ -23778,7 +23750,7 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
     return embi_round_share(&t, first, embi_max_int(EMBI_SHARE_ISLANDS, (int)(total / EMBI_RUNS)));
 }
 
-/* The first contacts of an island in a step. */
+/* Contacts and friction of an island at the start of a step. */
 static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_island *isle)
 {
     if (!embi_island_evaluate(&w->memory, s, isle) ||
@@ -23795,7 +23767,7 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
     return EMBIPC_OK;
 }
 
-/* Links moving bodies by pairs that have candidates; parent: union-find, the smallest body wins. */
+/* Links moving bodies by pairs that have candidates; union-find, the smallest body is the root. */
 static int embi_islands_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -23833,7 +23805,7 @@ static int embi_islands_begin(embipc_world *w)
 
 /* ---- iterate ---- */
 
-/* Appends to what embipc_world_iterations() lists. Returns 0 out of memory. */
+/* Appends to the list of embipc_world_iterations(). */
 static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
 {
     if (!EMBI_GROW(&w->memory, embipc_iteration, w->iteration, w->iteration_cap, w->iteration_count + 1))
@@ -23842,8 +23814,8 @@ static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
     return 1;
 }
 
-/* The islands of a and b become one: bodies, pairs, friction. Its direction is void until the next round;
- * is_new: so far each has its own. */
+/* Merges the islands of a and b. The direction is void until the next round. is_new: the first of them was not merged
+ * in this round before. */
 static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
 {
     embi_state *s = &w->s;
@@ -23867,7 +23839,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     isle->factorizations += J->factorizations;
     isle->regularized += J->regularized;
     isle->active = 1;
-    isle->converged = isle->old_factor = isle->kept = 0;   /* a factor is of the bodies that were there */
+    isle->converged = isle->old_factor = isle->kept = 0;   /* the factor is of the old bodies */
     isle->first &= J->first;
     isle->passes = embi_max_int(1, embi_max_int(isle->passes, J->passes));
     isle->guess = 0;
@@ -23877,7 +23849,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     return 1;
 }
 
-/* Has the panel left its region? Then it gets a larger one. */
+/* Has the patch left its region? Then the region grows. */
 static int embi_panel_strays(const embi_body *b, embi_panel *one)
 {
     embipc_real now[6];
@@ -23887,8 +23859,8 @@ static int embi_panel_strays(const embi_body *b, embi_panel *one)
     return 1;
 }
 
-/* Panels that leave their regions may have new neighbours, whose ranges are empty: that they are will be found out.
- * Returns 0 out of memory. */
+/* Finds new neighbours of patches that left their regions. Their ranges are empty, so embi_pairs_due() will queue
+ * them. */
 static int embi_neighbours_check(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -23899,13 +23871,12 @@ static int embi_neighbours_check(embipc_world *w)
     return !strayed || (embi_regions_sweep(w) && embi_pairs_join(w));
 }
 
-/* ---- searches in the middle of a step ----
- * Ranges hold all displacements since the start of the step, and a body that went a long way has large ones. Where
- * bodies have been, collision detection was before; so what they do next may count from where they are. Nothing of
- * that, nor paths, for islands in which a step may go back, because drives rotate or it began by BDF2: they could not
- * say what is where they go back to. */
+/* ---- new reference positions within a step ----
+ * A range contains all displacements since the start of the step, so it is large for a body that moved far. Collision
+ * detection has covered the path to the present positions, so these may become the new reference. An island that may
+ * go back to an earlier state takes none and searches no paths: its candidates at that state would be lost. */
 
-/* 1 while the step may return this island to an earlier state: it began by BDF2, or a drive is rotating. */
+/* May the step return this island to an earlier state? It may after BDF2, or while a drive is rotating. */
 static int embi_island_may_go_back(const embi_state *s, const embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++)
@@ -23915,7 +23886,7 @@ static int embi_island_may_go_back(const embi_state *s, const embi_island *isle)
     return 0;
 }
 
-/* The body's shifts, boxes and tree count from where it is. */
+/* The present positions become the reference of displacements, boxes and tree. */
 static void embi_body_rebase(embi_state *s, embi_body *b, embipc_real cap)
 {
     memcpy(s->base_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
@@ -23937,15 +23908,15 @@ static void embi_body_rebase(embi_state *s, embi_body *b, embipc_real cap)
     b->fits = 1;
 }
 
-/* do the two move by one direction? */
+/* Do the two bodies move along one direction? */
 static int embi_pair_is_together(const embi_state *s, const embi_pair *p)
 {
     const embi_body *a = s->body + p->a, *b = s->body + p->b;
     return !a->moving || !b->moving || a->island == b->island;
 }
 
-/* Does what the present directions visit, r, leave the range that the pair's candidates were searched for? Of bodies
- * that move by several directions each may go its way while the others do not. */
+/* Do the present directions leave the range searched for the pair? r: bounds of what they visit. Bodies of different
+ * islands may move independently, so their hulls count. */
 static int embi_pair_leaves(const embi_state *s, const embi_pair *p, embipc_real r[6])
 {
     const embi_body *a = s->body + p->a, *b = s->body + p->b;
@@ -23955,7 +23926,7 @@ static int embi_pair_leaves(const embi_state *s, const embi_pair *p, embipc_real
     return together || p->path ? !embi_pair_stays(s, p) : !embi_box_holds(p->range, r);
 }
 
-/* 1 when the step may return the island of either body to an earlier state. */
+/* May the step return the island of either body to an earlier state? */
 static int embi_pair_may_go_back(const embipc_world *w, const embi_pair *p)
 {
     const embi_body *a = w->s.body + p->a, *b = w->s.body + p->b;
@@ -23963,7 +23934,7 @@ static int embi_pair_may_go_back(const embipc_world *w, const embi_pair *p)
            (b->moving && embi_island_may_go_back(&w->s, w->island[b->island]));
 }
 
-/* Is the way from `now` on, to where r says, one whose candidates are searched along its path? */
+/* Is the displacement from `now` to r so long that candidates are searched along its path? */
 static int embi_pair_by_path(const embipc_world *w, const embi_pair *p, const embipc_real now[6],
                              const embipc_real r[6])
 {
@@ -23972,7 +23943,7 @@ static int embi_pair_by_path(const embipc_world *w, const embi_pair *p, const em
     return embi_box_norm(way) > embi_pair_stride(&w->s, p) / (p->path ? 10 : 1) && !embi_pair_may_go_back(w, p);
 }
 
-/* Bodies that are to count anew do: all candidates that they are a side of are due. Returns 0 out of memory. */
+/* Takes the new reference of all marked bodies, whose pairs must be searched again. */
 static int embi_bodies_rebase(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -23996,8 +23967,8 @@ static int embi_bodies_rebase(embipc_world *w)
     return 1;
 }
 
-/* Bodies of pairs that leave their range after a long way count anew, and where a path ends that was not the last.
- * Returns whether any pair leaves it, -1 out of memory. */
+/* Takes a new reference for bodies of pairs that leave their range after a long way, or whose path has ended. Returns
+ * whether any pair leaves its range. */
 static int embi_pairs_rebase(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -24019,8 +23990,7 @@ static int embi_pairs_rebase(embipc_world *w)
     return anew && !embi_bodies_rebase(w) ? -1 : any;
 }
 
-/* A pair that leaves what it was searched for is due: for r, which it is about to visit, or along its paths. Returns 0
- * out of memory. */
+/* Queues the search of a pair that leaves its range: for the box r, which it will visit, or along its paths. */
 static int embi_pair_due(embipc_world *w, int n, const embipc_real now[6], const embipc_real r[6], int path)
 {
     embi_pair *p = w->s.pair + n;
@@ -24036,7 +24006,7 @@ static int embi_pair_due(embipc_world *w, int n, const embipc_real now[6], const
     return 1;
 }
 
-/* All of these, those along paths the last. Returns 0 out of memory. */
+/* Queues all pairs that leave their range, those along paths last. */
 static int embi_pairs_due(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -24057,8 +24027,8 @@ static int embi_pairs_due(embipc_world *w)
     return 1;
 }
 
-/* Everything the present directions visit must be among what the candidates were searched for; where it is not they are
- * searched anew. changed[root] is set for islands whose candidates changed, 2 for those that were joined. */
+/* Candidates must cover all that the present directions visit; else they are searched again. changed[root]: 1 for
+ * islands with changed candidates, 2 for merged ones. */
 static int embi_ranges_check(embipc_world *w, int *changed)
 {
     embi_state *s = &w->s;
@@ -24081,18 +24051,18 @@ static int embi_ranges_check(embipc_world *w, int *changed)
     return 1;
 }
 
-/* New candidates, in its lists already: the island's contacts at its present positions. */
+/* Evaluates the contacts of an island at its present positions after its candidates changed. */
 static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
 {
     if (!embi_island_evaluate(m, s, isle)) return 0;
     isle->safe_known = 0;
-    isle->analysed = isle->analysed && isle->same;   /* the order serves while the contacts have their places in it */
+    isle->analysed = isle->analysed && isle->same;   /* the order is reused while all contacts have places in it */
     if (s->integrator == EMBIPC_BDF2 && !embi_island_agree(m, s, isle)) return 0;
     embi_island_contact_energy(s, isle, s->q, s->x);
     return 1;
 }
 
-/* a rotation that a cut-short step leaves half done goes back to its last rigid pose */
+/* Ends the step of an island early. A rotation that is half done goes back to its last rigid pose. */
 static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
 {
     embi_state *s = &w->s;
@@ -24112,7 +24082,7 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
     return EMBIPC_OK;
 }
 
-/* a body that stays where it is in this round */
+/* The bodies of an island stay where they are in this round. */
 static void embi_island_rest(embi_state *s, const embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -24122,7 +24092,7 @@ static void embi_island_rest(embi_state *s, const embi_island *isle)
     }
 }
 
-/* The first half of an iteration: the next direction, or guess, as far as it is free of what is near. */
+/* First half of an iteration: computes the next direction or initial guess, and its end. */
 static embipc_result embi_island_look(embipc_world *w, embi_state *s, embi_island *isle)
 {
     embipc_result r;
@@ -24131,8 +24101,8 @@ static embipc_result embi_island_look(embipc_world *w, embi_state *s, embi_islan
     return embi_island_aim(&w->memory, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
-/* How far nodes are from where the step would go without forces, relative to their mean, as a share of the size; 0
- * where the material is not lagged */
+/* Largest distance of a node from its force-free target, relative to the mean of all nodes and to the diagonal. 0
+ * where the material is not lagged. */
 static embipc_real embi_body_strays(const embi_state *s, const embi_body *b)
 {
     embipc_real mean[3] = {0, 0, 0}, most = 0, d[3];
@@ -24147,7 +24117,7 @@ static embipc_real embi_body_strays(const embi_state *s, const embi_body *b)
     return sqrt(most) / b->diagonal;
 }
 
-/* Is there more energy in strain that the rotations held do not see than all that moved at the start? */
+/* Is the energy of strain that the held rotations hide larger than the kinetic energy at the start? */
 static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
 {
     embipc_real kinetic = 0, unseen = 0, force;
@@ -24165,8 +24135,8 @@ static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
     return unseen > kinetic;
 }
 
-/* Are the rotations that materials hold so wrong that the step should begin again? Either a body that spins has turned,
- * or a part of it, by more than some 0.3 rad against them; or they hide much energy. Cheap tests go first. */
+/* Are the held rotations so wrong that the step should start again? Either a body, or a part of it, has rotated
+ * against them by more than about 0.3 rad, or they hide much energy. Cheap tests come first. */
 static int embi_island_turned_away(embi_state *s, const embi_island *isle)
 {
     int strays = 0;
@@ -24181,11 +24151,10 @@ static int embi_island_turned_away(embi_state *s, const embi_island *isle)
     return strays && !isle->converged && !embi_island_is_driven(s, isle) && embi_island_is_blown_up(s, isle);
 }
 
-/* Another pass of the step, with the rotations of where the bodies are. The lagged energy of a body that turned by the
- * angle a since lets it swell by a^2/2; about the rotation that it has now it does not. Where one such pass is not
- * enough, the rotations follow q in each iteration, as those of a nonlinear material do, from q^n on where it can go
- * back. Those of a body with a fibre never do: they do not make its energy stationary, so the forces with them
- * would not be its gradient. Returns 0 out of memory. */
+/* Another pass, with the rotations of the present positions. The lagged energy of a body that has rotated by the
+ * angle a since lets it swell by a^2/2. With the present rotation it does not. If one pass is not enough, the
+ * rotations follow q in each iteration, as for nonlinear materials, from q^n where possible. Rotations of a body with
+ * a fibre never follow: they do not make its energy stationary, so forces would not be its gradient. */
 static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, int at_once)
 {
     int again = at_once || isle->relagged > 0, held = embi_island_is_far(s, isle);
@@ -24205,7 +24174,7 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, i
         embi_body_renew(b);
         embi_body_gradient(s, b);
     }
-    isle->system.kept = 0;   /* it holds another A */
+    isle->system.kept = 0;   /* its matrix has another A */
     isle->active = isle->passes = 1;
     isle->converged = isle->old_factor = isle->kept = isle->just_drove = 0;
     isle->stride = 0;
@@ -24214,8 +24183,8 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, i
     return 1;
 }
 
-/* Where the island may end its step, it does. Else it goes on: with other rotations, or where BDF2 has brought it too
- * high, by backward Euler. */
+/* Ends the step of an island, or continues it: with other rotations, or with backward Euler if BDF2 ended too
+ * high. */
 static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_ending ending = embi_island_settle(s, isle, isle->converged && isle->relagged < 2);
@@ -24228,7 +24197,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
     return embi_island_restart(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
-/* Another pass, with the friction forces of now. Returns 0 out of memory. */
+/* Starts another pass with the present friction forces. */
 static int embi_island_lag_again(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->converged = isle->old_factor = 0;
@@ -24237,18 +24206,18 @@ static int embi_island_lag_again(embi_memory *m, embi_state *s, embi_island *isl
     return 1;
 }
 
-/* A pass that another one follows need not converge: so many tolerances from its end the normal forces are nearly what
- * friction will see. [A pile of ten balls, solves of 20 steps by 1, 10, 100, 1000: 240, 232, 217, 234] */
+/* A pass that another one follows need not converge: this many tolerances before its end the normal forces are nearly
+ * final. [A pile of ten balls, solves of 20 steps with 1, 10, 100, 1000: 240, 232, 217, 234] */
 #define EMBI_LAG_EARLY 100
 
-/* May the island take new friction forces before it has converged? */
+/* May the island update friction forces before it has converged? */
 static int embi_island_is_near(const embi_island *isle)
 {
     return isle->active && !isle->converged && !isle->driving && !isle->just_drove && isle->record.alpha == 1 &&
            isle->measure < EMBI_LAG_EARLY;
 }
 
-/* The second half, once all that the directions pass is among the candidates: the move. */
+/* Second half of an iteration, once all candidates along the directions are known: the move. */
 static embipc_result embi_island_go(embipc_world *w, embi_state *s, embi_island *isle)
 {
     embi_memory *m = &w->memory;
@@ -24273,7 +24242,7 @@ static embipc_result embi_island_go(embipc_world *w, embi_state *s, embi_island 
     return embi_island_lag_again(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
-/* Islands that may not go on are cut, those at rest stay; the others are the round. */
+/* Cuts islands at a limit and rests inactive ones. The others form the round. */
 static embipc_result embi_islands_next(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -24290,15 +24259,15 @@ static embipc_result embi_islands_next(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* argmin E for all islands [EIPC24 eq. 12], in rounds. Each active island finds its next direction:
- * embi_island_look(). Where a direction leaves what was searched, candidates are added, and islands that may touch
- * are joined: embi_ranges_check(). Then each island goes along its direction: embi_island_go(). The rounds end when
+/* argmin E for all islands [EIPC24 eq. 12], in rounds. Each active island computes its next direction:
+ * embi_island_look(). Candidates are added where a direction leaves the searched range, and islands that may touch
+ * are merged: embi_ranges_check(). Then each island moves along its direction: embi_island_go(). The rounds end when
  * no island is active. */
 static embipc_result embi_iterate(embipc_world *w)
 {
     embi_state *s = &w->s;
     embipc_result r;
-    int *changed = w->parent;   /* union-find is done with */
+    int *changed = w->parent;   /* union-find no longer needs it */
     for (;;) {
         for (int i = 0; i < s->body_count; i++) changed[i] = 0;
         if ((r = embi_islands_next(w)) != EMBIPC_OK) return r;
@@ -24323,17 +24292,17 @@ static embipc_result embi_iterate(embipc_world *w)
 
 /* ---- finish ---- */
 
-/* A body as it was before a step that failed. */
+/* Restores a body after a failed step. */
 static void embi_body_undo(embi_state *s, embi_body *b)
 {
     embi_elastic *e = &b->elastic;
-    if (b->followed) embi_apply_rows(s, b, s->q, s->x);   /* a search along paths has moved all of x */
+    if (b->followed) embi_apply_rows(s, b, s->q, s->x);   /* a search along paths has changed all of x */
     if (b->inverse && b->inverse->is_aside) embi_inverse_swap(b->inverse);
     if (e->nt && embi_law_turns(&e->law)) embi_elastic_swap(e);
     e->ahead = 1;
 }
 
-/* After an error: the world as it was before the call, with all that the bits of later steps depend on. */
+/* Restores the world after an error, with everything that the bits of later steps depend on. */
 static void embi_step_undo(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -24346,17 +24315,16 @@ static void embi_step_undo(embipc_world *w)
         embi_body_undo(s, s->body + k);
         if (w->island[k]) embi_island_forget(w->island[k]);
     }
-    for (int n = 0; n < w->kept_count; n++) {   /* not those that count from where bodies will not have been */
+    for (int n = 0; n < w->kept_count; n++) {   /* drops lists whose reference was reached only in the failed step */
         embi_kept *k = w->kept + n;
         if (s->body[k->a].rebased || s->body[k->b].rebased) k->valid = 0;
         embi_own_give_back(s, k);
     }
 }
 
-/* anything of the body, in this step */
 static int embi_has_moved(const embi_body *b) { return b->moving && (b->rebased || embi_box_norm(b->shift.box) > 0); }
 
-/* Of what moved only x of those viewed is J q. */
+/* After a move x = J q holds only for viewed bodies. */
 static void embi_bodies_moved(embi_state *s)
 {
     for (int k = 0; k < s->body_count; k++) {
@@ -24367,8 +24335,8 @@ static void embi_bodies_moved(embi_state *s)
     }
 }
 
-/* The twist that the next step counts on, the lesser of the last two where they are alike: a steady torque turns a body
- * in each step, an impact only once. */
+/* Expected rotation by forces in the next step: the smaller of the last two if alike, else 0. A steady torque rotates
+ * a body in each step, an impact once. */
 static void embi_body_foretell_twist(embi_body *b)
 {
     embi_flight *f = &b->flight;
@@ -24382,7 +24350,7 @@ static void embi_body_foretell_twist(embi_body *b)
     else embi_set(f->twist, 0, 0, 0);
 }
 
-/* v of what is in no island, and what the next step may look back on */
+/* Sets v of bodies in no island, and the history for the next step. */
 static void embi_velocities_finish(embi_state *s)
 {
     size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
@@ -24408,8 +24376,8 @@ static void embi_velocities_finish(embi_state *s)
     memcpy(s->v_before, s->vn, nodes);
 }
 
-/* grad E in g, at every node that is driven: of bodies at rest, too, which are in no island and whose vertices are
- * still while islands are solved side by side, which is over */
+/* g = grad E at every driven node. Bodies at rest belong to no island, so they are added here. Their vertices become
+ * live only now, when no islands run in parallel. */
 static void embi_drives_gradient(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -24428,7 +24396,7 @@ static void embi_drives_gradient(embipc_world *w)
     }
 }
 
-/* One more force f of a drive, at x. */
+/* Adds a force f at x to force and torque of a drive. */
 static void embi_drive_feel(embi_drive *d, const embipc_real pose[6], const embipc_real x[3], const embipc_real f[3])
 {
     embipc_real arm[3], torque[3];
@@ -24439,7 +24407,7 @@ static void embi_drive_feel(embi_drive *d, const embipc_real pose[6], const embi
     embi_axpy(d->reached.torque, 1, torque);
 }
 
-/* how far it is from where it should be, and how it pulls */
+/* Shortfall and force of a soft drive. */
 static void embi_soft_drive_finish(embi_state *s, embi_drive *d)
 {
     embipc_real Rn[9], R[9], y[3], f[3];
@@ -24457,7 +24425,7 @@ static void embi_soft_drive_finish(embi_state *s, embi_drive *d)
     memcpy(d->pose, d->pose_next, sizeof d->pose);
 }
 
-/* Where each drive got to, how far that is from where it should be, and its force. */
+/* Pose that each drive reached, its shortfall, and its force. */
 static void embi_drives_finish(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -24496,7 +24464,7 @@ static void embi_drives_finish(embipc_world *w)
     }
 }
 
-/* adds scale weight_k r to the force on each vertex of a contact; the weights carry the sign of the side */
+/* Adds scale weight_k r to the force on each vertex of a contact. The weights carry the sign of the side. */
 static void embi_report_vertex(embipc_world *w, const int v[4], const embipc_real weight[4], embipc_real scale,
                                const embipc_real r[3])
 {
@@ -24506,7 +24474,7 @@ static void embi_report_vertex(embipc_world *w, const int v[4], const embipc_rea
     }
 }
 
-/* adds a force to the row of the pair (a, b), which is made when it is not there */
+/* Adds a force to the row of the pair (a, b), which is created if there is none. */
 static void embi_report_pair(embipc_world *w, int pair, const embipc_real f[3], int is_friction)
 {
     embi_pair *p = w->s.pair + pair;
@@ -24524,7 +24492,7 @@ static void embi_report_pair(embipc_world *w, int pair, const embipc_real f[3], 
     else row->contacts++;
 }
 
-/* force on body a of a pair: the part of a contact's four vertex forces scale w_k r that falls on a */
+/* f = force on body a of a pair: the sum of those of the four vertex forces scale w_k r that act on a. */
 static void embi_force_on_a(const embi_state *s, const embi_pair *p, const int v[4], const embipc_real w[4],
                             embipc_real scale, const embipc_real r[3], embipc_real f[3])
 {
@@ -24534,7 +24502,7 @@ static void embi_force_on_a(const embi_state *s, const embi_pair *p, const int v
         if (v[k] >= a->vert0 && v[k] < a->vert0 + a->nv) embi_axpy(f, scale * w[k], r);
 }
 
-/* A contact as the caller reads it: closest points and gap, m, and the normal force, N. */
+/* Reports a contact: closest points and gap, m, and the normal force, N. */
 static void embi_report_contact(embipc_world *w, const embi_contact *c)
 {
     embi_state *s = &w->s;
@@ -24552,7 +24520,7 @@ static void embi_report_contact(embipc_world *w, const embi_contact *c)
     out->force = -c->first;
 }
 
-/* Room for the whole report, so that nothing of the last one is lost before this one is sure. */
+/* Room for the whole report, so that a failure loses nothing of the last one. */
 static int embi_report_reserve(embipc_world *w)
 {
     embi_memory *m = &w->memory;
@@ -24568,7 +24536,7 @@ static int embi_report_reserve(embipc_world *w)
            EMBI_GROW(m, embipc_pair_force, w->pair_force, w->pair_force_cap, w->s.pair_count);
 }
 
-/* barrier forces of one island */
+/* Reports the barrier forces of one island. */
 static void embi_report_barrier(embipc_world *w, const embi_island *isle)
 {
     embi_state *s = &w->s;
@@ -24589,7 +24557,7 @@ static void embi_report_barrier(embipc_world *w, const embi_island *isle)
     }
 }
 
-/* friction forces of one island, and what the next step should remember of them */
+/* Reports the friction forces of one island, and stores |u| for the next step. */
 static void embi_report_friction(embipc_world *w, const embi_island *isle)
 {
     embi_state *s = &w->s;
@@ -24606,7 +24574,7 @@ static void embi_report_friction(embipc_world *w, const embi_island *isle)
     }
 }
 
-/* Forces of the step's end, by vertex and by pair of bodies, and the memory of the friction contacts. Cannot
+/* Reports the forces at the end of the step, by vertex and by pair of bodies, and the friction memory. Cannot
  * fail. */
 static void embi_report(embipc_world *w)
 {
@@ -24620,7 +24588,7 @@ static void embi_report(embipc_world *w)
     if (w->memory_count) embi_sort_keys(w->memory_key, w->memory_key + w->memory_count, w->memory_count);
 }
 
-/* rows in order of the bodies: insertion sort, nearly sorted already */
+/* Sorts the rows by bodies. Insertion sort, because they are nearly sorted. */
 static void embi_report_sort(embipc_world *w)
 {
     for (int i = 1; i < w->pair_force_count; i++) {
@@ -24636,8 +24604,7 @@ static void embi_report_sort(embipc_world *w)
     }
 }
 
-/* work of the drives in the step: their forces (of those that are not soft, grad E on their rows) times the
- * displacements of what they drive, J */
+/* Work of the drives, J: force times displacement. The force of a hard drive is grad E at its nodes. */
 static embipc_real embi_drive_work(const embipc_world *w)
 {
     const embi_state *s = &w->s;
@@ -24663,8 +24630,8 @@ static embipc_real embi_drive_work(const embipc_world *w)
     return work;
 }
 
-/* The contact that bears most for its barrier; NULL without any. *ratio: the share of dhat at which the barrier
- * bears as much, its gap unless a mollifier takes a part. */
+/* The contact with the largest force relative to its barrier, or NULL. *ratio: gap over dhat at which the barrier has
+ * this force. */
 static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *ratio)
 {
     const embi_contact *tight = NULL;
@@ -24684,7 +24651,7 @@ static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *rat
     return tight;
 }
 
-/* The bodies of the contact whose gap is the least against its dhat. */
+/* Reports the tightest contact and its bodies. */
 static void embi_stats_tight(const embipc_world *w, embipc_step_stats *t)
 {
     const embi_contact *tight = embi_tightest(w, &t->tightest);
@@ -24694,7 +24661,7 @@ static void embi_stats_tight(const embipc_world *w, embipc_step_stats *t)
     t->tight[1] = w->s.body[pair->b].handle;
 }
 
-/* The largest distance, m, of a hard drive's nodes from their targets. */
+/* Largest distance of a hard drive's nodes from their targets, m. */
 static embipc_real embi_drive_short(const embi_state *s)
 {
     embipc_real most = 0;
@@ -24703,8 +24670,8 @@ static embipc_real embi_drive_short(const embi_state *s)
     return most;
 }
 
-/* Says once when a load presses a gap below 5 % of its dhat, again whenever it has halved, and after a reset.
- * A drive gives in before that: in a step that left one short 10 % is enough. */
+/* Warns once when a load presses a gap below 5 % of dhat, and each time that ratio has halved. A drive gives in
+ * before that, so 10 % is enough where one fell short. */
 static void embi_warn_tight(embipc_world *w)
 {
     embipc_real limit = embi_drive_short(&w->s) > 0 ? (embipc_real)0.1 : (embipc_real)0.05, ratio;
@@ -24726,8 +24693,8 @@ static void embi_warn_tight(embipc_world *w)
     (w->def.log)(1, text, w->def.log_ctx);
 }
 
-/* Did the island stand still though its forces are out of balance? Its nodes went less than what counts as converged,
- * its last direction is longer, and E falls along it by far more than what rounding hides: something leaves no way. */
+/* Did the island stand still with forces out of balance? Its nodes moved less than the tolerance, its last direction
+ * is longer, and E falls along it by far more than rounding. */
 static int embi_island_is_stuck(const embi_state *s, const embi_island *isle)
 {
     embipc_real nearby = embi_island_tolerance(s, isle), noise = 4096 * EMBI_EPS *
@@ -24741,8 +24708,7 @@ static int embi_island_is_stuck(const embi_state *s, const embi_island *isle)
     return 1;
 }
 
-/* Says which bodies stand still, and between whom there is no way, in the first such step of several in a row, the
- * second, the fourth and so on. */
+/* Warns which bodies stand still and why, in the first, second, fourth, ... such step in a row. */
 static void embi_warn_stuck(embipc_world *w)
 {
     const embi_state *s = &w->s;
@@ -24764,7 +24730,7 @@ static void embi_warn_stuck(embipc_world *w)
     (w->def.log)(1, text, w->def.log_ctx);
 }
 
-/* Sums and extremes over the islands of the step. Iterations are those of the slowest island, besides the total. */
+/* Sums and extremes over the islands of the step. Iterations are those of the slowest island, and the total. */
 static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
 {
     t->converged = 1;
@@ -24791,7 +24757,7 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
     }
 }
 
-/* what statistics ask of a body; and its next rotations, which its energy is told with */
+/* Energies of a body for the statistics. */
 static void embi_body_sum(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
@@ -24810,7 +24776,7 @@ static void embi_body_sum(embipc_world *w, embi_body *b)
     t->elastic = b->strain_energy;
 }
 
-/* The statistics of the step just made. barrier_before: sum kappa b at q^n. */
+/* Statistics of the completed step. barrier_before: sum kappa b at q^n. */
 static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrier_before)
 {
     embi_state *s = &w->s;
@@ -24850,7 +24816,7 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
     t->drive_short = embi_drive_short(s);
 }
 
-/* Names the first node whose numbers are not finite, or else the one that was to go farthest. */
+/* Names the first node whose values are not finite, or else the one with the largest expected motion. */
 static embipc_result embi_fail_step(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -24878,8 +24844,8 @@ static embipc_result embi_fail_step(embipc_world *w)
     return embi_blame(w, EMBIPC_ERR_NOT_FINITE, s->body[body].name, s->body[body].handle);
 }
 
-/* The body that is farther from the origin than its numbers can follow, with its nodes at q, or NULL. *far: how far,
- * m */
+/* Finds a body that is too far from the origin for its numbers, with its nodes at q, or NULL. *away: this distance,
+ * m. */
 static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real *q, embipc_real *away)
 {
     for (int k = 0; k < s->body_count; k++) {
@@ -24895,7 +24861,7 @@ static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real
     return NULL;
 }
 
-/* The step would take a body there. */
+/* Error of a step that takes a body too far from the origin. */
 static embipc_result embi_fail_far(embipc_world *w, const embi_body *b, embipc_real away)
 {
     (void)embi_fail_at(&w->error, EMBIPC_ERR_NOT_FINITE, EMBIPC_NO_PRIMITIVE, 0, away,
@@ -24905,7 +24871,7 @@ static embipc_result embi_fail_far(embipc_world *w, const embi_body *b, embipc_r
     return embi_blame(w, EMBIPC_ERR_NOT_FINITE, b->name, b->handle);
 }
 
-/* A part of x = J q, for bodies that are viewed. */
+/* A range of x = J q, for viewed bodies. */
 static void embi_follow_range(void *arg, int begin, int end)
 {
     const embipc_world *w = (const embipc_world *)arg;
@@ -24915,7 +24881,7 @@ static void embi_follow_range(void *arg, int begin, int end)
     }
 }
 
-/* x = J q of those bodies whose view was asked for. Returns 0 out of memory, and has changed nothing then. */
+/* x = J q of viewed bodies. Returns 0 out of memory, with nothing changed. */
 static int embi_views_follow(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -24929,13 +24895,13 @@ static int embi_views_follow(embipc_world *w)
     return 1;
 }
 
-/* No vertex of a dynamic body went farther in the step, m. */
+/* Upper bound of the displacement of dynamic bodies' vertices in this step, m. */
 static embipc_real embi_farthest(const embi_state *s)
 {
     embipc_real most = 0;
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
-        embi_shift *shift = b->rebased ? &b->shift_next : &b->shift;   /* the former is no longer needed */
+        embi_shift *shift = b->rebased ? &b->shift_next : &b->shift;   /* shift_next is free to be overwritten */
         if (b->rebased) (void)embi_body_shift(b, s->qn, s->q, s->shift_d, NULL, shift);
         for (int n = 0; n < b->panel_count && b->moving && embi_is_dynamic(b); n++) {
             const embipc_real *part = shift->part + 6 * n;
@@ -24947,7 +24913,7 @@ static embipc_real embi_farthest(const embi_state *s)
     return most;
 }
 
-/* kinetic and elastic energy where a step starts that no step ended at */
+/* Kinetic and elastic energy of a body whose last step did not compute them. */
 static void embi_body_energies(embi_state *s, embi_body *b)
 {
     int o = 3 * b->node0;
@@ -24957,7 +24923,7 @@ static void embi_body_energies(embi_state *s, embi_body *b)
     b->strain_energy = embi_elastic_energy(&b->elastic, s->q + o, 1, s->trace + b->trace0, &force);
 }
 
-/* rotations and gradient at the start of a step */
+/* Sets rotations and gradient at the start of a step. */
 static void embi_body_rotate(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
@@ -24974,8 +24940,7 @@ static void embi_body_rotate(embipc_world *w, embi_body *b)
 }
 
 /* Begin: qt, forces, rotations, candidates, islands. Then embi_iterate(). Finish: velocities, forces, statistics.
- * Until the last moment nothing that a caller can see has changed, and after an error embi_step_undo() takes back the
- * rest. */
+ * Nothing that a caller can see changes until the end. After an error embi_step_undo() restores the rest. */
 EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *stats)
 {
     embi_state *s;
@@ -25003,7 +24968,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
         barrier += w->island[w->order[k]]->contacts.energy;
     if (r == EMBIPC_OK) r = embi_iterate(w);
     (void)embi_stage(s, EMBIPC_STAGE_REST);
-    for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* the velocity to be, too */
+    for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* the new velocity, too */
         if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) r = EMBIPC_ERR_NOT_FINITE;
     if (r == EMBIPC_OK && (lost = embi_body_too_far(s, s->q, &away)) != NULL) r = EMBIPC_ERR_NOT_FINITE;
     if (r == EMBIPC_OK) {
