@@ -1,13 +1,12 @@
 /* embipc.h 0.1 - Embedded Incremental Potential Contact (IPC) in one C99 header. MIT or public domain.
  *
  * Simulates soft, stiff and rigid-like bodies with frictional contact, and never lets their surfaces pass
- * through each other: not in a step, not between steps, whatever the arguments. A body's collision surface,
- * as fine as you like, is carried by a coarse cage of tetrahedra, as small as a single one, so the unknowns
- * are few and the contact is exact.
+ * through each other: not in a step, not between steps, whatever the arguments. A coarse cage of tetrahedra,
+ * or a single one, carries a collision surface of any fineness. So the unknowns are few and the contact is
+ * exact.
  *
- * In ONE C or C++ file:      #define EMBIPC_IMPLEMENTATION
- *                            #include "embipc.h"
- * and in any other just the include. Needs libc and libm, nothing else. Build: cc -std=c99 -O2 you.c -lm
+ * Define EMBIPC_IMPLEMENTATION before the include in ONE C or C++ file, as below; other files only include it.
+ * Needs libc and libm, nothing else. Build: cc -std=c99 -O2 you.c -lm
  *
  *     #define EMBIPC_IMPLEMENTATION
  *     #include "embipc.h"
@@ -36,30 +35,33 @@
  *     }
  *
  * DOES      full-space IPC, Embedded IPC and affine body dynamics as one mechanism, x = J q; Coulomb
- *           friction; position-driven nodes and bodies, and springs of limited force that pull them; the
- *           forces of contacts and drives in newtons; steps that may be cut short at any iteration; the same
- *           bits for the same input and any number of threads; no allocation in a warmed-up step; a cage for
- *           any closed surface; eight materials, one of which never lets a tet invert.
- * DOES NOT  read files, print, exit or abort; save and restore states but that at creation; plasticity or
- *           tearing; fluids; joints, shells, rods (planned); GPUs; gradients of results.
+ *           friction; nodes and bodies driven by position, or by springs of limited force; forces of contacts
+ *           and drives in newtons; steps that may be cut short at any iteration; equal bits for equal input
+ *           and any number of threads; no allocation in a warmed-up step; a cage for any closed surface;
+ *           eight materials, one of which never lets a tet invert.
+ * DOES NOT  read files, print, exit or abort; save states, or restore any but that at creation; plasticity,
+ *           tearing, fluids, GPUs, gradients of results; joints, shells, rods (planned).
  *
  * STEP BY STEP
  *   1. embipc_default_world_def(), change what you like, embipc_world_create().
- *   2. embipc_default_body_def(), point it at your mesh, choose a kind, embipc_body_create(). Surfaces are
- *      triangles, outward; bodies must not cross at the start. An error names the body, the primitive and
- *      the values: embipc_world_error().
- *   3. embipc_drive_create() for what moves on command: keyframes, or embipc_drive_set_target() each step.
+ *   2. embipc_default_body_def(), point it at your mesh, choose a kind, embipc_body_create(). Surfaces consist
+ *      of outward triangles; bodies must not cross at the start. embipc_world_error() names the body, the
+ *      primitive and the values of an error.
+ *   3. embipc_drive_create() for prescribed motion: keyframes, or embipc_drive_set_target() before each step.
  *   4. embipc_world_step(); then embipc_body_get_view() for vertices to draw, embipc_body_get_state() for
  *      motion, embipc_world_pair_forces() for forces.
  *
- * DEFAULTS  What is left 0 is derived per body, never from the scene: dhat = 1e-3 of the body's bounding-box
- *   diagonal D, of thin and very fine bodies less; epsv = 1e-3 D per second; kappa such that the body's
- *   weight, and its momentum at D per second brought to rest in one step, on three pairs leave the gap above
- *   0.3 dhat, and of cage and full bodies so does a pressure of their Young's modulus, unless they would then
- *   rest above 0.9 dhat; tolerance = 0.1 epsv; no friction. A pair takes the smaller dhat and epsv and the
- *   larger kappa of its dynamic bodies. embipc_body_get_parameters() tells. Where one body fits between parallel
- *   faces of another with less than dhat to spare on either side, a pair whose dhat is derived takes 0.4 of that
- *   clearance, and its kappa grows by as much: embipc_world_get_pair() and the log tell.
+ * DEFAULTS  A parameter that is 0 is derived for each body, never from the scene. D: diagonal of its bounding box.
+ *   dhat       1e-3 D; less for thin and for very fine bodies
+ *   epsv       1e-3 D per second
+ *   kappa      keeps the gap above 0.3 dhat while three pairs carry the body's weight plus its momentum at D per
+ *              second, stopped in one step; and while one pair carries pressure_load (see embipc_body_parameters),
+ *              unless the body would then rest above 0.9 dhat
+ *   tolerance  0.1 epsv
+ *   friction   none
+ *   A pair takes the smaller dhat and epsv, and the larger kappa, of its dynamic bodies. Where one body fits between
+ *   parallel faces of another with less than dhat on either side, a derived dhat becomes 0.4 of that clearance, and
+ *   kappa grows by the same factor. embipc_body_get_parameters(), embipc_world_get_pair() and the log report this.
  *
  * CONTENTS  (`make toc` compares it with the banners; grep -n '==== ' embipc.h lists those)
  *   Public: Configuration; Results and errors; Callbacks; Materials; World; Bodies; Drives; Step; Queries;
@@ -98,7 +100,7 @@
  *   d     distance, m               dhat where the barrier begins, m      xi      thickness, m
  *   b     barrier, m^2              kappa barrier stiffness, kg/s^2       lambda  normal force, N; Lame, Pa
  *   mu    friction; Lame, Pa        epsv friction velocity, m/s           u       tangential displacement, m
- *   g     gradient                  p    direction of a Newton step       alpha   share of p that is taken
+ *   g     gradient                  p    direction of a Newton step       alpha   fraction of p that is taken
  *
  * SOURCES  [EIPC24] Du et al., Embedded IPC, arXiv 2409.16385. [IPC20] Li et al., Incremental Potential
  *   Contact, TOG 39(4) 2020. [CIPC21] Li, Kaufman, Jiang, Codimensional IPC, TOG 40(4) 2021 (additive
@@ -112,27 +114,28 @@
  *   Quaternions, 1987. [BW08] Bonet, Wood, Nonlinear Continuum Mechanics for Finite Element Analysis, 2008.
  *   [IPC23] Li et al., Convergent Incremental Potential Contact, arXiv 2307.15908.
  *   [STOM12] Stomakhin et al., Energetically Consistent Invertible Elasticity, SCA 2012. [SGK18] Smith,
- *   de Goes, Kim, Stable Neo-Hookean Flesh Simulation, TOG 37(2) 2018. [SGK19] the same, Analytic
- *   Eigensystems for Isotropic Distortion Energies, TOG 38(1) 2019. [DV92] Demmel, Veselic, Jacobi's Method is
- *   More Accurate than QR, 1992. [SMITH61] Smith, Eigenvalues of a Symmetric 3 x 3 Matrix, CACM 4(4) 1961. */
+ *   de Goes, Kim, Stable Neo-Hookean Flesh Simulation, TOG 37(2) 2018. [SGK19] Smith, de Goes, Kim,
+ *   Analytic Eigensystems for Isotropic Distortion Energies, TOG 38(1) 2019. [DV92] Demmel, Veselic,
+ *   Jacobi's Method is More Accurate than QR, 1992. [SMITH61] Smith, Eigenvalues of a Symmetric 3 x 3
+ *   Matrix, CACM 4(4) 1961. */
 
 #ifndef EMBIPC_H
 #define EMBIPC_H
 
 /* ---- Configuration --------------------------------------------------------------------------
- * Define these before the include, the same way in every translation unit.
- *   EMBIPC_IMPLEMENTATION  in exactly one C or C++ file: compile the library here, without -ffast-math
- *                          or its parts, which break the guarantee; other files may have them
+ * Define these before the include, equally in every translation unit.
+ *   EMBIPC_IMPLEMENTATION  compiles the library here, in exactly one C or C++ file. Options of -ffast-math would
+ *                          break the guarantee in this file; other files may use them
  *   EMBIPC_STATIC          every function is static: several files may carry their own copy
  *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>, <sched.h>
- *   EMBIPC_ASSERT(c)       our own invariants; default assert() from <assert.h>
- *   EMBIPC_PLAIN_KERNEL    the kernel of LDL^T does not ask the machine for AVX; same bits, slower
- *   EMBIPC_LANES           1, 2 or 4: so many numbers are worked on side by side, in vectors of gcc and clang;
- *                          default: as many as registers of the target hold, 4 with AVX and with AVX-512.
- *                          Results differ in their last bits between the three
- *   EMBIPC_VALIDATE        embipc_world_validate() runs after every step (slow; for bug hunts)
- *   EMBIPC_ALLOW_EXTENDED_PRECISION  builds where FLT_EVAL_METHOD is 2 (x87) all the same: the
- *                          exact predicates, and with them the guarantee, then depend on luck */
+ *   EMBIPC_ASSERT(c)       checks internal invariants; default: assert() of <assert.h>
+ *   EMBIPC_PLAIN_KERNEL    LDL^T does not use AVX; same bits, slower
+ *   EMBIPC_LANES           1, 2 or 4: this many numbers are processed together, in vectors of gcc and clang.
+ *                          Default: what the registers of the target hold, 4 with AVX and AVX-512.
+ *                          The last bits of results differ between the three
+ *   EMBIPC_VALIDATE        embipc_world_validate() runs after every step (slow; for debugging)
+ *   EMBIPC_ALLOW_EXTENDED_PRECISION  compiles even where FLT_EVAL_METHOD is 2 (x87). The exact
+ *                          predicates, and so the guarantee, are not assured there */
 #include <stddef.h>
 #include <float.h>
 #include <limits.h>
@@ -157,36 +160,37 @@
 typedef double embipc_real;
 
 /* ---- Results and errors ---------------------------------------------------------------------
- * Every call that can fail returns a result; 0 is success. The world is as it was before a call that
- * failed. What went wrong, with which body, which primitive and which values, stands in an embipc_error:
- * embipc_world_error() for calls on a world, the `error` argument (may be NULL) for the others. */
+ * Every call that can fail returns a result; 0 is success. A call that fails leaves the world unchanged. An
+ * embipc_error says what went wrong, with which body, primitive and values. embipc_world_error() has it for calls
+ * on a world. Other calls have an argument `error`, which may be NULL. */
 typedef enum embipc_result {
     EMBIPC_OK = 0,
     EMBIPC_ERR_DEF,           /* a description that did not come from its embipc_default_*_def() */
     EMBIPC_ERR_ARGUMENT,      /* a NULL, a negative count, a parameter out of its range */
-    EMBIPC_ERR_HANDLE,        /* a body or drive that does not exist (any more) */
+    EMBIPC_ERR_HANDLE,        /* a body or drive that does not exist, or no longer */
     EMBIPC_ERR_MEMORY,        /* the allocator returned NULL, or a size overflowed */
-    EMBIPC_ERR_NOT_FINITE,    /* inf or nan in the input, or met during a step */
+    EMBIPC_ERR_NOT_FINITE,    /* inf or nan in the input, or found during a step */
     EMBIPC_ERR_INDEX,         /* an index out of range in a mesh */
     EMBIPC_ERR_OPEN,          /* a surface that must be closed has a border */
-    EMBIPC_ERR_ORIENTATION,   /* inside out, or neighbouring triangles that disagree: flip them */
+    EMBIPC_ERR_ORIENTATION,   /* inside out, or neighbouring triangles with opposite senses: flip them */
     EMBIPC_ERR_MANIFOLD,      /* an edge with more than two triangles, a vertex or triangle used twice */
     EMBIPC_ERR_DEGENERATE,    /* no area, no volume, or a flat or inverted tetrahedron */
     EMBIPC_ERR_OUTSIDE,       /* a surface vertex that lies in no tetrahedron of its cage */
-    EMBIPC_ERR_INTERSECTION,  /* surfaces cross (embipc_world_rejected() lists where), or are nearer than their thickness */
+    EMBIPC_ERR_INTERSECTION,  /* surfaces cross (embipc_world_rejected() lists where), or are nearer than their
+                               * thickness */
     EMBIPC_RESULT_COUNT
 } embipc_result;
 
-/* A body of a world: by value, 0 is none, checked at every entry. */
+/* Handle of a body, passed by value. {0, 0} is none. Every call checks it. */
 typedef struct embipc_body { int index1; unsigned generation; } embipc_body;
-/* A drive of a world, in the same way. */
+/* Handle of a drive, passed by value. {0, 0} is none. Every call checks it. */
 typedef struct embipc_drive { int index1; unsigned generation; } embipc_drive;
 
-/* What an error or a crossing can name. */
+/* Parts of a mesh that an error or a crossing names. */
 typedef enum embipc_primitive {
     EMBIPC_NO_PRIMITIVE = 0,
     EMBIPC_VERTEX,            /* of the surface */
-    EMBIPC_EDGE,              /* index of one of its triangles * 3 + side */
+    EMBIPC_EDGE,              /* 3 * (one of its triangles) + side */
     EMBIPC_TRIANGLE,
     EMBIPC_NODE,              /* of the cage, or of the tet mesh */
     EMBIPC_TET
@@ -195,11 +199,11 @@ typedef enum embipc_primitive {
 /* What went wrong, where, and with which values. */
 typedef struct embipc_error {
     embipc_result code;
-    embipc_body body[2];            /* whom it is about; 0 where nobody */
+    embipc_body body[2];            /* the bodies concerned; 0: none */
     embipc_primitive primitive[2];
-    int index[2];                   /* of the primitives: of a body that was refused as its description counts them
-                                       (of a surface taken from tets, as a view of it would), else as its view does */
-    embipc_real value[2];           /* what the text quotes */
+    int index[2];                   /* number of each primitive in the body's view; for a body that was refused, in
+                                     * its description (in its future view if the surface is taken from tets) */
+    embipc_real value[2];           /* values that the text quotes */
     char text[256];                 /* one sentence: what is wrong, and what to do */
 } embipc_error;
 
@@ -207,91 +211,90 @@ typedef struct embipc_error {
 EMBIPC_API const char *embipc_result_text(embipc_result r);
 
 /* ---- Callbacks ------------------------------------------------------------------------------
- * Memory: alloc returns size bytes aligned for any type, or NULL; free gets the size back. A world calls them one at a
- * time, with parallel_for from any of its threads. */
+ * Memory: alloc returns size bytes aligned for any type, or NULL. free receives the same size. A world makes one
+ * call at a time, but with parallel_for from any of its threads. */
 typedef struct embipc_allocator {
     void *(*alloc)(size_t size, void *ctx);
     void (*free)(void *p, size_t size, void *ctx);
     void *ctx;
 } embipc_allocator;
 
-/* Log: one line of text about what is no error and should be looked at, level 1; errors are returned. The text
- * is gone after the call. When: embipc_world_step(), on a gap below 5 % of its dhat (10 % where a drive gave in),
- * and each time that share halves; and on bodies that stand still though their forces are out of balance, in the
- * first step of each such rest, the second, the fourth and so on. */
+/* Log: receives one line of text with level 1, a warning. Errors are returned instead. The text is valid during the
+ * call only. embipc_world_step() warns when a gap falls below 5 % of its dhat (10 % where a drive gave in), and each
+ * time this ratio halves. It also warns of bodies that stand still with forces out of balance, in the first, second,
+ * fourth, ... such step in a row. */
 typedef void embipc_log_fn(int level, const char *text, void *ctx);
-/* Clock: seconds since any moment, for timing only; no result depends on it. With parallel_for any of its threads may
- * ask, several at once. */
+/* Clock: returns seconds since any fixed moment. It serves timing only; no result depends on it. With parallel_for
+ * several threads may call it at once. */
 typedef double embipc_clock_fn(void *ctx);
 
-/* Threads: run fn(arg, begin, end) over disjoint ranges that cover [0, count), each a multiple of grain
- * long (the last may be shorter), on any threads, and return when all are done. NULL: serial. Ranges are
- * independent and nothing is reduced across them, so results do not depend on how they are cut. */
+/* Threads: run fn(arg, begin, end) over disjoint ranges that cover [0, count), on any threads, and return when all
+ * are done. The length of each range is a multiple of grain; the last may be shorter. NULL: serial. Ranges are
+ * independent and nothing is reduced across them, so results do not depend on the division. */
 typedef void embipc_range_fn(void *arg, int begin, int end);
-/* The caller's loop over ranges; ctx: embipc_world_def.parallel_ctx. */
+/* The caller's loop over ranges. ctx: embipc_world_def.parallel_ctx. */
 typedef void embipc_parallel_for_fn(int count, int grain, embipc_range_fn *fn, void *arg, void *ctx);
 
 #ifdef EMBIPC_PTHREADS
-/* A small pool for embipc_world_def.parallel_for: pass embipc_pool_for with the pool as context. Its threads keep
- * looking for work for 0.1 to 0.2 ms before they sleep. */
+/* A small pool for embipc_world_def.parallel_for: pass embipc_pool_for, and the pool as context. Idle threads poll
+ * for work for 0.1 to 0.2 ms before they sleep. */
 typedef struct embipc_pool embipc_pool;
-EMBIPC_API embipc_pool *embipc_pool_create(int threads);   /* NULL when threads cannot be had */
+EMBIPC_API embipc_pool *embipc_pool_create(int threads);   /* NULL if threads cannot be created */
 EMBIPC_API void embipc_pool_destroy(embipc_pool *pool);    /* NULL is fine */
 EMBIPC_API void embipc_pool_for(int count, int grain, embipc_range_fn *fn, void *arg, void *pool);
 #endif
 
 /* ---- Materials ------------------------------------------------------------------------------ */
-/* Energy per rest volume psi(F) of the deformation gradient F, with its signed singular values s, J = det F,
- * I = sum s^2, R its rotation and the Lame parameters mu, lambda of young and poisson. EMBIPC_COROTATED holds
- * R for a step: it is quadratic within it, and its matrix is exact and constant; a step in which an element
- * turns far comes out wrong. The others follow F in every iteration and know nothing of rotations; each of
- * their solves costs a new matrix. */
+/* Energy per rest volume psi(F) of the deformation gradient F. s: signed singular values of F; J = det F; I = sum
+ * s^2; R: rotation of F; mu, lambda: Lame parameters of young and poisson. EMBIPC_COROTATED holds R during a step. So
+ * it is quadratic, with a constant exact matrix, but inaccurate in a step in which an element rotates far. The others
+ * evaluate F in every iteration; each of their solves needs a new matrix. */
 typedef enum embipc_model {
-    EMBIPC_COROTATED,           /* linear corotated, R of where the step probably ends          [CCD23] */
+    EMBIPC_COROTATED,           /* linear corotated, R of the expected end of the step            [CCD23] */
     EMBIPC_ORTHOGONALITY,       /* stiffness |F F^T - I|^2, affine bodies only                  [ABD22] */
     EMBIPC_ARAP,                /* young/2 sum (s - 1)^2 = young/2 |F - R|^2; poisson is 0 */
     EMBIPC_FIXED_COROTATED,     /* mu sum (s - 1)^2 + lambda/2 (J - 1)^2                     [STOM12] */
     EMBIPC_STABLE_NEO_HOOKEAN,  /* mu/2 (I - 3) - mu (J - 1) + (lambda + mu)/2 (J - 1)^2      [SGK18] */
-    EMBIPC_NEO_HOOKEAN,         /* mu/2 (I - 3) - mu ln J + lambda/2 ln^2 J: no tet inverts, ever [BW08] */
-    EMBIPC_STVK,                /* mu |E|^2 + lambda/2 tr(E)^2, E = (F^T F - I)/2: gives in below s = 0.58 */
+    EMBIPC_NEO_HOOKEAN,         /* mu/2 (I - 3) - mu ln J + lambda/2 ln^2 J: no tet ever inverts [BW08] */
+    EMBIPC_STVK,                /* mu |E|^2 + lambda/2 tr(E)^2, E = (F^T F - I)/2: softens below s = 0.58 */
     EMBIPC_MOONEY_RIVLIN,       /* rubber by mooney[3]: C1 (I-3) + C2 (II-3) - 2 (C1+2 C2)(J-1) + k/2 (J-1)^2,
                                    II = sum s_j^2 s_k^2, k = lambda + 2 C1: no stress at rest */
     EMBIPC_MODEL_COUNT
 } embipc_model;
 
-/* Model and parameters, in brackets their defaults. */
+/* Model and parameters of a material. Defaults in brackets. */
 typedef struct embipc_material {
     embipc_model model;
     embipc_real young;           /* Young's modulus E, Pa                                 (1e5)  */
     embipc_real poisson;         /* Poisson's ratio nu, -1 < nu < 0.5, dimensionless      (0.4)  */
     embipc_real density;         /* rho, kg/m^3                                           (1000) */
     embipc_real stiffness;       /* kappa_o of EMBIPC_ORTHOGONALITY, Pa                   (1e7)  */
-    embipc_real mooney[3];       /* EMBIPC_MOONEY_RIVLIN: C1, C2 >= 0 and bulk modulus K >= 4/3 (C1 + C2), Pa,
-                                    in the place of young and poisson                     (0)    */
-    embipc_real fibre[3];        /* direction of what the body is stiffer along, in the mesh's frame */
-    embipc_real fibre_stiffness; /* added Young's modulus along it, Pa >= 0; 0: none      (0)    */
+    embipc_real mooney[3];       /* EMBIPC_MOONEY_RIVLIN: C1, C2 >= 0 and bulk modulus K >= 4/3 (C1 + C2), Pa, instead
+                                  * of young and poisson            (0) */
+    embipc_real fibre[3];        /* direction in which the body is stiffer, in the frame of the mesh */
+    embipc_real fibre_stiffness; /* added Young's modulus along fibre, Pa >= 0; 0: none      (0) */
     embipc_real damping[2];      /* Rayleigh: alpha, 1/s, and beta, s                     (0, 0) */
-    int averaged;                /* node-averaged volume strain, against locking; -1: on for cages */
-    int lumped;                  /* mass on the nodes instead of consistent; for comparisons (0) */
-    int determinant_bound;       /* no cage tet may invert within a step; -1: on for affine bodies, and
-                                    always on for EMBIPC_NEO_HOOKEAN */
+    int averaged;                /* node-averaged volume strain, against locking; -1: on for cages (-1) */
+    int lumped;                  /* lumped masses instead of consistent ones; for comparisons (0) */
+    int determinant_bound;       /* no tet may invert within a step; -1: on for affine bodies; always on for
+                                  * EMBIPC_NEO_HOOKEAN (-1) */
 } embipc_material;
 
 /* Energy density and stress of a material at one deformation gradient, for tables and for learning.
- *   F     deformation gradient, dimensionless (9, row-major); EMBIPC_COROTATED takes its own rotation
- *   psi   out: energy per rest volume, J/m^3; +inf where EMBIPC_NEO_HOOKEAN ends, at det F <= 0. May be NULL
+ *   F     deformation gradient, dimensionless (9, row-major); EMBIPC_COROTATED takes the rotation of F
+ *   psi   out: energy per rest volume, J/m^3; +inf at det F <= 0 for EMBIPC_NEO_HOOKEAN. May be NULL
  *   P     out: dpsi/dF, the first Piola-Kirchhoff stress, Pa (9). May be NULL
  *   H     out: d2psi/dF2, Pa (81: row 3i+j, column 3k+l), of EMBIPC_COROTATED with R held. May be NULL
- *   project   nonzero: H with its negative eigenvalues set to 0 (isotropic part and fibre each by itself)
- * P and H mean nothing where psi is infinite. Fails on a parameter out of its range or an F that is not
- * finite. No allocation.                                                                        [SGK19] */
+ *   project   nonzero: negative eigenvalues of H are set to 0 (of the isotropic part and the fibre separately)
+ * P and H are undefined where psi is infinite. Fails on a parameter out of its range or an F that is not finite. No
+ * allocation. [SGK19] */
 EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *material, const embipc_real F[9],
                                                   embipc_real *psi, embipc_real P[9], embipc_real H[81],
                                                   int project);
 
 /* ---- World ----------------------------------------------------------------------------------
- * All lengths m, times s, masses kg, forces N, energies J, angles rad. A world is used by one thread at
- * a time, in queries too, const or not: some evaluate what a step left out. Different worlds are independent. */
+ * Units: m, s, kg, N, J, rad. One thread at a time may use a world, even for queries on a const world, because some
+ * queries evaluate what a step left out. Different worlds are independent. */
 typedef struct embipc_world embipc_world;
 
 /* How the linear system of an island is solved. */
@@ -302,15 +305,16 @@ typedef enum embipc_solver {
     EMBIPC_SOLVER_CG         /* preconditioned conjugate gradients */
 } embipc_solver;
 
-/* The parts of a step that its time is told of. */
+/* Stages of a step whose time is measured. */
 typedef enum embipc_stage {
     EMBIPC_STAGE_ELASTIC,    /* rotations, matrices and gradients of the bodies, once a step */
     EMBIPC_STAGE_SEARCH,     /* broad phase: candidates */
-    EMBIPC_STAGE_CONTACT,    /* distances, contacts, friction: at each state that is tried */
-    EMBIPC_STAGE_ASSEMBLE,   /* gradient and system of an iteration, its order included; or products with it */
+    EMBIPC_STAGE_CONTACT,    /* distances, contacts, friction, at each trial state */
+    EMBIPC_STAGE_ASSEMBLE,   /* gradient and system of an iteration, with its elimination order; or products with the
+                              * system */
     EMBIPC_STAGE_FACTOR,
     EMBIPC_STAGE_SOLVE,
-    EMBIPC_STAGE_CCD,        /* how far the direction is free */
+    EMBIPC_STAGE_CCD,        /* collision detection: largest safe step along the direction */
     EMBIPC_STAGE_MOVE,       /* the rest of the line search */
     EMBIPC_STAGE_REST,       /* begin, report, statistics */
     EMBIPC_STAGE_COUNT
@@ -319,75 +323,74 @@ typedef enum embipc_stage {
 /* Short name of a stage, e.g. "broad phase". Never NULL. */
 EMBIPC_API const char *embipc_stage_text(embipc_stage stage);
 
-/* v at the end of a step of length h. Backward Euler, first order: v = (q^n+1 - q^n)/h; it damps what it does
- * not resolve, a vibration w by the factor 1/(1 + w^2 h^2) of its energy in each step. BDF2, second order: v =
- * (3 q^n+1 - 4 q^n + q^n-1)/2h; it keeps most of what it resolves. Where bodies hit or leave one another it would
- * make them bounce, and a step in which they do, and the next, are backward Euler. So is the first one after
- * embipc_body_set_velocity(), another time step, a reset or a step that was cut short. Of the first order stay:
- * friction where it slips, and damping by stiffness where a nonlinear material turns. */
+/* Rule for the velocity v at the end of a step of length h. Backward Euler, first order: v = (q^n+1 - q^n)/h. It
+ * damps what it does not resolve: in each step a vibration of angular frequency w keeps 1/(1 + w^2 h^2) of its
+ * energy. BDF2, second order: v = (3 q^n+1 - 4 q^n + q^n-1)/2h. It preserves most of what it resolves. BDF2 would
+ * make bodies bounce that hit or leave one another. So such a step, and the next, use backward Euler. So does the
+ * first step, and the first one after embipc_body_set_velocity(), another time step, a reset or a step that was cut
+ * short. Slipping friction, and stiffness damping of a nonlinear material that rotates, remain first order. */
 typedef enum embipc_integrator {
     EMBIPC_BACKWARD_EULER,
     EMBIPC_BDF2
 } embipc_integrator;
 
-/* Description of a world: begin with embipc_default_world_def(). In brackets: defaults. */
+/* Description of a world: begin with embipc_default_world_def(). Defaults in brackets. */
 typedef struct embipc_world_def {
     unsigned cookie;                        /* set by embipc_default_world_def() */
     embipc_allocator allocator;             /* zero: malloc and free */
     embipc_log_fn *log;                     /* may be NULL */
     void *log_ctx;
-    embipc_clock_fn *clock;                 /* s, for stats->stage_time; may be NULL */
+    embipc_clock_fn *clock;                 /* for stats->stage_time; may be NULL */
     void *clock_ctx;
     embipc_parallel_for_fn *parallel_for;   /* may be NULL: serial */
     void *parallel_ctx;
     embipc_real gravity[3];                 /* m/s^2                          (0, 0, -9.81) */
     embipc_real time_step;                  /* h, s                           (0.01)        */
-    /* What follows is derived per body where it is 0 (DEFAULTS above; embipc_body_get_parameters() tells);
-     * a value here overrides it for all bodies. */
+    /* A 0 here is replaced for each body: see DEFAULTS above and embipc_body_get_parameters(). Another value applies
+     * to all bodies. */
     embipc_real dhat;                       /* barrier activation distance, m               */
     embipc_real kappa;                      /* barrier stiffness, kg/s^2                    */
     embipc_real friction_velocity;          /* epsv: below it friction sticks, m/s          */
     embipc_real tolerance;                  /* a step ends when Newton moves less, m/s      */
-    int friction_iterations;                /* passes of the lagged normal force; 0: one, and more where it changes
-                                               much in the step: impacts, starts out of balance (0) */
+    int friction_iterations;                /* passes with updated normal forces of friction; 0: one, and more in
+                                             * steps where these change much, as in impacts (0) */
     int max_iterations;                     /* linear solves per step and island (100)      */
     embipc_solver solver;
     embipc_integrator integrator;           /* (EMBIPC_BACKWARD_EULER)                      */
-    int keep_spin;                          /* bodies turn on arcs and keep their angular momentum, and no step ends
-                                               with energy that was not there, section 22a; 0: plain rule (1) */
+    int keep_spin;                          /* free bodies rotate on arcs and keep their angular momentum, and no step
+                                             * ends with added energy (section 22a); 0: plain rule (1) */
 } embipc_world_def;
 
-/* Earth gravity, h = 0.01 s, everything else derived. */
+/* Earth gravity, h = 0.01 s, all parameters derived. */
 EMBIPC_API embipc_world_def embipc_default_world_def(void);
 
-/* Creates an empty world. *world is NULL on failure; error may be NULL.
- * Fails on a bad description or lack of memory. */
+/* Creates an empty world. On failure *world is NULL; error may be NULL. Fails on an invalid description or lack of
+ * memory. */
 EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc_world **world,
                                              embipc_error *error);
 EMBIPC_API void embipc_world_destroy(embipc_world *world);   /* NULL is fine */
 
-/* Back to the state at creation of the bodies (poses, velocities, time 0); bodies, drives, pairs stay. The
- * run after it repeats the first one bit for bit. Fails, with the world unchanged, when bodies that were
- * made at different times would cross at their starts. No allocation where all bodies were made before the
- * first step. */
+/* Restores the state at creation of the bodies: poses, velocities, time 0. Bodies, drives and pair rules stay. A
+ * second run repeats the first one bit for bit. Fails, with the world unchanged, if bodies created at different times
+ * would cross at their starts. No allocation if all bodies were created before the first step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
-/* Gravity, m/s^2, and the length of the steps, s, from the next step on; parameters that are derived from them
- * (kappa) follow. A reset keeps them. */
+/* Set gravity, m/s^2, and the length of steps, s, from the next step on. kappa is derived again. A reset keeps
+ * both. */
 EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *world, const embipc_real gravity[3]);
 EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *world, embipc_real time_step);
 
-/* What the last failed call on this world said. Valid until the next call on the world. Queries, which take
- * a const world, only return their result. Never NULL. */
+/* The error of the last failed call on this world. Valid until the next call on the world. Queries, which take a
+ * const world, only return their result. Never NULL. */
 EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *world);
 
 /* ---- Bodies --------------------------------------------------------------------------------- */
 /* What a body's unknowns are, and what moves it. */
 typedef enum embipc_kind {
     EMBIPC_FIXED,            /* never moves; its surface may be open */
-    EMBIPC_KINEMATIC,        /* rigid, moves as its drive says; its surface may be open */
-    EMBIPC_AFFINE,           /* one tetrahedron around the surface: 12 unknowns, for stiff parts [ABD22]. As good as
-                                rigid with material.young = 1e9, which costs less time than the default 1e5 */
+    EMBIPC_KINEMATIC,        /* rigid, moved by its drive; its surface may be open */
+    EMBIPC_AFFINE,           /* one tetrahedron around the surface: 12 unknowns, for stiff parts [ABD22]. With
+                              * material.young = 1e9 it is almost rigid, and faster than with the default 1e5 */
     EMBIPC_CAGE,             /* a coarse tet cage carries the surface                    [EIPC24] */
     EMBIPC_FULL              /* every node of a tet mesh is free; its boundary is the surface [IPC20] */
 } embipc_kind;
@@ -403,51 +406,56 @@ typedef struct embipc_body_def {
     int vertex_count;
     const int *triangles;                   /* surface (3 * triangle_count); NULL: boundary of tets */
     int triangle_count;
-    const int *tets;                        /* tet mesh (4 * tet_count); needed for full, else may be NULL */
+    const int *tets;                        /* tet mesh (4 * tet_count); required for full bodies, else may be NULL */
     int tet_count;
-    const embipc_real *cage_x;              /* cage kind: cage nodes, m (3 * cage_node_count), or NULL: */
+    const embipc_real *cage_x;              /* cage kind: nodes of a given cage, m (3 * cage_node_count); NULL: none
+                                             * given */
     int cage_node_count;
-    const int *cage_tets;                   /*   (4 * cage_tet_count) */
+    const int *cage_tets;                   /* its tets (4 * cage_tet_count) */
     int cage_tet_count;
-    const struct embipc_cage *cage;         /*   or one that embipc_cage_build made for x and triangles */
-    int cage_nodes;                         /*   or none: build one of about this many nodes. 0: 34, or one
-                                             *   tet where, held at one end, the body would sag by less than
-                                             *   1e-3 of its diagonal under ten times its weight. Built once
-                                             *   for bodies of one mesh that are made one after another (0) */
+    const struct embipc_cage *cage;         /* or a cage that embipc_cage_build() made for x and triangles; NULL:
+                                             * none */
+    int cage_nodes;                         /* without a given cage: builds one of about this many nodes. 0: 34, or
+                                             * one tet for a body so stiff that, held at one end, it sags by less than
+                                             * 1e-3 of its diagonal under ten times its weight. Consecutive bodies of
+                                             * one mesh share the work (0) */
     embipc_real scale, rotation[9], position[3];   /* world point = rotation (scale p) + position */
     embipc_real velocity[3];                /* m/s */
     embipc_real angular_velocity[3];        /* rad/s, about the centre of mass */
     embipc_material material;
-    const embipc_real *tet_stiffness;       /* > 0, factors on stiffness and on density of each tet of */
-    const embipc_real *tet_density;         /*   a full body, or of cage_tets (its tet count); NULL: 1 */
-    embipc_real friction;                   /* mu of a pair: geometric mean of its bodies'   (0) */
-    embipc_real thickness;                  /* half thickness of a coating, m; pairs add up  (0) */
-    int self_contact;                       /* (1) */
-    const embipc_body *no_contact;          /* bodies that may cross this one, now and later: like */
-    int no_contact_count;                   /*   embipc_world_set_pair(..., contact 0) from the start */
-    embipc_real dhat, kappa, friction_velocity, tolerance;   /* of this body; 0: the world's, or derived */
+    const embipc_real *tet_stiffness;       /* factors > 0 on the stiffness of each tet of a full body or a given cage
+                                             * (its tet count); NULL: 1 */
+    const embipc_real *tet_density;         /* factors > 0 on the density of each of these tets; NULL: 1 */
+    embipc_real friction;                   /* mu of a pair is the geometric mean of its two bodies'  (0) */
+    embipc_real thickness;                  /* half thickness of a coating, m; those of a pair add up (0) */
+    int self_contact;                       /* nonzero: the body may touch itself (1) */
+    const embipc_body *no_contact;          /* bodies that may cross this one, now and later (no_contact_count), as
+                                             * by */
+    int no_contact_count;                   /* embipc_world_set_pair() with contact = 0 */
+    embipc_real dhat, kappa, friction_velocity, tolerance;   /* as in embipc_world_def, for this body; 0: the world's
+                                                              * value, or derived */
 } embipc_body_def;
 
-/* A fixed body at the origin, unit scale; material 1e5 Pa, 0.4, 1000 kg/m^3. */
+/* A fixed body at the origin, with unit scale; material 1e5 Pa, 0.4, 1000 kg/m^3. */
 EMBIPC_API embipc_body_def embipc_default_body_def(void);
 
-/* Adds a body; the arrays are copied. Fails, with the world unchanged, on: bad numbers or indices; a dynamic
- * body whose surface is open, inside out, or encloses no volume; a flat or inverted tet; a surface vertex
- * outside its cage; a surface that crosses itself or another body it may touch, or comes nearer to it than their
- * thickness. Only surfaces count: a body that lies wholly inside another's solid is accepted, and stays in
- * (embipc_separate() finds such). May be called between steps at any time. */
+/* Adds a body; the arrays are copied. May be called between any two steps. Fails, with the world unchanged, on: bad
+ * numbers or indices; a dynamic body whose surface is open, inside out, or encloses no volume; a flat or inverted
+ * tet; a surface vertex outside its cage; a surface that crosses itself or a body it may touch, or is nearer to one
+ * than their thickness. Only surfaces count: a body wholly inside another solid is accepted, and stays inside
+ * (embipc_separate() finds such bodies). */
 EMBIPC_API embipc_result embipc_body_create(embipc_world *world, const embipc_body_def *def,
                                             embipc_body *body);
-/* Removes a body with its drives and pair rules. */
+/* Removes a body with its drives and pair rules. Handles of other bodies stay valid. */
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *world, embipc_body body);
 
-/* Sets friction and contact of one pair of bodies (a may equal b). friction < 0: back to the geometric mean.
- * contact = 0: the two are never tested. Fails when contact is switched on while they cross. */
+/* Sets friction and contact of a pair of bodies (a may equal b). friction < 0: the geometric mean. contact = 0: the
+ * two are never tested. Fails if contact is switched on while they cross. */
 EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *world, embipc_body a, embipc_body b,
                                                embipc_real friction, int contact);
 
-/* Adds a force for the next step only, N: at a surface vertex, or with vertex = -1 on the whole body,
- * spread like its mass. Fixed and kinematic bodies ignore it. */
+/* Adds a force for the next step only, N. It acts at a surface vertex, or for vertex = -1 on the whole body,
+ * distributed like its mass. Fixed and kinematic bodies ignore it. */
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *world, embipc_body body, int vertex,
                                                  const embipc_real force[3]);
 /* Sets the velocity of all nodes to velocity + angular_velocity x (q - centre of mass). Fixed and kinematic bodies
@@ -457,51 +465,56 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *world, embipc_bo
                                                   const embipc_real angular_velocity[3]);
 
 /* ---- Drives ---------------------------------------------------------------------------------
- * A drive moves a whole body of any kind but fixed, or chosen nodes of a full or cage body, on a prescribed
- * rigid motion: exactly, or it says how far it fell short because something was in the way. With a stiffness it is
- * soft: a spring and damper from each of chosen surface vertices of a body that moves by forces to where the
- * prescribed motion takes the vertex, of limited force: an actuator, a hand that drags, a plane of symmetry. */
+ * A drive moves a whole body of any kind but fixed, or chosen nodes of a full or cage body, along a prescribed
+ * rigid motion. It follows it exactly, or reports its shortfall where something is in the way. A drive with a
+ * stiffness is soft. Springs and dampers of limited force then pull surface vertices of a dynamic body to where the
+ * prescribed motion takes them. Examples are an actuator, a hand that drags, a plane of symmetry. */
 typedef struct embipc_drive_def {
     unsigned cookie;
     embipc_body body;
-    const int *nodes;            /* of a full or cage body (node_count), as by embipc_body_select(), or NULL:
-                                    the whole body */
+    const int *nodes;            /* nodes of a full or cage body (node_count), as from embipc_body_select(); NULL: the
+                                  * whole body */
     int node_count;
-    const embipc_real *keys;     /* rows of 7: time s, displacement from the start m (3), rotation vector */
-    int key_count;               /*   rad (3) about `centre`; linear in between, held outside. May be 0.  */
+    const embipc_real *keys;     /* rows of 7 (7 * key_count): time, s; displacement from the start, m (3); rotation
+                                  * vector about `centre`, rad (3). Linear in between, constant before and after */
+    int key_count;               /* may be 0 */
     embipc_real centre[3];       /* m, world coordinates at the start */
-    embipc_real stiffness[3];    /* N/m along x, y, z of the world, of all its vertices together, shared equally;
-                                    all 0: not soft. {k, 0, 0} holds a plane x = const and lets it slide */
-    embipc_real damping;         /* s, >= 0: adds damping * stiffness * (velocity of the target - that of the vertex) */
-    embipc_real force_limit;     /* N, > 0: each vertex pulls with no more than its share of it; 0: none */
-    const int *vertices;         /* of a soft drive (vertex_count), in place of nodes, or NULL: all of the body */
+    embipc_real stiffness[3];    /* N/m along x, y, z of the world, the sum over all vertices, which share it equally;
+                                  * all 0: not soft. {k, 0, 0} holds a plane x = const, in which the vertices slide */
+    embipc_real damping;         /* s, >= 0: adds damping * stiffness * (velocity of the target - velocity of the
+                                  * vertex) */
+    embipc_real force_limit;     /* N, > 0: limit of the sum; each vertex has an equal part of it; 0: no limit */
+    const int *vertices;         /* vertices of a soft drive (vertex_count), which has no nodes; NULL: the whole
+                                  * body */
     int vertex_count;
 } embipc_drive_def;
 
-/* No keys: stands still until embipc_drive_set_target(). */
+/* A drive without keys: it stands still until embipc_drive_set_target(). */
 EMBIPC_API embipc_drive_def embipc_default_drive_def(void);
-/* Adds a drive; arrays are copied. A node has at most one drive that is not soft. */
+/* Adds a drive; arrays are copied. A node can have one drive that is not soft. */
 EMBIPC_API embipc_result embipc_drive_create(embipc_world *world, const embipc_drive_def *def,
                                              embipc_drive *drive);
-/* Lets go: the nodes keep their velocity. */
+/* Removes a drive. Its nodes keep their velocity. */
 EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *world, embipc_drive drive);
-/* Overrides the keys: where the drive is to be at the end of the next step, and from then on. Of the rotation vectors
- * of one rotation the one nearest to where the drive is counts: it may be wrapped at pi. (Keys are interpolated as they
- * are: count turns there.) */
+/* Overrides the keys: the pose of the drive at the end of the next step, and from then on. displacement, m; rotation,
+ * rad, as in keys. The rotation vector may be wrapped at pi: of all vectors with this rotation, the drive takes the
+ * one nearest to its present one. (Keys are interpolated as they are, so they count full turns.) */
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *world, embipc_drive drive,
                                                  const embipc_real displacement[3],
                                                  const embipc_real rotation[3]);
 
 /* What a drive reached in the last step. */
 typedef struct embipc_drive_state {
-    embipc_real short_m;         /* largest distance of a driven node (vertex) from its target, m; of a soft drive
-                                    along the axes that are stiff. The nodes of affine and kinematic bodies are the
-                                    corners of their tet: up to three times as far out as the surface */
-    embipc_real force[3];        /* of the drive on the body, N, and about `centre`, moved along, N m: what a */
-    embipc_real torque[3];       /*   sensor between gripper and arm reads */
-    int limited;                 /* vertices of a soft drive that pull with all that force_limit grants them */
-    int blocked;                 /* the last step gave up part of the motion (never: soft) */
-    embipc_body blocked_by;      /* the body in the way, and the gap to it, m; itself and 0: its tets would invert */
+    embipc_real short_m;         /* largest distance of a driven node or vertex from its target, m; for a soft drive
+                                  * along its stiff axes only. Nodes of affine and kinematic bodies are the corners of
+                                  * their tet, up to three times as far out as the surface */
+    embipc_real force[3];        /* force of the drive on the body, N, as a sensor between gripper and arm measures
+                                  * it */
+    embipc_real torque[3];       /* its torque about `centre`, which moves with the drive, N m */
+    int limited;                 /* number of vertices of a soft drive that pull with the full force_limit */
+    int blocked;                 /* the last step gave up part of the motion (never for a soft drive) */
+    embipc_body blocked_by;      /* the body in the way; the driven body itself, with gap 0, if its tets would
+                                  * invert */
     embipc_real gap;
 } embipc_drive_state;
 /* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
@@ -509,70 +522,73 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embip
                                                 embipc_drive_state *out);
 
 /* ---- Step -----------------------------------------------------------------------------------
- * Moves the world by time_step. EMBIPC_OK also when the step was cut short by a limit: the state is then less
- * converged, and still intersection-free, finite and continuable (stats->converged is 0). On an error
- * (out of memory, a number not finite) the world is as it was before the call, and later steps have the bits that
- * they would have had without it. */
+ * Moves the world by time_step. Returns EMBIPC_OK also for a step that a limit cut short. That state is less
+ * converged (stats->converged is 0), but intersection-free, finite, and valid for further steps. On an error (out
+ * of memory, a number not finite) the world is as before the call. Later steps have the bits that they would have
+ * had without it. */
 typedef struct embipc_step_stats {
     int step;                    /* steps since creation or reset, this one included */
     embipc_real time;            /* s, at the end of the step */
-    int converged;               /* 0: cut short in some island */
-    int stuck;                   /* islands that stood still though their forces are far from balance: gaps or tets
-                                    leave them no way. They may stay so; the log says who they are */
-    int newton_iterations;       /* linear solves, the checking one included; the island that took most */
-    int factorizations;          /* of that island */
+    int converged;               /* 0: some island was cut short */
+    int stuck;                   /* islands that stood still with forces far from balance, because gaps or tets block
+                                  * every motion. They may stay so; the log names the bodies */
+    int newton_iterations;       /* linear solves of the island with the most, the solve that checks convergence
+                                  * included */
+    int factorizations;          /* factorizations of that island */
     int total_iterations, total_factorizations;   /* of all islands */
-    int passes;                  /* of an island, with other forces of friction or other rotations; the most */
+    int passes;                  /* passes of the island with the most; a pass has new friction forces or new
+                                  * rotations */
     int islands, unknowns;
-    int candidates;              /* primitive pairs near enough to be looked at */
+    int candidates;              /* pairs of primitives near enough to be evaluated */
     int contacts;                /* active pairs at the end, before merging */
-    int merged_contacts;         /* after merging equal features */
-    int candidate_builds;        /* pairs searched for candidates: each once, and again what left its margin or goes far */
+    int merged_contacts;         /* after merging pairs with the same closest features */
+    int candidate_builds;        /* searches for candidates: one per pair of patches, and another when it leaves its
+                                  * margin or moves far */
     int regularized_pivots;      /* 0 unless a system was singular */
     embipc_real min_distance;    /* m, of the active pairs; inf without any */
-    embipc_real tightest;        /* gap over dhat of the pair that bears most; inf without any. Below 0.05
-                                    kappa is too low for the load */
-    embipc_body tight[2];        /* whose */
+    embipc_real tightest;        /* gap over dhat of the pair with the largest load; inf without any. Below 0.05 kappa
+                                  * is too low for the load */
+    embipc_body tight[2];        /* bodies of that pair */
     embipc_real kinetic, elastic, barrier, potential;   /* J, at the end; potential = -sum m g.c */
-    embipc_real max_speed;       /* m/s; no surface vertex of a dynamic body was faster: told by boxes that hold their
-                                    displacements, for what spins up to twice as much */
-    embipc_real drive_short;     /* m, largest shortfall of a drive that is not soft */
-    embipc_real drive_work;      /* J, done by the moving drives on the bodies in this step */
-    /* The incremental potential E of this step divided by h^2, J, with the rotations and lagged forces that the step
-     * ended with: at q^n, and at its end. Without a moving drive it does not grow in a step of one pass.
-     * By the plain rule (keep_spin = 0, backward Euler) that says V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) +
-     * |v^n|^2_M / 2. With keep_spin, kinetic + elastic + barrier + potential itself does not grow. */
+    embipc_real max_speed;       /* m/s: upper bound of the speed of dynamic bodies' vertices, from boxes around their
+                                  * displacements; up to twice the true value for rotation */
+    embipc_real drive_short;     /* m, largest shortfall of the drives that are not soft */
+    embipc_real drive_work;      /* J, work of the drives on the bodies in this step */
+    /* Incremental potential E of this step over h^2, J, at q^n and at its end, with the rotations and lagged forces
+     * of its end. Without a moving drive it does not grow in a step of one pass. By the plain rule (keep_spin = 0,
+     * backward Euler) this means V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) + |v^n|^2_M / 2. With keep_spin, kinetic
+     * + elastic + barrier + potential does not grow. */
     embipc_real objective_before, objective_after;
-    embipc_real objective_rounding;   /* J, bound of the rounding error of their difference */
+    embipc_real objective_rounding;   /* J, bound of the rounding error of the difference of these two */
     double stage_time[EMBIPC_STAGE_COUNT];   /* s, by the clock of the world; 0 without one */
 } embipc_step_stats;
 
 EMBIPC_API embipc_result embipc_world_step(embipc_world *world, embipc_step_stats *stats /* may be NULL */);
 
-/* Limits of the steps to come: linear solves per island (at least 1), and a flag that may be set by another
- * thread, an interrupt or the world's own clock callback (a budget of time): nonzero ends the step after the
- * iteration it is in, the first at the earliest (in free flight that one is exact). stop may be NULL. */
+/* Limits for later steps: linear solves per island (at least 1), and a flag, which may be NULL. Another thread, an
+ * interrupt or the world's clock callback (as a time budget) may set it. Nonzero ends the step after its present
+ * iteration, the first at the earliest (exact in free flight). */
 EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *world, int max_iterations,
                                                  const volatile int *stop);
 
-/* Each Newton iteration of the last step that did not fail, for plots and for learning. Valid until the next step. */
+/* One Newton iteration of the last successful step, for plots and for learning. Valid until the next step. */
 typedef struct embipc_iteration {
     int island;
-    int fresh;                   /* the matrix was factored anew */
+    int fresh;                   /* the matrix was factored for this iteration */
     int contacts;
-    embipc_real alpha_ccd;       /* largest safe step along the direction */
-    embipc_real alpha;           /* step taken */
+    embipc_real alpha_ccd;       /* largest safe fraction of the direction */
+    embipc_real alpha;           /* fraction taken */
     embipc_real direction;       /* max |p| over nodes, divided by h, m/s */
     embipc_real slope;           /* p . grad E / h^2 at the start of the iteration, J */
-    embipc_real drive_left;      /* share of the step's driven motion still to do before it */
+    embipc_real drive_left;      /* fraction of the step's driven motion that remained before the iteration */
 } embipc_iteration;
-/* Returns how many there are, those of all islands; *list is NULL for no world. */
+/* Returns the number of iterations, of all islands together. *list is NULL for a NULL world. */
 EMBIPC_API int embipc_world_iterations(const embipc_world *world, const embipc_iteration **list);
 
 /* ---- Queries --------------------------------------------------------------------------------
- * Pointers stay valid until a body is created or destroyed; what they point at changes with each step. (A step
- * evaluates no more of a surface than it needs, but for bodies whose view was ever asked for: of those all, 12 ns a
- * vertex.) A world of NULL has nothing in it. */
+ * Pointers stay valid until a body is created or destroyed; their contents change with each step. A step evaluates
+ * only the surface vertices that it needs, and all of a viewed body, at about 12 ns each. A NULL world counts as
+ * empty. */
 typedef struct embipc_body_view {
     const char *name;
     embipc_kind kind;
@@ -581,7 +597,7 @@ typedef struct embipc_body_view {
     const int *triangles;        /* (3 * triangle_count) */
     int triangle_count;
     const int *vertex_origin;    /* index of each vertex in the caller's def.x (vertex_count) */
-    const embipc_real *q, *v;    /* nodes, m, and their velocities, m/s (3 * node_count); none when fixed */
+    const embipc_real *q, *v;    /* nodes, m, and their velocities, m/s (3 * node_count); NULL for a fixed body */
     int node_count;
     const int *tets;             /* cage or mesh (4 * tet_count) */
     int tet_count;
@@ -590,25 +606,25 @@ typedef struct embipc_body_view {
 EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *world, embipc_body body,
                                               embipc_body_view *out);
 
-/* How the surface follows the nodes, x_v = sum_k weight[4 v + k] q[node[4 v + k]]: for skinning, on a GPU too. Does
- * not change as long as the body lives. node, weight: 4 * vertex_count; of a full body one weight is 1, the
- * others 0. Returns EMBIPC_OK, HANDLE, or ARGUMENT: a NULL, or a fixed body, which has no nodes. */
+/* How the surface follows the nodes, x_v = sum_k weight[4 v + k] q[node[4 v + k]]: for skinning, also on a GPU.
+ * Constant during the life of the body. node, weight: 4 * vertex_count. Each vertex of a full body has one weight 1
+ * and three 0. Returns EMBIPC_OK, HANDLE, or ARGUMENT: a NULL, or a fixed body, which has no nodes. */
 EMBIPC_API embipc_result embipc_body_weights(const embipc_world *world, embipc_body body, int *node,
                                              embipc_real *weight);
 
-/* The nodes that hold what is in a box (lo, hi: m, world coordinates), now: of a full body those inside, of a
- * cage body those that carry a surface vertex inside; driven together they hold that part of the surface.
- * Returns how many, -1 for a wrong handle or NULL; writes at most capacity, ascending. */
+/* Finds nodes for a box (lo, hi: m, world coordinates) at present: of a full body those inside, of a cage body those
+ * that carry a surface vertex inside. A drive of these nodes holds that part of the surface. Writes at most capacity
+ * node numbers, ascending. Returns how many there are, -1 for an invalid handle or a NULL. */
 EMBIPC_API int embipc_body_select(const embipc_world *world, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity);
 
-/* A body as a whole, as it is now. */
+/* State of a whole body at present. */
 typedef struct embipc_body_state {
     embipc_real mass, volume;            /* kg; m^3 inside the surface at rest (0 if open) */
-    embipc_real centre[3];               /* of mass; of the volume for fixed and kinematic bodies (of the
-                                            bounding box if open), m */
+    embipc_real centre[3];               /* of mass, m; for fixed and kinematic bodies of the volume, or of the
+                                          * bounding box if open */
     embipc_real velocity[3];             /* of the centre, m/s */
-    embipc_real angular_velocity[3];     /* angular momentum over current inertia, rad/s */
+    embipc_real angular_velocity[3];     /* angular momentum over present inertia, rad/s */
     embipc_real kinetic, elastic;        /* J */
     embipc_real momentum[3], angular_momentum[3];   /* N s; N m s about the centre */
 } embipc_body_state;
@@ -616,15 +632,17 @@ typedef struct embipc_body_state {
 EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *world, embipc_body body,
                                                embipc_body_state *out);
 
-/* What a body brings into its contacts, and what the rules were made of. */
+/* Contact parameters of a body, and the values that they are derived from. */
 typedef struct embipc_body_parameters {
     embipc_real dhat, kappa, friction_velocity, tolerance;
-    int derived_dhat, derived_kappa, derived_friction_velocity, derived_tolerance; /* 1: by rule, 0: given */
+    int derived_dhat, derived_kappa, derived_friction_velocity, derived_tolerance; /* 1: derived; 0: given */
     embipc_real diagonal;                /* D, of the bounding box at creation, m */
     embipc_real mean_thickness;          /* 2 volume / area, m; 0: the surface is open or inside out */
-    embipc_real mean_edge;               /* of equilateral triangles of the same area, m */
-    embipc_real load, pressure_load;     /* N on three pairs; N on one: pressure of E on a vertex's share, of affine
-                                          * bodies a third of what stops a fall by ten diagonals in one step */
+    embipc_real mean_edge;               /* mean edge, m: that of equal equilateral triangles with the same total
+                                          * area */
+    embipc_real load, pressure_load;     /* loads for kappa, N: on three pairs; on one pair. The second is the
+                                          * pressure E on one vertex's part of the surface. For affine bodies it is a
+                                          * third of the force that stops a fall by ten diagonals in one step */
     embipc_real friction;
     int unknowns;
 } embipc_body_parameters;
@@ -632,27 +650,28 @@ typedef struct embipc_body_parameters {
 EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *world, embipc_body body,
                                                     embipc_body_parameters *out);
 
-/* What holds between two bodies, or within one (a equal to b). */
+/* Contact parameters of two bodies, or of one with itself (a equal to b). */
 typedef struct embipc_pair_parameters {
     int contact;                         /* 0: never tested */
     embipc_real dhat, kappa, friction_velocity, friction;
-    embipc_real thickness;               /* of both coatings, m */
-    embipc_real clearance;               /* m on either side where one fits into the other by less than both dhat,
-                                            else 0: DEFAULTS above */
+    embipc_real thickness;               /* sum of both coatings, m */
+    embipc_real clearance;               /* m on either side, where one body fits into the other with less than both
+                                          * dhat; else 0. See DEFAULTS above */
 } embipc_pair_parameters;
 /* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
 EMBIPC_API embipc_result embipc_world_get_pair(const embipc_world *world, embipc_body a, embipc_body b,
                                                embipc_pair_parameters *out);
 
-/* Contact forces at the end of the last step, N: barrier part at q^n+1, friction with the step's lambda. */
+/* Contact forces at the end of the last step, N: the barrier at q^n+1, friction with the lagged lambda of the
+ * step. */
 typedef struct embipc_pair_force {
-    embipc_body a, b;                    /* a before b in order of creation */
+    embipc_body a, b;                    /* a was created before b */
     embipc_real force[3];                /* of b on a, total */
     embipc_real friction[3];             /* its friction part */
     int contacts;
 } embipc_pair_force;
-/* One row per touching pair of different bodies, ordered by (a, b). Returns how many there are; writes at
- * most capacity of them. out may be NULL when capacity is 0. */
+/* One row per touching pair of different bodies, ordered by (a, b). Writes at most capacity rows and returns how many
+ * there are. out may be NULL if capacity is 0. */
 EMBIPC_API int embipc_world_pair_forces(const embipc_world *world, embipc_pair_force *out, int capacity);
 /* Contact force on each surface vertex (barrier and friction), N (3 * vertex_count). */
 EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *world, embipc_body body,
@@ -662,69 +681,69 @@ EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *world, em
 typedef struct embipc_contact {
     embipc_body a, b;
     int edge_edge;                       /* 0: vertex of a against triangle of b; 1: edge against edge */
-    embipc_real point_a[3], point_b[3];  /* closest points, m */
+    embipc_real point_a[3], point_b[3];  /* closest points on a and b, m */
     embipc_real normal[3];               /* unit, from b to a */
-    embipc_real distance;                /* m */
+    embipc_real distance;                /* gap: distance minus thickness, m */
     embipc_real force;                   /* kappa |b'| with multiplicity, N */
 } embipc_contact;
-/* Returns how many there are; writes at most capacity. */
+/* Writes at most capacity contacts and returns how many there are. */
 EMBIPC_API int embipc_world_contacts(const embipc_world *world, embipc_contact *out, int capacity);
 
-/* An edge and a triangle that share a point. */
+/* A crossing of two surfaces: an edge and a triangle that share a point. */
 typedef struct embipc_intersection {
     embipc_body edge_body, triangle_body;
-    int edge[2];                         /* surface vertices; of a refused body, those of its description */
+    int edge[2];                         /* two surface vertices; for a refused body, numbers in its description */
     int triangle;
 } embipc_intersection;
-/* All of them by exact arithmetic, over all pairs that the world tests: the guarantee says 0. Returns the number, or -1
- * out of memory; writes at most capacity. After EMBIPC_ERR_INTERSECTION embipc_world_rejected() has those of the
+/* Tests all allowed pairs in exact arithmetic: the guarantee promises 0 crossings. Returns their number, or -1 out of
+ * memory; writes at most capacity. After EMBIPC_ERR_INTERSECTION embipc_world_rejected() has the crossings of the
  * refused body (index1 0). */
 EMBIPC_API int embipc_world_intersections(embipc_world *world, embipc_intersection *out, int capacity);
 EMBIPC_API int embipc_world_rejected(const embipc_world *world, embipc_intersection *out, int capacity);
 
-/* Re-derives what can be derived: finite state, rows of J that sum to 1 and reproduce the surface, positive
- * mass, sorted patterns, no intersection. Returns EMBIPC_OK or the first thing that is wrong. */
+/* Checks the state from scratch: finite values, rows of J that sum to 1 and reproduce the surface, positive mass,
+ * sorted patterns, no intersection. Returns EMBIPC_OK or the first fault. */
 EMBIPC_API embipc_result embipc_world_validate(embipc_world *world, embipc_error *error);
 
-/* Memory in use and at most, bytes, and allocations since creation. Pointers may be NULL. */
+/* Memory in use and its maximum, bytes, and the number of allocations since creation. Pointers may be NULL. */
 EMBIPC_API void embipc_world_memory(const embipc_world *world, size_t *bytes, size_t *peak,
                                     long *allocations);
 
-/* Step, time, number of bodies. The bodies in order of creation: embipc_world_body(world, 0 .. count-1). */
+/* Time, s; number of bodies; the bodies in order of creation, i = 0 .. count - 1. */
 EMBIPC_API embipc_real embipc_world_time(const embipc_world *world);
 EMBIPC_API int embipc_world_body_count(const embipc_world *world);
 EMBIPC_API embipc_body embipc_world_body(const embipc_world *world, int i);
 
 /* ---- Geometry: predicates, distances, continuous collision ------------------------------------
- * The queries the contact model is made of, usable on their own. No allocation, no state.
- * Point-triangle: points p, a, b, c. Edge-edge: points a0, a1 and b0, b1. Coordinates in m, xyz interleaved.
- * Primitives may be degenerate: collinear and coincident points are triangles and edges like others. */
+ * The primitive queries of the contact model, usable separately. No allocation, no state. Point-triangle: points p,
+ * a, b, c. Edge-edge: points a0, a1 and b0, b1. Coordinates in m, xyz interleaved. Primitives may be degenerate:
+ * collinear or coincident points are valid triangles and edges. */
 
-/* The side of the plane through a, b, c on which d lies: the sign of (b - a) x (c - a) . (d - a).     [SHE97]
- * Returns +1 on the side from which a, b, c turn counter-clockwise, -1 on the other, 0 on the plane. Exact
- * for finite coordinates whose non-zero values span less than 180 decades; anything not finite gives 0. */
+/* Side of the plane through a, b, c on which d lies: the sign of (b - a) x (c - a) . (d - a).            [SHE97]
+ * Returns +1 on the side from which a, b, c appear counter-clockwise, -1 on the other, 0 on the plane. Exact for
+ * finite coordinates whose nonzero values span less than 180 decades. Returns 0 for values that are not finite. */
 EMBIPC_API int embipc_orient3d(const embipc_real a[3], const embipc_real b[3], const embipc_real c[3],
                                const embipc_real d[3]);
 
 /* Do a segment and a triangle share a point?                                                         [SHE97]
  *   x      p, q of the segment, a, b, c of the triangle, m                 (15)   in
- * Both are closed sets: touching counts, and so do coplanar and degenerate ones. Returns 1 or 0, exact under
- * the condition of embipc_orient3d(); 1 when a coordinate is not finite. */
+ * Both are closed sets: touching counts, also coplanar or degenerate. Returns 1 or 0, exact under the condition of
+ * embipc_orient3d(). Returns 1 if a coordinate is not finite. */
 EMBIPC_API int embipc_segment_triangle_intersect(const embipc_real x[15]);
 
 /* Distance of a point and a triangle, or of two edges, and its gradient.
  *   x      the four points, m                                              (12)   in
  *   grad   d distance/dx, dimensionless; may be NULL                       (12)   out
- * Returns the distance (not its square), m; right to about 1e-14 of the extent of the four points.
- * At distance 0 the gradient is that of one side. */
+ * Returns the distance (not its square), m, accurate to about 1e-14 of the extent of the four points. At distance 0
+ * the gradient is that of one side. */
 EMBIPC_API embipc_real embipc_point_triangle_distance(const embipc_real x[12], embipc_real grad[12]);
 EMBIPC_API embipc_real embipc_edge_edge_distance(const embipc_real x[12], embipc_real grad[12]);
 
 /* Second derivatives of the distance, in closed form and not projected.
  *   x      the four points, m                                              (12)   in
  *   hess   d2 distance/dx2, 1/m, row-major, symmetric                      (144)  out
- * Where the closest feature changes the second derivatives jump; these are those of the feature found. At
- * distance 0 off faces and edge crossings they do not exist, and some entries are infinite or nan. */
+ * They are discontinuous where the closest feature changes; then those of the feature found are returned. At
+ * distance 0, except for faces and edge crossings, they do not exist, and some entries are infinite or nan. */
 EMBIPC_API void embipc_point_triangle_hessian(const embipc_real x[12], embipc_real hess[144]);
 EMBIPC_API void embipc_edge_edge_hessian(const embipc_real x[12], embipc_real hess[144]);
 
@@ -732,10 +751,10 @@ EMBIPC_API void embipc_edge_edge_hessian(const embipc_real x[12], embipc_real he
  *   x0, x1           the four points at time 0 and 1, m                    (12)   in
  *   min_separation   contact is a distance <= this, m; 0 for touching             in
  *   toi              a time in [0, 1] up to which there is no contact             out
- * Returns 0 when the path is free: no contact anywhere in [0, 1], *toi = 1. Else the path must be cut, and
- * 0 <= *toi <= the exact time of first contact, under rounding too (< unless that time is 0). A start in
- * contact, and any value that is not finite, is a cut at 0. A cut leaves a gap of at most a tenth of the
- * initial one, unless the bound on the work was hit. Some free paths that all but touch are cut as well. */
+ * Returns 0 if the path is free: no contact anywhere in [0, 1], *toi = 1. Otherwise the path must be cut, and 0 <=
+ * *toi <= the exact time of first contact, under rounding too (< unless that time is 0). A start in contact, or a
+ * value that is not finite, gives *toi = 0. A cut leaves a gap of at most a tenth of the initial one, unless the
+ * limit on the work was reached. Some free paths that nearly touch are cut as well. */
 EMBIPC_API int embipc_ccd_point_triangle(const embipc_real x0[12], const embipc_real x1[12],
                                          embipc_real min_separation, embipc_real *toi);
 EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real x1[12],
@@ -745,96 +764,96 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
  * Usable without a world. Sparse matrices are symmetric with 3x3 blocks, row-major, over n nodes. */
 
 /* Factors the symmetric positive definite n x n matrix A = L D L^T in place.
- *   A      row-major, row i at A + i * ld, ld >= n. In: the lower triangle. Out: L below the diagonal
- *          (its own diagonal is 1), D on it; the part above is used as scratch.
- * Returns how many pivots were not positive beyond rounding, D_k <= 64 eps |a_kk|, and were replaced by
- * max |a_ii| (0: A is positive definite; else the factor is that of A plus a diagonal which makes it so),
- * or -1 when inf or nan was met (A is then undefined).
- * No allocation. n^3 / 3 operations (a multiplication and an addition count as two). */
+ *   A      row-major, row i at A + i * ld, ld >= n. In: the lower triangle. Out: L below the diagonal (its diagonal is
+ *          1), D on the diagonal; the upper triangle is scratch
+ * Returns the number of pivots that were not positive beyond rounding, D_k <= 64 eps |a_kk|. They are replaced by
+ * max
+ * a_ii|, so the factor is that of A plus a diagonal. 0: A is positive definite. Returns -1 if inf or nan was met; A
+ * is then undefined. No allocation. n^3 / 3 operations (a multiplication and an addition count as two). */
 EMBIPC_API int embipc_dense_ldlt_factor(int n, embipc_real *A, int ld);
 
-/* Solves A x = b with the factor above.
- *   LD     as left by embipc_dense_ldlt_factor; only its lower triangle is read
+/* Solves A x = b with this factor.
+ *   LD     as left by embipc_dense_ldlt_factor(); only its lower triangle is read
  *   b      in: right-hand side, out: x      (n)
  * No allocation. 2 n^2 operations. */
 EMBIPC_API void embipc_dense_ldlt_solve(int n, const embipc_real *LD, int ld, embipc_real *b);
 
-/* The sparse factorisation L D L^T with a fill-reducing order. The handle keeps order and memory: factoring
- * a matrix whose couplings are among those of the last one skips the analysis and allocates nothing. */
+/* The sparse factorisation L D L^T with a fill-reducing order. The handle keeps order and memory. A matrix whose
+ * couplings are among those of the last one needs no analysis and no allocation. */
 typedef struct embipc_sparse_ldlt embipc_sparse_ldlt;
 
 /*   allocator  may be NULL: malloc and free
- * Returns NULL when out of memory. Destroy with embipc_sparse_ldlt_destroy. */
+ * Returns NULL out of memory. Destroy it with embipc_sparse_ldlt_destroy(). */
 EMBIPC_API embipc_sparse_ldlt *embipc_sparse_ldlt_create(const embipc_allocator *allocator);
 
-/* Factors the sum of `count` blocks: block k is B = blocks + 9 k at nodes i, j = pairs[2 k], pairs[2 k + 1],
- * and B^T at (j, i), so give one of the two; blocks of equal place add up; diagonal blocks are symmetric.
+/* Factors the sum of `count` blocks: B = blocks + 9 k at nodes i, j = pairs[2 k], pairs[2 k + 1], and B^T at (j,
+ * i). So give one of the two. Blocks at one place add up. Diagonal blocks are symmetric.
  *   pairs     node indices in 0 .. n - 1               (2 * count)
  *   blocks    row-major 3x3 blocks                     (9 * count)
- *   replaced  out: pivots replaced, as above; may be NULL
+ *   replaced  out: pivots replaced, as in embipc_dense_ldlt_factor(); may be NULL
  * Returns EMBIPC_OK, EMBIPC_ERR_ARGUMENT (negative n or count), EMBIPC_ERR_INDEX, EMBIPC_ERR_MEMORY or
- * EMBIPC_ERR_NOT_FINITE; but for OK there is no factor then, and solving does nothing. */
+ * EMBIPC_ERR_NOT_FINITE. After an error there is no factor, and solving does nothing. */
 EMBIPC_API embipc_result embipc_sparse_ldlt_factor(embipc_sparse_ldlt *f, int n, int count, const int *pairs,
                                                    const embipc_real *blocks, int *replaced);
 
 /* Solves A x = b in place.
  *   b      in: right-hand side, out: x                 (3 * n)
- * No allocation. Uses scratch in f: one thread at a time. */
+ * No allocation. Uses scratch in f, so one thread at a time. */
 EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b);
 
 /* f may be NULL. */
 EMBIPC_API void embipc_sparse_ldlt_destroy(embipc_sparse_ldlt *f);
 
 /* Solves A x = b by conjugate gradients, preconditioned with the inverse diagonal blocks.
- *   row, col, val  lower triangle in compressed rows: row i has blocks row[i] .. row[i + 1] - 1, block k in
- *                  column col[k] <= i with values val + 9 k; the diagonal block is last and always there
+ *   row, col, val  lower triangle in compressed rows: row i has blocks row[i] .. row[i + 1] - 1; block k lies in
+ *                  column col[k] <= i and has values val + 9 k. The diagonal block is last and always present
  *   b              right-hand side                     (3 * n)
- *   x              in: first guess, out: solution      (3 * n)
+ *   x              in: initial guess, out: solution    (3 * n)
  *   tolerance      of |b - A x| / |b|, dimensionless
  *   work           scratch                             (21 * n)
- *   residual       out: |b - A x| / |b| reached, as the recurrence sees it; may be NULL
- * Returns the iterations done, or -1 when inf or nan was met. Stops early where A proves not to be positive
+ *   residual       out: |b - A x| / |b| of the recurrence; may be NULL
+ * Returns the number of iterations, or -1 if inf or nan was met. Stops early if A is found not to be positive
  * definite: compare the residual. No allocation. */
 EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embipc_real *val,
                                const embipc_real *b, embipc_real *x, embipc_real tolerance,
                                int max_iterations, embipc_real *work, embipc_real *residual);
 
 /* ---- Meshes ---------------------------------------------------------------------------------
- * A surface is a vertex array x (3*n, m, xyz interleaved) and triangles tri (3*m vertex indices, counter-
- * clockwise seen from outside). A tet mesh has tets (4*m node indices) with det(x1-x0, x2-x0, x3-x0) > 0.
- * These calls need no world. Their scratch memory comes from malloc and is gone when they return. */
+ * A surface is a vertex array x (3*n, m, xyz interleaved) and triangles tri (3*m vertex indices, counter-clockwise
+ * seen from outside). A tet mesh has tets (4*m node indices) with det(x1-x0, x2-x0, x3-x0) > 0. These calls need no
+ * world. They take scratch memory from malloc and free it before they return. */
 
-/* Tells whether a surface can be a body.
+/* Checks whether a surface can be a body.
  *   x, vertex_count   vertices, m (3*vertex_count)
  *   tri, tri_count    triangles (3*tri_count)
- *   closed            not 0: must enclose a solid (what moves must); 0: may have borders and no inside
+ *   closed            nonzero: must enclose a solid (required for dynamic bodies); 0: may have borders
  *   error             may be NULL; else the first fault, with its primitive and values
- * Returns EMBIPC_OK, or the first of, in this order: ARGUMENT (NULL, no triangles), NOT_FINITE, ARGUMENT (coordinates
- * beyond 1e40 m, or a width of less than 1e-40 m), INDEX, MANIFOLD (a vertex twice in one triangle), DEGENERATE (a
- * triangle lower than 1e-12 of its longest edge), MANIFOLD (a vertex in no triangle; two triangles with the same
- * vertices; more than two on one edge) and, for closed surfaces only, OPEN, ORIENTATION (neighbours that disagree),
- * DEGENERATE (no volume), ORIENTATION (inside out); MEMORY at any point. Several connected parts are fine, and one that
- * is turned inward is a cavity when it lies inside another. Fans that meet in a single vertex are fine. Whether the
- * surface crosses itself is not asked here: creating a body does that. O(vertices + triangles). */
+ * Returns EMBIPC_OK, or the first of, in this order: ARGUMENT (NULL, no triangles), NOT_FINITE, ARGUMENT
+ * (coordinates beyond 1e40 m, or a width of less than 1e-40 m), INDEX, MANIFOLD (a vertex twice in one triangle),
+ * DEGENERATE (a triangle lower than 1e-12 of its longest edge), MANIFOLD (a vertex in no triangle; two triangles
+ * with the same vertices; more than two on one edge) and, for closed surfaces only, OPEN, ORIENTATION (neighbours
+ * with opposite senses), DEGENERATE (no volume), ORIENTATION (inside out); MEMORY at any point. Several connected
+ * parts are valid. A part turned inward is a cavity if it lies inside another. Fans that meet in a single vertex
+ * are valid. Crossings are not tested here, but when a body is created. O(vertices + triangles). */
 EMBIPC_API embipc_result embipc_surface_check(const embipc_real *x, int vertex_count, const int *tri,
                                               int tri_count, int closed, embipc_error *error);
 
-/* Tells whether a tet mesh can be a body or a cage.
+/* Checks whether a tet mesh can be a body or a cage.
  *   x, node_count     nodes, m (3*node_count)
  *   tets, tet_count   tets (4*tet_count)
  *   error             may be NULL; else the first fault, with its primitive and values
- * Returns EMBIPC_OK, or the first of, in this order: ARGUMENT (NULL, no tets), NOT_FINITE, ARGUMENT (as above), INDEX,
- * MANIFOLD (a node twice in one tet), DEGENERATE (flat: volume below 1e-12 of the longest edge cubed; or
- * inverted), MANIFOLD (a node in no tet; a face of more than two tets; two tets on the same side of a
+ * Returns EMBIPC_OK, or the first of, in this order: ARGUMENT (NULL, no tets), NOT_FINITE, ARGUMENT (as for
+ * surfaces), INDEX, MANIFOLD (a node twice in one tet), DEGENERATE (flat: volume below 1e-12 of the longest edge
+ * cubed; or inverted), MANIFOLD (a node in no tet; a face of more than two tets; two tets on the same side of a
  * face); MEMORY at any point. O(nodes + tets). */
 EMBIPC_API embipc_result embipc_tets_check(const embipc_real *x, int node_count, const int *tets,
                                            int tet_count, embipc_error *error);
 
-/* The boundary of a tet mesh: the faces that belong to one tet only, outward, in the order of their tets.
+/* Boundary of a tet mesh: the faces that belong to one tet only, outward, in the order of their tets.
  *   tets, tet_count     tets (4*tet_count), positively oriented
  *   tri, tri_capacity   receives at most tri_capacity triangles (3 node indices each); may be NULL with 0
- * Returns the number of boundary triangles, which may exceed tri_capacity (call once to count, once to
- * fill; 4*tet_count is always enough), or -1 for bad arguments or lack of memory. O(tets). */
+ * Returns the number of boundary triangles, which may exceed tri_capacity (4*tet_count is always enough), or -1 for
+ * bad arguments or lack of memory. O(tets). */
 EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, int tri_capacity);
 
 /* Adjacency of a surface: its edges, in lexicographic order, and the triangles at each.
@@ -846,15 +865,15 @@ EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, in
  * O(triangles). */
 EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, int *edge_tri, int capacity);
 
-/* Finds vertices that lie on each other, as in files that give every triangle its own three.
+/* Finds coincident vertices, as in files that give every triangle its own three.
  *   x, vertex_count   vertices, m (3*vertex_count)
- *   tolerance         m; 0: equal coordinates only. Below 1e-14 of the extent it is taken as 0
- *   map               out: the vertex each is merged onto, itself or an earlier one that stays where it is
- *                     and is not farther than the tolerance (vertex_count)
+ *   tolerance         m; 0: equal coordinates only. Below 1e-14 of the extent it counts as 0
+ *   map               out: the vertex onto which each is merged: itself, or an earlier one that stays in place and
+ *                     lies within the tolerance (vertex_count)
  * Returns how many stay, or -1: bad arguments, a value that is not finite, no memory. O(n log n). */
 EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, embipc_real tolerance, int *map);
 
-/* Integrals over the solid inside a closed surface. Times the density they are its mass properties. */
+/* Integrals over the solid inside a closed surface. Multiplied by the density they are its mass properties. */
 typedef struct embipc_solid {
     embipc_real volume;        /* m^3; negative when the surface is inside out */
     embipc_real centroid[3];   /* m */
@@ -862,47 +881,48 @@ typedef struct embipc_solid {
                                   inertia = density * (tr(second) I - second) */
 } embipc_solid;
 
-/* Exact integrals over the solid (polynomials over signed tets), taken about the middle of the bounding
- * box, so that a solid far from the origin loses nothing.
+/* Exact integrals over the solid (polynomials over signed tets), taken about the middle of the bounding box, so
+ * that a solid far from the origin loses no accuracy.
  *   x, vertex_count   vertices, m (3*vertex_count)
- *   tri, tri_count    triangles (3*tri_count), closed and outward for the numbers to mean anything
+ *   tri, tri_count    triangles (3*tri_count); results are meaningful if they are closed and outward
  *   solid             out
- * Returns EMBIPC_OK, or ARGUMENT (coordinates beyond 1e40 m too, or a width of less than 1e-40 m), NOT_FINITE, INDEX,
- * MANIFOLD (a vertex twice in one triangle): solid is then left alone. No allocation. O(vertices + triangles). */
+ * Returns EMBIPC_OK, or ARGUMENT (also coordinates beyond 1e40 m, or a width of less than 1e-40 m), NOT_FINITE,
+ * INDEX, MANIFOLD (a vertex twice in one triangle); solid is then unchanged. No allocation. O(vertices +
+ * triangles). */
 EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex_count, const int *tri,
                                                 int tri_count, embipc_solid *solid);
 
 /* ---- Meshes that are broken ----
- * What embipc_surface_check() and embipc_tets_check() stumble over first, these list in full, so that it can
- * be shown and mended. */
+ * embipc_surface_check() and embipc_tets_check() stop at the first fault. These functions list all faults, so that
+ * they can be shown and repaired. */
 typedef enum embipc_fault_kind {
     EMBIPC_FAULT_UNUSED,      /* element: a vertex in no triangle or tet */
     EMBIPC_FAULT_COLLAPSED,   /* element: a triangle or tet that names the vertex `other` twice */
     EMBIPC_FAULT_FLAT,        /* element: a triangle without area, a tet without volume; value: its shape */
     EMBIPC_FAULT_DOUBLE,      /* element: has the same vertices as the earlier `other` */
     EMBIPC_FAULT_CROWDED,     /* edge of more than two triangles, element one of them; face of more tets */
-    EMBIPC_FAULT_TURNED,      /* element and other disagree about the outside; tets: overlap at their face */
-    /* of surfaces only */
-    EMBIPC_FAULT_BORDER,      /* edge of one triangle, element */
-    EMBIPC_FAULT_FOLDED,      /* edge whose triangles, element and other, lie on each other: allowed */
-    EMBIPC_FAULT_PINCHED,     /* element: a vertex where fans meet that share no edge; value: fans: allowed */
-    /* of tets only */
+    EMBIPC_FAULT_TURNED,      /* element and other have opposite senses; tets: they overlap at their face */
+    /* for surfaces only */
+    EMBIPC_FAULT_BORDER,      /* edge of a single triangle, element */
+    EMBIPC_FAULT_FOLDED,      /* edge whose triangles, element and other, lie on each other; allowed */
+    EMBIPC_FAULT_PINCHED,     /* element: a vertex whose fans share no edge; value: number of fans; allowed */
+    /* for tets only */
     EMBIPC_FAULT_INVERTED,    /* element: a tet with det(x1-x0, x2-x0, x3-x0) < 0; value: its shape */
     EMBIPC_FAULT_KINDS
 } embipc_fault_kind;
 
-/* Where a mesh has a fault. */
+/* A fault of a mesh, with members as its kind says. */
 typedef struct embipc_fault {
     int element, other;       /* -1: none */
     int edge[2];              /* vertices of the edge, the smaller first; -1: none */
-    embipc_real value;        /* shape: height, or 6 volume, over the longest edge (cubed) */
+    embipc_real value;        /* shape: height, or 6 volume, over the longest edge (or its cube) */
 } embipc_fault;
 
-/* All faults of one kind.
+/* Lists all faults of one kind.
  *   x, vertex_count   vertices, m (3*vertex_count); tri, tri_count (3*tri_count), tets alike (4*tet_count)
  *   fault, capacity   receives at most capacity faults; may be NULL with 0
- * Returns how many there are, or -1: bad arguments, a coordinate that is not finite, an index out of range,
- * no memory. A collapsed triangle counts as nothing else and has no edges. O(n). */
+ * Returns how many there are, or -1: bad arguments, a coordinate that is not finite, an index out of range, no
+ * memory. A collapsed triangle has no other fault and no edges. O(n). */
 EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                      embipc_fault_kind kind, embipc_fault *fault, int capacity);
 EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
@@ -910,79 +930,79 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 /* One connected part of a surface: triangles that share edges. */
 typedef struct embipc_part {
-    int triangle;             /* its smallest */
+    int triangle;             /* its triangle with the smallest number */
     int triangle_count;
-    int border_edges;         /* of one triangle */
-    int bad_edges;            /* of more than two, or whose two triangles disagree */
-    int inside_out;           /* 1: closed, volume below 0, and no cavity of other parts */
-    int depth;                /* of a closed part: how often the others go round it. Above 0 with a volume above 0: it
-                               * lies in the solid of others, and what both hold counts twice */
-    embipc_real area;         /* m^2; infinite, as volume, where a double does not hold it */
-    embipc_real volume;       /* m^3; of a closed part (no border, no bad edge) what it encloses */
+    int border_edges;         /* edges of one triangle */
+    int bad_edges;            /* edges of more than two triangles, or of two with opposite senses */
+    int inside_out;           /* 1: closed, with a negative volume, and not a cavity of other parts */
+    int depth;                /* closed parts: how many times others enclose it. If depth and volume are positive, it
+                               * lies in the solid of others, and their common volume counts twice */
+    embipc_real area;         /* m^2; infinite, like volume, if it exceeds a double */
+    embipc_real volume;       /* m^3, enclosed by a closed part (no border, no bad edge) */
 } embipc_part;
 
-/*   part              the part of each triangle, -1 of collapsed ones (tri_count); may be NULL
+/*   part              out: the part of each triangle, -1 for collapsed ones (tri_count); may be NULL
  *   list, capacity    receives at most capacity parts, in the order of their smallest triangles
- * Returns the number of parts, or -1 as above. O(n log n), and for each part O(n) of those that have it in their
- * box. */
+ * Returns the number of parts, or -1 as embipc_surface_faults(). O(n log n), plus for each part O(n) of the parts
+ * whose box contains it. */
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                     int *part, embipc_part *list, int capacity);
 
-/* The holes of a surface whose triangles agree: its borders as closed walks, in the sense in which the
- * triangles of a lid would run.
+/* Finds the holes of a surface whose triangles agree: its borders as closed loops, in the sense in which the
+ * triangles of a lid run.
  *   vertex            the loops one after the other (capacity)
  *   start             where each begins in vertex; start[count] is the end of the last (capacity + 1)
- *   capacity          of border edges; embipc_surface_faults() counts them. May be 0 with NULL, NULL
- * Returns the number of loops, or -1 as above and for a capacity that is not 0 and too small. Borders that do
- * not close, at triangles that disagree, are left out. O(n). */
+ *   capacity          at least the number of border edges (embipc_surface_faults()). May be 0 with NULL, NULL
+ * Returns the number of loops, or -1 as embipc_surface_faults(), also for a capacity that is too small but not 0.
+ * Borders that do not close, at triangles with opposite senses, are left out. O(n). */
 EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, int *start, int capacity);
 
-/* Turns triangles until neighbours agree, the fewer of each part; then closed parts that are inside out, with
- * the cavities and parts in them. Edges of more than two triangles bind nobody; what cannot be oriented, like
- * a Moebius strip, keeps edges that disagree.
+/* Turns triangles until neighbours agree, the minority of each part. Then turns closed parts that are inside out,
+ * with the cavities and parts in them. Edges of more than two triangles have no effect. Surfaces that cannot be
+ * oriented, like a Moebius strip, keep edges that disagree.
  *   tri               in, out (3*tri_count)
- * Returns the number of turned triangles, or -1 as above (tri is then as it was). */
+ * Returns the number of turned triangles, or -1 as embipc_surface_faults(); tri is then unchanged. */
 EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count);
 
-/* Triangles without area that close a surface, as where a vertex lies on the edge of a neighbour: the longest
- * edge is flipped into the neighbour across it. Moves nothing by more than 1e-12 of that edge.
+/* Repairs triangles without area that close a surface, as where a vertex lies on the edge of a neighbour. The
+ * longest edge is flipped into the neighbour across it. The surface moves by at most 1e-12 of that edge.
  *   tri               in, out (3*tri_count)
- * Returns the number of flips, or -1 as above. Left as they are: those whose neighbour is flat too or not
- * there, and those with two vertices in one place. */
+ * Returns the number of flips, or -1 as embipc_surface_faults(). Triangles whose neighbour is flat or missing stay,
+ * and those with two vertices in one place. */
 EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count);
 
-/* Lids for the holes of a surface: of all ways to cut the loop into triangles without using an edge that the
- * surface has, the one of least area.
- *   max_edges         loops of more edges are left open, as are those whose lid has more than half the area
- *                     of their part: an open sheet is no holed solid
- *   lid, capacity     receives at most capacity triangles (3*capacity); their vertices are those of the loops
+/* Lids for the holes of a surface. Of all triangulations of a loop without edges that the surface already has, it
+ * takes the one of least area.
+ *   max_edges         loops with more edges stay open. So do loops whose lid has more than half the area of their
+ *                     part, because an open sheet is not a solid with a hole
+ *   lid, capacity     receives at most capacity triangles (3*capacity) on the vertices of the loops
  *   filled            out: number of loops with a lid; may be NULL
- * Returns the number of new triangles (at most capacity of them in lid), or -1 as above. O(max_edges^3) per
- * loop. */
+ * Returns the number of new triangles, which may exceed capacity, or -1 as embipc_surface_faults(). O(max_edges^3)
+ * per loop. */
 EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                    int max_edges, int *lid, int capacity, int *filled);
 
-/* An edge of a surface, with one of its triangles, and a triangle that it meets. */
+/* A crossing of a surface with itself: an edge, one of its triangles, and a triangle that it meets. */
 typedef struct embipc_crossing { int edge[2], edge_triangle, triangle; } embipc_crossing;
 
-/* Where a surface meets itself: an edge, and a triangle that does not share a vertex with it. Exact, as
+/* Finds where a surface meets itself: an edge, and a triangle that has no vertex of it. Exact, as
  * embipc_segment_triangle_intersect(): touching counts.
  *   list, capacity    receives at most capacity crossings; may be NULL with 0
- *   limit             stops at so many: a heap of n triangles has n^2
- * Returns how many were found, or -1: bad arguments, values, indices, no memory. */
+ *   limit             stops at this number: a heap of n triangles has n^2
+ * Returns the number found, or -1: bad arguments, values, indices, no memory. */
 EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                         embipc_crossing *list, int capacity, int limit);
 
-/* The two nearest primitives of a surface that share no vertex. */
+/* The two nearest primitives of a surface that have no common vertex. */
 typedef struct embipc_gap {
-    embipc_real distance;     /* m; 0 where they touch or cross in a point, line or face of them */
+    embipc_real distance;     /* m; 0 where they touch or cross */
     int edge_edge;            /* 1: vertex[0..1] and vertex[2..3] are edges; 0: vertex[0] and a triangle */
     int vertex[4];
 } embipc_gap;
 
-/* The two nearest primitives of a surface that share no vertex: how thin, or how fine, it is. A dhat above
- * their distance is cut down, pair by pair, to half the distance at rest.
- *   gap               out; distance is infinite where all primitives are neighbours
+/* Finds the two nearest primitives of a surface that have no common vertex: how thin, or how fine, it is. A dhat
+ * above their distance is reduced, pair by pair, to half the distance at rest.
+ *   gap               out; distance is infinite if all primitives have common vertices
  * Returns EMBIPC_OK, ARGUMENT, NOT_FINITE, INDEX or MEMORY. */
 EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_count, const int *tri,
                                             int tri_count, embipc_gap *gap);
@@ -995,129 +1015,128 @@ typedef struct embipc_movable {
     int vertex_count;
     const int *tri;           /* (3*tri_count) */
     int tri_count;
-    int fixed;                /* not 0: never moved */
-    embipc_real thickness;    /* half thickness of a coating, m >= 0; of pairs they add up, and to the gap */
+    int fixed;                /* nonzero: never moved */
+    embipc_real thickness;    /* half thickness of a coating, m >= 0; both of a pair are added to the gap */
 } embipc_movable;
 
-/* How one of them moves: x -> rotation (x - centre) + centre + shift. Its shape stays. */
+/* Motion of a surface: x -> rotation (x - centre) + centre + shift. Its shape stays. */
 typedef struct embipc_movement {
-    embipc_real centre[3];    /* of its box at the start, m */
-    embipc_real shift[3];     /* m; 0 where nothing moved */
-    embipc_real rotation[9];  /* row-major; the identity where nothing turned */
-    int grown;                /* 1: shifts did not do, growth from a shrunken copy did */
+    embipc_real centre[3];    /* of the bounding box at the start, m */
+    embipc_real shift[3];     /* m; 0 without motion */
+    embipc_real rotation[9];  /* row-major; the identity without rotation */
+    int grown;                /* 1: shifts failed; the body was shrunk and grew back */
 } embipc_movement;
 
 /* How two surfaces overlap. */
 typedef enum embipc_overlap_kind {
     EMBIPC_OVERLAP_TOUCH,     /* no crossing, but nearer than a hundredth of the gap */
     EMBIPC_OVERLAP_CROSS,     /* surfaces cross */
-    EMBIPC_OVERLAP_INSIDE     /* no crossing: a part of one lies in the solid of the other */
+    EMBIPC_OVERLAP_INSIDE     /* no crossing, but a part of one lies in the solid of the other */
 } embipc_overlap_kind;
 
 /* Two surfaces that overlap at the start. */
 typedef struct embipc_overlap {
     int a, b;                 /* a < b */
     embipc_overlap_kind kind;
-    embipc_real depth;        /* the smallest shift found that parts the two, m; an upper bound. Of linked ones
-                               * the smallest that keeps the link; where none was found, that undoes it */
-    int parted;               /* 1: they are apart now */
-    int linked;               /* 1: as they are given, loops through the middle of their solids go through each
-                               * other, like links of a chain (a linking number is not 0) */
+    embipc_real depth;        /* the smallest separating shift found, m, an upper bound. Linked pairs: the smallest
+                               * that keeps the link, or if none was found, the smallest that breaks it */
+    int parted;               /* 1: they are separated now */
+    int linked;               /* 1: linked like links of a chain at the start: loops through the middle of their
+                               * solids have a nonzero linking number */
 } embipc_overlap;
 
-/* Moves surfaces until none overlaps another. First by shifts: the smallest found for each pair, shared by
- * volume, round after round. Where that fails, the bodies concerned are shrunk about their centres until
- * shifts part the copies, and grow back under the barrier, which also turns them, and moves what is in their
- * way; shapes are those of the start in the end. "Smallest found" is a search, not a proof. What is linked
- * stays linked, and what is not does not get so: rings that go through each other without crossing are no
- * overlap, and rings that overlap and are linked are parted by shifts that keep the link, or by a turn of 20, 45
- * or 90 degrees and such a shift, or not at all. Linking is seen for closed surfaces of up to 16 handles.
- *   body, count       the surfaces; those that grow must be such as embipc_body_create() takes for moving ones
- *   gap               distance to be left, m (count*count), symmetric; a pair at 0 or below is not looked at
- *   movement          out: how each moves (count)
+/* Moves surfaces until none overlaps another. It first shifts bodies: the smallest shift found for each pair,
+ * divided by volume, round after round. Where that fails, the bodies concerned are shrunk about their centres until
+ * shifts separate the copies. These grow back under the barrier, which also rotates them and moves bodies in their
+ * way. In the end all have their first shape. "Smallest found" is a search, not a proof.
+ * Linked surfaces stay linked, and others do not become linked. Rings that pass through each other without crossing
+ * are no overlap. Linked rings that overlap are separated by shifts that keep the link, or by a rotation of 20, 45
+ * or 90 degrees and such a shift, or not at all. Linking is found for closed surfaces of up to 16 handles.
+ *   body, count       the surfaces; those that grow must be valid dynamic bodies for embipc_body_create()
+ *   gap               distance to be left, m (count*count), symmetric; pairs at 0 or below are ignored
+ *   movement          out: the motion of each (count)
  *   list, capacity    receives at most capacity of the pairs that overlap at the start; may be NULL with 0
  *   found             out: how many there are; may be NULL
- *   error             may be NULL; names a pair that cannot be parted by its two numbers in index[]
- * Returns EMBIPC_OK (all apart now), INTERSECTION (some are not: `movement` is as far as this got, and
- * list[].parted tells which), ARGUMENT, NOT_FINITE, INDEX or MEMORY (movement and list are left alone). Some
- * hundred tests for each overlapping pair and round, each O(triangles) at worst; growth takes up to some
- * hundred steps of a world with all bodies. */
+ *   error             may be NULL; index[] has the two numbers of a pair that cannot be separated
+ * Returns EMBIPC_OK (all separated), INTERSECTION (some are not: `movement` has what was reached, list[].parted
+ * says which), ARGUMENT, NOT_FINITE, INDEX or MEMORY (movement and list are then unchanged). Cost: some hundred
+ * tests per overlapping pair and round, each O(triangles) at worst; growth takes up to some hundred steps of a
+ * world with all bodies. */
 EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, const embipc_real *gap,
                                          embipc_movement *movement, embipc_overlap *list, int capacity,
                                          int *found, embipc_error *error);
 
 /* ---- Cages ----------------------------------------------------------------------------------
- * A cage is a coarse tet mesh that holds a closed surface: its nodes are a body's unknowns. */
+ * A cage is a coarse tet mesh that contains a closed surface. Its nodes are the unknowns of a body. */
 typedef struct embipc_cage_def {
     unsigned cookie;          /* set by embipc_default_cage_def() */
-    int nodes;                /* about this many nodes; 4: one tet round it all; 0: 34, or 8 for each separate
-                               * part of the body where that is more                               (34) */
-    embipc_real cell_size;    /* m; > 0: lattice of this size, and `nodes` is not looked at         (0) */
-    int tighten;              /* draw the outer nodes towards the surface, so the cage holds less air (1) */
-    int duplicate;            /* a tet for each connected piece of solid in a lattice cell; 0: shared (1) */
+    int nodes;                /* wanted number of nodes; 4: a single tet; 0: 34, or 8 for each separate part of the
+                               * body if that is more (34) */
+    embipc_real cell_size;    /* m; > 0: lattice of this cell size, `nodes` is ignored                       (0) */
+    int tighten;              /* pull the outer nodes towards the surface, so that the cage contains less air (1) */
+    int duplicate;            /* 1: one tet for each connected piece of solid in a lattice cell; 0: shared tets (1) */
 } embipc_cage_def;
 
-/* A cage: nodes, tets, and where the surface and the solid are in them. */
+/* A cage: nodes, tets, and the place of the surface and the solid in them. */
 typedef struct embipc_cage {
-    embipc_real *x;           /* nodes, m (3*node_count); a node_count of 0 is no cage */
+    embipc_real *x;           /* nodes, m (3*node_count); node_count 0: no cage */
     int node_count;
     int *tets;                /* (4*tet_count), positively oriented */
     int tet_count;
-    embipc_real *tet_volume;  /* of the solid in each tet, m^3 (tet_count) */
-    embipc_real *tet_moment;  /* integral of w_i w_j over that, m^3 (10*tet_count): 00 01 02 03 11 12 13
-                               * 22 23 33 */
-    int *vertex_tet;          /* the tet that holds each vertex of the surface (vertex_count) */
-    embipc_real *vertex_weight;   /* and its weights there, >= 0 (4*vertex_count) */
+    embipc_real *tet_volume;  /* volume of the solid in each tet, m^3 (tet_count) */
+    embipc_real *tet_moment;  /* integral of w_i w_j over this solid, m^3 (10*tet_count): 00 01 02 03 11 12 13 22 23
+                               * 33 */
+    int *vertex_tet;          /* the tet that contains each vertex of the surface (vertex_count) */
+    embipc_real *vertex_weight;   /* weights of each vertex in that tet, >= 0 (4*vertex_count) */
     int vertex_count;
     int parts;                /* separate pieces of solid */
-    int copies;               /* tets that lie where another one lies, for another piece of solid */
-    embipc_real volume;       /* of all tets, m^3 */
+    int copies;               /* tets that lie where another tet lies, for another piece of solid */
+    embipc_real volume;       /* sum over all tets, m^3 */
     embipc_real worst_angle;  /* smallest dihedral angle, degrees */
-    embipc_real cell_size;    /* of the lattice it was cut from, m; 0 for the one tet */
-    embipc_allocator hooks;   /* what it is freed with */
+    embipc_real cell_size;    /* of the lattice, m; 0 for a single tet */
+    embipc_allocator hooks;   /* allocator of the arrays */
 } embipc_cage;
 
-/* The wish with its defaults, in brackets above. */
+/* The defaults in brackets above. */
 EMBIPC_API embipc_cage_def embipc_default_cage_def(void);
 
-/* Builds a cage: every vertex of the surface lies in a tet, and so does all of the solid inside; every tet
- * and every node holds some of it. Parts of the solid that are close in space but far along the body (teeth
- * of a comb, two legs) never share a tet: there tets lie on each other, which is why the cage says itself
- * which vertex and how much solid each tet holds. Separate parts have separate cages within the cage. The
- * lattice is aligned with the middle of the bounding box, so that a body symmetric about the axis planes
- * through it gets a symmetric cage, wherever one of those comes near enough to the wish.
- *   def               the wish
+/* Builds a cage. Every vertex of the surface lies in a tet, and so does all of the solid. Every tet and every node
+ * contains some solid. Parts of the solid that are near in space but far along the body (teeth of a comb, two legs)
+ * never share a tet. Tets may overlap there, so the cage lists the tet of each vertex and the solid in each tet.
+ * Separate parts have separate cages within the cage. The lattice is centred in the bounding box. So a body that is
+ * symmetric about axis planes through this centre gets a symmetric cage, if one is near enough to the wanted number
+ * of nodes.
+ *   def               what is wanted
  *   x, vertex_count   vertices, m (3*vertex_count)
  *   tri, tri_count    triangles (3*tri_count), closed and outward (embipc_surface_check)
- *   hooks             memory, for the cage too; may be NULL
- *   cage              out; free with embipc_cage_free. node_count 0 after a failure
+ *   hooks             memory, also for the cage; may be NULL
+ *   cage              out; free with embipc_cage_free. node_count is 0 after a failure
  *   error             may be NULL
- * Returns EMBIPC_OK, DEF, ARGUMENT (fewer than 4 nodes for each separate part: the text and the error's first
- * value tell how many it takes; or more lattice cells than can be numbered), OUTSIDE (a surface that crosses
- * itself may leave no consistent solid), MEMORY, or what is wrong with the surface. The node count is the one
- * nearest to the wish that some hundred lattices allow, as a rule within a fifth: see cage->node_count. The
- * sums of tet_volume and tet_moment are the surface's own integrals, exact but for rounding. Memory: about
- * 200 bytes a triangle and 250 a cell of the lattice round the box. 0.2 s for a thousand triangles and 34
- * nodes, 10 s for a million and 100. */
+ * Returns EMBIPC_OK, DEF, ARGUMENT (fewer than 4 nodes for each separate part: the text and value[0] of the error
+ * say how many are needed; or more lattice cells than can be numbered), OUTSIDE (a surface that crosses itself may
+ * leave no consistent solid), MEMORY, or the fault of the surface. The node count is the nearest to the wanted one
+ * among some hundred lattices, usually within a fifth: see cage->node_count. The sums of tet_volume and tet_moment
+ * are those of the surface's integrals, exact up to rounding. Memory: about 200 bytes per triangle and 250 per cell
+ * of the lattice. Time: 0.2 s for a thousand triangles and 34 nodes, 10 s for a million and 100. */
 EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const embipc_real *x, int vertex_count,
                                            const int *tri, int tri_count, const embipc_allocator *hooks,
                                            embipc_cage *cage, embipc_error *error);
 
-/* Frees the arrays of a cage and clears it. NULL, and a cage that is cleared already, are fine. */
+/* Frees the arrays of a cage and clears it. NULL and a cleared cage are allowed. */
 EMBIPC_API void embipc_cage_free(embipc_cage *cage);
 
 /* ---- Toolbox: barrier and friction ---------------------------------------------------------- */
 
-/* b(d) for the activation distance dhat, m^2, and its derivatives by d (first, m; second, dimensionless;
- * may be NULL). Infinite at d <= 0, 0 from dhat on.                                        [EIPC24 eq. 7] */
+/* b(d) for the activation distance dhat, m^2, and its derivatives by d (first, m; second, dimensionless; may be
+ * NULL). Infinite at d <= 0, 0 from dhat on. [EIPC24 eq. 7] */
 EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first,
                                       embipc_real *second);
 
-/* The gap at which one pair of primitives carries a force: force = -kappa b'(gap), N; m. dhat for no force. */
+/* Gap at which one pair of primitives carries a force, m: force = -kappa b'(gap), N. Returns dhat for no force. */
 EMBIPC_API embipc_real embipc_barrier_gap(embipc_real force, embipc_real kappa, embipc_real dhat);
 
-/* Smoothed Coulomb friction: f0(y) - f0(0), m, for the tangential displacement y >= 0 and the smoothing width
- * e = epsv h, both m; f1(y)/y and f1'(y), 1/m, may be NULL.                                [EIPC24 eq. 9] */
+/* Smoothed Coulomb friction [EIPC24 eq. 9]: returns f0(y) - f0(0), m, for the tangential displacement y >= 0 and the
+ * smoothing width e = epsv h, both m. f1(y)/y and f1'(y), 1/m, may be NULL. */
 EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real *f1_over_y,
                                        embipc_real *f1_slope);
 #endif /* EMBIPC_H */
@@ -1126,13 +1145,13 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #ifndef EMBI_IMPLEMENTED
 #define EMBI_IMPLEMENTED
 
-/* What tells that sums round one by one, and inf and nan count. Who cannot know at compile time is asked by
+/* The guarantee needs sums in their written order, and inf and nan. Options unknown at compile time are tested by
  * embi_sums_are_exact(). */
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
     defined(__ASSOCIATIVE_MATH__) || defined(_M_FP_FAST)
 #error "embipc: the guarantee rests on the order of sums, on inf and on nan; build this file without -ffast-math and its parts"
 #endif
-/* 16, 32, 64: narrower types than double are widened, which does not concern us */
+/* 16, 32, 64: only types narrower than double are widened, which has no effect here */
 #if defined(FLT_EVAL_METHOD) && (FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD > 64) && \
     !defined(EMBIPC_ALLOW_EXTENDED_PRECISION)
 #error "embipc: extended intermediate precision (x87); build with -msse2 -mfpmath=sse"
@@ -18610,8 +18629,8 @@ static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_
 }
 
 /* ==== 24. World ======================================================================================
- * Owns everything: bodies and drives behind handles {index + 1, generation}, pair rules, and the reports of the last
- * step. A new body is built completely and checked against all others before it counts.
+ * Owns everything: bodies and drives behind handles {index + 1, generation}, pair rules, and the reports of the
+ * last step. A new body is built completely and checked against all others before it counts.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c */
 
 #define EMBI_WORLD_COOKIE 0x0e1bc0deu
@@ -19086,11 +19105,12 @@ static int embi_dhat_is_given(const embipc_world *w, const embi_body *b)
 }
 
 /* ---- fits ----
- * A peg in a hole has a clearance far below its size, but dhat follows the size. The barriers of opposite sides would
- * overlap, and the peg could neither enter nor slide. So each body stores the widths of its openings between parallel
- * faces, and its thicknesses. Two bodies fit where a thickness of one is slightly less than an opening of the other.
- * A derived dhat of such a pair becomes a fraction of the clearance. kappa grows by the same factor, so the load
- * stays. (A peg of 10 mm enters at 1 micrometre a side with a fraction of 0.4, at 50 with 1e-3 of its diagonal.) */
+ * A peg in a hole has a clearance far below its size, but dhat follows the size. The barriers of opposite sides
+ * would overlap, and the peg could neither enter nor slide. So each body stores the widths of its openings between
+ * parallel faces, and its thicknesses. Two bodies fit where a thickness of one is slightly less than an opening of
+ * the other. A derived dhat of such a pair becomes a fraction of the clearance. kappa grows by the same factor, so
+ * the load stays. (A peg of 10 mm enters at 1 micrometre a side with a fraction of 0.4, at 50 with 1e-3 of its
+ * diagonal.) */
 #define EMBI_FIT_SHARE ((embipc_real)0.4)
 #define EMBI_FIT_LEAST ((embipc_real)1e-3)   /* of dhat; a smaller clearance counts as equal sizes */
 
@@ -19184,9 +19204,9 @@ static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
 }
 
 /* ---- numbers that cannot be simulated ----
- * Coordinates have 16 digits: at 1e9 sizes from the origin 7 remain for the shape. So input that takes a body farther
- * in one step is refused, and a body that reaches 1e12 sizes ends the step with an error. Stiffness stays within
- * 1e100 N/m. Within these limits no number of a step leaves the range of a double. */
+ * Coordinates have 16 digits: at 1e9 sizes from the origin 7 remain for the shape. So input that takes a body
+ * farther in one step is refused, and a body that reaches 1e12 sizes ends the step with an error. Stiffness stays
+ * within 1e100 N/m. Within these limits no number of a step leaves the range of a double. */
 
 #define EMBI_SIZES ((embipc_real)1e9)
 #define EMBI_SIZES_AT_MOST ((embipc_real)1e12)
@@ -19285,8 +19305,8 @@ static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *na
 
 /* ==== 25. Making bodies ==============================================================================
  * From a description to a body: surface and nodes in world coordinates, J, M and V as integrals over the solid,
- * elasticity, the tree of boxes. A body is built apart from the world. It counts only when it is complete and crosses
- * no body that it may touch. int functions that allocate return 0 out of memory.
+ * elasticity, the tree of boxes. A body is built apart from the world. It counts only when it is complete and
+ * crosses no body that it may touch. int functions that allocate return 0 out of memory.
  * Uses: all of the above.                                   Checked by: tests/world_input.h */
 
 /* A body under construction. Its arrays are in world coordinates minus far_position, until embi_build_move(). */
@@ -19511,8 +19531,8 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
     return 1;
 }
 
-/* Is the body too stiff for its deformation to matter? A bar of length L (the diagonal) and thickness t that is held
- * at one end sags under g by
+/* Is the body too stiff for its deformation to matter? A bar of length L (the diagonal) and thickness t that is
+ * held at one end sags under g by
  *   3/2 rho g L^4 / (E t^2),   t^2 = 12 times the smallest principal second moment over the volume.
  * Ten times that must stay below the default dhat, 1e-3 L. */
 static int embi_body_is_stiff(const embipc_body_def *d, const embipc_real *x, const embi_body *b)
@@ -22816,16 +22836,17 @@ static int embi_panels_pack(int pa, int pb) { return pa * EMBI_PANELS + pb; }
 
 /* ---- seams ----
  * Tiles of a floor are separate bodies. Where two are flush, a point would count for both, and a rolling ball would
- * feel the edges between them. Fixed bodies do not move relative to each other, so those that are flush along a line
- * are joined: the line is a seam. Like an edge within one body, it is subtracted from the sum over both (section 21):
- * -b(d(p, seam)). Where k bodies and m seams end in a point, the point is added 1 - k + m times if that is positive,
- * so that it counts once. Edges that seams cover make no pairs with edges. Vertices where no other edge ends make
- * none with triangles. The proof of section 19 then holds for all joined bodies together, whose faces there are flat.
+ * feel the edges between them. Fixed bodies do not move relative to each other, so those that are flush along a
+ * line are joined: the line is a seam. Like an edge within one body, it is subtracted from the sum over both
+ * (section 21): -b(d(p, seam)). Where k bodies and m seams end in a point, the point is added 1 - k + m times if
+ * that is positive, so that it counts once. Edges that seams cover make no pairs with edges. Vertices where no
+ * other edge ends make none with triangles. The proof of section 19 then holds for all joined bodies together,
+ * whose faces there are flat.
  * A seam needs two edges that are both borders, or whose other faces touch as well. So where bodies meet in a line
  * with room around it, seams are fewer than bodies, and Psi still goes to infinity at the line.
  * Some body may not be tested with a part of the surface, or may have another dhat with it. It meets all parts as
- * separate bodies, because an incomplete sum may be negative. For the same reason only bodies with equal friction and
- * thickness are joined. */
+ * separate bodies, because an incomplete sum may be negative. For the same reason only bodies with equal friction
+ * and thickness are joined. */
 
 /* Vertices of a half-edge, numbered among all bodies, the lower one first. */
 static embi_u64 embi_edge_key(const embi_body *b, int edge)
