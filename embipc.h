@@ -176,8 +176,7 @@ typedef enum embipc_result {
     EMBIPC_ERR_MANIFOLD,      /* an edge with more than two triangles, a vertex or triangle used twice */
     EMBIPC_ERR_DEGENERATE,    /* no area, no volume, or a flat or inverted tetrahedron */
     EMBIPC_ERR_OUTSIDE,       /* a surface vertex that lies in no tetrahedron of its cage */
-    EMBIPC_ERR_INTERSECTION,  /* surfaces cross (embipc_world_rejected() lists where), or are nearer than their
-                               * thickness */
+    EMBIPC_ERR_INTERSECTION,  /* surfaces cross (see embipc_world_rejected()), or are nearer than their thickness */
     EMBIPC_RESULT_COUNT
 } embipc_result;
 
@@ -269,15 +268,15 @@ typedef struct embipc_material {
     embipc_real poisson;         /* Poisson's ratio nu, -1 < nu < 0.5, dimensionless      (0.4)  */
     embipc_real density;         /* rho, kg/m^3                                           (1000) */
     embipc_real stiffness;       /* kappa_o of EMBIPC_ORTHOGONALITY, Pa                   (1e7)  */
-    embipc_real mooney[3];       /* EMBIPC_MOONEY_RIVLIN: C1, C2 >= 0 and bulk modulus K >= 4/3 (C1 + C2), Pa, instead
-                                  * of young and poisson            (0) */
+    embipc_real mooney[3];       /* EMBIPC_MOONEY_RIVLIN: C1, C2 >= 0 and bulk modulus K >= 4/3 (C1 + C2), Pa,
+                                  *   instead of young and poisson                           (0) */
     embipc_real fibre[3];        /* direction in which the body is stiffer, in the frame of the mesh */
-    embipc_real fibre_stiffness; /* added Young's modulus along fibre, Pa >= 0; 0: none      (0) */
+    embipc_real fibre_stiffness; /* added Young's modulus along fibre, Pa >= 0; 0: none       (0) */
     embipc_real damping[2];      /* Rayleigh: alpha, 1/s, and beta, s                     (0, 0) */
-    int averaged;                /* node-averaged volume strain, against locking; -1: on for cages (-1) */
-    int lumped;                  /* lumped masses instead of consistent ones; for comparisons (0) */
+    int averaged;                /* node-averaged volume strain, against locking; -1: on for cages  (-1) */
+    int lumped;                  /* lumped masses instead of consistent ones; for comparisons       (0) */
     int determinant_bound;       /* no tet may invert within a step; -1: on for affine bodies; always on for
-                                  * EMBIPC_NEO_HOOKEAN (-1) */
+                                  *   EMBIPC_NEO_HOOKEAN                                      (-1) */
 } embipc_material;
 
 /* Energy density and stress of a material at one deformation gradient, for tables and for learning.
@@ -310,8 +309,7 @@ typedef enum embipc_stage {
     EMBIPC_STAGE_ELASTIC,    /* rotations, matrices and gradients of the bodies, once a step */
     EMBIPC_STAGE_SEARCH,     /* broad phase: candidates */
     EMBIPC_STAGE_CONTACT,    /* distances, contacts, friction, at each trial state */
-    EMBIPC_STAGE_ASSEMBLE,   /* gradient and system of an iteration, with its elimination order; or products with the
-                              * system */
+    EMBIPC_STAGE_ASSEMBLE,   /* gradient and system of an iteration, elimination order; or products with the system */
     EMBIPC_STAGE_FACTOR,
     EMBIPC_STAGE_SOLVE,
     EMBIPC_STAGE_CCD,        /* collision detection: largest safe step along the direction */
@@ -364,8 +362,8 @@ typedef struct embipc_world_def {
 /* Earth gravity, h = 0.01 s, all parameters derived. */
 EMBIPC_API embipc_world_def embipc_default_world_def(void);
 
-/* Creates an empty world. On failure *world is NULL; error may be NULL. Fails on an invalid description or lack of
- * memory. */
+/* Creates an empty world. Fails on an invalid description or lack of memory; *world is NULL then. error may be
+ * NULL. */
 EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc_world **world,
                                              embipc_error *error);
 EMBIPC_API void embipc_world_destroy(embipc_world *world);   /* NULL is fine */
@@ -376,7 +374,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *world);   /* NULL is fine */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
 /* Set gravity, m/s^2, and the length of steps, s, from the next step on. kappa is derived again. A reset keeps
- * both. */
+ * these. */
 EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *world, const embipc_real gravity[3]);
 EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *world, embipc_real time_step);
 
@@ -408,17 +406,15 @@ typedef struct embipc_body_def {
     int triangle_count;
     const int *tets;                        /* tet mesh (4 * tet_count); required for full bodies, else may be NULL */
     int tet_count;
-    const embipc_real *cage_x;              /* cage kind: nodes of a given cage, m (3 * cage_node_count); NULL: none
-                                             * given */
+    const embipc_real *cage_x;              /* cage kind: nodes of a given cage, m (3 * cage_node_count), or NULL */
     int cage_node_count;
     const int *cage_tets;                   /* its tets (4 * cage_tet_count) */
     int cage_tet_count;
-    const struct embipc_cage *cage;         /* or a cage that embipc_cage_build() made for x and triangles; NULL:
-                                             * none */
-    int cage_nodes;                         /* without a given cage: builds one of about this many nodes. 0: 34, or
-                                             * one tet for a body so stiff that, held at one end, it sags by less than
-                                             * 1e-3 of its diagonal under ten times its weight. Consecutive bodies of
-                                             * one mesh share the work (0) */
+    const struct embipc_cage *cage;         /* or a cage that embipc_cage_build() made for x and triangles, or NULL */
+    int cage_nodes;                         /* without a given cage: number of nodes, roughly, of the one that is
+                                             * built. 0: 34, or a single tet for stiff bodies, which sag by less than
+                                             * 1e-3 of their diagonal under ten times their weight when held at one
+                                             * end. Consecutive bodies of one mesh share a cage (0) */
     embipc_real scale, rotation[9], position[3];   /* world point = rotation (scale p) + position */
     embipc_real velocity[3];                /* m/s */
     embipc_real angular_velocity[3];        /* rad/s, about the centre of mass */
@@ -429,11 +425,10 @@ typedef struct embipc_body_def {
     embipc_real friction;                   /* mu of a pair is the geometric mean of its two bodies'  (0) */
     embipc_real thickness;                  /* half thickness of a coating, m; those of a pair add up (0) */
     int self_contact;                       /* nonzero: the body may touch itself (1) */
-    const embipc_body *no_contact;          /* bodies that may cross this one, now and later (no_contact_count), as
-                                             * by */
-    int no_contact_count;                   /* embipc_world_set_pair() with contact = 0 */
-    embipc_real dhat, kappa, friction_velocity, tolerance;   /* as in embipc_world_def, for this body; 0: the world's
-                                                              * value, or derived */
+    const embipc_body *no_contact;          /* bodies that may cross this one, now and later; see
+                                             * embipc_world_set_pair() */
+    int no_contact_count;
+    embipc_real dhat, kappa, friction_velocity, tolerance;   /* of this body; 0: the world's, or derived */
 } embipc_body_def;
 
 /* A fixed body at the origin, with unit scale; material 1e5 Pa, 0.4, 1000 kg/m^3. */
@@ -458,8 +453,8 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *world, embipc_body 
  * distributed like its mass. Fixed and kinematic bodies ignore it. */
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *world, embipc_body body, int vertex,
                                                  const embipc_real force[3]);
-/* Sets the velocity of all nodes to velocity + angular_velocity x (q - centre of mass). Fixed and kinematic bodies
- * ignore it. */
+/* Sets the velocity of all nodes to velocity + angular_velocity x (q - centre of mass), m/s, rad/s. Fixed and
+ * kinematic bodies ignore it. */
 EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *world, embipc_body body,
                                                   const embipc_real velocity[3],
                                                   const embipc_real angular_velocity[3]);
@@ -472,8 +467,7 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *world, embipc_bo
 typedef struct embipc_drive_def {
     unsigned cookie;
     embipc_body body;
-    const int *nodes;            /* nodes of a full or cage body (node_count), as from embipc_body_select(); NULL: the
-                                  * whole body */
+    const int *nodes;            /* nodes of a full or cage body (node_count), see embipc_body_select(); NULL: all */
     int node_count;
     const embipc_real *keys;     /* rows of 7 (7 * key_count): time, s; displacement from the start, m (3); rotation
                                   * vector about `centre`, rad (3). Linear in between, constant before and after */
@@ -481,11 +475,9 @@ typedef struct embipc_drive_def {
     embipc_real centre[3];       /* m, world coordinates at the start */
     embipc_real stiffness[3];    /* N/m along x, y, z of the world, the sum over all vertices, which share it equally;
                                   * all 0: not soft. {k, 0, 0} holds a plane x = const, in which the vertices slide */
-    embipc_real damping;         /* s, >= 0: adds damping * stiffness * (velocity of the target - velocity of the
-                                  * vertex) */
+    embipc_real damping;         /* s, >= 0: adds damping * stiffness * (velocity of target - velocity of vertex) */
     embipc_real force_limit;     /* N, > 0: limit of the sum; each vertex has an equal part of it; 0: no limit */
-    const int *vertices;         /* vertices of a soft drive (vertex_count), which has no nodes; NULL: the whole
-                                  * body */
+    const int *vertices;         /* vertices of a soft drive (vertex_count), in place of nodes; NULL: all */
     int vertex_count;
 } embipc_drive_def;
 
@@ -508,13 +500,11 @@ typedef struct embipc_drive_state {
     embipc_real short_m;         /* largest distance of a driven node or vertex from its target, m; for a soft drive
                                   * along its stiff axes only. Nodes of affine and kinematic bodies are the corners of
                                   * their tet, up to three times as far out as the surface */
-    embipc_real force[3];        /* force of the drive on the body, N, as a sensor between gripper and arm measures
-                                  * it */
-    embipc_real torque[3];       /* its torque about `centre`, which moves with the drive, N m */
+    embipc_real force[3];        /* force on the body, N, as a sensor between gripper and arm measures it */
+    embipc_real torque[3];       /* torque about `centre`, which moves with the drive, N m */
     int limited;                 /* number of vertices of a soft drive that pull with the full force_limit */
     int blocked;                 /* the last step gave up part of the motion (never for a soft drive) */
-    embipc_body blocked_by;      /* the body in the way; the driven body itself, with gap 0, if its tets would
-                                  * invert */
+    embipc_body blocked_by;      /* the body in the way; the driven body, with gap 0, if its tets would invert */
     embipc_real gap;
 } embipc_drive_state;
 /* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
@@ -532,12 +522,10 @@ typedef struct embipc_step_stats {
     int converged;               /* 0: some island was cut short */
     int stuck;                   /* islands that stood still with forces far from balance, because gaps or tets block
                                   * every motion. They may stay so; the log names the bodies */
-    int newton_iterations;       /* linear solves of the island with the most, the solve that checks convergence
-                                  * included */
+    int newton_iterations;       /* linear solves of the slowest island, with the one that checks convergence */
     int factorizations;          /* factorizations of that island */
     int total_iterations, total_factorizations;   /* of all islands */
-    int passes;                  /* passes of the island with the most; a pass has new friction forces or new
-                                  * rotations */
+    int passes;                  /* passes (new friction forces or rotations) of the island with the most */
     int islands, unknowns;
     int candidates;              /* pairs of primitives near enough to be evaluated */
     int contacts;                /* active pairs at the end, before merging */
@@ -587,8 +575,7 @@ EMBIPC_API int embipc_world_iterations(const embipc_world *world, const embipc_i
 
 /* ---- Queries --------------------------------------------------------------------------------
  * Pointers stay valid until a body is created or destroyed; their contents change with each step. A step evaluates
- * only the surface vertices that it needs, and all of a viewed body, at about 12 ns each. A NULL world counts as
- * empty. */
+ * only the surface vertices that it needs, and all of a viewed body, at about 12 ns each. A NULL world is empty. */
 typedef struct embipc_body_view {
     const char *name;
     embipc_kind kind;
@@ -638,8 +625,7 @@ typedef struct embipc_body_parameters {
     int derived_dhat, derived_kappa, derived_friction_velocity, derived_tolerance; /* 1: derived; 0: given */
     embipc_real diagonal;                /* D, of the bounding box at creation, m */
     embipc_real mean_thickness;          /* 2 volume / area, m; 0: the surface is open or inside out */
-    embipc_real mean_edge;               /* mean edge, m: that of equal equilateral triangles with the same total
-                                          * area */
+    embipc_real mean_edge;               /* of equilateral triangles with the same total area, m */
     embipc_real load, pressure_load;     /* loads for kappa, N: on three pairs; on one pair. The second is the
                                           * pressure E on one vertex's part of the surface. For affine bodies it is a
                                           * third of the force that stops a fall by ten diagonals in one step */
@@ -662,8 +648,7 @@ typedef struct embipc_pair_parameters {
 EMBIPC_API embipc_result embipc_world_get_pair(const embipc_world *world, embipc_body a, embipc_body b,
                                                embipc_pair_parameters *out);
 
-/* Contact forces at the end of the last step, N: the barrier at q^n+1, friction with the lagged lambda of the
- * step. */
+/* Contact forces at the end of the last step, N: the barrier at q^n+1, friction with the lagged lambda. */
 typedef struct embipc_pair_force {
     embipc_body a, b;                    /* a was created before b */
     embipc_real force[3];                /* of b on a, total */
@@ -764,12 +749,11 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
  * Usable without a world. Sparse matrices are symmetric with 3x3 blocks, row-major, over n nodes. */
 
 /* Factors the symmetric positive definite n x n matrix A = L D L^T in place.
- *   A      row-major, row i at A + i * ld, ld >= n. In: the lower triangle. Out: L below the diagonal (its diagonal is
- *          1), D on the diagonal; the upper triangle is scratch
- * Returns the number of pivots that were not positive beyond rounding, D_k <= 64 eps |a_kk|. They are replaced by
- * max
- * a_ii|, so the factor is that of A plus a diagonal. 0: A is positive definite. Returns -1 if inf or nan was met; A
- * is then undefined. No allocation. n^3 / 3 operations (a multiplication and an addition count as two). */
+ *   A      row-major, row i at A + i * ld, ld >= n. In: the lower triangle. Out: L below the diagonal (its diagonal
+ *          is 1), D on the diagonal; the upper triangle is scratch
+ * Returns the number of pivots that were not positive beyond rounding, D_k <= 64 eps |a_kk|. Each was replaced by
+ * max |a_ii|, so the factor is that of A plus a diagonal. 0: A is positive definite. Returns -1 if inf or nan was
+ * met; A is then undefined. No allocation. n^3 / 3 operations (a multiplication and an addition count as two). */
 EMBIPC_API int embipc_dense_ldlt_factor(int n, embipc_real *A, int ld);
 
 /* Solves A x = b with this factor.
@@ -782,7 +766,8 @@ EMBIPC_API void embipc_dense_ldlt_solve(int n, const embipc_real *LD, int ld, em
  * couplings are among those of the last one needs no analysis and no allocation. */
 typedef struct embipc_sparse_ldlt embipc_sparse_ldlt;
 
-/*   allocator  may be NULL: malloc and free
+/* Creates an empty handle.
+ *   allocator  may be NULL: malloc and free
  * Returns NULL out of memory. Destroy it with embipc_sparse_ldlt_destroy(). */
 EMBIPC_API embipc_sparse_ldlt *embipc_sparse_ldlt_create(const embipc_allocator *allocator);
 
@@ -801,7 +786,7 @@ EMBIPC_API embipc_result embipc_sparse_ldlt_factor(embipc_sparse_ldlt *f, int n,
  * No allocation. Uses scratch in f, so one thread at a time. */
 EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b);
 
-/* f may be NULL. */
+/* Frees the handle and its factor. f may be NULL. */
 EMBIPC_API void embipc_sparse_ldlt_destroy(embipc_sparse_ldlt *f);
 
 /* Solves A x = b by conjugate gradients, preconditioned with the inverse diagonal blocks.
@@ -884,11 +869,10 @@ typedef struct embipc_solid {
 /* Exact integrals over the solid (polynomials over signed tets), taken about the middle of the bounding box, so
  * that a solid far from the origin loses no accuracy.
  *   x, vertex_count   vertices, m (3*vertex_count)
- *   tri, tri_count    triangles (3*tri_count); results are meaningful if they are closed and outward
+ *   tri, tri_count    triangles (3*tri_count), closed and outward, else the results mean nothing
  *   solid             out
- * Returns EMBIPC_OK, or ARGUMENT (also coordinates beyond 1e40 m, or a width of less than 1e-40 m), NOT_FINITE,
- * INDEX, MANIFOLD (a vertex twice in one triangle); solid is then unchanged. No allocation. O(vertices +
- * triangles). */
+ * Returns EMBIPC_OK, or ARGUMENT (also coordinates beyond 1e40 m, or a width below 1e-40 m), NOT_FINITE, INDEX,
+ * MANIFOLD (a vertex twice in one triangle); solid is then unchanged. No allocation. O(vertices + triangles). */
 EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex_count, const int *tri,
                                                 int tri_count, embipc_solid *solid);
 
@@ -911,7 +895,7 @@ typedef enum embipc_fault_kind {
     EMBIPC_FAULT_KINDS
 } embipc_fault_kind;
 
-/* A fault of a mesh, with members as its kind says. */
+/* A fault of a mesh. Its kind says what the members mean. */
 typedef struct embipc_fault {
     int element, other;       /* -1: none */
     int edge[2];              /* vertices of the edge, the smaller first; -1: none */
@@ -941,7 +925,8 @@ typedef struct embipc_part {
     embipc_real volume;       /* m^3, enclosed by a closed part (no border, no bad edge) */
 } embipc_part;
 
-/*   part              out: the part of each triangle, -1 for collapsed ones (tri_count); may be NULL
+/* Finds the connected parts of a surface.
+ *   part              out: the part of each triangle, -1 for collapsed ones (tri_count); may be NULL
  *   list, capacity    receives at most capacity parts, in the order of their smallest triangles
  * Returns the number of parts, or -1 as embipc_surface_faults(). O(n log n), plus for each part O(n) of the parts
  * whose box contains it. */
@@ -971,13 +956,13 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
  * and those with two vertices in one place. */
 EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count);
 
-/* Lids for the holes of a surface. Of all triangulations of a loop without edges that the surface already has, it
- * takes the one of least area.
+/* Makes lids for the holes of a surface. Of all triangulations of a loop without edges that the surface already
+ * has, it takes the one of least area.
  *   max_edges         loops with more edges stay open. So do loops whose lid has more than half the area of their
  *                     part, because an open sheet is not a solid with a hole
  *   lid, capacity     receives at most capacity triangles (3*capacity) on the vertices of the loops
  *   filled            out: number of loops with a lid; may be NULL
- * Returns the number of new triangles, which may exceed capacity, or -1 as embipc_surface_faults(). O(max_edges^3)
+ * Returns the number of new triangles, maybe more than capacity, or -1 as embipc_surface_faults(). O(max_edges^3)
  * per loop. */
 EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                    int max_edges, int *lid, int capacity, int *filled);
@@ -1072,9 +1057,9 @@ typedef struct embipc_cage_def {
     unsigned cookie;          /* set by embipc_default_cage_def() */
     int nodes;                /* wanted number of nodes; 4: a single tet; 0: 34, or 8 for each separate part of the
                                * body if that is more (34) */
-    embipc_real cell_size;    /* m; > 0: lattice of this cell size, `nodes` is ignored                       (0) */
-    int tighten;              /* pull the outer nodes towards the surface, so that the cage contains less air (1) */
-    int duplicate;            /* 1: one tet for each connected piece of solid in a lattice cell; 0: shared tets (1) */
+    embipc_real cell_size;    /* m; > 0: lattice of this cell size, `nodes` is ignored          (0) */
+    int tighten;              /* pull the outer nodes towards the surface, for a tighter cage   (1) */
+    int duplicate;            /* 1: a tet for each connected piece of solid in a lattice cell; 0: shared  (1) */
 } embipc_cage_def;
 
 /* A cage: nodes, tets, and the place of the surface and the solid in them. */
@@ -1084,8 +1069,7 @@ typedef struct embipc_cage {
     int *tets;                /* (4*tet_count), positively oriented */
     int tet_count;
     embipc_real *tet_volume;  /* volume of the solid in each tet, m^3 (tet_count) */
-    embipc_real *tet_moment;  /* integral of w_i w_j over this solid, m^3 (10*tet_count): 00 01 02 03 11 12 13 22 23
-                               * 33 */
+    embipc_real *tet_moment;  /* integral of w_i w_j over it, m^3 (10*tet_count): 00 01 02 03 11 12 13 22 23 33 */
     int *vertex_tet;          /* the tet that contains each vertex of the surface (vertex_count) */
     embipc_real *vertex_weight;   /* weights of each vertex in that tet, >= 0 (4*vertex_count) */
     int vertex_count;
@@ -1097,7 +1081,7 @@ typedef struct embipc_cage {
     embipc_allocator hooks;   /* allocator of the arrays */
 } embipc_cage;
 
-/* The defaults in brackets above. */
+/* The description with its defaults, which stand in brackets above. */
 EMBIPC_API embipc_cage_def embipc_default_cage_def(void);
 
 /* Builds a cage. Every vertex of the surface lies in a tet, and so does all of the solid. Every tet and every node
@@ -18655,7 +18639,7 @@ typedef struct embi_lane {
 
 enum { EMBI_SEARCH_DONE, EMBI_SEARCH_DUE, EMBI_SEARCH_NO_KEYS, EMBI_SEARCH_NO_ROOM, EMBI_SEARCH_FOUND };
 
-/* A patch in the sweep along one axis: its region grown by the reach of contact, and its interval there in whole
+/* A patch in the sweep along one axis: its region grown by the reach of contact, and its interval in whole
  * numbers. */
 typedef struct embi_swept {
     embipc_real box[6];
@@ -19172,7 +19156,7 @@ static embipc_real embi_derive_dhat(const embi_body *b)
     return embi_min(dhat, embi_body_edge(b) / 2);
 }
 
-/* Load that the contacts of a body should carry, N: its weight plus its momentum at one diagonal per second, stopped
+/* Load that the contacts of a body should carry, N: its weight, and its momentum at one diagonal per second stopped
  * in one step. */
 static embipc_real embi_body_load(const embipc_world *w, const embi_body *b)
 {
@@ -19604,8 +19588,7 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
     return EMBIPC_OK;
 }
 
-/* Weights of the surface vertices in the tets that the cage names. A search would be ambiguous: such tets may
- * overlap. */
+/* Weights of the surface vertices in the tets that the cage names. A search would be ambiguous where tets overlap. */
 static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *e)
 {
     for (int i = 0; i < b->nv; i++) {
@@ -19770,8 +19753,7 @@ static int embi_build_panels(embi_memory *m, embi_body *b, const embi_build *t)
     return ok;
 }
 
-/* Builds tree and patches. At its place in the world the body gets its boxes, and what cannot touch itself is
- * found. */
+/* Builds tree and patches. At the body's place in the world it fits the boxes and finds what cannot touch itself. */
 static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
     int n = 6 * b->nt, large = b->nt >= EMBI_FIT_TRIANGLES;
@@ -20104,7 +20086,7 @@ static int embi_spin(const embi_state *s, const embi_body *b, const embipc_real 
 {
     const embipc_real *q = s->q + 3 * b->node0;
     embipc_real centre[3] = {0, 0, 0}, origin[3];
-    embi_near_origin(origin, q, b->diagonal);   /* near the body: weights sum to 1 only up to rounding */
+    embi_near_origin(origin, q, b->diagonal);   /* weights sum to 1 only up to rounding */
     embi_mass_multiply(b, q, out);
     for (int i = 0; i < b->nn; i++) {
         embi_axpy(out + 3 * i, -b->node_mass[i], origin);
@@ -20439,8 +20421,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     return EMBIPC_OK;
 }
 
-/* Switches contact on only if the bodies are apart. Both count as revised, because old factors contain another
- * friction. */
+/* Switches contact on only if the bodies are apart. Both count as revised: old factors contain another friction. */
 EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, embipc_body b,
                                                embipc_real friction, int contact)
 {
@@ -20493,7 +20474,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
 
 /* ---- forces and drives ---- */
 
-/* Adds J^T f at the nodes of a vertex [EIPC24 eq. 16]. For vertex -1, f is distributed by mass. The next step clears
+/* Adds J^T f at the nodes of a vertex [EIPC24 eq. 16], or for vertex -1 distributes f by mass. The next step clears
  * it. */
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body body, int vertex,
                                                  const embipc_real force[3])
@@ -21018,8 +20999,7 @@ EMBIPC_API void embipc_world_memory(const embipc_world *w, size_t *bytes, size_t
     if (allocations) *allocations = w ? w->memory.allocations : 0;
 }
 
-/* The first call marks the body as viewed. From then on each step updates all its vertices, not only those near
- * contacts. */
+/* The first call marks the body as viewed. From then on each step updates all its vertices. */
 EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *w, embipc_body body, embipc_body_view *out)
 {
     int at = embi_find_body(w, body);
@@ -21081,8 +21061,7 @@ static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc
 {
     const embi_state *s = &w->s;
     embipc_real second[9], inertia[9], inverse[9], trace, origin[3];
-    embi_near_origin(origin, s->q + 3 * b->node0, b->diagonal);   /* near the body: weights sum to 1 only up to
-                                                                   * rounding */
+    embi_near_origin(origin, s->q + 3 * b->node0, b->diagonal);   /* weights sum to 1 only up to rounding */
     memset(second, 0, sizeof second);
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < b->nn; i++)
@@ -22303,8 +22282,7 @@ static void embi_search_small(embi_memory *still, const embi_state *s, embi_sear
     one->due = EMBI_SEARCH_FOUND;
 }
 
-/* A range of the small searches, each with the memory of its lane alone. A search whose lane is too small is
- * marked. */
+/* A range of the small searches, each with the memory of its lane. A search whose lane is too small is marked. */
 static void embi_search_range(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
@@ -22346,8 +22324,7 @@ static int embi_lane_grow(embi_memory *m, embi_lane *lane, int keys)
                 : EMBI_ROOM(m, embi_candidate, lane->list, lane->cap, room);
 }
 
-/* Traverses pairs of tree nodes down to pairs of triangles, lane by lane. `walked` stays 0 where room was too
- * small. */
+/* Traverses pairs of tree nodes down to pairs of triangles, lane by lane. `walked` stays 0 without enough room. */
 static void embi_walk_range(void *arg, int begin, int end)
 {
     const embi_walk_task *t = (const embi_walk_task *)arg;
@@ -22365,8 +22342,7 @@ static void embi_walk_range(void *arg, int begin, int end)
     }
 }
 
-/* Pairs of triangles of a large search from the next starts, found in parallel lanes. w->parts cuts them into
- * runs. */
+/* Pairs of triangles of a large search from the next starts, in parallel lanes. w->parts cuts them into runs. */
 static int embi_search_walk(embipc_world *w, embi_walk_task *t, int lanes)
 {
     int left = 1;
@@ -22505,7 +22481,7 @@ static int embi_searches_keep(embipc_world *w)
     }
 }
 
-/* A list that no step used for this many steps is released. Otherwise bodies that mix would get one for each two of
+/* A list that no step used for this many steps is released. Else bodies that mix would get one for each two of
  * them. */
 #define EMBI_KEPT_STEPS 64
 
@@ -22855,8 +22831,7 @@ static embi_u64 embi_edge_key(const embi_body *b, int edge)
     return embi_pack(embi_min_int(u, v), embi_max_int(u, v));
 }
 
-/* Finds the part t of the edge from x_p to x_q that it shares with the edge from x_r to x_s. Returns 0 if there is
- * none. */
+/* Finds the part t of the edge from x_p to x_q that it shares with the edge from x_r to x_s. Returns 0 for none. */
 static int embi_edges_overlap(const embipc_real *p, const embipc_real *q, const embipc_real *r, const embipc_real *s,
                               embipc_real tolerance, embipc_real t[2])
 {
@@ -23333,8 +23308,7 @@ static int embi_regions_meet(const embi_panel *a, const embi_panel *b, embipc_re
 
 #define EMBI_SWEEP_UNITS ((embipc_real)2147483648.0)
 
-/* Axis along which regions are spread farthest, relative to their mean extent. *begin, *scale: map it to 0 ..
- * 2^31. */
+/* Axis along which regions are spread farthest, relative to their mean extent. *begin, *scale map it to 0 .. 2^31. */
 static int embi_regions_axis(const embi_swept *one, int count, embipc_real *begin, embipc_real *scale)
 {
     embipc_real all[6], most = -1;
@@ -23555,7 +23529,7 @@ static int embi_island_is_far(const embi_state *s, const embi_island *isle)
     return any;
 }
 
-/* Continues the step with backward Euler, from the present positions, or from q^n if E is lower there. So E never
+/* Continues the step with backward Euler, from the present positions, or from q^n if E is lower there: E never
  * grows. */
 static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
 {
@@ -23880,8 +23854,7 @@ static int embi_panel_strays(const embi_body *b, embi_panel *one)
     return 1;
 }
 
-/* Finds new neighbours of patches that left their regions. Their ranges are empty, so embi_pairs_due() will queue
- * them. */
+/* Finds new neighbours of patches that left their regions. Their ranges are empty, so they will be searched. */
 static int embi_neighbours_check(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -24204,8 +24177,7 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, i
     return 1;
 }
 
-/* Ends the step of an island, or continues it: with other rotations, or with backward Euler if BDF2 ended too
- * high. */
+/* Ends the step of an island, or continues it with other rotations, or with backward Euler if BDF2 ended too high. */
 static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_ending ending = embi_island_settle(s, isle, isle->converged && isle->relagged < 2);
@@ -24595,8 +24567,7 @@ static void embi_report_friction(embipc_world *w, const embi_island *isle)
     }
 }
 
-/* Reports the forces at the end of the step, by vertex and by pair of bodies, and the friction memory. Cannot
- * fail. */
+/* Reports the forces at the end of the step, by vertex and by pair, and the friction memory. Cannot fail. */
 static void embi_report(embipc_world *w)
 {
     w->contact_count = w->pair_force_count = w->memory_count = 0;
@@ -24651,8 +24622,8 @@ static embipc_real embi_drive_work(const embipc_world *w)
     return work;
 }
 
-/* The contact with the largest force relative to its barrier, or NULL. *ratio: gap over dhat at which the barrier has
- * this force. */
+/* Contact with the largest force relative to its barrier, or NULL. *ratio: gap over dhat at which the barrier has
+ * it. */
 static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *ratio)
 {
     const embi_contact *tight = NULL;
@@ -24865,8 +24836,7 @@ static embipc_result embi_fail_step(embipc_world *w)
     return embi_blame(w, EMBIPC_ERR_NOT_FINITE, s->body[body].name, s->body[body].handle);
 }
 
-/* Finds a body that is too far from the origin for its numbers, with its nodes at q, or NULL. *away: this distance,
- * m. */
+/* Finds a body with nodes q too far from the origin for its numbers, or NULL. *away: this distance, m. */
 static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real *q, embipc_real *away)
 {
     for (int k = 0; k < s->body_count; k++) {
