@@ -161,8 +161,8 @@ typedef double embipc_real;
 
 /* ---- Results and errors ---------------------------------------------------------------------
  * Every call that can fail returns a result; 0 is success. A call that fails leaves the world unchanged. An
- * embipc_error says what went wrong, with which body, primitive and values. embipc_world_error() has it for calls
- * on a world. Other calls have an argument `error`, which may be NULL. */
+ * embipc_error says what went wrong, with which body, primitive and values. embipc_world_error() has it for calls on
+ * a world. Other calls have an argument `error`, which may be NULL. */
 typedef enum embipc_result {
     EMBIPC_OK = 0,
     EMBIPC_ERR_DEF,           /* a description that did not come from its embipc_default_*_def() */
@@ -200,8 +200,8 @@ typedef struct embipc_error {
     embipc_result code;
     embipc_body body[2];            /* the bodies concerned; 0: none */
     embipc_primitive primitive[2];
-    int index[2];                   /* number of each primitive in the body's view; for a body that was refused, in
-                                     * its description (in its future view if the surface is taken from tets) */
+    int index[2];                   /* number of each primitive in the body's view; for a body that was refused, in its
+                                     * description (in its future view if the surface is taken from tets) */
     embipc_real value[2];           /* values that the text quotes */
     char text[256];                 /* one sentence: what is wrong, and what to do */
 } embipc_error;
@@ -210,8 +210,8 @@ typedef struct embipc_error {
 EMBIPC_API const char *embipc_result_text(embipc_result r);
 
 /* ---- Callbacks ------------------------------------------------------------------------------
- * Memory: alloc returns size bytes aligned for any type, or NULL. free receives the same size. A world makes one
- * call at a time, but with parallel_for from any of its threads. */
+ * Memory: alloc returns size bytes aligned for any type, or NULL. free receives the same size. A world makes one call
+ * at a time, but with parallel_for from any of its threads. */
 typedef struct embipc_allocator {
     void *(*alloc)(size_t size, void *ctx);
     void (*free)(void *p, size_t size, void *ctx);
@@ -227,16 +227,16 @@ typedef void embipc_log_fn(int level, const char *text, void *ctx);
  * several threads may call it at once. */
 typedef double embipc_clock_fn(void *ctx);
 
-/* Threads: run fn(arg, begin, end) over disjoint ranges that cover [0, count), on any threads, and return when all
- * are done. The length of each range is a multiple of grain; the last may be shorter. NULL: serial. Ranges are
- * independent and nothing is reduced across them, so results do not depend on the division. */
+/* Threads: run fn(arg, begin, end) over disjoint ranges that cover [0, count), on any threads, and return when all are
+ * done. The length of each range is a multiple of grain; the last may be shorter. NULL: serial. Ranges are independent
+ * and nothing is reduced across them, so results do not depend on the division. */
 typedef void embipc_range_fn(void *arg, int begin, int end);
 /* The caller's loop over ranges. ctx: embipc_world_def.parallel_ctx. */
 typedef void embipc_parallel_for_fn(int count, int grain, embipc_range_fn *fn, void *arg, void *ctx);
 
 #ifdef EMBIPC_PTHREADS
-/* A small pool for embipc_world_def.parallel_for: pass embipc_pool_for, and the pool as context. Idle threads poll
- * for work for 0.1 to 0.2 ms before they sleep. */
+/* A small pool for embipc_world_def.parallel_for: pass embipc_pool_for, and the pool as context. Idle threads poll for
+ * work for 0.1 to 0.2 ms before they sleep. */
 typedef struct embipc_pool embipc_pool;
 EMBIPC_API embipc_pool *embipc_pool_create(int threads);   /* NULL if threads cannot be created */
 EMBIPC_API void embipc_pool_destroy(embipc_pool *pool);    /* NULL is fine */
@@ -244,9 +244,9 @@ EMBIPC_API void embipc_pool_for(int count, int grain, embipc_range_fn *fn, void 
 #endif
 
 /* ---- Materials ------------------------------------------------------------------------------ */
-/* Energy per rest volume psi(F) of the deformation gradient F. s: signed singular values of F; J = det F; I = sum
- * s^2; R: rotation of F; mu, lambda: Lame parameters of young and poisson. EMBIPC_COROTATED holds R during a step. So
- * it is quadratic, with a constant exact matrix, but inaccurate in a step in which an element rotates far. The others
+/* Energy per rest volume psi(F) of the deformation gradient F. s: signed singular values of F; J = det F; I = sum s^2;
+ * R: rotation of F; mu, lambda: Lame parameters of young and poisson. EMBIPC_COROTATED holds R during a step. So it is
+ * quadratic, with a constant exact matrix, but inaccurate in a step in which an element rotates far. The others
  * evaluate F in every iteration; each of their solves needs a new matrix. */
 typedef enum embipc_model {
     EMBIPC_COROTATED,           /* linear corotated, R of the expected end of the step            [CCD23] */
@@ -321,12 +321,12 @@ typedef enum embipc_stage {
 /* Short name of a stage, e.g. "broad phase". Never NULL. */
 EMBIPC_API const char *embipc_stage_text(embipc_stage stage);
 
-/* Rule for the velocity v at the end of a step of length h. Backward Euler, first order: v = (q^n+1 - q^n)/h. It
- * damps what it does not resolve: in each step a vibration of angular frequency w keeps 1/(1 + w^2 h^2) of its
- * energy. BDF2, second order: v = (3 q^n+1 - 4 q^n + q^n-1)/2h. It preserves most of what it resolves. BDF2 would
- * make bodies bounce that hit or leave one another. So such a step, and the next, use backward Euler. So does the
- * first step, and the first one after embipc_body_set_velocity(), another time step, a reset or a step that was cut
- * short. Slipping friction, and stiffness damping of a nonlinear material that rotates, remain first order. */
+/* Rule for the velocity v at the end of a step of length h. Backward Euler, first order: v = (q^n+1 - q^n)/h. It damps
+ * what it does not resolve: in each step a vibration of angular frequency w keeps 1/(1 + w^2 h^2) of its energy. BDF2,
+ * second order: v = (3 q^n+1 - 4 q^n + q^n-1)/2h. It preserves most of what it resolves. BDF2 would make bodies bounce
+ * that hit or leave one another. So such a step, and the next, use backward Euler. So does the first step, and the
+ * first one after embipc_body_set_velocity(), another time step, a reset or a step that was cut short. Slipping
+ * friction, and stiffness damping of a nonlinear material that rotates, remain first order. */
 typedef enum embipc_integrator {
     EMBIPC_BACKWARD_EULER,
     EMBIPC_BDF2
@@ -344,14 +344,14 @@ typedef struct embipc_world_def {
     void *parallel_ctx;
     embipc_real gravity[3];                 /* m/s^2                          (0, 0, -9.81) */
     embipc_real time_step;                  /* h, s                           (0.01)        */
-    /* A 0 here is replaced for each body: see DEFAULTS above and embipc_body_get_parameters(). Another value applies
-     * to all bodies. */
+    /* A 0 here is replaced for each body: see DEFAULTS above and embipc_body_get_parameters(). Else it holds for
+     * all. */
     embipc_real dhat;                       /* barrier activation distance, m               */
     embipc_real kappa;                      /* barrier stiffness, kg/s^2                    */
     embipc_real friction_velocity;          /* epsv: below it friction sticks, m/s          */
     embipc_real tolerance;                  /* a step ends when Newton moves less, m/s      */
-    int friction_iterations;                /* passes with updated normal forces of friction; 0: one, and more in
-                                             * steps where these change much, as in impacts (0) */
+    int friction_iterations;                /* passes with updated normal forces of friction; 0: one, and more in steps
+                                             * where these change much, as in impacts (0) */
     int max_iterations;                     /* linear solves per step and island (100)      */
     embipc_solver solver;
     embipc_integrator integrator;           /* (EMBIPC_BACKWARD_EULER)                      */
@@ -362,24 +362,22 @@ typedef struct embipc_world_def {
 /* Earth gravity, h = 0.01 s, all parameters derived. */
 EMBIPC_API embipc_world_def embipc_default_world_def(void);
 
-/* Creates an empty world. Fails on an invalid description or lack of memory; *world is NULL then. error may be
- * NULL. */
+/* Creates an empty world. Fails on an invalid description or lack of memory, with *world NULL. error may be NULL. */
 EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc_world **world,
                                              embipc_error *error);
 EMBIPC_API void embipc_world_destroy(embipc_world *world);   /* NULL is fine */
 
-/* Restores the state at creation of the bodies: poses, velocities, time 0. Bodies, drives and pair rules stay. A
- * second run repeats the first one bit for bit. Fails, with the world unchanged, if bodies created at different times
- * would cross at their starts. No allocation if all bodies were created before the first step. */
+/* Restores the state at creation of the bodies: poses, velocities, time 0. Bodies, drives and pair rules stay. A second
+ * run repeats the first one bit for bit. Fails, with the world unchanged, if bodies created at different times would
+ * cross at their starts. No allocation if all bodies were created before the first step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
-/* Set gravity, m/s^2, and the length of steps, s, from the next step on. kappa is derived again. A reset keeps
- * these. */
+/* Set gravity, m/s^2, and the length of steps, s, from the next step on, and derive kappa again. A reset keeps them. */
 EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *world, const embipc_real gravity[3]);
 EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *world, embipc_real time_step);
 
-/* The error of the last failed call on this world. Valid until the next call on the world. Queries, which take a
- * const world, only return their result. Never NULL. */
+/* The error of the last failed call on this world. Valid until the next call on the world. Queries, which take a const
+ * world, only return their result. Never NULL. */
 EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *world);
 
 /* ---- Bodies --------------------------------------------------------------------------------- */
@@ -411,10 +409,10 @@ typedef struct embipc_body_def {
     const int *cage_tets;                   /* its tets (4 * cage_tet_count) */
     int cage_tet_count;
     const struct embipc_cage *cage;         /* or a cage that embipc_cage_build() made for x and triangles, or NULL */
-    int cage_nodes;                         /* without a given cage: number of nodes, roughly, of the one that is
-                                             * built. 0: 34, or a single tet for stiff bodies, which sag by less than
-                                             * 1e-3 of their diagonal under ten times their weight when held at one
-                                             * end. Consecutive bodies of one mesh share a cage (0) */
+    int cage_nodes;                         /* without a given cage: number of nodes, roughly, of the one that is built.
+                                             * 0: 34, or a single tet for stiff bodies, which sag by less than 1e-3 of
+                                             * their diagonal under ten times their weight when held at one end.
+                                             * Consecutive bodies of one mesh share a cage (0) */
     embipc_real scale, rotation[9], position[3];   /* world point = rotation (scale p) + position */
     embipc_real velocity[3];                /* m/s */
     embipc_real angular_velocity[3];        /* rad/s, about the centre of mass */
@@ -435,17 +433,17 @@ typedef struct embipc_body_def {
 EMBIPC_API embipc_body_def embipc_default_body_def(void);
 
 /* Adds a body; the arrays are copied. May be called between any two steps. Fails, with the world unchanged, on: bad
- * numbers or indices; a dynamic body whose surface is open, inside out, or encloses no volume; a flat or inverted
- * tet; a surface vertex outside its cage; a surface that crosses itself or a body it may touch, or is nearer to one
- * than their thickness. Only surfaces count: a body wholly inside another solid is accepted, and stays inside
+ * numbers or indices; a dynamic body whose surface is open, inside out, or encloses no volume; a flat or inverted tet;
+ * a surface vertex outside its cage; a surface that crosses itself or a body it may touch, or is nearer to one than
+ * their thickness. Only surfaces count: a body wholly inside another solid is accepted, and stays inside
  * (embipc_separate() finds such bodies). */
 EMBIPC_API embipc_result embipc_body_create(embipc_world *world, const embipc_body_def *def,
                                             embipc_body *body);
 /* Removes a body with its drives and pair rules. Handles of other bodies stay valid. */
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *world, embipc_body body);
 
-/* Sets friction and contact of a pair of bodies (a may equal b). friction < 0: the geometric mean. contact = 0: the
- * two are never tested. Fails if contact is switched on while they cross. */
+/* Sets friction and contact of a pair of bodies (a may equal b). friction < 0: the geometric mean. contact = 0: the two
+ * are never tested. Fails if contact is switched on while they cross. */
 EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *world, embipc_body a, embipc_body b,
                                                embipc_real friction, int contact);
 
@@ -453,17 +451,17 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *world, embipc_body 
  * distributed like its mass. Fixed and kinematic bodies ignore it. */
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *world, embipc_body body, int vertex,
                                                  const embipc_real force[3]);
-/* Sets the velocity of all nodes to velocity + angular_velocity x (q - centre of mass), m/s, rad/s. Fixed and
- * kinematic bodies ignore it. */
+/* Sets the velocity of all nodes to velocity + angular_velocity x (q - centre of mass), m/s, rad/s. Fixed and kinematic
+ * bodies ignore it. */
 EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *world, embipc_body body,
                                                   const embipc_real velocity[3],
                                                   const embipc_real angular_velocity[3]);
 
 /* ---- Drives ---------------------------------------------------------------------------------
- * A drive moves a whole body of any kind but fixed, or chosen nodes of a full or cage body, along a prescribed
- * rigid motion. It follows it exactly, or reports its shortfall where something is in the way. A drive with a
- * stiffness is soft. Springs and dampers of limited force then pull surface vertices of a dynamic body to where the
- * prescribed motion takes them. Examples are an actuator, a hand that drags, a plane of symmetry. */
+ * A drive moves a whole body of any kind but fixed, or chosen nodes of a full or cage body, along a prescribed rigid
+ * motion. It follows it exactly, or reports its shortfall where something is in the way. A drive with a stiffness is
+ * soft. Springs and dampers of limited force then pull surface vertices of a dynamic body to where the prescribed
+ * motion takes them. Examples are an actuator, a hand that drags, a plane of symmetry. */
 typedef struct embipc_drive_def {
     unsigned cookie;
     embipc_body body;
@@ -489,8 +487,8 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *world, const embipc_d
 /* Removes a drive. Its nodes keep their velocity. */
 EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *world, embipc_drive drive);
 /* Overrides the keys: the pose of the drive at the end of the next step, and from then on. displacement, m; rotation,
- * rad, as in keys. The rotation vector may be wrapped at pi: of all vectors with this rotation, the drive takes the
- * one nearest to its present one. (Keys are interpolated as they are, so they count full turns.) */
+ * rad, as in keys. The rotation vector may be wrapped at pi: of all vectors with this rotation, the drive takes the one
+ * nearest to its present one. (Keys are interpolated as they are, so they count full turns.) */
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *world, embipc_drive drive,
                                                  const embipc_real displacement[3],
                                                  const embipc_real rotation[3]);
@@ -513,8 +511,8 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embip
 
 /* ---- Step -----------------------------------------------------------------------------------
  * Moves the world by time_step. Returns EMBIPC_OK also for a step that a limit cut short. That state is less
- * converged (stats->converged is 0), but intersection-free, finite, and valid for further steps. On an error (out
- * of memory, a number not finite) the world is as before the call. Later steps have the bits that they would have
+ * converged (stats->converged is 0), but intersection-free, finite, and valid for further steps. On an error (out of
+ * memory, a number not finite) the world is as before the call, and later steps have the bits that they would have
  * had without it. */
 typedef struct embipc_step_stats {
     int step;                    /* steps since creation or reset, this one included */
@@ -542,10 +540,10 @@ typedef struct embipc_step_stats {
                                   * displacements; up to twice the true value for rotation */
     embipc_real drive_short;     /* m, largest shortfall of the drives that are not soft */
     embipc_real drive_work;      /* J, work of the drives on the bodies in this step */
-    /* Incremental potential E of this step over h^2, J, at q^n and at its end, with the rotations and lagged forces
-     * of its end. Without a moving drive it does not grow in a step of one pass. By the plain rule (keep_spin = 0,
-     * backward Euler) this means V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) + |v^n|^2_M / 2. With keep_spin, kinetic
-     * + elastic + barrier + potential does not grow. */
+    /* Incremental potential E of this step over h^2, J, at q^n and at its end, with the rotations and lagged forces of
+     * its end. Without a moving drive it does not grow in a step of one pass. By the plain rule (keep_spin = 0,
+     * backward Euler) this means V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) + |v^n|^2_M / 2. With keep_spin, kinetic +
+     * elastic + barrier + potential does not grow. */
     embipc_real objective_before, objective_after;
     embipc_real objective_rounding;   /* J, bound of the rounding error of the difference of these two */
     double stage_time[EMBIPC_STAGE_COUNT];   /* s, by the clock of the world; 0 without one */
@@ -594,8 +592,8 @@ EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *world, embipc_
                                               embipc_body_view *out);
 
 /* How the surface follows the nodes, x_v = sum_k weight[4 v + k] q[node[4 v + k]]: for skinning, also on a GPU.
- * Constant during the life of the body. node, weight: 4 * vertex_count. Each vertex of a full body has one weight 1
- * and three 0. Returns EMBIPC_OK, HANDLE, or ARGUMENT: a NULL, or a fixed body, which has no nodes. */
+ * Constant during the life of the body. node, weight: 4 * vertex_count. Each vertex of a full body has one weight 1 and
+ * three 0. Returns EMBIPC_OK, HANDLE, or ARGUMENT: a NULL, or a fixed body, which has no nodes. */
 EMBIPC_API embipc_result embipc_body_weights(const embipc_world *world, embipc_body body, int *node,
                                              embipc_real *weight);
 
@@ -608,8 +606,8 @@ EMBIPC_API int embipc_body_select(const embipc_world *world, embipc_body body, c
 /* State of a whole body at present. */
 typedef struct embipc_body_state {
     embipc_real mass, volume;            /* kg; m^3 inside the surface at rest (0 if open) */
-    embipc_real centre[3];               /* of mass, m; for fixed and kinematic bodies of the volume, or of the
-                                          * bounding box if open */
+    embipc_real centre[3];               /* of mass, m; fixed and kinematic bodies: of the volume, or of the box if
+                                          * open */
     embipc_real velocity[3];             /* of the centre, m/s */
     embipc_real angular_velocity[3];     /* angular momentum over present inertia, rad/s */
     embipc_real kinetic, elastic;        /* J */
@@ -626,9 +624,9 @@ typedef struct embipc_body_parameters {
     embipc_real diagonal;                /* D, of the bounding box at creation, m */
     embipc_real mean_thickness;          /* 2 volume / area, m; 0: the surface is open or inside out */
     embipc_real mean_edge;               /* of equilateral triangles with the same total area, m */
-    embipc_real load, pressure_load;     /* loads for kappa, N: on three pairs; on one pair. The second is the
-                                          * pressure E on one vertex's part of the surface. For affine bodies it is a
-                                          * third of the force that stops a fall by ten diagonals in one step */
+    embipc_real load, pressure_load;     /* loads for kappa, N: on three pairs; on one pair. The second is the pressure
+                                          * E on one vertex's part of the surface. For affine bodies it is a third of
+                                          * the force that stops a fall by ten diagonals in one step */
     embipc_real friction;
     int unknowns;
 } embipc_body_parameters;
@@ -727,8 +725,8 @@ EMBIPC_API embipc_real embipc_edge_edge_distance(const embipc_real x[12], embipc
 /* Second derivatives of the distance, in closed form and not projected.
  *   x      the four points, m                                              (12)   in
  *   hess   d2 distance/dx2, 1/m, row-major, symmetric                      (144)  out
- * They are discontinuous where the closest feature changes; then those of the feature found are returned. At
- * distance 0, except for faces and edge crossings, they do not exist, and some entries are infinite or nan. */
+ * They are discontinuous where the closest feature changes; then those of the feature found are returned. At distance
+ * 0, except for faces and edge crossings, they do not exist, and some entries are infinite or nan. */
 EMBIPC_API void embipc_point_triangle_hessian(const embipc_real x[12], embipc_real hess[144]);
 EMBIPC_API void embipc_edge_edge_hessian(const embipc_real x[12], embipc_real hess[144]);
 
@@ -751,9 +749,9 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
 /* Factors the symmetric positive definite n x n matrix A = L D L^T in place.
  *   A      row-major, row i at A + i * ld, ld >= n. In: the lower triangle. Out: L below the diagonal (its diagonal
  *          is 1), D on the diagonal; the upper triangle is scratch
- * Returns the number of pivots that were not positive beyond rounding, D_k <= 64 eps |a_kk|. Each was replaced by
- * max |a_ii|, so the factor is that of A plus a diagonal. 0: A is positive definite. Returns -1 if inf or nan was
- * met; A is then undefined. No allocation. n^3 / 3 operations (a multiplication and an addition count as two). */
+ * Returns the number of pivots that were not positive beyond rounding, D_k <= 64 eps |a_kk|. Each was replaced by max
+ * |a_ii|, so the factor is that of A plus a diagonal. 0: A is positive definite. Returns -1 if inf or nan was met; A
+ * is then undefined. No allocation. n^3 / 3 operations (a multiplication and an addition count as two). */
 EMBIPC_API int embipc_dense_ldlt_factor(int n, embipc_real *A, int ld);
 
 /* Solves A x = b with this factor.
@@ -771,8 +769,8 @@ typedef struct embipc_sparse_ldlt embipc_sparse_ldlt;
  * Returns NULL out of memory. Destroy it with embipc_sparse_ldlt_destroy(). */
 EMBIPC_API embipc_sparse_ldlt *embipc_sparse_ldlt_create(const embipc_allocator *allocator);
 
-/* Factors the sum of `count` blocks: B = blocks + 9 k at nodes i, j = pairs[2 k], pairs[2 k + 1], and B^T at (j,
- * i). So give one of the two. Blocks at one place add up. Diagonal blocks are symmetric.
+/* Factors the sum of `count` blocks: B = blocks + 9 k at nodes i, j = pairs[2 k], pairs[2 k + 1], and B^T at (j, i).
+ * So give one of the two. Blocks at one place add up. Diagonal blocks are symmetric.
  *   pairs     node indices in 0 .. n - 1               (2 * count)
  *   blocks    row-major 3x3 blocks                     (9 * count)
  *   replaced  out: pivots replaced, as in embipc_dense_ldlt_factor(); may be NULL
@@ -813,13 +811,13 @@ EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embi
  *   tri, tri_count    triangles (3*tri_count)
  *   closed            nonzero: must enclose a solid (required for dynamic bodies); 0: may have borders
  *   error             may be NULL; else the first fault, with its primitive and values
- * Returns EMBIPC_OK, or the first of, in this order: ARGUMENT (NULL, no triangles), NOT_FINITE, ARGUMENT
- * (coordinates beyond 1e40 m, or a width of less than 1e-40 m), INDEX, MANIFOLD (a vertex twice in one triangle),
- * DEGENERATE (a triangle lower than 1e-12 of its longest edge), MANIFOLD (a vertex in no triangle; two triangles
- * with the same vertices; more than two on one edge) and, for closed surfaces only, OPEN, ORIENTATION (neighbours
- * with opposite senses), DEGENERATE (no volume), ORIENTATION (inside out); MEMORY at any point. Several connected
- * parts are valid. A part turned inward is a cavity if it lies inside another. Fans that meet in a single vertex
- * are valid. Crossings are not tested here, but when a body is created. O(vertices + triangles). */
+ * Returns EMBIPC_OK, or the first of, in this order: ARGUMENT (NULL, no triangles), NOT_FINITE, ARGUMENT (coordinates
+ * beyond 1e40 m, or a width of less than 1e-40 m), INDEX, MANIFOLD (a vertex twice in one triangle), DEGENERATE (a
+ * triangle lower than 1e-12 of its longest edge), MANIFOLD (a vertex in no triangle; two triangles with the same
+ * vertices; more than two on one edge) and, for closed surfaces only, OPEN, ORIENTATION (neighbours with opposite
+ * senses), DEGENERATE (no volume), ORIENTATION (inside out); MEMORY at any point. Several connected parts are valid.
+ * A part turned inward is a cavity if it lies inside another. Fans that meet in a single vertex are valid. Crossings
+ * are not tested here, but when a body is created. O(vertices + triangles). */
 EMBIPC_API embipc_result embipc_surface_check(const embipc_real *x, int vertex_count, const int *tri,
                                               int tri_count, int closed, embipc_error *error);
 
@@ -866,8 +864,8 @@ typedef struct embipc_solid {
                                   inertia = density * (tr(second) I - second) */
 } embipc_solid;
 
-/* Exact integrals over the solid (polynomials over signed tets), taken about the middle of the bounding box, so
- * that a solid far from the origin loses no accuracy.
+/* Exact integrals over the solid (polynomials over signed tets), taken about the middle of the bounding box, so that
+ * a solid far from the origin loses no accuracy.
  *   x, vertex_count   vertices, m (3*vertex_count)
  *   tri, tri_count    triangles (3*tri_count), closed and outward, else the results mean nothing
  *   solid             out
@@ -949,21 +947,20 @@ EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, 
  * Returns the number of turned triangles, or -1 as embipc_surface_faults(); tri is then unchanged. */
 EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count);
 
-/* Repairs triangles without area that close a surface, as where a vertex lies on the edge of a neighbour. The
- * longest edge is flipped into the neighbour across it. The surface moves by at most 1e-12 of that edge.
+/* Repairs triangles without area that close a surface, as where a vertex lies on the edge of a neighbour. The longest
+ * edge is flipped into the neighbour across it. The surface moves by at most 1e-12 of that edge.
  *   tri               in, out (3*tri_count)
  * Returns the number of flips, or -1 as embipc_surface_faults(). Triangles whose neighbour is flat or missing stay,
  * and those with two vertices in one place. */
 EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count);
 
-/* Makes lids for the holes of a surface. Of all triangulations of a loop without edges that the surface already
- * has, it takes the one of least area.
+/* Makes lids for the holes of a surface. Of all triangulations of a loop without edges that the surface already has,
+ * it takes the one of least area.
  *   max_edges         loops with more edges stay open. So do loops whose lid has more than half the area of their
  *                     part, because an open sheet is not a solid with a hole
  *   lid, capacity     receives at most capacity triangles (3*capacity) on the vertices of the loops
  *   filled            out: number of loops with a lid; may be NULL
- * Returns the number of new triangles, maybe more than capacity, or -1 as embipc_surface_faults(). O(max_edges^3)
- * per loop. */
+ * Returns the number of new triangles, maybe above capacity, or -1 as embipc_surface_faults(). O(max_edges^3) a loop. */
 EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                    int max_edges, int *lid, int capacity, int *filled);
 
@@ -1023,30 +1020,30 @@ typedef enum embipc_overlap_kind {
 typedef struct embipc_overlap {
     int a, b;                 /* a < b */
     embipc_overlap_kind kind;
-    embipc_real depth;        /* the smallest separating shift found, m, an upper bound. Linked pairs: the smallest
-                               * that keeps the link, or if none was found, the smallest that breaks it */
+    embipc_real depth;        /* the smallest separating shift found, m, an upper bound. Linked pairs: the smallest that
+                               * keeps the link, or if none was found, the smallest that breaks it */
     int parted;               /* 1: they are separated now */
-    int linked;               /* 1: linked like links of a chain at the start: loops through the middle of their
-                               * solids have a nonzero linking number */
+    int linked;               /* 1: linked like links of a chain at the start: loops through the middle of their solids
+                               * have a nonzero linking number */
 } embipc_overlap;
 
-/* Moves surfaces until none overlaps another. It first shifts bodies: the smallest shift found for each pair,
- * divided by volume, round after round. Where that fails, the bodies concerned are shrunk about their centres until
- * shifts separate the copies. These grow back under the barrier, which also rotates them and moves bodies in their
- * way. In the end all have their first shape. "Smallest found" is a search, not a proof.
+/* Moves surfaces until none overlaps another. It first shifts bodies: the smallest shift found for each pair, divided
+ * by volume, round after round. Where that fails, the bodies concerned are shrunk about their centres until shifts
+ * separate the copies. These grow back under the barrier, which also rotates them and moves bodies in their way. In
+ * the end all have their first shape. "Smallest found" is a search, not a proof.
  * Linked surfaces stay linked, and others do not become linked. Rings that pass through each other without crossing
- * are no overlap. Linked rings that overlap are separated by shifts that keep the link, or by a rotation of 20, 45
- * or 90 degrees and such a shift, or not at all. Linking is found for closed surfaces of up to 16 handles.
+ * are no overlap. Linked rings that overlap are separated by shifts that keep the link, or by a rotation of 20, 45 or
+ * 90 degrees and such a shift, or not at all. Linking is found for closed surfaces of up to 16 handles.
  *   body, count       the surfaces; those that grow must be valid dynamic bodies for embipc_body_create()
  *   gap               distance to be left, m (count*count), symmetric; pairs at 0 or below are ignored
  *   movement          out: the motion of each (count)
  *   list, capacity    receives at most capacity of the pairs that overlap at the start; may be NULL with 0
  *   found             out: how many there are; may be NULL
  *   error             may be NULL; index[] has the two numbers of a pair that cannot be separated
- * Returns EMBIPC_OK (all separated), INTERSECTION (some are not: `movement` has what was reached, list[].parted
- * says which), ARGUMENT, NOT_FINITE, INDEX or MEMORY (movement and list are then unchanged). Cost: some hundred
- * tests per overlapping pair and round, each O(triangles) at worst; growth takes up to some hundred steps of a
- * world with all bodies. */
+ * Returns EMBIPC_OK (all separated), INTERSECTION (some are not: `movement` has what was reached, list[].parted says
+ * which), ARGUMENT, NOT_FINITE, INDEX or MEMORY (movement and list are then unchanged). Cost: some hundred tests per
+ * overlapping pair and round, each O(triangles) at worst; growth takes up to some hundred steps of a world with all
+ * bodies. */
 EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, const embipc_real *gap,
                                          embipc_movement *movement, embipc_overlap *list, int capacity,
                                          int *found, embipc_error *error);
@@ -1055,8 +1052,8 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
  * A cage is a coarse tet mesh that contains a closed surface. Its nodes are the unknowns of a body. */
 typedef struct embipc_cage_def {
     unsigned cookie;          /* set by embipc_default_cage_def() */
-    int nodes;                /* wanted number of nodes; 4: a single tet; 0: 34, or 8 for each separate part of the
-                               * body if that is more (34) */
+    int nodes;                /* wanted number of nodes; 4: a single tet; 0: 34, or 8 for each separate part of the body
+                               * if that is more (34) */
     embipc_real cell_size;    /* m; > 0: lattice of this cell size, `nodes` is ignored          (0) */
     int tighten;              /* pull the outer nodes towards the surface, for a tighter cage   (1) */
     int duplicate;            /* 1: a tet for each connected piece of solid in a lattice cell; 0: shared  (1) */
@@ -1096,12 +1093,12 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void);
  *   hooks             memory, also for the cage; may be NULL
  *   cage              out; free with embipc_cage_free. node_count is 0 after a failure
  *   error             may be NULL
- * Returns EMBIPC_OK, DEF, ARGUMENT (fewer than 4 nodes for each separate part: the text and value[0] of the error
- * say how many are needed; or more lattice cells than can be numbered), OUTSIDE (a surface that crosses itself may
- * leave no consistent solid), MEMORY, or the fault of the surface. The node count is the nearest to the wanted one
- * among some hundred lattices, usually within a fifth: see cage->node_count. The sums of tet_volume and tet_moment
- * are those of the surface's integrals, exact up to rounding. Memory: about 200 bytes per triangle and 250 per cell
- * of the lattice. Time: 0.2 s for a thousand triangles and 34 nodes, 10 s for a million and 100. */
+ * Returns EMBIPC_OK, DEF, ARGUMENT (fewer than 4 nodes for each separate part: the text and value[0] of the error say
+ * how many are needed; or more lattice cells than can be numbered), OUTSIDE (a surface that crosses itself may leave
+ * no consistent solid), MEMORY, or the fault of the surface. The node count is the nearest to the wanted one among
+ * some hundred lattices, usually within a fifth: see cage->node_count. The sums of tet_volume and tet_moment are
+ * those of the surface's integrals, exact up to rounding. Memory: about 200 bytes per triangle and 250 per cell of
+ * the lattice. Time: 0.2 s for a thousand triangles and 34 nodes, 10 s for a million and 100. */
 EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const embipc_real *x, int vertex_count,
                                            const int *tri, int tri_count, const embipc_allocator *hooks,
                                            embipc_cage *cage, embipc_error *error);
@@ -1111,8 +1108,8 @@ EMBIPC_API void embipc_cage_free(embipc_cage *cage);
 
 /* ---- Toolbox: barrier and friction ---------------------------------------------------------- */
 
-/* b(d) for the activation distance dhat, m^2, and its derivatives by d (first, m; second, dimensionless; may be
- * NULL). Infinite at d <= 0, 0 from dhat on. [EIPC24 eq. 7] */
+/* b(d) for the activation distance dhat, m^2, and its derivatives by d (first, m; second, dimensionless; may be NULL).
+ * Infinite at d <= 0, 0 from dhat on. [EIPC24 eq. 7] */
 EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first,
                                       embipc_real *second);
 
@@ -18613,8 +18610,8 @@ static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_
 }
 
 /* ==== 24. World ======================================================================================
- * Owns everything: bodies and drives behind handles {index + 1, generation}, pair rules, and the reports of the
- * last step. A new body is built completely and checked against all others before it counts.
+ * Owns everything: bodies and drives behind handles {index + 1, generation}, pair rules, and the reports of the last
+ * step. A new body is built completely and checked against all others before it counts.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c */
 
 #define EMBI_WORLD_COOKIE 0x0e1bc0deu
@@ -18639,8 +18636,7 @@ typedef struct embi_lane {
 
 enum { EMBI_SEARCH_DONE, EMBI_SEARCH_DUE, EMBI_SEARCH_NO_KEYS, EMBI_SEARCH_NO_ROOM, EMBI_SEARCH_FOUND };
 
-/* A patch in the sweep along one axis: its region grown by the reach of contact, and its interval in whole
- * numbers. */
+/* A patch in the sweep along one axis: its region grown by the reach of contact, and its interval on the axis. */
 typedef struct embi_swept {
     embipc_real box[6];
     embi_u64 begin, end;
@@ -18669,7 +18665,7 @@ typedef struct embi_meeting {
     int body[2], edge[2];        /* edges: 3 triangle + side */
     int owner[2];                /* half-edges that own these edges, where known */
     int flush;                   /* in one plane, on opposite sides of the line; else: back to back */
-    int seam;                    /* this meeting is a seam */
+    int seam;
     embipc_real t[2][2];         /* the common part, along each edge from its lower vertex, 0 .. 1 */
 } embi_meeting;
 
@@ -18696,10 +18692,10 @@ struct embipc_world {
     int tri_pair_count, tri_pair_cap;
     embi_swept *swept;           /* patches sorted along one axis; then in the order of bodies */
     int swept_cap;
-    embi_search *search;         /* pairs whose candidates are searched */
+    embi_search *search;
     int search_count, search_cap;
-    embi_lane lane[EMBI_TASKS];  /* scratch of parallel searches */
-    embi_chunks parts;           /* parts of parallel loops */
+    embi_lane lane[EMBI_TASKS];
+    embi_chunks parts;           /* parts of the present parallel loop */
     int *found, found_cap;       /* candidates found in each chunk */
     int *asked, asked_count, asked_cap;   /* vertices whose x^n is requested */
     int *pressed, pressed_count, pressed_cap;   /* vertices with a force of the last step, unsorted, with repeats */
@@ -18720,7 +18716,7 @@ struct embipc_world {
     int step, builds;
     embipc_real warned;          /* gap / dhat at the last warning; 1: none yet */
     int stuck;                   /* consecutive steps with an island that is stuck */
-    embi_meeting *meeting;       /* while seams are searched for */
+    embi_meeting *meeting;       /* edges of fixed bodies that meet, for the search for seams */
     embi_key *joined;            /* embi_pack(surface, body) of joined bodies, sorted */
     int meeting_count, meeting_cap, joined_count, joined_cap, *sharp, sharp_cap;
     int seams_due;               /* fixed bodies came or went since the last search for seams */
@@ -19089,12 +19085,11 @@ static int embi_dhat_is_given(const embipc_world *w, const embi_body *b)
 }
 
 /* ---- fits ----
- * A peg in a hole has a clearance far below its size, but dhat follows the size. The barriers of opposite sides
- * would overlap, and the peg could neither enter nor slide. So each body stores the widths of its openings between
- * parallel faces, and its thicknesses. Two bodies fit where a thickness of one is slightly less than an opening of
- * the other. A derived dhat of such a pair becomes a fraction of the clearance. kappa grows by the same factor, so
- * the load stays. (A peg of 10 mm enters at 1 micrometre a side with a fraction of 0.4, at 50 with 1e-3 of its
- * diagonal.) */
+ * A peg in a hole has a clearance far below its size, but dhat follows the size. The barriers of opposite sides would
+ * overlap, and the peg could neither enter nor slide. So each body stores the widths of its openings between parallel
+ * faces, and its thicknesses. Two bodies fit where a thickness of one is slightly less than an opening of the other.
+ * A derived dhat of such a pair becomes a fraction of the clearance. kappa grows by the same factor, so the load
+ * stays. (A peg of 10 mm enters at 1 micrometre a side with a fraction of 0.4, at 50 with 1e-3 of its diagonal.) */
 #define EMBI_FIT_SHARE ((embipc_real)0.4)
 #define EMBI_FIT_LEAST ((embipc_real)1e-3)   /* of dhat; a smaller clearance counts as equal sizes */
 
@@ -19147,8 +19142,8 @@ static embipc_real embi_body_thickness(const embi_body *b)
     return b->solid.volume > 0 ? 2 * b->solid.volume / b->area : (embipc_real)0;
 }
 
-/* dhat is 1e-3 of the diagonal. It is at most a tenth of the mean thickness, so that contacts on one side of a plate
- * do not act on the other. It is at most half an edge, so that few primitives are within reach. */
+/* dhat is 1e-3 of the diagonal. It is at most a tenth of the mean thickness, so that contacts on one side of a plate do
+ * not act on the other. It is at most half an edge, so that few primitives are within reach. */
 static embipc_real embi_derive_dhat(const embi_body *b)
 {
     embipc_real dhat = (embipc_real)1e-3 * b->diagonal, thick = embi_body_thickness(b) / 10;
@@ -19156,17 +19151,17 @@ static embipc_real embi_derive_dhat(const embi_body *b)
     return embi_min(dhat, embi_body_edge(b) / 2);
 }
 
-/* Load that the contacts of a body should carry, N: its weight, and its momentum at one diagonal per second stopped
- * in one step. */
+/* Load that contacts of a body should carry, N: its weight, and its momentum at one diagonal per second, in one
+ * step. */
 static embipc_real embi_body_load(const embipc_world *w, const embi_body *b)
 {
     return b->total_mass * (embi_norm(w->def.gravity) + b->diagonal / w->def.time_step);
 }
 
 /* Load that one vertex should carry, N: the pressure E on its part of the surface, the most that the body can stand.
- * Affine bodies represent stiffer parts, of which only the contacts yield. They take a third of the force that stops
- * a fall by ten diagonals in one step. (60 boxes fall on a heap at 5 m/s, h = 0.01 s: with embi_body_load() alone one
- * step in 12 gets stuck, with this 0 of 600.) */
+ * Affine bodies represent stiffer parts, of which only the contacts yield. Their load is a third of the force that
+ * stops a fall by ten diagonals in one step. (60 boxes fall on a heap at 5 m/s: with embi_body_load() alone one step in
+ * 12 gets stuck, with this 0 of 600.) */
 static embipc_real embi_body_pressure_load(const embipc_world *w, const embi_body *b)
 {
     embipc_real gravity = embi_norm(w->def.gravity), fall = sqrt(20 * gravity * b->diagonal);
@@ -19174,10 +19169,10 @@ static embipc_real embi_body_pressure_load(const embipc_world *w, const embi_bod
     return b->total_mass * (gravity + fall / w->def.time_step) / 3;
 }
 
-/* kappa keeps the gap above 0.3 dhat under the load on three pairs, and under the pressure load on one. (A ball of
- * 1e6 Pa between plates that close by 60 %: without the pressure load the plates give up after a quarter.) The
- * pressure load must not lift a body at rest above 0.9 dhat. Contacts that only graze their barrier flicker, and
- * their lagged friction is wrong. */
+/* kappa keeps the gap above 0.3 dhat under the load on three pairs, and under the pressure load on one. (A ball of 1e6
+ * Pa between plates that close by 60 %: without the pressure load the plates give up after a quarter.) The pressure
+ * load must not lift a body at rest above 0.9 dhat. Contacts that only graze their barrier flicker, and their lagged
+ * friction is wrong. */
 static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
 {
     embipc_real weight = b->total_mass * embi_norm(w->def.gravity), load = embi_body_load(w, b);
@@ -19188,9 +19183,9 @@ static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
 }
 
 /* ---- numbers that cannot be simulated ----
- * Coordinates have 16 digits: at 1e9 sizes from the origin 7 remain for the shape. So input that takes a body
- * farther in one step is refused, and a body that reaches 1e12 sizes ends the step with an error. Stiffness stays
- * within 1e100 N/m. Within these limits no number of a step leaves the range of a double. */
+ * Coordinates have 16 digits: at 1e9 sizes from the origin 7 remain for the shape. So input that takes a body farther
+ * in one step is refused, and a body that reaches 1e12 sizes ends the step with an error. Stiffness stays within
+ * 1e100 N/m. Within these limits no number of a step leaves the range of a double. */
 
 #define EMBI_SIZES ((embipc_real)1e9)
 #define EMBI_SIZES_AT_MOST ((embipc_real)1e12)
@@ -19205,7 +19200,7 @@ static embipc_real embi_long_norm(const embipc_real a[3])
     return most * embi_norm(r);
 }
 
-/* way: the distance that the value takes the body in one step, m. */
+/* Refuses a value that takes the body too far in one step: by `way`, m. */
 static embipc_result embi_check_way(embipc_error *e, const embi_body *b, const char *what, embipc_real value,
                                     const char *unit, embipc_real way)
 {
@@ -19289,8 +19284,8 @@ static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *na
 
 /* ==== 25. Making bodies ==============================================================================
  * From a description to a body: surface and nodes in world coordinates, J, M and V as integrals over the solid,
- * elasticity, the tree of boxes. A body is built apart from the world. It counts only when it is complete and
- * crosses no body that it may touch. int functions that allocate return 0 out of memory.
+ * elasticity, the tree of boxes. A body is built apart from the world. It counts only when it is complete and crosses
+ * no body that it may touch. int functions that allocate return 0 out of memory.
  * Uses: all of the above.                                   Checked by: tests/world_input.h */
 
 /* A body under construction. Its arrays are in world coordinates minus far_position, until embi_build_move(). */
@@ -19401,9 +19396,9 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     return embi_check_material(&d->material, e);
 }
 
-/* The frame of construction. World point = rotation (scale p) + position, but coordinates far from 0 would round
- * cage, weights and rest shape. So points are measured from a near one, and the body is built far_position away from
- * its place. Both offsets are exact, and 0 for a body near 0. */
+/* The frame of construction. World point = rotation (scale p) + position, but coordinates far from 0 would round cage,
+ * weights and rest shape. So points are measured from a near one, and the body is built far_position away from its
+ * place. Both offsets are exact, and 0 for a body near 0. */
 static void embi_build_frame(const embipc_body_def *d, embi_build *t)
 {
     embipc_real lo[3], hi[3], middle[3], p[3], most = 0, size;
@@ -19449,8 +19444,8 @@ static void embi_build_move(embi_body *b, embi_build *t)
     for (int i = 0; i < b->nn; i++) embi_add(t->q + 3 * i, t->q + 3 * i, far_position);
 }
 
-/* Surface: the given triangles, or the boundary of the tets without inner vertices. Fills t->x, and b->origin with
- * the caller's numbers. */
+/* Surface: the given triangles, or the boundary of the tets without inner vertices. Fills t->x, and b->origin with the
+ * caller's numbers. */
 static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                         embipc_error *e)
 {
@@ -19515,8 +19510,8 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
     return 1;
 }
 
-/* Is the body too stiff for its deformation to matter? A bar of length L (the diagonal) and thickness t that is
- * held at one end sags under g by
+/* Is the body too stiff for its deformation to matter? A bar of length L (the diagonal) and thickness t that is held
+ * at one end sags under g by
  *   3/2 rho g L^4 / (E t^2),   t^2 = 12 times the smallest principal second moment over the volume.
  * Ten times that must stay below the default dhat, 1e-3 L. */
 static int embi_body_is_stiff(const embipc_body_def *d, const embipc_real *x, const embi_body *b)
@@ -19753,7 +19748,8 @@ static int embi_build_panels(embi_memory *m, embi_body *b, const embi_build *t)
     return ok;
 }
 
-/* Builds tree and patches. At the body's place in the world it fits the boxes and finds what cannot touch itself. */
+/* Builds tree and patches. At the body's place in the world it fits the boxes and builds the rest separation
+ * certificates. */
 static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
     int n = 6 * b->nt, large = b->nt >= EMBI_FIT_TRIANGLES;
@@ -20086,7 +20082,7 @@ static int embi_spin(const embi_state *s, const embi_body *b, const embipc_real 
 {
     const embipc_real *q = s->q + 3 * b->node0;
     embipc_real centre[3] = {0, 0, 0}, origin[3];
-    embi_near_origin(origin, q, b->diagonal);   /* weights sum to 1 only up to rounding */
+    embi_near_origin(origin, q, b->diagonal);   /* near the body, since weights sum to 1 up to rounding only */
     embi_mass_multiply(b, q, out);
     for (int i = 0; i < b->nn; i++) {
         embi_axpy(out + 3 * i, -b->node_mass[i], origin);
@@ -20474,8 +20470,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
 
 /* ---- forces and drives ---- */
 
-/* Adds J^T f at the nodes of a vertex [EIPC24 eq. 16], or for vertex -1 distributes f by mass. The next step clears
- * it. */
+/* Adds J^T f at the nodes of a vertex [EIPC24 eq. 16], or for vertex -1 distributes f by mass. A step clears it. */
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body body, int vertex,
                                                  const embipc_real force[3])
 {
@@ -20931,7 +20926,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     embi_report_clear(w);
     w->warned = 1;
     w->stuck = 0;
-    for (int i = 0; i < s->body_count; i++) {   /* the initial guesses of the rotations, too */
+    for (int i = 0; i < s->body_count; i++) {   /* the initial guesses of the rotations are reset, too */
         embi_elastic_unturn(&s->body[i].elastic);
         embi_body_revise(s, s->body + i);
         embi_body_forget(s->body + i);
@@ -21061,7 +21056,7 @@ static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc
 {
     const embi_state *s = &w->s;
     embipc_real second[9], inertia[9], inverse[9], trace, origin[3];
-    embi_near_origin(origin, s->q + 3 * b->node0, b->diagonal);   /* weights sum to 1 only up to rounding */
+    embi_near_origin(origin, s->q + 3 * b->node0, b->diagonal);   /* weights sum to 1 up to rounding only */
     memset(second, 0, sizeof second);
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < b->nn; i++)
@@ -21166,7 +21161,7 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
     return EMBIPC_OK;
 }
 
-/* Reports the parameters in force, which are derived, and the loads that kappa is derived for, N. */
+/* Reports the parameters in force, whether each is derived, and the loads for kappa, N. */
 EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embipc_body body,
                                                     embipc_body_parameters *out)
 {
@@ -21264,8 +21259,8 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: all of the above.          Checked by: tests/world_input.h, test_mesh_faults.c */
 
-/* Checks a body: finite state, x = J q, rows of J that sum to 1, sorted matrix rows, positive mass, and no inverted
- * tet under a determinant bound. */
+/* Checks a body: finite state, x = J q, rows of J that sum to 1, sorted matrix rows, positive mass, and no inverted tet
+ * under a determinant bound. */
 static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, embipc_error *e)
 {
     const embi_state *s = &w->s;
@@ -21341,8 +21336,8 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
 
 /* ---- A surface by itself ---- */
 
-/* Traversal of the pairs of nearby triangles of a surface without a world. It gives one pair at a time, because a
- * heap of n triangles has n^2. */
+/* Traversal of the pairs of nearby triangles of a surface without a world. It gives one pair at a time, because a heap
+ * of n triangles has n^2. */
 typedef struct embi_pair_walk {
     embi_surface s;
     embi_bvh bvh;
@@ -21513,8 +21508,8 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
  *   iterate    each island computes a direction; where it leaves the range of its candidates, new ones are searched,
  *              which may merge islands; the others move
  *   finish     velocities, forces, statistics; or, after an error, everything is restored
- * Islands are independent: a far body changes no bit of an island. Out of memory int functions return 0, those that
- * count or answer with more than yes or no -1, and pointer functions NULL.
+ * Islands are independent: a far body changes no bit of an island. Out of memory, int functions return 0, or -1 where
+ * 0 has another meaning; pointer functions return NULL.
  * Uses: all of the above.                                   Checked by: tests/test_world*.c */
 
 /* ---- bodies in parallel ---- */
@@ -21576,7 +21571,7 @@ static int embi_body_foresee_twist(const embi_state *s, const embi_body *b, embi
     return 1;
 }
 
-/* Rotations that a lagged material holds, those at the expected end: the rotations of q^n turned with the body, or
+/* Rotations that a lagged material holds, those at the expected end: the rotations of q^n, rotated with the body, or
  * for BDF2 those of its free flight. */
 static void embi_body_turn(embi_state *s, embi_body *b)
 {
@@ -21783,9 +21778,8 @@ static void embi_panel_foresee(embi_panel *p, const embipc_real shift[6], embipc
 }
 
 /* Predicts the end of the step. Free nodes go to q + h (v + dv), where dv is the velocity change of the last step, at
- * most h f/m, and h f/m in the first step. Driven nodes go to their targets, or to q + h v while blocked. So a
- * falling body goes on falling, and one on the ground or in a hand stays. Only the number of candidates depends on
- * this. */
+ * most h f/m, and h f/m in the first step. Driven nodes go to their targets, or to q + h v while blocked. So a falling
+ * body goes on falling, and a resting one stays. Only the number of candidates depends on this. */
 static void embi_body_foresee(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
@@ -21939,7 +21933,7 @@ static int embi_kept_serves(const embi_state *s, const embi_kept *k, const embi_
 }
 
 /* ---- a body's list for itself after a failed step ----
- * Such a list depends on when it was made, and so do the bits of results. So a failed step restores it. Lists of two
+ * Such a list depends on when it was made, and so do the bits of results: a failed step restores it. Lists of two
  * bodies only save time. */
 
 enum { EMBI_ASIDE_HEAD = 1, EMBI_ASIDE_STATE = 2, EMBI_ASIDE_LIST = 4 };
@@ -22008,11 +22002,10 @@ static embipc_real embi_kept_pace(const embi_kept *k, const embi_pair *pair)
 
 /* Margin of a search, m: the width of the pair's range plus four dhat, but at most a quarter of the shorter edge.
  * Beyond that, lists grow faster than searches become rare (an eighth and a half cost 0 to 40 % more). On large
- * surfaces with few candidates the traversal dominates. There the limit is at least four dhat, and half an edge
- * within a body (bears take 0.80 to 0.86 of the time; with that limit everywhere heaps take 1.26 to 1.37). A pair
- * gets no margin if it moves so fast that the list would hardly serve the next step (falling heaps take 0.93 to
- * 0.96). Short lists within a body keep it, because there the traversal dominates, too (bears in cages take 1.07
- * without it). */
+ * surfaces with few candidates the traversal dominates. There the limit is at least four dhat, and half an edge within
+ * a body (bears take 0.80 to 0.86 of the time; with that limit everywhere heaps take 1.26 to 1.37). A pair gets no
+ * margin if it moves so fast that the list would hardly serve the next step (falling heaps take 0.93 to 0.96). Short
+ * lists within a body keep it, because there the traversal dominates, too (bears in cages take 1.07 without it). */
 static embipc_real embi_kept_room(const embi_state *s, const embi_kept *k, const embi_pair *pair)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
@@ -22020,13 +22013,13 @@ static embipc_real embi_kept_room(const embi_state *s, const embi_kept *k, const
     embipc_real room = 0, edges = embi_min(embi_body_edge(A), embi_body_edge(B)) / (few && self ? 2 : 4), most;
     for (int i = 0; i < 3; i++) room = embi_max(room, pair->range[3 + i] - pair->range[i]);
     room = embi_min(room + 4 * pair->rule.dhat, few ? embi_max(edges, 4 * pair->rule.dhat) : edges);
-    if (few || (self && k->count <= 4 * A->nt)) return room;   /* the traversal dominates */
+    if (few || (self && k->count <= 4 * A->nt)) return room;
     most = self ? room : room / 2;
     return embi_kept_pace(k, pair) > most ? (embipc_real)0 : room;
 }
 
-/* Prepares a search at the reference positions. |u| + |h - u| <= sqrt(2) |h| for 0 <= u <= h, so the radius must be
- * larger than that of the range by this factor. */
+/* Prepares a search at the reference positions. |u| + |h - u| <= sqrt(2) |h| for 0 <= u <= h, so the radius exceeds
+ * that of the range by this factor. */
 static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, embipc_real reach)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
@@ -22058,7 +22051,7 @@ static embi_approach embi_kept_approach(const embi_kept *k)
     return t;
 }
 
-/* Tree nodes where a body's search for itself starts: the folds that may close under the expected strain and a
+/* Tree nodes where a body's search for itself starts: pairs whose certificate may fail under the expected strain and a
  * margin. The strain that all others tolerate is the limit of the cached list. */
 static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_kept *k)
 {
@@ -22108,17 +22101,17 @@ static embi_walk embi_kept_walk(const embi_state *s, const embi_kept *k, embi_su
 }
 
 /* ---- searches in parallel ----
- * Small searches are distributed over lanes, which do not allocate: a search without room is repeated when its lane
- * has grown. A large one, known by its surfaces, its last list or its lack of room, is shared itself. Its traversal
- * has many starts, its pairs of triangles are cut into runs, and results are joined in order. A list always holds
- * what a single search finds, in the same order. (A bear of 160 000 triangles that is searched for itself in nearly
- * each step: 2 threads take 0.60 of the time of one.) */
+ * Small searches are distributed over lanes, which do not allocate: a search without room is repeated when its lane has
+ * grown. A large one, known by its surfaces, its last list or its lack of room, is shared itself. Its traversal has
+ * many starts, its pairs of triangles are cut into runs, and results are joined in order. A list always holds what a
+ * single search finds, in the same order. (A bear of 160 000 triangles that is searched for itself in nearly each step:
+ * 2 threads take 0.60 of the time of one.) */
 
 #define EMBI_SHARE_SEARCH EMBI_SHARE(32768)  /* candidates from which a search is shared */
-#define EMBI_SHARE_SURFACE EMBI_SHARE(4096)  /* triangles of two surfaces from which it is */
-#define EMBI_SHARE_REFIT EMBI_SHARE(1024)    /* triangles, or leaves, of a tree to refit: 12 us */
-#define EMBI_SHARE_KEYS EMBI_SHARE(256)      /* pairs of triangles in a run: 100 us; 25 took 1.08 */
-#define EMBI_SHARE_AGAIN EMBI_SHARE(256)     /* cached candidates to test again: 12 us */
+#define EMBI_SHARE_SURFACE EMBI_SHARE(4096)  /* triangles of two surfaces whose search is shared */
+#define EMBI_SHARE_REFIT EMBI_SHARE(1024)    /* triangles, or leaves, in a part of a refit: 12 us */
+#define EMBI_SHARE_KEYS EMBI_SHARE(256)      /* pairs of triangles in a run: 100 us (25 us: 1.08 of the time) */
+#define EMBI_SHARE_AGAIN EMBI_SHARE(256)     /* cached candidates tested again in a part: 12 us */
 
 typedef struct embi_search_task {
     embipc_world *w;
@@ -22197,8 +22190,7 @@ static void embi_body_unfit(embi_state *s, embi_body *b)
     memset(b->bvh.known, 0, 2 * (size_t)b->bvh.leaves);
 }
 
-/* Refits trees that searches need as a whole: parts in parallel, then the nodes above. Others are only prepared for
- * refitting on demand. */
+/* Refits trees that searches need as a whole: parts in parallel, then the nodes above. Prepares others for later. */
 static int embi_searches_refit_all(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -22362,7 +22354,7 @@ static int embi_search_walk(embipc_world *w, embi_walk_task *t, int lanes)
     return 1;
 }
 
-/* Turns these runs into candidates. A pair of triangles gives at most 15: 6 vertices and 9 pairs of edges. */
+/* Turns the runs of a large search into candidates. A pair of triangles gives at most 15: 6 vertices, 9 edge pairs. */
 static int embi_search_runs(embipc_world *w, embi_search_task *t)
 {
     embi_kept *k = t->one->kept;
@@ -22454,7 +22446,7 @@ static int embi_search_is_large(const embipc_world *w, const embi_kept *k)
     return k->cap >= EMBI_SHARE_SEARCH || triangles >= EMBI_SHARE_SURFACE;
 }
 
-/* Makes all cached lists that cannot be used. */
+/* Makes a new list for each pair whose cached list cannot be used. */
 static int embi_searches_keep(embipc_world *w)
 {
     embi_search_task task;
@@ -22481,8 +22473,7 @@ static int embi_searches_keep(embipc_world *w)
     }
 }
 
-/* A list that no step used for this many steps is released. Else bodies that mix would get one for each two of
- * them. */
+/* A list that no step used for this many steps is released. Else bodies that mix would get one for any two. */
 #define EMBI_KEPT_STEPS 64
 
 /* Releases lists and closes their gaps. */
@@ -22556,7 +22547,7 @@ static embipc_real embi_pair_reach(const embi_state *s, const embi_pair *pair)
     return reach + 4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b);
 }
 
-/* Can the cached list of a pair be used? Sets the bounds for testing its entries. */
+/* Checks whether the cached list of a pair can be used, and sets the bounds for testing its entries. */
 static int embi_search_begin(embipc_world *w, embi_search *one)
 {
     embi_state *s = &w->s;
@@ -22674,10 +22665,9 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
 }
 
 /* ---- searches along paths ----
- * In a fast impact a direction is as long as the body, which is pressed flat. Within such a range nearly all
- * primitives of both bodies come within reach. So a long direction is searched along its paths, for one round only.
- * (Longest step of a ball thrown at a plate at 30 m/s, h = 0.01 s, by ranges and by paths: in a cage 800 and 140 ms,
- * full 680 and 400 ms.) */
+ * In a fast impact a direction is as long as the body, which is pressed flat. Within such a range nearly all primitives
+ * of both bodies come within reach. So a long direction is searched along its paths, for one round only. (Longest step
+ * of a ball thrown at a plate at 30 m/s, by ranges and by paths: in a cage 800 and 140 ms, full 680 and 400 ms.) */
 
 /* The surface and its paths along the present direction. */
 static embi_surface embi_body_paths(const embipc_world *w, const embi_body *b)
@@ -22784,8 +22774,8 @@ static int embi_paths_run(embipc_world *w, int begin, int end)
     return 1;
 }
 
-/* Makes all queued searches at the reference positions, few cached lists at a time, so that gaps between remaining
- * entries need little room. Searches along paths are last in the queue. */
+/* Makes all queued searches at the reference positions, few cached lists at a time, so that gaps between them need
+ * little room. Searches along paths are last in the queue. */
 static int embi_searches_run(embipc_world *w)
 {
     int all = w->search_count;
@@ -22812,17 +22802,16 @@ static int embi_panels_pack(int pa, int pb) { return pa * EMBI_PANELS + pb; }
 
 /* ---- seams ----
  * Tiles of a floor are separate bodies. Where two are flush, a point would count for both, and a rolling ball would
- * feel the edges between them. Fixed bodies do not move relative to each other, so those that are flush along a
- * line are joined: the line is a seam. Like an edge within one body, it is subtracted from the sum over both
- * (section 21): -b(d(p, seam)). Where k bodies and m seams end in a point, the point is added 1 - k + m times if
- * that is positive, so that it counts once. Edges that seams cover make no pairs with edges. Vertices where no
- * other edge ends make none with triangles. The proof of section 19 then holds for all joined bodies together,
- * whose faces there are flat.
+ * feel the edges between them. Fixed bodies do not move relative to each other, so those that are flush along a line
+ * are joined: the line is a seam. Like an edge within one body, it is subtracted from the sum over both (section 21):
+ * -b(d(p, seam)). Where k bodies and m seams end in a point, the point is added 1 - k + m times if that is positive,
+ * so that it counts once. Edges that seams cover make no pairs with edges. Vertices where no other edge ends make
+ * none with triangles. The proof of section 19 then holds for all joined bodies together, whose faces there are flat.
  * A seam needs two edges that are both borders, or whose other faces touch as well. So where bodies meet in a line
  * with room around it, seams are fewer than bodies, and Psi still goes to infinity at the line.
- * Some body may not be tested with a part of the surface, or may have another dhat with it. It meets all parts as
- * separate bodies, because an incomplete sum may be negative. For the same reason only bodies with equal friction
- * and thickness are joined. */
+ * Another body may not be tested with some part of the surface, or may have another dhat with it. It then meets all
+ * parts as separate bodies, because an incomplete sum may be negative. For the same reason only bodies with equal
+ * friction and thickness are joined. */
 
 /* Vertices of a half-edge, numbered among all bodies, the lower one first. */
 static embi_u64 embi_edge_key(const embi_body *b, int edge)
@@ -23162,7 +23151,7 @@ static int embi_surface_is_flat(const embipc_world *w, const embi_key *list, int
     return embi_plane_is_flat(&p, away);
 }
 
-/* Removes the seams of surfaces that are not flat as a whole. Each tile may be tilted against the next by less than
+/* Removes the seams of surfaces that are not flat as a whole: each tile may be tilted against the next by less than
  * rounding shows. */
 static int embi_seams_check(embipc_world *w)
 {
@@ -23251,8 +23240,8 @@ static int embi_surface_is_one(const embipc_world *w, int surface, const embi_bo
     return 1;
 }
 
-/* Does a dynamic body meet a fixed one as part of its joined surface? The answer is cached, because a surface may
- * have thousands of bodies. */
+/* Does a dynamic body meet a fixed one as part of its joined surface? The answer is cached, because a surface may have
+ * thousands of bodies. */
 static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi_body *other)
 {
     const embi_state *s = &w->s;
@@ -23267,8 +23256,8 @@ static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi
     return other->is_one;
 }
 
-/* Adds a pair of patches for the bodies embi_pack(i, j), i <= j, with an empty range and no candidates. head: the
- * first pair of these bodies; -1: this one. */
+/* Adds a pair of patches for the bodies embi_pack(i, j), i <= j, with an empty range and no candidates. head: the first
+ * pair of these bodies; -1: this one. */
 static embi_pair *embi_pair_add(embipc_world *w, embi_u64 bodies, int panels, int head)
 {
     embi_state *s = &w->s;
@@ -23377,8 +23366,8 @@ static void embi_regions_order(embi_key *pair, int count)
 }
 
 /* Pairs of patches whose regions meet, into w->tri_pairs: keys embi_pack(i, j) of the bodies, i <= j, values
- * embi_panels_pack(), both sorted. Each patch is tested with those that begin before it ends. A body and itself are
- * one pair. */
+ * embi_panels_pack(), both sorted. A patch is tested with those that begin before it ends. A body and itself: one
+ * pair. */
 static int embi_regions_sweep(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -23443,8 +23432,8 @@ static int embi_pairs_join(embipc_world *w)
     return 1;
 }
 
-/* Makes the pairs of patches whose regions meet, with their candidates. The range covers the predicted displacement,
- * or only its first part if it is long. */
+/* Makes the pairs of patches whose regions meet, with their candidates. The range covers the predicted displacement, or
+ * only its first part if it is long. */
 static int embi_pairs_begin(embipc_world *w)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
@@ -23467,9 +23456,9 @@ static int embi_pairs_begin(embipc_world *w)
 }
 
 /* ---- BDF2: abrupt changes of velocity ----
- * A body that is stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. A force between a body
- * with BDF2 and one with backward Euler would not be equal and opposite. So all bodies of an island use one rule. An
- * island whose contacts change abruptly ends its step with backward Euler, from where BDF2 brought it. */
+ * A body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Forces between a body with BDF2 and
+ * one with backward Euler would not be equal and opposite. So all bodies of an island use one rule. If its contacts
+ * change abruptly, the step ends with backward Euler, from where BDF2 brought it. */
 
 /* Did the bodies of a pair come into contact, separate, or suddenly push harder? */
 static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
@@ -23529,8 +23518,7 @@ static int embi_island_is_far(const embi_state *s, const embi_island *isle)
     return any;
 }
 
-/* Continues the step with backward Euler, from the present positions, or from q^n if E is lower there: E never
- * grows. */
+/* Continues the step with backward Euler from the present positions, or from q^n if E is lower there: E never grows. */
 static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -23542,7 +23530,7 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
     }
     isle->converged = isle->old_factor = isle->just_drove = 0;
     isle->stride = 0;
-    isle->system.kept = 0;   /* its matrix has another A */
+    isle->system.kept = 0;   /* the cached system has another A */
     return !embi_island_is_far(s, isle) && embi_island_rise(s, isle) > 0 ? embi_island_back(m, s, isle) : 1;
 }
 
@@ -23625,8 +23613,8 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
 }
 
 /* ---- islands in parallel ----
- * Islands are independent between searches. So in each round threads share the small ones, in runs without threads
- * inside. A large island, with more than half of the work, is solved alone and shares its loops. */
+ * Islands are independent between searches. So threads share the small ones of a round, in runs without threads inside.
+ * A large one, with more than half of the work, is solved alone and shares its loops. */
 
 typedef embipc_result embi_island_fn(embipc_world *w, embi_state *s, embi_island *isle);
 
@@ -23867,8 +23855,8 @@ static int embi_neighbours_check(embipc_world *w)
 
 /* ---- new reference positions within a step ----
  * A range contains all displacements since the start of the step, so it is large for a body that moved far. Collision
- * detection has covered the path to the present positions, so these may become the new reference. An island that may
- * go back to an earlier state takes none and searches no paths: its candidates at that state would be lost. */
+ * detection has covered the path to the present positions, so these may become the new reference. An island that may go
+ * back to an earlier state takes none and searches no paths: its candidates at that state would be lost. */
 
 /* May the step return this island to an earlier state? It may after BDF2, or while a drive is rotating. */
 static int embi_island_may_go_back(const embi_state *s, const embi_island *isle)
@@ -24086,7 +24074,7 @@ static void embi_island_rest(embi_state *s, const embi_island *isle)
     }
 }
 
-/* First half of an iteration: computes the next direction or initial guess, and its end. */
+/* First half of an iteration: the next direction or initial guess, and where it ends. */
 static embipc_result embi_island_look(embipc_world *w, embi_state *s, embi_island *isle)
 {
     embipc_result r;
@@ -24095,8 +24083,7 @@ static embipc_result embi_island_look(embipc_world *w, embi_state *s, embi_islan
     return embi_island_aim(&w->memory, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
-/* Largest distance of a node from its force-free target, relative to the mean of all nodes and to the diagonal. 0
- * where the material is not lagged. */
+/* Largest distance of a node from its force-free target, minus the mean, over the diagonal. 0 if not lagged. */
 static embipc_real embi_body_strays(const embi_state *s, const embi_body *b)
 {
     embipc_real mean[3] = {0, 0, 0}, most = 0, d[3];
@@ -24129,8 +24116,8 @@ static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
     return unseen > kinetic;
 }
 
-/* Are the held rotations so wrong that the step should start again? Either a body, or a part of it, has rotated
- * against them by more than about 0.3 rad, or they hide much energy. Cheap tests come first. */
+/* Are the held rotations so wrong that the step should start again? Either a body, or a part of it, has rotated against
+ * them by more than 0.3 rad or so, or they hide much energy. Cheap tests come first. */
 static int embi_island_turned_away(embi_state *s, const embi_island *isle)
 {
     int strays = 0;
@@ -24145,10 +24132,10 @@ static int embi_island_turned_away(embi_state *s, const embi_island *isle)
     return strays && !isle->converged && !embi_island_is_driven(s, isle) && embi_island_is_blown_up(s, isle);
 }
 
-/* Another pass, with the rotations of the present positions. The lagged energy of a body that has rotated by the
- * angle a since lets it swell by a^2/2. With the present rotation it does not. If one pass is not enough, the
- * rotations follow q in each iteration, as for nonlinear materials, from q^n where possible. Rotations of a body with
- * a fibre never follow: they do not make its energy stationary, so forces would not be its gradient. */
+/* Another pass, with the rotations of the present positions. The lagged energy of a body that has rotated by the angle
+ * a since lets it swell by a^2/2. With the present rotation it does not. If one pass is not enough, the rotations
+ * follow q in each iteration, as for nonlinear materials, from q^n where possible. Rotations of a body with a fibre
+ * never follow: they do not make its energy stationary, so forces would not be its gradient. */
 static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, int at_once)
 {
     int again = at_once || isle->relagged > 0, held = embi_island_is_far(s, isle);
@@ -24168,7 +24155,7 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, i
         embi_body_renew(b);
         embi_body_gradient(s, b);
     }
-    isle->system.kept = 0;   /* its matrix has another A */
+    isle->system.kept = 0;   /* the cached system has another A */
     isle->active = isle->passes = 1;
     isle->converged = isle->old_factor = isle->kept = isle->just_drove = 0;
     isle->stride = 0;
@@ -24210,7 +24197,7 @@ static int embi_island_is_near(const embi_island *isle)
            isle->measure < EMBI_LAG_EARLY;
 }
 
-/* Second half of an iteration, once all candidates along the directions are known: the move. */
+/* Second half of an iteration: the move, once all candidates along the directions are known. */
 static embipc_result embi_island_go(embipc_world *w, embi_state *s, embi_island *isle)
 {
     embi_memory *m = &w->memory;
@@ -24253,9 +24240,9 @@ static embipc_result embi_islands_next(embipc_world *w)
 }
 
 /* argmin E for all islands [EIPC24 eq. 12], in rounds. Each active island computes its next direction:
- * embi_island_look(). Candidates are added where a direction leaves the searched range, and islands that may touch
- * are merged: embi_ranges_check(). Then each island moves along its direction: embi_island_go(). The rounds end when
- * no island is active. */
+ * embi_island_look(). Candidates are added where a direction leaves the searched range, and islands that may touch are
+ * merged: embi_ranges_check(). Then each island moves along its direction: embi_island_go(). The rounds end when no
+ * island is active. */
 static embipc_result embi_iterate(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -24295,7 +24282,7 @@ static void embi_body_undo(embi_state *s, embi_body *b)
     e->ahead = 1;
 }
 
-/* Restores the world after an error, with everything that the bits of later steps depend on. */
+/* Restores the world after an error, with all that the bits of later steps depend on. */
 static void embi_step_undo(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -24328,8 +24315,8 @@ static void embi_bodies_moved(embi_state *s)
     }
 }
 
-/* Expected rotation by forces in the next step: the smaller of the last two if alike, else 0. A steady torque rotates
- * a body in each step, an impact once. */
+/* Expected rotation by forces in the next step: the smaller of the last two if alike, else 0. A steady torque rotates a
+ * body in each step, an impact once. */
 static void embi_body_foretell_twist(embi_body *b)
 {
     embi_flight *f = &b->flight;
@@ -24596,7 +24583,7 @@ static void embi_report_sort(embipc_world *w)
     }
 }
 
-/* Work of the drives, J: force times displacement. The force of a hard drive is grad E at its nodes. */
+/* Work of the drives, J: force times displacement. The force of a hard drive is grad E / h^2 at its nodes. */
 static embipc_real embi_drive_work(const embipc_world *w)
 {
     const embi_state *s = &w->s;
@@ -24622,8 +24609,7 @@ static embipc_real embi_drive_work(const embipc_world *w)
     return work;
 }
 
-/* Contact with the largest force relative to its barrier, or NULL. *ratio: gap over dhat at which the barrier has
- * it. */
+/* Contact with the largest force over its barrier, or NULL. *ratio: gap over dhat where a barrier has this force. */
 static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *ratio)
 {
     const embi_contact *tight = NULL;
@@ -24662,8 +24648,8 @@ static embipc_real embi_drive_short(const embi_state *s)
     return most;
 }
 
-/* Warns once when a load presses a gap below 5 % of dhat, and each time that ratio has halved. A drive gives in
- * before that, so 10 % is enough where one fell short. */
+/* Warns once when a load presses a gap below 5 % of dhat, and each time that ratio has halved. Where a drive fell short
+ * 10 % is enough, because drives give in earlier. */
 static void embi_warn_tight(embipc_world *w)
 {
     embipc_real limit = embi_drive_short(&w->s) > 0 ? (embipc_real)0.1 : (embipc_real)0.05, ratio;
@@ -24685,8 +24671,8 @@ static void embi_warn_tight(embipc_world *w)
     (w->def.log)(1, text, w->def.log_ctx);
 }
 
-/* Did the island stand still with forces out of balance? Its nodes moved less than the tolerance, its last direction
- * is longer, and E falls along it by far more than rounding. */
+/* Did the island stand still with forces out of balance? Its nodes moved less than the tolerance, its last direction is
+ * longer, and E falls along it by far more than rounding. */
 static int embi_island_is_stuck(const embi_state *s, const embi_island *isle)
 {
     embipc_real nearby = embi_island_tolerance(s, isle), noise = 4096 * EMBI_EPS *
@@ -24808,7 +24794,7 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
     t->drive_short = embi_drive_short(s);
 }
 
-/* Names the first node whose values are not finite, or else the one with the largest expected motion. */
+/* Names the first node whose values are not finite, or else the fastest one. */
 static embipc_result embi_fail_step(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -24930,8 +24916,8 @@ static void embi_body_rotate(embipc_world *w, embi_body *b)
     embi_body_gradient(s, b);
 }
 
-/* Begin: qt, forces, rotations, candidates, islands. Then embi_iterate(). Finish: velocities, forces, statistics.
- * Nothing that a caller can see changes until the end. After an error embi_step_undo() restores the rest. */
+/* Begin, embi_iterate() and finish, as the top of this section says. Nothing that a caller can see changes until the
+ * end. After an error embi_step_undo() restores the rest. */
 EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *stats)
 {
     embi_state *s;
