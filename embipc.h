@@ -645,9 +645,11 @@ typedef struct embipc_intersection {
 EMBIPC_API int embipc_world_intersections(embipc_world *world, embipc_intersection *out, int capacity);
 EMBIPC_API int embipc_world_rejected(const embipc_world *world, embipc_intersection *out, int capacity);
 
+#ifndef EMBIPC_NO_VALIDATE
 /* Re-derives what can be derived: finite state, rows of J that sum to 1 and reproduce the surface, positive
  * mass, sorted patterns, no intersection. Returns EMBIPC_OK or the first thing that is wrong. */
 EMBIPC_API embipc_result embipc_world_validate(embipc_world *world, embipc_error *error);
+#endif
 
 /* Memory in use and at most, bytes, and allocations since creation. Pointers may be NULL. */
 EMBIPC_API void embipc_world_memory(const embipc_world *world, size_t *bytes, size_t *peak,
@@ -860,6 +862,7 @@ typedef struct embipc_fault {
     embipc_real value;        /* shape: height, or 6 volume, over the longest edge (cubed) */
 } embipc_fault;
 
+#ifndef EMBIPC_NO_MESH_REPAIR
 /* All faults of one kind.
  *   x, vertex_count   vertices, m (3*vertex_count); tri, tri_count (3*tri_count), tets alike (4*tet_count)
  *   fault, capacity   receives at most capacity faults; may be NULL with 0
@@ -869,6 +872,7 @@ EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, con
                                      embipc_fault_kind kind, embipc_fault *fault, int capacity);
 EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
                                   embipc_fault_kind kind, embipc_fault *fault, int capacity);
+#endif
 
 /* One connected part of a surface: triangles that share edges. */
 typedef struct embipc_part {
@@ -890,6 +894,7 @@ typedef struct embipc_part {
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                     int *part, embipc_part *list, int capacity);
 
+#ifndef EMBIPC_NO_MESH_REPAIR
 /* The holes of a surface whose triangles agree: its borders as closed walks, in the sense in which the
  * triangles of a lid would run.
  *   vertex            the loops one after the other (capacity)
@@ -944,6 +949,7 @@ typedef struct embipc_gap {
 } embipc_gap;
 EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_count, const int *tri,
                                             int tri_count, embipc_gap *gap);
+#endif
 
 /* ---- Separating what overlaps --------------------------------------------------------------- */
 
@@ -982,6 +988,7 @@ typedef struct embipc_overlap {
                                * other, like links of a chain (a linking number is not 0) */
 } embipc_overlap;
 
+#ifndef EMBIPC_NO_SEPARATE
 /* Moves surfaces until none overlaps another. First by shifts: the smallest found for each pair, shared by
  * volume, round after round. Where that fails, the bodies concerned are shrunk about their centres until
  * shifts part the copies, and grow back under the barrier, which also turns them, and moves what is in their
@@ -1002,6 +1009,7 @@ typedef struct embipc_overlap {
 EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, const embipc_real *gap,
                                          embipc_movement *movement, embipc_overlap *list, int capacity,
                                          int *found, embipc_error *error);
+#endif
 
 /* ---- Cages ----------------------------------------------------------------------------------
  * A cage is a coarse tet mesh that holds a closed surface: its nodes are a body's unknowns. */
@@ -1033,6 +1041,7 @@ typedef struct embipc_cage {
     embipc_allocator hooks;   /* what it is freed with */
 } embipc_cage;
 
+#ifndef EMBIPC_NO_CAGE_BUILDER
 EMBIPC_API embipc_cage_def embipc_default_cage_def(void);
 
 /* Builds a cage: every vertex of the surface lies in a tet, and so does all of the solid inside; every tet
@@ -1060,6 +1069,7 @@ EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const emb
 
 /* Frees the arrays of a cage and clears it. NULL, and a cage that is cleared already, are fine. */
 EMBIPC_API void embipc_cage_free(embipc_cage *cage);
+#endif
 
 /* ---- Toolbox: barrier and friction ---------------------------------------------------------- */
 
@@ -1080,6 +1090,13 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #ifdef EMBIPC_IMPLEMENTATION
 #ifndef EMBI_IMPLEMENTED
 #define EMBI_IMPLEMENTED
+
+/* What a part that is left out alone had use for is left to the compiler to drop, without a word. */
+#if defined(__GNUC__) && (defined(EMBIPC_NO_CAGE_BUILDER) || defined(EMBIPC_NO_MATERIALS) || \
+    defined(EMBIPC_NO_DRIVES) || defined(EMBIPC_NO_SEPARATE) || defined(EMBIPC_NO_MESH_REPAIR) || \
+    defined(EMBIPC_NO_BDF2) || defined(EMBIPC_NO_VALIDATE) || defined(EMBIPC_NO_THREADS))
+#pragma GCC diagnostic ignored "-Wunused-function"
+#endif
 
 /* What tells that sums round one by one, and inf and nan count. Who cannot know at compile time is asked by
  * embi_sums_are_exact(). */
@@ -5537,6 +5554,8 @@ static int embi_faults_init(embi_faults *f, embipc_fault *list, int capacity, in
     return capacity >= 0 && (list || !capacity) && count <= EMBI_MAX_ELEMENTS;
 }
 
+#ifndef EMBIPC_NO_MESH_REPAIR
+
 EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                      embipc_fault_kind kind, embipc_fault *fault, int capacity)
 {
@@ -5619,6 +5638,8 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
     embi_scale_end(&m, &s);
     return ok ? f.count : -1;
 }
+
+#endif /* EMBIPC_NO_MESH_REPAIR */
 
 /* ---- Parts ---- */
 
@@ -5763,6 +5784,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
 }
 
 /* ---- Orientation ---- */
+#ifndef EMBIPC_NO_MESH_REPAIR
 
 /* The half-edges of edges with exactly two triangles, as pairs: mate[h] is the other one, or -1. */
 static int embi_mates(embi_memory *m, const int *tri, int n, int *mate)
@@ -6203,6 +6225,8 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     embi_scale_end(&m, &s);
     return edges >= 0 ? count : -1;
 }
+
+#endif /* EMBIPC_NO_MESH_REPAIR */
 
 /* ==== 12. Embedding ==================================================================================
  * A surface vertex x lies in one tet of its cage for good: x = sum w_i q_i with constant w, sum w_i = 1.
@@ -6902,6 +6926,11 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
  * count and for tets that can follow the body where it bends. Last, nodes outside the solid are drawn
  * towards it, as far as no other tet is entered and no dihedral angle gets small.
  * Uses: small math, memory, errors, sorting, meshes, embedding.     Checked by: tests/test_cage.c      */
+
+#ifdef EMBIPC_NO_CAGE_BUILDER
+typedef struct embi_last_cage { int none; } embi_last_cage;
+static void embi_last_cage_free(embi_memory *m, embi_last_cage *last) { (void)m; (void)last; }
+#else
 
 #define EMBI_CAGE_COOKIE 0x43414745
 #define EMBI_CAGE_MAX_CELLS (INT_MAX / 80)   /* so that no array has more elements than an int counts */
@@ -8864,6 +8893,8 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
     last->nodes = wish.nodes = nodes;
     return embi_cage_build(m, &wish, x, vertex_count, tri, tri_count, &last->cage, e);
 }
+
+#endif /* EMBIPC_NO_CAGE_BUILDER */
 
 /* ==== 14. Elasticity =================================================================================
  * Per tet T of a cage (or mesh), with m_a the gradient of its barycentric coordinate w_a at rest:
@@ -19206,6 +19237,16 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
     return 1;
 }
 
+#ifdef EMBIPC_NO_CAGE_BUILDER
+static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
+                                     embipc_error *e)
+{
+    (void)m; (void)d; (void)b; (void)t;
+    return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build makes no cages (EMBIPC_NO_CAGE_BUILDER): give cage_x and "
+                     "cage_tets, or a cage that another build has made");
+}
+#else
+
 /* Is the body too stiff for its deformation to matter? As a rough bar of length L (the diagonal) and thickness
  * t^2 = 12 times the smallest principal second moment over the volume, held at one end, it sags under g by
  *   3/2 rho g L^4 / (E t^2)
@@ -19236,6 +19277,8 @@ static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, e
     t->cage = &t->last->cage;
     return r;
 }
+
+#endif /* EMBIPC_NO_CAGE_BUILDER */
 
 /* Nodes and tets of the body. */
 static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
@@ -20932,6 +20975,8 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
  * What must be true between calls, derived again from scratch; and where a surface meets itself.
  * Uses: all of the above.          Checked by: tests/world_input.h, test_mesh_faults.c */
 
+#ifndef EMBIPC_NO_VALIDATE
+
 static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, embipc_error *e)
 {
     const embi_state *s = &w->s;
@@ -21004,7 +21049,10 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
     return EMBIPC_OK;
 }
 
+#endif /* EMBIPC_NO_VALIDATE */
+
 /* ---- A surface by itself ---- */
+#ifndef EMBIPC_NO_MESH_REPAIR
 
 /* A surface without a world, and the walk over its pairs of triangles that are near each other: one pair at a
  * time, since a heap of n triangles has n^2 of them. */
@@ -21169,6 +21217,8 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
     embi_scale_end(&m, &s);
     return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
+
+#endif /* EMBIPC_NO_MESH_REPAIR */
 
 /* ==== 28. The step ===================================================================================
  *   begin      qt, forces, targets of drives; A and grad at q^n; candidates; islands; lagged friction
@@ -24631,6 +24681,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
  * Whether a motion parts two surfaces is decided exactly; how small it may be is searched. Links of a chain
  * stay linked: the linking numbers of loops through the middle of their solids do not change.
  * Uses: all of the above.                                    Checked by: tests/test_doctor.c */
+#ifndef EMBIPC_NO_SEPARATE
 
 enum {
     EMBI_PART_ROUNDS = 40, EMBI_PART_DIRECTIONS = 96, EMBI_PART_LOOPS = 32, EMBI_PART_TRIES = 4,
@@ -25642,6 +25693,8 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
     embi_parting_end(&p);
     return r;
 }
+
+#endif /* EMBIPC_NO_SEPARATE */
 
 #endif /* EMBI_IMPLEMENTED */
 #endif /* EMBIPC_IMPLEMENTATION */
