@@ -451,6 +451,7 @@ typedef struct embipc_drive_def {
     int vertex_count;
 } embipc_drive_def;
 
+#ifndef EMBIPC_NO_DRIVES
 /* No keys: stands still until embipc_drive_set_target(). */
 EMBIPC_API embipc_drive_def embipc_default_drive_def(void);
 /* Adds a drive; arrays are copied. A node has at most one drive that is not soft. */
@@ -464,6 +465,7 @@ EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *world, embipc_drive 
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *world, embipc_drive drive,
                                                  const embipc_real displacement[3],
                                                  const embipc_real rotation[3]);
+#endif
 
 typedef struct embipc_drive_state {
     embipc_real short_m;         /* largest distance of a driven node (vertex) from its target, m; of a soft drive
@@ -476,8 +478,10 @@ typedef struct embipc_drive_state {
     embipc_body blocked_by;      /* the body in the way, and the gap to it, m; itself and 0: its tets would invert */
     embipc_real gap;
 } embipc_drive_state;
+#ifndef EMBIPC_NO_DRIVES
 EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embipc_drive drive,
                                                 embipc_drive_state *out);
+#endif
 
 /* ---- Step -----------------------------------------------------------------------------------
  * Moves the world by time_step. EMBIPC_OK also when the step was cut short by a limit: the state is then less
@@ -1091,11 +1095,42 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #ifndef EMBI_IMPLEMENTED
 #define EMBI_IMPLEMENTED
 
-/* What a part that is left out alone had use for is left to the compiler to drop, without a word. */
-#if defined(__GNUC__) && (defined(EMBIPC_NO_CAGE_BUILDER) || defined(EMBIPC_NO_MATERIALS) || \
-    defined(EMBIPC_NO_DRIVES) || defined(EMBIPC_NO_SEPARATE) || defined(EMBIPC_NO_MESH_REPAIR) || \
-    defined(EMBIPC_NO_BDF2) || defined(EMBIPC_NO_VALIDATE) || defined(EMBIPC_NO_THREADS))
+/* Parts that can be left out. Where a part is a section of its own, the section is not compiled. Where other sections
+ * ask whether a part is at work, they ask a small function that compares with the constants here. The answer of a part
+ * that is left out is then known to the compiler, which drops the code behind it. */
+#ifdef EMBIPC_NO_DRIVES
+#define EMBI_DRIVES 0
+#else
+#define EMBI_DRIVES 1
+#endif
+#ifdef EMBIPC_NO_BDF2
+#define EMBI_BDF2 0
+#else
+#define EMBI_BDF2 1
+#endif
+#ifdef EMBIPC_NO_MATERIALS
+#define EMBI_MATERIALS 0
+#else
+#define EMBI_MATERIALS 1
+#endif
+#ifdef EMBIPC_NO_THREADS
+#define EMBI_THREADS 0
+#else
+#define EMBI_THREADS 1
+#endif
+/* A part that is left out may have been the only user of a small function: compilers need not say so. */
+#if defined(__GNUC__) && (defined(EMBIPC_NO_CAGE_BUILDER) || defined(EMBIPC_NO_SEPARATE) || \
+    defined(EMBIPC_NO_MESH_REPAIR) || defined(EMBIPC_NO_VALIDATE) || \
+    !EMBI_DRIVES || !EMBI_BDF2 || !EMBI_MATERIALS || !EMBI_THREADS)
+#define EMBI_LESS
+#pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
+#endif
+#if defined(EMBIPC_VALIDATE) && defined(EMBIPC_NO_VALIDATE)
+#error "embipc: EMBIPC_VALIDATE needs what EMBIPC_NO_VALIDATE leaves out"
+#endif
+#if defined(EMBIPC_PTHREADS) && defined(EMBIPC_NO_THREADS)
+#error "embipc: EMBIPC_PTHREADS needs what EMBIPC_NO_THREADS leaves out"
 #endif
 
 /* What tells that sums round one by one, and inf and nan count. Who cannot know at compile time is asked by
@@ -1864,11 +1899,13 @@ typedef struct embi_threads {
     void *ctx;
 } embi_threads;
 
+static int embi_has_threads(const embi_threads *t) { return EMBI_THREADS && t && t->run; }
+
 /* fn over [0, count), in parallel where there are threads and two ranges for them */
 static void embi_for(const embi_threads *t, int count, int grain, embipc_range_fn *fn, void *arg)
 {
     if (count <= 0) return;
-    if (t && t->run && count > grain) t->run(count, grain, fn, arg, t->ctx);
+    if (embi_has_threads(t) && count > grain) t->run(count, grain, fn, arg, t->ctx);
     else fn(arg, 0, count);
 }
 
@@ -3716,7 +3753,7 @@ static void embi_ldlt_factor_one(embi_factoring *f, int t, int slot)
     if (embi_ldlt_is_open(F, t)) {
         for (int k = 0; k < nodes; k++) place[first + k] = k;
         for (int k = 0; k < rows; k++) place[row[k]] = nodes + k;
-        if (above && F->threads && F->threads->run && embi_ldlt_pull_cost(f, t) > EMBI_SHARE_PULL) {
+        if (above && embi_has_threads(F->threads) && embi_ldlt_pull_cost(f, t) > EMBI_SHARE_PULL) {
             f->t = t;
             embi_for(F->threads, nodes, (nodes - 1) / EMBI_TASKS + 1, embi_ldlt_pull_range, f);
         } else embi_ldlt_pull_rows(f, t, first, first + nodes, place, f->columns + (size_t)slot * (size_t)F->n);
@@ -10323,6 +10360,9 @@ static embipc_result embi_check_material(const embipc_material *a, embipc_error 
                             "damping (%g, %g) must not be negative", a->damping[0], a->damping[1]);
     if (!embi_is_one_of((int)a->model, EMBIPC_MODEL_COUNT))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "material model %d does not exist", (int)a->model);
+    if (!EMBI_MATERIALS && a->model > EMBIPC_ORTHOGONALITY)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no material model %d (EMBIPC_NO_MATERIALS): take "
+                         "linear corotated or orthogonality", (int)a->model);
     if (a->model == EMBIPC_MOONEY_RIVLIN && (r = embi_check_mooney(a, e)) != EMBIPC_OK) return r;
     return embi_check_fibre(a, e);
 }
@@ -14094,6 +14134,14 @@ typedef struct embi_state {
     double since, spent[EMBIPC_STAGE_COUNT];
 } embi_state;
 
+/* how many drives there are, and the one that has hold of node i, or -1 */
+static int embi_drive_count(const embi_state *s) { return EMBI_DRIVES ? s->drive_count : 0; }
+static int embi_drive_of(const embi_state *s, int i) { return EMBI_DRIVES ? s->drive[i] : -1; }
+
+/* does the body take this step by BDF2, and may bodies do so at all? */
+static int embi_is_two_step(const embi_body *b) { return EMBI_BDF2 && b->two_step; }
+static int embi_is_second_order(const embi_state *s) { return EMBI_BDF2 && s->integrator == EMBIPC_BDF2; }
+
 /* From here on the clock runs for another stage; returns whose it was. */
 static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
 {
@@ -14932,7 +14980,7 @@ static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
     if (!b->driven_nodes) return EMBI_PIVOT_CENTRE;
     for (int i = 0; i < b->nn; i++) {
         const embipc_real *x = s->qn + 3 * (b->node0 + i);
-        if (s->drive[b->node0 + i] < 0) continue;
+        if (embi_drive_of(s, b->node0 + i) < 0) continue;
         if (!o) {
             o = x;
             f->pivot = i;
@@ -14943,7 +14991,7 @@ static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
         embi_scale(f->axis, 1 / away, r);
     }
     for (int i = 0; i < b->nn; i++) {
-        if (s->drive[b->node0 + i] < 0) continue;
+        if (embi_drive_of(s, b->node0 + i) < 0) continue;
         embi_sub(r, s->qn + 3 * (b->node0 + i), o);
         embi_cross(t, f->axis, r);
         if (embi_norm(t) > (embipc_real)1e-9 * b->diagonal) return EMBI_PIVOT_NONE;
@@ -15104,7 +15152,7 @@ static int embi_body_fly_on(embi_state *s, embi_body *b, embi_turning *p)
     memcpy(K0, p->K, sizeof K0);
     memcpy(qc, p->r, (size_t)(3 * b->nn) * sizeof *qc);
     embi_subtract_rotation(b, f->spin, p->r, p->u);
-    if (b->two_step) {
+    if (embi_is_two_step(b)) {
         embi_flight_turn(b, K0, K0, p->L, -s->h, f->turn);
         embi_flight_spin(K0, f->turn, p->L, w);
         embi_m3_mulv(l, f->turn, w);
@@ -15356,6 +15404,10 @@ typedef struct embi_island {
     embipc_iteration record;
 } embi_island;
 
+/* springs of soft drives; is a drive on its way? */
+static int embi_spring_count(const embi_island *isle) { return EMBI_DRIVES ? isle->spring_count : 0; }
+static int embi_is_driving(const embi_island *isle) { return EMBI_DRIVES && isle->driving; }
+
 static void embi_dual_free(embi_memory *m, embi_dual *D)
 {
     if (!D) return;
@@ -15519,7 +15571,7 @@ static int embi_island_springs(embi_memory *m, embi_state *s, embi_island *isle)
     embipc_real Rn[9], R[9], y[3];
     isle->spring_count = 0;
     isle->touched_stamp = -1;
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         const embi_drive *d = s->drives + n;
         embi_body *b = s->body + d->body;
         if (!d->soft || b->island != isle->index) continue;
@@ -15572,7 +15624,7 @@ static void embi_spring_hessian(const embi_spring *p, const embipc_real x[3], em
 static embipc_real embi_island_spring_energy(const embi_island *isle, const embipc_real *x, embipc_real *size)
 {
     embipc_real sum = 0;
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         const embi_spring *p = isle->spring + k;
         embipc_real f[3], r, share = embi_spring_share(p, x + 3 * p->v, f, &r), pull = share * embi_norm(f);
         embipc_real stiff = embi_spring_stiffness(p);
@@ -15588,7 +15640,7 @@ static const embipc_real embi_spring_weight[4] = {1, 0, 0, 0};   /* a spring as 
 static int embi_island_stamp_springs(embi_state *s, embi_island *isle)
 {
     embipc_real S[9];
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         const embi_spring *p = isle->spring + k;
         int v[4] = {p->v, 0, 0, 0};
         embi_spring_hessian(p, s->x + 3 * p->v, S);
@@ -15602,7 +15654,7 @@ static int embi_springs_changed(const embi_state *s, const embi_island *isle)
 {
     embipc_real f[3], size;
     int changed = 0;
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         const embi_spring *p = isle->spring + k;
         embipc_real share = embi_spring_share(p, s->x + 3 * p->v, f, &size);
         changed += (share < 1) != (p->held < 1) || share > 2 * p->held || p->held > 2 * share;
@@ -15614,7 +15666,7 @@ static int embi_springs_changed(const embi_state *s, const embi_island *isle)
  * limit may be reached within a motion far below what counts as converged, and then the direction was not the last. */
 static int embi_springs_missed(const embi_state *s, const embi_island *isle)
 {
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         const embi_spring *p = isle->spring + k;
         embipc_real now[3], then[3], S[9], move[3], foretold[3];
         if (embi_spring_gradient(p, s->x + 3 * p->v, now) ==
@@ -15788,7 +15840,7 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *isle, em
 static int embi_island_touch_room(embi_memory *m, embi_island *isle)
 {
     return EMBI_GROW(m, int, isle->touched, isle->touched_cap,
-                     4 * (isle->contacts.count + isle->friction_count) + isle->spring_count);
+                     4 * (isle->contacts.count + isle->friction_count) + embi_spring_count(isle));
 }
 
 /* Contacts at the live vertices x of the island, whose bodies strayed so far as they say. Returns 0 out of memory. */
@@ -15867,7 +15919,7 @@ static void embi_island_touched(embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->friction_count; k++)
         for (int i = 0; i < 4; i++)
             if (isle->friction[k].w[i] != 0) embi_touch(s, isle, isle->friction[k].v[i]);
-    for (int k = 0; k < isle->spring_count; k++) embi_touch(s, isle, isle->spring[k].v);
+    for (int k = 0; k < embi_spring_count(isle); k++) embi_touch(s, isle, isle->spring[k].v);
     for (int k = 0; k < isle->touched_count; k++) s->known[isle->touched[k]] = EMBI_VERTEX_LIVE;
 }
 
@@ -16088,7 +16140,7 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
         int first = isle->unknown_count;
         if (!EMBI_GROW(m, int, isle->unknown, isle->unknown_cap, isle->unknown_count + b->nn)) return 0;
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            int is_free = embi_is_dynamic(b) && s->drive[i] < 0;
+            int is_free = embi_is_dynamic(b) && embi_drive_of(s, i) < 0;
             s->local[i] = is_free ? isle->unknown_count : -1;
             if (is_free) isle->unknown[isle->unknown_count++] = i;
         }
@@ -16183,7 +16235,7 @@ static void embi_island_reopen(embi_state *s, embi_island *isle)
         embi_contact_touch(&isle->system, &s->J, s->local, isle->contacts.list[k].v, isle->contacts.list[k].w);
     for (int k = 0; k < isle->friction_count; k++)
         embi_contact_touch(&isle->system, &s->J, s->local, isle->friction[k].v, isle->friction[k].w);
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         int v[4] = {isle->spring[k].v, 0, 0, 0};
         embi_contact_touch(&isle->system, &s->J, s->local, v, embi_spring_weight);
     }
@@ -16262,7 +16314,7 @@ static int embi_island_driven_motion(embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            const embi_drive *d = s->drive[i] >= 0 ? s->drives + s->drive[i] : NULL;
+            const embi_drive *d = embi_drive_of(s, i) >= 0 ? s->drives + embi_drive_of(s, i) : NULL;
             embi_set(s->p + 3 * i, 0, 0, 0);
             if (!d || d->done) continue;
             embi_sub(s->p + 3 * i, s->target + 3 * i, s->q + 3 * i);
@@ -16288,7 +16340,7 @@ static void embi_island_gradient(embi_state *s, embi_island *isle)
     embi_for_bodies(s, isle, &isle->by_tets, embi_body_part_of_gradient, NULL, NULL, 0);
     embi_island_touched(s, isle);
     embi_contacts_gradient(&isle->contacts, isle->friction, isle->friction_count, &to);
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         embipc_real f[3];
         (void)embi_spring_gradient(isle->spring + k, s->x + 3 * isle->spring[k].v, f);
         embi_gather(&to, isle->spring[k].v, 1, f);
@@ -16346,7 +16398,7 @@ static void embi_island_push(embi_state *s, embi_island *isle)
         const embi_friction *f = isle->friction + k;
         embi_contact_push(f->v, f->w, f->S, s->motion, &to);
     }
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         int v[4] = {isle->spring[k].v, 0, 0, 0};
         embi_spring_hessian(isle->spring + k, s->x + 3 * v[0], S);
         embi_contact_push(v, embi_spring_weight, S, s->motion, &to);
@@ -16383,7 +16435,7 @@ static embipc_real embi_island_stretch(embi_state *s, embi_island *isle)
     }
     for (int k = 0; k < isle->unknown_count; k++)
         embi_copy(s->p_last + 3 * isle->unknown[k], s->p + 3 * isle->unknown[k]);
-    if (isle->driving || !(isle->stride > 0) || !(same > 0) || same * same < (embipc_real)0.8 * now * last)
+    if (embi_is_driving(isle) || !(isle->stride > 0) || !(same > 0) || same * same < (embipc_real)0.8 * now * last)
         return 1;
     ratio = same / last;
     stretch = ratio < 1 ? isle->stride / (1 - ratio) : (embipc_real)16;
@@ -16428,7 +16480,7 @@ static int embi_friction_changed(const embi_state *s, const embi_island *isle)
 
 static int embi_island_wants_dual(const embi_state *s, const embi_island *isle)
 {
-    int columns = (isle->curved ? 2 : 1) * isle->contacts.count + 2 * isle->friction_count + 3 * isle->spring_count;
+    int columns = (isle->curved ? 2 : 1) * isle->contacts.count + 2 * isle->friction_count + 3 * embi_spring_count(isle);
     if (s->solver != EMBIPC_SOLVER_AUTO || embi_system_surely_dense(isle->unknown_count, (int)s->solver) ||
         columns > 3 * isle->unknown_count / EMBI_DUAL_COLUMNS)
         return 0;
@@ -16559,7 +16611,7 @@ static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
     embipc_real S[9];
-    int most = isle->contacts.count + isle->friction_count + isle->spring_count;
+    int most = isle->contacts.count + isle->friction_count + embi_spring_count(isle);
     D->count = D->value_count = 0;
     if (!EMBI_GROW(m, embi_link, D->link, D->link_cap, most) ||
         !EMBI_GROW(m, embi_key, isle->keys, isle->keys_cap, 2 * most))
@@ -16570,7 +16622,7 @@ static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *isle)
         const embi_friction *f = isle->friction + k;
         if (!embi_dual_stiffness(m, s, isle, f->v, f->w, f->S)) return 0;
     }
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         int v[4] = {isle->spring[k].v, 0, 0, 0};
         embi_spring_hessian(isle->spring + k, s->x + 3 * v[0], S);
         if (!embi_dual_stiffness(m, s, isle, v, embi_spring_weight, S)) return 0;
@@ -16848,7 +16900,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     }
     for (int k = 0; k < isle->friction_count; k++)
         isle->friction[k].held = embi_friction_hold(isle->friction + k, isle->first);
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         embipc_real f[3];
         isle->spring[k].held = embi_spring_gradient(isle->spring + k, s->x + 3 * isle->spring[k].v, f);
     }
@@ -16974,7 +17026,7 @@ static int embi_island_solve_kept(embi_state *s, embi_island *isle)
             isle->multiplied = 1;
             return 1;
         }
-        if (k > 0 && !isle->driving && size < (embipc_real)0.01 * embi_row_most(n, x)) {
+        if (k > 0 && !embi_is_driving(isle) && size < (embipc_real)0.01 * embi_row_most(n, x)) {
             for (int i = 0; i < n; i++) isle->rhs[i] = x[i] + z[i];
             return 1;
         }
@@ -16988,7 +17040,7 @@ static int embi_island_solve_kept(embi_state *s, embi_island *isle)
         alpha = rz / pq;
         embi_row_subtract(n, -alpha, p, x);
         embi_row_subtract(n, alpha, q, r);
-        embi_island_combine(s, isle, alpha, s->Ap, k > 0 || isle->driving, s->trial_q);
+        embi_island_combine(s, isle, alpha, s->Ap, k > 0 || embi_is_driving(isle), s->trial_q);
     }
     return 0;
 }
@@ -17150,7 +17202,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->turned = embi_island_turn(s, isle);
     for (int k = 0; k < isle->friction_count; k++)
         embi_friction_stiffness(isle->friction + k, isle->first, isle->friction[k].S);
-    if (isle->driving) {
+    if (embi_is_driving(isle)) {
         embi_island_push(s, isle);
         embi_island_combine(s, isle, 1, s->Ap, 0, s->trial_q);
     }
@@ -17165,7 +17217,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     worst = embi_island_measure(s, isle);
     isle->last_measure = isle->measure;
     isle->measure = worst;
-    if (!isle->old_factor) isle->slow = !isle->driving && worst > isle->last_measure / 2 ? isle->slow + 1 : 0;
+    if (!isle->old_factor) isle->slow = !embi_is_driving(isle) && worst > isle->last_measure / 2 ? isle->slow + 1 : 0;
     isle->stride = 0;
     if (worst < 1) stretch = 1;
     for (int k = 0; k < isle->unknown_count && stretch > 1; k++)
@@ -17301,7 +17353,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
             return 0;
         task.s = s;
         task.pair = pair;
-        task.driving = isle->driving;
+        task.driving = embi_is_driving(isle);
         task.stamp = isle->stamp;
         task.bound = isle->safe;
         task.rounding = embi_pair_rounding(a, b);
@@ -17324,7 +17376,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
 static void embi_body_trial(embi_state *s, const embi_body *b, embipc_real alpha)
 {
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
-        if (alpha == 1 && s->drive[i] >= 0 && !s->drives[s->drive[i]].done)
+        if (alpha == 1 && embi_drive_of(s, i) >= 0 && !s->drives[embi_drive_of(s, i)].done)
             embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
         else
             for (int c = 0; c < 3; c++) s->trial_q[3 * i + c] = s->q[3 * i + c] + alpha * s->p[3 * i + c];
@@ -17482,7 +17534,7 @@ static embipc_real embi_island_slope(embi_state *s, embi_island *isle, embipc_re
     embi_for_bodies(s, isle, &isle->by_tets, embi_body_slope, NULL, NULL, alpha);
     for (int k = 0; k < isle->body_count; k++) sum += isle->part[k];
     embi_island_motion(s, isle);
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         embipc_real f[3];
         (void)embi_spring_gradient(isle->spring + k, s->trial_x + 3 * isle->spring[k].v, f);
         sum += s->hh * embi_dot(f, s->motion + 3 * isle->spring[k].v);
@@ -17590,7 +17642,7 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
         b->elastic.ahead = 0;
         embi_body_came(s, b);
         embi_body_gradient(s, b);
-        for (int n = 0; n < s->drive_count; n++) {
+        for (int n = 0; n < embi_drive_count(s); n++) {
             embi_drive *d = s->drives + n;
             if (d->body != isle->bodies[k] || d->stage == d->stages) continue;
             d->stage = d->safe_stage;
@@ -17610,7 +17662,7 @@ static void embi_island_secure(embi_state *s, const embi_island *isle)
         const embi_body *b = s->body + isle->bodies[k];
         memcpy(s->safe_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
     }
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->drives + n;
         if (s->body[d->body].island != isle->index) continue;
         d->safe_stage = d->stage;
@@ -17622,7 +17674,7 @@ static void embi_island_secure(embi_state *s, const embi_island *isle)
 static void embi_island_progress(embi_state *s, embi_island *isle, embipc_real alpha)
 {
     int rigid = 1;
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->drives + n;
         if (s->body[d->body].island != isle->index || d->done) continue;
         d->phi += (1 - d->phi) * alpha;
@@ -17649,7 +17701,7 @@ static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, int dri
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embi_set(s->p + 3 * i, 0, 0, 0);
             embi_set(s->rhs + 3 * i, 0, 0, 0);
-            if (s->drive[i] == drive) embi_sub(s->p + 3 * i, s->target + 3 * i, s->q + 3 * i);
+            if (embi_drive_of(s, i) == drive) embi_sub(s->p + 3 * i, s->target + 3 * i, s->q + 3 * i);
         }
     }
     embi_island_push(s, isle);
@@ -17716,7 +17768,7 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
     embipc_real most = 0;
     int worst = -1, a, b;
     embi_island_keep(s, isle, 0);
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embipc_real approach;
         if (s->body[s->drives[n].body].island != isle->index || s->drives[n].done) continue;
         approach = embi_drive_approach(s, isle, n, c, s->closest + limit);
@@ -17746,7 +17798,7 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
 #define EMBI_NO_WAY ((embipc_real)1e-3)
 static void embi_island_give_up(embi_state *s, const embi_island *isle)
 {
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->drives + n;
         const embi_body *b = s->body + d->body;
         if (b->island == isle->index && !d->done) embi_drive_stop(d, b->handle, 0);
@@ -17791,12 +17843,12 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     int limit, was_old = isle->old_factor;
     if (!embi_island_safe(m, s, isle, &limit)) return EMBIPC_ERR_MEMORY;
     isle->record.alpha_ccd = alpha = isle->safe;
-    for (int n = 0; n < s->drive_count; n++)
+    for (int n = 0; n < embi_drive_count(s); n++)
         if (s->body[s->drives[n].body].island == isle->index && !s->drives[n].done)
             left = embi_max(left, 1 - ((embipc_real)s->drives[n].stage + s->drives[n].phi) /
                                           (embipc_real)s->drives[n].stages);
     isle->record.drive_left = left;
-    if (isle->driving) {
+    if (embi_is_driving(isle)) {
         int blocked = limit < 0 && isle->safe < embi_min(isle->cap, EMBI_NO_WAY);
         if (blocked) embi_island_give_up(s, isle);
         if (limit >= 0 && isle->safe < (embipc_real)0.5 && s->closest[limit].stamp == isle->stamp &&
@@ -17805,7 +17857,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         if (blocked) {
             int rotated = 0;
             isle->record.alpha = 0;
-            for (int n = 0; n < s->drive_count; n++)
+            for (int n = 0; n < embi_drive_count(s); n++)
                 rotated |= s->body[s->drives[n].body].island == isle->index && s->drives[n].rotating &&
                            s->drives[n].phi > 0;
             isle->old_factor = 0;
@@ -17846,7 +17898,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     /* a contact that the factor holds too soft is run over; one that it holds too stiff looks converged */
     if (isle->old_factor && (isle->contacts.changed || embi_friction_changed(s, isle) || embi_springs_changed(s, isle)))
         isle->old_factor = 0;
-    if (!isle->driving) isle->just_drove = 0;
+    if (!embi_is_driving(isle)) isle->just_drove = 0;
     isle->first = isle->just_guessed = 0;
     return EMBIPC_OK;
 }
@@ -17875,7 +17927,7 @@ static void embi_guess(const embi_state *s, const embi_body *b, int order, int i
     embi_sub(d, d, s->qn + 3 * i);
     if (order < 2) return;
     embi_m3_mulv(gain, b->flight.turn, s->gain + 3 * i);
-    embi_axpy(d, b->two_step ? s->h / 2 : s->h, gain);
+    embi_axpy(d, embi_is_two_step(b) ? s->h / 2 : s->h, gain);
 }
 
 /* The largest component by which the displacement d of node i differs from each guess */
@@ -17897,7 +17949,7 @@ static void embi_body_remember(const embi_state *s, embi_body *b)
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
         embipc_real d[3], turned[3];
         embi_sub(d, s->q + 3 * i, s->qn + 3 * i);
-        if (s->drive[i] < 0) {
+        if (embi_drive_of(s, i) < 0) {
             for (int c = 0; c < 3; c++) b->went = embi_max(b->went, embi_abs(d[c]));
             embi_guess_errors(s, b, i, d, b->missed);
         }
@@ -17925,9 +17977,9 @@ static int embi_island_guess_order(const embi_state *s, const embi_island *isle)
         for (int n = 0; n < 2; n++) missed[n] = embi_max(missed[n], b->missed[n]);
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embipc_real way[3];
-            if (s->drive[i] < 0) continue;
+            if (embi_drive_of(s, i) < 0) continue;
             embi_sub(way, s->target + 3 * i, s->q + 3 * i);
-            embi_scale(way, (embipc_real)s->drives[s->drive[i]].stages, way);
+            embi_scale(way, (embipc_real)s->drives[embi_drive_of(s, i)].stages, way);
             embi_guess_errors(s, b, i, way, missed);
         }
     }
@@ -17942,7 +17994,7 @@ static void embi_island_guess(embi_state *s, embi_island *isle)
     int left = 1;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     isle->driving = embi_island_driven_motion(s, isle);
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         const embi_drive *d = s->drives + n;
         if (s->body[d->body].island == isle->index && !d->done) left = embi_max_int(left, d->stages - d->stage);
     }
@@ -17970,14 +18022,14 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
     if (!embi_island_safe(m, s, isle, &limit)) return EMBIPC_ERR_MEMORY;
     if (isle->safe < 1) return EMBIPC_OK;
     if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
-    if (alpha < 1 || (!isle->driving && embi_island_grows(isle, &before, 1))) {
+    if (alpha < 1 || (!embi_is_driving(isle) && embi_island_grows(isle, &before, 1))) {
         alpha = 0;
         if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
     }
     embi_island_accept(s, isle, alpha);
     if (alpha < 1) return EMBIPC_OK;
     embi_island_progress(s, isle, alpha);
-    if (isle->driving && embi_island_driven_motion(s, isle)) isle->guess = order;   /* another stage */
+    if (embi_is_driving(isle) && embi_island_driven_motion(s, isle)) isle->guess = order;   /* another stage */
     isle->just_guessed = 1;
     isle->first = 0;
     return EMBIPC_OK;
@@ -18112,7 +18164,7 @@ static int embi_island_is_driven(const embi_state *s, const embi_island *isle)
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i++)
-            if (s->drive[i / 3] >= 0 && s->q[i] != s->qn[i]) return 1;
+            if (embi_drive_of(s, i / 3) >= 0 && s->q[i] != s->qn[i]) return 1;
     }
     return 0;
 }
@@ -18127,7 +18179,7 @@ static embipc_real embi_island_drive_work(embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i += 3) {
-            if (s->drive[i / 3] < 0) continue;
+            if (embi_drive_of(s, i / 3) < 0) continue;
             embi_sub(r, s->q + i, s->qn + i);
             work += embi_dot(s->g + i, r) / s->hh;
         }
@@ -18490,6 +18542,7 @@ EMBIPC_API embipc_body_def embipc_default_body_def(void)
     return d;
 }
 
+#ifndef EMBIPC_NO_DRIVES
 EMBIPC_API embipc_drive_def embipc_default_drive_def(void)
 {
     embipc_drive_def d;
@@ -18497,6 +18550,7 @@ EMBIPC_API embipc_drive_def embipc_default_drive_def(void)
     d.cookie = EMBI_DRIVE_COOKIE;
     return d;
 }
+#endif
 
 static embipc_result embi_check_gravity(const embipc_real g[3], embipc_error *e)
 {
@@ -18534,6 +18588,10 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
             d->friction_iterations, d->max_iterations, (int)d->solver);
     if (!embi_is_one_of((int)d->integrator, EMBIPC_BDF2 + 1))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "integrator %d is none of the two", (int)d->integrator);
+    if (!EMBI_BDF2 && d->integrator == EMBIPC_BDF2)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no BDF2 (EMBIPC_NO_BDF2): take backward Euler");
+    if (!EMBI_THREADS && d->parallel_for)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no threads (EMBIPC_NO_THREADS): leave parallel_for NULL");
     return EMBIPC_OK;
 }
 
@@ -18687,7 +18745,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     s = &w->s;
     m = w->memory;
     for (int i = 0; i < s->body_count; i++) embi_body_free(&m, s->body + i);
-    for (int i = 0; i < s->drive_count; i++) embi_drive_free(&m, s->drives + i);
+    for (int i = 0; i < embi_drive_count(s); i++) embi_drive_free(&m, s->drives + i);
     for (int i = 0; i < w->island_cap; i++)
         if (w->island[i]) {
             embi_island_free(&m, w->island[i]);
@@ -19067,6 +19125,9 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
         return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_body_def()");
     if (!embi_is_one_of((int)d->kind, EMBIPC_FULL + 1))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "kind %d does not exist", (int)d->kind);
+    if (!EMBI_DRIVES && d->kind == EMBIPC_KINEMATIC)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
+                         "a kinematic body moves by a drive, and this build has none (EMBIPC_NO_DRIVES): take a fixed one");
     if (!d->x || d->vertex_count < 1)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "no vertices: x is NULL or vertex_count %d",
                          d->vertex_count);
@@ -20015,7 +20076,7 @@ static void embi_drive_remove(embipc_world *w, int at)
     s->drive_count--;
     memmove(d, d + 1, (size_t)(s->drive_count - at) * sizeof *d);
     memset(s->drives + s->drive_count, 0, sizeof *d);
-    for (int i = at; i < s->drive_count; i++) w->drive_slot[s->drives[i].handle.index1 - 1].at = i;
+    for (int i = at; i < embi_drive_count(s); i++) w->drive_slot[s->drives[i].handle.index1 - 1].at = i;
     for (int i = 0; i < s->node_count; i++)
         if (s->drive[i] > at) s->drive[i]--;
 }
@@ -20127,7 +20188,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
         return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
                          body.generation);
     s = &w->s;
-    for (int i = s->drive_count - 1; i >= 0; i--)
+    for (int i = embi_drive_count(s) - 1; i >= 0; i--)
         if (s->drives[i].body == at) embi_drive_remove(w, i);
     for (int i = 0; i < w->rule_count; i++)
         if (!embi_same_body(w->rule[i].a, body) && !embi_same_body(w->rule[i].b, body))
@@ -20147,7 +20208,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
         s->body[i].vert0 -= gone.nv;
         w->body_slot[s->body[i].handle.index1 - 1].at = i;
     }
-    for (int i = 0; i < s->drive_count; i++)
+    for (int i = 0; i < embi_drive_count(s); i++)
         if (s->drives[i].body > at) s->drives[i].body--;
     embi_kept_close_gap(w, at, &gone);
     embi_islands_close_gap(w, at);
@@ -20240,6 +20301,18 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
     return EMBIPC_OK;
 }
 
+/* it starts from where its body is now */
+static void embi_drive_start(const embi_state *s, embi_drive *d)
+{
+    embi_body *b = s->body + d->body;
+    if (d->soft) embi_body_follow(s, b);
+    for (int k = 0; k < d->node_count; k++)
+        embi_copy(d->start + 3 * k, d->soft ? s->x + 3 * (b->vert0 + d->nodes[k])
+                                            : s->q + 3 * (b->node0 + d->nodes[k]));
+}
+
+#ifndef EMBIPC_NO_DRIVES
+
 /* A drive is to be displaced by pose[0 .. 2], m, and turned by pose[3 .. 5], rad. what: which pose */
 static embipc_result embi_check_pose(const embi_body *b, const embipc_real pose[6], const char *what, embipc_error *e)
 {
@@ -20267,16 +20340,6 @@ static embipc_result embi_check_keys(const embipc_drive_def *d, const embi_body 
                              k - 1, d->keys[7 * k - 7]);
     }
     return EMBIPC_OK;
-}
-
-/* it starts from where its body is now */
-static void embi_drive_start(const embi_state *s, embi_drive *d)
-{
-    embi_body *b = s->body + d->body;
-    if (d->soft) embi_body_follow(s, b);
-    for (int k = 0; k < d->node_count; k++)
-        embi_copy(d->start + 3 * k, d->soft ? s->x + 3 * (b->vert0 + d->nodes[k])
-                                            : s->q + 3 * (b->node0 + d->nodes[k]));
 }
 
 /* Which body, and how, by what. */
@@ -20474,6 +20537,8 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
     return EMBIPC_OK;
 }
 
+#endif /* EMBIPC_NO_DRIVES */
+
 EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body body,
                                                   const embipc_real velocity[3],
                                                   const embipc_real angular_velocity[3])
@@ -20659,7 +20724,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         s->body[i].around = 0;
         s->body[i].started = s->body[i].followed = 1;
     }
-    for (int i = 0; i < s->drive_count; i++) {
+    for (int i = 0; i < embi_drive_count(s); i++) {
         embi_drive *d = s->drives + i;
         memset(d->pose, 0, sizeof d->pose);
         d->is_set = 0;
@@ -21295,10 +21360,10 @@ static void embi_body_turn(embi_state *s, embi_body *b)
     int twists = embi_body_foresee_twist(b, T);
     if (!embi_is_dynamic(b) || !embi_law_turns(&e->law)) return;
     embi_body_renew(b);
-    if (twists && !b->two_step) embi_m3_mul(R, T, b->flight.turn);
+    if (twists && !embi_is_two_step(b)) embi_m3_mul(R, T, b->flight.turn);
     else memcpy(R, b->flight.turn, sizeof R);
     embi_elastic_hold(e, e->rotation_start, b->flight.on ? R : NULL);
-    if (!b->two_step) return;
+    if (!embi_is_two_step(b)) return;
     for (int i = b->node0; i < b->node0 + b->nn; i++) embi_flight_end(s, b, i, s->p + 3 * i);
     embi_elastic_polar(e, s->p + 3 * b->node0, e->rotation);
     embi_elastic_hold(e, e->rotation, twists ? T : NULL);
@@ -21347,7 +21412,7 @@ static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
 static void embi_drives_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->drives + n;
         embi_body *b = s->body + d->body;
         embipc_real turn[3], angle, radius = 0, chord, moved = 0;
@@ -21377,7 +21442,7 @@ static void embi_drives_begin(embipc_world *w)
         }
         d->done = moved == 0;
         if (!d->done) b->moving = 1;
-        if (s->integrator == EMBIPC_BDF2 && embi_drive_jumps(s, d)) {
+        if (embi_is_second_order(s) && embi_drive_jumps(s, d)) {
             b->jump = 1;
             embi_body_integrate(s, b, 0);
         }
@@ -21399,7 +21464,7 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->start_box[i]));
     b->jump = 0;
     if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;
-    embi_body_integrate(s, b, s->integrator == EMBIPC_BDF2 && embi_is_dynamic(b) && b->history);
+    embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->history);
     for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++) {
         embi_copy(s->f + 3 * i, w->applied + 3 * i);
         embi_axpy(s->f + 3 * i, b->node_mass[i - b->node0], s->gravity);
@@ -21467,7 +21532,7 @@ static int embi_vertices_begin(embipc_world *w)
         for (int v = b->vert0; v < b->vert0 + b->nv; v++)
             if (!embi_vertex_ask(w, v)) return 0;
     }
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         const embi_drive *d = s->drives + n;
         for (int k = 0; k < d->node_count && d->soft; k++)
             if (!embi_vertex_ask(w, s->body[d->body].vert0 + d->nodes[k])) return 0;
@@ -21517,7 +21582,7 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
     for (int i = b->node0; i < b->node0 + b->nn && b->total_mass > 0; i++)
         embi_axpy(pull, 1 / b->total_mass, w->applied + 3 * i);
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
-        int d = s->drive[i];
+        int d = embi_drive_of(s, i);
         if (d >= 0 && s->drives[d].reached.blocked) embi_copy(s->trial_q + 3 * i, s->qt + 3 * i);
         else if (d >= 0) embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
         else
@@ -23244,7 +23309,7 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
-        if (!b->two_step) continue;
+        if (!embi_is_two_step(b)) continue;
         embi_body_integrate(s, b, 0);
         embi_body_turn(s, b);
         embi_body_gradient(s, b);
@@ -23261,8 +23326,8 @@ static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
     int one = 0, two = 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        one |= embi_is_dynamic(b) && !b->two_step;
-        two |= b->two_step;
+        one |= embi_is_dynamic(b) && !embi_is_two_step(b);
+        two |= embi_is_two_step(b);
     }
     return one && two ? embi_island_restart(m, s, isle) : 1;
 }
@@ -23272,14 +23337,14 @@ static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
 static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *isle, int cut)
 {
     int jump = cut, two_step = 0;
-    if (s->integrator != EMBIPC_BDF2) return 0;
+    if (!embi_is_second_order(s)) return 0;
     embi_island_touches(s, isle, EMBI_NOW);
     for (int n = 0; n < isle->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[isle->pairs[n]].head);
-    for (int n = 0; n < s->drive_count; n++)
+    for (int n = 0; n < embi_drive_count(s); n++)
         jump |= s->body[s->drives[n].body].island == isle->index && s->drives[n].blocked;
     for (int k = 0; k < isle->body_count; k++) {
         jump |= s->body[isle->bodies[k]].jump;
-        two_step |= s->body[isle->bodies[k]].two_step;
+        two_step |= embi_is_two_step(s->body + isle->bodies[k]);
     }
     for (int k = 0; k < isle->body_count; k++) s->body[isle->bodies[k]].jump = jump;
     if (jump && two_step && !embi_island_restart(m, s, isle)) return -1;
@@ -23359,7 +23424,7 @@ static int embi_island_work(const embi_state *s, const embi_island *isle)
 static embipc_result embi_round_one(const embi_round *t, embi_state *s, int root)
 {
     embi_island *isle = t->w->island[root];
-    isle->system.F.threads = s->threads.run ? &s->threads : NULL;
+    isle->system.F.threads = embi_has_threads(&s->threads) ? &s->threads : NULL;
     return t->fn(t->w, s, isle);
 }
 
@@ -23432,7 +23497,7 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
     long long total = 0;
     t.w = w;
     t.fn = fn;
-    for (int k = 0; k < w->round_count && EMBI_ATOMIC && s->threads.run; k++) {
+    for (int k = 0; k < w->round_count && EMBI_ATOMIC && embi_has_threads(&s->threads); k++) {
         int work = embi_island_work(s, w->island[round[k]]);
         total += work;
         if (work > most) {
@@ -23461,7 +23526,7 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
         !embi_island_lag_friction(&w->memory, s, isle, w->memory_key, w->memory_count, w->memory_u))
         return EMBIPC_ERR_MEMORY;
     isle->barrier_before = isle->contacts.energy;
-    if (s->integrator == EMBIPC_BDF2) {
+    if (embi_is_second_order(s)) {
         embi_island_touches(s, isle, EMBI_AT_START);
         if (!embi_island_agree(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     }
@@ -23583,8 +23648,8 @@ static int embi_neighbours_check(embipc_world *w)
 static int embi_island_may_go_back(const embi_state *s, const embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++)
-        if (s->body[isle->bodies[k]].two_step) return 1;
-    for (int n = 0; n < s->drive_count; n++)
+        if (embi_is_two_step(s->body + isle->bodies[k])) return 1;
+    for (int n = 0; n < embi_drive_count(s); n++)
         if (s->body[s->drives[n].body].island == isle->index && s->drives[n].rotating && !s->drives[n].done) return 1;
     return 0;
 }
@@ -23760,7 +23825,7 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
     if (!embi_island_evaluate(m, s, isle)) return 0;
     isle->safe_known = 0;
     isle->analysed = isle->analysed && isle->same;   /* the order serves while the contacts have their places in it */
-    if (s->integrator == EMBIPC_BDF2 && !embi_island_agree(m, s, isle)) return 0;
+    if (embi_is_second_order(s) && !embi_island_agree(m, s, isle)) return 0;
     embi_island_contact_energy(s, isle, s->q, s->x);
     return 1;
 }
@@ -23771,7 +23836,7 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
     embi_state *s = &w->s;
     embipc_result r;
     int half = 0;
-    for (int n = 0; n < s->drive_count; n++)
+    for (int n = 0; n < embi_drive_count(s); n++)
         half |=
             s->body[s->drives[n].body].island == isle->index && s->drives[n].rotating && s->drives[n].phi > 0;
     isle->active = 0;
@@ -23894,7 +23959,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
     int two_step = 0;
     if (ending == EMBI_ENDS_MISTURNED && !embi_island_relag(m, s, isle, 0)) return EMBIPC_ERR_MEMORY;
     if (ending != EMBI_ENDS_TOO_HIGH) return EMBIPC_OK;
-    for (int k = 0; k < isle->body_count; k++) two_step |= s->body[isle->bodies[k]].two_step;
+    for (int k = 0; k < isle->body_count; k++) two_step |= embi_is_two_step(s->body + isle->bodies[k]);
     if (!two_step) return EMBIPC_OK;
     isle->active = isle->passes = 1;
     return embi_island_restart(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
@@ -24059,7 +24124,7 @@ static void embi_velocities_finish(embi_state *s)
 static void embi_drives_gradient(embipc_world *w)
 {
     embi_state *s = &w->s;
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embi_body *b = s->body + s->drives[n].body;
         embi_bodies_task t;
         t.s = s;
@@ -24067,7 +24132,7 @@ static void embi_drives_gradient(embipc_world *w)
         embi_body_part_of_gradient(&t, b, 0);
         for (int i = 0; i < b->live_count; i++) s->known[b->vert0 + b->live[i]] = EMBI_VERTEX_LIVE;
     }
-    for (int k = 0; k < w->order_count && s->drive_count; k++) {
+    for (int k = 0; k < w->order_count && embi_drive_count(s); k++) {
         embi_island *isle = w->island[w->order[k]];
         isle->touched_stamp = -1;
         embi_island_gradient(s, isle);
@@ -24108,7 +24173,7 @@ static void embi_drives_finish(embipc_world *w)
 {
     embi_state *s = &w->s;
     embi_drives_gradient(w);
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->drives + n;
         const embi_body *b = s->body + d->body;
         embipc_real share = ((embipc_real)d->stage + d->phi) / (embipc_real)d->stages;
@@ -24287,7 +24352,7 @@ static embipc_real embi_drive_work(const embipc_world *w)
 {
     const embi_state *s = &w->s;
     embipc_real work = 0, f[3], r[3];
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         const embi_drive *d = s->drives + n;
         const embi_body *b = s->body + d->body;
         for (int k = 0; k < d->node_count && !d->soft && b->moving; k++) {
@@ -24298,7 +24363,7 @@ static embipc_real embi_drive_work(const embipc_world *w)
     }
     for (int k = 0; k < w->order_count; k++) {
         const embi_island *isle = w->island[w->order[k]];
-        for (int n = 0; n < isle->spring_count; n++) {
+        for (int n = 0; n < embi_spring_count(isle); n++) {
             const embi_spring *p = isle->spring + n;
             (void)embi_spring_gradient(p, s->x + 3 * p->v, f);
             embi_sub(r, s->x + 3 * p->v, s->xn + 3 * p->v);
@@ -24341,7 +24406,7 @@ static void embi_stats_tight(const embipc_world *w, embipc_step_stats *t)
 static embipc_real embi_drive_short(const embi_state *s)
 {
     embipc_real most = 0;
-    for (int n = 0; n < s->drive_count; n++)
+    for (int n = 0; n < embi_drive_count(s); n++)
         if (!s->drives[n].soft) most = embi_max(most, s->drives[n].reached.short_m);
     return most;
 }
@@ -25695,6 +25760,10 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 }
 
 #endif /* EMBIPC_NO_SEPARATE */
+
+#ifdef EMBI_LESS
+#pragma GCC diagnostic pop
+#endif
 
 #endif /* EMBI_IMPLEMENTED */
 #endif /* EMBIPC_IMPLEMENTATION */
