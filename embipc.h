@@ -9031,7 +9031,7 @@ static void embi_law_set(embi_law *w, const embipc_material *m)
     w->model = m->model;
     w->mu = m->young / (2 * (1 + m->poisson));
     w->lambda = m->young * m->poisson / ((1 + m->poisson) * (1 - 2 * m->poisson));
-    if (m->model == EMBIPC_ARAP) {
+    if (EMBI_MATERIALS && m->model == EMBIPC_ARAP) {
         w->mu = m->young / 2;
         w->lambda = 0;
     }
@@ -9039,7 +9039,7 @@ static void embi_law_set(embi_law *w, const embipc_material *m)
         w->mu = 4 * m->stiffness;
         w->lambda = 0;
     }
-    if (m->model == EMBIPC_MOONEY_RIVLIN) {
+    if (EMBI_MATERIALS && m->model == EMBIPC_MOONEY_RIVLIN) {
         w->c1 = m->mooney[0];
         w->c2 = m->mooney[1];
         w->mu = 2 * (w->c1 + w->c2);
@@ -9063,14 +9063,15 @@ static int embi_law_lagged(const embi_law *w)
 /* Is its energy told by the rotation of F? */
 static int embi_law_turns(const embi_law *w)
 {
-    return embi_law_lagged(w) || w->model == EMBIPC_ARAP || w->model == EMBIPC_FIXED_COROTATED;
+    return embi_law_lagged(w) ||
+           (EMBI_MATERIALS && (w->model == EMBIPC_ARAP || w->model == EMBIPC_FIXED_COROTATED));
 }
 
 /* U(theta), J/m^3, with U' and U'', Pa */
 static embipc_real embi_law_volume(const embi_law *w, embipc_real theta, embipc_real *first,
                                    embipc_real *second)
 {
-    if (w->model == EMBIPC_NEO_HOOKEAN && w->lambda != 0) {
+    if (EMBI_MATERIALS && w->model == EMBIPC_NEO_HOOKEAN && w->lambda != 0) {
         embipc_real J = 1 + theta, l = J > 0 ? log1p(theta) : -(embipc_real)INFINITY;
         *first = J > 0 ? w->lambda * l / J : (embipc_real)0;
         *second = J > 0 ? w->lambda * (1 - l) / (J * J) : (embipc_real)0;
@@ -9315,12 +9316,15 @@ static embipc_real embi_elastic_node_strain(const embi_elastic *s, int a, const 
     return sum / s->node_volume[a];
 }
 
+/* Is the volume strain averaged that of a material which follows F? Orthogonality has none. */
+static int embi_volume_follows_F(const embi_elastic *s) { return EMBI_MATERIALS && s->nonlinear && !s->follows; }
+
 /* W = dtheta/dF of a tet at q: R, the cofactors of F, or F */
 static void embi_elastic_volume_gradient(const embi_elastic *s, int t, const embipc_real *q, embipc_real W[9])
 {
     embipc_real F[9];
     memcpy(W, s->rotation + 9 * t, 9 * sizeof *W);
-    if (!s->nonlinear || s->follows) return;
+    if (!embi_volume_follows_F(s)) return;
     embi_elastic_F(s, t, q, F);
     if (s->law.model == EMBIPC_STVK) memcpy(W, F, sizeof F);
     else
@@ -9588,7 +9592,7 @@ static void embi_elastic_add_averaged(const embi_elastic *s, const embipc_real *
     embi_elastic_volume_gradients(s, q, G);
     for (int a = 0; a < s->n; a++) {
         second = s->law.lambda;
-        if (s->nonlinear && !s->follows) {
+        if (embi_volume_follows_F(s)) {
             (void)embi_law_volume(&s->law, embi_elastic_node_strain(s, a, trace), &first, &second);
             second = embi_max(second, 0);
         }
@@ -9782,6 +9786,113 @@ static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *q, in
  * the start of the step. Loops over tets take EMBI_LANES of them side by side, as in section 14.
  * Fibre, stiffer along a, f = F a: + fibre/8 (|f|^2 - 1)^2, smooth everywhere; it buckles when pressed.
  * Uses: small math, errors, sparse matrices, elasticity.   Checked by: tests/test_material.c  */
+
+#ifdef EMBIPC_NO_MATERIALS
+
+/* ---- orthogonality by itself ----
+ * What stays of this section without the other materials, for affine bodies only:
+ *   psi = mu |E|^2,   P = 2 mu F E,   d2psi/dF_ik dF_jl = mu (2 delta_ij E_kl + F_il F_jk + (F F^T)_ij delta_kl)
+ * It is projected by its eigenvalues, which are those of the nine eigenpairs above. */
+
+/* psi, and P */
+static embipc_real embi_orthogonality(const embi_law *w, const embipc_real F[9], embipc_real P[9])
+{
+    embipc_real E[9], psi = 0;
+    embi_m3_tmul(E, F, F);
+    for (int i = 0; i < 9; i++) {
+        E[i] = (E[i] - (i % 4 ? (embipc_real)0 : (embipc_real)1)) / 2;
+        psi += w->mu * E[i] * E[i];
+    }
+    embi_m3_mul(P, F, E);
+    for (int i = 0; i < 9; i++) P[i] *= 2 * w->mu;
+    return psi;
+}
+
+/* H = d2psi/dF2, row 3 i + k, column 3 j + l; of its negative curvature the share `keep` stays */
+static void embi_orthogonality_hessian(const embi_law *w, const embipc_real F[9], embipc_real keep, embipc_real H[81])
+{
+    embipc_real C[9], Q[81], D[81];
+    embi_m3_tmul(C, F, F);
+    for (int n = 0; n < 81; n++) {
+        int i = n / 27, k = n / 9 % 3, j = n / 3 % 3, l = n % 3;
+        D[n] = F[3 * i + l] * F[3 * j + k];
+        if (i == j) D[n] += C[3 * k + l] - (k == l ? (embipc_real)1 : (embipc_real)0);
+        if (k == l) D[n] += embi_dot(F + 3 * i, F + 3 * j);
+    }
+    embi_eigen_symmetric(9, D, Q);
+    memset(H, 0, sizeof D);
+    for (int e = 0; e < 9; e++) {
+        embipc_real value = w->mu * (D[10 * e] < 0 ? keep * D[10 * e] : D[10 * e]);
+        for (int n = 0; n < 81; n++) H[n] += value * Q[n / 9 * 9 + e] * Q[n % 9 * 9 + e];
+    }
+}
+
+/* as below: Psi(q), J, and the sum of the lengths of all nodal forces, N */
+static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace,
+                                         embipc_real *force)
+{
+    embipc_real sum = 0, F[9], P[9], f[3];
+    (void)now;
+    (void)trace;
+    *force = 0;
+    for (int t = 0; t < s->nt; t++) {
+        embi_elastic_F(s, t, q, F);
+        sum += s->volume[t] * embi_orthogonality(&s->law, F, P);
+        for (int a = 0; a < 4; a++) {
+            embi_m3_mulv(f, P, s->grad + 12 * t + 3 * a);
+            *force += s->volume[t] * embi_norm(f);
+        }
+    }
+    return sum;
+}
+
+/* g += scale dPsi/dq, N (3 n) */
+static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                    embipc_real *trace, embipc_real *g)
+{
+    embipc_real F[9], P[9], f[3];
+    (void)trace;
+    for (int t = 0; t < s->nt; t++) {
+        embi_elastic_F(s, t, q, F);
+        (void)embi_orthogonality(&s->law, F, P);
+        for (int a = 0; a < 4; a++) {
+            embi_m3_mulv(f, P, s->grad + 12 * t + 3 * a);
+            embi_axpy(g + 3 * s->tet[4 * t + a], scale * s->volume[t], f);
+        }
+    }
+}
+
+/* A += scale K at q, K_ab = V m_a . H m_b; the matrix has the one of K_ab and K_ba whose row is the later node */
+static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                       const embipc_real *trace, embi_bsr *A)
+{
+    (void)trace;
+    for (int t = 0; t < s->nt; t++) {
+        const int *v = s->tet + 4 * t, *place = s->place + 10 * t;
+        embipc_real F[9], H[81];
+        embi_elastic_F(s, t, q, F);
+        embi_orthogonality_hessian(&s->law, F, s->keep, H);
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b <= a; b++)
+                for (int n = 0; n < 81; n++) {
+                    int i = n / 27, k = n / 9 % 3, j = n / 3 % 3, l = n % 3;
+                    A->val[9 * (size_t)place[a * (a + 1) / 2 + b] + (size_t)(v[a] < v[b] ? 3 * j + i : 3 * i + j)] +=
+                        scale * s->volume[t] * s->grad[12 * t + 3 * a + k] * H[n] * s->grad[12 * t + 3 * b + l];
+                }
+    }
+}
+
+/* psi, and P and H where they are not NULL, at F */
+static embipc_real embi_law_evaluate(const embi_law *w, const embipc_real F[9], embipc_real P[9], embipc_real H[81],
+                                     embipc_real keep)
+{
+    embipc_real stress[9], psi = embi_orthogonality(w, F, stress);
+    if (P) memcpy(P, stress, sizeof stress);
+    if (H) embi_orthogonality_hessian(w, F, keep, H);
+    return psi;
+}
+
+#else /* EMBIPC_NO_MATERIALS */
 
 /* columns p and q of matrices become c p - d q and d p + c q */
 static inline void embi_m3s_turn_columns(embi_vec M[9], int p, int q, embi_vec c, embi_vec d)
@@ -10274,6 +10385,51 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
     }
 }
 
+/* ---- at one point ---- */
+
+/* Columns of d2psi/dF2, dP for dF, at the F whose parts are given */
+static void embi_law_push(const embi_law *w, const embi_vec U[9], const embi_vec V[9], const embi_modes *h,
+                          const embi_vec fibre[9], const embi_vec dF[9], embi_vec dP[9])
+{
+    embi_vec X[9], Y[9], T[9], f[3], square;
+    embi_m3s_tmul(T, U, dF);
+    embi_m3s_mul(X, T, V);
+    embi_modes_apply(h, X, Y);
+    embi_m3s_mul(T, U, Y);
+    embi_m3s_mult(dP, T, V);
+    (void)embi_fibre(w, dF, f, &square);
+    for (int i = 0; i < 9; i++) dP[i] += embi_dot_each(fibre + 3 * (i / 3), f) * w->along[i % 3];
+}
+
+/* psi, and P and H where they are not NULL, of a nonlinear material at F */
+static embipc_real embi_law_evaluate(const embi_law *w, const embipc_real F[9], embipc_real P[9], embipc_real H[81],
+                                     embipc_real keep)
+{
+    embipc_real column[9], psi[EMBI_LANES], rotation[9 * EMBI_LANES];
+    embi_vec M[9], stress[9], U[9], V[9], s[3], fibre[9], first, second, dF[9], dP[9];
+    embi_partials k;
+    embi_modes h;
+    for (int i = 0; i < 9; i++) M[i] = embi_all(F[i]);
+    for (int l = 0; l < EMBI_LANES; l++) embi_m3_identity(rotation + 9 * l);
+    embi_store(psi, embi_law_stress(w, M, rotation, NULL, stress));
+    if (P) embi_m3s_one(P, stress, 0);
+    if (!H) return psi[0];
+    embi_svd3s(M, U, s, V);
+    (void)embi_law_own_volume(w, s, &first, &second);
+    embi_law_partials(w, s[0] * s[1] * s[2], embi_dot_each(s, s), first, second, &k);
+    embi_modes_of(&k, s, keep, &h);
+    embi_fibre_hessian(w, M, keep, fibre);
+    for (int c = 0; c < 9; c++) {
+        for (int i = 0; i < 9; i++) dF[i] = embi_all(i == c ? (embipc_real)1 : (embipc_real)0);
+        embi_law_push(w, U, V, &h, fibre, dF, dP);
+        embi_m3s_one(column, dP, 0);
+        for (int i = 0; i < 9; i++) H[9 * i + c] = column[i];
+    }
+    return psi[0];
+}
+
+#endif /* EMBIPC_NO_MATERIALS */
+
 /* ---- lagged or not ---- */
 
 /* Psi(q), J: of a lagged energy with the rotations held, or with `now` those of q. *force: as above, 0 for
@@ -10306,7 +10462,7 @@ static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q
 {
     int changes = s->nonlinear && !s->follows;
     if (s->follows) embi_elastic_follow(s, q);
-    if (changes && s->averaged) embi_elastic_pressure(s, q, trace);
+    if (s->averaged && embi_volume_follows_F(s)) embi_elastic_pressure(s, q, trace);
     if (changes) embi_nonlinear_add_hessian(s, q, scale, trace, A);
     else embi_lagged_add_hessian(s, scale, A);
     embi_elastic_add_averaged(s, q, scale, trace, place, next, weight, A);
@@ -10363,7 +10519,7 @@ static embipc_result embi_check_material(const embipc_material *a, embipc_error 
     if (!EMBI_MATERIALS && a->model > EMBIPC_ORTHOGONALITY)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no material model %d (EMBIPC_NO_MATERIALS): take "
                          "linear corotated or orthogonality", (int)a->model);
-    if (a->model == EMBIPC_MOONEY_RIVLIN && (r = embi_check_mooney(a, e)) != EMBIPC_OK) return r;
+    if (EMBI_MATERIALS && a->model == EMBIPC_MOONEY_RIVLIN && (r = embi_check_mooney(a, e)) != EMBIPC_OK) return r;
     return embi_check_fibre(a, e);
 }
 
@@ -10388,48 +10544,7 @@ static embipc_real embi_lagged_stress(const embi_law *w, const embipc_real F[9],
     return psi;
 }
 
-/* Columns of d2psi/dF2, dP for dF, at the F whose parts are given */
-static void embi_law_push(const embi_law *w, const embi_vec U[9], const embi_vec V[9], const embi_modes *h,
-                          const embi_vec fibre[9], const embi_vec dF[9], embi_vec dP[9])
-{
-    embi_vec X[9], Y[9], T[9], f[3], square;
-    embi_m3s_tmul(T, U, dF);
-    embi_m3s_mul(X, T, V);
-    embi_modes_apply(h, X, Y);
-    embi_m3s_mul(T, U, Y);
-    embi_m3s_mult(dP, T, V);
-    (void)embi_fibre(w, dF, f, &square);
-    for (int i = 0; i < 9; i++) dP[i] += embi_dot_each(fibre + 3 * (i / 3), f) * w->along[i % 3];
-}
-
-/* psi, and P and H where they are not NULL, of a nonlinear material at F */
-static embipc_real embi_law_evaluate(const embi_law *w, const embipc_real F[9], embipc_real P[9], embipc_real H[81],
-                                     embipc_real keep)
-{
-    embipc_real column[9], psi[EMBI_LANES], rotation[9 * EMBI_LANES];
-    embi_vec M[9], stress[9], U[9], V[9], s[3], fibre[9], first, second, dF[9], dP[9];
-    embi_partials k;
-    embi_modes h;
-    for (int i = 0; i < 9; i++) M[i] = embi_all(F[i]);
-    for (int l = 0; l < EMBI_LANES; l++) embi_m3_identity(rotation + 9 * l);
-    embi_store(psi, embi_law_stress(w, M, rotation, NULL, stress));
-    if (P) embi_m3s_one(P, stress, 0);
-    if (!H) return psi[0];
-    embi_svd3s(M, U, s, V);
-    (void)embi_law_own_volume(w, s, &first, &second);
-    embi_law_partials(w, s[0] * s[1] * s[2], embi_dot_each(s, s), first, second, &k);
-    embi_modes_of(&k, s, keep, &h);
-    embi_fibre_hessian(w, M, keep, fibre);
-    for (int c = 0; c < 9; c++) {
-        for (int i = 0; i < 9; i++) dF[i] = embi_all(i == c ? (embipc_real)1 : (embipc_real)0);
-        embi_law_push(w, U, V, &h, fibre, dF, dP);
-        embi_m3s_one(column, dP, 0);
-        for (int i = 0; i < 9; i++) H[9 * i + c] = column[i];
-    }
-    return psi[0];
-}
-
-/* The same of a lagged one, with the rotation of F held. */
+/* psi, and P and H where they are not NULL, of a lagged material, with the rotation of F held */
 static embipc_real embi_lagged_evaluate(const embi_law *w, const embipc_real F[9], embipc_real P[9], embipc_real H[81])
 {
     embipc_real R[9], stress[9], at_zero[9], psi;
