@@ -108,7 +108,8 @@
  *   EMBIPC_STATIC          every function is static: several files may carry their own copy
  *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>, <sched.h>
  *   EMBIPC_ASSERT(c)       our own invariants; default assert() from <assert.h>
- *   EMBIPC_PLAIN_KERNEL    the kernel of LDL^T does not ask the machine for AVX; same bits, slower
+ *   EMBIPC_PLAIN_KERNEL    the kernel of LDL^T does not ask the machine for AVX; same bits, slower, 10 kB less. So it is
+ *                          where the compiler optimises for size (-Os)
  *   EMBIPC_LANES           1, 2 or 4: so many numbers are worked on side by side, in vectors of gcc and clang;
  *                          default: as many as registers of the target hold, 4 with AVX and with AVX-512.
  *                          Results differ in their last bits between the three
@@ -1790,32 +1791,44 @@ static void embi_free(embi_memory *m, void *p, int count, size_t elem)
     embi_unlock(&m->lock);
 }
 
-/* Returns p grown to hold `need` elements, content kept, new ones zeroed if so asked; p itself on failure.
- * A capacity of 0 means: nothing allocated yet. */
-static void *embi_regrow(embi_memory *m, void *p, int *cap, int need, size_t elem, int zero)
+/* The array whose pointer stands at `array` grows to hold `need` elements: content stays, new ones are zeroed if so
+ * asked. Returns 0, and leaves the array as it was, out of memory. A capacity of 0 means: nothing allocated yet. */
+static int embi_grow(embi_memory *m, void *array, int *cap, int need, size_t elem, int zero)
 {
     int want = *cap > INT_MAX / 2 ? INT_MAX : 2 * *cap;
     size_t kept = (size_t)*cap * elem;
-    void *r;
+    void *r, *p;
     if (want < need) want = need;
     r = embi_alloc_raw(m, want, elem);
-    if (!r) return p;
+    if (!r) return 0;
+    memcpy(&p, array, sizeof p);   /* pointers to all types look alike */
     if (zero) memset((char *)r + kept, 0, (size_t)want * elem - kept);
     if (p) {
         memcpy(r, p, kept);
         embi_free(m, p, *cap, elem);
     }
+    memcpy(array, &r, sizeof r);
     *cap = want;
-    return r;
+    return 1;
+}
+
+/* The array whose pointer stands at `array` is freed. */
+static void embi_release(embi_memory *m, void *array, int *cap, size_t elem)
+{
+    void *p;
+    memcpy(&p, array, sizeof p);
+    embi_free(m, p, *cap, elem);
+    p = NULL;
+    memcpy(array, &p, sizeof p);
+    *cap = 0;
 }
 
 #define EMBI_GROW(m, T, p, cap, need) \
-    ((need) <= (cap) || ((p) = (T *)embi_regrow((m), (p), &(cap), (need), sizeof(T), 1), (need) <= (cap)))
+    ((need) <= (cap) || embi_grow((m), &(p), &(cap), (need), sizeof(T), 1))
 /* The same, new elements not written to: for large ones, half of which may never be. */
 #define EMBI_ROOM(m, T, p, cap, need) \
-    ((need) <= (cap) || ((p) = (T *)embi_regrow((m), (p), &(cap), (need), sizeof(T), 0), (need) <= (cap)))
-#define EMBI_RELEASE(m, p, cap) \
-    (embi_free((m), (p), (cap), sizeof *(p)), (p) = NULL, (cap) = 0)
+    ((need) <= (cap) || embi_grow((m), &(p), &(cap), (need), sizeof(T), 0))
+#define EMBI_RELEASE(m, p, cap) embi_release((m), &(p), &(cap), sizeof *(p))
 
 /* ==== 4. Errors ======================================================================================
  * One funnel: every failure passes through embi_fail(), so one breakpoint shows the first of them.
@@ -2638,8 +2651,8 @@ static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_re
 
 /* Builds for any x86-64 machine ask the one they run on whether it has AVX, for the two kernels alone. Every
  * number comes from the same operations in the same order, so that no bit depends on the answer (there is no
- * fused multiply-add). EMBIPC_PLAIN_KERNEL: do not ask. */
-#if EMBI_LANES == 2 && defined(__x86_64__) && !defined(EMBIPC_PLAIN_KERNEL) &&                               \
+ * fused multiply-add). EMBIPC_PLAIN_KERNEL, or -Os: do not ask. */
+#if EMBI_LANES == 2 && defined(__x86_64__) && !defined(EMBIPC_PLAIN_KERNEL) && !defined(__OPTIMIZE_SIZE__) && \
     (defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__))
 #define EMBI_WIDE 1
 #else
