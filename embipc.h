@@ -115,7 +115,20 @@
  *                          Results differ in their last bits between the three
  *   EMBIPC_VALIDATE        embipc_world_validate() runs after every step (slow; for bug hunts)
  *   EMBIPC_ALLOW_EXTENDED_PRECISION  builds where FLT_EVAL_METHOD is 2 (x87) all the same: the
- *                          exact predicates, and with them the guarantee, then depend on luck */
+ *                          exact predicates, and with them the guarantee, then depend on luck
+ * Parts that can be left out, each alone or with others. Functions of such a part are not declared. Who asks for the
+ * part by a value in a description gets EMBIPC_ERR_ARGUMENT and a text with the macro's name. kB: code that a program like
+ * examples/hello.c is smaller by on x86 and on Cortex-M7, built with -Os -ffunction-sections -Wl,--gc-sections; 0 where
+ * the linker finds by itself that nobody calls it (`make size`).
+ *   EMBIPC_NO_CAGE_BUILDER embipc_cage_build(); cage bodies then come with their cage                (29, 20 kB)
+ *   EMBIPC_NO_MATERIALS    all materials but linear corotated and orthogonality                       (8, 5 kB)
+ *   EMBIPC_NO_DRIVES       embipc_drive_*(), hard and soft, and kinematic bodies, which only they move (11, 7 kB)
+ *   EMBIPC_NO_SEPARATE     embipc_separate()                                                          (0)
+ *   EMBIPC_NO_MESH_REPAIR  what lists and mends faults of meshes, from embipc_surface_faults() to
+ *                          embipc_surface_gap(); embipc_surface_parts() stays                         (0)
+ *   EMBIPC_NO_BDF2         EMBIPC_BDF2                                                                (3, 2 kB)
+ *   EMBIPC_NO_VALIDATE     embipc_world_validate()                                                    (0)
+ *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS             (2, 1 kB) */
 #include <stddef.h>
 #include <float.h>
 #include <limits.h>
