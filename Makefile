@@ -14,6 +14,8 @@
 #   make tsan       threads, under the thread sanitizer: none may write to what is another's
 #   make fuzz       damaged files for each of 7 mesh readers, random worlds, under sanitizers (T=seconds for
 #                   each, 60; 600 before a release, 8 for a minute or so)
+#   make size       bytes of code of two programs at -Os, x86 and Cortex-M7, without each part that can be left out;
+#                   needs arm-none-eabi-gcc with newlib, else it says so
 #   make campaign   violent worlds by chance, T of them (500: 5 minutes); their first ones are part of make test
 #   DATA=DIR        mesh data outside the project; tests that need it say "skipped" without it
 # CC, CXX, CFLAGS as usual; V=1 shows the commands.
@@ -186,6 +188,10 @@ symbols: | $(BUILD)
 	  test -z "$$bad" || { echo "symbols: $$bad"; exit 1; }
 	@echo "symbols: no writable data, no global outside embipc_"
 
+# code of the library in hello and in embed_mesh, with parts of it left out
+size: | $(BUILD)
+	@sh tools/size.sh $(BUILD)
+
 # ---- examples ----------------------------------------------------------------------------------
 # Each carries the whole header; static and at -O1 it compiles in half the time or less.
 $(BUILD)/examples/%: examples/%.c $(HEADER) | $(BUILD)/examples
@@ -196,6 +202,6 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all demo paper paper-quick paper-browser pictures browser tests test validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order symbols \
+.PHONY: all demo paper paper-quick paper-browser pictures browser tests test validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order symbols size \
         examples clean
 .SECONDARY:
