@@ -1176,7 +1176,7 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #endif
 
 /* Numbers that threads share; C99 knows no such thing. */
-#if defined(__GNUC__)
+#if defined(__GNUC__) && EMBI_THREADS
 #define EMBI_ATOMIC 1
 static void embi_atomic_set(int *p, int value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
 static void embi_lock(int *p) { while (__atomic_exchange_n(p, 1, __ATOMIC_ACQUIRE)) { } }

@@ -65,7 +65,6 @@ static int refused(const embipc_body_def *d, const char *macro)
     begin();
     r = embipc_body_create(world, d, &body);
     named = strstr(embipc_world_error(world)->text, macro) != NULL;
-    if (r != EMBIPC_OK) printf("  %s\n", embipc_world_error(world)->text);
     embipc_world_destroy(world);
     ENSURE(r == EMBIPC_OK || (r == EMBIPC_ERR_ARGUMENT && named));
     return r != EMBIPC_OK;
