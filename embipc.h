@@ -126,13 +126,27 @@
  *   EMBIPC_STATIC          every function is static: several files may carry their own copy
  *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>, <sched.h>
  *   EMBIPC_ASSERT(c)       our own invariants; default assert() from <assert.h>
- *   EMBIPC_PLAIN_KERNEL    the kernel of LDL^T does not ask the machine for AVX; same bits, slower
+ *   EMBIPC_PLAIN_KERNEL    the kernel of LDL^T does not ask the machine for AVX; same bits, slower, 10 kB less. So it is
+ *                          where the compiler optimises for size (-Os)
  *   EMBIPC_LANES           1, 2 or 4: so many numbers are worked on side by side, in vectors of gcc and clang;
  *                          default: as many as registers of the target hold, 4 with AVX and with AVX-512.
  *                          Results differ in their last bits between the three
  *   EMBIPC_VALIDATE        embipc_world_validate() runs after every step (slow; for bug hunts)
  *   EMBIPC_ALLOW_EXTENDED_PRECISION  builds where FLT_EVAL_METHOD is 2 (x87) all the same: the
- *                          exact predicates, and with them the guarantee, then depend on luck */
+ *                          exact predicates, and with them the guarantee, then depend on luck
+ * Parts that can be left out, each alone or with others. Functions of such a part are not declared. Who asks for the
+ * part by a value in a description gets EMBIPC_ERR_ARGUMENT and a text with the macro's name. kB: code that a program like
+ * examples/hello.c is smaller by on x86 and on Cortex-M7, built with -Os -ffunction-sections -Wl,--gc-sections; 0 where
+ * the linker finds by itself that nobody calls it (`make size`).
+ *   EMBIPC_NO_CAGE_BUILDER embipc_cage_build(); cage bodies then come with their cage                (29, 20 kB)
+ *   EMBIPC_NO_MATERIALS    all materials but linear corotated and orthogonality                       (8, 5 kB)
+ *   EMBIPC_NO_DRIVES       embipc_drive_*(), hard and soft, and kinematic bodies, which only they move (11, 7 kB)
+ *   EMBIPC_NO_SEPARATE     embipc_separate()                                                          (0)
+ *   EMBIPC_NO_MESH_REPAIR  what lists and mends faults of meshes, from embipc_surface_faults() to
+ *                          embipc_surface_gap(); embipc_surface_parts() stays                         (0)
+ *   EMBIPC_NO_BDF2         EMBIPC_BDF2                                                                (3, 2 kB)
+ *   EMBIPC_NO_VALIDATE     embipc_world_validate()                                                    (0)
+ *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS             (2, 1 kB) */
 #include <stddef.h>
 #include <float.h>
 #include <limits.h>
@@ -478,6 +492,7 @@ typedef struct embipc_drive_def {
     int vertex_count;
 } embipc_drive_def;
 
+#ifndef EMBIPC_NO_DRIVES
 /* No keys: stands still until embipc_drive_set_target(). */
 EMBIPC_API embipc_drive_def embipc_default_drive_def(void);
 /* Adds a drive; arrays are copied. A node has at most one drive that is not soft. */
@@ -491,6 +506,7 @@ EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *world, embipc_drive 
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *world, embipc_drive drive,
                                                  const embipc_real displacement[3],
                                                  const embipc_real rotation[3]);
+#endif
 
 /* What a drive reached in the last step. */
 typedef struct embipc_drive_state {
@@ -504,9 +520,11 @@ typedef struct embipc_drive_state {
     embipc_body blocked_by;      /* the body in the way, and the gap to it, m; itself and 0: its tets would invert */
     embipc_real gap;
 } embipc_drive_state;
+#ifndef EMBIPC_NO_DRIVES
 /* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
 EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embipc_drive drive,
                                                 embipc_drive_state *out);
+#endif
 
 /* ---- Step -----------------------------------------------------------------------------------
  * Moves the world by time_step. EMBIPC_OK also when the step was cut short by a limit: the state is then less
@@ -682,9 +700,11 @@ typedef struct embipc_intersection {
 EMBIPC_API int embipc_world_intersections(embipc_world *world, embipc_intersection *out, int capacity);
 EMBIPC_API int embipc_world_rejected(const embipc_world *world, embipc_intersection *out, int capacity);
 
+#ifndef EMBIPC_NO_VALIDATE
 /* Re-derives what can be derived: finite state, rows of J that sum to 1 and reproduce the surface, positive
  * mass, sorted patterns, no intersection. Returns EMBIPC_OK or the first thing that is wrong. */
 EMBIPC_API embipc_result embipc_world_validate(embipc_world *world, embipc_error *error);
+#endif
 
 /* Memory in use and at most, bytes, and allocations since creation. Pointers may be NULL. */
 EMBIPC_API void embipc_world_memory(const embipc_world *world, size_t *bytes, size_t *peak,
@@ -898,6 +918,7 @@ typedef struct embipc_fault {
     embipc_real value;        /* shape: height, or 6 volume, over the longest edge (cubed) */
 } embipc_fault;
 
+#ifndef EMBIPC_NO_MESH_REPAIR
 /* All faults of one kind.
  *   x, vertex_count   vertices, m (3*vertex_count); tri, tri_count (3*tri_count), tets alike (4*tet_count)
  *   fault, capacity   receives at most capacity faults; may be NULL with 0
@@ -907,6 +928,7 @@ EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, con
                                      embipc_fault_kind kind, embipc_fault *fault, int capacity);
 EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
                                   embipc_fault_kind kind, embipc_fault *fault, int capacity);
+#endif
 
 /* One connected part of a surface: triangles that share edges. */
 typedef struct embipc_part {
@@ -928,6 +950,7 @@ typedef struct embipc_part {
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                     int *part, embipc_part *list, int capacity);
 
+#ifndef EMBIPC_NO_MESH_REPAIR
 /* The holes of a surface whose triangles agree: its borders as closed walks, in the sense in which the
  * triangles of a lid would run.
  *   vertex            the loops one after the other (capacity)
@@ -986,6 +1009,7 @@ typedef struct embipc_gap {
  * Returns EMBIPC_OK, ARGUMENT, NOT_FINITE, INDEX or MEMORY. */
 EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_count, const int *tri,
                                             int tri_count, embipc_gap *gap);
+#endif
 
 /* ---- Separating what overlaps --------------------------------------------------------------- */
 
@@ -1025,6 +1049,7 @@ typedef struct embipc_overlap {
                                * other, like links of a chain (a linking number is not 0) */
 } embipc_overlap;
 
+#ifndef EMBIPC_NO_SEPARATE
 /* Moves surfaces until none overlaps another. First by shifts: the smallest found for each pair, shared by
  * volume, round after round. Where that fails, the bodies concerned are shrunk about their centres until
  * shifts part the copies, and grow back under the barrier, which also turns them, and moves what is in their
@@ -1045,6 +1070,7 @@ typedef struct embipc_overlap {
 EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, const embipc_real *gap,
                                          embipc_movement *movement, embipc_overlap *list, int capacity,
                                          int *found, embipc_error *error);
+#endif
 
 /* ---- Cages ----------------------------------------------------------------------------------
  * A cage is a coarse tet mesh that holds a closed surface: its nodes are a body's unknowns. */
@@ -1077,6 +1103,7 @@ typedef struct embipc_cage {
     embipc_allocator hooks;   /* what it is freed with */
 } embipc_cage;
 
+#ifndef EMBIPC_NO_CAGE_BUILDER
 /* The wish with its defaults, in brackets above. */
 EMBIPC_API embipc_cage_def embipc_default_cage_def(void);
 
@@ -1105,6 +1132,7 @@ EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const emb
 
 /* Frees the arrays of a cage and clears it. NULL, and a cage that is cleared already, are fine. */
 EMBIPC_API void embipc_cage_free(embipc_cage *cage);
+#endif
 
 /* ---- Toolbox: barrier and friction ---------------------------------------------------------- */
 
@@ -1125,6 +1153,44 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #ifdef EMBIPC_IMPLEMENTATION
 #ifndef EMBI_IMPLEMENTED
 #define EMBI_IMPLEMENTED
+
+/* Parts that can be left out. Where a part is a section of its own, the section is not compiled. Where other sections
+ * ask whether a part is at work, they ask a small function that compares with the constants here. The answer of a part
+ * that is left out is then known to the compiler, which drops the code behind it. */
+#ifdef EMBIPC_NO_DRIVES
+#define EMBI_DRIVES 0
+#else
+#define EMBI_DRIVES 1
+#endif
+#ifdef EMBIPC_NO_BDF2
+#define EMBI_BDF2 0
+#else
+#define EMBI_BDF2 1
+#endif
+#ifdef EMBIPC_NO_MATERIALS
+#define EMBI_MATERIALS 0
+#else
+#define EMBI_MATERIALS 1
+#endif
+#ifdef EMBIPC_NO_THREADS
+#define EMBI_THREADS 0
+#else
+#define EMBI_THREADS 1
+#endif
+/* A part that is left out may have been the only user of a small function: compilers need not say so. */
+#if defined(__GNUC__) && (defined(EMBIPC_NO_CAGE_BUILDER) || defined(EMBIPC_NO_SEPARATE) || \
+    defined(EMBIPC_NO_MESH_REPAIR) || defined(EMBIPC_NO_VALIDATE) || \
+    !EMBI_DRIVES || !EMBI_BDF2 || !EMBI_MATERIALS || !EMBI_THREADS)
+#define EMBI_LESS
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#endif
+#if defined(EMBIPC_VALIDATE) && defined(EMBIPC_NO_VALIDATE)
+#error "embipc: EMBIPC_VALIDATE needs what EMBIPC_NO_VALIDATE leaves out"
+#endif
+#if defined(EMBIPC_PTHREADS) && defined(EMBIPC_NO_THREADS)
+#error "embipc: EMBIPC_PTHREADS needs what EMBIPC_NO_THREADS leaves out"
+#endif
 
 /* What tells that sums round one by one, and inf and nan count. Who cannot know at compile time is asked by
  * embi_sums_are_exact(). */
@@ -1155,7 +1221,7 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #endif
 
 /* Numbers that threads share; C99 knows no such thing. */
-#if defined(__GNUC__)
+#if defined(__GNUC__) && EMBI_THREADS
 #define EMBI_ATOMIC 1
 static void embi_atomic_set(int *p, int value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
 static void embi_lock(int *p) { while (__atomic_exchange_n(p, 1, __ATOMIC_ACQUIRE)) { } }
@@ -1793,32 +1859,44 @@ static void embi_free(embi_memory *m, void *p, int count, size_t elem)
     embi_unlock(&m->lock);
 }
 
-/* Returns p grown to hold `need` elements, content kept, new ones zeroed if so asked; p itself on failure.
- * A capacity of 0 means: nothing allocated yet. */
-static void *embi_regrow(embi_memory *m, void *p, int *cap, int need, size_t elem, int zero)
+/* The array whose pointer stands at `array` grows to hold `need` elements: content stays, new ones are zeroed if so
+ * asked. Returns 0, and leaves the array as it was, out of memory. A capacity of 0 means: nothing allocated yet. */
+static int embi_grow(embi_memory *m, void *array, int *cap, int need, size_t elem, int zero)
 {
     int want = *cap > INT_MAX / 2 ? INT_MAX : 2 * *cap;
     size_t kept = (size_t)*cap * elem;
-    void *r;
+    void *r, *p;
     if (want < need) want = need;
     r = embi_alloc_raw(m, want, elem);
-    if (!r) return p;
+    if (!r) return 0;
+    memcpy(&p, array, sizeof p);   /* pointers to all types look alike */
     if (zero) memset((char *)r + kept, 0, (size_t)want * elem - kept);
     if (p) {
         memcpy(r, p, kept);
         embi_free(m, p, *cap, elem);
     }
+    memcpy(array, &r, sizeof r);
     *cap = want;
-    return r;
+    return 1;
+}
+
+/* The array whose pointer stands at `array` is freed. */
+static void embi_release(embi_memory *m, void *array, int *cap, size_t elem)
+{
+    void *p;
+    memcpy(&p, array, sizeof p);
+    embi_free(m, p, *cap, elem);
+    p = NULL;
+    memcpy(array, &p, sizeof p);
+    *cap = 0;
 }
 
 #define EMBI_GROW(m, T, p, cap, need) \
-    ((need) <= (cap) || ((p) = (T *)embi_regrow((m), (p), &(cap), (need), sizeof(T), 1), (need) <= (cap)))
+    ((need) <= (cap) || embi_grow((m), &(p), &(cap), (need), sizeof(T), 1))
 /* The same, new elements not written to: for large ones, half of which may never be. */
 #define EMBI_ROOM(m, T, p, cap, need) \
-    ((need) <= (cap) || ((p) = (T *)embi_regrow((m), (p), &(cap), (need), sizeof(T), 0), (need) <= (cap)))
-#define EMBI_RELEASE(m, p, cap) \
-    (embi_free((m), (p), (cap), sizeof *(p)), (p) = NULL, (cap) = 0)
+    ((need) <= (cap) || embi_grow((m), &(p), &(cap), (need), sizeof(T), 0))
+#define EMBI_RELEASE(m, p, cap) embi_release((m), &(p), &(cap), sizeof *(p))
 
 /* ==== 4. Errors ======================================================================================
  * One funnel: every failure passes through embi_fail(), so one breakpoint shows the first of them.
@@ -1903,11 +1981,13 @@ typedef struct embi_threads {
     void *ctx;
 } embi_threads;
 
+static int embi_has_threads(const embi_threads *t) { return EMBI_THREADS && t && t->run; }
+
 /* fn over [0, count), in parallel where there are threads and two ranges for them */
 static void embi_for(const embi_threads *t, int count, int grain, embipc_range_fn *fn, void *arg)
 {
     if (count <= 0) return;
-    if (t && t->run && count > grain) t->run(count, grain, fn, arg, t->ctx);
+    if (embi_has_threads(t) && count > grain) t->run(count, grain, fn, arg, t->ctx);
     else fn(arg, 0, count);
 }
 
@@ -2649,8 +2729,8 @@ static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_re
 
 /* Builds for any x86-64 machine ask the one they run on whether it has AVX, for the two kernels alone. Every
  * number comes from the same operations in the same order, so that no bit depends on the answer (there is no
- * fused multiply-add). EMBIPC_PLAIN_KERNEL: do not ask. */
-#if EMBI_LANES == 2 && defined(__x86_64__) && !defined(EMBIPC_PLAIN_KERNEL) &&                               \
+ * fused multiply-add). EMBIPC_PLAIN_KERNEL, or -Os: do not ask. */
+#if EMBI_LANES == 2 && defined(__x86_64__) && !defined(EMBIPC_PLAIN_KERNEL) && !defined(__OPTIMIZE_SIZE__) && \
     (defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__))
 #define EMBI_WIDE 1
 #else
@@ -3775,7 +3855,7 @@ static void embi_ldlt_factor_one(embi_factoring *f, int t, int slot)
     if (embi_ldlt_is_open(F, t)) {
         for (int k = 0; k < nodes; k++) place[first + k] = k;
         for (int k = 0; k < rows; k++) place[row[k]] = nodes + k;
-        if (above && F->threads && F->threads->run && embi_ldlt_pull_cost(f, t) > EMBI_SHARE_PULL) {
+        if (above && embi_has_threads(F->threads) && embi_ldlt_pull_cost(f, t) > EMBI_SHARE_PULL) {
             f->t = t;
             embi_for(F->threads, nodes, (nodes - 1) / EMBI_TASKS + 1, embi_ldlt_pull_range, f);
         } else embi_ldlt_pull_rows(f, t, first, first + nodes, place, f->columns + (size_t)slot * (size_t)F->n);
@@ -5645,6 +5725,8 @@ static int embi_faults_init(embi_faults *f, embipc_fault *list, int capacity, in
     return capacity >= 0 && (list || !capacity) && count <= EMBI_MAX_ELEMENTS;
 }
 
+#ifndef EMBIPC_NO_MESH_REPAIR
+
 /* One kind of fault at a time: each has a function of its own. Shapes are measured in scaled coordinates, so that
  * squares of tiny or huge lengths stay numbers. */
 EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
@@ -5730,6 +5812,8 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
     embi_scale_end(&m, &s);
     return ok ? f.count : -1;
 }
+
+#endif /* EMBIPC_NO_MESH_REPAIR */
 
 /* ---- Parts ---- */
 
@@ -5877,6 +5961,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
 }
 
 /* ---- Orientation ---- */
+#ifndef EMBIPC_NO_MESH_REPAIR
 
 /* The half-edges of edges with exactly two triangles, as pairs: mate[h] is the other one, or -1. */
 static int embi_mates(embi_memory *m, const int *tri, int n, int *mate)
@@ -6327,6 +6412,8 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     embi_scale_end(&m, &s);
     return edges >= 0 ? count : -1;
 }
+
+#endif /* EMBIPC_NO_MESH_REPAIR */
 
 /* ==== 12. Embedding ==================================================================================
  * A surface vertex x lies in one tet of its cage for good: x = sum w_i q_i with constant w, sum w_i = 1.
@@ -7030,6 +7117,11 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
  * count and for tets that can follow the body where it bends. Last, nodes outside the solid are drawn
  * towards it, as far as no other tet is entered and no dihedral angle gets small.
  * Uses: small math, memory, errors, sorting, meshes, embedding.     Checked by: tests/test_cage.c      */
+
+#ifdef EMBIPC_NO_CAGE_BUILDER
+typedef struct embi_last_cage { int none; } embi_last_cage;
+static void embi_last_cage_free(embi_memory *m, embi_last_cage *last) { (void)m; (void)last; }
+#else
 
 #define EMBI_CAGE_COOKIE 0x43414745
 #define EMBI_CAGE_MAX_CELLS (INT_MAX / 80)   /* so that no array has more elements than an int counts */
@@ -9007,6 +9099,8 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
     return embi_cage_build(m, &wish, x, vertex_count, tri, tri_count, &last->cage, e);
 }
 
+#endif /* EMBIPC_NO_CAGE_BUILDER */
+
 /* ==== 14. Elasticity =================================================================================
  * Per tet T of a cage (or mesh), with m_a the gradient of its barycentric coordinate w_a at rest:
  *   F = sum_a q_a m_a^T,   V = volume of the *body* inside T (not of T)
@@ -9108,7 +9202,7 @@ static void embi_law_set(embi_law *w, const embipc_material *m)
     w->model = m->model;
     w->mu = m->young / (2 * (1 + m->poisson));
     w->lambda = m->young * m->poisson / ((1 + m->poisson) * (1 - 2 * m->poisson));
-    if (m->model == EMBIPC_ARAP) {
+    if (EMBI_MATERIALS && m->model == EMBIPC_ARAP) {
         w->mu = m->young / 2;
         w->lambda = 0;
     }
@@ -9116,7 +9210,7 @@ static void embi_law_set(embi_law *w, const embipc_material *m)
         w->mu = 4 * m->stiffness;
         w->lambda = 0;
     }
-    if (m->model == EMBIPC_MOONEY_RIVLIN) {
+    if (EMBI_MATERIALS && m->model == EMBIPC_MOONEY_RIVLIN) {
         w->c1 = m->mooney[0];
         w->c2 = m->mooney[1];
         w->mu = 2 * (w->c1 + w->c2);
@@ -9140,14 +9234,15 @@ static int embi_law_lagged(const embi_law *w)
 /* Is its energy told by the rotation of F? */
 static int embi_law_turns(const embi_law *w)
 {
-    return embi_law_lagged(w) || w->model == EMBIPC_ARAP || w->model == EMBIPC_FIXED_COROTATED;
+    return embi_law_lagged(w) ||
+           (EMBI_MATERIALS && (w->model == EMBIPC_ARAP || w->model == EMBIPC_FIXED_COROTATED));
 }
 
 /* U(theta), J/m^3, with U' and U'', Pa */
 static embipc_real embi_law_volume(const embi_law *w, embipc_real theta, embipc_real *first,
                                    embipc_real *second)
 {
-    if (w->model == EMBIPC_NEO_HOOKEAN && w->lambda != 0) {
+    if (EMBI_MATERIALS && w->model == EMBIPC_NEO_HOOKEAN && w->lambda != 0) {
         embipc_real J = 1 + theta, l = J > 0 ? log1p(theta) : -(embipc_real)INFINITY;
         *first = J > 0 ? w->lambda * l / J : (embipc_real)0;
         *second = J > 0 ? w->lambda * (1 - l) / (J * J) : (embipc_real)0;
@@ -9392,12 +9487,15 @@ static embipc_real embi_elastic_node_strain(const embi_elastic *s, int a, const 
     return sum / s->node_volume[a];
 }
 
+/* Is the volume strain averaged that of a material which follows F? Orthogonality has none. */
+static int embi_volume_follows_F(const embi_elastic *s) { return EMBI_MATERIALS && s->nonlinear && !s->follows; }
+
 /* W = dtheta/dF of a tet at q: R, the cofactors of F, or F */
 static void embi_elastic_volume_gradient(const embi_elastic *s, int t, const embipc_real *q, embipc_real W[9])
 {
     embipc_real F[9];
     memcpy(W, s->rotation + 9 * t, 9 * sizeof *W);
-    if (!s->nonlinear || s->follows) return;
+    if (!embi_volume_follows_F(s)) return;
     embi_elastic_F(s, t, q, F);
     if (s->law.model == EMBIPC_STVK) memcpy(W, F, sizeof F);
     else
@@ -9679,7 +9777,7 @@ static void embi_elastic_add_averaged(const embi_elastic *s, const embipc_real *
     embi_elastic_volume_gradients(s, q, G);
     for (int a = 0; a < s->n; a++) {
         second = s->law.lambda;
-        if (s->nonlinear && !s->follows) {
+        if (embi_volume_follows_F(s)) {
             (void)embi_law_volume(&s->law, embi_elastic_node_strain(s, a, trace), &first, &second);
             second = embi_max(second, 0);
         }
@@ -9874,6 +9972,113 @@ static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *q, in
  * the start of the step. Loops over tets take EMBI_LANES of them side by side, as in section 14.
  * Fibre, stiffer along a, f = F a: + fibre/8 (|f|^2 - 1)^2, smooth everywhere; it buckles when pressed.
  * Uses: small math, errors, sparse matrices, elasticity.   Checked by: tests/test_material.c  */
+
+#ifdef EMBIPC_NO_MATERIALS
+
+/* ---- orthogonality by itself ----
+ * What stays of this section without the other materials, for affine bodies only:
+ *   psi = mu |E|^2,   P = 2 mu F E,   d2psi/dF_ik dF_jl = mu (2 delta_ij E_kl + F_il F_jk + (F F^T)_ij delta_kl)
+ * It is projected by its eigenvalues, which are those of the nine eigenpairs above. */
+
+/* psi, and P */
+static embipc_real embi_orthogonality(const embi_law *w, const embipc_real F[9], embipc_real P[9])
+{
+    embipc_real E[9], psi = 0;
+    embi_m3_tmul(E, F, F);
+    for (int i = 0; i < 9; i++) {
+        E[i] = (E[i] - (i % 4 ? (embipc_real)0 : (embipc_real)1)) / 2;
+        psi += w->mu * E[i] * E[i];
+    }
+    embi_m3_mul(P, F, E);
+    for (int i = 0; i < 9; i++) P[i] *= 2 * w->mu;
+    return psi;
+}
+
+/* H = d2psi/dF2, row 3 i + k, column 3 j + l; of its negative curvature the share `keep` stays */
+static void embi_orthogonality_hessian(const embi_law *w, const embipc_real F[9], embipc_real keep, embipc_real H[81])
+{
+    embipc_real C[9], Q[81], D[81];
+    embi_m3_tmul(C, F, F);
+    for (int n = 0; n < 81; n++) {
+        int i = n / 27, k = n / 9 % 3, j = n / 3 % 3, l = n % 3;
+        D[n] = F[3 * i + l] * F[3 * j + k];
+        if (i == j) D[n] += C[3 * k + l] - (k == l ? (embipc_real)1 : (embipc_real)0);
+        if (k == l) D[n] += embi_dot(F + 3 * i, F + 3 * j);
+    }
+    embi_eigen_symmetric(9, D, Q);
+    memset(H, 0, sizeof D);
+    for (int e = 0; e < 9; e++) {
+        embipc_real value = w->mu * (D[10 * e] < 0 ? keep * D[10 * e] : D[10 * e]);
+        for (int n = 0; n < 81; n++) H[n] += value * Q[n / 9 * 9 + e] * Q[n % 9 * 9 + e];
+    }
+}
+
+/* as below: Psi(q), J, and the sum of the lengths of all nodal forces, N */
+static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace,
+                                         embipc_real *force)
+{
+    embipc_real sum = 0, F[9], P[9], f[3];
+    (void)now;
+    (void)trace;
+    *force = 0;
+    for (int t = 0; t < s->nt; t++) {
+        embi_elastic_F(s, t, q, F);
+        sum += s->volume[t] * embi_orthogonality(&s->law, F, P);
+        for (int a = 0; a < 4; a++) {
+            embi_m3_mulv(f, P, s->grad + 12 * t + 3 * a);
+            *force += s->volume[t] * embi_norm(f);
+        }
+    }
+    return sum;
+}
+
+/* g += scale dPsi/dq, N (3 n) */
+static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                    embipc_real *trace, embipc_real *g)
+{
+    embipc_real F[9], P[9], f[3];
+    (void)trace;
+    for (int t = 0; t < s->nt; t++) {
+        embi_elastic_F(s, t, q, F);
+        (void)embi_orthogonality(&s->law, F, P);
+        for (int a = 0; a < 4; a++) {
+            embi_m3_mulv(f, P, s->grad + 12 * t + 3 * a);
+            embi_axpy(g + 3 * s->tet[4 * t + a], scale * s->volume[t], f);
+        }
+    }
+}
+
+/* A += scale K at q, K_ab = V m_a . H m_b; the matrix has the one of K_ab and K_ba whose row is the later node */
+static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                       const embipc_real *trace, embi_bsr *A)
+{
+    (void)trace;
+    for (int t = 0; t < s->nt; t++) {
+        const int *v = s->tet + 4 * t, *place = s->place + 10 * t;
+        embipc_real F[9], H[81];
+        embi_elastic_F(s, t, q, F);
+        embi_orthogonality_hessian(&s->law, F, s->keep, H);
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b <= a; b++)
+                for (int n = 0; n < 81; n++) {
+                    int i = n / 27, k = n / 9 % 3, j = n / 3 % 3, l = n % 3;
+                    A->val[9 * (size_t)place[a * (a + 1) / 2 + b] + (size_t)(v[a] < v[b] ? 3 * j + i : 3 * i + j)] +=
+                        scale * s->volume[t] * s->grad[12 * t + 3 * a + k] * H[n] * s->grad[12 * t + 3 * b + l];
+                }
+    }
+}
+
+/* psi, and P and H where they are not NULL, at F */
+static embipc_real embi_law_evaluate(const embi_law *w, const embipc_real F[9], embipc_real P[9], embipc_real H[81],
+                                     embipc_real keep)
+{
+    embipc_real stress[9], psi = embi_orthogonality(w, F, stress);
+    if (P) memcpy(P, stress, sizeof stress);
+    if (H) embi_orthogonality_hessian(w, F, keep, H);
+    return psi;
+}
+
+#else /* EMBIPC_NO_MATERIALS */
 
 /* columns p and q of matrices become c p - d q and d p + c q */
 static inline void embi_m3s_turn_columns(embi_vec M[9], int p, int q, embi_vec c, embi_vec d)
@@ -10370,6 +10575,51 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
     }
 }
 
+/* ---- at one point ---- */
+
+/* Columns of d2psi/dF2, dP for dF, at the F whose parts are given */
+static void embi_law_push(const embi_law *w, const embi_vec U[9], const embi_vec V[9], const embi_modes *h,
+                          const embi_vec fibre[9], const embi_vec dF[9], embi_vec dP[9])
+{
+    embi_vec X[9], Y[9], T[9], f[3], square;
+    embi_m3s_tmul(T, U, dF);
+    embi_m3s_mul(X, T, V);
+    embi_modes_apply(h, X, Y);
+    embi_m3s_mul(T, U, Y);
+    embi_m3s_mult(dP, T, V);
+    (void)embi_fibre(w, dF, f, &square);
+    for (int i = 0; i < 9; i++) dP[i] += embi_dot_each(fibre + 3 * (i / 3), f) * w->along[i % 3];
+}
+
+/* psi, and P and H where they are not NULL, of a nonlinear material at F */
+static embipc_real embi_law_evaluate(const embi_law *w, const embipc_real F[9], embipc_real P[9], embipc_real H[81],
+                                     embipc_real keep)
+{
+    embipc_real column[9], psi[EMBI_LANES], rotation[9 * EMBI_LANES];
+    embi_vec M[9], stress[9], U[9], V[9], s[3], fibre[9], first, second, dF[9], dP[9];
+    embi_partials k;
+    embi_modes h;
+    for (int i = 0; i < 9; i++) M[i] = embi_all(F[i]);
+    for (int l = 0; l < EMBI_LANES; l++) embi_m3_identity(rotation + 9 * l);
+    embi_store(psi, embi_law_stress(w, M, rotation, NULL, stress));
+    if (P) embi_m3s_one(P, stress, 0);
+    if (!H) return psi[0];
+    embi_svd3s(M, U, s, V);
+    (void)embi_law_own_volume(w, s, &first, &second);
+    embi_law_partials(w, s[0] * s[1] * s[2], embi_dot_each(s, s), first, second, &k);
+    embi_modes_of(&k, s, keep, &h);
+    embi_fibre_hessian(w, M, keep, fibre);
+    for (int c = 0; c < 9; c++) {
+        for (int i = 0; i < 9; i++) dF[i] = embi_all(i == c ? (embipc_real)1 : (embipc_real)0);
+        embi_law_push(w, U, V, &h, fibre, dF, dP);
+        embi_m3s_one(column, dP, 0);
+        for (int i = 0; i < 9; i++) H[9 * i + c] = column[i];
+    }
+    return psi[0];
+}
+
+#endif /* EMBIPC_NO_MATERIALS */
+
 /* ---- lagged or not ---- */
 
 /* Psi(q), J: of a lagged energy with the rotations held, or with `now` those of q. *force: as above, 0 for
@@ -10418,7 +10668,7 @@ static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q
 {
     int changes = s->nonlinear && !s->follows;
     if (s->follows) embi_elastic_follow(s, q);
-    if (changes && s->averaged) embi_elastic_pressure(s, q, trace);
+    if (s->averaged && embi_volume_follows_F(s)) embi_elastic_pressure(s, q, trace);
     if (changes) embi_nonlinear_add_hessian(s, q, scale, trace, A);
     else embi_lagged_add_hessian(s, scale, A);
     embi_elastic_add_averaged(s, q, scale, trace, place, next, weight, A);
@@ -10476,7 +10726,10 @@ static embipc_result embi_check_material(const embipc_material *a, embipc_error 
                             "damping (%g, %g) must not be negative", a->damping[0], a->damping[1]);
     if (!embi_is_one_of((int)a->model, EMBIPC_MODEL_COUNT))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "material model %d does not exist", (int)a->model);
-    if (a->model == EMBIPC_MOONEY_RIVLIN && (r = embi_check_mooney(a, e)) != EMBIPC_OK) return r;
+    if (!EMBI_MATERIALS && a->model > EMBIPC_ORTHOGONALITY)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no material model %d (EMBIPC_NO_MATERIALS): take "
+                         "linear corotated or orthogonality", (int)a->model);
+    if (EMBI_MATERIALS && a->model == EMBIPC_MOONEY_RIVLIN && (r = embi_check_mooney(a, e)) != EMBIPC_OK) return r;
     return embi_check_fibre(a, e);
 }
 
@@ -10501,48 +10754,7 @@ static embipc_real embi_lagged_stress(const embi_law *w, const embipc_real F[9],
     return psi;
 }
 
-/* Columns of d2psi/dF2, dP for dF, at the F whose parts are given */
-static void embi_law_push(const embi_law *w, const embi_vec U[9], const embi_vec V[9], const embi_modes *h,
-                          const embi_vec fibre[9], const embi_vec dF[9], embi_vec dP[9])
-{
-    embi_vec X[9], Y[9], T[9], f[3], square;
-    embi_m3s_tmul(T, U, dF);
-    embi_m3s_mul(X, T, V);
-    embi_modes_apply(h, X, Y);
-    embi_m3s_mul(T, U, Y);
-    embi_m3s_mult(dP, T, V);
-    (void)embi_fibre(w, dF, f, &square);
-    for (int i = 0; i < 9; i++) dP[i] += embi_dot_each(fibre + 3 * (i / 3), f) * w->along[i % 3];
-}
-
-/* psi, and P and H where they are not NULL, of a nonlinear material at F */
-static embipc_real embi_law_evaluate(const embi_law *w, const embipc_real F[9], embipc_real P[9], embipc_real H[81],
-                                     embipc_real keep)
-{
-    embipc_real column[9], psi[EMBI_LANES], rotation[9 * EMBI_LANES];
-    embi_vec M[9], stress[9], U[9], V[9], s[3], fibre[9], first, second, dF[9], dP[9];
-    embi_partials k;
-    embi_modes h;
-    for (int i = 0; i < 9; i++) M[i] = embi_all(F[i]);
-    for (int l = 0; l < EMBI_LANES; l++) embi_m3_identity(rotation + 9 * l);
-    embi_store(psi, embi_law_stress(w, M, rotation, NULL, stress));
-    if (P) embi_m3s_one(P, stress, 0);
-    if (!H) return psi[0];
-    embi_svd3s(M, U, s, V);
-    (void)embi_law_own_volume(w, s, &first, &second);
-    embi_law_partials(w, s[0] * s[1] * s[2], embi_dot_each(s, s), first, second, &k);
-    embi_modes_of(&k, s, keep, &h);
-    embi_fibre_hessian(w, M, keep, fibre);
-    for (int c = 0; c < 9; c++) {
-        for (int i = 0; i < 9; i++) dF[i] = embi_all(i == c ? (embipc_real)1 : (embipc_real)0);
-        embi_law_push(w, U, V, &h, fibre, dF, dP);
-        embi_m3s_one(column, dP, 0);
-        for (int i = 0; i < 9; i++) H[9 * i + c] = column[i];
-    }
-    return psi[0];
-}
-
-/* The same of a lagged one, with the rotation of F held. */
+/* psi, and P and H where they are not NULL, of a lagged material, with the rotation of F held */
 static embipc_real embi_lagged_evaluate(const embi_law *w, const embipc_real F[9], embipc_real P[9], embipc_real H[81])
 {
     embipc_real R[9], stress[9], at_zero[9], psi;
@@ -14275,6 +14487,14 @@ typedef struct embi_state {
     double since, spent[EMBIPC_STAGE_COUNT];
 } embi_state;
 
+/* The number of drives, and the drive that holds node i, or -1. */
+static int embi_drive_count(const embi_state *s) { return EMBI_DRIVES ? s->drive_count : 0; }
+static int embi_drive_of(const embi_state *s, int i) { return EMBI_DRIVES ? s->drive[i] : -1; }
+
+/* Is this step of the body one of BDF2, and may bodies have such steps at all? */
+static int embi_is_two_step(const embi_body *b) { return EMBI_BDF2 && b->two_step; }
+static int embi_is_second_order(const embi_state *s) { return EMBI_BDF2 && s->integrator == EMBIPC_BDF2; }
+
 /* Time counts for another stage from here on. Returns the stage before. */
 static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
 {
@@ -15128,7 +15348,7 @@ static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
     if (!b->driven_nodes) return EMBI_PIVOT_CENTRE;
     for (int i = 0; i < b->nn; i++) {
         const embipc_real *x = s->qn + 3 * (b->node0 + i);
-        if (s->drive[b->node0 + i] < 0) continue;
+        if (embi_drive_of(s, b->node0 + i) < 0) continue;
         if (!o) {
             o = x;
             f->pivot = i;
@@ -15139,7 +15359,7 @@ static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
         embi_scale(f->axis, 1 / away, r);
     }
     for (int i = 0; i < b->nn; i++) {
-        if (s->drive[b->node0 + i] < 0) continue;
+        if (embi_drive_of(s, b->node0 + i) < 0) continue;
         embi_sub(r, s->qn + 3 * (b->node0 + i), o);
         embi_cross(t, f->axis, r);
         if (embi_norm(t) > (embipc_real)1e-9 * b->diagonal) return EMBI_PIVOT_NONE;
@@ -15299,7 +15519,7 @@ static int embi_body_fly_on(embi_state *s, embi_body *b, embi_turning *p)
     memcpy(K0, p->K, sizeof K0);
     memcpy(qc, p->r, (size_t)(3 * b->nn) * sizeof *qc);
     embi_subtract_rotation(b, f->spin, p->r, p->u);
-    if (b->two_step) {
+    if (embi_is_two_step(b)) {
         embi_flight_turn(b, K0, K0, p->L, -s->h, f->turn);
         embi_flight_spin(K0, f->turn, p->L, w);
         embi_m3_mulv(l, f->turn, w);
@@ -15324,7 +15544,7 @@ static int embi_body_fly_on(embi_state *s, embi_body *b, embi_turning *p)
 static int embi_flight_is_straight(const embi_state *s, embi_body *b)
 {
     embi_flight *f = &b->flight;
-    f->straight = f->known && f->kind == EMBI_PIVOT_CENTRE && !b->two_step &&
+    f->straight = f->known && f->kind == EMBI_PIVOT_CENTRE && !embi_is_two_step(b) &&
                   s->h * embi_dot(f->next_spin, f->next_spin) * b->diagonal <= b->tolerance / 50;
     if (!f->straight) return 0;
     embi_copy(f->spin, f->next_spin);
@@ -15576,6 +15796,10 @@ typedef struct embi_island {
     embipc_iteration record;
 } embi_island;
 
+/* The number of springs of soft drives, and whether a drive still moves. */
+static int embi_spring_count(const embi_island *isle) { return EMBI_DRIVES ? isle->spring_count : 0; }
+static int embi_is_driving(const embi_island *isle) { return EMBI_DRIVES && isle->driving; }
+
 /* Gives back D and all it owns. D may be NULL. */
 static void embi_dual_free(embi_memory *m, embi_dual *D)
 {
@@ -15742,7 +15966,7 @@ static int embi_island_springs(embi_memory *m, embi_state *s, embi_island *isle)
     embipc_real Rn[9], R[9], y[3];
     isle->spring_count = 0;
     isle->touched_stamp = -1;
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         const embi_drive *d = s->drives + n;
         embi_body *b = s->body + d->body;
         if (!d->soft || b->island != isle->index) continue;
@@ -15795,7 +16019,7 @@ static void embi_spring_hessian(const embi_spring *p, const embipc_real x[3], em
 static embipc_real embi_island_spring_energy(const embi_island *isle, const embipc_real *x, embipc_real *size)
 {
     embipc_real sum = 0;
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         const embi_spring *p = isle->spring + k;
         embipc_real f[3], r, share = embi_spring_share(p, x + 3 * p->v, f, &r), pull = share * embi_norm(f);
         embipc_real stiff = embi_spring_stiffness(p);
@@ -15811,7 +16035,7 @@ static const embipc_real embi_spring_weight[4] = {1, 0, 0, 0};   /* a spring as 
 static int embi_island_stamp_springs(embi_state *s, embi_island *isle)
 {
     embipc_real S[9];
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         const embi_spring *p = isle->spring + k;
         int v[4] = {p->v, 0, 0, 0};
         embi_spring_hessian(p, s->x + 3 * p->v, S);
@@ -15825,7 +16049,7 @@ static int embi_springs_changed(const embi_state *s, const embi_island *isle)
 {
     embipc_real f[3], size;
     int changed = 0;
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         const embi_spring *p = isle->spring + k;
         embipc_real share = embi_spring_share(p, s->x + 3 * p->v, f, &size);
         changed += (share < 1) != (p->held < 1) || share > 2 * p->held || p->held > 2 * share;
@@ -15837,7 +16061,7 @@ static int embi_springs_changed(const embi_state *s, const embi_island *isle)
  * spring can reach its limit within a motion that counts as converged. Then this direction was not the last one. */
 static int embi_springs_missed(const embi_state *s, const embi_island *isle)
 {
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         const embi_spring *p = isle->spring + k;
         embipc_real now[3], then[3], S[9], move[3], foretold[3];
         if (embi_spring_gradient(p, s->x + 3 * p->v, now) ==
@@ -16012,7 +16236,7 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *isle, em
 static int embi_island_touch_room(embi_memory *m, embi_island *isle)
 {
     return EMBI_GROW(m, int, isle->touched, isle->touched_cap,
-                     4 * (isle->contacts.count + isle->friction_count) + isle->spring_count);
+                     4 * (isle->contacts.count + isle->friction_count) + embi_spring_count(isle));
 }
 
 /* Contacts of the island at the live vertices x. `stray` of its bodies must be that of x. Returns 0 out of memory. */
@@ -16093,7 +16317,7 @@ static void embi_island_touched(embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->friction_count; k++)
         for (int i = 0; i < 4; i++)
             if (isle->friction[k].w[i] != 0) embi_touch(s, isle, isle->friction[k].v[i]);
-    for (int k = 0; k < isle->spring_count; k++) embi_touch(s, isle, isle->spring[k].v);
+    for (int k = 0; k < embi_spring_count(isle); k++) embi_touch(s, isle, isle->spring[k].v);
     for (int k = 0; k < isle->touched_count; k++) s->known[isle->touched[k]] = EMBI_VERTEX_LIVE;
 }
 
@@ -16317,7 +16541,7 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
         int first = isle->unknown_count;
         if (!EMBI_GROW(m, int, isle->unknown, isle->unknown_cap, isle->unknown_count + b->nn)) return 0;
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            int is_free = embi_is_dynamic(b) && s->drive[i] < 0;
+            int is_free = embi_is_dynamic(b) && embi_drive_of(s, i) < 0;
             s->local[i] = is_free ? isle->unknown_count : -1;
             if (is_free) isle->unknown[isle->unknown_count++] = i;
         }
@@ -16413,7 +16637,7 @@ static void embi_island_reopen(embi_state *s, embi_island *isle)
         embi_contact_touch(&isle->system, &s->J, s->local, isle->contacts.list[k].v, isle->contacts.list[k].w);
     for (int k = 0; k < isle->friction_count; k++)
         embi_contact_touch(&isle->system, &s->J, s->local, isle->friction[k].v, isle->friction[k].w);
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         int v[4] = {isle->spring[k].v, 0, 0, 0};
         embi_contact_touch(&isle->system, &s->J, s->local, v, embi_spring_weight);
     }
@@ -16495,7 +16719,7 @@ static int embi_island_driven_motion(embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            const embi_drive *d = s->drive[i] >= 0 ? s->drives + s->drive[i] : NULL;
+            const embi_drive *d = embi_drive_of(s, i) >= 0 ? s->drives + embi_drive_of(s, i) : NULL;
             embi_set(s->p + 3 * i, 0, 0, 0);
             if (!d || d->done) continue;
             embi_sub(s->p + 3 * i, s->target + 3 * i, s->q + 3 * i);
@@ -16522,7 +16746,7 @@ static void embi_island_gradient(embi_state *s, embi_island *isle)
     embi_for_bodies(s, isle, &isle->by_tets, embi_body_part_of_gradient, NULL, NULL, 0);
     embi_island_touched(s, isle);
     embi_contacts_gradient(&isle->contacts, isle->friction, isle->friction_count, &to);
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         embipc_real f[3];
         (void)embi_spring_gradient(isle->spring + k, s->x + 3 * isle->spring[k].v, f);
         embi_gather(&to, isle->spring[k].v, 1, f);
@@ -16583,7 +16807,7 @@ static void embi_island_push(embi_state *s, embi_island *isle)
         const embi_friction *f = isle->friction + k;
         embi_contact_push(f->v, f->w, f->S, s->motion, &to);
     }
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         int v[4] = {isle->spring[k].v, 0, 0, 0};
         embi_spring_hessian(isle->spring + k, s->x + 3 * v[0], S);
         embi_contact_push(v, embi_spring_weight, S, s->motion, &to);
@@ -16620,7 +16844,7 @@ static embipc_real embi_island_stretch(embi_state *s, embi_island *isle)
     }
     for (int k = 0; k < isle->unknown_count; k++)
         embi_copy(s->p_last + 3 * isle->unknown[k], s->p + 3 * isle->unknown[k]);
-    if (isle->driving || !(isle->stride > 0) || !(same > 0) || same * same < (embipc_real)0.8 * now * last)
+    if (embi_is_driving(isle) || !(isle->stride > 0) || !(same > 0) || same * same < (embipc_real)0.8 * now * last)
         return 1;
     ratio = same / last;
     stretch = ratio < 1 ? isle->stride / (1 - ratio) : (embipc_real)16;
@@ -16668,7 +16892,7 @@ static int embi_friction_changed(const embi_state *s, const embi_island *isle)
  * that changes in the step. */
 static int embi_island_wants_dual(const embi_state *s, const embi_island *isle)
 {
-    int columns = (isle->curved ? 2 : 1) * isle->contacts.count + 2 * isle->friction_count + 3 * isle->spring_count;
+    int columns = (isle->curved ? 2 : 1) * isle->contacts.count + 2 * isle->friction_count + 3 * embi_spring_count(isle);
     if (s->solver != EMBIPC_SOLVER_AUTO || embi_system_surely_dense(isle->unknown_count, (int)s->solver) ||
         columns > 3 * isle->unknown_count / EMBI_DUAL_COLUMNS)
         return 0;
@@ -16802,7 +17026,7 @@ static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
     embipc_real S[9];
-    int most = isle->contacts.count + isle->friction_count + isle->spring_count;
+    int most = isle->contacts.count + isle->friction_count + embi_spring_count(isle);
     D->count = D->value_count = 0;
     if (!EMBI_GROW(m, embi_link, D->link, D->link_cap, most) ||
         !EMBI_GROW(m, embi_key, isle->keys, isle->keys_cap, 2 * most))
@@ -16813,7 +17037,7 @@ static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *isle)
         const embi_friction *f = isle->friction + k;
         if (!embi_dual_stiffness(m, s, isle, f->v, f->w, f->S)) return 0;
     }
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         int v[4] = {isle->spring[k].v, 0, 0, 0};
         embi_spring_hessian(isle->spring + k, s->x + 3 * v[0], S);
         if (!embi_dual_stiffness(m, s, isle, v, embi_spring_weight, S)) return 0;
@@ -17095,7 +17319,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     }
     for (int k = 0; k < isle->friction_count; k++)
         isle->friction[k].held = embi_friction_hold(isle->friction + k, isle->first);
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         embipc_real f[3];
         isle->spring[k].held = embi_spring_gradient(isle->spring + k, s->x + 3 * isle->spring[k].v, f);
     }
@@ -17222,7 +17446,7 @@ static int embi_island_solve_kept(embi_state *s, embi_island *isle)
             isle->multiplied = 1;
             return 1;
         }
-        if (k > 0 && !isle->driving && size < (embipc_real)0.01 * embi_row_most(n, x)) {
+        if (k > 0 && !embi_is_driving(isle) && size < (embipc_real)0.01 * embi_row_most(n, x)) {
             for (int i = 0; i < n; i++) isle->rhs[i] = x[i] + z[i];
             return 1;
         }
@@ -17236,7 +17460,7 @@ static int embi_island_solve_kept(embi_state *s, embi_island *isle)
         alpha = rz / pq;
         embi_row_subtract(n, -alpha, p, x);
         embi_row_subtract(n, alpha, q, r);
-        embi_island_combine(s, isle, alpha, s->Ap, k > 0 || isle->driving, s->trial_q);
+        embi_island_combine(s, isle, alpha, s->Ap, k > 0 || embi_is_driving(isle), s->trial_q);
     }
     return 0;
 }
@@ -17400,7 +17624,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->turned = embi_island_turn(s, isle);
     for (int k = 0; k < isle->friction_count; k++)
         embi_friction_stiffness(isle->friction + k, isle->first, isle->friction[k].S);
-    if (isle->driving) {
+    if (embi_is_driving(isle)) {
         embi_island_push(s, isle);
         embi_island_combine(s, isle, 1, s->Ap, 0, s->trial_q);
     }
@@ -17415,7 +17639,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     worst = embi_island_measure(s, isle);
     isle->last_measure = isle->measure;
     isle->measure = worst;
-    if (!isle->old_factor) isle->slow = !isle->driving && worst > isle->last_measure / 2 ? isle->slow + 1 : 0;
+    if (!isle->old_factor) isle->slow = !embi_is_driving(isle) && worst > isle->last_measure / 2 ? isle->slow + 1 : 0;
     isle->stride = 0;
     if (worst < 1) stretch = 1;
     for (int k = 0; k < isle->unknown_count && stretch > 1; k++)
@@ -17555,7 +17779,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
             return 0;
         task.s = s;
         task.pair = pair;
-        task.driving = isle->driving;
+        task.driving = embi_is_driving(isle);
         task.stamp = isle->stamp;
         task.bound = isle->safe;
         task.rounding = embi_pair_rounding(a, b);
@@ -17578,7 +17802,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
 static void embi_body_trial(embi_state *s, const embi_body *b, embipc_real alpha)
 {
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
-        if (alpha == 1 && s->drive[i] >= 0 && !s->drives[s->drive[i]].done)
+        if (alpha == 1 && embi_drive_of(s, i) >= 0 && !s->drives[embi_drive_of(s, i)].done)
             embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
         else
             for (int c = 0; c < 3; c++) s->trial_q[3 * i + c] = s->q[3 * i + c] + alpha * s->p[3 * i + c];
@@ -17741,7 +17965,7 @@ static embipc_real embi_island_slope(embi_state *s, embi_island *isle, embipc_re
     embi_for_bodies(s, isle, &isle->by_tets, embi_body_slope, NULL, NULL, alpha);
     for (int k = 0; k < isle->body_count; k++) sum += isle->part[k];
     embi_island_motion(s, isle);
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         embipc_real f[3];
         (void)embi_spring_gradient(isle->spring + k, s->trial_x + 3 * isle->spring[k].v, f);
         sum += s->hh * embi_dot(f, s->motion + 3 * isle->spring[k].v);
@@ -17851,7 +18075,7 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
         b->elastic.ahead = 0;
         embi_body_came(s, b);
         embi_body_gradient(s, b);
-        for (int n = 0; n < s->drive_count; n++) {
+        for (int n = 0; n < embi_drive_count(s); n++) {
             embi_drive *d = s->drives + n;
             if (d->body != isle->bodies[k] || d->stage == d->stages) continue;
             d->stage = d->safe_stage;
@@ -17871,7 +18095,7 @@ static void embi_island_secure(embi_state *s, const embi_island *isle)
         const embi_body *b = s->body + isle->bodies[k];
         memcpy(s->safe_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
     }
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->drives + n;
         if (s->body[d->body].island != isle->index) continue;
         d->safe_stage = d->stage;
@@ -17883,7 +18107,7 @@ static void embi_island_secure(embi_state *s, const embi_island *isle)
 static void embi_island_progress(embi_state *s, embi_island *isle, embipc_real alpha)
 {
     int rigid = 1;
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->drives + n;
         if (s->body[d->body].island != isle->index || d->done) continue;
         d->phi += (1 - d->phi) * alpha;
@@ -17910,7 +18134,7 @@ static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, int dri
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embi_set(s->p + 3 * i, 0, 0, 0);
             embi_set(s->rhs + 3 * i, 0, 0, 0);
-            if (s->drive[i] == drive) embi_sub(s->p + 3 * i, s->target + 3 * i, s->q + 3 * i);
+            if (embi_drive_of(s, i) == drive) embi_sub(s->p + 3 * i, s->target + 3 * i, s->q + 3 * i);
         }
     }
     embi_island_push(s, isle);
@@ -17977,7 +18201,7 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
     embipc_real most = 0;
     int worst = -1, a, b;
     embi_island_keep(s, isle, 0);
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embipc_real approach;
         if (s->body[s->drives[n].body].island != isle->index || s->drives[n].done) continue;
         approach = embi_drive_approach(s, isle, n, c, s->closest + limit);
@@ -18010,7 +18234,7 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
  * blame. */
 static void embi_island_give_up(embi_state *s, const embi_island *isle)
 {
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->drives + n;
         const embi_body *b = s->body + d->body;
         if (b->island == isle->index && !d->done) embi_drive_stop(d, b->handle, 0);
@@ -18055,12 +18279,12 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     int limit, was_old = isle->old_factor;
     if (!embi_island_safe(m, s, isle, &limit)) return EMBIPC_ERR_MEMORY;
     isle->record.alpha_ccd = alpha = isle->safe;
-    for (int n = 0; n < s->drive_count; n++)
+    for (int n = 0; n < embi_drive_count(s); n++)
         if (s->body[s->drives[n].body].island == isle->index && !s->drives[n].done)
             left = embi_max(left, 1 - ((embipc_real)s->drives[n].stage + s->drives[n].phi) /
                                           (embipc_real)s->drives[n].stages);
     isle->record.drive_left = left;
-    if (isle->driving) {
+    if (embi_is_driving(isle)) {
         int blocked = limit < 0 && isle->safe < embi_min(isle->cap, EMBI_NO_WAY);
         if (blocked) embi_island_give_up(s, isle);
         if (limit >= 0 && isle->safe < (embipc_real)0.5 && s->closest[limit].stamp == isle->stamp &&
@@ -18069,7 +18293,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         if (blocked) {
             int rotated = 0;
             isle->record.alpha = 0;
-            for (int n = 0; n < s->drive_count; n++)
+            for (int n = 0; n < embi_drive_count(s); n++)
                 rotated |= s->body[s->drives[n].body].island == isle->index && s->drives[n].rotating &&
                            s->drives[n].phi > 0;
             isle->old_factor = 0;
@@ -18110,7 +18334,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     /* a contact that the factor holds too soft is run over; one that it holds too stiff looks converged */
     if (isle->old_factor && (isle->contacts.changed || embi_friction_changed(s, isle) || embi_springs_changed(s, isle)))
         isle->old_factor = 0;
-    if (!isle->driving) isle->just_drove = 0;
+    if (!embi_is_driving(isle)) isle->just_drove = 0;
     isle->first = isle->just_guessed = 0;
     return EMBIPC_OK;
 }
@@ -18136,7 +18360,7 @@ static void embi_guess_add(const embi_state *s, const embi_body *b, int i, embip
 {
     embipc_real gain[3];
     embi_flight_turns(b, s->gain + 3 * i, gain);
-    embi_axpy(d, b->two_step ? s->h / 2 : s->h, gain);
+    embi_axpy(d, embi_is_two_step(b) ? s->h / 2 : s->h, gain);
 }
 
 /* Predicted displacement of node i, m: free flight; with order 2 also the velocity change of the last step. */
@@ -18169,7 +18393,7 @@ static void embi_body_remember(const embi_state *s, embi_body *b)
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
         embipc_real d[3], turned[3];
         embi_sub(d, s->q + 3 * i, s->qn + 3 * i);
-        if (s->drive[i] < 0) {
+        if (embi_drive_of(s, i) < 0) {
             for (int c = 0; c < 3; c++) b->went = embi_max(b->went, embi_abs(d[c]));
             embi_guess_errors(s, b, i, d, b->missed);
         }
@@ -18197,9 +18421,9 @@ static int embi_island_guess_order(const embi_state *s, const embi_island *isle)
         for (int n = 0; n < 2; n++) missed[n] = embi_max(missed[n], b->missed[n]);
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embipc_real way[3];
-            if (s->drive[i] < 0) continue;
+            if (embi_drive_of(s, i) < 0) continue;
             embi_sub(way, s->target + 3 * i, s->q + 3 * i);
-            embi_scale(way, (embipc_real)s->drives[s->drive[i]].stages, way);
+            embi_scale(way, (embipc_real)s->drives[embi_drive_of(s, i)].stages, way);
             embi_guess_errors(s, b, i, way, missed);
         }
     }
@@ -18214,7 +18438,7 @@ static void embi_island_guess(embi_state *s, embi_island *isle)
     int left = 1;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     isle->driving = embi_island_driven_motion(s, isle);
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         const embi_drive *d = s->drives + n;
         if (s->body[d->body].island == isle->index && !d->done) left = embi_max_int(left, d->stages - d->stage);
     }
@@ -18242,14 +18466,14 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
     if (!embi_island_safe(m, s, isle, &limit)) return EMBIPC_ERR_MEMORY;
     if (isle->safe < 1) return EMBIPC_OK;
     if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
-    if (alpha < 1 || (!isle->driving && embi_island_grows(isle, &before, 1))) {
+    if (alpha < 1 || (!embi_is_driving(isle) && embi_island_grows(isle, &before, 1))) {
         alpha = 0;
         if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
     }
     embi_island_accept(s, isle, alpha);
     if (alpha < 1) return EMBIPC_OK;
     embi_island_progress(s, isle, alpha);
-    if (isle->driving && embi_island_driven_motion(s, isle)) isle->guess = order;   /* another stage */
+    if (embi_is_driving(isle) && embi_island_driven_motion(s, isle)) isle->guess = order;   /* another stage */
     isle->just_guessed = 1;
     isle->first = 0;
     return EMBIPC_OK;
@@ -18376,7 +18600,7 @@ static int embi_island_is_driven(const embi_state *s, const embi_island *isle)
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i++)
-            if (s->drive[i / 3] >= 0 && s->q[i] != s->qn[i]) return 1;
+            if (embi_drive_of(s, i / 3) >= 0 && s->q[i] != s->qn[i]) return 1;
     }
     return 0;
 }
@@ -18391,7 +18615,7 @@ static embipc_real embi_island_drive_work(embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i += 3) {
-            if (s->drive[i / 3] < 0) continue;
+            if (embi_drive_of(s, i / 3) < 0) continue;
             embi_sub(r, s->q + i, s->qn + i);
             work += embi_dot(s->g + i, r) / s->hh;
         }
@@ -18758,6 +18982,7 @@ EMBIPC_API embipc_body_def embipc_default_body_def(void)
     return d;
 }
 
+#ifndef EMBIPC_NO_DRIVES
 /* No node list and no keys: it drives the whole body and stands still. */
 EMBIPC_API embipc_drive_def embipc_default_drive_def(void)
 {
@@ -18766,6 +18991,7 @@ EMBIPC_API embipc_drive_def embipc_default_drive_def(void)
     d.cookie = EMBI_DRIVE_COOKIE;
     return d;
 }
+#endif
 
 static embipc_result embi_check_gravity(const embipc_real g[3], embipc_error *e)
 {
@@ -18805,6 +19031,10 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
             d->friction_iterations, d->max_iterations, (int)d->solver);
     if (!embi_is_one_of((int)d->integrator, EMBIPC_BDF2 + 1))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "integrator %d is none of the two", (int)d->integrator);
+    if (!EMBI_BDF2 && d->integrator == EMBIPC_BDF2)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no BDF2 (EMBIPC_NO_BDF2): take backward Euler");
+    if (!EMBI_THREADS && d->parallel_for)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no threads (EMBIPC_NO_THREADS): leave parallel_for NULL");
     return EMBIPC_OK;
 }
 
@@ -18964,7 +19194,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     s = &w->s;
     m = w->memory;
     for (int i = 0; i < s->body_count; i++) embi_body_free(&m, s->body + i);
-    for (int i = 0; i < s->drive_count; i++) embi_drive_free(&m, s->drives + i);
+    for (int i = 0; i < embi_drive_count(s); i++) embi_drive_free(&m, s->drives + i);
     for (int i = 0; i < w->island_cap; i++)
         if (w->island[i]) {
             embi_island_free(&m, w->island[i]);
@@ -19349,6 +19579,9 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
         return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_body_def()");
     if (!embi_is_one_of((int)d->kind, EMBIPC_FULL + 1))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "kind %d does not exist", (int)d->kind);
+    if (!EMBI_DRIVES && d->kind == EMBIPC_KINEMATIC)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
+                         "a kinematic body moves by a drive, and this build has none (EMBIPC_NO_DRIVES): take a fixed one");
     if (!d->x || d->vertex_count < 1)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "no vertices: x is NULL or vertex_count %d",
                          d->vertex_count);
@@ -19519,6 +19752,16 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
     return 1;
 }
 
+#ifdef EMBIPC_NO_CAGE_BUILDER
+static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
+                                     embipc_error *e)
+{
+    (void)m; (void)d; (void)b; (void)t;
+    return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build makes no cages (EMBIPC_NO_CAGE_BUILDER): give cage_x and "
+                     "cage_tets, or a cage that another build has made");
+}
+#else
+
 /* Is the body too stiff for its deformation to matter? As a rough bar of length L (the diagonal) and thickness
  * t^2 = 12 times the smallest principal second moment over the volume, held at one end, it sags under g by
  *   3/2 rho g L^4 / (E t^2)
@@ -19549,6 +19792,8 @@ static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, e
     t->cage = &t->last->cage;
     return r;
 }
+
+#endif /* EMBIPC_NO_CAGE_BUILDER */
 
 /* Nodes and tets of the body. */
 static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
@@ -20290,7 +20535,7 @@ static void embi_drive_remove(embipc_world *w, int at)
     s->drive_count--;
     memmove(d, d + 1, (size_t)(s->drive_count - at) * sizeof *d);
     memset(s->drives + s->drive_count, 0, sizeof *d);
-    for (int i = at; i < s->drive_count; i++) w->drive_slot[s->drives[i].handle.index1 - 1].at = i;
+    for (int i = at; i < embi_drive_count(s); i++) w->drive_slot[s->drives[i].handle.index1 - 1].at = i;
     for (int i = 0; i < s->node_count; i++)
         if (s->drive[i] > at) s->drive[i]--;
 }
@@ -20404,7 +20649,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
         return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
                          body.generation);
     s = &w->s;
-    for (int i = s->drive_count - 1; i >= 0; i--)
+    for (int i = embi_drive_count(s) - 1; i >= 0; i--)
         if (s->drives[i].body == at) embi_drive_remove(w, i);
     for (int i = 0; i < w->rule_count; i++)
         if (!embi_same_body(w->rule[i].a, body) && !embi_same_body(w->rule[i].b, body))
@@ -20424,7 +20669,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
         s->body[i].vert0 -= gone.nv;
         w->body_slot[s->body[i].handle.index1 - 1].at = i;
     }
-    for (int i = 0; i < s->drive_count; i++)
+    for (int i = 0; i < embi_drive_count(s); i++)
         if (s->drives[i].body > at) s->drives[i].body--;
     embi_kept_close_gap(w, at, &gone);
     embi_islands_close_gap(w, at);
@@ -20521,6 +20766,18 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
     return EMBIPC_OK;
 }
 
+/* it starts from where its body is now */
+static void embi_drive_start(const embi_state *s, embi_drive *d)
+{
+    embi_body *b = s->body + d->body;
+    if (d->soft) embi_body_follow(s, b);
+    for (int k = 0; k < d->node_count; k++)
+        embi_copy(d->start + 3 * k, d->soft ? s->x + 3 * (b->vert0 + d->nodes[k])
+                                            : s->q + 3 * (b->node0 + d->nodes[k]));
+}
+
+#ifndef EMBIPC_NO_DRIVES
+
 /* A drive is to be displaced by pose[0 .. 2], m, and turned by pose[3 .. 5], rad. what: which pose */
 static embipc_result embi_check_pose(const embi_body *b, const embipc_real pose[6], const char *what, embipc_error *e)
 {
@@ -20548,16 +20805,6 @@ static embipc_result embi_check_keys(const embipc_drive_def *d, const embi_body 
                              k - 1, d->keys[7 * k - 7]);
     }
     return EMBIPC_OK;
-}
-
-/* it starts from where its body is now */
-static void embi_drive_start(const embi_state *s, embi_drive *d)
-{
-    embi_body *b = s->body + d->body;
-    if (d->soft) embi_body_follow(s, b);
-    for (int k = 0; k < d->node_count; k++)
-        embi_copy(d->start + 3 * k, d->soft ? s->x + 3 * (b->vert0 + d->nodes[k])
-                                            : s->q + 3 * (b->node0 + d->nodes[k]));
 }
 
 /* Which body, and how, by what. */
@@ -20760,6 +21007,8 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
     return EMBIPC_OK;
 }
 
+#endif /* EMBIPC_NO_DRIVES */
+
 /* The new velocities are formed in scratch and checked before they count. BDF2 may not look back over the change. */
 EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body body,
                                                   const embipc_real velocity[3],
@@ -20954,7 +21203,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         s->body[i].around = 0;
         s->body[i].started = s->body[i].followed = 1;
     }
-    for (int i = 0; i < s->drive_count; i++) {
+    for (int i = 0; i < embi_drive_count(s); i++) {
         embi_drive *d = s->drives + i;
         memset(d->pose, 0, sizeof d->pose);
         d->is_set = 0;
@@ -21283,6 +21532,8 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
  * What must be true between calls, derived again from scratch; and where a surface meets itself.
  * Uses: all of the above.          Checked by: tests/world_input.h, test_mesh_faults.c */
 
+#ifndef EMBIPC_NO_VALIDATE
+
 /* One body's state, derived again from its definition: x = J q, rows that sum to 1, no inverted tet where that is
  * promised, positive mass. */
 static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, embipc_error *e)
@@ -21358,7 +21609,10 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
     return EMBIPC_OK;
 }
 
+#endif /* EMBIPC_NO_VALIDATE */
+
 /* ---- A surface by itself ---- */
+#ifndef EMBIPC_NO_MESH_REPAIR
 
 /* A surface without a world, and the walk over its pairs of triangles that are near each other: one pair at a
  * time, since a heap of n triangles has n^2 of them. */
@@ -21528,6 +21782,8 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
     return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
+#endif /* EMBIPC_NO_MESH_REPAIR */
+
 /* ==== 28. The step ===================================================================================
  *   begin      qt, forces, targets of drives; A and grad at q^n; candidates; islands; lagged friction
  *   iterate    each island finds its direction; one that leaves the range of its candidates gets new ones,
@@ -21601,15 +21857,15 @@ static void embi_body_turn(embi_state *s, embi_body *b)
 {
     embi_elastic *e = &b->elastic;
     embipc_real T[9], R[9];
-    int twists = embi_body_foresee_twist(s, b, T), turns = twists && !b->two_step;
+    int twists = embi_body_foresee_twist(s, b, T), turns = twists && !embi_is_two_step(b);
     if (!embi_is_dynamic(b) || !embi_law_turns(&e->law)) return;
     embi_body_renew(b);
-    if (twists && !b->two_step) embi_m3_mul(R, T, b->flight.turn);
+    if (twists && !embi_is_two_step(b)) embi_m3_mul(R, T, b->flight.turn);
     else memcpy(R, b->flight.turn, sizeof R);
     turns |= embi_body_arcs(b);
     embi_elastic_hold(e, e->rotation_start, turns ? R : NULL);
     if (b->flight.straight && !turns && !e->nonlinear) b->end.before = s->hh * (b->kinetic + b->strain_energy);
-    if (!b->two_step) return;
+    if (!embi_is_two_step(b)) return;
     for (int i = b->node0; i < b->node0 + b->nn; i++) embi_flight_end(s, b, i, s->p + 3 * i);
     embi_elastic_polar(e, s->p + 3 * b->node0, e->rotation);
     embi_elastic_hold(e, e->rotation, twists ? T : NULL);
@@ -21658,7 +21914,7 @@ static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
 static void embi_drives_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->drives + n;
         embi_body *b = s->body + d->body;
         embipc_real turn[3], angle, radius = 0, chord, moved = 0;
@@ -21688,7 +21944,7 @@ static void embi_drives_begin(embipc_world *w)
         }
         d->done = moved == 0;
         if (!d->done) b->moving = 1;
-        if (s->integrator == EMBIPC_BDF2 && embi_drive_jumps(s, d)) {
+        if (embi_is_second_order(s) && embi_drive_jumps(s, d)) {
             b->jump = 1;
             embi_body_integrate(s, b, 0);
         }
@@ -21710,7 +21966,7 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->start_box[i]));
     b->jump = 0;
     if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;
-    embi_body_integrate(s, b, s->integrator == EMBIPC_BDF2 && embi_is_dynamic(b) && b->history);
+    embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->history);
     for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++) {
         embi_copy(s->f + 3 * i, w->applied + 3 * i);
         embi_axpy(s->f + 3 * i, b->node_mass[i - b->node0], s->gravity);
@@ -21778,7 +22034,7 @@ static int embi_vertices_begin(embipc_world *w)
         for (int v = b->vert0; v < b->vert0 + b->nv; v++)
             if (!embi_vertex_ask(w, v)) return 0;
     }
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         const embi_drive *d = s->drives + n;
         for (int k = 0; k < d->node_count && d->soft; k++)
             if (!embi_vertex_ask(w, s->body[d->body].vert0 + d->nodes[k])) return 0;
@@ -21828,7 +22084,7 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
     for (int i = b->node0; i < b->node0 + b->nn && b->total_mass > 0; i++)
         embi_axpy(pull, 1 / b->total_mass, w->applied + 3 * i);
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
-        int d = s->drive[i];
+        int d = embi_drive_of(s, i);
         if (d >= 0 && s->drives[d].reached.blocked) embi_copy(s->trial_q + 3 * i, s->qt + 3 * i);
         else if (d >= 0) embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
         else
@@ -23567,7 +23823,7 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
-        if (!b->two_step) continue;
+        if (!embi_is_two_step(b)) continue;
         embi_body_integrate(s, b, 0);
         embi_body_turn(s, b);
         embi_body_gradient(s, b);
@@ -23584,8 +23840,8 @@ static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
     int one = 0, two = 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        one |= embi_is_dynamic(b) && !b->two_step;
-        two |= b->two_step;
+        one |= embi_is_dynamic(b) && !embi_is_two_step(b);
+        two |= embi_is_two_step(b);
     }
     return one && two ? embi_island_restart(m, s, isle) : 1;
 }
@@ -23595,14 +23851,14 @@ static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
 static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *isle, int cut)
 {
     int jump = cut, two_step = 0;
-    if (s->integrator != EMBIPC_BDF2) return 0;
+    if (!embi_is_second_order(s)) return 0;
     embi_island_touches(s, isle, EMBI_NOW);
     for (int n = 0; n < isle->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[isle->pairs[n]].head);
-    for (int n = 0; n < s->drive_count; n++)
+    for (int n = 0; n < embi_drive_count(s); n++)
         jump |= s->body[s->drives[n].body].island == isle->index && s->drives[n].blocked;
     for (int k = 0; k < isle->body_count; k++) {
         jump |= s->body[isle->bodies[k]].jump;
-        two_step |= s->body[isle->bodies[k]].two_step;
+        two_step |= embi_is_two_step(s->body + isle->bodies[k]);
     }
     for (int k = 0; k < isle->body_count; k++) s->body[isle->bodies[k]].jump = jump;
     if (jump && two_step && !embi_island_restart(m, s, isle)) return -1;
@@ -23683,7 +23939,7 @@ static int embi_island_work(const embi_state *s, const embi_island *isle)
 static embipc_result embi_round_one(const embi_round *t, embi_state *s, int root)
 {
     embi_island *isle = t->w->island[root];
-    isle->system.F.threads = s->threads.run ? &s->threads : NULL;
+    isle->system.F.threads = embi_has_threads(&s->threads) ? &s->threads : NULL;
     return t->fn(t->w, s, isle);
 }
 
@@ -23756,7 +24012,7 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
     long long total = 0;
     t.w = w;
     t.fn = fn;
-    for (int k = 0; k < w->round_count && EMBI_ATOMIC && s->threads.run; k++) {
+    for (int k = 0; k < w->round_count && EMBI_ATOMIC && embi_has_threads(&s->threads); k++) {
         int work = embi_island_work(s, w->island[round[k]]);
         total += work;
         if (work > most) {
@@ -23785,7 +24041,7 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
         !embi_island_lag_friction(&w->memory, s, isle, w->memory_key, w->memory_count, w->memory_u))
         return EMBIPC_ERR_MEMORY;
     isle->barrier_before = isle->contacts.energy;
-    if (s->integrator == EMBIPC_BDF2) {
+    if (embi_is_second_order(s)) {
         embi_island_touches(s, isle, EMBI_AT_START);
         if (!embi_island_agree(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     }
@@ -23909,8 +24165,8 @@ static int embi_neighbours_check(embipc_world *w)
 static int embi_island_may_go_back(const embi_state *s, const embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++)
-        if (s->body[isle->bodies[k]].two_step) return 1;
-    for (int n = 0; n < s->drive_count; n++)
+        if (embi_is_two_step(s->body + isle->bodies[k])) return 1;
+    for (int n = 0; n < embi_drive_count(s); n++)
         if (s->body[s->drives[n].body].island == isle->index && s->drives[n].rotating && !s->drives[n].done) return 1;
     return 0;
 }
@@ -24087,7 +24343,7 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
     if (!embi_island_evaluate(m, s, isle)) return 0;
     isle->safe_known = 0;
     isle->analysed = isle->analysed && isle->same;   /* the order serves while the contacts have their places in it */
-    if (s->integrator == EMBIPC_BDF2 && !embi_island_agree(m, s, isle)) return 0;
+    if (embi_is_second_order(s) && !embi_island_agree(m, s, isle)) return 0;
     embi_island_contact_energy(s, isle, s->q, s->x);
     return 1;
 }
@@ -24098,7 +24354,7 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
     embi_state *s = &w->s;
     embipc_result r;
     int half = 0;
-    for (int n = 0; n < s->drive_count; n++)
+    for (int n = 0; n < embi_drive_count(s); n++)
         half |=
             s->body[s->drives[n].body].island == isle->index && s->drives[n].rotating && s->drives[n].phi > 0;
     isle->active = 0;
@@ -24222,7 +24478,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
     int two_step = 0;
     if (ending == EMBI_ENDS_MISTURNED && !embi_island_relag(m, s, isle, 0)) return EMBIPC_ERR_MEMORY;
     if (ending != EMBI_ENDS_TOO_HIGH) return EMBIPC_OK;
-    for (int k = 0; k < isle->body_count; k++) two_step |= s->body[isle->bodies[k]].two_step;
+    for (int k = 0; k < isle->body_count; k++) two_step |= embi_is_two_step(s->body + isle->bodies[k]);
     if (!two_step) return EMBIPC_OK;
     isle->active = isle->passes = 1;
     return embi_island_restart(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
@@ -24413,7 +24669,7 @@ static void embi_velocities_finish(embi_state *s)
 static void embi_drives_gradient(embipc_world *w)
 {
     embi_state *s = &w->s;
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embi_body *b = s->body + s->drives[n].body;
         embi_bodies_task t;
         t.s = s;
@@ -24421,7 +24677,7 @@ static void embi_drives_gradient(embipc_world *w)
         embi_body_part_of_gradient(&t, b, 0);
         for (int i = 0; i < b->live_count; i++) s->known[b->vert0 + b->live[i]] = EMBI_VERTEX_LIVE;
     }
-    for (int k = 0; k < w->order_count && s->drive_count; k++) {
+    for (int k = 0; k < w->order_count && embi_drive_count(s); k++) {
         embi_island *isle = w->island[w->order[k]];
         isle->touched_stamp = -1;
         embi_island_gradient(s, isle);
@@ -24462,7 +24718,7 @@ static void embi_drives_finish(embipc_world *w)
 {
     embi_state *s = &w->s;
     embi_drives_gradient(w);
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->drives + n;
         const embi_body *b = s->body + d->body;
         embipc_real share = ((embipc_real)d->stage + d->phi) / (embipc_real)d->stages;
@@ -24642,7 +24898,7 @@ static embipc_real embi_drive_work(const embipc_world *w)
 {
     const embi_state *s = &w->s;
     embipc_real work = 0, f[3], r[3];
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         const embi_drive *d = s->drives + n;
         const embi_body *b = s->body + d->body;
         for (int k = 0; k < d->node_count && !d->soft && b->moving; k++) {
@@ -24653,7 +24909,7 @@ static embipc_real embi_drive_work(const embipc_world *w)
     }
     for (int k = 0; k < w->order_count; k++) {
         const embi_island *isle = w->island[w->order[k]];
-        for (int n = 0; n < isle->spring_count; n++) {
+        for (int n = 0; n < embi_spring_count(isle); n++) {
             const embi_spring *p = isle->spring + n;
             (void)embi_spring_gradient(p, s->x + 3 * p->v, f);
             embi_sub(r, s->x + 3 * p->v, s->xn + 3 * p->v);
@@ -24698,7 +24954,7 @@ static void embi_stats_tight(const embipc_world *w, embipc_step_stats *t)
 static embipc_real embi_drive_short(const embi_state *s)
 {
     embipc_real most = 0;
-    for (int n = 0; n < s->drive_count; n++)
+    for (int n = 0; n < embi_drive_count(s); n++)
         if (!s->drives[n].soft) most = embi_max(most, s->drives[n].reached.short_m);
     return most;
 }
@@ -25048,6 +25304,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
  * Whether a motion parts two surfaces is decided exactly; how small it may be is searched. Links of a chain
  * stay linked: the linking numbers of loops through the middle of their solids do not change.
  * Uses: all of the above.                                    Checked by: tests/test_doctor.c */
+#ifndef EMBIPC_NO_SEPARATE
 
 enum {
     EMBI_PART_ROUNDS = 40, EMBI_PART_DIRECTIONS = 96, EMBI_PART_LOOPS = 32, EMBI_PART_TRIES = 4,
@@ -26069,6 +26326,12 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
     embi_parting_end(&p);
     return r;
 }
+
+#endif /* EMBIPC_NO_SEPARATE */
+
+#ifdef EMBI_LESS
+#pragma GCC diagnostic pop
+#endif
 
 #endif /* EMBI_IMPLEMENTED */
 #endif /* EMBIPC_IMPLEMENTATION */
