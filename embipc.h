@@ -1781,11 +1781,10 @@ static void embi_polar(embipc_real R[9], const embipc_real F[9])
 }
 
 /* ==== 3. Memory ======================================================================================
- * All memory comes from one pair of hooks. Every array is owned by one struct, knows its capacity,
- * only grows, and keeps its memory between steps: that is why a warmed-up step allocates nothing.
- * A failed growth leaves the array as it was and sets `failed`, so a caller may grow several arrays
- * and ask once.
- *   if (!EMBI_GROW(m, embipc_real, s->x, s->x_cap, 3 * n)) return EMBIPC_ERR_MEMORY;
+ * All memory comes from one pair of hooks. Every array is owned by one struct, and its capacity stands before its
+ * first element. Arrays only grow, and keep their memory between steps: a warmed-up step allocates nothing. A failed
+ * growth leaves the array as it was and sets `failed`, so a caller may grow several arrays and ask once.
+ *   if (!EMBI_GROW(m, s->x, 3 * n)) return EMBIPC_ERR_MEMORY;
  * Uses: platform.                                          Checked by: tests/test_oom.c       */
 
 typedef struct embi_memory {
@@ -1822,16 +1821,30 @@ static void embi_memory_init(embi_memory *m, const embipc_allocator *hooks)
     }
 }
 
-static size_t embi_size(int count, size_t elem) { return (count > 0 ? (size_t)count : 1) * elem; }
+/* What stands before each array: its size, and how many elements it has room for. */
+typedef struct embi_head { size_t bytes; int capacity; } embi_head;
+#define EMBI_HEAD 16             /* bytes: keeps the alignment of the hooks */
 
-/* array of count elements, not written to, or NULL */
+static embi_head *embi_head_of(void *p) { return (embi_head *)(void *)((char *)p - EMBI_HEAD); }
+
+/* The number of elements an array has room for; none yet: 0. */
+static int embi_capacity(const void *p)
+{
+    return p ? ((const embi_head *)(const void *)((const char *)p - EMBI_HEAD))->capacity : 0;
+}
+
+/* An array of count elements (at least one), not written to, or NULL. */
 static void *embi_alloc_raw(embi_memory *m, int count, size_t elem)
 {
-    size_t size = embi_size(count, elem);
-    void *p = NULL;
+    size_t size = (count > 0 ? (size_t)count : 1) * elem + EMBI_HEAD;
+    char *p = NULL;
     embi_lock(&m->lock);
-    if (!m->fixed && count >= 0 && (size_t)count <= ((size_t)-1) / 2 / elem) p = (m->hooks.alloc)(size, m->hooks.ctx);
+    if (!m->fixed && count >= 0 && (size_t)count <= ((size_t)-1) / 4 / elem)
+        p = (char *)(m->hooks.alloc)(size, m->hooks.ctx);
     if (p) {
+        p += EMBI_HEAD;
+        embi_head_of(p)->bytes = size;
+        embi_head_of(p)->capacity = count;
         m->allocations++;
         m->bytes += size;
         if (m->bytes > m->peak) m->peak = m->bytes;
@@ -1840,63 +1853,49 @@ static void *embi_alloc_raw(embi_memory *m, int count, size_t elem)
     return p;
 }
 
-/* zeroed array of count elements, or NULL */
+/* An array of zeros, or NULL. */
 static void *embi_alloc(embi_memory *m, int count, size_t elem)
 {
     void *p = embi_alloc_raw(m, count, elem);
-    if (p) memset(p, 0, embi_size(count, elem));
+    if (p) memset(p, 0, (count > 0 ? (size_t)count : 1) * elem);
     return p;
 }
 
-/* Gives back what embi_alloc() returned for the same count and element size. p may be NULL. */
-static void embi_free(embi_memory *m, void *p, int count, size_t elem)
+/* Frees an array, NULL too. */
+static void embi_free(embi_memory *m, void *p)
 {
-    size_t size = embi_size(count, elem);
+    embi_head *head;
     if (!p) return;
+    head = embi_head_of(p);
     embi_lock(&m->lock);
-    m->bytes -= size;
-    (m->hooks.free)(p, size, m->hooks.ctx);
+    m->bytes -= head->bytes;
+    (m->hooks.free)(head, head->bytes, m->hooks.ctx);
     embi_unlock(&m->lock);
 }
 
-/* The array whose pointer stands at `array` grows to hold `need` elements: content stays, new ones are zeroed if so
- * asked. Returns 0, and leaves the array as it was, out of memory. A capacity of 0 means: nothing allocated yet. */
-static int embi_grow(embi_memory *m, void *array, int *cap, int need, size_t elem, int zero)
+/* The array whose pointer stands at `array` grows to hold `need` elements. Its content stays. New elements are zero
+ * where asked for. Returns 0, and leaves the array as it was, out of memory. */
+static int embi_grow(embi_memory *m, void *array, int need, size_t elem, int zero)
 {
-    int want = *cap > INT_MAX / 2 ? INT_MAX : 2 * *cap;
-    size_t kept = (size_t)*cap * elem;
     void *r, *p;
+    int capacity, want;
+    memcpy(&p, array, sizeof p);   /* pointers to all types look alike */
+    capacity = embi_capacity(p);
+    want = capacity > INT_MAX / 2 ? INT_MAX : 2 * capacity;
     if (want < need) want = need;
     r = embi_alloc_raw(m, want, elem);
     if (!r) return 0;
-    memcpy(&p, array, sizeof p);   /* pointers to all types look alike */
-    if (zero) memset((char *)r + kept, 0, (size_t)want * elem - kept);
-    if (p) {
-        memcpy(r, p, kept);
-        embi_free(m, p, *cap, elem);
-    }
+    if (p) memcpy(r, p, (size_t)capacity * elem);
+    if (zero) memset((char *)r + (size_t)capacity * elem, 0, (size_t)(want - capacity) * elem);
+    embi_free(m, p);
     memcpy(array, &r, sizeof r);
-    *cap = want;
     return 1;
 }
 
-/* The array whose pointer stands at `array` is freed. */
-static void embi_release(embi_memory *m, void *array, int *cap, size_t elem)
-{
-    void *p;
-    memcpy(&p, array, sizeof p);
-    embi_free(m, p, *cap, elem);
-    p = NULL;
-    memcpy(array, &p, sizeof p);
-    *cap = 0;
-}
-
-#define EMBI_GROW(m, T, p, cap, need) \
-    ((need) <= (cap) || embi_grow((m), &(p), &(cap), (need), sizeof(T), 1))
-/* The same, new elements not written to: for large ones, half of which may never be. */
-#define EMBI_ROOM(m, T, p, cap, need) \
-    ((need) <= (cap) || embi_grow((m), &(p), &(cap), (need), sizeof(T), 0))
-#define EMBI_RELEASE(m, p, cap) embi_release((m), &(p), &(cap), sizeof *(p))
+#define EMBI_GROW(m, p, need) ((need) <= embi_capacity(p) || embi_grow((m), &(p), (need), sizeof *(p), 1))
+/* For large arrays: new elements are not written to. */
+#define EMBI_ROOM(m, p, need) ((need) <= embi_capacity(p) || embi_grow((m), &(p), (need), sizeof *(p), 0))
+#define EMBI_RELEASE(m, p) (embi_free((m), (p)), (p) = NULL)
 
 /* ==== 4. Errors ======================================================================================
  * One funnel: every failure passes through embi_fail(), so one breakpoint shows the first of them.
@@ -1995,17 +1994,17 @@ typedef struct embi_chunk { int item, begin, end; } embi_chunk;
 
 typedef struct embi_chunks {
     embi_chunk *list;
-    int count, cap, work;        /* work: of all chunks, in the caller's unit */
+    int count, work;        /* work: of all chunks, in the caller's unit */
 } embi_chunks;
 
-static void embi_chunks_free(embi_memory *m, embi_chunks *p) { EMBI_RELEASE(m, p->list, p->cap); }
+static void embi_chunks_free(embi_memory *m, embi_chunks *p) { EMBI_RELEASE(m, p->list); }
 static void embi_chunks_clear(embi_chunks *p) { p->count = p->work = 0; }
 
 /* Appends [begin, end) of an item, in chunks of `length` or a little less. Returns 0 out of memory. */
 static int embi_chunks_add(embi_memory *m, embi_chunks *p, int item, int begin, int end, int length)
 {
     int parts = begin < end ? (end - begin - 1) / length + 1 : 0;
-    if (!EMBI_GROW(m, embi_chunk, p->list, p->cap, p->count + parts)) return 0;
+    if (!EMBI_GROW(m, p->list, p->count + parts)) return 0;
     for (int k = 0; k < parts; k++) {
         embi_chunk *one = p->list + p->count++;
         one->item = item;
@@ -2522,19 +2521,19 @@ EMBIPC_API int embipc_segment_triangle_intersect(const embipc_real x[15])
 
 typedef struct embi_bsr {
     int n;
-    int *row; int row_cap;           /* (n + 1) */
-    int *col; int col_cap;           /* (row[n]) */
-    embipc_real *val; int val_cap;   /* (9 row[n]) */
-    int *work; int work_cap;         /* scratch of embi_bsr_couple */
+    int *row;           /* (n + 1) */
+    int *col;           /* (row[n]) */
+    embipc_real *val;   /* (9 row[n]) */
+    int *work;         /* scratch of embi_bsr_couple */
 } embi_bsr;
 
 /* Gives back the memory of A, which then has no rows. */
 static void embi_bsr_free(embi_memory *m, embi_bsr *A)
 {
-    EMBI_RELEASE(m, A->row, A->row_cap);
-    EMBI_RELEASE(m, A->col, A->col_cap);
-    EMBI_RELEASE(m, A->val, A->val_cap);
-    EMBI_RELEASE(m, A->work, A->work_cap);
+    EMBI_RELEASE(m, A->row);
+    EMBI_RELEASE(m, A->col);
+    EMBI_RELEASE(m, A->val);
+    EMBI_RELEASE(m, A->work);
     A->n = 0;
 }
 
@@ -2565,8 +2564,8 @@ static int embi_bsr_couple(embi_memory *m, embi_bsr *A, int n, const embi_key *p
     A->n = 0;
     if (n > INT_MAX / 9 - pair_count) { m->failed = 1; return 0; }
     blocks = n + pair_count;
-    if (!EMBI_GROW(m, int, A->row, A->row_cap, n + 1) || !EMBI_GROW(m, int, A->col, A->col_cap, blocks) ||
-        !EMBI_GROW(m, int, A->work, A->work_cap, blocks + 1))
+    if (!EMBI_GROW(m, A->row, n + 1) || !EMBI_GROW(m, A->col, blocks) ||
+        !EMBI_GROW(m, A->work, blocks + 1))
         return 0;
     next = A->work;        /* (n + 1) */
     list = A->work + n + 1;   /* (pair_count): rows coupled to column 0, to column 1, ... */
@@ -2608,7 +2607,7 @@ static int embi_bsr_couple(embi_memory *m, embi_bsr *A, int n, const embi_key *p
 /* Room for the values of the pattern; they are undefined until embi_bsr_zero. Returns 0 when out of memory. */
 static int embi_bsr_room(embi_memory *m, embi_bsr *A)
 {
-    if (EMBI_GROW(m, embipc_real, A->val, A->val_cap, 9 * A->row[A->n])) return 1;
+    if (EMBI_GROW(m, A->val, 9 * A->row[A->n])) return 1;
     A->n = 0;
     return 0;
 }
@@ -2623,8 +2622,8 @@ static int embi_bsr_pattern(embi_memory *m, embi_bsr *A, int n, const embi_key *
 static int embi_bsr_copy_pattern(embi_memory *m, embi_bsr *A, const embi_bsr *B)
 {
     A->n = 0;
-    if (!EMBI_GROW(m, int, A->row, A->row_cap, B->n + 1) ||
-        !EMBI_GROW(m, int, A->col, A->col_cap, B->row[B->n]))
+    if (!EMBI_GROW(m, A->row, B->n + 1) ||
+        !EMBI_GROW(m, A->col, B->row[B->n]))
         return 0;
     memcpy(A->row, B->row, (size_t)(B->n + 1) * sizeof *A->row);
     if (B->n) memcpy(A->col, B->col, (size_t)B->row[B->n] * sizeof *A->col);
@@ -3261,7 +3260,7 @@ static void embi_amd_finish(embi_amd *q, int p)
 
 typedef struct embi_ldlt {
     int n, supernodes;
-    int *index; int index_cap;   /* one allocation for these, positions being places in the order: */
+    int *index;   /* one allocation for these, positions being places in the order: */
     int *order;         /* (n) the node eliminated k-th */
     int *place;         /* (n) its inverse: position of a node */
     int *owner;         /* (n) supernode of a position */
@@ -3277,13 +3276,13 @@ typedef struct embi_ldlt {
     int lanes;          /* tasks of a solution, or 1 where it is not worth it */
     const embi_threads *threads;   /* NULL: serial */
     int partial;        /* the supernodes that are not open keep their factor */
-    int *row; int row_cap;               /* positions behind a supernode in its rows of U, ascending */
-    embipc_real *value; int value_cap;   /* panels */
-    embipc_real *vectors; int vectors_cap; /* (3n) diagonal of A, (3n) 1 / D, (3n) x, (3n for each lane) gathered,
+    int *row;               /* positions behind a supernode in its rows of U, ascending */
+    embipc_real *value;   /* panels */
+    embipc_real *vectors; /* (3n) diagonal of A, (3n) 1 / D, (3n) x, (3n for each lane) gathered,
                                             and again, sent up */
-    int *work; int work_cap;             /* scratch of the analysis and of the factorisation */
-    int *adjacent; int adjacent_cap;     /* the graph, both directions, and the lists of the order */
-    int *slot; int slot_cap;   /* (2 per block of the analysed pattern) its offset in value, and the distance
+    int *work;             /* scratch of the analysis and of the factorisation */
+    int *adjacent;     /* the graph, both directions, and the lists of the order */
+    int *slot;   /* (2 per block of the analysed pattern) its offset in value, and the distance
                                   of its rows, negative where it is stored transposed */
     embipc_real cost;   /* of one factorisation, in multiplications of two 3x3 blocks, by embi_panel_cost */
 } embi_ldlt;
@@ -3291,13 +3290,13 @@ typedef struct embi_ldlt {
 /* Gives back the memory of the factor, which then has no nodes. */
 static void embi_ldlt_free(embi_memory *m, embi_ldlt *F)
 {
-    EMBI_RELEASE(m, F->index, F->index_cap);
-    EMBI_RELEASE(m, F->row, F->row_cap);
-    EMBI_RELEASE(m, F->value, F->value_cap);
-    EMBI_RELEASE(m, F->vectors, F->vectors_cap);
-    EMBI_RELEASE(m, F->work, F->work_cap);
-    EMBI_RELEASE(m, F->adjacent, F->adjacent_cap);
-    EMBI_RELEASE(m, F->slot, F->slot_cap);
+    EMBI_RELEASE(m, F->index);
+    EMBI_RELEASE(m, F->row);
+    EMBI_RELEASE(m, F->value);
+    EMBI_RELEASE(m, F->vectors);
+    EMBI_RELEASE(m, F->work);
+    EMBI_RELEASE(m, F->adjacent);
+    EMBI_RELEASE(m, F->slot);
     F->n = F->supernodes = 0;
 }
 
@@ -3309,7 +3308,7 @@ static int embi_ldlt_graph(embi_memory *m, embi_ldlt *F, const embi_bsr *A, int 
     for (int i = 0; i < n; i++)
         for (int k = A->row[i]; k < A->row[i + 1] - 1; k++) { start[i]++; start[A->col[k]]++; }
     for (int i = 0; i <= n; i++) { sum += start[i]; start[i] = sum; }
-    if (!EMBI_GROW(m, int, F->adjacent, F->adjacent_cap, sum + 1)) return 0;
+    if (!EMBI_GROW(m, F->adjacent, sum + 1)) return 0;
     for (int i = n - 1; i >= 0; i--)   /* from the back, so that start ends up at the begin of each list */
         for (int k = A->row[i + 1] - 2; k >= A->row[i]; k--) {
             F->adjacent[--start[i]] = A->col[k];
@@ -3347,12 +3346,12 @@ static int embi_amd_order(embi_memory *m, embi_ldlt *F, int n, const int *graph_
     embi_amd q;
     int edges = graph_start[n], done = 0;
     if (edges > (INT_MAX - n) / 4) { m->failed = 1; return 0; }
-    if (!EMBI_GROW(m, int, F->adjacent, F->adjacent_cap, 3 * edges + n)) return 0;
+    if (!EMBI_GROW(m, F->adjacent, 3 * edges + n)) return 0;
     memcpy(F->adjacent + edges, F->adjacent, (size_t)edges * sizeof(int));
     embi_amd_begin(&q, n, graph_start, work);
     while (q.left > 0) {
         int p, begin, end;
-        if (!EMBI_GROW(m, int, F->adjacent, F->adjacent_cap, q.used + q.left)) return 0;
+        if (!EMBI_GROW(m, F->adjacent, q.used + q.left)) return 0;
         q.list = F->adjacent;
         while (q.head[q.lowest] < 0) q.lowest++;
         p = q.head[q.lowest];
@@ -3478,7 +3477,7 @@ static int embi_ldlt_rows(embi_memory *m, embi_ldlt *F, const int *start, const 
         if (F->row_start[s + 1] > INT_MAX - F->row_start[s]) { m->failed = 1; return 0; }
         F->row_start[s + 1] += F->row_start[s];
     }
-    if (!EMBI_GROW(m, int, F->row, F->row_cap, F->row_start[F->supernodes])) return 0;
+    if (!EMBI_GROW(m, F->row, F->row_start[F->supernodes])) return 0;
     for (int k = 0; k < F->n; k++) {
         int i = F->order[k], own = F->owner[k];
         for (int a = start[i]; a < start[i + 1]; a++) {
@@ -3519,9 +3518,9 @@ static int embi_ldlt_place_panels(embi_memory *m, embi_ldlt *F)
         F->panel[s + 1] = F->panel[s] + w * ld + EMBI_TILE;
     }
     F->lanes = F->tasks && F->panel[F->supernodes] >= EMBI_SHARE_SOLVE ? F->tasks : 1;
-    return EMBI_ROOM(m, embipc_real, F->value, F->value_cap, F->panel[F->supernodes] + EMBI_TILE) &&
-           EMBI_GROW(m, embipc_real, F->vectors, F->vectors_cap, (F->lanes > 1 ? 9 + 6 * F->lanes : 12) * F->n) &&
-           EMBI_GROW(m, int, F->work, F->work_cap, (F->tasks ? 4 + 2 * EMBI_TASKS : 5) * F->n);
+    return EMBI_ROOM(m, F->value, F->panel[F->supernodes] + EMBI_TILE) &&
+           EMBI_GROW(m, F->vectors, (F->lanes > 1 ? 9 + 6 * F->lanes : 12) * F->n) &&
+           EMBI_GROW(m, F->work, (F->tasks ? 4 + 2 * EMBI_TASKS : 5) * F->n);
 }
 
 /* the supernode that supernode s sends to first, its parent in the tree; -1 at a root */
@@ -3536,7 +3535,7 @@ static int embi_ldlt_share(embi_memory *m, embi_ldlt *F)
 {
     embipc_real *cost, load[EMBI_TASKS] = {0};
     if (F->cost < EMBI_SHARE_FACTOR || F->n > INT_MAX / 128) return 1;
-    if (!EMBI_GROW(m, embipc_real, F->vectors, F->vectors_cap, 12 * F->n)) return 0;
+    if (!EMBI_GROW(m, F->vectors, 12 * F->n)) return 0;
     cost = F->vectors;
     memset(cost, 0, (size_t)F->supernodes * sizeof *cost);
     for (int s = 0; s < F->supernodes; s++) {
@@ -3569,7 +3568,7 @@ static int embi_ldlt_slots(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
 {
     int *first_block = F->work, *column = F->work + F->n, *slot;
     if (A->row[A->n] > INT_MAX / 2) { m->failed = 1; return 0; }
-    if (!EMBI_GROW(m, int, F->slot, F->slot_cap, 2 * A->row[A->n])) return 0;
+    if (!EMBI_GROW(m, F->slot, 2 * A->row[A->n])) return 0;
     slot = F->slot;
     for (int s = 0; s < F->supernodes; s++) first_block[s] = -1;
     for (int i = 0; i < A->n; i++)
@@ -3600,7 +3599,7 @@ static int embi_ldlt_begin(embi_memory *m, embi_ldlt *F, int n)
 {
     F->n = F->supernodes = 0;
     if (n > INT_MAX / 32) { m->failed = 1; return 0; }
-    if (!EMBI_GROW(m, int, F->index, F->index_cap, 10 * n + 3) || !EMBI_GROW(m, int, F->row, F->row_cap, 1))
+    if (!EMBI_GROW(m, F->index, 10 * n + 3) || !EMBI_GROW(m, F->row, 1))
         return 0;
     F->order = F->index;
     F->place = F->order + n;
@@ -3642,7 +3641,7 @@ static int embi_ldlt_analyze(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
     int n = A->n, *start, *w[12];
     if (!embi_ldlt_begin(m, F, n)) return 0;
     F->n = 0;   /* until all is well */
-    if (!EMBI_GROW(m, int, F->work, F->work_cap, 16 * n + 2)) return 0;
+    if (!EMBI_GROW(m, F->work, 16 * n + 2)) return 0;
     start = F->work;
     for (int k = 0; k < 12; k++) w[k] = F->work + (n + 1) + (size_t)k * (size_t)n;
     if (!embi_ldlt_graph(m, F, A, start) || !embi_amd_order(m, F, n, start, F->order, w[0])) return 0;
@@ -4229,7 +4228,7 @@ typedef struct embi_system {
     embi_bsr A;       /* CG: the matrix; sparse: its pattern alone */
     embi_bsr wanted;  /* pattern asked for */
     embi_ldlt F;
-    embipc_real *work; int work_cap;   /* CG: P (9n), solution (3n), embi_cg (12n) */
+    embipc_real *work;   /* CG: P (9n), solution (3n), embi_cg (12n) */
     int stamp_count, stamp_node[EMBI_STAMP];   /* the last stamp, and where its blocks are: as F.slot */
     int stamp_slot[EMBI_STAMP * (EMBI_STAMP + 1)];
 } embi_system;
@@ -4240,7 +4239,7 @@ static void embi_system_free(embi_memory *m, embi_system *S)
     embi_bsr_free(m, &S->A);
     embi_bsr_free(m, &S->wanted);
     embi_ldlt_free(m, &S->F);
-    EMBI_RELEASE(m, S->work, S->work_cap);
+    EMBI_RELEASE(m, S->work);
     S->n = 0;
 }
 
@@ -4267,7 +4266,7 @@ static int embi_system_arrange(embi_memory *m, embi_system *S, int n, int method
     if (method != EMBI_SYSTEM_DENSE && !embi_bsr_copy_pattern(m, &S->A, &S->wanted)) return 0;
     if (method == EMBI_SYSTEM_CG) {
         if (!embi_bsr_room(m, &S->A) || n > INT_MAX / 24 ||
-            !EMBI_GROW(m, embipc_real, S->work, S->work_cap, 24 * n))
+            !EMBI_GROW(m, S->work, 24 * n))
             return 0;
     } else if (method == EMBI_SYSTEM_DENSE) {
         if (!embi_ldlt_analyze_dense(m, &S->F, n)) return 0;
@@ -4521,17 +4520,17 @@ typedef struct embi_inverse {
     embi_system S;               /* the factor */
     int valid;                   /* it is that of the matrix as it is now */
     unsigned taken;              /* number of this factor */
-    int *unknown, unknown_cap, unknown_count;   /* per node of the matrix its unknown, or -1: when it was analysed */
+    int *unknown, unknown_count;   /* per node of the matrix its unknown, or -1: when it was analysed */
     embi_system S_aside;         /* the same four of an older factor: see embi_inverse_set_aside() */
     unsigned taken_aside;
-    int *unknown_aside, unknown_aside_cap, unknown_aside_count;
+    int *unknown_aside, unknown_aside_count;
     int is_aside;                /* they are those that the step began with */
     int is_odd;                  /* the two have changed places an odd number of times */
-    int *place, place_cap;       /* (n) of an unknown among those asked for, or -1 */
-    int *asked, asked_cap, asked_count, known;  /* unknowns that were asked for; so many of them are there */
+    int *place;       /* (n) of an unknown among those asked for, or -1 */
+    int *asked, asked_count, known;  /* unknowns that were asked for; so many of them are there */
     int room;
-    embipc_real *C; int C_cap;   /* the inverse between these: 3 room rows of 3 room, only 3 known of them set */
-    embipc_real *x; int x_cap;   /* (3 n) */
+    embipc_real *C;   /* the inverse between these: 3 room rows of 3 room, only 3 known of them set */
+    embipc_real *x;   /* (3 n) */
 } embi_inverse;
 
 /* Gives back V and all it owns. V may be NULL. */
@@ -4540,13 +4539,13 @@ static void embi_inverse_free(embi_memory *m, embi_inverse *V)
     if (!V) return;
     embi_system_free(m, &V->S);
     embi_system_free(m, &V->S_aside);
-    EMBI_RELEASE(m, V->unknown, V->unknown_cap);
-    EMBI_RELEASE(m, V->unknown_aside, V->unknown_aside_cap);
-    EMBI_RELEASE(m, V->place, V->place_cap);
-    EMBI_RELEASE(m, V->asked, V->asked_cap);
-    EMBI_RELEASE(m, V->C, V->C_cap);
-    EMBI_RELEASE(m, V->x, V->x_cap);
-    embi_free(m, V, 1, sizeof *V);
+    EMBI_RELEASE(m, V->unknown);
+    EMBI_RELEASE(m, V->unknown_aside);
+    EMBI_RELEASE(m, V->place);
+    EMBI_RELEASE(m, V->asked);
+    EMBI_RELEASE(m, V->C);
+    EMBI_RELEASE(m, V->x);
+    embi_free(m, V);
 }
 
 /* A copy of the structs: what the pointers point at stays where it is. */
@@ -4560,7 +4559,7 @@ static void embi_swap_systems(embi_system *a, embi_system *b)
 /* The factor and the older one change places. */
 static void embi_inverse_swap(embi_inverse *V)
 {
-    int *unknown = V->unknown, cap = V->unknown_cap, count = V->unknown_count;
+    int *unknown = V->unknown, count = V->unknown_count;
     unsigned taken = V->taken;
     V->is_odd = !V->is_odd;
     embi_swap_systems(&V->S, &V->S_aside);
@@ -4568,8 +4567,6 @@ static void embi_inverse_swap(embi_inverse *V)
     V->taken_aside = taken;
     V->unknown = V->unknown_aside;
     V->unknown_aside = unknown;
-    V->unknown_cap = V->unknown_aside_cap;
-    V->unknown_aside_cap = cap;
     V->unknown_count = V->unknown_aside_count;
     V->unknown_aside_count = count;
 }
@@ -4587,10 +4584,10 @@ static void embi_inverse_set_aside(embi_inverse *V)
 /* Prepares for the matrix of those nodes of A whose local number is not negative; these ascend from `first`. Returns 0
  * out of memory. */
 static int embi_inverse_begin(embi_memory *m, embi_inverse *V, const embi_bsr *A, const int *local, int first,
-                              embi_key **keys, int *keys_cap)
+                              embi_key **keys)
 {
     int n = 0, count = 0, same = V->unknown_count == A->n;
-    if (!EMBI_GROW(m, int, V->unknown, V->unknown_cap, A->n)) return 0;
+    if (!EMBI_GROW(m, V->unknown, A->n)) return 0;
     for (int i = 0; i < A->n; i++) {
         int at = local[i] < 0 ? -1 : local[i] - first;
         n += at >= 0;
@@ -4598,12 +4595,12 @@ static int embi_inverse_begin(embi_memory *m, embi_inverse *V, const embi_bsr *A
         V->unknown[i] = at;
     }
     V->asked_count = V->known = V->unknown_count = 0;
-    if (!EMBI_GROW(m, int, V->place, V->place_cap, n) || !EMBI_GROW(m, int, V->asked, V->asked_cap, n) ||
-        !EMBI_GROW(m, embipc_real, V->x, V->x_cap, 3 * n))
+    if (!EMBI_GROW(m, V->place, n) || !EMBI_GROW(m, V->asked, n) ||
+        !EMBI_GROW(m, V->x, 3 * n))
         return 0;
     for (int i = 0; i < n; i++) V->place[i] = -1;
     if (!same || V->S.n != n) {
-        if (!EMBI_GROW(m, embi_key, *keys, *keys_cap, A->row[A->n])) return 0;
+        if (!EMBI_GROW(m, *keys, A->row[A->n])) return 0;
         for (int i = 0; i < A->n; i++)
             for (int k = A->row[i]; k < A->row[i + 1]; k++)
                 if (V->unknown[i] >= 0 && V->unknown[A->col[k]] >= 0)
@@ -4638,7 +4635,7 @@ static int embi_inverse_room(embi_memory *m, embi_inverse *V)
 {
     int was = V->room, room = embi_min_int(V->asked_count + V->asked_count / 2, V->S.n);
     if (V->asked_count <= was) return 1;
-    if (!EMBI_GROW(m, embipc_real, V->C, V->C_cap, 9 * room * room)) return 0;
+    if (!EMBI_GROW(m, V->C, 9 * room * room)) return 0;
     for (int r = 3 * V->known - 1; r > 0; r--)
         memmove(V->C + 3 * (size_t)r * (size_t)room, V->C + 3 * (size_t)r * (size_t)was,
                 3 * (size_t)was * sizeof *V->C);
@@ -4714,7 +4711,7 @@ static void embi_inverse_apply(const embi_inverse *V, const embi_sparse *u, embi
 struct embipc_sparse_ldlt {
     embi_memory memory;
     embi_system S;
-    embi_key *key; int key_cap;   /* (count) couplings of the last matrix */
+    embi_key *key;   /* (count) couplings of the last matrix */
 };
 
 /* The handle lives in memory of the allocator that it carries. NULL when there is none. */
@@ -4734,9 +4731,9 @@ EMBIPC_API void embipc_sparse_ldlt_destroy(embipc_sparse_ldlt *f)
     embi_memory m;
     if (!f) return;
     embi_system_free(&f->memory, &f->S);
-    EMBI_RELEASE(&f->memory, f->key, f->key_cap);
+    EMBI_RELEASE(&f->memory, f->key);
     m = f->memory;   /* which frees what it lives in */
-    embi_free(&m, f, 1, sizeof *f);
+    embi_free(&m, f);
 }
 
 /* Order and structure are kept while the new pattern fits into the old one. Both (i, j) and (j, i) stand for one
@@ -4748,7 +4745,7 @@ EMBIPC_API embipc_result embipc_sparse_ldlt_factor(embipc_sparse_ldlt *f, int n,
     if (replaced) *replaced = 0;
     if (!f || n < 0 || count < 0 || (count > 0 && (!pairs || !blocks))) return EMBIPC_ERR_ARGUMENT;
     f->memory.failed = 0;
-    if (!EMBI_GROW(&f->memory, embi_key, f->key, f->key_cap, count)) {
+    if (!EMBI_GROW(&f->memory, f->key, count)) {
         embi_system_empty(&f->S);
         return EMBIPC_ERR_MEMORY;
     }
@@ -4855,18 +4852,17 @@ static int embi_boxes_meet(const embipc_real alo[3], const embipc_real ahi[3], c
 /* a pair of key arrays, as the radix sort wants them */
 typedef struct embi_keys {
     embi_key *a, *tmp;
-    int a_cap, tmp_cap;
 } embi_keys;
 
 static int embi_keys_reserve(embi_memory *m, embi_keys *k, int n)
 {
-    return EMBI_GROW(m, embi_key, k->a, k->a_cap, n) && EMBI_GROW(m, embi_key, k->tmp, k->tmp_cap, n);
+    return EMBI_GROW(m, k->a, n) && EMBI_GROW(m, k->tmp, n);
 }
 
 static void embi_keys_release(embi_memory *m, embi_keys *k)
 {
-    EMBI_RELEASE(m, k->a, k->a_cap);
-    EMBI_RELEASE(m, k->tmp, k->tmp_cap);
+    EMBI_RELEASE(m, k->a);
+    EMBI_RELEASE(m, k->tmp);
 }
 
 /* k->a[0..3n): the half-edges of n triangles, key = (smaller, larger vertex), value = 3*triangle + side,
@@ -4932,15 +4928,15 @@ static int embi_same_sense(const int *f, const int *g)
 typedef struct embi_topology {
     int *edge;       /* 2 per edge: its vertices, the smaller first; edges in lexicographic order */
     int *edge_tri;   /* 2 per edge: its triangles, the smaller first; -1 where there is none */
-    int edge_count, edge_cap, edge_tri_cap;
+    int edge_count;
     embi_keys keys;
 } embi_topology;
 
 /* Gives back the memory of the edges. */
 static void embi_topology_release(embi_memory *m, embi_topology *t)
 {
-    EMBI_RELEASE(m, t->edge, t->edge_cap);
-    EMBI_RELEASE(m, t->edge_tri, t->edge_tri_cap);
+    EMBI_RELEASE(m, t->edge);
+    EMBI_RELEASE(m, t->edge_tri);
     embi_keys_release(m, &t->keys);
     t->edge_count = 0;
 }
@@ -4953,8 +4949,8 @@ static embipc_result embi_topology_build(embi_memory *m, embi_topology *t, const
     if (!embi_half_edges(m, &t->keys, tri, n)) return EMBIPC_ERR_MEMORY;
     k = t->keys.a;
     for (int i = 0; i < 3 * n; i++) count += i == 0 || k[i].key != k[i - 1].key;
-    if (!EMBI_GROW(m, int, t->edge, t->edge_cap, 2 * count)) return EMBIPC_ERR_MEMORY;
-    if (!EMBI_GROW(m, int, t->edge_tri, t->edge_tri_cap, 2 * count)) return EMBIPC_ERR_MEMORY;
+    if (!EMBI_GROW(m, t->edge, 2 * count)) return EMBIPC_ERR_MEMORY;
+    if (!EMBI_GROW(m, t->edge_tri, 2 * count)) return EMBIPC_ERR_MEMORY;
     t->edge_count = 0;
     for (int i = 0, next; i < 3 * n; i = next) {
         int *e = t->edge + 2 * t->edge_count, *et = t->edge_tri + 2 * t->edge_count;
@@ -5001,13 +4997,13 @@ static void embi_tet_faces(int *face, const int *tets, int n)
 }
 
 /* The boundary triangles of n tets, into an array of its owner. */
-static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, int **tri, int *tri_cap,
+static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, int **tri,
                                         int *tri_count)
 {
-    embi_keys keys = {NULL, NULL, 0, 0};
-    int *face = NULL, face_cap = 0, ok, count = 0;
+    embi_keys keys = {NULL, NULL};
+    int *face = NULL, ok, count = 0;
     *tri_count = 0;
-    ok = EMBI_GROW(m, int, face, face_cap, 12 * n);
+    ok = EMBI_GROW(m, face, 12 * n);
     if (ok) {
         embi_tet_faces(face, tets, n);
         ok = embi_sort_faces(m, &keys, face, 4 * n);
@@ -5019,13 +5015,13 @@ static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, 
         for (int j = i; j < next; j++) keys.tmp[keys.a[j].value].value = next - i == 1;
         count += next - i == 1;
     }
-    ok = ok && EMBI_GROW(m, int, *tri, *tri_cap, 3 * count);
+    ok = ok && EMBI_GROW(m, *tri, 3 * count);
     for (int f = 0; ok && f < 4 * n; f++) {
         if (!keys.tmp[f].value) continue;
         for (int j = 0; j < 3; j++) (*tri)[3 * *tri_count + j] = face[3 * f + j];
         (*tri_count)++;
     }
-    EMBI_RELEASE(m, face, face_cap);
+    EMBI_RELEASE(m, face);
     embi_keys_release(m, &keys);
     return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
@@ -5034,14 +5030,14 @@ static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, 
 EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, int tri_capacity)
 {
     embi_memory m;
-    int *all = NULL, cap = 0, count = 0;
+    int *all = NULL, count = 0;
     embipc_result r;
     if (tet_count < 0 || tet_count > EMBI_MAX_ELEMENTS || (!tets && tet_count > 0)) return -1;
     if (tri_capacity < 0 || (!tri && tri_capacity > 0)) return -1;
     embi_memory_init(&m, NULL);
-    r = embi_tets_boundary(&m, tets, tet_count, &all, &cap, &count);
+    r = embi_tets_boundary(&m, tets, tet_count, &all, &count);
     for (int i = 0; r == EMBIPC_OK && i < 3 * embi_min_int(count, tri_capacity); i++) tri[i] = all[i];
-    EMBI_RELEASE(&m, all, cap);
+    EMBI_RELEASE(&m, all);
     return r == EMBIPC_OK ? count : -1;
 }
 
@@ -5200,7 +5196,7 @@ static embipc_result embi_check_used(embi_memory *m, int vertex_count, const int
     for (int i = 0; i < corners * count; i++) used[element[i]] = 1;
     for (int i = vertex_count - 1; i >= 0; i--)
         if (!used[i]) idle = i;
-    embi_free(m, used, vertex_count, 1);
+    embi_free(m, used);
     if (idle < 0) return EMBIPC_OK;
     if (corners == 4)
         return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_NODE, idle, 0,
@@ -5317,8 +5313,8 @@ static embipc_result embi_check_solid(embi_memory *m, const embipc_real *x, cons
             if (k[i].key == k[i - 1].key) embi_join(label, k[i].value / 3, k[i - 1].value / 3);
         r = embi_check_parts(x, tri, n, label, sum, e);
     } else (void)embi_fail_memory(e);
-    embi_free(m, label, n, sizeof *label);
-    embi_free(m, sum, 2 * n, sizeof *sum);
+    embi_free(m, label);
+    embi_free(m, sum);
     return r;
 }
 
@@ -5326,7 +5322,7 @@ static embipc_result embi_check_solid(embi_memory *m, const embipc_real *x, cons
 static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, int vertex_count,
                                         const int *tri, int n, int closed, embipc_error *e)
 {
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     embipc_result r = embi_check_arrays(x, vertex_count, tri, n, 3, e);
     for (int t = 0; r == EMBIPC_OK && t < n; t++) {
         embipc_real shape = embi_triangle_shape(x, tri + 3 * t);
@@ -5353,7 +5349,7 @@ static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, in
 /* a face belongs to at most two tets, and those lie on its two sides */
 static embipc_result embi_check_tet_faces(embi_memory *m, const int *tets, int n, embipc_error *e)
 {
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     embipc_result r = EMBIPC_OK;
     int *face = (int *)embi_alloc(m, 12 * n, sizeof *face);
     if (face) embi_tet_faces(face, tets, n);
@@ -5371,7 +5367,7 @@ static embipc_result embi_check_tet_faces(embi_memory *m, const int *tets, int n
                              "tets %d and %d lie on the same side of their common face, so they overlap",
                              a / 4, b / 4);
     }
-    embi_free(m, face, 12 * n, sizeof *face);
+    embi_free(m, face);
     embi_keys_release(m, &keys);
     return r;
 }
@@ -5481,7 +5477,7 @@ EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, emb
 {
     static const int here[3] = {0, 0, 0};
     embi_memory m;
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     embipc_real lo[3], hi[3];
     int *link, n = vertex_count, count = 0;   /* head (n), then next (n) */
     if (n < 0 || n > EMBI_MAX_ELEMENTS || (n && (!x || !map)) || !(tolerance >= 0) || !embi_finite(tolerance))
@@ -5510,7 +5506,7 @@ EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, emb
             count++;
         }
     }
-    embi_free(&m, link, 2 * n, sizeof *link);
+    embi_free(&m, link);
     embi_keys_release(&m, &keys);
     return count;
 }
@@ -5572,7 +5568,7 @@ static int embi_scale_begin(embi_memory *m, embi_scaled *s, const embipc_real *x
     return 1;
 }
 
-static void embi_scale_end(embi_memory *m, embi_scaled *s) { embi_free(m, s->copy, s->count, sizeof *s->copy); }
+static void embi_scale_end(embi_memory *m, embi_scaled *s) { embi_free(m, s->copy); }
 
 /* a vertex that stands twice among n indices, or -1 */
 static int embi_repeated(const int *v, int n)
@@ -5620,7 +5616,7 @@ static int embi_opposite(const int *tri, int h) { return tri[3 * (h / 3) + (h + 
 static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri, int n,
                             embipc_fault_kind kind, embi_faults *f)
 {
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     const embi_key *k;
     int count = embi_sound_half_edges(m, &keys, tri, n);
     k = keys.a;
@@ -5646,7 +5642,7 @@ static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri
 /* corners that are joined across edges make a fan; a vertex with more than one is pinched */
 static int embi_pinched(embi_memory *m, const int *tri, int n, int vertex_count, embi_faults *f)
 {
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     int *parent = (int *)embi_alloc(m, 3 * n, sizeof *parent);
     int *fans = (int *)embi_alloc(m, vertex_count, sizeof *fans);
     int count = parent && fans ? embi_sound_half_edges(m, &keys, tri, n) : -1;
@@ -5664,8 +5660,8 @@ static int embi_pinched(embi_memory *m, const int *tri, int n, int vertex_count,
         if (parent[i] == i && embi_repeated(tri + 3 * (i / 3), 3) < 0) fans[tri[i]]++;
     for (int v = 0; count >= 0 && v < vertex_count; v++)
         if (fans[v] > 1) embi_fault_add(f, v, -1, -1, -1, (embipc_real)fans[v]);
-    embi_free(m, parent, 3 * n, sizeof *parent);
-    embi_free(m, fans, vertex_count, sizeof *fans);
+    embi_free(m, parent);
+    embi_free(m, fans);
     embi_keys_release(m, &keys);
     return count >= 0;
 }
@@ -5673,7 +5669,7 @@ static int embi_pinched(embi_memory *m, const int *tri, int n, int vertex_count,
 /* triangles with equal vertices; the earliest of them is `other` of the rest */
 static int embi_double_triangles(embi_memory *m, const int *tri, int n, embi_faults *f)
 {
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     int ok = embi_sort_faces(m, &keys, tri, n), first = 0;
     for (int i = 1; ok && i < n; i++) {
         int t = keys.a[i].value;
@@ -5693,7 +5689,7 @@ static int embi_unused(embi_memory *m, int vertex_count, const int *element, int
     for (int i = 0; i < n; i++) used[element[i]] = 1;
     for (int i = 0; i < vertex_count; i++)
         if (!used[i]) embi_fault_add(f, i, -1, -1, -1, 0);
-    embi_free(m, used, vertex_count, 1);
+    embi_free(m, used);
     return 1;
 }
 
@@ -5761,7 +5757,7 @@ EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, con
 static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_fault_kind kind,
                                 embi_faults *f)
 {
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     int *face = (int *)embi_alloc(m, 12 * n, sizeof *face), ok;
     if (face) embi_tet_faces(face, tets, n);
     ok = face && embi_sort_faces(m, &keys, face, 4 * n);
@@ -5779,7 +5775,7 @@ static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_f
                 embi_fault_add(f, b / 4, a / 4, -1, -1, 0);
         }
     }
-    embi_free(m, face, 12 * n, sizeof *face);
+    embi_free(m, face);
     embi_keys_release(m, &keys);
     return ok;
 }
@@ -5919,7 +5915,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
                                     int *part, embipc_part *list, int capacity)
 {
     embi_memory m;
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     int n = tri_count, all = 0, count = -1, edges = -1, *label, *number, *order;
     embi_part *p = NULL;
     embi_scaled s;
@@ -5951,10 +5947,10 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
         label[i] = of_no_part ? -1 : count++;   /* from here on: its number in the list */
     }
     for (int t = 0; p && part && t < n; t++) part[t] = label[number[t]];
-    embi_free(&m, label, n, sizeof *label);
-    embi_free(&m, number, n, sizeof *number);
-    embi_free(&m, order, n, sizeof *order);
-    embi_free(&m, p, all, sizeof *p);
+    embi_free(&m, label);
+    embi_free(&m, number);
+    embi_free(&m, order);
+    embi_free(&m, p);
     embi_keys_release(&m, &keys);
     embi_scale_end(&m, &s);
     return count;
@@ -5966,7 +5962,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
 /* The half-edges of edges with exactly two triangles, as pairs: mate[h] is the other one, or -1. */
 static int embi_mates(embi_memory *m, const int *tri, int n, int *mate)
 {
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     int count = embi_sound_half_edges(m, &keys, tri, n);
     for (int h = 0; h < 3 * n; h++) mate[h] = -1;
     for (int i = 0, end; i < count; i = end) {
@@ -6118,12 +6114,12 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
             count += turn[t] ^ again;
         }
     }
-    embi_free(&m, mate, 3 * n, sizeof *mate);
-    embi_free(&m, label, n, sizeof *label);
-    embi_free(&m, queue, n, sizeof *queue);
-    embi_free(&m, number, n, sizeof *number);
-    embi_free(&m, turn, n, 1);
-    embi_free(&m, shell, shells, sizeof *shell);
+    embi_free(&m, mate);
+    embi_free(&m, label);
+    embi_free(&m, queue);
+    embi_free(&m, number);
+    embi_free(&m, turn);
+    embi_free(&m, shell);
     embi_scale_end(&m, &s);
     return ok ? count : -1;
 }
@@ -6167,7 +6163,7 @@ static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_ke
 EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     int n = tri_count, total = 0, flips = 1, edges = 0, *mate;
     unsigned char *touched;
     embi_scaled scaled;
@@ -6201,8 +6197,8 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
         total += flips;
     }
     if (!mate || !touched || edges < 0) total = -1;
-    embi_free(&m, mate, 3 * n, sizeof *mate);
-    embi_free(&m, touched, n, 1);
+    embi_free(&m, mate);
+    embi_free(&m, touched);
     embi_keys_release(&m, &keys);
     embi_scale_end(&m, &scaled);
     return total;
@@ -6214,7 +6210,6 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
 typedef struct embi_loops {
     int *half, *start;       /* half-edges loop by loop; where each begins (count + 1) */
     int count, edges;        /* loops, and border edges in all */
-    int half_cap, start_cap, walk_cap, at_cap;
     int *walk, *at;          /* the walk under way; by place in keys: where the walk left from there, or -1 */
     embi_keys keys;          /* border half-edges by the vertex the lid leaves from */
 } embi_loops;
@@ -6222,10 +6217,10 @@ typedef struct embi_loops {
 /* Gives back the memory of the borders. */
 static void embi_loops_release(embi_memory *m, embi_loops *l)
 {
-    EMBI_RELEASE(m, l->half, l->half_cap);
-    EMBI_RELEASE(m, l->start, l->start_cap);
-    EMBI_RELEASE(m, l->walk, l->walk_cap);
-    EMBI_RELEASE(m, l->at, l->at_cap);
+    EMBI_RELEASE(m, l->half);
+    EMBI_RELEASE(m, l->start);
+    EMBI_RELEASE(m, l->walk);
+    EMBI_RELEASE(m, l->at);
     embi_keys_release(m, &l->keys);
 }
 
@@ -6243,10 +6238,10 @@ static int embi_collect_borders(embi_memory *m, embi_loops *l, const int *tri, i
         k[l->edges++].key = (embi_u64)(unsigned)embi_half_end(tri, k[i].value);
     }
     embi_sort_keys(k, l->keys.tmp, l->edges);
-    return EMBI_GROW(m, int, l->half, l->half_cap, l->edges) &&
-           EMBI_GROW(m, int, l->start, l->start_cap, l->edges + 1) &&
-           EMBI_GROW(m, int, l->walk, l->walk_cap, l->edges) &&
-           EMBI_GROW(m, int, l->at, l->at_cap, l->edges);
+    return EMBI_GROW(m, l->half, l->edges) &&
+           EMBI_GROW(m, l->start, l->edges + 1) &&
+           EMBI_GROW(m, l->walk, l->edges) &&
+           EMBI_GROW(m, l->at, l->edges);
 }
 
 /* Walks from place `first` of the keys until no border leads on. Whenever the walk meets itself, what lies
@@ -6372,7 +6367,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
                                    int max_edges, int *lid, int capacity, int *filled)
 {
     embi_memory m;
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     embi_loops l;
     int n = tri_count, most = embi_min_int(embi_max_int(max_edges, 3), EMBI_LARGEST_HOLE);
     int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;   /* v: polygon, and stack */
@@ -6402,11 +6397,11 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
         lids++;
     }
     if (filled) *filled = lids;
-    embi_free(&m, label, n, sizeof *label);
-    embi_free(&m, area, n, sizeof *area);
-    embi_free(&m, best, square, sizeof *best);
-    embi_free(&m, cut, square, sizeof *cut);
-    embi_free(&m, v, 5 * most, sizeof *v);
+    embi_free(&m, label);
+    embi_free(&m, area);
+    embi_free(&m, best);
+    embi_free(&m, cut);
+    embi_free(&m, v);
     embi_loops_release(&m, &l);
     embi_keys_release(&m, &keys);
     embi_scale_end(&m, &s);
@@ -6503,13 +6498,12 @@ typedef struct embi_tet_grid {
     int dim[3];
     int *start;      /* dim[0]*dim[1]*dim[2] + 1: cell c lists item[start[c]] .. item[start[c+1] - 1] */
     int *item;       /* tets, ascending within a cell */
-    int start_cap, item_cap;
 } embi_tet_grid;
 
 static void embi_tet_grid_release(embi_memory *m, embi_tet_grid *g)
 {
-    EMBI_RELEASE(m, g->start, g->start_cap);
-    EMBI_RELEASE(m, g->item, g->item_cap);
+    EMBI_RELEASE(m, g->start);
+    EMBI_RELEASE(m, g->item);
 }
 
 /* cells that a box reaches, clamped to the grid */
@@ -6562,7 +6556,7 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
     embi_box_points(g->lo, g->hi, x, node_count);
     embi_tet_grid_shape(g, tet_count);
     cells = g->dim[0] * g->dim[1] * g->dim[2];
-    if (!EMBI_GROW(m, int, g->start, g->start_cap, cells + 2)) return 0;
+    if (!EMBI_GROW(m, g->start, cells + 2)) return 0;
     memset(g->start, 0, (size_t)(cells + 2) * sizeof *g->start);
     for (int pass = 0; pass < 2; pass++) {
         /* start[c + 2] counts in the first pass; start[c + 1] is where the next goes in the second */
@@ -6579,7 +6573,7 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
         }
         if (pass == 1) break;
         for (int c = 0; c <= cells; c++) g->start[c + 1] += g->start[c];
-        if (!EMBI_GROW(m, int, g->item, g->item_cap, g->start[cells + 1])) return 0;
+        if (!EMBI_GROW(m, g->item, g->start[cells + 1])) return 0;
     }
     return 1;
 }
@@ -6766,7 +6760,6 @@ typedef struct embi_holding {
     embipc_real rounding;      /* of all coordinates, m */
     embi_tet_grid grid;
     embi_stretch *stretch;
-    int stretch_cap;
     int *seen;                 /* per tet: the last edge that it was tried with */
 } embi_holding;
 
@@ -6792,7 +6785,7 @@ static int embi_edge_held(embi_memory *m, embi_holding *h, int edge, int v, cons
                     int t = h->grid.item[s];
                     if (h->seen[t] == edge) continue;
                     h->seen[t] = edge;
-                    if (!EMBI_GROW(m, embi_stretch, h->stretch, h->stretch_cap, n + 1)) return -1;
+                    if (!EMBI_GROW(m, h->stretch, n + 1)) return -1;
                     embi_tet_gather(X, h->x, h->tets + 4 * t);
                     h->stretch[n].tet = t;
                     n += embi_stretch_of(h->stretch + n, X, a, b, h->rounding);
@@ -6820,9 +6813,9 @@ static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embi
         if (held < 0) ok = 0;
         else if (!held) bad = i;
     }
-    embi_free(m, part, h->node_count, sizeof *part);
-    embi_free(m, h->seen, h->tet_count, sizeof *h->seen);
-    EMBI_RELEASE(m, h->stretch, h->stretch_cap);
+    embi_free(m, part);
+    embi_free(m, h->seen);
+    EMBI_RELEASE(m, h->stretch);
     embi_tet_grid_release(m, &h->grid);
     if (!ok) return embi_fail_memory(e);
     if (bad < 0) return EMBIPC_OK;
@@ -7014,13 +7007,13 @@ static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_
 }
 
 /* Gives back what embi_cone_walk_begin() took. */
-static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w, int tet_count)
+static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w)
 {
     embi_tet_grid_release(m, &w->grid);
-    embi_free(m, w->b, tet_count, sizeof *w->b);
-    embi_free(m, w->box, 6 * tet_count, sizeof *w->box);
-    embi_free(m, w->gross, tet_count, sizeof *w->gross);
-    embi_free(m, w->seen, tet_count, sizeof *w->seen);
+    embi_free(m, w->b);
+    embi_free(m, w->box);
+    embi_free(m, w->gross);
+    embi_free(m, w->seen);
 }
 
 /* Volume (tet_count) and moments (10*tet_count) of the solid in each tet, m^3; returns the volume held by
@@ -7053,7 +7046,7 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
             held += volume[t];
         }
     }
-    embi_cone_walk_end(m, &w, tet_count);
+    embi_cone_walk_end(m, &w);
     return held;
 }
 
@@ -7148,12 +7141,12 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
 /* Gives back the arrays of a cage, which is empty then. */
 static void embi_cage_release(embi_memory *m, embipc_cage *cage)
 {
-    embi_free(m, cage->x, 3 * cage->node_count, sizeof *cage->x);
-    embi_free(m, cage->tets, 4 * cage->tet_count, sizeof *cage->tets);
-    embi_free(m, cage->tet_volume, cage->tet_count, sizeof *cage->tet_volume);
-    embi_free(m, cage->tet_moment, 10 * cage->tet_count, sizeof *cage->tet_moment);
-    embi_free(m, cage->vertex_tet, cage->vertex_count, sizeof *cage->vertex_tet);
-    embi_free(m, cage->vertex_weight, 4 * cage->vertex_count, sizeof *cage->vertex_weight);
+    embi_free(m, cage->x);
+    embi_free(m, cage->tets);
+    embi_free(m, cage->tet_volume);
+    embi_free(m, cage->tet_moment);
+    embi_free(m, cage->vertex_tet);
+    embi_free(m, cage->vertex_weight);
     memset(cage, 0, sizeof *cage);
 }
 
@@ -7225,9 +7218,6 @@ typedef struct embi_caging {
     int *queue, *local;              /* scratch: tets; per triangle its number within a tet */
     embi_keys keys;
     struct embi_pocket *pocket;
-    int pinch_of_cap, pinch_cap, along_cap, beside_cap, place_cap, wind_cap, seen_cap, home_cap, first_cap, cut_cap,
-        touch_cap, touched_cap,
-        range_cap, order_cap, turn_cap, corner_cap, copy_cap, slot_cap, queue_cap, local_cap;
 } embi_caging;
 
 /* ---- The lattice ---- */
@@ -7345,10 +7335,10 @@ static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const emb
     c->corners = (c->dim[0] + 1) * (c->dim[1] + 1) * (c->dim[2] + 1);
     c->tet_total = 12 * c->dim[0] * c->dim[1] * c->dim[2];
     c->node_total = c->corners + c->tet_total / 12;
-    if (!EMBI_GROW(c->m, embipc_real, c->place, c->place_cap, 3 * c->node_total) ||
-        !EMBI_GROW(c->m, signed char, c->wind, c->wind_cap, c->node_total) ||
-        !EMBI_GROW(c->m, int, c->seen, c->seen_cap, c->tet_total) ||
-        !EMBI_GROW(c->m, int, c->touch, c->touch_cap, c->tet_total))
+    if (!EMBI_GROW(c->m, c->place, 3 * c->node_total) ||
+        !EMBI_GROW(c->m, c->wind, c->node_total) ||
+        !EMBI_GROW(c->m, c->seen, c->tet_total) ||
+        !EMBI_GROW(c->m, c->touch, c->tet_total))
         return EMBIPC_ERR_MEMORY;
     for (int n = 0; n < c->node_total; n++) embi_lattice_position(c, n, c->place + 3 * (size_t)n);
     return EMBIPC_OK;
@@ -7458,7 +7448,7 @@ static void embi_cut_homes(embi_caging *c)
 static int embi_cut_add(embi_caging *c, int tri, int tet, int sides)
 {
     embi_cut *k;
-    if (!EMBI_GROW(c->m, embi_cut, c->cut, c->cut_cap, c->cut_count + 1)) return 0;
+    if (!EMBI_GROW(c->m, c->cut, c->cut_count + 1)) return 0;
     k = &c->cut[c->cut_count++];
     k->tri = tri;
     k->tet = tet;
@@ -7472,7 +7462,7 @@ static int embi_cut_enqueue(embi_caging *c, int tri, int tet, int *count)
 {
     if (tet < 0 || c->seen[tet] == tri) return 1;
     c->seen[tet] = tri;
-    if (!EMBI_GROW(c->m, int, c->queue, c->queue_cap, *count + 1)) return 0;
+    if (!EMBI_GROW(c->m, c->queue, *count + 1)) return 0;
     c->queue[(*count)++] = tet;
     return 1;
 }
@@ -7533,8 +7523,8 @@ static embi_cut *embi_cut_find(const embi_caging *c, int t, int tet)
 static int embi_cut_surface(embi_caging *c)
 {
     int n;
-    if (!EMBI_GROW(c->m, int, c->home, c->home_cap, c->vertex_count) ||
-        !EMBI_GROW(c->m, int, c->first, c->first_cap, c->tri_count + 1))
+    if (!EMBI_GROW(c->m, c->home, c->vertex_count) ||
+        !EMBI_GROW(c->m, c->first, c->tri_count + 1))
         return 0;
     c->cut_count = 0;
     embi_cut_homes(c);
@@ -7547,10 +7537,10 @@ static int embi_cut_surface(embi_caging *c)
     for (int i = 0; i < c->cut_count; i++) c->touch[c->cut[i].tet]++;   /* -1 + count, for now */
     c->touched_count = 0;
     for (int t = 0; t < c->tet_total; t++) c->touched_count += c->touch[t] >= 0;
-    if (!EMBI_GROW(c->m, int, c->touched, c->touched_cap, c->touched_count) ||
-        !EMBI_GROW(c->m, int, c->range, c->range_cap, c->touched_count + 2) ||
-        !EMBI_GROW(c->m, signed char, c->turn, c->turn_cap, 6 * c->touched_count) ||
-        !EMBI_GROW(c->m, int, c->order, c->order_cap, c->cut_count))
+    if (!EMBI_GROW(c->m, c->touched, c->touched_count) ||
+        !EMBI_GROW(c->m, c->range, c->touched_count + 2) ||
+        !EMBI_GROW(c->m, c->turn, 6 * c->touched_count) ||
+        !EMBI_GROW(c->m, c->order, c->cut_count))
         return 0;
     n = 0;
     c->range[0] = c->range[1] = 0;
@@ -7594,23 +7584,21 @@ typedef struct embi_pocket {
     int *chain;                      /* per segment: forest; and per root whether the curve is open */
     embipc_real *sum;                /* per piece: volume and ten moments */
     embipc_real *height;             /* per piece: how far it reaches above each face, as weights */
-    int polygon_cap, shape_cap, parent_cap, piece_cap, crossing_cap, segment_cap, of_cut_cap, chain_cap,
-        sum_cap, height_cap;
 } embi_pocket;
 
 /* Gives back the scratch for one tet. */
 static void embi_pocket_release(embi_memory *m, embi_pocket *p)
 {
-    EMBI_RELEASE(m, p->polygon, p->polygon_cap);
-    EMBI_RELEASE(m, p->shape, p->shape_cap);
-    EMBI_RELEASE(m, p->parent, p->parent_cap);
-    EMBI_RELEASE(m, p->piece, p->piece_cap);
-    EMBI_RELEASE(m, p->crossing, p->crossing_cap);
-    EMBI_RELEASE(m, p->segment, p->segment_cap);
-    EMBI_RELEASE(m, p->of_cut, p->of_cut_cap);
-    EMBI_RELEASE(m, p->chain, p->chain_cap);
-    EMBI_RELEASE(m, p->sum, p->sum_cap);
-    EMBI_RELEASE(m, p->height, p->height_cap);
+    EMBI_RELEASE(m, p->polygon);
+    EMBI_RELEASE(m, p->shape);
+    EMBI_RELEASE(m, p->parent);
+    EMBI_RELEASE(m, p->piece);
+    EMBI_RELEASE(m, p->crossing);
+    EMBI_RELEASE(m, p->segment);
+    EMBI_RELEASE(m, p->of_cut);
+    EMBI_RELEASE(m, p->chain);
+    EMBI_RELEASE(m, p->sum);
+    EMBI_RELEASE(m, p->height);
 }
 
 /* The polygon of cut k: one that is kept, or the whole triangle, in *whole. */
@@ -7646,7 +7634,7 @@ static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
             else if (b[i] < 0) to = embi_min(to, a[i] / (a[i] - b[i]));
         }
         if (!(to - from > EMBI_INSIDE_TOLERANCE)) continue;
-        if (!EMBI_GROW(c->m, embi_along, c->along, c->along_cap, c->along_count + 1)) return 0;
+        if (!EMBI_GROW(c->m, c->along, c->along_count + 1)) return 0;
         c->along[c->along_count].cut = cut;
         c->along[c->along_count].side = s;
         c->along[c->along_count++].face = f;
@@ -7663,14 +7651,14 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
     p->cuts = c->order + c->range[i];
     p->crossing_count = p->polygon_count = 0;
     if (!embi_lattice_gather(c, p->tet, p->v, X) || !embi_barycentric_init(&p->b, X)) c->faulty = 1;
-    if (!EMBI_GROW(c->m, int, p->shape, p->shape_cap, p->n)) return 0;
+    if (!EMBI_GROW(c->m, p->shape, p->n)) return 0;
     for (int k = 0; k < p->n; k++) {
         const embi_cut *cut = &c->cut[p->cuts[k]];
         embi_polygon whole, *q;
         c->local[cut->tri] = k;
         p->shape[k] = -1;
         if (cut->sides == 7) continue;
-        if (!EMBI_GROW(c->m, embi_polygon, p->polygon, p->polygon_cap, p->polygon_count + 1)) return 0;
+        if (!EMBI_GROW(c->m, p->polygon, p->polygon_count + 1)) return 0;
         q = &p->polygon[p->polygon_count];
         p->shape[k] = p->polygon_count++;
         embi_polygon_whole(&whole, c, &p->b, cut->tri);
@@ -7680,7 +7668,7 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
             int a = q->side[(j + q->n - 1) % q->n] - 3, b = q->side[j] - 3, f = 0, u, v;
             embi_edge_crossing *x;
             if (a < 0 || b < 0 || a == b) continue;
-            if (!EMBI_GROW(c->m, embi_edge_crossing, p->crossing, p->crossing_cap, p->crossing_count + 1))
+            if (!EMBI_GROW(c->m, p->crossing, p->crossing_count + 1))
                 return 0;
             x = &p->crossing[p->crossing_count++];
             while (embi_tet_face[a][f] != b) f++;
@@ -7743,7 +7731,7 @@ static int embi_cage_winding(embi_caging *c, embi_pocket *p)
     int count = 0, v[4], start = 0;
     c->along_count = -1;   /* not yet */
     if (!embi_cage_turns(c, p)) return 0;
-    if (!EMBI_GROW(c->m, int, c->queue, c->queue_cap, c->tet_total)) return 0;
+    if (!EMBI_GROW(c->m, c->queue, c->tet_total)) return 0;
     memset(c->wind, unknown, (size_t)c->node_total);
     for (int t = 0; t < c->tet_total; t++) c->seen[t] = 0;
     while (!embi_lattice_tet(c, start, v)) start++;
@@ -7774,8 +7762,8 @@ static int embi_cage_full_tets(embi_caging *c)
     int v[4], n = c->touched_count;
     for (int t = 0; t < c->tet_total; t++) {
         if (c->touch[t] >= 0 || !embi_lattice_tet(c, t, v) || c->wind[v[0]] <= 0) continue;
-        if (!EMBI_GROW(c->m, int, c->touched, c->touched_cap, n + 1) ||
-            !EMBI_GROW(c->m, int, c->range, c->range_cap, n + 2))
+        if (!EMBI_GROW(c->m, c->touched, n + 1) ||
+            !EMBI_GROW(c->m, c->range, n + 2))
             return 0;
         c->touched[n] = t;
         c->range[n + 1] = c->range[n];
@@ -7816,9 +7804,9 @@ static void embi_pocket_connect(embi_caging *c, embi_pocket *p)
 static int embi_pocket_curves(embi_caging *c, embi_pocket *p, int f)
 {
     int n = 0, j, *open;
-    if (!EMBI_GROW(c->m, embi_segment, p->segment, p->segment_cap, p->polygon_count) ||
-        !EMBI_GROW(c->m, int, p->chain, p->chain_cap, 2 * p->polygon_count) ||
-        !EMBI_GROW(c->m, int, p->of_cut, p->of_cut_cap, p->n))
+    if (!EMBI_GROW(c->m, p->segment, p->polygon_count) ||
+        !EMBI_GROW(c->m, p->chain, 2 * p->polygon_count) ||
+        !EMBI_GROW(c->m, p->of_cut, p->n))
         return 0;
     for (int k = 0; k < p->n; k++) {
         const embi_polygon *q;
@@ -7978,7 +7966,7 @@ static int embi_pocket_connect_inner(embi_caging *c, embi_pocket *p)
         for (int s = 0; s < p->segment_count; s++)
             if (p->chain[s] == s && !p->chain[p->segment_count + s]) embi_pocket_connect_curve(c, p, f, s);
     }
-    if (!EMBI_GROW(c->m, int, p->of_cut, p->of_cut_cap, p->n + 4)) return 0;
+    if (!EMBI_GROW(c->m, p->of_cut, p->n + 4)) return 0;
     anchored = p->of_cut;   /* per root: not a shell of whole triangles */
     memset(anchored, 0, (size_t)(p->n + 4) * sizeof *anchored);
     for (int k = 0; k < p->n + 4; k++) {
@@ -8045,7 +8033,7 @@ static int embi_pocket_number(embi_caging *c, embi_pocket *p)
         else p->piece[k] = root == k ? count++ : p->piece[root];
     }
     if (!c->split && first >= 0) count = 1;
-    if (!EMBI_GROW(c->m, embipc_real, p->sum, p->sum_cap, 11 * count)) return -1;
+    if (!EMBI_GROW(c->m, p->sum, 11 * count)) return -1;
     for (int i = 0; i < 11 * count; i++) p->sum[i] = 0;
     return count;
 }
@@ -8055,7 +8043,7 @@ static int embi_pocket_number(embi_caging *c, embi_pocket *p)
 static int embi_pocket_flat(embi_caging *c, embi_pocket *p, int count)
 {
     embi_polygon whole;
-    if (!EMBI_GROW(c->m, embipc_real, p->height, p->height_cap, 4 * count)) return 0;
+    if (!EMBI_GROW(c->m, p->height, 4 * count)) return 0;
     for (int i = 0; i < 4 * count; i++) p->height[i] = 0;
     for (int k = 0; k < p->n; k++) {
         embipc_real *height = p->height + 4 * (size_t)p->piece[k];
@@ -8074,8 +8062,8 @@ static int embi_pocket_flat(embi_caging *c, embi_pocket *p, int count)
 static int embi_pocket_copies(embi_caging *c, embi_pocket *p, int i, int moments)
 {
     int count = embi_pocket_number(c, p), *copy_of;
-    if (count < 0 || !EMBI_GROW(c->m, embi_tet_copy, c->copy, c->copy_cap, c->copy_count + count) ||
-        !embi_pocket_flat(c, p, count) || !EMBI_GROW(c->m, int, p->parent, p->parent_cap, count))
+    if (count < 0 || !EMBI_GROW(c->m, c->copy, c->copy_count + count) ||
+        !embi_pocket_flat(c, p, count) || !EMBI_GROW(c->m, p->parent, count))
         return 0;
     embi_pocket_integrate(c, p, moments);
     copy_of = p->parent;   /* the forest has served */
@@ -8099,12 +8087,12 @@ static int embi_pocket_copies(embi_caging *c, embi_pocket *p, int i, int moments
 /* The pieces of all touched tets. */
 static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
 {
-    if (!EMBI_GROW(c->m, int, c->corner, c->corner_cap, 4 * c->touched_count)) return 0;
+    if (!EMBI_GROW(c->m, c->corner, 4 * c->touched_count)) return 0;
     c->copy_count = c->along_count = 0;
     for (int i = 0; i < c->touched_count && !c->faulty; i++) {
         if (!embi_pocket_open(c, p, i)) return 0;
-        if (!EMBI_GROW(c->m, int, p->parent, p->parent_cap, p->n + 4) ||
-            !EMBI_GROW(c->m, int, p->piece, p->piece_cap, p->n + 4))
+        if (!EMBI_GROW(c->m, p->parent, p->n + 4) ||
+            !EMBI_GROW(c->m, p->piece, p->n + 4))
             return 0;
         for (int k = 0; k < p->n + 4; k++) p->parent[k] = k;
         for (int k = 0; k < 4; k++) p->wind[k] = c->wind[p->v[k]];
@@ -8204,7 +8192,7 @@ static int embi_cage_nodes(embi_caging *c)
 {
     embipc_real *most, mean = 0;
     int v[4];
-    if (!EMBI_GROW(c->m, int, c->slot, c->slot_cap, 4 * c->copy_count)) return 0;
+    if (!EMBI_GROW(c->m, c->slot, 4 * c->copy_count)) return 0;
     for (int s = 0; s < 4 * c->copy_count; s++) c->slot[s] = s;
     for (int i = 0; i < c->touched_count; i++)
         for (int f = 0; f < 4; f++) {
@@ -8233,7 +8221,7 @@ static int embi_cage_nodes(embi_caging *c)
     }
     for (int s = 0; s < 4 * c->copy_count; s++)
         if (embi_root(c->slot, s) == s) c->weak += embi_max(0, 1 - most[s] / (EMBI_CAGE_WEAK * mean));
-    embi_free(c->m, most, 4 * c->copy_count, sizeof *most);
+    embi_free(c->m, most);
     return 1;
 }
 
@@ -8430,31 +8418,30 @@ typedef struct embi_tightening {
     unsigned char *bad;
     int *had, *has, *kept;           /* kept: the tets that had some */
     int kept_count, copies, nodes;
-    int from_cap, way_cap, share_cap, bad_cap, had_cap, has_cap, kept_cap;
 } embi_tightening;
 
 /* Gives back the scratch of the tightening. */
 static void embi_tightening_release(embi_memory *m, embi_tightening *s)
 {
-    EMBI_RELEASE(m, s->from, s->from_cap);
-    EMBI_RELEASE(m, s->way, s->way_cap);
-    EMBI_RELEASE(m, s->share, s->share_cap);
-    EMBI_RELEASE(m, s->bad, s->bad_cap);
-    EMBI_RELEASE(m, s->had, s->had_cap);
-    EMBI_RELEASE(m, s->has, s->has_cap);
-    EMBI_RELEASE(m, s->kept, s->kept_cap);
+    EMBI_RELEASE(m, s->from);
+    EMBI_RELEASE(m, s->way);
+    EMBI_RELEASE(m, s->share);
+    EMBI_RELEASE(m, s->bad);
+    EMBI_RELEASE(m, s->had);
+    EMBI_RELEASE(m, s->has);
+    EMBI_RELEASE(m, s->kept);
 }
 
 /* Remembers the copies that there are. */
 static int embi_tighten_begin(embi_caging *c, embi_tightening *s)
 {
-    if (!EMBI_GROW(c->m, embipc_real, s->from, s->from_cap, 3 * c->node_total) ||
-        !EMBI_GROW(c->m, embipc_real, s->way, s->way_cap, 3 * c->node_total) ||
-        !EMBI_GROW(c->m, embipc_real, s->share, s->share_cap, c->node_total) ||
-        !EMBI_GROW(c->m, unsigned char, s->bad, s->bad_cap, c->node_total) ||
-        !EMBI_GROW(c->m, int, s->had, s->had_cap, c->tet_total) ||
-        !EMBI_GROW(c->m, int, s->has, s->has_cap, c->tet_total) ||
-        !EMBI_GROW(c->m, int, s->kept, s->kept_cap, c->copy_count))
+    if (!EMBI_GROW(c->m, s->from, 3 * c->node_total) ||
+        !EMBI_GROW(c->m, s->way, 3 * c->node_total) ||
+        !EMBI_GROW(c->m, s->share, c->node_total) ||
+        !EMBI_GROW(c->m, s->bad, c->node_total) ||
+        !EMBI_GROW(c->m, s->had, c->tet_total) ||
+        !EMBI_GROW(c->m, s->has, c->tet_total) ||
+        !EMBI_GROW(c->m, s->kept, c->copy_count))
         return 0;
     s->kept_count = 0;
     s->copies = c->copy_count;
@@ -8610,7 +8597,7 @@ static embipc_result embi_cage_extract(embi_caging *c, embipc_cage *cage)
     int n = 0, v[4], *number;
     embipc_result r = embi_cage_alloc(c, cage, c->node_count, c->copy_count);
     if (r != EMBIPC_OK) return r;
-    if (!EMBI_GROW(c->m, int, c->queue, c->queue_cap, 4 * c->copy_count)) return EMBIPC_ERR_MEMORY;
+    if (!EMBI_GROW(c->m, c->queue, 4 * c->copy_count)) return EMBIPC_ERR_MEMORY;
     number = c->queue;
     for (int s = 0; s < 4 * c->copy_count; s++) {
         int root = embi_root(c->slot, s);
@@ -8667,8 +8654,8 @@ typedef struct embi_parts {
 
 static void embi_parts_release(embi_caging *c, embi_parts *s)
 {
-    embi_free(c->m, s->label, c->tri_count, sizeof *s->label);
-    embi_free(c->m, s->volume, c->tri_count, sizeof *s->volume);
+    embi_free(c->m, s->label);
+    embi_free(c->m, s->volume);
 }
 
 /* the shell, by its root, that the cavity with triangle t lies in: the smallest outward one round it */
@@ -8709,7 +8696,7 @@ static int embi_parts_join(embi_caging *c, embi_parts *s, int *root)
     for (int i = 0; i < s->count; i++) root[i] = root[i] == i ? count++ : root[root[i]];
     for (int t = 0; t < c->tri_count; t++) s->label[t] = root[s->label[t]];
     s->count = count;
-    embi_free(c->m, seen, c->pinch_count, sizeof *seen);
+    embi_free(c->m, seen);
     return 1;
 }
 
@@ -8739,7 +8726,7 @@ static int embi_parts_find(embi_caging *c, embi_parts *s)
         for (int t = 0; t < n; t++) s->label[t] = s->label[root[t]];
     }
     n = root && s->label && s->volume && embi_parts_join(c, s, root);
-    embi_free(c->m, root, c->tri_count, sizeof *root);
+    embi_free(c->m, root);
     return n;
 }
 
@@ -8843,9 +8830,9 @@ static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int e
                                   cage->tet_volume + i, cage->tet_moment + 10 * (size_t)i);
     }
     if (held < 0) r = EMBIPC_ERR_MEMORY;
-    embi_free(c->m, x, 3 * c->vertex_count, sizeof *x);
-    embi_free(c->m, tri, 3 * c->tri_count, sizeof *tri);
-    embi_free(c->m, number, c->vertex_count, sizeof *number);
+    embi_free(c->m, x);
+    embi_free(c->m, tri);
+    embi_free(c->m, number);
     return r;
 }
 
@@ -8854,26 +8841,26 @@ static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int e
 /* Gives back all scratch of the builder. */
 static void embi_caging_release(embi_caging *c)
 {
-    EMBI_RELEASE(c->m, c->pinch_of, c->pinch_of_cap);
-    EMBI_RELEASE(c->m, c->pinch, c->pinch_cap);
-    EMBI_RELEASE(c->m, c->along, c->along_cap);
-    EMBI_RELEASE(c->m, c->beside, c->beside_cap);
-    EMBI_RELEASE(c->m, c->place, c->place_cap);
-    EMBI_RELEASE(c->m, c->wind, c->wind_cap);
-    EMBI_RELEASE(c->m, c->seen, c->seen_cap);
-    EMBI_RELEASE(c->m, c->home, c->home_cap);
-    EMBI_RELEASE(c->m, c->first, c->first_cap);
-    EMBI_RELEASE(c->m, c->cut, c->cut_cap);
-    EMBI_RELEASE(c->m, c->touch, c->touch_cap);
-    EMBI_RELEASE(c->m, c->touched, c->touched_cap);
-    EMBI_RELEASE(c->m, c->range, c->range_cap);
-    EMBI_RELEASE(c->m, c->order, c->order_cap);
-    EMBI_RELEASE(c->m, c->turn, c->turn_cap);
-    EMBI_RELEASE(c->m, c->corner, c->corner_cap);
-    EMBI_RELEASE(c->m, c->copy, c->copy_cap);
-    EMBI_RELEASE(c->m, c->slot, c->slot_cap);
-    EMBI_RELEASE(c->m, c->queue, c->queue_cap);
-    EMBI_RELEASE(c->m, c->local, c->local_cap);
+    EMBI_RELEASE(c->m, c->pinch_of);
+    EMBI_RELEASE(c->m, c->pinch);
+    EMBI_RELEASE(c->m, c->along);
+    EMBI_RELEASE(c->m, c->beside);
+    EMBI_RELEASE(c->m, c->place);
+    EMBI_RELEASE(c->m, c->wind);
+    EMBI_RELEASE(c->m, c->seen);
+    EMBI_RELEASE(c->m, c->home);
+    EMBI_RELEASE(c->m, c->first);
+    EMBI_RELEASE(c->m, c->cut);
+    EMBI_RELEASE(c->m, c->touch);
+    EMBI_RELEASE(c->m, c->touched);
+    EMBI_RELEASE(c->m, c->range);
+    EMBI_RELEASE(c->m, c->order);
+    EMBI_RELEASE(c->m, c->turn);
+    EMBI_RELEASE(c->m, c->corner);
+    EMBI_RELEASE(c->m, c->copy);
+    EMBI_RELEASE(c->m, c->slot);
+    EMBI_RELEASE(c->m, c->queue);
+    EMBI_RELEASE(c->m, c->local);
     embi_keys_release(c->m, &c->keys);
     embi_pocket_release(c->m, c->pocket);
 }
@@ -8890,11 +8877,11 @@ static int embi_cage_find_pinched(embi_caging *c)
     f.list = (embipc_fault *)embi_alloc(c->m, c->pinch_count, sizeof *f.list);
     ok = f.list && embi_faults_init(&f, f.list, c->pinch_count, c->tri_count) &&
          embi_pinched(c->m, c->tri, c->tri_count, c->vertex_count, &f) &&
-         EMBI_GROW(c->m, int, c->pinch_of, c->pinch_of_cap, c->vertex_count) &&
-         EMBI_GROW(c->m, int, c->pinch, c->pinch_cap, c->pinch_count);
+         EMBI_GROW(c->m, c->pinch_of, c->vertex_count) &&
+         EMBI_GROW(c->m, c->pinch, c->pinch_count);
     for (int v = 0; ok && v < c->vertex_count; v++) c->pinch_of[v] = 0;
     for (int i = 0; ok && i < c->pinch_count; i++) c->pinch_of[f.list[i].element] = i + 1;
-    embi_free(c->m, f.list, c->pinch_count, sizeof *f.list);
+    embi_free(c->m, f.list);
     return ok;
 }
 
@@ -8916,8 +8903,8 @@ static int embi_caging_begin(embi_caging *c)
         }
     }
     if (!embi_cage_find_pinched(c) || !embi_half_edges(c->m, &c->keys, c->tri, c->tri_count) ||
-        !EMBI_GROW(c->m, int, c->beside, c->beside_cap, 3 * c->tri_count) ||
-        !EMBI_GROW(c->m, int, c->local, c->local_cap, c->tri_count))
+        !EMBI_GROW(c->m, c->beside, 3 * c->tri_count) ||
+        !EMBI_GROW(c->m, c->local, c->tri_count))
         return 0;
     half = c->keys.a;
     for (int i = 0; i + 1 < 3 * c->tri_count; i += 2) {   /* closed: two half-edges an edge */
@@ -9035,7 +9022,7 @@ static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def,
     r = embi_cage_make(&c, def, cage, error);
     for (int i = 0; near_x && r == EMBIPC_OK && i < cage->node_count; i++)
         embi_add(cage->x + 3 * (size_t)i, cage->x + 3 * (size_t)i, origin);
-    embi_free(m, near_x, near_x ? 3 * vertex_count : 0, sizeof *near_x);
+    embi_free(m, near_x);
     embi_caging_release(&c);
     if (r != EMBIPC_OK) embi_cage_release(m, cage);
     return r;
@@ -9059,15 +9046,15 @@ typedef struct embi_last_cage {
     int nodes;                   /* the wish */
     embipc_real *x;
     int *tri;
-    int vertex_count, tri_count, x_cap, tri_cap;
+    int vertex_count, tri_count;
 } embi_last_cage;
 
 /* Gives back the remembered cage and the surface that it is of. */
 static void embi_last_cage_free(embi_memory *m, embi_last_cage *last)
 {
     embi_cage_release(m, &last->cage);
-    EMBI_RELEASE(m, last->x, last->x_cap);
-    EMBI_RELEASE(m, last->tri, last->tri_cap);
+    EMBI_RELEASE(m, last->x);
+    EMBI_RELEASE(m, last->tri);
     memset(last, 0, sizeof *last);
 }
 
@@ -9088,8 +9075,8 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
     embipc_cage_def wish = embipc_default_cage_def();
     if (embi_last_cage_serves(last, nodes, x, vertex_count, tri, tri_count)) return EMBIPC_OK;
     embi_last_cage_free(m, last);
-    if (!EMBI_GROW(m, embipc_real, last->x, last->x_cap, 3 * vertex_count) ||
-        !EMBI_GROW(m, int, last->tri, last->tri_cap, 3 * tri_count))
+    if (!EMBI_GROW(m, last->x, 3 * vertex_count) ||
+        !EMBI_GROW(m, last->tri, 3 * tri_count))
         return embi_fail_memory(e);
     memcpy(last->x, x, (size_t)(3 * vertex_count) * sizeof *x);
     memcpy(last->tri, tri, (size_t)(3 * tri_count) * sizeof *tri);
@@ -9157,27 +9144,24 @@ typedef struct embi_elastic {
     int *near_row, *near_node;     /* averaged: nodes in a tet with each node, itself too, ascending (n + 1; ..) */
     int *place;                    /* of K_ab, a >= b, of each tet among the blocks of the body's matrix (10 padded) */
     int *corner;                   /* averaged: of node b of a tet among the nodes near its node a (16 nt) */
-    int tet_cap, grad_cap, volume_cap, rotation_cap, rotation_start_cap, rotation_next_cap, node_volume_cap,
-        patch_row_cap,
-        patch_tet_cap, near_row_cap, near_node_cap, place_cap, corner_cap;
 } embi_elastic;
 
 /* Gives back the memory of the tets. */
 static void embi_elastic_free(embi_memory *m, embi_elastic *s)
 {
-    EMBI_RELEASE(m, s->tet, s->tet_cap);
-    EMBI_RELEASE(m, s->grad, s->grad_cap);
-    EMBI_RELEASE(m, s->volume, s->volume_cap);
-    EMBI_RELEASE(m, s->rotation, s->rotation_cap);
-    EMBI_RELEASE(m, s->rotation_start, s->rotation_start_cap);
-    EMBI_RELEASE(m, s->rotation_next, s->rotation_next_cap);
-    EMBI_RELEASE(m, s->node_volume, s->node_volume_cap);
-    EMBI_RELEASE(m, s->patch_row, s->patch_row_cap);
-    EMBI_RELEASE(m, s->patch_tet, s->patch_tet_cap);
-    EMBI_RELEASE(m, s->near_row, s->near_row_cap);
-    EMBI_RELEASE(m, s->near_node, s->near_node_cap);
-    EMBI_RELEASE(m, s->place, s->place_cap);
-    EMBI_RELEASE(m, s->corner, s->corner_cap);
+    EMBI_RELEASE(m, s->tet);
+    EMBI_RELEASE(m, s->grad);
+    EMBI_RELEASE(m, s->volume);
+    EMBI_RELEASE(m, s->rotation);
+    EMBI_RELEASE(m, s->rotation_start);
+    EMBI_RELEASE(m, s->rotation_next);
+    EMBI_RELEASE(m, s->node_volume);
+    EMBI_RELEASE(m, s->patch_row);
+    EMBI_RELEASE(m, s->patch_tet);
+    EMBI_RELEASE(m, s->near_row);
+    EMBI_RELEASE(m, s->near_node);
+    EMBI_RELEASE(m, s->place);
+    EMBI_RELEASE(m, s->corner);
 }
 
 /* m_a = gradient of w_a in the tet X (12 reals): the rows of D0^-1, D0 = (X1-X0, X2-X0, X3-X0).
@@ -9367,15 +9351,15 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
     s->n = n;
     s->nt = nt;
     s->padded = embi_whole_lanes(nt);
-    if (!EMBI_GROW(m, int, s->tet, s->tet_cap, 4 * s->padded) ||
-        !EMBI_GROW(m, embipc_real, s->grad, s->grad_cap, 12 * s->padded) ||
-        !EMBI_GROW(m, embipc_real, s->volume, s->volume_cap, s->padded) ||
-        !EMBI_GROW(m, embipc_real, s->rotation, s->rotation_cap, 18 * s->padded) ||
-        !EMBI_GROW(m, embipc_real, s->rotation_start, s->rotation_start_cap, 9 * s->padded) ||
-        !EMBI_GROW(m, embipc_real, s->rotation_next, s->rotation_next_cap, 9 * s->padded) ||
-        !EMBI_GROW(m, embipc_real, s->node_volume, s->node_volume_cap, n) ||
-        !EMBI_GROW(m, int, s->patch_row, s->patch_row_cap, n + 1) ||
-        !EMBI_GROW(m, int, s->patch_tet, s->patch_tet_cap, 4 * nt))
+    if (!EMBI_GROW(m, s->tet, 4 * s->padded) ||
+        !EMBI_GROW(m, s->grad, 12 * s->padded) ||
+        !EMBI_GROW(m, s->volume, s->padded) ||
+        !EMBI_GROW(m, s->rotation, 18 * s->padded) ||
+        !EMBI_GROW(m, s->rotation_start, 9 * s->padded) ||
+        !EMBI_GROW(m, s->rotation_next, 9 * s->padded) ||
+        !EMBI_GROW(m, s->node_volume, n) ||
+        !EMBI_GROW(m, s->patch_row, n + 1) ||
+        !EMBI_GROW(m, s->patch_tet, 4 * nt))
         return 0;
     embi_law_set(&s->law, mat);
     s->nonlinear = !embi_law_lagged(&s->law);
@@ -9678,7 +9662,7 @@ static void embi_lagged_forces(const embi_elastic *s, const embipc_real *x, embi
 static int embi_elastic_neighbours(embi_memory *m, embi_elastic *s, int *mark)
 {
     if (!s->averaged) return 1;
-    if (!EMBI_GROW(m, int, s->near_row, s->near_row_cap, s->n + 1)) return 0;
+    if (!EMBI_GROW(m, s->near_row, s->n + 1)) return 0;
     memset(s->near_row, 0, (size_t)(s->n + 1) * sizeof *s->near_row);
     for (int fill = 0; fill < 2; fill++) {   /* count, then write: j comes to all its neighbours in turn */
         for (int i = 0; i < s->n; i++) mark[i] = -1;
@@ -9692,11 +9676,11 @@ static int embi_elastic_neighbours(embi_memory *m, embi_elastic *s, int *mark)
             }
         if (fill) break;
         for (int i = 0; i < s->n; i++) s->near_row[i + 1] += s->near_row[i];
-        if (!EMBI_GROW(m, int, s->near_node, s->near_node_cap, s->near_row[s->n])) return 0;
+        if (!EMBI_GROW(m, s->near_node, s->near_row[s->n])) return 0;
     }
     for (int i = s->n; i > 0; i--) s->near_row[i] = s->near_row[i - 1];
     s->near_row[0] = 0;
-    if (!EMBI_GROW(m, int, s->corner, s->corner_cap, 16 * s->nt)) return 0;
+    if (!EMBI_GROW(m, s->corner, 16 * s->nt)) return 0;
     for (int k = 0; k < 16 * s->nt; k++) {
         int a = s->tet[k / 4], first = s->near_row[a], count = s->near_row[a + 1] - first;
         s->corner[k] = first + embi_find_place(s->near_node + first, count, s->tet[4 * (k / 16) + k % 4]);
@@ -9737,7 +9721,7 @@ static int embi_elastic_pairs(const embi_elastic *s, embi_key *pairs)
 static int embi_elastic_places(embi_memory *m, embi_elastic *s, const embi_bsr *A)
 {
     int *place;
-    if (!EMBI_GROW(m, int, s->place, s->place_cap, 10 * s->padded)) return 0;
+    if (!EMBI_GROW(m, s->place, 10 * s->padded)) return 0;
     place = s->place;
     for (int t = 0; t < s->padded; t++)
         for (int a = 0; a < 4; a++)
@@ -11504,7 +11488,6 @@ typedef struct embi_bvh {
     embipc_real *vary;           /* ... the most by which rows of J below it differ from its own, in |.|_1 */
     float *rest;                 /* of a large surface: box of each node when it was made, seen from its sample, ... */
     unsigned char *known;        /* ... and whether it has one of now: see "trees that are refit where asked" */
-    int order_cap, own_cap, face_cap, box_cap, way_cap, sample_cap, vary_cap, rest_cap, known_cap;
 } embi_bvh;
 
 /* A surface as the broad phase sees it. */
@@ -11525,15 +11508,15 @@ typedef struct embi_surface {
 /* Gives back the memory of the tree. */
 static void embi_bvh_free(embi_memory *m, embi_bvh *b)
 {
-    EMBI_RELEASE(m, b->order, b->order_cap);
-    EMBI_RELEASE(m, b->own, b->own_cap);
-    EMBI_RELEASE(m, b->face, b->face_cap);
-    EMBI_RELEASE(m, b->box, b->box_cap);
-    EMBI_RELEASE(m, b->way, b->way_cap);
-    EMBI_RELEASE(m, b->sample, b->sample_cap);
-    EMBI_RELEASE(m, b->vary, b->vary_cap);
-    EMBI_RELEASE(m, b->rest, b->rest_cap);
-    EMBI_RELEASE(m, b->known, b->known_cap);
+    EMBI_RELEASE(m, b->order);
+    EMBI_RELEASE(m, b->own);
+    EMBI_RELEASE(m, b->face);
+    EMBI_RELEASE(m, b->box);
+    EMBI_RELEASE(m, b->way);
+    EMBI_RELEASE(m, b->sample);
+    EMBI_RELEASE(m, b->vary);
+    EMBI_RELEASE(m, b->rest);
+    EMBI_RELEASE(m, b->known);
 }
 
 /* spreads the low 21 bits of a to every third bit */
@@ -11612,9 +11595,9 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     int edges = 3 * nt;
     b->leaves = 1;
     while (EMBI_LEAF * b->leaves < nt) b->leaves *= 2;
-    if (!EMBI_GROW(m, int, b->order, b->order_cap, nt) ||
-        !EMBI_GROW(m, unsigned, b->own, b->own_cap, nt) ||
-        !EMBI_GROW(m, embipc_real, b->box, b->box_cap, 12 * b->leaves + 6 * nt))
+    if (!EMBI_GROW(m, b->order, nt) ||
+        !EMBI_GROW(m, b->own, nt) ||
+        !EMBI_GROW(m, b->box, 12 * b->leaves + 6 * nt))
         return 0;
     b->tri_box = b->box + 12 * b->leaves;
     embi_box_clear(box);
@@ -11827,7 +11810,7 @@ static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x
                                const int *home, embi_key *keys, int *sharp)
 {
     embipc_real away = embi_largest_coordinate(x, tri, nt);
-    if (!EMBI_GROW(m, int, b->face, b->face_cap, nt)) return 0;
+    if (!EMBI_GROW(m, b->face, nt)) return 0;
     for (int t = 0; t < nt; t++) b->face[t] = t;
     for (int i = 0, end; i < 3 * nt; i = end) {
         int t = keys[i].value / 3, k = keys[i].value % 3, stays = 1, other;
@@ -11908,8 +11891,8 @@ static embipc_real embi_row_difference(const embi_rows *J, int a, int b)
 /* How much the rows of J vary below each node. Returns 0 out of memory. */
 static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, const embi_rows *J)
 {
-    if (!EMBI_GROW(m, int, b->sample, b->sample_cap, 2 * b->leaves) ||
-        !EMBI_GROW(m, embipc_real, b->vary, b->vary_cap, 2 * b->leaves))
+    if (!EMBI_GROW(m, b->sample, 2 * b->leaves) ||
+        !EMBI_GROW(m, b->vary, 2 * b->leaves))
         return 0;
     for (int k = 2 * b->leaves - 1; k > 0; k--) {
         int first = EMBI_LEAF * (k - b->leaves), other;
@@ -11991,7 +11974,7 @@ static int embi_bvh_sweep(embi_memory *m, embi_bvh *b, const embi_surface *s)
 {
     embi_bvh_refit_leaves(b, s, 0, b->leaves);
     if (!s->way) return 1;
-    if (!EMBI_GROW(m, embipc_real, b->way, b->way_cap, 12 * b->leaves + 6 * s->nt)) return 0;
+    if (!EMBI_GROW(m, b->way, 12 * b->leaves + 6 * s->nt)) return 0;
     b->tri_way = b->way + 12 * b->leaves;
     for (int k = 0; k < b->leaves; k++) {
         embipc_real *way = b->way + 6 * (b->leaves + k);
@@ -12172,7 +12155,7 @@ static int embi_walk_opens(const embi_walk *w, int i, int j, int pair[3][2])
 /* Pairs of triangles whose boxes can meet below node i of a and node j of b, appended to list: keys
  * embi_pack(triangle of a, triangle of b), with a < b when both are the same surface; value tells the share of the
  * range that they can take. Returns 0 out of memory. */
-static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, embi_key **list, int *count, int *cap)
+static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, embi_key **list, int *count)
 {
     const embi_bvh *A = w->a->bvh, *B = w->b->bvh;
     int stack[256][2], top = 1, self = w->a->base == w->b->base;
@@ -12197,7 +12180,7 @@ static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, emb
                                                B->tri_way, tb)
                              : !embi_ranges_meet(A->tri_box + 6 * ta, own, w->reach, B->tri_box + 6 * tb))
                     continue;
-                if (!EMBI_GROW(m, embi_key, *list, *cap, *count + 1)) return 0;
+                if (!EMBI_GROW(m, *list, *count + 1)) return 0;
                 if (w->first_only) top = 0;
                 (*list)[*count].value = (int)ceil(share * EMBI_SHARE_UNIT);
                 (*list)[(*count)++].key =
@@ -12216,22 +12199,21 @@ static const int *embi_walk_begin(const embi_walk *w, int *count)
 }
 
 /* Pairs of triangles of the whole walk. The order depends on what the trees hold alone. */
-static int embi_walk_all(embi_memory *m, const embi_walk *w, embi_key **list, int *count, int *cap)
+static int embi_walk_all(embi_memory *m, const embi_walk *w, embi_key **list, int *count)
 {
     int starts;
     const int *start = embi_walk_begin(w, &starts);
     for (int n = 0; n < starts; n++)
-        if (!embi_walk_pairs(m, w, start[2 * n], start[2 * n + 1], list, count, cap)) return 0;
+        if (!embi_walk_pairs(m, w, start[2 * n], start[2 * n + 1], list, count)) return 0;
     return 1;
 }
 
 /* The same of two surfaces. */
 static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surface *b,
-                          const embipc_real range[6], embipc_real reach, embi_key **list, int *count,
-                          int *cap)
+                          const embipc_real range[6], embipc_real reach, embi_key **list, int *count)
 {
     embi_walk w = embi_walk_of(a, b, range, reach);
-    return embi_walk_all(m, &w, list, count, cap);
+    return embi_walk_all(m, &w, list, count);
 }
 
 #define EMBI_STARTS 256   /* of a walk that is shared, where it begins with fewer */
@@ -12291,8 +12273,8 @@ typedef struct embi_moved {
 /* The tree will be refit where asked. Returns 0 out of memory. */
 static int embi_bvh_ready(embi_memory *m, embi_bvh *b)
 {
-    return EMBI_GROW(m, float, b->rest, b->rest_cap, 12 * b->leaves) &&
-           EMBI_GROW(m, unsigned char, b->known, b->known_cap, 2 * b->leaves);
+    return EMBI_GROW(m, b->rest, 12 * b->leaves) &&
+           EMBI_GROW(m, b->known, 2 * b->leaves);
 }
 
 /* The vertices are at x, where the surface is made; refits the tree. */
@@ -12535,13 +12517,13 @@ static int embi_vertices_shared(const int v[4], int edge_edge)
  * mesh, however fine, pushes itself apart at rest. */
 static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_surface *b, const int v[4],
                               int edge_edge, int parts, const embi_pair_rule *rule, const embi_approach *t,
-                              embi_candidate **list, int *count, int *cap)
+                              embi_candidate **list, int *count)
 {
     embipc_real w[4], ea[3], eb[3], rest;
     embi_point p[4];
     embi_candidate *c;
     int mask, split = edge_edge ? 2 : 1, self = a->base == b->base;
-    if (!EMBI_ROOM(m, embi_candidate, *list, *cap, *count + 1)) return 0;
+    if (!EMBI_ROOM(m, *list, *count + 1)) return 0;
     c = *list + *count;
     c->edge_edge = (short)edge_edge;
     c->parts = (short)parts;
@@ -12577,7 +12559,7 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
  * the box for points of a around tb. */
 static int embi_candidates_points(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta,
                                   int tb, const embipc_real near_b[6], const embi_pair_rule *rule,
-                                  const embi_approach *t, embi_candidate **list, int *count, int *cap)
+                                  const embi_approach *t, embi_candidate **list, int *count)
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     int self = a->base == b->base;
@@ -12595,7 +12577,7 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
         }
         v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
         if (self && embi_vertices_shared(v, 0)) continue;
-        if (!embi_candidate_add(m, a, b, v, 0, parts, rule, t, list, count, cap)) return 0;
+        if (!embi_candidate_add(m, a, b, v, 0, parts, rule, t, list, count)) return 0;
     }
     return 1;
 }
@@ -12604,7 +12586,7 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
 static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta, int tb,
                                  const embipc_real near_b[6], const embi_pair_rule *rule,
                                  const embi_approach *t, embipc_real share,
-                                 embi_candidate **list, int *count, int *cap)
+                                 embi_candidate **list, int *count)
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     int self = a->base == b->base, kind = rule->joined ? EMBI_OWN_JOINED_EDGE_PAIRS : EMBI_OWN_EDGE_PAIRS;
@@ -12626,7 +12608,7 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
                 embi_approach_box(t, share, t->reach, edge, other);
             }
             if ((t->paths || embi_boxes_touch(box, other)) &&
-                !embi_candidate_add(m, a, b, v, 1, 0, rule, t, list, count, cap))
+                !embi_candidate_add(m, a, b, v, 1, 0, rule, t, list, count))
                 return 0;
         }
     }
@@ -12637,7 +12619,7 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
  * are tried before distances. Both trees must be refit. */
 static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
                            int key_count, const embi_pair_rule *rule, const embi_approach *t,
-                           embi_candidate **list, int *count, int *cap)
+                           embi_candidate **list, int *count)
 {
     embi_approach back = *t;
     embi_scale(back.mid, -1, t->mid);
@@ -12646,9 +12628,9 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
         embipc_real near_a[6], near_b[6], share = (embipc_real)keys[n].value / EMBI_SHARE_UNIT;
         embi_approach_box(t, share, t->reach, b->bvh->tri_box + 6 * tb, near_b);
         embi_approach_box(&back, share, t->reach, a->bvh->tri_box + 6 * ta, near_a);
-        if (!embi_candidates_points(m, a, b, ta, tb, near_b, rule, t, list, count, cap) ||
-            !embi_candidates_points(m, b, a, tb, ta, near_a, rule, &back, list, count, cap) ||
-            !embi_candidates_edges(m, a, b, ta, tb, near_b, rule, t, share, list, count, cap))
+        if (!embi_candidates_points(m, a, b, ta, tb, near_b, rule, t, list, count) ||
+            !embi_candidates_points(m, b, a, tb, ta, near_a, rule, &back, list, count) ||
+            !embi_candidates_edges(m, a, b, ta, tb, near_b, rule, t, share, list, count))
             return 0;
     }
     return 1;
@@ -12689,15 +12671,15 @@ typedef struct embi_fold {
 
 typedef struct embi_folds {
     embi_fold *list;
-    int count, cap;
-    int *tet, tet_count, tet_cap;
+    int count;
+    int *tet, tet_count;
 } embi_folds;
 
 /* Gives back the list and its tets. */
 static void embi_folds_free(embi_memory *m, embi_folds *f)
 {
-    EMBI_RELEASE(m, f->list, f->cap);
-    EMBI_RELEASE(m, f->tet, f->tet_cap);
+    EMBI_RELEASE(m, f->list);
+    EMBI_RELEASE(m, f->tet);
     f->count = f->tet_count = 0;
 }
 
@@ -12721,7 +12703,6 @@ typedef struct embi_folding {
     int *nearby;                 /* faces and tets whose boxes meet those of the pairs on the way here */
     embi_key *keys;
     embi_candidate *list;
-    int face_cap, edge_cap, bent_cap, vertex_cap, mark_cap, nearby_cap, key_cap, list_cap;
     int deepest, too_many;
 } embi_folding;
 
@@ -12838,7 +12819,7 @@ static void embi_folding_edges(embi_folding *f)
 static int embi_folding_near(embi_folding *f, const int *corner, int n, int from, int to, int at)
 {
     int count = 0;
-    if (!EMBI_GROW(f->m, int, f->nearby, f->nearby_cap, at + to - from)) return -1;
+    if (!EMBI_GROW(f->m, f->nearby, at + to - from)) return -1;
     for (int k = from; k < to; k++) {
         embipc_real box[6];
         embi_box_of(box, f->q, corner + n * f->nearby[k], n);
@@ -12933,7 +12914,7 @@ static int embi_folding_tets(embi_folding *f, int from, int to)
             meets = !embi_folding_inside(f, back, -f->rounding);
         }
         if (!meets) continue;
-        if (!EMBI_GROW(f->m, int, out->tet, out->tet_cap, out->tet_count + 1)) return 0;
+        if (!EMBI_GROW(f->m, out->tet, out->tet_count + 1)) return 0;
         out->tet[out->tet_count++] = f->nearby[k];
     }
     return 1;
@@ -12972,12 +12953,12 @@ static int embi_folding_measure(embi_folding *f, embipc_real *least, embipc_real
     rule.dhat = reach;
     *least = reach;
     *rho = (embipc_real)f->mixed * EMBI_FOLD_MIDDLE * f->longest / reach;
-    if (!embi_walk_pairs(f->m, &walk, f->i, f->j, &f->keys, &keys, &f->key_cap)) return 0;
+    if (!embi_walk_pairs(f->m, &walk, f->i, f->j, &f->keys, &keys)) return 0;
     for (int k = 0; k < keys; k++) {
         embipc_real bend = f->mixed ? embi_folding_bends(f, f->keys[k]) / *rho : (embipc_real)0;
         embi_approach t = embi_approach_of(still, embi_min(reach, embi_max(*least, bend)));
         int count = 0;
-        if (!embi_candidates(f->m, f->s, f->s, f->keys + k, 1, &rule, &t, &f->list, &count, &f->list_cap)) return 0;
+        if (!embi_candidates(f->m, f->s, f->s, f->keys + k, 1, &rule, &t, &f->list, &count)) return 0;
         for (int n = 0; n < count; n++) {
             embipc_real d = f->list[n].apart;
             *least = embi_min(*least, d);
@@ -13064,7 +13045,7 @@ static int embi_folding_pair(embi_folding *f, int i, int j, int depth, const int
         if (sum->rho <= EMBI_FOLD_BEND) opened = 0;
     }
     f->too_many = n >= EMBI_FOLD_PAIRS * f->s->nt || out->tet_count > EMBI_FOLD_ROOM * f->s->nt;
-    if (f->too_many || !EMBI_GROW(f->m, embi_fold, out->list, out->cap, n + 1)) return 0;
+    if (f->too_many || !EMBI_GROW(f->m, out->list, n + 1)) return 0;
     one = out->list + out->count++;
     one->i = i;
     one->j = j;
@@ -13129,24 +13110,24 @@ static int embi_folds_build(embi_memory *m, embi_folds *out, const embi_surface 
     f.home = home;
     for (int k = 0; k < 6; k++) size = embi_max(size, embi_abs(s->bvh->box[6 + k]));
     f.rounding = 64 * EMBI_EPS * size;
-    ok = embi_tets_boundary(m, tet, ntet, &f.face, &f.face_cap, &f.face_count) == EMBIPC_OK &&
-         EMBI_GROW(m, embipc_real, f.edge, f.edge_cap, 2 * s->bvh->leaves) &&
-         EMBI_GROW(m, unsigned char, f.bent, f.bent_cap, 2 * s->bvh->leaves) &&
-         EMBI_GROW(m, int, f.vertex, f.vertex_cap, nv) && EMBI_GROW(m, int, f.mark, f.mark_cap, nv) &&
-         EMBI_GROW(m, int, f.nearby, f.nearby_cap, f.face_count + ntet);
+    ok = embi_tets_boundary(m, tet, ntet, &f.face, &f.face_count) == EMBIPC_OK &&
+         EMBI_GROW(m, f.edge, 2 * s->bvh->leaves) &&
+         EMBI_GROW(m, f.bent, 2 * s->bvh->leaves) &&
+         EMBI_GROW(m, f.vertex, nv) && EMBI_GROW(m, f.mark, nv) &&
+         EMBI_GROW(m, f.nearby, f.face_count + ntet);
     if (ok) {
         embi_folding_edges(&f);
         ok = embi_folding_all(&f, ntet);
     }
     if (!ok) embi_folds_free(m, out);
-    EMBI_RELEASE(m, f.face, f.face_cap);
-    EMBI_RELEASE(m, f.edge, f.edge_cap);
-    EMBI_RELEASE(m, f.bent, f.bent_cap);
-    EMBI_RELEASE(m, f.vertex, f.vertex_cap);
-    EMBI_RELEASE(m, f.mark, f.mark_cap);
-    EMBI_RELEASE(m, f.nearby, f.nearby_cap);
-    EMBI_RELEASE(m, f.keys, f.key_cap);
-    EMBI_RELEASE(m, f.list, f.list_cap);
+    EMBI_RELEASE(m, f.face);
+    EMBI_RELEASE(m, f.edge);
+    EMBI_RELEASE(m, f.bent);
+    EMBI_RELEASE(m, f.vertex);
+    EMBI_RELEASE(m, f.mark);
+    EMBI_RELEASE(m, f.nearby);
+    EMBI_RELEASE(m, f.keys);
+    EMBI_RELEASE(m, f.list);
     return ok;
 }
 
@@ -13203,7 +13184,7 @@ static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surfac
 
 /* All crossings of two surfaces (or of one with itself) among the triangle pairs in keys. */
 static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
-                          int key_count, embi_crossing **list, int *count, int *cap)
+                          int key_count, embi_crossing **list, int *count)
 {
     for (int n = 0; n < key_count; n++)
         for (int side = 0; side < 2; side++) {
@@ -13213,7 +13194,7 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
             for (int i = 0; i < 3; i++) {
                 int e0 = s->tri[3 * ts + i], e1 = s->tri[3 * ts + (i + 1) % 3];
                 if (!(embi_owned(s->bvh->own[ts], EMBI_OWN_EDGE) >> i & 1) || !embi_crosses(s, e0, e1, u, tu)) continue;
-                if (!EMBI_GROW(m, embi_crossing, *list, *cap, *count + 1)) return 0;
+                if (!EMBI_GROW(m, *list, *count + 1)) return 0;
                 (*list)[*count].edge[0] = e0;
                 (*list)[*count].edge[1] = e1;
                 (*list)[*count].triangle = tu;
@@ -13546,15 +13527,14 @@ typedef struct embi_contacts {
     int count, extra_count;
     int pairs, changed;          /* candidates in contact, before merging; those whose stiffness differs by more than
                                     a factor of two from that in the last factored matrix */
-    int list_cap, extra_cap;
     embipc_real energy, force;   /* sums of energy, J, and |first|, N */
     embipc_real min_gap;         /* m; negative or 0: something touches */
 } embi_contacts;
 
 static void embi_contacts_free(embi_memory *m, embi_contacts *s)
 {
-    EMBI_RELEASE(m, s->list, s->list_cap);
-    EMBI_RELEASE(m, s->extra, s->extra_cap);
+    EMBI_RELEASE(m, s->list);
+    EMBI_RELEASE(m, s->extra);
 }
 
 /* No contact, no energy, and a gap that is infinite. */
@@ -13666,7 +13646,7 @@ typedef struct embi_seam {
 /* All seams, sorted by key. */
 typedef struct embi_seams {
     embi_seam *list;
-    int count, cap;
+    int count;
     unsigned revision;           /* grows each time the seams are found again; 0: never yet */
 } embi_seams;
 
@@ -14142,14 +14122,14 @@ static void embi_contact_push_along(const int v[4], const embipc_real w[4], cons
 
 /* Appends the pairs of unknown nodes that a candidate would couple. Returns 0 out of memory. */
 static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *local, const int v[4],
-                                 embi_key **pairs, int *count, int *cap)
+                                 embi_key **pairs, int *count)
 {
     static const embipc_real all[4] = {1, 1, 1, 1};
     int node[16], n, added = 0, same;
     embipc_real coef[16];
     embi_key *to;
     n = embi_contact_nodes(J, v, all, node, coef);
-    if (!EMBI_GROW(m, embi_key, *pairs, *cap, *count + 16 * 17 / 2)) return 0;
+    if (!EMBI_GROW(m, *pairs, *count + 16 * 17 / 2)) return 0;
     to = *pairs + *count;
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
@@ -14276,7 +14256,7 @@ typedef struct embi_kept {
     embipc_real room;            /* margin of the range, m */
     int made, asked;             /* number of the step that searched it; of the last step that used it */
     embi_candidate *list;
-    int count, cap;
+    int count;
 } embi_kept;
 
 /* Distances between faces of one body that are parallel and look at each other, m: the first of each kind. */
@@ -14294,7 +14274,6 @@ typedef struct embi_body {
     int self_contact;
     int node0, nn, vert0, nv;    /* ranges of the flat arrays */
     int nt, *tri, *origin, *tet, ntet;
-    int tri_cap, origin_cap, tet_cap;
     embi_bvh bvh;
     int fits;                    /* the tree was refitted at the reference positions, or is refitted there on demand */
     embi_moved moved;            /* how x^n differs from start_x, for trees that are refitted on demand */
@@ -14305,23 +14284,21 @@ typedef struct embi_body {
     embipc_real *node_mass;      /* its row sums, kg (nn) */
     int *heavy_row, *heavy;      /* the blocks with a mass, by row (nn + 1; ..): fewer than those with stiffness */
     embipc_real *tangent;        /* h^2 K of a nonlinear material in the pattern of A, of the last factor */
-    int mass_cap, node_mass_cap, heavy_row_cap, heavy_cap, tangent_cap;
     int trace0, patch0;          /* where its part of the scratch begins */
     embipc_real diagonal, total_mass;
     embipc_solid solid;          /* of the rest surface, in the frame of creation */
     embipc_real area;            /* of the rest surface, m^2 */
     int assembled;               /* A holds the values of this step */
     embi_panel *panel;
-    int panel_count, panel_cap;
+    int panel_count;
     embipc_real *part;           /* memory of the shifts */
-    int part_cap;
     embi_shrunk *shrunk;         /* cages: parts of tets that hold the surface, patch by patch */
-    int shrunk_count, shrunk_cap;
+    int shrunk_count;
     int *holder;                 /* other bodies of several patches: nodes of the vertices, patch by patch */
-    int holder_count, holder_cap;
+    int holder_count;
     embi_folds folds;            /* rest separation certificates: what cannot touch while tets keep their shape */
-    int *start, start_count, start_cap;   /* tree nodes where a search for self-contact starts (2 each) */
-    int *live, live_count, live_cap;   /* local numbers of the live vertices */
+    int *start, start_count;   /* tree nodes where a search for self-contact starts (2 each) */
+    int *live, live_count;   /* local numbers of the live vertices */
     int started, followed;       /* xn = J q^n, x = J q holds for all its vertices */
     int viewed;                  /* the caller has a view: x = J q after each step */
     int history;                 /* BDF2 may use q_before and v_before: the motion was smooth */
@@ -14345,11 +14322,10 @@ typedef struct embi_body {
     embi_shift stray_next;       /* from known_q to the end of the present direction */
     embi_shift known;            /* from the reference positions to known_q */
     embi_strain *strain;         /* of each tet, for bodies with rest separation certificates */
-    int strain_cap;
     int aside;                   /* parts of its cached list for itself that are set aside: EMBI_ASIDE_... */
     embi_kept own;               /* EMBI_ASIDE_HEAD: that list at the start of the step; `list` is memory of its own */
     embipc_real *own_state;      /* EMBI_ASIDE_STATE: kept_q (3 nn), and kept and most of the strains (2 ntet) */
-    int own_state_cap, own_is_odd;   /* lists have changed places an odd number of times */
+    int own_is_odd;   /* lists have changed places an odd number of times */
     int known_start;             /* distances were measured at q^n: stray equals shift */
     int rebased;                 /* its reference positions are base_q and base_x, not q^n and x^n */
     int anew;                    /* the present positions are about to become its reference */
@@ -14397,10 +14373,10 @@ typedef struct embi_drive {
     embipc_drive handle;
     int body;                    /* its place among the bodies */
     int soft;
-    int node_count, *nodes, node_cap;          /* local node numbers; of a soft drive, surface vertices */
+    int node_count, *nodes;          /* local node numbers; of a soft drive, surface vertices */
     embipc_real *start;          /* their positions at creation, m (3 node_count) */
     embipc_real *keys;
-    int start_cap, key_count, key_cap;
+    int key_count;
     embipc_real centre[3];
     embipc_real stiffness[3], damping, limit;         /* of one vertex; limit INFINITY: none */
     embipc_real pose[6], pose_next[6], pose_set[6];   /* displacement, rotation: reached, aimed at, set */
@@ -14454,28 +14430,26 @@ typedef struct embi_state {
     embipc_real *row_weight;
     unsigned char *row_count;
     int rebased;                 /* some body is rebased */
-    embipc_real *base_x; int base_cap;         /* x at base_q, or at q^n; valid where xn is; allocated at first use */
-    embipc_real *way; int way_cap;             /* displacements for searches along paths; allocated at first use */
-    int node_cap, vert_cap, local_cap, drive_node_cap, row_node_cap, row_weight_cap, row_count_cap, known_cap;
+    embipc_real *base_x;         /* x at base_q, or at q^n; valid where xn is; allocated at first use */
+    embipc_real *way;             /* displacements for searches along paths; allocated at first use */
     embi_rows J;
     embi_body *body;
-    int body_count, body_cap;
+    int body_count;
     embi_pair *pair;
-    int pair_count, pair_cap;
+    int pair_count;
     embi_drive *drives;
-    int drive_count, drive_cap;
+    int drive_count;
     embi_seams seams;            /* between fixed bodies */
     embi_candidate *candidate;
     embi_closest *closest;
     embi_apart *apart;           /* of the candidates; an array of its own, since it is scanned */
     int *nearby, *seen;          /* active candidates of each pair, numbered from its first candidate; those of each
                                     chunk that the last evaluation looked at */
-    int candidate_count, candidate_cap, closest_cap, apart_cap, nearby_cap, seen_cap;
+    int candidate_count;
     int stamp;                   /* number of the last evaluation */
     embipc_real *trace;          /* scratch of energies: 10 per tet and 1 per node of all bodies */
     int *place, *next;           /* scratch of averaging, per node of all bodies */
     embipc_real *patch_G;        /* scratch of embi_elastic_add_averaged() */
-    int trace_cap, place_cap, next_cap, patch_G_cap;
     embi_threads threads;
     int max_iterations, friction_iterations;
     embipc_solver solver;
@@ -14625,8 +14599,8 @@ static int embi_body_cut(embi_memory *m, embi_body *b)
     int n = 1;
     embi_shift *shift[5];
     while (b->nn && n < EMBI_PANELS && b->bvh.leaves >= 2 * n * EMBI_PANEL_LEAVES) n *= 2;
-    if (!EMBI_GROW(m, embi_panel, b->panel, b->panel_cap, n) ||
-        !EMBI_GROW(m, embipc_real, b->part, b->part_cap, 30 * n))
+    if (!EMBI_GROW(m, b->panel, n) ||
+        !EMBI_GROW(m, b->part, 30 * n))
         return 0;
     memset(b->panel, 0, (size_t)n * sizeof *b->panel);
     memset(b->part, 0, (size_t)(30 * n) * sizeof *b->part);
@@ -14666,7 +14640,7 @@ static int embi_panel_shrink(embi_memory *m, embi_body *b, embi_panel *p, const 
     for (int t = 0; t < b->ntet; t++) {
         embi_shrunk *g;
         if (least[4 * t] > 1) continue;
-        if (!EMBI_GROW(m, embi_shrunk, b->shrunk, b->shrunk_cap, b->shrunk_count + 1)) return 0;
+        if (!EMBI_GROW(m, b->shrunk, b->shrunk_count + 1)) return 0;
         g = b->shrunk + b->shrunk_count++;
         g->tet = t;
         memcpy(g->least, least + 4 * t, sizeof g->least);
@@ -14689,7 +14663,7 @@ static int embi_panel_holders(embi_memory *m, embi_body *b, embi_panel *p, const
             int i = node[4 * corner[n] + k];
             if (mark[i]) continue;
             mark[i] = 1;
-            if (!EMBI_GROW(m, int, b->holder, b->holder_cap, b->holder_count + 1)) return 0;
+            if (!EMBI_GROW(m, b->holder, b->holder_count + 1)) return 0;
             b->holder[b->holder_count++] = i;
         }
     p->count = b->holder_count - p->first;
@@ -14967,7 +14941,7 @@ static void embi_body_locate(embi_body *b, const embipc_real *q)
 static int embi_vertex_wake(embi_memory *m, embi_state *s, embi_body *b, int v)
 {
     if (s->known[v] >= EMBI_VERTEX_LIVE) return 1;
-    if (!EMBI_GROW(m, int, b->live, b->live_cap, b->live_count + 1)) return 0;
+    if (!EMBI_GROW(m, b->live, b->live_count + 1)) return 0;
     b->live[b->live_count++] = v - b->vert0;
     s->known[v] = b->moving ? EMBI_VERTEX_LIVE : EMBI_VERTEX_STILL;
     embi_copy(s->x + 3 * v, s->xn + 3 * v);
@@ -15698,22 +15672,19 @@ typedef struct embi_link {
 typedef struct embi_dual {
     int on;                      /* the last factor of the island is this one */
     int bodies;                  /* number of bodies then */
-    int *first, first_cap;       /* (bodies + 1) first unknown of each */
+    int *first;       /* (bodies + 1) first unknown of each */
     unsigned *taken;             /* (bodies) number of the factor of its A that was used */
-    int taken_cap;
     embi_link *link;
-    int count, link_cap;
+    int count;
     embipc_real *value;          /* the columns of links */
-    int value_count, value_cap;
-    int *column, triples, column_cap;   /* (3 triples) EMBI_BENT link + column of the link, or -1: a column of zeros */
-    int *side, side_cap;         /* (2 triples) the two bodies they act on; equal where it is one */
-    int *member, *member_start, member_cap, member_start_cap;   /* triples by body, and their columns there */
+    int value_count;
+    int *column, triples;   /* (3 triples) EMBI_BENT link + column of the link, or -1: a column of zeros */
+    int *side;         /* (2 triples) the two bodies they act on; equal where it is one */
+    int *member, *member_start;   /* triples by body, and their columns there */
     embi_sparse *side_column;    /* (3 per member) */
-    int side_column_cap;
     embipc_real *block;          /* each body's part of K, blocks (i, j <= i) of its triples */
-    int *block_start, block_cap, block_start_cap;
+    int *block_start;
     embipc_real *work;           /* (3 unknown_count) and (3 triples) */
-    int work_cap;
     embi_system K;
 } embi_dual;
 
@@ -15723,7 +15694,7 @@ typedef struct embi_island_past {
     int is_known;                /* 1: the numbers are stored, 2: the factor too */
     int useful, wait, pause, unknown_count;
     unsigned *of;
-    int of_count, of_cap;
+    int of_count;
     embi_system system;
     embi_dual *dual;
     int is_odd;                  /* factors have changed places an odd number of times */
@@ -15734,14 +15705,12 @@ typedef struct embi_island {
     int changed;                 /* in this iteration: 1 its candidates changed, 2 other islands joined it */
     int recorded;                /* 0: its record of this iteration is still to be listed */
     int index;                   /* number within the step */
-    int *bodies, body_count, body_cap;
-    int *pairs, pair_count, pair_cap;
+    int *bodies, body_count;
+    int *pairs, pair_count;
     embi_chunks by_tets, by_vertices;   /* runs of bodies for loops shared among threads */
     embi_chunks by_near;         /* chunks of active candidates, by place in `pairs` */
     embi_found *found;           /* results of each of these chunks */
-    int found_cap;
     embipc_real *part;           /* (2 per body) terms of sums, formed in parallel */
-    int part_cap;
     int analysed;                /* the system has an order for this step; not carried over: bits must
                                     depend on the state, not on history */
     int same;                    /* unknowns are those of the factor in the system */
@@ -15749,24 +15718,21 @@ typedef struct embi_island {
     int useful;                  /* there is a factor that may be reused */
     int wait, pause;             /* steps until reuse is tried again; the same after the next failure */
     unsigned *of;                /* revisions of the bodies that have unknowns */
-    int of_count, of_cap;
+    int of_count;
     embi_island_past past;
     embipc_real *work;           /* of conjugate gradients (12 unknown_count) */
-    int work_cap;
-    int *unknown, unknown_count, unknown_cap;         /* unknown -> node */
+    int *unknown, unknown_count;         /* unknown -> node */
     embi_system system;
     embi_dual *dual;             /* NULL until its first use */
     embi_contacts contacts;
     embi_friction *friction;
-    int friction_count, friction_cap;
+    int friction_count;
     embi_spring *spring;         /* of the soft drives of its bodies */
-    int spring_count, spring_cap;
-    int *touched, touched_count, touched_cap;   /* vertices of contacts, friction and springs, each once */
+    int spring_count;
+    int *touched, touched_count;   /* vertices of contacts, friction and springs, each once */
     int touched_stamp;           /* evaluation that the list is of */
     embi_key *keys;              /* scratch: feature keys, couplings */
-    int keys_cap;
     embipc_real *rhs;            /* (3 unknown_count, and as much again for H x) */
-    int rhs_cap;
     int iterations, factorizations, regularized, passes, first;
     int converged, old_factor, just_drove, just_guessed, driving;
     int relagged, friction_passes;   /* passes added so far: for rotations, and for friction */
@@ -15792,7 +15758,7 @@ typedef struct embi_island {
     int safe_known;              /* safe is valid for the present candidates */
     int limit_pair, limit_at;    /* the limit of safe: candidate limit_at of that pair; -1: none */
     embipc_real *block_alpha;    /* safe of each block of a pair's candidates */
-    int *block_at, block_alpha_cap, block_at_cap;
+    int *block_at;
     embipc_iteration record;
 } embi_island;
 
@@ -15804,43 +15770,43 @@ static int embi_is_driving(const embi_island *isle) { return EMBI_DRIVES && isle
 static void embi_dual_free(embi_memory *m, embi_dual *D)
 {
     if (!D) return;
-    EMBI_RELEASE(m, D->first, D->first_cap);
-    EMBI_RELEASE(m, D->taken, D->taken_cap);
-    EMBI_RELEASE(m, D->link, D->link_cap);
-    EMBI_RELEASE(m, D->value, D->value_cap);
-    EMBI_RELEASE(m, D->column, D->column_cap);
-    EMBI_RELEASE(m, D->side, D->side_cap);
-    EMBI_RELEASE(m, D->member, D->member_cap);
-    EMBI_RELEASE(m, D->side_column, D->side_column_cap);
-    EMBI_RELEASE(m, D->member_start, D->member_start_cap);
-    EMBI_RELEASE(m, D->block, D->block_cap);
-    EMBI_RELEASE(m, D->block_start, D->block_start_cap);
-    EMBI_RELEASE(m, D->work, D->work_cap);
+    EMBI_RELEASE(m, D->first);
+    EMBI_RELEASE(m, D->taken);
+    EMBI_RELEASE(m, D->link);
+    EMBI_RELEASE(m, D->value);
+    EMBI_RELEASE(m, D->column);
+    EMBI_RELEASE(m, D->side);
+    EMBI_RELEASE(m, D->member);
+    EMBI_RELEASE(m, D->side_column);
+    EMBI_RELEASE(m, D->member_start);
+    EMBI_RELEASE(m, D->block);
+    EMBI_RELEASE(m, D->block_start);
+    EMBI_RELEASE(m, D->work);
     embi_system_free(m, &D->K);
-    embi_free(m, D, 1, sizeof *D);
+    embi_free(m, D);
 }
 
 /* Gives back all that an island owns, but not the island itself. */
 static void embi_island_free(embi_memory *m, embi_island *isle)
 {
-    EMBI_RELEASE(m, isle->bodies, isle->body_cap);
-    EMBI_RELEASE(m, isle->pairs, isle->pair_cap);
-    EMBI_RELEASE(m, isle->part, isle->part_cap);
-    EMBI_RELEASE(m, isle->found, isle->found_cap);
+    EMBI_RELEASE(m, isle->bodies);
+    EMBI_RELEASE(m, isle->pairs);
+    EMBI_RELEASE(m, isle->part);
+    EMBI_RELEASE(m, isle->found);
     embi_chunks_free(m, &isle->by_near);
     embi_chunks_free(m, &isle->by_tets);
     embi_chunks_free(m, &isle->by_vertices);
-    EMBI_RELEASE(m, isle->unknown, isle->unknown_cap);
-    EMBI_RELEASE(m, isle->of, isle->of_cap);
-    EMBI_RELEASE(m, isle->past.of, isle->past.of_cap);
-    EMBI_RELEASE(m, isle->friction, isle->friction_cap);
-    EMBI_RELEASE(m, isle->spring, isle->spring_cap);
-    EMBI_RELEASE(m, isle->touched, isle->touched_cap);
-    EMBI_RELEASE(m, isle->keys, isle->keys_cap);
-    EMBI_RELEASE(m, isle->rhs, isle->rhs_cap);
-    EMBI_RELEASE(m, isle->work, isle->work_cap);
-    EMBI_RELEASE(m, isle->block_alpha, isle->block_alpha_cap);
-    EMBI_RELEASE(m, isle->block_at, isle->block_at_cap);
+    EMBI_RELEASE(m, isle->unknown);
+    EMBI_RELEASE(m, isle->of);
+    EMBI_RELEASE(m, isle->past.of);
+    EMBI_RELEASE(m, isle->friction);
+    EMBI_RELEASE(m, isle->spring);
+    EMBI_RELEASE(m, isle->touched);
+    EMBI_RELEASE(m, isle->keys);
+    EMBI_RELEASE(m, isle->rhs);
+    EMBI_RELEASE(m, isle->work);
+    EMBI_RELEASE(m, isle->block_alpha);
+    EMBI_RELEASE(m, isle->block_at);
     embi_contacts_free(m, &isle->contacts);
     embi_system_free(m, &isle->system);
     embi_system_free(m, &isle->past.system);
@@ -15874,7 +15840,7 @@ static int embi_island_chunks(embi_memory *m, const embi_state *s, embi_island *
             work = 0;
         }
     }
-    return EMBI_GROW(m, embipc_real, isle->part, isle->part_cap, 2 * isle->body_count);
+    return EMBI_GROW(m, isle->part, 2 * isle->body_count);
 }
 
 typedef struct embi_bodies_task embi_bodies_task;
@@ -15970,7 +15936,7 @@ static int embi_island_springs(embi_memory *m, embi_state *s, embi_island *isle)
         const embi_drive *d = s->drives + n;
         embi_body *b = s->body + d->body;
         if (!d->soft || b->island != isle->index) continue;
-        if (!EMBI_GROW(m, embi_spring, isle->spring, isle->spring_cap, isle->spring_count + d->node_count)) return 0;
+        if (!EMBI_GROW(m, isle->spring, isle->spring_count + d->node_count)) return 0;
         embi_m3_rotation(Rn, d->pose + 3);
         embi_m3_rotation(R, d->pose_next + 3);
         for (int k = 0; k < d->node_count; k++) {
@@ -16215,7 +16181,7 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *isle, em
     embi_chunks_clear(&isle->by_near);
     for (int n = 0; n < isle->pair_count; n++)
         if (!embi_chunks_add(m, &isle->by_near, n, 0, s->pair[isle->pairs[n]].nearby_count, EMBI_SHARE_NEAR)) return 0;
-    if (!EMBI_GROW(m, embi_found, isle->found, isle->found_cap, isle->by_near.count)) return 0;
+    if (!EMBI_GROW(m, isle->found, isle->by_near.count)) return 0;
     embi_for_chunks(&s->threads, &isle->by_near, EMBI_SHARE_NEAR, embi_closest_range, task);
     for (int n = 0; n < isle->by_near.count; n++) {
         embi_found *found = isle->found + n;
@@ -16228,14 +16194,14 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *isle, em
     }
     contacts->pairs = pairs;
     contacts->extra_count = edges;
-    return EMBI_GROW(m, embi_contact, contacts->list, contacts->list_cap, count) &&
-           EMBI_GROW(m, embipc_real, contacts->extra, contacts->extra_cap, 12 * edges) &&
-           EMBI_GROW(m, embi_key, isle->keys, isle->keys_cap, 2 * count);
+    return EMBI_GROW(m, contacts->list, count) &&
+           EMBI_GROW(m, contacts->extra, 12 * edges) &&
+           EMBI_GROW(m, isle->keys, 2 * count);
 }
 
 static int embi_island_touch_room(embi_memory *m, embi_island *isle)
 {
-    return EMBI_GROW(m, int, isle->touched, isle->touched_cap,
+    return EMBI_GROW(m, isle->touched,
                      4 * (isle->contacts.count + isle->friction_count) + embi_spring_count(isle));
 }
 
@@ -16443,7 +16409,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
 {
     isle->friction_count = 0;
     embi_island_touches(s, isle, EMBI_AS_LAGGED);
-    if (!EMBI_GROW(m, embi_friction, isle->friction, isle->friction_cap, isle->contacts.count)) return 0;
+    if (!EMBI_GROW(m, isle->friction, isle->contacts.count)) return 0;
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_contact *c = isle->contacts.list + k;
         const embi_pair *pair = s->pair + c->pair;
@@ -16492,7 +16458,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
 static int embi_island_remember(embi_memory *m, embi_island *isle)
 {
     embi_island_past *past = &isle->past;
-    if (!EMBI_GROW(m, unsigned, past->of, past->of_cap, isle->of_count)) return 0;
+    if (!EMBI_GROW(m, past->of, isle->of_count)) return 0;
     if (isle->of_count) memcpy(past->of, isle->of, (size_t)isle->of_count * sizeof *isle->of);
     past->of_count = isle->of_count;
     past->useful = isle->useful;
@@ -16533,13 +16499,13 @@ static void embi_island_forget(embi_island *isle)
 static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int count = 0;
-    if (!EMBI_GROW(m, unsigned, isle->of, isle->of_cap, isle->body_count)) return 0;
+    if (!EMBI_GROW(m, isle->of, isle->body_count)) return 0;
     isle->same = 1;
     isle->unknown_count = 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         int first = isle->unknown_count;
-        if (!EMBI_GROW(m, int, isle->unknown, isle->unknown_cap, isle->unknown_count + b->nn)) return 0;
+        if (!EMBI_GROW(m, isle->unknown, isle->unknown_count + b->nn)) return 0;
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             int is_free = embi_is_dynamic(b) && embi_drive_of(s, i) < 0;
             s->local[i] = is_free ? isle->unknown_count : -1;
@@ -16552,9 +16518,9 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
     isle->same &= count == isle->of_count;
     isle->of_count = count;
     if (!isle->same) isle->useful = isle->wait = isle->pause = isle->kept = isle->old_factor = 0;
-    return embi_island_chunks(m, s, isle) && EMBI_GROW(m, embipc_real, isle->rhs, isle->rhs_cap,
+    return embi_island_chunks(m, s, isle) && EMBI_GROW(m, isle->rhs,
                                                        6 * isle->unknown_count) &&
-           EMBI_GROW(m, embipc_real, isle->work, isle->work_cap, 12 * isle->unknown_count);
+           EMBI_GROW(m, isle->work, 12 * isle->unknown_count);
 }
 
 /* Candidates nearer than this, in dhat, get blocks in the pattern of the matrix. With more the factor is fuller; with
@@ -16572,7 +16538,7 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         if (!embi_is_dynamic(b)) continue;
-        if (!EMBI_GROW(m, embi_key, isle->keys, isle->keys_cap, count + b->A.row[b->A.n])) return 0;
+        if (!EMBI_GROW(m, isle->keys, count + b->A.row[b->A.n])) return 0;
         for (int i = 0; i < b->nn; i++)
             for (int n = b->A.row[i]; n < b->A.row[i + 1]; n++) {
                 int p = s->local[b->node0 + i], q = s->local[b->node0 + b->A.col[n]];
@@ -16581,16 +16547,16 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
             }
     }
     for (int k = 0; k < isle->contacts.count; k++)
-        if (!embi_candidate_couple(m, &s->J, s->local, isle->contacts.list[k].v, &isle->keys, &count, &isle->keys_cap))
+        if (!embi_candidate_couple(m, &s->J, s->local, isle->contacts.list[k].v, &isle->keys, &count))
             return 0;
     for (int k = 0; k < isle->friction_count; k++)
-        if (!embi_candidate_couple(m, &s->J, s->local, isle->friction[k].v, &isle->keys, &count, &isle->keys_cap))
+        if (!embi_candidate_couple(m, &s->J, s->local, isle->friction[k].v, &isle->keys, &count))
             return 0;
     for (int n = 0; n < isle->by_near.count; n++) {
         embi_near_run r = embi_near_run_of(s, isle, n);
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++)
             if (r.closest[*k].d - r.candidate[*k].xi < EMBI_COUPLED * r.candidate[*k].dhat &&
-                !embi_candidate_couple(m, &s->J, s->local, r.candidate[*k].v, &isle->keys, &count, &isle->keys_cap))
+                !embi_candidate_couple(m, &s->J, s->local, r.candidate[*k].v, &isle->keys, &count))
                 return 0;
     }
     return embi_system_analyze(m, &isle->system, isle->unknown_count, isle->keys, count, (int)s->solver);
@@ -16908,8 +16874,8 @@ static int embi_dual_bodies(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
     int n = 0;
-    if (!EMBI_GROW(m, int, D->first, D->first_cap, isle->body_count + 1) ||
-        !EMBI_GROW(m, unsigned, D->taken, D->taken_cap, isle->body_count))
+    if (!EMBI_GROW(m, D->first, isle->body_count + 1) ||
+        !EMBI_GROW(m, D->taken, isle->body_count))
         return 0;
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
@@ -16919,7 +16885,7 @@ static int embi_dual_bodies(embi_memory *m, embi_state *s, embi_island *isle)
         if (!b->inverse) b->inverse = (embi_inverse *)embi_alloc(m, 1, sizeof *b->inverse);
         if (b->inverse) embi_inverse_set_aside(b->inverse);
         if (!b->inverse ||
-            !embi_inverse_begin(m, b->inverse, &b->A, s->local + b->node0, D->first[k], &isle->keys, &isle->keys_cap))
+            !embi_inverse_begin(m, b->inverse, &b->A, s->local + b->node0, D->first[k], &isle->keys))
             return 0;
     }
     D->first[isle->body_count] = n;
@@ -16967,7 +16933,7 @@ static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *isl
     isle->keys[D->count].key = embi_pack(a, b);
     isle->keys[D->count].value = D->count;
     D->count++;
-    return EMBI_GROW(m, embipc_real, D->value, D->value_cap, D->value_count + 3 * EMBI_BENT * EMBI_STAMP) ? l : NULL;
+    return EMBI_GROW(m, D->value, D->value_count + 3 * EMBI_BENT * EMBI_STAMP) ? l : NULL;
 }
 
 /* Appends a column to the last link: size z at its point. */
@@ -17028,8 +16994,8 @@ static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *isle)
     embipc_real S[9];
     int most = isle->contacts.count + isle->friction_count + embi_spring_count(isle);
     D->count = D->value_count = 0;
-    if (!EMBI_GROW(m, embi_link, D->link, D->link_cap, most) ||
-        !EMBI_GROW(m, embi_key, isle->keys, isle->keys_cap, 2 * most))
+    if (!EMBI_GROW(m, D->link, most) ||
+        !EMBI_GROW(m, isle->keys, 2 * most))
         return 0;
     for (int k = 0; k < isle->contacts.count; k++)
         if (!embi_dual_contact(m, s, isle, isle->contacts.list + k)) return 0;
@@ -17053,7 +17019,7 @@ static int embi_dual_columns(embi_memory *m, embi_island *isle)
     embi_dual *D = isle->dual;
     int most = 0, used = 0;
     for (int k = 0; k < D->count; k++) most += 3 * D->link[k].rank;   /* if each had a triple of its own */
-    if (!EMBI_GROW(m, int, D->column, D->column_cap, most) || !EMBI_GROW(m, int, D->side, D->side_cap, 2 * most))
+    if (!EMBI_GROW(m, D->column, most) || !EMBI_GROW(m, D->side, 2 * most))
         return 0;
     for (int k = 0; k < D->count; k++) {
         const embi_link *l = D->link + isle->keys[k].value;
@@ -17076,10 +17042,10 @@ static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
     int blocks = 0;
-    if (!EMBI_GROW(m, int, D->member, D->member_cap, 2 * D->triples) ||
-        !EMBI_GROW(m, embi_sparse, D->side_column, D->side_column_cap, 6 * D->triples) ||
-        !EMBI_GROW(m, int, D->member_start, D->member_start_cap, isle->body_count + 2) ||
-        !EMBI_GROW(m, int, D->block_start, D->block_start_cap, isle->body_count + 1))
+    if (!EMBI_GROW(m, D->member, 2 * D->triples) ||
+        !EMBI_GROW(m, D->side_column, 6 * D->triples) ||
+        !EMBI_GROW(m, D->member_start, isle->body_count + 2) ||
+        !EMBI_GROW(m, D->block_start, isle->body_count + 1))
         return -2;
     memset(D->member_start, 0, (size_t)(isle->body_count + 2) * sizeof(int));
     for (int t = 0; t < 2 * D->triples; t++)
@@ -17098,8 +17064,8 @@ static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
         blocks += count * (count + 1) / 2;
     }
     D->block_start[isle->body_count] = blocks;
-    if (!EMBI_GROW(m, embipc_real, D->block, D->block_cap, 9 * blocks) ||
-        !EMBI_GROW(m, embipc_real, D->work, D->work_cap, 3 * isle->unknown_count + 3 * D->triples))
+    if (!EMBI_GROW(m, D->block, 9 * blocks) ||
+        !EMBI_GROW(m, D->work, 3 * isle->unknown_count + 3 * D->triples))
         return -2;
     return 1;
 }
@@ -17159,7 +17125,7 @@ static int embi_dual_gather(embi_memory *m, embi_state *s, embi_island *isle)
     static const embipc_real one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     embi_dual *D = isle->dual;
     int count = 0;
-    if (!EMBI_GROW(m, embi_key, isle->keys, isle->keys_cap, D->block_start[isle->body_count])) return -2;
+    if (!EMBI_GROW(m, isle->keys, D->block_start[isle->body_count])) return -2;
     for (int k = 0; k < isle->body_count; k++)
         for (int i = D->member_start[k]; i < D->member_start[k + 1]; i++)
             for (int j = D->member_start[k]; j <= i; j++)
@@ -17774,8 +17740,8 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
         const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
         int blocks = (pair->count + EMBI_CCD_GRAIN - 1) / EMBI_CCD_GRAIN;
         embi_ccd_task task;
-        if (!EMBI_GROW(m, embipc_real, isle->block_alpha, isle->block_alpha_cap, blocks) ||
-            !EMBI_GROW(m, int, isle->block_at, isle->block_at_cap, blocks))
+        if (!EMBI_GROW(m, isle->block_alpha, blocks) ||
+            !EMBI_GROW(m, isle->block_at, blocks))
             return 0;
         task.s = s;
         task.pair = pair;
@@ -18853,10 +18819,10 @@ typedef struct embi_rule { embipc_body a, b; embipc_real friction; int contact; 
 /* What one of several searches side by side writes to. */
 typedef struct embi_lane {
     embi_key *keys;
-    int key_count, key_cap;
+    int key_count;
     int walked;                  /* all its keys found room */
     embi_candidate *list;
-    int count, cap;
+    int count;
 } embi_lane;
 
 enum { EMBI_SEARCH_DONE, EMBI_SEARCH_DUE, EMBI_SEARCH_NO_KEYS, EMBI_SEARCH_NO_ROOM, EMBI_SEARCH_FOUND };
@@ -18900,51 +18866,47 @@ struct embipc_world {
     embipc_world_def def;
     embi_state s;
     embi_island **island;        /* one per body, kept: an island lives at its first body */
-    int island_cap;
-    int *order, order_count, order_cap;   /* islands of this step, by their first body */
-    int *round, round_count, round_cap;   /* those of this round */
+    int *order, order_count;   /* islands of this step, by their first body */
+    int *round, round_count;   /* those of this round */
     embi_chunks run;             /* the same in runs, where they are shared */
     embi_run *run_end;
-    int run_end_cap;
-    int *parent, parent_cap;     /* union-find over bodies */
+    int *parent;     /* union-find over bodies */
     embi_slot *body_slot, *drive_slot;
-    int body_slots, body_slot_cap, drive_slots, drive_slot_cap;
+    int body_slots, drive_slots;
     embi_rule *rule;
-    int rule_count, rule_cap;
+    int rule_count;
     embi_last_cage last_cage;
     embi_kept *kept;             /* sorted by (a, b, pa, pb); behind them the memory of those that were given up */
-    int kept_count, kept_end, kept_cap;
+    int kept_count, kept_end;
     embi_key *tri_pairs;         /* scratch of the broad phase */
-    int tri_pair_count, tri_pair_cap;
+    int tri_pair_count;
     embi_swept *swept;           /* panels along one axis, and in their own order */
-    int swept_cap;
     embi_search *search;         /* pairs whose candidates are due */
-    int search_count, search_cap;
+    int search_count;
     embi_lane lane[EMBI_TASKS];  /* scratch of searches side by side */
     embi_chunks parts;           /* of their kept lists; of a large one's keys, items being lanes */
-    int *found, found_cap;       /* by chunk: how many candidates */
-    int *asked, asked_count, asked_cap;   /* vertices whose x^n is asked for */
-    int *pressed, pressed_count, pressed_cap;   /* those that bear a force of the last step, not in order */
+    int *found;       /* by chunk: how many candidates */
+    int *asked, asked_count;   /* vertices whose x^n is asked for */
+    int *pressed, pressed_count;   /* those that bear a force of the last step, not in order */
     embi_crossing *crossing;
-    int crossing_count, crossing_cap;
+    int crossing_count;
     embipc_intersection *rejected;
-    int rejected_count, rejected_cap;
+    int rejected_count;
     embi_key *memory_key;        /* friction memory: keys, sorted, and |u| */
     embipc_real *memory_u;
-    int memory_count, memory_key_cap, memory_u_cap;
+    int memory_count;
     embipc_contact *contact;     /* report of the last step */
     embipc_pair_force *pair_force;
     embipc_iteration *iteration, *iteration_before;   /* of the last step, and of the one before it */
-    int contact_count, contact_cap, pair_force_count, pair_force_cap, iteration_count, iteration_cap;
-    int iteration_before_count, iteration_before_cap, iterations_are_odd;   /* changed places so often */
+    int contact_count, pair_force_count, iteration_count;
+    int iteration_before_count, iterations_are_odd;   /* changed places so often */
     embipc_real *applied;        /* forces for the next step (3 per node) */
-    int applied_cap;
     int step, builds;
     embipc_real warned;          /* the share of dhat the log was last told of; 1: never */
     int stuck;                   /* steps in a row that left some island stuck */
     embi_meeting *meeting;       /* of edges of fixed bodies, while seams are looked for */
     embi_key *joined;            /* embi_pack(surface, body) of joined bodies, in order */
-    int meeting_count, meeting_cap, joined_count, joined_cap, *sharp, sharp_cap;
+    int meeting_count, joined_count, *sharp;
     int seams_due;               /* bodies came or went since seams were looked for */
     int mixed_start;             /* bodies were made, or contacts switched on, after the first step */
     embipc_real time;
@@ -19082,24 +19044,24 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
 /* what one body owns */
 static void embi_body_free(embi_memory *m, embi_body *b)
 {
-    EMBI_RELEASE(m, b->tri, b->tri_cap);
-    EMBI_RELEASE(m, b->origin, b->origin_cap);
-    EMBI_RELEASE(m, b->tet, b->tet_cap);
-    EMBI_RELEASE(m, b->mass, b->mass_cap);
-    EMBI_RELEASE(m, b->node_mass, b->node_mass_cap);
-    EMBI_RELEASE(m, b->heavy_row, b->heavy_row_cap);
-    EMBI_RELEASE(m, b->heavy, b->heavy_cap);
-    EMBI_RELEASE(m, b->live, b->live_cap);
+    EMBI_RELEASE(m, b->tri);
+    EMBI_RELEASE(m, b->origin);
+    EMBI_RELEASE(m, b->tet);
+    EMBI_RELEASE(m, b->mass);
+    EMBI_RELEASE(m, b->node_mass);
+    EMBI_RELEASE(m, b->heavy_row);
+    EMBI_RELEASE(m, b->heavy);
+    EMBI_RELEASE(m, b->live);
     embi_folds_free(m, &b->folds);
-    EMBI_RELEASE(m, b->start, b->start_cap);
-    EMBI_RELEASE(m, b->panel, b->panel_cap);
-    EMBI_RELEASE(m, b->part, b->part_cap);
-    EMBI_RELEASE(m, b->strain, b->strain_cap);
-    EMBI_RELEASE(m, b->own.list, b->own.cap);
-    EMBI_RELEASE(m, b->own_state, b->own_state_cap);
-    EMBI_RELEASE(m, b->shrunk, b->shrunk_cap);
-    EMBI_RELEASE(m, b->holder, b->holder_cap);
-    EMBI_RELEASE(m, b->tangent, b->tangent_cap);
+    EMBI_RELEASE(m, b->start);
+    EMBI_RELEASE(m, b->panel);
+    EMBI_RELEASE(m, b->part);
+    EMBI_RELEASE(m, b->strain);
+    EMBI_RELEASE(m, b->own.list);
+    EMBI_RELEASE(m, b->own_state);
+    EMBI_RELEASE(m, b->shrunk);
+    EMBI_RELEASE(m, b->holder);
+    EMBI_RELEASE(m, b->tangent);
     embi_bvh_free(m, &b->bvh);
     embi_elastic_free(m, &b->elastic);
     embi_bsr_free(m, &b->A);
@@ -19109,9 +19071,9 @@ static void embi_body_free(embi_memory *m, embi_body *b)
 /* Gives back the arrays of a drive. */
 static void embi_drive_free(embi_memory *m, embi_drive *d)
 {
-    EMBI_RELEASE(m, d->nodes, d->node_cap);
-    EMBI_RELEASE(m, d->start, d->start_cap);
-    EMBI_RELEASE(m, d->keys, d->key_cap);
+    EMBI_RELEASE(m, d->nodes);
+    EMBI_RELEASE(m, d->start);
+    EMBI_RELEASE(m, d->keys);
 }
 
 #define EMBI_NODE_FIELDS 25
@@ -19137,21 +19099,20 @@ static void embi_vertex_fields(embi_state *s, embipc_real **field[EMBI_VERTEX_FI
     memcpy(field, list, sizeof list);
 }
 
-/* Grows a group of n fields from *cap to at least need elements of 3 reals; all or nothing. */
-static int embi_fields_grow(embi_memory *m, embipc_real ***field, int n, int *cap, int need)
+/* Grows a group of n fields to at least need elements of 3 reals. They share one array. All grow, or none. */
+static int embi_fields_grow(embi_memory *m, embipc_real ***field, int n, int need)
 {
     embipc_real *block, *old = *field[0];
-    int want = embi_max_int(need, *cap > INT_MAX / 2 ? INT_MAX : 2 * *cap);
-    if (need <= *cap) return 1;
+    int room = embi_capacity(old) / (3 * n), want = embi_max_int(need, room > INT_MAX / 2 ? INT_MAX : 2 * room);
+    if (need <= room) return 1;
     if (want > INT_MAX / (3 * n)) { m->failed = 1; return 0; }
     block = (embipc_real *)embi_alloc(m, 3 * n * want, sizeof *block);
     if (!block) return 0;
     for (int i = 0; i < n; i++) {
-        if (*cap) memcpy(block + 3 * (size_t)want * (size_t)i, *field[i], 3 * (size_t)*cap * sizeof *block);
+        if (room) memcpy(block + 3 * (size_t)want * (size_t)i, *field[i], 3 * (size_t)room * sizeof *block);
         *field[i] = block + 3 * (size_t)want * (size_t)i;
     }
-    embi_free(m, old, 3 * n * *cap, sizeof *block);
-    *cap = want;
+    embi_free(m, old);
     return 1;
 }
 
@@ -19164,20 +19125,20 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
     int ok;
     embi_node_fields(s, node);
     embi_vertex_fields(s, vertex);
-    ok = embi_fields_grow(m, node, EMBI_NODE_FIELDS, &s->node_cap, nodes) &&
-         embi_fields_grow(m, vertex, EMBI_VERTEX_FIELDS, &s->vert_cap, verts) &&
-         EMBI_GROW(m, int, s->local, s->local_cap, nodes) &&
-         EMBI_GROW(m, int, s->drive, s->drive_node_cap, nodes) &&
-         EMBI_GROW(m, embipc_real, w->applied, w->applied_cap, 3 * nodes) &&
-         EMBI_GROW(m, int, s->row_node, s->row_node_cap, 4 * verts) &&
-         EMBI_GROW(m, embipc_real, s->row_weight, s->row_weight_cap, 4 * verts) &&
-         EMBI_GROW(m, unsigned char, s->row_count, s->row_count_cap, verts) &&
-         EMBI_GROW(m, unsigned char, s->known, s->known_cap, verts) &&
-         EMBI_GROW(m, embi_body, s->body, s->body_cap, bodies) &&
-         EMBI_GROW(m, embi_island *, w->island, w->island_cap, bodies) &&
-         EMBI_GROW(m, int, w->order, w->order_cap, bodies) &&
-         EMBI_GROW(m, int, w->round, w->round_cap, bodies) &&
-         EMBI_GROW(m, int, w->parent, w->parent_cap, bodies);
+    ok = embi_fields_grow(m, node, EMBI_NODE_FIELDS, nodes) &&
+         embi_fields_grow(m, vertex, EMBI_VERTEX_FIELDS, verts) &&
+         EMBI_GROW(m, s->local, nodes) &&
+         EMBI_GROW(m, s->drive, nodes) &&
+         EMBI_GROW(m, w->applied, 3 * nodes) &&
+         EMBI_GROW(m, s->row_node, 4 * verts) &&
+         EMBI_GROW(m, s->row_weight, 4 * verts) &&
+         EMBI_GROW(m, s->row_count, verts) &&
+         EMBI_GROW(m, s->known, verts) &&
+         EMBI_GROW(m, s->body, bodies) &&
+         EMBI_GROW(m, w->island, bodies) &&
+         EMBI_GROW(m, w->order, bodies) &&
+         EMBI_GROW(m, w->round, bodies) &&
+         EMBI_GROW(m, w->parent, bodies);
     s->J.node = s->row_node;   /* these may have moved though others found no room */
     s->J.weight = s->row_weight;
     s->J.count = s->row_count;
@@ -19195,70 +19156,70 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     m = w->memory;
     for (int i = 0; i < s->body_count; i++) embi_body_free(&m, s->body + i);
     for (int i = 0; i < embi_drive_count(s); i++) embi_drive_free(&m, s->drives + i);
-    for (int i = 0; i < w->island_cap; i++)
+    for (int i = 0; i < embi_capacity(w->island); i++)
         if (w->island[i]) {
             embi_island_free(&m, w->island[i]);
-            embi_free(&m, w->island[i], 1, sizeof **w->island);
+            embi_free(&m, w->island[i]);
         }
-    embi_free(&m, s->q, 3 * EMBI_NODE_FIELDS * s->node_cap, sizeof *s->q);
-    embi_free(&m, s->x, 3 * EMBI_VERTEX_FIELDS * s->vert_cap, sizeof *s->x);
-    EMBI_RELEASE(&m, s->local, s->local_cap);
-    EMBI_RELEASE(&m, s->drive, s->drive_node_cap);
-    EMBI_RELEASE(&m, w->applied, w->applied_cap);
-    EMBI_RELEASE(&m, s->row_node, s->row_node_cap);
-    EMBI_RELEASE(&m, s->row_weight, s->row_weight_cap);
-    EMBI_RELEASE(&m, s->row_count, s->row_count_cap);
-    EMBI_RELEASE(&m, s->known, s->known_cap);
-    EMBI_RELEASE(&m, s->base_x, s->base_cap);
-    EMBI_RELEASE(&m, s->way, s->way_cap);
-    EMBI_RELEASE(&m, s->body, s->body_cap);
-    EMBI_RELEASE(&m, s->pair, s->pair_cap);
-    EMBI_RELEASE(&m, s->drives, s->drive_cap);
-    EMBI_RELEASE(&m, s->seams.list, s->seams.cap);
-    EMBI_RELEASE(&m, s->candidate, s->candidate_cap);
-    EMBI_RELEASE(&m, s->closest, s->closest_cap);
-    EMBI_RELEASE(&m, s->apart, s->apart_cap);
-    EMBI_RELEASE(&m, s->nearby, s->nearby_cap);
-    EMBI_RELEASE(&m, s->seen, s->seen_cap);
-    EMBI_RELEASE(&m, s->trace, s->trace_cap);
-    EMBI_RELEASE(&m, s->place, s->place_cap);
-    EMBI_RELEASE(&m, s->next, s->next_cap);
-    EMBI_RELEASE(&m, s->patch_G, s->patch_G_cap);
-    EMBI_RELEASE(&m, w->island, w->island_cap);
-    EMBI_RELEASE(&m, w->order, w->order_cap);
-    EMBI_RELEASE(&m, w->round, w->round_cap);
+    embi_free(&m, s->q);
+    embi_free(&m, s->x);
+    EMBI_RELEASE(&m, s->local);
+    EMBI_RELEASE(&m, s->drive);
+    EMBI_RELEASE(&m, w->applied);
+    EMBI_RELEASE(&m, s->row_node);
+    EMBI_RELEASE(&m, s->row_weight);
+    EMBI_RELEASE(&m, s->row_count);
+    EMBI_RELEASE(&m, s->known);
+    EMBI_RELEASE(&m, s->base_x);
+    EMBI_RELEASE(&m, s->way);
+    EMBI_RELEASE(&m, s->body);
+    EMBI_RELEASE(&m, s->pair);
+    EMBI_RELEASE(&m, s->drives);
+    EMBI_RELEASE(&m, s->seams.list);
+    EMBI_RELEASE(&m, s->candidate);
+    EMBI_RELEASE(&m, s->closest);
+    EMBI_RELEASE(&m, s->apart);
+    EMBI_RELEASE(&m, s->nearby);
+    EMBI_RELEASE(&m, s->seen);
+    EMBI_RELEASE(&m, s->trace);
+    EMBI_RELEASE(&m, s->place);
+    EMBI_RELEASE(&m, s->next);
+    EMBI_RELEASE(&m, s->patch_G);
+    EMBI_RELEASE(&m, w->island);
+    EMBI_RELEASE(&m, w->order);
+    EMBI_RELEASE(&m, w->round);
     embi_chunks_free(&m, &w->run);
-    EMBI_RELEASE(&m, w->run_end, w->run_end_cap);
-    EMBI_RELEASE(&m, w->parent, w->parent_cap);
-    EMBI_RELEASE(&m, w->body_slot, w->body_slot_cap);
-    EMBI_RELEASE(&m, w->drive_slot, w->drive_slot_cap);
-    EMBI_RELEASE(&m, w->rule, w->rule_cap);
-    EMBI_RELEASE(&m, w->meeting, w->meeting_cap);
-    EMBI_RELEASE(&m, w->joined, w->joined_cap);
-    EMBI_RELEASE(&m, w->sharp, w->sharp_cap);
-    for (int i = 0; i < w->kept_end; i++) EMBI_RELEASE(&m, w->kept[i].list, w->kept[i].cap);
-    EMBI_RELEASE(&m, w->kept, w->kept_cap);
-    EMBI_RELEASE(&m, w->tri_pairs, w->tri_pair_cap);
-    EMBI_RELEASE(&m, w->swept, w->swept_cap);
-    EMBI_RELEASE(&m, w->search, w->search_cap);
-    EMBI_RELEASE(&m, w->found, w->found_cap);
-    EMBI_RELEASE(&m, w->asked, w->asked_cap);
-    EMBI_RELEASE(&m, w->pressed, w->pressed_cap);
+    EMBI_RELEASE(&m, w->run_end);
+    EMBI_RELEASE(&m, w->parent);
+    EMBI_RELEASE(&m, w->body_slot);
+    EMBI_RELEASE(&m, w->drive_slot);
+    EMBI_RELEASE(&m, w->rule);
+    EMBI_RELEASE(&m, w->meeting);
+    EMBI_RELEASE(&m, w->joined);
+    EMBI_RELEASE(&m, w->sharp);
+    for (int i = 0; i < w->kept_end; i++) EMBI_RELEASE(&m, w->kept[i].list);
+    EMBI_RELEASE(&m, w->kept);
+    EMBI_RELEASE(&m, w->tri_pairs);
+    EMBI_RELEASE(&m, w->swept);
+    EMBI_RELEASE(&m, w->search);
+    EMBI_RELEASE(&m, w->found);
+    EMBI_RELEASE(&m, w->asked);
+    EMBI_RELEASE(&m, w->pressed);
     embi_chunks_free(&m, &w->parts);
     embi_last_cage_free(&m, &w->last_cage);
     for (int k = 0; k < EMBI_TASKS; k++) {
-        EMBI_RELEASE(&m, w->lane[k].keys, w->lane[k].key_cap);
-        EMBI_RELEASE(&m, w->lane[k].list, w->lane[k].cap);
+        EMBI_RELEASE(&m, w->lane[k].keys);
+        EMBI_RELEASE(&m, w->lane[k].list);
     }
-    EMBI_RELEASE(&m, w->crossing, w->crossing_cap);
-    EMBI_RELEASE(&m, w->rejected, w->rejected_cap);
-    EMBI_RELEASE(&m, w->memory_key, w->memory_key_cap);
-    EMBI_RELEASE(&m, w->memory_u, w->memory_u_cap);
-    EMBI_RELEASE(&m, w->contact, w->contact_cap);
-    EMBI_RELEASE(&m, w->pair_force, w->pair_force_cap);
-    EMBI_RELEASE(&m, w->iteration, w->iteration_cap);
-    EMBI_RELEASE(&m, w->iteration_before, w->iteration_before_cap);
-    embi_free(&m, w, 1, sizeof *w);
+    EMBI_RELEASE(&m, w->crossing);
+    EMBI_RELEASE(&m, w->rejected);
+    EMBI_RELEASE(&m, w->memory_key);
+    EMBI_RELEASE(&m, w->memory_u);
+    EMBI_RELEASE(&m, w->contact);
+    EMBI_RELEASE(&m, w->pair_force);
+    EMBI_RELEASE(&m, w->iteration);
+    EMBI_RELEASE(&m, w->iteration_before);
+    embi_free(&m, w);
 }
 
 /* ---- handles and pair rules ---- */
@@ -19280,11 +19241,11 @@ static int embi_find_drive(const embipc_world *w, embipc_drive drive)
 }
 
 /* A free slot (its number), or -1 out of memory. Its generation is already the new one. */
-static int embi_slot_take(embi_memory *m, embi_slot **slot, int *count, int *cap)
+static int embi_slot_take(embi_memory *m, embi_slot **slot, int *count)
 {
     for (int i = 0; i < *count; i++)
         if ((*slot)[i].at < 0) return i;
-    if (!EMBI_GROW(m, embi_slot, *slot, *cap, *count + 1)) return -1;
+    if (!EMBI_GROW(m, *slot, *count + 1)) return -1;
     (*slot)[*count].generation = 1;
     (*slot)[*count].at = -1;
     return (*count)++;
@@ -19534,7 +19495,6 @@ typedef struct embi_build {
     embipc_real *weight;         /* (4 nv) */
     unsigned char *count;        /* (nv) */
     int *index;                  /* scratch: caller's vertex -> surface vertex (vertex_count) */
-    int x_cap, q_cap, node_cap, weight_cap, count_cap, index_cap;
     embipc_real from[3];         /* point of the description that it is measured from, exactly */
     embipc_real near_position[3], far_position[3];   /* where that point comes to: their sum */
     embipc_real rounding;        /* of given coordinates, m in the world */
@@ -19545,12 +19505,12 @@ typedef struct embi_build {
 /* Gives back the scratch of a body that is being made. */
 static void embi_build_free(embi_memory *m, embi_build *t)
 {
-    EMBI_RELEASE(m, t->x, t->x_cap);
-    EMBI_RELEASE(m, t->q, t->q_cap);
-    EMBI_RELEASE(m, t->node, t->node_cap);
-    EMBI_RELEASE(m, t->weight, t->weight_cap);
-    EMBI_RELEASE(m, t->count, t->count_cap);
-    EMBI_RELEASE(m, t->index, t->index_cap);
+    EMBI_RELEASE(m, t->x);
+    EMBI_RELEASE(m, t->q);
+    EMBI_RELEASE(m, t->node);
+    EMBI_RELEASE(m, t->weight);
+    EMBI_RELEASE(m, t->count);
+    EMBI_RELEASE(m, t->index);
 }
 
 /* Factors per tet: there must be tets to which they belong. */
@@ -19693,18 +19653,18 @@ static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d
 {
     embipc_result r;
     int n = d->vertex_count;
-    if (!EMBI_GROW(m, int, t->index, t->index_cap, n) || !EMBI_GROW(m, int, b->origin, b->origin_cap, n) ||
-        !EMBI_GROW(m, embipc_real, t->x, t->x_cap, 3 * n))
+    if (!EMBI_GROW(m, t->index, n) || !EMBI_GROW(m, b->origin, n) ||
+        !EMBI_GROW(m, t->x, 3 * n))
         return embi_fail_memory(e);
     if (d->tets && (r = embi_tets_check(m, d->x, n, d->tets, d->tet_count, e)) != EMBIPC_OK) return r;
     if (d->triangles) {
         if ((r = embi_surface_check(m, d->x, n, d->triangles, d->triangle_count, d->kind >= EMBIPC_AFFINE,
                                     e)) != EMBIPC_OK)
             return r;
-        if (!EMBI_GROW(m, int, b->tri, b->tri_cap, 3 * d->triangle_count)) return embi_fail_memory(e);
+        if (!EMBI_GROW(m, b->tri, 3 * d->triangle_count)) return embi_fail_memory(e);
         memcpy(b->tri, d->triangles, (size_t)(3 * d->triangle_count) * sizeof *b->tri);
         b->nt = d->triangle_count;
-    } else if (embi_tets_boundary(m, d->tets, d->tet_count, &b->tri, &b->tri_cap, &b->nt) != EMBIPC_OK)
+    } else if (embi_tets_boundary(m, d->tets, d->tet_count, &b->tri, &b->nt) != EMBIPC_OK)
         return embi_fail_memory(e);
     for (int i = 0; i < n; i++) t->index[i] = -1;
     for (int i = 0; i < 3 * b->nt; i++) t->index[b->tri[i]] = 0;
@@ -19731,7 +19691,7 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
 {
     static const embipc_real corner[12] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
     embipc_real box[6], c[3], radius = 0;
-    if (!EMBI_GROW(m, embipc_real, t->q, t->q_cap, 12) || !EMBI_GROW(m, int, b->tet, b->tet_cap, 4)) return 0;
+    if (!EMBI_GROW(m, t->q, 12) || !EMBI_GROW(m, b->tet, 4)) return 0;
     embi_box_clear(box);
     for (int i = 0; i < b->nv; i++) embi_box_add(box, t->x + 3 * i);
     for (int i = 0; i < 3; i++) c[i] = (box[i] + box[3 + i]) / 2;
@@ -19788,7 +19748,7 @@ static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, e
     if (!x) return embi_fail_memory(e);
     for (int i = 0; i < b->nv; i++) embi_sub(x + 3 * i, d->x + 3 * b->origin[i], t->from);
     r = embi_last_cage_make(m, t->last, nodes, x, b->nv, b->tri, b->nt, e);
-    embi_free(m, x, 3 * b->nv, sizeof *x);
+    embi_free(m, x);
     t->cage = &t->last->cage;
     return r;
 }
@@ -19828,7 +19788,7 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
         n = t->cage->node_count;
         nt = t->cage->tet_count;
     }
-    if (!EMBI_GROW(m, embipc_real, t->q, t->q_cap, 3 * n) || !EMBI_GROW(m, int, b->tet, b->tet_cap, 4 * nt))
+    if (!EMBI_GROW(m, t->q, 3 * n) || !EMBI_GROW(m, b->tet, 4 * nt))
         return embi_fail_memory(e);
     embi_place(d, t, from, x, n, t->q);
     if (!embi_all_finite(t->q, 3 * n)) return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "a node is not finite");
@@ -19875,10 +19835,10 @@ static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const e
 static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
     embipc_result r;
-    if (!EMBI_GROW(m, int, t->node, t->node_cap, 4 * b->nv) ||
-        !EMBI_GROW(m, embipc_real, t->weight, t->weight_cap, 4 * b->nv) ||
-        !EMBI_GROW(m, unsigned char, t->count, t->count_cap, b->nv) ||
-        !EMBI_GROW(m, int, t->index, t->index_cap, b->nv))
+    if (!EMBI_GROW(m, t->node, 4 * b->nv) ||
+        !EMBI_GROW(m, t->weight, 4 * b->nv) ||
+        !EMBI_GROW(m, t->count, b->nv) ||
+        !EMBI_GROW(m, t->index, b->nv))
         return embi_fail_memory(e);
     memset(t->node, 0, (size_t)(4 * b->nv) * sizeof *t->node);
     memset(t->weight, 0, (size_t)(4 * b->nv) * sizeof *t->weight);
@@ -19909,12 +19869,12 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
 static int embi_build_heavy(embi_memory *m, embi_body *b)
 {
     int count = 0;
-    if (!EMBI_GROW(m, embipc_real, b->node_mass, b->node_mass_cap, b->nn) ||
-        !EMBI_GROW(m, int, b->heavy_row, b->heavy_row_cap, b->nn + 1))
+    if (!EMBI_GROW(m, b->node_mass, b->nn) ||
+        !EMBI_GROW(m, b->heavy_row, b->nn + 1))
         return 0;
     memset(b->node_mass, 0, (size_t)b->nn * sizeof *b->node_mass);
     for (int k = 0; k < b->A.row[b->nn]; k++) count += b->mass[k] != 0;
-    if (!EMBI_GROW(m, int, b->heavy, b->heavy_cap, count)) return 0;
+    if (!EMBI_GROW(m, b->heavy, count)) return 0;
     count = 0;
     for (int i = 0; i < b->nn; i++) {
         b->heavy_row[i] = count;
@@ -19959,9 +19919,9 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
         ok = pairs &&
              embi_bsr_pattern(m, &b->A, b->nn, pairs, embi_elastic_pairs(&b->elastic, pairs)) &&
              embi_elastic_places(m, &b->elastic, &b->A) &&
-             EMBI_GROW(m, embipc_real, b->mass, b->mass_cap, b->A.row[b->nn]) &&
+             EMBI_GROW(m, b->mass, b->A.row[b->nn]) &&
              (!b->elastic.nonlinear ||
-              EMBI_GROW(m, embipc_real, b->tangent, b->tangent_cap, 9 * b->A.row[b->nn]));
+              EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn]));
     }
     for (int k = 0; ok && k < b->ntet; k++)
         for (int i = 0; i < 4; i++)
@@ -19974,10 +19934,10 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
                 else if (p >= q) b->mass[embi_bsr_find(&b->A, p, q)] += mass;
             }
     ok = ok && embi_build_heavy(m, b);
-    embi_free(m, pairs, pair_count, sizeof *pairs);
-    embi_free(m, volume, b->ntet, sizeof *volume);
-    embi_free(m, moment, 10 * b->ntet, sizeof *moment);
-    embi_free(m, mark, b->nn, sizeof *mark);
+    embi_free(m, pairs);
+    embi_free(m, volume);
+    embi_free(m, moment);
+    embi_free(m, mark);
     return r != EMBIPC_OK ? r : ok ? EMBIPC_OK : embi_fail_memory(e);
 }
 
@@ -19999,9 +19959,9 @@ static int embi_build_panels(embi_memory *m, embi_body *b, const embi_build *t)
         else if (b->panel_count > 1)
             ok = embi_panel_holders(m, b, p, corner, count, t->node, t->count, mark);
     }
-    embi_free(m, corner, 3 * b->nt, sizeof *corner);
-    embi_free(m, least, 4 * b->ntet, sizeof *least);
-    embi_free(m, mark, b->nn, 1);
+    embi_free(m, corner);
+    embi_free(m, least);
+    embi_free(m, mark);
     return ok;
 }
 
@@ -20016,9 +19976,9 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     if (ok && b->kind != EMBIPC_FULL)
         ok = embi_bvh_spare_flat(m, &b->bvh, t->x, b->tri, b->nt, b->nv, b->kind == EMBIPC_CAGE ? t->index : NULL,
                                  keys, sharp);
-    embi_free(m, sharp, 3 * b->nv, sizeof *sharp);
-    embi_free(m, keys, n, sizeof *keys);
-    embi_free(m, used, b->nv, 1);
+    embi_free(m, sharp);
+    embi_free(m, keys);
+    embi_free(m, used);
     if (ok) ok = embi_build_panels(m, b, t);
     if (ok && b->nn && (!embi_is_one_tet(b) || large)) {
         embi_rows J;
@@ -20029,7 +19989,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     }
     embi_build_move(b, t);
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
-    ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, embipc_real, b->own_state, b->own_state_cap,
+    ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, b->own_state,
                                                3 * b->nn + 2 * b->ntet));
     if (ok && embi_may_fold(b) && EMBI_FOLD_FINE * b->ntet <= b->nt) {
         embi_surface s;
@@ -20040,7 +20000,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
         s.bvh = &b->bvh;
         ok = embi_folds_build(m, &b->folds, &s, b->nv, t->q, b->tet, b->ntet,
                               b->kind == EMBIPC_CAGE ? t->index : NULL) &&
-             EMBI_GROW(m, embi_strain, b->strain, b->strain_cap, embi_strained_tets(b));
+             EMBI_GROW(m, b->strain, embi_strained_tets(b));
     }
     return ok ? EMBIPC_OK : embi_fail_memory(e);
 }
@@ -20132,7 +20092,7 @@ static int embi_build_widths(embi_memory *m, embi_body *b, const embipc_real *x)
         for (end = i + 1; end < count && keys[end].key == keys[i].key; end++) {}
         embi_widths_along(b, x, keys, i, end);
     }
-    embi_free(m, keys, 2 * b->nt, sizeof *keys);
+    embi_free(m, keys);
     return ok;
 }
 
@@ -20169,19 +20129,17 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
 
 /* Appends the crossings of two bodies (or of one with itself), at the present x, to the list. Their trees
  * must fit. Returns 0 out of memory. */
-static int embi_world_crossings(embipc_world *w, int at, int other, embipc_intersection **list, int *count,
-                                int *cap)
+static int embi_world_crossings(embipc_world *w, int at, int other, embipc_intersection **list, int *count)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     const embi_body *a = w->s.body + at, *b = w->s.body + other;
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
     w->tri_pair_count = w->crossing_count = 0;
     /* boxes are of positions that are rounded otherwise: what is near is looked at, too */
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, embi_pair_rounding(a, b), &w->tri_pairs, &w->tri_pair_count,
-                        &w->tri_pair_cap) ||
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, embi_pair_rounding(a, b), &w->tri_pairs, &w->tri_pair_count) ||
         !embi_crossings(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &w->crossing,
-                        &w->crossing_count, &w->crossing_cap) ||
-        !EMBI_GROW(&w->memory, embipc_intersection, *list, *cap, *count + w->crossing_count))
+                        &w->crossing_count) ||
+        !EMBI_GROW(&w->memory, *list, *count + w->crossing_count))
         return 0;
     for (int i = 0; i < w->crossing_count; i++) {
         embipc_intersection *x = *list + (*count)++;
@@ -20210,10 +20168,9 @@ static int embi_check_gap(embipc_world *w, int i, int j)
     rule.xi = i == j ? (embipc_real)0 : a->thickness + b->thickness;
     none = embi_approach_of(still, rule.xi + least);
     w->tri_pair_count = s->candidate_count = 0;
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, rule.xi + least, &w->tri_pairs, &w->tri_pair_count,
-                        &w->tri_pair_cap) ||
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, rule.xi + least, &w->tri_pairs, &w->tri_pair_count) ||
         !embi_candidates(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &rule, &none, &s->candidate,
-                         &s->candidate_count, &s->candidate_cap))
+                         &s->candidate_count))
         return -1;
     if (!s->candidate_count) return 0;
     (void)embi_fail_at(&w->error, EMBIPC_ERR_INTERSECTION, EMBIPC_NO_PRIMITIVE, 0, rule.xi,
@@ -20283,7 +20240,7 @@ static embipc_result embi_check_start(embipc_world *w, int at)
         int before = w->rejected_count;
         if ((i < at && embi_surely_apart(s, s->body + i, b)) || !embi_tested(w, s->body + i, b)) continue;
         if (i < at) embi_body_refit(s, s->body + i);
-        if (!embi_world_crossings(w, i, at, &w->rejected, &w->rejected_count, &w->rejected_cap))
+        if (!embi_world_crossings(w, i, at, &w->rejected, &w->rejected_count))
             return embi_fail_memory(&w->error);
         if (w->rejected_count == 0) {
             int touch = embi_check_gap(w, i, at);
@@ -20373,9 +20330,9 @@ static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
         trace += embi_body_trace(s->body + k);
         patch += embi_body_patch(s->body + k);
     }
-    return EMBI_GROW(m, embipc_real, s->trace, s->trace_cap, trace) &&
-           EMBI_GROW(m, int, s->place, s->place_cap, nodes) && EMBI_GROW(m, int, s->next, s->next_cap, nodes) &&
-           EMBI_GROW(m, embipc_real, s->patch_G, s->patch_G_cap, patch);
+    return EMBI_GROW(m, s->trace, trace) &&
+           EMBI_GROW(m, s->place, nodes) && EMBI_GROW(m, s->next, nodes) &&
+           EMBI_GROW(m, s->patch_G, patch);
 }
 
 /* the body counts from here on; nothing can fail any more */
@@ -20417,7 +20374,7 @@ static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, em
 {
     if (def->no_contact_count < 0 || (def->no_contact_count && !def->no_contact))
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "no_contact names %d bodies", def->no_contact_count);
-    if (!EMBI_GROW(&w->memory, embi_rule, w->rule, w->rule_cap, w->rule_count + def->no_contact_count))
+    if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + def->no_contact_count))
         return embi_fail_memory(&w->error);
     for (int i = 0; i < def->no_contact_count; i++) {
         embi_rule *rule = w->rule + w->rule_count++;
@@ -20455,7 +20412,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     rules = w->rule_count;
     at = w->s.body_count;
     if (!embi_world_reserve(w, w->s.node_count, w->s.vert_count, at + 1) ||
-        (slot = embi_slot_take(m, &w->body_slot, &w->body_slots, &w->body_slot_cap)) < 0)
+        (slot = embi_slot_take(m, &w->body_slot, &w->body_slots)) < 0)
         return embi_fail_memory(&w->error);
     b = w->s.body + at;
     memset(b, 0, sizeof *b);
@@ -20704,7 +20661,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
         embi_body_refit(&w->s, a_body);
         embi_body_refit(&w->s, b_body);
         ok = !embi_tested(w, a_body, b_body) ||
-             (embi_world_crossings(w, low, high, &w->rejected, &w->rejected_count, &w->rejected_cap) &&
+             (embi_world_crossings(w, low, high, &w->rejected, &w->rejected_count) &&
               (touch = embi_check_gap(w, low, high)) >= 0);
         if (!ok || w->rejected_count || touch) {
             rule->contact = 0;
@@ -20716,7 +20673,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
         }
     }
     if (!rule) {
-        if (!EMBI_GROW(&w->memory, embi_rule, w->rule, w->rule_cap, w->rule_count + 1))
+        if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + 1))
             return embi_fail_memory(&w->error);
         rule = w->rule + w->rule_count++;
         rule->a = a;
@@ -20907,14 +20864,14 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
         (r = embi_check_driven(s, def, b, soft, &w->error)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);
     list = embi_drive_list(def, b, soft, &n);
-    if (!EMBI_GROW(m, embi_drive, s->drives, s->drive_cap, s->drive_count + 1) ||
-        (slot = embi_slot_take(m, &w->drive_slot, &w->drive_slots, &w->drive_slot_cap)) < 0)
+    if (!EMBI_GROW(m, s->drives, s->drive_count + 1) ||
+        (slot = embi_slot_take(m, &w->drive_slot, &w->drive_slots)) < 0)
         return embi_fail_memory(&w->error);
     d = s->drives + s->drive_count;
     memset(d, 0, sizeof *d);
-    if (!EMBI_GROW(m, int, d->nodes, d->node_cap, n) ||
-        !EMBI_GROW(m, embipc_real, d->start, d->start_cap, 3 * n) ||
-        !EMBI_GROW(m, embipc_real, d->keys, d->key_cap, 7 * def->key_count)) {
+    if (!EMBI_GROW(m, d->nodes, n) ||
+        !EMBI_GROW(m, d->start, 3 * n) ||
+        !EMBI_GROW(m, d->keys, 7 * def->key_count)) {
         embi_drive_free(m, d);
         return embi_fail_memory(&w->error);
     }
@@ -21113,7 +21070,7 @@ static embipc_result embi_check_reset(embipc_world *w)
         for (int j = i; r == EMBIPC_OK && j < s->body_count; j++) {
             int touch;
             if (!embi_tested(w, s->body + i, s->body + j)) continue;
-            if (!embi_world_crossings(w, i, j, &w->rejected, &w->rejected_count, &w->rejected_cap) ||
+            if (!embi_world_crossings(w, i, j, &w->rejected, &w->rejected_count) ||
                 (touch = embi_check_gap(w, i, j)) < 0)
                 r = embi_fail_memory(&w->error);
             else if (w->rejected_count || touch) {
@@ -21134,26 +21091,21 @@ static embipc_result embi_check_reset(embipc_world *w)
 static void embi_swap_iterations(embipc_world *w)
 {
     embipc_iteration *list = w->iteration;
-    int count = w->iteration_count, cap = w->iteration_cap;
+    int count = w->iteration_count;
     w->iterations_are_odd = !w->iterations_are_odd;
     w->iteration = w->iteration_before;
     w->iteration_count = w->iteration_before_count;
-    w->iteration_cap = w->iteration_before_cap;
     w->iteration_before = list;
     w->iteration_before_count = count;
-    w->iteration_before_cap = cap;
 }
 
 /* The body's list for itself and its spare one change places; the step undoes that when it fails. */
 static void embi_own_swap_lists(embi_body *b, embi_kept *k)
 {
     embi_candidate *list = k->list;
-    int cap = k->cap;
     b->own_is_odd = !b->own_is_odd;
     k->list = b->own.list;
-    k->cap = b->own.cap;
     b->own.list = list;
-    b->own.cap = cap;
 }
 
 /* All of what changes places goes back to the first one, so that the run after a reset needs no more memory. */
@@ -21523,7 +21475,7 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
     for (int i = 0; i < s->body_count; i++)
         for (int j = i; j < s->body_count; j++)
             if (embi_tested(w, s->body + i, s->body + j) &&
-                !embi_world_crossings(w, i, j, &w->rejected, &w->rejected_count, &w->rejected_cap))
+                !embi_world_crossings(w, i, j, &w->rejected, &w->rejected_count))
                 return -1;
     return embipc_world_rejected(w, out, capacity);
 }
@@ -21643,8 +21595,8 @@ static int embi_pair_walk_begin(embi_memory *m, embi_pair_walk *w, const embipc_
     w->s.bvh = &w->bvh;
     ok = keys && used && embi_bvh_build(m, &w->bvh, x, tri, tri_count, vertex_count, keys, used);
     if (ok) embi_bvh_refit(&w->bvh, x, tri, tri_count);
-    embi_free(m, keys, 6 * tri_count, sizeof *keys);
-    embi_free(m, used, vertex_count, 1);
+    embi_free(m, keys);
+    embi_free(m, used);
     w->stack[0] = w->stack[1] = 1;
     w->top = 2;
     return ok;
@@ -22005,7 +21957,7 @@ static void embi_bodies_begin(embipc_world *w)
 static int embi_vertex_ask(embipc_world *w, int v)
 {
     if (w->s.known[v] != EMBI_VERTEX_UNKNOWN) return 1;
-    if (!EMBI_GROW(&w->memory, int, w->asked, w->asked_cap, w->asked_count + 1)) return 0;
+    if (!EMBI_GROW(&w->memory, w->asked, w->asked_count + 1)) return 0;
     w->s.known[v] = EMBI_VERTEX_STARTED;
     w->asked[w->asked_count++] = v;
     return 1;
@@ -22134,7 +22086,7 @@ static int embi_searched_forget(embipc_world *w)
     int any = 0, n = 0, to = 0;
     for (int k = 0; k < w->search_count; k++) any |= s->pair[w->search[k].pair].count;
     if (!any) return 1;
-    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * s->pair_count)) return 0;
+    if (!EMBI_GROW(&w->memory, w->tri_pairs, 2 * s->pair_count)) return 0;
     for (int k = 0; k < s->pair_count; k++) {
         if (!s->pair[k].count) continue;
         w->tri_pairs[n].key = (embi_u64)s->pair[k].first;
@@ -22178,14 +22130,13 @@ static embi_kept *embi_kept_of(embipc_world *w, const embi_pair *pair)
     }
     k = lo < w->kept_count ? w->kept + lo : NULL;
     if (k && k->a == pair->a && k->b == pair->b && k->pa == pair->pa && k->pb == pair->pb) return k;
-    if (!EMBI_GROW(&w->memory, embi_kept, w->kept, w->kept_cap, w->kept_count + 1)) return NULL;
+    if (!EMBI_GROW(&w->memory, w->kept, w->kept_count + 1)) return NULL;
     k = w->kept + lo;
     spare = w->kept[w->kept_count];   /* zero where there is none */
     memmove(k + 1, k, (size_t)(w->kept_count++ - lo) * sizeof *k);
     w->kept_end = embi_max_int(w->kept_end, w->kept_count);
     memset(k, 0, sizeof *k);
     k->list = spare.list;
-    k->cap = spare.cap;
     k->a = pair->a;
     k->b = pair->b;
     k->pa = pair->pa;
@@ -22246,10 +22197,8 @@ static void embi_own_set_aside(embi_state *s, embi_kept *k, int what)
     what &= ~b->aside;
     if (what & EMBI_ASIDE_HEAD) {
         embi_candidate *list = b->own.list;
-        int cap = b->own.cap;
         b->own = *k;
         b->own.list = list;
-        b->own.cap = cap;
     }
     if (what & EMBI_ASIDE_STATE) embi_own_state(s, b, 0);
     if (what & EMBI_ASIDE_LIST) embi_own_swap_lists(b, k);
@@ -22264,7 +22213,6 @@ static void embi_own_give_back(embi_state *s, embi_kept *k)
     if (k->a != k->b || !b->aside) return;
     *k = b->own;
     b->own.list = now.list;
-    b->own.cap = now.cap;
     if (!(b->aside & EMBI_ASIDE_LIST)) embi_own_swap_lists(b, k);
     if (b->aside & EMBI_ASIDE_STATE) embi_own_state(s, b, 1);
     b->aside = 0;
@@ -22343,7 +22291,7 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ke
 {
     embipc_real *F = s->trace + b->trace0, share = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) / EMBI_TURN_COS;
     b->start_count = 0;
-    if (!EMBI_GROW(m, int, b->start, b->start_cap, 2)) return 0;
+    if (!EMBI_GROW(m, b->start, 2)) return 0;
     for (int t = 0; t < embi_strained_tets(b); t++) {
         embi_elastic_F(&b->elastic, t, embi_base_q(s, b) + 3 * b->node0, F + 9 * t);
         b->strain[t].kept = 0;
@@ -22362,7 +22310,7 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ke
             continue;
         }
         if (one->next > ++n) continue;   /* what it opens to may do */
-        if (!EMBI_GROW(m, int, b->start, b->start_cap, 2 * b->start_count + 2)) return 0;
+        if (!EMBI_GROW(m, b->start, 2 * b->start_count + 2)) return 0;
         b->start[2 * b->start_count] = one->i;
         b->start[2 * b->start_count++ + 1] = one->j;
     }
@@ -22549,10 +22497,10 @@ static void embi_search_small(embi_memory *still, const embi_state *s, embi_sear
     one->at = lane->count;
     one->due = EMBI_SEARCH_NO_KEYS;
     lane->key_count = 0;
-    if (!embi_walk_all(still, &walk, &lane->keys, &lane->key_count, &lane->key_cap)) return;
+    if (!embi_walk_all(still, &walk, &lane->keys, &lane->key_count)) return;
     one->due = EMBI_SEARCH_NO_ROOM;
     if (!embi_candidates(still, &a, &b, lane->keys, lane->key_count, &s->pair[one->pair].rule, &t, &lane->list,
-                         &lane->count, &lane->cap)) {
+                         &lane->count)) {
         lane->count = one->at;
         return;
     }
@@ -22591,16 +22539,16 @@ static void embi_keys_range(void *arg, int begin, int end)
         still.fixed = 1;
         lane->count = 0;
         (void)embi_candidates(&still, &a, &b, t->w->lane[run->item].keys + run->begin, run->end - run->begin,
-                              &s->pair[t->one->pair].rule, &approach, &lane->list, &lane->count, &lane->cap);
+                              &s->pair[t->one->pair].rule, &approach, &lane->list, &lane->count);
     }
 }
 
 /* twice the room for keys, or for candidates */
 static int embi_lane_grow(embi_memory *m, embi_lane *lane, int keys)
 {
-    int room = 2 * (keys ? lane->key_cap : lane->cap);
-    return keys ? EMBI_GROW(m, embi_key, lane->keys, lane->key_cap, room)
-                : EMBI_ROOM(m, embi_candidate, lane->list, lane->cap, room);
+    int room = 2 * (keys ? embi_capacity(lane->keys) : embi_capacity(lane->list));
+    return keys ? EMBI_GROW(m, lane->keys, room)
+                : EMBI_ROOM(m, lane->list, room);
 }
 
 /* A part of one large search: pairs of nodes are traversed down to pairs of triangles. `walked` stays 0 where the
@@ -22618,7 +22566,7 @@ static void embi_walk_range(void *arg, int begin, int end)
         lane->walked = 1;
         for (int k = from; k < to && lane->walked; k++)
             lane->walked = embi_walk_pairs(&still, &t->walk, t->start[2 * k], t->start[2 * k + 1], &lane->keys,
-                                           &lane->key_count, &lane->key_cap);
+                                           &lane->key_count);
     }
 }
 
@@ -22652,7 +22600,7 @@ static int embi_search_runs(embipc_world *w, embi_search_task *t)
         embi_for(&w->s.threads, runs, 1, embi_keys_range, t);
         for (int n = 0; n < runs; n++) {
             const embi_lane *lane = w->lane + n;
-            if (!EMBI_ROOM(&w->memory, embi_candidate, k->list, k->cap, k->count + lane->count)) return 0;
+            if (!EMBI_ROOM(&w->memory, k->list, k->count + lane->count)) return 0;
             if (lane->count) memcpy(k->list + k->count, lane->list, (size_t)lane->count * sizeof *k->list);
             k->count += lane->count;
         }
@@ -22664,8 +22612,8 @@ static int embi_search_runs(embipc_world *w, embi_search_task *t)
 static int embi_lanes_reserve(embipc_world *w, int lanes, int keys, int candidates)
 {
     for (int n = 0; n < lanes; n++)
-        if (!EMBI_GROW(&w->memory, embi_key, w->lane[n].keys, w->lane[n].key_cap, keys) ||
-            !EMBI_ROOM(&w->memory, embi_candidate, w->lane[n].list, w->lane[n].cap, candidates))
+        if (!EMBI_GROW(&w->memory, w->lane[n].keys, keys) ||
+            !EMBI_ROOM(&w->memory, w->lane[n].list, candidates))
             return 0;
     return 1;
 }
@@ -22699,7 +22647,7 @@ static int embi_searches_join(embipc_world *w, int grain)
         embi_search *one = w->search + n;
         embi_kept *kept = one->kept;
         if (one->due != EMBI_SEARCH_FOUND) continue;
-        if (!EMBI_ROOM(&w->memory, embi_candidate, kept->list, kept->cap, one->count)) return 0;
+        if (!EMBI_ROOM(&w->memory, kept->list, one->count)) return 0;
         if (one->count)
             memcpy(kept->list, w->lane[n / grain].list + one->at, (size_t)one->count * sizeof *kept->list);
         kept->count = one->count;
@@ -22716,7 +22664,7 @@ static int embi_searches_grow(embipc_world *w, int grain)
         embi_search *one = w->search + n;
         embi_lane *lane = w->lane + n / grain;
         if (!one->due || grown == n / grain || (one->due == EMBI_SEARCH_NO_ROOM && one->at > 0)) continue;
-        if (one->due == EMBI_SEARCH_NO_ROOM && lane->cap >= EMBI_SHARE_SEARCH) {
+        if (one->due == EMBI_SEARCH_NO_ROOM && embi_capacity(lane->list) >= EMBI_SHARE_SEARCH) {
             if (!embi_search_large(w, one)) return 0;
             one->due = EMBI_SEARCH_DONE;
             continue;
@@ -22732,7 +22680,7 @@ static int embi_search_is_large(const embipc_world *w, const embi_kept *k)
 {
     const embi_body *a = w->s.body + k->a, *b = w->s.body + k->b;
     int triangles = a == b ? 2 * a->nt : a->nt / a->panel_count + b->nt / b->panel_count;
-    return k->cap >= EMBI_SHARE_SEARCH || triangles >= EMBI_SHARE_SURFACE;
+    return embi_capacity(k->list) >= EMBI_SHARE_SEARCH || triangles >= EMBI_SHARE_SURFACE;
 }
 
 /* Makes the kept lists that are due. */
@@ -22821,7 +22769,7 @@ static int embi_search_add(embipc_world *w, int n)
     embi_search *one;
     pair->path = pair->joins = 0;
     if (!embi_kept_of(w, pair) ||
-        !EMBI_GROW(&w->memory, embi_search, w->search, w->search_cap, w->search_count + 1))
+        !EMBI_GROW(&w->memory, w->search, w->search_count + 1))
         return 0;
     one = w->search + w->search_count++;
     memset(one, 0, sizeof *one);
@@ -22911,10 +22859,10 @@ static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one
 static int embi_candidates_room(embipc_world *w)
 {
     embi_state *s = &w->s;
-    return EMBI_ROOM(&w->memory, embi_closest, s->closest, s->closest_cap, s->candidate_count) &&
-           EMBI_ROOM(&w->memory, embi_apart, s->apart, s->apart_cap, s->candidate_count) &&
-           EMBI_ROOM(&w->memory, int, s->nearby, s->nearby_cap, s->candidate_count) &&
-           EMBI_ROOM(&w->memory, int, s->seen, s->seen_cap, s->candidate_count);
+    return EMBI_ROOM(&w->memory, s->closest, s->candidate_count) &&
+           EMBI_ROOM(&w->memory, s->apart, s->candidate_count) &&
+           EMBI_ROOM(&w->memory, s->nearby, s->candidate_count) &&
+           EMBI_ROOM(&w->memory, s->seen, s->candidate_count);
 }
 
 /* Candidates of the searches begin .. end - 1, from their kept lists. */
@@ -22931,8 +22879,8 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
         at += w->search[k].kept->count;
         if (!embi_chunks_add(&w->memory, &w->parts, k, 0, w->search[k].kept->count, EMBI_SHARE_AGAIN)) return 0;
     }
-    if (!EMBI_ROOM(&w->memory, embi_candidate, s->candidate, s->candidate_cap, at) ||
-        !EMBI_GROW(&w->memory, int, w->found, w->found_cap, w->parts.count))
+    if (!EMBI_ROOM(&w->memory, s->candidate, at) ||
+        !EMBI_GROW(&w->memory, w->found, w->parts.count))
         return 0;
     embi_asked_start(w);
     embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_AGAIN, embi_again_range, &task);
@@ -22987,7 +22935,7 @@ static int embi_body_sweep(embipc_world *w, embi_body *b)
     embi_surface paths;
     t.s = s;
     if (b->swept || b->kind == EMBIPC_FIXED) return 1;
-    if (!EMBI_GROW(&w->memory, embipc_real, s->way, s->way_cap, 3 * s->vert_count)) return 0;
+    if (!EMBI_GROW(&w->memory, s->way, 3 * s->vert_count)) return 0;
     if (!b->started) {   /* candidates will ask for x^n of any */
         embi_apply_rows(s, b, s->qn, s->xn);
         if (s->rebased && !b->rebased) embi_apply_rows(s, b, s->qn, s->base_x);
@@ -23035,7 +22983,7 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
     if (A->goes && B->goes && A->island != B->island) {   /* each by a direction of its own: do their ways cross? */
         embi_walk_along(&walk, EMBI_PATHS_APART);
         walk.first_only = 1;
-        if (!embi_walk_all(&w->memory, &walk, &w->tri_pairs, &count, &w->tri_pair_cap)) return 0;
+        if (!embi_walk_all(&w->memory, &walk, &w->tri_pairs, &count)) return 0;
         pair->joins = count > 0;
         if (!pair->joins) return embi_search_end(&w->memory, s, one);
         walk.first_only = count = 0;
@@ -23044,9 +22992,8 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
     t.paths = 1;
     for (int i = 0; i < 3; i++)   /* seen from the second one */
         a.common[i] = b.common[i] = B->goes ? (B->bvh.way[6 + i] + B->bvh.way[9 + i]) / 2 : (embipc_real)0;
-    if (!embi_walk_all(&w->memory, &walk, &w->tri_pairs, &count, &w->tri_pair_cap) ||
-        !embi_candidates(&w->memory, &a, &b, w->tri_pairs, count, &pair->rule, &t, &s->candidate, &s->candidate_count,
-                         &s->candidate_cap))
+    if (!embi_walk_all(&w->memory, &walk, &w->tri_pairs, &count) ||
+        !embi_candidates(&w->memory, &a, &b, w->tri_pairs, count, &pair->rule, &t, &s->candidate, &s->candidate_count))
         return 0;
     pair->count = s->candidate_count - pair->first;
     return embi_candidates_room(w) && embi_search_end(&w->memory, s, one);
@@ -23178,7 +23125,7 @@ static int embi_meetings_add(embipc_world *w, int i, int j, int ta, int tb, embi
         one.owner[1] = one.edge[1];
         one.flush = how == 1;
         one.seam = 0;
-        if (!EMBI_GROW(&w->memory, embi_meeting, w->meeting, w->meeting_cap, w->meeting_count + 1)) return 0;
+        if (!EMBI_GROW(&w->memory, w->meeting, w->meeting_count + 1)) return 0;
         w->meeting[w->meeting_count++] = one;
     }
     return 1;
@@ -23202,7 +23149,7 @@ static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
     int first = w->meeting_count;
     w->tri_pair_count = 0;
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, tolerance, &w->tri_pairs, &w->tri_pair_count, &w->tri_pair_cap))
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, tolerance, &w->tri_pairs, &w->tri_pair_count))
         return 0;
     for (int n = 0; n < w->tri_pair_count; n++) {
         embi_u64 key = w->tri_pairs[n].key;
@@ -23227,7 +23174,7 @@ static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance
 static int embi_seams_sort(embipc_world *w)
 {
     int count = 0;
-    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 4 * w->meeting_count)) return -1;
+    if (!EMBI_GROW(&w->memory, w->tri_pairs, 4 * w->meeting_count)) return -1;
     for (int n = 0; n < 2 * w->meeting_count; n++) {
         const embi_meeting *one = w->meeting + n / 2;
         if (!one->seam) continue;
@@ -23274,7 +23221,7 @@ static int embi_seam_add(embipc_world *w, int meeting, int end, int multiplicity
     embi_seams *to = &w->s.seams;
     const embi_meeting *one = w->meeting + meeting;
     embi_seam *seam;
-    if (!EMBI_GROW(&w->memory, embi_seam, to->list, to->cap, to->count + 1)) return 0;
+    if (!EMBI_GROW(&w->memory, to->list, to->count + 1)) return 0;
     seam = to->list + to->count++;
     seam->key = embi_edge_key(w->s.body + one->body[0], one->edge[0]);
     seam->t[0] = one->t[0][end > 0];
@@ -23310,7 +23257,7 @@ static int embi_seams_ends(embipc_world *w)
     embi_key *ends;
     embipc_real p[3], q[3], lo = EMBI_HUGE, hi = -EMBI_HUGE, unit;
     int count = 0;
-    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 4 * w->meeting_count)) return 0;
+    if (!EMBI_GROW(&w->memory, w->tri_pairs, 4 * w->meeting_count)) return 0;
     ends = w->tri_pairs;
     for (int n = 0; n < 2 * w->meeting_count; n++)
         if (w->meeting[n / 2].seam) ends[count++].value = n;
@@ -23350,8 +23297,8 @@ static int embi_seams_list(embipc_world *w)
     embi_key *k;
     for (int n = 0; n < w->meeting_count; n++)
         if (w->meeting[n].seam && !embi_seam_add(w, n, -1, -1)) return 0;
-    if (!embi_seams_ends(w) || !EMBI_GROW(&w->memory, embi_seam, to->list, to->cap, 2 * to->count) ||
-        !EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * to->count))
+    if (!embi_seams_ends(w) || !EMBI_GROW(&w->memory, to->list, 2 * to->count) ||
+        !EMBI_GROW(&w->memory, w->tri_pairs, 2 * to->count))
         return 0;
     k = w->tri_pairs;
     for (int n = 0; n < to->count; n++) {
@@ -23368,8 +23315,8 @@ static int embi_seams_list(embipc_world *w)
 static int embi_seams_join(embipc_world *w)
 {
     int n_bodies = w->s.body_count, *next;
-    if (!EMBI_GROW(&w->memory, int, w->sharp, w->sharp_cap, n_bodies) ||
-        !EMBI_GROW(&w->memory, embi_key, w->joined, w->joined_cap, 2 * n_bodies))
+    if (!EMBI_GROW(&w->memory, w->sharp, n_bodies) ||
+        !EMBI_GROW(&w->memory, w->joined, 2 * n_bodies))
         return 0;
     next = w->sharp;
     for (int i = 0; i < n_bodies; i++) next[i] = i;
@@ -23421,7 +23368,7 @@ static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
         embi_set_join(next, embi_meeting_surface(w, one, 0, first, next),
                       embi_meeting_surface(w, one, 1, first, next));
     }
-    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * total)) return -1;
+    if (!EMBI_GROW(&w->memory, w->tri_pairs, 2 * total)) return -1;
     for (int i = 0; i < w->s.body_count; i++)
         for (int t = 0; t < first[i + 1] - first[i]; t++) {
             w->tri_pairs[count].key = embi_pack(embi_set_first(next, first[i] + w->s.body[i].bvh.face[t]), i);
@@ -23453,7 +23400,7 @@ static int embi_surface_is_flat(const embipc_world *w, const embi_key *list, int
 static int embi_seams_check(embipc_world *w)
 {
     int n_bodies = w->s.body_count, *first, *next, *flat, total = 0, count;
-    if (!EMBI_GROW(&w->memory, int, w->sharp, w->sharp_cap, n_bodies + 1)) return 0;
+    if (!EMBI_GROW(&w->memory, w->sharp, n_bodies + 1)) return 0;
     memset(w->sharp, 0, (size_t)(n_bodies + 1) * sizeof *w->sharp);
     for (int n = 0; n < 2 * w->meeting_count; n++)
         if (w->meeting[n / 2].seam) w->sharp[w->meeting[n / 2].body[n % 2]] = 1;
@@ -23462,7 +23409,7 @@ static int embi_seams_check(embipc_world *w)
         w->sharp[i] = total;
         total += nt;
     }
-    if (!EMBI_GROW(&w->memory, int, w->sharp, w->sharp_cap, n_bodies + 1 + 2 * total)) return 0;
+    if (!EMBI_GROW(&w->memory, w->sharp, n_bodies + 1 + 2 * total)) return 0;
     first = w->sharp;
     next = first + n_bodies + 1;
     flat = next + total;
@@ -23504,7 +23451,7 @@ static int embi_seams_find(embipc_world *w)
     if (!embi_seams_list(w) || !embi_seams_join(w)) return 0;
     for (int n = 0; n < w->joined_count; n++) {
         embi_body *b = s->body + (w->joined[n].key & 0xffffffffu);
-        if (!EMBI_GROW(&w->memory, int, w->sharp, w->sharp_cap, 3 * b->nv)) return 0;
+        if (!EMBI_GROW(&w->memory, w->sharp, 3 * b->nv)) return 0;
         embi_bvh_spare_points(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt, b->nv, NULL, EMBI_OWN_JOINED_EDGE_PAIRS,
                               EMBI_OWN_JOINED_POINT_PAIRS, w->sharp);
     }
@@ -23559,7 +23506,7 @@ static embi_pair *embi_pair_add(embipc_world *w, embi_u64 bodies, int panels, in
 {
     embi_state *s = &w->s;
     embi_pair *pair;
-    if (!EMBI_GROW(&w->memory, embi_pair, s->pair, s->pair_cap, s->pair_count + 1)) return NULL;
+    if (!EMBI_GROW(&w->memory, s->pair, s->pair_count + 1)) return NULL;
     pair = s->pair + s->pair_count;
     memset(pair, 0, sizeof *pair);
     pair->a = (int)(bodies >> 32);
@@ -23623,8 +23570,8 @@ static int embi_regions_sort(embipc_world *w)
     int axis, n = 0;
     embi_swept *one;
     for (int i = 0; i < s->body_count; i++) n += s->body[i].panel_count;
-    if (!EMBI_GROW(&w->memory, embi_swept, w->swept, w->swept_cap, 2 * n) ||
-        !EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * n))
+    if (!EMBI_GROW(&w->memory, w->swept, 2 * n) ||
+        !EMBI_GROW(&w->memory, w->tri_pairs, 2 * n))
         return -1;
     one = w->swept + n;
     for (int i = 0; i < s->body_count; i++) {
@@ -23681,7 +23628,7 @@ static int embi_regions_sweep(embipc_world *w)
             if (!embi_bodies_meet(w, a->body, b->body, &reach) ||
                 !embi_regions_meet(s->body[a->body].panel + a->panel, s->body[b->body].panel + b->panel, reach))
                 continue;
-            if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * w->tri_pair_count + 2)) return 0;
+            if (!EMBI_GROW(&w->memory, w->tri_pairs, 2 * w->tri_pair_count + 2)) return 0;
             w->tri_pairs[w->tri_pair_count].value = embi_panels_pack(a->panel, b->panel);
             w->tri_pairs[w->tri_pair_count++].key = embi_pack(a->body, b->body);
         }
@@ -23703,7 +23650,7 @@ static int embi_pairs_join(embipc_world *w)
     unsigned char known[EMBI_PANELS * EMBI_PANELS] = {0};
     int old = s->pair_count, count = old + w->tri_pair_count;
     embi_key *k;
-    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * count)) return 0;
+    if (!EMBI_GROW(&w->memory, w->tri_pairs, 2 * count)) return 0;
     k = w->tri_pairs;
     memmove(k + old, k, (size_t)w->tri_pair_count * sizeof *k);
     for (int n = old; n < count; n++) k[n].value = -1 - k[n].value;   /* see embi_pair_panels() */
@@ -23891,7 +23838,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
         embi_island *isle;
         if (!s->body[i].moving || (changed && !changed[root])) continue;
         isle = w->island[root];
-        if (!EMBI_GROW(m, int, isle->bodies, isle->body_cap, isle->body_count + 1)) return 0;
+        if (!EMBI_GROW(m, isle->bodies, isle->body_count + 1)) return 0;
         isle->bodies[isle->body_count++] = i;
         isle->noise_x = embi_max(isle->noise_x, s->body[i].scale_x);
         isle->reach = embi_max(isle->reach, s->body[i].foreseen);
@@ -23901,7 +23848,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
         embi_island *isle;
         if (root < 0 || (changed && !changed[root])) continue;
         isle = w->island[root];
-        if (!EMBI_GROW(m, int, isle->pairs, isle->pair_cap, isle->pair_count + 1)) return 0;
+        if (!EMBI_GROW(m, isle->pairs, isle->pair_count + 1)) return 0;
         embi_island_list_pair(s, isle, n);
     }
     for (int k = 0; k < w->order_count; k++) {
@@ -23992,7 +23939,7 @@ static embipc_result embi_round_share(embi_round *t, int first, int enough)
         begin = k + 1;
         work = 0;
     }
-    if (!EMBI_GROW(&w->memory, embi_run, w->run_end, w->run_end_cap, w->run.count)) return EMBIPC_ERR_MEMORY;
+    if (!EMBI_GROW(&w->memory, w->run_end, w->run.count)) return EMBIPC_ERR_MEMORY;
     embi_for(&s->threads, w->run.count, 1, embi_round_range, t);
     for (int n = w->run.count - 1; n >= 0; n--) {
         if (w->run_end[n].result != EMBIPC_OK) r = w->run_end[n].result;   /* in the end, the first one */
@@ -24092,7 +24039,7 @@ static int embi_islands_begin(embipc_world *w)
 /* Appends to what embipc_world_iterations() lists. Returns 0 out of memory. */
 static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
 {
-    if (!EMBI_GROW(&w->memory, embipc_iteration, w->iteration, w->iteration_cap, w->iteration_count + 1))
+    if (!EMBI_GROW(&w->memory, w->iteration, w->iteration_count + 1))
         return 0;
     w->iteration[w->iteration_count++] = *r;
     return 1;
@@ -24114,7 +24061,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     for (int i = 0; i < w->order_count; i++)
         if (w->order[i] != from) w->order[kept++] = w->order[i];
     w->order_count = kept;
-    if (!EMBI_GROW(m, embi_friction, isle->friction, isle->friction_cap, isle->friction_count + J->friction_count))
+    if (!EMBI_GROW(m, isle->friction, isle->friction_count + J->friction_count))
         return 0;
     if (J->friction_count)
         memcpy(isle->friction + isle->friction_count, J->friction, (size_t)J->friction_count * sizeof *J->friction);
@@ -24232,7 +24179,7 @@ static int embi_pair_by_path(const embipc_world *w, const embi_pair *p, const em
 static int embi_bodies_rebase(embipc_world *w)
 {
     embi_state *s = &w->s;
-    if (!EMBI_GROW(&w->memory, embipc_real, s->base_x, s->base_cap, 3 * s->vert_count)) return 0;
+    if (!EMBI_GROW(&w->memory, s->base_x, 3 * s->vert_count)) return 0;
     if (!s->rebased) memcpy(s->base_x, s->xn, (size_t)(3 * s->vert_count) * sizeof *s->xn);
     s->rebased = 1;
     for (int n = 0; n < w->kept_count; n++) embi_kept_follow(s, w->kept + n, 0);
@@ -24452,7 +24399,7 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, i
         int follow = again && !(e->law.fibre > 0);
         held |= b->driven_nodes > 0;
         if (!embi_is_dynamic(b) || e->nonlinear) continue;
-        if (follow && !EMBI_GROW(m, embipc_real, b->tangent, b->tangent_cap, 9 * b->A.row[b->nn])) return 0;
+        if (follow && !EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn])) return 0;
         embi_elastic_look_ahead(e, s->q + 3 * b->node0);
         embi_elastic_hold(e, e->rotation_next, NULL);
         e->nonlinear = e->follows = follow;
@@ -24817,11 +24764,11 @@ static int embi_report_reserve(embipc_world *w)
         contacts += w->island[w->order[k]]->contacts.count;
         friction += w->island[w->order[k]]->friction_count;
     }
-    return EMBI_GROW(m, embi_key, w->memory_key, w->memory_key_cap, 2 * friction) &&
-           EMBI_GROW(m, embipc_real, w->memory_u, w->memory_u_cap, friction) &&
-           EMBI_GROW(m, embipc_contact, w->contact, w->contact_cap, contacts) &&
-           EMBI_GROW(m, int, w->pressed, w->pressed_cap, 4 * (contacts + friction)) &&
-           EMBI_GROW(m, embipc_pair_force, w->pair_force, w->pair_force_cap, w->s.pair_count);
+    return EMBI_GROW(m, w->memory_key, 2 * friction) &&
+           EMBI_GROW(m, w->memory_u, friction) &&
+           EMBI_GROW(m, w->contact, contacts) &&
+           EMBI_GROW(m, w->pressed, 4 * (contacts + friction)) &&
+           EMBI_GROW(m, w->pair_force, w->s.pair_count);
 }
 
 /* barrier forces of one island */
@@ -25323,7 +25270,7 @@ typedef struct embi_part_body {
     const embipc_real *x0;       /* vertices as given */
     embipc_real *x;              /* and now (3 nv), owned */
     embipc_real *core0, *core;   /* loops through the middle of the solid, as given and now (3 core_count) */
-    int core_count, core_cap, core0_cap, loop[EMBI_PART_LOOPS + 1], loops;   /* loop: where each begins */
+    int core_count, loop[EMBI_PART_LOOPS + 1], loops;   /* loop: where each begins */
     embi_bvh bvh;
     int *inner, inner_count;     /* a vertex of each connected part, owned */
     int nv, closed, handles;     /* handles: one of its parts is no ball, topologically */
@@ -25347,11 +25294,10 @@ typedef struct embi_parting {
     int count;
     const embipc_real *gap;
     embi_key *keys;
-    int key_count, key_cap;
+    int key_count;
     embi_candidate *nearby;
-    int nearby_count, nearby_cap;
+    int nearby_count;
     embipc_real *shifted;        /* the first of a pair, where it is tried */
-    int shifted_cap;
     const embi_part_body *met_a, *met_b;   /* whose triangles were seen to meet last, and ... */
     embi_key met;                /* ... which they were */
     embipc_real direction[3 * EMBI_PART_DIRECTIONS];
@@ -25359,7 +25305,7 @@ typedef struct embi_parting {
     int unlink;                  /* linking numbers may change: for the depth of a pair */
     int coarse;                  /* fewer directions are searched */
     embi_part_overlap *pair;
-    int pair_count, pair_cap;
+    int pair_count;
 } embi_parting;
 
 /* Gives back all copies and scratch. */
@@ -25367,17 +25313,17 @@ static void embi_parting_end(embi_parting *p)
 {
     for (int i = 0; p->body && i < p->count; i++) {
         embi_part_body *b = p->body + i;
-        embi_free(&p->m, b->x, 3 * b->nv, sizeof(embipc_real));
-        embi_free(&p->m, b->inner, b->inner_count, sizeof(int));
-        EMBI_RELEASE(&p->m, b->core, b->core_cap);
-        EMBI_RELEASE(&p->m, b->core0, b->core0_cap);
+        embi_free(&p->m, b->x);
+        embi_free(&p->m, b->inner);
+        EMBI_RELEASE(&p->m, b->core);
+        EMBI_RELEASE(&p->m, b->core0);
         embi_bvh_free(&p->m, &b->bvh);
     }
-    embi_free(&p->m, p->body, p->count, sizeof *p->body);
-    EMBI_RELEASE(&p->m, p->keys, p->key_cap);
-    EMBI_RELEASE(&p->m, p->nearby, p->nearby_cap);
-    EMBI_RELEASE(&p->m, p->shifted, p->shifted_cap);
-    EMBI_RELEASE(&p->m, p->pair, p->pair_cap);
+    embi_free(&p->m, p->body);
+    EMBI_RELEASE(&p->m, p->keys);
+    EMBI_RELEASE(&p->m, p->nearby);
+    EMBI_RELEASE(&p->m, p->shifted);
+    EMBI_RELEASE(&p->m, p->pair);
 }
 
 static embipc_real embi_part_gap(const embi_parting *p, int i, int j)
@@ -25430,7 +25376,7 @@ static int embi_part_loop(embi_memory *m, embi_part_body *b, const int *from, co
         if (step[z] > step[a]) z = from[z];
         else a = from[a];
     }
-    if (!EMBI_GROW(m, embipc_real, b->core0, b->core0_cap, 3 * (front + 1 + tail))) return 0;
+    if (!EMBI_GROW(m, b->core0, 3 * (front + 1 + tail))) return 0;
     b->loop[b->loops++] = b->core_count;
     b->loop[b->loops] = front + 1 + tail;
     for (a = u; b->core_count < front; a = from[a]) embi_part_middle(b, a, b->core0 + 3 * b->core_count++);
@@ -25474,13 +25420,13 @@ static int embi_part_loops(embi_memory *m, embi_part_body *b)
             embi_join(root, side[2 * k], side[2 * k + 1]);
         else ok = embi_part_loop(m, b, from, step, u, v);
     }
-    ok = ok && EMBI_GROW(m, embipc_real, b->core, b->core_cap, 3 * b->core_count);
+    ok = ok && EMBI_GROW(m, b->core, 3 * b->core_count);
     if (ok && b->core_count) memcpy(b->core, b->core0, (size_t)(3 * b->core_count) * sizeof *b->core);
-    embi_free(m, edge, 2 * n, sizeof *edge);
-    embi_free(m, side, 2 * n, sizeof *side);
-    embi_free(m, from, b->nv, sizeof *from);
-    embi_free(m, step, b->nv, sizeof *step);
-    embi_free(m, root, b->s.nt, sizeof *root);
+    embi_free(m, edge);
+    embi_free(m, side);
+    embi_free(m, from);
+    embi_free(m, step);
+    embi_free(m, root);
     return ok;
 }
 
@@ -25564,8 +25510,8 @@ static int embi_part_topology(embi_memory *m, embi_part_body *b)
         }
         b->handles = b->closed && 2 * used - b->s.nt < 4 * parts;
     } else m->failed = 1;
-    embi_free(m, list, parts, sizeof *list);
-    embi_free(m, seen, b->nv, 1);
+    embi_free(m, list);
+    embi_free(m, seen);
     return !m->failed;
 }
 
@@ -25599,8 +25545,8 @@ static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movab
     used = (unsigned char *)embi_alloc(m, b->nv, 1);
     ok = keys && used && embi_bvh_build(m, &b->bvh, b->x, b->s.tri, b->s.nt, b->nv, keys, used);
     if (ok) embi_bvh_refit(&b->bvh, b->x, b->s.tri, b->s.nt);
-    embi_free(m, keys, 6 * b->s.nt, sizeof *keys);
-    embi_free(m, used, b->nv, 1);
+    embi_free(m, keys);
+    embi_free(m, used);
     if (!ok || !embi_part_topology(m, b) || (b->handles && !embi_part_loops(m, b))) return 0;
     embi_solid(&solid, b->x, b->nv, b->s.tri, b->s.nt);
     b->volume = b->closed ? embi_abs(solid.volume) : b->diagonal * b->diagonal * b->diagonal;
@@ -25696,8 +25642,7 @@ static int embi_part_touches(embi_parting *p, const embi_part_body *a, const emb
     still = embi_approach_of(range, gap + embi_part_slack(a, b, t));
     p->nearby_count = 0;
     for (int n = 0; n < count; n++) {
-        if (!embi_candidates(&p->m, &a->s, &b->s, keys + n, 1, &rule, &still, &p->nearby, &p->nearby_count,
-                             &p->nearby_cap))
+        if (!embi_candidates(&p->m, &a->s, &b->s, keys + n, 1, &rule, &still, &p->nearby, &p->nearby_count))
             return -1;
         if (p->nearby_count) return embi_part_met(p, a, b, keys[n]);
     }
@@ -25732,9 +25677,8 @@ static int embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_
         back[k] = -t[k];
     }
     p->key_count = 0;
-    if (!embi_bvh_pairs(&p->m, &a->s, &b->s, range, gap + embi_part_slack(a, b, t), &p->keys, &p->key_count,
-                        &p->key_cap) ||
-        !EMBI_GROW(&p->m, embipc_real, p->shifted, p->shifted_cap, 3 * a->nv))
+    if (!embi_bvh_pairs(&p->m, &a->s, &b->s, range, gap + embi_part_slack(a, b, t), &p->keys, &p->key_count) ||
+        !EMBI_GROW(&p->m, p->shifted, 3 * a->nv))
         return -1;
     for (int i = 0; p->key_count && i < a->nv; i++) embi_add(p->shifted + 3 * i, a->x + 3 * i, t);
     s.x = s.rest = p->shifted;
@@ -25942,7 +25886,7 @@ static int embi_part_append(embi_parting *p, int i, int j, embipc_overlap_kind k
     embipc_real reach = embi_part_reach(p, i, j, (embipc_real)0.001), shift[3];
     embi_part_overlap *k;
     int found = 0, ok;
-    if (!EMBI_GROW(&p->m, embi_part_overlap, p->pair, p->pair_cap, p->pair_count + 1)) return 0;
+    if (!EMBI_GROW(&p->m, p->pair, p->pair_count + 1)) return 0;
     k = p->pair + p->pair_count++;
     k->o.a = i;
     k->o.b = j;
@@ -26122,7 +26066,7 @@ static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc
         d.tolerance = widest / 100;
         r = embipc_body_create(w, &d, handle + i);
     }
-    embi_free(&p->m, exempt, p->count, sizeof *exempt);
+    embi_free(&p->m, exempt);
     return r;
 }
 
@@ -26189,7 +26133,7 @@ static int embi_part_grow(embi_parting *p, embipc_real scale, int *grown)
     for (int i = 0; r == EMBIPC_OK && i < p->count; i++)
         if (!p->body[i].fixed) embi_part_take(p->body + i, w, w->s.body + embi_find_body(w, handle[i]));
     embipc_world_destroy(w);
-    embi_free(&p->m, handle, p->count, sizeof *handle);
+    embi_free(&p->m, handle);
     *grown = r == EMBIPC_OK;
     return r != EMBIPC_ERR_MEMORY;
 }
