@@ -4701,18 +4701,17 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
 }
 
 /* ==== 11. Meshes =====================================================================================
- * Triangle surfaces and tet meshes: are they fit for use, which edges and which boundary do they have,
- * and what solid do they enclose. Half-edges and faces are found by sorting, never by hashing: the same
- * order on every machine. With a, b, c the vertices of a triangle seen from an origin o, d = a . (b x c),
- * s = a + b + c:
+ * Checks of triangle surfaces and tet meshes, their edges and boundary, and the solid they enclose. Half-edges and
+ * faces are sorted, not hashed, so their order is the same on every machine. With a, b, c the vertices of a triangle
+ * seen from an origin o, d = a . (b x c), s = a + b + c:
  *   volume = sum d/6,  integral x = sum d/24 s,  integral x x^T = sum d/120 (s s^T + a a^T + b b^T + c c^T)
- * and the winding number of the surface about p is the sum of the solid angles over 4 pi.
+ * The winding number of the surface about p is the sum of the solid angles over 4 pi.
  * Uses: small math, memory, errors, sorting, exact predicates.
- * Checked by: tests/test_mesh.c, tests/test_mesh_faults.c      */
+ * Checked by: tests/test_mesh.c, tests/test_mesh_faults.c */
 
-#define EMBI_FLAT 1e-12          /* heights and volumes below this part of the longest edge are none */
+#define EMBI_FLAT 1e-12          /* heights and volumes below this fraction of the longest edge count as 0 */
 #define EMBI_MAX_ELEMENTS (INT_MAX / 16)
-#define EMBI_MESH_RANGE 1e40     /* m: what is measured of a mesh has powers of up to seven lengths in it */
+#define EMBI_MESH_RANGE 1e40     /* m; some formulas multiply up to seven lengths */
 
 /* ---- Boxes ---- */
 
@@ -4728,7 +4727,7 @@ static void embi_box_points(embipc_real lo[3], embipc_real hi[3], const embipc_r
         }
 }
 
-/* bounding box of the `count` points of x named by index */
+/* bounding box of the points of x that `index` lists */
 static void embi_box_indexed(embipc_real lo[3], embipc_real hi[3], const embipc_real *x, const int *index,
                              int count)
 {
@@ -4750,8 +4749,8 @@ static embipc_real embi_box_diagonal(const embipc_real lo[3], const embipc_real 
     return embi_norm(d);
 }
 
-/* An origin near to points of the given size round `middle`: a multiple of a power of two of 2^12 sizes or more, so
- * that the difference of a point and this origin has no rounding. It is 0 for points nearer to 0 than 2^11 sizes. */
+/* Finds an origin close to points of the given size around `middle`. The origin is a multiple of a power of two of at
+ * least 2^12 sizes, so subtracting it from a point is exact. It is 0 for points within 2^11 sizes of 0. */
 static void embi_near_origin(embipc_real origin[3], const embipc_real middle[3], embipc_real size)
 {
     embipc_real unit;
@@ -4762,7 +4761,7 @@ static void embi_near_origin(embipc_real origin[3], const embipc_real middle[3],
         origin[k] = embi_abs(middle[k]) > unit / 2 ? unit * floor(middle[k] / unit + 0.5) : (embipc_real)0;
 }
 
-/* 1 when two closed boxes have a point in common. */
+/* 1 when two closed boxes have a common point. */
 static int embi_boxes_meet(const embipc_real alo[3], const embipc_real ahi[3], const embipc_real blo[3],
                            const embipc_real bhi[3])
 {
@@ -4772,7 +4771,7 @@ static int embi_boxes_meet(const embipc_real alo[3], const embipc_real ahi[3], c
 
 /* ---- Edges and faces by sorting ---- */
 
-/* a pair of key arrays, as the radix sort wants them */
+/* two key arrays for the radix sort */
 typedef struct embi_keys {
     embi_key *a, *tmp;
     int a_cap, tmp_cap;
@@ -4789,8 +4788,8 @@ static void embi_keys_release(embi_memory *m, embi_keys *k)
     EMBI_RELEASE(m, k->tmp, k->tmp_cap);
 }
 
-/* k->a[0..3n): the half-edges of n triangles, key = (smaller, larger vertex), value = 3*triangle + side,
- * where side s runs from corner s to corner s+1; sorted, so the half-edges of one edge stand together. */
+/* Fills k->a[0..3n) with the half-edges of n triangles: key = (smaller, larger vertex), value = 3*triangle + side.
+ * Side s runs from corner s to corner s+1. After sorting, the half-edges of one edge are neighbours. */
 static int embi_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
 {
     if (!embi_keys_reserve(m, k, 3 * n)) return 0;
@@ -4811,8 +4810,8 @@ static void embi_sort3(int v[3], int a, int b, int c)
     v[1] = a ^ b ^ c ^ v[0] ^ v[2];
 }
 
-/* k->a[0..n): the faces in face[3*n], key = (smallest, middle vertex), value = face; sorted by all three
- * vertices, equal faces in ascending order of their number. */
+/* Fills k->a[0..n) with the faces in face[3*n]: key = (smallest, middle vertex), value = face. They are sorted by all
+ * three vertices, equal faces by number. */
 static int embi_sort_faces(embi_memory *m, embi_keys *k, const int *face, int n)
 {
     int v[3];
@@ -4823,7 +4822,7 @@ static int embi_sort_faces(embi_memory *m, embi_keys *k, const int *face, int n)
         k->a[i].value = i;
     }
     embi_sort_keys(k->a, k->tmp, n);
-    for (int i = 0; i < n; i++) {   /* stable: the order by the largest vertex survives within equal pairs */
+    for (int i = 0; i < n; i++) {   /* the sort is stable: equal keys stay sorted by the largest vertex */
         const int *f = face + 3 * k->a[i].value;
         embi_sort3(v, f[0], f[1], f[2]);
         k->a[i].key = embi_pack(v[0], v[1]);
@@ -4832,7 +4831,7 @@ static int embi_sort_faces(embi_memory *m, embi_keys *k, const int *face, int n)
     return 1;
 }
 
-/* same three vertices, in any order */
+/* 1 when two faces have the same vertices, in any order */
 static int embi_same_face(const int *f, const int *g)
 {
     int v[3], w[3];
@@ -4841,7 +4840,7 @@ static int embi_same_face(const int *f, const int *g)
     return v[0] == w[0] && v[1] == w[1] && v[2] == w[2];
 }
 
-/* same three vertices and the same sense of rotation */
+/* 1 when two faces with the same vertices have the same orientation */
 static int embi_same_sense(const int *f, const int *g)
 {
     int i = g[0] == f[0] ? 0 : g[1] == f[0] ? 1 : 2;
@@ -4850,8 +4849,8 @@ static int embi_same_sense(const int *f, const int *g)
 
 /* Edges of a triangle surface. */
 typedef struct embi_topology {
-    int *edge;       /* 2 per edge: its vertices, the smaller first; edges in lexicographic order */
-    int *edge_tri;   /* 2 per edge: its triangles, the smaller first; -1 where there is none */
+    int *edge;       /* 2 per edge: its vertices, the smaller first; edges are sorted */
+    int *edge_tri;   /* 2 per edge: its triangles, the smaller first; -1 for none */
     int edge_count, edge_cap, edge_tri_cap;
     embi_keys keys;
 } embi_topology;
@@ -4865,7 +4864,8 @@ static void embi_topology_release(embi_memory *m, embi_topology *t)
     t->edge_count = 0;
 }
 
-/* Of an edge with more than two triangles (which embipc_surface_check refuses) the first two are kept. */
+/* Lists each edge with its triangles. An edge with more than two (embipc_surface_check() refuses it) keeps the first
+ * two. */
 static embipc_result embi_topology_build(embi_memory *m, embi_topology *t, const int *tri, int n)
 {
     int count = 0;
@@ -4888,7 +4888,7 @@ static embipc_result embi_topology_build(embi_memory *m, embi_topology *t, const
     return EMBIPC_OK;
 }
 
-/* Each edge once, with its triangles. No scratch stays behind. */
+/* Each edge once, with its triangles. */
 EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, int *edge_tri, int capacity)
 {
     embi_memory m;
@@ -4912,7 +4912,7 @@ EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, in
 /* the four faces of a positively oriented tet, outward */
 static const int embi_tet_face[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 
-/* face[3 * (4*t + i)]: the face of tet t opposite to its node i */
+/* Writes the face of tet t opposite to its node i to face[3 * (4*t + i)]. */
 static void embi_tet_faces(int *face, const int *tets, int n)
 {
     for (int t = 0; t < n; t++)
@@ -4920,7 +4920,7 @@ static void embi_tet_faces(int *face, const int *tets, int n)
             for (int j = 0; j < 3; j++) face[12 * t + 3 * i + j] = tets[4 * t + embi_tet_face[i][j]];
 }
 
-/* The boundary triangles of n tets, into an array of its owner. */
+/* Collects the boundary triangles of n tets in *tri, which the caller owns. */
 static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, int **tri, int *tri_cap,
                                         int *tri_count)
 {
@@ -4932,7 +4932,7 @@ static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, 
         embi_tet_faces(face, tets, n);
         ok = embi_sort_faces(m, &keys, face, 4 * n);
     }
-    /* a face that meets its like is marked; what stays unmarked is the boundary */
+    /* only faces of a single tet are marked: they are the boundary */
     for (int i = 0, next; ok && i < 4 * n; i = next) {
         const int *f = face + 3 * keys.a[i].value;
         for (next = i + 1; next < 4 * n && embi_same_face(f, face + 3 * keys.a[next].value);) next++;
@@ -4950,7 +4950,7 @@ static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, 
     return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
-/* Faces of one tet only are the boundary. The count is returned even when the room is too small. */
+/* A face of only one tet is on the boundary. The count is returned even when tri is too small. */
 EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, int tri_capacity)
 {
     embi_memory m;
@@ -4967,7 +4967,7 @@ EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, in
 
 /* ---- The enclosed solid ---- */
 
-/* six times the signed volume of the tet (o, a, b, c) given as points */
+/* six times the signed volume of the tet (o, a, b, c) */
 static embipc_real embi_tet_det(const embipc_real o[3], const embipc_real a[3], const embipc_real b[3],
                                 const embipc_real c[3])
 {
@@ -4978,7 +4978,7 @@ static embipc_real embi_tet_det(const embipc_real o[3], const embipc_real a[3], 
     return embi_triple(u, v, w);
 }
 
-/* the integrals of embipc_solid, for indices known to be good */
+/* the integrals of embipc_solid by the banner's formulas; indices are valid */
 static void embi_solid(embipc_solid *s, const embipc_real *x, int vertex_count, const int *tri, int tri_count)
 {
     embipc_real lo[3], hi[3], o[3], volume = 0, first[3] = {0, 0, 0}, second[9] = {0};
@@ -4997,7 +4997,7 @@ static void embi_solid(embipc_solid *s, const embipc_real *x, int vertex_count, 
                                           p[2][k] * p[2][l]);
     }
     s->volume = volume / 6;
-    embi_scale(first, volume == 0 ? (embipc_real)0 : 1 / (4 * volume), first);   /* now centroid - o */
+    embi_scale(first, volume == 0 ? (embipc_real)0 : 1 / (4 * volume), first);   /* centroid - o */
     for (int k = 0; k < 3; k++) {
         s->centroid[k] = o[k] + first[k];
         for (int l = 0; l < 3; l++)
@@ -5021,8 +5021,8 @@ static embipc_real embi_solid_angle(const embipc_real p[3], const embipc_real *x
                                                embi_dot(c, a) * lb);
 }
 
-/* How many times the surface goes round p: 1 inside, 0 outside. Triangles whose label equals `except`
- * (label may be NULL) are left out. */
+/* The winding number of the surface about p: 1 inside, 0 outside. Triangles whose label equals `except` are skipped;
+ * label may be NULL. */
 static embipc_real embi_winding(const embipc_real p[3], const embipc_real *x, const int *tri, int tri_count,
                                 const int *label, int except)
 {
@@ -5037,7 +5037,7 @@ static embipc_real embi_winding(const embipc_real p[3], const embipc_real *x, co
 
 /* ---- Checks ---- */
 
-/* root of i in a union-find forest; halves the path on the way */
+/* Root of i in a union-find forest. The path is halved on the way. */
 static int embi_root(int *parent, int i)
 {
     while (parent[i] != i) {
@@ -5047,7 +5047,7 @@ static int embi_root(int *parent, int i)
     return i;
 }
 
-/* the smaller root wins, so the outcome does not depend on the order of joining */
+/* The smaller root wins, so the result does not depend on the order of calls. */
 static void embi_join(int *parent, int a, int b)
 {
     a = embi_root(parent, a);
@@ -5056,8 +5056,8 @@ static void embi_join(int *parent, int a, int b)
     else parent[a] = b;
 }
 
-/* Are the coordinates of n points, which are finite, such that no product of lengths overflows, or is lost? A box
- * without extent has no such lengths. most: the largest coordinate; size: of the box. */
+/* Checks that products of lengths of n finite points neither overflow nor underflow. A box without extent passes.
+ * most: largest |coordinate|; size: longest side of the box. */
 static int embi_in_range(const embipc_real *x, int n, embipc_real *most, embipc_real *size)
 {
     embipc_real lo[3], hi[3];
@@ -5070,7 +5070,7 @@ static int embi_in_range(const embipc_real *x, int n, embipc_real *most, embipc_
     return *most <= EMBI_MESH_RANGE && !(*size > 0 && *size < 1 / EMBI_MESH_RANGE);
 }
 
-/* counts and pointers, coordinates, and every index: what both kinds of mesh must have */
+/* Checks counts, pointers, coordinates and indices of a surface or a tet mesh. */
 static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, const int *element, int count,
                                        int corners, embipc_error *e)
 {
@@ -5110,7 +5110,7 @@ static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, c
     return EMBIPC_OK;
 }
 
-/* every vertex belongs to an element: an idle one would be an unknown with no mass */
+/* Every vertex must belong to an element: otherwise it would be an unknown without mass. */
 static embipc_result embi_check_used(embi_memory *m, int vertex_count, const int *element, int count,
                                      int corners, embipc_error *e)
 {
@@ -5129,8 +5129,8 @@ static embipc_result embi_check_used(embi_memory *m, int vertex_count, const int
                         "vertex %d belongs to no triangle: remove it", idle);
 }
 
-/* largest absolute component of the edge vectors u[0..n), by which they are then divided: the tests below
- * must neither overflow nor underflow */
+/* Divides the edge vectors u[0..n) by their largest |component|, so that later products neither overflow nor
+ * underflow. */
 static void embi_normalise(embipc_real u[][3], int n)
 {
     embipc_real s = 0;
@@ -5141,7 +5141,7 @@ static void embi_normalise(embipc_real u[][3], int n)
         for (int k = 0; k < 3; k++) u[i][k] /= s;
 }
 
-/* height over the longest edge, as a part of that edge: 0.87 for an equilateral triangle */
+/* height over the longest edge, divided by that edge: 0.87 for an equilateral triangle */
 static embipc_real embi_triangle_shape(const embipc_real *x, const int v[3])
 {
     embipc_real u[3][3], n[3], l2 = 0;
@@ -5165,7 +5165,7 @@ static embipc_real embi_tet_shape(const embipc_real *x, const int v[4])
     return l2 > 0 ? embi_triple(u[0], u[1], u[2]) / (l2 * sqrt(l2)) : (embipc_real)0;
 }
 
-/* at most two triangles on an edge; no border and neighbours in agreement when closed */
+/* An edge has at most two triangles. On a closed surface it has two, and they have the same orientation. */
 static embipc_result embi_check_edges(const embi_key *k, int n, const int *tri, int closed, embipc_error *e)
 {
     for (int i = 2; i < n; i++)
@@ -5188,9 +5188,10 @@ static embipc_result embi_check_edges(const embi_key *k, int n, const int *tri, 
     return EMBIPC_OK;
 }
 
-/* Every connected part of a closed surface has a volume, and is outward or a cavity in the others.
- * label: a forest that joins the triangles of a part, becomes the part's smallest triangle;
- * sum: 2*n zeros, becomes signed volume * 6 and largest distance from the part's first vertex. */
+/* Checks each connected part of a closed surface: it has a volume, and is outward unless it is a cavity in other
+ * parts.
+ *   label: on entry a forest that joins the triangles of a part; on return the smallest triangle of the part
+ *   sum: 2*n zeros; becomes 6 * signed volume and the largest distance from the part's first vertex */
 static embipc_result embi_check_parts(const embipc_real *x, const int *tri, int n, int *label,
                                       embipc_real *sum, embipc_error *e)
 {
@@ -5213,7 +5214,7 @@ static embipc_result embi_check_parts(const embipc_real *x, const int *tri, int 
             return embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_TRIANGLE, t, volume,
                                 "the closed part with triangle %d encloses no volume (%g m^3): remove it", t,
                                 volume);
-        /* asked in the middle of a triangle: at a vertex the part may touch the others */
+        /* p is inside a triangle, since at a vertex the part may touch others */
         embi_set(p, 0, 0, 0);
         for (int i = 0; i < 3; i++) embi_axpy(p, 1.0 / 3, x + 3 * (size_t)tri[3 * t + i]);
         if (volume < 0 && embi_winding(p, x, tri, n, label, t) < 0.5)
@@ -5224,7 +5225,7 @@ static embipc_result embi_check_parts(const embipc_real *x, const int *tri, int 
     return EMBIPC_OK;
 }
 
-/* every connected part by itself; k holds the sorted half-edges */
+/* Finds the connected parts and checks each. k holds the sorted half-edges. */
 static embipc_result embi_check_solid(embi_memory *m, const embipc_real *x, const int *tri, int n,
                                       const embi_key *k, embipc_error *e)
 {
@@ -5242,7 +5243,7 @@ static embipc_result embi_check_solid(embi_memory *m, const embipc_real *x, cons
     return r;
 }
 
-/* embipc_surface_check on the memory of a world */
+/* embipc_surface_check() with the memory of its caller */
 static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, int vertex_count,
                                         const int *tri, int n, int closed, embipc_error *e)
 {
@@ -5270,7 +5271,7 @@ static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, in
     return r;
 }
 
-/* a face belongs to at most two tets, and those lie on its two sides */
+/* A face belongs to at most two tets, which lie on opposite sides of it. */
 static embipc_result embi_check_tet_faces(embi_memory *m, const int *tets, int n, embipc_error *e)
 {
     embi_keys keys = {NULL, NULL, 0, 0};
@@ -5296,7 +5297,7 @@ static embipc_result embi_check_tet_faces(embi_memory *m, const int *tets, int n
     return r;
 }
 
-/* embipc_tets_check on the memory of a world */
+/* embipc_tets_check() with the memory of its caller */
 static embipc_result embi_tets_check(embi_memory *m, const embipc_real *x, int node_count, const int *tets,
                                      int n, embipc_error *e)
 {
@@ -5316,7 +5317,7 @@ static embipc_result embi_tets_check(embi_memory *m, const embipc_real *x, int n
     return r == EMBIPC_OK ? embi_check_tet_faces(m, tets, n, e) : r;
 }
 
-/* The check that embipc_body_create() makes, with its own scratch. */
+/* The same check as in embipc_body_create(). */
 EMBIPC_API embipc_result embipc_surface_check(const embipc_real *x, int vertex_count, const int *tri,
                                               int tri_count, int closed, embipc_error *error)
 {
@@ -5325,7 +5326,7 @@ EMBIPC_API embipc_result embipc_surface_check(const embipc_real *x, int vertex_c
     return embi_surface_check(&m, x, vertex_count, tri, tri_count, closed, error);
 }
 
-/* The check that embipc_body_create() makes of full bodies, with its own scratch. */
+/* The same check as in embipc_body_create() for full bodies. */
 EMBIPC_API embipc_result embipc_tets_check(const embipc_real *x, int node_count, const int *tets,
                                            int tet_count, embipc_error *error)
 {
@@ -5334,7 +5335,7 @@ EMBIPC_API embipc_result embipc_tets_check(const embipc_real *x, int node_count,
     return embi_tets_check(&m, x, node_count, tets, tet_count, error);
 }
 
-/* Volume integrals over the enclosed solid, after a check of the arrays. */
+/* Integrals over the enclosed solid, after a check of the arrays. */
 EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex_count, const int *tri,
                                                 int tri_count, embipc_solid *solid)
 {
@@ -5347,18 +5348,18 @@ EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex
 
 /* ---- Merging ---- */
 
-/* one more value into a hash of 64 bits */
+/* adds a value to a 64-bit hash */
 static embi_u64 embi_mix(embi_u64 h, embipc_real value)
 {
     embi_u64 bits;
-    value += 0;   /* -0 is 0 */
+    value += 0;   /* -0 becomes 0 */
     memcpy(&bits, &value, sizeof bits);
     h = (h ^ bits) * 0x9E3779B97F4A7C15ull;
     return h ^ (h >> 29);
 }
 
-/* The key of p's cell, or that of its neighbour by `step`, on a lattice of this size at lo; size 0: of its
- * place. Different cells may share a key: what is found there is looked at again. */
+/* Hashes the cell of p, or its neighbour by `step`, in a grid at lo; for size 0 it hashes p itself. Different cells
+ * may have the same hash, so callers compare positions as well. */
 static embi_u64 embi_cell_hash(const embipc_real p[3], const embipc_real lo[3], embipc_real size,
                                const int step[3])
 {
@@ -5368,8 +5369,8 @@ static embi_u64 embi_cell_hash(const embipc_real p[3], const embipc_real lo[3], 
     return h;
 }
 
-/* The earliest vertex that stays and is not farther from p than the tolerance, or -1. key: all cells, sorted;
- * head, by place in key: the first such vertex of a cell, which next continues. */
+/* Returns the first kept vertex within the tolerance of p, or -1. key: hashes of all vertices, sorted. head[place in
+ * key] is the first kept vertex of a cell; next links the others. */
 static int embi_find_near(const embipc_real *x, const embipc_real p[3], const embipc_real lo[3],
                           embipc_real tolerance, const embi_key *key, int n, const int *head, const int *next)
 {
@@ -5387,16 +5388,16 @@ static int embi_find_near(const embipc_real *x, const embipc_real p[3], const em
             embipc_real d[3];
             embi_sub(d, x + 3 * (size_t)i, p);
             if (!reach && (d[0] != 0 || d[1] != 0 || d[2] != 0)) continue;
-            for (int k = 0; k < 3 && reach; k++) d[k] /= tolerance;   /* squares of lengths may be no numbers */
+            for (int k = 0; k < 3 && reach; k++) d[k] /= tolerance;   /* avoids over- and underflow of squares */
             if (embi_norm(d) <= reach && (found < 0 || i < found)) found = i;
         }
     }
     return found;
 }
 
-/* Vertices are hashed by cells as large as the tolerance, so only 27 cells are looked at for each. A vertex goes to
- * the earliest one within the tolerance that stays. A tolerance below the rounding of coordinates counts as 0: only
- * equal ones merge. */
+/* Vertices are hashed into cells as large as the tolerance, so a search visits 27 cells. A vertex merges into the
+ * first kept one within the tolerance. A tolerance below the rounding of coordinates counts as 0: then only equal
+ * vertices merge. */
 EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, embipc_real tolerance, int *map)
 {
     static const int here[3] = {0, 0, 0};
@@ -5456,7 +5457,7 @@ static void embi_fault_add(embi_faults *f, int element, int other, int a, int b,
     if (f->count < INT_MAX) f->count++;
 }
 
-/* finite points and indices in range: a repeated vertex is a fault to be listed, and passes */
+/* Checks for finite points and valid indices. Repeated vertices pass: they are a fault to be listed. */
 static embipc_result embi_arrays_usable(const embipc_real *x, int vertex_count, const int *element, int count,
                                         int corners)
 {
@@ -5470,14 +5471,14 @@ static embipc_result embi_arrays_usable(const embipc_real *x, int vertex_count, 
     return EMBIPC_OK;
 }
 
-/* Points divided by 2^exponent, so that the largest coordinate is about 1; in range they are the given ones. */
+/* Points divided by 2^exponent so that the largest coordinate is about 1. Points in range are not copied. */
 typedef struct embi_scaled {
     const embipc_real *x;
     embipc_real *copy;
     int count, exponent;
 } embi_scaled;
 
-/* Returns 0 out of memory. */
+/* Scales a copy of the points if they are out of range. Returns 0 out of memory. */
 static int embi_scale_begin(embi_memory *m, embi_scaled *s, const embipc_real *x, int n)
 {
     embipc_real most, size;
@@ -5494,7 +5495,7 @@ static int embi_scale_begin(embi_memory *m, embi_scaled *s, const embipc_real *x
 
 static void embi_scale_end(embi_memory *m, embi_scaled *s) { embi_free(m, s->copy, s->count, sizeof *s->copy); }
 
-/* a vertex that stands twice among n indices, or -1 */
+/* a vertex that occurs twice among n indices, or -1 */
 static int embi_repeated(const int *v, int n)
 {
     for (int i = 1; i < n; i++)
@@ -5503,7 +5504,7 @@ static int embi_repeated(const int *v, int n)
     return -1;
 }
 
-/* The sorted half-edges of all triangles that are not collapsed. Returns their number, or -1. */
+/* Sorts the half-edges of all triangles without repeated vertices. Returns their number, or -1. */
 static int embi_sound_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
 {
     int count = 0;
@@ -5521,7 +5522,7 @@ static int embi_run_end(const embi_key *k, int n, int i)
     return end;
 }
 
-/* Do the triangles (a, b, c) and (b, a, d) lie on each other: in one plane, c and d on one side of ab? */
+/* 1 when the triangles (a, b, c) and (b, a, d) overlap: they are coplanar, with c and d on one side of ab. */
 static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_real *c, const embipc_real *d)
 {
     if (embipc_orient3d(a, b, c, d) != 0) return 0;
@@ -5532,11 +5533,11 @@ static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_
     return 0;
 }
 
-/* the vertex a half-edge leads to, and the corner of its triangle that is not on it */
+/* end vertex of a half-edge, and the corner of its triangle opposite to it */
 static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 : h + 1]; }
 static int embi_opposite(const int *tri, int h) { return tri[3 * (h / 3) + (h + 2) % 3]; }
 
-/* Faults that are told by the half-edges at one edge: border, too many, turned, folded. Returns 0 out of memory. */
+/* Lists the faults that show at one edge: BORDER, CROWDED, TURNED or FOLDED. Returns 0 out of memory. */
 static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri, int n,
                             embipc_fault_kind kind, embi_faults *f)
 {
@@ -5563,7 +5564,7 @@ static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri
     return count >= 0;
 }
 
-/* corners that are joined across edges make a fan; a vertex with more than one is pinched */
+/* Corners joined across edges form a fan. A vertex with more than one fan is pinched. */
 static int embi_pinched(embi_memory *m, const int *tri, int n, int vertex_count, embi_faults *f)
 {
     embi_keys keys = {NULL, NULL, 0, 0};
@@ -5590,7 +5591,7 @@ static int embi_pinched(embi_memory *m, const int *tri, int n, int vertex_count,
     return count >= 0;
 }
 
-/* triangles with equal vertices; the earliest of them is `other` of the rest */
+/* Lists triangles with equal vertices. `other` is the first of them. */
 static int embi_double_triangles(embi_memory *m, const int *tri, int n, embi_faults *f)
 {
     embi_keys keys = {NULL, NULL, 0, 0};
@@ -5605,7 +5606,7 @@ static int embi_double_triangles(embi_memory *m, const int *tri, int n, embi_fau
     return ok;
 }
 
-/* Vertices that no element has. Returns 0 out of memory. */
+/* Lists vertices without an element. Returns 0 out of memory. */
 static int embi_unused(embi_memory *m, int vertex_count, const int *element, int n, embi_faults *f)
 {
     unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
@@ -5617,7 +5618,7 @@ static int embi_unused(embi_memory *m, int vertex_count, const int *element, int
     return 1;
 }
 
-/* COLLAPSED, FLAT and INVERTED: each element by itself */
+/* Lists COLLAPSED, FLAT or INVERTED elements. */
 static void embi_shape_faults(const embipc_real *x, const int *element, int n, int corners,
                               embipc_fault_kind kind, embi_faults *f)
 {
@@ -5645,8 +5646,8 @@ static int embi_faults_init(embi_faults *f, embipc_fault *list, int capacity, in
     return capacity >= 0 && (list || !capacity) && count <= EMBI_MAX_ELEMENTS;
 }
 
-/* One kind of fault at a time: each has a function of its own. Shapes are measured in scaled coordinates, so that
- * squares of tiny or huge lengths stay numbers. */
+/* Each kind of fault has its own function. Shapes are measured in scaled coordinates, which avoids over- and
+ * underflow. */
 EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                      embipc_fault_kind kind, embipc_fault *fault, int capacity)
 {
@@ -5675,7 +5676,7 @@ EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, con
     return ok ? f.count : -1;
 }
 
-/* DOUBLE, CROWDED and TURNED, by way of the sorted faces */
+/* Lists DOUBLE, CROWDED or TURNED tets by sorting their faces. */
 static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_fault_kind kind,
                                 embi_faults *f)
 {
@@ -5690,7 +5691,7 @@ static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_f
             embi_fault_add(f, keys.a[i].value / 4, keys.a[i + 1].value / 4, -1, -1, (embipc_real)(end - i));
         for (int j = i + 1; j < end && kind != EMBIPC_FAULT_CROWDED; j++) {
             int a = keys.a[i].value, b = keys.a[j].value, p = tets[a], q = tets[b], *g = face + 3 * a;
-            /* equal tets share four faces: counted at the one opposite to the largest node */
+            /* equal tets share four faces; count only the one opposite to the largest node */
             if (kind == EMBIPC_FAULT_DOUBLE && p == q && p > g[0] && p > g[1] && p > g[2])
                 embi_fault_add(f, b / 4, a / 4, -1, -1, 0);
             if (kind == EMBIPC_FAULT_TURNED && p != q && end - i == 2 && embi_same_sense(g, face + 3 * b))
@@ -5702,7 +5703,7 @@ static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_f
     return ok;
 }
 
-/* As embipc_surface_faults(), for tets. Kinds that only surfaces have give 0. */
+/* As embipc_surface_faults(), for tets. Kinds that only surfaces have return 0. */
 EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
                                   embipc_fault_kind kind, embipc_fault *fault, int capacity)
 {
@@ -5724,7 +5725,7 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
     case EMBIPC_FAULT_TURNED: ok = embi_tet_face_faults(&m, tets, tet_count, kind, &f); break;
     case EMBIPC_FAULT_BORDER:
     case EMBIPC_FAULT_FOLDED:
-    case EMBIPC_FAULT_PINCHED: break;   /* of surfaces */
+    case EMBIPC_FAULT_PINCHED: break;   /* only surfaces have these */
     default: ok = 0;
     }
     embi_scale_end(&m, &s);
@@ -5733,7 +5734,7 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 /* ---- Parts ---- */
 
-/* label[t]: the smallest triangle of t's part; keys: the half-edges. Returns their number, or -1. */
+/* label[t] = smallest triangle of t's connected part; keys: its half-edges. Returns their number, or -1. */
 static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int n, int *label)
 {
     int count = embi_sound_half_edges(m, keys, tri, n);
@@ -5762,11 +5763,11 @@ static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const i
     for (int i = 0; i < 3; i++) embi_axpy(p, 1.0 / 3, x + 3 * (size_t)v[i]);
 }
 
-/* A part, its bounding box, and where its triangles begin in a list of them part by part. */
+/* A part with its bounding box. Its triangles start at `first` in a list sorted by part. */
 typedef struct embi_part { embipc_part p; embipc_real lo[3], hi[3]; int first; } embi_part;
 
-/* number[t] = the part of t, counted in the order of their smallest triangles; label: see above. Returns how
- * many there are. */
+/* number[t] = part of t; parts are numbered by their smallest triangle. label is that of embi_label_parts(). Returns
+ * the number of parts. */
 static int embi_number_parts(const int *label, int n, int *number)
 {
     int count = 0;
@@ -5774,7 +5775,7 @@ static int embi_number_parts(const int *label, int n, int *number)
     return count;
 }
 
-/* Area, volume, box and counts of every part; part (zeroed) by number. */
+/* Area, volume, box and counts of each part; the caller has zeroed part[]. */
 static void embi_measure_parts(const embipc_real *x, const int *tri, int n, const int *number,
                                const embi_key *k, int edges, embi_part *part)
 {
@@ -5802,7 +5803,7 @@ static void embi_measure_parts(const embipc_real *x, const int *tri, int n, cons
     }
 }
 
-/* order[]: the triangles, part by part. */
+/* Sorts the triangles by part into order[]. */
 static void embi_order_parts(const int *number, int n, embi_part *part, int count, int *order)
 {
     int first = 0;
@@ -5814,8 +5815,8 @@ static void embi_order_parts(const int *number, int n, embi_part *part, int coun
     for (int i = 0; i < count; i++) part[i].first -= part[i].p.triangle_count;
 }
 
-/* How often the other parts go round part i, asked in the middle of a triangle: at a vertex they may touch. Only what
- * has it in its box can be around it; most often that is nobody. */
+/* Winding number of the other parts about part i. The point is inside a triangle, since at a vertex parts may touch.
+ * Only parts whose box contains the point are evaluated. */
 static int embi_part_depth(const embipc_real *x, const int *tri, const embi_part *part, int count, const int *order,
                            int i)
 {
@@ -5829,8 +5830,8 @@ static int embi_part_depth(const embipc_real *x, const int *tri, const embi_part
     return (int)floor(sum + 0.5);
 }
 
-/* Triangles that share an edge get one label, labels become numbers, and each part is measured. Depth and inside_out
- * follow from which part lies in which. */
+/* Triangles with a common edge form a part, and each part is measured. Winding numbers between parts give depth and
+ * inside_out. */
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                     int *part, embipc_part *list, int capacity)
 {
@@ -5864,7 +5865,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
         q->area = ldexp(q->area, 2 * s.exponent);
         q->volume = ldexp(q->volume, 3 * s.exponent);
         if (!of_no_part && count < capacity) list[count] = *q;
-        label[i] = of_no_part ? -1 : count++;   /* from here on: its number in the list */
+        label[i] = of_no_part ? -1 : count++;   /* from here on its number in the list */
     }
     for (int t = 0; p && part && t < n; t++) part[t] = label[number[t]];
     embi_free(&m, label, n, sizeof *label);
@@ -5878,7 +5879,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
 
 /* ---- Orientation ---- */
 
-/* The half-edges of edges with exactly two triangles, as pairs: mate[h] is the other one, or -1. */
+/* mate[h] = the other half-edge of an edge with exactly two triangles, or -1 */
 static int embi_mates(embi_memory *m, const int *tri, int n, int *mate)
 {
     embi_keys keys = {NULL, NULL, 0, 0};
@@ -5894,8 +5895,8 @@ static int embi_mates(embi_memory *m, const int *tri, int n, int *mate)
     return count >= 0;
 }
 
-/* turn[t] = 1 where t must be turned to agree with the others of its part; the fewer are. label: parts;
- * queue (n): scratch. */
+/* turn[t] = 1 where t must be reversed to agree with its part; the smaller group is reversed. label: parts; queue
+ * (n): scratch. */
 static void embi_agree(const int *tri, int n, const int *mate, int *label, unsigned char *turn, int *queue)
 {
     for (int t = 0; t < n; t++) label[t] = -1;
@@ -5919,7 +5920,7 @@ static void embi_agree(const int *tri, int n, const int *mate, int *label, unsig
     }
 }
 
-/* Reverses the orientation of a triangle. Its first vertex stays. */
+/* Reverses a triangle. Its first vertex stays first. */
 static void embi_turn(int *t)
 {
     int swap = t[1];
@@ -5927,9 +5928,9 @@ static void embi_turn(int *t)
     t[2] = swap;
 }
 
-/* A closed part, for the question which of them lies in which. */
+/* A part of the surface, to find which closed part contains which. */
 typedef struct embi_shell {
-    embipc_real box[6], volume, p[3];   /* p: in the middle of one of its triangles */
+    embipc_real box[6], volume, p[3];   /* p: centre of one of its triangles */
     int first, count;                   /* its triangles: order[first .. first + count - 1] */
     int closed, depth, outer, turn;     /* outer: the smallest shell around it */
 } embi_shell;
@@ -5946,8 +5947,8 @@ static embipc_real embi_shell_winding(const embi_shell *s, const embipc_real p[3
     return sum;
 }
 
-/* Which closed shells are to be turned: those in an even number of others whose volume is negative, and those
- * in an odd number when the smallest around them is. */
+/* Selects the closed shells to reverse. At even depth these have negative volume. At odd depth a shell follows the
+ * smallest one around it. */
 static void embi_turn_shells(embi_shell *s, int n, const embipc_real *x, const int *tri, const int *order)
 {
     for (int i = 0; i < n; i++) {
@@ -5964,7 +5965,7 @@ static void embi_turn_shells(embi_shell *s, int n, const embipc_real *x, const i
         if (s[i].depth % 2) s[i].turn = s[s[i].outer].turn;
 }
 
-/* Shells (zeroed) of the numbered parts, and order: their triangles, part by part. */
+/* Fills the zeroed shells of the numbered parts. order: their triangles, sorted by part. */
 static void embi_collect_shells(const embipc_real *x, const int *tri, int n, const int *mate,
                                 const int *number, embi_shell *shell, int shells, int *order)
 {
@@ -5993,14 +5994,14 @@ static void embi_collect_shells(const embipc_real *x, const int *tri, int n, con
                 s->box[k] = embi_min(s->box[k], p[k]);
                 s->box[3 + k] = embi_max(s->box[3 + k], p[k]);
             }
-            /* the neighbour must be there, and must agree by now */
+            /* closed: each neighbour exists and agrees */
             if (mate[3 * t + i] < 0 || tri[3 * t + i] == tri[mate[3 * t + i]]) s->closed = 0;
         }
     }
 }
 
-/* First the triangles of each part are made to agree, then each closed shell is turned outward. Returns how many were
- * turned; out of memory all are turned back. */
+/* First the triangles of each part are made to agree, then each closed shell is turned outward. Returns the number of
+ * reversed triangles. Out of memory it restores all of them. */
 EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
@@ -6022,13 +6023,13 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
         shell = (embi_shell *)embi_alloc(&m, shells, sizeof *shell);
         for (int t = 0; t < n; t++)
             if (turn[t]) embi_turn(tri + 3 * t);
-        ok = shell && embi_mates(&m, tri, n, mate);   /* again: turning renamed the half-edges */
+        ok = shell && embi_mates(&m, tri, n, mate);   /* reversed triangles have other half-edges */
         if (ok) {
             embi_collect_shells(s.x, tri, n, mate, number, shell, shells, queue);
             embi_turn_shells(shell, shells, s.x, tri, queue);
         }
         for (int t = 0; t < n; t++) {
-            int again = ok ? shell[number[t]].turn : turn[t];   /* out of memory: all back */
+            int again = ok ? shell[number[t]].turn : turn[t];   /* out of memory: restore */
             if (again) embi_turn(tri + 3 * t);
             count += turn[t] ^ again;
         }
@@ -6045,7 +6046,7 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
 
 /* ---- Flips ---- */
 
-/* side (corner s to s + 1) of the longest edge of a triangle */
+/* the longest side of a triangle; side s runs from corner s to s + 1 */
 static int embi_longest_side(const embipc_real *x, const int v[3])
 {
     int longest = 0;
@@ -6059,8 +6060,8 @@ static int embi_longest_side(const embipc_real *x, const int v[3])
     return longest;
 }
 
-/* Triangles (a, b, c) and (b, a, d) at the half-edges h and g become (c, a, d) and (d, b, c), when neither is
- * flat and no triangle has the edge c-d yet (k[0..edges): sorted half-edges). */
+/* Replaces triangles (a, b, c) and (b, a, d) at half-edges h and g by (c, a, d) and (d, b, c). It refuses if one of
+ * these is flat or the edge c-d exists already. k[0..edges): sorted half-edges. */
 static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_key *k, int edges)
 {
     int a = tri[h], b = tri[g], c = embi_opposite(tri, h), d = embi_opposite(tri, g), t[3], u[3], at;
@@ -6077,7 +6078,7 @@ static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_ke
     return 1;
 }
 
-/* A flat triangle gives its longest edge to the neighbour's other diagonal. This goes on in rounds until no flip
+/* Flips the longest edge of each flat triangle, if that leaves both triangles sound. Rounds repeat until no flip
  * helps. */
 EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
@@ -6092,7 +6093,7 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
     x = scaled.x;
     mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
     touched = (unsigned char *)embi_alloc(&m, n, 1);
-    /* in rounds, since a flip changes the half-edges around it; each makes fewer triangles flat */
+    /* A flip changes the half-edges around it, so flips wait for rounds. Each flip leaves fewer flat triangles. */
     while (flips > 0 && mate && touched) {
         flips = 0;
         edges = embi_sound_half_edges(&m, &keys, tri, n);
@@ -6106,7 +6107,7 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
             s = mate[h] / 3;
             if (mate[h] < 0 || touched[t] || touched[s]) continue;
             if (!embi_flip(x, tri, h, mate[h], keys.a, edges)) continue;
-            for (int i = 0; i < 3; i++) {   /* what is around waits for the next round */
+            for (int i = 0; i < 3; i++) {   /* neighbours wait for the next round */
                 if (mate[3 * t + i] >= 0) touched[mate[3 * t + i] / 3] = 1;
                 if (mate[3 * s + i] >= 0) touched[mate[3 * s + i] / 3] = 1;
             }
@@ -6125,13 +6126,13 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
 
 /* ---- Holes ---- */
 
-/* The borders of a surface, walked so as the triangles of a lid would run: against the half-edge. */
+/* Closed border curves of a surface. They run against the half-edges, as the triangles of a lid do. */
 typedef struct embi_loops {
-    int *half, *start;       /* half-edges loop by loop; where each begins (count + 1) */
-    int count, edges;        /* loops, and border edges in all */
+    int *half, *start;       /* half-edges loop by loop; start of each loop (count + 1) */
+    int count, edges;        /* number of loops, and of border edges in all */
     int half_cap, start_cap, walk_cap, at_cap;
-    int *walk, *at;          /* the walk under way; by place in keys: where the walk left from there, or -1 */
-    embi_keys keys;          /* border half-edges by the vertex the lid leaves from */
+    int *walk, *at;          /* current path; at[place in keys]: position in the path that starts there, or -1 */
+    embi_keys keys;          /* border half-edges by their end vertex, where the lid's edge starts */
 } embi_loops;
 
 /* Gives back the memory of the borders. */
@@ -6144,7 +6145,7 @@ static void embi_loops_release(embi_memory *m, embi_loops *l)
     embi_keys_release(m, &l->keys);
 }
 
-/* the border half-edges into l->keys, sorted by their end vertex */
+/* Collects the border half-edges in l->keys, sorted by end vertex. */
 static int embi_collect_borders(embi_memory *m, embi_loops *l, const int *tri, int n)
 {
     int count = embi_sound_half_edges(m, &l->keys, tri, n);
@@ -6164,8 +6165,8 @@ static int embi_collect_borders(embi_memory *m, embi_loops *l, const int *tri, i
            EMBI_GROW(m, int, l->at, l->at_cap, l->edges);
 }
 
-/* Walks from place `first` of the keys until no border leads on. Whenever the walk meets itself, what lies
- * between is a loop. A half-edge that was walked has value -1 - itself. */
+/* Follows the border from place `first` of the keys until no border edge continues. When the path returns to one of
+ * its vertices, it has closed a loop. A visited half-edge h gets the value -1 - h. */
 static void embi_walk_border(embi_loops *l, const int *tri, int first, int *used)
 {
     embi_key *k = l->keys.a;
@@ -6180,7 +6181,7 @@ static void embi_walk_border(embi_loops *l, const int *tri, int first, int *used
         l->walk[top++] = h;
         to = tri[h];
         next = embi_lower_bound(k, l->edges, (embi_u64)(unsigned)to);
-        if (next == l->edges || k[next].key != (embi_u64)(unsigned)to) break;   /* leads nowhere */
+        if (next == l->edges || k[next].key != (embi_u64)(unsigned)to) break;   /* dead end */
         place = next;
         if (l->at[place] < 0) { l->at[place] = top; continue; }
         for (int j = l->at[place]; j < top; j++) {
@@ -6196,7 +6197,7 @@ static void embi_walk_border(embi_loops *l, const int *tri, int first, int *used
     l->at[place] = l->at[first] = -1;
 }
 
-/* Collects the border half-edges and follows them loop by loop, each edge once. Returns 0 out of memory. */
+/* Collects the border half-edges and splits them into loops, each edge once. Returns 0 out of memory. */
 static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n)
 {
     int used = 0;
@@ -6210,7 +6211,7 @@ static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n
     return 1;
 }
 
-/* Gives the vertices of all borders; `start` has one entry more than there are loops. */
+/* Lists the vertices of all loops; `start` has one entry more than there are loops. */
 EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, int *start, int capacity)
 {
     embi_memory m;
@@ -6230,9 +6231,9 @@ EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, 
     return count;
 }
 
-/* Cuts the polygon v[0..n) into triangles of least area in all, none flat, without diagonals that are edges
- * of the surface (k[0..edges), sorted): best[i * n + j] for the piece from i to j, where cut[i * n + j] is
- * the third corner. Returns the area, EMBI_HUGE where there is no such way. */
+/* Triangulates the polygon v[0..n) with least total area by dynamic programming. No triangle is flat, and no diagonal
+ * is an edge of the surface (k[0..edges), sorted). best[i * n + j] is the area of the piece from i to j and cut[i * n
+ * + j] its third corner. Returns the area, or EMBI_HUGE if there is no such triangulation. */
 static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, const embi_key *k, int edges,
                                     embipc_real *best, int *cut)
 {
@@ -6257,7 +6258,7 @@ static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, c
     return best[n - 1];
 }
 
-/* the triangles of the cut, appended to lid while they fit; stack (2 n): scratch. Returns the new count. */
+/* Appends the triangles of the cut to lid while they fit. stack (2 n): scratch. Returns the new count. */
 static int embi_emit_polygon(const int *v, int n, const int *cut, int *stack, int *lid, int capacity,
                              int count)
 {
@@ -6281,8 +6282,7 @@ static int embi_emit_polygon(const int *v, int n, const int *cut, int *stack, in
 
 #define EMBI_LARGEST_HOLE 512
 
-/* Each hole gets the triangulation of least area, by dynamic programming over its border. A lid of more than half of
- * the area of its part is no lid, and is left out. */
+/* Each hole gets the triangulation of least area. A lid larger than half of the area of its part is left out. */
 EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                    int max_edges, int *lid, int capacity, int *filled)
 {
@@ -6290,7 +6290,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     embi_keys keys = {NULL, NULL, 0, 0};
     embi_loops l;
     int n = tri_count, most = embi_min_int(embi_max_int(max_edges, 3), EMBI_LARGEST_HOLE);
-    int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;   /* v: polygon, and stack */
+    int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;   /* v: polygon and stack */
     embipc_real *area, *best, cost;
     embi_scaled s;
     if (capacity < 0 || (capacity && !lid)) return -1;
@@ -6329,21 +6329,21 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 }
 
 /* ==== 12. Embedding ==================================================================================
- * A surface vertex x lies in one tet of its cage for good: x = sum w_i q_i with constant w, sum w_i = 1.
- * What a cage weighs and how stiff it is come from the solid inside the surface, tet by tet:
+ * A surface vertex x stays in one tet of its cage: x = sum w_i q_i with constant weights, sum w_i = 1. Mass and
+ * stiffness of a cage tet T come from the solid inside the surface:
  *   V_T = integral of 1,  m_ij = integral of w_i w_j,  over the part of the solid that lies in tet T.
- * Both are exact. The solid is the signed sum of the tets (o, a, b, c) over the surface triangles, o any
- * one point; each of them is written in the barycentric coordinates of T, cut to w >= 0 by bisection, and
- * the polynomial integrated over the pieces: over a tet with volume v and corner weights W_k
+ * Both are exact. The solid is the signed sum of the tets (o, a, b, c) over the surface triangles, with any point o.
+ * Each is written in barycentric coordinates of T and clipped to w >= 0 by bisection. Over a piece with volume v and
+ * corner weights W_k the integral is
  *   integral of w_i w_j = v/20 (sum_k W_ki W_kj + sum_k W_ki sum_k W_kj).
- * Which tets such a cone goes through, a uniform grid tells.
+ * A uniform grid finds the tets that such a tet (o, a, b, c), a cone, passes through.
  * Uses: small math, memory, errors, meshes.                Checked by: tests/test_embedding.c */
 
-#define EMBI_INSIDE_TOLERANCE 1e-9     /* a weight down to minus this counts as inside */
-#define EMBI_COVER_TOLERANCE 1e-2      /* part of the solid's volume that may stick out of its cage */
-#define EMBI_OVERLAP_TOLERANCE 1e-6    /* part of it that may be held twice */
+#define EMBI_INSIDE_TOLERANCE 1e-9     /* a weight above minus this counts as inside */
+#define EMBI_COVER_TOLERANCE 1e-2      /* fraction of the solid's volume that may stick out of its cage */
+#define EMBI_OVERLAP_TOLERANCE 1e-6    /* fraction of it that tets may hold twice */
 
-/* X[12] = the nodes of tet t */
+/* X[12] = nodes of a tet */
 static void embi_tet_gather(embipc_real X[12], const embipc_real *x, const int *tet)
 {
     for (int i = 0; i < 4; i++) embi_copy(X + 3 * i, x + 3 * (size_t)tet[i]);
@@ -6354,7 +6354,7 @@ typedef struct embi_barycentric {
     embipc_real origin[3], G[12];
 } embi_barycentric;
 
-/* 0 when the tet is flat */
+/* Returns 0 when the tet is flat. */
 static int embi_barycentric_init(embi_barycentric *b, const embipc_real X[12])
 {
     embipc_real D[9], Di[9];   /* rows of D: edges from node 0; then w_{i+1} = (column i of D^-1) . r */
@@ -6368,7 +6368,7 @@ static int embi_barycentric_init(embi_barycentric *b, const embipc_real X[12])
     return 1;
 }
 
-/* The four weights of p; outside the tet some are negative. The first is what the others leave of 1. */
+/* The four weights of p, which sum to 1. Some are negative outside the tet. */
 static void embi_barycentric_at(embipc_real w[4], const embi_barycentric *b, const embipc_real p[3])
 {
     embipc_real r[3];
@@ -6377,7 +6377,7 @@ static void embi_barycentric_at(embipc_real w[4], const embi_barycentric *b, con
     w[0] = 1 - (w[1] + w[2] + w[3]);
 }
 
-/* r = p - sum w_i X_i, as sum over i > 0 from node 0 so that a far origin costs nothing */
+/* r = p - sum w_i X_i, computed relative to node 0, so a far origin causes no rounding error */
 static void embi_tet_residual(embipc_real r[3], const embipc_real X[12], const embipc_real w[4],
                               const embipc_real p[3])
 {
@@ -6390,8 +6390,8 @@ static void embi_tet_residual(embipc_real r[3], const embipc_real X[12], const e
     embi_axpy(r, 1 - total, X);
 }
 
-/* Weights of p in the tet X: sum w_i = 1 and sum w_i X_i = p, to rounding: one step of refinement makes
- * that true for slender tets as well. Returns 0 when the tet is flat. */
+/* Weights of p in the tet X, accurate to rounding: one step of refinement makes them so for slender tets too. Returns
+ * 0 when the tet is flat. */
 static int embi_tet_weights(const embipc_real X[12], const embipc_real p[3], embipc_real w[4])
 {
     embi_barycentric b;
@@ -6409,7 +6409,7 @@ static embipc_real embi_min4(const embipc_real w[4])
     return embi_min(embi_min(w[0], w[1]), embi_min(w[2], w[3]));
 }
 
-/* ---- Which tets are near: a uniform grid over the cage ---- */
+/* ---- Finding nearby tets: a uniform grid over the cage ---- */
 
 typedef struct embi_tet_grid {
     embipc_real lo[3], hi[3], inverse_cell[3];
@@ -6425,7 +6425,7 @@ static void embi_tet_grid_release(embi_memory *m, embi_tet_grid *g)
     EMBI_RELEASE(m, g->item, g->item_cap);
 }
 
-/* cells that a box reaches, clamped to the grid */
+/* range of cells that a box overlaps, clamped to the grid */
 static void embi_tet_grid_range(const embi_tet_grid *g, const embipc_real lo[3], const embipc_real hi[3],
                                 int from[3], int to[3])
 {
@@ -6437,7 +6437,7 @@ static void embi_tet_grid_range(const embi_tet_grid *g, const embipc_real lo[3],
     }
 }
 
-/* box of a tet, wider by the tolerance of being inside */
+/* bounding box of a tet, enlarged by the tolerance for inside */
 static void embi_tet_box(embipc_real lo[3], embipc_real hi[3], const embipc_real *x, const int *tet)
 {
     embipc_real pad;
@@ -6449,7 +6449,7 @@ static void embi_tet_box(embipc_real lo[3], embipc_real hi[3], const embipc_real
     }
 }
 
-/* about one cell per tet, cells as near to cubes as that allows */
+/* Chooses about one cell per tet, as near to cubes as possible. */
 static void embi_tet_grid_shape(embi_tet_grid *g, int tet_count)
 {
     embipc_real size[3], longest = 0, cell;
@@ -6466,7 +6466,7 @@ static void embi_tet_grid_shape(embi_tet_grid *g, int tet_count)
     }
 }
 
-/* counts, sums, fills: two passes over the tets */
+/* Fills the grid by counting sort: the first pass counts, the second fills. */
 static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_real *x, int node_count,
                                const int *tets, int tet_count)
 {
@@ -6478,7 +6478,7 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
     if (!EMBI_GROW(m, int, g->start, g->start_cap, cells + 2)) return 0;
     memset(g->start, 0, (size_t)(cells + 2) * sizeof *g->start);
     for (int pass = 0; pass < 2; pass++) {
-        /* start[c + 2] counts in the first pass; start[c + 1] is where the next goes in the second */
+        /* start[c + 2] counts in pass 0; start[c + 1] is the next free place in pass 1 */
         for (int t = 0; t < tet_count; t++) {
             embi_tet_box(lo, hi, x, tets + 4 * t);
             embi_tet_grid_range(g, lo, hi, from, to);
@@ -6499,8 +6499,8 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
 
 /* ---- Points into tets ---- */
 
-/* The largest distance from p to the outside of a face plane, m: a lower bound of the distance of p and the tet.
- * It is 0 inside, and infinite for a flat tet. */
+/* The largest distance of p beyond a face plane, m: a lower bound of its distance to the tet. It is 0 inside, and
+ * infinite for a flat tet. */
 static embipc_real embi_tet_outside(const embipc_real X[12], const embipc_real p[3])
 {
     embipc_real w[4], out = 0;
@@ -6511,8 +6511,8 @@ static embipc_real embi_tet_outside(const embipc_real X[12], const embipc_real p
     return out;
 }
 
-/* A weight that rounding made negative is set to 0 if p is still met to 1e-12 of the tet, or to within `reach`, m.
- * Returns whether it is. */
+/* Sets weights that rounding made negative to 0 and normalises. This is done only if the point then moves by at most
+ * 1e-12 of the tet's size, or `reach`, m. Returns whether it was done. */
 static int embi_clamp_weights(embipc_real w[4], const embipc_real X[12], const embipc_real p[3], embipc_real reach)
 {
     embipc_real c[4], r[3], lo[3], hi[3], total = 0;
@@ -6528,8 +6528,8 @@ static int embi_clamp_weights(embipc_real w[4], const embipc_real X[12], const e
     return 1;
 }
 
-/* Weights w >= 0 of p in the tet X, or down to -EMBI_INSIDE_TOLERANCE. A point that is outside by no more than
- * `rounding`, m, of its coordinates is taken to the tet. Returns 0 for a point that is farther outside. */
+/* Weights of p in the tet X, at least -EMBI_INSIDE_TOLERANCE. A point outside by up to the rounding of coordinates
+ * (`rounding`, m) is moved onto the tet. Returns 0 for points farther outside. */
 static int embi_tet_take(const embipc_real X[12], const embipc_real p[3], embipc_real rounding, embipc_real w[4])
 {
     if (!embi_tet_weights(X, p, w)) return 0;
@@ -6541,8 +6541,8 @@ static int embi_tet_take(const embipc_real X[12], const embipc_real p[3], embipc
     return embi_tet_outside(X, p) <= rounding && embi_clamp_weights(w, X, p, 16 * rounding);
 }
 
-/* Vertex v at p lies in no tet: the nearest one takes it if it is outside by rounding only. Otherwise the error says
- * where it is, and by how much at least it is outside. */
+/* Handles vertex v at p, which no tet contains. The nearest tet takes it if it is outside by rounding only. Otherwise
+ * the error reports its place and a lower bound of its distance. */
 static embipc_result embi_embed_outside(embipc_error *e, int v, const embipc_real p[3], const embipc_real *x,
                                         const int *tets, int tet_count, embipc_real rounding, int *tet,
                                             embipc_real w[4])
@@ -6565,8 +6565,8 @@ static embipc_result embi_embed_outside(embipc_error *e, int v, const embipc_rea
                         "or more: make the cage wider there", v, p[0], p[1], p[2], nearest);
 }
 
-/* tet_of_point[i], w[4*i ..]: the tet that holds point i, and its weights there. Of several tets that share
- * the point on a face, an edge or a node, the one it lies deepest in; the first of equals. rounding: of all
+/* Finds the tet that contains each point, and the weights w[4*i ..] of point i there. If several tets share the
+ * point, the one with the largest smallest weight is chosen, of equals the first. rounding: rounding error of
  * coordinates, m. */
 static embipc_result embi_embed(embi_memory *m, const embipc_real *x, int node_count, const int *tets,
                                 int tet_count, const embipc_real *points, int point_count, embipc_real rounding,
@@ -6604,16 +6604,16 @@ static embipc_result embi_embed(embi_memory *m, const embipc_real *x, int node_c
     return r;
 }
 
-/* ---- Does the cage hold the surface together? ---- */
+/* ---- Does the cage connect the whole surface? ---- */
 
-/* A tet that the segment from a to b meets, from `from` to `to` of its length. */
+/* The part of the segment a-b inside a tet: fractions `from` to `to` of its length. */
 typedef struct embi_stretch {
     int tet, reached;
     embipc_real from, to, wa[4], wb[4];   /* weights of a and b */
-    embipc_real slack;                    /* of weights: the rounding of coordinates, and more */
+    embipc_real slack;                    /* tolerance of weights, for the rounding of coordinates */
 } embi_stretch;
 
-/* Returns 0 where the tet does not meet the segment. rounding: of all coordinates, m. */
+/* Returns 0 when the tet does not meet the segment. rounding: rounding error of coordinates, m. */
 static int embi_stretch_of(embi_stretch *s, const embipc_real X[12], const embipc_real a[3], const embipc_real b[3],
                            embipc_real rounding)
 {
@@ -6635,7 +6635,7 @@ static int embi_stretch_of(embi_stretch *s, const embipc_real X[12], const embip
     return s->from <= s->to;
 }
 
-/* Does the segment go from one tet into the other through nodes that both have? */
+/* 1 when the segment passes from one tet into the other at a point that only their common nodes carry. */
 static int embi_stretches_join(const embi_stretch *s, const embi_stretch *t, const int *tets)
 {
     embipc_real from = embi_max(s->from, t->from), to = embi_min(s->to, t->to), at = (from + to) / 2, carried = 0;
@@ -6646,7 +6646,7 @@ static int embi_stretches_join(const embi_stretch *s, const embi_stretch *t, con
     return carried > 1 - 1e-6 - 8 * (s->slack + t->slack);
 }
 
-/* Marks what is reached from tet `from`. Returns whether tet `to` is, or whether some of the segment is in no tet. */
+/* Marks the tets connected with tet `from`. Returns 1 when `to` is marked, or when part of the segment is in no tet. */
 static int embi_stretches_hold(embi_stretch *s, int n, const int *tets, int from, int to)
 {
     embipc_real covered = 0;
@@ -6670,21 +6670,21 @@ static int embi_stretches_hold(embi_stretch *s, int n, const int *tets, int from
     return covered < 1;
 }
 
-/* A surface whose vertices hang in a cage, and scratch. */
+/* A surface embedded in a cage, with scratch. */
 typedef struct embi_holding {
-    const embipc_real *x;      /* nodes of the cage */
+    const embipc_real *x;      /* cage nodes */
     const int *tets;
     int node_count, tet_count;
-    const int *tet_of;         /* per vertex */
-    embipc_real rounding;      /* of all coordinates, m */
+    const int *tet_of;         /* tet of each vertex */
+    embipc_real rounding;      /* rounding error of coordinates, m */
     embi_tet_grid grid;
     embi_stretch *stretch;
     int stretch_cap;
-    int *seen;                 /* per tet: the last edge that it was tried with */
+    int *seen;                 /* per tet: the last edge tested with it */
 } embi_holding;
 
-/* Is edge number `edge`, from vertex v at a to vertex w at b, held by tets that are connected along it? Returns -1
- * without memory. */
+/* 1 when the tets along edge number `edge`, from vertex v at a to vertex w at b, are connected. Returns -1 out of
+ * memory. */
 static int embi_edge_held(embi_memory *m, embi_holding *h, int edge, int v, const embipc_real *a, int w,
                           const embipc_real *b)
 {
@@ -6714,8 +6714,8 @@ static int embi_edge_held(embi_memory *m, embi_holding *h, int edge, int v, cons
     return embi_stretches_hold(h->stretch, n, h->tets, h->tet_of[v], h->tet_of[w]);
 }
 
-/* Parts of a cage that share no node move apart. So an edge of the surface must not hang in two of them; with `trace`
- * it must not cross a slit of the cage either, where tets touch and share no nodes. points: of the surface. */
+/* Cage parts without common nodes move apart, so no edge of the surface may connect two of them. With `trace` no edge
+ * may cross a slit either, where tets touch without common nodes. points: surface vertices. */
 static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embipc_real *points, const int *tri,
                                      int tri_count, int trace, embipc_error *e)
 {
@@ -6746,12 +6746,12 @@ static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embi
                         h->tet_of[tri[bad % 3 == 2 ? bad - 2 : bad + 1]]);
 }
 
-/* ---- The solid, tet by tet ---- */
+/* ---- The solid inside each tet ---- */
 
-/* position of m_ij, i <= j, among the ten: 00 01 02 03 11 12 13 22 23 33 */
+/* index of m_ij, i <= j, among the ten moments: 00 01 02 03 11 12 13 22 23 33 */
 static const int embi_moment_index[16] = {0, 1, 2, 3, 1, 4, 5, 6, 2, 5, 7, 8, 3, 6, 8, 9};
 
-/* moments of a tet that the solid fills: V/20 (1 + delta_ij) */
+/* moments of a tet full of solid: V/20 (1 + delta_ij) */
 static void embi_tet_moment_full(embipc_real volume, embipc_real moment[10])
 {
     for (int i = 0; i < 4; i++)
@@ -6759,7 +6759,7 @@ static void embi_tet_moment_full(embipc_real volume, embipc_real moment[10])
             moment[embi_moment_index[4 * i + j]] = volume / 20 * (i == j ? 2 : 1);
 }
 
-/* moment += those of a piece with volume v and corner weights W[k][i] */
+/* Adds the moments of a piece with volume v and corner weights W[k][i], by the banner's formula. */
 static void embi_add_moment(embipc_real moment[10], embipc_real v, const embipc_real W[4][4])
 {
     embipc_real s[4];
@@ -6772,12 +6772,12 @@ static void embi_add_moment(embipc_real moment[10], embipc_real v, const embipc_
 
 typedef struct embi_piece {
     embipc_real W[4][4];   /* corner weights */
-    embipc_real v;         /* volume, with the sign of the whole */
+    embipc_real v;         /* signed volume */
 } embi_piece;
 
-/* Adds the part of the piece with w >= 0 to volume and moment. A piece with an edge across w_i = 0 is cut
- * in two at that point of the edge, which shares its volume out as the edge's length; a piece without
- * lies on one side. Each coordinate takes at most four cuts in a row, so the stack holds at most 17. */
+/* Adds the part of a piece with w >= 0 to volume and moment. A piece with an edge across w_i = 0 is cut in two there;
+ * the volumes are in the ratio of the edge's parts. Each coordinate needs at most four cuts in a row, so the stack
+ * holds at most 17. */
 static void embi_clip_piece(const embi_piece *whole, embipc_real *volume, embipc_real moment[10])
 {
     embi_piece stack[17];
@@ -6804,8 +6804,8 @@ static void embi_clip_piece(const embi_piece *whole, embipc_real *volume, embipc
             cut[i] = 0;
             EMBIPC_ASSERT(top + 2 <= 17);
             q[0] = q[1] = p;
-            q[0].v = p.v * s;          /* keeps hi, the cut in the place of lo */
-            q[1].v = p.v * (1 - s);    /* keeps lo */
+            q[0].v = p.v * s;          /* contains hi; the cut replaces lo */
+            q[1].v = p.v * (1 - s);    /* contains lo */
             memcpy(q[0].W[lo], cut, sizeof cut);
             memcpy(q[1].W[hi], cut, sizeof cut);
             top += 2;
@@ -6813,8 +6813,8 @@ static void embi_clip_piece(const embi_piece *whole, embipc_real *volume, embipc
     }
 }
 
-/* Rounding may leave moments that no solid has: the symmetric 4x4 matrix is made positive semi-definite by
- * dropping negative eigenvalues, which are of the order of that rounding. */
+/* Rounding may make the symmetric 4x4 matrix of moments indefinite. Negative eigenvalues, which are of the size of
+ * rounding, are set to 0. */
 static void embi_moment_project(embipc_real moment[10])
 {
     embipc_real A[16], V[16];
@@ -6831,20 +6831,20 @@ static void embi_moment_project(embipc_real moment[10])
         }
 }
 
-/* What embi_solid_in_tets works with. */
+/* State of embi_solid_in_tets(). */
 typedef struct embi_cone_walk {
-    const embipc_real *x;       /* the surface */
+    const embipc_real *x;       /* surface vertices */
     const int *tri;
-    embipc_real o[3];           /* the middle of its box */
-    embi_tet_grid grid;         /* of the tets; and for each of them: */
+    embipc_real o[3];           /* apex of the cones: middle of the surface's box */
+    embi_tet_grid grid;         /* of the tets; the arrays below are per tet */
     embi_barycentric *b;
     embipc_real *box;           /* lo, hi (6) */
-    embipc_real *volume, *moment, *gross;   /* gross: the sum of the unsigned contributions to the volume, which
-                                               is what rounding is relative to */
-    int *seen;                  /* the last triangle it was tried with; INT_MAX: a flat tet */
+    embipc_real *volume, *moment, *gross;   /* gross: sum of |contributions| to the volume, as scale of rounding
+                                               errors */
+    int *seen;                  /* the last triangle tested; INT_MAX: a flat tet */
 } embi_cone_walk;
 
-/* Adds what the tet holds of the cone from o to triangle t. */
+/* Adds the part of the cone from o to triangle t inside the tet. */
 static void embi_cone_in_tet(embi_cone_walk *w, int t, int tet)
 {
     const embipc_real *v[3];
@@ -6864,7 +6864,7 @@ static void embi_cone_in_tet(embi_cone_walk *w, int t, int tet)
     w->gross[tet] += embi_abs(w->volume[tet] - before);
 }
 
-/* The same for all tets that meet a box with part of the cone, and were not tried with it before. */
+/* Adds the cone to all tets that meet the box of one of its slices and were not tested with it before. */
 static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real lo[3], const embipc_real hi[3])
 {
     const embi_tet_grid *g = &w->grid;
@@ -6884,8 +6884,8 @@ static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real lo[3], 
             }
 }
 
-/* The same for all tets. The cone is taken in slices as thick as a cell of the grid is wide: the slice from u
- * to v of the way is in the hull of the triangle's box shrunk towards o by u and by v. */
+/* Adds the cone to all tets, slice by slice; a slice is as thick as a grid cell. The slice from fraction u to v lies
+ * in the hull of the triangle's box, shrunk towards o by u and by v. */
 static void embi_cone_in_tets(embi_cone_walk *w, int t)
 {
     embipc_real lo[3], hi[3], from[3], to[3];
@@ -6905,8 +6905,8 @@ static void embi_cone_in_tets(embi_cone_walk *w, int t)
     }
 }
 
-/* Prepares the tets for integrals of cones: barycentric coordinates, boxes, a grid. A flat tet is marked as seen for
- * ever. Returns 0 out of memory. */
+/* Prepares barycentric coordinates, boxes and a grid of the tets. Flat tets are skipped later. Returns 0 out of
+ * memory. */
 static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_real *X, const int *tets,
                                 int tet_count)
 {
@@ -6926,7 +6926,7 @@ static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_
     return embi_tet_grid_build(m, &w->grid, X, nodes, tets, tet_count);
 }
 
-/* Gives back what embi_cone_walk_begin() took. */
+/* Frees what embi_cone_walk_begin() allocated. */
 static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w, int tet_count)
 {
     embi_tet_grid_release(m, &w->grid);
@@ -6936,9 +6936,9 @@ static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w, int tet_count)
     embi_free(m, w->seen, tet_count, sizeof *w->seen);
 }
 
-/* Volume (tet_count) and moments (10*tet_count) of the solid in each tet, m^3; returns the volume held by
- * all of them, or -1 without memory. Volumes are >= 0, moments positive semi-definite. The work goes with
- * the triangles times the tets on the way from each to the middle: the cube root of all tets or so. */
+/* Volume (tet_count) >= 0 and positive semidefinite moments (10*tet_count) of the solid in each tet, m^3. Returns the
+ * sum of volumes, or -1 out of memory. The cost grows with triangles times tets per cone, about the cube root of all
+ * tets. */
 static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
                                       const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                       embipc_real *volume, embipc_real *moment)
@@ -6959,7 +6959,7 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
         for (int t = 0; t < tri_count; t++) embi_cone_in_tets(&w, t);
         for (int t = 0; t < tet_count; t++) {
             embipc_real *mt = moment + 10 * (size_t)t;
-            if (!(volume[t] > 1e-13 * w.gross[t])) {   /* rounding, no solid */
+            if (!(volume[t] > 1e-13 * w.gross[t])) {   /* only rounding errors */
                 volume[t] = 0;
                 memset(mt, 0, 10 * sizeof *mt);
             } else embi_moment_project(mt);
@@ -6970,12 +6970,10 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
     return held;
 }
 
-/* Volume and moments of the solid inside a closed outward surface, for every tet of its cage.
- *   volume   tet_count, m^3, >= 0           out
- *   moment   10*tet_count, m^3              out
- * They sum up to the surface's own integrals to 1e-9. A cage made round the vertices may cut a little off
- * the triangles between them: up to EMBI_COVER_TOLERANCE of the volume is made up for by scaling, more is
- * an error, and so are tets that overlap. */
+/* Volume (tet_count, >= 0) and moments (10*tet_count) of the solid inside a closed outward surface, per cage tet,
+ * m^3. Their sums equal the surface's own integrals to 1e-9. Triangles may stick out of a cage made round the
+ * vertices. Up to EMBI_COVER_TOLERANCE of the volume is restored by scaling. A larger loss is an error, and so are
+ * overlapping tets. */
 static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
                                          const embipc_real *x, int vertex_count, const int *tri,
                                          int tri_count, embipc_real *volume, embipc_real *moment,
@@ -7000,48 +6998,45 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
 }
 
 /* ==== 13. Cage builder ===============================================================================
- * A closed surface in, a coarse tet mesh out that holds the solid inside. Space is filled with the
- * body-centred cubic lattice: cubes of side h with their corners and centres as nodes, and for every square
- * between two cubes four tets, each on the two centres and one side of the square. All tets are alike
- * (dihedral angles 60 and 90 degrees), and the lattice is symmetric about every plane of corners and of
- * centres.
+ * Builds a coarse tet mesh around the solid inside a closed surface. Space is filled with the body-centred cubic
+ * lattice. Its nodes are corners and centres of cubes of side h. Each square between two cubes has four tets: each
+ * has both centres and one side of the square. All tets have the same shape (dihedral angles 60 and 90 degrees). The
+ * lattice is symmetric about every plane of corners or centres.
  *
- * Solid that is close in space may be far apart along the body: the teeth of a comb, two legs. So a cage
- * is not made of lattice tets, but of their copies: one for each connected piece of solid in the tet
- * (Molino, Bao, Fedkiw 2004, "virtual nodes"). Copies of two neighbours share the nodes of a face exactly
- * where their pieces meet in that face; what is connected through no face shares no node. Where solid meets in a single
- * vertex of the surface, copies share the nodes that carry it: it can follow one place only. How it is found:
- *   cuts      each triangle is cut along the tets it passes through, spreading from tet to tet
- *   winding   along an edge of the lattice it changes by one at every triangle that crosses the edge; from
- *             the rim of the lattice, where it is 0, it spreads to every node. Nodes with winding > 0 are
- *             in the solid
- *   pieces    within a tet, connected is: two cuts with a common side; two neighbours on an edge of the tet
- *             with solid between them, be they cuts or ends of the edge; and what a ray through solid
- *             meets first, sent from each closed curve in a face and each closed shell in the tet, in a
- *             direction in which the curve or shell ends where the ray begins
- * and the pieces' integrals, for the tet n0 n1 n2 n3 and any polynomial, by coning the boundary off from n0,
- * what is left of it on the face opposite to n0 from n1, and what is left of that on the edge 23 from n2:
+ * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected piece
+ * of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes"). Copies of neighbours
+ * share the nodes of a face only where their pieces meet in that face. Where solid meets in a single vertex of the
+ * surface, the copies share the nodes that carry it: a vertex has one position. The steps:
+ *   cuts      Each triangle is clipped to the tets it passes through, found from tet to neighbouring tet.
+ *   winding   The winding number along a lattice edge changes by one at each triangle that crosses it. It is 0 at
+ *             the lattice's rim and spreads from there. Nodes with winding > 0 are in the solid.
+ *   pieces    Two cuts with a common side are connected. So are neighbours (cuts or nodes) on an edge of the tet
+ *             with solid between them. From each closed curve in a face and each closed shell in the tet, a ray is
+ *             sent away from it. If it starts in solid, the first thing it hits is connected.
+ * The integral of a polynomial over a piece in the tet n0 n1 n2 n3 is a sum of integrals over cones. They are the
+ * cones of cuts from n0, of sides in the face opposite to n0 from n1, and of crossings of the edge 23 from n2:
  *   integral over the piece = sum over cuts (n0, cut) + over sides p->q of cuts in the face n1 n2 n3 of
  *   (n0, n1, q, p) + over crossings c of the edge 23 of +-(n0, n1, n2, c) + winding(n3) (n0, n1, n2, n3)
- * with (a, b, c, d) the integral over that tet with its sign. Nothing is subdivided and nothing sampled:
- * the sums are exact. The cost goes with the number of cuts.
+ * (a, b, c, d) is the integral over that tet with its sign. The sums are exact, and their cost grows with the number
+ * of cuts.
  *
- * The search goes through cell sizes and placings of the body's middle in the lattice, for the wished node
- * count and for tets that can follow the body where it bends. Last, nodes outside the solid are drawn
- * towards it, as far as no other tet is entered and no dihedral angle gets small.
- * Uses: small math, memory, errors, sorting, meshes, embedding.     Checked by: tests/test_cage.c      */
+ * The search varies the cell size and the position of the body in the lattice. It aims at the wished node count and
+ * at tets that can follow the body's bending. At last, nodes outside the solid move towards it. They stop before a
+ * new tet is needed or a dihedral angle becomes small.
+ * Uses: small math, memory, errors, sorting, meshes, embedding.     Checked by: tests/test_cage.c */
 
 #define EMBI_CAGE_COOKIE 0x43414745
-#define EMBI_CAGE_MAX_CELLS (INT_MAX / 80)   /* so that no array has more elements than an int counts */
-#define EMBI_CAGE_ANGLE 25.0            /* degrees; tightening leaves no dihedral angle below */
-#define EMBI_CAGE_NODE_CLEAR 1e-9       /* of an edge: a crossing nearer to a node is the node's, or whose? */
-#define EMBI_CAGE_TOUCH 1e-12           /* a weight up to this is on a face */
-#define EMBI_CAGE_CORNERS 12            /* of a polygon; 7 where nothing is near a face */
-#define EMBI_CAGE_FLAT 1e-11            /* a piece that rises less above a face is part of the face */
-#define EMBI_CAGE_WEAK 0.25             /* of the mean share of solid in a tet: nodes with less are weak */
-#define EMBI_CAGE_MISS 0.2              /* part of the wished node count that may be missed */
+#define EMBI_CAGE_MAX_CELLS (INT_MAX / 80)   /* keeps array sizes within an int */
+#define EMBI_CAGE_ANGLE 25.0            /* degrees: least dihedral angle after tightening */
+#define EMBI_CAGE_NODE_CLEAR 1e-9       /* fraction of an edge: rounding decides about crossings nearer to a node */
+#define EMBI_CAGE_TOUCH 1e-12           /* a point with a weight up to this is on a face */
+#define EMBI_CAGE_CORNERS 12            /* of a polygon; 7 if no vertex is near a face */
+#define EMBI_CAGE_FLAT 1e-11            /* height above a face, as weight: flatter pieces belong to the face */
+#define EMBI_CAGE_WEAK 0.25             /* nodes whose tets hold less than this part of the mean volume of solid are
+                                           weak */
+#define EMBI_CAGE_MISS 0.2              /* allowed deviation from the wished node count, relative */
 
-/* The cookie shows that a description began here, with all its defaults. */
+/* The cookie shows that a def comes from here and has all defaults. */
 EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
 {
     embipc_cage_def d;
@@ -7053,7 +7048,7 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
     return d;
 }
 
-/* Gives back the arrays of a cage, which is empty then. */
+/* Frees the arrays of a cage and clears it. */
 static void embi_cage_release(embi_memory *m, embipc_cage *cage)
 {
     embi_free(m, cage->x, 3 * cage->node_count, sizeof *cage->x);
@@ -7065,7 +7060,7 @@ static void embi_cage_release(embi_memory *m, embipc_cage *cage)
     memset(cage, 0, sizeof *cage);
 }
 
-/* A cage carries its allocator, so it can be freed without a world. */
+/* A cage holds its allocator, so it can be freed without a world. */
 EMBIPC_API void embipc_cage_free(embipc_cage *cage)
 {
     embi_memory m;
@@ -7077,60 +7072,62 @@ EMBIPC_API void embipc_cage_free(embipc_cage *cage)
 /* the part of a triangle that lies in a lattice tet */
 typedef struct embi_cut {
     int tri, tet;
-    int copy;                        /* the copy of the tet whose piece it bounds, or -1 */
+    int copy;                        /* the copy whose piece it bounds, or -1 */
     int sides;                       /* bit s: it has a side of kind s, see embi_polygon */
 } embi_cut;
 
-/* one connected piece of solid in a lattice tet, with a tet of the cage for itself */
+/* A connected piece of solid in a lattice tet. It becomes one tet of the cage. */
 typedef struct embi_tet_copy {
     int tet;
-    embipc_real volume, moment[10];  /* of the piece, as parts of the tet's volume */
+    embipc_real volume, moment[10];  /* of the piece, relative to the tet's volume */
 } embi_tet_copy;
 
-/* A side of a cut triangle that runs along a face of the tet. */
+/* A triangle side that runs along a face of a tet. */
 typedef struct embi_along { int cut, side, face; } embi_along;
 
-/* Everything the builder works on. */
+/* State of the builder. */
 typedef struct embi_caging {
     embi_memory *m;
     const embipc_real *x;            /* the surface */
     const int *tri;
     int vertex_count, tri_count;
-    int *beside;                     /* the triangle across each side (3*tri_count) */
-    int *pinch_of;                   /* per vertex 1 + its number in pinch, or 0; NULL where there is none */
-    int *pinch;                      /* per vertex where fans meet that share no edge: a copy that holds it, or -1 */
+    int *beside;                     /* triangle across each side (3*tri_count) */
+    int *pinch_of;                   /* per vertex: 1 + its number in pinch, or 0; NULL if there are none */
+    int *pinch;                      /* per pinched vertex (fans without a common edge): a copy that holds it, or -1 */
     int pinch_count;
     embipc_real lo[3], hi[3];        /* box of the surface */
     embipc_real volume;              /* of the solid */
-    int axis[3];                     /* first the one along which the solid is least in its box's middle */
-    int split;                       /* one copy per piece; 0: all pieces of a tet share one */
-    /* lattice: dim[] cells from origin; nodes are the corners, then the centres */
+    int axis[3];                     /* axes; the first is that along which the centroid is farthest from the box's
+                                        middle */
+    int split;                       /* one copy per piece; 0: one copy per tet */
+    /* lattice: dim[] cells from origin; nodes are corners, then centres */
     embipc_real h, origin[3];
     int dim[3], corners, node_total, tet_total;
-    embipc_real *place;              /* of the nodes, m: tightening moves them */
+    embipc_real *place;              /* node positions, m; tightening moves them */
     signed char *wind;               /* winding number of the surface about each node */
     int *seen;                       /* scratch, per tet or node */
-    /* the surface, cut along it */
-    int *home;                       /* per vertex the tet it lies in, ~tet on its rim */
-    int *first;                      /* cuts of triangle t: first[t] .. first[t + 1] - 1, by tet */
+    /* the surface, cut along the lattice */
+    int *home;                       /* tet of each vertex; ~tet when the vertex is on its boundary */
+    int *first;                      /* cuts of triangle t, sorted by tet: first[t] .. first[t + 1] - 1 */
     embi_cut *cut;
     int cut_count;
     embi_along *along;
-    int along_count;                 /* -1: not to be noted */
+    int along_count;                 /* -1: such sides are not collected */
     /* tets with cuts, then those full of solid */
-    int *touch;                      /* per tet its number among the touched ones, or -1 */
-    int *touched, touched_count;     /* their tets */
+    int *touch;                      /* per tet: its number among the touched tets, or -1 */
+    int *touched, touched_count;     /* touched tets */
     int *range, *order;              /* cuts of touched tet i: order[range[i]] .. order[range[i + 1] - 1] */
-    signed char *turn;               /* change of winding along the six edges of touched tets */
+    signed char *turn;               /* change of winding along the six edges of each touched tet */
     int *corner;                     /* copy that holds each corner of a touched tet, or -1 (4 each) */
     embi_tet_copy *copy;
     int copy_count;
-    int *slot;                       /* forest over the corners of copies, 4 each: a tree is a cage node */
+    int *slot;                       /* union-find forest over the corners of copies (4 each); a tree is a cage node */
     int node_count;
-    embipc_real weak;                /* how many nodes carry next to nothing, smoothly counted */
-    int faulty;                      /* the lattice touches the surface in a way that rounding decides */
-    int doubt, crosses;              /* two rays disagree; they do so in all lattices, since parts of the surface cross */
-    int *queue, *local;              /* scratch: tets; per triangle its number within a tet */
+    embipc_real weak;                /* number of weak nodes, weighted smoothly */
+    int faulty;                      /* the result depends on rounding: another lattice is needed */
+    int doubt, crosses;              /* doubt: two rays disagree; crosses: they do in every lattice, so the surface
+                                        crosses itself */
+    int *queue, *local;              /* scratch: tets; number of each triangle within a tet */
     embi_keys keys;
     struct embi_pocket *pocket;
     int pinch_of_cap, pinch_cap, along_cap, beside_cap, place_cap, wind_cap, seen_cap, home_cap, first_cap, cut_cap,
@@ -7158,7 +7155,7 @@ static void embi_lattice_index(const embi_caging *c, int cell, int i[3])
     i[0] = cell / c->dim[2] / c->dim[1];
 }
 
-/* where a node stands before anything is moved */
+/* position of a node before tightening */
 static void embi_lattice_position(const embi_caging *c, int node, embipc_real p[3])
 {
     int centre = node >= c->corners, n = centre ? node - c->corners : node;
@@ -7169,9 +7166,8 @@ static void embi_lattice_position(const embi_caging *c, int node, embipc_real p[
     }
 }
 
-/* Tet 12 * cell + 4 * direction + side has the nodes: centre of the cell, centre of the next one in that
- * direction, and one side of the square between them, counter-clockwise seen from ahead. Returns 0 where
- * there is no next cell. */
+/* Nodes of tet 12 * cell + 4 * direction + side: the centre of the cell, that of the next cell in this direction, and
+ * one side of the square between them. Sides are counter-clockwise seen from the next cell. Returns 0 at the rim. */
 static int embi_lattice_tet(const embi_caging *c, int tet, int v[4])
 {
     static const int along_u[5] = {0, 1, 1, 0, 0}, along_v[5] = {0, 0, 1, 1, 0};
@@ -7190,9 +7186,9 @@ static int embi_lattice_tet(const embi_caging *c, int tet, int v[4])
     return 1;
 }
 
-/* The tet across the face opposite to node `face` of a tet, or -1 at the rim. Opposite to an end of the
- * square's side lies the tet on the neighbouring side of the square. Opposite to a centre lies the tet on
- * the same lattice edge in the other square that this edge has in common with the other centre's cell. */
+/* The tet across the face opposite to node `face`, or -1 at the rim. Opposite to an end of the square's side it is
+ * the tet of the neighbouring side. Opposite to a centre the side stays the same. The square is then the other one of
+ * the remaining centre's cell with this side. */
 static int embi_lattice_across(const embi_caging *c, int tet, int face)
 {
     int d = tet % 12 / 4, side = tet % 4, i[3], u = (d + 1) % 3, v = (d + 2) % 3;
@@ -7200,15 +7196,15 @@ static int embi_lattice_across(const embi_caging *c, int tet, int face)
     if (face == 2) return tet - side + (side + 1) % 4;
     if (face == 3) return tet - side + (side + 3) % 4;
     embi_lattice_index(c, tet / 12, i);
-    i[d] += ahead;                 /* the cell both tets belong to: ahead or behind the square */
-    if (!high) i[axis]--;          /* the square lies at its high or low end along `axis` */
+    i[d] += ahead;                 /* the remaining centre's cell, ahead of the square or behind it */
+    if (!high) i[axis]--;          /* the other square is at the high or low end of that cell along `axis` */
     if (i[axis] < 0 || i[axis] + 1 >= c->dim[axis]) return -1;
     if ((axis + 1) % 3 == d) side = ahead ? 3 : 1;
     else side = ahead ? 0 : 2;
     return 12 * embi_lattice_cell(c, i) + 4 * axis + side;
 }
 
-/* X[12] = the nodes of a lattice tet, where they stand now */
+/* X[12] = current positions of a lattice tet's nodes */
 static int embi_lattice_gather(const embi_caging *c, int tet, int v[4], embipc_real X[12])
 {
     if (!embi_lattice_tet(c, tet, v)) return 0;
@@ -7216,7 +7212,7 @@ static int embi_lattice_gather(const embi_caging *c, int tet, int v[4], embipc_r
     return 1;
 }
 
-/* the tet of the unmoved lattice that holds p */
+/* the tet of the lattice before tightening that holds p */
 static int embi_lattice_locate(const embi_caging *c, const embipc_real p[3])
 {
     int i[3], d = 0, u, v, side, axis;
@@ -7235,8 +7231,8 @@ static int embi_lattice_locate(const embi_caging *c, const embipc_real p[3])
     return 12 * embi_lattice_cell(c, i) + 4 * d + side;
 }
 
-/* Cells of side h round the surface's box and one more layer; the middle of the box is shift[] cells from a
- * corner. ARGUMENT: more cells than there are numbers for. */
+/* Places cells of side h round the surface's box, plus one layer. The middle of the box is shift[] cells from a
+ * corner. Returns ARGUMENT when there are too many cells. */
 static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const embipc_real shift[3])
 {
     embipc_real cells = 1;
@@ -7264,17 +7260,16 @@ static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const emb
 
 /* ---- Cutting the surface along the lattice ---- */
 
-/* Part of a triangle in a tet: a convex polygon, counter-clockwise seen from outside the solid. */
+/* The part of a triangle inside a tet: a convex polygon, counter-clockwise seen from outside the solid. */
 typedef struct embi_polygon {
     int n;
-    embipc_real w[EMBI_CAGE_CORNERS][4];     /* its corners, as weights in the tet */
-    int side[EMBI_CAGE_CORNERS];             /* what it has from corner i on: 0..2 that side of the triangle,
-                                                3..6 a line in the face opposite to node side - 3 */
+    embipc_real w[EMBI_CAGE_CORNERS][4];     /* corners, as weights in the tet */
+    int side[EMBI_CAGE_CORNERS];             /* kind of the side from corner i: 0..2 a side of the triangle, 3..6 a
+                                                line in the face opposite to node kind - 3 */
 } embi_polygon;
 
-/* Takes away what lies beyond the face opposite to node i, less than `depth` above it. A cut point is always
- * computed from the end that stays, so that both triangles at a side find the same one. Most faces cut nothing, or
- * leave nothing. */
+/* Cuts off the part of the polygon whose weight of node i is below `depth`. The cut point is computed from the end
+ * that stays, so both triangles at a side get the same point. Most faces cut off nothing or everything. */
 static void embi_polygon_cut(embi_polygon *p, int i, embipc_real depth)
 {
     embi_polygon r;
@@ -7285,7 +7280,7 @@ static void embi_polygon_cut(embi_polygon *p, int i, embipc_real depth)
     for (int j = 0; j < p->n && kept; j++) {
         const embipc_real *a = p->w[j], *b = p->w[j + 1 < p->n ? j + 1 : 0];
         int in = a[i] >= depth, next = b[i] >= depth;
-        if (r.n + 2 > EMBI_CAGE_CORNERS) break;   /* only with rounding, and what is left out has no area */
+        if (r.n + 2 > EMBI_CAGE_CORNERS) break;   /* rounding only: the rest has no area */
         if (in) {
             memcpy(r.w[r.n], a, sizeof r.w[0]);
             r.side[r.n++] = p->side[j];
@@ -7313,8 +7308,8 @@ static void embi_polygon_whole(embi_polygon *p, const embi_caging *c, const embi
     }
 }
 
-/* The part of a triangle that is in the tet, or up to -depth outside; returns the kinds of sides it has, as bits, or 0
- * when nothing is left. */
+/* Clips a triangle to the tet, whose faces are moved out by -depth. Returns the kinds of its sides as bits, or 0 when
+ * nothing is left. */
 static int embi_polygon_in_tet(embi_polygon *p, const embi_polygon *whole, embipc_real depth)
 {
     int sides = 0;
@@ -7326,7 +7321,7 @@ static int embi_polygon_in_tet(embi_polygon *p, const embi_polygon *whole, embip
     return sides;
 }
 
-/* does it reach the face opposite to node i? */
+/* 1 when it reaches the face opposite to node i */
 static int embi_polygon_touches(const embi_polygon *p, int i)
 {
     for (int j = 0; j < p->n; j++)
@@ -7334,8 +7329,8 @@ static int embi_polygon_touches(const embi_polygon *p, int i)
     return 0;
 }
 
-/* The tet each vertex lies in: the one of the unmoved lattice, and from there across the face it is outside
- * of most, until there is none. */
+/* Finds the tet of each vertex. It starts in the lattice before tightening and moves across the face of the most
+ * negative weight. */
 static void embi_cut_homes(embi_caging *c)
 {
     for (int i = 0; i < c->vertex_count; i++) {
@@ -7361,8 +7356,7 @@ static void embi_cut_homes(embi_caging *c)
     }
 }
 
-/* Lists the triangle as one that reaches into the tet. sides: bits of the kinds of side its part there has. Returns 0
- * out of memory. */
+/* Adds a cut of the triangle in the tet. sides: bits of the kinds of its sides. Returns 0 out of memory. */
 static int embi_cut_add(embi_caging *c, int tri, int tet, int sides)
 {
     embi_cut *k;
@@ -7375,7 +7369,7 @@ static int embi_cut_add(embi_caging *c, int tri, int tet, int sides)
     return 1;
 }
 
-/* Puts tet into the queue if it was not there for this triangle. */
+/* Puts a tet into the queue, once per triangle. */
 static int embi_cut_enqueue(embi_caging *c, int tri, int tet, int *count)
 {
     if (tet < 0 || c->seen[tet] == tri) return 1;
@@ -7385,9 +7379,9 @@ static int embi_cut_enqueue(embi_caging *c, int tri, int tet, int *count)
     return 1;
 }
 
-/* The cuts of triangle t, by tet. It lies in one tet if its corners do; else it spreads from the tets of its
- * corners through the faces that it reaches: a tet that it only touches must know it too, or a curve on the
- * face between would have a gap. */
+/* Finds the cuts of triangle t, sorted by tet. If its corners are not in one tet, the search spreads from their tets
+ * through the faces that the triangle reaches. Tets that it only touches are included: otherwise a curve on the face
+ * between would have a gap. */
 static int embi_cut_triangle(embi_caging *c, int t)
 {
     int from = c->cut_count, n = 0, home[3], v[4];
@@ -7437,7 +7431,7 @@ static embi_cut *embi_cut_find(const embi_caging *c, int t, int tet)
     return lo < c->first[t + 1] && c->cut[lo].tet == tet ? &c->cut[lo] : NULL;
 }
 
-/* Cuts the whole surface, and lists the cuts tet by tet: a counting sort. */
+/* Cuts the whole surface and sorts the cuts by tet (counting sort). */
 static int embi_cut_surface(embi_caging *c)
 {
     int n;
@@ -7452,7 +7446,7 @@ static int embi_cut_surface(embi_caging *c)
         if (!embi_cut_triangle(c, t)) return 0;
     }
     c->first[c->tri_count] = c->cut_count;
-    for (int i = 0; i < c->cut_count; i++) c->touch[c->cut[i].tet]++;   /* -1 + count, for now */
+    for (int i = 0; i < c->cut_count; i++) c->touch[c->cut[i].tet]++;   /* count - 1, for now */
     c->touched_count = 0;
     for (int t = 0; t < c->tet_total; t++) c->touched_count += c->touch[t] >= 0;
     if (!EMBI_GROW(c->m, int, c->touched, c->touched_cap, c->touched_count) ||
@@ -7474,39 +7468,38 @@ static int embi_cut_surface(embi_caging *c)
 
 /* ---- One tet with its cuts ---- */
 
-/* an edge of the tet, from its lower to its higher node, goes through cut k */
+/* A crossing of cut k with an edge of the tet, which runs from its lower to its higher node. */
 typedef struct embi_edge_crossing {
-    int edge, k, rise;     /* winding goes up (1) or down (-1) */
-    embipc_real s;         /* where: 0 at the lower node, 1 at the higher */
+    int edge, k, rise;     /* winding changes by 1 or -1 */
+    embipc_real s;         /* position: 0 at the lower node, 1 at the higher */
 } embi_edge_crossing;
 
-/* side of cut k in a face of the tet, from p to q; what goes on at its ends, as embi_polygon.side */
+/* A side p-q of cut k in a face of the tet. before, after: kinds of the adjacent sides, as embi_polygon.side. */
 typedef struct embi_segment {
     const embipc_real *p, *q;
     int k, before, after;
 } embi_segment;
 
-/* A lattice tet, while it is worked on. Its cuts count from 0 to n - 1; the elements that get connected are
- * these and, as n to n + 3, the corners of the tet. */
+/* State of one lattice tet. Elements 0 to n - 1 are its cuts, n to n + 3 its corners. */
 typedef struct embi_pocket {
     int tet, n, v[4], wind[4];
-    const int *cuts;                 /* n, into embi_caging.cut */
+    const int *cuts;                 /* n indices into embi_caging.cut */
     embi_barycentric b;
-    embi_polygon *polygon;           /* of the cuts that are not a whole triangle */
+    embi_polygon *polygon;           /* of the cuts that are not whole triangles */
     int *shape;                      /* per cut: its polygon, or -1 for a whole triangle */
-    int *parent, *piece;             /* per element: forest, number of the piece */
+    int *parent, *piece;             /* per element: union-find forest; number of its piece */
     embi_edge_crossing *crossing;
     int crossing_count, segment_count, polygon_count;
     embi_segment *segment;
-    int *of_cut;                     /* per cut: its segment in the face at hand, or -1 */
-    int *chain;                      /* per segment: forest; and per root whether the curve is open */
+    int *of_cut;                     /* per cut: its segment in the current face, or -1 */
+    int *chain;                      /* per segment: union-find forest; then, per root: the curve is open */
     embipc_real *sum;                /* per piece: volume and ten moments */
-    embipc_real *height;             /* per piece: how far it reaches above each face, as weights */
+    embipc_real *height;             /* per piece: largest weight of each node, the height above its opposite face */
     int polygon_cap, shape_cap, parent_cap, piece_cap, crossing_cap, segment_cap, of_cut_cap, chain_cap,
         sum_cap, height_cap;
 } embi_pocket;
 
-/* Gives back the scratch for one tet. */
+/* Frees the scratch of one tet. */
 static void embi_pocket_release(embi_memory *m, embi_pocket *p)
 {
     EMBI_RELEASE(m, p->polygon, p->polygon_cap);
@@ -7521,7 +7514,7 @@ static void embi_pocket_release(embi_memory *m, embi_pocket *p)
     EMBI_RELEASE(m, p->height, p->height_cap);
 }
 
-/* The polygon of cut k: one that is kept, or the whole triangle, in *whole. */
+/* The polygon of cut k: a stored one, or the whole triangle, written to *whole. */
 static const embi_polygon *embi_pocket_polygon(const embi_caging *c, const embi_pocket *p, int k,
                                                embi_polygon *whole)
 {
@@ -7537,7 +7530,7 @@ static int embi_pocket_find(const embi_caging *c, const embi_pocket *p, int t)
     return k < p->n && c->cut[p->cuts[k]].tri == t ? k : -1;
 }
 
-/* Notes the sides of a cut triangle that run along a face of the tet, if some of them lies in that face. */
+/* Collects the sides of a cut triangle that run along a face of the tet and lie partly in it. */
 static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
 {
     const int *v = c->tri + 3 * c->cut[cut].tri;
@@ -7545,7 +7538,7 @@ static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
         int s = n / 4, f = n % 4;
         const embipc_real *a = whole->w[s], *b = whole->w[(s + 1) % 3];
         embipc_real from = 0, to = 1;
-        if (c->home[v[s]] >= 0 || c->home[v[(s + 1) % 3]] >= 0) continue;   /* ends that are on no face */
+        if (c->home[v[s]] >= 0 || c->home[v[(s + 1) % 3]] >= 0) continue;   /* an end is on no face */
         if (embi_abs(a[f]) > EMBI_INSIDE_TOLERANCE || embi_abs(b[f]) > EMBI_INSIDE_TOLERANCE) continue;
         for (int i = 0; i < 4; i++) {
             if (i == f) continue;
@@ -7562,7 +7555,7 @@ static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
     return 1;
 }
 
-/* Sets up touched tet i: polygons, and the crossings of its edges in order. */
+/* Prepares touched tet i: its polygons and the sorted crossings of its edges. */
 static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
 {
     embipc_real X[12];
@@ -7584,7 +7577,7 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
         embi_polygon_whole(&whole, c, &p->b, cut->tri);
         (void)embi_polygon_in_tet(q, &whole, 0);
         if (c->along_count >= 0 && !embi_cut_along(c, p->cuts[k], &whole)) return 0;
-        for (int j = 0; j < q->n; j++) {   /* a corner between two faces lies on the edge they share */
+        for (int j = 0; j < q->n; j++) {   /* a corner between two faces is on their edge */
             int a = q->side[(j + q->n - 1) % q->n] - 3, b = q->side[j] - 3, f = 0, u, v;
             embi_edge_crossing *x;
             if (a < 0 || b < 0 || a == b) continue;
@@ -7592,7 +7585,7 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
                 return 0;
             x = &p->crossing[p->crossing_count++];
             while (embi_tet_face[a][f] != b) f++;
-            u = embi_tet_face[a][(f + 1) % 3];   /* along face a, u to v: here the solid ends */
+            u = embi_tet_face[a][(f + 1) % 3];   /* solid ends here on the way from u to v along face a */
             v = embi_tet_face[a][(f + 2) % 3];
             x->k = k;
             x->rise = u < v ? -1 : 1;
@@ -7601,7 +7594,7 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
             if (!(x->s > EMBI_CAGE_NODE_CLEAR && x->s < 1 - EMBI_CAGE_NODE_CLEAR)) c->faulty = 1;
         }
     }
-    for (int a = 1; a < p->crossing_count; a++) {   /* few: sorted by insertion */
+    for (int a = 1; a < p->crossing_count; a++) {   /* insertion sort: there are few */
         embi_edge_crossing x = p->crossing[a];
         int b = a;
         for (; b > 0 && (p->crossing[b - 1].edge > x.edge ||
@@ -7612,12 +7605,12 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
     return 1;
 }
 
-/* The edges of a tet: lower node, higher node, place among the ten moments by which crossings name them. */
+/* Edges of a tet: lower node, higher node, and the index among the ten moments that identifies the edge. */
 static const int embi_tet_edge[6][3] = {{0, 1, 1}, {0, 2, 2}, {0, 3, 3}, {1, 2, 5}, {1, 3, 6}, {2, 3, 8}};
 
 /* ---- Winding numbers of the nodes ---- */
 
-/* Notes by how much the winding number changes along the edges of each touched tet. */
+/* Sums the changes of the winding number along the edges of each touched tet. */
 static int embi_cage_turns(embi_caging *c, embi_pocket *p)
 {
     for (int i = 0; i < c->touched_count; i++) {
@@ -7632,7 +7625,7 @@ static int embi_cage_turns(embi_caging *c, embi_pocket *p)
     return 1;
 }
 
-/* winding numbers of the other corners of a tet from that of corner `from` */
+/* winding numbers of a tet's other corners from that of corner `from` */
 static void embi_cage_spread(embi_caging *c, int tet, int from, signed char w[4])
 {
     const signed char *turn = c->touch[tet] >= 0 ? c->turn + 6 * (size_t)c->touch[tet] : NULL;
@@ -7643,13 +7636,13 @@ static void embi_cage_spread(embi_caging *c, int tet, int from, signed char w[4]
     }
 }
 
-/* From a tet at the rim, where it is 0, from tet to tet across faces. A lattice tet never has a node of its
- * own only: the first tet to reach a node settles it. */
+/* The winding number is 0 at a tet of the rim and spreads from tet to tet across faces. Every node of a lattice tet
+ * also belongs to others, so the first tet to reach a node sets it. */
 static int embi_cage_winding(embi_caging *c, embi_pocket *p)
 {
     const signed char unknown = 127;
     int count = 0, v[4], start = 0;
-    c->along_count = -1;   /* not yet */
+    c->along_count = -1;   /* collected later, by embi_cage_pieces() */
     if (!embi_cage_turns(c, p)) return 0;
     if (!EMBI_GROW(c->m, int, c->queue, c->queue_cap, c->tet_total)) return 0;
     memset(c->wind, unknown, (size_t)c->node_total);
@@ -7676,7 +7669,7 @@ static int embi_cage_winding(embi_caging *c, embi_pocket *p)
     return 1;
 }
 
-/* Tets without cuts whose nodes are in the solid are full of it: they join the list, with no cuts. */
+/* Adds the tets without cuts whose nodes are in the solid: they are full of it. */
 static int embi_cage_full_tets(embi_caging *c)
 {
     int v[4], n = c->touched_count;
@@ -7695,7 +7688,7 @@ static int embi_cage_full_tets(embi_caging *c)
 
 /* ---- The pieces of solid in one tet ---- */
 
-/* Cuts with a common side are connected, and neighbours on an edge with solid between them. */
+/* Connects cuts with a common side, and neighbours on a tet edge with solid between them. */
 static void embi_pocket_connect(embi_caging *c, embi_pocket *p)
 {
     for (int k = 0; k < p->n; k++) {
@@ -7719,8 +7712,8 @@ static void embi_pocket_connect(embi_caging *c, embi_pocket *p)
     }
 }
 
-/* The curves in face f: segments, joined where their cuts have a side in common that goes through the face.
- * chain[s] the forest, chain[count + root] whether the curve ends somewhere, as at the rim of the face. */
+/* Joins the segments in face f into curves: two segments join if their cuts share a triangle side that crosses the
+ * face. chain[s] is the forest. chain[count + root] tells that the curve is open: it ends at the rim of the face. */
 static int embi_pocket_curves(embi_caging *c, embi_pocket *p, int f)
 {
     int n = 0, j, *open;
@@ -7761,10 +7754,10 @@ static int embi_pocket_curves(embi_caging *c, embi_pocket *p, int f)
     return 1;
 }
 
-/* A closed curve in face f, the root of whose segments is `curve`: from its point with the largest weight of
- * node i0 a ray goes to that node, where that weight is 1, and so never meets the curve again. Returns the winding
- * number where it begins, and what it meets first. i: the face's nodes, from i0 on. In coordinates (w1, w2) = weights
- * of i1, i2 the ray stays on a line through the origin; cross(Q, P) tells the side Q is on. */
+/* Sends a ray from a closed curve in face f to node i0. The ray starts where the curve's weight of i0 is largest, so
+ * it does not meet the curve again. Returns the winding number at its start, and in *hit the first element that it
+ * meets. i: nodes of the face from i0 on; curve: root of its segments. In coordinates (w1, w2), weights of i1 and i2,
+ * the ray lies on a line through the origin. So cross(Q, P) tells on which side Q lies. */
 static int embi_pocket_ray_in_face(const embi_pocket *p, const int i[3], int curve, int *own, int *hit)
 {
     const embipc_real *from = NULL;
@@ -7785,7 +7778,7 @@ static int embi_pocket_ray_in_face(const embi_pocket *p, const int i[3], int cur
         if ((a >= 0) == (b >= 0) || embi_root(p->chain, s) == curve) continue;
         at = g->p[i[0]] + (g->q[i[0]] - g->p[i[0]]) * (a / (a - b));
         if (!(at > from[i[0]])) continue;
-        w += a >= 0 ? 1 : -1;   /* back along the ray, from the node */
+        w += a >= 0 ? 1 : -1;   /* counted from the node back to the start */
         if (at >= nearest) continue;
         nearest = at;
         *hit = g->k;
@@ -7793,8 +7786,8 @@ static int embi_pocket_ray_in_face(const embi_pocket *p, const int i[3], int cur
     return w;
 }
 
-/* If a closed curve in face f is in solid, it is connected with what a ray meets first. Where rays to the three nodes
- * of the face do not agree, one of them goes along what it should cross. */
+/* A closed curve in solid is connected with the first element that its ray meets. If rays to the three nodes
+ * disagree, one of them runs along a segment. */
 static void embi_pocket_connect_curve(embi_caging *c, embi_pocket *p, int f, int curve)
 {
     int i[3], own = -1, hit, other, w;
@@ -7809,7 +7802,7 @@ static void embi_pocket_connect_curve(embi_caging *c, embi_pocket *p, int f, int
     if (w > 0) embi_join(p->parent, own, hit);
 }
 
-/* The whole triangle t, with node 1 in the place of node 0 if asked for: an even permutation, (1, 0, 3, 2). */
+/* The whole triangle t. For node 1, the weights are permuted evenly to (1, 0, 3, 2), so that node 1 comes first. */
 static void embi_polygon_towards(embi_polygon *q, const embi_caging *c, const embi_barycentric *b, int t, int node)
 {
     embi_polygon_whole(q, c, b, t);
@@ -7821,8 +7814,8 @@ static void embi_polygon_towards(embi_polygon *q, const embi_caging *c, const em
         }
 }
 
-/* Is cut k's triangle met by the ray from `from` to node 0, or 1? Returns where, as the factor by which the other
- * three weights have shrunk there, and in *rise how the winding changes on the way; -1 where not. */
+/* Intersects the ray from `from` to node 0 or 1 with cut k's triangle. Returns the factor by which the other three
+ * weights have shrunk there, or -1 for a miss. *rise: change of the winding number along the ray. */
 static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket *p, int k, int node,
                                         const embipc_real from[4], int *rise)
 {
@@ -7831,7 +7824,7 @@ static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket 
     embipc_real e[3], det, at;
     int left = 0;
     embi_polygon_towards(&q, c, &p->b, c->cut[p->cuts[k]].tri, node);
-    for (int s = 0; s < 3; s++) {   /* which side of its sides: decided alike for both triangles at a side */
+    for (int s = 0; s < 3; s++) {   /* sign for each side; both triangles at a side get the same */
         int a = s, b = (s + 1) % 3, up = v[a] < v[b];
         e[s] = embi_triple(from + 1, q.w[up ? a : b] + 1, q.w[up ? b : a] + 1);
         left += (e[s] >= 0) == up;
@@ -7844,7 +7837,8 @@ static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket 
     return at >= 0 && at < 1 ? at : -1;
 }
 
-/* A closed shell of whole triangles: the same from its point with the largest weight of node 0, or 1. */
+/* Sends a ray from a closed shell of whole triangles to node 0 or 1. It starts at the shell's point with the largest
+ * weight of that node. Returns the winding number there, and in *hit the first element that it meets. */
 static int embi_pocket_ray(const embi_caging *c, const embi_pocket *p, int shell, int node, int *hit)
 {
     embipc_real from[4] = {-1, 0, 0, 0}, nearest = -1;
@@ -7869,7 +7863,7 @@ static int embi_pocket_ray(const embi_caging *c, const embi_pocket *p, int shell
     return w;
 }
 
-/* If a closed shell is in solid, it is connected with what a ray meets first. Two rays must agree, as above. */
+/* A closed shell in solid is connected with the first element that its ray meets. Two rays must agree. */
 static void embi_pocket_connect_shell(embi_caging *c, embi_pocket *p, int shell)
 {
     int hit, other, w = embi_pocket_ray(c, p, shell, 0, &hit);
@@ -7877,7 +7871,7 @@ static void embi_pocket_connect_shell(embi_caging *c, embi_pocket *p, int shell)
     if (w > 0) embi_join(p->parent, shell, hit);
 }
 
-/* Connects what lies inside something else: closed curves in the faces, closed shells in the tet. */
+/* Connects what lies inside other solid: closed curves in faces, closed shells in the tet. */
 static int embi_pocket_connect_inner(embi_caging *c, embi_pocket *p)
 {
     int *anchored;
@@ -7898,7 +7892,7 @@ static int embi_pocket_connect_inner(embi_caging *c, embi_pocket *p)
     return 1;
 }
 
-/* integral over the tet n0 a b c, as part of the whole tet: volume, and moments if asked for */
+/* Adds the integral over the tet n0 a b c, relative to the whole tet: volume, and moments if wanted. */
 static void embi_pocket_add(embipc_real *sum, const embipc_real *a, const embipc_real *b,
                             const embipc_real *c, embipc_real sign, int moments)
 {
@@ -7911,7 +7905,7 @@ static void embi_pocket_add(embipc_real *sum, const embipc_real *a, const embipc
     embi_add_moment(sum + 1, v, (const embipc_real (*)[4])W);
 }
 
-/* The integrals of all pieces, by the formula in the banner, as parts of the tet's volume. */
+/* Integrates all pieces by the banner's formula, relative to the tet's volume. */
 static void embi_pocket_integrate(const embi_caging *c, embi_pocket *p, int moments)
 {
     static const embipc_real node[4][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
@@ -7937,8 +7931,7 @@ static void embi_pocket_integrate(const embi_caging *c, embi_pocket *p, int mome
                         (embipc_real)p->wind[3], moments);
 }
 
-/* Numbers the pieces of the tet; corners outside the solid are in none (-1). Returns how many there are, or
- * -1 without memory. */
+/* Numbers the pieces of the tet. Corners outside the solid get -1. Returns the count, or -1 out of memory. */
 static int embi_pocket_number(embi_caging *c, embi_pocket *p)
 {
     int count = 0, first = -1;
@@ -7958,8 +7951,8 @@ static int embi_pocket_number(embi_caging *c, embi_pocket *p)
     return count;
 }
 
-/* Is each piece flat, up to rounding, on one of the faces of the tet? Then the tet across holds it as well.
- * height[4*j + i] = how high piece j rises above face i. */
+/* Computes height[4*j + i], how high piece j rises above face i. A piece that is flat on a face, up to rounding,
+ * belongs to the tet across it. */
 static int embi_pocket_flat(embi_caging *c, embi_pocket *p, int count)
 {
     embi_polygon whole;
@@ -7978,7 +7971,7 @@ static int embi_pocket_flat(embi_caging *c, embi_pocket *p, int count)
     return 1;
 }
 
-/* Pieces of touched tet i become copies; flat ones do not. */
+/* Makes copies of the pieces of touched tet i, except flat ones. */
 static int embi_pocket_copies(embi_caging *c, embi_pocket *p, int i, int moments)
 {
     int count = embi_pocket_number(c, p), *copy_of;
@@ -7986,7 +7979,7 @@ static int embi_pocket_copies(embi_caging *c, embi_pocket *p, int i, int moments
         !embi_pocket_flat(c, p, count) || !EMBI_GROW(c->m, int, p->parent, p->parent_cap, count))
         return 0;
     embi_pocket_integrate(c, p, moments);
-    copy_of = p->parent;   /* the forest has served */
+    copy_of = p->parent;   /* reuses the memory of the forest */
     for (int j = 0; j < count; j++) {
         embi_tet_copy *copy = &c->copy[c->copy_count];
         embipc_real v = p->sum[11 * (size_t)j];
@@ -8004,7 +7997,7 @@ static int embi_pocket_copies(embi_caging *c, embi_pocket *p, int i, int moments
     return 1;
 }
 
-/* The pieces of all touched tets. */
+/* Finds the pieces of all touched tets. */
 static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
 {
     if (!EMBI_GROW(c->m, int, c->corner, c->corner_cap, 4 * c->touched_count)) return 0;
@@ -8022,9 +8015,9 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     return 1;
 }
 
-/* ---- Which copies share which nodes ---- */
+/* ---- Shared nodes of copies ---- */
 
-/* Copies a and b of neighbouring tets share the nodes of the face opposite to node f of a's tet. */
+/* Joins the nodes of copies a and b on their common face, opposite to node f of a's tet. */
 static void embi_cage_share(embi_caging *c, int a, int b, int f)
 {
     int v[4], w[4];
@@ -8036,8 +8029,8 @@ static void embi_cage_share(embi_caging *c, int a, int b, int f)
             if (v[i] == w[j]) embi_join(c->slot, 4 * a + i, 4 * b + j);
 }
 
-/* Through face f of touched tet i, into a tet with a higher number: pieces that share a corner of the face,
- * and pieces that are bounded there by the same triangle. */
+/* Joins copies across face f of touched tet i to a tet with a higher number. Their pieces share a corner of the face,
+ * or a triangle that crosses it. */
 static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
 {
     int tet = c->touched[i], other = c->touch[next], v[4], w[4], last_a = -1, last_b = -1;
@@ -8055,8 +8048,8 @@ static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
     }
 }
 
-/* Solid under an edge of the surface that runs along a face goes through that face. Rounding decides whether the two
- * triangles of the edge have cuts in both tets; it is enough that each has one in its own. */
+/* Solid under a surface edge that runs along a face goes through that face. Rounding decides which tets have cuts of
+ * the edge's two triangles. So it is enough that each triangle has a cut in one of the tets. */
 static void embi_cage_share_along(embi_caging *c)
 {
     for (int i = 0; i < c->along_count; i++) {
@@ -8068,8 +8061,8 @@ static void embi_cage_share_along(embi_caging *c)
     }
 }
 
-/* One more copy holds a pinched vertex, with the weights w: it shares the nodes that carry the vertex with the first
- * copy that does. Those are nodes of both tets, or rounding decided which tets hold the vertex. */
+/* Another copy holds a pinched vertex, with weights w. It shares the nodes that carry the vertex with the first such
+ * copy. If these are not nodes of both tets, rounding chose the tets, and the lattice is rejected. */
 static void embi_cage_share_pinch(embi_caging *c, int *first, int copy, const embipc_real w[4])
 {
     int a[4], b[4];
@@ -8086,8 +8079,8 @@ static void embi_cage_share_pinch(embi_caging *c, int *first, int copy, const em
     if (lost > EMBI_INSIDE_TOLERANCE) c->faulty = 1;
 }
 
-/* Copies that hold a pinched vertex, in one tet or in tets with a common face, edge or node: whichever of them the
- * vertex hangs in, it carries all of its fans. */
+/* Joins the copies that hold a pinched vertex, also across faces, edges and nodes. Whichever copy the vertex is
+ * embedded in then carries all its fans. */
 static void embi_cage_share_pinched(embi_caging *c)
 {
     for (int i = 0; i < c->pinch_count; i++) c->pinch[i] = -1;
@@ -8107,7 +8100,7 @@ static void embi_cage_share_pinched(embi_caging *c)
     }
 }
 
-/* Joins the corners of copies into nodes of the cage, and counts these and how many are weak. */
+/* Joins the corners of copies into cage nodes. Counts the nodes, and the weak ones. */
 static int embi_cage_nodes(embi_caging *c)
 {
     embipc_real *most, mean = 0;
@@ -8145,7 +8138,7 @@ static int embi_cage_nodes(embi_caging *c)
     return 1;
 }
 
-/* volume of a lattice tet as it stands */
+/* current volume of a lattice tet */
 static embipc_real embi_lattice_volume(const embi_caging *c, int tet)
 {
     embipc_real X[12];
@@ -8154,8 +8147,8 @@ static embipc_real embi_lattice_volume(const embi_caging *c, int tet)
     return embi_tet_det(X, X + 3, X + 6, X + 9) / 6;
 }
 
-/* Everything, for the lattice as it stands: cuts, winding, pieces, nodes. c->faulty tells that the result is
- * none: some decision was up to rounding, or the solid is not all there. */
+/* Finds cuts, winding numbers, pieces and nodes for the current lattice. c->faulty means that there is no result:
+ * rounding decided something, or solid is missing. */
 static embipc_result embi_cage_fill(embi_caging *c, int moments)
 {
     embipc_real held = 0;
@@ -8175,9 +8168,9 @@ static embipc_result embi_cage_fill(embi_caging *c, int moments)
 
 /* ---- The search ---- */
 
-/* Where the middle of the body goes, in cells from a corner. The first four leave a body symmetric about the
- * middle planes of its box a symmetric cage: on a node, or on the middle of an edge along x, y or z (corners
- * and centres may change places: the others repeat these). The rest are for wishes that those miss. */
+/* Position of the body's middle, in cells from a corner. The first four give a body that is symmetric about its box's
+ * middle planes a symmetric cage. They put the middle on a node, or halfway along an edge in x, y or z. Exchanging
+ * corners and centres gives nothing new. The others are tried if these miss the wished count. */
 static const embipc_real embi_cage_shift[12][3] = {
     {0, 0, 0}, {0.5, 0, 0}, {0, 0.5, 0}, {0, 0, 0.5},
     {0.25, 0.25, 0.25}, {0.11, 0.23, 0.36}, {0.29, 0.08, 0.41}, {0.37, 0.31, 0.06},
@@ -8188,9 +8181,9 @@ typedef struct embi_cage_choice {
     int placing;
 } embi_cage_choice;
 
-/* Fills the lattice of cell size h. Where the surface goes through one of its nodes it is made slightly
- * larger, or if that does not help it is moved a little along one axis, or all: first along the one about
- * which the body is least symmetric, for that costs no symmetry. */
+/* Fills the lattice of cell size h. If that fails, cells are made slightly larger, then moved a little along one
+ * axis, at last along all. The axis of the body's least symmetry comes first, since moving along it costs no
+ * symmetry. */
 static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int placing, int moments)
 {
     int doubts = 0;
@@ -8214,10 +8207,10 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int p
     return EMBIPC_OK;
 }
 
-/* How much too stiff a tet makes the solid in it: displacements that are linear there cannot follow the
- * quadratic ones of bending and twist. The error of u = d^T Q d / 2, d from the middle of the tet, with the
- * right values at its nodes d_i, has the gradient Q d - sum_i (d_i^T Q d_i / 2) G_i. Its square, summed over
- * an orthonormal basis of the symmetric Q and integrated over the solid, is
+/* How much too stiff a tet makes its solid. Displacements that are linear in a tet cannot follow the quadratic ones
+ * of bending and twist. Take u = d^T Q d / 2, with d from the middle of the tet. If its values at the nodes d_i are
+ * right, the gradient's error is Q d - sum_i (d_i^T Q d_i / 2) G_i. Its square, summed over an orthonormal basis of
+ * the symmetric Q and integrated over the solid, is
  *   2 int d^2 + V/4 sum_ij (G_i . G_j) (d_i . d_j)^2 */
 static embipc_real embi_tet_stiffening(const embipc_real X[12], embipc_real volume,
                                        const embipc_real moment[10])
@@ -8235,7 +8228,7 @@ static embipc_real embi_tet_stiffening(const embipc_real X[12], embipc_real volu
     return sum;
 }
 
-/* the same of all copies */
+/* sum over all copies, weighted by volume */
 static embipc_real embi_cage_stiffening(const embi_caging *c)
 {
     embipc_real sum = 0, X[12];
@@ -8247,9 +8240,9 @@ static embipc_real embi_cage_stiffening(const embi_caging *c)
     return sum;
 }
 
-/* Tries one lattice. Score: how much too stiff it is for its number of nodes (the error goes with the square
- * of their distance), times penalties for missing the wished count (0: no wish) and for weak nodes. Returns
- * the node count in *count, 0 for none. */
+/* Tries one lattice. Its score is the stiffness error times nodes^(2/3), since the error is quadratic in node
+ * distance. Penalties count deviation from the wished count (wish 0: none) and weak nodes. *count: nodes, or 0 for no
+ * cage. */
 static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int placing, int wish,
                                    embi_cage_choice *best, int *count)
 {
@@ -8270,7 +8263,7 @@ static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int placing, i
     return r;
 }
 
-/* Tries cell sizes from h down to `last` in steps of factor `step`, with placings from, ..., to - 1. */
+/* Tries cell sizes from h down to `last`, multiplied by `step` each time, with placings from .. to - 1. */
 static embipc_result embi_cage_sweep(embi_caging *c, embipc_real h, embipc_real last, embipc_real step,
                                      int from, int to, int wish, embi_cage_choice *best)
 {
@@ -8281,9 +8274,9 @@ static embipc_result embi_cage_sweep(embi_caging *c, embipc_real h, embipc_real 
     return r == EMBIPC_ERR_ARGUMENT ? EMBIPC_OK : r;
 }
 
-/* Coarse to fine until the count is well past the wish, in small steps round the best, and where that misses
- * the wish with placings that break the symmetry, wherever the counts came near. Large surfaces are tried
- * less often. */
+/* Tries cells from coarse to fine until the count is well above the wish. Then it refines around the best one in
+ * small steps. If that misses the wish, it tries placings without symmetry where the counts were close. Large
+ * surfaces get fewer tries. */
 static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice *best)
 {
     embipc_result r = EMBIPC_OK;
@@ -8303,7 +8296,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice
         }
         if (least == INT_MAX) least = 0;
     }
-    if (r == EMBIPC_ERR_ARGUMENT && best->h > 0) r = EMBIPC_OK;   /* a lattice too fine ends the search */
+    if (r == EMBIPC_ERR_ARGUMENT && best->h > 0) r = EMBIPC_OK;   /* too fine a lattice ends the search */
     if (r != EMBIPC_OK || best->h <= 0) return r;
     step = large ? 0.93 : 0.97;
     reach = pow(step, large ? 2.5 : 5.5);
@@ -8316,8 +8309,8 @@ static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice
 
 /* ---- Tightening ---- */
 
-/* smallest dihedral angle, degrees: between faces i and j it has the cosine -G_i . G_j / (|G_i| |G_j|)
- * with G the gradients of the weights; -1 for a flat or inverted tet */
+/* Smallest dihedral angle, degrees, or -1 for a flat or inverted tet. Faces i and j have the cosine -G_i . G_j /
+ * (|G_i| |G_j|), with G the gradients of the weights. */
 static embipc_real embi_tet_angle(const embipc_real X[12])
 {
     embi_barycentric b;
@@ -8331,17 +8324,17 @@ static embipc_real embi_tet_angle(const embipc_real X[12])
     return acos(embi_min(largest, 1)) * (180 / 3.14159265358979323846);
 }
 
-/* Per lattice node where it came from, how it would go, how much of that it may, and whether it is in the
- * way; per lattice tet how many copies it had before, and has now. */
+/* State of tightening. Per lattice node: start position, displacement, allowed fraction of it, and whether that must
+ * shrink. Per lattice tet: number of copies before and now. */
 typedef struct embi_tightening {
     embipc_real *from, *way, *share;
     unsigned char *bad;
-    int *had, *has, *kept;           /* kept: the tets that had some */
+    int *had, *has, *kept;           /* kept: the tets that had copies */
     int kept_count, copies, nodes;
     int from_cap, way_cap, share_cap, bad_cap, had_cap, has_cap, kept_cap;
 } embi_tightening;
 
-/* Gives back the scratch of the tightening. */
+/* Frees the scratch of tightening. */
 static void embi_tightening_release(embi_memory *m, embi_tightening *s)
 {
     EMBI_RELEASE(m, s->from, s->from_cap);
@@ -8353,7 +8346,7 @@ static void embi_tightening_release(embi_memory *m, embi_tightening *s)
     EMBI_RELEASE(m, s->kept, s->kept_cap);
 }
 
-/* Remembers the copies that there are. */
+/* Stores the number of copies of each tet. */
 static int embi_tighten_begin(embi_caging *c, embi_tightening *s)
 {
     if (!EMBI_GROW(c->m, embipc_real, s->from, s->from_cap, 3 * c->node_total) ||
@@ -8372,7 +8365,7 @@ static int embi_tighten_begin(embi_caging *c, embi_tightening *s)
     return 1;
 }
 
-/* way = from the nodes outside the solid to the centroid of what is in the tets round them */
+/* Nodes outside the solid aim at the centroid of the solid in the tets around them. */
 static void embi_tighten_aim(const embi_caging *c, embi_tightening *s)
 {
     int v[4];
@@ -8397,8 +8390,8 @@ static void embi_tighten_aim(const embi_caging *c, embi_tightening *s)
     }
 }
 
-/* Marks the nodes that must go less far: of tets with more copies than before, and of those with a small
- * angle. Returns how many of them can. */
+/* Marks the nodes of tets with too many copies, and of tets with a small angle. Returns how many of them can move
+ * back. */
 static int embi_tighten_find_bad(const embi_caging *c, embi_tightening *s)
 {
     int count = 0, v[4];
@@ -8419,10 +8412,9 @@ static int embi_tighten_find_bad(const embi_caging *c, embi_tightening *s)
     return count;
 }
 
-/* One round: all nodes outside go at once; the bad ones then go back by part of their way, again and again,
- * and in the end by all of it, until there are
- * none. *done tells whether that came out as a cage with no new tets or nodes. It may have lost
- * some that held next to nothing, if they are few. */
+/* One round. All nodes outside the solid move at once. Then marked nodes go back by part of their displacement, at
+ * last fully, until no node is marked. *done: the cage has no more tets or nodes than before. Up to a tenth of its
+ * nodes may be lost, as they held next to nothing. */
 static embipc_result embi_tighten_round(embi_caging *c, embi_tightening *s, int attempts, int *done)
 {
     *done = 0;
@@ -8445,7 +8437,7 @@ static embipc_result embi_tighten_round(embi_caging *c, embi_tightening *s, int 
     return EMBIPC_OK;
 }
 
-/* Tightens the filled lattice in rounds, as long as they succeed; leaves it filled, with moments. */
+/* Repeats rounds of tightening while they succeed. The lattice ends filled, with moments. */
 static embipc_result embi_cage_tighten(embi_caging *c)
 {
     embi_tightening s;
@@ -8463,9 +8455,9 @@ static embipc_result embi_cage_tighten(embi_caging *c)
     return r;
 }
 
-/* ---- The cage itself ---- */
+/* ---- The resulting cage ---- */
 
-/* room for a cage of its counts; what there is of it is freed with the cage */
+/* Allocates the arrays of a cage. If that fails, embi_cage_release() frees what there is. */
 static embipc_result embi_cage_alloc(embi_caging *c, embipc_cage *cage, int nodes, int tets)
 {
     cage->hooks = c->m->hooks;
@@ -8484,8 +8476,8 @@ static embipc_result embi_cage_alloc(embi_caging *c, embipc_cage *cage, int node
     return EMBIPC_OK;
 }
 
-/* The copy that holds each vertex: of those that its triangles have cuts of, the one it lies deepest in.
- * vertex_weight[4*v] holds the depth until embi_cage_measure. */
+/* Chooses the copy that holds each vertex. Of the copies with cuts of its triangles, it is the one with the largest
+ * smallest weight. vertex_weight[4*v] stores that weight until embi_cage_measure(). */
 static int embi_cage_tie(const embi_caging *c, embipc_cage *cage)
 {
     for (int i = 0; i < c->vertex_count; i++) cage->vertex_tet[i] = -1;
@@ -8512,7 +8504,7 @@ static int embi_cage_tie(const embi_caging *c, embipc_cage *cage)
     return 1;
 }
 
-/* The cage from a filled lattice. */
+/* Builds the cage from a filled lattice. */
 static embipc_result embi_cage_extract(embi_caging *c, embipc_cage *cage)
 {
     int n = 0, v[4], *number;
@@ -8539,7 +8531,7 @@ static embipc_result embi_cage_extract(embi_caging *c, embipc_cage *cage)
     return embi_cage_tie(c, cage) ? EMBIPC_OK : EMBIPC_ERR_OUTSIDE;
 }
 
-/* Weights of the vertices, quality of the tets, and volumes that sum up to the solid's. */
+/* Computes vertex weights and the quality of tets, and scales volumes to sum up to the solid's. */
 static void embi_cage_measure(const embi_caging *c, embipc_cage *cage)
 {
     embipc_real held = 0, X[12];
@@ -8564,13 +8556,13 @@ static void embi_cage_measure(const embi_caging *c, embipc_cage *cage)
     }
 }
 
-/* ---- Separate parts, and one tet for each ---- */
+/* ---- Separate parts, each in a tet of its own ---- */
 
-/* Which pieces of solid a surface bounds: outward shells that share vertices, with the cavities in them. */
+/* Separate solids: outward shells, joined if they share vertices, with the cavities inside. */
 typedef struct embi_parts {
     int *label;              /* per triangle: its part, 0 to count - 1 */
     int count;
-    embipc_real *volume;     /* scratch, per triangle: six times the volume of the shell it stands for */
+    embipc_real *volume;     /* scratch, per shell at its root triangle: six times the volume */
 } embi_parts;
 
 static void embi_parts_release(embi_caging *c, embi_parts *s)
@@ -8579,11 +8571,11 @@ static void embi_parts_release(embi_caging *c, embi_parts *s)
     embi_free(c->m, s->volume, c->tri_count, sizeof *s->volume);
 }
 
-/* the shell, by its root, that the cavity with triangle t lies in: the smallest outward one round it */
+/* The root of the shell around the cavity of triangle t: the smallest outward shell that encloses it. */
 static int embi_parts_around(const embi_caging *c, const embi_parts *s, int *root, int t)
 {
     int best = t;
-    embipc_real p[3];   /* not a vertex: a cavity may share those with the shell */
+    embipc_real p[3];   /* a cavity may share vertices with the shell, so p is none */
     embi_triangle_middle(p, c->x, c->tri + 3 * t);
     for (int i = 0; i < c->tri_count; i++) {
         embipc_real turns = 0;
@@ -8598,10 +8590,10 @@ static int embi_parts_around(const embi_caging *c, const embi_parts *s, int *roo
     return best;
 }
 
-/* Parts that share a vertex are one. root: scratch (tri_count). Returns 0 out of memory. */
+/* Merges parts that share a vertex. root: scratch (tri_count). Returns 0 out of memory. */
 static int embi_parts_join(embi_caging *c, embi_parts *s, int *root)
 {
-    int count = 0, *seen;   /* per pinched vertex the part of a triangle with it, or -1 */
+    int count = 0, *seen;   /* per pinched vertex: the part of one of its triangles, or -1 */
     if (!c->pinch_count) return 1;
     seen = (int *)embi_alloc(c->m, c->pinch_count, sizeof *seen);
     if (!seen) return 0;
@@ -8621,8 +8613,8 @@ static int embi_parts_join(embi_caging *c, embi_parts *s, int *root)
     return 1;
 }
 
-/* Labels the triangles by the separate solid that they bound. A shell with negative volume bounds a hole and belongs
- * to the part around it. Returns 0 out of memory. */
+/* Labels triangles by the separate solid that they bound. A shell with negative volume is a cavity of the part around
+ * it. Returns 0 out of memory. */
 static int embi_parts_find(embi_caging *c, embi_parts *s)
 {
     embipc_real o[3];
@@ -8651,9 +8643,9 @@ static int embi_parts_find(embi_caging *c, embi_parts *s)
     return n;
 }
 
-/* X = the tet with outer normals n[4], those of a regular tet, closely round the points, in coordinates
- * divided by size[]; returns its inradius there. With d_j = max n_j . p, sum n_j = 0 and sum n_j n_j^T =
- * 4/3 I the corner where the planes j != i meet is
+/* X = the smallest tet round the points whose outer normals n[4] are those of a regular tet, in coordinates divided
+ * by size[]. Returns its inradius there. With d_j = max n_j . p, sum n_j = 0 and sum n_j n_j^T = 4/3 I, the corner
+ * where the planes j != i meet is
  *   x_i = 3/4 sum_j c_j n_j,  c_j = n_j . x_i = d_j,  c_i = -sum of the other d_j */
 static embipc_real embi_tet_round(embipc_real X[12], const embipc_real n[12], const embipc_real *x, int count,
                                   const embipc_real o[3], const embipc_real size[3])
@@ -8663,7 +8655,7 @@ static embipc_real embi_tet_round(embipc_real X[12], const embipc_real n[12], co
         for (int k = 0; k < 3; k++) p[k] = (x[3 * (size_t)v + (size_t)k] - o[k]) / size[k];
         for (int i = 0; i < 4; i++) d[i] = embi_max(d[i], embi_dot(n + 3 * i, p));
     }
-    for (int i = 0; i < 4; i++) d[i] += 1e-3;   /* a little air */
+    for (int i = 0; i < 4; i++) d[i] += 1e-3;   /* a small margin */
     total = d[0] + d[1] + d[2] + d[3];
     for (int i = 0; i < 4; i++) {
         embi_set(p, 0, 0, 0);
@@ -8673,10 +8665,9 @@ static embipc_real embi_tet_round(embipc_real X[12], const embipc_real n[12], co
     return total / 4;
 }
 
-/* best[12] = one tet round the points. Its shape is regular in coordinates in which their bounding box is a
- * cube; sides of the box below a third of the longest count as a third of it. Of some seventy ways to turn
- * it (a face towards each side of the box, twisted in steps of 10 degrees; or a face towards corners) the
- * smallest is taken. */
+/* best[12] = a tet round the points. It is regular in coordinates that make their bounding box a cube; short sides of
+ * the box count as a third of the longest. The smallest of 74 orientations is taken: a face towards each side of the
+ * box, twisted in steps of 10 degrees, or faces towards corners. */
 static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, int count)
 {
     static const embipc_real corner[12] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
@@ -8690,7 +8681,7 @@ static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, in
     }
     for (int way = 0; way < 74; way++) {
         embipc_real axis[3] = {0, 0, 0}, turn[3], twist[3] = {0, 0, 0}, R[9], S[9], T[9], r;
-        if (way < 72) {   /* normal 0 = (1, 1, 1)/sqrt 3 to the axis, then round the axis */
+        if (way < 72) {   /* rotate normal 0 = (1, 1, 1)/sqrt 3 to the axis, then about it */
             axis[way / 24] = way % 24 < 12 ? 1 : -1;
             embi_cross(turn, corner, axis);
             embi_scale(turn, acos(embi_dot(corner, axis) / root3) / embi_norm(turn), turn);
@@ -8710,8 +8701,8 @@ static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, in
     }
 }
 
-/* Gathers part `part` (-1: everything): its vertices into x, its triangles, with their own numbers, into tri;
- * vertex_tet of its vertices becomes `tet`. Returns the number of triangles. */
+/* Collects part `part` (-1: all): its vertices in x, its triangles, renumbered, in tri. Sets vertex_tet of its
+ * vertices to `tet`. Returns the number of triangles. */
 static int embi_parts_gather(const embi_caging *c, const embi_parts *s, int part, int tet, embipc_real *x,
                              int *vertex_count, int *tri, int *number, int *vertex_tet)
 {
@@ -8734,7 +8725,7 @@ static int embi_parts_gather(const embi_caging *c, const embi_parts *s, int part
     return n;
 }
 
-/* One tet round everything, or one round each part. */
+/* Makes one tet round everything, or one round each part. */
 static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int each, embipc_cage *cage)
 {
     int count = each ? s->count : 1, n, nv;
@@ -8757,9 +8748,9 @@ static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int e
     return r;
 }
 
-/* ---- The whole ---- */
+/* ---- Building a cage ---- */
 
-/* Gives back all scratch of the builder. */
+/* Frees all scratch of the builder. */
 static void embi_caging_release(embi_caging *c)
 {
     EMBI_RELEASE(c->m, c->pinch_of, c->pinch_of_cap);
@@ -8786,7 +8777,7 @@ static void embi_caging_release(embi_caging *c)
     embi_pocket_release(c->m, c->pocket);
 }
 
-/* The vertices where fans meet. Returns 0 out of memory. */
+/* Finds the vertices with more than one fan. Returns 0 out of memory. */
 static int embi_cage_find_pinched(embi_caging *c)
 {
     embi_faults f;
@@ -8806,7 +8797,7 @@ static int embi_cage_find_pinched(embi_caging *c)
     return ok;
 }
 
-/* What is known of the surface before there is a lattice. */
+/* Collects what is independent of the lattice: box, volume, axes, pinched vertices, neighbours. */
 static int embi_caging_begin(embi_caging *c)
 {
     embipc_solid solid;
@@ -8828,15 +8819,14 @@ static int embi_caging_begin(embi_caging *c)
         !EMBI_GROW(c->m, int, c->local, c->local_cap, c->tri_count))
         return 0;
     half = c->keys.a;
-    for (int i = 0; i + 1 < 3 * c->tri_count; i += 2) {   /* closed: two half-edges an edge */
+    for (int i = 0; i + 1 < 3 * c->tri_count; i += 2) {   /* closed: two half-edges per edge */
         c->beside[half[i].value] = half[i + 1].value / 3;
         c->beside[half[i + 1].value] = half[i].value / 3;
     }
     return 1;
 }
 
-/* Chooses the lattice of the def, or *each: one tet for each part comes nearer to the wish. Leaves c
- * filled. */
+/* Chooses the lattice for the def and fills it. *each is set where one tet per part comes nearer to the wished count. */
 static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_def *def, int wish, int parts,
                                             int *each, embipc_error *e)
 {
@@ -8865,7 +8855,7 @@ static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_de
     return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(e) : r;
 }
 
-/* The cage of a surface that is known to be closed and outward. */
+/* Makes the cage of a surface that is closed and outward. */
 static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, embipc_cage *cage,
                                     embipc_error *e)
 {
@@ -8897,8 +8887,8 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
     return r;
 }
 
-/* A copy of the points about an origin near to them, which costs no digits: far from 0 the lattice would be rounded
- * as coarsely as the points. x stays NULL where that origin is 0. Returns 0 out of memory. */
+/* Copies the points relative to an origin near them, which is exact. Far from 0 the lattice would suffer from
+ * rounding. x stays NULL when that origin is 0. Returns 0 out of memory. */
 static int embi_cage_recentre(embi_memory *m, embipc_real origin[3], embipc_real **x, const embipc_real *points, int n)
 {
     embipc_real lo[3], hi[3], middle[3];
@@ -8912,7 +8902,7 @@ static int embi_cage_recentre(embi_memory *m, embipc_real origin[3], embipc_real
     return *x != NULL;
 }
 
-/* Memory for the cage, too, is m's. */
+/* Builds a cage in memory of m. */
 static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def, const embipc_real *x,
                                      int vertex_count, const int *tri, int tri_count, embipc_cage *cage,
                                      embipc_error *error)
@@ -8949,7 +8939,7 @@ static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def,
     return r;
 }
 
-/* Only the memory differs from what embipc_body_create() builds: the caller's allocator, which the cage remembers. */
+/* As embi_cage_build(), with the caller's allocator, which the cage holds. */
 EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const embipc_real *x, int vertex_count,
                                            const int *tri, int tri_count, const embipc_allocator *hooks,
                                            embipc_cage *cage, embipc_error *error)
@@ -8960,17 +8950,16 @@ EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const emb
     return embi_cage_build(&m, def, x, vertex_count, tri, tri_count, cage, error);
 }
 
-/* The last cage that a world built, and what it was built for: bodies of one shape are often made one after the
- * other. */
+/* The last cage that a world built, with its input: consecutive bodies often have one shape. */
 typedef struct embi_last_cage {
     embipc_cage cage;
-    int nodes;                   /* the wish */
+    int nodes;                   /* wished node count */
     embipc_real *x;
     int *tri;
     int vertex_count, tri_count, x_cap, tri_cap;
 } embi_last_cage;
 
-/* Gives back the remembered cage and the surface that it is of. */
+/* Frees the stored cage and its surface. */
 static void embi_last_cage_free(embi_memory *m, embi_last_cage *last)
 {
     embi_cage_release(m, &last->cage);
@@ -8979,8 +8968,7 @@ static void embi_last_cage_free(embi_memory *m, embi_last_cage *last)
     memset(last, 0, sizeof *last);
 }
 
-/* 1 when the wish and the surface are those of the remembered cage, to the bit. Many equal bodies then need one
- * construction. */
+/* 1 when wish and surface equal those of the stored cage, bit for bit. */
 static int embi_last_cage_serves(const embi_last_cage *last, int nodes, const embipc_real *x, int vertex_count,
                                  const int *tri, int tri_count)
 {
@@ -8989,7 +8977,7 @@ static int embi_last_cage_serves(const embi_last_cage *last, int nodes, const em
            memcmp(last->tri, tri, (size_t)(3 * tri_count) * sizeof *tri) == 0;
 }
 
-/* Makes it one of so many nodes for this surface; where that fails there is none. */
+/* Builds the cage for this wish and surface unless it is stored already. On failure no cage is stored. */
 static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, int nodes, const embipc_real *x,
                                          int vertex_count, const int *tri, int tri_count, embipc_error *e)
 {
@@ -10581,9 +10569,9 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
 }
 
 /* ==== 16. Distances ==================================================================================
- * Closest points of point-triangle and edge-edge, as weights: r = sum_k w_k x_k, d = |r|.     [ERI05]
- * Convexity decides what to look at. Where the nearest point of the plane (of the two lines) is not inside,
- * the answer lies on a border beyond which that point lies, so at most two point-segment problems remain.
+ * Closest points of point-triangle and edge-edge pairs, as weights: r = sum_k w_k x_k, d = |r|.     [ERI05]
+ * Where the nearest point of the plane (or of the two lines) is not inside, the closest point is on a border beyond
+ * which that point lies. By convexity at most two point-segment problems remain.
  *   interior         d = |n . (x_i - x_j)|, n the unit normal of the triangle, or of both edges
  *   gradient         dd/dx_k = w_k n, n = r/d
  *   Hessian          with theta the parameters of the closest points, r_k = dr/dtheta_k, R_kl = r_k . r_l,
@@ -10591,16 +10579,16 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
  *     d2d/dx2 = (w w^T x Q)/d - sum_k [ (dw_k x n)(w x r^k)^T + transpose ]
  *               - d sum_kl R^-1_kl (dw_k dw_l^T x n n^T)
  *   which is f_xx - f_xt f_tt^-1 f_tx of f = |r|, with the terms in 1/d that cancel left out (x: Kronecker).
- * Rounding: coordinates enter by their differences only, so a far origin costs nothing. A thin triangle, or
- * nearly parallel edges, take their normal from products in doubled precision and look at all borders.
- * Uses: small math, exact predicates.                      Checked by: tests/test_distance.c  */
+ * Rounding: only differences of coordinates are used, so a far origin causes no error. Thin triangles and nearly
+ * parallel edges get their normal from products in doubled precision, and all their borders are tested.
+ * Uses: small math, exact predicates.                      Checked by: tests/test_distance.c */
 
-/* squares of: the height of a triangle over its longest side, or the sine between edges, taken as thin */
+/* A triangle is thin below this (height over longest side) squared, and two edges below this squared sine. */
 #define EMBI_THIN2 ((embipc_real)1e-4)
-/* and extents outside [1/EMBI_FAR2, EMBI_FAR2], scaled first lest their products over- or underflow */
+/* Points with a squared extent outside [1/EMBI_FAR2, EMBI_FAR2] are scaled first, against over- and underflow. */
 #define EMBI_FAR2 ((embipc_real)1e100)
 
-/* e such that the largest of n numbers is in [1/2, 1) 2^e; 0 when they are all 0 */
+/* Returns e such that the largest of n numbers is in [1/2, 1) 2^e, or 0 when all are 0. */
 static int embi_exponent(int n, const embipc_real *x)
 {
     embipc_real m = 0;
@@ -10610,14 +10598,14 @@ static int embi_exponent(int n, const embipc_real *x)
     return e;
 }
 
-/* In a mask besides the bits of vertices: the closest point on an edge is one fixed point of it. */
+/* Bit of a mask, besides those of vertices: the closest point on an edge is a fixed point of it. */
 #define EMBI_FIXED_POINT 16
 
-/* One of the four points of a pair: where its coordinates stand. They are read there: copied together number by
- * number, loads of several at once would wait for the stores. */
+/* Pointer to the coordinates of one of a pair's four points. Copying them first would be slower: wide loads would
+ * wait for the stores of single numbers. */
 typedef const embipc_real *embi_point;
 
-/* four points that stand one after the other, and by their numbers */
+/* four consecutive points, or four points by index */
 static void embi_points_of(embi_point p[4], const embipc_real x[12])
 {
     for (int k = 0; k < 4; k++) p[k] = x + 3 * k;
@@ -10628,13 +10616,13 @@ static void embi_points_at(embi_point p[4], const embipc_real *x, const int v[4]
     for (int k = 0; k < 4; k++) p[k] = x + 3 * v[k];
 }
 
-/* y = 2^-e (x - x_0) for four points, with the largest entry near 1, and p what stands there; returns e. Finite
+/* y = 2^-e (x - x_0) for four points, with the largest entry near 1; p points into y. Returns e. The result is finite
  * for all finite x. */
 static int embi_rescale(const embi_point x[4], embipc_real y[12], embi_point p[4])
 {
     int away = 0, e;
     for (int k = 0; k < 4; k++)
-        if (embi_exponent(3, x[k]) > 1000) away = 2;   /* a quarter first: differences must not overflow */
+        if (embi_exponent(3, x[k]) > 1000) away = 2;   /* divide by 4 first, so that differences do not overflow */
     for (int i = 0; i < 12; i++) y[i] = ldexp(x[i / 3][i % 3], -away) - ldexp(x[0][i % 3], -away);
     e = embi_exponent(12, y);
     for (int i = 0; i < 12; i++) y[i] = ldexp(y[i], -e);
@@ -10642,7 +10630,7 @@ static int embi_rescale(const embi_point x[4], embipc_real y[12], embi_point p[4
     return e + away;
 }
 
-/* n = r/|r|; returns |r|, and leaves n alone when that is 0 */
+/* n = r/|r|; returns |r|. n is unchanged when |r| is 0. */
 static embipc_real embi_direction(embipc_real n[3], const embipc_real r[3])
 {
     embipc_real q = embi_dot(r, r), s[3];
@@ -10659,7 +10647,7 @@ static embipc_real embi_direction(embipc_real n[3], const embipc_real r[3])
     return ldexp(q, e);
 }
 
-/* r = a x b to nearly full relative precision of each component */
+/* r = a x b, each component to nearly full relative precision */
 static void embi_cross_exactly(embipc_real r[3], const embipc_real a[3], const embipc_real b[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -10675,8 +10663,8 @@ static embipc_real embi_segment_parameter(const embipc_real e[3], const embipc_r
     return er > 0 ? (er < ee ? er / ee : (embipc_real)1) : (embipc_real)0;
 }
 
-/* r = sum_k w_k x_k from differences to the vertex of the largest weight on each side: the part that cancels,
- * the common position, is gone before anything is multiplied. */
+/* r = sum_k w_k x_k, from differences to the vertex of largest weight on each side. The common position cancels
+ * before anything is multiplied. */
 static void embi_separation(const embi_point x[4], const embipc_real w[4], embipc_real r[3])
 {
     int i = 0, j = 0;
@@ -10692,8 +10680,8 @@ static void embi_separation(const embi_point x[4], const embipc_real w[4], embip
     }
 }
 
-/* A point-segment problem: point k against the edge of the vertices i, j with vector e; r = x_k - x_i. Where
- * the square of its distance is below *best, its weights (`sign` at the point) and mask replace the old. */
+/* A point-segment problem: point k against the edge from i to j with vector e; r = x_k - x_i. If its squared distance
+ * is below *best, its weights (`sign` at the point) and mask replace the stored ones. */
 static void embi_try_segment(const embipc_real e[3], const embipc_real r[3], int k, int i, int j,
                              embipc_real sign, embipc_real *best, embipc_real w[4], int *mask)
 {
@@ -10709,7 +10697,7 @@ static void embi_try_segment(const embipc_real e[3], const embipc_real r[3], int
     *mask = 1 << k | (t < 1 ? 1 << i : 0) | (t > 0 ? 1 << j : 0);
 }
 
-/* the distance that belongs to the weights of a point-point or point-edge pair */
+/* distance from the weights of a point-point or point-edge pair */
 static embipc_real embi_weighted_distance(const embi_point x[4], const embipc_real w[4])
 {
     embipc_real r[3], n[3];
@@ -10717,8 +10705,8 @@ static embipc_real embi_weighted_distance(const embi_point x[4], const embipc_re
     return embi_direction(n, r);
 }
 
-/* Along a thin triangle its barycentric coordinates are known worse than across it: the foot w is moved along
- * the longest side to where the remaining offset is perpendicular to it. Returns 0 when that is outside. */
+/* Barycentric coordinates of a thin triangle are least accurate along it. So the closest point w is moved along the
+ * longest side until the offset r is perpendicular to that side. Returns 0 when it then lies outside. */
 static int embi_slide_foot(const embi_point x[4], embipc_real w[4])
 {
     embipc_real e[3], r[3], longest = -1, ee, s;
@@ -10740,7 +10728,7 @@ static int embi_slide_foot(const embi_point x[4], embipc_real w[4])
     return w[i] < 0 && w[j] < 0;
 }
 
-/* embi_point_triangle() for coordinates of ordinary size; returns -1 where they are not */
+/* embi_point_triangle() for coordinates of ordinary size; returns -1 for others */
 static embipc_real embi_point_triangle_plain(const embi_point x[4], embipc_real w[4], int *mask)
 {
     const embipc_real *p = x[0], *a = x[1], *b = x[2], *c = x[3];
@@ -10758,7 +10746,7 @@ static embipc_real embi_point_triangle_plain(const embi_point x[4], embipc_real 
     extent2 = longest + embi_dot(r, r);
     if (!(extent2 > 1 / EMBI_FAR2 && extent2 < EMBI_FAR2)) return -1;
 
-    /* n = ab x ac, and the barycentric coordinates (t, u, v) of p's foot on the plane, times |n|^2 */
+    /* n = ab x ac; (t, u, v) = |n|^2 times the barycentric coordinates of p's projection onto the plane */
     embi_cross(n, ab, ac);
     area2 = embi_dot(n, n);
     thin = !(area2 > EMBI_THIN2 * longest * longest);
@@ -10790,9 +10778,9 @@ static embipc_real embi_point_triangle_plain(const embi_point x[4], embipc_real 
     return *mask == 15 ? sqrt(best) : embi_weighted_distance(x, w);
 }
 
-/* Distance of point x_0 and triangle x_1 x_2 x_3, m, and the weights of the closest points: w_0 = 1, the
- * others minus the barycentric coordinates. Bit k of mask is set when vertex k belongs to the closest feature
- * (0011 point and x_1, 0111 point and edge x_1 x_2, 1111 face); weights off it are exactly 0. */
+/* Distance of point x_0 and triangle x_1 x_2 x_3, m, and the weights of the closest points: w_0 = 1, the others are
+ * minus the barycentric coordinates. Bit k of mask is set when vertex k belongs to the closest feature (0011 point
+ * and x_1, 0111 point and edge x_1 x_2, 1111 face). Weights of other vertices are exactly 0. */
 static embipc_real embi_point_triangle(const embi_point x[4], embipc_real w[4], int *mask)
 {
     embipc_real y[12], d = embi_point_triangle_plain(x, w, mask);
@@ -10802,15 +10790,15 @@ static embipc_real embi_point_triangle(const embi_point x[4], embipc_real w[4], 
     e = embi_rescale(x, y, scaled);
     d = embi_point_triangle_plain(scaled, w, mask);
     if (d >= 0) return ldexp(d, e);
-    w[0] = 1;   /* all four coincide */
+    w[0] = 1;   /* all four points coincide */
     w[1] = -1;
     w[2] = w[3] = 0;
     *mask = 3;
     return 0;
 }
 
-/* Are the closest points that the weights tell as far apart as d, along the normal? Of edges on one line the normal and
- * the weights are made of rounding errors, and nothing of it is true. */
+/* 1 when the closest points given by the weights are no farther apart than d. For collinear edges normal and weights
+ * consist of rounding errors, so d may be wrong. */
 static int embi_weights_agree(const embi_point x[4], const embipc_real w[4], embipc_real d, embipc_real extent2)
 {
     embipc_real r[3];
@@ -10818,7 +10806,7 @@ static int embi_weights_agree(const embi_point x[4], const embipc_real w[4], emb
     return sqrt(embi_dot(r, r)) <= d + 64 * EMBI_EPS * sqrt(extent2);
 }
 
-/* embi_edge_edge() for coordinates of ordinary size; returns -1 where they are not.
+/* embi_edge_edge() for coordinates of ordinary size; returns -1 for others.
  * r + s u - t v is shortest over all s, t where it is parallel to n = u x v:
  *   s |n|^2 = (v x r) . n,   t |n|^2 = (u x r) . n,   r = a0 - b0. */
 static embipc_real embi_edge_edge_plain(const embi_point x[4], embipc_real w[4], int *mask)
@@ -10846,7 +10834,7 @@ static embipc_real embi_edge_edge_plain(const embi_point x[4], embipc_real w[4],
         embipc_real d = embi_abs(embi_dot(n, r)) / sqrt(nn);
         s /= nn;
         t /= nn;
-        if (thin) {   /* along nearly parallel edges s - t is known better than s and t: t follows from s */
+        if (thin) {   /* for nearly parallel edges s - t is more accurate than s and t: t follows from s */
             t = (embi_dot(r, v) + s * embi_dot(u, v)) / vv;
             t = embi_min(embi_max(t, EMBI_EPS), 1 - EMBI_EPS);
         }
@@ -10858,7 +10846,7 @@ static embipc_real embi_edge_edge_plain(const embi_point x[4], embipc_real w[4],
         if (!thin) return d;
         if (embi_weights_agree(x, w, d, extent2)) best = d * d;
     }
-    /* ends of a against b, ends of b against a */
+    /* ends of edge a against b, then of b against a */
     if (thin || s <= 0) embi_try_segment(v, r, 0, 2, 3, 1, &best, w, mask);
     if (thin || s >= nn) {
         embi_add(q, r, u);
@@ -10875,7 +10863,7 @@ static embipc_real embi_edge_edge_plain(const embi_point x[4], embipc_real w[4],
     return *mask == 15 ? sqrt(best) : embi_weighted_distance(x, w);
 }
 
-/* Distance of the edges x_0 x_1 and x_2 x_3, m, with weights (1-s, s, -(1-t), -t) and mask as above: 1111
+/* Distance of the edges x_0 x_1 and x_2 x_3, m. Weights are (1-s, s, -(1-t), -t), mask as for the triangle: 1111
  * where both closest points are inside their edges. Parallel edges give one of their equally close pairs. */
 static embipc_real embi_edge_edge(const embi_point x[4], embipc_real w[4], int *mask)
 {
@@ -10893,7 +10881,7 @@ static embipc_real embi_edge_edge(const embi_point x[4], embipc_real w[4], int *
     return 0;
 }
 
-/* n = unit normal of two vectors; returns 0 and leaves n alone where they have none */
+/* n = unit normal of two vectors. Returns 0 and leaves n unchanged when they are parallel. */
 static int embi_unit_cross(embipc_real n[3], const embipc_real a[3], const embipc_real b[3])
 {
     embipc_real aa = embi_dot(a, a), bb = embi_dot(b, b), m[3], s[3], t[3];
@@ -10910,8 +10898,8 @@ static int embi_unit_cross(embipc_real n[3], const embipc_real a[3], const embip
     return embi_direction(n, m) > 0;
 }
 
-/* n = the normal of the triangle, or of both edges, on the side on which d = n . (x_i - x_j) >= 0; returns d,
- * or -1 where there is none. Relative to the extent this is right even where d is far below it. */
+/* n = normal of the triangle, or of both edges, oriented so that d = n . (x_i - x_j) >= 0. Returns d, or -1 without a
+ * normal. The error is small relative to the extent, even if d is far below that. */
 static embipc_real embi_interior_normal(const embi_point x[4], const embipc_real w[4], int edge_edge,
                                         embipc_real n[3])
 {
@@ -10934,10 +10922,9 @@ static embipc_real embi_interior_normal(const embi_point x[4], const embipc_real
     return embi_abs(d);
 }
 
-/* n = unit direction of r = sum_k w_k x_k, from the triangle to the point, or from edge b to edge a; returns
- * n . r. Inside a face and between crossing edges it is their normal; from a point to an edge it is made
- * perpendicular to that edge (twice: once leaves a remainder of its own rounding). At distance 0: some normal
- * of the pair. */
+/* n = unit direction of r = sum_k w_k x_k, from the triangle to the point, or from edge b to edge a. Returns n . r.
+ * Inside a face and between crossing edges n is their normal. Between a point and an edge it is made perpendicular to
+ * the edge, twice because of rounding. At distance 0 it is some normal of the pair. */
 static embipc_real embi_normal(const embi_point x[4], const embipc_real w[4], int mask, int edge_edge,
                                embipc_real n[3])
 {
@@ -10948,7 +10935,7 @@ static embipc_real embi_normal(const embi_point x[4], const embipc_real w[4], in
         if (d >= 0) return d;
     }
     embi_separation(x, w, r);
-    for (int k = 0; k < 4; k++)   /* the ends of the edge: a point alone has the weight 1 or -1 */
+    for (int k = 0; k < 4; k++)   /* ends of the edge; a single point has weight 1 or -1 */
         if ((mask >> k & 1) && embi_abs(w[k]) < 1) { i = j; j = k; }
     if (mask < 15 && i >= 0) {
         embi_sub(n, x[i], x[j]);
@@ -10960,7 +10947,7 @@ static embipc_real embi_normal(const embi_point x[4], const embipc_real w[4], in
     return d;
 }
 
-/* The parameters theta of the closest points: r_k = dr/dtheta_k and dw/dtheta_k. Returns their number. */
+/* r_k = dr/dtheta_k and dw/dtheta_k for the parameters theta of the closest points. Returns their number. */
 static int embi_closest_parameters(const embi_point x[4], const embipc_real w[4], int mask, int edge_edge,
                                    embipc_real rk[2][3], embipc_real dw[2][4])
 {
@@ -10968,7 +10955,7 @@ static int embi_closest_parameters(const embi_point x[4], const embipc_real w[4]
     memset(dw, 0, 8 * sizeof(embipc_real));
     if (mask & EMBI_FIXED_POINT) return 0;
     for (int first = edge_edge ? 0 : 1; first < 4; first = edge_edge ? first + 2 : 4) {
-        /* theta_k moves weight from the first vertex of this side's feature to another one */
+        /* theta_k moves weight from the first vertex of a side's feature to another */
         int last = edge_edge ? first + 2 : 4, base = -1;
         for (int k = first; k < last; k++) {
             embipc_real sign = w[k] > 0 ? (embipc_real)1 : (embipc_real)-1;
@@ -10983,7 +10970,7 @@ static int embi_closest_parameters(const embi_point x[4], const embipc_real w[4]
     return n;
 }
 
-/* dual vectors up[k] = r^k = sum_l R^-1_kl r_l, and Ri = R^-1, of one or two vectors r_k off the normal n */
+/* Dual vectors up[k] = r^k = sum_l R^-1_kl r_l, and Ri = R^-1, for one or two vectors r_k perpendicular to n. */
 static void embi_dual_vectors(int m, embipc_real rk[2][3], const embipc_real n[3], embipc_real up[2][3],
                               embipc_real Ri[2][2])
 {
@@ -11002,7 +10989,7 @@ static void embi_dual_vectors(int m, embipc_real rk[2][3], const embipc_real n[3
     }
 }
 
-/* H = d2d/dx2 (12x12) by the formula of the banner. */
+/* H = d2d/dx2 (12x12) by the banner's formula. */
 static void embi_distance_hessian(const embi_point x[4], const embipc_real w[4], int mask, int edge_edge,
                                   embipc_real H[144])
 {
@@ -11012,7 +10999,7 @@ static void embi_distance_hessian(const embi_point x[4], const embipc_real w[4],
     memset(up, 0, sizeof up);
     memset(Ri, 0, sizeof Ri);
     embi_dual_vectors(m, rk, n, up, Ri);
-    for (int a = 0; a < 3; a++)      /* Q/d; with two parameters nothing is left of it */
+    for (int a = 0; a < 3; a++)      /* Q/d; it is 0 with two parameters */
         for (int b = 0; b < 3; b++) {
             embipc_real q = (a == b ? (embipc_real)1 : (embipc_real)0) - n[a] * n[b];
             if (m == 1) q -= rk[0][a] * up[0][b];
@@ -11036,7 +11023,7 @@ static embipc_real embi_closest_distance(const embi_point x[4], int edge_edge, e
     return edge_edge ? embi_edge_edge(x, w, mask) : embi_point_triangle(x, w, mask);
 }
 
-/* distance and, where wanted, its gradient w x n */
+/* distance and, if wanted, its gradient w x n */
 static embipc_real embi_distance_gradient(const embipc_real x[12], int edge_edge, embipc_real *grad)
 {
     embipc_real w[4], n[3], d;
@@ -11060,7 +11047,7 @@ EMBIPC_API embipc_real embipc_edge_edge_distance(const embipc_real x[12], embipc
     return embi_distance_gradient(x, 1, grad);
 }
 
-/* d2 distance/dx2 of the closest feature, 1/m; hess: 12 x 12, row-major. */
+/* Hessian of the distance, 1/m; hess: 12 x 12, row-major. */
 static void embi_closest_hessian(const embipc_real x[12], int edge_edge, embipc_real hess[144])
 {
     embipc_real w[4];
@@ -11100,7 +11087,7 @@ static embipc_real embi_edge_cross(const embi_point x[4], embipc_real grad[12])
     return embi_dot(n, n);
 }
 
-/* Edge-edge mollifier: 1 but near parallel, where the distance of two edges has a kink.        [IPC20]
+/* Edge-edge mollifier: 1 except near parallel edges, where their distance has a kink.        [IPC20]
  *   m(c) = (2 - c/eps) c/eps for c < eps, else 1;   eps = 1e-3 |u|^2 |v|^2 of the edges at rest */
 static embipc_real embi_mollifier(embipc_real c, embipc_real eps, embipc_real *dc)
 {
@@ -11116,12 +11103,11 @@ static embipc_real embi_mollifier(embipc_real c, embipc_real eps, embipc_real *d
  *   b(d)   = -(d - dhat)^2 ln(d/dhat) on 0 < d < dhat, else 0                      [EIPC24 eq. 7]
  *   b'(d)  = -2 (d - dhat) ln(d/dhat) - (d - dhat)^2/d                      <= 0
  *   b''(d) = -2 ln(d/dhat) - 4 (d - dhat)/d + (d - dhat)^2/d^2              >= 0
- * The distance itself, not its square: kappa is kg/s^2, and the force of a pair is -kappa b'(d), N.
- * With a thickness xi the caller passes d - xi.
- * Uses: platform.                                          Checked by: tests/test_barrier.c   */
+ * The argument is the distance, not its square: kappa is in kg/s^2, and the force of a pair is -kappa b'(d), N. With
+ * a thickness xi the caller passes d - xi.
+ * Uses: platform.                                          Checked by: tests/test_barrier.c */
 
-/* b, b' and b'' of the banner. At d <= 0 they are infinite, so that a line search sees such a state as not
- * allowed. */
+/* b, b' and b'' of the banner. At d <= 0 they are infinite, so a line search rejects such states. */
 EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first,
                                       embipc_real *second)
 {
@@ -11134,15 +11120,15 @@ EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_re
         if (second) *second = (embipc_real)INFINITY;
         return (embipc_real)INFINITY;
     }
-    /* near dhat the ratio is 1 - small: log1p keeps the digits */
+    /* near dhat, log1p is accurate */
     log_ratio = d > dhat / 2 ? log1p(gap / dhat) : log(d / dhat);
     if (first) *first = -2 * gap * log_ratio - gap * (gap / d);
     if (second) *second = -2 * log_ratio - 4 * (gap / d) + (gap / d) * (gap / d);
     return -gap * gap * log_ratio;
 }
 
-/* -b'(r dhat)/dhat falls from infinity to 0 over 0 < r < 1, about as 1/r at its lower end: Newton's method on
- * the logarithms, kept inside a bracket. */
+/* Solves -b'(r dhat)/dhat = force/(kappa dhat) for 0 < r < 1. The left side falls from infinity to 0, at small r
+ * about as 1/r. So Newton's method works on logarithms, inside a bracket. */
 EMBIPC_API embipc_real embipc_barrier_gap(embipc_real force, embipc_real kappa, embipc_real dhat)
 {
     embipc_real want = force / (kappa * dhat), lo = 0, hi = 1, r = 1 / (1 + want);
@@ -11160,8 +11146,7 @@ EMBIPC_API embipc_real embipc_barrier_gap(embipc_real force, embipc_real kappa, 
     return r * dhat;
 }
 
-/* The kappa with which `pairs` pairs at the gap ratio*dhat hold the force f: f = -pairs kappa b'(ratio
- * dhat). */
+/* The kappa with which `pairs` pairs at the gap ratio*dhat bear the force f = -pairs kappa b'(ratio dhat). */
 static embipc_real embi_kappa_for_load(embipc_real f, embipc_real pairs, embipc_real ratio, embipc_real dhat)
 {
     embipc_real first;
@@ -11176,9 +11161,9 @@ static embipc_real embi_kappa_for_load(embipc_real f, embipc_real pairs, embipc_
  *   f0(y) = y^2/e - y^3/(3 e^2) + e/3 for y < e, else y        so f0(0) = e/3, f0(e) = e
  *   dD/du = mu lambda f1(y)/y u,   d2D/du2 = mu lambda [f1/y (I - uh uh^T) + f1' uh uh^T],  uh = u/y
  * lambda and the tangent plane are lagged: taken at the start of the step. f1' >= 0, so D is convex.
- * Uses: small math.                                        Checked by: tests/test_friction.c  */
+ * Uses: small math.                                        Checked by: tests/test_friction.c */
 
-/* f0(y) - f0(0) and, where wanted, f1(y)/y and f1'(y): the form that has no cancellation at y = 0 */
+/* f0(y) - f0(0), which has no cancellation at y = 0, and if wanted f1(y)/y and f1'(y). */
 EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real *f1_over_y,
                                        embipc_real *f1_slope)
 {
@@ -11192,9 +11177,9 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
     return y - e / 3;
 }
 
-/* S += weight d2D/du2 in the plane normal to n, and r += weight dD/du; u in that plane.
- * expected: |u| that the step will probably end with; at u = 0 the secant slope to there,
- * 2/e - min(expected, e)/e^2, replaces the tangent 2/e, so that a steady creep is met by one linear solve. */
+/* S += weight d2D/du2 in the plane normal to n, r += weight dD/du; u lies in that plane. expected: probable |u| at
+ * the end of the step. At u = 0 the secant slope to there, 2/e - min(expected, e)/e^2, replaces the tangent 2/e. Then
+ * one linear solve finds a steady creep. */
 static void embi_friction_derivatives(const embipc_real u[3], const embipc_real n[3], embipc_real e,
                                       embipc_real expected, embipc_real weight, embipc_real r[3],
                                       embipc_real S[9])
