@@ -69,7 +69,7 @@
  *   7 Exact predicates; 8 Sparse matrices; 9 LDL^T; 10 Conjugate gradients, and the linear system of a step;
  *   11 Meshes; 12 Embedding; 13 Cage builder; 14 Elasticity; 15 Materials; 16 Distances; 17 Barrier;
  *   18 Friction; 19 Broad phase; 20 Continuous collision detection; 21 Contact; 22 State; 22a Rotation;
- *   23 Newton; 24 World; 25 Making bodies; 26 Queries; 27 Validation; 28 The step; 29 Parting what overlaps.
+ *   23 Newton; 24 World; 25 Making bodies; 26 Queries; 27 Validation; 28 The step; 29 Separating surfaces.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -11197,38 +11197,36 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
 }
 
 /* ==== 19. Broad phase ================================================================================
- * One tree of boxes per surface: triangles sorted along a Z-order curve when the body is made, leaves of two,
- * inner nodes by halving, as in a heap (children of i are 2i and 2i + 1): no pointers, refit in one backward
- * sweep; of a large surface only what a search comes to. Each vertex and edge is owned by one of its triangles, so a
- * pair of triangles stands for the point-triangle and edge-edge pairs of what they own, and every primitive pair is
- * met exactly once.
+ * Each surface has one tree of boxes. Its triangles are sorted along a Z-order curve when the body is made, and a
+ * leaf holds two. Nodes are numbered as in a heap (children of i: 2i and 2i + 1), so there are no pointers, and one
+ * backward sweep refits the tree. Large trees are refitted on demand. Each vertex and edge is owned by one of its
+ * triangles. So a pair of triangles stands for the point-triangle and edge-edge pairs of what they own, and each
+ * primitive pair is found exactly once.
  *
- * Edges inside faces that stay flat make no pairs with edges, and vertices inside such faces or straight edges none
- * with triangles (tower of 100 boxes: 0.71 of the time). Of two surfaces the pairs that are left hold a nearest one all
- * the same. Proof: a surface is made of flat faces, straight edges and corners; what is left out lies inside the first
- * two. Let x and y be nearest points of two surfaces, those with the largest L(x) for some linear function L that is
- * constant along no face or edge. y - x is perpendicular to what x lies in, and to what y lies in. Had these a
- * direction in common, both points could move along it, at the same distance, and L(x) would grow. So either one of
- * them is a corner, and makes a pair with a triangle of the other; or both lie in edges, which cross. What touches is
- * thus met by a pair that is left.
+ * Edges inside faces that stay flat make no edge-edge pairs. Vertices inside such faces or straight edges make no
+ * point-triangle pairs (tower of 100 boxes: 0.71 of the time). The remaining pairs of two surfaces still contain a
+ * nearest one. Proof: A surface consists of flat faces, straight edges and corners. Choose nearest points x and y of
+ * two surfaces that maximise L(x), with L a linear function that is constant along no face or edge. y - x is
+ * perpendicular to the face or edge of x, and to that of y. If these had a common direction, both points could move
+ * along it at equal distance, and L(x) would grow. So one of the points is a corner, which makes a pair with a
+ * triangle, or both lie on edges that cross. Either pair remains.
  *
- * Candidates serve for many iterates: a pair (a, b) of surfaces, or of panels, parts of them that lie below one node
- * of the tree, is searched with the box [lo, hi] of all displacements of a relative to b that are foreseen, and its
- * candidates stay complete while the displacement stays inside. Only the relative displacement counts: two bodies that
- * fall together see each other stand still. Within one body the displacements of two points differ by |J_a - J_b|_1 / 2
- * of what those of any two can, which is little for neighbours however fine the surface, and known for whole subtrees.
- * And while its tets keep their shape, most of a body cannot touch itself at all, and is left out as a whole.
+ * Candidates serve for many iterates. A pair (a, b) of surfaces or of patches (parts below one tree node) is searched
+ * with a box [lo, hi] of the expected displacements of a relative to b. Its candidates are complete while the
+ * displacement stays inside. Only relative displacement counts, so two bodies that fall together stand still to each
+ * other. Within one body, the displacements of two points differ by at most the fraction |J_a - J_b|_1 / 2 of that
+ * range. It is small for neighbours on fine surfaces, and known for whole subtrees. While its tets keep their shape,
+ * most of a body cannot touch itself and is skipped.
  *
- * Where displacements are long, boxes of them hold nearly all pairs there are. But along one direction each vertex goes
- * straight, and what two surfaces move by is common to both in each moment: few primitives are at one place at one
- * time.
- * Searched so, candidates are good for this direction only, and there are a hundredth as many, or less.
+ * If displacements are long, boxes of them contain nearly all pairs. But along one direction each vertex moves
+ * straight, and the common displacement of two surfaces cancels. So few primitives are at one place at one time. A
+ * search along these paths finds at most a hundredth of the candidates, which serve for this direction only.
  * Uses: small math, memory, threads, sorting, exact predicates, meshes, distances.
- * Checked by: tests/test_broad.c, tests/test_reach.c  */
+ * Checked by: tests/test_broad.c, tests/test_reach.c */
 
 #define EMBI_LEAF 2
 
-/* x = J q: each surface vertex hangs on one node or on the four of its tet. */
+/* x = J q: each surface vertex depends on one node, or on the four of its tet. */
 typedef struct embi_rows {
     const int *node;             /* (4 per vertex) */
     const embipc_real *weight;   /* (4 per vertex) */
@@ -11249,13 +11247,13 @@ static void embi_row_apply(const embi_rows *J, int i, const embipc_real *q, embi
     else embi_set(y, 0, 0, 0);
 }
 
-/* What a triangle owns of its vertices and edges; which of those pairs of edges, and of points and triangles, are made
- * of; and which are taken back from, and added to, the sum over triangles (section 21); which edges have seams with
- * other fixed bodies (section 28), and which pairs are left where they count as joined. */
+/* Kinds of bits in embi_bvh.own, three bits each: owned vertices and edges; those that make edge-edge and
+ * point-triangle pairs; edges subtracted from and vertices added to the sum over triangles (section 21); edges with
+ * seams to other fixed bodies (section 28); pairs that remain where surfaces count as joined. */
 enum { EMBI_OWN_VERTEX = 0, EMBI_OWN_EDGE = 3, EMBI_OWN_EDGE_PAIRS = 6, EMBI_OWN_POINT_PAIRS = 9, EMBI_OWN_BACK = 12,
        EMBI_OWN_ADD = 15, EMBI_OWN_SEAM = 18, EMBI_OWN_JOINED_EDGE_PAIRS = 21, EMBI_OWN_JOINED_POINT_PAIRS = 24 };
 
-/* what a triangle has by itself, before it is joined with others */
+/* bits of a triangle whose surface is not joined to others */
 static unsigned embi_own_alone(unsigned own)
 {
     own &= (1u << EMBI_OWN_SEAM) - 1;
@@ -11268,34 +11266,34 @@ static int embi_owned(unsigned own, int kind) { return (int)(own >> kind & 7); }
 typedef struct embi_bvh {
     int leaves;                  /* a power of two; node 1 is the root, leaf k is node leaves + k */
     int *order;                  /* triangles along the curve (nt) */
-    unsigned *own;               /* per triangle, three bits from each EMBI_OWN_...: for vertex k, or edge (k, k + 1) */
-    int *face;                   /* where edges are spared: the first triangle of the face that a triangle is in (nt) */
-    embipc_real *box;            /* lo[3], hi[3] per node (12 leaves), then per triangle (6 nt): */
+    unsigned *own;               /* per triangle: EMBI_OWN_... bits for vertex k, or edge (k, k + 1) */
+    int *face;                   /* if edges are omitted: the first triangle of each triangle's flat face (nt) */
+    embipc_real *box;            /* lo[3], hi[3] per node (12 leaves), then per triangle (6 nt) */
     embipc_real *tri_box;
-    embipc_real *way, *tri_way;  /* boxes of the displacements of the same, once it was searched along paths */
-    int *sample;                 /* a vertex of each node, -1 where there is none (2 leaves), and ... */
-    embipc_real *vary;           /* ... the most by which rows of J below it differ from its own, in |.|_1 */
-    float *rest;                 /* of a large surface: box of each node when it was made, seen from its sample, ... */
-    unsigned char *known;        /* ... and whether it has one of now: see "trees that are refit where asked" */
+    embipc_real *way, *tri_way;  /* boxes of their displacements, after a search along paths */
+    int *sample;                 /* a vertex below each node, or -1 (2 leaves) */
+    embipc_real *vary;           /* largest |.|_1 difference between its row of J and others below the node */
+    float *rest;                 /* large surfaces: box of each node at creation, relative to its sample */
+    unsigned char *known;        /* flags of each node, see "trees that are refitted on demand" */
     int order_cap, own_cap, face_cap, box_cap, way_cap, sample_cap, vary_cap, rest_cap, known_cap;
 } embi_bvh;
 
 /* A surface as the broad phase sees it. */
 typedef struct embi_surface {
-    const embipc_real *x;        /* vertices now (3 nv) */
+    const embipc_real *x;        /* current vertices (3 nv) */
     const embipc_real *rest;     /* and at rest */
     const int *tri;              /* (3 nt) */
     int nt;
-    int base;                    /* number of its first vertex among all bodies' */
+    int base;                    /* number of its first vertex among those of all bodies */
     const embi_bvh *bvh;
-    const embi_rows *J;          /* of all bodies, where this one's tree knows how they vary; else NULL */
-    const int *start;            /* of the first of two: pairs of nodes that a search starts from (2 start_count); */
-    int start_count;             /*   NULL: both roots */
-    const embipc_real *way;      /* of a search along paths: how far vertices go (3 nv), NULL: they stay; and candidates ... */
-    embipc_real common[3];       /* ... are found as what goes by `common` sees them, m */
+    const embi_rows *J;          /* rows of all bodies; NULL if its tree has no `vary` */
+    const int *start;            /* node pairs where a search starts (2 start_count), from the first of two surfaces */
+    int start_count;             /* start is NULL: both roots */
+    const embipc_real *way;      /* displacements for a search along paths (3 nv); NULL: none */
+    embipc_real common[3];       /* displacement subtracted from both surfaces' ways, m */
 } embi_surface;
 
-/* Gives back the memory of the tree. */
+/* Frees the tree. */
 static void embi_bvh_free(embi_memory *m, embi_bvh *b)
 {
     EMBI_RELEASE(m, b->order, b->order_cap);
@@ -11341,14 +11339,14 @@ static void embi_box_add(embipc_real box[6], const embipc_real p[3])
     }
 }
 
-/* box then holds another one as well */
+/* grows the box to hold another one */
 static void embi_box_join(embipc_real box[6], const embipc_real other[6])
 {
     embi_box_add(box, other);
     embi_box_add(box, other + 3);
 }
 
-/* The empty box: joined with another one it gives that one. */
+/* The empty box: joined with another box it gives that box. */
 static void embi_box_clear(embipc_real box[6])
 {
     for (int i = 0; i < 3; i++) {
@@ -11357,11 +11355,11 @@ static void embi_box_clear(embipc_real box[6])
     }
 }
 
-/* Edges of two triangles are taken back, vertices whose triangles close a circle, or several, are added. keys: all
- * edges in order. used (nv): scratch. */
+/* Marks edges of two triangles as subtracted. Marks vertices as added if their triangles form closed circles. keys:
+ * all edges, sorted. used (nv): scratch. */
 static void embi_bvh_count(embi_bvh *b, const int *tri, int nt, int nv, const embi_key *keys, unsigned char *used)
 {
-    memset(used, 0, (size_t)nv);   /* triangles less edges of two, modulo 256: 0 where there is no border */
+    memset(used, 0, (size_t)nv);   /* triangles minus shared edges, modulo 256: 0 without a border */
     for (int i = 0; i < 3 * nt; i++) used[tri[i]]++;
     for (int i = 0, end; i < 3 * nt; i = end) {
         int v = keys[i].value;
@@ -11376,8 +11374,7 @@ static void embi_bvh_count(embi_bvh *b, const int *tri, int nt, int nv, const em
             b->own[i / 3] |= 1u << EMBI_OWN_ADD << i % 3;
 }
 
-/* Builds the tree of a surface and decides who owns what. keys (6 nt) and used (nv): scratch.
- * Returns 0 out of memory. */
+/* Builds the tree of a surface and assigns owners. keys (6 nt) and used (nv): scratch. Returns 0 out of memory. */
 static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv,
                           embi_key *keys, unsigned char *used)
 {
@@ -11409,7 +11406,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
             used[tri[i]] = 1;
             b->own[i / 3] |= (1u << EMBI_OWN_VERTEX | 1u << EMBI_OWN_POINT_PAIRS) << i % 3;
         }
-    /* equal edges meet in the sorted list; the first of each is the owner */
+    /* equal edges are neighbours after sorting; the first is the owner */
     for (int i = 0; i < edges; i++) {
         int p = tri[i], q = tri[3 * (i / 3) + (i + 1) % 3];
         keys[i].key = embi_pack(embi_min_int(p, q), embi_max_int(p, q));
@@ -11423,8 +11420,8 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     return 1;
 }
 
-/* Do two triangles, with edge k of the first in common, lie in one plane, on the two sides of that edge? far: the
- * largest coordinate, which rounding is measured by. */
+/* 1 when two triangles at edge k of the first are coplanar and on opposite sides of it. away: the largest
+ * |coordinate|, as scale of rounding errors. */
 static int embi_is_flat(const embipc_real *x, const int *t, int k, const int *u, embipc_real away)
 {
     const embipc_real *p = x + 3 * t[k], *d = NULL;
@@ -11440,7 +11437,7 @@ static int embi_is_flat(const embipc_real *x, const int *t, int k, const int *u,
     return embi_dot(n, m) < 0 && embi_abs(embi_dot(n, two)) <= 16 * EMBI_EPS * away * embi_norm(n);
 }
 
-/* Is vertex v on the straight line between a and b? */
+/* 1 when vertex v is on the straight line between a and b. */
 static int embi_is_straight(const embipc_real *x, int v, int a, int b, embipc_real away)
 {
     embipc_real one[3], two[3], c[3];
@@ -11450,7 +11447,7 @@ static int embi_is_straight(const embipc_real *x, int v, int a, int b, embipc_re
     return embi_dot(one, two) < 0 && embi_norm(c) <= 16 * EMBI_EPS * away * (embi_norm(one) + embi_norm(two));
 }
 
-/* The largest coordinate of a surface: rounding is measured by it. */
+/* The largest |coordinate| of a surface, as scale of rounding errors. */
 static embipc_real embi_largest_coordinate(const embipc_real *x, const int *tri, int nt)
 {
     embipc_real away = 0;
@@ -11458,14 +11455,14 @@ static embipc_real embi_largest_coordinate(const embipc_real *x, const int *tri,
     return away;
 }
 
-/* The next vertex on a line of edges, from vertex `from` through v. sharp: as below. */
+/* The next vertex on a line of edges, from `from` through v. sharp: as in embi_bvh_spare_points(). */
 static int embi_line_next(const int *sharp, int from, int v)
 {
     return sharp[3 * v + (sharp[3 * v + 1] == from ? 2 : 1)];
 }
 
-/* Folds below rounding add up, so a line is straight only if all its vertices are as near to the one through its ends.
- * Vertices inside it, those from v on that have -2 edges, then have -1. from: the end beside v. */
+/* Bends below rounding add up. So a line of edges is straight only if all its vertices are close to the line through
+ * its ends. It starts at `from` and contains the vertices with sharp == -2 from v on, which get -1 if it is straight. */
 static void embi_line_try(const embipc_real *x, int from, int v, embipc_real away, int *sharp)
 {
     int a = from, b = v, end, straight;
@@ -11487,14 +11484,14 @@ static void embi_line_try(const embipc_real *x, int from, int v, embipc_real awa
     }
 }
 
-/* Vertices where no edge ends that pairs are made of, or where two such edges make one straight line, are inside a flat
- * face or a straight edge: no pairs with triangles. edges, points: the EMBI_OWN_... of both. home: as below. sharp (3
- * per vertex): scratch. */
+/* Removes the point-triangle pairs of vertices inside a flat face or a straight edge: no edge with pairs ends there,
+ * or two such edges form a straight line. edges, points: EMBI_OWN_... of both kinds of pairs. home: as in
+ * embi_bvh_spare_flat(). sharp (3 per vertex): scratch. */
 static void embi_bvh_spare_points(embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv, const int *home,
                                   int edges, int points, int *sharp)
 {
     embipc_real away = embi_largest_coordinate(x, tri, nt);
-    memset(sharp, 0, 3 * (size_t)nv * sizeof *sharp);   /* how many such edges, and the other ends of two */
+    memset(sharp, 0, 3 * (size_t)nv * sizeof *sharp);   /* number of such edges, and the other ends of two */
     for (int i = 0; i < 6 * nt; i++) {
         const int *t = tri + 3 * (i / 6);
         int k = i % 3, side = i / 3 % 2, *at = sharp + 3 * t[(k + side) % 3];
@@ -11513,15 +11510,15 @@ static void embi_bvh_spare_points(embi_bvh *b, const embipc_real *x, const int *
         if (sharp[3 * tri[i]] == 0 || sharp[3 * tri[i]] == -1) b->own[i / 3] &= ~(1u << points << i % 3);
 }
 
-/* A plane through three vertices of a face that are far apart, and how far the others are from it. It takes all
- * triangles three times: a sum of their normals would gather rounding. */
+/* A plane through three distant vertices of a face, and the distances of the others. All triangles are visited three
+ * times, since a sum of their normals would accumulate rounding errors. */
 typedef struct embi_plane {
     const embipc_real *x;        /* a vertex */
-    embipc_real e[3], n[3];      /* from there to the farthest; the longest cross product of e and another */
-    embipc_real away, lo, hi;    /* |e|^2 or |n|^2; the least and the most along n */
+    embipc_real e[3], n[3];      /* from x to the farthest vertex; the longest cross product of e and another */
+    embipc_real away, lo, hi;    /* largest |e|^2 or |n|^2 so far; range of the vertices along n */
 } embi_plane;
 
-/* Takes the triangle t in, for the first, second or third time: pass 0, 1, 2. */
+/* Visits triangle t in pass 0, 1 or 2. */
 static void embi_plane_take(embi_plane *p, int pass, const embipc_real *x, const int *t)
 {
     for (int k = 0; k < 3; k++) {
@@ -11539,7 +11536,7 @@ static void embi_plane_take(embi_plane *p, int pass, const embipc_real *x, const
     }
 }
 
-/* Before the triangles are taken in for the first, second or third time; x: a vertex of one of them. */
+/* Starts a pass; x: a vertex of the face. */
 static void embi_plane_begin(embi_plane *p, int pass, const embipc_real *x)
 {
     if (!pass) memset(p, 0, sizeof *p);
@@ -11547,28 +11544,28 @@ static void embi_plane_begin(embi_plane *p, int pass, const embipc_real *x)
     p->away = 0;
 }
 
-/* Are all of them in the plane, as far as rounding can tell? far: the largest coordinate. */
+/* 1 when all vertices are in the plane, up to rounding. away: the largest |coordinate|. */
 static int embi_plane_is_flat(const embi_plane *p, embipc_real away)
 {
     return p->hi - p->lo <= 32 * EMBI_EPS * away * embi_norm(p->n);
 }
 
-/* The first of the set that i is in; next[i] leads there. */
+/* The first element of the set of i: the root of its tree in next[]. */
 static int embi_set_first(int *next, int i)
 {
     while (next[i] != i) i = next[i] = next[next[i]];
     return i;
 }
 
-/* Puts two sets together. */
+/* Joins two sets. */
 static void embi_set_join(int *next, int i, int j)
 {
     int a = embi_set_first(next, i), b = embi_set_first(next, j);
     next[embi_max_int(a, b)] = embi_min_int(a, b);
 }
 
-/* Folds below rounding add up, so a face is flat only if all its vertices lie in one plane. The edges of those that are
- * not make pairs again. keys (2 nt): scratch. */
+/* Bends below rounding add up. So a face is flat only if all its vertices are in one plane. Edges of other faces make
+ * pairs again. keys (2 nt): scratch. */
 static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *tri, int nt, embipc_real away,
                                  embi_key *keys)
 {
@@ -11592,10 +11589,10 @@ static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *t
     }
 }
 
-/* Edges between triangles in one plane, and that stay so, take no part in pairs of edges: another edge that comes near
- * one inside such a face comes as near with an end, or to the border of the face. home: the part of the body that moves
- * as one affine map, by vertex; NULL: all does. keys: as embi_bvh_build() left them, edges in order, and as many that
- * are scratch. sharp (3 per vertex): scratch. Returns 0 out of memory. */
+/* Removes the edge-edge pairs of edges inside flat faces that stay flat. If another edge comes near such an edge, one
+ * of its ends or the face's border is as near. home: per vertex, the part of the body that moves as one affine map;
+ * NULL: the whole body. keys: sorted edges from embi_bvh_build(), then as many for scratch. sharp (3 per vertex):
+ * scratch. Returns 0 out of memory. */
 static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv,
                                const int *home, embi_key *keys, int *sharp)
 {
@@ -11617,10 +11614,10 @@ static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x
     return 1;
 }
 
-/* box of n points, and of n vertices of x */
+/* box of n points */
 static void embi_box_of_points(embipc_real box[6], const embi_point *p, int n)
 {
-    for (int i = 0; i < 3; i++) {   /* axis by axis: what is written in between waits for the next point */
+    for (int i = 0; i < 3; i++) {   /* axis by axis, without stores between the reads of points */
         embipc_real lo = EMBI_HUGE, hi = -EMBI_HUGE;
         for (int k = 0; k < n; k++) {
             lo = embi_min(lo, p[k][i]);
@@ -11631,7 +11628,7 @@ static void embi_box_of_points(embipc_real box[6], const embi_point *p, int n)
     }
 }
 
-/* The box of the n vertices v[0 .. n - 1]. */
+/* The box of the vertices v[0 .. n - 1] of x. */
 static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
 {
     for (int i = 0; i < 3; i++) {
@@ -11645,7 +11642,7 @@ static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, 
     }
 }
 
-/* Box of how far vertices of the surface go on their paths. */
+/* Box of the displacements of n vertices along their paths, less the common one. */
 static void embi_path_ways(embipc_real box[6], const embi_surface *a, const int *v, int n)
 {
     for (int i = 0; i < 3; i++) {
@@ -11659,16 +11656,16 @@ static void embi_path_ways(embipc_real box[6], const embi_surface *a, const int 
     }
 }
 
-/* |J_a - J_b|_1 <= 2 of two vertices: their displacements differ by at most that much of half the diagonal of the
- * box that holds those of all nodes, whatever moves. Neighbours on a fine surface hang on the same few nodes with
- * nearly the same weights. */
+/* Returns |J_a - J_b|_1 <= 2 for two vertices. Their displacements differ by at most half of it times the diagonal of
+ * the box of all nodes' displacements. It is small for neighbours on fine surfaces, which share nodes and have nearly
+ * equal weights. */
 static embipc_real embi_row_difference(const embi_rows *J, int a, int b)
 {
     const int *na = J->node + 4 * (size_t)a, *nb = J->node + 4 * (size_t)b;
     const embipc_real *wa = J->weight + 4 * (size_t)a, *wb = J->weight + 4 * (size_t)b;
     embipc_real sum = 0;
     if (a == b) return 0;
-    /* |u - v| = u + v - 2 min(u, v), and the weights add up to 1 */
+    /* |u - v| = u + v - 2 min(u, v), and weights sum to 1 */
     if (na[0] == nb[0] && na[1] == nb[1] && na[2] == nb[2] && na[3] == nb[3] && J->count[a] == 4 && J->count[b] == 4)
         sum = embi_min(wa[0], wb[0]) + embi_min(wa[1], wb[1]) + embi_min(wa[2], wb[2]) + embi_min(wa[3], wb[3]);
     else
@@ -11678,7 +11675,7 @@ static embipc_real embi_row_difference(const embi_rows *J, int a, int b)
     return embi_max(2 - 2 * sum, 0) + 32 * EMBI_EPS;
 }
 
-/* How much the rows of J vary below each node. Returns 0 out of memory. */
+/* Sets `sample` and `vary` of all nodes. Returns 0 out of memory. */
 static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, const embi_rows *J)
 {
     if (!EMBI_GROW(m, int, b->sample, b->sample_cap, 2 * b->leaves) ||
@@ -11706,8 +11703,7 @@ static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, c
     return 1;
 }
 
-/* Of the relative displacements of two points of the surface, which share of the range those of a point below
- * node i and one below node j can take. */
+/* Fraction of the surface's range of relative displacements that a point below node i and one below node j can use. */
 static embipc_real embi_bvh_share(const embi_surface *a, int i, int j)
 {
     const embi_bvh *b = a->bvh;
@@ -11716,7 +11712,7 @@ static embipc_real embi_bvh_share(const embi_surface *a, int i, int j)
                         embi_row_difference(a->J, a->base + b->sample[i], a->base + b->sample[j])) / 2);
 }
 
-/* the same of the first `split` and the other vertices of a primitive pair */
+/* that fraction for the first `split` and the other vertices of a primitive pair */
 static embipc_real embi_vertices_share(const embi_surface *a, const int v[4], int split)
 {
     embipc_real most = 0;
@@ -11727,10 +11723,10 @@ static embipc_real embi_vertices_share(const embi_surface *a, const int v[4], in
     return embi_min(1, most / 2);
 }
 
-/* shares as whole numbers, rounded up */
+/* fractions as integers, rounded up */
 #define EMBI_SHARE_UNIT (1 << 20)
 
-/* boxes of inner nodes begin .. end - 1, from those of their children */
+/* boxes of inner nodes begin .. end - 1 from their children */
 static void embi_boxes_join(embipc_real *box, int begin, int end)
 {
     for (int k = end - 1; k >= begin; k--)
@@ -11742,8 +11738,7 @@ static void embi_boxes_join(embipc_real *box, int begin, int end)
 
 static void embi_bvh_join(embi_bvh *b, int begin, int end) { embi_boxes_join(b->box, begin, end); }
 
-/* Boxes of leaves begin .. end - 1, all those below one node, of their triangles and of the nodes from there up to it,
- * for the vertices of a surface. */
+/* Refits leaves begin .. end - 1, which are all leaves below one node, their triangles, and the inner nodes up to it. */
 static void embi_bvh_refit_leaves(embi_bvh *b, const embi_surface *s, int begin, int end)
 {
     int from = b->leaves + begin, to = b->leaves + end;
@@ -11759,7 +11754,7 @@ static void embi_bvh_refit_leaves(embi_bvh *b, const embi_surface *s, int begin,
     for (; to - from > 1; from /= 2, to /= 2) embi_bvh_join(b, from / 2, to / 2);
 }
 
-/* Boxes of all nodes for the vertices of a surface, and of their ways where they have any. Returns 0 out of memory. */
+/* Refits all boxes, and those of displacements if the surface has any. Returns 0 out of memory. */
 static int embi_bvh_sweep(embi_memory *m, embi_bvh *b, const embi_surface *s)
 {
     embi_bvh_refit_leaves(b, s, 0, b->leaves);
@@ -11779,7 +11774,7 @@ static int embi_bvh_sweep(embi_memory *m, embi_bvh *b, const embi_surface *s)
     return 1;
 }
 
-/* Boxes of all nodes for the vertices x. */
+/* Refits all boxes for the vertices x. */
 static void embi_bvh_refit(embi_bvh *b, const embipc_real *x, const int *tri, int nt)
 {
     embi_surface s;
@@ -11790,7 +11785,7 @@ static void embi_bvh_refit(embi_bvh *b, const embipc_real *x, const int *tri, in
     embi_bvh_refit_leaves(b, &s, 0, b->leaves);
 }
 
-/* can box a, displaced by anything in range (lo, hi) and grown by reach, meet box b? */
+/* 1 when box a, displaced within range (lo, hi) and grown by reach, can meet box b */
 static int embi_ranges_meet(const embipc_real a[6], const embipc_real range[6], embipc_real reach,
                             const embipc_real b[6])
 {
@@ -11804,13 +11799,13 @@ static int embi_boxes_touch(const embipc_real a[6], const embipc_real b[6])
     return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
 }
 
-/* Can two boxes come within reach, when the first moves by the share t of something in the box `one`, the second by the
- * same share of something in `two`, for some t in [0, 1]? (Boxes without anything in them have lo > hi.) */
+/* 1 when two boxes can come within reach while both move by the same fraction t in [0, 1] of a displacement in `one`
+ * and one in `two`. Empty boxes have lo > hi. */
 static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], embipc_real reach, const embipc_real b[6],
                            const embipc_real two[6])
 {
     embipc_real begin = 0, end = 1;
-    for (int i = 0; i < 6; i++) {   /* gap + t rate <= 0: first the lower side of a, then the upper one */
+    for (int i = 0; i < 6; i++) {   /* gap + t rate <= 0, for the lower side of a and then the upper one */
         int low = i < 3, c = low ? i + 3 : i - 3;
         embipc_real gap = low ? a[i] - reach - b[c] : b[c] - a[i] - reach,
             rate = low ? one[i] - two[c] : two[c] - one[i];
@@ -11822,21 +11817,22 @@ static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], emb
     return begin <= end + 16 * EMBI_EPS;
 }
 
-/* Can they when each moves by a share of its own? axis: a unit vector along which they may be apart, or 0. */
+/* 1 when two boxes can come within reach while each moves by a fraction of its own. axis: a unit vector along which
+ * they may be separated, or 0. */
 static int embi_boxes_cross(const embipc_real a[6], const embipc_real one[6], embipc_real reach, const embipc_real b[6],
                             const embipc_real two[6], const embipc_real axis[3])
 {
-    embipc_real span[2][2] = {{0, 0}, {0, 0}};   /* of the two along the axis */
+    embipc_real span[2][2] = {{0, 0}, {0, 0}};   /* interval of each along the axis */
     for (int i = 0; i < 3; i++)
         if (a[i] + embi_min(one[i], 0) - reach > b[3 + i] + embi_max(two[3 + i], 0) ||
             a[3 + i] + embi_max(one[3 + i], 0) + reach < b[i] + embi_min(two[i], 0))
             return 0;
     for (int side = 0; side < 2; side++) {
         const embipc_real *box = side ? b : a, *way = side ? two : one;
-        embipc_real lo = 0, hi = 0;   /* of the ways */
+        embipc_real lo = 0, hi = 0;   /* bounds of the displacement along the axis */
         for (int i = 0; i < 3; i++) {
             int up = axis[i] > 0 ? 3 : 0;
-            span[side][0] += axis[i] * (box[3 - up + i] - a[i]);   /* from a corner of a: small numbers */
+            span[side][0] += axis[i] * (box[3 - up + i] - a[i]);   /* relative to a corner of a, against rounding */
             span[side][1] += axis[i] * (box[up + i] - a[i]);
             lo += axis[i] * way[3 - up + i];
             hi += axis[i] * way[up + i];
@@ -11847,22 +11843,21 @@ static int embi_boxes_cross(const embipc_real a[6], const embipc_real one[6], em
     return span[0][0] - reach <= span[1][1] && span[1][0] - reach <= span[0][1];
 }
 
-/* How two surfaces go along their paths: both have gone the same share of them in each moment; or each goes by
- * itself. */
+/* How two surfaces move along their paths: at equal fractions of their displacements, or independently. */
 enum { EMBI_PATHS_NONE, EMBI_PATHS_TOGETHER, EMBI_PATHS_APART };
 
-/* Two surfaces whose trees are gone through together, and how the first may move against the second. Both trees must
- * be refit, or swept. */
+/* A traversal of two trees, with the range of motion of the first surface relative to the second. Both trees are up
+ * to date, by embi_bvh_refit() or, for paths, embi_bvh_sweep(). */
 typedef struct embi_walk {
     const embi_surface *a, *b;
-    const embipc_real *range;    /* displacements (6); symmetric when both are the same surface */
+    const embipc_real *range;    /* range of displacements (6); symmetric within one surface */
     embipc_real reach;
-    int paths;                   /* EMBI_PATHS_...; the range does not count then */
-    embipc_real axis[3];         /* EMBI_PATHS_APART: unit vector across the ways of both, or 0 */
-    int first_only;              /* it ends with the first pair of triangles */
+    int paths;                   /* EMBI_PATHS_...; if set, the range is ignored */
+    embipc_real axis[3];         /* EMBI_PATHS_APART: unit vector perpendicular to both displacements, or 0 */
+    int first_only;              /* stop at the first pair of triangles */
 } embi_walk;
 
-/* A traversal by ranges of displacement; paths are set by who wants them. */
+/* A traversal with a range of displacements. */
 static embi_walk embi_walk_of(const embi_surface *a, const embi_surface *b, const embipc_real range[6],
                               embipc_real reach)
 {
@@ -11875,7 +11870,7 @@ static embi_walk embi_walk_of(const embi_surface *a, const embi_surface *b, cons
     return w;
 }
 
-/* The same along paths. */
+/* Makes it a traversal along paths. */
 static void embi_walk_along(embi_walk *w, int paths)
 {
     const embi_bvh *A = w->a->bvh, *B = w->b->bvh;
@@ -11890,7 +11885,7 @@ static void embi_walk_along(embi_walk *w, int paths)
     embi_scale(w->axis, size > 0 && embi_finite(1 / size) ? 1 / size : (embipc_real)0, w->axis);
 }
 
-/* Do paths allow two boxes to come within reach? box, way: arrays of either side, NULL: no ways */
+/* 1 when box i of the first and box j of the second side can come within reach along the paths. */
 static int embi_walk_lets(const embi_walk *w, const embipc_real *one, const embipc_real *ways_one, int i,
                           const embipc_real *two,
                           const embipc_real *ways_two, int j)
@@ -11901,14 +11896,14 @@ static int embi_walk_lets(const embi_walk *w, const embipc_real *one, const embi
                                            : embi_boxes_cross(one, way_one, w->reach, two, way_two, w->axis);
 }
 
-/* so much of the range */
+/* a fraction of the range */
 static void embi_walk_share(const embi_walk *w, embipc_real share, embipc_real own[6])
 {
     for (int c = 0; c < 6; c++) own[c] = share * w->range[c];
 }
 
-/* Can anything below node i of a meet anything below node j of b? share: of the range, what these can take, for two
- * leaves. */
+/* 1 when something below node i of a can meet something below node j of b. *share: fraction of the range that two
+ * leaves can use. */
 static int embi_walk_meets(const embi_walk *w, int i, int j, embipc_real *share)
 {
     const embi_surface *a = w->a;
@@ -11924,7 +11919,7 @@ static int embi_walk_meets(const embi_walk *w, int i, int j, embipc_real *share)
     return embi_ranges_meet(one, own, w->reach, two);
 }
 
-/* The pairs of nodes that (i, j) opens to, the last first; none for two leaves. Returns how many. */
+/* The node pairs below (i, j), the last first; none for two leaves. Returns their number. */
 static int embi_walk_opens(const embi_walk *w, int i, int j, int pair[3][2])
 {
     const embi_bvh *A = w->a->bvh, *B = w->b->bvh;
@@ -11934,7 +11929,7 @@ static int embi_walk_opens(const embi_walk *w, int i, int j, int pair[3][2])
         pair[2][0] = pair[2][1] = pair[1][0] = 2 * i;
         return 3;
     }
-    for (int k = 0; k < 2; k++) {   /* the node nearer to the root; on a tie the first */
+    for (int k = 0; k < 2; k++) {   /* open the node nearer to the root, of equals the first */
         int open_a = j >= B->leaves || (i < A->leaves && i <= j);
         pair[k][0] = open_a ? 2 * i + 1 - k : i;
         pair[k][1] = open_a ? j : 2 * j + 1 - k;
@@ -11942,9 +11937,9 @@ static int embi_walk_opens(const embi_walk *w, int i, int j, int pair[3][2])
     return 2;
 }
 
-/* Pairs of triangles whose boxes can meet below node i of a and node j of b, appended to list: keys
- * embi_pack(triangle of a, triangle of b), with a < b when both are the same surface; value tells the share of the
- * range that they can take. Returns 0 out of memory. */
+/* Appends the triangle pairs below nodes i and j whose boxes can meet. The key is embi_pack(triangle of a, triangle
+ * of b), within one surface the smaller first. The value is the fraction of the range that they can use. Returns 0
+ * out of memory. */
 static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, embi_key **list, int *count, int *cap)
 {
     const embi_bvh *A = w->a->bvh, *B = w->b->bvh;
@@ -11980,7 +11975,7 @@ static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, emb
     return 1;
 }
 
-/* Where the walk begins: pairs of nodes (2 count). */
+/* Node pairs where the traversal starts (2 count). */
 static const int *embi_walk_begin(const embi_walk *w, int *count)
 {
     static const int roots[2] = {1, 1};
@@ -11988,7 +11983,7 @@ static const int *embi_walk_begin(const embi_walk *w, int *count)
     return w->a->start ? w->a->start : roots;
 }
 
-/* Pairs of triangles of the whole walk. The order depends on what the trees hold alone. */
+/* All triangle pairs of a traversal. Their order depends only on the trees. */
 static int embi_walk_all(embi_memory *m, const embi_walk *w, embi_key **list, int *count, int *cap)
 {
     int starts;
@@ -11998,7 +11993,7 @@ static int embi_walk_all(embi_memory *m, const embi_walk *w, embi_key **list, in
     return 1;
 }
 
-/* The same of two surfaces. */
+/* All triangle pairs of two surfaces for a range of displacements. */
 static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surface *b,
                           const embipc_real range[6], embipc_real reach, embi_key **list, int *count,
                           int *cap)
@@ -12007,10 +12002,10 @@ static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surf
     return embi_walk_all(m, &w, list, count, cap);
 }
 
-#define EMBI_STARTS 256   /* of a walk that is shared, where it begins with fewer */
+#define EMBI_STARTS 256   /* node pairs that a long traversal is split into */
 
-/* Pairs of nodes whose walks, one after the other, are the whole walk: those that it begins with (returns them), or,
- * if these are few, what they open to, in `start`. */
+/* Splits a traversal into node pairs whose traversals, one after the other, equal it. Returns its own start if that
+ * has many pairs, otherwise pairs below these, in `start`. */
 static const int *embi_walk_starts(const embi_walk *w, int start[EMBI_STARTS][2], int *starts)
 {
     const int *first = embi_walk_begin(w, starts);
@@ -12038,49 +12033,49 @@ static const int *embi_walk_starts(const embi_walk *w, int start[EMBI_STARTS][2]
     return start[0];
 }
 
-/* ---- trees that are refit where asked ----
- * Of a large surface a walk looks at what is near another: little. Its tree is not refit as a whole, then. A node that
- * the walk comes to is given a box by the one it had when the body was made, at X, and by how the nodes of the body
- * have moved since: to turn (X + w), but for a displacement, all w in a box of the extent warp. Seen from one vertex s
- * below it, the others are at
+/* ---- trees that are refitted on demand ----
+ * A search of a large surface mostly visits a small part of it, so its tree is not refitted as a whole. A visited
+ * node gets a box from its box at creation, X, and the motion of the body's nodes since: x = turn (X + w), up to a
+ * displacement, with all w in a box of extent warp (the deformation bound). Relative to a vertex s below the node,
  *   x = x_s + turn (X - X_s + w - w_s),   |w - w_s| <= |J - J_s|_1 warp / 2.
- * With these boxes a walk is gone through down to blocks of so many triangles; the blocks it comes to are refit. What
- * it then sees itself are the same boxes or tighter ones, and it opens no node whose children have none. (A step of a
- * bear of 160 000 triangles: in free fall 0.64 for 4.0 ms, in contact 6.8 for 10.7.) */
+ * With these boxes a first traversal goes down to blocks of leaves. The blocks that it reaches are refitted. The
+ * search then finds the same or tighter boxes, and never opens a node whose children have none. (Bear of 160 000
+ * triangles: a step takes 0.64 instead of 4.0 ms in free fall, 6.8 instead of 10.7 in contact.) */
 
-#ifndef EMBI_FIT_LEAVES           /* a test makes these less */
-#define EMBI_FIT_LEAVES 16        /* of a block */
-#define EMBI_FIT_TRIANGLES 1024   /* a surface of fewer has its tree refit as a whole */
+#ifndef EMBI_FIT_LEAVES           /* a test lowers these */
+#define EMBI_FIT_LEAVES 16        /* leaves of a block */
+#define EMBI_FIT_TRIANGLES 1024   /* smaller surfaces have the whole tree refitted */
 #endif
-enum { EMBI_PLACED = 1, EMBI_ASKED = 2, EMBI_REFIT = 4 };   /* a node has such a box; its block is asked for; is refit */
+enum { EMBI_PLACED = 1, EMBI_ASKED = 2, EMBI_REFIT = 4 };   /* node has a box; its block is requested; its block is
+                                                               refitted */
 
-/* How a surface has moved since it was made. */
+/* Motion of a surface since its creation. */
 typedef struct embi_moved {
-    const embipc_real *q;        /* all nodes, now */
+    const embipc_real *q;        /* positions of all nodes */
     embipc_real turn[9], warp[3];
-    embipc_real rounding;        /* of all this, m */
+    embipc_real rounding;        /* bound of rounding errors, m */
 } embi_moved;
 
-/* The tree will be refit where asked. Returns 0 out of memory. */
+/* Allocates what refitting on demand needs. Returns 0 out of memory. */
 static int embi_bvh_ready(embi_memory *m, embi_bvh *b)
 {
     return EMBI_GROW(m, float, b->rest, b->rest_cap, 12 * b->leaves) &&
            EMBI_GROW(m, unsigned char, b->known, b->known_cap, 2 * b->leaves);
 }
 
-/* The vertices are at x, where the surface is made; refits the tree. */
+/* Refits the tree at creation, for vertices x, and stores its boxes. */
 static void embi_bvh_start(embi_bvh *b, const embipc_real *x, const int *tri, int nt)
 {
     embi_bvh_refit(b, x, tri, nt);
     for (int k = 1; k < 2 * b->leaves; k++)
-        for (int i = 0; i < 6 && b->sample[k] >= 0; i++)   /* lo <= 0 <= hi: rounded outwards */
+        for (int i = 0; i < 6 && b->sample[k] >= 0; i++)   /* rounded outwards: lo <= 0 <= hi */
             b->rest[6 * k + i] = (float)((b->box[6 * k + i] - x[3 * b->sample[k] + i % 3]) * (1 + 1e-6));
 }
 
-/* the first node that is the root of a block; as many blocks there are */
+/* number of blocks, and the first node that is the root of one */
 static int embi_bvh_blocks(const embi_bvh *b) { return embi_max_int(b->leaves / EMBI_FIT_LEAVES, 1); }
 
-/* the root of the block that node k is in; k itself above these */
+/* root of the block that contains node k; k itself above the blocks */
 static int embi_bvh_block(const embi_bvh *b, int k)
 {
     int end = 2 * embi_bvh_blocks(b);
@@ -12088,7 +12083,7 @@ static int embi_bvh_block(const embi_bvh *b, int k)
     return k;
 }
 
-/* Node k has a box from here on. */
+/* Gives node k a box by the bound above, unless it has one. */
 static void embi_bvh_place(embi_bvh *b, int k, const embi_surface *s, const embi_moved *moved)
 {
     const float *rest = b->rest + 6 * k;
@@ -12112,15 +12107,15 @@ static void embi_bvh_place(embi_bvh *b, int k, const embi_surface *s, const embi
     }
 }
 
-/* A walk, and of each side its tree, if it is one to be refit where asked, how it moved, and a number for it. */
+/* A traversal that requests blocks. Per side: the tree, the motion, and a number for requests. */
 typedef struct embi_fitting {
     embi_walk walk;
-    embi_bvh *tree[2];           /* NULL: it is refit as a whole */
+    embi_bvh *tree[2];           /* NULL: the whole tree is refitted */
     const embi_moved *moved[2];
     int item[2];
 } embi_fitting;
 
-/* The block of node k of one side is asked for: another run of leaves on the list. Returns 0 out of memory. */
+/* Requests the block of node k of one side: its leaves are appended to the list, once. Returns 0 out of memory. */
 static int embi_fitting_ask(embi_memory *m, const embi_fitting *f, int side, int k, embi_chunks *list)
 {
     embi_bvh *b = f->tree[side];
@@ -12134,7 +12129,7 @@ static int embi_fitting_ask(embi_memory *m, const embi_fitting *f, int side, int
     return embi_chunks_add(m, list, f->item[side], (root - blocks) * size, (root - blocks + 1) * size, size);
 }
 
-/* Asks for all blocks that the walk from nodes i and j comes to. Returns 0 out of memory. */
+/* Requests all blocks that the traversal from nodes i and j reaches. Returns 0 out of memory. */
 static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j, embi_chunks *list)
 {
     const embi_walk *w = &f->walk;
@@ -12155,46 +12150,46 @@ static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j
     return 1;
 }
 
-/* One point-triangle or edge-edge pair that may become active. */
+/* A point-triangle or edge-edge pair that may become active. */
 typedef struct embi_candidate {
-    int v[4];                    /* vertices among all bodies': p, a, b, c or a0, a1, b0, b1 */
+    int v[4];                    /* vertices among those of all bodies: p, a, b, c or a0, a1, b0, b1 */
     short edge_edge;
-    short parts;                 /* of the triangle: bits 0..2 edges (k, k + 1) taken back, 3..5 vertices added,
-                                    6..8 edges with seams */
-    float width;                 /* the triangle is no narrower in the range of the list it was found for, m; or 0 */
-    embipc_real dhat, xi;        /* activation distance and thickness of this very pair, m */
+    short parts;                 /* bits of the triangle: 0..2 subtracted edges (k, k + 1), 3..5 added vertices, 6..8
+                                    edges with seams */
+    float width;                 /* least width of the triangle within the list's range, m; or 0 */
+    embipc_real dhat, xi;        /* activation distance and thickness of this pair, m */
     embipc_real mollify;         /* eps of the edge-edge mollifier, m^4; 0 for point-triangle */
-    embipc_real apart;           /* distance once displaced by the middle of the range, m */
-    embipc_real share;           /* of the range that its two sides can take; 1 but within one body */
-    embipc_real less;            /* by so much is its own dhat + xi less than that of its two bodies, m */
+    embipc_real apart;           /* distance after displacement by the middle of the range, m */
+    embipc_real share;           /* fraction of the range that its sides can use; 1 between bodies */
+    embipc_real less;            /* dhat + xi of its two bodies minus its own, m */
 } embi_candidate;
 
-/* Its closest points at the present positions, and what they were last used for. */
+/* Closest points of a candidate at the present positions, and its stiffness. */
 typedef struct embi_closest {
     embipc_real d, w[4];
     int mask;
-    int stamp;                   /* of the evaluation they are from */
-    embipc_real stiffness;       /* kappa m b'' now, N/m; 0 when it is not active */
-    embipc_real in_matrix;       /* what it was when the system was last factored */
+    int stamp;                   /* number of the evaluation */
+    embipc_real stiffness;       /* kappa m b'' now, N/m; 0 if inactive */
+    embipc_real in_matrix;       /* stiffness in the last factored system */
 } embi_closest;
 
-/* What holds for all candidates of a pair of bodies. */
+/* Parameters of all candidates of a pair of bodies. */
 typedef struct embi_pair_rule {
     embipc_real dhat, kappa, epsv, mu, xi;
-    unsigned joined;             /* a fixed one is to the other a part of the surface it is joined to: of which revision
-                                    of seams; 0: it is not */
+    unsigned joined;             /* revision of seams, if a fixed body counts as part of its joined surface for the
+                                    other one; else 0 */
 } embi_pair_rule;
 
-/* How the first surface may move against the second, and how near counts. */
+/* Range of motion of the first surface relative to the second, and the distance to search. */
 typedef struct embi_approach {
     embipc_real mid[3], half[3];   /* displacements mid +- half, m */
     embipc_real radius;            /* |half| */
     embipc_real reach;             /* m */
-    int own;                       /* the reach is from dhat + xi: what a candidate has less of them counts */
-    int paths;                     /* along the paths of the surfaces, and nothing else */
+    int own;                       /* reach contains dhat + xi: a candidate's `less` is subtracted */
+    int paths;                     /* paths replace mid and half */
 } embi_approach;
 
-/* Middle, half width and radius of a range (6). The factor covers the rounding of what follows. */
+/* Middle, half width and radius of a range (6). The factor covers later rounding. */
 static embi_approach embi_approach_of(const embipc_real range[6], embipc_real reach)
 {
     embi_approach t;
@@ -12208,8 +12203,8 @@ static embi_approach embi_approach_of(const embipc_real range[6], embipc_real re
     return t;
 }
 
-/* Where a point of the first surface must be to come within reach of the box b of the second; share: of the
- * displacements, what the two can take. */
+/* Box of the points of the first surface that can come within reach of the box b of the second. share: fraction of
+ * the displacements that they can use. */
 static void embi_approach_box(const embi_approach *t, embipc_real share, embipc_real reach, const embipc_real b[6],
                               embipc_real box[6])
 {
@@ -12220,8 +12215,9 @@ static void embi_approach_box(const embi_approach *t, embipc_real share, embipc_
     }
 }
 
-/* Parts of the triangle, as in embi_candidate, that may be within `reach` of the point x_0: of vertices by
- * |r|^2, of edges by the square of the distance to their line, (|r|^2 |e|^2 - (r.e)^2)/|e|^2; all from six products. */
+/* Bits of a triangle's edges and vertices that may be within `reach` of x_0, as in embi_candidate. Vertices are
+ * tested by |r|^2, edges by the squared distance to their line, (|r|^2 |e|^2 - (r.e)^2)/|e|^2. Six products serve for
+ * all. */
 static int embi_parts_near(const embi_point x[4], embipc_real reach)
 {
     embipc_real r[3], e[3], f[3], rr, re, rf, ee, ff, ef, limit, rr2, rf2, ee2;
@@ -12236,14 +12232,14 @@ static int embi_parts_near(const embi_point x[4], embipc_real reach)
     ff = embi_dot(f, f);
     ef = embi_dot(e, f);
     limit = reach * reach + 16 * EMBI_EPS * (rr + ee + ff);
-    rr2 = rr - 2 * re + ee;              /* |x_0 - x_2|^2, and for the edge from there to x_3 */
+    rr2 = rr - 2 * re + ee;              /* |x_0 - x_2|^2, and products of the edge x_2 x_3 */
     rf2 = rf - re - ef + ee;
     ee2 = ee - 2 * ef + ff;
     edges = ((rr - limit) * ee < re * re) | ((rr2 - limit) * ee2 < rf2 * rf2) << 1 | ((rr - limit) * ff < rf * rf) << 2;
     return edges | edges << 6 | (rr < limit) << 3 | (rr2 < limit) << 4 | (rr - 2 * rf + ff < limit) << 5;
 }
 
-/* The least height of a triangle, its width: it changes by no more than twice what its vertices move by. */
+/* The width of a triangle: its least height. It changes by at most twice its vertices' displacements. */
 static embipc_real embi_least_height(const embi_point x[3])
 {
     embipc_real e[3], f[3], g[3], n[3], longest;
@@ -12255,10 +12251,10 @@ static embipc_real embi_least_height(const embi_point x[3])
     return longest > 0 ? sqrt(embi_dot(n, n) / longest) * (embipc_real)(1 - 1e-6) : (embipc_real)0;
 }
 
-/* Can the pair c come within reach, by the approach t of the side of its first vertex? x: its points now. The same
- * tests whether it is searched for or met again, box and distance, which goes to c->apart; parts that can't are
- * dropped. The whole distance counts from the middle of the displacements: |p + mid + r - q| >= |p + mid - q| - |half|.
- * */
+/* Tests whether pair c can come within reach, for the approach t of its first side; x: its points. New and cached
+ * candidates take the same tests: boxes, then the distance, stored in c->apart. Triangle parts out of reach are
+ * cleared. The distance is taken at the middle of the displacements, since |p + mid + r - q| >= |p + mid - q| -
+ * |half|. */
 static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const embi_approach *t)
 {
     int split = c->edge_edge ? 2 : 1, mask;
@@ -12278,9 +12274,8 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     return 1;
 }
 
-/* The same along the paths of two surfaces, which do not count as displacements; c->apart: the distance now. Both go
- * the same share of their ways: their boxes must meet then, and what one goes against the other must bridge the
- * distance. */
+/* The same test along the paths of two surfaces; c->apart: the present distance. Both sides move by equal fractions
+ * of their displacements. Their boxes must meet on the way, and the relative displacement must bridge the distance. */
 static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const embi_surface *b, const int v[4],
                                  const embi_point x[4], const embi_approach *t)
 {
@@ -12297,15 +12292,14 @@ static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const
     return c->apart <= t->reach + embi_norm(away) * (1 + 8 * EMBI_EPS);
 }
 
-/* Have the two sides of a primitive pair of one surface a vertex in common? */
+/* 1 when the two sides of a pair within one surface share a vertex. */
 static int embi_vertices_shared(const int v[4], int edge_edge)
 {
     return v[0] == v[2] || v[0] == v[3] || (edge_edge ? v[1] == v[2] || v[1] == v[3] : v[0] == v[1]);
 }
 
-/* Appends the pair, which has no vertex in common, to the list if it can come within reach; v: vertices in the
- * numbering of a (first side) and b. Pairs of one body keep their distance at rest: half of it caps dhat, so that no
- * mesh, however fine, pushes itself apart at rest. */
+/* Appends the pair if it can come within reach. Its sides share no vertex. v: vertex numbers in a (first side) and b.
+ * Within one body, dhat is at most half of the distance at rest, so no mesh has contact forces at rest. */
 static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_surface *b, const int v[4],
                               int edge_edge, int parts, const embi_pair_rule *rule, const embi_approach *t,
                               embi_candidate **list, int *count, int *cap)
@@ -12346,8 +12340,8 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     return 1;
 }
 
-/* Appends the point-triangle candidates of the vertices that triangle ta of a owns against tb of b; near_b:
- * the box for points of a around tb. */
+/* Appends the point-triangle candidates of vertices owned by triangle ta of a, against tb of b. near_b: box of the
+ * points of a that are near tb. */
 static int embi_candidates_points(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta,
                                   int tb, const embipc_real near_b[6], const embi_pair_rule *rule,
                                   const embi_approach *t, embi_candidate **list, int *count, int *cap)
@@ -12373,7 +12367,8 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
     return 1;
 }
 
-/* Appends the edge-edge candidates of the edges that the two triangles have for it; share: theirs of the range. */
+/* Appends the edge-edge candidates of the edges owned by two triangles. share: fraction of the range that they can
+ * use. */
 static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta, int tb,
                                  const embipc_real near_b[6], const embi_pair_rule *rule,
                                  const embi_approach *t, embipc_real share,
@@ -12406,8 +12401,8 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
     return 1;
 }
 
-/* Appends the candidates of all triangle pairs in keys: what comes within reach by the approach t of a. Boxes
- * are tried before distances. Both trees must be refit. */
+/* Appends the candidates of all triangle pairs in keys, for the approach t of a. Boxes are tested before distances.
+ * Both trees are up to date. */
 static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
                            int key_count, const embi_pair_rule *rule, const embi_approach *t,
                            embi_candidate **list, int *count, int *cap)
@@ -12427,8 +12422,7 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
     return 1;
 }
 
-/* Would a search at the positions x (of all vertices) find the candidate, for the approach t of the body of
- * its first vertex? */
+/* 1 when a search at positions x (of all vertices) would find the candidate, for the approach t of its first body. */
 static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const embi_approach *t)
 {
     embi_point p[4];
@@ -12436,27 +12430,27 @@ static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const e
     return embi_candidate_near(c, p, t);
 }
 
-/* ---- what cannot fold ----
- * Most of a search of a surface for itself meets neighbours, which only a fold would bring together. Let the straight
- * line between two of its points, X apart at rest, stay within tets T there. Then x_a - x_b = F X with F a mean of
- * their F_t, and for any F_0
+/* ---- rest separation certificates ----
+ * When a surface is searched for self-contact, most pairs found are neighbours, which only folding could bring
+ * together. Let two points be X apart at rest, with the straight line between them inside tets T. Then x_a - x_b = F
+ * X, where F is a mean of their F_t, and for any F_0
  *   |x_a - x_b| >= (sigma_min(F_0) - d) |X|,   d = max over T of |F_t - F_0|.
- * A triangle with corners v in several tets is flat where the cage's map is not: x_a = sum beta_v x_v, and the lines
- * from its corners count, not that from a itself,
- *   |x_a - x_b| >= (sigma_min(F_0) - d (1 + rho)) |X|,   rho = (e_a + e_b) / |X|,   e_a = sum beta_v |X_v - X_a|,
- * with e_a <= l / sqrt(3) for its longest edge l, l/2 on an edge, and 0 within one tet. While no F changes by more
- * than s, turning aside, d + s stands in place of d (both told by embi_m3s_stretch4()). What a pair of primitives needs
- * is their own dhat + xi, at most half of what they are apart at rest (3/4 with a thickness). So two nodes of the tree
- * hold nothing that can touch as long as
- *   s < (sigma_min(F_0) - need) / (1 + rho) - d:
- * lines, T, rho and the least |X| are found once, when the body is made. */
+ * A triangle with corners v in several tets is flat where the cage's map is not: x_a = sum beta_v x_v. Then the lines
+ * from its corners count instead of that from a:
+ *   |x_a - x_b| >= (sigma_min(F_0) - d (1 + rho)) |X|,   rho = (e_a + e_b) / |X|,   e_a = sum beta_v |X_v - X_a|.
+ * e_a <= l / sqrt(3) for the triangle's longest edge l, l/2 on an edge, and 0 within one tet. While no F changes by
+ * more than s, up to rotation, d + s replaces d (embi_m3s_stretch4() computes both). A primitive pair needs a
+ * distance of its own dhat + xi: at most half of its distance at rest, 3/4 with a thickness. So primitives below two
+ * tree nodes cannot touch while
+ *   s < (sigma_min(F_0) - need) / (1 + rho) - d
+ * with need = needed distance / |X|. Lines, T, rho and the least |X| are found once, when the body is made. */
 
-/* A pair of nodes of the tree, in the order of the walk. */
+/* A pair of tree nodes with its certificate. The list has the order of the traversal. */
 typedef struct embi_fold {
     int i, j;
-    int next;                    /* of the list, behind what this pair opens to there */
-    int first, tets;             /* T, in embi_folds.tet; none: lines may leave the tets */
-    embipc_real least;           /* primitives below without a common vertex are so far apart at rest, m, or more */
+    int next;                    /* index after all pairs below this one */
+    int first, tets;             /* T, in embi_folds.tet; empty if lines may leave the tets */
+    embipc_real least;           /* least distance at rest of primitives below without a common vertex, m */
     embipc_real rho;
 } embi_fold;
 
@@ -12466,7 +12460,7 @@ typedef struct embi_folds {
     int *tet, tet_count, tet_cap;
 } embi_folds;
 
-/* Gives back the list and its tets. */
+/* Frees the certificates. */
 static void embi_folds_free(embi_memory *m, embi_folds *f)
 {
     EMBI_RELEASE(m, f->list, f->cap);
@@ -12474,52 +12468,52 @@ static void embi_folds_free(embi_memory *m, embi_folds *f)
     f->count = f->tet_count = 0;
 }
 
-/* While they are found. */
+/* State while certificates are built. */
 typedef struct embi_folding {
     embi_memory *m;
     embi_folds *out;
-    const embi_surface *s;       /* at rest, its tree refit */
+    const embi_surface *s;       /* at rest, with its tree up to date */
     const embipc_real *q;        /* nodes at rest */
     const int *tet;              /* (4 per tet) */
-    const int *home;             /* tet of each vertex; NULL: each triangle is a face of one */
-    embipc_real rounding;        /* of coordinates, m */
-    int *face, face_count;       /* boundary of the tets */
-    embipc_real *edge;           /* the longest below each node of the tree */
-    unsigned char *bent;         /* and whether a triangle there has corners in several tets */
-    int i, j;                    /* the pair that is looked at: */
-    embipc_real box[6], longest; /* of both nodes; edge of either */
-    int mixed, triangles;        /* bent; triangles at most */
-    int *vertex, vertex_count;   /* those below, once they are asked for */
+    const int *home;             /* tet of each vertex; NULL: each triangle is a face of one tet */
+    embipc_real rounding;        /* rounding errors of coordinates, m */
+    int *face, face_count;       /* boundary faces of the tets */
+    embipc_real *edge;           /* longest edge below each tree node */
+    unsigned char *bent;         /* a triangle below has corners in several tets */
+    int i, j;                    /* current pair */
+    embipc_real box[6], longest; /* box of both nodes; longest edge of either */
+    int mixed, triangles;        /* number of bent nodes; upper bound of triangles */
+    int *vertex, vertex_count;   /* vertices below, collected when needed */
     int *mark, stamp;
-    int *nearby;                 /* faces and tets whose boxes meet those of the pairs on the way here */
+    int *nearby;                 /* faces and tets near the pairs from the root to this one */
     embi_key *keys;
     embi_candidate *list;
     int face_cap, edge_cap, bent_cap, vertex_cap, mark_cap, nearby_cap, key_cap, list_cap;
     int deepest, too_many;
 } embi_folding;
 
-/* e_a of a triangle, at most, by its longest edge: 1 / sqrt(3) */
+/* largest e_a / longest edge of a triangle: 1 / sqrt(3) */
 #define EMBI_FOLD_MIDDLE ((embipc_real)0.57735027)
 
-/* How far it pays to open pairs: those of few tets tell no more in parts, but for bent triangles (of slivers, mostly),
- * which must not speak for the rest; and looking at all of them must stay cheap beside a walk. (Pairs of 6 tets as few:
- * a bear of 160 000 triangles takes 1.08 times as long. Room for half of all: one of 2 600 in cages of 70, 150 and 300
- * nodes, which then has no folds, takes 1.8, 1.25 and 0.93 times as long.) */
-#define EMBI_FOLD_TETS 2                       /* few */
-#define EMBI_FOLD_BEND ((embipc_real)2.5)      /* of a rho */
-#define EMBI_FOLD_DEPTH 4                      /* straight pairs one in the other; where that makes too many, 2 or 0 */
-#define EMBI_FOLD_MEASURE 256                  /* triangles that are measured one by one, ... */
-#define EMBI_FOLD_REACH ((embipc_real)0.75)    /* ... where they are nearer than that of the longest edge */
-#define EMBI_FOLD_ROOM 96                      /* names of tets for each triangle: half of a walk */
-#define EMBI_FOLD_PAIRS 16                     /* pairs for each triangle, ... */
-#define EMBI_FOLD_WALKED 4                     /* ... and of those that are always walked */
-#define EMBI_FOLD_FINE 3                       /* triangles for each tet: with fewer, strain costs what searches gain */
+/* Limits of opening pairs. A pair of few tets gains nothing from being opened, unless bent triangles (mostly slivers)
+ * spoil the bound of the others. Testing all certificates must stay cheap beside a traversal. (6 tets as few: a bear
+ * of 160 000 triangles takes 1.08 times as long. Half the room: bears of 2 600 in cages of 70, 150 and 300 nodes get
+ * no certificates and take 1.8, 1.25 and 0.93 times as long.) */
+#define EMBI_FOLD_TETS 2                       /* so many tets are few */
+#define EMBI_FOLD_BEND ((embipc_real)2.5)      /* pairs with a larger rho are opened */
+#define EMBI_FOLD_DEPTH 4                      /* nesting of straight pairs; if that makes too many, 2 or 0 */
+#define EMBI_FOLD_MEASURE 256                  /* pairs of at most so many triangles are measured */
+#define EMBI_FOLD_REACH ((embipc_real)0.75)    /* relative to the longest edge: distances below are measured */
+#define EMBI_FOLD_ROOM 96                      /* tet numbers per triangle: testing them costs half of a traversal */
+#define EMBI_FOLD_PAIRS 16                     /* pairs per triangle */
+#define EMBI_FOLD_WALKED 4                     /* pairs without certificate per triangle */
+#define EMBI_FOLD_FINE 3                       /* triangles per tet: with fewer, strain costs more than it saves */
 
-/* Strain that a kept list stands beyond what is asked for: more of it, and fewer folds are left out. (Bear of 160 000
- * triangles that falls: 0.01, 0.05 and 0.1 take 1.2, 2.1 and 16 times as long, as much again of what is asked for 2;
- * surfaces below 1000 differ by 3 %.) */
+/* Extra strain that a cached list allows. More of it leaves fewer certificates. (Falling bear of 160 000 triangles:
+ * 0.01, 0.05 and 0.1 take 1.2, 2.1 and 16 times as long, twice the requested strain 2 times. Surfaces below 1000
+ * triangles differ by 3 %.) */
 #define EMBI_FOLD_SLACK ((embipc_real)0.02)
-#define EMBI_STRAIN_TIMES ((embipc_real)1.25)  /* so many times what is foreseen is asked for, besides */
+#define EMBI_STRAIN_TIMES ((embipc_real)1.25)  /* factor on the expected strain */
 
 /* Length of an edge at rest, m. */
 static embipc_real embi_folding_edge(const embi_folding *f, int a, int b)
@@ -12540,7 +12534,7 @@ static embipc_real embi_folding_longest(const embi_folding *f, const int v[3])
                     embi_max(embi_folding_edge(f, v[1], v[2]), embi_folding_edge(f, v[2], v[0])));
 }
 
-/* Leaves below node i: from *first on. Returns how many. */
+/* Returns the number of leaves below node i; *first is the first one. */
 static int embi_folding_leaves(const embi_bvh *b, int i, int *first)
 {
     int count = 1;
@@ -12549,7 +12543,7 @@ static int embi_folding_leaves(const embi_bvh *b, int i, int *first)
     return count;
 }
 
-/* The vertices below node i, each once, are appended to f->vertex. */
+/* Appends the vertices below node i to f->vertex, each once. */
 static void embi_folding_gather(embi_folding *f, int i)
 {
     const embi_bvh *b = f->s->bvh;
@@ -12564,7 +12558,7 @@ static void embi_folding_gather(embi_folding *f, int i)
     }
 }
 
-/* What of the pair is known without its vertices. */
+/* Sets what is known of a pair without its vertices. */
 static void embi_folding_look(embi_folding *f, int i, int j)
 {
     const embi_bvh *b = f->s->bvh;
@@ -12585,7 +12579,7 @@ static void embi_folding_look(embi_folding *f, int i, int j)
     f->stamp++;
 }
 
-/* Edges and bent triangles of all nodes. */
+/* Finds the longest edges and bent triangles of all nodes. */
 static void embi_folding_edges(embi_folding *f)
 {
     const embi_bvh *b = f->s->bvh;
@@ -12606,8 +12600,8 @@ static void embi_folding_edges(embi_folding *f)
     }
 }
 
-/* Of what is in near[from .. to - 1], n corners each, appends what the box meets. Returns how many; -1 out of
- * memory. */
+/* Appends those of nearby[from .. to - 1], with n corners each, whose boxes meet the pair's. Returns their number, or
+ * -1 out of memory. */
 static int embi_folding_near(embi_folding *f, const int *corner, int n, int from, int to, int at)
 {
     int count = 0;
@@ -12620,7 +12614,7 @@ static int embi_folding_near(embi_folding *f, const int *corner, int n, int from
     return count;
 }
 
-/* Bounds of d.x over the vertices; stops where the upper one is above `most` and the lower one below `least`. */
+/* Bounds of d.x over the vertices. It stops when the upper one is above `most` and the lower one below `least`. */
 static void embi_folding_span(embi_folding *f, const embipc_real d[3], embipc_real least, embipc_real most,
                               embipc_real span[2])
 {
@@ -12647,7 +12641,7 @@ static void embi_folding_normal(const embi_folding *f, const int v[3], embipc_re
     embi_scale(n, 1 / embi_max(embi_norm(n), (embipc_real)DBL_MIN), n);
 }
 
-/* Are all vertices on the inner side of the face, or no farther outside than that? */
+/* 1 when all vertices are on the inner side of the face, or at most `outside` beyond it. */
 static int embi_folding_inside(embi_folding *f, const int v[3], embipc_real outside)
 {
     embipc_real n[3], span[2], level;
@@ -12657,7 +12651,7 @@ static int embi_folding_inside(embi_folding *f, const int v[3], embipc_real outs
     return span[1] <= level;
 }
 
-/* Is the face apart from the hull of the vertices along d? */
+/* 1 when d separates the face from the hull of the vertices. */
 static int embi_folding_apart(embi_folding *f, const int v[3], const embipc_real d[3])
 {
     embipc_real span[2], lo = EMBI_HUGE, hi = -EMBI_HUGE;
@@ -12671,8 +12665,8 @@ static int embi_folding_apart(embi_folding *f, const int v[3], const embipc_real
     return span[1] < lo || span[0] > hi;
 }
 
-/* Do lines between the vertices stay in the tets? They do when each face of their boundary that is near has them all on
- * its inner side, or is apart from their hull; which the normals of the faces about it are tried for. */
+/* 1 when lines between the vertices stay in the tets. They do if each nearby boundary face has all vertices on its
+ * inner side, or is separated from their hull. Normals of adjacent faces are tried as separating directions. */
 static int embi_folding_is_straight(embi_folding *f, int from, int to)
 {
     for (int k = from; k < to; k++) {
@@ -12692,7 +12686,7 @@ static int embi_folding_is_straight(embi_folding *f, int from, int to)
     return 1;
 }
 
-/* Appends the tets that the hull of the vertices meets, as far as their own faces tell (all, when they are few).
+/* Appends the tets that the hull of the vertices may meet: all if they are few, otherwise tested by their faces.
  * Returns 0 out of memory. */
 static int embi_folding_tets(embi_folding *f, int from, int to)
 {
@@ -12701,7 +12695,7 @@ static int embi_folding_tets(embi_folding *f, int from, int to)
         const int *v = f->tet + 4 * f->nearby[k];
         int meets = 1;
         for (int i = 0; i < 4 && meets && to - from > EMBI_FOLD_TETS; i++) {
-            int back[3];   /* the face looked at from inside: are all vertices behind it? */
+            int back[3];   /* the reversed face: are all vertices outside the tet? */
             for (int c = 0; c < 3; c++) back[c] = v[embi_tet_face[i][2 - c]];
             meets = !embi_folding_inside(f, back, -f->rounding);
         }
@@ -12723,7 +12717,7 @@ static embipc_real embi_folding_bend(const embi_folding *f, const embi_candidate
     return embi_folding_is_mixed(f, v + 1) ? EMBI_FOLD_MIDDLE * embi_folding_longest(f, v + 1) : (embipc_real)0;
 }
 
-/* no more than that, for what two triangles own */
+/* its upper bound for primitives owned by two triangles */
 static embipc_real embi_folding_bends(const embi_folding *f, embi_key pair)
 {
     const int *a = f->s->tri + 3 * (pair.key >> 32), *b = f->s->tri + 3 * (pair.key & 0xffffffffu);
@@ -12731,9 +12725,9 @@ static embipc_real embi_folding_bends(const embi_folding *f, embi_key pair)
                                (embi_folding_is_mixed(f, b) ? embi_folding_longest(f, b) : (embipc_real)0));
 }
 
-/* How near primitives below the pair are at rest, and what that makes of rho: those nearer than most of the longest
- * edge one by one, the others at once. What is neither nearer than all before nor bends more is not looked for. Returns
- * 0 out of memory. */
+/* Finds the least |X| and the largest rho of primitives below the pair. Those nearer than EMBI_FOLD_REACH of the
+ * longest edge are measured one by one, the others share a bound. Primitives that can change neither value are not
+ * searched. Returns 0 out of memory. */
 static int embi_folding_measure(embi_folding *f, embipc_real *least, embipc_real *rho)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
@@ -12760,7 +12754,7 @@ static int embi_folding_measure(embi_folding *f, embipc_real *least, embipc_real
     return 1;
 }
 
-/* how far apart two boxes are, and the longer of their diagonals */
+/* Distance of two boxes; *size: the longer of their diagonals. */
 static embipc_real embi_boxes_apart(const embipc_real a[6], const embipc_real b[6], embipc_real *size)
 {
     embipc_real gap[3], da[3], db[3];
@@ -12771,15 +12765,15 @@ static embipc_real embi_boxes_apart(const embipc_real a[6], const embipc_real b[
     return embi_norm(gap);
 }
 
-/* What is known of a pair and all that it opens to. */
+/* Result for a pair and all pairs below it. */
 typedef struct embi_fold_sum {
-    int any;                     /* lines stay inside, here or below */
+    int any;                     /* some pair has a certificate */
     embipc_real least, rho;
 } embi_fold_sum;
 
-/* Finds T of the pair, when lines stay inside, as those of what it is part of do (straight); near: where faces and tets
- * near that begin, and how many they are; mine: the same of this pair, behind them. Returns 1 or 0; -1 out of
- * memory. */
+/* Finds T of the current pair if lines stay inside its tets. straight: they do for a pair above, which proves it.
+ * nearby: start, number of faces and number of tets near the pair above. mine: those near this pair, appended to
+ * them. Returns 1 or 0, or -1 out of memory. */
 static int embi_folding_lines(embi_folding *f, int straight, const int nearby[3], int mine[3])
 {
     embi_folds *out = f->out;
@@ -12793,12 +12787,12 @@ static int embi_folding_lines(embi_folding *f, int straight, const int nearby[3]
     mine[2] = tets;
     if (!straight && !embi_folding_is_straight(f, mine[0], mine[0] + faces)) return 0;
     if (!embi_folding_tets(f, mine[0] + faces, mine[0] + faces + tets)) return -1;
-    mine[2] = out->tet_count - first;   /* what it opens to meets no others */
+    mine[2] = out->tet_count - first;   /* pairs below meet no other tets */
     for (int k = 0; k < mine[2]; k++) f->nearby[mine[0] + faces + k] = out->tet[first + k];
     return 1;
 }
 
-/* The least |X| and rho of a pair that is not opened; apart: of its boxes when they are far from each other, or 0.
+/* Finds the least |X| and rho of a pair that is not opened. apart: distance of its boxes if they are far apart, or 0.
  * Returns 0 out of memory. */
 static int embi_folding_end(embi_folding *f, embipc_real apart, embi_fold_sum *sum)
 {
@@ -12811,9 +12805,9 @@ static int embi_folding_end(embi_folding *f, embipc_real apart, embi_fold_sum *s
     return 1;
 }
 
-/* Appends the pair (i, j) and what it opens to; near: as above, of what it is part of; depth: how much of that is
- * straight. Boxes far apart are not opened: a walk leaves them out at once, most often. Returns 0 out of memory, or
- * with too_many set. */
+/* Appends the pair (i, j) and those below. nearby: that of the pair above; depth: number of straight pairs above.
+ * Boxes far apart are not opened, since a traversal mostly skips them at once. Returns 0 out of memory, or with
+ * too_many set. */
 static int embi_folding_pair(embi_folding *f, int i, int j, int depth, const int nearby[3], embi_fold_sum *sum)
 {
     const embi_bvh *b = f->s->bvh;
@@ -12858,15 +12852,15 @@ static int embi_folding_pair(embi_folding *f, int i, int j, int depth, const int
     one = out->list + n;
     one->least = sum->least;
     one->rho = sum->rho;
-    if (!sum->any) out->count = n + 1;   /* walked as a whole */
-    if (sum->any && opened && !straight) {   /* what it opens to stands for it */
+    if (!sum->any) out->count = n + 1;   /* no certificate below: one pair stands for all */
+    if (sum->any && opened && !straight) {   /* the pairs below replace it */
         memmove(one, one + 1, (size_t)(--out->count - n) * sizeof *one);
         for (int k = n; k < out->count; k++) out->list[k].next--;
     } else one->next = out->count;
     return 1;
 }
 
-/* The same of the whole tree, with fewer pairs if they are too many. Returns 0 out of memory. */
+/* Builds the certificates of the whole tree, less deep if they are too many. Returns 0 out of memory. */
 static int embi_folding_all(embi_folding *f, int ntet)
 {
     int nearby[3], walked;
@@ -12885,8 +12879,8 @@ static int embi_folding_all(embi_folding *f, int ntet)
     return 1;
 }
 
-/* Finds all of a body's: surface s at rest, its tree refit, of nodes q and tets; home: tet of each of the nv vertices,
- * or NULL. None where they would be too many: then a walk is as quick. Returns 0 out of memory. */
+/* Builds the certificates of a body. s: surface at rest with its tree up to date; home: tet of each of the nv
+ * vertices, or NULL. The list is empty if it would be too long: then a traversal is as fast. Returns 0 out of memory. */
 static int embi_folds_build(embi_memory *m, embi_folds *out, const embi_surface *s, int nv, const embipc_real *q,
                             const int *tet, int ntet, const int *home)
 {
@@ -12923,8 +12917,9 @@ static int embi_folds_build(embi_memory *m, embi_folds *out, const embi_surface 
     return ok;
 }
 
-/* By how much the F (9 per tet) may change before what the fold holds can touch; -EMBI_HUGE if that is less than
- * `enough`, which most often one tet tells. share, reach: the need, of |X|, and no more than that, m. */
+/* How much the F (9 per tet) may change before primitives below the pair can touch. It is -EMBI_HUGE if that is less
+ * than `enough`, which one tet mostly decides. share, reach: the needed distance as fraction of |X|, and its upper
+ * bound, m. */
 static embipc_real embi_fold_margin(const embi_folds *f, const embi_fold *one, const embipc_real *F, embipc_real share,
                                     embipc_real reach, embipc_real enough)
 {
@@ -12951,10 +12946,10 @@ static embipc_real embi_fold_margin(const embi_folds *f, const embi_fold *one, c
     return margin - sqrt(sqrt(away));
 }
 
-/* An edge of one surface that shares a point with a triangle of the other, found exactly. */
+/* An edge of one surface that meets a triangle of the other, decided exactly. */
 typedef struct embi_crossing { int edge[2]; int triangle; int edge_on_b; } embi_crossing;
 
-/* Tests edge (e0, e1) of s against triangle t of u; a pair with a common vertex is not tested. */
+/* Tests edge (e0, e1) of s against triangle t of u. A pair with a common vertex is skipped. */
 static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surface *u, int t)
 {
     embipc_real p[15];
@@ -12974,7 +12969,7 @@ static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surfac
     return embipc_segment_triangle_intersect(p);
 }
 
-/* All crossings of two surfaces (or of one with itself) among the triangle pairs in keys. */
+/* Appends all crossings of two surfaces (or within one) among the triangle pairs in keys. */
 static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
                           int key_count, embi_crossing **list, int *count, int *cap)
 {
@@ -25023,20 +25018,19 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     return EMBIPC_OK;
 }
 
-/* ==== 29. Parting what overlaps ======================================================================
- * Rigid motions of surfaces after which none overlaps another.
- *   shifts   for each pair the smallest that is found, round after round
- *   turns    of linked bodies that no shift parts
- *   growth   where rounds do not end well: the bodies concerned are shrunk about their centres until rounds
- *            part the copies, and these grow back, as affine bodies, under the barrier. What stays of the
- *            affine motion is its rotation and the way of the centre: the shape is that of the start.
- * Whether a motion parts two surfaces is decided exactly; how small it may be is searched. Links of a chain
- * stay linked: the linking numbers of loops through the middle of their solids do not change.
+/* ==== 29. Separating surfaces ========================================================================
+ * Finds rigid motions of surfaces after which none overlaps another.
+ *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
+ *   rotations  Linked bodies that no shift separates are rotated.
+ *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
+ *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
+ * Whether a motion separates two surfaces is decided exactly; its size is found by search. Links of a chain stay
+ * linked: the linking numbers of loops through the middle of their solids do not change.
  * Uses: all of the above.                                    Checked by: tests/test_doctor.c */
 
 enum {
     EMBI_PART_ROUNDS = 40, EMBI_PART_DIRECTIONS = 96, EMBI_PART_LOOPS = 32, EMBI_PART_TRIES = 4,
-    EMBI_PART_STEPS = 24, EMBI_PART_REST_STEPS = 100   /* of growth, and until all is still */
+    EMBI_PART_STEPS = 24, EMBI_PART_REST_STEPS = 100   /* steps of growth, and until all rest */
 };
 
 static const embipc_real embi_part_none[3] = {0, 0, 0};
@@ -25049,14 +25043,14 @@ typedef struct embi_part_pose {
 
 typedef struct embi_part_body {
     const embipc_real *x0;       /* vertices as given */
-    embipc_real *x;              /* and now (3 nv), owned */
-    embipc_real *core0, *core;   /* loops through the middle of the solid, as given and now (3 core_count) */
-    int core_count, core_cap, core0_cap, loop[EMBI_PART_LOOPS + 1], loops;   /* loop: where each begins */
+    embipc_real *x;              /* current vertices (3 nv), owned */
+    embipc_real *core0, *core;   /* loops through the middle of the solid, as given and current (3 core_count) */
+    int core_count, core_cap, core0_cap, loop[EMBI_PART_LOOPS + 1], loops;   /* loop: start of each */
     embi_bvh bvh;
     int *inner, inner_count;     /* a vertex of each connected part, owned */
-    int nv, closed, handles;     /* handles: one of its parts is no ball, topologically */
-    int fixed, rank;             /* rank: steps from a fixed body over pairs that overlap at the start */
-    int stuck;                   /* shifts did not do */
+    int nv, closed, handles;     /* handles: one of its parts is not a topological ball */
+    int fixed, rank;             /* rank: number of pairs, overlapping at the start, that link it to a fixed body */
+    int stuck;                   /* shifts did not separate it */
     embipc_real diagonal, volume, thickness, centre0[3];
     embi_part_pose now, kept;
     embi_surface s;
@@ -25065,10 +25059,10 @@ typedef struct embi_part_body {
 /* A pair that overlaps at the start. */
 typedef struct embi_part_overlap {
     embipc_overlap o;
-    int hopeless;                /* linked, and no motion was found that parts the two; or both fixed */
+    int hopeless;                /* both fixed, or linked and no motion was found */
 } embi_part_overlap;
 
-/* All bodies, and scratch. */
+/* State of a separation. */
 typedef struct embi_parting {
     embi_memory m;
     embi_part_body *body;
@@ -25078,19 +25072,19 @@ typedef struct embi_parting {
     int key_count, key_cap;
     embi_candidate *nearby;
     int nearby_count, nearby_cap;
-    embipc_real *shifted;        /* the first of a pair, where it is tried */
+    embipc_real *shifted;        /* trial positions of the first body of a pair */
     int shifted_cap;
-    const embi_part_body *met_a, *met_b;   /* whose triangles were seen to meet last, and ... */
-    embi_key met;                /* ... which they were */
+    const embi_part_body *met_a, *met_b;   /* bodies whose triangles met last */
+    embi_key met;                /* these triangles */
     embipc_real direction[3 * EMBI_PART_DIRECTIONS];
     int direction_count;
-    int unlink;                  /* linking numbers may change: for the depth of a pair */
+    int unlink;                  /* linking numbers may change; used for the depth of a pair */
     int coarse;                  /* fewer directions are searched */
     embi_part_overlap *pair;
     int pair_count, pair_cap;
 } embi_parting;
 
-/* Gives back all copies and scratch. */
+/* Frees all copies and scratch. */
 static void embi_parting_end(embi_parting *p)
 {
     for (int i = 0; p->body && i < p->count; i++) {
@@ -25113,20 +25107,20 @@ static embipc_real embi_part_gap(const embi_parting *p, int i, int j)
     return p->gap[(size_t)i * (size_t)p->count + (size_t)j];
 }
 
-/* the distance of two surfaces whose coatings are a share of their gap apart */
+/* distance of two surfaces whose coatings are a fraction of their gap apart */
 static embipc_real embi_part_reach(const embi_parting *p, int i, int j, embipc_real share)
 {
     return p->body[i].thickness + p->body[j].thickness + share * embi_part_gap(p, i, j);
 }
 
-/* ---- Links: loops round the handles of a body, and how often those of two bodies go through each other ---- */
+/* ---- Links: loops round the handles of a body, and linking numbers of two bodies ---- */
 
 /* The point half way from vertex v, against its normal, to the other side of the solid. */
 static void embi_part_middle(const embi_part_body *b, int v, embipc_real out[3])
 {
     const embipc_real *x = b->x0 + 3 * v;
     embipc_real normal[3] = {0, 0, 0}, away = EMBI_HUGE;
-    for (int pass = 0; pass < 2; pass++)   /* the normal, then what it meets first going inwards */
+    for (int pass = 0; pass < 2; pass++)   /* first the normal, then the first exit of the inward ray */
         for (int t = 0; t < b->s.nt; t++) {
             const int *T = b->s.tri + 3 * t;
             int at = T[0] == v || T[1] == v || T[2] == v;
@@ -25135,7 +25129,7 @@ static void embi_part_middle(const embi_part_body *b, int v, embipc_real out[3])
             embi_sub(f, b->x0 + 3 * T[2], b->x0 + 3 * T[0]);
             embi_cross(n, e, f);
             if (pass == 0 && at) embi_add(normal, normal, n);
-            if (pass == 0 || at || !(embi_dot(n, normal) < 0)) continue;   /* it leaves there */
+            if (pass == 0 || at || !(embi_dot(n, normal) < 0)) continue;   /* the ray leaves the solid here */
             for (int k = 0; k < 3; k++) embi_sub(c + 3 * k, b->x0 + 3 * T[k], x);
             if (embi_triple(normal, c, c + 3) > 0 || embi_triple(normal, c + 3, c + 6) > 0 ||
                 embi_triple(normal, c + 6, c) > 0)
@@ -25162,14 +25156,14 @@ static int embi_part_loop(embi_memory *m, embi_part_body *b, const int *from, co
     b->loop[b->loops++] = b->core_count;
     b->loop[b->loops] = front + 1 + tail;
     for (a = u; b->core_count < front; a = from[a]) embi_part_middle(b, a, b->core0 + 3 * b->core_count++);
-    embi_part_middle(b, a, b->core0 + 3 * b->core_count++);   /* where the two ways meet */
+    embi_part_middle(b, a, b->core0 + 3 * b->core_count++);   /* the tree paths of u and v meet here */
     b->core_count = b->loop[b->loops];
     for (int i = b->core_count - 1; i > front; i--, v = from[v]) embi_part_middle(b, v, b->core0 + 3 * i);
     return 1;
 }
 
-/* Two loops round each handle: what the edges close that are neither in a tree of the vertices nor in one of
- * the triangles across the others. Those of more than EMBI_PART_LOOPS / 2 handles are not looked at. */
+/* Finds two loops per handle. They are closed by edges that are neither in a spanning tree of the vertices nor in one
+ * of the triangles across the other edges. At most EMBI_PART_LOOPS loops are used. Returns 0 out of memory. */
 static int embi_part_loops(embi_memory *m, embi_part_body *b)
 {
     int n = embipc_surface_edges(b->s.tri, b->s.nt, NULL, NULL, 0), again = 1, ok;
@@ -25212,8 +25206,8 @@ static int embi_part_loops(embi_memory *m, embi_part_body *b)
     return ok;
 }
 
-/* Linking number of two closed walks of na and nb points, the first shifted by t: Gauss's integral, for two
- * straight pieces the solid angle of the parallelogram of their differences, over 4 pi. */
+/* Linking number of two closed polygons of na and nb points, the first shifted by t, by Gauss's integral. Two
+ * segments contribute the solid angle of the parallelogram of their differences, over 4 pi. */
 static int embi_linking_number(const embipc_real *a, int na, const embipc_real *b, int nb,
                                const embipc_real t[3])
 {
@@ -25247,7 +25241,7 @@ static int embi_part_link(const embi_part_body *a, int i, const embi_part_body *
                                b->loop[j + 1] - b->loop[j], t);
 }
 
-/* Were two bodies linked as they were given? */
+/* 1 when two bodies were linked as given. */
 static int embi_part_linked(const embi_part_body *a, const embi_part_body *b)
 {
     for (int i = 0; i < a->loops; i++)
@@ -25256,7 +25250,7 @@ static int embi_part_linked(const embi_part_body *a, const embi_part_body *b)
     return 0;
 }
 
-/* Are they linked as they were, or not at all as they were, with a shifted by t? */
+/* 1 when all linking numbers, with a shifted by t, are as given. */
 static int embi_part_keeps_links(const embi_part_body *a, const embi_part_body *b, const embipc_real t[3])
 {
     for (int i = 0; i < a->loops; i++)
@@ -25267,7 +25261,7 @@ static int embi_part_keeps_links(const embi_part_body *a, const embi_part_body *
 
 /* ---- Bodies ---- */
 
-/* One vertex of each connected part, and whether a closed part has handles: V - E + F < 2 with E = 3 F / 2.
+/* Finds one vertex of each connected part, and whether a closed part has handles: V - E + F < 2 with E = 3 F / 2.
  * Returns 0 out of memory. */
 static int embi_part_topology(embi_memory *m, embi_part_body *b)
 {
@@ -25297,7 +25291,7 @@ static int embi_part_topology(embi_memory *m, embi_part_body *b)
     return !m->failed;
 }
 
-/* Returns 0 out of memory. */
+/* Copies a surface and finds its tree, parts, loops and volume. Returns 0 out of memory. */
 static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movable *from, int base)
 {
     embipc_real lo[3], hi[3];
@@ -25335,7 +25329,7 @@ static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movab
     return 1;
 }
 
-/* to = scale R (from - c0) + c, for n points. */
+/* to = scale R (from - c0) + c for n points. */
 static void embi_part_transform(const embi_part_body *b, const embipc_real *from, int n, embipc_real *to)
 {
     for (int i = 0; i < n; i++) {
@@ -25347,7 +25341,7 @@ static void embi_part_transform(const embi_part_body *b, const embipc_real *from
     }
 }
 
-/* The body takes the pose: vertices, middle lines and tree follow. */
+/* Moves the body to a pose, with its loops and its tree. */
 static void embi_part_put(embi_part_body *b, const embi_part_pose *pose)
 {
     b->now = *pose;
@@ -25356,7 +25350,7 @@ static void embi_part_put(embi_part_body *b, const embi_part_pose *pose)
     embi_bvh_refit(&b->bvh, b->x, b->s.tri, b->s.nt);
 }
 
-/* The body moves by that share of the shift, m; a share of 0 leaves its bits alone. */
+/* Shifts the body by share * shift, m. A share of 0 changes no bits. */
 static void embi_part_move(embi_part_body *b, embipc_real share, const embipc_real shift[3])
 {
     embi_part_pose pose = b->now;
@@ -25368,7 +25362,7 @@ static void embi_part_move(embi_part_body *b, embipc_real share, const embipc_re
 
 /* ---- Are two surfaces apart? ---- */
 
-/* Is a vertex of a part of s, shifted by t, in the solid of u? Only asked where surfaces do not cross. */
+/* 1 when a part of s, shifted by t, is in the solid of u. One vertex of it decides, since the surfaces do not cross. */
 static int embi_part_holds(const embi_part_body *u, const embi_part_body *s, const embipc_real t[3])
 {
     const embipc_real *box = u->bvh.box + 6;
@@ -25383,7 +25377,7 @@ static int embi_part_holds(const embi_part_body *u, const embi_part_body *s, con
     return 0;
 }
 
-/* Do the two triangles of a key cross? */
+/* 1 when the two triangles of a key cross. */
 static int embi_part_crosses(const embi_surface *s, const embi_surface *u, embi_u64 key)
 {
     int a = (int)(key >> 32), b = (int)(key & 0xffffffffu);
@@ -25394,7 +25388,7 @@ static int embi_part_crosses(const embi_surface *s, const embi_surface *u, embi_
     return 0;
 }
 
-/* remembers where two bodies met; 1 */
+/* stores where two bodies met; returns 1 */
 static int embi_part_met(embi_parting *p, const embi_part_body *a, const embi_part_body *b, embi_key key)
 {
     p->met_a = a;
@@ -25403,7 +25397,7 @@ static int embi_part_met(embi_parting *p, const embi_part_body *a, const embi_pa
     return 1;
 }
 
-/* what a shift of the first of two bodies rounds, in reach */
+/* bound of rounding errors of a shift, m */
 static embipc_real embi_part_slack(const embi_part_body *a, const embi_part_body *b, const embipc_real t[3])
 {
     embipc_real slack = a->diagonal + b->diagonal;
@@ -25412,7 +25406,8 @@ static embipc_real embi_part_slack(const embi_part_body *a, const embi_part_body
     return 16 * EMBI_EPS * slack;
 }
 
-/* Does one of `count` pairs of triangles come nearer than gap with a shifted by t? 1 yes; 0 no; -1 out of memory. */
+/* Tests whether one of `count` triangle pairs comes nearer than gap with a shifted by t. Returns 1 or 0, or -1 out of
+ * memory. */
 static int embi_part_touches(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                              const embipc_real t[3], embipc_real gap, const embi_key *keys, int count)
 {
@@ -25432,8 +25427,8 @@ static int embi_part_touches(embi_parting *p, const embi_part_body *a, const emb
     return 0;
 }
 
-/* Do the two triangles that met last, if they are of these two bodies, meet with a shifted by t as well? Most tries
- * end here, without a search. 1 yes; 0 no; -1 out of memory. */
+/* Tests the triangles that met last, if they are of these bodies, with a shifted by t. Most trials end here, without
+ * a search. Returns 1 if they meet, 0 if not, -1 out of memory. */
 static int embi_part_meets_again(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                                  const embipc_real t[3], embipc_real gap)
 {
@@ -25447,8 +25442,8 @@ static int embi_part_meets_again(embi_parting *p, const embi_part_body *a, const
     return embi_part_crosses(&s, &b->s, p->met.key) ? 1 : embi_part_touches(p, a, b, t, gap, &p->met, 1);
 }
 
-/* Are a, shifted by t, and b apart by at least gap, and linked as they were given? 1 yes; 0 no, with *kind
- * filled; -1 out of memory. The tree of a stays where a is: ranges shift its boxes. */
+/* Tests whether a, shifted by t, and b are at least gap apart and linked as given. Returns 1; 0 with *kind set; -1
+ * out of memory. The tree of a is not moved: the range shifts its boxes. */
 static int embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                            const embipc_real t[3], embipc_real gap, embipc_overlap_kind *kind)
 {
@@ -25476,7 +25471,7 @@ static int embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_
     return touches ? embi_min_int(touches, 0) : p->unlink || embi_part_keeps_links(a, b, t);
 }
 
-/* The same for a shift that is tried, and only whether. */
+/* embi_part_apart() for a trial shift. The triangles that met last are tested first. */
 static int embi_part_is_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                               const embipc_real t[3], embipc_real gap)
 {
@@ -25487,7 +25482,7 @@ static int embi_part_is_apart(embi_parting *p, const embi_part_body *a, const em
 
 /* ---- The smallest shift of a pair ---- */
 
-/* One more direction to search, of unit length, unless there is one like it or no room. */
+/* Adds a unit direction to search, unless there is one like it or no room. */
 static void embi_part_direction(embi_parting *p, const embipc_real u[3])
 {
     embipc_real n = embi_norm(u), v[3];
@@ -25498,8 +25493,8 @@ static void embi_part_direction(embi_parting *p, const embipc_real u[3])
     embi_copy(p->direction + 3 * p->direction_count++, v);
 }
 
-/* Directions to try: between the centres, the 26 of a lattice, and normals of triangles that are near each
- * other, evenly taken from their list. */
+/* Directions to try: between the centres, the 26 of a lattice, and normals of nearby triangles, evenly chosen from
+ * their list. */
 static void embi_part_directions(embi_parting *p, const embi_part_body *a, const embi_part_body *b)
 {
     embipc_real u[3];
@@ -25518,12 +25513,12 @@ static void embi_part_directions(embi_parting *p, const embi_part_body *a, const
             embi_sub(e, s->x + 3 * v[1], s->x + 3 * v[0]);
             embi_sub(f, s->x + 3 * v[2], s->x + 3 * v[0]);
             embi_cross(u, e, f);
-            if (!side) embi_scale(u, -1, u);   /* a leaves against its own normal, along that of b */
+            if (!side) embi_scale(u, -1, u);   /* a moves against its own normal, or along that of b */
             embi_part_direction(p, u);
         }
 }
 
-/* length of the shift of a along u that parts the planes of support */
+/* length of the shift of a along u that separates the supporting planes by gap */
 static embipc_real embi_part_support(const embi_part_body *a, const embi_part_body *b, const embipc_real u[3],
                                      embipc_real gap)
 {
@@ -25533,20 +25528,20 @@ static embipc_real embi_part_support(const embi_part_body *a, const embi_part_bo
     return embi_max(high - low + gap, 0) + 128 * EMBI_EPS * (embi_abs(high) + embi_abs(low) + gap);
 }
 
-/* The best shift so far: this far along this direction. found: it parts the two; else it is a bound only. */
+/* Best shift so far. found: it separates the two; otherwise its length is only a bound. */
 typedef struct embi_part_way {
     embipc_real length, along[3];
     int found, linked;
 } embi_part_way;
 
-/* Shortens the way, or finds the first, by what the direction u allows. Returns 0 out of memory. */
+/* Shortens the shift, or finds the first, by trials and bisection along u. Returns 0 out of memory. */
 static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                          const embipc_real u[3], embipc_real gap, embi_part_way *way)
 {
     embipc_real t[3], low = 0, high = way->length;
     embipc_real support = way->linked ? EMBI_HUGE : embi_part_support(a, b, u, gap);
     int steps = a->handles && b->handles ? 8 : 2, apart = 0;
-    if (way->length <= EMBI_EPS * (a->diagonal + b->diagonal)) return 1;   /* as good as none */
+    if (way->length <= EMBI_EPS * (a->diagonal + b->diagonal)) return 1;   /* 0 up to rounding */
     for (int k = 1; k <= steps && !apart; k++) {
         embipc_real at = way->length * (embipc_real)(1 - 1e-3) * k / steps;
         embi_scale(t, at, u);
@@ -25570,7 +25565,7 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
     return 1;
 }
 
-/* unit vectors e and f across the unit vector u, and across each other */
+/* unit vectors e and f, perpendicular to each other and to the unit vector u */
 static void embi_part_across(const embipc_real u[3], embipc_real e[3], embipc_real f[3])
 {
     int axis = embi_abs(u[0]) < 0.6 ? 0 : embi_abs(u[1]) < 0.6 ? 1 : 2;
@@ -25580,7 +25575,7 @@ static void embi_part_across(const embipc_real u[3], embipc_real e[3], embipc_re
     embi_cross(f, u, e);
 }
 
-/* The same for six directions at an angle to the best. */
+/* Tries six directions at an angle to the best one. Returns 0 out of memory. */
 static int embi_part_try_around(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                                 embipc_real angle, embipc_real gap, embi_part_way *way)
 {
@@ -25596,7 +25591,7 @@ static int embi_part_try_around(embi_parting *p, const embi_part_body *a, const 
     return 1;
 }
 
-/* The smallest shift of a found that parts it from b by gap; of linked ones there may be none, *found 0.
+/* Finds the smallest shift of a that separates it from b by gap. Linked bodies may have none: then *found is 0.
  * Returns 0 out of memory. */
 static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                             embipc_real gap, embipc_real shift[3], int *found)
@@ -25623,7 +25618,7 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
     for (embipc_real angle = (embipc_real)0.3; way.found && angle > 0.01; angle /= 2)
         if (!embi_part_try_around(p, a, b, angle, gap, &way)) return 0;
     *found = way.found;
-    for (int k = 0; k < 3; k++) {   /* no dust, nor across an axis */
+    for (int k = 0; k < 3; k++) {   /* components of the size of rounding errors become 0 */
         embipc_real dust = embi_max(1e-12 * way.length, EMBI_EPS * (a->diagonal + b->diagonal));
         shift[k] = embi_abs(way.length * way.along[k]) < dust ? (embipc_real)0 : way.length * way.along[k];
     }
@@ -25632,9 +25627,8 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
 
 /* ---- Rounds of shifts ---- */
 
-/* Parts the pair (i, j) where it overlaps. One that is only nearer than the gap, and of which nothing was
- * moved, is left: it is legal. late: the body that is farther from the fixed ones moves alone, or (2) the
- * later one of equals. Returns 0 out of memory. */
+/* Separates the pair (i, j) if it overlaps. A pair that was not moved and is only nearer than its gap is left. late
+ * 1: the body farther from fixed ones moves alone; 2: so does the second of equals. Returns 0 out of memory. */
 static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
 {
     embi_part_body *a = p->body + i, *b = p->body + j;
@@ -25655,7 +25649,7 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
     return 1;
 }
 
-/* Are bodies i and j apart, or never to meet? -1 out of memory. */
+/* 1 when bodies i and j are apart, or exempt from contact; 0 with *kind set; -1 out of memory. */
 static int embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *kind)
 {
     if (!(embi_part_gap(p, i, j) > 0)) return 1;
@@ -25663,7 +25657,7 @@ static int embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *
                            embi_part_reach(p, i, j, (embipc_real)0.01), kind);
 }
 
-/* Appends the pair (i, j), with its depth. Returns 0 out of memory. */
+/* Appends the pair (i, j) with its depth. Returns 0 out of memory. */
 static int embi_part_append(embi_parting *p, int i, int j, embipc_overlap_kind kind)
 {
     const embi_part_body *a = p->body + i, *b = p->body + j;
@@ -25685,7 +25679,7 @@ static int embi_part_append(embi_parting *p, int i, int j, embipc_overlap_kind k
     return ok;
 }
 
-/* The pairs that overlap at the start. Returns 0 out of memory. */
+/* Lists the pairs that overlap at the start. Returns 0 out of memory. */
 static int embi_part_list(embi_parting *p)
 {
     for (int i = 0; i < p->count; i++)
@@ -25697,7 +25691,7 @@ static int embi_part_list(embi_parting *p)
     return 1;
 }
 
-/* how far each body is from a fixed one, over pairs that overlap */
+/* Computes each body's rank: its distance from a fixed one in overlapping pairs. */
 static void embi_part_ranks(embi_parting *p)
 {
     for (int again = 1; again;) {
@@ -25712,7 +25706,7 @@ static void embi_part_ranks(embi_parting *p)
     }
 }
 
-/* the pair (i, j), i < j, in the list, which is in their order; or NULL */
+/* the pair (i, j), i < j, from the sorted list; or NULL */
 static embi_part_overlap *embi_part_find(const embi_parting *p, int i, int j)
 {
     int low = 0, high = p->pair_count;
@@ -25725,7 +25719,7 @@ static embi_part_overlap *embi_part_find(const embi_parting *p, int i, int j)
     return low < p->pair_count && p->pair[low].o.a == i && p->pair[low].o.b == j ? p->pair + low : NULL;
 }
 
-/* Rounds over all pairs, until none moved. Returns 0 out of memory. */
+/* Rounds over all pairs until none moves. Returns 0 out of memory. */
 static int embi_part_rounds(embi_parting *p)
 {
     for (int round = 0, moved = 1; moved && round < EMBI_PART_ROUNDS; round++) {
@@ -25742,10 +25736,10 @@ static int embi_part_rounds(embi_parting *p)
     return 1;
 }
 
-/* ---- Turns of linked bodies ---- */
+/* ---- Rotations of linked bodies ---- */
 
-/* Turns one of a linked pair, about the line of their centres or across it, by more and more, until some shift
- * makes room and keeps the link: as for rings through each other that lie nearly flat. Returns 0 out of memory. */
+/* Rotates one of a linked pair about the line of their centres or across it, by growing angles, until a shift
+ * separates the two and keeps the link. Linked rings that lie nearly flat need this. Returns 0 out of memory. */
 static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
 {
     static const embipc_real angle[3] = {(embipc_real)0.35, (embipc_real)0.79, (embipc_real)1.57};
@@ -25778,7 +25772,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
 
 /* ---- Growth ---- */
 
-/* Is any pair not apart? 1, with the first of them in *i and *j; 0 none; -1 out of memory. */
+/* Finds the pairs that are not apart. Returns 1 with the first one in *i and *j, 0 for none, -1 out of memory. */
 static int embi_part_left(embi_parting *p, int *i, int *j)
 {
     int left = 0;
@@ -25797,8 +25791,8 @@ static int embi_part_left(embi_parting *p, int *i, int *j)
     return left;
 }
 
-/* Who is stuck: the bodies of pairs that are not apart, and who overlaps with these at the start. A fixed one is
- * not, and ends the spread. Returns 0 out of memory. */
+/* Marks stuck bodies: those of pairs that are not apart, and those that overlapped with them at the start. A fixed
+ * body is never stuck, and ends the spread. Returns 0 out of memory. */
 static int embi_part_spread(embi_parting *p)
 {
     for (int i = 0; i < p->count; i++)
@@ -25821,8 +25815,8 @@ static int embi_part_spread(embi_parting *p)
     return 1;
 }
 
-/* A world of all bodies as they stand, affine where they may move. h = 1 s; a body resists a strain e with the
- * force 10 m L e / h^2, and a shove with m per m: it grows back and others make room. */
+/* Creates all bodies where they are, affine if they may move. h = 1 s. A body of mass m and size L resists a strain e
+ * with the force 10 m L e / h^2, and a displacement with m / h^2 per metre. So it grows back and others make room. */
 static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc_body *handle)
 {
     embipc_result r = EMBIPC_OK;
@@ -25846,7 +25840,7 @@ static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc
         }
         d.no_contact = exempt;
         d.thickness = b->thickness;
-        d.dhat = 2 * widest;   /* the smaller of two such is still above their gap */
+        d.dhat = 2 * widest;   /* the smaller of two still exceeds their gap */
         d.tolerance = widest / 100;
         r = embipc_body_create(w, &d, handle + i);
     }
@@ -25854,8 +25848,8 @@ static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc
     return r;
 }
 
-/* One step from rest, the stuck bodies' rest shapes grown by a factor; *travel is the most that a node moves,
- * in parts of its body's dhat. */
+/* One step from rest, after the rest shapes of stuck bodies grow by a factor. *travel: largest displacement of a node
+ * over its body's dhat. */
 static embipc_result embi_part_step(embi_parting *p, embipc_world *w, const embipc_body *handle,
                                     embipc_real factor, embipc_real *travel)
 {
@@ -25875,8 +25869,8 @@ static embipc_result embi_part_step(embi_parting *p, embipc_world *w, const embi
     return r;
 }
 
-/* The rigid part of what became of a body that has its size back: the rotation, and the way of the centre. One
- * that was neither stuck nor shoved stays. */
+/* Takes the rigid part of a body's motion after growth: rotation and displacement of the centre. A body that was
+ * neither stuck nor pushed stays. */
 static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi_body *b)
 {
     const embipc_real *q = w->s.q + 3 * b->node0, *q0 = w->s.start_q + 3 * b->node0;
@@ -25885,7 +25879,7 @@ static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi
     for (int k = 0; k < 12; k++) way = embi_max(way, embi_abs(q[k] - q0[k]));
     if (!to->stuck && way < b->dhat / 1000) return;
     embi_elastic_F(&b->elastic, 0, q, F);
-    embi_m3_identity(R);   /* where the search for it begins */
+    embi_m3_identity(R);   /* initial guess */
     embi_polar(R, F);
     embi_m3_mul(pose.R, R, to->now.R);
     embi_sub(d, to->now.centre, q0);
@@ -25897,8 +25891,8 @@ static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi
     embi_part_put(to, &pose);
 }
 
-/* The stuck bodies grow to their size, then rest until all is still. Returns 0 out of memory; *grown is 0 where
- * the world would not have them, as with an open surface that may move. */
+/* The stuck bodies grow to their size; more steps follow until all rest. *grown is 0 if the world rejects the bodies,
+ * such as an open surface that may move. Returns 0 out of memory. */
 static int embi_part_grow(embi_parting *p, embipc_real scale, int *grown)
 {
     embipc_world_def d = embipc_default_world_def();
@@ -25922,7 +25916,7 @@ static int embi_part_grow(embi_parting *p, embipc_real scale, int *grown)
     return r != EMBIPC_ERR_MEMORY;
 }
 
-/* The stuck bodies where they were given, at this size; the others where shifts left them. */
+/* Puts the stuck bodies where they were given, at this size, the others where shifts left them. */
 static void embi_part_shrink(embi_parting *p, embipc_real scale)
 {
     for (int i = 0; i < p->count; i++) {
@@ -25937,9 +25931,9 @@ static void embi_part_shrink(embi_parting *p, embipc_real scale)
     }
 }
 
-/* What shifts left: turns of linked bodies, then growth, from large copies to small ones, until one lot grows to
- * where rounds can end it. Not where linked bodies have no room: a smaller chain is as tight. *left, *i, *j as
- * embi_part_left() says in the end. Returns 0 out of memory. */
+/* Handles the pairs that shifts left: rotations of linked bodies, then growth. Larger copies are tried first, until
+ * rounds can separate the grown bodies. If linked bodies have no room it stops, since a smaller chain is as tight.
+ * *left, *i, *j: as from embi_part_left(). Returns 0 out of memory. */
 static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
 {
     int tries = 0, grown, turned = 0, hopeless = 0;
@@ -25969,7 +25963,7 @@ static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
     return (*left = embi_part_left(p, i, j)) >= 0;
 }
 
-/* Names the first pair that could not be parted, and why. */
+/* Reports the first pair that could not be separated, and why. */
 static embipc_result embi_part_fail(const embi_parting *p, int i, int j, embipc_error *e)
 {
     const embi_part_overlap *k = embi_part_find(p, i, j);
@@ -25985,7 +25979,7 @@ static embipc_result embi_part_fail(const embi_parting *p, int i, int j, embipc_
     return r;
 }
 
-/* How each surface was moved, for the caller to apply: about its own centre at the start. */
+/* Reports each surface's motion about its own centre at the start. */
 static void embi_part_tell(const embi_parting *p, int left, embipc_movement *movement)
 {
     for (int i = 0; i < p->count; i++) {
@@ -26000,7 +25994,7 @@ static void embi_part_tell(const embi_parting *p, int left, embipc_movement *mov
     }
 }
 
-/* Meshes that can be read, and gaps that are symmetric and finite. */
+/* Checks the meshes, and that gaps are symmetric and finite. */
 static embipc_result embi_part_check(const embipc_movable *body, int count, const embipc_real *gap,
                                      embipc_error *e)
 {
@@ -26021,8 +26015,8 @@ static embipc_result embi_part_check(const embipc_movable *body, int count, cons
     return EMBIPC_OK;
 }
 
-/* Overlapping pairs are listed first. Rounds of smallest shifts follow; what is left grows from a shrunken copy at
- * its place. */
+/* Overlapping pairs are listed first. Then rounds of smallest shifts separate them; what is left grows from shrunken
+ * copies. */
 EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, const embipc_real *gap,
                                          embipc_movement *movement, embipc_overlap *list, int capacity,
                                          int *found, embipc_error *error)
