@@ -4741,7 +4741,7 @@ static void embi_box_indexed(embipc_real lo[3], embipc_real hi[3], const embipc_
         }
 }
 
-/* Length of the diagonal, in the unit of the coordinates. */
+/* Length of the diagonal. */
 static embipc_real embi_box_diagonal(const embipc_real lo[3], const embipc_real hi[3])
 {
     embipc_real d[3];
@@ -4749,7 +4749,7 @@ static embipc_real embi_box_diagonal(const embipc_real lo[3], const embipc_real 
     return embi_norm(d);
 }
 
-/* Finds an origin close to points of the given size around `middle`. The origin is a multiple of a power of two of at
+/* Finds an origin close to points of the given size around `middle`. It is a multiple of a power of two that is at
  * least 2^12 sizes, so subtracting it from a point is exact. It is 0 for points within 2^11 sizes of 0. */
 static void embi_near_origin(embipc_real origin[3], const embipc_real middle[3], embipc_real size)
 {
@@ -4789,7 +4789,7 @@ static void embi_keys_release(embi_memory *m, embi_keys *k)
 }
 
 /* Fills k->a[0..3n) with the half-edges of n triangles: key = (smaller, larger vertex), value = 3*triangle + side.
- * Side s runs from corner s to corner s+1. After sorting, the half-edges of one edge are neighbours. */
+ * Side s runs from corner s to corner s+1. Sorting puts the half-edges of an edge together. */
 static int embi_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
 {
     if (!embi_keys_reserve(m, k, 3 * n)) return 0;
@@ -4855,7 +4855,7 @@ typedef struct embi_topology {
     embi_keys keys;
 } embi_topology;
 
-/* Gives back the memory of the edges. */
+/* Frees the edges. */
 static void embi_topology_release(embi_memory *m, embi_topology *t)
 {
     EMBI_RELEASE(m, t->edge, t->edge_cap);
@@ -5369,8 +5369,8 @@ static embi_u64 embi_cell_hash(const embipc_real p[3], const embipc_real lo[3], 
     return h;
 }
 
-/* Returns the first kept vertex within the tolerance of p, or -1. key: hashes of all vertices, sorted. head[place in
- * key] is the first kept vertex of a cell; next links the others. */
+/* Returns the first remaining vertex within the tolerance of p, or -1. key: hashes of all vertices, sorted.
+ * head[place in key]: the first remaining vertex of a cell; next links the others. */
 static int embi_find_near(const embipc_real *x, const embipc_real p[3], const embipc_real lo[3],
                           embipc_real tolerance, const embi_key *key, int n, const int *head, const int *next)
 {
@@ -5395,9 +5395,8 @@ static int embi_find_near(const embipc_real *x, const embipc_real p[3], const em
     return found;
 }
 
-/* Vertices are hashed into cells as large as the tolerance, so a search visits 27 cells. A vertex merges into the
- * first kept one within the tolerance. A tolerance below the rounding of coordinates counts as 0: then only equal
- * vertices merge. */
+/* Hash cells are as large as the tolerance, so a search visits 27. A vertex merges into the first remaining one
+ * within the tolerance. A tolerance below the rounding of coordinates counts as 0: then only equal vertices merge. */
 EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, embipc_real tolerance, int *map)
 {
     static const int here[3] = {0, 0, 0};
@@ -5734,7 +5733,7 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 /* ---- Parts ---- */
 
-/* label[t] = smallest triangle of t's connected part; keys: its half-edges. Returns their number, or -1. */
+/* label[t] = smallest triangle of t's connected part; keys: the sorted half-edges. Returns their number, or -1. */
 static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int n, int *label)
 {
     int count = embi_sound_half_edges(m, keys, tri, n);
@@ -5747,7 +5746,7 @@ static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int
     return count;
 }
 
-/* Area, in the square of the unit of x. */
+/* Area of a triangle. */
 static embipc_real embi_triangle_area(const embipc_real *x, const int v[3])
 {
     embipc_real u[3], w[3], c[3];
@@ -5815,8 +5814,8 @@ static void embi_order_parts(const int *number, int n, embi_part *part, int coun
     for (int i = 0; i < count; i++) part[i].first -= part[i].p.triangle_count;
 }
 
-/* Winding number of the other parts about part i. The point is inside a triangle, since at a vertex parts may touch.
- * Only parts whose box contains the point are evaluated. */
+/* Winding number of the other parts about a point of part i. The point is inside a triangle, since at a vertex parts
+ * may touch. Only parts whose boxes contain it are evaluated. */
 static int embi_part_depth(const embipc_real *x, const int *tri, const embi_part *part, int count, const int *order,
                            int i)
 {
@@ -6078,7 +6077,7 @@ static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_ke
     return 1;
 }
 
-/* Flips the longest edge of each flat triangle, if that leaves both triangles sound. Rounds repeat until no flip
+/* Flips the longest edge of each flat triangle if neither triangle is flat afterwards. Rounds repeat until no flip
  * helps. */
 EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
@@ -6093,7 +6092,7 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
     x = scaled.x;
     mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
     touched = (unsigned char *)embi_alloc(&m, n, 1);
-    /* A flip changes the half-edges around it, so flips wait for rounds. Each flip leaves fewer flat triangles. */
+    /* in rounds, since a flip changes the half-edges around it; each leaves fewer flat triangles */
     while (flips > 0 && mate && touched) {
         flips = 0;
         edges = embi_sound_half_edges(&m, &keys, tri, n);
@@ -6135,7 +6134,7 @@ typedef struct embi_loops {
     embi_keys keys;          /* border half-edges by their end vertex, where the lid's edge starts */
 } embi_loops;
 
-/* Gives back the memory of the borders. */
+/* Frees the loops. */
 static void embi_loops_release(embi_memory *m, embi_loops *l)
 {
     EMBI_RELEASE(m, l->half, l->half_cap);
@@ -6181,7 +6180,7 @@ static void embi_walk_border(embi_loops *l, const int *tri, int first, int *used
         l->walk[top++] = h;
         to = tri[h];
         next = embi_lower_bound(k, l->edges, (embi_u64)(unsigned)to);
-        if (next == l->edges || k[next].key != (embi_u64)(unsigned)to) break;   /* dead end */
+        if (next == l->edges || k[next].key != (embi_u64)(unsigned)to) break;
         place = next;
         if (l->at[place] < 0) { l->at[place] = top; continue; }
         for (int j = l->at[place]; j < top; j++) {
@@ -6332,18 +6331,16 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
  * A surface vertex x stays in one tet of its cage: x = sum w_i q_i with constant weights, sum w_i = 1. Mass and
  * stiffness of a cage tet T come from the solid inside the surface:
  *   V_T = integral of 1,  m_ij = integral of w_i w_j,  over the part of the solid that lies in tet T.
- * Both are exact. The solid is the signed sum of the tets (o, a, b, c) over the surface triangles, with any point o.
- * Each is written in barycentric coordinates of T and clipped to w >= 0 by bisection. Over a piece with volume v and
- * corner weights W_k the integral is
+ * Both are exact. The solid is the signed sum of the cones (o, a, b, c) over the surface triangles, with any point o.
+ * A uniform grid finds the cage tets that a cone meets. The cone is written in barycentric coordinates of T and
+ * clipped to w >= 0 by bisection. Over a piece with volume v and corner weights W_k the integral is
  *   integral of w_i w_j = v/20 (sum_k W_ki W_kj + sum_k W_ki sum_k W_kj).
- * A uniform grid finds the tets that such a tet (o, a, b, c), a cone, passes through.
  * Uses: small math, memory, errors, meshes.                Checked by: tests/test_embedding.c */
 
 #define EMBI_INSIDE_TOLERANCE 1e-9     /* a weight above minus this counts as inside */
 #define EMBI_COVER_TOLERANCE 1e-2      /* fraction of the solid's volume that may stick out of its cage */
 #define EMBI_OVERLAP_TOLERANCE 1e-6    /* fraction of it that tets may hold twice */
 
-/* X[12] = nodes of a tet */
 static void embi_tet_gather(embipc_real X[12], const embipc_real *x, const int *tet)
 {
     for (int i = 0; i < 4; i++) embi_copy(X + 3 * i, x + 3 * (size_t)tet[i]);
@@ -6565,9 +6562,8 @@ static embipc_result embi_embed_outside(embipc_error *e, int v, const embipc_rea
                         "or more: make the cage wider there", v, p[0], p[1], p[2], nearest);
 }
 
-/* Finds the tet that contains each point, and the weights w[4*i ..] of point i there. If several tets share the
- * point, the one with the largest smallest weight is chosen, of equals the first. rounding: rounding error of
- * coordinates, m. */
+/* Finds the tet that contains each point, and the weights w[4*i ..] of point i there. Of several tets, it is the
+ * first in which the smallest weight is largest. rounding: rounding error of coordinates, m. */
 static embipc_result embi_embed(embi_memory *m, const embipc_real *x, int node_count, const int *tets,
                                 int tet_count, const embipc_real *points, int point_count, embipc_real rounding,
                                 int *tet_of_point, embipc_real *w, embipc_error *e)
@@ -6613,7 +6609,7 @@ typedef struct embi_stretch {
     embipc_real slack;                    /* tolerance of weights, for the rounding of coordinates */
 } embi_stretch;
 
-/* Returns 0 when the tet does not meet the segment. rounding: rounding error of coordinates, m. */
+/* Returns 0 when the tet does not meet the segment. */
 static int embi_stretch_of(embi_stretch *s, const embipc_real X[12], const embipc_real a[3], const embipc_real b[3],
                            embipc_real rounding)
 {
@@ -6970,10 +6966,9 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
     return held;
 }
 
-/* Volume (tet_count, >= 0) and moments (10*tet_count) of the solid inside a closed outward surface, per cage tet,
- * m^3. Their sums equal the surface's own integrals to 1e-9. Triangles may stick out of a cage made round the
- * vertices. Up to EMBI_COVER_TOLERANCE of the volume is restored by scaling. A larger loss is an error, and so are
- * overlapping tets. */
+/* As embi_solid_in_tets(), scaled so that the sums equal the integrals over the surface's solid to 1e-9. Triangles
+ * may stick out of a cage made round the vertices, so a loss up to EMBI_COVER_TOLERANCE is scaled away. A larger loss
+ * is an error, and so are overlapping tets. */
 static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
                                          const embipc_real *x, int vertex_count, const int *tri,
                                          int tri_count, embipc_real *volume, embipc_real *moment,
@@ -7012,7 +7007,7 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
  *             the lattice's rim and spreads from there. Nodes with winding > 0 are in the solid.
  *   pieces    Two cuts with a common side are connected. So are neighbours (cuts or nodes) on an edge of the tet
  *             with solid between them. From each closed curve in a face and each closed shell in the tet, a ray is
- *             sent away from it. If it starts in solid, the first thing it hits is connected.
+ *             sent away from it. If the ray starts in solid, the first thing that it hits is connected with its origin.
  * The integral of a polynomial over a piece in the tet n0 n1 n2 n3 is a sum of integrals over cones. They are the
  * cones of cuts from n0, of sides in the face opposite to n0 from n1, and of crossings of the edge 23 from n2:
  *   integral over the piece = sum over cuts (n0, cut) + over sides p->q of cuts in the face n1 n2 n3 of
@@ -7023,17 +7018,18 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
  * The search varies the cell size and the position of the body in the lattice. It aims at the wished node count and
  * at tets that can follow the body's bending. At last, nodes outside the solid move towards it. They stop before a
  * new tet is needed or a dihedral angle becomes small.
+ *
+ * Functions that allocate return 0 when out of memory, unless their comment says otherwise.
  * Uses: small math, memory, errors, sorting, meshes, embedding.     Checked by: tests/test_cage.c */
 
 #define EMBI_CAGE_COOKIE 0x43414745
 #define EMBI_CAGE_MAX_CELLS (INT_MAX / 80)   /* keeps array sizes within an int */
 #define EMBI_CAGE_ANGLE 25.0            /* degrees: least dihedral angle after tightening */
-#define EMBI_CAGE_NODE_CLEAR 1e-9       /* fraction of an edge: rounding decides about crossings nearer to a node */
+#define EMBI_CAGE_NODE_CLEAR 1e-9       /* fraction of an edge: nearer to a node, rounding decides */
 #define EMBI_CAGE_TOUCH 1e-12           /* a point with a weight up to this is on a face */
 #define EMBI_CAGE_CORNERS 12            /* of a polygon; 7 if no vertex is near a face */
 #define EMBI_CAGE_FLAT 1e-11            /* height above a face, as weight: flatter pieces belong to the face */
-#define EMBI_CAGE_WEAK 0.25             /* nodes whose tets hold less than this part of the mean volume of solid are
-                                           weak */
+#define EMBI_CAGE_WEAK 0.25             /* nodes whose tets hold less than this fraction of the mean volume are weak */
 #define EMBI_CAGE_MISS 0.2              /* allowed deviation from the wished node count, relative */
 
 /* The cookie shows that a def comes from here and has all defaults. */
@@ -7187,8 +7183,8 @@ static int embi_lattice_tet(const embi_caging *c, int tet, int v[4])
 }
 
 /* The tet across the face opposite to node `face`, or -1 at the rim. Opposite to an end of the square's side it is
- * the tet of the neighbouring side. Opposite to a centre the side stays the same. The square is then the other one of
- * the remaining centre's cell with this side. */
+ * the tet of the neighbouring side. Opposite to a centre it has the same side. Two squares of the other centre's cell
+ * have that side, and the tet across belongs to the second one. */
 static int embi_lattice_across(const embi_caging *c, int tet, int face)
 {
     int d = tet % 12 / 4, side = tet % 4, i[3], u = (d + 1) % 3, v = (d + 2) % 3;
@@ -7196,8 +7192,8 @@ static int embi_lattice_across(const embi_caging *c, int tet, int face)
     if (face == 2) return tet - side + (side + 1) % 4;
     if (face == 3) return tet - side + (side + 3) % 4;
     embi_lattice_index(c, tet / 12, i);
-    i[d] += ahead;                 /* the remaining centre's cell, ahead of the square or behind it */
-    if (!high) i[axis]--;          /* the other square is at the high or low end of that cell along `axis` */
+    i[d] += ahead;                 /* the other centre's cell, ahead of the square or behind it */
+    if (!high) i[axis]--;          /* the second square is at the high or low end of that cell along `axis` */
     if (i[axis] < 0 || i[axis] + 1 >= c->dim[axis]) return -1;
     if ((axis + 1) % 3 == d) side = ahead ? 3 : 1;
     else side = ahead ? 0 : 2;
@@ -7269,7 +7265,7 @@ typedef struct embi_polygon {
 } embi_polygon;
 
 /* Cuts off the part of the polygon whose weight of node i is below `depth`. The cut point is computed from the end
- * that stays, so both triangles at a side get the same point. Most faces cut off nothing or everything. */
+ * that stays, so both triangles at a side get the same point. */
 static void embi_polygon_cut(embi_polygon *p, int i, embipc_real depth)
 {
     embi_polygon r;
@@ -7356,7 +7352,7 @@ static void embi_cut_homes(embi_caging *c)
     }
 }
 
-/* Adds a cut of the triangle in the tet. sides: bits of the kinds of its sides. Returns 0 out of memory. */
+/* Adds a cut of the triangle in the tet. sides: bits of the kinds of its sides. */
 static int embi_cut_add(embi_caging *c, int tri, int tet, int sides)
 {
     embi_cut *k;
@@ -7514,7 +7510,7 @@ static void embi_pocket_release(embi_memory *m, embi_pocket *p)
     EMBI_RELEASE(m, p->height, p->height_cap);
 }
 
-/* The polygon of cut k: a stored one, or the whole triangle, written to *whole. */
+/* The polygon of cut k. A whole triangle is written to *whole. */
 static const embi_polygon *embi_pocket_polygon(const embi_caging *c, const embi_pocket *p, int k,
                                                embi_polygon *whole)
 {
@@ -7636,8 +7632,8 @@ static void embi_cage_spread(embi_caging *c, int tet, int from, signed char w[4]
     }
 }
 
-/* The winding number is 0 at a tet of the rim and spreads from tet to tet across faces. Every node of a lattice tet
- * also belongs to others, so the first tet to reach a node sets it. */
+/* The winding number is 0 at the rim and spreads from tet to tet. Each node belongs to several tets, and the first
+ * one reached sets it. */
 static int embi_cage_winding(embi_caging *c, embi_pocket *p)
 {
     const signed char unknown = 127;
@@ -7757,7 +7753,7 @@ static int embi_pocket_curves(embi_caging *c, embi_pocket *p, int f)
 /* Sends a ray from a closed curve in face f to node i0. The ray starts where the curve's weight of i0 is largest, so
  * it does not meet the curve again. Returns the winding number at its start, and in *hit the first element that it
  * meets. i: nodes of the face from i0 on; curve: root of its segments. In coordinates (w1, w2), weights of i1 and i2,
- * the ray lies on a line through the origin. So cross(Q, P) tells on which side Q lies. */
+ * the ray lies on a line through the origin and its start P. So cross(Q, P) tells on which side Q lies. */
 static int embi_pocket_ray_in_face(const embi_pocket *p, const int i[3], int curve, int *own, int *hit)
 {
     const embipc_real *from = NULL;
@@ -7802,7 +7798,7 @@ static void embi_pocket_connect_curve(embi_caging *c, embi_pocket *p, int f, int
     if (w > 0) embi_join(p->parent, own, hit);
 }
 
-/* The whole triangle t. For node 1, the weights are permuted evenly to (1, 0, 3, 2), so that node 1 comes first. */
+/* Triangle t in weights of the tet. For node 1 they are permuted evenly to (1, 0, 3, 2), so that node 1 comes first. */
 static void embi_polygon_towards(embi_polygon *q, const embi_caging *c, const embi_barycentric *b, int t, int node)
 {
     embi_polygon_whole(q, c, b, t);
@@ -8181,9 +8177,9 @@ typedef struct embi_cage_choice {
     int placing;
 } embi_cage_choice;
 
-/* Fills the lattice of cell size h. If that fails, cells are made slightly larger, then moved a little along one
- * axis, at last along all. The axis of the body's least symmetry comes first, since moving along it costs no
- * symmetry. */
+/* Fills the lattice of cell size h. If rounding decides the result, cells are made slightly larger, then moved a
+ * little along one axis, at last along all. The axis of the body's least symmetry comes first, since moving along it
+ * costs no symmetry. */
 static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int placing, int moments)
 {
     int doubts = 0;
@@ -8241,8 +8237,7 @@ static embipc_real embi_cage_stiffening(const embi_caging *c)
 }
 
 /* Tries one lattice. Its score is the stiffness error times nodes^(2/3), since the error is quadratic in node
- * distance. Penalties count deviation from the wished count (wish 0: none) and weak nodes. *count: nodes, or 0 for no
- * cage. */
+ * distance. Deviation from the wished count (wish 0: none) and weak nodes raise it. *count: nodes, or 0 for no cage. */
 static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int placing, int wish,
                                    embi_cage_choice *best, int *count)
 {
@@ -8476,8 +8471,8 @@ static embipc_result embi_cage_alloc(embi_caging *c, embipc_cage *cage, int node
     return EMBIPC_OK;
 }
 
-/* Chooses the copy that holds each vertex. Of the copies with cuts of its triangles, it is the one with the largest
- * smallest weight. vertex_weight[4*v] stores that weight until embi_cage_measure(). */
+/* Chooses the copy that holds each vertex: of those with cuts of its triangles, the one in which its smallest weight
+ * is largest. vertex_weight[4*v] stores that weight until embi_cage_measure(). */
 static int embi_cage_tie(const embi_caging *c, embipc_cage *cage)
 {
     for (int i = 0; i < c->vertex_count; i++) cage->vertex_tet[i] = -1;
@@ -8590,7 +8585,7 @@ static int embi_parts_around(const embi_caging *c, const embi_parts *s, int *roo
     return best;
 }
 
-/* Merges parts that share a vertex. root: scratch (tri_count). Returns 0 out of memory. */
+/* Merges parts that share a vertex. root: scratch (tri_count). */
 static int embi_parts_join(embi_caging *c, embi_parts *s, int *root)
 {
     int count = 0, *seen;   /* per pinched vertex: the part of one of its triangles, or -1 */
@@ -8614,7 +8609,7 @@ static int embi_parts_join(embi_caging *c, embi_parts *s, int *root)
 }
 
 /* Labels triangles by the separate solid that they bound. A shell with negative volume is a cavity of the part around
- * it. Returns 0 out of memory. */
+ * it. */
 static int embi_parts_find(embi_caging *c, embi_parts *s)
 {
     embipc_real o[3];
@@ -8777,7 +8772,7 @@ static void embi_caging_release(embi_caging *c)
     embi_pocket_release(c->m, c->pocket);
 }
 
-/* Finds the vertices with more than one fan. Returns 0 out of memory. */
+/* Finds the vertices with more than one fan. */
 static int embi_cage_find_pinched(embi_caging *c)
 {
     embi_faults f;
@@ -8888,7 +8883,7 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
 }
 
 /* Copies the points relative to an origin near them, which is exact. Far from 0 the lattice would suffer from
- * rounding. x stays NULL when that origin is 0. Returns 0 out of memory. */
+ * rounding. x stays NULL when that origin is 0. */
 static int embi_cage_recentre(embi_memory *m, embipc_real origin[3], embipc_real **x, const embipc_real *points, int n)
 {
     embipc_real lo[3], hi[3], middle[3];
@@ -8959,7 +8954,7 @@ typedef struct embi_last_cage {
     int vertex_count, tri_count, x_cap, tri_cap;
 } embi_last_cage;
 
-/* Frees the stored cage and its surface. */
+/* Frees the stored cage. */
 static void embi_last_cage_free(embi_memory *m, embi_last_cage *last)
 {
     embi_cage_release(m, &last->cage);
@@ -10583,7 +10578,7 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
  * parallel edges get their normal from products in doubled precision, and all their borders are tested.
  * Uses: small math, exact predicates.                      Checked by: tests/test_distance.c */
 
-/* A triangle is thin below this (height over longest side) squared, and two edges below this squared sine. */
+/* Triangles with (height / longest side)^2 below this are thin, and so are edges for the squared sine between them. */
 #define EMBI_THIN2 ((embipc_real)1e-4)
 /* Points with a squared extent outside [1/EMBI_FAR2, EMBI_FAR2] are scaled first, against over- and underflow. */
 #define EMBI_FAR2 ((embipc_real)1e100)
@@ -10605,7 +10600,6 @@ static int embi_exponent(int n, const embipc_real *x)
  * wait for the stores of single numbers. */
 typedef const embipc_real *embi_point;
 
-/* four consecutive points, or four points by index */
 static void embi_points_of(embi_point p[4], const embipc_real x[12])
 {
     for (int k = 0; k < 4; k++) p[k] = x + 3 * k;
@@ -11215,12 +11209,14 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
  * with a box [lo, hi] of the expected displacements of a relative to b. Its candidates are complete while the
  * displacement stays inside. Only relative displacement counts, so two bodies that fall together stand still to each
  * other. Within one body, the displacements of two points differ by at most the fraction |J_a - J_b|_1 / 2 of that
- * range. It is small for neighbours on fine surfaces, and known for whole subtrees. While its tets keep their shape,
- * most of a body cannot touch itself and is skipped.
+ * range. It is small for neighbours on fine surfaces, and known for whole subtrees. While a body's tets keep their
+ * shape, most of it cannot touch itself and is skipped.
  *
  * If displacements are long, boxes of them contain nearly all pairs. But along one direction each vertex moves
  * straight, and the common displacement of two surfaces cancels. So few primitives are at one place at one time. A
  * search along these paths finds at most a hundredth of the candidates, which serve for this direction only.
+ *
+ * Functions that allocate return 0 when out of memory, unless their comment says otherwise.
  * Uses: small math, memory, threads, sorting, exact predicates, meshes, distances.
  * Checked by: tests/test_broad.c, tests/test_reach.c */
 
@@ -11260,7 +11256,6 @@ static unsigned embi_own_alone(unsigned own)
     return own | (own >> EMBI_OWN_EDGE_PAIRS & 63) << EMBI_OWN_JOINED_EDGE_PAIRS;
 }
 
-/* the three bits of one kind */
 static int embi_owned(unsigned own, int kind) { return (int)(own >> kind & 7); }
 
 typedef struct embi_bvh {
@@ -11270,9 +11265,9 @@ typedef struct embi_bvh {
     int *face;                   /* if edges are omitted: the first triangle of each triangle's flat face (nt) */
     embipc_real *box;            /* lo[3], hi[3] per node (12 leaves), then per triangle (6 nt) */
     embipc_real *tri_box;
-    embipc_real *way, *tri_way;  /* boxes of their displacements, after a search along paths */
+    embipc_real *way, *tri_way;  /* boxes of displacements of nodes and triangles, after a search along paths */
     int *sample;                 /* a vertex below each node, or -1 (2 leaves) */
-    embipc_real *vary;           /* largest |.|_1 difference between its row of J and others below the node */
+    embipc_real *vary;           /* largest |.|_1 difference between J's row of the sample and others below */
     float *rest;                 /* large surfaces: box of each node at creation, relative to its sample */
     unsigned char *known;        /* flags of each node, see "trees that are refitted on demand" */
     int order_cap, own_cap, face_cap, box_cap, way_cap, sample_cap, vary_cap, rest_cap, known_cap;
@@ -11281,14 +11276,14 @@ typedef struct embi_bvh {
 /* A surface as the broad phase sees it. */
 typedef struct embi_surface {
     const embipc_real *x;        /* current vertices (3 nv) */
-    const embipc_real *rest;     /* and at rest */
+    const embipc_real *rest;     /* vertices at rest */
     const int *tri;              /* (3 nt) */
     int nt;
     int base;                    /* number of its first vertex among those of all bodies */
     const embi_bvh *bvh;
     const embi_rows *J;          /* rows of all bodies; NULL if its tree has no `vary` */
     const int *start;            /* node pairs where a search starts (2 start_count), from the first of two surfaces */
-    int start_count;             /* start is NULL: both roots */
+    int start_count;             /* if start is NULL: the two roots */
     const embipc_real *way;      /* displacements for a search along paths (3 nv); NULL: none */
     embipc_real common[3];       /* displacement subtracted from both surfaces' ways, m */
 } embi_surface;
@@ -11339,7 +11334,6 @@ static void embi_box_add(embipc_real box[6], const embipc_real p[3])
     }
 }
 
-/* grows the box to hold another one */
 static void embi_box_join(embipc_real box[6], const embipc_real other[6])
 {
     embi_box_add(box, other);
@@ -11355,8 +11349,8 @@ static void embi_box_clear(embipc_real box[6])
     }
 }
 
-/* Marks edges of two triangles as subtracted. Marks vertices as added if their triangles form closed circles. keys:
- * all edges, sorted. used (nv): scratch. */
+/* Marks edges of two triangles by EMBI_OWN_BACK, and vertices whose triangles form closed circles by EMBI_OWN_ADD.
+ * keys: all edges, sorted. used (nv): scratch. */
 static void embi_bvh_count(embi_bvh *b, const int *tri, int nt, int nv, const embi_key *keys, unsigned char *used)
 {
     memset(used, 0, (size_t)nv);   /* triangles minus shared edges, modulo 256: 0 without a border */
@@ -11374,7 +11368,7 @@ static void embi_bvh_count(embi_bvh *b, const int *tri, int nt, int nv, const em
             b->own[i / 3] |= 1u << EMBI_OWN_ADD << i % 3;
 }
 
-/* Builds the tree of a surface and assigns owners. keys (6 nt) and used (nv): scratch. Returns 0 out of memory. */
+/* Builds the tree of a surface and assigns owners. keys (6 nt) and used (nv): scratch. */
 static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv,
                           embi_key *keys, unsigned char *used)
 {
@@ -11557,7 +11551,6 @@ static int embi_set_first(int *next, int i)
     return i;
 }
 
-/* Joins two sets. */
 static void embi_set_join(int *next, int i, int j)
 {
     int a = embi_set_first(next, i), b = embi_set_first(next, j);
@@ -11592,7 +11585,7 @@ static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *t
 /* Removes the edge-edge pairs of edges inside flat faces that stay flat. If another edge comes near such an edge, one
  * of its ends or the face's border is as near. home: per vertex, the part of the body that moves as one affine map;
  * NULL: the whole body. keys: sorted edges from embi_bvh_build(), then as many for scratch. sharp (3 per vertex):
- * scratch. Returns 0 out of memory. */
+ * scratch. */
 static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv,
                                const int *home, embi_key *keys, int *sharp)
 {
@@ -11657,8 +11650,7 @@ static void embi_path_ways(embipc_real box[6], const embi_surface *a, const int 
 }
 
 /* Returns |J_a - J_b|_1 <= 2 for two vertices. Their displacements differ by at most half of it times the diagonal of
- * the box of all nodes' displacements. It is small for neighbours on fine surfaces, which share nodes and have nearly
- * equal weights. */
+ * the box of all nodes' displacements. */
 static embipc_real embi_row_difference(const embi_rows *J, int a, int b)
 {
     const int *na = J->node + 4 * (size_t)a, *nb = J->node + 4 * (size_t)b;
@@ -11675,7 +11667,7 @@ static embipc_real embi_row_difference(const embi_rows *J, int a, int b)
     return embi_max(2 - 2 * sum, 0) + 32 * EMBI_EPS;
 }
 
-/* Sets `sample` and `vary` of all nodes. Returns 0 out of memory. */
+/* Sets `sample` and `vary` of all nodes. */
 static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, const embi_rows *J)
 {
     if (!EMBI_GROW(m, int, b->sample, b->sample_cap, 2 * b->leaves) ||
@@ -11712,7 +11704,7 @@ static embipc_real embi_bvh_share(const embi_surface *a, int i, int j)
                         embi_row_difference(a->J, a->base + b->sample[i], a->base + b->sample[j])) / 2);
 }
 
-/* that fraction for the first `split` and the other vertices of a primitive pair */
+/* the fraction for the first `split` and the other vertices of a primitive pair */
 static embipc_real embi_vertices_share(const embi_surface *a, const int v[4], int split)
 {
     embipc_real most = 0;
@@ -11754,7 +11746,7 @@ static void embi_bvh_refit_leaves(embi_bvh *b, const embi_surface *s, int begin,
     for (; to - from > 1; from /= 2, to /= 2) embi_bvh_join(b, from / 2, to / 2);
 }
 
-/* Refits all boxes, and those of displacements if the surface has any. Returns 0 out of memory. */
+/* Refits all boxes, and those of displacements if the surface has any. */
 static int embi_bvh_sweep(embi_memory *m, embi_bvh *b, const embi_surface *s)
 {
     embi_bvh_refit_leaves(b, s, 0, b->leaves);
@@ -11896,7 +11888,6 @@ static int embi_walk_lets(const embi_walk *w, const embipc_real *one, const embi
                                            : embi_boxes_cross(one, way_one, w->reach, two, way_two, w->axis);
 }
 
-/* a fraction of the range */
 static void embi_walk_share(const embi_walk *w, embipc_real share, embipc_real own[6])
 {
     for (int c = 0; c < 6; c++) own[c] = share * w->range[c];
@@ -11938,8 +11929,7 @@ static int embi_walk_opens(const embi_walk *w, int i, int j, int pair[3][2])
 }
 
 /* Appends the triangle pairs below nodes i and j whose boxes can meet. The key is embi_pack(triangle of a, triangle
- * of b), within one surface the smaller first. The value is the fraction of the range that they can use. Returns 0
- * out of memory. */
+ * of b), within one surface the smaller first. The value is the fraction of the range that they can use. */
 static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, embi_key **list, int *count, int *cap)
 {
     const embi_bvh *A = w->a->bvh, *B = w->b->bvh;
@@ -12046,8 +12036,7 @@ static const int *embi_walk_starts(const embi_walk *w, int start[EMBI_STARTS][2]
 #define EMBI_FIT_LEAVES 16        /* leaves of a block */
 #define EMBI_FIT_TRIANGLES 1024   /* smaller surfaces have the whole tree refitted */
 #endif
-enum { EMBI_PLACED = 1, EMBI_ASKED = 2, EMBI_REFIT = 4 };   /* node has a box; its block is requested; its block is
-                                                               refitted */
+enum { EMBI_PLACED = 1, EMBI_ASKED = 2, EMBI_REFIT = 4 };   /* a node has a box; its block is requested, refitted */
 
 /* Motion of a surface since its creation. */
 typedef struct embi_moved {
@@ -12056,7 +12045,7 @@ typedef struct embi_moved {
     embipc_real rounding;        /* bound of rounding errors, m */
 } embi_moved;
 
-/* Allocates what refitting on demand needs. Returns 0 out of memory. */
+/* Allocates what refitting on demand needs. */
 static int embi_bvh_ready(embi_memory *m, embi_bvh *b)
 {
     return EMBI_GROW(m, float, b->rest, b->rest_cap, 12 * b->leaves) &&
@@ -12115,7 +12104,7 @@ typedef struct embi_fitting {
     int item[2];
 } embi_fitting;
 
-/* Requests the block of node k of one side: its leaves are appended to the list, once. Returns 0 out of memory. */
+/* Requests the block of node k of one side: its leaves are appended to the list, once. */
 static int embi_fitting_ask(embi_memory *m, const embi_fitting *f, int side, int k, embi_chunks *list)
 {
     embi_bvh *b = f->tree[side];
@@ -12129,7 +12118,7 @@ static int embi_fitting_ask(embi_memory *m, const embi_fitting *f, int side, int
     return embi_chunks_add(m, list, f->item[side], (root - blocks) * size, (root - blocks + 1) * size, size);
 }
 
-/* Requests all blocks that the traversal from nodes i and j reaches. Returns 0 out of memory. */
+/* Requests all blocks that the traversal from nodes i and j reaches. */
 static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j, embi_chunks *list)
 {
     const embi_walk *w = &f->walk;
@@ -12292,7 +12281,7 @@ static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const
     return c->apart <= t->reach + embi_norm(away) * (1 + 8 * EMBI_EPS);
 }
 
-/* 1 when the two sides of a pair within one surface share a vertex. */
+/* 1 when the two sides share a vertex. */
 static int embi_vertices_shared(const int v[4], int edge_edge)
 {
     return v[0] == v[2] || v[0] == v[3] || (edge_edge ? v[1] == v[2] || v[1] == v[3] : v[0] == v[1]);
@@ -12496,10 +12485,10 @@ typedef struct embi_folding {
 #define EMBI_FOLD_MIDDLE ((embipc_real)0.57735027)
 
 /* Limits of opening pairs. A pair of few tets gains nothing from being opened, unless bent triangles (mostly slivers)
- * spoil the bound of the others. Testing all certificates must stay cheap beside a traversal. (6 tets as few: a bear
- * of 160 000 triangles takes 1.08 times as long. Half the room: bears of 2 600 in cages of 70, 150 and 300 nodes get
- * no certificates and take 1.8, 1.25 and 0.93 times as long.) */
-#define EMBI_FOLD_TETS 2                       /* so many tets are few */
+ * spoil the bound of the others. Testing all certificates must stay cheap beside a traversal. (With 6 instead of
+ * EMBI_FOLD_TETS, a bear of 160 000 triangles takes 1.08 times as long. With half of EMBI_FOLD_ROOM, bears of 2 600
+ * in cages of 70, 150 and 300 nodes get no certificates and take 1.8, 1.25 and 0.93 times as long.) */
+#define EMBI_FOLD_TETS 2                       /* pairs of at most so many tets are not opened */
 #define EMBI_FOLD_BEND ((embipc_real)2.5)      /* pairs with a larger rho are opened */
 #define EMBI_FOLD_DEPTH 4                      /* nesting of straight pairs; if that makes too many, 2 or 0 */
 #define EMBI_FOLD_MEASURE 256                  /* pairs of at most so many triangles are measured */
@@ -12510,12 +12499,12 @@ typedef struct embi_folding {
 #define EMBI_FOLD_FINE 3                       /* triangles per tet: with fewer, strain costs more than it saves */
 
 /* Extra strain that a cached list allows. More of it leaves fewer certificates. (Falling bear of 160 000 triangles:
- * 0.01, 0.05 and 0.1 take 1.2, 2.1 and 16 times as long, twice the requested strain 2 times. Surfaces below 1000
+ * 0.01, 0.05 and 0.1 take 1.2, 2.1 and 16 times as long, doubling the requested strain 2 times. Surfaces below 1000
  * triangles differ by 3 %.) */
 #define EMBI_FOLD_SLACK ((embipc_real)0.02)
-#define EMBI_STRAIN_TIMES ((embipc_real)1.25)  /* factor on the expected strain */
+#define EMBI_STRAIN_TIMES ((embipc_real)1.25)  /* factor on the expected strain, for the strain requested */
 
-/* Length of an edge at rest, m. */
+/* Rest length of an edge, m. */
 static embipc_real embi_folding_edge(const embi_folding *f, int a, int b)
 {
     embipc_real d[3];
@@ -12686,8 +12675,7 @@ static int embi_folding_is_straight(embi_folding *f, int from, int to)
     return 1;
 }
 
-/* Appends the tets that the hull of the vertices may meet: all if they are few, otherwise tested by their faces.
- * Returns 0 out of memory. */
+/* Appends the tets that the hull of the vertices may meet: all if they are few, otherwise tested by their faces. */
 static int embi_folding_tets(embi_folding *f, int from, int to)
 {
     embi_folds *out = f->out;
@@ -12727,7 +12715,7 @@ static embipc_real embi_folding_bends(const embi_folding *f, embi_key pair)
 
 /* Finds the least |X| and the largest rho of primitives below the pair. Those nearer than EMBI_FOLD_REACH of the
  * longest edge are measured one by one, the others share a bound. Primitives that can change neither value are not
- * searched. Returns 0 out of memory. */
+ * searched. */
 static int embi_folding_measure(embi_folding *f, embipc_real *least, embipc_real *rho)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
@@ -12792,8 +12780,7 @@ static int embi_folding_lines(embi_folding *f, int straight, const int nearby[3]
     return 1;
 }
 
-/* Finds the least |X| and rho of a pair that is not opened. apart: distance of its boxes if they are far apart, or 0.
- * Returns 0 out of memory. */
+/* Finds the least |X| and rho of a pair that is not opened. apart: distance of its boxes if they are far apart, or 0. */
 static int embi_folding_end(embi_folding *f, embipc_real apart, embi_fold_sum *sum)
 {
     sum->least = apart;
@@ -12860,7 +12847,7 @@ static int embi_folding_pair(embi_folding *f, int i, int j, int depth, const int
     return 1;
 }
 
-/* Builds the certificates of the whole tree, less deep if they are too many. Returns 0 out of memory. */
+/* Builds the certificates of the whole tree, less deep if they are too many. */
 static int embi_folding_all(embi_folding *f, int ntet)
 {
     int nearby[3], walked;
@@ -12880,7 +12867,7 @@ static int embi_folding_all(embi_folding *f, int ntet)
 }
 
 /* Builds the certificates of a body. s: surface at rest with its tree up to date; home: tet of each of the nv
- * vertices, or NULL. The list is empty if it would be too long: then a traversal is as fast. Returns 0 out of memory. */
+ * vertices, or NULL. The list is empty if it would be too long: then a traversal is as fast. */
 static int embi_folds_build(embi_memory *m, embi_folds *out, const embi_surface *s, int nv, const embipc_real *q,
                             const int *tet, int ntet, const int *home)
 {
@@ -25025,7 +25012,8 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * Whether a motion separates two surfaces is decided exactly; its size is found by search. Links of a chain stay
- * linked: the linking numbers of loops through the middle of their solids do not change.
+ * linked: the linking numbers of loops through the middle of their solids do not change. Functions that allocate
+ * return 0 when out of memory, unless their comment says otherwise.
  * Uses: all of the above.                                    Checked by: tests/test_doctor.c */
 
 enum {
@@ -25129,7 +25117,7 @@ static void embi_part_middle(const embi_part_body *b, int v, embipc_real out[3])
             embi_sub(f, b->x0 + 3 * T[2], b->x0 + 3 * T[0]);
             embi_cross(n, e, f);
             if (pass == 0 && at) embi_add(normal, normal, n);
-            if (pass == 0 || at || !(embi_dot(n, normal) < 0)) continue;   /* the ray leaves the solid here */
+            if (pass == 0 || at || !(embi_dot(n, normal) < 0)) continue;   /* the ray leaves only where n . normal < 0 */
             for (int k = 0; k < 3; k++) embi_sub(c + 3 * k, b->x0 + 3 * T[k], x);
             if (embi_triple(normal, c, c + 3) > 0 || embi_triple(normal, c + 3, c + 6) > 0 ||
                 embi_triple(normal, c + 6, c) > 0)
@@ -25142,7 +25130,7 @@ static void embi_part_middle(const embi_part_body *b, int v, embipc_real out[3])
     if (away < EMBI_HUGE) embi_axpy(out, -away / 2, normal);
 }
 
-/* Appends the loop that edge (u, v) closes in the tree of vertices. Returns 0 out of memory. */
+/* Appends the loop that edge (u, v) closes in the tree of vertices. */
 static int embi_part_loop(embi_memory *m, embi_part_body *b, const int *from, const int *step, int u, int v)
 {
     int front = b->core_count, tail = 0, a = u, z = v;
@@ -25163,7 +25151,7 @@ static int embi_part_loop(embi_memory *m, embi_part_body *b, const int *from, co
 }
 
 /* Finds two loops per handle. They are closed by edges that are neither in a spanning tree of the vertices nor in one
- * of the triangles across the other edges. At most EMBI_PART_LOOPS loops are used. Returns 0 out of memory. */
+ * of the triangles across the other edges. At most EMBI_PART_LOOPS loops are used. */
 static int embi_part_loops(embi_memory *m, embi_part_body *b)
 {
     int n = embipc_surface_edges(b->s.tri, b->s.nt, NULL, NULL, 0), again = 1, ok;
@@ -25261,8 +25249,7 @@ static int embi_part_keeps_links(const embi_part_body *a, const embi_part_body *
 
 /* ---- Bodies ---- */
 
-/* Finds one vertex of each connected part, and whether a closed part has handles: V - E + F < 2 with E = 3 F / 2.
- * Returns 0 out of memory. */
+/* Finds one vertex of each connected part, and whether a closed part has handles: V - E + F < 2 with E = 3 F / 2. */
 static int embi_part_topology(embi_memory *m, embi_part_body *b)
 {
     int parts = embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, NULL, 0), used = 0;
@@ -25291,7 +25278,7 @@ static int embi_part_topology(embi_memory *m, embi_part_body *b)
     return !m->failed;
 }
 
-/* Copies a surface and finds its tree, parts, loops and volume. Returns 0 out of memory. */
+/* Copies a surface and finds its tree, parts, loops and volume. */
 static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movable *from, int base)
 {
     embipc_real lo[3], hi[3];
@@ -25534,7 +25521,7 @@ typedef struct embi_part_way {
     int found, linked;
 } embi_part_way;
 
-/* Shortens the shift, or finds the first, by trials and bisection along u. Returns 0 out of memory. */
+/* Shortens the shift, or finds the first, by trials and bisection along u. */
 static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                          const embipc_real u[3], embipc_real gap, embi_part_way *way)
 {
@@ -25575,7 +25562,7 @@ static void embi_part_across(const embipc_real u[3], embipc_real e[3], embipc_re
     embi_cross(f, u, e);
 }
 
-/* Tries six directions at an angle to the best one. Returns 0 out of memory. */
+/* Tries six directions at an angle to the best one. */
 static int embi_part_try_around(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                                 embipc_real angle, embipc_real gap, embi_part_way *way)
 {
@@ -25591,8 +25578,7 @@ static int embi_part_try_around(embi_parting *p, const embi_part_body *a, const 
     return 1;
 }
 
-/* Finds the smallest shift of a that separates it from b by gap. Linked bodies may have none: then *found is 0.
- * Returns 0 out of memory. */
+/* Finds the smallest shift of a that separates it from b by gap. Linked bodies may have none: then *found is 0. */
 static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                             embipc_real gap, embipc_real shift[3], int *found)
 {
@@ -25628,7 +25614,7 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
 /* ---- Rounds of shifts ---- */
 
 /* Separates the pair (i, j) if it overlaps. A pair that was not moved and is only nearer than its gap is left. late
- * 1: the body farther from fixed ones moves alone; 2: so does the second of equals. Returns 0 out of memory. */
+ * 1: the body farther from fixed ones moves alone; 2: so does the second of equals. */
 static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
 {
     embi_part_body *a = p->body + i, *b = p->body + j;
@@ -25657,7 +25643,7 @@ static int embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *
                            embi_part_reach(p, i, j, (embipc_real)0.01), kind);
 }
 
-/* Appends the pair (i, j) with its depth. Returns 0 out of memory. */
+/* Appends the pair (i, j) with its depth. */
 static int embi_part_append(embi_parting *p, int i, int j, embipc_overlap_kind kind)
 {
     const embi_part_body *a = p->body + i, *b = p->body + j;
@@ -25679,7 +25665,7 @@ static int embi_part_append(embi_parting *p, int i, int j, embipc_overlap_kind k
     return ok;
 }
 
-/* Lists the pairs that overlap at the start. Returns 0 out of memory. */
+/* Lists the pairs that overlap at the start. */
 static int embi_part_list(embi_parting *p)
 {
     for (int i = 0; i < p->count; i++)
@@ -25719,7 +25705,7 @@ static embi_part_overlap *embi_part_find(const embi_parting *p, int i, int j)
     return low < p->pair_count && p->pair[low].o.a == i && p->pair[low].o.b == j ? p->pair + low : NULL;
 }
 
-/* Rounds over all pairs until none moves. Returns 0 out of memory. */
+/* Rounds over all pairs until none moves. */
 static int embi_part_rounds(embi_parting *p)
 {
     for (int round = 0, moved = 1; moved && round < EMBI_PART_ROUNDS; round++) {
@@ -25739,7 +25725,7 @@ static int embi_part_rounds(embi_parting *p)
 /* ---- Rotations of linked bodies ---- */
 
 /* Rotates one of a linked pair about the line of their centres or across it, by growing angles, until a shift
- * separates the two and keeps the link. Linked rings that lie nearly flat need this. Returns 0 out of memory. */
+ * separates the two and keeps the link. Linked rings that lie nearly flat need this. */
 static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
 {
     static const embipc_real angle[3] = {(embipc_real)0.35, (embipc_real)0.79, (embipc_real)1.57};
@@ -25792,7 +25778,7 @@ static int embi_part_left(embi_parting *p, int *i, int *j)
 }
 
 /* Marks stuck bodies: those of pairs that are not apart, and those that overlapped with them at the start. A fixed
- * body is never stuck, and ends the spread. Returns 0 out of memory. */
+ * body is never stuck, and ends the spread. */
 static int embi_part_spread(embi_parting *p)
 {
     for (int i = 0; i < p->count; i++)
@@ -25892,7 +25878,7 @@ static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi
 }
 
 /* The stuck bodies grow to their size; more steps follow until all rest. *grown is 0 if the world rejects the bodies,
- * such as an open surface that may move. Returns 0 out of memory. */
+ * such as an open surface that may move. */
 static int embi_part_grow(embi_parting *p, embipc_real scale, int *grown)
 {
     embipc_world_def d = embipc_default_world_def();
@@ -25933,7 +25919,7 @@ static void embi_part_shrink(embi_parting *p, embipc_real scale)
 
 /* Handles the pairs that shifts left: rotations of linked bodies, then growth. Larger copies are tried first, until
  * rounds can separate the grown bodies. If linked bodies have no room it stops, since a smaller chain is as tight.
- * *left, *i, *j: as from embi_part_left(). Returns 0 out of memory. */
+ * *left, *i, *j: as from embi_part_left(). */
 static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
 {
     int tries = 0, grown, turned = 0, hopeless = 0;
