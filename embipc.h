@@ -4749,8 +4749,8 @@ static embipc_real embi_box_diagonal(const embipc_real lo[3], const embipc_real 
     return embi_norm(d);
 }
 
-/* Finds an origin close to points of the given size around `middle`. It is a multiple of a power of two that is at
- * least 2^12 sizes, so subtracting it from a point is exact. It is 0 for points within 2^11 sizes of 0. */
+/* An origin close to points of the given size around `middle`. It is a multiple of a power of two >= 2^12 sizes, so
+ * subtracting it from a point is exact. It is 0 for points within 2^11 sizes of 0. */
 static void embi_near_origin(embipc_real origin[3], const embipc_real middle[3], embipc_real size)
 {
     embipc_real unit;
@@ -5664,7 +5664,7 @@ EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, con
     case EMBIPC_FAULT_PINCHED: ok = embi_pinched(&m, tri, tri_count, vertex_count, &f); break;
     case EMBIPC_FAULT_COLLAPSED:
     case EMBIPC_FAULT_FLAT: embi_shape_faults(s.x, tri, tri_count, 3, kind, &f); break;
-    case EMBIPC_FAULT_INVERTED: break;   /* triangles have no volume to invert */
+    case EMBIPC_FAULT_INVERTED: break;
     case EMBIPC_FAULT_CROWDED:
     case EMBIPC_FAULT_TURNED:
     case EMBIPC_FAULT_BORDER:
@@ -6028,7 +6028,7 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
             embi_turn_shells(shell, shells, s.x, tri, queue);
         }
         for (int t = 0; t < n; t++) {
-            int again = ok ? shell[number[t]].turn : turn[t];   /* out of memory: restore */
+            int again = ok ? shell[number[t]].turn : turn[t];
             if (again) embi_turn(tri + 3 * t);
             count += turn[t] ^ again;
         }
@@ -6130,7 +6130,7 @@ typedef struct embi_loops {
     int *half, *start;       /* half-edges loop by loop; start of each loop (count + 1) */
     int count, edges;        /* number of loops, and of border edges in all */
     int half_cap, start_cap, walk_cap, at_cap;
-    int *walk, *at;          /* current path; at[place in keys]: position in the path that starts there, or -1 */
+    int *walk, *at;          /* current path; at, by place in keys: where the path leaves that vertex, or -1 */
     embi_keys keys;          /* border half-edges by their end vertex, where the lid's edge starts */
 } embi_loops;
 
@@ -6230,9 +6230,9 @@ EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, 
     return count;
 }
 
-/* Triangulates the polygon v[0..n) with least total area by dynamic programming. No triangle is flat, and no diagonal
- * is an edge of the surface (k[0..edges), sorted). best[i * n + j] is the area of the piece from i to j and cut[i * n
- * + j] its third corner. Returns the area, or EMBI_HUGE if there is no such triangulation. */
+/* Triangulates the polygon v[0..n) with least area by dynamic programming, without flat triangles, and without
+ * diagonals that are edges of the surface (k[0..edges), sorted). best and cut[i * n + j]: area and third corner of
+ * the piece from i to j. Returns the area, or EMBI_HUGE if there is no such triangulation. */
 static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, const embi_key *k, int edges,
                                     embipc_real *best, int *cut)
 {
@@ -6835,8 +6835,7 @@ typedef struct embi_cone_walk {
     embi_tet_grid grid;         /* of the tets; the arrays below are per tet */
     embi_barycentric *b;
     embipc_real *box;           /* lo, hi (6) */
-    embipc_real *volume, *moment, *gross;   /* gross: sum of |contributions| to the volume, as scale of rounding
-                                               errors */
+    embipc_real *volume, *moment, *gross;   /* gross: sum of |contributions|, the scale of rounding errors */
     int *seen;                  /* the last triangle tested; INT_MAX: a flat tet */
 } embi_cone_walk;
 
@@ -6933,8 +6932,7 @@ static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w, int tet_count)
 }
 
 /* Volume (tet_count) >= 0 and positive semidefinite moments (10*tet_count) of the solid in each tet, m^3. Returns the
- * sum of volumes, or -1 out of memory. The cost grows with triangles times tets per cone, about the cube root of all
- * tets. */
+ * sum of volumes, or -1 out of memory. Each cone meets about the cube root of all tets. */
 static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
                                       const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                       embipc_real *volume, embipc_real *moment)
@@ -7007,7 +7005,8 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
  *             the lattice's rim and spreads from there. Nodes with winding > 0 are in the solid.
  *   pieces    Two cuts with a common side are connected. So are neighbours (cuts or nodes) on an edge of the tet
  *             with solid between them. From each closed curve in a face and each closed shell in the tet, a ray is
- *             sent away from it. If the ray starts in solid, the first thing that it hits is connected with its origin.
+ *             sent away from it. If the ray starts in solid, the first thing that it hits is connected with its
+ *             curve or shell.
  * The integral of a polynomial over a piece in the tet n0 n1 n2 n3 is a sum of integrals over cones. They are the
  * cones of cuts from n0, of sides in the face opposite to n0 from n1, and of crossings of the edge 23 from n2:
  *   integral over the piece = sum over cuts (n0, cut) + over sides p->q of cuts in the face n1 n2 n3 of
@@ -7029,7 +7028,7 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
 #define EMBI_CAGE_TOUCH 1e-12           /* a point with a weight up to this is on a face */
 #define EMBI_CAGE_CORNERS 12            /* of a polygon; 7 if no vertex is near a face */
 #define EMBI_CAGE_FLAT 1e-11            /* height above a face, as weight: flatter pieces belong to the face */
-#define EMBI_CAGE_WEAK 0.25             /* nodes whose tets hold less than this fraction of the mean volume are weak */
+#define EMBI_CAGE_WEAK 0.25             /* nodes with less than this fraction of the mean volume per tet are weak */
 #define EMBI_CAGE_MISS 0.2              /* allowed deviation from the wished node count, relative */
 
 /* The cookie shows that a def comes from here and has all defaults. */
@@ -7093,8 +7092,7 @@ typedef struct embi_caging {
     int pinch_count;
     embipc_real lo[3], hi[3];        /* box of the surface */
     embipc_real volume;              /* of the solid */
-    int axis[3];                     /* axes; the first is that along which the centroid is farthest from the box's
-                                        middle */
+    int axis[3];                     /* first the axis along which the centroid is farthest off the box's middle */
     int split;                       /* one copy per piece; 0: one copy per tet */
     /* lattice: dim[] cells from origin; nodes are corners, then centres */
     embipc_real h, origin[3];
@@ -7108,10 +7106,10 @@ typedef struct embi_caging {
     embi_cut *cut;
     int cut_count;
     embi_along *along;
-    int along_count;                 /* -1: such sides are not collected */
+    int along_count;                 /* -1: sides along faces are not collected */
     /* tets with cuts, then those full of solid */
     int *touch;                      /* per tet: its number among the touched tets, or -1 */
-    int *touched, touched_count;     /* touched tets */
+    int *touched, touched_count;
     int *range, *order;              /* cuts of touched tet i: order[range[i]] .. order[range[i + 1] - 1] */
     signed char *turn;               /* change of winding along the six edges of each touched tet */
     int *corner;                     /* copy that holds each corner of a touched tet, or -1 (4 each) */
@@ -7121,8 +7119,7 @@ typedef struct embi_caging {
     int node_count;
     embipc_real weak;                /* number of weak nodes, weighted smoothly */
     int faulty;                      /* the result depends on rounding: another lattice is needed */
-    int doubt, crosses;              /* doubt: two rays disagree; crosses: they do in every lattice, so the surface
-                                        crosses itself */
+    int doubt, crosses;              /* two rays disagree; they always do, as the surface crosses itself */
     int *queue, *local;              /* scratch: tets; number of each triangle within a tet */
     embi_keys keys;
     struct embi_pocket *pocket;
@@ -7375,9 +7372,9 @@ static int embi_cut_enqueue(embi_caging *c, int tri, int tet, int *count)
     return 1;
 }
 
-/* Finds the cuts of triangle t, sorted by tet. If its corners are not in one tet, the search spreads from their tets
- * through the faces that the triangle reaches. Tets that it only touches are included: otherwise a curve on the face
- * between would have a gap. */
+/* Finds the cuts of triangle t, sorted by tet. The search spreads from the tets of its corners through the faces that
+ * the triangle reaches. Tets that it only touches are included: otherwise a curve on the face between would have a
+ * gap. */
 static int embi_cut_triangle(embi_caging *c, int t)
 {
     int from = c->cut_count, n = 0, home[3], v[4];
@@ -8164,9 +8161,9 @@ static embipc_result embi_cage_fill(embi_caging *c, int moments)
 
 /* ---- The search ---- */
 
-/* Position of the body's middle, in cells from a corner. The first four give a body that is symmetric about its box's
- * middle planes a symmetric cage. They put the middle on a node, or halfway along an edge in x, y or z. Exchanging
- * corners and centres gives nothing new. The others are tried if these miss the wished count. */
+/* Position of the body's middle, in cells from a corner. The first four put it on a node, or halfway along an edge in
+ * x, y or z. They give a body that is symmetric about its box's middle planes a symmetric cage; exchanging corners
+ * and centres gives nothing new. The others are tried if these miss the wished count. */
 static const embipc_real embi_cage_shift[12][3] = {
     {0, 0, 0}, {0.5, 0, 0}, {0, 0.5, 0}, {0, 0, 0.5},
     {0.25, 0.25, 0.25}, {0.11, 0.23, 0.36}, {0.29, 0.08, 0.41}, {0.37, 0.31, 0.06},
@@ -8269,9 +8266,8 @@ static embipc_result embi_cage_sweep(embi_caging *c, embipc_real h, embipc_real 
     return r == EMBIPC_ERR_ARGUMENT ? EMBIPC_OK : r;
 }
 
-/* Tries cells from coarse to fine until the count is well above the wish. Then it refines around the best one in
- * small steps. If that misses the wish, it tries placings without symmetry where the counts were close. Large
- * surfaces get fewer tries. */
+/* Tries cells from coarse to fine until the count is well above the wish, then small steps around the best. If that
+ * misses the wish, it tries placings without symmetry where the counts were close. Large surfaces get fewer tries. */
 static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice *best)
 {
     embipc_result r = EMBIPC_OK;
@@ -8407,9 +8403,9 @@ static int embi_tighten_find_bad(const embi_caging *c, embi_tightening *s)
     return count;
 }
 
-/* One round. All nodes outside the solid move at once. Then marked nodes go back by part of their displacement, at
- * last fully, until no node is marked. *done: the cage has no more tets or nodes than before. Up to a tenth of its
- * nodes may be lost, as they held next to nothing. */
+/* One round. All nodes outside the solid move. Then marked nodes go back in steps, at last fully, until none is
+ * marked. *done: the cage has no more tets or nodes than before. It may lose a tenth of its nodes, which held next to
+ * nothing. */
 static embipc_result embi_tighten_round(embi_caging *c, embi_tightening *s, int attempts, int *done)
 {
     *done = 0;
@@ -8660,9 +8656,9 @@ static embipc_real embi_tet_round(embipc_real X[12], const embipc_real n[12], co
     return total / 4;
 }
 
-/* best[12] = a tet round the points. It is regular in coordinates that make their bounding box a cube; short sides of
- * the box count as a third of the longest. The smallest of 74 orientations is taken: a face towards each side of the
- * box, twisted in steps of 10 degrees, or faces towards corners. */
+/* best[12] = a tet round the points, regular in coordinates that make their box a cube (sides below a third of the
+ * longest count as a third). The smallest of 74 orientations is taken: a face towards each side of the box, twisted
+ * in steps of 10 degrees, or faces towards corners. */
 static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, int count)
 {
     static const embipc_real corner[12] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
@@ -8821,7 +8817,7 @@ static int embi_caging_begin(embi_caging *c)
     return 1;
 }
 
-/* Chooses the lattice for the def and fills it. *each is set where one tet per part comes nearer to the wished count. */
+/* Chooses the lattice for the def and fills it. *each: one tet per part comes nearer to the wished count. */
 static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_def *def, int wish, int parts,
                                             int *each, embipc_error *e)
 {
@@ -11455,8 +11451,9 @@ static int embi_line_next(const int *sharp, int from, int v)
     return sharp[3 * v + (sharp[3 * v + 1] == from ? 2 : 1)];
 }
 
-/* Bends below rounding add up. So a line of edges is straight only if all its vertices are close to the line through
- * its ends. It starts at `from` and contains the vertices with sharp == -2 from v on, which get -1 if it is straight. */
+/* Bends below rounding add up. So a line of edges is straight only if all its vertices are close to the line
+ * through its ends. It starts at `from` and contains the vertices with sharp == -2 from v on, which get -1 if it
+ * is straight. */
 static void embi_line_try(const embipc_real *x, int from, int v, embipc_real away, int *sharp)
 {
     int a = from, b = v, end, straight;
@@ -11730,7 +11727,8 @@ static void embi_boxes_join(embipc_real *box, int begin, int end)
 
 static void embi_bvh_join(embi_bvh *b, int begin, int end) { embi_boxes_join(b->box, begin, end); }
 
-/* Refits leaves begin .. end - 1, which are all leaves below one node, their triangles, and the inner nodes up to it. */
+/* Refits leaves begin .. end - 1, which are all leaves below one node, their triangles, and the inner nodes up to
+ * it. */
 static void embi_bvh_refit_leaves(embi_bvh *b, const embi_surface *s, int begin, int end)
 {
     int from = b->leaves + begin, to = b->leaves + end;
@@ -12036,7 +12034,7 @@ static const int *embi_walk_starts(const embi_walk *w, int start[EMBI_STARTS][2]
 #define EMBI_FIT_LEAVES 16        /* leaves of a block */
 #define EMBI_FIT_TRIANGLES 1024   /* smaller surfaces have the whole tree refitted */
 #endif
-enum { EMBI_PLACED = 1, EMBI_ASKED = 2, EMBI_REFIT = 4 };   /* a node has a box; its block is requested, refitted */
+enum { EMBI_PLACED = 1, EMBI_ASKED = 2, EMBI_REFIT = 4 };   /* node has a box; its block is requested, is refitted */
 
 /* Motion of a surface since its creation. */
 typedef struct embi_moved {
@@ -12493,16 +12491,17 @@ typedef struct embi_folding {
 #define EMBI_FOLD_DEPTH 4                      /* nesting of straight pairs; if that makes too many, 2 or 0 */
 #define EMBI_FOLD_MEASURE 256                  /* pairs of at most so many triangles are measured */
 #define EMBI_FOLD_REACH ((embipc_real)0.75)    /* relative to the longest edge: distances below are measured */
-#define EMBI_FOLD_ROOM 96                      /* tet numbers per triangle: testing them costs half of a traversal */
-#define EMBI_FOLD_PAIRS 16                     /* pairs per triangle */
-#define EMBI_FOLD_WALKED 4                     /* pairs without certificate per triangle */
+#define EMBI_FOLD_ROOM 96                      /* most tet numbers per triangle: testing them costs half of a
+                                                  traversal */
+#define EMBI_FOLD_PAIRS 16                     /* most pairs per triangle */
+#define EMBI_FOLD_WALKED 4                     /* most pairs without certificate per triangle */
 #define EMBI_FOLD_FINE 3                       /* triangles per tet: with fewer, strain costs more than it saves */
 
 /* Extra strain that a cached list allows. More of it leaves fewer certificates. (Falling bear of 160 000 triangles:
  * 0.01, 0.05 and 0.1 take 1.2, 2.1 and 16 times as long, doubling the requested strain 2 times. Surfaces below 1000
  * triangles differ by 3 %.) */
 #define EMBI_FOLD_SLACK ((embipc_real)0.02)
-#define EMBI_STRAIN_TIMES ((embipc_real)1.25)  /* factor on the expected strain, for the strain requested */
+#define EMBI_STRAIN_TIMES ((embipc_real)1.25)  /* the requested strain is the expected one times this, and the slack */
 
 /* Rest length of an edge, m. */
 static embipc_real embi_folding_edge(const embi_folding *f, int a, int b)
@@ -12780,7 +12779,8 @@ static int embi_folding_lines(embi_folding *f, int straight, const int nearby[3]
     return 1;
 }
 
-/* Finds the least |X| and rho of a pair that is not opened. apart: distance of its boxes if they are far apart, or 0. */
+/* Finds the least |X| and rho of a pair that is not opened. apart: distance of its boxes if they are far apart, or
+ * 0. */
 static int embi_folding_end(embi_folding *f, embipc_real apart, embi_fold_sum *sum)
 {
     sum->least = apart;
@@ -25117,7 +25117,7 @@ static void embi_part_middle(const embi_part_body *b, int v, embipc_real out[3])
             embi_sub(f, b->x0 + 3 * T[2], b->x0 + 3 * T[0]);
             embi_cross(n, e, f);
             if (pass == 0 && at) embi_add(normal, normal, n);
-            if (pass == 0 || at || !(embi_dot(n, normal) < 0)) continue;   /* the ray leaves only where n . normal < 0 */
+            if (pass == 0 || at || !(embi_dot(n, normal) < 0)) continue;   /* the ray leaves only for n . normal < 0 */
             for (int k = 0; k < 3; k++) embi_sub(c + 3 * k, b->x0 + 3 * T[k], x);
             if (embi_triple(normal, c, c + 3) > 0 || embi_triple(normal, c + 3, c + 6) > 0 ||
                 embi_triple(normal, c + 6, c) > 0)
