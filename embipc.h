@@ -69,7 +69,7 @@
  *   7 Exact predicates; 8 Sparse matrices; 9 LDL^T; 10 Conjugate gradients, and the linear system of a step;
  *   11 Meshes; 12 Embedding; 13 Cage builder; 14 Elasticity; 15 Materials; 16 Distances; 17 Barrier;
  *   18 Friction; 19 Broad phase; 20 Continuous collision detection; 21 Contact; 22 State; 22a Rotation;
- *   23 Newton; 24 World; 25 Making bodies; 26 Queries; 27 Validation; 28 The step; 29 Parting what overlaps.
+ *   23 Newton; 24 World; 25 Making bodies; 26 Queries; 27 Validation; 28 The step; 29 Separating surfaces.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -4778,18 +4778,17 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
 }
 
 /* ==== 11. Meshes =====================================================================================
- * Triangle surfaces and tet meshes: are they fit for use, which edges and which boundary do they have,
- * and what solid do they enclose. Half-edges and faces are found by sorting, never by hashing: the same
- * order on every machine. With a, b, c the vertices of a triangle seen from an origin o, d = a . (b x c),
- * s = a + b + c:
+ * Checks of triangle surfaces and tet meshes, their edges and boundary, and the solid they enclose. Half-edges and
+ * faces are sorted, not hashed, so their order is the same on every machine. With a, b, c the vertices of a triangle
+ * seen from an origin o, d = a . (b x c), s = a + b + c:
  *   volume = sum d/6,  integral x = sum d/24 s,  integral x x^T = sum d/120 (s s^T + a a^T + b b^T + c c^T)
- * and the winding number of the surface about p is the sum of the solid angles over 4 pi.
+ * The winding number of the surface about p is the sum of the solid angles over 4 pi.
  * Uses: small math, memory, errors, sorting, exact predicates.
- * Checked by: tests/test_mesh.c, tests/test_mesh_faults.c      */
+ * Checked by: tests/test_mesh.c, tests/test_mesh_faults.c */
 
-#define EMBI_FLAT 1e-12          /* heights and volumes below this part of the longest edge are none */
+#define EMBI_FLAT 1e-12          /* heights and volumes below this fraction of the longest edge count as 0 */
 #define EMBI_MAX_ELEMENTS (INT_MAX / 16)
-#define EMBI_MESH_RANGE 1e40     /* m: what is measured of a mesh has powers of up to seven lengths in it */
+#define EMBI_MESH_RANGE 1e40     /* m; some formulas multiply up to seven lengths */
 
 /* ---- Boxes ---- */
 
@@ -4805,7 +4804,7 @@ static void embi_box_points(embipc_real lo[3], embipc_real hi[3], const embipc_r
         }
 }
 
-/* bounding box of the `count` points of x named by index */
+/* bounding box of the points of x that `index` lists */
 static void embi_box_indexed(embipc_real lo[3], embipc_real hi[3], const embipc_real *x, const int *index,
                              int count)
 {
@@ -4819,7 +4818,7 @@ static void embi_box_indexed(embipc_real lo[3], embipc_real hi[3], const embipc_
         }
 }
 
-/* Length of the diagonal, in the unit of the coordinates. */
+/* Length of the diagonal. */
 static embipc_real embi_box_diagonal(const embipc_real lo[3], const embipc_real hi[3])
 {
     embipc_real d[3];
@@ -4827,8 +4826,8 @@ static embipc_real embi_box_diagonal(const embipc_real lo[3], const embipc_real 
     return embi_norm(d);
 }
 
-/* An origin near to points of the given size round `middle`: a multiple of a power of two of 2^12 sizes or more, so
- * that the difference of a point and this origin has no rounding. It is 0 for points nearer to 0 than 2^11 sizes. */
+/* An origin close to points of the given size around `middle`. It is a multiple of a power of two >= 2^12 sizes, so
+ * subtracting it from a point is exact. It is 0 for points within 2^11 sizes of 0. */
 static void embi_near_origin(embipc_real origin[3], const embipc_real middle[3], embipc_real size)
 {
     embipc_real unit;
@@ -4839,7 +4838,7 @@ static void embi_near_origin(embipc_real origin[3], const embipc_real middle[3],
         origin[k] = embi_abs(middle[k]) > unit / 2 ? unit * floor(middle[k] / unit + 0.5) : (embipc_real)0;
 }
 
-/* 1 when two closed boxes have a point in common. */
+/* 1 when two closed boxes have a common point. */
 static int embi_boxes_meet(const embipc_real alo[3], const embipc_real ahi[3], const embipc_real blo[3],
                            const embipc_real bhi[3])
 {
@@ -4849,7 +4848,7 @@ static int embi_boxes_meet(const embipc_real alo[3], const embipc_real ahi[3], c
 
 /* ---- Edges and faces by sorting ---- */
 
-/* a pair of key arrays, as the radix sort wants them */
+/* two key arrays for the radix sort */
 typedef struct embi_keys {
     embi_key *a, *tmp;
 } embi_keys;
@@ -4865,8 +4864,8 @@ static void embi_keys_release(embi_memory *m, embi_keys *k)
     EMBI_RELEASE(m, k->tmp);
 }
 
-/* k->a[0..3n): the half-edges of n triangles, key = (smaller, larger vertex), value = 3*triangle + side,
- * where side s runs from corner s to corner s+1; sorted, so the half-edges of one edge stand together. */
+/* Fills k->a[0..3n) with the half-edges of n triangles: key = (smaller, larger vertex), value = 3*triangle + side.
+ * Side s runs from corner s to corner s+1. Sorting puts the half-edges of an edge together. */
 static int embi_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
 {
     if (!embi_keys_reserve(m, k, 3 * n)) return 0;
@@ -4887,8 +4886,8 @@ static void embi_sort3(int v[3], int a, int b, int c)
     v[1] = a ^ b ^ c ^ v[0] ^ v[2];
 }
 
-/* k->a[0..n): the faces in face[3*n], key = (smallest, middle vertex), value = face; sorted by all three
- * vertices, equal faces in ascending order of their number. */
+/* Fills k->a[0..n) with the faces in face[3*n]: key = (smallest, middle vertex), value = face. They are sorted by all
+ * three vertices, equal faces by number. */
 static int embi_sort_faces(embi_memory *m, embi_keys *k, const int *face, int n)
 {
     int v[3];
@@ -4899,7 +4898,7 @@ static int embi_sort_faces(embi_memory *m, embi_keys *k, const int *face, int n)
         k->a[i].value = i;
     }
     embi_sort_keys(k->a, k->tmp, n);
-    for (int i = 0; i < n; i++) {   /* stable: the order by the largest vertex survives within equal pairs */
+    for (int i = 0; i < n; i++) {   /* the sort is stable: equal keys stay sorted by the largest vertex */
         const int *f = face + 3 * k->a[i].value;
         embi_sort3(v, f[0], f[1], f[2]);
         k->a[i].key = embi_pack(v[0], v[1]);
@@ -4908,7 +4907,7 @@ static int embi_sort_faces(embi_memory *m, embi_keys *k, const int *face, int n)
     return 1;
 }
 
-/* same three vertices, in any order */
+/* 1 when two faces have the same vertices, in any order */
 static int embi_same_face(const int *f, const int *g)
 {
     int v[3], w[3];
@@ -4917,7 +4916,7 @@ static int embi_same_face(const int *f, const int *g)
     return v[0] == w[0] && v[1] == w[1] && v[2] == w[2];
 }
 
-/* same three vertices and the same sense of rotation */
+/* 1 when two faces with the same vertices have the same orientation */
 static int embi_same_sense(const int *f, const int *g)
 {
     int i = g[0] == f[0] ? 0 : g[1] == f[0] ? 1 : 2;
@@ -4926,13 +4925,13 @@ static int embi_same_sense(const int *f, const int *g)
 
 /* Edges of a triangle surface. */
 typedef struct embi_topology {
-    int *edge;       /* 2 per edge: its vertices, the smaller first; edges in lexicographic order */
-    int *edge_tri;   /* 2 per edge: its triangles, the smaller first; -1 where there is none */
+    int *edge;       /* 2 per edge: its vertices, the smaller first; edges are sorted */
+    int *edge_tri;   /* 2 per edge: its triangles, the smaller first; -1 for none */
     int edge_count;
     embi_keys keys;
 } embi_topology;
 
-/* Gives back the memory of the edges. */
+/* Frees the edges. */
 static void embi_topology_release(embi_memory *m, embi_topology *t)
 {
     EMBI_RELEASE(m, t->edge);
@@ -4941,7 +4940,8 @@ static void embi_topology_release(embi_memory *m, embi_topology *t)
     t->edge_count = 0;
 }
 
-/* Of an edge with more than two triangles (which embipc_surface_check refuses) the first two are kept. */
+/* Lists each edge with its triangles. An edge with more than two (embipc_surface_check() refuses it) keeps the first
+ * two. */
 static embipc_result embi_topology_build(embi_memory *m, embi_topology *t, const int *tri, int n)
 {
     int count = 0;
@@ -4964,7 +4964,7 @@ static embipc_result embi_topology_build(embi_memory *m, embi_topology *t, const
     return EMBIPC_OK;
 }
 
-/* Each edge once, with its triangles. No scratch stays behind. */
+/* Each edge once, with its triangles. */
 EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, int *edge_tri, int capacity)
 {
     embi_memory m;
@@ -4988,7 +4988,7 @@ EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, in
 /* the four faces of a positively oriented tet, outward */
 static const int embi_tet_face[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 
-/* face[3 * (4*t + i)]: the face of tet t opposite to its node i */
+/* Writes the face of tet t opposite to its node i to face[3 * (4*t + i)]. */
 static void embi_tet_faces(int *face, const int *tets, int n)
 {
     for (int t = 0; t < n; t++)
@@ -4996,7 +4996,7 @@ static void embi_tet_faces(int *face, const int *tets, int n)
             for (int j = 0; j < 3; j++) face[12 * t + 3 * i + j] = tets[4 * t + embi_tet_face[i][j]];
 }
 
-/* The boundary triangles of n tets, into an array of its owner. */
+/* Collects the boundary triangles of n tets in *tri, which the caller owns. */
 static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, int **tri,
                                         int *tri_count)
 {
@@ -5008,7 +5008,7 @@ static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, 
         embi_tet_faces(face, tets, n);
         ok = embi_sort_faces(m, &keys, face, 4 * n);
     }
-    /* a face that meets its like is marked; what stays unmarked is the boundary */
+    /* only faces of a single tet are marked: they are the boundary */
     for (int i = 0, next; ok && i < 4 * n; i = next) {
         const int *f = face + 3 * keys.a[i].value;
         for (next = i + 1; next < 4 * n && embi_same_face(f, face + 3 * keys.a[next].value);) next++;
@@ -5026,7 +5026,7 @@ static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, 
     return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
-/* Faces of one tet only are the boundary. The count is returned even when the room is too small. */
+/* A face of only one tet is on the boundary. The count is returned even when tri is too small. */
 EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, int tri_capacity)
 {
     embi_memory m;
@@ -5043,7 +5043,7 @@ EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, in
 
 /* ---- The enclosed solid ---- */
 
-/* six times the signed volume of the tet (o, a, b, c) given as points */
+/* six times the signed volume of the tet (o, a, b, c) */
 static embipc_real embi_tet_det(const embipc_real o[3], const embipc_real a[3], const embipc_real b[3],
                                 const embipc_real c[3])
 {
@@ -5054,7 +5054,7 @@ static embipc_real embi_tet_det(const embipc_real o[3], const embipc_real a[3], 
     return embi_triple(u, v, w);
 }
 
-/* the integrals of embipc_solid, for indices known to be good */
+/* the integrals of embipc_solid by the banner's formulas; indices are valid */
 static void embi_solid(embipc_solid *s, const embipc_real *x, int vertex_count, const int *tri, int tri_count)
 {
     embipc_real lo[3], hi[3], o[3], volume = 0, first[3] = {0, 0, 0}, second[9] = {0};
@@ -5073,7 +5073,7 @@ static void embi_solid(embipc_solid *s, const embipc_real *x, int vertex_count, 
                                           p[2][k] * p[2][l]);
     }
     s->volume = volume / 6;
-    embi_scale(first, volume == 0 ? (embipc_real)0 : 1 / (4 * volume), first);   /* now centroid - o */
+    embi_scale(first, volume == 0 ? (embipc_real)0 : 1 / (4 * volume), first);   /* centroid - o */
     for (int k = 0; k < 3; k++) {
         s->centroid[k] = o[k] + first[k];
         for (int l = 0; l < 3; l++)
@@ -5097,8 +5097,8 @@ static embipc_real embi_solid_angle(const embipc_real p[3], const embipc_real *x
                                                embi_dot(c, a) * lb);
 }
 
-/* How many times the surface goes round p: 1 inside, 0 outside. Triangles whose label equals `except`
- * (label may be NULL) are left out. */
+/* The winding number of the surface about p: 1 inside, 0 outside. Triangles whose label equals `except` are skipped;
+ * label may be NULL. */
 static embipc_real embi_winding(const embipc_real p[3], const embipc_real *x, const int *tri, int tri_count,
                                 const int *label, int except)
 {
@@ -5113,7 +5113,7 @@ static embipc_real embi_winding(const embipc_real p[3], const embipc_real *x, co
 
 /* ---- Checks ---- */
 
-/* root of i in a union-find forest; halves the path on the way */
+/* Root of i in a union-find forest. The path is halved on the way. */
 static int embi_root(int *parent, int i)
 {
     while (parent[i] != i) {
@@ -5123,7 +5123,7 @@ static int embi_root(int *parent, int i)
     return i;
 }
 
-/* the smaller root wins, so the outcome does not depend on the order of joining */
+/* The smaller root wins, so the result does not depend on the order of calls. */
 static void embi_join(int *parent, int a, int b)
 {
     a = embi_root(parent, a);
@@ -5132,8 +5132,8 @@ static void embi_join(int *parent, int a, int b)
     else parent[a] = b;
 }
 
-/* Are the coordinates of n points, which are finite, such that no product of lengths overflows, or is lost? A box
- * without extent has no such lengths. most: the largest coordinate; size: of the box. */
+/* Checks that products of lengths of n finite points neither overflow nor underflow. A box without extent passes.
+ * most: largest |coordinate|; size: longest side of the box. */
 static int embi_in_range(const embipc_real *x, int n, embipc_real *most, embipc_real *size)
 {
     embipc_real lo[3], hi[3];
@@ -5146,7 +5146,7 @@ static int embi_in_range(const embipc_real *x, int n, embipc_real *most, embipc_
     return *most <= EMBI_MESH_RANGE && !(*size > 0 && *size < 1 / EMBI_MESH_RANGE);
 }
 
-/* counts and pointers, coordinates, and every index: what both kinds of mesh must have */
+/* Checks counts, pointers, coordinates and indices of a surface or a tet mesh. */
 static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, const int *element, int count,
                                        int corners, embipc_error *e)
 {
@@ -5186,7 +5186,7 @@ static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, c
     return EMBIPC_OK;
 }
 
-/* every vertex belongs to an element: an idle one would be an unknown with no mass */
+/* Every vertex must belong to an element: otherwise it would be an unknown without mass. */
 static embipc_result embi_check_used(embi_memory *m, int vertex_count, const int *element, int count,
                                      int corners, embipc_error *e)
 {
@@ -5205,8 +5205,8 @@ static embipc_result embi_check_used(embi_memory *m, int vertex_count, const int
                         "vertex %d belongs to no triangle: remove it", idle);
 }
 
-/* largest absolute component of the edge vectors u[0..n), by which they are then divided: the tests below
- * must neither overflow nor underflow */
+/* Divides the edge vectors u[0..n) by their largest |component|, so that later products neither overflow nor
+ * underflow. */
 static void embi_normalise(embipc_real u[][3], int n)
 {
     embipc_real s = 0;
@@ -5217,7 +5217,7 @@ static void embi_normalise(embipc_real u[][3], int n)
         for (int k = 0; k < 3; k++) u[i][k] /= s;
 }
 
-/* height over the longest edge, as a part of that edge: 0.87 for an equilateral triangle */
+/* height over the longest edge, divided by that edge: 0.87 for an equilateral triangle */
 static embipc_real embi_triangle_shape(const embipc_real *x, const int v[3])
 {
     embipc_real u[3][3], n[3], l2 = 0;
@@ -5241,7 +5241,7 @@ static embipc_real embi_tet_shape(const embipc_real *x, const int v[4])
     return l2 > 0 ? embi_triple(u[0], u[1], u[2]) / (l2 * sqrt(l2)) : (embipc_real)0;
 }
 
-/* at most two triangles on an edge; no border and neighbours in agreement when closed */
+/* An edge has at most two triangles. On a closed surface it has two, and they have the same orientation. */
 static embipc_result embi_check_edges(const embi_key *k, int n, const int *tri, int closed, embipc_error *e)
 {
     for (int i = 2; i < n; i++)
@@ -5264,9 +5264,10 @@ static embipc_result embi_check_edges(const embi_key *k, int n, const int *tri, 
     return EMBIPC_OK;
 }
 
-/* Every connected part of a closed surface has a volume, and is outward or a cavity in the others.
- * label: a forest that joins the triangles of a part, becomes the part's smallest triangle;
- * sum: 2*n zeros, becomes signed volume * 6 and largest distance from the part's first vertex. */
+/* Checks each connected part of a closed surface: it has a volume, and is outward unless it is a cavity in other
+ * parts.
+ *   label: on entry a forest that joins the triangles of a part; on return the smallest triangle of the part
+ *   sum: 2*n zeros; becomes 6 * signed volume and the largest distance from the part's first vertex */
 static embipc_result embi_check_parts(const embipc_real *x, const int *tri, int n, int *label,
                                       embipc_real *sum, embipc_error *e)
 {
@@ -5289,7 +5290,7 @@ static embipc_result embi_check_parts(const embipc_real *x, const int *tri, int 
             return embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_TRIANGLE, t, volume,
                                 "the closed part with triangle %d encloses no volume (%g m^3): remove it", t,
                                 volume);
-        /* asked in the middle of a triangle: at a vertex the part may touch the others */
+        /* p is inside a triangle, since at a vertex the part may touch others */
         embi_set(p, 0, 0, 0);
         for (int i = 0; i < 3; i++) embi_axpy(p, 1.0 / 3, x + 3 * (size_t)tri[3 * t + i]);
         if (volume < 0 && embi_winding(p, x, tri, n, label, t) < 0.5)
@@ -5300,7 +5301,7 @@ static embipc_result embi_check_parts(const embipc_real *x, const int *tri, int 
     return EMBIPC_OK;
 }
 
-/* every connected part by itself; k holds the sorted half-edges */
+/* Finds the connected parts and checks each. k holds the sorted half-edges. */
 static embipc_result embi_check_solid(embi_memory *m, const embipc_real *x, const int *tri, int n,
                                       const embi_key *k, embipc_error *e)
 {
@@ -5318,7 +5319,7 @@ static embipc_result embi_check_solid(embi_memory *m, const embipc_real *x, cons
     return r;
 }
 
-/* embipc_surface_check on the memory of a world */
+/* embipc_surface_check() with the memory of its caller */
 static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, int vertex_count,
                                         const int *tri, int n, int closed, embipc_error *e)
 {
@@ -5346,7 +5347,7 @@ static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, in
     return r;
 }
 
-/* a face belongs to at most two tets, and those lie on its two sides */
+/* A face belongs to at most two tets, which lie on opposite sides of it. */
 static embipc_result embi_check_tet_faces(embi_memory *m, const int *tets, int n, embipc_error *e)
 {
     embi_keys keys = {NULL, NULL};
@@ -5372,7 +5373,7 @@ static embipc_result embi_check_tet_faces(embi_memory *m, const int *tets, int n
     return r;
 }
 
-/* embipc_tets_check on the memory of a world */
+/* embipc_tets_check() with the memory of its caller */
 static embipc_result embi_tets_check(embi_memory *m, const embipc_real *x, int node_count, const int *tets,
                                      int n, embipc_error *e)
 {
@@ -5392,7 +5393,7 @@ static embipc_result embi_tets_check(embi_memory *m, const embipc_real *x, int n
     return r == EMBIPC_OK ? embi_check_tet_faces(m, tets, n, e) : r;
 }
 
-/* The check that embipc_body_create() makes, with its own scratch. */
+/* The same check as in embipc_body_create(). */
 EMBIPC_API embipc_result embipc_surface_check(const embipc_real *x, int vertex_count, const int *tri,
                                               int tri_count, int closed, embipc_error *error)
 {
@@ -5401,7 +5402,7 @@ EMBIPC_API embipc_result embipc_surface_check(const embipc_real *x, int vertex_c
     return embi_surface_check(&m, x, vertex_count, tri, tri_count, closed, error);
 }
 
-/* The check that embipc_body_create() makes of full bodies, with its own scratch. */
+/* The same check as in embipc_body_create() for full bodies. */
 EMBIPC_API embipc_result embipc_tets_check(const embipc_real *x, int node_count, const int *tets,
                                            int tet_count, embipc_error *error)
 {
@@ -5410,7 +5411,7 @@ EMBIPC_API embipc_result embipc_tets_check(const embipc_real *x, int node_count,
     return embi_tets_check(&m, x, node_count, tets, tet_count, error);
 }
 
-/* Volume integrals over the enclosed solid, after a check of the arrays. */
+/* Integrals over the enclosed solid, after a check of the arrays. */
 EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex_count, const int *tri,
                                                 int tri_count, embipc_solid *solid)
 {
@@ -5423,18 +5424,18 @@ EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex
 
 /* ---- Merging ---- */
 
-/* one more value into a hash of 64 bits */
+/* adds a value to a 64-bit hash */
 static embi_u64 embi_mix(embi_u64 h, embipc_real value)
 {
     embi_u64 bits;
-    value += 0;   /* -0 is 0 */
+    value += 0;   /* -0 becomes 0 */
     memcpy(&bits, &value, sizeof bits);
     h = (h ^ bits) * 0x9E3779B97F4A7C15ull;
     return h ^ (h >> 29);
 }
 
-/* The key of p's cell, or that of its neighbour by `step`, on a lattice of this size at lo; size 0: of its
- * place. Different cells may share a key: what is found there is looked at again. */
+/* Hashes the cell of p, or its neighbour by `step`, in a grid at lo; for size 0 it hashes p itself. Different cells
+ * may have the same hash, so callers compare positions as well. */
 static embi_u64 embi_cell_hash(const embipc_real p[3], const embipc_real lo[3], embipc_real size,
                                const int step[3])
 {
@@ -5444,8 +5445,8 @@ static embi_u64 embi_cell_hash(const embipc_real p[3], const embipc_real lo[3], 
     return h;
 }
 
-/* The earliest vertex that stays and is not farther from p than the tolerance, or -1. key: all cells, sorted;
- * head, by place in key: the first such vertex of a cell, which next continues. */
+/* Returns the first remaining vertex within the tolerance of p, or -1. key: hashes of all vertices, sorted.
+ * head[place in key]: the first remaining vertex of a cell; next links the others. */
 static int embi_find_near(const embipc_real *x, const embipc_real p[3], const embipc_real lo[3],
                           embipc_real tolerance, const embi_key *key, int n, const int *head, const int *next)
 {
@@ -5463,16 +5464,15 @@ static int embi_find_near(const embipc_real *x, const embipc_real p[3], const em
             embipc_real d[3];
             embi_sub(d, x + 3 * (size_t)i, p);
             if (!reach && (d[0] != 0 || d[1] != 0 || d[2] != 0)) continue;
-            for (int k = 0; k < 3 && reach; k++) d[k] /= tolerance;   /* squares of lengths may be no numbers */
+            for (int k = 0; k < 3 && reach; k++) d[k] /= tolerance;   /* avoids over- and underflow of squares */
             if (embi_norm(d) <= reach && (found < 0 || i < found)) found = i;
         }
     }
     return found;
 }
 
-/* Vertices are hashed by cells as large as the tolerance, so only 27 cells are looked at for each. A vertex goes to
- * the earliest one within the tolerance that stays. A tolerance below the rounding of coordinates counts as 0: only
- * equal ones merge. */
+/* Hash cells are as large as the tolerance, so a search visits 27. A vertex merges into the first remaining one
+ * within the tolerance. A tolerance below the rounding of coordinates counts as 0: then only equal vertices merge. */
 EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, embipc_real tolerance, int *map)
 {
     static const int here[3] = {0, 0, 0};
@@ -5532,7 +5532,7 @@ static void embi_fault_add(embi_faults *f, int element, int other, int a, int b,
     if (f->count < INT_MAX) f->count++;
 }
 
-/* finite points and indices in range: a repeated vertex is a fault to be listed, and passes */
+/* Checks for finite points and valid indices. Repeated vertices pass: they are a fault to be listed. */
 static embipc_result embi_arrays_usable(const embipc_real *x, int vertex_count, const int *element, int count,
                                         int corners)
 {
@@ -5546,14 +5546,14 @@ static embipc_result embi_arrays_usable(const embipc_real *x, int vertex_count, 
     return EMBIPC_OK;
 }
 
-/* Points divided by 2^exponent, so that the largest coordinate is about 1; in range they are the given ones. */
+/* Points divided by 2^exponent so that the largest coordinate is about 1. Points in range are not copied. */
 typedef struct embi_scaled {
     const embipc_real *x;
     embipc_real *copy;
     int count, exponent;
 } embi_scaled;
 
-/* Returns 0 out of memory. */
+/* Scales a copy of the points if they are out of range. Returns 0 out of memory. */
 static int embi_scale_begin(embi_memory *m, embi_scaled *s, const embipc_real *x, int n)
 {
     embipc_real most, size;
@@ -5570,7 +5570,7 @@ static int embi_scale_begin(embi_memory *m, embi_scaled *s, const embipc_real *x
 
 static void embi_scale_end(embi_memory *m, embi_scaled *s) { embi_free(m, s->copy); }
 
-/* a vertex that stands twice among n indices, or -1 */
+/* a vertex that occurs twice among n indices, or -1 */
 static int embi_repeated(const int *v, int n)
 {
     for (int i = 1; i < n; i++)
@@ -5579,7 +5579,7 @@ static int embi_repeated(const int *v, int n)
     return -1;
 }
 
-/* The sorted half-edges of all triangles that are not collapsed. Returns their number, or -1. */
+/* Sorts the half-edges of all triangles without repeated vertices. Returns their number, or -1. */
 static int embi_sound_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
 {
     int count = 0;
@@ -5597,7 +5597,7 @@ static int embi_run_end(const embi_key *k, int n, int i)
     return end;
 }
 
-/* Do the triangles (a, b, c) and (b, a, d) lie on each other: in one plane, c and d on one side of ab? */
+/* 1 when the triangles (a, b, c) and (b, a, d) overlap: they are coplanar, with c and d on one side of ab. */
 static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_real *c, const embipc_real *d)
 {
     if (embipc_orient3d(a, b, c, d) != 0) return 0;
@@ -5608,11 +5608,11 @@ static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_
     return 0;
 }
 
-/* the vertex a half-edge leads to, and the corner of its triangle that is not on it */
+/* end vertex of a half-edge, and the corner of its triangle opposite to it */
 static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 : h + 1]; }
 static int embi_opposite(const int *tri, int h) { return tri[3 * (h / 3) + (h + 2) % 3]; }
 
-/* Faults that are told by the half-edges at one edge: border, too many, turned, folded. Returns 0 out of memory. */
+/* Lists the faults that show at one edge: BORDER, CROWDED, TURNED or FOLDED. Returns 0 out of memory. */
 static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri, int n,
                             embipc_fault_kind kind, embi_faults *f)
 {
@@ -5639,7 +5639,7 @@ static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri
     return count >= 0;
 }
 
-/* corners that are joined across edges make a fan; a vertex with more than one is pinched */
+/* Corners joined across edges form a fan. A vertex with more than one fan is pinched. */
 static int embi_pinched(embi_memory *m, const int *tri, int n, int vertex_count, embi_faults *f)
 {
     embi_keys keys = {NULL, NULL};
@@ -5666,7 +5666,7 @@ static int embi_pinched(embi_memory *m, const int *tri, int n, int vertex_count,
     return count >= 0;
 }
 
-/* triangles with equal vertices; the earliest of them is `other` of the rest */
+/* Lists triangles with equal vertices. `other` is the first of them. */
 static int embi_double_triangles(embi_memory *m, const int *tri, int n, embi_faults *f)
 {
     embi_keys keys = {NULL, NULL};
@@ -5681,7 +5681,7 @@ static int embi_double_triangles(embi_memory *m, const int *tri, int n, embi_fau
     return ok;
 }
 
-/* Vertices that no element has. Returns 0 out of memory. */
+/* Lists vertices without an element. Returns 0 out of memory. */
 static int embi_unused(embi_memory *m, int vertex_count, const int *element, int n, embi_faults *f)
 {
     unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
@@ -5693,7 +5693,7 @@ static int embi_unused(embi_memory *m, int vertex_count, const int *element, int
     return 1;
 }
 
-/* COLLAPSED, FLAT and INVERTED: each element by itself */
+/* Lists COLLAPSED, FLAT or INVERTED elements. */
 static void embi_shape_faults(const embipc_real *x, const int *element, int n, int corners,
                               embipc_fault_kind kind, embi_faults *f)
 {
@@ -5723,8 +5723,8 @@ static int embi_faults_init(embi_faults *f, embipc_fault *list, int capacity, in
 
 #ifndef EMBIPC_NO_MESH_REPAIR
 
-/* One kind of fault at a time: each has a function of its own. Shapes are measured in scaled coordinates, so that
- * squares of tiny or huge lengths stay numbers. */
+/* Each kind of fault has its own function. Shapes are measured in scaled coordinates, which avoids over- and
+ * underflow. */
 EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                      embipc_fault_kind kind, embipc_fault *fault, int capacity)
 {
@@ -5742,7 +5742,7 @@ EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, con
     case EMBIPC_FAULT_PINCHED: ok = embi_pinched(&m, tri, tri_count, vertex_count, &f); break;
     case EMBIPC_FAULT_COLLAPSED:
     case EMBIPC_FAULT_FLAT: embi_shape_faults(s.x, tri, tri_count, 3, kind, &f); break;
-    case EMBIPC_FAULT_INVERTED: break;   /* triangles have no volume to invert */
+    case EMBIPC_FAULT_INVERTED: break;
     case EMBIPC_FAULT_CROWDED:
     case EMBIPC_FAULT_TURNED:
     case EMBIPC_FAULT_BORDER:
@@ -5753,7 +5753,7 @@ EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, con
     return ok ? f.count : -1;
 }
 
-/* DOUBLE, CROWDED and TURNED, by way of the sorted faces */
+/* Lists DOUBLE, CROWDED or TURNED tets by sorting their faces. */
 static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_fault_kind kind,
                                 embi_faults *f)
 {
@@ -5768,7 +5768,7 @@ static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_f
             embi_fault_add(f, keys.a[i].value / 4, keys.a[i + 1].value / 4, -1, -1, (embipc_real)(end - i));
         for (int j = i + 1; j < end && kind != EMBIPC_FAULT_CROWDED; j++) {
             int a = keys.a[i].value, b = keys.a[j].value, p = tets[a], q = tets[b], *g = face + 3 * a;
-            /* equal tets share four faces: counted at the one opposite to the largest node */
+            /* equal tets share four faces; count only the one opposite to the largest node */
             if (kind == EMBIPC_FAULT_DOUBLE && p == q && p > g[0] && p > g[1] && p > g[2])
                 embi_fault_add(f, b / 4, a / 4, -1, -1, 0);
             if (kind == EMBIPC_FAULT_TURNED && p != q && end - i == 2 && embi_same_sense(g, face + 3 * b))
@@ -5780,7 +5780,7 @@ static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_f
     return ok;
 }
 
-/* As embipc_surface_faults(), for tets. Kinds that only surfaces have give 0. */
+/* As embipc_surface_faults(), for tets. Kinds that only surfaces have return 0. */
 EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
                                   embipc_fault_kind kind, embipc_fault *fault, int capacity)
 {
@@ -5802,7 +5802,7 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
     case EMBIPC_FAULT_TURNED: ok = embi_tet_face_faults(&m, tets, tet_count, kind, &f); break;
     case EMBIPC_FAULT_BORDER:
     case EMBIPC_FAULT_FOLDED:
-    case EMBIPC_FAULT_PINCHED: break;   /* of surfaces */
+    case EMBIPC_FAULT_PINCHED: break;   /* only surfaces have these */
     default: ok = 0;
     }
     embi_scale_end(&m, &s);
@@ -5813,7 +5813,7 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 /* ---- Parts ---- */
 
-/* label[t]: the smallest triangle of t's part; keys: the half-edges. Returns their number, or -1. */
+/* label[t] = smallest triangle of t's connected part; keys: the sorted half-edges. Returns their number, or -1. */
 static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int n, int *label)
 {
     int count = embi_sound_half_edges(m, keys, tri, n);
@@ -5826,7 +5826,7 @@ static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int
     return count;
 }
 
-/* Area, in the square of the unit of x. */
+/* Area of a triangle. */
 static embipc_real embi_triangle_area(const embipc_real *x, const int v[3])
 {
     embipc_real u[3], w[3], c[3];
@@ -5842,11 +5842,11 @@ static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const i
     for (int i = 0; i < 3; i++) embi_axpy(p, 1.0 / 3, x + 3 * (size_t)v[i]);
 }
 
-/* A part, its bounding box, and where its triangles begin in a list of them part by part. */
+/* A part with its bounding box. Its triangles start at `first` in a list sorted by part. */
 typedef struct embi_part { embipc_part p; embipc_real lo[3], hi[3]; int first; } embi_part;
 
-/* number[t] = the part of t, counted in the order of their smallest triangles; label: see above. Returns how
- * many there are. */
+/* number[t] = part of t; parts are numbered by their smallest triangle. label is that of embi_label_parts(). Returns
+ * the number of parts. */
 static int embi_number_parts(const int *label, int n, int *number)
 {
     int count = 0;
@@ -5854,7 +5854,7 @@ static int embi_number_parts(const int *label, int n, int *number)
     return count;
 }
 
-/* Area, volume, box and counts of every part; part (zeroed) by number. */
+/* Area, volume, box and counts of each part; the caller has zeroed part[]. */
 static void embi_measure_parts(const embipc_real *x, const int *tri, int n, const int *number,
                                const embi_key *k, int edges, embi_part *part)
 {
@@ -5882,7 +5882,7 @@ static void embi_measure_parts(const embipc_real *x, const int *tri, int n, cons
     }
 }
 
-/* order[]: the triangles, part by part. */
+/* Sorts the triangles by part into order[]. */
 static void embi_order_parts(const int *number, int n, embi_part *part, int count, int *order)
 {
     int first = 0;
@@ -5894,8 +5894,8 @@ static void embi_order_parts(const int *number, int n, embi_part *part, int coun
     for (int i = 0; i < count; i++) part[i].first -= part[i].p.triangle_count;
 }
 
-/* How often the other parts go round part i, asked in the middle of a triangle: at a vertex they may touch. Only what
- * has it in its box can be around it; most often that is nobody. */
+/* Winding number of the other parts about a point of part i. The point is inside a triangle, since at a vertex parts
+ * may touch. Only parts whose boxes contain it are evaluated. */
 static int embi_part_depth(const embipc_real *x, const int *tri, const embi_part *part, int count, const int *order,
                            int i)
 {
@@ -5909,8 +5909,8 @@ static int embi_part_depth(const embipc_real *x, const int *tri, const embi_part
     return (int)floor(sum + 0.5);
 }
 
-/* Triangles that share an edge get one label, labels become numbers, and each part is measured. Depth and inside_out
- * follow from which part lies in which. */
+/* Triangles with a common edge form a part, and each part is measured. Winding numbers between parts give depth and
+ * inside_out. */
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                     int *part, embipc_part *list, int capacity)
 {
@@ -5944,7 +5944,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
         q->area = ldexp(q->area, 2 * s.exponent);
         q->volume = ldexp(q->volume, 3 * s.exponent);
         if (!of_no_part && count < capacity) list[count] = *q;
-        label[i] = of_no_part ? -1 : count++;   /* from here on: its number in the list */
+        label[i] = of_no_part ? -1 : count++;   /* from here on its number in the list */
     }
     for (int t = 0; p && part && t < n; t++) part[t] = label[number[t]];
     embi_free(&m, label);
@@ -5959,7 +5959,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
 /* ---- Orientation ---- */
 #ifndef EMBIPC_NO_MESH_REPAIR
 
-/* The half-edges of edges with exactly two triangles, as pairs: mate[h] is the other one, or -1. */
+/* mate[h] = the other half-edge of an edge with exactly two triangles, or -1 */
 static int embi_mates(embi_memory *m, const int *tri, int n, int *mate)
 {
     embi_keys keys = {NULL, NULL};
@@ -5975,8 +5975,8 @@ static int embi_mates(embi_memory *m, const int *tri, int n, int *mate)
     return count >= 0;
 }
 
-/* turn[t] = 1 where t must be turned to agree with the others of its part; the fewer are. label: parts;
- * queue (n): scratch. */
+/* turn[t] = 1 where t must be reversed to agree with its part; the smaller group is reversed. label: parts; queue
+ * (n): scratch. */
 static void embi_agree(const int *tri, int n, const int *mate, int *label, unsigned char *turn, int *queue)
 {
     for (int t = 0; t < n; t++) label[t] = -1;
@@ -6000,7 +6000,7 @@ static void embi_agree(const int *tri, int n, const int *mate, int *label, unsig
     }
 }
 
-/* Reverses the orientation of a triangle. Its first vertex stays. */
+/* Reverses a triangle. Its first vertex stays first. */
 static void embi_turn(int *t)
 {
     int swap = t[1];
@@ -6008,9 +6008,9 @@ static void embi_turn(int *t)
     t[2] = swap;
 }
 
-/* A closed part, for the question which of them lies in which. */
+/* A part of the surface, to find which closed part contains which. */
 typedef struct embi_shell {
-    embipc_real box[6], volume, p[3];   /* p: in the middle of one of its triangles */
+    embipc_real box[6], volume, p[3];   /* p: centre of one of its triangles */
     int first, count;                   /* its triangles: order[first .. first + count - 1] */
     int closed, depth, outer, turn;     /* outer: the smallest shell around it */
 } embi_shell;
@@ -6027,8 +6027,8 @@ static embipc_real embi_shell_winding(const embi_shell *s, const embipc_real p[3
     return sum;
 }
 
-/* Which closed shells are to be turned: those in an even number of others whose volume is negative, and those
- * in an odd number when the smallest around them is. */
+/* Selects the closed shells to reverse. At even depth these have negative volume. At odd depth a shell follows the
+ * smallest one around it. */
 static void embi_turn_shells(embi_shell *s, int n, const embipc_real *x, const int *tri, const int *order)
 {
     for (int i = 0; i < n; i++) {
@@ -6045,7 +6045,7 @@ static void embi_turn_shells(embi_shell *s, int n, const embipc_real *x, const i
         if (s[i].depth % 2) s[i].turn = s[s[i].outer].turn;
 }
 
-/* Shells (zeroed) of the numbered parts, and order: their triangles, part by part. */
+/* Fills the zeroed shells of the numbered parts. order: their triangles, sorted by part. */
 static void embi_collect_shells(const embipc_real *x, const int *tri, int n, const int *mate,
                                 const int *number, embi_shell *shell, int shells, int *order)
 {
@@ -6074,14 +6074,14 @@ static void embi_collect_shells(const embipc_real *x, const int *tri, int n, con
                 s->box[k] = embi_min(s->box[k], p[k]);
                 s->box[3 + k] = embi_max(s->box[3 + k], p[k]);
             }
-            /* the neighbour must be there, and must agree by now */
+            /* closed: each neighbour exists and agrees */
             if (mate[3 * t + i] < 0 || tri[3 * t + i] == tri[mate[3 * t + i]]) s->closed = 0;
         }
     }
 }
 
-/* First the triangles of each part are made to agree, then each closed shell is turned outward. Returns how many were
- * turned; out of memory all are turned back. */
+/* First the triangles of each part are made to agree, then each closed shell is turned outward. Returns the number of
+ * reversed triangles. Out of memory it restores all of them. */
 EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
@@ -6103,13 +6103,13 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
         shell = (embi_shell *)embi_alloc(&m, shells, sizeof *shell);
         for (int t = 0; t < n; t++)
             if (turn[t]) embi_turn(tri + 3 * t);
-        ok = shell && embi_mates(&m, tri, n, mate);   /* again: turning renamed the half-edges */
+        ok = shell && embi_mates(&m, tri, n, mate);   /* reversed triangles have other half-edges */
         if (ok) {
             embi_collect_shells(s.x, tri, n, mate, number, shell, shells, queue);
             embi_turn_shells(shell, shells, s.x, tri, queue);
         }
         for (int t = 0; t < n; t++) {
-            int again = ok ? shell[number[t]].turn : turn[t];   /* out of memory: all back */
+            int again = ok ? shell[number[t]].turn : turn[t];
             if (again) embi_turn(tri + 3 * t);
             count += turn[t] ^ again;
         }
@@ -6126,7 +6126,7 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
 
 /* ---- Flips ---- */
 
-/* side (corner s to s + 1) of the longest edge of a triangle */
+/* the longest side of a triangle; side s runs from corner s to s + 1 */
 static int embi_longest_side(const embipc_real *x, const int v[3])
 {
     int longest = 0;
@@ -6140,8 +6140,8 @@ static int embi_longest_side(const embipc_real *x, const int v[3])
     return longest;
 }
 
-/* Triangles (a, b, c) and (b, a, d) at the half-edges h and g become (c, a, d) and (d, b, c), when neither is
- * flat and no triangle has the edge c-d yet (k[0..edges): sorted half-edges). */
+/* Replaces triangles (a, b, c) and (b, a, d) at half-edges h and g by (c, a, d) and (d, b, c). It refuses if one of
+ * these is flat or the edge c-d exists already. k[0..edges): sorted half-edges. */
 static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_key *k, int edges)
 {
     int a = tri[h], b = tri[g], c = embi_opposite(tri, h), d = embi_opposite(tri, g), t[3], u[3], at;
@@ -6158,7 +6158,7 @@ static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_ke
     return 1;
 }
 
-/* A flat triangle gives its longest edge to the neighbour's other diagonal. This goes on in rounds until no flip
+/* Flips the longest edge of each flat triangle if neither triangle is flat afterwards. Rounds repeat until no flip
  * helps. */
 EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
@@ -6173,7 +6173,7 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
     x = scaled.x;
     mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
     touched = (unsigned char *)embi_alloc(&m, n, 1);
-    /* in rounds, since a flip changes the half-edges around it; each makes fewer triangles flat */
+    /* in rounds, since a flip changes the half-edges around it; each leaves fewer flat triangles */
     while (flips > 0 && mate && touched) {
         flips = 0;
         edges = embi_sound_half_edges(&m, &keys, tri, n);
@@ -6187,7 +6187,7 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
             s = mate[h] / 3;
             if (mate[h] < 0 || touched[t] || touched[s]) continue;
             if (!embi_flip(x, tri, h, mate[h], keys.a, edges)) continue;
-            for (int i = 0; i < 3; i++) {   /* what is around waits for the next round */
+            for (int i = 0; i < 3; i++) {   /* neighbours wait for the next round */
                 if (mate[3 * t + i] >= 0) touched[mate[3 * t + i] / 3] = 1;
                 if (mate[3 * s + i] >= 0) touched[mate[3 * s + i] / 3] = 1;
             }
@@ -6206,15 +6206,15 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
 
 /* ---- Holes ---- */
 
-/* The borders of a surface, walked so as the triangles of a lid would run: against the half-edge. */
+/* Closed border curves of a surface. They run against the half-edges, as the triangles of a lid do. */
 typedef struct embi_loops {
-    int *half, *start;       /* half-edges loop by loop; where each begins (count + 1) */
-    int count, edges;        /* loops, and border edges in all */
-    int *walk, *at;          /* the walk under way; by place in keys: where the walk left from there, or -1 */
-    embi_keys keys;          /* border half-edges by the vertex the lid leaves from */
+    int *half, *start;       /* half-edges loop by loop; start of each loop (count + 1) */
+    int count, edges;        /* number of loops, and of border edges in all */
+    int *walk, *at;          /* current path; at, by place in keys: where the path leaves that vertex, or -1 */
+    embi_keys keys;          /* border half-edges by their end vertex, where the lid's edge starts */
 } embi_loops;
 
-/* Gives back the memory of the borders. */
+/* Frees the loops. */
 static void embi_loops_release(embi_memory *m, embi_loops *l)
 {
     EMBI_RELEASE(m, l->half);
@@ -6224,7 +6224,7 @@ static void embi_loops_release(embi_memory *m, embi_loops *l)
     embi_keys_release(m, &l->keys);
 }
 
-/* the border half-edges into l->keys, sorted by their end vertex */
+/* Collects the border half-edges in l->keys, sorted by end vertex. */
 static int embi_collect_borders(embi_memory *m, embi_loops *l, const int *tri, int n)
 {
     int count = embi_sound_half_edges(m, &l->keys, tri, n);
@@ -6244,8 +6244,8 @@ static int embi_collect_borders(embi_memory *m, embi_loops *l, const int *tri, i
            EMBI_GROW(m, l->at, l->edges);
 }
 
-/* Walks from place `first` of the keys until no border leads on. Whenever the walk meets itself, what lies
- * between is a loop. A half-edge that was walked has value -1 - itself. */
+/* Follows the border from place `first` of the keys until no border edge continues. When the path returns to one of
+ * its vertices, it has closed a loop. A visited half-edge h gets the value -1 - h. */
 static void embi_walk_border(embi_loops *l, const int *tri, int first, int *used)
 {
     embi_key *k = l->keys.a;
@@ -6260,7 +6260,7 @@ static void embi_walk_border(embi_loops *l, const int *tri, int first, int *used
         l->walk[top++] = h;
         to = tri[h];
         next = embi_lower_bound(k, l->edges, (embi_u64)(unsigned)to);
-        if (next == l->edges || k[next].key != (embi_u64)(unsigned)to) break;   /* leads nowhere */
+        if (next == l->edges || k[next].key != (embi_u64)(unsigned)to) break;
         place = next;
         if (l->at[place] < 0) { l->at[place] = top; continue; }
         for (int j = l->at[place]; j < top; j++) {
@@ -6276,7 +6276,7 @@ static void embi_walk_border(embi_loops *l, const int *tri, int first, int *used
     l->at[place] = l->at[first] = -1;
 }
 
-/* Collects the border half-edges and follows them loop by loop, each edge once. Returns 0 out of memory. */
+/* Collects the border half-edges and splits them into loops, each edge once. Returns 0 out of memory. */
 static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n)
 {
     int used = 0;
@@ -6290,7 +6290,7 @@ static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n
     return 1;
 }
 
-/* Gives the vertices of all borders; `start` has one entry more than there are loops. */
+/* Lists the vertices of all loops; `start` has one entry more than there are loops. */
 EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, int *start, int capacity)
 {
     embi_memory m;
@@ -6310,9 +6310,9 @@ EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, 
     return count;
 }
 
-/* Cuts the polygon v[0..n) into triangles of least area in all, none flat, without diagonals that are edges
- * of the surface (k[0..edges), sorted): best[i * n + j] for the piece from i to j, where cut[i * n + j] is
- * the third corner. Returns the area, EMBI_HUGE where there is no such way. */
+/* Triangulates the polygon v[0..n) with least area by dynamic programming, without flat triangles, and without
+ * diagonals that are edges of the surface (k[0..edges), sorted). best and cut[i * n + j]: area and third corner of
+ * the piece from i to j. Returns the area, or EMBI_HUGE if there is no such triangulation. */
 static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, const embi_key *k, int edges,
                                     embipc_real *best, int *cut)
 {
@@ -6337,7 +6337,7 @@ static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, c
     return best[n - 1];
 }
 
-/* the triangles of the cut, appended to lid while they fit; stack (2 n): scratch. Returns the new count. */
+/* Appends the triangles of the cut to lid while they fit. stack (2 n): scratch. Returns the new count. */
 static int embi_emit_polygon(const int *v, int n, const int *cut, int *stack, int *lid, int capacity,
                              int count)
 {
@@ -6361,8 +6361,7 @@ static int embi_emit_polygon(const int *v, int n, const int *cut, int *stack, in
 
 #define EMBI_LARGEST_HOLE 512
 
-/* Each hole gets the triangulation of least area, by dynamic programming over its border. A lid of more than half of
- * the area of its part is no lid, and is left out. */
+/* Each hole gets the triangulation of least area. A lid larger than half of the area of its part is left out. */
 EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                    int max_edges, int *lid, int capacity, int *filled)
 {
@@ -6370,7 +6369,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     embi_keys keys = {NULL, NULL};
     embi_loops l;
     int n = tri_count, most = embi_min_int(embi_max_int(max_edges, 3), EMBI_LARGEST_HOLE);
-    int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;   /* v: polygon, and stack */
+    int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;   /* v: polygon and stack */
     embipc_real *area, *best, cost;
     embi_scaled s;
     if (capacity < 0 || (capacity && !lid)) return -1;
@@ -6411,21 +6410,19 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
 /* ==== 12. Embedding ==================================================================================
- * A surface vertex x lies in one tet of its cage for good: x = sum w_i q_i with constant w, sum w_i = 1.
- * What a cage weighs and how stiff it is come from the solid inside the surface, tet by tet:
+ * A surface vertex x stays in one tet of its cage: x = sum w_i q_i with constant weights, sum w_i = 1. Mass and
+ * stiffness of a cage tet T come from the solid inside the surface:
  *   V_T = integral of 1,  m_ij = integral of w_i w_j,  over the part of the solid that lies in tet T.
- * Both are exact. The solid is the signed sum of the tets (o, a, b, c) over the surface triangles, o any
- * one point; each of them is written in the barycentric coordinates of T, cut to w >= 0 by bisection, and
- * the polynomial integrated over the pieces: over a tet with volume v and corner weights W_k
+ * Both are exact. The solid is the signed sum of the cones (o, a, b, c) over the surface triangles, with any point o.
+ * A uniform grid finds the cage tets that a cone meets. The cone is written in barycentric coordinates of T and
+ * clipped to w >= 0 by bisection. Over a piece with volume v and corner weights W_k the integral is
  *   integral of w_i w_j = v/20 (sum_k W_ki W_kj + sum_k W_ki sum_k W_kj).
- * Which tets such a cone goes through, a uniform grid tells.
  * Uses: small math, memory, errors, meshes.                Checked by: tests/test_embedding.c */
 
-#define EMBI_INSIDE_TOLERANCE 1e-9     /* a weight down to minus this counts as inside */
-#define EMBI_COVER_TOLERANCE 1e-2      /* part of the solid's volume that may stick out of its cage */
-#define EMBI_OVERLAP_TOLERANCE 1e-6    /* part of it that may be held twice */
+#define EMBI_INSIDE_TOLERANCE 1e-9     /* a weight above minus this counts as inside */
+#define EMBI_COVER_TOLERANCE 1e-2      /* fraction of the solid's volume that may stick out of its cage */
+#define EMBI_OVERLAP_TOLERANCE 1e-6    /* fraction of it that tets may hold twice */
 
-/* X[12] = the nodes of tet t */
 static void embi_tet_gather(embipc_real X[12], const embipc_real *x, const int *tet)
 {
     for (int i = 0; i < 4; i++) embi_copy(X + 3 * i, x + 3 * (size_t)tet[i]);
@@ -6436,7 +6433,7 @@ typedef struct embi_barycentric {
     embipc_real origin[3], G[12];
 } embi_barycentric;
 
-/* 0 when the tet is flat */
+/* Returns 0 when the tet is flat. */
 static int embi_barycentric_init(embi_barycentric *b, const embipc_real X[12])
 {
     embipc_real D[9], Di[9];   /* rows of D: edges from node 0; then w_{i+1} = (column i of D^-1) . r */
@@ -6450,7 +6447,7 @@ static int embi_barycentric_init(embi_barycentric *b, const embipc_real X[12])
     return 1;
 }
 
-/* The four weights of p; outside the tet some are negative. The first is what the others leave of 1. */
+/* The four weights of p, which sum to 1. Some are negative outside the tet. */
 static void embi_barycentric_at(embipc_real w[4], const embi_barycentric *b, const embipc_real p[3])
 {
     embipc_real r[3];
@@ -6459,7 +6456,7 @@ static void embi_barycentric_at(embipc_real w[4], const embi_barycentric *b, con
     w[0] = 1 - (w[1] + w[2] + w[3]);
 }
 
-/* r = p - sum w_i X_i, as sum over i > 0 from node 0 so that a far origin costs nothing */
+/* r = p - sum w_i X_i, computed relative to node 0, so a far origin causes no rounding error */
 static void embi_tet_residual(embipc_real r[3], const embipc_real X[12], const embipc_real w[4],
                               const embipc_real p[3])
 {
@@ -6472,8 +6469,8 @@ static void embi_tet_residual(embipc_real r[3], const embipc_real X[12], const e
     embi_axpy(r, 1 - total, X);
 }
 
-/* Weights of p in the tet X: sum w_i = 1 and sum w_i X_i = p, to rounding: one step of refinement makes
- * that true for slender tets as well. Returns 0 when the tet is flat. */
+/* Weights of p in the tet X, accurate to rounding: one step of refinement makes them so for slender tets too. Returns
+ * 0 when the tet is flat. */
 static int embi_tet_weights(const embipc_real X[12], const embipc_real p[3], embipc_real w[4])
 {
     embi_barycentric b;
@@ -6491,7 +6488,7 @@ static embipc_real embi_min4(const embipc_real w[4])
     return embi_min(embi_min(w[0], w[1]), embi_min(w[2], w[3]));
 }
 
-/* ---- Which tets are near: a uniform grid over the cage ---- */
+/* ---- Finding nearby tets: a uniform grid over the cage ---- */
 
 typedef struct embi_tet_grid {
     embipc_real lo[3], hi[3], inverse_cell[3];
@@ -6506,7 +6503,7 @@ static void embi_tet_grid_release(embi_memory *m, embi_tet_grid *g)
     EMBI_RELEASE(m, g->item);
 }
 
-/* cells that a box reaches, clamped to the grid */
+/* range of cells that a box overlaps, clamped to the grid */
 static void embi_tet_grid_range(const embi_tet_grid *g, const embipc_real lo[3], const embipc_real hi[3],
                                 int from[3], int to[3])
 {
@@ -6518,7 +6515,7 @@ static void embi_tet_grid_range(const embi_tet_grid *g, const embipc_real lo[3],
     }
 }
 
-/* box of a tet, wider by the tolerance of being inside */
+/* bounding box of a tet, enlarged by the tolerance for inside */
 static void embi_tet_box(embipc_real lo[3], embipc_real hi[3], const embipc_real *x, const int *tet)
 {
     embipc_real pad;
@@ -6530,7 +6527,7 @@ static void embi_tet_box(embipc_real lo[3], embipc_real hi[3], const embipc_real
     }
 }
 
-/* about one cell per tet, cells as near to cubes as that allows */
+/* Chooses about one cell per tet, as near to cubes as possible. */
 static void embi_tet_grid_shape(embi_tet_grid *g, int tet_count)
 {
     embipc_real size[3], longest = 0, cell;
@@ -6547,7 +6544,7 @@ static void embi_tet_grid_shape(embi_tet_grid *g, int tet_count)
     }
 }
 
-/* counts, sums, fills: two passes over the tets */
+/* Fills the grid by counting sort: the first pass counts, the second fills. */
 static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_real *x, int node_count,
                                const int *tets, int tet_count)
 {
@@ -6559,7 +6556,7 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
     if (!EMBI_GROW(m, g->start, cells + 2)) return 0;
     memset(g->start, 0, (size_t)(cells + 2) * sizeof *g->start);
     for (int pass = 0; pass < 2; pass++) {
-        /* start[c + 2] counts in the first pass; start[c + 1] is where the next goes in the second */
+        /* start[c + 2] counts in pass 0; start[c + 1] is the next free place in pass 1 */
         for (int t = 0; t < tet_count; t++) {
             embi_tet_box(lo, hi, x, tets + 4 * t);
             embi_tet_grid_range(g, lo, hi, from, to);
@@ -6580,8 +6577,8 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
 
 /* ---- Points into tets ---- */
 
-/* The largest distance from p to the outside of a face plane, m: a lower bound of the distance of p and the tet.
- * It is 0 inside, and infinite for a flat tet. */
+/* The largest distance of p beyond a face plane, m: a lower bound of its distance to the tet. It is 0 inside, and
+ * infinite for a flat tet. */
 static embipc_real embi_tet_outside(const embipc_real X[12], const embipc_real p[3])
 {
     embipc_real w[4], out = 0;
@@ -6592,8 +6589,8 @@ static embipc_real embi_tet_outside(const embipc_real X[12], const embipc_real p
     return out;
 }
 
-/* A weight that rounding made negative is set to 0 if p is still met to 1e-12 of the tet, or to within `reach`, m.
- * Returns whether it is. */
+/* Sets weights that rounding made negative to 0 and normalises. This is done only if the point then moves by at most
+ * 1e-12 of the tet's size, or `reach`, m. Returns whether it was done. */
 static int embi_clamp_weights(embipc_real w[4], const embipc_real X[12], const embipc_real p[3], embipc_real reach)
 {
     embipc_real c[4], r[3], lo[3], hi[3], total = 0;
@@ -6609,8 +6606,8 @@ static int embi_clamp_weights(embipc_real w[4], const embipc_real X[12], const e
     return 1;
 }
 
-/* Weights w >= 0 of p in the tet X, or down to -EMBI_INSIDE_TOLERANCE. A point that is outside by no more than
- * `rounding`, m, of its coordinates is taken to the tet. Returns 0 for a point that is farther outside. */
+/* Weights of p in the tet X, at least -EMBI_INSIDE_TOLERANCE. A point outside by up to the rounding of coordinates
+ * (`rounding`, m) is moved onto the tet. Returns 0 for points farther outside. */
 static int embi_tet_take(const embipc_real X[12], const embipc_real p[3], embipc_real rounding, embipc_real w[4])
 {
     if (!embi_tet_weights(X, p, w)) return 0;
@@ -6622,8 +6619,8 @@ static int embi_tet_take(const embipc_real X[12], const embipc_real p[3], embipc
     return embi_tet_outside(X, p) <= rounding && embi_clamp_weights(w, X, p, 16 * rounding);
 }
 
-/* Vertex v at p lies in no tet: the nearest one takes it if it is outside by rounding only. Otherwise the error says
- * where it is, and by how much at least it is outside. */
+/* Handles vertex v at p, which no tet contains. The nearest tet takes it if it is outside by rounding only. Otherwise
+ * the error reports its place and a lower bound of its distance. */
 static embipc_result embi_embed_outside(embipc_error *e, int v, const embipc_real p[3], const embipc_real *x,
                                         const int *tets, int tet_count, embipc_real rounding, int *tet,
                                             embipc_real w[4])
@@ -6646,9 +6643,8 @@ static embipc_result embi_embed_outside(embipc_error *e, int v, const embipc_rea
                         "or more: make the cage wider there", v, p[0], p[1], p[2], nearest);
 }
 
-/* tet_of_point[i], w[4*i ..]: the tet that holds point i, and its weights there. Of several tets that share
- * the point on a face, an edge or a node, the one it lies deepest in; the first of equals. rounding: of all
- * coordinates, m. */
+/* Finds the tet that contains each point, and the weights w[4*i ..] of point i there. Of several tets, it is the
+ * first in which the smallest weight is largest. rounding: rounding error of coordinates, m. */
 static embipc_result embi_embed(embi_memory *m, const embipc_real *x, int node_count, const int *tets,
                                 int tet_count, const embipc_real *points, int point_count, embipc_real rounding,
                                 int *tet_of_point, embipc_real *w, embipc_error *e)
@@ -6685,16 +6681,16 @@ static embipc_result embi_embed(embi_memory *m, const embipc_real *x, int node_c
     return r;
 }
 
-/* ---- Does the cage hold the surface together? ---- */
+/* ---- Does the cage connect the whole surface? ---- */
 
-/* A tet that the segment from a to b meets, from `from` to `to` of its length. */
+/* The part of the segment a-b inside a tet: fractions `from` to `to` of its length. */
 typedef struct embi_stretch {
     int tet, reached;
     embipc_real from, to, wa[4], wb[4];   /* weights of a and b */
-    embipc_real slack;                    /* of weights: the rounding of coordinates, and more */
+    embipc_real slack;                    /* tolerance of weights, for the rounding of coordinates */
 } embi_stretch;
 
-/* Returns 0 where the tet does not meet the segment. rounding: of all coordinates, m. */
+/* Returns 0 when the tet does not meet the segment. */
 static int embi_stretch_of(embi_stretch *s, const embipc_real X[12], const embipc_real a[3], const embipc_real b[3],
                            embipc_real rounding)
 {
@@ -6716,7 +6712,7 @@ static int embi_stretch_of(embi_stretch *s, const embipc_real X[12], const embip
     return s->from <= s->to;
 }
 
-/* Does the segment go from one tet into the other through nodes that both have? */
+/* 1 when the segment passes from one tet into the other at a point that only their common nodes carry. */
 static int embi_stretches_join(const embi_stretch *s, const embi_stretch *t, const int *tets)
 {
     embipc_real from = embi_max(s->from, t->from), to = embi_min(s->to, t->to), at = (from + to) / 2, carried = 0;
@@ -6727,7 +6723,7 @@ static int embi_stretches_join(const embi_stretch *s, const embi_stretch *t, con
     return carried > 1 - 1e-6 - 8 * (s->slack + t->slack);
 }
 
-/* Marks what is reached from tet `from`. Returns whether tet `to` is, or whether some of the segment is in no tet. */
+/* Marks the tets connected with tet `from`. Returns 1 when `to` is marked, or when part of the segment is in no tet. */
 static int embi_stretches_hold(embi_stretch *s, int n, const int *tets, int from, int to)
 {
     embipc_real covered = 0;
@@ -6751,20 +6747,20 @@ static int embi_stretches_hold(embi_stretch *s, int n, const int *tets, int from
     return covered < 1;
 }
 
-/* A surface whose vertices hang in a cage, and scratch. */
+/* A surface embedded in a cage, with scratch. */
 typedef struct embi_holding {
-    const embipc_real *x;      /* nodes of the cage */
+    const embipc_real *x;      /* cage nodes */
     const int *tets;
     int node_count, tet_count;
-    const int *tet_of;         /* per vertex */
-    embipc_real rounding;      /* of all coordinates, m */
+    const int *tet_of;         /* tet of each vertex */
+    embipc_real rounding;      /* rounding error of coordinates, m */
     embi_tet_grid grid;
     embi_stretch *stretch;
-    int *seen;                 /* per tet: the last edge that it was tried with */
+    int *seen;                 /* per tet: the last edge tested with it */
 } embi_holding;
 
-/* Is edge number `edge`, from vertex v at a to vertex w at b, held by tets that are connected along it? Returns -1
- * without memory. */
+/* 1 when the tets along edge number `edge`, from vertex v at a to vertex w at b, are connected. Returns -1 out of
+ * memory. */
 static int embi_edge_held(embi_memory *m, embi_holding *h, int edge, int v, const embipc_real *a, int w,
                           const embipc_real *b)
 {
@@ -6794,8 +6790,8 @@ static int embi_edge_held(embi_memory *m, embi_holding *h, int edge, int v, cons
     return embi_stretches_hold(h->stretch, n, h->tets, h->tet_of[v], h->tet_of[w]);
 }
 
-/* Parts of a cage that share no node move apart. So an edge of the surface must not hang in two of them; with `trace`
- * it must not cross a slit of the cage either, where tets touch and share no nodes. points: of the surface. */
+/* Cage parts without common nodes move apart, so no edge of the surface may connect two of them. With `trace` no edge
+ * may cross a slit either, where tets touch without common nodes. points: surface vertices. */
 static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embipc_real *points, const int *tri,
                                      int tri_count, int trace, embipc_error *e)
 {
@@ -6826,12 +6822,12 @@ static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embi
                         h->tet_of[tri[bad % 3 == 2 ? bad - 2 : bad + 1]]);
 }
 
-/* ---- The solid, tet by tet ---- */
+/* ---- The solid inside each tet ---- */
 
-/* position of m_ij, i <= j, among the ten: 00 01 02 03 11 12 13 22 23 33 */
+/* index of m_ij, i <= j, among the ten moments: 00 01 02 03 11 12 13 22 23 33 */
 static const int embi_moment_index[16] = {0, 1, 2, 3, 1, 4, 5, 6, 2, 5, 7, 8, 3, 6, 8, 9};
 
-/* moments of a tet that the solid fills: V/20 (1 + delta_ij) */
+/* moments of a tet full of solid: V/20 (1 + delta_ij) */
 static void embi_tet_moment_full(embipc_real volume, embipc_real moment[10])
 {
     for (int i = 0; i < 4; i++)
@@ -6839,7 +6835,7 @@ static void embi_tet_moment_full(embipc_real volume, embipc_real moment[10])
             moment[embi_moment_index[4 * i + j]] = volume / 20 * (i == j ? 2 : 1);
 }
 
-/* moment += those of a piece with volume v and corner weights W[k][i] */
+/* Adds the moments of a piece with volume v and corner weights W[k][i], by the banner's formula. */
 static void embi_add_moment(embipc_real moment[10], embipc_real v, const embipc_real W[4][4])
 {
     embipc_real s[4];
@@ -6852,12 +6848,12 @@ static void embi_add_moment(embipc_real moment[10], embipc_real v, const embipc_
 
 typedef struct embi_piece {
     embipc_real W[4][4];   /* corner weights */
-    embipc_real v;         /* volume, with the sign of the whole */
+    embipc_real v;         /* signed volume */
 } embi_piece;
 
-/* Adds the part of the piece with w >= 0 to volume and moment. A piece with an edge across w_i = 0 is cut
- * in two at that point of the edge, which shares its volume out as the edge's length; a piece without
- * lies on one side. Each coordinate takes at most four cuts in a row, so the stack holds at most 17. */
+/* Adds the part of a piece with w >= 0 to volume and moment. A piece with an edge across w_i = 0 is cut in two there;
+ * the volumes are in the ratio of the edge's parts. Each coordinate needs at most four cuts in a row, so the stack
+ * holds at most 17. */
 static void embi_clip_piece(const embi_piece *whole, embipc_real *volume, embipc_real moment[10])
 {
     embi_piece stack[17];
@@ -6884,8 +6880,8 @@ static void embi_clip_piece(const embi_piece *whole, embipc_real *volume, embipc
             cut[i] = 0;
             EMBIPC_ASSERT(top + 2 <= 17);
             q[0] = q[1] = p;
-            q[0].v = p.v * s;          /* keeps hi, the cut in the place of lo */
-            q[1].v = p.v * (1 - s);    /* keeps lo */
+            q[0].v = p.v * s;          /* contains hi; the cut replaces lo */
+            q[1].v = p.v * (1 - s);    /* contains lo */
             memcpy(q[0].W[lo], cut, sizeof cut);
             memcpy(q[1].W[hi], cut, sizeof cut);
             top += 2;
@@ -6893,8 +6889,8 @@ static void embi_clip_piece(const embi_piece *whole, embipc_real *volume, embipc
     }
 }
 
-/* Rounding may leave moments that no solid has: the symmetric 4x4 matrix is made positive semi-definite by
- * dropping negative eigenvalues, which are of the order of that rounding. */
+/* Rounding may make the symmetric 4x4 matrix of moments indefinite. Negative eigenvalues, which are of the size of
+ * rounding, are set to 0. */
 static void embi_moment_project(embipc_real moment[10])
 {
     embipc_real A[16], V[16];
@@ -6911,20 +6907,19 @@ static void embi_moment_project(embipc_real moment[10])
         }
 }
 
-/* What embi_solid_in_tets works with. */
+/* State of embi_solid_in_tets(). */
 typedef struct embi_cone_walk {
-    const embipc_real *x;       /* the surface */
+    const embipc_real *x;       /* surface vertices */
     const int *tri;
-    embipc_real o[3];           /* the middle of its box */
-    embi_tet_grid grid;         /* of the tets; and for each of them: */
+    embipc_real o[3];           /* apex of the cones: middle of the surface's box */
+    embi_tet_grid grid;         /* of the tets; the arrays below are per tet */
     embi_barycentric *b;
     embipc_real *box;           /* lo, hi (6) */
-    embipc_real *volume, *moment, *gross;   /* gross: the sum of the unsigned contributions to the volume, which
-                                               is what rounding is relative to */
-    int *seen;                  /* the last triangle it was tried with; INT_MAX: a flat tet */
+    embipc_real *volume, *moment, *gross;   /* gross: sum of |contributions|, the scale of rounding errors */
+    int *seen;                  /* the last triangle tested; INT_MAX: a flat tet */
 } embi_cone_walk;
 
-/* Adds what the tet holds of the cone from o to triangle t. */
+/* Adds the part of the cone from o to triangle t inside the tet. */
 static void embi_cone_in_tet(embi_cone_walk *w, int t, int tet)
 {
     const embipc_real *v[3];
@@ -6944,7 +6939,7 @@ static void embi_cone_in_tet(embi_cone_walk *w, int t, int tet)
     w->gross[tet] += embi_abs(w->volume[tet] - before);
 }
 
-/* The same for all tets that meet a box with part of the cone, and were not tried with it before. */
+/* Adds the cone to all tets that meet the box of one of its slices and were not tested with it before. */
 static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real lo[3], const embipc_real hi[3])
 {
     const embi_tet_grid *g = &w->grid;
@@ -6964,8 +6959,8 @@ static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real lo[3], 
             }
 }
 
-/* The same for all tets. The cone is taken in slices as thick as a cell of the grid is wide: the slice from u
- * to v of the way is in the hull of the triangle's box shrunk towards o by u and by v. */
+/* Adds the cone to all tets, slice by slice; a slice is as thick as a grid cell. The slice from fraction u to v lies
+ * in the hull of the triangle's box, shrunk towards o by u and by v. */
 static void embi_cone_in_tets(embi_cone_walk *w, int t)
 {
     embipc_real lo[3], hi[3], from[3], to[3];
@@ -6985,8 +6980,8 @@ static void embi_cone_in_tets(embi_cone_walk *w, int t)
     }
 }
 
-/* Prepares the tets for integrals of cones: barycentric coordinates, boxes, a grid. A flat tet is marked as seen for
- * ever. Returns 0 out of memory. */
+/* Prepares barycentric coordinates, boxes and a grid of the tets. Flat tets are skipped later. Returns 0 out of
+ * memory. */
 static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_real *X, const int *tets,
                                 int tet_count)
 {
@@ -7006,7 +7001,7 @@ static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_
     return embi_tet_grid_build(m, &w->grid, X, nodes, tets, tet_count);
 }
 
-/* Gives back what embi_cone_walk_begin() took. */
+/* Frees what embi_cone_walk_begin() allocated. */
 static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w)
 {
     embi_tet_grid_release(m, &w->grid);
@@ -7016,9 +7011,8 @@ static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w)
     embi_free(m, w->seen);
 }
 
-/* Volume (tet_count) and moments (10*tet_count) of the solid in each tet, m^3; returns the volume held by
- * all of them, or -1 without memory. Volumes are >= 0, moments positive semi-definite. The work goes with
- * the triangles times the tets on the way from each to the middle: the cube root of all tets or so. */
+/* Volume (tet_count) >= 0 and positive semidefinite moments (10*tet_count) of the solid in each tet, m^3. Returns the
+ * sum of volumes, or -1 out of memory. Each cone meets about the cube root of all tets. */
 static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
                                       const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                       embipc_real *volume, embipc_real *moment)
@@ -7039,7 +7033,7 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
         for (int t = 0; t < tri_count; t++) embi_cone_in_tets(&w, t);
         for (int t = 0; t < tet_count; t++) {
             embipc_real *mt = moment + 10 * (size_t)t;
-            if (!(volume[t] > 1e-13 * w.gross[t])) {   /* rounding, no solid */
+            if (!(volume[t] > 1e-13 * w.gross[t])) {   /* only rounding errors */
                 volume[t] = 0;
                 memset(mt, 0, 10 * sizeof *mt);
             } else embi_moment_project(mt);
@@ -7050,12 +7044,9 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
     return held;
 }
 
-/* Volume and moments of the solid inside a closed outward surface, for every tet of its cage.
- *   volume   tet_count, m^3, >= 0           out
- *   moment   10*tet_count, m^3              out
- * They sum up to the surface's own integrals to 1e-9. A cage made round the vertices may cut a little off
- * the triangles between them: up to EMBI_COVER_TOLERANCE of the volume is made up for by scaling, more is
- * an error, and so are tets that overlap. */
+/* As embi_solid_in_tets(), scaled so that the sums equal the integrals over the surface's solid to 1e-9. Triangles
+ * may stick out of a cage made round the vertices, so a loss up to EMBI_COVER_TOLERANCE is scaled away. A larger loss
+ * is an error, and so are overlapping tets. */
 static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
                                          const embipc_real *x, int vertex_count, const int *tri,
                                          int tri_count, embipc_real *volume, embipc_real *moment,
@@ -7080,36 +7071,35 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
 }
 
 /* ==== 13. Cage builder ===============================================================================
- * A closed surface in, a coarse tet mesh out that holds the solid inside. Space is filled with the
- * body-centred cubic lattice: cubes of side h with their corners and centres as nodes, and for every square
- * between two cubes four tets, each on the two centres and one side of the square. All tets are alike
- * (dihedral angles 60 and 90 degrees), and the lattice is symmetric about every plane of corners and of
- * centres.
+ * Builds a coarse tet mesh around the solid inside a closed surface. Space is filled with the body-centred cubic
+ * lattice. Its nodes are corners and centres of cubes of side h. Each square between two cubes has four tets: each
+ * has both centres and one side of the square. All tets have the same shape (dihedral angles 60 and 90 degrees). The
+ * lattice is symmetric about every plane of corners or centres.
  *
- * Solid that is close in space may be far apart along the body: the teeth of a comb, two legs. So a cage
- * is not made of lattice tets, but of their copies: one for each connected piece of solid in the tet
- * (Molino, Bao, Fedkiw 2004, "virtual nodes"). Copies of two neighbours share the nodes of a face exactly
- * where their pieces meet in that face; what is connected through no face shares no node. Where solid meets in a single
- * vertex of the surface, copies share the nodes that carry it: it can follow one place only. How it is found:
- *   cuts      each triangle is cut along the tets it passes through, spreading from tet to tet
- *   winding   along an edge of the lattice it changes by one at every triangle that crosses the edge; from
- *             the rim of the lattice, where it is 0, it spreads to every node. Nodes with winding > 0 are
- *             in the solid
- *   pieces    within a tet, connected is: two cuts with a common side; two neighbours on an edge of the tet
- *             with solid between them, be they cuts or ends of the edge; and what a ray through solid
- *             meets first, sent from each closed curve in a face and each closed shell in the tet, in a
- *             direction in which the curve or shell ends where the ray begins
- * and the pieces' integrals, for the tet n0 n1 n2 n3 and any polynomial, by coning the boundary off from n0,
- * what is left of it on the face opposite to n0 from n1, and what is left of that on the edge 23 from n2:
+ * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected piece
+ * of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes"). Copies of neighbours
+ * share the nodes of a face only where their pieces meet in that face. Where solid meets in a single vertex of the
+ * surface, the copies share the nodes that carry it: a vertex has one position. The steps:
+ *   cuts      Each triangle is clipped to the tets it passes through, found from tet to neighbouring tet.
+ *   winding   The winding number along a lattice edge changes by one at each triangle that crosses it. It is 0 at
+ *             the lattice's rim and spreads from there. Nodes with winding > 0 are in the solid.
+ *   pieces    Two cuts with a common side are connected. So are neighbours (cuts or nodes) on an edge of the tet
+ *             with solid between them. From each closed curve in a face and each closed shell in the tet, a ray is
+ *             sent away from it. If the ray starts in solid, the first thing that it hits is connected with its
+ *             curve or shell.
+ * The integral of a polynomial over a piece in the tet n0 n1 n2 n3 is a sum of integrals over cones. They are the
+ * cones of cuts from n0, of sides in the face opposite to n0 from n1, and of crossings of the edge 23 from n2:
  *   integral over the piece = sum over cuts (n0, cut) + over sides p->q of cuts in the face n1 n2 n3 of
  *   (n0, n1, q, p) + over crossings c of the edge 23 of +-(n0, n1, n2, c) + winding(n3) (n0, n1, n2, n3)
- * with (a, b, c, d) the integral over that tet with its sign. Nothing is subdivided and nothing sampled:
- * the sums are exact. The cost goes with the number of cuts.
+ * (a, b, c, d) is the integral over that tet with its sign. The sums are exact, and their cost grows with the number
+ * of cuts.
  *
- * The search goes through cell sizes and placings of the body's middle in the lattice, for the wished node
- * count and for tets that can follow the body where it bends. Last, nodes outside the solid are drawn
- * towards it, as far as no other tet is entered and no dihedral angle gets small.
- * Uses: small math, memory, errors, sorting, meshes, embedding.     Checked by: tests/test_cage.c      */
+ * The search varies the cell size and the position of the body in the lattice. It aims at the wished node count and
+ * at tets that can follow the body's bending. At last, nodes outside the solid move towards it. They stop before a
+ * new tet is needed or a dihedral angle becomes small.
+ *
+ * Functions that allocate return 0 when out of memory, unless their comment says otherwise.
+ * Uses: small math, memory, errors, sorting, meshes, embedding.     Checked by: tests/test_cage.c */
 
 #ifdef EMBIPC_NO_CAGE_BUILDER
 typedef struct embi_last_cage { int none; } embi_last_cage;
@@ -7117,16 +7107,16 @@ static void embi_last_cage_free(embi_memory *m, embi_last_cage *last) { (void)m;
 #else
 
 #define EMBI_CAGE_COOKIE 0x43414745
-#define EMBI_CAGE_MAX_CELLS (INT_MAX / 80)   /* so that no array has more elements than an int counts */
-#define EMBI_CAGE_ANGLE 25.0            /* degrees; tightening leaves no dihedral angle below */
-#define EMBI_CAGE_NODE_CLEAR 1e-9       /* of an edge: a crossing nearer to a node is the node's, or whose? */
-#define EMBI_CAGE_TOUCH 1e-12           /* a weight up to this is on a face */
-#define EMBI_CAGE_CORNERS 12            /* of a polygon; 7 where nothing is near a face */
-#define EMBI_CAGE_FLAT 1e-11            /* a piece that rises less above a face is part of the face */
-#define EMBI_CAGE_WEAK 0.25             /* of the mean share of solid in a tet: nodes with less are weak */
-#define EMBI_CAGE_MISS 0.2              /* part of the wished node count that may be missed */
+#define EMBI_CAGE_MAX_CELLS (INT_MAX / 80)   /* keeps array sizes within an int */
+#define EMBI_CAGE_ANGLE 25.0            /* degrees: least dihedral angle after tightening */
+#define EMBI_CAGE_NODE_CLEAR 1e-9       /* fraction of an edge: nearer to a node, rounding decides */
+#define EMBI_CAGE_TOUCH 1e-12           /* a point with a weight up to this is on a face */
+#define EMBI_CAGE_CORNERS 12            /* of a polygon; 7 if no vertex is near a face */
+#define EMBI_CAGE_FLAT 1e-11            /* height above a face, as weight: flatter pieces belong to the face */
+#define EMBI_CAGE_WEAK 0.25             /* nodes with less than this fraction of the mean volume per tet are weak */
+#define EMBI_CAGE_MISS 0.2              /* allowed deviation from the wished node count, relative */
 
-/* The cookie shows that a description began here, with all its defaults. */
+/* The cookie shows that a def comes from here and has all defaults. */
 EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
 {
     embipc_cage_def d;
@@ -7138,7 +7128,7 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
     return d;
 }
 
-/* Gives back the arrays of a cage, which is empty then. */
+/* Frees the arrays of a cage and clears it. */
 static void embi_cage_release(embi_memory *m, embipc_cage *cage)
 {
     embi_free(m, cage->x);
@@ -7150,7 +7140,7 @@ static void embi_cage_release(embi_memory *m, embipc_cage *cage)
     memset(cage, 0, sizeof *cage);
 }
 
-/* A cage carries its allocator, so it can be freed without a world. */
+/* A cage holds its allocator, so it can be freed without a world. */
 EMBIPC_API void embipc_cage_free(embipc_cage *cage)
 {
     embi_memory m;
@@ -7162,60 +7152,60 @@ EMBIPC_API void embipc_cage_free(embipc_cage *cage)
 /* the part of a triangle that lies in a lattice tet */
 typedef struct embi_cut {
     int tri, tet;
-    int copy;                        /* the copy of the tet whose piece it bounds, or -1 */
+    int copy;                        /* the copy whose piece it bounds, or -1 */
     int sides;                       /* bit s: it has a side of kind s, see embi_polygon */
 } embi_cut;
 
-/* one connected piece of solid in a lattice tet, with a tet of the cage for itself */
+/* A connected piece of solid in a lattice tet. It becomes one tet of the cage. */
 typedef struct embi_tet_copy {
     int tet;
-    embipc_real volume, moment[10];  /* of the piece, as parts of the tet's volume */
+    embipc_real volume, moment[10];  /* of the piece, relative to the tet's volume */
 } embi_tet_copy;
 
-/* A side of a cut triangle that runs along a face of the tet. */
+/* A triangle side that runs along a face of a tet. */
 typedef struct embi_along { int cut, side, face; } embi_along;
 
-/* Everything the builder works on. */
+/* State of the builder. */
 typedef struct embi_caging {
     embi_memory *m;
     const embipc_real *x;            /* the surface */
     const int *tri;
     int vertex_count, tri_count;
-    int *beside;                     /* the triangle across each side (3*tri_count) */
-    int *pinch_of;                   /* per vertex 1 + its number in pinch, or 0; NULL where there is none */
-    int *pinch;                      /* per vertex where fans meet that share no edge: a copy that holds it, or -1 */
+    int *beside;                     /* triangle across each side (3*tri_count) */
+    int *pinch_of;                   /* per vertex: 1 + its number in pinch, or 0; NULL if there are none */
+    int *pinch;                      /* per pinched vertex (fans without a common edge): a copy that holds it, or -1 */
     int pinch_count;
     embipc_real lo[3], hi[3];        /* box of the surface */
     embipc_real volume;              /* of the solid */
-    int axis[3];                     /* first the one along which the solid is least in its box's middle */
-    int split;                       /* one copy per piece; 0: all pieces of a tet share one */
-    /* lattice: dim[] cells from origin; nodes are the corners, then the centres */
+    int axis[3];                     /* first the axis along which the centroid is farthest off the box's middle */
+    int split;                       /* one copy per piece; 0: one copy per tet */
+    /* lattice: dim[] cells from origin; nodes are corners, then centres */
     embipc_real h, origin[3];
     int dim[3], corners, node_total, tet_total;
-    embipc_real *place;              /* of the nodes, m: tightening moves them */
+    embipc_real *place;              /* node positions, m; tightening moves them */
     signed char *wind;               /* winding number of the surface about each node */
     int *seen;                       /* scratch, per tet or node */
-    /* the surface, cut along it */
-    int *home;                       /* per vertex the tet it lies in, ~tet on its rim */
-    int *first;                      /* cuts of triangle t: first[t] .. first[t + 1] - 1, by tet */
+    /* the surface, cut along the lattice */
+    int *home;                       /* tet of each vertex; ~tet when the vertex is on its boundary */
+    int *first;                      /* cuts of triangle t, sorted by tet: first[t] .. first[t + 1] - 1 */
     embi_cut *cut;
     int cut_count;
     embi_along *along;
-    int along_count;                 /* -1: not to be noted */
+    int along_count;                 /* -1: sides along faces are not collected */
     /* tets with cuts, then those full of solid */
-    int *touch;                      /* per tet its number among the touched ones, or -1 */
-    int *touched, touched_count;     /* their tets */
+    int *touch;                      /* per tet: its number among the touched tets, or -1 */
+    int *touched, touched_count;
     int *range, *order;              /* cuts of touched tet i: order[range[i]] .. order[range[i + 1] - 1] */
-    signed char *turn;               /* change of winding along the six edges of touched tets */
+    signed char *turn;               /* change of winding along the six edges of each touched tet */
     int *corner;                     /* copy that holds each corner of a touched tet, or -1 (4 each) */
     embi_tet_copy *copy;
     int copy_count;
-    int *slot;                       /* forest over the corners of copies, 4 each: a tree is a cage node */
+    int *slot;                       /* union-find forest over the corners of copies (4 each); a tree is a cage node */
     int node_count;
-    embipc_real weak;                /* how many nodes carry next to nothing, smoothly counted */
-    int faulty;                      /* the lattice touches the surface in a way that rounding decides */
-    int doubt, crosses;              /* two rays disagree; they do so in all lattices, since parts of the surface cross */
-    int *queue, *local;              /* scratch: tets; per triangle its number within a tet */
+    embipc_real weak;                /* number of weak nodes, weighted smoothly */
+    int faulty;                      /* the result depends on rounding: another lattice is needed */
+    int doubt, crosses;              /* two rays disagree; they always do, as the surface crosses itself */
+    int *queue, *local;              /* scratch: tets; number of each triangle within a tet */
     embi_keys keys;
     struct embi_pocket *pocket;
 } embi_caging;
@@ -7240,7 +7230,7 @@ static void embi_lattice_index(const embi_caging *c, int cell, int i[3])
     i[0] = cell / c->dim[2] / c->dim[1];
 }
 
-/* where a node stands before anything is moved */
+/* position of a node before tightening */
 static void embi_lattice_position(const embi_caging *c, int node, embipc_real p[3])
 {
     int centre = node >= c->corners, n = centre ? node - c->corners : node;
@@ -7251,9 +7241,8 @@ static void embi_lattice_position(const embi_caging *c, int node, embipc_real p[
     }
 }
 
-/* Tet 12 * cell + 4 * direction + side has the nodes: centre of the cell, centre of the next one in that
- * direction, and one side of the square between them, counter-clockwise seen from ahead. Returns 0 where
- * there is no next cell. */
+/* Nodes of tet 12 * cell + 4 * direction + side: the centre of the cell, that of the next cell in this direction, and
+ * one side of the square between them. Sides are counter-clockwise seen from the next cell. Returns 0 at the rim. */
 static int embi_lattice_tet(const embi_caging *c, int tet, int v[4])
 {
     static const int along_u[5] = {0, 1, 1, 0, 0}, along_v[5] = {0, 0, 1, 1, 0};
@@ -7272,9 +7261,9 @@ static int embi_lattice_tet(const embi_caging *c, int tet, int v[4])
     return 1;
 }
 
-/* The tet across the face opposite to node `face` of a tet, or -1 at the rim. Opposite to an end of the
- * square's side lies the tet on the neighbouring side of the square. Opposite to a centre lies the tet on
- * the same lattice edge in the other square that this edge has in common with the other centre's cell. */
+/* The tet across the face opposite to node `face`, or -1 at the rim. Opposite to an end of the square's side it is
+ * the tet of the neighbouring side. Opposite to a centre it has the same side. Two squares of the other centre's cell
+ * have that side, and the tet across belongs to the second one. */
 static int embi_lattice_across(const embi_caging *c, int tet, int face)
 {
     int d = tet % 12 / 4, side = tet % 4, i[3], u = (d + 1) % 3, v = (d + 2) % 3;
@@ -7282,15 +7271,15 @@ static int embi_lattice_across(const embi_caging *c, int tet, int face)
     if (face == 2) return tet - side + (side + 1) % 4;
     if (face == 3) return tet - side + (side + 3) % 4;
     embi_lattice_index(c, tet / 12, i);
-    i[d] += ahead;                 /* the cell both tets belong to: ahead or behind the square */
-    if (!high) i[axis]--;          /* the square lies at its high or low end along `axis` */
+    i[d] += ahead;                 /* the other centre's cell, ahead of the square or behind it */
+    if (!high) i[axis]--;          /* the second square is at the high or low end of that cell along `axis` */
     if (i[axis] < 0 || i[axis] + 1 >= c->dim[axis]) return -1;
     if ((axis + 1) % 3 == d) side = ahead ? 3 : 1;
     else side = ahead ? 0 : 2;
     return 12 * embi_lattice_cell(c, i) + 4 * axis + side;
 }
 
-/* X[12] = the nodes of a lattice tet, where they stand now */
+/* X[12] = current positions of a lattice tet's nodes */
 static int embi_lattice_gather(const embi_caging *c, int tet, int v[4], embipc_real X[12])
 {
     if (!embi_lattice_tet(c, tet, v)) return 0;
@@ -7298,7 +7287,7 @@ static int embi_lattice_gather(const embi_caging *c, int tet, int v[4], embipc_r
     return 1;
 }
 
-/* the tet of the unmoved lattice that holds p */
+/* the tet of the lattice before tightening that holds p */
 static int embi_lattice_locate(const embi_caging *c, const embipc_real p[3])
 {
     int i[3], d = 0, u, v, side, axis;
@@ -7317,8 +7306,8 @@ static int embi_lattice_locate(const embi_caging *c, const embipc_real p[3])
     return 12 * embi_lattice_cell(c, i) + 4 * d + side;
 }
 
-/* Cells of side h round the surface's box and one more layer; the middle of the box is shift[] cells from a
- * corner. ARGUMENT: more cells than there are numbers for. */
+/* Places cells of side h round the surface's box, plus one layer. The middle of the box is shift[] cells from a
+ * corner. Returns ARGUMENT when there are too many cells. */
 static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const embipc_real shift[3])
 {
     embipc_real cells = 1;
@@ -7346,17 +7335,16 @@ static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const emb
 
 /* ---- Cutting the surface along the lattice ---- */
 
-/* Part of a triangle in a tet: a convex polygon, counter-clockwise seen from outside the solid. */
+/* The part of a triangle inside a tet: a convex polygon, counter-clockwise seen from outside the solid. */
 typedef struct embi_polygon {
     int n;
-    embipc_real w[EMBI_CAGE_CORNERS][4];     /* its corners, as weights in the tet */
-    int side[EMBI_CAGE_CORNERS];             /* what it has from corner i on: 0..2 that side of the triangle,
-                                                3..6 a line in the face opposite to node side - 3 */
+    embipc_real w[EMBI_CAGE_CORNERS][4];     /* corners, as weights in the tet */
+    int side[EMBI_CAGE_CORNERS];             /* kind of the side from corner i: 0..2 a side of the triangle, 3..6 a
+                                                line in the face opposite to node kind - 3 */
 } embi_polygon;
 
-/* Takes away what lies beyond the face opposite to node i, less than `depth` above it. A cut point is always
- * computed from the end that stays, so that both triangles at a side find the same one. Most faces cut nothing, or
- * leave nothing. */
+/* Cuts off the part of the polygon whose weight of node i is below `depth`. The cut point is computed from the end
+ * that stays, so both triangles at a side get the same point. */
 static void embi_polygon_cut(embi_polygon *p, int i, embipc_real depth)
 {
     embi_polygon r;
@@ -7367,7 +7355,7 @@ static void embi_polygon_cut(embi_polygon *p, int i, embipc_real depth)
     for (int j = 0; j < p->n && kept; j++) {
         const embipc_real *a = p->w[j], *b = p->w[j + 1 < p->n ? j + 1 : 0];
         int in = a[i] >= depth, next = b[i] >= depth;
-        if (r.n + 2 > EMBI_CAGE_CORNERS) break;   /* only with rounding, and what is left out has no area */
+        if (r.n + 2 > EMBI_CAGE_CORNERS) break;   /* rounding only: the rest has no area */
         if (in) {
             memcpy(r.w[r.n], a, sizeof r.w[0]);
             r.side[r.n++] = p->side[j];
@@ -7395,8 +7383,8 @@ static void embi_polygon_whole(embi_polygon *p, const embi_caging *c, const embi
     }
 }
 
-/* The part of a triangle that is in the tet, or up to -depth outside; returns the kinds of sides it has, as bits, or 0
- * when nothing is left. */
+/* Clips a triangle to the tet, whose faces are moved out by -depth. Returns the kinds of its sides as bits, or 0 when
+ * nothing is left. */
 static int embi_polygon_in_tet(embi_polygon *p, const embi_polygon *whole, embipc_real depth)
 {
     int sides = 0;
@@ -7408,7 +7396,7 @@ static int embi_polygon_in_tet(embi_polygon *p, const embi_polygon *whole, embip
     return sides;
 }
 
-/* does it reach the face opposite to node i? */
+/* 1 when it reaches the face opposite to node i */
 static int embi_polygon_touches(const embi_polygon *p, int i)
 {
     for (int j = 0; j < p->n; j++)
@@ -7416,8 +7404,8 @@ static int embi_polygon_touches(const embi_polygon *p, int i)
     return 0;
 }
 
-/* The tet each vertex lies in: the one of the unmoved lattice, and from there across the face it is outside
- * of most, until there is none. */
+/* Finds the tet of each vertex. It starts in the lattice before tightening and moves across the face of the most
+ * negative weight. */
 static void embi_cut_homes(embi_caging *c)
 {
     for (int i = 0; i < c->vertex_count; i++) {
@@ -7443,8 +7431,7 @@ static void embi_cut_homes(embi_caging *c)
     }
 }
 
-/* Lists the triangle as one that reaches into the tet. sides: bits of the kinds of side its part there has. Returns 0
- * out of memory. */
+/* Adds a cut of the triangle in the tet. sides: bits of the kinds of its sides. */
 static int embi_cut_add(embi_caging *c, int tri, int tet, int sides)
 {
     embi_cut *k;
@@ -7457,7 +7444,7 @@ static int embi_cut_add(embi_caging *c, int tri, int tet, int sides)
     return 1;
 }
 
-/* Puts tet into the queue if it was not there for this triangle. */
+/* Puts a tet into the queue, once per triangle. */
 static int embi_cut_enqueue(embi_caging *c, int tri, int tet, int *count)
 {
     if (tet < 0 || c->seen[tet] == tri) return 1;
@@ -7467,9 +7454,9 @@ static int embi_cut_enqueue(embi_caging *c, int tri, int tet, int *count)
     return 1;
 }
 
-/* The cuts of triangle t, by tet. It lies in one tet if its corners do; else it spreads from the tets of its
- * corners through the faces that it reaches: a tet that it only touches must know it too, or a curve on the
- * face between would have a gap. */
+/* Finds the cuts of triangle t, sorted by tet. The search spreads from the tets of its corners through the faces that
+ * the triangle reaches. Tets that it only touches are included: otherwise a curve on the face between would have a
+ * gap. */
 static int embi_cut_triangle(embi_caging *c, int t)
 {
     int from = c->cut_count, n = 0, home[3], v[4];
@@ -7519,7 +7506,7 @@ static embi_cut *embi_cut_find(const embi_caging *c, int t, int tet)
     return lo < c->first[t + 1] && c->cut[lo].tet == tet ? &c->cut[lo] : NULL;
 }
 
-/* Cuts the whole surface, and lists the cuts tet by tet: a counting sort. */
+/* Cuts the whole surface and sorts the cuts by tet (counting sort). */
 static int embi_cut_surface(embi_caging *c)
 {
     int n;
@@ -7534,7 +7521,7 @@ static int embi_cut_surface(embi_caging *c)
         if (!embi_cut_triangle(c, t)) return 0;
     }
     c->first[c->tri_count] = c->cut_count;
-    for (int i = 0; i < c->cut_count; i++) c->touch[c->cut[i].tet]++;   /* -1 + count, for now */
+    for (int i = 0; i < c->cut_count; i++) c->touch[c->cut[i].tet]++;   /* count - 1, for now */
     c->touched_count = 0;
     for (int t = 0; t < c->tet_total; t++) c->touched_count += c->touch[t] >= 0;
     if (!EMBI_GROW(c->m, c->touched, c->touched_count) ||
@@ -7556,37 +7543,36 @@ static int embi_cut_surface(embi_caging *c)
 
 /* ---- One tet with its cuts ---- */
 
-/* an edge of the tet, from its lower to its higher node, goes through cut k */
+/* A crossing of cut k with an edge of the tet, which runs from its lower to its higher node. */
 typedef struct embi_edge_crossing {
-    int edge, k, rise;     /* winding goes up (1) or down (-1) */
-    embipc_real s;         /* where: 0 at the lower node, 1 at the higher */
+    int edge, k, rise;     /* winding changes by 1 or -1 */
+    embipc_real s;         /* position: 0 at the lower node, 1 at the higher */
 } embi_edge_crossing;
 
-/* side of cut k in a face of the tet, from p to q; what goes on at its ends, as embi_polygon.side */
+/* A side p-q of cut k in a face of the tet. before, after: kinds of the adjacent sides, as embi_polygon.side. */
 typedef struct embi_segment {
     const embipc_real *p, *q;
     int k, before, after;
 } embi_segment;
 
-/* A lattice tet, while it is worked on. Its cuts count from 0 to n - 1; the elements that get connected are
- * these and, as n to n + 3, the corners of the tet. */
+/* State of one lattice tet. Elements 0 to n - 1 are its cuts, n to n + 3 its corners. */
 typedef struct embi_pocket {
     int tet, n, v[4], wind[4];
-    const int *cuts;                 /* n, into embi_caging.cut */
+    const int *cuts;                 /* n indices into embi_caging.cut */
     embi_barycentric b;
-    embi_polygon *polygon;           /* of the cuts that are not a whole triangle */
+    embi_polygon *polygon;           /* of the cuts that are not whole triangles */
     int *shape;                      /* per cut: its polygon, or -1 for a whole triangle */
-    int *parent, *piece;             /* per element: forest, number of the piece */
+    int *parent, *piece;             /* per element: union-find forest; number of its piece */
     embi_edge_crossing *crossing;
     int crossing_count, segment_count, polygon_count;
     embi_segment *segment;
-    int *of_cut;                     /* per cut: its segment in the face at hand, or -1 */
-    int *chain;                      /* per segment: forest; and per root whether the curve is open */
+    int *of_cut;                     /* per cut: its segment in the current face, or -1 */
+    int *chain;                      /* per segment: union-find forest; then, per root: the curve is open */
     embipc_real *sum;                /* per piece: volume and ten moments */
-    embipc_real *height;             /* per piece: how far it reaches above each face, as weights */
+    embipc_real *height;             /* per piece: largest weight of each node, the height above its opposite face */
 } embi_pocket;
 
-/* Gives back the scratch for one tet. */
+/* Frees the scratch of one tet. */
 static void embi_pocket_release(embi_memory *m, embi_pocket *p)
 {
     EMBI_RELEASE(m, p->polygon);
@@ -7601,7 +7587,7 @@ static void embi_pocket_release(embi_memory *m, embi_pocket *p)
     EMBI_RELEASE(m, p->height);
 }
 
-/* The polygon of cut k: one that is kept, or the whole triangle, in *whole. */
+/* The polygon of cut k. A whole triangle is written to *whole. */
 static const embi_polygon *embi_pocket_polygon(const embi_caging *c, const embi_pocket *p, int k,
                                                embi_polygon *whole)
 {
@@ -7617,7 +7603,7 @@ static int embi_pocket_find(const embi_caging *c, const embi_pocket *p, int t)
     return k < p->n && c->cut[p->cuts[k]].tri == t ? k : -1;
 }
 
-/* Notes the sides of a cut triangle that run along a face of the tet, if some of them lies in that face. */
+/* Collects the sides of a cut triangle that run along a face of the tet and lie partly in it. */
 static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
 {
     const int *v = c->tri + 3 * c->cut[cut].tri;
@@ -7625,7 +7611,7 @@ static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
         int s = n / 4, f = n % 4;
         const embipc_real *a = whole->w[s], *b = whole->w[(s + 1) % 3];
         embipc_real from = 0, to = 1;
-        if (c->home[v[s]] >= 0 || c->home[v[(s + 1) % 3]] >= 0) continue;   /* ends that are on no face */
+        if (c->home[v[s]] >= 0 || c->home[v[(s + 1) % 3]] >= 0) continue;   /* an end is on no face */
         if (embi_abs(a[f]) > EMBI_INSIDE_TOLERANCE || embi_abs(b[f]) > EMBI_INSIDE_TOLERANCE) continue;
         for (int i = 0; i < 4; i++) {
             if (i == f) continue;
@@ -7642,7 +7628,7 @@ static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
     return 1;
 }
 
-/* Sets up touched tet i: polygons, and the crossings of its edges in order. */
+/* Prepares touched tet i: its polygons and the sorted crossings of its edges. */
 static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
 {
     embipc_real X[12];
@@ -7664,7 +7650,7 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
         embi_polygon_whole(&whole, c, &p->b, cut->tri);
         (void)embi_polygon_in_tet(q, &whole, 0);
         if (c->along_count >= 0 && !embi_cut_along(c, p->cuts[k], &whole)) return 0;
-        for (int j = 0; j < q->n; j++) {   /* a corner between two faces lies on the edge they share */
+        for (int j = 0; j < q->n; j++) {   /* a corner between two faces is on their edge */
             int a = q->side[(j + q->n - 1) % q->n] - 3, b = q->side[j] - 3, f = 0, u, v;
             embi_edge_crossing *x;
             if (a < 0 || b < 0 || a == b) continue;
@@ -7672,7 +7658,7 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
                 return 0;
             x = &p->crossing[p->crossing_count++];
             while (embi_tet_face[a][f] != b) f++;
-            u = embi_tet_face[a][(f + 1) % 3];   /* along face a, u to v: here the solid ends */
+            u = embi_tet_face[a][(f + 1) % 3];   /* solid ends here on the way from u to v along face a */
             v = embi_tet_face[a][(f + 2) % 3];
             x->k = k;
             x->rise = u < v ? -1 : 1;
@@ -7681,7 +7667,7 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
             if (!(x->s > EMBI_CAGE_NODE_CLEAR && x->s < 1 - EMBI_CAGE_NODE_CLEAR)) c->faulty = 1;
         }
     }
-    for (int a = 1; a < p->crossing_count; a++) {   /* few: sorted by insertion */
+    for (int a = 1; a < p->crossing_count; a++) {   /* insertion sort: there are few */
         embi_edge_crossing x = p->crossing[a];
         int b = a;
         for (; b > 0 && (p->crossing[b - 1].edge > x.edge ||
@@ -7692,12 +7678,12 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
     return 1;
 }
 
-/* The edges of a tet: lower node, higher node, place among the ten moments by which crossings name them. */
+/* Edges of a tet: lower node, higher node, and the index among the ten moments that identifies the edge. */
 static const int embi_tet_edge[6][3] = {{0, 1, 1}, {0, 2, 2}, {0, 3, 3}, {1, 2, 5}, {1, 3, 6}, {2, 3, 8}};
 
 /* ---- Winding numbers of the nodes ---- */
 
-/* Notes by how much the winding number changes along the edges of each touched tet. */
+/* Sums the changes of the winding number along the edges of each touched tet. */
 static int embi_cage_turns(embi_caging *c, embi_pocket *p)
 {
     for (int i = 0; i < c->touched_count; i++) {
@@ -7712,7 +7698,7 @@ static int embi_cage_turns(embi_caging *c, embi_pocket *p)
     return 1;
 }
 
-/* winding numbers of the other corners of a tet from that of corner `from` */
+/* winding numbers of a tet's other corners from that of corner `from` */
 static void embi_cage_spread(embi_caging *c, int tet, int from, signed char w[4])
 {
     const signed char *turn = c->touch[tet] >= 0 ? c->turn + 6 * (size_t)c->touch[tet] : NULL;
@@ -7723,13 +7709,13 @@ static void embi_cage_spread(embi_caging *c, int tet, int from, signed char w[4]
     }
 }
 
-/* From a tet at the rim, where it is 0, from tet to tet across faces. A lattice tet never has a node of its
- * own only: the first tet to reach a node settles it. */
+/* The winding number is 0 at the rim and spreads from tet to tet. Each node belongs to several tets, and the first
+ * one reached sets it. */
 static int embi_cage_winding(embi_caging *c, embi_pocket *p)
 {
     const signed char unknown = 127;
     int count = 0, v[4], start = 0;
-    c->along_count = -1;   /* not yet */
+    c->along_count = -1;   /* collected later, by embi_cage_pieces() */
     if (!embi_cage_turns(c, p)) return 0;
     if (!EMBI_GROW(c->m, c->queue, c->tet_total)) return 0;
     memset(c->wind, unknown, (size_t)c->node_total);
@@ -7756,7 +7742,7 @@ static int embi_cage_winding(embi_caging *c, embi_pocket *p)
     return 1;
 }
 
-/* Tets without cuts whose nodes are in the solid are full of it: they join the list, with no cuts. */
+/* Adds the tets without cuts whose nodes are in the solid: they are full of it. */
 static int embi_cage_full_tets(embi_caging *c)
 {
     int v[4], n = c->touched_count;
@@ -7775,7 +7761,7 @@ static int embi_cage_full_tets(embi_caging *c)
 
 /* ---- The pieces of solid in one tet ---- */
 
-/* Cuts with a common side are connected, and neighbours on an edge with solid between them. */
+/* Connects cuts with a common side, and neighbours on a tet edge with solid between them. */
 static void embi_pocket_connect(embi_caging *c, embi_pocket *p)
 {
     for (int k = 0; k < p->n; k++) {
@@ -7799,8 +7785,8 @@ static void embi_pocket_connect(embi_caging *c, embi_pocket *p)
     }
 }
 
-/* The curves in face f: segments, joined where their cuts have a side in common that goes through the face.
- * chain[s] the forest, chain[count + root] whether the curve ends somewhere, as at the rim of the face. */
+/* Joins the segments in face f into curves: two segments join if their cuts share a triangle side that crosses the
+ * face. chain[s] is the forest. chain[count + root] tells that the curve is open: it ends at the rim of the face. */
 static int embi_pocket_curves(embi_caging *c, embi_pocket *p, int f)
 {
     int n = 0, j, *open;
@@ -7841,10 +7827,10 @@ static int embi_pocket_curves(embi_caging *c, embi_pocket *p, int f)
     return 1;
 }
 
-/* A closed curve in face f, the root of whose segments is `curve`: from its point with the largest weight of
- * node i0 a ray goes to that node, where that weight is 1, and so never meets the curve again. Returns the winding
- * number where it begins, and what it meets first. i: the face's nodes, from i0 on. In coordinates (w1, w2) = weights
- * of i1, i2 the ray stays on a line through the origin; cross(Q, P) tells the side Q is on. */
+/* Sends a ray from a closed curve in face f to node i0. The ray starts where the curve's weight of i0 is largest, so
+ * it does not meet the curve again. Returns the winding number at its start, and in *hit the first element that it
+ * meets. i: nodes of the face from i0 on; curve: root of its segments. In coordinates (w1, w2), weights of i1 and i2,
+ * the ray lies on a line through the origin and its start P. So cross(Q, P) tells on which side Q lies. */
 static int embi_pocket_ray_in_face(const embi_pocket *p, const int i[3], int curve, int *own, int *hit)
 {
     const embipc_real *from = NULL;
@@ -7865,7 +7851,7 @@ static int embi_pocket_ray_in_face(const embi_pocket *p, const int i[3], int cur
         if ((a >= 0) == (b >= 0) || embi_root(p->chain, s) == curve) continue;
         at = g->p[i[0]] + (g->q[i[0]] - g->p[i[0]]) * (a / (a - b));
         if (!(at > from[i[0]])) continue;
-        w += a >= 0 ? 1 : -1;   /* back along the ray, from the node */
+        w += a >= 0 ? 1 : -1;   /* counted from the node back to the start */
         if (at >= nearest) continue;
         nearest = at;
         *hit = g->k;
@@ -7873,8 +7859,8 @@ static int embi_pocket_ray_in_face(const embi_pocket *p, const int i[3], int cur
     return w;
 }
 
-/* If a closed curve in face f is in solid, it is connected with what a ray meets first. Where rays to the three nodes
- * of the face do not agree, one of them goes along what it should cross. */
+/* A closed curve in solid is connected with the first element that its ray meets. If rays to the three nodes
+ * disagree, one of them runs along a segment. */
 static void embi_pocket_connect_curve(embi_caging *c, embi_pocket *p, int f, int curve)
 {
     int i[3], own = -1, hit, other, w;
@@ -7889,7 +7875,7 @@ static void embi_pocket_connect_curve(embi_caging *c, embi_pocket *p, int f, int
     if (w > 0) embi_join(p->parent, own, hit);
 }
 
-/* The whole triangle t, with node 1 in the place of node 0 if asked for: an even permutation, (1, 0, 3, 2). */
+/* Triangle t in weights of the tet. For node 1 they are permuted evenly to (1, 0, 3, 2), so that node 1 comes first. */
 static void embi_polygon_towards(embi_polygon *q, const embi_caging *c, const embi_barycentric *b, int t, int node)
 {
     embi_polygon_whole(q, c, b, t);
@@ -7901,8 +7887,8 @@ static void embi_polygon_towards(embi_polygon *q, const embi_caging *c, const em
         }
 }
 
-/* Is cut k's triangle met by the ray from `from` to node 0, or 1? Returns where, as the factor by which the other
- * three weights have shrunk there, and in *rise how the winding changes on the way; -1 where not. */
+/* Intersects the ray from `from` to node 0 or 1 with cut k's triangle. Returns the factor by which the other three
+ * weights have shrunk there, or -1 for a miss. *rise: change of the winding number along the ray. */
 static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket *p, int k, int node,
                                         const embipc_real from[4], int *rise)
 {
@@ -7911,7 +7897,7 @@ static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket 
     embipc_real e[3], det, at;
     int left = 0;
     embi_polygon_towards(&q, c, &p->b, c->cut[p->cuts[k]].tri, node);
-    for (int s = 0; s < 3; s++) {   /* which side of its sides: decided alike for both triangles at a side */
+    for (int s = 0; s < 3; s++) {   /* sign for each side; both triangles at a side get the same */
         int a = s, b = (s + 1) % 3, up = v[a] < v[b];
         e[s] = embi_triple(from + 1, q.w[up ? a : b] + 1, q.w[up ? b : a] + 1);
         left += (e[s] >= 0) == up;
@@ -7924,7 +7910,8 @@ static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket 
     return at >= 0 && at < 1 ? at : -1;
 }
 
-/* A closed shell of whole triangles: the same from its point with the largest weight of node 0, or 1. */
+/* Sends a ray from a closed shell of whole triangles to node 0 or 1. It starts at the shell's point with the largest
+ * weight of that node. Returns the winding number there, and in *hit the first element that it meets. */
 static int embi_pocket_ray(const embi_caging *c, const embi_pocket *p, int shell, int node, int *hit)
 {
     embipc_real from[4] = {-1, 0, 0, 0}, nearest = -1;
@@ -7949,7 +7936,7 @@ static int embi_pocket_ray(const embi_caging *c, const embi_pocket *p, int shell
     return w;
 }
 
-/* If a closed shell is in solid, it is connected with what a ray meets first. Two rays must agree, as above. */
+/* A closed shell in solid is connected with the first element that its ray meets. Two rays must agree. */
 static void embi_pocket_connect_shell(embi_caging *c, embi_pocket *p, int shell)
 {
     int hit, other, w = embi_pocket_ray(c, p, shell, 0, &hit);
@@ -7957,7 +7944,7 @@ static void embi_pocket_connect_shell(embi_caging *c, embi_pocket *p, int shell)
     if (w > 0) embi_join(p->parent, shell, hit);
 }
 
-/* Connects what lies inside something else: closed curves in the faces, closed shells in the tet. */
+/* Connects what lies inside other solid: closed curves in faces, closed shells in the tet. */
 static int embi_pocket_connect_inner(embi_caging *c, embi_pocket *p)
 {
     int *anchored;
@@ -7978,7 +7965,7 @@ static int embi_pocket_connect_inner(embi_caging *c, embi_pocket *p)
     return 1;
 }
 
-/* integral over the tet n0 a b c, as part of the whole tet: volume, and moments if asked for */
+/* Adds the integral over the tet n0 a b c, relative to the whole tet: volume, and moments if wanted. */
 static void embi_pocket_add(embipc_real *sum, const embipc_real *a, const embipc_real *b,
                             const embipc_real *c, embipc_real sign, int moments)
 {
@@ -7991,7 +7978,7 @@ static void embi_pocket_add(embipc_real *sum, const embipc_real *a, const embipc
     embi_add_moment(sum + 1, v, (const embipc_real (*)[4])W);
 }
 
-/* The integrals of all pieces, by the formula in the banner, as parts of the tet's volume. */
+/* Integrates all pieces by the banner's formula, relative to the tet's volume. */
 static void embi_pocket_integrate(const embi_caging *c, embi_pocket *p, int moments)
 {
     static const embipc_real node[4][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
@@ -8017,8 +8004,7 @@ static void embi_pocket_integrate(const embi_caging *c, embi_pocket *p, int mome
                         (embipc_real)p->wind[3], moments);
 }
 
-/* Numbers the pieces of the tet; corners outside the solid are in none (-1). Returns how many there are, or
- * -1 without memory. */
+/* Numbers the pieces of the tet. Corners outside the solid get -1. Returns the count, or -1 out of memory. */
 static int embi_pocket_number(embi_caging *c, embi_pocket *p)
 {
     int count = 0, first = -1;
@@ -8038,8 +8024,8 @@ static int embi_pocket_number(embi_caging *c, embi_pocket *p)
     return count;
 }
 
-/* Is each piece flat, up to rounding, on one of the faces of the tet? Then the tet across holds it as well.
- * height[4*j + i] = how high piece j rises above face i. */
+/* Computes height[4*j + i], how high piece j rises above face i. A piece that is flat on a face, up to rounding,
+ * belongs to the tet across it. */
 static int embi_pocket_flat(embi_caging *c, embi_pocket *p, int count)
 {
     embi_polygon whole;
@@ -8058,7 +8044,7 @@ static int embi_pocket_flat(embi_caging *c, embi_pocket *p, int count)
     return 1;
 }
 
-/* Pieces of touched tet i become copies; flat ones do not. */
+/* Makes copies of the pieces of touched tet i, except flat ones. */
 static int embi_pocket_copies(embi_caging *c, embi_pocket *p, int i, int moments)
 {
     int count = embi_pocket_number(c, p), *copy_of;
@@ -8066,7 +8052,7 @@ static int embi_pocket_copies(embi_caging *c, embi_pocket *p, int i, int moments
         !embi_pocket_flat(c, p, count) || !EMBI_GROW(c->m, p->parent, count))
         return 0;
     embi_pocket_integrate(c, p, moments);
-    copy_of = p->parent;   /* the forest has served */
+    copy_of = p->parent;   /* reuses the memory of the forest */
     for (int j = 0; j < count; j++) {
         embi_tet_copy *copy = &c->copy[c->copy_count];
         embipc_real v = p->sum[11 * (size_t)j];
@@ -8084,7 +8070,7 @@ static int embi_pocket_copies(embi_caging *c, embi_pocket *p, int i, int moments
     return 1;
 }
 
-/* The pieces of all touched tets. */
+/* Finds the pieces of all touched tets. */
 static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
 {
     if (!EMBI_GROW(c->m, c->corner, 4 * c->touched_count)) return 0;
@@ -8102,9 +8088,9 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     return 1;
 }
 
-/* ---- Which copies share which nodes ---- */
+/* ---- Shared nodes of copies ---- */
 
-/* Copies a and b of neighbouring tets share the nodes of the face opposite to node f of a's tet. */
+/* Joins the nodes of copies a and b on their common face, opposite to node f of a's tet. */
 static void embi_cage_share(embi_caging *c, int a, int b, int f)
 {
     int v[4], w[4];
@@ -8116,8 +8102,8 @@ static void embi_cage_share(embi_caging *c, int a, int b, int f)
             if (v[i] == w[j]) embi_join(c->slot, 4 * a + i, 4 * b + j);
 }
 
-/* Through face f of touched tet i, into a tet with a higher number: pieces that share a corner of the face,
- * and pieces that are bounded there by the same triangle. */
+/* Joins copies across face f of touched tet i to a tet with a higher number. Their pieces share a corner of the face,
+ * or a triangle that crosses it. */
 static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
 {
     int tet = c->touched[i], other = c->touch[next], v[4], w[4], last_a = -1, last_b = -1;
@@ -8135,8 +8121,8 @@ static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
     }
 }
 
-/* Solid under an edge of the surface that runs along a face goes through that face. Rounding decides whether the two
- * triangles of the edge have cuts in both tets; it is enough that each has one in its own. */
+/* Solid under a surface edge that runs along a face goes through that face. Rounding decides which tets have cuts of
+ * the edge's two triangles. So it is enough that each triangle has a cut in one of the tets. */
 static void embi_cage_share_along(embi_caging *c)
 {
     for (int i = 0; i < c->along_count; i++) {
@@ -8148,8 +8134,8 @@ static void embi_cage_share_along(embi_caging *c)
     }
 }
 
-/* One more copy holds a pinched vertex, with the weights w: it shares the nodes that carry the vertex with the first
- * copy that does. Those are nodes of both tets, or rounding decided which tets hold the vertex. */
+/* Another copy holds a pinched vertex, with weights w. It shares the nodes that carry the vertex with the first such
+ * copy. If these are not nodes of both tets, rounding chose the tets, and the lattice is rejected. */
 static void embi_cage_share_pinch(embi_caging *c, int *first, int copy, const embipc_real w[4])
 {
     int a[4], b[4];
@@ -8166,8 +8152,8 @@ static void embi_cage_share_pinch(embi_caging *c, int *first, int copy, const em
     if (lost > EMBI_INSIDE_TOLERANCE) c->faulty = 1;
 }
 
-/* Copies that hold a pinched vertex, in one tet or in tets with a common face, edge or node: whichever of them the
- * vertex hangs in, it carries all of its fans. */
+/* Joins the copies that hold a pinched vertex, also across faces, edges and nodes. Whichever copy the vertex is
+ * embedded in then carries all its fans. */
 static void embi_cage_share_pinched(embi_caging *c)
 {
     for (int i = 0; i < c->pinch_count; i++) c->pinch[i] = -1;
@@ -8187,7 +8173,7 @@ static void embi_cage_share_pinched(embi_caging *c)
     }
 }
 
-/* Joins the corners of copies into nodes of the cage, and counts these and how many are weak. */
+/* Joins the corners of copies into cage nodes. Counts the nodes, and the weak ones. */
 static int embi_cage_nodes(embi_caging *c)
 {
     embipc_real *most, mean = 0;
@@ -8225,7 +8211,7 @@ static int embi_cage_nodes(embi_caging *c)
     return 1;
 }
 
-/* volume of a lattice tet as it stands */
+/* current volume of a lattice tet */
 static embipc_real embi_lattice_volume(const embi_caging *c, int tet)
 {
     embipc_real X[12];
@@ -8234,8 +8220,8 @@ static embipc_real embi_lattice_volume(const embi_caging *c, int tet)
     return embi_tet_det(X, X + 3, X + 6, X + 9) / 6;
 }
 
-/* Everything, for the lattice as it stands: cuts, winding, pieces, nodes. c->faulty tells that the result is
- * none: some decision was up to rounding, or the solid is not all there. */
+/* Finds cuts, winding numbers, pieces and nodes for the current lattice. c->faulty means that there is no result:
+ * rounding decided something, or solid is missing. */
 static embipc_result embi_cage_fill(embi_caging *c, int moments)
 {
     embipc_real held = 0;
@@ -8255,9 +8241,9 @@ static embipc_result embi_cage_fill(embi_caging *c, int moments)
 
 /* ---- The search ---- */
 
-/* Where the middle of the body goes, in cells from a corner. The first four leave a body symmetric about the
- * middle planes of its box a symmetric cage: on a node, or on the middle of an edge along x, y or z (corners
- * and centres may change places: the others repeat these). The rest are for wishes that those miss. */
+/* Position of the body's middle, in cells from a corner. The first four put it on a node, or halfway along an edge in
+ * x, y or z. They give a body that is symmetric about its box's middle planes a symmetric cage; exchanging corners
+ * and centres gives nothing new. The others are tried if these miss the wished count. */
 static const embipc_real embi_cage_shift[12][3] = {
     {0, 0, 0}, {0.5, 0, 0}, {0, 0.5, 0}, {0, 0, 0.5},
     {0.25, 0.25, 0.25}, {0.11, 0.23, 0.36}, {0.29, 0.08, 0.41}, {0.37, 0.31, 0.06},
@@ -8268,9 +8254,9 @@ typedef struct embi_cage_choice {
     int placing;
 } embi_cage_choice;
 
-/* Fills the lattice of cell size h. Where the surface goes through one of its nodes it is made slightly
- * larger, or if that does not help it is moved a little along one axis, or all: first along the one about
- * which the body is least symmetric, for that costs no symmetry. */
+/* Fills the lattice of cell size h. If rounding decides the result, cells are made slightly larger, then moved a
+ * little along one axis, at last along all. The axis of the body's least symmetry comes first, since moving along it
+ * costs no symmetry. */
 static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int placing, int moments)
 {
     int doubts = 0;
@@ -8294,10 +8280,10 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int p
     return EMBIPC_OK;
 }
 
-/* How much too stiff a tet makes the solid in it: displacements that are linear there cannot follow the
- * quadratic ones of bending and twist. The error of u = d^T Q d / 2, d from the middle of the tet, with the
- * right values at its nodes d_i, has the gradient Q d - sum_i (d_i^T Q d_i / 2) G_i. Its square, summed over
- * an orthonormal basis of the symmetric Q and integrated over the solid, is
+/* How much too stiff a tet makes its solid. Displacements that are linear in a tet cannot follow the quadratic ones
+ * of bending and twist. Take u = d^T Q d / 2, with d from the middle of the tet. If its values at the nodes d_i are
+ * right, the gradient's error is Q d - sum_i (d_i^T Q d_i / 2) G_i. Its square, summed over an orthonormal basis of
+ * the symmetric Q and integrated over the solid, is
  *   2 int d^2 + V/4 sum_ij (G_i . G_j) (d_i . d_j)^2 */
 static embipc_real embi_tet_stiffening(const embipc_real X[12], embipc_real volume,
                                        const embipc_real moment[10])
@@ -8315,7 +8301,7 @@ static embipc_real embi_tet_stiffening(const embipc_real X[12], embipc_real volu
     return sum;
 }
 
-/* the same of all copies */
+/* sum over all copies, weighted by volume */
 static embipc_real embi_cage_stiffening(const embi_caging *c)
 {
     embipc_real sum = 0, X[12];
@@ -8327,9 +8313,8 @@ static embipc_real embi_cage_stiffening(const embi_caging *c)
     return sum;
 }
 
-/* Tries one lattice. Score: how much too stiff it is for its number of nodes (the error goes with the square
- * of their distance), times penalties for missing the wished count (0: no wish) and for weak nodes. Returns
- * the node count in *count, 0 for none. */
+/* Tries one lattice. Its score is the stiffness error times nodes^(2/3), since the error is quadratic in node
+ * distance. Deviation from the wished count (wish 0: none) and weak nodes raise it. *count: nodes, or 0 for no cage. */
 static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int placing, int wish,
                                    embi_cage_choice *best, int *count)
 {
@@ -8350,7 +8335,7 @@ static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int placing, i
     return r;
 }
 
-/* Tries cell sizes from h down to `last` in steps of factor `step`, with placings from, ..., to - 1. */
+/* Tries cell sizes from h down to `last`, multiplied by `step` each time, with placings from .. to - 1. */
 static embipc_result embi_cage_sweep(embi_caging *c, embipc_real h, embipc_real last, embipc_real step,
                                      int from, int to, int wish, embi_cage_choice *best)
 {
@@ -8361,9 +8346,8 @@ static embipc_result embi_cage_sweep(embi_caging *c, embipc_real h, embipc_real 
     return r == EMBIPC_ERR_ARGUMENT ? EMBIPC_OK : r;
 }
 
-/* Coarse to fine until the count is well past the wish, in small steps round the best, and where that misses
- * the wish with placings that break the symmetry, wherever the counts came near. Large surfaces are tried
- * less often. */
+/* Tries cells from coarse to fine until the count is well above the wish, then small steps around the best. If that
+ * misses the wish, it tries placings without symmetry where the counts were close. Large surfaces get fewer tries. */
 static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice *best)
 {
     embipc_result r = EMBIPC_OK;
@@ -8383,7 +8367,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice
         }
         if (least == INT_MAX) least = 0;
     }
-    if (r == EMBIPC_ERR_ARGUMENT && best->h > 0) r = EMBIPC_OK;   /* a lattice too fine ends the search */
+    if (r == EMBIPC_ERR_ARGUMENT && best->h > 0) r = EMBIPC_OK;   /* too fine a lattice ends the search */
     if (r != EMBIPC_OK || best->h <= 0) return r;
     step = large ? 0.93 : 0.97;
     reach = pow(step, large ? 2.5 : 5.5);
@@ -8396,8 +8380,8 @@ static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice
 
 /* ---- Tightening ---- */
 
-/* smallest dihedral angle, degrees: between faces i and j it has the cosine -G_i . G_j / (|G_i| |G_j|)
- * with G the gradients of the weights; -1 for a flat or inverted tet */
+/* Smallest dihedral angle, degrees, or -1 for a flat or inverted tet. Faces i and j have the cosine -G_i . G_j /
+ * (|G_i| |G_j|), with G the gradients of the weights. */
 static embipc_real embi_tet_angle(const embipc_real X[12])
 {
     embi_barycentric b;
@@ -8411,16 +8395,16 @@ static embipc_real embi_tet_angle(const embipc_real X[12])
     return acos(embi_min(largest, 1)) * (180 / 3.14159265358979323846);
 }
 
-/* Per lattice node where it came from, how it would go, how much of that it may, and whether it is in the
- * way; per lattice tet how many copies it had before, and has now. */
+/* State of tightening. Per lattice node: start position, displacement, allowed fraction of it, and whether that must
+ * shrink. Per lattice tet: number of copies before and now. */
 typedef struct embi_tightening {
     embipc_real *from, *way, *share;
     unsigned char *bad;
-    int *had, *has, *kept;           /* kept: the tets that had some */
+    int *had, *has, *kept;           /* kept: the tets that had copies */
     int kept_count, copies, nodes;
 } embi_tightening;
 
-/* Gives back the scratch of the tightening. */
+/* Frees the scratch of tightening. */
 static void embi_tightening_release(embi_memory *m, embi_tightening *s)
 {
     EMBI_RELEASE(m, s->from);
@@ -8432,7 +8416,7 @@ static void embi_tightening_release(embi_memory *m, embi_tightening *s)
     EMBI_RELEASE(m, s->kept);
 }
 
-/* Remembers the copies that there are. */
+/* Stores the number of copies of each tet. */
 static int embi_tighten_begin(embi_caging *c, embi_tightening *s)
 {
     if (!EMBI_GROW(c->m, s->from, 3 * c->node_total) ||
@@ -8451,7 +8435,7 @@ static int embi_tighten_begin(embi_caging *c, embi_tightening *s)
     return 1;
 }
 
-/* way = from the nodes outside the solid to the centroid of what is in the tets round them */
+/* Nodes outside the solid aim at the centroid of the solid in the tets around them. */
 static void embi_tighten_aim(const embi_caging *c, embi_tightening *s)
 {
     int v[4];
@@ -8476,8 +8460,8 @@ static void embi_tighten_aim(const embi_caging *c, embi_tightening *s)
     }
 }
 
-/* Marks the nodes that must go less far: of tets with more copies than before, and of those with a small
- * angle. Returns how many of them can. */
+/* Marks the nodes of tets with too many copies, and of tets with a small angle. Returns how many of them can move
+ * back. */
 static int embi_tighten_find_bad(const embi_caging *c, embi_tightening *s)
 {
     int count = 0, v[4];
@@ -8498,10 +8482,9 @@ static int embi_tighten_find_bad(const embi_caging *c, embi_tightening *s)
     return count;
 }
 
-/* One round: all nodes outside go at once; the bad ones then go back by part of their way, again and again,
- * and in the end by all of it, until there are
- * none. *done tells whether that came out as a cage with no new tets or nodes. It may have lost
- * some that held next to nothing, if they are few. */
+/* One round. All nodes outside the solid move. Then marked nodes go back in steps, at last fully, until none is
+ * marked. *done: the cage has no more tets or nodes than before. It may lose a tenth of its nodes, which held next to
+ * nothing. */
 static embipc_result embi_tighten_round(embi_caging *c, embi_tightening *s, int attempts, int *done)
 {
     *done = 0;
@@ -8524,7 +8507,7 @@ static embipc_result embi_tighten_round(embi_caging *c, embi_tightening *s, int 
     return EMBIPC_OK;
 }
 
-/* Tightens the filled lattice in rounds, as long as they succeed; leaves it filled, with moments. */
+/* Repeats rounds of tightening while they succeed. The lattice ends filled, with moments. */
 static embipc_result embi_cage_tighten(embi_caging *c)
 {
     embi_tightening s;
@@ -8542,9 +8525,9 @@ static embipc_result embi_cage_tighten(embi_caging *c)
     return r;
 }
 
-/* ---- The cage itself ---- */
+/* ---- The resulting cage ---- */
 
-/* room for a cage of its counts; what there is of it is freed with the cage */
+/* Allocates the arrays of a cage. If that fails, embi_cage_release() frees what there is. */
 static embipc_result embi_cage_alloc(embi_caging *c, embipc_cage *cage, int nodes, int tets)
 {
     cage->hooks = c->m->hooks;
@@ -8563,8 +8546,8 @@ static embipc_result embi_cage_alloc(embi_caging *c, embipc_cage *cage, int node
     return EMBIPC_OK;
 }
 
-/* The copy that holds each vertex: of those that its triangles have cuts of, the one it lies deepest in.
- * vertex_weight[4*v] holds the depth until embi_cage_measure. */
+/* Chooses the copy that holds each vertex: of those with cuts of its triangles, the one in which its smallest weight
+ * is largest. vertex_weight[4*v] stores that weight until embi_cage_measure(). */
 static int embi_cage_tie(const embi_caging *c, embipc_cage *cage)
 {
     for (int i = 0; i < c->vertex_count; i++) cage->vertex_tet[i] = -1;
@@ -8591,7 +8574,7 @@ static int embi_cage_tie(const embi_caging *c, embipc_cage *cage)
     return 1;
 }
 
-/* The cage from a filled lattice. */
+/* Builds the cage from a filled lattice. */
 static embipc_result embi_cage_extract(embi_caging *c, embipc_cage *cage)
 {
     int n = 0, v[4], *number;
@@ -8618,7 +8601,7 @@ static embipc_result embi_cage_extract(embi_caging *c, embipc_cage *cage)
     return embi_cage_tie(c, cage) ? EMBIPC_OK : EMBIPC_ERR_OUTSIDE;
 }
 
-/* Weights of the vertices, quality of the tets, and volumes that sum up to the solid's. */
+/* Computes vertex weights and the quality of tets, and scales volumes to sum up to the solid's. */
 static void embi_cage_measure(const embi_caging *c, embipc_cage *cage)
 {
     embipc_real held = 0, X[12];
@@ -8643,13 +8626,13 @@ static void embi_cage_measure(const embi_caging *c, embipc_cage *cage)
     }
 }
 
-/* ---- Separate parts, and one tet for each ---- */
+/* ---- Separate parts, each in a tet of its own ---- */
 
-/* Which pieces of solid a surface bounds: outward shells that share vertices, with the cavities in them. */
+/* Separate solids: outward shells, joined if they share vertices, with the cavities inside. */
 typedef struct embi_parts {
     int *label;              /* per triangle: its part, 0 to count - 1 */
     int count;
-    embipc_real *volume;     /* scratch, per triangle: six times the volume of the shell it stands for */
+    embipc_real *volume;     /* scratch, per shell at its root triangle: six times the volume */
 } embi_parts;
 
 static void embi_parts_release(embi_caging *c, embi_parts *s)
@@ -8658,11 +8641,11 @@ static void embi_parts_release(embi_caging *c, embi_parts *s)
     embi_free(c->m, s->volume);
 }
 
-/* the shell, by its root, that the cavity with triangle t lies in: the smallest outward one round it */
+/* The root of the shell around the cavity of triangle t: the smallest outward shell that encloses it. */
 static int embi_parts_around(const embi_caging *c, const embi_parts *s, int *root, int t)
 {
     int best = t;
-    embipc_real p[3];   /* not a vertex: a cavity may share those with the shell */
+    embipc_real p[3];   /* a cavity may share vertices with the shell, so p is none */
     embi_triangle_middle(p, c->x, c->tri + 3 * t);
     for (int i = 0; i < c->tri_count; i++) {
         embipc_real turns = 0;
@@ -8677,10 +8660,10 @@ static int embi_parts_around(const embi_caging *c, const embi_parts *s, int *roo
     return best;
 }
 
-/* Parts that share a vertex are one. root: scratch (tri_count). Returns 0 out of memory. */
+/* Merges parts that share a vertex. root: scratch (tri_count). */
 static int embi_parts_join(embi_caging *c, embi_parts *s, int *root)
 {
-    int count = 0, *seen;   /* per pinched vertex the part of a triangle with it, or -1 */
+    int count = 0, *seen;   /* per pinched vertex: the part of one of its triangles, or -1 */
     if (!c->pinch_count) return 1;
     seen = (int *)embi_alloc(c->m, c->pinch_count, sizeof *seen);
     if (!seen) return 0;
@@ -8700,8 +8683,8 @@ static int embi_parts_join(embi_caging *c, embi_parts *s, int *root)
     return 1;
 }
 
-/* Labels the triangles by the separate solid that they bound. A shell with negative volume bounds a hole and belongs
- * to the part around it. Returns 0 out of memory. */
+/* Labels triangles by the separate solid that they bound. A shell with negative volume is a cavity of the part around
+ * it. */
 static int embi_parts_find(embi_caging *c, embi_parts *s)
 {
     embipc_real o[3];
@@ -8730,9 +8713,9 @@ static int embi_parts_find(embi_caging *c, embi_parts *s)
     return n;
 }
 
-/* X = the tet with outer normals n[4], those of a regular tet, closely round the points, in coordinates
- * divided by size[]; returns its inradius there. With d_j = max n_j . p, sum n_j = 0 and sum n_j n_j^T =
- * 4/3 I the corner where the planes j != i meet is
+/* X = the smallest tet round the points whose outer normals n[4] are those of a regular tet, in coordinates divided
+ * by size[]. Returns its inradius there. With d_j = max n_j . p, sum n_j = 0 and sum n_j n_j^T = 4/3 I, the corner
+ * where the planes j != i meet is
  *   x_i = 3/4 sum_j c_j n_j,  c_j = n_j . x_i = d_j,  c_i = -sum of the other d_j */
 static embipc_real embi_tet_round(embipc_real X[12], const embipc_real n[12], const embipc_real *x, int count,
                                   const embipc_real o[3], const embipc_real size[3])
@@ -8742,7 +8725,7 @@ static embipc_real embi_tet_round(embipc_real X[12], const embipc_real n[12], co
         for (int k = 0; k < 3; k++) p[k] = (x[3 * (size_t)v + (size_t)k] - o[k]) / size[k];
         for (int i = 0; i < 4; i++) d[i] = embi_max(d[i], embi_dot(n + 3 * i, p));
     }
-    for (int i = 0; i < 4; i++) d[i] += 1e-3;   /* a little air */
+    for (int i = 0; i < 4; i++) d[i] += 1e-3;   /* a small margin */
     total = d[0] + d[1] + d[2] + d[3];
     for (int i = 0; i < 4; i++) {
         embi_set(p, 0, 0, 0);
@@ -8752,10 +8735,9 @@ static embipc_real embi_tet_round(embipc_real X[12], const embipc_real n[12], co
     return total / 4;
 }
 
-/* best[12] = one tet round the points. Its shape is regular in coordinates in which their bounding box is a
- * cube; sides of the box below a third of the longest count as a third of it. Of some seventy ways to turn
- * it (a face towards each side of the box, twisted in steps of 10 degrees; or a face towards corners) the
- * smallest is taken. */
+/* best[12] = a tet round the points, regular in coordinates that make their box a cube (sides below a third of the
+ * longest count as a third). The smallest of 74 orientations is taken: a face towards each side of the box, twisted
+ * in steps of 10 degrees, or faces towards corners. */
 static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, int count)
 {
     static const embipc_real corner[12] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
@@ -8769,7 +8751,7 @@ static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, in
     }
     for (int way = 0; way < 74; way++) {
         embipc_real axis[3] = {0, 0, 0}, turn[3], twist[3] = {0, 0, 0}, R[9], S[9], T[9], r;
-        if (way < 72) {   /* normal 0 = (1, 1, 1)/sqrt 3 to the axis, then round the axis */
+        if (way < 72) {   /* rotate normal 0 = (1, 1, 1)/sqrt 3 to the axis, then about it */
             axis[way / 24] = way % 24 < 12 ? 1 : -1;
             embi_cross(turn, corner, axis);
             embi_scale(turn, acos(embi_dot(corner, axis) / root3) / embi_norm(turn), turn);
@@ -8789,8 +8771,8 @@ static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, in
     }
 }
 
-/* Gathers part `part` (-1: everything): its vertices into x, its triangles, with their own numbers, into tri;
- * vertex_tet of its vertices becomes `tet`. Returns the number of triangles. */
+/* Collects part `part` (-1: all): its vertices in x, its triangles, renumbered, in tri. Sets vertex_tet of its
+ * vertices to `tet`. Returns the number of triangles. */
 static int embi_parts_gather(const embi_caging *c, const embi_parts *s, int part, int tet, embipc_real *x,
                              int *vertex_count, int *tri, int *number, int *vertex_tet)
 {
@@ -8813,7 +8795,7 @@ static int embi_parts_gather(const embi_caging *c, const embi_parts *s, int part
     return n;
 }
 
-/* One tet round everything, or one round each part. */
+/* Makes one tet round everything, or one round each part. */
 static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int each, embipc_cage *cage)
 {
     int count = each ? s->count : 1, n, nv;
@@ -8836,9 +8818,9 @@ static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int e
     return r;
 }
 
-/* ---- The whole ---- */
+/* ---- Building a cage ---- */
 
-/* Gives back all scratch of the builder. */
+/* Frees all scratch of the builder. */
 static void embi_caging_release(embi_caging *c)
 {
     EMBI_RELEASE(c->m, c->pinch_of);
@@ -8865,7 +8847,7 @@ static void embi_caging_release(embi_caging *c)
     embi_pocket_release(c->m, c->pocket);
 }
 
-/* The vertices where fans meet. Returns 0 out of memory. */
+/* Finds the vertices with more than one fan. */
 static int embi_cage_find_pinched(embi_caging *c)
 {
     embi_faults f;
@@ -8885,7 +8867,7 @@ static int embi_cage_find_pinched(embi_caging *c)
     return ok;
 }
 
-/* What is known of the surface before there is a lattice. */
+/* Collects what is independent of the lattice: box, volume, axes, pinched vertices, neighbours. */
 static int embi_caging_begin(embi_caging *c)
 {
     embipc_solid solid;
@@ -8907,15 +8889,14 @@ static int embi_caging_begin(embi_caging *c)
         !EMBI_GROW(c->m, c->local, c->tri_count))
         return 0;
     half = c->keys.a;
-    for (int i = 0; i + 1 < 3 * c->tri_count; i += 2) {   /* closed: two half-edges an edge */
+    for (int i = 0; i + 1 < 3 * c->tri_count; i += 2) {   /* closed: two half-edges per edge */
         c->beside[half[i].value] = half[i + 1].value / 3;
         c->beside[half[i + 1].value] = half[i].value / 3;
     }
     return 1;
 }
 
-/* Chooses the lattice of the def, or *each: one tet for each part comes nearer to the wish. Leaves c
- * filled. */
+/* Chooses the lattice for the def and fills it. *each: one tet per part comes nearer to the wished count. */
 static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_def *def, int wish, int parts,
                                             int *each, embipc_error *e)
 {
@@ -8944,7 +8925,7 @@ static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_de
     return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(e) : r;
 }
 
-/* The cage of a surface that is known to be closed and outward. */
+/* Makes the cage of a surface that is closed and outward. */
 static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, embipc_cage *cage,
                                     embipc_error *e)
 {
@@ -8976,8 +8957,8 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
     return r;
 }
 
-/* A copy of the points about an origin near to them, which costs no digits: far from 0 the lattice would be rounded
- * as coarsely as the points. x stays NULL where that origin is 0. Returns 0 out of memory. */
+/* Copies the points relative to an origin near them, which is exact. Far from 0 the lattice would suffer from
+ * rounding. x stays NULL when that origin is 0. */
 static int embi_cage_recentre(embi_memory *m, embipc_real origin[3], embipc_real **x, const embipc_real *points, int n)
 {
     embipc_real lo[3], hi[3], middle[3];
@@ -8991,7 +8972,7 @@ static int embi_cage_recentre(embi_memory *m, embipc_real origin[3], embipc_real
     return *x != NULL;
 }
 
-/* Memory for the cage, too, is m's. */
+/* Builds a cage in memory of m. */
 static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def, const embipc_real *x,
                                      int vertex_count, const int *tri, int tri_count, embipc_cage *cage,
                                      embipc_error *error)
@@ -9028,7 +9009,7 @@ static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def,
     return r;
 }
 
-/* Only the memory differs from what embipc_body_create() builds: the caller's allocator, which the cage remembers. */
+/* As embi_cage_build(), with the caller's allocator, which the cage holds. */
 EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const embipc_real *x, int vertex_count,
                                            const int *tri, int tri_count, const embipc_allocator *hooks,
                                            embipc_cage *cage, embipc_error *error)
@@ -9039,17 +9020,16 @@ EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const emb
     return embi_cage_build(&m, def, x, vertex_count, tri, tri_count, cage, error);
 }
 
-/* The last cage that a world built, and what it was built for: bodies of one shape are often made one after the
- * other. */
+/* The last cage that a world built, with its input: consecutive bodies often have one shape. */
 typedef struct embi_last_cage {
     embipc_cage cage;
-    int nodes;                   /* the wish */
+    int nodes;                   /* wished node count */
     embipc_real *x;
     int *tri;
     int vertex_count, tri_count;
 } embi_last_cage;
 
-/* Gives back the remembered cage and the surface that it is of. */
+/* Frees the stored cage. */
 static void embi_last_cage_free(embi_memory *m, embi_last_cage *last)
 {
     embi_cage_release(m, &last->cage);
@@ -9058,8 +9038,7 @@ static void embi_last_cage_free(embi_memory *m, embi_last_cage *last)
     memset(last, 0, sizeof *last);
 }
 
-/* 1 when the wish and the surface are those of the remembered cage, to the bit. Many equal bodies then need one
- * construction. */
+/* 1 when wish and surface equal those of the stored cage, bit for bit. */
 static int embi_last_cage_serves(const embi_last_cage *last, int nodes, const embipc_real *x, int vertex_count,
                                  const int *tri, int tri_count)
 {
@@ -9068,7 +9047,7 @@ static int embi_last_cage_serves(const embi_last_cage *last, int nodes, const em
            memcmp(last->tri, tri, (size_t)(3 * tri_count) * sizeof *tri) == 0;
 }
 
-/* Makes it one of so many nodes for this surface; where that fails there is none. */
+/* Builds the cage for this wish and surface unless it is stored already. On failure no cage is stored. */
 static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, int nodes, const embipc_real *x,
                                          int vertex_count, const int *tri, int tri_count, embipc_error *e)
 {
@@ -10777,9 +10756,9 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
 }
 
 /* ==== 16. Distances ==================================================================================
- * Closest points of point-triangle and edge-edge, as weights: r = sum_k w_k x_k, d = |r|.     [ERI05]
- * Convexity decides what to look at. Where the nearest point of the plane (of the two lines) is not inside,
- * the answer lies on a border beyond which that point lies, so at most two point-segment problems remain.
+ * Closest points of point-triangle and edge-edge pairs, as weights: r = sum_k w_k x_k, d = |r|.     [ERI05]
+ * Where the nearest point of the plane (or of the two lines) is not inside, the closest point is on a border beyond
+ * which that point lies. By convexity at most two point-segment problems remain.
  *   interior         d = |n . (x_i - x_j)|, n the unit normal of the triangle, or of both edges
  *   gradient         dd/dx_k = w_k n, n = r/d
  *   Hessian          with theta the parameters of the closest points, r_k = dr/dtheta_k, R_kl = r_k . r_l,
@@ -10787,16 +10766,16 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
  *     d2d/dx2 = (w w^T x Q)/d - sum_k [ (dw_k x n)(w x r^k)^T + transpose ]
  *               - d sum_kl R^-1_kl (dw_k dw_l^T x n n^T)
  *   which is f_xx - f_xt f_tt^-1 f_tx of f = |r|, with the terms in 1/d that cancel left out (x: Kronecker).
- * Rounding: coordinates enter by their differences only, so a far origin costs nothing. A thin triangle, or
- * nearly parallel edges, take their normal from products in doubled precision and look at all borders.
- * Uses: small math, exact predicates.                      Checked by: tests/test_distance.c  */
+ * Rounding: only differences of coordinates are used, so a far origin causes no error. Thin triangles and nearly
+ * parallel edges get their normal from products in doubled precision, and all their borders are tested.
+ * Uses: small math, exact predicates.                      Checked by: tests/test_distance.c */
 
-/* squares of: the height of a triangle over its longest side, or the sine between edges, taken as thin */
+/* Triangles with (height / longest side)^2 below this are thin, and so are edges for the squared sine between them. */
 #define EMBI_THIN2 ((embipc_real)1e-4)
-/* and extents outside [1/EMBI_FAR2, EMBI_FAR2], scaled first lest their products over- or underflow */
+/* Points with a squared extent outside [1/EMBI_FAR2, EMBI_FAR2] are scaled first, against over- and underflow. */
 #define EMBI_FAR2 ((embipc_real)1e100)
 
-/* e such that the largest of n numbers is in [1/2, 1) 2^e; 0 when they are all 0 */
+/* Returns e such that the largest of n numbers is in [1/2, 1) 2^e, or 0 when all are 0. */
 static int embi_exponent(int n, const embipc_real *x)
 {
     embipc_real m = 0;
@@ -10806,14 +10785,13 @@ static int embi_exponent(int n, const embipc_real *x)
     return e;
 }
 
-/* In a mask besides the bits of vertices: the closest point on an edge is one fixed point of it. */
+/* Bit of a mask, besides those of vertices: the closest point on an edge is a fixed point of it. */
 #define EMBI_FIXED_POINT 16
 
-/* One of the four points of a pair: where its coordinates stand. They are read there: copied together number by
- * number, loads of several at once would wait for the stores. */
+/* Pointer to the coordinates of one of a pair's four points. Copying them first would be slower: wide loads would
+ * wait for the stores of single numbers. */
 typedef const embipc_real *embi_point;
 
-/* four points that stand one after the other, and by their numbers */
 static void embi_points_of(embi_point p[4], const embipc_real x[12])
 {
     for (int k = 0; k < 4; k++) p[k] = x + 3 * k;
@@ -10824,13 +10802,13 @@ static void embi_points_at(embi_point p[4], const embipc_real *x, const int v[4]
     for (int k = 0; k < 4; k++) p[k] = x + 3 * v[k];
 }
 
-/* y = 2^-e (x - x_0) for four points, with the largest entry near 1, and p what stands there; returns e. Finite
+/* y = 2^-e (x - x_0) for four points, with the largest entry near 1; p points into y. Returns e. The result is finite
  * for all finite x. */
 static int embi_rescale(const embi_point x[4], embipc_real y[12], embi_point p[4])
 {
     int away = 0, e;
     for (int k = 0; k < 4; k++)
-        if (embi_exponent(3, x[k]) > 1000) away = 2;   /* a quarter first: differences must not overflow */
+        if (embi_exponent(3, x[k]) > 1000) away = 2;   /* divide by 4 first, so that differences do not overflow */
     for (int i = 0; i < 12; i++) y[i] = ldexp(x[i / 3][i % 3], -away) - ldexp(x[0][i % 3], -away);
     e = embi_exponent(12, y);
     for (int i = 0; i < 12; i++) y[i] = ldexp(y[i], -e);
@@ -10838,7 +10816,7 @@ static int embi_rescale(const embi_point x[4], embipc_real y[12], embi_point p[4
     return e + away;
 }
 
-/* n = r/|r|; returns |r|, and leaves n alone when that is 0 */
+/* n = r/|r|; returns |r|. n is unchanged when |r| is 0. */
 static embipc_real embi_direction(embipc_real n[3], const embipc_real r[3])
 {
     embipc_real q = embi_dot(r, r), s[3];
@@ -10855,7 +10833,7 @@ static embipc_real embi_direction(embipc_real n[3], const embipc_real r[3])
     return ldexp(q, e);
 }
 
-/* r = a x b to nearly full relative precision of each component */
+/* r = a x b, each component to nearly full relative precision */
 static void embi_cross_exactly(embipc_real r[3], const embipc_real a[3], const embipc_real b[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -10871,8 +10849,8 @@ static embipc_real embi_segment_parameter(const embipc_real e[3], const embipc_r
     return er > 0 ? (er < ee ? er / ee : (embipc_real)1) : (embipc_real)0;
 }
 
-/* r = sum_k w_k x_k from differences to the vertex of the largest weight on each side: the part that cancels,
- * the common position, is gone before anything is multiplied. */
+/* r = sum_k w_k x_k, from differences to the vertex of largest weight on each side. The common position cancels
+ * before anything is multiplied. */
 static void embi_separation(const embi_point x[4], const embipc_real w[4], embipc_real r[3])
 {
     int i = 0, j = 0;
@@ -10888,8 +10866,8 @@ static void embi_separation(const embi_point x[4], const embipc_real w[4], embip
     }
 }
 
-/* A point-segment problem: point k against the edge of the vertices i, j with vector e; r = x_k - x_i. Where
- * the square of its distance is below *best, its weights (`sign` at the point) and mask replace the old. */
+/* A point-segment problem: point k against the edge from i to j with vector e; r = x_k - x_i. If its squared distance
+ * is below *best, its weights (`sign` at the point) and mask replace the stored ones. */
 static void embi_try_segment(const embipc_real e[3], const embipc_real r[3], int k, int i, int j,
                              embipc_real sign, embipc_real *best, embipc_real w[4], int *mask)
 {
@@ -10905,7 +10883,7 @@ static void embi_try_segment(const embipc_real e[3], const embipc_real r[3], int
     *mask = 1 << k | (t < 1 ? 1 << i : 0) | (t > 0 ? 1 << j : 0);
 }
 
-/* the distance that belongs to the weights of a point-point or point-edge pair */
+/* distance from the weights of a point-point or point-edge pair */
 static embipc_real embi_weighted_distance(const embi_point x[4], const embipc_real w[4])
 {
     embipc_real r[3], n[3];
@@ -10913,8 +10891,8 @@ static embipc_real embi_weighted_distance(const embi_point x[4], const embipc_re
     return embi_direction(n, r);
 }
 
-/* Along a thin triangle its barycentric coordinates are known worse than across it: the foot w is moved along
- * the longest side to where the remaining offset is perpendicular to it. Returns 0 when that is outside. */
+/* Barycentric coordinates of a thin triangle are least accurate along it. So the closest point w is moved along the
+ * longest side until the offset r is perpendicular to that side. Returns 0 when it then lies outside. */
 static int embi_slide_foot(const embi_point x[4], embipc_real w[4])
 {
     embipc_real e[3], r[3], longest = -1, ee, s;
@@ -10936,7 +10914,7 @@ static int embi_slide_foot(const embi_point x[4], embipc_real w[4])
     return w[i] < 0 && w[j] < 0;
 }
 
-/* embi_point_triangle() for coordinates of ordinary size; returns -1 where they are not */
+/* embi_point_triangle() for coordinates of ordinary size; returns -1 for others */
 static embipc_real embi_point_triangle_plain(const embi_point x[4], embipc_real w[4], int *mask)
 {
     const embipc_real *p = x[0], *a = x[1], *b = x[2], *c = x[3];
@@ -10954,7 +10932,7 @@ static embipc_real embi_point_triangle_plain(const embi_point x[4], embipc_real 
     extent2 = longest + embi_dot(r, r);
     if (!(extent2 > 1 / EMBI_FAR2 && extent2 < EMBI_FAR2)) return -1;
 
-    /* n = ab x ac, and the barycentric coordinates (t, u, v) of p's foot on the plane, times |n|^2 */
+    /* n = ab x ac; (t, u, v) = |n|^2 times the barycentric coordinates of p's projection onto the plane */
     embi_cross(n, ab, ac);
     area2 = embi_dot(n, n);
     thin = !(area2 > EMBI_THIN2 * longest * longest);
@@ -10986,9 +10964,9 @@ static embipc_real embi_point_triangle_plain(const embi_point x[4], embipc_real 
     return *mask == 15 ? sqrt(best) : embi_weighted_distance(x, w);
 }
 
-/* Distance of point x_0 and triangle x_1 x_2 x_3, m, and the weights of the closest points: w_0 = 1, the
- * others minus the barycentric coordinates. Bit k of mask is set when vertex k belongs to the closest feature
- * (0011 point and x_1, 0111 point and edge x_1 x_2, 1111 face); weights off it are exactly 0. */
+/* Distance of point x_0 and triangle x_1 x_2 x_3, m, and the weights of the closest points: w_0 = 1, the others are
+ * minus the barycentric coordinates. Bit k of mask is set when vertex k belongs to the closest feature (0011 point
+ * and x_1, 0111 point and edge x_1 x_2, 1111 face). Weights of other vertices are exactly 0. */
 static embipc_real embi_point_triangle(const embi_point x[4], embipc_real w[4], int *mask)
 {
     embipc_real y[12], d = embi_point_triangle_plain(x, w, mask);
@@ -10998,15 +10976,15 @@ static embipc_real embi_point_triangle(const embi_point x[4], embipc_real w[4], 
     e = embi_rescale(x, y, scaled);
     d = embi_point_triangle_plain(scaled, w, mask);
     if (d >= 0) return ldexp(d, e);
-    w[0] = 1;   /* all four coincide */
+    w[0] = 1;   /* all four points coincide */
     w[1] = -1;
     w[2] = w[3] = 0;
     *mask = 3;
     return 0;
 }
 
-/* Are the closest points that the weights tell as far apart as d, along the normal? Of edges on one line the normal and
- * the weights are made of rounding errors, and nothing of it is true. */
+/* 1 when the closest points given by the weights are no farther apart than d. For collinear edges normal and weights
+ * consist of rounding errors, so d may be wrong. */
 static int embi_weights_agree(const embi_point x[4], const embipc_real w[4], embipc_real d, embipc_real extent2)
 {
     embipc_real r[3];
@@ -11014,7 +10992,7 @@ static int embi_weights_agree(const embi_point x[4], const embipc_real w[4], emb
     return sqrt(embi_dot(r, r)) <= d + 64 * EMBI_EPS * sqrt(extent2);
 }
 
-/* embi_edge_edge() for coordinates of ordinary size; returns -1 where they are not.
+/* embi_edge_edge() for coordinates of ordinary size; returns -1 for others.
  * r + s u - t v is shortest over all s, t where it is parallel to n = u x v:
  *   s |n|^2 = (v x r) . n,   t |n|^2 = (u x r) . n,   r = a0 - b0. */
 static embipc_real embi_edge_edge_plain(const embi_point x[4], embipc_real w[4], int *mask)
@@ -11042,7 +11020,7 @@ static embipc_real embi_edge_edge_plain(const embi_point x[4], embipc_real w[4],
         embipc_real d = embi_abs(embi_dot(n, r)) / sqrt(nn);
         s /= nn;
         t /= nn;
-        if (thin) {   /* along nearly parallel edges s - t is known better than s and t: t follows from s */
+        if (thin) {   /* for nearly parallel edges s - t is more accurate than s and t: t follows from s */
             t = (embi_dot(r, v) + s * embi_dot(u, v)) / vv;
             t = embi_min(embi_max(t, EMBI_EPS), 1 - EMBI_EPS);
         }
@@ -11054,7 +11032,7 @@ static embipc_real embi_edge_edge_plain(const embi_point x[4], embipc_real w[4],
         if (!thin) return d;
         if (embi_weights_agree(x, w, d, extent2)) best = d * d;
     }
-    /* ends of a against b, ends of b against a */
+    /* ends of edge a against b, then of b against a */
     if (thin || s <= 0) embi_try_segment(v, r, 0, 2, 3, 1, &best, w, mask);
     if (thin || s >= nn) {
         embi_add(q, r, u);
@@ -11071,7 +11049,7 @@ static embipc_real embi_edge_edge_plain(const embi_point x[4], embipc_real w[4],
     return *mask == 15 ? sqrt(best) : embi_weighted_distance(x, w);
 }
 
-/* Distance of the edges x_0 x_1 and x_2 x_3, m, with weights (1-s, s, -(1-t), -t) and mask as above: 1111
+/* Distance of the edges x_0 x_1 and x_2 x_3, m. Weights are (1-s, s, -(1-t), -t), mask as for the triangle: 1111
  * where both closest points are inside their edges. Parallel edges give one of their equally close pairs. */
 static embipc_real embi_edge_edge(const embi_point x[4], embipc_real w[4], int *mask)
 {
@@ -11089,7 +11067,7 @@ static embipc_real embi_edge_edge(const embi_point x[4], embipc_real w[4], int *
     return 0;
 }
 
-/* n = unit normal of two vectors; returns 0 and leaves n alone where they have none */
+/* n = unit normal of two vectors. Returns 0 and leaves n unchanged when they are parallel. */
 static int embi_unit_cross(embipc_real n[3], const embipc_real a[3], const embipc_real b[3])
 {
     embipc_real aa = embi_dot(a, a), bb = embi_dot(b, b), m[3], s[3], t[3];
@@ -11106,8 +11084,8 @@ static int embi_unit_cross(embipc_real n[3], const embipc_real a[3], const embip
     return embi_direction(n, m) > 0;
 }
 
-/* n = the normal of the triangle, or of both edges, on the side on which d = n . (x_i - x_j) >= 0; returns d,
- * or -1 where there is none. Relative to the extent this is right even where d is far below it. */
+/* n = normal of the triangle, or of both edges, oriented so that d = n . (x_i - x_j) >= 0. Returns d, or -1 without a
+ * normal. The error is small relative to the extent, even if d is far below that. */
 static embipc_real embi_interior_normal(const embi_point x[4], const embipc_real w[4], int edge_edge,
                                         embipc_real n[3])
 {
@@ -11130,10 +11108,9 @@ static embipc_real embi_interior_normal(const embi_point x[4], const embipc_real
     return embi_abs(d);
 }
 
-/* n = unit direction of r = sum_k w_k x_k, from the triangle to the point, or from edge b to edge a; returns
- * n . r. Inside a face and between crossing edges it is their normal; from a point to an edge it is made
- * perpendicular to that edge (twice: once leaves a remainder of its own rounding). At distance 0: some normal
- * of the pair. */
+/* n = unit direction of r = sum_k w_k x_k, from the triangle to the point, or from edge b to edge a. Returns n . r.
+ * Inside a face and between crossing edges n is their normal. Between a point and an edge it is made perpendicular to
+ * the edge, twice because of rounding. At distance 0 it is some normal of the pair. */
 static embipc_real embi_normal(const embi_point x[4], const embipc_real w[4], int mask, int edge_edge,
                                embipc_real n[3])
 {
@@ -11144,7 +11121,7 @@ static embipc_real embi_normal(const embi_point x[4], const embipc_real w[4], in
         if (d >= 0) return d;
     }
     embi_separation(x, w, r);
-    for (int k = 0; k < 4; k++)   /* the ends of the edge: a point alone has the weight 1 or -1 */
+    for (int k = 0; k < 4; k++)   /* ends of the edge; a single point has weight 1 or -1 */
         if ((mask >> k & 1) && embi_abs(w[k]) < 1) { i = j; j = k; }
     if (mask < 15 && i >= 0) {
         embi_sub(n, x[i], x[j]);
@@ -11156,7 +11133,7 @@ static embipc_real embi_normal(const embi_point x[4], const embipc_real w[4], in
     return d;
 }
 
-/* The parameters theta of the closest points: r_k = dr/dtheta_k and dw/dtheta_k. Returns their number. */
+/* r_k = dr/dtheta_k and dw/dtheta_k for the parameters theta of the closest points. Returns their number. */
 static int embi_closest_parameters(const embi_point x[4], const embipc_real w[4], int mask, int edge_edge,
                                    embipc_real rk[2][3], embipc_real dw[2][4])
 {
@@ -11164,7 +11141,7 @@ static int embi_closest_parameters(const embi_point x[4], const embipc_real w[4]
     memset(dw, 0, 8 * sizeof(embipc_real));
     if (mask & EMBI_FIXED_POINT) return 0;
     for (int first = edge_edge ? 0 : 1; first < 4; first = edge_edge ? first + 2 : 4) {
-        /* theta_k moves weight from the first vertex of this side's feature to another one */
+        /* theta_k moves weight from the first vertex of a side's feature to another */
         int last = edge_edge ? first + 2 : 4, base = -1;
         for (int k = first; k < last; k++) {
             embipc_real sign = w[k] > 0 ? (embipc_real)1 : (embipc_real)-1;
@@ -11179,7 +11156,7 @@ static int embi_closest_parameters(const embi_point x[4], const embipc_real w[4]
     return n;
 }
 
-/* dual vectors up[k] = r^k = sum_l R^-1_kl r_l, and Ri = R^-1, of one or two vectors r_k off the normal n */
+/* Dual vectors up[k] = r^k = sum_l R^-1_kl r_l, and Ri = R^-1, for one or two vectors r_k perpendicular to n. */
 static void embi_dual_vectors(int m, embipc_real rk[2][3], const embipc_real n[3], embipc_real up[2][3],
                               embipc_real Ri[2][2])
 {
@@ -11198,7 +11175,7 @@ static void embi_dual_vectors(int m, embipc_real rk[2][3], const embipc_real n[3
     }
 }
 
-/* H = d2d/dx2 (12x12) by the formula of the banner. */
+/* H = d2d/dx2 (12x12) by the banner's formula. */
 static void embi_distance_hessian(const embi_point x[4], const embipc_real w[4], int mask, int edge_edge,
                                   embipc_real H[144])
 {
@@ -11208,7 +11185,7 @@ static void embi_distance_hessian(const embi_point x[4], const embipc_real w[4],
     memset(up, 0, sizeof up);
     memset(Ri, 0, sizeof Ri);
     embi_dual_vectors(m, rk, n, up, Ri);
-    for (int a = 0; a < 3; a++)      /* Q/d; with two parameters nothing is left of it */
+    for (int a = 0; a < 3; a++)      /* Q/d; it is 0 with two parameters */
         for (int b = 0; b < 3; b++) {
             embipc_real q = (a == b ? (embipc_real)1 : (embipc_real)0) - n[a] * n[b];
             if (m == 1) q -= rk[0][a] * up[0][b];
@@ -11232,7 +11209,7 @@ static embipc_real embi_closest_distance(const embi_point x[4], int edge_edge, e
     return edge_edge ? embi_edge_edge(x, w, mask) : embi_point_triangle(x, w, mask);
 }
 
-/* distance and, where wanted, its gradient w x n */
+/* distance and, if wanted, its gradient w x n */
 static embipc_real embi_distance_gradient(const embipc_real x[12], int edge_edge, embipc_real *grad)
 {
     embipc_real w[4], n[3], d;
@@ -11256,7 +11233,7 @@ EMBIPC_API embipc_real embipc_edge_edge_distance(const embipc_real x[12], embipc
     return embi_distance_gradient(x, 1, grad);
 }
 
-/* d2 distance/dx2 of the closest feature, 1/m; hess: 12 x 12, row-major. */
+/* Hessian of the distance, 1/m; hess: 12 x 12, row-major. */
 static void embi_closest_hessian(const embipc_real x[12], int edge_edge, embipc_real hess[144])
 {
     embipc_real w[4];
@@ -11296,7 +11273,7 @@ static embipc_real embi_edge_cross(const embi_point x[4], embipc_real grad[12])
     return embi_dot(n, n);
 }
 
-/* Edge-edge mollifier: 1 but near parallel, where the distance of two edges has a kink.        [IPC20]
+/* Edge-edge mollifier: 1 except near parallel edges, where their distance has a kink.        [IPC20]
  *   m(c) = (2 - c/eps) c/eps for c < eps, else 1;   eps = 1e-3 |u|^2 |v|^2 of the edges at rest */
 static embipc_real embi_mollifier(embipc_real c, embipc_real eps, embipc_real *dc)
 {
@@ -11312,12 +11289,11 @@ static embipc_real embi_mollifier(embipc_real c, embipc_real eps, embipc_real *d
  *   b(d)   = -(d - dhat)^2 ln(d/dhat) on 0 < d < dhat, else 0                      [EIPC24 eq. 7]
  *   b'(d)  = -2 (d - dhat) ln(d/dhat) - (d - dhat)^2/d                      <= 0
  *   b''(d) = -2 ln(d/dhat) - 4 (d - dhat)/d + (d - dhat)^2/d^2              >= 0
- * The distance itself, not its square: kappa is kg/s^2, and the force of a pair is -kappa b'(d), N.
- * With a thickness xi the caller passes d - xi.
- * Uses: platform.                                          Checked by: tests/test_barrier.c   */
+ * The argument is the distance, not its square: kappa is in kg/s^2, and the force of a pair is -kappa b'(d), N. With
+ * a thickness xi the caller passes d - xi.
+ * Uses: platform.                                          Checked by: tests/test_barrier.c */
 
-/* b, b' and b'' of the banner. At d <= 0 they are infinite, so that a line search sees such a state as not
- * allowed. */
+/* b, b' and b'' of the banner. At d <= 0 they are infinite, so a line search rejects such states. */
 EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first,
                                       embipc_real *second)
 {
@@ -11330,15 +11306,15 @@ EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_re
         if (second) *second = (embipc_real)INFINITY;
         return (embipc_real)INFINITY;
     }
-    /* near dhat the ratio is 1 - small: log1p keeps the digits */
+    /* near dhat, log1p is accurate */
     log_ratio = d > dhat / 2 ? log1p(gap / dhat) : log(d / dhat);
     if (first) *first = -2 * gap * log_ratio - gap * (gap / d);
     if (second) *second = -2 * log_ratio - 4 * (gap / d) + (gap / d) * (gap / d);
     return -gap * gap * log_ratio;
 }
 
-/* -b'(r dhat)/dhat falls from infinity to 0 over 0 < r < 1, about as 1/r at its lower end: Newton's method on
- * the logarithms, kept inside a bracket. */
+/* Solves -b'(r dhat)/dhat = force/(kappa dhat) for 0 < r < 1. The left side falls from infinity to 0, at small r
+ * about as 1/r. So Newton's method works on logarithms, inside a bracket. */
 EMBIPC_API embipc_real embipc_barrier_gap(embipc_real force, embipc_real kappa, embipc_real dhat)
 {
     embipc_real want = force / (kappa * dhat), lo = 0, hi = 1, r = 1 / (1 + want);
@@ -11356,8 +11332,7 @@ EMBIPC_API embipc_real embipc_barrier_gap(embipc_real force, embipc_real kappa, 
     return r * dhat;
 }
 
-/* The kappa with which `pairs` pairs at the gap ratio*dhat hold the force f: f = -pairs kappa b'(ratio
- * dhat). */
+/* The kappa with which `pairs` pairs at the gap ratio*dhat bear the force f = -pairs kappa b'(ratio dhat). */
 static embipc_real embi_kappa_for_load(embipc_real f, embipc_real pairs, embipc_real ratio, embipc_real dhat)
 {
     embipc_real first;
@@ -11372,9 +11347,9 @@ static embipc_real embi_kappa_for_load(embipc_real f, embipc_real pairs, embipc_
  *   f0(y) = y^2/e - y^3/(3 e^2) + e/3 for y < e, else y        so f0(0) = e/3, f0(e) = e
  *   dD/du = mu lambda f1(y)/y u,   d2D/du2 = mu lambda [f1/y (I - uh uh^T) + f1' uh uh^T],  uh = u/y
  * lambda and the tangent plane are lagged: taken at the start of the step. f1' >= 0, so D is convex.
- * Uses: small math.                                        Checked by: tests/test_friction.c  */
+ * Uses: small math.                                        Checked by: tests/test_friction.c */
 
-/* f0(y) - f0(0) and, where wanted, f1(y)/y and f1'(y): the form that has no cancellation at y = 0 */
+/* f0(y) - f0(0), which has no cancellation at y = 0, and if wanted f1(y)/y and f1'(y). */
 EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real *f1_over_y,
                                        embipc_real *f1_slope)
 {
@@ -11388,9 +11363,9 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
     return y - e / 3;
 }
 
-/* S += weight d2D/du2 in the plane normal to n, and r += weight dD/du; u in that plane.
- * expected: |u| that the step will probably end with; at u = 0 the secant slope to there,
- * 2/e - min(expected, e)/e^2, replaces the tangent 2/e, so that a steady creep is met by one linear solve. */
+/* S += weight d2D/du2 in the plane normal to n, r += weight dD/du; u lies in that plane. expected: probable |u| at
+ * the end of the step. At u = 0 the secant slope to there, 2/e - min(expected, e)/e^2, replaces the tangent 2/e. Then
+ * one linear solve finds a steady creep. */
 static void embi_friction_derivatives(const embipc_real u[3], const embipc_real n[3], embipc_real e,
                                       embipc_real expected, embipc_real weight, embipc_real r[3],
                                       embipc_real S[9])
@@ -11408,38 +11383,38 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
 }
 
 /* ==== 19. Broad phase ================================================================================
- * One tree of boxes per surface: triangles sorted along a Z-order curve when the body is made, leaves of two,
- * inner nodes by halving, as in a heap (children of i are 2i and 2i + 1): no pointers, refit in one backward
- * sweep; of a large surface only what a search comes to. Each vertex and edge is owned by one of its triangles, so a
- * pair of triangles stands for the point-triangle and edge-edge pairs of what they own, and every primitive pair is
- * met exactly once.
+ * Each surface has one tree of boxes. Its triangles are sorted along a Z-order curve when the body is made, and a
+ * leaf holds two. Nodes are numbered as in a heap (children of i: 2i and 2i + 1), so there are no pointers, and one
+ * backward sweep refits the tree. Large trees are refitted on demand. Each vertex and edge is owned by one of its
+ * triangles. So a pair of triangles stands for the point-triangle and edge-edge pairs of what they own, and each
+ * primitive pair is found exactly once.
  *
- * Edges inside faces that stay flat make no pairs with edges, and vertices inside such faces or straight edges none
- * with triangles (tower of 100 boxes: 0.71 of the time). Of two surfaces the pairs that are left hold a nearest one all
- * the same. Proof: a surface is made of flat faces, straight edges and corners; what is left out lies inside the first
- * two. Let x and y be nearest points of two surfaces, those with the largest L(x) for some linear function L that is
- * constant along no face or edge. y - x is perpendicular to what x lies in, and to what y lies in. Had these a
- * direction in common, both points could move along it, at the same distance, and L(x) would grow. So either one of
- * them is a corner, and makes a pair with a triangle of the other; or both lie in edges, which cross. What touches is
- * thus met by a pair that is left.
+ * Edges inside faces that stay flat make no edge-edge pairs. Vertices inside such faces or straight edges make no
+ * point-triangle pairs (tower of 100 boxes: 0.71 of the time). The remaining pairs of two surfaces still contain a
+ * nearest one. Proof: A surface consists of flat faces, straight edges and corners. Choose nearest points x and y of
+ * two surfaces that maximise L(x), with L a linear function that is constant along no face or edge. y - x is
+ * perpendicular to the face or edge of x, and to that of y. If these had a common direction, both points could move
+ * along it at equal distance, and L(x) would grow. So one of the points is a corner, which makes a pair with a
+ * triangle, or both lie on edges that cross. Either pair remains.
  *
- * Candidates serve for many iterates: a pair (a, b) of surfaces, or of panels, parts of them that lie below one node
- * of the tree, is searched with the box [lo, hi] of all displacements of a relative to b that are foreseen, and its
- * candidates stay complete while the displacement stays inside. Only the relative displacement counts: two bodies that
- * fall together see each other stand still. Within one body the displacements of two points differ by |J_a - J_b|_1 / 2
- * of what those of any two can, which is little for neighbours however fine the surface, and known for whole subtrees.
- * And while its tets keep their shape, most of a body cannot touch itself at all, and is left out as a whole.
+ * Candidates serve for many iterates. A pair (a, b) of surfaces or of patches (parts below one tree node) is searched
+ * with a box [lo, hi] of the expected displacements of a relative to b. Its candidates are complete while the
+ * displacement stays inside. Only relative displacement counts, so two bodies that fall together stand still to each
+ * other. Within one body, the displacements of two points differ by at most the fraction |J_a - J_b|_1 / 2 of that
+ * range. It is small for neighbours on fine surfaces, and known for whole subtrees. While a body's tets keep their
+ * shape, most of it cannot touch itself and is skipped.
  *
- * Where displacements are long, boxes of them hold nearly all pairs there are. But along one direction each vertex goes
- * straight, and what two surfaces move by is common to both in each moment: few primitives are at one place at one
- * time.
- * Searched so, candidates are good for this direction only, and there are a hundredth as many, or less.
+ * If displacements are long, boxes of them contain nearly all pairs. But along one direction each vertex moves
+ * straight, and the common displacement of two surfaces cancels. So few primitives are at one place at one time. A
+ * search along these paths finds at most a hundredth of the candidates, which serve for this direction only.
+ *
+ * Functions that allocate return 0 when out of memory, unless their comment says otherwise.
  * Uses: small math, memory, threads, sorting, exact predicates, meshes, distances.
- * Checked by: tests/test_broad.c, tests/test_reach.c  */
+ * Checked by: tests/test_broad.c, tests/test_reach.c */
 
 #define EMBI_LEAF 2
 
-/* x = J q: each surface vertex hangs on one node or on the four of its tet. */
+/* x = J q: each surface vertex depends on one node, or on the four of its tet. */
 typedef struct embi_rows {
     const int *node;             /* (4 per vertex) */
     const embipc_real *weight;   /* (4 per vertex) */
@@ -11460,52 +11435,51 @@ static void embi_row_apply(const embi_rows *J, int i, const embipc_real *q, embi
     else embi_set(y, 0, 0, 0);
 }
 
-/* What a triangle owns of its vertices and edges; which of those pairs of edges, and of points and triangles, are made
- * of; and which are taken back from, and added to, the sum over triangles (section 21); which edges have seams with
- * other fixed bodies (section 28), and which pairs are left where they count as joined. */
+/* Kinds of bits in embi_bvh.own, three bits each: owned vertices and edges; those that make edge-edge and
+ * point-triangle pairs; edges subtracted from and vertices added to the sum over triangles (section 21); edges with
+ * seams to other fixed bodies (section 28); pairs that remain where surfaces count as joined. */
 enum { EMBI_OWN_VERTEX = 0, EMBI_OWN_EDGE = 3, EMBI_OWN_EDGE_PAIRS = 6, EMBI_OWN_POINT_PAIRS = 9, EMBI_OWN_BACK = 12,
        EMBI_OWN_ADD = 15, EMBI_OWN_SEAM = 18, EMBI_OWN_JOINED_EDGE_PAIRS = 21, EMBI_OWN_JOINED_POINT_PAIRS = 24 };
 
-/* what a triangle has by itself, before it is joined with others */
+/* bits of a triangle whose surface is not joined to others */
 static unsigned embi_own_alone(unsigned own)
 {
     own &= (1u << EMBI_OWN_SEAM) - 1;
     return own | (own >> EMBI_OWN_EDGE_PAIRS & 63) << EMBI_OWN_JOINED_EDGE_PAIRS;
 }
 
-/* the three bits of one kind */
 static int embi_owned(unsigned own, int kind) { return (int)(own >> kind & 7); }
 
 typedef struct embi_bvh {
     int leaves;                  /* a power of two; node 1 is the root, leaf k is node leaves + k */
     int *order;                  /* triangles along the curve (nt) */
-    unsigned *own;               /* per triangle, three bits from each EMBI_OWN_...: for vertex k, or edge (k, k + 1) */
-    int *face;                   /* where edges are spared: the first triangle of the face that a triangle is in (nt) */
-    embipc_real *box;            /* lo[3], hi[3] per node (12 leaves), then per triangle (6 nt): */
+    unsigned *own;               /* per triangle: EMBI_OWN_... bits for vertex k, or edge (k, k + 1) */
+    int *face;                   /* if edges are omitted: the first triangle of each triangle's flat face (nt) */
+    embipc_real *box;            /* lo[3], hi[3] per node (12 leaves), then per triangle (6 nt) */
     embipc_real *tri_box;
-    embipc_real *way, *tri_way;  /* boxes of the displacements of the same, once it was searched along paths */
-    int *sample;                 /* a vertex of each node, -1 where there is none (2 leaves), and ... */
-    embipc_real *vary;           /* ... the most by which rows of J below it differ from its own, in |.|_1 */
-    float *rest;                 /* of a large surface: box of each node when it was made, seen from its sample, ... */
-    unsigned char *known;        /* ... and whether it has one of now: see "trees that are refit where asked" */
+    embipc_real *way, *tri_way;  /* boxes of displacements of nodes and triangles, after a search along paths */
+    int *sample;                 /* a vertex below each node, or -1 (2 leaves) */
+    embipc_real *vary;           /* largest |.|_1 difference between J's row of the sample and others below */
+    float *rest;                 /* large surfaces: box of each node at creation, relative to its sample */
+    unsigned char *known;        /* flags of each node, see "trees that are refitted on demand" */
 } embi_bvh;
 
 /* A surface as the broad phase sees it. */
 typedef struct embi_surface {
-    const embipc_real *x;        /* vertices now (3 nv) */
-    const embipc_real *rest;     /* and at rest */
+    const embipc_real *x;        /* current vertices (3 nv) */
+    const embipc_real *rest;     /* vertices at rest */
     const int *tri;              /* (3 nt) */
     int nt;
-    int base;                    /* number of its first vertex among all bodies' */
+    int base;                    /* number of its first vertex among those of all bodies */
     const embi_bvh *bvh;
-    const embi_rows *J;          /* of all bodies, where this one's tree knows how they vary; else NULL */
-    const int *start;            /* of the first of two: pairs of nodes that a search starts from (2 start_count); */
-    int start_count;             /*   NULL: both roots */
-    const embipc_real *way;      /* of a search along paths: how far vertices go (3 nv), NULL: they stay; and candidates ... */
-    embipc_real common[3];       /* ... are found as what goes by `common` sees them, m */
+    const embi_rows *J;          /* rows of all bodies; NULL if its tree has no `vary` */
+    const int *start;            /* node pairs where a search starts (2 start_count), from the first of two surfaces */
+    int start_count;             /* if start is NULL: the two roots */
+    const embipc_real *way;      /* displacements for a search along paths (3 nv); NULL: none */
+    embipc_real common[3];       /* displacement subtracted from both surfaces' ways, m */
 } embi_surface;
 
-/* Gives back the memory of the tree. */
+/* Frees the tree. */
 static void embi_bvh_free(embi_memory *m, embi_bvh *b)
 {
     EMBI_RELEASE(m, b->order);
@@ -11551,14 +11525,13 @@ static void embi_box_add(embipc_real box[6], const embipc_real p[3])
     }
 }
 
-/* box then holds another one as well */
 static void embi_box_join(embipc_real box[6], const embipc_real other[6])
 {
     embi_box_add(box, other);
     embi_box_add(box, other + 3);
 }
 
-/* The empty box: joined with another one it gives that one. */
+/* The empty box: joined with another box it gives that box. */
 static void embi_box_clear(embipc_real box[6])
 {
     for (int i = 0; i < 3; i++) {
@@ -11567,11 +11540,11 @@ static void embi_box_clear(embipc_real box[6])
     }
 }
 
-/* Edges of two triangles are taken back, vertices whose triangles close a circle, or several, are added. keys: all
- * edges in order. used (nv): scratch. */
+/* Marks edges of two triangles by EMBI_OWN_BACK, and vertices whose triangles form closed circles by EMBI_OWN_ADD.
+ * keys: all edges, sorted. used (nv): scratch. */
 static void embi_bvh_count(embi_bvh *b, const int *tri, int nt, int nv, const embi_key *keys, unsigned char *used)
 {
-    memset(used, 0, (size_t)nv);   /* triangles less edges of two, modulo 256: 0 where there is no border */
+    memset(used, 0, (size_t)nv);   /* triangles minus shared edges, modulo 256: 0 without a border */
     for (int i = 0; i < 3 * nt; i++) used[tri[i]]++;
     for (int i = 0, end; i < 3 * nt; i = end) {
         int v = keys[i].value;
@@ -11586,8 +11559,7 @@ static void embi_bvh_count(embi_bvh *b, const int *tri, int nt, int nv, const em
             b->own[i / 3] |= 1u << EMBI_OWN_ADD << i % 3;
 }
 
-/* Builds the tree of a surface and decides who owns what. keys (6 nt) and used (nv): scratch.
- * Returns 0 out of memory. */
+/* Builds the tree of a surface and assigns owners. keys (6 nt) and used (nv): scratch. */
 static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv,
                           embi_key *keys, unsigned char *used)
 {
@@ -11619,7 +11591,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
             used[tri[i]] = 1;
             b->own[i / 3] |= (1u << EMBI_OWN_VERTEX | 1u << EMBI_OWN_POINT_PAIRS) << i % 3;
         }
-    /* equal edges meet in the sorted list; the first of each is the owner */
+    /* equal edges are neighbours after sorting; the first is the owner */
     for (int i = 0; i < edges; i++) {
         int p = tri[i], q = tri[3 * (i / 3) + (i + 1) % 3];
         keys[i].key = embi_pack(embi_min_int(p, q), embi_max_int(p, q));
@@ -11633,8 +11605,8 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     return 1;
 }
 
-/* Do two triangles, with edge k of the first in common, lie in one plane, on the two sides of that edge? far: the
- * largest coordinate, which rounding is measured by. */
+/* 1 when two triangles at edge k of the first are coplanar and on opposite sides of it. away: the largest
+ * |coordinate|, as scale of rounding errors. */
 static int embi_is_flat(const embipc_real *x, const int *t, int k, const int *u, embipc_real away)
 {
     const embipc_real *p = x + 3 * t[k], *d = NULL;
@@ -11650,7 +11622,7 @@ static int embi_is_flat(const embipc_real *x, const int *t, int k, const int *u,
     return embi_dot(n, m) < 0 && embi_abs(embi_dot(n, two)) <= 16 * EMBI_EPS * away * embi_norm(n);
 }
 
-/* Is vertex v on the straight line between a and b? */
+/* 1 when vertex v is on the straight line between a and b. */
 static int embi_is_straight(const embipc_real *x, int v, int a, int b, embipc_real away)
 {
     embipc_real one[3], two[3], c[3];
@@ -11660,7 +11632,7 @@ static int embi_is_straight(const embipc_real *x, int v, int a, int b, embipc_re
     return embi_dot(one, two) < 0 && embi_norm(c) <= 16 * EMBI_EPS * away * (embi_norm(one) + embi_norm(two));
 }
 
-/* The largest coordinate of a surface: rounding is measured by it. */
+/* The largest |coordinate| of a surface, as scale of rounding errors. */
 static embipc_real embi_largest_coordinate(const embipc_real *x, const int *tri, int nt)
 {
     embipc_real away = 0;
@@ -11668,14 +11640,15 @@ static embipc_real embi_largest_coordinate(const embipc_real *x, const int *tri,
     return away;
 }
 
-/* The next vertex on a line of edges, from vertex `from` through v. sharp: as below. */
+/* The next vertex on a line of edges, from `from` through v. sharp: as in embi_bvh_spare_points(). */
 static int embi_line_next(const int *sharp, int from, int v)
 {
     return sharp[3 * v + (sharp[3 * v + 1] == from ? 2 : 1)];
 }
 
-/* Folds below rounding add up, so a line is straight only if all its vertices are as near to the one through its ends.
- * Vertices inside it, those from v on that have -2 edges, then have -1. from: the end beside v. */
+/* Bends below rounding add up. So a line of edges is straight only if all its vertices are close to the line
+ * through its ends. It starts at `from` and contains the vertices with sharp == -2 from v on, which get -1 if it
+ * is straight. */
 static void embi_line_try(const embipc_real *x, int from, int v, embipc_real away, int *sharp)
 {
     int a = from, b = v, end, straight;
@@ -11697,14 +11670,14 @@ static void embi_line_try(const embipc_real *x, int from, int v, embipc_real awa
     }
 }
 
-/* Vertices where no edge ends that pairs are made of, or where two such edges make one straight line, are inside a flat
- * face or a straight edge: no pairs with triangles. edges, points: the EMBI_OWN_... of both. home: as below. sharp (3
- * per vertex): scratch. */
+/* Removes the point-triangle pairs of vertices inside a flat face or a straight edge: no edge with pairs ends there,
+ * or two such edges form a straight line. edges, points: EMBI_OWN_... of both kinds of pairs. home: as in
+ * embi_bvh_spare_flat(). sharp (3 per vertex): scratch. */
 static void embi_bvh_spare_points(embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv, const int *home,
                                   int edges, int points, int *sharp)
 {
     embipc_real away = embi_largest_coordinate(x, tri, nt);
-    memset(sharp, 0, 3 * (size_t)nv * sizeof *sharp);   /* how many such edges, and the other ends of two */
+    memset(sharp, 0, 3 * (size_t)nv * sizeof *sharp);   /* number of such edges, and the other ends of two */
     for (int i = 0; i < 6 * nt; i++) {
         const int *t = tri + 3 * (i / 6);
         int k = i % 3, side = i / 3 % 2, *at = sharp + 3 * t[(k + side) % 3];
@@ -11723,15 +11696,15 @@ static void embi_bvh_spare_points(embi_bvh *b, const embipc_real *x, const int *
         if (sharp[3 * tri[i]] == 0 || sharp[3 * tri[i]] == -1) b->own[i / 3] &= ~(1u << points << i % 3);
 }
 
-/* A plane through three vertices of a face that are far apart, and how far the others are from it. It takes all
- * triangles three times: a sum of their normals would gather rounding. */
+/* A plane through three distant vertices of a face, and the distances of the others. All triangles are visited three
+ * times, since a sum of their normals would accumulate rounding errors. */
 typedef struct embi_plane {
     const embipc_real *x;        /* a vertex */
-    embipc_real e[3], n[3];      /* from there to the farthest; the longest cross product of e and another */
-    embipc_real away, lo, hi;    /* |e|^2 or |n|^2; the least and the most along n */
+    embipc_real e[3], n[3];      /* from x to the farthest vertex; the longest cross product of e and another */
+    embipc_real away, lo, hi;    /* largest |e|^2 or |n|^2 so far; range of the vertices along n */
 } embi_plane;
 
-/* Takes the triangle t in, for the first, second or third time: pass 0, 1, 2. */
+/* Visits triangle t in pass 0, 1 or 2. */
 static void embi_plane_take(embi_plane *p, int pass, const embipc_real *x, const int *t)
 {
     for (int k = 0; k < 3; k++) {
@@ -11749,7 +11722,7 @@ static void embi_plane_take(embi_plane *p, int pass, const embipc_real *x, const
     }
 }
 
-/* Before the triangles are taken in for the first, second or third time; x: a vertex of one of them. */
+/* Starts a pass; x: a vertex of the face. */
 static void embi_plane_begin(embi_plane *p, int pass, const embipc_real *x)
 {
     if (!pass) memset(p, 0, sizeof *p);
@@ -11757,28 +11730,27 @@ static void embi_plane_begin(embi_plane *p, int pass, const embipc_real *x)
     p->away = 0;
 }
 
-/* Are all of them in the plane, as far as rounding can tell? far: the largest coordinate. */
+/* 1 when all vertices are in the plane, up to rounding. away: the largest |coordinate|. */
 static int embi_plane_is_flat(const embi_plane *p, embipc_real away)
 {
     return p->hi - p->lo <= 32 * EMBI_EPS * away * embi_norm(p->n);
 }
 
-/* The first of the set that i is in; next[i] leads there. */
+/* The first element of the set of i: the root of its tree in next[]. */
 static int embi_set_first(int *next, int i)
 {
     while (next[i] != i) i = next[i] = next[next[i]];
     return i;
 }
 
-/* Puts two sets together. */
 static void embi_set_join(int *next, int i, int j)
 {
     int a = embi_set_first(next, i), b = embi_set_first(next, j);
     next[embi_max_int(a, b)] = embi_min_int(a, b);
 }
 
-/* Folds below rounding add up, so a face is flat only if all its vertices lie in one plane. The edges of those that are
- * not make pairs again. keys (2 nt): scratch. */
+/* Bends below rounding add up. So a face is flat only if all its vertices are in one plane. Edges of other faces make
+ * pairs again. keys (2 nt): scratch. */
 static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *tri, int nt, embipc_real away,
                                  embi_key *keys)
 {
@@ -11802,10 +11774,10 @@ static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *t
     }
 }
 
-/* Edges between triangles in one plane, and that stay so, take no part in pairs of edges: another edge that comes near
- * one inside such a face comes as near with an end, or to the border of the face. home: the part of the body that moves
- * as one affine map, by vertex; NULL: all does. keys: as embi_bvh_build() left them, edges in order, and as many that
- * are scratch. sharp (3 per vertex): scratch. Returns 0 out of memory. */
+/* Removes the edge-edge pairs of edges inside flat faces that stay flat. If another edge comes near such an edge, one
+ * of its ends or the face's border is as near. home: per vertex, the part of the body that moves as one affine map;
+ * NULL: the whole body. keys: sorted edges from embi_bvh_build(), then as many for scratch. sharp (3 per vertex):
+ * scratch. */
 static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv,
                                const int *home, embi_key *keys, int *sharp)
 {
@@ -11827,10 +11799,10 @@ static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x
     return 1;
 }
 
-/* box of n points, and of n vertices of x */
+/* box of n points */
 static void embi_box_of_points(embipc_real box[6], const embi_point *p, int n)
 {
-    for (int i = 0; i < 3; i++) {   /* axis by axis: what is written in between waits for the next point */
+    for (int i = 0; i < 3; i++) {   /* axis by axis, without stores between the reads of points */
         embipc_real lo = EMBI_HUGE, hi = -EMBI_HUGE;
         for (int k = 0; k < n; k++) {
             lo = embi_min(lo, p[k][i]);
@@ -11841,7 +11813,7 @@ static void embi_box_of_points(embipc_real box[6], const embi_point *p, int n)
     }
 }
 
-/* The box of the n vertices v[0 .. n - 1]. */
+/* The box of the vertices v[0 .. n - 1] of x. */
 static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
 {
     for (int i = 0; i < 3; i++) {
@@ -11855,7 +11827,7 @@ static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, 
     }
 }
 
-/* Box of how far vertices of the surface go on their paths. */
+/* Box of the displacements of n vertices along their paths, less the common one. */
 static void embi_path_ways(embipc_real box[6], const embi_surface *a, const int *v, int n)
 {
     for (int i = 0; i < 3; i++) {
@@ -11869,16 +11841,15 @@ static void embi_path_ways(embipc_real box[6], const embi_surface *a, const int 
     }
 }
 
-/* |J_a - J_b|_1 <= 2 of two vertices: their displacements differ by at most that much of half the diagonal of the
- * box that holds those of all nodes, whatever moves. Neighbours on a fine surface hang on the same few nodes with
- * nearly the same weights. */
+/* Returns |J_a - J_b|_1 <= 2 for two vertices. Their displacements differ by at most half of it times the diagonal of
+ * the box of all nodes' displacements. */
 static embipc_real embi_row_difference(const embi_rows *J, int a, int b)
 {
     const int *na = J->node + 4 * (size_t)a, *nb = J->node + 4 * (size_t)b;
     const embipc_real *wa = J->weight + 4 * (size_t)a, *wb = J->weight + 4 * (size_t)b;
     embipc_real sum = 0;
     if (a == b) return 0;
-    /* |u - v| = u + v - 2 min(u, v), and the weights add up to 1 */
+    /* |u - v| = u + v - 2 min(u, v), and weights sum to 1 */
     if (na[0] == nb[0] && na[1] == nb[1] && na[2] == nb[2] && na[3] == nb[3] && J->count[a] == 4 && J->count[b] == 4)
         sum = embi_min(wa[0], wb[0]) + embi_min(wa[1], wb[1]) + embi_min(wa[2], wb[2]) + embi_min(wa[3], wb[3]);
     else
@@ -11888,7 +11859,7 @@ static embipc_real embi_row_difference(const embi_rows *J, int a, int b)
     return embi_max(2 - 2 * sum, 0) + 32 * EMBI_EPS;
 }
 
-/* How much the rows of J vary below each node. Returns 0 out of memory. */
+/* Sets `sample` and `vary` of all nodes. */
 static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, const embi_rows *J)
 {
     if (!EMBI_GROW(m, b->sample, 2 * b->leaves) ||
@@ -11916,8 +11887,7 @@ static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, c
     return 1;
 }
 
-/* Of the relative displacements of two points of the surface, which share of the range those of a point below
- * node i and one below node j can take. */
+/* Fraction of the surface's range of relative displacements that a point below node i and one below node j can use. */
 static embipc_real embi_bvh_share(const embi_surface *a, int i, int j)
 {
     const embi_bvh *b = a->bvh;
@@ -11926,7 +11896,7 @@ static embipc_real embi_bvh_share(const embi_surface *a, int i, int j)
                         embi_row_difference(a->J, a->base + b->sample[i], a->base + b->sample[j])) / 2);
 }
 
-/* the same of the first `split` and the other vertices of a primitive pair */
+/* the fraction for the first `split` and the other vertices of a primitive pair */
 static embipc_real embi_vertices_share(const embi_surface *a, const int v[4], int split)
 {
     embipc_real most = 0;
@@ -11937,10 +11907,10 @@ static embipc_real embi_vertices_share(const embi_surface *a, const int v[4], in
     return embi_min(1, most / 2);
 }
 
-/* shares as whole numbers, rounded up */
+/* fractions as integers, rounded up */
 #define EMBI_SHARE_UNIT (1 << 20)
 
-/* boxes of inner nodes begin .. end - 1, from those of their children */
+/* boxes of inner nodes begin .. end - 1 from their children */
 static void embi_boxes_join(embipc_real *box, int begin, int end)
 {
     for (int k = end - 1; k >= begin; k--)
@@ -11952,8 +11922,8 @@ static void embi_boxes_join(embipc_real *box, int begin, int end)
 
 static void embi_bvh_join(embi_bvh *b, int begin, int end) { embi_boxes_join(b->box, begin, end); }
 
-/* Boxes of leaves begin .. end - 1, all those below one node, of their triangles and of the nodes from there up to it,
- * for the vertices of a surface. */
+/* Refits leaves begin .. end - 1, which are all leaves below one node, their triangles, and the inner nodes up to
+ * it. */
 static void embi_bvh_refit_leaves(embi_bvh *b, const embi_surface *s, int begin, int end)
 {
     int from = b->leaves + begin, to = b->leaves + end;
@@ -11969,7 +11939,7 @@ static void embi_bvh_refit_leaves(embi_bvh *b, const embi_surface *s, int begin,
     for (; to - from > 1; from /= 2, to /= 2) embi_bvh_join(b, from / 2, to / 2);
 }
 
-/* Boxes of all nodes for the vertices of a surface, and of their ways where they have any. Returns 0 out of memory. */
+/* Refits all boxes, and those of displacements if the surface has any. */
 static int embi_bvh_sweep(embi_memory *m, embi_bvh *b, const embi_surface *s)
 {
     embi_bvh_refit_leaves(b, s, 0, b->leaves);
@@ -11989,7 +11959,7 @@ static int embi_bvh_sweep(embi_memory *m, embi_bvh *b, const embi_surface *s)
     return 1;
 }
 
-/* Boxes of all nodes for the vertices x. */
+/* Refits all boxes for the vertices x. */
 static void embi_bvh_refit(embi_bvh *b, const embipc_real *x, const int *tri, int nt)
 {
     embi_surface s;
@@ -12000,7 +11970,7 @@ static void embi_bvh_refit(embi_bvh *b, const embipc_real *x, const int *tri, in
     embi_bvh_refit_leaves(b, &s, 0, b->leaves);
 }
 
-/* can box a, displaced by anything in range (lo, hi) and grown by reach, meet box b? */
+/* 1 when box a, displaced within range (lo, hi) and grown by reach, can meet box b */
 static int embi_ranges_meet(const embipc_real a[6], const embipc_real range[6], embipc_real reach,
                             const embipc_real b[6])
 {
@@ -12014,13 +11984,13 @@ static int embi_boxes_touch(const embipc_real a[6], const embipc_real b[6])
     return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
 }
 
-/* Can two boxes come within reach, when the first moves by the share t of something in the box `one`, the second by the
- * same share of something in `two`, for some t in [0, 1]? (Boxes without anything in them have lo > hi.) */
+/* 1 when two boxes can come within reach while both move by the same fraction t in [0, 1] of a displacement in `one`
+ * and one in `two`. Empty boxes have lo > hi. */
 static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], embipc_real reach, const embipc_real b[6],
                            const embipc_real two[6])
 {
     embipc_real begin = 0, end = 1;
-    for (int i = 0; i < 6; i++) {   /* gap + t rate <= 0: first the lower side of a, then the upper one */
+    for (int i = 0; i < 6; i++) {   /* gap + t rate <= 0, for the lower side of a and then the upper one */
         int low = i < 3, c = low ? i + 3 : i - 3;
         embipc_real gap = low ? a[i] - reach - b[c] : b[c] - a[i] - reach,
             rate = low ? one[i] - two[c] : two[c] - one[i];
@@ -12032,21 +12002,22 @@ static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], emb
     return begin <= end + 16 * EMBI_EPS;
 }
 
-/* Can they when each moves by a share of its own? axis: a unit vector along which they may be apart, or 0. */
+/* 1 when two boxes can come within reach while each moves by a fraction of its own. axis: a unit vector along which
+ * they may be separated, or 0. */
 static int embi_boxes_cross(const embipc_real a[6], const embipc_real one[6], embipc_real reach, const embipc_real b[6],
                             const embipc_real two[6], const embipc_real axis[3])
 {
-    embipc_real span[2][2] = {{0, 0}, {0, 0}};   /* of the two along the axis */
+    embipc_real span[2][2] = {{0, 0}, {0, 0}};   /* interval of each along the axis */
     for (int i = 0; i < 3; i++)
         if (a[i] + embi_min(one[i], 0) - reach > b[3 + i] + embi_max(two[3 + i], 0) ||
             a[3 + i] + embi_max(one[3 + i], 0) + reach < b[i] + embi_min(two[i], 0))
             return 0;
     for (int side = 0; side < 2; side++) {
         const embipc_real *box = side ? b : a, *way = side ? two : one;
-        embipc_real lo = 0, hi = 0;   /* of the ways */
+        embipc_real lo = 0, hi = 0;   /* bounds of the displacement along the axis */
         for (int i = 0; i < 3; i++) {
             int up = axis[i] > 0 ? 3 : 0;
-            span[side][0] += axis[i] * (box[3 - up + i] - a[i]);   /* from a corner of a: small numbers */
+            span[side][0] += axis[i] * (box[3 - up + i] - a[i]);   /* relative to a corner of a, against rounding */
             span[side][1] += axis[i] * (box[up + i] - a[i]);
             lo += axis[i] * way[3 - up + i];
             hi += axis[i] * way[up + i];
@@ -12057,22 +12028,21 @@ static int embi_boxes_cross(const embipc_real a[6], const embipc_real one[6], em
     return span[0][0] - reach <= span[1][1] && span[1][0] - reach <= span[0][1];
 }
 
-/* How two surfaces go along their paths: both have gone the same share of them in each moment; or each goes by
- * itself. */
+/* How two surfaces move along their paths: at equal fractions of their displacements, or independently. */
 enum { EMBI_PATHS_NONE, EMBI_PATHS_TOGETHER, EMBI_PATHS_APART };
 
-/* Two surfaces whose trees are gone through together, and how the first may move against the second. Both trees must
- * be refit, or swept. */
+/* A traversal of two trees, with the range of motion of the first surface relative to the second. Both trees are up
+ * to date, by embi_bvh_refit() or, for paths, embi_bvh_sweep(). */
 typedef struct embi_walk {
     const embi_surface *a, *b;
-    const embipc_real *range;    /* displacements (6); symmetric when both are the same surface */
+    const embipc_real *range;    /* range of displacements (6); symmetric within one surface */
     embipc_real reach;
-    int paths;                   /* EMBI_PATHS_...; the range does not count then */
-    embipc_real axis[3];         /* EMBI_PATHS_APART: unit vector across the ways of both, or 0 */
-    int first_only;              /* it ends with the first pair of triangles */
+    int paths;                   /* EMBI_PATHS_...; if set, the range is ignored */
+    embipc_real axis[3];         /* EMBI_PATHS_APART: unit vector perpendicular to both displacements, or 0 */
+    int first_only;              /* stop at the first pair of triangles */
 } embi_walk;
 
-/* A traversal by ranges of displacement; paths are set by who wants them. */
+/* A traversal with a range of displacements. */
 static embi_walk embi_walk_of(const embi_surface *a, const embi_surface *b, const embipc_real range[6],
                               embipc_real reach)
 {
@@ -12085,7 +12055,7 @@ static embi_walk embi_walk_of(const embi_surface *a, const embi_surface *b, cons
     return w;
 }
 
-/* The same along paths. */
+/* Makes it a traversal along paths. */
 static void embi_walk_along(embi_walk *w, int paths)
 {
     const embi_bvh *A = w->a->bvh, *B = w->b->bvh;
@@ -12100,7 +12070,7 @@ static void embi_walk_along(embi_walk *w, int paths)
     embi_scale(w->axis, size > 0 && embi_finite(1 / size) ? 1 / size : (embipc_real)0, w->axis);
 }
 
-/* Do paths allow two boxes to come within reach? box, way: arrays of either side, NULL: no ways */
+/* 1 when box i of the first and box j of the second side can come within reach along the paths. */
 static int embi_walk_lets(const embi_walk *w, const embipc_real *one, const embipc_real *ways_one, int i,
                           const embipc_real *two,
                           const embipc_real *ways_two, int j)
@@ -12111,14 +12081,13 @@ static int embi_walk_lets(const embi_walk *w, const embipc_real *one, const embi
                                            : embi_boxes_cross(one, way_one, w->reach, two, way_two, w->axis);
 }
 
-/* so much of the range */
 static void embi_walk_share(const embi_walk *w, embipc_real share, embipc_real own[6])
 {
     for (int c = 0; c < 6; c++) own[c] = share * w->range[c];
 }
 
-/* Can anything below node i of a meet anything below node j of b? share: of the range, what these can take, for two
- * leaves. */
+/* 1 when something below node i of a can meet something below node j of b. *share: fraction of the range that two
+ * leaves can use. */
 static int embi_walk_meets(const embi_walk *w, int i, int j, embipc_real *share)
 {
     const embi_surface *a = w->a;
@@ -12134,7 +12103,7 @@ static int embi_walk_meets(const embi_walk *w, int i, int j, embipc_real *share)
     return embi_ranges_meet(one, own, w->reach, two);
 }
 
-/* The pairs of nodes that (i, j) opens to, the last first; none for two leaves. Returns how many. */
+/* The node pairs below (i, j), the last first; none for two leaves. Returns their number. */
 static int embi_walk_opens(const embi_walk *w, int i, int j, int pair[3][2])
 {
     const embi_bvh *A = w->a->bvh, *B = w->b->bvh;
@@ -12144,7 +12113,7 @@ static int embi_walk_opens(const embi_walk *w, int i, int j, int pair[3][2])
         pair[2][0] = pair[2][1] = pair[1][0] = 2 * i;
         return 3;
     }
-    for (int k = 0; k < 2; k++) {   /* the node nearer to the root; on a tie the first */
+    for (int k = 0; k < 2; k++) {   /* open the node nearer to the root, of equals the first */
         int open_a = j >= B->leaves || (i < A->leaves && i <= j);
         pair[k][0] = open_a ? 2 * i + 1 - k : i;
         pair[k][1] = open_a ? j : 2 * j + 1 - k;
@@ -12152,9 +12121,8 @@ static int embi_walk_opens(const embi_walk *w, int i, int j, int pair[3][2])
     return 2;
 }
 
-/* Pairs of triangles whose boxes can meet below node i of a and node j of b, appended to list: keys
- * embi_pack(triangle of a, triangle of b), with a < b when both are the same surface; value tells the share of the
- * range that they can take. Returns 0 out of memory. */
+/* Appends the triangle pairs below nodes i and j whose boxes can meet. The key is embi_pack(triangle of a, triangle
+ * of b), within one surface the smaller first. The value is the fraction of the range that they can use. */
 static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, embi_key **list, int *count)
 {
     const embi_bvh *A = w->a->bvh, *B = w->b->bvh;
@@ -12190,7 +12158,7 @@ static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, emb
     return 1;
 }
 
-/* Where the walk begins: pairs of nodes (2 count). */
+/* Node pairs where the traversal starts (2 count). */
 static const int *embi_walk_begin(const embi_walk *w, int *count)
 {
     static const int roots[2] = {1, 1};
@@ -12198,7 +12166,7 @@ static const int *embi_walk_begin(const embi_walk *w, int *count)
     return w->a->start ? w->a->start : roots;
 }
 
-/* Pairs of triangles of the whole walk. The order depends on what the trees hold alone. */
+/* All triangle pairs of a traversal. Their order depends only on the trees. */
 static int embi_walk_all(embi_memory *m, const embi_walk *w, embi_key **list, int *count)
 {
     int starts;
@@ -12208,7 +12176,7 @@ static int embi_walk_all(embi_memory *m, const embi_walk *w, embi_key **list, in
     return 1;
 }
 
-/* The same of two surfaces. */
+/* All triangle pairs of two surfaces for a range of displacements. */
 static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surface *b,
                           const embipc_real range[6], embipc_real reach, embi_key **list, int *count)
 {
@@ -12216,10 +12184,10 @@ static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surf
     return embi_walk_all(m, &w, list, count);
 }
 
-#define EMBI_STARTS 256   /* of a walk that is shared, where it begins with fewer */
+#define EMBI_STARTS 256   /* node pairs that a long traversal is split into */
 
-/* Pairs of nodes whose walks, one after the other, are the whole walk: those that it begins with (returns them), or,
- * if these are few, what they open to, in `start`. */
+/* Splits a traversal into node pairs whose traversals, one after the other, equal it. Returns its own start if that
+ * has many pairs, otherwise pairs below these, in `start`. */
 static const int *embi_walk_starts(const embi_walk *w, int start[EMBI_STARTS][2], int *starts)
 {
     const int *first = embi_walk_begin(w, starts);
@@ -12247,49 +12215,48 @@ static const int *embi_walk_starts(const embi_walk *w, int start[EMBI_STARTS][2]
     return start[0];
 }
 
-/* ---- trees that are refit where asked ----
- * Of a large surface a walk looks at what is near another: little. Its tree is not refit as a whole, then. A node that
- * the walk comes to is given a box by the one it had when the body was made, at X, and by how the nodes of the body
- * have moved since: to turn (X + w), but for a displacement, all w in a box of the extent warp. Seen from one vertex s
- * below it, the others are at
+/* ---- trees that are refitted on demand ----
+ * A search of a large surface mostly visits a small part of it, so its tree is not refitted as a whole. A visited
+ * node gets a box from its box at creation, X, and the motion of the body's nodes since: x = turn (X + w), up to a
+ * displacement, with all w in a box of extent warp (the deformation bound). Relative to a vertex s below the node,
  *   x = x_s + turn (X - X_s + w - w_s),   |w - w_s| <= |J - J_s|_1 warp / 2.
- * With these boxes a walk is gone through down to blocks of so many triangles; the blocks it comes to are refit. What
- * it then sees itself are the same boxes or tighter ones, and it opens no node whose children have none. (A step of a
- * bear of 160 000 triangles: in free fall 0.64 for 4.0 ms, in contact 6.8 for 10.7.) */
+ * With these boxes a first traversal goes down to blocks of leaves. The blocks that it reaches are refitted. The
+ * search then finds the same or tighter boxes, and never opens a node whose children have none. (Bear of 160 000
+ * triangles: a step takes 0.64 instead of 4.0 ms in free fall, 6.8 instead of 10.7 in contact.) */
 
-#ifndef EMBI_FIT_LEAVES           /* a test makes these less */
-#define EMBI_FIT_LEAVES 16        /* of a block */
-#define EMBI_FIT_TRIANGLES 1024   /* a surface of fewer has its tree refit as a whole */
+#ifndef EMBI_FIT_LEAVES           /* a test lowers these */
+#define EMBI_FIT_LEAVES 16        /* leaves of a block */
+#define EMBI_FIT_TRIANGLES 1024   /* smaller surfaces have the whole tree refitted */
 #endif
-enum { EMBI_PLACED = 1, EMBI_ASKED = 2, EMBI_REFIT = 4 };   /* a node has such a box; its block is asked for; is refit */
+enum { EMBI_PLACED = 1, EMBI_ASKED = 2, EMBI_REFIT = 4 };   /* node has a box; its block is requested, is refitted */
 
-/* How a surface has moved since it was made. */
+/* Motion of a surface since its creation. */
 typedef struct embi_moved {
-    const embipc_real *q;        /* all nodes, now */
+    const embipc_real *q;        /* positions of all nodes */
     embipc_real turn[9], warp[3];
-    embipc_real rounding;        /* of all this, m */
+    embipc_real rounding;        /* bound of rounding errors, m */
 } embi_moved;
 
-/* The tree will be refit where asked. Returns 0 out of memory. */
+/* Allocates what refitting on demand needs. */
 static int embi_bvh_ready(embi_memory *m, embi_bvh *b)
 {
     return EMBI_GROW(m, b->rest, 12 * b->leaves) &&
            EMBI_GROW(m, b->known, 2 * b->leaves);
 }
 
-/* The vertices are at x, where the surface is made; refits the tree. */
+/* Refits the tree at creation, for vertices x, and stores its boxes. */
 static void embi_bvh_start(embi_bvh *b, const embipc_real *x, const int *tri, int nt)
 {
     embi_bvh_refit(b, x, tri, nt);
     for (int k = 1; k < 2 * b->leaves; k++)
-        for (int i = 0; i < 6 && b->sample[k] >= 0; i++)   /* lo <= 0 <= hi: rounded outwards */
+        for (int i = 0; i < 6 && b->sample[k] >= 0; i++)   /* rounded outwards: lo <= 0 <= hi */
             b->rest[6 * k + i] = (float)((b->box[6 * k + i] - x[3 * b->sample[k] + i % 3]) * (1 + 1e-6));
 }
 
-/* the first node that is the root of a block; as many blocks there are */
+/* number of blocks, and the first node that is the root of one */
 static int embi_bvh_blocks(const embi_bvh *b) { return embi_max_int(b->leaves / EMBI_FIT_LEAVES, 1); }
 
-/* the root of the block that node k is in; k itself above these */
+/* root of the block that contains node k; k itself above the blocks */
 static int embi_bvh_block(const embi_bvh *b, int k)
 {
     int end = 2 * embi_bvh_blocks(b);
@@ -12297,7 +12264,7 @@ static int embi_bvh_block(const embi_bvh *b, int k)
     return k;
 }
 
-/* Node k has a box from here on. */
+/* Gives node k a box by the bound above, unless it has one. */
 static void embi_bvh_place(embi_bvh *b, int k, const embi_surface *s, const embi_moved *moved)
 {
     const float *rest = b->rest + 6 * k;
@@ -12321,15 +12288,15 @@ static void embi_bvh_place(embi_bvh *b, int k, const embi_surface *s, const embi
     }
 }
 
-/* A walk, and of each side its tree, if it is one to be refit where asked, how it moved, and a number for it. */
+/* A traversal that requests blocks. Per side: the tree, the motion, and a number for requests. */
 typedef struct embi_fitting {
     embi_walk walk;
-    embi_bvh *tree[2];           /* NULL: it is refit as a whole */
+    embi_bvh *tree[2];           /* NULL: the whole tree is refitted */
     const embi_moved *moved[2];
     int item[2];
 } embi_fitting;
 
-/* The block of node k of one side is asked for: another run of leaves on the list. Returns 0 out of memory. */
+/* Requests the block of node k of one side: its leaves are appended to the list, once. */
 static int embi_fitting_ask(embi_memory *m, const embi_fitting *f, int side, int k, embi_chunks *list)
 {
     embi_bvh *b = f->tree[side];
@@ -12343,7 +12310,7 @@ static int embi_fitting_ask(embi_memory *m, const embi_fitting *f, int side, int
     return embi_chunks_add(m, list, f->item[side], (root - blocks) * size, (root - blocks + 1) * size, size);
 }
 
-/* Asks for all blocks that the walk from nodes i and j comes to. Returns 0 out of memory. */
+/* Requests all blocks that the traversal from nodes i and j reaches. */
 static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j, embi_chunks *list)
 {
     const embi_walk *w = &f->walk;
@@ -12364,46 +12331,46 @@ static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j
     return 1;
 }
 
-/* One point-triangle or edge-edge pair that may become active. */
+/* A point-triangle or edge-edge pair that may become active. */
 typedef struct embi_candidate {
-    int v[4];                    /* vertices among all bodies': p, a, b, c or a0, a1, b0, b1 */
+    int v[4];                    /* vertices among those of all bodies: p, a, b, c or a0, a1, b0, b1 */
     short edge_edge;
-    short parts;                 /* of the triangle: bits 0..2 edges (k, k + 1) taken back, 3..5 vertices added,
-                                    6..8 edges with seams */
-    float width;                 /* the triangle is no narrower in the range of the list it was found for, m; or 0 */
-    embipc_real dhat, xi;        /* activation distance and thickness of this very pair, m */
+    short parts;                 /* bits of the triangle: 0..2 subtracted edges (k, k + 1), 3..5 added vertices, 6..8
+                                    edges with seams */
+    float width;                 /* least width of the triangle within the list's range, m; or 0 */
+    embipc_real dhat, xi;        /* activation distance and thickness of this pair, m */
     embipc_real mollify;         /* eps of the edge-edge mollifier, m^4; 0 for point-triangle */
-    embipc_real apart;           /* distance once displaced by the middle of the range, m */
-    embipc_real share;           /* of the range that its two sides can take; 1 but within one body */
-    embipc_real less;            /* by so much is its own dhat + xi less than that of its two bodies, m */
+    embipc_real apart;           /* distance after displacement by the middle of the range, m */
+    embipc_real share;           /* fraction of the range that its sides can use; 1 between bodies */
+    embipc_real less;            /* dhat + xi of its two bodies minus its own, m */
 } embi_candidate;
 
-/* Its closest points at the present positions, and what they were last used for. */
+/* Closest points of a candidate at the present positions, and its stiffness. */
 typedef struct embi_closest {
     embipc_real d, w[4];
     int mask;
-    int stamp;                   /* of the evaluation they are from */
-    embipc_real stiffness;       /* kappa m b'' now, N/m; 0 when it is not active */
-    embipc_real in_matrix;       /* what it was when the system was last factored */
+    int stamp;                   /* number of the evaluation */
+    embipc_real stiffness;       /* kappa m b'' now, N/m; 0 if inactive */
+    embipc_real in_matrix;       /* stiffness in the last factored system */
 } embi_closest;
 
-/* What holds for all candidates of a pair of bodies. */
+/* Parameters of all candidates of a pair of bodies. */
 typedef struct embi_pair_rule {
     embipc_real dhat, kappa, epsv, mu, xi;
-    unsigned joined;             /* a fixed one is to the other a part of the surface it is joined to: of which revision
-                                    of seams; 0: it is not */
+    unsigned joined;             /* revision of seams, if a fixed body counts as part of its joined surface for the
+                                    other one; else 0 */
 } embi_pair_rule;
 
-/* How the first surface may move against the second, and how near counts. */
+/* Range of motion of the first surface relative to the second, and the distance to search. */
 typedef struct embi_approach {
     embipc_real mid[3], half[3];   /* displacements mid +- half, m */
     embipc_real radius;            /* |half| */
     embipc_real reach;             /* m */
-    int own;                       /* the reach is from dhat + xi: what a candidate has less of them counts */
-    int paths;                     /* along the paths of the surfaces, and nothing else */
+    int own;                       /* reach contains dhat + xi: a candidate's `less` is subtracted */
+    int paths;                     /* paths replace mid and half */
 } embi_approach;
 
-/* Middle, half width and radius of a range (6). The factor covers the rounding of what follows. */
+/* Middle, half width and radius of a range (6). The factor covers later rounding. */
 static embi_approach embi_approach_of(const embipc_real range[6], embipc_real reach)
 {
     embi_approach t;
@@ -12417,8 +12384,8 @@ static embi_approach embi_approach_of(const embipc_real range[6], embipc_real re
     return t;
 }
 
-/* Where a point of the first surface must be to come within reach of the box b of the second; share: of the
- * displacements, what the two can take. */
+/* Box of the points of the first surface that can come within reach of the box b of the second. share: fraction of
+ * the displacements that they can use. */
 static void embi_approach_box(const embi_approach *t, embipc_real share, embipc_real reach, const embipc_real b[6],
                               embipc_real box[6])
 {
@@ -12429,8 +12396,9 @@ static void embi_approach_box(const embi_approach *t, embipc_real share, embipc_
     }
 }
 
-/* Parts of the triangle, as in embi_candidate, that may be within `reach` of the point x_0: of vertices by
- * |r|^2, of edges by the square of the distance to their line, (|r|^2 |e|^2 - (r.e)^2)/|e|^2; all from six products. */
+/* Bits of a triangle's edges and vertices that may be within `reach` of x_0, as in embi_candidate. Vertices are
+ * tested by |r|^2, edges by the squared distance to their line, (|r|^2 |e|^2 - (r.e)^2)/|e|^2. Six products serve for
+ * all. */
 static int embi_parts_near(const embi_point x[4], embipc_real reach)
 {
     embipc_real r[3], e[3], f[3], rr, re, rf, ee, ff, ef, limit, rr2, rf2, ee2;
@@ -12445,14 +12413,14 @@ static int embi_parts_near(const embi_point x[4], embipc_real reach)
     ff = embi_dot(f, f);
     ef = embi_dot(e, f);
     limit = reach * reach + 16 * EMBI_EPS * (rr + ee + ff);
-    rr2 = rr - 2 * re + ee;              /* |x_0 - x_2|^2, and for the edge from there to x_3 */
+    rr2 = rr - 2 * re + ee;              /* |x_0 - x_2|^2, and products of the edge x_2 x_3 */
     rf2 = rf - re - ef + ee;
     ee2 = ee - 2 * ef + ff;
     edges = ((rr - limit) * ee < re * re) | ((rr2 - limit) * ee2 < rf2 * rf2) << 1 | ((rr - limit) * ff < rf * rf) << 2;
     return edges | edges << 6 | (rr < limit) << 3 | (rr2 < limit) << 4 | (rr - 2 * rf + ff < limit) << 5;
 }
 
-/* The least height of a triangle, its width: it changes by no more than twice what its vertices move by. */
+/* The width of a triangle: its least height. It changes by at most twice its vertices' displacements. */
 static embipc_real embi_least_height(const embi_point x[3])
 {
     embipc_real e[3], f[3], g[3], n[3], longest;
@@ -12464,10 +12432,10 @@ static embipc_real embi_least_height(const embi_point x[3])
     return longest > 0 ? sqrt(embi_dot(n, n) / longest) * (embipc_real)(1 - 1e-6) : (embipc_real)0;
 }
 
-/* Can the pair c come within reach, by the approach t of the side of its first vertex? x: its points now. The same
- * tests whether it is searched for or met again, box and distance, which goes to c->apart; parts that can't are
- * dropped. The whole distance counts from the middle of the displacements: |p + mid + r - q| >= |p + mid - q| - |half|.
- * */
+/* Tests whether pair c can come within reach, for the approach t of its first side; x: its points. New and cached
+ * candidates take the same tests: boxes, then the distance, stored in c->apart. Triangle parts out of reach are
+ * cleared. The distance is taken at the middle of the displacements, since |p + mid + r - q| >= |p + mid - q| -
+ * |half|. */
 static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const embi_approach *t)
 {
     int split = c->edge_edge ? 2 : 1, mask;
@@ -12487,9 +12455,8 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     return 1;
 }
 
-/* The same along the paths of two surfaces, which do not count as displacements; c->apart: the distance now. Both go
- * the same share of their ways: their boxes must meet then, and what one goes against the other must bridge the
- * distance. */
+/* The same test along the paths of two surfaces; c->apart: the present distance. Both sides move by equal fractions
+ * of their displacements. Their boxes must meet on the way, and the relative displacement must bridge the distance. */
 static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const embi_surface *b, const int v[4],
                                  const embi_point x[4], const embi_approach *t)
 {
@@ -12506,15 +12473,14 @@ static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const
     return c->apart <= t->reach + embi_norm(away) * (1 + 8 * EMBI_EPS);
 }
 
-/* Have the two sides of a primitive pair of one surface a vertex in common? */
+/* 1 when the two sides share a vertex. */
 static int embi_vertices_shared(const int v[4], int edge_edge)
 {
     return v[0] == v[2] || v[0] == v[3] || (edge_edge ? v[1] == v[2] || v[1] == v[3] : v[0] == v[1]);
 }
 
-/* Appends the pair, which has no vertex in common, to the list if it can come within reach; v: vertices in the
- * numbering of a (first side) and b. Pairs of one body keep their distance at rest: half of it caps dhat, so that no
- * mesh, however fine, pushes itself apart at rest. */
+/* Appends the pair if it can come within reach. Its sides share no vertex. v: vertex numbers in a (first side) and b.
+ * Within one body, dhat is at most half of the distance at rest, so no mesh has contact forces at rest. */
 static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_surface *b, const int v[4],
                               int edge_edge, int parts, const embi_pair_rule *rule, const embi_approach *t,
                               embi_candidate **list, int *count)
@@ -12555,8 +12521,8 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     return 1;
 }
 
-/* Appends the point-triangle candidates of the vertices that triangle ta of a owns against tb of b; near_b:
- * the box for points of a around tb. */
+/* Appends the point-triangle candidates of vertices owned by triangle ta of a, against tb of b. near_b: box of the
+ * points of a that are near tb. */
 static int embi_candidates_points(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta,
                                   int tb, const embipc_real near_b[6], const embi_pair_rule *rule,
                                   const embi_approach *t, embi_candidate **list, int *count)
@@ -12582,7 +12548,8 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
     return 1;
 }
 
-/* Appends the edge-edge candidates of the edges that the two triangles have for it; share: theirs of the range. */
+/* Appends the edge-edge candidates of the edges owned by two triangles. share: fraction of the range that they can
+ * use. */
 static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta, int tb,
                                  const embipc_real near_b[6], const embi_pair_rule *rule,
                                  const embi_approach *t, embipc_real share,
@@ -12615,8 +12582,8 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
     return 1;
 }
 
-/* Appends the candidates of all triangle pairs in keys: what comes within reach by the approach t of a. Boxes
- * are tried before distances. Both trees must be refit. */
+/* Appends the candidates of all triangle pairs in keys, for the approach t of a. Boxes are tested before distances.
+ * Both trees are up to date. */
 static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
                            int key_count, const embi_pair_rule *rule, const embi_approach *t,
                            embi_candidate **list, int *count)
@@ -12636,8 +12603,7 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
     return 1;
 }
 
-/* Would a search at the positions x (of all vertices) find the candidate, for the approach t of the body of
- * its first vertex? */
+/* 1 when a search at positions x (of all vertices) would find the candidate, for the approach t of its first body. */
 static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const embi_approach *t)
 {
     embi_point p[4];
@@ -12645,27 +12611,27 @@ static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const e
     return embi_candidate_near(c, p, t);
 }
 
-/* ---- what cannot fold ----
- * Most of a search of a surface for itself meets neighbours, which only a fold would bring together. Let the straight
- * line between two of its points, X apart at rest, stay within tets T there. Then x_a - x_b = F X with F a mean of
- * their F_t, and for any F_0
+/* ---- rest separation certificates ----
+ * When a surface is searched for self-contact, most pairs found are neighbours, which only folding could bring
+ * together. Let two points be X apart at rest, with the straight line between them inside tets T. Then x_a - x_b = F
+ * X, where F is a mean of their F_t, and for any F_0
  *   |x_a - x_b| >= (sigma_min(F_0) - d) |X|,   d = max over T of |F_t - F_0|.
- * A triangle with corners v in several tets is flat where the cage's map is not: x_a = sum beta_v x_v, and the lines
- * from its corners count, not that from a itself,
- *   |x_a - x_b| >= (sigma_min(F_0) - d (1 + rho)) |X|,   rho = (e_a + e_b) / |X|,   e_a = sum beta_v |X_v - X_a|,
- * with e_a <= l / sqrt(3) for its longest edge l, l/2 on an edge, and 0 within one tet. While no F changes by more
- * than s, turning aside, d + s stands in place of d (both told by embi_m3s_stretch4()). What a pair of primitives needs
- * is their own dhat + xi, at most half of what they are apart at rest (3/4 with a thickness). So two nodes of the tree
- * hold nothing that can touch as long as
- *   s < (sigma_min(F_0) - need) / (1 + rho) - d:
- * lines, T, rho and the least |X| are found once, when the body is made. */
+ * A triangle with corners v in several tets is flat where the cage's map is not: x_a = sum beta_v x_v. Then the lines
+ * from its corners count instead of that from a:
+ *   |x_a - x_b| >= (sigma_min(F_0) - d (1 + rho)) |X|,   rho = (e_a + e_b) / |X|,   e_a = sum beta_v |X_v - X_a|.
+ * e_a <= l / sqrt(3) for the triangle's longest edge l, l/2 on an edge, and 0 within one tet. While no F changes by
+ * more than s, up to rotation, d + s replaces d (embi_m3s_stretch4() computes both). A primitive pair needs a
+ * distance of its own dhat + xi: at most half of its distance at rest, 3/4 with a thickness. So primitives below two
+ * tree nodes cannot touch while
+ *   s < (sigma_min(F_0) - need) / (1 + rho) - d
+ * with need = needed distance / |X|. Lines, T, rho and the least |X| are found once, when the body is made. */
 
-/* A pair of nodes of the tree, in the order of the walk. */
+/* A pair of tree nodes with its certificate. The list has the order of the traversal. */
 typedef struct embi_fold {
     int i, j;
-    int next;                    /* of the list, behind what this pair opens to there */
-    int first, tets;             /* T, in embi_folds.tet; none: lines may leave the tets */
-    embipc_real least;           /* primitives below without a common vertex are so far apart at rest, m, or more */
+    int next;                    /* index after all pairs below this one */
+    int first, tets;             /* T, in embi_folds.tet; empty if lines may leave the tets */
+    embipc_real least;           /* least distance at rest of primitives below without a common vertex, m */
     embipc_real rho;
 } embi_fold;
 
@@ -12675,7 +12641,7 @@ typedef struct embi_folds {
     int *tet, tet_count;
 } embi_folds;
 
-/* Gives back the list and its tets. */
+/* Frees the certificates. */
 static void embi_folds_free(embi_memory *m, embi_folds *f)
 {
     EMBI_RELEASE(m, f->list);
@@ -12683,53 +12649,54 @@ static void embi_folds_free(embi_memory *m, embi_folds *f)
     f->count = f->tet_count = 0;
 }
 
-/* While they are found. */
+/* State while certificates are built. */
 typedef struct embi_folding {
     embi_memory *m;
     embi_folds *out;
-    const embi_surface *s;       /* at rest, its tree refit */
+    const embi_surface *s;       /* at rest, with its tree up to date */
     const embipc_real *q;        /* nodes at rest */
     const int *tet;              /* (4 per tet) */
-    const int *home;             /* tet of each vertex; NULL: each triangle is a face of one */
-    embipc_real rounding;        /* of coordinates, m */
-    int *face, face_count;       /* boundary of the tets */
-    embipc_real *edge;           /* the longest below each node of the tree */
-    unsigned char *bent;         /* and whether a triangle there has corners in several tets */
-    int i, j;                    /* the pair that is looked at: */
-    embipc_real box[6], longest; /* of both nodes; edge of either */
-    int mixed, triangles;        /* bent; triangles at most */
-    int *vertex, vertex_count;   /* those below, once they are asked for */
+    const int *home;             /* tet of each vertex; NULL: each triangle is a face of one tet */
+    embipc_real rounding;        /* rounding errors of coordinates, m */
+    int *face, face_count;       /* boundary faces of the tets */
+    embipc_real *edge;           /* longest edge below each tree node */
+    unsigned char *bent;         /* a triangle below has corners in several tets */
+    int i, j;                    /* current pair */
+    embipc_real box[6], longest; /* box of both nodes; longest edge of either */
+    int mixed, triangles;        /* number of bent nodes; upper bound of triangles */
+    int *vertex, vertex_count;   /* vertices below, collected when needed */
     int *mark, stamp;
-    int *nearby;                 /* faces and tets whose boxes meet those of the pairs on the way here */
+    int *nearby;                 /* faces and tets near the pairs from the root to this one */
     embi_key *keys;
     embi_candidate *list;
     int deepest, too_many;
 } embi_folding;
 
-/* e_a of a triangle, at most, by its longest edge: 1 / sqrt(3) */
+/* largest e_a / longest edge of a triangle: 1 / sqrt(3) */
 #define EMBI_FOLD_MIDDLE ((embipc_real)0.57735027)
 
-/* How far it pays to open pairs: those of few tets tell no more in parts, but for bent triangles (of slivers, mostly),
- * which must not speak for the rest; and looking at all of them must stay cheap beside a walk. (Pairs of 6 tets as few:
- * a bear of 160 000 triangles takes 1.08 times as long. Room for half of all: one of 2 600 in cages of 70, 150 and 300
- * nodes, which then has no folds, takes 1.8, 1.25 and 0.93 times as long.) */
-#define EMBI_FOLD_TETS 2                       /* few */
-#define EMBI_FOLD_BEND ((embipc_real)2.5)      /* of a rho */
-#define EMBI_FOLD_DEPTH 4                      /* straight pairs one in the other; where that makes too many, 2 or 0 */
-#define EMBI_FOLD_MEASURE 256                  /* triangles that are measured one by one, ... */
-#define EMBI_FOLD_REACH ((embipc_real)0.75)    /* ... where they are nearer than that of the longest edge */
-#define EMBI_FOLD_ROOM 96                      /* names of tets for each triangle: half of a walk */
-#define EMBI_FOLD_PAIRS 16                     /* pairs for each triangle, ... */
-#define EMBI_FOLD_WALKED 4                     /* ... and of those that are always walked */
-#define EMBI_FOLD_FINE 3                       /* triangles for each tet: with fewer, strain costs what searches gain */
+/* Limits of opening pairs. A pair of few tets gains nothing from being opened, unless bent triangles (mostly slivers)
+ * spoil the bound of the others. Testing all certificates must stay cheap beside a traversal. (With 6 instead of
+ * EMBI_FOLD_TETS, a bear of 160 000 triangles takes 1.08 times as long. With half of EMBI_FOLD_ROOM, bears of 2 600
+ * in cages of 70, 150 and 300 nodes get no certificates and take 1.8, 1.25 and 0.93 times as long.) */
+#define EMBI_FOLD_TETS 2                       /* pairs of at most so many tets are not opened */
+#define EMBI_FOLD_BEND ((embipc_real)2.5)      /* pairs with a larger rho are opened */
+#define EMBI_FOLD_DEPTH 4                      /* nesting of straight pairs; if that makes too many, 2 or 0 */
+#define EMBI_FOLD_MEASURE 256                  /* pairs of at most so many triangles are measured */
+#define EMBI_FOLD_REACH ((embipc_real)0.75)    /* relative to the longest edge: distances below are measured */
+#define EMBI_FOLD_ROOM 96                      /* most tet numbers per triangle: testing them costs half of a
+                                                  traversal */
+#define EMBI_FOLD_PAIRS 16                     /* most pairs per triangle */
+#define EMBI_FOLD_WALKED 4                     /* most pairs without certificate per triangle */
+#define EMBI_FOLD_FINE 3                       /* triangles per tet: with fewer, strain costs more than it saves */
 
-/* Strain that a kept list stands beyond what is asked for: more of it, and fewer folds are left out. (Bear of 160 000
- * triangles that falls: 0.01, 0.05 and 0.1 take 1.2, 2.1 and 16 times as long, as much again of what is asked for 2;
- * surfaces below 1000 differ by 3 %.) */
+/* Extra strain that a cached list allows. More of it leaves fewer certificates. (Falling bear of 160 000 triangles:
+ * 0.01, 0.05 and 0.1 take 1.2, 2.1 and 16 times as long, doubling the requested strain 2 times. Surfaces below 1000
+ * triangles differ by 3 %.) */
 #define EMBI_FOLD_SLACK ((embipc_real)0.02)
-#define EMBI_STRAIN_TIMES ((embipc_real)1.25)  /* so many times what is foreseen is asked for, besides */
+#define EMBI_STRAIN_TIMES ((embipc_real)1.25)  /* the requested strain is the expected one times this, and the slack */
 
-/* Length of an edge at rest, m. */
+/* Rest length of an edge, m. */
 static embipc_real embi_folding_edge(const embi_folding *f, int a, int b)
 {
     embipc_real d[3];
@@ -12748,7 +12715,7 @@ static embipc_real embi_folding_longest(const embi_folding *f, const int v[3])
                     embi_max(embi_folding_edge(f, v[1], v[2]), embi_folding_edge(f, v[2], v[0])));
 }
 
-/* Leaves below node i: from *first on. Returns how many. */
+/* Returns the number of leaves below node i; *first is the first one. */
 static int embi_folding_leaves(const embi_bvh *b, int i, int *first)
 {
     int count = 1;
@@ -12757,7 +12724,7 @@ static int embi_folding_leaves(const embi_bvh *b, int i, int *first)
     return count;
 }
 
-/* The vertices below node i, each once, are appended to f->vertex. */
+/* Appends the vertices below node i to f->vertex, each once. */
 static void embi_folding_gather(embi_folding *f, int i)
 {
     const embi_bvh *b = f->s->bvh;
@@ -12772,7 +12739,7 @@ static void embi_folding_gather(embi_folding *f, int i)
     }
 }
 
-/* What of the pair is known without its vertices. */
+/* Sets what is known of a pair without its vertices. */
 static void embi_folding_look(embi_folding *f, int i, int j)
 {
     const embi_bvh *b = f->s->bvh;
@@ -12793,7 +12760,7 @@ static void embi_folding_look(embi_folding *f, int i, int j)
     f->stamp++;
 }
 
-/* Edges and bent triangles of all nodes. */
+/* Finds the longest edges and bent triangles of all nodes. */
 static void embi_folding_edges(embi_folding *f)
 {
     const embi_bvh *b = f->s->bvh;
@@ -12814,8 +12781,8 @@ static void embi_folding_edges(embi_folding *f)
     }
 }
 
-/* Of what is in near[from .. to - 1], n corners each, appends what the box meets. Returns how many; -1 out of
- * memory. */
+/* Appends those of nearby[from .. to - 1], with n corners each, whose boxes meet the pair's. Returns their number, or
+ * -1 out of memory. */
 static int embi_folding_near(embi_folding *f, const int *corner, int n, int from, int to, int at)
 {
     int count = 0;
@@ -12828,7 +12795,7 @@ static int embi_folding_near(embi_folding *f, const int *corner, int n, int from
     return count;
 }
 
-/* Bounds of d.x over the vertices; stops where the upper one is above `most` and the lower one below `least`. */
+/* Bounds of d.x over the vertices. It stops when the upper one is above `most` and the lower one below `least`. */
 static void embi_folding_span(embi_folding *f, const embipc_real d[3], embipc_real least, embipc_real most,
                               embipc_real span[2])
 {
@@ -12855,7 +12822,7 @@ static void embi_folding_normal(const embi_folding *f, const int v[3], embipc_re
     embi_scale(n, 1 / embi_max(embi_norm(n), (embipc_real)DBL_MIN), n);
 }
 
-/* Are all vertices on the inner side of the face, or no farther outside than that? */
+/* 1 when all vertices are on the inner side of the face, or at most `outside` beyond it. */
 static int embi_folding_inside(embi_folding *f, const int v[3], embipc_real outside)
 {
     embipc_real n[3], span[2], level;
@@ -12865,7 +12832,7 @@ static int embi_folding_inside(embi_folding *f, const int v[3], embipc_real outs
     return span[1] <= level;
 }
 
-/* Is the face apart from the hull of the vertices along d? */
+/* 1 when d separates the face from the hull of the vertices. */
 static int embi_folding_apart(embi_folding *f, const int v[3], const embipc_real d[3])
 {
     embipc_real span[2], lo = EMBI_HUGE, hi = -EMBI_HUGE;
@@ -12879,8 +12846,8 @@ static int embi_folding_apart(embi_folding *f, const int v[3], const embipc_real
     return span[1] < lo || span[0] > hi;
 }
 
-/* Do lines between the vertices stay in the tets? They do when each face of their boundary that is near has them all on
- * its inner side, or is apart from their hull; which the normals of the faces about it are tried for. */
+/* 1 when lines between the vertices stay in the tets. They do if each nearby boundary face has all vertices on its
+ * inner side, or is separated from their hull. Normals of adjacent faces are tried as separating directions. */
 static int embi_folding_is_straight(embi_folding *f, int from, int to)
 {
     for (int k = from; k < to; k++) {
@@ -12900,8 +12867,7 @@ static int embi_folding_is_straight(embi_folding *f, int from, int to)
     return 1;
 }
 
-/* Appends the tets that the hull of the vertices meets, as far as their own faces tell (all, when they are few).
- * Returns 0 out of memory. */
+/* Appends the tets that the hull of the vertices may meet: all if they are few, otherwise tested by their faces. */
 static int embi_folding_tets(embi_folding *f, int from, int to)
 {
     embi_folds *out = f->out;
@@ -12909,7 +12875,7 @@ static int embi_folding_tets(embi_folding *f, int from, int to)
         const int *v = f->tet + 4 * f->nearby[k];
         int meets = 1;
         for (int i = 0; i < 4 && meets && to - from > EMBI_FOLD_TETS; i++) {
-            int back[3];   /* the face looked at from inside: are all vertices behind it? */
+            int back[3];   /* the reversed face: are all vertices outside the tet? */
             for (int c = 0; c < 3; c++) back[c] = v[embi_tet_face[i][2 - c]];
             meets = !embi_folding_inside(f, back, -f->rounding);
         }
@@ -12931,7 +12897,7 @@ static embipc_real embi_folding_bend(const embi_folding *f, const embi_candidate
     return embi_folding_is_mixed(f, v + 1) ? EMBI_FOLD_MIDDLE * embi_folding_longest(f, v + 1) : (embipc_real)0;
 }
 
-/* no more than that, for what two triangles own */
+/* its upper bound for primitives owned by two triangles */
 static embipc_real embi_folding_bends(const embi_folding *f, embi_key pair)
 {
     const int *a = f->s->tri + 3 * (pair.key >> 32), *b = f->s->tri + 3 * (pair.key & 0xffffffffu);
@@ -12939,9 +12905,9 @@ static embipc_real embi_folding_bends(const embi_folding *f, embi_key pair)
                                (embi_folding_is_mixed(f, b) ? embi_folding_longest(f, b) : (embipc_real)0));
 }
 
-/* How near primitives below the pair are at rest, and what that makes of rho: those nearer than most of the longest
- * edge one by one, the others at once. What is neither nearer than all before nor bends more is not looked for. Returns
- * 0 out of memory. */
+/* Finds the least |X| and the largest rho of primitives below the pair. Those nearer than EMBI_FOLD_REACH of the
+ * longest edge are measured one by one, the others share a bound. Primitives that can change neither value are not
+ * searched. */
 static int embi_folding_measure(embi_folding *f, embipc_real *least, embipc_real *rho)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
@@ -12968,7 +12934,7 @@ static int embi_folding_measure(embi_folding *f, embipc_real *least, embipc_real
     return 1;
 }
 
-/* how far apart two boxes are, and the longer of their diagonals */
+/* Distance of two boxes; *size: the longer of their diagonals. */
 static embipc_real embi_boxes_apart(const embipc_real a[6], const embipc_real b[6], embipc_real *size)
 {
     embipc_real gap[3], da[3], db[3];
@@ -12979,15 +12945,15 @@ static embipc_real embi_boxes_apart(const embipc_real a[6], const embipc_real b[
     return embi_norm(gap);
 }
 
-/* What is known of a pair and all that it opens to. */
+/* Result for a pair and all pairs below it. */
 typedef struct embi_fold_sum {
-    int any;                     /* lines stay inside, here or below */
+    int any;                     /* some pair has a certificate */
     embipc_real least, rho;
 } embi_fold_sum;
 
-/* Finds T of the pair, when lines stay inside, as those of what it is part of do (straight); near: where faces and tets
- * near that begin, and how many they are; mine: the same of this pair, behind them. Returns 1 or 0; -1 out of
- * memory. */
+/* Finds T of the current pair if lines stay inside its tets. straight: they do for a pair above, which proves it.
+ * nearby: start, number of faces and number of tets near the pair above. mine: those near this pair, appended to
+ * them. Returns 1 or 0, or -1 out of memory. */
 static int embi_folding_lines(embi_folding *f, int straight, const int nearby[3], int mine[3])
 {
     embi_folds *out = f->out;
@@ -13001,13 +12967,13 @@ static int embi_folding_lines(embi_folding *f, int straight, const int nearby[3]
     mine[2] = tets;
     if (!straight && !embi_folding_is_straight(f, mine[0], mine[0] + faces)) return 0;
     if (!embi_folding_tets(f, mine[0] + faces, mine[0] + faces + tets)) return -1;
-    mine[2] = out->tet_count - first;   /* what it opens to meets no others */
+    mine[2] = out->tet_count - first;   /* pairs below meet no other tets */
     for (int k = 0; k < mine[2]; k++) f->nearby[mine[0] + faces + k] = out->tet[first + k];
     return 1;
 }
 
-/* The least |X| and rho of a pair that is not opened; apart: of its boxes when they are far from each other, or 0.
- * Returns 0 out of memory. */
+/* Finds the least |X| and rho of a pair that is not opened. apart: distance of its boxes if they are far apart, or
+ * 0. */
 static int embi_folding_end(embi_folding *f, embipc_real apart, embi_fold_sum *sum)
 {
     sum->least = apart;
@@ -13019,9 +12985,9 @@ static int embi_folding_end(embi_folding *f, embipc_real apart, embi_fold_sum *s
     return 1;
 }
 
-/* Appends the pair (i, j) and what it opens to; near: as above, of what it is part of; depth: how much of that is
- * straight. Boxes far apart are not opened: a walk leaves them out at once, most often. Returns 0 out of memory, or
- * with too_many set. */
+/* Appends the pair (i, j) and those below. nearby: that of the pair above; depth: number of straight pairs above.
+ * Boxes far apart are not opened, since a traversal mostly skips them at once. Returns 0 out of memory, or with
+ * too_many set. */
 static int embi_folding_pair(embi_folding *f, int i, int j, int depth, const int nearby[3], embi_fold_sum *sum)
 {
     const embi_bvh *b = f->s->bvh;
@@ -13066,15 +13032,15 @@ static int embi_folding_pair(embi_folding *f, int i, int j, int depth, const int
     one = out->list + n;
     one->least = sum->least;
     one->rho = sum->rho;
-    if (!sum->any) out->count = n + 1;   /* walked as a whole */
-    if (sum->any && opened && !straight) {   /* what it opens to stands for it */
+    if (!sum->any) out->count = n + 1;   /* no certificate below: one pair stands for all */
+    if (sum->any && opened && !straight) {   /* the pairs below replace it */
         memmove(one, one + 1, (size_t)(--out->count - n) * sizeof *one);
         for (int k = n; k < out->count; k++) out->list[k].next--;
     } else one->next = out->count;
     return 1;
 }
 
-/* The same of the whole tree, with fewer pairs if they are too many. Returns 0 out of memory. */
+/* Builds the certificates of the whole tree, less deep if they are too many. */
 static int embi_folding_all(embi_folding *f, int ntet)
 {
     int nearby[3], walked;
@@ -13093,8 +13059,8 @@ static int embi_folding_all(embi_folding *f, int ntet)
     return 1;
 }
 
-/* Finds all of a body's: surface s at rest, its tree refit, of nodes q and tets; home: tet of each of the nv vertices,
- * or NULL. None where they would be too many: then a walk is as quick. Returns 0 out of memory. */
+/* Builds the certificates of a body. s: surface at rest with its tree up to date; home: tet of each of the nv
+ * vertices, or NULL. The list is empty if it would be too long: then a traversal is as fast. */
 static int embi_folds_build(embi_memory *m, embi_folds *out, const embi_surface *s, int nv, const embipc_real *q,
                             const int *tet, int ntet, const int *home)
 {
@@ -13131,8 +13097,9 @@ static int embi_folds_build(embi_memory *m, embi_folds *out, const embi_surface 
     return ok;
 }
 
-/* By how much the F (9 per tet) may change before what the fold holds can touch; -EMBI_HUGE if that is less than
- * `enough`, which most often one tet tells. share, reach: the need, of |X|, and no more than that, m. */
+/* How much the F (9 per tet) may change before primitives below the pair can touch. It is -EMBI_HUGE if that is less
+ * than `enough`, which one tet mostly decides. share, reach: the needed distance as fraction of |X|, and its upper
+ * bound, m. */
 static embipc_real embi_fold_margin(const embi_folds *f, const embi_fold *one, const embipc_real *F, embipc_real share,
                                     embipc_real reach, embipc_real enough)
 {
@@ -13159,10 +13126,10 @@ static embipc_real embi_fold_margin(const embi_folds *f, const embi_fold *one, c
     return margin - sqrt(sqrt(away));
 }
 
-/* An edge of one surface that shares a point with a triangle of the other, found exactly. */
+/* An edge of one surface that meets a triangle of the other, decided exactly. */
 typedef struct embi_crossing { int edge[2]; int triangle; int edge_on_b; } embi_crossing;
 
-/* Tests edge (e0, e1) of s against triangle t of u; a pair with a common vertex is not tested. */
+/* Tests edge (e0, e1) of s against triangle t of u. A pair with a common vertex is skipped. */
 static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surface *u, int t)
 {
     embipc_real p[15];
@@ -13182,7 +13149,7 @@ static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surfac
     return embipc_segment_triangle_intersect(p);
 }
 
-/* All crossings of two surfaces (or of one with itself) among the triangle pairs in keys. */
+/* Appends all crossings of two surfaces (or within one) among the triangle pairs in keys. */
 static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
                           int key_count, embi_crossing **list, int *count)
 {
@@ -25241,21 +25208,21 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     return EMBIPC_OK;
 }
 
-/* ==== 29. Parting what overlaps ======================================================================
- * Rigid motions of surfaces after which none overlaps another.
- *   shifts   for each pair the smallest that is found, round after round
- *   turns    of linked bodies that no shift parts
- *   growth   where rounds do not end well: the bodies concerned are shrunk about their centres until rounds
- *            part the copies, and these grow back, as affine bodies, under the barrier. What stays of the
- *            affine motion is its rotation and the way of the centre: the shape is that of the start.
- * Whether a motion parts two surfaces is decided exactly; how small it may be is searched. Links of a chain
- * stay linked: the linking numbers of loops through the middle of their solids do not change.
+/* ==== 29. Separating surfaces ========================================================================
+ * Finds rigid motions of surfaces after which none overlaps another.
+ *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
+ *   rotations  Linked bodies that no shift separates are rotated.
+ *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
+ *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
+ * Whether a motion separates two surfaces is decided exactly; its size is found by search. Links of a chain stay
+ * linked: the linking numbers of loops through the middle of their solids do not change. Functions that allocate
+ * return 0 when out of memory, unless their comment says otherwise.
  * Uses: all of the above.                                    Checked by: tests/test_doctor.c */
 #ifndef EMBIPC_NO_SEPARATE
 
 enum {
     EMBI_PART_ROUNDS = 40, EMBI_PART_DIRECTIONS = 96, EMBI_PART_LOOPS = 32, EMBI_PART_TRIES = 4,
-    EMBI_PART_STEPS = 24, EMBI_PART_REST_STEPS = 100   /* of growth, and until all is still */
+    EMBI_PART_STEPS = 24, EMBI_PART_REST_STEPS = 100   /* steps of growth, and until all rest */
 };
 
 static const embipc_real embi_part_none[3] = {0, 0, 0};
@@ -25268,14 +25235,14 @@ typedef struct embi_part_pose {
 
 typedef struct embi_part_body {
     const embipc_real *x0;       /* vertices as given */
-    embipc_real *x;              /* and now (3 nv), owned */
-    embipc_real *core0, *core;   /* loops through the middle of the solid, as given and now (3 core_count) */
-    int core_count, loop[EMBI_PART_LOOPS + 1], loops;   /* loop: where each begins */
+    embipc_real *x;              /* current vertices (3 nv), owned */
+    embipc_real *core0, *core;   /* loops through the middle of the solid, as given and current (3 core_count) */
+    int core_count, loop[EMBI_PART_LOOPS + 1], loops;   /* loop: start of each */
     embi_bvh bvh;
     int *inner, inner_count;     /* a vertex of each connected part, owned */
-    int nv, closed, handles;     /* handles: one of its parts is no ball, topologically */
-    int fixed, rank;             /* rank: steps from a fixed body over pairs that overlap at the start */
-    int stuck;                   /* shifts did not do */
+    int nv, closed, handles;     /* handles: one of its parts is not a topological ball */
+    int fixed, rank;             /* rank: number of pairs, overlapping at the start, that link it to a fixed body */
+    int stuck;                   /* shifts did not separate it */
     embipc_real diagonal, volume, thickness, centre0[3];
     embi_part_pose now, kept;
     embi_surface s;
@@ -25284,10 +25251,10 @@ typedef struct embi_part_body {
 /* A pair that overlaps at the start. */
 typedef struct embi_part_overlap {
     embipc_overlap o;
-    int hopeless;                /* linked, and no motion was found that parts the two; or both fixed */
+    int hopeless;                /* both fixed, or linked and no motion was found */
 } embi_part_overlap;
 
-/* All bodies, and scratch. */
+/* State of a separation. */
 typedef struct embi_parting {
     embi_memory m;
     embi_part_body *body;
@@ -25297,18 +25264,18 @@ typedef struct embi_parting {
     int key_count;
     embi_candidate *nearby;
     int nearby_count;
-    embipc_real *shifted;        /* the first of a pair, where it is tried */
-    const embi_part_body *met_a, *met_b;   /* whose triangles were seen to meet last, and ... */
-    embi_key met;                /* ... which they were */
+    embipc_real *shifted;        /* trial positions of the first body of a pair */
+    const embi_part_body *met_a, *met_b;   /* bodies whose triangles met last */
+    embi_key met;                /* these triangles */
     embipc_real direction[3 * EMBI_PART_DIRECTIONS];
     int direction_count;
-    int unlink;                  /* linking numbers may change: for the depth of a pair */
+    int unlink;                  /* linking numbers may change; used for the depth of a pair */
     int coarse;                  /* fewer directions are searched */
     embi_part_overlap *pair;
     int pair_count;
 } embi_parting;
 
-/* Gives back all copies and scratch. */
+/* Frees all copies and scratch. */
 static void embi_parting_end(embi_parting *p)
 {
     for (int i = 0; p->body && i < p->count; i++) {
@@ -25331,20 +25298,20 @@ static embipc_real embi_part_gap(const embi_parting *p, int i, int j)
     return p->gap[(size_t)i * (size_t)p->count + (size_t)j];
 }
 
-/* the distance of two surfaces whose coatings are a share of their gap apart */
+/* distance of two surfaces whose coatings are a fraction of their gap apart */
 static embipc_real embi_part_reach(const embi_parting *p, int i, int j, embipc_real share)
 {
     return p->body[i].thickness + p->body[j].thickness + share * embi_part_gap(p, i, j);
 }
 
-/* ---- Links: loops round the handles of a body, and how often those of two bodies go through each other ---- */
+/* ---- Links: loops round the handles of a body, and linking numbers of two bodies ---- */
 
 /* The point half way from vertex v, against its normal, to the other side of the solid. */
 static void embi_part_middle(const embi_part_body *b, int v, embipc_real out[3])
 {
     const embipc_real *x = b->x0 + 3 * v;
     embipc_real normal[3] = {0, 0, 0}, away = EMBI_HUGE;
-    for (int pass = 0; pass < 2; pass++)   /* the normal, then what it meets first going inwards */
+    for (int pass = 0; pass < 2; pass++)   /* first the normal, then the first exit of the inward ray */
         for (int t = 0; t < b->s.nt; t++) {
             const int *T = b->s.tri + 3 * t;
             int at = T[0] == v || T[1] == v || T[2] == v;
@@ -25353,7 +25320,7 @@ static void embi_part_middle(const embi_part_body *b, int v, embipc_real out[3])
             embi_sub(f, b->x0 + 3 * T[2], b->x0 + 3 * T[0]);
             embi_cross(n, e, f);
             if (pass == 0 && at) embi_add(normal, normal, n);
-            if (pass == 0 || at || !(embi_dot(n, normal) < 0)) continue;   /* it leaves there */
+            if (pass == 0 || at || !(embi_dot(n, normal) < 0)) continue;   /* the ray leaves only for n . normal < 0 */
             for (int k = 0; k < 3; k++) embi_sub(c + 3 * k, b->x0 + 3 * T[k], x);
             if (embi_triple(normal, c, c + 3) > 0 || embi_triple(normal, c + 3, c + 6) > 0 ||
                 embi_triple(normal, c + 6, c) > 0)
@@ -25366,7 +25333,7 @@ static void embi_part_middle(const embi_part_body *b, int v, embipc_real out[3])
     if (away < EMBI_HUGE) embi_axpy(out, -away / 2, normal);
 }
 
-/* Appends the loop that edge (u, v) closes in the tree of vertices. Returns 0 out of memory. */
+/* Appends the loop that edge (u, v) closes in the tree of vertices. */
 static int embi_part_loop(embi_memory *m, embi_part_body *b, const int *from, const int *step, int u, int v)
 {
     int front = b->core_count, tail = 0, a = u, z = v;
@@ -25380,14 +25347,14 @@ static int embi_part_loop(embi_memory *m, embi_part_body *b, const int *from, co
     b->loop[b->loops++] = b->core_count;
     b->loop[b->loops] = front + 1 + tail;
     for (a = u; b->core_count < front; a = from[a]) embi_part_middle(b, a, b->core0 + 3 * b->core_count++);
-    embi_part_middle(b, a, b->core0 + 3 * b->core_count++);   /* where the two ways meet */
+    embi_part_middle(b, a, b->core0 + 3 * b->core_count++);   /* the tree paths of u and v meet here */
     b->core_count = b->loop[b->loops];
     for (int i = b->core_count - 1; i > front; i--, v = from[v]) embi_part_middle(b, v, b->core0 + 3 * i);
     return 1;
 }
 
-/* Two loops round each handle: what the edges close that are neither in a tree of the vertices nor in one of
- * the triangles across the others. Those of more than EMBI_PART_LOOPS / 2 handles are not looked at. */
+/* Finds two loops per handle. They are closed by edges that are neither in a spanning tree of the vertices nor in one
+ * of the triangles across the other edges. At most EMBI_PART_LOOPS loops are used. */
 static int embi_part_loops(embi_memory *m, embi_part_body *b)
 {
     int n = embipc_surface_edges(b->s.tri, b->s.nt, NULL, NULL, 0), again = 1, ok;
@@ -25430,8 +25397,8 @@ static int embi_part_loops(embi_memory *m, embi_part_body *b)
     return ok;
 }
 
-/* Linking number of two closed walks of na and nb points, the first shifted by t: Gauss's integral, for two
- * straight pieces the solid angle of the parallelogram of their differences, over 4 pi. */
+/* Linking number of two closed polygons of na and nb points, the first shifted by t, by Gauss's integral. Two
+ * segments contribute the solid angle of the parallelogram of their differences, over 4 pi. */
 static int embi_linking_number(const embipc_real *a, int na, const embipc_real *b, int nb,
                                const embipc_real t[3])
 {
@@ -25465,7 +25432,7 @@ static int embi_part_link(const embi_part_body *a, int i, const embi_part_body *
                                b->loop[j + 1] - b->loop[j], t);
 }
 
-/* Were two bodies linked as they were given? */
+/* 1 when two bodies were linked as given. */
 static int embi_part_linked(const embi_part_body *a, const embi_part_body *b)
 {
     for (int i = 0; i < a->loops; i++)
@@ -25474,7 +25441,7 @@ static int embi_part_linked(const embi_part_body *a, const embi_part_body *b)
     return 0;
 }
 
-/* Are they linked as they were, or not at all as they were, with a shifted by t? */
+/* 1 when all linking numbers, with a shifted by t, are as given. */
 static int embi_part_keeps_links(const embi_part_body *a, const embi_part_body *b, const embipc_real t[3])
 {
     for (int i = 0; i < a->loops; i++)
@@ -25485,8 +25452,7 @@ static int embi_part_keeps_links(const embi_part_body *a, const embi_part_body *
 
 /* ---- Bodies ---- */
 
-/* One vertex of each connected part, and whether a closed part has handles: V - E + F < 2 with E = 3 F / 2.
- * Returns 0 out of memory. */
+/* Finds one vertex of each connected part, and whether a closed part has handles: V - E + F < 2 with E = 3 F / 2. */
 static int embi_part_topology(embi_memory *m, embi_part_body *b)
 {
     int parts = embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, NULL, 0), used = 0;
@@ -25515,7 +25481,7 @@ static int embi_part_topology(embi_memory *m, embi_part_body *b)
     return !m->failed;
 }
 
-/* Returns 0 out of memory. */
+/* Copies a surface and finds its tree, parts, loops and volume. */
 static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movable *from, int base)
 {
     embipc_real lo[3], hi[3];
@@ -25553,7 +25519,7 @@ static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movab
     return 1;
 }
 
-/* to = scale R (from - c0) + c, for n points. */
+/* to = scale R (from - c0) + c for n points. */
 static void embi_part_transform(const embi_part_body *b, const embipc_real *from, int n, embipc_real *to)
 {
     for (int i = 0; i < n; i++) {
@@ -25565,7 +25531,7 @@ static void embi_part_transform(const embi_part_body *b, const embipc_real *from
     }
 }
 
-/* The body takes the pose: vertices, middle lines and tree follow. */
+/* Moves the body to a pose, with its loops and its tree. */
 static void embi_part_put(embi_part_body *b, const embi_part_pose *pose)
 {
     b->now = *pose;
@@ -25574,7 +25540,7 @@ static void embi_part_put(embi_part_body *b, const embi_part_pose *pose)
     embi_bvh_refit(&b->bvh, b->x, b->s.tri, b->s.nt);
 }
 
-/* The body moves by that share of the shift, m; a share of 0 leaves its bits alone. */
+/* Shifts the body by share * shift, m. A share of 0 changes no bits. */
 static void embi_part_move(embi_part_body *b, embipc_real share, const embipc_real shift[3])
 {
     embi_part_pose pose = b->now;
@@ -25586,7 +25552,7 @@ static void embi_part_move(embi_part_body *b, embipc_real share, const embipc_re
 
 /* ---- Are two surfaces apart? ---- */
 
-/* Is a vertex of a part of s, shifted by t, in the solid of u? Only asked where surfaces do not cross. */
+/* 1 when a part of s, shifted by t, is in the solid of u. One vertex of it decides, since the surfaces do not cross. */
 static int embi_part_holds(const embi_part_body *u, const embi_part_body *s, const embipc_real t[3])
 {
     const embipc_real *box = u->bvh.box + 6;
@@ -25601,7 +25567,7 @@ static int embi_part_holds(const embi_part_body *u, const embi_part_body *s, con
     return 0;
 }
 
-/* Do the two triangles of a key cross? */
+/* 1 when the two triangles of a key cross. */
 static int embi_part_crosses(const embi_surface *s, const embi_surface *u, embi_u64 key)
 {
     int a = (int)(key >> 32), b = (int)(key & 0xffffffffu);
@@ -25612,7 +25578,7 @@ static int embi_part_crosses(const embi_surface *s, const embi_surface *u, embi_
     return 0;
 }
 
-/* remembers where two bodies met; 1 */
+/* stores where two bodies met; returns 1 */
 static int embi_part_met(embi_parting *p, const embi_part_body *a, const embi_part_body *b, embi_key key)
 {
     p->met_a = a;
@@ -25621,7 +25587,7 @@ static int embi_part_met(embi_parting *p, const embi_part_body *a, const embi_pa
     return 1;
 }
 
-/* what a shift of the first of two bodies rounds, in reach */
+/* bound of rounding errors of a shift, m */
 static embipc_real embi_part_slack(const embi_part_body *a, const embi_part_body *b, const embipc_real t[3])
 {
     embipc_real slack = a->diagonal + b->diagonal;
@@ -25630,7 +25596,8 @@ static embipc_real embi_part_slack(const embi_part_body *a, const embi_part_body
     return 16 * EMBI_EPS * slack;
 }
 
-/* Does one of `count` pairs of triangles come nearer than gap with a shifted by t? 1 yes; 0 no; -1 out of memory. */
+/* Tests whether one of `count` triangle pairs comes nearer than gap with a shifted by t. Returns 1 or 0, or -1 out of
+ * memory. */
 static int embi_part_touches(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                              const embipc_real t[3], embipc_real gap, const embi_key *keys, int count)
 {
@@ -25649,8 +25616,8 @@ static int embi_part_touches(embi_parting *p, const embi_part_body *a, const emb
     return 0;
 }
 
-/* Do the two triangles that met last, if they are of these two bodies, meet with a shifted by t as well? Most tries
- * end here, without a search. 1 yes; 0 no; -1 out of memory. */
+/* Tests the triangles that met last, if they are of these bodies, with a shifted by t. Most trials end here, without
+ * a search. Returns 1 if they meet, 0 if not, -1 out of memory. */
 static int embi_part_meets_again(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                                  const embipc_real t[3], embipc_real gap)
 {
@@ -25664,8 +25631,8 @@ static int embi_part_meets_again(embi_parting *p, const embi_part_body *a, const
     return embi_part_crosses(&s, &b->s, p->met.key) ? 1 : embi_part_touches(p, a, b, t, gap, &p->met, 1);
 }
 
-/* Are a, shifted by t, and b apart by at least gap, and linked as they were given? 1 yes; 0 no, with *kind
- * filled; -1 out of memory. The tree of a stays where a is: ranges shift its boxes. */
+/* Tests whether a, shifted by t, and b are at least gap apart and linked as given. Returns 1; 0 with *kind set; -1
+ * out of memory. The tree of a is not moved: the range shifts its boxes. */
 static int embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                            const embipc_real t[3], embipc_real gap, embipc_overlap_kind *kind)
 {
@@ -25692,7 +25659,7 @@ static int embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_
     return touches ? embi_min_int(touches, 0) : p->unlink || embi_part_keeps_links(a, b, t);
 }
 
-/* The same for a shift that is tried, and only whether. */
+/* embi_part_apart() for a trial shift. The triangles that met last are tested first. */
 static int embi_part_is_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                               const embipc_real t[3], embipc_real gap)
 {
@@ -25703,7 +25670,7 @@ static int embi_part_is_apart(embi_parting *p, const embi_part_body *a, const em
 
 /* ---- The smallest shift of a pair ---- */
 
-/* One more direction to search, of unit length, unless there is one like it or no room. */
+/* Adds a unit direction to search, unless there is one like it or no room. */
 static void embi_part_direction(embi_parting *p, const embipc_real u[3])
 {
     embipc_real n = embi_norm(u), v[3];
@@ -25714,8 +25681,8 @@ static void embi_part_direction(embi_parting *p, const embipc_real u[3])
     embi_copy(p->direction + 3 * p->direction_count++, v);
 }
 
-/* Directions to try: between the centres, the 26 of a lattice, and normals of triangles that are near each
- * other, evenly taken from their list. */
+/* Directions to try: between the centres, the 26 of a lattice, and normals of nearby triangles, evenly chosen from
+ * their list. */
 static void embi_part_directions(embi_parting *p, const embi_part_body *a, const embi_part_body *b)
 {
     embipc_real u[3];
@@ -25734,12 +25701,12 @@ static void embi_part_directions(embi_parting *p, const embi_part_body *a, const
             embi_sub(e, s->x + 3 * v[1], s->x + 3 * v[0]);
             embi_sub(f, s->x + 3 * v[2], s->x + 3 * v[0]);
             embi_cross(u, e, f);
-            if (!side) embi_scale(u, -1, u);   /* a leaves against its own normal, along that of b */
+            if (!side) embi_scale(u, -1, u);   /* a moves against its own normal, or along that of b */
             embi_part_direction(p, u);
         }
 }
 
-/* length of the shift of a along u that parts the planes of support */
+/* length of the shift of a along u that separates the supporting planes by gap */
 static embipc_real embi_part_support(const embi_part_body *a, const embi_part_body *b, const embipc_real u[3],
                                      embipc_real gap)
 {
@@ -25749,20 +25716,20 @@ static embipc_real embi_part_support(const embi_part_body *a, const embi_part_bo
     return embi_max(high - low + gap, 0) + 128 * EMBI_EPS * (embi_abs(high) + embi_abs(low) + gap);
 }
 
-/* The best shift so far: this far along this direction. found: it parts the two; else it is a bound only. */
+/* Best shift so far. found: it separates the two; otherwise its length is only a bound. */
 typedef struct embi_part_way {
     embipc_real length, along[3];
     int found, linked;
 } embi_part_way;
 
-/* Shortens the way, or finds the first, by what the direction u allows. Returns 0 out of memory. */
+/* Shortens the shift, or finds the first, by trials and bisection along u. */
 static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                          const embipc_real u[3], embipc_real gap, embi_part_way *way)
 {
     embipc_real t[3], low = 0, high = way->length;
     embipc_real support = way->linked ? EMBI_HUGE : embi_part_support(a, b, u, gap);
     int steps = a->handles && b->handles ? 8 : 2, apart = 0;
-    if (way->length <= EMBI_EPS * (a->diagonal + b->diagonal)) return 1;   /* as good as none */
+    if (way->length <= EMBI_EPS * (a->diagonal + b->diagonal)) return 1;   /* 0 up to rounding */
     for (int k = 1; k <= steps && !apart; k++) {
         embipc_real at = way->length * (embipc_real)(1 - 1e-3) * k / steps;
         embi_scale(t, at, u);
@@ -25786,7 +25753,7 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
     return 1;
 }
 
-/* unit vectors e and f across the unit vector u, and across each other */
+/* unit vectors e and f, perpendicular to each other and to the unit vector u */
 static void embi_part_across(const embipc_real u[3], embipc_real e[3], embipc_real f[3])
 {
     int axis = embi_abs(u[0]) < 0.6 ? 0 : embi_abs(u[1]) < 0.6 ? 1 : 2;
@@ -25796,7 +25763,7 @@ static void embi_part_across(const embipc_real u[3], embipc_real e[3], embipc_re
     embi_cross(f, u, e);
 }
 
-/* The same for six directions at an angle to the best. */
+/* Tries six directions at an angle to the best one. */
 static int embi_part_try_around(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                                 embipc_real angle, embipc_real gap, embi_part_way *way)
 {
@@ -25812,8 +25779,7 @@ static int embi_part_try_around(embi_parting *p, const embi_part_body *a, const 
     return 1;
 }
 
-/* The smallest shift of a found that parts it from b by gap; of linked ones there may be none, *found 0.
- * Returns 0 out of memory. */
+/* Finds the smallest shift of a that separates it from b by gap. Linked bodies may have none: then *found is 0. */
 static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                             embipc_real gap, embipc_real shift[3], int *found)
 {
@@ -25839,7 +25805,7 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
     for (embipc_real angle = (embipc_real)0.3; way.found && angle > 0.01; angle /= 2)
         if (!embi_part_try_around(p, a, b, angle, gap, &way)) return 0;
     *found = way.found;
-    for (int k = 0; k < 3; k++) {   /* no dust, nor across an axis */
+    for (int k = 0; k < 3; k++) {   /* components of the size of rounding errors become 0 */
         embipc_real dust = embi_max(1e-12 * way.length, EMBI_EPS * (a->diagonal + b->diagonal));
         shift[k] = embi_abs(way.length * way.along[k]) < dust ? (embipc_real)0 : way.length * way.along[k];
     }
@@ -25848,9 +25814,8 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
 
 /* ---- Rounds of shifts ---- */
 
-/* Parts the pair (i, j) where it overlaps. One that is only nearer than the gap, and of which nothing was
- * moved, is left: it is legal. late: the body that is farther from the fixed ones moves alone, or (2) the
- * later one of equals. Returns 0 out of memory. */
+/* Separates the pair (i, j) if it overlaps. A pair that was not moved and is only nearer than its gap is left. late
+ * 1: the body farther from fixed ones moves alone; 2: so does the second of equals. */
 static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
 {
     embi_part_body *a = p->body + i, *b = p->body + j;
@@ -25871,7 +25836,7 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
     return 1;
 }
 
-/* Are bodies i and j apart, or never to meet? -1 out of memory. */
+/* 1 when bodies i and j are apart, or exempt from contact; 0 with *kind set; -1 out of memory. */
 static int embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *kind)
 {
     if (!(embi_part_gap(p, i, j) > 0)) return 1;
@@ -25879,7 +25844,7 @@ static int embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *
                            embi_part_reach(p, i, j, (embipc_real)0.01), kind);
 }
 
-/* Appends the pair (i, j), with its depth. Returns 0 out of memory. */
+/* Appends the pair (i, j) with its depth. */
 static int embi_part_append(embi_parting *p, int i, int j, embipc_overlap_kind kind)
 {
     const embi_part_body *a = p->body + i, *b = p->body + j;
@@ -25901,7 +25866,7 @@ static int embi_part_append(embi_parting *p, int i, int j, embipc_overlap_kind k
     return ok;
 }
 
-/* The pairs that overlap at the start. Returns 0 out of memory. */
+/* Lists the pairs that overlap at the start. */
 static int embi_part_list(embi_parting *p)
 {
     for (int i = 0; i < p->count; i++)
@@ -25913,7 +25878,7 @@ static int embi_part_list(embi_parting *p)
     return 1;
 }
 
-/* how far each body is from a fixed one, over pairs that overlap */
+/* Computes each body's rank: its distance from a fixed one in overlapping pairs. */
 static void embi_part_ranks(embi_parting *p)
 {
     for (int again = 1; again;) {
@@ -25928,7 +25893,7 @@ static void embi_part_ranks(embi_parting *p)
     }
 }
 
-/* the pair (i, j), i < j, in the list, which is in their order; or NULL */
+/* the pair (i, j), i < j, from the sorted list; or NULL */
 static embi_part_overlap *embi_part_find(const embi_parting *p, int i, int j)
 {
     int low = 0, high = p->pair_count;
@@ -25941,7 +25906,7 @@ static embi_part_overlap *embi_part_find(const embi_parting *p, int i, int j)
     return low < p->pair_count && p->pair[low].o.a == i && p->pair[low].o.b == j ? p->pair + low : NULL;
 }
 
-/* Rounds over all pairs, until none moved. Returns 0 out of memory. */
+/* Rounds over all pairs until none moves. */
 static int embi_part_rounds(embi_parting *p)
 {
     for (int round = 0, moved = 1; moved && round < EMBI_PART_ROUNDS; round++) {
@@ -25958,10 +25923,10 @@ static int embi_part_rounds(embi_parting *p)
     return 1;
 }
 
-/* ---- Turns of linked bodies ---- */
+/* ---- Rotations of linked bodies ---- */
 
-/* Turns one of a linked pair, about the line of their centres or across it, by more and more, until some shift
- * makes room and keeps the link: as for rings through each other that lie nearly flat. Returns 0 out of memory. */
+/* Rotates one of a linked pair about the line of their centres or across it, by growing angles, until a shift
+ * separates the two and keeps the link. Linked rings that lie nearly flat need this. */
 static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
 {
     static const embipc_real angle[3] = {(embipc_real)0.35, (embipc_real)0.79, (embipc_real)1.57};
@@ -25994,7 +25959,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
 
 /* ---- Growth ---- */
 
-/* Is any pair not apart? 1, with the first of them in *i and *j; 0 none; -1 out of memory. */
+/* Finds the pairs that are not apart. Returns 1 with the first one in *i and *j, 0 for none, -1 out of memory. */
 static int embi_part_left(embi_parting *p, int *i, int *j)
 {
     int left = 0;
@@ -26013,8 +25978,8 @@ static int embi_part_left(embi_parting *p, int *i, int *j)
     return left;
 }
 
-/* Who is stuck: the bodies of pairs that are not apart, and who overlaps with these at the start. A fixed one is
- * not, and ends the spread. Returns 0 out of memory. */
+/* Marks stuck bodies: those of pairs that are not apart, and those that overlapped with them at the start. A fixed
+ * body is never stuck, and ends the spread. */
 static int embi_part_spread(embi_parting *p)
 {
     for (int i = 0; i < p->count; i++)
@@ -26037,8 +26002,8 @@ static int embi_part_spread(embi_parting *p)
     return 1;
 }
 
-/* A world of all bodies as they stand, affine where they may move. h = 1 s; a body resists a strain e with the
- * force 10 m L e / h^2, and a shove with m per m: it grows back and others make room. */
+/* Creates all bodies where they are, affine if they may move. h = 1 s. A body of mass m and size L resists a strain e
+ * with the force 10 m L e / h^2, and a displacement with m / h^2 per metre. So it grows back and others make room. */
 static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc_body *handle)
 {
     embipc_result r = EMBIPC_OK;
@@ -26062,7 +26027,7 @@ static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc
         }
         d.no_contact = exempt;
         d.thickness = b->thickness;
-        d.dhat = 2 * widest;   /* the smaller of two such is still above their gap */
+        d.dhat = 2 * widest;   /* the smaller of two still exceeds their gap */
         d.tolerance = widest / 100;
         r = embipc_body_create(w, &d, handle + i);
     }
@@ -26070,8 +26035,8 @@ static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc
     return r;
 }
 
-/* One step from rest, the stuck bodies' rest shapes grown by a factor; *travel is the most that a node moves,
- * in parts of its body's dhat. */
+/* One step from rest, after the rest shapes of stuck bodies grow by a factor. *travel: largest displacement of a node
+ * over its body's dhat. */
 static embipc_result embi_part_step(embi_parting *p, embipc_world *w, const embipc_body *handle,
                                     embipc_real factor, embipc_real *travel)
 {
@@ -26091,8 +26056,8 @@ static embipc_result embi_part_step(embi_parting *p, embipc_world *w, const embi
     return r;
 }
 
-/* The rigid part of what became of a body that has its size back: the rotation, and the way of the centre. One
- * that was neither stuck nor shoved stays. */
+/* Takes the rigid part of a body's motion after growth: rotation and displacement of the centre. A body that was
+ * neither stuck nor pushed stays. */
 static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi_body *b)
 {
     const embipc_real *q = w->s.q + 3 * b->node0, *q0 = w->s.start_q + 3 * b->node0;
@@ -26101,7 +26066,7 @@ static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi
     for (int k = 0; k < 12; k++) way = embi_max(way, embi_abs(q[k] - q0[k]));
     if (!to->stuck && way < b->dhat / 1000) return;
     embi_elastic_F(&b->elastic, 0, q, F);
-    embi_m3_identity(R);   /* where the search for it begins */
+    embi_m3_identity(R);   /* initial guess */
     embi_polar(R, F);
     embi_m3_mul(pose.R, R, to->now.R);
     embi_sub(d, to->now.centre, q0);
@@ -26113,8 +26078,8 @@ static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi
     embi_part_put(to, &pose);
 }
 
-/* The stuck bodies grow to their size, then rest until all is still. Returns 0 out of memory; *grown is 0 where
- * the world would not have them, as with an open surface that may move. */
+/* The stuck bodies grow to their size; more steps follow until all rest. *grown is 0 if the world rejects the bodies,
+ * such as an open surface that may move. */
 static int embi_part_grow(embi_parting *p, embipc_real scale, int *grown)
 {
     embipc_world_def d = embipc_default_world_def();
@@ -26138,7 +26103,7 @@ static int embi_part_grow(embi_parting *p, embipc_real scale, int *grown)
     return r != EMBIPC_ERR_MEMORY;
 }
 
-/* The stuck bodies where they were given, at this size; the others where shifts left them. */
+/* Puts the stuck bodies where they were given, at this size, the others where shifts left them. */
 static void embi_part_shrink(embi_parting *p, embipc_real scale)
 {
     for (int i = 0; i < p->count; i++) {
@@ -26153,9 +26118,9 @@ static void embi_part_shrink(embi_parting *p, embipc_real scale)
     }
 }
 
-/* What shifts left: turns of linked bodies, then growth, from large copies to small ones, until one lot grows to
- * where rounds can end it. Not where linked bodies have no room: a smaller chain is as tight. *left, *i, *j as
- * embi_part_left() says in the end. Returns 0 out of memory. */
+/* Handles the pairs that shifts left: rotations of linked bodies, then growth. Larger copies are tried first, until
+ * rounds can separate the grown bodies. If linked bodies have no room it stops, since a smaller chain is as tight.
+ * *left, *i, *j: as from embi_part_left(). */
 static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
 {
     int tries = 0, grown, turned = 0, hopeless = 0;
@@ -26185,7 +26150,7 @@ static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
     return (*left = embi_part_left(p, i, j)) >= 0;
 }
 
-/* Names the first pair that could not be parted, and why. */
+/* Reports the first pair that could not be separated, and why. */
 static embipc_result embi_part_fail(const embi_parting *p, int i, int j, embipc_error *e)
 {
     const embi_part_overlap *k = embi_part_find(p, i, j);
@@ -26201,7 +26166,7 @@ static embipc_result embi_part_fail(const embi_parting *p, int i, int j, embipc_
     return r;
 }
 
-/* How each surface was moved, for the caller to apply: about its own centre at the start. */
+/* Reports each surface's motion about its own centre at the start. */
 static void embi_part_tell(const embi_parting *p, int left, embipc_movement *movement)
 {
     for (int i = 0; i < p->count; i++) {
@@ -26216,7 +26181,7 @@ static void embi_part_tell(const embi_parting *p, int left, embipc_movement *mov
     }
 }
 
-/* Meshes that can be read, and gaps that are symmetric and finite. */
+/* Checks the meshes, and that gaps are symmetric and finite. */
 static embipc_result embi_part_check(const embipc_movable *body, int count, const embipc_real *gap,
                                      embipc_error *e)
 {
@@ -26237,8 +26202,8 @@ static embipc_result embi_part_check(const embipc_movable *body, int count, cons
     return EMBIPC_OK;
 }
 
-/* Overlapping pairs are listed first. Rounds of smallest shifts follow; what is left grows from a shrunken copy at
- * its place. */
+/* Overlapping pairs are listed first. Then rounds of smallest shifts separate them; what is left grows from shrunken
+ * copies. */
 EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, const embipc_real *gap,
                                          embipc_movement *movement, embipc_overlap *list, int capacity,
                                          int *found, embipc_error *error)
