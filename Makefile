@@ -15,6 +15,8 @@
 #   make tsan       threads, under the thread sanitizer: none may write to what is another's
 #   make fuzz       damaged files for each of 7 mesh readers, random worlds, under sanitizers (T=seconds for
 #                   each, 60; 600 before a release, 8 for a minute or so)
+#   make size       bytes of code of two programs at -Os, x86 and Cortex-M7, without each part that can be left out;
+#                   needs arm-none-eabi-gcc with newlib, else it says so
 #   make campaign   violent worlds by chance, T of them (500: 5 minutes); their first ones are part of make test
 #   DATA=DIR        mesh data outside the project; tests that need it say "skipped" without it
 # CC, CXX, CFLAGS as usual; V=1 shows the commands.
@@ -208,6 +210,10 @@ stack: $(BUILD)/stack.su
 instruments: | $(BUILD)
 	@command -v $(PYTHON) > /dev/null || { echo "skipped: no $(PYTHON)"; exit 0; }; sh tests/header.sh $(PYTHON) $(BUILD)
 
+# code of the library in hello and in embed_mesh, with parts of it left out
+size: | $(BUILD)
+	@sh tools/size.sh $(BUILD)
+
 # ---- examples ----------------------------------------------------------------------------------
 # Each carries the whole header; static and at -O1 it compiles in half the time or less.
 $(BUILD)/examples/%: examples/%.c $(HEADER) | $(BUILD)/examples
@@ -218,6 +224,6 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all demo paper paper-quick paper-browser pictures browser tests test validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order symbols metrics docs-check toc stack instruments \
+.PHONY: all demo paper paper-quick paper-browser pictures browser tests test validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order symbols size metrics docs-check toc stack instruments \
         examples clean
 .SECONDARY:

@@ -71,7 +71,7 @@
  *   7 Exact predicates; 8 Sparse matrices; 9 LDL^T; 10 Conjugate gradients, and the linear system of a step;
  *   11 Meshes; 12 Embedding; 13 Cage builder; 14 Elasticity; 15 Materials; 16 Distances; 17 Barrier;
  *   18 Friction; 19 Broad phase; 20 Continuous collision detection; 21 Contact; 22 State; 22a Rotation;
- *   23 Newton; 24 World; 25 Making bodies; 26 Queries; 27 Validation; 28 The step; 29 Parting what overlaps.
+ *   23 Newton; 24 World; 25 Making bodies; 26 Queries; 27 Validation; 28 The step; 29 Separating surfaces.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -129,13 +129,27 @@
  *   EMBIPC_STATIC          every function is static: several files may carry their own copy
  *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>, <sched.h>
  *   EMBIPC_ASSERT(c)       checks internal invariants; default: assert() of <assert.h>
- *   EMBIPC_PLAIN_KERNEL    LDL^T does not use AVX; same bits, slower
+ *   EMBIPC_PLAIN_KERNEL    LDL^T does not use AVX; same bits, slower, 10 kB less. Implied by optimization for
+ *                          size (-Os)
  *   EMBIPC_LANES           1, 2 or 4: this many numbers are processed together, in vectors of gcc and clang.
  *                          Default: what the registers of the target hold, 4 with AVX and AVX-512.
  *                          The last bits of results differ between the three
  *   EMBIPC_VALIDATE        embipc_world_validate() runs after every step (slow; for debugging)
  *   EMBIPC_ALLOW_EXTENDED_PRECISION  compiles even where FLT_EVAL_METHOD is 2 (x87). The exact
- *                          predicates, and so the guarantee, are not assured there */
+ *                          predicates, and so the guarantee, are not assured there
+ * Parts that can be left out, each alone or with others. Their functions are not declared. A description that
+ * requests such a part gives EMBIPC_ERR_ARGUMENT and a text with the macro's name. In brackets: code saved in a
+ * program like examples/hello.c on x86 and on Cortex-M7, built with -Os -ffunction-sections -Wl,--gc-sections. 0: the
+ * linker removes the part by itself if nobody calls it (`make size`).
+ *   EMBIPC_NO_CAGE_BUILDER embipc_cage_build(); cage bodies must come with their cage                 (29, 20 kB)
+ *   EMBIPC_NO_MATERIALS    all materials but linear corotated and orthogonality                       (8, 5 kB)
+ *   EMBIPC_NO_DRIVES       embipc_drive_*(), hard and soft, and kinematic bodies, which need them     (11, 7 kB)
+ *   EMBIPC_NO_SEPARATE     embipc_separate()                                                          (0)
+ *   EMBIPC_NO_MESH_REPAIR  functions that list and repair faults of meshes, from embipc_surface_faults() to
+ *                          embipc_surface_gap(); embipc_surface_parts() stays                         (0)
+ *   EMBIPC_NO_BDF2         EMBIPC_BDF2                                                                (3, 2 kB)
+ *   EMBIPC_NO_VALIDATE     embipc_world_validate()                                                    (0)
+ *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS             (2, 1 kB) */
 #include <stddef.h>
 #include <float.h>
 #include <limits.h>
@@ -479,6 +493,7 @@ typedef struct embipc_drive_def {
     int vertex_count;
 } embipc_drive_def;
 
+#ifndef EMBIPC_NO_DRIVES
 /* A drive without keys: it stands still until embipc_drive_set_target(). */
 EMBIPC_API embipc_drive_def embipc_default_drive_def(void);
 /* Adds a drive; arrays are copied. A node can have one drive that is not soft. */
@@ -492,6 +507,7 @@ EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *world, embipc_drive 
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *world, embipc_drive drive,
                                                  const embipc_real displacement[3],
                                                  const embipc_real rotation[3]);
+#endif
 
 /* What a drive reached in the last step. */
 typedef struct embipc_drive_state {
@@ -505,9 +521,11 @@ typedef struct embipc_drive_state {
     embipc_body blocked_by;      /* the body in the way; the driven body, with gap 0, if its tets would invert */
     embipc_real gap;
 } embipc_drive_state;
+#ifndef EMBIPC_NO_DRIVES
 /* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
 EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embipc_drive drive,
                                                 embipc_drive_state *out);
+#endif
 
 /* ---- Step -----------------------------------------------------------------------------------
  * Moves the world by time_step. Returns EMBIPC_OK also for a step that a limit cut short. That state is less
@@ -684,9 +702,11 @@ typedef struct embipc_intersection {
 EMBIPC_API int embipc_world_intersections(embipc_world *world, embipc_intersection *out, int capacity);
 EMBIPC_API int embipc_world_rejected(const embipc_world *world, embipc_intersection *out, int capacity);
 
+#ifndef EMBIPC_NO_VALIDATE
 /* Checks the state from scratch: finite values, rows of J that sum to 1 and reproduce the surface, positive mass,
  * sorted patterns, no intersection. Returns EMBIPC_OK or the first fault. */
 EMBIPC_API embipc_result embipc_world_validate(embipc_world *world, embipc_error *error);
+#endif
 
 /* Memory in use and its maximum, bytes, and the number of allocations since creation. Pointers may be NULL. */
 EMBIPC_API void embipc_world_memory(const embipc_world *world, size_t *bytes, size_t *peak,
@@ -900,6 +920,7 @@ typedef struct embipc_fault {
     embipc_real value;        /* shape: height, or 6 volume, over the longest edge (or its cube) */
 } embipc_fault;
 
+#ifndef EMBIPC_NO_MESH_REPAIR
 /* Lists all faults of one kind.
  *   x, vertex_count   vertices, m (3*vertex_count); tri, tri_count (3*tri_count), tets alike (4*tet_count)
  *   fault, capacity   receives at most capacity faults; may be NULL with 0
@@ -909,6 +930,7 @@ EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, con
                                      embipc_fault_kind kind, embipc_fault *fault, int capacity);
 EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
                                   embipc_fault_kind kind, embipc_fault *fault, int capacity);
+#endif
 
 /* One connected part of a surface: triangles that share edges. */
 typedef struct embipc_part {
@@ -931,6 +953,7 @@ typedef struct embipc_part {
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                     int *part, embipc_part *list, int capacity);
 
+#ifndef EMBIPC_NO_MESH_REPAIR
 /* Finds the holes of a surface whose triangles agree: its borders as closed loops, in the sense in which the
  * triangles of a lid run.
  *   vertex            the loops one after the other (capacity)
@@ -960,7 +983,7 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
  *                     part, because an open sheet is not a solid with a hole
  *   lid, capacity     receives at most capacity triangles (3*capacity) on the vertices of the loops
  *   filled            out: number of loops with a lid; may be NULL
- * Returns the number of new triangles, maybe above capacity, or -1 as embipc_surface_faults(). O(max_edges^3) a loop. */
+ * Returns the number of new triangles, maybe above capacity, or -1 as embipc_surface_faults(). O(max_edges^3) each. */
 EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                    int max_edges, int *lid, int capacity, int *filled);
 
@@ -988,6 +1011,7 @@ typedef struct embipc_gap {
  * Returns EMBIPC_OK, ARGUMENT, NOT_FINITE, INDEX or MEMORY. */
 EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_count, const int *tri,
                                             int tri_count, embipc_gap *gap);
+#endif
 
 /* ---- Separating what overlaps --------------------------------------------------------------- */
 
@@ -1027,6 +1051,7 @@ typedef struct embipc_overlap {
                                * have a nonzero linking number */
 } embipc_overlap;
 
+#ifndef EMBIPC_NO_SEPARATE
 /* Moves surfaces until none overlaps another. It first shifts bodies: the smallest shift found for each pair, divided
  * by volume, round after round. Where that fails, the bodies concerned are shrunk about their centres until shifts
  * separate the copies. These grow back under the barrier, which also rotates them and moves bodies in their way. In
@@ -1047,6 +1072,7 @@ typedef struct embipc_overlap {
 EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, const embipc_real *gap,
                                          embipc_movement *movement, embipc_overlap *list, int capacity,
                                          int *found, embipc_error *error);
+#endif
 
 /* ---- Cages ----------------------------------------------------------------------------------
  * A cage is a coarse tet mesh that contains a closed surface. Its nodes are the unknowns of a body. */
@@ -1078,6 +1104,7 @@ typedef struct embipc_cage {
     embipc_allocator hooks;   /* allocator of the arrays */
 } embipc_cage;
 
+#ifndef EMBIPC_NO_CAGE_BUILDER
 /* The description with its defaults, which stand in brackets above. */
 EMBIPC_API embipc_cage_def embipc_default_cage_def(void);
 
@@ -1105,6 +1132,7 @@ EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const emb
 
 /* Frees the arrays of a cage and clears it. NULL and a cleared cage are allowed. */
 EMBIPC_API void embipc_cage_free(embipc_cage *cage);
+#endif
 
 /* ---- Toolbox: barrier and friction ---------------------------------------------------------- */
 
@@ -1125,6 +1153,44 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #ifdef EMBIPC_IMPLEMENTATION
 #ifndef EMBI_IMPLEMENTED
 #define EMBI_IMPLEMENTED
+
+/* Parts that can be left out. A section that is a part by itself is not compiled. Other sections call a small
+ * function that compares with these constants. So the compiler knows that a part is missing, and drops the code
+ * behind the test. */
+#ifdef EMBIPC_NO_DRIVES
+#define EMBI_DRIVES 0
+#else
+#define EMBI_DRIVES 1
+#endif
+#ifdef EMBIPC_NO_BDF2
+#define EMBI_BDF2 0
+#else
+#define EMBI_BDF2 1
+#endif
+#ifdef EMBIPC_NO_MATERIALS
+#define EMBI_MATERIALS 0
+#else
+#define EMBI_MATERIALS 1
+#endif
+#ifdef EMBIPC_NO_THREADS
+#define EMBI_THREADS 0
+#else
+#define EMBI_THREADS 1
+#endif
+/* A missing part may have been the only user of a small function. Compilers need not warn of that. */
+#if defined(__GNUC__) && (defined(EMBIPC_NO_CAGE_BUILDER) || defined(EMBIPC_NO_SEPARATE) || \
+    defined(EMBIPC_NO_MESH_REPAIR) || defined(EMBIPC_NO_VALIDATE) || \
+    !EMBI_DRIVES || !EMBI_BDF2 || !EMBI_MATERIALS || !EMBI_THREADS)
+#define EMBI_LESS
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#endif
+#if defined(EMBIPC_VALIDATE) && defined(EMBIPC_NO_VALIDATE)
+#error "embipc: EMBIPC_VALIDATE needs what EMBIPC_NO_VALIDATE leaves out"
+#endif
+#if defined(EMBIPC_PTHREADS) && defined(EMBIPC_NO_THREADS)
+#error "embipc: EMBIPC_PTHREADS needs what EMBIPC_NO_THREADS leaves out"
+#endif
 
 /* The guarantee needs sums in their written order, and inf and nan. Options unknown at compile time are tested by
  * embi_sums_are_exact(). */
@@ -1155,7 +1221,7 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #endif
 
 /* Numbers that threads share; C99 knows no such thing. */
-#if defined(__GNUC__)
+#if defined(__GNUC__) && EMBI_THREADS
 #define EMBI_ATOMIC 1
 static void embi_atomic_set(int *p, int value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
 static void embi_lock(int *p) { while (__atomic_exchange_n(p, 1, __ATOMIC_ACQUIRE)) { } }
@@ -1715,11 +1781,10 @@ static void embi_polar(embipc_real R[9], const embipc_real F[9])
 }
 
 /* ==== 3. Memory ======================================================================================
- * All memory comes from one pair of hooks. Every array is owned by one struct, knows its capacity,
- * only grows, and keeps its memory between steps: that is why a warmed-up step allocates nothing.
- * A failed growth leaves the array as it was and sets `failed`, so a caller may grow several arrays
- * and ask once.
- *   if (!EMBI_GROW(m, embipc_real, s->x, s->x_cap, 3 * n)) return EMBIPC_ERR_MEMORY;
+ * All memory comes from one pair of hooks. Every array is owned by one struct, and its capacity stands before its
+ * first element. Arrays only grow, and keep their memory between steps: a warmed-up step allocates nothing. A failed
+ * growth leaves the array as it was and sets `failed`, so a caller may grow several arrays and ask once.
+ *   if (!EMBI_GROW(m, s->x, 3 * n)) return EMBIPC_ERR_MEMORY;
  * Uses: platform.                                          Checked by: tests/test_oom.c       */
 
 typedef struct embi_memory {
@@ -1756,16 +1821,30 @@ static void embi_memory_init(embi_memory *m, const embipc_allocator *hooks)
     }
 }
 
-static size_t embi_size(int count, size_t elem) { return (count > 0 ? (size_t)count : 1) * elem; }
+/* What stands before each array: its size, and how many elements it has room for. */
+typedef struct embi_head { size_t bytes; int capacity; } embi_head;
+#define EMBI_HEAD 16             /* bytes: keeps the alignment of the hooks */
 
-/* array of count elements, not written to, or NULL */
+static embi_head *embi_head_of(void *p) { return (embi_head *)(void *)((char *)p - EMBI_HEAD); }
+
+/* The number of elements an array has room for; none yet: 0. */
+static int embi_capacity(const void *p)
+{
+    return p ? ((const embi_head *)(const void *)((const char *)p - EMBI_HEAD))->capacity : 0;
+}
+
+/* An array of count elements (at least one), not written to, or NULL. */
 static void *embi_alloc_raw(embi_memory *m, int count, size_t elem)
 {
-    size_t size = embi_size(count, elem);
-    void *p = NULL;
+    size_t size = (count > 0 ? (size_t)count : 1) * elem + EMBI_HEAD;
+    char *p = NULL;
     embi_lock(&m->lock);
-    if (!m->fixed && count >= 0 && (size_t)count <= ((size_t)-1) / 2 / elem) p = (m->hooks.alloc)(size, m->hooks.ctx);
+    if (!m->fixed && count >= 0 && (size_t)count <= ((size_t)-1) / 4 / elem)
+        p = (char *)(m->hooks.alloc)(size, m->hooks.ctx);
     if (p) {
+        p += EMBI_HEAD;
+        embi_head_of(p)->bytes = size;
+        embi_head_of(p)->capacity = count;
         m->allocations++;
         m->bytes += size;
         if (m->bytes > m->peak) m->peak = m->bytes;
@@ -1774,51 +1853,49 @@ static void *embi_alloc_raw(embi_memory *m, int count, size_t elem)
     return p;
 }
 
-/* zeroed array of count elements, or NULL */
+/* An array of zeros, or NULL. */
 static void *embi_alloc(embi_memory *m, int count, size_t elem)
 {
     void *p = embi_alloc_raw(m, count, elem);
-    if (p) memset(p, 0, embi_size(count, elem));
+    if (p) memset(p, 0, (count > 0 ? (size_t)count : 1) * elem);
     return p;
 }
 
-/* Gives back what embi_alloc() returned for the same count and element size. p may be NULL. */
-static void embi_free(embi_memory *m, void *p, int count, size_t elem)
+/* Frees an array, NULL too. */
+static void embi_free(embi_memory *m, void *p)
 {
-    size_t size = embi_size(count, elem);
+    embi_head *head;
     if (!p) return;
+    head = embi_head_of(p);
     embi_lock(&m->lock);
-    m->bytes -= size;
-    (m->hooks.free)(p, size, m->hooks.ctx);
+    m->bytes -= head->bytes;
+    (m->hooks.free)(head, head->bytes, m->hooks.ctx);
     embi_unlock(&m->lock);
 }
 
-/* Returns p grown to hold `need` elements, content kept, new ones zeroed if so asked; p itself on failure.
- * A capacity of 0 means: nothing allocated yet. */
-static void *embi_regrow(embi_memory *m, void *p, int *cap, int need, size_t elem, int zero)
+/* The array whose pointer stands at `array` grows to hold `need` elements. Its content stays. New elements are zero
+ * where asked for. Returns 0, and leaves the array as it was, out of memory. */
+static int embi_grow(embi_memory *m, void *array, int need, size_t elem, int zero)
 {
-    int want = *cap > INT_MAX / 2 ? INT_MAX : 2 * *cap;
-    size_t kept = (size_t)*cap * elem;
-    void *r;
+    void *r, *p;
+    int capacity, want;
+    memcpy(&p, array, sizeof p);   /* pointers to all types look alike */
+    capacity = embi_capacity(p);
+    want = capacity > INT_MAX / 2 ? INT_MAX : 2 * capacity;
     if (want < need) want = need;
     r = embi_alloc_raw(m, want, elem);
-    if (!r) return p;
-    if (zero) memset((char *)r + kept, 0, (size_t)want * elem - kept);
-    if (p) {
-        memcpy(r, p, kept);
-        embi_free(m, p, *cap, elem);
-    }
-    *cap = want;
-    return r;
+    if (!r) return 0;
+    if (p) memcpy(r, p, (size_t)capacity * elem);
+    if (zero) memset((char *)r + (size_t)capacity * elem, 0, (size_t)(want - capacity) * elem);
+    embi_free(m, p);
+    memcpy(array, &r, sizeof r);
+    return 1;
 }
 
-#define EMBI_GROW(m, T, p, cap, need) \
-    ((need) <= (cap) || ((p) = (T *)embi_regrow((m), (p), &(cap), (need), sizeof(T), 1), (need) <= (cap)))
-/* The same, new elements not written to: for large ones, half of which may never be. */
-#define EMBI_ROOM(m, T, p, cap, need) \
-    ((need) <= (cap) || ((p) = (T *)embi_regrow((m), (p), &(cap), (need), sizeof(T), 0), (need) <= (cap)))
-#define EMBI_RELEASE(m, p, cap) \
-    (embi_free((m), (p), (cap), sizeof *(p)), (p) = NULL, (cap) = 0)
+#define EMBI_GROW(m, p, need) ((need) <= embi_capacity(p) || embi_grow((m), &(p), (need), sizeof *(p), 1))
+/* For large arrays: new elements are not written to. */
+#define EMBI_ROOM(m, p, need) ((need) <= embi_capacity(p) || embi_grow((m), &(p), (need), sizeof *(p), 0))
+#define EMBI_RELEASE(m, p) (embi_free((m), (p)), (p) = NULL)
 
 /* ==== 4. Errors ======================================================================================
  * One funnel: every failure passes through embi_fail(), so one breakpoint shows the first of them.
@@ -1903,11 +1980,13 @@ typedef struct embi_threads {
     void *ctx;
 } embi_threads;
 
+static int embi_has_threads(const embi_threads *t) { return EMBI_THREADS && t && t->run; }
+
 /* fn over [0, count), in parallel where there are threads and two ranges for them */
 static void embi_for(const embi_threads *t, int count, int grain, embipc_range_fn *fn, void *arg)
 {
     if (count <= 0) return;
-    if (t && t->run && count > grain) t->run(count, grain, fn, arg, t->ctx);
+    if (embi_has_threads(t) && count > grain) t->run(count, grain, fn, arg, t->ctx);
     else fn(arg, 0, count);
 }
 
@@ -1915,17 +1994,17 @@ typedef struct embi_chunk { int item, begin, end; } embi_chunk;
 
 typedef struct embi_chunks {
     embi_chunk *list;
-    int count, cap, work;        /* work: of all chunks, in the caller's unit */
+    int count, work;        /* work: of all chunks, in the caller's unit */
 } embi_chunks;
 
-static void embi_chunks_free(embi_memory *m, embi_chunks *p) { EMBI_RELEASE(m, p->list, p->cap); }
+static void embi_chunks_free(embi_memory *m, embi_chunks *p) { EMBI_RELEASE(m, p->list); }
 static void embi_chunks_clear(embi_chunks *p) { p->count = p->work = 0; }
 
 /* Appends [begin, end) of an item, in chunks of `length` or a little less. Returns 0 out of memory. */
 static int embi_chunks_add(embi_memory *m, embi_chunks *p, int item, int begin, int end, int length)
 {
     int parts = begin < end ? (end - begin - 1) / length + 1 : 0;
-    if (!EMBI_GROW(m, embi_chunk, p->list, p->cap, p->count + parts)) return 0;
+    if (!EMBI_GROW(m, p->list, p->count + parts)) return 0;
     for (int k = 0; k < parts; k++) {
         embi_chunk *one = p->list + p->count++;
         one->item = item;
@@ -2442,19 +2521,19 @@ EMBIPC_API int embipc_segment_triangle_intersect(const embipc_real x[15])
 
 typedef struct embi_bsr {
     int n;
-    int *row; int row_cap;           /* (n + 1) */
-    int *col; int col_cap;           /* (row[n]) */
-    embipc_real *val; int val_cap;   /* (9 row[n]) */
-    int *work; int work_cap;         /* scratch of embi_bsr_couple */
+    int *row;           /* (n + 1) */
+    int *col;           /* (row[n]) */
+    embipc_real *val;   /* (9 row[n]) */
+    int *work;         /* scratch of embi_bsr_couple */
 } embi_bsr;
 
 /* Gives back the memory of A, which then has no rows. */
 static void embi_bsr_free(embi_memory *m, embi_bsr *A)
 {
-    EMBI_RELEASE(m, A->row, A->row_cap);
-    EMBI_RELEASE(m, A->col, A->col_cap);
-    EMBI_RELEASE(m, A->val, A->val_cap);
-    EMBI_RELEASE(m, A->work, A->work_cap);
+    EMBI_RELEASE(m, A->row);
+    EMBI_RELEASE(m, A->col);
+    EMBI_RELEASE(m, A->val);
+    EMBI_RELEASE(m, A->work);
     A->n = 0;
 }
 
@@ -2485,8 +2564,8 @@ static int embi_bsr_couple(embi_memory *m, embi_bsr *A, int n, const embi_key *p
     A->n = 0;
     if (n > INT_MAX / 9 - pair_count) { m->failed = 1; return 0; }
     blocks = n + pair_count;
-    if (!EMBI_GROW(m, int, A->row, A->row_cap, n + 1) || !EMBI_GROW(m, int, A->col, A->col_cap, blocks) ||
-        !EMBI_GROW(m, int, A->work, A->work_cap, blocks + 1))
+    if (!EMBI_GROW(m, A->row, n + 1) || !EMBI_GROW(m, A->col, blocks) ||
+        !EMBI_GROW(m, A->work, blocks + 1))
         return 0;
     next = A->work;        /* (n + 1) */
     list = A->work + n + 1;   /* (pair_count): rows coupled to column 0, to column 1, ... */
@@ -2528,7 +2607,7 @@ static int embi_bsr_couple(embi_memory *m, embi_bsr *A, int n, const embi_key *p
 /* Room for the values of the pattern; they are undefined until embi_bsr_zero. Returns 0 when out of memory. */
 static int embi_bsr_room(embi_memory *m, embi_bsr *A)
 {
-    if (EMBI_GROW(m, embipc_real, A->val, A->val_cap, 9 * A->row[A->n])) return 1;
+    if (EMBI_GROW(m, A->val, 9 * A->row[A->n])) return 1;
     A->n = 0;
     return 0;
 }
@@ -2543,8 +2622,8 @@ static int embi_bsr_pattern(embi_memory *m, embi_bsr *A, int n, const embi_key *
 static int embi_bsr_copy_pattern(embi_memory *m, embi_bsr *A, const embi_bsr *B)
 {
     A->n = 0;
-    if (!EMBI_GROW(m, int, A->row, A->row_cap, B->n + 1) ||
-        !EMBI_GROW(m, int, A->col, A->col_cap, B->row[B->n]))
+    if (!EMBI_GROW(m, A->row, B->n + 1) ||
+        !EMBI_GROW(m, A->col, B->row[B->n]))
         return 0;
     memcpy(A->row, B->row, (size_t)(B->n + 1) * sizeof *A->row);
     if (B->n) memcpy(A->col, B->col, (size_t)B->row[B->n] * sizeof *A->col);
@@ -2649,8 +2728,8 @@ static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_re
 
 /* Builds for any x86-64 machine ask the one they run on whether it has AVX, for the two kernels alone. Every
  * number comes from the same operations in the same order, so that no bit depends on the answer (there is no
- * fused multiply-add). EMBIPC_PLAIN_KERNEL: do not ask. */
-#if EMBI_LANES == 2 && defined(__x86_64__) && !defined(EMBIPC_PLAIN_KERNEL) &&                               \
+ * fused multiply-add). EMBIPC_PLAIN_KERNEL, or -Os: do not ask. */
+#if EMBI_LANES == 2 && defined(__x86_64__) && !defined(EMBIPC_PLAIN_KERNEL) && !defined(__OPTIMIZE_SIZE__) && \
     (defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__))
 #define EMBI_WIDE 1
 #else
@@ -3181,7 +3260,7 @@ static void embi_amd_finish(embi_amd *q, int p)
 
 typedef struct embi_ldlt {
     int n, supernodes;
-    int *index; int index_cap;   /* one allocation for these, positions being places in the order: */
+    int *index;   /* one allocation for these, positions being places in the order: */
     int *order;         /* (n) the node eliminated k-th */
     int *place;         /* (n) its inverse: position of a node */
     int *owner;         /* (n) supernode of a position */
@@ -3197,13 +3276,13 @@ typedef struct embi_ldlt {
     int lanes;          /* tasks of a solution, or 1 where it is not worth it */
     const embi_threads *threads;   /* NULL: serial */
     int partial;        /* the supernodes that are not open keep their factor */
-    int *row; int row_cap;               /* positions behind a supernode in its rows of U, ascending */
-    embipc_real *value; int value_cap;   /* panels */
-    embipc_real *vectors; int vectors_cap; /* (3n) diagonal of A, (3n) 1 / D, (3n) x, (3n for each lane) gathered,
+    int *row;               /* positions behind a supernode in its rows of U, ascending */
+    embipc_real *value;   /* panels */
+    embipc_real *vectors; /* (3n) diagonal of A, (3n) 1 / D, (3n) x, (3n for each lane) gathered,
                                             and again, sent up */
-    int *work; int work_cap;             /* scratch of the analysis and of the factorisation */
-    int *adjacent; int adjacent_cap;     /* the graph, both directions, and the lists of the order */
-    int *slot; int slot_cap;   /* (2 per block of the analysed pattern) its offset in value, and the distance
+    int *work;             /* scratch of the analysis and of the factorisation */
+    int *adjacent;     /* the graph, both directions, and the lists of the order */
+    int *slot;   /* (2 per block of the analysed pattern) its offset in value, and the distance
                                   of its rows, negative where it is stored transposed */
     embipc_real cost;   /* of one factorisation, in multiplications of two 3x3 blocks, by embi_panel_cost */
 } embi_ldlt;
@@ -3211,13 +3290,13 @@ typedef struct embi_ldlt {
 /* Gives back the memory of the factor, which then has no nodes. */
 static void embi_ldlt_free(embi_memory *m, embi_ldlt *F)
 {
-    EMBI_RELEASE(m, F->index, F->index_cap);
-    EMBI_RELEASE(m, F->row, F->row_cap);
-    EMBI_RELEASE(m, F->value, F->value_cap);
-    EMBI_RELEASE(m, F->vectors, F->vectors_cap);
-    EMBI_RELEASE(m, F->work, F->work_cap);
-    EMBI_RELEASE(m, F->adjacent, F->adjacent_cap);
-    EMBI_RELEASE(m, F->slot, F->slot_cap);
+    EMBI_RELEASE(m, F->index);
+    EMBI_RELEASE(m, F->row);
+    EMBI_RELEASE(m, F->value);
+    EMBI_RELEASE(m, F->vectors);
+    EMBI_RELEASE(m, F->work);
+    EMBI_RELEASE(m, F->adjacent);
+    EMBI_RELEASE(m, F->slot);
     F->n = F->supernodes = 0;
 }
 
@@ -3229,7 +3308,7 @@ static int embi_ldlt_graph(embi_memory *m, embi_ldlt *F, const embi_bsr *A, int 
     for (int i = 0; i < n; i++)
         for (int k = A->row[i]; k < A->row[i + 1] - 1; k++) { start[i]++; start[A->col[k]]++; }
     for (int i = 0; i <= n; i++) { sum += start[i]; start[i] = sum; }
-    if (!EMBI_GROW(m, int, F->adjacent, F->adjacent_cap, sum + 1)) return 0;
+    if (!EMBI_GROW(m, F->adjacent, sum + 1)) return 0;
     for (int i = n - 1; i >= 0; i--)   /* from the back, so that start ends up at the begin of each list */
         for (int k = A->row[i + 1] - 2; k >= A->row[i]; k--) {
             F->adjacent[--start[i]] = A->col[k];
@@ -3267,12 +3346,12 @@ static int embi_amd_order(embi_memory *m, embi_ldlt *F, int n, const int *graph_
     embi_amd q;
     int edges = graph_start[n], done = 0;
     if (edges > (INT_MAX - n) / 4) { m->failed = 1; return 0; }
-    if (!EMBI_GROW(m, int, F->adjacent, F->adjacent_cap, 3 * edges + n)) return 0;
+    if (!EMBI_GROW(m, F->adjacent, 3 * edges + n)) return 0;
     memcpy(F->adjacent + edges, F->adjacent, (size_t)edges * sizeof(int));
     embi_amd_begin(&q, n, graph_start, work);
     while (q.left > 0) {
         int p, begin, end;
-        if (!EMBI_GROW(m, int, F->adjacent, F->adjacent_cap, q.used + q.left)) return 0;
+        if (!EMBI_GROW(m, F->adjacent, q.used + q.left)) return 0;
         q.list = F->adjacent;
         while (q.head[q.lowest] < 0) q.lowest++;
         p = q.head[q.lowest];
@@ -3398,7 +3477,7 @@ static int embi_ldlt_rows(embi_memory *m, embi_ldlt *F, const int *start, const 
         if (F->row_start[s + 1] > INT_MAX - F->row_start[s]) { m->failed = 1; return 0; }
         F->row_start[s + 1] += F->row_start[s];
     }
-    if (!EMBI_GROW(m, int, F->row, F->row_cap, F->row_start[F->supernodes])) return 0;
+    if (!EMBI_GROW(m, F->row, F->row_start[F->supernodes])) return 0;
     for (int k = 0; k < F->n; k++) {
         int i = F->order[k], own = F->owner[k];
         for (int a = start[i]; a < start[i + 1]; a++) {
@@ -3439,9 +3518,9 @@ static int embi_ldlt_place_panels(embi_memory *m, embi_ldlt *F)
         F->panel[s + 1] = F->panel[s] + w * ld + EMBI_TILE;
     }
     F->lanes = F->tasks && F->panel[F->supernodes] >= EMBI_SHARE_SOLVE ? F->tasks : 1;
-    return EMBI_ROOM(m, embipc_real, F->value, F->value_cap, F->panel[F->supernodes] + EMBI_TILE) &&
-           EMBI_GROW(m, embipc_real, F->vectors, F->vectors_cap, (F->lanes > 1 ? 9 + 6 * F->lanes : 12) * F->n) &&
-           EMBI_GROW(m, int, F->work, F->work_cap, (F->tasks ? 4 + 2 * EMBI_TASKS : 5) * F->n);
+    return EMBI_ROOM(m, F->value, F->panel[F->supernodes] + EMBI_TILE) &&
+           EMBI_GROW(m, F->vectors, (F->lanes > 1 ? 9 + 6 * F->lanes : 12) * F->n) &&
+           EMBI_GROW(m, F->work, (F->tasks ? 4 + 2 * EMBI_TASKS : 5) * F->n);
 }
 
 /* the supernode that supernode s sends to first, its parent in the tree; -1 at a root */
@@ -3456,7 +3535,7 @@ static int embi_ldlt_share(embi_memory *m, embi_ldlt *F)
 {
     embipc_real *cost, load[EMBI_TASKS] = {0};
     if (F->cost < EMBI_SHARE_FACTOR || F->n > INT_MAX / 128) return 1;
-    if (!EMBI_GROW(m, embipc_real, F->vectors, F->vectors_cap, 12 * F->n)) return 0;
+    if (!EMBI_GROW(m, F->vectors, 12 * F->n)) return 0;
     cost = F->vectors;
     memset(cost, 0, (size_t)F->supernodes * sizeof *cost);
     for (int s = 0; s < F->supernodes; s++) {
@@ -3489,7 +3568,7 @@ static int embi_ldlt_slots(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
 {
     int *first_block = F->work, *column = F->work + F->n, *slot;
     if (A->row[A->n] > INT_MAX / 2) { m->failed = 1; return 0; }
-    if (!EMBI_GROW(m, int, F->slot, F->slot_cap, 2 * A->row[A->n])) return 0;
+    if (!EMBI_GROW(m, F->slot, 2 * A->row[A->n])) return 0;
     slot = F->slot;
     for (int s = 0; s < F->supernodes; s++) first_block[s] = -1;
     for (int i = 0; i < A->n; i++)
@@ -3520,7 +3599,7 @@ static int embi_ldlt_begin(embi_memory *m, embi_ldlt *F, int n)
 {
     F->n = F->supernodes = 0;
     if (n > INT_MAX / 32) { m->failed = 1; return 0; }
-    if (!EMBI_GROW(m, int, F->index, F->index_cap, 10 * n + 3) || !EMBI_GROW(m, int, F->row, F->row_cap, 1))
+    if (!EMBI_GROW(m, F->index, 10 * n + 3) || !EMBI_GROW(m, F->row, 1))
         return 0;
     F->order = F->index;
     F->place = F->order + n;
@@ -3562,7 +3641,7 @@ static int embi_ldlt_analyze(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
     int n = A->n, *start, *w[12];
     if (!embi_ldlt_begin(m, F, n)) return 0;
     F->n = 0;   /* until all is well */
-    if (!EMBI_GROW(m, int, F->work, F->work_cap, 16 * n + 2)) return 0;
+    if (!EMBI_GROW(m, F->work, 16 * n + 2)) return 0;
     start = F->work;
     for (int k = 0; k < 12; k++) w[k] = F->work + (n + 1) + (size_t)k * (size_t)n;
     if (!embi_ldlt_graph(m, F, A, start) || !embi_amd_order(m, F, n, start, F->order, w[0])) return 0;
@@ -3775,7 +3854,7 @@ static void embi_ldlt_factor_one(embi_factoring *f, int t, int slot)
     if (embi_ldlt_is_open(F, t)) {
         for (int k = 0; k < nodes; k++) place[first + k] = k;
         for (int k = 0; k < rows; k++) place[row[k]] = nodes + k;
-        if (above && F->threads && F->threads->run && embi_ldlt_pull_cost(f, t) > EMBI_SHARE_PULL) {
+        if (above && embi_has_threads(F->threads) && embi_ldlt_pull_cost(f, t) > EMBI_SHARE_PULL) {
             f->t = t;
             embi_for(F->threads, nodes, (nodes - 1) / EMBI_TASKS + 1, embi_ldlt_pull_range, f);
         } else embi_ldlt_pull_rows(f, t, first, first + nodes, place, f->columns + (size_t)slot * (size_t)F->n);
@@ -4149,7 +4228,7 @@ typedef struct embi_system {
     embi_bsr A;       /* CG: the matrix; sparse: its pattern alone */
     embi_bsr wanted;  /* pattern asked for */
     embi_ldlt F;
-    embipc_real *work; int work_cap;   /* CG: P (9n), solution (3n), embi_cg (12n) */
+    embipc_real *work;   /* CG: P (9n), solution (3n), embi_cg (12n) */
     int stamp_count, stamp_node[EMBI_STAMP];   /* the last stamp, and where its blocks are: as F.slot */
     int stamp_slot[EMBI_STAMP * (EMBI_STAMP + 1)];
 } embi_system;
@@ -4160,7 +4239,7 @@ static void embi_system_free(embi_memory *m, embi_system *S)
     embi_bsr_free(m, &S->A);
     embi_bsr_free(m, &S->wanted);
     embi_ldlt_free(m, &S->F);
-    EMBI_RELEASE(m, S->work, S->work_cap);
+    EMBI_RELEASE(m, S->work);
     S->n = 0;
 }
 
@@ -4187,7 +4266,7 @@ static int embi_system_arrange(embi_memory *m, embi_system *S, int n, int method
     if (method != EMBI_SYSTEM_DENSE && !embi_bsr_copy_pattern(m, &S->A, &S->wanted)) return 0;
     if (method == EMBI_SYSTEM_CG) {
         if (!embi_bsr_room(m, &S->A) || n > INT_MAX / 24 ||
-            !EMBI_GROW(m, embipc_real, S->work, S->work_cap, 24 * n))
+            !EMBI_GROW(m, S->work, 24 * n))
             return 0;
     } else if (method == EMBI_SYSTEM_DENSE) {
         if (!embi_ldlt_analyze_dense(m, &S->F, n)) return 0;
@@ -4441,17 +4520,17 @@ typedef struct embi_inverse {
     embi_system S;               /* the factor */
     int valid;                   /* it is that of the matrix as it is now */
     unsigned taken;              /* number of this factor */
-    int *unknown, unknown_cap, unknown_count;   /* per node of the matrix its unknown, or -1: when it was analysed */
+    int *unknown, unknown_count;   /* per node of the matrix its unknown, or -1: when it was analysed */
     embi_system S_aside;         /* the same four of an older factor: see embi_inverse_set_aside() */
     unsigned taken_aside;
-    int *unknown_aside, unknown_aside_cap, unknown_aside_count;
+    int *unknown_aside, unknown_aside_count;
     int is_aside;                /* they are those that the step began with */
     int is_odd;                  /* the two have changed places an odd number of times */
-    int *place, place_cap;       /* (n) of an unknown among those asked for, or -1 */
-    int *asked, asked_cap, asked_count, known;  /* unknowns that were asked for; so many of them are there */
+    int *place;       /* (n) of an unknown among those asked for, or -1 */
+    int *asked, asked_count, known;  /* unknowns that were asked for; so many of them are there */
     int room;
-    embipc_real *C; int C_cap;   /* the inverse between these: 3 room rows of 3 room, only 3 known of them set */
-    embipc_real *x; int x_cap;   /* (3 n) */
+    embipc_real *C;   /* the inverse between these: 3 room rows of 3 room, only 3 known of them set */
+    embipc_real *x;   /* (3 n) */
 } embi_inverse;
 
 /* Gives back V and all it owns. V may be NULL. */
@@ -4460,13 +4539,13 @@ static void embi_inverse_free(embi_memory *m, embi_inverse *V)
     if (!V) return;
     embi_system_free(m, &V->S);
     embi_system_free(m, &V->S_aside);
-    EMBI_RELEASE(m, V->unknown, V->unknown_cap);
-    EMBI_RELEASE(m, V->unknown_aside, V->unknown_aside_cap);
-    EMBI_RELEASE(m, V->place, V->place_cap);
-    EMBI_RELEASE(m, V->asked, V->asked_cap);
-    EMBI_RELEASE(m, V->C, V->C_cap);
-    EMBI_RELEASE(m, V->x, V->x_cap);
-    embi_free(m, V, 1, sizeof *V);
+    EMBI_RELEASE(m, V->unknown);
+    EMBI_RELEASE(m, V->unknown_aside);
+    EMBI_RELEASE(m, V->place);
+    EMBI_RELEASE(m, V->asked);
+    EMBI_RELEASE(m, V->C);
+    EMBI_RELEASE(m, V->x);
+    embi_free(m, V);
 }
 
 /* A copy of the structs: what the pointers point at stays where it is. */
@@ -4480,7 +4559,7 @@ static void embi_swap_systems(embi_system *a, embi_system *b)
 /* The factor and the older one change places. */
 static void embi_inverse_swap(embi_inverse *V)
 {
-    int *unknown = V->unknown, cap = V->unknown_cap, count = V->unknown_count;
+    int *unknown = V->unknown, count = V->unknown_count;
     unsigned taken = V->taken;
     V->is_odd = !V->is_odd;
     embi_swap_systems(&V->S, &V->S_aside);
@@ -4488,8 +4567,6 @@ static void embi_inverse_swap(embi_inverse *V)
     V->taken_aside = taken;
     V->unknown = V->unknown_aside;
     V->unknown_aside = unknown;
-    V->unknown_cap = V->unknown_aside_cap;
-    V->unknown_aside_cap = cap;
     V->unknown_count = V->unknown_aside_count;
     V->unknown_aside_count = count;
 }
@@ -4507,10 +4584,10 @@ static void embi_inverse_set_aside(embi_inverse *V)
 /* Prepares for the matrix of those nodes of A whose local number is not negative; these ascend from `first`. Returns 0
  * out of memory. */
 static int embi_inverse_begin(embi_memory *m, embi_inverse *V, const embi_bsr *A, const int *local, int first,
-                              embi_key **keys, int *keys_cap)
+                              embi_key **keys)
 {
     int n = 0, count = 0, same = V->unknown_count == A->n;
-    if (!EMBI_GROW(m, int, V->unknown, V->unknown_cap, A->n)) return 0;
+    if (!EMBI_GROW(m, V->unknown, A->n)) return 0;
     for (int i = 0; i < A->n; i++) {
         int at = local[i] < 0 ? -1 : local[i] - first;
         n += at >= 0;
@@ -4518,12 +4595,12 @@ static int embi_inverse_begin(embi_memory *m, embi_inverse *V, const embi_bsr *A
         V->unknown[i] = at;
     }
     V->asked_count = V->known = V->unknown_count = 0;
-    if (!EMBI_GROW(m, int, V->place, V->place_cap, n) || !EMBI_GROW(m, int, V->asked, V->asked_cap, n) ||
-        !EMBI_GROW(m, embipc_real, V->x, V->x_cap, 3 * n))
+    if (!EMBI_GROW(m, V->place, n) || !EMBI_GROW(m, V->asked, n) ||
+        !EMBI_GROW(m, V->x, 3 * n))
         return 0;
     for (int i = 0; i < n; i++) V->place[i] = -1;
     if (!same || V->S.n != n) {
-        if (!EMBI_GROW(m, embi_key, *keys, *keys_cap, A->row[A->n])) return 0;
+        if (!EMBI_GROW(m, *keys, A->row[A->n])) return 0;
         for (int i = 0; i < A->n; i++)
             for (int k = A->row[i]; k < A->row[i + 1]; k++)
                 if (V->unknown[i] >= 0 && V->unknown[A->col[k]] >= 0)
@@ -4558,7 +4635,7 @@ static int embi_inverse_room(embi_memory *m, embi_inverse *V)
 {
     int was = V->room, room = embi_min_int(V->asked_count + V->asked_count / 2, V->S.n);
     if (V->asked_count <= was) return 1;
-    if (!EMBI_GROW(m, embipc_real, V->C, V->C_cap, 9 * room * room)) return 0;
+    if (!EMBI_GROW(m, V->C, 9 * room * room)) return 0;
     for (int r = 3 * V->known - 1; r > 0; r--)
         memmove(V->C + 3 * (size_t)r * (size_t)room, V->C + 3 * (size_t)r * (size_t)was,
                 3 * (size_t)was * sizeof *V->C);
@@ -4634,7 +4711,7 @@ static void embi_inverse_apply(const embi_inverse *V, const embi_sparse *u, embi
 struct embipc_sparse_ldlt {
     embi_memory memory;
     embi_system S;
-    embi_key *key; int key_cap;   /* (count) couplings of the last matrix */
+    embi_key *key;   /* (count) couplings of the last matrix */
 };
 
 /* The handle lives in memory of the allocator that it carries. NULL when there is none. */
@@ -4654,9 +4731,9 @@ EMBIPC_API void embipc_sparse_ldlt_destroy(embipc_sparse_ldlt *f)
     embi_memory m;
     if (!f) return;
     embi_system_free(&f->memory, &f->S);
-    EMBI_RELEASE(&f->memory, f->key, f->key_cap);
+    EMBI_RELEASE(&f->memory, f->key);
     m = f->memory;   /* which frees what it lives in */
-    embi_free(&m, f, 1, sizeof *f);
+    embi_free(&m, f);
 }
 
 /* Order and structure are kept while the new pattern fits into the old one. Both (i, j) and (j, i) stand for one
@@ -4668,7 +4745,7 @@ EMBIPC_API embipc_result embipc_sparse_ldlt_factor(embipc_sparse_ldlt *f, int n,
     if (replaced) *replaced = 0;
     if (!f || n < 0 || count < 0 || (count > 0 && (!pairs || !blocks))) return EMBIPC_ERR_ARGUMENT;
     f->memory.failed = 0;
-    if (!EMBI_GROW(&f->memory, embi_key, f->key, f->key_cap, count)) {
+    if (!EMBI_GROW(&f->memory, f->key, count)) {
         embi_system_empty(&f->S);
         return EMBIPC_ERR_MEMORY;
     }
@@ -4701,18 +4778,17 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
 }
 
 /* ==== 11. Meshes =====================================================================================
- * Triangle surfaces and tet meshes: are they fit for use, which edges and which boundary do they have,
- * and what solid do they enclose. Half-edges and faces are found by sorting, never by hashing: the same
- * order on every machine. With a, b, c the vertices of a triangle seen from an origin o, d = a . (b x c),
- * s = a + b + c:
+ * Checks of triangle surfaces and tet meshes, their edges and boundary, and the solid they enclose. Half-edges and
+ * faces are sorted, not hashed, so their order is the same on every machine. With a, b, c the vertices of a triangle
+ * seen from an origin o, d = a . (b x c), s = a + b + c:
  *   volume = sum d/6,  integral x = sum d/24 s,  integral x x^T = sum d/120 (s s^T + a a^T + b b^T + c c^T)
- * and the winding number of the surface about p is the sum of the solid angles over 4 pi.
+ * The winding number of the surface about p is the sum of the solid angles over 4 pi.
  * Uses: small math, memory, errors, sorting, exact predicates.
- * Checked by: tests/test_mesh.c, tests/test_mesh_faults.c      */
+ * Checked by: tests/test_mesh.c, tests/test_mesh_faults.c */
 
-#define EMBI_FLAT 1e-12          /* heights and volumes below this part of the longest edge are none */
+#define EMBI_FLAT 1e-12          /* heights and volumes below this fraction of the longest edge count as 0 */
 #define EMBI_MAX_ELEMENTS (INT_MAX / 16)
-#define EMBI_MESH_RANGE 1e40     /* m: what is measured of a mesh has powers of up to seven lengths in it */
+#define EMBI_MESH_RANGE 1e40     /* m; some formulas multiply up to seven lengths */
 
 /* ---- Boxes ---- */
 
@@ -4728,7 +4804,7 @@ static void embi_box_points(embipc_real lo[3], embipc_real hi[3], const embipc_r
         }
 }
 
-/* bounding box of the `count` points of x named by index */
+/* bounding box of the points of x that `index` lists */
 static void embi_box_indexed(embipc_real lo[3], embipc_real hi[3], const embipc_real *x, const int *index,
                              int count)
 {
@@ -4742,7 +4818,7 @@ static void embi_box_indexed(embipc_real lo[3], embipc_real hi[3], const embipc_
         }
 }
 
-/* Length of the diagonal, in the unit of the coordinates. */
+/* Length of the diagonal. */
 static embipc_real embi_box_diagonal(const embipc_real lo[3], const embipc_real hi[3])
 {
     embipc_real d[3];
@@ -4750,8 +4826,8 @@ static embipc_real embi_box_diagonal(const embipc_real lo[3], const embipc_real 
     return embi_norm(d);
 }
 
-/* An origin near to points of the given size round `middle`: a multiple of a power of two of 2^12 sizes or more, so
- * that the difference of a point and this origin has no rounding. It is 0 for points nearer to 0 than 2^11 sizes. */
+/* An origin close to points of the given size around `middle`. It is a multiple of a power of two >= 2^12 sizes, so
+ * subtracting it from a point is exact. It is 0 for points within 2^11 sizes of 0. */
 static void embi_near_origin(embipc_real origin[3], const embipc_real middle[3], embipc_real size)
 {
     embipc_real unit;
@@ -4762,7 +4838,7 @@ static void embi_near_origin(embipc_real origin[3], const embipc_real middle[3],
         origin[k] = embi_abs(middle[k]) > unit / 2 ? unit * floor(middle[k] / unit + 0.5) : (embipc_real)0;
 }
 
-/* 1 when two closed boxes have a point in common. */
+/* 1 when two closed boxes have a common point. */
 static int embi_boxes_meet(const embipc_real alo[3], const embipc_real ahi[3], const embipc_real blo[3],
                            const embipc_real bhi[3])
 {
@@ -4772,25 +4848,24 @@ static int embi_boxes_meet(const embipc_real alo[3], const embipc_real ahi[3], c
 
 /* ---- Edges and faces by sorting ---- */
 
-/* a pair of key arrays, as the radix sort wants them */
+/* two key arrays for the radix sort */
 typedef struct embi_keys {
     embi_key *a, *tmp;
-    int a_cap, tmp_cap;
 } embi_keys;
 
 static int embi_keys_reserve(embi_memory *m, embi_keys *k, int n)
 {
-    return EMBI_GROW(m, embi_key, k->a, k->a_cap, n) && EMBI_GROW(m, embi_key, k->tmp, k->tmp_cap, n);
+    return EMBI_GROW(m, k->a, n) && EMBI_GROW(m, k->tmp, n);
 }
 
 static void embi_keys_release(embi_memory *m, embi_keys *k)
 {
-    EMBI_RELEASE(m, k->a, k->a_cap);
-    EMBI_RELEASE(m, k->tmp, k->tmp_cap);
+    EMBI_RELEASE(m, k->a);
+    EMBI_RELEASE(m, k->tmp);
 }
 
-/* k->a[0..3n): the half-edges of n triangles, key = (smaller, larger vertex), value = 3*triangle + side,
- * where side s runs from corner s to corner s+1; sorted, so the half-edges of one edge stand together. */
+/* Fills k->a[0..3n) with the half-edges of n triangles: key = (smaller, larger vertex), value = 3*triangle + side.
+ * Side s runs from corner s to corner s+1. Sorting puts the half-edges of an edge together. */
 static int embi_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
 {
     if (!embi_keys_reserve(m, k, 3 * n)) return 0;
@@ -4811,8 +4886,8 @@ static void embi_sort3(int v[3], int a, int b, int c)
     v[1] = a ^ b ^ c ^ v[0] ^ v[2];
 }
 
-/* k->a[0..n): the faces in face[3*n], key = (smallest, middle vertex), value = face; sorted by all three
- * vertices, equal faces in ascending order of their number. */
+/* Fills k->a[0..n) with the faces in face[3*n]: key = (smallest, middle vertex), value = face. They are sorted by all
+ * three vertices, equal faces by number. */
 static int embi_sort_faces(embi_memory *m, embi_keys *k, const int *face, int n)
 {
     int v[3];
@@ -4823,7 +4898,7 @@ static int embi_sort_faces(embi_memory *m, embi_keys *k, const int *face, int n)
         k->a[i].value = i;
     }
     embi_sort_keys(k->a, k->tmp, n);
-    for (int i = 0; i < n; i++) {   /* stable: the order by the largest vertex survives within equal pairs */
+    for (int i = 0; i < n; i++) {   /* the sort is stable: equal keys stay sorted by the largest vertex */
         const int *f = face + 3 * k->a[i].value;
         embi_sort3(v, f[0], f[1], f[2]);
         k->a[i].key = embi_pack(v[0], v[1]);
@@ -4832,7 +4907,7 @@ static int embi_sort_faces(embi_memory *m, embi_keys *k, const int *face, int n)
     return 1;
 }
 
-/* same three vertices, in any order */
+/* 1 when two faces have the same vertices, in any order */
 static int embi_same_face(const int *f, const int *g)
 {
     int v[3], w[3];
@@ -4841,7 +4916,7 @@ static int embi_same_face(const int *f, const int *g)
     return v[0] == w[0] && v[1] == w[1] && v[2] == w[2];
 }
 
-/* same three vertices and the same sense of rotation */
+/* 1 when two faces with the same vertices have the same orientation */
 static int embi_same_sense(const int *f, const int *g)
 {
     int i = g[0] == f[0] ? 0 : g[1] == f[0] ? 1 : 2;
@@ -4850,22 +4925,23 @@ static int embi_same_sense(const int *f, const int *g)
 
 /* Edges of a triangle surface. */
 typedef struct embi_topology {
-    int *edge;       /* 2 per edge: its vertices, the smaller first; edges in lexicographic order */
-    int *edge_tri;   /* 2 per edge: its triangles, the smaller first; -1 where there is none */
-    int edge_count, edge_cap, edge_tri_cap;
+    int *edge;       /* 2 per edge: its vertices, the smaller first; edges are sorted */
+    int *edge_tri;   /* 2 per edge: its triangles, the smaller first; -1 for none */
+    int edge_count;
     embi_keys keys;
 } embi_topology;
 
-/* Gives back the memory of the edges. */
+/* Frees the edges. */
 static void embi_topology_release(embi_memory *m, embi_topology *t)
 {
-    EMBI_RELEASE(m, t->edge, t->edge_cap);
-    EMBI_RELEASE(m, t->edge_tri, t->edge_tri_cap);
+    EMBI_RELEASE(m, t->edge);
+    EMBI_RELEASE(m, t->edge_tri);
     embi_keys_release(m, &t->keys);
     t->edge_count = 0;
 }
 
-/* Of an edge with more than two triangles (which embipc_surface_check refuses) the first two are kept. */
+/* Lists each edge with its triangles. An edge with more than two (embipc_surface_check() refuses it) keeps the first
+ * two. */
 static embipc_result embi_topology_build(embi_memory *m, embi_topology *t, const int *tri, int n)
 {
     int count = 0;
@@ -4873,8 +4949,8 @@ static embipc_result embi_topology_build(embi_memory *m, embi_topology *t, const
     if (!embi_half_edges(m, &t->keys, tri, n)) return EMBIPC_ERR_MEMORY;
     k = t->keys.a;
     for (int i = 0; i < 3 * n; i++) count += i == 0 || k[i].key != k[i - 1].key;
-    if (!EMBI_GROW(m, int, t->edge, t->edge_cap, 2 * count)) return EMBIPC_ERR_MEMORY;
-    if (!EMBI_GROW(m, int, t->edge_tri, t->edge_tri_cap, 2 * count)) return EMBIPC_ERR_MEMORY;
+    if (!EMBI_GROW(m, t->edge, 2 * count)) return EMBIPC_ERR_MEMORY;
+    if (!EMBI_GROW(m, t->edge_tri, 2 * count)) return EMBIPC_ERR_MEMORY;
     t->edge_count = 0;
     for (int i = 0, next; i < 3 * n; i = next) {
         int *e = t->edge + 2 * t->edge_count, *et = t->edge_tri + 2 * t->edge_count;
@@ -4888,7 +4964,7 @@ static embipc_result embi_topology_build(embi_memory *m, embi_topology *t, const
     return EMBIPC_OK;
 }
 
-/* Each edge once, with its triangles. No scratch stays behind. */
+/* Each edge once, with its triangles. */
 EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, int *edge_tri, int capacity)
 {
     embi_memory m;
@@ -4912,7 +4988,7 @@ EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, in
 /* the four faces of a positively oriented tet, outward */
 static const int embi_tet_face[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 
-/* face[3 * (4*t + i)]: the face of tet t opposite to its node i */
+/* Writes the face of tet t opposite to its node i to face[3 * (4*t + i)]. */
 static void embi_tet_faces(int *face, const int *tets, int n)
 {
     for (int t = 0; t < n; t++)
@@ -4920,54 +4996,54 @@ static void embi_tet_faces(int *face, const int *tets, int n)
             for (int j = 0; j < 3; j++) face[12 * t + 3 * i + j] = tets[4 * t + embi_tet_face[i][j]];
 }
 
-/* The boundary triangles of n tets, into an array of its owner. */
-static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, int **tri, int *tri_cap,
+/* Collects the boundary triangles of n tets in *tri, which the caller owns. */
+static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, int **tri,
                                         int *tri_count)
 {
-    embi_keys keys = {NULL, NULL, 0, 0};
-    int *face = NULL, face_cap = 0, ok, count = 0;
+    embi_keys keys = {NULL, NULL};
+    int *face = NULL, ok, count = 0;
     *tri_count = 0;
-    ok = EMBI_GROW(m, int, face, face_cap, 12 * n);
+    ok = EMBI_GROW(m, face, 12 * n);
     if (ok) {
         embi_tet_faces(face, tets, n);
         ok = embi_sort_faces(m, &keys, face, 4 * n);
     }
-    /* a face that meets its like is marked; what stays unmarked is the boundary */
+    /* only faces of a single tet are marked: they are the boundary */
     for (int i = 0, next; ok && i < 4 * n; i = next) {
         const int *f = face + 3 * keys.a[i].value;
         for (next = i + 1; next < 4 * n && embi_same_face(f, face + 3 * keys.a[next].value);) next++;
         for (int j = i; j < next; j++) keys.tmp[keys.a[j].value].value = next - i == 1;
         count += next - i == 1;
     }
-    ok = ok && EMBI_GROW(m, int, *tri, *tri_cap, 3 * count);
+    ok = ok && EMBI_GROW(m, *tri, 3 * count);
     for (int f = 0; ok && f < 4 * n; f++) {
         if (!keys.tmp[f].value) continue;
         for (int j = 0; j < 3; j++) (*tri)[3 * *tri_count + j] = face[3 * f + j];
         (*tri_count)++;
     }
-    EMBI_RELEASE(m, face, face_cap);
+    EMBI_RELEASE(m, face);
     embi_keys_release(m, &keys);
     return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
-/* Faces of one tet only are the boundary. The count is returned even when the room is too small. */
+/* A face of only one tet is on the boundary. The count is returned even when tri is too small. */
 EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, int tri_capacity)
 {
     embi_memory m;
-    int *all = NULL, cap = 0, count = 0;
+    int *all = NULL, count = 0;
     embipc_result r;
     if (tet_count < 0 || tet_count > EMBI_MAX_ELEMENTS || (!tets && tet_count > 0)) return -1;
     if (tri_capacity < 0 || (!tri && tri_capacity > 0)) return -1;
     embi_memory_init(&m, NULL);
-    r = embi_tets_boundary(&m, tets, tet_count, &all, &cap, &count);
+    r = embi_tets_boundary(&m, tets, tet_count, &all, &count);
     for (int i = 0; r == EMBIPC_OK && i < 3 * embi_min_int(count, tri_capacity); i++) tri[i] = all[i];
-    EMBI_RELEASE(&m, all, cap);
+    EMBI_RELEASE(&m, all);
     return r == EMBIPC_OK ? count : -1;
 }
 
 /* ---- The enclosed solid ---- */
 
-/* six times the signed volume of the tet (o, a, b, c) given as points */
+/* six times the signed volume of the tet (o, a, b, c) */
 static embipc_real embi_tet_det(const embipc_real o[3], const embipc_real a[3], const embipc_real b[3],
                                 const embipc_real c[3])
 {
@@ -4978,7 +5054,7 @@ static embipc_real embi_tet_det(const embipc_real o[3], const embipc_real a[3], 
     return embi_triple(u, v, w);
 }
 
-/* the integrals of embipc_solid, for indices known to be good */
+/* the integrals of embipc_solid by the banner's formulas; indices are valid */
 static void embi_solid(embipc_solid *s, const embipc_real *x, int vertex_count, const int *tri, int tri_count)
 {
     embipc_real lo[3], hi[3], o[3], volume = 0, first[3] = {0, 0, 0}, second[9] = {0};
@@ -4997,7 +5073,7 @@ static void embi_solid(embipc_solid *s, const embipc_real *x, int vertex_count, 
                                           p[2][k] * p[2][l]);
     }
     s->volume = volume / 6;
-    embi_scale(first, volume == 0 ? (embipc_real)0 : 1 / (4 * volume), first);   /* now centroid - o */
+    embi_scale(first, volume == 0 ? (embipc_real)0 : 1 / (4 * volume), first);   /* centroid - o */
     for (int k = 0; k < 3; k++) {
         s->centroid[k] = o[k] + first[k];
         for (int l = 0; l < 3; l++)
@@ -5021,8 +5097,8 @@ static embipc_real embi_solid_angle(const embipc_real p[3], const embipc_real *x
                                                embi_dot(c, a) * lb);
 }
 
-/* How many times the surface goes round p: 1 inside, 0 outside. Triangles whose label equals `except`
- * (label may be NULL) are left out. */
+/* The winding number of the surface about p: 1 inside, 0 outside. Triangles whose label equals `except` are skipped;
+ * label may be NULL. */
 static embipc_real embi_winding(const embipc_real p[3], const embipc_real *x, const int *tri, int tri_count,
                                 const int *label, int except)
 {
@@ -5037,7 +5113,7 @@ static embipc_real embi_winding(const embipc_real p[3], const embipc_real *x, co
 
 /* ---- Checks ---- */
 
-/* root of i in a union-find forest; halves the path on the way */
+/* Root of i in a union-find forest. The path is halved on the way. */
 static int embi_root(int *parent, int i)
 {
     while (parent[i] != i) {
@@ -5047,7 +5123,7 @@ static int embi_root(int *parent, int i)
     return i;
 }
 
-/* the smaller root wins, so the outcome does not depend on the order of joining */
+/* The smaller root wins, so the result does not depend on the order of calls. */
 static void embi_join(int *parent, int a, int b)
 {
     a = embi_root(parent, a);
@@ -5056,8 +5132,8 @@ static void embi_join(int *parent, int a, int b)
     else parent[a] = b;
 }
 
-/* Are the coordinates of n points, which are finite, such that no product of lengths overflows, or is lost? A box
- * without extent has no such lengths. most: the largest coordinate; size: of the box. */
+/* Checks that products of lengths of n finite points neither overflow nor underflow. A box without extent passes.
+ * most: largest |coordinate|; size: longest side of the box. */
 static int embi_in_range(const embipc_real *x, int n, embipc_real *most, embipc_real *size)
 {
     embipc_real lo[3], hi[3];
@@ -5070,7 +5146,7 @@ static int embi_in_range(const embipc_real *x, int n, embipc_real *most, embipc_
     return *most <= EMBI_MESH_RANGE && !(*size > 0 && *size < 1 / EMBI_MESH_RANGE);
 }
 
-/* counts and pointers, coordinates, and every index: what both kinds of mesh must have */
+/* Checks counts, pointers, coordinates and indices of a surface or a tet mesh. */
 static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, const int *element, int count,
                                        int corners, embipc_error *e)
 {
@@ -5110,7 +5186,7 @@ static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, c
     return EMBIPC_OK;
 }
 
-/* every vertex belongs to an element: an idle one would be an unknown with no mass */
+/* Every vertex must belong to an element: otherwise it would be an unknown without mass. */
 static embipc_result embi_check_used(embi_memory *m, int vertex_count, const int *element, int count,
                                      int corners, embipc_error *e)
 {
@@ -5120,7 +5196,7 @@ static embipc_result embi_check_used(embi_memory *m, int vertex_count, const int
     for (int i = 0; i < corners * count; i++) used[element[i]] = 1;
     for (int i = vertex_count - 1; i >= 0; i--)
         if (!used[i]) idle = i;
-    embi_free(m, used, vertex_count, 1);
+    embi_free(m, used);
     if (idle < 0) return EMBIPC_OK;
     if (corners == 4)
         return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_NODE, idle, 0,
@@ -5129,8 +5205,8 @@ static embipc_result embi_check_used(embi_memory *m, int vertex_count, const int
                         "vertex %d belongs to no triangle: remove it", idle);
 }
 
-/* largest absolute component of the edge vectors u[0..n), by which they are then divided: the tests below
- * must neither overflow nor underflow */
+/* Divides the edge vectors u[0..n) by their largest |component|, so that later products neither overflow nor
+ * underflow. */
 static void embi_normalise(embipc_real u[][3], int n)
 {
     embipc_real s = 0;
@@ -5141,7 +5217,7 @@ static void embi_normalise(embipc_real u[][3], int n)
         for (int k = 0; k < 3; k++) u[i][k] /= s;
 }
 
-/* height over the longest edge, as a part of that edge: 0.87 for an equilateral triangle */
+/* height over the longest edge, divided by that edge: 0.87 for an equilateral triangle */
 static embipc_real embi_triangle_shape(const embipc_real *x, const int v[3])
 {
     embipc_real u[3][3], n[3], l2 = 0;
@@ -5165,7 +5241,7 @@ static embipc_real embi_tet_shape(const embipc_real *x, const int v[4])
     return l2 > 0 ? embi_triple(u[0], u[1], u[2]) / (l2 * sqrt(l2)) : (embipc_real)0;
 }
 
-/* at most two triangles on an edge; no border and neighbours in agreement when closed */
+/* An edge has at most two triangles. On a closed surface it has two, and they have the same orientation. */
 static embipc_result embi_check_edges(const embi_key *k, int n, const int *tri, int closed, embipc_error *e)
 {
     for (int i = 2; i < n; i++)
@@ -5188,9 +5264,10 @@ static embipc_result embi_check_edges(const embi_key *k, int n, const int *tri, 
     return EMBIPC_OK;
 }
 
-/* Every connected part of a closed surface has a volume, and is outward or a cavity in the others.
- * label: a forest that joins the triangles of a part, becomes the part's smallest triangle;
- * sum: 2*n zeros, becomes signed volume * 6 and largest distance from the part's first vertex. */
+/* Checks each connected part of a closed surface: it has a volume, and is outward unless it is a cavity in other
+ * parts.
+ *   label: on entry a forest that joins the triangles of a part; on return the smallest triangle of the part
+ *   sum: 2*n zeros; becomes 6 * signed volume and the largest distance from the part's first vertex */
 static embipc_result embi_check_parts(const embipc_real *x, const int *tri, int n, int *label,
                                       embipc_real *sum, embipc_error *e)
 {
@@ -5213,7 +5290,7 @@ static embipc_result embi_check_parts(const embipc_real *x, const int *tri, int 
             return embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_TRIANGLE, t, volume,
                                 "the closed part with triangle %d encloses no volume (%g m^3): remove it", t,
                                 volume);
-        /* asked in the middle of a triangle: at a vertex the part may touch the others */
+        /* p is inside a triangle, since at a vertex the part may touch others */
         embi_set(p, 0, 0, 0);
         for (int i = 0; i < 3; i++) embi_axpy(p, 1.0 / 3, x + 3 * (size_t)tri[3 * t + i]);
         if (volume < 0 && embi_winding(p, x, tri, n, label, t) < 0.5)
@@ -5224,7 +5301,7 @@ static embipc_result embi_check_parts(const embipc_real *x, const int *tri, int 
     return EMBIPC_OK;
 }
 
-/* every connected part by itself; k holds the sorted half-edges */
+/* Finds the connected parts and checks each. k holds the sorted half-edges. */
 static embipc_result embi_check_solid(embi_memory *m, const embipc_real *x, const int *tri, int n,
                                       const embi_key *k, embipc_error *e)
 {
@@ -5237,16 +5314,16 @@ static embipc_result embi_check_solid(embi_memory *m, const embipc_real *x, cons
             if (k[i].key == k[i - 1].key) embi_join(label, k[i].value / 3, k[i - 1].value / 3);
         r = embi_check_parts(x, tri, n, label, sum, e);
     } else (void)embi_fail_memory(e);
-    embi_free(m, label, n, sizeof *label);
-    embi_free(m, sum, 2 * n, sizeof *sum);
+    embi_free(m, label);
+    embi_free(m, sum);
     return r;
 }
 
-/* embipc_surface_check on the memory of a world */
+/* embipc_surface_check() with the memory of its caller */
 static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, int vertex_count,
                                         const int *tri, int n, int closed, embipc_error *e)
 {
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     embipc_result r = embi_check_arrays(x, vertex_count, tri, n, 3, e);
     for (int t = 0; r == EMBIPC_OK && t < n; t++) {
         embipc_real shape = embi_triangle_shape(x, tri + 3 * t);
@@ -5270,10 +5347,10 @@ static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, in
     return r;
 }
 
-/* a face belongs to at most two tets, and those lie on its two sides */
+/* A face belongs to at most two tets, which lie on opposite sides of it. */
 static embipc_result embi_check_tet_faces(embi_memory *m, const int *tets, int n, embipc_error *e)
 {
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     embipc_result r = EMBIPC_OK;
     int *face = (int *)embi_alloc(m, 12 * n, sizeof *face);
     if (face) embi_tet_faces(face, tets, n);
@@ -5291,12 +5368,12 @@ static embipc_result embi_check_tet_faces(embi_memory *m, const int *tets, int n
                              "tets %d and %d lie on the same side of their common face, so they overlap",
                              a / 4, b / 4);
     }
-    embi_free(m, face, 12 * n, sizeof *face);
+    embi_free(m, face);
     embi_keys_release(m, &keys);
     return r;
 }
 
-/* embipc_tets_check on the memory of a world */
+/* embipc_tets_check() with the memory of its caller */
 static embipc_result embi_tets_check(embi_memory *m, const embipc_real *x, int node_count, const int *tets,
                                      int n, embipc_error *e)
 {
@@ -5316,7 +5393,7 @@ static embipc_result embi_tets_check(embi_memory *m, const embipc_real *x, int n
     return r == EMBIPC_OK ? embi_check_tet_faces(m, tets, n, e) : r;
 }
 
-/* The check that embipc_body_create() makes, with its own scratch. */
+/* The same check as in embipc_body_create(). */
 EMBIPC_API embipc_result embipc_surface_check(const embipc_real *x, int vertex_count, const int *tri,
                                               int tri_count, int closed, embipc_error *error)
 {
@@ -5325,7 +5402,7 @@ EMBIPC_API embipc_result embipc_surface_check(const embipc_real *x, int vertex_c
     return embi_surface_check(&m, x, vertex_count, tri, tri_count, closed, error);
 }
 
-/* The check that embipc_body_create() makes of full bodies, with its own scratch. */
+/* The same check as in embipc_body_create() for full bodies. */
 EMBIPC_API embipc_result embipc_tets_check(const embipc_real *x, int node_count, const int *tets,
                                            int tet_count, embipc_error *error)
 {
@@ -5334,7 +5411,7 @@ EMBIPC_API embipc_result embipc_tets_check(const embipc_real *x, int node_count,
     return embi_tets_check(&m, x, node_count, tets, tet_count, error);
 }
 
-/* Volume integrals over the enclosed solid, after a check of the arrays. */
+/* Integrals over the enclosed solid, after a check of the arrays. */
 EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex_count, const int *tri,
                                                 int tri_count, embipc_solid *solid)
 {
@@ -5347,18 +5424,18 @@ EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex
 
 /* ---- Merging ---- */
 
-/* one more value into a hash of 64 bits */
+/* adds a value to a 64-bit hash */
 static embi_u64 embi_mix(embi_u64 h, embipc_real value)
 {
     embi_u64 bits;
-    value += 0;   /* -0 is 0 */
+    value += 0;   /* -0 becomes 0 */
     memcpy(&bits, &value, sizeof bits);
     h = (h ^ bits) * 0x9E3779B97F4A7C15ull;
     return h ^ (h >> 29);
 }
 
-/* The key of p's cell, or that of its neighbour by `step`, on a lattice of this size at lo; size 0: of its
- * place. Different cells may share a key: what is found there is looked at again. */
+/* Hashes the cell of p, or its neighbour by `step`, in a grid at lo; for size 0 it hashes p itself. Different cells
+ * may have the same hash, so callers compare positions as well. */
 static embi_u64 embi_cell_hash(const embipc_real p[3], const embipc_real lo[3], embipc_real size,
                                const int step[3])
 {
@@ -5368,8 +5445,8 @@ static embi_u64 embi_cell_hash(const embipc_real p[3], const embipc_real lo[3], 
     return h;
 }
 
-/* The earliest vertex that stays and is not farther from p than the tolerance, or -1. key: all cells, sorted;
- * head, by place in key: the first such vertex of a cell, which next continues. */
+/* Returns the first remaining vertex within the tolerance of p, or -1. key: hashes of all vertices, sorted.
+ * head[place in key]: the first remaining vertex of a cell; next links the others. */
 static int embi_find_near(const embipc_real *x, const embipc_real p[3], const embipc_real lo[3],
                           embipc_real tolerance, const embi_key *key, int n, const int *head, const int *next)
 {
@@ -5387,21 +5464,20 @@ static int embi_find_near(const embipc_real *x, const embipc_real p[3], const em
             embipc_real d[3];
             embi_sub(d, x + 3 * (size_t)i, p);
             if (!reach && (d[0] != 0 || d[1] != 0 || d[2] != 0)) continue;
-            for (int k = 0; k < 3 && reach; k++) d[k] /= tolerance;   /* squares of lengths may be no numbers */
+            for (int k = 0; k < 3 && reach; k++) d[k] /= tolerance;   /* avoids over- and underflow of squares */
             if (embi_norm(d) <= reach && (found < 0 || i < found)) found = i;
         }
     }
     return found;
 }
 
-/* Vertices are hashed by cells as large as the tolerance, so only 27 cells are looked at for each. A vertex goes to
- * the earliest one within the tolerance that stays. A tolerance below the rounding of coordinates counts as 0: only
- * equal ones merge. */
+/* Hash cells are as large as the tolerance, so a search visits 27. A vertex merges into the first remaining one
+ * within the tolerance. A tolerance below the rounding of coordinates counts as 0: then only equal vertices merge. */
 EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, embipc_real tolerance, int *map)
 {
     static const int here[3] = {0, 0, 0};
     embi_memory m;
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     embipc_real lo[3], hi[3];
     int *link, n = vertex_count, count = 0;   /* head (n), then next (n) */
     if (n < 0 || n > EMBI_MAX_ELEMENTS || (n && (!x || !map)) || !(tolerance >= 0) || !embi_finite(tolerance))
@@ -5430,7 +5506,7 @@ EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, emb
             count++;
         }
     }
-    embi_free(&m, link, 2 * n, sizeof *link);
+    embi_free(&m, link);
     embi_keys_release(&m, &keys);
     return count;
 }
@@ -5456,7 +5532,7 @@ static void embi_fault_add(embi_faults *f, int element, int other, int a, int b,
     if (f->count < INT_MAX) f->count++;
 }
 
-/* finite points and indices in range: a repeated vertex is a fault to be listed, and passes */
+/* Checks for finite points and valid indices. Repeated vertices pass: they are a fault to be listed. */
 static embipc_result embi_arrays_usable(const embipc_real *x, int vertex_count, const int *element, int count,
                                         int corners)
 {
@@ -5470,14 +5546,14 @@ static embipc_result embi_arrays_usable(const embipc_real *x, int vertex_count, 
     return EMBIPC_OK;
 }
 
-/* Points divided by 2^exponent, so that the largest coordinate is about 1; in range they are the given ones. */
+/* Points divided by 2^exponent so that the largest coordinate is about 1. Points in range are not copied. */
 typedef struct embi_scaled {
     const embipc_real *x;
     embipc_real *copy;
     int count, exponent;
 } embi_scaled;
 
-/* Returns 0 out of memory. */
+/* Scales a copy of the points if they are out of range. Returns 0 out of memory. */
 static int embi_scale_begin(embi_memory *m, embi_scaled *s, const embipc_real *x, int n)
 {
     embipc_real most, size;
@@ -5492,9 +5568,9 @@ static int embi_scale_begin(embi_memory *m, embi_scaled *s, const embipc_real *x
     return 1;
 }
 
-static void embi_scale_end(embi_memory *m, embi_scaled *s) { embi_free(m, s->copy, s->count, sizeof *s->copy); }
+static void embi_scale_end(embi_memory *m, embi_scaled *s) { embi_free(m, s->copy); }
 
-/* a vertex that stands twice among n indices, or -1 */
+/* a vertex that occurs twice among n indices, or -1 */
 static int embi_repeated(const int *v, int n)
 {
     for (int i = 1; i < n; i++)
@@ -5503,7 +5579,7 @@ static int embi_repeated(const int *v, int n)
     return -1;
 }
 
-/* The sorted half-edges of all triangles that are not collapsed. Returns their number, or -1. */
+/* Sorts the half-edges of all triangles without repeated vertices. Returns their number, or -1. */
 static int embi_sound_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
 {
     int count = 0;
@@ -5521,7 +5597,7 @@ static int embi_run_end(const embi_key *k, int n, int i)
     return end;
 }
 
-/* Do the triangles (a, b, c) and (b, a, d) lie on each other: in one plane, c and d on one side of ab? */
+/* 1 when the triangles (a, b, c) and (b, a, d) overlap: they are coplanar, with c and d on one side of ab. */
 static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_real *c, const embipc_real *d)
 {
     if (embipc_orient3d(a, b, c, d) != 0) return 0;
@@ -5532,15 +5608,15 @@ static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_
     return 0;
 }
 
-/* the vertex a half-edge leads to, and the corner of its triangle that is not on it */
+/* end vertex of a half-edge, and the corner of its triangle opposite to it */
 static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 : h + 1]; }
 static int embi_opposite(const int *tri, int h) { return tri[3 * (h / 3) + (h + 2) % 3]; }
 
-/* Faults that are told by the half-edges at one edge: border, too many, turned, folded. Returns 0 out of memory. */
+/* Lists the faults that show at one edge: BORDER, CROWDED, TURNED or FOLDED. Returns 0 out of memory. */
 static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri, int n,
                             embipc_fault_kind kind, embi_faults *f)
 {
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     const embi_key *k;
     int count = embi_sound_half_edges(m, &keys, tri, n);
     k = keys.a;
@@ -5563,10 +5639,10 @@ static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri
     return count >= 0;
 }
 
-/* corners that are joined across edges make a fan; a vertex with more than one is pinched */
+/* Corners joined across edges form a fan. A vertex with more than one fan is pinched. */
 static int embi_pinched(embi_memory *m, const int *tri, int n, int vertex_count, embi_faults *f)
 {
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     int *parent = (int *)embi_alloc(m, 3 * n, sizeof *parent);
     int *fans = (int *)embi_alloc(m, vertex_count, sizeof *fans);
     int count = parent && fans ? embi_sound_half_edges(m, &keys, tri, n) : -1;
@@ -5584,16 +5660,16 @@ static int embi_pinched(embi_memory *m, const int *tri, int n, int vertex_count,
         if (parent[i] == i && embi_repeated(tri + 3 * (i / 3), 3) < 0) fans[tri[i]]++;
     for (int v = 0; count >= 0 && v < vertex_count; v++)
         if (fans[v] > 1) embi_fault_add(f, v, -1, -1, -1, (embipc_real)fans[v]);
-    embi_free(m, parent, 3 * n, sizeof *parent);
-    embi_free(m, fans, vertex_count, sizeof *fans);
+    embi_free(m, parent);
+    embi_free(m, fans);
     embi_keys_release(m, &keys);
     return count >= 0;
 }
 
-/* triangles with equal vertices; the earliest of them is `other` of the rest */
+/* Lists triangles with equal vertices. `other` is the first of them. */
 static int embi_double_triangles(embi_memory *m, const int *tri, int n, embi_faults *f)
 {
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     int ok = embi_sort_faces(m, &keys, tri, n), first = 0;
     for (int i = 1; ok && i < n; i++) {
         int t = keys.a[i].value;
@@ -5605,7 +5681,7 @@ static int embi_double_triangles(embi_memory *m, const int *tri, int n, embi_fau
     return ok;
 }
 
-/* Vertices that no element has. Returns 0 out of memory. */
+/* Lists vertices without an element. Returns 0 out of memory. */
 static int embi_unused(embi_memory *m, int vertex_count, const int *element, int n, embi_faults *f)
 {
     unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
@@ -5613,11 +5689,11 @@ static int embi_unused(embi_memory *m, int vertex_count, const int *element, int
     for (int i = 0; i < n; i++) used[element[i]] = 1;
     for (int i = 0; i < vertex_count; i++)
         if (!used[i]) embi_fault_add(f, i, -1, -1, -1, 0);
-    embi_free(m, used, vertex_count, 1);
+    embi_free(m, used);
     return 1;
 }
 
-/* COLLAPSED, FLAT and INVERTED: each element by itself */
+/* Lists COLLAPSED, FLAT or INVERTED elements. */
 static void embi_shape_faults(const embipc_real *x, const int *element, int n, int corners,
                               embipc_fault_kind kind, embi_faults *f)
 {
@@ -5645,8 +5721,10 @@ static int embi_faults_init(embi_faults *f, embipc_fault *list, int capacity, in
     return capacity >= 0 && (list || !capacity) && count <= EMBI_MAX_ELEMENTS;
 }
 
-/* One kind of fault at a time: each has a function of its own. Shapes are measured in scaled coordinates, so that
- * squares of tiny or huge lengths stay numbers. */
+#ifndef EMBIPC_NO_MESH_REPAIR
+
+/* Each kind of fault has its own function. Shapes are measured in scaled coordinates, which avoids over- and
+ * underflow. */
 EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                      embipc_fault_kind kind, embipc_fault *fault, int capacity)
 {
@@ -5664,7 +5742,7 @@ EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, con
     case EMBIPC_FAULT_PINCHED: ok = embi_pinched(&m, tri, tri_count, vertex_count, &f); break;
     case EMBIPC_FAULT_COLLAPSED:
     case EMBIPC_FAULT_FLAT: embi_shape_faults(s.x, tri, tri_count, 3, kind, &f); break;
-    case EMBIPC_FAULT_INVERTED: break;   /* triangles have no volume to invert */
+    case EMBIPC_FAULT_INVERTED: break;
     case EMBIPC_FAULT_CROWDED:
     case EMBIPC_FAULT_TURNED:
     case EMBIPC_FAULT_BORDER:
@@ -5675,11 +5753,11 @@ EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, con
     return ok ? f.count : -1;
 }
 
-/* DOUBLE, CROWDED and TURNED, by way of the sorted faces */
+/* Lists DOUBLE, CROWDED or TURNED tets by sorting their faces. */
 static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_fault_kind kind,
                                 embi_faults *f)
 {
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     int *face = (int *)embi_alloc(m, 12 * n, sizeof *face), ok;
     if (face) embi_tet_faces(face, tets, n);
     ok = face && embi_sort_faces(m, &keys, face, 4 * n);
@@ -5690,19 +5768,19 @@ static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_f
             embi_fault_add(f, keys.a[i].value / 4, keys.a[i + 1].value / 4, -1, -1, (embipc_real)(end - i));
         for (int j = i + 1; j < end && kind != EMBIPC_FAULT_CROWDED; j++) {
             int a = keys.a[i].value, b = keys.a[j].value, p = tets[a], q = tets[b], *g = face + 3 * a;
-            /* equal tets share four faces: counted at the one opposite to the largest node */
+            /* equal tets share four faces; count only the one opposite to the largest node */
             if (kind == EMBIPC_FAULT_DOUBLE && p == q && p > g[0] && p > g[1] && p > g[2])
                 embi_fault_add(f, b / 4, a / 4, -1, -1, 0);
             if (kind == EMBIPC_FAULT_TURNED && p != q && end - i == 2 && embi_same_sense(g, face + 3 * b))
                 embi_fault_add(f, b / 4, a / 4, -1, -1, 0);
         }
     }
-    embi_free(m, face, 12 * n, sizeof *face);
+    embi_free(m, face);
     embi_keys_release(m, &keys);
     return ok;
 }
 
-/* As embipc_surface_faults(), for tets. Kinds that only surfaces have give 0. */
+/* As embipc_surface_faults(), for tets. Kinds that only surfaces have return 0. */
 EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
                                   embipc_fault_kind kind, embipc_fault *fault, int capacity)
 {
@@ -5724,16 +5802,18 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
     case EMBIPC_FAULT_TURNED: ok = embi_tet_face_faults(&m, tets, tet_count, kind, &f); break;
     case EMBIPC_FAULT_BORDER:
     case EMBIPC_FAULT_FOLDED:
-    case EMBIPC_FAULT_PINCHED: break;   /* of surfaces */
+    case EMBIPC_FAULT_PINCHED: break;   /* only surfaces have these */
     default: ok = 0;
     }
     embi_scale_end(&m, &s);
     return ok ? f.count : -1;
 }
 
+#endif /* EMBIPC_NO_MESH_REPAIR */
+
 /* ---- Parts ---- */
 
-/* label[t]: the smallest triangle of t's part; keys: the half-edges. Returns their number, or -1. */
+/* label[t] = smallest triangle of t's connected part; keys: the sorted half-edges. Returns their number, or -1. */
 static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int n, int *label)
 {
     int count = embi_sound_half_edges(m, keys, tri, n);
@@ -5746,7 +5826,7 @@ static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int
     return count;
 }
 
-/* Area, in the square of the unit of x. */
+/* Area of a triangle. */
 static embipc_real embi_triangle_area(const embipc_real *x, const int v[3])
 {
     embipc_real u[3], w[3], c[3];
@@ -5762,11 +5842,11 @@ static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const i
     for (int i = 0; i < 3; i++) embi_axpy(p, 1.0 / 3, x + 3 * (size_t)v[i]);
 }
 
-/* A part, its bounding box, and where its triangles begin in a list of them part by part. */
+/* A part with its bounding box. Its triangles start at `first` in a list sorted by part. */
 typedef struct embi_part { embipc_part p; embipc_real lo[3], hi[3]; int first; } embi_part;
 
-/* number[t] = the part of t, counted in the order of their smallest triangles; label: see above. Returns how
- * many there are. */
+/* number[t] = part of t; parts are numbered by their smallest triangle. label is that of embi_label_parts(). Returns
+ * the number of parts. */
 static int embi_number_parts(const int *label, int n, int *number)
 {
     int count = 0;
@@ -5774,7 +5854,7 @@ static int embi_number_parts(const int *label, int n, int *number)
     return count;
 }
 
-/* Area, volume, box and counts of every part; part (zeroed) by number. */
+/* Area, volume, box and counts of each part; the caller has zeroed part[]. */
 static void embi_measure_parts(const embipc_real *x, const int *tri, int n, const int *number,
                                const embi_key *k, int edges, embi_part *part)
 {
@@ -5802,7 +5882,7 @@ static void embi_measure_parts(const embipc_real *x, const int *tri, int n, cons
     }
 }
 
-/* order[]: the triangles, part by part. */
+/* Sorts the triangles by part into order[]. */
 static void embi_order_parts(const int *number, int n, embi_part *part, int count, int *order)
 {
     int first = 0;
@@ -5814,8 +5894,8 @@ static void embi_order_parts(const int *number, int n, embi_part *part, int coun
     for (int i = 0; i < count; i++) part[i].first -= part[i].p.triangle_count;
 }
 
-/* How often the other parts go round part i, asked in the middle of a triangle: at a vertex they may touch. Only what
- * has it in its box can be around it; most often that is nobody. */
+/* Winding number of the other parts about a point of part i. The point is inside a triangle, since at a vertex parts
+ * may touch. Only parts whose boxes contain it are evaluated. */
 static int embi_part_depth(const embipc_real *x, const int *tri, const embi_part *part, int count, const int *order,
                            int i)
 {
@@ -5829,13 +5909,13 @@ static int embi_part_depth(const embipc_real *x, const int *tri, const embi_part
     return (int)floor(sum + 0.5);
 }
 
-/* Triangles that share an edge get one label, labels become numbers, and each part is measured. Depth and inside_out
- * follow from which part lies in which. */
+/* Triangles with a common edge form a part, and each part is measured. Winding numbers between parts give depth and
+ * inside_out. */
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                     int *part, embipc_part *list, int capacity)
 {
     embi_memory m;
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     int n = tri_count, all = 0, count = -1, edges = -1, *label, *number, *order;
     embi_part *p = NULL;
     embi_scaled s;
@@ -5864,24 +5944,25 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
         q->area = ldexp(q->area, 2 * s.exponent);
         q->volume = ldexp(q->volume, 3 * s.exponent);
         if (!of_no_part && count < capacity) list[count] = *q;
-        label[i] = of_no_part ? -1 : count++;   /* from here on: its number in the list */
+        label[i] = of_no_part ? -1 : count++;   /* from here on its number in the list */
     }
     for (int t = 0; p && part && t < n; t++) part[t] = label[number[t]];
-    embi_free(&m, label, n, sizeof *label);
-    embi_free(&m, number, n, sizeof *number);
-    embi_free(&m, order, n, sizeof *order);
-    embi_free(&m, p, all, sizeof *p);
+    embi_free(&m, label);
+    embi_free(&m, number);
+    embi_free(&m, order);
+    embi_free(&m, p);
     embi_keys_release(&m, &keys);
     embi_scale_end(&m, &s);
     return count;
 }
 
 /* ---- Orientation ---- */
+#ifndef EMBIPC_NO_MESH_REPAIR
 
-/* The half-edges of edges with exactly two triangles, as pairs: mate[h] is the other one, or -1. */
+/* mate[h] = the other half-edge of an edge with exactly two triangles, or -1 */
 static int embi_mates(embi_memory *m, const int *tri, int n, int *mate)
 {
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     int count = embi_sound_half_edges(m, &keys, tri, n);
     for (int h = 0; h < 3 * n; h++) mate[h] = -1;
     for (int i = 0, end; i < count; i = end) {
@@ -5894,8 +5975,8 @@ static int embi_mates(embi_memory *m, const int *tri, int n, int *mate)
     return count >= 0;
 }
 
-/* turn[t] = 1 where t must be turned to agree with the others of its part; the fewer are. label: parts;
- * queue (n): scratch. */
+/* turn[t] = 1 where t must be reversed to agree with its part; the smaller group is reversed. label: parts; queue
+ * (n): scratch. */
 static void embi_agree(const int *tri, int n, const int *mate, int *label, unsigned char *turn, int *queue)
 {
     for (int t = 0; t < n; t++) label[t] = -1;
@@ -5919,7 +6000,7 @@ static void embi_agree(const int *tri, int n, const int *mate, int *label, unsig
     }
 }
 
-/* Reverses the orientation of a triangle. Its first vertex stays. */
+/* Reverses a triangle. Its first vertex stays first. */
 static void embi_turn(int *t)
 {
     int swap = t[1];
@@ -5927,9 +6008,9 @@ static void embi_turn(int *t)
     t[2] = swap;
 }
 
-/* A closed part, for the question which of them lies in which. */
+/* A part of the surface, to find which closed part contains which. */
 typedef struct embi_shell {
-    embipc_real box[6], volume, p[3];   /* p: in the middle of one of its triangles */
+    embipc_real box[6], volume, p[3];   /* p: centre of one of its triangles */
     int first, count;                   /* its triangles: order[first .. first + count - 1] */
     int closed, depth, outer, turn;     /* outer: the smallest shell around it */
 } embi_shell;
@@ -5946,8 +6027,8 @@ static embipc_real embi_shell_winding(const embi_shell *s, const embipc_real p[3
     return sum;
 }
 
-/* Which closed shells are to be turned: those in an even number of others whose volume is negative, and those
- * in an odd number when the smallest around them is. */
+/* Selects the closed shells to reverse. At even depth these have negative volume. At odd depth a shell follows the
+ * smallest one around it. */
 static void embi_turn_shells(embi_shell *s, int n, const embipc_real *x, const int *tri, const int *order)
 {
     for (int i = 0; i < n; i++) {
@@ -5964,7 +6045,7 @@ static void embi_turn_shells(embi_shell *s, int n, const embipc_real *x, const i
         if (s[i].depth % 2) s[i].turn = s[s[i].outer].turn;
 }
 
-/* Shells (zeroed) of the numbered parts, and order: their triangles, part by part. */
+/* Fills the zeroed shells of the numbered parts. order: their triangles, sorted by part. */
 static void embi_collect_shells(const embipc_real *x, const int *tri, int n, const int *mate,
                                 const int *number, embi_shell *shell, int shells, int *order)
 {
@@ -5993,14 +6074,14 @@ static void embi_collect_shells(const embipc_real *x, const int *tri, int n, con
                 s->box[k] = embi_min(s->box[k], p[k]);
                 s->box[3 + k] = embi_max(s->box[3 + k], p[k]);
             }
-            /* the neighbour must be there, and must agree by now */
+            /* closed: each neighbour exists and agrees */
             if (mate[3 * t + i] < 0 || tri[3 * t + i] == tri[mate[3 * t + i]]) s->closed = 0;
         }
     }
 }
 
-/* First the triangles of each part are made to agree, then each closed shell is turned outward. Returns how many were
- * turned; out of memory all are turned back. */
+/* First the triangles of each part are made to agree, then each closed shell is turned outward. Returns the number of
+ * reversed triangles. Out of memory it restores all of them. */
 EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
@@ -6022,30 +6103,30 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
         shell = (embi_shell *)embi_alloc(&m, shells, sizeof *shell);
         for (int t = 0; t < n; t++)
             if (turn[t]) embi_turn(tri + 3 * t);
-        ok = shell && embi_mates(&m, tri, n, mate);   /* again: turning renamed the half-edges */
+        ok = shell && embi_mates(&m, tri, n, mate);   /* reversed triangles have other half-edges */
         if (ok) {
             embi_collect_shells(s.x, tri, n, mate, number, shell, shells, queue);
             embi_turn_shells(shell, shells, s.x, tri, queue);
         }
         for (int t = 0; t < n; t++) {
-            int again = ok ? shell[number[t]].turn : turn[t];   /* out of memory: all back */
+            int again = ok ? shell[number[t]].turn : turn[t];
             if (again) embi_turn(tri + 3 * t);
             count += turn[t] ^ again;
         }
     }
-    embi_free(&m, mate, 3 * n, sizeof *mate);
-    embi_free(&m, label, n, sizeof *label);
-    embi_free(&m, queue, n, sizeof *queue);
-    embi_free(&m, number, n, sizeof *number);
-    embi_free(&m, turn, n, 1);
-    embi_free(&m, shell, shells, sizeof *shell);
+    embi_free(&m, mate);
+    embi_free(&m, label);
+    embi_free(&m, queue);
+    embi_free(&m, number);
+    embi_free(&m, turn);
+    embi_free(&m, shell);
     embi_scale_end(&m, &s);
     return ok ? count : -1;
 }
 
 /* ---- Flips ---- */
 
-/* side (corner s to s + 1) of the longest edge of a triangle */
+/* the longest side of a triangle; side s runs from corner s to s + 1 */
 static int embi_longest_side(const embipc_real *x, const int v[3])
 {
     int longest = 0;
@@ -6059,8 +6140,8 @@ static int embi_longest_side(const embipc_real *x, const int v[3])
     return longest;
 }
 
-/* Triangles (a, b, c) and (b, a, d) at the half-edges h and g become (c, a, d) and (d, b, c), when neither is
- * flat and no triangle has the edge c-d yet (k[0..edges): sorted half-edges). */
+/* Replaces triangles (a, b, c) and (b, a, d) at half-edges h and g by (c, a, d) and (d, b, c). It refuses if one of
+ * these is flat or the edge c-d exists already. k[0..edges): sorted half-edges. */
 static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_key *k, int edges)
 {
     int a = tri[h], b = tri[g], c = embi_opposite(tri, h), d = embi_opposite(tri, g), t[3], u[3], at;
@@ -6077,12 +6158,12 @@ static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_ke
     return 1;
 }
 
-/* A flat triangle gives its longest edge to the neighbour's other diagonal. This goes on in rounds until no flip
+/* Flips the longest edge of each flat triangle if neither triangle is flat afterwards. Rounds repeat until no flip
  * helps. */
 EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     int n = tri_count, total = 0, flips = 1, edges = 0, *mate;
     unsigned char *touched;
     embi_scaled scaled;
@@ -6092,7 +6173,7 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
     x = scaled.x;
     mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
     touched = (unsigned char *)embi_alloc(&m, n, 1);
-    /* in rounds, since a flip changes the half-edges around it; each makes fewer triangles flat */
+    /* in rounds, since a flip changes the half-edges around it; each leaves fewer flat triangles */
     while (flips > 0 && mate && touched) {
         flips = 0;
         edges = embi_sound_half_edges(&m, &keys, tri, n);
@@ -6106,7 +6187,7 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
             s = mate[h] / 3;
             if (mate[h] < 0 || touched[t] || touched[s]) continue;
             if (!embi_flip(x, tri, h, mate[h], keys.a, edges)) continue;
-            for (int i = 0; i < 3; i++) {   /* what is around waits for the next round */
+            for (int i = 0; i < 3; i++) {   /* neighbours wait for the next round */
                 if (mate[3 * t + i] >= 0) touched[mate[3 * t + i] / 3] = 1;
                 if (mate[3 * s + i] >= 0) touched[mate[3 * s + i] / 3] = 1;
             }
@@ -6116,8 +6197,8 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
         total += flips;
     }
     if (!mate || !touched || edges < 0) total = -1;
-    embi_free(&m, mate, 3 * n, sizeof *mate);
-    embi_free(&m, touched, n, 1);
+    embi_free(&m, mate);
+    embi_free(&m, touched);
     embi_keys_release(&m, &keys);
     embi_scale_end(&m, &scaled);
     return total;
@@ -6125,26 +6206,25 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
 
 /* ---- Holes ---- */
 
-/* The borders of a surface, walked so as the triangles of a lid would run: against the half-edge. */
+/* Closed border curves of a surface. They run against the half-edges, as the triangles of a lid do. */
 typedef struct embi_loops {
-    int *half, *start;       /* half-edges loop by loop; where each begins (count + 1) */
-    int count, edges;        /* loops, and border edges in all */
-    int half_cap, start_cap, walk_cap, at_cap;
-    int *walk, *at;          /* the walk under way; by place in keys: where the walk left from there, or -1 */
-    embi_keys keys;          /* border half-edges by the vertex the lid leaves from */
+    int *half, *start;       /* half-edges loop by loop; start of each loop (count + 1) */
+    int count, edges;        /* number of loops, and of border edges in all */
+    int *walk, *at;          /* current path; at, by place in keys: where the path leaves that vertex, or -1 */
+    embi_keys keys;          /* border half-edges by their end vertex, where the lid's edge starts */
 } embi_loops;
 
-/* Gives back the memory of the borders. */
+/* Frees the loops. */
 static void embi_loops_release(embi_memory *m, embi_loops *l)
 {
-    EMBI_RELEASE(m, l->half, l->half_cap);
-    EMBI_RELEASE(m, l->start, l->start_cap);
-    EMBI_RELEASE(m, l->walk, l->walk_cap);
-    EMBI_RELEASE(m, l->at, l->at_cap);
+    EMBI_RELEASE(m, l->half);
+    EMBI_RELEASE(m, l->start);
+    EMBI_RELEASE(m, l->walk);
+    EMBI_RELEASE(m, l->at);
     embi_keys_release(m, &l->keys);
 }
 
-/* the border half-edges into l->keys, sorted by their end vertex */
+/* Collects the border half-edges in l->keys, sorted by end vertex. */
 static int embi_collect_borders(embi_memory *m, embi_loops *l, const int *tri, int n)
 {
     int count = embi_sound_half_edges(m, &l->keys, tri, n);
@@ -6158,14 +6238,14 @@ static int embi_collect_borders(embi_memory *m, embi_loops *l, const int *tri, i
         k[l->edges++].key = (embi_u64)(unsigned)embi_half_end(tri, k[i].value);
     }
     embi_sort_keys(k, l->keys.tmp, l->edges);
-    return EMBI_GROW(m, int, l->half, l->half_cap, l->edges) &&
-           EMBI_GROW(m, int, l->start, l->start_cap, l->edges + 1) &&
-           EMBI_GROW(m, int, l->walk, l->walk_cap, l->edges) &&
-           EMBI_GROW(m, int, l->at, l->at_cap, l->edges);
+    return EMBI_GROW(m, l->half, l->edges) &&
+           EMBI_GROW(m, l->start, l->edges + 1) &&
+           EMBI_GROW(m, l->walk, l->edges) &&
+           EMBI_GROW(m, l->at, l->edges);
 }
 
-/* Walks from place `first` of the keys until no border leads on. Whenever the walk meets itself, what lies
- * between is a loop. A half-edge that was walked has value -1 - itself. */
+/* Follows the border from place `first` of the keys until no border edge continues. When the path returns to one of
+ * its vertices, it has closed a loop. A visited half-edge h gets the value -1 - h. */
 static void embi_walk_border(embi_loops *l, const int *tri, int first, int *used)
 {
     embi_key *k = l->keys.a;
@@ -6180,7 +6260,7 @@ static void embi_walk_border(embi_loops *l, const int *tri, int first, int *used
         l->walk[top++] = h;
         to = tri[h];
         next = embi_lower_bound(k, l->edges, (embi_u64)(unsigned)to);
-        if (next == l->edges || k[next].key != (embi_u64)(unsigned)to) break;   /* leads nowhere */
+        if (next == l->edges || k[next].key != (embi_u64)(unsigned)to) break;
         place = next;
         if (l->at[place] < 0) { l->at[place] = top; continue; }
         for (int j = l->at[place]; j < top; j++) {
@@ -6196,7 +6276,7 @@ static void embi_walk_border(embi_loops *l, const int *tri, int first, int *used
     l->at[place] = l->at[first] = -1;
 }
 
-/* Collects the border half-edges and follows them loop by loop, each edge once. Returns 0 out of memory. */
+/* Collects the border half-edges and splits them into loops, each edge once. Returns 0 out of memory. */
 static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n)
 {
     int used = 0;
@@ -6210,7 +6290,7 @@ static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n
     return 1;
 }
 
-/* Gives the vertices of all borders; `start` has one entry more than there are loops. */
+/* Lists the vertices of all loops; `start` has one entry more than there are loops. */
 EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, int *start, int capacity)
 {
     embi_memory m;
@@ -6230,9 +6310,9 @@ EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, 
     return count;
 }
 
-/* Cuts the polygon v[0..n) into triangles of least area in all, none flat, without diagonals that are edges
- * of the surface (k[0..edges), sorted): best[i * n + j] for the piece from i to j, where cut[i * n + j] is
- * the third corner. Returns the area, EMBI_HUGE where there is no such way. */
+/* Triangulates the polygon v[0..n) with least area by dynamic programming, without flat triangles, and without
+ * diagonals that are edges of the surface (k[0..edges), sorted). best and cut[i * n + j]: area and third corner of
+ * the piece from i to j. Returns the area, or EMBI_HUGE if there is no such triangulation. */
 static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, const embi_key *k, int edges,
                                     embipc_real *best, int *cut)
 {
@@ -6257,7 +6337,7 @@ static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, c
     return best[n - 1];
 }
 
-/* the triangles of the cut, appended to lid while they fit; stack (2 n): scratch. Returns the new count. */
+/* Appends the triangles of the cut to lid while they fit. stack (2 n): scratch. Returns the new count. */
 static int embi_emit_polygon(const int *v, int n, const int *cut, int *stack, int *lid, int capacity,
                              int count)
 {
@@ -6281,16 +6361,15 @@ static int embi_emit_polygon(const int *v, int n, const int *cut, int *stack, in
 
 #define EMBI_LARGEST_HOLE 512
 
-/* Each hole gets the triangulation of least area, by dynamic programming over its border. A lid of more than half of
- * the area of its part is no lid, and is left out. */
+/* Each hole gets the triangulation of least area. A lid larger than half of the area of its part is left out. */
 EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                    int max_edges, int *lid, int capacity, int *filled)
 {
     embi_memory m;
-    embi_keys keys = {NULL, NULL, 0, 0};
+    embi_keys keys = {NULL, NULL};
     embi_loops l;
     int n = tri_count, most = embi_min_int(embi_max_int(max_edges, 3), EMBI_LARGEST_HOLE);
-    int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;   /* v: polygon, and stack */
+    int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;   /* v: polygon and stack */
     embipc_real *area, *best, cost;
     embi_scaled s;
     if (capacity < 0 || (capacity && !lid)) return -1;
@@ -6317,33 +6396,33 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
         lids++;
     }
     if (filled) *filled = lids;
-    embi_free(&m, label, n, sizeof *label);
-    embi_free(&m, area, n, sizeof *area);
-    embi_free(&m, best, square, sizeof *best);
-    embi_free(&m, cut, square, sizeof *cut);
-    embi_free(&m, v, 5 * most, sizeof *v);
+    embi_free(&m, label);
+    embi_free(&m, area);
+    embi_free(&m, best);
+    embi_free(&m, cut);
+    embi_free(&m, v);
     embi_loops_release(&m, &l);
     embi_keys_release(&m, &keys);
     embi_scale_end(&m, &s);
     return edges >= 0 ? count : -1;
 }
 
+#endif /* EMBIPC_NO_MESH_REPAIR */
+
 /* ==== 12. Embedding ==================================================================================
- * A surface vertex x lies in one tet of its cage for good: x = sum w_i q_i with constant w, sum w_i = 1.
- * What a cage weighs and how stiff it is come from the solid inside the surface, tet by tet:
+ * A surface vertex x stays in one tet of its cage: x = sum w_i q_i with constant weights, sum w_i = 1. Mass and
+ * stiffness of a cage tet T come from the solid inside the surface:
  *   V_T = integral of 1,  m_ij = integral of w_i w_j,  over the part of the solid that lies in tet T.
- * Both are exact. The solid is the signed sum of the tets (o, a, b, c) over the surface triangles, o any
- * one point; each of them is written in the barycentric coordinates of T, cut to w >= 0 by bisection, and
- * the polynomial integrated over the pieces: over a tet with volume v and corner weights W_k
+ * Both are exact. The solid is the signed sum of the cones (o, a, b, c) over the surface triangles, with any point o.
+ * A uniform grid finds the cage tets that a cone meets. The cone is written in barycentric coordinates of T and
+ * clipped to w >= 0 by bisection. Over a piece with volume v and corner weights W_k the integral is
  *   integral of w_i w_j = v/20 (sum_k W_ki W_kj + sum_k W_ki sum_k W_kj).
- * Which tets such a cone goes through, a uniform grid tells.
  * Uses: small math, memory, errors, meshes.                Checked by: tests/test_embedding.c */
 
-#define EMBI_INSIDE_TOLERANCE 1e-9     /* a weight down to minus this counts as inside */
-#define EMBI_COVER_TOLERANCE 1e-2      /* part of the solid's volume that may stick out of its cage */
-#define EMBI_OVERLAP_TOLERANCE 1e-6    /* part of it that may be held twice */
+#define EMBI_INSIDE_TOLERANCE 1e-9     /* a weight above minus this counts as inside */
+#define EMBI_COVER_TOLERANCE 1e-2      /* fraction of the solid's volume that may stick out of its cage */
+#define EMBI_OVERLAP_TOLERANCE 1e-6    /* fraction of it that tets may hold twice */
 
-/* X[12] = the nodes of tet t */
 static void embi_tet_gather(embipc_real X[12], const embipc_real *x, const int *tet)
 {
     for (int i = 0; i < 4; i++) embi_copy(X + 3 * i, x + 3 * (size_t)tet[i]);
@@ -6354,7 +6433,7 @@ typedef struct embi_barycentric {
     embipc_real origin[3], G[12];
 } embi_barycentric;
 
-/* 0 when the tet is flat */
+/* Returns 0 when the tet is flat. */
 static int embi_barycentric_init(embi_barycentric *b, const embipc_real X[12])
 {
     embipc_real D[9], Di[9];   /* rows of D: edges from node 0; then w_{i+1} = (column i of D^-1) . r */
@@ -6368,7 +6447,7 @@ static int embi_barycentric_init(embi_barycentric *b, const embipc_real X[12])
     return 1;
 }
 
-/* The four weights of p; outside the tet some are negative. The first is what the others leave of 1. */
+/* The four weights of p, which sum to 1. Some are negative outside the tet. */
 static void embi_barycentric_at(embipc_real w[4], const embi_barycentric *b, const embipc_real p[3])
 {
     embipc_real r[3];
@@ -6377,7 +6456,7 @@ static void embi_barycentric_at(embipc_real w[4], const embi_barycentric *b, con
     w[0] = 1 - (w[1] + w[2] + w[3]);
 }
 
-/* r = p - sum w_i X_i, as sum over i > 0 from node 0 so that a far origin costs nothing */
+/* r = p - sum w_i X_i, computed relative to node 0, so a far origin causes no rounding error */
 static void embi_tet_residual(embipc_real r[3], const embipc_real X[12], const embipc_real w[4],
                               const embipc_real p[3])
 {
@@ -6390,8 +6469,8 @@ static void embi_tet_residual(embipc_real r[3], const embipc_real X[12], const e
     embi_axpy(r, 1 - total, X);
 }
 
-/* Weights of p in the tet X: sum w_i = 1 and sum w_i X_i = p, to rounding: one step of refinement makes
- * that true for slender tets as well. Returns 0 when the tet is flat. */
+/* Weights of p in the tet X, accurate to rounding: one step of refinement makes them so for slender tets too. Returns
+ * 0 when the tet is flat. */
 static int embi_tet_weights(const embipc_real X[12], const embipc_real p[3], embipc_real w[4])
 {
     embi_barycentric b;
@@ -6409,23 +6488,22 @@ static embipc_real embi_min4(const embipc_real w[4])
     return embi_min(embi_min(w[0], w[1]), embi_min(w[2], w[3]));
 }
 
-/* ---- Which tets are near: a uniform grid over the cage ---- */
+/* ---- Finding nearby tets: a uniform grid over the cage ---- */
 
 typedef struct embi_tet_grid {
     embipc_real lo[3], hi[3], inverse_cell[3];
     int dim[3];
     int *start;      /* dim[0]*dim[1]*dim[2] + 1: cell c lists item[start[c]] .. item[start[c+1] - 1] */
     int *item;       /* tets, ascending within a cell */
-    int start_cap, item_cap;
 } embi_tet_grid;
 
 static void embi_tet_grid_release(embi_memory *m, embi_tet_grid *g)
 {
-    EMBI_RELEASE(m, g->start, g->start_cap);
-    EMBI_RELEASE(m, g->item, g->item_cap);
+    EMBI_RELEASE(m, g->start);
+    EMBI_RELEASE(m, g->item);
 }
 
-/* cells that a box reaches, clamped to the grid */
+/* range of cells that a box overlaps, clamped to the grid */
 static void embi_tet_grid_range(const embi_tet_grid *g, const embipc_real lo[3], const embipc_real hi[3],
                                 int from[3], int to[3])
 {
@@ -6437,7 +6515,7 @@ static void embi_tet_grid_range(const embi_tet_grid *g, const embipc_real lo[3],
     }
 }
 
-/* box of a tet, wider by the tolerance of being inside */
+/* bounding box of a tet, enlarged by the tolerance for inside */
 static void embi_tet_box(embipc_real lo[3], embipc_real hi[3], const embipc_real *x, const int *tet)
 {
     embipc_real pad;
@@ -6449,7 +6527,7 @@ static void embi_tet_box(embipc_real lo[3], embipc_real hi[3], const embipc_real
     }
 }
 
-/* about one cell per tet, cells as near to cubes as that allows */
+/* Chooses about one cell per tet, as near to cubes as possible. */
 static void embi_tet_grid_shape(embi_tet_grid *g, int tet_count)
 {
     embipc_real size[3], longest = 0, cell;
@@ -6466,7 +6544,7 @@ static void embi_tet_grid_shape(embi_tet_grid *g, int tet_count)
     }
 }
 
-/* counts, sums, fills: two passes over the tets */
+/* Fills the grid by counting sort: the first pass counts, the second fills. */
 static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_real *x, int node_count,
                                const int *tets, int tet_count)
 {
@@ -6475,10 +6553,10 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
     embi_box_points(g->lo, g->hi, x, node_count);
     embi_tet_grid_shape(g, tet_count);
     cells = g->dim[0] * g->dim[1] * g->dim[2];
-    if (!EMBI_GROW(m, int, g->start, g->start_cap, cells + 2)) return 0;
+    if (!EMBI_GROW(m, g->start, cells + 2)) return 0;
     memset(g->start, 0, (size_t)(cells + 2) * sizeof *g->start);
     for (int pass = 0; pass < 2; pass++) {
-        /* start[c + 2] counts in the first pass; start[c + 1] is where the next goes in the second */
+        /* start[c + 2] counts in pass 0; start[c + 1] is the next free place in pass 1 */
         for (int t = 0; t < tet_count; t++) {
             embi_tet_box(lo, hi, x, tets + 4 * t);
             embi_tet_grid_range(g, lo, hi, from, to);
@@ -6492,15 +6570,15 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
         }
         if (pass == 1) break;
         for (int c = 0; c <= cells; c++) g->start[c + 1] += g->start[c];
-        if (!EMBI_GROW(m, int, g->item, g->item_cap, g->start[cells + 1])) return 0;
+        if (!EMBI_GROW(m, g->item, g->start[cells + 1])) return 0;
     }
     return 1;
 }
 
 /* ---- Points into tets ---- */
 
-/* The largest distance from p to the outside of a face plane, m: a lower bound of the distance of p and the tet.
- * It is 0 inside, and infinite for a flat tet. */
+/* The largest distance of p beyond a face plane, m: a lower bound of its distance to the tet. It is 0 inside, and
+ * infinite for a flat tet. */
 static embipc_real embi_tet_outside(const embipc_real X[12], const embipc_real p[3])
 {
     embipc_real w[4], out = 0;
@@ -6511,8 +6589,8 @@ static embipc_real embi_tet_outside(const embipc_real X[12], const embipc_real p
     return out;
 }
 
-/* A weight that rounding made negative is set to 0 if p is still met to 1e-12 of the tet, or to within `reach`, m.
- * Returns whether it is. */
+/* Sets weights that rounding made negative to 0 and normalises. This is done only if the point then moves by at most
+ * 1e-12 of the tet's size, or `reach`, m. Returns whether it was done. */
 static int embi_clamp_weights(embipc_real w[4], const embipc_real X[12], const embipc_real p[3], embipc_real reach)
 {
     embipc_real c[4], r[3], lo[3], hi[3], total = 0;
@@ -6528,8 +6606,8 @@ static int embi_clamp_weights(embipc_real w[4], const embipc_real X[12], const e
     return 1;
 }
 
-/* Weights w >= 0 of p in the tet X, or down to -EMBI_INSIDE_TOLERANCE. A point that is outside by no more than
- * `rounding`, m, of its coordinates is taken to the tet. Returns 0 for a point that is farther outside. */
+/* Weights of p in the tet X, at least -EMBI_INSIDE_TOLERANCE. A point outside by up to the rounding of coordinates
+ * (`rounding`, m) is moved onto the tet. Returns 0 for points farther outside. */
 static int embi_tet_take(const embipc_real X[12], const embipc_real p[3], embipc_real rounding, embipc_real w[4])
 {
     if (!embi_tet_weights(X, p, w)) return 0;
@@ -6541,8 +6619,8 @@ static int embi_tet_take(const embipc_real X[12], const embipc_real p[3], embipc
     return embi_tet_outside(X, p) <= rounding && embi_clamp_weights(w, X, p, 16 * rounding);
 }
 
-/* Vertex v at p lies in no tet: the nearest one takes it if it is outside by rounding only. Otherwise the error says
- * where it is, and by how much at least it is outside. */
+/* Handles vertex v at p, which no tet contains. The nearest tet takes it if it is outside by rounding only. Otherwise
+ * the error reports its place and a lower bound of its distance. */
 static embipc_result embi_embed_outside(embipc_error *e, int v, const embipc_real p[3], const embipc_real *x,
                                         const int *tets, int tet_count, embipc_real rounding, int *tet,
                                             embipc_real w[4])
@@ -6565,9 +6643,8 @@ static embipc_result embi_embed_outside(embipc_error *e, int v, const embipc_rea
                         "or more: make the cage wider there", v, p[0], p[1], p[2], nearest);
 }
 
-/* tet_of_point[i], w[4*i ..]: the tet that holds point i, and its weights there. Of several tets that share
- * the point on a face, an edge or a node, the one it lies deepest in; the first of equals. rounding: of all
- * coordinates, m. */
+/* Finds the tet that contains each point, and the weights w[4*i ..] of point i there. Of several tets, it is the
+ * first in which the smallest weight is largest. rounding: rounding error of coordinates, m. */
 static embipc_result embi_embed(embi_memory *m, const embipc_real *x, int node_count, const int *tets,
                                 int tet_count, const embipc_real *points, int point_count, embipc_real rounding,
                                 int *tet_of_point, embipc_real *w, embipc_error *e)
@@ -6604,16 +6681,16 @@ static embipc_result embi_embed(embi_memory *m, const embipc_real *x, int node_c
     return r;
 }
 
-/* ---- Does the cage hold the surface together? ---- */
+/* ---- Does the cage connect the whole surface? ---- */
 
-/* A tet that the segment from a to b meets, from `from` to `to` of its length. */
+/* The part of the segment a-b inside a tet: fractions `from` to `to` of its length. */
 typedef struct embi_stretch {
     int tet, reached;
     embipc_real from, to, wa[4], wb[4];   /* weights of a and b */
-    embipc_real slack;                    /* of weights: the rounding of coordinates, and more */
+    embipc_real slack;                    /* tolerance of weights, for the rounding of coordinates */
 } embi_stretch;
 
-/* Returns 0 where the tet does not meet the segment. rounding: of all coordinates, m. */
+/* Returns 0 when the tet does not meet the segment. */
 static int embi_stretch_of(embi_stretch *s, const embipc_real X[12], const embipc_real a[3], const embipc_real b[3],
                            embipc_real rounding)
 {
@@ -6635,7 +6712,7 @@ static int embi_stretch_of(embi_stretch *s, const embipc_real X[12], const embip
     return s->from <= s->to;
 }
 
-/* Does the segment go from one tet into the other through nodes that both have? */
+/* 1 when the segment passes from one tet into the other at a point that only their common nodes carry. */
 static int embi_stretches_join(const embi_stretch *s, const embi_stretch *t, const int *tets)
 {
     embipc_real from = embi_max(s->from, t->from), to = embi_min(s->to, t->to), at = (from + to) / 2, carried = 0;
@@ -6646,7 +6723,7 @@ static int embi_stretches_join(const embi_stretch *s, const embi_stretch *t, con
     return carried > 1 - 1e-6 - 8 * (s->slack + t->slack);
 }
 
-/* Marks what is reached from tet `from`. Returns whether tet `to` is, or whether some of the segment is in no tet. */
+/* Marks the tets connected with tet `from`. Returns 1 when `to` is marked, or when part of the segment is in no tet. */
 static int embi_stretches_hold(embi_stretch *s, int n, const int *tets, int from, int to)
 {
     embipc_real covered = 0;
@@ -6670,21 +6747,20 @@ static int embi_stretches_hold(embi_stretch *s, int n, const int *tets, int from
     return covered < 1;
 }
 
-/* A surface whose vertices hang in a cage, and scratch. */
+/* A surface embedded in a cage, with scratch. */
 typedef struct embi_holding {
-    const embipc_real *x;      /* nodes of the cage */
+    const embipc_real *x;      /* cage nodes */
     const int *tets;
     int node_count, tet_count;
-    const int *tet_of;         /* per vertex */
-    embipc_real rounding;      /* of all coordinates, m */
+    const int *tet_of;         /* tet of each vertex */
+    embipc_real rounding;      /* rounding error of coordinates, m */
     embi_tet_grid grid;
     embi_stretch *stretch;
-    int stretch_cap;
-    int *seen;                 /* per tet: the last edge that it was tried with */
+    int *seen;                 /* per tet: the last edge tested with it */
 } embi_holding;
 
-/* Is edge number `edge`, from vertex v at a to vertex w at b, held by tets that are connected along it? Returns -1
- * without memory. */
+/* 1 when the tets along edge number `edge`, from vertex v at a to vertex w at b, are connected. Returns -1 out of
+ * memory. */
 static int embi_edge_held(embi_memory *m, embi_holding *h, int edge, int v, const embipc_real *a, int w,
                           const embipc_real *b)
 {
@@ -6705,7 +6781,7 @@ static int embi_edge_held(embi_memory *m, embi_holding *h, int edge, int v, cons
                     int t = h->grid.item[s];
                     if (h->seen[t] == edge) continue;
                     h->seen[t] = edge;
-                    if (!EMBI_GROW(m, embi_stretch, h->stretch, h->stretch_cap, n + 1)) return -1;
+                    if (!EMBI_GROW(m, h->stretch, n + 1)) return -1;
                     embi_tet_gather(X, h->x, h->tets + 4 * t);
                     h->stretch[n].tet = t;
                     n += embi_stretch_of(h->stretch + n, X, a, b, h->rounding);
@@ -6714,8 +6790,8 @@ static int embi_edge_held(embi_memory *m, embi_holding *h, int edge, int v, cons
     return embi_stretches_hold(h->stretch, n, h->tets, h->tet_of[v], h->tet_of[w]);
 }
 
-/* Parts of a cage that share no node move apart. So an edge of the surface must not hang in two of them; with `trace`
- * it must not cross a slit of the cage either, where tets touch and share no nodes. points: of the surface. */
+/* Cage parts without common nodes move apart, so no edge of the surface may connect two of them. With `trace` no edge
+ * may cross a slit either, where tets touch without common nodes. points: surface vertices. */
 static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embipc_real *points, const int *tri,
                                      int tri_count, int trace, embipc_error *e)
 {
@@ -6733,9 +6809,9 @@ static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embi
         if (held < 0) ok = 0;
         else if (!held) bad = i;
     }
-    embi_free(m, part, h->node_count, sizeof *part);
-    embi_free(m, h->seen, h->tet_count, sizeof *h->seen);
-    EMBI_RELEASE(m, h->stretch, h->stretch_cap);
+    embi_free(m, part);
+    embi_free(m, h->seen);
+    EMBI_RELEASE(m, h->stretch);
     embi_tet_grid_release(m, &h->grid);
     if (!ok) return embi_fail_memory(e);
     if (bad < 0) return EMBIPC_OK;
@@ -6746,12 +6822,12 @@ static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embi
                         h->tet_of[tri[bad % 3 == 2 ? bad - 2 : bad + 1]]);
 }
 
-/* ---- The solid, tet by tet ---- */
+/* ---- The solid inside each tet ---- */
 
-/* position of m_ij, i <= j, among the ten: 00 01 02 03 11 12 13 22 23 33 */
+/* index of m_ij, i <= j, among the ten moments: 00 01 02 03 11 12 13 22 23 33 */
 static const int embi_moment_index[16] = {0, 1, 2, 3, 1, 4, 5, 6, 2, 5, 7, 8, 3, 6, 8, 9};
 
-/* moments of a tet that the solid fills: V/20 (1 + delta_ij) */
+/* moments of a tet full of solid: V/20 (1 + delta_ij) */
 static void embi_tet_moment_full(embipc_real volume, embipc_real moment[10])
 {
     for (int i = 0; i < 4; i++)
@@ -6759,7 +6835,7 @@ static void embi_tet_moment_full(embipc_real volume, embipc_real moment[10])
             moment[embi_moment_index[4 * i + j]] = volume / 20 * (i == j ? 2 : 1);
 }
 
-/* moment += those of a piece with volume v and corner weights W[k][i] */
+/* Adds the moments of a piece with volume v and corner weights W[k][i], by the banner's formula. */
 static void embi_add_moment(embipc_real moment[10], embipc_real v, const embipc_real W[4][4])
 {
     embipc_real s[4];
@@ -6772,12 +6848,12 @@ static void embi_add_moment(embipc_real moment[10], embipc_real v, const embipc_
 
 typedef struct embi_piece {
     embipc_real W[4][4];   /* corner weights */
-    embipc_real v;         /* volume, with the sign of the whole */
+    embipc_real v;         /* signed volume */
 } embi_piece;
 
-/* Adds the part of the piece with w >= 0 to volume and moment. A piece with an edge across w_i = 0 is cut
- * in two at that point of the edge, which shares its volume out as the edge's length; a piece without
- * lies on one side. Each coordinate takes at most four cuts in a row, so the stack holds at most 17. */
+/* Adds the part of a piece with w >= 0 to volume and moment. A piece with an edge across w_i = 0 is cut in two there;
+ * the volumes are in the ratio of the edge's parts. Each coordinate needs at most four cuts in a row, so the stack
+ * holds at most 17. */
 static void embi_clip_piece(const embi_piece *whole, embipc_real *volume, embipc_real moment[10])
 {
     embi_piece stack[17];
@@ -6804,8 +6880,8 @@ static void embi_clip_piece(const embi_piece *whole, embipc_real *volume, embipc
             cut[i] = 0;
             EMBIPC_ASSERT(top + 2 <= 17);
             q[0] = q[1] = p;
-            q[0].v = p.v * s;          /* keeps hi, the cut in the place of lo */
-            q[1].v = p.v * (1 - s);    /* keeps lo */
+            q[0].v = p.v * s;          /* contains hi; the cut replaces lo */
+            q[1].v = p.v * (1 - s);    /* contains lo */
             memcpy(q[0].W[lo], cut, sizeof cut);
             memcpy(q[1].W[hi], cut, sizeof cut);
             top += 2;
@@ -6813,8 +6889,8 @@ static void embi_clip_piece(const embi_piece *whole, embipc_real *volume, embipc
     }
 }
 
-/* Rounding may leave moments that no solid has: the symmetric 4x4 matrix is made positive semi-definite by
- * dropping negative eigenvalues, which are of the order of that rounding. */
+/* Rounding may make the symmetric 4x4 matrix of moments indefinite. Negative eigenvalues, which are of the size of
+ * rounding, are set to 0. */
 static void embi_moment_project(embipc_real moment[10])
 {
     embipc_real A[16], V[16];
@@ -6831,20 +6907,19 @@ static void embi_moment_project(embipc_real moment[10])
         }
 }
 
-/* What embi_solid_in_tets works with. */
+/* State of embi_solid_in_tets(). */
 typedef struct embi_cone_walk {
-    const embipc_real *x;       /* the surface */
+    const embipc_real *x;       /* surface vertices */
     const int *tri;
-    embipc_real o[3];           /* the middle of its box */
-    embi_tet_grid grid;         /* of the tets; and for each of them: */
+    embipc_real o[3];           /* apex of the cones: middle of the surface's box */
+    embi_tet_grid grid;         /* of the tets; the arrays below are per tet */
     embi_barycentric *b;
     embipc_real *box;           /* lo, hi (6) */
-    embipc_real *volume, *moment, *gross;   /* gross: the sum of the unsigned contributions to the volume, which
-                                               is what rounding is relative to */
-    int *seen;                  /* the last triangle it was tried with; INT_MAX: a flat tet */
+    embipc_real *volume, *moment, *gross;   /* gross: sum of |contributions|, the scale of rounding errors */
+    int *seen;                  /* the last triangle tested; INT_MAX: a flat tet */
 } embi_cone_walk;
 
-/* Adds what the tet holds of the cone from o to triangle t. */
+/* Adds the part of the cone from o to triangle t inside the tet. */
 static void embi_cone_in_tet(embi_cone_walk *w, int t, int tet)
 {
     const embipc_real *v[3];
@@ -6864,7 +6939,7 @@ static void embi_cone_in_tet(embi_cone_walk *w, int t, int tet)
     w->gross[tet] += embi_abs(w->volume[tet] - before);
 }
 
-/* The same for all tets that meet a box with part of the cone, and were not tried with it before. */
+/* Adds the cone to all tets that meet the box of one of its slices and were not tested with it before. */
 static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real lo[3], const embipc_real hi[3])
 {
     const embi_tet_grid *g = &w->grid;
@@ -6884,8 +6959,8 @@ static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real lo[3], 
             }
 }
 
-/* The same for all tets. The cone is taken in slices as thick as a cell of the grid is wide: the slice from u
- * to v of the way is in the hull of the triangle's box shrunk towards o by u and by v. */
+/* Adds the cone to all tets, slice by slice; a slice is as thick as a grid cell. The slice from fraction u to v lies
+ * in the hull of the triangle's box, shrunk towards o by u and by v. */
 static void embi_cone_in_tets(embi_cone_walk *w, int t)
 {
     embipc_real lo[3], hi[3], from[3], to[3];
@@ -6905,8 +6980,8 @@ static void embi_cone_in_tets(embi_cone_walk *w, int t)
     }
 }
 
-/* Prepares the tets for integrals of cones: barycentric coordinates, boxes, a grid. A flat tet is marked as seen for
- * ever. Returns 0 out of memory. */
+/* Prepares barycentric coordinates, boxes and a grid of the tets. Flat tets are skipped later. Returns 0 out of
+ * memory. */
 static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_real *X, const int *tets,
                                 int tet_count)
 {
@@ -6926,19 +7001,18 @@ static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_
     return embi_tet_grid_build(m, &w->grid, X, nodes, tets, tet_count);
 }
 
-/* Gives back what embi_cone_walk_begin() took. */
-static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w, int tet_count)
+/* Frees what embi_cone_walk_begin() allocated. */
+static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w)
 {
     embi_tet_grid_release(m, &w->grid);
-    embi_free(m, w->b, tet_count, sizeof *w->b);
-    embi_free(m, w->box, 6 * tet_count, sizeof *w->box);
-    embi_free(m, w->gross, tet_count, sizeof *w->gross);
-    embi_free(m, w->seen, tet_count, sizeof *w->seen);
+    embi_free(m, w->b);
+    embi_free(m, w->box);
+    embi_free(m, w->gross);
+    embi_free(m, w->seen);
 }
 
-/* Volume (tet_count) and moments (10*tet_count) of the solid in each tet, m^3; returns the volume held by
- * all of them, or -1 without memory. Volumes are >= 0, moments positive semi-definite. The work goes with
- * the triangles times the tets on the way from each to the middle: the cube root of all tets or so. */
+/* Volume (tet_count) >= 0 and positive semidefinite moments (10*tet_count) of the solid in each tet, m^3. Returns the
+ * sum of volumes, or -1 out of memory. Each cone meets about the cube root of all tets. */
 static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
                                       const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                       embipc_real *volume, embipc_real *moment)
@@ -6959,23 +7033,20 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
         for (int t = 0; t < tri_count; t++) embi_cone_in_tets(&w, t);
         for (int t = 0; t < tet_count; t++) {
             embipc_real *mt = moment + 10 * (size_t)t;
-            if (!(volume[t] > 1e-13 * w.gross[t])) {   /* rounding, no solid */
+            if (!(volume[t] > 1e-13 * w.gross[t])) {   /* only rounding errors */
                 volume[t] = 0;
                 memset(mt, 0, 10 * sizeof *mt);
             } else embi_moment_project(mt);
             held += volume[t];
         }
     }
-    embi_cone_walk_end(m, &w, tet_count);
+    embi_cone_walk_end(m, &w);
     return held;
 }
 
-/* Volume and moments of the solid inside a closed outward surface, for every tet of its cage.
- *   volume   tet_count, m^3, >= 0           out
- *   moment   10*tet_count, m^3              out
- * They sum up to the surface's own integrals to 1e-9. A cage made round the vertices may cut a little off
- * the triangles between them: up to EMBI_COVER_TOLERANCE of the volume is made up for by scaling, more is
- * an error, and so are tets that overlap. */
+/* As embi_solid_in_tets(), scaled so that the sums equal the integrals over the surface's solid to 1e-9. Triangles
+ * may stick out of a cage made round the vertices, so a loss up to EMBI_COVER_TOLERANCE is scaled away. A larger loss
+ * is an error, and so are overlapping tets. */
 static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
                                          const embipc_real *x, int vertex_count, const int *tri,
                                          int tri_count, embipc_real *volume, embipc_real *moment,
@@ -7000,48 +7071,52 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
 }
 
 /* ==== 13. Cage builder ===============================================================================
- * A closed surface in, a coarse tet mesh out that holds the solid inside. Space is filled with the
- * body-centred cubic lattice: cubes of side h with their corners and centres as nodes, and for every square
- * between two cubes four tets, each on the two centres and one side of the square. All tets are alike
- * (dihedral angles 60 and 90 degrees), and the lattice is symmetric about every plane of corners and of
- * centres.
+ * Builds a coarse tet mesh around the solid inside a closed surface. Space is filled with the body-centred cubic
+ * lattice. Its nodes are corners and centres of cubes of side h. Each square between two cubes has four tets: each
+ * has both centres and one side of the square. All tets have the same shape (dihedral angles 60 and 90 degrees). The
+ * lattice is symmetric about every plane of corners or centres.
  *
- * Solid that is close in space may be far apart along the body: the teeth of a comb, two legs. So a cage
- * is not made of lattice tets, but of their copies: one for each connected piece of solid in the tet
- * (Molino, Bao, Fedkiw 2004, "virtual nodes"). Copies of two neighbours share the nodes of a face exactly
- * where their pieces meet in that face; what is connected through no face shares no node. Where solid meets in a single
- * vertex of the surface, copies share the nodes that carry it: it can follow one place only. How it is found:
- *   cuts      each triangle is cut along the tets it passes through, spreading from tet to tet
- *   winding   along an edge of the lattice it changes by one at every triangle that crosses the edge; from
- *             the rim of the lattice, where it is 0, it spreads to every node. Nodes with winding > 0 are
- *             in the solid
- *   pieces    within a tet, connected is: two cuts with a common side; two neighbours on an edge of the tet
- *             with solid between them, be they cuts or ends of the edge; and what a ray through solid
- *             meets first, sent from each closed curve in a face and each closed shell in the tet, in a
- *             direction in which the curve or shell ends where the ray begins
- * and the pieces' integrals, for the tet n0 n1 n2 n3 and any polynomial, by coning the boundary off from n0,
- * what is left of it on the face opposite to n0 from n1, and what is left of that on the edge 23 from n2:
+ * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected piece
+ * of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes"). Copies of neighbours
+ * share the nodes of a face only where their pieces meet in that face. Where solid meets in a single vertex of the
+ * surface, the copies share the nodes that carry it: a vertex has one position. The steps:
+ *   cuts      Each triangle is clipped to the tets it passes through, found from tet to neighbouring tet.
+ *   winding   The winding number along a lattice edge changes by one at each triangle that crosses it. It is 0 at
+ *             the lattice's rim and spreads from there. Nodes with winding > 0 are in the solid.
+ *   pieces    Two cuts with a common side are connected. So are neighbours (cuts or nodes) on an edge of the tet
+ *             with solid between them. From each closed curve in a face and each closed shell in the tet, a ray is
+ *             sent away from it. If the ray starts in solid, the first thing that it hits is connected with its
+ *             curve or shell.
+ * The integral of a polynomial over a piece in the tet n0 n1 n2 n3 is a sum of integrals over cones. They are the
+ * cones of cuts from n0, of sides in the face opposite to n0 from n1, and of crossings of the edge 23 from n2:
  *   integral over the piece = sum over cuts (n0, cut) + over sides p->q of cuts in the face n1 n2 n3 of
  *   (n0, n1, q, p) + over crossings c of the edge 23 of +-(n0, n1, n2, c) + winding(n3) (n0, n1, n2, n3)
- * with (a, b, c, d) the integral over that tet with its sign. Nothing is subdivided and nothing sampled:
- * the sums are exact. The cost goes with the number of cuts.
+ * (a, b, c, d) is the integral over that tet with its sign. The sums are exact, and their cost grows with the number
+ * of cuts.
  *
- * The search goes through cell sizes and placings of the body's middle in the lattice, for the wished node
- * count and for tets that can follow the body where it bends. Last, nodes outside the solid are drawn
- * towards it, as far as no other tet is entered and no dihedral angle gets small.
- * Uses: small math, memory, errors, sorting, meshes, embedding.     Checked by: tests/test_cage.c      */
+ * The search varies the cell size and the position of the body in the lattice. It aims at the wished node count and
+ * at tets that can follow the body's bending. At last, nodes outside the solid move towards it. They stop before a
+ * new tet is needed or a dihedral angle becomes small.
+ *
+ * Functions that allocate return 0 when out of memory, unless their comment says otherwise.
+ * Uses: small math, memory, errors, sorting, meshes, embedding.     Checked by: tests/test_cage.c */
+
+#ifdef EMBIPC_NO_CAGE_BUILDER
+typedef struct embi_last_cage { int none; } embi_last_cage;
+static void embi_last_cage_free(embi_memory *m, embi_last_cage *last) { (void)m; (void)last; }
+#else
 
 #define EMBI_CAGE_COOKIE 0x43414745
-#define EMBI_CAGE_MAX_CELLS (INT_MAX / 80)   /* so that no array has more elements than an int counts */
-#define EMBI_CAGE_ANGLE 25.0            /* degrees; tightening leaves no dihedral angle below */
-#define EMBI_CAGE_NODE_CLEAR 1e-9       /* of an edge: a crossing nearer to a node is the node's, or whose? */
-#define EMBI_CAGE_TOUCH 1e-12           /* a weight up to this is on a face */
-#define EMBI_CAGE_CORNERS 12            /* of a polygon; 7 where nothing is near a face */
-#define EMBI_CAGE_FLAT 1e-11            /* a piece that rises less above a face is part of the face */
-#define EMBI_CAGE_WEAK 0.25             /* of the mean share of solid in a tet: nodes with less are weak */
-#define EMBI_CAGE_MISS 0.2              /* part of the wished node count that may be missed */
+#define EMBI_CAGE_MAX_CELLS (INT_MAX / 80)   /* keeps array sizes within an int */
+#define EMBI_CAGE_ANGLE 25.0            /* degrees: least dihedral angle after tightening */
+#define EMBI_CAGE_NODE_CLEAR 1e-9       /* fraction of an edge: nearer to a node, rounding decides */
+#define EMBI_CAGE_TOUCH 1e-12           /* a point with a weight up to this is on a face */
+#define EMBI_CAGE_CORNERS 12            /* of a polygon; 7 if no vertex is near a face */
+#define EMBI_CAGE_FLAT 1e-11            /* height above a face, as weight: flatter pieces belong to the face */
+#define EMBI_CAGE_WEAK 0.25             /* nodes with less than this fraction of the mean volume per tet are weak */
+#define EMBI_CAGE_MISS 0.2              /* allowed deviation from the wished node count, relative */
 
-/* The cookie shows that a description began here, with all its defaults. */
+/* The cookie shows that a def comes from here and has all defaults. */
 EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
 {
     embipc_cage_def d;
@@ -7053,19 +7128,19 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
     return d;
 }
 
-/* Gives back the arrays of a cage, which is empty then. */
+/* Frees the arrays of a cage and clears it. */
 static void embi_cage_release(embi_memory *m, embipc_cage *cage)
 {
-    embi_free(m, cage->x, 3 * cage->node_count, sizeof *cage->x);
-    embi_free(m, cage->tets, 4 * cage->tet_count, sizeof *cage->tets);
-    embi_free(m, cage->tet_volume, cage->tet_count, sizeof *cage->tet_volume);
-    embi_free(m, cage->tet_moment, 10 * cage->tet_count, sizeof *cage->tet_moment);
-    embi_free(m, cage->vertex_tet, cage->vertex_count, sizeof *cage->vertex_tet);
-    embi_free(m, cage->vertex_weight, 4 * cage->vertex_count, sizeof *cage->vertex_weight);
+    embi_free(m, cage->x);
+    embi_free(m, cage->tets);
+    embi_free(m, cage->tet_volume);
+    embi_free(m, cage->tet_moment);
+    embi_free(m, cage->vertex_tet);
+    embi_free(m, cage->vertex_weight);
     memset(cage, 0, sizeof *cage);
 }
 
-/* A cage carries its allocator, so it can be freed without a world. */
+/* A cage holds its allocator, so it can be freed without a world. */
 EMBIPC_API void embipc_cage_free(embipc_cage *cage)
 {
     embi_memory m;
@@ -7077,65 +7152,62 @@ EMBIPC_API void embipc_cage_free(embipc_cage *cage)
 /* the part of a triangle that lies in a lattice tet */
 typedef struct embi_cut {
     int tri, tet;
-    int copy;                        /* the copy of the tet whose piece it bounds, or -1 */
+    int copy;                        /* the copy whose piece it bounds, or -1 */
     int sides;                       /* bit s: it has a side of kind s, see embi_polygon */
 } embi_cut;
 
-/* one connected piece of solid in a lattice tet, with a tet of the cage for itself */
+/* A connected piece of solid in a lattice tet. It becomes one tet of the cage. */
 typedef struct embi_tet_copy {
     int tet;
-    embipc_real volume, moment[10];  /* of the piece, as parts of the tet's volume */
+    embipc_real volume, moment[10];  /* of the piece, relative to the tet's volume */
 } embi_tet_copy;
 
-/* A side of a cut triangle that runs along a face of the tet. */
+/* A triangle side that runs along a face of a tet. */
 typedef struct embi_along { int cut, side, face; } embi_along;
 
-/* Everything the builder works on. */
+/* State of the builder. */
 typedef struct embi_caging {
     embi_memory *m;
     const embipc_real *x;            /* the surface */
     const int *tri;
     int vertex_count, tri_count;
-    int *beside;                     /* the triangle across each side (3*tri_count) */
-    int *pinch_of;                   /* per vertex 1 + its number in pinch, or 0; NULL where there is none */
-    int *pinch;                      /* per vertex where fans meet that share no edge: a copy that holds it, or -1 */
+    int *beside;                     /* triangle across each side (3*tri_count) */
+    int *pinch_of;                   /* per vertex: 1 + its number in pinch, or 0; NULL if there are none */
+    int *pinch;                      /* per pinched vertex (fans without a common edge): a copy that holds it, or -1 */
     int pinch_count;
     embipc_real lo[3], hi[3];        /* box of the surface */
     embipc_real volume;              /* of the solid */
-    int axis[3];                     /* first the one along which the solid is least in its box's middle */
-    int split;                       /* one copy per piece; 0: all pieces of a tet share one */
-    /* lattice: dim[] cells from origin; nodes are the corners, then the centres */
+    int axis[3];                     /* first the axis along which the centroid is farthest off the box's middle */
+    int split;                       /* one copy per piece; 0: one copy per tet */
+    /* lattice: dim[] cells from origin; nodes are corners, then centres */
     embipc_real h, origin[3];
     int dim[3], corners, node_total, tet_total;
-    embipc_real *place;              /* of the nodes, m: tightening moves them */
+    embipc_real *place;              /* node positions, m; tightening moves them */
     signed char *wind;               /* winding number of the surface about each node */
     int *seen;                       /* scratch, per tet or node */
-    /* the surface, cut along it */
-    int *home;                       /* per vertex the tet it lies in, ~tet on its rim */
-    int *first;                      /* cuts of triangle t: first[t] .. first[t + 1] - 1, by tet */
+    /* the surface, cut along the lattice */
+    int *home;                       /* tet of each vertex; ~tet when the vertex is on its boundary */
+    int *first;                      /* cuts of triangle t, sorted by tet: first[t] .. first[t + 1] - 1 */
     embi_cut *cut;
     int cut_count;
     embi_along *along;
-    int along_count;                 /* -1: not to be noted */
+    int along_count;                 /* -1: sides along faces are not collected */
     /* tets with cuts, then those full of solid */
-    int *touch;                      /* per tet its number among the touched ones, or -1 */
-    int *touched, touched_count;     /* their tets */
+    int *touch;                      /* per tet: its number among the touched tets, or -1 */
+    int *touched, touched_count;
     int *range, *order;              /* cuts of touched tet i: order[range[i]] .. order[range[i + 1] - 1] */
-    signed char *turn;               /* change of winding along the six edges of touched tets */
+    signed char *turn;               /* change of winding along the six edges of each touched tet */
     int *corner;                     /* copy that holds each corner of a touched tet, or -1 (4 each) */
     embi_tet_copy *copy;
     int copy_count;
-    int *slot;                       /* forest over the corners of copies, 4 each: a tree is a cage node */
+    int *slot;                       /* union-find forest over the corners of copies (4 each); a tree is a cage node */
     int node_count;
-    embipc_real weak;                /* how many nodes carry next to nothing, smoothly counted */
-    int faulty;                      /* the lattice touches the surface in a way that rounding decides */
-    int doubt, crosses;              /* two rays disagree; they do so in all lattices, since parts of the surface cross */
-    int *queue, *local;              /* scratch: tets; per triangle its number within a tet */
+    embipc_real weak;                /* number of weak nodes, weighted smoothly */
+    int faulty;                      /* the result depends on rounding: another lattice is needed */
+    int doubt, crosses;              /* two rays disagree; they always do, as the surface crosses itself */
+    int *queue, *local;              /* scratch: tets; number of each triangle within a tet */
     embi_keys keys;
     struct embi_pocket *pocket;
-    int pinch_of_cap, pinch_cap, along_cap, beside_cap, place_cap, wind_cap, seen_cap, home_cap, first_cap, cut_cap,
-        touch_cap, touched_cap,
-        range_cap, order_cap, turn_cap, corner_cap, copy_cap, slot_cap, queue_cap, local_cap;
 } embi_caging;
 
 /* ---- The lattice ---- */
@@ -7158,7 +7230,7 @@ static void embi_lattice_index(const embi_caging *c, int cell, int i[3])
     i[0] = cell / c->dim[2] / c->dim[1];
 }
 
-/* where a node stands before anything is moved */
+/* position of a node before tightening */
 static void embi_lattice_position(const embi_caging *c, int node, embipc_real p[3])
 {
     int centre = node >= c->corners, n = centre ? node - c->corners : node;
@@ -7169,9 +7241,8 @@ static void embi_lattice_position(const embi_caging *c, int node, embipc_real p[
     }
 }
 
-/* Tet 12 * cell + 4 * direction + side has the nodes: centre of the cell, centre of the next one in that
- * direction, and one side of the square between them, counter-clockwise seen from ahead. Returns 0 where
- * there is no next cell. */
+/* Nodes of tet 12 * cell + 4 * direction + side: the centre of the cell, that of the next cell in this direction, and
+ * one side of the square between them. Sides are counter-clockwise seen from the next cell. Returns 0 at the rim. */
 static int embi_lattice_tet(const embi_caging *c, int tet, int v[4])
 {
     static const int along_u[5] = {0, 1, 1, 0, 0}, along_v[5] = {0, 0, 1, 1, 0};
@@ -7190,9 +7261,9 @@ static int embi_lattice_tet(const embi_caging *c, int tet, int v[4])
     return 1;
 }
 
-/* The tet across the face opposite to node `face` of a tet, or -1 at the rim. Opposite to an end of the
- * square's side lies the tet on the neighbouring side of the square. Opposite to a centre lies the tet on
- * the same lattice edge in the other square that this edge has in common with the other centre's cell. */
+/* The tet across the face opposite to node `face`, or -1 at the rim. Opposite to an end of the square's side it is
+ * the tet of the neighbouring side. Opposite to a centre it has the same side. Two squares of the other centre's cell
+ * have that side, and the tet across belongs to the second one. */
 static int embi_lattice_across(const embi_caging *c, int tet, int face)
 {
     int d = tet % 12 / 4, side = tet % 4, i[3], u = (d + 1) % 3, v = (d + 2) % 3;
@@ -7200,15 +7271,15 @@ static int embi_lattice_across(const embi_caging *c, int tet, int face)
     if (face == 2) return tet - side + (side + 1) % 4;
     if (face == 3) return tet - side + (side + 3) % 4;
     embi_lattice_index(c, tet / 12, i);
-    i[d] += ahead;                 /* the cell both tets belong to: ahead or behind the square */
-    if (!high) i[axis]--;          /* the square lies at its high or low end along `axis` */
+    i[d] += ahead;                 /* the other centre's cell, ahead of the square or behind it */
+    if (!high) i[axis]--;          /* the second square is at the high or low end of that cell along `axis` */
     if (i[axis] < 0 || i[axis] + 1 >= c->dim[axis]) return -1;
     if ((axis + 1) % 3 == d) side = ahead ? 3 : 1;
     else side = ahead ? 0 : 2;
     return 12 * embi_lattice_cell(c, i) + 4 * axis + side;
 }
 
-/* X[12] = the nodes of a lattice tet, where they stand now */
+/* X[12] = current positions of a lattice tet's nodes */
 static int embi_lattice_gather(const embi_caging *c, int tet, int v[4], embipc_real X[12])
 {
     if (!embi_lattice_tet(c, tet, v)) return 0;
@@ -7216,7 +7287,7 @@ static int embi_lattice_gather(const embi_caging *c, int tet, int v[4], embipc_r
     return 1;
 }
 
-/* the tet of the unmoved lattice that holds p */
+/* the tet of the lattice before tightening that holds p */
 static int embi_lattice_locate(const embi_caging *c, const embipc_real p[3])
 {
     int i[3], d = 0, u, v, side, axis;
@@ -7235,8 +7306,8 @@ static int embi_lattice_locate(const embi_caging *c, const embipc_real p[3])
     return 12 * embi_lattice_cell(c, i) + 4 * d + side;
 }
 
-/* Cells of side h round the surface's box and one more layer; the middle of the box is shift[] cells from a
- * corner. ARGUMENT: more cells than there are numbers for. */
+/* Places cells of side h round the surface's box, plus one layer. The middle of the box is shift[] cells from a
+ * corner. Returns ARGUMENT when there are too many cells. */
 static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const embipc_real shift[3])
 {
     embipc_real cells = 1;
@@ -7253,10 +7324,10 @@ static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const emb
     c->corners = (c->dim[0] + 1) * (c->dim[1] + 1) * (c->dim[2] + 1);
     c->tet_total = 12 * c->dim[0] * c->dim[1] * c->dim[2];
     c->node_total = c->corners + c->tet_total / 12;
-    if (!EMBI_GROW(c->m, embipc_real, c->place, c->place_cap, 3 * c->node_total) ||
-        !EMBI_GROW(c->m, signed char, c->wind, c->wind_cap, c->node_total) ||
-        !EMBI_GROW(c->m, int, c->seen, c->seen_cap, c->tet_total) ||
-        !EMBI_GROW(c->m, int, c->touch, c->touch_cap, c->tet_total))
+    if (!EMBI_GROW(c->m, c->place, 3 * c->node_total) ||
+        !EMBI_GROW(c->m, c->wind, c->node_total) ||
+        !EMBI_GROW(c->m, c->seen, c->tet_total) ||
+        !EMBI_GROW(c->m, c->touch, c->tet_total))
         return EMBIPC_ERR_MEMORY;
     for (int n = 0; n < c->node_total; n++) embi_lattice_position(c, n, c->place + 3 * (size_t)n);
     return EMBIPC_OK;
@@ -7264,17 +7335,16 @@ static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const emb
 
 /* ---- Cutting the surface along the lattice ---- */
 
-/* Part of a triangle in a tet: a convex polygon, counter-clockwise seen from outside the solid. */
+/* The part of a triangle inside a tet: a convex polygon, counter-clockwise seen from outside the solid. */
 typedef struct embi_polygon {
     int n;
-    embipc_real w[EMBI_CAGE_CORNERS][4];     /* its corners, as weights in the tet */
-    int side[EMBI_CAGE_CORNERS];             /* what it has from corner i on: 0..2 that side of the triangle,
-                                                3..6 a line in the face opposite to node side - 3 */
+    embipc_real w[EMBI_CAGE_CORNERS][4];     /* corners, as weights in the tet */
+    int side[EMBI_CAGE_CORNERS];             /* kind of the side from corner i: 0..2 a side of the triangle, 3..6 a
+                                                line in the face opposite to node kind - 3 */
 } embi_polygon;
 
-/* Takes away what lies beyond the face opposite to node i, less than `depth` above it. A cut point is always
- * computed from the end that stays, so that both triangles at a side find the same one. Most faces cut nothing, or
- * leave nothing. */
+/* Cuts off the part of the polygon whose weight of node i is below `depth`. The cut point is computed from the end
+ * that stays, so both triangles at a side get the same point. */
 static void embi_polygon_cut(embi_polygon *p, int i, embipc_real depth)
 {
     embi_polygon r;
@@ -7285,7 +7355,7 @@ static void embi_polygon_cut(embi_polygon *p, int i, embipc_real depth)
     for (int j = 0; j < p->n && kept; j++) {
         const embipc_real *a = p->w[j], *b = p->w[j + 1 < p->n ? j + 1 : 0];
         int in = a[i] >= depth, next = b[i] >= depth;
-        if (r.n + 2 > EMBI_CAGE_CORNERS) break;   /* only with rounding, and what is left out has no area */
+        if (r.n + 2 > EMBI_CAGE_CORNERS) break;   /* rounding only: the rest has no area */
         if (in) {
             memcpy(r.w[r.n], a, sizeof r.w[0]);
             r.side[r.n++] = p->side[j];
@@ -7313,8 +7383,8 @@ static void embi_polygon_whole(embi_polygon *p, const embi_caging *c, const embi
     }
 }
 
-/* The part of a triangle that is in the tet, or up to -depth outside; returns the kinds of sides it has, as bits, or 0
- * when nothing is left. */
+/* Clips a triangle to the tet, whose faces are moved out by -depth. Returns the kinds of its sides as bits, or 0 when
+ * nothing is left. */
 static int embi_polygon_in_tet(embi_polygon *p, const embi_polygon *whole, embipc_real depth)
 {
     int sides = 0;
@@ -7326,7 +7396,7 @@ static int embi_polygon_in_tet(embi_polygon *p, const embi_polygon *whole, embip
     return sides;
 }
 
-/* does it reach the face opposite to node i? */
+/* 1 when it reaches the face opposite to node i */
 static int embi_polygon_touches(const embi_polygon *p, int i)
 {
     for (int j = 0; j < p->n; j++)
@@ -7334,8 +7404,8 @@ static int embi_polygon_touches(const embi_polygon *p, int i)
     return 0;
 }
 
-/* The tet each vertex lies in: the one of the unmoved lattice, and from there across the face it is outside
- * of most, until there is none. */
+/* Finds the tet of each vertex. It starts in the lattice before tightening and moves across the face of the most
+ * negative weight. */
 static void embi_cut_homes(embi_caging *c)
 {
     for (int i = 0; i < c->vertex_count; i++) {
@@ -7361,12 +7431,11 @@ static void embi_cut_homes(embi_caging *c)
     }
 }
 
-/* Lists the triangle as one that reaches into the tet. sides: bits of the kinds of side its part there has. Returns 0
- * out of memory. */
+/* Adds a cut of the triangle in the tet. sides: bits of the kinds of its sides. */
 static int embi_cut_add(embi_caging *c, int tri, int tet, int sides)
 {
     embi_cut *k;
-    if (!EMBI_GROW(c->m, embi_cut, c->cut, c->cut_cap, c->cut_count + 1)) return 0;
+    if (!EMBI_GROW(c->m, c->cut, c->cut_count + 1)) return 0;
     k = &c->cut[c->cut_count++];
     k->tri = tri;
     k->tet = tet;
@@ -7375,19 +7444,19 @@ static int embi_cut_add(embi_caging *c, int tri, int tet, int sides)
     return 1;
 }
 
-/* Puts tet into the queue if it was not there for this triangle. */
+/* Puts a tet into the queue, once per triangle. */
 static int embi_cut_enqueue(embi_caging *c, int tri, int tet, int *count)
 {
     if (tet < 0 || c->seen[tet] == tri) return 1;
     c->seen[tet] = tri;
-    if (!EMBI_GROW(c->m, int, c->queue, c->queue_cap, *count + 1)) return 0;
+    if (!EMBI_GROW(c->m, c->queue, *count + 1)) return 0;
     c->queue[(*count)++] = tet;
     return 1;
 }
 
-/* The cuts of triangle t, by tet. It lies in one tet if its corners do; else it spreads from the tets of its
- * corners through the faces that it reaches: a tet that it only touches must know it too, or a curve on the
- * face between would have a gap. */
+/* Finds the cuts of triangle t, sorted by tet. The search spreads from the tets of its corners through the faces that
+ * the triangle reaches. Tets that it only touches are included: otherwise a curve on the face between would have a
+ * gap. */
 static int embi_cut_triangle(embi_caging *c, int t)
 {
     int from = c->cut_count, n = 0, home[3], v[4];
@@ -7437,12 +7506,12 @@ static embi_cut *embi_cut_find(const embi_caging *c, int t, int tet)
     return lo < c->first[t + 1] && c->cut[lo].tet == tet ? &c->cut[lo] : NULL;
 }
 
-/* Cuts the whole surface, and lists the cuts tet by tet: a counting sort. */
+/* Cuts the whole surface and sorts the cuts by tet (counting sort). */
 static int embi_cut_surface(embi_caging *c)
 {
     int n;
-    if (!EMBI_GROW(c->m, int, c->home, c->home_cap, c->vertex_count) ||
-        !EMBI_GROW(c->m, int, c->first, c->first_cap, c->tri_count + 1))
+    if (!EMBI_GROW(c->m, c->home, c->vertex_count) ||
+        !EMBI_GROW(c->m, c->first, c->tri_count + 1))
         return 0;
     c->cut_count = 0;
     embi_cut_homes(c);
@@ -7452,13 +7521,13 @@ static int embi_cut_surface(embi_caging *c)
         if (!embi_cut_triangle(c, t)) return 0;
     }
     c->first[c->tri_count] = c->cut_count;
-    for (int i = 0; i < c->cut_count; i++) c->touch[c->cut[i].tet]++;   /* -1 + count, for now */
+    for (int i = 0; i < c->cut_count; i++) c->touch[c->cut[i].tet]++;   /* count - 1, for now */
     c->touched_count = 0;
     for (int t = 0; t < c->tet_total; t++) c->touched_count += c->touch[t] >= 0;
-    if (!EMBI_GROW(c->m, int, c->touched, c->touched_cap, c->touched_count) ||
-        !EMBI_GROW(c->m, int, c->range, c->range_cap, c->touched_count + 2) ||
-        !EMBI_GROW(c->m, signed char, c->turn, c->turn_cap, 6 * c->touched_count) ||
-        !EMBI_GROW(c->m, int, c->order, c->order_cap, c->cut_count))
+    if (!EMBI_GROW(c->m, c->touched, c->touched_count) ||
+        !EMBI_GROW(c->m, c->range, c->touched_count + 2) ||
+        !EMBI_GROW(c->m, c->turn, 6 * c->touched_count) ||
+        !EMBI_GROW(c->m, c->order, c->cut_count))
         return 0;
     n = 0;
     c->range[0] = c->range[1] = 0;
@@ -7474,54 +7543,51 @@ static int embi_cut_surface(embi_caging *c)
 
 /* ---- One tet with its cuts ---- */
 
-/* an edge of the tet, from its lower to its higher node, goes through cut k */
+/* A crossing of cut k with an edge of the tet, which runs from its lower to its higher node. */
 typedef struct embi_edge_crossing {
-    int edge, k, rise;     /* winding goes up (1) or down (-1) */
-    embipc_real s;         /* where: 0 at the lower node, 1 at the higher */
+    int edge, k, rise;     /* winding changes by 1 or -1 */
+    embipc_real s;         /* position: 0 at the lower node, 1 at the higher */
 } embi_edge_crossing;
 
-/* side of cut k in a face of the tet, from p to q; what goes on at its ends, as embi_polygon.side */
+/* A side p-q of cut k in a face of the tet. before, after: kinds of the adjacent sides, as embi_polygon.side. */
 typedef struct embi_segment {
     const embipc_real *p, *q;
     int k, before, after;
 } embi_segment;
 
-/* A lattice tet, while it is worked on. Its cuts count from 0 to n - 1; the elements that get connected are
- * these and, as n to n + 3, the corners of the tet. */
+/* State of one lattice tet. Elements 0 to n - 1 are its cuts, n to n + 3 its corners. */
 typedef struct embi_pocket {
     int tet, n, v[4], wind[4];
-    const int *cuts;                 /* n, into embi_caging.cut */
+    const int *cuts;                 /* n indices into embi_caging.cut */
     embi_barycentric b;
-    embi_polygon *polygon;           /* of the cuts that are not a whole triangle */
+    embi_polygon *polygon;           /* of the cuts that are not whole triangles */
     int *shape;                      /* per cut: its polygon, or -1 for a whole triangle */
-    int *parent, *piece;             /* per element: forest, number of the piece */
+    int *parent, *piece;             /* per element: union-find forest; number of its piece */
     embi_edge_crossing *crossing;
     int crossing_count, segment_count, polygon_count;
     embi_segment *segment;
-    int *of_cut;                     /* per cut: its segment in the face at hand, or -1 */
-    int *chain;                      /* per segment: forest; and per root whether the curve is open */
+    int *of_cut;                     /* per cut: its segment in the current face, or -1 */
+    int *chain;                      /* per segment: union-find forest; then, per root: the curve is open */
     embipc_real *sum;                /* per piece: volume and ten moments */
-    embipc_real *height;             /* per piece: how far it reaches above each face, as weights */
-    int polygon_cap, shape_cap, parent_cap, piece_cap, crossing_cap, segment_cap, of_cut_cap, chain_cap,
-        sum_cap, height_cap;
+    embipc_real *height;             /* per piece: largest weight of each node, the height above its opposite face */
 } embi_pocket;
 
-/* Gives back the scratch for one tet. */
+/* Frees the scratch of one tet. */
 static void embi_pocket_release(embi_memory *m, embi_pocket *p)
 {
-    EMBI_RELEASE(m, p->polygon, p->polygon_cap);
-    EMBI_RELEASE(m, p->shape, p->shape_cap);
-    EMBI_RELEASE(m, p->parent, p->parent_cap);
-    EMBI_RELEASE(m, p->piece, p->piece_cap);
-    EMBI_RELEASE(m, p->crossing, p->crossing_cap);
-    EMBI_RELEASE(m, p->segment, p->segment_cap);
-    EMBI_RELEASE(m, p->of_cut, p->of_cut_cap);
-    EMBI_RELEASE(m, p->chain, p->chain_cap);
-    EMBI_RELEASE(m, p->sum, p->sum_cap);
-    EMBI_RELEASE(m, p->height, p->height_cap);
+    EMBI_RELEASE(m, p->polygon);
+    EMBI_RELEASE(m, p->shape);
+    EMBI_RELEASE(m, p->parent);
+    EMBI_RELEASE(m, p->piece);
+    EMBI_RELEASE(m, p->crossing);
+    EMBI_RELEASE(m, p->segment);
+    EMBI_RELEASE(m, p->of_cut);
+    EMBI_RELEASE(m, p->chain);
+    EMBI_RELEASE(m, p->sum);
+    EMBI_RELEASE(m, p->height);
 }
 
-/* The polygon of cut k: one that is kept, or the whole triangle, in *whole. */
+/* The polygon of cut k. A whole triangle is written to *whole. */
 static const embi_polygon *embi_pocket_polygon(const embi_caging *c, const embi_pocket *p, int k,
                                                embi_polygon *whole)
 {
@@ -7537,7 +7603,7 @@ static int embi_pocket_find(const embi_caging *c, const embi_pocket *p, int t)
     return k < p->n && c->cut[p->cuts[k]].tri == t ? k : -1;
 }
 
-/* Notes the sides of a cut triangle that run along a face of the tet, if some of them lies in that face. */
+/* Collects the sides of a cut triangle that run along a face of the tet and lie partly in it. */
 static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
 {
     const int *v = c->tri + 3 * c->cut[cut].tri;
@@ -7545,7 +7611,7 @@ static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
         int s = n / 4, f = n % 4;
         const embipc_real *a = whole->w[s], *b = whole->w[(s + 1) % 3];
         embipc_real from = 0, to = 1;
-        if (c->home[v[s]] >= 0 || c->home[v[(s + 1) % 3]] >= 0) continue;   /* ends that are on no face */
+        if (c->home[v[s]] >= 0 || c->home[v[(s + 1) % 3]] >= 0) continue;   /* an end is on no face */
         if (embi_abs(a[f]) > EMBI_INSIDE_TOLERANCE || embi_abs(b[f]) > EMBI_INSIDE_TOLERANCE) continue;
         for (int i = 0; i < 4; i++) {
             if (i == f) continue;
@@ -7554,7 +7620,7 @@ static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
             else if (b[i] < 0) to = embi_min(to, a[i] / (a[i] - b[i]));
         }
         if (!(to - from > EMBI_INSIDE_TOLERANCE)) continue;
-        if (!EMBI_GROW(c->m, embi_along, c->along, c->along_cap, c->along_count + 1)) return 0;
+        if (!EMBI_GROW(c->m, c->along, c->along_count + 1)) return 0;
         c->along[c->along_count].cut = cut;
         c->along[c->along_count].side = s;
         c->along[c->along_count++].face = f;
@@ -7562,7 +7628,7 @@ static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
     return 1;
 }
 
-/* Sets up touched tet i: polygons, and the crossings of its edges in order. */
+/* Prepares touched tet i: its polygons and the sorted crossings of its edges. */
 static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
 {
     embipc_real X[12];
@@ -7571,28 +7637,28 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
     p->cuts = c->order + c->range[i];
     p->crossing_count = p->polygon_count = 0;
     if (!embi_lattice_gather(c, p->tet, p->v, X) || !embi_barycentric_init(&p->b, X)) c->faulty = 1;
-    if (!EMBI_GROW(c->m, int, p->shape, p->shape_cap, p->n)) return 0;
+    if (!EMBI_GROW(c->m, p->shape, p->n)) return 0;
     for (int k = 0; k < p->n; k++) {
         const embi_cut *cut = &c->cut[p->cuts[k]];
         embi_polygon whole, *q;
         c->local[cut->tri] = k;
         p->shape[k] = -1;
         if (cut->sides == 7) continue;
-        if (!EMBI_GROW(c->m, embi_polygon, p->polygon, p->polygon_cap, p->polygon_count + 1)) return 0;
+        if (!EMBI_GROW(c->m, p->polygon, p->polygon_count + 1)) return 0;
         q = &p->polygon[p->polygon_count];
         p->shape[k] = p->polygon_count++;
         embi_polygon_whole(&whole, c, &p->b, cut->tri);
         (void)embi_polygon_in_tet(q, &whole, 0);
         if (c->along_count >= 0 && !embi_cut_along(c, p->cuts[k], &whole)) return 0;
-        for (int j = 0; j < q->n; j++) {   /* a corner between two faces lies on the edge they share */
+        for (int j = 0; j < q->n; j++) {   /* a corner between two faces is on their edge */
             int a = q->side[(j + q->n - 1) % q->n] - 3, b = q->side[j] - 3, f = 0, u, v;
             embi_edge_crossing *x;
             if (a < 0 || b < 0 || a == b) continue;
-            if (!EMBI_GROW(c->m, embi_edge_crossing, p->crossing, p->crossing_cap, p->crossing_count + 1))
+            if (!EMBI_GROW(c->m, p->crossing, p->crossing_count + 1))
                 return 0;
             x = &p->crossing[p->crossing_count++];
             while (embi_tet_face[a][f] != b) f++;
-            u = embi_tet_face[a][(f + 1) % 3];   /* along face a, u to v: here the solid ends */
+            u = embi_tet_face[a][(f + 1) % 3];   /* solid ends here on the way from u to v along face a */
             v = embi_tet_face[a][(f + 2) % 3];
             x->k = k;
             x->rise = u < v ? -1 : 1;
@@ -7601,7 +7667,7 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
             if (!(x->s > EMBI_CAGE_NODE_CLEAR && x->s < 1 - EMBI_CAGE_NODE_CLEAR)) c->faulty = 1;
         }
     }
-    for (int a = 1; a < p->crossing_count; a++) {   /* few: sorted by insertion */
+    for (int a = 1; a < p->crossing_count; a++) {   /* insertion sort: there are few */
         embi_edge_crossing x = p->crossing[a];
         int b = a;
         for (; b > 0 && (p->crossing[b - 1].edge > x.edge ||
@@ -7612,12 +7678,12 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
     return 1;
 }
 
-/* The edges of a tet: lower node, higher node, place among the ten moments by which crossings name them. */
+/* Edges of a tet: lower node, higher node, and the index among the ten moments that identifies the edge. */
 static const int embi_tet_edge[6][3] = {{0, 1, 1}, {0, 2, 2}, {0, 3, 3}, {1, 2, 5}, {1, 3, 6}, {2, 3, 8}};
 
 /* ---- Winding numbers of the nodes ---- */
 
-/* Notes by how much the winding number changes along the edges of each touched tet. */
+/* Sums the changes of the winding number along the edges of each touched tet. */
 static int embi_cage_turns(embi_caging *c, embi_pocket *p)
 {
     for (int i = 0; i < c->touched_count; i++) {
@@ -7632,7 +7698,7 @@ static int embi_cage_turns(embi_caging *c, embi_pocket *p)
     return 1;
 }
 
-/* winding numbers of the other corners of a tet from that of corner `from` */
+/* winding numbers of a tet's other corners from that of corner `from` */
 static void embi_cage_spread(embi_caging *c, int tet, int from, signed char w[4])
 {
     const signed char *turn = c->touch[tet] >= 0 ? c->turn + 6 * (size_t)c->touch[tet] : NULL;
@@ -7643,15 +7709,15 @@ static void embi_cage_spread(embi_caging *c, int tet, int from, signed char w[4]
     }
 }
 
-/* From a tet at the rim, where it is 0, from tet to tet across faces. A lattice tet never has a node of its
- * own only: the first tet to reach a node settles it. */
+/* The winding number is 0 at the rim and spreads from tet to tet. Each node belongs to several tets, and the first
+ * one reached sets it. */
 static int embi_cage_winding(embi_caging *c, embi_pocket *p)
 {
     const signed char unknown = 127;
     int count = 0, v[4], start = 0;
-    c->along_count = -1;   /* not yet */
+    c->along_count = -1;   /* collected later, by embi_cage_pieces() */
     if (!embi_cage_turns(c, p)) return 0;
-    if (!EMBI_GROW(c->m, int, c->queue, c->queue_cap, c->tet_total)) return 0;
+    if (!EMBI_GROW(c->m, c->queue, c->tet_total)) return 0;
     memset(c->wind, unknown, (size_t)c->node_total);
     for (int t = 0; t < c->tet_total; t++) c->seen[t] = 0;
     while (!embi_lattice_tet(c, start, v)) start++;
@@ -7676,14 +7742,14 @@ static int embi_cage_winding(embi_caging *c, embi_pocket *p)
     return 1;
 }
 
-/* Tets without cuts whose nodes are in the solid are full of it: they join the list, with no cuts. */
+/* Adds the tets without cuts whose nodes are in the solid: they are full of it. */
 static int embi_cage_full_tets(embi_caging *c)
 {
     int v[4], n = c->touched_count;
     for (int t = 0; t < c->tet_total; t++) {
         if (c->touch[t] >= 0 || !embi_lattice_tet(c, t, v) || c->wind[v[0]] <= 0) continue;
-        if (!EMBI_GROW(c->m, int, c->touched, c->touched_cap, n + 1) ||
-            !EMBI_GROW(c->m, int, c->range, c->range_cap, n + 2))
+        if (!EMBI_GROW(c->m, c->touched, n + 1) ||
+            !EMBI_GROW(c->m, c->range, n + 2))
             return 0;
         c->touched[n] = t;
         c->range[n + 1] = c->range[n];
@@ -7695,7 +7761,7 @@ static int embi_cage_full_tets(embi_caging *c)
 
 /* ---- The pieces of solid in one tet ---- */
 
-/* Cuts with a common side are connected, and neighbours on an edge with solid between them. */
+/* Connects cuts with a common side, and neighbours on a tet edge with solid between them. */
 static void embi_pocket_connect(embi_caging *c, embi_pocket *p)
 {
     for (int k = 0; k < p->n; k++) {
@@ -7719,14 +7785,14 @@ static void embi_pocket_connect(embi_caging *c, embi_pocket *p)
     }
 }
 
-/* The curves in face f: segments, joined where their cuts have a side in common that goes through the face.
- * chain[s] the forest, chain[count + root] whether the curve ends somewhere, as at the rim of the face. */
+/* Joins the segments in face f into curves: two segments join if their cuts share a triangle side that crosses the
+ * face. chain[s] is the forest. chain[count + root] tells that the curve is open: it ends at the rim of the face. */
 static int embi_pocket_curves(embi_caging *c, embi_pocket *p, int f)
 {
     int n = 0, j, *open;
-    if (!EMBI_GROW(c->m, embi_segment, p->segment, p->segment_cap, p->polygon_count) ||
-        !EMBI_GROW(c->m, int, p->chain, p->chain_cap, 2 * p->polygon_count) ||
-        !EMBI_GROW(c->m, int, p->of_cut, p->of_cut_cap, p->n))
+    if (!EMBI_GROW(c->m, p->segment, p->polygon_count) ||
+        !EMBI_GROW(c->m, p->chain, 2 * p->polygon_count) ||
+        !EMBI_GROW(c->m, p->of_cut, p->n))
         return 0;
     for (int k = 0; k < p->n; k++) {
         const embi_polygon *q;
@@ -7761,10 +7827,10 @@ static int embi_pocket_curves(embi_caging *c, embi_pocket *p, int f)
     return 1;
 }
 
-/* A closed curve in face f, the root of whose segments is `curve`: from its point with the largest weight of
- * node i0 a ray goes to that node, where that weight is 1, and so never meets the curve again. Returns the winding
- * number where it begins, and what it meets first. i: the face's nodes, from i0 on. In coordinates (w1, w2) = weights
- * of i1, i2 the ray stays on a line through the origin; cross(Q, P) tells the side Q is on. */
+/* Sends a ray from a closed curve in face f to node i0. The ray starts where the curve's weight of i0 is largest, so
+ * it does not meet the curve again. Returns the winding number at its start, and in *hit the first element that it
+ * meets. i: nodes of the face from i0 on; curve: root of its segments. In coordinates (w1, w2), weights of i1 and i2,
+ * the ray lies on a line through the origin and its start P. So cross(Q, P) tells on which side Q lies. */
 static int embi_pocket_ray_in_face(const embi_pocket *p, const int i[3], int curve, int *own, int *hit)
 {
     const embipc_real *from = NULL;
@@ -7785,7 +7851,7 @@ static int embi_pocket_ray_in_face(const embi_pocket *p, const int i[3], int cur
         if ((a >= 0) == (b >= 0) || embi_root(p->chain, s) == curve) continue;
         at = g->p[i[0]] + (g->q[i[0]] - g->p[i[0]]) * (a / (a - b));
         if (!(at > from[i[0]])) continue;
-        w += a >= 0 ? 1 : -1;   /* back along the ray, from the node */
+        w += a >= 0 ? 1 : -1;   /* counted from the node back to the start */
         if (at >= nearest) continue;
         nearest = at;
         *hit = g->k;
@@ -7793,8 +7859,8 @@ static int embi_pocket_ray_in_face(const embi_pocket *p, const int i[3], int cur
     return w;
 }
 
-/* If a closed curve in face f is in solid, it is connected with what a ray meets first. Where rays to the three nodes
- * of the face do not agree, one of them goes along what it should cross. */
+/* A closed curve in solid is connected with the first element that its ray meets. If rays to the three nodes
+ * disagree, one of them runs along a segment. */
 static void embi_pocket_connect_curve(embi_caging *c, embi_pocket *p, int f, int curve)
 {
     int i[3], own = -1, hit, other, w;
@@ -7809,7 +7875,7 @@ static void embi_pocket_connect_curve(embi_caging *c, embi_pocket *p, int f, int
     if (w > 0) embi_join(p->parent, own, hit);
 }
 
-/* The whole triangle t, with node 1 in the place of node 0 if asked for: an even permutation, (1, 0, 3, 2). */
+/* Triangle t in weights of the tet. For node 1 they are permuted evenly to (1, 0, 3, 2), so that node 1 comes first. */
 static void embi_polygon_towards(embi_polygon *q, const embi_caging *c, const embi_barycentric *b, int t, int node)
 {
     embi_polygon_whole(q, c, b, t);
@@ -7821,8 +7887,8 @@ static void embi_polygon_towards(embi_polygon *q, const embi_caging *c, const em
         }
 }
 
-/* Is cut k's triangle met by the ray from `from` to node 0, or 1? Returns where, as the factor by which the other
- * three weights have shrunk there, and in *rise how the winding changes on the way; -1 where not. */
+/* Intersects the ray from `from` to node 0 or 1 with cut k's triangle. Returns the factor by which the other three
+ * weights have shrunk there, or -1 for a miss. *rise: change of the winding number along the ray. */
 static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket *p, int k, int node,
                                         const embipc_real from[4], int *rise)
 {
@@ -7831,7 +7897,7 @@ static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket 
     embipc_real e[3], det, at;
     int left = 0;
     embi_polygon_towards(&q, c, &p->b, c->cut[p->cuts[k]].tri, node);
-    for (int s = 0; s < 3; s++) {   /* which side of its sides: decided alike for both triangles at a side */
+    for (int s = 0; s < 3; s++) {   /* sign for each side; both triangles at a side get the same */
         int a = s, b = (s + 1) % 3, up = v[a] < v[b];
         e[s] = embi_triple(from + 1, q.w[up ? a : b] + 1, q.w[up ? b : a] + 1);
         left += (e[s] >= 0) == up;
@@ -7844,7 +7910,8 @@ static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket 
     return at >= 0 && at < 1 ? at : -1;
 }
 
-/* A closed shell of whole triangles: the same from its point with the largest weight of node 0, or 1. */
+/* Sends a ray from a closed shell of whole triangles to node 0 or 1. It starts at the shell's point with the largest
+ * weight of that node. Returns the winding number there, and in *hit the first element that it meets. */
 static int embi_pocket_ray(const embi_caging *c, const embi_pocket *p, int shell, int node, int *hit)
 {
     embipc_real from[4] = {-1, 0, 0, 0}, nearest = -1;
@@ -7869,7 +7936,7 @@ static int embi_pocket_ray(const embi_caging *c, const embi_pocket *p, int shell
     return w;
 }
 
-/* If a closed shell is in solid, it is connected with what a ray meets first. Two rays must agree, as above. */
+/* A closed shell in solid is connected with the first element that its ray meets. Two rays must agree. */
 static void embi_pocket_connect_shell(embi_caging *c, embi_pocket *p, int shell)
 {
     int hit, other, w = embi_pocket_ray(c, p, shell, 0, &hit);
@@ -7877,7 +7944,7 @@ static void embi_pocket_connect_shell(embi_caging *c, embi_pocket *p, int shell)
     if (w > 0) embi_join(p->parent, shell, hit);
 }
 
-/* Connects what lies inside something else: closed curves in the faces, closed shells in the tet. */
+/* Connects what lies inside other solid: closed curves in faces, closed shells in the tet. */
 static int embi_pocket_connect_inner(embi_caging *c, embi_pocket *p)
 {
     int *anchored;
@@ -7886,7 +7953,7 @@ static int embi_pocket_connect_inner(embi_caging *c, embi_pocket *p)
         for (int s = 0; s < p->segment_count; s++)
             if (p->chain[s] == s && !p->chain[p->segment_count + s]) embi_pocket_connect_curve(c, p, f, s);
     }
-    if (!EMBI_GROW(c->m, int, p->of_cut, p->of_cut_cap, p->n + 4)) return 0;
+    if (!EMBI_GROW(c->m, p->of_cut, p->n + 4)) return 0;
     anchored = p->of_cut;   /* per root: not a shell of whole triangles */
     memset(anchored, 0, (size_t)(p->n + 4) * sizeof *anchored);
     for (int k = 0; k < p->n + 4; k++) {
@@ -7898,7 +7965,7 @@ static int embi_pocket_connect_inner(embi_caging *c, embi_pocket *p)
     return 1;
 }
 
-/* integral over the tet n0 a b c, as part of the whole tet: volume, and moments if asked for */
+/* Adds the integral over the tet n0 a b c, relative to the whole tet: volume, and moments if wanted. */
 static void embi_pocket_add(embipc_real *sum, const embipc_real *a, const embipc_real *b,
                             const embipc_real *c, embipc_real sign, int moments)
 {
@@ -7911,7 +7978,7 @@ static void embi_pocket_add(embipc_real *sum, const embipc_real *a, const embipc
     embi_add_moment(sum + 1, v, (const embipc_real (*)[4])W);
 }
 
-/* The integrals of all pieces, by the formula in the banner, as parts of the tet's volume. */
+/* Integrates all pieces by the banner's formula, relative to the tet's volume. */
 static void embi_pocket_integrate(const embi_caging *c, embi_pocket *p, int moments)
 {
     static const embipc_real node[4][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
@@ -7937,8 +8004,7 @@ static void embi_pocket_integrate(const embi_caging *c, embi_pocket *p, int mome
                         (embipc_real)p->wind[3], moments);
 }
 
-/* Numbers the pieces of the tet; corners outside the solid are in none (-1). Returns how many there are, or
- * -1 without memory. */
+/* Numbers the pieces of the tet. Corners outside the solid get -1. Returns the count, or -1 out of memory. */
 static int embi_pocket_number(embi_caging *c, embi_pocket *p)
 {
     int count = 0, first = -1;
@@ -7953,17 +8019,17 @@ static int embi_pocket_number(embi_caging *c, embi_pocket *p)
         else p->piece[k] = root == k ? count++ : p->piece[root];
     }
     if (!c->split && first >= 0) count = 1;
-    if (!EMBI_GROW(c->m, embipc_real, p->sum, p->sum_cap, 11 * count)) return -1;
+    if (!EMBI_GROW(c->m, p->sum, 11 * count)) return -1;
     for (int i = 0; i < 11 * count; i++) p->sum[i] = 0;
     return count;
 }
 
-/* Is each piece flat, up to rounding, on one of the faces of the tet? Then the tet across holds it as well.
- * height[4*j + i] = how high piece j rises above face i. */
+/* Computes height[4*j + i], how high piece j rises above face i. A piece that is flat on a face, up to rounding,
+ * belongs to the tet across it. */
 static int embi_pocket_flat(embi_caging *c, embi_pocket *p, int count)
 {
     embi_polygon whole;
-    if (!EMBI_GROW(c->m, embipc_real, p->height, p->height_cap, 4 * count)) return 0;
+    if (!EMBI_GROW(c->m, p->height, 4 * count)) return 0;
     for (int i = 0; i < 4 * count; i++) p->height[i] = 0;
     for (int k = 0; k < p->n; k++) {
         embipc_real *height = p->height + 4 * (size_t)p->piece[k];
@@ -7978,15 +8044,15 @@ static int embi_pocket_flat(embi_caging *c, embi_pocket *p, int count)
     return 1;
 }
 
-/* Pieces of touched tet i become copies; flat ones do not. */
+/* Makes copies of the pieces of touched tet i, except flat ones. */
 static int embi_pocket_copies(embi_caging *c, embi_pocket *p, int i, int moments)
 {
     int count = embi_pocket_number(c, p), *copy_of;
-    if (count < 0 || !EMBI_GROW(c->m, embi_tet_copy, c->copy, c->copy_cap, c->copy_count + count) ||
-        !embi_pocket_flat(c, p, count) || !EMBI_GROW(c->m, int, p->parent, p->parent_cap, count))
+    if (count < 0 || !EMBI_GROW(c->m, c->copy, c->copy_count + count) ||
+        !embi_pocket_flat(c, p, count) || !EMBI_GROW(c->m, p->parent, count))
         return 0;
     embi_pocket_integrate(c, p, moments);
-    copy_of = p->parent;   /* the forest has served */
+    copy_of = p->parent;   /* reuses the memory of the forest */
     for (int j = 0; j < count; j++) {
         embi_tet_copy *copy = &c->copy[c->copy_count];
         embipc_real v = p->sum[11 * (size_t)j];
@@ -8004,15 +8070,15 @@ static int embi_pocket_copies(embi_caging *c, embi_pocket *p, int i, int moments
     return 1;
 }
 
-/* The pieces of all touched tets. */
+/* Finds the pieces of all touched tets. */
 static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
 {
-    if (!EMBI_GROW(c->m, int, c->corner, c->corner_cap, 4 * c->touched_count)) return 0;
+    if (!EMBI_GROW(c->m, c->corner, 4 * c->touched_count)) return 0;
     c->copy_count = c->along_count = 0;
     for (int i = 0; i < c->touched_count && !c->faulty; i++) {
         if (!embi_pocket_open(c, p, i)) return 0;
-        if (!EMBI_GROW(c->m, int, p->parent, p->parent_cap, p->n + 4) ||
-            !EMBI_GROW(c->m, int, p->piece, p->piece_cap, p->n + 4))
+        if (!EMBI_GROW(c->m, p->parent, p->n + 4) ||
+            !EMBI_GROW(c->m, p->piece, p->n + 4))
             return 0;
         for (int k = 0; k < p->n + 4; k++) p->parent[k] = k;
         for (int k = 0; k < 4; k++) p->wind[k] = c->wind[p->v[k]];
@@ -8022,9 +8088,9 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     return 1;
 }
 
-/* ---- Which copies share which nodes ---- */
+/* ---- Shared nodes of copies ---- */
 
-/* Copies a and b of neighbouring tets share the nodes of the face opposite to node f of a's tet. */
+/* Joins the nodes of copies a and b on their common face, opposite to node f of a's tet. */
 static void embi_cage_share(embi_caging *c, int a, int b, int f)
 {
     int v[4], w[4];
@@ -8036,8 +8102,8 @@ static void embi_cage_share(embi_caging *c, int a, int b, int f)
             if (v[i] == w[j]) embi_join(c->slot, 4 * a + i, 4 * b + j);
 }
 
-/* Through face f of touched tet i, into a tet with a higher number: pieces that share a corner of the face,
- * and pieces that are bounded there by the same triangle. */
+/* Joins copies across face f of touched tet i to a tet with a higher number. Their pieces share a corner of the face,
+ * or a triangle that crosses it. */
 static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
 {
     int tet = c->touched[i], other = c->touch[next], v[4], w[4], last_a = -1, last_b = -1;
@@ -8055,8 +8121,8 @@ static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
     }
 }
 
-/* Solid under an edge of the surface that runs along a face goes through that face. Rounding decides whether the two
- * triangles of the edge have cuts in both tets; it is enough that each has one in its own. */
+/* Solid under a surface edge that runs along a face goes through that face. Rounding decides which tets have cuts of
+ * the edge's two triangles. So it is enough that each triangle has a cut in one of the tets. */
 static void embi_cage_share_along(embi_caging *c)
 {
     for (int i = 0; i < c->along_count; i++) {
@@ -8068,8 +8134,8 @@ static void embi_cage_share_along(embi_caging *c)
     }
 }
 
-/* One more copy holds a pinched vertex, with the weights w: it shares the nodes that carry the vertex with the first
- * copy that does. Those are nodes of both tets, or rounding decided which tets hold the vertex. */
+/* Another copy holds a pinched vertex, with weights w. It shares the nodes that carry the vertex with the first such
+ * copy. If these are not nodes of both tets, rounding chose the tets, and the lattice is rejected. */
 static void embi_cage_share_pinch(embi_caging *c, int *first, int copy, const embipc_real w[4])
 {
     int a[4], b[4];
@@ -8086,8 +8152,8 @@ static void embi_cage_share_pinch(embi_caging *c, int *first, int copy, const em
     if (lost > EMBI_INSIDE_TOLERANCE) c->faulty = 1;
 }
 
-/* Copies that hold a pinched vertex, in one tet or in tets with a common face, edge or node: whichever of them the
- * vertex hangs in, it carries all of its fans. */
+/* Joins the copies that hold a pinched vertex, also across faces, edges and nodes. Whichever copy the vertex is
+ * embedded in then carries all its fans. */
 static void embi_cage_share_pinched(embi_caging *c)
 {
     for (int i = 0; i < c->pinch_count; i++) c->pinch[i] = -1;
@@ -8107,12 +8173,12 @@ static void embi_cage_share_pinched(embi_caging *c)
     }
 }
 
-/* Joins the corners of copies into nodes of the cage, and counts these and how many are weak. */
+/* Joins the corners of copies into cage nodes. Counts the nodes, and the weak ones. */
 static int embi_cage_nodes(embi_caging *c)
 {
     embipc_real *most, mean = 0;
     int v[4];
-    if (!EMBI_GROW(c->m, int, c->slot, c->slot_cap, 4 * c->copy_count)) return 0;
+    if (!EMBI_GROW(c->m, c->slot, 4 * c->copy_count)) return 0;
     for (int s = 0; s < 4 * c->copy_count; s++) c->slot[s] = s;
     for (int i = 0; i < c->touched_count; i++)
         for (int f = 0; f < 4; f++) {
@@ -8141,11 +8207,11 @@ static int embi_cage_nodes(embi_caging *c)
     }
     for (int s = 0; s < 4 * c->copy_count; s++)
         if (embi_root(c->slot, s) == s) c->weak += embi_max(0, 1 - most[s] / (EMBI_CAGE_WEAK * mean));
-    embi_free(c->m, most, 4 * c->copy_count, sizeof *most);
+    embi_free(c->m, most);
     return 1;
 }
 
-/* volume of a lattice tet as it stands */
+/* current volume of a lattice tet */
 static embipc_real embi_lattice_volume(const embi_caging *c, int tet)
 {
     embipc_real X[12];
@@ -8154,8 +8220,8 @@ static embipc_real embi_lattice_volume(const embi_caging *c, int tet)
     return embi_tet_det(X, X + 3, X + 6, X + 9) / 6;
 }
 
-/* Everything, for the lattice as it stands: cuts, winding, pieces, nodes. c->faulty tells that the result is
- * none: some decision was up to rounding, or the solid is not all there. */
+/* Finds cuts, winding numbers, pieces and nodes for the current lattice. c->faulty means that there is no result:
+ * rounding decided something, or solid is missing. */
 static embipc_result embi_cage_fill(embi_caging *c, int moments)
 {
     embipc_real held = 0;
@@ -8175,9 +8241,9 @@ static embipc_result embi_cage_fill(embi_caging *c, int moments)
 
 /* ---- The search ---- */
 
-/* Where the middle of the body goes, in cells from a corner. The first four leave a body symmetric about the
- * middle planes of its box a symmetric cage: on a node, or on the middle of an edge along x, y or z (corners
- * and centres may change places: the others repeat these). The rest are for wishes that those miss. */
+/* Position of the body's middle, in cells from a corner. The first four put it on a node, or halfway along an edge in
+ * x, y or z. They give a body that is symmetric about its box's middle planes a symmetric cage; exchanging corners
+ * and centres gives nothing new. The others are tried if these miss the wished count. */
 static const embipc_real embi_cage_shift[12][3] = {
     {0, 0, 0}, {0.5, 0, 0}, {0, 0.5, 0}, {0, 0, 0.5},
     {0.25, 0.25, 0.25}, {0.11, 0.23, 0.36}, {0.29, 0.08, 0.41}, {0.37, 0.31, 0.06},
@@ -8188,9 +8254,9 @@ typedef struct embi_cage_choice {
     int placing;
 } embi_cage_choice;
 
-/* Fills the lattice of cell size h. Where the surface goes through one of its nodes it is made slightly
- * larger, or if that does not help it is moved a little along one axis, or all: first along the one about
- * which the body is least symmetric, for that costs no symmetry. */
+/* Fills the lattice of cell size h. If rounding decides the result, cells are made slightly larger, then moved a
+ * little along one axis, at last along all. The axis of the body's least symmetry comes first, since moving along it
+ * costs no symmetry. */
 static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int placing, int moments)
 {
     int doubts = 0;
@@ -8214,10 +8280,10 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int p
     return EMBIPC_OK;
 }
 
-/* How much too stiff a tet makes the solid in it: displacements that are linear there cannot follow the
- * quadratic ones of bending and twist. The error of u = d^T Q d / 2, d from the middle of the tet, with the
- * right values at its nodes d_i, has the gradient Q d - sum_i (d_i^T Q d_i / 2) G_i. Its square, summed over
- * an orthonormal basis of the symmetric Q and integrated over the solid, is
+/* How much too stiff a tet makes its solid. Displacements that are linear in a tet cannot follow the quadratic ones
+ * of bending and twist. Take u = d^T Q d / 2, with d from the middle of the tet. If its values at the nodes d_i are
+ * right, the gradient's error is Q d - sum_i (d_i^T Q d_i / 2) G_i. Its square, summed over an orthonormal basis of
+ * the symmetric Q and integrated over the solid, is
  *   2 int d^2 + V/4 sum_ij (G_i . G_j) (d_i . d_j)^2 */
 static embipc_real embi_tet_stiffening(const embipc_real X[12], embipc_real volume,
                                        const embipc_real moment[10])
@@ -8235,7 +8301,7 @@ static embipc_real embi_tet_stiffening(const embipc_real X[12], embipc_real volu
     return sum;
 }
 
-/* the same of all copies */
+/* sum over all copies, weighted by volume */
 static embipc_real embi_cage_stiffening(const embi_caging *c)
 {
     embipc_real sum = 0, X[12];
@@ -8247,9 +8313,8 @@ static embipc_real embi_cage_stiffening(const embi_caging *c)
     return sum;
 }
 
-/* Tries one lattice. Score: how much too stiff it is for its number of nodes (the error goes with the square
- * of their distance), times penalties for missing the wished count (0: no wish) and for weak nodes. Returns
- * the node count in *count, 0 for none. */
+/* Tries one lattice. Its score is the stiffness error times nodes^(2/3), since the error is quadratic in node
+ * distance. Deviation from the wished count (wish 0: none) and weak nodes raise it. *count: nodes, or 0 for no cage. */
 static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int placing, int wish,
                                    embi_cage_choice *best, int *count)
 {
@@ -8270,7 +8335,7 @@ static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int placing, i
     return r;
 }
 
-/* Tries cell sizes from h down to `last` in steps of factor `step`, with placings from, ..., to - 1. */
+/* Tries cell sizes from h down to `last`, multiplied by `step` each time, with placings from .. to - 1. */
 static embipc_result embi_cage_sweep(embi_caging *c, embipc_real h, embipc_real last, embipc_real step,
                                      int from, int to, int wish, embi_cage_choice *best)
 {
@@ -8281,9 +8346,8 @@ static embipc_result embi_cage_sweep(embi_caging *c, embipc_real h, embipc_real 
     return r == EMBIPC_ERR_ARGUMENT ? EMBIPC_OK : r;
 }
 
-/* Coarse to fine until the count is well past the wish, in small steps round the best, and where that misses
- * the wish with placings that break the symmetry, wherever the counts came near. Large surfaces are tried
- * less often. */
+/* Tries cells from coarse to fine until the count is well above the wish, then small steps around the best. If that
+ * misses the wish, it tries placings without symmetry where the counts were close. Large surfaces get fewer tries. */
 static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice *best)
 {
     embipc_result r = EMBIPC_OK;
@@ -8303,7 +8367,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice
         }
         if (least == INT_MAX) least = 0;
     }
-    if (r == EMBIPC_ERR_ARGUMENT && best->h > 0) r = EMBIPC_OK;   /* a lattice too fine ends the search */
+    if (r == EMBIPC_ERR_ARGUMENT && best->h > 0) r = EMBIPC_OK;   /* too fine a lattice ends the search */
     if (r != EMBIPC_OK || best->h <= 0) return r;
     step = large ? 0.93 : 0.97;
     reach = pow(step, large ? 2.5 : 5.5);
@@ -8316,8 +8380,8 @@ static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice
 
 /* ---- Tightening ---- */
 
-/* smallest dihedral angle, degrees: between faces i and j it has the cosine -G_i . G_j / (|G_i| |G_j|)
- * with G the gradients of the weights; -1 for a flat or inverted tet */
+/* Smallest dihedral angle, degrees, or -1 for a flat or inverted tet. Faces i and j have the cosine -G_i . G_j /
+ * (|G_i| |G_j|), with G the gradients of the weights. */
 static embipc_real embi_tet_angle(const embipc_real X[12])
 {
     embi_barycentric b;
@@ -8331,38 +8395,37 @@ static embipc_real embi_tet_angle(const embipc_real X[12])
     return acos(embi_min(largest, 1)) * (180 / 3.14159265358979323846);
 }
 
-/* Per lattice node where it came from, how it would go, how much of that it may, and whether it is in the
- * way; per lattice tet how many copies it had before, and has now. */
+/* State of tightening. Per lattice node: start position, displacement, allowed fraction of it, and whether that must
+ * shrink. Per lattice tet: number of copies before and now. */
 typedef struct embi_tightening {
     embipc_real *from, *way, *share;
     unsigned char *bad;
-    int *had, *has, *kept;           /* kept: the tets that had some */
+    int *had, *has, *kept;           /* kept: the tets that had copies */
     int kept_count, copies, nodes;
-    int from_cap, way_cap, share_cap, bad_cap, had_cap, has_cap, kept_cap;
 } embi_tightening;
 
-/* Gives back the scratch of the tightening. */
+/* Frees the scratch of tightening. */
 static void embi_tightening_release(embi_memory *m, embi_tightening *s)
 {
-    EMBI_RELEASE(m, s->from, s->from_cap);
-    EMBI_RELEASE(m, s->way, s->way_cap);
-    EMBI_RELEASE(m, s->share, s->share_cap);
-    EMBI_RELEASE(m, s->bad, s->bad_cap);
-    EMBI_RELEASE(m, s->had, s->had_cap);
-    EMBI_RELEASE(m, s->has, s->has_cap);
-    EMBI_RELEASE(m, s->kept, s->kept_cap);
+    EMBI_RELEASE(m, s->from);
+    EMBI_RELEASE(m, s->way);
+    EMBI_RELEASE(m, s->share);
+    EMBI_RELEASE(m, s->bad);
+    EMBI_RELEASE(m, s->had);
+    EMBI_RELEASE(m, s->has);
+    EMBI_RELEASE(m, s->kept);
 }
 
-/* Remembers the copies that there are. */
+/* Stores the number of copies of each tet. */
 static int embi_tighten_begin(embi_caging *c, embi_tightening *s)
 {
-    if (!EMBI_GROW(c->m, embipc_real, s->from, s->from_cap, 3 * c->node_total) ||
-        !EMBI_GROW(c->m, embipc_real, s->way, s->way_cap, 3 * c->node_total) ||
-        !EMBI_GROW(c->m, embipc_real, s->share, s->share_cap, c->node_total) ||
-        !EMBI_GROW(c->m, unsigned char, s->bad, s->bad_cap, c->node_total) ||
-        !EMBI_GROW(c->m, int, s->had, s->had_cap, c->tet_total) ||
-        !EMBI_GROW(c->m, int, s->has, s->has_cap, c->tet_total) ||
-        !EMBI_GROW(c->m, int, s->kept, s->kept_cap, c->copy_count))
+    if (!EMBI_GROW(c->m, s->from, 3 * c->node_total) ||
+        !EMBI_GROW(c->m, s->way, 3 * c->node_total) ||
+        !EMBI_GROW(c->m, s->share, c->node_total) ||
+        !EMBI_GROW(c->m, s->bad, c->node_total) ||
+        !EMBI_GROW(c->m, s->had, c->tet_total) ||
+        !EMBI_GROW(c->m, s->has, c->tet_total) ||
+        !EMBI_GROW(c->m, s->kept, c->copy_count))
         return 0;
     s->kept_count = 0;
     s->copies = c->copy_count;
@@ -8372,7 +8435,7 @@ static int embi_tighten_begin(embi_caging *c, embi_tightening *s)
     return 1;
 }
 
-/* way = from the nodes outside the solid to the centroid of what is in the tets round them */
+/* Nodes outside the solid aim at the centroid of the solid in the tets around them. */
 static void embi_tighten_aim(const embi_caging *c, embi_tightening *s)
 {
     int v[4];
@@ -8397,8 +8460,8 @@ static void embi_tighten_aim(const embi_caging *c, embi_tightening *s)
     }
 }
 
-/* Marks the nodes that must go less far: of tets with more copies than before, and of those with a small
- * angle. Returns how many of them can. */
+/* Marks the nodes of tets with too many copies, and of tets with a small angle. Returns how many of them can move
+ * back. */
 static int embi_tighten_find_bad(const embi_caging *c, embi_tightening *s)
 {
     int count = 0, v[4];
@@ -8419,10 +8482,9 @@ static int embi_tighten_find_bad(const embi_caging *c, embi_tightening *s)
     return count;
 }
 
-/* One round: all nodes outside go at once; the bad ones then go back by part of their way, again and again,
- * and in the end by all of it, until there are
- * none. *done tells whether that came out as a cage with no new tets or nodes. It may have lost
- * some that held next to nothing, if they are few. */
+/* One round. All nodes outside the solid move. Then marked nodes go back in steps, at last fully, until none is
+ * marked. *done: the cage has no more tets or nodes than before. It may lose a tenth of its nodes, which held next to
+ * nothing. */
 static embipc_result embi_tighten_round(embi_caging *c, embi_tightening *s, int attempts, int *done)
 {
     *done = 0;
@@ -8445,7 +8507,7 @@ static embipc_result embi_tighten_round(embi_caging *c, embi_tightening *s, int 
     return EMBIPC_OK;
 }
 
-/* Tightens the filled lattice in rounds, as long as they succeed; leaves it filled, with moments. */
+/* Repeats rounds of tightening while they succeed. The lattice ends filled, with moments. */
 static embipc_result embi_cage_tighten(embi_caging *c)
 {
     embi_tightening s;
@@ -8463,9 +8525,9 @@ static embipc_result embi_cage_tighten(embi_caging *c)
     return r;
 }
 
-/* ---- The cage itself ---- */
+/* ---- The resulting cage ---- */
 
-/* room for a cage of its counts; what there is of it is freed with the cage */
+/* Allocates the arrays of a cage. If that fails, embi_cage_release() frees what there is. */
 static embipc_result embi_cage_alloc(embi_caging *c, embipc_cage *cage, int nodes, int tets)
 {
     cage->hooks = c->m->hooks;
@@ -8484,8 +8546,8 @@ static embipc_result embi_cage_alloc(embi_caging *c, embipc_cage *cage, int node
     return EMBIPC_OK;
 }
 
-/* The copy that holds each vertex: of those that its triangles have cuts of, the one it lies deepest in.
- * vertex_weight[4*v] holds the depth until embi_cage_measure. */
+/* Chooses the copy that holds each vertex: of those with cuts of its triangles, the one in which its smallest weight
+ * is largest. vertex_weight[4*v] stores that weight until embi_cage_measure(). */
 static int embi_cage_tie(const embi_caging *c, embipc_cage *cage)
 {
     for (int i = 0; i < c->vertex_count; i++) cage->vertex_tet[i] = -1;
@@ -8512,13 +8574,13 @@ static int embi_cage_tie(const embi_caging *c, embipc_cage *cage)
     return 1;
 }
 
-/* The cage from a filled lattice. */
+/* Builds the cage from a filled lattice. */
 static embipc_result embi_cage_extract(embi_caging *c, embipc_cage *cage)
 {
     int n = 0, v[4], *number;
     embipc_result r = embi_cage_alloc(c, cage, c->node_count, c->copy_count);
     if (r != EMBIPC_OK) return r;
-    if (!EMBI_GROW(c->m, int, c->queue, c->queue_cap, 4 * c->copy_count)) return EMBIPC_ERR_MEMORY;
+    if (!EMBI_GROW(c->m, c->queue, 4 * c->copy_count)) return EMBIPC_ERR_MEMORY;
     number = c->queue;
     for (int s = 0; s < 4 * c->copy_count; s++) {
         int root = embi_root(c->slot, s);
@@ -8539,7 +8601,7 @@ static embipc_result embi_cage_extract(embi_caging *c, embipc_cage *cage)
     return embi_cage_tie(c, cage) ? EMBIPC_OK : EMBIPC_ERR_OUTSIDE;
 }
 
-/* Weights of the vertices, quality of the tets, and volumes that sum up to the solid's. */
+/* Computes vertex weights and the quality of tets, and scales volumes to sum up to the solid's. */
 static void embi_cage_measure(const embi_caging *c, embipc_cage *cage)
 {
     embipc_real held = 0, X[12];
@@ -8564,26 +8626,26 @@ static void embi_cage_measure(const embi_caging *c, embipc_cage *cage)
     }
 }
 
-/* ---- Separate parts, and one tet for each ---- */
+/* ---- Separate parts, each in a tet of its own ---- */
 
-/* Which pieces of solid a surface bounds: outward shells that share vertices, with the cavities in them. */
+/* Separate solids: outward shells, joined if they share vertices, with the cavities inside. */
 typedef struct embi_parts {
     int *label;              /* per triangle: its part, 0 to count - 1 */
     int count;
-    embipc_real *volume;     /* scratch, per triangle: six times the volume of the shell it stands for */
+    embipc_real *volume;     /* scratch, per shell at its root triangle: six times the volume */
 } embi_parts;
 
 static void embi_parts_release(embi_caging *c, embi_parts *s)
 {
-    embi_free(c->m, s->label, c->tri_count, sizeof *s->label);
-    embi_free(c->m, s->volume, c->tri_count, sizeof *s->volume);
+    embi_free(c->m, s->label);
+    embi_free(c->m, s->volume);
 }
 
-/* the shell, by its root, that the cavity with triangle t lies in: the smallest outward one round it */
+/* The root of the shell around the cavity of triangle t: the smallest outward shell that encloses it. */
 static int embi_parts_around(const embi_caging *c, const embi_parts *s, int *root, int t)
 {
     int best = t;
-    embipc_real p[3];   /* not a vertex: a cavity may share those with the shell */
+    embipc_real p[3];   /* a cavity may share vertices with the shell, so p is none */
     embi_triangle_middle(p, c->x, c->tri + 3 * t);
     for (int i = 0; i < c->tri_count; i++) {
         embipc_real turns = 0;
@@ -8598,10 +8660,10 @@ static int embi_parts_around(const embi_caging *c, const embi_parts *s, int *roo
     return best;
 }
 
-/* Parts that share a vertex are one. root: scratch (tri_count). Returns 0 out of memory. */
+/* Merges parts that share a vertex. root: scratch (tri_count). */
 static int embi_parts_join(embi_caging *c, embi_parts *s, int *root)
 {
-    int count = 0, *seen;   /* per pinched vertex the part of a triangle with it, or -1 */
+    int count = 0, *seen;   /* per pinched vertex: the part of one of its triangles, or -1 */
     if (!c->pinch_count) return 1;
     seen = (int *)embi_alloc(c->m, c->pinch_count, sizeof *seen);
     if (!seen) return 0;
@@ -8617,12 +8679,12 @@ static int embi_parts_join(embi_caging *c, embi_parts *s, int *root)
     for (int i = 0; i < s->count; i++) root[i] = root[i] == i ? count++ : root[root[i]];
     for (int t = 0; t < c->tri_count; t++) s->label[t] = root[s->label[t]];
     s->count = count;
-    embi_free(c->m, seen, c->pinch_count, sizeof *seen);
+    embi_free(c->m, seen);
     return 1;
 }
 
-/* Labels the triangles by the separate solid that they bound. A shell with negative volume bounds a hole and belongs
- * to the part around it. Returns 0 out of memory. */
+/* Labels triangles by the separate solid that they bound. A shell with negative volume is a cavity of the part around
+ * it. */
 static int embi_parts_find(embi_caging *c, embi_parts *s)
 {
     embipc_real o[3];
@@ -8647,13 +8709,13 @@ static int embi_parts_find(embi_caging *c, embi_parts *s)
         for (int t = 0; t < n; t++) s->label[t] = s->label[root[t]];
     }
     n = root && s->label && s->volume && embi_parts_join(c, s, root);
-    embi_free(c->m, root, c->tri_count, sizeof *root);
+    embi_free(c->m, root);
     return n;
 }
 
-/* X = the tet with outer normals n[4], those of a regular tet, closely round the points, in coordinates
- * divided by size[]; returns its inradius there. With d_j = max n_j . p, sum n_j = 0 and sum n_j n_j^T =
- * 4/3 I the corner where the planes j != i meet is
+/* X = the smallest tet round the points whose outer normals n[4] are those of a regular tet, in coordinates divided
+ * by size[]. Returns its inradius there. With d_j = max n_j . p, sum n_j = 0 and sum n_j n_j^T = 4/3 I, the corner
+ * where the planes j != i meet is
  *   x_i = 3/4 sum_j c_j n_j,  c_j = n_j . x_i = d_j,  c_i = -sum of the other d_j */
 static embipc_real embi_tet_round(embipc_real X[12], const embipc_real n[12], const embipc_real *x, int count,
                                   const embipc_real o[3], const embipc_real size[3])
@@ -8663,7 +8725,7 @@ static embipc_real embi_tet_round(embipc_real X[12], const embipc_real n[12], co
         for (int k = 0; k < 3; k++) p[k] = (x[3 * (size_t)v + (size_t)k] - o[k]) / size[k];
         for (int i = 0; i < 4; i++) d[i] = embi_max(d[i], embi_dot(n + 3 * i, p));
     }
-    for (int i = 0; i < 4; i++) d[i] += 1e-3;   /* a little air */
+    for (int i = 0; i < 4; i++) d[i] += 1e-3;   /* a small margin */
     total = d[0] + d[1] + d[2] + d[3];
     for (int i = 0; i < 4; i++) {
         embi_set(p, 0, 0, 0);
@@ -8673,10 +8735,9 @@ static embipc_real embi_tet_round(embipc_real X[12], const embipc_real n[12], co
     return total / 4;
 }
 
-/* best[12] = one tet round the points. Its shape is regular in coordinates in which their bounding box is a
- * cube; sides of the box below a third of the longest count as a third of it. Of some seventy ways to turn
- * it (a face towards each side of the box, twisted in steps of 10 degrees; or a face towards corners) the
- * smallest is taken. */
+/* best[12] = a tet round the points, regular in coordinates that make their box a cube (sides below a third of the
+ * longest count as a third). The smallest of 74 orientations is taken: a face towards each side of the box, twisted
+ * in steps of 10 degrees, or faces towards corners. */
 static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, int count)
 {
     static const embipc_real corner[12] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
@@ -8690,7 +8751,7 @@ static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, in
     }
     for (int way = 0; way < 74; way++) {
         embipc_real axis[3] = {0, 0, 0}, turn[3], twist[3] = {0, 0, 0}, R[9], S[9], T[9], r;
-        if (way < 72) {   /* normal 0 = (1, 1, 1)/sqrt 3 to the axis, then round the axis */
+        if (way < 72) {   /* rotate normal 0 = (1, 1, 1)/sqrt 3 to the axis, then about it */
             axis[way / 24] = way % 24 < 12 ? 1 : -1;
             embi_cross(turn, corner, axis);
             embi_scale(turn, acos(embi_dot(corner, axis) / root3) / embi_norm(turn), turn);
@@ -8710,8 +8771,8 @@ static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, in
     }
 }
 
-/* Gathers part `part` (-1: everything): its vertices into x, its triangles, with their own numbers, into tri;
- * vertex_tet of its vertices becomes `tet`. Returns the number of triangles. */
+/* Collects part `part` (-1: all): its vertices in x, its triangles, renumbered, in tri. Sets vertex_tet of its
+ * vertices to `tet`. Returns the number of triangles. */
 static int embi_parts_gather(const embi_caging *c, const embi_parts *s, int part, int tet, embipc_real *x,
                              int *vertex_count, int *tri, int *number, int *vertex_tet)
 {
@@ -8734,7 +8795,7 @@ static int embi_parts_gather(const embi_caging *c, const embi_parts *s, int part
     return n;
 }
 
-/* One tet round everything, or one round each part. */
+/* Makes one tet round everything, or one round each part. */
 static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int each, embipc_cage *cage)
 {
     int count = each ? s->count : 1, n, nv;
@@ -8751,42 +8812,42 @@ static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int e
                                   cage->tet_volume + i, cage->tet_moment + 10 * (size_t)i);
     }
     if (held < 0) r = EMBIPC_ERR_MEMORY;
-    embi_free(c->m, x, 3 * c->vertex_count, sizeof *x);
-    embi_free(c->m, tri, 3 * c->tri_count, sizeof *tri);
-    embi_free(c->m, number, c->vertex_count, sizeof *number);
+    embi_free(c->m, x);
+    embi_free(c->m, tri);
+    embi_free(c->m, number);
     return r;
 }
 
-/* ---- The whole ---- */
+/* ---- Building a cage ---- */
 
-/* Gives back all scratch of the builder. */
+/* Frees all scratch of the builder. */
 static void embi_caging_release(embi_caging *c)
 {
-    EMBI_RELEASE(c->m, c->pinch_of, c->pinch_of_cap);
-    EMBI_RELEASE(c->m, c->pinch, c->pinch_cap);
-    EMBI_RELEASE(c->m, c->along, c->along_cap);
-    EMBI_RELEASE(c->m, c->beside, c->beside_cap);
-    EMBI_RELEASE(c->m, c->place, c->place_cap);
-    EMBI_RELEASE(c->m, c->wind, c->wind_cap);
-    EMBI_RELEASE(c->m, c->seen, c->seen_cap);
-    EMBI_RELEASE(c->m, c->home, c->home_cap);
-    EMBI_RELEASE(c->m, c->first, c->first_cap);
-    EMBI_RELEASE(c->m, c->cut, c->cut_cap);
-    EMBI_RELEASE(c->m, c->touch, c->touch_cap);
-    EMBI_RELEASE(c->m, c->touched, c->touched_cap);
-    EMBI_RELEASE(c->m, c->range, c->range_cap);
-    EMBI_RELEASE(c->m, c->order, c->order_cap);
-    EMBI_RELEASE(c->m, c->turn, c->turn_cap);
-    EMBI_RELEASE(c->m, c->corner, c->corner_cap);
-    EMBI_RELEASE(c->m, c->copy, c->copy_cap);
-    EMBI_RELEASE(c->m, c->slot, c->slot_cap);
-    EMBI_RELEASE(c->m, c->queue, c->queue_cap);
-    EMBI_RELEASE(c->m, c->local, c->local_cap);
+    EMBI_RELEASE(c->m, c->pinch_of);
+    EMBI_RELEASE(c->m, c->pinch);
+    EMBI_RELEASE(c->m, c->along);
+    EMBI_RELEASE(c->m, c->beside);
+    EMBI_RELEASE(c->m, c->place);
+    EMBI_RELEASE(c->m, c->wind);
+    EMBI_RELEASE(c->m, c->seen);
+    EMBI_RELEASE(c->m, c->home);
+    EMBI_RELEASE(c->m, c->first);
+    EMBI_RELEASE(c->m, c->cut);
+    EMBI_RELEASE(c->m, c->touch);
+    EMBI_RELEASE(c->m, c->touched);
+    EMBI_RELEASE(c->m, c->range);
+    EMBI_RELEASE(c->m, c->order);
+    EMBI_RELEASE(c->m, c->turn);
+    EMBI_RELEASE(c->m, c->corner);
+    EMBI_RELEASE(c->m, c->copy);
+    EMBI_RELEASE(c->m, c->slot);
+    EMBI_RELEASE(c->m, c->queue);
+    EMBI_RELEASE(c->m, c->local);
     embi_keys_release(c->m, &c->keys);
     embi_pocket_release(c->m, c->pocket);
 }
 
-/* The vertices where fans meet. Returns 0 out of memory. */
+/* Finds the vertices with more than one fan. */
 static int embi_cage_find_pinched(embi_caging *c)
 {
     embi_faults f;
@@ -8798,15 +8859,15 @@ static int embi_cage_find_pinched(embi_caging *c)
     f.list = (embipc_fault *)embi_alloc(c->m, c->pinch_count, sizeof *f.list);
     ok = f.list && embi_faults_init(&f, f.list, c->pinch_count, c->tri_count) &&
          embi_pinched(c->m, c->tri, c->tri_count, c->vertex_count, &f) &&
-         EMBI_GROW(c->m, int, c->pinch_of, c->pinch_of_cap, c->vertex_count) &&
-         EMBI_GROW(c->m, int, c->pinch, c->pinch_cap, c->pinch_count);
+         EMBI_GROW(c->m, c->pinch_of, c->vertex_count) &&
+         EMBI_GROW(c->m, c->pinch, c->pinch_count);
     for (int v = 0; ok && v < c->vertex_count; v++) c->pinch_of[v] = 0;
     for (int i = 0; ok && i < c->pinch_count; i++) c->pinch_of[f.list[i].element] = i + 1;
-    embi_free(c->m, f.list, c->pinch_count, sizeof *f.list);
+    embi_free(c->m, f.list);
     return ok;
 }
 
-/* What is known of the surface before there is a lattice. */
+/* Collects what is independent of the lattice: box, volume, axes, pinched vertices, neighbours. */
 static int embi_caging_begin(embi_caging *c)
 {
     embipc_solid solid;
@@ -8824,19 +8885,18 @@ static int embi_caging_begin(embi_caging *c)
         }
     }
     if (!embi_cage_find_pinched(c) || !embi_half_edges(c->m, &c->keys, c->tri, c->tri_count) ||
-        !EMBI_GROW(c->m, int, c->beside, c->beside_cap, 3 * c->tri_count) ||
-        !EMBI_GROW(c->m, int, c->local, c->local_cap, c->tri_count))
+        !EMBI_GROW(c->m, c->beside, 3 * c->tri_count) ||
+        !EMBI_GROW(c->m, c->local, c->tri_count))
         return 0;
     half = c->keys.a;
-    for (int i = 0; i + 1 < 3 * c->tri_count; i += 2) {   /* closed: two half-edges an edge */
+    for (int i = 0; i + 1 < 3 * c->tri_count; i += 2) {   /* closed: two half-edges per edge */
         c->beside[half[i].value] = half[i + 1].value / 3;
         c->beside[half[i + 1].value] = half[i].value / 3;
     }
     return 1;
 }
 
-/* Chooses the lattice of the def, or *each: one tet for each part comes nearer to the wish. Leaves c
- * filled. */
+/* Chooses the lattice for the def and fills it. *each: one tet per part comes nearer to the wished count. */
 static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_def *def, int wish, int parts,
                                             int *each, embipc_error *e)
 {
@@ -8865,7 +8925,7 @@ static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_de
     return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(e) : r;
 }
 
-/* The cage of a surface that is known to be closed and outward. */
+/* Makes the cage of a surface that is closed and outward. */
 static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, embipc_cage *cage,
                                     embipc_error *e)
 {
@@ -8897,8 +8957,8 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
     return r;
 }
 
-/* A copy of the points about an origin near to them, which costs no digits: far from 0 the lattice would be rounded
- * as coarsely as the points. x stays NULL where that origin is 0. Returns 0 out of memory. */
+/* Copies the points relative to an origin near them, which is exact. Far from 0 the lattice would suffer from
+ * rounding. x stays NULL when that origin is 0. */
 static int embi_cage_recentre(embi_memory *m, embipc_real origin[3], embipc_real **x, const embipc_real *points, int n)
 {
     embipc_real lo[3], hi[3], middle[3];
@@ -8912,7 +8972,7 @@ static int embi_cage_recentre(embi_memory *m, embipc_real origin[3], embipc_real
     return *x != NULL;
 }
 
-/* Memory for the cage, too, is m's. */
+/* Builds a cage in memory of m. */
 static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def, const embipc_real *x,
                                      int vertex_count, const int *tri, int tri_count, embipc_cage *cage,
                                      embipc_error *error)
@@ -8943,13 +9003,13 @@ static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def,
     r = embi_cage_make(&c, def, cage, error);
     for (int i = 0; near_x && r == EMBIPC_OK && i < cage->node_count; i++)
         embi_add(cage->x + 3 * (size_t)i, cage->x + 3 * (size_t)i, origin);
-    embi_free(m, near_x, near_x ? 3 * vertex_count : 0, sizeof *near_x);
+    embi_free(m, near_x);
     embi_caging_release(&c);
     if (r != EMBIPC_OK) embi_cage_release(m, cage);
     return r;
 }
 
-/* Only the memory differs from what embipc_body_create() builds: the caller's allocator, which the cage remembers. */
+/* As embi_cage_build(), with the caller's allocator, which the cage holds. */
 EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const embipc_real *x, int vertex_count,
                                            const int *tri, int tri_count, const embipc_allocator *hooks,
                                            embipc_cage *cage, embipc_error *error)
@@ -8960,27 +9020,25 @@ EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const emb
     return embi_cage_build(&m, def, x, vertex_count, tri, tri_count, cage, error);
 }
 
-/* The last cage that a world built, and what it was built for: bodies of one shape are often made one after the
- * other. */
+/* The last cage that a world built, with its input: consecutive bodies often have one shape. */
 typedef struct embi_last_cage {
     embipc_cage cage;
-    int nodes;                   /* the wish */
+    int nodes;                   /* wished node count */
     embipc_real *x;
     int *tri;
-    int vertex_count, tri_count, x_cap, tri_cap;
+    int vertex_count, tri_count;
 } embi_last_cage;
 
-/* Gives back the remembered cage and the surface that it is of. */
+/* Frees the stored cage. */
 static void embi_last_cage_free(embi_memory *m, embi_last_cage *last)
 {
     embi_cage_release(m, &last->cage);
-    EMBI_RELEASE(m, last->x, last->x_cap);
-    EMBI_RELEASE(m, last->tri, last->tri_cap);
+    EMBI_RELEASE(m, last->x);
+    EMBI_RELEASE(m, last->tri);
     memset(last, 0, sizeof *last);
 }
 
-/* 1 when the wish and the surface are those of the remembered cage, to the bit. Many equal bodies then need one
- * construction. */
+/* 1 when wish and surface equal those of the stored cage, bit for bit. */
 static int embi_last_cage_serves(const embi_last_cage *last, int nodes, const embipc_real *x, int vertex_count,
                                  const int *tri, int tri_count)
 {
@@ -8989,15 +9047,15 @@ static int embi_last_cage_serves(const embi_last_cage *last, int nodes, const em
            memcmp(last->tri, tri, (size_t)(3 * tri_count) * sizeof *tri) == 0;
 }
 
-/* Makes it one of so many nodes for this surface; where that fails there is none. */
+/* Builds the cage for this wish and surface unless it is stored already. On failure no cage is stored. */
 static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, int nodes, const embipc_real *x,
                                          int vertex_count, const int *tri, int tri_count, embipc_error *e)
 {
     embipc_cage_def wish = embipc_default_cage_def();
     if (embi_last_cage_serves(last, nodes, x, vertex_count, tri, tri_count)) return EMBIPC_OK;
     embi_last_cage_free(m, last);
-    if (!EMBI_GROW(m, embipc_real, last->x, last->x_cap, 3 * vertex_count) ||
-        !EMBI_GROW(m, int, last->tri, last->tri_cap, 3 * tri_count))
+    if (!EMBI_GROW(m, last->x, 3 * vertex_count) ||
+        !EMBI_GROW(m, last->tri, 3 * tri_count))
         return embi_fail_memory(e);
     memcpy(last->x, x, (size_t)(3 * vertex_count) * sizeof *x);
     memcpy(last->tri, tri, (size_t)(3 * tri_count) * sizeof *tri);
@@ -9006,6 +9064,8 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
     last->nodes = wish.nodes = nodes;
     return embi_cage_build(m, &wish, x, vertex_count, tri, tri_count, &last->cage, e);
 }
+
+#endif /* EMBIPC_NO_CAGE_BUILDER */
 
 /* ==== 14. Elasticity =================================================================================
  * Per tet T of a cage (or mesh), with m_a the gradient of its barycentric coordinate w_a at rest:
@@ -9063,27 +9123,24 @@ typedef struct embi_elastic {
     int *near_row, *near_node;     /* averaged: nodes in a tet with each node, itself too, ascending (n + 1; ..) */
     int *place;                    /* of K_ab, a >= b, of each tet among the blocks of the body's matrix (10 padded) */
     int *corner;                   /* averaged: of node b of a tet among the nodes near its node a (16 nt) */
-    int tet_cap, grad_cap, volume_cap, rotation_cap, rotation_start_cap, rotation_next_cap, node_volume_cap,
-        patch_row_cap,
-        patch_tet_cap, near_row_cap, near_node_cap, place_cap, corner_cap;
 } embi_elastic;
 
 /* Gives back the memory of the tets. */
 static void embi_elastic_free(embi_memory *m, embi_elastic *s)
 {
-    EMBI_RELEASE(m, s->tet, s->tet_cap);
-    EMBI_RELEASE(m, s->grad, s->grad_cap);
-    EMBI_RELEASE(m, s->volume, s->volume_cap);
-    EMBI_RELEASE(m, s->rotation, s->rotation_cap);
-    EMBI_RELEASE(m, s->rotation_start, s->rotation_start_cap);
-    EMBI_RELEASE(m, s->rotation_next, s->rotation_next_cap);
-    EMBI_RELEASE(m, s->node_volume, s->node_volume_cap);
-    EMBI_RELEASE(m, s->patch_row, s->patch_row_cap);
-    EMBI_RELEASE(m, s->patch_tet, s->patch_tet_cap);
-    EMBI_RELEASE(m, s->near_row, s->near_row_cap);
-    EMBI_RELEASE(m, s->near_node, s->near_node_cap);
-    EMBI_RELEASE(m, s->place, s->place_cap);
-    EMBI_RELEASE(m, s->corner, s->corner_cap);
+    EMBI_RELEASE(m, s->tet);
+    EMBI_RELEASE(m, s->grad);
+    EMBI_RELEASE(m, s->volume);
+    EMBI_RELEASE(m, s->rotation);
+    EMBI_RELEASE(m, s->rotation_start);
+    EMBI_RELEASE(m, s->rotation_next);
+    EMBI_RELEASE(m, s->node_volume);
+    EMBI_RELEASE(m, s->patch_row);
+    EMBI_RELEASE(m, s->patch_tet);
+    EMBI_RELEASE(m, s->near_row);
+    EMBI_RELEASE(m, s->near_node);
+    EMBI_RELEASE(m, s->place);
+    EMBI_RELEASE(m, s->corner);
 }
 
 /* m_a = gradient of w_a in the tet X (12 reals): the rows of D0^-1, D0 = (X1-X0, X2-X0, X3-X0).
@@ -9108,7 +9165,7 @@ static void embi_law_set(embi_law *w, const embipc_material *m)
     w->model = m->model;
     w->mu = m->young / (2 * (1 + m->poisson));
     w->lambda = m->young * m->poisson / ((1 + m->poisson) * (1 - 2 * m->poisson));
-    if (m->model == EMBIPC_ARAP) {
+    if (EMBI_MATERIALS && m->model == EMBIPC_ARAP) {
         w->mu = m->young / 2;
         w->lambda = 0;
     }
@@ -9116,7 +9173,7 @@ static void embi_law_set(embi_law *w, const embipc_material *m)
         w->mu = 4 * m->stiffness;
         w->lambda = 0;
     }
-    if (m->model == EMBIPC_MOONEY_RIVLIN) {
+    if (EMBI_MATERIALS && m->model == EMBIPC_MOONEY_RIVLIN) {
         w->c1 = m->mooney[0];
         w->c2 = m->mooney[1];
         w->mu = 2 * (w->c1 + w->c2);
@@ -9140,14 +9197,15 @@ static int embi_law_lagged(const embi_law *w)
 /* Is its energy told by the rotation of F? */
 static int embi_law_turns(const embi_law *w)
 {
-    return embi_law_lagged(w) || w->model == EMBIPC_ARAP || w->model == EMBIPC_FIXED_COROTATED;
+    return embi_law_lagged(w) ||
+           (EMBI_MATERIALS && (w->model == EMBIPC_ARAP || w->model == EMBIPC_FIXED_COROTATED));
 }
 
 /* U(theta), J/m^3, with U' and U'', Pa */
 static embipc_real embi_law_volume(const embi_law *w, embipc_real theta, embipc_real *first,
                                    embipc_real *second)
 {
-    if (w->model == EMBIPC_NEO_HOOKEAN && w->lambda != 0) {
+    if (EMBI_MATERIALS && w->model == EMBIPC_NEO_HOOKEAN && w->lambda != 0) {
         embipc_real J = 1 + theta, l = J > 0 ? log1p(theta) : -(embipc_real)INFINITY;
         *first = J > 0 ? w->lambda * l / J : (embipc_real)0;
         *second = J > 0 ? w->lambda * (1 - l) / (J * J) : (embipc_real)0;
@@ -9272,15 +9330,15 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
     s->n = n;
     s->nt = nt;
     s->padded = embi_whole_lanes(nt);
-    if (!EMBI_GROW(m, int, s->tet, s->tet_cap, 4 * s->padded) ||
-        !EMBI_GROW(m, embipc_real, s->grad, s->grad_cap, 12 * s->padded) ||
-        !EMBI_GROW(m, embipc_real, s->volume, s->volume_cap, s->padded) ||
-        !EMBI_GROW(m, embipc_real, s->rotation, s->rotation_cap, 18 * s->padded) ||
-        !EMBI_GROW(m, embipc_real, s->rotation_start, s->rotation_start_cap, 9 * s->padded) ||
-        !EMBI_GROW(m, embipc_real, s->rotation_next, s->rotation_next_cap, 9 * s->padded) ||
-        !EMBI_GROW(m, embipc_real, s->node_volume, s->node_volume_cap, n) ||
-        !EMBI_GROW(m, int, s->patch_row, s->patch_row_cap, n + 1) ||
-        !EMBI_GROW(m, int, s->patch_tet, s->patch_tet_cap, 4 * nt))
+    if (!EMBI_GROW(m, s->tet, 4 * s->padded) ||
+        !EMBI_GROW(m, s->grad, 12 * s->padded) ||
+        !EMBI_GROW(m, s->volume, s->padded) ||
+        !EMBI_GROW(m, s->rotation, 18 * s->padded) ||
+        !EMBI_GROW(m, s->rotation_start, 9 * s->padded) ||
+        !EMBI_GROW(m, s->rotation_next, 9 * s->padded) ||
+        !EMBI_GROW(m, s->node_volume, n) ||
+        !EMBI_GROW(m, s->patch_row, n + 1) ||
+        !EMBI_GROW(m, s->patch_tet, 4 * nt))
         return 0;
     embi_law_set(&s->law, mat);
     s->nonlinear = !embi_law_lagged(&s->law);
@@ -9392,12 +9450,15 @@ static embipc_real embi_elastic_node_strain(const embi_elastic *s, int a, const 
     return sum / s->node_volume[a];
 }
 
+/* Is the volume strain averaged that of a material which follows F? Orthogonality has none. */
+static int embi_volume_follows_F(const embi_elastic *s) { return EMBI_MATERIALS && s->nonlinear && !s->follows; }
+
 /* W = dtheta/dF of a tet at q: R, the cofactors of F, or F */
 static void embi_elastic_volume_gradient(const embi_elastic *s, int t, const embipc_real *q, embipc_real W[9])
 {
     embipc_real F[9];
     memcpy(W, s->rotation + 9 * t, 9 * sizeof *W);
-    if (!s->nonlinear || s->follows) return;
+    if (!embi_volume_follows_F(s)) return;
     embi_elastic_F(s, t, q, F);
     if (s->law.model == EMBIPC_STVK) memcpy(W, F, sizeof F);
     else
@@ -9580,7 +9641,7 @@ static void embi_lagged_forces(const embi_elastic *s, const embipc_real *x, embi
 static int embi_elastic_neighbours(embi_memory *m, embi_elastic *s, int *mark)
 {
     if (!s->averaged) return 1;
-    if (!EMBI_GROW(m, int, s->near_row, s->near_row_cap, s->n + 1)) return 0;
+    if (!EMBI_GROW(m, s->near_row, s->n + 1)) return 0;
     memset(s->near_row, 0, (size_t)(s->n + 1) * sizeof *s->near_row);
     for (int fill = 0; fill < 2; fill++) {   /* count, then write: j comes to all its neighbours in turn */
         for (int i = 0; i < s->n; i++) mark[i] = -1;
@@ -9594,11 +9655,11 @@ static int embi_elastic_neighbours(embi_memory *m, embi_elastic *s, int *mark)
             }
         if (fill) break;
         for (int i = 0; i < s->n; i++) s->near_row[i + 1] += s->near_row[i];
-        if (!EMBI_GROW(m, int, s->near_node, s->near_node_cap, s->near_row[s->n])) return 0;
+        if (!EMBI_GROW(m, s->near_node, s->near_row[s->n])) return 0;
     }
     for (int i = s->n; i > 0; i--) s->near_row[i] = s->near_row[i - 1];
     s->near_row[0] = 0;
-    if (!EMBI_GROW(m, int, s->corner, s->corner_cap, 16 * s->nt)) return 0;
+    if (!EMBI_GROW(m, s->corner, 16 * s->nt)) return 0;
     for (int k = 0; k < 16 * s->nt; k++) {
         int a = s->tet[k / 4], first = s->near_row[a], count = s->near_row[a + 1] - first;
         s->corner[k] = first + embi_find_place(s->near_node + first, count, s->tet[4 * (k / 16) + k % 4]);
@@ -9639,7 +9700,7 @@ static int embi_elastic_pairs(const embi_elastic *s, embi_key *pairs)
 static int embi_elastic_places(embi_memory *m, embi_elastic *s, const embi_bsr *A)
 {
     int *place;
-    if (!EMBI_GROW(m, int, s->place, s->place_cap, 10 * s->padded)) return 0;
+    if (!EMBI_GROW(m, s->place, 10 * s->padded)) return 0;
     place = s->place;
     for (int t = 0; t < s->padded; t++)
         for (int a = 0; a < 4; a++)
@@ -9679,7 +9740,7 @@ static void embi_elastic_add_averaged(const embi_elastic *s, const embipc_real *
     embi_elastic_volume_gradients(s, q, G);
     for (int a = 0; a < s->n; a++) {
         second = s->law.lambda;
-        if (s->nonlinear && !s->follows) {
+        if (embi_volume_follows_F(s)) {
             (void)embi_law_volume(&s->law, embi_elastic_node_strain(s, a, trace), &first, &second);
             second = embi_max(second, 0);
         }
@@ -9874,6 +9935,113 @@ static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *q, in
  * the start of the step. Loops over tets take EMBI_LANES of them side by side, as in section 14.
  * Fibre, stiffer along a, f = F a: + fibre/8 (|f|^2 - 1)^2, smooth everywhere; it buckles when pressed.
  * Uses: small math, errors, sparse matrices, elasticity.   Checked by: tests/test_material.c  */
+
+#ifdef EMBIPC_NO_MATERIALS
+
+/* ---- orthogonality by itself ----
+ * What stays of this section without the other materials, for affine bodies only:
+ *   psi = mu |E|^2,   P = 2 mu F E,   d2psi/dF_ik dF_jl = mu (2 delta_ij E_kl + F_il F_jk + (F F^T)_ij delta_kl)
+ * It is projected by its eigenvalues, which are those of the nine eigenpairs above. */
+
+/* psi, and P */
+static embipc_real embi_orthogonality(const embi_law *w, const embipc_real F[9], embipc_real P[9])
+{
+    embipc_real E[9], psi = 0;
+    embi_m3_tmul(E, F, F);
+    for (int i = 0; i < 9; i++) {
+        E[i] = (E[i] - (i % 4 ? (embipc_real)0 : (embipc_real)1)) / 2;
+        psi += w->mu * E[i] * E[i];
+    }
+    embi_m3_mul(P, F, E);
+    for (int i = 0; i < 9; i++) P[i] *= 2 * w->mu;
+    return psi;
+}
+
+/* H = d2psi/dF2, row 3 i + k, column 3 j + l; of its negative curvature the share `keep` stays */
+static void embi_orthogonality_hessian(const embi_law *w, const embipc_real F[9], embipc_real keep, embipc_real H[81])
+{
+    embipc_real C[9], Q[81], D[81];
+    embi_m3_tmul(C, F, F);
+    for (int n = 0; n < 81; n++) {
+        int i = n / 27, k = n / 9 % 3, j = n / 3 % 3, l = n % 3;
+        D[n] = F[3 * i + l] * F[3 * j + k];
+        if (i == j) D[n] += C[3 * k + l] - (k == l ? (embipc_real)1 : (embipc_real)0);
+        if (k == l) D[n] += embi_dot(F + 3 * i, F + 3 * j);
+    }
+    embi_eigen_symmetric(9, D, Q);
+    memset(H, 0, sizeof D);
+    for (int e = 0; e < 9; e++) {
+        embipc_real value = w->mu * (D[10 * e] < 0 ? keep * D[10 * e] : D[10 * e]);
+        for (int n = 0; n < 81; n++) H[n] += value * Q[n / 9 * 9 + e] * Q[n % 9 * 9 + e];
+    }
+}
+
+/* as below: Psi(q), J, and the sum of the lengths of all nodal forces, N */
+static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace,
+                                         embipc_real *force)
+{
+    embipc_real sum = 0, F[9], P[9], f[3];
+    (void)now;
+    (void)trace;
+    *force = 0;
+    for (int t = 0; t < s->nt; t++) {
+        embi_elastic_F(s, t, q, F);
+        sum += s->volume[t] * embi_orthogonality(&s->law, F, P);
+        for (int a = 0; a < 4; a++) {
+            embi_m3_mulv(f, P, s->grad + 12 * t + 3 * a);
+            *force += s->volume[t] * embi_norm(f);
+        }
+    }
+    return sum;
+}
+
+/* g += scale dPsi/dq, N (3 n) */
+static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                    embipc_real *trace, embipc_real *g)
+{
+    embipc_real F[9], P[9], f[3];
+    (void)trace;
+    for (int t = 0; t < s->nt; t++) {
+        embi_elastic_F(s, t, q, F);
+        (void)embi_orthogonality(&s->law, F, P);
+        for (int a = 0; a < 4; a++) {
+            embi_m3_mulv(f, P, s->grad + 12 * t + 3 * a);
+            embi_axpy(g + 3 * s->tet[4 * t + a], scale * s->volume[t], f);
+        }
+    }
+}
+
+/* A += scale K at q, K_ab = V m_a . H m_b; the matrix has the one of K_ab and K_ba whose row is the later node */
+static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                       const embipc_real *trace, embi_bsr *A)
+{
+    (void)trace;
+    for (int t = 0; t < s->nt; t++) {
+        const int *v = s->tet + 4 * t, *place = s->place + 10 * t;
+        embipc_real F[9], H[81];
+        embi_elastic_F(s, t, q, F);
+        embi_orthogonality_hessian(&s->law, F, s->keep, H);
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b <= a; b++)
+                for (int n = 0; n < 81; n++) {
+                    int i = n / 27, k = n / 9 % 3, j = n / 3 % 3, l = n % 3;
+                    A->val[9 * (size_t)place[a * (a + 1) / 2 + b] + (size_t)(v[a] < v[b] ? 3 * j + i : 3 * i + j)] +=
+                        scale * s->volume[t] * s->grad[12 * t + 3 * a + k] * H[n] * s->grad[12 * t + 3 * b + l];
+                }
+    }
+}
+
+/* psi, and P and H where they are not NULL, at F */
+static embipc_real embi_law_evaluate(const embi_law *w, const embipc_real F[9], embipc_real P[9], embipc_real H[81],
+                                     embipc_real keep)
+{
+    embipc_real stress[9], psi = embi_orthogonality(w, F, stress);
+    if (P) memcpy(P, stress, sizeof stress);
+    if (H) embi_orthogonality_hessian(w, F, keep, H);
+    return psi;
+}
+
+#else /* EMBIPC_NO_MATERIALS */
 
 /* columns p and q of matrices become c p - d q and d p + c q */
 static inline void embi_m3s_turn_columns(embi_vec M[9], int p, int q, embi_vec c, embi_vec d)
@@ -10370,6 +10538,51 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
     }
 }
 
+/* ---- at one point ---- */
+
+/* Columns of d2psi/dF2, dP for dF, at the F whose parts are given */
+static void embi_law_push(const embi_law *w, const embi_vec U[9], const embi_vec V[9], const embi_modes *h,
+                          const embi_vec fibre[9], const embi_vec dF[9], embi_vec dP[9])
+{
+    embi_vec X[9], Y[9], T[9], f[3], square;
+    embi_m3s_tmul(T, U, dF);
+    embi_m3s_mul(X, T, V);
+    embi_modes_apply(h, X, Y);
+    embi_m3s_mul(T, U, Y);
+    embi_m3s_mult(dP, T, V);
+    (void)embi_fibre(w, dF, f, &square);
+    for (int i = 0; i < 9; i++) dP[i] += embi_dot_each(fibre + 3 * (i / 3), f) * w->along[i % 3];
+}
+
+/* psi, and P and H where they are not NULL, of a nonlinear material at F */
+static embipc_real embi_law_evaluate(const embi_law *w, const embipc_real F[9], embipc_real P[9], embipc_real H[81],
+                                     embipc_real keep)
+{
+    embipc_real column[9], psi[EMBI_LANES], rotation[9 * EMBI_LANES];
+    embi_vec M[9], stress[9], U[9], V[9], s[3], fibre[9], first, second, dF[9], dP[9];
+    embi_partials k;
+    embi_modes h;
+    for (int i = 0; i < 9; i++) M[i] = embi_all(F[i]);
+    for (int l = 0; l < EMBI_LANES; l++) embi_m3_identity(rotation + 9 * l);
+    embi_store(psi, embi_law_stress(w, M, rotation, NULL, stress));
+    if (P) embi_m3s_one(P, stress, 0);
+    if (!H) return psi[0];
+    embi_svd3s(M, U, s, V);
+    (void)embi_law_own_volume(w, s, &first, &second);
+    embi_law_partials(w, s[0] * s[1] * s[2], embi_dot_each(s, s), first, second, &k);
+    embi_modes_of(&k, s, keep, &h);
+    embi_fibre_hessian(w, M, keep, fibre);
+    for (int c = 0; c < 9; c++) {
+        for (int i = 0; i < 9; i++) dF[i] = embi_all(i == c ? (embipc_real)1 : (embipc_real)0);
+        embi_law_push(w, U, V, &h, fibre, dF, dP);
+        embi_m3s_one(column, dP, 0);
+        for (int i = 0; i < 9; i++) H[9 * i + c] = column[i];
+    }
+    return psi[0];
+}
+
+#endif /* EMBIPC_NO_MATERIALS */
+
 /* ---- lagged or not ---- */
 
 /* Psi(q), J: of a lagged energy with the rotations held, or with `now` those of q. *force: as above, 0 for
@@ -10418,7 +10631,7 @@ static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q
 {
     int changes = s->nonlinear && !s->follows;
     if (s->follows) embi_elastic_follow(s, q);
-    if (changes && s->averaged) embi_elastic_pressure(s, q, trace);
+    if (s->averaged && embi_volume_follows_F(s)) embi_elastic_pressure(s, q, trace);
     if (changes) embi_nonlinear_add_hessian(s, q, scale, trace, A);
     else embi_lagged_add_hessian(s, scale, A);
     embi_elastic_add_averaged(s, q, scale, trace, place, next, weight, A);
@@ -10476,7 +10689,10 @@ static embipc_result embi_check_material(const embipc_material *a, embipc_error 
                             "damping (%g, %g) must not be negative", a->damping[0], a->damping[1]);
     if (!embi_is_one_of((int)a->model, EMBIPC_MODEL_COUNT))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "material model %d does not exist", (int)a->model);
-    if (a->model == EMBIPC_MOONEY_RIVLIN && (r = embi_check_mooney(a, e)) != EMBIPC_OK) return r;
+    if (!EMBI_MATERIALS && a->model > EMBIPC_ORTHOGONALITY)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no material model %d (EMBIPC_NO_MATERIALS): take "
+                         "linear corotated or orthogonality", (int)a->model);
+    if (EMBI_MATERIALS && a->model == EMBIPC_MOONEY_RIVLIN && (r = embi_check_mooney(a, e)) != EMBIPC_OK) return r;
     return embi_check_fibre(a, e);
 }
 
@@ -10501,48 +10717,7 @@ static embipc_real embi_lagged_stress(const embi_law *w, const embipc_real F[9],
     return psi;
 }
 
-/* Columns of d2psi/dF2, dP for dF, at the F whose parts are given */
-static void embi_law_push(const embi_law *w, const embi_vec U[9], const embi_vec V[9], const embi_modes *h,
-                          const embi_vec fibre[9], const embi_vec dF[9], embi_vec dP[9])
-{
-    embi_vec X[9], Y[9], T[9], f[3], square;
-    embi_m3s_tmul(T, U, dF);
-    embi_m3s_mul(X, T, V);
-    embi_modes_apply(h, X, Y);
-    embi_m3s_mul(T, U, Y);
-    embi_m3s_mult(dP, T, V);
-    (void)embi_fibre(w, dF, f, &square);
-    for (int i = 0; i < 9; i++) dP[i] += embi_dot_each(fibre + 3 * (i / 3), f) * w->along[i % 3];
-}
-
-/* psi, and P and H where they are not NULL, of a nonlinear material at F */
-static embipc_real embi_law_evaluate(const embi_law *w, const embipc_real F[9], embipc_real P[9], embipc_real H[81],
-                                     embipc_real keep)
-{
-    embipc_real column[9], psi[EMBI_LANES], rotation[9 * EMBI_LANES];
-    embi_vec M[9], stress[9], U[9], V[9], s[3], fibre[9], first, second, dF[9], dP[9];
-    embi_partials k;
-    embi_modes h;
-    for (int i = 0; i < 9; i++) M[i] = embi_all(F[i]);
-    for (int l = 0; l < EMBI_LANES; l++) embi_m3_identity(rotation + 9 * l);
-    embi_store(psi, embi_law_stress(w, M, rotation, NULL, stress));
-    if (P) embi_m3s_one(P, stress, 0);
-    if (!H) return psi[0];
-    embi_svd3s(M, U, s, V);
-    (void)embi_law_own_volume(w, s, &first, &second);
-    embi_law_partials(w, s[0] * s[1] * s[2], embi_dot_each(s, s), first, second, &k);
-    embi_modes_of(&k, s, keep, &h);
-    embi_fibre_hessian(w, M, keep, fibre);
-    for (int c = 0; c < 9; c++) {
-        for (int i = 0; i < 9; i++) dF[i] = embi_all(i == c ? (embipc_real)1 : (embipc_real)0);
-        embi_law_push(w, U, V, &h, fibre, dF, dP);
-        embi_m3s_one(column, dP, 0);
-        for (int i = 0; i < 9; i++) H[9 * i + c] = column[i];
-    }
-    return psi[0];
-}
-
-/* The same of a lagged one, with the rotation of F held. */
+/* psi, and P and H where they are not NULL, of a lagged material, with the rotation of F held */
 static embipc_real embi_lagged_evaluate(const embi_law *w, const embipc_real F[9], embipc_real P[9], embipc_real H[81])
 {
     embipc_real R[9], stress[9], at_zero[9], psi;
@@ -10581,9 +10756,9 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
 }
 
 /* ==== 16. Distances ==================================================================================
- * Closest points of point-triangle and edge-edge, as weights: r = sum_k w_k x_k, d = |r|.     [ERI05]
- * Convexity decides what to look at. Where the nearest point of the plane (of the two lines) is not inside,
- * the answer lies on a border beyond which that point lies, so at most two point-segment problems remain.
+ * Closest points of point-triangle and edge-edge pairs, as weights: r = sum_k w_k x_k, d = |r|.     [ERI05]
+ * Where the nearest point of the plane (or of the two lines) is not inside, the closest point is on a border beyond
+ * which that point lies. By convexity at most two point-segment problems remain.
  *   interior         d = |n . (x_i - x_j)|, n the unit normal of the triangle, or of both edges
  *   gradient         dd/dx_k = w_k n, n = r/d
  *   Hessian          with theta the parameters of the closest points, r_k = dr/dtheta_k, R_kl = r_k . r_l,
@@ -10591,16 +10766,16 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
  *     d2d/dx2 = (w w^T x Q)/d - sum_k [ (dw_k x n)(w x r^k)^T + transpose ]
  *               - d sum_kl R^-1_kl (dw_k dw_l^T x n n^T)
  *   which is f_xx - f_xt f_tt^-1 f_tx of f = |r|, with the terms in 1/d that cancel left out (x: Kronecker).
- * Rounding: coordinates enter by their differences only, so a far origin costs nothing. A thin triangle, or
- * nearly parallel edges, take their normal from products in doubled precision and look at all borders.
- * Uses: small math, exact predicates.                      Checked by: tests/test_distance.c  */
+ * Rounding: only differences of coordinates are used, so a far origin causes no error. Thin triangles and nearly
+ * parallel edges get their normal from products in doubled precision, and all their borders are tested.
+ * Uses: small math, exact predicates.                      Checked by: tests/test_distance.c */
 
-/* squares of: the height of a triangle over its longest side, or the sine between edges, taken as thin */
+/* Triangles with (height / longest side)^2 below this are thin, and so are edges for the squared sine between them. */
 #define EMBI_THIN2 ((embipc_real)1e-4)
-/* and extents outside [1/EMBI_FAR2, EMBI_FAR2], scaled first lest their products over- or underflow */
+/* Points with a squared extent outside [1/EMBI_FAR2, EMBI_FAR2] are scaled first, against over- and underflow. */
 #define EMBI_FAR2 ((embipc_real)1e100)
 
-/* e such that the largest of n numbers is in [1/2, 1) 2^e; 0 when they are all 0 */
+/* Returns e such that the largest of n numbers is in [1/2, 1) 2^e, or 0 when all are 0. */
 static int embi_exponent(int n, const embipc_real *x)
 {
     embipc_real m = 0;
@@ -10610,14 +10785,13 @@ static int embi_exponent(int n, const embipc_real *x)
     return e;
 }
 
-/* In a mask besides the bits of vertices: the closest point on an edge is one fixed point of it. */
+/* Bit of a mask, besides those of vertices: the closest point on an edge is a fixed point of it. */
 #define EMBI_FIXED_POINT 16
 
-/* One of the four points of a pair: where its coordinates stand. They are read there: copied together number by
- * number, loads of several at once would wait for the stores. */
+/* Pointer to the coordinates of one of a pair's four points. Copying them first would be slower: wide loads would
+ * wait for the stores of single numbers. */
 typedef const embipc_real *embi_point;
 
-/* four points that stand one after the other, and by their numbers */
 static void embi_points_of(embi_point p[4], const embipc_real x[12])
 {
     for (int k = 0; k < 4; k++) p[k] = x + 3 * k;
@@ -10628,13 +10802,13 @@ static void embi_points_at(embi_point p[4], const embipc_real *x, const int v[4]
     for (int k = 0; k < 4; k++) p[k] = x + 3 * v[k];
 }
 
-/* y = 2^-e (x - x_0) for four points, with the largest entry near 1, and p what stands there; returns e. Finite
+/* y = 2^-e (x - x_0) for four points, with the largest entry near 1; p points into y. Returns e. The result is finite
  * for all finite x. */
 static int embi_rescale(const embi_point x[4], embipc_real y[12], embi_point p[4])
 {
     int away = 0, e;
     for (int k = 0; k < 4; k++)
-        if (embi_exponent(3, x[k]) > 1000) away = 2;   /* a quarter first: differences must not overflow */
+        if (embi_exponent(3, x[k]) > 1000) away = 2;   /* divide by 4 first, so that differences do not overflow */
     for (int i = 0; i < 12; i++) y[i] = ldexp(x[i / 3][i % 3], -away) - ldexp(x[0][i % 3], -away);
     e = embi_exponent(12, y);
     for (int i = 0; i < 12; i++) y[i] = ldexp(y[i], -e);
@@ -10642,7 +10816,7 @@ static int embi_rescale(const embi_point x[4], embipc_real y[12], embi_point p[4
     return e + away;
 }
 
-/* n = r/|r|; returns |r|, and leaves n alone when that is 0 */
+/* n = r/|r|; returns |r|. n is unchanged when |r| is 0. */
 static embipc_real embi_direction(embipc_real n[3], const embipc_real r[3])
 {
     embipc_real q = embi_dot(r, r), s[3];
@@ -10659,7 +10833,7 @@ static embipc_real embi_direction(embipc_real n[3], const embipc_real r[3])
     return ldexp(q, e);
 }
 
-/* r = a x b to nearly full relative precision of each component */
+/* r = a x b, each component to nearly full relative precision */
 static void embi_cross_exactly(embipc_real r[3], const embipc_real a[3], const embipc_real b[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -10675,8 +10849,8 @@ static embipc_real embi_segment_parameter(const embipc_real e[3], const embipc_r
     return er > 0 ? (er < ee ? er / ee : (embipc_real)1) : (embipc_real)0;
 }
 
-/* r = sum_k w_k x_k from differences to the vertex of the largest weight on each side: the part that cancels,
- * the common position, is gone before anything is multiplied. */
+/* r = sum_k w_k x_k, from differences to the vertex of largest weight on each side. The common position cancels
+ * before anything is multiplied. */
 static void embi_separation(const embi_point x[4], const embipc_real w[4], embipc_real r[3])
 {
     int i = 0, j = 0;
@@ -10692,8 +10866,8 @@ static void embi_separation(const embi_point x[4], const embipc_real w[4], embip
     }
 }
 
-/* A point-segment problem: point k against the edge of the vertices i, j with vector e; r = x_k - x_i. Where
- * the square of its distance is below *best, its weights (`sign` at the point) and mask replace the old. */
+/* A point-segment problem: point k against the edge from i to j with vector e; r = x_k - x_i. If its squared distance
+ * is below *best, its weights (`sign` at the point) and mask replace the stored ones. */
 static void embi_try_segment(const embipc_real e[3], const embipc_real r[3], int k, int i, int j,
                              embipc_real sign, embipc_real *best, embipc_real w[4], int *mask)
 {
@@ -10709,7 +10883,7 @@ static void embi_try_segment(const embipc_real e[3], const embipc_real r[3], int
     *mask = 1 << k | (t < 1 ? 1 << i : 0) | (t > 0 ? 1 << j : 0);
 }
 
-/* the distance that belongs to the weights of a point-point or point-edge pair */
+/* distance from the weights of a point-point or point-edge pair */
 static embipc_real embi_weighted_distance(const embi_point x[4], const embipc_real w[4])
 {
     embipc_real r[3], n[3];
@@ -10717,8 +10891,8 @@ static embipc_real embi_weighted_distance(const embi_point x[4], const embipc_re
     return embi_direction(n, r);
 }
 
-/* Along a thin triangle its barycentric coordinates are known worse than across it: the foot w is moved along
- * the longest side to where the remaining offset is perpendicular to it. Returns 0 when that is outside. */
+/* Barycentric coordinates of a thin triangle are least accurate along it. So the closest point w is moved along the
+ * longest side until the offset r is perpendicular to that side. Returns 0 when it then lies outside. */
 static int embi_slide_foot(const embi_point x[4], embipc_real w[4])
 {
     embipc_real e[3], r[3], longest = -1, ee, s;
@@ -10740,7 +10914,7 @@ static int embi_slide_foot(const embi_point x[4], embipc_real w[4])
     return w[i] < 0 && w[j] < 0;
 }
 
-/* embi_point_triangle() for coordinates of ordinary size; returns -1 where they are not */
+/* embi_point_triangle() for coordinates of ordinary size; returns -1 for others */
 static embipc_real embi_point_triangle_plain(const embi_point x[4], embipc_real w[4], int *mask)
 {
     const embipc_real *p = x[0], *a = x[1], *b = x[2], *c = x[3];
@@ -10758,7 +10932,7 @@ static embipc_real embi_point_triangle_plain(const embi_point x[4], embipc_real 
     extent2 = longest + embi_dot(r, r);
     if (!(extent2 > 1 / EMBI_FAR2 && extent2 < EMBI_FAR2)) return -1;
 
-    /* n = ab x ac, and the barycentric coordinates (t, u, v) of p's foot on the plane, times |n|^2 */
+    /* n = ab x ac; (t, u, v) = |n|^2 times the barycentric coordinates of p's projection onto the plane */
     embi_cross(n, ab, ac);
     area2 = embi_dot(n, n);
     thin = !(area2 > EMBI_THIN2 * longest * longest);
@@ -10790,9 +10964,9 @@ static embipc_real embi_point_triangle_plain(const embi_point x[4], embipc_real 
     return *mask == 15 ? sqrt(best) : embi_weighted_distance(x, w);
 }
 
-/* Distance of point x_0 and triangle x_1 x_2 x_3, m, and the weights of the closest points: w_0 = 1, the
- * others minus the barycentric coordinates. Bit k of mask is set when vertex k belongs to the closest feature
- * (0011 point and x_1, 0111 point and edge x_1 x_2, 1111 face); weights off it are exactly 0. */
+/* Distance of point x_0 and triangle x_1 x_2 x_3, m, and the weights of the closest points: w_0 = 1, the others are
+ * minus the barycentric coordinates. Bit k of mask is set when vertex k belongs to the closest feature (0011 point
+ * and x_1, 0111 point and edge x_1 x_2, 1111 face). Weights of other vertices are exactly 0. */
 static embipc_real embi_point_triangle(const embi_point x[4], embipc_real w[4], int *mask)
 {
     embipc_real y[12], d = embi_point_triangle_plain(x, w, mask);
@@ -10802,15 +10976,15 @@ static embipc_real embi_point_triangle(const embi_point x[4], embipc_real w[4], 
     e = embi_rescale(x, y, scaled);
     d = embi_point_triangle_plain(scaled, w, mask);
     if (d >= 0) return ldexp(d, e);
-    w[0] = 1;   /* all four coincide */
+    w[0] = 1;   /* all four points coincide */
     w[1] = -1;
     w[2] = w[3] = 0;
     *mask = 3;
     return 0;
 }
 
-/* Are the closest points that the weights tell as far apart as d, along the normal? Of edges on one line the normal and
- * the weights are made of rounding errors, and nothing of it is true. */
+/* 1 when the closest points given by the weights are no farther apart than d. For collinear edges normal and weights
+ * consist of rounding errors, so d may be wrong. */
 static int embi_weights_agree(const embi_point x[4], const embipc_real w[4], embipc_real d, embipc_real extent2)
 {
     embipc_real r[3];
@@ -10818,7 +10992,7 @@ static int embi_weights_agree(const embi_point x[4], const embipc_real w[4], emb
     return sqrt(embi_dot(r, r)) <= d + 64 * EMBI_EPS * sqrt(extent2);
 }
 
-/* embi_edge_edge() for coordinates of ordinary size; returns -1 where they are not.
+/* embi_edge_edge() for coordinates of ordinary size; returns -1 for others.
  * r + s u - t v is shortest over all s, t where it is parallel to n = u x v:
  *   s |n|^2 = (v x r) . n,   t |n|^2 = (u x r) . n,   r = a0 - b0. */
 static embipc_real embi_edge_edge_plain(const embi_point x[4], embipc_real w[4], int *mask)
@@ -10846,7 +11020,7 @@ static embipc_real embi_edge_edge_plain(const embi_point x[4], embipc_real w[4],
         embipc_real d = embi_abs(embi_dot(n, r)) / sqrt(nn);
         s /= nn;
         t /= nn;
-        if (thin) {   /* along nearly parallel edges s - t is known better than s and t: t follows from s */
+        if (thin) {   /* for nearly parallel edges s - t is more accurate than s and t: t follows from s */
             t = (embi_dot(r, v) + s * embi_dot(u, v)) / vv;
             t = embi_min(embi_max(t, EMBI_EPS), 1 - EMBI_EPS);
         }
@@ -10858,7 +11032,7 @@ static embipc_real embi_edge_edge_plain(const embi_point x[4], embipc_real w[4],
         if (!thin) return d;
         if (embi_weights_agree(x, w, d, extent2)) best = d * d;
     }
-    /* ends of a against b, ends of b against a */
+    /* ends of edge a against b, then of b against a */
     if (thin || s <= 0) embi_try_segment(v, r, 0, 2, 3, 1, &best, w, mask);
     if (thin || s >= nn) {
         embi_add(q, r, u);
@@ -10875,7 +11049,7 @@ static embipc_real embi_edge_edge_plain(const embi_point x[4], embipc_real w[4],
     return *mask == 15 ? sqrt(best) : embi_weighted_distance(x, w);
 }
 
-/* Distance of the edges x_0 x_1 and x_2 x_3, m, with weights (1-s, s, -(1-t), -t) and mask as above: 1111
+/* Distance of the edges x_0 x_1 and x_2 x_3, m. Weights are (1-s, s, -(1-t), -t), mask as for the triangle: 1111
  * where both closest points are inside their edges. Parallel edges give one of their equally close pairs. */
 static embipc_real embi_edge_edge(const embi_point x[4], embipc_real w[4], int *mask)
 {
@@ -10893,7 +11067,7 @@ static embipc_real embi_edge_edge(const embi_point x[4], embipc_real w[4], int *
     return 0;
 }
 
-/* n = unit normal of two vectors; returns 0 and leaves n alone where they have none */
+/* n = unit normal of two vectors. Returns 0 and leaves n unchanged when they are parallel. */
 static int embi_unit_cross(embipc_real n[3], const embipc_real a[3], const embipc_real b[3])
 {
     embipc_real aa = embi_dot(a, a), bb = embi_dot(b, b), m[3], s[3], t[3];
@@ -10910,8 +11084,8 @@ static int embi_unit_cross(embipc_real n[3], const embipc_real a[3], const embip
     return embi_direction(n, m) > 0;
 }
 
-/* n = the normal of the triangle, or of both edges, on the side on which d = n . (x_i - x_j) >= 0; returns d,
- * or -1 where there is none. Relative to the extent this is right even where d is far below it. */
+/* n = normal of the triangle, or of both edges, oriented so that d = n . (x_i - x_j) >= 0. Returns d, or -1 without a
+ * normal. The error is small relative to the extent, even if d is far below that. */
 static embipc_real embi_interior_normal(const embi_point x[4], const embipc_real w[4], int edge_edge,
                                         embipc_real n[3])
 {
@@ -10934,10 +11108,9 @@ static embipc_real embi_interior_normal(const embi_point x[4], const embipc_real
     return embi_abs(d);
 }
 
-/* n = unit direction of r = sum_k w_k x_k, from the triangle to the point, or from edge b to edge a; returns
- * n . r. Inside a face and between crossing edges it is their normal; from a point to an edge it is made
- * perpendicular to that edge (twice: once leaves a remainder of its own rounding). At distance 0: some normal
- * of the pair. */
+/* n = unit direction of r = sum_k w_k x_k, from the triangle to the point, or from edge b to edge a. Returns n . r.
+ * Inside a face and between crossing edges n is their normal. Between a point and an edge it is made perpendicular to
+ * the edge, twice because of rounding. At distance 0 it is some normal of the pair. */
 static embipc_real embi_normal(const embi_point x[4], const embipc_real w[4], int mask, int edge_edge,
                                embipc_real n[3])
 {
@@ -10948,7 +11121,7 @@ static embipc_real embi_normal(const embi_point x[4], const embipc_real w[4], in
         if (d >= 0) return d;
     }
     embi_separation(x, w, r);
-    for (int k = 0; k < 4; k++)   /* the ends of the edge: a point alone has the weight 1 or -1 */
+    for (int k = 0; k < 4; k++)   /* ends of the edge; a single point has weight 1 or -1 */
         if ((mask >> k & 1) && embi_abs(w[k]) < 1) { i = j; j = k; }
     if (mask < 15 && i >= 0) {
         embi_sub(n, x[i], x[j]);
@@ -10960,7 +11133,7 @@ static embipc_real embi_normal(const embi_point x[4], const embipc_real w[4], in
     return d;
 }
 
-/* The parameters theta of the closest points: r_k = dr/dtheta_k and dw/dtheta_k. Returns their number. */
+/* r_k = dr/dtheta_k and dw/dtheta_k for the parameters theta of the closest points. Returns their number. */
 static int embi_closest_parameters(const embi_point x[4], const embipc_real w[4], int mask, int edge_edge,
                                    embipc_real rk[2][3], embipc_real dw[2][4])
 {
@@ -10968,7 +11141,7 @@ static int embi_closest_parameters(const embi_point x[4], const embipc_real w[4]
     memset(dw, 0, 8 * sizeof(embipc_real));
     if (mask & EMBI_FIXED_POINT) return 0;
     for (int first = edge_edge ? 0 : 1; first < 4; first = edge_edge ? first + 2 : 4) {
-        /* theta_k moves weight from the first vertex of this side's feature to another one */
+        /* theta_k moves weight from the first vertex of a side's feature to another */
         int last = edge_edge ? first + 2 : 4, base = -1;
         for (int k = first; k < last; k++) {
             embipc_real sign = w[k] > 0 ? (embipc_real)1 : (embipc_real)-1;
@@ -10983,7 +11156,7 @@ static int embi_closest_parameters(const embi_point x[4], const embipc_real w[4]
     return n;
 }
 
-/* dual vectors up[k] = r^k = sum_l R^-1_kl r_l, and Ri = R^-1, of one or two vectors r_k off the normal n */
+/* Dual vectors up[k] = r^k = sum_l R^-1_kl r_l, and Ri = R^-1, for one or two vectors r_k perpendicular to n. */
 static void embi_dual_vectors(int m, embipc_real rk[2][3], const embipc_real n[3], embipc_real up[2][3],
                               embipc_real Ri[2][2])
 {
@@ -11002,7 +11175,7 @@ static void embi_dual_vectors(int m, embipc_real rk[2][3], const embipc_real n[3
     }
 }
 
-/* H = d2d/dx2 (12x12) by the formula of the banner. */
+/* H = d2d/dx2 (12x12) by the banner's formula. */
 static void embi_distance_hessian(const embi_point x[4], const embipc_real w[4], int mask, int edge_edge,
                                   embipc_real H[144])
 {
@@ -11012,7 +11185,7 @@ static void embi_distance_hessian(const embi_point x[4], const embipc_real w[4],
     memset(up, 0, sizeof up);
     memset(Ri, 0, sizeof Ri);
     embi_dual_vectors(m, rk, n, up, Ri);
-    for (int a = 0; a < 3; a++)      /* Q/d; with two parameters nothing is left of it */
+    for (int a = 0; a < 3; a++)      /* Q/d; it is 0 with two parameters */
         for (int b = 0; b < 3; b++) {
             embipc_real q = (a == b ? (embipc_real)1 : (embipc_real)0) - n[a] * n[b];
             if (m == 1) q -= rk[0][a] * up[0][b];
@@ -11036,7 +11209,7 @@ static embipc_real embi_closest_distance(const embi_point x[4], int edge_edge, e
     return edge_edge ? embi_edge_edge(x, w, mask) : embi_point_triangle(x, w, mask);
 }
 
-/* distance and, where wanted, its gradient w x n */
+/* distance and, if wanted, its gradient w x n */
 static embipc_real embi_distance_gradient(const embipc_real x[12], int edge_edge, embipc_real *grad)
 {
     embipc_real w[4], n[3], d;
@@ -11060,7 +11233,7 @@ EMBIPC_API embipc_real embipc_edge_edge_distance(const embipc_real x[12], embipc
     return embi_distance_gradient(x, 1, grad);
 }
 
-/* d2 distance/dx2 of the closest feature, 1/m; hess: 12 x 12, row-major. */
+/* Hessian of the distance, 1/m; hess: 12 x 12, row-major. */
 static void embi_closest_hessian(const embipc_real x[12], int edge_edge, embipc_real hess[144])
 {
     embipc_real w[4];
@@ -11100,7 +11273,7 @@ static embipc_real embi_edge_cross(const embi_point x[4], embipc_real grad[12])
     return embi_dot(n, n);
 }
 
-/* Edge-edge mollifier: 1 but near parallel, where the distance of two edges has a kink.        [IPC20]
+/* Edge-edge mollifier: 1 except near parallel edges, where their distance has a kink.        [IPC20]
  *   m(c) = (2 - c/eps) c/eps for c < eps, else 1;   eps = 1e-3 |u|^2 |v|^2 of the edges at rest */
 static embipc_real embi_mollifier(embipc_real c, embipc_real eps, embipc_real *dc)
 {
@@ -11116,12 +11289,11 @@ static embipc_real embi_mollifier(embipc_real c, embipc_real eps, embipc_real *d
  *   b(d)   = -(d - dhat)^2 ln(d/dhat) on 0 < d < dhat, else 0                      [EIPC24 eq. 7]
  *   b'(d)  = -2 (d - dhat) ln(d/dhat) - (d - dhat)^2/d                      <= 0
  *   b''(d) = -2 ln(d/dhat) - 4 (d - dhat)/d + (d - dhat)^2/d^2              >= 0
- * The distance itself, not its square: kappa is kg/s^2, and the force of a pair is -kappa b'(d), N.
- * With a thickness xi the caller passes d - xi.
- * Uses: platform.                                          Checked by: tests/test_barrier.c   */
+ * The argument is the distance, not its square: kappa is in kg/s^2, and the force of a pair is -kappa b'(d), N. With
+ * a thickness xi the caller passes d - xi.
+ * Uses: platform.                                          Checked by: tests/test_barrier.c */
 
-/* b, b' and b'' of the banner. At d <= 0 they are infinite, so that a line search sees such a state as not
- * allowed. */
+/* b, b' and b'' of the banner. At d <= 0 they are infinite, so a line search rejects such states. */
 EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first,
                                       embipc_real *second)
 {
@@ -11134,15 +11306,15 @@ EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_re
         if (second) *second = (embipc_real)INFINITY;
         return (embipc_real)INFINITY;
     }
-    /* near dhat the ratio is 1 - small: log1p keeps the digits */
+    /* near dhat, log1p is accurate */
     log_ratio = d > dhat / 2 ? log1p(gap / dhat) : log(d / dhat);
     if (first) *first = -2 * gap * log_ratio - gap * (gap / d);
     if (second) *second = -2 * log_ratio - 4 * (gap / d) + (gap / d) * (gap / d);
     return -gap * gap * log_ratio;
 }
 
-/* -b'(r dhat)/dhat falls from infinity to 0 over 0 < r < 1, about as 1/r at its lower end: Newton's method on
- * the logarithms, kept inside a bracket. */
+/* Solves -b'(r dhat)/dhat = force/(kappa dhat) for 0 < r < 1. The left side falls from infinity to 0, at small r
+ * about as 1/r. So Newton's method works on logarithms, inside a bracket. */
 EMBIPC_API embipc_real embipc_barrier_gap(embipc_real force, embipc_real kappa, embipc_real dhat)
 {
     embipc_real want = force / (kappa * dhat), lo = 0, hi = 1, r = 1 / (1 + want);
@@ -11160,8 +11332,7 @@ EMBIPC_API embipc_real embipc_barrier_gap(embipc_real force, embipc_real kappa, 
     return r * dhat;
 }
 
-/* The kappa with which `pairs` pairs at the gap ratio*dhat hold the force f: f = -pairs kappa b'(ratio
- * dhat). */
+/* The kappa with which `pairs` pairs at the gap ratio*dhat bear the force f = -pairs kappa b'(ratio dhat). */
 static embipc_real embi_kappa_for_load(embipc_real f, embipc_real pairs, embipc_real ratio, embipc_real dhat)
 {
     embipc_real first;
@@ -11176,9 +11347,9 @@ static embipc_real embi_kappa_for_load(embipc_real f, embipc_real pairs, embipc_
  *   f0(y) = y^2/e - y^3/(3 e^2) + e/3 for y < e, else y        so f0(0) = e/3, f0(e) = e
  *   dD/du = mu lambda f1(y)/y u,   d2D/du2 = mu lambda [f1/y (I - uh uh^T) + f1' uh uh^T],  uh = u/y
  * lambda and the tangent plane are lagged: taken at the start of the step. f1' >= 0, so D is convex.
- * Uses: small math.                                        Checked by: tests/test_friction.c  */
+ * Uses: small math.                                        Checked by: tests/test_friction.c */
 
-/* f0(y) - f0(0) and, where wanted, f1(y)/y and f1'(y): the form that has no cancellation at y = 0 */
+/* f0(y) - f0(0), which has no cancellation at y = 0, and if wanted f1(y)/y and f1'(y). */
 EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real *f1_over_y,
                                        embipc_real *f1_slope)
 {
@@ -11192,9 +11363,9 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
     return y - e / 3;
 }
 
-/* S += weight d2D/du2 in the plane normal to n, and r += weight dD/du; u in that plane.
- * expected: |u| that the step will probably end with; at u = 0 the secant slope to there,
- * 2/e - min(expected, e)/e^2, replaces the tangent 2/e, so that a steady creep is met by one linear solve. */
+/* S += weight d2D/du2 in the plane normal to n, r += weight dD/du; u lies in that plane. expected: probable |u| at
+ * the end of the step. At u = 0 the secant slope to there, 2/e - min(expected, e)/e^2, replaces the tangent 2/e. Then
+ * one linear solve finds a steady creep. */
 static void embi_friction_derivatives(const embipc_real u[3], const embipc_real n[3], embipc_real e,
                                       embipc_real expected, embipc_real weight, embipc_real r[3],
                                       embipc_real S[9])
@@ -11212,38 +11383,38 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
 }
 
 /* ==== 19. Broad phase ================================================================================
- * One tree of boxes per surface: triangles sorted along a Z-order curve when the body is made, leaves of two,
- * inner nodes by halving, as in a heap (children of i are 2i and 2i + 1): no pointers, refit in one backward
- * sweep; of a large surface only what a search comes to. Each vertex and edge is owned by one of its triangles, so a
- * pair of triangles stands for the point-triangle and edge-edge pairs of what they own, and every primitive pair is
- * met exactly once.
+ * Each surface has one tree of boxes. Its triangles are sorted along a Z-order curve when the body is made, and a
+ * leaf holds two. Nodes are numbered as in a heap (children of i: 2i and 2i + 1), so there are no pointers, and one
+ * backward sweep refits the tree. Large trees are refitted on demand. Each vertex and edge is owned by one of its
+ * triangles. So a pair of triangles stands for the point-triangle and edge-edge pairs of what they own, and each
+ * primitive pair is found exactly once.
  *
- * Edges inside faces that stay flat make no pairs with edges, and vertices inside such faces or straight edges none
- * with triangles (tower of 100 boxes: 0.71 of the time). Of two surfaces the pairs that are left hold a nearest one all
- * the same. Proof: a surface is made of flat faces, straight edges and corners; what is left out lies inside the first
- * two. Let x and y be nearest points of two surfaces, those with the largest L(x) for some linear function L that is
- * constant along no face or edge. y - x is perpendicular to what x lies in, and to what y lies in. Had these a
- * direction in common, both points could move along it, at the same distance, and L(x) would grow. So either one of
- * them is a corner, and makes a pair with a triangle of the other; or both lie in edges, which cross. What touches is
- * thus met by a pair that is left.
+ * Edges inside faces that stay flat make no edge-edge pairs. Vertices inside such faces or straight edges make no
+ * point-triangle pairs (tower of 100 boxes: 0.71 of the time). The remaining pairs of two surfaces still contain a
+ * nearest one. Proof: A surface consists of flat faces, straight edges and corners. Choose nearest points x and y of
+ * two surfaces that maximise L(x), with L a linear function that is constant along no face or edge. y - x is
+ * perpendicular to the face or edge of x, and to that of y. If these had a common direction, both points could move
+ * along it at equal distance, and L(x) would grow. So one of the points is a corner, which makes a pair with a
+ * triangle, or both lie on edges that cross. Either pair remains.
  *
- * Candidates serve for many iterates: a pair (a, b) of surfaces, or of panels, parts of them that lie below one node
- * of the tree, is searched with the box [lo, hi] of all displacements of a relative to b that are foreseen, and its
- * candidates stay complete while the displacement stays inside. Only the relative displacement counts: two bodies that
- * fall together see each other stand still. Within one body the displacements of two points differ by |J_a - J_b|_1 / 2
- * of what those of any two can, which is little for neighbours however fine the surface, and known for whole subtrees.
- * And while its tets keep their shape, most of a body cannot touch itself at all, and is left out as a whole.
+ * Candidates serve for many iterates. A pair (a, b) of surfaces or of patches (parts below one tree node) is searched
+ * with a box [lo, hi] of the expected displacements of a relative to b. Its candidates are complete while the
+ * displacement stays inside. Only relative displacement counts, so two bodies that fall together stand still to each
+ * other. Within one body, the displacements of two points differ by at most the fraction |J_a - J_b|_1 / 2 of that
+ * range. It is small for neighbours on fine surfaces, and known for whole subtrees. While a body's tets keep their
+ * shape, most of it cannot touch itself and is skipped.
  *
- * Where displacements are long, boxes of them hold nearly all pairs there are. But along one direction each vertex goes
- * straight, and what two surfaces move by is common to both in each moment: few primitives are at one place at one
- * time.
- * Searched so, candidates are good for this direction only, and there are a hundredth as many, or less.
+ * If displacements are long, boxes of them contain nearly all pairs. But along one direction each vertex moves
+ * straight, and the common displacement of two surfaces cancels. So few primitives are at one place at one time. A
+ * search along these paths finds at most a hundredth of the candidates, which serve for this direction only.
+ *
+ * Functions that allocate return 0 when out of memory, unless their comment says otherwise.
  * Uses: small math, memory, threads, sorting, exact predicates, meshes, distances.
- * Checked by: tests/test_broad.c, tests/test_reach.c  */
+ * Checked by: tests/test_broad.c, tests/test_reach.c */
 
 #define EMBI_LEAF 2
 
-/* x = J q: each surface vertex hangs on one node or on the four of its tet. */
+/* x = J q: each surface vertex depends on one node, or on the four of its tet. */
 typedef struct embi_rows {
     const int *node;             /* (4 per vertex) */
     const embipc_real *weight;   /* (4 per vertex) */
@@ -11264,64 +11435,62 @@ static void embi_row_apply(const embi_rows *J, int i, const embipc_real *q, embi
     else embi_set(y, 0, 0, 0);
 }
 
-/* What a triangle owns of its vertices and edges; which of those pairs of edges, and of points and triangles, are made
- * of; and which are taken back from, and added to, the sum over triangles (section 21); which edges have seams with
- * other fixed bodies (section 28), and which pairs are left where they count as joined. */
+/* Kinds of bits in embi_bvh.own, three bits each: owned vertices and edges; those that make edge-edge and
+ * point-triangle pairs; edges subtracted from and vertices added to the sum over triangles (section 21); edges with
+ * seams to other fixed bodies (section 28); pairs that remain where surfaces count as joined. */
 enum { EMBI_OWN_VERTEX = 0, EMBI_OWN_EDGE = 3, EMBI_OWN_EDGE_PAIRS = 6, EMBI_OWN_POINT_PAIRS = 9, EMBI_OWN_BACK = 12,
        EMBI_OWN_ADD = 15, EMBI_OWN_SEAM = 18, EMBI_OWN_JOINED_EDGE_PAIRS = 21, EMBI_OWN_JOINED_POINT_PAIRS = 24 };
 
-/* what a triangle has by itself, before it is joined with others */
+/* bits of a triangle whose surface is not joined to others */
 static unsigned embi_own_alone(unsigned own)
 {
     own &= (1u << EMBI_OWN_SEAM) - 1;
     return own | (own >> EMBI_OWN_EDGE_PAIRS & 63) << EMBI_OWN_JOINED_EDGE_PAIRS;
 }
 
-/* the three bits of one kind */
 static int embi_owned(unsigned own, int kind) { return (int)(own >> kind & 7); }
 
 typedef struct embi_bvh {
     int leaves;                  /* a power of two; node 1 is the root, leaf k is node leaves + k */
     int *order;                  /* triangles along the curve (nt) */
-    unsigned *own;               /* per triangle, three bits from each EMBI_OWN_...: for vertex k, or edge (k, k + 1) */
-    int *face;                   /* where edges are spared: the first triangle of the face that a triangle is in (nt) */
-    embipc_real *box;            /* lo[3], hi[3] per node (12 leaves), then per triangle (6 nt): */
+    unsigned *own;               /* per triangle: EMBI_OWN_... bits for vertex k, or edge (k, k + 1) */
+    int *face;                   /* if edges are omitted: the first triangle of each triangle's flat face (nt) */
+    embipc_real *box;            /* lo[3], hi[3] per node (12 leaves), then per triangle (6 nt) */
     embipc_real *tri_box;
-    embipc_real *way, *tri_way;  /* boxes of the displacements of the same, once it was searched along paths */
-    int *sample;                 /* a vertex of each node, -1 where there is none (2 leaves), and ... */
-    embipc_real *vary;           /* ... the most by which rows of J below it differ from its own, in |.|_1 */
-    float *rest;                 /* of a large surface: box of each node when it was made, seen from its sample, ... */
-    unsigned char *known;        /* ... and whether it has one of now: see "trees that are refit where asked" */
-    int order_cap, own_cap, face_cap, box_cap, way_cap, sample_cap, vary_cap, rest_cap, known_cap;
+    embipc_real *way, *tri_way;  /* boxes of displacements of nodes and triangles, after a search along paths */
+    int *sample;                 /* a vertex below each node, or -1 (2 leaves) */
+    embipc_real *vary;           /* largest |.|_1 difference between J's row of the sample and others below */
+    float *rest;                 /* large surfaces: box of each node at creation, relative to its sample */
+    unsigned char *known;        /* flags of each node, see "trees that are refitted on demand" */
 } embi_bvh;
 
 /* A surface as the broad phase sees it. */
 typedef struct embi_surface {
-    const embipc_real *x;        /* vertices now (3 nv) */
-    const embipc_real *rest;     /* and at rest */
+    const embipc_real *x;        /* current vertices (3 nv) */
+    const embipc_real *rest;     /* vertices at rest */
     const int *tri;              /* (3 nt) */
     int nt;
-    int base;                    /* number of its first vertex among all bodies' */
+    int base;                    /* number of its first vertex among those of all bodies */
     const embi_bvh *bvh;
-    const embi_rows *J;          /* of all bodies, where this one's tree knows how they vary; else NULL */
-    const int *start;            /* of the first of two: pairs of nodes that a search starts from (2 start_count); */
-    int start_count;             /*   NULL: both roots */
-    const embipc_real *way;      /* of a search along paths: how far vertices go (3 nv), NULL: they stay; and candidates ... */
-    embipc_real common[3];       /* ... are found as what goes by `common` sees them, m */
+    const embi_rows *J;          /* rows of all bodies; NULL if its tree has no `vary` */
+    const int *start;            /* node pairs where a search starts (2 start_count), from the first of two surfaces */
+    int start_count;             /* if start is NULL: the two roots */
+    const embipc_real *way;      /* displacements for a search along paths (3 nv); NULL: none */
+    embipc_real common[3];       /* displacement subtracted from both surfaces' ways, m */
 } embi_surface;
 
-/* Gives back the memory of the tree. */
+/* Frees the tree. */
 static void embi_bvh_free(embi_memory *m, embi_bvh *b)
 {
-    EMBI_RELEASE(m, b->order, b->order_cap);
-    EMBI_RELEASE(m, b->own, b->own_cap);
-    EMBI_RELEASE(m, b->face, b->face_cap);
-    EMBI_RELEASE(m, b->box, b->box_cap);
-    EMBI_RELEASE(m, b->way, b->way_cap);
-    EMBI_RELEASE(m, b->sample, b->sample_cap);
-    EMBI_RELEASE(m, b->vary, b->vary_cap);
-    EMBI_RELEASE(m, b->rest, b->rest_cap);
-    EMBI_RELEASE(m, b->known, b->known_cap);
+    EMBI_RELEASE(m, b->order);
+    EMBI_RELEASE(m, b->own);
+    EMBI_RELEASE(m, b->face);
+    EMBI_RELEASE(m, b->box);
+    EMBI_RELEASE(m, b->way);
+    EMBI_RELEASE(m, b->sample);
+    EMBI_RELEASE(m, b->vary);
+    EMBI_RELEASE(m, b->rest);
+    EMBI_RELEASE(m, b->known);
 }
 
 /* spreads the low 21 bits of a to every third bit */
@@ -11356,14 +11525,13 @@ static void embi_box_add(embipc_real box[6], const embipc_real p[3])
     }
 }
 
-/* box then holds another one as well */
 static void embi_box_join(embipc_real box[6], const embipc_real other[6])
 {
     embi_box_add(box, other);
     embi_box_add(box, other + 3);
 }
 
-/* The empty box: joined with another one it gives that one. */
+/* The empty box: joined with another box it gives that box. */
 static void embi_box_clear(embipc_real box[6])
 {
     for (int i = 0; i < 3; i++) {
@@ -11372,11 +11540,11 @@ static void embi_box_clear(embipc_real box[6])
     }
 }
 
-/* Edges of two triangles are taken back, vertices whose triangles close a circle, or several, are added. keys: all
- * edges in order. used (nv): scratch. */
+/* Marks edges of two triangles by EMBI_OWN_BACK, and vertices whose triangles form closed circles by EMBI_OWN_ADD.
+ * keys: all edges, sorted. used (nv): scratch. */
 static void embi_bvh_count(embi_bvh *b, const int *tri, int nt, int nv, const embi_key *keys, unsigned char *used)
 {
-    memset(used, 0, (size_t)nv);   /* triangles less edges of two, modulo 256: 0 where there is no border */
+    memset(used, 0, (size_t)nv);   /* triangles minus shared edges, modulo 256: 0 without a border */
     for (int i = 0; i < 3 * nt; i++) used[tri[i]]++;
     for (int i = 0, end; i < 3 * nt; i = end) {
         int v = keys[i].value;
@@ -11391,8 +11559,7 @@ static void embi_bvh_count(embi_bvh *b, const int *tri, int nt, int nv, const em
             b->own[i / 3] |= 1u << EMBI_OWN_ADD << i % 3;
 }
 
-/* Builds the tree of a surface and decides who owns what. keys (6 nt) and used (nv): scratch.
- * Returns 0 out of memory. */
+/* Builds the tree of a surface and assigns owners. keys (6 nt) and used (nv): scratch. */
 static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv,
                           embi_key *keys, unsigned char *used)
 {
@@ -11400,9 +11567,9 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     int edges = 3 * nt;
     b->leaves = 1;
     while (EMBI_LEAF * b->leaves < nt) b->leaves *= 2;
-    if (!EMBI_GROW(m, int, b->order, b->order_cap, nt) ||
-        !EMBI_GROW(m, unsigned, b->own, b->own_cap, nt) ||
-        !EMBI_GROW(m, embipc_real, b->box, b->box_cap, 12 * b->leaves + 6 * nt))
+    if (!EMBI_GROW(m, b->order, nt) ||
+        !EMBI_GROW(m, b->own, nt) ||
+        !EMBI_GROW(m, b->box, 12 * b->leaves + 6 * nt))
         return 0;
     b->tri_box = b->box + 12 * b->leaves;
     embi_box_clear(box);
@@ -11424,7 +11591,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
             used[tri[i]] = 1;
             b->own[i / 3] |= (1u << EMBI_OWN_VERTEX | 1u << EMBI_OWN_POINT_PAIRS) << i % 3;
         }
-    /* equal edges meet in the sorted list; the first of each is the owner */
+    /* equal edges are neighbours after sorting; the first is the owner */
     for (int i = 0; i < edges; i++) {
         int p = tri[i], q = tri[3 * (i / 3) + (i + 1) % 3];
         keys[i].key = embi_pack(embi_min_int(p, q), embi_max_int(p, q));
@@ -11438,8 +11605,8 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     return 1;
 }
 
-/* Do two triangles, with edge k of the first in common, lie in one plane, on the two sides of that edge? far: the
- * largest coordinate, which rounding is measured by. */
+/* 1 when two triangles at edge k of the first are coplanar and on opposite sides of it. away: the largest
+ * |coordinate|, as scale of rounding errors. */
 static int embi_is_flat(const embipc_real *x, const int *t, int k, const int *u, embipc_real away)
 {
     const embipc_real *p = x + 3 * t[k], *d = NULL;
@@ -11455,7 +11622,7 @@ static int embi_is_flat(const embipc_real *x, const int *t, int k, const int *u,
     return embi_dot(n, m) < 0 && embi_abs(embi_dot(n, two)) <= 16 * EMBI_EPS * away * embi_norm(n);
 }
 
-/* Is vertex v on the straight line between a and b? */
+/* 1 when vertex v is on the straight line between a and b. */
 static int embi_is_straight(const embipc_real *x, int v, int a, int b, embipc_real away)
 {
     embipc_real one[3], two[3], c[3];
@@ -11465,7 +11632,7 @@ static int embi_is_straight(const embipc_real *x, int v, int a, int b, embipc_re
     return embi_dot(one, two) < 0 && embi_norm(c) <= 16 * EMBI_EPS * away * (embi_norm(one) + embi_norm(two));
 }
 
-/* The largest coordinate of a surface: rounding is measured by it. */
+/* The largest |coordinate| of a surface, as scale of rounding errors. */
 static embipc_real embi_largest_coordinate(const embipc_real *x, const int *tri, int nt)
 {
     embipc_real away = 0;
@@ -11473,14 +11640,15 @@ static embipc_real embi_largest_coordinate(const embipc_real *x, const int *tri,
     return away;
 }
 
-/* The next vertex on a line of edges, from vertex `from` through v. sharp: as below. */
+/* The next vertex on a line of edges, from `from` through v. sharp: as in embi_bvh_spare_points(). */
 static int embi_line_next(const int *sharp, int from, int v)
 {
     return sharp[3 * v + (sharp[3 * v + 1] == from ? 2 : 1)];
 }
 
-/* Folds below rounding add up, so a line is straight only if all its vertices are as near to the one through its ends.
- * Vertices inside it, those from v on that have -2 edges, then have -1. from: the end beside v. */
+/* Bends below rounding add up. So a line of edges is straight only if all its vertices are close to the line
+ * through its ends. It starts at `from` and contains the vertices with sharp == -2 from v on, which get -1 if it
+ * is straight. */
 static void embi_line_try(const embipc_real *x, int from, int v, embipc_real away, int *sharp)
 {
     int a = from, b = v, end, straight;
@@ -11502,14 +11670,14 @@ static void embi_line_try(const embipc_real *x, int from, int v, embipc_real awa
     }
 }
 
-/* Vertices where no edge ends that pairs are made of, or where two such edges make one straight line, are inside a flat
- * face or a straight edge: no pairs with triangles. edges, points: the EMBI_OWN_... of both. home: as below. sharp (3
- * per vertex): scratch. */
+/* Removes the point-triangle pairs of vertices inside a flat face or a straight edge: no edge with pairs ends there,
+ * or two such edges form a straight line. edges, points: EMBI_OWN_... of both kinds of pairs. home: as in
+ * embi_bvh_spare_flat(). sharp (3 per vertex): scratch. */
 static void embi_bvh_spare_points(embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv, const int *home,
                                   int edges, int points, int *sharp)
 {
     embipc_real away = embi_largest_coordinate(x, tri, nt);
-    memset(sharp, 0, 3 * (size_t)nv * sizeof *sharp);   /* how many such edges, and the other ends of two */
+    memset(sharp, 0, 3 * (size_t)nv * sizeof *sharp);   /* number of such edges, and the other ends of two */
     for (int i = 0; i < 6 * nt; i++) {
         const int *t = tri + 3 * (i / 6);
         int k = i % 3, side = i / 3 % 2, *at = sharp + 3 * t[(k + side) % 3];
@@ -11528,15 +11696,15 @@ static void embi_bvh_spare_points(embi_bvh *b, const embipc_real *x, const int *
         if (sharp[3 * tri[i]] == 0 || sharp[3 * tri[i]] == -1) b->own[i / 3] &= ~(1u << points << i % 3);
 }
 
-/* A plane through three vertices of a face that are far apart, and how far the others are from it. It takes all
- * triangles three times: a sum of their normals would gather rounding. */
+/* A plane through three distant vertices of a face, and the distances of the others. All triangles are visited three
+ * times, since a sum of their normals would accumulate rounding errors. */
 typedef struct embi_plane {
     const embipc_real *x;        /* a vertex */
-    embipc_real e[3], n[3];      /* from there to the farthest; the longest cross product of e and another */
-    embipc_real away, lo, hi;    /* |e|^2 or |n|^2; the least and the most along n */
+    embipc_real e[3], n[3];      /* from x to the farthest vertex; the longest cross product of e and another */
+    embipc_real away, lo, hi;    /* largest |e|^2 or |n|^2 so far; range of the vertices along n */
 } embi_plane;
 
-/* Takes the triangle t in, for the first, second or third time: pass 0, 1, 2. */
+/* Visits triangle t in pass 0, 1 or 2. */
 static void embi_plane_take(embi_plane *p, int pass, const embipc_real *x, const int *t)
 {
     for (int k = 0; k < 3; k++) {
@@ -11554,7 +11722,7 @@ static void embi_plane_take(embi_plane *p, int pass, const embipc_real *x, const
     }
 }
 
-/* Before the triangles are taken in for the first, second or third time; x: a vertex of one of them. */
+/* Starts a pass; x: a vertex of the face. */
 static void embi_plane_begin(embi_plane *p, int pass, const embipc_real *x)
 {
     if (!pass) memset(p, 0, sizeof *p);
@@ -11562,28 +11730,27 @@ static void embi_plane_begin(embi_plane *p, int pass, const embipc_real *x)
     p->away = 0;
 }
 
-/* Are all of them in the plane, as far as rounding can tell? far: the largest coordinate. */
+/* 1 when all vertices are in the plane, up to rounding. away: the largest |coordinate|. */
 static int embi_plane_is_flat(const embi_plane *p, embipc_real away)
 {
     return p->hi - p->lo <= 32 * EMBI_EPS * away * embi_norm(p->n);
 }
 
-/* The first of the set that i is in; next[i] leads there. */
+/* The first element of the set of i: the root of its tree in next[]. */
 static int embi_set_first(int *next, int i)
 {
     while (next[i] != i) i = next[i] = next[next[i]];
     return i;
 }
 
-/* Puts two sets together. */
 static void embi_set_join(int *next, int i, int j)
 {
     int a = embi_set_first(next, i), b = embi_set_first(next, j);
     next[embi_max_int(a, b)] = embi_min_int(a, b);
 }
 
-/* Folds below rounding add up, so a face is flat only if all its vertices lie in one plane. The edges of those that are
- * not make pairs again. keys (2 nt): scratch. */
+/* Bends below rounding add up. So a face is flat only if all its vertices are in one plane. Edges of other faces make
+ * pairs again. keys (2 nt): scratch. */
 static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *tri, int nt, embipc_real away,
                                  embi_key *keys)
 {
@@ -11607,15 +11774,15 @@ static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *t
     }
 }
 
-/* Edges between triangles in one plane, and that stay so, take no part in pairs of edges: another edge that comes near
- * one inside such a face comes as near with an end, or to the border of the face. home: the part of the body that moves
- * as one affine map, by vertex; NULL: all does. keys: as embi_bvh_build() left them, edges in order, and as many that
- * are scratch. sharp (3 per vertex): scratch. Returns 0 out of memory. */
+/* Removes the edge-edge pairs of edges inside flat faces that stay flat. If another edge comes near such an edge, one
+ * of its ends or the face's border is as near. home: per vertex, the part of the body that moves as one affine map;
+ * NULL: the whole body. keys: sorted edges from embi_bvh_build(), then as many for scratch. sharp (3 per vertex):
+ * scratch. */
 static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv,
                                const int *home, embi_key *keys, int *sharp)
 {
     embipc_real away = embi_largest_coordinate(x, tri, nt);
-    if (!EMBI_GROW(m, int, b->face, b->face_cap, nt)) return 0;
+    if (!EMBI_GROW(m, b->face, nt)) return 0;
     for (int t = 0; t < nt; t++) b->face[t] = t;
     for (int i = 0, end; i < 3 * nt; i = end) {
         int t = keys[i].value / 3, k = keys[i].value % 3, stays = 1, other;
@@ -11632,10 +11799,10 @@ static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x
     return 1;
 }
 
-/* box of n points, and of n vertices of x */
+/* box of n points */
 static void embi_box_of_points(embipc_real box[6], const embi_point *p, int n)
 {
-    for (int i = 0; i < 3; i++) {   /* axis by axis: what is written in between waits for the next point */
+    for (int i = 0; i < 3; i++) {   /* axis by axis, without stores between the reads of points */
         embipc_real lo = EMBI_HUGE, hi = -EMBI_HUGE;
         for (int k = 0; k < n; k++) {
             lo = embi_min(lo, p[k][i]);
@@ -11646,7 +11813,7 @@ static void embi_box_of_points(embipc_real box[6], const embi_point *p, int n)
     }
 }
 
-/* The box of the n vertices v[0 .. n - 1]. */
+/* The box of the vertices v[0 .. n - 1] of x. */
 static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
 {
     for (int i = 0; i < 3; i++) {
@@ -11660,7 +11827,7 @@ static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, 
     }
 }
 
-/* Box of how far vertices of the surface go on their paths. */
+/* Box of the displacements of n vertices along their paths, less the common one. */
 static void embi_path_ways(embipc_real box[6], const embi_surface *a, const int *v, int n)
 {
     for (int i = 0; i < 3; i++) {
@@ -11674,16 +11841,15 @@ static void embi_path_ways(embipc_real box[6], const embi_surface *a, const int 
     }
 }
 
-/* |J_a - J_b|_1 <= 2 of two vertices: their displacements differ by at most that much of half the diagonal of the
- * box that holds those of all nodes, whatever moves. Neighbours on a fine surface hang on the same few nodes with
- * nearly the same weights. */
+/* Returns |J_a - J_b|_1 <= 2 for two vertices. Their displacements differ by at most half of it times the diagonal of
+ * the box of all nodes' displacements. */
 static embipc_real embi_row_difference(const embi_rows *J, int a, int b)
 {
     const int *na = J->node + 4 * (size_t)a, *nb = J->node + 4 * (size_t)b;
     const embipc_real *wa = J->weight + 4 * (size_t)a, *wb = J->weight + 4 * (size_t)b;
     embipc_real sum = 0;
     if (a == b) return 0;
-    /* |u - v| = u + v - 2 min(u, v), and the weights add up to 1 */
+    /* |u - v| = u + v - 2 min(u, v), and weights sum to 1 */
     if (na[0] == nb[0] && na[1] == nb[1] && na[2] == nb[2] && na[3] == nb[3] && J->count[a] == 4 && J->count[b] == 4)
         sum = embi_min(wa[0], wb[0]) + embi_min(wa[1], wb[1]) + embi_min(wa[2], wb[2]) + embi_min(wa[3], wb[3]);
     else
@@ -11693,11 +11859,11 @@ static embipc_real embi_row_difference(const embi_rows *J, int a, int b)
     return embi_max(2 - 2 * sum, 0) + 32 * EMBI_EPS;
 }
 
-/* How much the rows of J vary below each node. Returns 0 out of memory. */
+/* Sets `sample` and `vary` of all nodes. */
 static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, const embi_rows *J)
 {
-    if (!EMBI_GROW(m, int, b->sample, b->sample_cap, 2 * b->leaves) ||
-        !EMBI_GROW(m, embipc_real, b->vary, b->vary_cap, 2 * b->leaves))
+    if (!EMBI_GROW(m, b->sample, 2 * b->leaves) ||
+        !EMBI_GROW(m, b->vary, 2 * b->leaves))
         return 0;
     for (int k = 2 * b->leaves - 1; k > 0; k--) {
         int first = EMBI_LEAF * (k - b->leaves), other;
@@ -11721,8 +11887,7 @@ static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, c
     return 1;
 }
 
-/* Of the relative displacements of two points of the surface, which share of the range those of a point below
- * node i and one below node j can take. */
+/* Fraction of the surface's range of relative displacements that a point below node i and one below node j can use. */
 static embipc_real embi_bvh_share(const embi_surface *a, int i, int j)
 {
     const embi_bvh *b = a->bvh;
@@ -11731,7 +11896,7 @@ static embipc_real embi_bvh_share(const embi_surface *a, int i, int j)
                         embi_row_difference(a->J, a->base + b->sample[i], a->base + b->sample[j])) / 2);
 }
 
-/* the same of the first `split` and the other vertices of a primitive pair */
+/* the fraction for the first `split` and the other vertices of a primitive pair */
 static embipc_real embi_vertices_share(const embi_surface *a, const int v[4], int split)
 {
     embipc_real most = 0;
@@ -11742,10 +11907,10 @@ static embipc_real embi_vertices_share(const embi_surface *a, const int v[4], in
     return embi_min(1, most / 2);
 }
 
-/* shares as whole numbers, rounded up */
+/* fractions as integers, rounded up */
 #define EMBI_SHARE_UNIT (1 << 20)
 
-/* boxes of inner nodes begin .. end - 1, from those of their children */
+/* boxes of inner nodes begin .. end - 1 from their children */
 static void embi_boxes_join(embipc_real *box, int begin, int end)
 {
     for (int k = end - 1; k >= begin; k--)
@@ -11757,8 +11922,8 @@ static void embi_boxes_join(embipc_real *box, int begin, int end)
 
 static void embi_bvh_join(embi_bvh *b, int begin, int end) { embi_boxes_join(b->box, begin, end); }
 
-/* Boxes of leaves begin .. end - 1, all those below one node, of their triangles and of the nodes from there up to it,
- * for the vertices of a surface. */
+/* Refits leaves begin .. end - 1, which are all leaves below one node, their triangles, and the inner nodes up to
+ * it. */
 static void embi_bvh_refit_leaves(embi_bvh *b, const embi_surface *s, int begin, int end)
 {
     int from = b->leaves + begin, to = b->leaves + end;
@@ -11774,12 +11939,12 @@ static void embi_bvh_refit_leaves(embi_bvh *b, const embi_surface *s, int begin,
     for (; to - from > 1; from /= 2, to /= 2) embi_bvh_join(b, from / 2, to / 2);
 }
 
-/* Boxes of all nodes for the vertices of a surface, and of their ways where they have any. Returns 0 out of memory. */
+/* Refits all boxes, and those of displacements if the surface has any. */
 static int embi_bvh_sweep(embi_memory *m, embi_bvh *b, const embi_surface *s)
 {
     embi_bvh_refit_leaves(b, s, 0, b->leaves);
     if (!s->way) return 1;
-    if (!EMBI_GROW(m, embipc_real, b->way, b->way_cap, 12 * b->leaves + 6 * s->nt)) return 0;
+    if (!EMBI_GROW(m, b->way, 12 * b->leaves + 6 * s->nt)) return 0;
     b->tri_way = b->way + 12 * b->leaves;
     for (int k = 0; k < b->leaves; k++) {
         embipc_real *way = b->way + 6 * (b->leaves + k);
@@ -11794,7 +11959,7 @@ static int embi_bvh_sweep(embi_memory *m, embi_bvh *b, const embi_surface *s)
     return 1;
 }
 
-/* Boxes of all nodes for the vertices x. */
+/* Refits all boxes for the vertices x. */
 static void embi_bvh_refit(embi_bvh *b, const embipc_real *x, const int *tri, int nt)
 {
     embi_surface s;
@@ -11805,7 +11970,7 @@ static void embi_bvh_refit(embi_bvh *b, const embipc_real *x, const int *tri, in
     embi_bvh_refit_leaves(b, &s, 0, b->leaves);
 }
 
-/* can box a, displaced by anything in range (lo, hi) and grown by reach, meet box b? */
+/* 1 when box a, displaced within range (lo, hi) and grown by reach, can meet box b */
 static int embi_ranges_meet(const embipc_real a[6], const embipc_real range[6], embipc_real reach,
                             const embipc_real b[6])
 {
@@ -11819,13 +11984,13 @@ static int embi_boxes_touch(const embipc_real a[6], const embipc_real b[6])
     return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
 }
 
-/* Can two boxes come within reach, when the first moves by the share t of something in the box `one`, the second by the
- * same share of something in `two`, for some t in [0, 1]? (Boxes without anything in them have lo > hi.) */
+/* 1 when two boxes can come within reach while both move by the same fraction t in [0, 1] of a displacement in `one`
+ * and one in `two`. Empty boxes have lo > hi. */
 static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], embipc_real reach, const embipc_real b[6],
                            const embipc_real two[6])
 {
     embipc_real begin = 0, end = 1;
-    for (int i = 0; i < 6; i++) {   /* gap + t rate <= 0: first the lower side of a, then the upper one */
+    for (int i = 0; i < 6; i++) {   /* gap + t rate <= 0, for the lower side of a and then the upper one */
         int low = i < 3, c = low ? i + 3 : i - 3;
         embipc_real gap = low ? a[i] - reach - b[c] : b[c] - a[i] - reach,
             rate = low ? one[i] - two[c] : two[c] - one[i];
@@ -11837,21 +12002,22 @@ static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], emb
     return begin <= end + 16 * EMBI_EPS;
 }
 
-/* Can they when each moves by a share of its own? axis: a unit vector along which they may be apart, or 0. */
+/* 1 when two boxes can come within reach while each moves by a fraction of its own. axis: a unit vector along which
+ * they may be separated, or 0. */
 static int embi_boxes_cross(const embipc_real a[6], const embipc_real one[6], embipc_real reach, const embipc_real b[6],
                             const embipc_real two[6], const embipc_real axis[3])
 {
-    embipc_real span[2][2] = {{0, 0}, {0, 0}};   /* of the two along the axis */
+    embipc_real span[2][2] = {{0, 0}, {0, 0}};   /* interval of each along the axis */
     for (int i = 0; i < 3; i++)
         if (a[i] + embi_min(one[i], 0) - reach > b[3 + i] + embi_max(two[3 + i], 0) ||
             a[3 + i] + embi_max(one[3 + i], 0) + reach < b[i] + embi_min(two[i], 0))
             return 0;
     for (int side = 0; side < 2; side++) {
         const embipc_real *box = side ? b : a, *way = side ? two : one;
-        embipc_real lo = 0, hi = 0;   /* of the ways */
+        embipc_real lo = 0, hi = 0;   /* bounds of the displacement along the axis */
         for (int i = 0; i < 3; i++) {
             int up = axis[i] > 0 ? 3 : 0;
-            span[side][0] += axis[i] * (box[3 - up + i] - a[i]);   /* from a corner of a: small numbers */
+            span[side][0] += axis[i] * (box[3 - up + i] - a[i]);   /* relative to a corner of a, against rounding */
             span[side][1] += axis[i] * (box[up + i] - a[i]);
             lo += axis[i] * way[3 - up + i];
             hi += axis[i] * way[up + i];
@@ -11862,22 +12028,21 @@ static int embi_boxes_cross(const embipc_real a[6], const embipc_real one[6], em
     return span[0][0] - reach <= span[1][1] && span[1][0] - reach <= span[0][1];
 }
 
-/* How two surfaces go along their paths: both have gone the same share of them in each moment; or each goes by
- * itself. */
+/* How two surfaces move along their paths: at equal fractions of their displacements, or independently. */
 enum { EMBI_PATHS_NONE, EMBI_PATHS_TOGETHER, EMBI_PATHS_APART };
 
-/* Two surfaces whose trees are gone through together, and how the first may move against the second. Both trees must
- * be refit, or swept. */
+/* A traversal of two trees, with the range of motion of the first surface relative to the second. Both trees are up
+ * to date, by embi_bvh_refit() or, for paths, embi_bvh_sweep(). */
 typedef struct embi_walk {
     const embi_surface *a, *b;
-    const embipc_real *range;    /* displacements (6); symmetric when both are the same surface */
+    const embipc_real *range;    /* range of displacements (6); symmetric within one surface */
     embipc_real reach;
-    int paths;                   /* EMBI_PATHS_...; the range does not count then */
-    embipc_real axis[3];         /* EMBI_PATHS_APART: unit vector across the ways of both, or 0 */
-    int first_only;              /* it ends with the first pair of triangles */
+    int paths;                   /* EMBI_PATHS_...; if set, the range is ignored */
+    embipc_real axis[3];         /* EMBI_PATHS_APART: unit vector perpendicular to both displacements, or 0 */
+    int first_only;              /* stop at the first pair of triangles */
 } embi_walk;
 
-/* A traversal by ranges of displacement; paths are set by who wants them. */
+/* A traversal with a range of displacements. */
 static embi_walk embi_walk_of(const embi_surface *a, const embi_surface *b, const embipc_real range[6],
                               embipc_real reach)
 {
@@ -11890,7 +12055,7 @@ static embi_walk embi_walk_of(const embi_surface *a, const embi_surface *b, cons
     return w;
 }
 
-/* The same along paths. */
+/* Makes it a traversal along paths. */
 static void embi_walk_along(embi_walk *w, int paths)
 {
     const embi_bvh *A = w->a->bvh, *B = w->b->bvh;
@@ -11905,7 +12070,7 @@ static void embi_walk_along(embi_walk *w, int paths)
     embi_scale(w->axis, size > 0 && embi_finite(1 / size) ? 1 / size : (embipc_real)0, w->axis);
 }
 
-/* Do paths allow two boxes to come within reach? box, way: arrays of either side, NULL: no ways */
+/* 1 when box i of the first and box j of the second side can come within reach along the paths. */
 static int embi_walk_lets(const embi_walk *w, const embipc_real *one, const embipc_real *ways_one, int i,
                           const embipc_real *two,
                           const embipc_real *ways_two, int j)
@@ -11916,14 +12081,13 @@ static int embi_walk_lets(const embi_walk *w, const embipc_real *one, const embi
                                            : embi_boxes_cross(one, way_one, w->reach, two, way_two, w->axis);
 }
 
-/* so much of the range */
 static void embi_walk_share(const embi_walk *w, embipc_real share, embipc_real own[6])
 {
     for (int c = 0; c < 6; c++) own[c] = share * w->range[c];
 }
 
-/* Can anything below node i of a meet anything below node j of b? share: of the range, what these can take, for two
- * leaves. */
+/* 1 when something below node i of a can meet something below node j of b. *share: fraction of the range that two
+ * leaves can use. */
 static int embi_walk_meets(const embi_walk *w, int i, int j, embipc_real *share)
 {
     const embi_surface *a = w->a;
@@ -11939,7 +12103,7 @@ static int embi_walk_meets(const embi_walk *w, int i, int j, embipc_real *share)
     return embi_ranges_meet(one, own, w->reach, two);
 }
 
-/* The pairs of nodes that (i, j) opens to, the last first; none for two leaves. Returns how many. */
+/* The node pairs below (i, j), the last first; none for two leaves. Returns their number. */
 static int embi_walk_opens(const embi_walk *w, int i, int j, int pair[3][2])
 {
     const embi_bvh *A = w->a->bvh, *B = w->b->bvh;
@@ -11949,7 +12113,7 @@ static int embi_walk_opens(const embi_walk *w, int i, int j, int pair[3][2])
         pair[2][0] = pair[2][1] = pair[1][0] = 2 * i;
         return 3;
     }
-    for (int k = 0; k < 2; k++) {   /* the node nearer to the root; on a tie the first */
+    for (int k = 0; k < 2; k++) {   /* open the node nearer to the root, of equals the first */
         int open_a = j >= B->leaves || (i < A->leaves && i <= j);
         pair[k][0] = open_a ? 2 * i + 1 - k : i;
         pair[k][1] = open_a ? j : 2 * j + 1 - k;
@@ -11957,10 +12121,9 @@ static int embi_walk_opens(const embi_walk *w, int i, int j, int pair[3][2])
     return 2;
 }
 
-/* Pairs of triangles whose boxes can meet below node i of a and node j of b, appended to list: keys
- * embi_pack(triangle of a, triangle of b), with a < b when both are the same surface; value tells the share of the
- * range that they can take. Returns 0 out of memory. */
-static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, embi_key **list, int *count, int *cap)
+/* Appends the triangle pairs below nodes i and j whose boxes can meet. The key is embi_pack(triangle of a, triangle
+ * of b), within one surface the smaller first. The value is the fraction of the range that they can use. */
+static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, embi_key **list, int *count)
 {
     const embi_bvh *A = w->a->bvh, *B = w->b->bvh;
     int stack[256][2], top = 1, self = w->a->base == w->b->base;
@@ -11985,7 +12148,7 @@ static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, emb
                                                B->tri_way, tb)
                              : !embi_ranges_meet(A->tri_box + 6 * ta, own, w->reach, B->tri_box + 6 * tb))
                     continue;
-                if (!EMBI_GROW(m, embi_key, *list, *cap, *count + 1)) return 0;
+                if (!EMBI_GROW(m, *list, *count + 1)) return 0;
                 if (w->first_only) top = 0;
                 (*list)[*count].value = (int)ceil(share * EMBI_SHARE_UNIT);
                 (*list)[(*count)++].key =
@@ -11995,7 +12158,7 @@ static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, emb
     return 1;
 }
 
-/* Where the walk begins: pairs of nodes (2 count). */
+/* Node pairs where the traversal starts (2 count). */
 static const int *embi_walk_begin(const embi_walk *w, int *count)
 {
     static const int roots[2] = {1, 1};
@@ -12003,29 +12166,28 @@ static const int *embi_walk_begin(const embi_walk *w, int *count)
     return w->a->start ? w->a->start : roots;
 }
 
-/* Pairs of triangles of the whole walk. The order depends on what the trees hold alone. */
-static int embi_walk_all(embi_memory *m, const embi_walk *w, embi_key **list, int *count, int *cap)
+/* All triangle pairs of a traversal. Their order depends only on the trees. */
+static int embi_walk_all(embi_memory *m, const embi_walk *w, embi_key **list, int *count)
 {
     int starts;
     const int *start = embi_walk_begin(w, &starts);
     for (int n = 0; n < starts; n++)
-        if (!embi_walk_pairs(m, w, start[2 * n], start[2 * n + 1], list, count, cap)) return 0;
+        if (!embi_walk_pairs(m, w, start[2 * n], start[2 * n + 1], list, count)) return 0;
     return 1;
 }
 
-/* The same of two surfaces. */
+/* All triangle pairs of two surfaces for a range of displacements. */
 static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surface *b,
-                          const embipc_real range[6], embipc_real reach, embi_key **list, int *count,
-                          int *cap)
+                          const embipc_real range[6], embipc_real reach, embi_key **list, int *count)
 {
     embi_walk w = embi_walk_of(a, b, range, reach);
-    return embi_walk_all(m, &w, list, count, cap);
+    return embi_walk_all(m, &w, list, count);
 }
 
-#define EMBI_STARTS 256   /* of a walk that is shared, where it begins with fewer */
+#define EMBI_STARTS 256   /* node pairs that a long traversal is split into */
 
-/* Pairs of nodes whose walks, one after the other, are the whole walk: those that it begins with (returns them), or,
- * if these are few, what they open to, in `start`. */
+/* Splits a traversal into node pairs whose traversals, one after the other, equal it. Returns its own start if that
+ * has many pairs, otherwise pairs below these, in `start`. */
 static const int *embi_walk_starts(const embi_walk *w, int start[EMBI_STARTS][2], int *starts)
 {
     const int *first = embi_walk_begin(w, starts);
@@ -12053,49 +12215,48 @@ static const int *embi_walk_starts(const embi_walk *w, int start[EMBI_STARTS][2]
     return start[0];
 }
 
-/* ---- trees that are refit where asked ----
- * Of a large surface a walk looks at what is near another: little. Its tree is not refit as a whole, then. A node that
- * the walk comes to is given a box by the one it had when the body was made, at X, and by how the nodes of the body
- * have moved since: to turn (X + w), but for a displacement, all w in a box of the extent warp. Seen from one vertex s
- * below it, the others are at
+/* ---- trees that are refitted on demand ----
+ * A search of a large surface mostly visits a small part of it, so its tree is not refitted as a whole. A visited
+ * node gets a box from its box at creation, X, and the motion of the body's nodes since: x = turn (X + w), up to a
+ * displacement, with all w in a box of extent warp (the deformation bound). Relative to a vertex s below the node,
  *   x = x_s + turn (X - X_s + w - w_s),   |w - w_s| <= |J - J_s|_1 warp / 2.
- * With these boxes a walk is gone through down to blocks of so many triangles; the blocks it comes to are refit. What
- * it then sees itself are the same boxes or tighter ones, and it opens no node whose children have none. (A step of a
- * bear of 160 000 triangles: in free fall 0.64 for 4.0 ms, in contact 6.8 for 10.7.) */
+ * With these boxes a first traversal goes down to blocks of leaves. The blocks that it reaches are refitted. The
+ * search then finds the same or tighter boxes, and never opens a node whose children have none. (Bear of 160 000
+ * triangles: a step takes 0.64 instead of 4.0 ms in free fall, 6.8 instead of 10.7 in contact.) */
 
-#ifndef EMBI_FIT_LEAVES           /* a test makes these less */
-#define EMBI_FIT_LEAVES 16        /* of a block */
-#define EMBI_FIT_TRIANGLES 1024   /* a surface of fewer has its tree refit as a whole */
+#ifndef EMBI_FIT_LEAVES           /* a test lowers these */
+#define EMBI_FIT_LEAVES 16        /* leaves of a block */
+#define EMBI_FIT_TRIANGLES 1024   /* smaller surfaces have the whole tree refitted */
 #endif
-enum { EMBI_PLACED = 1, EMBI_ASKED = 2, EMBI_REFIT = 4 };   /* a node has such a box; its block is asked for; is refit */
+enum { EMBI_PLACED = 1, EMBI_ASKED = 2, EMBI_REFIT = 4 };   /* node has a box; its block is requested, is refitted */
 
-/* How a surface has moved since it was made. */
+/* Motion of a surface since its creation. */
 typedef struct embi_moved {
-    const embipc_real *q;        /* all nodes, now */
+    const embipc_real *q;        /* positions of all nodes */
     embipc_real turn[9], warp[3];
-    embipc_real rounding;        /* of all this, m */
+    embipc_real rounding;        /* bound of rounding errors, m */
 } embi_moved;
 
-/* The tree will be refit where asked. Returns 0 out of memory. */
+/* Allocates what refitting on demand needs. */
 static int embi_bvh_ready(embi_memory *m, embi_bvh *b)
 {
-    return EMBI_GROW(m, float, b->rest, b->rest_cap, 12 * b->leaves) &&
-           EMBI_GROW(m, unsigned char, b->known, b->known_cap, 2 * b->leaves);
+    return EMBI_GROW(m, b->rest, 12 * b->leaves) &&
+           EMBI_GROW(m, b->known, 2 * b->leaves);
 }
 
-/* The vertices are at x, where the surface is made; refits the tree. */
+/* Refits the tree at creation, for vertices x, and stores its boxes. */
 static void embi_bvh_start(embi_bvh *b, const embipc_real *x, const int *tri, int nt)
 {
     embi_bvh_refit(b, x, tri, nt);
     for (int k = 1; k < 2 * b->leaves; k++)
-        for (int i = 0; i < 6 && b->sample[k] >= 0; i++)   /* lo <= 0 <= hi: rounded outwards */
+        for (int i = 0; i < 6 && b->sample[k] >= 0; i++)   /* rounded outwards: lo <= 0 <= hi */
             b->rest[6 * k + i] = (float)((b->box[6 * k + i] - x[3 * b->sample[k] + i % 3]) * (1 + 1e-6));
 }
 
-/* the first node that is the root of a block; as many blocks there are */
+/* number of blocks, and the first node that is the root of one */
 static int embi_bvh_blocks(const embi_bvh *b) { return embi_max_int(b->leaves / EMBI_FIT_LEAVES, 1); }
 
-/* the root of the block that node k is in; k itself above these */
+/* root of the block that contains node k; k itself above the blocks */
 static int embi_bvh_block(const embi_bvh *b, int k)
 {
     int end = 2 * embi_bvh_blocks(b);
@@ -12103,7 +12264,7 @@ static int embi_bvh_block(const embi_bvh *b, int k)
     return k;
 }
 
-/* Node k has a box from here on. */
+/* Gives node k a box by the bound above, unless it has one. */
 static void embi_bvh_place(embi_bvh *b, int k, const embi_surface *s, const embi_moved *moved)
 {
     const float *rest = b->rest + 6 * k;
@@ -12127,15 +12288,15 @@ static void embi_bvh_place(embi_bvh *b, int k, const embi_surface *s, const embi
     }
 }
 
-/* A walk, and of each side its tree, if it is one to be refit where asked, how it moved, and a number for it. */
+/* A traversal that requests blocks. Per side: the tree, the motion, and a number for requests. */
 typedef struct embi_fitting {
     embi_walk walk;
-    embi_bvh *tree[2];           /* NULL: it is refit as a whole */
+    embi_bvh *tree[2];           /* NULL: the whole tree is refitted */
     const embi_moved *moved[2];
     int item[2];
 } embi_fitting;
 
-/* The block of node k of one side is asked for: another run of leaves on the list. Returns 0 out of memory. */
+/* Requests the block of node k of one side: its leaves are appended to the list, once. */
 static int embi_fitting_ask(embi_memory *m, const embi_fitting *f, int side, int k, embi_chunks *list)
 {
     embi_bvh *b = f->tree[side];
@@ -12149,7 +12310,7 @@ static int embi_fitting_ask(embi_memory *m, const embi_fitting *f, int side, int
     return embi_chunks_add(m, list, f->item[side], (root - blocks) * size, (root - blocks + 1) * size, size);
 }
 
-/* Asks for all blocks that the walk from nodes i and j comes to. Returns 0 out of memory. */
+/* Requests all blocks that the traversal from nodes i and j reaches. */
 static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j, embi_chunks *list)
 {
     const embi_walk *w = &f->walk;
@@ -12170,46 +12331,46 @@ static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j
     return 1;
 }
 
-/* One point-triangle or edge-edge pair that may become active. */
+/* A point-triangle or edge-edge pair that may become active. */
 typedef struct embi_candidate {
-    int v[4];                    /* vertices among all bodies': p, a, b, c or a0, a1, b0, b1 */
+    int v[4];                    /* vertices among those of all bodies: p, a, b, c or a0, a1, b0, b1 */
     short edge_edge;
-    short parts;                 /* of the triangle: bits 0..2 edges (k, k + 1) taken back, 3..5 vertices added,
-                                    6..8 edges with seams */
-    float width;                 /* the triangle is no narrower in the range of the list it was found for, m; or 0 */
-    embipc_real dhat, xi;        /* activation distance and thickness of this very pair, m */
+    short parts;                 /* bits of the triangle: 0..2 subtracted edges (k, k + 1), 3..5 added vertices, 6..8
+                                    edges with seams */
+    float width;                 /* least width of the triangle within the list's range, m; or 0 */
+    embipc_real dhat, xi;        /* activation distance and thickness of this pair, m */
     embipc_real mollify;         /* eps of the edge-edge mollifier, m^4; 0 for point-triangle */
-    embipc_real apart;           /* distance once displaced by the middle of the range, m */
-    embipc_real share;           /* of the range that its two sides can take; 1 but within one body */
-    embipc_real less;            /* by so much is its own dhat + xi less than that of its two bodies, m */
+    embipc_real apart;           /* distance after displacement by the middle of the range, m */
+    embipc_real share;           /* fraction of the range that its sides can use; 1 between bodies */
+    embipc_real less;            /* dhat + xi of its two bodies minus its own, m */
 } embi_candidate;
 
-/* Its closest points at the present positions, and what they were last used for. */
+/* Closest points of a candidate at the present positions, and its stiffness. */
 typedef struct embi_closest {
     embipc_real d, w[4];
     int mask;
-    int stamp;                   /* of the evaluation they are from */
-    embipc_real stiffness;       /* kappa m b'' now, N/m; 0 when it is not active */
-    embipc_real in_matrix;       /* what it was when the system was last factored */
+    int stamp;                   /* number of the evaluation */
+    embipc_real stiffness;       /* kappa m b'' now, N/m; 0 if inactive */
+    embipc_real in_matrix;       /* stiffness in the last factored system */
 } embi_closest;
 
-/* What holds for all candidates of a pair of bodies. */
+/* Parameters of all candidates of a pair of bodies. */
 typedef struct embi_pair_rule {
     embipc_real dhat, kappa, epsv, mu, xi;
-    unsigned joined;             /* a fixed one is to the other a part of the surface it is joined to: of which revision
-                                    of seams; 0: it is not */
+    unsigned joined;             /* revision of seams, if a fixed body counts as part of its joined surface for the
+                                    other one; else 0 */
 } embi_pair_rule;
 
-/* How the first surface may move against the second, and how near counts. */
+/* Range of motion of the first surface relative to the second, and the distance to search. */
 typedef struct embi_approach {
     embipc_real mid[3], half[3];   /* displacements mid +- half, m */
     embipc_real radius;            /* |half| */
     embipc_real reach;             /* m */
-    int own;                       /* the reach is from dhat + xi: what a candidate has less of them counts */
-    int paths;                     /* along the paths of the surfaces, and nothing else */
+    int own;                       /* reach contains dhat + xi: a candidate's `less` is subtracted */
+    int paths;                     /* paths replace mid and half */
 } embi_approach;
 
-/* Middle, half width and radius of a range (6). The factor covers the rounding of what follows. */
+/* Middle, half width and radius of a range (6). The factor covers later rounding. */
 static embi_approach embi_approach_of(const embipc_real range[6], embipc_real reach)
 {
     embi_approach t;
@@ -12223,8 +12384,8 @@ static embi_approach embi_approach_of(const embipc_real range[6], embipc_real re
     return t;
 }
 
-/* Where a point of the first surface must be to come within reach of the box b of the second; share: of the
- * displacements, what the two can take. */
+/* Box of the points of the first surface that can come within reach of the box b of the second. share: fraction of
+ * the displacements that they can use. */
 static void embi_approach_box(const embi_approach *t, embipc_real share, embipc_real reach, const embipc_real b[6],
                               embipc_real box[6])
 {
@@ -12235,8 +12396,9 @@ static void embi_approach_box(const embi_approach *t, embipc_real share, embipc_
     }
 }
 
-/* Parts of the triangle, as in embi_candidate, that may be within `reach` of the point x_0: of vertices by
- * |r|^2, of edges by the square of the distance to their line, (|r|^2 |e|^2 - (r.e)^2)/|e|^2; all from six products. */
+/* Bits of a triangle's edges and vertices that may be within `reach` of x_0, as in embi_candidate. Vertices are
+ * tested by |r|^2, edges by the squared distance to their line, (|r|^2 |e|^2 - (r.e)^2)/|e|^2. Six products serve for
+ * all. */
 static int embi_parts_near(const embi_point x[4], embipc_real reach)
 {
     embipc_real r[3], e[3], f[3], rr, re, rf, ee, ff, ef, limit, rr2, rf2, ee2;
@@ -12251,14 +12413,14 @@ static int embi_parts_near(const embi_point x[4], embipc_real reach)
     ff = embi_dot(f, f);
     ef = embi_dot(e, f);
     limit = reach * reach + 16 * EMBI_EPS * (rr + ee + ff);
-    rr2 = rr - 2 * re + ee;              /* |x_0 - x_2|^2, and for the edge from there to x_3 */
+    rr2 = rr - 2 * re + ee;              /* |x_0 - x_2|^2, and products of the edge x_2 x_3 */
     rf2 = rf - re - ef + ee;
     ee2 = ee - 2 * ef + ff;
     edges = ((rr - limit) * ee < re * re) | ((rr2 - limit) * ee2 < rf2 * rf2) << 1 | ((rr - limit) * ff < rf * rf) << 2;
     return edges | edges << 6 | (rr < limit) << 3 | (rr2 < limit) << 4 | (rr - 2 * rf + ff < limit) << 5;
 }
 
-/* The least height of a triangle, its width: it changes by no more than twice what its vertices move by. */
+/* The width of a triangle: its least height. It changes by at most twice its vertices' displacements. */
 static embipc_real embi_least_height(const embi_point x[3])
 {
     embipc_real e[3], f[3], g[3], n[3], longest;
@@ -12270,10 +12432,10 @@ static embipc_real embi_least_height(const embi_point x[3])
     return longest > 0 ? sqrt(embi_dot(n, n) / longest) * (embipc_real)(1 - 1e-6) : (embipc_real)0;
 }
 
-/* Can the pair c come within reach, by the approach t of the side of its first vertex? x: its points now. The same
- * tests whether it is searched for or met again, box and distance, which goes to c->apart; parts that can't are
- * dropped. The whole distance counts from the middle of the displacements: |p + mid + r - q| >= |p + mid - q| - |half|.
- * */
+/* Tests whether pair c can come within reach, for the approach t of its first side; x: its points. New and cached
+ * candidates take the same tests: boxes, then the distance, stored in c->apart. Triangle parts out of reach are
+ * cleared. The distance is taken at the middle of the displacements, since |p + mid + r - q| >= |p + mid - q| -
+ * |half|. */
 static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const embi_approach *t)
 {
     int split = c->edge_edge ? 2 : 1, mask;
@@ -12293,9 +12455,8 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     return 1;
 }
 
-/* The same along the paths of two surfaces, which do not count as displacements; c->apart: the distance now. Both go
- * the same share of their ways: their boxes must meet then, and what one goes against the other must bridge the
- * distance. */
+/* The same test along the paths of two surfaces; c->apart: the present distance. Both sides move by equal fractions
+ * of their displacements. Their boxes must meet on the way, and the relative displacement must bridge the distance. */
 static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const embi_surface *b, const int v[4],
                                  const embi_point x[4], const embi_approach *t)
 {
@@ -12312,24 +12473,23 @@ static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const
     return c->apart <= t->reach + embi_norm(away) * (1 + 8 * EMBI_EPS);
 }
 
-/* Have the two sides of a primitive pair of one surface a vertex in common? */
+/* 1 when the two sides share a vertex. */
 static int embi_vertices_shared(const int v[4], int edge_edge)
 {
     return v[0] == v[2] || v[0] == v[3] || (edge_edge ? v[1] == v[2] || v[1] == v[3] : v[0] == v[1]);
 }
 
-/* Appends the pair, which has no vertex in common, to the list if it can come within reach; v: vertices in the
- * numbering of a (first side) and b. Pairs of one body keep their distance at rest: half of it caps dhat, so that no
- * mesh, however fine, pushes itself apart at rest. */
+/* Appends the pair if it can come within reach. Its sides share no vertex. v: vertex numbers in a (first side) and b.
+ * Within one body, dhat is at most half of the distance at rest, so no mesh has contact forces at rest. */
 static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_surface *b, const int v[4],
                               int edge_edge, int parts, const embi_pair_rule *rule, const embi_approach *t,
-                              embi_candidate **list, int *count, int *cap)
+                              embi_candidate **list, int *count)
 {
     embipc_real w[4], ea[3], eb[3], rest;
     embi_point p[4];
     embi_candidate *c;
     int mask, split = edge_edge ? 2 : 1, self = a->base == b->base;
-    if (!EMBI_ROOM(m, embi_candidate, *list, *cap, *count + 1)) return 0;
+    if (!EMBI_ROOM(m, *list, *count + 1)) return 0;
     c = *list + *count;
     c->edge_edge = (short)edge_edge;
     c->parts = (short)parts;
@@ -12361,11 +12521,11 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     return 1;
 }
 
-/* Appends the point-triangle candidates of the vertices that triangle ta of a owns against tb of b; near_b:
- * the box for points of a around tb. */
+/* Appends the point-triangle candidates of vertices owned by triangle ta of a, against tb of b. near_b: box of the
+ * points of a that are near tb. */
 static int embi_candidates_points(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta,
                                   int tb, const embipc_real near_b[6], const embi_pair_rule *rule,
-                                  const embi_approach *t, embi_candidate **list, int *count, int *cap)
+                                  const embi_approach *t, embi_candidate **list, int *count)
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     int self = a->base == b->base;
@@ -12383,16 +12543,17 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
         }
         v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
         if (self && embi_vertices_shared(v, 0)) continue;
-        if (!embi_candidate_add(m, a, b, v, 0, parts, rule, t, list, count, cap)) return 0;
+        if (!embi_candidate_add(m, a, b, v, 0, parts, rule, t, list, count)) return 0;
     }
     return 1;
 }
 
-/* Appends the edge-edge candidates of the edges that the two triangles have for it; share: theirs of the range. */
+/* Appends the edge-edge candidates of the edges owned by two triangles. share: fraction of the range that they can
+ * use. */
 static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta, int tb,
                                  const embipc_real near_b[6], const embi_pair_rule *rule,
                                  const embi_approach *t, embipc_real share,
-                                 embi_candidate **list, int *count, int *cap)
+                                 embi_candidate **list, int *count)
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     int self = a->base == b->base, kind = rule->joined ? EMBI_OWN_JOINED_EDGE_PAIRS : EMBI_OWN_EDGE_PAIRS;
@@ -12414,18 +12575,18 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
                 embi_approach_box(t, share, t->reach, edge, other);
             }
             if ((t->paths || embi_boxes_touch(box, other)) &&
-                !embi_candidate_add(m, a, b, v, 1, 0, rule, t, list, count, cap))
+                !embi_candidate_add(m, a, b, v, 1, 0, rule, t, list, count))
                 return 0;
         }
     }
     return 1;
 }
 
-/* Appends the candidates of all triangle pairs in keys: what comes within reach by the approach t of a. Boxes
- * are tried before distances. Both trees must be refit. */
+/* Appends the candidates of all triangle pairs in keys, for the approach t of a. Boxes are tested before distances.
+ * Both trees are up to date. */
 static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
                            int key_count, const embi_pair_rule *rule, const embi_approach *t,
-                           embi_candidate **list, int *count, int *cap)
+                           embi_candidate **list, int *count)
 {
     embi_approach back = *t;
     embi_scale(back.mid, -1, t->mid);
@@ -12434,16 +12595,15 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
         embipc_real near_a[6], near_b[6], share = (embipc_real)keys[n].value / EMBI_SHARE_UNIT;
         embi_approach_box(t, share, t->reach, b->bvh->tri_box + 6 * tb, near_b);
         embi_approach_box(&back, share, t->reach, a->bvh->tri_box + 6 * ta, near_a);
-        if (!embi_candidates_points(m, a, b, ta, tb, near_b, rule, t, list, count, cap) ||
-            !embi_candidates_points(m, b, a, tb, ta, near_a, rule, &back, list, count, cap) ||
-            !embi_candidates_edges(m, a, b, ta, tb, near_b, rule, t, share, list, count, cap))
+        if (!embi_candidates_points(m, a, b, ta, tb, near_b, rule, t, list, count) ||
+            !embi_candidates_points(m, b, a, tb, ta, near_a, rule, &back, list, count) ||
+            !embi_candidates_edges(m, a, b, ta, tb, near_b, rule, t, share, list, count))
             return 0;
     }
     return 1;
 }
 
-/* Would a search at the positions x (of all vertices) find the candidate, for the approach t of the body of
- * its first vertex? */
+/* 1 when a search at positions x (of all vertices) would find the candidate, for the approach t of its first body. */
 static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const embi_approach *t)
 {
     embi_point p[4];
@@ -12451,92 +12611,92 @@ static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const e
     return embi_candidate_near(c, p, t);
 }
 
-/* ---- what cannot fold ----
- * Most of a search of a surface for itself meets neighbours, which only a fold would bring together. Let the straight
- * line between two of its points, X apart at rest, stay within tets T there. Then x_a - x_b = F X with F a mean of
- * their F_t, and for any F_0
+/* ---- rest separation certificates ----
+ * When a surface is searched for self-contact, most pairs found are neighbours, which only folding could bring
+ * together. Let two points be X apart at rest, with the straight line between them inside tets T. Then x_a - x_b = F
+ * X, where F is a mean of their F_t, and for any F_0
  *   |x_a - x_b| >= (sigma_min(F_0) - d) |X|,   d = max over T of |F_t - F_0|.
- * A triangle with corners v in several tets is flat where the cage's map is not: x_a = sum beta_v x_v, and the lines
- * from its corners count, not that from a itself,
- *   |x_a - x_b| >= (sigma_min(F_0) - d (1 + rho)) |X|,   rho = (e_a + e_b) / |X|,   e_a = sum beta_v |X_v - X_a|,
- * with e_a <= l / sqrt(3) for its longest edge l, l/2 on an edge, and 0 within one tet. While no F changes by more
- * than s, turning aside, d + s stands in place of d (both told by embi_m3s_stretch4()). What a pair of primitives needs
- * is their own dhat + xi, at most half of what they are apart at rest (3/4 with a thickness). So two nodes of the tree
- * hold nothing that can touch as long as
- *   s < (sigma_min(F_0) - need) / (1 + rho) - d:
- * lines, T, rho and the least |X| are found once, when the body is made. */
+ * A triangle with corners v in several tets is flat where the cage's map is not: x_a = sum beta_v x_v. Then the lines
+ * from its corners count instead of that from a:
+ *   |x_a - x_b| >= (sigma_min(F_0) - d (1 + rho)) |X|,   rho = (e_a + e_b) / |X|,   e_a = sum beta_v |X_v - X_a|.
+ * e_a <= l / sqrt(3) for the triangle's longest edge l, l/2 on an edge, and 0 within one tet. While no F changes by
+ * more than s, up to rotation, d + s replaces d (embi_m3s_stretch4() computes both). A primitive pair needs a
+ * distance of its own dhat + xi: at most half of its distance at rest, 3/4 with a thickness. So primitives below two
+ * tree nodes cannot touch while
+ *   s < (sigma_min(F_0) - need) / (1 + rho) - d
+ * with need = needed distance / |X|. Lines, T, rho and the least |X| are found once, when the body is made. */
 
-/* A pair of nodes of the tree, in the order of the walk. */
+/* A pair of tree nodes with its certificate. The list has the order of the traversal. */
 typedef struct embi_fold {
     int i, j;
-    int next;                    /* of the list, behind what this pair opens to there */
-    int first, tets;             /* T, in embi_folds.tet; none: lines may leave the tets */
-    embipc_real least;           /* primitives below without a common vertex are so far apart at rest, m, or more */
+    int next;                    /* index after all pairs below this one */
+    int first, tets;             /* T, in embi_folds.tet; empty if lines may leave the tets */
+    embipc_real least;           /* least distance at rest of primitives below without a common vertex, m */
     embipc_real rho;
 } embi_fold;
 
 typedef struct embi_folds {
     embi_fold *list;
-    int count, cap;
-    int *tet, tet_count, tet_cap;
+    int count;
+    int *tet, tet_count;
 } embi_folds;
 
-/* Gives back the list and its tets. */
+/* Frees the certificates. */
 static void embi_folds_free(embi_memory *m, embi_folds *f)
 {
-    EMBI_RELEASE(m, f->list, f->cap);
-    EMBI_RELEASE(m, f->tet, f->tet_cap);
+    EMBI_RELEASE(m, f->list);
+    EMBI_RELEASE(m, f->tet);
     f->count = f->tet_count = 0;
 }
 
-/* While they are found. */
+/* State while certificates are built. */
 typedef struct embi_folding {
     embi_memory *m;
     embi_folds *out;
-    const embi_surface *s;       /* at rest, its tree refit */
+    const embi_surface *s;       /* at rest, with its tree up to date */
     const embipc_real *q;        /* nodes at rest */
     const int *tet;              /* (4 per tet) */
-    const int *home;             /* tet of each vertex; NULL: each triangle is a face of one */
-    embipc_real rounding;        /* of coordinates, m */
-    int *face, face_count;       /* boundary of the tets */
-    embipc_real *edge;           /* the longest below each node of the tree */
-    unsigned char *bent;         /* and whether a triangle there has corners in several tets */
-    int i, j;                    /* the pair that is looked at: */
-    embipc_real box[6], longest; /* of both nodes; edge of either */
-    int mixed, triangles;        /* bent; triangles at most */
-    int *vertex, vertex_count;   /* those below, once they are asked for */
+    const int *home;             /* tet of each vertex; NULL: each triangle is a face of one tet */
+    embipc_real rounding;        /* rounding errors of coordinates, m */
+    int *face, face_count;       /* boundary faces of the tets */
+    embipc_real *edge;           /* longest edge below each tree node */
+    unsigned char *bent;         /* a triangle below has corners in several tets */
+    int i, j;                    /* current pair */
+    embipc_real box[6], longest; /* box of both nodes; longest edge of either */
+    int mixed, triangles;        /* number of bent nodes; upper bound of triangles */
+    int *vertex, vertex_count;   /* vertices below, collected when needed */
     int *mark, stamp;
-    int *nearby;                 /* faces and tets whose boxes meet those of the pairs on the way here */
+    int *nearby;                 /* faces and tets near the pairs from the root to this one */
     embi_key *keys;
     embi_candidate *list;
-    int face_cap, edge_cap, bent_cap, vertex_cap, mark_cap, nearby_cap, key_cap, list_cap;
     int deepest, too_many;
 } embi_folding;
 
-/* e_a of a triangle, at most, by its longest edge: 1 / sqrt(3) */
+/* largest e_a / longest edge of a triangle: 1 / sqrt(3) */
 #define EMBI_FOLD_MIDDLE ((embipc_real)0.57735027)
 
-/* How far it pays to open pairs: those of few tets tell no more in parts, but for bent triangles (of slivers, mostly),
- * which must not speak for the rest; and looking at all of them must stay cheap beside a walk. (Pairs of 6 tets as few:
- * a bear of 160 000 triangles takes 1.08 times as long. Room for half of all: one of 2 600 in cages of 70, 150 and 300
- * nodes, which then has no folds, takes 1.8, 1.25 and 0.93 times as long.) */
-#define EMBI_FOLD_TETS 2                       /* few */
-#define EMBI_FOLD_BEND ((embipc_real)2.5)      /* of a rho */
-#define EMBI_FOLD_DEPTH 4                      /* straight pairs one in the other; where that makes too many, 2 or 0 */
-#define EMBI_FOLD_MEASURE 256                  /* triangles that are measured one by one, ... */
-#define EMBI_FOLD_REACH ((embipc_real)0.75)    /* ... where they are nearer than that of the longest edge */
-#define EMBI_FOLD_ROOM 96                      /* names of tets for each triangle: half of a walk */
-#define EMBI_FOLD_PAIRS 16                     /* pairs for each triangle, ... */
-#define EMBI_FOLD_WALKED 4                     /* ... and of those that are always walked */
-#define EMBI_FOLD_FINE 3                       /* triangles for each tet: with fewer, strain costs what searches gain */
+/* Limits of opening pairs. A pair of few tets gains nothing from being opened, unless bent triangles (mostly slivers)
+ * spoil the bound of the others. Testing all certificates must stay cheap beside a traversal. (With 6 instead of
+ * EMBI_FOLD_TETS, a bear of 160 000 triangles takes 1.08 times as long. With half of EMBI_FOLD_ROOM, bears of 2 600
+ * in cages of 70, 150 and 300 nodes get no certificates and take 1.8, 1.25 and 0.93 times as long.) */
+#define EMBI_FOLD_TETS 2                       /* pairs of at most so many tets are not opened */
+#define EMBI_FOLD_BEND ((embipc_real)2.5)      /* pairs with a larger rho are opened */
+#define EMBI_FOLD_DEPTH 4                      /* nesting of straight pairs; if that makes too many, 2 or 0 */
+#define EMBI_FOLD_MEASURE 256                  /* pairs of at most so many triangles are measured */
+#define EMBI_FOLD_REACH ((embipc_real)0.75)    /* relative to the longest edge: distances below are measured */
+#define EMBI_FOLD_ROOM 96                      /* most tet numbers per triangle: testing them costs half of a
+                                                  traversal */
+#define EMBI_FOLD_PAIRS 16                     /* most pairs per triangle */
+#define EMBI_FOLD_WALKED 4                     /* most pairs without certificate per triangle */
+#define EMBI_FOLD_FINE 3                       /* triangles per tet: with fewer, strain costs more than it saves */
 
-/* Strain that a kept list stands beyond what is asked for: more of it, and fewer folds are left out. (Bear of 160 000
- * triangles that falls: 0.01, 0.05 and 0.1 take 1.2, 2.1 and 16 times as long, as much again of what is asked for 2;
- * surfaces below 1000 differ by 3 %.) */
+/* Extra strain that a cached list allows. More of it leaves fewer certificates. (Falling bear of 160 000 triangles:
+ * 0.01, 0.05 and 0.1 take 1.2, 2.1 and 16 times as long, doubling the requested strain 2 times. Surfaces below 1000
+ * triangles differ by 3 %.) */
 #define EMBI_FOLD_SLACK ((embipc_real)0.02)
-#define EMBI_STRAIN_TIMES ((embipc_real)1.25)  /* so many times what is foreseen is asked for, besides */
+#define EMBI_STRAIN_TIMES ((embipc_real)1.25)  /* the requested strain is the expected one times this, and the slack */
 
-/* Length of an edge at rest, m. */
+/* Rest length of an edge, m. */
 static embipc_real embi_folding_edge(const embi_folding *f, int a, int b)
 {
     embipc_real d[3];
@@ -12555,7 +12715,7 @@ static embipc_real embi_folding_longest(const embi_folding *f, const int v[3])
                     embi_max(embi_folding_edge(f, v[1], v[2]), embi_folding_edge(f, v[2], v[0])));
 }
 
-/* Leaves below node i: from *first on. Returns how many. */
+/* Returns the number of leaves below node i; *first is the first one. */
 static int embi_folding_leaves(const embi_bvh *b, int i, int *first)
 {
     int count = 1;
@@ -12564,7 +12724,7 @@ static int embi_folding_leaves(const embi_bvh *b, int i, int *first)
     return count;
 }
 
-/* The vertices below node i, each once, are appended to f->vertex. */
+/* Appends the vertices below node i to f->vertex, each once. */
 static void embi_folding_gather(embi_folding *f, int i)
 {
     const embi_bvh *b = f->s->bvh;
@@ -12579,7 +12739,7 @@ static void embi_folding_gather(embi_folding *f, int i)
     }
 }
 
-/* What of the pair is known without its vertices. */
+/* Sets what is known of a pair without its vertices. */
 static void embi_folding_look(embi_folding *f, int i, int j)
 {
     const embi_bvh *b = f->s->bvh;
@@ -12600,7 +12760,7 @@ static void embi_folding_look(embi_folding *f, int i, int j)
     f->stamp++;
 }
 
-/* Edges and bent triangles of all nodes. */
+/* Finds the longest edges and bent triangles of all nodes. */
 static void embi_folding_edges(embi_folding *f)
 {
     const embi_bvh *b = f->s->bvh;
@@ -12621,12 +12781,12 @@ static void embi_folding_edges(embi_folding *f)
     }
 }
 
-/* Of what is in near[from .. to - 1], n corners each, appends what the box meets. Returns how many; -1 out of
- * memory. */
+/* Appends those of nearby[from .. to - 1], with n corners each, whose boxes meet the pair's. Returns their number, or
+ * -1 out of memory. */
 static int embi_folding_near(embi_folding *f, const int *corner, int n, int from, int to, int at)
 {
     int count = 0;
-    if (!EMBI_GROW(f->m, int, f->nearby, f->nearby_cap, at + to - from)) return -1;
+    if (!EMBI_GROW(f->m, f->nearby, at + to - from)) return -1;
     for (int k = from; k < to; k++) {
         embipc_real box[6];
         embi_box_of(box, f->q, corner + n * f->nearby[k], n);
@@ -12635,7 +12795,7 @@ static int embi_folding_near(embi_folding *f, const int *corner, int n, int from
     return count;
 }
 
-/* Bounds of d.x over the vertices; stops where the upper one is above `most` and the lower one below `least`. */
+/* Bounds of d.x over the vertices. It stops when the upper one is above `most` and the lower one below `least`. */
 static void embi_folding_span(embi_folding *f, const embipc_real d[3], embipc_real least, embipc_real most,
                               embipc_real span[2])
 {
@@ -12662,7 +12822,7 @@ static void embi_folding_normal(const embi_folding *f, const int v[3], embipc_re
     embi_scale(n, 1 / embi_max(embi_norm(n), (embipc_real)DBL_MIN), n);
 }
 
-/* Are all vertices on the inner side of the face, or no farther outside than that? */
+/* 1 when all vertices are on the inner side of the face, or at most `outside` beyond it. */
 static int embi_folding_inside(embi_folding *f, const int v[3], embipc_real outside)
 {
     embipc_real n[3], span[2], level;
@@ -12672,7 +12832,7 @@ static int embi_folding_inside(embi_folding *f, const int v[3], embipc_real outs
     return span[1] <= level;
 }
 
-/* Is the face apart from the hull of the vertices along d? */
+/* 1 when d separates the face from the hull of the vertices. */
 static int embi_folding_apart(embi_folding *f, const int v[3], const embipc_real d[3])
 {
     embipc_real span[2], lo = EMBI_HUGE, hi = -EMBI_HUGE;
@@ -12686,8 +12846,8 @@ static int embi_folding_apart(embi_folding *f, const int v[3], const embipc_real
     return span[1] < lo || span[0] > hi;
 }
 
-/* Do lines between the vertices stay in the tets? They do when each face of their boundary that is near has them all on
- * its inner side, or is apart from their hull; which the normals of the faces about it are tried for. */
+/* 1 when lines between the vertices stay in the tets. They do if each nearby boundary face has all vertices on its
+ * inner side, or is separated from their hull. Normals of adjacent faces are tried as separating directions. */
 static int embi_folding_is_straight(embi_folding *f, int from, int to)
 {
     for (int k = from; k < to; k++) {
@@ -12707,8 +12867,7 @@ static int embi_folding_is_straight(embi_folding *f, int from, int to)
     return 1;
 }
 
-/* Appends the tets that the hull of the vertices meets, as far as their own faces tell (all, when they are few).
- * Returns 0 out of memory. */
+/* Appends the tets that the hull of the vertices may meet: all if they are few, otherwise tested by their faces. */
 static int embi_folding_tets(embi_folding *f, int from, int to)
 {
     embi_folds *out = f->out;
@@ -12716,12 +12875,12 @@ static int embi_folding_tets(embi_folding *f, int from, int to)
         const int *v = f->tet + 4 * f->nearby[k];
         int meets = 1;
         for (int i = 0; i < 4 && meets && to - from > EMBI_FOLD_TETS; i++) {
-            int back[3];   /* the face looked at from inside: are all vertices behind it? */
+            int back[3];   /* the reversed face: are all vertices outside the tet? */
             for (int c = 0; c < 3; c++) back[c] = v[embi_tet_face[i][2 - c]];
             meets = !embi_folding_inside(f, back, -f->rounding);
         }
         if (!meets) continue;
-        if (!EMBI_GROW(f->m, int, out->tet, out->tet_cap, out->tet_count + 1)) return 0;
+        if (!EMBI_GROW(f->m, out->tet, out->tet_count + 1)) return 0;
         out->tet[out->tet_count++] = f->nearby[k];
     }
     return 1;
@@ -12738,7 +12897,7 @@ static embipc_real embi_folding_bend(const embi_folding *f, const embi_candidate
     return embi_folding_is_mixed(f, v + 1) ? EMBI_FOLD_MIDDLE * embi_folding_longest(f, v + 1) : (embipc_real)0;
 }
 
-/* no more than that, for what two triangles own */
+/* its upper bound for primitives owned by two triangles */
 static embipc_real embi_folding_bends(const embi_folding *f, embi_key pair)
 {
     const int *a = f->s->tri + 3 * (pair.key >> 32), *b = f->s->tri + 3 * (pair.key & 0xffffffffu);
@@ -12746,9 +12905,9 @@ static embipc_real embi_folding_bends(const embi_folding *f, embi_key pair)
                                (embi_folding_is_mixed(f, b) ? embi_folding_longest(f, b) : (embipc_real)0));
 }
 
-/* How near primitives below the pair are at rest, and what that makes of rho: those nearer than most of the longest
- * edge one by one, the others at once. What is neither nearer than all before nor bends more is not looked for. Returns
- * 0 out of memory. */
+/* Finds the least |X| and the largest rho of primitives below the pair. Those nearer than EMBI_FOLD_REACH of the
+ * longest edge are measured one by one, the others share a bound. Primitives that can change neither value are not
+ * searched. */
 static int embi_folding_measure(embi_folding *f, embipc_real *least, embipc_real *rho)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
@@ -12760,12 +12919,12 @@ static int embi_folding_measure(embi_folding *f, embipc_real *least, embipc_real
     rule.dhat = reach;
     *least = reach;
     *rho = (embipc_real)f->mixed * EMBI_FOLD_MIDDLE * f->longest / reach;
-    if (!embi_walk_pairs(f->m, &walk, f->i, f->j, &f->keys, &keys, &f->key_cap)) return 0;
+    if (!embi_walk_pairs(f->m, &walk, f->i, f->j, &f->keys, &keys)) return 0;
     for (int k = 0; k < keys; k++) {
         embipc_real bend = f->mixed ? embi_folding_bends(f, f->keys[k]) / *rho : (embipc_real)0;
         embi_approach t = embi_approach_of(still, embi_min(reach, embi_max(*least, bend)));
         int count = 0;
-        if (!embi_candidates(f->m, f->s, f->s, f->keys + k, 1, &rule, &t, &f->list, &count, &f->list_cap)) return 0;
+        if (!embi_candidates(f->m, f->s, f->s, f->keys + k, 1, &rule, &t, &f->list, &count)) return 0;
         for (int n = 0; n < count; n++) {
             embipc_real d = f->list[n].apart;
             *least = embi_min(*least, d);
@@ -12775,7 +12934,7 @@ static int embi_folding_measure(embi_folding *f, embipc_real *least, embipc_real
     return 1;
 }
 
-/* how far apart two boxes are, and the longer of their diagonals */
+/* Distance of two boxes; *size: the longer of their diagonals. */
 static embipc_real embi_boxes_apart(const embipc_real a[6], const embipc_real b[6], embipc_real *size)
 {
     embipc_real gap[3], da[3], db[3];
@@ -12786,15 +12945,15 @@ static embipc_real embi_boxes_apart(const embipc_real a[6], const embipc_real b[
     return embi_norm(gap);
 }
 
-/* What is known of a pair and all that it opens to. */
+/* Result for a pair and all pairs below it. */
 typedef struct embi_fold_sum {
-    int any;                     /* lines stay inside, here or below */
+    int any;                     /* some pair has a certificate */
     embipc_real least, rho;
 } embi_fold_sum;
 
-/* Finds T of the pair, when lines stay inside, as those of what it is part of do (straight); near: where faces and tets
- * near that begin, and how many they are; mine: the same of this pair, behind them. Returns 1 or 0; -1 out of
- * memory. */
+/* Finds T of the current pair if lines stay inside its tets. straight: they do for a pair above, which proves it.
+ * nearby: start, number of faces and number of tets near the pair above. mine: those near this pair, appended to
+ * them. Returns 1 or 0, or -1 out of memory. */
 static int embi_folding_lines(embi_folding *f, int straight, const int nearby[3], int mine[3])
 {
     embi_folds *out = f->out;
@@ -12808,13 +12967,13 @@ static int embi_folding_lines(embi_folding *f, int straight, const int nearby[3]
     mine[2] = tets;
     if (!straight && !embi_folding_is_straight(f, mine[0], mine[0] + faces)) return 0;
     if (!embi_folding_tets(f, mine[0] + faces, mine[0] + faces + tets)) return -1;
-    mine[2] = out->tet_count - first;   /* what it opens to meets no others */
+    mine[2] = out->tet_count - first;   /* pairs below meet no other tets */
     for (int k = 0; k < mine[2]; k++) f->nearby[mine[0] + faces + k] = out->tet[first + k];
     return 1;
 }
 
-/* The least |X| and rho of a pair that is not opened; apart: of its boxes when they are far from each other, or 0.
- * Returns 0 out of memory. */
+/* Finds the least |X| and rho of a pair that is not opened. apart: distance of its boxes if they are far apart, or
+ * 0. */
 static int embi_folding_end(embi_folding *f, embipc_real apart, embi_fold_sum *sum)
 {
     sum->least = apart;
@@ -12826,9 +12985,9 @@ static int embi_folding_end(embi_folding *f, embipc_real apart, embi_fold_sum *s
     return 1;
 }
 
-/* Appends the pair (i, j) and what it opens to; near: as above, of what it is part of; depth: how much of that is
- * straight. Boxes far apart are not opened: a walk leaves them out at once, most often. Returns 0 out of memory, or
- * with too_many set. */
+/* Appends the pair (i, j) and those below. nearby: that of the pair above; depth: number of straight pairs above.
+ * Boxes far apart are not opened, since a traversal mostly skips them at once. Returns 0 out of memory, or with
+ * too_many set. */
 static int embi_folding_pair(embi_folding *f, int i, int j, int depth, const int nearby[3], embi_fold_sum *sum)
 {
     const embi_bvh *b = f->s->bvh;
@@ -12852,7 +13011,7 @@ static int embi_folding_pair(embi_folding *f, int i, int j, int depth, const int
         if (sum->rho <= EMBI_FOLD_BEND) opened = 0;
     }
     f->too_many = n >= EMBI_FOLD_PAIRS * f->s->nt || out->tet_count > EMBI_FOLD_ROOM * f->s->nt;
-    if (f->too_many || !EMBI_GROW(f->m, embi_fold, out->list, out->cap, n + 1)) return 0;
+    if (f->too_many || !EMBI_GROW(f->m, out->list, n + 1)) return 0;
     one = out->list + out->count++;
     one->i = i;
     one->j = j;
@@ -12873,15 +13032,15 @@ static int embi_folding_pair(embi_folding *f, int i, int j, int depth, const int
     one = out->list + n;
     one->least = sum->least;
     one->rho = sum->rho;
-    if (!sum->any) out->count = n + 1;   /* walked as a whole */
-    if (sum->any && opened && !straight) {   /* what it opens to stands for it */
+    if (!sum->any) out->count = n + 1;   /* no certificate below: one pair stands for all */
+    if (sum->any && opened && !straight) {   /* the pairs below replace it */
         memmove(one, one + 1, (size_t)(--out->count - n) * sizeof *one);
         for (int k = n; k < out->count; k++) out->list[k].next--;
     } else one->next = out->count;
     return 1;
 }
 
-/* The same of the whole tree, with fewer pairs if they are too many. Returns 0 out of memory. */
+/* Builds the certificates of the whole tree, less deep if they are too many. */
 static int embi_folding_all(embi_folding *f, int ntet)
 {
     int nearby[3], walked;
@@ -12900,8 +13059,8 @@ static int embi_folding_all(embi_folding *f, int ntet)
     return 1;
 }
 
-/* Finds all of a body's: surface s at rest, its tree refit, of nodes q and tets; home: tet of each of the nv vertices,
- * or NULL. None where they would be too many: then a walk is as quick. Returns 0 out of memory. */
+/* Builds the certificates of a body. s: surface at rest with its tree up to date; home: tet of each of the nv
+ * vertices, or NULL. The list is empty if it would be too long: then a traversal is as fast. */
 static int embi_folds_build(embi_memory *m, embi_folds *out, const embi_surface *s, int nv, const embipc_real *q,
                             const int *tet, int ntet, const int *home)
 {
@@ -12917,29 +13076,30 @@ static int embi_folds_build(embi_memory *m, embi_folds *out, const embi_surface 
     f.home = home;
     for (int k = 0; k < 6; k++) size = embi_max(size, embi_abs(s->bvh->box[6 + k]));
     f.rounding = 64 * EMBI_EPS * size;
-    ok = embi_tets_boundary(m, tet, ntet, &f.face, &f.face_cap, &f.face_count) == EMBIPC_OK &&
-         EMBI_GROW(m, embipc_real, f.edge, f.edge_cap, 2 * s->bvh->leaves) &&
-         EMBI_GROW(m, unsigned char, f.bent, f.bent_cap, 2 * s->bvh->leaves) &&
-         EMBI_GROW(m, int, f.vertex, f.vertex_cap, nv) && EMBI_GROW(m, int, f.mark, f.mark_cap, nv) &&
-         EMBI_GROW(m, int, f.nearby, f.nearby_cap, f.face_count + ntet);
+    ok = embi_tets_boundary(m, tet, ntet, &f.face, &f.face_count) == EMBIPC_OK &&
+         EMBI_GROW(m, f.edge, 2 * s->bvh->leaves) &&
+         EMBI_GROW(m, f.bent, 2 * s->bvh->leaves) &&
+         EMBI_GROW(m, f.vertex, nv) && EMBI_GROW(m, f.mark, nv) &&
+         EMBI_GROW(m, f.nearby, f.face_count + ntet);
     if (ok) {
         embi_folding_edges(&f);
         ok = embi_folding_all(&f, ntet);
     }
     if (!ok) embi_folds_free(m, out);
-    EMBI_RELEASE(m, f.face, f.face_cap);
-    EMBI_RELEASE(m, f.edge, f.edge_cap);
-    EMBI_RELEASE(m, f.bent, f.bent_cap);
-    EMBI_RELEASE(m, f.vertex, f.vertex_cap);
-    EMBI_RELEASE(m, f.mark, f.mark_cap);
-    EMBI_RELEASE(m, f.nearby, f.nearby_cap);
-    EMBI_RELEASE(m, f.keys, f.key_cap);
-    EMBI_RELEASE(m, f.list, f.list_cap);
+    EMBI_RELEASE(m, f.face);
+    EMBI_RELEASE(m, f.edge);
+    EMBI_RELEASE(m, f.bent);
+    EMBI_RELEASE(m, f.vertex);
+    EMBI_RELEASE(m, f.mark);
+    EMBI_RELEASE(m, f.nearby);
+    EMBI_RELEASE(m, f.keys);
+    EMBI_RELEASE(m, f.list);
     return ok;
 }
 
-/* By how much the F (9 per tet) may change before what the fold holds can touch; -EMBI_HUGE if that is less than
- * `enough`, which most often one tet tells. share, reach: the need, of |X|, and no more than that, m. */
+/* How much the F (9 per tet) may change before primitives below the pair can touch. It is -EMBI_HUGE if that is less
+ * than `enough`, which one tet mostly decides. share, reach: the needed distance as fraction of |X|, and its upper
+ * bound, m. */
 static embipc_real embi_fold_margin(const embi_folds *f, const embi_fold *one, const embipc_real *F, embipc_real share,
                                     embipc_real reach, embipc_real enough)
 {
@@ -12966,10 +13126,10 @@ static embipc_real embi_fold_margin(const embi_folds *f, const embi_fold *one, c
     return margin - sqrt(sqrt(away));
 }
 
-/* An edge of one surface that shares a point with a triangle of the other, found exactly. */
+/* An edge of one surface that meets a triangle of the other, decided exactly. */
 typedef struct embi_crossing { int edge[2]; int triangle; int edge_on_b; } embi_crossing;
 
-/* Tests edge (e0, e1) of s against triangle t of u; a pair with a common vertex is not tested. */
+/* Tests edge (e0, e1) of s against triangle t of u. A pair with a common vertex is skipped. */
 static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surface *u, int t)
 {
     embipc_real p[15];
@@ -12989,9 +13149,9 @@ static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surfac
     return embipc_segment_triangle_intersect(p);
 }
 
-/* All crossings of two surfaces (or of one with itself) among the triangle pairs in keys. */
+/* Appends all crossings of two surfaces (or within one) among the triangle pairs in keys. */
 static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
-                          int key_count, embi_crossing **list, int *count, int *cap)
+                          int key_count, embi_crossing **list, int *count)
 {
     for (int n = 0; n < key_count; n++)
         for (int side = 0; side < 2; side++) {
@@ -13001,7 +13161,7 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
             for (int i = 0; i < 3; i++) {
                 int e0 = s->tri[3 * ts + i], e1 = s->tri[3 * ts + (i + 1) % 3];
                 if (!(embi_owned(s->bvh->own[ts], EMBI_OWN_EDGE) >> i & 1) || !embi_crosses(s, e0, e1, u, tu)) continue;
-                if (!EMBI_GROW(m, embi_crossing, *list, *cap, *count + 1)) return 0;
+                if (!EMBI_GROW(m, *list, *count + 1)) return 0;
                 (*list)[*count].edge[0] = e0;
                 (*list)[*count].edge[1] = e1;
                 (*list)[*count].triangle = tu;
@@ -13334,15 +13494,14 @@ typedef struct embi_contacts {
     int count, extra_count;
     int pairs, changed;          /* candidates in contact, before merging; those whose stiffness differs by more than
                                     a factor of two from that in the last factored matrix */
-    int list_cap, extra_cap;
     embipc_real energy, force;   /* sums of energy, J, and |first|, N */
     embipc_real min_gap;         /* m; negative or 0: something touches */
 } embi_contacts;
 
 static void embi_contacts_free(embi_memory *m, embi_contacts *s)
 {
-    EMBI_RELEASE(m, s->list, s->list_cap);
-    EMBI_RELEASE(m, s->extra, s->extra_cap);
+    EMBI_RELEASE(m, s->list);
+    EMBI_RELEASE(m, s->extra);
 }
 
 /* No contact, no energy, and a gap that is infinite. */
@@ -13454,7 +13613,7 @@ typedef struct embi_seam {
 /* All seams, sorted by key. */
 typedef struct embi_seams {
     embi_seam *list;
-    int count, cap;
+    int count;
     unsigned revision;           /* grows each time the seams are found again; 0: never yet */
 } embi_seams;
 
@@ -13930,14 +14089,14 @@ static void embi_contact_push_along(const int v[4], const embipc_real w[4], cons
 
 /* Appends the pairs of unknown nodes that a candidate would couple. Returns 0 out of memory. */
 static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *local, const int v[4],
-                                 embi_key **pairs, int *count, int *cap)
+                                 embi_key **pairs, int *count)
 {
     static const embipc_real all[4] = {1, 1, 1, 1};
     int node[16], n, added = 0, same;
     embipc_real coef[16];
     embi_key *to;
     n = embi_contact_nodes(J, v, all, node, coef);
-    if (!EMBI_GROW(m, embi_key, *pairs, *cap, *count + 16 * 17 / 2)) return 0;
+    if (!EMBI_GROW(m, *pairs, *count + 16 * 17 / 2)) return 0;
     to = *pairs + *count;
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++) {
@@ -14064,7 +14223,7 @@ typedef struct embi_kept {
     embipc_real room;            /* margin of the range, m */
     int made, asked;             /* number of the step that searched it; of the last step that used it */
     embi_candidate *list;
-    int count, cap;
+    int count;
 } embi_kept;
 
 /* Distances between faces of one body that are parallel and look at each other, m: the first of each kind. */
@@ -14082,7 +14241,6 @@ typedef struct embi_body {
     int self_contact;
     int node0, nn, vert0, nv;    /* ranges of the flat arrays */
     int nt, *tri, *origin, *tet, ntet;
-    int tri_cap, origin_cap, tet_cap;
     embi_bvh bvh;
     int fits;                    /* the tree was refitted at the reference positions, or is refitted there on demand */
     embi_moved moved;            /* how x^n differs from start_x, for trees that are refitted on demand */
@@ -14093,23 +14251,21 @@ typedef struct embi_body {
     embipc_real *node_mass;      /* its row sums, kg (nn) */
     int *heavy_row, *heavy;      /* the blocks with a mass, by row (nn + 1; ..): fewer than those with stiffness */
     embipc_real *tangent;        /* h^2 K of a nonlinear material in the pattern of A, of the last factor */
-    int mass_cap, node_mass_cap, heavy_row_cap, heavy_cap, tangent_cap;
     int trace0, patch0;          /* where its part of the scratch begins */
     embipc_real diagonal, total_mass;
     embipc_solid solid;          /* of the rest surface, in the frame of creation */
     embipc_real area;            /* of the rest surface, m^2 */
     int assembled;               /* A holds the values of this step */
     embi_panel *panel;
-    int panel_count, panel_cap;
+    int panel_count;
     embipc_real *part;           /* memory of the shifts */
-    int part_cap;
     embi_shrunk *shrunk;         /* cages: parts of tets that hold the surface, patch by patch */
-    int shrunk_count, shrunk_cap;
+    int shrunk_count;
     int *holder;                 /* other bodies of several patches: nodes of the vertices, patch by patch */
-    int holder_count, holder_cap;
+    int holder_count;
     embi_folds folds;            /* rest separation certificates: what cannot touch while tets keep their shape */
-    int *start, start_count, start_cap;   /* tree nodes where a search for self-contact starts (2 each) */
-    int *live, live_count, live_cap;   /* local numbers of the live vertices */
+    int *start, start_count;   /* tree nodes where a search for self-contact starts (2 each) */
+    int *live, live_count;   /* local numbers of the live vertices */
     int started, followed;       /* xn = J q^n, x = J q holds for all its vertices */
     int viewed;                  /* the caller has a view: x = J q after each step */
     int history;                 /* BDF2 may use q_before and v_before: the motion was smooth */
@@ -14133,11 +14289,10 @@ typedef struct embi_body {
     embi_shift stray_next;       /* from known_q to the end of the present direction */
     embi_shift known;            /* from the reference positions to known_q */
     embi_strain *strain;         /* of each tet, for bodies with rest separation certificates */
-    int strain_cap;
     int aside;                   /* parts of its cached list for itself that are set aside: EMBI_ASIDE_... */
     embi_kept own;               /* EMBI_ASIDE_HEAD: that list at the start of the step; `list` is memory of its own */
     embipc_real *own_state;      /* EMBI_ASIDE_STATE: kept_q (3 nn), and kept and most of the strains (2 ntet) */
-    int own_state_cap, own_is_odd;   /* lists have changed places an odd number of times */
+    int own_is_odd;   /* lists have changed places an odd number of times */
     int known_start;             /* distances were measured at q^n: stray equals shift */
     int rebased;                 /* its reference positions are base_q and base_x, not q^n and x^n */
     int anew;                    /* the present positions are about to become its reference */
@@ -14185,10 +14340,10 @@ typedef struct embi_drive {
     embipc_drive handle;
     int body;                    /* its place among the bodies */
     int soft;
-    int node_count, *nodes, node_cap;          /* local node numbers; of a soft drive, surface vertices */
+    int node_count, *nodes;          /* local node numbers; of a soft drive, surface vertices */
     embipc_real *start;          /* their positions at creation, m (3 node_count) */
     embipc_real *keys;
-    int start_cap, key_count, key_cap;
+    int key_count;
     embipc_real centre[3];
     embipc_real stiffness[3], damping, limit;         /* of one vertex; limit INFINITY: none */
     embipc_real pose[6], pose_next[6], pose_set[6];   /* displacement, rotation: reached, aimed at, set */
@@ -14242,28 +14397,26 @@ typedef struct embi_state {
     embipc_real *row_weight;
     unsigned char *row_count;
     int rebased;                 /* some body is rebased */
-    embipc_real *base_x; int base_cap;         /* x at base_q, or at q^n; valid where xn is; allocated at first use */
-    embipc_real *way; int way_cap;             /* displacements for searches along paths; allocated at first use */
-    int node_cap, vert_cap, local_cap, drive_node_cap, row_node_cap, row_weight_cap, row_count_cap, known_cap;
+    embipc_real *base_x;         /* x at base_q, or at q^n; valid where xn is; allocated at first use */
+    embipc_real *way;             /* displacements for searches along paths; allocated at first use */
     embi_rows J;
     embi_body *body;
-    int body_count, body_cap;
+    int body_count;
     embi_pair *pair;
-    int pair_count, pair_cap;
+    int pair_count;
     embi_drive *drives;
-    int drive_count, drive_cap;
+    int drive_count;
     embi_seams seams;            /* between fixed bodies */
     embi_candidate *candidate;
     embi_closest *closest;
     embi_apart *apart;           /* of the candidates; an array of its own, since it is scanned */
     int *nearby, *seen;          /* active candidates of each pair, numbered from its first candidate; those of each
                                     chunk that the last evaluation looked at */
-    int candidate_count, candidate_cap, closest_cap, apart_cap, nearby_cap, seen_cap;
+    int candidate_count;
     int stamp;                   /* number of the last evaluation */
     embipc_real *trace;          /* scratch of energies: 10 per tet and 1 per node of all bodies */
     int *place, *next;           /* scratch of averaging, per node of all bodies */
     embipc_real *patch_G;        /* scratch of embi_elastic_add_averaged() */
-    int trace_cap, place_cap, next_cap, patch_G_cap;
     embi_threads threads;
     int max_iterations, friction_iterations;
     embipc_solver solver;
@@ -14274,6 +14427,14 @@ typedef struct embi_state {
     embipc_stage stage;          /* stage that is being timed */
     double since, spent[EMBIPC_STAGE_COUNT];
 } embi_state;
+
+/* The number of drives, and the drive that holds node i, or -1. */
+static int embi_drive_count(const embi_state *s) { return EMBI_DRIVES ? s->drive_count : 0; }
+static int embi_drive_of(const embi_state *s, int i) { return EMBI_DRIVES ? s->drive[i] : -1; }
+
+/* Is this step of the body one of BDF2, and may bodies have such steps at all? */
+static int embi_is_two_step(const embi_body *b) { return EMBI_BDF2 && b->two_step; }
+static int embi_is_second_order(const embi_state *s) { return EMBI_BDF2 && s->integrator == EMBIPC_BDF2; }
 
 /* Time counts for another stage from here on. Returns the stage before. */
 static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
@@ -14405,8 +14566,8 @@ static int embi_body_cut(embi_memory *m, embi_body *b)
     int n = 1;
     embi_shift *shift[5];
     while (b->nn && n < EMBI_PANELS && b->bvh.leaves >= 2 * n * EMBI_PANEL_LEAVES) n *= 2;
-    if (!EMBI_GROW(m, embi_panel, b->panel, b->panel_cap, n) ||
-        !EMBI_GROW(m, embipc_real, b->part, b->part_cap, 30 * n))
+    if (!EMBI_GROW(m, b->panel, n) ||
+        !EMBI_GROW(m, b->part, 30 * n))
         return 0;
     memset(b->panel, 0, (size_t)n * sizeof *b->panel);
     memset(b->part, 0, (size_t)(30 * n) * sizeof *b->part);
@@ -14446,7 +14607,7 @@ static int embi_panel_shrink(embi_memory *m, embi_body *b, embi_panel *p, const 
     for (int t = 0; t < b->ntet; t++) {
         embi_shrunk *g;
         if (least[4 * t] > 1) continue;
-        if (!EMBI_GROW(m, embi_shrunk, b->shrunk, b->shrunk_cap, b->shrunk_count + 1)) return 0;
+        if (!EMBI_GROW(m, b->shrunk, b->shrunk_count + 1)) return 0;
         g = b->shrunk + b->shrunk_count++;
         g->tet = t;
         memcpy(g->least, least + 4 * t, sizeof g->least);
@@ -14469,7 +14630,7 @@ static int embi_panel_holders(embi_memory *m, embi_body *b, embi_panel *p, const
             int i = node[4 * corner[n] + k];
             if (mark[i]) continue;
             mark[i] = 1;
-            if (!EMBI_GROW(m, int, b->holder, b->holder_cap, b->holder_count + 1)) return 0;
+            if (!EMBI_GROW(m, b->holder, b->holder_count + 1)) return 0;
             b->holder[b->holder_count++] = i;
         }
     p->count = b->holder_count - p->first;
@@ -14747,7 +14908,7 @@ static void embi_body_locate(embi_body *b, const embipc_real *q)
 static int embi_vertex_wake(embi_memory *m, embi_state *s, embi_body *b, int v)
 {
     if (s->known[v] >= EMBI_VERTEX_LIVE) return 1;
-    if (!EMBI_GROW(m, int, b->live, b->live_cap, b->live_count + 1)) return 0;
+    if (!EMBI_GROW(m, b->live, b->live_count + 1)) return 0;
     b->live[b->live_count++] = v - b->vert0;
     s->known[v] = b->moving ? EMBI_VERTEX_LIVE : EMBI_VERTEX_STILL;
     embi_copy(s->x + 3 * v, s->xn + 3 * v);
@@ -15128,7 +15289,7 @@ static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
     if (!b->driven_nodes) return EMBI_PIVOT_CENTRE;
     for (int i = 0; i < b->nn; i++) {
         const embipc_real *x = s->qn + 3 * (b->node0 + i);
-        if (s->drive[b->node0 + i] < 0) continue;
+        if (embi_drive_of(s, b->node0 + i) < 0) continue;
         if (!o) {
             o = x;
             f->pivot = i;
@@ -15139,7 +15300,7 @@ static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
         embi_scale(f->axis, 1 / away, r);
     }
     for (int i = 0; i < b->nn; i++) {
-        if (s->drive[b->node0 + i] < 0) continue;
+        if (embi_drive_of(s, b->node0 + i) < 0) continue;
         embi_sub(r, s->qn + 3 * (b->node0 + i), o);
         embi_cross(t, f->axis, r);
         if (embi_norm(t) > (embipc_real)1e-9 * b->diagonal) return EMBI_PIVOT_NONE;
@@ -15299,7 +15460,7 @@ static int embi_body_fly_on(embi_state *s, embi_body *b, embi_turning *p)
     memcpy(K0, p->K, sizeof K0);
     memcpy(qc, p->r, (size_t)(3 * b->nn) * sizeof *qc);
     embi_subtract_rotation(b, f->spin, p->r, p->u);
-    if (b->two_step) {
+    if (embi_is_two_step(b)) {
         embi_flight_turn(b, K0, K0, p->L, -s->h, f->turn);
         embi_flight_spin(K0, f->turn, p->L, w);
         embi_m3_mulv(l, f->turn, w);
@@ -15324,7 +15485,7 @@ static int embi_body_fly_on(embi_state *s, embi_body *b, embi_turning *p)
 static int embi_flight_is_straight(const embi_state *s, embi_body *b)
 {
     embi_flight *f = &b->flight;
-    f->straight = f->known && f->kind == EMBI_PIVOT_CENTRE && !b->two_step &&
+    f->straight = f->known && f->kind == EMBI_PIVOT_CENTRE && !embi_is_two_step(b) &&
                   s->h * embi_dot(f->next_spin, f->next_spin) * b->diagonal <= b->tolerance / 50;
     if (!f->straight) return 0;
     embi_copy(f->spin, f->next_spin);
@@ -15478,22 +15639,19 @@ typedef struct embi_link {
 typedef struct embi_dual {
     int on;                      /* the last factor of the island is this one */
     int bodies;                  /* number of bodies then */
-    int *first, first_cap;       /* (bodies + 1) first unknown of each */
+    int *first;       /* (bodies + 1) first unknown of each */
     unsigned *taken;             /* (bodies) number of the factor of its A that was used */
-    int taken_cap;
     embi_link *link;
-    int count, link_cap;
+    int count;
     embipc_real *value;          /* the columns of links */
-    int value_count, value_cap;
-    int *column, triples, column_cap;   /* (3 triples) EMBI_BENT link + column of the link, or -1: a column of zeros */
-    int *side, side_cap;         /* (2 triples) the two bodies they act on; equal where it is one */
-    int *member, *member_start, member_cap, member_start_cap;   /* triples by body, and their columns there */
+    int value_count;
+    int *column, triples;   /* (3 triples) EMBI_BENT link + column of the link, or -1: a column of zeros */
+    int *side;         /* (2 triples) the two bodies they act on; equal where it is one */
+    int *member, *member_start;   /* triples by body, and their columns there */
     embi_sparse *side_column;    /* (3 per member) */
-    int side_column_cap;
     embipc_real *block;          /* each body's part of K, blocks (i, j <= i) of its triples */
-    int *block_start, block_cap, block_start_cap;
+    int *block_start;
     embipc_real *work;           /* (3 unknown_count) and (3 triples) */
-    int work_cap;
     embi_system K;
 } embi_dual;
 
@@ -15503,7 +15661,7 @@ typedef struct embi_island_past {
     int is_known;                /* 1: the numbers are stored, 2: the factor too */
     int useful, wait, pause, unknown_count;
     unsigned *of;
-    int of_count, of_cap;
+    int of_count;
     embi_system system;
     embi_dual *dual;
     int is_odd;                  /* factors have changed places an odd number of times */
@@ -15514,14 +15672,12 @@ typedef struct embi_island {
     int changed;                 /* in this iteration: 1 its candidates changed, 2 other islands joined it */
     int recorded;                /* 0: its record of this iteration is still to be listed */
     int index;                   /* number within the step */
-    int *bodies, body_count, body_cap;
-    int *pairs, pair_count, pair_cap;
+    int *bodies, body_count;
+    int *pairs, pair_count;
     embi_chunks by_tets, by_vertices;   /* runs of bodies for loops shared among threads */
     embi_chunks by_near;         /* chunks of active candidates, by place in `pairs` */
     embi_found *found;           /* results of each of these chunks */
-    int found_cap;
     embipc_real *part;           /* (2 per body) terms of sums, formed in parallel */
-    int part_cap;
     int analysed;                /* the system has an order for this step; not carried over: bits must
                                     depend on the state, not on history */
     int same;                    /* unknowns are those of the factor in the system */
@@ -15529,24 +15685,21 @@ typedef struct embi_island {
     int useful;                  /* there is a factor that may be reused */
     int wait, pause;             /* steps until reuse is tried again; the same after the next failure */
     unsigned *of;                /* revisions of the bodies that have unknowns */
-    int of_count, of_cap;
+    int of_count;
     embi_island_past past;
     embipc_real *work;           /* of conjugate gradients (12 unknown_count) */
-    int work_cap;
-    int *unknown, unknown_count, unknown_cap;         /* unknown -> node */
+    int *unknown, unknown_count;         /* unknown -> node */
     embi_system system;
     embi_dual *dual;             /* NULL until its first use */
     embi_contacts contacts;
     embi_friction *friction;
-    int friction_count, friction_cap;
+    int friction_count;
     embi_spring *spring;         /* of the soft drives of its bodies */
-    int spring_count, spring_cap;
-    int *touched, touched_count, touched_cap;   /* vertices of contacts, friction and springs, each once */
+    int spring_count;
+    int *touched, touched_count;   /* vertices of contacts, friction and springs, each once */
     int touched_stamp;           /* evaluation that the list is of */
     embi_key *keys;              /* scratch: feature keys, couplings */
-    int keys_cap;
     embipc_real *rhs;            /* (3 unknown_count, and as much again for H x) */
-    int rhs_cap;
     int iterations, factorizations, regularized, passes, first;
     int converged, old_factor, just_drove, just_guessed, driving;
     int relagged, friction_passes;   /* passes added so far: for rotations, and for friction */
@@ -15572,51 +15725,55 @@ typedef struct embi_island {
     int safe_known;              /* safe is valid for the present candidates */
     int limit_pair, limit_at;    /* the limit of safe: candidate limit_at of that pair; -1: none */
     embipc_real *block_alpha;    /* safe of each block of a pair's candidates */
-    int *block_at, block_alpha_cap, block_at_cap;
+    int *block_at;
     embipc_iteration record;
 } embi_island;
+
+/* The number of springs of soft drives, and whether a drive still moves. */
+static int embi_spring_count(const embi_island *isle) { return EMBI_DRIVES ? isle->spring_count : 0; }
+static int embi_is_driving(const embi_island *isle) { return EMBI_DRIVES && isle->driving; }
 
 /* Gives back D and all it owns. D may be NULL. */
 static void embi_dual_free(embi_memory *m, embi_dual *D)
 {
     if (!D) return;
-    EMBI_RELEASE(m, D->first, D->first_cap);
-    EMBI_RELEASE(m, D->taken, D->taken_cap);
-    EMBI_RELEASE(m, D->link, D->link_cap);
-    EMBI_RELEASE(m, D->value, D->value_cap);
-    EMBI_RELEASE(m, D->column, D->column_cap);
-    EMBI_RELEASE(m, D->side, D->side_cap);
-    EMBI_RELEASE(m, D->member, D->member_cap);
-    EMBI_RELEASE(m, D->side_column, D->side_column_cap);
-    EMBI_RELEASE(m, D->member_start, D->member_start_cap);
-    EMBI_RELEASE(m, D->block, D->block_cap);
-    EMBI_RELEASE(m, D->block_start, D->block_start_cap);
-    EMBI_RELEASE(m, D->work, D->work_cap);
+    EMBI_RELEASE(m, D->first);
+    EMBI_RELEASE(m, D->taken);
+    EMBI_RELEASE(m, D->link);
+    EMBI_RELEASE(m, D->value);
+    EMBI_RELEASE(m, D->column);
+    EMBI_RELEASE(m, D->side);
+    EMBI_RELEASE(m, D->member);
+    EMBI_RELEASE(m, D->side_column);
+    EMBI_RELEASE(m, D->member_start);
+    EMBI_RELEASE(m, D->block);
+    EMBI_RELEASE(m, D->block_start);
+    EMBI_RELEASE(m, D->work);
     embi_system_free(m, &D->K);
-    embi_free(m, D, 1, sizeof *D);
+    embi_free(m, D);
 }
 
 /* Gives back all that an island owns, but not the island itself. */
 static void embi_island_free(embi_memory *m, embi_island *isle)
 {
-    EMBI_RELEASE(m, isle->bodies, isle->body_cap);
-    EMBI_RELEASE(m, isle->pairs, isle->pair_cap);
-    EMBI_RELEASE(m, isle->part, isle->part_cap);
-    EMBI_RELEASE(m, isle->found, isle->found_cap);
+    EMBI_RELEASE(m, isle->bodies);
+    EMBI_RELEASE(m, isle->pairs);
+    EMBI_RELEASE(m, isle->part);
+    EMBI_RELEASE(m, isle->found);
     embi_chunks_free(m, &isle->by_near);
     embi_chunks_free(m, &isle->by_tets);
     embi_chunks_free(m, &isle->by_vertices);
-    EMBI_RELEASE(m, isle->unknown, isle->unknown_cap);
-    EMBI_RELEASE(m, isle->of, isle->of_cap);
-    EMBI_RELEASE(m, isle->past.of, isle->past.of_cap);
-    EMBI_RELEASE(m, isle->friction, isle->friction_cap);
-    EMBI_RELEASE(m, isle->spring, isle->spring_cap);
-    EMBI_RELEASE(m, isle->touched, isle->touched_cap);
-    EMBI_RELEASE(m, isle->keys, isle->keys_cap);
-    EMBI_RELEASE(m, isle->rhs, isle->rhs_cap);
-    EMBI_RELEASE(m, isle->work, isle->work_cap);
-    EMBI_RELEASE(m, isle->block_alpha, isle->block_alpha_cap);
-    EMBI_RELEASE(m, isle->block_at, isle->block_at_cap);
+    EMBI_RELEASE(m, isle->unknown);
+    EMBI_RELEASE(m, isle->of);
+    EMBI_RELEASE(m, isle->past.of);
+    EMBI_RELEASE(m, isle->friction);
+    EMBI_RELEASE(m, isle->spring);
+    EMBI_RELEASE(m, isle->touched);
+    EMBI_RELEASE(m, isle->keys);
+    EMBI_RELEASE(m, isle->rhs);
+    EMBI_RELEASE(m, isle->work);
+    EMBI_RELEASE(m, isle->block_alpha);
+    EMBI_RELEASE(m, isle->block_at);
     embi_contacts_free(m, &isle->contacts);
     embi_system_free(m, &isle->system);
     embi_system_free(m, &isle->past.system);
@@ -15650,7 +15807,7 @@ static int embi_island_chunks(embi_memory *m, const embi_state *s, embi_island *
             work = 0;
         }
     }
-    return EMBI_GROW(m, embipc_real, isle->part, isle->part_cap, 2 * isle->body_count);
+    return EMBI_GROW(m, isle->part, 2 * isle->body_count);
 }
 
 typedef struct embi_bodies_task embi_bodies_task;
@@ -15742,11 +15899,11 @@ static int embi_island_springs(embi_memory *m, embi_state *s, embi_island *isle)
     embipc_real Rn[9], R[9], y[3];
     isle->spring_count = 0;
     isle->touched_stamp = -1;
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         const embi_drive *d = s->drives + n;
         embi_body *b = s->body + d->body;
         if (!d->soft || b->island != isle->index) continue;
-        if (!EMBI_GROW(m, embi_spring, isle->spring, isle->spring_cap, isle->spring_count + d->node_count)) return 0;
+        if (!EMBI_GROW(m, isle->spring, isle->spring_count + d->node_count)) return 0;
         embi_m3_rotation(Rn, d->pose + 3);
         embi_m3_rotation(R, d->pose_next + 3);
         for (int k = 0; k < d->node_count; k++) {
@@ -15795,7 +15952,7 @@ static void embi_spring_hessian(const embi_spring *p, const embipc_real x[3], em
 static embipc_real embi_island_spring_energy(const embi_island *isle, const embipc_real *x, embipc_real *size)
 {
     embipc_real sum = 0;
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         const embi_spring *p = isle->spring + k;
         embipc_real f[3], r, share = embi_spring_share(p, x + 3 * p->v, f, &r), pull = share * embi_norm(f);
         embipc_real stiff = embi_spring_stiffness(p);
@@ -15811,7 +15968,7 @@ static const embipc_real embi_spring_weight[4] = {1, 0, 0, 0};   /* a spring as 
 static int embi_island_stamp_springs(embi_state *s, embi_island *isle)
 {
     embipc_real S[9];
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         const embi_spring *p = isle->spring + k;
         int v[4] = {p->v, 0, 0, 0};
         embi_spring_hessian(p, s->x + 3 * p->v, S);
@@ -15825,7 +15982,7 @@ static int embi_springs_changed(const embi_state *s, const embi_island *isle)
 {
     embipc_real f[3], size;
     int changed = 0;
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         const embi_spring *p = isle->spring + k;
         embipc_real share = embi_spring_share(p, s->x + 3 * p->v, f, &size);
         changed += (share < 1) != (p->held < 1) || share > 2 * p->held || p->held > 2 * share;
@@ -15837,7 +15994,7 @@ static int embi_springs_changed(const embi_state *s, const embi_island *isle)
  * spring can reach its limit within a motion that counts as converged. Then this direction was not the last one. */
 static int embi_springs_missed(const embi_state *s, const embi_island *isle)
 {
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         const embi_spring *p = isle->spring + k;
         embipc_real now[3], then[3], S[9], move[3], foretold[3];
         if (embi_spring_gradient(p, s->x + 3 * p->v, now) ==
@@ -15991,7 +16148,7 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *isle, em
     embi_chunks_clear(&isle->by_near);
     for (int n = 0; n < isle->pair_count; n++)
         if (!embi_chunks_add(m, &isle->by_near, n, 0, s->pair[isle->pairs[n]].nearby_count, EMBI_SHARE_NEAR)) return 0;
-    if (!EMBI_GROW(m, embi_found, isle->found, isle->found_cap, isle->by_near.count)) return 0;
+    if (!EMBI_GROW(m, isle->found, isle->by_near.count)) return 0;
     embi_for_chunks(&s->threads, &isle->by_near, EMBI_SHARE_NEAR, embi_closest_range, task);
     for (int n = 0; n < isle->by_near.count; n++) {
         embi_found *found = isle->found + n;
@@ -16004,15 +16161,15 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *isle, em
     }
     contacts->pairs = pairs;
     contacts->extra_count = edges;
-    return EMBI_GROW(m, embi_contact, contacts->list, contacts->list_cap, count) &&
-           EMBI_GROW(m, embipc_real, contacts->extra, contacts->extra_cap, 12 * edges) &&
-           EMBI_GROW(m, embi_key, isle->keys, isle->keys_cap, 2 * count);
+    return EMBI_GROW(m, contacts->list, count) &&
+           EMBI_GROW(m, contacts->extra, 12 * edges) &&
+           EMBI_GROW(m, isle->keys, 2 * count);
 }
 
 static int embi_island_touch_room(embi_memory *m, embi_island *isle)
 {
-    return EMBI_GROW(m, int, isle->touched, isle->touched_cap,
-                     4 * (isle->contacts.count + isle->friction_count) + isle->spring_count);
+    return EMBI_GROW(m, isle->touched,
+                     4 * (isle->contacts.count + isle->friction_count) + embi_spring_count(isle));
 }
 
 /* Contacts of the island at the live vertices x. `stray` of its bodies must be that of x. Returns 0 out of memory. */
@@ -16093,7 +16250,7 @@ static void embi_island_touched(embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->friction_count; k++)
         for (int i = 0; i < 4; i++)
             if (isle->friction[k].w[i] != 0) embi_touch(s, isle, isle->friction[k].v[i]);
-    for (int k = 0; k < isle->spring_count; k++) embi_touch(s, isle, isle->spring[k].v);
+    for (int k = 0; k < embi_spring_count(isle); k++) embi_touch(s, isle, isle->spring[k].v);
     for (int k = 0; k < isle->touched_count; k++) s->known[isle->touched[k]] = EMBI_VERTEX_LIVE;
 }
 
@@ -16219,7 +16376,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
 {
     isle->friction_count = 0;
     embi_island_touches(s, isle, EMBI_AS_LAGGED);
-    if (!EMBI_GROW(m, embi_friction, isle->friction, isle->friction_cap, isle->contacts.count)) return 0;
+    if (!EMBI_GROW(m, isle->friction, isle->contacts.count)) return 0;
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_contact *c = isle->contacts.list + k;
         const embi_pair *pair = s->pair + c->pair;
@@ -16268,7 +16425,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
 static int embi_island_remember(embi_memory *m, embi_island *isle)
 {
     embi_island_past *past = &isle->past;
-    if (!EMBI_GROW(m, unsigned, past->of, past->of_cap, isle->of_count)) return 0;
+    if (!EMBI_GROW(m, past->of, isle->of_count)) return 0;
     if (isle->of_count) memcpy(past->of, isle->of, (size_t)isle->of_count * sizeof *isle->of);
     past->of_count = isle->of_count;
     past->useful = isle->useful;
@@ -16309,15 +16466,15 @@ static void embi_island_forget(embi_island *isle)
 static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int count = 0;
-    if (!EMBI_GROW(m, unsigned, isle->of, isle->of_cap, isle->body_count)) return 0;
+    if (!EMBI_GROW(m, isle->of, isle->body_count)) return 0;
     isle->same = 1;
     isle->unknown_count = 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         int first = isle->unknown_count;
-        if (!EMBI_GROW(m, int, isle->unknown, isle->unknown_cap, isle->unknown_count + b->nn)) return 0;
+        if (!EMBI_GROW(m, isle->unknown, isle->unknown_count + b->nn)) return 0;
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            int is_free = embi_is_dynamic(b) && s->drive[i] < 0;
+            int is_free = embi_is_dynamic(b) && embi_drive_of(s, i) < 0;
             s->local[i] = is_free ? isle->unknown_count : -1;
             if (is_free) isle->unknown[isle->unknown_count++] = i;
         }
@@ -16328,9 +16485,9 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
     isle->same &= count == isle->of_count;
     isle->of_count = count;
     if (!isle->same) isle->useful = isle->wait = isle->pause = isle->kept = isle->old_factor = 0;
-    return embi_island_chunks(m, s, isle) && EMBI_GROW(m, embipc_real, isle->rhs, isle->rhs_cap,
+    return embi_island_chunks(m, s, isle) && EMBI_GROW(m, isle->rhs,
                                                        6 * isle->unknown_count) &&
-           EMBI_GROW(m, embipc_real, isle->work, isle->work_cap, 12 * isle->unknown_count);
+           EMBI_GROW(m, isle->work, 12 * isle->unknown_count);
 }
 
 /* Candidates nearer than this, in dhat, get blocks in the pattern of the matrix. With more the factor is fuller; with
@@ -16348,7 +16505,7 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         if (!embi_is_dynamic(b)) continue;
-        if (!EMBI_GROW(m, embi_key, isle->keys, isle->keys_cap, count + b->A.row[b->A.n])) return 0;
+        if (!EMBI_GROW(m, isle->keys, count + b->A.row[b->A.n])) return 0;
         for (int i = 0; i < b->nn; i++)
             for (int n = b->A.row[i]; n < b->A.row[i + 1]; n++) {
                 int p = s->local[b->node0 + i], q = s->local[b->node0 + b->A.col[n]];
@@ -16357,16 +16514,16 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
             }
     }
     for (int k = 0; k < isle->contacts.count; k++)
-        if (!embi_candidate_couple(m, &s->J, s->local, isle->contacts.list[k].v, &isle->keys, &count, &isle->keys_cap))
+        if (!embi_candidate_couple(m, &s->J, s->local, isle->contacts.list[k].v, &isle->keys, &count))
             return 0;
     for (int k = 0; k < isle->friction_count; k++)
-        if (!embi_candidate_couple(m, &s->J, s->local, isle->friction[k].v, &isle->keys, &count, &isle->keys_cap))
+        if (!embi_candidate_couple(m, &s->J, s->local, isle->friction[k].v, &isle->keys, &count))
             return 0;
     for (int n = 0; n < isle->by_near.count; n++) {
         embi_near_run r = embi_near_run_of(s, isle, n);
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++)
             if (r.closest[*k].d - r.candidate[*k].xi < EMBI_COUPLED * r.candidate[*k].dhat &&
-                !embi_candidate_couple(m, &s->J, s->local, r.candidate[*k].v, &isle->keys, &count, &isle->keys_cap))
+                !embi_candidate_couple(m, &s->J, s->local, r.candidate[*k].v, &isle->keys, &count))
                 return 0;
     }
     return embi_system_analyze(m, &isle->system, isle->unknown_count, isle->keys, count, (int)s->solver);
@@ -16413,7 +16570,7 @@ static void embi_island_reopen(embi_state *s, embi_island *isle)
         embi_contact_touch(&isle->system, &s->J, s->local, isle->contacts.list[k].v, isle->contacts.list[k].w);
     for (int k = 0; k < isle->friction_count; k++)
         embi_contact_touch(&isle->system, &s->J, s->local, isle->friction[k].v, isle->friction[k].w);
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         int v[4] = {isle->spring[k].v, 0, 0, 0};
         embi_contact_touch(&isle->system, &s->J, s->local, v, embi_spring_weight);
     }
@@ -16495,7 +16652,7 @@ static int embi_island_driven_motion(embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            const embi_drive *d = s->drive[i] >= 0 ? s->drives + s->drive[i] : NULL;
+            const embi_drive *d = embi_drive_of(s, i) >= 0 ? s->drives + embi_drive_of(s, i) : NULL;
             embi_set(s->p + 3 * i, 0, 0, 0);
             if (!d || d->done) continue;
             embi_sub(s->p + 3 * i, s->target + 3 * i, s->q + 3 * i);
@@ -16522,7 +16679,7 @@ static void embi_island_gradient(embi_state *s, embi_island *isle)
     embi_for_bodies(s, isle, &isle->by_tets, embi_body_part_of_gradient, NULL, NULL, 0);
     embi_island_touched(s, isle);
     embi_contacts_gradient(&isle->contacts, isle->friction, isle->friction_count, &to);
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         embipc_real f[3];
         (void)embi_spring_gradient(isle->spring + k, s->x + 3 * isle->spring[k].v, f);
         embi_gather(&to, isle->spring[k].v, 1, f);
@@ -16583,7 +16740,7 @@ static void embi_island_push(embi_state *s, embi_island *isle)
         const embi_friction *f = isle->friction + k;
         embi_contact_push(f->v, f->w, f->S, s->motion, &to);
     }
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         int v[4] = {isle->spring[k].v, 0, 0, 0};
         embi_spring_hessian(isle->spring + k, s->x + 3 * v[0], S);
         embi_contact_push(v, embi_spring_weight, S, s->motion, &to);
@@ -16620,7 +16777,7 @@ static embipc_real embi_island_stretch(embi_state *s, embi_island *isle)
     }
     for (int k = 0; k < isle->unknown_count; k++)
         embi_copy(s->p_last + 3 * isle->unknown[k], s->p + 3 * isle->unknown[k]);
-    if (isle->driving || !(isle->stride > 0) || !(same > 0) || same * same < (embipc_real)0.8 * now * last)
+    if (embi_is_driving(isle) || !(isle->stride > 0) || !(same > 0) || same * same < (embipc_real)0.8 * now * last)
         return 1;
     ratio = same / last;
     stretch = ratio < 1 ? isle->stride / (1 - ratio) : (embipc_real)16;
@@ -16668,7 +16825,7 @@ static int embi_friction_changed(const embi_state *s, const embi_island *isle)
  * that changes in the step. */
 static int embi_island_wants_dual(const embi_state *s, const embi_island *isle)
 {
-    int columns = (isle->curved ? 2 : 1) * isle->contacts.count + 2 * isle->friction_count + 3 * isle->spring_count;
+    int columns = (isle->curved ? 2 : 1) * isle->contacts.count + 2 * isle->friction_count + 3 * embi_spring_count(isle);
     if (s->solver != EMBIPC_SOLVER_AUTO || embi_system_surely_dense(isle->unknown_count, (int)s->solver) ||
         columns > 3 * isle->unknown_count / EMBI_DUAL_COLUMNS)
         return 0;
@@ -16684,8 +16841,8 @@ static int embi_dual_bodies(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
     int n = 0;
-    if (!EMBI_GROW(m, int, D->first, D->first_cap, isle->body_count + 1) ||
-        !EMBI_GROW(m, unsigned, D->taken, D->taken_cap, isle->body_count))
+    if (!EMBI_GROW(m, D->first, isle->body_count + 1) ||
+        !EMBI_GROW(m, D->taken, isle->body_count))
         return 0;
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
@@ -16695,7 +16852,7 @@ static int embi_dual_bodies(embi_memory *m, embi_state *s, embi_island *isle)
         if (!b->inverse) b->inverse = (embi_inverse *)embi_alloc(m, 1, sizeof *b->inverse);
         if (b->inverse) embi_inverse_set_aside(b->inverse);
         if (!b->inverse ||
-            !embi_inverse_begin(m, b->inverse, &b->A, s->local + b->node0, D->first[k], &isle->keys, &isle->keys_cap))
+            !embi_inverse_begin(m, b->inverse, &b->A, s->local + b->node0, D->first[k], &isle->keys))
             return 0;
     }
     D->first[isle->body_count] = n;
@@ -16743,7 +16900,7 @@ static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *isl
     isle->keys[D->count].key = embi_pack(a, b);
     isle->keys[D->count].value = D->count;
     D->count++;
-    return EMBI_GROW(m, embipc_real, D->value, D->value_cap, D->value_count + 3 * EMBI_BENT * EMBI_STAMP) ? l : NULL;
+    return EMBI_GROW(m, D->value, D->value_count + 3 * EMBI_BENT * EMBI_STAMP) ? l : NULL;
 }
 
 /* Appends a column to the last link: size z at its point. */
@@ -16802,10 +16959,10 @@ static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
     embipc_real S[9];
-    int most = isle->contacts.count + isle->friction_count + isle->spring_count;
+    int most = isle->contacts.count + isle->friction_count + embi_spring_count(isle);
     D->count = D->value_count = 0;
-    if (!EMBI_GROW(m, embi_link, D->link, D->link_cap, most) ||
-        !EMBI_GROW(m, embi_key, isle->keys, isle->keys_cap, 2 * most))
+    if (!EMBI_GROW(m, D->link, most) ||
+        !EMBI_GROW(m, isle->keys, 2 * most))
         return 0;
     for (int k = 0; k < isle->contacts.count; k++)
         if (!embi_dual_contact(m, s, isle, isle->contacts.list + k)) return 0;
@@ -16813,7 +16970,7 @@ static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *isle)
         const embi_friction *f = isle->friction + k;
         if (!embi_dual_stiffness(m, s, isle, f->v, f->w, f->S)) return 0;
     }
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         int v[4] = {isle->spring[k].v, 0, 0, 0};
         embi_spring_hessian(isle->spring + k, s->x + 3 * v[0], S);
         if (!embi_dual_stiffness(m, s, isle, v, embi_spring_weight, S)) return 0;
@@ -16829,7 +16986,7 @@ static int embi_dual_columns(embi_memory *m, embi_island *isle)
     embi_dual *D = isle->dual;
     int most = 0, used = 0;
     for (int k = 0; k < D->count; k++) most += 3 * D->link[k].rank;   /* if each had a triple of its own */
-    if (!EMBI_GROW(m, int, D->column, D->column_cap, most) || !EMBI_GROW(m, int, D->side, D->side_cap, 2 * most))
+    if (!EMBI_GROW(m, D->column, most) || !EMBI_GROW(m, D->side, 2 * most))
         return 0;
     for (int k = 0; k < D->count; k++) {
         const embi_link *l = D->link + isle->keys[k].value;
@@ -16852,10 +17009,10 @@ static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
     int blocks = 0;
-    if (!EMBI_GROW(m, int, D->member, D->member_cap, 2 * D->triples) ||
-        !EMBI_GROW(m, embi_sparse, D->side_column, D->side_column_cap, 6 * D->triples) ||
-        !EMBI_GROW(m, int, D->member_start, D->member_start_cap, isle->body_count + 2) ||
-        !EMBI_GROW(m, int, D->block_start, D->block_start_cap, isle->body_count + 1))
+    if (!EMBI_GROW(m, D->member, 2 * D->triples) ||
+        !EMBI_GROW(m, D->side_column, 6 * D->triples) ||
+        !EMBI_GROW(m, D->member_start, isle->body_count + 2) ||
+        !EMBI_GROW(m, D->block_start, isle->body_count + 1))
         return -2;
     memset(D->member_start, 0, (size_t)(isle->body_count + 2) * sizeof(int));
     for (int t = 0; t < 2 * D->triples; t++)
@@ -16874,8 +17031,8 @@ static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
         blocks += count * (count + 1) / 2;
     }
     D->block_start[isle->body_count] = blocks;
-    if (!EMBI_GROW(m, embipc_real, D->block, D->block_cap, 9 * blocks) ||
-        !EMBI_GROW(m, embipc_real, D->work, D->work_cap, 3 * isle->unknown_count + 3 * D->triples))
+    if (!EMBI_GROW(m, D->block, 9 * blocks) ||
+        !EMBI_GROW(m, D->work, 3 * isle->unknown_count + 3 * D->triples))
         return -2;
     return 1;
 }
@@ -16935,7 +17092,7 @@ static int embi_dual_gather(embi_memory *m, embi_state *s, embi_island *isle)
     static const embipc_real one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     embi_dual *D = isle->dual;
     int count = 0;
-    if (!EMBI_GROW(m, embi_key, isle->keys, isle->keys_cap, D->block_start[isle->body_count])) return -2;
+    if (!EMBI_GROW(m, isle->keys, D->block_start[isle->body_count])) return -2;
     for (int k = 0; k < isle->body_count; k++)
         for (int i = D->member_start[k]; i < D->member_start[k + 1]; i++)
             for (int j = D->member_start[k]; j <= i; j++)
@@ -17095,7 +17252,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     }
     for (int k = 0; k < isle->friction_count; k++)
         isle->friction[k].held = embi_friction_hold(isle->friction + k, isle->first);
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         embipc_real f[3];
         isle->spring[k].held = embi_spring_gradient(isle->spring + k, s->x + 3 * isle->spring[k].v, f);
     }
@@ -17222,7 +17379,7 @@ static int embi_island_solve_kept(embi_state *s, embi_island *isle)
             isle->multiplied = 1;
             return 1;
         }
-        if (k > 0 && !isle->driving && size < (embipc_real)0.01 * embi_row_most(n, x)) {
+        if (k > 0 && !embi_is_driving(isle) && size < (embipc_real)0.01 * embi_row_most(n, x)) {
             for (int i = 0; i < n; i++) isle->rhs[i] = x[i] + z[i];
             return 1;
         }
@@ -17236,7 +17393,7 @@ static int embi_island_solve_kept(embi_state *s, embi_island *isle)
         alpha = rz / pq;
         embi_row_subtract(n, -alpha, p, x);
         embi_row_subtract(n, alpha, q, r);
-        embi_island_combine(s, isle, alpha, s->Ap, k > 0 || isle->driving, s->trial_q);
+        embi_island_combine(s, isle, alpha, s->Ap, k > 0 || embi_is_driving(isle), s->trial_q);
     }
     return 0;
 }
@@ -17400,7 +17557,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->turned = embi_island_turn(s, isle);
     for (int k = 0; k < isle->friction_count; k++)
         embi_friction_stiffness(isle->friction + k, isle->first, isle->friction[k].S);
-    if (isle->driving) {
+    if (embi_is_driving(isle)) {
         embi_island_push(s, isle);
         embi_island_combine(s, isle, 1, s->Ap, 0, s->trial_q);
     }
@@ -17415,7 +17572,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     worst = embi_island_measure(s, isle);
     isle->last_measure = isle->measure;
     isle->measure = worst;
-    if (!isle->old_factor) isle->slow = !isle->driving && worst > isle->last_measure / 2 ? isle->slow + 1 : 0;
+    if (!isle->old_factor) isle->slow = !embi_is_driving(isle) && worst > isle->last_measure / 2 ? isle->slow + 1 : 0;
     isle->stride = 0;
     if (worst < 1) stretch = 1;
     for (int k = 0; k < isle->unknown_count && stretch > 1; k++)
@@ -17550,12 +17707,12 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
         const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
         int blocks = (pair->count + EMBI_CCD_GRAIN - 1) / EMBI_CCD_GRAIN;
         embi_ccd_task task;
-        if (!EMBI_GROW(m, embipc_real, isle->block_alpha, isle->block_alpha_cap, blocks) ||
-            !EMBI_GROW(m, int, isle->block_at, isle->block_at_cap, blocks))
+        if (!EMBI_GROW(m, isle->block_alpha, blocks) ||
+            !EMBI_GROW(m, isle->block_at, blocks))
             return 0;
         task.s = s;
         task.pair = pair;
-        task.driving = isle->driving;
+        task.driving = embi_is_driving(isle);
         task.stamp = isle->stamp;
         task.bound = isle->safe;
         task.rounding = embi_pair_rounding(a, b);
@@ -17578,7 +17735,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
 static void embi_body_trial(embi_state *s, const embi_body *b, embipc_real alpha)
 {
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
-        if (alpha == 1 && s->drive[i] >= 0 && !s->drives[s->drive[i]].done)
+        if (alpha == 1 && embi_drive_of(s, i) >= 0 && !s->drives[embi_drive_of(s, i)].done)
             embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
         else
             for (int c = 0; c < 3; c++) s->trial_q[3 * i + c] = s->q[3 * i + c] + alpha * s->p[3 * i + c];
@@ -17741,7 +17898,7 @@ static embipc_real embi_island_slope(embi_state *s, embi_island *isle, embipc_re
     embi_for_bodies(s, isle, &isle->by_tets, embi_body_slope, NULL, NULL, alpha);
     for (int k = 0; k < isle->body_count; k++) sum += isle->part[k];
     embi_island_motion(s, isle);
-    for (int k = 0; k < isle->spring_count; k++) {
+    for (int k = 0; k < embi_spring_count(isle); k++) {
         embipc_real f[3];
         (void)embi_spring_gradient(isle->spring + k, s->trial_x + 3 * isle->spring[k].v, f);
         sum += s->hh * embi_dot(f, s->motion + 3 * isle->spring[k].v);
@@ -17851,7 +18008,7 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
         b->elastic.ahead = 0;
         embi_body_came(s, b);
         embi_body_gradient(s, b);
-        for (int n = 0; n < s->drive_count; n++) {
+        for (int n = 0; n < embi_drive_count(s); n++) {
             embi_drive *d = s->drives + n;
             if (d->body != isle->bodies[k] || d->stage == d->stages) continue;
             d->stage = d->safe_stage;
@@ -17871,7 +18028,7 @@ static void embi_island_secure(embi_state *s, const embi_island *isle)
         const embi_body *b = s->body + isle->bodies[k];
         memcpy(s->safe_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
     }
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->drives + n;
         if (s->body[d->body].island != isle->index) continue;
         d->safe_stage = d->stage;
@@ -17883,7 +18040,7 @@ static void embi_island_secure(embi_state *s, const embi_island *isle)
 static void embi_island_progress(embi_state *s, embi_island *isle, embipc_real alpha)
 {
     int rigid = 1;
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->drives + n;
         if (s->body[d->body].island != isle->index || d->done) continue;
         d->phi += (1 - d->phi) * alpha;
@@ -17910,7 +18067,7 @@ static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, int dri
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embi_set(s->p + 3 * i, 0, 0, 0);
             embi_set(s->rhs + 3 * i, 0, 0, 0);
-            if (s->drive[i] == drive) embi_sub(s->p + 3 * i, s->target + 3 * i, s->q + 3 * i);
+            if (embi_drive_of(s, i) == drive) embi_sub(s->p + 3 * i, s->target + 3 * i, s->q + 3 * i);
         }
     }
     embi_island_push(s, isle);
@@ -17977,7 +18134,7 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
     embipc_real most = 0;
     int worst = -1, a, b;
     embi_island_keep(s, isle, 0);
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embipc_real approach;
         if (s->body[s->drives[n].body].island != isle->index || s->drives[n].done) continue;
         approach = embi_drive_approach(s, isle, n, c, s->closest + limit);
@@ -18010,7 +18167,7 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
  * blame. */
 static void embi_island_give_up(embi_state *s, const embi_island *isle)
 {
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->drives + n;
         const embi_body *b = s->body + d->body;
         if (b->island == isle->index && !d->done) embi_drive_stop(d, b->handle, 0);
@@ -18055,12 +18212,12 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     int limit, was_old = isle->old_factor;
     if (!embi_island_safe(m, s, isle, &limit)) return EMBIPC_ERR_MEMORY;
     isle->record.alpha_ccd = alpha = isle->safe;
-    for (int n = 0; n < s->drive_count; n++)
+    for (int n = 0; n < embi_drive_count(s); n++)
         if (s->body[s->drives[n].body].island == isle->index && !s->drives[n].done)
             left = embi_max(left, 1 - ((embipc_real)s->drives[n].stage + s->drives[n].phi) /
                                           (embipc_real)s->drives[n].stages);
     isle->record.drive_left = left;
-    if (isle->driving) {
+    if (embi_is_driving(isle)) {
         int blocked = limit < 0 && isle->safe < embi_min(isle->cap, EMBI_NO_WAY);
         if (blocked) embi_island_give_up(s, isle);
         if (limit >= 0 && isle->safe < (embipc_real)0.5 && s->closest[limit].stamp == isle->stamp &&
@@ -18069,7 +18226,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         if (blocked) {
             int rotated = 0;
             isle->record.alpha = 0;
-            for (int n = 0; n < s->drive_count; n++)
+            for (int n = 0; n < embi_drive_count(s); n++)
                 rotated |= s->body[s->drives[n].body].island == isle->index && s->drives[n].rotating &&
                            s->drives[n].phi > 0;
             isle->old_factor = 0;
@@ -18110,7 +18267,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     /* a contact that the factor holds too soft is run over; one that it holds too stiff looks converged */
     if (isle->old_factor && (isle->contacts.changed || embi_friction_changed(s, isle) || embi_springs_changed(s, isle)))
         isle->old_factor = 0;
-    if (!isle->driving) isle->just_drove = 0;
+    if (!embi_is_driving(isle)) isle->just_drove = 0;
     isle->first = isle->just_guessed = 0;
     return EMBIPC_OK;
 }
@@ -18136,7 +18293,7 @@ static void embi_guess_add(const embi_state *s, const embi_body *b, int i, embip
 {
     embipc_real gain[3];
     embi_flight_turns(b, s->gain + 3 * i, gain);
-    embi_axpy(d, b->two_step ? s->h / 2 : s->h, gain);
+    embi_axpy(d, embi_is_two_step(b) ? s->h / 2 : s->h, gain);
 }
 
 /* Predicted displacement of node i, m: free flight; with order 2 also the velocity change of the last step. */
@@ -18169,7 +18326,7 @@ static void embi_body_remember(const embi_state *s, embi_body *b)
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
         embipc_real d[3], turned[3];
         embi_sub(d, s->q + 3 * i, s->qn + 3 * i);
-        if (s->drive[i] < 0) {
+        if (embi_drive_of(s, i) < 0) {
             for (int c = 0; c < 3; c++) b->went = embi_max(b->went, embi_abs(d[c]));
             embi_guess_errors(s, b, i, d, b->missed);
         }
@@ -18197,9 +18354,9 @@ static int embi_island_guess_order(const embi_state *s, const embi_island *isle)
         for (int n = 0; n < 2; n++) missed[n] = embi_max(missed[n], b->missed[n]);
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embipc_real way[3];
-            if (s->drive[i] < 0) continue;
+            if (embi_drive_of(s, i) < 0) continue;
             embi_sub(way, s->target + 3 * i, s->q + 3 * i);
-            embi_scale(way, (embipc_real)s->drives[s->drive[i]].stages, way);
+            embi_scale(way, (embipc_real)s->drives[embi_drive_of(s, i)].stages, way);
             embi_guess_errors(s, b, i, way, missed);
         }
     }
@@ -18214,7 +18371,7 @@ static void embi_island_guess(embi_state *s, embi_island *isle)
     int left = 1;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     isle->driving = embi_island_driven_motion(s, isle);
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         const embi_drive *d = s->drives + n;
         if (s->body[d->body].island == isle->index && !d->done) left = embi_max_int(left, d->stages - d->stage);
     }
@@ -18242,14 +18399,14 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
     if (!embi_island_safe(m, s, isle, &limit)) return EMBIPC_ERR_MEMORY;
     if (isle->safe < 1) return EMBIPC_OK;
     if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
-    if (alpha < 1 || (!isle->driving && embi_island_grows(isle, &before, 1))) {
+    if (alpha < 1 || (!embi_is_driving(isle) && embi_island_grows(isle, &before, 1))) {
         alpha = 0;
         if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
     }
     embi_island_accept(s, isle, alpha);
     if (alpha < 1) return EMBIPC_OK;
     embi_island_progress(s, isle, alpha);
-    if (isle->driving && embi_island_driven_motion(s, isle)) isle->guess = order;   /* another stage */
+    if (embi_is_driving(isle) && embi_island_driven_motion(s, isle)) isle->guess = order;   /* another stage */
     isle->just_guessed = 1;
     isle->first = 0;
     return EMBIPC_OK;
@@ -18376,7 +18533,7 @@ static int embi_island_is_driven(const embi_state *s, const embi_island *isle)
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i++)
-            if (s->drive[i / 3] >= 0 && s->q[i] != s->qn[i]) return 1;
+            if (embi_drive_of(s, i / 3) >= 0 && s->q[i] != s->qn[i]) return 1;
     }
     return 0;
 }
@@ -18391,7 +18548,7 @@ static embipc_real embi_island_drive_work(embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i += 3) {
-            if (s->drive[i / 3] < 0) continue;
+            if (embi_drive_of(s, i / 3) < 0) continue;
             embi_sub(r, s->q + i, s->qn + i);
             work += embi_dot(s->g + i, r) / s->hh;
         }
@@ -18628,10 +18785,10 @@ typedef struct embi_rule { embipc_body a, b; embipc_real friction; int contact; 
 /* Scratch of one of several parallel searches. */
 typedef struct embi_lane {
     embi_key *keys;
-    int key_count, key_cap;
+    int key_count;
     int walked;                  /* all its keys found room */
     embi_candidate *list;
-    int count, cap;
+    int count;
 } embi_lane;
 
 enum { EMBI_SEARCH_DONE, EMBI_SEARCH_DUE, EMBI_SEARCH_NO_KEYS, EMBI_SEARCH_NO_ROOM, EMBI_SEARCH_FOUND };
@@ -18674,51 +18831,47 @@ struct embipc_world {
     embipc_world_def def;
     embi_state s;
     embi_island **island;        /* one per body, cached; an island is stored at its first body */
-    int island_cap;
-    int *order, order_count, order_cap;   /* islands of this step, by their first body */
-    int *round, round_count, round_cap;   /* islands of this round */
+    int *order, order_count;   /* islands of this step, by their first body */
+    int *round, round_count;   /* islands of this round */
     embi_chunks run;             /* this round in runs that threads share */
     embi_run *run_end;
-    int run_end_cap;
-    int *parent, parent_cap;     /* union-find over bodies */
+    int *parent;     /* union-find over bodies */
     embi_slot *body_slot, *drive_slot;
-    int body_slots, body_slot_cap, drive_slots, drive_slot_cap;
+    int body_slots, drive_slots;
     embi_rule *rule;
-    int rule_count, rule_cap;
+    int rule_count;
     embi_last_cage last_cage;
     embi_kept *kept;             /* sorted by (a, b, pa, pb); behind kept_count the memory of released lists */
-    int kept_count, kept_end, kept_cap;
+    int kept_count, kept_end;
     embi_key *tri_pairs;         /* scratch of the broad phase */
-    int tri_pair_count, tri_pair_cap;
+    int tri_pair_count;
     embi_swept *swept;           /* patches sorted along one axis; then in the order of bodies */
-    int swept_cap;
     embi_search *search;
-    int search_count, search_cap;
+    int search_count;
     embi_lane lane[EMBI_TASKS];
     embi_chunks parts;           /* parts of the present parallel loop */
-    int *found, found_cap;       /* candidates found in each chunk */
-    int *asked, asked_count, asked_cap;   /* vertices whose x^n is requested */
-    int *pressed, pressed_count, pressed_cap;   /* vertices with a force of the last step, unsorted, with repeats */
+    int *found;       /* candidates found in each chunk */
+    int *asked, asked_count;   /* vertices whose x^n is requested */
+    int *pressed, pressed_count;   /* vertices with a force of the last step, unsorted, with repeats */
     embi_crossing *crossing;
-    int crossing_count, crossing_cap;
+    int crossing_count;
     embipc_intersection *rejected;
-    int rejected_count, rejected_cap;
+    int rejected_count;
     embi_key *memory_key;        /* friction memory: sorted keys, and |u|, m */
     embipc_real *memory_u;
-    int memory_count, memory_key_cap, memory_u_cap;
+    int memory_count;
     embipc_contact *contact;     /* report of the last step */
     embipc_pair_force *pair_force;
     embipc_iteration *iteration, *iteration_before;   /* of the last step, and of the one before it */
-    int contact_count, contact_cap, pair_force_count, pair_force_cap, iteration_count, iteration_cap;
-    int iteration_before_count, iteration_before_cap, iterations_are_odd;   /* swapped an odd number of times */
+    int contact_count, pair_force_count, iteration_count;
+    int iteration_before_count, iterations_are_odd;   /* swapped an odd number of times */
     embipc_real *applied;        /* forces for the next step (3 per node) */
-    int applied_cap;
     int step, builds;
     embipc_real warned;          /* gap / dhat at the last warning; 1: none yet */
     int stuck;                   /* consecutive steps with an island that is stuck */
     embi_meeting *meeting;       /* edges of fixed bodies that meet, for the search for seams */
     embi_key *joined;            /* embi_pack(surface, body) of joined bodies, sorted */
-    int meeting_count, meeting_cap, joined_count, joined_cap, *sharp, sharp_cap;
+    int meeting_count, joined_count, *sharp;
     int seams_due;               /* fixed bodies came or went since the last search for seams */
     int mixed_start;             /* bodies were made, or contacts enabled, after the first step */
     embipc_real time;
@@ -18756,6 +18909,7 @@ EMBIPC_API embipc_body_def embipc_default_body_def(void)
     return d;
 }
 
+#ifndef EMBIPC_NO_DRIVES
 /* Without nodes and keys the drive holds the whole body still. */
 EMBIPC_API embipc_drive_def embipc_default_drive_def(void)
 {
@@ -18764,6 +18918,7 @@ EMBIPC_API embipc_drive_def embipc_default_drive_def(void)
     d.cookie = EMBI_DRIVE_COOKIE;
     return d;
 }
+#endif
 
 static embipc_result embi_check_gravity(const embipc_real g[3], embipc_error *e)
 {
@@ -18803,6 +18958,10 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
             d->friction_iterations, d->max_iterations, (int)d->solver);
     if (!embi_is_one_of((int)d->integrator, EMBIPC_BDF2 + 1))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "integrator %d is none of the two", (int)d->integrator);
+    if (!EMBI_BDF2 && d->integrator == EMBIPC_BDF2)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no BDF2 (EMBIPC_NO_BDF2): take backward Euler");
+    if (!EMBI_THREADS && d->parallel_for)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no threads (EMBIPC_NO_THREADS): leave parallel_for NULL");
     return EMBIPC_OK;
 }
 
@@ -18849,24 +19008,24 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
 /* Frees the arrays of a body. */
 static void embi_body_free(embi_memory *m, embi_body *b)
 {
-    EMBI_RELEASE(m, b->tri, b->tri_cap);
-    EMBI_RELEASE(m, b->origin, b->origin_cap);
-    EMBI_RELEASE(m, b->tet, b->tet_cap);
-    EMBI_RELEASE(m, b->mass, b->mass_cap);
-    EMBI_RELEASE(m, b->node_mass, b->node_mass_cap);
-    EMBI_RELEASE(m, b->heavy_row, b->heavy_row_cap);
-    EMBI_RELEASE(m, b->heavy, b->heavy_cap);
-    EMBI_RELEASE(m, b->live, b->live_cap);
+    EMBI_RELEASE(m, b->tri);
+    EMBI_RELEASE(m, b->origin);
+    EMBI_RELEASE(m, b->tet);
+    EMBI_RELEASE(m, b->mass);
+    EMBI_RELEASE(m, b->node_mass);
+    EMBI_RELEASE(m, b->heavy_row);
+    EMBI_RELEASE(m, b->heavy);
+    EMBI_RELEASE(m, b->live);
     embi_folds_free(m, &b->folds);
-    EMBI_RELEASE(m, b->start, b->start_cap);
-    EMBI_RELEASE(m, b->panel, b->panel_cap);
-    EMBI_RELEASE(m, b->part, b->part_cap);
-    EMBI_RELEASE(m, b->strain, b->strain_cap);
-    EMBI_RELEASE(m, b->own.list, b->own.cap);
-    EMBI_RELEASE(m, b->own_state, b->own_state_cap);
-    EMBI_RELEASE(m, b->shrunk, b->shrunk_cap);
-    EMBI_RELEASE(m, b->holder, b->holder_cap);
-    EMBI_RELEASE(m, b->tangent, b->tangent_cap);
+    EMBI_RELEASE(m, b->start);
+    EMBI_RELEASE(m, b->panel);
+    EMBI_RELEASE(m, b->part);
+    EMBI_RELEASE(m, b->strain);
+    EMBI_RELEASE(m, b->own.list);
+    EMBI_RELEASE(m, b->own_state);
+    EMBI_RELEASE(m, b->shrunk);
+    EMBI_RELEASE(m, b->holder);
+    EMBI_RELEASE(m, b->tangent);
     embi_bvh_free(m, &b->bvh);
     embi_elastic_free(m, &b->elastic);
     embi_bsr_free(m, &b->A);
@@ -18876,9 +19035,9 @@ static void embi_body_free(embi_memory *m, embi_body *b)
 /* Frees the arrays of a drive. */
 static void embi_drive_free(embi_memory *m, embi_drive *d)
 {
-    EMBI_RELEASE(m, d->nodes, d->node_cap);
-    EMBI_RELEASE(m, d->start, d->start_cap);
-    EMBI_RELEASE(m, d->keys, d->key_cap);
+    EMBI_RELEASE(m, d->nodes);
+    EMBI_RELEASE(m, d->start);
+    EMBI_RELEASE(m, d->keys);
 }
 
 #define EMBI_NODE_FIELDS 25
@@ -18903,21 +19062,20 @@ static void embi_vertex_fields(embi_state *s, embipc_real **field[EMBI_VERTEX_FI
     memcpy(field, list, sizeof list);
 }
 
-/* Grows a group of n fields from *cap to at least `need` elements of 3 reals. On failure nothing changes. */
-static int embi_fields_grow(embi_memory *m, embipc_real ***field, int n, int *cap, int need)
+/* Grows a group of n fields, which share one array, to at least `need` elements of 3 reals. All grow, or none. */
+static int embi_fields_grow(embi_memory *m, embipc_real ***field, int n, int need)
 {
     embipc_real *block, *old = *field[0];
-    int want = embi_max_int(need, *cap > INT_MAX / 2 ? INT_MAX : 2 * *cap);
-    if (need <= *cap) return 1;
+    int room = embi_capacity(old) / (3 * n), want = embi_max_int(need, room > INT_MAX / 2 ? INT_MAX : 2 * room);
+    if (need <= room) return 1;
     if (want > INT_MAX / (3 * n)) { m->failed = 1; return 0; }
     block = (embipc_real *)embi_alloc(m, 3 * n * want, sizeof *block);
     if (!block) return 0;
     for (int i = 0; i < n; i++) {
-        if (*cap) memcpy(block + 3 * (size_t)want * (size_t)i, *field[i], 3 * (size_t)*cap * sizeof *block);
+        if (room) memcpy(block + 3 * (size_t)want * (size_t)i, *field[i], 3 * (size_t)room * sizeof *block);
         *field[i] = block + 3 * (size_t)want * (size_t)i;
     }
-    embi_free(m, old, 3 * n * *cap, sizeof *block);
-    *cap = want;
+    embi_free(m, old);
     return 1;
 }
 
@@ -18930,20 +19088,20 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
     int ok;
     embi_node_fields(s, node);
     embi_vertex_fields(s, vertex);
-    ok = embi_fields_grow(m, node, EMBI_NODE_FIELDS, &s->node_cap, nodes) &&
-         embi_fields_grow(m, vertex, EMBI_VERTEX_FIELDS, &s->vert_cap, verts) &&
-         EMBI_GROW(m, int, s->local, s->local_cap, nodes) &&
-         EMBI_GROW(m, int, s->drive, s->drive_node_cap, nodes) &&
-         EMBI_GROW(m, embipc_real, w->applied, w->applied_cap, 3 * nodes) &&
-         EMBI_GROW(m, int, s->row_node, s->row_node_cap, 4 * verts) &&
-         EMBI_GROW(m, embipc_real, s->row_weight, s->row_weight_cap, 4 * verts) &&
-         EMBI_GROW(m, unsigned char, s->row_count, s->row_count_cap, verts) &&
-         EMBI_GROW(m, unsigned char, s->known, s->known_cap, verts) &&
-         EMBI_GROW(m, embi_body, s->body, s->body_cap, bodies) &&
-         EMBI_GROW(m, embi_island *, w->island, w->island_cap, bodies) &&
-         EMBI_GROW(m, int, w->order, w->order_cap, bodies) &&
-         EMBI_GROW(m, int, w->round, w->round_cap, bodies) &&
-         EMBI_GROW(m, int, w->parent, w->parent_cap, bodies);
+    ok = embi_fields_grow(m, node, EMBI_NODE_FIELDS, nodes) &&
+         embi_fields_grow(m, vertex, EMBI_VERTEX_FIELDS, verts) &&
+         EMBI_GROW(m, s->local, nodes) &&
+         EMBI_GROW(m, s->drive, nodes) &&
+         EMBI_GROW(m, w->applied, 3 * nodes) &&
+         EMBI_GROW(m, s->row_node, 4 * verts) &&
+         EMBI_GROW(m, s->row_weight, 4 * verts) &&
+         EMBI_GROW(m, s->row_count, verts) &&
+         EMBI_GROW(m, s->known, verts) &&
+         EMBI_GROW(m, s->body, bodies) &&
+         EMBI_GROW(m, w->island, bodies) &&
+         EMBI_GROW(m, w->order, bodies) &&
+         EMBI_GROW(m, w->round, bodies) &&
+         EMBI_GROW(m, w->parent, bodies);
     s->J.node = s->row_node;   /* these may have moved even if a later array found no room */
     s->J.weight = s->row_weight;
     s->J.count = s->row_count;
@@ -18959,71 +19117,71 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     s = &w->s;
     m = w->memory;
     for (int i = 0; i < s->body_count; i++) embi_body_free(&m, s->body + i);
-    for (int i = 0; i < s->drive_count; i++) embi_drive_free(&m, s->drives + i);
-    for (int i = 0; i < w->island_cap; i++)
+    for (int i = 0; i < embi_drive_count(s); i++) embi_drive_free(&m, s->drives + i);
+    for (int i = 0; i < embi_capacity(w->island); i++)
         if (w->island[i]) {
             embi_island_free(&m, w->island[i]);
-            embi_free(&m, w->island[i], 1, sizeof **w->island);
+            embi_free(&m, w->island[i]);
         }
-    embi_free(&m, s->q, 3 * EMBI_NODE_FIELDS * s->node_cap, sizeof *s->q);
-    embi_free(&m, s->x, 3 * EMBI_VERTEX_FIELDS * s->vert_cap, sizeof *s->x);
-    EMBI_RELEASE(&m, s->local, s->local_cap);
-    EMBI_RELEASE(&m, s->drive, s->drive_node_cap);
-    EMBI_RELEASE(&m, w->applied, w->applied_cap);
-    EMBI_RELEASE(&m, s->row_node, s->row_node_cap);
-    EMBI_RELEASE(&m, s->row_weight, s->row_weight_cap);
-    EMBI_RELEASE(&m, s->row_count, s->row_count_cap);
-    EMBI_RELEASE(&m, s->known, s->known_cap);
-    EMBI_RELEASE(&m, s->base_x, s->base_cap);
-    EMBI_RELEASE(&m, s->way, s->way_cap);
-    EMBI_RELEASE(&m, s->body, s->body_cap);
-    EMBI_RELEASE(&m, s->pair, s->pair_cap);
-    EMBI_RELEASE(&m, s->drives, s->drive_cap);
-    EMBI_RELEASE(&m, s->seams.list, s->seams.cap);
-    EMBI_RELEASE(&m, s->candidate, s->candidate_cap);
-    EMBI_RELEASE(&m, s->closest, s->closest_cap);
-    EMBI_RELEASE(&m, s->apart, s->apart_cap);
-    EMBI_RELEASE(&m, s->nearby, s->nearby_cap);
-    EMBI_RELEASE(&m, s->seen, s->seen_cap);
-    EMBI_RELEASE(&m, s->trace, s->trace_cap);
-    EMBI_RELEASE(&m, s->place, s->place_cap);
-    EMBI_RELEASE(&m, s->next, s->next_cap);
-    EMBI_RELEASE(&m, s->patch_G, s->patch_G_cap);
-    EMBI_RELEASE(&m, w->island, w->island_cap);
-    EMBI_RELEASE(&m, w->order, w->order_cap);
-    EMBI_RELEASE(&m, w->round, w->round_cap);
+    embi_free(&m, s->q);
+    embi_free(&m, s->x);
+    EMBI_RELEASE(&m, s->local);
+    EMBI_RELEASE(&m, s->drive);
+    EMBI_RELEASE(&m, w->applied);
+    EMBI_RELEASE(&m, s->row_node);
+    EMBI_RELEASE(&m, s->row_weight);
+    EMBI_RELEASE(&m, s->row_count);
+    EMBI_RELEASE(&m, s->known);
+    EMBI_RELEASE(&m, s->base_x);
+    EMBI_RELEASE(&m, s->way);
+    EMBI_RELEASE(&m, s->body);
+    EMBI_RELEASE(&m, s->pair);
+    EMBI_RELEASE(&m, s->drives);
+    EMBI_RELEASE(&m, s->seams.list);
+    EMBI_RELEASE(&m, s->candidate);
+    EMBI_RELEASE(&m, s->closest);
+    EMBI_RELEASE(&m, s->apart);
+    EMBI_RELEASE(&m, s->nearby);
+    EMBI_RELEASE(&m, s->seen);
+    EMBI_RELEASE(&m, s->trace);
+    EMBI_RELEASE(&m, s->place);
+    EMBI_RELEASE(&m, s->next);
+    EMBI_RELEASE(&m, s->patch_G);
+    EMBI_RELEASE(&m, w->island);
+    EMBI_RELEASE(&m, w->order);
+    EMBI_RELEASE(&m, w->round);
     embi_chunks_free(&m, &w->run);
-    EMBI_RELEASE(&m, w->run_end, w->run_end_cap);
-    EMBI_RELEASE(&m, w->parent, w->parent_cap);
-    EMBI_RELEASE(&m, w->body_slot, w->body_slot_cap);
-    EMBI_RELEASE(&m, w->drive_slot, w->drive_slot_cap);
-    EMBI_RELEASE(&m, w->rule, w->rule_cap);
-    EMBI_RELEASE(&m, w->meeting, w->meeting_cap);
-    EMBI_RELEASE(&m, w->joined, w->joined_cap);
-    EMBI_RELEASE(&m, w->sharp, w->sharp_cap);
-    for (int i = 0; i < w->kept_end; i++) EMBI_RELEASE(&m, w->kept[i].list, w->kept[i].cap);
-    EMBI_RELEASE(&m, w->kept, w->kept_cap);
-    EMBI_RELEASE(&m, w->tri_pairs, w->tri_pair_cap);
-    EMBI_RELEASE(&m, w->swept, w->swept_cap);
-    EMBI_RELEASE(&m, w->search, w->search_cap);
-    EMBI_RELEASE(&m, w->found, w->found_cap);
-    EMBI_RELEASE(&m, w->asked, w->asked_cap);
-    EMBI_RELEASE(&m, w->pressed, w->pressed_cap);
+    EMBI_RELEASE(&m, w->run_end);
+    EMBI_RELEASE(&m, w->parent);
+    EMBI_RELEASE(&m, w->body_slot);
+    EMBI_RELEASE(&m, w->drive_slot);
+    EMBI_RELEASE(&m, w->rule);
+    EMBI_RELEASE(&m, w->meeting);
+    EMBI_RELEASE(&m, w->joined);
+    EMBI_RELEASE(&m, w->sharp);
+    for (int i = 0; i < w->kept_end; i++) EMBI_RELEASE(&m, w->kept[i].list);
+    EMBI_RELEASE(&m, w->kept);
+    EMBI_RELEASE(&m, w->tri_pairs);
+    EMBI_RELEASE(&m, w->swept);
+    EMBI_RELEASE(&m, w->search);
+    EMBI_RELEASE(&m, w->found);
+    EMBI_RELEASE(&m, w->asked);
+    EMBI_RELEASE(&m, w->pressed);
     embi_chunks_free(&m, &w->parts);
     embi_last_cage_free(&m, &w->last_cage);
     for (int k = 0; k < EMBI_TASKS; k++) {
-        EMBI_RELEASE(&m, w->lane[k].keys, w->lane[k].key_cap);
-        EMBI_RELEASE(&m, w->lane[k].list, w->lane[k].cap);
+        EMBI_RELEASE(&m, w->lane[k].keys);
+        EMBI_RELEASE(&m, w->lane[k].list);
     }
-    EMBI_RELEASE(&m, w->crossing, w->crossing_cap);
-    EMBI_RELEASE(&m, w->rejected, w->rejected_cap);
-    EMBI_RELEASE(&m, w->memory_key, w->memory_key_cap);
-    EMBI_RELEASE(&m, w->memory_u, w->memory_u_cap);
-    EMBI_RELEASE(&m, w->contact, w->contact_cap);
-    EMBI_RELEASE(&m, w->pair_force, w->pair_force_cap);
-    EMBI_RELEASE(&m, w->iteration, w->iteration_cap);
-    EMBI_RELEASE(&m, w->iteration_before, w->iteration_before_cap);
-    embi_free(&m, w, 1, sizeof *w);
+    EMBI_RELEASE(&m, w->crossing);
+    EMBI_RELEASE(&m, w->rejected);
+    EMBI_RELEASE(&m, w->memory_key);
+    EMBI_RELEASE(&m, w->memory_u);
+    EMBI_RELEASE(&m, w->contact);
+    EMBI_RELEASE(&m, w->pair_force);
+    EMBI_RELEASE(&m, w->iteration);
+    EMBI_RELEASE(&m, w->iteration_before);
+    embi_free(&m, w);
 }
 
 /* ---- handles and pair rules ---- */
@@ -19045,11 +19203,11 @@ static int embi_find_drive(const embipc_world *w, embipc_drive drive)
 }
 
 /* Number of a free slot with its new generation, or -1 out of memory. */
-static int embi_slot_take(embi_memory *m, embi_slot **slot, int *count, int *cap)
+static int embi_slot_take(embi_memory *m, embi_slot **slot, int *count)
 {
     for (int i = 0; i < *count; i++)
         if ((*slot)[i].at < 0) return i;
-    if (!EMBI_GROW(m, embi_slot, *slot, *cap, *count + 1)) return -1;
+    if (!EMBI_GROW(m, *slot, *count + 1)) return -1;
     (*slot)[*count].generation = 1;
     (*slot)[*count].at = -1;
     return (*count)++;
@@ -19296,7 +19454,6 @@ typedef struct embi_build {
     embipc_real *weight;         /* (4 nv) */
     unsigned char *count;        /* (nv) */
     int *index;                  /* scratch: surface vertex of each given vertex, then tet of each surface vertex */
-    int x_cap, q_cap, node_cap, weight_cap, count_cap, index_cap;
     embipc_real from[3];         /* point that is subtracted from the description, exactly */
     embipc_real near_position[3], far_position[3];   /* their sum is where that point comes to in the world */
     embipc_real rounding;        /* rounding error of given coordinates, m in the world */
@@ -19307,12 +19464,12 @@ typedef struct embi_build {
 /* Frees the scratch of a body under construction. */
 static void embi_build_free(embi_memory *m, embi_build *t)
 {
-    EMBI_RELEASE(m, t->x, t->x_cap);
-    EMBI_RELEASE(m, t->q, t->q_cap);
-    EMBI_RELEASE(m, t->node, t->node_cap);
-    EMBI_RELEASE(m, t->weight, t->weight_cap);
-    EMBI_RELEASE(m, t->count, t->count_cap);
-    EMBI_RELEASE(m, t->index, t->index_cap);
+    EMBI_RELEASE(m, t->x);
+    EMBI_RELEASE(m, t->q);
+    EMBI_RELEASE(m, t->node);
+    EMBI_RELEASE(m, t->weight);
+    EMBI_RELEASE(m, t->count);
+    EMBI_RELEASE(m, t->index);
 }
 
 /* Checks factors per tet. They need a body whose tets are given. */
@@ -19340,6 +19497,9 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
         return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_body_def()");
     if (!embi_is_one_of((int)d->kind, EMBIPC_FULL + 1))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "kind %d does not exist", (int)d->kind);
+    if (!EMBI_DRIVES && d->kind == EMBIPC_KINEMATIC)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
+                         "a kinematic body moves by a drive, and this build has none (EMBIPC_NO_DRIVES): take a fixed one");
     if (!d->x || d->vertex_count < 1)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "no vertices: x is NULL or vertex_count %d",
                          d->vertex_count);
@@ -19451,18 +19611,18 @@ static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d
 {
     embipc_result r;
     int n = d->vertex_count;
-    if (!EMBI_GROW(m, int, t->index, t->index_cap, n) || !EMBI_GROW(m, int, b->origin, b->origin_cap, n) ||
-        !EMBI_GROW(m, embipc_real, t->x, t->x_cap, 3 * n))
+    if (!EMBI_GROW(m, t->index, n) || !EMBI_GROW(m, b->origin, n) ||
+        !EMBI_GROW(m, t->x, 3 * n))
         return embi_fail_memory(e);
     if (d->tets && (r = embi_tets_check(m, d->x, n, d->tets, d->tet_count, e)) != EMBIPC_OK) return r;
     if (d->triangles) {
         if ((r = embi_surface_check(m, d->x, n, d->triangles, d->triangle_count, d->kind >= EMBIPC_AFFINE,
                                     e)) != EMBIPC_OK)
             return r;
-        if (!EMBI_GROW(m, int, b->tri, b->tri_cap, 3 * d->triangle_count)) return embi_fail_memory(e);
+        if (!EMBI_GROW(m, b->tri, 3 * d->triangle_count)) return embi_fail_memory(e);
         memcpy(b->tri, d->triangles, (size_t)(3 * d->triangle_count) * sizeof *b->tri);
         b->nt = d->triangle_count;
-    } else if (embi_tets_boundary(m, d->tets, d->tet_count, &b->tri, &b->tri_cap, &b->nt) != EMBIPC_OK)
+    } else if (embi_tets_boundary(m, d->tets, d->tet_count, &b->tri, &b->nt) != EMBIPC_OK)
         return embi_fail_memory(e);
     for (int i = 0; i < n; i++) t->index[i] = -1;
     for (int i = 0; i < 3 * b->nt; i++) t->index[b->tri[i]] = 0;
@@ -19489,7 +19649,7 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
 {
     static const embipc_real corner[12] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
     embipc_real box[6], c[3], radius = 0;
-    if (!EMBI_GROW(m, embipc_real, t->q, t->q_cap, 12) || !EMBI_GROW(m, int, b->tet, b->tet_cap, 4)) return 0;
+    if (!EMBI_GROW(m, t->q, 12) || !EMBI_GROW(m, b->tet, 4)) return 0;
     embi_box_clear(box);
     for (int i = 0; i < b->nv; i++) embi_box_add(box, t->x + 3 * i);
     for (int i = 0; i < 3; i++) c[i] = (box[i] + box[3 + i]) / 2;
@@ -19509,6 +19669,17 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
     }
     return 1;
 }
+
+#ifdef EMBIPC_NO_CAGE_BUILDER
+/* This build needs a given cage. */
+static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
+                                     embipc_error *e)
+{
+    (void)m; (void)d; (void)b; (void)t;
+    return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build makes no cages (EMBIPC_NO_CAGE_BUILDER): give cage_x and "
+                     "cage_tets, or a cage that another build has made");
+}
+#else
 
 /* Is the body too stiff for its deformation to matter? A bar of length L (the diagonal) and thickness t that is held
  * at one end sags under g by
@@ -19535,10 +19706,12 @@ static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, e
     if (!x) return embi_fail_memory(e);
     for (int i = 0; i < b->nv; i++) embi_sub(x + 3 * i, d->x + 3 * b->origin[i], t->from);
     r = embi_last_cage_make(m, t->last, nodes, x, b->nv, b->tri, b->nt, e);
-    embi_free(m, x, 3 * b->nv, sizeof *x);
+    embi_free(m, x);
     t->cage = &t->last->cage;
     return r;
 }
+
+#endif /* EMBIPC_NO_CAGE_BUILDER */
 
 /* Nodes and tets of the body, by its kind. */
 static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
@@ -19573,7 +19746,7 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
         n = t->cage->node_count;
         nt = t->cage->tet_count;
     }
-    if (!EMBI_GROW(m, embipc_real, t->q, t->q_cap, 3 * n) || !EMBI_GROW(m, int, b->tet, b->tet_cap, 4 * nt))
+    if (!EMBI_GROW(m, t->q, 3 * n) || !EMBI_GROW(m, b->tet, 4 * nt))
         return embi_fail_memory(e);
     embi_place(d, t, from, x, n, t->q);
     if (!embi_all_finite(t->q, 3 * n)) return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "a node is not finite");
@@ -19618,10 +19791,10 @@ static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const e
 static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
     embipc_result r;
-    if (!EMBI_GROW(m, int, t->node, t->node_cap, 4 * b->nv) ||
-        !EMBI_GROW(m, embipc_real, t->weight, t->weight_cap, 4 * b->nv) ||
-        !EMBI_GROW(m, unsigned char, t->count, t->count_cap, b->nv) ||
-        !EMBI_GROW(m, int, t->index, t->index_cap, b->nv))
+    if (!EMBI_GROW(m, t->node, 4 * b->nv) ||
+        !EMBI_GROW(m, t->weight, 4 * b->nv) ||
+        !EMBI_GROW(m, t->count, b->nv) ||
+        !EMBI_GROW(m, t->index, b->nv))
         return embi_fail_memory(e);
     memset(t->node, 0, (size_t)(4 * b->nv) * sizeof *t->node);
     memset(t->weight, 0, (size_t)(4 * b->nv) * sizeof *t->weight);
@@ -19652,12 +19825,12 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
 static int embi_build_heavy(embi_memory *m, embi_body *b)
 {
     int count = 0;
-    if (!EMBI_GROW(m, embipc_real, b->node_mass, b->node_mass_cap, b->nn) ||
-        !EMBI_GROW(m, int, b->heavy_row, b->heavy_row_cap, b->nn + 1))
+    if (!EMBI_GROW(m, b->node_mass, b->nn) ||
+        !EMBI_GROW(m, b->heavy_row, b->nn + 1))
         return 0;
     memset(b->node_mass, 0, (size_t)b->nn * sizeof *b->node_mass);
     for (int k = 0; k < b->A.row[b->nn]; k++) count += b->mass[k] != 0;
-    if (!EMBI_GROW(m, int, b->heavy, b->heavy_cap, count)) return 0;
+    if (!EMBI_GROW(m, b->heavy, count)) return 0;
     count = 0;
     for (int i = 0; i < b->nn; i++) {
         b->heavy_row[i] = count;
@@ -19702,9 +19875,9 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
         ok = pairs &&
              embi_bsr_pattern(m, &b->A, b->nn, pairs, embi_elastic_pairs(&b->elastic, pairs)) &&
              embi_elastic_places(m, &b->elastic, &b->A) &&
-             EMBI_GROW(m, embipc_real, b->mass, b->mass_cap, b->A.row[b->nn]) &&
+             EMBI_GROW(m, b->mass, b->A.row[b->nn]) &&
              (!b->elastic.nonlinear ||
-              EMBI_GROW(m, embipc_real, b->tangent, b->tangent_cap, 9 * b->A.row[b->nn]));
+              EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn]));
     }
     for (int k = 0; ok && k < b->ntet; k++)
         for (int i = 0; i < 4; i++)
@@ -19717,10 +19890,10 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
                 else if (p >= q) b->mass[embi_bsr_find(&b->A, p, q)] += mass;
             }
     ok = ok && embi_build_heavy(m, b);
-    embi_free(m, pairs, pair_count, sizeof *pairs);
-    embi_free(m, volume, b->ntet, sizeof *volume);
-    embi_free(m, moment, 10 * b->ntet, sizeof *moment);
-    embi_free(m, mark, b->nn, sizeof *mark);
+    embi_free(m, pairs);
+    embi_free(m, volume);
+    embi_free(m, moment);
+    embi_free(m, mark);
     return r != EMBIPC_OK ? r : ok ? EMBIPC_OK : embi_fail_memory(e);
 }
 
@@ -19742,9 +19915,9 @@ static int embi_build_panels(embi_memory *m, embi_body *b, const embi_build *t)
         else if (b->panel_count > 1)
             ok = embi_panel_holders(m, b, p, corner, count, t->node, t->count, mark);
     }
-    embi_free(m, corner, 3 * b->nt, sizeof *corner);
-    embi_free(m, least, 4 * b->ntet, sizeof *least);
-    embi_free(m, mark, b->nn, 1);
+    embi_free(m, corner);
+    embi_free(m, least);
+    embi_free(m, mark);
     return ok;
 }
 
@@ -19760,9 +19933,9 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     if (ok && b->kind != EMBIPC_FULL)
         ok = embi_bvh_spare_flat(m, &b->bvh, t->x, b->tri, b->nt, b->nv, b->kind == EMBIPC_CAGE ? t->index : NULL,
                                  keys, sharp);
-    embi_free(m, sharp, 3 * b->nv, sizeof *sharp);
-    embi_free(m, keys, n, sizeof *keys);
-    embi_free(m, used, b->nv, 1);
+    embi_free(m, sharp);
+    embi_free(m, keys);
+    embi_free(m, used);
     if (ok) ok = embi_build_panels(m, b, t);
     if (ok && b->nn && (!embi_is_one_tet(b) || large)) {
         embi_rows J;
@@ -19773,7 +19946,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     }
     embi_build_move(b, t);
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
-    ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, embipc_real, b->own_state, b->own_state_cap,
+    ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, b->own_state,
                                                3 * b->nn + 2 * b->ntet));
     if (ok && embi_may_fold(b) && EMBI_FOLD_FINE * b->ntet <= b->nt) {
         embi_surface s;
@@ -19784,7 +19957,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
         s.bvh = &b->bvh;
         ok = embi_folds_build(m, &b->folds, &s, b->nv, t->q, b->tet, b->ntet,
                               b->kind == EMBIPC_CAGE ? t->index : NULL) &&
-             EMBI_GROW(m, embi_strain, b->strain, b->strain_cap, embi_strained_tets(b));
+             EMBI_GROW(m, b->strain, embi_strained_tets(b));
     }
     return ok ? EMBIPC_OK : embi_fail_memory(e);
 }
@@ -19876,7 +20049,7 @@ static int embi_build_widths(embi_memory *m, embi_body *b, const embipc_real *x)
         for (end = i + 1; end < count && keys[end].key == keys[i].key; end++) {}
         embi_widths_along(b, x, keys, i, end);
     }
-    embi_free(m, keys, 2 * b->nt, sizeof *keys);
+    embi_free(m, keys);
     return ok;
 }
 
@@ -19912,19 +20085,17 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
 }
 
 /* Appends the crossings of two bodies (or of one with itself), at the present x. Their trees must be refitted. */
-static int embi_world_crossings(embipc_world *w, int at, int other, embipc_intersection **list, int *count,
-                                int *cap)
+static int embi_world_crossings(embipc_world *w, int at, int other, embipc_intersection **list, int *count)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     const embi_body *a = w->s.body + at, *b = w->s.body + other;
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
     w->tri_pair_count = w->crossing_count = 0;
     /* boxes are rounded differently, so pairs nearby are tested, too */
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, embi_pair_rounding(a, b), &w->tri_pairs, &w->tri_pair_count,
-                        &w->tri_pair_cap) ||
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, embi_pair_rounding(a, b), &w->tri_pairs, &w->tri_pair_count) ||
         !embi_crossings(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &w->crossing,
-                        &w->crossing_count, &w->crossing_cap) ||
-        !EMBI_GROW(&w->memory, embipc_intersection, *list, *cap, *count + w->crossing_count))
+                        &w->crossing_count) ||
+        !EMBI_GROW(&w->memory, *list, *count + w->crossing_count))
         return 0;
     for (int i = 0; i < w->crossing_count; i++) {
         embipc_intersection *x = *list + (*count)++;
@@ -19953,10 +20124,9 @@ static int embi_check_gap(embipc_world *w, int i, int j)
     rule.xi = i == j ? (embipc_real)0 : a->thickness + b->thickness;
     none = embi_approach_of(still, rule.xi + least);
     w->tri_pair_count = s->candidate_count = 0;
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, rule.xi + least, &w->tri_pairs, &w->tri_pair_count,
-                        &w->tri_pair_cap) ||
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, rule.xi + least, &w->tri_pairs, &w->tri_pair_count) ||
         !embi_candidates(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &rule, &none, &s->candidate,
-                         &s->candidate_count, &s->candidate_cap))
+                         &s->candidate_count))
         return -1;
     if (!s->candidate_count) return 0;
     (void)embi_fail_at(&w->error, EMBIPC_ERR_INTERSECTION, EMBIPC_NO_PRIMITIVE, 0, rule.xi,
@@ -20026,7 +20196,7 @@ static embipc_result embi_check_start(embipc_world *w, int at)
         int before = w->rejected_count;
         if ((i < at && embi_surely_apart(s, s->body + i, b)) || !embi_tested(w, s->body + i, b)) continue;
         if (i < at) embi_body_refit(s, s->body + i);
-        if (!embi_world_crossings(w, i, at, &w->rejected, &w->rejected_count, &w->rejected_cap))
+        if (!embi_world_crossings(w, i, at, &w->rejected, &w->rejected_count))
             return embi_fail_memory(&w->error);
         if (w->rejected_count == 0) {
             int touch = embi_check_gap(w, i, at);
@@ -20116,9 +20286,9 @@ static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
         trace += embi_body_trace(s->body + k);
         patch += embi_body_patch(s->body + k);
     }
-    return EMBI_GROW(m, embipc_real, s->trace, s->trace_cap, trace) &&
-           EMBI_GROW(m, int, s->place, s->place_cap, nodes) && EMBI_GROW(m, int, s->next, s->next_cap, nodes) &&
-           EMBI_GROW(m, embipc_real, s->patch_G, s->patch_G_cap, patch);
+    return EMBI_GROW(m, s->trace, trace) &&
+           EMBI_GROW(m, s->place, nodes) && EMBI_GROW(m, s->next, nodes) &&
+           EMBI_GROW(m, s->patch_G, patch);
 }
 
 /* The body counts from here on. Nothing can fail any more. */
@@ -20160,7 +20330,7 @@ static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, em
 {
     if (def->no_contact_count < 0 || (def->no_contact_count && !def->no_contact))
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "no_contact names %d bodies", def->no_contact_count);
-    if (!EMBI_GROW(&w->memory, embi_rule, w->rule, w->rule_cap, w->rule_count + def->no_contact_count))
+    if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + def->no_contact_count))
         return embi_fail_memory(&w->error);
     for (int i = 0; i < def->no_contact_count; i++) {
         embi_rule *rule = w->rule + w->rule_count++;
@@ -20197,7 +20367,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     rules = w->rule_count;
     at = w->s.body_count;
     if (!embi_world_reserve(w, w->s.node_count, w->s.vert_count, at + 1) ||
-        (slot = embi_slot_take(m, &w->body_slot, &w->body_slots, &w->body_slot_cap)) < 0)
+        (slot = embi_slot_take(m, &w->body_slot, &w->body_slots)) < 0)
         return embi_fail_memory(&w->error);
     b = w->s.body + at;
     memset(b, 0, sizeof *b);
@@ -20276,7 +20446,7 @@ static void embi_drive_remove(embipc_world *w, int at)
     s->drive_count--;
     memmove(d, d + 1, (size_t)(s->drive_count - at) * sizeof *d);
     memset(s->drives + s->drive_count, 0, sizeof *d);
-    for (int i = at; i < s->drive_count; i++) w->drive_slot[s->drives[i].handle.index1 - 1].at = i;
+    for (int i = at; i < embi_drive_count(s); i++) w->drive_slot[s->drives[i].handle.index1 - 1].at = i;
     for (int i = 0; i < s->node_count; i++)
         if (s->drive[i] > at) s->drive[i]--;
 }
@@ -20388,7 +20558,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
         return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
                          body.generation);
     s = &w->s;
-    for (int i = s->drive_count - 1; i >= 0; i--)
+    for (int i = embi_drive_count(s) - 1; i >= 0; i--)
         if (s->drives[i].body == at) embi_drive_remove(w, i);
     for (int i = 0; i < w->rule_count; i++)
         if (!embi_same_body(w->rule[i].a, body) && !embi_same_body(w->rule[i].b, body))
@@ -20408,7 +20578,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
         s->body[i].vert0 -= gone.nv;
         w->body_slot[s->body[i].handle.index1 - 1].at = i;
     }
-    for (int i = 0; i < s->drive_count; i++)
+    for (int i = 0; i < embi_drive_count(s); i++)
         if (s->drives[i].body > at) s->drives[i].body--;
     embi_kept_close_gap(w, at, &gone);
     embi_islands_close_gap(w, at);
@@ -20442,7 +20612,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
         embi_body_refit(&w->s, a_body);
         embi_body_refit(&w->s, b_body);
         ok = !embi_tested(w, a_body, b_body) ||
-             (embi_world_crossings(w, low, high, &w->rejected, &w->rejected_count, &w->rejected_cap) &&
+             (embi_world_crossings(w, low, high, &w->rejected, &w->rejected_count) &&
               (touch = embi_check_gap(w, low, high)) >= 0);
         if (!ok || w->rejected_count || touch) {
             rule->contact = 0;
@@ -20454,7 +20624,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
         }
     }
     if (!rule) {
-        if (!EMBI_GROW(&w->memory, embi_rule, w->rule, w->rule_cap, w->rule_count + 1))
+        if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + 1))
             return embi_fail_memory(&w->error);
         rule = w->rule + w->rule_count++;
         rule->a = a;
@@ -20503,6 +20673,18 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
     return EMBIPC_OK;
 }
 
+/* Stores where the driven nodes or vertices are now. */
+static void embi_drive_start(const embi_state *s, embi_drive *d)
+{
+    embi_body *b = s->body + d->body;
+    if (d->soft) embi_body_follow(s, b);
+    for (int k = 0; k < d->node_count; k++)
+        embi_copy(d->start + 3 * k, d->soft ? s->x + 3 * (b->vert0 + d->nodes[k])
+                                            : s->q + 3 * (b->node0 + d->nodes[k]));
+}
+
+#ifndef EMBIPC_NO_DRIVES
+
 /* Checks a pose: displacement pose[0 .. 2], m, rotation pose[3 .. 5], rad. what: its name in the error. */
 static embipc_result embi_check_pose(const embi_body *b, const embipc_real pose[6], const char *what, embipc_error *e)
 {
@@ -20530,16 +20712,6 @@ static embipc_result embi_check_keys(const embipc_drive_def *d, const embi_body 
                              k - 1, d->keys[7 * k - 7]);
     }
     return EMBIPC_OK;
-}
-
-/* Stores where the driven nodes or vertices are now. */
-static void embi_drive_start(const embi_state *s, embi_drive *d)
-{
-    embi_body *b = s->body + d->body;
-    if (d->soft) embi_body_follow(s, b);
-    for (int k = 0; k < d->node_count; k++)
-        embi_copy(d->start + 3 * k, d->soft ? s->x + 3 * (b->vert0 + d->nodes[k])
-                                            : s->q + 3 * (b->node0 + d->nodes[k]));
 }
 
 /* Checks the parameters of a drive, and that it suits its body. */
@@ -20641,14 +20813,14 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
         (r = embi_check_driven(s, def, b, soft, &w->error)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);
     list = embi_drive_list(def, b, soft, &n);
-    if (!EMBI_GROW(m, embi_drive, s->drives, s->drive_cap, s->drive_count + 1) ||
-        (slot = embi_slot_take(m, &w->drive_slot, &w->drive_slots, &w->drive_slot_cap)) < 0)
+    if (!EMBI_GROW(m, s->drives, s->drive_count + 1) ||
+        (slot = embi_slot_take(m, &w->drive_slot, &w->drive_slots)) < 0)
         return embi_fail_memory(&w->error);
     d = s->drives + s->drive_count;
     memset(d, 0, sizeof *d);
-    if (!EMBI_GROW(m, int, d->nodes, d->node_cap, n) ||
-        !EMBI_GROW(m, embipc_real, d->start, d->start_cap, 3 * n) ||
-        !EMBI_GROW(m, embipc_real, d->keys, d->key_cap, 7 * def->key_count)) {
+    if (!EMBI_GROW(m, d->nodes, n) ||
+        !EMBI_GROW(m, d->start, 3 * n) ||
+        !EMBI_GROW(m, d->keys, 7 * def->key_count)) {
         embi_drive_free(m, d);
         return embi_fail_memory(&w->error);
     }
@@ -20740,6 +20912,8 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
     *out = w->s.drives[at].reached;
     return EMBIPC_OK;
 }
+
+#endif /* EMBIPC_NO_DRIVES */
 
 /* Computes the new velocities in scratch and checks them first. BDF2 must not look back over the change. */
 EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body body,
@@ -20845,7 +21019,7 @@ static embipc_result embi_check_reset(embipc_world *w)
         for (int j = i; r == EMBIPC_OK && j < s->body_count; j++) {
             int touch;
             if (!embi_tested(w, s->body + i, s->body + j)) continue;
-            if (!embi_world_crossings(w, i, j, &w->rejected, &w->rejected_count, &w->rejected_cap) ||
+            if (!embi_world_crossings(w, i, j, &w->rejected, &w->rejected_count) ||
                 (touch = embi_check_gap(w, i, j)) < 0)
                 r = embi_fail_memory(&w->error);
             else if (w->rejected_count || touch) {
@@ -20865,26 +21039,21 @@ static embipc_result embi_check_reset(embipc_world *w)
 static void embi_swap_iterations(embipc_world *w)
 {
     embipc_iteration *list = w->iteration;
-    int count = w->iteration_count, cap = w->iteration_cap;
+    int count = w->iteration_count;
     w->iterations_are_odd = !w->iterations_are_odd;
     w->iteration = w->iteration_before;
     w->iteration_count = w->iteration_before_count;
-    w->iteration_cap = w->iteration_before_cap;
     w->iteration_before = list;
     w->iteration_before_count = count;
-    w->iteration_before_cap = cap;
 }
 
 /* Swaps a body's cached list for itself with its spare list. A failed step swaps them back. */
 static void embi_own_swap_lists(embi_body *b, embi_kept *k)
 {
     embi_candidate *list = k->list;
-    int cap = k->cap;
     b->own_is_odd = !b->own_is_odd;
     k->list = b->own.list;
-    k->cap = b->own.cap;
     b->own.list = list;
-    b->own.cap = cap;
 }
 
 /* Undoes all swaps, so that a run after a reset needs no new memory. */
@@ -20933,7 +21102,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         s->body[i].around = 0;
         s->body[i].started = s->body[i].followed = 1;
     }
-    for (int i = 0; i < s->drive_count; i++) {
+    for (int i = 0; i < embi_drive_count(s); i++) {
         embi_drive *d = s->drives + i;
         memset(d->pose, 0, sizeof d->pose);
         d->is_set = 0;
@@ -21250,7 +21419,7 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
     for (int i = 0; i < s->body_count; i++)
         for (int j = i; j < s->body_count; j++)
             if (embi_tested(w, s->body + i, s->body + j) &&
-                !embi_world_crossings(w, i, j, &w->rejected, &w->rejected_count, &w->rejected_cap))
+                !embi_world_crossings(w, i, j, &w->rejected, &w->rejected_count))
                 return -1;
     return embipc_world_rejected(w, out, capacity);
 }
@@ -21258,6 +21427,8 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
 /* ==== 27. Validation =================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: all of the above.          Checked by: tests/world_input.h, test_mesh_faults.c */
+
+#ifndef EMBIPC_NO_VALIDATE
 
 /* Checks a body: finite state, x = J q, rows of J that sum to 1, sorted matrix rows, positive mass, and no inverted tet
  * under a determinant bound. */
@@ -21334,7 +21505,10 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
     return EMBIPC_OK;
 }
 
+#endif /* EMBIPC_NO_VALIDATE */
+
 /* ---- A surface by itself ---- */
+#ifndef EMBIPC_NO_MESH_REPAIR
 
 /* Traversal of the pairs of nearby triangles of a surface without a world. It gives one pair at a time, because a heap
  * of n triangles has n^2. */
@@ -21365,8 +21539,8 @@ static int embi_pair_walk_begin(embi_memory *m, embi_pair_walk *w, const embipc_
     w->s.bvh = &w->bvh;
     ok = keys && used && embi_bvh_build(m, &w->bvh, x, tri, tri_count, vertex_count, keys, used);
     if (ok) embi_bvh_refit(&w->bvh, x, tri, tri_count);
-    embi_free(m, keys, 6 * tri_count, sizeof *keys);
-    embi_free(m, used, vertex_count, 1);
+    embi_free(m, keys);
+    embi_free(m, used);
     w->stack[0] = w->stack[1] = 1;
     w->top = 2;
     return ok;
@@ -21503,6 +21677,8 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
     return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
+#endif /* EMBIPC_NO_MESH_REPAIR */
+
 /* ==== 28. The step ===================================================================================
  *   begin      qt, forces, targets of drives; A and grad at q^n; candidates; islands; lagged friction
  *   iterate    each island computes a direction; where it leaves the range of its candidates, new ones are searched,
@@ -21577,15 +21753,15 @@ static void embi_body_turn(embi_state *s, embi_body *b)
 {
     embi_elastic *e = &b->elastic;
     embipc_real T[9], R[9];
-    int twists = embi_body_foresee_twist(s, b, T), turns = twists && !b->two_step;
+    int twists = embi_body_foresee_twist(s, b, T), turns = twists && !embi_is_two_step(b);
     if (!embi_is_dynamic(b) || !embi_law_turns(&e->law)) return;
     embi_body_renew(b);
-    if (twists && !b->two_step) embi_m3_mul(R, T, b->flight.turn);
+    if (twists && !embi_is_two_step(b)) embi_m3_mul(R, T, b->flight.turn);
     else memcpy(R, b->flight.turn, sizeof R);
     turns |= embi_body_arcs(b);
     embi_elastic_hold(e, e->rotation_start, turns ? R : NULL);
     if (b->flight.straight && !turns && !e->nonlinear) b->end.before = s->hh * (b->kinetic + b->strain_energy);
-    if (!b->two_step) return;
+    if (!embi_is_two_step(b)) return;
     for (int i = b->node0; i < b->node0 + b->nn; i++) embi_flight_end(s, b, i, s->p + 3 * i);
     embi_elastic_polar(e, s->p + 3 * b->node0, e->rotation);
     embi_elastic_hold(e, e->rotation, twists ? T : NULL);
@@ -21634,7 +21810,7 @@ static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
 static void embi_drives_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->drives + n;
         embi_body *b = s->body + d->body;
         embipc_real turn[3], angle, radius = 0, chord, moved = 0;
@@ -21664,7 +21840,7 @@ static void embi_drives_begin(embipc_world *w)
         }
         d->done = moved == 0;
         if (!d->done) b->moving = 1;
-        if (s->integrator == EMBIPC_BDF2 && embi_drive_jumps(s, d)) {
+        if (embi_is_second_order(s) && embi_drive_jumps(s, d)) {
             b->jump = 1;
             embi_body_integrate(s, b, 0);
         }
@@ -21686,7 +21862,7 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->start_box[i]));
     b->jump = 0;
     if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;
-    embi_body_integrate(s, b, s->integrator == EMBIPC_BDF2 && embi_is_dynamic(b) && b->history);
+    embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->history);
     for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++) {
         embi_copy(s->f + 3 * i, w->applied + 3 * i);
         embi_axpy(s->f + 3 * i, b->node_mass[i - b->node0], s->gravity);
@@ -21725,7 +21901,7 @@ static void embi_bodies_begin(embipc_world *w)
 static int embi_vertex_ask(embipc_world *w, int v)
 {
     if (w->s.known[v] != EMBI_VERTEX_UNKNOWN) return 1;
-    if (!EMBI_GROW(&w->memory, int, w->asked, w->asked_cap, w->asked_count + 1)) return 0;
+    if (!EMBI_GROW(&w->memory, w->asked, w->asked_count + 1)) return 0;
     w->s.known[v] = EMBI_VERTEX_STARTED;
     w->asked[w->asked_count++] = v;
     return 1;
@@ -21754,7 +21930,7 @@ static int embi_vertices_begin(embipc_world *w)
         for (int v = b->vert0; v < b->vert0 + b->nv; v++)
             if (!embi_vertex_ask(w, v)) return 0;
     }
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         const embi_drive *d = s->drives + n;
         for (int k = 0; k < d->node_count && d->soft; k++)
             if (!embi_vertex_ask(w, s->body[d->body].vert0 + d->nodes[k])) return 0;
@@ -21803,7 +21979,7 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
     for (int i = b->node0; i < b->node0 + b->nn && b->total_mass > 0; i++)
         embi_axpy(pull, 1 / b->total_mass, w->applied + 3 * i);
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
-        int d = s->drive[i];
+        int d = embi_drive_of(s, i);
         if (d >= 0 && s->drives[d].reached.blocked) embi_copy(s->trial_q + 3 * i, s->qt + 3 * i);
         else if (d >= 0) embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
         else
@@ -21852,7 +22028,7 @@ static int embi_searched_forget(embipc_world *w)
     int any = 0, n = 0, to = 0;
     for (int k = 0; k < w->search_count; k++) any |= s->pair[w->search[k].pair].count;
     if (!any) return 1;
-    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * s->pair_count)) return 0;
+    if (!EMBI_GROW(&w->memory, w->tri_pairs, 2 * s->pair_count)) return 0;
     for (int k = 0; k < s->pair_count; k++) {
         if (!s->pair[k].count) continue;
         w->tri_pairs[n].key = (embi_u64)s->pair[k].first;
@@ -21895,14 +22071,13 @@ static embi_kept *embi_kept_of(embipc_world *w, const embi_pair *pair)
     }
     k = lo < w->kept_count ? w->kept + lo : NULL;
     if (k && k->a == pair->a && k->b == pair->b && k->pa == pair->pa && k->pb == pair->pb) return k;
-    if (!EMBI_GROW(&w->memory, embi_kept, w->kept, w->kept_cap, w->kept_count + 1)) return NULL;
+    if (!EMBI_GROW(&w->memory, w->kept, w->kept_count + 1)) return NULL;
     k = w->kept + lo;
     spare = w->kept[w->kept_count];   /* a released list to reuse, or zero */
     memmove(k + 1, k, (size_t)(w->kept_count++ - lo) * sizeof *k);
     w->kept_end = embi_max_int(w->kept_end, w->kept_count);
     memset(k, 0, sizeof *k);
     k->list = spare.list;
-    k->cap = spare.cap;
     k->a = pair->a;
     k->b = pair->b;
     k->pa = pair->pa;
@@ -21964,10 +22139,8 @@ static void embi_own_set_aside(embi_state *s, embi_kept *k, int what)
     what &= ~b->aside;
     if (what & EMBI_ASIDE_HEAD) {
         embi_candidate *list = b->own.list;
-        int cap = b->own.cap;
         b->own = *k;
         b->own.list = list;
-        b->own.cap = cap;
     }
     if (what & EMBI_ASIDE_STATE) embi_own_state(s, b, 0);
     if (what & EMBI_ASIDE_LIST) embi_own_swap_lists(b, k);
@@ -21982,7 +22155,6 @@ static void embi_own_give_back(embi_state *s, embi_kept *k)
     if (k->a != k->b || !b->aside) return;
     *k = b->own;
     b->own.list = now.list;
-    b->own.cap = now.cap;
     if (!(b->aside & EMBI_ASIDE_LIST)) embi_own_swap_lists(b, k);
     if (b->aside & EMBI_ASIDE_STATE) embi_own_state(s, b, 1);
     b->aside = 0;
@@ -22057,7 +22229,7 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ke
 {
     embipc_real *F = s->trace + b->trace0, share = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) / EMBI_TURN_COS;
     b->start_count = 0;
-    if (!EMBI_GROW(m, int, b->start, b->start_cap, 2)) return 0;
+    if (!EMBI_GROW(m, b->start, 2)) return 0;
     for (int t = 0; t < embi_strained_tets(b); t++) {
         embi_elastic_F(&b->elastic, t, embi_base_q(s, b) + 3 * b->node0, F + 9 * t);
         b->strain[t].kept = 0;
@@ -22076,7 +22248,7 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ke
             continue;
         }
         if (one->next > ++n) continue;   /* the pairs below it may be certified */
-        if (!EMBI_GROW(m, int, b->start, b->start_cap, 2 * b->start_count + 2)) return 0;
+        if (!EMBI_GROW(m, b->start, 2 * b->start_count + 2)) return 0;
         b->start[2 * b->start_count] = one->i;
         b->start[2 * b->start_count++ + 1] = one->j;
     }
@@ -22263,10 +22435,10 @@ static void embi_search_small(embi_memory *still, const embi_state *s, embi_sear
     one->at = lane->count;
     one->due = EMBI_SEARCH_NO_KEYS;
     lane->key_count = 0;
-    if (!embi_walk_all(still, &walk, &lane->keys, &lane->key_count, &lane->key_cap)) return;
+    if (!embi_walk_all(still, &walk, &lane->keys, &lane->key_count)) return;
     one->due = EMBI_SEARCH_NO_ROOM;
     if (!embi_candidates(still, &a, &b, lane->keys, lane->key_count, &s->pair[one->pair].rule, &t, &lane->list,
-                         &lane->count, &lane->cap)) {
+                         &lane->count)) {
         lane->count = one->at;
         return;
     }
@@ -22304,16 +22476,16 @@ static void embi_keys_range(void *arg, int begin, int end)
         still.fixed = 1;
         lane->count = 0;
         (void)embi_candidates(&still, &a, &b, t->w->lane[run->item].keys + run->begin, run->end - run->begin,
-                              &s->pair[t->one->pair].rule, &approach, &lane->list, &lane->count, &lane->cap);
+                              &s->pair[t->one->pair].rule, &approach, &lane->list, &lane->count);
     }
 }
 
 /* Doubles the room for keys, or for candidates. */
 static int embi_lane_grow(embi_memory *m, embi_lane *lane, int keys)
 {
-    int room = 2 * (keys ? lane->key_cap : lane->cap);
-    return keys ? EMBI_GROW(m, embi_key, lane->keys, lane->key_cap, room)
-                : EMBI_ROOM(m, embi_candidate, lane->list, lane->cap, room);
+    int room = 2 * (keys ? embi_capacity(lane->keys) : embi_capacity(lane->list));
+    return keys ? EMBI_GROW(m, lane->keys, room)
+                : EMBI_ROOM(m, lane->list, room);
 }
 
 /* Traverses pairs of tree nodes down to pairs of triangles, lane by lane. `walked` stays 0 without enough room. */
@@ -22330,7 +22502,7 @@ static void embi_walk_range(void *arg, int begin, int end)
         lane->walked = 1;
         for (int k = from; k < to && lane->walked; k++)
             lane->walked = embi_walk_pairs(&still, &t->walk, t->start[2 * k], t->start[2 * k + 1], &lane->keys,
-                                           &lane->key_count, &lane->key_cap);
+                                           &lane->key_count);
     }
 }
 
@@ -22363,7 +22535,7 @@ static int embi_search_runs(embipc_world *w, embi_search_task *t)
         embi_for(&w->s.threads, runs, 1, embi_keys_range, t);
         for (int n = 0; n < runs; n++) {
             const embi_lane *lane = w->lane + n;
-            if (!EMBI_ROOM(&w->memory, embi_candidate, k->list, k->cap, k->count + lane->count)) return 0;
+            if (!EMBI_ROOM(&w->memory, k->list, k->count + lane->count)) return 0;
             if (lane->count) memcpy(k->list + k->count, lane->list, (size_t)lane->count * sizeof *k->list);
             k->count += lane->count;
         }
@@ -22375,8 +22547,8 @@ static int embi_search_runs(embipc_world *w, embi_search_task *t)
 static int embi_lanes_reserve(embipc_world *w, int lanes, int keys, int candidates)
 {
     for (int n = 0; n < lanes; n++)
-        if (!EMBI_GROW(&w->memory, embi_key, w->lane[n].keys, w->lane[n].key_cap, keys) ||
-            !EMBI_ROOM(&w->memory, embi_candidate, w->lane[n].list, w->lane[n].cap, candidates))
+        if (!EMBI_GROW(&w->memory, w->lane[n].keys, keys) ||
+            !EMBI_ROOM(&w->memory, w->lane[n].list, candidates))
             return 0;
     return 1;
 }
@@ -22410,7 +22582,7 @@ static int embi_searches_join(embipc_world *w, int grain)
         embi_search *one = w->search + n;
         embi_kept *kept = one->kept;
         if (one->due != EMBI_SEARCH_FOUND) continue;
-        if (!EMBI_ROOM(&w->memory, embi_candidate, kept->list, kept->cap, one->count)) return 0;
+        if (!EMBI_ROOM(&w->memory, kept->list, one->count)) return 0;
         if (one->count)
             memcpy(kept->list, w->lane[n / grain].list + one->at, (size_t)one->count * sizeof *kept->list);
         kept->count = one->count;
@@ -22427,7 +22599,7 @@ static int embi_searches_grow(embipc_world *w, int grain)
         embi_search *one = w->search + n;
         embi_lane *lane = w->lane + n / grain;
         if (!one->due || grown == n / grain || (one->due == EMBI_SEARCH_NO_ROOM && one->at > 0)) continue;
-        if (one->due == EMBI_SEARCH_NO_ROOM && lane->cap >= EMBI_SHARE_SEARCH) {
+        if (one->due == EMBI_SEARCH_NO_ROOM && embi_capacity(lane->list) >= EMBI_SHARE_SEARCH) {
             if (!embi_search_large(w, one)) return 0;
             one->due = EMBI_SEARCH_DONE;
             continue;
@@ -22443,7 +22615,7 @@ static int embi_search_is_large(const embipc_world *w, const embi_kept *k)
 {
     const embi_body *a = w->s.body + k->a, *b = w->s.body + k->b;
     int triangles = a == b ? 2 * a->nt : a->nt / a->panel_count + b->nt / b->panel_count;
-    return k->cap >= EMBI_SHARE_SEARCH || triangles >= EMBI_SHARE_SURFACE;
+    return embi_capacity(k->list) >= EMBI_SHARE_SEARCH || triangles >= EMBI_SHARE_SURFACE;
 }
 
 /* Makes a new list for each pair whose cached list cannot be used. */
@@ -22531,7 +22703,7 @@ static int embi_search_add(embipc_world *w, int n)
     embi_search *one;
     pair->path = pair->joins = 0;
     if (!embi_kept_of(w, pair) ||
-        !EMBI_GROW(&w->memory, embi_search, w->search, w->search_cap, w->search_count + 1))
+        !EMBI_GROW(&w->memory, w->search, w->search_count + 1))
         return 0;
     one = w->search + w->search_count++;
     memset(one, 0, sizeof *one);
@@ -22621,10 +22793,10 @@ static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one
 static int embi_candidates_room(embipc_world *w)
 {
     embi_state *s = &w->s;
-    return EMBI_ROOM(&w->memory, embi_closest, s->closest, s->closest_cap, s->candidate_count) &&
-           EMBI_ROOM(&w->memory, embi_apart, s->apart, s->apart_cap, s->candidate_count) &&
-           EMBI_ROOM(&w->memory, int, s->nearby, s->nearby_cap, s->candidate_count) &&
-           EMBI_ROOM(&w->memory, int, s->seen, s->seen_cap, s->candidate_count);
+    return EMBI_ROOM(&w->memory, s->closest, s->candidate_count) &&
+           EMBI_ROOM(&w->memory, s->apart, s->candidate_count) &&
+           EMBI_ROOM(&w->memory, s->nearby, s->candidate_count) &&
+           EMBI_ROOM(&w->memory, s->seen, s->candidate_count);
 }
 
 /* Takes the candidates of the searches begin .. end - 1 from their cached lists. */
@@ -22641,8 +22813,8 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
         at += w->search[k].kept->count;
         if (!embi_chunks_add(&w->memory, &w->parts, k, 0, w->search[k].kept->count, EMBI_SHARE_AGAIN)) return 0;
     }
-    if (!EMBI_ROOM(&w->memory, embi_candidate, s->candidate, s->candidate_cap, at) ||
-        !EMBI_GROW(&w->memory, int, w->found, w->found_cap, w->parts.count))
+    if (!EMBI_ROOM(&w->memory, s->candidate, at) ||
+        !EMBI_GROW(&w->memory, w->found, w->parts.count))
         return 0;
     embi_asked_start(w);
     embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_AGAIN, embi_again_range, &task);
@@ -22694,7 +22866,7 @@ static int embi_body_sweep(embipc_world *w, embi_body *b)
     embi_surface paths;
     t.s = s;
     if (b->swept || b->kind == EMBIPC_FIXED) return 1;
-    if (!EMBI_GROW(&w->memory, embipc_real, s->way, s->way_cap, 3 * s->vert_count)) return 0;
+    if (!EMBI_GROW(&w->memory, s->way, 3 * s->vert_count)) return 0;
     if (!b->started) {   /* candidates may need x^n of any vertex */
         embi_apply_rows(s, b, s->qn, s->xn);
         if (s->rebased && !b->rebased) embi_apply_rows(s, b, s->qn, s->base_x);
@@ -22742,7 +22914,7 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
     if (A->goes && B->goes && A->island != B->island) {   /* each island has its own direction: do the paths cross? */
         embi_walk_along(&walk, EMBI_PATHS_APART);
         walk.first_only = 1;
-        if (!embi_walk_all(&w->memory, &walk, &w->tri_pairs, &count, &w->tri_pair_cap)) return 0;
+        if (!embi_walk_all(&w->memory, &walk, &w->tri_pairs, &count)) return 0;
         pair->joins = count > 0;
         if (!pair->joins) return embi_search_end(&w->memory, s, one);
         walk.first_only = count = 0;
@@ -22751,9 +22923,8 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
     t.paths = 1;
     for (int i = 0; i < 3; i++)   /* relative to the second body */
         a.common[i] = b.common[i] = B->goes ? (B->bvh.way[6 + i] + B->bvh.way[9 + i]) / 2 : (embipc_real)0;
-    if (!embi_walk_all(&w->memory, &walk, &w->tri_pairs, &count, &w->tri_pair_cap) ||
-        !embi_candidates(&w->memory, &a, &b, w->tri_pairs, count, &pair->rule, &t, &s->candidate, &s->candidate_count,
-                         &s->candidate_cap))
+    if (!embi_walk_all(&w->memory, &walk, &w->tri_pairs, &count) ||
+        !embi_candidates(&w->memory, &a, &b, w->tri_pairs, count, &pair->rule, &t, &s->candidate, &s->candidate_count))
         return 0;
     pair->count = s->candidate_count - pair->first;
     return embi_candidates_room(w) && embi_search_end(&w->memory, s, one);
@@ -22883,7 +23054,7 @@ static int embi_meetings_add(embipc_world *w, int i, int j, int ta, int tb, embi
         one.owner[1] = one.edge[1];
         one.flush = how == 1;
         one.seam = 0;
-        if (!EMBI_GROW(&w->memory, embi_meeting, w->meeting, w->meeting_cap, w->meeting_count + 1)) return 0;
+        if (!EMBI_GROW(&w->memory, w->meeting, w->meeting_count + 1)) return 0;
         w->meeting[w->meeting_count++] = one;
     }
     return 1;
@@ -22907,7 +23078,7 @@ static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
     int first = w->meeting_count;
     w->tri_pair_count = 0;
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, tolerance, &w->tri_pairs, &w->tri_pair_count, &w->tri_pair_cap))
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, tolerance, &w->tri_pairs, &w->tri_pair_count))
         return 0;
     for (int n = 0; n < w->tri_pair_count; n++) {
         embi_u64 key = w->tri_pairs[n].key;
@@ -22932,7 +23103,7 @@ static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance
 static int embi_seams_sort(embipc_world *w)
 {
     int count = 0;
-    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 4 * w->meeting_count)) return -1;
+    if (!EMBI_GROW(&w->memory, w->tri_pairs, 4 * w->meeting_count)) return -1;
     for (int n = 0; n < 2 * w->meeting_count; n++) {
         const embi_meeting *one = w->meeting + n / 2;
         if (!one->seam) continue;
@@ -22979,7 +23150,7 @@ static int embi_seam_add(embipc_world *w, int meeting, int end, int multiplicity
     embi_seams *to = &w->s.seams;
     const embi_meeting *one = w->meeting + meeting;
     embi_seam *seam;
-    if (!EMBI_GROW(&w->memory, embi_seam, to->list, to->cap, to->count + 1)) return 0;
+    if (!EMBI_GROW(&w->memory, to->list, to->count + 1)) return 0;
     seam = to->list + to->count++;
     seam->key = embi_edge_key(w->s.body + one->body[0], one->edge[0]);
     seam->t[0] = one->t[0][end > 0];
@@ -23014,7 +23185,7 @@ static int embi_seams_ends(embipc_world *w)
     embi_key *ends;
     embipc_real p[3], q[3], lo = EMBI_HUGE, hi = -EMBI_HUGE, unit;
     int count = 0;
-    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 4 * w->meeting_count)) return 0;
+    if (!EMBI_GROW(&w->memory, w->tri_pairs, 4 * w->meeting_count)) return 0;
     ends = w->tri_pairs;
     for (int n = 0; n < 2 * w->meeting_count; n++)
         if (w->meeting[n / 2].seam) ends[count++].value = n;
@@ -23054,8 +23225,8 @@ static int embi_seams_list(embipc_world *w)
     embi_key *k;
     for (int n = 0; n < w->meeting_count; n++)
         if (w->meeting[n].seam && !embi_seam_add(w, n, -1, -1)) return 0;
-    if (!embi_seams_ends(w) || !EMBI_GROW(&w->memory, embi_seam, to->list, to->cap, 2 * to->count) ||
-        !EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * to->count))
+    if (!embi_seams_ends(w) || !EMBI_GROW(&w->memory, to->list, 2 * to->count) ||
+        !EMBI_GROW(&w->memory, w->tri_pairs, 2 * to->count))
         return 0;
     k = w->tri_pairs;
     for (int n = 0; n < to->count; n++) {
@@ -23072,8 +23243,8 @@ static int embi_seams_list(embipc_world *w)
 static int embi_seams_join(embipc_world *w)
 {
     int n_bodies = w->s.body_count, *next;
-    if (!EMBI_GROW(&w->memory, int, w->sharp, w->sharp_cap, n_bodies) ||
-        !EMBI_GROW(&w->memory, embi_key, w->joined, w->joined_cap, 2 * n_bodies))
+    if (!EMBI_GROW(&w->memory, w->sharp, n_bodies) ||
+        !EMBI_GROW(&w->memory, w->joined, 2 * n_bodies))
         return 0;
     next = w->sharp;
     for (int i = 0; i < n_bodies; i++) next[i] = i;
@@ -23124,7 +23295,7 @@ static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
         embi_set_join(next, embi_meeting_surface(w, one, 0, first, next),
                       embi_meeting_surface(w, one, 1, first, next));
     }
-    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * total)) return -1;
+    if (!EMBI_GROW(&w->memory, w->tri_pairs, 2 * total)) return -1;
     for (int i = 0; i < w->s.body_count; i++)
         for (int t = 0; t < first[i + 1] - first[i]; t++) {
             w->tri_pairs[count].key = embi_pack(embi_set_first(next, first[i] + w->s.body[i].bvh.face[t]), i);
@@ -23156,7 +23327,7 @@ static int embi_surface_is_flat(const embipc_world *w, const embi_key *list, int
 static int embi_seams_check(embipc_world *w)
 {
     int n_bodies = w->s.body_count, *first, *next, *flat, total = 0, count;
-    if (!EMBI_GROW(&w->memory, int, w->sharp, w->sharp_cap, n_bodies + 1)) return 0;
+    if (!EMBI_GROW(&w->memory, w->sharp, n_bodies + 1)) return 0;
     memset(w->sharp, 0, (size_t)(n_bodies + 1) * sizeof *w->sharp);
     for (int n = 0; n < 2 * w->meeting_count; n++)
         if (w->meeting[n / 2].seam) w->sharp[w->meeting[n / 2].body[n % 2]] = 1;
@@ -23165,7 +23336,7 @@ static int embi_seams_check(embipc_world *w)
         w->sharp[i] = total;
         total += nt;
     }
-    if (!EMBI_GROW(&w->memory, int, w->sharp, w->sharp_cap, n_bodies + 1 + 2 * total)) return 0;
+    if (!EMBI_GROW(&w->memory, w->sharp, n_bodies + 1 + 2 * total)) return 0;
     first = w->sharp;
     next = first + n_bodies + 1;
     flat = next + total;
@@ -23207,7 +23378,7 @@ static int embi_seams_find(embipc_world *w)
     if (!embi_seams_list(w) || !embi_seams_join(w)) return 0;
     for (int n = 0; n < w->joined_count; n++) {
         embi_body *b = s->body + (w->joined[n].key & 0xffffffffu);
-        if (!EMBI_GROW(&w->memory, int, w->sharp, w->sharp_cap, 3 * b->nv)) return 0;
+        if (!EMBI_GROW(&w->memory, w->sharp, 3 * b->nv)) return 0;
         embi_bvh_spare_points(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt, b->nv, NULL, EMBI_OWN_JOINED_EDGE_PAIRS,
                               EMBI_OWN_JOINED_POINT_PAIRS, w->sharp);
     }
@@ -23262,7 +23433,7 @@ static embi_pair *embi_pair_add(embipc_world *w, embi_u64 bodies, int panels, in
 {
     embi_state *s = &w->s;
     embi_pair *pair;
-    if (!EMBI_GROW(&w->memory, embi_pair, s->pair, s->pair_cap, s->pair_count + 1)) return NULL;
+    if (!EMBI_GROW(&w->memory, s->pair, s->pair_count + 1)) return NULL;
     pair = s->pair + s->pair_count;
     memset(pair, 0, sizeof *pair);
     pair->a = (int)(bodies >> 32);
@@ -23325,8 +23496,8 @@ static int embi_regions_sort(embipc_world *w)
     int axis, n = 0;
     embi_swept *one;
     for (int i = 0; i < s->body_count; i++) n += s->body[i].panel_count;
-    if (!EMBI_GROW(&w->memory, embi_swept, w->swept, w->swept_cap, 2 * n) ||
-        !EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * n))
+    if (!EMBI_GROW(&w->memory, w->swept, 2 * n) ||
+        !EMBI_GROW(&w->memory, w->tri_pairs, 2 * n))
         return -1;
     one = w->swept + n;
     for (int i = 0; i < s->body_count; i++) {
@@ -23383,7 +23554,7 @@ static int embi_regions_sweep(embipc_world *w)
             if (!embi_bodies_meet(w, a->body, b->body, &reach) ||
                 !embi_regions_meet(s->body[a->body].panel + a->panel, s->body[b->body].panel + b->panel, reach))
                 continue;
-            if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * w->tri_pair_count + 2)) return 0;
+            if (!EMBI_GROW(&w->memory, w->tri_pairs, 2 * w->tri_pair_count + 2)) return 0;
             w->tri_pairs[w->tri_pair_count].value = embi_panels_pack(a->panel, b->panel);
             w->tri_pairs[w->tri_pair_count++].key = embi_pack(a->body, b->body);
         }
@@ -23405,7 +23576,7 @@ static int embi_pairs_join(embipc_world *w)
     unsigned char known[EMBI_PANELS * EMBI_PANELS] = {0};
     int old = s->pair_count, count = old + w->tri_pair_count;
     embi_key *k;
-    if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, 2 * count)) return 0;
+    if (!EMBI_GROW(&w->memory, w->tri_pairs, 2 * count)) return 0;
     k = w->tri_pairs;
     memmove(k + old, k, (size_t)w->tri_pair_count * sizeof *k);
     for (int n = old; n < count; n++) k[n].value = -1 - k[n].value;   /* see embi_pair_panels() */
@@ -23523,7 +23694,7 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
-        if (!b->two_step) continue;
+        if (!embi_is_two_step(b)) continue;
         embi_body_integrate(s, b, 0);
         embi_body_turn(s, b);
         embi_body_gradient(s, b);
@@ -23540,8 +23711,8 @@ static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
     int one = 0, two = 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        one |= embi_is_dynamic(b) && !b->two_step;
-        two |= b->two_step;
+        one |= embi_is_dynamic(b) && !embi_is_two_step(b);
+        two |= embi_is_two_step(b);
     }
     return one && two ? embi_island_restart(m, s, isle) : 1;
 }
@@ -23551,14 +23722,14 @@ static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
 static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *isle, int cut)
 {
     int jump = cut, two_step = 0;
-    if (s->integrator != EMBIPC_BDF2) return 0;
+    if (!embi_is_second_order(s)) return 0;
     embi_island_touches(s, isle, EMBI_NOW);
     for (int n = 0; n < isle->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[isle->pairs[n]].head);
-    for (int n = 0; n < s->drive_count; n++)
+    for (int n = 0; n < embi_drive_count(s); n++)
         jump |= s->body[s->drives[n].body].island == isle->index && s->drives[n].blocked;
     for (int k = 0; k < isle->body_count; k++) {
         jump |= s->body[isle->bodies[k]].jump;
-        two_step |= s->body[isle->bodies[k]].two_step;
+        two_step |= embi_is_two_step(s->body + isle->bodies[k]);
     }
     for (int k = 0; k < isle->body_count; k++) s->body[isle->bodies[k]].jump = jump;
     if (jump && two_step && !embi_island_restart(m, s, isle)) return -1;
@@ -23591,7 +23762,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
         embi_island *isle;
         if (!s->body[i].moving || (changed && !changed[root])) continue;
         isle = w->island[root];
-        if (!EMBI_GROW(m, int, isle->bodies, isle->body_cap, isle->body_count + 1)) return 0;
+        if (!EMBI_GROW(m, isle->bodies, isle->body_count + 1)) return 0;
         isle->bodies[isle->body_count++] = i;
         isle->noise_x = embi_max(isle->noise_x, s->body[i].scale_x);
         isle->reach = embi_max(isle->reach, s->body[i].foreseen);
@@ -23601,7 +23772,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
         embi_island *isle;
         if (root < 0 || (changed && !changed[root])) continue;
         isle = w->island[root];
-        if (!EMBI_GROW(m, int, isle->pairs, isle->pair_cap, isle->pair_count + 1)) return 0;
+        if (!EMBI_GROW(m, isle->pairs, isle->pair_count + 1)) return 0;
         embi_island_list_pair(s, isle, n);
     }
     for (int k = 0; k < w->order_count; k++) {
@@ -23638,7 +23809,7 @@ static int embi_island_work(const embi_state *s, const embi_island *isle)
 static embipc_result embi_round_one(const embi_round *t, embi_state *s, int root)
 {
     embi_island *isle = t->w->island[root];
-    isle->system.F.threads = s->threads.run ? &s->threads : NULL;
+    isle->system.F.threads = embi_has_threads(&s->threads) ? &s->threads : NULL;
     return t->fn(t->w, s, isle);
 }
 
@@ -23691,7 +23862,7 @@ static embipc_result embi_round_share(embi_round *t, int first, int enough)
         begin = k + 1;
         work = 0;
     }
-    if (!EMBI_GROW(&w->memory, embi_run, w->run_end, w->run_end_cap, w->run.count)) return EMBIPC_ERR_MEMORY;
+    if (!EMBI_GROW(&w->memory, w->run_end, w->run.count)) return EMBIPC_ERR_MEMORY;
     embi_for(&s->threads, w->run.count, 1, embi_round_range, t);
     for (int n = w->run.count - 1; n >= 0; n--) {
         if (w->run_end[n].result != EMBIPC_OK) r = w->run_end[n].result;   /* the error of the first run remains */
@@ -23711,7 +23882,7 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
     long long total = 0;
     t.w = w;
     t.fn = fn;
-    for (int k = 0; k < w->round_count && EMBI_ATOMIC && s->threads.run; k++) {
+    for (int k = 0; k < w->round_count && EMBI_ATOMIC && embi_has_threads(&s->threads); k++) {
         int work = embi_island_work(s, w->island[round[k]]);
         total += work;
         if (work > most) {
@@ -23740,7 +23911,7 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
         !embi_island_lag_friction(&w->memory, s, isle, w->memory_key, w->memory_count, w->memory_u))
         return EMBIPC_ERR_MEMORY;
     isle->barrier_before = isle->contacts.energy;
-    if (s->integrator == EMBIPC_BDF2) {
+    if (embi_is_second_order(s)) {
         embi_island_touches(s, isle, EMBI_AT_START);
         if (!embi_island_agree(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     }
@@ -23791,7 +23962,7 @@ static int embi_islands_begin(embipc_world *w)
 /* Appends to the list of embipc_world_iterations(). */
 static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
 {
-    if (!EMBI_GROW(&w->memory, embipc_iteration, w->iteration, w->iteration_cap, w->iteration_count + 1))
+    if (!EMBI_GROW(&w->memory, w->iteration, w->iteration_count + 1))
         return 0;
     w->iteration[w->iteration_count++] = *r;
     return 1;
@@ -23813,7 +23984,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     for (int i = 0; i < w->order_count; i++)
         if (w->order[i] != from) w->order[kept++] = w->order[i];
     w->order_count = kept;
-    if (!EMBI_GROW(m, embi_friction, isle->friction, isle->friction_cap, isle->friction_count + J->friction_count))
+    if (!EMBI_GROW(m, isle->friction, isle->friction_count + J->friction_count))
         return 0;
     if (J->friction_count)
         memcpy(isle->friction + isle->friction_count, J->friction, (size_t)J->friction_count * sizeof *J->friction);
@@ -23862,8 +24033,8 @@ static int embi_neighbours_check(embipc_world *w)
 static int embi_island_may_go_back(const embi_state *s, const embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++)
-        if (s->body[isle->bodies[k]].two_step) return 1;
-    for (int n = 0; n < s->drive_count; n++)
+        if (embi_is_two_step(s->body + isle->bodies[k])) return 1;
+    for (int n = 0; n < embi_drive_count(s); n++)
         if (s->body[s->drives[n].body].island == isle->index && s->drives[n].rotating && !s->drives[n].done) return 1;
     return 0;
 }
@@ -23929,7 +24100,7 @@ static int embi_pair_by_path(const embipc_world *w, const embi_pair *p, const em
 static int embi_bodies_rebase(embipc_world *w)
 {
     embi_state *s = &w->s;
-    if (!EMBI_GROW(&w->memory, embipc_real, s->base_x, s->base_cap, 3 * s->vert_count)) return 0;
+    if (!EMBI_GROW(&w->memory, s->base_x, 3 * s->vert_count)) return 0;
     if (!s->rebased) memcpy(s->base_x, s->xn, (size_t)(3 * s->vert_count) * sizeof *s->xn);
     s->rebased = 1;
     for (int n = 0; n < w->kept_count; n++) embi_kept_follow(s, w->kept + n, 0);
@@ -24039,7 +24210,7 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
     if (!embi_island_evaluate(m, s, isle)) return 0;
     isle->safe_known = 0;
     isle->analysed = isle->analysed && isle->same;   /* the order is reused while all contacts have places in it */
-    if (s->integrator == EMBIPC_BDF2 && !embi_island_agree(m, s, isle)) return 0;
+    if (embi_is_second_order(s) && !embi_island_agree(m, s, isle)) return 0;
     embi_island_contact_energy(s, isle, s->q, s->x);
     return 1;
 }
@@ -24050,7 +24221,7 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
     embi_state *s = &w->s;
     embipc_result r;
     int half = 0;
-    for (int n = 0; n < s->drive_count; n++)
+    for (int n = 0; n < embi_drive_count(s); n++)
         half |=
             s->body[s->drives[n].body].island == isle->index && s->drives[n].rotating && s->drives[n].phi > 0;
     isle->active = 0;
@@ -24146,7 +24317,7 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, i
         int follow = again && !(e->law.fibre > 0);
         held |= b->driven_nodes > 0;
         if (!embi_is_dynamic(b) || e->nonlinear) continue;
-        if (follow && !EMBI_GROW(m, embipc_real, b->tangent, b->tangent_cap, 9 * b->A.row[b->nn])) return 0;
+        if (follow && !EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn])) return 0;
         embi_elastic_look_ahead(e, s->q + 3 * b->node0);
         embi_elastic_hold(e, e->rotation_next, NULL);
         e->nonlinear = e->follows = follow;
@@ -24171,7 +24342,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
     int two_step = 0;
     if (ending == EMBI_ENDS_MISTURNED && !embi_island_relag(m, s, isle, 0)) return EMBIPC_ERR_MEMORY;
     if (ending != EMBI_ENDS_TOO_HIGH) return EMBIPC_OK;
-    for (int k = 0; k < isle->body_count; k++) two_step |= s->body[isle->bodies[k]].two_step;
+    for (int k = 0; k < isle->body_count; k++) two_step |= embi_is_two_step(s->body + isle->bodies[k]);
     if (!two_step) return EMBIPC_OK;
     isle->active = isle->passes = 1;
     return embi_island_restart(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
@@ -24361,7 +24532,7 @@ static void embi_velocities_finish(embi_state *s)
 static void embi_drives_gradient(embipc_world *w)
 {
     embi_state *s = &w->s;
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embi_body *b = s->body + s->drives[n].body;
         embi_bodies_task t;
         t.s = s;
@@ -24369,7 +24540,7 @@ static void embi_drives_gradient(embipc_world *w)
         embi_body_part_of_gradient(&t, b, 0);
         for (int i = 0; i < b->live_count; i++) s->known[b->vert0 + b->live[i]] = EMBI_VERTEX_LIVE;
     }
-    for (int k = 0; k < w->order_count && s->drive_count; k++) {
+    for (int k = 0; k < w->order_count && embi_drive_count(s); k++) {
         embi_island *isle = w->island[w->order[k]];
         isle->touched_stamp = -1;
         embi_island_gradient(s, isle);
@@ -24410,7 +24581,7 @@ static void embi_drives_finish(embipc_world *w)
 {
     embi_state *s = &w->s;
     embi_drives_gradient(w);
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->drives + n;
         const embi_body *b = s->body + d->body;
         embipc_real share = ((embipc_real)d->stage + d->phi) / (embipc_real)d->stages;
@@ -24509,11 +24680,11 @@ static int embi_report_reserve(embipc_world *w)
         contacts += w->island[w->order[k]]->contacts.count;
         friction += w->island[w->order[k]]->friction_count;
     }
-    return EMBI_GROW(m, embi_key, w->memory_key, w->memory_key_cap, 2 * friction) &&
-           EMBI_GROW(m, embipc_real, w->memory_u, w->memory_u_cap, friction) &&
-           EMBI_GROW(m, embipc_contact, w->contact, w->contact_cap, contacts) &&
-           EMBI_GROW(m, int, w->pressed, w->pressed_cap, 4 * (contacts + friction)) &&
-           EMBI_GROW(m, embipc_pair_force, w->pair_force, w->pair_force_cap, w->s.pair_count);
+    return EMBI_GROW(m, w->memory_key, 2 * friction) &&
+           EMBI_GROW(m, w->memory_u, friction) &&
+           EMBI_GROW(m, w->contact, contacts) &&
+           EMBI_GROW(m, w->pressed, 4 * (contacts + friction)) &&
+           EMBI_GROW(m, w->pair_force, w->s.pair_count);
 }
 
 /* Reports the barrier forces of one island. */
@@ -24588,7 +24759,7 @@ static embipc_real embi_drive_work(const embipc_world *w)
 {
     const embi_state *s = &w->s;
     embipc_real work = 0, f[3], r[3];
-    for (int n = 0; n < s->drive_count; n++) {
+    for (int n = 0; n < embi_drive_count(s); n++) {
         const embi_drive *d = s->drives + n;
         const embi_body *b = s->body + d->body;
         for (int k = 0; k < d->node_count && !d->soft && b->moving; k++) {
@@ -24599,7 +24770,7 @@ static embipc_real embi_drive_work(const embipc_world *w)
     }
     for (int k = 0; k < w->order_count; k++) {
         const embi_island *isle = w->island[w->order[k]];
-        for (int n = 0; n < isle->spring_count; n++) {
+        for (int n = 0; n < embi_spring_count(isle); n++) {
             const embi_spring *p = isle->spring + n;
             (void)embi_spring_gradient(p, s->x + 3 * p->v, f);
             embi_sub(r, s->x + 3 * p->v, s->xn + 3 * p->v);
@@ -24643,7 +24814,7 @@ static void embi_stats_tight(const embipc_world *w, embipc_step_stats *t)
 static embipc_real embi_drive_short(const embi_state *s)
 {
     embipc_real most = 0;
-    for (int n = 0; n < s->drive_count; n++)
+    for (int n = 0; n < embi_drive_count(s); n++)
         if (!s->drives[n].soft) most = embi_max(most, s->drives[n].reached.short_m);
     return most;
 }
@@ -24980,20 +25151,21 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     return EMBIPC_OK;
 }
 
-/* ==== 29. Parting what overlaps ======================================================================
- * Rigid motions of surfaces after which none overlaps another.
- *   shifts   for each pair the smallest that is found, round after round
- *   turns    of linked bodies that no shift parts
- *   growth   where rounds do not end well: the bodies concerned are shrunk about their centres until rounds
- *            part the copies, and these grow back, as affine bodies, under the barrier. What stays of the
- *            affine motion is its rotation and the way of the centre: the shape is that of the start.
- * Whether a motion parts two surfaces is decided exactly; how small it may be is searched. Links of a chain
- * stay linked: the linking numbers of loops through the middle of their solids do not change.
+/* ==== 29. Separating surfaces ========================================================================
+ * Finds rigid motions of surfaces after which none overlaps another.
+ *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
+ *   rotations  Linked bodies that no shift separates are rotated.
+ *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
+ *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
+ * Whether a motion separates two surfaces is decided exactly; its size is found by search. Links of a chain stay
+ * linked: the linking numbers of loops through the middle of their solids do not change. Functions that allocate
+ * return 0 when out of memory, unless their comment says otherwise.
  * Uses: all of the above.                                    Checked by: tests/test_doctor.c */
+#ifndef EMBIPC_NO_SEPARATE
 
 enum {
     EMBI_PART_ROUNDS = 40, EMBI_PART_DIRECTIONS = 96, EMBI_PART_LOOPS = 32, EMBI_PART_TRIES = 4,
-    EMBI_PART_STEPS = 24, EMBI_PART_REST_STEPS = 100   /* of growth, and until all is still */
+    EMBI_PART_STEPS = 24, EMBI_PART_REST_STEPS = 100   /* steps of growth, and until all rest */
 };
 
 static const embipc_real embi_part_none[3] = {0, 0, 0};
@@ -25006,14 +25178,14 @@ typedef struct embi_part_pose {
 
 typedef struct embi_part_body {
     const embipc_real *x0;       /* vertices as given */
-    embipc_real *x;              /* and now (3 nv), owned */
-    embipc_real *core0, *core;   /* loops through the middle of the solid, as given and now (3 core_count) */
-    int core_count, core_cap, core0_cap, loop[EMBI_PART_LOOPS + 1], loops;   /* loop: where each begins */
+    embipc_real *x;              /* current vertices (3 nv), owned */
+    embipc_real *core0, *core;   /* loops through the middle of the solid, as given and current (3 core_count) */
+    int core_count, loop[EMBI_PART_LOOPS + 1], loops;   /* loop: start of each */
     embi_bvh bvh;
     int *inner, inner_count;     /* a vertex of each connected part, owned */
-    int nv, closed, handles;     /* handles: one of its parts is no ball, topologically */
-    int fixed, rank;             /* rank: steps from a fixed body over pairs that overlap at the start */
-    int stuck;                   /* shifts did not do */
+    int nv, closed, handles;     /* handles: one of its parts is not a topological ball */
+    int fixed, rank;             /* rank: number of pairs, overlapping at the start, that link it to a fixed body */
+    int stuck;                   /* shifts did not separate it */
     embipc_real diagonal, volume, thickness, centre0[3];
     embi_part_pose now, kept;
     embi_surface s;
@@ -25022,47 +25194,46 @@ typedef struct embi_part_body {
 /* A pair that overlaps at the start. */
 typedef struct embi_part_overlap {
     embipc_overlap o;
-    int hopeless;                /* linked, and no motion was found that parts the two; or both fixed */
+    int hopeless;                /* both fixed, or linked and no motion was found */
 } embi_part_overlap;
 
-/* All bodies, and scratch. */
+/* State of a separation. */
 typedef struct embi_parting {
     embi_memory m;
     embi_part_body *body;
     int count;
     const embipc_real *gap;
     embi_key *keys;
-    int key_count, key_cap;
+    int key_count;
     embi_candidate *nearby;
-    int nearby_count, nearby_cap;
-    embipc_real *shifted;        /* the first of a pair, where it is tried */
-    int shifted_cap;
-    const embi_part_body *met_a, *met_b;   /* whose triangles were seen to meet last, and ... */
-    embi_key met;                /* ... which they were */
+    int nearby_count;
+    embipc_real *shifted;        /* trial positions of the first body of a pair */
+    const embi_part_body *met_a, *met_b;   /* bodies whose triangles met last */
+    embi_key met;                /* these triangles */
     embipc_real direction[3 * EMBI_PART_DIRECTIONS];
     int direction_count;
-    int unlink;                  /* linking numbers may change: for the depth of a pair */
+    int unlink;                  /* linking numbers may change; used for the depth of a pair */
     int coarse;                  /* fewer directions are searched */
     embi_part_overlap *pair;
-    int pair_count, pair_cap;
+    int pair_count;
 } embi_parting;
 
-/* Gives back all copies and scratch. */
+/* Frees all copies and scratch. */
 static void embi_parting_end(embi_parting *p)
 {
     for (int i = 0; p->body && i < p->count; i++) {
         embi_part_body *b = p->body + i;
-        embi_free(&p->m, b->x, 3 * b->nv, sizeof(embipc_real));
-        embi_free(&p->m, b->inner, b->inner_count, sizeof(int));
-        EMBI_RELEASE(&p->m, b->core, b->core_cap);
-        EMBI_RELEASE(&p->m, b->core0, b->core0_cap);
+        embi_free(&p->m, b->x);
+        embi_free(&p->m, b->inner);
+        EMBI_RELEASE(&p->m, b->core);
+        EMBI_RELEASE(&p->m, b->core0);
         embi_bvh_free(&p->m, &b->bvh);
     }
-    embi_free(&p->m, p->body, p->count, sizeof *p->body);
-    EMBI_RELEASE(&p->m, p->keys, p->key_cap);
-    EMBI_RELEASE(&p->m, p->nearby, p->nearby_cap);
-    EMBI_RELEASE(&p->m, p->shifted, p->shifted_cap);
-    EMBI_RELEASE(&p->m, p->pair, p->pair_cap);
+    embi_free(&p->m, p->body);
+    EMBI_RELEASE(&p->m, p->keys);
+    EMBI_RELEASE(&p->m, p->nearby);
+    EMBI_RELEASE(&p->m, p->shifted);
+    EMBI_RELEASE(&p->m, p->pair);
 }
 
 static embipc_real embi_part_gap(const embi_parting *p, int i, int j)
@@ -25070,20 +25241,20 @@ static embipc_real embi_part_gap(const embi_parting *p, int i, int j)
     return p->gap[(size_t)i * (size_t)p->count + (size_t)j];
 }
 
-/* the distance of two surfaces whose coatings are a share of their gap apart */
+/* distance of two surfaces whose coatings are a fraction of their gap apart */
 static embipc_real embi_part_reach(const embi_parting *p, int i, int j, embipc_real share)
 {
     return p->body[i].thickness + p->body[j].thickness + share * embi_part_gap(p, i, j);
 }
 
-/* ---- Links: loops round the handles of a body, and how often those of two bodies go through each other ---- */
+/* ---- Links: loops round the handles of a body, and linking numbers of two bodies ---- */
 
 /* The point half way from vertex v, against its normal, to the other side of the solid. */
 static void embi_part_middle(const embi_part_body *b, int v, embipc_real out[3])
 {
     const embipc_real *x = b->x0 + 3 * v;
     embipc_real normal[3] = {0, 0, 0}, away = EMBI_HUGE;
-    for (int pass = 0; pass < 2; pass++)   /* the normal, then what it meets first going inwards */
+    for (int pass = 0; pass < 2; pass++)   /* first the normal, then the first exit of the inward ray */
         for (int t = 0; t < b->s.nt; t++) {
             const int *T = b->s.tri + 3 * t;
             int at = T[0] == v || T[1] == v || T[2] == v;
@@ -25092,7 +25263,7 @@ static void embi_part_middle(const embi_part_body *b, int v, embipc_real out[3])
             embi_sub(f, b->x0 + 3 * T[2], b->x0 + 3 * T[0]);
             embi_cross(n, e, f);
             if (pass == 0 && at) embi_add(normal, normal, n);
-            if (pass == 0 || at || !(embi_dot(n, normal) < 0)) continue;   /* it leaves there */
+            if (pass == 0 || at || !(embi_dot(n, normal) < 0)) continue;   /* the ray leaves only for n . normal < 0 */
             for (int k = 0; k < 3; k++) embi_sub(c + 3 * k, b->x0 + 3 * T[k], x);
             if (embi_triple(normal, c, c + 3) > 0 || embi_triple(normal, c + 3, c + 6) > 0 ||
                 embi_triple(normal, c + 6, c) > 0)
@@ -25105,7 +25276,7 @@ static void embi_part_middle(const embi_part_body *b, int v, embipc_real out[3])
     if (away < EMBI_HUGE) embi_axpy(out, -away / 2, normal);
 }
 
-/* Appends the loop that edge (u, v) closes in the tree of vertices. Returns 0 out of memory. */
+/* Appends the loop that edge (u, v) closes in the tree of vertices. */
 static int embi_part_loop(embi_memory *m, embi_part_body *b, const int *from, const int *step, int u, int v)
 {
     int front = b->core_count, tail = 0, a = u, z = v;
@@ -25115,18 +25286,18 @@ static int embi_part_loop(embi_memory *m, embi_part_body *b, const int *from, co
         if (step[z] > step[a]) z = from[z];
         else a = from[a];
     }
-    if (!EMBI_GROW(m, embipc_real, b->core0, b->core0_cap, 3 * (front + 1 + tail))) return 0;
+    if (!EMBI_GROW(m, b->core0, 3 * (front + 1 + tail))) return 0;
     b->loop[b->loops++] = b->core_count;
     b->loop[b->loops] = front + 1 + tail;
     for (a = u; b->core_count < front; a = from[a]) embi_part_middle(b, a, b->core0 + 3 * b->core_count++);
-    embi_part_middle(b, a, b->core0 + 3 * b->core_count++);   /* where the two ways meet */
+    embi_part_middle(b, a, b->core0 + 3 * b->core_count++);   /* the tree paths of u and v meet here */
     b->core_count = b->loop[b->loops];
     for (int i = b->core_count - 1; i > front; i--, v = from[v]) embi_part_middle(b, v, b->core0 + 3 * i);
     return 1;
 }
 
-/* Two loops round each handle: what the edges close that are neither in a tree of the vertices nor in one of
- * the triangles across the others. Those of more than EMBI_PART_LOOPS / 2 handles are not looked at. */
+/* Finds two loops per handle. They are closed by edges that are neither in a spanning tree of the vertices nor in one
+ * of the triangles across the other edges. At most EMBI_PART_LOOPS loops are used. */
 static int embi_part_loops(embi_memory *m, embi_part_body *b)
 {
     int n = embipc_surface_edges(b->s.tri, b->s.nt, NULL, NULL, 0), again = 1, ok;
@@ -25159,18 +25330,18 @@ static int embi_part_loops(embi_memory *m, embi_part_body *b)
             embi_join(root, side[2 * k], side[2 * k + 1]);
         else ok = embi_part_loop(m, b, from, step, u, v);
     }
-    ok = ok && EMBI_GROW(m, embipc_real, b->core, b->core_cap, 3 * b->core_count);
+    ok = ok && EMBI_GROW(m, b->core, 3 * b->core_count);
     if (ok && b->core_count) memcpy(b->core, b->core0, (size_t)(3 * b->core_count) * sizeof *b->core);
-    embi_free(m, edge, 2 * n, sizeof *edge);
-    embi_free(m, side, 2 * n, sizeof *side);
-    embi_free(m, from, b->nv, sizeof *from);
-    embi_free(m, step, b->nv, sizeof *step);
-    embi_free(m, root, b->s.nt, sizeof *root);
+    embi_free(m, edge);
+    embi_free(m, side);
+    embi_free(m, from);
+    embi_free(m, step);
+    embi_free(m, root);
     return ok;
 }
 
-/* Linking number of two closed walks of na and nb points, the first shifted by t: Gauss's integral, for two
- * straight pieces the solid angle of the parallelogram of their differences, over 4 pi. */
+/* Linking number of two closed polygons of na and nb points, the first shifted by t, by Gauss's integral. Two
+ * segments contribute the solid angle of the parallelogram of their differences, over 4 pi. */
 static int embi_linking_number(const embipc_real *a, int na, const embipc_real *b, int nb,
                                const embipc_real t[3])
 {
@@ -25204,7 +25375,7 @@ static int embi_part_link(const embi_part_body *a, int i, const embi_part_body *
                                b->loop[j + 1] - b->loop[j], t);
 }
 
-/* Were two bodies linked as they were given? */
+/* 1 when two bodies were linked as given. */
 static int embi_part_linked(const embi_part_body *a, const embi_part_body *b)
 {
     for (int i = 0; i < a->loops; i++)
@@ -25213,7 +25384,7 @@ static int embi_part_linked(const embi_part_body *a, const embi_part_body *b)
     return 0;
 }
 
-/* Are they linked as they were, or not at all as they were, with a shifted by t? */
+/* 1 when all linking numbers, with a shifted by t, are as given. */
 static int embi_part_keeps_links(const embi_part_body *a, const embi_part_body *b, const embipc_real t[3])
 {
     for (int i = 0; i < a->loops; i++)
@@ -25224,8 +25395,7 @@ static int embi_part_keeps_links(const embi_part_body *a, const embi_part_body *
 
 /* ---- Bodies ---- */
 
-/* One vertex of each connected part, and whether a closed part has handles: V - E + F < 2 with E = 3 F / 2.
- * Returns 0 out of memory. */
+/* Finds one vertex of each connected part, and whether a closed part has handles: V - E + F < 2 with E = 3 F / 2. */
 static int embi_part_topology(embi_memory *m, embi_part_body *b)
 {
     int parts = embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, NULL, 0), used = 0;
@@ -25249,12 +25419,12 @@ static int embi_part_topology(embi_memory *m, embi_part_body *b)
         }
         b->handles = b->closed && 2 * used - b->s.nt < 4 * parts;
     } else m->failed = 1;
-    embi_free(m, list, parts, sizeof *list);
-    embi_free(m, seen, b->nv, 1);
+    embi_free(m, list);
+    embi_free(m, seen);
     return !m->failed;
 }
 
-/* Returns 0 out of memory. */
+/* Copies a surface and finds its tree, parts, loops and volume. */
 static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movable *from, int base)
 {
     embipc_real lo[3], hi[3];
@@ -25284,15 +25454,15 @@ static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movab
     used = (unsigned char *)embi_alloc(m, b->nv, 1);
     ok = keys && used && embi_bvh_build(m, &b->bvh, b->x, b->s.tri, b->s.nt, b->nv, keys, used);
     if (ok) embi_bvh_refit(&b->bvh, b->x, b->s.tri, b->s.nt);
-    embi_free(m, keys, 6 * b->s.nt, sizeof *keys);
-    embi_free(m, used, b->nv, 1);
+    embi_free(m, keys);
+    embi_free(m, used);
     if (!ok || !embi_part_topology(m, b) || (b->handles && !embi_part_loops(m, b))) return 0;
     embi_solid(&solid, b->x, b->nv, b->s.tri, b->s.nt);
     b->volume = b->closed ? embi_abs(solid.volume) : b->diagonal * b->diagonal * b->diagonal;
     return 1;
 }
 
-/* to = scale R (from - c0) + c, for n points. */
+/* to = scale R (from - c0) + c for n points. */
 static void embi_part_transform(const embi_part_body *b, const embipc_real *from, int n, embipc_real *to)
 {
     for (int i = 0; i < n; i++) {
@@ -25304,7 +25474,7 @@ static void embi_part_transform(const embi_part_body *b, const embipc_real *from
     }
 }
 
-/* The body takes the pose: vertices, middle lines and tree follow. */
+/* Moves the body to a pose, with its loops and its tree. */
 static void embi_part_put(embi_part_body *b, const embi_part_pose *pose)
 {
     b->now = *pose;
@@ -25313,7 +25483,7 @@ static void embi_part_put(embi_part_body *b, const embi_part_pose *pose)
     embi_bvh_refit(&b->bvh, b->x, b->s.tri, b->s.nt);
 }
 
-/* The body moves by that share of the shift, m; a share of 0 leaves its bits alone. */
+/* Shifts the body by share * shift, m. A share of 0 changes no bits. */
 static void embi_part_move(embi_part_body *b, embipc_real share, const embipc_real shift[3])
 {
     embi_part_pose pose = b->now;
@@ -25325,7 +25495,7 @@ static void embi_part_move(embi_part_body *b, embipc_real share, const embipc_re
 
 /* ---- Are two surfaces apart? ---- */
 
-/* Is a vertex of a part of s, shifted by t, in the solid of u? Only asked where surfaces do not cross. */
+/* 1 when a part of s, shifted by t, is in the solid of u. One vertex of it decides, since the surfaces do not cross. */
 static int embi_part_holds(const embi_part_body *u, const embi_part_body *s, const embipc_real t[3])
 {
     const embipc_real *box = u->bvh.box + 6;
@@ -25340,7 +25510,7 @@ static int embi_part_holds(const embi_part_body *u, const embi_part_body *s, con
     return 0;
 }
 
-/* Do the two triangles of a key cross? */
+/* 1 when the two triangles of a key cross. */
 static int embi_part_crosses(const embi_surface *s, const embi_surface *u, embi_u64 key)
 {
     int a = (int)(key >> 32), b = (int)(key & 0xffffffffu);
@@ -25351,7 +25521,7 @@ static int embi_part_crosses(const embi_surface *s, const embi_surface *u, embi_
     return 0;
 }
 
-/* remembers where two bodies met; 1 */
+/* stores where two bodies met; returns 1 */
 static int embi_part_met(embi_parting *p, const embi_part_body *a, const embi_part_body *b, embi_key key)
 {
     p->met_a = a;
@@ -25360,7 +25530,7 @@ static int embi_part_met(embi_parting *p, const embi_part_body *a, const embi_pa
     return 1;
 }
 
-/* what a shift of the first of two bodies rounds, in reach */
+/* bound of rounding errors of a shift, m */
 static embipc_real embi_part_slack(const embi_part_body *a, const embi_part_body *b, const embipc_real t[3])
 {
     embipc_real slack = a->diagonal + b->diagonal;
@@ -25369,7 +25539,8 @@ static embipc_real embi_part_slack(const embi_part_body *a, const embi_part_body
     return 16 * EMBI_EPS * slack;
 }
 
-/* Does one of `count` pairs of triangles come nearer than gap with a shifted by t? 1 yes; 0 no; -1 out of memory. */
+/* Tests whether one of `count` triangle pairs comes nearer than gap with a shifted by t. Returns 1 or 0, or -1 out of
+ * memory. */
 static int embi_part_touches(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                              const embipc_real t[3], embipc_real gap, const embi_key *keys, int count)
 {
@@ -25381,16 +25552,15 @@ static int embi_part_touches(embi_parting *p, const embi_part_body *a, const emb
     still = embi_approach_of(range, gap + embi_part_slack(a, b, t));
     p->nearby_count = 0;
     for (int n = 0; n < count; n++) {
-        if (!embi_candidates(&p->m, &a->s, &b->s, keys + n, 1, &rule, &still, &p->nearby, &p->nearby_count,
-                             &p->nearby_cap))
+        if (!embi_candidates(&p->m, &a->s, &b->s, keys + n, 1, &rule, &still, &p->nearby, &p->nearby_count))
             return -1;
         if (p->nearby_count) return embi_part_met(p, a, b, keys[n]);
     }
     return 0;
 }
 
-/* Do the two triangles that met last, if they are of these two bodies, meet with a shifted by t as well? Most tries
- * end here, without a search. 1 yes; 0 no; -1 out of memory. */
+/* Tests the triangles that met last, if they are of these bodies, with a shifted by t. Most trials end here, without
+ * a search. Returns 1 if they meet, 0 if not, -1 out of memory. */
 static int embi_part_meets_again(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                                  const embipc_real t[3], embipc_real gap)
 {
@@ -25404,8 +25574,8 @@ static int embi_part_meets_again(embi_parting *p, const embi_part_body *a, const
     return embi_part_crosses(&s, &b->s, p->met.key) ? 1 : embi_part_touches(p, a, b, t, gap, &p->met, 1);
 }
 
-/* Are a, shifted by t, and b apart by at least gap, and linked as they were given? 1 yes; 0 no, with *kind
- * filled; -1 out of memory. The tree of a stays where a is: ranges shift its boxes. */
+/* Tests whether a, shifted by t, and b are at least gap apart and linked as given. Returns 1; 0 with *kind set; -1
+ * out of memory. The tree of a is not moved: the range shifts its boxes. */
 static int embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                            const embipc_real t[3], embipc_real gap, embipc_overlap_kind *kind)
 {
@@ -25417,9 +25587,8 @@ static int embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_
         back[k] = -t[k];
     }
     p->key_count = 0;
-    if (!embi_bvh_pairs(&p->m, &a->s, &b->s, range, gap + embi_part_slack(a, b, t), &p->keys, &p->key_count,
-                        &p->key_cap) ||
-        !EMBI_GROW(&p->m, embipc_real, p->shifted, p->shifted_cap, 3 * a->nv))
+    if (!embi_bvh_pairs(&p->m, &a->s, &b->s, range, gap + embi_part_slack(a, b, t), &p->keys, &p->key_count) ||
+        !EMBI_GROW(&p->m, p->shifted, 3 * a->nv))
         return -1;
     for (int i = 0; p->key_count && i < a->nv; i++) embi_add(p->shifted + 3 * i, a->x + 3 * i, t);
     s.x = s.rest = p->shifted;
@@ -25433,7 +25602,7 @@ static int embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_
     return touches ? embi_min_int(touches, 0) : p->unlink || embi_part_keeps_links(a, b, t);
 }
 
-/* The same for a shift that is tried, and only whether. */
+/* embi_part_apart() for a trial shift. The triangles that met last are tested first. */
 static int embi_part_is_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                               const embipc_real t[3], embipc_real gap)
 {
@@ -25444,7 +25613,7 @@ static int embi_part_is_apart(embi_parting *p, const embi_part_body *a, const em
 
 /* ---- The smallest shift of a pair ---- */
 
-/* One more direction to search, of unit length, unless there is one like it or no room. */
+/* Adds a unit direction to search, unless there is one like it or no room. */
 static void embi_part_direction(embi_parting *p, const embipc_real u[3])
 {
     embipc_real n = embi_norm(u), v[3];
@@ -25455,8 +25624,8 @@ static void embi_part_direction(embi_parting *p, const embipc_real u[3])
     embi_copy(p->direction + 3 * p->direction_count++, v);
 }
 
-/* Directions to try: between the centres, the 26 of a lattice, and normals of triangles that are near each
- * other, evenly taken from their list. */
+/* Directions to try: between the centres, the 26 of a lattice, and normals of nearby triangles, evenly chosen from
+ * their list. */
 static void embi_part_directions(embi_parting *p, const embi_part_body *a, const embi_part_body *b)
 {
     embipc_real u[3];
@@ -25475,12 +25644,12 @@ static void embi_part_directions(embi_parting *p, const embi_part_body *a, const
             embi_sub(e, s->x + 3 * v[1], s->x + 3 * v[0]);
             embi_sub(f, s->x + 3 * v[2], s->x + 3 * v[0]);
             embi_cross(u, e, f);
-            if (!side) embi_scale(u, -1, u);   /* a leaves against its own normal, along that of b */
+            if (!side) embi_scale(u, -1, u);   /* a moves against its own normal, or along that of b */
             embi_part_direction(p, u);
         }
 }
 
-/* length of the shift of a along u that parts the planes of support */
+/* length of the shift of a along u that separates the supporting planes by gap */
 static embipc_real embi_part_support(const embi_part_body *a, const embi_part_body *b, const embipc_real u[3],
                                      embipc_real gap)
 {
@@ -25490,20 +25659,20 @@ static embipc_real embi_part_support(const embi_part_body *a, const embi_part_bo
     return embi_max(high - low + gap, 0) + 128 * EMBI_EPS * (embi_abs(high) + embi_abs(low) + gap);
 }
 
-/* The best shift so far: this far along this direction. found: it parts the two; else it is a bound only. */
+/* Best shift so far. found: it separates the two; otherwise its length is only a bound. */
 typedef struct embi_part_way {
     embipc_real length, along[3];
     int found, linked;
 } embi_part_way;
 
-/* Shortens the way, or finds the first, by what the direction u allows. Returns 0 out of memory. */
+/* Shortens the shift, or finds the first, by trials and bisection along u. */
 static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                          const embipc_real u[3], embipc_real gap, embi_part_way *way)
 {
     embipc_real t[3], low = 0, high = way->length;
     embipc_real support = way->linked ? EMBI_HUGE : embi_part_support(a, b, u, gap);
     int steps = a->handles && b->handles ? 8 : 2, apart = 0;
-    if (way->length <= EMBI_EPS * (a->diagonal + b->diagonal)) return 1;   /* as good as none */
+    if (way->length <= EMBI_EPS * (a->diagonal + b->diagonal)) return 1;   /* 0 up to rounding */
     for (int k = 1; k <= steps && !apart; k++) {
         embipc_real at = way->length * (embipc_real)(1 - 1e-3) * k / steps;
         embi_scale(t, at, u);
@@ -25527,7 +25696,7 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
     return 1;
 }
 
-/* unit vectors e and f across the unit vector u, and across each other */
+/* unit vectors e and f, perpendicular to each other and to the unit vector u */
 static void embi_part_across(const embipc_real u[3], embipc_real e[3], embipc_real f[3])
 {
     int axis = embi_abs(u[0]) < 0.6 ? 0 : embi_abs(u[1]) < 0.6 ? 1 : 2;
@@ -25537,7 +25706,7 @@ static void embi_part_across(const embipc_real u[3], embipc_real e[3], embipc_re
     embi_cross(f, u, e);
 }
 
-/* The same for six directions at an angle to the best. */
+/* Tries six directions at an angle to the best one. */
 static int embi_part_try_around(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                                 embipc_real angle, embipc_real gap, embi_part_way *way)
 {
@@ -25553,8 +25722,7 @@ static int embi_part_try_around(embi_parting *p, const embi_part_body *a, const 
     return 1;
 }
 
-/* The smallest shift of a found that parts it from b by gap; of linked ones there may be none, *found 0.
- * Returns 0 out of memory. */
+/* Finds the smallest shift of a that separates it from b by gap. Linked bodies may have none: then *found is 0. */
 static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                             embipc_real gap, embipc_real shift[3], int *found)
 {
@@ -25580,7 +25748,7 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
     for (embipc_real angle = (embipc_real)0.3; way.found && angle > 0.01; angle /= 2)
         if (!embi_part_try_around(p, a, b, angle, gap, &way)) return 0;
     *found = way.found;
-    for (int k = 0; k < 3; k++) {   /* no dust, nor across an axis */
+    for (int k = 0; k < 3; k++) {   /* components of the size of rounding errors become 0 */
         embipc_real dust = embi_max(1e-12 * way.length, EMBI_EPS * (a->diagonal + b->diagonal));
         shift[k] = embi_abs(way.length * way.along[k]) < dust ? (embipc_real)0 : way.length * way.along[k];
     }
@@ -25589,9 +25757,8 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
 
 /* ---- Rounds of shifts ---- */
 
-/* Parts the pair (i, j) where it overlaps. One that is only nearer than the gap, and of which nothing was
- * moved, is left: it is legal. late: the body that is farther from the fixed ones moves alone, or (2) the
- * later one of equals. Returns 0 out of memory. */
+/* Separates the pair (i, j) if it overlaps. A pair that was not moved and is only nearer than its gap is left. late
+ * 1: the body farther from fixed ones moves alone; 2: so does the second of equals. */
 static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
 {
     embi_part_body *a = p->body + i, *b = p->body + j;
@@ -25612,7 +25779,7 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
     return 1;
 }
 
-/* Are bodies i and j apart, or never to meet? -1 out of memory. */
+/* 1 when bodies i and j are apart, or exempt from contact; 0 with *kind set; -1 out of memory. */
 static int embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *kind)
 {
     if (!(embi_part_gap(p, i, j) > 0)) return 1;
@@ -25620,14 +25787,14 @@ static int embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *
                            embi_part_reach(p, i, j, (embipc_real)0.01), kind);
 }
 
-/* Appends the pair (i, j), with its depth. Returns 0 out of memory. */
+/* Appends the pair (i, j) with its depth. */
 static int embi_part_append(embi_parting *p, int i, int j, embipc_overlap_kind kind)
 {
     const embi_part_body *a = p->body + i, *b = p->body + j;
     embipc_real reach = embi_part_reach(p, i, j, (embipc_real)0.001), shift[3];
     embi_part_overlap *k;
     int found = 0, ok;
-    if (!EMBI_GROW(&p->m, embi_part_overlap, p->pair, p->pair_cap, p->pair_count + 1)) return 0;
+    if (!EMBI_GROW(&p->m, p->pair, p->pair_count + 1)) return 0;
     k = p->pair + p->pair_count++;
     k->o.a = i;
     k->o.b = j;
@@ -25642,7 +25809,7 @@ static int embi_part_append(embi_parting *p, int i, int j, embipc_overlap_kind k
     return ok;
 }
 
-/* The pairs that overlap at the start. Returns 0 out of memory. */
+/* Lists the pairs that overlap at the start. */
 static int embi_part_list(embi_parting *p)
 {
     for (int i = 0; i < p->count; i++)
@@ -25654,7 +25821,7 @@ static int embi_part_list(embi_parting *p)
     return 1;
 }
 
-/* how far each body is from a fixed one, over pairs that overlap */
+/* Computes each body's rank: its distance from a fixed one in overlapping pairs. */
 static void embi_part_ranks(embi_parting *p)
 {
     for (int again = 1; again;) {
@@ -25669,7 +25836,7 @@ static void embi_part_ranks(embi_parting *p)
     }
 }
 
-/* the pair (i, j), i < j, in the list, which is in their order; or NULL */
+/* the pair (i, j), i < j, from the sorted list; or NULL */
 static embi_part_overlap *embi_part_find(const embi_parting *p, int i, int j)
 {
     int low = 0, high = p->pair_count;
@@ -25682,7 +25849,7 @@ static embi_part_overlap *embi_part_find(const embi_parting *p, int i, int j)
     return low < p->pair_count && p->pair[low].o.a == i && p->pair[low].o.b == j ? p->pair + low : NULL;
 }
 
-/* Rounds over all pairs, until none moved. Returns 0 out of memory. */
+/* Rounds over all pairs until none moves. */
 static int embi_part_rounds(embi_parting *p)
 {
     for (int round = 0, moved = 1; moved && round < EMBI_PART_ROUNDS; round++) {
@@ -25699,10 +25866,10 @@ static int embi_part_rounds(embi_parting *p)
     return 1;
 }
 
-/* ---- Turns of linked bodies ---- */
+/* ---- Rotations of linked bodies ---- */
 
-/* Turns one of a linked pair, about the line of their centres or across it, by more and more, until some shift
- * makes room and keeps the link: as for rings through each other that lie nearly flat. Returns 0 out of memory. */
+/* Rotates one of a linked pair about the line of their centres or across it, by growing angles, until a shift
+ * separates the two and keeps the link. Linked rings that lie nearly flat need this. */
 static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
 {
     static const embipc_real angle[3] = {(embipc_real)0.35, (embipc_real)0.79, (embipc_real)1.57};
@@ -25735,7 +25902,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
 
 /* ---- Growth ---- */
 
-/* Is any pair not apart? 1, with the first of them in *i and *j; 0 none; -1 out of memory. */
+/* Finds the pairs that are not apart. Returns 1 with the first one in *i and *j, 0 for none, -1 out of memory. */
 static int embi_part_left(embi_parting *p, int *i, int *j)
 {
     int left = 0;
@@ -25754,8 +25921,8 @@ static int embi_part_left(embi_parting *p, int *i, int *j)
     return left;
 }
 
-/* Who is stuck: the bodies of pairs that are not apart, and who overlaps with these at the start. A fixed one is
- * not, and ends the spread. Returns 0 out of memory. */
+/* Marks stuck bodies: those of pairs that are not apart, and those that overlapped with them at the start. A fixed
+ * body is never stuck, and ends the spread. */
 static int embi_part_spread(embi_parting *p)
 {
     for (int i = 0; i < p->count; i++)
@@ -25778,8 +25945,8 @@ static int embi_part_spread(embi_parting *p)
     return 1;
 }
 
-/* A world of all bodies as they stand, affine where they may move. h = 1 s; a body resists a strain e with the
- * force 10 m L e / h^2, and a shove with m per m: it grows back and others make room. */
+/* Creates all bodies where they are, affine if they may move. h = 1 s. A body of mass m and size L resists a strain e
+ * with the force 10 m L e / h^2, and a displacement with m / h^2 per metre. So it grows back and others make room. */
 static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc_body *handle)
 {
     embipc_result r = EMBIPC_OK;
@@ -25803,16 +25970,16 @@ static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc
         }
         d.no_contact = exempt;
         d.thickness = b->thickness;
-        d.dhat = 2 * widest;   /* the smaller of two such is still above their gap */
+        d.dhat = 2 * widest;   /* the smaller of two still exceeds their gap */
         d.tolerance = widest / 100;
         r = embipc_body_create(w, &d, handle + i);
     }
-    embi_free(&p->m, exempt, p->count, sizeof *exempt);
+    embi_free(&p->m, exempt);
     return r;
 }
 
-/* One step from rest, the stuck bodies' rest shapes grown by a factor; *travel is the most that a node moves,
- * in parts of its body's dhat. */
+/* One step from rest, after the rest shapes of stuck bodies grow by a factor. *travel: largest displacement of a node
+ * over its body's dhat. */
 static embipc_result embi_part_step(embi_parting *p, embipc_world *w, const embipc_body *handle,
                                     embipc_real factor, embipc_real *travel)
 {
@@ -25832,8 +25999,8 @@ static embipc_result embi_part_step(embi_parting *p, embipc_world *w, const embi
     return r;
 }
 
-/* The rigid part of what became of a body that has its size back: the rotation, and the way of the centre. One
- * that was neither stuck nor shoved stays. */
+/* Takes the rigid part of a body's motion after growth: rotation and displacement of the centre. A body that was
+ * neither stuck nor pushed stays. */
 static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi_body *b)
 {
     const embipc_real *q = w->s.q + 3 * b->node0, *q0 = w->s.start_q + 3 * b->node0;
@@ -25842,7 +26009,7 @@ static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi
     for (int k = 0; k < 12; k++) way = embi_max(way, embi_abs(q[k] - q0[k]));
     if (!to->stuck && way < b->dhat / 1000) return;
     embi_elastic_F(&b->elastic, 0, q, F);
-    embi_m3_identity(R);   /* where the search for it begins */
+    embi_m3_identity(R);   /* initial guess */
     embi_polar(R, F);
     embi_m3_mul(pose.R, R, to->now.R);
     embi_sub(d, to->now.centre, q0);
@@ -25854,8 +26021,8 @@ static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi
     embi_part_put(to, &pose);
 }
 
-/* The stuck bodies grow to their size, then rest until all is still. Returns 0 out of memory; *grown is 0 where
- * the world would not have them, as with an open surface that may move. */
+/* The stuck bodies grow to their size; more steps follow until all rest. *grown is 0 if the world rejects the bodies,
+ * such as an open surface that may move. */
 static int embi_part_grow(embi_parting *p, embipc_real scale, int *grown)
 {
     embipc_world_def d = embipc_default_world_def();
@@ -25874,12 +26041,12 @@ static int embi_part_grow(embi_parting *p, embipc_real scale, int *grown)
     for (int i = 0; r == EMBIPC_OK && i < p->count; i++)
         if (!p->body[i].fixed) embi_part_take(p->body + i, w, w->s.body + embi_find_body(w, handle[i]));
     embipc_world_destroy(w);
-    embi_free(&p->m, handle, p->count, sizeof *handle);
+    embi_free(&p->m, handle);
     *grown = r == EMBIPC_OK;
     return r != EMBIPC_ERR_MEMORY;
 }
 
-/* The stuck bodies where they were given, at this size; the others where shifts left them. */
+/* Puts the stuck bodies where they were given, at this size, the others where shifts left them. */
 static void embi_part_shrink(embi_parting *p, embipc_real scale)
 {
     for (int i = 0; i < p->count; i++) {
@@ -25894,9 +26061,9 @@ static void embi_part_shrink(embi_parting *p, embipc_real scale)
     }
 }
 
-/* What shifts left: turns of linked bodies, then growth, from large copies to small ones, until one lot grows to
- * where rounds can end it. Not where linked bodies have no room: a smaller chain is as tight. *left, *i, *j as
- * embi_part_left() says in the end. Returns 0 out of memory. */
+/* Handles the pairs that shifts left: rotations of linked bodies, then growth. Larger copies are tried first, until
+ * rounds can separate the grown bodies. If linked bodies have no room it stops, since a smaller chain is as tight.
+ * *left, *i, *j: as from embi_part_left(). */
 static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
 {
     int tries = 0, grown, turned = 0, hopeless = 0;
@@ -25926,7 +26093,7 @@ static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
     return (*left = embi_part_left(p, i, j)) >= 0;
 }
 
-/* Names the first pair that could not be parted, and why. */
+/* Reports the first pair that could not be separated, and why. */
 static embipc_result embi_part_fail(const embi_parting *p, int i, int j, embipc_error *e)
 {
     const embi_part_overlap *k = embi_part_find(p, i, j);
@@ -25942,7 +26109,7 @@ static embipc_result embi_part_fail(const embi_parting *p, int i, int j, embipc_
     return r;
 }
 
-/* How each surface was moved, for the caller to apply: about its own centre at the start. */
+/* Reports each surface's motion about its own centre at the start. */
 static void embi_part_tell(const embi_parting *p, int left, embipc_movement *movement)
 {
     for (int i = 0; i < p->count; i++) {
@@ -25957,7 +26124,7 @@ static void embi_part_tell(const embi_parting *p, int left, embipc_movement *mov
     }
 }
 
-/* Meshes that can be read, and gaps that are symmetric and finite. */
+/* Checks the meshes, and that gaps are symmetric and finite. */
 static embipc_result embi_part_check(const embipc_movable *body, int count, const embipc_real *gap,
                                      embipc_error *e)
 {
@@ -25978,8 +26145,8 @@ static embipc_result embi_part_check(const embipc_movable *body, int count, cons
     return EMBIPC_OK;
 }
 
-/* Overlapping pairs are listed first. Rounds of smallest shifts follow; what is left grows from a shrunken copy at
- * its place. */
+/* Overlapping pairs are listed first. Then rounds of smallest shifts separate them; what is left grows from shrunken
+ * copies. */
 EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, const embipc_real *gap,
                                          embipc_movement *movement, embipc_overlap *list, int capacity,
                                          int *found, embipc_error *error)
@@ -26011,6 +26178,12 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
     embi_parting_end(&p);
     return r;
 }
+
+#endif /* EMBIPC_NO_SEPARATE */
+
+#ifdef EMBI_LESS
+#pragma GCC diagnostic pop
+#endif
 
 #endif /* EMBI_IMPLEMENTED */
 #endif /* EMBIPC_IMPLEMENTATION */

@@ -16,6 +16,10 @@ calls="F(a) P(a) bit(a) sq(a) word(a) radians(a) degrees(a) constrain(a,b,c) maj
 # And these are functions of libc that debugging heaps and tgmath.h make macros: members may have their names.
 same="free(a) malloc(a) realloc(a,b) calloc(a,b) alloc(a) abs(a) round(a) log(a) sqrt(a) exp(a) pow(a,b) floor(a) clock()"
 
+# the parts that can be left out, as the header lists them, and functions that go with them
+parts=$(sed -n 's/^ \*   \(EMBIPC_NO_[A-Z0-9_]*\) .*/\1/p' embipc.h)
+gone="embipc_cage_build embipc_drive_create embipc_separate embipc_surface_fill embipc_world_validate"
+
 # sources in the directory $dir
 sources() {
     header=$(pwd)/embipc.h
@@ -60,6 +64,36 @@ lanes() {   # compiler, option
     done
 }
 
+# A small world runs without parts, with the same bits, and says what it lacks (tests/test_parts.c).
+runs_without() {   # compiler, macros
+    compiler=$1; shift
+    try $compiler -std=c99 $strict -DPARTS_AS_GIVEN "$@" tests/test_parts.c -o "$dir/parts" -lm
+    try "$dir/parts"
+    grep rests "$dir/log" > "$dir/rests"
+    [ -f "$dir/rests_all" ] || cp "$dir/rests" "$dir/rests_all"
+    try cmp "$dir/rests" "$dir/rests_all"
+}
+# without each part, and without all of them: whose functions are then not there
+parts() {   # compiler
+    all=$(printf -- '-D%s ' $parts)
+    rm -f "$dir/rests_all"
+    if [ $1 = gcc ]; then
+        runs_without $1
+        for part in $parts; do runs_without $1 -D$part; done
+    else
+        for part in $parts; do try $1 -std=c99 $strict -D$part -fsyntax-only "$dir/impl.c"; done
+    fi
+    runs_without $1 $all
+    try $1 -std=c99 $strict $all -c "$dir/impl.c" -o "$dir/impl_least.o"
+    try $1 -std=c99 $strict $all "$dir/main_1.c" "$dir/user.c" "$dir/impl_least.o" -o "$dir/least" -lm; try "$dir/least"
+    for f in $gone; do
+        printf '#include "%s"\nint matrix_gone(void); int matrix_gone(void) { return &%s != 0; }\n' "$(pwd)/embipc.h" $f > "$dir/gone.c"
+        done_=$((done_ + 1))
+        if $1 -std=c99 $all -fsyntax-only "$dir/gone.c" > "$dir/log" 2>&1; then echo "NOT GONE: $f"; bad=$((bad + 1)); fi
+        $1 -std=c99 -fsyntax-only "$dir/gone.c" > "$dir/log" 2>&1 || { echo "NOT THERE: $f"; bad=$((bad + 1)); }
+    done
+}
+
 as_c() {   # compiler
     for std in c99 c11 c17; do
         # what the standards differ in is syntax; the last of C99 is linked below
@@ -81,16 +115,19 @@ as_c() {   # compiler
     try $1 -std=c99 $strict -c "$dir/static_b.c" -o "$dir/static_b.o"
     try $1 -std=c99 "$dir/main_2.c" "$dir/static_a.o" "$dir/static_b.o" -o "$dir/static" -lm; try "$dir/static"
     for fast in -ffast-math -ffinite-math-only -funsafe-math-optimizations; do refused $1 -std=c99 -O2 $fast; done
+    parts $1
 }
 as_cxx() {
     for f in impl user static_a words; do try $1 -x c++ -std=c++11 $strict -c "$dir/$f.c" -o "$dir/$f.cxx.o"; done
     try $1 -x c++ -std=c++11 $strict -DEMBIPC_PTHREADS -c "$dir/impl.c" -o "$dir/impl_p.cxx.o"
+    try $1 -x c++ -std=c++11 $strict $(printf -- '-D%s ' $parts) -c "$dir/impl.c" -o "$dir/impl_least.cxx.o"
     try $1 -x c++ -std=c++11 -c "$dir/main_1.c" -o "$dir/main.cxx.o"
 }
 # the small one: no system underneath, and enums as small as they can be
 as_arm() {   # compiler
     for std in c99 c11; do try $1 -std=$std $strict -mcpu=cortex-m4 -O1 -c "$dir/impl.c" -o "$dir/impl_arm.o"; done
     try $1 -std=c99 $strict -mcpu=cortex-m4 -c "$dir/user.c" -o "$dir/user_arm.o"
+    try $1 -std=c99 $strict $(printf -- '-D%s ' $parts) -mcpu=cortex-m4 -c "$dir/impl.c" -o "$dir/impl_arm_least.o"
 }
 # everything of one family; its counts go to $dir/count
 family() {   # C compiler, C++ compiler, and one more C compiler

@@ -19,9 +19,9 @@ typedef struct scene {
     side a, b;
     int self;                /* b is a */
     embi_key *keys;
-    int key_count, key_cap;
+    int key_count;
     embi_candidate *list;
-    int count, cap;
+    int count;
 } scene;
 
 static void side_make(embi_memory *m, side *d, test_mesh mesh, int base)
@@ -73,8 +73,8 @@ static void scene_make(scene *c, test_mesh a, const test_mesh *b)
 static side *second(scene *c) { return c->self ? &c->a : &c->b; }
 static void scene_free(scene *c)
 {
-    EMBI_RELEASE(&c->m, c->keys, c->key_cap);
-    EMBI_RELEASE(&c->m, c->list, c->cap);
+    EMBI_RELEASE(&c->m, c->keys);
+    EMBI_RELEASE(&c->m, c->list);
     side_free(&c->m, &c->a);
     if (!c->self) side_free(&c->m, &c->b);
     ENSURE(c->m.bytes == 0);
@@ -83,7 +83,7 @@ static void scene_free(scene *c)
 /* the walks from all starts, one after the other, find what one walk finds, in the same order */
 static void starts_agree(scene *c, const double range[6], double reach)
 {
-    int (*start)[2] = (int (*)[2])malloc(EMBI_STARTS * sizeof *start), starts, count = 0, cap = 0;
+    int (*start)[2] = (int (*)[2])malloc(EMBI_STARTS * sizeof *start), starts, count = 0;
     const int *first;
     embi_key *keys = NULL;
     embi_walk w = embi_walk_of(&c->a.s, &second(c)->s, range, reach);
@@ -91,10 +91,10 @@ static void starts_agree(scene *c, const double range[6], double reach)
     ENSURE(starts <= EMBI_STARTS);
     ENSURE(starts > EMBI_STARTS / 6 || c->key_count < 4 * EMBI_STARTS);   /* enough of them to be shared out */
     for (int n = 0; n < starts; n++)
-        ENSURE(embi_walk_pairs(&c->m, &w, first[2 * n], first[2 * n + 1], &keys, &count, &cap));
+        ENSURE(embi_walk_pairs(&c->m, &w, first[2 * n], first[2 * n + 1], &keys, &count));
     ENSURE(count == c->key_count);
     for (int n = 0; n < count; n++) ENSURE(keys[n].key == c->keys[n].key && keys[n].value == c->keys[n].value);
-    EMBI_RELEASE(&c->m, keys, cap);
+    EMBI_RELEASE(&c->m, keys);
     free(start);
 }
 
@@ -103,9 +103,9 @@ static void scene_find(scene *c, const double range[6], const embi_pair_rule *ru
     embi_approach t = embi_approach_of(range, rule->dhat + rule->xi);
     c->key_count = c->count = 0;
     ENSURE(embi_bvh_pairs(&c->m, &c->a.s, &second(c)->s, range, rule->dhat + rule->xi, &c->keys,
-                          &c->key_count, &c->key_cap));
+                          &c->key_count));
     ENSURE(embi_candidates(&c->m, &c->a.s, &second(c)->s, c->keys, c->key_count, rule, &t,
-                           &c->list, &c->count, &c->cap));
+                           &c->list, &c->count));
 }
 
 static void scene_search(scene *c, const double range[6], const embi_pair_rule *rule)
@@ -433,13 +433,13 @@ static void check_paths(scene *c, const embi_pair_rule *rule, double size, int w
     c->key_count = c->count = 0;
     embi_walk_along(&w, EMBI_PATHS_APART);
     w.first_only = 1;
-    ENSURE(embi_walk_all(&c->m, &w, &c->keys, &c->key_count, &c->key_cap));
+    ENSURE(embi_walk_all(&c->m, &w, &c->keys, &c->key_count));
     crosses = c->key_count > 0;
     c->key_count = w.first_only = 0;
     embi_walk_along(&w, EMBI_PATHS_TOGETHER);
     t.paths = 1;
-    ENSURE(embi_walk_all(&c->m, &w, &c->keys, &c->key_count, &c->key_cap));
-    ENSURE(embi_candidates(&c->m, &c->a.s, &b->s, c->keys, c->key_count, rule, &t, &c->list, &c->count, &c->cap));
+    ENSURE(embi_walk_all(&c->m, &w, &c->keys, &c->key_count));
+    ENSURE(embi_candidates(&c->m, &c->a.s, &b->s, c->keys, c->key_count, rule, &t, &c->list, &c->count));
     found = candidate_names(c);
     for (int k = 1; k < c->count; k++) ENSURE(found[k].name != found[k - 1].name);
     xa = (double *)malloc((size_t)(3 * c->a.mesh.vertex_count) * sizeof *xa);
@@ -547,13 +547,13 @@ static void test_ways_across(void)
         embi_walk_along(&w, EMBI_PATHS_APART);
         w.first_only = 1;
         c.key_count = c.count = 0;
-        ENSURE(embi_walk_all(&c.m, &w, &c.keys, &c.key_count, &c.key_cap));
+        ENSURE(embi_walk_all(&c.m, &w, &c.keys, &c.key_count));
         crosses = c.key_count > 0;
         c.key_count = w.first_only = 0;
         embi_walk_along(&w, EMBI_PATHS_TOGETHER);
     t.paths = 1;
-        ENSURE(embi_walk_all(&c.m, &w, &c.keys, &c.key_count, &c.key_cap));
-        ENSURE(embi_candidates(&c.m, &c.a.s, &c.b.s, c.keys, c.key_count, &rule, &t, &c.list, &c.count, &c.cap));
+        ENSURE(embi_walk_all(&c.m, &w, &c.keys, &c.key_count));
+        ENSURE(embi_candidates(&c.m, &c.a.s, &c.b.s, c.keys, c.key_count, &rule, &t, &c.list, &c.count));
         ENSURE(off > 0 ? crosses == 0 : crosses == 1);
         ENSURE((r % 3 == 0) == (c.count > 0));
         ENSURE(c.count < 60000);   /* of 460 000 */
@@ -630,10 +630,10 @@ static int check_crossings(scene *c)
 {
     double range[6] = {0, 0, 0, 0, 0, 0};
     embi_crossing *list = NULL;
-    int count = 0, cap = 0, all = 0, missing = 0;
+    int count = 0, all = 0, missing = 0;
     c->key_count = 0;
-    ENSURE(embi_bvh_pairs(&c->m, &c->a.s, &second(c)->s, range, 0, &c->keys, &c->key_count, &c->key_cap));
-    ENSURE(embi_crossings(&c->m, &c->a.s, &second(c)->s, c->keys, c->key_count, &list, &count, &cap));
+    ENSURE(embi_bvh_pairs(&c->m, &c->a.s, &second(c)->s, range, 0, &c->keys, &c->key_count));
+    ENSURE(embi_crossings(&c->m, &c->a.s, &second(c)->s, c->keys, c->key_count, &list, &count));
     for (int on_b = 0; on_b < (c->self ? 1 : 2); on_b++) {
         const side *s = on_b ? second(c) : &c->a, *t = on_b ? &c->a : second(c);
         for (int e = 0; e < s->edges; e++)
@@ -658,7 +658,7 @@ static int check_crossings(scene *c)
     }
     ENSURE(missing == 0);
     ENSURE(count == all);
-    EMBI_RELEASE(&c->m, list, cap);
+    EMBI_RELEASE(&c->m, list);
     return all;
 }
 static void test_crossings(void)

@@ -389,7 +389,7 @@ static void test_solid_in_many_tets(void)
         ENSURE_CLOSE(volume[t], all[t], 1e-15);
         for (int i = 0; i < 10; i++) ENSURE_CLOSE(moment[10 * t + i], all_moment[10 * t + i], 1e-15);
     }
-    embi_cone_walk_end(&m, &w, n);
+    embi_cone_walk_end(&m, &w);
     slow = clock() - slow;
     printf("  %d tets, %d triangles: %.1f times as fast as every tet with every triangle\n", n, s.tri_count,
            (double)slow / (double)fast);

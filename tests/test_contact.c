@@ -22,10 +22,10 @@ typedef struct scene {
     unsigned char *count;
     embi_rows J;
     embi_candidate *list;
-    int candidates, cap;
+    int candidates;
     embi_contacts contacts;
     embi_key *keys;
-    int key_cap, merge;
+    int merge;
     double kappa;
     embi_friction *friction;
     int friction_count;
@@ -53,7 +53,7 @@ static void scene_candidates(scene *s, double dhat, double xi, double travel)
     embi_pair_rule rule;
     embi_approach t;
     embi_key *pairs = NULL;
-    int pair_count = 0, pair_cap = 0, self = s->mesh[1].tri_count == 0;
+    int pair_count = 0, self = s->mesh[1].tri_count == 0;
     double range[6];
     memset(&rule, 0, sizeof rule);
     memset(&a, 0, sizeof a);
@@ -79,10 +79,10 @@ static void scene_candidates(scene *s, double dhat, double xi, double travel)
     embi_bvh_refit(&s->bvh[0], a.x, a.tri, a.nt);
     s->candidates = 0;
     t = embi_approach_of(range, dhat + xi);
-    ENSURE(embi_bvh_pairs(&s->m, &a, &b, range, dhat + xi, &pairs, &pair_count, &pair_cap));
+    ENSURE(embi_bvh_pairs(&s->m, &a, &b, range, dhat + xi, &pairs, &pair_count));
     ENSURE(embi_candidates(&s->m, &a, &b, pairs, pair_count, &rule, &t, &s->list,
-                           &s->candidates, &s->cap));
-    EMBI_RELEASE(&s->m, pairs, pair_cap);
+                           &s->candidates));
+    EMBI_RELEASE(&s->m, pairs);
 }
 
 static void scene_hang(scene *s, int mesh, int how)
@@ -163,8 +163,8 @@ static void scene_free(scene *s)
         embi_bvh_free(&s->m, &s->bvh[k]);
         test_mesh_free(&s->mesh[k]);
     }
-    EMBI_RELEASE(&s->m, s->list, s->cap);
-    EMBI_RELEASE(&s->m, s->keys, s->key_cap);
+    EMBI_RELEASE(&s->m, s->list);
+    EMBI_RELEASE(&s->m, s->keys);
     embi_contacts_free(&s->m, &s->contacts);
     ENSURE(s->m.bytes == 0);
     free(s->x);
@@ -183,9 +183,9 @@ static void scene_free(scene *s)
 static int contact_add(embi_memory *m, embi_contacts *s, const embi_candidate *c, const embi_closest *closest,
                        const embipc_real *x, embipc_real kappa)
 {
-    static const embi_seams none = {NULL, 0, 0, 0};
-    if (!EMBI_GROW(m, embi_contact, s->list, s->list_cap, s->count + embi_candidate_places(c, &none)) ||
-        !EMBI_GROW(m, embipc_real, s->extra, s->extra_cap, 12 * (s->extra_count + 1)))
+    static const embi_seams none = {NULL, 0, 0};
+    if (!EMBI_GROW(m, s->list, s->count + embi_candidate_places(c, &none)) ||
+        !EMBI_GROW(m, s->extra, 12 * (s->extra_count + 1)))
         return 0;
     embi_contact_make(s, s->count, s->extra_count++, c, closest, x, kappa, 0);
     s->count = embi_contact_make_parts(s, s->count + 1, c, x, kappa, 0, &none);
@@ -217,7 +217,7 @@ static double scene_evaluate(scene *s)
     }
     s->force = force;
     if (!s->merge) return energy;
-    ENSURE(EMBI_GROW(&s->m, embi_key, s->keys, s->key_cap, 2 * s->contacts.count + 1));
+    ENSURE(EMBI_GROW(&s->m, s->keys, 2 * s->contacts.count + 1));
     embi_contacts_merge(&s->contacts, 0, 0, s->split, s->mesh[1].tri_count ? s->split : INT_MAX, s->keys);
     ENSURE_CLOSE(s->contacts.energy, energy, 1e-12 * size);   /* merging adds up, no more */
     return s->contacts.energy;
@@ -361,7 +361,7 @@ static void test_gradient_mollified(void)
 typedef struct probe {
     embi_system A;
     embi_key *pairs;
-    int pair_count, pair_cap, *local;
+    int pair_count, *local;
     double *y, *Ay, *motion;
 } probe;
 
@@ -376,8 +376,7 @@ static void probe_make(probe *p, scene *s)
     (void)scene_energy(s->q, s);
     ENSURE(s->contacts.count > 5);
     for (int k = 0; k < s->contacts.count; k++)
-        ENSURE(embi_candidate_couple(&s->m, &s->J, p->local, s->contacts.list[k].v, &p->pairs, &p->pair_count,
-                                     &p->pair_cap));
+        ENSURE(embi_candidate_couple(&s->m, &s->J, p->local, s->contacts.list[k].v, &p->pairs, &p->pair_count));
     /* CG keeps the matrix readable */
     ENSURE(embi_system_analyze(&s->m, &p->A, s->nn - 1, p->pairs, p->pair_count, EMBI_SYSTEM_CG));
     for (int i = 3; i < 3 * s->nn; i++) p->y[i] = test_uniform(-1, 1);
@@ -387,7 +386,7 @@ static void probe_make(probe *p, scene *s)
 static void probe_free(probe *p, scene *s)
 {
     embi_system_free(&s->m, &p->A);
-    EMBI_RELEASE(&s->m, p->pairs, p->pair_cap);
+    EMBI_RELEASE(&s->m, p->pairs);
     free(p->local);
     free(p->y);
     free(p->Ay);
@@ -592,7 +591,7 @@ static void test_friction_derivatives(void)
             scene s;
             embi_system A;
             embi_key *pairs = NULL;
-            int count = 0, cap = 0, *local, n;
+            int count = 0, *local, n;
             double *D, *g;
             boxes_make(&s, 0.3, 0.1, how, how == FULL ? FIXED : CAGE);
             scene_candidates(&s, 0.2, 0, 0);
@@ -610,7 +609,7 @@ static void test_friction_derivatives(void)
             local = (int *)calloc((size_t)s.nn, sizeof(int));
             for (int i = 0; i < s.nn; i++) local[i] = i;
             for (int i = 0; i < s.friction_count; i++)
-                ENSURE(embi_candidate_couple(&s.m, &s.J, local, s.friction[i].v, &pairs, &count, &cap));
+                ENSURE(embi_candidate_couple(&s.m, &s.J, local, s.friction[i].v, &pairs, &count));
             ENSURE(embi_system_analyze(&s.m, &A, s.nn, pairs, count, EMBI_SYSTEM_CG));
             scene_positions(&s, s.q, s.x);
             embi_friction_move(s.friction, s.friction_count, s.x0, s.x);
@@ -627,7 +626,7 @@ static void test_friction_derivatives(void)
             ENSURE(deriv_hessian_error(scene_gradient, &s, n, s.q, D, fmin(0.01, e[k]), 0) <
                    (k == 0 ? 1e-3 : 1e-6));
             embi_system_free(&s.m, &A);
-            EMBI_RELEASE(&s.m, pairs, cap);
+            EMBI_RELEASE(&s.m, pairs);
             free(g); free(D); free(local);
             scene_free(&s);
         }

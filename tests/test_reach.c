@@ -358,7 +358,7 @@ static void own_candidates(test_mesh mesh, double dhat, double range, int nodes,
     scene s = scene_empty(&wd);
     embi_candidate *list = NULL;
     embi_key *keys = NULL;
-    int count = 0, cap = 0, key_count = 0, key_cap = 0, near = 0, lost = 0, all;
+    int count = 0, key_count = 0, near = 0, lost = 0, all;
     double half[6], *x;
     embi_pair_rule rule = {0};
     embi_approach t;
@@ -377,18 +377,18 @@ static void own_candidates(test_mesh mesh, double dhat, double range, int nodes,
     t = embi_approach_of(half, dhat);
     t.own = 1;
     embi_bvh_refit(&b->bvh, a.x, b->tri, b->nt);
-    ENSURE(embi_bvh_pairs(&s.w->memory, &a, &a, half, dhat, &keys, &key_count, &key_cap));
-    ENSURE(embi_candidates(&s.w->memory, &a, &a, keys, key_count, &rule, &t, &list, &count, &cap));
+    ENSURE(embi_bvh_pairs(&s.w->memory, &a, &a, half, dhat, &keys, &key_count));
+    ENSURE(embi_candidates(&s.w->memory, &a, &a, keys, key_count, &rule, &t, &list, &count));
     a.J = NULL;   /* what a search would find that knew nothing of the nodes */
     {
         embi_key *other = NULL;
         embi_candidate *whole = NULL;
-        int n = 0, oc = 0, wc = 0;
+        int n = 0;
         all = 0;
-        ENSURE(embi_bvh_pairs(&s.w->memory, &a, &a, half, dhat, &other, &n, &oc));
-        ENSURE(embi_candidates(&s.w->memory, &a, &a, other, n, &rule, &t, &whole, &all, &wc));
-        EMBI_RELEASE(&s.w->memory, other, oc);
-        EMBI_RELEASE(&s.w->memory, whole, wc);
+        ENSURE(embi_bvh_pairs(&s.w->memory, &a, &a, half, dhat, &other, &n));
+        ENSURE(embi_candidates(&s.w->memory, &a, &a, other, n, &rule, &t, &whole, &all));
+        EMBI_RELEASE(&s.w->memory, other);
+        EMBI_RELEASE(&s.w->memory, whole);
     }
     x = (double *)malloc((size_t)(3 * b->nv) * sizeof *x);
     for (int n = 0; n < fields; n++) {
@@ -402,8 +402,8 @@ static void own_candidates(test_mesh mesh, double dhat, double range, int nodes,
            b->nt, dhat, range, count, all, near, lost);
     ENSURE((near > 0 || fields == 0) && lost == 0 && count < share * all);
     free(x);
-    EMBI_RELEASE(&s.w->memory, list, cap);
-    EMBI_RELEASE(&s.w->memory, keys, key_cap);
+    EMBI_RELEASE(&s.w->memory, list);
+    EMBI_RELEASE(&s.w->memory, keys);
     scene_end(&s);
 }
 
@@ -534,7 +534,7 @@ static void folds_of(test_mesh mesh, embipc_kind kind, double dhat, int nodes, i
     scene s = scene_empty(&wd);
     embi_candidate *list = NULL;
     embi_key *keys = NULL;
-    int cap = 0, key_cap = 0, near = 0, lost = 0, straight = 0, all = 0, walked = 0, loose = 0, ends = 0;
+    int near = 0, lost = 0, straight = 0, all = 0, walked = 0, loose = 0, ends = 0;
     embi_pair_rule rule = {0};
     embi_state *st;
     embi_body *b;
@@ -550,7 +550,7 @@ static void folds_of(test_mesh mesh, embipc_kind kind, double dhat, int nodes, i
         ENSURE(b->folds.count == 0);
         embi_bvh_refit(&b->bvh, rest.x, b->tri, b->nt);
         ENSURE(embi_folds_build(&s.w->memory, &b->folds, &rest, b->nv, st->q + 3 * b->node0, b->tet, b->ntet, NULL));
-        ENSURE(EMBI_GROW(&s.w->memory, embi_strain, b->strain, b->strain_cap, b->ntet));
+        ENSURE(EMBI_GROW(&s.w->memory, b->strain, b->ntet));
     }
     ENSURE(b->folds.count > 0);
     for (int n = 0; n < b->folds.count; n++) straight += fold_tells_the_truth(st, b, b->folds.list + n);
@@ -604,8 +604,8 @@ static void folds_of(test_mesh mesh, embipc_kind kind, double dhat, int nodes, i
         t = embi_approach_of(k.range, k.reach);
         t.own = 1;
         embi_bvh_refit(&b->bvh, a.x, b->tri, b->nt);
-        ENSURE(embi_bvh_pairs(&s.w->memory, &a, &a, k.range, k.reach, &keys, &key_count, &key_cap));
-        ENSURE(embi_candidates(&s.w->memory, &a, &a, keys, key_count, &rule, &t, &list, &count, &cap));
+        ENSURE(embi_bvh_pairs(&s.w->memory, &a, &a, k.range, k.reach, &keys, &key_count));
+        ENSURE(embi_candidates(&s.w->memory, &a, &a, keys, key_count, &rule, &t, &list, &count));
         embi_apply_rows(st, b, st->trial_q, x);
         lost += count_missed(b, &a, x, list, count, &rule, &near);
         ends++;
@@ -615,8 +615,8 @@ static void folds_of(test_mesh mesh, embipc_kind kind, double dhat, int nodes, i
            all ? (double)walked / all : 0, loose, near, lost);
     ENSURE(straight > 0 && near > 0 && lost == 0 && walked < all);
     free(x);
-    EMBI_RELEASE(&s.w->memory, list, cap);
-    EMBI_RELEASE(&s.w->memory, keys, key_cap);
+    EMBI_RELEASE(&s.w->memory, list);
+    EMBI_RELEASE(&s.w->memory, keys);
     scene_end(&s);
 }
 
@@ -664,7 +664,7 @@ static int trees_agree(scene *s, int ia, int ib, const double range[6], double r
     embi_body *body[2] = {st->body + ia, st->body + ib};
     embi_surface a = embi_surface_of(st, body[0], st->xn), b = embi_surface_of(st, body[1], st->xn);
     embi_key *keys[2] = {NULL, NULL};
-    int count[2] = {0, 0}, cap[2] = {0, 0}, leaves = 0;
+    int count[2] = {0, 0}, leaves = 0;
     embi_chunks list = {0};
     embi_fitting f;
     f.walk = embi_walk_of(&a, &b, range, reach);
@@ -685,15 +685,15 @@ static int trees_agree(scene *s, int ia, int ib, const double range[6], double r
         embi_bvh_refit_leaves(&k->bvh, &from, one->begin, one->end);
         leaves += one->end - one->begin;
     }
-    ENSURE(embi_bvh_pairs(&s->w->memory, &a, &b, range, reach, &keys[0], &count[0], &cap[0]));
+    ENSURE(embi_bvh_pairs(&s->w->memory, &a, &b, range, reach, &keys[0], &count[0]));
     for (int side = 0; side < 2; side++)
         embi_bvh_refit(&body[side]->bvh, st->xn + 3 * body[side]->vert0, body[side]->tri, body[side]->nt);
-    ENSURE(embi_bvh_pairs(&s->w->memory, &a, &b, range, reach, &keys[1], &count[1], &cap[1]));
+    ENSURE(embi_bvh_pairs(&s->w->memory, &a, &b, range, reach, &keys[1], &count[1]));
     ENSURE(count[0] == count[1]);
     for (int n = 0; n < count[0] && count[0] == count[1]; n++)
         ENSURE(keys[0][n].key == keys[1][n].key && keys[0][n].value == keys[1][n].value);
     *asked = (double)leaves / (body[0]->bvh.leaves + (ia != ib ? body[1]->bvh.leaves : 0));
-    for (int k = 0; k < 2; k++) EMBI_RELEASE(&s->w->memory, keys[k], cap[k]);
+    for (int k = 0; k < 2; k++) EMBI_RELEASE(&s->w->memory, keys[k]);
     embi_chunks_free(&s->w->memory, &list);
     return count[0];
 }

@@ -1154,7 +1154,7 @@ static void test_lists_of_those_that_part(void)
         embipc_world_memory(s.w, &bytes, NULL, NULL);
         if (n == 150) half = bytes;
     }
-    for (int n = 0; n < s.w->kept_end; n++) lists += s.w->kept[n].cap > 0;
+    for (int n = 0; n < s.w->kept_end; n++) lists += embi_capacity(s.w->kept[n].list) > 0;
     printf("  passed 60 bodies: %d lists at once, %d have memory; %lu bytes half way, %lu in the end\n", most, lists,
            (unsigned long)half, (unsigned long)bytes);
     ENSURE(most > 2 && most <= 40 && lists > 2 && lists <= 40 && s.w->kept_end <= 40);   /* two panels a box: four each */
@@ -1242,7 +1242,6 @@ static void test_kept_candidates_are_searched_ones(void)
         scene s = scene_make(which, NULL);
         embi_key *keys = NULL;
         embi_candidate *list = NULL;
-        int key_cap = 0, cap = 0;
         for (int n = 0; n < 40; n++) {
             int gone = n == 30 && s.w->s.body_count > 2;
             if (gone) (void)ENSURE_OK(s.w, embipc_body_destroy(s.w, s.body[which == SCENE_STACK ? 2 : 0]));
@@ -1266,8 +1265,8 @@ static void test_kept_candidates_are_searched_ones(void)
                 walk = embi_kept_walk(&s.w->s, kept, &a, &b);   /* as the list's own search began */
                 walk.range = p->range;
                 walk.reach = reach;
-                ENSURE(embi_walk_all(&s.w->memory, &walk, &keys, &key_count, &key_cap));
-                ENSURE(embi_candidates(&s.w->memory, &a, &b, keys, key_count, &p->rule, &t, &list, &count, &cap));
+                ENSURE(embi_walk_all(&s.w->memory, &walk, &keys, &key_count));
+                ENSURE(embi_candidates(&s.w->memory, &a, &b, keys, key_count, &p->rule, &t, &list, &count));
                 ENSURE(count == p->count);
                 for (int i = 0; i < count && i < p->count; i++)
                     ENSURE(memcmp(list[i].v, s.w->s.candidate[p->first + i].v, sizeof list[i].v) == 0);
@@ -1283,8 +1282,8 @@ static void test_kept_candidates_are_searched_ones(void)
                 t = embi_kept_approach(kept);   /* just made: complete for its own range, too */
                 key_count = count = 0;
                 walk = embi_kept_walk(&s.w->s, kept, &a, &b);
-                ENSURE(embi_walk_all(&s.w->memory, &walk, &keys, &key_count, &key_cap));
-                ENSURE(embi_candidates(&s.w->memory, &a, &b, keys, key_count, &p->rule, &t, &list, &count, &cap));
+                ENSURE(embi_walk_all(&s.w->memory, &walk, &keys, &key_count));
+                ENSURE(embi_candidates(&s.w->memory, &a, &b, keys, key_count, &p->rule, &t, &list, &count));
                 ENSURE(count == kept->count);
                 for (int i = 0; i < count && i < kept->count; i++)
                     ENSURE(memcmp(list[i].v, kept->list[i].v, sizeof list[i].v) == 0);
@@ -1293,8 +1292,8 @@ static void test_kept_candidates_are_searched_ones(void)
             for (int k = 0; k < s.w->s.body_count; k++)
                 if (s.w->s.body[k].bvh.known) tree_clear(s.w->s.body + k);
         }
-        EMBI_RELEASE(&s.w->memory, keys, key_cap);
-        EMBI_RELEASE(&s.w->memory, list, cap);
+        EMBI_RELEASE(&s.w->memory, keys);
+        EMBI_RELEASE(&s.w->memory, list);
         scene_end(&s);
     }
     printf("  pairs in a step: %d served by a list of an earlier one, %d searched anew, %d of them in trees refit where asked; "
