@@ -358,8 +358,8 @@ typedef struct embipc_world_def {
     void *parallel_ctx;
     embipc_real gravity[3];                 /* m/s^2                          (0, 0, -9.81) */
     embipc_real time_step;                  /* h, s                           (0.01)        */
-    /* A 0 here is replaced for each body: see DEFAULTS above and embipc_body_get_parameters(). Else it holds for
-     * all. */
+    /* 0: derived for each body, see DEFAULTS above and embipc_body_get_parameters(). Another value holds for all
+     * bodies. */
     embipc_real dhat;                       /* barrier activation distance, m               */
     embipc_real kappa;                      /* barrier stiffness, kg/s^2                    */
     embipc_real friction_velocity;          /* epsv: below it friction sticks, m/s          */
@@ -624,8 +624,7 @@ EMBIPC_API int embipc_body_select(const embipc_world *world, embipc_body body, c
 /* State of a whole body at present. */
 typedef struct embipc_body_state {
     embipc_real mass, volume;            /* kg; m^3 inside the surface at rest (0 if open) */
-    embipc_real centre[3];               /* of mass, m; fixed and kinematic bodies: of the volume, or of the box if
-                                          * open */
+    embipc_real centre[3];               /* of mass, m; fixed and kinematic bodies: of volume, or of the box if open */
     embipc_real velocity[3];             /* of the centre, m/s */
     embipc_real angular_velocity[3];     /* angular momentum over present inertia, rad/s */
     embipc_real kinetic, elastic;        /* J */
@@ -1066,9 +1065,8 @@ typedef struct embipc_overlap {
  *   found             out: how many there are; may be NULL
  *   error             may be NULL; index[] has the two numbers of a pair that cannot be separated
  * Returns EMBIPC_OK (all separated), INTERSECTION (some are not: `movement` has what was reached, list[].parted says
- * which), ARGUMENT, NOT_FINITE, INDEX or MEMORY (movement and list are then unchanged). Cost: some hundred tests per
- * overlapping pair and round, each O(triangles) at worst; growth takes up to some hundred steps of a world with all
- * bodies. */
+ * which), ARGUMENT, NOT_FINITE, INDEX or MEMORY (movement and list are then unchanged). Some hundred tests per
+ * overlapping pair and round, each O(triangles) at worst; growth takes up to some hundred steps of all bodies. */
 EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, const embipc_real *gap,
                                          embipc_movement *movement, embipc_overlap *list, int capacity,
                                          int *found, embipc_error *error);
@@ -19309,8 +19307,7 @@ static embipc_real embi_derive_dhat(const embi_body *b)
     return embi_min(dhat, embi_body_edge(b) / 2);
 }
 
-/* Load that contacts of a body should carry, N: its weight, and its momentum at one diagonal per second, in one
- * step. */
+/* Load that contacts should carry, N: weight, and momentum at one diagonal per second that is stopped in one step. */
 static embipc_real embi_body_load(const embipc_world *w, const embi_body *b)
 {
     return b->total_mass * (embi_norm(w->def.gravity) + b->diagonal / w->def.time_step);
@@ -19996,7 +19993,7 @@ static int embi_triangle_is_met(const embipc_real *x, const int v[3], const embi
 }
 
 /* Widths along one axis, from the triangles of keys begin .. end - 1 (value: 2 triangle + 1 for the opposite sense).
- * Measures from the middles of some to the nearest opposite face, in front and behind. */
+ * Measures from the middles of some to the nearest opposite face, on both sides. */
 static void embi_widths_along(embi_body *b, const embipc_real *x, const embi_key *keys, int begin, int end)
 {
     int both = 0, stride = (end - begin) / 256 + 1;
@@ -21805,8 +21802,8 @@ static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
     return 0;
 }
 
-/* Aims every drive at the end of the step. A rotation is divided into stages whose chords are less than 0.1 dhat from
- * the arc: radius (1 - cos(angle/2)) <= 0.1 dhat. */
+/* Aims every drive at the end of the step. A rotation has stages whose chords are less than 0.1 dhat from the arc:
+ * radius (1 - cos(angle/2)) <= 0.1 dhat. */
 static void embi_drives_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -21919,7 +21916,7 @@ static void embi_asked_start(embipc_world *w)
     w->asked_count = 0;
 }
 
-/* x^n of small surfaces, and of vertices that soft drives hold. Searches request other vertices later. */
+/* x^n of small surfaces, and of vertices that soft drives hold. Searches request others later. */
 static int embi_vertices_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -22006,7 +22003,7 @@ static void embi_box_stretch(embipc_real outer[6], const embipc_real inner[6], e
 }
 
 /* Grows a pair's range to contain the boxes now and next, and 0, where a step may go back to, plus a quarter of the
- * displacement. (With a quarter of the whole range, ten bears in a heap took twice the time.) */
+ * displacement. (A quarter of the whole range: twice the time for ten bears in a heap.) */
 static void embi_range_stretch(embipc_real range[6], const embipc_real now[6], const embipc_real next[6],
                                embipc_real slack)
 {
@@ -22274,10 +22271,9 @@ static embi_walk embi_kept_walk(const embi_state *s, const embi_kept *k, embi_su
 
 /* ---- searches in parallel ----
  * Small searches are distributed over lanes, which do not allocate: a search without room is repeated when its lane has
- * grown. A large one, known by its surfaces, its last list or its lack of room, is shared itself. Its traversal has
- * many starts, its pairs of triangles are cut into runs, and results are joined in order. A list always holds what a
- * single search finds, in the same order. (A bear of 160 000 triangles that is searched for itself in nearly each step:
- * 2 threads take 0.60 of the time of one.) */
+ * grown. A large one is shared itself. Its traversal has many starts, its pairs of triangles are cut into runs, and
+ * results are joined in order. A list always holds what a single search finds, in the same order. (A bear of 160 000
+ * triangles that is searched for itself in nearly each step: 2 threads take 0.60 of the time of one.) */
 
 #define EMBI_SHARE_SEARCH EMBI_SHARE(32768)  /* candidates from which a search is shared */
 #define EMBI_SHARE_SURFACE EMBI_SHARE(4096)  /* triangles of two surfaces whose search is shared */
@@ -22349,7 +22345,7 @@ static void embi_refit_range(void *arg, int begin, int end)
     }
 }
 
-/* Prepares the body's tree for refitting on demand in this step. */
+/* Prepares the body's tree for refitting on demand. */
 static void embi_body_unfit(embi_state *s, embi_body *b)
 {
     const embipc_real *from = s->start_q + 3 * b->node0, *to = s->qn + 3 * b->node0;
@@ -22506,7 +22502,7 @@ static void embi_walk_range(void *arg, int begin, int end)
     }
 }
 
-/* Pairs of triangles of a large search from the next starts, in parallel lanes. w->parts cuts them into runs. */
+/* Finds pairs of triangles of a large search from the next starts, in parallel lanes. w->parts cuts them into runs. */
 static int embi_search_walk(embipc_world *w, embi_walk_task *t, int lanes)
 {
     int left = 1;
@@ -22591,7 +22587,7 @@ static int embi_searches_join(embipc_world *w, int grain)
     return 1;
 }
 
-/* Doubles lanes that are too small for a single search, once a round, or makes it a large search. */
+/* Doubles lanes that are too small for a single search, or makes it a large search. */
 static int embi_searches_grow(embipc_world *w, int grain)
 {
     int grown = -1;
@@ -23098,8 +23094,8 @@ static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance
     return 1;
 }
 
-/* Sorts the sides of seams by edge, into w->tri_pairs with values 2 meeting + side. Scratch of equal size follows.
- * Returns their number. */
+/* Sorts the sides of seams by edge, into w->tri_pairs: values 2 meeting + side, then scratch of equal size. Returns
+ * their number. */
 static int embi_seams_sort(embipc_world *w)
 {
     int count = 0;
@@ -23283,7 +23279,7 @@ static int embi_meeting_surface(const embipc_world *w, const embi_meeting *one, 
     return embi_set_first(next, first[body] + w->s.body[body].bvh.face[one->edge[k] / 3]);
 }
 
-/* Joins faces along seams to surfaces. Sorts their triangles into w->tri_pairs by embi_pack(surface, body). Returns
+/* Joins faces along seams to surfaces. Sorts their triangles into w->tri_pairs by embi_pack(surface, body), and returns
  * their number. */
 static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
 {
@@ -23537,7 +23533,7 @@ static void embi_regions_order(embi_key *pair, int count)
 }
 
 /* Pairs of patches whose regions meet, into w->tri_pairs: keys embi_pack(i, j) of the bodies, i <= j, values
- * embi_panels_pack(), both sorted. A patch is tested with those that begin before it ends. A body and itself: one
+ * embi_panels_pack(), both sorted. Each patch is tested with those that begin before it ends. A body and itself are one
  * pair. */
 static int embi_regions_sweep(embipc_world *w)
 {
@@ -23603,8 +23599,8 @@ static int embi_pairs_join(embipc_world *w)
     return 1;
 }
 
-/* Makes the pairs of patches whose regions meet, with their candidates. The range covers the predicted displacement, or
- * only its first part if it is long. */
+/* Makes the pairs of patches whose regions meet, with candidates for the predicted displacement, or for its first part
+ * if it is long. */
 static int embi_pairs_begin(embipc_world *w)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
@@ -23921,7 +23917,7 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
     return EMBIPC_OK;
 }
 
-/* Links moving bodies by pairs that have candidates; union-find, the smallest body is the root. */
+/* Links moving bodies by pairs with candidates; union-find, the smallest body is the root. */
 static int embi_islands_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -23968,8 +23964,8 @@ static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
     return 1;
 }
 
-/* Merges the islands of a and b. The direction is void until the next round. is_new: the first of them was not merged
- * in this round before. */
+/* Merges the islands of a and b. The direction is void until the next round. is_new: the first was not merged in this
+ * round before. */
 static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
 {
     embi_state *s = &w->s;
@@ -24287,8 +24283,8 @@ static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
     return unseen > kinetic;
 }
 
-/* Are the held rotations so wrong that the step should start again? Either a body, or a part of it, has rotated against
- * them by more than 0.3 rad or so, or they hide much energy. Cheap tests come first. */
+/* Are the held rotations so wrong that the step should start again? A body, or a part of it, has rotated against them
+ * by more than 0.3 rad or so, or they hide much energy. Cheap tests come first. */
 static int embi_island_turned_away(embi_state *s, const embi_island *isle)
 {
     int strays = 0;
@@ -24527,8 +24523,8 @@ static void embi_velocities_finish(embi_state *s)
     memcpy(s->v_before, s->vn, nodes);
 }
 
-/* g = grad E at every driven node. Bodies at rest belong to no island, so they are added here. Their vertices become
- * live only now, when no islands run in parallel. */
+/* g = grad E at every driven node. Bodies at rest, which are in no island, are added here. Their vertices become live
+ * only now, when no islands run in parallel. */
 static void embi_drives_gradient(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -24615,7 +24611,7 @@ static void embi_drives_finish(embipc_world *w)
     }
 }
 
-/* Adds scale weight_k r to the force on each vertex of a contact. The weights carry the sign of the side. */
+/* Adds scale weight_k r to the force on each vertex of a contact. Weights carry the sign of the side. */
 static void embi_report_vertex(embipc_world *w, const int v[4], const embipc_real weight[4], embipc_real scale,
                                const embipc_real r[3])
 {
@@ -24643,7 +24639,7 @@ static void embi_report_pair(embipc_world *w, int pair, const embipc_real f[3], 
     else row->contacts++;
 }
 
-/* f = force on body a of a pair: the sum of those of the four vertex forces scale w_k r that act on a. */
+/* f = force on body a of a pair: the sum of the vertex forces scale w_k r that act on a. */
 static void embi_force_on_a(const embi_state *s, const embi_pair *p, const int v[4], const embipc_real w[4],
                             embipc_real scale, const embipc_real r[3], embipc_real f[3])
 {
@@ -24671,7 +24667,7 @@ static void embi_report_contact(embipc_world *w, const embi_contact *c)
     out->force = -c->first;
 }
 
-/* Room for the whole report, so that a failure loses nothing of the last one. */
+/* Reserves the whole report, so that a failure loses nothing of the last one. */
 static int embi_report_reserve(embipc_world *w)
 {
     embi_memory *m = &w->memory;
@@ -24842,8 +24838,8 @@ static void embi_warn_tight(embipc_world *w)
     (w->def.log)(1, text, w->def.log_ctx);
 }
 
-/* Did the island stand still with forces out of balance? Its nodes moved less than the tolerance, its last direction is
- * longer, and E falls along it by far more than rounding. */
+/* Did the island stand still with forces out of balance? Nodes moved less than the tolerance, the last direction is
+ * longer, and E falls along it far beyond rounding. */
 static int embi_island_is_stuck(const embi_state *s, const embi_island *isle)
 {
     embipc_real nearby = embi_island_tolerance(s, isle), noise = 4096 * EMBI_EPS *
