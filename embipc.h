@@ -530,8 +530,8 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embip
 /* ---- Step -----------------------------------------------------------------------------------
  * Moves the world by time_step. Returns EMBIPC_OK also for a step that a limit cut short. That state is less
  * converged (stats->converged is 0), but intersection-free, finite, and valid for further steps. On an error (out of
- * memory, a number not finite) the world is as before the call, and later steps have the bits that they would have
- * had without it. */
+ * memory, a number not finite) the world is as before the call. Later steps have the bits that they would have
+ * without it. */
 typedef struct embipc_step_stats {
     int step;                    /* steps since creation or reset, this one included */
     embipc_real time;            /* s, at the end of the step */
@@ -19298,8 +19298,8 @@ static embipc_real embi_body_thickness(const embi_body *b)
     return b->solid.volume > 0 ? 2 * b->solid.volume / b->area : (embipc_real)0;
 }
 
-/* dhat is 1e-3 of the diagonal. It is at most a tenth of the mean thickness, so that contacts on one side of a plate do
- * not act on the other. It is at most half an edge, so that few primitives are within reach. */
+/* dhat is 1e-3 of the diagonal. It is at most a tenth of the mean thickness: contacts on one side of a plate must not
+ * act on the other. It is at most half an edge, so that few primitives are within reach. */
 static embipc_real embi_derive_dhat(const embi_body *b)
 {
     embipc_real dhat = (embipc_real)1e-3 * b->diagonal, thick = embi_body_thickness(b) / 10;
@@ -21950,9 +21950,9 @@ static void embi_panel_foresee(embi_panel *p, const embipc_real shift[6], embipc
     }
 }
 
-/* Predicts the end of the step. Free nodes go to q + h (v + dv), where dv is the velocity change of the last step, at
- * most h f/m, and h f/m in the first step. Driven nodes go to their targets, or to q + h v while blocked. So a falling
- * body goes on falling, and a resting one stays. Only the number of candidates depends on this. */
+/* Predicts the end of the step. Free nodes go to q + h (v + dv). dv is the velocity change of the last step, at most h
+ * f/m, and h f/m in the first step. Driven nodes go to their targets, or to q + h v while blocked. So a falling body
+ * goes on falling, and a resting one stays. Only the number of candidates depends on this. */
 static void embi_body_foresee(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
@@ -22941,8 +22941,8 @@ static int embi_paths_run(embipc_world *w, int begin, int end)
     return 1;
 }
 
-/* Makes all queued searches at the reference positions, few cached lists at a time, so that gaps between them need
- * little room. Searches along paths are last in the queue. */
+/* Makes all queued searches at the reference positions. Few cached lists are taken at a time, so that gaps need little
+ * room. Searches along paths are last in the queue. */
 static int embi_searches_run(embipc_world *w)
 {
     int all = w->search_count;
@@ -23599,8 +23599,8 @@ static int embi_pairs_join(embipc_world *w)
     return 1;
 }
 
-/* Makes the pairs of patches whose regions meet, with candidates for the predicted displacement, or for its first part
- * if it is long. */
+/* Makes the pairs of patches whose regions meet. Candidates cover the predicted displacement, or its first part if it
+ * is long. */
 static int embi_pairs_begin(embipc_world *w)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
