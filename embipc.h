@@ -108,8 +108,8 @@
  *   EMBIPC_STATIC          every function is static: several files may carry their own copy
  *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>, <sched.h>
  *   EMBIPC_ASSERT(c)       our own invariants; default assert() from <assert.h>
- *   EMBIPC_PLAIN_KERNEL    the kernel of LDL^T does not ask the machine for AVX; same bits, slower, 10 kB less. So it is
- *                          where the compiler optimises for size (-Os)
+ *   EMBIPC_PLAIN_KERNEL    the kernel of LDL^T does not ask the machine for AVX; same bits, slower, 10 kB of code less.
+ *                          A build for size (-Os) does not ask either
  *   EMBIPC_LANES           1, 2 or 4: so many numbers are worked on side by side, in vectors of gcc and clang;
  *                          default: as many as registers of the target hold, 4 with AVX and with AVX-512.
  *                          Results differ in their last bits between the three
@@ -120,15 +120,15 @@
  * part by a value in a description gets EMBIPC_ERR_ARGUMENT and a text with the macro's name. kB: code that a program like
  * examples/hello.c is smaller by on x86 and on Cortex-M7, built with -Os -ffunction-sections -Wl,--gc-sections; 0 where
  * the linker finds by itself that nobody calls it (`make size`).
- *   EMBIPC_NO_CAGE_BUILDER embipc_cage_build(); cage bodies then come with their cage                (29, 20 kB)
+ *   EMBIPC_NO_CAGE_BUILDER embipc_cage_build(); cage bodies then come with their cage                (28, 21 kB)
  *   EMBIPC_NO_MATERIALS    all materials but linear corotated and orthogonality                       (8, 5 kB)
- *   EMBIPC_NO_DRIVES       embipc_drive_*(), hard and soft, and kinematic bodies, which only they move (11, 7 kB)
+ *   EMBIPC_NO_DRIVES       embipc_drive_*(), hard and soft, and kinematic bodies, which only they move (11, 8 kB)
  *   EMBIPC_NO_SEPARATE     embipc_separate()                                                          (0)
  *   EMBIPC_NO_MESH_REPAIR  what lists and mends faults of meshes, from embipc_surface_faults() to
  *                          embipc_surface_gap(); embipc_surface_parts() stays                         (0)
  *   EMBIPC_NO_BDF2         EMBIPC_BDF2                                                                (3, 2 kB)
  *   EMBIPC_NO_VALIDATE     embipc_world_validate()                                                    (0)
- *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS             (2, 1 kB) */
+ *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS             (2, 2 kB) */
 #include <stddef.h>
 #include <float.h>
 #include <limits.h>
@@ -25915,7 +25915,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
  *      Materials: ARAP, fixed corotated, stable and log neo-Hookean, StVK, Mooney-Rivlin;
  *      fibres; stiffness and density per tet; embipc_material_evaluate(). Faults, parts, loops and crossings of
  *      meshes. Cages with a copy of a cell per piece of solid. Times of the parts of a step.
- *      embipc_separate().
+ *      embipc_separate(). Parts that can be left out (EMBIPC_NO_...).
  *
  * ---- Licence --------------------------------------------------------------------------------
  * This software is available under two licences: choose the one you prefer.
