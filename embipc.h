@@ -117,9 +117,9 @@
  *   EMBIPC_ALLOW_EXTENDED_PRECISION  builds where FLT_EVAL_METHOD is 2 (x87) all the same: the
  *                          exact predicates, and with them the guarantee, then depend on luck
  * Parts that can be left out, each alone or with others. Functions of such a part are not declared. Who asks for the
- * part by a value in a description gets EMBIPC_ERR_ARGUMENT and a text with the macro's name. kB: code that a program like
- * examples/hello.c is smaller by on x86 and on Cortex-M7, built with -Os -ffunction-sections -Wl,--gc-sections; 0 where
- * the linker finds by itself that nobody calls it (`make size`).
+ * part by a value in a description gets EMBIPC_ERR_ARGUMENT and a text with the macro's name. In brackets: how much less
+ * code a program like examples/hello.c has on x86 and on Cortex-M7, built with -Os -ffunction-sections and
+ * -Wl,--gc-sections; 0 where the linker finds by itself that nobody calls it (`make size`).
  *   EMBIPC_NO_CAGE_BUILDER embipc_cage_build(); cage bodies then come with their cage                (28, 21 kB)
  *   EMBIPC_NO_MATERIALS    all materials but linear corotated and orthogonality                       (8, 5 kB)
  *   EMBIPC_NO_DRIVES       embipc_drive_*(), hard and soft, and kinematic bodies, which only they move (11, 8 kB)
@@ -16621,7 +16621,8 @@ static int embi_friction_changed(const embi_state *s, const embi_island *isle)
 
 static int embi_island_wants_dual(const embi_state *s, const embi_island *isle)
 {
-    int columns = (isle->curved ? 2 : 1) * isle->contacts.count + 2 * isle->friction_count + 3 * embi_spring_count(isle);
+    int columns = (isle->curved ? 2 : 1) * isle->contacts.count + 2 * isle->friction_count +
+                  3 * embi_spring_count(isle);
     if (s->solver != EMBIPC_SOLVER_AUTO || embi_system_surely_dense(isle->unknown_count, (int)s->solver) ||
         columns > 3 * isle->unknown_count / EMBI_DUAL_COLUMNS)
         return 0;
@@ -18732,7 +18733,8 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
     if (!EMBI_BDF2 && d->integrator == EMBIPC_BDF2)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no BDF2 (EMBIPC_NO_BDF2): take backward Euler");
     if (!EMBI_THREADS && d->parallel_for)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no threads (EMBIPC_NO_THREADS): leave parallel_for NULL");
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
+                         "this build has no threads (EMBIPC_NO_THREADS): leave parallel_for NULL");
     return EMBIPC_OK;
 }
 
@@ -19267,8 +19269,8 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     if (!embi_is_one_of((int)d->kind, EMBIPC_FULL + 1))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "kind %d does not exist", (int)d->kind);
     if (!EMBI_DRIVES && d->kind == EMBIPC_KINEMATIC)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
-                         "a kinematic body moves by a drive, and this build has none (EMBIPC_NO_DRIVES): take a fixed one");
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a kinematic body moves by a drive, and this build has none "
+                         "(EMBIPC_NO_DRIVES): take a fixed one");
     if (!d->x || d->vertex_count < 1)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "no vertices: x is NULL or vertex_count %d",
                          d->vertex_count);
