@@ -141,15 +141,15 @@
  * requests such a part gives EMBIPC_ERR_ARGUMENT and a text with the macro's name. In brackets: code saved in a
  * program like examples/hello.c on x86 and on Cortex-M7, built with -Os -ffunction-sections -Wl,--gc-sections. 0: the
  * linker removes the part by itself if nobody calls it (`make size`).
- *   EMBIPC_NO_CAGE_BUILDER embipc_cage_build(); cage bodies must come with their cage                 (29, 20 kB)
+ *   EMBIPC_NO_CAGE_BUILDER embipc_cage_build(); cage bodies must come with their cage                 (28, 21 kB)
  *   EMBIPC_NO_MATERIALS    all materials but linear corotated and orthogonality                       (8, 5 kB)
- *   EMBIPC_NO_DRIVES       embipc_drive_*(), hard and soft, and kinematic bodies, which need them     (11, 7 kB)
+ *   EMBIPC_NO_DRIVES       embipc_drive_*(), hard and soft, and kinematic bodies, which need them     (11, 8 kB)
  *   EMBIPC_NO_SEPARATE     embipc_separate()                                                          (0)
  *   EMBIPC_NO_MESH_REPAIR  functions that list and repair faults of meshes, from embipc_surface_faults() to
  *                          embipc_surface_gap(); embipc_surface_parts() stays                         (0)
  *   EMBIPC_NO_BDF2         EMBIPC_BDF2                                                                (3, 2 kB)
  *   EMBIPC_NO_VALIDATE     embipc_world_validate()                                                    (0)
- *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS             (2, 1 kB) */
+ *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS             (2, 2 kB) */
 #include <stddef.h>
 #include <float.h>
 #include <limits.h>
@@ -16823,7 +16823,8 @@ static int embi_friction_changed(const embi_state *s, const embi_island *isle)
  * that changes in the step. */
 static int embi_island_wants_dual(const embi_state *s, const embi_island *isle)
 {
-    int columns = (isle->curved ? 2 : 1) * isle->contacts.count + 2 * isle->friction_count + 3 * embi_spring_count(isle);
+    int columns = (isle->curved ? 2 : 1) * isle->contacts.count + 2 * isle->friction_count +
+                  3 * embi_spring_count(isle);
     if (s->solver != EMBIPC_SOLVER_AUTO || embi_system_surely_dense(isle->unknown_count, (int)s->solver) ||
         columns > 3 * isle->unknown_count / EMBI_DUAL_COLUMNS)
         return 0;
@@ -18959,7 +18960,8 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
     if (!EMBI_BDF2 && d->integrator == EMBIPC_BDF2)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no BDF2 (EMBIPC_NO_BDF2): take backward Euler");
     if (!EMBI_THREADS && d->parallel_for)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no threads (EMBIPC_NO_THREADS): leave parallel_for NULL");
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
+                         "this build has no threads (EMBIPC_NO_THREADS): leave parallel_for NULL");
     return EMBIPC_OK;
 }
 
@@ -19495,8 +19497,8 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     if (!embi_is_one_of((int)d->kind, EMBIPC_FULL + 1))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "kind %d does not exist", (int)d->kind);
     if (!EMBI_DRIVES && d->kind == EMBIPC_KINEMATIC)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
-                         "a kinematic body moves by a drive, and this build has none (EMBIPC_NO_DRIVES): take a fixed one");
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a kinematic body moves by a drive, and this build has none "
+                         "(EMBIPC_NO_DRIVES): take a fixed one");
     if (!d->x || d->vertex_count < 1)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "no vertices: x is NULL or vertex_count %d",
                          d->vertex_count);
@@ -26190,7 +26192,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
  *      Materials: ARAP, fixed corotated, stable and log neo-Hookean, StVK, Mooney-Rivlin;
  *      fibres; stiffness and density per tet; embipc_material_evaluate(). Faults, parts, loops and crossings of
  *      meshes. Cages with a copy of a cell per piece of solid. Times of the parts of a step.
- *      embipc_separate().
+ *      embipc_separate(). Parts that can be left out (EMBIPC_NO_...).
  *
  * ---- Licence --------------------------------------------------------------------------------
  * This software is available under two licences: choose the one you prefer.

@@ -84,6 +84,14 @@ parts() {   # compiler
         for part in $parts; do try $1 -std=c99 $strict -D$part -fsyntax-only "$dir/impl.c"; done
     fi
     runs_without $1 $all
+    if [ $1 = gcc ]; then   # the example prints the same, and is told where its cage cannot be made
+        least=$(printf -- '-D%s ' $parts | sed 's/-DEMBIPC_NO_CAGE_BUILDER//')
+        try $1 -std=c99 $strict examples/hello.c -o "$dir/hello" -lm; try "$dir/hello"; cp "$dir/log" "$dir/hello_all"
+        try $1 -std=c99 $strict $least examples/hello.c -o "$dir/hello" -lm; try "$dir/hello"; cp "$dir/log" "$dir/hello_least"
+        try cmp "$dir/hello_least" "$dir/hello_all"
+        try $1 -std=c99 $strict $all examples/hello.c -o "$dir/hello" -lm
+        try sh -c '! "$1" > "$1_told" && grep EMBIPC_NO_CAGE_BUILDER "$1_told"' sh "$dir/hello"
+    fi
     try $1 -std=c99 $strict $all -c "$dir/impl.c" -o "$dir/impl_least.o"
     try $1 -std=c99 $strict $all "$dir/main_1.c" "$dir/user.c" "$dir/impl_least.o" -o "$dir/least" -lm; try "$dir/least"
     for f in $gone; do

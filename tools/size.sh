@@ -33,3 +33,4 @@ row nothing
 for part in $parts; do row "$part" "$part"; done
 row "all but EMBIPC_NO_CAGE_BUILDER" $(echo "$parts" | grep -v CAGE_BUILDER)
 row all $parts
+! grep -q '^ \*   EMBIPC_PLAIN ' embipc.h || row "all, and EMBIPC_PLAIN" $parts EMBIPC_PLAIN
