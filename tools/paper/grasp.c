@@ -224,11 +224,12 @@ static void order(paper *p)
     paper_row(p, "%.4f|%.4f|%.4f|%.4f|%.4f", rate[0], rate[1], rate[2], rate[3], rate[4]);
     paper_table_end(p);
     for (int k = 1; k < 4; k++) {
+        double least = k == 3 ? 1.8 : 1.7, most = k == 3 ? 2.2 : 2.5;   /* the low cage is that paper's own case: held tighter */
         char name[96];
         snprintf(name, sizeof name, "error at h = 0.02 s over 0.01 s, %s, from rest", model_name[model[k]]);
-        paper_range(p, name, "Embedded IPC fig. 6; validation.md 7", 1.7, 2.5, error[k][2] / error[k][1], "");
+        paper_range(p, name, "Embedded IPC fig. 6; validation.md 7", least, most, error[k][2] / error[k][1], "");
         snprintf(name, sizeof name, "error at h = 0.01 s over 0.005 s, %s, from rest", model_name[model[k]]);
-        if (!paper_range(p, name, "Embedded IPC fig. 6; validation.md 7", 1.7, 2.5, error[k][1] / error[k][0], "") && k == 3)
+        if (!paper_range(p, name, "Embedded IPC fig. 6; validation.md 7", least, most, error[k][1] / error[k][0], "") && k == 3)
             paper_why(p, PAPER_DISCRETISATION, "The coefficient of h is %.4f and %.4f m/s at h = 0.001 and 0.0025 s, %.4f at 0.005, and %.4f and %.4f at 0.01 and 0.02: first order on both sides, "
                       "with a jump between these steps, and the steps of this verdict stand on either side of it.", rate[0], rate[1], rate[2], rate[3], rate[4]);
     }
