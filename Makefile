@@ -83,24 +83,26 @@ pictures: $(BUILD)/embipc
 	@BUILD=$(BUILD) sh docs/pictures.sh $(BUILD)/pictures
 
 # ---- tests -------------------------------------------------------------------------------------
-# A test that only calls the library shares its object. Those that look inside share two more, as it is and with the
-# values of tests/small.h; what they include is its declarations (tests/inside.h, inside.awk). A test that defines
-# EMBIPC_IMPLEMENTATION itself carries its own.
+# A test that only calls the library shares its object. Those that look inside share three more: as it is, and with the
+# values of tests/small.h or shared.h. What they include is its declarations (tests/inside.h, inside.awk). A test that
+# defines EMBIPC_IMPLEMENTATION itself carries its own.
 $(BUILD)/inside_parts.h $(BUILD)/inside.c: $(HEADER) tests/inside.awk | $(BUILD)
 	$(Q)awk -v make=$(subst .,,$(suffix $@)) -f tests/inside.awk $(HEADER) > $@.new
 	$(Q)mv $@.new $@
 $(BUILD)/inside.o: $(BUILD)/inside.c
 	$(Q)$(LIBRARY) $< -o $@
-$(BUILD)/inside_small.o: $(BUILD)/inside.c tests/small.h
-	$(Q)$(LIBRARY) -include tests/small.h $< -o $@
+$(BUILD)/inside_%.o: $(BUILD)/inside.c tests/%.h
+	$(Q)$(LIBRARY) -include tests/$*.h $< -o $@
 
 programs_with = $(patsubst tests/%.c,$(BUILD)/%,$(shell grep -l $(1) tests/test_*.c tests/validate_*.c))
 WHOLE := $(call programs_with,'define EMBIPC_IMPLEMENTATION')
-SMALL := $(filter-out $(WHOLE),$(call programs_with,'"small.h"'))
-INSIDE := $(filter-out $(SMALL),$(call programs_with,'"inside.h"'))
+SMALL := $(call programs_with,'"small.h"')
+SHARED := $(call programs_with,'"shared.h"')
+INSIDE := $(filter-out $(SMALL) $(SHARED),$(call programs_with,'"inside.h"'))
 $(SMALL): $(BUILD)/inside_small.o
+$(SHARED): $(BUILD)/inside_shared.o
 $(INSIDE): $(BUILD)/inside.o
-$(filter-out $(WHOLE) $(SMALL) $(INSIDE),$(call programs_with,.)): $(BUILD)/library.o
+$(filter-out $(WHOLE) $(SMALL) $(SHARED) $(INSIDE),$(call programs_with,.)): $(BUILD)/library.o
 # of the tool a test gets what it does not include as .c
 $(call programs_with,'tools/'): $(BUILD)/tools.a
 TEST_PARTS = $(HEADER) $(wildcard tests/*.h tools/*.[ch]) $(BUILD)/inside_parts.h
