@@ -41,7 +41,7 @@ EXAMPLES = $(patsubst examples/%.c,%,$(wildcard examples/*.c))
 
 all: $(BUILD)/embipc
 
-$(BUILD) $(BUILD)/examples $(BUILD)/out:
+$(BUILD) $(BUILD)/examples $(BUILD)/out $(BUILD)/tools:
 	$(Q)mkdir -p $@
 
 # the page of --view as C: a string for each line, as compilers promise to take no more than 4095 characters in one;
@@ -52,18 +52,26 @@ $(BUILD)/view_page.h: $(wildcard tools/view*.html tools/view*.css tools/view*.js
 	    tools/view.html | sed -e 's/[\\"?]/\\&/g' -e 's/.*/    "&\\n",/'; echo '    0'; echo '};'; } > $@.new
 	$(Q)mv $@.new $@
 
-# the library is compiled once for the tool, in tools/main.c
-$(BUILD)/embipc: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) $(CFLAGS) -DBENCH_FLAGS='"$(CFLAGS)"' -I$(BUILD) -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
+# The library, compiled once for the tool and for all programs that only call it, and the parts of the tool.
+LIBRARY = $(CC) $(STD) $(STRICT) $(CFLAGS) -DEMBIPC_PTHREADS -DEMBIPC_IMPLEMENTATION -x c -c
+$(BUILD)/library.o: $(HEADER) | $(BUILD)
+	$(Q)$(LIBRARY) $(HEADER) -o $@
+TOOL_O = $(TOOL_C:tools/%.c=$(BUILD)/tools/%.o)
+$(BUILD)/tools/%.o: tools/%.c $(wildcard tools/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)/tools
+	$(Q)$(CC) $(STD) $(STRICT) $(CFLAGS) -DBENCH_FLAGS='"$(CFLAGS)"' -I$(BUILD) -DEMBIPC_PTHREADS -c $< -o $@
+$(BUILD)/tools.a: $(filter-out %/main.o,$(TOOL_O))
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $^
+$(BUILD)/embipc: $(BUILD)/tools/main.o $(BUILD)/tools.a $(BUILD)/library.o
+	$(Q)$(CC) $(CFLAGS) $^ -o $@ -lm -lpthread
 
 demo: $(BUILD)/embipc | $(BUILD)/out
 	$(Q)$(BUILD)/embipc run examples/scenes/grasp.json --out $(BUILD)/out/grasp --report --picture $(BUILD)/grasp.png
 	@echo "picture: $(BUILD)/grasp.png"
 
 # the experiments of the papers, one page: build/paper/index.html (T=section,section: only those)
-PAPER_C = $(wildcard tools/paper/*.c) $(filter-out tools/main.c,$(TOOL_C))
-$(BUILD)/embipc_paper: $(PAPER_C) $(wildcard tools/*.h tools/paper/*.h tests/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -I$(BUILD) -DEMBIPC_PTHREADS $(PAPER_C) -o $@ -lm -lpthread
+$(BUILD)/embipc_paper: $(wildcard tools/paper/*.[ch] tools/*.h tests/*.h) $(BUILD)/tools.a $(BUILD)/library.o
+	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -DEMBIPC_PTHREADS $(filter %.c,$^) $(filter %.a %.o,$^) -o $@ -lm -lpthread
 
 paper: $(BUILD)/embipc_paper
 	@DATA="$(DATA)" $(BUILD)/embipc_paper --out $(BUILD)/paper $(if $(T),--only $(T))
@@ -78,13 +86,31 @@ pictures: $(BUILD)/embipc
 	@BUILD=$(BUILD) sh docs/pictures.sh $(BUILD)/pictures
 
 # ---- tests -------------------------------------------------------------------------------------
-# A test that looks inside carries the implementation; EMBIPC_STATIC: what it does not use is not compiled. All others
-# share one that is compiled once.
-$(BUILD)/library.o: $(HEADER) | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) $(CFLAGS) -DEMBIPC_PTHREADS -DEMBIPC_IMPLEMENTATION -x c -c $(HEADER) -o $@
-TEST_PARTS = $(HEADER) $(wildcard tests/*.h tools/*.[ch]) $(BUILD)/view_page.h $(BUILD)/library.o
+# A test that only calls the library shares its object. Those that look inside share three more: as it is, and with the
+# values of tests/small.h or shared.h. What they include is its declarations (tests/inside.h, inside.awk). A test that
+# defines EMBIPC_IMPLEMENTATION itself carries its own.
+$(BUILD)/inside_parts.h $(BUILD)/inside.c: $(HEADER) tests/inside.awk | $(BUILD)
+	$(Q)awk -v make=$(subst .,,$(suffix $@)) -f tests/inside.awk $(HEADER) > $@.new
+	$(Q)mv $@.new $@
+$(BUILD)/inside.o: $(BUILD)/inside.c
+	$(Q)$(LIBRARY) $< -o $@
+$(BUILD)/inside_%.o: $(BUILD)/inside.c tests/%.h
+	$(Q)$(LIBRARY) -include tests/$*.h $< -o $@
+
+programs_with = $(patsubst tests/%.c,$(BUILD)/%,$(shell grep -l $(1) tests/test_*.c tests/validate_*.c))
+WHOLE := $(call programs_with,'define EMBIPC_IMPLEMENTATION')
+SMALL := $(call programs_with,'"small.h"')
+SHARED := $(call programs_with,'"shared.h"')
+INSIDE := $(filter-out $(SMALL) $(SHARED),$(call programs_with,'"inside.h"'))
+$(SMALL): $(BUILD)/inside_small.o
+$(SHARED): $(BUILD)/inside_shared.o
+$(INSIDE): $(BUILD)/inside.o
+$(filter-out $(WHOLE) $(SMALL) $(SHARED) $(INSIDE),$(call programs_with,.)): $(BUILD)/library.o
+# of the tool a test gets what it does not include as .c
+$(call programs_with,'tools/'): $(BUILD)/tools.a
+TEST_PARTS = $(HEADER) $(wildcard tests/*.h tools/*.[ch]) $(BUILD)/inside_parts.h
 TEST_BUILD = $(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -I$(BUILD) -DEMBIPC_PTHREADS \
-  $(if $(shell grep -l 'define EMBIPC_IMPLEMENTATION' $<),-DEMBIPC_STATIC $<,$< $(BUILD)/library.o) -o $@ -lm -lpthread
+  $(if $(filter $@,$(WHOLE)),-DEMBIPC_STATIC,-DEMBIPC_INSIDE) $< $(filter %.a,$^) $(filter %.o,$^) -o $@ -lm -lpthread
 $(BUILD)/test_%: tests/test_%.c $(TEST_PARTS) | $(BUILD)
 	$(Q)$(TEST_BUILD)
 $(BUILD)/validate_%: tests/validate_%.c $(TEST_PARTS) | $(BUILD)
@@ -142,8 +168,10 @@ bench-compare: | $(BUILD)
 	@echo "old: $(BASE), new: what is here; both $(CFLAGS), $(or $(THREADS),1) thread(s)"
 	@sh tools/bench_compare.sh $(COMPARE)/old/build/embipc $(COMPARE)/new/embipc $(COMPARE)/runs $(or $(REPEATS),3) \
 	  $(or $(THREADS),1) $(or $(SCENES),$(COMPARE)/scenes/*.json)
-$(BUILD)/embipc_native: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) -I$(BUILD) $(NATIVE) -DBENCH_FLAGS='"$(NATIVE)"' -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
+$(BUILD)/library_native.o: $(HEADER) | $(BUILD)
+	$(Q)$(LIBRARY) $(NATIVE) $(HEADER) -o $@
+$(BUILD)/embipc_native: $(TOOL_C) $(wildcard tools/*.h) $(BUILD)/library_native.o $(BUILD)/view_page.h
+	$(Q)$(CC) $(STD) $(STRICT) -I$(BUILD) $(NATIVE) -DBENCH_FLAGS='"$(NATIVE)"' -DEMBIPC_PTHREADS $(TOOL_C) $(BUILD)/library_native.o -o $@ -lm -lpthread
 
 # our sparse LDL^T beside two others, on the systems of scenes; the two are not part of anything else here
 compare: | $(BUILD)
@@ -215,9 +243,11 @@ size: | $(BUILD)
 	@sh tools/size.sh $(BUILD)
 
 # ---- examples ----------------------------------------------------------------------------------
-# Each carries the whole header; static and at -O1 it compiles in half the time or less.
-$(BUILD)/examples/%: examples/%.c $(HEADER) | $(BUILD)/examples
+# hello is compiled as its first lines say. All others carry the whole header, too, but here they share its object.
+$(BUILD)/examples/hello: examples/hello.c $(HEADER) | $(BUILD)/examples
 	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(patsubst -O2,-O1,$(CFLAGS)) -DEMBIPC_STATIC $< -o $@ -lm -lpthread
+$(BUILD)/examples/%: examples/%.c $(BUILD)/library.o | $(BUILD)/examples
+	$(Q)sed -e 's/^#define EMBIPC_IMPLEMENTATION//' -e 's|"../embipc.h"|"$(HEADER)"|' $< | $(CC) $(STD) $(STRICT) $(CFLAGS) -x c - -x none $(BUILD)/library.o -o $@ -lm -lpthread
 
 examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 

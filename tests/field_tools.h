@@ -1,16 +1,15 @@
-/* The tool's commands for the tests of inputs from the field, and `embipc check` on files of their own. test_field.c
- * includes tools/system.c before anything else. */
+/* The tool's commands for the tests of inputs from the field, and `embipc check` on files of their own. */
 #ifndef FIELD_TOOLS_H
 #define FIELD_TOOLS_H
 #include "meshio_test.h"
-#include "../tools/common.c"
-#include "tool_meshio.h"
+#include "../tools/common.h"
+#include "../tools/meshio.h"
 #include "tool_place.h"
-#include "../tools/png.c"
-#include "../tools/raster.c"
-#include "../tools/embed.c"
-#include "../tools/mend.c"
-#include "../tools/check.c"
+#include "../tools/png.h"
+#include "../tools/raster.h"
+#include "../tools/embed.h"
+#include "../tools/mend.h"
+#include "../tools/check.h"
 #include "check_run.h"
 
 static const char *field_place(const char *name) { return tool_place("test_field", name); }

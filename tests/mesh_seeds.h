@@ -1,5 +1,5 @@
 /* One small file per format and encoding, and what must hold for whatever a reader is given: shared by the
- * tests of the readers and by the fuzzer. Include after test.h, test_tool_mutate.h and tool_meshio.h. */
+ * tests of the readers and by the fuzzer. Include after test.h, test_tool_mutate.h and the readers. */
 #ifndef MESH_SEEDS_H
 #define MESH_SEEDS_H
 

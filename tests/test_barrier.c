@@ -1,7 +1,6 @@
 /* Barrier: closed forms, derivatives, both ends of its range, and the gaps at which a pair rests under a
  * load. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "test.h"
 
 /* the formulas as they stand in the papers, in long double */

@@ -1,7 +1,6 @@
 /* Broad phase against all pairs: ownership, candidates for every displacement in their range, self contact
  * with its clamp at rest, exact crossings. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "geometry_test.h"
 
 /* ---- two surfaces (or one) with their trees, and lists of all their primitives ---- */

@@ -1,6 +1,5 @@
 /* Cage builder: containment, shape, node count, symmetry, failures. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "cage_test.h"
 #include <time.h>
 

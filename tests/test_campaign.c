@@ -6,8 +6,7 @@
  * both keep the same bits.
  * Without arguments the first worlds are a test of the suite. Usage for more: test_campaign WORLDS [FIRST SEED], or
  * test_campaign -SEED for one world that tells each step. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "test.h"
 #include "scene_test.h"
 #include "geometry_test.h"

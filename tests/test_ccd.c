@@ -1,7 +1,6 @@
 /* Continuous collision detection against exact answers (exact.h): never late, hardly ever for nothing.
  * The families follow the degenerate cases that CCD codes are known to trip over. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "test.h"
 #include "exact.h"
 

@@ -1,6 +1,5 @@
 /* Conjugate gradients, and the system in all its methods against each other. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "test.h"
 
 enum { N = 64, PAIRS = 400 };

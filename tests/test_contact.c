@@ -1,8 +1,7 @@
 /* Contact: the sum over pairs as a function of the nodes. Its gradient, slope and stiffness through J against
  * differences, friction too; continuity where closest features change; the same sums however pairs were
  * merged. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "geometry_test.h"
 #include "deriv.h"
 

@@ -1,7 +1,6 @@
 /* Derived parameters: each rule where it holds, and that it does what it is for: thin, fine, soft and stiff bodies,
  * the warning about a gap that is pressed too far. (Sizes from 1 mm to 100 m, slopes and stacks: make validate.) */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "test.h"
 #include "scene_test.h"
 #include "field_contact.h"

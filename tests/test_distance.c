@@ -1,6 +1,5 @@
 /* Distances: against a search in long double, finite differences, and a list of degenerate configurations. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "test.h"
 
 static const double T[9] = {-1, 0, 1, 1, 0, 1, 0, 0, -1};   /* the triangle of most cases */

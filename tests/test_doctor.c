@@ -1,36 +1,32 @@
 /* Parting what overlaps: pairs of known depth, links, turns, lack of memory, and a hundred scenes by chance, each
  * judged by a world. */
-#include "../tools/system.c"   /* first: it asks libc for POSIX */
-#include <math.h>
-#include <stdlib.h>
+#include "../tools/system.h"
+#include "inside.h"
 
-/* the header's memory, counted, and refused where a test says so */
+/* The header's memory, counted, and refused where a test says so: in place of its own functions, see inside.awk. */
 static long memory_held, memory_asked, memory_refused;
-static void *counted_malloc(size_t size)
+void *embi_default_alloc(size_t size, void *ctx)
 {
+    (void)ctx;
     if (++memory_asked == memory_refused) return NULL;
     memory_held++;
     return malloc(size);
 }
-static void counted_free(void *p)
+void embi_default_free(void *p, size_t size, void *ctx)
 {
+    (void)size;
+    (void)ctx;
     memory_held -= p != NULL;
     free(p);
 }
-#define malloc counted_malloc
-#define free counted_free
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
-#undef malloc
-#undef free
 #include "test.h"
-#include "../tools/common.c"
-#include "../tools/json.c"
-#include "tool_meshio.h"
+#include "../tools/common.h"
+#include "../tools/json.h"
+#include "../tools/meshio.h"
 #include "tool_place.h"
-#include "../tools/shapes.c"
-#include "../tools/scene.c"
-#include "../tools/output.c"
+#include "../tools/shapes.h"
+#include "../tools/scene.h"
+#include "../tools/output.h"
 #include "../tools/doctor.c"
 
 enum { MOST = 8 };

@@ -1,6 +1,5 @@
 /* Contact forces as unknowns: H = A + U U^T solved through A and K, where many bodies touch at few points. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "test.h"
 #include "scene_test.h"
 

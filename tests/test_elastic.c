@@ -1,7 +1,6 @@
 /* Elasticity: energies, gradients and Hessians against differences; rigid motion, patch test, spectra;
  * cantilevers, bars and pressed blocks against independent answers; oscillators through the world. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "geometry_test.h"
 #include "model_test.h"
 #include "deriv.h"

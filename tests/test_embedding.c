@@ -1,6 +1,5 @@
 /* Embedding: weights, point location, integrals of the solid tet by tet. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "cage_test.h"
 
 /* tet i of a cage as 12 numbers */

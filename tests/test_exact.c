@@ -1,6 +1,5 @@
 /* Exact predicates against integers of any length (exact.h). */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "test.h"
 #include "exact.h"
 

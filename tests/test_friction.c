@@ -1,7 +1,6 @@
 /* Friction: the smoothed Coulomb potential, its derivatives in the plane, the creep it must have, and a block
  * that slides. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "geometry_test.h"
 #include "deriv.h"
 

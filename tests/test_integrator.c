@@ -1,8 +1,7 @@
 /* Backward Euler and BDF2: an oscillator, free fall, order, spin, impacts, and what a history may not outlive. Numbers: the
  * recurrences of both rules for x'' = -w^2 x, and closed forms of free fall. */
-#define EMBI_PANEL_LEAVES 4   /* so that contacts of two bodies come from several pairs of panels */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "small.h"
+#include "inside.h"
 #include "test.h"
 #include "scene_test.h"
 

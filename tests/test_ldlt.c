@@ -1,6 +1,5 @@
 /* LDL^T, dense and sparse, against Gaussian elimination in long double; order, pivots, memory. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "test.h"
 
 enum { MAX = 160 };   /* unknowns of the reference */

@@ -1,8 +1,7 @@
 /* Materials: signed singular values; energies, stresses and Hessians of one point against independent numbers and
  * differences, at flat, inverted and equal singular values too; objectivity; whole bodies with and without averaged
  * volume strain and fibre; motion of nonlinear bodies in the world, and tets that never invert. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "geometry_test.h"
 #include "model_test.h"
 #include "deriv.h"

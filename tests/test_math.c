@@ -1,6 +1,5 @@
 /* Small math: 3x3 algebra, symmetric eigenvectors, and the polar rotation for every F there is. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "geometry_test.h"
 #include "deriv.h"
 

@@ -1,6 +1,5 @@
 /* Meshes: sorting, topology, checks, boundary of tet meshes, mass properties. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "meshio_test.h"
 
 static embipc_result check(const test_mesh *s, int closed, embipc_error *e)

@@ -1,7 +1,6 @@
 /* Broken meshes: every kind of fault, parts, borders, mending, and where a surface meets itself; against what
  * was done to a sound mesh, or against all pairs. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "meshio_test.h"
 
 static test_mesh join(const test_mesh *a, const test_mesh *b)

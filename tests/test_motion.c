@@ -1,8 +1,7 @@
 /* Free flight and angular momentum: rolling, spin, precession, a top, rest, collisions, energy of random worlds.
  * Numbers: closed forms of rigid bodies, and Euler's equations by Runge-Kutta.
  * WORLDS=n in the environment makes the energy test try n random worlds (2000 before a release). */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "test.h"
 #include "scene_test.h"
 

@@ -1,9 +1,8 @@
 /* Out of memory: the n-th allocation of a whole history fails, for one n in three (TEST_EVERY: for every n). The call says so, the
  * world is as before (bit for bit against a history without failures), the same call made again succeeds, and in the end every
  * byte is back. */
-#define EMBIPC_IMPLEMENTATION
-#define EMBI_SHARE(work) ((work) / 256 + 1)   /* so that small islands are shared where loops are */
-#include "../embipc.h"
+#include "shared.h"
+#include "inside.h"
 #include "test.h"
 #include "scene_test.h"
 

@@ -1,8 +1,7 @@
 /* What a step leaves out: vertices that no candidate has, told from boxes of the nodes; pairs within one body whose
  * two sides hang on nearly the same nodes; and what a body's turning alone would bring up. */
-#define EMBI_PANEL_LEAVES 4   /* so that small surfaces have several panels */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "small.h"
+#include "inside.h"
 #include "test.h"
 #include "scene_test.h"
 #include "tree_test.h"

@@ -1,7 +1,6 @@
 /* Seams of fixed bodies: tiles that are flush count as one surface. Voxels put together at random, some a little apart:
  * the sum of what a point meets, against the distance of all of them; and that what makes no pairs is not missed. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "test.h"
 #include "scene_test.h"
 #include "geometry_test.h"

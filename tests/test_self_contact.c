@@ -1,6 +1,5 @@
 /* Contact of a body with itself: nothing at rest, however fine the mesh or close the parts, and no way through. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "test.h"
 #include "scene_test.h"
 #include "cage_test.h"

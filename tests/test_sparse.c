@@ -1,6 +1,5 @@
 /* Block sparse matrices: pattern, search, addition and product against a dense matrix. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "test.h"
 
 static int random_index(int n) { return (int)(test_random() * n); }

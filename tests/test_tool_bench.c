@@ -1,17 +1,17 @@
 /* `embipc bench`: lists of cases, the table as JSON, targets, scenes written out, and bench_compare.sh. */
-#include "../tools/system.c"   /* first: it asks libc for POSIX */
+#include "../tools/system.h"
 #include "../embipc.h"
 #include "test.h"
 #include "tool_place.h"
-#include "../tools/common.c"
-#include "../tools/json.c"
-#include "tool_meshio.h"
-#include "../tools/shapes.c"
-#include "../tools/scene.c"
-#include "../tools/output.c"
-#include "../tools/bench_case.c"
-#include "../tools/bench_row.c"
-#include "../tools/bench.c"
+#include "../tools/common.h"
+#include "../tools/json.h"
+#include "../tools/meshio.h"
+#include "../tools/shapes.h"
+#include "../tools/scene.h"
+#include "../tools/output.h"
+#include "../tools/bench_case.h"
+#include "../tools/bench_row.h"
+#include "../tools/bench.h"
 #include "../tools/bench_targets.c"
 
 static char tool[1024];   /* the tool, beside this test */

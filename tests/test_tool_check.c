@@ -1,13 +1,13 @@
 /* `embipc check`: what it says and does about sound and broken meshes; a documented answer for every bad file
  * of DATA. */
-#include "../tools/system.c"   /* first: it asks libc for POSIX */
+#include "../tools/system.h"
 #include "../embipc.h"
 #include "meshio_test.h"
-#include "../tools/common.c"
-#include "tool_meshio.h"
+#include "../tools/common.h"
+#include "../tools/meshio.h"
 #include "tool_place.h"
-#include "../tools/mend.c"
-#include "../tools/check.c"
+#include "../tools/mend.h"
+#include "../tools/check.h"
 #include "check_run.h"
 
 /* a file of this test's own */

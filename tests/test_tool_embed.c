@@ -1,12 +1,12 @@
 /* `embipc embed` as a function: its words, its files, its exit codes. */
-#include "../tools/system.c"   /* first: it asks libc for POSIX */
+#include "../tools/system.h"
 #include "../embipc.h"
 #include "test.h"
-#include "../tools/common.c"
-#include "tool_meshio.h"
-#include "../tools/png.c"
-#include "../tools/raster.c"
-#include "../tools/embed.c"
+#include "../tools/common.h"
+#include "../tools/meshio.h"
+#include "../tools/png.h"
+#include "../tools/raster.h"
+#include "../tools/embed.h"
 
 static const char *place(const char *name)
 {

@@ -2,8 +2,8 @@
  * makes it read outside its text. */
 #include "test.h"
 #include "test_tool_mutate.h"
-#include "../tools/common.c"
-#include "../tools/json.c"
+#include "../tools/common.h"
+#include "../tools/json.h"
 
 static int parse(json *j, const char *text, tool_error *e)
 {

@@ -1,12 +1,12 @@
 /* `embipc defaults --material`: the table of stress against stretch, as anyone reads it, against closed forms. */
-#include "../tools/system.c"   /* first: it asks libc for POSIX */
+#include "../tools/system.h"
 #include "../embipc.h"
 #include "test.h"
-#include "../tools/common.c"
-#include "../tools/json.c"
-#include "tool_meshio.h"
-#include "../tools/shapes.c"
-#include "../tools/scene.c"
+#include "../tools/common.h"
+#include "../tools/json.h"
+#include "../tools/meshio.h"
+#include "../tools/shapes.h"
+#include "../tools/scene.h"
 #include "../tools/material.c"
 #include "tool_place.h"
 

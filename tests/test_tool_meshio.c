@@ -3,8 +3,9 @@
 #include "../embipc.h"
 #include "test.h"
 #include "test_tool_mutate.h"
-#include "../tools/common.c"
-#include "tool_meshio.h"
+#include "../tools/common.h"
+#include "../tools/meshio.h"
+#include "../tools/meshio_parse.h"
 #include "mesh_seeds.h"
 
 static int parse(tool_mesh *m, mesh_format format, const char *text, tool_error *e)

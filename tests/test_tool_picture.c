@@ -1,15 +1,15 @@
 /* Pictures of a run: a sheet of moments is laid out row by row and seen by one camera, a film numbers its files.
  * What is in a picture is the rasteriser's matter (test_raster.c). */
-#include "../tools/system.c"   /* first: it asks libc for POSIX */
+#include "../tools/system.h"
 #include "../embipc.h"
 #include "test.h"
-#include "../tools/raster.c"   /* before scene.c, whose type has the name of its arguments */
-#include "../tools/common.c"
-#include "../tools/json.c"
-#include "tool_meshio.h"
-#include "../tools/shapes.c"
-#include "../tools/scene.c"
-#include "../tools/png.c"
+#include "../tools/raster.h"
+#include "../tools/common.h"
+#include "../tools/json.h"
+#include "../tools/meshio.h"
+#include "../tools/shapes.h"
+#include "../tools/scene.h"
+#include "../tools/png.h"
 #include "../tools/picture.c"
 
 static const char scene_text[] =

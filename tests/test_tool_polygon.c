@@ -2,8 +2,8 @@
 #include "../embipc.h"
 #include "test.h"
 #include "exact.h"
-#include "../tools/common.c"
-#include "../tools/polygon.c"
+#include "../tools/common.h"
+#include "../tools/polygon.h"
 #include <time.h>
 
 enum { MOST = 40000 };

@@ -3,10 +3,10 @@
 #include "../embipc.h"
 #include "test.h"
 #include "test_tool_mutate.h"
-#include "../tools/common.c"
-#include "../tools/json.c"
-#include "tool_meshio.h"
-#include "../tools/shapes.c"
+#include "../tools/common.h"
+#include "../tools/json.h"
+#include "../tools/meshio.h"
+#include "../tools/shapes.h"
 #include "../tools/scene.c"
 
 static int parse(scene *s, const char *text, tool_error *e)

@@ -1,15 +1,15 @@
 /* The page of `embipc run --view`: needs nothing from outside, is small, and what a reader decodes from it is the
  * exact surface within the error that it states. */
-#include "../tools/system.c"   /* first: it asks libc for POSIX */
+#include "../tools/system.h"
 #include "../embipc.h"
 #include "test.h"
-#include "../tools/common.c"
-#include "../tools/json.c"
-#include "tool_meshio.h"
-#include "../tools/shapes.c"
-#include "../tools/scene.c"
-#include "../tools/png.c"
-#include "../tools/view.c"
+#include "../tools/common.h"
+#include "../tools/json.h"
+#include "../tools/meshio.h"
+#include "../tools/shapes.h"
+#include "../tools/scene.h"
+#include "../tools/png.h"
+#include "../tools/view.h"
 
 /* stands in for picture.c, which has the rasteriser below it */
 void picture_body_colour(double rgb[3], embipc_kind kind, int number)

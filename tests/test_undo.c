@@ -1,9 +1,8 @@
 /* A call that fails changes nothing: after each failing allocation, and after a number that is not finite at any moment of a
  * step, all that can be asked for has the same bits, views are J q, and the steps that follow have the bits of a world in
  * which nothing failed. */
-#define EMBIPC_IMPLEMENTATION
-#define EMBI_SHARE(work) ((work) / 256 + 1)   /* so that small loops are shared, and run out of order */
-#include "../embipc.h"
+#include "shared.h"
+#include "inside.h"
 #include "test.h"
 #include "scene_test.h"
 #include "cage_test.h"

@@ -1,6 +1,5 @@
 /* A world from outside: how steps begin, what calls refuse, which numbers may be given, and that nothing crosses at any return. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "test.h"
 #include "scene_test.h"
 

@@ -1,7 +1,6 @@
 /* Nonlinear materials in the world: every model in motion; a ball squeezed to a tenth and one thrown at a plate, in full
  * space, of log neo-Hookean: no tet inverts, nothing crosses, every step converges or says that it was cut short. */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "inside.h"
 #include "test.h"
 #include "scene_test.h"
 #include "model_test.h"

@@ -1,10 +1,7 @@
 /* The step as a whole: free fall, momentum, the energy inequality, rest, impact, islands, and worlds that must agree; and
  * drives. */
-#define EMBIPC_IMPLEMENTATION
-#define EMBI_FIT_TRIANGLES 1   /* so that trees of small surfaces are refit where asked */
-#define EMBI_FIT_LEAVES 2
-#define EMBI_PANEL_LEAVES 4      /* and have several panels */
-#include "../embipc.h"
+#include "small.h"
+#include "inside.h"
 #include "test.h"
 #include "scene_test.h"
 #include "tree_test.h"

@@ -1,6 +1,7 @@
-/* Files of a test's own, in a directory of its own. Include after tools/system.c. */
+/* Files of a test's own, in a directory of its own. */
 #ifndef TOOL_PLACE_H
 #define TOOL_PLACE_H
+#include "../tools/system.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

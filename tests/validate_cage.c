@@ -7,15 +7,14 @@
  * Then cantilever and twist against cage resolution, and a million triangles. The first argument takes only what has it
  * in its name (table, convergence, million_triangles), a second one only such rows of the table. Comb and FinRay
  * finger, with and without copies, are in test_cage.c. */
-#include "../tools/system.c"   /* first: it asks libc for POSIX */
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "../tools/system.h"
+#include "inside.h"
 #include "test.h"
-#include "../tools/common.c"
-#include "../tools/json.c"
-#include "tool_meshio.h"
-#include "../tools/shapes.c"
-#include "../tools/scene.c"
+#include "../tools/common.h"
+#include "../tools/json.h"
+#include "../tools/meshio.h"
+#include "../tools/shapes.h"
+#include "../tools/scene.h"
 #include "validate.h"
 #include "cage_test.h"
 #include <time.h>

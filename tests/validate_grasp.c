@@ -6,15 +6,14 @@
  * vertex stands at 20.3 mm for h >= 0.0025, at 21.3, 22.6, 23.2, 23.4 mm for h = 1e-3, 5e-4, 2.5e-4, 1.25e-4, and the
  * mean distance of successive solutions stays at 1.3 to 1.6 mm down to there (in free fall it halves with h). The bear
  * keeps what it landed on, so the whole run has that error: a shortfall, measured and printed here. */
-#include "../tools/system.c"   /* first: it asks libc for POSIX */
-#define EMBIPC_IMPLEMENTATION
+#include "../tools/system.h"
 #include "../embipc.h"
 #include "test.h"
-#include "../tools/common.c"
-#include "../tools/json.c"
-#include "tool_meshio.h"
-#include "../tools/shapes.c"
-#include "../tools/scene.c"
+#include "../tools/common.h"
+#include "../tools/json.h"
+#include "../tools/meshio.h"
+#include "../tools/shapes.h"
+#include "../tools/scene.h"
 #include "validate.h"
 #include "grasp.h"
 

@@ -1,7 +1,6 @@
 /* The press of press.h on the meshes cyl_press_n*.msh, both materials with and without averaged volume strain.
  * Needs DATA; PRESS="4 7 11 16" names the meshes to be run, else 4 and 7. make validate T=press asks for all four: some
  * minutes, most of them for the finest mesh. Where rubber without averaging locks some steps are cut short there. */
-#define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "scene_test.h"
 #include "press.h"

@@ -1,14 +1,13 @@
 /* Every scene of examples/scenes from start to end, and derived parameters on bodies of 1 mm to 100 m.
  * Run from the directory that holds examples/. */
-#include "../tools/system.c"   /* first: it asks libc for POSIX */
-#define EMBIPC_IMPLEMENTATION
+#include "../tools/system.h"
 #include "../embipc.h"
 #include "test.h"
-#include "../tools/common.c"
-#include "../tools/json.c"
-#include "tool_meshio.h"
-#include "../tools/shapes.c"
-#include "../tools/scene.c"
+#include "../tools/common.h"
+#include "../tools/json.h"
+#include "../tools/meshio.h"
+#include "../tools/shapes.h"
+#include "../tools/scene.h"
 #include "validate.h"
 #include "slope.h"
 #include <dirent.h>

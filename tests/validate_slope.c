@@ -1,5 +1,4 @@
 /* The block of test_slope.c, of 1 mm, 0.1 m and 10 m, at three time steps, with every parameter derived. */
-#define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "test.h"
 #include "slope.h"

@@ -1,6 +1,4 @@
-/* The command line tool embipc: reads its arguments and calls run.c, check.c, doctor.c, embed.c or bench.c. The library
- * is compiled here. */
-#define EMBIPC_IMPLEMENTATION
+/* The command line tool embipc: reads its arguments and calls run.c, check.c, doctor.c, embed.c or bench.c. */
 #include "../embipc.h"
 #include "bench.h"
 #include "check.h"

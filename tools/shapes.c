@@ -4,6 +4,7 @@
  *   stuffing an implicit surface filled from a lattice (ball, bear) [Labelle & Shewchuk 2007];
  * the bubble is two shells of an octahedron, the plain sphere an icosphere, and `ball` two shells of another. */
 #include "shapes.h"
+#include "../embipc.h"
 
 #include <limits.h>
 #include <math.h>
@@ -207,20 +208,6 @@ static void shape_prism(shape_build *m, int a, int b, int c, int A, int B, int C
     shape_tet(m, a, A, B, C);
 }
 
-/* A face of a tetrahedron, with its nodes also sorted, so that equal faces meet after sorting. */
-typedef struct shape_face {
-    int key[3];
-    int tri[3];
-} shape_face;
-
-static int shape_compare_faces(const void *a, const void *b)
-{
-    const shape_face *f = (const shape_face *)a, *g = (const shape_face *)b;
-    for (int i = 0; i < 3; i++)
-        if (f->key[i] != g->key[i]) return f->key[i] < g->key[i] ? -1 : 1;
-    return 0;
-}
-
 static void shape_swap_if(int *a, int *b)
 {
     int t = *a;
@@ -243,25 +230,26 @@ static int shape_compare_edges(const void *a, const void *b)
     return e->b < g->b ? -1 : e->b > g->b;
 }
 
-/* Every edge once, sorted, not cut. Returns their number and a block in *edge, or -1. */
+/* Every edge once, sorted, not cut: those of three faces of each tetrahedron. Returns their number and a block in
+ * *edge, or -1. */
 static int shape_edge_list(shape_edge **edge, const int *tet, int tets)
 {
-    static const int pair[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
-    size_t n = 6 * (size_t)tets, unique = 0;
-    shape_edge *list = *edge = (shape_edge *)malloc((n + 1) * sizeof *list);
-    if (!list) return -1;
-    for (size_t i = 0; i < n; i++) {
-        const int *t = tet + 4 * (i / 6);
-        list[i].a = t[pair[i % 6][0]];
-        list[i].b = t[pair[i % 6][1]];
-        list[i].cut = -1;
-        list[i].t = 0;
-        shape_swap_if(&list[i].a, &list[i].b);
+    static const int corner[9] = {0, 1, 2, 0, 1, 3, 1, 2, 3};
+    size_t n = (size_t)tets;
+    int *tri = (int *)malloc((9 * n + 1) * sizeof *tri), *pair = (int *)malloc((12 * n + 1) * sizeof *pair), edges = -1;
+    for (size_t i = 0; tri && i < 9 * n; i++) tri[i] = tet[4 * (i / 9) + (size_t)corner[i % 9]];
+    if (tri && pair) edges = embipc_surface_edges(tri, 3 * tets, pair, NULL, 6 * tets);
+    *edge = edges < 0 ? NULL : (shape_edge *)malloc(((size_t)edges + 1) * sizeof **edge);
+    if (!*edge) edges = -1;
+    for (int i = 0; i < edges; i++) {
+        (*edge)[i].a = pair[2 * i];
+        (*edge)[i].b = pair[2 * i + 1];
+        (*edge)[i].cut = -1;
+        (*edge)[i].t = 0;
     }
-    qsort(list, n, sizeof *list, shape_compare_edges);
-    for (size_t i = 0; i < n; i++)
-        if (!unique || shape_compare_edges(list + i, list + unique - 1) != 0) list[unique++] = list[i];
-    return (int)unique;
+    free(tri);
+    free(pair);
+    return edges;
 }
 
 /* the edge between two nodes, which must exist */
@@ -274,33 +262,33 @@ static shape_edge *shape_find_edge(shape_edge *edge, int edges, int a, int b)
     return (shape_edge *)bsearch(&key, edge, (size_t)edges, sizeof key, shape_compare_edges);
 }
 
-/* The faces that belong to one tetrahedron only, outward. Returns their number and a block in *tri, or -1. */
+/* by their nodes, the smallest first */
+static int shape_compare_faces(const void *a, const void *b)
+{
+    int key[2][3];
+    memcpy(key[0], a, sizeof key[0]);
+    memcpy(key[1], b, sizeof key[1]);
+    for (int i = 0; i < 2; i++) {
+        shape_swap_if(key[i], key[i] + 1);
+        shape_swap_if(key[i] + 1, key[i] + 2);
+        shape_swap_if(key[i], key[i] + 1);
+    }
+    for (int i = 0; i < 3; i++)
+        if (key[0][i] != key[1][i]) return key[0][i] < key[1][i] ? -1 : 1;
+    return 0;
+}
+
+/* The boundary, outward and sorted. Returns its number of triangles and a block in *tri, or -1. */
 static int shape_boundary(int **tri, const int *tet, int tets)
 {
-    static const int side[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
-    size_t n = 4 * (size_t)tets;
-    shape_face *face = (shape_face *)malloc((n + 1) * sizeof *face);
-    int count = 0;
-    *tri = (int *)malloc((3 * n + 1) * sizeof **tri);
-    if (!face || !*tri) {
-        free(face);
+    int count = embipc_tets_boundary(tet, tets, NULL, 0);
+    *tri = count < 0 ? NULL : (int *)malloc((3 * (size_t)count + 1) * sizeof **tri);
+    if (!*tri || embipc_tets_boundary(tet, tets, *tri, count) < 0) {
         free(*tri);
         *tri = NULL;
         return -1;
     }
-    for (size_t i = 0; i < n; i++) {
-        int *key = face[i].key;
-        for (int c = 0; c < 3; c++) key[c] = face[i].tri[c] = tet[4 * (i / 4) + (size_t)side[i % 4][c]];
-        shape_swap_if(key, key + 1);
-        shape_swap_if(key + 1, key + 2);
-        shape_swap_if(key, key + 1);
-    }
-    qsort(face, n, sizeof *face, shape_compare_faces);
-    for (size_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && shape_compare_faces(face + i, face + end) == 0;) end++;
-        if (end - i == 1) memcpy(*tri + 3 * count++, face[i].tri, sizeof face[i].tri);
-    }
-    free(face);
+    qsort(*tri, (size_t)count, 3 * sizeof **tri, shape_compare_faces);
     return count;
 }
 
@@ -1148,55 +1136,14 @@ static int shape_mirror(shape_stuffing *s)
     return !s->lattice.failed && !s->out.failed;
 }
 
-/* An edge as a triangle runs along it, with the triangle's third corner. */
-typedef struct shape_half {
-    int from, to, third;
-} shape_half;
-
-static int shape_compare_halves(const void *a, const void *b)
-{
-    const shape_half *e = (const shape_half *)a, *g = (const shape_half *)b;
-    if (e->from != g->from) return e->from < g->from ? -1 : 1;
-    return e->to < g->to ? -1 : e->to > g->to;
-}
-
-static const shape_half *shape_find_half(const shape_half *half, size_t n, int from, int to)
-{
-    shape_half key;
-    key.from = from;
-    key.to = to;
-    key.third = 0;
-    return (const shape_half *)bsearch(&key, half, n, sizeof key, shape_compare_halves);
-}
-
 /* 1 when every edge has one triangle on either side and the triangles at every node form one fan */
-static int shape_is_manifold(const int *tri, int tri_count)
+static int shape_is_manifold(const shape_mesh *m)
 {
-    size_t n = 3 * (size_t)tri_count, end;
-    shape_half *half = (shape_half *)malloc((n + 1) * sizeof *half);
-    int good = half != NULL && n > 0;
-    if (!half) return 0;
-    for (size_t i = 0; i < n; i++) {
-        const int *t = tri + 3 * (i / 3);
-        half[i].from = t[i % 3];
-        half[i].to = t[(i + 1) % 3];
-        half[i].third = t[(i + 2) % 3];
-    }
-    qsort(half, n, sizeof *half, shape_compare_halves);
-    for (size_t i = 0; good && i < n; i++)
-        good = (i == 0 || shape_compare_halves(half + i - 1, half + i) != 0) &&
-               shape_find_half(half, n, half[i].to, half[i].from) != NULL;
-    for (size_t i = 0; good && i < n; i = end) {
-        const shape_half *walk = half + i;
-        size_t fan = 0;
-        for (end = i; end < n && half[end].from == half[i].from;) end++;
-        do {
-            walk = shape_find_half(half, n, walk->from, walk->third);
-            fan++;
-        } while (walk && walk != half + i && fan <= end - i);
-        good = fan == end - i;
-    }
-    free(half);
+    static const embipc_fault_kind bad[] = {EMBIPC_FAULT_DOUBLE, EMBIPC_FAULT_CROWDED, EMBIPC_FAULT_TURNED, EMBIPC_FAULT_BORDER,
+                                            EMBIPC_FAULT_PINCHED};
+    int good = m->tri_count > 0;
+    for (int i = 0; good && i < (int)(sizeof bad / sizeof *bad); i++)
+        good = embipc_surface_faults(m->x, m->node_count, m->tri, m->tri_count, bad[i], NULL, 0) == 0;
     return good;
 }
 
@@ -1235,7 +1182,7 @@ static int shape_stuff_once(shape_mesh *mesh, shape_field field, const void *dat
     shape_stuffing_free(&s);
     if (!good) return -1;
     shape_dihedral_range(mesh, &smallest, &largest);
-    return smallest >= 12 && largest <= 165 && shape_is_manifold(mesh->tri, mesh->tri_count);
+    return smallest >= 12 && largest <= 165 && shape_is_manifold(mesh);
 }
 
 /* The solid f > 0 with cells of about 2 h. Where a coarse lattice happens to pinch the surface or to leave a

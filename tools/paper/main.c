@@ -4,7 +4,6 @@
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700
 #endif
-#define EMBIPC_IMPLEMENTATION
 #include "../../embipc.h"
 #include "paper.h"
 #include "../system.h"
