@@ -108,6 +108,8 @@
  *   EMBIPC_STATIC          every function is static: several files may carry their own copy
  *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>, <sched.h>
  *   EMBIPC_ASSERT(c)       our own invariants; default assert() from <assert.h>
+ *   EMBIPC_PLAIN           the reference method: all pairs of primitives are searched in each iteration, and each
+ *                          solve factors a new matrix; the same results within the tolerance of a step, small, slow
  *   EMBIPC_PLAIN_KERNEL    the kernel of LDL^T does not ask the machine for AVX; same bits, slower
  *   EMBIPC_LANES           1, 2 or 4: so many numbers are worked on side by side, in vectors of gcc and clang;
  *                          default: as many as registers of the target hold, 4 with AVX and with AVX-512.
@@ -1229,6 +1231,26 @@ static embi_vec embi_load_each(const embipc_real *const p[EMBI_LANES], int k)
 #endif
     return v;
 }
+
+/* Accelerations that measurements leave out, each by itself: define EMBIPC_WITHOUT as one of these numbers, or as the
+ * sum of several. A step then ends at the same place within its tolerance. EMBIPC_PLAIN leaves out what belongs to the
+ * search of candidates and to linear systems, and the initial guess. */
+enum {
+    EMBIPC_WITHOUT_SEARCH = 1 << 0,     /* all pairs of primitives are tried in each iteration */
+    EMBIPC_WITHOUT_KEPT = 1 << 1,       /* no step begins with the factor of an earlier one */
+    EMBIPC_WITHOUT_OLD = 1 << 2,        /* no iteration uses the factor of the one before it */
+    EMBIPC_WITHOUT_DUAL = 1 << 3,       /* contact forces are never the unknowns */
+    EMBIPC_WITHOUT_REOPEN = 1 << 4,     /* all of a matrix is factored again, not only what contacts reach */
+    EMBIPC_WITHOUT_GUESS = 1 << 5       /* a step begins at q^n */
+};
+#define EMBI_PLAIN_METHOD 63            /* all of these */
+#ifdef EMBIPC_PLAIN
+#define EMBIPC_WITHOUT EMBI_PLAIN_METHOD
+#endif
+#ifndef EMBIPC_WITHOUT
+#define EMBIPC_WITHOUT 0
+#endif
+#define EMBI_WITHOUT(what) (((EMBIPC_WITHOUT) & EMBIPC_WITHOUT_##what) != 0)
 
 /* ==== 2. Small math ==================================================================================
  * Vectors of 3, matrices of 3x3 (row-major), the polar rotation. Result first, inputs const.
@@ -12125,17 +12147,42 @@ static int embi_vertices_shared(const int v[4], int edge_edge)
     return v[0] == v[2] || v[0] == v[3] || (edge_edge ? v[1] == v[2] || v[1] == v[3] : v[0] == v[1]);
 }
 
+/* What a candidate takes from its surfaces a and b, and from the rule of their bodies. Pairs of one body keep their
+ * distance at rest: half of it caps dhat, so that no mesh, however fine, pushes itself apart at rest. */
+static void embi_candidate_complete(embi_candidate *c, const embi_surface *a, const embi_surface *b, const int v[4],
+                                    const embi_pair_rule *rule)
+{
+    embipc_real w[4], ea[3], eb[3], rest;
+    embi_point p[4];
+    int mask, split = c->edge_edge ? 2 : 1;
+    for (int k = 0; k < 4; k++) {
+        c->v[k] = v[k] + (k < split ? a->base : b->base);
+        p[k] = (k < split ? a->rest : b->rest) + 3 * v[k];
+    }
+    c->dhat = rule->dhat;
+    c->xi = rule->xi;
+    c->less = c->mollify = 0;
+    if (a->base == b->base) {
+        rest = embi_closest_distance(p, c->edge_edge, w, &mask);
+        c->xi = embi_min(rule->xi, rest / 2);
+        c->dhat = embi_min(rule->dhat, (rest - c->xi) / 2);
+        c->less = (rule->dhat - c->dhat) + (rule->xi - c->xi);
+    }
+    if (!c->edge_edge) return;
+    embi_sub(ea, p[1], p[0]);
+    embi_sub(eb, p[3], p[2]);
+    c->mollify = (embipc_real)1e-3 * embi_dot(ea, ea) * embi_dot(eb, eb);
+}
+
 /* Appends the pair, which has no vertex in common, to the list if it can come within reach; v: vertices in the
- * numbering of a (first side) and b. Pairs of one body keep their distance at rest: half of it caps dhat, so that no
- * mesh, however fine, pushes itself apart at rest. */
+ * numbering of a (first side) and b. */
 static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_surface *b, const int v[4],
                               int edge_edge, int parts, const embi_pair_rule *rule, const embi_approach *t,
                               embi_candidate **list, int *count, int *cap)
 {
-    embipc_real w[4], ea[3], eb[3], rest;
     embi_point p[4];
     embi_candidate *c;
-    int mask, split = edge_edge ? 2 : 1, self = a->base == b->base;
+    int split = edge_edge ? 2 : 1, self = a->base == b->base;
     if (!EMBI_ROOM(m, embi_candidate, *list, *cap, *count + 1)) return 0;
     c = *list + *count;
     c->edge_edge = (short)edge_edge;
@@ -12147,25 +12194,18 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     c->share = self ? embi_vertices_share(a, v, split) : (embipc_real)1;
     if (!t->paths && !embi_candidate_near(c, p, t)) return 1;
     if (c->parts && !t->paths) c->width = (float)embi_max(embi_least_height(p + 1) - 3 * t->radius, 0);
-    for (int k = 0; k < 4; k++) c->v[k] = v[k] + (k < split ? a->base : b->base);
-    c->dhat = rule->dhat;
-    c->xi = rule->xi;
-    c->mollify = 0;
-    for (int k = 0; k < 4; k++) p[k] = (k < split ? a->rest : b->rest) + 3 * v[k];
-    if (self) {
-        rest = embi_closest_distance(p, edge_edge, w, &mask);
-        c->xi = embi_min(rule->xi, rest / 2);
-        c->dhat = embi_min(rule->dhat, (rest - c->xi) / 2);
-        c->less = (rule->dhat - c->dhat) + (rule->xi - c->xi);
-        if (t->own && c->apart > t->reach - c->less + c->share * t->radius) return 1;
-    }
-    if (edge_edge) {
-        embi_sub(ea, p[1], p[0]);
-        embi_sub(eb, p[3], p[2]);
-        c->mollify = (embipc_real)1e-3 * embi_dot(ea, ea) * embi_dot(eb, eb);
-    }
+    embi_candidate_complete(c, a, b, v, rule);
+    if (self && t->own && c->apart > t->reach - c->less + c->share * t->radius) return 1;
     ++*count;
     return 1;
+}
+
+/* which parts of triangle t contacts look at: see embi_contact_make_parts() */
+static int embi_triangle_parts(const embi_surface *s, int t, int joined)
+{
+    unsigned own = s->bvh->own[t];
+    return embi_owned(own, EMBI_OWN_BACK) | embi_owned(own, EMBI_OWN_ADD) << 3 |
+           (joined ? embi_owned(own, EMBI_OWN_SEAM) << 6 : 0);
 }
 
 /* Appends the point-triangle candidates of the vertices that triangle ta of a owns against tb of b; near_b:
@@ -12178,8 +12218,7 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
     int self = a->base == b->base;
     int kind = self ? EMBI_OWN_VERTEX : rule->joined ? EMBI_OWN_JOINED_POINT_PAIRS : EMBI_OWN_POINT_PAIRS;
     int points = embi_owned(a->bvh->own[ta], kind);
-    int parts = self ? 0 : embi_owned(b->bvh->own[tb], EMBI_OWN_BACK) | embi_owned(b->bvh->own[tb], EMBI_OWN_ADD) << 3;
-    if (rule->joined) parts |= embi_owned(b->bvh->own[tb], EMBI_OWN_SEAM) << 6;
+    int parts = self ? 0 : embi_triangle_parts(b, tb, rule->joined > 0);
     for (int i = 0; i < 3; i++) {
         embipc_real box[6];
         int v[4];
@@ -12247,6 +12286,110 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
             return 0;
     }
     return 1;
+}
+
+/* ---- the plain search: a pair of surfaces ----
+ * What the search stands for, without tree, bound or list: every primitive has a box of all the places where it may be,
+ * and those of two surfaces are tried all against all. Tests compare the fast search with it, and EMBIPC_PLAIN uses it.
+ * At least what can come within reach is found, and somewhat more. */
+
+/* A primitive of a surface, vertex, edge or triangle, and the box of where it may be. */
+typedef struct embi_primitive {
+    embipc_real box[6];
+    int v[3];
+    int parts;                   /* of a triangle: as of embi_candidate */
+} embi_primitive;
+
+typedef struct embi_primitives {
+    embi_primitive *list;
+    int count, cap;
+} embi_primitives;
+
+/* A surface, the boxes of where its vertices may be (6 each), and the box of them all. */
+typedef struct embi_swept_surface {
+    embi_surface s;
+    const embipc_real *vertex;
+    embipc_real box[6];
+} embi_swept_surface;
+
+/* Appends the primitives of `size` vertices whose boxes meet the box `in`: the vertices and edges that triangles own in
+ * the given way, or all triangles. Returns 0 out of memory. */
+static int embi_plain_list(embi_memory *m, const embi_swept_surface *a, int size, int kind, int joined,
+                           const embipc_real in[6], embi_primitives *to)
+{
+    for (int t = 0; t < a->s.nt; t++)
+        for (int i = 0; i < (size == 3 ? 1 : 3); i++) {
+            embi_primitive *one;
+            if (size < 3 && !(embi_owned(a->s.bvh->own[t], kind) >> i & 1)) continue;
+            if (!EMBI_ROOM(m, embi_primitive, to->list, to->cap, to->count + 1)) return 0;
+            one = to->list + to->count;
+            embi_box_clear(one->box);
+            for (int k = 0; k < size; k++) {
+                one->v[k] = a->s.tri[3 * t + (i + k) % 3];
+                embi_box_join(one->box, a->vertex + 6 * one->v[k]);
+            }
+            one->parts = size == 3 ? embi_triangle_parts(&a->s, t, joined) : 0;
+            to->count += embi_boxes_touch(one->box, in);
+        }
+    return 1;
+}
+
+/* r: the box a, larger by `reach` on all sides */
+static void embi_box_grow(const embipc_real a[6], embipc_real reach, embipc_real r[6])
+{
+    for (int i = 0; i < 3; i++) {
+        r[i] = a[i] - reach;
+        r[3 + i] = a[3 + i] + reach;
+    }
+}
+
+/* Appends the candidates of vertices of a and triangles of b (size 1), or of edges of both (size 2), whose boxes come
+ * within reach. Returns 0 out of memory. */
+static int embi_plain_meet(embi_memory *m, const embi_swept_surface *a, const embi_swept_surface *b, int size,
+                           const embi_pair_rule *rule, embipc_real reach, embi_primitives *scratch,
+                           embi_candidate **list, int *count, int *cap)
+{
+    int self = a->s.base == b->s.base, joined = rule->joined > 0, first, edge_edge = size == 2;
+    int kind = edge_edge ? (joined ? EMBI_OWN_JOINED_EDGE_PAIRS : EMBI_OWN_EDGE_PAIRS)
+                         : self ? EMBI_OWN_VERTEX : joined ? EMBI_OWN_JOINED_POINT_PAIRS : EMBI_OWN_POINT_PAIRS;
+    embipc_real in[6];
+    scratch->count = 0;
+    embi_box_grow(b->box, reach, in);
+    if (!embi_plain_list(m, a, size, kind, 0, in, scratch)) return 0;
+    first = scratch->count;
+    embi_box_grow(a->box, reach, in);
+    if (!embi_plain_list(m, b, 4 - size, kind, joined, in, scratch)) return 0;
+    for (int i = 0; i < first; i++) {
+        const embi_primitive *one = scratch->list + i;
+        embi_box_grow(one->box, reach, in);
+        for (int j = self && edge_edge ? first + i + 1 : first; j < scratch->count; j++) {   /* of two edges once */
+            const embi_primitive *two = scratch->list + j;
+            embi_candidate *c;
+            int v[4];
+            if (!embi_boxes_touch(in, two->box)) continue;
+            memcpy(v, one->v, (size_t)size * sizeof *v);
+            memcpy(v + size, two->v, (size_t)(4 - size) * sizeof *v);
+            if (self && embi_vertices_shared(v, edge_edge)) continue;
+            if (!EMBI_ROOM(m, embi_candidate, *list, *cap, *count + 1)) return 0;
+            c = *list + (*count)++;
+            memset(c, 0, sizeof *c);
+            c->edge_edge = (short)edge_edge;
+            c->parts = (short)(self ? 0 : two->parts);
+            c->share = 1;
+            embi_candidate_complete(c, &a->s, &b->s, v, rule);
+        }
+    }
+    return 1;
+}
+
+/* Appends all candidates of two surfaces, or of one and itself. Returns 0 out of memory. */
+static int embi_plain_pairs(embi_memory *m, const embi_swept_surface *a, const embi_swept_surface *b,
+                            const embi_pair_rule *rule, embipc_real reach, embi_primitives *scratch,
+                            embi_candidate **list, int *count, int *cap)
+{
+    return embi_plain_meet(m, a, b, 1, rule, reach, scratch, list, count, cap) &&
+           (a->s.base == b->s.base || embi_plain_meet(m, b, a, 1, rule, reach, scratch, list, count, cap)) &&
+           embi_plain_meet(m, a, b, 2, rule, reach, scratch, list, count, cap);
 }
 
 /* Would a search at the positions x (of all vertices) find the candidate, for the approach t of the body of
@@ -16139,7 +16282,7 @@ static void embi_island_tangent(embi_state *s, embi_island *isle)
 /* Sets the system to zero, or, while A is the one that was factored last, what contacts reach of it. */
 static void embi_island_reopen(embi_state *s, embi_island *isle)
 {
-    int keeps = embi_system_keeps(&isle->system);
+    int keeps = embi_system_keeps(&isle->system) && !EMBI_WITHOUT(REOPEN);
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         keeps = keeps && !(embi_is_dynamic(b) && b->elastic.nonlinear);
@@ -16398,7 +16541,7 @@ static int embi_friction_changed(const embi_state *s, const embi_island *isle)
 static int embi_island_wants_dual(const embi_state *s, const embi_island *isle)
 {
     int columns = (isle->curved ? 2 : 1) * isle->contacts.count + 2 * isle->friction_count + 3 * isle->spring_count;
-    if (s->solver != EMBIPC_SOLVER_AUTO || embi_system_surely_dense(isle->unknown_count, (int)s->solver) ||
+    if (EMBI_WITHOUT(DUAL) || s->solver != EMBIPC_SOLVER_AUTO || embi_system_surely_dense(isle->unknown_count, (int)s->solver) ||
         columns > 3 * isle->unknown_count / EMBI_DUAL_COLUMNS)
         return 0;
     for (int k = 0; k < isle->body_count; k++) {
@@ -16836,7 +16979,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
 /* at the start of a step */
 static void embi_island_recall(const embi_state *s, embi_island *isle)
 {
-    isle->kept = isle->useful && isle->same && isle->unknown_count >= EMBI_KEEP_NODES &&
+    isle->kept = !EMBI_WITHOUT(KEPT) && isle->useful && isle->same && isle->unknown_count >= EMBI_KEEP_NODES &&
               isle->system.method != EMBI_SYSTEM_CG;
     isle->kept = isle->kept && embi_dual_fits(s, isle);
     if (!isle->kept || isle->wait == 0) return;
@@ -17344,6 +17487,7 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
         most = embi_max(most, embi_shift_most(&s->body[isle->bodies[k]].shift_next));
     isle->cap = 1;
     isle->safe_known = 0;
+    if (EMBI_WITHOUT(SEARCH)) return 1;   /* all that it passes is searched for */
     for (int n = 0; n < isle->pair_count && stays; n++) stays = embi_pair_stays(s, s->pair + isle->pairs[n]);
     if (!stays || most > 2 * isle->reach) {
         if (most > 2 * isle->reach) {
@@ -17390,6 +17534,7 @@ static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, emb
 static void embi_island_know(embi_state *s, const embi_island *isle)
 {
     int nearby = 0, all = 0;
+    if (EMBI_WITHOUT(SEARCH)) return;   /* it tells no distances */
     for (int n = 0; n < isle->pair_count; n++) {
         nearby += s->pair[isle->pairs[n]].nearby_count;
         all += s->pair[isle->pairs[n]].count;
@@ -17810,7 +17955,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
             isle->converged = (isle->curved && isle->measure < 1) || isle->friction_passes > 0;
         }
     }
-    isle->old_factor = was_old ? alpha == 1 && isle->measure < (embipc_real)0.2 * isle->last_measure
+    isle->old_factor = EMBI_WITHOUT(OLD) ? 0 : was_old ? alpha == 1 && isle->measure < (embipc_real)0.2 * isle->last_measure
                             : !isle->kept && alpha == 1 && (isle->just_drove || isle->measure < 1000);
     /* a contact that the factor holds too soft is run over; one that it holds too stiff looks converged */
     if (isle->old_factor && (isle->contacts.changed || embi_friction_changed(s, isle) || embi_springs_changed(s, isle)))
@@ -17886,6 +18031,7 @@ static int embi_island_guess_order(const embi_state *s, const embi_island *isle)
 {
     embipc_real went = 0, missed[2] = {0, 0}, turned = 0;
     int order, fresh = 0;
+    if (EMBI_WITHOUT(GUESS)) return 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         fresh |= embi_is_dynamic(b) && !b->history;
@@ -18397,6 +18543,10 @@ struct embipc_world {
     int tri_pair_count, tri_pair_cap;
     embi_swept *swept;           /* panels along one axis, and in their own order */
     int swept_cap;
+    embipc_real *reached;        /* the plain search: boxes of where vertices may be (6 each), ... */
+    embi_swept_surface *surface; /* ... all bodies as they are swept, ... */
+    embi_primitives primitives;  /* ... and what of two of them may meet */
+    int reached_cap, surface_cap;
     embi_search *search;         /* pairs whose candidates are due */
     int search_count, search_cap;
     embi_lane lane[EMBI_TASKS];  /* scratch of searches side by side */
@@ -18534,7 +18684,7 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     w->s.integrator = def->integrator;
     w->s.spin = def->keep_spin != 0;
     embi_copy(w->s.gravity, def->gravity);
-    w->s.threads.run = def->parallel_for;
+    w->s.threads.run = EMBI_WITHOUT(SEARCH) ? NULL : def->parallel_for;   /* the plain search has no parts to share */
     w->s.threads.ctx = def->parallel_ctx;
     w->s.clock = def->clock;
     w->s.clock_ctx = def->clock_ctx;
@@ -18702,6 +18852,9 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, w->kept, w->kept_cap);
     EMBI_RELEASE(&m, w->tri_pairs, w->tri_pair_cap);
     EMBI_RELEASE(&m, w->swept, w->swept_cap);
+    EMBI_RELEASE(&m, w->reached, w->reached_cap);
+    EMBI_RELEASE(&m, w->surface, w->surface_cap);
+    EMBI_RELEASE(&m, w->primitives.list, w->primitives.cap);
     EMBI_RELEASE(&m, w->search, w->search_cap);
     EMBI_RELEASE(&m, w->found, w->found_cap);
     EMBI_RELEASE(&m, w->asked, w->asked_cap);
@@ -23101,6 +23254,89 @@ static int embi_pairs_join(embipc_world *w)
     return 1;
 }
 
+/* ---- the plain search: all bodies ----
+ * Nothing is remembered: each iteration tries all primitives of all bodies against each other, with boxes that hold
+ * where they are, where they are about to go, and where the step may go back to. */
+
+/* Boxes of body number `at`: of each vertex, and of all. aimed: directions are known, and count. */
+static embi_swept_surface embi_plain_sweep(embipc_world *w, int at, int aimed)
+{
+    embi_state *s = &w->s;
+    const embi_body *b = s->body + at;
+    embi_swept_surface r;
+    embipc_real *vertex = w->reached + 6 * (size_t)b->vert0, y[3];
+    r.s = embi_surface_of(s, b, b->moving ? s->x : s->xn);
+    r.vertex = vertex;
+    embi_box_clear(r.box);
+    embi_apply_rows(s, b, s->qn, s->xn);
+    if (b->moving) embi_apply_rows(s, b, s->q, s->x);
+    if (b->moving) embi_apply_rows(s, b, aimed && b->goes ? s->trial_q : s->q, s->next_x);
+    for (int v = b->vert0; v < b->vert0 + b->nv; v++, vertex += 6) {
+        embi_box_clear(vertex);
+        embi_box_add(vertex, s->xn + 3 * v);
+        if (b->moving) {
+            embi_row_apply(&s->J, v, s->safe_q, y);
+            embi_box_add(vertex, s->x + 3 * v);
+            embi_box_add(vertex, s->next_x + 3 * v);
+            embi_box_add(vertex, y);
+        }
+        embi_box_join(r.box, vertex);
+    }
+    return r;
+}
+
+/* The pairs of bodies that may meet, one panel each. Returns 0 out of memory. */
+static int embi_plain_bodies(embipc_world *w, int aimed)
+{
+    embi_state *s = &w->s;
+    w->tri_pair_count = 0;
+    if (!EMBI_GROW(&w->memory, embipc_real, w->reached, w->reached_cap, 6 * s->vert_count) ||
+        !EMBI_GROW(&w->memory, embi_swept_surface, w->surface, w->surface_cap, s->body_count))
+        return 0;
+    for (int i = 0; i < s->body_count; i++) w->surface[i] = embi_plain_sweep(w, i, aimed);
+    for (int i = 0; i < s->body_count; i++)
+        for (int j = i; j < s->body_count; j++) {
+            embipc_real reach, in[6];
+            if (!embi_bodies_meet(w, i, j, &reach)) continue;
+            embi_box_grow(w->surface[i].box, 2 * reach, in);
+            if (!embi_boxes_touch(in, w->surface[j].box)) continue;
+            if (!EMBI_GROW(&w->memory, embi_key, w->tri_pairs, w->tri_pair_cap, w->tri_pair_count + 1)) return 0;
+            w->tri_pairs[w->tri_pair_count].key = embi_pack(i, j);
+            w->tri_pairs[w->tri_pair_count++].value = 0;
+        }
+    return embi_pairs_join(w);
+}
+
+/* All candidates of all pairs, anew. Nothing is known of their distances, so that each is looked at wherever it counts.
+ * Returns 0 out of memory. */
+static int embi_plain_search(embipc_world *w, int aimed)
+{
+    embi_state *s = &w->s;
+    if (!embi_plain_bodies(w, aimed)) return 0;
+    s->candidate_count = 0;
+    for (int n = 0; n < s->pair_count; n++) {
+        embi_pair *pair = s->pair + n;
+        pair->first = s->candidate_count;
+        pair->nearby_count = -1;
+        if (!embi_plain_pairs(&w->memory, w->surface + pair->a, w->surface + pair->b, &pair->rule,
+                              embi_pair_reach(s, pair), &w->primitives, &s->candidate, &s->candidate_count,
+                              &s->candidate_cap))
+            return 0;
+        pair->count = s->candidate_count - pair->first;
+    }
+    w->builds += s->pair_count;
+    if (!embi_candidates_room(w)) return 0;
+    if (s->candidate_count) memset(s->closest, 0, (size_t)s->candidate_count * sizeof *s->closest);
+    for (int n = 0; n < s->pair_count; n++)
+        for (int k = s->pair[n].first; k < s->pair[n].first + s->pair[n].count; k++) {
+            s->apart[k].share = 1;
+            s->apart[k].least = -EMBI_HUGE;
+            if (!embi_candidate_wake(&w->memory, s, s->body + s->pair[n].a, s->body + s->pair[n].b, s->candidate[k].v))
+                return 0;
+        }
+    return 1;
+}
+
 /* All pairs of panels whose regions meet, each with its candidates: of all the way that is foreseen, or where that is
  * long of its beginning alone. */
 static int embi_pairs_begin(embipc_world *w)
@@ -23109,6 +23345,7 @@ static int embi_pairs_begin(embipc_world *w)
     embi_state *s = &w->s;
     s->pair_count = s->candidate_count = s->stamp = w->search_count = 0;
     w->builds = 0;
+    if (EMBI_WITHOUT(SEARCH)) return embi_plain_search(w, 0);
     if (!embi_regions_sweep(w) || !embi_pairs_join(w)) return 0;
     for (int n = 0; n < s->pair_count; n++) {
         embi_pair *pair = s->pair + n;
@@ -23680,27 +23917,43 @@ static int embi_pairs_due(embipc_world *w)
     return 1;
 }
 
+/* Islands that the candidates of a pair link become one. changed: as below. Returns 0 out of memory. */
+static int embi_pair_link(embipc_world *w, const embi_pair *p, int *changed)
+{
+    embi_state *s = &w->s;
+    int ia = s->body[p->a].moving ? s->body[p->a].island : -1;
+    int ib = s->body[p->b].moving ? s->body[p->b].island : -1;
+    if (ia >= 0) changed[ia] = embi_max_int(changed[ia], 1);
+    if (ib >= 0) changed[ib] = embi_max_int(changed[ib], 1);
+    if (ia < 0 || ib < 0 || ia == ib || (!p->count && !p->joins)) return 1;
+    if (!embi_islands_merge(w, ia, ib, changed[embi_min_int(ia, ib)] < 2)) return 0;
+    changed[embi_min_int(ia, ib)] = 2;
+    return 1;
+}
+
+/* The plain search: all candidates are found anew, for where directions go. Returns 0 out of memory. */
+static int embi_plain_check(embipc_world *w, int *changed)
+{
+    if (!embi_plain_search(w, 1)) return 0;
+    for (int n = 0; n < w->s.pair_count; n++)
+        if (!embi_pair_link(w, w->s.pair + n, changed)) return 0;
+    return 1;
+}
+
 /* Everything the present directions visit must be among what the candidates were searched for; where it is not they are
  * searched anew. changed[root] is set for islands whose candidates changed, 2 for those that were joined. */
 static int embi_ranges_check(embipc_world *w, int *changed)
 {
     embi_state *s = &w->s;
     int searched, any;
+    if (EMBI_WITHOUT(SEARCH)) return embi_plain_check(w, changed);
     if (!embi_neighbours_check(w) || (any = embi_pairs_rebase(w)) < 0) return 0;
     if (!any) return 1;
     if (!embi_pairs_due(w)) return 0;
     searched = w->search_count;
     if (!embi_searches_run(w)) return 0;
-    for (int n = 0; n < searched; n++) {
-        const embi_pair *p = s->pair + w->search[n].pair;
-        int ia = s->body[p->a].moving ? s->body[p->a].island : -1;
-        int ib = s->body[p->b].moving ? s->body[p->b].island : -1;
-        if (ia >= 0) changed[ia] = embi_max_int(changed[ia], 1);
-        if (ib >= 0) changed[ib] = embi_max_int(changed[ib], 1);
-        if (ia < 0 || ib < 0 || ia == ib || (!p->count && !p->joins)) continue;
-        if (!embi_islands_merge(w, ia, ib, changed[embi_min_int(ia, ib)] < 2)) return 0;
-        changed[embi_min_int(ia, ib)] = 2;
-    }
+    for (int n = 0; n < searched; n++)
+        if (!embi_pair_link(w, s->pair + w->search[n].pair, changed)) return 0;
     return 1;
 }
 
