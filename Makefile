@@ -8,6 +8,8 @@
 #                   paper-browser: opens every page of it in Chromium)
 #   make bench      times a set of scenes, tells where the time goes and which targets are met (T=quick: in minutes)
 #   make bench-compare BASE=revision   the same scenes with that revision's tool and this one, run for run: times, results
+#   make plain-compare   EMBIPC_PLAIN against the full build, on quick bench scenes and examples of at most 20 bodies; and what
+#                   each acceleration brings: that one alone left out (T=name: scenes; ONLY="KEPT OLD": accelerations)
 #   make compare    the sparse solver beside CHOLMOD and Eigen, on the systems of scenes; needs Debian's
 #                   libsuitesparse-dev and libeigen3-dev, else it says so
 #   make browser    the page of embipc run --view in headless Chromium; needs node and chromium, else it says so
@@ -139,6 +141,20 @@ bench-compare: | $(BUILD)
 	@echo "old: $(BASE), new: what is here; both $(CFLAGS), $(or $(THREADS),1) thread(s)"
 	@sh tools/bench_compare.sh $(COMPARE)/old/build/embipc $(COMPARE)/new/embipc $(COMPARE)/runs $(or $(REPEATS),3) \
 	  $(or $(THREADS),1) $(or $(SCENES),$(COMPARE)/scenes/*.json)
+
+# the reference method, and then each acceleration alone left out; REPEATS=3
+PLAIN = $(BUILD)/plain
+plain-compare: | $(BUILD)
+	$(Q)rm -rf $(PLAIN) && mkdir -p $(PLAIN)/scenes
+	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD=$(PLAIN)/full $(PLAIN)/full/embipc
+	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory CC="$(CC)" CFLAGS="$(CFLAGS) -DEMBIPC_PLAIN" BUILD=$(PLAIN)/without_all $(PLAIN)/without_all/embipc
+	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory CC="$(CC)" CFLAGS="$(CFLAGS) -include tools/without.h" BUILD=$(PLAIN)/without $(PLAIN)/without/embipc
+	@$(PLAIN)/full/embipc bench --write $(PLAIN)/scenes --quick $(if $(T),--only "$(T)") $(BENCH) > $(PLAIN)/cases
+	@echo "old: all accelerations, new: EMBIPC_PLAIN; both $(CFLAGS), one thread, scenes of at most 20 bodies"
+	@sh tools/bench_compare.sh $(PLAIN)/full/embipc $(PLAIN)/without_all/embipc $(PLAIN)/runs 1 1 \
+	  $$(sh tools/few_bodies.sh $(PLAIN)/full/embipc $(PLAIN)/few 20 $(PLAIN)/scenes/*.json examples/scenes/*$(T)*.json)
+	@echo "each acceleration alone left out, quick bench scenes:"
+	@ONLY="$(ONLY)" sh tools/without_compare.sh $(PLAIN)/without/embipc embipc.h $(PLAIN)/each $(or $(REPEATS),3) $(PLAIN)/scenes/*.json
 $(BUILD)/embipc_native: $(TOOL_C) $(wildcard tools/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)
 	$(Q)$(CC) $(STD) $(STRICT) -I$(BUILD) $(NATIVE) -DBENCH_FLAGS='"$(NATIVE)"' -DEMBIPC_PTHREADS $(TOOL_C) -o $@ -lm -lpthread
 

@@ -1236,14 +1236,39 @@ static embi_vec embi_load_each(const embipc_real *const p[EMBI_LANES], int k)
  * sum of several. A step then ends at the same place within its tolerance. EMBIPC_PLAIN leaves out what belongs to the
  * search of candidates and to linear systems, and the initial guess. */
 enum {
-    EMBIPC_WITHOUT_SEARCH = 1 << 0,     /* all pairs of primitives are tried in each iteration */
-    EMBIPC_WITHOUT_KEPT = 1 << 1,       /* no step begins with the factor of an earlier one */
-    EMBIPC_WITHOUT_OLD = 1 << 2,        /* no iteration uses the factor of the one before it */
-    EMBIPC_WITHOUT_DUAL = 1 << 3,       /* contact forces are never the unknowns */
-    EMBIPC_WITHOUT_REOPEN = 1 << 4,     /* all of a matrix is factored again, not only what contacts reach */
-    EMBIPC_WITHOUT_GUESS = 1 << 5       /* a step begins at q^n */
+    EMBIPC_WITHOUT_SEARCH = 1 << 0,      /* all pairs of primitives are tried in each iteration */
+    EMBIPC_WITHOUT_KEPT = 1 << 1,        /* no step begins with the factor of an earlier one */
+    EMBIPC_WITHOUT_OLD = 1 << 2,         /* no iteration uses the factor of the one before it */
+    EMBIPC_WITHOUT_DUAL = 1 << 3,        /* contact forces are never the unknowns */
+    EMBIPC_WITHOUT_REOPEN = 1 << 4,      /* all of a matrix is factored again, not only what contacts reach */
+    EMBIPC_WITHOUT_GUESS = 1 << 5,       /* a step begins at q^n, or what turns far where it would fly freely */
+    EMBIPC_WITHOUT_LISTS = 1 << 6,       /* no list of candidates serves for two searches */
+    EMBIPC_WITHOUT_CERTIFICATES = 1 << 7,/* nothing tells that parts of one body cannot touch */
+    EMBIPC_WITHOUT_PATCHES = 1 << 8,     /* a surface is searched as one */
+    EMBIPC_WITHOUT_SHARES = 1 << 9,      /* any two points of a body may move against each other as far as any others */
+    EMBIPC_WITHOUT_TURN = 1 << 10,       /* a body's rotation counts as displacements within it */
+    EMBIPC_WITHOUT_BOUNDS = 1 << 11,     /* the distance of each candidate is found in each evaluation */
+    EMBIPC_WITHOUT_KNOW = 1 << 12,       /* distances are known where the step began, not where it has come to */
+    EMBIPC_WITHOUT_PATHS = 1 << 13,      /* nothing is searched along paths */
+    EMBIPC_WITHOUT_REBASE = 1 << 14,     /* displacements count from the start of the step to its end */
+    EMBIPC_WITHOUT_FORESIGHT = 1 << 15,  /* a step's first search looks no farther than where bodies are */
+    EMBIPC_WITHOUT_CAP = 1 << 16,        /* a direction is searched whole, however long */
+    EMBIPC_WITHOUT_REFIT = 1 << 17,      /* trees of large surfaces are refit as a whole */
+    EMBIPC_WITHOUT_AXES = 1 << 18,       /* collision detection does not look at boxes of paths first */
+    EMBIPC_WITHOUT_PARTS = 1 << 19,      /* parts of triangles that are far away stay on the list */
+    EMBIPC_WITHOUT_PRODUCTS = 1 << 20,   /* A is assembled before it is multiplied with */
+    EMBIPC_WITHOUT_SUM = 1 << 21,        /* A p is formed, though conjugate gradients had it */
+    EMBIPC_WITHOUT_COUPLED = 1 << 22,    /* only contacts have places in a matrix */
+    EMBIPC_WITHOUT_WAIT = 1 << 23,       /* the factor of an earlier step is tried though it failed in the last one */
+    EMBIPC_WITHOUT_STRETCH = 1 << 24,    /* no direction is lengthened */
+    EMBIPC_WITHOUT_CURVATURE = 1 << 25,  /* contacts never get the curvature of their distance */
+    EMBIPC_WITHOUT_NEGATIVE = 1 << 26,   /* tets never keep negative curvature */
+    EMBIPC_WITHOUT_REVERSAL = 1 << 27,   /* friction contacts that turn round count as slipping */
+    EMBIPC_WITHOUT_STICKING = 1 << 28,   /* friction is not stiffer in the first solve */
+    EMBIPC_WITHOUT_MEMORY = 1 << 29,     /* friction contacts do not remember how far they slipped */
+    EMBIPC_SWITCHES = 30
 };
-#define EMBI_PLAIN_METHOD 63            /* all of these */
+#define EMBI_PLAIN_METHOD 63             /* the first six */
 #ifdef EMBIPC_PLAIN
 #define EMBIPC_WITHOUT EMBI_PLAIN_METHOD
 #endif
@@ -11557,7 +11582,7 @@ static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, c
 static embipc_real embi_bvh_share(const embi_surface *a, int i, int j)
 {
     const embi_bvh *b = a->bvh;
-    if (!a->J || b->sample[i] < 0 || b->sample[j] < 0) return 1;
+    if (EMBI_WITHOUT(SHARES) || !a->J || b->sample[i] < 0 || b->sample[j] < 0) return 1;
     return embi_min(1, (b->vary[i] + b->vary[j] +
                         embi_row_difference(a->J, a->base + b->sample[i], a->base + b->sample[j])) / 2);
 }
@@ -11566,7 +11591,7 @@ static embipc_real embi_bvh_share(const embi_surface *a, int i, int j)
 static embipc_real embi_vertices_share(const embi_surface *a, const int v[4], int split)
 {
     embipc_real most = 0;
-    if (!a->J) return 1;
+    if (EMBI_WITHOUT(SHARES) || !a->J) return 1;
     for (int i = 0; i < split; i++)
         for (int j = split; j < 4; j++)
             most = embi_max(most, embi_row_difference(a->J, a->base + v[i], a->base + v[j]));
@@ -12117,6 +12142,7 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     c->apart = embi_closest_distance(p, c->edge_edge, w, &mask);
     if (!(c->apart <= reach + c->share * t->radius)) return 0;
     reach += c->share * t->radius;
+    if (EMBI_WITHOUT(PARTS)) return 1;
     if (mask == 15 && (embipc_real)c->width * embi_max(w[1], embi_max(w[2], w[3])) < -reach) c->parts = 0;
     else if (c->parts) c->parts = (short)(c->parts & embi_parts_near(p, reach));
     return 1;
@@ -14334,7 +14360,7 @@ static int embi_body_cut(embi_memory *m, embi_body *b)
 {
     int n = 1;
     embi_shift *shift[5];
-    while (b->nn && n < EMBI_PANELS && b->bvh.leaves >= 2 * n * EMBI_PANEL_LEAVES) n *= 2;
+    while (!EMBI_WITHOUT(PATCHES) && b->nn && n < EMBI_PANELS && b->bvh.leaves >= 2 * n * EMBI_PANEL_LEAVES) n *= 2;
     if (!EMBI_GROW(m, embi_panel, b->panel, b->panel_cap, n) ||
         !EMBI_GROW(m, embipc_real, b->part, b->part_cap, 30 * n))
         return 0;
@@ -14538,7 +14564,7 @@ static void embi_turn_fit(const embipc_real *x, const embipc_real *y, int n, emb
         for (int r = 0; r < 3; r++) embi_axpy(M + 3 * r, v[r], u);
     }
     size = sqrt(embi_dot(M, M) + embi_dot(M + 3, M + 3) + embi_dot(M + 6, M + 6));
-    if (!(size > 0)) return;
+    if (!(size > 0) || EMBI_WITHOUT(TURN)) return;
     for (int r = 0; r < 9; r++) M[r] /= size;
     for (int r = 0; r < 3; r++) embi_cross(cof + 3 * r, M + 3 * ((r + 1) % 3), M + 3 * ((r + 2) % 3));
     for (int r = 0; r < 9; r++) M[r] += cof[r];
@@ -14891,7 +14917,7 @@ static void embi_body_renew(embi_body *b)
 static void embi_body_multiply(embi_state *s, embi_body *b, const embipc_real *x, embipc_real *y)
 {
     embipc_real stiffness = embi_body_stiffness(s, b), inertia = embi_body_inertia(s, b);
-    if ((b->elastic.nonlinear || !b->elastic.averaged) && stiffness > 0) embi_body_assemble(s, b);
+    if ((EMBI_WITHOUT(PRODUCTS) || b->elastic.nonlinear || !b->elastic.averaged) && stiffness > 0) embi_body_assemble(s, b);
     if (b->assembled) {
         embi_bsr_multiply(&b->A, x, y);
         return;
@@ -16137,7 +16163,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
             }
         f->key = key;
         at = embi_lower_bound(memory, memory_count, key);
-        f->expected = at < memory_count && memory[at].key == key ? u[memory[at].value] : (embipc_real)0;
+        f->expected = at < memory_count && memory[at].key == key && !EMBI_WITHOUT(MEMORY) ? u[memory[at].value] : (embipc_real)0;
         f->held = 0;
         f->turns = 0;
         isle->friction_count++;
@@ -16248,7 +16274,7 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
     for (int n = 0; n < isle->by_near.count; n++) {
         embi_near_run r = embi_near_run_of(s, isle, n);
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++)
-            if (r.closest[*k].d - r.candidate[*k].xi < EMBI_COUPLED * r.candidate[*k].dhat &&
+            if (!EMBI_WITHOUT(COUPLED) && r.closest[*k].d - r.candidate[*k].xi < EMBI_COUPLED * r.candidate[*k].dhat &&
                 !embi_candidate_couple(m, &s->J, s->local, r.candidate[*k].v, &isle->keys, &count, &isle->keys_cap))
                 return 0;
     }
@@ -16495,7 +16521,7 @@ static embipc_real embi_island_stretch(embi_state *s, embi_island *isle)
     }
     for (int k = 0; k < isle->unknown_count; k++)
         embi_copy(s->p_last + 3 * isle->unknown[k], s->p + 3 * isle->unknown[k]);
-    if (isle->driving || !(isle->stride > 0) || !(same > 0) || same * same < (embipc_real)0.8 * now * last)
+    if (EMBI_WITHOUT(STRETCH) || isle->driving || !(isle->stride > 0) || !(same > 0) || same * same < (embipc_real)0.8 * now * last)
         return 1;
     ratio = same / last;
     stretch = ratio < 1 ? isle->stride / (1 - ratio) : (embipc_real)16;
@@ -17083,7 +17109,7 @@ static int embi_island_solve_kept(embi_state *s, embi_island *isle)
         if (k == 0 && isle->old_factor) embi_island_tangent(s, isle);
         if (k > 0 && size < enough && embi_island_balances(s, isle, r)) {
             memcpy(isle->rhs, x, (size_t)n * sizeof *x);
-            isle->multiplied = 1;
+            isle->multiplied = !EMBI_WITHOUT(SUM);
             return 1;
         }
         if (k > 0 && !isle->driving && size < (embipc_real)0.01 * embi_row_most(n, x)) {
@@ -17138,7 +17164,7 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
         if (solved && isle->kept) isle->pause = 1;
         if (solved) return EMBIPC_OK;
         if (isle->kept) {
-            isle->wait = isle->pause;
+            isle->wait = EMBI_WITHOUT(WAIT) ? 0 : isle->pause;
             isle->pause = embi_min_int(2 * isle->pause, 16);
         }
         isle->kept = isle->old_factor = 0;
@@ -17176,7 +17202,7 @@ static void embi_island_turning(embi_state *s, embi_island *isle)
         embi_add(to, to, f->u);
         back = embi_dot(to, f->u) < 0;
         ends_inside = embi_dot(to, to) < zone;
-        f->turns = f->weight > 0 && embi_dot(f->u, f->u) > zone && (f->turns ? ends_inside : back && !ends_inside);
+        f->turns = !EMBI_WITHOUT(REVERSAL) && f->weight > 0 && embi_dot(f->u, f->u) > zone && (f->turns ? ends_inside : back && !ends_inside);
         isle->turning += f->turns;
     }
 }
@@ -17253,7 +17279,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] = -s->g[i];
     }
-    if (isle->slow >= EMBI_SLOW && isle->too_much - isle->keep > (embipc_real)0.03 &&
+    if (!EMBI_WITHOUT(NEGATIVE) && isle->slow >= EMBI_SLOW && isle->too_much - isle->keep > (embipc_real)0.03 &&
         isle->system.method != EMBI_SYSTEM_CG) {
         isle->keep = isle->too_much > 1 ? (embipc_real)1 : (isle->keep + isle->too_much) / 2;
         isle->kept = 0;
@@ -17363,7 +17389,7 @@ static void embi_ccd_range(void *arg, int begin, int end)
             embi_closest *closest = t->s->closest + k;
             embipc_real x0[12], p[12], separation, toi;
             if (t->s->apart[k].least > floor + t->s->apart[k].share * away) continue;
-            if (embi_ways_apart(c, t->s->x, t->s->next_x, t->alpha[block], floor)) continue;
+            if (!EMBI_WITHOUT(AXES) && embi_ways_apart(c, t->s->x, t->s->next_x, t->alpha[block], floor)) continue;
             if (closest->stamp != t->stamp) embi_closest_find(c, t->s->x, t->stamp, closest);
             separation = embi_gap_floor(c, closest->d, t->rounding, t->driving);
             for (int i = 0; i < 4; i++) embi_sub(p + 3 * i, t->s->next_x + 3 * c->v[i], t->s->x + 3 * c->v[i]);
@@ -17489,7 +17515,7 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
     isle->safe_known = 0;
     if (EMBI_WITHOUT(SEARCH)) return 1;   /* all that it passes is searched for */
     for (int n = 0; n < isle->pair_count && stays; n++) stays = embi_pair_stays(s, s->pair + isle->pairs[n]);
-    if (!stays || most > 2 * isle->reach) {
+    if (!EMBI_WITHOUT(CAP) && (!stays || most > 2 * isle->reach)) {
         if (most > 2 * isle->reach) {
             isle->reach *= 2;
             isle->cap = isle->reach / most;
@@ -17534,7 +17560,7 @@ static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, emb
 static void embi_island_know(embi_state *s, const embi_island *isle)
 {
     int nearby = 0, all = 0;
-    if (EMBI_WITHOUT(SEARCH)) return;   /* it tells no distances */
+    if (EMBI_WITHOUT(SEARCH) || EMBI_WITHOUT(BOUNDS) || EMBI_WITHOUT(KNOW)) return;
     for (int n = 0; n < isle->pair_count; n++) {
         nearby += s->pair[isle->pairs[n]].nearby_count;
         all += s->pair[isle->pairs[n]].count;
@@ -17944,7 +17970,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         embi_island_accept(s, isle, alpha);
         isle->stride = alpha * isle->stretch;
         isle->crawl = isle->stride < (embipc_real)0.5 ? isle->crawl + 1 : 0;
-        if (isle->crawl == EMBI_CRAWL) {
+        if (isle->crawl == EMBI_CRAWL && !EMBI_WITHOUT(CURVATURE)) {
             isle->curved = 1;
             isle->kept = 0;
         }
@@ -18031,7 +18057,6 @@ static int embi_island_guess_order(const embi_state *s, const embi_island *isle)
 {
     embipc_real went = 0, missed[2] = {0, 0}, turned = 0;
     int order, fresh = 0;
-    if (EMBI_WITHOUT(GUESS)) return 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         fresh |= embi_is_dynamic(b) && !b->history;
@@ -18047,7 +18072,7 @@ static int embi_island_guess_order(const embi_state *s, const embi_island *isle)
         }
     }
     order = missed[1] < missed[0] ? 2 : 1;
-    if (!fresh && went > embi_island_tolerance(s, isle) && missed[order - 1] < EMBI_GUESS_SHARE * went) return order;
+    if (!EMBI_WITHOUT(GUESS) && !fresh && went > embi_island_tolerance(s, isle) && missed[order - 1] < EMBI_GUESS_SHARE * went) return order;
     return turned > EMBI_TURN_FAR ? 1 : 0;
 }
 
@@ -19603,7 +19628,7 @@ static int embi_build_panels(embi_memory *m, embi_body *b, const embi_build *t)
 /* Tree of boxes and panels, and at its place in the world the boxes themselves and what cannot touch itself. */
 static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
-    int n = 6 * b->nt, large = b->nt >= EMBI_FIT_TRIANGLES;
+    int n = 6 * b->nt, large = b->nt >= EMBI_FIT_TRIANGLES && !EMBI_WITHOUT(REFIT);
     embi_key *keys = (embi_key *)embi_alloc(m, n, sizeof *keys);
     unsigned char *used = (unsigned char *)embi_alloc(m, b->nv, 1);
     int *sharp = (int *)embi_alloc(m, 3 * b->nv, sizeof *sharp);
@@ -19626,7 +19651,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
     ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, embipc_real, b->own_state, b->own_state_cap,
                                                3 * b->nn + 2 * b->ntet));
-    if (ok && embi_may_fold(b) && EMBI_FOLD_FINE * b->ntet <= b->nt) {
+    if (ok && embi_may_fold(b) && !EMBI_WITHOUT(CERTIFICATES) && EMBI_FOLD_FINE * b->ntet <= b->nt) {
         embi_surface s;
         memset(&s, 0, sizeof s);
         s.x = s.rest = t->x;
@@ -21847,7 +21872,7 @@ static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, 
         memcpy(s->kept_q + 3 * A->node0, embi_base_q(s, A) + 3 * A->node0, (size_t)(3 * A->nn) * sizeof *s->qn);
         embi_m3_identity(k->turn);
     }
-    k->room = embi_kept_room(s, k, pair);
+    k->room = EMBI_WITHOUT(LISTS) ? 0 : embi_kept_room(s, k, pair);
     k->made = k->asked;
     for (int i = 0; i < 3; i++) {
         k->range[i] = pair->range[i] - k->room;
@@ -22373,7 +22398,7 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
     one->kept = kept;
     embi_own_set_aside(s, kept, EMBI_ASIDE_HEAD);
     kept->asked = w->step;
-    one->due = !embi_kept_serves(s, kept, pair, reach);
+    one->due = EMBI_WITHOUT(LISTS) || !embi_kept_serves(s, kept, pair, reach);
     if (one->due) {
         embi_kept_begin(s, kept, pair, reach);
         if (pair->a == pair->b && !embi_body_starts(&w->memory, s, s->body + pair->a, kept)) return 0;
@@ -22427,7 +22452,7 @@ static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one
     if (pair->count) memset(s->closest + pair->first, 0, (size_t)pair->count * sizeof *s->closest);
     for (int k = pair->first; k < pair->first + pair->count; k++) {
         s->apart[k].share = s->candidate[k].share;
-        s->apart[k].least = s->candidate[k].apart - s->candidate[k].share * slack;
+        s->apart[k].least = EMBI_WITHOUT(BOUNDS) ? -EMBI_HUGE : s->candidate[k].apart - s->candidate[k].share * slack;
         if (!embi_candidate_wake(m, s, A, B, s->candidate[k].v)) return 0;
     }
     return 1;
@@ -23355,6 +23380,7 @@ static int embi_pairs_begin(embipc_world *w)
         if (embi_box_norm(r) > 4 * embi_pair_stride(s, pair))
             embi_cap_all(r, still, 6, embi_pair_stride(s, pair) / embi_box_norm(r));
         memset(pair->range, 0, sizeof pair->range);   /* where they are */
+        if (EMBI_WITHOUT(FORESIGHT)) memset(r, 0, sizeof r);
         embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
         if (!embi_search_add(w, n)) return 0;
     }
@@ -23678,7 +23704,8 @@ static int embi_islands_begin(embipc_world *w)
         if (!embi_island_remember(&w->memory, isle)) return 0;
         w->order[w->order_count++] = i;
         isle->index = i;
-        isle->active = isle->first = 1;
+        isle->active = 1;
+        isle->first = !EMBI_WITHOUT(STICKING);
         isle->analysed = isle->iterations = isle->factorizations = isle->regularized = isle->converged =
             isle->old_factor = 0;
         isle->just_drove = isle->just_guessed = isle->relagged = isle->friction_passes = 0;
@@ -23829,7 +23856,8 @@ static int embi_pair_by_path(const embipc_world *w, const embi_pair *p, const em
 {
     embipc_real way[6];
     for (int i = 0; i < 6; i++) way[i] = r[i] - now[i];
-    return embi_box_norm(way) > embi_pair_stride(&w->s, p) / (p->path ? 10 : 1) && !embi_pair_may_go_back(w, p);
+    return !EMBI_WITHOUT(PATHS) && embi_box_norm(way) > embi_pair_stride(&w->s, p) / (p->path ? 10 : 1) &&
+           !embi_pair_may_go_back(w, p);
 }
 
 /* Bodies that are to count anew do: all candidates that they are a side of are due. Returns 0 out of memory. */
@@ -23870,6 +23898,7 @@ static int embi_pairs_rebase(embipc_world *w)
         any = 1;
         embi_relative_box(&a->shift, p->pa, &b->shift, p->pb, now);
         if (!embi_pair_is_together(s, p) || embi_pair_by_path(w, p, now, r)) continue;
+        if (!p->path && EMBI_WITHOUT(REBASE)) continue;
         if (!p->path && embi_box_norm(now) <= EMBI_BASE_EDGES * embi_pair_edge(s, p)) continue;
         if (!w->island[embi_pair_island(s, p)]->active || embi_pair_may_go_back(w, p)) continue;
         a->anew = a->moving;
