@@ -17,6 +17,7 @@
 #   make fuzz       damaged files for each of 7 mesh readers, random worlds, under sanitizers (T=seconds for
 #                   each, 60; 600 before a release, 8 for a minute or so)
 #   make campaign   violent worlds by chance, T of them (500: 5 minutes); their first ones are part of make test
+#                   (PLAIN_TOO=1: the candidates of every iteration against those of the plain search, half a second a world)
 #   DATA=DIR        mesh data outside the project; tests that need it say "skipped" without it
 # CC, CXX, CFLAGS as usual; V=1 shows the commands.
 CC = gcc
@@ -171,7 +172,7 @@ fuzz: $(BUILD)/fuzz_meshio $(BUILD)/fuzz_world
 
 # violent worlds by chance: what no failing call may change, no NaN, no energy from nowhere (T=worlds, FIRST=seed)
 campaign: $(BUILD)/test_campaign
-	@$(BUILD)/test_campaign $(or $(T),500) $(or $(FIRST),1)
+	@$(BUILD)/test_campaign $(or $(T),500) $(or $(FIRST),1) $(if $(PLAIN_TOO),plain)
 
 valgrind: $(addprefix $(BUILD)/,$(TESTS))
 	@RUNNER="valgrind -q --error-exitcode=1 --leak-check=full" sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(TESTS))
