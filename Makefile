@@ -9,6 +9,8 @@
 #                   paper-browser: opens every page of it in Chromium)
 #   make bench      times a set of scenes, tells where the time goes and which targets are met (T=quick: in minutes)
 #   make bench-compare BASE=revision   the same scenes with that revision's tool and this one, run for run: times, results
+#   make plain-compare   EMBIPC_PLAIN against the full build, on quick bench scenes and examples of at most 20 bodies; and what
+#                   each acceleration brings: that one alone left out (T=name: scenes; ONLY="KEPT OLD": accelerations)
 #   make compare    the sparse solver beside CHOLMOD and Eigen, on the systems of scenes; needs Debian's
 #                   libsuitesparse-dev and libeigen3-dev, else it says so
 #   make browser    the page of embipc run --view in headless Chromium; needs node and chromium, else it says so
@@ -18,6 +20,7 @@
 #   make size       bytes of code of two programs at -Os, x86 and Cortex-M7, without each part that can be left out;
 #                   needs arm-none-eabi-gcc with newlib, else it says so
 #   make campaign   violent worlds by chance, T of them (500: 5 minutes); their first ones are part of make test
+#                   (PLAIN_TOO=1: the candidates of every iteration against those of the plain search, half a second a world)
 #   DATA=DIR        mesh data outside the project; tests that need it say "skipped" without it
 # CC, CXX, CFLAGS as usual; V=1 shows the commands.
 CC = gcc
@@ -168,6 +171,20 @@ bench-compare: | $(BUILD)
 	@echo "old: $(BASE), new: what is here; both $(CFLAGS), $(or $(THREADS),1) thread(s)"
 	@sh tools/bench_compare.sh $(COMPARE)/old/build/embipc $(COMPARE)/new/embipc $(COMPARE)/runs $(or $(REPEATS),3) \
 	  $(or $(THREADS),1) $(or $(SCENES),$(COMPARE)/scenes/*.json)
+
+# the reference method, and then each acceleration alone left out; REPEATS=3
+PLAIN = $(BUILD)/plain
+plain-compare: | $(BUILD)
+	$(Q)rm -rf $(PLAIN) && mkdir -p $(PLAIN)/scenes
+	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD=$(PLAIN)/full $(PLAIN)/full/embipc
+	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory CC="$(CC)" CFLAGS="$(CFLAGS) -DEMBIPC_PLAIN" BUILD=$(PLAIN)/without_all $(PLAIN)/without_all/embipc
+	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory CC="$(CC)" CFLAGS="$(CFLAGS) -include tools/without.h" BUILD=$(PLAIN)/without $(PLAIN)/without/embipc
+	@$(PLAIN)/full/embipc bench --write $(PLAIN)/scenes --quick $(if $(T),--only "$(T)") $(BENCH) > $(PLAIN)/cases
+	@echo "old: all accelerations, new: EMBIPC_PLAIN; both $(CFLAGS), one thread, scenes of at most 20 bodies"
+	@sh tools/bench_compare.sh $(PLAIN)/full/embipc $(PLAIN)/without_all/embipc $(PLAIN)/runs 1 1 \
+	  $$(sh tools/few_bodies.sh $(PLAIN)/full/embipc $(PLAIN)/few 20 $(PLAIN)/scenes/*.json examples/scenes/*$(T)*.json)
+	@echo "each acceleration alone left out, quick bench scenes:"
+	@ONLY="$(ONLY)" sh tools/without_compare.sh $(PLAIN)/without/embipc embipc.h $(PLAIN)/each $(or $(REPEATS),3) $(PLAIN)/scenes/*.json
 $(BUILD)/library_native.o: $(HEADER) | $(BUILD)
 	$(Q)$(LIBRARY) $(NATIVE) $(HEADER) -o $@
 $(BUILD)/embipc_native: $(TOOL_C) $(wildcard tools/*.h) $(BUILD)/library_native.o $(BUILD)/view_page.h
@@ -186,7 +203,7 @@ fuzz: $(BUILD)/fuzz_meshio $(BUILD)/fuzz_world
 
 # violent worlds by chance: what no failing call may change, no NaN, no energy from nowhere (T=worlds, FIRST=seed)
 campaign: $(BUILD)/test_campaign
-	@$(BUILD)/test_campaign $(or $(T),500) $(or $(FIRST),1)
+	@$(BUILD)/test_campaign $(or $(T),500) $(or $(FIRST),1) $(if $(PLAIN_TOO),plain)
 
 valgrind: $(addprefix $(BUILD)/,$(TESTS))
 	@RUNNER="valgrind -q --error-exitcode=1 --leak-check=full" sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(TESTS))

@@ -129,6 +129,8 @@
  *   EMBIPC_STATIC          every function is static: several files may carry their own copy
  *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>, <sched.h>
  *   EMBIPC_ASSERT(c)       checks internal invariants; default: assert() of <assert.h>
+ *   EMBIPC_PLAIN           the reference method: each iteration searches all pairs of primitives, and each solve factors
+ *                          a new matrix. Same results within the tolerance of a step; small, and slow
  *   EMBIPC_PLAIN_KERNEL    LDL^T does not use AVX; same bits, slower, 10 kB less. Implied by optimization for
  *                          size (-Os)
  *   EMBIPC_LANES           1, 2 or 4: this many numbers are processed together, in vectors of gcc and clang.
@@ -1343,6 +1345,51 @@ static embi_vec embi_load_each(const embipc_real *const p[EMBI_LANES], int k)
 #endif
     return v;
 }
+
+/* Accelerations that measurements leave out, each by itself: define EMBIPC_WITHOUT as one of these numbers, or as the
+ * sum of several. A step then ends at the same place within its tolerance. EMBIPC_PLAIN leaves out what belongs to the
+ * search of candidates and to linear systems, and the initial guess. */
+enum {
+    EMBIPC_WITHOUT_SEARCH = 1 << 0,      /* all pairs of primitives are tried in each iteration */
+    EMBIPC_WITHOUT_KEPT = 1 << 1,        /* no step begins with the factor of an earlier one */
+    EMBIPC_WITHOUT_OLD = 1 << 2,         /* no iteration uses the factor of the one before it */
+    EMBIPC_WITHOUT_DUAL = 1 << 3,        /* contact forces are never the unknowns */
+    EMBIPC_WITHOUT_REOPEN = 1 << 4,      /* all of a matrix is factored again, not only what contacts reach */
+    EMBIPC_WITHOUT_GUESS = 1 << 5,       /* a step begins at q^n, or what turns far where it would fly freely */
+    EMBIPC_WITHOUT_LISTS = 1 << 6,       /* no list of candidates serves for two searches */
+    EMBIPC_WITHOUT_CERTIFICATES = 1 << 7,/* nothing tells that parts of one body cannot touch */
+    EMBIPC_WITHOUT_PATCHES = 1 << 8,     /* a surface is searched as one */
+    EMBIPC_WITHOUT_SHARES = 1 << 9,      /* any two points of a body may move against each other as far as any others */
+    EMBIPC_WITHOUT_TURN = 1 << 10,       /* a body's rotation counts as displacements within it */
+    EMBIPC_WITHOUT_BOUNDS = 1 << 11,     /* the distance of each candidate is found in each evaluation */
+    EMBIPC_WITHOUT_KNOW = 1 << 12,       /* distances are known where the step began, not where it has come to */
+    EMBIPC_WITHOUT_PATHS = 1 << 13,      /* nothing is searched along paths */
+    EMBIPC_WITHOUT_REBASE = 1 << 14,     /* displacements count from the start of the step to its end */
+    EMBIPC_WITHOUT_FORESIGHT = 1 << 15,  /* a step's first search looks no farther than where bodies are */
+    EMBIPC_WITHOUT_CAP = 1 << 16,        /* a direction is searched whole, however long */
+    EMBIPC_WITHOUT_REFIT = 1 << 17,      /* trees of large surfaces are refit as a whole */
+    EMBIPC_WITHOUT_AXES = 1 << 18,       /* collision detection does not look at boxes of paths first */
+    EMBIPC_WITHOUT_PARTS = 1 << 19,      /* parts of triangles that are far away stay on the list */
+    EMBIPC_WITHOUT_PRODUCTS = 1 << 20,   /* A is assembled before it is multiplied with */
+    EMBIPC_WITHOUT_SUM = 1 << 21,        /* A p is formed, though conjugate gradients had it */
+    EMBIPC_WITHOUT_COUPLED = 1 << 22,    /* only contacts have places in a matrix */
+    EMBIPC_WITHOUT_WAIT = 1 << 23,       /* the factor of an earlier step is tried though it failed in the last one */
+    EMBIPC_WITHOUT_STRETCH = 1 << 24,    /* no direction is lengthened */
+    EMBIPC_WITHOUT_CURVATURE = 1 << 25,  /* contacts never get the curvature of their distance */
+    EMBIPC_WITHOUT_NEGATIVE = 1 << 26,   /* tets never keep negative curvature */
+    EMBIPC_WITHOUT_REVERSAL = 1 << 27,   /* friction contacts that turn round count as slipping */
+    EMBIPC_WITHOUT_STICKING = 1 << 28,   /* friction is not stiffer in the first solve */
+    EMBIPC_WITHOUT_MEMORY = 1 << 29,     /* friction contacts do not remember how far they slipped */
+    EMBIPC_SWITCHES = 30
+};
+#define EMBI_PLAIN_METHOD 63             /* the first six */
+#ifdef EMBIPC_PLAIN
+#define EMBIPC_WITHOUT EMBI_PLAIN_METHOD
+#endif
+#ifndef EMBIPC_WITHOUT
+#define EMBIPC_WITHOUT 0
+#endif
+#define EMBI_WITHOUT(what) (((EMBIPC_WITHOUT) & EMBIPC_WITHOUT_##what) != 0)
 
 /* ==== 2. Small math ==================================================================================
  * Vectors of 3, matrices of 3x3 (row-major), the polar rotation. Result first, inputs const.
@@ -11889,7 +11936,7 @@ static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, c
 static embipc_real embi_bvh_share(const embi_surface *a, int i, int j)
 {
     const embi_bvh *b = a->bvh;
-    if (!a->J || b->sample[i] < 0 || b->sample[j] < 0) return 1;
+    if (EMBI_WITHOUT(SHARES) || !a->J || b->sample[i] < 0 || b->sample[j] < 0) return 1;
     return embi_min(1, (b->vary[i] + b->vary[j] +
                         embi_row_difference(a->J, a->base + b->sample[i], a->base + b->sample[j])) / 2);
 }
@@ -11898,7 +11945,7 @@ static embipc_real embi_bvh_share(const embi_surface *a, int i, int j)
 static embipc_real embi_vertices_share(const embi_surface *a, const int v[4], int split)
 {
     embipc_real most = 0;
-    if (!a->J) return 1;
+    if (EMBI_WITHOUT(SHARES) || !a->J) return 1;
     for (int i = 0; i < split; i++)
         for (int j = split; j < 4; j++)
             most = embi_max(most, embi_row_difference(a->J, a->base + v[i], a->base + v[j]));
@@ -12448,6 +12495,7 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     c->apart = embi_closest_distance(p, c->edge_edge, w, &mask);
     if (!(c->apart <= reach + c->share * t->radius)) return 0;
     reach += c->share * t->radius;
+    if (EMBI_WITHOUT(PARTS)) return 1;
     if (mask == 15 && (embipc_real)c->width * embi_max(w[1], embi_max(w[2], w[3])) < -reach) c->parts = 0;
     else if (c->parts) c->parts = (short)(c->parts & embi_parts_near(p, reach));
     return 1;
@@ -12477,16 +12525,41 @@ static int embi_vertices_shared(const int v[4], int edge_edge)
     return v[0] == v[2] || v[0] == v[3] || (edge_edge ? v[1] == v[2] || v[1] == v[3] : v[0] == v[1]);
 }
 
-/* Appends the pair if it can come within reach. Its sides share no vertex. v: vertex numbers in a (first side) and b.
- * Within one body, dhat is at most half of the distance at rest, so no mesh has contact forces at rest. */
+/* What a candidate takes from its surfaces a and b, and from the rule of their bodies. Within one body, dhat is at most
+ * half of the distance at rest, so no mesh has contact forces at rest. */
+static void embi_candidate_complete(embi_candidate *c, const embi_surface *a, const embi_surface *b, const int v[4],
+                                    const embi_pair_rule *rule)
+{
+    embipc_real w[4], ea[3], eb[3], rest;
+    embi_point p[4];
+    int mask, split = c->edge_edge ? 2 : 1;
+    for (int k = 0; k < 4; k++) {
+        c->v[k] = v[k] + (k < split ? a->base : b->base);
+        p[k] = (k < split ? a->rest : b->rest) + 3 * v[k];
+    }
+    c->dhat = rule->dhat;
+    c->xi = rule->xi;
+    c->less = c->mollify = 0;
+    if (a->base == b->base) {
+        rest = embi_closest_distance(p, c->edge_edge, w, &mask);
+        c->xi = embi_min(rule->xi, rest / 2);
+        c->dhat = embi_min(rule->dhat, (rest - c->xi) / 2);
+        c->less = (rule->dhat - c->dhat) + (rule->xi - c->xi);
+    }
+    if (!c->edge_edge) return;
+    embi_sub(ea, p[1], p[0]);
+    embi_sub(eb, p[3], p[2]);
+    c->mollify = (embipc_real)1e-3 * embi_dot(ea, ea) * embi_dot(eb, eb);
+}
+
+/* Appends the pair if it can come within reach. Its sides share no vertex. v: vertex numbers in a (first side) and b. */
 static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_surface *b, const int v[4],
                               int edge_edge, int parts, const embi_pair_rule *rule, const embi_approach *t,
                               embi_candidate **list, int *count)
 {
-    embipc_real w[4], ea[3], eb[3], rest;
     embi_point p[4];
     embi_candidate *c;
-    int mask, split = edge_edge ? 2 : 1, self = a->base == b->base;
+    int split = edge_edge ? 2 : 1, self = a->base == b->base;
     if (!EMBI_ROOM(m, *list, *count + 1)) return 0;
     c = *list + *count;
     c->edge_edge = (short)edge_edge;
@@ -12498,25 +12571,18 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     c->share = self ? embi_vertices_share(a, v, split) : (embipc_real)1;
     if (!t->paths && !embi_candidate_near(c, p, t)) return 1;
     if (c->parts && !t->paths) c->width = (float)embi_max(embi_least_height(p + 1) - 3 * t->radius, 0);
-    for (int k = 0; k < 4; k++) c->v[k] = v[k] + (k < split ? a->base : b->base);
-    c->dhat = rule->dhat;
-    c->xi = rule->xi;
-    c->mollify = 0;
-    for (int k = 0; k < 4; k++) p[k] = (k < split ? a->rest : b->rest) + 3 * v[k];
-    if (self) {
-        rest = embi_closest_distance(p, edge_edge, w, &mask);
-        c->xi = embi_min(rule->xi, rest / 2);
-        c->dhat = embi_min(rule->dhat, (rest - c->xi) / 2);
-        c->less = (rule->dhat - c->dhat) + (rule->xi - c->xi);
-        if (t->own && c->apart > t->reach - c->less + c->share * t->radius) return 1;
-    }
-    if (edge_edge) {
-        embi_sub(ea, p[1], p[0]);
-        embi_sub(eb, p[3], p[2]);
-        c->mollify = (embipc_real)1e-3 * embi_dot(ea, ea) * embi_dot(eb, eb);
-    }
+    embi_candidate_complete(c, a, b, v, rule);
+    if (self && t->own && c->apart > t->reach - c->less + c->share * t->radius) return 1;
     ++*count;
     return 1;
+}
+
+/* The parts of triangle t that contacts look at: see embi_contact_make_parts(). */
+static int embi_triangle_parts(const embi_surface *s, int t, int joined)
+{
+    unsigned own = s->bvh->own[t];
+    return embi_owned(own, EMBI_OWN_BACK) | embi_owned(own, EMBI_OWN_ADD) << 3 |
+           (joined ? embi_owned(own, EMBI_OWN_SEAM) << 6 : 0);
 }
 
 /* Appends the point-triangle candidates of vertices owned by triangle ta of a, against tb of b. near_b: box of the
@@ -12529,8 +12595,7 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
     int self = a->base == b->base;
     int kind = self ? EMBI_OWN_VERTEX : rule->joined ? EMBI_OWN_JOINED_POINT_PAIRS : EMBI_OWN_POINT_PAIRS;
     int points = embi_owned(a->bvh->own[ta], kind);
-    int parts = self ? 0 : embi_owned(b->bvh->own[tb], EMBI_OWN_BACK) | embi_owned(b->bvh->own[tb], EMBI_OWN_ADD) << 3;
-    if (rule->joined) parts |= embi_owned(b->bvh->own[tb], EMBI_OWN_SEAM) << 6;
+    int parts = self ? 0 : embi_triangle_parts(b, tb, rule->joined > 0);
     for (int i = 0; i < 3; i++) {
         embipc_real box[6];
         int v[4];
@@ -12599,6 +12664,110 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
             return 0;
     }
     return 1;
+}
+
+/* ---- the plain search: a pair of surfaces ----
+ * What the search stands for, without tree, bound or list: every primitive has a box of all the places where it may be,
+ * and those of two surfaces are tried all against all. Tests compare the fast search with it, and EMBIPC_PLAIN uses it.
+ * At least what can come within reach is found, and somewhat more. */
+
+/* A primitive of a surface, vertex, edge or triangle, and the box of where it may be. */
+typedef struct embi_primitive {
+    embipc_real box[6];
+    int v[3];
+    int parts;                   /* of a triangle: as of embi_candidate */
+} embi_primitive;
+
+typedef struct embi_primitives {
+    embi_primitive *list;
+    int count;
+} embi_primitives;
+
+/* A surface, the boxes of where its vertices may be (6 each), and the box of them all. */
+typedef struct embi_swept_surface {
+    embi_surface s;
+    const embipc_real *vertex;
+    embipc_real box[6];
+} embi_swept_surface;
+
+/* Appends the primitives of `size` vertices whose boxes meet the box `in`: the vertices and edges that triangles own in
+ * the given way, or all triangles. Returns 0 out of memory. */
+static int embi_plain_list(embi_memory *m, const embi_swept_surface *a, int size, int kind, int joined,
+                           const embipc_real in[6], embi_primitives *to)
+{
+    for (int t = 0; t < a->s.nt; t++)
+        for (int i = 0; i < (size == 3 ? 1 : 3); i++) {
+            embi_primitive *one;
+            if (size < 3 && !(embi_owned(a->s.bvh->own[t], kind) >> i & 1)) continue;
+            if (!EMBI_ROOM(m, to->list, to->count + 1)) return 0;
+            one = to->list + to->count;
+            embi_box_clear(one->box);
+            for (int k = 0; k < size; k++) {
+                one->v[k] = a->s.tri[3 * t + (i + k) % 3];
+                embi_box_join(one->box, a->vertex + 6 * one->v[k]);
+            }
+            one->parts = size == 3 ? embi_triangle_parts(&a->s, t, joined) : 0;
+            to->count += embi_boxes_touch(one->box, in);
+        }
+    return 1;
+}
+
+/* r: the box a, larger by `reach` on all sides */
+static void embi_box_grow(const embipc_real a[6], embipc_real reach, embipc_real r[6])
+{
+    for (int i = 0; i < 3; i++) {
+        r[i] = a[i] - reach;
+        r[3 + i] = a[3 + i] + reach;
+    }
+}
+
+/* Appends the candidates of vertices of a and triangles of b (size 1), or of edges of both (size 2), whose boxes come
+ * within reach. Returns 0 out of memory. */
+static int embi_plain_meet(embi_memory *m, const embi_swept_surface *a, const embi_swept_surface *b, int size,
+                           const embi_pair_rule *rule, embipc_real reach, embi_primitives *scratch,
+                           embi_candidate **list, int *count)
+{
+    int self = a->s.base == b->s.base, joined = rule->joined > 0, first, edge_edge = size == 2;
+    int kind = edge_edge ? (joined ? EMBI_OWN_JOINED_EDGE_PAIRS : EMBI_OWN_EDGE_PAIRS)
+                         : self ? EMBI_OWN_VERTEX : joined ? EMBI_OWN_JOINED_POINT_PAIRS : EMBI_OWN_POINT_PAIRS;
+    embipc_real in[6];
+    scratch->count = 0;
+    embi_box_grow(b->box, reach, in);
+    if (!embi_plain_list(m, a, size, kind, 0, in, scratch)) return 0;
+    first = scratch->count;
+    embi_box_grow(a->box, reach, in);
+    if (!embi_plain_list(m, b, 4 - size, kind, joined, in, scratch)) return 0;
+    for (int i = 0; i < first; i++) {
+        const embi_primitive *one = scratch->list + i;
+        embi_box_grow(one->box, reach, in);
+        for (int j = self && edge_edge ? first + i + 1 : first; j < scratch->count; j++) {   /* of two edges once */
+            const embi_primitive *two = scratch->list + j;
+            embi_candidate *c;
+            int v[4];
+            if (!embi_boxes_touch(in, two->box)) continue;
+            memcpy(v, one->v, (size_t)size * sizeof *v);
+            memcpy(v + size, two->v, (size_t)(4 - size) * sizeof *v);
+            if (self && embi_vertices_shared(v, edge_edge)) continue;
+            if (!EMBI_ROOM(m, *list, *count + 1)) return 0;
+            c = *list + (*count)++;
+            memset(c, 0, sizeof *c);
+            c->edge_edge = (short)edge_edge;
+            c->parts = (short)(self ? 0 : two->parts);
+            c->share = 1;
+            embi_candidate_complete(c, &a->s, &b->s, v, rule);
+        }
+    }
+    return 1;
+}
+
+/* Appends all candidates of two surfaces, or of one and itself. Returns 0 out of memory. */
+static int embi_plain_pairs(embi_memory *m, const embi_swept_surface *a, const embi_swept_surface *b,
+                            const embi_pair_rule *rule, embipc_real reach, embi_primitives *scratch,
+                            embi_candidate **list, int *count)
+{
+    return embi_plain_meet(m, a, b, 1, rule, reach, scratch, list, count) &&
+           (a->s.base == b->s.base || embi_plain_meet(m, b, a, 1, rule, reach, scratch, list, count)) &&
+           embi_plain_meet(m, a, b, 2, rule, reach, scratch, list, count);
 }
 
 /* 1 when a search at positions x (of all vertices) would find the candidate, for the approach t of its first body. */
@@ -14563,7 +14732,7 @@ static int embi_body_cut(embi_memory *m, embi_body *b)
 {
     int n = 1;
     embi_shift *shift[5];
-    while (b->nn && n < EMBI_PANELS && b->bvh.leaves >= 2 * n * EMBI_PANEL_LEAVES) n *= 2;
+    while (!EMBI_WITHOUT(PATCHES) && b->nn && n < EMBI_PANELS && b->bvh.leaves >= 2 * n * EMBI_PANEL_LEAVES) n *= 2;
     if (!EMBI_GROW(m, b->panel, n) ||
         !EMBI_GROW(m, b->part, 30 * n))
         return 0;
@@ -14773,7 +14942,7 @@ static void embi_turn_fit(const embipc_real *x, const embipc_real *y, int n, emb
         for (int r = 0; r < 3; r++) embi_axpy(M + 3 * r, v[r], u);
     }
     size = sqrt(embi_dot(M, M) + embi_dot(M + 3, M + 3) + embi_dot(M + 6, M + 6));
-    if (!(size > 0)) return;
+    if (!(size > 0) || EMBI_WITHOUT(TURN)) return;
     for (int r = 0; r < 9; r++) M[r] /= size;
     for (int r = 0; r < 3; r++) embi_cross(cof + 3 * r, M + 3 * ((r + 1) % 3), M + 3 * ((r + 2) % 3));
     for (int r = 0; r < 9; r++) M[r] += cof[r];
@@ -15126,7 +15295,7 @@ static void embi_body_renew(embi_body *b)
 static void embi_body_multiply(embi_state *s, embi_body *b, const embipc_real *x, embipc_real *y)
 {
     embipc_real stiffness = embi_body_stiffness(s, b), inertia = embi_body_inertia(s, b);
-    if ((b->elastic.nonlinear || !b->elastic.averaged) && stiffness > 0) embi_body_assemble(s, b);
+    if ((EMBI_WITHOUT(PRODUCTS) || b->elastic.nonlinear || !b->elastic.averaged) && stiffness > 0) embi_body_assemble(s, b);
     if (b->assembled) {
         embi_bsr_multiply(&b->A, x, y);
         return;
@@ -16408,7 +16577,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
             }
         f->key = key;
         at = embi_lower_bound(memory, memory_count, key);
-        f->expected = at < memory_count && memory[at].key == key ? u[memory[at].value] : (embipc_real)0;
+        f->expected = at < memory_count && memory[at].key == key && !EMBI_WITHOUT(MEMORY) ? u[memory[at].value] : (embipc_real)0;
         f->held = 0;
         f->turns = 0;
         isle->friction_count++;
@@ -16520,7 +16689,7 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
     for (int n = 0; n < isle->by_near.count; n++) {
         embi_near_run r = embi_near_run_of(s, isle, n);
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++)
-            if (r.closest[*k].d - r.candidate[*k].xi < EMBI_COUPLED * r.candidate[*k].dhat &&
+            if (!EMBI_WITHOUT(COUPLED) && r.closest[*k].d - r.candidate[*k].xi < EMBI_COUPLED * r.candidate[*k].dhat &&
                 !embi_candidate_couple(m, &s->J, s->local, r.candidate[*k].v, &isle->keys, &count))
                 return 0;
     }
@@ -16555,7 +16724,7 @@ static void embi_island_tangent(embi_state *s, embi_island *isle)
 /* Sets the system to zero; or only the part that contacts reach, while A is that of the last factor. */
 static void embi_island_reopen(embi_state *s, embi_island *isle)
 {
-    int keeps = embi_system_keeps(&isle->system);
+    int keeps = embi_system_keeps(&isle->system) && !EMBI_WITHOUT(REOPEN);
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         keeps = keeps && !(embi_is_dynamic(b) && b->elastic.nonlinear);
@@ -16775,7 +16944,8 @@ static embipc_real embi_island_stretch(embi_state *s, embi_island *isle)
     }
     for (int k = 0; k < isle->unknown_count; k++)
         embi_copy(s->p_last + 3 * isle->unknown[k], s->p + 3 * isle->unknown[k]);
-    if (embi_is_driving(isle) || !(isle->stride > 0) || !(same > 0) || same * same < (embipc_real)0.8 * now * last)
+    if (EMBI_WITHOUT(STRETCH) || embi_is_driving(isle) || !(isle->stride > 0) || !(same > 0) ||
+        same * same < (embipc_real)0.8 * now * last)
         return 1;
     ratio = same / last;
     stretch = ratio < 1 ? isle->stride / (1 - ratio) : (embipc_real)16;
@@ -16825,7 +16995,7 @@ static int embi_island_wants_dual(const embi_state *s, const embi_island *isle)
 {
     int columns = (isle->curved ? 2 : 1) * isle->contacts.count + 2 * isle->friction_count +
                   3 * embi_spring_count(isle);
-    if (s->solver != EMBIPC_SOLVER_AUTO || embi_system_surely_dense(isle->unknown_count, (int)s->solver) ||
+    if (EMBI_WITHOUT(DUAL) || s->solver != EMBIPC_SOLVER_AUTO || embi_system_surely_dense(isle->unknown_count, (int)s->solver) ||
         columns > 3 * isle->unknown_count / EMBI_DUAL_COLUMNS)
         return 0;
     for (int k = 0; k < isle->body_count; k++) {
@@ -17269,7 +17439,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
 /* at the start of a step */
 static void embi_island_recall(const embi_state *s, embi_island *isle)
 {
-    isle->kept = isle->useful && isle->same && isle->unknown_count >= EMBI_KEEP_NODES &&
+    isle->kept = !EMBI_WITHOUT(KEPT) && isle->useful && isle->same && isle->unknown_count >= EMBI_KEEP_NODES &&
               isle->system.method != EMBI_SYSTEM_CG;
     isle->kept = isle->kept && embi_dual_fits(s, isle);
     if (!isle->kept || isle->wait == 0) return;
@@ -17375,7 +17545,7 @@ static int embi_island_solve_kept(embi_state *s, embi_island *isle)
         if (k == 0 && isle->old_factor) embi_island_tangent(s, isle);
         if (k > 0 && size < enough && embi_island_balances(s, isle, r)) {
             memcpy(isle->rhs, x, (size_t)n * sizeof *x);
-            isle->multiplied = 1;
+            isle->multiplied = !EMBI_WITHOUT(SUM);
             return 1;
         }
         if (k > 0 && !embi_is_driving(isle) && size < (embipc_real)0.01 * embi_row_most(n, x)) {
@@ -17430,7 +17600,7 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
         if (solved && isle->kept) isle->pause = 1;
         if (solved) return EMBIPC_OK;
         if (isle->kept) {
-            isle->wait = isle->pause;
+            isle->wait = EMBI_WITHOUT(WAIT) ? 0 : isle->pause;
             isle->pause = embi_min_int(2 * isle->pause, 16);
         }
         isle->kept = isle->old_factor = 0;
@@ -17468,7 +17638,7 @@ static void embi_island_turning(embi_state *s, embi_island *isle)
         embi_add(to, to, f->u);
         back = embi_dot(to, f->u) < 0;
         ends_inside = embi_dot(to, to) < zone;
-        f->turns = f->weight > 0 && embi_dot(f->u, f->u) > zone && (f->turns ? ends_inside : back && !ends_inside);
+        f->turns = !EMBI_WITHOUT(REVERSAL) && f->weight > 0 && embi_dot(f->u, f->u) > zone && (f->turns ? ends_inside : back && !ends_inside);
         isle->turning += f->turns;
     }
 }
@@ -17547,7 +17717,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] = -s->g[i];
     }
-    if (isle->slow >= EMBI_SLOW && isle->too_much - isle->keep > (embipc_real)0.03 &&
+    if (!EMBI_WITHOUT(NEGATIVE) && isle->slow >= EMBI_SLOW && isle->too_much - isle->keep > (embipc_real)0.03 &&
         isle->system.method != EMBI_SYSTEM_CG) {
         isle->keep = isle->too_much > 1 ? (embipc_real)1 : (isle->keep + isle->too_much) / 2;
         isle->kept = 0;
@@ -17659,7 +17829,7 @@ static void embi_ccd_range(void *arg, int begin, int end)
             embi_closest *closest = t->s->closest + k;
             embipc_real x0[12], p[12], separation, toi;
             if (t->s->apart[k].least > floor + t->s->apart[k].share * away) continue;
-            if (embi_ways_apart(c, t->s->x, t->s->next_x, t->alpha[block], floor)) continue;
+            if (!EMBI_WITHOUT(AXES) && embi_ways_apart(c, t->s->x, t->s->next_x, t->alpha[block], floor)) continue;
             if (closest->stamp != t->stamp) embi_closest_find(c, t->s->x, t->stamp, closest);
             separation = embi_gap_floor(c, closest->d, t->rounding, t->driving);
             for (int i = 0; i < 4; i++) embi_sub(p + 3 * i, t->s->next_x + 3 * c->v[i], t->s->x + 3 * c->v[i]);
@@ -17786,8 +17956,9 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
         most = embi_max(most, embi_shift_most(&s->body[isle->bodies[k]].shift_next));
     isle->cap = 1;
     isle->safe_known = 0;
+    if (EMBI_WITHOUT(SEARCH)) return 1;   /* all that it passes is searched for */
     for (int n = 0; n < isle->pair_count && stays; n++) stays = embi_pair_stays(s, s->pair + isle->pairs[n]);
-    if (!stays || most > 2 * isle->reach) {
+    if (!EMBI_WITHOUT(CAP) && (!stays || most > 2 * isle->reach)) {
         if (most > 2 * isle->reach) {
             isle->reach *= 2;
             isle->cap = isle->reach / most;
@@ -17834,6 +18005,7 @@ static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, emb
 static void embi_island_know(embi_state *s, const embi_island *isle)
 {
     int nearby = 0, all = 0;
+    if (EMBI_WITHOUT(SEARCH) || EMBI_WITHOUT(BOUNDS) || EMBI_WITHOUT(KNOW)) return;
     for (int n = 0; n < isle->pair_count; n++) {
         nearby += s->pair[isle->pairs[n]].nearby_count;
         all += s->pair[isle->pairs[n]].count;
@@ -18250,7 +18422,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         embi_island_accept(s, isle, alpha);
         isle->stride = alpha * isle->stretch;
         isle->crawl = isle->stride < (embipc_real)0.5 ? isle->crawl + 1 : 0;
-        if (isle->crawl == EMBI_CRAWL) {
+        if (isle->crawl == EMBI_CRAWL && !EMBI_WITHOUT(CURVATURE)) {
             isle->curved = 1;
             isle->kept = 0;
         }
@@ -18261,7 +18433,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
             isle->converged = (isle->curved && isle->measure < 1) || isle->friction_passes > 0;
         }
     }
-    isle->old_factor = was_old ? alpha == 1 && isle->measure < (embipc_real)0.2 * isle->last_measure
+    isle->old_factor = EMBI_WITHOUT(OLD) ? 0 : was_old ? alpha == 1 && isle->measure < (embipc_real)0.2 * isle->last_measure
                             : !isle->kept && alpha == 1 && (isle->just_drove || isle->measure < 1000);
     /* a contact that the factor holds too soft is run over; one that it holds too stiff looks converged */
     if (isle->old_factor && (isle->contacts.changed || embi_friction_changed(s, isle) || embi_springs_changed(s, isle)))
@@ -18360,7 +18532,7 @@ static int embi_island_guess_order(const embi_state *s, const embi_island *isle)
         }
     }
     order = missed[1] < missed[0] ? 2 : 1;
-    if (!fresh && went > embi_island_tolerance(s, isle) && missed[order - 1] < EMBI_GUESS_SHARE * went) return order;
+    if (!EMBI_WITHOUT(GUESS) && !fresh && went > embi_island_tolerance(s, isle) && missed[order - 1] < EMBI_GUESS_SHARE * went) return order;
     return turned > EMBI_TURN_FAR ? 1 : 0;
 }
 
@@ -18845,6 +19017,9 @@ struct embipc_world {
     embi_key *tri_pairs;         /* scratch of the broad phase */
     int tri_pair_count;
     embi_swept *swept;           /* patches sorted along one axis; then in the order of bodies */
+    embipc_real *reached;        /* the plain search: boxes of where vertices may be (6 each), */
+    embi_swept_surface *surface; /* all bodies with these boxes, */
+    embi_primitives primitives;  /* and what of two of them may meet */
     embi_search *search;
     int search_count;
     embi_lane lane[EMBI_TASKS];
@@ -18994,7 +19169,7 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     w->s.integrator = def->integrator;
     w->s.spin = def->keep_spin != 0;
     embi_copy(w->s.gravity, def->gravity);
-    w->s.threads.run = def->parallel_for;
+    w->s.threads.run = EMBI_WITHOUT(SEARCH) ? NULL : def->parallel_for;   /* the plain search has no parts to share */
     w->s.threads.ctx = def->parallel_ctx;
     w->s.clock = def->clock;
     w->s.clock_ctx = def->clock_ctx;
@@ -19163,6 +19338,9 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     EMBI_RELEASE(&m, w->kept);
     EMBI_RELEASE(&m, w->tri_pairs);
     EMBI_RELEASE(&m, w->swept);
+    EMBI_RELEASE(&m, w->reached);
+    EMBI_RELEASE(&m, w->surface);
+    EMBI_RELEASE(&m, w->primitives.list);
     EMBI_RELEASE(&m, w->search);
     EMBI_RELEASE(&m, w->found);
     EMBI_RELEASE(&m, w->asked);
@@ -19924,7 +20102,7 @@ static int embi_build_panels(embi_memory *m, embi_body *b, const embi_build *t)
  * certificates. */
 static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
-    int n = 6 * b->nt, large = b->nt >= EMBI_FIT_TRIANGLES;
+    int n = 6 * b->nt, large = b->nt >= EMBI_FIT_TRIANGLES && !EMBI_WITHOUT(REFIT);
     embi_key *keys = (embi_key *)embi_alloc(m, n, sizeof *keys);
     unsigned char *used = (unsigned char *)embi_alloc(m, b->nv, 1);
     int *sharp = (int *)embi_alloc(m, 3 * b->nv, sizeof *sharp);
@@ -19947,7 +20125,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
     ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, b->own_state,
                                                3 * b->nn + 2 * b->ntet));
-    if (ok && embi_may_fold(b) && EMBI_FOLD_FINE * b->ntet <= b->nt) {
+    if (ok && embi_may_fold(b) && !EMBI_WITHOUT(CERTIFICATES) && EMBI_FOLD_FINE * b->ntet <= b->nt) {
         embi_surface s;
         memset(&s, 0, sizeof s);
         s.x = s.rest = t->x;
@@ -22199,7 +22377,7 @@ static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, 
         memcpy(s->kept_q + 3 * A->node0, embi_base_q(s, A) + 3 * A->node0, (size_t)(3 * A->nn) * sizeof *s->qn);
         embi_m3_identity(k->turn);
     }
-    k->room = embi_kept_room(s, k, pair);
+    k->room = EMBI_WITHOUT(LISTS) ? 0 : embi_kept_room(s, k, pair);
     k->made = k->asked;
     for (int i = 0; i < 3; i++) {
         k->range[i] = pair->range[i] - k->room;
@@ -22727,7 +22905,7 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
     one->kept = kept;
     embi_own_set_aside(s, kept, EMBI_ASIDE_HEAD);
     kept->asked = w->step;
-    one->due = !embi_kept_serves(s, kept, pair, reach);
+    one->due = EMBI_WITHOUT(LISTS) || !embi_kept_serves(s, kept, pair, reach);
     if (one->due) {
         embi_kept_begin(s, kept, pair, reach);
         if (pair->a == pair->b && !embi_body_starts(&w->memory, s, s->body + pair->a, kept)) return 0;
@@ -22781,7 +22959,7 @@ static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one
     if (pair->count) memset(s->closest + pair->first, 0, (size_t)pair->count * sizeof *s->closest);
     for (int k = pair->first; k < pair->first + pair->count; k++) {
         s->apart[k].share = s->candidate[k].share;
-        s->apart[k].least = s->candidate[k].apart - s->candidate[k].share * slack;
+        s->apart[k].least = EMBI_WITHOUT(BOUNDS) ? -EMBI_HUGE : s->candidate[k].apart - s->candidate[k].share * slack;
         if (!embi_candidate_wake(m, s, A, B, s->candidate[k].v)) return 0;
     }
     return 1;
@@ -23601,6 +23779,88 @@ static int embi_pairs_join(embipc_world *w)
     return 1;
 }
 
+/* ---- the plain search: all bodies ----
+ * Nothing is remembered: each iteration tries all primitives of all bodies against each other, with boxes that hold
+ * where they are, where they are about to go, and where the step may go back to. */
+
+/* Boxes of body number `at`: of each vertex, and of all. aimed: directions are known, and count. */
+static embi_swept_surface embi_plain_sweep(embipc_world *w, int at, int aimed)
+{
+    embi_state *s = &w->s;
+    const embi_body *b = s->body + at;
+    embi_swept_surface r;
+    embipc_real *vertex = w->reached + 6 * (size_t)b->vert0, y[3];
+    r.s = embi_surface_of(s, b, b->moving ? s->x : s->xn);
+    r.vertex = vertex;
+    embi_box_clear(r.box);
+    embi_apply_rows(s, b, s->qn, s->xn);
+    if (b->moving) embi_apply_rows(s, b, s->q, s->x);
+    if (b->moving) embi_apply_rows(s, b, aimed && b->goes ? s->trial_q : s->q, s->next_x);
+    for (int v = b->vert0; v < b->vert0 + b->nv; v++, vertex += 6) {
+        embi_box_clear(vertex);
+        embi_box_add(vertex, s->xn + 3 * v);
+        if (b->moving) {
+            embi_row_apply(&s->J, v, s->safe_q, y);
+            embi_box_add(vertex, s->x + 3 * v);
+            embi_box_add(vertex, s->next_x + 3 * v);
+            embi_box_add(vertex, y);
+        }
+        embi_box_join(r.box, vertex);
+    }
+    return r;
+}
+
+/* The pairs of bodies that may meet, one panel each. Returns 0 out of memory. */
+static int embi_plain_bodies(embipc_world *w, int aimed)
+{
+    embi_state *s = &w->s;
+    w->tri_pair_count = 0;
+    if (!EMBI_GROW(&w->memory, w->reached, 6 * s->vert_count) ||
+        !EMBI_GROW(&w->memory, w->surface, s->body_count))
+        return 0;
+    for (int i = 0; i < s->body_count; i++) w->surface[i] = embi_plain_sweep(w, i, aimed);
+    for (int i = 0; i < s->body_count; i++)
+        for (int j = i; j < s->body_count; j++) {
+            embipc_real reach, in[6];
+            if (!embi_bodies_meet(w, i, j, &reach)) continue;
+            embi_box_grow(w->surface[i].box, 2 * reach, in);
+            if (!embi_boxes_touch(in, w->surface[j].box)) continue;
+            if (!EMBI_GROW(&w->memory, w->tri_pairs, w->tri_pair_count + 1)) return 0;
+            w->tri_pairs[w->tri_pair_count].key = embi_pack(i, j);
+            w->tri_pairs[w->tri_pair_count++].value = 0;
+        }
+    return embi_pairs_join(w);
+}
+
+/* All candidates of all pairs, anew. Nothing is known of their distances, so that each is looked at wherever it counts.
+ * Returns 0 out of memory. */
+static int embi_plain_search(embipc_world *w, int aimed)
+{
+    embi_state *s = &w->s;
+    if (!embi_plain_bodies(w, aimed)) return 0;
+    s->candidate_count = 0;
+    for (int n = 0; n < s->pair_count; n++) {
+        embi_pair *pair = s->pair + n;
+        pair->first = s->candidate_count;
+        pair->nearby_count = -1;
+        if (!embi_plain_pairs(&w->memory, w->surface + pair->a, w->surface + pair->b, &pair->rule,
+                              embi_pair_reach(s, pair), &w->primitives, &s->candidate, &s->candidate_count))
+            return 0;
+        pair->count = s->candidate_count - pair->first;
+    }
+    w->builds += s->pair_count;
+    if (!embi_candidates_room(w)) return 0;
+    if (s->candidate_count) memset(s->closest, 0, (size_t)s->candidate_count * sizeof *s->closest);
+    for (int n = 0; n < s->pair_count; n++)
+        for (int k = s->pair[n].first; k < s->pair[n].first + s->pair[n].count; k++) {
+            s->apart[k].share = 1;
+            s->apart[k].least = -EMBI_HUGE;
+            if (!embi_candidate_wake(&w->memory, s, s->body + s->pair[n].a, s->body + s->pair[n].b, s->candidate[k].v))
+                return 0;
+        }
+    return 1;
+}
+
 /* Makes the pairs of patches whose regions meet. Candidates cover the predicted displacement, or its first part if it
  * is long. */
 static int embi_pairs_begin(embipc_world *w)
@@ -23609,6 +23869,7 @@ static int embi_pairs_begin(embipc_world *w)
     embi_state *s = &w->s;
     s->pair_count = s->candidate_count = s->stamp = w->search_count = 0;
     w->builds = 0;
+    if (EMBI_WITHOUT(SEARCH)) return embi_plain_search(w, 0);
     if (!embi_regions_sweep(w) || !embi_pairs_join(w)) return 0;
     for (int n = 0; n < s->pair_count; n++) {
         embi_pair *pair = s->pair + n;
@@ -23618,6 +23879,7 @@ static int embi_pairs_begin(embipc_world *w)
         if (embi_box_norm(r) > 4 * embi_pair_stride(s, pair))
             embi_cap_all(r, still, 6, embi_pair_stride(s, pair) / embi_box_norm(r));
         memset(pair->range, 0, sizeof pair->range);   /* the present positions */
+        if (EMBI_WITHOUT(FORESIGHT)) memset(r, 0, sizeof r);
         embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
         if (!embi_search_add(w, n)) return 0;
     }
@@ -23939,7 +24201,8 @@ static int embi_islands_begin(embipc_world *w)
         if (!embi_island_remember(&w->memory, isle)) return 0;
         w->order[w->order_count++] = i;
         isle->index = i;
-        isle->active = isle->first = 1;
+        isle->active = 1;
+        isle->first = !EMBI_WITHOUT(STICKING);
         isle->analysed = isle->iterations = isle->factorizations = isle->regularized = isle->converged =
             isle->old_factor = 0;
         isle->just_drove = isle->just_guessed = isle->relagged = isle->friction_passes = 0;
@@ -24091,7 +24354,8 @@ static int embi_pair_by_path(const embipc_world *w, const embi_pair *p, const em
 {
     embipc_real way[6];
     for (int i = 0; i < 6; i++) way[i] = r[i] - now[i];
-    return embi_box_norm(way) > embi_pair_stride(&w->s, p) / (p->path ? 10 : 1) && !embi_pair_may_go_back(w, p);
+    return !EMBI_WITHOUT(PATHS) && embi_box_norm(way) > embi_pair_stride(&w->s, p) / (p->path ? 10 : 1) &&
+           !embi_pair_may_go_back(w, p);
 }
 
 /* Takes the new reference of all marked bodies, whose pairs must be searched again. */
@@ -24132,6 +24396,7 @@ static int embi_pairs_rebase(embipc_world *w)
         any = 1;
         embi_relative_box(&a->shift, p->pa, &b->shift, p->pb, now);
         if (!embi_pair_is_together(s, p) || embi_pair_by_path(w, p, now, r)) continue;
+        if (!p->path && EMBI_WITHOUT(REBASE)) continue;
         if (!p->path && embi_box_norm(now) <= EMBI_BASE_EDGES * embi_pair_edge(s, p)) continue;
         if (!w->island[embi_pair_island(s, p)]->active || embi_pair_may_go_back(w, p)) continue;
         a->anew = a->moving;
@@ -24178,27 +24443,43 @@ static int embi_pairs_due(embipc_world *w)
     return 1;
 }
 
+/* Islands that the candidates of a pair link become one. changed: as below. Returns 0 out of memory. */
+static int embi_pair_link(embipc_world *w, const embi_pair *p, int *changed)
+{
+    embi_state *s = &w->s;
+    int ia = s->body[p->a].moving ? s->body[p->a].island : -1;
+    int ib = s->body[p->b].moving ? s->body[p->b].island : -1;
+    if (ia >= 0) changed[ia] = embi_max_int(changed[ia], 1);
+    if (ib >= 0) changed[ib] = embi_max_int(changed[ib], 1);
+    if (ia < 0 || ib < 0 || ia == ib || (!p->count && !p->joins)) return 1;
+    if (!embi_islands_merge(w, ia, ib, changed[embi_min_int(ia, ib)] < 2)) return 0;
+    changed[embi_min_int(ia, ib)] = 2;
+    return 1;
+}
+
+/* The plain search: all candidates are found anew, for where directions go. Returns 0 out of memory. */
+static int embi_plain_check(embipc_world *w, int *changed)
+{
+    if (!embi_plain_search(w, 1)) return 0;
+    for (int n = 0; n < w->s.pair_count; n++)
+        if (!embi_pair_link(w, w->s.pair + n, changed)) return 0;
+    return 1;
+}
+
 /* Candidates must cover all that the present directions visit; else they are searched again. changed[root]: 1 for
  * islands with changed candidates, 2 for merged ones. */
 static int embi_ranges_check(embipc_world *w, int *changed)
 {
     embi_state *s = &w->s;
     int searched, any;
+    if (EMBI_WITHOUT(SEARCH)) return embi_plain_check(w, changed);
     if (!embi_neighbours_check(w) || (any = embi_pairs_rebase(w)) < 0) return 0;
     if (!any) return 1;
     if (!embi_pairs_due(w)) return 0;
     searched = w->search_count;
     if (!embi_searches_run(w)) return 0;
-    for (int n = 0; n < searched; n++) {
-        const embi_pair *p = s->pair + w->search[n].pair;
-        int ia = s->body[p->a].moving ? s->body[p->a].island : -1;
-        int ib = s->body[p->b].moving ? s->body[p->b].island : -1;
-        if (ia >= 0) changed[ia] = embi_max_int(changed[ia], 1);
-        if (ib >= 0) changed[ib] = embi_max_int(changed[ib], 1);
-        if (ia < 0 || ib < 0 || ia == ib || (!p->count && !p->joins)) continue;
-        if (!embi_islands_merge(w, ia, ib, changed[embi_min_int(ia, ib)] < 2)) return 0;
-        changed[embi_min_int(ia, ib)] = 2;
-    }
+    for (int n = 0; n < searched; n++)
+        if (!embi_pair_link(w, s->pair + w->search[n].pair, changed)) return 0;
     return 1;
 }
 

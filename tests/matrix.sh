@@ -105,7 +105,7 @@ parts() {   # compiler
 as_c() {   # compiler
     for std in c99 c11 c17; do
         # what the standards differ in is syntax; the last of C99 is linked below
-        for more in "-DEMBIPC_PTHREADS" "-DEMBIPC_VALIDATE" "-DEMBIPC_PLAIN_KERNEL" ""; do
+        for more in "-DEMBIPC_PTHREADS" "-DEMBIPC_VALIDATE" "-DEMBIPC_PLAIN" "-DEMBIPC_PLAIN_KERNEL" ""; do
             if [ $std = c99 ]; then try $1 -std=$std $strict $more -c "$dir/impl.c" -o "$dir/impl.o"
             else try $1 -std=$std $strict $more -fsyntax-only "$dir/impl.c"; fi
         done

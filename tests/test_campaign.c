@@ -5,15 +5,17 @@
  * bounded work. After every failing call: nothing has changed. Every fourth world has a twin in which nothing fails, and
  * both keep the same bits.
  * Without arguments the first worlds are a test of the suite. Usage for more: test_campaign WORLDS [FIRST SEED], or
- * test_campaign -SEED for one world that tells each step. */
+ * test_campaign -SEED for one world that tells each step; one more argument, and the candidates of every iteration are
+ * compared with those of the plain search. */
 #include "inside.h"
 #include "test.h"
 #include "scene_test.h"
 #include "geometry_test.h"
 #include "undo_test.h"
+#include "plain_test.h"
 #include <time.h>
 
-static int talk;
+static int talk, compares;
 static double slowest;               /* step so far, s */
 static int most;                     /* candidates of a step so far */
 
@@ -217,6 +219,7 @@ static void one_world(unsigned long long seed)
         wd.allocator = undo_allocator(&p.rig[i]);
         p.s[i] = scene_empty(&wd);
     }
+    if (compares) plain_watch(p.s[0].w);
     d = scene_def("ground", EMBIPC_FIXED, 0, 0, -room / 20);
     d.friction = chance(0.5) ? 0.5 : 0;
     m = test_mesh_box(-3 * room, -3 * room, -room / 20, 3 * room, 3 * room, room / 20);
@@ -238,6 +241,7 @@ static void one_world(unsigned long long seed)
         ENSURE(scene_sound(p.s[0].w));
         if (chance(0.3)) disturb(&p, room);
     }
+    ENSURE(plain_seen.missed == 0 && plain_seen.miscounted == 0);
     if (test_bad != bad) printf("world %llu is broken: test_campaign -%llu\n", seed, seed);
     for (int i = 0; i < p.count; i++) scene_end(&p.s[i]);
 }
@@ -256,6 +260,10 @@ static int campaign(long long worlds, unsigned long long first)
     for (long long k = 0; k < worlds; k++) one_world(first + (unsigned long long)k);
     printf("test_campaign: %lld worlds, %d broken checks, longest step %.2f s, at most %d candidates\n", talk ? 1 : worlds,
            test_bad, slowest, most);
+    if (compares)
+        printf("  %ld moments, boxes of %ld pairs within reach, %ld of them candidates, %ld contacts; missed %ld, moments with other contacts %ld\n",
+               plain_seen.looks, plain_seen.tried, plain_seen.listed, plain_seen.active, plain_seen.missed, plain_seen.miscounted);
+    plain_forget();
     return test_bad != 0;
 }
 
@@ -265,6 +273,7 @@ int main(int argc, char **argv)
     test_unused();
     meshio_test_unused();
     undo_unused();
+    compares = argc > 3;
     if (worlds) return campaign(worlds, argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
     test_begin(argc, argv);
     RUN(violent_worlds);

@@ -1,0 +1,225 @@
+/* The fast search against the plain one: whatever comes within reach on the way that islands are about to go is among
+ * their candidates, in every iteration. And each step ends at the same place by the plain method. */
+#define EMBI_PANEL_LEAVES 4   /* so that small surfaces have several panels, ... */
+#define EMBI_FIT_TRIANGLES 32
+#define EMBI_FIT_LEAVES 4     /* ... and trees are refit in parts */
+static int without;           /* what the worlds of now are without */
+#define EMBIPC_WITHOUT without
+#define EMBIPC_IMPLEMENTATION
+#include "../embipc.h"
+#include "test.h"
+#include "scene_test.h"
+#include "cage_test.h"
+#include "plain_test.h"
+
+/* a top and two sticks that spin fast, fall, and hit the ground and each other */
+static void fill_spin(scene *s)
+{
+    scene_ground(s, 2, 0.4);
+    for (int k = 0; k < 3; k++) {
+        embipc_body_def d = scene_def("stick", k == 1 ? EMBIPC_CAGE : k ? EMBIPC_FULL : EMBIPC_AFFINE, 0.03 * k, 0.02 * k, 0.15 + 0.07 * k);
+        d.angular_velocity[k] = 60;
+        d.angular_velocity[2] = 40;
+        d.velocity[2] = -2;
+        d.friction = 0.3;
+        d.material.young = 1e6;
+        scene_box(s, d, 0.2, 0.03, 0.02, 2);
+    }
+}
+
+/* an affine and a cage box slide far over each other and a slab, through many ranges of candidates */
+static void fill_slide(scene *s)
+{
+    scene_ground(s, 3, 0.05);
+    for (int k = 0; k < 2; k++) {
+        embipc_body_def d = scene_def(k ? "upper" : "lower", k ? EMBIPC_CAGE : EMBIPC_AFFINE, -0.2 * k, 0.01 * k, 0.0255 + 0.0505 * k);
+        d.velocity[0] = k ? 4 : 2;
+        d.friction = 0.05;
+        scene_box(s, d, k ? 0.05 : 0.4, 0.06, 0.05, 3);
+    }
+}
+
+/* two balls that meet at 40 m/s */
+static void fill_meet(scene *s)
+{
+    for (int k = 0; k < 2; k++) {
+        embipc_body_def d = scene_def("ball", k ? EMBIPC_FULL : EMBIPC_CAGE, 0.2 * k, 0.02 * k, 0);
+        d.velocity[0] = k ? -20 : 20;
+        scene_ball(s, d, 0.05, 2, 2);
+    }
+}
+
+/* a soft comb that spins, and whose teeth are pulled through each other */
+static void fill_comb(scene *s)
+{
+    embipc_body_def d = scene_def("comb", EMBIPC_CAGE, 0, 0, 0);
+    test_mesh mesh = cage_comb();
+    d.cage_nodes = 40;   /* few tets: what cannot fold is left out */
+    d.material.young = 2e4;
+    d.material.damping[1] = 0.01;
+    d.angular_velocity[1] = 5;
+    d.velocity[0] = 3;
+    test_mesh_compact(&mesh);
+    if (scene_add_mesh(s, &d, &mesh, 0) >= 0) ENSURE(s->w->s.body[0].folds.count > 0);
+}
+
+/* the tips of its teeth to the middle */
+static void pull_teeth(scene *s)
+{
+    embipc_body_view v;
+    double lo[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, hi[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+    if (embipc_body_get_view(s->w, s->body[0], &v) != EMBIPC_OK) return;
+    for (int i = 0; i < 3 * v.vertex_count; i++) {
+        lo[i % 3] = fmin(lo[i % 3], v.x[i]);
+        hi[i % 3] = fmax(hi[i % 3], v.x[i]);
+    }
+    for (int i = 0; i < v.vertex_count; i++) {
+        double f[3] = {0, 0, 0};
+        if (v.x[3 * i + 2] < hi[2] - 0.03 * (hi[2] - lo[2])) continue;
+        f[0] = v.x[3 * i] < (lo[0] + hi[0]) / 2 ? 0.04 : -0.04;
+        (void)ENSURE_OK(s->w, embipc_body_apply_force(s->w, s->body[0], i, f));
+    }
+}
+
+typedef struct world_kind {
+    const char *name;
+    void (*fill)(scene *s);
+    int steps;
+    double h, gravity;
+} world_kind;
+
+static const world_kind kinds[] = {
+    {"drop", scene_drop, 40, 0.01, -9.81}, {"stack", scene_stack, 12, 0.01, -9.81}, {"grasp", scene_grasp, 40, 0.01, -9.81},
+    {"throw", scene_throw, 12, 0.02, 0}, {"beam", scene_beam, 25, 0.01, -9.81}, {"twist", scene_twist, 40, 0.01, -9.81},
+    {"heap", scene_heap, 20, 0.01, -9.81}, {"spin", fill_spin, 25, 0.01, -9.81}, {"slide", fill_slide, 25, 0.02, -9.81},
+    {"meet", fill_meet, 10, 0.01, 0}, {"comb", fill_comb, 25, 0.01, 0}};
+enum { KINDS = (int)(sizeof kinds / sizeof *kinds) };
+
+static scene begin(const world_kind *k, embipc_integrator rule, double tolerance)
+{
+    embipc_world_def d = scene_world_def(strcmp(k->name, "stack") == 0 ? SCENE_STACK : SCENE_DROP);
+    scene s;
+    d.time_step = k->h;
+    d.gravity[2] = k->gravity;
+    d.integrator = rule;
+    d.tolerance = tolerance;
+    s = scene_empty(&d);
+    if (s.w) k->fill(&s);
+    return s;
+}
+
+static void run(scene *s, const world_kind *k)
+{
+    for (int n = 0; n < k->steps; n++) {
+        if (k->fill == fill_comb) pull_teeth(s);
+        if (!scene_step(s)) break;
+    }
+}
+
+/* Nothing within reach is missed, in any iteration of any world; and looking changes no bit. */
+static void test_nothing_is_missed(void)
+{
+    for (int k = 0; k < KINDS; k++)
+        for (int rule = 0; rule < 2; rule++) {
+            scene s = begin(kinds + k, rule ? EMBIPC_BDF2 : EMBIPC_BACKWARD_EULER, 0), t = begin(kinds + k, rule ? EMBIPC_BDF2 : EMBIPC_BACKWARD_EULER, 0);
+            long looks = plain_seen.looks, listed = plain_seen.listed, tried = plain_seen.tried, active = plain_seen.active;
+            plain_watch(s.w);
+            run(&s, kinds + k);
+            run(&t, kinds + k);
+            ENSURE(plain_seen.missed == 0 && plain_seen.miscounted == 0);
+            ENSURE(plain_seen.looks >= looks + kinds[k].steps && plain_seen.listed > listed && plain_seen.active > active);
+            ENSURE(scene_bits(s.w) == scene_bits(t.w));
+            if (!rule)
+                printf("  %-6s %4ld moments, boxes of %8ld pairs within reach, %7ld of them candidates, %6ld contacts\n", kinds[k].name,
+                       plain_seen.looks - looks, plain_seen.tried - tried, plain_seen.listed - listed, plain_seen.active - active);
+            scene_end(&s);
+            scene_end(&t);
+        }
+    plain_forget();
+}
+
+/* ---- the same step twice ---- */
+
+static struct {
+    embipc_stage stage;
+    double *q;
+    int ends, turned;                /* turned: an island began again, with other rotations */
+} again;
+
+static int turned_islands(const embipc_world *w)
+{
+    int any = 0;
+    for (int k = 0; k < w->order_count; k++) any |= w->island[w->order[k]]->relagged > 0;
+    return any;
+}
+
+/* Notes where the step is about to end, and makes it fail: the world is then as it was before. */
+static double again_clock(void *ctx)
+{
+    embipc_world *w = (embipc_world *)ctx;
+    embi_state *s = &w->s;
+    embipc_stage was = again.stage;
+    again.stage = s->stage;
+    if (was != EMBIPC_STAGE_MOVE || s->stage != EMBIPC_STAGE_REST) return 0;
+    memcpy(again.q, s->q, (size_t)(3 * s->node_count) * sizeof *again.q);
+    again.turned = turned_islands(w);
+    again.ends = 1;
+    s->q[0] = HUGE_VAL;
+    return 0;
+}
+
+/* Where a step ends without what `what` says, against where it ends with all: the largest difference of a node's coordinate,
+ * m; -1 where it began again with other rotations: E then has several minima. */
+static double step_without(scene *s, int what)
+{
+    embi_state *t = &s->w->s;
+    double most = 0;
+    again.q = (double *)calloc((size_t)(3 * t->node_count) + 1, sizeof *again.q);
+    again.stage = EMBIPC_STAGE_REST;
+    again.ends = 0;
+    t->clock = again_clock;
+    t->clock_ctx = s->w;
+    without = what;
+    ENSURE(embipc_world_step(s->w, NULL) == EMBIPC_ERR_NOT_FINITE && again.ends);
+    without = 0;
+    t->clock = NULL;
+    if (!scene_step(s)) return HUGE_VAL;
+    for (int i = 0; i < 3 * t->node_count; i++) most = fmax(most, fabs(t->q[i] - again.q[i]));
+    free(again.q);
+    return again.turned || turned_islands(s->w) ? -1 : most;
+}
+
+/* Each step of each world ends at the same place by the plain method, and without each acceleration. The tolerance is so
+ * tight that both find the minimum of E, not only its neighbourhood. */
+static void test_steps_end_there_without(void)
+{
+    for (int k = 0; k < KINDS; k++) {
+        double tolerance = 1e-7, most = 0;
+        scene s = begin(kinds + k, EMBIPC_BACKWARD_EULER, tolerance);
+        int compared = 0;
+        for (int n = 0; n < kinds[k].steps && test_bad == 0; n++) {
+            double d;
+            if (kinds[k].fill == fill_comb) pull_teeth(&s);
+            d = step_without(&s, n % 2 ? EMBI_PLAIN_METHOD : 1 << (n / 2 + 7 * k) % EMBIPC_SWITCHES);
+            if (d < 0) continue;
+            compared++;
+            most = fmax(most, d);
+        }
+        printf("  %-6s %2d of %2d steps compared: nodes end within %.2g tolerances\n", kinds[k].name, compared, kinds[k].steps,
+               most / (tolerance * kinds[k].h));
+        ENSURE(most < 10 * tolerance * kinds[k].h);
+        ENSURE(compared > kinds[k].steps / 4);
+        ENSURE(scene_sound(s.w));
+        scene_end(&s);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(argc, argv);
+    RUN(nothing_is_missed);
+    RUN(steps_end_there_without);
+    test_unused();
+    meshio_test_unused();
+    return test_end("test_plain");
+}
