@@ -513,7 +513,7 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *world, embipc_dri
 
 /* What a drive reached in the last step. */
 typedef struct embipc_drive_state {
-    embipc_real short_m;         /* largest distance of a driven node or vertex from its target, m; for a soft drive
+    embipc_real shortfall;         /* largest distance of a driven node or vertex from its target, m; for a soft drive
                                   * along its stiff axes only. Nodes of affine and kinematic bodies are the corners of
                                   * their tet, up to three times as far out as the surface */
     embipc_real force[3];        /* force on the body, N, as a sensor between gripper and arm measures it */
@@ -6291,7 +6291,7 @@ static int embi_collect_borders(embi_memory *m, embi_loops *l, const int *tri, i
 
 /* Follows the border from place `first` of the keys until no border edge continues. When the path returns to one of
  * its vertices, it has closed a loop. A visited half-edge h gets the value -1 - h. */
-static void embi_walk_border(embi_loops *l, const int *tri, int first, int *used)
+static void embi_traverse_border(embi_loops *l, const int *tri, int first, int *used)
 {
     embi_key *k = l->keys.a;
     int top = 0, place = first;
@@ -6331,7 +6331,7 @@ static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n
     l->start[0] = 0;
     for (int i = 0; i < l->edges; i++)
         if (l->keys.a[i].value >= 0)
-            embi_walk_border(l, tri, embi_lower_bound(l->keys.a, l->edges, l->keys.a[i].key), &used);
+            embi_traverse_border(l, tri, embi_lower_bound(l->keys.a, l->edges, l->keys.a[i].key), &used);
     return 1;
 }
 
@@ -7210,6 +7210,21 @@ typedef struct embi_tet_copy {
 /* A triangle side that runs along a face of a tet. */
 typedef struct embi_along { int cut, side, face; } embi_along;
 
+/* Vertices where fans of triangles meet that share no edge. */
+typedef struct embi_pinches {
+    int *of;                         /* per vertex: 1 + its number among them, or 0; NULL if there are none */
+    int *copy;                       /* of each: a copy that holds it, or -1 */
+    int count;
+} embi_pinches;
+
+/* The lattice: dim[] cells from origin. Nodes are corners, then centres. */
+typedef struct embi_lattice {
+    embipc_real h, origin[3];
+    int dim[3], corners, nodes, tets;
+    embipc_real *place;              /* node positions, m; tightening moves them */
+    signed char *wind;               /* winding number of the surface about each node */
+} embi_lattice;
+
 /* State of the builder. */
 typedef struct embi_caging {
     embi_memory *m;
@@ -7217,18 +7232,12 @@ typedef struct embi_caging {
     const int *tri;
     int vertex_count, tri_count;
     int *beside;                     /* triangle across each side (3*tri_count) */
-    int *pinch_of;                   /* per vertex: 1 + its number in pinch, or 0; NULL if there are none */
-    int *pinch;                      /* per pinched vertex (fans without a common edge): a copy that holds it, or -1 */
-    int pinch_count;
+    embi_pinches pinches;
     embipc_real lo[3], hi[3];        /* box of the surface */
     embipc_real volume;              /* of the solid */
     int axis[3];                     /* first the axis along which the centroid is farthest off the box's middle */
     int split;                       /* one copy per piece; 0: one copy per tet */
-    /* lattice: dim[] cells from origin; nodes are corners, then centres */
-    embipc_real h, origin[3];
-    int dim[3], corners, node_total, tet_total;
-    embipc_real *place;              /* node positions, m; tightening moves them */
-    signed char *wind;               /* winding number of the surface about each node */
+    embi_lattice lattice;
     int *seen;                       /* scratch, per tet or node */
     /* the surface, cut along the lattice */
     int *home;                       /* tet of each vertex; ~tet when the vertex is on its boundary */
@@ -7252,36 +7261,35 @@ typedef struct embi_caging {
     int doubt, crosses;              /* two rays disagree; they always do, as the surface crosses itself */
     int *queue, *local;              /* scratch: tets; number of each triangle within a tet */
     embi_keys keys;
-    struct embi_pocket *pocket;
-} embi_caging;
+    struct embi_pocket *pocket;} embi_caging;
 
 /* ---- The lattice ---- */
 
 static int embi_lattice_corner(const embi_caging *c, const int i[3])
 {
-    return (i[0] * (c->dim[1] + 1) + i[1]) * (c->dim[2] + 1) + i[2];
+    return (i[0] * (c->lattice.dim[1] + 1) + i[1]) * (c->lattice.dim[2] + 1) + i[2];
 }
 
 static int embi_lattice_cell(const embi_caging *c, const int i[3])
 {
-    return (i[0] * c->dim[1] + i[1]) * c->dim[2] + i[2];
+    return (i[0] * c->lattice.dim[1] + i[1]) * c->lattice.dim[2] + i[2];
 }
 
 /* indices of a cell along the axes */
 static void embi_lattice_index(const embi_caging *c, int cell, int i[3])
 {
-    i[2] = cell % c->dim[2];
-    i[1] = cell / c->dim[2] % c->dim[1];
-    i[0] = cell / c->dim[2] / c->dim[1];
+    i[2] = cell % c->lattice.dim[2];
+    i[1] = cell / c->lattice.dim[2] % c->lattice.dim[1];
+    i[0] = cell / c->lattice.dim[2] / c->lattice.dim[1];
 }
 
 /* position of a node before tightening */
 static void embi_lattice_position(const embi_caging *c, int node, embipc_real p[3])
 {
-    int centre = node >= c->corners, n = centre ? node - c->corners : node;
+    int centre = node >= c->lattice.corners, n = centre ? node - c->lattice.corners : node;
     for (int k = 2; k >= 0; k--) {
-        int count = c->dim[k] + !centre;
-        p[k] = c->origin[k] + c->h * ((embipc_real)(n % count) + (centre ? 0.5 : 0.0));
+        int count = c->lattice.dim[k] + !centre;
+        p[k] = c->lattice.origin[k] + c->lattice.h * ((embipc_real)(n % count) + (centre ? 0.5 : 0.0));
         n /= count;
     }
 }
@@ -7293,10 +7301,10 @@ static int embi_lattice_tet(const embi_caging *c, int tet, int v[4])
     static const int along_u[5] = {0, 1, 1, 0, 0}, along_v[5] = {0, 0, 1, 1, 0};
     int d = tet % 12 / 4, side = tet % 4, i[3], next[3], p[3];
     embi_lattice_index(c, tet / 12, i);
-    if (i[d] + 1 >= c->dim[d]) return 0;
+    if (i[d] + 1 >= c->lattice.dim[d]) return 0;
     for (int k = 0; k < 3; k++) next[k] = i[k] + (k == d);
-    v[0] = c->corners + embi_lattice_cell(c, i);
-    v[1] = c->corners + embi_lattice_cell(c, next);
+    v[0] = c->lattice.corners + embi_lattice_cell(c, i);
+    v[1] = c->lattice.corners + embi_lattice_cell(c, next);
     for (int e = 0; e < 2; e++) {
         for (int k = 0; k < 3; k++) p[k] = next[k];
         p[(d + 1) % 3] += along_u[side + e];
@@ -7318,7 +7326,7 @@ static int embi_lattice_across(const embi_caging *c, int tet, int face)
     embi_lattice_index(c, tet / 12, i);
     i[d] += ahead;                 /* the other centre's cell, ahead of the square or behind it */
     if (!high) i[axis]--;          /* the second square is at the high or low end of that cell along `axis` */
-    if (i[axis] < 0 || i[axis] + 1 >= c->dim[axis]) return -1;
+    if (i[axis] < 0 || i[axis] + 1 >= c->lattice.dim[axis]) return -1;
     if ((axis + 1) % 3 == d) side = ahead ? 3 : 1;
     else side = ahead ? 0 : 2;
     return 12 * embi_lattice_cell(c, i) + 4 * axis + side;
@@ -7328,7 +7336,7 @@ static int embi_lattice_across(const embi_caging *c, int tet, int face)
 static int embi_lattice_gather(const embi_caging *c, int tet, int v[4], embipc_real X[12])
 {
     if (!embi_lattice_tet(c, tet, v)) return 0;
-    embi_tet_gather(X, c->place, v);
+    embi_tet_gather(X, c->lattice.place, v);
     return 1;
 }
 
@@ -7338,8 +7346,8 @@ static int embi_lattice_locate(const embi_caging *c, const embipc_real p[3])
     int i[3], d = 0, u, v, side, axis;
     embipc_real r[3];
     for (int k = 0; k < 3; k++) {
-        embipc_real a = (p[k] - c->origin[k]) / c->h;
-        i[k] = embi_max_int(1, embi_min_int((int)a, c->dim[k] - 2));
+        embipc_real a = (p[k] - c->lattice.origin[k]) / c->lattice.h;
+        i[k] = embi_max_int(1, embi_min_int((int)a, c->lattice.dim[k] - 2));
         r[k] = a - (embipc_real)i[k] - 0.5;
         if (embi_abs(r[k]) > embi_abs(r[d])) d = k;
     }
@@ -7356,25 +7364,25 @@ static int embi_lattice_locate(const embi_caging *c, const embipc_real p[3])
 static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const embipc_real shift[3])
 {
     embipc_real cells = 1;
-    c->h = h;
+    c->lattice.h = h;
     for (int k = 0; k < 3; k++) {
         embipc_real reach = (c->hi[k] - c->lo[k]) / 2, below = ceil(reach / h - shift[k]) + 1;
         embipc_real above = ceil(reach / h + shift[k]) + 1;
         if (!(below + above < 1e6)) return EMBIPC_ERR_ARGUMENT;
-        c->dim[k] = (int)below + (int)above;
-        c->origin[k] = c->lo[k] + reach - h * (below + shift[k]);
-        cells *= c->dim[k] + 1;
+        c->lattice.dim[k] = (int)below + (int)above;
+        c->lattice.origin[k] = c->lo[k] + reach - h * (below + shift[k]);
+        cells *= c->lattice.dim[k] + 1;
     }
     if (!(cells < EMBI_CAGE_MAX_CELLS)) return EMBIPC_ERR_ARGUMENT;
-    c->corners = (c->dim[0] + 1) * (c->dim[1] + 1) * (c->dim[2] + 1);
-    c->tet_total = 12 * c->dim[0] * c->dim[1] * c->dim[2];
-    c->node_total = c->corners + c->tet_total / 12;
-    if (!EMBI_GROW(c->m, c->place, 3 * c->node_total) ||
-        !EMBI_GROW(c->m, c->wind, c->node_total) ||
-        !EMBI_GROW(c->m, c->seen, c->tet_total) ||
-        !EMBI_GROW(c->m, c->touch, c->tet_total))
+    c->lattice.corners = (c->lattice.dim[0] + 1) * (c->lattice.dim[1] + 1) * (c->lattice.dim[2] + 1);
+    c->lattice.tets = 12 * c->lattice.dim[0] * c->lattice.dim[1] * c->lattice.dim[2];
+    c->lattice.nodes = c->lattice.corners + c->lattice.tets / 12;
+    if (!EMBI_GROW(c->m, c->lattice.place, 3 * c->lattice.nodes) ||
+        !EMBI_GROW(c->m, c->lattice.wind, c->lattice.nodes) ||
+        !EMBI_GROW(c->m, c->seen, c->lattice.tets) ||
+        !EMBI_GROW(c->m, c->touch, c->lattice.tets))
         return EMBIPC_ERR_MEMORY;
-    for (int n = 0; n < c->node_total; n++) embi_lattice_position(c, n, c->place + 3 * (size_t)n);
+    for (int n = 0; n < c->lattice.nodes; n++) embi_lattice_position(c, n, c->lattice.place + 3 * (size_t)n);
     return EMBIPC_OK;
 }
 
@@ -7560,7 +7568,7 @@ static int embi_cut_surface(embi_caging *c)
         return 0;
     c->cut_count = 0;
     embi_cut_homes(c);
-    for (int t = 0; t < c->tet_total; t++) c->seen[t] = c->touch[t] = -1;
+    for (int t = 0; t < c->lattice.tets; t++) c->seen[t] = c->touch[t] = -1;
     for (int t = 0; t < c->tri_count; t++) {
         c->first[t] = c->cut_count;
         if (!embi_cut_triangle(c, t)) return 0;
@@ -7568,7 +7576,7 @@ static int embi_cut_surface(embi_caging *c)
     c->first[c->tri_count] = c->cut_count;
     for (int i = 0; i < c->cut_count; i++) c->touch[c->cut[i].tet]++;   /* count - 1, for now */
     c->touched_count = 0;
-    for (int t = 0; t < c->tet_total; t++) c->touched_count += c->touch[t] >= 0;
+    for (int t = 0; t < c->lattice.tets; t++) c->touched_count += c->touch[t] >= 0;
     if (!EMBI_GROW(c->m, c->touched, c->touched_count) ||
         !EMBI_GROW(c->m, c->range, c->touched_count + 2) ||
         !EMBI_GROW(c->m, c->turn, 6 * c->touched_count) ||
@@ -7576,7 +7584,7 @@ static int embi_cut_surface(embi_caging *c)
         return 0;
     n = 0;
     c->range[0] = c->range[1] = 0;
-    for (int t = 0; t < c->tet_total; t++) {
+    for (int t = 0; t < c->lattice.tets; t++) {
         if (c->touch[t] < 0) continue;
         c->range[n + 2] = c->range[n + 1] + c->touch[t] + 1;
         c->touched[n] = t;
@@ -7762,23 +7770,23 @@ static int embi_cage_winding(embi_caging *c, embi_pocket *p)
     int count = 0, v[4], start = 0;
     c->along_count = -1;   /* collected later, by embi_cage_pieces() */
     if (!embi_cage_turns(c, p)) return 0;
-    if (!EMBI_GROW(c->m, c->queue, c->tet_total)) return 0;
-    memset(c->wind, unknown, (size_t)c->node_total);
-    for (int t = 0; t < c->tet_total; t++) c->seen[t] = 0;
+    if (!EMBI_GROW(c->m, c->queue, c->lattice.tets)) return 0;
+    memset(c->lattice.wind, unknown, (size_t)c->lattice.nodes);
+    for (int t = 0; t < c->lattice.tets; t++) c->seen[t] = 0;
     while (!embi_lattice_tet(c, start, v)) start++;
-    c->wind[v[0]] = 0;
+    c->lattice.wind[v[0]] = 0;
     c->seen[start] = 1;
     c->queue[count++] = start;
     for (int at = 0; at < count; at++) {
         signed char w[4] = {0, 0, 0, 0};
         int from = 0, tet = c->queue[at];
         (void)embi_lattice_tet(c, tet, v);
-        while (c->wind[v[from]] == unknown) from++;
-        w[from] = c->wind[v[from]];
+        while (c->lattice.wind[v[from]] == unknown) from++;
+        w[from] = c->lattice.wind[v[from]];
         embi_cage_spread(c, tet, from, w);
         for (int i = 0; i < 4; i++) {
             int next = embi_lattice_across(c, tet, i);
-            if (c->wind[v[i]] == unknown) c->wind[v[i]] = w[i];
+            if (c->lattice.wind[v[i]] == unknown) c->lattice.wind[v[i]] = w[i];
             if (next < 0 || c->seen[next]) continue;
             c->seen[next] = 1;
             c->queue[count++] = next;
@@ -7791,8 +7799,8 @@ static int embi_cage_winding(embi_caging *c, embi_pocket *p)
 static int embi_cage_full_tets(embi_caging *c)
 {
     int v[4], n = c->touched_count;
-    for (int t = 0; t < c->tet_total; t++) {
-        if (c->touch[t] >= 0 || !embi_lattice_tet(c, t, v) || c->wind[v[0]] <= 0) continue;
+    for (int t = 0; t < c->lattice.tets; t++) {
+        if (c->touch[t] >= 0 || !embi_lattice_tet(c, t, v) || c->lattice.wind[v[0]] <= 0) continue;
         if (!EMBI_GROW(c->m, c->touched, n + 1) ||
             !EMBI_GROW(c->m, c->range, n + 2))
             return 0;
@@ -8126,7 +8134,7 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
             !EMBI_GROW(c->m, p->piece, p->n + 4))
             return 0;
         for (int k = 0; k < p->n + 4; k++) p->parent[k] = k;
-        for (int k = 0; k < 4; k++) p->wind[k] = c->wind[p->v[k]];
+        for (int k = 0; k < 4; k++) p->wind[k] = c->lattice.wind[p->v[k]];
         embi_pocket_connect(c, p);
         if (!embi_pocket_connect_inner(c, p) || !embi_pocket_copies(c, p, i, moments)) return 0;
     }
@@ -8156,7 +8164,7 @@ static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
     (void)embi_lattice_tet(c, next, w);
     for (int k = 0; k < 4; k++)
         for (int l = 0; k != f && l < 4; l++)
-            if (v[k] == w[l] && c->wind[v[k]] > 0)
+            if (v[k] == w[l] && c->lattice.wind[v[k]] > 0)
                 embi_cage_share(c, c->corner[4 * i + k], c->corner[4 * other + l], f);
     for (int s = c->range[i]; s < c->range[i + 1]; s++) {
         const embi_cut *cut = &c->cut[c->order[s]], *beyond;
@@ -8201,8 +8209,8 @@ static void embi_cage_share_pinch(embi_caging *c, int *first, int copy, const em
  * embedded in then carries all its fans. */
 static void embi_cage_share_pinched(embi_caging *c)
 {
-    for (int i = 0; i < c->pinch_count; i++) c->pinch[i] = -1;
-    for (int i = 0; i < c->touched_count && c->pinch_count; i++) {
+    for (int i = 0; i < c->pinches.count; i++) c->pinches.copy[i] = -1;
+    for (int i = 0; i < c->touched_count && c->pinches.count; i++) {
         embi_barycentric b;
         embipc_real X[12], w[4];
         int v[4];
@@ -8210,10 +8218,10 @@ static void embi_cage_share_pinched(embi_caging *c)
         for (int n = 3 * c->range[i]; n < 3 * c->range[i + 1]; n++) {
             const embi_cut *cut = &c->cut[c->order[n / 3]];
             int vertex = c->tri[3 * cut->tri + n % 3];
-            if (!c->pinch_of[vertex] || cut->copy < 0) continue;
+            if (!c->pinches.of[vertex] || cut->copy < 0) continue;
             embi_barycentric_at(w, &b, c->x + 3 * (size_t)vertex);
             if (embi_min4(w) < -EMBI_CAGE_TOUCH) continue;
-            embi_cage_share_pinch(c, &c->pinch[c->pinch_of[vertex] - 1], cut->copy, w);
+            embi_cage_share_pinch(c, &c->pinches.copy[c->pinches.of[vertex] - 1], cut->copy, w);
         }
     }
 }
@@ -8233,7 +8241,7 @@ static int embi_cage_nodes(embi_caging *c)
     embi_cage_share_along(c);
     embi_cage_share_pinched(c);
     if (!c->split) {   /* all copies at a lattice node share it */
-        for (int n = 0; n < c->node_total; n++) c->seen[n] = -1;
+        for (int n = 0; n < c->lattice.nodes; n++) c->seen[n] = -1;
         for (int s = 0; s < 4 * c->copy_count; s++) {
             (void)embi_lattice_tet(c, c->copy[s / 4].tet, v);
             if (c->seen[v[s % 4]] < 0) c->seen[v[s % 4]] = s;
@@ -8446,7 +8454,7 @@ typedef struct embi_tightening {
     embipc_real *from, *way, *share;
     unsigned char *bad;
     int *had, *has, *kept;           /* kept: the tets that had copies */
-    int kept_count, copies, nodes;
+    int cached_count, copies, nodes;
 } embi_tightening;
 
 /* Frees the scratch of tightening. */
@@ -8464,19 +8472,19 @@ static void embi_tightening_release(embi_memory *m, embi_tightening *s)
 /* Stores the number of copies of each tet. */
 static int embi_tighten_begin(embi_caging *c, embi_tightening *s)
 {
-    if (!EMBI_GROW(c->m, s->from, 3 * c->node_total) ||
-        !EMBI_GROW(c->m, s->way, 3 * c->node_total) ||
-        !EMBI_GROW(c->m, s->share, c->node_total) ||
-        !EMBI_GROW(c->m, s->bad, c->node_total) ||
-        !EMBI_GROW(c->m, s->had, c->tet_total) ||
-        !EMBI_GROW(c->m, s->has, c->tet_total) ||
+    if (!EMBI_GROW(c->m, s->from, 3 * c->lattice.nodes) ||
+        !EMBI_GROW(c->m, s->way, 3 * c->lattice.nodes) ||
+        !EMBI_GROW(c->m, s->share, c->lattice.nodes) ||
+        !EMBI_GROW(c->m, s->bad, c->lattice.nodes) ||
+        !EMBI_GROW(c->m, s->had, c->lattice.tets) ||
+        !EMBI_GROW(c->m, s->has, c->lattice.tets) ||
         !EMBI_GROW(c->m, s->kept, c->copy_count))
         return 0;
-    s->kept_count = 0;
+    s->cached_count = 0;
     s->copies = c->copy_count;
     s->nodes = c->node_count;
     for (int i = 0; i < c->copy_count; i++)
-        if (s->had[c->copy[i].tet]++ == 0) s->kept[s->kept_count++] = c->copy[i].tet;
+        if (s->had[c->copy[i].tet]++ == 0) s->kept[s->cached_count++] = c->copy[i].tet;
     return 1;
 }
 
@@ -8484,24 +8492,24 @@ static int embi_tighten_begin(embi_caging *c, embi_tightening *s)
 static void embi_tighten_aim(const embi_caging *c, embi_tightening *s)
 {
     int v[4];
-    memcpy(s->from, c->place, 3 * (size_t)c->node_total * sizeof *s->from);
-    memset(s->share, 0, (size_t)c->node_total * sizeof *s->share);
-    memset(s->way, 0, 3 * (size_t)c->node_total * sizeof *s->way);
+    memcpy(s->from, c->lattice.place, 3 * (size_t)c->lattice.nodes * sizeof *s->from);
+    memset(s->share, 0, (size_t)c->lattice.nodes * sizeof *s->share);
+    memset(s->way, 0, 3 * (size_t)c->lattice.nodes * sizeof *s->way);
     for (int t = 0; t < c->copy_count; t++) {
         const embi_tet_copy *copy = &c->copy[t];
         embipc_real first[3] = {0, 0, 0}, V = embi_lattice_volume(c, copy->tet);
         (void)embi_lattice_tet(c, copy->tet, v);
         for (int i = 0; i < 16; i++)
-            embi_axpy(first, V * copy->moment[embi_moment_index[i]], c->place + 3 * (size_t)v[i % 4]);
+            embi_axpy(first, V * copy->moment[embi_moment_index[i]], c->lattice.place + 3 * (size_t)v[i % 4]);
         for (int i = 0; i < 4; i++) {
             s->share[v[i]] += V * copy->volume;
             embi_add(s->way + 3 * (size_t)v[i], s->way + 3 * (size_t)v[i], first);
         }
     }
-    for (int i = 0; i < c->node_total; i++) {
+    for (int i = 0; i < c->lattice.nodes; i++) {
         embipc_real *w = s->way + 3 * (size_t)i, solid = s->share[i];
-        s->share[i] = solid > 0 && c->wind[i] <= 0 ? 1 : 0;
-        for (int k = 0; k < 3; k++) w[k] = s->share[i] > 0 ? w[k] / solid - c->place[3 * i + k] : 0.0;
+        s->share[i] = solid > 0 && c->lattice.wind[i] <= 0 ? 1 : 0;
+        for (int k = 0; k < 3; k++) w[k] = s->share[i] > 0 ? w[k] / solid - c->lattice.place[3 * i + k] : 0.0;
     }
 }
 
@@ -8510,7 +8518,7 @@ static void embi_tighten_aim(const embi_caging *c, embi_tightening *s)
 static int embi_tighten_find_bad(const embi_caging *c, embi_tightening *s)
 {
     int count = 0, v[4];
-    memset(s->bad, c->faulty, (size_t)c->node_total);
+    memset(s->bad, c->faulty, (size_t)c->lattice.nodes);
     for (int i = 0; i < c->copy_count; i++) s->has[c->copy[i].tet] = 0;
     for (int i = 0; i < c->copy_count && !c->faulty; i++) {
         int tet = c->copy[i].tet;
@@ -8518,12 +8526,12 @@ static int embi_tighten_find_bad(const embi_caging *c, embi_tightening *s)
         (void)embi_lattice_tet(c, tet, v);
         for (int k = 0; k < 4; k++) s->bad[v[k]] = 1;
     }
-    for (int i = 0; i < s->kept_count; i++) {
+    for (int i = 0; i < s->cached_count; i++) {
         embipc_real X[12];
         if (!embi_lattice_gather(c, s->kept[i], v, X) || embi_tet_angle(X) >= EMBI_CAGE_ANGLE) continue;
         for (int k = 0; k < 4; k++) s->bad[v[k]] = 1;
     }
-    for (int i = 0; i < c->node_total; i++) count += s->bad[i] && s->share[i] > 0;
+    for (int i = 0; i < c->lattice.nodes; i++) count += s->bad[i] && s->share[i] > 0;
     return count;
 }
 
@@ -8536,16 +8544,16 @@ static embipc_result embi_tighten_round(embi_caging *c, embi_tightening *s, int 
     for (int attempt = 0; attempt < attempts; attempt++) {
         embipc_result r;
         int bad;
-        for (int i = 0; i < c->node_total; i++) {
-            embi_copy(c->place + 3 * (size_t)i, s->from + 3 * (size_t)i);
-            embi_axpy(c->place + 3 * (size_t)i, s->share[i], s->way + 3 * (size_t)i);
+        for (int i = 0; i < c->lattice.nodes; i++) {
+            embi_copy(c->lattice.place + 3 * (size_t)i, s->from + 3 * (size_t)i);
+            embi_axpy(c->lattice.place + 3 * (size_t)i, s->share[i], s->way + 3 * (size_t)i);
         }
         if ((r = embi_cage_fill(c, 0)) != EMBIPC_OK) return r;
         bad = embi_tighten_find_bad(c, s);
         *done = !bad && !c->faulty && c->copy_count <= s->copies && c->node_count <= s->nodes &&
                 10 * c->node_count >= 9 * s->nodes;
         if (!bad) return EMBIPC_OK;
-        for (int i = 0; i < c->node_total; i++)
+        for (int i = 0; i < c->lattice.nodes; i++)
             if (s->bad[i])
                 s->share[i] *= 2 * attempt < attempts ? 0.8 : 4 * attempt < 3 * attempts ? 0.5 : 0.0;
     }
@@ -8563,7 +8571,7 @@ static embipc_result embi_cage_tighten(embi_caging *c)
     for (int round = 0; round < (large ? 1 : 4) && done && r == EMBIPC_OK; round++) {
         embi_tighten_aim(c, &s);
         r = embi_tighten_round(c, &s, large ? 12 : 32, &done);
-        if (!done) memcpy(c->place, s.from, 3 * (size_t)c->node_total * sizeof *c->place);
+        if (!done) memcpy(c->lattice.place, s.from, 3 * (size_t)c->lattice.nodes * sizeof *c->lattice.place);
         if (r == EMBIPC_OK) r = embi_cage_fill(c, 1);
     }
     embi_tightening_release(c->m, &s);
@@ -8631,7 +8639,7 @@ static embipc_result embi_cage_extract(embi_caging *c, embipc_cage *cage)
         int root = embi_root(c->slot, s);
         (void)embi_lattice_tet(c, c->copy[s / 4].tet, v);
         if (root == s) {
-            embi_copy(cage->x + 3 * (size_t)n, c->place + 3 * (size_t)v[s % 4]);
+            embi_copy(cage->x + 3 * (size_t)n, c->lattice.place + 3 * (size_t)v[s % 4]);
             number[s] = n++;
         }
         cage->tets[s] = number[root];
@@ -8642,7 +8650,7 @@ static embipc_result embi_cage_extract(embi_caging *c, embipc_cage *cage)
         for (int k = 0; k < 10; k++) cage->tet_moment[10 * (size_t)i + (size_t)k] = V * c->copy[i].moment[k];
         cage->copies += i > 0 && c->copy[i].tet == c->copy[i - 1].tet;
     }
-    cage->cell_size = c->h;
+    cage->cell_size = c->lattice.h;
     return embi_cage_tie(c, cage) ? EMBIPC_OK : EMBIPC_ERR_OUTSIDE;
 }
 
@@ -8709,13 +8717,13 @@ static int embi_parts_around(const embi_caging *c, const embi_parts *s, int *roo
 static int embi_parts_join(embi_caging *c, embi_parts *s, int *root)
 {
     int count = 0, *seen;   /* per pinched vertex: the part of one of its triangles, or -1 */
-    if (!c->pinch_count) return 1;
-    seen = (int *)embi_alloc(c->m, c->pinch_count, sizeof *seen);
+    if (!c->pinches.count) return 1;
+    seen = (int *)embi_alloc(c->m, c->pinches.count, sizeof *seen);
     if (!seen) return 0;
-    for (int i = 0; i < c->pinch_count; i++) seen[i] = -1;
+    for (int i = 0; i < c->pinches.count; i++) seen[i] = -1;
     for (int i = 0; i < s->count; i++) root[i] = i;
     for (int h = 0; h < 3 * c->tri_count; h++) {
-        int pinch = c->pinch_of[c->tri[h]] - 1, label = s->label[h / 3];
+        int pinch = c->pinches.of[c->tri[h]] - 1, label = s->label[h / 3];
         if (pinch < 0) continue;
         if (seen[pinch] >= 0) embi_join(root, seen[pinch], label);
         seen[pinch] = label;
@@ -8868,12 +8876,12 @@ static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int e
 /* Frees all scratch of the builder. */
 static void embi_caging_release(embi_caging *c)
 {
-    EMBI_RELEASE(c->m, c->pinch_of);
-    EMBI_RELEASE(c->m, c->pinch);
+    EMBI_RELEASE(c->m, c->pinches.of);
+    EMBI_RELEASE(c->m, c->pinches.copy);
     EMBI_RELEASE(c->m, c->along);
     EMBI_RELEASE(c->m, c->beside);
-    EMBI_RELEASE(c->m, c->place);
-    EMBI_RELEASE(c->m, c->wind);
+    EMBI_RELEASE(c->m, c->lattice.place);
+    EMBI_RELEASE(c->m, c->lattice.wind);
     EMBI_RELEASE(c->m, c->seen);
     EMBI_RELEASE(c->m, c->home);
     EMBI_RELEASE(c->m, c->first);
@@ -8899,15 +8907,15 @@ static int embi_cage_find_pinched(embi_caging *c)
     int ok;
     (void)embi_faults_init(&f, NULL, 0, c->tri_count);
     if (!embi_pinched(c->m, c->tri, c->tri_count, c->vertex_count, &f)) return 0;
-    c->pinch_count = f.count;
+    c->pinches.count = f.count;
     if (!f.count) return 1;
-    f.list = (embipc_fault *)embi_alloc(c->m, c->pinch_count, sizeof *f.list);
-    ok = f.list && embi_faults_init(&f, f.list, c->pinch_count, c->tri_count) &&
+    f.list = (embipc_fault *)embi_alloc(c->m, c->pinches.count, sizeof *f.list);
+    ok = f.list && embi_faults_init(&f, f.list, c->pinches.count, c->tri_count) &&
          embi_pinched(c->m, c->tri, c->tri_count, c->vertex_count, &f) &&
-         EMBI_GROW(c->m, c->pinch_of, c->vertex_count) &&
-         EMBI_GROW(c->m, c->pinch, c->pinch_count);
-    for (int v = 0; ok && v < c->vertex_count; v++) c->pinch_of[v] = 0;
-    for (int i = 0; ok && i < c->pinch_count; i++) c->pinch_of[f.list[i].element] = i + 1;
+         EMBI_GROW(c->m, c->pinches.of, c->vertex_count) &&
+         EMBI_GROW(c->m, c->pinches.copy, c->pinches.count);
+    for (int v = 0; ok && v < c->vertex_count; v++) c->pinches.of[v] = 0;
+    for (int i = 0; ok && i < c->pinches.count; i++) c->pinches.of[f.list[i].element] = i + 1;
     embi_free(c->m, f.list);
     return ok;
 }
@@ -9140,12 +9148,12 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
 #define EMBI_GHOST_FILL 1e-4
 
 /* A material without its geometry. */
-typedef struct embi_law {
+typedef struct embi_material {
     embipc_model model;
     embipc_real mu, lambda;        /* Lame parameters, Pa */
     embipc_real c1, c2;            /* of Mooney-Rivlin, Pa */
     embipc_real fibre, along[3];   /* stiffness of the fibre, Pa, and its unit direction at rest */
-} embi_law;
+} embi_material;
 
 typedef struct embi_elastic {
     int n, nt;                     /* nodes, tets */
@@ -9154,7 +9162,7 @@ typedef struct embi_elastic {
     int nonlinear;                 /* energy and Hessian follow q in each iteration: section 15 */
     int follows;                   /* a lagged energy does so for the rest of the step, its rotations those of q */
     embipc_real keep;              /* share of negative curvature in its Hessian: 0 projected, 1 as it is */
-    embi_law law;
+    embi_material material;
     int *tet;                      /* (4 padded) */
     embipc_real *grad;             /* m_a at rest, 1/m (12 padded) */
     embipc_real *volume;           /* V, m^3 (padded) */
@@ -9203,7 +9211,7 @@ static embipc_real embi_tet_gradients(const embipc_real X[12], embipc_real grad[
 
 /* Lame parameters, Pa, from Young's modulus and Poisson's ratio. ARAP, orthogonality and Mooney-Rivlin have
  * parameters of their own. */
-static void embi_law_set(embi_law *w, const embipc_material *m)
+static void embi_material_set(embi_material *w, const embipc_material *m)
 {
     embipc_real size = embi_norm(m->fibre);
     memset(w, 0, sizeof *w);
@@ -9229,25 +9237,25 @@ static void embi_law_set(embi_law *w, const embipc_material *m)
 }
 
 /* Young's modulus for small strain, Pa */
-static embipc_real embi_law_young(const embi_law *w)
+static embipc_real embi_material_young(const embi_material *w)
 {
     return w->mu * (3 * w->lambda + 2 * w->mu) / (w->lambda + w->mu);
 }
 
-static int embi_law_lagged(const embi_law *w)
+static int embi_material_lagged(const embi_material *w)
 {
     return w->model == EMBIPC_COROTATED;
 }
 
 /* Is its energy told by the rotation of F? */
-static int embi_law_turns(const embi_law *w)
+static int embi_material_turns(const embi_material *w)
 {
-    return embi_law_lagged(w) ||
+    return embi_material_lagged(w) ||
            (EMBI_MATERIALS && (w->model == EMBIPC_ARAP || w->model == EMBIPC_FIXED_COROTATED));
 }
 
 /* U(theta), J/m^3, with U' and U'', Pa */
-static embipc_real embi_law_volume(const embi_law *w, embipc_real theta, embipc_real *first,
+static embipc_real embi_material_volume(const embi_material *w, embipc_real theta, embipc_real *first,
                                    embipc_real *second)
 {
     if (EMBI_MATERIALS && w->model == EMBIPC_NEO_HOOKEAN && w->lambda != 0) {
@@ -9385,9 +9393,9 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
         !EMBI_GROW(m, s->patch_row, n + 1) ||
         !EMBI_GROW(m, s->patch_tet, 4 * nt))
         return 0;
-    embi_law_set(&s->law, mat);
-    s->nonlinear = !embi_law_lagged(&s->law);
-    s->averaged = mat->averaged > 0 && s->law.lambda != 0;
+    embi_material_set(&s->material, mat);
+    s->nonlinear = !embi_material_lagged(&s->material);
+    s->averaged = mat->averaged > 0 && s->material.lambda != 0;
     memcpy(s->tet, tet, (size_t)(4 * nt) * sizeof *tet);
     memset(s->node_volume, 0, (size_t)n * sizeof *s->node_volume);
     memset(s->patch_row, 0, (size_t)(n + 1) * sizeof *s->patch_row);
@@ -9505,7 +9513,7 @@ static void embi_elastic_volume_gradient(const embi_elastic *s, int t, const emb
     memcpy(W, s->rotation + 9 * t, 9 * sizeof *W);
     if (!embi_volume_follows_F(s)) return;
     embi_elastic_F(s, t, q, F);
-    if (s->law.model == EMBIPC_STVK) memcpy(W, F, sizeof F);
+    if (s->material.model == EMBIPC_STVK) memcpy(W, F, sizeof F);
     else
         for (int i = 0; i < 3; i++) embi_cross(W + 3 * i, F + 3 * ((i + 1) % 3), F + 3 * ((i + 2) % 3));
 }
@@ -9518,11 +9526,11 @@ static void embi_elastic_pressure(const embi_elastic *s, const embipc_real *q, e
     for (int t = 0; t < s->padded; t += EMBI_LANES) {
         embi_vec F[9];
         embi_tets_F(s, t, q, F);
-        embi_store(trace + t, s->law.model == EMBIPC_STVK ? (embi_m3s_inner(F, F) - 3) / 2 : embi_m3s_det(F) - 1);
+        embi_store(trace + t, s->material.model == EMBIPC_STVK ? (embi_m3s_inner(F, F) - 3) / 2 : embi_m3s_det(F) - 1);
     }
     memset(pressure, 0, (size_t)s->padded * sizeof *pressure);
     for (int a = 0; a < s->n; a++) {
-        (void)embi_law_volume(&s->law, embi_elastic_node_strain(s, a, trace), &first, &second);
+        (void)embi_material_volume(&s->material, embi_elastic_node_strain(s, a, trace), &first, &second);
         for (int k = s->patch_row[a]; k < s->patch_row[a + 1]; k++) pressure[s->patch_tet[k]] += first / 4;
     }
 }
@@ -9533,14 +9541,14 @@ static embipc_real embi_elastic_averaged_energy(const embi_elastic *s, const emb
     embipc_real sum = 0, first, second;
     for (int a = 0; a < s->n && s->averaged; a++)
         sum += s->node_volume[a] *
-               embi_law_volume(&s->law, embi_elastic_node_strain(s, a, trace), &first, &second);
+               embi_material_volume(&s->material, embi_elastic_node_strain(s, a, trace), &first, &second);
     return sum;
 }
 
 /* d: the fibres' directions as the rotations R turn them */
 static void embi_tets_along(const embi_elastic *s, const embi_vec R[9], embi_vec d[3])
 {
-    const embipc_real *along = s->law.along;
+    const embipc_real *along = s->material.along;
     for (int i = 0; i < 3; i++) d[i] = R[3 * i] * along[0] + R[3 * i + 1] * along[1] + R[3 * i + 2] * along[2];
 }
 
@@ -9577,7 +9585,7 @@ static void embi_tets_now(const embi_elastic *s, int t, const embipc_real *q, em
 static void embi_tets_held(const embi_elastic *s, int t, const embipc_real *q, embi_vec H[9], embi_vec R[9])
 {
     embi_vec r[9];
-    if (s->law.fibre > 0) embi_tets_load(t, s->rotation, 9, R);
+    if (s->material.fibre > 0) embi_tets_load(t, s->rotation, 9, R);
     embi_tets_turned(s, t, r);
     embi_tets_gradient(s, t, r, q, H);
 }
@@ -9588,7 +9596,7 @@ static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *
                                       embipc_real *trace)
 {
     embipc_real here[9 * EMBI_LANES];
-    embipc_real sum = 0, mu = s->law.mu, lambda = s->averaged ? (embipc_real)0 : s->law.lambda;
+    embipc_real sum = 0, mu = s->material.mu, lambda = s->averaged ? (embipc_real)0 : s->material.lambda;
     for (int t = 0; t < s->padded; t += EMBI_LANES) {
         embi_vec R[9], H[9], D[9], tr, psi, a, b, c;
         embipc_real part[EMBI_LANES];
@@ -9604,9 +9612,9 @@ static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *
         psi = H[0] * H[0] + H[4] * H[4] + H[8] * H[8];
         psi += (a * a + b * b + c * c) / 2;
         psi = mu * psi + lambda / 2 * tr * tr;
-        if (s->law.fibre > 0) {
+        if (s->material.fibre > 0) {
             embi_vec e = embi_tets_fibre(s, R, H, D);
-            psi += s->law.fibre / 2 * e * e;
+            psi += s->material.fibre / 2 * e * e;
         }
         embi_store(trace + t, tr);
         embi_store(part, psi);
@@ -9619,11 +9627,11 @@ static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *
  * is no part: at_rest 0 */
 static inline void embi_tets_stress(const embi_elastic *s, int t, embipc_real at_rest, embi_vec p, embi_vec H[9])
 {
-    embipc_real mu = s->law.mu;
+    embipc_real mu = s->material.mu;
     embi_vec R[9], D[9], tension = p;
-    if (s->law.fibre > 0) {
+    if (s->material.fibre > 0) {
         embi_tets_load(t, s->rotation, 9, R);
-        tension = s->law.fibre * (embi_tets_fibre(s, R, H, D) - at_rest);
+        tension = s->material.fibre * (embi_tets_fibre(s, R, H, D) - at_rest);
     }
     p -= 2 * mu * at_rest;
     H[0] = 2 * mu * H[0] + p;
@@ -9632,7 +9640,7 @@ static inline void embi_tets_stress(const embi_elastic *s, int t, embipc_real at
     H[1] = H[3] = mu * (H[1] + H[3]);
     H[2] = H[6] = mu * (H[2] + H[6]);
     H[5] = H[7] = mu * (H[5] + H[7]);
-    for (int i = 0; i < 9 && s->law.fibre > 0; i++) H[i] += tension * D[i];
+    for (int i = 0; i < 9 && s->material.fibre > 0; i++) H[i] += tension * D[i];
 }
 
 /* The mean strain lambda/4 sum_a ebar_a of each tet in place of its own, trace. node (n): scratch. */
@@ -9644,7 +9652,7 @@ static void embi_lagged_pressure(const embi_elastic *s, embipc_real *trace, embi
         embipc_real part = s->volume[t] / 4 * trace[t];
         for (int a = 0; a < 4; a++) node[v[a]] += part;
     }
-    for (int a = 0; a < s->n; a++) node[a] *= s->law.lambda / (4 * s->node_volume[a]);
+    for (int a = 0; a < s->n; a++) node[a] *= s->material.lambda / (4 * s->node_volume[a]);
     for (int t = 0; t < s->nt; t++) {
         const int *v = s->tet + 4 * t;
         trace[t] = (node[v[0]] + node[v[1]]) + (node[v[2]] + node[v[3]]);
@@ -9675,7 +9683,7 @@ static void embi_lagged_forces(const embi_elastic *s, const embipc_real *x, embi
             p = embi_load(trace + t);
         } else {
             embi_tets_gradient(s, t, r, x, H);
-            p = s->law.lambda * (H[0] + H[4] + H[8] - 3 * at_rest);
+            p = s->material.lambda * (H[0] + H[4] + H[8] - 3 * at_rest);
         }
         embi_tets_stress(s, t, at_rest, p, H);
         embi_tets_add_force(s, t, r, V, H, y);
@@ -9784,9 +9792,9 @@ static void embi_elastic_add_averaged(const embi_elastic *s, const embipc_real *
     G = weight + s->n;
     embi_elastic_volume_gradients(s, q, G);
     for (int a = 0; a < s->n; a++) {
-        second = s->law.lambda;
+        second = s->material.lambda;
         if (embi_volume_follows_F(s)) {
-            (void)embi_law_volume(&s->law, embi_elastic_node_strain(s, a, trace), &first, &second);
+            (void)embi_material_volume(&s->material, embi_elastic_node_strain(s, a, trace), &first, &second);
             second = embi_max(second, 0);
         }
         weight[a] = second * scale / s->node_volume[a];
@@ -9820,11 +9828,11 @@ typedef struct embi_lagged_tets {
 static void embi_lagged_tets_of(const embi_elastic *s, int t, embipc_real scale, embi_lagged_tets *k)
 {
     embi_vec V = scale * embi_load(s->volume + t), R[9];
-    k->shear = V * s->law.mu;
-    k->volume = V * (s->averaged ? (embipc_real)0 : s->law.lambda);
-    k->fibre = V * s->law.fibre;
+    k->shear = V * s->material.mu;
+    k->volume = V * (s->averaged ? (embipc_real)0 : s->material.lambda);
+    k->fibre = V * s->material.fibre;
     memset(k->d, 0, sizeof k->d);
-    if (!(s->law.fibre > 0)) return;
+    if (!(s->material.fibre > 0)) return;
     embi_tets_load(t, s->rotation, 9, R);
     embi_tets_along(s, R, k->d);
 }
@@ -9880,7 +9888,7 @@ static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, em
         for (int i = 0; i < 3; i++) r[i] = -(r[3 + i] + r[6 + i] + r[9 + i]);
         for (int a = 0; a < 4; a++)
             for (int b = 0; b <= a; b++, place++) {
-                embi_lagged_block(&k, s->law.fibre > 0, r + 3 * a, r + 3 * b, K);
+                embi_lagged_block(&k, s->material.fibre > 0, r + 3 * a, r + 3 * b, K);
                 for (int l = 0; l < EMBI_LANES; l++)
                     embi_block_add_lane(A->val + 9 * (size_t)place[10 * l], v[4 * l + a] < v[4 * l + b], K, l);
             }
@@ -9989,7 +9997,7 @@ static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *q, in
  * It is projected by its eigenvalues, which are those of the nine eigenpairs above. */
 
 /* psi, and P */
-static embipc_real embi_orthogonality(const embi_law *w, const embipc_real F[9], embipc_real P[9])
+static embipc_real embi_orthogonality(const embi_material *w, const embipc_real F[9], embipc_real P[9])
 {
     embipc_real E[9], psi = 0;
     embi_m3_tmul(E, F, F);
@@ -10003,7 +10011,8 @@ static embipc_real embi_orthogonality(const embi_law *w, const embipc_real F[9],
 }
 
 /* H = d2psi/dF2, row 3 i + k, column 3 j + l; of its negative curvature the share `keep` stays */
-static void embi_orthogonality_hessian(const embi_law *w, const embipc_real F[9], embipc_real keep, embipc_real H[81])
+static void embi_orthogonality_hessian(const embi_material *w, const embipc_real F[9], embipc_real keep,
+                                       embipc_real H[81])
 {
     embipc_real C[9], Q[81], D[81];
     embi_m3_tmul(C, F, F);
@@ -10031,7 +10040,7 @@ static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_rea
     *force = 0;
     for (int t = 0; t < s->nt; t++) {
         embi_elastic_F(s, t, q, F);
-        sum += s->volume[t] * embi_orthogonality(&s->law, F, P);
+        sum += s->volume[t] * embi_orthogonality(&s->material, F, P);
         for (int a = 0; a < 4; a++) {
             embi_m3_mulv(f, P, s->grad + 12 * t + 3 * a);
             *force += s->volume[t] * embi_norm(f);
@@ -10048,7 +10057,7 @@ static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *q,
     (void)trace;
     for (int t = 0; t < s->nt; t++) {
         embi_elastic_F(s, t, q, F);
-        (void)embi_orthogonality(&s->law, F, P);
+        (void)embi_orthogonality(&s->material, F, P);
         for (int a = 0; a < 4; a++) {
             embi_m3_mulv(f, P, s->grad + 12 * t + 3 * a);
             embi_axpy(g + 3 * s->tet[4 * t + a], scale * s->volume[t], f);
@@ -10065,7 +10074,7 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
         const int *v = s->tet + 4 * t, *place = s->place + 10 * t;
         embipc_real F[9], H[81];
         embi_elastic_F(s, t, q, F);
-        embi_orthogonality_hessian(&s->law, F, s->keep, H);
+        embi_orthogonality_hessian(&s->material, F, s->keep, H);
         for (int a = 0; a < 4; a++)
             for (int b = 0; b <= a; b++)
                 for (int n = 0; n < 81; n++) {
@@ -10077,7 +10086,8 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 }
 
 /* psi, and P and H where they are not NULL, at F */
-static embipc_real embi_law_evaluate(const embi_law *w, const embipc_real F[9], embipc_real P[9], embipc_real H[81],
+static embipc_real embi_material_evaluate(const embi_material *w, const embipc_real F[9], embipc_real P[9],
+                                          embipc_real H[81],
                                      embipc_real keep)
 {
     embipc_real stress[9], psi = embi_orthogonality(w, F, stress);
@@ -10199,7 +10209,8 @@ typedef struct embi_partials {
 } embi_partials;
 
 /* Partials, at J and I, of psi without U + p theta, with the stiffness pp = U'' of theta. */
-static void embi_law_partials(const embi_law *w, embi_vec J, embi_vec isle, embi_vec p, embi_vec pp, embi_partials *k)
+static void embi_material_partials(const embi_material *w, embi_vec J, embi_vec isle, embi_vec p, embi_vec pp,
+                                   embi_partials *k)
 {
     memset(k, 0, sizeof *k);
     if (w->model == EMBIPC_STVK) {   /* theta = (I - 3)/2 */
@@ -10310,7 +10321,7 @@ static void embi_modes_apply(const embi_modes *h, const embi_vec X[9], embi_vec 
 }
 
 /* The fibre: f = F a with its length squared; returns psi. */
-static embi_vec embi_fibre(const embi_law *w, const embi_vec F[9], embi_vec f[3], embi_vec *square)
+static embi_vec embi_fibre(const embi_material *w, const embi_vec F[9], embi_vec f[3], embi_vec *square)
 {
     for (int i = 0; i < 3; i++)
         f[i] = F[3 * i] * w->along[0] + F[3 * i + 1] * w->along[1] + F[3 * i + 2] * w->along[2];
@@ -10319,7 +10330,7 @@ static embi_vec embi_fibre(const embi_law *w, const embi_vec F[9], embi_vec f[3]
 }
 
 /* The 3x3 Hessian of the fibre's psi in f: fibre/2 ((|f|^2 - 1) I + 2 f f^T) */
-static void embi_fibre_hessian(const embi_law *w, const embi_vec F[9], embipc_real keep, embi_vec H[9])
+static void embi_fibre_hessian(const embi_material *w, const embi_vec F[9], embipc_real keep, embi_vec H[9])
 {
     const embi_vec zero = embi_all(0);
     embi_vec f[3], square, across, along, share;
@@ -10331,27 +10342,27 @@ static void embi_fibre_hessian(const embi_law *w, const embi_vec F[9], embipc_re
 }
 
 /* U(theta), with U' and U'' */
-static embi_vec embi_law_volumes(const embi_law *w, embi_vec theta, embi_vec *first, embi_vec *second)
+static embi_vec embi_material_volumes(const embi_material *w, embi_vec theta, embi_vec *first, embi_vec *second)
 {
     embipc_real U[EMBI_LANES], d[EMBI_LANES], dd[EMBI_LANES];
     embi_store(U, theta);
-    for (int l = 0; l < EMBI_LANES; l++) U[l] = embi_law_volume(w, U[l], d + l, dd + l);
+    for (int l = 0; l < EMBI_LANES; l++) U[l] = embi_material_volume(w, U[l], d + l, dd + l);
     *first = embi_load(d);
     *second = embi_load(dd);
     return embi_load(U);
 }
 
 /* theta at s, and U of it with U' and U'' */
-static embi_vec embi_law_own_volume(const embi_law *w, const embi_vec s[3], embi_vec *first, embi_vec *second)
+static embi_vec embi_material_own_volume(const embi_material *w, const embi_vec s[3], embi_vec *first, embi_vec *second)
 {
     embi_vec a = s[0] - 1, b = s[1] - 1, c = s[2] - 1;
     if (w->model == EMBIPC_STVK)
-        return embi_law_volumes(w, (a * (s[0] + 1) + b * (s[1] + 1) + c * (s[2] + 1)) / 2, first, second);
-    return embi_law_volumes(w, a + b + c + a * b + b * c + c * a + a * b * c, first, second);
+        return embi_material_volumes(w, (a * (s[0] + 1) + b * (s[1] + 1) + c * (s[2] + 1)) / 2, first, second);
+    return embi_material_volumes(w, a + b + c + a * b + b * c + c * a + a * b * c, first, second);
 }
 
 /* psi of ARAP and fixed corotated, and P = 2 mu (F - R) + U' cof F. rotation: guesses of R, 9 for each */
-static embi_vec embi_law_by_rotation(const embi_law *w, const embi_vec F[9], const embipc_real *rotation,
+static embi_vec embi_material_by_rotation(const embi_material *w, const embi_vec F[9], const embipc_real *rotation,
                                      const embi_vec *pressure, embi_vec P[9])
 {
     embipc_real here[EMBI_LANES][9], *at[EMBI_LANES];
@@ -10362,7 +10373,7 @@ static embi_vec embi_law_by_rotation(const embi_law *w, const embi_vec F[9], con
     embi_tets_load(0, here[0], 9, R);
     for (int i = 0; i < 9; i++) P[i] = F[i] - R[i];
     psi = w->mu * embi_m3s_inner(P, P);
-    if (!pressure) psi += embi_law_volumes(w, embi_m3s_det(F) - 1, &first, &second);
+    if (!pressure) psi += embi_material_volumes(w, embi_m3s_det(F) - 1, &first, &second);
     embi_m3s_cofactors(C, F);
     for (int i = 0; i < 9; i++) P[i] = 2 * w->mu * P[i] + (pressure ? *pressure : first) * C[i];
     return psi;
@@ -10403,7 +10414,7 @@ static embi_vec embi_log_each(const embi_invariants *v)
 }
 
 /* psi without U */
-static embi_vec embi_law_energy(const embi_law *w, const embi_invariants *v)
+static embi_vec embi_material_energy(const embi_material *w, const embi_invariants *v)
 {
     switch (w->model) {
     case EMBIPC_STABLE_NEO_HOOKEAN: return w->mu * (v->gap + v->j * v->j / 2);
@@ -10414,15 +10425,16 @@ static embi_vec embi_law_energy(const embi_law *w, const embi_invariants *v)
 }
 
 /* psi of those and P = a F + b F F^T F + m cof F, without singular values */
-static embi_vec embi_law_by_invariants(const embi_law *w, const embi_vec F[9], const embi_vec *pressure, embi_vec P[9])
+static embi_vec embi_material_by_invariants(const embi_material *w, const embi_vec F[9], const embi_vec *pressure,
+                                            embi_vec P[9])
 {
     embi_vec psi, first = embi_all(0), second, FE[9], C[9];
     embi_invariants v;
     embi_partials k;
     embi_invariants_of(F, &v);
-    psi = embi_law_energy(w, &v);
-    if (!pressure) psi += embi_law_volumes(w, w->model == EMBIPC_STVK ? v.e1 : v.j, &first, &second);
-    embi_law_partials(w, v.J, 3 + 2 * v.e1, pressure ? *pressure : first, embi_all(0), &k);
+    psi = embi_material_energy(w, &v);
+    if (!pressure) psi += embi_material_volumes(w, w->model == EMBIPC_STVK ? v.e1 : v.j, &first, &second);
+    embi_material_partials(w, v.J, 3 + 2 * v.e1, pressure ? *pressure : first, embi_all(0), &k);
     embi_m3s_mul(FE, F, v.E);
     embi_m3s_cofactors(C, F);
     for (int i = 0; i < 9; i++) P[i] = (k.a + k.b) * F[i] + 2 * k.b * FE[i] + k.m * C[i];
@@ -10430,13 +10442,13 @@ static embi_vec embi_law_by_invariants(const embi_law *w, const embi_vec F[9], c
 }
 
 /* psi of a nonlinear material at F, J/m^3, and P, Pa. rotation: a guess of each F's, 9 numbers each, to be there where
- * embi_law_turns(). pressure: U' of the averaged volume strain (U is not in psi then), or NULL. */
-static embi_vec embi_law_stress(const embi_law *w, const embi_vec F[9], const embipc_real *rotation,
+ * embi_material_turns(). pressure: U' of the averaged volume strain (U is not in psi then), or NULL. */
+static embi_vec embi_material_stress(const embi_material *w, const embi_vec F[9], const embipc_real *rotation,
                                 const embi_vec *pressure, embi_vec P[9])
 {
     embi_vec f[3], square, psi;
-    if (embi_law_turns(w)) psi = embi_law_by_rotation(w, F, rotation, pressure, P);
-    else psi = embi_law_by_invariants(w, F, pressure, P);
+    if (embi_material_turns(w)) psi = embi_material_by_rotation(w, F, rotation, pressure, P);
+    else psi = embi_material_by_invariants(w, F, pressure, P);
     if (!(w->fibre > 0)) return psi;
     psi += embi_fibre(w, F, f, &square);
     for (int i = 0; i < 9; i++) P[i] += w->fibre / 2 * (square - 1) * f[i / 3] * w->along[i % 3];
@@ -10454,7 +10466,7 @@ static embi_vec embi_nonlinear_stress(const embi_elastic *s, int t, const embipc
     embi_tets_load(t, s->grad + 3, 12, M);
     embi_tets_gradient(s, t, M, q, F);
     pressure = s->averaged ? embi_load(trace + s->padded + t) : embi_all(0);
-    return embi_law_stress(&s->law, F, rotation + 9 * t, s->averaged ? &pressure : NULL, P);
+    return embi_material_stress(&s->material, F, rotation + 9 * t, s->averaged ? &pressure : NULL, P);
 }
 
 /* Psi(q), J. *force: sum of all nodal forces' lengths, N: what the rounding of q costs, per metre. trace:
@@ -10525,12 +10537,12 @@ static void embi_nonlinear_tets(const embi_elastic *s, int t, const embipc_real 
     embi_tets_load(t, s->grad + 3, 12, M);
     embi_tets_gradient(s, t, M, q, F);
     embi_svd3s(F, U, S, V);
-    (void)embi_law_own_volume(&s->law, S, &first, &second);
+    (void)embi_material_own_volume(&s->material, S, &first, &second);
     if (s->averaged) {
         first = embi_load(trace + s->padded + t);
         second = embi_all(0);
     }
-    embi_law_partials(&s->law, S[0] * S[1] * S[2], embi_dot_each(S, S), first, second, &k);
+    embi_material_partials(&s->material, S[0] * S[1] * S[2], embi_dot_each(S, S), first, second, &k);
     embi_modes_of(&k, S, s->keep, &h);
     for (int i = 0; i < 9; i++) h.stretch[i] *= weight;
     for (int i = 0; i < 3; i++) {
@@ -10540,10 +10552,11 @@ static void embi_nonlinear_tets(const embi_elastic *s, int t, const embipc_real 
     embi_m3s_mul(m, M, V);   /* rows V^T m_a */
     for (int a = 0; a < 3; a++)
         for (int b = 0; b <= a; b++) embi_nonlinear_block(&h, U, m + 3 * a, m + 3 * b, K + 9 * (a * (a + 1) / 2 + b));
-    if (!(s->law.fibre > 0)) return;
-    embi_fibre_hessian(&s->law, F, s->keep, H);
+    if (!(s->material.fibre > 0)) return;
+    embi_fibre_hessian(&s->material, F, s->keep, H);
     for (int a = 0; a < 3; a++)
-        m[a] = M[3 * a] * s->law.along[0] + M[3 * a + 1] * s->law.along[1] + M[3 * a + 2] * s->law.along[2];
+        m[a] = M[3 * a] * s->material.along[0] + M[3 * a + 1] * s->material.along[1] + M[3 * a + 2] *
+            s->material.along[2];
     for (int a = 0; a < 3; a++)
         for (int b = 0; b <= a; b++)
             for (int i = 0; i < 9; i++) K[9 * (a * (a + 1) / 2 + b) + i] += weight * m[a] * m[b] * H[i];
@@ -10586,7 +10599,7 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 /* ---- at one point ---- */
 
 /* Columns of d2psi/dF2, dP for dF, at the F whose parts are given */
-static void embi_law_push(const embi_law *w, const embi_vec U[9], const embi_vec V[9], const embi_modes *h,
+static void embi_material_push(const embi_material *w, const embi_vec U[9], const embi_vec V[9], const embi_modes *h,
                           const embi_vec fibre[9], const embi_vec dF[9], embi_vec dP[9])
 {
     embi_vec X[9], Y[9], T[9], f[3], square;
@@ -10600,7 +10613,8 @@ static void embi_law_push(const embi_law *w, const embi_vec U[9], const embi_vec
 }
 
 /* psi, and P and H where they are not NULL, of a nonlinear material at F */
-static embipc_real embi_law_evaluate(const embi_law *w, const embipc_real F[9], embipc_real P[9], embipc_real H[81],
+static embipc_real embi_material_evaluate(const embi_material *w, const embipc_real F[9], embipc_real P[9],
+                                          embipc_real H[81],
                                      embipc_real keep)
 {
     embipc_real column[9], psi[EMBI_LANES], rotation[9 * EMBI_LANES];
@@ -10609,17 +10623,17 @@ static embipc_real embi_law_evaluate(const embi_law *w, const embipc_real F[9], 
     embi_modes h;
     for (int i = 0; i < 9; i++) M[i] = embi_all(F[i]);
     for (int l = 0; l < EMBI_LANES; l++) embi_m3_identity(rotation + 9 * l);
-    embi_store(psi, embi_law_stress(w, M, rotation, NULL, stress));
+    embi_store(psi, embi_material_stress(w, M, rotation, NULL, stress));
     if (P) embi_m3s_one(P, stress, 0);
     if (!H) return psi[0];
     embi_svd3s(M, U, s, V);
-    (void)embi_law_own_volume(w, s, &first, &second);
-    embi_law_partials(w, s[0] * s[1] * s[2], embi_dot_each(s, s), first, second, &k);
+    (void)embi_material_own_volume(w, s, &first, &second);
+    embi_material_partials(w, s[0] * s[1] * s[2], embi_dot_each(s, s), first, second, &k);
     embi_modes_of(&k, s, keep, &h);
     embi_fibre_hessian(w, M, keep, fibre);
     for (int c = 0; c < 9; c++) {
         for (int i = 0; i < 9; i++) dF[i] = embi_all(i == c ? (embipc_real)1 : (embipc_real)0);
-        embi_law_push(w, U, V, &h, fibre, dF, dP);
+        embi_material_push(w, U, V, &h, fibre, dF, dP);
         embi_m3s_one(column, dP, 0);
         for (int i = 0; i < 9; i++) H[9 * i + c] = column[i];
     }
@@ -10645,7 +10659,7 @@ static embipc_real embi_elastic_arrive(embi_elastic *s, const embipc_real *q, em
 {
     embipc_real energy;
     s->ahead = 0;
-    if (!embi_law_turns(&s->law)) return embi_elastic_energy(s, q, 1, trace, force);
+    if (!embi_material_turns(&s->material)) return embi_elastic_energy(s, q, 1, trace, force);
     if (s->nonlinear && !s->follows) {
         embi_elastic_look_ahead(s, q);
         return embi_elastic_energy(s, q, 1, trace, force);
@@ -10742,7 +10756,7 @@ static embipc_result embi_check_material(const embipc_material *a, embipc_error 
 }
 
 /* psi and P of a lagged material at F with the rotation R */
-static embipc_real embi_lagged_stress(const embi_law *w, const embipc_real F[9], const embipc_real R[9],
+static embipc_real embi_lagged_stress(const embi_material *w, const embipc_real F[9], const embipc_real R[9],
                                       embipc_real P[9])
 {
     embipc_real G[9], E[9], stretch[3], trace, fibre, psi;
@@ -10763,7 +10777,8 @@ static embipc_real embi_lagged_stress(const embi_law *w, const embipc_real F[9],
 }
 
 /* psi, and P and H where they are not NULL, of a lagged material, with the rotation of F held */
-static embipc_real embi_lagged_evaluate(const embi_law *w, const embipc_real F[9], embipc_real P[9], embipc_real H[81])
+static embipc_real embi_lagged_evaluate(const embi_material *w, const embipc_real F[9], embipc_real P[9],
+                                        embipc_real H[81])
 {
     embipc_real R[9], stress[9], at_zero[9], psi;
     const embipc_real zero[9] = {0};
@@ -10787,15 +10802,15 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
                                                   embipc_real *psi, embipc_real P[9], embipc_real H[81],
                                                   int project)
 {
-    embi_law w;
+    embi_material w;
     embipc_real energy;
     embipc_result r;
     if (!material || !F) return EMBIPC_ERR_ARGUMENT;
     if ((r = embi_check_material(material, NULL)) != EMBIPC_OK) return r;
     if (!embi_all_finite(F, 9)) return EMBIPC_ERR_NOT_FINITE;
-    embi_law_set(&w, material);
-    if (embi_law_lagged(&w)) energy = embi_lagged_evaluate(&w, F, P, H);
-    else energy = embi_law_evaluate(&w, F, P, H, project ? (embipc_real)0 : (embipc_real)1);
+    embi_material_set(&w, material);
+    if (embi_material_lagged(&w)) energy = embi_lagged_evaluate(&w, F, P, H);
+    else energy = embi_material_evaluate(&w, F, P, H, project ? (embipc_real)0 : (embipc_real)1);
     if (psi) *psi = energy;
     return EMBIPC_OK;
 }
@@ -12078,20 +12093,20 @@ enum { EMBI_PATHS_NONE, EMBI_PATHS_TOGETHER, EMBI_PATHS_APART };
 
 /* A traversal of two trees, with the range of motion of the first surface relative to the second. Both trees are up
  * to date, by embi_bvh_refit() or, for paths, embi_bvh_sweep(). */
-typedef struct embi_walk {
+typedef struct embi_traversal {
     const embi_surface *a, *b;
     const embipc_real *range;    /* range of displacements (6); symmetric within one surface */
     embipc_real reach;
     int paths;                   /* EMBI_PATHS_...; if set, the range is ignored */
     embipc_real axis[3];         /* EMBI_PATHS_APART: unit vector perpendicular to both displacements, or 0 */
     int first_only;              /* stop at the first pair of triangles */
-} embi_walk;
+} embi_traversal;
 
 /* A traversal with a range of displacements. */
-static embi_walk embi_walk_of(const embi_surface *a, const embi_surface *b, const embipc_real range[6],
+static embi_traversal embi_traverse_of(const embi_surface *a, const embi_surface *b, const embipc_real range[6],
                               embipc_real reach)
 {
-    embi_walk w;
+    embi_traversal w;
     w.a = a;
     w.b = b;
     w.range = range;
@@ -12101,7 +12116,7 @@ static embi_walk embi_walk_of(const embi_surface *a, const embi_surface *b, cons
 }
 
 /* Makes it a traversal along paths. */
-static void embi_walk_along(embi_walk *w, int paths)
+static void embi_traverse_along(embi_traversal *w, int paths)
 {
     const embi_bvh *A = w->a->bvh, *B = w->b->bvh;
     embipc_real one[3], two[3], size;
@@ -12116,7 +12131,7 @@ static void embi_walk_along(embi_walk *w, int paths)
 }
 
 /* 1 when box i of the first and box j of the second side can come within reach along the paths. */
-static int embi_walk_lets(const embi_walk *w, const embipc_real *one, const embipc_real *ways_one, int i,
+static int embi_traverse_lets(const embi_traversal *w, const embipc_real *one, const embipc_real *ways_one, int i,
                           const embipc_real *two,
                           const embipc_real *ways_two, int j)
 {
@@ -12126,30 +12141,30 @@ static int embi_walk_lets(const embi_walk *w, const embipc_real *one, const embi
                                            : embi_boxes_cross(one, way_one, w->reach, two, way_two, w->axis);
 }
 
-static void embi_walk_share(const embi_walk *w, embipc_real share, embipc_real own[6])
+static void embi_traverse_share(const embi_traversal *w, embipc_real share, embipc_real own[6])
 {
     for (int c = 0; c < 6; c++) own[c] = share * w->range[c];
 }
 
 /* 1 when something below node i of a can meet something below node j of b. *share: fraction of the range that two
  * leaves can use. */
-static int embi_walk_meets(const embi_walk *w, int i, int j, embipc_real *share)
+static int embi_traverse_meets(const embi_traversal *w, int i, int j, embipc_real *share)
 {
     const embi_surface *a = w->a;
     const embipc_real *one = a->bvh->box + 6 * i, *two = w->b->bvh->box + 6 * j;
     embipc_real own[6];
     int self = a->base == w->b->base;
     *share = 1;
-    if (w->paths) return embi_walk_lets(w, one, a->bvh->way, i, two, w->b->bvh->way, j);
+    if (w->paths) return embi_traverse_lets(w, one, a->bvh->way, i, two, w->b->bvh->way, j);
     if (!embi_ranges_meet(one, w->range, w->reach, two)) return 0;
     if (!self || !a->J || (i < a->bvh->leaves && embi_boxes_touch(one, two))) return 1;
     *share = embi_bvh_share(a, i, j);
-    embi_walk_share(w, *share, own);
+    embi_traverse_share(w, *share, own);
     return embi_ranges_meet(one, own, w->reach, two);
 }
 
 /* The node pairs below (i, j), the last first; none for two leaves. Returns their number. */
-static int embi_walk_opens(const embi_walk *w, int i, int j, int pair[3][2])
+static int embi_traverse_opens(const embi_traversal *w, int i, int j, int pair[3][2])
 {
     const embi_bvh *A = w->a->bvh, *B = w->b->bvh;
     if (i >= A->leaves && j >= B->leaves) return 0;
@@ -12168,7 +12183,7 @@ static int embi_walk_opens(const embi_walk *w, int i, int j, int pair[3][2])
 
 /* Appends the triangle pairs below nodes i and j whose boxes can meet. The key is embi_pack(triangle of a, triangle
  * of b), within one surface the smaller first. The value is the fraction of the range that they can use. */
-static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, embi_key **list, int *count)
+static int embi_traverse_pairs(embi_memory *m, const embi_traversal *w, int i, int j, embi_key **list, int *count)
 {
     const embi_bvh *A = w->a->bvh, *B = w->b->bvh;
     int stack[256][2], top = 1, self = w->a->base == w->b->base;
@@ -12179,17 +12194,17 @@ static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, emb
         int opened, ia, jb;
         i = stack[--top][0];
         j = stack[top][1];
-        if (!embi_walk_meets(w, i, j, &share)) continue;
-        opened = embi_walk_opens(w, i, j, stack + top);
+        if (!embi_traverse_meets(w, i, j, &share)) continue;
+        opened = embi_traverse_opens(w, i, j, stack + top);
         top += opened;
         if (opened) continue;
-        embi_walk_share(w, share, own);
+        embi_traverse_share(w, share, own);
         ia = EMBI_LEAF * (i - A->leaves);
         jb = EMBI_LEAF * (j - B->leaves);
         for (int p = ia; p < ia + EMBI_LEAF && p < w->a->nt; p++)
             for (int q = self && i == j ? p + 1 : jb; q < jb + EMBI_LEAF && q < w->b->nt; q++) {
                 int ta = A->order[p], tb = B->order[q];
-                if (w->paths ? !embi_walk_lets(w, A->tri_box + 6 * ta, A->tri_way, ta, B->tri_box + 6 * tb,
+                if (w->paths ? !embi_traverse_lets(w, A->tri_box + 6 * ta, A->tri_way, ta, B->tri_box + 6 * tb,
                                                B->tri_way, tb)
                              : !embi_ranges_meet(A->tri_box + 6 * ta, own, w->reach, B->tri_box + 6 * tb))
                     continue;
@@ -12204,7 +12219,7 @@ static int embi_walk_pairs(embi_memory *m, const embi_walk *w, int i, int j, emb
 }
 
 /* Node pairs where the traversal starts (2 count). */
-static const int *embi_walk_begin(const embi_walk *w, int *count)
+static const int *embi_traverse_begin(const embi_traversal *w, int *count)
 {
     static const int roots[2] = {1, 1};
     *count = w->a->nt == 0 || w->b->nt == 0 ? 0 : w->a->start ? w->a->start_count : 1;
@@ -12212,12 +12227,12 @@ static const int *embi_walk_begin(const embi_walk *w, int *count)
 }
 
 /* All triangle pairs of a traversal. Their order depends only on the trees. */
-static int embi_walk_all(embi_memory *m, const embi_walk *w, embi_key **list, int *count)
+static int embi_traverse_all(embi_memory *m, const embi_traversal *w, embi_key **list, int *count)
 {
     int starts;
-    const int *start = embi_walk_begin(w, &starts);
+    const int *start = embi_traverse_begin(w, &starts);
     for (int n = 0; n < starts; n++)
-        if (!embi_walk_pairs(m, w, start[2 * n], start[2 * n + 1], list, count)) return 0;
+        if (!embi_traverse_pairs(m, w, start[2 * n], start[2 * n + 1], list, count)) return 0;
     return 1;
 }
 
@@ -12225,17 +12240,17 @@ static int embi_walk_all(embi_memory *m, const embi_walk *w, embi_key **list, in
 static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surface *b,
                           const embipc_real range[6], embipc_real reach, embi_key **list, int *count)
 {
-    embi_walk w = embi_walk_of(a, b, range, reach);
-    return embi_walk_all(m, &w, list, count);
+    embi_traversal w = embi_traverse_of(a, b, range, reach);
+    return embi_traverse_all(m, &w, list, count);
 }
 
 #define EMBI_STARTS 256   /* node pairs that a long traversal is split into */
 
 /* Splits a traversal into node pairs whose traversals, one after the other, equal it. Returns its own start if that
  * has many pairs, otherwise pairs below these, in `start`. */
-static const int *embi_walk_starts(const embi_walk *w, int start[EMBI_STARTS][2], int *starts)
+static const int *embi_traverse_starts(const embi_traversal *w, int start[EMBI_STARTS][2], int *starts)
 {
-    const int *first = embi_walk_begin(w, starts);
+    const int *first = embi_traverse_begin(w, starts);
     int count = *starts, before = 0;
     if (3 * count > EMBI_STARTS) return first;
     if (count) memcpy(start, first, (size_t)count * sizeof *start);
@@ -12247,8 +12262,8 @@ static const int *embi_walk_starts(const embi_walk *w, int start[EMBI_STARTS][2]
         for (int n = 0; n < before; n++) {
             int i = old[n][0], j = old[n][1], pair[3][2], opened;
             embipc_real share;
-            if (!embi_walk_meets(w, i, j, &share)) continue;
-            opened = embi_walk_opens(w, i, j, pair);
+            if (!embi_traverse_meets(w, i, j, &share)) continue;
+            opened = embi_traverse_opens(w, i, j, pair);
             for (int k = opened - 1; k >= 0; k--, count++) {
                 start[count][0] = pair[k][0];
                 start[count][1] = pair[k][1];
@@ -12278,7 +12293,7 @@ enum { EMBI_PLACED = 1, EMBI_ASKED = 2, EMBI_REFIT = 4 };   /* node has a box; i
 /* Motion of a surface since its creation. */
 typedef struct embi_moved {
     const embipc_real *q;        /* positions of all nodes */
-    embipc_real turn[9], warp[3];
+    embipc_real turn[9], deformation[3];
     embipc_real rounding;        /* bound of rounding errors, m */
 } embi_moved;
 
@@ -12320,7 +12335,7 @@ static void embi_bvh_place(embi_bvh *b, int k, const embi_surface *s, const embi
     if (b->sample[k] < 0) return;
     for (int i = 0; i < 3; i++) {
         mid[i] = ((embipc_real)rest[i] + (embipc_real)rest[3 + i]) / 2;
-        half[i] = ((embipc_real)rest[3 + i] - (embipc_real)rest[i] + b->vary[k] * moved->warp[i]) / 2;
+        half[i] = ((embipc_real)rest[3 + i] - (embipc_real)rest[i] + b->vary[k] * moved->deformation[i]) / 2;
     }
     embi_m3_mulv(away, moved->turn, mid);
     embi_row_apply(s->J, s->base + b->sample[k], moved->q, at);
@@ -12335,7 +12350,7 @@ static void embi_bvh_place(embi_bvh *b, int k, const embi_surface *s, const embi
 
 /* A traversal that requests blocks. Per side: the tree, the motion, and a number for requests. */
 typedef struct embi_fitting {
-    embi_walk walk;
+    embi_traversal walk;
     embi_bvh *tree[2];           /* NULL: the whole tree is refitted */
     const embi_moved *moved[2];
     int item[2];
@@ -12358,7 +12373,7 @@ static int embi_fitting_ask(embi_memory *m, const embi_fitting *f, int side, int
 /* Requests all blocks that the traversal from nodes i and j reaches. */
 static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j, embi_chunks *list)
 {
-    const embi_walk *w = &f->walk;
+    const embi_traversal *w = &f->walk;
     int stack[256][2], top = 1;
     stack[0][0] = i;
     stack[0][1] = j;
@@ -12368,10 +12383,10 @@ static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j
         j = stack[top][1];
         if (f->tree[0]) embi_bvh_place(f->tree[0], i, w->a, f->moved[0]);
         if (f->tree[1]) embi_bvh_place(f->tree[1], j, w->b, f->moved[1]);
-        if (!embi_walk_meets(w, i, j, &share)) continue;
+        if (!embi_traverse_meets(w, i, j, &share)) continue;
         if ((!f->tree[0] || i >= embi_bvh_blocks(f->tree[0])) && (!f->tree[1] || j >= embi_bvh_blocks(f->tree[1]))) {
             if (!embi_fitting_ask(m, f, 0, i, list) || !embi_fitting_ask(m, f, 1, j, list)) return 0;
-        } else top += embi_walk_opens(w, i, j, stack + top);
+        } else top += embi_traverse_opens(w, i, j, stack + top);
     }
     return 1;
 }
@@ -12794,22 +12809,22 @@ static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const e
  * with need = needed distance / |X|. Lines, T, rho and the least |X| are found once, when the body is made. */
 
 /* A pair of tree nodes with its certificate. The list has the order of the traversal. */
-typedef struct embi_fold {
+typedef struct embi_certificate {
     int i, j;
     int next;                    /* index after all pairs below this one */
-    int first, tets;             /* T, in embi_folds.tet; empty if lines may leave the tets */
+    int first, tets;             /* T, in embi_certificates.tet; empty if lines may leave the tets */
     embipc_real least;           /* least distance at rest of primitives below without a common vertex, m */
     embipc_real rho;
-} embi_fold;
+} embi_certificate;
 
-typedef struct embi_folds {
-    embi_fold *list;
+typedef struct embi_certificates {
+    embi_certificate *list;
     int count;
     int *tet, tet_count;
-} embi_folds;
+} embi_certificates;
 
 /* Frees the certificates. */
-static void embi_folds_free(embi_memory *m, embi_folds *f)
+static void embi_certificates_free(embi_memory *m, embi_certificates *f)
 {
     EMBI_RELEASE(m, f->list);
     EMBI_RELEASE(m, f->tet);
@@ -12817,9 +12832,9 @@ static void embi_folds_free(embi_memory *m, embi_folds *f)
 }
 
 /* State while certificates are built. */
-typedef struct embi_folding {
+typedef struct embi_certifying {
     embi_memory *m;
-    embi_folds *out;
+    embi_certificates *out;
     const embi_surface *s;       /* at rest, with its tree up to date */
     const embipc_real *q;        /* nodes at rest */
     const int *tet;              /* (4 per tet) */
@@ -12837,53 +12852,53 @@ typedef struct embi_folding {
     embi_key *keys;
     embi_candidate *list;
     int deepest, too_many;
-} embi_folding;
+} embi_certifying;
 
 /* largest e_a / longest edge of a triangle: 1 / sqrt(3) */
-#define EMBI_FOLD_MIDDLE ((embipc_real)0.57735027)
+#define EMBI_CERTIFICATE_MIDDLE ((embipc_real)0.57735027)
 
 /* Limits of opening pairs. A pair of few tets gains nothing from being opened, unless bent triangles (mostly slivers)
  * spoil the bound of the others. Testing all certificates must stay cheap beside a traversal. (With 6 instead of
- * EMBI_FOLD_TETS, a bear of 160 000 triangles takes 1.08 times as long. With half of EMBI_FOLD_ROOM, bears of 2 600
+ * EMBI_CERTIFICATE_TETS, a bear of 160 000 triangles takes 1.08 times as long. With half of EMBI_CERTIFICATE_ROOM, bears of 2 600
  * in cages of 70, 150 and 300 nodes get no certificates and take 1.8, 1.25 and 0.93 times as long.) */
-#define EMBI_FOLD_TETS 2                       /* pairs of at most so many tets are not opened */
-#define EMBI_FOLD_BEND ((embipc_real)2.5)      /* pairs with a larger rho are opened */
-#define EMBI_FOLD_DEPTH 4                      /* nesting of straight pairs; if that makes too many, 2 or 0 */
-#define EMBI_FOLD_MEASURE 256                  /* pairs of at most so many triangles are measured */
-#define EMBI_FOLD_REACH ((embipc_real)0.75)    /* relative to the longest edge: distances below are measured */
-#define EMBI_FOLD_ROOM 96                      /* most tet numbers per triangle: testing them costs half of a
+#define EMBI_CERTIFICATE_TETS 2                       /* pairs of at most so many tets are not opened */
+#define EMBI_CERTIFICATE_BEND ((embipc_real)2.5)      /* pairs with a larger rho are opened */
+#define EMBI_CERTIFICATE_DEPTH 4                      /* nesting of straight pairs; if that makes too many, 2 or 0 */
+#define EMBI_CERTIFICATE_MEASURE 256                  /* pairs of at most so many triangles are measured */
+#define EMBI_CERTIFICATE_REACH ((embipc_real)0.75)    /* relative to the longest edge: distances below are measured */
+#define EMBI_CERTIFICATE_ROOM 96                      /* most tet numbers per triangle: testing them costs half of a
                                                   traversal */
-#define EMBI_FOLD_PAIRS 16                     /* most pairs per triangle */
-#define EMBI_FOLD_WALKED 4                     /* most pairs without certificate per triangle */
-#define EMBI_FOLD_FINE 3                       /* triangles per tet: with fewer, strain costs more than it saves */
+#define EMBI_CERTIFICATE_PAIRS 16                     /* most pairs per triangle */
+#define EMBI_CERTIFICATE_WALKED 4                     /* most pairs without certificate per triangle */
+#define EMBI_CERTIFICATE_FINE 3                       /* triangles per tet: with fewer, strain costs more than it saves */
 
 /* Extra strain that a cached list allows. More of it leaves fewer certificates. (Falling bear of 160 000 triangles:
  * 0.01, 0.05 and 0.1 take 1.2, 2.1 and 16 times as long, doubling the requested strain 2 times. Surfaces below 1000
  * triangles differ by 3 %.) */
-#define EMBI_FOLD_SLACK ((embipc_real)0.02)
+#define EMBI_CERTIFICATE_SLACK ((embipc_real)0.02)
 #define EMBI_STRAIN_TIMES ((embipc_real)1.25)  /* the requested strain is the expected one times this, and the slack */
 
 /* Rest length of an edge, m. */
-static embipc_real embi_folding_edge(const embi_folding *f, int a, int b)
+static embipc_real embi_certifying_edge(const embi_certifying *f, int a, int b)
 {
     embipc_real d[3];
     embi_sub(d, f->s->x + 3 * b, f->s->x + 3 * a);
     return embi_norm(d);
 }
 
-static int embi_folding_is_mixed(const embi_folding *f, const int v[3])
+static int embi_certifying_is_mixed(const embi_certifying *f, const int v[3])
 {
     return f->home && (f->home[v[0]] != f->home[v[1]] || f->home[v[0]] != f->home[v[2]]);
 }
 
-static embipc_real embi_folding_longest(const embi_folding *f, const int v[3])
+static embipc_real embi_certifying_longest(const embi_certifying *f, const int v[3])
 {
-    return embi_max(embi_folding_edge(f, v[0], v[1]),
-                    embi_max(embi_folding_edge(f, v[1], v[2]), embi_folding_edge(f, v[2], v[0])));
+    return embi_max(embi_certifying_edge(f, v[0], v[1]),
+                    embi_max(embi_certifying_edge(f, v[1], v[2]), embi_certifying_edge(f, v[2], v[0])));
 }
 
 /* Returns the number of leaves below node i; *first is the first one. */
-static int embi_folding_leaves(const embi_bvh *b, int i, int *first)
+static int embi_certifying_leaves(const embi_bvh *b, int i, int *first)
 {
     int count = 1;
     for (; i < b->leaves; i *= 2) count *= 2;
@@ -12892,10 +12907,10 @@ static int embi_folding_leaves(const embi_bvh *b, int i, int *first)
 }
 
 /* Appends the vertices below node i to f->vertex, each once. */
-static void embi_folding_gather(embi_folding *f, int i)
+static void embi_certifying_gather(embi_certifying *f, int i)
 {
     const embi_bvh *b = f->s->bvh;
-    int first, count = embi_folding_leaves(b, i, &first);
+    int first, count = embi_certifying_leaves(b, i, &first);
     for (int n = EMBI_LEAF * first; n < EMBI_LEAF * (first + count) && n < f->s->nt; n++) {
         const int *v = f->s->tri + 3 * b->order[n];
         for (int k = 0; k < 3; k++) {
@@ -12907,7 +12922,7 @@ static void embi_folding_gather(embi_folding *f, int i)
 }
 
 /* Sets what is known of a pair without its vertices. */
-static void embi_folding_look(embi_folding *f, int i, int j)
+static void embi_certifying_look(embi_certifying *f, int i, int j)
 {
     const embi_bvh *b = f->s->bvh;
     int first;
@@ -12921,14 +12936,14 @@ static void embi_folding_look(embi_folding *f, int i, int j)
     }
     f->longest = embi_max(f->edge[i], f->edge[j]);
     f->mixed = f->bent[i] + f->bent[j];
-    f->triangles = EMBI_LEAF * embi_folding_leaves(b, i, &first);
-    if (i != j) f->triangles += EMBI_LEAF * embi_folding_leaves(b, j, &first);
+    f->triangles = EMBI_LEAF * embi_certifying_leaves(b, i, &first);
+    if (i != j) f->triangles += EMBI_LEAF * embi_certifying_leaves(b, j, &first);
     f->vertex_count = 0;
     f->stamp++;
 }
 
 /* Finds the longest edges and bent triangles of all nodes. */
-static void embi_folding_edges(embi_folding *f)
+static void embi_certifying_edges(embi_certifying *f)
 {
     const embi_bvh *b = f->s->bvh;
     for (int k = 2 * b->leaves - 1; k > 0; k--) {
@@ -12942,15 +12957,15 @@ static void embi_folding_edges(embi_folding *f)
         }
         for (int n = first; n < first + EMBI_LEAF && n < f->s->nt; n++) {
             const int *v = f->s->tri + 3 * b->order[n];
-            f->edge[k] = embi_max(f->edge[k], embi_folding_longest(f, v));
-            if (embi_folding_is_mixed(f, v)) f->bent[k] = 1;
+            f->edge[k] = embi_max(f->edge[k], embi_certifying_longest(f, v));
+            if (embi_certifying_is_mixed(f, v)) f->bent[k] = 1;
         }
     }
 }
 
 /* Appends those of nearby[from .. to - 1], with n corners each, whose boxes meet the pair's. Returns their number, or
  * -1 out of memory. */
-static int embi_folding_near(embi_folding *f, const int *corner, int n, int from, int to, int at)
+static int embi_certifying_near(embi_certifying *f, const int *corner, int n, int from, int to, int at)
 {
     int count = 0;
     if (!EMBI_GROW(f->m, f->nearby, at + to - from)) return -1;
@@ -12963,12 +12978,12 @@ static int embi_folding_near(embi_folding *f, const int *corner, int n, int from
 }
 
 /* Bounds of d.x over the vertices. It stops when the upper one is above `most` and the lower one below `least`. */
-static void embi_folding_span(embi_folding *f, const embipc_real d[3], embipc_real least, embipc_real most,
+static void embi_certifying_span(embi_certifying *f, const embipc_real d[3], embipc_real least, embipc_real most,
                               embipc_real span[2])
 {
     if (!f->vertex_count) {
-        embi_folding_gather(f, f->i);
-        if (f->i != f->j) embi_folding_gather(f, f->j);
+        embi_certifying_gather(f, f->i);
+        if (f->i != f->j) embi_certifying_gather(f, f->j);
     }
     span[0] = EMBI_HUGE;
     span[1] = -EMBI_HUGE;
@@ -12980,7 +12995,7 @@ static void embi_folding_span(embi_folding *f, const embipc_real d[3], embipc_re
 }
 
 /* Unit normal of a triangle of nodes. */
-static void embi_folding_normal(const embi_folding *f, const int v[3], embipc_real n[3])
+static void embi_certifying_normal(const embi_certifying *f, const int v[3], embipc_real n[3])
 {
     embipc_real a[3], b[3];
     embi_sub(a, f->q + 3 * v[1], f->q + 3 * v[0]);
@@ -12990,17 +13005,17 @@ static void embi_folding_normal(const embi_folding *f, const int v[3], embipc_re
 }
 
 /* 1 when all vertices are on the inner side of the face, or at most `outside` beyond it. */
-static int embi_folding_inside(embi_folding *f, const int v[3], embipc_real outside)
+static int embi_certifying_inside(embi_certifying *f, const int v[3], embipc_real outside)
 {
     embipc_real n[3], span[2], level;
-    embi_folding_normal(f, v, n);
+    embi_certifying_normal(f, v, n);
     level = embi_dot(n, f->q + 3 * v[0]) + outside;
-    embi_folding_span(f, n, EMBI_HUGE, level, span);
+    embi_certifying_span(f, n, EMBI_HUGE, level, span);
     return span[1] <= level;
 }
 
 /* 1 when d separates the face from the hull of the vertices. */
-static int embi_folding_apart(embi_folding *f, const int v[3], const embipc_real d[3])
+static int embi_certifying_apart(embi_certifying *f, const int v[3], const embipc_real d[3])
 {
     embipc_real span[2], lo = EMBI_HUGE, hi = -EMBI_HUGE;
     for (int k = 0; k < 3; k++) {
@@ -13009,25 +13024,25 @@ static int embi_folding_apart(embi_folding *f, const int v[3], const embipc_real
     }
     lo -= f->rounding;
     hi += f->rounding;
-    embi_folding_span(f, d, hi, lo, span);
+    embi_certifying_span(f, d, hi, lo, span);
     return span[1] < lo || span[0] > hi;
 }
 
 /* 1 when lines between the vertices stay in the tets. They do if each nearby boundary face has all vertices on its
  * inner side, or is separated from their hull. Normals of adjacent faces are tried as separating directions. */
-static int embi_folding_is_straight(embi_folding *f, int from, int to)
+static int embi_certifying_is_straight(embi_certifying *f, int from, int to)
 {
     for (int k = from; k < to; k++) {
         const int *v = f->face + 3 * f->nearby[k];
-        int clear = embi_folding_inside(f, v, f->rounding);
+        int clear = embi_certifying_inside(f, v, f->rounding);
         for (int n = from; n < to && !clear; n++) {
             const int *other = f->face + 3 * f->nearby[n];
             embipc_real d[3];
             int touch = 0;
             for (int c = 0; c < 9; c++) touch |= v[c / 3] == other[c % 3];
             if (!touch) continue;
-            embi_folding_normal(f, other, d);
-            clear = embi_folding_apart(f, v, d);
+            embi_certifying_normal(f, other, d);
+            clear = embi_certifying_apart(f, v, d);
         }
         if (!clear) return 0;
     }
@@ -13035,16 +13050,16 @@ static int embi_folding_is_straight(embi_folding *f, int from, int to)
 }
 
 /* Appends the tets that the hull of the vertices may meet: all if they are few, otherwise tested by their faces. */
-static int embi_folding_tets(embi_folding *f, int from, int to)
+static int embi_certifying_tets(embi_certifying *f, int from, int to)
 {
-    embi_folds *out = f->out;
+    embi_certificates *out = f->out;
     for (int k = from; k < to; k++) {
         const int *v = f->tet + 4 * f->nearby[k];
         int meets = 1;
-        for (int i = 0; i < 4 && meets && to - from > EMBI_FOLD_TETS; i++) {
+        for (int i = 0; i < 4 && meets && to - from > EMBI_CERTIFICATE_TETS; i++) {
             int back[3];   /* the reversed face: are all vertices outside the tet? */
             for (int c = 0; c < 3; c++) back[c] = v[embi_tet_face[i][2 - c]];
-            meets = !embi_folding_inside(f, back, -f->rounding);
+            meets = !embi_certifying_inside(f, back, -f->rounding);
         }
         if (!meets) continue;
         if (!EMBI_GROW(f->m, out->tet, out->tet_count + 1)) return 0;
@@ -13054,48 +13069,50 @@ static int embi_folding_tets(embi_folding *f, int from, int to)
 }
 
 /* e_a + e_b of a pair of primitives */
-static embipc_real embi_folding_bend(const embi_folding *f, const embi_candidate *c)
+static embipc_real embi_certifying_bend(const embi_certifying *f, const embi_candidate *c)
 {
     const int *v = c->v, *home = f->home;
     if (!home) return 0;
     if (c->edge_edge)
-        return (home[v[0]] != home[v[1]] ? embi_folding_edge(f, v[0], v[1]) / 2 : (embipc_real)0) +
-               (home[v[2]] != home[v[3]] ? embi_folding_edge(f, v[2], v[3]) / 2 : (embipc_real)0);
-    return embi_folding_is_mixed(f, v + 1) ? EMBI_FOLD_MIDDLE * embi_folding_longest(f, v + 1) : (embipc_real)0;
+        return (home[v[0]] != home[v[1]] ? embi_certifying_edge(f, v[0], v[1]) / 2 : (embipc_real)0) +
+               (home[v[2]] != home[v[3]] ? embi_certifying_edge(f, v[2], v[3]) / 2 : (embipc_real)0);
+    return embi_certifying_is_mixed(f, v + 1) ? EMBI_CERTIFICATE_MIDDLE * embi_certifying_longest(f, v + 1) :
+        (embipc_real)0;
 }
 
 /* its upper bound for primitives owned by two triangles */
-static embipc_real embi_folding_bends(const embi_folding *f, embi_key pair)
+static embipc_real embi_certifying_bends(const embi_certifying *f, embi_key pair)
 {
     const int *a = f->s->tri + 3 * (pair.key >> 32), *b = f->s->tri + 3 * (pair.key & 0xffffffffu);
-    return EMBI_FOLD_MIDDLE * ((embi_folding_is_mixed(f, a) ? embi_folding_longest(f, a) : (embipc_real)0) +
-                               (embi_folding_is_mixed(f, b) ? embi_folding_longest(f, b) : (embipc_real)0));
+    return EMBI_CERTIFICATE_MIDDLE * ((embi_certifying_is_mixed(f, a) ? embi_certifying_longest(f, a) :
+                                       (embipc_real)0) +
+                               (embi_certifying_is_mixed(f, b) ? embi_certifying_longest(f, b) : (embipc_real)0));
 }
 
-/* Finds the least |X| and the largest rho of primitives below the pair. Those nearer than EMBI_FOLD_REACH of the
+/* Finds the least |X| and the largest rho of primitives below the pair. Those nearer than EMBI_CERTIFICATE_REACH of the
  * longest edge are measured one by one, the others share a bound. Primitives that can change neither value are not
  * searched. */
-static int embi_folding_measure(embi_folding *f, embipc_real *least, embipc_real *rho)
+static int embi_certifying_measure(embi_certifying *f, embipc_real *least, embipc_real *rho)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
-    embipc_real reach = EMBI_FOLD_REACH * f->longest;
-    embi_walk walk = embi_walk_of(f->s, f->s, still, reach);
+    embipc_real reach = EMBI_CERTIFICATE_REACH * f->longest;
+    embi_traversal walk = embi_traverse_of(f->s, f->s, still, reach);
     embi_pair_rule rule;
     int keys = 0;
     memset(&rule, 0, sizeof rule);
     rule.dhat = reach;
     *least = reach;
-    *rho = (embipc_real)f->mixed * EMBI_FOLD_MIDDLE * f->longest / reach;
-    if (!embi_walk_pairs(f->m, &walk, f->i, f->j, &f->keys, &keys)) return 0;
+    *rho = (embipc_real)f->mixed * EMBI_CERTIFICATE_MIDDLE * f->longest / reach;
+    if (!embi_traverse_pairs(f->m, &walk, f->i, f->j, &f->keys, &keys)) return 0;
     for (int k = 0; k < keys; k++) {
-        embipc_real bend = f->mixed ? embi_folding_bends(f, f->keys[k]) / *rho : (embipc_real)0;
+        embipc_real bend = f->mixed ? embi_certifying_bends(f, f->keys[k]) / *rho : (embipc_real)0;
         embi_approach t = embi_approach_of(still, embi_min(reach, embi_max(*least, bend)));
         int count = 0;
         if (!embi_candidates(f->m, f->s, f->s, f->keys + k, 1, &rule, &t, &f->list, &count)) return 0;
         for (int n = 0; n < count; n++) {
             embipc_real d = f->list[n].apart;
             *least = embi_min(*least, d);
-            *rho = embi_max(*rho, d > 0 ? embi_folding_bend(f, f->list + n) / d : (embipc_real)INFINITY);
+            *rho = embi_max(*rho, d > 0 ? embi_certifying_bend(f, f->list + n) / d : (embipc_real)INFINITY);
         }
     }
     return 1;
@@ -13113,27 +13130,27 @@ static embipc_real embi_boxes_apart(const embipc_real a[6], const embipc_real b[
 }
 
 /* Result for a pair and all pairs below it. */
-typedef struct embi_fold_sum {
+typedef struct embi_certificate_sum {
     int any;                     /* some pair has a certificate */
     embipc_real least, rho;
-} embi_fold_sum;
+} embi_certificate_sum;
 
 /* Finds T of the current pair if lines stay inside its tets. straight: they do for a pair above, which proves it.
  * nearby: start, number of faces and number of tets near the pair above. mine: those near this pair, appended to
  * them. Returns 1 or 0, or -1 out of memory. */
-static int embi_folding_lines(embi_folding *f, int straight, const int nearby[3], int mine[3])
+static int embi_certifying_lines(embi_certifying *f, int straight, const int nearby[3], int mine[3])
 {
-    embi_folds *out = f->out;
+    embi_certificates *out = f->out;
     int first = out->tet_count, faces, tets;
     mine[0] = nearby[0] + nearby[1] + nearby[2];
     mine[1] = mine[2] = 0;
-    faces = straight ? 0 : embi_folding_near(f, f->face, 3, nearby[0], nearby[0] + nearby[1], mine[0]);
-    tets = faces < 0 ? -1 : embi_folding_near(f, f->tet, 4, nearby[0] + nearby[1], mine[0], mine[0] + faces);
+    faces = straight ? 0 : embi_certifying_near(f, f->face, 3, nearby[0], nearby[0] + nearby[1], mine[0]);
+    tets = faces < 0 ? -1 : embi_certifying_near(f, f->tet, 4, nearby[0] + nearby[1], mine[0], mine[0] + faces);
     if (tets < 0) return -1;
     mine[1] = faces;
     mine[2] = tets;
-    if (!straight && !embi_folding_is_straight(f, mine[0], mine[0] + faces)) return 0;
-    if (!embi_folding_tets(f, mine[0] + faces, mine[0] + faces + tets)) return -1;
+    if (!straight && !embi_certifying_is_straight(f, mine[0], mine[0] + faces)) return 0;
+    if (!embi_certifying_tets(f, mine[0] + faces, mine[0] + faces + tets)) return -1;
     mine[2] = out->tet_count - first;   /* pairs below meet no other tets */
     for (int k = 0; k < mine[2]; k++) f->nearby[mine[0] + faces + k] = out->tet[first + k];
     return 1;
@@ -13141,13 +13158,13 @@ static int embi_folding_lines(embi_folding *f, int straight, const int nearby[3]
 
 /* Finds the least |X| and rho of a pair that is not opened. apart: distance of its boxes if they are far apart, or
  * 0. */
-static int embi_folding_end(embi_folding *f, embipc_real apart, embi_fold_sum *sum)
+static int embi_certifying_end(embi_certifying *f, embipc_real apart, embi_certificate_sum *sum)
 {
     sum->least = apart;
     sum->rho = 0;
-    if (apart > 0) sum->rho = (embipc_real)f->mixed * EMBI_FOLD_MIDDLE * f->longest / apart;
+    if (apart > 0) sum->rho = (embipc_real)f->mixed * EMBI_CERTIFICATE_MIDDLE * f->longest / apart;
     if (apart > 0) return 1;
-    if (f->triangles <= EMBI_FOLD_MEASURE) return embi_folding_measure(f, &sum->least, &sum->rho);
+    if (f->triangles <= EMBI_CERTIFICATE_MEASURE) return embi_certifying_measure(f, &sum->least, &sum->rho);
     if (f->mixed) sum->rho = (embipc_real)INFINITY;
     return 1;
 }
@@ -13155,29 +13172,30 @@ static int embi_folding_end(embi_folding *f, embipc_real apart, embi_fold_sum *s
 /* Appends the pair (i, j) and those below. nearby: that of the pair above; depth: number of straight pairs above.
  * Boxes far apart are not opened, since a traversal mostly skips them at once. Returns 0 out of memory, or with
  * too_many set. */
-static int embi_folding_pair(embi_folding *f, int i, int j, int depth, const int nearby[3], embi_fold_sum *sum)
+static int embi_certifying_pair(embi_certifying *f, int i, int j, int depth, const int nearby[3],
+                                embi_certificate_sum *sum)
 {
     const embi_bvh *b = f->s->bvh;
-    embi_folds *out = f->out;
-    embi_fold *one;
-    embi_walk walk = embi_walk_of(f->s, f->s, NULL, 0);
+    embi_certificates *out = f->out;
+    embi_certificate *one;
+    embi_traversal walk = embi_traverse_of(f->s, f->s, NULL, 0);
     embipc_real size = 1, apart = i == j ? (embipc_real)0 : embi_boxes_apart(b->box + 6 * i, b->box + 6 * j, &size);
     int n = out->count, tets = out->tet_count, mine[3], pair[3][2], opened = 0, straight = depth > 0;
     sum->any = 0;
     sum->least = EMBI_HUGE;
     sum->rho = 0;
     if (b->box[6 * i] > b->box[6 * i + 3] || b->box[6 * j] > b->box[6 * j + 3]) return 1;   /* no triangles */
-    embi_folding_look(f, i, j);
+    embi_certifying_look(f, i, j);
     if (apart <= size / 4) {
-        straight = embi_folding_lines(f, straight, nearby, mine);
+        straight = embi_certifying_lines(f, straight, nearby, mine);
         if (straight < 0) return 0;
-        opened = embi_walk_opens(&walk, i, j, pair);
+        opened = embi_traverse_opens(&walk, i, j, pair);
     }
-    if (straight && (!opened || out->tet_count - tets <= EMBI_FOLD_TETS || depth >= f->deepest)) {
-        if (!embi_folding_end(f, apart > size / 4 ? apart : (embipc_real)0, sum)) return 0;
-        if (sum->rho <= EMBI_FOLD_BEND) opened = 0;
+    if (straight && (!opened || out->tet_count - tets <= EMBI_CERTIFICATE_TETS || depth >= f->deepest)) {
+        if (!embi_certifying_end(f, apart > size / 4 ? apart : (embipc_real)0, sum)) return 0;
+        if (sum->rho <= EMBI_CERTIFICATE_BEND) opened = 0;
     }
-    f->too_many = n >= EMBI_FOLD_PAIRS * f->s->nt || out->tet_count > EMBI_FOLD_ROOM * f->s->nt;
+    f->too_many = n >= EMBI_CERTIFICATE_PAIRS * f->s->nt || out->tet_count > EMBI_CERTIFICATE_ROOM * f->s->nt;
     if (f->too_many || !EMBI_GROW(f->m, out->list, n + 1)) return 0;
     one = out->list + out->count++;
     one->i = i;
@@ -13190,8 +13208,8 @@ static int embi_folding_pair(embi_folding *f, int i, int j, int depth, const int
         sum->rho = 0;
     }
     for (int k = opened - 1; k >= 0; k--) {
-        embi_fold_sum part;
-        if (!embi_folding_pair(f, pair[k][0], pair[k][1], depth + straight, mine, &part)) return 0;
+        embi_certificate_sum part;
+        if (!embi_certifying_pair(f, pair[k][0], pair[k][1], depth + straight, mine, &part)) return 0;
         sum->any |= part.any;
         sum->least = embi_min(sum->least, part.least);
         sum->rho = embi_max(sum->rho, part.rho);
@@ -13208,30 +13226,31 @@ static int embi_folding_pair(embi_folding *f, int i, int j, int depth, const int
 }
 
 /* Builds the certificates of the whole tree, less deep if they are too many. */
-static int embi_folding_all(embi_folding *f, int ntet)
+static int embi_certifying_all(embi_certifying *f, int ntet)
 {
     int nearby[3], walked;
     nearby[0] = 0;
     nearby[1] = f->face_count;
     nearby[2] = ntet;
     for (int k = 0; k < nearby[1] + nearby[2]; k++) f->nearby[k] = k < nearby[1] ? k : k - nearby[1];
-    for (f->deepest = EMBI_FOLD_DEPTH; f->deepest >= 0; f->deepest -= 2) {
-        embi_fold_sum sum;
+    for (f->deepest = EMBI_CERTIFICATE_DEPTH; f->deepest >= 0; f->deepest -= 2) {
+        embi_certificate_sum sum;
         f->out->count = f->out->tet_count = f->too_many = walked = 0;
-        if (!embi_folding_pair(f, 1, 1, 0, nearby, &sum) && !f->too_many) return 0;
+        if (!embi_certifying_pair(f, 1, 1, 0, nearby, &sum) && !f->too_many) return 0;
         for (int k = 0; k < f->out->count; k++) walked += !f->out->list[k].tets;
-        if (!f->too_many && sum.any && walked <= EMBI_FOLD_WALKED * f->s->nt) return 1;
+        if (!f->too_many && sum.any && walked <= EMBI_CERTIFICATE_WALKED * f->s->nt) return 1;
     }
-    embi_folds_free(f->m, f->out);
+    embi_certificates_free(f->m, f->out);
     return 1;
 }
 
 /* Builds the certificates of a body. s: surface at rest with its tree up to date; home: tet of each of the nv
  * vertices, or NULL. The list is empty if it would be too long: then a traversal is as fast. */
-static int embi_folds_build(embi_memory *m, embi_folds *out, const embi_surface *s, int nv, const embipc_real *q,
+static int embi_certificates_build(embi_memory *m, embi_certificates *out, const embi_surface *s, int nv,
+                                   const embipc_real *q,
                             const int *tet, int ntet, const int *home)
 {
-    embi_folding f;
+    embi_certifying f;
     embipc_real size = 0;
     int ok;
     memset(&f, 0, sizeof f);
@@ -13249,10 +13268,10 @@ static int embi_folds_build(embi_memory *m, embi_folds *out, const embi_surface 
          EMBI_GROW(m, f.vertex, nv) && EMBI_GROW(m, f.mark, nv) &&
          EMBI_GROW(m, f.nearby, f.face_count + ntet);
     if (ok) {
-        embi_folding_edges(&f);
-        ok = embi_folding_all(&f, ntet);
+        embi_certifying_edges(&f);
+        ok = embi_certifying_all(&f, ntet);
     }
-    if (!ok) embi_folds_free(m, out);
+    if (!ok) embi_certificates_free(m, out);
     EMBI_RELEASE(m, f.face);
     EMBI_RELEASE(m, f.edge);
     EMBI_RELEASE(m, f.bent);
@@ -13267,7 +13286,8 @@ static int embi_folds_build(embi_memory *m, embi_folds *out, const embi_surface 
 /* How much the F (9 per tet) may change before primitives below the pair can touch. It is -EMBI_HUGE if that is less
  * than `enough`, which one tet mostly decides. share, reach: the needed distance as fraction of |X|, and its upper
  * bound, m. */
-static embipc_real embi_fold_margin(const embi_folds *f, const embi_fold *one, const embipc_real *F, embipc_real share,
+static embipc_real embi_certificate_margin(const embi_certificates *f, const embi_certificate *one,
+                                           const embipc_real *F, embipc_real share,
                                     embipc_real reach, embipc_real enough)
 {
     const int *tet = f->tet + one->first;
@@ -14319,7 +14339,8 @@ typedef struct embi_shift {
     embipc_real box[6];          /* bounds of the displacements of the surface, lo and hi, m */
     embipc_real *part;           /* bounds for each patch (6 panel_count) */
     embipc_real turn[9];         /* rotation fitted to the nodes; the identity for bodies without self-contact */
-    embipc_real warp[3];         /* deformation bound: extent of the box of all w, m; of a direction, all along it */
+    /* deformation bound: extent of the box of all w, m; of a direction, all along it */
+    embipc_real deformation[3];
     embipc_real end[3];          /* that bound at the end of the direction, m */
 } embi_shift;
 
@@ -14378,7 +14399,7 @@ typedef struct embi_sums { embipc_real before, after, size, kinetic, potential, 
  * long as the range of a step, plus the drift since the search, stays within that margin. For one body both are
  * counted in its rotated frame. A step takes from the list exactly what a new search would give, to the last bit. One
  * exception: pairs within one body that could not touch when the list was made are not on it. */
-typedef struct embi_kept {
+typedef struct embi_cached {
     int a, b, pa, pb, valid;     /* as in embi_pair; valid: the list may be used */
     int start[2];                /* of two bodies: tree nodes where the search starts */
     embipc_real range[6];        /* complete for these displacements of pa relative to pb since the search */
@@ -14391,93 +14412,125 @@ typedef struct embi_kept {
     int made, asked;             /* number of the step that searched it; of the last step that used it */
     embi_candidate *list;
     int count;
-} embi_kept;
+} embi_cached;
 
 /* Distances between faces of one body that are parallel and look at each other, m: the first of each kind. */
 #define EMBI_WIDTHS 16
 typedef struct embi_widths { embipc_real list[EMBI_WIDTHS]; int count; } embi_widths;
+
+/* Contact parameters of a body. */
+typedef struct embi_body_rules {
+    embipc_real friction, thickness;
+    embipc_real given_dhat, given_kappa, given_epsv, given_tolerance;   /* 0: not given */
+    embipc_real dhat, kappa, epsv, tolerance;                           /* in force in this step */
+    int self_contact;
+} embi_body_rules;
+
+/* The mass matrix of a body. It has blocks where two nodes share a tet that holds solid: fewer than A has. */
+typedef struct embi_body_mass {
+    embipc_real *block;          /* M_ij per block of A (times I), kg */
+    embipc_real *node;           /* its row sums, kg (nn) */
+    embipc_real total;           /* kg */
+    int *row, *place;            /* the blocks of A that are not 0 in M, by row (nn + 1; ..) */
+} embi_body_mass;
+
+/* The step form of a body, see above. */
+typedef struct embi_body_step {
+    embipc_real c, inertia;      /* c, s, and 1/s */
+    int two_step;                /* this step is one of BDF2 */
+    int jump;                    /* the velocity changes abruptly in this step */
+} embi_body_step;
+
+/* What the last step of a body left for the next one. */
+typedef struct embi_body_past {
+    int smooth;                  /* BDF2 may use q_before and v_before: the motion was smooth */
+    int continues;               /* the body is as its last step left it: kinetic and elastic are valid */
+    int touching;                /* it touched something at the end */
+    int own_friction;            /* friction used the normal forces of that step's end */
+    embipc_real displacement;    /* of its farthest node, m */
+    embipc_real prediction_error[2];   /* of embi_guess() of order 1 and 2, m */
+    embipc_real kinetic, elastic;      /* energies at q^n, J */
+    embipc_real owed;            /* energy that the energy bound took in earlier steps, J */
+} embi_body_past;
+
+/* A surface of several fixed bodies of equal height, seen from one body, and the last question about it. */
+typedef struct embi_body_joined {
+    int surface;                 /* number of the joined surface that the body is part of; 0: none */
+    int asked, is_one;           /* does joined surface `asked` count as one for this body? */
+    unsigned asked_at[2];        /* revisions, of bodies and of seams, for which the answer holds */
+    embipc_real asked_dhat;      /* and its dhat then, m */
+} embi_body_joined;
+
+/* What the search for contacts keeps of a body. */
+typedef struct embi_body_search {
+    int tree_is_current;         /* the tree was refitted at the reference positions, or is refitted on demand */
+    embi_moved moved;            /* how x^n differs from start.x, for trees that are refitted on demand */
+    embi_panel *panel;
+    int panel_count;
+    embipc_real *part;           /* memory of the displacement bounds */
+    embi_shrunk *shrunk;         /* cages: parts of tets that hold the surface, patch by patch */
+    int shrunk_count;
+    int *holder;                 /* other bodies of several patches: nodes of the vertices, patch by patch */
+    int holder_count;
+    /* rest separation certificates: what cannot touch while tets keep their shape */
+    embi_certificates certificates;
+    int *start, start_count;     /* tree nodes where a search for self-contact starts (2 each) */
+    int *live, live_count;       /* local numbers of the live vertices */
+    embi_shift shift;            /* from the reference positions to q */
+    embi_shift shift_next;       /* from the reference positions to the end of the present direction */
+    embi_shift drift;            /* from measured_q to the last evaluated positions */
+    embi_shift drift_next;       /* from measured_q to the end of the present direction */
+    embi_shift shift_measured;   /* from the reference positions to measured_q */
+    embi_strain *strain;         /* of each tet, for bodies with rest separation certificates */
+    int aside;                   /* parts of its cached list for itself that are set aside: EMBI_ASIDE_... */
+    /* EMBI_ASIDE_HEAD: that list at the start of the step; `list` is memory of its own */
+    embi_cached own;
+    embipc_real *own_state;      /* EMBI_ASIDE_STATE: cached_q (3 nn), and kept and most of the strains (2 ntet) */
+    int own_is_odd;              /* lists have changed places an odd number of times */
+    int measured_at_start;       /* distances were measured at q^n: drift equals shift */
+    int has_reference;           /* its reference positions are those of embi_reference, not q^n and x^n */
+    int takes_reference;         /* the present positions are about to become its reference */
+    int has_direction;           /* in the present round */
+    int swept;                   /* searched along paths in this step: its tree is that of the paths, unless current */
+    embipc_real expected;        /* displacement in this step, m */
+    embipc_real start_box[6];    /* bounds of the surface at x^n */
+    embipc_real around;          /* between steps: width around start_box in which gaps are tested, m; 0: start_box is
+                                    not up to date */
+    embi_widths room, thick;     /* distances of faces at rest: across open space, and across the solid */
+    embi_body_joined joined;
+} embi_body_search;
 
 typedef struct embi_body {
     char name[64];
     embipc_body handle;
     embipc_kind kind;
     embipc_material material;
-    embipc_real friction, thickness;
-    embipc_real given_dhat, given_kappa, given_epsv, given_tolerance;   /* 0: not given */
-    embipc_real dhat, kappa, epsv, tolerance;                           /* in force in this step */
-    int self_contact;
+    embi_body_rules rules;
     int node0, nn, vert0, nv;    /* ranges of the flat arrays */
     int nt, *tri, *origin, *tet, ntet;
     embi_bvh bvh;
-    int fits;                    /* the tree was refitted at the reference positions, or is refitted there on demand */
-    embi_moved moved;            /* how x^n differs from start_x, for trees that are refitted on demand */
+    embipc_real diagonal;        /* of the box of the rest surface, m */
+    embipc_solid solid;          /* of the rest surface, in the frame of creation */
+    embipc_real area;            /* of the rest surface, m^2 */
+    embipc_real scale_x;         /* largest |coordinate|, m: rounding errors of distances are proportional to it */
+    embi_body_mass mass;
     embi_elastic elastic;
     embi_bsr A;
     embi_inverse *inverse;       /* of A, once embi_dual wanted it, or NULL */
-    embipc_real *mass;           /* M_ij per block of A (times I), kg */
-    embipc_real *node_mass;      /* its row sums, kg (nn) */
-    int *heavy_row, *heavy;      /* the blocks with a mass, by row (nn + 1; ..): fewer than those with stiffness */
     embipc_real *tangent;        /* h^2 K of a nonlinear material in the pattern of A, of the last factor */
-    int trace0, patch0;          /* where its part of the scratch begins */
-    embipc_real diagonal, total_mass;
-    embipc_solid solid;          /* of the rest surface, in the frame of creation */
-    embipc_real area;            /* of the rest surface, m^2 */
     int assembled;               /* A holds the values of this step */
-    embi_panel *panel;
-    int panel_count;
-    embipc_real *part;           /* memory of the shifts */
-    embi_shrunk *shrunk;         /* cages: parts of tets that hold the surface, patch by patch */
-    int shrunk_count;
-    int *holder;                 /* other bodies of several patches: nodes of the vertices, patch by patch */
-    int holder_count;
-    embi_folds folds;            /* rest separation certificates: what cannot touch while tets keep their shape */
-    int *start, start_count;   /* tree nodes where a search for self-contact starts (2 each) */
-    int *live, live_count;   /* local numbers of the live vertices */
-    int started, followed;       /* xn = J q^n, x = J q holds for all its vertices */
-    int viewed;                  /* the caller has a view: x = J q after each step */
-    int history;                 /* BDF2 may use q_before and v_before: the motion was smooth */
-    embipc_real went;            /* displacement of its farthest node in the last step, m */
-    embipc_real missed[2];       /* errors of embi_guess() of order 1 and 2 in the last step, m */
-    int two_step;                /* this step is one of BDF2 */
-    int jump;                    /* the velocity changes abruptly in this step */
-    embipc_real c, inertia;      /* c and 1/s of the step form */
+    int trace0, patch0;          /* where its part of the scratch begins */
+    embi_body_step step;
+    embi_body_past past;
     embi_flight flight;
     embi_end end;
-    embipc_real kinetic, strain_energy;   /* at q^n, J, where they are known */
-    embipc_real owed;            /* energy that the energy bound took in earlier steps, J */
-    int counted;                 /* friction of its last step used the normal forces of that step's end */
-    int continues;               /* it is as its last step left it: kinetic and strain_energy are valid */
-    int touching;                /* it touched something at the end of the last step */
-    int driven_nodes, moving;    /* moving: it is part of an island in this step */
-    embipc_real scale_x; /* largest |coordinate|, m: rounding errors of distances are proportional to it */
-    embi_shift shift;            /* from the reference positions to q */
-    embi_shift shift_next;       /* from the reference positions to the end of the present direction */
-    embi_shift stray;            /* from known_q to the last evaluated positions */
-    embi_shift stray_next;       /* from known_q to the end of the present direction */
-    embi_shift known;            /* from the reference positions to known_q */
-    embi_strain *strain;         /* of each tet, for bodies with rest separation certificates */
-    int aside;                   /* parts of its cached list for itself that are set aside: EMBI_ASIDE_... */
-    embi_kept own;               /* EMBI_ASIDE_HEAD: that list at the start of the step; `list` is memory of its own */
-    embipc_real *own_state;      /* EMBI_ASIDE_STATE: kept_q (3 nn), and kept and most of the strains (2 ntet) */
-    int own_is_odd;   /* lists have changed places an odd number of times */
-    int known_start;             /* distances were measured at q^n: stray equals shift */
-    int rebased;                 /* its reference positions are base_q and base_x, not q^n and x^n */
-    int anew;                    /* the present positions are about to become its reference */
-    int goes;                    /* it has a direction in the present round */
-    int swept;                   /* searched along paths in this step: unless `fits`, its tree is that of the paths */
-    embipc_real foreseen;        /* expected displacement in this step, m */
-    embipc_real start_box[6];    /* bounds of the surface at x^n */
-    embipc_real around;          /* between steps, while start_box is up to date: width around it in which gaps are
-                                    tested, m; 0: it is not up to date */
-    int island;
     embi_sums sums;              /* of the last step */
-    embi_widths room, thick;     /* distances of faces at rest: across open space, and across the solid */
-    int joined;                  /* number of the joined surface that it is part of with other fixed bodies; 0: none */
-    int asked, is_one;           /* last question, answer: does joined surface `asked` count as one for this body? */
-    unsigned asked_at[2];        /* revisions, of bodies and of seams, for which the answer holds */
-    embipc_real asked_dhat;      /* and its dhat then, m */
-    unsigned revision;           /* unique among all bodies; new when its unknowns or rules change */
-} embi_body;
+    int driven_nodes, moving;    /* moving: it is part of an island in this step */
+    int island;
+    int started, followed;       /* xn = J q^n, x = J q holds for all its vertices */
+    int viewed;                  /* the caller has a view: x = J q after each step */
+    embi_body_search search;
+    unsigned revision;           /* unique among all bodies; new when its unknowns or rules change */} embi_body;
 
 /* When forces between bodies were taken: at q^n, at the present positions, or where friction took its lambda. */
 typedef enum embi_when { EMBI_AT_START, EMBI_NOW, EMBI_AS_LAGGED, EMBI_WHENS } embi_when;
@@ -14534,84 +14587,134 @@ typedef struct embi_spring {
  * pair's slack is at most d, the distance is at least least - share d. */
 typedef struct embi_apart { embipc_real least, share; } embi_apart;
 
+/* Scratch of all bodies; each has its part. */
+typedef struct embi_scratch {
+    embipc_real *trace;          /* of energies: 10 per tet and 1 per node */
+    int *place, *next;           /* of averaging, per node */
+    embipc_real *patch_G;        /* of embi_elastic_add_averaged() */
+    embipc_real *nodes;          /* of embi_body_shift() (3 per node) */
+    embipc_real *p_last;         /* the last direction (3 per node) */
+} embi_scratch;
+
+/* Where the time of a step goes. */
+typedef struct embi_timer {
+    embipc_clock_fn *clock;
+    void *ctx;
+    embipc_stage stage;          /* stage that is being timed */
+    double since, spent[EMBIPC_STAGE_COUNT];
+} embi_timer;
+
+/* The rows of J. */
+typedef struct embi_row_arrays { int *node; embipc_real *weight; unsigned char *count; } embi_row_arrays;
+
+/* Positions that bounds of the search count from. Bodies that moved far in a step have reference positions of their own,
+ * instead of q^n. */
+typedef struct embi_reference {
+    embipc_real *measured_q;     /* where distances were measured */
+    embipc_real *cached_q;       /* where lists within a body were made */
+    embipc_real *q;
+    embipc_real *x;              /* at these q, or at q^n; valid where xn is; allocated at first use */
+    int any;                     /* some body has one */
+} embi_reference;
+
+/* Positions and velocities at creation; rest: vertices without stress. */
+typedef struct embi_creation { embipc_real *q, *v, *x, *rest; } embi_creation;
+
+/* Positions and velocities at the start of the last step, and the velocity change by its forces, m/s. */
+typedef struct embi_last_state { embipc_real *q, *v, *gain; } embi_last_state;
+
+/* The candidates of all pairs. */
+typedef struct embi_candidate_list {
+    embi_candidate *list;
+    int count;
+    embi_closest *closest;
+    embi_apart *apart;           /* an array of its own, since it is scanned */
+    int *active, *seen;          /* active candidates of each pair, numbered from its first candidate; those of each
+                                    chunk that the last evaluation looked at */
+    int stamp;                   /* number of the last evaluation */
+} embi_candidate_list;
+
+/* What the definition of the world chose. */
+typedef struct embi_settings {
+    embipc_integrator integrator;
+    int spin;                    /* a step starts from the bodies' free flight and keeps angular momentum */
+    int max_iterations, friction_iterations;
+    embipc_solver solver;
+    const volatile int *stop;
+} embi_settings;
+
+/* Drives, and the nodes they hold. */
+typedef struct embi_driven {
+    embi_drive *list;
+    int count;
+    int *of;                     /* per node: its drive or -1 */
+    embipc_real *target;         /* position at the end of the present stage (3 per node) */
+    embipc_real *safe_q;         /* state to go back to: rotating bodies were rigid there (3 per node) */
+} embi_driven;
+
+/* The way of live vertices along the present direction. */
+typedef struct embi_path {
+    embipc_real *x;              /* at its end */
+    embipc_real *motion;         /* displacement along it */
+    embipc_real *trial_x;        /* the trial state of the line search */
+    embipc_real *way;            /* displacements for searches along paths; allocated at first use */
+} embi_path;
+
+/* Forces on nodes and on vertices, N, and what pulls vertices: see embi_pull. */
+typedef struct embi_loads { embipc_real *f, *vertex_force, *pull; } embi_loads;
+
 typedef struct embi_state {
     embipc_real h, hh;           /* hh = h^2 */
     embipc_real gravity[3];
-    embipc_integrator integrator;
-    int spin;                    /* a step starts from the bodies' free flight and keeps angular momentum */
+    embi_settings settings;
     int node_count, vert_count;
     /* per node (3 each) */
-    embipc_real *q, *v;                        /* now */
-    embipc_real *qn, *vn, *q_before, *v_before;   /* at the start of the step, and of the one before it */
-    embipc_real *gain;                         /* velocity change by the forces of the last step, m/s */
-    embipc_real *start_q, *start_v;            /* at creation */
-    embipc_real *qt, *qc, *f;                  /* of the step form above; forces, N */
+    embipc_real *q, *v, *qn, *vn;              /* now, and at the start of the step */
+    embi_last_state before;
+    embi_creation creation;
+    embipc_real *qt, *qc;                      /* of the step form above */
     embipc_real *gq, *g;                       /* gradients, J s^2/m: of the part of E whose Hessian is A; of E */
-    embipc_real *p, *p_last, *Ap, *rhs;        /* direction; the last direction; A p; right-hand side */
-    embipc_real *target;                       /* driven nodes: position at the end of the present stage */
+    embipc_real *p, *Ap, *rhs;                 /* direction; A p; right-hand side */
     embipc_real *trial_q;                      /* trial state, or end of the direction */
-    embipc_real *safe_q;                       /* state to go back to: rotating bodies were rigid there */
-    embipc_real *known_q, *kept_q;             /* where distances were measured; where lists within a body were made */
-    embipc_real *shift_d;                      /* scratch of embi_body_shift() */
-    embipc_real *base_q;                       /* reference positions of rebased bodies */
-    int *local, *drive;          /* unknown number in its island or -1; drive or -1 */
-    /* per vertex; within a step x, next_x, trial_x and motion are valid for live vertices, xn for all that are not
+    int *local;                  /* unknown number in its island or -1 */
+    /* per vertex; within a step x and `path` are valid for live vertices, xn for all that are not
        EMBI_VERTEX_UNKNOWN */
-    embipc_real *x, *xn, *next_x, *trial_x, *motion, *rest, *start_x, *vertex_force,
-        *pull;                   /* of embi_pull */
-    unsigned char *known;        /* EMBI_VERTEX_..., in this step */
-    int *row_node;
-    embipc_real *row_weight;
-    unsigned char *row_count;
-    int rebased;                 /* some body is rebased */
-    embipc_real *base_x;         /* x at base_q, or at q^n; valid where xn is; allocated at first use */
-    embipc_real *way;             /* displacements for searches along paths; allocated at first use */
+    embipc_real *x, *xn;
+    embi_path path;
+    embi_loads load;
+    unsigned char *vertex_state; /* EMBI_VERTEX_..., in this step */
+    embi_row_arrays rows;
     embi_rows J;
+    embi_reference reference;
     embi_body *body;
     int body_count;
     embi_pair *pair;
     int pair_count;
-    embi_drive *drives;
-    int drive_count;
+    embi_driven driven;
     embi_seams seams;            /* between fixed bodies */
-    embi_candidate *candidate;
-    embi_closest *closest;
-    embi_apart *apart;           /* of the candidates; an array of its own, since it is scanned */
-    int *nearby, *seen;          /* active candidates of each pair, numbered from its first candidate; those of each
-                                    chunk that the last evaluation looked at */
-    int candidate_count;
-    int stamp;                   /* number of the last evaluation */
-    embipc_real *trace;          /* scratch of energies: 10 per tet and 1 per node of all bodies */
-    int *place, *next;           /* scratch of averaging, per node of all bodies */
-    embipc_real *patch_G;        /* scratch of embi_elastic_add_averaged() */
+    embi_candidate_list candidates;
+    embi_scratch scratch;
     embi_threads threads;
-    int max_iterations, friction_iterations;
-    embipc_solver solver;
-    const volatile int *stop;
-    embipc_clock_fn *clock;
-    void *clock_ctx;
-    unsigned revision;           /* last number given to a body: see embi_body_revise() */
-    embipc_stage stage;          /* stage that is being timed */
-    double since, spent[EMBIPC_STAGE_COUNT];
-} embi_state;
+    embi_timer timer;
+    unsigned revision;           /* last number given to a body: see embi_body_revise() */} embi_state;
 
 /* The number of drives, and the drive that holds node i, or -1. */
-static int embi_drive_count(const embi_state *s) { return EMBI_DRIVES ? s->drive_count : 0; }
-static int embi_drive_of(const embi_state *s, int i) { return EMBI_DRIVES ? s->drive[i] : -1; }
+static int embi_drive_count(const embi_state *s) { return EMBI_DRIVES ? s->driven.count : 0; }
+static int embi_drive_of(const embi_state *s, int i) { return EMBI_DRIVES ? s->driven.of[i] : -1; }
 
 /* Is this step of the body one of BDF2, and may bodies have such steps at all? */
-static int embi_is_two_step(const embi_body *b) { return EMBI_BDF2 && b->two_step; }
-static int embi_is_second_order(const embi_state *s) { return EMBI_BDF2 && s->integrator == EMBIPC_BDF2; }
+static int embi_is_two_step(const embi_body *b) { return EMBI_BDF2 && b->step.two_step; }
+static int embi_is_second_order(const embi_state *s) { return EMBI_BDF2 && s->settings.integrator == EMBIPC_BDF2; }
 
 /* Time counts for another stage from here on. Returns the stage before. */
 static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
 {
-    embipc_stage was = s->stage;
-    s->stage = stage;
-    if (s->clock) {
-        double now = (s->clock)(s->clock_ctx);
-        s->spent[was] += now - s->since;
-        s->since = now;
+    embipc_stage was = s->timer.stage;
+    s->timer.stage = stage;
+    if (s->timer.clock) {
+        double now = (s->timer.clock)(s->timer.ctx);
+        s->timer.spent[was] += now - s->timer.since;
+        s->timer.since = now;
     }
     return was;
 }
@@ -14619,7 +14722,7 @@ static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
 static int embi_is_dynamic(const embi_body *b) { return b->kind >= EMBIPC_AFFINE; }
 
 /* Is self-contact searched for? Affine bodies have their determinant bound instead. */
-static int embi_may_fold(const embi_body *b) { return b->kind >= EMBIPC_CAGE && b->self_contact; }
+static int embi_may_fold(const embi_body *b) { return b->kind >= EMBIPC_CAGE && b->rules.self_contact; }
 
 /* Size of the scratch for energies of a body. */
 static int embi_body_trace(const embi_body *b) { return 10 * embi_whole_lanes(b->ntet) + b->nn; }
@@ -14636,7 +14739,7 @@ static embi_surface embi_surface_of(const embi_state *s, const embi_body *b, con
     embi_surface r;
     memset(&r, 0, sizeof r);
     r.x = x + 3 * b->vert0;
-    r.rest = s->rest + 3 * b->vert0;
+    r.rest = s->creation.rest + 3 * b->vert0;
     r.tri = b->tri;
     r.nt = b->nt;
     r.base = b->vert0;
@@ -14689,7 +14792,7 @@ static void embi_apply_list(const embi_state *s, const int *list, int count, int
 /* y = J q for the live vertices of a body */
 static void embi_apply_live(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real *y)
 {
-    embi_apply_list(s, b->live, b->live_count, b->vert0, q, y);
+    embi_apply_list(s, b->search.live, b->search.live_count, b->vert0, q, y);
 }
 
 /* x = J q for all vertices of a body, for readers between steps. */
@@ -14708,7 +14811,7 @@ static void embi_body_refit(const embi_state *s, embi_body *b)
 }
 
 /* Has the body so many live vertices that threads share these, not bodies? */
-static int embi_has_many_live(const embi_body *b) { return b->live_count > EMBI_SHARE_ROWS; }
+static int embi_has_many_live(const embi_body *b) { return b->search.live_count > EMBI_SHARE_ROWS; }
 
 /* y = J q for the live vertices of a body that has few of them. */
 static void embi_apply_few(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real *y)
@@ -14733,20 +14836,21 @@ static int embi_body_cut(embi_memory *m, embi_body *b)
     int n = 1;
     embi_shift *shift[5];
     while (!EMBI_WITHOUT(PATCHES) && b->nn && n < EMBI_PANELS && b->bvh.leaves >= 2 * n * EMBI_PANEL_LEAVES) n *= 2;
-    if (!EMBI_GROW(m, b->panel, n) ||
-        !EMBI_GROW(m, b->part, 30 * n))
+    if (!EMBI_GROW(m, b->search.panel, n) ||
+        !EMBI_GROW(m, b->search.part, 30 * n))
         return 0;
-    memset(b->panel, 0, (size_t)n * sizeof *b->panel);
-    memset(b->part, 0, (size_t)(30 * n) * sizeof *b->part);
-    shift[0] = &b->shift;
-    shift[1] = &b->shift_next;
-    shift[2] = &b->stray;
-    shift[3] = &b->stray_next;
-    shift[4] = &b->known;
-    for (int k = 0; k < 5; k++) shift[k]->part = b->part + 6 * n * k;
-    b->panel_count = 0;
+    memset(b->search.panel, 0, (size_t)n * sizeof *b->search.panel);
+    memset(b->search.part, 0, (size_t)(30 * n) * sizeof *b->search.part);
+    shift[0] = &b->search.shift;
+    shift[1] = &b->search.shift_next;
+    shift[2] = &b->search.drift;
+    shift[3] = &b->search.drift_next;
+    shift[4] = &b->search.shift_measured;
+    for (int k = 0; k < 5; k++) shift[k]->part = b->search.part + 6 * n * k;
+    b->search.panel_count = 0;
     for (int k = 0; k < n; k++)
-        if (n == 1 || EMBI_LEAF * (b->bvh.leaves / n) * k < b->nt) b->panel[b->panel_count++].root = n + k;
+        if (n == 1 || EMBI_LEAF * (b->bvh.leaves / n) * k < b->nt) b->search.panel[b->search.panel_count++].root = n +
+            k;
     return 1;
 }
 
@@ -14770,17 +14874,17 @@ static int embi_panel_shrink(embi_memory *m, embi_body *b, embi_panel *p, const 
     for (int n = 0; n < count; n++)
         for (int i = corner[n], k = 0; k < 4; k++)
             least[4 * tet[i] + k] = embi_min(least[4 * tet[i] + k], weight[4 * i + k]);
-    p->first = b->shrunk_count;
+    p->first = b->search.shrunk_count;
     for (int t = 0; t < b->ntet; t++) {
         embi_shrunk *g;
         if (least[4 * t] > 1) continue;
-        if (!EMBI_GROW(m, b->shrunk, b->shrunk_count + 1)) return 0;
-        g = b->shrunk + b->shrunk_count++;
+        if (!EMBI_GROW(m, b->search.shrunk, b->search.shrunk_count + 1)) return 0;
+        g = b->search.shrunk + b->search.shrunk_count++;
         g->tet = t;
         memcpy(g->least, least + 4 * t, sizeof g->least);
         g->rest = embi_max(1 - g->least[0] - g->least[1] - g->least[2] - g->least[3], 0);
     }
-    p->count = b->shrunk_count - p->first;
+    p->count = b->search.shrunk_count - p->first;
     return 1;
 }
 
@@ -14791,16 +14895,16 @@ static int embi_panel_holders(embi_memory *m, embi_body *b, embi_panel *p, const
                               const unsigned char *used, unsigned char *mark)
 {
     memset(mark, 0, (size_t)b->nn);
-    p->first = b->holder_count;
+    p->first = b->search.holder_count;
     for (int n = 0; n < count; n++)
         for (int k = 0; k < used[corner[n]]; k++) {
             int i = node[4 * corner[n] + k];
             if (mark[i]) continue;
             mark[i] = 1;
-            if (!EMBI_GROW(m, b->holder, b->holder_count + 1)) return 0;
-            b->holder[b->holder_count++] = i;
+            if (!EMBI_GROW(m, b->search.holder, b->search.holder_count + 1)) return 0;
+            b->search.holder[b->search.holder_count++] = i;
         }
-    p->count = b->holder_count - p->first;
+    p->count = b->search.holder_count - p->first;
     return 1;
 }
 
@@ -14853,12 +14957,12 @@ static void embi_panel_hold(const embi_body *b, const embi_panel *p, const embip
             lo[i] = r[0][i] - half;
             hi[i] = r[0][i] + half;
         }
-    } else if (b->shrunk_count)
+    } else if (b->search.shrunk_count)
         for (int k = p->first; k < p->first + p->count; k++)
-            embi_shrunk_add(b->shrunk + k, b->tet + 4 * b->shrunk[k].tet, x, lo, hi);
+            embi_shrunk_add(b->search.shrunk + k, b->tet + 4 * b->search.shrunk[k].tet, x, lo, hi);
     else
         for (int k = 0, n = p->count ? p->count : b->nn; k < n; k++) {
-            const embipc_real *at = x + 3 * (p->count ? b->holder[p->first + k] : k);
+            const embipc_real *at = x + 3 * (p->count ? b->search.holder[p->first + k] : k);
             for (int i = 0; i < 3; i++) {
                 lo[i] = embi_min(lo[i], at[i]);
                 hi[i] = embi_max(hi[i], at[i]);
@@ -14872,8 +14976,8 @@ static void embi_panel_hold(const embi_body *b, const embi_panel *p, const embip
 static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real *part, embipc_real box[6])
 {
     embi_box_clear(box);
-    for (int n = 0; n < b->panel_count; n++, part += 6) {
-        embi_panel_hold(b, b->panel + n, x, part);
+    for (int n = 0; n < b->search.panel_count; n++, part += 6) {
+        embi_panel_hold(b, b->search.panel + n, x, part);
         embi_box_join(box, part);
     }
 }
@@ -14892,9 +14996,9 @@ static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real
 /* A body that has not moved: no displacement, no rotation, no deformation. */
 static void embi_shift_none(const embi_body *b, embi_shift *r)
 {
-    memset(r->part, 0, (size_t)(6 * b->panel_count) * sizeof *r->part);
+    memset(r->part, 0, (size_t)(6 * b->search.panel_count) * sizeof *r->part);
     memset(r->box, 0, sizeof r->box);
-    memset(r->warp, 0, sizeof r->warp);
+    memset(r->deformation, 0, sizeof r->deformation);
     memset(r->end, 0, sizeof r->end);
     embi_m3_identity(r->turn);
 }
@@ -14904,7 +15008,7 @@ static void embi_shift_none(const embi_body *b, embi_shift *r)
 static embipc_real embi_shift_most(const embi_shift *r)
 {
     embipc_real most = 0;
-    for (int i = 0; i < 6; i++) most = embi_max(most, embi_max(embi_abs(r->box[i]), r->warp[i % 3]));
+    for (int i = 0; i < 6; i++) most = embi_max(most, embi_max(embi_abs(r->box[i]), r->deformation[i % 3]));
     return most;
 }
 
@@ -14912,7 +15016,7 @@ static embipc_real embi_shift_most(const embi_shift *r)
 static void embi_shift_copy(const embi_body *b, embi_shift *to, const embi_shift *from)
 {
     embipc_real *part = to->part;
-    memcpy(part, from->part, (size_t)(6 * b->panel_count) * sizeof *part);
+    memcpy(part, from->part, (size_t)(6 * b->search.panel_count) * sizeof *part);
     *to = *from;
     to->part = part;
 }
@@ -14921,7 +15025,7 @@ static void embi_shift_copy(const embi_body *b, embi_shift *to, const embi_shift
 static void embi_shift_arrive(const embi_body *b, embi_shift *to, const embi_shift *way)
 {
     embi_shift_copy(b, to, way);
-    embi_copy(to->warp, way->end);
+    embi_copy(to->deformation, way->end);
 }
 
 /* The rotation that fits n points at x to those at y best; turn: first guess, then result. cof M = cof(R S) = R cof S
@@ -14975,7 +15079,7 @@ static void embi_warp(const embipc_real *x, const embipc_real *y, int n, const e
 }
 
 /* Number of tets whose strain is bounded: all, for bodies with rest separation certificates. */
-static int embi_strained_tets(const embi_body *b) { return b->folds.count ? b->ntet : 0; }
+static int embi_strained_tets(const embi_body *b) { return b->search.certificates.count ? b->ntet : 0; }
 
 /* |sum_k w_k m_k^T| of each tet (rounded up to EMBI_LANES); w: of the body's nodes */
 static void embi_body_strains(const embi_body *b, const embipc_real *w, embipc_real *strain)
@@ -14992,7 +15096,7 @@ static void embi_body_strains(const embi_body *b, const embipc_real *w, embipc_r
 static int embi_body_stands(const embi_body *b, embipc_real times)
 {
     for (int t = 0; t < embi_strained_tets(b); t++)
-        if (!(b->strain[t].kept + times * b->strain[t].next <= b->strain[t].most)) return 0;
+        if (!(b->search.strain[t].kept + times * b->search.strain[t].next <= b->search.strain[t].most)) return 0;
     return 1;
 }
 
@@ -15016,57 +15120,59 @@ static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, 
         memcpy(r->turn, at->turn, sizeof r->turn);
         sine = 0;
     }
-    embi_warp(from, to, b->nn, r->turn, d, r->warp);
-    embi_copy(r->end, r->warp);
+    embi_warp(from, to, b->nn, r->turn, d, r->deformation);
+    embi_copy(r->end, r->deformation);
     if (!at) return 0;
     sine *= 2 / EMBI_TURN_COS;
-    for (int i = 0; i < 3; i++) r->warp[i] += sine * (embi_norm(r->warp) + embi_norm(at->warp));
+    for (int i = 0; i < 3; i++) r->deformation[i] += sine * (embi_norm(r->deformation) + embi_norm(at->deformation));
     return sine;
 }
 
 /* Reference positions, from which shifts and candidates count. */
-static const embipc_real *embi_base_q(const embi_state *s, const embi_body *b) { return b->rebased ? s->base_q : s->qn; }
-static const embipc_real *embi_base_x(const embi_state *s) { return s->rebased ? s->base_x : s->xn; }
+static const embipc_real *embi_base_q(const embi_state *s, const embi_body *b) { return b->search.has_reference ?
+    s->reference.q : s->qn; }
+static const embipc_real *embi_base_x(const embi_state *s) { return s->reference.any ? s->reference.x : s->xn; }
 
 /* Bounds for the present positions of the body, computed from its nodes. */
 static void embi_body_came(embi_state *s, embi_body *b)
 {
-    embipc_real *strain = s->trace + b->trace0;
-    (void)embi_body_shift(b, embi_base_q(s, b), s->q, s->shift_d, NULL, &b->shift);
-    embi_body_strains(b, s->shift_d + 3 * b->node0, strain);
-    for (int t = 0; t < embi_strained_tets(b); t++) b->strain[t].now = strain[t];
+    embipc_real *strain = s->scratch.trace + b->trace0;
+    (void)embi_body_shift(b, embi_base_q(s, b), s->q, s->scratch.nodes, NULL, &b->search.shift);
+    embi_body_strains(b, s->scratch.nodes + 3 * b->node0, strain);
+    for (int t = 0; t < embi_strained_tets(b); t++) b->search.strain[t].now = strain[t];
 }
 
 /* Bounds for the path to trial_q: the expected end of the step, or the end of a direction. */
 static void embi_body_go(embi_state *s, embi_body *b)
 {
-    embipc_real sine = embi_body_shift(b, embi_base_q(s, b), s->trial_q, s->shift_d, &b->shift, &b->shift_next);
-    embipc_real *strain = s->trace + b->trace0;
-    embi_body_strains(b, s->shift_d + 3 * b->node0, strain);
+    embipc_real sine = embi_body_shift(b, embi_base_q(s, b), s->trial_q, s->scratch.nodes, &b->search.shift,
+                                       &b->search.shift_next);
+    embipc_real *strain = s->scratch.trace + b->trace0;
+    embi_body_strains(b, s->scratch.nodes + 3 * b->node0, strain);
     for (int t = 0; t < embi_strained_tets(b); t++) {
-        embi_strain *e = b->strain + t;
+        embi_strain *e = b->search.strain + t;
         e->end = strain[t];
         e->next = embi_max(e->now, e->end + sine * (e->end + e->now));
     }
-    b->goes = 1;
+    b->search.has_direction = 1;
 }
 
 /* The body has moved to the end of the direction: bounds computed for the end become the present ones. */
 static void embi_body_arrive(embi_body *b)
 {
-    embi_shift_arrive(b, &b->shift, &b->shift_next);
-    for (int t = 0; t < embi_strained_tets(b); t++) b->strain[t].now = b->strain[t].end;
+    embi_shift_arrive(b, &b->search.shift, &b->search.shift_next);
+    for (int t = 0; t < embi_strained_tets(b); t++) b->search.strain[t].now = b->search.strain[t].end;
 }
 
 /* Bounds of the body and of its patches with the nodes at q. */
 static void embi_body_locate(embi_body *b, const embipc_real *q)
 {
-    embi_box_clear(b->start_box);
-    for (int n = 0; n < b->panel_count; n++) {
-        embi_panel *p = b->panel + n;
+    embi_box_clear(b->search.start_box);
+    for (int n = 0; n < b->search.panel_count; n++) {
+        embi_panel *p = b->search.panel + n;
         if (b->nn) embi_panel_hold(b, p, q + 3 * b->node0, p->start_box);
         else memcpy(p->start_box, b->bvh.box + 6, sizeof p->start_box);
-        embi_box_join(b->start_box, p->start_box);
+        embi_box_join(b->search.start_box, p->start_box);
     }
 }
 
@@ -15074,16 +15180,16 @@ static void embi_body_locate(embi_body *b, const embipc_real *q)
  * memory. */
 static int embi_vertex_wake(embi_memory *m, embi_state *s, embi_body *b, int v)
 {
-    if (s->known[v] >= EMBI_VERTEX_LIVE) return 1;
-    if (!EMBI_GROW(m, b->live, b->live_count + 1)) return 0;
-    b->live[b->live_count++] = v - b->vert0;
-    s->known[v] = b->moving ? EMBI_VERTEX_LIVE : EMBI_VERTEX_STILL;
+    if (s->vertex_state[v] >= EMBI_VERTEX_LIVE) return 1;
+    if (!EMBI_GROW(m, b->search.live, b->search.live_count + 1)) return 0;
+    b->search.live[b->search.live_count++] = v - b->vert0;
+    s->vertex_state[v] = b->moving ? EMBI_VERTEX_LIVE : EMBI_VERTEX_STILL;
     embi_copy(s->x + 3 * v, s->xn + 3 * v);
-    embi_set(s->motion + 3 * v, 0, 0, 0);
+    embi_set(s->path.motion + 3 * v, 0, 0, 0);
     if (b->moving) embi_apply_row(s, v, s->q, s->x);
-    embi_copy(s->next_x + 3 * v, s->x + 3 * v);
-    if (b->moving) embi_apply_row(s, v, s->trial_q, s->next_x);
-    embi_copy(s->trial_x + 3 * v, s->x + 3 * v);
+    embi_copy(s->path.x + 3 * v, s->x + 3 * v);
+    if (b->moving) embi_apply_row(s, v, s->trial_q, s->path.x);
+    embi_copy(s->path.trial_x + 3 * v, s->x + 3 * v);
     return 1;
 }
 
@@ -15111,8 +15217,8 @@ static void embi_relative_box(const embi_shift *a, int pa, const embi_shift *b, 
 {
     embi_difference_box(a->part + 6 * pa, b->part + 6 * pb, r);
     for (int i = 0; i < 3 && a == b; i++) {
-        r[i] = -a->warp[i];
-        r[3 + i] = a->warp[i];
+        r[i] = -a->deformation[i];
+        r[3 + i] = a->deformation[i];
     }
 }
 
@@ -15129,8 +15235,8 @@ static int embi_pair_stays(const embi_state *s, const embi_pair *p)
 {
     const embi_body *a = s->body + p->a, *b = s->body + p->b;
     embipc_real r[6];
-    if (p->path) return !a->goes && !b->goes;
-    embi_relative_box(&a->shift_next, p->pa, &b->shift_next, p->pb, r);
+    if (p->path) return !a->search.has_direction && !b->search.has_direction;
+    embi_relative_box(&a->search.shift_next, p->pa, &b->search.shift_next, p->pb, r);
     return (embi_box_holds(p->range, r) || p->loose) && (p->a != p->b || embi_body_stands(a, 1));
 }
 
@@ -15143,7 +15249,7 @@ static embipc_real embi_pair_rounding(const embi_body *a, const embi_body *b)
         const embi_body *k = side ? b : a;
         embipc_real reach = 0;
         for (int i = 0; i < 6; i++)
-            reach = embi_max(reach, embi_max(embi_abs(k->shift.box[i]), embi_abs(k->shift_next.box[i])));
+            reach = embi_max(reach, embi_max(embi_abs(k->search.shift.box[i]), embi_abs(k->search.shift_next.box[i])));
         most = embi_max(most, k->scale_x + reach + 4 * k->diagonal);
     }
     return 64 * EMBI_EPS * most;
@@ -15200,24 +15306,25 @@ static int embi_is_near(const embi_apart *a, embipc_real reach, embipc_real slac
 /* Lists the active candidates of a pair: those that can be nearer than 2 dhat while the slack is at most radius. */
 static void embi_pair_near(embi_state *s, embi_pair *pair, embipc_real radius)
 {
-    int *nearby = s->nearby + pair->first;
+    int *nearby = s->candidates.active + pair->first;
     pair->nearby_count = 0;
     pair->radius = radius;
     pair->reach = (2 * pair->rule.dhat + pair->rule.xi) / (embipc_real)0.999 +
                   4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b);
     for (int k = 0; k < pair->count; k++)
-        if (embi_is_near(s->apart + pair->first + k, pair->reach, radius)) nearby[pair->nearby_count++] = k;
+        if (embi_is_near(s->candidates.apart + pair->first + k, pair->reach, radius)) nearby[pair->nearby_count++] = k;
 }
 
 /* The present positions become known_q. slack: bound of the drift until here. stamp: of the evaluation here, whose
  * distances are exact. */
 static void embi_pair_know(embi_state *s, embi_pair *pair, embipc_real slack, int stamp)
 {
-    const int *nearby = s->nearby + pair->first;
-    for (int k = pair->first; k < pair->first + pair->count; k++) s->apart[k].least -= s->apart[k].share * slack;
+    const int *nearby = s->candidates.active + pair->first;
+    for (int k = pair->first; k < pair->first + pair->count; k++) s->candidates.apart[k].least -=
+        s->candidates.apart[k].share * slack;
     for (int i = 0; i < pair->nearby_count; i++) {
-        const embi_closest *c = s->closest + pair->first + nearby[i];
-        if (c->stamp == stamp && !(c->in_matrix > 0)) s->apart[pair->first + nearby[i]].least = c->d;
+        const embi_closest *c = s->candidates.closest + pair->first + nearby[i];
+        if (c->stamp == stamp && !(c->in_matrix > 0)) s->candidates.apart[pair->first + nearby[i]].least = c->d;
     }
     pair->radius -= slack;
 }
@@ -15227,9 +15334,9 @@ static void embi_mass_multiply(const embi_body *b, const embipc_real *x, embipc_
 {
     for (int i = 0; i < b->nn; i++) {
         embipc_real x0 = x[3 * i], x1 = x[3 * i + 1], x2 = x[3 * i + 2], s0 = 0, s1 = 0, s2 = 0;
-        for (int n = b->heavy_row[i]; n < b->heavy_row[i + 1]; n++) {   /* the lower triangle: y_j is there, j < i */
-            int j = b->A.col[b->heavy[n]];
-            embipc_real mass = b->mass[b->heavy[n]], *yj = y + 3 * j;
+        for (int n = b->mass.row[i]; n < b->mass.row[i + 1]; n++) {   /* the lower triangle: y_j is there, j < i */
+            int j = b->A.col[b->mass.place[n]];
+            embipc_real mass = b->mass.block[b->mass.place[n]], *yj = y + 3 * j;
             const embipc_real *xj = x + 3 * j;
             s0 += mass * xj[0];
             s1 += mass * xj[1];
@@ -15247,21 +15354,22 @@ static void embi_mass_multiply(const embi_body *b, const embipc_real *x, embipc_
 static embipc_real embi_body_stiffness(const embi_state *s, const embi_body *b)
 {
     embipc_real own = b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1;
-    return s->hh * (own + b->material.damping[1] / b->c);
+    return s->hh * (own + b->material.damping[1] / b->step.c);
 }
 
 /* Factor of M in A, with damping. */
 static embipc_real embi_body_inertia(const embi_state *s, const embi_body *b)
 {
-    return b->inertia + s->hh * b->material.damping[0] / b->c;
+    return b->step.inertia + s->hh * b->material.damping[0] / b->step.c;
 }
 
 /* A += scale K of one body at q */
 static void embi_body_add_hessian(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real scale,
                                   embi_bsr *A)
 {
-    embi_elastic_add_hessian(&b->elastic, q + 3 * b->node0, scale, s->trace + b->trace0, s->place + b->node0,
-                             s->next + b->node0, s->patch_G ? s->patch_G + b->patch0 : NULL, A);
+    embi_elastic_add_hessian(&b->elastic, q + 3 * b->node0, scale, s->scratch.trace + b->trace0,
+                             s->scratch.place + b->node0,
+                             s->scratch.next + b->node0, s->scratch.patch_G ? s->scratch.patch_G + b->patch0 : NULL, A);
 }
 
 /* Assembles A of one body for this step, unless that was done. */
@@ -15272,9 +15380,9 @@ static void embi_body_assemble(embi_state *s, embi_body *b)
     b->assembled = 1;
     embi_bsr_zero(&b->A);
     if (stiffness > 0) embi_body_add_hessian(s, b, s->qn, stiffness, &b->A);
-    for (int n = 0; n < b->heavy_row[b->nn]; n++) {
-        embipc_real *B = b->A.val + 9 * (size_t)b->heavy[n];
-        for (int i = 0; i < 9; i += 4) B[i] += inertia * b->mass[b->heavy[n]];
+    for (int n = 0; n < b->mass.row[b->nn]; n++) {
+        embipc_real *B = b->A.val + 9 * (size_t)b->mass.place[n];
+        for (int i = 0; i < 9; i += 4) B[i] += inertia * b->mass.block[b->mass.place[n]];
     }
 }
 
@@ -15302,7 +15410,7 @@ static void embi_body_multiply(embi_state *s, embi_body *b, const embipc_real *x
     }
     embi_mass_multiply(b, x, y);
     for (int i = 0; i < 3 * b->nn; i++) y[i] *= inertia;
-    if (stiffness > 0) embi_lagged_forces(&b->elastic, x, 0, stiffness, s->trace + b->trace0, y);
+    if (stiffness > 0) embi_lagged_forces(&b->elastic, x, 0, stiffness, s->scratch.trace + b->trace0, y);
 }
 
 /* The tangent of a nonlinear body as a matrix. */
@@ -15324,19 +15432,19 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
     }
     for (int i = 0; i < n; i++) s->Ap[o + i] = s->q[o + i] - s->qt[o + i];
     embi_mass_multiply(b, s->Ap + o, gq);
-    for (int i = 0; i < n; i++) gq[i] = b->inertia * gq[i] - s->hh * s->f[o + i];
-    if (!b->elastic.nonlinear) embi_elastic_gradient(&b->elastic, s->q + o, s->hh, s->trace + b->trace0, gq);
+    for (int i = 0; i < n; i++) gq[i] = b->step.inertia * gq[i] - s->hh * s->load.f[o + i];
+    if (!b->elastic.nonlinear) embi_elastic_gradient(&b->elastic, s->q + o, s->hh, s->scratch.trace + b->trace0, gq);
     /* at q^n backward Euler's damping is zero; not so after a rolled-back rotation, nor with BDF2 */
     if (b->material.damping[0] > 0 || b->material.damping[1] > 0) {
-        embipc_real mass = s->hh * b->material.damping[0] / b->c, *d = s->rhs + o, *y = s->p + o;
+        embipc_real mass = s->hh * b->material.damping[0] / b->step.c, *d = s->rhs + o, *y = s->p + o;
         for (int i = 0; i < n; i++) d[i] = s->q[o + i] - s->qc[o + i];
         embi_mass_multiply(b, d, s->Ap + o);
         for (int i = 0; i < n; i++) gq[i] += mass * s->Ap[o + i];
         if (b->material.damping[1] > 0) {   /* beta/c K d = (A d - (1/s + ...) M d) beta/c / (1 + beta/c) */
-            embipc_real beta = b->material.damping[1] / b->c,
+            embipc_real beta = b->material.damping[1] / b->step.c,
                         share = beta / ((b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1) + beta);
             embi_body_multiply(s, b, d, y);
-            for (int i = 0; i < n; i++) gq[i] += share * (y[i] - (b->inertia + mass) * s->Ap[o + i]);
+            for (int i = 0; i < n; i++) gq[i] += share * (y[i] - (b->step.inertia + mass) * s->Ap[o + i]);
         }
     }
 }
@@ -15350,20 +15458,20 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
     if (!embi_is_dynamic(b)) return 0;
     for (int i = 0; i < n; i++) d[i] = q[o + i] - s->qt[o + i];
     embi_mass_multiply(b, d, y);
-    for (int i = 0; i < n; i++) inertia += b->inertia * d[i] * y[i] / 2;
+    for (int i = 0; i < n; i++) inertia += b->step.inertia * d[i] * y[i] / 2;
     for (int i = 0; i < n; i++) {
-        work += s->f[o + i] * (q[o + i] - s->qn[o + i]);
+        work += s->load.f[o + i] * (q[o + i] - s->qn[o + i]);
         d[i] = q[o + i] - s->qc[o + i];
     }
-    elastic = embi_elastic_energy(&b->elastic, q + o, 0, s->trace + b->trace0, &force);
+    elastic = embi_elastic_energy(&b->elastic, q + o, 0, s->scratch.trace + b->trace0, &force);
     if (b->material.damping[0] > 0 || b->material.damping[1] > 0) {
-        embipc_real mass = s->hh * b->material.damping[0] / b->c, beta = b->material.damping[1] / b->c,
+        embipc_real mass = s->hh * b->material.damping[0] / b->step.c, beta = b->material.damping[1] / b->step.c,
                     md = 0, kd = 0;
         embi_mass_multiply(b, d, y);
         for (int i = 0; i < n; i++) md += d[i] * y[i];
         embi_body_multiply(s, b, d, y);
         for (int i = 0; i < n; i++) kd += d[i] * y[i];
-        kd -= (b->inertia + mass) * md;   /* h^2 (1 + beta/c) d.K d */
+        kd -= (b->step.inertia + mass) * md;   /* h^2 (1 + beta/c) d.K d */
         damping =
             mass * md / 2 +
             (beta > 0 ? kd / 2 * beta / ((b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1) + beta)
@@ -15483,7 +15591,7 @@ static void embi_body_about(const embi_body *b, const embipc_real *x, embipc_rea
     embi_set(c, 0, 0, 0);
     for (int i = 0; i < b->nn; i++) {
         embi_sub(r + 3 * i, x + 3 * i, base);
-        if (b->flight.pivot < 0) embi_axpy(c, b->node_mass[i] / b->total_mass, r + 3 * i);
+        if (b->flight.pivot < 0) embi_axpy(c, b->mass.node[i] / b->mass.total, r + 3 * i);
     }
     if (b->flight.pivot >= 0) embi_copy(c, r + 3 * b->flight.pivot);
     for (int i = 0; i < b->nn; i++) embi_sub(r + 3 * i, r + 3 * i, c);
@@ -15495,7 +15603,7 @@ static void embi_flight_turn(const embi_body *b, const embipc_real K0[9], const 
                              const embipc_real L[3],
                              embipc_real h, embipc_real R[9])
 {
-    embipc_real first[3], w[3], now[3], l[3], most = b->touching ? EMBI_TURN_TOUCHING : EMBI_TURN_FREE;
+    embipc_real first[3], w[3], now[3], l[3], most = b->past.touching ? EMBI_TURN_TOUCHING : EMBI_TURN_FREE;
     embi_m3_mulv(first, K0, L);
     embi_copy(w, first);
     for (int k = 0; k < 30; k++) {
@@ -15563,12 +15671,12 @@ static void embi_turning_look_back(embi_state *s, const embi_body *b, const embi
     embipc_real d[3];
     before.r = qc;
     before.u = s->g + o;
-    before.Mr = s->shift_d + o;
-    embi_turning_of(b, s->q_before, s->v_before, &before);
+    before.Mr = s->scratch.nodes + o;
+    embi_turning_of(b, s->before.q, s->before.v, &before);
     embi_subtract_rotation(b, w, before.r, before.u);
     embi_sub(d, p->L, before.L);
     embi_axpy(L, (embipc_real)1 / 3, d);
-    embi_sub(d, s->qn + o, s->q_before + o);   /* displacement of the centre */
+    embi_sub(d, s->qn + o, s->before.q + o);   /* displacement of the centre */
     embi_add(d, d, p->c);
     embi_sub(d, d, before.c);
     embi_axpy(p->c, (embipc_real)1 / 3, d);
@@ -15605,13 +15713,13 @@ static void embi_turning_end(const embi_state *s, embi_body *b, const embi_turni
     embipc_real *qt = s->qt + o, *qc = s->qc + o, base[3], t[3];
     embi_add(base, p->c, s->qn + o);
     for (int i = 0; i < 3 * b->nn; i += 3) {
-        embi_scale(t, b->c * b->c, qt + i);
+        embi_scale(t, b->step.c * b->step.c, qt + i);
         embi_add(t, t, p->r + i);
         embi_m3_mulv(qt + i, b->flight.turn, t);
         embi_add(qt + i, qt + i, base);
-        embi_axpy(qt + i, b->c, p->vc);
+        embi_axpy(qt + i, b->step.c, p->vc);
         embi_cross(t, w, p->r + i);
-        embi_scale(t, -b->c, t);
+        embi_scale(t, -b->step.c, t);
         embi_add(t, t, qc + i);
         embi_m3_mulv(qc + i, b->flight.turn, t);
         embi_add(qc + i, qc + i, base);
@@ -15633,7 +15741,7 @@ static int embi_body_fly_on(embi_state *s, embi_body *b, embi_turning *p)
         embi_m3_mulv(l, f->turn, w);
         embi_turning_look_back(s, b, f->turn, l, p, qc, f->momentum);
     }
-    for (int i = 0; i < 3 * b->nn; i++) p->r[i] = qc[i] + b->c * p->u[i];
+    for (int i = 0; i < 3 * b->nn; i++) p->r[i] = qc[i] + b->step.c * p->u[i];
     embi_mass_multiply(b, p->r, p->Mr);
     embi_inertia_inverse(b, p->r, p->Mr, p->K);
     embi_flight_turn(b, K0, p->K, p->L, s->h, f->turn);
@@ -15653,7 +15761,7 @@ static int embi_flight_is_straight(const embi_state *s, embi_body *b)
 {
     embi_flight *f = &b->flight;
     f->straight = f->known && f->kind == EMBI_PIVOT_CENTRE && !embi_is_two_step(b) &&
-                  s->h * embi_dot(f->next_spin, f->next_spin) * b->diagonal <= b->tolerance / 50;
+                  s->h * embi_dot(f->next_spin, f->next_spin) * b->diagonal <= b->rules.tolerance / 50;
     if (!f->straight) return 0;
     embi_copy(f->spin, f->next_spin);
     embi_copy(f->momentum, f->next_momentum);
@@ -15671,7 +15779,7 @@ static int embi_body_fly(embi_state *s, embi_body *b)
     f->on = f->straight = 0;
     embi_m3_identity(f->turn);
     embi_set(f->velocity, 0, 0, 0);
-    if (!s->spin || !embi_is_dynamic(b) || b->driven_nodes == b->nn) return 0;
+    if (!s->settings.spin || !embi_is_dynamic(b) || b->driven_nodes == b->nn) return 0;
     f->kind = embi_body_pivot(s, b);
     if (f->kind == EMBI_PIVOT_NONE) return 0;
     f->on = embi_flight_is_straight(s, b);
@@ -15712,8 +15820,8 @@ static embipc_real embi_body_turns(const embi_state *s, const embi_body *b)
 /* Forgets the last step: the state of the body does not follow from it. */
 static void embi_body_forget(embi_body *b)
 {
-    b->history = b->continues = b->touching = b->counted = 0;
-    b->owed = 0;
+    b->past.smooth = b->past.continues = b->past.touching = b->past.own_friction = 0;
+    b->past.owed = 0;
     b->flight.known = 0;
     embi_set(b->flight.twist, 0, 0, 0);
     embi_set(b->flight.twisted, 0, 0, 0);
@@ -15834,6 +15942,73 @@ typedef struct embi_island_past {
     int is_odd;                  /* factors have changed places an odd number of times */
 } embi_island_past;
 
+/* Whether a factor of an earlier solve or step serves again: see "factors that serve for more than one step". */
+typedef struct embi_reuse {
+    int analysed;                /* the system has an order for this step; not carried over: bits must
+                                    depend on the state, not on history */
+    int same;                    /* unknowns are those of the factor in the system */
+    int is_old;                  /* a factor of an earlier step is reused as preconditioner */
+    int useful;                  /* there is a factor that may be reused */
+    int wait, pause;             /* steps until reuse is tried again; wait after the next failure */
+    unsigned *of;                /* revisions of the bodies that have unknowns */
+    int of_count;
+    embi_island_past past;
+    embipc_real *work;           /* of conjugate gradients (12 unknown_count) */
+    int one_solve;               /* the direction is one solve with an old factor */
+    int next_is_old;             /* the next direction is to be such a solve */
+    int slow;                    /* see EMBI_SLOW */
+} embi_reuse;
+
+/* Friction of an island. */
+typedef struct embi_friction_list {
+    embi_friction *list;
+    int count;
+    int reversed, reversing;     /* contacts that reverse: in this direction; in the next one */
+    int passes;                  /* passes added so far */
+} embi_friction_list;
+
+/* Springs of the soft drives of an island's bodies. */
+typedef struct embi_spring_list { embi_spring *list; int count; } embi_spring_list;
+
+/* Vertices of contacts, friction and springs, each once; stamp: the evaluation that the list is of. */
+typedef struct embi_touched { int *list, count, stamp; } embi_touched;
+
+/* How loops over an island are shared among threads. */
+typedef struct embi_shares {
+    embi_chunks by_tets, by_vertices;   /* runs of bodies */
+    embi_chunks by_near;         /* chunks of active candidates, by place in `pairs` */
+    embi_found *found;           /* results of each of these chunks */
+    embipc_real *part;           /* (2 per body) terms of sums, formed in parallel */
+} embi_shares;
+
+/* How far an island may move along its direction. */
+typedef struct embi_bound {
+    embipc_real reach;           /* expected displacement in this step, m */
+    embipc_real cap;             /* fraction of the direction that candidates are searched for */
+    embipc_real safe;            /* fraction of the direction before any contact or inversion */
+    int is_known;                /* safe is valid for the present candidates */
+    int limit_pair, limit_at;    /* the limit of safe: candidate limit_at of that pair; -1: none */
+    embipc_real *block_alpha;    /* safe of each block of a pair's candidates */
+    int *block_at;
+} embi_bound;
+
+/* State of what makes Newton's method converge sooner. */
+typedef struct embi_tune {
+    embipc_real keep, too_much;  /* fraction of negative curvature in tangents; one that was too much */
+    int slow_moves, full_hessian;   /* moves in a row shorter than half of Newton's; contacts have their full Hessian */
+    embipc_real stretch;         /* factor by which the present direction was lengthened */
+    embipc_real stride;          /* length of the last move over its Newton direction; 0: unknown */
+    int multiplied;              /* A times the direction is in trial_q */
+} embi_tune;
+
+/* Terms of E that are not quadratic, and rounding. */
+typedef struct embi_island_energy {
+    embipc_real barrier_before;  /* sum kappa b at q^n, J */
+    embipc_real contact;         /* barrier, friction, nonlinear materials, J s^2 */
+    embipc_real size;            /* size of the terms, for rounding */
+    embipc_real slope, noise_x;
+} embi_island_energy;
+
 typedef struct embi_island {
     int active;                  /* still iterating */
     int changed;                 /* in this iteration: 1 its candidates changed, 2 other islands joined it */
@@ -15841,63 +16016,31 @@ typedef struct embi_island {
     int index;                   /* number within the step */
     int *bodies, body_count;
     int *pairs, pair_count;
-    embi_chunks by_tets, by_vertices;   /* runs of bodies for loops shared among threads */
-    embi_chunks by_near;         /* chunks of active candidates, by place in `pairs` */
-    embi_found *found;           /* results of each of these chunks */
-    embipc_real *part;           /* (2 per body) terms of sums, formed in parallel */
-    int analysed;                /* the system has an order for this step; not carried over: bits must
-                                    depend on the state, not on history */
-    int same;                    /* unknowns are those of the factor in the system */
-    int kept;                    /* a factor of an earlier step is reused as preconditioner */
-    int useful;                  /* there is a factor that may be reused */
-    int wait, pause;             /* steps until reuse is tried again; the same after the next failure */
-    unsigned *of;                /* revisions of the bodies that have unknowns */
-    int of_count;
-    embi_island_past past;
-    embipc_real *work;           /* of conjugate gradients (12 unknown_count) */
-    int *unknown, unknown_count;         /* unknown -> node */
+    int *unknown, unknown_count; /* unknown -> node */
+    embi_shares shares;
     embi_system system;
     embi_dual *dual;             /* NULL until its first use */
+    embi_reuse factor;
     embi_contacts contacts;
-    embi_friction *friction;
-    int friction_count;
-    embi_spring *spring;         /* of the soft drives of its bodies */
-    int spring_count;
-    int *touched, touched_count;   /* vertices of contacts, friction and springs, each once */
-    int touched_stamp;           /* evaluation that the list is of */
+    embi_friction_list friction;
+    embi_spring_list springs;
+    embi_touched touched;
     embi_key *keys;              /* scratch: feature keys, couplings */
     embipc_real *rhs;            /* (3 unknown_count, and as much again for H x) */
     int iterations, factorizations, regularized, passes, first;
-    int converged, old_factor, just_drove, just_guessed, driving;
-    int relagged, friction_passes;   /* passes added so far: for rotations, and for friction */
+    int converged, just_drove, just_guessed, driving;
+    int relagged;                /* passes added so far for rotations */
     int secures;                 /* its present state is to become the one to go back to */
-    int inexact;                 /* the direction is one solve with an old factor */
-    int multiplied;              /* A times the direction is in trial_q */
-    int turned, turning;         /* friction contacts that reverse: in this direction; in the next one */
-    int slow;                    /* see EMBI_SLOW */
-    embipc_real keep, too_much;  /* fraction of negative curvature in tangents; one that was too much */
-    int crawl, curved;           /* moves in a row shorter than half of Newton's; contacts have their full Hessian */
-    embipc_real measure, last_measure;   /* |p|/(h tolerance) of the worst body; below 1 is converged */
-    embipc_real barrier_before;  /* sum kappa b at q^n, J */
-    embipc_real contact_energy;  /* barrier, friction, nonlinear materials, J s^2 */
-    embipc_real contact_size;    /* size of the terms, for rounding */
-    embipc_real stretch;         /* factor by which the present direction was lengthened */
-    embipc_real stride;          /* length of the last move over its Newton direction; 0: unknown */
-    embipc_real slope, noise_x;
-    int stamp;                   /* number of its last evaluation */
     int guess;                   /* order of the prediction that the step begins with; 0: none, or done */
-    embipc_real reach;           /* expected displacement in this step, m */
-    embipc_real cap;             /* fraction of the direction that candidates are searched for */
-    embipc_real safe;            /* fraction of the direction before any contact or inversion */
-    int safe_known;              /* safe is valid for the present candidates */
-    int limit_pair, limit_at;    /* the limit of safe: candidate limit_at of that pair; -1: none */
-    embipc_real *block_alpha;    /* safe of each block of a pair's candidates */
-    int *block_at;
-    embipc_iteration record;
-} embi_island;
+    embipc_real measure, last_measure;   /* |p|/(h tolerance) of the worst body; below 1 is converged */
+    embi_tune tune;
+    embi_island_energy energy;
+    embi_bound bound;
+    int stamp;                   /* number of its last evaluation */
+    embipc_iteration record;} embi_island;
 
 /* The number of springs of soft drives, and whether a drive still moves. */
-static int embi_spring_count(const embi_island *isle) { return EMBI_DRIVES ? isle->spring_count : 0; }
+static int embi_spring_count(const embi_island *isle) { return EMBI_DRIVES ? isle->springs.count : 0; }
 static int embi_is_driving(const embi_island *isle) { return EMBI_DRIVES && isle->driving; }
 
 /* Gives back D and all it owns. D may be NULL. */
@@ -15925,27 +16068,27 @@ static void embi_island_free(embi_memory *m, embi_island *isle)
 {
     EMBI_RELEASE(m, isle->bodies);
     EMBI_RELEASE(m, isle->pairs);
-    EMBI_RELEASE(m, isle->part);
-    EMBI_RELEASE(m, isle->found);
-    embi_chunks_free(m, &isle->by_near);
-    embi_chunks_free(m, &isle->by_tets);
-    embi_chunks_free(m, &isle->by_vertices);
+    EMBI_RELEASE(m, isle->shares.part);
+    EMBI_RELEASE(m, isle->shares.found);
+    embi_chunks_free(m, &isle->shares.by_near);
+    embi_chunks_free(m, &isle->shares.by_tets);
+    embi_chunks_free(m, &isle->shares.by_vertices);
     EMBI_RELEASE(m, isle->unknown);
-    EMBI_RELEASE(m, isle->of);
-    EMBI_RELEASE(m, isle->past.of);
-    EMBI_RELEASE(m, isle->friction);
-    EMBI_RELEASE(m, isle->spring);
-    EMBI_RELEASE(m, isle->touched);
+    EMBI_RELEASE(m, isle->factor.of);
+    EMBI_RELEASE(m, isle->factor.past.of);
+    EMBI_RELEASE(m, isle->friction.list);
+    EMBI_RELEASE(m, isle->springs.list);
+    EMBI_RELEASE(m, isle->touched.list);
     EMBI_RELEASE(m, isle->keys);
     EMBI_RELEASE(m, isle->rhs);
-    EMBI_RELEASE(m, isle->work);
-    EMBI_RELEASE(m, isle->block_alpha);
-    EMBI_RELEASE(m, isle->block_at);
+    EMBI_RELEASE(m, isle->factor.work);
+    EMBI_RELEASE(m, isle->bound.block_alpha);
+    EMBI_RELEASE(m, isle->bound.block_at);
     embi_contacts_free(m, &isle->contacts);
     embi_system_free(m, &isle->system);
-    embi_system_free(m, &isle->past.system);
+    embi_system_free(m, &isle->factor.past.system);
     embi_dual_free(m, isle->dual);
-    embi_dual_free(m, isle->past.dual);
+    embi_dual_free(m, isle->factor.past.dual);
 }
 
 /* ---- loops over the bodies of an island ---- */
@@ -15959,10 +16102,10 @@ static int embi_body_work(const embi_body *b, int vertices) { return vertices ? 
  * wakes no thread. */
 static int embi_island_chunks(embi_memory *m, const embi_state *s, embi_island *isle)
 {
-    embi_chunks_clear(&isle->by_tets);
-    embi_chunks_clear(&isle->by_vertices);
+    embi_chunks_clear(&isle->shares.by_tets);
+    embi_chunks_clear(&isle->shares.by_vertices);
     for (int side = 0; side < 2; side++) {
-        embi_chunks *c = side ? &isle->by_vertices : &isle->by_tets;
+        embi_chunks *c = side ? &isle->shares.by_vertices : &isle->shares.by_tets;
         int enough = side ? EMBI_SHARE_VERTICES : EMBI_SHARE_TETS, work = 0, rest = 0;
         for (int k = 0; k < isle->body_count; k++) rest += embi_body_work(s->body + isle->bodies[k], side);
         for (int k = 0, begin = 0; k < isle->body_count; k++) {
@@ -15974,7 +16117,7 @@ static int embi_island_chunks(embi_memory *m, const embi_state *s, embi_island *
             work = 0;
         }
     }
-    return EMBI_GROW(m, isle->part, 2 * isle->body_count);
+    return EMBI_GROW(m, isle->shares.part, 2 * isle->body_count);
 }
 
 typedef struct embi_bodies_task embi_bodies_task;
@@ -16064,17 +16207,17 @@ static embi_spring embi_drive_spring(const embi_state *s, const embi_drive *d, c
 static int embi_island_springs(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real Rn[9], R[9], y[3];
-    isle->spring_count = 0;
-    isle->touched_stamp = -1;
+    isle->springs.count = 0;
+    isle->touched.stamp = -1;
     for (int n = 0; n < embi_drive_count(s); n++) {
-        const embi_drive *d = s->drives + n;
+        const embi_drive *d = s->driven.list + n;
         embi_body *b = s->body + d->body;
         if (!d->soft || b->island != isle->index) continue;
-        if (!EMBI_GROW(m, isle->spring, isle->spring_count + d->node_count)) return 0;
+        if (!EMBI_GROW(m, isle->springs.list, isle->springs.count + d->node_count)) return 0;
         embi_m3_rotation(Rn, d->pose + 3);
         embi_m3_rotation(R, d->pose_next + 3);
         for (int k = 0; k < d->node_count; k++) {
-            embi_spring *p = isle->spring + isle->spring_count++;
+            embi_spring *p = isle->springs.list + isle->springs.count++;
             *p = embi_drive_spring(s, d, Rn, R, k, y);
             if (!embi_vertex_wake(m, s, b, p->v)) return 0;
         }
@@ -16120,11 +16263,11 @@ static embipc_real embi_island_spring_energy(const embi_island *isle, const embi
 {
     embipc_real sum = 0;
     for (int k = 0; k < embi_spring_count(isle); k++) {
-        const embi_spring *p = isle->spring + k;
+        const embi_spring *p = isle->springs.list + k;
         embipc_real f[3], r, share = embi_spring_share(p, x + 3 * p->v, f, &r), pull = share * embi_norm(f);
         embipc_real stiff = embi_spring_stiffness(p);
         sum += share < 1 ? p->limit * (r - p->limit / (2 * stiff)) : stiff * r * r / 2;
-        *size += pull * (r + isle->noise_x);
+        *size += pull * (r + isle->energy.noise_x);
     }
     return sum;
 }
@@ -16136,7 +16279,7 @@ static int embi_island_stamp_springs(embi_state *s, embi_island *isle)
 {
     embipc_real S[9];
     for (int k = 0; k < embi_spring_count(isle); k++) {
-        const embi_spring *p = isle->spring + k;
+        const embi_spring *p = isle->springs.list + k;
         int v[4] = {p->v, 0, 0, 0};
         embi_spring_hessian(p, s->x + 3 * p->v, S);
         if (!embi_contact_stamp(&isle->system, &s->J, s->local, v, embi_spring_weight, s->hh, S)) return 0;
@@ -16150,7 +16293,7 @@ static int embi_springs_changed(const embi_state *s, const embi_island *isle)
     embipc_real f[3], size;
     int changed = 0;
     for (int k = 0; k < embi_spring_count(isle); k++) {
-        const embi_spring *p = isle->spring + k;
+        const embi_spring *p = isle->springs.list + k;
         embipc_real share = embi_spring_share(p, s->x + 3 * p->v, f, &size);
         changed += (share < 1) != (p->held < 1) || share > 2 * p->held || p->held > 2 * share;
     }
@@ -16162,13 +16305,13 @@ static int embi_springs_changed(const embi_state *s, const embi_island *isle)
 static int embi_springs_missed(const embi_state *s, const embi_island *isle)
 {
     for (int k = 0; k < embi_spring_count(isle); k++) {
-        const embi_spring *p = isle->spring + k;
+        const embi_spring *p = isle->springs.list + k;
         embipc_real now[3], then[3], S[9], move[3], foretold[3];
         if (embi_spring_gradient(p, s->x + 3 * p->v, now) ==
-            embi_spring_gradient(p, s->trial_x + 3 * p->v, then))
+            embi_spring_gradient(p, s->path.trial_x + 3 * p->v, then))
             continue;
         embi_spring_hessian(p, s->x + 3 * p->v, S);
-        embi_sub(move, s->trial_x + 3 * p->v, s->x + 3 * p->v);
+        embi_sub(move, s->path.trial_x + 3 * p->v, s->x + 3 * p->v);
         embi_m3_mulv(foretold, S, move);
         embi_sub(then, then, now);
         embi_sub(then, then, foretold);
@@ -16210,17 +16353,17 @@ typedef struct embi_near_run {
 /* Chunk n of the island's active candidates: where its candidates, closest points and results stand. */
 static embi_near_run embi_near_run_of(const embi_state *s, const embi_island *isle, int n)
 {
-    const embi_chunk *chunk = isle->by_near.list + n;
+    const embi_chunk *chunk = isle->shares.by_near.list + n;
     embi_near_run r;
     r.pair = s->pair + isle->pairs[chunk->item];
     r.number = r.pair->head;
-    r.begin = s->nearby + r.pair->first + chunk->begin;
-    r.end = s->nearby + r.pair->first + chunk->end;
-    r.seen = s->seen + r.pair->first + chunk->begin;
-    r.candidate = s->candidate + r.pair->first;
-    r.closest = s->closest + r.pair->first;
-    r.apart = s->apart + r.pair->first;
-    r.found = isle->found + n;
+    r.begin = s->candidates.active + r.pair->first + chunk->begin;
+    r.end = s->candidates.active + r.pair->first + chunk->end;
+    r.seen = s->candidates.seen + r.pair->first + chunk->begin;
+    r.candidate = s->candidates.list + r.pair->first;
+    r.closest = s->candidates.closest + r.pair->first;
+    r.apart = s->candidates.apart + r.pair->first;
+    r.found = isle->shares.found + n;
     return r;
 }
 
@@ -16294,7 +16437,7 @@ static void embi_near_range(void *arg, int begin, int end)
     for (int k = begin; k < end; k++) {
         embi_pair *pair = s->pair + t->isle->pairs[k];
         embipc_real dhat = pair->rule.dhat;
-        embipc_real away = embi_pair_slack(pair, &s->body[pair->a].stray, &s->body[pair->b].stray);
+        embipc_real away = embi_pair_slack(pair, &s->body[pair->a].search.drift, &s->body[pair->b].search.drift);
         pair->slack = away;
         if (pair->nearby_count < 0 || away > pair->radius || pair->radius > 8 * (away + dhat))
             embi_pair_near(s, pair, (embipc_real)1.25 * away + dhat / 2);
@@ -16312,13 +16455,14 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *isle, em
     int count = 0, pairs = 0, edges = 0;
     for (int n = 0; n < isle->pair_count; n++) candidates += s->pair[isle->pairs[n]].count;
     embi_for_work(&s->threads, isle->pair_count, candidates, EMBI_SHARE_SCAN, embi_near_range, task);
-    embi_chunks_clear(&isle->by_near);
+    embi_chunks_clear(&isle->shares.by_near);
     for (int n = 0; n < isle->pair_count; n++)
-        if (!embi_chunks_add(m, &isle->by_near, n, 0, s->pair[isle->pairs[n]].nearby_count, EMBI_SHARE_NEAR)) return 0;
-    if (!EMBI_GROW(m, isle->found, isle->by_near.count)) return 0;
-    embi_for_chunks(&s->threads, &isle->by_near, EMBI_SHARE_NEAR, embi_closest_range, task);
-    for (int n = 0; n < isle->by_near.count; n++) {
-        embi_found *found = isle->found + n;
+        if (!embi_chunks_add(m, &isle->shares.by_near, n, 0, s->pair[isle->pairs[n]].nearby_count,
+                             EMBI_SHARE_NEAR)) return 0;
+    if (!EMBI_GROW(m, isle->shares.found, isle->shares.by_near.count)) return 0;
+    embi_for_chunks(&s->threads, &isle->shares.by_near, EMBI_SHARE_NEAR, embi_closest_range, task);
+    for (int n = 0; n < isle->shares.by_near.count; n++) {
+        embi_found *found = isle->shares.found + n;
         found->first = count;
         found->extra = edges;
         count += found->count;
@@ -16335,8 +16479,8 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *isle, em
 
 static int embi_island_touch_room(embi_memory *m, embi_island *isle)
 {
-    return EMBI_GROW(m, isle->touched,
-                     4 * (isle->contacts.count + isle->friction_count) + embi_spring_count(isle));
+    return EMBI_GROW(m, isle->touched.list,
+                     4 * (isle->contacts.count + isle->friction.count) + embi_spring_count(isle));
 }
 
 /* Contacts of the island at the live vertices x. `stray` of its bodies must be that of x. Returns 0 out of memory. */
@@ -16347,17 +16491,18 @@ static int embi_island_contacts(embi_memory *m, embi_state *s, embi_island *isle
     embi_evaluate_task task;
     int ok;
     embi_contacts_clear(contacts);
-    isle->stamp = ++s->stamp;
+    isle->stamp = ++s->candidates.stamp;
     task.s = s;
     task.isle = isle;
     task.x = x;
     ok = embi_island_find(m, s, isle, &task);
-    if (ok) embi_for_chunks(&s->threads, &isle->by_near, EMBI_SHARE_NEAR, embi_contact_range, &task);
-    for (int n = 0; n < isle->by_near.count && ok;) {  /* merges by pair of bodies */
-        const embi_pair *pair = s->pair + isle->pairs[isle->by_near.list[n].item];
+    if (ok) embi_for_chunks(&s->threads, &isle->shares.by_near, EMBI_SHARE_NEAR, embi_contact_range, &task);
+    for (int n = 0; n < isle->shares.by_near.count && ok;) {  /* merges by pair of bodies */
+        const embi_pair *pair = s->pair + isle->pairs[isle->shares.by_near.list[n].item];
         int begin = contacts->count;
-        for (; n < isle->by_near.count && s->pair[isle->pairs[isle->by_near.list[n].item]].head == pair->head; n++) {
-            const embi_found *found = isle->found + n;
+        for (; n < isle->shares.by_near.count && s->pair[isle->pairs[isle->shares.by_near.list[n].item]].head ==
+             pair->head; n++) {
+            const embi_found *found = isle->shares.found + n;
             if (found->count && contacts->count < found->first)
                 memmove(contacts->list + contacts->count, contacts->list + found->first,
                         (size_t)found->count * sizeof *contacts->list);
@@ -16372,53 +16517,53 @@ static int embi_island_contacts(embi_memory *m, embi_state *s, embi_island *isle
 }
 
 /* How far the body has moved since distances were measured. When they were measured at q^n that is known already. */
-static void embi_body_stray(const embi_bodies_task *t, embi_body *b, int k)
+static void embi_body_drift(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
-    if (b->known_start) embi_shift_copy(b, &b->stray, &b->shift);
-    else (void)embi_body_shift(b, t->s->known_q, t->s->q, t->s->shift_d, NULL, &b->stray);
+    if (b->search.measured_at_start) embi_shift_copy(b, &b->search.drift, &b->search.shift);
+    else (void)embi_body_shift(b, t->s->reference.measured_q, t->s->q, t->s->scratch.nodes, NULL, &b->search.drift);
 }
 
 /* Contacts at the present positions. Returns 0 out of memory. */
 static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    embi_for_bodies(s, isle, &isle->by_vertices, embi_body_stray, NULL, NULL, 0);
+    embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_drift, NULL, NULL, 0);
     return embi_island_contacts(m, s, isle, s->x);
 }
 
 /* Vertex v is listed, once, as one that forces act on. */
 static void embi_touch(embi_state *s, embi_island *isle, int v)
 {
-    if (s->known[v] >= EMBI_VERTEX_LISTED) return;
-    s->known[v] = EMBI_VERTEX_LISTED;
-    isle->touched[isle->touched_count++] = v;
+    if (s->vertex_state[v] >= EMBI_VERTEX_LISTED) return;
+    s->vertex_state[v] = EMBI_VERTEX_LISTED;
+    isle->touched.list[isle->touched.count++] = v;
 }
 
 /* Where forces on vertices are summed. */
 static embi_pull embi_pull_of(const embi_state *s)
 {
     embi_pull to;
-    to.f = s->pull;
-    to.known = s->known;
+    to.f = s->load.pull;
+    to.known = s->vertex_state;
     return to;
 }
 
 /* Lists the moving vertices of contacts, friction contacts and springs, unless the list is up to date. */
 static void embi_island_touched(embi_state *s, embi_island *isle)
 {
-    if (isle->touched_stamp == isle->stamp) return;
-    isle->touched_stamp = isle->stamp;
-    isle->touched_count = 0;
+    if (isle->touched.stamp == isle->stamp) return;
+    isle->touched.stamp = isle->stamp;
+    isle->touched.count = 0;
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_contact *c = isle->contacts.list + k;
         for (int i = 0; i < 4; i++)
             if (c->w[i] != 0 || c->extra >= 0) embi_touch(s, isle, c->v[i]);
     }
-    for (int k = 0; k < isle->friction_count; k++)
+    for (int k = 0; k < isle->friction.count; k++)
         for (int i = 0; i < 4; i++)
-            if (isle->friction[k].w[i] != 0) embi_touch(s, isle, isle->friction[k].v[i]);
-    for (int k = 0; k < embi_spring_count(isle); k++) embi_touch(s, isle, isle->spring[k].v);
-    for (int k = 0; k < isle->touched_count; k++) s->known[isle->touched[k]] = EMBI_VERTEX_LIVE;
+            if (isle->friction.list[k].w[i] != 0) embi_touch(s, isle, isle->friction.list[k].v[i]);
+    for (int k = 0; k < embi_spring_count(isle); k++) embi_touch(s, isle, isle->springs.list[k].v);
+    for (int k = 0; k < isle->touched.count; k++) s->vertex_state[isle->touched.list[k]] = EMBI_VERTEX_LIVE;
 }
 
 /* Psi of a nonlinear body, J, and the size of its terms, to part[2 k] and part[2 k + 1]. The quadratic energies of
@@ -16426,8 +16571,9 @@ static void embi_island_touched(embi_state *s, embi_island *isle)
 static void embi_body_energy(const embi_bodies_task *t, embi_body *b, int k)
 {
     if (embi_is_dynamic(b) && b->elastic.nonlinear)
-        t->isle->part[2 * k] = embi_elastic_energy(&b->elastic, t->from + 3 * b->node0, 0, t->s->trace + b->trace0,
-                                                   t->isle->part + 2 * k + 1);
+        t->isle->shares.part[2 * k] = embi_elastic_energy(&b->elastic, t->from + 3 * b->node0, 0,
+                                                          t->s->scratch.trace + b->trace0,
+                                                   t->isle->shares.part + 2 * k + 1);
 }
 
 /* Energy of all that is not in A, J s^2: barrier, friction, springs, nonlinear materials [EIPC24 eqs. 10, 11]; and
@@ -16436,19 +16582,19 @@ static void embi_island_contact_energy(embi_state *s, embi_island *isle, const e
                                        const embipc_real *x)
 {
     embipc_real force, sum, size;
-    embi_friction_move(isle->friction, isle->friction_count, s->xn, x);
-    sum = isle->contacts.energy + embi_friction_energy(isle->friction, isle->friction_count, &force);
-    size = sum + (isle->contacts.force + force) * isle->noise_x;
+    embi_friction_move(isle->friction.list, isle->friction.count, s->xn, x);
+    sum = isle->contacts.energy + embi_friction_energy(isle->friction.list, isle->friction.count, &force);
+    size = sum + (isle->contacts.force + force) * isle->energy.noise_x;
     sum += embi_island_spring_energy(isle, x, &size);
-    embi_for_bodies(s, isle, &isle->by_tets, embi_body_energy, q, NULL, 0);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_energy, q, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         if (!embi_is_dynamic(b) || !b->elastic.nonlinear) continue;
-        sum += isle->part[2 * k];
-        size += isle->part[2 * k] + isle->part[2 * k + 1] * isle->noise_x;
+        sum += isle->shares.part[2 * k];
+        size += isle->shares.part[2 * k] + isle->shares.part[2 * k + 1] * isle->energy.noise_x;
     }
-    isle->contact_energy = s->hh * sum;
-    isle->contact_size = s->hh * embi_max(size, sum);
+    isle->energy.contact = s->hh * sum;
+    isle->energy.size = s->hh * embi_max(size, sum);
 }
 
 /* Curvature of the path of vertex v in free flight, from x^n, as a displacement, m */
@@ -16489,13 +16635,13 @@ static void embi_island_touches(embi_state *s, embi_island *isle, embi_when when
 }
 
 /* Velocity of a body as a whole at q^n. Returns 1/mass, or 0 for bodies that contacts do not move. */
-static embipc_real embi_body_drift(const embi_state *s, const embi_body *b, embipc_real v[3])
+static embipc_real embi_body_velocity(const embi_state *s, const embi_body *b, embipc_real v[3])
 {
     embi_set(v, 0, 0, 0);
     for (int i = 0; i < b->nn; i++)
-        embi_axpy(v, embi_is_dynamic(b) ? b->node_mass[i] / b->total_mass : 1 / (embipc_real)b->nn,
+        embi_axpy(v, embi_is_dynamic(b) ? b->mass.node[i] / b->mass.total : 1 / (embipc_real)b->nn,
                   s->vn + 3 * (b->node0 + i));
-    return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->total_mass : (embipc_real)0;
+    return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->mass.total : (embipc_real)0;
 }
 
 /* Does the force between two bodies differ so much from the lagged one that another pass of friction is due? It must
@@ -16508,16 +16654,17 @@ static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair,
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
     const embipc_real *now = pair->push[EMBI_NOW], *lagged = pair->push[EMBI_AS_LAGGED];
     embipc_real va[3], vb[3], change[3], mobility, share, force;
-    int fresh = (embi_is_dynamic(a) && !a->continues) || (embi_is_dynamic(b) && !b->continues);
+    int fresh = (embi_is_dynamic(a) && !a->past.continues) || (embi_is_dynamic(b) && !b->past.continues);
     if (pair->a == pair->b || !(pair->rule.mu > 0) || (long_step && !fresh)) return 0;
     embi_sub(change, now, lagged);
     force = embi_norm(change);
-    share = fresh ? (embipc_real)0.02 : a->counted || b->counted ? (embipc_real)0.25 : (embipc_real)1;
+    share = fresh ? (embipc_real)0.02 : a->past.own_friction || b->past.own_friction ? (embipc_real)0.25 :
+        (embipc_real)1;
     if (!(force > share / 2 * embi_max(embi_norm(now), embi_norm(lagged)))) return 0;
-    mobility = embi_body_drift(s, a, va) + embi_body_drift(s, b, vb);
+    mobility = embi_body_velocity(s, a, va) + embi_body_velocity(s, b, vb);
     embi_sub(va, va, vb);
     return s->h * mobility * pair->rule.mu * force >
-               share * embi_jump_limit(s, embi_norm(va) / 10, embi_max(a->tolerance, b->tolerance));
+               share * embi_jump_limit(s, embi_norm(va) / 10, embi_max(a->rules.tolerance, b->rules.tolerance));
 }
 
 /* The most passes of friction that a step adds by itself. */
@@ -16527,12 +16674,12 @@ static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair,
 static int embi_island_slips_otherwise(embi_state *s, embi_island *isle)
 {
     int any = 0;
-    if (s->friction_iterations || isle->friction_passes >= EMBI_FRICTION_PASSES) return 0;
+    if (s->settings.friction_iterations || isle->friction.passes >= EMBI_FRICTION_PASSES) return 0;
     embi_island_touches(s, isle, EMBI_NOW);
     for (int n = 0; n < isle->pair_count && !any; n++)
         any = embi_pair_slips_otherwise(s, s->pair + s->pair[isle->pairs[n]].head,
-                                        5 * isle->iterations > 2 * s->max_iterations);
-    isle->friction_passes += any;
+                                        5 * isle->iterations > 2 * s->settings.max_iterations);
+    isle->friction.passes += any;
     return any;
 }
 
@@ -16541,14 +16688,14 @@ static int embi_island_slips_otherwise(embi_state *s, embi_island *isle)
 static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *isle, const embi_key *memory,
                                     int memory_count, const embipc_real *u)
 {
-    isle->friction_count = 0;
+    isle->friction.count = 0;
     embi_island_touches(s, isle, EMBI_AS_LAGGED);
-    if (!EMBI_GROW(m, isle->friction, isle->contacts.count)) return 0;
+    if (!EMBI_GROW(m, isle->friction.list, isle->contacts.count)) return 0;
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_contact *c = isle->contacts.list + k;
         const embi_pair *pair = s->pair + c->pair;
         const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-        embi_friction *f = isle->friction + isle->friction_count;
+        embi_friction *f = isle->friction.list + isle->friction.count;
         embi_u64 key =
             ((embi_u64)a->handle.generation * 31 + (embi_u64)a->handle.index1) * 0x9E3779B97F4A7C15ull;
         int at;
@@ -16580,9 +16727,9 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         f->expected = at < memory_count && memory[at].key == key && !EMBI_WITHOUT(MEMORY) ? u[memory[at].value] : (embipc_real)0;
         f->held = 0;
         f->turns = 0;
-        isle->friction_count++;
+        isle->friction.count++;
     }
-    isle->touched_stamp = -1;
+    isle->touched.stamp = -1;
     return embi_island_touch_room(m, isle);
 }
 
@@ -16591,13 +16738,14 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
 /* Stores what a step that fails restores. Returns 0 out of memory. */
 static int embi_island_remember(embi_memory *m, embi_island *isle)
 {
-    embi_island_past *past = &isle->past;
-    if (!EMBI_GROW(m, past->of, isle->of_count)) return 0;
-    if (isle->of_count) memcpy(past->of, isle->of, (size_t)isle->of_count * sizeof *isle->of);
-    past->of_count = isle->of_count;
-    past->useful = isle->useful;
-    past->wait = isle->wait;
-    past->pause = isle->pause;
+    embi_island_past *past = &isle->factor.past;
+    if (!EMBI_GROW(m, past->of, isle->factor.of_count)) return 0;
+    if (isle->factor.of_count) memcpy(past->of, isle->factor.of, (size_t)isle->factor.of_count *
+                                      sizeof *isle->factor.of);
+    past->of_count = isle->factor.of_count;
+    past->useful = isle->factor.useful;
+    past->wait = isle->factor.wait;
+    past->pause = isle->factor.pause;
     past->unknown_count = isle->unknown_count;
     past->is_known = 1;
     return 1;
@@ -16607,23 +16755,24 @@ static int embi_island_remember(embi_memory *m, embi_island *isle)
 static void embi_island_swap_factors(embi_island *isle)
 {
     embi_dual *dual = isle->dual;
-    isle->past.is_odd = !isle->past.is_odd;
-    embi_swap_systems(&isle->system, &isle->past.system);
-    isle->dual = isle->past.dual;
-    isle->past.dual = dual;
+    isle->factor.past.is_odd = !isle->factor.past.is_odd;
+    embi_swap_systems(&isle->system, &isle->factor.past.system);
+    isle->dual = isle->factor.past.dual;
+    isle->factor.past.dual = dual;
 }
 
 /* The step failed. */
 static void embi_island_forget(embi_island *isle)
 {
-    embi_island_past *past = &isle->past;
+    embi_island_past *past = &isle->factor.past;
     if (past->is_known == 2) embi_island_swap_factors(isle);
-    if (past->is_known && past->of_count) memcpy(isle->of, past->of, (size_t)past->of_count * sizeof *isle->of);
+    if (past->is_known && past->of_count) memcpy(isle->factor.of, past->of, (size_t)past->of_count *
+                                                 sizeof *isle->factor.of);
     if (past->is_known) {
-        isle->of_count = past->of_count;
-        isle->useful = past->useful;
-        isle->wait = past->wait;
-        isle->pause = past->pause;
+        isle->factor.of_count = past->of_count;
+        isle->factor.useful = past->useful;
+        isle->factor.wait = past->wait;
+        isle->factor.pause = past->pause;
         isle->unknown_count = past->unknown_count;
     }
     past->is_known = 0;
@@ -16633,8 +16782,8 @@ static void embi_island_forget(embi_island *isle)
 static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int count = 0;
-    if (!EMBI_GROW(m, isle->of, isle->body_count)) return 0;
-    isle->same = 1;
+    if (!EMBI_GROW(m, isle->factor.of, isle->body_count)) return 0;
+    isle->factor.same = 1;
     isle->unknown_count = 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
@@ -16646,15 +16795,16 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
             if (is_free) isle->unknown[isle->unknown_count++] = i;
         }
         if (isle->unknown_count == first) continue;
-        isle->same &= count < isle->of_count && isle->of[count] == b->revision;
-        isle->of[count++] = b->revision;
+        isle->factor.same &= count < isle->factor.of_count && isle->factor.of[count] == b->revision;
+        isle->factor.of[count++] = b->revision;
     }
-    isle->same &= count == isle->of_count;
-    isle->of_count = count;
-    if (!isle->same) isle->useful = isle->wait = isle->pause = isle->kept = isle->old_factor = 0;
+    isle->factor.same &= count == isle->factor.of_count;
+    isle->factor.of_count = count;
+    if (!isle->factor.same) isle->factor.useful = isle->factor.wait = isle->factor.pause = isle->factor.is_old =
+        isle->factor.next_is_old = 0;
     return embi_island_chunks(m, s, isle) && EMBI_GROW(m, isle->rhs,
                                                        6 * isle->unknown_count) &&
-           EMBI_GROW(m, isle->work, 12 * isle->unknown_count);
+           EMBI_GROW(m, isle->factor.work, 12 * isle->unknown_count);
 }
 
 /* Candidates nearer than this, in dhat, get blocks in the pattern of the matrix. With more the factor is fuller; with
@@ -16667,8 +16817,8 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
 static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int count = 0;
-    if (embi_system_surely_dense(isle->unknown_count, (int)s->solver))
-        return embi_system_analyze(m, &isle->system, isle->unknown_count, NULL, 0, (int)s->solver);
+    if (embi_system_surely_dense(isle->unknown_count, (int)s->settings.solver))
+        return embi_system_analyze(m, &isle->system, isle->unknown_count, NULL, 0, (int)s->settings.solver);
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         if (!embi_is_dynamic(b)) continue;
@@ -16683,17 +16833,17 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->contacts.count; k++)
         if (!embi_candidate_couple(m, &s->J, s->local, isle->contacts.list[k].v, &isle->keys, &count))
             return 0;
-    for (int k = 0; k < isle->friction_count; k++)
-        if (!embi_candidate_couple(m, &s->J, s->local, isle->friction[k].v, &isle->keys, &count))
+    for (int k = 0; k < isle->friction.count; k++)
+        if (!embi_candidate_couple(m, &s->J, s->local, isle->friction.list[k].v, &isle->keys, &count))
             return 0;
-    for (int n = 0; n < isle->by_near.count; n++) {
+    for (int n = 0; n < isle->shares.by_near.count; n++) {
         embi_near_run r = embi_near_run_of(s, isle, n);
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++)
             if (!EMBI_WITHOUT(COUPLED) && r.closest[*k].d - r.candidate[*k].xi < EMBI_COUPLED * r.candidate[*k].dhat &&
                 !embi_candidate_couple(m, &s->J, s->local, r.candidate[*k].v, &isle->keys, &count))
                 return 0;
     }
-    return embi_system_analyze(m, &isle->system, isle->unknown_count, isle->keys, count, (int)s->solver);
+    return embi_system_analyze(m, &isle->system, isle->unknown_count, isle->keys, count, (int)s->settings.solver);
 }
 
 /* K of the nonlinear materials at q, for each new factor. Until the next factor K is frozen, while energies and
@@ -16708,7 +16858,7 @@ static void embi_body_take_tangent(const embi_bodies_task *t, embi_body *b, int 
     if (!embi_is_dynamic(b) || !b->elastic.nonlinear) return;
     T = embi_body_tangent(b);
     embi_bsr_zero(&T);
-    b->elastic.keep = t->isle->keep;
+    b->elastic.keep = t->isle->tune.keep;
     embi_body_add_hessian(t->s, b, t->s->q, t->s->hh, &T);
     b->elastic.keep = 0;
 }
@@ -16717,7 +16867,7 @@ static void embi_body_take_tangent(const embi_bodies_task *t, embi_body *b, int 
 static void embi_island_tangent(embi_state *s, embi_island *isle)
 {
     embipc_stage was = embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
-    embi_for_bodies(s, isle, &isle->by_tets, embi_body_take_tangent, NULL, NULL, 0);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_take_tangent, NULL, NULL, 0);
     (void)embi_stage(s, was);
 }
 
@@ -16735,10 +16885,10 @@ static void embi_island_reopen(embi_state *s, embi_island *isle)
     }
     for (int k = 0; k < isle->contacts.count; k++)
         embi_contact_touch(&isle->system, &s->J, s->local, isle->contacts.list[k].v, isle->contacts.list[k].w);
-    for (int k = 0; k < isle->friction_count; k++)
-        embi_contact_touch(&isle->system, &s->J, s->local, isle->friction[k].v, isle->friction[k].w);
+    for (int k = 0; k < isle->friction.count; k++)
+        embi_contact_touch(&isle->system, &s->J, s->local, isle->friction.list[k].v, isle->friction.list[k].w);
     for (int k = 0; k < embi_spring_count(isle); k++) {
-        int v[4] = {isle->spring[k].v, 0, 0, 0};
+        int v[4] = {isle->springs.list[k].v, 0, 0, 0};
         embi_contact_touch(&isle->system, &s->J, s->local, v, embi_spring_weight);
     }
     embi_system_reopen(&isle->system);
@@ -16761,7 +16911,7 @@ static void embi_island_ready(embi_state *s, embi_island *isle, int for_products
     }
     if (!lacking) return;
     was = embi_stage(s, EMBIPC_STAGE_ELASTIC);
-    embi_for_bodies(s, isle, &isle->by_tets, embi_body_make, NULL, NULL, (embipc_real)for_products);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_make, NULL, NULL, (embipc_real)for_products);
     (void)embi_stage(s, was);
 }
 
@@ -16778,7 +16928,7 @@ static void embi_body_put(const embi_bodies_task *t, embi_body *b, int k)
             ok &= embi_system_add_bsr(&t->isle->system, &T, local, 1);
         }
     }
-    t->isle->part[k] = (embipc_real)ok;
+    t->isle->shares.part[k] = (embipc_real)ok;
 }
 
 /* Adds the Hessian of one contact, times h^2, to the system: rank one, or with its full curvature once the island is
@@ -16786,7 +16936,7 @@ static void embi_body_put(const embi_bodies_task *t, embi_body *b, int k)
 static int embi_island_stamp(embi_state *s, embi_island *isle, const embi_contact *c)
 {
     embipc_real S[9], z[EMBI_BENT][12];
-    if (isle->curved) {
+    if (isle->tune.full_hessian) {
         int count = embi_contact_curvature(c, s->x, z);
         return embi_contact_stamp_curvature(&isle->system, &s->J, s->local, c, s->hh, count, z);
     }
@@ -16800,13 +16950,13 @@ static int embi_island_assemble(embi_state *s, embi_island *isle)
     embi_island_reopen(s, isle);
     embi_island_ready(s, isle, 0);
     isle->system.clean = 0;
-    embi_for_bodies(s, isle, &isle->by_tets, embi_body_put, NULL, NULL, 0);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_put, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++)
-        if (isle->part[k] == 0) return 0;
+        if (isle->shares.part[k] == 0) return 0;
     for (int k = 0; k < isle->contacts.count; k++)
         if (!embi_island_stamp(s, isle, isle->contacts.list + k)) return 0;
-    for (int k = 0; k < isle->friction_count; k++) {
-        const embi_friction *f = isle->friction + k;
+    for (int k = 0; k < isle->friction.count; k++) {
+        const embi_friction *f = isle->friction.list + k;
         if (!embi_contact_stamp(&isle->system, &s->J, s->local, f->v, f->w, s->hh, f->S)) return 0;
     }
     return embi_island_stamp_springs(s, isle);
@@ -16819,10 +16969,10 @@ static int embi_island_driven_motion(embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            const embi_drive *d = embi_drive_of(s, i) >= 0 ? s->drives + embi_drive_of(s, i) : NULL;
+            const embi_drive *d = embi_drive_of(s, i) >= 0 ? s->driven.list + embi_drive_of(s, i) : NULL;
             embi_set(s->p + 3 * i, 0, 0, 0);
             if (!d || d->done) continue;
-            embi_sub(s->p + 3 * i, s->target + 3 * i, s->q + 3 * i);
+            embi_sub(s->p + 3 * i, s->driven.target + 3 * i, s->q + 3 * i);
             moving = 1;
         }
     }
@@ -16836,22 +16986,23 @@ static void embi_body_part_of_gradient(const embi_bodies_task *t, embi_body *b, 
     (void)k;
     memcpy(s->g + 3 * b->node0, s->gq + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->g);
     if (embi_is_dynamic(b) && b->elastic.nonlinear)
-        embi_elastic_gradient(&b->elastic, s->q + 3 * b->node0, s->hh, s->trace + b->trace0, s->g + 3 * b->node0);
+        embi_elastic_gradient(&b->elastic, s->q + 3 * b->node0, s->hh, s->scratch.trace + b->trace0,
+                              s->g + 3 * b->node0);
 }
 
 /* g = grad E over the nodes of the island */
 static void embi_island_gradient(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
-    embi_for_bodies(s, isle, &isle->by_tets, embi_body_part_of_gradient, NULL, NULL, 0);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_part_of_gradient, NULL, NULL, 0);
     embi_island_touched(s, isle);
-    embi_contacts_gradient(&isle->contacts, isle->friction, isle->friction_count, &to);
+    embi_contacts_gradient(&isle->contacts, isle->friction.list, isle->friction.count, &to);
     for (int k = 0; k < embi_spring_count(isle); k++) {
         embipc_real f[3];
-        (void)embi_spring_gradient(isle->spring + k, s->x + 3 * isle->spring[k].v, f);
-        embi_gather(&to, isle->spring[k].v, 1, f);
+        (void)embi_spring_gradient(isle->springs.list + k, s->x + 3 * isle->springs.list[k].v, f);
+        embi_gather(&to, isle->springs.list[k].v, 1, f);
     }
-    embi_scatter(&s->J, isle->touched, isle->touched_count, s->hh, &to, s->g);
+    embi_scatter(&s->J, isle->touched.list, isle->touched.count, s->hh, &to, s->g);
 }
 
 /* Ap = A p for the body; 0 where it has no unknowns. */
@@ -16867,14 +17018,14 @@ static void embi_body_product(const embi_bodies_task *t, embi_body *b, int k)
 static void embi_island_multiply(embi_state *s, embi_island *isle)
 {
     embi_island_ready(s, isle, 1);
-    embi_for_bodies(s, isle, &isle->by_tets, embi_body_product, NULL, NULL, 0);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_product, NULL, NULL, 0);
 }
 
 /* motion = J p at the touched vertices, m */
 static void embi_island_motion(embi_state *s, embi_island *isle)
 {
     embi_island_touched(s, isle);
-    embi_apply_list(s, isle->touched, isle->touched_count, 0, s->p, s->motion);
+    embi_apply_list(s, isle->touched.list, isle->touched.count, 0, s->p, s->path.motion);
 }
 
 /* rhs -= (A + K) p for the body, with K of a nonlinear material. p is 0 but on driven nodes, or a vector of the
@@ -16897,22 +17048,22 @@ static void embi_island_push(embi_state *s, embi_island *isle)
     embipc_real S[9];
     embi_pull to = embi_pull_of(s);
     embi_island_ready(s, isle, 1);
-    embi_for_bodies(s, isle, &isle->by_tets, embi_body_push, NULL, NULL, 0);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_push, NULL, NULL, 0);
     embi_island_motion(s, isle);
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_contact *c = isle->contacts.list + k;
-        embi_contact_push_along(c->v, c->w, c->n, c->second, s->motion, &to);
+        embi_contact_push_along(c->v, c->w, c->n, c->second, s->path.motion, &to);
     }
-    for (int k = 0; k < isle->friction_count; k++) {
-        const embi_friction *f = isle->friction + k;
-        embi_contact_push(f->v, f->w, f->S, s->motion, &to);
+    for (int k = 0; k < isle->friction.count; k++) {
+        const embi_friction *f = isle->friction.list + k;
+        embi_contact_push(f->v, f->w, f->S, s->path.motion, &to);
     }
     for (int k = 0; k < embi_spring_count(isle); k++) {
-        int v[4] = {isle->spring[k].v, 0, 0, 0};
-        embi_spring_hessian(isle->spring + k, s->x + 3 * v[0], S);
-        embi_contact_push(v, embi_spring_weight, S, s->motion, &to);
+        int v[4] = {isle->springs.list[k].v, 0, 0, 0};
+        embi_spring_hessian(isle->springs.list + k, s->x + 3 * v[0], S);
+        embi_contact_push(v, embi_spring_weight, S, s->path.motion, &to);
     }
-    embi_scatter(&s->J, isle->touched, isle->touched_count, -s->hh, &to, s->rhs);
+    embi_scatter(&s->J, isle->touched.list, isle->touched.count, -s->hh, &to, s->rhs);
 }
 
 /* Largest change of a gap along the direction (J p in motion), over a tenth of the gap. A direction can be short as a
@@ -16922,7 +17073,7 @@ static embipc_real embi_island_gap_change(const embi_state *s, const embi_island
     embipc_real most = 0, r[3];
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_contact *c = isle->contacts.list + k;
-        embi_contact_motion(c->v, c->w, s->motion, r);
+        embi_contact_motion(c->v, c->w, s->path.motion, r);
         most = embi_max(most, embi_abs(embi_dot(r, c->n)) / ((embipc_real)0.1 * c->gap));
     }
     return most;
@@ -16937,18 +17088,18 @@ static embipc_real embi_island_stretch(embi_state *s, embi_island *isle)
 {
     embipc_real same = 0, now = 0, last = 0, ratio, stretch;
     for (int k = 0; k < isle->unknown_count; k++) {
-        const embipc_real *p = s->p + 3 * isle->unknown[k], *q = s->p_last + 3 * isle->unknown[k];
+        const embipc_real *p = s->p + 3 * isle->unknown[k], *q = s->scratch.p_last + 3 * isle->unknown[k];
         same += embi_dot(p, q);
         now += embi_dot(p, p);
         last += embi_dot(q, q);
     }
     for (int k = 0; k < isle->unknown_count; k++)
-        embi_copy(s->p_last + 3 * isle->unknown[k], s->p + 3 * isle->unknown[k]);
-    if (EMBI_WITHOUT(STRETCH) || embi_is_driving(isle) || !(isle->stride > 0) || !(same > 0) ||
+        embi_copy(s->scratch.p_last + 3 * isle->unknown[k], s->p + 3 * isle->unknown[k]);
+    if (EMBI_WITHOUT(STRETCH) || embi_is_driving(isle) || !(isle->tune.stride > 0) || !(same > 0) ||
         same * same < (embipc_real)0.8 * now * last)
         return 1;
     ratio = same / last;
-    stretch = ratio < 1 ? isle->stride / (1 - ratio) : (embipc_real)16;
+    stretch = ratio < 1 ? isle->tune.stride / (1 - ratio) : (embipc_real)16;
     return embi_min(embi_max(stretch, 1), 16);
 }
 
@@ -16966,8 +17117,8 @@ static embipc_real embi_friction_hold(const embi_friction *f, int first)
 static int embi_friction_changed(const embi_state *s, const embi_island *isle)
 {
     int changed = 0;
-    for (int k = 0; k < isle->friction_count; k++) {
-        const embi_friction *f = isle->friction + k;
+    for (int k = 0; k < isle->friction.count; k++) {
+        const embi_friction *f = isle->friction.list + k;
         changed += embi_stiffness_changed(embi_friction_hold(f, isle->first), f->held,
                                           s->pair[f->pair].rule.kappa);
     }
@@ -16993,9 +17144,10 @@ static int embi_friction_changed(const embi_state *s, const embi_island *isle)
  * that changes in the step. */
 static int embi_island_wants_dual(const embi_state *s, const embi_island *isle)
 {
-    int columns = (isle->curved ? 2 : 1) * isle->contacts.count + 2 * isle->friction_count +
+    int columns = (isle->tune.full_hessian ? 2 : 1) * isle->contacts.count + 2 * isle->friction.count +
                   3 * embi_spring_count(isle);
-    if (EMBI_WITHOUT(DUAL) || s->solver != EMBIPC_SOLVER_AUTO || embi_system_surely_dense(isle->unknown_count, (int)s->solver) ||
+    if (EMBI_WITHOUT(DUAL) || s->settings.solver != EMBIPC_SOLVER_AUTO ||
+        embi_system_surely_dense(isle->unknown_count, (int)s->settings.solver) ||
         columns > 3 * isle->unknown_count / EMBI_DUAL_COLUMNS)
         return 0;
     for (int k = 0; k < isle->body_count; k++) {
@@ -17110,7 +17262,7 @@ static int embi_dual_contact(embi_memory *m, embi_state *s, embi_island *isle, c
     embipc_real coef[EMBI_STAMP], z[EMBI_BENT][12], to[3 * EMBI_BENT];
     embi_link *l = embi_dual_link(m, s, isle, c->v, c->w, node, coef);
     if (!l) return 0;
-    if (!isle->curved) {
+    if (!isle->tune.full_hessian) {
         if (c->second > 0) embi_dual_column(D, coef, sqrt(s->hh * c->second), c->n);
         return 1;
     }
@@ -17128,20 +17280,20 @@ static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
     embipc_real S[9];
-    int most = isle->contacts.count + isle->friction_count + embi_spring_count(isle);
+    int most = isle->contacts.count + isle->friction.count + embi_spring_count(isle);
     D->count = D->value_count = 0;
     if (!EMBI_GROW(m, D->link, most) ||
         !EMBI_GROW(m, isle->keys, 2 * most))
         return 0;
     for (int k = 0; k < isle->contacts.count; k++)
         if (!embi_dual_contact(m, s, isle, isle->contacts.list + k)) return 0;
-    for (int k = 0; k < isle->friction_count; k++) {
-        const embi_friction *f = isle->friction + k;
+    for (int k = 0; k < isle->friction.count; k++) {
+        const embi_friction *f = isle->friction.list + k;
         if (!embi_dual_stiffness(m, s, isle, f->v, f->w, f->S)) return 0;
     }
     for (int k = 0; k < embi_spring_count(isle); k++) {
-        int v[4] = {isle->spring[k].v, 0, 0, 0};
-        embi_spring_hessian(isle->spring + k, s->x + 3 * v[0], S);
+        int v[4] = {isle->springs.list[k].v, 0, 0, 0};
+        embi_spring_hessian(isle->springs.list + k, s->x + 3 * v[0], S);
         if (!embi_dual_stiffness(m, s, isle, v, embi_spring_weight, S)) return 0;
     }
     embi_sort_keys(isle->keys, isle->keys + most, D->count);
@@ -17210,10 +17362,10 @@ static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
 static void embi_dual_invert(const embi_bodies_task *t, embi_body *b, int k)
 {
     const embi_dual *D = t->isle->dual;
-    t->isle->part[k] = 0;
+    t->isle->shares.part[k] = 0;
     if (D->first[k] == D->first[k + 1]) return;
-    if (!b->inverse->valid) t->isle->part[k] = (embipc_real)embi_inverse_take(b->inverse, &b->A);
-    b->inverse->valid = t->isle->part[k] == 0;
+    if (!b->inverse->valid) t->isle->shares.part[k] = (embipc_real)embi_inverse_take(b->inverse, &b->A);
+    b->inverse->valid = t->isle->shares.part[k] == 0;
 }
 
 /* The part of a column on the body whose unknowns begin with `first`. */
@@ -17269,7 +17421,7 @@ static int embi_dual_gather(embi_memory *m, embi_state *s, embi_island *isle)
     if (!embi_system_analyze(m, &D->K, D->triples, isle->keys, count, EMBI_SYSTEM_AUTO)) return -2;
     D->K.F.threads = isle->system.F.threads;
     for (int t = 0; t < D->triples; t++) (void)embi_system_add(&D->K, t, t, one);
-    embi_for_bodies(s, isle, &isle->by_tets, embi_dual_part, NULL, NULL, 0);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_part, NULL, NULL, 0);
     for (int b = 0; b < count; b++)
         (void)embi_system_add(&D->K, (int)(isle->keys[b].key >> 32), (int)(isle->keys[b].key & 0xffffffffu),
                               D->block + 9 * (size_t)b);
@@ -17292,9 +17444,9 @@ static int embi_dual_factor(embi_memory *m, embi_state *s, embi_island *isle)
     embi_island_ready(s, isle, 0);
     if (!embi_dual_bodies(m, s, isle)) return -2;
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
-    embi_for_bodies(s, isle, &isle->by_tets, embi_dual_invert, NULL, NULL, 0);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_invert, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
-        if (isle->part[k] != 0) return isle->part[k] < 0 ? -1 : 0;
+        if (isle->shares.part[k] != 0) return isle->shares.part[k] < 0 ? -1 : 0;
         D->taken[k] = embi_body_factors(s->body + isle->bodies[k]);
     }
     D->bodies = isle->body_count;
@@ -17346,7 +17498,7 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
     y = D->work;
     force = y + 3 * isle->unknown_count;
     memcpy(y, b, (size_t)(3 * isle->unknown_count) * sizeof *y);
-    embi_for_bodies(s, isle, &isle->by_tets, embi_dual_solve_body, NULL, y, 0);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_solve_body, NULL, y, 0);
     for (int t = 0; t < 3 * D->triples; t++) {
         embi_sparse u = embi_column_of(D, D->column[t]);
         force[t] = embi_sparse_dot(&u, u.node, y);
@@ -17356,7 +17508,7 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
         embi_sparse u = embi_column_of(D, D->column[t]);
         for (int i = 0; i < u.count; i++) embi_axpy(b + 3 * u.node[i], -force[t], u.u + 3 * i);
     }
-    embi_for_bodies(s, isle, &isle->by_tets, embi_dual_solve_body, NULL, b, 0);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_solve_body, NULL, b, 0);
 }
 
 /* Assembles and factors H as one matrix. The order is kept while the pattern fits. Returns the number of replaced
@@ -17364,16 +17516,16 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
 static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int pivots;
-    if (!isle->analysed || !embi_island_assemble(s, isle)) {
+    if (!isle->factor.analysed || !embi_island_assemble(s, isle)) {
         if (!embi_island_analyze(m, s, isle)) return -2;
         if (!embi_island_assemble(s, isle)) return -3;
-        isle->analysed = 1;
+        isle->factor.analysed = 1;
     }
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
     pivots = embi_system_factor(&isle->system);
-    while (pivots > 0 && isle->keep > 0) {   /* halves the negative curvature, down to an eighth: see EMBI_SLOW */
-        isle->too_much = isle->keep;
-        isle->keep = isle->keep > (embipc_real)0.2 ? isle->keep / 2 : (embipc_real)0;
+    while (pivots > 0 && isle->tune.keep > 0) {   /* halves the negative curvature, down to an eighth: see EMBI_SLOW */
+        isle->tune.too_much = isle->tune.keep;
+        isle->tune.keep = isle->tune.keep > (embipc_real)0.2 ? isle->tune.keep / 2 : (embipc_real)0;
         embi_island_tangent(s, isle);
         if (!embi_island_assemble(s, isle)) return -3;
         pivots = embi_system_factor(&isle->system);
@@ -17390,8 +17542,9 @@ static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *
 static void embi_island_set_aside(embi_island *isle)
 {
     const embi_threads *threads = isle->system.F.threads;
-    if (isle->past.is_known != 1 || !isle->past.useful || isle->past.unknown_count < EMBI_KEEP_NODES) return;
-    isle->past.is_known = 2;
+    if (isle->factor.past.is_known != 1 || !isle->factor.past.useful || isle->factor.past.unknown_count <
+        EMBI_KEEP_NODES) return;
+    isle->factor.past.is_known = 2;
     embi_island_swap_factors(isle);
     isle->system.F.threads = threads;
 }
@@ -17408,22 +17561,23 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
         return pivots == -1 ? EMBIPC_ERR_NOT_FINITE : pivots == -2 ? EMBIPC_ERR_MEMORY : EMBIPC_ERR_ARGUMENT;
     isle->regularized += pivots;
     isle->factorizations++;
-    isle->useful = 1;
-    isle->kept = 0;
-    if (isle->pause == 0) isle->pause = 1;
+    isle->factor.useful = 1;
+    isle->factor.is_old = 0;
+    if (isle->factor.pause == 0) isle->factor.pause = 1;
     (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);   /* remembers the stiffnesses in the matrix */
-    for (int n = 0; n < isle->by_near.count; n++) {
+    for (int n = 0; n < isle->shares.by_near.count; n++) {
         embi_near_run r = embi_near_run_of(s, isle, n);
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++) {
             r.closest[*k].in_matrix = r.closest[*k].stiffness;
             if (r.closest[*k].stiffness > 0) r.apart[*k].least = -EMBI_HUGE;   /* it is always evaluated */
         }
     }
-    for (int k = 0; k < isle->friction_count; k++)
-        isle->friction[k].held = embi_friction_hold(isle->friction + k, isle->first);
+    for (int k = 0; k < isle->friction.count; k++)
+        isle->friction.list[k].held = embi_friction_hold(isle->friction.list + k, isle->first);
     for (int k = 0; k < embi_spring_count(isle); k++) {
         embipc_real f[3];
-        isle->spring[k].held = embi_spring_gradient(isle->spring + k, s->x + 3 * isle->spring[k].v, f);
+        isle->springs.list[k].held = embi_spring_gradient(isle->springs.list + k, s->x + 3 * isle->springs.list[k].v,
+                                                          f);
     }
     return EMBIPC_OK;
 }
@@ -17439,12 +17593,13 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
 /* at the start of a step */
 static void embi_island_recall(const embi_state *s, embi_island *isle)
 {
-    isle->kept = !EMBI_WITHOUT(KEPT) && isle->useful && isle->same && isle->unknown_count >= EMBI_KEEP_NODES &&
+    isle->factor.is_old = !EMBI_WITHOUT(KEPT) && isle->factor.useful && isle->factor.same &&
+        isle->unknown_count >= EMBI_KEEP_NODES &&
               isle->system.method != EMBI_SYSTEM_CG;
-    isle->kept = isle->kept && embi_dual_fits(s, isle);
-    if (!isle->kept || isle->wait == 0) return;
-    isle->wait--;
-    isle->kept = 0;
+    isle->factor.is_old = isle->factor.is_old && embi_dual_fits(s, isle);
+    if (!isle->factor.is_old || isle->factor.wait == 0) return;
+    isle->factor.wait--;
+    isle->factor.is_old = 0;
 }
 
 /* y = H x over the unknowns */
@@ -17480,7 +17635,7 @@ static embipc_real embi_island_tolerance(const embi_state *s, const embi_island 
     embipc_real least = EMBI_HUGE;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        if (embi_is_dynamic(b)) least = embi_min(least, embi_min(b->c * b->tolerance, b->dhat / 10));
+        if (embi_is_dynamic(b)) least = embi_min(least, embi_min(b->step.c * b->rules.tolerance, b->rules.dhat / 10));
     }
     return least;
 }
@@ -17504,7 +17659,7 @@ static int embi_island_balances(const embi_state *s, const embi_island *isle, co
         embipc_real sum[3] = {0, 0, 0}, bears = isle->contacts.force / (embipc_real)isle->body_count;
         if (!embi_is_dynamic(b) || b->driven_nodes > 0) continue;
         for (int i = b->node0; i < b->node0 + b->nn; i++) embi_add(sum, sum, r + 3 * s->local[i]);
-        bears += b->total_mass * (embi_norm(s->gravity) + b->tolerance / s->h);
+        bears += b->mass.total * (embi_norm(s->gravity) + b->rules.tolerance / s->h);
         if (embi_norm(sum) > EMBI_BALANCE * s->hh * bears) return 0;
     }
     return 1;
@@ -17524,7 +17679,8 @@ static int embi_island_balances(const embi_state *s, const embi_island *isle, co
 static int embi_island_solve_kept(embi_state *s, embi_island *isle)
 {
     int n = 3 * isle->unknown_count;
-    embipc_real *x = isle->work, *r = x + n, *z = r + n, *p = z + n, *q = isle->rhs + n, rz = 0, first = 0, before = 0;
+    embipc_real *x = isle->factor.work, *r = x + n, *z = r + n, *p = z + n, *q = isle->rhs + n, rz = 0, first = 0,
+        before = 0;
     embipc_real enough = (embipc_real)0.05 * embi_island_tolerance(s, isle);
     for (int i = 0; i < n; i++) x[i] = p[i] = 0;
     memcpy(r, isle->rhs, (size_t)n * sizeof *r);
@@ -17537,15 +17693,15 @@ static int embi_island_solve_kept(embi_state *s, embi_island *isle)
         rz = embi_row_dot(n, r, z);
         if (k == 0) first = size;
         if (!embi_finite(rz) || (k > 2 && size > first / 4)) return 0;
-        if (k == 0 && isle->old_factor && isle->curved) {
+        if (k == 0 && isle->factor.next_is_old && isle->tune.full_hessian) {
             memcpy(isle->rhs, z, (size_t)n * sizeof *z);
-            isle->inexact = 1;
+            isle->factor.one_solve = 1;
             return 1;
         }
-        if (k == 0 && isle->old_factor) embi_island_tangent(s, isle);
+        if (k == 0 && isle->factor.next_is_old) embi_island_tangent(s, isle);
         if (k > 0 && size < enough && embi_island_balances(s, isle, r)) {
             memcpy(isle->rhs, x, (size_t)n * sizeof *x);
-            isle->multiplied = !EMBI_WITHOUT(SUM);
+            isle->tune.multiplied = !EMBI_WITHOUT(SUM);
             return 1;
         }
         if (k > 0 && !embi_is_driving(isle) && size < (embipc_real)0.01 * embi_row_most(n, x)) {
@@ -17572,17 +17728,17 @@ static int embi_island_solve_kept(embi_state *s, embi_island *isle)
 static embipc_real embi_island_measure(embi_state *s, embi_island *isle)
 {
     embipc_real worst = 0;
-    isle->slope = 0;
+    isle->energy.slope = 0;
     isle->record.direction = 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         embipc_real most = 0;
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) {
             if (s->local[i / 3] >= 0) most = embi_max(most, embi_abs(s->p[i]));
-            isle->slope += s->p[i] * s->g[i];
+            isle->energy.slope += s->p[i] * s->g[i];
         }
-        if (most > 0) worst = embi_max(worst, most / embi_min(b->c * b->tolerance, b->dhat / 10));
-        isle->record.direction = embi_max(isle->record.direction, most / b->c);
+        if (most > 0) worst = embi_max(worst, most / embi_min(b->step.c * b->rules.tolerance, b->rules.dhat / 10));
+        isle->record.direction = embi_max(isle->record.direction, most / b->step.c);
     }
     return worst;
 }
@@ -17591,19 +17747,20 @@ static embipc_real embi_island_measure(embi_state *s, embi_island *isle)
 static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result r;
-    isle->inexact = isle->multiplied = 0;
-    if (isle->unknown_count && (isle->kept || isle->old_factor)) {   /* all nodes of an island may be driven */
+    isle->factor.one_solve = isle->tune.multiplied = 0;
+    /* all nodes of an island may be driven */
+    if (isle->unknown_count && (isle->factor.is_old || isle->factor.next_is_old)) {
         int solved;
         (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
         solved = embi_island_solve_kept(s, isle);
         (void)embi_island_driven_motion(s, isle);   /* p on the driven nodes, again */
-        if (solved && isle->kept) isle->pause = 1;
+        if (solved && isle->factor.is_old) isle->factor.pause = 1;
         if (solved) return EMBIPC_OK;
-        if (isle->kept) {
-            isle->wait = EMBI_WITHOUT(WAIT) ? 0 : isle->pause;
-            isle->pause = embi_min_int(2 * isle->pause, 16);
+        if (isle->factor.is_old) {
+            isle->factor.wait = EMBI_WITHOUT(WAIT) ? 0 : isle->factor.pause;
+            isle->factor.pause = embi_min_int(2 * isle->factor.pause, 16);
         }
-        isle->kept = isle->old_factor = 0;
+        isle->factor.is_old = isle->factor.next_is_old = 0;
         (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
     }
     if ((r = embi_island_factor(m, s, isle)) != EMBIPC_OK) return r;
@@ -17628,18 +17785,18 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
  * and 27 %. Takes J p from motion. */
 static void embi_island_turning(embi_state *s, embi_island *isle)
 {
-    isle->turning = 0;
-    for (int k = 0; k < isle->friction_count; k++) {
-        embi_friction *f = isle->friction + k;
+    isle->friction.reversing = 0;
+    for (int k = 0; k < isle->friction.count; k++) {
+        embi_friction *f = isle->friction.list + k;
         embipc_real to[3], zone = f->e * f->e;
         int back, ends_inside;
-        embi_contact_motion(f->v, f->w, s->motion, to);
+        embi_contact_motion(f->v, f->w, s->path.motion, to);
         embi_axpy(to, -embi_dot(to, f->n), f->n);
         embi_add(to, to, f->u);
         back = embi_dot(to, f->u) < 0;
         ends_inside = embi_dot(to, to) < zone;
         f->turns = !EMBI_WITHOUT(REVERSAL) && f->weight > 0 && embi_dot(f->u, f->u) > zone && (f->turns ? ends_inside : back && !ends_inside);
-        isle->turning += f->turns;
+        isle->friction.reversing += f->turns;
     }
 }
 
@@ -17651,8 +17808,8 @@ static int embi_island_turn(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
     int any = 0;
-    for (int k = 0; k < isle->friction_count; k++) {
-        embi_friction *f = isle->friction + k;
+    for (int k = 0; k < isle->friction.count; k++) {
+        embi_friction *f = isle->friction.list + k;
         embipc_real force[3], across;
         f->turns = f->turns && embi_dot(f->u, f->u) > f->e * f->e;
         if (!(f->weight > 0) || (!f->turns && !(isle->first && embi_dot(f->u, f->u) > 0))) continue;
@@ -17661,7 +17818,7 @@ static int embi_island_turn(embi_state *s, embi_island *isle)
         embi_scale(force, f->weight * (embi_friction_secant(f) - across), f->u);
         embi_gather_point(f->v, f->w, force, &to);
     }
-    if (any) embi_scatter(&s->J, isle->touched, isle->touched_count, -s->hh, &to, s->rhs);
+    if (any) embi_scatter(&s->J, isle->touched.list, isle->touched.count, -s->hh, &to, s->rhs);
     return any;
 }
 
@@ -17689,7 +17846,7 @@ static void embi_body_unflatten(embi_state *s, embi_island *isle, const embi_bod
                    embi_island_tolerance(s, isle) / (2 * embi_row_most(3 * isle->unknown_count, z)));
     add += embi_max(-cp, 0) / cz;
     for (int k = 0; k < isle->unknown_count; k++) embi_axpy(s->p + 3 * isle->unknown[k], add, z + 3 * k);
-    isle->multiplied = 0;
+    isle->tune.multiplied = 0;
 }
 
 /* A guarded tet whose determinant is at its bound would end every direction that flattens it further, and stop all
@@ -17717,15 +17874,16 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] = -s->g[i];
     }
-    if (!EMBI_WITHOUT(NEGATIVE) && isle->slow >= EMBI_SLOW && isle->too_much - isle->keep > (embipc_real)0.03 &&
+    if (!EMBI_WITHOUT(NEGATIVE) && isle->factor.slow >= EMBI_SLOW && isle->tune.too_much - isle->tune.keep >
+        (embipc_real)0.03 &&
         isle->system.method != EMBI_SYSTEM_CG) {
-        isle->keep = isle->too_much > 1 ? (embipc_real)1 : (isle->keep + isle->too_much) / 2;
-        isle->kept = 0;
+        isle->tune.keep = isle->tune.too_much > 1 ? (embipc_real)1 : (isle->tune.keep + isle->tune.too_much) / 2;
+        isle->factor.is_old = 0;
     }
-    if (!isle->old_factor) embi_island_tangent(s, isle);
-    isle->turned = embi_island_turn(s, isle);
-    for (int k = 0; k < isle->friction_count; k++)
-        embi_friction_stiffness(isle->friction + k, isle->first, isle->friction[k].S);
+    if (!isle->factor.next_is_old) embi_island_tangent(s, isle);
+    isle->friction.reversed = embi_island_turn(s, isle);
+    for (int k = 0; k < isle->friction.count; k++)
+        embi_friction_stiffness(isle->friction.list + k, isle->first, isle->friction.list[k].S);
     if (embi_is_driving(isle)) {
         embi_island_push(s, isle);
         embi_island_combine(s, isle, 1, s->Ap, 0, s->trial_q);
@@ -17741,22 +17899,23 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     worst = embi_island_measure(s, isle);
     isle->last_measure = isle->measure;
     isle->measure = worst;
-    if (!isle->old_factor) isle->slow = !embi_is_driving(isle) && worst > isle->last_measure / 2 ? isle->slow + 1 : 0;
-    isle->stride = 0;
+    if (!isle->factor.next_is_old) isle->factor.slow = !embi_is_driving(isle) && worst > isle->last_measure / 2 ?
+        isle->factor.slow + 1 : 0;
+    isle->tune.stride = 0;
     if (worst < 1) stretch = 1;
     for (int k = 0; k < isle->unknown_count && stretch > 1; k++)
         embi_scale(s->p + 3 * isle->unknown[k], stretch, s->p + 3 * isle->unknown[k]);
-    isle->slope *= stretch;
-    isle->stretch = stretch;
+    isle->energy.slope *= stretch;
+    isle->tune.stretch = stretch;
     embi_island_motion(s, isle);
     embi_island_turning(s, isle);
-    if (isle->multiplied) embi_island_combine(s, isle, stretch, s->trial_q, 0, s->Ap);
+    if (isle->tune.multiplied) embi_island_combine(s, isle, stretch, s->trial_q, 0, s->Ap);
     else embi_island_multiply(s, isle);
     isle->measure = embi_max(worst, embi_island_gap_change(s, isle));
     isle->record.island = isle->index;
-    isle->record.fresh = !isle->old_factor && !isle->kept;
+    isle->record.fresh = !isle->factor.next_is_old && !isle->factor.is_old;
     isle->record.contacts = isle->contacts.count;
-    isle->record.slope = isle->slope / s->hh;
+    isle->record.slope = isle->energy.slope / s->hh;
     isle->record.alpha_ccd = isle->record.alpha = 0;
     return EMBIPC_OK;
 }
@@ -17825,14 +17984,14 @@ static void embi_ccd_range(void *arg, int begin, int end)
         t->alpha[block] = t->bound;
         t->index[block] = -1;
         for (int k = pair->first + first; k < pair->first + last; k++) {
-            const embi_candidate *c = t->s->candidate + k;
-            embi_closest *closest = t->s->closest + k;
+            const embi_candidate *c = t->s->candidates.list + k;
+            embi_closest *closest = t->s->candidates.closest + k;
             embipc_real x0[12], p[12], separation, toi;
-            if (t->s->apart[k].least > floor + t->s->apart[k].share * away) continue;
-            if (!EMBI_WITHOUT(AXES) && embi_ways_apart(c, t->s->x, t->s->next_x, t->alpha[block], floor)) continue;
+            if (t->s->candidates.apart[k].least > floor + t->s->candidates.apart[k].share * away) continue;
+            if (!EMBI_WITHOUT(AXES) && embi_ways_apart(c, t->s->x, t->s->path.x, t->alpha[block], floor)) continue;
             if (closest->stamp != t->stamp) embi_closest_find(c, t->s->x, t->stamp, closest);
             separation = embi_gap_floor(c, closest->d, t->rounding, t->driving);
-            for (int i = 0; i < 4; i++) embi_sub(p + 3 * i, t->s->next_x + 3 * c->v[i], t->s->x + 3 * c->v[i]);
+            for (int i = 0; i < 4; i++) embi_sub(p + 3 * i, t->s->path.x + 3 * c->v[i], t->s->x + 3 * c->v[i]);
             /* far against the whole relative motion, rounding included: nothing to search */
             if ((closest->d - separation) * (embipc_real)0.999 >
                 embi_relative_travel(p, c->edge_edge) * t->alpha[block])
@@ -17849,52 +18008,54 @@ static void embi_ccd_range(void *arg, int begin, int end)
 }
 
 /* How far the body will be, at the end of the direction, from where distances were measured. */
-static void embi_body_stray_next(const embi_bodies_task *t, embi_body *b, int k)
+static void embi_body_drift_next(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
-    if (b->known_start && t->isle->cap == 1) embi_shift_copy(b, &b->stray_next, &b->shift_next);
+    if (b->search.measured_at_start && t->isle->bound.cap == 1) embi_shift_copy(b, &b->search.drift_next,
+                                                                                &b->search.shift_next);
     else   /* still q + p */
-        (void)embi_body_shift(b, t->s->known_q, t->s->trial_q, t->s->shift_d, &b->stray, &b->stray_next);
+        (void)embi_body_shift(b, t->s->reference.measured_q, t->s->trial_q, t->s->scratch.nodes, &b->search.drift,
+                              &b->search.drift_next);
 }
 
 /* safe: the largest safe fraction of the direction, at most cap [EIPC24 III-C]; and the candidate that limits it.
  * Returns 0 out of memory. */
 static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    isle->safe = isle->cap;
-    isle->limit_pair = -1;
-    isle->safe_known = 1;
+    isle->bound.safe = isle->bound.cap;
+    isle->bound.limit_pair = -1;
+    isle->bound.is_known = 1;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         if (embi_is_dynamic(b) && b->material.determinant_bound)
-            isle->safe = embi_elastic_determinant_bound(&b->elastic, s->q + 3 * b->node0, s->p + 3 * b->node0,
-                                                        isle->safe);
+            isle->bound.safe = embi_elastic_determinant_bound(&b->elastic, s->q + 3 * b->node0, s->p + 3 * b->node0,
+                                                        isle->bound.safe);
     }
-    embi_for_bodies(s, isle, &isle->by_vertices, embi_body_stray_next, NULL, NULL, 0);
+    embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_drift_next, NULL, NULL, 0);
     for (int n = 0; n < isle->pair_count; n++) {
         const embi_pair *pair = s->pair + isle->pairs[n];
         const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
         int blocks = (pair->count + EMBI_CCD_GRAIN - 1) / EMBI_CCD_GRAIN;
         embi_ccd_task task;
-        if (!EMBI_GROW(m, isle->block_alpha, blocks) ||
-            !EMBI_GROW(m, isle->block_at, blocks))
+        if (!EMBI_GROW(m, isle->bound.block_alpha, blocks) ||
+            !EMBI_GROW(m, isle->bound.block_at, blocks))
             return 0;
         task.s = s;
         task.pair = pair;
         task.driving = embi_is_driving(isle);
         task.stamp = isle->stamp;
-        task.bound = isle->safe;
+        task.bound = isle->bound.safe;
         task.rounding = embi_pair_rounding(a, b);
-        task.slack = embi_pair_slack(pair, &a->stray, &b->stray);
-        task.rate = embi_pair_slack(pair, &a->stray_next, &b->stray_next) - task.slack;
-        task.alpha = isle->block_alpha;
-        task.index = isle->block_at;
+        task.slack = embi_pair_slack(pair, &a->search.drift, &b->search.drift);
+        task.rate = embi_pair_slack(pair, &a->search.drift_next, &b->search.drift_next) - task.slack;
+        task.alpha = isle->bound.block_alpha;
+        task.index = isle->bound.block_at;
         embi_for_work(&s->threads, pair->count, pair->count, EMBI_SHARE_CCD, embi_ccd_range, &task);
         for (int k = 0; k < blocks; k++)
-            if (isle->block_at[k] >= 0 && isle->block_alpha[k] < isle->safe) {
-                isle->safe = isle->block_alpha[k];
-                isle->limit_pair = isle->pairs[n];
-                isle->limit_at = isle->block_at[k];
+            if (isle->bound.block_at[k] >= 0 && isle->bound.block_alpha[k] < isle->bound.safe) {
+                isle->bound.safe = isle->bound.block_alpha[k];
+                isle->bound.limit_pair = isle->pairs[n];
+                isle->bound.limit_at = isle->bound.block_at[k];
             }
     }
     return 1;
@@ -17904,8 +18065,8 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
 static void embi_body_trial(embi_state *s, const embi_body *b, embipc_real alpha)
 {
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
-        if (alpha == 1 && embi_drive_of(s, i) >= 0 && !s->drives[embi_drive_of(s, i)].done)
-            embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
+        if (alpha == 1 && embi_drive_of(s, i) >= 0 && !s->driven.list[embi_drive_of(s, i)].done)
+            embi_copy(s->trial_q + 3 * i, s->driven.target + 3 * i);
         else
             for (int c = 0; c < 3; c++) s->trial_q[3 * i + c] = s->q[3 * i + c] + alpha * s->p[3 * i + c];
     }
@@ -17917,7 +18078,7 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
     embi_state *s = t->s;
     (void)k;
     embi_body_trial(s, b, 1);
-    embi_apply_few(s, b, s->trial_q, s->next_x);
+    embi_apply_few(s, b, s->trial_q, s->path.x);
     embi_body_go(s, b);
 }
 
@@ -17930,11 +18091,11 @@ static void embi_cap_all(embipc_real *next, const embipc_real *now, int n, embip
 /* Bounds of a body for the fraction cap of its direction only. */
 static void embi_body_cap(embi_body *b, embipc_real cap)
 {
-    embi_cap_all(b->shift_next.box, b->shift.box, 6, cap);
-    embi_cap_all(b->shift_next.part, b->shift.part, 6 * b->panel_count, cap);
-    embi_cap_all(b->shift_next.warp, b->shift.warp, 3, cap);
+    embi_cap_all(b->search.shift_next.box, b->search.shift.box, 6, cap);
+    embi_cap_all(b->search.shift_next.part, b->search.shift.part, 6 * b->search.panel_count, cap);
+    embi_cap_all(b->search.shift_next.deformation, b->search.shift.deformation, 3, cap);
     for (int t = 0; t < embi_strained_tets(b); t++)
-        b->strain[t].next = b->strain[t].now + cap * (b->strain[t].next - b->strain[t].now);
+        b->search.strain[t].next = b->search.strain[t].now + cap * (b->search.strain[t].next - b->search.strain[t].now);
 }
 
 /* Collision detection cuts a path while up to EMBI_CCD_KEEP of the gap is left. Searching this much farther finds the
@@ -17950,34 +18111,36 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real most = 0;
     int stays = 1;
-    embi_for_bodies(s, isle, &isle->by_vertices, embi_body_aim, NULL, NULL, 0);
-    embi_apply_many(s, isle, s->trial_q, s->next_x);
+    embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_aim, NULL, NULL, 0);
+    embi_apply_many(s, isle, s->trial_q, s->path.x);
     for (int k = 0; k < isle->body_count; k++)
-        most = embi_max(most, embi_shift_most(&s->body[isle->bodies[k]].shift_next));
-    isle->cap = 1;
-    isle->safe_known = 0;
+        most = embi_max(most, embi_shift_most(&s->body[isle->bodies[k]].search.shift_next));
+    isle->bound.cap = 1;
+    isle->bound.is_known = 0;
     if (EMBI_WITHOUT(SEARCH)) return 1;   /* all that it passes is searched for */
     for (int n = 0; n < isle->pair_count && stays; n++) stays = embi_pair_stays(s, s->pair + isle->pairs[n]);
-    if (!EMBI_WITHOUT(CAP) && (!stays || most > 2 * isle->reach)) {
-        if (most > 2 * isle->reach) {
-            isle->reach *= 2;
-            isle->cap = isle->reach / most;
+    if (!EMBI_WITHOUT(CAP) && (!stays || most > 2 * isle->bound.reach)) {
+        if (most > 2 * isle->bound.reach) {
+            isle->bound.reach *= 2;
+            isle->bound.cap = isle->bound.reach / most;
         }
         (void)embi_stage(s, EMBIPC_STAGE_CCD);
         if (!embi_island_ccd(m, s, isle)) return 0;
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
-        isle->cap = isle->guess && isle->safe < 1 ? (embipc_real)0 : embi_min(isle->cap, isle->safe * EMBI_LOOK_ON);
+        isle->bound.cap = isle->guess && isle->bound.safe < 1 ? (embipc_real)0 :
+            embi_min(isle->bound.cap, isle->bound.safe * EMBI_LOOK_ON);
     }
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
-        if (isle->cap < 1) embi_body_cap(b, isle->cap);
-        for (int n = 0; n < b->panel_count; n++) embi_box_join(b->panel[n].hull, b->shift_next.part + 6 * n);
+        if (isle->bound.cap < 1) embi_body_cap(b, isle->bound.cap);
+        for (int n = 0; n < b->search.panel_count; n++) embi_box_join(b->search.panel[n].hull,
+                                                                      b->search.shift_next.part + 6 * n);
     }
     return 1;
 }
 
 /* Does the move end where embi_island_aim() computed bounds for? */
-static int embi_is_whole(const embi_bodies_task *t) { return t->alpha == 1 && t->isle->cap == 1; }
+static int embi_is_whole(const embi_bodies_task *t) { return t->alpha == 1 && t->isle->bound.cap == 1; }
 
 /* The body at the trial state q + alpha p. Bounds computed for the end of the direction are taken over where that is
  * the end. */
@@ -17986,18 +18149,18 @@ static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
     embi_state *s = t->s;
     (void)k;
     embi_body_trial(s, b, t->alpha);
-    embi_apply_few(s, b, s->trial_q, s->trial_x);
-    if (embi_is_whole(t)) embi_shift_arrive(b, &b->stray, &b->stray_next);
-    else (void)embi_body_shift(b, s->known_q, s->trial_q, s->shift_d, NULL, &b->stray);
+    embi_apply_few(s, b, s->trial_q, s->path.trial_x);
+    if (embi_is_whole(t)) embi_shift_arrive(b, &b->search.drift, &b->search.drift_next);
+    else (void)embi_body_shift(b, s->reference.measured_q, s->trial_q, s->scratch.nodes, NULL, &b->search.drift);
 }
 
 /* The trial state q + alpha p, x = J q there, its contacts and their energy. Returns 0 out of memory. */
 static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, embipc_real alpha)
 {
-    embi_for_bodies(s, isle, &isle->by_vertices, embi_body_try, NULL, NULL, alpha);
-    embi_apply_many(s, isle, s->trial_q, s->trial_x);
-    if (!embi_island_contacts(m, s, isle, s->trial_x)) return 0;
-    embi_island_contact_energy(s, isle, s->trial_q, s->trial_x);
+    embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_try, NULL, NULL, alpha);
+    embi_apply_many(s, isle, s->trial_q, s->path.trial_x);
+    if (!embi_island_contacts(m, s, isle, s->path.trial_x)) return 0;
+    embi_island_contact_energy(s, isle, s->trial_q, s->path.trial_x);
     return 1;
 }
 
@@ -18013,14 +18176,15 @@ static void embi_island_know(embi_state *s, const embi_island *isle)
     if (nearby < 256 + all / 256) return;
     for (int n = 0; n < isle->pair_count; n++) {
         embi_pair *pair = s->pair + isle->pairs[n];
-        embi_pair_know(s, pair, embi_pair_slack(pair, &s->body[pair->a].stray, &s->body[pair->b].stray), isle->stamp);
+        embi_pair_know(s, pair, embi_pair_slack(pair, &s->body[pair->a].search.drift, &s->body[pair->b].search.drift),
+                       isle->stamp);
     }
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
-        memcpy(s->known_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
-        embi_shift_copy(b, &b->known, &b->shift);
-        embi_shift_none(b, &b->stray);
-        b->known_start = 0;
+        memcpy(s->reference.measured_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
+        embi_shift_copy(b, &b->search.shift_measured, &b->search.shift);
+        embi_shift_none(b, &b->search.drift);
+        b->search.measured_at_start = 0;
     }
 }
 
@@ -18030,8 +18194,8 @@ static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
     embi_state *s = t->s;
     (void)k;
     memcpy(s->q + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
-    for (int i = 0; i < b->live_count; i++)
-        embi_copy(s->x + 3 * (b->vert0 + b->live[i]), s->trial_x + 3 * (b->vert0 + b->live[i]));
+    for (int i = 0; i < b->search.live_count; i++)
+        embi_copy(s->x + 3 * (b->vert0 + b->search.live[i]), s->path.trial_x + 3 * (b->vert0 + b->search.live[i]));
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += t->alpha * s->Ap[i];
     b->elastic.ahead = 0;
     if (embi_is_whole(t)) embi_body_arrive(b);
@@ -18041,7 +18205,7 @@ static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
 /* the trial state becomes the state */
 static void embi_island_accept(embi_state *s, embi_island *isle, embipc_real alpha)
 {
-    embi_for_bodies(s, isle, &isle->by_vertices, embi_body_accept, NULL, NULL, alpha);
+    embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_accept, NULL, NULL, alpha);
     embi_island_know(s, isle);
     isle->record.alpha = alpha;
 }
@@ -18055,26 +18219,27 @@ static void embi_body_slope(const embi_bodies_task *t, embi_body *b, int k)
         sum += s->p[i] * (s->gq[i] + t->alpha * s->Ap[i]);
     if (embi_is_dynamic(b) && b->elastic.nonlinear) {
         memset(s->g + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->g);
-        embi_elastic_gradient(&b->elastic, s->trial_q + 3 * b->node0, s->hh, s->trace + b->trace0,
+        embi_elastic_gradient(&b->elastic, s->trial_q + 3 * b->node0, s->hh, s->scratch.trace + b->trace0,
                               s->g + 3 * b->node0);
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) sum += s->p[i] * s->g[i];
     }
-    t->isle->part[k] = sum;
+    t->isle->shares.part[k] = sum;
 }
 
 /* Slope of E along p at the trial state alpha, for the line search, J s^2 */
 static embipc_real embi_island_slope(embi_state *s, embi_island *isle, embipc_real alpha)
 {
     embipc_real sum = 0;
-    embi_for_bodies(s, isle, &isle->by_tets, embi_body_slope, NULL, NULL, alpha);
-    for (int k = 0; k < isle->body_count; k++) sum += isle->part[k];
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_slope, NULL, NULL, alpha);
+    for (int k = 0; k < isle->body_count; k++) sum += isle->shares.part[k];
     embi_island_motion(s, isle);
     for (int k = 0; k < embi_spring_count(isle); k++) {
         embipc_real f[3];
-        (void)embi_spring_gradient(isle->spring + k, s->trial_x + 3 * isle->spring[k].v, f);
-        sum += s->hh * embi_dot(f, s->motion + 3 * isle->spring[k].v);
+        (void)embi_spring_gradient(isle->springs.list + k, s->path.trial_x + 3 * isle->springs.list[k].v, f);
+        sum += s->hh * embi_dot(f, s->path.motion + 3 * isle->springs.list[k].v);
     }
-    return sum + s->hh * embi_contacts_slope(&isle->contacts, isle->friction, isle->friction_count, s->motion);
+    return sum + s->hh * embi_contacts_slope(&isle->contacts, isle->friction.list, isle->friction.count,
+                                             s->path.motion);
 }
 
 /* Moves to the trial state at alpha. alpha is halved while a gap is not positive in floating point (it was a few
@@ -18083,7 +18248,7 @@ static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island
 {
     for (int k = 0; k < 60; k++) {
         if (!embi_island_try(m, s, isle, *alpha)) return EMBIPC_ERR_MEMORY;
-        if (isle->contacts.min_gap > 0 && embi_finite(isle->contact_energy)) return EMBIPC_OK;
+        if (isle->contacts.min_gap > 0 && embi_finite(isle->energy.contact)) return EMBIPC_OK;
         *alpha = k == 58 ? (embipc_real)0 : *alpha / 2;   /* the last try: the state before */
     }
     return EMBIPC_ERR_NOT_FINITE;
@@ -18097,8 +18262,8 @@ typedef struct embi_before { embipc_real energy, size, linear, curve; } embi_bef
 static embi_before embi_island_before(const embi_state *s, const embi_island *isle)
 {
     embi_before e = {0, 0, 0, 0};
-    e.energy = isle->contact_energy;
-    e.size = isle->contact_size;
+    e.energy = isle->energy.contact;
+    e.size = isle->energy.size;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) {
@@ -18112,8 +18277,8 @@ static embi_before embi_island_before(const embi_state *s, const embi_island *is
 /* Is E higher at the trial state alpha than before, beyond rounding? */
 static int embi_island_grows(const embi_island *isle, const embi_before *e, embipc_real alpha)
 {
-    embipc_real change = alpha * e->linear + alpha * alpha * e->curve / 2 + (isle->contact_energy - e->energy);
-    embipc_real size = alpha * embi_abs(e->linear) + alpha * alpha * e->curve + e->size + isle->contact_size;
+    embipc_real change = alpha * e->linear + alpha * alpha * e->curve / 2 + (isle->energy.contact - e->energy);
+    embipc_real size = alpha * embi_abs(e->linear) + alpha * alpha * e->curve + e->size + isle->energy.size;
     return !(change <= 16 * EMBI_EPS * size);
 }
 
@@ -18123,7 +18288,7 @@ static int embi_island_grows(const embi_island *isle, const embi_before *e, embi
 static embipc_result embi_island_search(embi_memory *m, embi_state *s, embi_island *isle, embipc_real bound,
                                         embipc_real *alpha)
 {
-    embipc_real lo = 0, hi = bound, slope_lo = isle->slope, slope_hi = 0;
+    embipc_real lo = 0, hi = bound, slope_lo = isle->energy.slope, slope_hi = 0;
     embi_before before = embi_island_before(s, isle);
     int bracketed = 0;
     *alpha = bound;
@@ -18134,7 +18299,7 @@ static embipc_result embi_island_search(embi_memory *m, embi_state *s, embi_isla
         if (r != EMBIPC_OK) return r;
         grows = embi_island_grows(isle, &before, *alpha);
         slope = embi_island_slope(s, isle, *alpha);
-        target = (bracketed ? (embipc_real)0.1 : (embipc_real)0.5) * embi_abs(isle->slope);
+        target = (bracketed ? (embipc_real)0.1 : (embipc_real)0.5) * embi_abs(isle->energy.slope);
         if (!grows && slope <= target && (!bracketed || slope >= -target || hi - lo < 1e-3 * hi))
             return EMBIPC_OK;
         if (slope > 0 || grows) {
@@ -18166,7 +18331,7 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
             d->stage + 1 == d->stages ? d->pose_next[i] : d->pose[i] + share * (d->pose_next[i] - d->pose[i]);
     embi_m3_rotation(R, pose + 3);
     for (int k = 0; k < d->node_count; k++)
-        embi_drive_place(d, pose, R, k, s->target + 3 * (b->node0 + d->nodes[k]));
+        embi_drive_place(d, pose, R, k, s->driven.target + 3 * (b->node0 + d->nodes[k]));
 }
 
 /* Returns the island to its last state in which every rotating body was rigid. */
@@ -18174,13 +18339,13 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
 {
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
-        memcpy(s->q + 3 * b->node0, s->safe_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
+        memcpy(s->q + 3 * b->node0, s->driven.safe_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         embi_apply_live(s, b, s->q, s->x);
         b->elastic.ahead = 0;
         embi_body_came(s, b);
         embi_body_gradient(s, b);
         for (int n = 0; n < embi_drive_count(s); n++) {
-            embi_drive *d = s->drives + n;
+            embi_drive *d = s->driven.list + n;
             if (d->body != isle->bodies[k] || d->stage == d->stages) continue;
             d->stage = d->safe_stage;
             d->phi = d->safe_phi;
@@ -18197,10 +18362,10 @@ static void embi_island_secure(embi_state *s, const embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        memcpy(s->safe_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
+        memcpy(s->driven.safe_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
     }
     for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_drive *d = s->drives + n;
+        embi_drive *d = s->driven.list + n;
         if (s->body[d->body].island != isle->index) continue;
         d->safe_stage = d->stage;
         d->safe_phi = d->phi;
@@ -18212,7 +18377,7 @@ static void embi_island_progress(embi_state *s, embi_island *isle, embipc_real a
 {
     int rigid = 1;
     for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_drive *d = s->drives + n;
+        embi_drive *d = s->driven.list + n;
         if (s->body[d->body].island != isle->index || d->done) continue;
         d->phi += (1 - d->phi) * alpha;
         if (alpha == 1) {
@@ -18238,17 +18403,17 @@ static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, int dri
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embi_set(s->p + 3 * i, 0, 0, 0);
             embi_set(s->rhs + 3 * i, 0, 0, 0);
-            if (embi_drive_of(s, i) == drive) embi_sub(s->p + 3 * i, s->target + 3 * i, s->q + 3 * i);
+            if (embi_drive_of(s, i) == drive) embi_sub(s->p + 3 * i, s->driven.target + 3 * i, s->q + 3 * i);
         }
     }
     embi_island_push(s, isle);
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->rhs + 3 * k, s->rhs + 3 * isle->unknown[k]);
     embi_island_back_solve(s, isle, isle->rhs);
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], isle->rhs + 3 * k);
-    for (int k = 0; k < isle->body_count; k++) embi_apply_live(s, s->body + isle->bodies[k], s->p, s->motion);
+    for (int k = 0; k < isle->body_count; k++) embi_apply_live(s, s->body + isle->bodies[k], s->p, s->path.motion);
     embi_points_at(p, s->x, c->v);
     (void)embi_normal(p, closest->w, closest->mask, c->edge_edge, n);
-    embi_contact_motion(c->v, closest->w, s->motion, r);
+    embi_contact_motion(c->v, closest->w, s->path.motion, r);
     return embi_dot(n, r);
 }
 
@@ -18271,7 +18436,7 @@ static embipc_real embi_drive_stage_length(const embi_state *s, const embi_drive
     embipc_real most = 0, r[3];
     for (int k = 0; k < d->node_count; k++) {
         int i = 3 * (b->node0 + d->nodes[k]);
-        embi_sub(r, s->target + i, s->safe_q + i);
+        embi_sub(r, s->driven.target + i, s->driven.safe_q + i);
         most = embi_max(most, embi_norm(r));
     }
     return most;
@@ -18300,15 +18465,15 @@ static void embi_drive_stop(embi_drive *d, embipc_body by, embipc_real gap)
  * this step. Returns 0 when no drive does: a free body moves there by itself. */
 static int embi_island_block(embi_state *s, embi_island *isle, int limit)
 {
-    const embi_candidate *c = s->candidate + limit;
+    const embi_candidate *c = s->candidates.list + limit;
     embi_drive *d;
     embipc_real most = 0;
     int worst = -1, a, b;
     embi_island_keep(s, isle, 0);
     for (int n = 0; n < embi_drive_count(s); n++) {
         embipc_real approach;
-        if (s->body[s->drives[n].body].island != isle->index || s->drives[n].done) continue;
-        approach = embi_drive_approach(s, isle, n, c, s->closest + limit);
+        if (s->body[s->driven.list[n].body].island != isle->index || s->driven.list[n].done) continue;
+        approach = embi_drive_approach(s, isle, n, c, s->candidates.closest + limit);
         if (approach < most) {
             most = approach;
             worst = n;
@@ -18316,7 +18481,7 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
     }
     embi_island_keep(s, isle, 1);
     if (worst < 0 || most > -1e-6 * c->dhat) return 0;
-    d = s->drives + worst;
+    d = s->driven.list + worst;
     if (d->rotating && d->stages < 1000000 && embi_drive_stage_length(s, d) > (embipc_real)0.5 * c->dhat) {
         d->stages *= 4;   /* a stage is done as a whole or not at all: smaller ones get nearer */
         d->stage *= 4;
@@ -18326,7 +18491,7 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
     }
     a = embi_body_of_vertex(s, c->v[0]);
     b = embi_body_of_vertex(s, c->v[3]);
-    embi_drive_stop(d, s->body[a == d->body ? b : a].handle, s->closest[limit].d - c->xi);
+    embi_drive_stop(d, s->body[a == d->body ? b : a].handle, s->candidates.closest[limit].d - c->xi);
     return 1;
 }
 
@@ -18339,7 +18504,7 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
 static void embi_island_give_up(embi_state *s, const embi_island *isle)
 {
     for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_drive *d = s->drives + n;
+        embi_drive *d = s->driven.list + n;
         const embi_body *b = s->body + d->body;
         if (b->island == isle->index && !d->done) embi_drive_stop(d, b->handle, 0);
     }
@@ -18354,8 +18519,9 @@ static void embi_island_give_up(embi_state *s, const embi_island *isle)
  * of f1 in steps of at least sqrt(delta) epsv h: so a tolerance of 0.1 epsv resolves sticking to 1 %. */
 static int embi_island_is_last(const embi_island *isle)
 {
-    int slow = isle->inexact || isle->just_guessed || isle->curved;   /* the error after it may be as large */
-    return !isle->turning && isle->measure < (slow ? EMBI_OLD_SHARE : (embipc_real)1);
+    /* the error after it may be as large */
+    int slow = isle->factor.one_solve || isle->just_guessed || isle->tune.full_hessian;
+    return !isle->friction.reversing && isle->measure < (slow ? EMBI_OLD_SHARE : (embipc_real)1);
 }
 
 /* After so many moves in a row that are shorter than half of Newton's, contacts get their full Hessian until the step
@@ -18369,9 +18535,9 @@ static int embi_island_is_last(const embi_island *isle)
 static int embi_island_safe(embi_memory *m, embi_state *s, embi_island *isle, int *limit)
 {
     (void)embi_stage(s, EMBIPC_STAGE_CCD);
-    if (!isle->safe_known && !embi_island_ccd(m, s, isle)) return 0;
+    if (!isle->bound.is_known && !embi_island_ccd(m, s, isle)) return 0;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
-    *limit = isle->limit_pair < 0 ? -1 : s->pair[isle->limit_pair].first + isle->limit_at;
+    *limit = isle->bound.limit_pair < 0 ? -1 : s->pair[isle->bound.limit_pair].first + isle->bound.limit_at;
     return 1;
 }
 
@@ -18380,27 +18546,28 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
 {
     embipc_real alpha, left = 0;
     embipc_result r;
-    int limit, was_old = isle->old_factor;
+    int limit, was_old = isle->factor.next_is_old;
     if (!embi_island_safe(m, s, isle, &limit)) return EMBIPC_ERR_MEMORY;
-    isle->record.alpha_ccd = alpha = isle->safe;
+    isle->record.alpha_ccd = alpha = isle->bound.safe;
     for (int n = 0; n < embi_drive_count(s); n++)
-        if (s->body[s->drives[n].body].island == isle->index && !s->drives[n].done)
-            left = embi_max(left, 1 - ((embipc_real)s->drives[n].stage + s->drives[n].phi) /
-                                          (embipc_real)s->drives[n].stages);
+        if (s->body[s->driven.list[n].body].island == isle->index && !s->driven.list[n].done)
+            left = embi_max(left, 1 - ((embipc_real)s->driven.list[n].stage + s->driven.list[n].phi) /
+                                          (embipc_real)s->driven.list[n].stages);
     isle->record.drive_left = left;
     if (embi_is_driving(isle)) {
-        int blocked = limit < 0 && isle->safe < embi_min(isle->cap, EMBI_NO_WAY);
+        int blocked = limit < 0 && isle->bound.safe < embi_min(isle->bound.cap, EMBI_NO_WAY);
         if (blocked) embi_island_give_up(s, isle);
-        if (limit >= 0 && isle->safe < (embipc_real)0.5 && s->closest[limit].stamp == isle->stamp &&
-            s->closest[limit].d - s->candidate[limit].xi < (embipc_real)0.1 * s->candidate[limit].dhat)
+        if (limit >= 0 && isle->bound.safe < (embipc_real)0.5 && s->candidates.closest[limit].stamp == isle->stamp &&
+            s->candidates.closest[limit].d - s->candidates.list[limit].xi < (embipc_real)0.1 *
+                s->candidates.list[limit].dhat)
             blocked = embi_island_block(s, isle, limit);
         if (blocked) {
             int rotated = 0;
             isle->record.alpha = 0;
             for (int n = 0; n < embi_drive_count(s); n++)
-                rotated |= s->body[s->drives[n].body].island == isle->index && s->drives[n].rotating &&
-                           s->drives[n].phi > 0;
-            isle->old_factor = 0;
+                rotated |= s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].rotating &&
+                           s->driven.list[n].phi > 0;
+            isle->factor.next_is_old = 0;
             return rotated ? embi_island_roll_back(m, s, isle) : EMBIPC_OK;
         }
         if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
@@ -18413,31 +18580,34 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         embi_island_accept(s, isle, alpha);
         if (alpha == 0 && !was_old) isle->active = 0;
     } else {
-        if (isle->slope < 0) {
-            if ((r = embi_island_search(m, s, isle, isle->safe, &alpha)) != EMBIPC_OK) return r;
+        if (isle->energy.slope < 0) {
+            if ((r = embi_island_search(m, s, isle, isle->bound.safe, &alpha)) != EMBIPC_OK) return r;
         } else {
             alpha = 0;
             if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
         }
         embi_island_accept(s, isle, alpha);
-        isle->stride = alpha * isle->stretch;
-        isle->crawl = isle->stride < (embipc_real)0.5 ? isle->crawl + 1 : 0;
-        if (isle->crawl == EMBI_CRAWL && !EMBI_WITHOUT(CURVATURE)) {
-            isle->curved = 1;
-            isle->kept = 0;
+        isle->tune.stride = alpha * isle->tune.stretch;
+        isle->tune.slow_moves = isle->tune.stride < (embipc_real)0.5 ? isle->tune.slow_moves + 1 : 0;
+        if (isle->tune.slow_moves == EMBI_CRAWL && !EMBI_WITHOUT(CURVATURE)) {
+            isle->tune.full_hessian = 1;
+            isle->factor.is_old = 0;
         }
-        if (alpha == 0 && isle->turned)   /* not a descent of the true E: the next direction is Newton's own */
-            for (int k = 0; k < isle->friction_count; k++) isle->friction[k].turns = 0;
+        /* not a descent of the true E: the next direction is Newton's own */
+        if (alpha == 0 && isle->friction.reversed)
+            for (int k = 0; k < isle->friction.count; k++) isle->friction.list[k].turns = 0;
         else if (alpha == 0 && !was_old) {   /* no descent left above rounding: as good as it gets */
             isle->active = 0;
-            isle->converged = (isle->curved && isle->measure < 1) || isle->friction_passes > 0;
+            isle->converged = (isle->tune.full_hessian && isle->measure < 1) || isle->friction.passes > 0;
         }
     }
-    isle->old_factor = EMBI_WITHOUT(OLD) ? 0 : was_old ? alpha == 1 && isle->measure < (embipc_real)0.2 * isle->last_measure
-                            : !isle->kept && alpha == 1 && (isle->just_drove || isle->measure < 1000);
+    isle->factor.next_is_old = EMBI_WITHOUT(OLD) ? 0 : was_old ? alpha == 1 && isle->measure < (embipc_real)0.2 *
+        isle->last_measure
+                            : !isle->factor.is_old && alpha == 1 && (isle->just_drove || isle->measure < 1000);
     /* a contact that the factor holds too soft is run over; one that it holds too stiff looks converged */
-    if (isle->old_factor && (isle->contacts.changed || embi_friction_changed(s, isle) || embi_springs_changed(s, isle)))
-        isle->old_factor = 0;
+    if (isle->factor.next_is_old && (isle->contacts.changed || embi_friction_changed(s, isle) ||
+                                     embi_springs_changed(s, isle)))
+        isle->factor.next_is_old = 0;
     if (!embi_is_driving(isle)) isle->just_drove = 0;
     isle->first = isle->just_guessed = 0;
     return EMBIPC_OK;
@@ -18463,7 +18633,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
 static void embi_guess_add(const embi_state *s, const embi_body *b, int i, embipc_real d[3])
 {
     embipc_real gain[3];
-    embi_flight_turns(b, s->gain + 3 * i, gain);
+    embi_flight_turns(b, s->before.gain + 3 * i, gain);
     embi_axpy(d, embi_is_two_step(b) ? s->h / 2 : s->h, gain);
 }
 
@@ -18492,19 +18662,20 @@ static void embi_guess_errors(const embi_state *s, const embi_body *b, int i, co
  * forces. */
 static void embi_body_remember(const embi_state *s, embi_body *b)
 {
-    b->went = b->missed[0] = b->missed[1] = 0;
+    b->past.displacement = b->past.prediction_error[0] = b->past.prediction_error[1] = 0;
     if (!embi_is_dynamic(b)) return;
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
         embipc_real d[3], turned[3];
         embi_sub(d, s->q + 3 * i, s->qn + 3 * i);
         if (embi_drive_of(s, i) < 0) {
-            for (int c = 0; c < 3; c++) b->went = embi_max(b->went, embi_abs(d[c]));
-            embi_guess_errors(s, b, i, d, b->missed);
+            for (int c = 0; c < 3; c++) b->past.displacement = embi_max(b->past.displacement, embi_abs(d[c]));
+            embi_guess_errors(s, b, i, d, b->past.prediction_error);
         }
         embi_sub(d, s->vn + 3 * i, b->flight.velocity);
         embi_flight_turns(b, d, turned);
         for (int c = 0; c < 3; c++)
-            s->gain[3 * i + c] = (s->q[3 * i + c] - s->qc[3 * i + c]) / b->c - b->flight.velocity[c] - turned[c];
+            s->before.gain[3 * i + c] = (s->q[3 * i + c] - s->qc[3 * i + c]) / b->step.c - b->flight.velocity[c] -
+                turned[c];
     }
 }
 
@@ -18519,15 +18690,15 @@ static int embi_island_guess_order(const embi_state *s, const embi_island *isle)
     int order, fresh = 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        fresh |= embi_is_dynamic(b) && !b->history;
+        fresh |= embi_is_dynamic(b) && !b->past.smooth;
         turned = embi_max(turned, embi_body_turns(s, b));
-        went = embi_max(went, b->went);
-        for (int n = 0; n < 2; n++) missed[n] = embi_max(missed[n], b->missed[n]);
+        went = embi_max(went, b->past.displacement);
+        for (int n = 0; n < 2; n++) missed[n] = embi_max(missed[n], b->past.prediction_error[n]);
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embipc_real way[3];
             if (embi_drive_of(s, i) < 0) continue;
-            embi_sub(way, s->target + 3 * i, s->q + 3 * i);
-            embi_scale(way, (embipc_real)s->drives[embi_drive_of(s, i)].stages, way);
+            embi_sub(way, s->driven.target + 3 * i, s->q + 3 * i);
+            embi_scale(way, (embipc_real)s->driven.list[embi_drive_of(s, i)].stages, way);
             embi_guess_errors(s, b, i, way, missed);
         }
     }
@@ -18543,7 +18714,7 @@ static void embi_island_guess(embi_state *s, embi_island *isle)
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     isle->driving = embi_island_driven_motion(s, isle);
     for (int n = 0; n < embi_drive_count(s); n++) {
-        const embi_drive *d = s->drives + n;
+        const embi_drive *d = s->driven.list + n;
         if (s->body[d->body].island == isle->index && !d->done) left = embi_max_int(left, d->stages - d->stage);
     }
     for (int k = 0; k < isle->body_count; k++) {
@@ -18568,7 +18739,7 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
     int limit, order = isle->guess;
     isle->guess = 0;
     if (!embi_island_safe(m, s, isle, &limit)) return EMBIPC_ERR_MEMORY;
-    if (isle->safe < 1) return EMBIPC_OK;
+    if (isle->bound.safe < 1) return EMBIPC_OK;
     if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
     if (alpha < 1 || (!embi_is_driving(isle) && embi_island_grows(isle, &before, 1))) {
         alpha = 0;
@@ -18606,7 +18777,7 @@ static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, emb
     for (int i = 0; i < 3 * b->nn; i++) d[i] = s->qt[o + i] - s->qc[o + i];
     embi_cross_sum(Mr, d, b->nn, l);
     embi_copy(f->loss, f->momentum);
-    embi_axpy(f->loss, -1 / b->c, l);
+    embi_axpy(f->loss, -1 / b->step.c, l);
     for (int i = 0; i < b->nn; i++) {
         embi_flight_end(s, b, b->node0 + i, c);
         embi_sub(d + 3 * i, s->q + o + 3 * i, c);
@@ -18625,13 +18796,13 @@ static void embi_body_settle(const embi_bodies_task *t, embi_body *b, int k)
     (void)k;
     b->end.touching = 0;
     embi_set(b->end.twist, 0, 0, 0);
-    for (int i = 0; i < n; i++) v[i] = (s->q[o + i] - s->qc[o + i]) / b->c;
+    for (int i = 0; i < n; i++) v[i] = (s->q[o + i] - s->qc[o + i]) / b->step.c;
     if (!embi_is_dynamic(b)) return;
     embi_mass_multiply(b, v, s->rhs + o);
     b->end.kinetic = embi_row_dot(n, v, s->rhs + o) / 2;
-    b->end.elastic = embi_elastic_arrive(&b->elastic, s->q + o, s->trace + b->trace0, &force);
+    b->end.elastic = embi_elastic_arrive(&b->elastic, s->q + o, s->scratch.trace + b->trace0, &force);
     b->end.work = 0;
-    for (int i = 0; i < n; i++) b->end.work += s->f[o + i] * (s->q[o + i] - s->qn[o + i]);
+    for (int i = 0; i < n; i++) b->end.work += s->load.f[o + i] * (s->q[o + i] - s->qn[o + i]);
     if (embi_keeps_spin(b)) embi_body_spin_loss(s, b, s->p + o, s->Ap + o);
 }
 
@@ -18641,15 +18812,15 @@ static void embi_body_way(const embi_state *s, const embi_body *b, embipc_real w
     embi_set(way, 0, 0, 0);
     for (int i = b->node0; i < b->node0 + b->nn; i++)
         for (int c = 0; c < 3; c++)
-            way[c] += b->node_mass[i - b->node0] / b->total_mass * (s->q[3 * i + c] - s->qn[3 * i + c]);
+            way[c] += b->mass.node[i - b->node0] / b->mass.total * (s->q[3 * i + c] - s->qn[3 * i + c]);
 }
 
 /* push of pairs: force of contacts and friction on body a at q, N */
 static void embi_island_pushes(embi_state *s, embi_island *isle)
 {
     embi_island_touches(s, isle, EMBI_NOW);
-    for (int k = 0; k < isle->friction_count; k++) {
-        const embi_friction *f = isle->friction + k;
+    for (int k = 0; k < isle->friction.count; k++) {
+        const embi_friction *f = isle->friction.list + k;
         embi_pair *pair = s->pair + s->pair[f->pair].head;
         const embi_body *a = s->body + pair->a;
         embipc_real r[3] = {0, 0, 0};
@@ -18682,9 +18853,9 @@ static void embi_island_orbit_loss(embi_state *s, embi_island *isle)
         if (!pair->touching[EMBI_NOW]) continue;
         embi_scale(way, 1 - rest / away, way);
         embi_cross(T, way, pair->push[EMBI_NOW]);
-        share = a->total_mass / (a->total_mass + b->total_mass);
-        embi_axpy(a->flight.loss, a->c * a->c / s->h * share, T);
-        embi_axpy(b->flight.loss, b->c * b->c / s->h * (1 - share), T);
+        share = a->mass.total / (a->mass.total + b->mass.total);
+        embi_axpy(a->flight.loss, a->step.c * a->step.c / s->h * share, T);
+        embi_axpy(b->flight.loss, b->step.c * b->step.c / s->h * (1 - share), T);
     }
 }
 
@@ -18714,7 +18885,7 @@ static embipc_real embi_island_drive_work(embi_state *s, embi_island *isle)
 {
     embipc_real work = 0, r[3];
     if (!embi_island_is_driven(s, isle)) return 0;
-    isle->touched_stamp = -1;
+    isle->touched.stamp = -1;
     embi_island_gradient(s, isle);
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
@@ -18731,13 +18902,13 @@ static embipc_real embi_island_drive_work(embi_state *s, embi_island *isle)
 static embipc_real embi_island_budget(embi_state *s, embi_island *isle, embipc_real *size)
 {
     embipc_real sum, terms = 0, springs = embi_island_spring_energy(isle, s->xn, &terms);
-    sum = isle->barrier_before - isle->contacts.energy + springs - embi_island_spring_energy(isle, s->x, &terms);
-    *size = terms + isle->contacts.force * isle->noise_x + embi_abs(isle->barrier_before);
+    sum = isle->energy.barrier_before - isle->contacts.energy + springs - embi_island_spring_energy(isle, s->x, &terms);
+    *size = terms + isle->contacts.force * isle->energy.noise_x + embi_abs(isle->energy.barrier_before);
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         if (!embi_is_dynamic(b)) continue;
-        sum += b->kinetic + b->strain_energy - b->end.elastic + b->end.work;
-        *size += b->kinetic + b->strain_energy + b->end.elastic + embi_abs(b->end.work) + b->end.kinetic;
+        sum += b->past.kinetic + b->past.elastic - b->end.elastic + b->end.work;
+        *size += b->past.kinetic + b->past.elastic + b->end.elastic + embi_abs(b->end.work) + b->end.kinetic;
     }
     return sum + embi_island_drive_work(s, isle);
 }
@@ -18782,11 +18953,11 @@ static void embi_body_spin_up(embi_state *s, embi_body *b, embipc_real share)
 }
 
 /* The velocity of a body's centre, and the kinetic energy of its motion about it, J */
-static embipc_real embi_body_drift_of(const embi_state *s, const embi_body *b, embipc_real mean[3])
+static embipc_real embi_body_mean_velocity(const embi_state *s, const embi_body *b, embipc_real mean[3])
 {
     embi_set(mean, 0, 0, 0);
-    for (int i = 0; i < b->nn; i++) embi_axpy(mean, b->node_mass[i] / b->total_mass, s->v + 3 * (b->node0 + i));
-    return embi_max(b->end.kinetic - b->total_mass * embi_dot(mean, mean) / 2, 0);
+    for (int i = 0; i < b->nn; i++) embi_axpy(mean, b->mass.node[i] / b->mass.total, s->v + 3 * (b->node0 + i));
+    return embi_max(b->end.kinetic - b->mass.total * embi_dot(mean, mean) / 2, 0);
 }
 
 /* May the bound take energy from the body? touching: only from bodies that touch something */
@@ -18803,7 +18974,7 @@ static embipc_real embi_island_slow_down(embi_state *s, embi_island *isle, embip
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         if (!embi_body_may_pay(b, touching)) continue;
-        about += embi_body_drift_of(s, b, mean);
+        about += embi_body_mean_velocity(s, b, mean);
         all += b->end.kinetic;
     }
     turn = about > excess ? sqrt(1 - excess / about) : (embipc_real)0;
@@ -18812,13 +18983,13 @@ static embipc_real embi_island_slow_down(embi_state *s, embi_island *isle, embip
         embi_body *b = s->body + isle->bodies[k];
         embipc_real less;
         if (!embi_body_may_pay(b, touching)) continue;
-        less = (1 - turn * turn) * embi_body_drift_of(s, b, mean);
+        less = (1 - turn * turn) * embi_body_mean_velocity(s, b, mean);
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
             s->v[i] = move * mean[i % 3] + turn * (s->v[i] - mean[i % 3]);
         embi_scale(b->end.spin, turn, b->end.spin);
         embi_scale(b->end.momentum, turn, b->end.momentum);
-        b->end.owed = b->owed + less;
-        b->end.kinetic = b->end.kinetic - less - (1 - move * move) * b->total_mass * embi_dot(mean, mean) / 2;
+        b->end.owed = b->past.owed + less;
+        b->end.kinetic = b->end.kinetic - less - (1 - move * move) * b->mass.total * embi_dot(mean, mean) / 2;
     }
     return embi_max(excess - all, 0);
 }
@@ -18829,10 +19000,10 @@ static void embi_island_speed_up(embi_state *s, embi_island *isle, embipc_real r
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
         embipc_real more;
-        if (!(b->owed > 0) || !embi_keeps_spin(b)) continue;
-        more = embi_body_speed_up(s, b, embi_min(room / owed, 1) * b->owed);
+        if (!(b->past.owed > 0) || !embi_keeps_spin(b)) continue;
+        more = embi_body_speed_up(s, b, embi_min(room / owed, 1) * b->past.owed);
         b->end.kinetic += more;
-        b->end.owed = b->owed - more;
+        b->end.owed = b->past.owed - more;
     }
 }
 
@@ -18844,7 +19015,7 @@ static int embi_island_is_misturned(const embi_state *s, const embi_island *isle
         const embi_body *b = s->body + isle->bodies[k];
         if (embi_is_dynamic(b) && !b->elastic.nonlinear)
             sum += b->end.elastic -
-                   embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 0, s->trace + b->trace0, &force);
+                   embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 0, s->scratch.trace + b->trace0, &force);
     }
     return sum > excess;
 }
@@ -18860,15 +19031,15 @@ static embipc_real embi_island_dissipation(embi_state *s, const embi_island *isl
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embi_flight_end(s, b, i, s->g + 3 * i);
             embi_sub(s->g + 3 * i, s->q + 3 * i, s->g + 3 * i);
-            embi_scale(s->g + 3 * i, 1 / b->c, s->g + 3 * i);
+            embi_scale(s->g + 3 * i, 1 / b->step.c, s->g + 3 * i);
         }
         embi_mass_multiply(b, s->g + o, s->rhs + o);
         sum += embi_row_dot(3 * b->nn, s->g + o, s->rhs + o) / 2;
     }
-    for (int n = 0; n < isle->friction_count; n++) {
-        embipc_real across, y = embi_norm(isle->friction[n].u);
-        (void)embipc_friction(y, isle->friction[n].e, &across, NULL);
-        sum += isle->friction[n].weight * across * y * y;
+    for (int n = 0; n < isle->friction.count; n++) {
+        embipc_real across, y = embi_norm(isle->friction.list[n].u);
+        (void)embipc_friction(y, isle->friction.list[n].e, &across, NULL);
+        sum += isle->friction.list[n].weight * across * y * y;
     }
     return sum;
 }
@@ -18900,8 +19071,8 @@ static void embi_island_settle_begin(embi_state *s, embi_island *isle, embipc_re
         embi_body *b = s->body + isle->bodies[k];
         if (!embi_is_dynamic(b)) continue;
         *kinetic += b->end.kinetic;
-        b->end.owed = b->owed;
-        *owed += b->owed;
+        b->end.owed = b->past.owed;
+        *owed += b->past.owed;
         if (embi_keeps_spin(b)) embi_body_spin_energy(b, linear, square);
     }
 }
@@ -18912,9 +19083,9 @@ static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_
 {
     embipc_real size, budget, kinetic, linear, square, owed, share, excess, left;
     int driven = embi_island_is_driven(s, isle);
-    embi_for_bodies(s, isle, &isle->by_tets, embi_body_settle, NULL, NULL, 0);
-    for (int k = 0; k < isle->body_count; k++) s->body[isle->bodies[k]].end.counted = isle->friction_passes > 0;
-    if (!s->spin) return EMBI_ENDS_WELL;
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_settle, NULL, NULL, 0);
+    for (int k = 0; k < isle->body_count; k++) s->body[isle->bodies[k]].end.counted = isle->friction.passes > 0;
+    if (!s->settings.spin) return EMBI_ENDS_WELL;
     embi_island_settle_begin(s, isle, &kinetic, &linear, &square, &owed);
     budget = embi_island_budget(s, isle, &size);
     size *= 64 * EMBI_EPS;
@@ -18974,7 +19145,7 @@ typedef struct embi_swept {
 /* A pair whose candidates are searched. */
 typedef struct embi_search {
     int pair, first;             /* first: where its candidates are written */
-    embi_kept *kept;
+    embi_cached *kept;
     embi_approach approach, back;
     embipc_real nearby, away;    /* a cached candidate farther apart than nearby + share away stays out of reach */
     int due;                     /* EMBI_SEARCH_...; DONE: the cached list serves */
@@ -18997,60 +19168,82 @@ typedef struct embi_meeting {
     embipc_real t[2][2];         /* the common part, along each edge from its lower vertex, 0 .. 1 */
 } embi_meeting;
 
-struct embipc_world {
-    embi_memory memory;
-    embipc_world_def def;
-    embi_state s;
-    embi_island **island;        /* one per body, cached; an island is stored at its first body */
-    int *order, order_count;   /* islands of this step, by their first body */
-    int *round, round_count;   /* islands of this round */
+/* Islands of a step. */
+typedef struct embi_islands {
+    embi_island **list;          /* one per body, cached; an island is stored at its first body */
+    int *order, order_count;     /* islands of this step, by their first body */
+    int *round, round_count;     /* islands of this round */
     embi_chunks run;             /* this round in runs that threads share */
     embi_run *run_end;
-    int *parent;     /* union-find over bodies */
-    embi_slot *body_slot, *drive_slot;
-    int body_slots, drive_slots;
-    embi_rule *rule;
-    int rule_count;
-    embi_last_cage last_cage;
-    embi_kept *kept;             /* sorted by (a, b, pa, pb); behind kept_count the memory of released lists */
-    int kept_count, kept_end;
-    embi_key *tri_pairs;         /* scratch of the broad phase */
+    int *parent;                 /* union-find over bodies */
+} embi_islands;
+
+/* What the search for contacts keeps. */
+typedef struct embi_world_search {
+    embi_cached *cached;            /* sorted by (a, b, pa, pb); behind cached_count the memory of released lists */
+    int cached_count, cached_end;
+    embi_key *tri_pairs;         /* pairs of triangles whose boxes meet */
     int tri_pair_count;
     embi_swept *swept;           /* patches sorted along one axis; then in the order of bodies */
     embipc_real *reached;        /* the plain search: boxes of where vertices may be (6 each), */
     embi_swept_surface *surface; /* all bodies with these boxes, */
     embi_primitives primitives;  /* and what of two of them may meet */
-    embi_search *search;
-    int search_count;
+    embi_search *due;            /* pairs whose candidates are due */
+    int due_count;
     embi_lane lane[EMBI_TASKS];
     embi_chunks parts;           /* parts of the present parallel loop */
-    int *found;       /* candidates found in each chunk */
-    int *asked, asked_count;   /* vertices whose x^n is requested */
-    int *pressed, pressed_count;   /* vertices with a force of the last step, unsorted, with repeats */
+    int *found;                  /* candidates found in each chunk */
+    int *asked, asked_count;     /* vertices whose x^n is requested */
+    int *pressed, pressed_count; /* vertices with a force of the last step, unsorted, with repeats */
     embi_crossing *crossing;
     int crossing_count;
-    embipc_intersection *rejected;
-    int rejected_count;
-    embi_key *memory_key;        /* friction memory: sorted keys, and |u|, m */
-    embipc_real *memory_u;
-    int memory_count;
-    embipc_contact *contact;     /* report of the last step */
+} embi_world_search;
+
+/* Friction memory of the last step: sorted keys, and |u|, m. */
+typedef struct embi_lagged { embi_key *key; embipc_real *u; int count; } embi_lagged;
+
+/* What queries tell of the last step. */
+typedef struct embi_step_report {
+    embipc_contact *contact;
     embipc_pair_force *pair_force;
     embipc_iteration *iteration, *iteration_before;   /* of the last step, and of the one before it */
-    int contact_count, pair_force_count, iteration_count;
-    int iteration_before_count, iterations_are_odd;   /* swapped an odd number of times */
+    int contact_count, pair_force_count, iteration_count, iteration_before_count;
+    int is_odd;                  /* the two lists of iterations were swapped an odd number of times */
+    embipc_intersection *rejected;
+    int rejected_count;
+} embi_step_report;
+
+/* Where fixed bodies meet at equal height. */
+typedef struct embi_joints {
+    embi_meeting *meeting;       /* edges of fixed bodies that meet, for the search for seams */
+    int meeting_count;
+    embi_key *joined;            /* embi_pack(surface, body) of joined bodies, sorted */
+    int joined_count;
+    int *sharp;
+    int due;                     /* fixed bodies came or went since the last search for seams */
+} embi_joints;
+
+struct embipc_world {
+    embi_memory memory;
+    embipc_world_def def;
+    embi_state s;
+    embi_islands islands;
+    embi_slot *body_slot, *drive_slot;
+    int body_slots, drive_slots;
+    embi_rule *rule;
+    int rule_count;
+    embi_last_cage last_cage;
+    embi_world_search search;
+    embi_lagged lagged;
+    embi_step_report report;
+    embi_joints joints;
     embipc_real *applied;        /* forces for the next step (3 per node) */
     int step, builds;
+    embipc_real time;
     embipc_real warned;          /* gap / dhat at the last warning; 1: none yet */
     int stuck;                   /* consecutive steps with an island that is stuck */
-    embi_meeting *meeting;       /* edges of fixed bodies that meet, for the search for seams */
-    embi_key *joined;            /* embi_pack(surface, body) of joined bodies, sorted */
-    int meeting_count, joined_count, *sharp;
-    int seams_due;               /* fixed bodies came or went since the last search for seams */
     int mixed_start;             /* bodies were made, or contacts enabled, after the first step */
-    embipc_real time;
-    embipc_error error;
-};
+    embipc_error error;};
 
 /* A value of 0 is derived per body: see DEFAULTS at the top. */
 EMBIPC_API embipc_world_def embipc_default_world_def(void)
@@ -19166,16 +19359,16 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     w->stuck = 0;
     w->s.h = def->time_step;
     w->s.hh = def->time_step * def->time_step;
-    w->s.integrator = def->integrator;
-    w->s.spin = def->keep_spin != 0;
+    w->s.settings.integrator = def->integrator;
+    w->s.settings.spin = def->keep_spin != 0;
     embi_copy(w->s.gravity, def->gravity);
     w->s.threads.run = EMBI_WITHOUT(SEARCH) ? NULL : def->parallel_for;   /* the plain search has no parts to share */
     w->s.threads.ctx = def->parallel_ctx;
-    w->s.clock = def->clock;
-    w->s.clock_ctx = def->clock_ctx;
-    w->s.max_iterations = def->max_iterations;
-    w->s.friction_iterations = def->friction_iterations;
-    w->s.solver = def->solver;
+    w->s.timer.clock = def->clock;
+    w->s.timer.ctx = def->clock_ctx;
+    w->s.settings.max_iterations = def->max_iterations;
+    w->s.settings.friction_iterations = def->friction_iterations;
+    w->s.settings.solver = def->solver;
     *world = w;
     return EMBIPC_OK;
 }
@@ -19186,20 +19379,20 @@ static void embi_body_free(embi_memory *m, embi_body *b)
     EMBI_RELEASE(m, b->tri);
     EMBI_RELEASE(m, b->origin);
     EMBI_RELEASE(m, b->tet);
-    EMBI_RELEASE(m, b->mass);
-    EMBI_RELEASE(m, b->node_mass);
-    EMBI_RELEASE(m, b->heavy_row);
-    EMBI_RELEASE(m, b->heavy);
-    EMBI_RELEASE(m, b->live);
-    embi_folds_free(m, &b->folds);
-    EMBI_RELEASE(m, b->start);
-    EMBI_RELEASE(m, b->panel);
-    EMBI_RELEASE(m, b->part);
-    EMBI_RELEASE(m, b->strain);
-    EMBI_RELEASE(m, b->own.list);
-    EMBI_RELEASE(m, b->own_state);
-    EMBI_RELEASE(m, b->shrunk);
-    EMBI_RELEASE(m, b->holder);
+    EMBI_RELEASE(m, b->mass.block);
+    EMBI_RELEASE(m, b->mass.node);
+    EMBI_RELEASE(m, b->mass.row);
+    EMBI_RELEASE(m, b->mass.place);
+    EMBI_RELEASE(m, b->search.live);
+    embi_certificates_free(m, &b->search.certificates);
+    EMBI_RELEASE(m, b->search.start);
+    EMBI_RELEASE(m, b->search.panel);
+    EMBI_RELEASE(m, b->search.part);
+    EMBI_RELEASE(m, b->search.strain);
+    EMBI_RELEASE(m, b->search.own.list);
+    EMBI_RELEASE(m, b->search.own_state);
+    EMBI_RELEASE(m, b->search.shrunk);
+    EMBI_RELEASE(m, b->search.holder);
     EMBI_RELEASE(m, b->tangent);
     embi_bvh_free(m, &b->bvh);
     embi_elastic_free(m, &b->elastic);
@@ -19222,18 +19415,21 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
 static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS])
 {
     embipc_real **const list[EMBI_NODE_FIELDS] = {
-        &s->q, &s->v, &s->qn, &s->vn, &s->q_before, &s->v_before, &s->gain, &s->qt, &s->qc, &s->f, &s->p, &s->p_last,
+        &s->q, &s->v, &s->qn, &s->vn, &s->before.q, &s->before.v, &s->before.gain, &s->qt, &s->qc, &s->load.f, &s->p,
+            &s->scratch.p_last,
             &s->gq,
-        &s->g, &s->Ap, &s->rhs, &s->target, &s->trial_q, &s->safe_q, &s->known_q, &s->kept_q, &s->start_q,
-        &s->start_v, &s->shift_d, &s->base_q};
+        &s->g, &s->Ap, &s->rhs, &s->driven.target, &s->trial_q, &s->driven.safe_q, &s->reference.measured_q,
+            &s->reference.cached_q,
+            &s->creation.q,
+        &s->creation.v, &s->scratch.nodes, &s->reference.q};
     memcpy(field, list, sizeof list);
 }
 
 /* Arrays with 3 reals per vertex, in the order of their block of memory. */
 static void embi_vertex_fields(embi_state *s, embipc_real **field[EMBI_VERTEX_FIELDS])
 {
-    embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->next_x, &s->trial_x,
-        &s->motion, &s->rest, &s->start_x, &s->vertex_force, &s->pull};
+    embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->path.x, &s->path.trial_x,
+        &s->path.motion, &s->creation.rest, &s->creation.x, &s->load.vertex_force, &s->load.pull};
     memcpy(field, list, sizeof list);
 }
 
@@ -19266,20 +19462,20 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
     ok = embi_fields_grow(m, node, EMBI_NODE_FIELDS, nodes) &&
          embi_fields_grow(m, vertex, EMBI_VERTEX_FIELDS, verts) &&
          EMBI_GROW(m, s->local, nodes) &&
-         EMBI_GROW(m, s->drive, nodes) &&
+         EMBI_GROW(m, s->driven.of, nodes) &&
          EMBI_GROW(m, w->applied, 3 * nodes) &&
-         EMBI_GROW(m, s->row_node, 4 * verts) &&
-         EMBI_GROW(m, s->row_weight, 4 * verts) &&
-         EMBI_GROW(m, s->row_count, verts) &&
-         EMBI_GROW(m, s->known, verts) &&
+         EMBI_GROW(m, s->rows.node, 4 * verts) &&
+         EMBI_GROW(m, s->rows.weight, 4 * verts) &&
+         EMBI_GROW(m, s->rows.count, verts) &&
+         EMBI_GROW(m, s->vertex_state, verts) &&
          EMBI_GROW(m, s->body, bodies) &&
-         EMBI_GROW(m, w->island, bodies) &&
-         EMBI_GROW(m, w->order, bodies) &&
-         EMBI_GROW(m, w->round, bodies) &&
-         EMBI_GROW(m, w->parent, bodies);
-    s->J.node = s->row_node;   /* these may have moved even if a later array found no room */
-    s->J.weight = s->row_weight;
-    s->J.count = s->row_count;
+         EMBI_GROW(m, w->islands.list, bodies) &&
+         EMBI_GROW(m, w->islands.order, bodies) &&
+         EMBI_GROW(m, w->islands.round, bodies) &&
+         EMBI_GROW(m, w->islands.parent, bodies);
+    s->J.node = s->rows.node;   /* these may have moved even if a later array found no room */
+    s->J.weight = s->rows.weight;
+    s->J.count = s->rows.count;
     return ok;
 }
 
@@ -19292,73 +19488,73 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     s = &w->s;
     m = w->memory;
     for (int i = 0; i < s->body_count; i++) embi_body_free(&m, s->body + i);
-    for (int i = 0; i < embi_drive_count(s); i++) embi_drive_free(&m, s->drives + i);
-    for (int i = 0; i < embi_capacity(w->island); i++)
-        if (w->island[i]) {
-            embi_island_free(&m, w->island[i]);
-            embi_free(&m, w->island[i]);
+    for (int i = 0; i < embi_drive_count(s); i++) embi_drive_free(&m, s->driven.list + i);
+    for (int i = 0; i < embi_capacity(w->islands.list); i++)
+        if (w->islands.list[i]) {
+            embi_island_free(&m, w->islands.list[i]);
+            embi_free(&m, w->islands.list[i]);
         }
     embi_free(&m, s->q);
     embi_free(&m, s->x);
     EMBI_RELEASE(&m, s->local);
-    EMBI_RELEASE(&m, s->drive);
+    EMBI_RELEASE(&m, s->driven.of);
     EMBI_RELEASE(&m, w->applied);
-    EMBI_RELEASE(&m, s->row_node);
-    EMBI_RELEASE(&m, s->row_weight);
-    EMBI_RELEASE(&m, s->row_count);
-    EMBI_RELEASE(&m, s->known);
-    EMBI_RELEASE(&m, s->base_x);
-    EMBI_RELEASE(&m, s->way);
+    EMBI_RELEASE(&m, s->rows.node);
+    EMBI_RELEASE(&m, s->rows.weight);
+    EMBI_RELEASE(&m, s->rows.count);
+    EMBI_RELEASE(&m, s->vertex_state);
+    EMBI_RELEASE(&m, s->reference.x);
+    EMBI_RELEASE(&m, s->path.way);
     EMBI_RELEASE(&m, s->body);
     EMBI_RELEASE(&m, s->pair);
-    EMBI_RELEASE(&m, s->drives);
+    EMBI_RELEASE(&m, s->driven.list);
     EMBI_RELEASE(&m, s->seams.list);
-    EMBI_RELEASE(&m, s->candidate);
-    EMBI_RELEASE(&m, s->closest);
-    EMBI_RELEASE(&m, s->apart);
-    EMBI_RELEASE(&m, s->nearby);
-    EMBI_RELEASE(&m, s->seen);
-    EMBI_RELEASE(&m, s->trace);
-    EMBI_RELEASE(&m, s->place);
-    EMBI_RELEASE(&m, s->next);
-    EMBI_RELEASE(&m, s->patch_G);
-    EMBI_RELEASE(&m, w->island);
-    EMBI_RELEASE(&m, w->order);
-    EMBI_RELEASE(&m, w->round);
-    embi_chunks_free(&m, &w->run);
-    EMBI_RELEASE(&m, w->run_end);
-    EMBI_RELEASE(&m, w->parent);
+    EMBI_RELEASE(&m, s->candidates.list);
+    EMBI_RELEASE(&m, s->candidates.closest);
+    EMBI_RELEASE(&m, s->candidates.apart);
+    EMBI_RELEASE(&m, s->candidates.active);
+    EMBI_RELEASE(&m, s->candidates.seen);
+    EMBI_RELEASE(&m, s->scratch.trace);
+    EMBI_RELEASE(&m, s->scratch.place);
+    EMBI_RELEASE(&m, s->scratch.next);
+    EMBI_RELEASE(&m, s->scratch.patch_G);
+    EMBI_RELEASE(&m, w->islands.list);
+    EMBI_RELEASE(&m, w->islands.order);
+    EMBI_RELEASE(&m, w->islands.round);
+    embi_chunks_free(&m, &w->islands.run);
+    EMBI_RELEASE(&m, w->islands.run_end);
+    EMBI_RELEASE(&m, w->islands.parent);
     EMBI_RELEASE(&m, w->body_slot);
     EMBI_RELEASE(&m, w->drive_slot);
     EMBI_RELEASE(&m, w->rule);
-    EMBI_RELEASE(&m, w->meeting);
-    EMBI_RELEASE(&m, w->joined);
-    EMBI_RELEASE(&m, w->sharp);
-    for (int i = 0; i < w->kept_end; i++) EMBI_RELEASE(&m, w->kept[i].list);
-    EMBI_RELEASE(&m, w->kept);
-    EMBI_RELEASE(&m, w->tri_pairs);
-    EMBI_RELEASE(&m, w->swept);
-    EMBI_RELEASE(&m, w->reached);
-    EMBI_RELEASE(&m, w->surface);
-    EMBI_RELEASE(&m, w->primitives.list);
-    EMBI_RELEASE(&m, w->search);
-    EMBI_RELEASE(&m, w->found);
-    EMBI_RELEASE(&m, w->asked);
-    EMBI_RELEASE(&m, w->pressed);
-    embi_chunks_free(&m, &w->parts);
+    EMBI_RELEASE(&m, w->joints.meeting);
+    EMBI_RELEASE(&m, w->joints.joined);
+    EMBI_RELEASE(&m, w->joints.sharp);
+    for (int i = 0; i < w->search.cached_end; i++) EMBI_RELEASE(&m, w->search.cached[i].list);
+    EMBI_RELEASE(&m, w->search.cached);
+    EMBI_RELEASE(&m, w->search.tri_pairs);
+    EMBI_RELEASE(&m, w->search.swept);
+    EMBI_RELEASE(&m, w->search.reached);
+    EMBI_RELEASE(&m, w->search.surface);
+    EMBI_RELEASE(&m, w->search.primitives.list);
+    EMBI_RELEASE(&m, w->search.due);
+    EMBI_RELEASE(&m, w->search.found);
+    EMBI_RELEASE(&m, w->search.asked);
+    EMBI_RELEASE(&m, w->search.pressed);
+    embi_chunks_free(&m, &w->search.parts);
     embi_last_cage_free(&m, &w->last_cage);
     for (int k = 0; k < EMBI_TASKS; k++) {
-        EMBI_RELEASE(&m, w->lane[k].keys);
-        EMBI_RELEASE(&m, w->lane[k].list);
+        EMBI_RELEASE(&m, w->search.lane[k].keys);
+        EMBI_RELEASE(&m, w->search.lane[k].list);
     }
-    EMBI_RELEASE(&m, w->crossing);
-    EMBI_RELEASE(&m, w->rejected);
-    EMBI_RELEASE(&m, w->memory_key);
-    EMBI_RELEASE(&m, w->memory_u);
-    EMBI_RELEASE(&m, w->contact);
-    EMBI_RELEASE(&m, w->pair_force);
-    EMBI_RELEASE(&m, w->iteration);
-    EMBI_RELEASE(&m, w->iteration_before);
+    EMBI_RELEASE(&m, w->search.crossing);
+    EMBI_RELEASE(&m, w->report.rejected);
+    EMBI_RELEASE(&m, w->lagged.key);
+    EMBI_RELEASE(&m, w->lagged.u);
+    EMBI_RELEASE(&m, w->report.contact);
+    EMBI_RELEASE(&m, w->report.pair_force);
+    EMBI_RELEASE(&m, w->report.iteration);
+    EMBI_RELEASE(&m, w->report.iteration_before);
     embi_free(&m, w);
 }
 
@@ -19417,7 +19613,7 @@ static int embi_tested(const embipc_world *w, const embi_body *a, const embi_bod
 
 static int embi_dhat_is_given(const embipc_world *w, const embi_body *b)
 {
-    return b->given_dhat > 0 || w->def.dhat > 0;
+    return b->rules.given_dhat > 0 || w->def.dhat > 0;
 }
 
 /* ---- fits ----
@@ -19433,9 +19629,9 @@ static int embi_dhat_is_given(const embipc_world *w, const embi_body *b)
 static embipc_real embi_clearance(const embi_body *a, const embi_body *b, embipc_real least)
 {
     embipc_real best = EMBI_HUGE;
-    for (int i = 0; i < b->room.count; i++)
-        for (int k = 0; k < a->thick.count; k++) {
-            embipc_real room = (b->room.list[i] - a->thick.list[k]) / 2;
+    for (int i = 0; i < b->search.room.count; i++)
+        for (int k = 0; k < a->search.thick.count; k++) {
+            embipc_real room = (b->search.room.list[i] - a->search.thick.list[k]) / 2;
             if (room > least) best = embi_min(best, room);
         }
     return best;
@@ -19444,7 +19640,8 @@ static embipc_real embi_clearance(const embi_body *a, const embi_body *b, embipc
 /* The clearance of two bodies where it is less than dhat of both, m; else 0. */
 static embipc_real embi_pair_fit(const embi_body *a, const embi_body *b)
 {
-    embipc_real dhat = embi_min(embi_is_dynamic(a) ? a->dhat : b->dhat, embi_is_dynamic(b) ? b->dhat : a->dhat), room;
+    embipc_real dhat = embi_min(embi_is_dynamic(a) ? a->rules.dhat : b->rules.dhat,
+                                embi_is_dynamic(b) ? b->rules.dhat : a->rules.dhat), room;
     if (a == b || !(embi_is_dynamic(a) || embi_is_dynamic(b))) return 0;
     room = embi_min(embi_clearance(a, b, EMBI_FIT_LEAST * dhat), embi_clearance(b, a, EMBI_FIT_LEAST * dhat));
     return room < dhat ? room : (embipc_real)0;
@@ -19459,13 +19656,13 @@ static embi_pair_rule embi_pair_parameters(const embipc_world *w, const embi_bod
     embi_pair_rule r;
     embipc_real fit;
     r.joined = 0;
-    r.dhat = embi_min(one->dhat, two->dhat);
-    r.epsv = embi_min(one->epsv, two->epsv);
-    r.kappa = embi_max(one->kappa, two->kappa);
-    r.mu = rule && rule->friction >= 0 ? rule->friction : sqrt(a->friction * b->friction);
-    r.xi = a->thickness + b->thickness;
+    r.dhat = embi_min(one->rules.dhat, two->rules.dhat);
+    r.epsv = embi_min(one->rules.epsv, two->rules.epsv);
+    r.kappa = embi_max(one->rules.kappa, two->rules.kappa);
+    r.mu = rule && rule->friction >= 0 ? rule->friction : sqrt(a->rules.friction * b->rules.friction);
+    r.xi = a->rules.thickness + b->rules.thickness;
     fit = embi_pair_fit(a, b);
-    if (fit > 0 && !embi_dhat_is_given(w, one->dhat < two->dhat ? one : two)) {
+    if (fit > 0 && !embi_dhat_is_given(w, one->rules.dhat < two->rules.dhat ? one : two)) {
         r.kappa *= r.dhat / (EMBI_FIT_SHARE * fit);
         r.dhat = EMBI_FIT_SHARE * fit;
     }
@@ -19490,7 +19687,7 @@ static embipc_real embi_derive_dhat(const embi_body *b)
 /* Load that contacts should carry, N: weight, and momentum at one diagonal per second that is stopped in one step. */
 static embipc_real embi_body_load(const embipc_world *w, const embi_body *b)
 {
-    return b->total_mass * (embi_norm(w->def.gravity) + b->diagonal / w->def.time_step);
+    return b->mass.total * (embi_norm(w->def.gravity) + b->diagonal / w->def.time_step);
 }
 
 /* Load that one vertex should carry, N: the pressure E on its part of the surface, the most that the body can stand.
@@ -19500,8 +19697,8 @@ static embipc_real embi_body_load(const embipc_world *w, const embi_body *b)
 static embipc_real embi_body_pressure_load(const embipc_world *w, const embi_body *b)
 {
     embipc_real gravity = embi_norm(w->def.gravity), fall = sqrt(20 * gravity * b->diagonal);
-    if (b->kind >= EMBIPC_CAGE) return embi_law_young(&b->elastic.law) * b->area / b->nv;
-    return b->total_mass * (gravity + fall / w->def.time_step) / 3;
+    if (b->kind >= EMBIPC_CAGE) return embi_material_young(&b->elastic.material) * b->area / b->nv;
+    return b->mass.total * (gravity + fall / w->def.time_step) / 3;
 }
 
 /* kappa keeps the gap above 0.3 dhat under the load on three pairs, and under the pressure load on one. (A ball of 1e6
@@ -19510,10 +19707,10 @@ static embipc_real embi_body_pressure_load(const embipc_world *w, const embi_bod
  * friction is wrong. */
 static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
 {
-    embipc_real weight = b->total_mass * embi_norm(w->def.gravity), load = embi_body_load(w, b);
-    embipc_real bears = embi_kappa_for_load(load, 3, (embipc_real)0.3, b->dhat);
-    embipc_real sinks = embi_kappa_for_load(weight > 0 ? weight : load, 3, (embipc_real)0.9, b->dhat);
-    embipc_real pressure = embi_kappa_for_load(embi_body_pressure_load(w, b), 1, (embipc_real)0.3, b->dhat);
+    embipc_real weight = b->mass.total * embi_norm(w->def.gravity), load = embi_body_load(w, b);
+    embipc_real bears = embi_kappa_for_load(load, 3, (embipc_real)0.3, b->rules.dhat);
+    embipc_real sinks = embi_kappa_for_load(weight > 0 ? weight : load, 3, (embipc_real)0.9, b->rules.dhat);
+    embipc_real pressure = embi_kappa_for_load(embi_body_pressure_load(w, b), 1, (embipc_real)0.3, b->rules.dhat);
     return load > 0 ? embi_max(bears, embi_min(pressure, sinks)) : (embipc_real)1;
 }
 
@@ -19571,38 +19768,39 @@ static embipc_result embi_check_numbers(const embi_body *b, embipc_real speed, c
                                         embipc_error *e)
 {
     embipc_real most = (embipc_real)1e100, least = 1 / most, g = embi_long_norm(gravity);
-    embipc_real young = embi_law_young(&b->elastic.law) + b->elastic.law.fibre;
+    embipc_real young = embi_material_young(&b->elastic.material) + b->elastic.material.fibre;
     embipc_result r;
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     if ((r = embi_check_way(e, b, "velocity", speed, "m/s", speed * h)) != EMBIPC_OK ||
         (r = embi_check_way(e, b, "gravity", g, "m/s^2", g * h * h)) != EMBIPC_OK ||
-        (r = embi_check_number(e, "mass", b->total_mass, "kg", least, most)) != EMBIPC_OK ||
-        (r = embi_check_number(e, "mass / time_step^2", b->total_mass / (h * h), "N/m", least, most)) != EMBIPC_OK ||
+        (r = embi_check_number(e, "mass", b->mass.total, "kg", least, most)) != EMBIPC_OK ||
+        (r = embi_check_number(e, "mass / time_step^2", b->mass.total / (h * h), "N/m", least, most)) != EMBIPC_OK ||
         (r = embi_check_number(e, "stiffness in Pa times size", young * b->diagonal, "N/m", least,
                                most)) != EMBIPC_OK ||
         (r = embi_check_number(e, "damping[0] times time_step", b->material.damping[0] * h, "", 0,
                                (embipc_real)1e60)) != EMBIPC_OK ||
         (r = embi_check_number(e, "damping[1] / time_step", b->material.damping[1] / h, "", 0,
                                (embipc_real)1e60)) != EMBIPC_OK ||
-        (r = embi_check_number(e, "kappa", b->kappa, "kg/s^2", least, most)) != EMBIPC_OK ||
-        (r = embi_check_number(e, "dhat", b->dhat, "m", b->diagonal / EMBI_SIZES_AT_MOST,
+        (r = embi_check_number(e, "kappa", b->rules.kappa, "kg/s^2", least, most)) != EMBIPC_OK ||
+        (r = embi_check_number(e, "dhat", b->rules.dhat, "m", b->diagonal / EMBI_SIZES_AT_MOST,
                                b->diagonal * EMBI_SIZES)) != EMBIPC_OK)
         return r;
-    return embi_check_number(e, "friction_velocity", b->epsv, "m/s", b->diagonal / h * (embipc_real)1e-60, most);
+    return embi_check_number(e, "friction_velocity", b->rules.epsv, "m/s", b->diagonal / h * (embipc_real)1e-60, most);
 }
 
 /* The parameters in force: the body's own, the world's, or derived ones. */
 static void embi_body_derive(const embipc_world *w, embi_body *b)
 {
     const embipc_world_def *d = &w->def;
-    b->dhat = b->given_dhat > 0 ? b->given_dhat : d->dhat > 0 ? d->dhat : embi_derive_dhat(b);
-    b->epsv = b->given_epsv > 0          ? b->given_epsv
+    b->rules.dhat = b->rules.given_dhat > 0 ? b->rules.given_dhat : d->dhat > 0 ? d->dhat : embi_derive_dhat(b);
+    b->rules.epsv = b->rules.given_epsv > 0          ? b->rules.given_epsv
               : d->friction_velocity > 0 ? d->friction_velocity
                                          : (embipc_real)1e-3 * b->diagonal;
-    b->kappa = b->given_kappa > 0 ? b->given_kappa : d->kappa > 0 ? d->kappa : embi_derive_kappa(w, b);
-    b->tolerance = b->given_tolerance > 0 ? b->given_tolerance
+    b->rules.kappa = b->rules.given_kappa > 0 ? b->rules.given_kappa : d->kappa > 0 ? d->kappa :
+        embi_derive_kappa(w, b);
+    b->rules.tolerance = b->rules.given_tolerance > 0 ? b->rules.given_tolerance
                    : d->tolerance > 0     ? d->tolerance
-                                          : (embipc_real)0.1 * b->epsv;
+                                          : (embipc_real)0.1 * b->rules.epsv;
 }
 
 /* Puts "body NAME: " before the text of an error, and the handle into it. */
@@ -20002,22 +20200,22 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
 static int embi_build_heavy(embi_memory *m, embi_body *b)
 {
     int count = 0;
-    if (!EMBI_GROW(m, b->node_mass, b->nn) ||
-        !EMBI_GROW(m, b->heavy_row, b->nn + 1))
+    if (!EMBI_GROW(m, b->mass.node, b->nn) ||
+        !EMBI_GROW(m, b->mass.row, b->nn + 1))
         return 0;
-    memset(b->node_mass, 0, (size_t)b->nn * sizeof *b->node_mass);
-    for (int k = 0; k < b->A.row[b->nn]; k++) count += b->mass[k] != 0;
-    if (!EMBI_GROW(m, b->heavy, count)) return 0;
+    memset(b->mass.node, 0, (size_t)b->nn * sizeof *b->mass.node);
+    for (int k = 0; k < b->A.row[b->nn]; k++) count += b->mass.block[k] != 0;
+    if (!EMBI_GROW(m, b->mass.place, count)) return 0;
     count = 0;
     for (int i = 0; i < b->nn; i++) {
-        b->heavy_row[i] = count;
+        b->mass.row[i] = count;
         for (int k = b->A.row[i]; k < b->A.row[i + 1]; k++) {
-            if (b->mass[k] != 0) b->heavy[count++] = k;
-            b->node_mass[i] += b->mass[k];
-            if (b->A.col[k] != i) b->node_mass[b->A.col[k]] += b->mass[k];
+            if (b->mass.block[k] != 0) b->mass.place[count++] = k;
+            b->mass.node[i] += b->mass.block[k];
+            if (b->A.col[k] != i) b->mass.node[b->A.col[k]] += b->mass.block[k];
         }
     }
-    b->heavy_row[b->nn] = count;
+    b->mass.row[b->nn] = count;
     return 1;
 }
 
@@ -20052,7 +20250,7 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
         ok = pairs &&
              embi_bsr_pattern(m, &b->A, b->nn, pairs, embi_elastic_pairs(&b->elastic, pairs)) &&
              embi_elastic_places(m, &b->elastic, &b->A) &&
-             EMBI_GROW(m, b->mass, b->A.row[b->nn]) &&
+             EMBI_GROW(m, b->mass.block, b->A.row[b->nn]) &&
              (!b->elastic.nonlinear ||
               EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn]));
     }
@@ -20062,9 +20260,9 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
                 int p = b->tet[4 * k + i], q = b->tet[4 * k + j];
                 embipc_real mass = b->material.density * moment[10 * k + embi_moment_index[4 * i + j]];
                 if (d->tet_density) mass *= d->tet_density[k];
-                b->total_mass += mass;
-                if (b->material.lumped) b->mass[embi_bsr_find(&b->A, p, p)] += mass;
-                else if (p >= q) b->mass[embi_bsr_find(&b->A, p, q)] += mass;
+                b->mass.total += mass;
+                if (b->material.lumped) b->mass.block[embi_bsr_find(&b->A, p, p)] += mass;
+                else if (p >= q) b->mass.block[embi_bsr_find(&b->A, p, q)] += mass;
             }
     ok = ok && embi_build_heavy(m, b);
     embi_free(m, pairs);
@@ -20081,15 +20279,15 @@ static int embi_build_panels(embi_memory *m, embi_body *b, const embi_build *t)
     embipc_real *least = (embipc_real *)embi_alloc(m, 4 * b->ntet, sizeof *least), X[12];
     unsigned char *mark = (unsigned char *)embi_alloc(m, b->nn, 1);
     ok = corner && least && mark && embi_body_cut(m, b);
-    for (int n = 0; ok && n < b->panel_count; n++) {
-        embi_panel *p = b->panel + n;
+    for (int n = 0; ok && n < b->search.panel_count; n++) {
+        embi_panel *p = b->search.panel + n;
         count = embi_panel_corners(b, p, corner);
         if (embi_is_one_tet(b)) {
             embi_tet_gather(X, t->q, b->tet);
             embi_block_weights(p->block, X, t->x, corner, count);
         } else if (b->kind == EMBIPC_CAGE)
             ok = embi_panel_shrink(m, b, p, corner, count, t->index, t->weight, least);
-        else if (b->panel_count > 1)
+        else if (b->search.panel_count > 1)
             ok = embi_panel_holders(m, b, p, corner, count, t->node, t->count, mark);
     }
     embi_free(m, corner);
@@ -20123,18 +20321,18 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     }
     embi_build_move(b, t);
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
-    ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, b->own_state,
+    ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, b->search.own_state,
                                                3 * b->nn + 2 * b->ntet));
-    if (ok && embi_may_fold(b) && !EMBI_WITHOUT(CERTIFICATES) && EMBI_FOLD_FINE * b->ntet <= b->nt) {
+    if (ok && embi_may_fold(b) && !EMBI_WITHOUT(CERTIFICATES) && EMBI_CERTIFICATE_FINE * b->ntet <= b->nt) {
         embi_surface s;
         memset(&s, 0, sizeof s);
         s.x = s.rest = t->x;
         s.tri = b->tri;
         s.nt = b->nt;
         s.bvh = &b->bvh;
-        ok = embi_folds_build(m, &b->folds, &s, b->nv, t->q, b->tet, b->ntet,
+        ok = embi_certificates_build(m, &b->search.certificates, &s, b->nv, t->q, b->tet, b->ntet,
                               b->kind == EMBIPC_CAGE ? t->index : NULL) &&
-             EMBI_GROW(m, b->strain, embi_strained_tets(b));
+             EMBI_GROW(m, b->search.strain, embi_strained_tets(b));
     }
     return ok ? EMBIPC_OK : embi_fail_memory(e);
 }
@@ -20193,8 +20391,8 @@ static void embi_widths_along(embi_body *b, const embipc_real *x, const embi_key
             if (away > 0) front = away;
             else behind = -away;
         }
-        if (front < EMBI_HUGE) embi_widths_add(&b->room, front);
-        if (behind > 0 && behind < EMBI_HUGE) embi_widths_add(&b->thick, behind);
+        if (front < EMBI_HUGE) embi_widths_add(&b->search.room, front);
+        if (behind > 0 && behind < EMBI_HUGE) embi_widths_add(&b->search.thick, behind);
     }
 }
 
@@ -20254,7 +20452,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     b->area = 0;
     for (int i = 0; i < b->nt; i++) b->area += embi_triangle_area(t->x, b->tri + 3 * i);
     if (embi_is_dynamic(b)) {
-        b->total_mass = 0;   /* sum over nodes: the solid's own mass has the rounding of a far origin */
+        b->mass.total = 0;   /* sum over nodes: the solid's own mass has the rounding of a far origin */
         if ((r = embi_build_dynamics(m, d, b, t, e)) != EMBIPC_OK) return r;
     }
     if (!embi_build_widths(m, b, t->x)) return embi_fail_memory(e);
@@ -20267,20 +20465,21 @@ static int embi_world_crossings(embipc_world *w, int at, int other, embipc_inter
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     const embi_body *a = w->s.body + at, *b = w->s.body + other;
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
-    w->tri_pair_count = w->crossing_count = 0;
+    w->search.tri_pair_count = w->search.crossing_count = 0;
     /* boxes are rounded differently, so pairs nearby are tested, too */
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, embi_pair_rounding(a, b), &w->tri_pairs, &w->tri_pair_count) ||
-        !embi_crossings(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &w->crossing,
-                        &w->crossing_count) ||
-        !EMBI_GROW(&w->memory, *list, *count + w->crossing_count))
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, embi_pair_rounding(a, b), &w->search.tri_pairs,
+                        &w->search.tri_pair_count) ||
+        !embi_crossings(&w->memory, &sa, &sb, w->search.tri_pairs, w->search.tri_pair_count, &w->search.crossing,
+                        &w->search.crossing_count) ||
+        !EMBI_GROW(&w->memory, *list, *count + w->search.crossing_count))
         return 0;
-    for (int i = 0; i < w->crossing_count; i++) {
+    for (int i = 0; i < w->search.crossing_count; i++) {
         embipc_intersection *x = *list + (*count)++;
-        x->edge_body = w->crossing[i].edge_on_b ? b->handle : a->handle;
-        x->triangle_body = w->crossing[i].edge_on_b ? a->handle : b->handle;
-        x->edge[0] = w->crossing[i].edge[0];
-        x->edge[1] = w->crossing[i].edge[1];
-        x->triangle = w->crossing[i].triangle;
+        x->edge_body = w->search.crossing[i].edge_on_b ? b->handle : a->handle;
+        x->triangle_body = w->search.crossing[i].edge_on_b ? a->handle : b->handle;
+        x->edge[0] = w->search.crossing[i].edge[0];
+        x->edge[1] = w->search.crossing[i].edge[1];
+        x->triangle = w->search.crossing[i].triangle;
     }
     return 1;
 }
@@ -20298,19 +20497,21 @@ static int embi_check_gap(embipc_world *w, int i, int j)
     embi_approach none;
     int v, of_a;
     memset(&rule, 0, sizeof rule);
-    rule.xi = i == j ? (embipc_real)0 : a->thickness + b->thickness;
+    rule.xi = i == j ? (embipc_real)0 : a->rules.thickness + b->rules.thickness;
     none = embi_approach_of(still, rule.xi + least);
-    w->tri_pair_count = s->candidate_count = 0;
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, rule.xi + least, &w->tri_pairs, &w->tri_pair_count) ||
-        !embi_candidates(&w->memory, &sa, &sb, w->tri_pairs, w->tri_pair_count, &rule, &none, &s->candidate,
-                         &s->candidate_count))
+    w->search.tri_pair_count = s->candidates.count = 0;
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, rule.xi + least, &w->search.tri_pairs,
+                        &w->search.tri_pair_count) ||
+        !embi_candidates(&w->memory, &sa, &sb, w->search.tri_pairs, w->search.tri_pair_count, &rule, &none,
+                         &s->candidates.list,
+                         &s->candidates.count))
         return -1;
-    if (!s->candidate_count) return 0;
+    if (!s->candidates.count) return 0;
     (void)embi_fail_at(&w->error, EMBIPC_ERR_INTERSECTION, EMBIPC_NO_PRIMITIVE, 0, rule.xi,
                        "touches \"%.40s\": %d pairs of primitives are not farther apart than %g m; leave a gap",
                            a->name,
-                       s->candidate_count, rule.xi + least);
-    v = s->candidate[0].v[0];
+                       s->candidates.count, rule.xi + least);
+    v = s->candidates.list[0].v[0];
     of_a = i != j && v >= a->vert0 && v < a->vert0 + a->nv;
     w->error.body[1] = a->handle;
     w->error.primitive[of_a] = EMBIPC_VERTEX;
@@ -20324,13 +20525,14 @@ static int embi_surely_apart(const embi_state *s, embi_body *a, embi_body *b)
     embipc_real reach;
     for (int side = 0; side < 2; side++) {
         embi_body *one = side ? b : a;
-        if (one->around > 0) continue;
+        if (one->search.around > 0) continue;
         embi_body_locate(one, s->q);
-        one->around = one->thickness + 2 * embi_pair_rounding(one, one);
+        one->search.around = one->rules.thickness + 2 * embi_pair_rounding(one, one);
     }
-    reach = a->around + b->around;
+    reach = a->search.around + b->search.around;
     for (int i = 0; i < 3; i++)
-        if (a->start_box[i] - reach > b->start_box[3 + i] || a->start_box[3 + i] + reach < b->start_box[i]) return 1;
+        if (a->search.start_box[i] - reach > b->search.start_box[3 + i] || a->search.start_box[3 + i] + reach <
+            b->search.start_box[i]) return 1;
     return 0;
 }
 
@@ -20347,7 +20549,7 @@ static int embi_edge_place(const embi_body *b, const int edge[2])
 /* Error of the first listed crossing of a new body with another, or with itself. It names both primitives. */
 static void embi_fail_crossing(embipc_world *w, const embi_body *b, const embi_body *other)
 {
-    const embipc_intersection *x = w->rejected;
+    const embipc_intersection *x = w->report.rejected;
     int own_edge = embi_same_body(x->edge_body, b->handle), own_triangle = embi_same_body(x->triangle_body, b->handle);
     const embi_body *edge = own_edge ? b : other, *triangle = own_triangle ? b : other;
     (void)embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
@@ -20368,23 +20570,23 @@ static embipc_result embi_check_start(embipc_world *w, int at)
 {
     embi_state *s = &w->s;
     embi_body *b = s->body + at;
-    w->rejected_count = 0;
+    w->report.rejected_count = 0;
     for (int i = 0; i <= at; i++) {
-        int before = w->rejected_count;
+        int before = w->report.rejected_count;
         if ((i < at && embi_surely_apart(s, s->body + i, b)) || !embi_tested(w, s->body + i, b)) continue;
         if (i < at) embi_body_refit(s, s->body + i);
-        if (!embi_world_crossings(w, i, at, &w->rejected, &w->rejected_count))
+        if (!embi_world_crossings(w, i, at, &w->report.rejected, &w->report.rejected_count))
             return embi_fail_memory(&w->error);
-        if (w->rejected_count == 0) {
+        if (w->report.rejected_count == 0) {
             int touch = embi_check_gap(w, i, at);
             if (touch) return touch < 0 ? embi_fail_memory(&w->error) : EMBIPC_ERR_INTERSECTION;
         }
-        if (w->rejected_count > before && !before) embi_fail_crossing(w, b, s->body + i);
+        if (w->report.rejected_count > before && !before) embi_fail_crossing(w, b, s->body + i);
     }
-    for (int n = 0; n < w->rejected_count; n++)
-        for (int k = 0; k < 2 && embi_same_body(w->rejected[n].edge_body, b->handle); k++)
-            w->rejected[n].edge[k] = b->origin[w->rejected[n].edge[k]];
-    return w->rejected_count ? EMBIPC_ERR_INTERSECTION : EMBIPC_OK;
+    for (int n = 0; n < w->report.rejected_count; n++)
+        for (int k = 0; k < 2 && embi_same_body(w->report.rejected[n].edge_body, b->handle); k++)
+            w->report.rejected[n].edge[k] = b->origin[w->report.rejected[n].edge[k]];
+    return w->report.rejected_count ? EMBIPC_ERR_INTERSECTION : EMBIPC_OK;
 }
 
 /* Copies a new body's arrays behind those of the others. */
@@ -20392,33 +20594,33 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
 {
     embi_state *s = &w->s;
     memcpy(s->x + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
-    memcpy(s->next_x + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
-    memcpy(s->trial_x + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
-    memcpy(s->rest + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
-    memset(s->motion + 3 * b->vert0, 0, (size_t)(3 * b->nv) * sizeof *t->x);
-    memset(s->vertex_force + 3 * b->vert0, 0, (size_t)(3 * b->nv) * sizeof *t->x);
-    memset(s->pull + 3 * b->vert0, 0, (size_t)(3 * b->nv) * sizeof *t->x);
+    memcpy(s->path.x + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
+    memcpy(s->path.trial_x + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
+    memcpy(s->creation.rest + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
+    memset(s->path.motion + 3 * b->vert0, 0, (size_t)(3 * b->nv) * sizeof *t->x);
+    memset(s->load.vertex_force + 3 * b->vert0, 0, (size_t)(3 * b->nv) * sizeof *t->x);
+    memset(s->load.pull + 3 * b->vert0, 0, (size_t)(3 * b->nv) * sizeof *t->x);
     if (b->nn) memcpy(s->q + 3 * b->node0, t->q, (size_t)(3 * b->nn) * sizeof *t->q);
     for (int i = 0; i < b->nn; i++) {
-        s->local[b->node0 + i] = s->drive[b->node0 + i] = -1;
+        s->local[b->node0 + i] = s->driven.of[b->node0 + i] = -1;
         embi_set(s->v + 3 * (b->node0 + i), 0, 0, 0);
-        embi_set(s->v_before + 3 * (b->node0 + i), 0, 0, 0);
-        embi_set(s->gain + 3 * (b->node0 + i), 0, 0, 0);
+        embi_set(s->before.v + 3 * (b->node0 + i), 0, 0, 0);
+        embi_set(s->before.gain + 3 * (b->node0 + i), 0, 0, 0);
         embi_set(w->applied + 3 * (b->node0 + i), 0, 0, 0);
     }
     for (int i = 0; i < b->nv; i++) {
-        s->row_count[b->vert0 + i] = t->count[i];
+        s->rows.count[b->vert0 + i] = t->count[i];
         for (int k = 0; k < 4; k++) {
-            s->row_node[4 * (b->vert0 + i) + k] = b->node0 + t->node[4 * i + k];
-            s->row_weight[4 * (b->vert0 + i) + k] = t->weight[4 * i + k];
+            s->rows.node[4 * (b->vert0 + i) + k] = b->node0 + t->node[4 * i + k];
+            s->rows.weight[4 * (b->vert0 + i) + k] = t->weight[4 * i + k];
         }
     }
     embi_apply_rows(s, b, s->q, s->x);   /* from here on the surface is J q, to the last bit */
     memcpy(s->xn + 3 * b->vert0, s->x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *t->x);
-    memcpy(s->start_x + 3 * b->vert0, s->x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *t->x);
+    memcpy(s->creation.x + 3 * b->vert0, s->x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *t->x);
     b->started = b->followed = 1;
-    if (b->nn) memcpy(s->start_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *t->q);
-    embi_m3_identity(b->moved.turn);
+    if (b->nn) memcpy(s->creation.q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *t->q);
+    embi_m3_identity(b->search.moved.turn);
     if (b->bvh.known) embi_bvh_start(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
 }
 
@@ -20432,8 +20634,8 @@ static int embi_spin(const embi_state *s, const embi_body *b, const embipc_real 
     embi_near_origin(origin, q, b->diagonal);   /* near the body, since weights sum to 1 up to rounding only */
     embi_mass_multiply(b, q, out);
     for (int i = 0; i < b->nn; i++) {
-        embi_axpy(out + 3 * i, -b->node_mass[i], origin);
-        embi_axpy(centre, 1 / b->total_mass, out + 3 * i);
+        embi_axpy(out + 3 * i, -b->mass.node[i], origin);
+        embi_axpy(centre, 1 / b->mass.total, out + 3 * i);
     }
     embi_add(centre, centre, origin);
     for (int i = 0; i < b->nn; i++) {
@@ -20463,9 +20665,9 @@ static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
         trace += embi_body_trace(s->body + k);
         patch += embi_body_patch(s->body + k);
     }
-    return EMBI_GROW(m, s->trace, trace) &&
-           EMBI_GROW(m, s->place, nodes) && EMBI_GROW(m, s->next, nodes) &&
-           EMBI_GROW(m, s->patch_G, patch);
+    return EMBI_GROW(m, s->scratch.trace, trace) &&
+           EMBI_GROW(m, s->scratch.place, nodes) && EMBI_GROW(m, s->scratch.next, nodes) &&
+           EMBI_GROW(m, s->scratch.patch_G, patch);
 }
 
 /* The body counts from here on. Nothing can fail any more. */
@@ -20478,10 +20680,10 @@ static void embi_world_commit(embipc_world *w, int slot)
     s->body_count++;
     s->node_count += b->nn;
     s->vert_count += b->nv;
-    if (b->nn) memcpy(s->start_v + 3 * b->node0, s->v + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
+    if (b->nn) memcpy(s->creation.v + 3 * b->node0, s->v + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     embi_body_derive(w, b);
     w->mixed_start |= w->step > 0;
-    if (b->kind == EMBIPC_FIXED) w->seams_due = 1;
+    if (b->kind == EMBIPC_FIXED) w->joints.due = 1;
     embi_body_revise(s, b);
 }
 
@@ -20555,13 +20757,13 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (b->material.determinant_bound < 0) b->material.determinant_bound = def->kind == EMBIPC_AFFINE;
     if (b->material.model == EMBIPC_NEO_HOOKEAN) b->material.determinant_bound = 1;
     embi_m3_mulv(b->material.fibre, def->rotation, def->material.fibre);   /* from the mesh's frame to the world */
-    b->friction = def->friction;
-    b->thickness = def->thickness;
-    b->given_dhat = def->dhat;
-    b->given_kappa = def->kappa;
-    b->given_epsv = def->friction_velocity;
-    b->given_tolerance = def->tolerance;
-    b->self_contact = def->self_contact != 0;
+    b->rules.friction = def->friction;
+    b->rules.thickness = def->thickness;
+    b->rules.given_dhat = def->dhat;
+    b->rules.given_kappa = def->kappa;
+    b->rules.given_epsv = def->friction_velocity;
+    b->rules.given_tolerance = def->tolerance;
+    b->rules.self_contact = def->self_contact != 0;
     b->handle.generation = w->body_slot[slot].generation;
     b->handle.index1 = slot + 1;
     r = embi_exempt(w, def, b->handle);
@@ -20590,10 +20792,10 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     } else {
         (void)embi_blame(w, r, b->name, b->handle);
         w->error.body[0].index1 = 0;   /* this handle was never valid */
-        for (int i = 0; i < w->rejected_count && r == EMBIPC_ERR_INTERSECTION; i++) {
-            if (embi_same_body(w->rejected[i].edge_body, b->handle)) w->rejected[i].edge_body.index1 = 0;
-            if (embi_same_body(w->rejected[i].triangle_body, b->handle))
-                w->rejected[i].triangle_body.index1 = 0;
+        for (int i = 0; i < w->report.rejected_count && r == EMBIPC_ERR_INTERSECTION; i++) {
+            if (embi_same_body(w->report.rejected[i].edge_body, b->handle)) w->report.rejected[i].edge_body.index1 = 0;
+            if (embi_same_body(w->report.rejected[i].triangle_body, b->handle))
+                w->report.rejected[i].triangle_body.index1 = 0;
         }
         embi_body_free(m, b);
         w->rule_count = rules;
@@ -20608,24 +20810,24 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
 static void embi_drive_remove(embipc_world *w, int at)
 {
     embi_state *s = &w->s;
-    embi_drive *d = s->drives + at;
+    embi_drive *d = s->driven.list + at;
     embi_body *b = s->body + d->body;
     embi_slot *slot = w->drive_slot + (d->handle.index1 - 1);
     slot->at = -1;
     slot->generation++;
     embi_body_revise(s, b);
     for (int i = b->node0; i < b->node0 + b->nn; i++)
-        if (s->drive[i] == at) {
-            s->drive[i] = -1;
+        if (s->driven.of[i] == at) {
+            s->driven.of[i] = -1;
             b->driven_nodes--;
         }
     embi_drive_free(&w->memory, d);
-    s->drive_count--;
-    memmove(d, d + 1, (size_t)(s->drive_count - at) * sizeof *d);
-    memset(s->drives + s->drive_count, 0, sizeof *d);
-    for (int i = at; i < embi_drive_count(s); i++) w->drive_slot[s->drives[i].handle.index1 - 1].at = i;
+    s->driven.count--;
+    memmove(d, d + 1, (size_t)(s->driven.count - at) * sizeof *d);
+    memset(s->driven.list + s->driven.count, 0, sizeof *d);
+    for (int i = at; i < embi_drive_count(s); i++) w->drive_slot[s->driven.list[i].handle.index1 - 1].at = i;
     for (int i = 0; i < s->node_count; i++)
-        if (s->drive[i] > at) s->drive[i]--;
+        if (s->driven.of[i] > at) s->driven.of[i]--;
 }
 
 /* Closes the gap that a removed body leaves in the flat arrays. */
@@ -20642,66 +20844,68 @@ static void embi_world_close_gap(embipc_world *w, const embi_body *b)
         memmove(*node[i] + 3 * n0, *node[i] + 3 * (n0 + b->nn), 3 * nodes * sizeof **node[i]);
     for (int i = 0; verts && i < EMBI_VERTEX_FIELDS; i++)
         memmove(*vertex[i] + 3 * v0, *vertex[i] + 3 * (v0 + b->nv), 3 * verts * sizeof **vertex[i]);
-    if (nodes) memmove(s->drive + n0, s->drive + n0 + b->nn, nodes * sizeof *s->drive);
+    if (nodes) memmove(s->driven.of + n0, s->driven.of + n0 + b->nn, nodes * sizeof *s->driven.of);
     if (nodes) memmove(w->applied + 3 * n0, w->applied + 3 * (n0 + b->nn), 3 * nodes * sizeof *w->applied);
     if (verts) {
-        memmove(s->row_count + v0, s->row_count + v0 + b->nv, verts);
-        memmove(s->row_weight + 4 * v0, s->row_weight + 4 * (v0 + b->nv), 4 * verts * sizeof *s->row_weight);
-        memmove(s->row_node + 4 * v0, s->row_node + 4 * (v0 + b->nv), 4 * verts * sizeof *s->row_node);
+        memmove(s->rows.count + v0, s->rows.count + v0 + b->nv, verts);
+        memmove(s->rows.weight + 4 * v0, s->rows.weight + 4 * (v0 + b->nv), 4 * verts * sizeof *s->rows.weight);
+        memmove(s->rows.node + 4 * v0, s->rows.node + 4 * (v0 + b->nv), 4 * verts * sizeof *s->rows.node);
     }
-    for (size_t i = 0; i < 4 * verts; i++) s->row_node[4 * (size_t)v0 + i] -= b->nn;
+    for (size_t i = 0; i < 4 * verts; i++) s->rows.node[4 * (size_t)v0 + i] -= b->nn;
     s->node_count -= b->nn;
     s->vert_count -= b->nv;
 }
 
+/* Forgets the forces of the last step. */
 static void embi_report_clear(embipc_world *w)
 {
-    for (int k = 0; k < w->pressed_count; k++) embi_set(w->s.vertex_force + 3 * w->pressed[k], 0, 0, 0);
-    w->pressed_count = 0;
+    for (int k = 0; k < w->search.pressed_count; k++)
+        embi_set(w->s.load.vertex_force + 3 * w->search.pressed[k], 0, 0, 0);
+    w->search.pressed_count = 0;
 }
 
 /* Removes a destroyed body from the reports of the last step. */
 static void embi_report_forget(embipc_world *w, embipc_body gone)
 {
     int count = 0, rows = 0;
-    for (int k = 0; k < w->contact_count; k++)
-        if (!embi_same_body(w->contact[k].a, gone) && !embi_same_body(w->contact[k].b, gone))
-            w->contact[count++] = w->contact[k];
-    for (int k = 0; k < w->pair_force_count; k++)
-        if (!embi_same_body(w->pair_force[k].a, gone) && !embi_same_body(w->pair_force[k].b, gone))
-            w->pair_force[rows++] = w->pair_force[k];
-    w->contact_count = count;
-    w->pair_force_count = rows;
+    for (int k = 0; k < w->report.contact_count; k++)
+        if (!embi_same_body(w->report.contact[k].a, gone) && !embi_same_body(w->report.contact[k].b, gone))
+            w->report.contact[count++] = w->report.contact[k];
+    for (int k = 0; k < w->report.pair_force_count; k++)
+        if (!embi_same_body(w->report.pair_force[k].a, gone) && !embi_same_body(w->report.pair_force[k].b, gone))
+            w->report.pair_force[rows++] = w->report.pair_force[k];
+    w->report.contact_count = count;
+    w->report.pair_force_count = rows;
 }
 
 /* Removes the vertices of a destroyed body from the list of those with a force. */
 static void embi_pressed_close_gap(embipc_world *w, const embi_body *gone)
 {
     int count = 0;
-    for (int k = 0; k < w->pressed_count; k++) {
-        int v = w->pressed[k];
+    for (int k = 0; k < w->search.pressed_count; k++) {
+        int v = w->search.pressed[k];
         if (v >= gone->vert0 && v < gone->vert0 + gone->nv) continue;
-        w->pressed[count++] = v < gone->vert0 ? v : v - gone->nv;
+        w->search.pressed[count++] = v < gone->vert0 ? v : v - gone->nv;
     }
-    w->pressed_count = count;
+    w->search.pressed_count = count;
 }
 
 /* Renumbers the cached lists of other bodies after one was destroyed. */
-static void embi_kept_close_gap(embipc_world *w, int at, const embi_body *gone)
+static void embi_cached_close_gap(embipc_world *w, int at, const embi_body *gone)
 {
     int count = 0;
-    for (int n = 0; n < w->kept_count; n++) {
-        embi_kept one = w->kept[n];
+    for (int n = 0; n < w->search.cached_count; n++) {
+        embi_cached one = w->search.cached[n];
         if (one.a == at || one.b == at) continue;
         one.a -= one.a > at;
         one.b -= one.b > at;
         for (int i = 0; i < one.count; i++)
             for (int k = 0; k < 4; k++)
                 if (one.list[i].v[k] >= gone->vert0) one.list[i].v[k] -= gone->nv;
-        w->kept[n] = w->kept[count];
-        w->kept[count++] = one;
+        w->search.cached[n] = w->search.cached[count];
+        w->search.cached[count++] = one;
     }
-    w->kept_count = count;
+    w->search.cached_count = count;
 }
 
 /* Renumbers the seams after a body was destroyed. */
@@ -20711,17 +20915,18 @@ static void embi_seams_close_gap(embipc_world *w, int at, const embi_body *gone)
         int u = (int)(w->s.seams.list[n].key >> 32), v = (int)(w->s.seams.list[n].key & 0xffffffffu);
         w->s.seams.list[n].key = embi_pack(u < gone->vert0 ? u : u - gone->nv, v < gone->vert0 ? v : v - gone->nv);
     }
-    for (int n = 0; n < w->joined_count; n++) w->joined[n].key -= (int)(w->joined[n].key & 0xffffffffu) > at;
+    for (int n = 0; n < w->joints.joined_count; n++) w->joints.joined[n].key -=
+        (int)(w->joints.joined[n].key & 0xffffffffu) > at;
 }
 
 /* Islands without the destroyed body keep their factors, at the new index of their first body. */
 static void embi_islands_close_gap(embipc_world *w, int at)
 {
-    embi_island *gone = w->island[at];
+    embi_island *gone = w->islands.list[at];
     int last = w->s.body_count;
-    for (int i = at; i < last; i++) w->island[i] = w->island[i + 1];
-    w->island[last] = gone;
-    if (gone) gone->of_count = gone->useful = 0;
+    for (int i = at; i < last; i++) w->islands.list[i] = w->islands.list[i + 1];
+    w->islands.list[last] = gone;
+    if (gone) gone->factor.of_count = gone->factor.useful = 0;
 }
 
 /* Removes what refers to the body, then closes the gaps. Later bodies get lower indices; their handles stay valid. */
@@ -20736,13 +20941,13 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
                          body.generation);
     s = &w->s;
     for (int i = embi_drive_count(s) - 1; i >= 0; i--)
-        if (s->drives[i].body == at) embi_drive_remove(w, i);
+        if (s->driven.list[i].body == at) embi_drive_remove(w, i);
     for (int i = 0; i < w->rule_count; i++)
         if (!embi_same_body(w->rule[i].a, body) && !embi_same_body(w->rule[i].b, body))
             w->rule[kept++] = w->rule[i];
     w->rule_count = kept;
     gone = s->body[at];
-    if (gone.kind == EMBIPC_FIXED) w->seams_due = 1;
+    if (gone.kind == EMBIPC_FIXED) w->joints.due = 1;
     embi_seams_close_gap(w, at, &gone);
     embi_world_close_gap(w, &gone);
     embi_pressed_close_gap(w, &gone);
@@ -20756,8 +20961,8 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
         w->body_slot[s->body[i].handle.index1 - 1].at = i;
     }
     for (int i = 0; i < embi_drive_count(s); i++)
-        if (s->drives[i].body > at) s->drives[i].body--;
-    embi_kept_close_gap(w, at, &gone);
+        if (s->driven.list[i].body > at) s->driven.list[i].body--;
+    embi_cached_close_gap(w, at, &gone);
     embi_islands_close_gap(w, at);
     embi_body_free(&w->memory, &gone);
     embi_report_forget(w, body);
@@ -20785,19 +20990,19 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
         int low = embi_min_int(ia, ib), high = embi_max_int(ia, ib), touch = 0, ok;
         embi_body *a_body = w->s.body + low, *b_body = w->s.body + high;
         rule->contact = 1;
-        w->rejected_count = 0;
+        w->report.rejected_count = 0;
         embi_body_refit(&w->s, a_body);
         embi_body_refit(&w->s, b_body);
         ok = !embi_tested(w, a_body, b_body) ||
-             (embi_world_crossings(w, low, high, &w->rejected, &w->rejected_count) &&
+             (embi_world_crossings(w, low, high, &w->report.rejected, &w->report.rejected_count) &&
               (touch = embi_check_gap(w, low, high)) >= 0);
-        if (!ok || w->rejected_count || touch) {
+        if (!ok || w->report.rejected_count || touch) {
             rule->contact = 0;
             return !ok ? embi_fail_memory(&w->error)
                        : embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
                                    "bodies \"%.40s\" and \"%.40s\" cross or touch now (%d crossings): "
                                    "contact stays off",
-                                   a_body->name, b_body->name, w->rejected_count);
+                                   a_body->name, b_body->name, w->report.rejected_count);
         }
     }
     if (!rule) {
@@ -20840,13 +21045,13 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
                             "body \"%.40s\" has %d vertices, not vertex %d", b->name, b->nv, vertex);
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     size = embi_long_norm(force);
-    if ((r = embi_check_way(&w->error, b, "the force", size, "N", size / b->total_mass * w->s.h * w->s.h)) != EMBIPC_OK)
+    if ((r = embi_check_way(&w->error, b, "the force", size, "N", size / b->mass.total * w->s.h * w->s.h)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);
     v = b->vert0 + vertex;
     for (int k = 0; vertex >= 0 && k < w->s.J.count[v]; k++)
         embi_axpy(w->applied + 3 * w->s.J.node[4 * v + k], w->s.J.weight[4 * v + k], force);
     for (int i = 0; vertex < 0 && i < b->nn; i++)
-        embi_axpy(w->applied + 3 * (b->node0 + i), b->node_mass[i] / b->total_mass, force);
+        embi_axpy(w->applied + 3 * (b->node0 + i), b->mass.node[i] / b->mass.total, force);
     return EMBIPC_OK;
 }
 
@@ -20951,7 +21156,7 @@ static embipc_result embi_check_driven(const embi_state *s, const embipc_drive_d
         if (v < 0 || v >= all)
             return embi_fail_at(e, EMBIPC_ERR_INDEX, element, v, 0, "it has %d %s, not %s %d", all,
                                 soft ? "vertices" : "nodes", what, v);
-        if (!soft && s->drive[b->node0 + v] >= 0)
+        if (!soft && s->driven.of[b->node0 + v] >= 0)
             return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, element, v, 0, "node %d is driven already", v);
         for (int k = 0; list && k < i; k++)
             if (list[k] == v)
@@ -20990,10 +21195,10 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
         (r = embi_check_driven(s, def, b, soft, &w->error)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);
     list = embi_drive_list(def, b, soft, &n);
-    if (!EMBI_GROW(m, s->drives, s->drive_count + 1) ||
+    if (!EMBI_GROW(m, s->driven.list, s->driven.count + 1) ||
         (slot = embi_slot_take(m, &w->drive_slot, &w->drive_slots)) < 0)
         return embi_fail_memory(&w->error);
-    d = s->drives + s->drive_count;
+    d = s->driven.list + s->driven.count;
     memset(d, 0, sizeof *d);
     if (!EMBI_GROW(m, d->nodes, n) ||
         !EMBI_GROW(m, d->start, 3 * n) ||
@@ -21012,12 +21217,12 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     d->limit = def->force_limit > 0 ? def->force_limit / (embipc_real)n : (embipc_real)INFINITY;
     d->stage = d->stages = d->done = soft;   /* a soft drive has no stages */
     for (int i = 0; i < n; i++) d->nodes[i] = list ? list[i] : i;
-    for (int i = 0; i < n && !soft; i++) s->drive[b->node0 + d->nodes[i]] = s->drive_count;
+    for (int i = 0; i < n && !soft; i++) s->driven.of[b->node0 + d->nodes[i]] = s->driven.count;
     if (!soft) b->driven_nodes += n;
     embi_drive_start(s, d);
     d->handle.index1 = slot + 1;
     d->handle.generation = w->drive_slot[slot].generation;
-    w->drive_slot[slot].at = s->drive_count++;
+    w->drive_slot[slot].at = s->driven.count++;
     embi_body_revise(s, b);
     *drive = d->handle;
     return EMBIPC_OK;
@@ -21063,10 +21268,10 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
                          drive.generation);
     if (!displacement || !rotation)
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a target for the drive of body \"%.40s\" is NULL",
-                         w->s.body[w->s.drives[at].body].name);
+                         w->s.body[w->s.driven.list[at].body].name);
     if (!embi_all_finite(displacement, 3) || !embi_all_finite(rotation, 3))
         return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the target of the drive is not finite");
-    d = w->s.drives + at;
+    d = w->s.driven.list + at;
     b = w->s.body + d->body;
     embi_copy(pose, displacement);
     embi_copy(pose + 3, rotation);
@@ -21086,7 +21291,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
     if (at < 0) return EMBIPC_ERR_HANDLE;
-    *out = w->s.drives[at].reached;
+    *out = w->s.driven.list[at].reached;
     return EMBIPC_OK;
 }
 
@@ -21128,8 +21333,8 @@ EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterat
     if (max_iterations < 1)
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "max_iterations is %d; it must be at least 1",
                          max_iterations);
-    w->s.max_iterations = max_iterations;
-    w->s.stop = stop;
+    w->s.settings.max_iterations = max_iterations;
+    w->s.settings.stop = stop;
     return EMBIPC_OK;
 }
 
@@ -21173,7 +21378,7 @@ EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real
     w->s.hh = time_step * time_step;
     for (int k = 0; k < w->s.body_count; k++) {
         embi_body *b = w->s.body + k;
-        b->history = 0;
+        b->past.smooth = 0;
         embi_body_revise(&w->s, b);
         embi_body_derive(w, b);
     }
@@ -21186,9 +21391,9 @@ static embipc_result embi_check_reset(embipc_world *w)
     embi_state *s = &w->s;
     embipc_result r = EMBIPC_OK;
     size_t bytes = (size_t)(3 * s->vert_count) * sizeof *s->x;
-    memcpy(s->trial_x, s->x, bytes);   /* as it is, even where it is not J q */
-    memcpy(s->x, s->start_x, bytes);
-    w->rejected_count = 0;
+    memcpy(s->path.trial_x, s->x, bytes);   /* as it is, even where it is not J q */
+    memcpy(s->x, s->creation.x, bytes);
+    w->report.rejected_count = 0;
     for (int i = 0; i < s->body_count; i++)
         if (s->body[i].kind != EMBIPC_FIXED)
             embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
@@ -21196,10 +21401,10 @@ static embipc_result embi_check_reset(embipc_world *w)
         for (int j = i; r == EMBIPC_OK && j < s->body_count; j++) {
             int touch;
             if (!embi_tested(w, s->body + i, s->body + j)) continue;
-            if (!embi_world_crossings(w, i, j, &w->rejected, &w->rejected_count) ||
+            if (!embi_world_crossings(w, i, j, &w->report.rejected, &w->report.rejected_count) ||
                 (touch = embi_check_gap(w, i, j)) < 0)
                 r = embi_fail_memory(&w->error);
-            else if (w->rejected_count || touch) {
+            else if (w->report.rejected_count || touch) {
                 r = embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
                               "bodies \"%.40s\" and \"%.40s\" were made at different times and would cross "
                               "at their starts",
@@ -21208,29 +21413,29 @@ static embipc_result embi_check_reset(embipc_world *w)
                 w->error.body[1] = s->body[j].handle;
             }
         }
-    memcpy(s->x, s->trial_x, bytes);
+    memcpy(s->x, s->path.trial_x, bytes);
     return r;
 }
 
 /* Swaps the iteration lists of this step and of the last one. The old list survives a step that fails. */
 static void embi_swap_iterations(embipc_world *w)
 {
-    embipc_iteration *list = w->iteration;
-    int count = w->iteration_count;
-    w->iterations_are_odd = !w->iterations_are_odd;
-    w->iteration = w->iteration_before;
-    w->iteration_count = w->iteration_before_count;
-    w->iteration_before = list;
-    w->iteration_before_count = count;
+    embipc_iteration *list = w->report.iteration;
+    int count = w->report.iteration_count;
+    w->report.is_odd = !w->report.is_odd;
+    w->report.iteration = w->report.iteration_before;
+    w->report.iteration_count = w->report.iteration_before_count;
+    w->report.iteration_before = list;
+    w->report.iteration_before_count = count;
 }
 
 /* Swaps a body's cached list for itself with its spare list. A failed step swaps them back. */
-static void embi_own_swap_lists(embi_body *b, embi_kept *k)
+static void embi_own_swap_lists(embi_body *b, embi_cached *k)
 {
     embi_candidate *list = k->list;
-    b->own_is_odd = !b->own_is_odd;
-    k->list = b->own.list;
-    b->own.list = list;
+    b->search.own_is_odd = !b->search.own_is_odd;
+    k->list = b->search.own.list;
+    b->search.own.list = list;
 }
 
 /* Undoes all swaps, so that a run after a reset needs no new memory. */
@@ -21238,16 +21443,16 @@ static void embi_places_reset(embipc_world *w)
 {
     for (int i = 0; i < w->s.body_count; i++) {
         embi_inverse *V = w->s.body[i].inverse;
-        embi_island *isle = w->island[i];
+        embi_island *isle = w->islands.list[i];
         if (V && V->is_odd) embi_inverse_swap(V);
-        if (isle && isle->past.is_odd) embi_island_swap_factors(isle);
-        if (isle) isle->useful = isle->of_count = 0;
+        if (isle && isle->factor.past.is_odd) embi_island_swap_factors(isle);
+        if (isle) isle->factor.useful = isle->factor.of_count = 0;
     }
-    for (int n = 0; n < w->kept_count; n++) {
-        embi_kept *k = w->kept + n;
-        if (k->a == k->b && w->s.body[k->a].own_is_odd) embi_own_swap_lists(w->s.body + k->a, k);
+    for (int n = 0; n < w->search.cached_count; n++) {
+        embi_cached *k = w->search.cached + n;
+        if (k->a == k->b && w->s.body[k->a].search.own_is_odd) embi_own_swap_lists(w->s.body + k->a, k);
     }
-    if (w->iterations_are_odd) embi_swap_iterations(w);
+    if (w->report.is_odd) embi_swap_iterations(w);
 }
 
 /* Restores everything that results depend on, so a second run repeats every bit. */
@@ -21259,15 +21464,15 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     s = &w->s;
     if (w->mixed_start && s->vert_count && (r = embi_check_reset(w)) != EMBIPC_OK) return r;
     if (s->node_count) {
-        memcpy(s->q, s->start_q, (size_t)(3 * s->node_count) * sizeof *s->q);
-        memcpy(s->v, s->start_v, (size_t)(3 * s->node_count) * sizeof *s->v);
-        memset(s->v_before, 0, (size_t)(3 * s->node_count) * sizeof *s->v);   /* as at creation */
-        memset(s->gain, 0, (size_t)(3 * s->node_count) * sizeof *s->v);
+        memcpy(s->q, s->creation.q, (size_t)(3 * s->node_count) * sizeof *s->q);
+        memcpy(s->v, s->creation.v, (size_t)(3 * s->node_count) * sizeof *s->v);
+        memset(s->before.v, 0, (size_t)(3 * s->node_count) * sizeof *s->v);   /* as at creation */
+        memset(s->before.gain, 0, (size_t)(3 * s->node_count) * sizeof *s->v);
         memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
     }
     if (s->vert_count) {
-        memcpy(s->x, s->start_x, (size_t)(3 * s->vert_count) * sizeof *s->x);
-        memcpy(s->xn, s->start_x, (size_t)(3 * s->vert_count) * sizeof *s->xn);
+        memcpy(s->x, s->creation.x, (size_t)(3 * s->vert_count) * sizeof *s->x);
+        memcpy(s->xn, s->creation.x, (size_t)(3 * s->vert_count) * sizeof *s->xn);
     }
     embi_report_clear(w);
     w->warned = 1;
@@ -21276,19 +21481,20 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         embi_elastic_unturn(&s->body[i].elastic);
         embi_body_revise(s, s->body + i);
         embi_body_forget(s->body + i);
-        s->body[i].around = 0;
+        s->body[i].search.around = 0;
         s->body[i].started = s->body[i].followed = 1;
     }
     for (int i = 0; i < embi_drive_count(s); i++) {
-        embi_drive *d = s->drives + i;
+        embi_drive *d = s->driven.list + i;
         memset(d->pose, 0, sizeof d->pose);
         d->is_set = 0;
         memset(&d->reached, 0, sizeof d->reached);
         embi_drive_start(s, d);
     }
-    for (int i = 0; i < w->kept_count; i++) w->kept[i].valid = w->kept[i].asked = 0;
+    for (int i = 0; i < w->search.cached_count; i++) w->search.cached[i].valid = w->search.cached[i].asked = 0;
     embi_places_reset(w);
-    w->memory_count = w->contact_count = w->pair_force_count = w->iteration_count = w->iteration_before_count = 0;
+    w->lagged.count = w->report.contact_count = w->report.pair_force_count = w->report.iteration_count =
+        w->report.iteration_before_count = 0;
     w->step = 0;
     w->time = 0;
     return EMBIPC_OK;
@@ -21328,8 +21534,8 @@ EMBIPC_API const char *embipc_stage_text(embipc_stage stage)
 
 EMBIPC_API int embipc_world_iterations(const embipc_world *w, const embipc_iteration **list)
 {
-    if (list) *list = w ? w->iteration : NULL;
-    return w ? w->iteration_count : 0;
+    if (list) *list = w ? w->report.iteration : NULL;
+    return w ? w->report.iteration_count : 0;
 }
 
 /* Three counters of the allocator; 0 for a NULL world. */
@@ -21409,10 +21615,10 @@ static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc
             for (int k = b->A.row[i]; k < b->A.row[i + 1]; k++)
                 for (int turn = 0; turn < (b->A.col[k] == i ? 1 : 2); turn++) {
                     int p = b->node0 + (turn ? b->A.col[k] : i), q = b->node0 + (turn ? i : b->A.col[k]);
-                    embipc_real m = b->mass[k], r[3], t[3], L[3];
+                    embipc_real m = b->mass.block[k], r[3], t[3], L[3];
                     if (pass == 0) {
                         embi_sub(r, s->q + 3 * q, origin);
-                        embi_axpy(out->centre, m / b->total_mass, r);
+                        embi_axpy(out->centre, m / b->mass.total, r);
                         embi_axpy(out->momentum, m, s->v + 3 * q);
                         out->kinetic += m / 2 * embi_dot(s->v + 3 * p, s->v + 3 * q);
                         continue;
@@ -21425,7 +21631,7 @@ static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc
                 }
         if (pass == 0) embi_add(out->centre, out->centre, origin);
     }
-    embi_scale(out->velocity, 1 / b->total_mass, out->momentum);
+    embi_scale(out->velocity, 1 / b->mass.total, out->momentum);
     trace = second[0] + second[4] + second[8];
     for (int a = 0; a < 9; a++)
         inertia[a] = (a % 4 == 0 ? trace : (embipc_real)0) - (second[a] + second[3 * (a % 3) + a / 3]) / 2;
@@ -21497,13 +21703,13 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
     if (at < 0) return EMBIPC_ERR_HANDLE;
     b = w->s.body + at;
     out->volume = b->solid.volume;
-    out->mass = b->total_mass;
+    out->mass = b->mass.total;
     if (!embi_is_dynamic(b)) {
         embi_rigid_state(w, b, out);
         return EMBIPC_OK;
     }
     embi_dynamic_state(w, b, out);
-    out->elastic = embi_elastic_energy(&b->elastic, w->s.q + 3 * b->node0, 1, w->s.trace, &force);
+    out->elastic = embi_elastic_energy(&b->elastic, w->s.q + 3 * b->node0, 1, w->s.scratch.trace, &force);
     return EMBIPC_OK;
 }
 
@@ -21522,15 +21728,15 @@ EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embip
     out->mean_edge = embi_body_edge(b);
     out->load = embi_body_load(w, b);
     out->pressure_load = embi_body_pressure_load(w, b);
-    out->dhat = b->dhat;
-    out->kappa = b->kappa;
-    out->friction_velocity = b->epsv;
-    out->tolerance = b->tolerance;
+    out->dhat = b->rules.dhat;
+    out->kappa = b->rules.kappa;
+    out->friction_velocity = b->rules.epsv;
+    out->tolerance = b->rules.tolerance;
     out->derived_dhat = !embi_dhat_is_given(w, b);
-    out->derived_kappa = !(b->given_kappa > 0 || w->def.kappa > 0);
-    out->derived_friction_velocity = !(b->given_epsv > 0 || w->def.friction_velocity > 0);
-    out->derived_tolerance = !(b->given_tolerance > 0 || w->def.tolerance > 0);
-    out->friction = b->friction;
+    out->derived_kappa = !(b->rules.given_kappa > 0 || w->def.kappa > 0);
+    out->derived_friction_velocity = !(b->rules.given_epsv > 0 || w->def.friction_velocity > 0);
+    out->derived_tolerance = !(b->rules.given_tolerance > 0 || w->def.tolerance > 0);
+    out->friction = b->rules.friction;
     out->unknowns = embi_is_dynamic(b) ? 3 * (b->nn - b->driven_nodes) : 0;
     return EMBIPC_OK;
 }
@@ -21557,14 +21763,14 @@ EMBIPC_API embipc_result embipc_world_get_pair(const embipc_world *w, embipc_bod
 
 EMBIPC_API int embipc_world_pair_forces(const embipc_world *w, embipc_pair_force *out, int capacity)
 {
-    for (int i = 0; w && out && i < w->pair_force_count && i < capacity; i++) out[i] = w->pair_force[i];
-    return w ? w->pair_force_count : 0;
+    for (int i = 0; w && out && i < w->report.pair_force_count && i < capacity; i++) out[i] = w->report.pair_force[i];
+    return w ? w->report.pair_force_count : 0;
 }
 
 EMBIPC_API int embipc_world_contacts(const embipc_world *w, embipc_contact *out, int capacity)
 {
-    for (int i = 0; w && out && i < w->contact_count && i < capacity; i++) out[i] = w->contact[i];
-    return w ? w->contact_count : 0;
+    for (int i = 0; w && out && i < w->report.contact_count && i < capacity; i++) out[i] = w->report.contact[i];
+    return w ? w->report.contact_count : 0;
 }
 
 /* Copies the forces that the last step reported, N. */
@@ -21574,15 +21780,15 @@ EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc
     int at = embi_find_body(w, body);
     if (at < 0) return EMBIPC_ERR_HANDLE;
     if (!force) return EMBIPC_ERR_ARGUMENT;
-    memcpy(force, w->s.vertex_force + 3 * w->s.body[at].vert0,
+    memcpy(force, w->s.load.vertex_force + 3 * w->s.body[at].vert0,
            (size_t)(3 * w->s.body[at].nv) * sizeof *force);
     return EMBIPC_OK;
 }
 
 EMBIPC_API int embipc_world_rejected(const embipc_world *w, embipc_intersection *out, int capacity)
 {
-    for (int i = 0; w && out && i < w->rejected_count && i < capacity; i++) out[i] = w->rejected[i];
-    return w ? w->rejected_count : 0;
+    for (int i = 0; w && out && i < w->report.rejected_count && i < capacity; i++) out[i] = w->report.rejected[i];
+    return w ? w->report.rejected_count : 0;
 }
 
 /* Refits all trees and tests all pairs exactly. This checks the guarantee from outside the step. */
@@ -21591,12 +21797,12 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
     embi_state *s;
     if (!w) return -1;
     s = &w->s;
-    w->rejected_count = 0;
+    w->report.rejected_count = 0;
     for (int i = 0; i < s->body_count; i++) embi_body_refit(s, s->body + i);
     for (int i = 0; i < s->body_count; i++)
         for (int j = i; j < s->body_count; j++)
             if (embi_tested(w, s->body + i, s->body + j) &&
-                !embi_world_crossings(w, i, j, &w->rejected, &w->rejected_count))
+                !embi_world_crossings(w, i, j, &w->report.rejected, &w->report.rejected_count))
                 return -1;
     return embipc_world_rejected(w, out, capacity);
 }
@@ -21647,15 +21853,15 @@ static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, emb
         embipc_real mass = 0;
         for (int i = 0; i < b->nn; i++)
             for (int k = b->A.row[i]; k < b->A.row[i + 1]; k++) {
-                mass += (b->A.col[k] == i ? 1 : 2) * b->mass[k];
+                mass += (b->A.col[k] == i ? 1 : 2) * b->mass.block[k];
                 if (k > b->A.row[i] && b->A.col[k - 1] >= b->A.col[k])
                     return embi_fail(e, EMBIPC_ERR_INDEX,
                                      "body \"%.40s\": row %d of its matrix is not sorted", b->name, i);
             }
-        if (!(mass > 0) || !(embi_abs(mass - b->total_mass) <= 1e-9 * b->total_mass))
+        if (!(mass > 0) || !(embi_abs(mass - b->mass.total) <= 1e-9 * b->mass.total))
             return embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_NO_PRIMITIVE, 0, mass,
                                 "body \"%.40s\": its nodes weigh %.12g kg, its solid %.12g kg", b->name, mass,
-                                b->total_mass);
+                                b->mass.total);
     }
     return EMBIPC_OK;
 }
@@ -21916,7 +22122,7 @@ static int embi_body_foresee_twist(const embi_state *s, const embi_body *b, embi
 {
     embipc_real twist[3], size;
     size = embi_norm(b->flight.twist);
-    if (!b->flight.on || !(size * b->diagonal > s->h * b->tolerance / 100)) return 0;
+    if (!b->flight.on || !(size * b->diagonal > s->h * b->rules.tolerance / 100)) return 0;
     embi_flight_turns(b, b->flight.twist, twist);
     size = embi_norm(twist);
     if (size > EMBI_TURN_TOUCHING) embi_scale(twist, EMBI_TURN_TOUCHING / size, twist);
@@ -21931,13 +22137,13 @@ static void embi_body_turn(embi_state *s, embi_body *b)
     embi_elastic *e = &b->elastic;
     embipc_real T[9], R[9];
     int twists = embi_body_foresee_twist(s, b, T), turns = twists && !embi_is_two_step(b);
-    if (!embi_is_dynamic(b) || !embi_law_turns(&e->law)) return;
+    if (!embi_is_dynamic(b) || !embi_material_turns(&e->material)) return;
     embi_body_renew(b);
     if (twists && !embi_is_two_step(b)) embi_m3_mul(R, T, b->flight.turn);
     else memcpy(R, b->flight.turn, sizeof R);
     turns |= embi_body_arcs(b);
     embi_elastic_hold(e, e->rotation_start, turns ? R : NULL);
-    if (b->flight.straight && !turns && !e->nonlinear) b->end.before = s->hh * (b->kinetic + b->strain_energy);
+    if (b->flight.straight && !turns && !e->nonlinear) b->end.before = s->hh * (b->past.kinetic + b->past.elastic);
     if (!embi_is_two_step(b)) return;
     for (int i = b->node0; i < b->node0 + b->nn; i++) embi_flight_end(s, b, i, s->p + 3 * i);
     embi_elastic_polar(e, s->p + 3 * b->node0, e->rotation);
@@ -21948,21 +22154,21 @@ static void embi_body_turn(embi_state *s, embi_body *b)
 static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
 {
     embipc_real t[3];
-    b->two_step = two_step;
-    b->c = two_step ? 2 * s->h / 3 : s->h;
-    b->inertia = two_step ? (embipc_real)2.25 : (embipc_real)1;
+    b->step.two_step = two_step;
+    b->step.c = two_step ? 2 * s->h / 3 : s->h;
+    b->step.inertia = two_step ? (embipc_real)2.25 : (embipc_real)1;
     embi_body_renew(b);
     if (embi_body_fly(s, b)) return;
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) {
         embi_copy(s->qc + i, s->qn + i);
         embi_copy(s->qt + i, s->qn + i);
-        embi_axpy(s->qt + i, b->c, s->vn + i);
+        embi_axpy(s->qt + i, b->step.c, s->vn + i);
         if (!two_step) continue;
-        embi_sub(t, s->qn + i, s->q_before + i);
+        embi_sub(t, s->qn + i, s->before.q + i);
         embi_axpy(s->qc + i, (embipc_real)1 / 3, t);
         embi_axpy(s->qt + i, (embipc_real)1 / 3, t);
-        embi_sub(t, s->vn + i, s->v_before + i);
-        embi_axpy(s->qt + i, b->c / 3, t);
+        embi_sub(t, s->vn + i, s->before.v + i);
+        embi_axpy(s->qt + i, b->step.c / 3, t);
     }
 }
 
@@ -21974,10 +22180,10 @@ static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
     for (int k = 0; k < d->node_count; k++) {
         int i = 3 * (b->node0 + d->nodes[k]);
         embipc_real move[3], change[3];
-        embi_sub(move, s->target + i, s->q + i);
+        embi_sub(move, s->driven.target + i, s->q + i);
         embi_copy(change, move);
         embi_axpy(change, -s->h, s->v + i);
-        if (embi_norm(change) > s->h * embi_jump_limit(s, embi_norm(move) / s->h, b->tolerance)) return 1;
+        if (embi_norm(change) > s->h * embi_jump_limit(s, embi_norm(move) / s->h, b->rules.tolerance)) return 1;
     }
     return 0;
 }
@@ -21988,7 +22194,7 @@ static void embi_drives_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
     for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_drive *d = s->drives + n;
+        embi_drive *d = s->driven.list + n;
         embi_body *b = s->body + d->body;
         embipc_real turn[3], angle, radius = 0, chord, moved = 0;
         embi_drive_pose(d, w->time + s->h, d->pose_next);
@@ -22000,7 +22206,7 @@ static void embi_drives_begin(embipc_world *w)
             embi_sub(r, d->start + 3 * k, d->centre);
             radius = embi_max(radius, embi_norm(r));
         }
-        chord = radius > 0 ? (embipc_real)0.1 * b->dhat / radius : (embipc_real)1;
+        chord = radius > 0 ? (embipc_real)0.1 * b->rules.dhat / radius : (embipc_real)1;
         d->rotating = angle > 0;
         d->stages = d->rotating && chord < 1 ? 1 + (int)embi_min(1e6, angle / (2 * acos(1 - chord))) : 1;
         d->stage = d->safe_stage = 0;
@@ -22011,14 +22217,14 @@ static void embi_drives_begin(embipc_world *w)
         embi_drive_aim(s, d);
         for (int k = 0; k < d->node_count && moved == 0; k++) {   /* at rest, unless its nodes are behind */
             int i = b->node0 + d->nodes[k];
-            moved = embi_max(moved, embi_abs(s->target[3 * i] - s->q[3 * i]) +
-                                        embi_abs(s->target[3 * i + 1] - s->q[3 * i + 1]) +
-                                        embi_abs(s->target[3 * i + 2] - s->q[3 * i + 2]));
+            moved = embi_max(moved, embi_abs(s->driven.target[3 * i] - s->q[3 * i]) +
+                                        embi_abs(s->driven.target[3 * i + 1] - s->q[3 * i + 1]) +
+                                        embi_abs(s->driven.target[3 * i + 2] - s->q[3 * i + 2]));
         }
         d->done = moved == 0;
         if (!d->done) b->moving = 1;
         if (embi_is_second_order(s) && embi_drive_jumps(s, d)) {
-            b->jump = 1;
+            b->step.jump = 1;
             embi_body_integrate(s, b, 0);
         }
     }
@@ -22031,18 +22237,18 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     embi_body_derive(w, b);
     b->moving = embi_is_dynamic(b) && b->driven_nodes < b->nn;
     b->island = -1;
-    b->around = 0;
+    b->search.around = 0;
     b->scale_x = 0;
-    b->live_count = b->aside = 0;
+    b->search.live_count = b->search.aside = 0;
     if (b->inverse) b->inverse->is_aside = 0;
     embi_body_locate(b, s->q);
-    for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->start_box[i]));
-    b->jump = 0;
+    for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
+    b->step.jump = 0;
     if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;
-    embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->history);
+    embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->past.smooth);
     for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++) {
-        embi_copy(s->f + 3 * i, w->applied + 3 * i);
-        embi_axpy(s->f + 3 * i, b->node_mass[i - b->node0], s->gravity);
+        embi_copy(s->load.f + 3 * i, w->applied + 3 * i);
+        embi_axpy(s->load.f + 3 * i, b->mass.node[i - b->node0], s->gravity);
     }
 }
 
@@ -22055,12 +22261,12 @@ static void embi_bodies_begin(embipc_world *w)
     if (s->node_count) {
         memcpy(s->qn, s->q, nodes);
         memcpy(s->vn, s->v, nodes);
-        memcpy(s->safe_q, s->q, nodes);
-        memcpy(s->known_q, s->q, nodes);
+        memcpy(s->driven.safe_q, s->q, nodes);
+        memcpy(s->reference.measured_q, s->q, nodes);
         memcpy(s->trial_q, s->q, nodes);
     }
-    s->rebased = 0;
-    if (s->vert_count) memset(s->known, EMBI_VERTEX_UNKNOWN, (size_t)s->vert_count);
+    s->reference.any = 0;
+    if (s->vert_count) memset(s->vertex_state, EMBI_VERTEX_UNKNOWN, (size_t)s->vert_count);
     for (int i = 0; i < s->node_count; i++) s->local[i] = -1;
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
@@ -22068,7 +22274,7 @@ static void embi_bodies_begin(embipc_world *w)
         b->patch0 = patch;
         trace += embi_body_trace(b);
         patch += embi_body_patch(b);
-        if (w->island[k]) w->island[k]->past.is_known = 0;
+        if (w->islands.list[k]) w->islands.list[k]->factor.past.is_known = 0;
     }
     embi_each_body(w, embi_body_begin);
     embi_drives_begin(w);
@@ -22077,10 +22283,10 @@ static void embi_bodies_begin(embipc_world *w)
 /* Requests x^n of a vertex, unless it is known. */
 static int embi_vertex_ask(embipc_world *w, int v)
 {
-    if (w->s.known[v] != EMBI_VERTEX_UNKNOWN) return 1;
-    if (!EMBI_GROW(&w->memory, w->asked, w->asked_count + 1)) return 0;
-    w->s.known[v] = EMBI_VERTEX_STARTED;
-    w->asked[w->asked_count++] = v;
+    if (w->s.vertex_state[v] != EMBI_VERTEX_UNKNOWN) return 1;
+    if (!EMBI_GROW(&w->memory, w->search.asked, w->search.asked_count + 1)) return 0;
+    w->s.vertex_state[v] = EMBI_VERTEX_STARTED;
+    w->search.asked[w->search.asked_count++] = v;
     return 1;
 }
 
@@ -22088,19 +22294,19 @@ static int embi_vertex_ask(embipc_world *w, int v)
 static void embi_asked_start(embipc_world *w)
 {
     embi_state *s = &w->s;
-    embi_apply_list(s, w->asked, w->asked_count, 0, s->qn, s->xn);
-    for (int k = 0; k < w->asked_count && s->rebased; k++) {
-        int v = w->asked[k];
-        if (!s->body[embi_body_of_vertex(s, v)].rebased) embi_copy(s->base_x + 3 * v, s->xn + 3 * v);
+    embi_apply_list(s, w->search.asked, w->search.asked_count, 0, s->qn, s->xn);
+    for (int k = 0; k < w->search.asked_count && s->reference.any; k++) {
+        int v = w->search.asked[k];
+        if (!s->body[embi_body_of_vertex(s, v)].search.has_reference) embi_copy(s->reference.x + 3 * v, s->xn + 3 * v);
     }
-    w->asked_count = 0;
+    w->search.asked_count = 0;
 }
 
 /* x^n of small surfaces, and of vertices that soft drives hold. Searches request others later. */
 static int embi_vertices_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
-    w->asked_count = 0;
+    w->search.asked_count = 0;
     for (int k = 0; k < s->body_count; k++) {
         const embi_body *b = s->body + k;
         if (b->started || b->bvh.known) continue;
@@ -22108,7 +22314,7 @@ static int embi_vertices_begin(embipc_world *w)
             if (!embi_vertex_ask(w, v)) return 0;
     }
     for (int n = 0; n < embi_drive_count(s); n++) {
-        const embi_drive *d = s->drives + n;
+        const embi_drive *d = s->driven.list + n;
         for (int k = 0; k < d->node_count && d->soft; k++)
             if (!embi_vertex_ask(w, s->body[d->body].vert0 + d->nodes[k])) return 0;
     }
@@ -22138,37 +22344,39 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
     embi_state *s = &w->s;
     embipc_real pull[3];
     for (int t = 0; t < embi_strained_tets(b); t++)   /* holds for a body that does not move */
-        b->strain[t].now = b->strain[t].next = 0;
-    b->known_start = 1;
-    b->rebased = b->anew = b->goes = b->swept = 0;
-    embi_shift_none(b, &b->shift);
-    embi_shift_none(b, &b->shift_next);
-    embi_shift_none(b, &b->stray);
-    embi_shift_none(b, &b->stray_next);
-    embi_shift_none(b, &b->known);
-    for (int n = 0; n < b->panel_count; n++) {
-        memset(b->panel[n].hull, 0, sizeof b->panel[n].hull);
-        memcpy(b->panel[n].region, b->panel[n].start_box, sizeof b->panel[n].region);
+        b->search.strain[t].now = b->search.strain[t].next = 0;
+    b->search.measured_at_start = 1;
+    b->search.has_reference = b->search.takes_reference = b->search.has_direction = b->search.swept = 0;
+    embi_shift_none(b, &b->search.shift);
+    embi_shift_none(b, &b->search.shift_next);
+    embi_shift_none(b, &b->search.drift);
+    embi_shift_none(b, &b->search.drift_next);
+    embi_shift_none(b, &b->search.shift_measured);
+    for (int n = 0; n < b->search.panel_count; n++) {
+        memset(b->search.panel[n].hull, 0, sizeof b->search.panel[n].hull);
+        memcpy(b->search.panel[n].region, b->search.panel[n].start_box, sizeof b->search.panel[n].region);
     }
-    b->fits = b->kind == EMBIPC_FIXED;
+    b->search.tree_is_current = b->kind == EMBIPC_FIXED;
     if (!b->moving) return;
     embi_copy(pull, s->gravity);
-    for (int i = b->node0; i < b->node0 + b->nn && b->total_mass > 0; i++)
-        embi_axpy(pull, 1 / b->total_mass, w->applied + 3 * i);
+    for (int i = b->node0; i < b->node0 + b->nn && b->mass.total > 0; i++)
+        embi_axpy(pull, 1 / b->mass.total, w->applied + 3 * i);
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
         int d = embi_drive_of(s, i);
-        if (d >= 0 && s->drives[d].reached.blocked) embi_copy(s->trial_q + 3 * i, s->qt + 3 * i);
-        else if (d >= 0) embi_copy(s->trial_q + 3 * i, s->target + 3 * i);
+        if (d >= 0 && s->driven.list[d].reached.blocked) embi_copy(s->trial_q + 3 * i, s->qt + 3 * i);
+        else if (d >= 0) embi_copy(s->trial_q + 3 * i, s->driven.target + 3 * i);
         else
             for (int c = 0; c < 3; c++) {
-                embipc_real most = s->hh * pull[c], way = b->history ? s->h * s->gain[3 * i + c] : most;
+                embipc_real most = s->hh * pull[c], way = b->past.smooth ? s->h * s->before.gain[3 * i + c] : most;
                 s->trial_q[3 * i + c] = s->qt[3 * i + c] + embi_max(embi_min(0, most),
                                                                     embi_min(way, embi_max(0, most)));
             }
     }
     embi_body_go(s, b);
-    b->foreseen = embi_shift_most(&b->shift_next) + b->dhat;
-    for (int n = 0; n < b->panel_count; n++) embi_panel_foresee(b->panel + n, b->shift_next.part + 6 * n, b->dhat);
+    b->search.expected = embi_shift_most(&b->search.shift_next) + b->rules.dhat;
+    for (int n = 0; n < b->search.panel_count; n++) embi_panel_foresee(b->search.panel + n,
+                                                                       b->search.shift_next.part + 6 * n,
+                                                                           b->rules.dhat);
 }
 
 /* Grows outer to contain inner, then by slack and a quarter of its width on each side. */
@@ -22203,69 +22411,71 @@ static int embi_searched_forget(embipc_world *w)
 {
     embi_state *s = &w->s;
     int any = 0, n = 0, to = 0;
-    for (int k = 0; k < w->search_count; k++) any |= s->pair[w->search[k].pair].count;
+    for (int k = 0; k < w->search.due_count; k++) any |= s->pair[w->search.due[k].pair].count;
     if (!any) return 1;
-    if (!EMBI_GROW(&w->memory, w->tri_pairs, 2 * s->pair_count)) return 0;
+    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * s->pair_count)) return 0;
     for (int k = 0; k < s->pair_count; k++) {
         if (!s->pair[k].count) continue;
-        w->tri_pairs[n].key = (embi_u64)s->pair[k].first;
-        w->tri_pairs[n++].value = k;
+        w->search.tri_pairs[n].key = (embi_u64)s->pair[k].first;
+        w->search.tri_pairs[n++].value = k;
     }
-    embi_sort_keys(w->tri_pairs, w->tri_pairs + n, n);
-    for (int k = 0; k < w->search_count; k++) s->pair[w->search[k].pair].count = 0;
+    embi_sort_keys(w->search.tri_pairs, w->search.tri_pairs + n, n);
+    for (int k = 0; k < w->search.due_count; k++) s->pair[w->search.due[k].pair].count = 0;
     for (int k = 0; k < n; k++) {
-        embi_pair *pair = s->pair + w->tri_pairs[k].value;
+        embi_pair *pair = s->pair + w->search.tri_pairs[k].value;
         size_t count = (size_t)pair->count;
         if (count && pair->first > to) {
-            memmove(s->candidate + to, s->candidate + pair->first, count * sizeof *s->candidate);
-            memmove(s->closest + to, s->closest + pair->first, count * sizeof *s->closest);
-            memmove(s->apart + to, s->apart + pair->first, count * sizeof *s->apart);
-            memmove(s->nearby + to, s->nearby + pair->first, count * sizeof *s->nearby);
-            memmove(s->seen + to, s->seen + pair->first, count * sizeof *s->seen);
+            memmove(s->candidates.list + to, s->candidates.list + pair->first, count * sizeof *s->candidates.list);
+            memmove(s->candidates.closest + to, s->candidates.closest + pair->first,
+                    count * sizeof *s->candidates.closest);
+            memmove(s->candidates.apart + to, s->candidates.apart + pair->first, count * sizeof *s->candidates.apart);
+            memmove(s->candidates.active + to, s->candidates.active + pair->first,
+                    count * sizeof *s->candidates.active);
+            memmove(s->candidates.seen + to, s->candidates.seen + pair->first, count * sizeof *s->candidates.seen);
         }
         pair->first = to;
         to += pair->count;
     }
-    s->candidate_count = to;
+    s->candidates.count = to;
     return 1;
 }
 
-static int embi_kept_before(const embi_kept *k, const embi_pair *pair)
+static int embi_cached_before(const embi_cached *k, const embi_pair *pair)
 {
     return k->a != pair->a ? k->a < pair->a : k->b != pair->b ? k->b < pair->b
          : k->pa != pair->pa ? k->pa < pair->pa : k->pb < pair->pb;
 }
 
 /* The cached list of a pair, created if there is none. */
-static embi_kept *embi_kept_of(embipc_world *w, const embi_pair *pair)
+static embi_cached *embi_cached_of(embipc_world *w, const embi_pair *pair)
 {
-    embi_kept *k, spare;
-    int lo = 0, hi = w->kept_count;
+    embi_cached *k, spare;
+    int lo = 0, hi = w->search.cached_count;
     while (lo < hi) {
         int mid = (lo + hi) / 2;
-        if (embi_kept_before(w->kept + mid, pair)) lo = mid + 1;
+        if (embi_cached_before(w->search.cached + mid, pair)) lo = mid + 1;
         else hi = mid;
     }
-    k = lo < w->kept_count ? w->kept + lo : NULL;
+    k = lo < w->search.cached_count ? w->search.cached + lo : NULL;
     if (k && k->a == pair->a && k->b == pair->b && k->pa == pair->pa && k->pb == pair->pb) return k;
-    if (!EMBI_GROW(&w->memory, w->kept, w->kept_count + 1)) return NULL;
-    k = w->kept + lo;
-    spare = w->kept[w->kept_count];   /* a released list to reuse, or zero */
-    memmove(k + 1, k, (size_t)(w->kept_count++ - lo) * sizeof *k);
-    w->kept_end = embi_max_int(w->kept_end, w->kept_count);
+    if (!EMBI_GROW(&w->memory, w->search.cached, w->search.cached_count + 1)) return NULL;
+    k = w->search.cached + lo;
+    spare = w->search.cached[w->search.cached_count];   /* a released list to reuse, or zero */
+    memmove(k + 1, k, (size_t)(w->search.cached_count++ - lo) * sizeof *k);
+    w->search.cached_end = embi_max_int(w->search.cached_end, w->search.cached_count);
     memset(k, 0, sizeof *k);
     k->list = spare.list;
     k->a = pair->a;
     k->b = pair->b;
     k->pa = pair->pa;
     k->pb = pair->pb;
-    k->start[0] = w->s.body[k->a].panel[k->pa].root;
-    k->start[1] = w->s.body[k->b].panel[k->pb].root;
+    k->start[0] = w->s.body[k->a].search.panel[k->pa].root;
+    k->start[1] = w->s.body[k->b].search.panel[k->pb].root;
     return k;
 }
 
 /* The range of the pair plus the drift must stay within the range of the list. */
-static int embi_kept_serves(const embi_state *s, const embi_kept *k, const embi_pair *pair, embipc_real reach)
+static int embi_cached_serves(const embi_state *s, const embi_cached *k, const embi_pair *pair, embipc_real reach)
 {
     embipc_real range[6];
     if (!k->valid || k->dhat != pair->rule.dhat || k->xi != pair->rule.xi || !(k->reach >= reach)) return 0;
@@ -22293,11 +22503,11 @@ enum { EMBI_ASIDE_HEAD = 1, EMBI_ASIDE_STATE = 2, EMBI_ASIDE_LIST = 4 };
 /* Saves or restores the reference of a body's list for itself: nodes and strains when it was made. */
 static void embi_own_state(embi_state *s, embi_body *b, int back)
 {
-    size_t nodes = (size_t)(3 * b->nn) * sizeof *s->kept_q;
-    embipc_real *q = s->kept_q + 3 * b->node0, *strain = b->own_state + 3 * b->nn;
-    memcpy(back ? q : b->own_state, back ? b->own_state : q, nodes);
+    size_t nodes = (size_t)(3 * b->nn) * sizeof *s->reference.cached_q;
+    embipc_real *q = s->reference.cached_q + 3 * b->node0, *strain = b->search.own_state + 3 * b->nn;
+    memcpy(back ? q : b->search.own_state, back ? b->search.own_state : q, nodes);
     for (int t = 0; t < embi_strained_tets(b); t++) {
-        embi_strain *e = b->strain + t;
+        embi_strain *e = b->search.strain + t;
         if (back) {
             e->kept = strain[2 * t];
             e->most = strain[2 * t + 1];
@@ -22309,36 +22519,36 @@ static void embi_own_state(embi_state *s, embi_body *b, int back)
 }
 
 /* Saves the parts `what` of the list before they are overwritten, each once in a step. */
-static void embi_own_set_aside(embi_state *s, embi_kept *k, int what)
+static void embi_own_set_aside(embi_state *s, embi_cached *k, int what)
 {
     embi_body *b = s->body + k->a;
     if (k->a != k->b) return;
-    what &= ~b->aside;
+    what &= ~b->search.aside;
     if (what & EMBI_ASIDE_HEAD) {
-        embi_candidate *list = b->own.list;
-        b->own = *k;
-        b->own.list = list;
+        embi_candidate *list = b->search.own.list;
+        b->search.own = *k;
+        b->search.own.list = list;
     }
     if (what & EMBI_ASIDE_STATE) embi_own_state(s, b, 0);
     if (what & EMBI_ASIDE_LIST) embi_own_swap_lists(b, k);
-    b->aside |= what;
+    b->search.aside |= what;
 }
 
 /* Restores the list after a failed step. */
-static void embi_own_give_back(embi_state *s, embi_kept *k)
+static void embi_own_give_back(embi_state *s, embi_cached *k)
 {
     embi_body *b = s->body + k->a;
-    embi_kept now = *k;
-    if (k->a != k->b || !b->aside) return;
-    *k = b->own;
-    b->own.list = now.list;
-    if (!(b->aside & EMBI_ASIDE_LIST)) embi_own_swap_lists(b, k);
-    if (b->aside & EMBI_ASIDE_STATE) embi_own_state(s, b, 1);
-    b->aside = 0;
+    embi_cached now = *k;
+    if (k->a != k->b || !b->search.aside) return;
+    *k = b->search.own;
+    b->search.own.list = now.list;
+    if (!(b->search.aside & EMBI_ASIDE_LIST)) embi_own_swap_lists(b, k);
+    if (b->search.aside & EMBI_ASIDE_STATE) embi_own_state(s, b, 1);
+    b->search.aside = 0;
 }
 
 /* How much a pair outgrew the range of its list, in m per step since the list was made. */
-static embipc_real embi_kept_pace(const embi_kept *k, const embi_pair *pair)
+static embipc_real embi_cached_pace(const embi_cached *k, const embi_pair *pair)
 {
     embipc_real over = 0;
     if (!k->valid) return 0;
@@ -22355,7 +22565,7 @@ static embipc_real embi_kept_pace(const embi_kept *k, const embi_pair *pair)
  * a body (bears take 0.80 to 0.86 of the time; with that limit everywhere heaps take 1.26 to 1.37). A pair gets no
  * margin if it moves so fast that the list would hardly serve the next step (falling heaps take 0.93 to 0.96). Short
  * lists within a body keep it, because there the traversal dominates, too (bears in cages take 1.07 without it). */
-static embipc_real embi_kept_room(const embi_state *s, const embi_kept *k, const embi_pair *pair)
+static embipc_real embi_cached_room(const embi_state *s, const embi_cached *k, const embi_pair *pair)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
     int self = k->a == k->b, few = k->count < (self ? A->nt : A->nt + B->nt) / 64;
@@ -22364,20 +22574,21 @@ static embipc_real embi_kept_room(const embi_state *s, const embi_kept *k, const
     room = embi_min(room + 4 * pair->rule.dhat, few ? embi_max(edges, 4 * pair->rule.dhat) : edges);
     if (few || (self && k->count <= 4 * A->nt)) return room;
     most = self ? room : room / 2;
-    return embi_kept_pace(k, pair) > most ? (embipc_real)0 : room;
+    return embi_cached_pace(k, pair) > most ? (embipc_real)0 : room;
 }
 
 /* Prepares a search at the reference positions. |u| + |h - u| <= sqrt(2) |h| for 0 <= u <= h, so the radius exceeds
  * that of the range by this factor. */
-static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, embipc_real reach)
+static void embi_cached_begin(embi_state *s, embi_cached *k, const embi_pair *pair, embipc_real reach)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
     embi_own_set_aside(s, k, EMBI_ASIDE_HEAD | EMBI_ASIDE_STATE | EMBI_ASIDE_LIST);
     if (k->a == k->b && A->nn) {
-        memcpy(s->kept_q + 3 * A->node0, embi_base_q(s, A) + 3 * A->node0, (size_t)(3 * A->nn) * sizeof *s->qn);
+        memcpy(s->reference.cached_q + 3 * A->node0, embi_base_q(s, A) + 3 * A->node0,
+               (size_t)(3 * A->nn) * sizeof *s->qn);
         embi_m3_identity(k->turn);
     }
-    k->room = EMBI_WITHOUT(LISTS) ? 0 : embi_kept_room(s, k, pair);
+    k->room = EMBI_WITHOUT(LISTS) ? 0 : embi_cached_room(s, k, pair);
     k->made = k->asked;
     for (int i = 0; i < 3; i++) {
         k->range[i] = pair->range[i] - k->room;
@@ -22391,8 +22602,8 @@ static void embi_kept_begin(embi_state *s, embi_kept *k, const embi_pair *pair, 
     k->reach = reach + 4 * embi_pair_rounding(A, B);
 }
 
-/* Range and reach of the search for a cached list. embi_kept_begin() explains the factor sqrt(2). */
-static embi_approach embi_kept_approach(const embi_kept *k)
+/* Range and reach of the search for a cached list. embi_cached_begin() explains the factor sqrt(2). */
+static embi_approach embi_cached_approach(const embi_cached *k)
 {
     embi_approach t = embi_approach_of(k->range, k->reach);
     t.radius *= (embipc_real)1.4143;
@@ -22402,39 +22613,41 @@ static embi_approach embi_kept_approach(const embi_kept *k)
 
 /* Tree nodes where a body's search for itself starts: pairs whose certificate may fail under the expected strain and a
  * margin. The strain that all others tolerate is the limit of the cached list. */
-static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_kept *k)
+static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_cached *k)
 {
-    embipc_real *F = s->trace + b->trace0, share = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) / EMBI_TURN_COS;
-    b->start_count = 0;
-    if (!EMBI_GROW(m, b->start, 2)) return 0;
+    embipc_real *F = s->scratch.trace + b->trace0, share = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) /
+        EMBI_TURN_COS;
+    b->search.start_count = 0;
+    if (!EMBI_GROW(m, b->search.start, 2)) return 0;
     for (int t = 0; t < embi_strained_tets(b); t++) {
         embi_elastic_F(&b->elastic, t, embi_base_q(s, b) + 3 * b->node0, F + 9 * t);
-        b->strain[t].kept = 0;
-        b->strain[t].most = EMBI_HUGE;
+        b->search.strain[t].kept = 0;
+        b->search.strain[t].most = EMBI_HUGE;
     }
-    for (int n = 0; n < b->folds.count;) {
-        const embi_fold *one = b->folds.list + n;
-        const int *tet = b->folds.tet + one->first;
+    for (int n = 0; n < b->search.certificates.count;) {
+        const embi_certificate *one = b->search.certificates.list + n;
+        const int *tet = b->search.certificates.tet + one->first;
         embipc_real strain = 0, margin;
-        for (int i = 0; i < one->tets; i++) strain = embi_max(strain, b->strain[tet[i]].next);
-        strain = EMBI_STRAIN_TIMES * strain + EMBI_FOLD_SLACK;
-        margin = embi_fold_margin(&b->folds, one, F, share, k->reach, strain);
+        for (int i = 0; i < one->tets; i++) strain = embi_max(strain, b->search.strain[tet[i]].next);
+        strain = EMBI_STRAIN_TIMES * strain + EMBI_CERTIFICATE_SLACK;
+        margin = embi_certificate_margin(&b->search.certificates, one, F, share, k->reach, strain);
         if (margin > strain) {
-            for (int i = 0; i < one->tets; i++) b->strain[tet[i]].most = embi_min(b->strain[tet[i]].most, margin);
+            for (int i = 0; i < one->tets; i++) b->search.strain[tet[i]].most =
+                embi_min(b->search.strain[tet[i]].most, margin);
             n = one->next;
             continue;
         }
         if (one->next > ++n) continue;   /* the pairs below it may be certified */
-        if (!EMBI_GROW(m, b->start, 2 * b->start_count + 2)) return 0;
-        b->start[2 * b->start_count] = one->i;
-        b->start[2 * b->start_count++ + 1] = one->j;
+        if (!EMBI_GROW(m, b->search.start, 2 * b->search.start_count + 2)) return 0;
+        b->search.start[2 * b->search.start_count] = one->i;
+        b->search.start[2 * b->search.start_count++ + 1] = one->j;
     }
-    k->loose = b->folds.count && !b->start_count;
+    k->loose = b->search.certificates.count && !b->search.start_count;
     return 1;
 }
 
 /* Traversal of a list's search at the reference positions; *a, *b: its surfaces. */
-static embi_walk embi_kept_walk(const embi_state *s, const embi_kept *k, embi_surface *a, embi_surface *b)
+static embi_traversal embi_cached_walk(const embi_state *s, const embi_cached *k, embi_surface *a, embi_surface *b)
 {
     const embi_body *A = s->body + k->a;
     *a = embi_surface_of(s, A, embi_base_x(s));
@@ -22442,11 +22655,11 @@ static embi_walk embi_kept_walk(const embi_state *s, const embi_kept *k, embi_su
     if (k->a != k->b) {
         a->start = k->start;
         a->start_count = 1;
-    } else if (A->folds.count) {
-        a->start = A->start;
-        a->start_count = A->start_count;
+    } else if (A->search.certificates.count) {
+        a->start = A->search.start;
+        a->start_count = A->search.start_count;
     }
-    return embi_walk_of(a, b, k->range, k->reach);
+    return embi_traverse_of(a, b, k->range, k->reach);
 }
 
 /* ---- searches in parallel ----
@@ -22467,19 +22680,19 @@ typedef struct embi_search_task {
     int grain, first;            /* first: number of the first run in this pass */
 } embi_search_task;
 
-typedef struct embi_walk_task {
+typedef struct embi_traverse_task {
     embipc_world *w;
-    embi_walk walk;
+    embi_traversal walk;
     const int *start;            /* pairs of tree nodes (2 count) */
     int count, grain, first;     /* this pass takes starts from `first` on, `grain` in each lane */
     int opened[EMBI_STARTS][2];
-} embi_walk_task;
+} embi_traverse_task;
 
 /* Requests the vertices of the parts of trees that are refitted next. */
 static int embi_parts_ask(embipc_world *w)
 {
-    for (int n = 0; n < w->parts.count; n++) {
-        const embi_chunk *part = w->parts.list + n;
+    for (int n = 0; n < w->search.parts.count; n++) {
+        const embi_chunk *part = w->search.parts.list + n;
         const embi_body *b = w->s.body + part->item;
         int end = embi_min_int(EMBI_LEAF * part->end, b->nt);
         if (b->started) continue;
@@ -22517,7 +22730,7 @@ static void embi_refit_range(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
     for (int n = begin; n < end; n++) {
-        const embi_chunk *part = t->w->parts.list + n;
+        const embi_chunk *part = t->w->search.parts.list + n;
         embi_body *b = t->w->s.body + part->item;
         embi_surface s = embi_surface_of(&t->w->s, b, embi_base_x(&t->w->s));
         embi_bvh_refit_leaves(&b->bvh, &s, part->begin, part->end);
@@ -22528,13 +22741,13 @@ static void embi_refit_range(void *arg, int begin, int end)
 /* Prepares the body's tree for refitting on demand. */
 static void embi_body_unfit(embi_state *s, embi_body *b)
 {
-    const embipc_real *from = s->start_q + 3 * b->node0, *to = s->qn + 3 * b->node0;
+    const embipc_real *from = s->creation.q + 3 * b->node0, *to = s->qn + 3 * b->node0;
     embipc_real most = b->scale_x + 4 * b->diagonal;
     for (int i = 0; i < 3 * b->nn; i++) most = embi_max(most, embi_abs(from[i]));
-    embi_turn_fit(from, to, b->nn, b->moved.turn);
-    embi_warp(from, to, b->nn, b->moved.turn, s->shift_d + 3 * b->node0, b->moved.warp);
-    b->moved.q = s->qn;
-    b->moved.rounding = 64 * EMBI_EPS * most;
+    embi_turn_fit(from, to, b->nn, b->search.moved.turn);
+    embi_warp(from, to, b->nn, b->search.moved.turn, s->scratch.nodes + 3 * b->node0, b->search.moved.deformation);
+    b->search.moved.q = s->qn;
+    b->search.moved.rounding = 64 * EMBI_EPS * most;
     memset(b->bvh.known, 0, 2 * (size_t)b->bvh.leaves);
 }
 
@@ -22544,25 +22757,25 @@ static int embi_searches_refit_all(embipc_world *w)
     embi_state *s = &w->s;
     embi_search_task task;
     task.w = w;
-    embi_chunks_clear(&w->parts);
-    for (int n = 0; n < w->search_count; n++)
-        for (int side = 0; side < 2 && w->search[n].due; side++) {
-            int at = side ? w->search[n].kept->b : w->search[n].kept->a;
+    embi_chunks_clear(&w->search.parts);
+    for (int n = 0; n < w->search.due_count; n++)
+        for (int side = 0; side < 2 && w->search.due[n].due; side++) {
+            int at = side ? w->search.due[n].kept->b : w->search.due[n].kept->a;
             embi_body *b = s->body + at;
             int part = b->bvh.leaves;
-            if (b->fits || w->search[n].kept->loose) continue;
-            b->fits = 1;
-            if (b->bvh.known && !b->rebased) {
+            if (b->search.tree_is_current || w->search.due[n].kept->loose) continue;
+            b->search.tree_is_current = 1;
+            if (b->bvh.known && !b->search.has_reference) {
                 embi_body_unfit(s, b);
                 continue;
             }
             if (b->bvh.known) memset(b->bvh.known, EMBI_ASKED | EMBI_REFIT, 2 * (size_t)b->bvh.leaves);
             while (part > EMBI_SHARE_REFIT) part /= 2;
-            if (!embi_chunks_add(&w->memory, &w->parts, at, 0, b->bvh.leaves, part)) return 0;
+            if (!embi_chunks_add(&w->memory, &w->search.parts, at, 0, b->bvh.leaves, part)) return 0;
         }
-    embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_REFIT, embi_refit_range, &task);
-    for (int n = 0; n < w->parts.count; n++) {
-        const embi_chunk *part = w->parts.list + n;
+    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_REFIT, embi_refit_range, &task);
+    for (int n = 0; n < w->search.parts.count; n++) {
+        const embi_chunk *part = w->search.parts.list + n;
         embi_bvh *b = &s->body[part->item].bvh;
         if (part->begin == 0) embi_bvh_join(b, 1, b->leaves / part->end);
     }
@@ -22576,42 +22789,42 @@ static int embi_searches_refit(embipc_world *w)
     embi_search_task task;
     task.w = w;
     if (!embi_searches_refit_all(w)) return 0;
-    embi_chunks_clear(&w->parts);
-    for (int n = 0; n < w->search_count; n++) {
-        const embi_kept *k = w->search[n].kept;
+    embi_chunks_clear(&w->search.parts);
+    for (int n = 0; n < w->search.due_count; n++) {
+        const embi_cached *k = w->search.due[n].kept;
         embi_body *A = s->body + k->a, *B = s->body + k->b;
         embi_surface a, b;
         embi_fitting f;
         const int *start;
         int count;
-        if (!w->search[n].due || k->loose || (!A->bvh.known && !B->bvh.known)) continue;
-        f.walk = embi_kept_walk(s, k, &a, &b);
+        if (!w->search.due[n].due || k->loose || (!A->bvh.known && !B->bvh.known)) continue;
+        f.walk = embi_cached_walk(s, k, &a, &b);
         for (int side = 0; side < 2; side++) {
             embi_body *one = side ? B : A;
             f.tree[side] = one->bvh.known ? &one->bvh : NULL;
-            f.moved[side] = &one->moved;
+            f.moved[side] = &one->search.moved;
             f.item[side] = side ? k->b : k->a;
         }
-        start = embi_walk_begin(&f.walk, &count);
+        start = embi_traverse_begin(&f.walk, &count);
         for (int i = 0; i < count; i++)
-            if (!embi_fitting_walk(&w->memory, &f, start[2 * i], start[2 * i + 1], &w->parts)) return 0;
+            if (!embi_fitting_walk(&w->memory, &f, start[2 * i], start[2 * i + 1], &w->search.parts)) return 0;
     }
     if (!embi_parts_ask(w)) return 0;
-    embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_REFIT, embi_refit_range, &task);
+    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_REFIT, embi_refit_range, &task);
     return 1;
 }
 
 /* Makes one small search. Its candidates follow those that the lane holds already. */
 static void embi_search_small(embi_memory *still, const embi_state *s, embi_search *one, embi_lane *lane)
 {
-    const embi_kept *k = one->kept;
+    const embi_cached *k = one->kept;
     embi_surface a, b;
-    embi_walk walk = embi_kept_walk(s, k, &a, &b);
-    embi_approach t = embi_kept_approach(k);
+    embi_traversal walk = embi_cached_walk(s, k, &a, &b);
+    embi_approach t = embi_cached_approach(k);
     one->at = lane->count;
     one->due = EMBI_SEARCH_NO_KEYS;
     lane->key_count = 0;
-    if (!embi_walk_all(still, &walk, &lane->keys, &lane->key_count)) return;
+    if (!embi_traverse_all(still, &walk, &lane->keys, &lane->key_count)) return;
     one->due = EMBI_SEARCH_NO_ROOM;
     if (!embi_candidates(still, &a, &b, lane->keys, lane->key_count, &s->pair[one->pair].rule, &t, &lane->list,
                          &lane->count)) {
@@ -22629,10 +22842,10 @@ static void embi_search_range(void *arg, int begin, int end)
     embi_memory still = t->w->memory;
     still.fixed = 1;
     for (int n = begin; n < end; n++) {
-        embi_lane *lane = t->w->lane + n / t->grain;
+        embi_lane *lane = t->w->search.lane + n / t->grain;
         if (n % t->grain == 0) lane->count = 0;
-        if (t->w->search[n].due == EMBI_SEARCH_DUE)
-            embi_search_small(&still, &t->w->s, t->w->search + n, lane);
+        if (t->w->search.due[n].due == EMBI_SEARCH_DUE)
+            embi_search_small(&still, &t->w->s, t->w->search.due + n, lane);
     }
 }
 
@@ -22641,17 +22854,17 @@ static void embi_keys_range(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
     const embi_state *s = &t->w->s;
-    const embi_kept *k = t->one->kept;
+    const embi_cached *k = t->one->kept;
     const embipc_real *x = embi_base_x(s);
     embi_surface a = embi_surface_of(s, s->body + k->a, x), b = embi_surface_of(s, s->body + k->b, x);
-    embi_approach approach = embi_kept_approach(k);
+    embi_approach approach = embi_cached_approach(k);
     for (int n = begin; n < end; n++) {
-        embi_lane *lane = t->w->lane + n;
-        const embi_chunk *run = t->w->parts.list + t->first + n;
+        embi_lane *lane = t->w->search.lane + n;
+        const embi_chunk *run = t->w->search.parts.list + t->first + n;
         embi_memory still = t->w->memory;
         still.fixed = 1;
         lane->count = 0;
-        (void)embi_candidates(&still, &a, &b, t->w->lane[run->item].keys + run->begin, run->end - run->begin,
+        (void)embi_candidates(&still, &a, &b, t->w->search.lane[run->item].keys + run->begin, run->end - run->begin,
                               &s->pair[t->one->pair].rule, &approach, &lane->list, &lane->count);
     }
 }
@@ -22665,52 +22878,53 @@ static int embi_lane_grow(embi_memory *m, embi_lane *lane, int keys)
 }
 
 /* Traverses pairs of tree nodes down to pairs of triangles, lane by lane. `walked` stays 0 without enough room. */
-static void embi_walk_range(void *arg, int begin, int end)
+static void embi_traverse_range(void *arg, int begin, int end)
 {
-    const embi_walk_task *t = (const embi_walk_task *)arg;
+    const embi_traverse_task *t = (const embi_traverse_task *)arg;
     embi_memory still = t->w->memory;
     still.fixed = 1;
     for (int n = begin; n < end; n++) {
-        embi_lane *lane = t->w->lane + n;
+        embi_lane *lane = t->w->search.lane + n;
         int from = t->first + n * t->grain, to = embi_min_int(from + t->grain, t->count);
         if (lane->walked) continue;
         lane->key_count = 0;
         lane->walked = 1;
         for (int k = from; k < to && lane->walked; k++)
-            lane->walked = embi_walk_pairs(&still, &t->walk, t->start[2 * k], t->start[2 * k + 1], &lane->keys,
+            lane->walked = embi_traverse_pairs(&still, &t->walk, t->start[2 * k], t->start[2 * k + 1], &lane->keys,
                                            &lane->key_count);
     }
 }
 
 /* Finds pairs of triangles of a large search from the next starts, in parallel lanes. w->parts cuts them into runs. */
-static int embi_search_walk(embipc_world *w, embi_walk_task *t, int lanes)
+static int embi_search_walk(embipc_world *w, embi_traverse_task *t, int lanes)
 {
     int left = 1;
-    for (int n = 0; n < lanes; n++) w->lane[n].walked = 0;
+    for (int n = 0; n < lanes; n++) w->search.lane[n].walked = 0;
     while (left) {
-        embi_for(&w->s.threads, lanes, 1, embi_walk_range, t);
+        embi_for(&w->s.threads, lanes, 1, embi_traverse_range, t);
         left = 0;
         for (int n = 0; n < lanes; n++) {
-            if (w->lane[n].walked) continue;
+            if (w->search.lane[n].walked) continue;
             left = 1;
-            if (!embi_lane_grow(&w->memory, w->lane + n, 1)) return 0;
+            if (!embi_lane_grow(&w->memory, w->search.lane + n, 1)) return 0;
         }
     }
-    embi_chunks_clear(&w->parts);
+    embi_chunks_clear(&w->search.parts);
     for (int n = 0; n < lanes; n++)
-        if (!embi_chunks_add(&w->memory, &w->parts, n, 0, w->lane[n].key_count, EMBI_SHARE_KEYS)) return 0;
+        if (!embi_chunks_add(&w->memory, &w->search.parts, n, 0, w->search.lane[n].key_count,
+                             EMBI_SHARE_KEYS)) return 0;
     return 1;
 }
 
 /* Turns the runs of a large search into candidates. A pair of triangles gives at most 15: 6 vertices, 9 edge pairs. */
 static int embi_search_runs(embipc_world *w, embi_search_task *t)
 {
-    embi_kept *k = t->one->kept;
-    for (t->first = 0; t->first < w->parts.count; t->first += EMBI_TASKS) {
-        int runs = embi_min_int(EMBI_TASKS, w->parts.count - t->first);
+    embi_cached *k = t->one->kept;
+    for (t->first = 0; t->first < w->search.parts.count; t->first += EMBI_TASKS) {
+        int runs = embi_min_int(EMBI_TASKS, w->search.parts.count - t->first);
         embi_for(&w->s.threads, runs, 1, embi_keys_range, t);
         for (int n = 0; n < runs; n++) {
-            const embi_lane *lane = w->lane + n;
+            const embi_lane *lane = w->search.lane + n;
             if (!EMBI_ROOM(&w->memory, k->list, k->count + lane->count)) return 0;
             if (lane->count) memcpy(k->list + k->count, lane->list, (size_t)lane->count * sizeof *k->list);
             k->count += lane->count;
@@ -22723,8 +22937,8 @@ static int embi_search_runs(embipc_world *w, embi_search_task *t)
 static int embi_lanes_reserve(embipc_world *w, int lanes, int keys, int candidates)
 {
     for (int n = 0; n < lanes; n++)
-        if (!EMBI_GROW(&w->memory, w->lane[n].keys, keys) ||
-            !EMBI_ROOM(&w->memory, w->lane[n].list, candidates))
+        if (!EMBI_GROW(&w->memory, w->search.lane[n].keys, keys) ||
+            !EMBI_ROOM(&w->memory, w->search.lane[n].list, candidates))
             return 0;
     return 1;
 }
@@ -22733,14 +22947,14 @@ static int embi_lanes_reserve(embipc_world *w, int lanes, int keys, int candidat
 static int embi_search_large(embipc_world *w, const embi_search *one)
 {
     embi_state *s = &w->s;
-    embi_kept *k = one->kept;
+    embi_cached *k = one->kept;
     embi_surface a, b;
     embi_search_task t;
-    embi_walk_task walk;
+    embi_traverse_task walk;
     t.w = walk.w = w;
     t.one = one;
-    walk.walk = embi_kept_walk(s, k, &a, &b);
-    walk.start = embi_walk_starts(&walk.walk, walk.opened, &walk.count);
+    walk.walk = embi_cached_walk(s, k, &a, &b);
+    walk.start = embi_traverse_starts(&walk.walk, walk.opened, &walk.count);
     walk.grain = (walk.count - 1) / EMBI_STARTS + 1;
     k->count = 0;
     if (!embi_lanes_reserve(w, EMBI_TASKS, 1024, 15 * EMBI_SHARE_KEYS)) return 0;
@@ -22754,13 +22968,13 @@ static int embi_search_large(embipc_world *w, const embi_search *one)
 /* Copies the candidates from the lanes to the cached lists. */
 static int embi_searches_join(embipc_world *w, int grain)
 {
-    for (int n = 0; n < w->search_count; n++) {
-        embi_search *one = w->search + n;
-        embi_kept *kept = one->kept;
+    for (int n = 0; n < w->search.due_count; n++) {
+        embi_search *one = w->search.due + n;
+        embi_cached *kept = one->kept;
         if (one->due != EMBI_SEARCH_FOUND) continue;
         if (!EMBI_ROOM(&w->memory, kept->list, one->count)) return 0;
         if (one->count)
-            memcpy(kept->list, w->lane[n / grain].list + one->at, (size_t)one->count * sizeof *kept->list);
+            memcpy(kept->list, w->search.lane[n / grain].list + one->at, (size_t)one->count * sizeof *kept->list);
         kept->count = one->count;
         one->due = EMBI_SEARCH_DONE;
     }
@@ -22771,9 +22985,9 @@ static int embi_searches_join(embipc_world *w, int grain)
 static int embi_searches_grow(embipc_world *w, int grain)
 {
     int grown = -1;
-    for (int n = 0; n < w->search_count; n++) {
-        embi_search *one = w->search + n;
-        embi_lane *lane = w->lane + n / grain;
+    for (int n = 0; n < w->search.due_count; n++) {
+        embi_search *one = w->search.due + n;
+        embi_lane *lane = w->search.lane + n / grain;
         if (!one->due || grown == n / grain || (one->due == EMBI_SEARCH_NO_ROOM && one->at > 0)) continue;
         if (one->due == EMBI_SEARCH_NO_ROOM && embi_capacity(lane->list) >= EMBI_SHARE_SEARCH) {
             if (!embi_search_large(w, one)) return 0;
@@ -22787,10 +23001,10 @@ static int embi_searches_grow(embipc_world *w, int grain)
 }
 
 /* Is the search known to be large before it is made? */
-static int embi_search_is_large(const embipc_world *w, const embi_kept *k)
+static int embi_search_is_large(const embipc_world *w, const embi_cached *k)
 {
     const embi_body *a = w->s.body + k->a, *b = w->s.body + k->b;
-    int triangles = a == b ? 2 * a->nt : a->nt / a->panel_count + b->nt / b->panel_count;
+    int triangles = a == b ? 2 * a->nt : a->nt / a->search.panel_count + b->nt / b->search.panel_count;
     return embi_capacity(k->list) >= EMBI_SHARE_SEARCH || triangles >= EMBI_SHARE_SURFACE;
 }
 
@@ -22800,70 +23014,71 @@ static int embi_searches_keep(embipc_world *w)
     embi_search_task task;
     if (!embi_searches_refit(w)) return 0;
     task.w = w;
-    task.grain = (w->search_count - 1) / EMBI_TASKS + 1;
-    for (int n = 0; n < w->search_count; n++) {
-        embi_search *one = w->search + n;
+    task.grain = (w->search.due_count - 1) / EMBI_TASKS + 1;
+    for (int n = 0; n < w->search.due_count; n++) {
+        embi_search *one = w->search.due + n;
         if (!one->due || !embi_search_is_large(w, one->kept)) continue;
         if (!embi_search_large(w, one)) return 0;
         one->due = EMBI_SEARCH_DONE;
     }
     for (;;) {
         int little = 0;
-        for (int n = 0; n < w->search_count; n++)
-            if (w->search[n].due) {
-                w->search[n].due = EMBI_SEARCH_DUE;
+        for (int n = 0; n < w->search.due_count; n++)
+            if (w->search.due[n].due) {
+                w->search.due[n].due = EMBI_SEARCH_DUE;
                 little = 1;
             }
         if (!little) return 1;
-        if (!embi_lanes_reserve(w, (w->search_count - 1) / task.grain + 1, 1024, 1024)) return 0;
-        embi_for(&w->s.threads, w->search_count, task.grain, embi_search_range, &task);
+        if (!embi_lanes_reserve(w, (w->search.due_count - 1) / task.grain + 1, 1024, 1024)) return 0;
+        embi_for(&w->s.threads, w->search.due_count, task.grain, embi_search_range, &task);
         if (!embi_searches_join(w, task.grain) || !embi_searches_grow(w, task.grain)) return 0;
     }
 }
 
 /* A list that no step used for this many steps is released. Else bodies that mix would get one for any two. */
-#define EMBI_KEPT_STEPS 64
+#define EMBI_CACHED_STEPS 64
 
 /* Releases lists and closes their gaps. */
-static void embi_kept_forget(embipc_world *w)
+static void embi_cached_forget(embipc_world *w)
 {
     int count = 0;
-    for (int n = 0; n < w->kept_count; n++) {
-        embi_kept one = w->kept[n];
-        if (w->step - one.asked > EMBI_KEPT_STEPS) continue;
-        w->kept[n] = w->kept[count];
-        w->kept[count++] = one;
+    for (int n = 0; n < w->search.cached_count; n++) {
+        embi_cached one = w->search.cached[n];
+        if (w->step - one.asked > EMBI_CACHED_STEPS) continue;
+        w->search.cached[n] = w->search.cached[count];
+        w->search.cached[count++] = one;
     }
-    w->kept_count = count;
+    w->search.cached_count = count;
 }
 
 /* Adds the displacement from the reference to a list's drift, for all bodies or those that take a new reference. */
-static void embi_kept_follow(embi_state *s, embi_kept *k, int all)
+static void embi_cached_follow(embi_state *s, embi_cached *k, int all)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     embi_body *a = s->body + k->a, *b = s->body + k->b;
-    const embipc_real *from = s->kept_q + 3 * a->node0, *to = s->q + 3 * a->node0;
-    int first = all || a->anew, second = all || b->anew;
-    embipc_real r[6], *strain = s->trace + a->trace0;
+    const embipc_real *from = s->reference.cached_q + 3 * a->node0, *to = s->q + 3 * a->node0;
+    int first = all || a->search.takes_reference, second = all || b->search.takes_reference;
+    embipc_real r[6], *strain = s->scratch.trace + a->trace0;
     if (!k->valid || (!first && !second)) return;
     if (a == b) {
         if (!all) embi_own_set_aside(s, k, EMBI_ASIDE_HEAD | EMBI_ASIDE_STATE);
         embi_turn_fit(from, to, a->nn, k->turn);
-        embi_warp(from, to, a->nn, k->turn, s->shift_d + 3 * a->node0, k->drift + 3);
-        embi_body_strains(a, s->shift_d + 3 * a->node0, strain);
-        for (int t = 0; t < embi_strained_tets(a); t++) a->strain[t].kept = strain[t];
+        embi_warp(from, to, a->nn, k->turn, s->scratch.nodes + 3 * a->node0, k->drift + 3);
+        embi_body_strains(a, s->scratch.nodes + 3 * a->node0, strain);
+        for (int t = 0; t < embi_strained_tets(a); t++) a->search.strain[t].kept = strain[t];
         for (int i = 0; i < 3; i++) k->drift[i] = -k->drift[3 + i];
         return;
     }
-    embi_difference_box(first ? a->shift.part + 6 * k->pa : still, second ? b->shift.part + 6 * k->pb : still, r);
+    embi_difference_box(first ? a->search.shift.part + 6 * k->pa : still, second ? b->search.shift.part + 6 * k->pb :
+                        still, r);
     for (int i = 0; i < 6; i++) k->drift[i] += r[i];
 }
 
 /* Updates the drift of all cached lists after a step. */
-static void embi_kept_drift(embipc_world *w)
+static void embi_cached_drift(embipc_world *w)
 {
-    embi_kept_forget(w);
-    for (int n = 0; n < w->kept_count; n++) embi_kept_follow(&w->s, w->kept + n, 1);
+    embi_cached_forget(w);
+    for (int n = 0; n < w->search.cached_count; n++) embi_cached_follow(&w->s, w->search.cached + n, 1);
 }
 
 /* Island of a pair: that of the body that moves; -1 if neither does. */
@@ -22878,10 +23093,10 @@ static int embi_search_add(embipc_world *w, int n)
     embi_pair *pair = w->s.pair + n;
     embi_search *one;
     pair->path = pair->joins = 0;
-    if (!embi_kept_of(w, pair) ||
-        !EMBI_GROW(&w->memory, w->search, w->search_count + 1))
+    if (!embi_cached_of(w, pair) ||
+        !EMBI_GROW(&w->memory, w->search.due, w->search.due_count + 1))
         return 0;
-    one = w->search + w->search_count++;
+    one = w->search.due + w->search.due_count++;
     memset(one, 0, sizeof *one);
     one->pair = n;
     return 1;
@@ -22901,13 +23116,13 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
     embi_state *s = &w->s;
     embi_pair *pair = s->pair + one->pair;
     embipc_real reach = embi_pair_reach(s, pair), r[6];
-    embi_kept *kept = embi_kept_of(w, pair);
+    embi_cached *kept = embi_cached_of(w, pair);
     one->kept = kept;
     embi_own_set_aside(s, kept, EMBI_ASIDE_HEAD);
     kept->asked = w->step;
-    one->due = EMBI_WITHOUT(LISTS) || !embi_kept_serves(s, kept, pair, reach);
+    one->due = EMBI_WITHOUT(LISTS) || !embi_cached_serves(s, kept, pair, reach);
     if (one->due) {
-        embi_kept_begin(s, kept, pair, reach);
+        embi_cached_begin(s, kept, pair, reach);
         if (pair->a == pair->b && !embi_body_starts(&w->memory, s, s->body + pair->a, kept)) return 0;
     }
     pair->loose = kept->loose;
@@ -22929,10 +23144,10 @@ static void embi_again_range(void *arg, int begin, int end)
     const embi_search_task *t = (const embi_search_task *)arg;
     const embi_state *s = &t->w->s;
     for (int n = begin; n < end; n++) {
-        const embi_chunk *chunk = t->w->parts.list + n;
-        const embi_search *one = t->w->search + chunk->item;
+        const embi_chunk *chunk = t->w->search.parts.list + n;
+        const embi_search *one = t->w->search.due + chunk->item;
         const embi_body *A = s->body + one->kept->a;
-        embi_candidate *to = s->candidate + one->first + chunk->begin, *c = to;
+        embi_candidate *to = s->candidates.list + one->first + chunk->begin, *c = to;
         for (int k = chunk->begin; k < chunk->end; k++) {
             const embi_candidate *old = one->kept->list + k;
             if (!embi_search_sees(one, old)) continue;
@@ -22941,7 +23156,7 @@ static void embi_again_range(void *arg, int begin, int end)
                                       c->v[0] < A->vert0 + A->nv ? &one->approach
                                                                                                   : &one->back);
         }
-        t->w->found[n] = (int)(c - to);
+        t->w->search.found[n] = (int)(c - to);
     }
 }
 
@@ -22952,15 +23167,19 @@ static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one
     embi_body *A = s->body + pair->a, *B = s->body + pair->b;
     embipc_real r[6], slack;
     pair->nearby_count = -1;
-    if (pair->path) embi_relative_box(&A->stray, pair->pa, &B->stray, pair->pb, r);   /* from known_q to x */
-    else embi_relative_box(&A->known, pair->pa, &B->known, pair->pb, r);   /* from the middle of the range to known_q */
+    /* from known_q to x */
+    if (pair->path) embi_relative_box(&A->search.drift, pair->pa, &B->search.drift, pair->pb, r);
+    /* from the middle of the range to known_q */
+    else embi_relative_box(&A->search.shift_measured, pair->pa, &B->search.shift_measured, pair->pb, r);
     for (int i = 0; i < 6 && !pair->path; i++) r[i] -= (pair->range[i % 3] + pair->range[3 + i % 3]) / 2;
     slack = embi_box_norm(r);
-    if (pair->count) memset(s->closest + pair->first, 0, (size_t)pair->count * sizeof *s->closest);
+    if (pair->count) memset(s->candidates.closest + pair->first, 0, (size_t)pair->count *
+                            sizeof *s->candidates.closest);
     for (int k = pair->first; k < pair->first + pair->count; k++) {
-        s->apart[k].share = s->candidate[k].share;
-        s->apart[k].least = EMBI_WITHOUT(BOUNDS) ? -EMBI_HUGE : s->candidate[k].apart - s->candidate[k].share * slack;
-        if (!embi_candidate_wake(m, s, A, B, s->candidate[k].v)) return 0;
+        s->candidates.apart[k].share = s->candidates.list[k].share;
+        s->candidates.apart[k].least = EMBI_WITHOUT(BOUNDS) ? -EMBI_HUGE : s->candidates.list[k].apart -
+            s->candidates.list[k].share * slack;
+        if (!embi_candidate_wake(m, s, A, B, s->candidates.list[k].v)) return 0;
     }
     return 1;
 }
@@ -22969,10 +23188,10 @@ static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one
 static int embi_candidates_room(embipc_world *w)
 {
     embi_state *s = &w->s;
-    return EMBI_ROOM(&w->memory, s->closest, s->candidate_count) &&
-           EMBI_ROOM(&w->memory, s->apart, s->candidate_count) &&
-           EMBI_ROOM(&w->memory, s->nearby, s->candidate_count) &&
-           EMBI_ROOM(&w->memory, s->seen, s->candidate_count);
+    return EMBI_ROOM(&w->memory, s->candidates.closest, s->candidates.count) &&
+           EMBI_ROOM(&w->memory, s->candidates.apart, s->candidates.count) &&
+           EMBI_ROOM(&w->memory, s->candidates.active, s->candidates.count) &&
+           EMBI_ROOM(&w->memory, s->candidates.seen, s->candidates.count);
 }
 
 /* Takes the candidates of the searches begin .. end - 1 from their cached lists. */
@@ -22980,35 +23199,36 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
 {
     embi_state *s = &w->s;
     embi_search_task task;
-    int at = s->candidate_count, n = 0;
+    int at = s->candidates.count, n = 0;
     task.w = w;
-    embi_chunks_clear(&w->parts);
+    embi_chunks_clear(&w->search.parts);
     for (int k = begin; k < end; k++) {
-        if (!embi_search_ask(w, w->search + k)) return 0;
-        w->search[k].first = at;
-        at += w->search[k].kept->count;
-        if (!embi_chunks_add(&w->memory, &w->parts, k, 0, w->search[k].kept->count, EMBI_SHARE_AGAIN)) return 0;
+        if (!embi_search_ask(w, w->search.due + k)) return 0;
+        w->search.due[k].first = at;
+        at += w->search.due[k].kept->count;
+        if (!embi_chunks_add(&w->memory, &w->search.parts, k, 0, w->search.due[k].kept->count,
+                             EMBI_SHARE_AGAIN)) return 0;
     }
-    if (!EMBI_ROOM(&w->memory, s->candidate, at) ||
-        !EMBI_GROW(&w->memory, w->found, w->parts.count))
+    if (!EMBI_ROOM(&w->memory, s->candidates.list, at) ||
+        !EMBI_GROW(&w->memory, w->search.found, w->search.parts.count))
         return 0;
     embi_asked_start(w);
-    embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_AGAIN, embi_again_range, &task);
+    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_AGAIN, embi_again_range, &task);
     for (int k = begin; k < end; k++) {
-        embi_pair *pair = s->pair + w->search[k].pair;
-        pair->first = s->candidate_count;
-        for (; n < w->parts.count && w->parts.list[n].item == k; n++) {
-            int from = w->search[k].first + w->parts.list[n].begin;
-            if (w->found[n] && from > s->candidate_count)
-                memmove(s->candidate + s->candidate_count, s->candidate + from,
-                        (size_t)w->found[n] * sizeof *s->candidate);
-            s->candidate_count += w->found[n];
+        embi_pair *pair = s->pair + w->search.due[k].pair;
+        pair->first = s->candidates.count;
+        for (; n < w->search.parts.count && w->search.parts.list[n].item == k; n++) {
+            int from = w->search.due[k].first + w->search.parts.list[n].begin;
+            if (w->search.found[n] && from > s->candidates.count)
+                memmove(s->candidates.list + s->candidates.count, s->candidates.list + from,
+                        (size_t)w->search.found[n] * sizeof *s->candidates.list);
+            s->candidates.count += w->search.found[n];
         }
-        pair->count = s->candidate_count - pair->first;
+        pair->count = s->candidates.count - pair->first;
     }
     if (!embi_candidates_room(w)) return 0;
     for (int k = begin; k < end; k++)
-        if (!embi_search_end(&w->memory, s, w->search + k)) return 0;
+        if (!embi_search_end(&w->memory, s, w->search.due + k)) return 0;
     return 1;
 }
 
@@ -23022,15 +23242,15 @@ static embi_surface embi_body_paths(const embipc_world *w, const embi_body *b)
 {
     const embi_state *s = &w->s;
     embi_surface r = embi_surface_of(s, b, b->moving ? s->x : s->xn);
-    if (b->goes) r.way = s->way + 3 * b->vert0;
+    if (b->search.has_direction) r.way = s->path.way + 3 * b->vert0;
     return r;
 }
 
 /* way = displacement of each vertex along the present direction, m, times the fraction cap that may be taken. */
 static void embi_body_ways(const embi_state *s, const embi_body *b, embipc_real cap)
 {
-    embipc_real *way = s->way + 3 * b->vert0;
-    const embipc_real *x = s->x + 3 * b->vert0, *next = s->next_x + 3 * b->vert0;
+    embipc_real *way = s->path.way + 3 * b->vert0;
+    const embipc_real *x = s->x + 3 * b->vert0, *next = s->path.x + 3 * b->vert0;
     for (int i = 0; i < 3 * b->nv; i++) way[i] = cap * (next[i] - x[i]);
 }
 
@@ -23041,21 +23261,21 @@ static int embi_body_sweep(embipc_world *w, embi_body *b)
     embi_bodies_task t;
     embi_surface paths;
     t.s = s;
-    if (b->swept || b->kind == EMBIPC_FIXED) return 1;
-    if (!EMBI_GROW(&w->memory, s->way, 3 * s->vert_count)) return 0;
+    if (b->search.swept || b->kind == EMBIPC_FIXED) return 1;
+    if (!EMBI_GROW(&w->memory, s->path.way, 3 * s->vert_count)) return 0;
     if (!b->started) {   /* candidates may need x^n of any vertex */
         embi_apply_rows(s, b, s->qn, s->xn);
-        if (s->rebased && !b->rebased) embi_apply_rows(s, b, s->qn, s->base_x);
+        if (s->reference.any && !b->search.has_reference) embi_apply_rows(s, b, s->qn, s->reference.x);
         b->started = 1;
     }
     if (b->moving) {
         embi_apply_rows(s, b, s->q, s->x);
-        if (b->goes) embi_apply_rows(s, b, s->trial_q, s->next_x);
-        embi_body_stray(&t, b, 0);
+        if (b->search.has_direction) embi_apply_rows(s, b, s->trial_q, s->path.x);
+        embi_body_drift(&t, b, 0);
     }
-    if (b->goes) embi_body_ways(s, b, w->island[b->island]->cap);
-    b->swept = 1;
-    b->fits = 0;
+    if (b->search.has_direction) embi_body_ways(s, b, w->islands.list[b->island]->bound.cap);
+    b->search.swept = 1;
+    b->search.tree_is_current = 0;
     paths = embi_body_paths(w, b);
     return embi_bvh_sweep(&w->memory, &b->bvh, &paths);
 }
@@ -23067,42 +23287,45 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
     embi_state *s = &w->s;
     embi_pair *pair = s->pair + one->pair;
     embi_body *A = s->body + pair->a, *B = s->body + pair->b;
-    embi_kept *kept = embi_kept_of(w, pair);
-    embipc_real ways = embi_shift_most(&A->shift_next) + embi_shift_most(&B->shift_next);
+    embi_cached *kept = embi_cached_of(w, pair);
+    embipc_real ways = embi_shift_most(&A->search.shift_next) + embi_shift_most(&B->search.shift_next);
     embipc_real reach = embi_pair_reach(s, pair) + 64 * EMBI_EPS * ways;
     int own = A == B, count = 0;
     embi_surface a, b;
     embi_approach t = embi_approach_of(none, reach);
-    embi_walk walk = embi_walk_of(&a, &b, none, reach);
+    embi_traversal walk = embi_traverse_of(&a, &b, none, reach);
     if (!kept || !embi_body_sweep(w, A) || !embi_body_sweep(w, B)) return 0;
     a = embi_body_paths(w, A);
     b = embi_body_paths(w, B);
     a.start = own ? NULL : kept->start;
     a.start_count = 1;
-    if (own && A->folds.count) {
-        embi_kept_begin(s, kept, pair, reach);
+    if (own && A->search.certificates.count) {
+        embi_cached_begin(s, kept, pair, reach);
         if (!embi_body_starts(&w->memory, s, A, kept)) return 0;
-        a.start = A->start;
-        a.start_count = A->start_count;
+        a.start = A->search.start;
+        a.start_count = A->search.start_count;
     }
     pair->loose = 0;
-    pair->first = s->candidate_count;
-    if (A->goes && B->goes && A->island != B->island) {   /* each island has its own direction: do the paths cross? */
-        embi_walk_along(&walk, EMBI_PATHS_APART);
+    pair->first = s->candidates.count;
+    /* each island has its own direction: do the paths cross? */
+    if (A->search.has_direction && B->search.has_direction && A->island != B->island) {
+        embi_traverse_along(&walk, EMBI_PATHS_APART);
         walk.first_only = 1;
-        if (!embi_walk_all(&w->memory, &walk, &w->tri_pairs, &count)) return 0;
+        if (!embi_traverse_all(&w->memory, &walk, &w->search.tri_pairs, &count)) return 0;
         pair->joins = count > 0;
         if (!pair->joins) return embi_search_end(&w->memory, s, one);
         walk.first_only = count = 0;
     }
-    embi_walk_along(&walk, EMBI_PATHS_TOGETHER);
+    embi_traverse_along(&walk, EMBI_PATHS_TOGETHER);
     t.paths = 1;
     for (int i = 0; i < 3; i++)   /* relative to the second body */
-        a.common[i] = b.common[i] = B->goes ? (B->bvh.way[6 + i] + B->bvh.way[9 + i]) / 2 : (embipc_real)0;
-    if (!embi_walk_all(&w->memory, &walk, &w->tri_pairs, &count) ||
-        !embi_candidates(&w->memory, &a, &b, w->tri_pairs, count, &pair->rule, &t, &s->candidate, &s->candidate_count))
+        a.common[i] = b.common[i] = B->search.has_direction ? (B->bvh.way[6 + i] + B->bvh.way[9 + i]) / 2 :
+            (embipc_real)0;
+    if (!embi_traverse_all(&w->memory, &walk, &w->search.tri_pairs, &count) ||
+        !embi_candidates(&w->memory, &a, &b, w->search.tri_pairs, count, &pair->rule, &t, &s->candidates.list,
+                         &s->candidates.count))
         return 0;
-    pair->count = s->candidate_count - pair->first;
+    pair->count = s->candidates.count - pair->first;
     return embi_candidates_room(w) && embi_search_end(&w->memory, s, one);
 }
 
@@ -23110,13 +23333,13 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
 static int embi_paths_run(embipc_world *w, int begin, int end)
 {
     for (int n = begin; n < end; n++) {
-        const embi_pair *pair = w->s.pair + w->search[n].pair;
-        w->s.body[pair->a].swept = w->s.body[pair->b].swept = 0;
+        const embi_pair *pair = w->s.pair + w->search.due[n].pair;
+        w->s.body[pair->a].search.swept = w->s.body[pair->b].search.swept = 0;
     }
     for (int own = 0; own < 2; own++)
         for (int n = begin; n < end; n++) {
-            const embi_pair *pair = w->s.pair + w->search[n].pair;
-            if ((pair->a == pair->b) == own && !embi_search_path(w, w->search + n)) return 0;
+            const embi_pair *pair = w->s.pair + w->search.due[n].pair;
+            if ((pair->a == pair->b) == own && !embi_search_path(w, w->search.due + n)) return 0;
         }
     return 1;
 }
@@ -23125,22 +23348,23 @@ static int embi_paths_run(embipc_world *w, int begin, int end)
  * room. Searches along paths are last in the queue. */
 static int embi_searches_run(embipc_world *w)
 {
-    int all = w->search_count;
+    int all = w->search.due_count;
     if (!embi_searched_forget(w)) return 0;
-    while (w->search_count > 0 && w->s.pair[w->search[w->search_count - 1].pair].path) w->search_count--;
-    for (int n = 0; n < w->search_count; n++)
-        if (!embi_search_begin(w, w->search + n)) return 0;
+    while (w->search.due_count > 0 && w->s.pair[w->search.due[w->search.due_count -
+                                                              1].pair].path) w->search.due_count--;
+    for (int n = 0; n < w->search.due_count; n++)
+        if (!embi_search_begin(w, w->search.due + n)) return 0;
     if (!embi_searches_keep(w)) return 0;
-    for (int begin = 0, end; begin < w->search_count; begin = end) {
-        int sum = w->search[begin].kept->count;
-        for (end = begin + 1; end < w->search_count && sum + w->search[end].kept->count < 65536; end++)
-            sum += w->search[end].kept->count;
+    for (int begin = 0, end; begin < w->search.due_count; begin = end) {
+        int sum = w->search.due[begin].kept->count;
+        for (end = begin + 1; end < w->search.due_count && sum + w->search.due[end].kept->count < 65536; end++)
+            sum += w->search.due[end].kept->count;
         if (!embi_searches_again(w, begin, end)) return 0;
     }
-    for (int n = 0; n < w->search_count; n++) w->search[n].kept->valid = 1;
-    if (!embi_paths_run(w, w->search_count, all)) return 0;
+    for (int n = 0; n < w->search.due_count; n++) w->search.due[n].kept->valid = 1;
+    if (!embi_paths_run(w, w->search.due_count, all)) return 0;
     w->builds += all;
-    w->search_count = 0;
+    w->search.due_count = 0;
     return 1;
 }
 
@@ -23230,8 +23454,8 @@ static int embi_meetings_add(embipc_world *w, int i, int j, int ta, int tb, embi
         one.owner[1] = one.edge[1];
         one.flush = how == 1;
         one.seam = 0;
-        if (!EMBI_GROW(&w->memory, w->meeting, w->meeting_count + 1)) return 0;
-        w->meeting[w->meeting_count++] = one;
+        if (!EMBI_GROW(&w->memory, w->joints.meeting, w->joints.meeting_count + 1)) return 0;
+        w->joints.meeting[w->joints.meeting_count++] = one;
     }
     return 1;
 }
@@ -23252,19 +23476,19 @@ static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     const embi_body *a = w->s.body + i, *b = w->s.body + j;
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
-    int first = w->meeting_count;
-    w->tri_pair_count = 0;
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, tolerance, &w->tri_pairs, &w->tri_pair_count))
+    int first = w->joints.meeting_count;
+    w->search.tri_pair_count = 0;
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, tolerance, &w->search.tri_pairs, &w->search.tri_pair_count))
         return 0;
-    for (int n = 0; n < w->tri_pair_count; n++) {
-        embi_u64 key = w->tri_pairs[n].key;
+    for (int n = 0; n < w->search.tri_pair_count; n++) {
+        embi_u64 key = w->search.tri_pairs[n].key;
         if (!embi_meetings_add(w, i, j, (int)(key >> 32), (int)(key & 0xffffffffu), tolerance)) return 0;
     }
-    for (int n = first; n < w->meeting_count; n++) {
-        embi_meeting *one = w->meeting + n;
+    for (int n = first; n < w->joints.meeting_count; n++) {
+        embi_meeting *one = w->joints.meeting + n;
         one->seam = one->flush && embi_is_border(a, one->edge[0]) && embi_is_border(b, one->edge[1]);
-        for (int k = first; k < w->meeting_count && one->flush && !one->seam; k++) {
-            const embi_meeting *back = w->meeting + k;
+        for (int k = first; k < w->joints.meeting_count && one->flush && !one->seam; k++) {
+            const embi_meeting *back = w->joints.meeting + k;
             one->seam = !back->flush && embi_edge_key(a, back->edge[0]) == embi_edge_key(a, one->edge[0]) &&
                         embi_edge_key(b, back->edge[1]) == embi_edge_key(b, one->edge[1]);
             if (one->seam && !embi_is_owner(a, one->edge[0])) one->owner[0] = back->edge[0];
@@ -23279,21 +23503,21 @@ static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance
 static int embi_seams_sort(embipc_world *w)
 {
     int count = 0;
-    if (!EMBI_GROW(&w->memory, w->tri_pairs, 4 * w->meeting_count)) return -1;
-    for (int n = 0; n < 2 * w->meeting_count; n++) {
-        const embi_meeting *one = w->meeting + n / 2;
+    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 4 * w->joints.meeting_count)) return -1;
+    for (int n = 0; n < 2 * w->joints.meeting_count; n++) {
+        const embi_meeting *one = w->joints.meeting + n / 2;
         if (!one->seam) continue;
-        w->tri_pairs[count].key = embi_edge_key(w->s.body + one->body[n % 2], one->edge[n % 2]);
-        w->tri_pairs[count++].value = n;
+        w->search.tri_pairs[count].key = embi_edge_key(w->s.body + one->body[n % 2], one->edge[n % 2]);
+        w->search.tri_pairs[count++].value = n;
     }
-    if (count) embi_sort_keys(w->tri_pairs, w->tri_pairs + count, count);
+    if (count) embi_sort_keys(w->search.tri_pairs, w->search.tri_pairs + count, count);
     return count;
 }
 
 /* Sets the seam bit of the edge with these sides. Removes its pairs where seams cover all of it. */
 static void embi_seams_cover(embipc_world *w, const embi_key *sides, int count)
 {
-    const embi_meeting *one = w->meeting + sides->value / 2;
+    const embi_meeting *one = w->joints.meeting + sides->value / 2;
     embi_body *b = w->s.body + one->body[sides->value % 2];
     embipc_real reach = 0, before = -1;
     int owner = one->owner[sides->value % 2];
@@ -23303,7 +23527,7 @@ static void embi_seams_cover(embipc_world *w, const embi_key *sides, int count)
     while (reach > before) {
         before = reach;
         for (int n = 0; n < count; n++) {
-            const embipc_real *t = w->meeting[sides[n].value / 2].t[sides[n].value % 2];
+            const embipc_real *t = w->joints.meeting[sides[n].value / 2].t[sides[n].value % 2];
             if (t[0] <= reach + 64 * EMBI_EPS) reach = embi_max(reach, t[1]);
         }
     }
@@ -23313,7 +23537,7 @@ static void embi_seams_cover(embipc_world *w, const embi_key *sides, int count)
 /* p = an end of a seam; end: 2 meeting + end, on its first edge. */
 static void embi_seam_end(const embipc_world *w, int end, embipc_real p[3])
 {
-    const embi_meeting *one = w->meeting + end / 2;
+    const embi_meeting *one = w->joints.meeting + end / 2;
     embi_u64 key = embi_edge_key(w->s.body + one->body[0], one->edge[0]);
     const embipc_real *u = w->s.x + 3 * (int)(key >> 32), *v = w->s.x + 3 * (int)(key & 0xffffffffu);
     embipc_real t = one->t[0][end % 2];
@@ -23324,7 +23548,7 @@ static void embi_seam_end(const embipc_world *w, int end, embipc_real p[3])
 static int embi_seam_add(embipc_world *w, int meeting, int end, int multiplicity)
 {
     embi_seams *to = &w->s.seams;
-    const embi_meeting *one = w->meeting + meeting;
+    const embi_meeting *one = w->joints.meeting + meeting;
     embi_seam *seam;
     if (!EMBI_GROW(&w->memory, to->list, to->count + 1)) return 0;
     seam = to->list + to->count++;
@@ -23340,8 +23564,8 @@ static int embi_seams_end(embipc_world *w, const embi_key *ends, int count)
 {
     int bodies = 0;
     for (int n = 0; n < 2 * count; n++) {
-        int body = w->meeting[ends[n / 2].value / 2].body[n % 2], known = 0;
-        for (int k = 0; k < n && !known; k++) known = w->meeting[ends[k / 2].value / 2].body[k % 2] == body;
+        int body = w->joints.meeting[ends[n / 2].value / 2].body[n % 2], known = 0;
+        for (int k = 0; k < n && !known; k++) known = w->joints.meeting[ends[k / 2].value / 2].body[k % 2] == body;
         bodies += !known;
     }
     return count < bodies || embi_seam_add(w, ends->value / 2, ends->value % 2, 1 - bodies + count);
@@ -23361,10 +23585,10 @@ static int embi_seams_ends(embipc_world *w)
     embi_key *ends;
     embipc_real p[3], q[3], lo = EMBI_HUGE, hi = -EMBI_HUGE, unit;
     int count = 0;
-    if (!EMBI_GROW(&w->memory, w->tri_pairs, 4 * w->meeting_count)) return 0;
-    ends = w->tri_pairs;
-    for (int n = 0; n < 2 * w->meeting_count; n++)
-        if (w->meeting[n / 2].seam) ends[count++].value = n;
+    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 4 * w->joints.meeting_count)) return 0;
+    ends = w->search.tri_pairs;
+    for (int n = 0; n < 2 * w->joints.meeting_count; n++)
+        if (w->joints.meeting[n / 2].seam) ends[count++].value = n;
     for (int n = 0; n < count; n++) {
         embi_seam_end(w, ends[n].value, p);
         lo = embi_min(lo, p[0]);
@@ -23381,7 +23605,8 @@ static int embi_seams_ends(embipc_world *w)
         end = begin + 1;
         for (int n = end; n < count; n++) {
             embi_key other = ends[n];
-            embipc_real nearby = embi_seam_near(w, w->meeting + ends[begin].value / 2, w->meeting + other.value / 2);
+            embipc_real nearby = embi_seam_near(w, w->joints.meeting + ends[begin].value / 2,
+                                                w->joints.meeting + other.value / 2);
             embi_seam_end(w, other.value, q);
             embi_sub(q, q, p);
             if (q[0] > 64 * EMBI_EPS * embi_max(embi_abs(lo), embi_abs(hi)) + 4 * unit) break;
@@ -23399,12 +23624,12 @@ static int embi_seams_list(embipc_world *w)
 {
     embi_seams *to = &w->s.seams;
     embi_key *k;
-    for (int n = 0; n < w->meeting_count; n++)
-        if (w->meeting[n].seam && !embi_seam_add(w, n, -1, -1)) return 0;
+    for (int n = 0; n < w->joints.meeting_count; n++)
+        if (w->joints.meeting[n].seam && !embi_seam_add(w, n, -1, -1)) return 0;
     if (!embi_seams_ends(w) || !EMBI_GROW(&w->memory, to->list, 2 * to->count) ||
-        !EMBI_GROW(&w->memory, w->tri_pairs, 2 * to->count))
+        !EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * to->count))
         return 0;
-    k = w->tri_pairs;
+    k = w->search.tri_pairs;
     for (int n = 0; n < to->count; n++) {
         k[n].key = to->list[n].key;
         k[n].value = n;
@@ -23419,35 +23644,36 @@ static int embi_seams_list(embipc_world *w)
 static int embi_seams_join(embipc_world *w)
 {
     int n_bodies = w->s.body_count, *next;
-    if (!EMBI_GROW(&w->memory, w->sharp, n_bodies) ||
-        !EMBI_GROW(&w->memory, w->joined, 2 * n_bodies))
+    if (!EMBI_GROW(&w->memory, w->joints.sharp, n_bodies) ||
+        !EMBI_GROW(&w->memory, w->joints.joined, 2 * n_bodies))
         return 0;
-    next = w->sharp;
+    next = w->joints.sharp;
     for (int i = 0; i < n_bodies; i++) next[i] = i;
-    for (int n = 0; n < w->meeting_count; n++) {
-        const embi_meeting *one = w->meeting + n;
+    for (int n = 0; n < w->joints.meeting_count; n++) {
+        const embi_meeting *one = w->joints.meeting + n;
         if (!one->seam) continue;
         embi_set_join(next, one->body[0], one->body[1]);
-        w->s.body[one->body[0]].joined = w->s.body[one->body[1]].joined = 1;
+        w->s.body[one->body[0]].search.joined.surface = w->s.body[one->body[1]].search.joined.surface = 1;
     }
     for (int i = 0; i < n_bodies; i++) {
         embi_body *b = w->s.body + i;
-        if (!b->joined) continue;
-        b->joined = 1 + embi_set_first(next, i);
-        w->joined[w->joined_count++].key = embi_pack(b->joined, i);
+        if (!b->search.joined.surface) continue;
+        b->search.joined.surface = 1 + embi_set_first(next, i);
+        w->joints.joined[w->joints.joined_count++].key = embi_pack(b->search.joined.surface, i);
     }
-    if (w->joined_count) embi_sort_keys(w->joined, w->joined + w->joined_count, w->joined_count);
+    if (w->joints.joined_count) embi_sort_keys(w->joints.joined, w->joints.joined + w->joints.joined_count,
+                                               w->joints.joined_count);
     return 1;
 }
 
 /* Removes all seams: each fixed body stands alone again. */
 static void embi_seams_clear(embipc_world *w)
 {
-    w->s.seams.count = w->meeting_count = w->joined_count = 0;
+    w->s.seams.count = w->joints.meeting_count = w->joints.joined_count = 0;
     if (!++w->s.seams.revision) w->s.seams.revision = 1;
     for (int i = 0; i < w->s.body_count; i++) {
         embi_body *b = w->s.body + i;
-        b->joined = 0;
+        b->search.joined.surface = 0;
         for (int t = 0; t < b->nt; t++) b->bvh.own[t] = embi_own_alone(b->bvh.own[t]);
     }
 }
@@ -23465,19 +23691,19 @@ static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
 {
     int count = 0, total = first[w->s.body_count];
     for (int n = 0; n < total; n++) next[n] = n;
-    for (int n = 0; n < w->meeting_count; n++) {
-        const embi_meeting *one = w->meeting + n;
+    for (int n = 0; n < w->joints.meeting_count; n++) {
+        const embi_meeting *one = w->joints.meeting + n;
         if (!one->seam) continue;
         embi_set_join(next, embi_meeting_surface(w, one, 0, first, next),
                       embi_meeting_surface(w, one, 1, first, next));
     }
-    if (!EMBI_GROW(&w->memory, w->tri_pairs, 2 * total)) return -1;
+    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * total)) return -1;
     for (int i = 0; i < w->s.body_count; i++)
         for (int t = 0; t < first[i + 1] - first[i]; t++) {
-            w->tri_pairs[count].key = embi_pack(embi_set_first(next, first[i] + w->s.body[i].bvh.face[t]), i);
-            w->tri_pairs[count++].value = t;
+            w->search.tri_pairs[count].key = embi_pack(embi_set_first(next, first[i] + w->s.body[i].bvh.face[t]), i);
+            w->search.tri_pairs[count++].value = t;
         }
-    if (count) embi_sort_keys(w->tri_pairs, w->tri_pairs + count, count);
+    if (count) embi_sort_keys(w->search.tri_pairs, w->search.tri_pairs + count, count);
     return count;
 }
 
@@ -23503,27 +23729,28 @@ static int embi_surface_is_flat(const embipc_world *w, const embi_key *list, int
 static int embi_seams_check(embipc_world *w)
 {
     int n_bodies = w->s.body_count, *first, *next, *flat, total = 0, count;
-    if (!EMBI_GROW(&w->memory, w->sharp, n_bodies + 1)) return 0;
-    memset(w->sharp, 0, (size_t)(n_bodies + 1) * sizeof *w->sharp);
-    for (int n = 0; n < 2 * w->meeting_count; n++)
-        if (w->meeting[n / 2].seam) w->sharp[w->meeting[n / 2].body[n % 2]] = 1;
+    if (!EMBI_GROW(&w->memory, w->joints.sharp, n_bodies + 1)) return 0;
+    memset(w->joints.sharp, 0, (size_t)(n_bodies + 1) * sizeof *w->joints.sharp);
+    for (int n = 0; n < 2 * w->joints.meeting_count; n++)
+        if (w->joints.meeting[n / 2].seam) w->joints.sharp[w->joints.meeting[n / 2].body[n % 2]] = 1;
     for (int i = 0; i <= n_bodies; i++) {
-        int nt = i < n_bodies && w->sharp[i] ? w->s.body[i].nt : 0;
-        w->sharp[i] = total;
+        int nt = i < n_bodies && w->joints.sharp[i] ? w->s.body[i].nt : 0;
+        w->joints.sharp[i] = total;
         total += nt;
     }
-    if (!EMBI_GROW(&w->memory, w->sharp, n_bodies + 1 + 2 * total)) return 0;
-    first = w->sharp;
+    if (!EMBI_GROW(&w->memory, w->joints.sharp, n_bodies + 1 + 2 * total)) return 0;
+    first = w->joints.sharp;
     next = first + n_bodies + 1;
     flat = next + total;
     count = embi_seams_surfaces(w, first, next);
     for (int begin = 0, end; begin < count; begin = end) {
-        int surface = (int)(w->tri_pairs[begin].key >> 32);
-        for (end = begin + 1; end < count && (int)(w->tri_pairs[end].key >> 32) == surface; end++) {}
-        flat[surface] = embi_surface_is_flat(w, w->tri_pairs + begin, end - begin);
+        int surface = (int)(w->search.tri_pairs[begin].key >> 32);
+        for (end = begin + 1; end < count && (int)(w->search.tri_pairs[end].key >> 32) == surface; end++) {}
+        flat[surface] = embi_surface_is_flat(w, w->search.tri_pairs + begin, end - begin);
     }
-    for (int n = 0; n < w->meeting_count && count >= 0; n++)
-        if (w->meeting[n].seam) w->meeting[n].seam = flat[embi_meeting_surface(w, w->meeting + n, 0, first, next)];
+    for (int n = 0; n < w->joints.meeting_count && count >= 0; n++)
+        if (w->joints.meeting[n].seam) w->joints.meeting[n].seam =
+            flat[embi_meeting_surface(w, w->joints.meeting + n, 0, first, next)];
     return count >= 0;
 }
 
@@ -23538,7 +23765,8 @@ static int embi_seams_find(embipc_world *w)
             const embi_body *a = s->body + i;
             embipc_real tolerance = 16 * EMBI_EPS * embi_max(a->scale_x, b->scale_x);
             embipc_real range[6] = {0, 0, 0, 0, 0, 0};
-            if (a->kind != EMBIPC_FIXED || a->thickness != b->thickness || a->friction != b->friction ||
+            if (a->kind != EMBIPC_FIXED || a->rules.thickness != b->rules.thickness ||
+                a->rules.friction != b->rules.friction ||
                 !embi_ranges_meet(a->bvh.box + 6, range, tolerance, b->bvh.box + 6))
                 continue;
             if (!embi_bodies_join(w, i, j, tolerance)) return 0;
@@ -23548,15 +23776,15 @@ static int embi_seams_find(embipc_world *w)
     sides = embi_seams_sort(w);
     if (sides < 0) return 0;
     for (int begin = 0, end; begin < sides; begin = end) {
-        for (end = begin + 1; end < sides && w->tri_pairs[end].key == w->tri_pairs[begin].key; end++) {}
-        embi_seams_cover(w, w->tri_pairs + begin, end - begin);
+        for (end = begin + 1; end < sides && w->search.tri_pairs[end].key == w->search.tri_pairs[begin].key; end++) {}
+        embi_seams_cover(w, w->search.tri_pairs + begin, end - begin);
     }
     if (!embi_seams_list(w) || !embi_seams_join(w)) return 0;
-    for (int n = 0; n < w->joined_count; n++) {
-        embi_body *b = s->body + (w->joined[n].key & 0xffffffffu);
-        if (!EMBI_GROW(&w->memory, w->sharp, 3 * b->nv)) return 0;
+    for (int n = 0; n < w->joints.joined_count; n++) {
+        embi_body *b = s->body + (w->joints.joined[n].key & 0xffffffffu);
+        if (!EMBI_GROW(&w->memory, w->joints.sharp, 3 * b->nv)) return 0;
         embi_bvh_spare_points(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt, b->nv, NULL, EMBI_OWN_JOINED_EDGE_PAIRS,
-                              EMBI_OWN_JOINED_POINT_PAIRS, w->sharp);
+                              EMBI_OWN_JOINED_POINT_PAIRS, w->joints.sharp);
     }
     return 1;
 }
@@ -23564,23 +23792,23 @@ static int embi_seams_find(embipc_world *w)
 /* Finds the seams again after fixed bodies came or went. */
 static int embi_seams_update(embipc_world *w)
 {
-    if (!w->seams_due) return 1;
+    if (!w->joints.due) return 1;
     embi_seams_clear(w);
     if (!embi_seams_find(w)) {
         embi_seams_clear(w);
         return 0;
     }
-    w->seams_due = 0;
+    w->joints.due = 0;
     return 1;
 }
 
 /* Do all bodies of a surface have equal pair parameters with another body? */
 static int embi_surface_is_one(const embipc_world *w, int surface, const embi_body *other)
 {
-    int n = embi_lower_bound(w->joined, w->joined_count, embi_pack(surface, 0));
-    embi_pair_rule first = embi_pair_parameters(w, w->s.body + (w->joined[n].key & 0xffffffffu), other);
-    for (; n < w->joined_count && (int)(w->joined[n].key >> 32) == surface; n++) {
-        const embi_body *b = w->s.body + (w->joined[n].key & 0xffffffffu);
+    int n = embi_lower_bound(w->joints.joined, w->joints.joined_count, embi_pack(surface, 0));
+    embi_pair_rule first = embi_pair_parameters(w, w->s.body + (w->joints.joined[n].key & 0xffffffffu), other);
+    for (; n < w->joints.joined_count && (int)(w->joints.joined[n].key >> 32) == surface; n++) {
+        const embi_body *b = w->s.body + (w->joints.joined[n].key & 0xffffffffu);
         embi_pair_rule r = embi_pair_parameters(w, b, other);
         if (!embi_tested(w, b, other) || r.dhat != first.dhat || r.kappa != first.kappa || r.mu != first.mu) return 0;
     }
@@ -23592,15 +23820,16 @@ static int embi_surface_is_one(const embipc_world *w, int surface, const embi_bo
 static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi_body *other)
 {
     const embi_state *s = &w->s;
-    if (!fixed->joined || !embi_is_dynamic(other)) return 0;
-    if (other->asked != fixed->joined || other->asked_at[0] != s->revision || other->asked_at[1] != s->seams.revision ||
-        other->asked_dhat != other->dhat)
-        other->is_one = embi_surface_is_one(w, fixed->joined, other);
-    other->asked = fixed->joined;
-    other->asked_at[0] = s->revision;
-    other->asked_at[1] = s->seams.revision;
-    other->asked_dhat = other->dhat;
-    return other->is_one;
+    if (!fixed->search.joined.surface || !embi_is_dynamic(other)) return 0;
+    if (other->search.joined.asked != fixed->search.joined.surface || other->search.joined.asked_at[0] != s->revision ||
+        other->search.joined.asked_at[1] != s->seams.revision ||
+        other->search.joined.asked_dhat != other->rules.dhat)
+        other->search.joined.is_one = embi_surface_is_one(w, fixed->search.joined.surface, other);
+    other->search.joined.asked = fixed->search.joined.surface;
+    other->search.joined.asked_at[0] = s->revision;
+    other->search.joined.asked_at[1] = s->seams.revision;
+    other->search.joined.asked_dhat = other->rules.dhat;
+    return other->search.joined.is_one;
 }
 
 /* Adds a pair of patches for the bodies embi_pack(i, j), i <= j, with an empty range and no candidates. head: the first
@@ -23630,7 +23859,7 @@ static embi_pair *embi_pair_add(embipc_world *w, embi_u64 bodies, int panels, in
 static int embi_bodies_meet(const embipc_world *w, int i, int j, embipc_real *reach)
 {
     const embi_body *a = w->s.body + i, *b = w->s.body + j;
-    *reach = embi_max(a->dhat, b->dhat) + a->thickness + b->thickness;
+    *reach = embi_max(a->rules.dhat, b->rules.dhat) + a->rules.thickness + b->rules.thickness;
     return (a->moving || b->moving) && embi_tested(w, a, b);
 }
 
@@ -23671,32 +23900,32 @@ static int embi_regions_sort(embipc_world *w)
     embipc_real begin, scale;
     int axis, n = 0;
     embi_swept *one;
-    for (int i = 0; i < s->body_count; i++) n += s->body[i].panel_count;
-    if (!EMBI_GROW(&w->memory, w->swept, 2 * n) ||
-        !EMBI_GROW(&w->memory, w->tri_pairs, 2 * n))
+    for (int i = 0; i < s->body_count; i++) n += s->body[i].search.panel_count;
+    if (!EMBI_GROW(&w->memory, w->search.swept, 2 * n) ||
+        !EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * n))
         return -1;
-    one = w->swept + n;
+    one = w->search.swept + n;
     for (int i = 0; i < s->body_count; i++) {
         const embi_body *b = s->body + i;
-        for (int k = 0; k < b->panel_count; k++, one++) {
+        for (int k = 0; k < b->search.panel_count; k++, one++) {
             one->body = i;
             one->panel = k;
             for (int c = 0; c < 3; c++) {
-                one->box[c] = b->panel[k].region[c] - b->dhat - b->thickness;
-                one->box[3 + c] = b->panel[k].region[3 + c] + b->dhat + b->thickness;
+                one->box[c] = b->search.panel[k].region[c] - b->rules.dhat - b->rules.thickness;
+                one->box[3 + c] = b->search.panel[k].region[3 + c] + b->rules.dhat + b->rules.thickness;
             }
         }
     }
-    one = w->swept + n;
+    one = w->search.swept + n;
     axis = embi_regions_axis(one, n, &begin, &scale);
     for (int i = 0; i < n; i++, one++) {
         one->begin = (embi_u64)embi_max(0, embi_min((one->box[axis] - begin) * scale, EMBI_SWEEP_UNITS));
         one->end = (embi_u64)embi_max(0, embi_min((one->box[3 + axis] - begin) * scale, EMBI_SWEEP_UNITS));
-        w->tri_pairs[i].key = one->begin;
-        w->tri_pairs[i].value = i;
+        w->search.tri_pairs[i].key = one->begin;
+        w->search.tri_pairs[i].value = i;
     }
-    embi_sort_keys(w->tri_pairs, w->tri_pairs + n, n);
-    for (int i = 0; i < n; i++) w->swept[i] = w->swept[n + w->tri_pairs[i].value];
+    embi_sort_keys(w->search.tri_pairs, w->search.tri_pairs + n, n);
+    for (int i = 0; i < n; i++) w->search.swept[i] = w->search.swept[n + w->search.tri_pairs[i].value];
     return n;
 }
 
@@ -23720,22 +23949,23 @@ static int embi_regions_sweep(embipc_world *w)
     embi_state *s = &w->s;
     int n = embi_regions_sort(w);
     if (n < 0) return 0;
-    w->tri_pair_count = 0;
+    w->search.tri_pair_count = 0;
     for (int p = 0; p < n; p++) {
-        const embi_swept *one = w->swept + p, *two = one;
+        const embi_swept *one = w->search.swept + p, *two = one;
         for (int q = p; q < n && two->begin <= one->end; q++, two++) {
             const embi_swept *a = one->body <= two->body ? one : two, *b = a == one ? two : one;
             embipc_real reach;
             if (a->body == b->body ? p != q || a->panel : !embi_boxes_touch(one->box, two->box)) continue;
             if (!embi_bodies_meet(w, a->body, b->body, &reach) ||
-                !embi_regions_meet(s->body[a->body].panel + a->panel, s->body[b->body].panel + b->panel, reach))
+                !embi_regions_meet(s->body[a->body].search.panel + a->panel, s->body[b->body].search.panel + b->panel,
+                                   reach))
                 continue;
-            if (!EMBI_GROW(&w->memory, w->tri_pairs, 2 * w->tri_pair_count + 2)) return 0;
-            w->tri_pairs[w->tri_pair_count].value = embi_panels_pack(a->panel, b->panel);
-            w->tri_pairs[w->tri_pair_count++].key = embi_pack(a->body, b->body);
+            if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * w->search.tri_pair_count + 2)) return 0;
+            w->search.tri_pairs[w->search.tri_pair_count].value = embi_panels_pack(a->panel, b->panel);
+            w->search.tri_pairs[w->search.tri_pair_count++].key = embi_pack(a->body, b->body);
         }
     }
-    embi_regions_order(w->tri_pairs, w->tri_pair_count);
+    embi_regions_order(w->search.tri_pairs, w->search.tri_pair_count);
     return 1;
 }
 
@@ -23750,11 +23980,11 @@ static int embi_pairs_join(embipc_world *w)
 {
     embi_state *s = &w->s;
     unsigned char known[EMBI_PANELS * EMBI_PANELS] = {0};
-    int old = s->pair_count, count = old + w->tri_pair_count;
+    int old = s->pair_count, count = old + w->search.tri_pair_count;
     embi_key *k;
-    if (!EMBI_GROW(&w->memory, w->tri_pairs, 2 * count)) return 0;
-    k = w->tri_pairs;
-    memmove(k + old, k, (size_t)w->tri_pair_count * sizeof *k);
+    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * count)) return 0;
+    k = w->search.tri_pairs;
+    memmove(k + old, k, (size_t)w->search.tri_pair_count * sizeof *k);
     for (int n = old; n < count; n++) k[n].value = -1 - k[n].value;   /* see embi_pair_panels() */
     for (int n = 0; n < old; n++) {
         k[n].key = embi_pack(s->pair[n].a, s->pair[n].b);
@@ -23789,20 +24019,20 @@ static embi_swept_surface embi_plain_sweep(embipc_world *w, int at, int aimed)
     embi_state *s = &w->s;
     const embi_body *b = s->body + at;
     embi_swept_surface r;
-    embipc_real *vertex = w->reached + 6 * (size_t)b->vert0, y[3];
+    embipc_real *vertex = w->search.reached + 6 * (size_t)b->vert0, y[3];
     r.s = embi_surface_of(s, b, b->moving ? s->x : s->xn);
     r.vertex = vertex;
     embi_box_clear(r.box);
     embi_apply_rows(s, b, s->qn, s->xn);
     if (b->moving) embi_apply_rows(s, b, s->q, s->x);
-    if (b->moving) embi_apply_rows(s, b, aimed && b->goes ? s->trial_q : s->q, s->next_x);
+    if (b->moving) embi_apply_rows(s, b, aimed && b->search.has_direction ? s->trial_q : s->q, s->path.x);
     for (int v = b->vert0; v < b->vert0 + b->nv; v++, vertex += 6) {
         embi_box_clear(vertex);
         embi_box_add(vertex, s->xn + 3 * v);
         if (b->moving) {
-            embi_row_apply(&s->J, v, s->safe_q, y);
+            embi_row_apply(&s->J, v, s->driven.safe_q, y);
             embi_box_add(vertex, s->x + 3 * v);
-            embi_box_add(vertex, s->next_x + 3 * v);
+            embi_box_add(vertex, s->path.x + 3 * v);
             embi_box_add(vertex, y);
         }
         embi_box_join(r.box, vertex);
@@ -23814,20 +24044,20 @@ static embi_swept_surface embi_plain_sweep(embipc_world *w, int at, int aimed)
 static int embi_plain_bodies(embipc_world *w, int aimed)
 {
     embi_state *s = &w->s;
-    w->tri_pair_count = 0;
-    if (!EMBI_GROW(&w->memory, w->reached, 6 * s->vert_count) ||
-        !EMBI_GROW(&w->memory, w->surface, s->body_count))
+    w->search.tri_pair_count = 0;
+    if (!EMBI_GROW(&w->memory, w->search.reached, 6 * s->vert_count) ||
+        !EMBI_GROW(&w->memory, w->search.surface, s->body_count))
         return 0;
-    for (int i = 0; i < s->body_count; i++) w->surface[i] = embi_plain_sweep(w, i, aimed);
+    for (int i = 0; i < s->body_count; i++) w->search.surface[i] = embi_plain_sweep(w, i, aimed);
     for (int i = 0; i < s->body_count; i++)
         for (int j = i; j < s->body_count; j++) {
             embipc_real reach, in[6];
             if (!embi_bodies_meet(w, i, j, &reach)) continue;
-            embi_box_grow(w->surface[i].box, 2 * reach, in);
-            if (!embi_boxes_touch(in, w->surface[j].box)) continue;
-            if (!EMBI_GROW(&w->memory, w->tri_pairs, w->tri_pair_count + 1)) return 0;
-            w->tri_pairs[w->tri_pair_count].key = embi_pack(i, j);
-            w->tri_pairs[w->tri_pair_count++].value = 0;
+            embi_box_grow(w->search.surface[i].box, 2 * reach, in);
+            if (!embi_boxes_touch(in, w->search.surface[j].box)) continue;
+            if (!EMBI_GROW(&w->memory, w->search.tri_pairs, w->search.tri_pair_count + 1)) return 0;
+            w->search.tri_pairs[w->search.tri_pair_count].key = embi_pack(i, j);
+            w->search.tri_pairs[w->search.tri_pair_count++].value = 0;
         }
     return embi_pairs_join(w);
 }
@@ -23838,24 +24068,27 @@ static int embi_plain_search(embipc_world *w, int aimed)
 {
     embi_state *s = &w->s;
     if (!embi_plain_bodies(w, aimed)) return 0;
-    s->candidate_count = 0;
+    s->candidates.count = 0;
     for (int n = 0; n < s->pair_count; n++) {
         embi_pair *pair = s->pair + n;
-        pair->first = s->candidate_count;
+        pair->first = s->candidates.count;
         pair->nearby_count = -1;
-        if (!embi_plain_pairs(&w->memory, w->surface + pair->a, w->surface + pair->b, &pair->rule,
-                              embi_pair_reach(s, pair), &w->primitives, &s->candidate, &s->candidate_count))
+        if (!embi_plain_pairs(&w->memory, w->search.surface + pair->a, w->search.surface + pair->b, &pair->rule,
+                              embi_pair_reach(s, pair), &w->search.primitives, &s->candidates.list,
+                                  &s->candidates.count))
             return 0;
-        pair->count = s->candidate_count - pair->first;
+        pair->count = s->candidates.count - pair->first;
     }
     w->builds += s->pair_count;
     if (!embi_candidates_room(w)) return 0;
-    if (s->candidate_count) memset(s->closest, 0, (size_t)s->candidate_count * sizeof *s->closest);
+    if (s->candidates.count) memset(s->candidates.closest, 0, (size_t)s->candidates.count *
+                                    sizeof *s->candidates.closest);
     for (int n = 0; n < s->pair_count; n++)
         for (int k = s->pair[n].first; k < s->pair[n].first + s->pair[n].count; k++) {
-            s->apart[k].share = 1;
-            s->apart[k].least = -EMBI_HUGE;
-            if (!embi_candidate_wake(&w->memory, s, s->body + s->pair[n].a, s->body + s->pair[n].b, s->candidate[k].v))
+            s->candidates.apart[k].share = 1;
+            s->candidates.apart[k].least = -EMBI_HUGE;
+            if (!embi_candidate_wake(&w->memory, s, s->body + s->pair[n].a, s->body + s->pair[n].b,
+                                     s->candidates.list[k].v))
                 return 0;
         }
     return 1;
@@ -23867,7 +24100,7 @@ static int embi_pairs_begin(embipc_world *w)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     embi_state *s = &w->s;
-    s->pair_count = s->candidate_count = s->stamp = w->search_count = 0;
+    s->pair_count = s->candidates.count = s->candidates.stamp = w->search.due_count = 0;
     w->builds = 0;
     if (EMBI_WITHOUT(SEARCH)) return embi_plain_search(w, 0);
     if (!embi_regions_sweep(w) || !embi_pairs_join(w)) return 0;
@@ -23875,7 +24108,7 @@ static int embi_pairs_begin(embipc_world *w)
         embi_pair *pair = s->pair + n;
         const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
         embipc_real r[6];
-        embi_relative_box(&a->shift_next, pair->pa, &b->shift_next, pair->pb, r);
+        embi_relative_box(&a->search.shift_next, pair->pa, &b->search.shift_next, pair->pb, r);
         if (embi_box_norm(r) > 4 * embi_pair_stride(s, pair))
             embi_cap_all(r, still, 6, embi_pair_stride(s, pair) / embi_box_norm(r));
         memset(pair->range, 0, sizeof pair->range);   /* the present positions */
@@ -23898,22 +24131,22 @@ static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
     embipc_real va[3], vb[3], change[3], mobility;
     if (pair->touching[EMBI_AT_START] != pair->touching[EMBI_NOW]) return 1;
     if (pair->a == pair->b || !pair->touching[EMBI_NOW]) return 0;
-    mobility = embi_body_drift(s, a, va) + embi_body_drift(s, b, vb);
+    mobility = embi_body_velocity(s, a, va) + embi_body_velocity(s, b, vb);
     embi_sub(va, va, vb);
     embi_sub(change, pair->push[EMBI_NOW], pair->push[EMBI_AT_START]);
     return s->h * mobility * embi_norm(change) >
-           embi_jump_limit(s, embi_norm(va), embi_max(a->tolerance, b->tolerance));
+           embi_jump_limit(s, embi_norm(va), embi_max(a->rules.tolerance, b->rules.tolerance));
 }
 
 /* Increase of E since q^n beyond rounding, J s^2. It is 0 where a drive moved something, because E may grow then. */
 static embipc_real embi_island_rise(embi_state *s, embi_island *isle)
 {
-    embipc_real now = s->hh * isle->contacts.energy, before = s->hh * isle->barrier_before, size = 0, force;
+    embipc_real now = s->hh * isle->contacts.energy, before = s->hh * isle->energy.barrier_before, size = 0, force;
     before += s->hh * embi_island_spring_energy(isle, s->xn, &size);
-    before += s->hh * embi_friction_start(isle->friction, isle->friction_count);
+    before += s->hh * embi_friction_start(isle->friction.list, isle->friction.count);
     now += s->hh * embi_island_spring_energy(isle, s->x, &size);
-    now += s->hh * embi_friction_energy(isle->friction, isle->friction_count, &force);
-    size = s->hh * (size + (isle->contacts.force + force) * isle->noise_x);
+    now += s->hh * embi_friction_energy(isle->friction.list, isle->friction.count, &force);
+    size = s->hh * (size + (isle->contacts.force + force) * isle->energy.noise_x);
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
@@ -23930,8 +24163,8 @@ static int embi_island_back(embi_memory *m, embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
         memcpy(s->q + 3 * b->node0, s->qn + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
-        for (int i = 0; i < b->live_count; i++)
-            embi_copy(s->x + 3 * (b->vert0 + b->live[i]), s->xn + 3 * (b->vert0 + b->live[i]));
+        for (int i = 0; i < b->search.live_count; i++)
+            embi_copy(s->x + 3 * (b->vert0 + b->search.live[i]), s->xn + 3 * (b->vert0 + b->search.live[i]));
         embi_body_came(s, b);
         embi_body_gradient(s, b);
     }
@@ -23945,7 +24178,7 @@ static int embi_island_is_far(const embi_state *s, const embi_island *isle)
 {
     int any = 0;
     for (int k = 0; k < isle->body_count; k++)
-        any |= s->body[isle->bodies[k]].rebased || s->body[isle->bodies[k]].swept;
+        any |= s->body[isle->bodies[k]].search.has_reference || s->body[isle->bodies[k]].search.swept;
     return any;
 }
 
@@ -23959,8 +24192,8 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
         embi_body_turn(s, b);
         embi_body_gradient(s, b);
     }
-    isle->converged = isle->old_factor = isle->just_drove = 0;
-    isle->stride = 0;
+    isle->converged = isle->factor.next_is_old = isle->just_drove = 0;
+    isle->tune.stride = 0;
     isle->system.kept = 0;   /* the cached system has another A */
     return !embi_island_is_far(s, isle) && embi_island_rise(s, isle) > 0 ? embi_island_back(m, s, isle) : 1;
 }
@@ -23986,12 +24219,12 @@ static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *isle, i
     embi_island_touches(s, isle, EMBI_NOW);
     for (int n = 0; n < isle->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[isle->pairs[n]].head);
     for (int n = 0; n < embi_drive_count(s); n++)
-        jump |= s->body[s->drives[n].body].island == isle->index && s->drives[n].blocked;
+        jump |= s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].blocked;
     for (int k = 0; k < isle->body_count; k++) {
-        jump |= s->body[isle->bodies[k]].jump;
+        jump |= s->body[isle->bodies[k]].step.jump;
         two_step |= embi_is_two_step(s->body + isle->bodies[k]);
     }
-    for (int k = 0; k < isle->body_count; k++) s->body[isle->bodies[k]].jump = jump;
+    for (int k = 0; k < isle->body_count; k++) s->body[isle->bodies[k]].step.jump = jump;
     if (jump && two_step && !embi_island_restart(m, s, isle)) return -1;
     return jump && two_step;
 }
@@ -24010,34 +24243,34 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
 {
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
-    for (int k = 0; k < w->order_count; k++) {
-        embi_island *isle = w->island[w->order[k]];
-        if (changed && !changed[w->order[k]]) continue;
+    for (int k = 0; k < w->islands.order_count; k++) {
+        embi_island *isle = w->islands.list[w->islands.order[k]];
+        if (changed && !changed[w->islands.order[k]]) continue;
         isle->body_count = isle->pair_count = 0;
-        isle->noise_x = isle->stride = 0;
-        if (!changed) isle->reach = 0;   /* within a step it only grows */
+        isle->energy.noise_x = isle->tune.stride = 0;
+        if (!changed) isle->bound.reach = 0;   /* within a step it only grows */
     }
     for (int i = 0; i < s->body_count; i++) {
         int root = s->body[i].island;
         embi_island *isle;
         if (!s->body[i].moving || (changed && !changed[root])) continue;
-        isle = w->island[root];
+        isle = w->islands.list[root];
         if (!EMBI_GROW(m, isle->bodies, isle->body_count + 1)) return 0;
         isle->bodies[isle->body_count++] = i;
-        isle->noise_x = embi_max(isle->noise_x, s->body[i].scale_x);
-        isle->reach = embi_max(isle->reach, s->body[i].foreseen);
+        isle->energy.noise_x = embi_max(isle->energy.noise_x, s->body[i].scale_x);
+        isle->bound.reach = embi_max(isle->bound.reach, s->body[i].search.expected);
     }
     for (int n = 0; n < s->pair_count; n++) {
         int root = s->pair[n].count ? embi_pair_island(s, s->pair + n) : -1;
         embi_island *isle;
         if (root < 0 || (changed && !changed[root])) continue;
-        isle = w->island[root];
+        isle = w->islands.list[root];
         if (!EMBI_GROW(m, isle->pairs, isle->pair_count + 1)) return 0;
         embi_island_list_pair(s, isle, n);
     }
-    for (int k = 0; k < w->order_count; k++) {
-        embi_island *isle = w->island[w->order[k]];
-        if (changed && !changed[w->order[k]]) continue;
+    for (int k = 0; k < w->islands.order_count; k++) {
+        embi_island *isle = w->islands.list[w->islands.order[k]];
+        if (changed && !changed[w->islands.order[k]]) continue;
         if (!embi_island_springs(m, s, isle) || !embi_island_number(m, s, isle)) return 0;
     }
     return 1;
@@ -24068,7 +24301,7 @@ static int embi_island_work(const embi_state *s, const embi_island *isle)
 /* One island's part of a round. Its factorization may use the threads that the round leaves to it. */
 static embipc_result embi_round_one(const embi_round *t, embi_state *s, int root)
 {
-    embi_island *isle = t->w->island[root];
+    embi_island *isle = t->w->islands.list[root];
     isle->system.F.threads = embi_has_threads(&s->threads) ? &s->threads : NULL;
     return t->fn(t->w, s, isle);
 }
@@ -24079,18 +24312,18 @@ static void embi_round_range(void *arg, int begin, int end)
     const embi_round *t = (const embi_round *)arg;
     const embi_state *s = &t->w->s;
     for (int n = begin; n < end; n++) {
-        const embi_chunk *run = t->w->run.list + n;
-        embi_run *out = t->w->run_end + n;
+        const embi_chunk *run = t->w->islands.run.list + n;
+        embi_run *out = t->w->islands.run_end + n;
         embi_state own = *s;
         own.threads.run = NULL;
-        memset(own.spent, 0, sizeof own.spent);
-        own.since = s->clock ? (s->clock)(s->clock_ctx) : 0;
+        memset(own.timer.spent, 0, sizeof own.timer.spent);
+        own.timer.since = s->timer.clock ? (s->timer.clock)(s->timer.ctx) : 0;
         out->result = EMBIPC_OK;
         for (int k = run->begin; k < run->end && out->result == EMBIPC_OK; k++)
-            out->result = embi_round_one(t, &own, t->w->round[k]);
-        (void)embi_stage(&own, s->stage);
-        out->stamp = own.stamp;
-        memcpy(out->spent, own.spent, sizeof own.spent);
+            out->result = embi_round_one(t, &own, t->w->islands.round[k]);
+        (void)embi_stage(&own, s->timer.stage);
+        out->stamp = own.candidates.stamp;
+        memcpy(out->spent, own.timer.spent, sizeof own.timer.spent);
     }
 }
 
@@ -24098,14 +24331,15 @@ static void embi_round_range(void *arg, int begin, int end)
 static void embi_round_time(embipc_world *w)
 {
     embi_state *s = &w->s;
-    double sum = 0, spent[EMBIPC_STAGE_COUNT] = {0}, now = s->clock ? (s->clock)(s->clock_ctx) : 0;
-    for (int n = 0; n < w->run.count; n++)
+    double sum = 0, spent[EMBIPC_STAGE_COUNT] = {0}, now = s->timer.clock ? (s->timer.clock)(s->timer.ctx) : 0;
+    for (int n = 0; n < w->islands.run.count; n++)
         for (int i = 0; i < EMBIPC_STAGE_COUNT; i++) {
-            spent[i] += w->run_end[n].spent[i];
-            sum += w->run_end[n].spent[i];
+            spent[i] += w->islands.run_end[n].spent[i];
+            sum += w->islands.run_end[n].spent[i];
         }
-    for (int i = 0; i < EMBIPC_STAGE_COUNT && sum > 0; i++) s->spent[i] += (now - s->since) * spent[i] / sum;
-    if (sum > 0) s->since = now;
+    for (int i = 0; i < EMBIPC_STAGE_COUNT && sum > 0; i++) s->timer.spent[i] += (now - s->timer.since) * spent[i] /
+        sum;
+    if (sum > 0) s->timer.since = now;
 }
 
 /* Solves the islands from `first` on, in runs that threads share. enough: least work of a run, us. */
@@ -24114,19 +24348,20 @@ static embipc_result embi_round_share(embi_round *t, int first, int enough)
     embipc_world *w = t->w;
     embi_state *s = &w->s;
     embipc_result r = EMBIPC_OK;
-    embi_chunks_clear(&w->run);
-    for (int k = first, begin = first, work = 0; k < w->round_count; k++) {
-        work += embi_island_work(s, w->island[w->round[k]]);
-        if (work < enough && k + 1 < w->round_count) continue;
-        if (!embi_chunks_add(&w->memory, &w->run, 0, begin, k + 1, INT_MAX)) return EMBIPC_ERR_MEMORY;
+    embi_chunks_clear(&w->islands.run);
+    for (int k = first, begin = first, work = 0; k < w->islands.round_count; k++) {
+        work += embi_island_work(s, w->islands.list[w->islands.round[k]]);
+        if (work < enough && k + 1 < w->islands.round_count) continue;
+        if (!embi_chunks_add(&w->memory, &w->islands.run, 0, begin, k + 1, INT_MAX)) return EMBIPC_ERR_MEMORY;
         begin = k + 1;
         work = 0;
     }
-    if (!EMBI_GROW(&w->memory, w->run_end, w->run.count)) return EMBIPC_ERR_MEMORY;
-    embi_for(&s->threads, w->run.count, 1, embi_round_range, t);
-    for (int n = w->run.count - 1; n >= 0; n--) {
-        if (w->run_end[n].result != EMBIPC_OK) r = w->run_end[n].result;   /* the error of the first run remains */
-        s->stamp = embi_max_int(s->stamp, w->run_end[n].stamp);
+    if (!EMBI_GROW(&w->memory, w->islands.run_end, w->islands.run.count)) return EMBIPC_ERR_MEMORY;
+    embi_for(&s->threads, w->islands.run.count, 1, embi_round_range, t);
+    for (int n = w->islands.run.count - 1; n >= 0; n--) {
+        /* the error of the first run remains */
+        if (w->islands.run_end[n].result != EMBIPC_OK) r = w->islands.run_end[n].result;
+        s->candidates.stamp = embi_max_int(s->candidates.stamp, w->islands.run_end[n].stamp);
     }
     embi_round_time(w);
     return r;
@@ -24138,12 +24373,12 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
     embi_state *s = &w->s;
     embi_round t;
     embipc_result r = EMBIPC_OK;
-    int *round = w->round, largest = 0, most = 0, first;
+    int *round = w->islands.round, largest = 0, most = 0, first;
     long long total = 0;
     t.w = w;
     t.fn = fn;
-    for (int k = 0; k < w->round_count && EMBI_ATOMIC && embi_has_threads(&s->threads); k++) {
-        int work = embi_island_work(s, w->island[round[k]]);
+    for (int k = 0; k < w->islands.round_count && EMBI_ATOMIC && embi_has_threads(&s->threads); k++) {
+        int work = embi_island_work(s, w->islands.list[round[k]]);
         total += work;
         if (work > most) {
             most = work;
@@ -24152,7 +24387,7 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
     }
     first = most > total / 2;
     if (total - (first ? most : 0) < 2 * EMBI_SHARE_ISLANDS) {
-        for (int k = 0; k < w->round_count && r == EMBIPC_OK; k++) r = embi_round_one(&t, s, round[k]);
+        for (int k = 0; k < w->islands.round_count && r == EMBIPC_OK; k++) r = embi_round_one(&t, s, round[k]);
         return r;
     }
     if (first) {
@@ -24168,9 +24403,9 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
 static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_island *isle)
 {
     if (!embi_island_evaluate(&w->memory, s, isle) ||
-        !embi_island_lag_friction(&w->memory, s, isle, w->memory_key, w->memory_count, w->memory_u))
+        !embi_island_lag_friction(&w->memory, s, isle, w->lagged.key, w->lagged.count, w->lagged.u))
         return EMBIPC_ERR_MEMORY;
-    isle->barrier_before = isle->contacts.energy;
+    isle->energy.barrier_before = isle->contacts.energy;
     if (embi_is_second_order(s)) {
         embi_island_touches(s, isle, EMBI_AT_START);
         if (!embi_island_agree(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
@@ -24185,36 +24420,37 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
 static int embi_islands_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
-    w->order_count = 0;
-    for (int i = 0; i < s->body_count; i++) w->parent[i] = i;
+    w->islands.order_count = 0;
+    for (int i = 0; i < s->body_count; i++) w->islands.parent[i] = i;
     for (int n = 0; n < s->pair_count; n++)
         if (s->pair[n].count && s->body[s->pair[n].a].moving && s->body[s->pair[n].b].moving)
-            embi_join(w->parent, s->pair[n].a, s->pair[n].b);
+            embi_join(w->islands.parent, s->pair[n].a, s->pair[n].b);
     for (int i = 0; i < s->body_count; i++)
-        if (s->body[i].moving) s->body[i].island = embi_root(w->parent, i);
+        if (s->body[i].moving) s->body[i].island = embi_root(w->islands.parent, i);
     for (int i = 0; i < s->body_count; i++) {
         embi_island *isle;
         if (!s->body[i].moving || s->body[i].island != i) continue;
-        if (!w->island[i] && !(w->island[i] = (embi_island *)embi_alloc(&w->memory, 1, sizeof **w->island)))
+        if (!w->islands.list[i] && !(w->islands.list[i] = (embi_island *)embi_alloc(&w->memory, 1,
+                                                                                    sizeof **w->islands.list)))
             return 0;
-        isle = w->island[i];
+        isle = w->islands.list[i];
         if (!embi_island_remember(&w->memory, isle)) return 0;
-        w->order[w->order_count++] = i;
+        w->islands.order[w->islands.order_count++] = i;
         isle->index = i;
         isle->active = 1;
         isle->first = !EMBI_WITHOUT(STICKING);
-        isle->analysed = isle->iterations = isle->factorizations = isle->regularized = isle->converged =
-            isle->old_factor = 0;
-        isle->just_drove = isle->just_guessed = isle->relagged = isle->friction_passes = 0;
-        isle->passes = embi_max_int(1, s->friction_iterations);
-        isle->curved = isle->crawl = isle->slow = 0;
-        isle->keep = 0;
-        isle->too_much = 2;
+        isle->factor.analysed = isle->iterations = isle->factorizations = isle->regularized = isle->converged =
+            isle->factor.next_is_old = 0;
+        isle->just_drove = isle->just_guessed = isle->relagged = isle->friction.passes = 0;
+        isle->passes = embi_max_int(1, s->settings.friction_iterations);
+        isle->tune.full_hessian = isle->tune.slow_moves = isle->factor.slow = 0;
+        isle->tune.keep = 0;
+        isle->tune.too_much = 2;
         isle->measure = isle->last_measure = 0;
     }
     if (!embi_islands_collect(w, NULL)) return 0;
-    w->round_count = 0;
-    for (int k = 0; k < w->order_count; k++) w->round[w->round_count++] = w->order[k];
+    w->islands.round_count = 0;
+    for (int k = 0; k < w->islands.order_count; k++) w->islands.round[w->islands.round_count++] = w->islands.order[k];
     return embi_islands_round(w, embi_island_start) == EMBIPC_OK;
 }
 
@@ -24223,9 +24459,9 @@ static int embi_islands_begin(embipc_world *w)
 /* Appends to the list of embipc_world_iterations(). */
 static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
 {
-    if (!EMBI_GROW(&w->memory, w->iteration, w->iteration_count + 1))
+    if (!EMBI_GROW(&w->memory, w->report.iteration, w->report.iteration_count + 1))
         return 0;
-    w->iteration[w->iteration_count++] = *r;
+    w->report.iteration[w->report.iteration_count++] = *r;
     return 1;
 }
 
@@ -24236,41 +24472,42 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
     int into = embi_min_int(a, b), from = embi_max_int(a, b), kept = 0;
-    embi_island *isle = w->island[into], *J = w->island[from];
+    embi_island *isle = w->islands.list[into], *J = w->islands.list[from];
     if ((is_new && isle->active && !isle->guess && !embi_iteration_record(w, &isle->record)) ||
         (J->active && !J->guess && !embi_iteration_record(w, &J->record)))
         return 0;
     for (int i = 0; i < s->body_count; i++)
         if (s->body[i].moving && s->body[i].island == from) s->body[i].island = into;
-    for (int i = 0; i < w->order_count; i++)
-        if (w->order[i] != from) w->order[kept++] = w->order[i];
-    w->order_count = kept;
-    if (!EMBI_GROW(m, isle->friction, isle->friction_count + J->friction_count))
+    for (int i = 0; i < w->islands.order_count; i++)
+        if (w->islands.order[i] != from) w->islands.order[kept++] = w->islands.order[i];
+    w->islands.order_count = kept;
+    if (!EMBI_GROW(m, isle->friction.list, isle->friction.count + J->friction.count))
         return 0;
-    if (J->friction_count)
-        memcpy(isle->friction + isle->friction_count, J->friction, (size_t)J->friction_count * sizeof *J->friction);
-    isle->friction_count += J->friction_count;
+    if (J->friction.count)
+        memcpy(isle->friction.list + isle->friction.count, J->friction.list, (size_t)J->friction.count *
+               sizeof *J->friction.list);
+    isle->friction.count += J->friction.count;
     isle->iterations = embi_max_int(isle->iterations, J->iterations);
     isle->factorizations += J->factorizations;
     isle->regularized += J->regularized;
     isle->active = 1;
-    isle->converged = isle->old_factor = isle->kept = 0;   /* the factor is of the old bodies */
+    isle->converged = isle->factor.next_is_old = isle->factor.is_old = 0;   /* the factor is of the old bodies */
     isle->first &= J->first;
     isle->passes = embi_max_int(1, embi_max_int(isle->passes, J->passes));
     isle->guess = 0;
     isle->just_guessed |= J->just_guessed;
-    isle->curved |= J->curved;
-    isle->barrier_before += J->barrier_before;
+    isle->tune.full_hessian |= J->tune.full_hessian;
+    isle->energy.barrier_before += J->energy.barrier_before;
     return 1;
 }
 
 /* Has the patch left its region? Then the region grows. */
-static int embi_panel_strays(const embi_body *b, embi_panel *one)
+static int embi_panel_drifts(const embi_body *b, embi_panel *one)
 {
     embipc_real now[6];
     for (int c = 0; c < 6; c++) now[c] = one->start_box[c] + one->hull[c];
     if (embi_box_holds(one->region, now)) return 0;
-    embi_box_stretch(one->region, now, b->dhat);
+    embi_box_stretch(one->region, now, b->rules.dhat);
     return 1;
 }
 
@@ -24280,8 +24517,8 @@ static int embi_neighbours_check(embipc_world *w)
     embi_state *s = &w->s;
     int strayed = 0;
     for (int i = 0; i < s->body_count; i++)
-        for (int n = 0; n < s->body[i].panel_count && s->body[i].moving; n++)
-            strayed |= embi_panel_strays(s->body + i, s->body[i].panel + n);
+        for (int n = 0; n < s->body[i].search.panel_count && s->body[i].moving; n++)
+            strayed |= embi_panel_drifts(s->body + i, s->body[i].search.panel + n);
     return !strayed || (embi_regions_sweep(w) && embi_pairs_join(w));
 }
 
@@ -24296,30 +24533,32 @@ static int embi_island_may_go_back(const embi_state *s, const embi_island *isle)
     for (int k = 0; k < isle->body_count; k++)
         if (embi_is_two_step(s->body + isle->bodies[k])) return 1;
     for (int n = 0; n < embi_drive_count(s); n++)
-        if (s->body[s->drives[n].body].island == isle->index && s->drives[n].rotating && !s->drives[n].done) return 1;
+        if (s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].rotating &&
+            !s->driven.list[n].done) return 1;
     return 0;
 }
 
 /* The present positions become the reference of displacements, boxes and tree. */
 static void embi_body_rebase(embi_state *s, embi_body *b, embipc_real cap)
 {
-    memcpy(s->base_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
-    embi_apply_rows(s, b, s->base_q, s->base_x);
-    b->rebased = 1;
-    b->known_start = 0;
-    (void)embi_body_shift(b, s->base_q, s->known_q, s->shift_d, NULL, &b->known);
+    memcpy(s->reference.q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
+    embi_apply_rows(s, b, s->reference.q, s->reference.x);
+    b->search.has_reference = 1;
+    b->search.measured_at_start = 0;
+    (void)embi_body_shift(b, s->reference.q, s->reference.measured_q, s->scratch.nodes, NULL,
+                          &b->search.shift_measured);
     embi_body_came(s, b);
     embi_body_go(s, b);
     if (cap < 1) embi_body_cap(b, cap);
-    embi_body_locate(b, s->base_q);
-    for (int i = 0; i < 6; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->start_box[i]));
-    for (int n = 0; n < b->panel_count; n++) {
-        memcpy(b->panel[n].hull, b->shift.part + 6 * n, sizeof b->panel[n].hull);
-        embi_box_join(b->panel[n].hull, b->shift_next.part + 6 * n);
+    embi_body_locate(b, s->reference.q);
+    for (int i = 0; i < 6; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
+    for (int n = 0; n < b->search.panel_count; n++) {
+        memcpy(b->search.panel[n].hull, b->search.shift.part + 6 * n, sizeof b->search.panel[n].hull);
+        embi_box_join(b->search.panel[n].hull, b->search.shift_next.part + 6 * n);
     }
-    embi_bvh_refit(&b->bvh, s->base_x + 3 * b->vert0, b->tri, b->nt);
+    embi_bvh_refit(&b->bvh, s->reference.x + 3 * b->vert0, b->tri, b->nt);
     if (b->bvh.known) memset(b->bvh.known, EMBI_ASKED | EMBI_REFIT, 2 * (size_t)b->bvh.leaves);
-    b->fits = 1;
+    b->search.tree_is_current = 1;
 }
 
 /* Do the two bodies move along one direction? */
@@ -24335,8 +24574,8 @@ static int embi_pair_leaves(const embi_state *s, const embi_pair *p, embipc_real
 {
     const embi_body *a = s->body + p->a, *b = s->body + p->b;
     int together = embi_pair_is_together(s, p);
-    if (together) embi_relative_box(&a->shift_next, p->pa, &b->shift_next, p->pb, r);
-    else embi_difference_box(a->panel[p->pa].hull, b->panel[p->pb].hull, r);
+    if (together) embi_relative_box(&a->search.shift_next, p->pa, &b->search.shift_next, p->pb, r);
+    else embi_difference_box(a->search.panel[p->pa].hull, b->search.panel[p->pb].hull, r);
     return together || p->path ? !embi_pair_stays(s, p) : !embi_box_holds(p->range, r);
 }
 
@@ -24344,8 +24583,8 @@ static int embi_pair_leaves(const embi_state *s, const embi_pair *p, embipc_real
 static int embi_pair_may_go_back(const embipc_world *w, const embi_pair *p)
 {
     const embi_body *a = w->s.body + p->a, *b = w->s.body + p->b;
-    return (a->moving && embi_island_may_go_back(&w->s, w->island[a->island])) ||
-           (b->moving && embi_island_may_go_back(&w->s, w->island[b->island]));
+    return (a->moving && embi_island_may_go_back(&w->s, w->islands.list[a->island])) ||
+           (b->moving && embi_island_may_go_back(&w->s, w->islands.list[b->island]));
 }
 
 /* Is the displacement from `now` to r so long that candidates are searched along its path? */
@@ -24362,22 +24601,22 @@ static int embi_pair_by_path(const embipc_world *w, const embi_pair *p, const em
 static int embi_bodies_rebase(embipc_world *w)
 {
     embi_state *s = &w->s;
-    if (!EMBI_GROW(&w->memory, s->base_x, 3 * s->vert_count)) return 0;
-    if (!s->rebased) memcpy(s->base_x, s->xn, (size_t)(3 * s->vert_count) * sizeof *s->xn);
-    s->rebased = 1;
-    for (int n = 0; n < w->kept_count; n++) embi_kept_follow(s, w->kept + n, 0);
+    if (!EMBI_GROW(&w->memory, s->reference.x, 3 * s->vert_count)) return 0;
+    if (!s->reference.any) memcpy(s->reference.x, s->xn, (size_t)(3 * s->vert_count) * sizeof *s->xn);
+    s->reference.any = 1;
+    for (int n = 0; n < w->search.cached_count; n++) embi_cached_follow(s, w->search.cached + n, 0);
     for (int n = 0; n < s->pair_count; n++) {
         embi_pair *p = s->pair + n;
-        if (!s->body[p->a].anew && !s->body[p->b].anew) continue;
+        if (!s->body[p->a].search.takes_reference && !s->body[p->b].search.takes_reference) continue;
         embi_box_clear(p->range);
         p->loose = 0;
     }
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
-        if (!b->anew) continue;
-        embi_body_rebase(s, b, w->island[b->island]->cap);
-        w->island[b->island]->secures = 1;
-        b->anew = 0;
+        if (!b->search.takes_reference) continue;
+        embi_body_rebase(s, b, w->islands.list[b->island]->bound.cap);
+        w->islands.list[b->island]->secures = 1;
+        b->search.takes_reference = 0;
     }
     return 1;
 }
@@ -24394,13 +24633,13 @@ static int embi_pairs_rebase(embipc_world *w)
         embipc_real now[6], r[6];
         if (!embi_pair_leaves(s, p, r)) continue;
         any = 1;
-        embi_relative_box(&a->shift, p->pa, &b->shift, p->pb, now);
+        embi_relative_box(&a->search.shift, p->pa, &b->search.shift, p->pb, now);
         if (!embi_pair_is_together(s, p) || embi_pair_by_path(w, p, now, r)) continue;
         if (!p->path && EMBI_WITHOUT(REBASE)) continue;
         if (!p->path && embi_box_norm(now) <= EMBI_BASE_EDGES * embi_pair_edge(s, p)) continue;
-        if (!w->island[embi_pair_island(s, p)]->active || embi_pair_may_go_back(w, p)) continue;
-        a->anew = a->moving;
-        b->anew = b->moving;
+        if (!w->islands.list[embi_pair_island(s, p)]->active || embi_pair_may_go_back(w, p)) continue;
+        a->search.takes_reference = a->moving;
+        b->search.takes_reference = b->moving;
         anew = 1;
     }
     return anew && !embi_bodies_rebase(w) ? -1 : any;
@@ -24413,12 +24652,12 @@ static int embi_pair_due(embipc_world *w, int n, const embipc_real now[6], const
     const embi_body *a = w->s.body + p->a, *b = w->s.body + p->b;
     if (p->path) embi_box_clear(p->range);
     if (p->path && embi_pair_may_go_back(w, p))
-        embi_difference_box(a->panel[p->pa].hull, b->panel[p->pb].hull, p->range);
+        embi_difference_box(a->search.panel[p->pa].hull, b->search.panel[p->pb].hull, p->range);
     embi_range_stretch(p->range, now, r, p->rule.dhat / 2);
     if (!embi_search_add(w, n)) return 0;
     p->path = path;
-    if (path && a->moving) w->island[a->island]->secures = 1;
-    if (path && b->moving) w->island[b->island]->secures = 1;
+    if (path && a->moving) w->islands.list[a->island]->secures = 1;
+    if (path && b->moving) w->islands.list[b->island]->secures = 1;
     return 1;
 }
 
@@ -24426,17 +24665,17 @@ static int embi_pair_due(embipc_world *w, int n, const embipc_real now[6], const
 static int embi_pairs_due(embipc_world *w)
 {
     embi_state *s = &w->s;
-    w->search_count = 0;
+    w->search.due_count = 0;
     for (int path = 0; path < 2; path++)
         for (int n = 0; n < s->pair_count; n++) {
             const embi_pair *p = s->pair + n;
             embipc_real r[6], now[6];
             if (!embi_pair_leaves(s, p, r)) continue;
-            embi_relative_box(&s->body[p->a].shift, p->pa, &s->body[p->b].shift, p->pb, now);
+            embi_relative_box(&s->body[p->a].search.shift, p->pa, &s->body[p->b].search.shift, p->pb, now);
             if (embi_pair_by_path(w, p, now, r) == path && !embi_pair_due(w, n, now, r, path)) return 0;
         }
-    for (int k = 0; k < w->order_count; k++) {
-        embi_island *isle = w->island[w->order[k]];
+    for (int k = 0; k < w->islands.order_count; k++) {
+        embi_island *isle = w->islands.list[w->islands.order[k]];
         if (isle->secures) embi_island_secure(s, isle);
         isle->secures = 0;
     }
@@ -24476,10 +24715,10 @@ static int embi_ranges_check(embipc_world *w, int *changed)
     if (!embi_neighbours_check(w) || (any = embi_pairs_rebase(w)) < 0) return 0;
     if (!any) return 1;
     if (!embi_pairs_due(w)) return 0;
-    searched = w->search_count;
+    searched = w->search.due_count;
     if (!embi_searches_run(w)) return 0;
     for (int n = 0; n < searched; n++)
-        if (!embi_pair_link(w, s->pair + w->search[n].pair, changed)) return 0;
+        if (!embi_pair_link(w, s->pair + w->search.due[n].pair, changed)) return 0;
     return 1;
 }
 
@@ -24487,8 +24726,9 @@ static int embi_ranges_check(embipc_world *w, int *changed)
 static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
 {
     if (!embi_island_evaluate(m, s, isle)) return 0;
-    isle->safe_known = 0;
-    isle->analysed = isle->analysed && isle->same;   /* the order is reused while all contacts have places in it */
+    isle->bound.is_known = 0;
+    /* the order is reused while all contacts have places in it */
+    isle->factor.analysed = isle->factor.analysed && isle->factor.same;
     if (embi_is_second_order(s) && !embi_island_agree(m, s, isle)) return 0;
     embi_island_contact_energy(s, isle, s->q, s->x);
     return 1;
@@ -24502,7 +24742,8 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
     int half = 0;
     for (int n = 0; n < embi_drive_count(s); n++)
         half |=
-            s->body[s->drives[n].body].island == isle->index && s->drives[n].rotating && s->drives[n].phi > 0;
+            s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].rotating &&
+                s->driven.list[n].phi > 0;
     isle->active = 0;
     if (embi_island_jumps(&w->memory, s, isle, 1) < 0) return EMBIPC_ERR_MEMORY;
     if (half && (r = embi_island_roll_back(&w->memory, s, isle)) != EMBIPC_OK) return r;
@@ -24519,8 +24760,8 @@ static void embi_island_rest(embi_state *s, const embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
-        embi_shift_copy(b, &b->shift_next, &b->shift);
-        b->goes = 0;
+        embi_shift_copy(b, &b->search.shift_next, &b->search.shift);
+        b->search.has_direction = 0;
     }
 }
 
@@ -24534,7 +24775,7 @@ static embipc_result embi_island_look(embipc_world *w, embi_state *s, embi_islan
 }
 
 /* Largest distance of a node from its force-free target, minus the mean, over the diagonal. 0 if not lagged. */
-static embipc_real embi_body_strays(const embi_state *s, const embi_body *b)
+static embipc_real embi_body_drifts(const embi_state *s, const embi_body *b)
 {
     embipc_real mean[3] = {0, 0, 0}, most = 0, d[3];
     if (!embi_is_dynamic(b) || b->elastic.nonlinear) return 0;
@@ -24556,11 +24797,11 @@ static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
         embi_body *b = s->body + isle->bodies[k];
         embi_elastic *e = &b->elastic;
         if (!embi_is_dynamic(b)) continue;
-        kinetic += b->kinetic;
+        kinetic += b->past.kinetic;
         if (e->nonlinear) continue;
         embi_elastic_look_ahead(e, s->q + 3 * b->node0);
-        unseen += embi_elastic_energy(e, s->q + 3 * b->node0, 1, s->trace + b->trace0, &force) -
-                  embi_elastic_energy(e, s->q + 3 * b->node0, 0, s->trace + b->trace0, &force);
+        unseen += embi_elastic_energy(e, s->q + 3 * b->node0, 1, s->scratch.trace + b->trace0, &force) -
+                  embi_elastic_energy(e, s->q + 3 * b->node0, 0, s->scratch.trace + b->trace0, &force);
         e->ahead = 0;
     }
     return unseen > kinetic;
@@ -24573,7 +24814,7 @@ static int embi_island_turned_away(embi_state *s, const embi_island *isle)
     int strays = 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        embipc_real share = embi_body_strays(s, b);
+        embipc_real share = embi_body_drifts(s, b);
         strays |= share > (embipc_real)0.02;
         if (share > (embipc_real)0.1 && embi_body_turns(s, b) > EMBI_TURN_FAR &&
             embi_elastic_turned_away(&b->elastic, s->q + 3 * b->node0) > (embipc_real)0.3)
@@ -24593,7 +24834,7 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, i
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
         embi_elastic *e = &b->elastic;
-        int follow = again && !(e->law.fibre > 0);
+        int follow = again && !(e->material.fibre > 0);
         held |= b->driven_nodes > 0;
         if (!embi_is_dynamic(b) || e->nonlinear) continue;
         if (follow && !EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn])) return 0;
@@ -24607,8 +24848,8 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, i
     }
     isle->system.kept = 0;   /* the cached system has another A */
     isle->active = isle->passes = 1;
-    isle->converged = isle->old_factor = isle->kept = isle->just_drove = 0;
-    isle->stride = 0;
+    isle->converged = isle->factor.next_is_old = isle->factor.is_old = isle->just_drove = 0;
+    isle->tune.stride = 0;
     if (again && !held) return embi_island_back(m, s, isle);
     embi_island_contact_energy(s, isle, s->q, s->x);
     return 1;
@@ -24630,7 +24871,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
 /* Starts another pass with the present friction forces. */
 static int embi_island_lag_again(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    isle->converged = isle->old_factor = 0;
+    isle->converged = isle->factor.next_is_old = 0;
     if (!embi_island_lag_friction(m, s, isle, NULL, 0, NULL)) return 0;
     embi_island_contact_energy(s, isle, s->q, s->x);
     return 1;
@@ -24658,7 +24899,7 @@ static embipc_result embi_island_go(embipc_world *w, embi_state *s, embi_island 
     if (isle->guess) return embi_island_try_guess(m, s, isle);
     if ((r = embi_island_advance(m, s, isle)) != EMBIPC_OK) return r;
     isle->recorded = 0;
-    if (s->spin && isle->relagged < 2 && embi_island_turned_away(s, isle))
+    if (s->settings.spin && isle->relagged < 2 && embi_island_turned_away(s, isle))
         return embi_island_relag(m, s, isle, 1) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
     if (embi_island_is_near(isle) && embi_island_slips_otherwise(s, isle))
         return embi_island_lag_again(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
@@ -24677,13 +24918,14 @@ static embipc_result embi_islands_next(embipc_world *w)
 {
     embi_state *s = &w->s;
     embipc_result r;
-    w->round_count = 0;
-    for (int k = 0; k < w->order_count; k++) {
-        embi_island *isle = w->island[w->order[k]];
-        if (isle->active && (isle->iterations >= s->max_iterations || (isle->iterations > 0 && s->stop && *s->stop)) &&
+    w->islands.round_count = 0;
+    for (int k = 0; k < w->islands.order_count; k++) {
+        embi_island *isle = w->islands.list[w->islands.order[k]];
+        if (isle->active && (isle->iterations >= s->settings.max_iterations ||
+                             (isle->iterations > 0 && s->settings.stop && *s->settings.stop)) &&
             (r = embi_island_cut(w, isle)) != EMBIPC_OK)
             return r;
-        if (isle->active) w->round[w->round_count++] = w->order[k];
+        if (isle->active) w->islands.round[w->islands.round_count++] = w->islands.order[k];
         else embi_island_rest(s, isle);
     }
     return EMBIPC_OK;
@@ -24697,25 +24939,26 @@ static embipc_result embi_iterate(embipc_world *w)
 {
     embi_state *s = &w->s;
     embipc_result r;
-    int *changed = w->parent;   /* union-find no longer needs it */
+    int *changed = w->islands.parent;   /* union-find no longer needs it */
     for (;;) {
         for (int i = 0; i < s->body_count; i++) changed[i] = 0;
         if ((r = embi_islands_next(w)) != EMBIPC_OK) return r;
-        if (w->round_count == 0) return EMBIPC_OK;
+        if (w->islands.round_count == 0) return EMBIPC_OK;
         if ((r = embi_islands_round(w, embi_island_look)) != EMBIPC_OK) return r;
         (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
         if (!embi_ranges_check(w, changed) || !embi_islands_collect(w, changed)) return EMBIPC_ERR_MEMORY;
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
-        w->round_count = 0;
-        for (int k = 0; k < w->order_count; k++) {
-            embi_island *isle = w->island[w->order[k]];
-            isle->changed = changed[w->order[k]];
+        w->islands.round_count = 0;
+        for (int k = 0; k < w->islands.order_count; k++) {
+            embi_island *isle = w->islands.list[w->islands.order[k]];
+            isle->changed = changed[w->islands.order[k]];
             isle->recorded = 1;
-            if (isle->active || isle->changed) w->round[w->round_count++] = w->order[k];
+            if (isle->active || isle->changed) w->islands.round[w->islands.round_count++] = w->islands.order[k];
         }
         if ((r = embi_islands_round(w, embi_island_go)) != EMBIPC_OK) return r;
-        for (int k = 0; k < w->order_count; k++)
-            if (!w->island[w->order[k]]->recorded && !embi_iteration_record(w, &w->island[w->order[k]]->record))
+        for (int k = 0; k < w->islands.order_count; k++)
+            if (!w->islands.list[w->islands.order[k]]->recorded &&
+                !embi_iteration_record(w, &w->islands.list[w->islands.order[k]]->record))
                 return EMBIPC_ERR_MEMORY;
     }
 }
@@ -24728,7 +24971,7 @@ static void embi_body_undo(embi_state *s, embi_body *b)
     embi_elastic *e = &b->elastic;
     if (b->followed) embi_apply_rows(s, b, s->q, s->x);   /* a search along paths has changed all of x */
     if (b->inverse && b->inverse->is_aside) embi_inverse_swap(b->inverse);
-    if (e->nt && embi_law_turns(&e->law)) embi_elastic_swap(e);
+    if (e->nt && embi_material_turns(&e->material)) embi_elastic_swap(e);
     e->ahead = 1;
 }
 
@@ -24743,16 +24986,18 @@ static void embi_step_undo(embipc_world *w)
     }
     for (int k = 0; k < s->body_count; k++) {
         embi_body_undo(s, s->body + k);
-        if (w->island[k]) embi_island_forget(w->island[k]);
+        if (w->islands.list[k]) embi_island_forget(w->islands.list[k]);
     }
-    for (int n = 0; n < w->kept_count; n++) {   /* drops lists whose reference was reached only in the failed step */
-        embi_kept *k = w->kept + n;
-        if (s->body[k->a].rebased || s->body[k->b].rebased) k->valid = 0;
+    /* drops lists whose reference was reached only in the failed step */
+    for (int n = 0; n < w->search.cached_count; n++) {
+        embi_cached *k = w->search.cached + n;
+        if (s->body[k->a].search.has_reference || s->body[k->b].search.has_reference) k->valid = 0;
         embi_own_give_back(s, k);
     }
 }
 
-static int embi_has_moved(const embi_body *b) { return b->moving && (b->rebased || embi_box_norm(b->shift.box) > 0); }
+static int embi_has_moved(const embi_body *b) { return b->moving &&
+    (b->search.has_reference || embi_box_norm(b->search.shift.box) > 0); }
 
 /* After a move x = J q holds only for viewed bodies. */
 static void embi_bodies_moved(embi_state *s)
@@ -24771,7 +25016,7 @@ static void embi_body_foretell_twist(embi_body *b)
 {
     embi_flight *f = &b->flight;
     embipc_real now, before, along;
-    if (!b->history) embi_set(b->end.twist, 0, 0, 0);
+    if (!b->past.smooth) embi_set(b->end.twist, 0, 0, 0);
     now = embi_norm(b->end.twist);
     before = embi_norm(f->twisted);
     along = embi_dot(b->end.twist, f->twisted);
@@ -24786,24 +25031,25 @@ static void embi_velocities_finish(embi_state *s)
     size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && !b->moving; i++) s->v[i] = (s->q[i] - s->qc[i]) / b->c;
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && !b->moving; i++) s->v[i] = (s->q[i] - s->qc[i]) /
+            b->step.c;
         embi_body_remember(s, b);
-        if (b->moving) b->owed = embi_keeps_spin(b) ? b->end.owed : (embipc_real)0;
+        if (b->moving) b->past.owed = embi_keeps_spin(b) ? b->end.owed : (embipc_real)0;
         else embi_body_forget(b);
-        b->history = embi_is_dynamic(b) && b->moving && !b->jump;
-        b->continues = embi_is_dynamic(b);
-        b->touching = b->moving && b->end.touching;
-        b->counted = b->moving && b->end.counted;
+        b->past.smooth = embi_is_dynamic(b) && b->moving && !b->step.jump;
+        b->past.continues = embi_is_dynamic(b);
+        b->past.touching = b->moving && b->end.touching;
+        b->past.own_friction = b->moving && b->end.counted;
         embi_body_foretell_twist(b);
         b->flight.known = b->moving && embi_keeps_spin(b) && b->flight.kind == EMBI_PIVOT_CENTRE;
         embi_copy(b->flight.next_spin, b->end.spin);
         embi_copy(b->flight.next_momentum, b->end.momentum);
-        b->kinetic = b->moving ? b->end.kinetic : (embipc_real)0;
-        if (b->moving) b->strain_energy = b->end.elastic;
+        b->past.kinetic = b->moving ? b->end.kinetic : (embipc_real)0;
+        if (b->moving) b->past.elastic = b->end.elastic;
     }
     if (!s->node_count) return;
-    memcpy(s->q_before, s->qn, nodes);
-    memcpy(s->v_before, s->vn, nodes);
+    memcpy(s->before.q, s->qn, nodes);
+    memcpy(s->before.v, s->vn, nodes);
 }
 
 /* g = grad E at every driven node. Bodies at rest, which are in no island, are added here. Their vertices become live
@@ -24812,16 +25058,16 @@ static void embi_drives_gradient(embipc_world *w)
 {
     embi_state *s = &w->s;
     for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_body *b = s->body + s->drives[n].body;
+        embi_body *b = s->body + s->driven.list[n].body;
         embi_bodies_task t;
         t.s = s;
         if (b->moving) continue;
         embi_body_part_of_gradient(&t, b, 0);
-        for (int i = 0; i < b->live_count; i++) s->known[b->vert0 + b->live[i]] = EMBI_VERTEX_LIVE;
+        for (int i = 0; i < b->search.live_count; i++) s->vertex_state[b->vert0 + b->search.live[i]] = EMBI_VERTEX_LIVE;
     }
-    for (int k = 0; k < w->order_count && embi_drive_count(s); k++) {
-        embi_island *isle = w->island[w->order[k]];
-        isle->touched_stamp = -1;
+    for (int k = 0; k < w->islands.order_count && embi_drive_count(s); k++) {
+        embi_island *isle = w->islands.list[w->islands.order[k]];
+        isle->touched.stamp = -1;
         embi_island_gradient(s, isle);
     }
 }
@@ -24850,7 +25096,7 @@ static void embi_soft_drive_finish(embi_state *s, embi_drive *d)
         embi_scale(f, -1, f);
         embi_drive_feel(d, d->pose_next, x, f);
         for (int i = 0; i < 3; i++) y[i] = p.K[i] > 0 ? x[i] - y[i] : (embipc_real)0;
-        d->reached.short_m = embi_max(d->reached.short_m, embi_norm(y));
+        d->reached.shortfall = embi_max(d->reached.shortfall, embi_norm(y));
     }
     memcpy(d->pose, d->pose_next, sizeof d->pose);
 }
@@ -24861,7 +25107,7 @@ static void embi_drives_finish(embipc_world *w)
     embi_state *s = &w->s;
     embi_drives_gradient(w);
     for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_drive *d = s->drives + n;
+        embi_drive *d = s->driven.list + n;
         const embi_body *b = s->body + d->body;
         embipc_real share = ((embipc_real)d->stage + d->phi) / (embipc_real)d->stages;
         memset(&d->reached, 0, sizeof d->reached);
@@ -24881,8 +25127,8 @@ static void embi_drives_finish(embipc_world *w)
             embi_drive_aim(s, d);   /* the target of the whole step */
             for (int k = 0; k < d->node_count; k++) {
                 embipc_real r[3];
-                embi_sub(r, s->target + 3 * (b->node0 + d->nodes[k]), s->q + 3 * (b->node0 + d->nodes[k]));
-                d->reached.short_m = embi_max(d->reached.short_m, embi_norm(r));
+                embi_sub(r, s->driven.target + 3 * (b->node0 + d->nodes[k]), s->q + 3 * (b->node0 + d->nodes[k]));
+                d->reached.shortfall = embi_max(d->reached.shortfall, embi_norm(r));
             }
         }
         for (int k = 0; k < d->node_count; k++) {
@@ -24899,8 +25145,8 @@ static void embi_report_vertex(embipc_world *w, const int v[4], const embipc_rea
                                const embipc_real r[3])
 {
     for (int k = 0; k < 4; k++) {
-        embi_axpy(w->s.vertex_force + 3 * v[k], scale * weight[k], r);
-        w->pressed[w->pressed_count++] = v[k];
+        embi_axpy(w->s.load.vertex_force + 3 * v[k], scale * weight[k], r);
+        w->search.pressed[w->search.pressed_count++] = v[k];
     }
 }
 
@@ -24911,12 +25157,12 @@ static void embi_report_pair(embipc_world *w, int pair, const embipc_real f[3], 
     embipc_pair_force *row;
     if (p->a == p->b) return;
     if (p->row < 0) {
-        p->row = w->pair_force_count++;
-        memset(w->pair_force + p->row, 0, sizeof *w->pair_force);
-        w->pair_force[p->row].a = w->s.body[p->a].handle;
-        w->pair_force[p->row].b = w->s.body[p->b].handle;
+        p->row = w->report.pair_force_count++;
+        memset(w->report.pair_force + p->row, 0, sizeof *w->report.pair_force);
+        w->report.pair_force[p->row].a = w->s.body[p->a].handle;
+        w->report.pair_force[p->row].b = w->s.body[p->b].handle;
     }
-    row = w->pair_force + p->row;
+    row = w->report.pair_force + p->row;
     embi_add(row->force, row->force, f);
     if (is_friction) embi_add(row->friction, row->friction, f);
     else row->contacts++;
@@ -24936,7 +25182,7 @@ static void embi_force_on_a(const embi_state *s, const embi_pair *p, const int v
 static void embi_report_contact(embipc_world *w, const embi_contact *c)
 {
     embi_state *s = &w->s;
-    embipc_contact *out = w->contact + w->contact_count++;
+    embipc_contact *out = w->report.contact + w->report.contact_count++;
     int split = c->edge_edge ? 2 : 1;
     memset(out, 0, sizeof *out);
     out->a = s->body[embi_body_of_vertex(s, c->v[0])].handle;
@@ -24955,15 +25201,15 @@ static int embi_report_reserve(embipc_world *w)
 {
     embi_memory *m = &w->memory;
     int contacts = 0, friction = 0;
-    for (int k = 0; k < w->order_count; k++) {
-        contacts += w->island[w->order[k]]->contacts.count;
-        friction += w->island[w->order[k]]->friction_count;
+    for (int k = 0; k < w->islands.order_count; k++) {
+        contacts += w->islands.list[w->islands.order[k]]->contacts.count;
+        friction += w->islands.list[w->islands.order[k]]->friction.count;
     }
-    return EMBI_GROW(m, w->memory_key, 2 * friction) &&
-           EMBI_GROW(m, w->memory_u, friction) &&
-           EMBI_GROW(m, w->contact, contacts) &&
-           EMBI_GROW(m, w->pressed, 4 * (contacts + friction)) &&
-           EMBI_GROW(m, w->pair_force, w->s.pair_count);
+    return EMBI_GROW(m, w->lagged.key, 2 * friction) &&
+           EMBI_GROW(m, w->lagged.u, friction) &&
+           EMBI_GROW(m, w->report.contact, contacts) &&
+           EMBI_GROW(m, w->search.pressed, 4 * (contacts + friction)) &&
+           EMBI_GROW(m, w->report.pair_force, w->s.pair_count);
 }
 
 /* Reports the barrier forces of one island. */
@@ -24979,7 +25225,7 @@ static void embi_report_barrier(embipc_world *w, const embi_island *isle)
         embi_force_on_a(s, pair, c->v, c->w, -c->first, c->n, f);
         for (int j = 0; c->extra >= 0 && j < 4; j++) {
             const embipc_real *g = isle->contacts.extra + 12 * c->extra + 3 * j;
-            embi_axpy(s->vertex_force + 3 * c->v[j], -1, g);
+            embi_axpy(s->load.vertex_force + 3 * c->v[j], -1, g);
             if (c->v[j] >= a->vert0 && c->v[j] < a->vert0 + a->nv) embi_axpy(f, -1, g);
         }
         embi_report_pair(w, c->pair, f, 0);
@@ -24991,45 +25237,45 @@ static void embi_report_barrier(embipc_world *w, const embi_island *isle)
 static void embi_report_friction(embipc_world *w, const embi_island *isle)
 {
     embi_state *s = &w->s;
-    for (int i = 0; i < isle->friction_count; i++) {
-        const embi_friction *c = isle->friction + i;
+    for (int i = 0; i < isle->friction.count; i++) {
+        const embi_friction *c = isle->friction.list + i;
         embipc_real across, y = embi_norm(c->u), f[3];
         (void)embipc_friction(y, c->e, &across, NULL);
         embi_report_vertex(w, c->v, c->w, -c->weight * across, c->u);
         embi_force_on_a(s, s->pair + c->pair, c->v, c->w, -c->weight * across, c->u, f);
         embi_report_pair(w, c->pair, f, 1);
-        w->memory_key[w->memory_count].key = c->key;
-        w->memory_key[w->memory_count].value = w->memory_count;
-        w->memory_u[w->memory_count++] = y;
+        w->lagged.key[w->lagged.count].key = c->key;
+        w->lagged.key[w->lagged.count].value = w->lagged.count;
+        w->lagged.u[w->lagged.count++] = y;
     }
 }
 
 /* Reports the forces at the end of the step, by vertex and by pair, and the friction memory. Cannot fail. */
 static void embi_report(embipc_world *w)
 {
-    w->contact_count = w->pair_force_count = w->memory_count = 0;
+    w->report.contact_count = w->report.pair_force_count = w->lagged.count = 0;
     for (int k = 0; k < w->s.pair_count; k++) w->s.pair[k].row = -1;
     embi_report_clear(w);
-    for (int k = 0; k < w->order_count; k++) {
-        embi_report_barrier(w, w->island[w->order[k]]);
-        embi_report_friction(w, w->island[w->order[k]]);
+    for (int k = 0; k < w->islands.order_count; k++) {
+        embi_report_barrier(w, w->islands.list[w->islands.order[k]]);
+        embi_report_friction(w, w->islands.list[w->islands.order[k]]);
     }
-    if (w->memory_count) embi_sort_keys(w->memory_key, w->memory_key + w->memory_count, w->memory_count);
+    if (w->lagged.count) embi_sort_keys(w->lagged.key, w->lagged.key + w->lagged.count, w->lagged.count);
 }
 
 /* Sorts the rows by bodies. Insertion sort, because they are nearly sorted. */
 static void embi_report_sort(embipc_world *w)
 {
-    for (int i = 1; i < w->pair_force_count; i++) {
-        embipc_pair_force row = w->pair_force[i];
+    for (int i = 1; i < w->report.pair_force_count; i++) {
+        embipc_pair_force row = w->report.pair_force[i];
         int j = i, a = embi_find_body(w, row.a), b = embi_find_body(w, row.b);
         for (; j > 0; j--) {
-            int pa = embi_find_body(w, w->pair_force[j - 1].a),
-                pb = embi_find_body(w, w->pair_force[j - 1].b);
+            int pa = embi_find_body(w, w->report.pair_force[j - 1].a),
+                pb = embi_find_body(w, w->report.pair_force[j - 1].b);
             if (pa < a || (pa == a && pb < b)) break;
-            w->pair_force[j] = w->pair_force[j - 1];
+            w->report.pair_force[j] = w->report.pair_force[j - 1];
         }
-        w->pair_force[j] = row;
+        w->report.pair_force[j] = row;
     }
 }
 
@@ -25039,7 +25285,7 @@ static embipc_real embi_drive_work(const embipc_world *w)
     const embi_state *s = &w->s;
     embipc_real work = 0, f[3], r[3];
     for (int n = 0; n < embi_drive_count(s); n++) {
-        const embi_drive *d = s->drives + n;
+        const embi_drive *d = s->driven.list + n;
         const embi_body *b = s->body + d->body;
         for (int k = 0; k < d->node_count && !d->soft && b->moving; k++) {
             int i = 3 * (b->node0 + d->nodes[k]);
@@ -25047,10 +25293,10 @@ static embipc_real embi_drive_work(const embipc_world *w)
             work += embi_dot(s->g + i, r) / s->hh;
         }
     }
-    for (int k = 0; k < w->order_count; k++) {
-        const embi_island *isle = w->island[w->order[k]];
+    for (int k = 0; k < w->islands.order_count; k++) {
+        const embi_island *isle = w->islands.list[w->islands.order[k]];
         for (int n = 0; n < embi_spring_count(isle); n++) {
-            const embi_spring *p = isle->spring + n;
+            const embi_spring *p = isle->springs.list + n;
             (void)embi_spring_gradient(p, s->x + 3 * p->v, f);
             embi_sub(r, s->x + 3 * p->v, s->xn + 3 * p->v);
             work -= embi_dot(f, r);
@@ -25064,8 +25310,8 @@ static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *rat
 {
     const embi_contact *tight = NULL;
     embipc_real most = 0;
-    for (int k = 0; k < w->order_count; k++) {
-        const embi_contacts *c = &w->island[w->order[k]]->contacts;
+    for (int k = 0; k < w->islands.order_count; k++) {
+        const embi_contacts *c = &w->islands.list[w->islands.order[k]]->contacts;
         for (int i = 0; i < c->count; i++) {
             const embi_contact *one = c->list + i;
             const embi_pair_rule *rule = &w->s.pair[one->pair].rule;
@@ -25094,7 +25340,7 @@ static embipc_real embi_drive_short(const embi_state *s)
 {
     embipc_real most = 0;
     for (int n = 0; n < embi_drive_count(s); n++)
-        if (!s->drives[n].soft) most = embi_max(most, s->drives[n].reached.short_m);
+        if (!s->driven.list[n].soft) most = embi_max(most, s->driven.list[n].reached.shortfall);
     return most;
 }
 
@@ -25126,8 +25372,8 @@ static void embi_warn_tight(embipc_world *w)
 static int embi_island_is_stuck(const embi_state *s, const embi_island *isle)
 {
     embipc_real nearby = embi_island_tolerance(s, isle), noise = 4096 * EMBI_EPS *
-        (isle->contact_size + embi_abs(isle->slope));
-    if (isle->converged || isle->measure < 1 || !(-isle->slope > noise)) return 0;
+        (isle->energy.size + embi_abs(isle->energy.slope));
+    if (isle->converged || isle->measure < 1 || !(-isle->energy.slope > noise)) return 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
@@ -25142,16 +25388,16 @@ static void embi_warn_stuck(embipc_world *w)
     const embi_state *s = &w->s;
     const embi_island *stuck = NULL;
     char text[320], way[160] = "its tets may not invert";
-    for (int k = 0; k < w->order_count && !stuck; k++)
-        if (embi_island_is_stuck(s, w->island[w->order[k]])) stuck = w->island[w->order[k]];
+    for (int k = 0; k < w->islands.order_count && !stuck; k++)
+        if (embi_island_is_stuck(s, w->islands.list[w->islands.order[k]])) stuck = w->islands.list[w->islands.order[k]];
     w->stuck = stuck ? w->stuck + 1 : 0;
     if (!stuck || !w->def.log || (w->stuck & (w->stuck - 1))) return;
-    if (stuck->limit_pair >= 0) {
-        const embi_pair *p = s->pair + stuck->limit_pair;
+    if (stuck->bound.limit_pair >= 0) {
+        const embi_pair *p = s->pair + stuck->bound.limit_pair;
         embi_closest closest;
-        embi_closest_find(s->candidate + p->first + stuck->limit_at, s->x, 0, &closest);
+        embi_closest_find(s->candidates.list + p->first + stuck->bound.limit_at, s->x, 0, &closest);
         (void)snprintf(way, sizeof way, "\"%.40s\" and \"%.40s\" leave it no way, gap %.3g m", s->body[p->a].name,
-                       s->body[p->b].name, closest.d - s->candidate[p->first + stuck->limit_at].xi);
+                       s->body[p->b].name, closest.d - s->candidates.list[p->first + stuck->bound.limit_at].xi);
     }
     (void)snprintf(text, sizeof text, "step %d: \"%.40s\" stands still though its forces are out of balance, for %d "
                    "steps by now: %s", w->step, s->body[stuck->bodies[0]].name, w->stuck, way);
@@ -25163,15 +25409,16 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
 {
     t->converged = 1;
     t->min_distance = (embipc_real)INFINITY;
-    t->islands = w->order_count;
-    for (int k = 0; k < w->order_count; k++) {
-        const embi_island *isle = w->island[w->order[k]];
+    t->islands = w->islands.order_count;
+    for (int k = 0; k < w->islands.order_count; k++) {
+        const embi_island *isle = w->islands.list[w->islands.order[k]];
         t->converged &= isle->converged;
         t->stuck += embi_island_is_stuck(&w->s, isle);
         t->total_iterations += isle->iterations;
         t->total_factorizations += isle->factorizations;
         t->passes = embi_max_int(t->passes,
-                                 embi_max_int(1, w->s.friction_iterations) + isle->friction_passes + isle->relagged);
+                                 embi_max_int(1, w->s.settings.friction_iterations) + isle->friction.passes +
+                                     isle->relagged);
         if (isle->iterations > t->newton_iterations) {
             t->newton_iterations = isle->iterations;
             t->factorizations = isle->factorizations;
@@ -25199,9 +25446,9 @@ static void embi_body_sum(embipc_world *w, embi_body *b)
         t->before = embi_body_objective(s, b, s->qn, &t->size);
     }
     t->after = embi_body_objective(s, b, s->q, &t->size);
-    t->kinetic = b->kinetic;
-    for (int i = 0; i < b->nn; i++) t->potential -= b->node_mass[i] * embi_dot(s->gravity, q + 3 * i);
-    t->elastic = b->strain_energy;
+    t->kinetic = b->past.kinetic;
+    for (int i = 0; i < b->nn; i++) t->potential -= b->mass.node[i] * embi_dot(s->gravity, q + 3 * i);
+    t->elastic = b->past.elastic;
 }
 
 /* Statistics of the completed step. barrier_before: sum kappa b at q^n. */
@@ -25213,18 +25460,18 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
     embi_stats_tight(w, t);
     t->step = w->step;
     t->time = w->time;
-    t->candidates = s->candidate_count;
+    t->candidates = s->candidates.count;
     t->candidate_builds = w->builds;
     before = s->hh * barrier_before;
     after = s->hh * t->barrier;
-    for (int k = 0; k < w->order_count; k++) {
-        embi_island *isle = w->island[w->order[k]];
+    for (int k = 0; k < w->islands.order_count; k++) {
+        embi_island *isle = w->islands.list[w->islands.order[k]];
         embipc_real terms = 0;
         before += s->hh * embi_island_spring_energy(isle, s->xn, &terms);
-        before += s->hh * embi_friction_start(isle->friction, isle->friction_count);
+        before += s->hh * embi_friction_start(isle->friction.list, isle->friction.count);
         after += s->hh * embi_island_spring_energy(isle, s->x, &terms);
-        after += s->hh * embi_friction_energy(isle->friction, isle->friction_count, &force);
-        size += s->hh * (terms + (isle->contacts.force + force) * isle->noise_x);
+        after += s->hh * embi_friction_energy(isle->friction.list, isle->friction.count, &force);
+        size += s->hh * (terms + (isle->contacts.force + force) * isle->energy.noise_x);
     }
     t->drive_work = embi_drive_work(w);
     embi_each_body(w, embi_body_sum);
@@ -25255,7 +25502,7 @@ static embipc_result embi_fail_step(embipc_world *w)
             embipc_real go = 0;
             for (int c = 0; c < 3; c++)
                 go += embi_abs(s->vn[3 * i + c]) + embi_abs(s->p[3 * i + c] / s->h) +
-                      embi_abs(s->hh * s->f[3 * i + c]);
+                      embi_abs(s->hh * s->load.f[3 * i + c]);
             if (!embi_finite(go)) go = (embipc_real)INFINITY;
             if (!(go > most)) continue;
             most = go;
@@ -25303,7 +25550,7 @@ static void embi_follow_range(void *arg, int begin, int end)
 {
     const embipc_world *w = (const embipc_world *)arg;
     for (int n = begin; n < end; n++) {
-        const embi_chunk *part = w->parts.list + n;
+        const embi_chunk *part = w->search.parts.list + n;
         for (int i = part->begin; i < part->end; i++) embi_apply_row(&w->s, i, w->s.q, w->s.x);
     }
 }
@@ -25312,13 +25559,14 @@ static void embi_follow_range(void *arg, int begin, int end)
 static int embi_views_follow(embipc_world *w)
 {
     embi_state *s = &w->s;
-    embi_chunks_clear(&w->parts);
+    embi_chunks_clear(&w->search.parts);
     for (int k = 0; k < s->body_count; k++) {
         const embi_body *b = s->body + k;
         if (!b->viewed || !embi_has_moved(b)) continue;
-        if (!embi_chunks_add(&w->memory, &w->parts, k, b->vert0, b->vert0 + b->nv, EMBI_SHARE_VERTICES)) return 0;
+        if (!embi_chunks_add(&w->memory, &w->search.parts, k, b->vert0, b->vert0 + b->nv,
+                             EMBI_SHARE_VERTICES)) return 0;
     }
-    embi_for_chunks(&s->threads, &w->parts, EMBI_SHARE_VERTICES, embi_follow_range, w);
+    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_VERTICES, embi_follow_range, w);
     return 1;
 }
 
@@ -25328,9 +25576,10 @@ static embipc_real embi_farthest(const embi_state *s)
     embipc_real most = 0;
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
-        embi_shift *shift = b->rebased ? &b->shift_next : &b->shift;   /* shift_next is free to be overwritten */
-        if (b->rebased) (void)embi_body_shift(b, s->qn, s->q, s->shift_d, NULL, shift);
-        for (int n = 0; n < b->panel_count && b->moving && embi_is_dynamic(b); n++) {
+        /* shift_next is free to be overwritten */
+        embi_shift *shift = b->search.has_reference ? &b->search.shift_next : &b->search.shift;
+        if (b->search.has_reference) (void)embi_body_shift(b, s->qn, s->q, s->scratch.nodes, NULL, shift);
+        for (int n = 0; n < b->search.panel_count && b->moving && embi_is_dynamic(b); n++) {
             const embipc_real *part = shift->part + 6 * n;
             embipc_real corner[3];
             for (int i = 0; i < 3; i++) corner[i] = embi_max(embi_abs(part[i]), embi_abs(part[3 + i]));
@@ -25346,8 +25595,8 @@ static void embi_body_energies(embi_state *s, embi_body *b)
     int o = 3 * b->node0;
     embipc_real force;
     embi_mass_multiply(b, s->v + o, s->Ap + o);
-    b->kinetic = embi_row_dot(3 * b->nn, s->v + o, s->Ap + o) / 2;
-    b->strain_energy = embi_elastic_energy(&b->elastic, s->q + o, 1, s->trace + b->trace0, &force);
+    b->past.kinetic = embi_row_dot(3 * b->nn, s->v + o, s->Ap + o) / 2;
+    b->past.elastic = embi_elastic_energy(&b->elastic, s->q + o, 1, s->scratch.trace + b->trace0, &force);
 }
 
 /* Sets rotations and gradient at the start of a step. */
@@ -25356,12 +25605,12 @@ static void embi_body_rotate(embipc_world *w, embi_body *b)
     embi_state *s = &w->s;
     embi_body_renew(b);
     b->end.before = -1;
-    if (embi_is_dynamic(b) && embi_law_turns(&b->elastic.law)) {
+    if (embi_is_dynamic(b) && embi_material_turns(&b->elastic.material)) {
         embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
         embi_elastic_swap(&b->elastic);
         b->elastic.ahead = 0;
     }
-    if (embi_is_dynamic(b) && !b->continues) embi_body_energies(s, b);
+    if (embi_is_dynamic(b) && !b->past.continues) embi_body_energies(s, b);
     embi_body_turn(s, b);
     embi_body_gradient(s, b);
 }
@@ -25378,10 +25627,10 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     s = &w->s;
     w->memory.failed = 0;
     embi_swap_iterations(w);
-    w->iteration_count = 0;
-    memset(s->spent, 0, sizeof s->spent);
-    s->stage = EMBIPC_STAGE_REST;
-    s->since = s->clock ? (s->clock)(s->clock_ctx) : 0;
+    w->report.iteration_count = 0;
+    memset(s->timer.spent, 0, sizeof s->timer.spent);
+    s->timer.stage = EMBIPC_STAGE_REST;
+    s->timer.since = s->timer.clock ? (s->timer.clock)(s->timer.ctx) : 0;
     embi_bodies_begin(w);
     (void)embi_stage(s, EMBIPC_STAGE_ELASTIC);
     embi_each_body(w, embi_body_rotate);
@@ -25391,8 +25640,8 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     else if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_pairs_begin(w) || !embi_islands_begin(w))
         r = EMBIPC_ERR_MEMORY;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
-    for (int k = 0; r == EMBIPC_OK && k < w->order_count; k++)
-        barrier += w->island[w->order[k]]->contacts.energy;
+    for (int k = 0; r == EMBIPC_OK && k < w->islands.order_count; k++)
+        barrier += w->islands.list[w->islands.order[k]]->contacts.energy;
     if (r == EMBIPC_OK) r = embi_iterate(w);
     (void)embi_stage(s, EMBIPC_STAGE_REST);
     for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* the new velocity, too */
@@ -25408,7 +25657,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     }
     embi_velocities_finish(s);
     embi_bodies_moved(s);
-    embi_kept_drift(w);
+    embi_cached_drift(w);
     embi_report(w);
     embi_report_sort(w);
     embi_drives_finish(w);
@@ -25422,7 +25671,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
         stats->max_speed = embi_farthest(s) / s->h;
         embi_stats(w, stats, barrier);
         (void)embi_stage(s, EMBIPC_STAGE_REST);
-        memcpy(stats->stage_time, s->spent, sizeof s->spent);
+        memcpy(stats->stage_time, s->timer.spent, sizeof s->timer.spent);
     }
 #ifdef EMBIPC_VALIDATE
     EMBIPC_ASSERT(embipc_world_validate(w, &w->error) == EMBIPC_OK);
@@ -26273,7 +26522,7 @@ static embipc_result embi_part_step(embi_parting *p, embipc_world *w, const embi
     for (int i = 0; r == EMBIPC_OK && i < p->count; i++) {
         const embi_body *b = w->s.body + embi_find_body(w, handle[i]);
         for (int k = 0; k < b->nn; k++)
-            *travel = embi_max(*travel, w->s.h * embi_norm(w->s.v + 3 * (b->node0 + k)) / b->dhat);
+            *travel = embi_max(*travel, w->s.h * embi_norm(w->s.v + 3 * (b->node0 + k)) / b->rules.dhat);
     }
     return r;
 }
@@ -26282,11 +26531,11 @@ static embipc_result embi_part_step(embi_parting *p, embipc_world *w, const embi
  * neither stuck nor pushed stays. */
 static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi_body *b)
 {
-    const embipc_real *q = w->s.q + 3 * b->node0, *q0 = w->s.start_q + 3 * b->node0;
+    const embipc_real *q = w->s.q + 3 * b->node0, *q0 = w->s.creation.q + 3 * b->node0;
     embi_part_pose pose = to->now;
     embipc_real F[9], R[9], d[3], e[3], way = 0;
     for (int k = 0; k < 12; k++) way = embi_max(way, embi_abs(q[k] - q0[k]));
-    if (!to->stuck && way < b->dhat / 1000) return;
+    if (!to->stuck && way < b->rules.dhat / 1000) return;
     embi_elastic_F(&b->elastic, 0, q, F);
     embi_m3_identity(R);   /* initial guess */
     embi_polar(R, F);

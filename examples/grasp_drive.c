@@ -82,7 +82,7 @@ int main(void)
     if (!run(world, 2)) return 1;                    /* told to go 5 cm into the ground */
     embipc_drive_get_state(world, drive[0], &d);
     embipc_body_get_view(world, d.blocked_by, &view);
-    printf("at 2 s the drive is blocked (%d) by the %s and %.6f m short\n", d.blocked, view.name, d.short_m);
+    printf("at 2 s the drive is blocked (%d) by the %s and %.6f m short\n", d.blocked, view.name, d.shortfall);
     printf("surfaces that cross: %d\n", embipc_world_intersections(world, NULL, 0));
     embipc_world_destroy(world);
     return 0;

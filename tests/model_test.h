@@ -55,25 +55,26 @@ static double model_energy(const double *q, void *arg)   /* at the rotations hel
 {
     test_model *o = (test_model *)arg;
     double force;
-    return embi_elastic_energy(&o->b->elastic, q, 0, o->s->trace, &force);
+    return embi_elastic_energy(&o->b->elastic, q, 0, o->s->scratch.trace, &force);
 }
 static void model_gradient(const double *q, double *g, void *arg)
 {
     test_model *o = (test_model *)arg;
     memset(g, 0, (size_t)(3 * o->n) * sizeof *g);
-    embi_elastic_gradient(&o->b->elastic, q, 1, o->s->trace, g);
+    embi_elastic_gradient(&o->b->elastic, q, 1, o->s->scratch.trace, g);
 }
 static double model_energy_free(const double *q, void *arg)   /* with the rotations of q itself */
 {
     test_model *o = (test_model *)arg;
     double force;
-    return embi_elastic_energy(&o->b->elastic, q, 1, o->s->trace, &force);
+    return embi_elastic_energy(&o->b->elastic, q, 1, o->s->scratch.trace, &force);
 }
 /* K into the body's own matrix A */
 static embi_bsr *model_stiffness(test_model *o, const double *q)
 {
     embi_bsr_zero(&o->b->A);
-    embi_elastic_add_hessian(&o->b->elastic, q, 1, o->s->trace, o->s->place, o->s->next, o->s->patch_G,
+    embi_elastic_add_hessian(&o->b->elastic, q, 1, o->s->scratch.trace, o->s->scratch.place, o->s->scratch.next,
+                             o->s->scratch.patch_G,
                              &o->b->A);
     return &o->b->A;
 }

@@ -52,8 +52,8 @@ static int plain_compare_keys(const void *a, const void *b) { return memcmp(a, b
 /* how far a body may go: the share of its direction that is looked at; 0 where that is void */
 static double plain_cap(const embipc_world *w, const embi_body *b)
 {
-    if (plain_seen.begins || !b->moving || !b->goes || w->parent[b->island] == 2) return 0;
-    return w->island[b->island]->cap;
+    if (plain_seen.begins || !b->moving || !b->search.has_direction || w->islands.parent[b->island] == 2) return 0;
+    return w->islands.list[b->island]->bound.cap;
 }
 
 /* Its distance once the bodies have gone these shares of their directions, and how far its vertices go on that way (12). */
@@ -64,7 +64,7 @@ static double plain_distance(const embi_state *s, const embi_candidate *c, doubl
     int split = c->edge_edge ? 2 : 1, mask;
     for (int k = 0; k < 4; k++) {
         const embi_body *b = s->body + embi_body_of_vertex(s, c->v[k]);
-        const double *from = (b->moving ? s->x : s->xn) + 3 * c->v[k], *to = s->next_x + 3 * c->v[k];
+        const double *from = (b->moving ? s->x : s->xn) + 3 * c->v[k], *to = s->path.x + 3 * c->v[k];
         double share = k < split ? one : two;
         for (int i = 0; i < 3; i++) {
             way[3 * k + i] = share > 0 ? share * (to[i] - from[i]) : 0;
@@ -118,7 +118,7 @@ static void plain_compare_bodies(embipc_world *w, int i, int j)
     known = 0;
     for (int n = 0; n < s->pair_count; n++)
         for (int k = 0; s->pair[n].a == i && s->pair[n].b == j && k < s->pair[n].count; k++)
-            key[known++] = plain_key_of(s->candidate + s->pair[n].first + k);
+            key[known++] = plain_key_of(s->candidates.list + s->pair[n].first + k);
     qsort(key, (size_t)known, sizeof *key, plain_compare_keys);
     for (int k = 0; k < count; k++) {
         const embi_candidate *c = plain_seen.list + k;
@@ -143,27 +143,27 @@ static void plain_compare_bodies(embipc_world *w, int i, int j)
 static int plain_is_changed(const embipc_world *w)
 {
     int any = 0;
-    for (int k = 0; k < w->s.body_count && !plain_seen.begins; k++) any |= w->parent[k] > 0;
+    for (int k = 0; k < w->s.body_count && !plain_seen.begins; k++) any |= w->islands.parent[k] > 0;
     return any;
 }
 
 /* All bodies; and the contacts that islands have are as many as those that the plain search finds. */
 static void plain_compare(embipc_world *w)
 {
-    embipc_real *reached = w->reached;
+    embipc_real *reached = w->search.reached;
     long active = plain_seen.active, contacts = 0;
     int ok = EMBI_GROW(&plain_seen.memory, plain_seen.reached, 6 * w->s.vert_count) &&
              EMBI_GROW(&plain_seen.memory, plain_seen.surface, w->s.body_count);
     if (!ok) return;
-    w->reached = plain_seen.reached;
+    w->search.reached = plain_seen.reached;
     for (int i = 0; i < w->s.body_count; i++) plain_seen.surface[i] = embi_plain_sweep(w, i, !plain_seen.begins);
-    w->reached = reached;
+    w->search.reached = reached;
     for (int i = 0; i < w->s.body_count; i++)
         for (int j = i; j < w->s.body_count; j++) {
             embipc_real reach;
             if (embi_bodies_meet(w, i, j, &reach)) plain_compare_bodies(w, i, j);
         }
-    for (int k = 0; k < w->order_count; k++) contacts += w->island[w->order[k]]->contacts.pairs;
+    for (int k = 0; k < w->islands.order_count; k++) contacts += w->islands.list[w->islands.order[k]]->contacts.pairs;
     if (!plain_is_changed(w) && contacts != plain_seen.active - active && plain_seen.miscounted++ < 3)
         printf("  step %d: %ld contacts, %ld by the plain search\n", w->step, contacts, plain_seen.active - active);
     plain_seen.looks++;
@@ -172,7 +172,7 @@ static void plain_compare(embipc_world *w)
 static double plain_clock(void *ctx)
 {
     embipc_world *w = (embipc_world *)ctx;
-    embipc_stage was = plain_seen.stage, now = w->s.stage;
+    embipc_stage was = plain_seen.stage, now = w->s.timer.stage;
     plain_seen.stage = now;
     if (was == EMBIPC_STAGE_REST && now == EMBIPC_STAGE_ELASTIC) plain_seen.begins = 1;
     if (was != EMBIPC_STAGE_SEARCH || now != EMBIPC_STAGE_MOVE || w->memory.failed) return 0;
@@ -185,8 +185,8 @@ static double plain_clock(void *ctx)
 static void plain_watch(embipc_world *w)
 {
     if (!plain_seen.memory.hooks.alloc) embi_memory_init(&plain_seen.memory, NULL);
-    w->s.clock = plain_clock;
-    w->s.clock_ctx = w;
+    w->s.timer.clock = plain_clock;
+    w->s.timer.ctx = w;
     plain_seen.stage = EMBIPC_STAGE_REST;
 }
 

@@ -25,7 +25,7 @@ static const char *const press_name[2] = {"rubber", "compressible"};
 typedef struct press {
     double d[PRESS_STEPS + 1], force[PRESS_STEPS + 1];   /* m, kN/m */
     int solves, steps, cut, inverted, reached, crossings;
-    double short_m;
+    double shortfall;
 } press;
 
 static embipc_body press_box(embipc_world *w, const char *name, embipc_kind kind, double lx, double ly, double lz, double hx,
@@ -161,7 +161,7 @@ static int press_run(press *p, const test_mesh *mesh, int which, int averaged)
         p->steps++;
         p->solves += s.newton_iterations;
         p->cut += !s.converged;
-        p->short_m = fmax(p->short_m, s.drive_short);
+        p->shortfall = fmax(p->shortfall, s.drive_short);
         if (k % PRESS_PARTS) continue;
         p->reached = k / PRESS_PARTS;
         p->inverted += press_inverted(w, cylinder);

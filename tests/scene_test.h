@@ -389,7 +389,7 @@ static int scene_step(scene *s)
 /* bodies without a past: the next step begins where they are, not where they would go */
 static void scene_forget(scene *s)
 {
-    for (int k = 0; k < s->w->s.body_count; k++) s->w->s.body[k].history = 0;
+    for (int k = 0; k < s->w->s.body_count; k++) s->w->s.body[k].past.smooth = 0;
 }
 #endif
 

@@ -85,12 +85,12 @@ static void starts_agree(scene *c, const double range[6], double reach)
     int (*start)[2] = (int (*)[2])malloc(EMBI_STARTS * sizeof *start), starts, count = 0;
     const int *first;
     embi_key *keys = NULL;
-    embi_walk w = embi_walk_of(&c->a.s, &second(c)->s, range, reach);
-    first = embi_walk_starts(&w, start, &starts);
+    embi_traversal w = embi_traverse_of(&c->a.s, &second(c)->s, range, reach);
+    first = embi_traverse_starts(&w, start, &starts);
     ENSURE(starts <= EMBI_STARTS);
     ENSURE(starts > EMBI_STARTS / 6 || c->key_count < 4 * EMBI_STARTS);   /* enough of them to be shared out */
     for (int n = 0; n < starts; n++)
-        ENSURE(embi_walk_pairs(&c->m, &w, first[2 * n], first[2 * n + 1], &keys, &count));
+        ENSURE(embi_traverse_pairs(&c->m, &w, first[2 * n], first[2 * n + 1], &keys, &count));
     ENSURE(count == c->key_count);
     for (int n = 0; n < count; n++) ENSURE(keys[n].key == c->keys[n].key && keys[n].value == c->keys[n].value);
     EMBI_RELEASE(&c->m, keys);
@@ -424,20 +424,20 @@ static void check_paths(scene *c, const embi_pair_rule *rule, double size, int w
     side *b = second(c);
     double *next[2], *xa, *xb, reach = rule->dhat + rule->xi, range[6], way[2][6];
     embi_approach t = embi_approach_of(none, reach);
-    embi_walk w = embi_walk_of(&c->a.s, &b->s, none, reach);
+    embi_traversal w = embi_traverse_of(&c->a.s, &b->s, none, reach);
     named *found, *near;
     int n, count, crosses;
     memset(way, 0, sizeof way);
     sweep(c, size, what, next, way);
     c->key_count = c->count = 0;
-    embi_walk_along(&w, EMBI_PATHS_APART);
+    embi_traverse_along(&w, EMBI_PATHS_APART);
     w.first_only = 1;
-    ENSURE(embi_walk_all(&c->m, &w, &c->keys, &c->key_count));
+    ENSURE(embi_traverse_all(&c->m, &w, &c->keys, &c->key_count));
     crosses = c->key_count > 0;
     c->key_count = w.first_only = 0;
-    embi_walk_along(&w, EMBI_PATHS_TOGETHER);
+    embi_traverse_along(&w, EMBI_PATHS_TOGETHER);
     t.paths = 1;
-    ENSURE(embi_walk_all(&c->m, &w, &c->keys, &c->key_count));
+    ENSURE(embi_traverse_all(&c->m, &w, &c->keys, &c->key_count));
     ENSURE(embi_candidates(&c->m, &c->a.s, &b->s, c->keys, c->key_count, rule, &t, &c->list, &c->count));
     found = candidate_names(c);
     for (int k = 1; k < c->count; k++) ENSURE(found[k].name != found[k - 1].name);
@@ -515,7 +515,7 @@ static void test_ways_across(void)
         scene c;
         embi_pair_rule rule;
         embi_approach t = embi_approach_of(none, 0.01);
-        embi_walk w;
+        embi_traversal w;
         double *next[2], u[2][3], gap[3], late = r % 3 == 1 ? 5 : 0, off = r % 3 == 2 ? 3 : 0;
         int crosses;
         memset(&rule, 0, sizeof rule);
@@ -542,16 +542,16 @@ static void test_ways_across(void)
             d->s.way = next[k];
             ENSURE(embi_bvh_sweep(&c.m, &d->bvh, &d->s));
         }
-        w = embi_walk_of(&c.a.s, &c.b.s, none, 0.01);
-        embi_walk_along(&w, EMBI_PATHS_APART);
+        w = embi_traverse_of(&c.a.s, &c.b.s, none, 0.01);
+        embi_traverse_along(&w, EMBI_PATHS_APART);
         w.first_only = 1;
         c.key_count = c.count = 0;
-        ENSURE(embi_walk_all(&c.m, &w, &c.keys, &c.key_count));
+        ENSURE(embi_traverse_all(&c.m, &w, &c.keys, &c.key_count));
         crosses = c.key_count > 0;
         c.key_count = w.first_only = 0;
-        embi_walk_along(&w, EMBI_PATHS_TOGETHER);
+        embi_traverse_along(&w, EMBI_PATHS_TOGETHER);
     t.paths = 1;
-        ENSURE(embi_walk_all(&c.m, &w, &c.keys, &c.key_count));
+        ENSURE(embi_traverse_all(&c.m, &w, &c.keys, &c.key_count));
         ENSURE(embi_candidates(&c.m, &c.a.s, &c.b.s, c.keys, c.key_count, &rule, &t, &c.list, &c.count));
         ENSURE(off > 0 ? crosses == 0 : crosses == 1);
         ENSURE((r % 3 == 0) == (c.count > 0));

@@ -88,19 +88,19 @@ static void test_young(void)
 {
     for (int model = 0; model < EMBIPC_MODEL_COUNT; model++) {
         embipc_material m = embipc_default_body_def().material;
-        embi_law law;
+        embi_material law;
         double F[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, P[9] = {0}, H[81], e = 1e-6, nu;
         m.model = (embipc_model)model;
         m.young = 2.5e5;
         m.poisson = 0.35;
         m.stiffness = 3e4;
         m.mooney[0] = 1e4; m.mooney[1] = 2e4; m.mooney[2] = 3e5;
-        embi_law_set(&law, &m);
+        embi_material_set(&law, &m);
         nu = law.lambda / (2 * (law.lambda + law.mu));
         F[0] += e;
         F[4] = F[8] = 1 - nu * e;
         ENSURE(embipc_material_evaluate(&m, F, NULL, P, H, 0) == EMBIPC_OK);
-        ENSURE_REL(P[0] / e, embi_law_young(&law), 1e-4);
+        ENSURE_REL(P[0] / e, embi_material_young(&law), 1e-4);
         ENSURE_CLOSE(P[4], 0, 1e-4 * P[0]);
     }
 }

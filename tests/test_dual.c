@@ -18,8 +18,9 @@ static scene heap_of(embipc_solver solver)
 static embi_island *heap_island(embipc_world *w)
 {
     embi_island *most = NULL;
-    for (int k = 0; k < w->order_count; k++)
-        if (!most || w->island[w->order[k]]->body_count > most->body_count) most = w->island[w->order[k]];
+    for (int k = 0; k < w->islands.order_count; k++)
+        if (!most || w->islands.list[w->islands.order[k]]->body_count > most->body_count) most =
+            w->islands.list[w->islands.order[k]];
     return most;
 }
 
@@ -38,14 +39,15 @@ static void test_same_answer_as_one_matrix(void)
             int size = 3 * I->unknown_count;
             double *b = (double *)malloc((size_t)size * 4 * sizeof(double)), *x = b + size, *y = x + size, *back = y + size, most = 0,
                    off = 0, lost = 0, force = 0;
-            I->curved = curved;
+            I->tune.full_hessian = curved;
             if (I->contacts.count == 0 || !embi_island_wants_dual(t, I)) { free(b); continue; }
-            for (int k = 0; k < I->friction_count; k++) embi_friction_stiffness(I->friction + k, n % 2, I->friction[k].S);
+            for (int k = 0; k < I->friction.count; k++) embi_friction_stiffness(I->friction.list + k, n % 2,
+                                                                                I->friction.list[k].S);
             for (int i = 0; i < size; i++) b[i] = x[i] = y[i] = test_uniform(-1, 1);
             ENSURE(embi_dual_factor(&s.w->memory, t, I) == 1 && embi_has_dual(I));
             ENSURE(I->dual->K.n > 0 && embi_dual_fits(t, I));
             embi_island_back_solve(t, I, x);
-            I->dual->on = I->analysed = 0;
+            I->dual->on = I->factor.analysed = 0;
             ENSURE(embi_island_factor_whole(&s.w->memory, t, I) == 0);
             embi_island_back_solve(t, I, y);
             if (!curved) embi_island_apply(t, I, x, back);
@@ -60,7 +62,7 @@ static void test_same_answer_as_one_matrix(void)
             compared++;
             free(b);
         }
-        I->curved = 0;
+        I->tune.full_hessian = 0;
     }
     ENSURE(compared > 3 && columns > 0);
     printf("  %d answers compared, %d threes of columns in all\n", compared, columns);
@@ -78,8 +80,10 @@ static void test_same_motion_as_one_matrix(void)
         solves[0] += a.stats.newton_iterations;
         solves[1] += b.stats.newton_iterations;
         factors += a.stats.factorizations;
-        for (int k = 0; k < a.w->order_count; k++) dual += embi_has_dual(a.w->island[a.w->order[k]]);
-        for (int k = 0; k < b.w->order_count; k++) ENSURE(!embi_has_dual(b.w->island[b.w->order[k]]));
+        for (int k = 0; k < a.w->islands.order_count; k++) dual +=
+            embi_has_dual(a.w->islands.list[a.w->islands.order[k]]);
+        for (int k = 0; k <
+             b.w->islands.order_count; k++) ENSURE(!embi_has_dual(b.w->islands.list[b.w->islands.order[k]]));
         if (n < STEPS / 2)   /* then the least difference grows, as it does in heaps */
             for (int i = 0; i < 3 * a.w->s.node_count; i++) off = fmax(off, fabs(a.w->s.q[i] - b.w->s.q[i]));
     }
@@ -101,18 +105,18 @@ static void test_old_factors_of_bodies(void)
         embi_island *I;
         if (!scene_step(&s)) break;
         I = heap_island(s.w);
-        if (!embi_has_dual(I) || !I->useful) continue;
-        I->same = 1;
-        I->wait = 0;
+        if (!embi_has_dual(I) || !I->factor.useful) continue;
+        I->factor.same = 1;
+        I->factor.wait = 0;
         embi_island_recall(&s.w->s, I);
-        ENSURE(I->kept);
+        ENSURE(I->factor.is_old);
         s.w->s.body[I->bodies[1]].inverse->taken++;
         embi_island_recall(&s.w->s, I);
-        ENSURE(!I->kept);
+        ENSURE(!I->factor.is_old);
         s.w->s.body[I->bodies[1]].inverse->taken--;
         I->body_count--;   /* other bodies */
         embi_island_recall(&s.w->s, I);
-        ENSURE(!I->kept);
+        ENSURE(!I->factor.is_old);
         I->body_count++;
         kept++;
     }
@@ -156,11 +160,12 @@ static void test_bodies_that_join(void)
     for (int world = 0; world < 4; world++) {
         scene s = layers_of(world % 2 ? 0.005 : 0.01);
         for (int n = 0; n < 100 && !test_bad; n++) {
-            int before = s.w->order_count;
+            int before = s.w->islands.order_count;
             if (n >= 60 && n % 3 == 0) (void)ENSURE_OK(s.w, embipc_drive_set_target(s.w, s.drive[0], up, none));
             if (!scene_step(&s)) break;
-            joined += s.w->order_count < before;
-            for (int k = 0; k < s.w->order_count; k++) dual += embi_has_dual(s.w->island[s.w->order[k]]);
+            joined += s.w->islands.order_count < before;
+            for (int k = 0; k < s.w->islands.order_count; k++) dual +=
+                embi_has_dual(s.w->islands.list[s.w->islands.order[k]]);
             driven += s.w->s.body[s.w->s.body_count - 1].moving;
         }
         ENSURE(scene_sound(s.w));

@@ -233,15 +233,15 @@ static void test_values(void)
     for (int averaged = 0; averaged < 2; averaged++) {   /* a uniform strain is its own average */
         material = corotated(2.8, 0.4, averaged);
         if (!model_make(&o, &mesh, EMBIPC_FULL, &material, 0.01)) return;
-        ENSURE_REL(o.b->elastic.law.mu, 1.0, 1e-14);
-        ENSURE_REL(o.b->elastic.law.lambda, 4.0, 1e-14);
+        ENSURE_REL(o.b->elastic.material.mu, 1.0, 1e-14);
+        ENSURE_REL(o.b->elastic.material.lambda, 4.0, 1e-14);
         check_values(&o, 0.47, P_lagged);
         model_free(&o);
     }
     material = corotated(280, 0.4, 0);
     if (!model_make(&o, &mesh, EMBIPC_FULL, &material, 0.01)) return;
-    ENSURE_REL(o.b->elastic.law.mu, 100.0, 1e-14);
-    ENSURE_REL(o.b->elastic.law.lambda, 400.0, 1e-14);
+    ENSURE_REL(o.b->elastic.material.mu, 100.0, 1e-14);
+    ENSURE_REL(o.b->elastic.material.lambda, 400.0, 1e-14);
     {   /* uniaxial: stress/strain E, lateral -nu; confined: lambda + 2 mu */
         double q[12 * 3], g[12 * 3], pull = 0;
         for (int i = 0; i < 3 * o.n; i++) q[i] = o.X[i] * (1 + (i % 3 == 0 ? 0.01 : -0.004));
@@ -374,7 +374,7 @@ static void solver_make(solver *v, test_model *o, const unsigned char *fixed, do
             int a = v->local[i], b = v->local[K->col[k]];
             if (a < 0 || b < 0) continue;
             for (int c = 0; c < 3; c++)
-                B[4 * c] = shift * o->b->mass[k] + (axis && axis[c] && a == b ? 1e12 : 0);
+                B[4 * c] = shift * o->b->mass.block[k] + (axis && axis[c] && a == b ? 1e12 : 0);
             if (B[0] != 0 || B[4] != 0 || B[8] != 0) ENSURE(embi_system_add(&v->S, a, b, B));
         }
     ENSURE(embi_system_factor(&v->S) == 0);
@@ -478,19 +478,19 @@ static void test_mass(void)
             ENSURE(y[3 * i] > 0 && y[3 * i] == y[3 * i + 1] && y[3 * i] == y[3 * i + 2]);
         }
         ENSURE_REL(total, 7 * volume, 1e-12);
-        ENSURE_REL(o.b->total_mass, 7 * volume, 1e-12);
+        ENSURE_REL(o.b->mass.total, 7 * volume, 1e-12);
         if (!lumped) {   /* of one tet: rho V/20 (1 + delta) */
             double expected = 0, found = 0;
             for (int t = 0; t < mesh.tet_count; t++)
                 for (int a = 0; a < 4; a++)
                     expected +=
                         mesh.tets[4 * t + a] == 0 ? 7 * tet_volume(mesh.x, mesh.tets + 4 * t) / 10 : 0;
-            found = o.b->mass[embi_bsr_find(&o.b->A, 0, 0)];
+            found = o.b->mass.block[embi_bsr_find(&o.b->A, 0, 0)];
             ENSURE_REL(found, expected, 1e-12);
         } else
             for (int k = 0; k < o.b->A.row[o.n]; k++)   /* nothing off the diagonal */
                 for (int i = 0; i < o.n; i++)
-                    if (k >= o.b->A.row[i] && k < o.b->A.row[i + 1] - 1) ENSURE(o.b->mass[k] == 0);
+                    if (k >= o.b->A.row[i] && k < o.b->A.row[i + 1] - 1) ENSURE(o.b->mass.block[k] == 0);
         free(ones);
         free(y);
         model_free(&o);
@@ -518,7 +518,7 @@ static void check_spectrum(const test_mesh *mesh, int averaged, const char *name
     (void)model_stiffness(&o, o.X);
     for (int i = 0; i < o.n; i++) {
         int k = embi_bsr_find(&o.b->A, i, i);
-        top = fmax(top, o.b->A.val[9 * k] / o.b->mass[k]);
+        top = fmax(top, o.b->A.val[9 * k] / o.b->mass.block[k]);
     }
     solver_make(&v, &o, NULL, 1e-9 * top, NULL);
     solver_modes(&v, count, values, NULL);
@@ -608,7 +608,8 @@ static void check_patch(const test_mesh *mesh, int averaged)
     norm = 0;
     for (int i = 0; i < 9; i++) norm += E[i] * E[i];
     for (int t = 0; t < mesh->tet_count; t++) V += tet_volume(mesh->x, mesh->tets + 4 * t);
-    ENSURE_REL(model_energy(q, &o), V * (o.b->elastic.law.mu * norm + o.b->elastic.law.lambda / 2 * trace * trace),
+    ENSURE_REL(model_energy(q, &o), V * (o.b->elastic.material.mu * norm + o.b->elastic.material.lambda / 2 * trace *
+                                         trace),
                1e-9);
     free(q); free(exact); free(f); free(u); free(fixed);
     model_free(&o);
@@ -676,7 +677,7 @@ static void check_beam(const test_mesh *mesh, const beam_row *row, const char *n
     for (int i = 0; i < o.n; i++) fixed[i] = o.X[3 * i] < 1e-6;
     (void)model_stiffness(&o, o.X);
     solver_make(&v, &o, fixed, 0, NULL);
-    for (int i = 0; i < o.n; i++) f[3 * i + 2] = -1e-3 * o.b->mass[embi_bsr_find(&o.b->A, i, i)];
+    for (int i = 0; i < o.n; i++) f[3 * i + 2] = -1e-3 * o.b->mass.block[embi_bsr_find(&o.b->A, i, i)];
     solver_apply(&v, f, u);
     weight = end_deflection(&o, u, 1);
     end_load(&o, f, 1, -1e-3);
@@ -733,7 +734,7 @@ static void test_column(void)
         if (!model_make(&o, &mesh, EMBIPC_FULL, &material, 0.01)) return;
         for (int i = 0; i < o.n; i++) {
             fixed[i] = o.X[3 * i + 2] < 1e-6;
-            f[3 * i + 2] = -g * o.b->mass[embi_bsr_find(&o.b->A, i, i)];
+            f[3 * i + 2] = -g * o.b->mass.block[embi_bsr_find(&o.b->A, i, i)];
         }
         (void)model_stiffness(&o, o.X);
         solver_make(&v, &o, fixed, 0, NULL);

@@ -51,7 +51,8 @@ static void test_oscillator(void)
             if (isfinite(want[k].v)) ENSURE_CLOSE(v, want[k].v, 2e-9);
             ENSURE_CLOSE(e, want[k].energy, 1e-6);
         }
-        ENSURE_REL((s.stats.kinetic + s.stats.elastic) / (s.w->s.body[0].node_mass[3] * a * a * want[k].wh * want[k].wh / h / h / 2), e, 1e-6);
+        ENSURE_REL((s.stats.kinetic + s.stats.elastic) / (s.w->s.body[0].mass.node[3] * a * a * want[k].wh *
+                                                          want[k].wh / h / h / 2), e, 1e-6);
         scene_end(&s);
     }
 }
@@ -234,13 +235,13 @@ static void test_collision(void)
 static int all_look_back(const scene *s)
 {
     int all = 1;
-    for (int k = 0; k < s->n; k++) all &= !embi_is_dynamic(s->w->s.body + k) || s->w->s.body[k].two_step;
+    for (int k = 0; k < s->n; k++) all &= !embi_is_dynamic(s->w->s.body + k) || s->w->s.body[k].step.two_step;
     return all;
 }
 static int none_looks_back(const scene *s)
 {
     int any = 0;
-    for (int k = 0; k < s->n; k++) any |= s->w->s.body[k].two_step;
+    for (int k = 0; k < s->n; k++) any |= s->w->s.body[k].step.two_step;
     return !any;
 }
 static scene flight(int rule)
@@ -353,7 +354,7 @@ static void test_scenes(void)
                 for (int k = 0; k < s.w->s.body_count; k++) {
                     const embi_body *b = s.w->s.body + k;
                     all += b->moving && embi_is_dynamic(b);
-                    two += b->moving && b->two_step;
+                    two += b->moving && b->step.two_step;
                 }
                 if (!s.drives) ENSURE(s.stats.passes > 1 || s.stats.objective_after <= s.stats.objective_before + s.stats.objective_rounding);
             }
@@ -400,9 +401,9 @@ static void test_objective(void)
             (void)ENSURE_OK(s.w, embipc_world_set_limits(s.w, limit, NULL));
             ENSURE(s.w->s.body_count < 256);
             for (int n = 0; n < 40 && !s.drives; n++) {
-                for (int k = 0; k < s.w->s.body_count; k++) began[k] = s.w->s.body[k].history;
+                for (int k = 0; k < s.w->s.body_count; k++) began[k] = s.w->s.body[k].past.smooth;
                 if (!scene_step(&s)) break;
-                for (int k = 0; k < s.w->s.body_count; k++) switched += began[k] && !s.w->s.body[k].two_step;
+                for (int k = 0; k < s.w->s.body_count; k++) switched += began[k] && !s.w->s.body[k].step.two_step;
                 ENSURE(s.stats.passes > 1 || s.stats.objective_after <= s.stats.objective_before + s.stats.objective_rounding);
                 ENSURE(scene_sound(s.w));
             }

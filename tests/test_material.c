@@ -195,8 +195,8 @@ static void point_stress(const double *F, double *P, void *arg)
 /* ... of a lagged material with the rotation held: its P is linear */
 static void lagged_stress(const double *F, double *P, void *arg)
 {
-    embi_law w;
-    embi_law_set(&w, &point_material);
+    embi_material w;
+    embi_material_set(&w, &point_material);
     (void)embi_lagged_stress(&w, F, (const double *)arg, P);
 }
 
@@ -376,7 +376,7 @@ static void test_rubber(void)
 {
     static const double I[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     embipc_material m = unit_material(EMBIPC_MOONEY_RIVLIN);
-    embi_law w;
+    embi_material w;
     double H[81];
     m.mooney[0] = 0.293;
     m.mooney[1] = 0.177;
@@ -386,7 +386,7 @@ static void test_rubber(void)
     ENSURE_CLOSE(H[4], 1409.373, 5e-4);             /* dP00/dF11 */
     ENSURE_CLOSE(H[0], 1409.373 + 2 * 0.94, 5e-4);
     ENSURE_CLOSE(H[0] - 4.0 / 3 * H[10], 1410, 1e-9);
-    embi_law_set(&w, &m);
+    embi_material_set(&w, &m);
     ENSURE_CLOSE(w.lambda + 2 * w.c1, 1409.959, 5e-4);   /* k, of (J - 1)^2 with what C1 leaves there */
 }
 
@@ -546,7 +546,7 @@ static void test_per_tet(void)
         for (int i = 0; i < 12; i++) embi_m3_mulv(q + 3 * i, F, mesh.x + 3 * i);   /* the same everywhere: averaging is none */
         if (is_lagged(every[n])) embi_elastic_follow(&w->s.body[0].elastic, q);
         ENSURE(embipc_material_evaluate(&d.material, F, &psi, NULL, NULL, 0) == EMBIPC_OK);
-        ENSURE_REL(embi_elastic_energy(&w->s.body[0].elastic, q, 0, w->s.trace, &force), 11 * psi, 1e-12);
+        ENSURE_REL(embi_elastic_energy(&w->s.body[0].elastic, q, 0, w->s.scratch.trace, &force), 11 * psi, 1e-12);
         stiffness[3] = -1;
         ENSURE(embipc_body_create(w, &d, &body) == EMBIPC_ERR_ARGUMENT);
         ENSURE(embipc_world_error(w)->primitive[0] == EMBIPC_TET && embipc_world_error(w)->index[0] == 3);
@@ -585,7 +585,8 @@ static void test_fibre(void)
             ENSURE(embipc_body_create(w, &d, &body) == EMBIPC_OK);
             for (int axis = 0; axis < 2; axis++) {
                 for (int i = 0; i < 24; i++) q[i] = w->s.q[i] * (i % 3 == axis ? 1 + e : 1);
-                energy[axis] = embi_elastic_energy(&w->s.body[0].elastic, q, 0, w->s.trace, &force) / (e * e / 2);
+                energy[axis] = embi_elastic_energy(&w->s.body[0].elastic, q, 0, w->s.scratch.trace, &force) /
+                    (e * e / 2);
             }
             ENSURE_CLOSE(energy[turned] - energy[!turned], 50, 0.02);   /* along x of the mesh: y when turned */
             embipc_world_destroy(w);

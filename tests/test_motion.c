@@ -810,7 +810,8 @@ static void energy_world(int number, energy_count *t)
         t->cut += !s.stats.converged;
         if (!energy_check(&e, &s)) continue;
         printf("  world %d, step %d, %s: energy %.9g rises by %.2g (kinetic %.4g, elastic %.4g, barrier %.4g), %s\n",
-               number, n, rule_name[s.w->s.integrator], before, e.last - before, s.stats.kinetic, s.stats.elastic,
+               number, n, rule_name[s.w->s.settings.integrator], before, e.last - before, s.stats.kinetic,
+                   s.stats.elastic,
                s.stats.barrier, s.stats.converged ? "converged" : "cut short");
     }
     t->rises += e.rises;

@@ -324,9 +324,10 @@ static int runs_out(int heap, int stride)
     for (int k = 1; k <= ISLAND_STEPS; k++) {
         scene_step(&s);
         bits[k] = scene_bits(s.w);
-        for (int i = 0; i < s.w->order_count; i++) dual += embi_has_dual(s.w->island[s.w->order[i]]);
+        for (int i = 0; i < s.w->islands.order_count; i++) dual +=
+            embi_has_dual(s.w->islands.list[s.w->islands.order[i]]);
     }
-    ENSURE(s.stats.contacts > 0 && (heap ? dual > 3 : s.w->run.count > 1 && s.stats.islands == 5));
+    ENSURE(s.stats.contacts > 0 && (heap ? dual > 3 : s.w->islands.run.count > 1 && s.stats.islands == 5));
     last = f.calls;
     scene_end(&s);
     for (long n = first + 1; n <= last; n += stride) {

@@ -60,7 +60,7 @@ static void fill_comb(scene *s)
     d.angular_velocity[1] = 5;
     d.velocity[0] = 3;
     test_mesh_compact(&mesh);
-    if (scene_add_mesh(s, &d, &mesh, 0) >= 0) ENSURE(s->w->s.body[0].folds.count > 0);
+    if (scene_add_mesh(s, &d, &mesh, 0) >= 0) ENSURE(s->w->s.body[0].search.certificates.count > 0);
 }
 
 /* the tips of its teeth to the middle */
@@ -149,7 +149,7 @@ static struct {
 static int turned_islands(const embipc_world *w)
 {
     int any = 0;
-    for (int k = 0; k < w->order_count; k++) any |= w->island[w->order[k]]->relagged > 0;
+    for (int k = 0; k < w->islands.order_count; k++) any |= w->islands.list[w->islands.order[k]]->relagged > 0;
     return any;
 }
 
@@ -159,8 +159,8 @@ static double again_clock(void *ctx)
     embipc_world *w = (embipc_world *)ctx;
     embi_state *s = &w->s;
     embipc_stage was = again.stage;
-    again.stage = s->stage;
-    if (was != EMBIPC_STAGE_MOVE || s->stage != EMBIPC_STAGE_REST) return 0;
+    again.stage = s->timer.stage;
+    if (was != EMBIPC_STAGE_MOVE || s->timer.stage != EMBIPC_STAGE_REST) return 0;
     memcpy(again.q, s->q, (size_t)(3 * s->node_count) * sizeof *again.q);
     again.turned = turned_islands(w);
     again.ends = 1;
@@ -177,12 +177,12 @@ static double step_without(scene *s, int what)
     again.q = (double *)calloc((size_t)(3 * t->node_count) + 1, sizeof *again.q);
     again.stage = EMBIPC_STAGE_REST;
     again.ends = 0;
-    t->clock = again_clock;
-    t->clock_ctx = s->w;
+    t->timer.clock = again_clock;
+    t->timer.ctx = s->w;
     without = what;
     ENSURE(embipc_world_step(s->w, NULL) == EMBIPC_ERR_NOT_FINITE && again.ends);
     without = 0;
-    t->clock = NULL;
+    t->timer.clock = NULL;
     if (!scene_step(s)) return HUGE_VAL;
     for (int i = 0; i < 3 * t->node_count; i++) most = fmax(most, fabs(t->q[i] - again.q[i]));
     free(again.q);

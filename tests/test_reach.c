@@ -18,8 +18,8 @@ static int holds(const double box[6], const double p[3], double slack)
 static void panels_hold(const embi_body *b, const double *boxes, int stride, const double *p, const double *from)
 {
     int *corner = (int *)malloc((size_t)(3 * b->nt) * sizeof *corner), all = 0;
-    for (int n = 0; n < b->panel_count; n++) {
-        int count = embi_panel_corners(b, b->panel + n, corner);
+    for (int n = 0; n < b->search.panel_count; n++) {
+        int count = embi_panel_corners(b, b->search.panel + n, corner);
         for (int i = 0; i < count; i++) {
             double d[3];
             for (int c = 0; c < 3; c++) d[c] = p[3 * corner[i] + c] - (from ? from[3 * corner[i] + c] : 0);
@@ -49,21 +49,22 @@ static void test_bounds_hold_the_surface(void)
                 for (int i = 0; i < 3; i++) mean[i] = test_uniform(-1, 1) * b->diagonal;
                 for (int i = 0; i < 3 * b->nn; i++)
                     t->trial_q[3 * b->node0 + i] = t->q[3 * b->node0 + i] + mean[i % 3] + wide * test_uniform(-1, 1);
-                embi_apply_rows(t, b, t->trial_q, t->trial_x);
-                embi_body_shift(b, t->q, t->trial_q, t->shift_d, NULL, &shift);
+                embi_apply_rows(t, b, t->trial_q, t->path.trial_x);
+                embi_body_shift(b, t->q, t->trial_q, t->scratch.nodes, NULL, &shift);
                 embi_body_locate(b, t->trial_q);
-                panels_hold(b, part, 6, t->trial_x + 3 * b->vert0, t->x + 3 * b->vert0);
-                panels_hold(b, b->panel->start_box, (int)(sizeof *b->panel / sizeof(double)), t->trial_x + 3 * b->vert0, NULL);
+                panels_hold(b, part, 6, t->path.trial_x + 3 * b->vert0, t->x + 3 * b->vert0);
+                panels_hold(b, b->search.panel->start_box, (int)(sizeof *b->search.panel / sizeof(double)),
+                            t->path.trial_x + 3 * b->vert0, NULL);
                 for (int i = b->vert0; i < b->vert0 + b->nv; i++) {
                     double d[3];
-                    embi_sub(d, t->trial_x + 3 * i, t->x + 3 * i);
+                    embi_sub(d, t->path.trial_x + 3 * i, t->x + 3 * i);
                     ENSURE(holds(box, d, 1e-12 * b->diagonal));
-                    ENSURE(holds(b->start_box, t->trial_x + 3 * i, 1e-12 * b->diagonal));
+                    ENSURE(holds(b->search.start_box, t->path.trial_x + 3 * i, 1e-12 * b->diagonal));
                     for (int c = 0; c < 3; c++) size = fmax(size, fabs(d[c] - mean[c]));
                 }
                 for (int c = 0; c < 3; c++) tight = fmax(tight, (box[3 + c] - box[c]) / (2 * size));
                 seen[b->kind]++;
-                parted[b->kind] += b->panel_count > 1;
+                parted[b->kind] += b->search.panel_count > 1;
             }
             ENSURE(tight < 12);   /* a box is no use if it holds everything */
         }
@@ -105,29 +106,29 @@ static void test_warp_bounds_the_way(void)
             double part[2][TREE_SHIFT_ROOM];
             embi_shift here = tree_shift(b, part[0]), there = tree_shift(b, part[1]);
             turn_nodes(b, t->q, test_uniform(0, 3), 0, t->trial_q);
-            embi_body_shift(b, t->q, t->trial_q, t->shift_d, NULL, &here);
-            ENSURE(embi_norm(here.warp) < 1e-12 * b->diagonal);
+            embi_body_shift(b, t->q, t->trial_q, t->scratch.nodes, NULL, &here);
+            ENSURE(embi_norm(here.deformation) < 1e-12 * b->diagonal);
             turn_nodes(b, t->q, angle, flat ? 0 : wide, t->trial_q);
-            turn_nodes(b, t->trial_q, more, wide, t->target);
-            embi_body_shift(b, t->q, t->trial_q, t->shift_d, NULL, &here);
-            embi_body_shift(b, t->q, t->target, t->shift_d, &here, &there);
+            turn_nodes(b, t->trial_q, more, wide, t->driven.target);
+            embi_body_shift(b, t->q, t->trial_q, t->scratch.nodes, NULL, &here);
+            embi_body_shift(b, t->q, t->driven.target, t->scratch.nodes, &here, &there);
             kept += embi_turn_sine(here.turn, there.turn) > 0.1;
             for (int m = 0; m < 50; m++) {
                 int v = b->vert0 + (int)test_uniform(0, b->nv), u = b->vert0 + (int)test_uniform(0, b->nv);
                 double d[3], x0[3], x1[3], w[3], way = test_uniform(0, 1), at[3];
-                embi_apply_row(t, v, t->trial_q, t->trial_x);
-                embi_apply_row(t, u, t->trial_q, t->trial_x);
-                embi_apply_row(t, v, t->target, t->next_x);
-                embi_apply_row(t, u, t->target, t->next_x);
+                embi_apply_row(t, v, t->trial_q, t->path.trial_x);
+                embi_apply_row(t, u, t->trial_q, t->path.trial_x);
+                embi_apply_row(t, v, t->driven.target, t->path.x);
+                embi_apply_row(t, u, t->driven.target, t->path.x);
                 embi_sub(d, t->x + 3 * v, t->x + 3 * u);
-                embi_sub(x0, t->trial_x + 3 * v, t->trial_x + 3 * u);
-                embi_sub(x1, t->next_x + 3 * v, t->next_x + 3 * u);
+                embi_sub(x0, t->path.trial_x + 3 * v, t->path.trial_x + 3 * u);
+                embi_sub(x1, t->path.x + 3 * v, t->path.x + 3 * u);
                 for (int c = 0; c < 3; c++) {
                     double T[3];
                     embi_set(T, here.turn[c], here.turn[3 + c], here.turn[6 + c]);
-                    ENSURE(fabs(embi_dot(T, x0) - d[c]) <= here.warp[c] + 1e-12 * b->diagonal);
+                    ENSURE(fabs(embi_dot(T, x0) - d[c]) <= here.deformation[c] + 1e-12 * b->diagonal);
                     at[c] = (1 - way) * x0[c] + way * x1[c];
-                    w[c] = fmax(fabs(d[c]) - ((1 - way) * here.warp[c] + way * there.warp[c]), 0);
+                    w[c] = fmax(fabs(d[c]) - ((1 - way) * here.deformation[c] + way * there.deformation[c]), 0);
                 }
                 ENSURE(embi_norm(at) >= EMBI_TURN_COS * embi_norm(w) - 1e-12 * b->diagonal);
             }
@@ -271,13 +272,13 @@ static int knows_its_way(const embi_state *t, const embi_body *b)
     double part[TREE_SHIFT_ROOM];
     embi_shift way = tree_shift(b, part);
     int strained = 0;
-    embi_body_shift(b, embi_base_q(t, b), t->q, t->shift_d, NULL, &way);
-    ENSURE(memcmp(way.box, b->shift.box, sizeof way.box) == 0);
-    ENSURE(memcmp(part, b->shift.part, (size_t)(6 * b->panel_count) * sizeof *part) == 0);
-    for (int c = 0; c < 3; c++) ENSURE_CLOSE(b->shift.warp[c], way.warp[c], 1e-12 * b->diagonal);
+    embi_body_shift(b, embi_base_q(t, b), t->q, t->scratch.nodes, NULL, &way);
+    ENSURE(memcmp(way.box, b->search.shift.box, sizeof way.box) == 0);
+    ENSURE(memcmp(part, b->search.shift.part, (size_t)(6 * b->search.panel_count) * sizeof *part) == 0);
+    for (int c = 0; c < 3; c++) ENSURE_CLOSE(b->search.shift.deformation[c], way.deformation[c], 1e-12 * b->diagonal);
     for (int k = 0; k < embi_strained_tets(b); k++) {
-        double strain = tree_strain(b, k, t->shift_d + 3 * b->node0);
-        ENSURE_CLOSE(b->strain[k].now, strain, 1e-9);
+        double strain = tree_strain(b, k, t->scratch.nodes + 3 * b->node0);
+        ENSURE_CLOSE(b->search.strain[k].now, strain, 1e-9);
         strained += strain > 1e-6;
     }
     return strained;
@@ -294,7 +295,7 @@ static void test_a_body_knows_its_way(void)
                 const embi_body *b = s.w->s.body + k;
                 if (!b->nn) continue;
                 (void)knows_its_way(&s.w->s, b);
-                moved += embi_shift_most(&b->shift) > 1e-6;
+                moved += embi_shift_most(&b->search.shift) > 1e-6;
             }
         }
         scene_end(&s);
@@ -336,10 +337,11 @@ static void test_a_tumbling_body_finds_itself(void)
         a = embi_surface_of(st, b, st->x);
         embi_apply_rows(st, b, st->q, x);
         embi_m3_identity(none);
-        turned += 2 * asin(embi_turn_sine(none, b->shift.turn));
-        builds += memcmp(st->kept_q + 3 * b->node0, st->qn + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *st->q) == 0;
+        turned += 2 * asin(embi_turn_sine(none, b->search.shift.turn));
+        builds += memcmp(st->reference.cached_q + 3 * b->node0, st->qn + 3 * b->node0,
+                         (size_t)(3 * b->nn) * sizeof *st->q) == 0;
         if (n % (6 * TEST_STRIDE) != 5 || st->pair_count != 1) continue;   /* every pair is looked at: slow */
-        lost += count_missed(b, &a, x, st->candidate, st->candidate_count, &st->pair->rule, &near);
+        lost += count_missed(b, &a, x, st->candidates.list, st->candidates.count, &st->pair->rule, &near);
     }
     printf("  %d steps, turned by %.1f rad, %d searches: %d pairs came near, %d of them not found\n", steps, turned,
            builds, near, lost);
@@ -447,9 +449,9 @@ static int one_tet(const embi_state *t, int i, int j)
 
 /* Lines between points below a fold stay in the tets it names, and its primitives are as far apart and as little bent
  * as it says. Returns the folds that name some. */
-static int fold_tells_the_truth(const embi_state *t, const embi_body *b, const embi_fold *one)
+static int fold_tells_the_truth(const embi_state *t, const embi_body *b, const embi_certificate *one)
 {
-    const int *tet = b->folds.tet + one->first;
+    const int *tet = b->search.certificates.tet + one->first;
     for (int n = 0; n < 20 && one->tets; n++) {
         int i = below(&b->bvh, b->nt, one->i), j = below(&b->bvh, b->nt, one->j);
         int corner = (int)test_uniform(0, 3), common = 0, v[4], mask;
@@ -492,9 +494,11 @@ static int fold_tells_the_truth(const embi_state *t, const embi_body *b, const e
         F[9 * tet[0] + 8] -= more;
         for (int all = 0; all < 2; all++) {
             double reach = all ? HUGE_VAL : 0.3 * one->least, margin = (least - (all ? 0.5 : 0.3)) / (1 + one->rho) - far;
-            ENSURE(fabs(embi_fold_margin(&b->folds, one, F, 0.5, reach, -HUGE_VAL) - margin) < 1e-5);
-            ENSURE(fabs(embi_fold_margin(&b->folds, one, F, 0.5, reach, margin - 1e-5) - margin) < 1e-5);
-            ENSURE(embi_fold_margin(&b->folds, one, F, 0.5, reach, margin + 1e-5) < -1);
+            ENSURE(fabs(embi_certificate_margin(&b->search.certificates, one, F, 0.5, reach, -HUGE_VAL) - margin) <
+                   1e-5);
+            ENSURE(fabs(embi_certificate_margin(&b->search.certificates, one, F, 0.5, reach, margin - 1e-5) - margin) <
+                   1e-5);
+            ENSURE(embi_certificate_margin(&b->search.certificates, one, F, 0.5, reach, margin + 1e-5) < -1);
         }
         free(F);
     }
@@ -506,14 +510,17 @@ static void folds_stand(const embi_state *st, const embi_body *b, double share, 
 {
     double *F = (double *)malloc((size_t)(9 * b->ntet) * sizeof *F);
     for (int t = 0; t < b->ntet; t++) embi_elastic_F(&b->elastic, t, st->qn + 3 * b->node0, F + 9 * t);
-    for (int n = 0, start = 0; n < b->folds.count;) {
-        const embi_fold *one = b->folds.list + n;
-        int walked = start < b->start_count && b->start[2 * start] == one->i && b->start[2 * start + 1] == one->j;
-        double margin = embi_fold_margin(&b->folds, one, F, share, reach, 0), asked = 0;
+    for (int n = 0, start = 0; n < b->search.certificates.count;) {
+        const embi_certificate *one = b->search.certificates.list + n;
+        int walked = start < b->search.start_count && b->search.start[2 * start] == one->i &&
+            b->search.start[2 * start + 1] == one->j;
+        double margin = embi_certificate_margin(&b->search.certificates, one, F, share, reach, 0), asked = 0;
         for (int k = 0; k < one->tets; k++)
-            asked = fmax(asked, EMBI_STRAIN_TIMES * b->strain[b->folds.tet[one->first + k]].next + EMBI_FOLD_SLACK);
+            asked = fmax(asked, EMBI_STRAIN_TIMES * b->search.strain[b->search.certificates.tet[one->first + k]].next +
+                         EMBI_CERTIFICATE_SLACK);
         if (margin > asked && !walked) {
-            for (int k = 0; k < one->tets; k++) ENSURE(b->strain[b->folds.tet[one->first + k]].most <= margin);
+            for (int k = 0; k < one->tets; k++) ENSURE(b->search.strain[b->search.certificates.tet[one->first +
+                                                                                                   k]].most <= margin);
             n = one->next;
         } else {
             ENSURE(walked == (one->next == n + 1));
@@ -546,13 +553,15 @@ static void folds_of(test_mesh mesh, embipc_kind kind, double dhat, int nodes, i
     rule.dhat = dhat;
     if (kind == EMBIPC_FULL) {   /* too many tets to be worth it, but as true */
         embi_surface rest = embi_surface_of(st, b, st->x);
-        ENSURE(b->folds.count == 0);
+        ENSURE(b->search.certificates.count == 0);
         embi_bvh_refit(&b->bvh, rest.x, b->tri, b->nt);
-        ENSURE(embi_folds_build(&s.w->memory, &b->folds, &rest, b->nv, st->q + 3 * b->node0, b->tet, b->ntet, NULL));
-        ENSURE(EMBI_GROW(&s.w->memory, b->strain, b->ntet));
+        ENSURE(embi_certificates_build(&s.w->memory, &b->search.certificates, &rest, b->nv, st->q + 3 * b->node0,
+                                       b->tet, b->ntet, NULL));
+        ENSURE(EMBI_GROW(&s.w->memory, b->search.strain, b->ntet));
     }
-    ENSURE(b->folds.count > 0);
-    for (int n = 0; n < b->folds.count; n++) straight += fold_tells_the_truth(st, b, b->folds.list + n);
+    ENSURE(b->search.certificates.count > 0);
+    for (int n = 0; n < b->search.certificates.count; n++) straight +=
+        fold_tells_the_truth(st, b, b->search.certificates.list + n);
     x = (double *)malloc((size_t)(3 * b->nv) * sizeof *x);
     for (int n = 0; n < fields; n++) {
         double flat = test_uniform(0.3, 1), bend = (n % 3 ? test_uniform(0, 4) : 1e-6) / b->diagonal,
@@ -560,7 +569,7 @@ static void folds_of(test_mesh mesh, embipc_kind kind, double dhat, int nodes, i
         int count = 0, key_count = 0;
         embi_surface a;
         embi_approach t;
-        embi_kept k;
+        embi_cached k;
         memset(&k, 0, sizeof k);
         k.reach = dhat / EMBI_TURN_COS;
         for (int i = b->node0; i < b->node0 + b->nn; i++) {   /* pressed along z, bent along x */
@@ -571,32 +580,34 @@ static void folds_of(test_mesh mesh, embipc_kind kind, double dhat, int nodes, i
         if (n % 3 == 1)   /* one node alone pushed in */
             st->trial_q[3 * (b->node0 + (int)test_uniform(0, b->nn)) + n % 2] += test_uniform(-0.3, 0.3) * b->diagonal;
         turn_nodes(b, st->trial_q, n % 3 ? test_uniform(0, 3) : 0, n % 3 == 2 ? 0.002 * b->diagonal : 0, st->qn);
-        for (int m = 0; m < b->ntet; m++) b->strain[m].next = n % 2 ? strain : strain * pow(test_uniform(0, 1), 4);
+        for (int m = 0; m < b->ntet; m++) b->search.strain[m].next = n % 2 ? strain : strain *
+            pow(test_uniform(0, 1), 4);
         ENSURE(embi_body_starts(&s.w->memory, st, b, &k));
         ENSURE(embi_body_stands(b, EMBI_STRAIN_TIMES));
         folds_stand(st, b, 0.5 / EMBI_TURN_COS, k.reach);
-        all += b->folds.count;
-        walked += b->start_count;
+        all += b->search.certificates.count;
+        walked += b->search.start_count;
         loose += k.loose;
         /* somewhere else, strained by so much, and turned */
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)   /* or pressed further */
             st->trial_q[i] = st->qn[i] - (n % 3 == 0 && i % 3 == 2 ? flat / 2 * st->q[i] : 0);
-        turn_nodes(b, st->trial_q, test_uniform(0, 0.5), n % 3 == 0 ? 0 : 0.01 * b->diagonal, st->target);
+        turn_nodes(b, st->trial_q, test_uniform(0, 0.5), n % 3 == 0 ? 0 : 0.01 * b->diagonal, st->driven.target);
         {
-            double part[TREE_SHIFT_ROOM], *w = st->shift_d + 3 * b->node0;
+            double part[TREE_SHIFT_ROOM], *w = st->scratch.nodes + 3 * b->node0;
             embi_shift here = tree_shift(b, part);
-            (void)embi_body_shift(b, st->qn, st->target, st->shift_d, NULL, &here);
+            (void)embi_body_shift(b, st->qn, st->driven.target, st->scratch.nodes, NULL, &here);
             for (int m = 0; m < b->ntet; m++)   /* turn (q^n + scale w): w shrinks, the turn stays */
-                scale = fmin(scale, b->strain[m].most / tree_strain(b, m, w));
+                scale = fmin(scale, b->search.strain[m].most / tree_strain(b, m, w));
             for (int i = b->node0; i < b->node0 + b->nn; i++) {
                 double r[3];
                 for (int c = 0; c < 3; c++)
-                    r[c] = st->qn[3 * i + c] - st->qn[3 * b->node0 + c] + scale * st->shift_d[3 * i + c];
+                    r[c] = st->qn[3 * i + c] - st->qn[3 * b->node0 + c] + scale * st->scratch.nodes[3 * i + c];
                 embi_m3_mulv(st->trial_q + 3 * i, here.turn, r);
             }
-            (void)embi_body_shift(b, st->qn, st->trial_q, st->shift_d, NULL, &here);
-            for (int m = 0; m < b->ntet; m++) ENSURE(tree_strain(b, m, w) <= b->strain[m].most * (1 + 1e-6) + 1e-9);
-            for (int c = 0; c < 3; c++) k.range[c] = -(k.range[3 + c] = here.warp[c]);
+            (void)embi_body_shift(b, st->qn, st->trial_q, st->scratch.nodes, NULL, &here);
+            for (int m = 0; m < b->ntet; m++) ENSURE(tree_strain(b, m, w) <= b->search.strain[m].most * (1 + 1e-6) +
+                                                     1e-9);
+            for (int c = 0; c < 3; c++) k.range[c] = -(k.range[3 + c] = here.deformation[c]);
         }
         embi_apply_rows(st, b, st->qn, st->xn);
         a = tree_own_surface(st, b);
@@ -610,7 +621,7 @@ static void folds_of(test_mesh mesh, embipc_kind kind, double dhat, int nodes, i
         ends++;
     }
     printf("  %d triangles, %d tets: %d folds, %d straight; in %d states %.3f of them are walked (%d times none): %d pairs "
-           "came near, %d of them not found\n", b->nt, b->ntet, b->folds.count, straight, ends,
+           "came near, %d of them not found\n", b->nt, b->ntet, b->search.certificates.count, straight, ends,
            all ? (double)walked / all : 0, loose, near, lost);
     ENSURE(straight > 0 && near > 0 && lost == 0 && walked < all);
     free(x);
@@ -666,13 +677,13 @@ static int trees_agree(scene *s, int ia, int ib, const double range[6], double r
     int count[2] = {0, 0}, leaves = 0;
     embi_chunks list = {0};
     embi_fitting f;
-    f.walk = embi_walk_of(&a, &b, range, reach);
+    f.walk = embi_traverse_of(&a, &b, range, reach);
     for (int side = 0; side < 2; side++) {
         ENSURE(body[side]->bvh.known != NULL);
         tree_clear(body[side]);
         if (side == 0 || ia != ib) embi_body_unfit(st, body[side]);
         f.tree[side] = &body[side]->bvh;
-        f.moved[side] = &body[side]->moved;
+        f.moved[side] = &body[side]->search.moved;
         f.item[side] = side;
     }
     ENSURE(embi_fitting_walk(&s->w->memory, &f, 1, 1, &list));
@@ -731,7 +742,7 @@ static void test_trees_are_refit_where_asked(void)
             embi_scale(way, st->body[0].diagonal / sqrt(3.0) * test_uniform(0.97, 1.05) / embi_norm(way), way);
             for (int k = 0; k < 2; k++) {   /* the ball somewhere, and so far beside the other */
                 const embi_body *b = st->body + k;
-                turn_nodes(b, st->start_q, angle, wide * b->diagonal, st->qn);
+                turn_nodes(b, st->creation.q, angle, wide * b->diagonal, st->qn);
                 embi_set(to, k ? way[0] : 0, k ? way[1] : 0, k ? way[2] : 0);
                 embi_apply_rows(st, b, st->qn, st->xn);
                 for (int i = 0; i < b->nv; i++)

@@ -40,7 +40,7 @@ static void check_rest(test_mesh mesh, embipc_kind kind, double dhat, const char
     d.dhat = dhat;
     d.cage_nodes = 60;
     if (scene_add_mesh(&s, &d, &mesh, 0) < 0) return;
-    embi_folds_free(&s.w->memory, &s.w->s.body[0].folds);   /* neighbours are to be looked at */
+    embi_certificates_free(&s.w->memory, &s.w->s.body[0].search.certificates);   /* neighbours are to be looked at */
     start = scene_positions(s.w, s.body[0]);
     (void)embipc_body_get_view(s.w, s.body[0], &v);
     for (int n = 0; n < 3 && scene_step(&s); n++) {

@@ -67,7 +67,8 @@ static void run_scene(int which, embipc_parallel_for_fn *loop, void *ctx, unsign
     }
     if (which > SCENE_COUNT) {   /* with contact forces as unknowns */
         int dual = 0;
-        for (int k = 0; k < s.w->order_count; k++) dual += embi_has_dual(s.w->island[s.w->order[k]]);
+        for (int k = 0; k < s.w->islands.order_count; k++) dual +=
+            embi_has_dual(s.w->islands.list[s.w->islands.order[k]]);
         ENSURE(dual > 0);
     }
     ENSURE(s.stats.contacts > 0 || which == SCENE_BEAM || which == SCENE_THROW);
@@ -148,9 +149,9 @@ static void test_any_order_same_bits(void)
 static int rows_are(const embi_state *s, const embi_body *b, const embipc_real *q, const embipc_real *x)
 {
     int ok = 1;
-    for (int k = 0; k < b->live_count; k++) {
+    for (int k = 0; k < b->search.live_count; k++) {
         embipc_real y[3];
-        int i = b->vert0 + b->live[k];
+        int i = b->vert0 + b->search.live[k];
         if (!s->J.count[i]) continue;
         embi_set(y, 0, 0, 0);
         for (int n = 0; n < s->J.count[i]; n++) embi_axpy(y, s->J.weight[4 * i + n], q + 3 * s->J.node[4 * i + n]);
@@ -170,23 +171,23 @@ static void test_rows_of_all_live_vertices(void)
         scene sc = threads_scene(which, NULL, NULL);
         embi_state *s = &sc.w->s;
         for (int n = 0; n < 3; n++) scene_step(&sc);
-        for (int n = 0; n < sc.w->order_count; n++) {
-            embi_island *I = sc.w->island[sc.w->order[n]];
+        for (int n = 0; n < sc.w->islands.order_count; n++) {
+            embi_island *I = sc.w->islands.list[sc.w->islands.order[n]];
             for (int k = 0; k < I->body_count; k++) {
                 const embi_body *b = s->body + I->bodies[k];
-                int moves = embi_is_dynamic(b) && b->live_count > 0;
+                int moves = embi_is_dynamic(b) && b->search.live_count > 0;
                 for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->p[i] = test_uniform(-1e-5, 1e-5);
                 many += moves && embi_has_many_live(b);
                 few += moves && !embi_has_many_live(b);
             }
-            rows_poison(s, s->next_x);
-            rows_poison(s, s->trial_x);
+            rows_poison(s, s->path.x);
+            rows_poison(s, s->path.trial_x);
             ENSURE(embi_island_aim(&sc.w->memory, s, I));
             for (int k = 0; k < I->body_count; k++)
-                ENSURE(rows_are(s, s->body + I->bodies[k], s->trial_q, s->next_x));
+                ENSURE(rows_are(s, s->body + I->bodies[k], s->trial_q, s->path.x));
             ENSURE(embi_island_try(&sc.w->memory, s, I, 0.5));
             for (int k = 0; k < I->body_count; k++)
-                ENSURE(rows_are(s, s->body + I->bodies[k], s->trial_q, s->trial_x));
+                ENSURE(rows_are(s, s->body + I->bodies[k], s->trial_q, s->path.trial_x));
         }
         scene_end(&sc);
     }

@@ -316,7 +316,7 @@ static void test_pressed_flat(void)
     for (int n = 0; n < 20 && scene_step(&s); n++) {
         most = embi_max_int(most, s.stats.newton_iterations);
         if (!ENSURE_OK(s.w, embipc_drive_get_state(s.w, s.drive[1], &d)) || !d.blocked) continue;
-        ENSURE(d.blocked_by.index1 == s.body[0].index1 && d.gap == 0 && d.short_m > 0);
+        ENSURE(d.blocked_by.index1 == s.body[0].index1 && d.gap == 0 && d.shortfall > 0);
         blocked++;
     }
     printf("  pressed flat: the drive gives up in %d of 20 steps, at most %d solves\n", blocked, most);

@@ -141,7 +141,7 @@ static void own_F(const embi_state *s, const embi_body *b, int t, const double *
     for (int a = 0; a < 3; a++)
         for (int i = 0; i < 3; i++) {
             D[3 * i + a] = q[3 * (b->node0 + v[a + 1]) + i] - q[3 * (b->node0 + v[0]) + i];
-            D0[3 * i + a] = s->start_q[3 * (b->node0 + v[a + 1]) + i] - s->start_q[3 * (b->node0 + v[0]) + i];
+            D0[3 * i + a] = s->creation.q[3 * (b->node0 + v[a + 1]) + i] - s->creation.q[3 * (b->node0 + v[0]) + i];
         }
     (void)embi_m3_inverse(inverse, D0);
     embi_m3_mul(F, D, inverse);
@@ -191,7 +191,7 @@ static double own_pair(const embi_state *s, const int v[4], int edge_edge, doubl
         }
         if (lo[0] - dhat > hi[1] || lo[1] - dhat > hi[0]) return 0;
     }
-    for (int k = 0; k < 4; k++) memcpy(rest + 3 * k, s->start_x + 3 * v[k], 3 * sizeof *p);
+    for (int k = 0; k < 4; k++) memcpy(rest + 3 * k, s->creation.x + 3 * v[k], 3 * sizeof *p);
     if (self) {
         double near = fmin(dhat, (edge_edge ? embipc_edge_edge_distance(rest, NULL) : embipc_point_triangle_distance(rest, NULL)) / 2);
         kappa *= dhat / near;
@@ -252,8 +252,9 @@ static double own_contact(const embipc_world *w, const embi_body *a, const embi_
 {
     const embi_state *s = &w->s;
     const embi_body *one = embi_is_dynamic(a) || !embi_is_dynamic(b) ? a : b, *two = embi_is_dynamic(b) || !embi_is_dynamic(a) ? b : a;
-    double sum = 0, dhat = fmin(one->dhat, two->dhat), kappa = fmax(one->kappa, two->kappa), mu = sqrt(a->friction * b->friction);
-    double e = s->h * fmin(one->epsv, two->epsv);
+    double sum = 0, dhat = fmin(one->rules.dhat, two->rules.dhat), kappa = fmax(one->rules.kappa, two->rules.kappa),
+        mu = sqrt(a->rules.friction * b->rules.friction);
+    double e = s->h * fmin(one->rules.epsv, two->rules.epsv);
     int self = a == b, v[4];
     for (int side = 0; side < (self ? 1 : 2); side++) {
         const embi_body *p = side ? b : a, *t = side ? a : b;
@@ -514,7 +515,7 @@ static void test_far_body(void)
                         embipc_drive_state p, q;
                         (void)embipc_drive_get_state(a.w, a.drive[i], &p);
                         (void)embipc_drive_get_state(b.w, b.drive[i], &q);
-                        same = same && p.short_m == q.short_m && p.blocked == q.blocked && p.gap == q.gap;
+                        same = same && p.shortfall == q.shortfall && p.blocked == q.blocked && p.gap == q.gap;
                     }
                 }
                 if (!same) printf("  %s: a far %s body (place %d) changes it\n", scene_names[which], kind_name[kinds[k]], place);
@@ -1017,19 +1018,20 @@ static void test_ranges_hold_the_path(void)
                 const embi_pair *p = s.w->s.pair + k;
                 const embi_body *a = s.w->s.body + p->a, *b = s.w->s.body + p->b;
                 double now[6];
-                embi_relative_box(&a->shift, p->pa, &b->shift, p->pb, now);
+                embi_relative_box(&a->search.shift, p->pa, &b->search.shift, p->pb, now);
                 parts += p->pa || p->pb;
                 if (a == b) {
-                    double part[TREE_SHIFT_ROOM], *w = s.w->s.shift_d + 3 * a->node0;
+                    double part[TREE_SHIFT_ROOM], *w = s.w->s.scratch.nodes + 3 * a->node0;
                     embi_shift shift = tree_shift(a, part);
                     strained += embi_strained_tets(a) > 0;
                     loose += p->loose;
-                    if (embi_kept_of(s.w, p)->valid) {   /* what the list stands counts from where it was made */
-                        (void)embi_body_shift(a, s.w->s.kept_q, s.w->s.q, s.w->s.shift_d, NULL, &shift);
+                    if (embi_cached_of(s.w, p)->valid) {   /* what the list stands counts from where it was made */
+                        (void)embi_body_shift(a, s.w->s.reference.cached_q, s.w->s.q, s.w->s.scratch.nodes, NULL,
+                                              &shift);
                         for (int t = 0; t < embi_strained_tets(a); t++) {
                             drift = tree_strain(a, t, w);
-                            ENSURE(drift <= a->strain[t].most);
-                            ENSURE(fabs(a->strain[t].kept - drift) < 1e-6);
+                            ENSURE(drift <= a->search.strain[t].most);
+                            ENSURE(fabs(a->search.strain[t].kept - drift) < 1e-6);
                             drifts += drift > 1e-3;
                         }
                     }
@@ -1057,7 +1059,7 @@ static int ensure_pairs(const embi_state *s)
         const embi_pair *p = s->pair + n, *q = s->pair;
         while (q->a != p->a || q->b != p->b) q++;
         ENSURE(p->a <= p->b && s->pair + p->head == q);
-        ENSURE(p->pa < s->body[p->a].panel_count && p->pb < s->body[p->b].panel_count);
+        ENSURE(p->pa < s->body[p->a].search.panel_count && p->pb < s->body[p->b].search.panel_count);
         joined += p->late && q < p;
         for (; q < p; q++) ENSURE(q->a != p->a || q->b != p->b || q->pa != p->pa || q->pb != p->pb);
     }
@@ -1073,8 +1075,8 @@ static void test_contacts_of_panels_are_those_of_bodies(void)
         scene s = scene_make(which, NULL);
         for (int n = 0; n < 40 && scene_step(&s); n++) {
             joined += ensure_pairs(&s.w->s);
-            for (int k = 0; k < s.w->order_count; k++) {
-                const embi_contacts *c = &s.w->island[s.w->order[k]]->contacts;
+            for (int k = 0; k < s.w->islands.order_count; k++) {
+                const embi_contacts *c = &s.w->islands.list[s.w->islands.order[k]]->contacts;
                 unsigned char *seen = (unsigned char *)calloc((size_t)s.w->s.pair_count + 1, 1);
                 for (int i = 0, begin = 0; i < c->count; i++) {
                     const embi_contact *one = c->list + i;
@@ -1147,24 +1149,25 @@ static void test_lists_of_those_that_part(void)
     }
     for (int n = 0; n < 300; n++) {
         if (!scene_step(&s)) break;
-        most = s.w->kept_count > most ? s.w->kept_count : most;
+        most = s.w->search.cached_count > most ? s.w->search.cached_count : most;
         embipc_world_memory(s.w, &bytes, NULL, NULL);
         if (n == 150) half = bytes;
     }
-    for (int n = 0; n < s.w->kept_end; n++) lists += embi_capacity(s.w->kept[n].list) > 0;
+    for (int n = 0; n < s.w->search.cached_end; n++) lists += embi_capacity(s.w->search.cached[n].list) > 0;
     printf("  passed 60 bodies: %d lists at once, %d have memory; %lu bytes half way, %lu in the end\n", most, lists,
            (unsigned long)half, (unsigned long)bytes);
-    ENSURE(most > 2 && most <= 40 && lists > 2 && lists <= 40 && s.w->kept_end <= 40);   /* two panels a box: four each */
+    /* two panels a box: four each */
+    ENSURE(most > 2 && most <= 40 && lists > 2 && lists <= 40 && s.w->search.cached_end <= 40);
     ENSURE(bytes >= half && bytes - half < half / 100);
-    for (int n = 1; n < s.w->kept_count; n++) {
-        const embi_kept *k = s.w->kept + n;
+    for (int n = 1; n < s.w->search.cached_count; n++) {
+        const embi_cached *k = s.w->search.cached + n;
         embi_pair pair;
         memset(&pair, 0, sizeof pair);
         pair.a = k->a;
         pair.b = k->b;
         pair.pa = k->pa;
         pair.pb = k->pb;
-        ENSURE(embi_kept_before(k - 1, &pair));
+        ENSURE(embi_cached_before(k - 1, &pair));
     }
     scene_end(&s);
 }
@@ -1210,18 +1213,19 @@ static void test_pairs_of_many(void)
                 for (int j = i; j < w->s.body_count; j++) {
                     const embi_body *a = w->s.body + i, *b = w->s.body + j;
                     if ((!a->moving && !b->moving) || !embi_tested(w, a, b)) continue;
-                    for (int k = 0; k < (i == j ? 1 : a->panel_count * b->panel_count); k++) {
-                        int pa = k / b->panel_count, pb = k % b->panel_count;
-                        if (!embi_regions_meet(a->panel + pa, b->panel + pb,
-                                               embi_max(a->dhat, b->dhat) + a->thickness + b->thickness))
+                    for (int k = 0; k < (i == j ? 1 : a->search.panel_count * b->search.panel_count); k++) {
+                        int pa = k / b->search.panel_count, pb = k % b->search.panel_count;
+                        if (!embi_regions_meet(a->search.panel + pa, b->search.panel + pb,
+                                               embi_max(a->rules.dhat, b->rules.dhat) + a->rules.thickness +
+                                                   b->rules.thickness))
                             continue;
-                        ENSURE(met < w->tri_pair_count && w->tri_pairs[met].key == embi_pack(i, j) &&
-                               w->tri_pairs[met].value == EMBI_PANELS * pa + pb);
+                        ENSURE(met < w->search.tri_pair_count && w->search.tri_pairs[met].key == embi_pack(i, j) &&
+                               w->search.tri_pairs[met].value == EMBI_PANELS * pa + pb);
                         met++;
                         parts += pa > 0 && pb > 0;
                     }
                 }
-            ENSURE(met == w->tri_pair_count && met > 0);
+            ENSURE(met == w->search.tri_pair_count && met > 0);
             (void)ENSURE_OK(w, embipc_world_step(w, NULL));
         }
         printf("  %s: %d pairs\n", axis == 3 ? "a block" : "a row", met);
@@ -1246,40 +1250,42 @@ static void test_kept_candidates_are_searched_ones(void)
             for (int k = 0; k < s.w->s.pair_count; k++) {
                 const embi_pair *p = s.w->s.pair + k;
                 embi_body *A = s.w->s.body + p->a, *B = s.w->s.body + p->b;
-                double *x = s.w->s.rebased ? s.w->s.base_x : s.w->s.xn;
+                double *x = s.w->s.reference.any ? s.w->s.reference.x : s.w->s.xn;
                 embi_surface a = embi_surface_of(&s.w->s, A, x), b = embi_surface_of(&s.w->s, B, x);
                 double reach = embi_pair_reach(&s.w->s, p);
                 embi_approach t = embi_approach_of(p->range, reach);
                 t.own = 1;
-                const embi_kept *kept = embi_kept_of(s.w, p);
-                embi_walk walk;
+                const embi_cached *kept = embi_cached_of(s.w, p);
+                embi_traversal walk;
                 int count = 0, key_count = 0, moved = 0;
                 embi_apply_rows(&s.w->s, A, embi_base_q(&s.w->s, A), x);
                 embi_apply_rows(&s.w->s, B, embi_base_q(&s.w->s, B), x);
-                rebased += A->rebased || B->rebased;
+                rebased += A->search.has_reference || B->search.has_reference;
                 embi_bvh_refit(&A->bvh, a.x, A->tri, A->nt);
                 embi_bvh_refit(&B->bvh, b.x, B->tri, B->nt);
-                walk = embi_kept_walk(&s.w->s, kept, &a, &b);   /* as the list's own search began */
+                walk = embi_cached_walk(&s.w->s, kept, &a, &b);   /* as the list's own search began */
                 walk.range = p->range;
                 walk.reach = reach;
-                ENSURE(embi_walk_all(&s.w->memory, &walk, &keys, &key_count));
+                ENSURE(embi_traverse_all(&s.w->memory, &walk, &keys, &key_count));
                 ENSURE(embi_candidates(&s.w->memory, &a, &b, keys, key_count, &p->rule, &t, &list, &count));
                 ENSURE(count == p->count);
                 for (int i = 0; i < count && i < p->count; i++)
-                    ENSURE(memcmp(list[i].v, s.w->s.candidate[p->first + i].v, sizeof list[i].v) == 0);
+                    ENSURE(memcmp(list[i].v, s.w->s.candidates.list[p->first + i].v, sizeof list[i].v) == 0);
                 for (int i = 0; i < 3; i++)
-                    moved |= A == B ? kept->drift[3 + i] > A->shift.warp[i] + 1e-15
-                                    : kept->drift[i] < A->shift.part[6 * p->pa + i] - B->shift.part[6 * p->pb + 3 + i] - 1e-15;
+                    moved |= A == B ? kept->drift[3 + i] > A->search.shift.deformation[i] + 1e-15
+                                    : kept->drift[i] < A->search.shift.part[6 * p->pa + i] -
+                                        B->search.shift.part[6 * p->pb + 3 + i] - 1e-15;
                 for (int i = 0; i < 3 && A != B && !moved; i++)   /* this step's is all */
-                    ENSURE(fabs(kept->drift[3 + i] - (A->shift.part[6 * p->pa + 3 + i] - B->shift.part[6 * p->pb + i])) < 1e-15);
+                    ENSURE(fabs(kept->drift[3 + i] - (A->search.shift.part[6 * p->pa + 3 + i] -
+                                                      B->search.shift.part[6 * p->pb + i])) < 1e-15);
                 served += moved;
                 searched += !moved;
                 stayed += gone && moved && p->count;
                 if (moved || kept->loose || !kept->valid || kept->made + 1 < s.w->step) continue;
-                t = embi_kept_approach(kept);   /* just made: complete for its own range, too */
+                t = embi_cached_approach(kept);   /* just made: complete for its own range, too */
                 key_count = count = 0;
-                walk = embi_kept_walk(&s.w->s, kept, &a, &b);
-                ENSURE(embi_walk_all(&s.w->memory, &walk, &keys, &key_count));
+                walk = embi_cached_walk(&s.w->s, kept, &a, &b);
+                ENSURE(embi_traverse_all(&s.w->memory, &walk, &keys, &key_count));
                 ENSURE(embi_candidates(&s.w->memory, &a, &b, keys, key_count, &p->rule, &t, &list, &count));
                 ENSURE(count == kept->count);
                 for (int i = 0; i < count && i < kept->count; i++)
@@ -1329,7 +1335,7 @@ static void test_surfaces_follow_when_asked(void)
                 for (int k = 0; k < s.w->s.body_count && n <= first; k++) {
                     const embi_body *b = s.w->s.body + k;
                     for (int i = b->vert0; i < b->vert0 + b->nv && b->moving; i++, moving++)
-                        unknown += s.w->s.known[i] == EMBI_VERTEX_UNKNOWN;
+                        unknown += s.w->s.vertex_state[i] == EMBI_VERTEX_UNKNOWN;
                 }
                 for (int k = 0; k < s.n && n >= first; k++) {
                     if (n == first) ENSURE(embipc_body_get_view(s.w, s.body[k], v + k) == EMBIPC_OK);
@@ -1582,8 +1588,10 @@ static void test_far_steps_take_few_looks(void)
     d.dhat = 1e-4;
     scene_ball(&s, d, 0.03, 2, 2);
     (void)scene_step(&s);
-    printf("  the first step of a fall of %.1f dhat: %d solves\n", 9.81e-4 / s.w->s.body[1].dhat, s.stats.newton_iterations);
-    ENSURE(s.stats.converged && s.stats.contacts == 0 && s.stats.newton_iterations <= 2 && 9.81e-4 > 4 * s.w->s.body[1].dhat);
+    printf("  the first step of a fall of %.1f dhat: %d solves\n", 9.81e-4 / s.w->s.body[1].rules.dhat,
+           s.stats.newton_iterations);
+    ENSURE(s.stats.converged && s.stats.contacts == 0 && s.stats.newton_iterations <= 2 &&
+           9.81e-4 > 4 * s.w->s.body[1].rules.dhat);
     scene_end(&s);
 }
 
@@ -1595,8 +1603,8 @@ static void test_looks_end_at_contacts(void)
     embi_state *s = &sc.w->s;
     int islands = 0, later = 0, limit;
     for (int n = 0; n < 40; n++) (void)scene_step(&sc);
-    for (int n = 0; n < sc.w->order_count; n++) {
-        embi_island *I = sc.w->island[sc.w->order[n]];
+    for (int n = 0; n < sc.w->islands.order_count; n++) {
+        embi_island *I = sc.w->islands.list[sc.w->islands.order[n]];
         if (!I->contacts.count) continue;
         islands++;
         for (int way = 0; way < 3; way++) {
@@ -1604,22 +1612,25 @@ static void test_looks_end_at_contacts(void)
                 const embi_body *b = s->body + I->bodies[k];
                 for (int i = b->node0; i < b->node0 + b->nn; i++) embi_set(s->p + 3 * i, 0, 0, way == 1 ? 0.05 : -0.05);
             }
-            I->reach = 1;
+            I->bound.reach = 1;
             I->guess = way == 2;
             ENSURE(embi_island_aim(&sc.w->memory, s, I));
             ENSURE(embi_island_safe(&sc.w->memory, s, I, &limit));
-            if (way == 1) ENSURE(I->cap == 1 && limit < 0);
-            else ENSURE(I->safe > 0 && I->safe * 0.05 < s->body[I->bodies[0]].dhat && I->cap == (way == 0 ? I->safe * EMBI_LOOK_ON : 0));
+            if (way == 1) ENSURE(I->bound.cap == 1 && limit < 0);
+            else ENSURE(I->bound.safe > 0 && I->bound.safe * 0.05 < s->body[I->bodies[0]].rules.dhat &&
+                        I->bound.cap == (way == 0 ? I->bound.safe * EMBI_LOOK_ON : 0));
             for (int k = 0; k < I->body_count; k++) {
                 const embi_body *b = s->body + I->bodies[k];
-                int from = limit < 0 ? 0 : s->pair[I->limit_pair].first;
-                ENSURE(limit < 0 || (limit >= from && limit < from + s->pair[I->limit_pair].count));
+                int from = limit < 0 ? 0 : s->pair[I->bound.limit_pair].first;
+                ENSURE(limit < 0 || (limit >= from && limit < from + s->pair[I->bound.limit_pair].count));
                 later += from > 0;
-                ENSURE_CLOSE(b->shift_next.box[2] - b->shift.box[2], (way == 1 ? 0.05 : -0.05) * I->cap, 1e-12);
+                ENSURE_CLOSE(b->search.shift_next.box[2] - b->search.shift.box[2],
+                             (way == 1 ? 0.05 : -0.05) * I->bound.cap, 1e-12);
             }
         }
         I->guess = 0;
-        ENSURE(I->safe_known && embi_island_refresh(&sc.w->memory, s, I) && !I->safe_known);   /* of other candidates */
+        /* of other candidates */
+        ENSURE(I->bound.is_known && embi_island_refresh(&sc.w->memory, s, I) && !I->bound.is_known);
     }
     ENSURE(islands > 0 && later > 0);
     scene_end(&sc);
@@ -1713,7 +1724,7 @@ static void test_gravity_and_time_step(void)
             if (n == 9) (void)ENSURE_OK(s.w, embipc_world_set_time_step(s.w, 0.002));
             if (n == 19) (void)ENSURE_OK(s.w, embipc_world_set_gravity(s.w, moon));
             if (n == 29) (void)ENSURE_OK(s.w, embipc_world_set_time_step(s.w, 0.01));
-            if (n == 19) s.w->s.body[0].history = 0;   /* the closed form above begins anew */
+            if (n == 19) s.w->s.body[0].past.smooth = 0;   /* the closed form above begins anew */
         }
         scene_end(&s);
         s = scene_make(0, NULL);

@@ -49,8 +49,8 @@ static embi_shift tree_shift(const embi_body *b, double part[TREE_SHIFT_ROOM])
 static embi_surface tree_own_surface(const embi_state *s, const embi_body *b)
 {
     embi_surface r = embi_surface_of(s, b, s->xn);
-    if (b->folds.count) r.start = b->start;
-    r.start_count = b->start_count;
+    if (b->search.certificates.count) r.start = b->search.start;
+    r.start_count = b->search.start_count;
     return r;
 }
 #endif

@@ -165,7 +165,7 @@ static void undo_numbers(const scene *s)
     for (int i = 0; i < s->drives; i++) {
         embipc_drive_state drive;
         (void)embipc_drive_get_state(w, s->drive[i], &drive);
-        UNDO_NO_NAN(drive.short_m);
+        UNDO_NO_NAN(drive.shortfall);
         UNDO_NO_NAN(drive.gap);
         ENSURE(undo_no_nan(drive.force, 6));
     }

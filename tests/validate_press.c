@@ -41,7 +41,7 @@ static void press_table(int which, int averaged)
         printf("   %11.1f %4d %9d\n", (double)p.solves / p.steps, p.cut, p.inverted);
         fflush(stdout);
         last = press_at(&p, 0.2) / press_reference[which][10];
-        ENSURE(p.inverted == 0 && p.short_m == 0 && p.crossings == 0);
+        ENSURE(p.inverted == 0 && p.shortfall == 0 && p.crossings == 0);
         ENSURE(which == 0 && !averaged ? last > 1 && last < before + 0.01 : fabs(last - 1) < 0.03);
         before = last;
         for (int i = 2; i < 11; i++)   /* from 0.04 m on: before that few nodes touch */

@@ -88,8 +88,8 @@ static void test_order_two_is_exact_in_free_fall(void)
             const embi_body *b = s.w->s.body;
             double gh = 9.81 * wd.time_step * wd.time_step;
             if (n < 30) continue;   /* by BDF2 the first step, one of backward Euler, is forgotten by thirds */
-            ENSURE(b->went > 0 && b->missed[1] < 1e-11);
-            ENSURE_CLOSE(b->missed[0], k ? gh / 2 : gh, 1e-6 * gh);
+            ENSURE(b->past.displacement > 0 && b->past.prediction_error[1] < 1e-11);
+            ENSURE_CLOSE(b->past.prediction_error[0], k ? gh / 2 : gh, 1e-6 * gh);
             ENSURE(s.stats.newton_iterations == 1);
         }
         scene_end(&s);
@@ -122,7 +122,7 @@ static void test_stages(void)
         embipc_body_view a, b;
         scene_forget(&s[1]);
         if (!scene_step(&s[0]) || !scene_step(&s[1])) break;
-        stages = embi_max_int(stages, s[0].w->s.drives[0].stages);
+        stages = embi_max_int(stages, s[0].w->s.driven.list[0].stages);
         (void)embipc_body_get_view(s[0].w, s[0].body[0], &a);
         (void)embipc_body_get_view(s[1].w, s[1].body[0], &b);
         for (int i = 0; i < 3 * a.vertex_count; i++) most = fmax(most, fabs(a.x[i] - b.x[i]));
@@ -156,11 +156,11 @@ static void test_refused_guess(void)
     for (int n = 0; n < 6; n++) {   /* the gap is 0.022 before the last one */
         scene_forget(&s[1]);
         if (n < 5) scene_forget(&s[0]);
-        else ENSURE(w->body[1].went > 0.00999 && w->body[1].missed[0] < 1e-12);
+        else ENSURE(w->body[1].past.displacement > 0.00999 && w->body[1].past.prediction_error[0] < 1e-12);
         if (!scene_step(&s[0]) || !scene_step(&s[1])) break;
         ENSURE((s[0].stats.contacts > 0) == (n == 5));
     }
-    ENSURE(w->body[1].missed[0] > 0.25 * w->body[1].went);
+    ENSURE(w->body[1].past.prediction_error[0] > 0.25 * w->body[1].past.displacement);
     ENSURE(memcmp(w->q, s[1].w->s.q, (size_t)(3 * w->node_count) * sizeof *w->q) == 0);
     scene_end(&s[0]);
     scene_end(&s[1]);

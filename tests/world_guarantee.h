@@ -98,12 +98,13 @@ static void test_thrown_at_each_other(void)
             scene_drive(&s, 2, turn, 2, at, NULL, 0);
         }
         for (int n = 0; n < 8 && scene_step(&s); n++) {
-            double gap = scene_gap(s.w, s.body[0], s.body[1]), dhat = fmin(s.w->s.body[0].dhat, s.w->s.body[1].dhat);
+            double gap = scene_gap(s.w, s.body[0], s.body[1]), dhat =
+                fmin(s.w->s.body[0].rules.dhat, s.w->s.body[1].rules.dhat);
             ENSURE(scene_crossings(s.w) == 0 && scene_finite(s.w));
             if (gap < 0.99 * dhat) ENSURE(s.stats.min_distance <= gap * (1 + 1e-9) + 1e-15);
             touching += gap < 0.99 * dhat;
-            pressed += s.w->s.rebased && gap < 0.99 * dhat;
-            rebased += s.w->s.rebased;
+            pressed += s.w->s.reference.any && gap < 0.99 * dhat;
+            rebased += s.w->s.reference.any;
         }
         scene_end(&s);
     }
@@ -140,14 +141,14 @@ static void test_fine_ones_thrown(void)
         scene_drive(&s, 3, turn, 2, at, NULL, 0);
         ENSURE(s.w->s.body[1].bvh.known != NULL);
         for (int n = 0; n < 6 && scene_step(&s); n++) {
-            double gap = scene_gap(s.w, s.body[0], s.body[1]), dhat = s.w->s.body[1].dhat;
+            double gap = scene_gap(s.w, s.body[0], s.body[1]), dhat = s.w->s.body[1].rules.dhat;
             ENSURE(scene_crossings(s.w) == 0 && scene_finite(s.w));
             if (gap < 0.99 * dhat) ENSURE(s.stats.min_distance <= gap * (1 + 1e-9) + 1e-15);
             touching += gap < 0.99 * dhat;
-            swept += s.w->s.body[1].swept != 0;
+            swept += s.w->s.body[1].search.swept != 0;
             for (int v = 0; v < s.w->s.vert_count; v++) {
                 double y[3];
-                if (s.w->s.known[v] == EMBI_VERTEX_UNKNOWN || !s.w->s.J.count[v]) continue;
+                if (s.w->s.vertex_state[v] == EMBI_VERTEX_UNKNOWN || !s.w->s.J.count[v]) continue;
                 embi_row_apply(&s.w->s.J, v, s.w->s.qn, y);
                 ENSURE(memcmp(y, s.w->s.xn + 3 * v, sizeof y) == 0);
             }

@@ -33,9 +33,9 @@ static int doctor_loose_world(doctor *d, embipc_world **world)
 {
     scene *s = &d->s;
     scene_pair *kept = s->pair, *all;
-    int kept_count = s->pair_count, n = s->body_count, count = 0, ok;
-    all = (scene_pair *)tool_alloc((size_t)kept_count + (size_t)n * (size_t)n, sizeof *all);
-    for (int i = 0; i < kept_count; i++)
+    int cached_count = s->pair_count, n = s->body_count, count = 0, ok;
+    all = (scene_pair *)tool_alloc((size_t)cached_count + (size_t)n * (size_t)n, sizeof *all);
+    for (int i = 0; i < cached_count; i++)
         if (kept[i].a == kept[i].b) all[count++] = kept[i];
     for (int i = 0; i < n; i++)
         for (int j = 0; j < i; j++) {
@@ -48,7 +48,7 @@ static int doctor_loose_world(doctor *d, embipc_world **world)
     s->pair_count = count;
     ok = scene_build(s, world, &d->e);
     s->pair = kept;
-    s->pair_count = kept_count;
+    s->pair_count = cached_count;
     free(all);
     return ok;
 }

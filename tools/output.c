@@ -162,7 +162,7 @@ static void output_drive_rows(output *o, const scene *s, const embipc_world *wor
     for (int i = 0; i < s->drive_count; i++) {
         embipc_drive_state d;
         if (embipc_drive_get_state(world, s->drive[i].handle, &d) != EMBIPC_OK) continue;
-        tool_put(&o->text, "%d,%.17g,%d,%s,%.17g", stats->step, stats->time, i, s->body[s->drive[i].body].name, d.short_m);
+        tool_put(&o->text, "%d,%.17g,%d,%s,%.17g", stats->step, stats->time, i, s->body[s->drive[i].body].name, d.shortfall);
         for (int k = 0; k < 3; k++) tool_put(&o->text, ",%.17g", d.force[k]);
         for (int k = 0; k < 3; k++) tool_put(&o->text, ",%.17g", d.torque[k]);
         tool_put(&o->text, ",%d,%s\n", d.limited, d.blocked ? output_name(world, d.blocked_by) : "");

@@ -91,11 +91,11 @@ static void report_print_drives(const report *r, const scene *s, const embipc_wo
     for (int i = 0; i < s->drive_count; i++) {
         embipc_drive_state d;
         int blocker;
-        if (embipc_drive_get_state(world, s->drive[i].handle, &d) != EMBIPC_OK || !(d.short_m > 1e-9))
+        if (embipc_drive_get_state(world, s->drive[i].handle, &d) != EMBIPC_OK || !(d.shortfall > 1e-9))
             continue;
         blocker = scene_index_of(s, d.blocked_by);
         printf("%s\"%s\" %.3g m short at the end", shown++ ? "\n                       " : "",
-               s->body[s->drive[i].body].name, d.short_m);
+               s->body[s->drive[i].body].name, d.shortfall);
         if (scene_is_soft(&s->drive[i]))
             printf(", pulled with %.3g N%s", sqrt(d.force[0] * d.force[0] + d.force[1] * d.force[1] + d.force[2] * d.force[2]),
                    d.limited ? ", its limit" : "");
