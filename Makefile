@@ -120,7 +120,7 @@ $(BUILD)/validate_%: tests/validate_%.c $(TEST_PARTS) | $(BUILD)
 	$(Q)$(TEST_BUILD)
 
 # the longest begin first: nothing waits for them at the end
-FIRST = $(filter test_oom test_cage test_world test_undo test_doctor,$(TESTS))
+FIRST = $(filter test_oom test_cage test_world test_plain test_undo test_doctor,$(TESTS))
 tests: $(addprefix $(BUILD)/,$(TESTS)) $(BUILD)/embipc examples
 test: tests
 	@sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(FIRST) $(filter-out $(FIRST),$(TESTS)))

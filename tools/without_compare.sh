@@ -3,7 +3,8 @@
 # Usage: without_compare.sh TOOL HEADER DIR REPEATS SCENE.json...
 # TOOL is built with tools/without.h. A row for each acceleration: over the scenes, time without it over time with all (of
 # each step the least of the runs), and where that is most and least; solves a step with all and without it there; and the
-# largest difference of a centre at the end.
+# largest difference of a centre at the end. COUNT=1: instructions by valgrind in place of times, those of making the scene
+# taken off: for a machine that does other things as well.
 tool=$1 header=$2 dir=$3 repeats=$4
 shift 4
 mkdir -p "$dir" || exit 2
@@ -20,6 +21,12 @@ for r in $(seq "$repeats"); do
             [ "$bit" = - ] || number=$((1 << bit))
             out=$dir/$name.$what.$r
             mkdir -p "$out"
+            if [ "$COUNT" ]; then
+                for end in 0 "${DURATION:-1}"; do
+                    EMBIPC_WITHOUT=$number valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null \
+                        "$tool" run "$scene" --duration "$end" --quiet 2>&1 | sed -n 's/.*I *refs: *//p' | tr -d ,
+                done > "$out/count"
+            fi
             EMBIPC_WITHOUT=$number "$tool" run "$scene" --out "$out" --quiet --report > "$out/report" 2>&1 ||
                 echo "$name without $what: $(head -n 1 "$out/report")"
             grep -q "intersections found  none" "$out/report" || echo "$name without $what: an intersection"
@@ -44,6 +51,12 @@ function read_all(name, what,    n, r, k, file, f, sum) {
     solves = sum = 0
     for (r = 1; r <= repeats; r++) n = read_run(name, what, r)
     for (k = 1; k <= n; k++) sum += least[k]
+    file = dir "/" name "." what ".1/count"
+    if ((getline line < file) > 0) {
+        r = line
+        if ((getline line < file) > 0) sum = line - r
+    }
+    close(file)
     time[name, what] = sum
     per_step[name, what] = n ? solves / n : 0
     file = dir "/" name "." what ".1/bodies.csv"
