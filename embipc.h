@@ -67,7 +67,7 @@
  *   Public: Configuration; Results and errors; Callbacks; Materials; World; Bodies; Drives; Step; Queries;
  *   Geometry: predicates, distances, continuous collision; Toolbox: linear algebra; Meshes;
  *   Meshes that are broken; Separating what overlaps; Cages; Toolbox: barrier and friction.
- *   Implementation: 1 Platform; 2 Small math; 3 Memory; 4 Errors; 5 Threads; 6 Sorting and sets;
+ *   Implementation: 1 Platform; 1a Tuning; 2 Small math; 3 Memory; 4 Errors; 5 Threads; 6 Sorting and sets;
  *   7 Exact predicates; 8 Sparse matrices; 9 LDL^T; 10 Conjugate gradients, and the linear system of a step;
  *   11 Meshes; 12 Embedding; 13 Cage builder; 14 Elasticity; 15 Materials; 16 Distances; 17 Barrier;
  *   18 Friction; 19 Broad phase; 20 Continuous collision detection; 21 Contact; 22 State; 22a Rotation;
@@ -1391,6 +1391,237 @@ enum {
 #endif
 #define EMBI_WITHOUT(what) (((EMBIPC_WITHOUT) & EMBIPC_WITHOUT_##what) != 0)
 
+/* ==== 1a. Tuning =====================================================================================
+ * Values that change how fast a step is, or where a heuristic begins, by the section that uses them. The unit stands
+ * in brackets, then what a greater and a smaller value does, then what was measured. docs/measured.md has a row
+ * for each, with all numbers. Tests define those within #ifndef. EMBI_SHARE() marks work that is worth a range.
+ * Uses: platform.                                                                             */
+
+/* ---- Threads ---- */
+/* [-] Work that is worth a range of its own. Greater: fewer, longer ranges; smaller: more waiting. Measured: 2
+ * threads, ranges of 50 us for 12: a step takes 1.02 to 1.12. */
+#ifndef EMBI_SHARE
+#define EMBI_SHARE(work) (work)
+#endif
+/* [looks] Looks before a thread sleeps. Greater: more processor time is spent waiting; smaller: more time to wake.
+ * Measured: pile of 100 cages, 2 threads: 1.55 times as fast as one thread, 1.31 with 0. */
+#define EMBI_POOL_LOOKS (EMBI_ATOMIC ? 400 : 0)
+
+/* ---- LDL^T ---- */
+/* [columns] A multiple of 3 EMBI_LANES. Greater: more registers than the machine has; smaller: more loads. Not
+ * measured. */
+#define EMBI_TILE 12
+/* [rows] Rows of U done before the rest is updated. Greater: they leave L1; smaller: more updates. Not measured. */
+#define EMBI_BLOCK 48
+/* [tasks] Parts of the tree for threads. Greater: more even, more bookkeeping; smaller: threads wait. Not measured. */
+#define EMBI_TASKS 16
+/* [block multiplications] Least cost of a factor that is shared. Greater: fewer are; smaller: waiting costs more than
+ * it saves. Not measured. */
+#define EMBI_SHARE_FACTOR EMBI_SHARE(40000)
+/* [numbers] Least factor whose solution is shared. Greater: fewer are; smaller: waiting costs more than it saves.
+ * Measured: one solution of that size: 0.4 ms. */
+#define EMBI_SHARE_SOLVE EMBI_SHARE(500000)
+/* [block multiplications] Least cost of what one supernode gets, to be shared. Greater: fewer are; smaller: more
+ * waiting. Not measured. */
+#define EMBI_SHARE_PULL EMBI_SHARE(10000)
+
+/* ---- Meshes ---- */
+/* [edges] Border of a hole that gets a lid. Greater: larger holes, cost grows with the cube; smaller: they stay open.
+ * Not measured. */
+#define EMBI_LARGEST_HOLE 512
+
+/* ---- Cage builder ---- */
+/* [degrees] Least dihedral angle after tightening. Greater: looser cages; smaller: flatter tets. Not measured. */
+#define EMBI_CAGE_ANGLE 25.0
+/* [mean volume per tet] Nodes with less of it are weak. Greater: more are mended; smaller: soft corners stay. Not
+ * measured. */
+#define EMBI_CAGE_WEAK 0.25
+/* [wished node count] Allowed deviation. Greater: fewer attempts; smaller: nearer to the wish, slower. Not measured. */
+#define EMBI_CAGE_MISS 0.2
+
+/* ---- Elasticity ---- */
+/* [tet volume] Least filled share that counts in stiffness. Greater: stiffer rims; smaller: worse condition. Not
+ * measured. */
+#define EMBI_GHOST_FILL 1e-4
+/* [rest volume] What a guarded tet keeps. Greater: stops earlier; smaller: rounding may turn it inside out. Not
+ * measured. */
+#define EMBI_FLATTEST ((embipc_real)1e-6)
+
+/* ---- Broad phase ---- */
+/* [triangles] Triangles of a leaf. Greater: smaller trees, more pairs to test; smaller: deeper trees. Not measured. */
+#define EMBI_LEAF 2
+/* [node pairs] Parts of a long traversal. Greater: more even among threads, more bookkeeping; smaller: threads wait.
+ * Not measured. */
+#define EMBI_STARTS 256
+/* [leaves] Leaves of a block. Greater: more is refitted than visited; smaller: more blocks to visit. Measured: bear
+ * of 160 000 triangles: 4.0 to 0.64 ms a step in free fall. */
+#ifndef EMBI_FIT_LEAVES
+#define EMBI_FIT_LEAVES 16
+#endif
+/* [triangles] Smaller surfaces have the whole tree refitted. Greater: more do; smaller: blocks cost more than they
+ * save. Not measured. */
+#ifndef EMBI_FIT_TRIANGLES
+#define EMBI_FIT_TRIANGLES 1024
+#endif
+/* [tets] Pairs of so many are not opened. Greater: fewer certificates to test, weaker ones; smaller: more. Measured:
+ * bear of 160 000 triangles: with 6 1.08 of the time. */
+#define EMBI_CERTIFICATE_TETS 2
+/* [rho] Pairs with more are opened. Greater: weaker certificates; smaller: more of them. Not measured. */
+#define EMBI_CERTIFICATE_BEND ((embipc_real)2.5)
+/* [levels] Nesting of straight pairs; 2 or 0 if that makes too many. Greater: more certificates; smaller: weaker. Not
+ * measured. */
+#define EMBI_CERTIFICATE_DEPTH 4
+/* [triangles] Pairs of so many are measured. Greater: better bounds, slower creation; smaller: worse bounds. Not
+ * measured. */
+#define EMBI_CERTIFICATE_MEASURE 256
+/* [longest edge] Distances below are measured. Greater: better bounds, slower creation; smaller: worse bounds. Not
+ * measured. */
+#define EMBI_CERTIFICATE_REACH ((embipc_real)0.75)
+/* [tets per triangle] Most tet numbers. Greater: tests cost as much as a traversal; smaller: bodies get no
+ * certificates. Measured: bears of 2 600 triangles, cages of 70, 150, 300 nodes: with 48 1.8, 1.25, 0.93 of the time. */
+#define EMBI_CERTIFICATE_ROOM 96
+/* [pairs per triangle] Most pairs. Greater: tests cost more; smaller: bodies get no certificates. Not measured. */
+#define EMBI_CERTIFICATE_PAIRS 16
+/* [pairs per triangle] Most pairs without certificate. Greater: more is searched; smaller: bodies get no
+ * certificates. Not measured. */
+#define EMBI_CERTIFICATE_WALKED 4
+/* [triangles per tet] Coarser surfaces get no certificates. Greater: more do not; smaller: strain costs more than it
+ * saves. Not measured. */
+#define EMBI_CERTIFICATE_FINE 3
+/* [strain] More strain that a cached list allows. Greater: fewer certificates hold; smaller: more searches. Measured:
+ * falling bear of 160 000 triangles: 0.01, 0.05, 0.1: 1.2, 2.1, 16 of the time. */
+#define EMBI_CERTIFICATE_SLACK ((embipc_real)0.02)
+/* [expected strain] Requested strain. Greater: fewer certificates hold; smaller: more searches. Measured: falling
+ * bear of 160 000 triangles: 2.5: twice the time. */
+#define EMBI_STRAIN_TIMES ((embipc_real)1.25)
+
+/* ---- Continuous collision detection ---- */
+/* [present gap] Left by one evaluation; a little below a tenth, any is right. Greater, smaller: more evaluations.
+ * Measured: 18 000 random paths as long as the primitives: 2.8 closest points per query. */
+#define EMBI_CCD_LEAVE ((embipc_real)0.09)
+/* [present gap] Left where only a contact is searched for; any is right. Greater: more evaluations; smaller: nearer
+ * to rounding. Not measured. */
+#define EMBI_CCD_CLOSE ((embipc_real)1e-3)
+/* [closest points] Most per query; the path is cut there. Greater: longer queries; smaller: free paths may be cut.
+ * Measured: 18 000 random paths: never met. */
+#define EMBI_CCD_WORK 256
+
+/* ---- State ---- */
+/* [vertices] x = J q in a range, between loops. Greater: fewer ranges; smaller: more waiting. Measured: 12 us. */
+#define EMBI_SHARE_ROWS EMBI_SHARE(1024)
+/* [leaves] Leaves per patch. Greater: looser bounds; smaller: more patches to bound. Not measured. */
+#ifndef EMBI_PANEL_LEAVES
+#define EMBI_PANEL_LEAVES 128
+#endif
+/* [patches] Patches per body, at most. Greater: tighter bounds of large bodies, more to bound; smaller: looser. Not
+ * measured. */
+#define EMBI_PANELS 64
+/* [cos(theta/2)] Least of a direction; beyond, rotation counts as deformation. Greater: it does earlier; smaller:
+ * longer reach. Not measured. */
+#define EMBI_TURN_COS ((embipc_real)0.95)
+/* [edges] Motion until a pair takes a new reference. Greater: looser bounds; smaller: more rebuilding. Not measured. */
+#define EMBI_BASE_EDGES 2
+
+/* ---- Rotation ---- */
+/* [rad] Largest angle of R after touching. Greater: flattened on the way; smaller: fast bodies lag in angle. Not
+ * measured. */
+#define EMBI_TURN_TOUCHING ((embipc_real)0.5)
+/* [rad] Largest angle of R of other bodies. Greater: flattened on the way; smaller: fast bodies lag in angle. Not
+ * measured. */
+#define EMBI_TURN_FREE ((embipc_real)1)
+
+/* ---- Newton ---- */
+/* [tets] Forces in a range. Greater: fewer ranges; smaller: more waiting. Measured: 0.1 us a tet, 12 us. */
+#define EMBI_SHARE_TETS EMBI_SHARE(128)
+/* [vertices] x = J q and boxes in a range. Greater: fewer ranges; smaller: more waiting. Measured: 12 ns a vertex, 12
+ * us. */
+#define EMBI_SHARE_VERTICES EMBI_SHARE(1024)
+/* [closest points] Of a range. Greater: fewer ranges; smaller: more waiting. Measured: 0.2 us each, 12 us. */
+#define EMBI_SHARE_NEAR EMBI_SHARE(64)
+/* [candidates] Decided by one number, of a range. Greater: fewer ranges; smaller: more waiting. Measured: 1.5 ns
+ * each, 12 us. */
+#define EMBI_SHARE_SCAN EMBI_SHARE(8192)
+/* [passes] Of friction, that a step adds itself. Greater: later forces, slower; smaller: friction lags more. Not
+ * measured. */
+#define EMBI_FRICTION_PASSES 4
+/* [dhat] Nearer candidates get blocks. Greater: a fuller factor; smaller: it is ordered more often. Measured: grasps,
+ * cages, piles: 0.96 of the time with 2, 1.02 of that with 1 (grasps). */
+#define EMBI_COUPLED ((embipc_real)1.25)
+/* [unknowns per column] Least of them for forces as unknowns. Greater: rarer; smaller: K costs more than H. Not
+ * measured. */
+#define EMBI_DUAL_COLUMNS 6
+/* [all nodes per body] Least share of other bodies for it. Greater: rarer; smaller: slower where one body has most
+ * nodes. Measured: one to three cages, grasp, bear: 1.1 to 1.35 of the time. */
+#define EMBI_DUAL_BODIES 4
+/* [nodes] Of a body with contacts, at most. Greater: memory grows with the square; smaller: rarer. Measured: 75 MB. */
+#define EMBI_DUAL_NODES 1024
+/* [nodes] Smaller systems reuse no factor. Greater: fewer do; smaller: an iteration costs as much as a factor.
+ * Measured: ball squeezed, cages of 16, 24, 35 nodes: 0.9, 1, 1.17 times as fast. */
+#define EMBI_KEEP_NODES 24
+/* [iterations] Most with a reused factor. Greater: they cost as much as a new one; smaller: more factors. Not
+ * measured. */
+#define EMBI_KEEP_ITERATIONS 8
+/* [tolerance] A direction by M alone that is so short is the last. Greater: earlier end, less exact; smaller: more
+ * solves. Not measured. */
+#define EMBI_OLD_SHARE ((embipc_real)0.1)
+/* [forces] Share that counts as nothing. Greater: a solve ends less exact; smaller: more iterations. Not measured. */
+#define EMBI_BALANCE ((embipc_real)5e-4)
+/* [solves] Slow ones in a row until negative curvature returns. Greater: later; smaller: it may leave bad pivots. Not
+ * measured. */
+#define EMBI_SLOW 2
+/* [candidates] Of a block of collision detection. Greater: fewer blocks; smaller: more that repeat the bound. Not
+ * measured. */
+#define EMBI_CCD_GRAIN 256
+/* [candidates] In a range of it. Greater: fewer ranges; smaller: more waiting. Measured: 5 us. */
+#define EMBI_SHARE_CCD (EMBI_SHARE(8) * EMBI_CCD_GRAIN)
+/* [gap or dhat] What stays open along a path. Greater: shorter moves; smaller: tiny gaps that block the next moves.
+ * Measured: box falling askew on a box: gaps of 1e-12 m where moves use them up. */
+#define EMBI_GAP_SHARE ((embipc_real)0.3)
+/* [direction] If less is free and no contact limits it, tets do. Greater: they are blamed earlier; smaller: later.
+ * Not measured. */
+#define EMBI_NO_WAY ((embipc_real)1e-3)
+/* [moves] Short ones in a row until contacts get their full Hessian. Greater: more short moves; smaller: slower
+ * solves. Measured: spike on spike: 12 solves; a hundred moves without. */
+#define EMBI_CRAWL 3
+/* [displacement] Largest error of a prediction in use. Greater: worse ones are used; smaller: fewer are. Measured:
+ * 1/30 to 2/3: solves differ by 4 %. */
+#define EMBI_GUESS_SHARE ((embipc_real)0.25)
+/* [rad] Turn of a step that begins with free flight. Greater: many moves along the arc; smaller: worse starts. Not
+ * measured. */
+#define EMBI_TURN_FAR ((embipc_real)0.05)
+
+/* ---- World ---- */
+/* [clearance] Share of it that a derived dhat becomes. Greater: opposite barriers overlap; smaller: stiffer contacts.
+ * Measured: peg of 10 mm: enters at 1 um a side; at 50 without. */
+#define EMBI_FIT_SHARE ((embipc_real)0.4)
+/* [dhat] A smaller clearance counts as equal sizes. Greater: fewer fits; smaller: rounding makes fits. Not measured. */
+#define EMBI_FIT_LEAST ((embipc_real)1e-3)
+
+/* ---- The step ---- */
+/* [candidates] From which a search is shared. Greater: fewer are; smaller: more waiting. Measured: bear of 160 000
+ * triangles, 2 threads: 0.60 of the time of one. */
+#define EMBI_SHARE_SEARCH EMBI_SHARE(32768)
+/* [triangles] Of two surfaces whose search is shared. Greater: fewer are; smaller: more waiting. Not measured. */
+#define EMBI_SHARE_SURFACE EMBI_SHARE(4096)
+/* [triangles or leaves] In a part of a refit. Greater: fewer parts; smaller: more waiting. Measured: 12 us. */
+#define EMBI_SHARE_REFIT EMBI_SHARE(1024)
+/* [triangle pairs] In a run of a shared search. Greater: threads wait; smaller: more runs. Measured: runs of 25 us
+ * for 100: 1.08 of the time. */
+#define EMBI_SHARE_KEYS EMBI_SHARE(256)
+/* [candidates] Cached ones tested again in a part. Greater: fewer parts; smaller: more waiting. Measured: 12 us. */
+#define EMBI_SHARE_AGAIN EMBI_SHARE(256)
+/* [steps] Without use until a list is released. Greater: more memory where bodies mix; smaller: more searches. Not
+ * measured. */
+#define EMBI_CACHED_STEPS 64
+/* [us of work] In a run of islands. Greater: fewer runs; smaller: more waiting. Not measured. */
+#define EMBI_SHARE_ISLANDS EMBI_SHARE(15)
+/* [runs] Of islands, at most. Greater: more even among threads, more bookkeeping; smaller: threads wait. Not
+ * measured. */
+#define EMBI_RUNS 64
+/* [tolerances] A friction pass before the last ends there. Greater: rougher forces; smaller: more solves. Measured:
+ * pile of ten balls: 1, 10, 100, 1000: 240, 232, 217, 234 solves. */
+#define EMBI_LAG_EARLY 100
+
 /* ==== 2. Small math ==================================================================================
  * Vectors of 3, matrices of 3x3 (row-major), the polar rotation. Result first, inputs const.
  *   R = argmin |F - R| over proper rotations = argmax tr(R^T F)
@@ -2010,15 +2241,9 @@ static embipc_result embi_fail_memory(embipc_error *e)
  * do not depend on how many workers there are. Items of unequal size (the vertices of bodies, the candidates of
  * pairs) are cut into chunks of about equal work, and the loop is over the chunks. Nothing is allocated in a loop
  * but where islands are solved side by side, under the lock of the memory.
- * A range should hold 12 us of work: workers look out for the next loop, and come within 1 or 2 us [with 50 us for 12,
- * 2 threads, a step takes: piles of 10 and 100 cages 1.12 and 1.03, ten bears 1.06, grasps 1.02 to 1.05, a tower of
- * 100 boxes 1.09]. To wake one that sleeps, and for it to come, takes 5 and 50 us [measured].
+ * A range should hold 12 us of work: workers look out for the next loop, and come within 1 or 2 us. To wake one that
+ * sleeps, and for it to come, takes 5 and 50 us [measured].
  * Uses: platform, memory.                                  Checked by: tests/test_threads.c   */
-
-/* Work that is worth a range of its own; a test that wants every loop shared makes it less. */
-#ifndef EMBI_SHARE
-#define EMBI_SHARE(work) (work)
-#endif
 
 typedef struct embi_threads {
     embipc_parallel_for_fn *run;   /* NULL: serial */
@@ -2097,13 +2322,10 @@ struct embipc_pool {
 };
 
 /* Loops of a step follow each other by microseconds. So a thread that waits looks so many times, yielding the
- * processor, before it sleeps: for 0.1 ms or two. A pile of 100 cages on 2 threads goes 1.55 times as fast as on one;
- * 1.31 times when all sleep at once. */
+ * processor, before it sleeps (EMBI_POOL_LOOKS): for 0.1 ms or two. */
 #if EMBI_ATOMIC
-#define EMBI_POOL_LOOKS 400
 static int embi_atomic_get(const int *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 #else                            /* only under the lock */
-#define EMBI_POOL_LOOKS 0
 static int embi_atomic_get(const int *p) { return *p; }
 #endif
 
@@ -2789,9 +3011,6 @@ typedef embipc_real embi_wide __attribute__((vector_size(4 * sizeof(embipc_real)
 #define EMBI_KERNEL static
 #endif
 
-#define EMBI_TILE 12                 /* columns of a tile: a multiple of 3 EMBI_LANES */
-#define EMBI_BLOCK 48                /* rows of U that are finished before the rest is updated: fits L1 */
-
 /* y -= s x */
 static void embi_row_subtract(int n, embipc_real s, const embipc_real *x, embipc_real *y)
 {
@@ -3297,11 +3516,6 @@ static void embi_amd_finish(embi_amd *q, int p)
  * Shared by threads: subtrees of the tree of supernodes know nothing of each other. What is in them goes to
  * EMBI_TASKS tasks by its cost alone, however many threads there are; what is above follows in order, its rows
  * shared out in each supernode. */
-
-#define EMBI_TASKS 16
-#define EMBI_SHARE_FACTOR EMBI_SHARE(40000)   /* least cost of a factor that is shared, in block multiplications */
-#define EMBI_SHARE_SOLVE EMBI_SHARE(500000)   /* numbers in a factor whose solution is: 0.4 ms */
-#define EMBI_SHARE_PULL EMBI_SHARE(10000)     /* and of what one supernode gets */
 
 typedef struct embi_ldlt {
     int n, supernodes;
@@ -6404,8 +6618,6 @@ static int embi_emit_polygon(const int *v, int n, const int *cut, int *stack, in
     return count;
 }
 
-#define EMBI_LARGEST_HOLE 512
-
 /* Each hole gets the triangulation of least area. A lid larger than half of the area of its part is left out. */
 EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                    int max_edges, int *lid, int capacity, int *filled)
@@ -7153,13 +7365,10 @@ static void embi_last_cage_free(embi_memory *m, embi_last_cage *last) { (void)m;
 
 #define EMBI_CAGE_COOKIE 0x43414745
 #define EMBI_CAGE_MAX_CELLS (INT_MAX / 80)   /* keeps array sizes within an int */
-#define EMBI_CAGE_ANGLE 25.0            /* degrees: least dihedral angle after tightening */
 #define EMBI_CAGE_NODE_CLEAR 1e-9       /* fraction of an edge: nearer to a node, rounding decides */
 #define EMBI_CAGE_TOUCH 1e-12           /* a point with a weight up to this is on a face */
 #define EMBI_CAGE_CORNERS 12            /* of a polygon; 7 if no vertex is near a face */
 #define EMBI_CAGE_FLAT 1e-11            /* height above a face, as weight: flatter pieces belong to the face */
-#define EMBI_CAGE_WEAK 0.25             /* nodes with less than this fraction of the mean volume per tet are weak */
-#define EMBI_CAGE_MISS 0.2              /* allowed deviation from the wished node count, relative */
 
 /* The cookie shows that a def comes from here and has all defaults. */
 EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
@@ -9143,9 +9352,8 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
  * arithmetic, the same whatever stands beside it, and sums are formed tet by tet, as in a loop over tets.
  * Uses: small math, memory, sorting, sparse matrices.      Checked by: tests/test_elastic.c   */
 
-/* A tet that holds little of the body still ties its nodes together: it counts, in stiffness only, as
+/* EMBI_GHOST_FILL: a tet that holds little of the body still ties its nodes together. It counts, in stiffness only, as
  * if at least this share of it were filled. Rigid motions stay free; no node is left without stiffness. */
-#define EMBI_GHOST_FILL 1e-4
 
 /* A material without its geometry. */
 typedef struct embi_material {
@@ -9895,9 +10103,8 @@ static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, em
     }
 }
 
-/* A guarded tet keeps at least this share of its rest volume: a tenth of the rest in each iteration would
- * end in rounding, and turn inside out there. */
-#define EMBI_FLATTEST ((embipc_real)1e-6)
+/* A guarded tet keeps EMBI_FLATTEST of its rest volume: a tenth of the rest in each iteration would end in rounding, and
+ * turn inside out there. */
 
 /* The least det D of tet t: its rows of grad are D0^-1 at rest. */
 static embipc_real embi_tet_least(const embi_elastic *s, int t)
@@ -11472,8 +11679,6 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
  * Uses: small math, memory, threads, sorting, exact predicates, meshes, distances.
  * Checked by: tests/test_broad.c, tests/test_reach.c */
 
-#define EMBI_LEAF 2
-
 /* x = J q: each surface vertex depends on one node, or on the four of its tet. */
 typedef struct embi_rows {
     const int *node;             /* (4 per vertex) */
@@ -12244,8 +12449,6 @@ static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surf
     return embi_traverse_all(m, &w, list, count);
 }
 
-#define EMBI_STARTS 256   /* node pairs that a long traversal is split into */
-
 /* Splits a traversal into node pairs whose traversals, one after the other, equal it. Returns its own start if that
  * has many pairs, otherwise pairs below these, in `start`. */
 static const int *embi_traverse_starts(const embi_traversal *w, int start[EMBI_STARTS][2], int *starts)
@@ -12281,13 +12484,8 @@ static const int *embi_traverse_starts(const embi_traversal *w, int start[EMBI_S
  * displacement, with all w in a box of extent warp (the deformation bound). Relative to a vertex s below the node,
  *   x = x_s + turn (X - X_s + w - w_s),   |w - w_s| <= |J - J_s|_1 warp / 2.
  * With these boxes a first traversal goes down to blocks of leaves. The blocks that it reaches are refitted. The
- * search then finds the same or tighter boxes, and never opens a node whose children have none. (Bear of 160 000
- * triangles: a step takes 0.64 instead of 4.0 ms in free fall, 6.8 instead of 10.7 in contact.) */
+ * search then finds the same or tighter boxes, and never opens a node whose children have none. */
 
-#ifndef EMBI_FIT_LEAVES           /* a test lowers these */
-#define EMBI_FIT_LEAVES 16        /* leaves of a block */
-#define EMBI_FIT_TRIANGLES 1024   /* smaller surfaces have the whole tree refitted */
-#endif
 enum { EMBI_PLACED = 1, EMBI_ASKED = 2, EMBI_REFIT = 4 };   /* node has a box; its block is requested, is refitted */
 
 /* Motion of a surface since its creation. */
@@ -12857,26 +13055,9 @@ typedef struct embi_certifying {
 /* largest e_a / longest edge of a triangle: 1 / sqrt(3) */
 #define EMBI_CERTIFICATE_MIDDLE ((embipc_real)0.57735027)
 
-/* Limits of opening pairs. A pair of few tets gains nothing from being opened, unless bent triangles (mostly slivers)
- * spoil the bound of the others. Testing all certificates must stay cheap beside a traversal. (With 6 instead of
- * EMBI_CERTIFICATE_TETS, a bear of 160 000 triangles takes 1.08 times as long. With half of EMBI_CERTIFICATE_ROOM, bears of 2 600
- * in cages of 70, 150 and 300 nodes get no certificates and take 1.8, 1.25 and 0.93 times as long.) */
-#define EMBI_CERTIFICATE_TETS 2                       /* pairs of at most so many tets are not opened */
-#define EMBI_CERTIFICATE_BEND ((embipc_real)2.5)      /* pairs with a larger rho are opened */
-#define EMBI_CERTIFICATE_DEPTH 4                      /* nesting of straight pairs; if that makes too many, 2 or 0 */
-#define EMBI_CERTIFICATE_MEASURE 256                  /* pairs of at most so many triangles are measured */
-#define EMBI_CERTIFICATE_REACH ((embipc_real)0.75)    /* relative to the longest edge: distances below are measured */
-#define EMBI_CERTIFICATE_ROOM 96                      /* most tet numbers per triangle: testing them costs half of a
-                                                  traversal */
-#define EMBI_CERTIFICATE_PAIRS 16                     /* most pairs per triangle */
-#define EMBI_CERTIFICATE_WALKED 4                     /* most pairs without certificate per triangle */
-#define EMBI_CERTIFICATE_FINE 3                       /* triangles per tet: with fewer, strain costs more than it saves */
-
-/* Extra strain that a cached list allows. More of it leaves fewer certificates. (Falling bear of 160 000 triangles:
- * 0.01, 0.05 and 0.1 take 1.2, 2.1 and 16 times as long, doubling the requested strain 2 times. Surfaces below 1000
- * triangles differ by 3 %.) */
-#define EMBI_CERTIFICATE_SLACK ((embipc_real)0.02)
-#define EMBI_STRAIN_TIMES ((embipc_real)1.25)  /* the requested strain is the expected one times this, and the slack */
+/* Limits of opening pairs, EMBI_CERTIFICATE_*: a pair of few tets gains nothing from being opened, unless bent
+ * triangles (mostly slivers) spoil the bound of the others. Testing all certificates must stay cheap beside a
+ * traversal. */
 
 /* Rest length of an edge, m. */
 static embipc_real embi_certifying_edge(const embi_certifying *f, int a, int b)
@@ -13397,13 +13578,9 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
 #define EMBI_CCD_KEEP ((embipc_real)0.0999)
 #define EMBI_CCD_DEEP ((embipc_real)0.008)
 #define EMBI_CCD_MEET ((embipc_real)1e-9)
-/* Fractions of the present gap that one evaluation leaves for the next. LEAVE, until the time to return is found: a
- * little below a tenth, so that mostly the first evaluation finds it. CLOSE, when only a contact is searched for:
- * next to none. Any values would be right. */
-#define EMBI_CCD_LEAVE ((embipc_real)0.09)
-#define EMBI_CCD_CLOSE ((embipc_real)1e-3)
-/* closest-point problems per query, at most */
-#define EMBI_CCD_WORK 256
+/* One evaluation leaves a fraction of the present gap for the next. EMBI_CCD_LEAVE, until the time to return is found:
+ * a little below a tenth, so that mostly the first evaluation finds it. EMBI_CCD_CLOSE, when only a contact is searched
+ * for: next to none. */
 
 /* One query, in coordinates relative to vertex 0. */
 typedef struct embi_ccd_path {
@@ -14760,8 +14937,6 @@ static void embi_apply_rows(const embi_state *s, const embi_body *b, const embip
     for (int i = b->vert0; i < b->vert0 + b->nv; i++) embi_apply_row(s, i, q, y);
 }
 
-#define EMBI_SHARE_ROWS EMBI_SHARE(1024)   /* 12 us of x = J q: less than others, for it stands between loops */
-
 typedef struct embi_rows_task {
     const embi_state *s;
     const int *list;
@@ -14824,13 +14999,7 @@ static void embi_apply_few(const embi_state *s, const embi_body *b, const embipc
  * their displacements bounds those of its vertices. Vertices that touch nothing are not evaluated. The nodes of a body
  * of one tet are far outside; its displacements are affine, and the box of the surface at rest gives the bounds. */
 
-/* Leaves of the tree per patch, and patches per body, at most. A body without nodes is one patch. */
-#ifndef EMBI_PANEL_LEAVES         /* a test makes these less */
-#define EMBI_PANEL_LEAVES 128
-#endif
-#define EMBI_PANELS 64
-
-/* Makes the patches, without their bounds. Returns 0 out of memory. */
+/* Makes the patches, without their bounds. A body without nodes is one patch. Returns 0 out of memory. */
 static int embi_body_cut(embi_memory *m, embi_body *b)
 {
     int n = 1;
@@ -14990,8 +15159,6 @@ static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real
  * for (1 - t) H^T u_0 + t H u_1 = (C + (2t - 1) S) u + 2 t (1 - t) S (u_1 - u_0) with H^2 the rotation from one to
  * the other, C and S its symmetric and skew parts, u = d + w. For the factor cos(theta/2) the reach is larger. The
  * second term, at most 2 t sin(theta/2) (|w_0| + |w_1|), is added to the deformation bound at the end of the path. */
-
-#define EMBI_TURN_COS ((embipc_real)0.95)    /* least cos(theta/2) of a direction; beyond, it counts as deformation */
 
 /* A body that has not moved: no displacement, no rotation, no deformation. */
 static void embi_shift_none(const embi_body *b, embi_shift *r)
@@ -15269,10 +15436,6 @@ static embipc_real embi_body_edge(const embi_body *b)
     return sqrt(4 * b->area / ((embipc_real)1.7320508075688772 * b->nt));
 }
 
-/* A pair takes its present positions as new reference once it has moved by this many edge lengths of its finer
- * surface: see embi_pairs_rebase(). */
-#define EMBI_BASE_EDGES 2
-
 /* Mean edge length of the finer surface of a pair, m. */
 static embipc_real embi_pair_edge(const embi_state *s, const embi_pair *p)
 {
@@ -15508,11 +15671,9 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  * [SW91] Simo, Wong, Int. J. Numer. Meth. Eng. 31, 1991, 19.
  * Uses: small math, state.                                  Checked by: tests/test_motion.c */
 
-/* The largest angle of R, rad: of a body that touched something at the end of the last step, and of others. A body
- * that rotates faster keeps its angular momentum, but not its angle. A straight path to a rotation by more would
- * flatten it on the way. */
-#define EMBI_TURN_TOUCHING ((embipc_real)0.5)
-#define EMBI_TURN_FREE ((embipc_real)1)
+/* The largest angle of R is EMBI_TURN_TOUCHING for a body that touched something at the end of the last step, and
+ * EMBI_TURN_FREE for others. A body that rotates faster keeps its angular momentum, but not its angle. A straight path
+ * to a rotation by more would flatten it on the way. */
 
 /* L = sum a_k x b_k over n vectors */
 static void embi_cross_sum(const embipc_real *a, const embipc_real *b, int n, embipc_real L[3])
@@ -16093,9 +16254,6 @@ static void embi_island_free(embi_memory *m, embi_island *isle)
 
 /* ---- loops over the bodies of an island ---- */
 
-#define EMBI_SHARE_TETS EMBI_SHARE(128)       /* 12 us of forces: 0.1 us a tet [measured] */
-#define EMBI_SHARE_VERTICES EMBI_SHARE(1024)  /* 12 us of x = J q and boxes: 12 ns a vertex */
-
 static int embi_body_work(const embi_body *b, int vertices) { return vertices ? b->nv : b->ntet + b->nn; }
 
 /* Cuts the bodies of the island into chunks. Each has enough work for a thread; an island with less is one chunk, and
@@ -16444,9 +16602,6 @@ static void embi_near_range(void *arg, int begin, int end)
     }
 }
 
-#define EMBI_SHARE_NEAR EMBI_SHARE(64)       /* 12 us of closest points: 0.2 us each [measured] */
-#define EMBI_SHARE_SCAN EMBI_SHARE(8192)     /* and of candidates that are decided by one number: 1.5 ns */
-
 /* Active candidates at x in chunks, and how many contacts each chunk has. Returns 0 out of memory. */
 static int embi_island_find(embi_memory *m, embi_state *s, embi_island *isle, embi_evaluate_task *task)
 {
@@ -16667,9 +16822,6 @@ static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair,
                share * embi_jump_limit(s, embi_norm(va) / 10, embi_max(a->rules.tolerance, b->rules.tolerance));
 }
 
-/* The most passes of friction that a step adds by itself. */
-#define EMBI_FRICTION_PASSES 4
-
 /* Does any pair of the island need another pass, with friction by the present normal forces? */
 static int embi_island_slips_otherwise(embi_state *s, embi_island *isle)
 {
@@ -16806,11 +16958,6 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
                                                        6 * isle->unknown_count) &&
            EMBI_GROW(m, isle->factor.work, 12 * isle->unknown_count);
 }
-
-/* Candidates nearer than this, in dhat, get blocks in the pattern of the matrix. With more the factor is fuller; with
- * less it is ordered more often. Against 2: grasps 0.96, cages of 150 to 600 nodes 0.97, piles 1.01 of the time.
- * Against 1, which is contacts only: grasps 1.02, cages 0.99, piles 0.97 to 1.04. */
-#define EMBI_COUPLED ((embipc_real)1.25)
 
 /* Chooses order and structure of the system: all couplings of the bodies, and of candidates that are near, so that
  * contacts may come and go within the step without a new analysis. */
@@ -17135,10 +17282,6 @@ static int embi_friction_changed(const embi_state *s, const embi_island *isle)
  * 0.62 and 0.60, 10 full balls 0.71; ten bears, which touch at many points, 1.01. On 2 threads the pile of 100 0.76.
  * Where one or two bodies have most nodes it does not pay, since most of H's factor stays from one iteration to the
  * next: 1, 2 and 3 cages of a ball 1.1, a grasp by a cage of 108 nodes 1.15, a bear of 300 nodes 1.35 [measured]. */
-
-#define EMBI_DUAL_COLUMNS 6   /* U has at most so many columns: unknowns over this */
-#define EMBI_DUAL_BODIES 4    /* no body has more nodes than: all nodes over this */
-#define EMBI_DUAL_NODES 1024  /* nodes of a body with contacts, at most: 75 MB */
 
 /* 1 where contact forces as unknowns pay: few columns against the unknowns, no body that holds most of them, and no K
  * that changes in the step. */
@@ -17533,10 +17676,6 @@ static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *
     return pivots;
 }
 
-/* Below so many unknown nodes a factor costs no more than an iteration, and none is reused. With reuse a ball
- * squeezed and lifted in a cage of 16 nodes goes 0.9 times as fast, of 24 as fast, of 35 1.17 times. */
-#define EMBI_KEEP_NODES 24
-
 /* Before the first factor of a step: the factor of an earlier step is set aside, because a step that fails restores
  * it. */
 static void embi_island_set_aside(embi_island *isle)
@@ -17586,9 +17725,6 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
  * From one step to the next H changes little: R rotates a bit, and few contacts begin, end or stiffen. So a step begins
  * with a reused factor, as preconditioner M of conjugate gradients on its own H. The first iteration solves all that M
  * has right; each contact that M lacks takes one more. A is not even assembled: products are formed tet by tet. */
-
-#define EMBI_KEEP_ITERATIONS 8   /* more iterations cost as much as a new factor */
-#define EMBI_OLD_SHARE ((embipc_real)0.1)   /* of the tolerance: a direction by M alone that is so short is the last */
 
 /* at the start of a step */
 static void embi_island_recall(const embi_state *s, embi_island *isle)
@@ -17647,8 +17783,6 @@ static embipc_real embi_row_most(int n, const embipc_real *x)
     for (int i = 0; i < n; i++) most = embi_max(most, embi_abs(x[i]));
     return most;
 }
-
-#define EMBI_BALANCE ((embipc_real)5e-4)   /* fraction of forces that counts as nothing */
 
 /* Do the forces r (on the unknowns, N s^2) on each body without driven nodes add up to nothing, against its weight
  * and the mean load of bodies? For bodies that float and touch nothing, the tolerance is the measure. */
@@ -17770,12 +17904,11 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
 }
 
 /* The projected Hessian of a nonlinear body is stiffer than the true one, and Newton's method with it is no longer
- * quadratic. After so many solves in a row, each with a new matrix, that shortened the direction by less than half,
+ * quadratic. After EMBI_SLOW solves in a row, each with a new matrix, that shortened the direction by less than half,
  * tets get their negative curvature back: all of it, or half, a quarter, an eighth where more leaves pivots that are
  * not positive. While solves stay slow, it is the middle between the least that was too much and the most that was
  * not. Rubber pressed flat between plates, cylinders of 16 and 24 cells, takes 11.0 and 12.9 solves per step; with
  * all or nothing of it 13.0 and 15.3, and 2 of 80 steps are cut short. */
-#define EMBI_SLOW 2
 
 /* Marks friction contacts that reverse. A contact that slips has no stiffness along its motion. When the direction
  * takes it back through the sticking zone and out on the other side, the line search ends the move of the whole
@@ -17932,15 +18065,11 @@ typedef struct embi_ccd_task {
     int *index;
 } embi_ccd_task;
 
-#define EMBI_CCD_GRAIN 256
-#define EMBI_SHARE_CCD (EMBI_SHARE(8) * EMBI_CCD_GRAIN)   /* 5 us, if all were decided by one number */
-
-/* Fraction of the gap, or of dhat, that must stay open along a path. A pair sees a straight path as curved: normals
+/* EMBI_GAP_SHARE of the gap, or of dhat, must stay open along a path. A pair sees a straight path as curved: normals
  * rotate, and sliding by the length l over a curve of radius r brings points l^2/(2 r) nearer. A step that used up
- * its gap would leave room for only sqrt(2 r gap) to the next one, and the logarithm is too weak to push back: gaps
- * of 1e-12 m and steps of 1e-4 were the result (measured; a box falling askew on a box). So a step leaves a fraction
- * of the gap, and ends where the barrier is felt. While drives push, the absolute floor counts too. */
-#define EMBI_GAP_SHARE ((embipc_real)0.3)
+ * its gap would leave room for only sqrt(2 r gap) to the next one, and the logarithm is too weak to push back. So a
+ * step leaves a fraction of the gap, and ends where the barrier is felt. While drives push, the absolute floor counts
+ * too. */
 
 /* The distance, m, at which a path is cut for a candidate whose present distance is d. What stays open is never below
  * rounding. */
@@ -18495,9 +18624,6 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
     return 1;
 }
 
-/* Where less of the direction than this is free and no contact limits it, tets that may not invert do. */
-#define EMBI_NO_WAY ((embipc_real)1e-3)
-
 /* Drives give up the rest of this step because tets of the island may not invert further. Then the bodies that they
  * bend can settle. Nothing else would end the step: a guarded tet that is flat stays flat, and no contact is to
  * blame. */
@@ -18524,11 +18650,9 @@ static int embi_island_is_last(const embi_island *isle)
     return !isle->friction.reversing && isle->measure < (slow ? EMBI_OLD_SHARE : (embipc_real)1);
 }
 
-/* After so many moves in a row that are shorter than half of Newton's, contacts get their full Hessian until the step
+/* After EMBI_CRAWL moves in a row that are shorter than half of Newton's, contacts get their full Hessian until the step
  * ends. A direction of the rank-one matrix ignores curvature: sliding past a tip by s closes the gap by s^2/(2 r). A
- * gap far smaller than that cuts every move, and it stays so small: spike on spike made a hundred moves of less than
- * a hundredth, at a gap of 1e-7 m, and the next step was no better. With the full Hessian 12 solves are enough. */
-#define EMBI_CRAWL 3
+ * gap far smaller than that cuts every move, and it stays so small. */
 
 /* The safe fraction of the direction, computed again unless it is valid for the present candidates. *limit: the
  * candidate that limits it, or -1. Returns 0 out of memory. */
@@ -18625,10 +18749,6 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
  * from the targets of drives. Solves per step without and with it: squeeze to 30 and to 70 % 2.14 and 1.52, 2.74 and
  * 1.65, medium grasp 3.06 and 2.54, a twisted mat 12.7 and 10.7. */
 
-/* Largest error of a prediction, as a fraction of the displacement, with which it is used. Between 1/30 and 2/3
- * solves differ by 4 %. */
-#define EMBI_GUESS_SHARE ((embipc_real)0.25)
-
 /* Adds to the displacement d of node i, m, what order 2 predicts besides: the velocity change of the last step */
 static void embi_guess_add(const embi_state *s, const embi_body *b, int i, embipc_real d[3])
 {
@@ -18679,9 +18799,8 @@ static void embi_body_remember(const embi_state *s, embi_body *b)
     }
 }
 
-/* A body that rotates by more than this in a step, rad, begins with its free flight, however good that was in the
+/* A body that rotates by more than EMBI_TURN_FAR in a step begins with its free flight, however good that was in the
  * last step: without it a stiff body moves along the arc in many small moves. */
-#define EMBI_TURN_FAR ((embipc_real)0.05)
 
 /* The order of the prediction that this step begins with; 0: none is worth it. */
 static int embi_island_guess_order(const embi_state *s, const embi_island *isle)
@@ -19621,9 +19740,7 @@ static int embi_dhat_is_given(const embipc_world *w, const embi_body *b)
  * overlap, and the peg could neither enter nor slide. So each body stores the widths of its openings between parallel
  * faces, and its thicknesses. Two bodies fit where a thickness of one is slightly less than an opening of the other.
  * A derived dhat of such a pair becomes a fraction of the clearance. kappa grows by the same factor, so the load
- * stays. (A peg of 10 mm enters at 1 micrometre a side with a fraction of 0.4, at 50 with 1e-3 of its diagonal.) */
-#define EMBI_FIT_SHARE ((embipc_real)0.4)
-#define EMBI_FIT_LEAST ((embipc_real)1e-3)   /* of dhat; a smaller clearance counts as equal sizes */
+ * stays. */
 
 /* The least clearance of a in an opening of b, m. EMBI_HUGE: none is above `least`. */
 static embipc_real embi_clearance(const embi_body *a, const embi_body *b, embipc_real least)
@@ -22665,14 +22782,7 @@ static embi_traversal embi_cached_walk(const embi_state *s, const embi_cached *k
 /* ---- searches in parallel ----
  * Small searches are distributed over lanes, which do not allocate: a search without room is repeated when its lane has
  * grown. A large one is shared itself. Its traversal has many starts, its pairs of triangles are cut into runs, and
- * results are joined in order. A list always holds what a single search finds, in the same order. (A bear of 160 000
- * triangles that is searched for itself in nearly each step: 2 threads take 0.60 of the time of one.) */
-
-#define EMBI_SHARE_SEARCH EMBI_SHARE(32768)  /* candidates from which a search is shared */
-#define EMBI_SHARE_SURFACE EMBI_SHARE(4096)  /* triangles of two surfaces whose search is shared */
-#define EMBI_SHARE_REFIT EMBI_SHARE(1024)    /* triangles, or leaves, in a part of a refit: 12 us */
-#define EMBI_SHARE_KEYS EMBI_SHARE(256)      /* pairs of triangles in a run: 100 us (25 us: 1.08 of the time) */
-#define EMBI_SHARE_AGAIN EMBI_SHARE(256)     /* cached candidates tested again in a part: 12 us */
+ * results are joined in order. A list always holds what a single search finds, in the same order. */
 
 typedef struct embi_search_task {
     embipc_world *w;
@@ -23034,9 +23144,6 @@ static int embi_searches_keep(embipc_world *w)
         if (!embi_searches_join(w, task.grain) || !embi_searches_grow(w, task.grain)) return 0;
     }
 }
-
-/* A list that no step used for this many steps is released. Else bodies that mix would get one for any two. */
-#define EMBI_CACHED_STEPS 64
 
 /* Releases lists and closes their gaps. */
 static void embi_cached_forget(embipc_world *w)
@@ -24287,9 +24394,6 @@ typedef struct embi_round {
     embi_island_fn *fn;
 } embi_round;
 
-#define EMBI_SHARE_ISLANDS EMBI_SHARE(15)   /* us of work in a run; and this many runs at most: */
-#define EMBI_RUNS 64
-
 /* Estimated time of a round for an island, us: one per node, and one per 64 candidates [measured]. */
 static int embi_island_work(const embi_state *s, const embi_island *isle)
 {
@@ -24877,9 +24981,8 @@ static int embi_island_lag_again(embi_memory *m, embi_state *s, embi_island *isl
     return 1;
 }
 
-/* A pass that another one follows need not converge: this many tolerances before its end the normal forces are nearly
- * final. [A pile of ten balls, solves of 20 steps with 1, 10, 100, 1000: 240, 232, 217, 234] */
-#define EMBI_LAG_EARLY 100
+/* A pass that another one follows need not converge: EMBI_LAG_EARLY tolerances before its end the normal forces are
+ * nearly final. */
 
 /* May the island update friction forces before it has converged? */
 static int embi_island_is_near(const embi_island *isle)
