@@ -1424,6 +1424,15 @@ enum {
 /* [block multiplications] Least cost of what one supernode gets, to be shared. Greater: fewer are; smaller: more
  * waiting. Not measured. */
 #define EMBI_SHARE_PULL EMBI_SHARE(10000)
+/* [block multiplications] Cost of a block that is sent on. Greater: wider panels; smaller: narrower. Measured: tet
+ * meshes of 300 to 2000 nodes: the optimum is flat. */
+#define EMBI_PANEL_BLOCK 2
+/* [block multiplications] Cost of a row of a panel. Greater: wider panels; smaller: narrower. Measured: tet
+ * meshes of 300 to 2000 nodes: the optimum is flat. */
+#define EMBI_PANEL_ROW 12
+/* [block multiplications] Cost of a panel. Greater: wider panels, more zeros in them; smaller: narrower. Measured: tet
+ * meshes of 300 to 2000 nodes: the optimum is flat. */
+#define EMBI_PANEL_WHOLE 40
 
 /* ---- Meshes ---- */
 /* [edges] Border of a hole that gets a lid. Greater: larger holes, cost grows with the cube; smaller: they stay open.
@@ -1541,12 +1550,29 @@ enum {
 /* [candidates] Decided by one number, of a range. Greater: fewer ranges; smaller: more waiting. Measured: 1.5 ns
  * each, 12 us. */
 #define EMBI_SHARE_SCAN EMBI_SHARE(8192)
+/* [slack] Radius of the list of near candidates. Greater: longer lists; smaller: made anew more often. Not measured. */
+#define EMBI_NEAR_TIMES ((embipc_real)1.25)
+/* [slack and dhat] A larger radius is made anew. Greater: longer lists stay; smaller: made anew more often. Not
+ * measured. */
+#define EMBI_NEAR_STALE 8
+/* [kappa] Change of stiffness that an old factor may have. Greater: older factors; smaller: more factors. Not
+ * measured. */
+#define EMBI_STIFFNESS_SLACK ((embipc_real)0.05)
 /* [passes] Of friction, that a step adds itself. Greater: later forces, slower; smaller: friction lags more. Not
  * measured. */
 #define EMBI_FRICTION_PASSES 4
+/* [normal force] Change that asks for a pass where a body begins. Greater: fewer passes; smaller: more. Not measured. */
+#define EMBI_PASS_FRESH ((embipc_real)0.02)
+/* [normal force] The same after a step that used forces of its end. Greater: fewer passes; smaller: more. Not
+ * measured. */
+#define EMBI_PASS_OWN ((embipc_real)0.25)
 /* [dhat] Nearer candidates get blocks. Greater: a fuller factor; smaller: it is ordered more often. Measured: grasps,
  * cages, piles: 0.96 of the time with 2, 1.02 of that with 1 (grasps). */
 #define EMBI_COUPLED ((embipc_real)1.25)
+/* [cos^2] Two directions alike are stretched. Greater: rarely; smaller: also where it leads astray. Not measured. */
+#define EMBI_STRETCH_ALONG ((embipc_real)0.8)
+/* [direction] Stretch of one that does not get shorter. Greater: bolder; smaller: more moves. Not measured. */
+#define EMBI_STRETCH_MOST ((embipc_real)16)
 /* [unknowns per column] Least of them for forces as unknowns. Greater: rarer; smaller: K costs more than H. Not
  * measured. */
 #define EMBI_DUAL_COLUMNS 6
@@ -1564,6 +1590,15 @@ enum {
 /* [tolerance] A direction by M alone that is so short is the last. Greater: earlier end, less exact; smaller: more
  * solves. Not measured. */
 #define EMBI_OLD_SHARE ((embipc_real)0.1)
+/* [last measure] An old factor serves on below it. Greater: longer; smaller: more factors. Not measured. */
+#define EMBI_OLD_FALL ((embipc_real)0.2)
+/* [tolerances] A new factor serves again below it. Greater: more often; smaller: more factors. Not measured. */
+#define EMBI_OLD_FAR 1000
+/* [tolerance] Rest at which a solve with a reused factor ends. Greater: less exact; smaller: more iterations. Not
+ * measured. */
+#define EMBI_KEEP_EXACT ((embipc_real)0.05)
+/* [direction] Rest at which it ends without drives. Greater: less exact; smaller: more iterations. Not measured. */
+#define EMBI_KEEP_SMALL ((embipc_real)0.01)
 /* [forces] Share that counts as nothing. Greater: a solve ends less exact; smaller: more iterations. Not measured. */
 #define EMBI_BALANCE ((embipc_real)5e-4)
 /* [solves] Slow ones in a row until negative curvature returns. Greater: later; smaller: it may leave bad pivots. Not
@@ -1580,9 +1615,19 @@ enum {
 /* [direction] If less is free and no contact limits it, tets do. Greater: they are blamed earlier; smaller: later.
  * Not measured. */
 #define EMBI_NO_WAY ((embipc_real)1e-3)
+/* [dhat] A longer stage of a blocked drive is divided. Greater: farther from contact; smaller: more stages. Not
+ * measured. */
+#define EMBI_STAGE_LENGTH ((embipc_real)0.5)
+/* [direction] If less is free, a drive may be blocked. Greater: it is tried more often; smaller: more moves before.
+ * Not measured. */
+#define EMBI_BLOCK_FREE ((embipc_real)0.5)
+/* [dhat] At smaller gaps it is. Greater: blocked earlier; smaller: more moves before. Not measured. */
+#define EMBI_BLOCK_GAP ((embipc_real)0.1)
 /* [moves] Short ones in a row until contacts get their full Hessian. Greater: more short moves; smaller: slower
  * solves. Measured: spike on spike: 12 solves; a hundred moves without. */
 #define EMBI_CRAWL 3
+/* [direction] Shorter moves count for EMBI_CRAWL. Greater: more do; smaller: fewer. Not measured. */
+#define EMBI_CRAWL_STRIDE ((embipc_real)0.5)
 /* [displacement] Largest error of a prediction in use. Greater: worse ones are used; smaller: fewer are. Measured:
  * 1/30 to 2/3: solves differ by 4 %. */
 #define EMBI_GUESS_SHARE ((embipc_real)0.25)
@@ -1613,6 +1658,13 @@ enum {
 /* [steps] Without use until a list is released. Greater: more memory where bodies mix; smaller: more searches. Not
  * measured. */
 #define EMBI_CACHED_STEPS 64
+/* [energy] Hidden by held rotations of which the step takes note. Greater: less often; smaller: more steps twice. Not
+ * measured. */
+#define EMBI_AGAIN_STRAYS ((embipc_real)0.02)
+/* [energy] Hidden in a body that turns, to begin again. Greater: less often; smaller: more steps twice. Not measured. */
+#define EMBI_AGAIN_SHARE ((embipc_real)0.1)
+/* [rad] Least error of rotation besides. Greater: less often; smaller: more steps twice. Not measured. */
+#define EMBI_AGAIN_ANGLE ((embipc_real)0.3)
 /* [us of work] In a run of islands. Greater: fewer runs; smaller: more waiting. Not measured. */
 #define EMBI_SHARE_ISLANDS EMBI_SHARE(15)
 /* [runs] Of islands, at most. Greater: more even among threads, more bookkeeping; smaller: threads wait. Not
@@ -3654,11 +3706,10 @@ static void embi_ldlt_tree(int n, const int *start, const int *adjacent, const i
 }
 
 /* Estimated work for a supernode of w nodes with r behind it, in block multiplications: those of its
- * elimination, then a share per block that is sent on (found and added elsewhere), and per panel.
- * The shares were measured: on tet meshes of 300 to 2000 nodes the optimum is flat around them. */
+ * elimination, then a share per block that is sent on (found and added elsewhere), per row, and per panel. */
 static embipc_real embi_panel_cost(int w, int r)
 {
-    const embipc_real per_block = 2, per_row = 12, per_panel = 40;
+    const embipc_real per_block = EMBI_PANEL_BLOCK, per_row = EMBI_PANEL_ROW, per_panel = EMBI_PANEL_WHOLE;
     embipc_real a = (embipc_real)(w + r), b = (embipc_real)r;
     embipc_real multiplications = (a * (a + 1) * (a + 2) - b * (b + 1) * (b + 2)) / 6;
     return multiplications + per_block * b * (b + 1) / 2 + per_row * a + per_panel;
@@ -16558,7 +16609,7 @@ static void embi_closest_range(void *arg, int begin, int end)
 /* Does a stiffness differ from that in the last factor by more than a factor of two? */
 static int embi_stiffness_changed(embipc_real now, embipc_real held, embipc_real kappa)
 {
-    embipc_real slack = (embipc_real)0.05 * kappa;
+    embipc_real slack = EMBI_STIFFNESS_SLACK * kappa;
     return now > 2 * held + slack || held > 2 * now + slack;
 }
 
@@ -16597,8 +16648,8 @@ static void embi_near_range(void *arg, int begin, int end)
         embipc_real dhat = pair->rule.dhat;
         embipc_real away = embi_pair_slack(pair, &s->body[pair->a].search.drift, &s->body[pair->b].search.drift);
         pair->slack = away;
-        if (pair->nearby_count < 0 || away > pair->radius || pair->radius > 8 * (away + dhat))
-            embi_pair_near(s, pair, (embipc_real)1.25 * away + dhat / 2);
+        if (pair->nearby_count < 0 || away > pair->radius || pair->radius > EMBI_NEAR_STALE * (away + dhat))
+            embi_pair_near(s, pair, EMBI_NEAR_TIMES * away + dhat / 2);
     }
 }
 
@@ -16813,7 +16864,7 @@ static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair,
     if (pair->a == pair->b || !(pair->rule.mu > 0) || (long_step && !fresh)) return 0;
     embi_sub(change, now, lagged);
     force = embi_norm(change);
-    share = fresh ? (embipc_real)0.02 : a->past.own_friction || b->past.own_friction ? (embipc_real)0.25 :
+    share = fresh ? EMBI_PASS_FRESH : a->past.own_friction || b->past.own_friction ? EMBI_PASS_OWN :
         (embipc_real)1;
     if (!(force > share / 2 * embi_max(embi_norm(now), embi_norm(lagged)))) return 0;
     mobility = embi_body_velocity(s, a, va) + embi_body_velocity(s, b, vb);
@@ -17243,10 +17294,10 @@ static embipc_real embi_island_stretch(embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->unknown_count; k++)
         embi_copy(s->scratch.p_last + 3 * isle->unknown[k], s->p + 3 * isle->unknown[k]);
     if (EMBI_WITHOUT(STRETCH) || embi_is_driving(isle) || !(isle->tune.stride > 0) || !(same > 0) ||
-        same * same < (embipc_real)0.8 * now * last)
+        same * same < EMBI_STRETCH_ALONG * now * last)
         return 1;
     ratio = same / last;
-    stretch = ratio < 1 ? isle->tune.stride / (1 - ratio) : (embipc_real)16;
+    stretch = ratio < 1 ? isle->tune.stride / (1 - ratio) : EMBI_STRETCH_MOST;
     return embi_min(embi_max(stretch, 1), 16);
 }
 
@@ -17815,7 +17866,7 @@ static int embi_island_solve_kept(embi_state *s, embi_island *isle)
     int n = 3 * isle->unknown_count;
     embipc_real *x = isle->factor.work, *r = x + n, *z = r + n, *p = z + n, *q = isle->rhs + n, rz = 0, first = 0,
         before = 0;
-    embipc_real enough = (embipc_real)0.05 * embi_island_tolerance(s, isle);
+    embipc_real enough = EMBI_KEEP_EXACT * embi_island_tolerance(s, isle);
     for (int i = 0; i < n; i++) x[i] = p[i] = 0;
     memcpy(r, isle->rhs, (size_t)n * sizeof *r);
     for (int k = 0; k < EMBI_KEEP_ITERATIONS; k++) {
@@ -17838,7 +17889,7 @@ static int embi_island_solve_kept(embi_state *s, embi_island *isle)
             isle->tune.multiplied = !EMBI_WITHOUT(SUM);
             return 1;
         }
-        if (k > 0 && !embi_is_driving(isle) && size < (embipc_real)0.01 * embi_row_most(n, x)) {
+        if (k > 0 && !embi_is_driving(isle) && size < EMBI_KEEP_SMALL * embi_row_most(n, x)) {
             for (int i = 0; i < n; i++) isle->rhs[i] = x[i] + z[i];
             return 1;
         }
@@ -18611,7 +18662,7 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
     embi_island_keep(s, isle, 1);
     if (worst < 0 || most > -1e-6 * c->dhat) return 0;
     d = s->driven.list + worst;
-    if (d->rotating && d->stages < 1000000 && embi_drive_stage_length(s, d) > (embipc_real)0.5 * c->dhat) {
+    if (d->rotating && d->stages < 1000000 && embi_drive_stage_length(s, d) > EMBI_STAGE_LENGTH * c->dhat) {
         d->stages *= 4;   /* a stage is done as a whole or not at all: smaller ones get nearer */
         d->stage *= 4;
         d->safe_stage *= 4;
@@ -18681,8 +18732,8 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     if (embi_is_driving(isle)) {
         int blocked = limit < 0 && isle->bound.safe < embi_min(isle->bound.cap, EMBI_NO_WAY);
         if (blocked) embi_island_give_up(s, isle);
-        if (limit >= 0 && isle->bound.safe < (embipc_real)0.5 && s->candidates.closest[limit].stamp == isle->stamp &&
-            s->candidates.closest[limit].d - s->candidates.list[limit].xi < (embipc_real)0.1 *
+        if (limit >= 0 && isle->bound.safe < EMBI_BLOCK_FREE && s->candidates.closest[limit].stamp == isle->stamp &&
+            s->candidates.closest[limit].d - s->candidates.list[limit].xi < EMBI_BLOCK_GAP *
                 s->candidates.list[limit].dhat)
             blocked = embi_island_block(s, isle, limit);
         if (blocked) {
@@ -18712,7 +18763,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         }
         embi_island_accept(s, isle, alpha);
         isle->tune.stride = alpha * isle->tune.stretch;
-        isle->tune.slow_moves = isle->tune.stride < (embipc_real)0.5 ? isle->tune.slow_moves + 1 : 0;
+        isle->tune.slow_moves = isle->tune.stride < EMBI_CRAWL_STRIDE ? isle->tune.slow_moves + 1 : 0;
         if (isle->tune.slow_moves == EMBI_CRAWL && !EMBI_WITHOUT(CURVATURE)) {
             isle->tune.full_hessian = 1;
             isle->factor.is_old = 0;
@@ -18725,9 +18776,9 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
             isle->converged = (isle->tune.full_hessian && isle->measure < 1) || isle->friction.passes > 0;
         }
     }
-    isle->factor.next_is_old = EMBI_WITHOUT(OLD) ? 0 : was_old ? alpha == 1 && isle->measure < (embipc_real)0.2 *
+    isle->factor.next_is_old = EMBI_WITHOUT(OLD) ? 0 : was_old ? alpha == 1 && isle->measure < EMBI_OLD_FALL *
         isle->last_measure
-                            : !isle->factor.is_old && alpha == 1 && (isle->just_drove || isle->measure < 1000);
+                            : !isle->factor.is_old && alpha == 1 && (isle->just_drove || isle->measure < EMBI_OLD_FAR);
     /* a contact that the factor holds too soft is run over; one that it holds too stiff looks converged */
     if (isle->factor.next_is_old && (isle->contacts.changed || embi_friction_changed(s, isle) ||
                                      embi_springs_changed(s, isle)))
@@ -24919,9 +24970,9 @@ static int embi_island_turned_away(embi_state *s, const embi_island *isle)
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         embipc_real share = embi_body_drifts(s, b);
-        strays |= share > (embipc_real)0.02;
-        if (share > (embipc_real)0.1 && embi_body_turns(s, b) > EMBI_TURN_FAR &&
-            embi_elastic_turned_away(&b->elastic, s->q + 3 * b->node0) > (embipc_real)0.3)
+        strays |= share > EMBI_AGAIN_STRAYS;
+        if (share > EMBI_AGAIN_SHARE && embi_body_turns(s, b) > EMBI_TURN_FAR &&
+            embi_elastic_turned_away(&b->elastic, s->q + 3 * b->node0) > EMBI_AGAIN_ANGLE)
             return 1;
     }
     return strays && !isle->converged && !embi_island_is_driven(s, isle) && embi_island_is_blown_up(s, isle);

@@ -37,6 +37,27 @@ run toc "$dir/faults.h" --write
 says 'toc: the contents were written anew'
 [ "$(grep -c '2 Two; 3 Three\.' "$dir/faults.h")" = 1 ] || { echo "FAILED: contents"; bad=$((bad + 1)); }
 
+# tuning: one value each that is right, has no comment, has no row, has another value there, stands elsewhere twice over
+mkdir -p "$dir/docs"
+printf '| `%s` | %s | s | scene | %s | Greater: more |\n' EMBI_RIGHT 1.5 'not measured' EMBI_BARE 2 'not measured' \
+    EMBI_OTHER 3 '1.1; other values were not compared' EMBI_GONE 4 0.9 > "$dir/docs/measured.md"
+{ cat tests/header_faults.h
+  echo '/* ==== 5. Tuning ==='; echo ' * Uses: one. */'
+  echo '/* s */'; echo '#ifndef EMBI_RIGHT'; echo '#define EMBI_RIGHT ((embipc_real)1.5)'; echo '#endif'; echo
+  echo '#define EMBI_BARE 2'; echo '/* s */'; echo '#define EMBI_ROWLESS 5'; echo '/* s */'; echo '#define EMBI_OTHER 6'
+  echo '/* ==== 6. Last ==='; echo ' * Uses: one. */'
+  echo '#define EMBI_STRAY 7 /* said */'; echo '#define EMBI_SHARE_STRAY (2 * EMBI_SHARE(8))'; } > "$dir/tuned.h"
+run toc "$dir/tuned.h"
+says 'toc: EMBI_BARE has no comment' 'toc: EMBI_ROWLESS has no row in docs/measured.md' \
+    'toc: EMBI_OTHER is 6, and 3 in docs/measured.md' 'toc: EMBI_GONE has a row in docs/measured.md, and is no tuning value' \
+    'toc: EMBI_STRAY is defined outside section Tuning' 'toc: EMBI_SHARE_STRAY is defined outside section Tuning' \
+    'tuning: 4 values, 2 not measured, 1 measured without another value'
+done_=$((done_ + 1))
+grep -q 'EMBI_RIGHT' "$dir/log" && { echo "FAILED: EMBI_RIGHT is right"; bad=$((bad + 1)); }
+ends 1
+run toc "$dir/faults.h"
+says 'toc: there is no section Tuning'
+
 # frames: those that only indirect calls reach count below who makes the call
 frame() { printf 'faults.h:1:1:%s\t%s\t%s\n' "$1" "$2" "${3:-static}"; }
 { frame embipc_world_step 16; frame embi_one 100; frame embi_late.part.0 8; frame embi_late 32; frame embi_run.constprop.0 64

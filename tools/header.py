@@ -3,7 +3,8 @@
 
     header.py metrics [HEADER]            sizes, comments, structs, calls
     header.py docs    [HEADER]            fails where a comment is missing
-    header.py toc     [HEADER] [--write]  fails where contents, `Uses:` lines or equations name what is not there
+    header.py toc     [HEADER] [--write]  fails where contents, `Uses:` lines or equations name what is not there,
+                                          or where a tuning value lacks its place, its comment or its row
     header.py stack   HEADER FILE.su      bound of a step's stack, from gcc -fstack-usage; fails on what has no bound
 
 The parser relies on the header's style: file-scope braces are balanced, and macros define no functions.
@@ -364,6 +365,64 @@ def docs(header):
     return bad > 0 or share < SHARE
 
 
+# ---- tuning ----
+
+TABLE, PAGE = 'Tuning', os.path.join('docs', 'measured.md')
+# Numbers below the table that are no tuning: limits, rounding, room of arrays, constants, cookies.
+FIXED = set('''EMBI_HEAD EMBI_STAMP EMBI_FLAT EMBI_MAX_ELEMENTS EMBI_MESH_RANGE EMBI_INSIDE_TOLERANCE
+    EMBI_COVER_TOLERANCE EMBI_OVERLAP_TOLERANCE EMBI_CAGE_COOKIE EMBI_CAGE_MAX_CELLS EMBI_CAGE_NODE_CLEAR EMBI_CAGE_TOUCH
+    EMBI_CAGE_CORNERS EMBI_CAGE_FLAT EMBI_THIN2 EMBI_FAR2 EMBI_FIXED_POINT EMBI_SHARE_UNIT EMBI_CERTIFICATE_MIDDLE
+    EMBI_CCD_KEEP EMBI_CCD_DEEP EMBI_CCD_MEET EMBI_SNAP EMBI_LOW EMBI_BENT EMBI_WIDTHS EMBI_LOOK_ON EMBI_WORLD_COOKIE
+    EMBI_BODY_COOKIE EMBI_DRIVE_COOKIE EMBI_NODE_FIELDS EMBI_VERTEX_FIELDS EMBI_SIZES EMBI_SIZES_AT_MOST
+    EMBI_FRICTION_MOST EMBI_SWEEP_UNITS EMBI_WIDE'''.split())
+DEFINE = re.compile(r'^#[ \t]*define[ \t]+(EMBI_\w+)(\([^)]*\))?[ \t]+(.*)$')
+
+
+def plain_value(text):
+    """A value without its comment, its cast, and brackets around all of it."""
+    text = re.sub(r'/\*.*', '', text).replace('(embipc_real)', '').strip()
+    return text[1:-1] if text.startswith('(') and text.endswith(')') and '(' not in text[1:] else text
+
+
+def rows(path):
+    """{name: (value, what was measured)} of the page."""
+    if not os.path.exists(path):
+        return {}
+    with open(path) as file:
+        cells = [[c.strip() for c in line.strip().strip('|').split('|')] for line in file if line.startswith('| `')]
+    return {re.sub(r'\(.*', '', c[0].strip('`')): (c[1], c[4]) for c in cells if len(c) == 6}
+
+
+def tuning(header, root):
+    """Faults of the table of tuning values, and a line that counts them."""
+    starts = [s[0] for s in header.sections] + [len(header.lines)]
+    place = [(starts[i], starts[i + 1]) for i, s in enumerate(header.sections) if s[2] == TABLE]
+    if not place:
+        return ['there is no section %s' % TABLE], ''
+    page, found, seen = rows(os.path.join(root, PAGE)), [], {}
+    for i, line in enumerate(header.lines):
+        m = DEFINE.match(line)
+        if not m or i < place[0][0]:
+            continue
+        name, value = m.group(1), plain_value(m.group(3))
+        if i >= place[0][1]:
+            number = re.match(r'\(*\s*-?[\d.]', value) or 'INT_MAX' in value
+            if 'EMBI_SHARE(' in value or name in seen or number and name not in FIXED:
+                found.append('%s is defined outside section %s' % (name, TABLE))
+            continue
+        seen[name] = page.get(name, ('', ''))[1]
+        if not header.has_comment(i - header.lines[i - 1].startswith('#ifndef')):
+            found.append('%s has no comment' % name)
+        if name not in page:
+            found.append('%s has no row in %s' % (name, PAGE))
+        elif page[name][0] != value:
+            found.append('%s is %s, and %s in %s' % (name, value, page[name][0], PAGE))
+    found += ['%s has a row in %s, and is no tuning value' % (n, PAGE) for n in page if n not in seen]
+    measured = list(seen.values())
+    return found, 'tuning: %d values, %d not measured, %d measured without another value' % (
+        len(seen), measured.count('not measured'), sum('not compared' in t for t in measured))
+
+
 # ---- toc ----
 
 def block(header, word):
@@ -465,9 +524,13 @@ def toc(header, write):
             lost = [t for s in header.sections for t in ['%s %s' % s[1:]] if t not in have]
             found.append('the contents are not those of the banners (make toc WRITE=1 mends that)%s'
                          % (': missing are ' + '; '.join(lost) if lost else ''))
-    found += uses(header, os.path.dirname(header.path) or '.') + equations(header)
+    root = os.path.dirname(header.path) or '.'
+    faults, count = tuning(header, root)
+    found += uses(header, root) + equations(header) + faults
     for text in found:
         print('toc: ' + text)
+    if count:
+        print(count)
     if not found:
         print('toc: contents, uses and equations of %d sections name what is there' % len(header.sections))
     return bool(found)
