@@ -15129,8 +15129,10 @@ static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, 
 }
 
 /* Reference positions, from which shifts and candidates count. */
-static const embipc_real *embi_base_q(const embi_state *s, const embi_body *b) { return b->search.has_reference ?
-    s->reference.q : s->qn; }
+static const embipc_real *embi_base_q(const embi_state *s, const embi_body *b)
+{
+    return b->search.has_reference ? s->reference.q : s->qn;
+}
 static const embipc_real *embi_base_x(const embi_state *s) { return s->reference.any ? s->reference.x : s->xn; }
 
 /* Bounds for the present positions of the body, computed from its nodes. */
@@ -24996,8 +24998,10 @@ static void embi_step_undo(embipc_world *w)
     }
 }
 
-static int embi_has_moved(const embi_body *b) { return b->moving &&
-    (b->search.has_reference || embi_box_norm(b->search.shift.box) > 0); }
+static int embi_has_moved(const embi_body *b)
+{
+    return b->moving && (b->search.has_reference || embi_box_norm(b->search.shift.box) > 0);
+}
 
 /* After a move x = J q holds only for viewed bodies. */
 static void embi_bodies_moved(embi_state *s)
