@@ -26726,7 +26726,9 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
  *      Materials: ARAP, fixed corotated, stable and log neo-Hookean, StVK, Mooney-Rivlin;
  *      fibres; stiffness and density per tet; embipc_material_evaluate(). Faults, parts, loops and crossings of
  *      meshes. Cages with a copy of a cell per piece of solid. Times of the parts of a step.
- *      embipc_separate(). Parts that can be left out (EMBIPC_NO_...).
+ *      embipc_separate(). Parts that can be left out (EMBIPC_NO_...), the reference method (EMBIPC_PLAIN).
+ *      Renamed since its first text, old -> new:
+ *        embipc_drive_state.short_m -> shortfall
  *
  * ---- Licence --------------------------------------------------------------------------------
  * This software is available under two licences: choose the one you prefer.
