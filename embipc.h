@@ -14849,8 +14849,8 @@ static int embi_body_cut(embi_memory *m, embi_body *b)
     for (int k = 0; k < 5; k++) shift[k]->part = b->search.part + 6 * n * k;
     b->search.panel_count = 0;
     for (int k = 0; k < n; k++)
-        if (n == 1 || EMBI_LEAF * (b->bvh.leaves / n) * k < b->nt) b->search.panel[b->search.panel_count++].root = n +
-            k;
+        if (n == 1 || EMBI_LEAF * (b->bvh.leaves / n) * k < b->nt)
+            b->search.panel[b->search.panel_count++].root = n + k;
     return 1;
 }
 
@@ -15322,8 +15322,8 @@ static void embi_pair_near(embi_state *s, embi_pair *pair, embipc_real radius)
 static void embi_pair_know(embi_state *s, embi_pair *pair, embipc_real slack, int stamp)
 {
     const int *nearby = s->candidates.active + pair->first;
-    for (int k = pair->first; k < pair->first + pair->count; k++) s->candidates.apart[k].least -=
-        s->candidates.apart[k].share * slack;
+    for (int k = pair->first; k < pair->first + pair->count; k++)
+        s->candidates.apart[k].least -= s->candidates.apart[k].share * slack;
     for (int i = 0; i < pair->nearby_count; i++) {
         const embi_closest *c = s->candidates.closest + pair->first + nearby[i];
         if (c->stamp == stamp && !(c->in_matrix > 0)) s->candidates.apart[pair->first + nearby[i]].least = c->d;
@@ -16742,8 +16742,8 @@ static int embi_island_remember(embi_memory *m, embi_island *isle)
 {
     embi_island_past *past = &isle->factor.past;
     if (!EMBI_GROW(m, past->of, isle->factor.of_count)) return 0;
-    if (isle->factor.of_count) memcpy(past->of, isle->factor.of, (size_t)isle->factor.of_count *
-                                      sizeof *isle->factor.of);
+    if (isle->factor.of_count)
+        memcpy(past->of, isle->factor.of, (size_t)isle->factor.of_count * sizeof *isle->factor.of);
     past->of_count = isle->factor.of_count;
     past->useful = isle->factor.useful;
     past->wait = isle->factor.wait;
@@ -16768,8 +16768,8 @@ static void embi_island_forget(embi_island *isle)
 {
     embi_island_past *past = &isle->factor.past;
     if (past->is_known == 2) embi_island_swap_factors(isle);
-    if (past->is_known && past->of_count) memcpy(isle->factor.of, past->of, (size_t)past->of_count *
-                                                 sizeof *isle->factor.of);
+    if (past->is_known && past->of_count)
+        memcpy(isle->factor.of, past->of, (size_t)past->of_count * sizeof *isle->factor.of);
     if (past->is_known) {
         isle->factor.of_count = past->of_count;
         isle->factor.useful = past->useful;
@@ -16802,8 +16802,9 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
     }
     isle->factor.same &= count == isle->factor.of_count;
     isle->factor.of_count = count;
-    if (!isle->factor.same) isle->factor.useful = isle->factor.wait = isle->factor.pause = isle->factor.is_old =
-        isle->factor.next_is_old = 0;
+    if (!isle->factor.same)
+        isle->factor.useful = isle->factor.wait = isle->factor.pause = isle->factor.is_old = isle->factor.next_is_old =
+            0;
     return embi_island_chunks(m, s, isle) && EMBI_GROW(m, isle->rhs,
                                                        6 * isle->unknown_count) &&
            EMBI_GROW(m, isle->factor.work, 12 * isle->unknown_count);
@@ -17901,8 +17902,8 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     worst = embi_island_measure(s, isle);
     isle->last_measure = isle->measure;
     isle->measure = worst;
-    if (!isle->factor.next_is_old) isle->factor.slow = !embi_is_driving(isle) && worst > isle->last_measure / 2 ?
-        isle->factor.slow + 1 : 0;
+    if (!isle->factor.next_is_old)
+        isle->factor.slow = !embi_is_driving(isle) && worst > isle->last_measure / 2 ? isle->factor.slow + 1 : 0;
     isle->tune.stride = 0;
     if (worst < 1) stretch = 1;
     for (int k = 0; k < isle->unknown_count && stretch > 1; k++)
@@ -18013,8 +18014,8 @@ static void embi_ccd_range(void *arg, int begin, int end)
 static void embi_body_drift_next(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
-    if (b->search.measured_at_start && t->isle->bound.cap == 1) embi_shift_copy(b, &b->search.drift_next,
-                                                                                &b->search.shift_next);
+    if (b->search.measured_at_start && t->isle->bound.cap == 1)
+        embi_shift_copy(b, &b->search.drift_next, &b->search.shift_next);
     else   /* still q + p */
         (void)embi_body_shift(b, t->s->reference.measured_q, t->s->trial_q, t->s->scratch.nodes, &b->search.drift,
                               &b->search.drift_next);
@@ -18135,8 +18136,8 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
         if (isle->bound.cap < 1) embi_body_cap(b, isle->bound.cap);
-        for (int n = 0; n < b->search.panel_count; n++) embi_box_join(b->search.panel[n].hull,
-                                                                      b->search.shift_next.part + 6 * n);
+        for (int n = 0; n < b->search.panel_count; n++)
+            embi_box_join(b->search.panel[n].hull, b->search.shift_next.part + 6 * n);
     }
     return 1;
 }
@@ -20917,8 +20918,8 @@ static void embi_seams_close_gap(embipc_world *w, int at, const embi_body *gone)
         int u = (int)(w->s.seams.list[n].key >> 32), v = (int)(w->s.seams.list[n].key & 0xffffffffu);
         w->s.seams.list[n].key = embi_pack(u < gone->vert0 ? u : u - gone->nv, v < gone->vert0 ? v : v - gone->nv);
     }
-    for (int n = 0; n < w->joints.joined_count; n++) w->joints.joined[n].key -=
-        (int)(w->joints.joined[n].key & 0xffffffffu) > at;
+    for (int n = 0; n < w->joints.joined_count; n++)
+        w->joints.joined[n].key -= (int)(w->joints.joined[n].key & 0xffffffffu) > at;
 }
 
 /* Islands without the destroyed body keep their factors, at the new index of their first body. */
@@ -22376,9 +22377,8 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
     }
     embi_body_go(s, b);
     b->search.expected = embi_shift_most(&b->search.shift_next) + b->rules.dhat;
-    for (int n = 0; n < b->search.panel_count; n++) embi_panel_foresee(b->search.panel + n,
-                                                                       b->search.shift_next.part + 6 * n,
-                                                                           b->rules.dhat);
+    for (int n = 0; n < b->search.panel_count; n++)
+        embi_panel_foresee(b->search.panel + n, b->search.shift_next.part + 6 * n, b->rules.dhat);
 }
 
 /* Grows outer to contain inner, then by slack and a quarter of its width on each side. */
@@ -22634,8 +22634,8 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ca
         strain = EMBI_STRAIN_TIMES * strain + EMBI_CERTIFICATE_SLACK;
         margin = embi_certificate_margin(&b->search.certificates, one, F, share, k->reach, strain);
         if (margin > strain) {
-            for (int i = 0; i < one->tets; i++) b->search.strain[tet[i]].most =
-                embi_min(b->search.strain[tet[i]].most, margin);
+            for (int i = 0; i < one->tets; i++)
+                b->search.strain[tet[i]].most = embi_min(b->search.strain[tet[i]].most, margin);
             n = one->next;
             continue;
         }
@@ -23175,8 +23175,8 @@ static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one
     else embi_relative_box(&A->search.shift_measured, pair->pa, &B->search.shift_measured, pair->pb, r);
     for (int i = 0; i < 6 && !pair->path; i++) r[i] -= (pair->range[i % 3] + pair->range[3 + i % 3]) / 2;
     slack = embi_box_norm(r);
-    if (pair->count) memset(s->candidates.closest + pair->first, 0, (size_t)pair->count *
-                            sizeof *s->candidates.closest);
+    if (pair->count)
+        memset(s->candidates.closest + pair->first, 0, (size_t)pair->count * sizeof *s->candidates.closest);
     for (int k = pair->first; k < pair->first + pair->count; k++) {
         s->candidates.apart[k].share = s->candidates.list[k].share;
         s->candidates.apart[k].least = EMBI_WITHOUT(BOUNDS) ? -EMBI_HUGE : s->candidates.list[k].apart -
@@ -23352,8 +23352,8 @@ static int embi_searches_run(embipc_world *w)
 {
     int all = w->search.due_count;
     if (!embi_searched_forget(w)) return 0;
-    while (w->search.due_count > 0 && w->s.pair[w->search.due[w->search.due_count -
-                                                              1].pair].path) w->search.due_count--;
+    while (w->search.due_count > 0 && w->s.pair[w->search.due[w->search.due_count - 1].pair].path)
+        w->search.due_count--;
     for (int n = 0; n < w->search.due_count; n++)
         if (!embi_search_begin(w, w->search.due + n)) return 0;
     if (!embi_searches_keep(w)) return 0;
@@ -23663,8 +23663,8 @@ static int embi_seams_join(embipc_world *w)
         b->search.joined.surface = 1 + embi_set_first(next, i);
         w->joints.joined[w->joints.joined_count++].key = embi_pack(b->search.joined.surface, i);
     }
-    if (w->joints.joined_count) embi_sort_keys(w->joints.joined, w->joints.joined + w->joints.joined_count,
-                                               w->joints.joined_count);
+    if (w->joints.joined_count)
+        embi_sort_keys(w->joints.joined, w->joints.joined + w->joints.joined_count, w->joints.joined_count);
     return 1;
 }
 
@@ -23751,8 +23751,8 @@ static int embi_seams_check(embipc_world *w)
         flat[surface] = embi_surface_is_flat(w, w->search.tri_pairs + begin, end - begin);
     }
     for (int n = 0; n < w->joints.meeting_count && count >= 0; n++)
-        if (w->joints.meeting[n].seam) w->joints.meeting[n].seam =
-            flat[embi_meeting_surface(w, w->joints.meeting + n, 0, first, next)];
+        if (w->joints.meeting[n].seam)
+            w->joints.meeting[n].seam = flat[embi_meeting_surface(w, w->joints.meeting + n, 0, first, next)];
     return count >= 0;
 }
 
@@ -24083,8 +24083,8 @@ static int embi_plain_search(embipc_world *w, int aimed)
     }
     w->builds += s->pair_count;
     if (!embi_candidates_room(w)) return 0;
-    if (s->candidates.count) memset(s->candidates.closest, 0, (size_t)s->candidates.count *
-                                    sizeof *s->candidates.closest);
+    if (s->candidates.count)
+        memset(s->candidates.closest, 0, (size_t)s->candidates.count * sizeof *s->candidates.closest);
     for (int n = 0; n < s->pair_count; n++)
         for (int k = s->pair[n].first; k < s->pair[n].first + s->pair[n].count; k++) {
             s->candidates.apart[k].share = 1;
@@ -24339,8 +24339,8 @@ static void embi_round_time(embipc_world *w)
             spent[i] += w->islands.run_end[n].spent[i];
             sum += w->islands.run_end[n].spent[i];
         }
-    for (int i = 0; i < EMBIPC_STAGE_COUNT && sum > 0; i++) s->timer.spent[i] += (now - s->timer.since) * spent[i] /
-        sum;
+    for (int i = 0; i < EMBIPC_STAGE_COUNT && sum > 0; i++)
+        s->timer.spent[i] += (now - s->timer.since) * spent[i] / sum;
     if (sum > 0) s->timer.since = now;
 }
 
@@ -25035,8 +25035,8 @@ static void embi_velocities_finish(embi_state *s)
     size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && !b->moving; i++) s->v[i] = (s->q[i] - s->qc[i]) /
-            b->step.c;
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && !b->moving; i++)
+            s->v[i] = (s->q[i] - s->qc[i]) / b->step.c;
         embi_body_remember(s, b);
         if (b->moving) b->past.owed = embi_keeps_spin(b) ? b->end.owed : (embipc_real)0;
         else embi_body_forget(b);
