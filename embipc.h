@@ -24881,7 +24881,7 @@ static int embi_island_lag_again(embi_memory *m, embi_state *s, embi_island *isl
 
 /* A pass that another one follows need not converge: this many tolerances before its end the normal forces are nearly
  * final. [A pile of ten balls, solves of 20 steps with 1, 10, 100, 1000: 240, 232, 217, 234] */
-#define EMBI_LAG_EARLY 100
+#define EMBI_LAG_EARLY 0   /* 0: only after it has converged; earlier, a block on a slope was cut short */
 
 /* May the island update friction forces before it has converged? */
 static int embi_island_is_near(const embi_island *isle)
