@@ -1942,6 +1942,22 @@ static int embi_grow(embi_memory *m, void *array, int need, size_t elem, int zer
 #define EMBI_ROOM(m, p, need) ((need) <= embi_capacity(p) || embi_grow((m), &(p), (need), sizeof *(p), 0))
 #define EMBI_RELEASE(m, p) (embi_free((m), (p)), (p) = NULL)
 
+/* Frees the arrays of an owner and clears their pointers. offset: where these stand in its struct, `count` of them. */
+static void embi_release_all(embi_memory *m, void *owner, const size_t *offset, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char *at = (char *)owner + offset[i];
+        void *p;
+        memcpy(&p, at, sizeof p);   /* pointers to all types look alike */
+        EMBI_RELEASE(m, p);
+        memcpy(at, &p, sizeof p);
+    }
+}
+
+/* The whole table of offsets, and an entry of it that stands for four members. */
+#define EMBI_RELEASE_ALL(m, owner, table) embi_release_all((m), (owner), (table), (int)(sizeof(table) / sizeof *(table)))
+#define EMBI_OFFSETS4(type, a, b, c, d) offsetof(type, a), offsetof(type, b), offsetof(type, c), offsetof(type, d)
+
 /* ==== 4. Errors ======================================================================================
  * One funnel: every failure passes through embi_fail(), so one breakpoint shows the first of them.
  * Uses: platform.                                          Checked by: tests/world_input.h   */
@@ -2575,10 +2591,8 @@ typedef struct embi_bsr {
 /* Gives back the memory of A, which then has no rows. */
 static void embi_bsr_free(embi_memory *m, embi_bsr *A)
 {
-    EMBI_RELEASE(m, A->row);
-    EMBI_RELEASE(m, A->col);
-    EMBI_RELEASE(m, A->val);
-    EMBI_RELEASE(m, A->work);
+    static const size_t arrays[] = {EMBI_OFFSETS4(embi_bsr, row, col, val, work)};
+    EMBI_RELEASE_ALL(m, A, arrays);
     A->n = 0;
 }
 
@@ -3335,13 +3349,10 @@ typedef struct embi_ldlt {
 /* Gives back the memory of the factor, which then has no nodes. */
 static void embi_ldlt_free(embi_memory *m, embi_ldlt *F)
 {
-    EMBI_RELEASE(m, F->index);
-    EMBI_RELEASE(m, F->row);
-    EMBI_RELEASE(m, F->value);
-    EMBI_RELEASE(m, F->vectors);
-    EMBI_RELEASE(m, F->work);
-    EMBI_RELEASE(m, F->adjacent);
-    EMBI_RELEASE(m, F->slot);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_ldlt, index, row, value, vectors), offsetof(embi_ldlt, work),
+        offsetof(embi_ldlt, adjacent), offsetof(embi_ldlt, slot)};
+    EMBI_RELEASE_ALL(m, F, arrays);
     F->n = F->supernodes = 0;
 }
 
@@ -4581,15 +4592,13 @@ typedef struct embi_inverse {
 /* Gives back V and all it owns. V may be NULL. */
 static void embi_inverse_free(embi_memory *m, embi_inverse *V)
 {
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_inverse, unknown, unknown_aside, place, asked), offsetof(embi_inverse, C),
+        offsetof(embi_inverse, x)};
     if (!V) return;
     embi_system_free(m, &V->S);
     embi_system_free(m, &V->S_aside);
-    EMBI_RELEASE(m, V->unknown);
-    EMBI_RELEASE(m, V->unknown_aside);
-    EMBI_RELEASE(m, V->place);
-    EMBI_RELEASE(m, V->asked);
-    EMBI_RELEASE(m, V->C);
-    EMBI_RELEASE(m, V->x);
+    EMBI_RELEASE_ALL(m, V, arrays);
     embi_free(m, V);
 }
 
@@ -6262,10 +6271,8 @@ typedef struct embi_loops {
 /* Frees the loops. */
 static void embi_loops_release(embi_memory *m, embi_loops *l)
 {
-    EMBI_RELEASE(m, l->half);
-    EMBI_RELEASE(m, l->start);
-    EMBI_RELEASE(m, l->walk);
-    EMBI_RELEASE(m, l->at);
+    static const size_t arrays[] = {EMBI_OFFSETS4(embi_loops, half, start, walk, at)};
+    EMBI_RELEASE_ALL(m, l, arrays);
     embi_keys_release(m, &l->keys);
 }
 
@@ -7049,11 +7056,9 @@ static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_
 /* Frees what embi_cone_walk_begin() allocated. */
 static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w)
 {
+    static const size_t arrays[] = {EMBI_OFFSETS4(embi_cone_walk, b, box, gross, seen)};
     embi_tet_grid_release(m, &w->grid);
-    embi_free(m, w->b);
-    embi_free(m, w->box);
-    embi_free(m, w->gross);
-    embi_free(m, w->seen);
+    EMBI_RELEASE_ALL(m, w, arrays);
 }
 
 /* Volume (tet_count) >= 0 and positive semidefinite moments (10*tet_count) of the solid in each tet, m^3. Returns the
@@ -7176,12 +7181,10 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
 /* Frees the arrays of a cage and clears it. */
 static void embi_cage_release(embi_memory *m, embipc_cage *cage)
 {
-    embi_free(m, cage->x);
-    embi_free(m, cage->tets);
-    embi_free(m, cage->tet_volume);
-    embi_free(m, cage->tet_moment);
-    embi_free(m, cage->vertex_tet);
-    embi_free(m, cage->vertex_weight);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embipc_cage, x, tets, tet_volume, tet_moment), offsetof(embipc_cage, vertex_tet),
+        offsetof(embipc_cage, vertex_weight)};
+    EMBI_RELEASE_ALL(m, cage, arrays);
     memset(cage, 0, sizeof *cage);
 }
 
@@ -7628,16 +7631,11 @@ typedef struct embi_pocket {
 /* Frees the scratch of one tet. */
 static void embi_pocket_release(embi_memory *m, embi_pocket *p)
 {
-    EMBI_RELEASE(m, p->polygon);
-    EMBI_RELEASE(m, p->shape);
-    EMBI_RELEASE(m, p->parent);
-    EMBI_RELEASE(m, p->piece);
-    EMBI_RELEASE(m, p->crossing);
-    EMBI_RELEASE(m, p->segment);
-    EMBI_RELEASE(m, p->of_cut);
-    EMBI_RELEASE(m, p->chain);
-    EMBI_RELEASE(m, p->sum);
-    EMBI_RELEASE(m, p->height);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_pocket, polygon, shape, parent, piece),
+        EMBI_OFFSETS4(embi_pocket, crossing, segment, of_cut, chain), offsetof(embi_pocket, sum),
+        offsetof(embi_pocket, height)};
+    EMBI_RELEASE_ALL(m, p, arrays);
 }
 
 /* The polygon of cut k. A whole triangle is written to *whole. */
@@ -8460,13 +8458,10 @@ typedef struct embi_tightening {
 /* Frees the scratch of tightening. */
 static void embi_tightening_release(embi_memory *m, embi_tightening *s)
 {
-    EMBI_RELEASE(m, s->from);
-    EMBI_RELEASE(m, s->way);
-    EMBI_RELEASE(m, s->share);
-    EMBI_RELEASE(m, s->bad);
-    EMBI_RELEASE(m, s->had);
-    EMBI_RELEASE(m, s->has);
-    EMBI_RELEASE(m, s->kept);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_tightening, from, way, share, bad), offsetof(embi_tightening, had),
+        offsetof(embi_tightening, has), offsetof(embi_tightening, kept)};
+    EMBI_RELEASE_ALL(m, s, arrays);
 }
 
 /* Stores the number of copies of each tet. */
@@ -8876,26 +8871,12 @@ static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int e
 /* Frees all scratch of the builder. */
 static void embi_caging_release(embi_caging *c)
 {
-    EMBI_RELEASE(c->m, c->pinches.of);
-    EMBI_RELEASE(c->m, c->pinches.copy);
-    EMBI_RELEASE(c->m, c->along);
-    EMBI_RELEASE(c->m, c->beside);
-    EMBI_RELEASE(c->m, c->lattice.place);
-    EMBI_RELEASE(c->m, c->lattice.wind);
-    EMBI_RELEASE(c->m, c->seen);
-    EMBI_RELEASE(c->m, c->home);
-    EMBI_RELEASE(c->m, c->first);
-    EMBI_RELEASE(c->m, c->cut);
-    EMBI_RELEASE(c->m, c->touch);
-    EMBI_RELEASE(c->m, c->touched);
-    EMBI_RELEASE(c->m, c->range);
-    EMBI_RELEASE(c->m, c->order);
-    EMBI_RELEASE(c->m, c->turn);
-    EMBI_RELEASE(c->m, c->corner);
-    EMBI_RELEASE(c->m, c->copy);
-    EMBI_RELEASE(c->m, c->slot);
-    EMBI_RELEASE(c->m, c->queue);
-    EMBI_RELEASE(c->m, c->local);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_caging, pinches.of, pinches.copy, along, beside),
+        EMBI_OFFSETS4(embi_caging, lattice.place, lattice.wind, seen, home),
+        EMBI_OFFSETS4(embi_caging, first, cut, touch, touched),
+        EMBI_OFFSETS4(embi_caging, range, order, turn, corner), EMBI_OFFSETS4(embi_caging, copy, slot, queue, local)};
+    EMBI_RELEASE_ALL(c->m, c, arrays);
     embi_keys_release(c->m, &c->keys);
     embi_pocket_release(c->m, c->pocket);
 }
@@ -9181,19 +9162,11 @@ typedef struct embi_elastic {
 /* Gives back the memory of the tets. */
 static void embi_elastic_free(embi_memory *m, embi_elastic *s)
 {
-    EMBI_RELEASE(m, s->tet);
-    EMBI_RELEASE(m, s->grad);
-    EMBI_RELEASE(m, s->volume);
-    EMBI_RELEASE(m, s->rotation);
-    EMBI_RELEASE(m, s->rotation_start);
-    EMBI_RELEASE(m, s->rotation_next);
-    EMBI_RELEASE(m, s->node_volume);
-    EMBI_RELEASE(m, s->patch_row);
-    EMBI_RELEASE(m, s->patch_tet);
-    EMBI_RELEASE(m, s->near_row);
-    EMBI_RELEASE(m, s->near_node);
-    EMBI_RELEASE(m, s->place);
-    EMBI_RELEASE(m, s->corner);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_elastic, tet, grad, volume, rotation),
+        EMBI_OFFSETS4(embi_elastic, rotation_start, rotation_next, node_volume, patch_row),
+        EMBI_OFFSETS4(embi_elastic, patch_tet, near_row, near_node, place), offsetof(embi_elastic, corner)};
+    EMBI_RELEASE_ALL(m, s, arrays);
 }
 
 /* m_a = gradient of w_a in the tet X (12 reals): the rows of D0^-1, D0 = (X1-X0, X2-X0, X3-X0).
@@ -11542,15 +11515,10 @@ typedef struct embi_surface {
 /* Frees the tree. */
 static void embi_bvh_free(embi_memory *m, embi_bvh *b)
 {
-    EMBI_RELEASE(m, b->order);
-    EMBI_RELEASE(m, b->own);
-    EMBI_RELEASE(m, b->face);
-    EMBI_RELEASE(m, b->box);
-    EMBI_RELEASE(m, b->way);
-    EMBI_RELEASE(m, b->sample);
-    EMBI_RELEASE(m, b->vary);
-    EMBI_RELEASE(m, b->rest);
-    EMBI_RELEASE(m, b->known);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_bvh, order, own, face, box), EMBI_OFFSETS4(embi_bvh, way, sample, vary, rest),
+        offsetof(embi_bvh, known)};
+    EMBI_RELEASE_ALL(m, b, arrays);
 }
 
 /* spreads the low 21 bits of a to every third bit */
@@ -13250,6 +13218,9 @@ static int embi_certificates_build(embi_memory *m, embi_certificates *out, const
                                    const embipc_real *q,
                             const int *tet, int ntet, const int *home)
 {
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_certifying, face, edge, bent, vertex),
+        EMBI_OFFSETS4(embi_certifying, mark, nearby, keys, list)};
     embi_certifying f;
     embipc_real size = 0;
     int ok;
@@ -13272,14 +13243,7 @@ static int embi_certificates_build(embi_memory *m, embi_certificates *out, const
         ok = embi_certifying_all(&f, ntet);
     }
     if (!ok) embi_certificates_free(m, out);
-    EMBI_RELEASE(m, f.face);
-    EMBI_RELEASE(m, f.edge);
-    EMBI_RELEASE(m, f.bent);
-    EMBI_RELEASE(m, f.vertex);
-    EMBI_RELEASE(m, f.mark);
-    EMBI_RELEASE(m, f.nearby);
-    EMBI_RELEASE(m, f.keys);
-    EMBI_RELEASE(m, f.list);
+    EMBI_RELEASE_ALL(m, &f, arrays);
     return ok;
 }
 
@@ -16046,19 +16010,12 @@ static int embi_is_driving(const embi_island *isle) { return EMBI_DRIVES && isle
 /* Gives back D and all it owns. D may be NULL. */
 static void embi_dual_free(embi_memory *m, embi_dual *D)
 {
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_dual, first, taken, link, value),
+        EMBI_OFFSETS4(embi_dual, column, side, member, side_column),
+        EMBI_OFFSETS4(embi_dual, member_start, block, block_start, work)};
     if (!D) return;
-    EMBI_RELEASE(m, D->first);
-    EMBI_RELEASE(m, D->taken);
-    EMBI_RELEASE(m, D->link);
-    EMBI_RELEASE(m, D->value);
-    EMBI_RELEASE(m, D->column);
-    EMBI_RELEASE(m, D->side);
-    EMBI_RELEASE(m, D->member);
-    EMBI_RELEASE(m, D->side_column);
-    EMBI_RELEASE(m, D->member_start);
-    EMBI_RELEASE(m, D->block);
-    EMBI_RELEASE(m, D->block_start);
-    EMBI_RELEASE(m, D->work);
+    EMBI_RELEASE_ALL(m, D, arrays);
     embi_system_free(m, &D->K);
     embi_free(m, D);
 }
@@ -16066,24 +16023,15 @@ static void embi_dual_free(embi_memory *m, embi_dual *D)
 /* Gives back all that an island owns, but not the island itself. */
 static void embi_island_free(embi_memory *m, embi_island *isle)
 {
-    EMBI_RELEASE(m, isle->bodies);
-    EMBI_RELEASE(m, isle->pairs);
-    EMBI_RELEASE(m, isle->shares.part);
-    EMBI_RELEASE(m, isle->shares.found);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_island, bodies, pairs, shares.part, shares.found),
+        EMBI_OFFSETS4(embi_island, unknown, factor.of, factor.past.of, friction.list),
+        EMBI_OFFSETS4(embi_island, springs.list, touched.list, keys, rhs), offsetof(embi_island, factor.work),
+        offsetof(embi_island, bound.block_alpha), offsetof(embi_island, bound.block_at)};
+    EMBI_RELEASE_ALL(m, isle, arrays);
     embi_chunks_free(m, &isle->shares.by_near);
     embi_chunks_free(m, &isle->shares.by_tets);
     embi_chunks_free(m, &isle->shares.by_vertices);
-    EMBI_RELEASE(m, isle->unknown);
-    EMBI_RELEASE(m, isle->factor.of);
-    EMBI_RELEASE(m, isle->factor.past.of);
-    EMBI_RELEASE(m, isle->friction.list);
-    EMBI_RELEASE(m, isle->springs.list);
-    EMBI_RELEASE(m, isle->touched.list);
-    EMBI_RELEASE(m, isle->keys);
-    EMBI_RELEASE(m, isle->rhs);
-    EMBI_RELEASE(m, isle->factor.work);
-    EMBI_RELEASE(m, isle->bound.block_alpha);
-    EMBI_RELEASE(m, isle->bound.block_at);
     embi_contacts_free(m, &isle->contacts);
     embi_system_free(m, &isle->system);
     embi_system_free(m, &isle->factor.past.system);
@@ -19376,24 +19324,14 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
 /* Frees the arrays of a body. */
 static void embi_body_free(embi_memory *m, embi_body *b)
 {
-    EMBI_RELEASE(m, b->tri);
-    EMBI_RELEASE(m, b->origin);
-    EMBI_RELEASE(m, b->tet);
-    EMBI_RELEASE(m, b->mass.block);
-    EMBI_RELEASE(m, b->mass.node);
-    EMBI_RELEASE(m, b->mass.row);
-    EMBI_RELEASE(m, b->mass.place);
-    EMBI_RELEASE(m, b->search.live);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_body, tri, origin, tet, mass.block),
+        EMBI_OFFSETS4(embi_body, mass.node, mass.row, mass.place, search.live),
+        EMBI_OFFSETS4(embi_body, search.start, search.panel, search.part, search.strain),
+        EMBI_OFFSETS4(embi_body, search.own.list, search.own_state, search.shrunk, search.holder),
+        offsetof(embi_body, tangent)};
+    EMBI_RELEASE_ALL(m, b, arrays);
     embi_certificates_free(m, &b->search.certificates);
-    EMBI_RELEASE(m, b->search.start);
-    EMBI_RELEASE(m, b->search.panel);
-    EMBI_RELEASE(m, b->search.part);
-    EMBI_RELEASE(m, b->search.strain);
-    EMBI_RELEASE(m, b->search.own.list);
-    EMBI_RELEASE(m, b->search.own_state);
-    EMBI_RELEASE(m, b->search.shrunk);
-    EMBI_RELEASE(m, b->search.holder);
-    EMBI_RELEASE(m, b->tangent);
     embi_bvh_free(m, &b->bvh);
     embi_elastic_free(m, &b->elastic);
     embi_bsr_free(m, &b->A);
@@ -19403,9 +19341,9 @@ static void embi_body_free(embi_memory *m, embi_body *b)
 /* Frees the arrays of a drive. */
 static void embi_drive_free(embi_memory *m, embi_drive *d)
 {
-    EMBI_RELEASE(m, d->nodes);
-    EMBI_RELEASE(m, d->start);
-    EMBI_RELEASE(m, d->keys);
+    static const size_t arrays[] = {
+        offsetof(embi_drive, nodes), offsetof(embi_drive, start), offsetof(embi_drive, keys)};
+    EMBI_RELEASE_ALL(m, d, arrays);
 }
 
 #define EMBI_NODE_FIELDS 25
@@ -19479,82 +19417,43 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
     return ok;
 }
 
+/* Arrays of a world whose elements own none. q and x begin the blocks that all arrays per node and per vertex share. */
+static const size_t embi_world_arrays[] = {
+    EMBI_OFFSETS4(embipc_world, s.q, s.x, s.local, s.vertex_state),
+    EMBI_OFFSETS4(embipc_world, s.rows.node, s.rows.weight, s.rows.count, s.reference.x),
+    EMBI_OFFSETS4(embipc_world, s.body, s.pair, s.path.way, s.seams.list), offsetof(embipc_world, s.driven.of),
+    EMBI_OFFSETS4(embipc_world, s.driven.list, s.candidates.list, s.candidates.closest, s.candidates.apart),
+    EMBI_OFFSETS4(embipc_world, s.candidates.active, s.candidates.seen, s.scratch.trace, s.scratch.place),
+    EMBI_OFFSETS4(embipc_world, s.scratch.next, s.scratch.patch_G, applied, rule),
+    EMBI_OFFSETS4(embipc_world, islands.list, islands.order, islands.round, islands.run_end),
+    EMBI_OFFSETS4(embipc_world, islands.parent, body_slot, drive_slot, lagged.key), offsetof(embipc_world, lagged.u),
+    EMBI_OFFSETS4(embipc_world, joints.meeting, joints.joined, joints.sharp, search.cached),
+    EMBI_OFFSETS4(embipc_world, search.tri_pairs, search.swept, search.reached, search.surface),
+    EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
+    EMBI_OFFSETS4(embipc_world, search.pressed, search.crossing, report.rejected, report.contact),
+    EMBI_OFFSETS4(embipc_world, report.pair_force, report.iteration, report.iteration_before, islands.run.list),
+    offsetof(embipc_world, search.parts.list)};
+
 /* Frees everything. The allocator's state lies in the world, so it is copied first. */
 EMBIPC_API void embipc_world_destroy(embipc_world *w)
 {
     embi_memory m;
-    embi_state *s;
     if (!w) return;
-    s = &w->s;
     m = w->memory;
-    for (int i = 0; i < s->body_count; i++) embi_body_free(&m, s->body + i);
-    for (int i = 0; i < embi_drive_count(s); i++) embi_drive_free(&m, s->driven.list + i);
+    for (int i = 0; i < w->s.body_count; i++) embi_body_free(&m, w->s.body + i);
+    for (int i = 0; i < embi_drive_count(&w->s); i++) embi_drive_free(&m, w->s.driven.list + i);
     for (int i = 0; i < embi_capacity(w->islands.list); i++)
         if (w->islands.list[i]) {
             embi_island_free(&m, w->islands.list[i]);
             embi_free(&m, w->islands.list[i]);
         }
-    embi_free(&m, s->q);
-    embi_free(&m, s->x);
-    EMBI_RELEASE(&m, s->local);
-    EMBI_RELEASE(&m, s->driven.of);
-    EMBI_RELEASE(&m, w->applied);
-    EMBI_RELEASE(&m, s->rows.node);
-    EMBI_RELEASE(&m, s->rows.weight);
-    EMBI_RELEASE(&m, s->rows.count);
-    EMBI_RELEASE(&m, s->vertex_state);
-    EMBI_RELEASE(&m, s->reference.x);
-    EMBI_RELEASE(&m, s->path.way);
-    EMBI_RELEASE(&m, s->body);
-    EMBI_RELEASE(&m, s->pair);
-    EMBI_RELEASE(&m, s->driven.list);
-    EMBI_RELEASE(&m, s->seams.list);
-    EMBI_RELEASE(&m, s->candidates.list);
-    EMBI_RELEASE(&m, s->candidates.closest);
-    EMBI_RELEASE(&m, s->candidates.apart);
-    EMBI_RELEASE(&m, s->candidates.active);
-    EMBI_RELEASE(&m, s->candidates.seen);
-    EMBI_RELEASE(&m, s->scratch.trace);
-    EMBI_RELEASE(&m, s->scratch.place);
-    EMBI_RELEASE(&m, s->scratch.next);
-    EMBI_RELEASE(&m, s->scratch.patch_G);
-    EMBI_RELEASE(&m, w->islands.list);
-    EMBI_RELEASE(&m, w->islands.order);
-    EMBI_RELEASE(&m, w->islands.round);
-    embi_chunks_free(&m, &w->islands.run);
-    EMBI_RELEASE(&m, w->islands.run_end);
-    EMBI_RELEASE(&m, w->islands.parent);
-    EMBI_RELEASE(&m, w->body_slot);
-    EMBI_RELEASE(&m, w->drive_slot);
-    EMBI_RELEASE(&m, w->rule);
-    EMBI_RELEASE(&m, w->joints.meeting);
-    EMBI_RELEASE(&m, w->joints.joined);
-    EMBI_RELEASE(&m, w->joints.sharp);
     for (int i = 0; i < w->search.cached_end; i++) EMBI_RELEASE(&m, w->search.cached[i].list);
-    EMBI_RELEASE(&m, w->search.cached);
-    EMBI_RELEASE(&m, w->search.tri_pairs);
-    EMBI_RELEASE(&m, w->search.swept);
-    EMBI_RELEASE(&m, w->search.reached);
-    EMBI_RELEASE(&m, w->search.surface);
-    EMBI_RELEASE(&m, w->search.primitives.list);
-    EMBI_RELEASE(&m, w->search.due);
-    EMBI_RELEASE(&m, w->search.found);
-    EMBI_RELEASE(&m, w->search.asked);
-    EMBI_RELEASE(&m, w->search.pressed);
-    embi_chunks_free(&m, &w->search.parts);
-    embi_last_cage_free(&m, &w->last_cage);
     for (int k = 0; k < EMBI_TASKS; k++) {
         EMBI_RELEASE(&m, w->search.lane[k].keys);
         EMBI_RELEASE(&m, w->search.lane[k].list);
     }
-    EMBI_RELEASE(&m, w->search.crossing);
-    EMBI_RELEASE(&m, w->report.rejected);
-    EMBI_RELEASE(&m, w->lagged.key);
-    EMBI_RELEASE(&m, w->lagged.u);
-    EMBI_RELEASE(&m, w->report.contact);
-    EMBI_RELEASE(&m, w->report.pair_force);
-    EMBI_RELEASE(&m, w->report.iteration);
-    EMBI_RELEASE(&m, w->report.iteration_before);
+    embi_last_cage_free(&m, &w->last_cage);
+    EMBI_RELEASE_ALL(&m, w, embi_world_arrays);
     embi_free(&m, w);
 }
 
@@ -19839,12 +19738,9 @@ typedef struct embi_build {
 /* Frees the scratch of a body under construction. */
 static void embi_build_free(embi_memory *m, embi_build *t)
 {
-    EMBI_RELEASE(m, t->x);
-    EMBI_RELEASE(m, t->q);
-    EMBI_RELEASE(m, t->node);
-    EMBI_RELEASE(m, t->weight);
-    EMBI_RELEASE(m, t->count);
-    EMBI_RELEASE(m, t->index);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_build, x, q, node, weight), offsetof(embi_build, count), offsetof(embi_build, index)};
+    EMBI_RELEASE_ALL(m, t, arrays);
 }
 
 /* Checks factors per tet. They need a body whose tets are given. */
@@ -25749,6 +25645,8 @@ typedef struct embi_parting {
 /* Frees all copies and scratch. */
 static void embi_parting_end(embi_parting *p)
 {
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_parting, body, keys, nearby, shifted), offsetof(embi_parting, pair)};
     for (int i = 0; p->body && i < p->count; i++) {
         embi_part_body *b = p->body + i;
         embi_free(&p->m, b->x);
@@ -25757,11 +25655,7 @@ static void embi_parting_end(embi_parting *p)
         EMBI_RELEASE(&p->m, b->core0);
         embi_bvh_free(&p->m, &b->bvh);
     }
-    embi_free(&p->m, p->body);
-    EMBI_RELEASE(&p->m, p->keys);
-    EMBI_RELEASE(&p->m, p->nearby);
-    EMBI_RELEASE(&p->m, p->shifted);
-    EMBI_RELEASE(&p->m, p->pair);
+    EMBI_RELEASE_ALL(&p->m, p, arrays);
 }
 
 static embipc_real embi_part_gap(const embi_parting *p, int i, int j)
