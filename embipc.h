@@ -2058,7 +2058,6 @@ typedef struct embi_chunks {
     int count, work;        /* work: of all chunks, in the caller's unit */
 } embi_chunks;
 
-static void embi_chunks_free(embi_memory *m, embi_chunks *p) { EMBI_RELEASE(m, p->list); }
 static void embi_chunks_clear(embi_chunks *p) { p->count = p->work = 0; }
 
 /* Appends [begin, end) of an item, in chunks of `length` or a little less. Returns 0 out of memory. */
@@ -9159,14 +9158,15 @@ typedef struct embi_elastic {
     int *corner;                   /* averaged: of node b of a tet among the nodes near its node a (16 nt) */
 } embi_elastic;
 
+static const size_t embi_elastic_arrays[] = {
+    EMBI_OFFSETS4(embi_elastic, tet, grad, volume, rotation),
+    EMBI_OFFSETS4(embi_elastic, rotation_start, rotation_next, node_volume, patch_row),
+    EMBI_OFFSETS4(embi_elastic, patch_tet, near_row, near_node, place), offsetof(embi_elastic, corner)};
+
 /* Gives back the memory of the tets. */
 static void embi_elastic_free(embi_memory *m, embi_elastic *s)
 {
-    static const size_t arrays[] = {
-        EMBI_OFFSETS4(embi_elastic, tet, grad, volume, rotation),
-        EMBI_OFFSETS4(embi_elastic, rotation_start, rotation_next, node_volume, patch_row),
-        EMBI_OFFSETS4(embi_elastic, patch_tet, near_row, near_node, place), offsetof(embi_elastic, corner)};
-    EMBI_RELEASE_ALL(m, s, arrays);
+    EMBI_RELEASE_ALL(m, s, embi_elastic_arrays);
 }
 
 /* m_a = gradient of w_a in the tet X (12 reals): the rows of D0^-1, D0 = (X1-X0, X2-X0, X3-X0).
@@ -11512,13 +11512,14 @@ typedef struct embi_surface {
     embipc_real common[3];       /* displacement subtracted from both surfaces' ways, m */
 } embi_surface;
 
+static const size_t embi_bvh_arrays[] = {
+    EMBI_OFFSETS4(embi_bvh, order, own, face, box), EMBI_OFFSETS4(embi_bvh, way, sample, vary, rest),
+    offsetof(embi_bvh, known)};
+
 /* Frees the tree. */
 static void embi_bvh_free(embi_memory *m, embi_bvh *b)
 {
-    static const size_t arrays[] = {
-        EMBI_OFFSETS4(embi_bvh, order, own, face, box), EMBI_OFFSETS4(embi_bvh, way, sample, vary, rest),
-        offsetof(embi_bvh, known)};
-    EMBI_RELEASE_ALL(m, b, arrays);
+    EMBI_RELEASE_ALL(m, b, embi_bvh_arrays);
 }
 
 /* spreads the low 21 bits of a to every third bit */
@@ -16007,31 +16008,30 @@ typedef struct embi_island {
 static int embi_spring_count(const embi_island *isle) { return EMBI_DRIVES ? isle->springs.count : 0; }
 static int embi_is_driving(const embi_island *isle) { return EMBI_DRIVES && isle->driving; }
 
+static const size_t embi_dual_arrays[] = {
+    EMBI_OFFSETS4(embi_dual, first, taken, link, value), EMBI_OFFSETS4(embi_dual, column, side, member, side_column),
+    EMBI_OFFSETS4(embi_dual, member_start, block, block_start, work)};
+
 /* Gives back D and all it owns. D may be NULL. */
 static void embi_dual_free(embi_memory *m, embi_dual *D)
 {
-    static const size_t arrays[] = {
-        EMBI_OFFSETS4(embi_dual, first, taken, link, value),
-        EMBI_OFFSETS4(embi_dual, column, side, member, side_column),
-        EMBI_OFFSETS4(embi_dual, member_start, block, block_start, work)};
     if (!D) return;
-    EMBI_RELEASE_ALL(m, D, arrays);
+    EMBI_RELEASE_ALL(m, D, embi_dual_arrays);
     embi_system_free(m, &D->K);
     embi_free(m, D);
 }
 
+static const size_t embi_island_arrays[] = {
+    EMBI_OFFSETS4(embi_island, bodies, pairs, shares.part, shares.found),
+    EMBI_OFFSETS4(embi_island, unknown, factor.of, factor.past.of, friction.list),
+    EMBI_OFFSETS4(embi_island, springs.list, touched.list, keys, rhs), offsetof(embi_island, factor.work),
+    offsetof(embi_island, bound.block_alpha),
+    EMBI_OFFSETS4(embi_island, bound.block_at, shares.by_near.list, shares.by_tets.list, shares.by_vertices.list)};
+
 /* Gives back all that an island owns, but not the island itself. */
 static void embi_island_free(embi_memory *m, embi_island *isle)
 {
-    static const size_t arrays[] = {
-        EMBI_OFFSETS4(embi_island, bodies, pairs, shares.part, shares.found),
-        EMBI_OFFSETS4(embi_island, unknown, factor.of, factor.past.of, friction.list),
-        EMBI_OFFSETS4(embi_island, springs.list, touched.list, keys, rhs), offsetof(embi_island, factor.work),
-        offsetof(embi_island, bound.block_alpha), offsetof(embi_island, bound.block_at)};
-    EMBI_RELEASE_ALL(m, isle, arrays);
-    embi_chunks_free(m, &isle->shares.by_near);
-    embi_chunks_free(m, &isle->shares.by_tets);
-    embi_chunks_free(m, &isle->shares.by_vertices);
+    EMBI_RELEASE_ALL(m, isle, embi_island_arrays);
     embi_contacts_free(m, &isle->contacts);
     embi_system_free(m, &isle->system);
     embi_system_free(m, &isle->factor.past.system);
@@ -19321,16 +19321,17 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     return EMBIPC_OK;
 }
 
+static const size_t embi_body_arrays[] = {
+    EMBI_OFFSETS4(embi_body, tri, origin, tet, mass.block),
+    EMBI_OFFSETS4(embi_body, mass.node, mass.row, mass.place, search.live),
+    EMBI_OFFSETS4(embi_body, search.start, search.panel, search.part, search.strain),
+    EMBI_OFFSETS4(embi_body, search.own.list, search.own_state, search.shrunk, search.holder),
+    offsetof(embi_body, tangent)};
+
 /* Frees the arrays of a body. */
 static void embi_body_free(embi_memory *m, embi_body *b)
 {
-    static const size_t arrays[] = {
-        EMBI_OFFSETS4(embi_body, tri, origin, tet, mass.block),
-        EMBI_OFFSETS4(embi_body, mass.node, mass.row, mass.place, search.live),
-        EMBI_OFFSETS4(embi_body, search.start, search.panel, search.part, search.strain),
-        EMBI_OFFSETS4(embi_body, search.own.list, search.own_state, search.shrunk, search.holder),
-        offsetof(embi_body, tangent)};
-    EMBI_RELEASE_ALL(m, b, arrays);
+    EMBI_RELEASE_ALL(m, b, embi_body_arrays);
     embi_certificates_free(m, &b->search.certificates);
     embi_bvh_free(m, &b->bvh);
     embi_elastic_free(m, &b->elastic);
