@@ -11765,26 +11765,13 @@ static int embi_plane_is_flat(const embi_plane *p, embipc_real away)
     return p->hi - p->lo <= 32 * EMBI_EPS * away * embi_norm(p->n);
 }
 
-/* The first element of the set of i: the root of its tree in next[]. */
-static int embi_set_first(int *next, int i)
-{
-    while (next[i] != i) i = next[i] = next[next[i]];
-    return i;
-}
-
-static void embi_set_join(int *next, int i, int j)
-{
-    int a = embi_set_first(next, i), b = embi_set_first(next, j);
-    next[embi_max_int(a, b)] = embi_min_int(a, b);
-}
-
 /* Bends below rounding add up. So a face is flat only if all its vertices are in one plane. Edges of other faces make
  * pairs again. keys (2 nt): scratch. */
 static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *tri, int nt, embipc_real away,
                                  embi_key *keys)
 {
     for (int t = 0; t < nt; t++) {
-        keys[t].key = (embi_u64)embi_set_first(b->face, t);
+        keys[t].key = (embi_u64)embi_root(b->face, t);
         keys[t].value = t;
     }
     embi_sort_keys(keys, keys + nt, nt);
@@ -11821,7 +11808,7 @@ static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x
         for (int c = 0; c < 6 && home; c++) stays &= home[tri[3 * t]] == home[tri[3 * (c < 3 ? t : other) + c % 3]];
         if (!stays || !embi_is_flat(x, tri + 3 * t, k, tri + 3 * other, away)) continue;
         b->own[t] &= ~(1u << EMBI_OWN_EDGE_PAIRS << k);
-        embi_set_join(b->face, t, other);
+        embi_join(b->face, t, other);
     }
     embi_bvh_check_faces(b, x, tri, nt, away, keys + 3 * nt);
     embi_bvh_spare_points(b, x, tri, nt, nv, home, EMBI_OWN_EDGE_PAIRS, EMBI_OWN_POINT_PAIRS, sharp);
@@ -23549,13 +23536,13 @@ static int embi_seams_join(embipc_world *w)
     for (int n = 0; n < w->joints.meeting_count; n++) {
         const embi_meeting *one = w->joints.meeting + n;
         if (!one->seam) continue;
-        embi_set_join(next, one->body[0], one->body[1]);
+        embi_join(next, one->body[0], one->body[1]);
         w->s.body[one->body[0]].search.joined.surface = w->s.body[one->body[1]].search.joined.surface = 1;
     }
     for (int i = 0; i < n_bodies; i++) {
         embi_body *b = w->s.body + i;
         if (!b->search.joined.surface) continue;
-        b->search.joined.surface = 1 + embi_set_first(next, i);
+        b->search.joined.surface = 1 + embi_root(next, i);
         w->joints.joined[w->joints.joined_count++].key = embi_pack(b->search.joined.surface, i);
     }
     if (w->joints.joined_count) embi_sort_keys(w->joints.joined, w->joints.joined + w->joints.joined_count,
@@ -23579,7 +23566,7 @@ static void embi_seams_clear(embipc_world *w)
 static int embi_meeting_surface(const embipc_world *w, const embi_meeting *one, int k, const int *first, int *next)
 {
     int body = one->body[k];
-    return embi_set_first(next, first[body] + w->s.body[body].bvh.face[one->edge[k] / 3]);
+    return embi_root(next, first[body] + w->s.body[body].bvh.face[one->edge[k] / 3]);
 }
 
 /* Joins faces along seams to surfaces. Sorts their triangles into w->tri_pairs by embi_pack(surface, body), and returns
@@ -23591,13 +23578,13 @@ static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
     for (int n = 0; n < w->joints.meeting_count; n++) {
         const embi_meeting *one = w->joints.meeting + n;
         if (!one->seam) continue;
-        embi_set_join(next, embi_meeting_surface(w, one, 0, first, next),
+        embi_join(next, embi_meeting_surface(w, one, 0, first, next),
                       embi_meeting_surface(w, one, 1, first, next));
     }
     if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * total)) return -1;
     for (int i = 0; i < w->s.body_count; i++)
         for (int t = 0; t < first[i + 1] - first[i]; t++) {
-            w->search.tri_pairs[count].key = embi_pack(embi_set_first(next, first[i] + w->s.body[i].bvh.face[t]), i);
+            w->search.tri_pairs[count].key = embi_pack(embi_root(next, first[i] + w->s.body[i].bvh.face[t]), i);
             w->search.tri_pairs[count++].value = t;
         }
     if (count) embi_sort_keys(w->search.tri_pairs, w->search.tri_pairs + count, count);
