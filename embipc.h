@@ -691,17 +691,17 @@ typedef struct embipc_contact {
 /* Writes at most capacity contacts and returns how many there are. */
 EMBIPC_API int embipc_world_contacts(const embipc_world *world, embipc_contact *out, int capacity);
 
-/* A crossing of two surfaces: an edge and a triangle that share a point. */
-typedef struct embipc_intersection {
-    embipc_body edge_body, triangle_body;
+/* A crossing of two surfaces, or of one with itself: an edge and a triangle that share a point. */
+typedef struct embipc_crossing {
+    embipc_body edge_body, triangle_body;    /* both zero where the surface is no body */
     int edge[2];                         /* two surface vertices; for a refused body, numbers in its description */
-    int triangle;
-} embipc_intersection;
+    int edge_triangle, triangle;         /* a triangle with that edge; the triangle that the edge meets */
+} embipc_crossing;
 /* Tests all allowed pairs in exact arithmetic: the guarantee promises 0 crossings. Returns their number, or -1 out of
  * memory; writes at most capacity. After EMBIPC_ERR_INTERSECTION embipc_world_rejected() has the crossings of the
  * refused body (index1 0). */
-EMBIPC_API int embipc_world_intersections(embipc_world *world, embipc_intersection *out, int capacity);
-EMBIPC_API int embipc_world_rejected(const embipc_world *world, embipc_intersection *out, int capacity);
+EMBIPC_API int embipc_world_intersections(embipc_world *world, embipc_crossing *out, int capacity);
+EMBIPC_API int embipc_world_rejected(const embipc_world *world, embipc_crossing *out, int capacity);
 
 #ifndef EMBIPC_NO_VALIDATE
 /* Checks the state from scratch: finite values, rows of J that sum to 1 and reproduce the surface, positive mass,
@@ -987,9 +987,6 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
  * Returns the number of new triangles, maybe above capacity, or -1 as embipc_surface_faults(). O(max_edges^3) each. */
 EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                    int max_edges, int *lid, int capacity, int *filled);
-
-/* A crossing of a surface with itself: an edge, one of its triangles, and a triangle that it meets. */
-typedef struct embipc_crossing { int edge[2], edge_triangle, triangle; } embipc_crossing;
 
 /* Finds where a surface meets itself: an edge, and a triangle that has no vertex of it. Exact, as
  * embipc_segment_triangle_intersect(): touching counts.
@@ -13265,9 +13262,6 @@ static embipc_real embi_certificate_margin(const embi_certificates *f, const emb
     return margin - sqrt(sqrt(away));
 }
 
-/* An edge of one surface that meets a triangle of the other, decided exactly. */
-typedef struct embi_crossing { int edge[2]; int triangle; int edge_on_b; } embi_crossing;
-
 /* Tests edge (e0, e1) of s against triangle t of u. A pair with a common vertex is skipped. */
 static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surface *u, int t)
 {
@@ -13279,18 +13273,23 @@ static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surfac
     embi_copy(p, s->x + 3 * e0);
     embi_copy(p + 3, s->x + 3 * e1);
     for (int k = 0; k < 3; k++) embi_copy(p + 6 + 3 * k, u->x + 3 * T[k]);
-    for (int i = 0; i < 3; i++) {   /* boxes first */
-        embipc_real lo = embi_min(p[i], p[3 + i]), hi = embi_max(p[i], p[3 + i]);
-        if (hi < embi_min(p[6 + i], embi_min(p[9 + i], p[12 + i])) ||
-            lo > embi_max(p[6 + i], embi_max(p[9 + i], p[12 + i])))
-            return 0;
-    }
     return embipc_segment_triangle_intersect(p);
 }
 
-/* Appends all crossings of two surfaces (or within one) among the triangle pairs in keys. */
-static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
-                          int key_count, embi_crossing **list, int *count)
+static void embi_crossing_set(embipc_crossing *x, embipc_body edge_body, embipc_body triangle_body, int e0, int e1,
+                              int edge_triangle, int triangle)
+{
+    x->edge_body = edge_body;
+    x->triangle_body = triangle_body;
+    x->edge[0] = e0;
+    x->edge[1] = e1;
+    x->edge_triangle = edge_triangle;
+    x->triangle = triangle;
+}
+
+/* Appends all crossings of two surfaces (or within one) among the triangle pairs in keys. body: the owners of both. */
+static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surface *b, const embipc_body body[2],
+                          const embi_key *keys, int key_count, embipc_crossing **list, int *count)
 {
     for (int n = 0; n < key_count; n++)
         for (int side = 0; side < 2; side++) {
@@ -13301,10 +13300,7 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
                 int e0 = s->tri[3 * ts + i], e1 = s->tri[3 * ts + (i + 1) % 3];
                 if (!(embi_owned(s->bvh->own[ts], EMBI_OWN_EDGE) >> i & 1) || !embi_crosses(s, e0, e1, u, tu)) continue;
                 if (!EMBI_GROW(m, *list, *count + 1)) return 0;
-                (*list)[*count].edge[0] = e0;
-                (*list)[*count].edge[1] = e1;
-                (*list)[*count].triangle = tu;
-                (*list)[(*count)++].edge_on_b = side;
+                embi_crossing_set(*list + (*count)++, body[side], body[1 - side], e0, e1, ts, tu);
             }
         }
     return 1;
@@ -19130,8 +19126,6 @@ typedef struct embi_world_search {
     int *found;                  /* candidates found in each chunk */
     int *asked, asked_count;     /* vertices whose x^n is requested */
     int *pressed, pressed_count; /* vertices with a force of the last step, unsorted, with repeats */
-    embi_crossing *crossing;
-    int crossing_count;
 } embi_world_search;
 
 /* Friction memory of the last step: sorted keys, and |u|, m. */
@@ -19144,7 +19138,7 @@ typedef struct embi_step_report {
     embipc_iteration *iteration, *iteration_before;   /* of the last step, and of the one before it */
     int contact_count, pair_force_count, iteration_count, iteration_before_count;
     int is_odd;                  /* the two lists of iterations were swapped an odd number of times */
-    embipc_intersection *rejected;
+    embipc_crossing *rejected;
     int rejected_count;
 } embi_step_report;
 
@@ -19418,9 +19412,8 @@ static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, joints.meeting, joints.joined, joints.sharp, search.cached),
     EMBI_OFFSETS4(embipc_world, search.tri_pairs, search.swept, search.reached, search.surface),
     EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
-    EMBI_OFFSETS4(embipc_world, search.pressed, search.crossing, report.rejected, report.contact),
-    EMBI_OFFSETS4(embipc_world, report.pair_force, report.iteration, report.iteration_before, islands.run.list),
-    offsetof(embipc_world, search.parts.list)};
+    EMBI_OFFSETS4(embipc_world, search.pressed, islands.run.list, report.rejected, report.contact),
+    EMBI_OFFSETS4(embipc_world, report.pair_force, report.iteration, report.iteration_before, search.parts.list)};
 
 /* Frees everything. The allocator's state lies in the world, so it is copied first. */
 EMBIPC_API void embipc_world_destroy(embipc_world *w)
@@ -20344,28 +20337,19 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
 }
 
 /* Appends the crossings of two bodies (or of one with itself), at the present x. Their trees must be refitted. */
-static int embi_world_crossings(embipc_world *w, int at, int other, embipc_intersection **list, int *count)
+static int embi_world_crossings(embipc_world *w, int at, int other, embipc_crossing **list, int *count)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     const embi_body *a = w->s.body + at, *b = w->s.body + other;
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
-    w->search.tri_pair_count = w->search.crossing_count = 0;
+    embipc_body body[2];
+    body[0] = a->handle;
+    body[1] = b->handle;
+    w->search.tri_pair_count = 0;
     /* boxes are rounded differently, so pairs nearby are tested, too */
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, embi_pair_rounding(a, b), &w->search.tri_pairs,
-                        &w->search.tri_pair_count) ||
-        !embi_crossings(&w->memory, &sa, &sb, w->search.tri_pairs, w->search.tri_pair_count, &w->search.crossing,
-                        &w->search.crossing_count) ||
-        !EMBI_GROW(&w->memory, *list, *count + w->search.crossing_count))
-        return 0;
-    for (int i = 0; i < w->search.crossing_count; i++) {
-        embipc_intersection *x = *list + (*count)++;
-        x->edge_body = w->search.crossing[i].edge_on_b ? b->handle : a->handle;
-        x->triangle_body = w->search.crossing[i].edge_on_b ? a->handle : b->handle;
-        x->edge[0] = w->search.crossing[i].edge[0];
-        x->edge[1] = w->search.crossing[i].edge[1];
-        x->triangle = w->search.crossing[i].triangle;
-    }
-    return 1;
+    return embi_bvh_pairs(&w->memory, &sa, &sb, still, embi_pair_rounding(a, b), &w->search.tri_pairs,
+                          &w->search.tri_pair_count) &&
+           embi_crossings(&w->memory, &sa, &sb, body, w->search.tri_pairs, w->search.tri_pair_count, list, count);
 }
 
 /* Are two bodies (or parts of one) nearer than their thickness, or than rounding can tell from touching? Such a pair
@@ -20433,7 +20417,7 @@ static int embi_edge_place(const embi_body *b, const int edge[2])
 /* Error of the first listed crossing of a new body with another, or with itself. It names both primitives. */
 static void embi_fail_crossing(embipc_world *w, const embi_body *b, const embi_body *other)
 {
-    const embipc_intersection *x = w->report.rejected;
+    const embipc_crossing *x = w->report.rejected;
     int own_edge = embi_same_body(x->edge_body, b->handle), own_triangle = embi_same_body(x->triangle_body, b->handle);
     const embi_body *edge = own_edge ? b : other, *triangle = own_triangle ? b : other;
     (void)embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
@@ -21669,14 +21653,14 @@ EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc
     return EMBIPC_OK;
 }
 
-EMBIPC_API int embipc_world_rejected(const embipc_world *w, embipc_intersection *out, int capacity)
+EMBIPC_API int embipc_world_rejected(const embipc_world *w, embipc_crossing *out, int capacity)
 {
     for (int i = 0; w && out && i < w->report.rejected_count && i < capacity; i++) out[i] = w->report.rejected[i];
     return w ? w->report.rejected_count : 0;
 }
 
 /* Refits all trees and tests all pairs exactly. This checks the guarantee from outside the step. */
-EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *out, int capacity)
+EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_crossing *out, int capacity)
 {
     embi_state *s;
     if (!w) return -1;
@@ -21753,7 +21737,7 @@ static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, emb
 /* Bodies first, then all intersections. Reports the first fault. */
 EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *error)
 {
-    embipc_intersection x;
+    embipc_crossing x;
     int n;
     if (!w) return embi_fail(error, EMBIPC_ERR_ARGUMENT, "world is NULL");
     for (int i = 0; i < w->s.body_count; i++) {
@@ -21852,7 +21836,9 @@ EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, 
 {
     embi_memory m;
     embi_pair_walk w;
+    embipc_body none;
     int t[2], count = 0, ok;
+    memset(&none, 0, sizeof none);
     if (capacity < 0 || (capacity && !list)) return -1;
     if (embi_arrays_usable(x, vertex_count, tri, tri_count, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
@@ -21863,12 +21849,7 @@ EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, 
             if (!(embi_owned(w.bvh.own[a], EMBI_OWN_EDGE) >> k % 3 & 1) || count >= limit ||
                 !embi_crosses(&w.s, e0, e1, &w.s, b))
                 continue;
-            if (count < capacity) {
-                list[count].edge[0] = e0;
-                list[count].edge[1] = e1;
-                list[count].edge_triangle = a;
-                list[count].triangle = b;
-            }
+            if (count < capacity) embi_crossing_set(list + count, none, none, e0, e1, a, b);
             count++;
         }
     embi_pair_walk_end(&m, &w);
@@ -26605,6 +26586,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
  *      fibres; stiffness and density per tet; embipc_material_evaluate(). Faults, parts, loops and crossings of
  *      meshes. Cages with a copy of a cell per piece of solid. Times of the parts of a step.
  *      embipc_separate(). Parts that can be left out (EMBIPC_NO_...).
+ *      Old -> new names: embipc_intersection -> embipc_crossing, one type also for a surface by itself.
  *
  * ---- Licence --------------------------------------------------------------------------------
  * This software is available under two licences: choose the one you prefer.
