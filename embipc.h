@@ -15077,8 +15077,10 @@ static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, 
 }
 
 /* Reference positions, from which shifts and candidates count. */
-static const embipc_real *embi_base_q(const embi_state *s, const embi_body *b) { return b->search.has_reference ?
-    s->reference.q : s->qn; }
+static const embipc_real *embi_base_q(const embi_state *s, const embi_body *b)
+{
+    return b->search.has_reference ? s->reference.q : s->qn;
+}
 static const embipc_real *embi_base_x(const embi_state *s) { return s->reference.any ? s->reference.x : s->xn; }
 
 /* Bounds for the present positions of the body, computed from its nodes. */
@@ -24861,8 +24863,10 @@ static void embi_step_undo(embipc_world *w)
     }
 }
 
-static int embi_has_moved(const embi_body *b) { return b->moving &&
-    (b->search.has_reference || embi_box_norm(b->search.shift.box) > 0); }
+static int embi_has_moved(const embi_body *b)
+{
+    return b->moving && (b->search.has_reference || embi_box_norm(b->search.shift.box) > 0);
+}
 
 /* After a move x = J q holds only for viewed bodies. */
 static void embi_bodies_moved(embi_state *s)
@@ -26585,8 +26589,10 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
  *      Materials: ARAP, fixed corotated, stable and log neo-Hookean, StVK, Mooney-Rivlin;
  *      fibres; stiffness and density per tet; embipc_material_evaluate(). Faults, parts, loops and crossings of
  *      meshes. Cages with a copy of a cell per piece of solid. Times of the parts of a step.
- *      embipc_separate(). Parts that can be left out (EMBIPC_NO_...).
- *      Old -> new names: embipc_intersection -> embipc_crossing, one type also for a surface by itself.
+ *      embipc_separate(). Parts that can be left out (EMBIPC_NO_...), the reference method (EMBIPC_PLAIN).
+ *      Renamed since its first text, old -> new:
+ *        embipc_drive_state.short_m -> shortfall
+ *        embipc_intersection -> embipc_crossing, one type also for a surface by itself
  *
  * ---- Licence --------------------------------------------------------------------------------
  * This software is available under two licences: choose the one you prefer.
