@@ -1951,8 +1951,13 @@ static void embi_release_all(embi_memory *m, void *owner, const size_t *offset, 
     }
 }
 
+/* The answer to a question that takes memory. */
+typedef enum embi_answer { EMBI_NO_MEMORY = -1, EMBI_NO, EMBI_YES } embi_answer;
+static embi_answer embi_not(embi_answer a) { return a == EMBI_NO_MEMORY ? a : a == EMBI_YES ? EMBI_NO : EMBI_YES; }
+
 /* The whole table of offsets, and an entry of it that stands for four members. */
-#define EMBI_RELEASE_ALL(m, owner, table) embi_release_all((m), (owner), (table), (int)(sizeof(table) / sizeof *(table)))
+#define EMBI_RELEASE_ALL(m, owner, table) \
+    embi_release_all((m), (owner), (table), (int)(sizeof(table) / sizeof *(table)))
 #define EMBI_OFFSETS4(type, a, b, c, d) offsetof(type, a), offsetof(type, b), offsetof(type, c), offsetof(type, d)
 
 /* ==== 4. Errors ======================================================================================
@@ -13090,8 +13095,8 @@ typedef struct embi_certificate_sum {
 
 /* Finds T of the current pair if lines stay inside its tets. straight: they do for a pair above, which proves it.
  * nearby: start, number of faces and number of tets near the pair above. mine: those near this pair, appended to
- * them. Returns 1 or 0, or -1 out of memory. */
-static int embi_certifying_lines(embi_certifying *f, int straight, const int nearby[3], int mine[3])
+ * them. */
+static embi_answer embi_certifying_lines(embi_certifying *f, int straight, const int nearby[3], int mine[3])
 {
     embi_certificates *out = f->out;
     int first = out->tet_count, faces, tets;
@@ -13099,14 +13104,14 @@ static int embi_certifying_lines(embi_certifying *f, int straight, const int nea
     mine[1] = mine[2] = 0;
     faces = straight ? 0 : embi_certifying_near(f, f->face, 3, nearby[0], nearby[0] + nearby[1], mine[0]);
     tets = faces < 0 ? -1 : embi_certifying_near(f, f->tet, 4, nearby[0] + nearby[1], mine[0], mine[0] + faces);
-    if (tets < 0) return -1;
+    if (tets < 0) return EMBI_NO_MEMORY;
     mine[1] = faces;
     mine[2] = tets;
-    if (!straight && !embi_certifying_is_straight(f, mine[0], mine[0] + faces)) return 0;
-    if (!embi_certifying_tets(f, mine[0] + faces, mine[0] + faces + tets)) return -1;
+    if (!straight && !embi_certifying_is_straight(f, mine[0], mine[0] + faces)) return EMBI_NO;
+    if (!embi_certifying_tets(f, mine[0] + faces, mine[0] + faces + tets)) return EMBI_NO_MEMORY;
     mine[2] = out->tet_count - first;   /* pairs below meet no other tets */
     for (int k = 0; k < mine[2]; k++) f->nearby[mine[0] + faces + k] = out->tet[first + k];
-    return 1;
+    return EMBI_YES;
 }
 
 /* Finds the least |X| and rho of a pair that is not opened. apart: distance of its boxes if they are far apart, or
@@ -13141,7 +13146,7 @@ static int embi_certifying_pair(embi_certifying *f, int i, int j, int depth, con
     embi_certifying_look(f, i, j);
     if (apart <= size / 4) {
         straight = embi_certifying_lines(f, straight, nearby, mine);
-        if (straight < 0) return 0;
+        if (straight == EMBI_NO_MEMORY) return 0;
         opened = embi_traverse_opens(&walk, i, j, pair);
     }
     if (straight && (!opened || out->tet_count - tets <= EMBI_CERTIFICATE_TETS || depth >= f->deepest)) {
@@ -15882,8 +15887,11 @@ typedef struct embi_dual {
 
 /* What the island had from earlier steps at the start of this step. A step that fails restores it, since the bits of
  * later steps depend on it. */
+/* What is stored for a step that fails: nothing, numbers, or the factor too. */
+typedef enum embi_past { EMBI_PAST_NONE, EMBI_PAST_NUMBERS, EMBI_PAST_FACTOR } embi_past;
+
 typedef struct embi_island_past {
-    int is_known;                /* 1: the numbers are stored, 2: the factor too */
+    embi_past stored;
     int useful, wait, pause, unknown_count;
     unsigned *of;
     int of_count;
@@ -15959,9 +15967,12 @@ typedef struct embi_island_energy {
     embipc_real slope, noise_x;
 } embi_island_energy;
 
+/* What the search of an iteration did to an island: nothing, its candidates changed, other islands joined it. */
+enum embi_island_change { EMBI_ISLAND_SAME, EMBI_ISLAND_SEARCHED, EMBI_ISLAND_MERGED };
+
 typedef struct embi_island {
     int active;                  /* still iterating */
-    int changed;                 /* in this iteration: 1 its candidates changed, 2 other islands joined it */
+    int changed;                 /* in this iteration: an embi_island_change */
     int recorded;                /* 0: its record of this iteration is still to be listed */
     int index;                   /* number within the step */
     int *bodies, body_count;
@@ -16680,7 +16691,7 @@ static int embi_island_remember(embi_memory *m, embi_island *isle)
     past->wait = isle->factor.wait;
     past->pause = isle->factor.pause;
     past->unknown_count = isle->unknown_count;
-    past->is_known = 1;
+    past->stored = EMBI_PAST_NUMBERS;
     return 1;
 }
 
@@ -16698,17 +16709,17 @@ static void embi_island_swap_factors(embi_island *isle)
 static void embi_island_forget(embi_island *isle)
 {
     embi_island_past *past = &isle->factor.past;
-    if (past->is_known == 2) embi_island_swap_factors(isle);
-    if (past->is_known && past->of_count) memcpy(isle->factor.of, past->of, (size_t)past->of_count *
+    if (past->stored == EMBI_PAST_FACTOR) embi_island_swap_factors(isle);
+    if (past->stored && past->of_count) memcpy(isle->factor.of, past->of, (size_t)past->of_count *
                                                  sizeof *isle->factor.of);
-    if (past->is_known) {
+    if (past->stored) {
         isle->factor.of_count = past->of_count;
         isle->factor.useful = past->useful;
         isle->factor.wait = past->wait;
         isle->factor.pause = past->pause;
         isle->unknown_count = past->unknown_count;
     }
-    past->is_known = 0;
+    past->stored = EMBI_PAST_NONE;
 }
 
 /* Gives the unknown nodes of the island their numbers. */
@@ -17257,9 +17268,9 @@ static int embi_dual_columns(embi_memory *m, embi_island *isle)
     return 1;
 }
 
-/* Lists the triples by body, with room for each body's part of K. Returns -2 out of memory, 0 where there are too
- * many. */
-static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
+/* Lists the triples by body, with room for each body's part of K. The answer is no where
+ * there are too many. */
+static embi_answer embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
     int blocks = 0;
@@ -17267,7 +17278,7 @@ static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
         !EMBI_GROW(m, D->side_column, 6 * D->triples) ||
         !EMBI_GROW(m, D->member_start, isle->body_count + 2) ||
         !EMBI_GROW(m, D->block_start, isle->body_count + 1))
-        return -2;
+        return EMBI_NO_MEMORY;
     memset(D->member_start, 0, (size_t)(isle->body_count + 2) * sizeof(int));
     for (int t = 0; t < 2 * D->triples; t++)
         if (t % 2 == 0 || D->side[t] != D->side[t - 1]) D->member_start[D->side[t] + 2]++;
@@ -17280,15 +17291,15 @@ static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
         D->block_start[k] = blocks;
         if (!count) continue;
         if (V->asked_count > EMBI_DUAL_NODES || count > 20000 ||
-            blocks > INT_MAX / 10 - count * (count + 1) / 2) return 0;
-        if (!embi_inverse_room(m, V)) return -2;
+            blocks > INT_MAX / 10 - count * (count + 1) / 2) return EMBI_NO;
+        if (!embi_inverse_room(m, V)) return EMBI_NO_MEMORY;
         blocks += count * (count + 1) / 2;
     }
     D->block_start[isle->body_count] = blocks;
     if (!EMBI_GROW(m, D->block, 9 * blocks) ||
         !EMBI_GROW(m, D->work, 3 * isle->unknown_count + 3 * D->triples))
-        return -2;
-    return 1;
+        return EMBI_NO_MEMORY;
+    return EMBI_YES;
 }
 
 /* Factors A of a body, unless its factor is valid. part[k]: 0, or what embi_inverse_take() returned. */
@@ -17340,54 +17351,54 @@ static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
         }
 }
 
-/* Sums and factors K. Returns the number of replaced pivots, -1: inf or nan; -2 out of memory. */
-static int embi_dual_gather(embi_memory *m, embi_state *s, embi_island *isle)
+/* Sums and factors K. D->on: no pivot was replaced. */
+static embipc_result embi_dual_gather(embi_memory *m, embi_state *s, embi_island *isle)
 {
     static const embipc_real one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     embi_dual *D = isle->dual;
-    int count = 0;
-    if (!EMBI_GROW(m, isle->keys, D->block_start[isle->body_count])) return -2;
+    int count = 0, replaced;
+    if (!EMBI_GROW(m, isle->keys, D->block_start[isle->body_count])) return EMBIPC_ERR_MEMORY;
     for (int k = 0; k < isle->body_count; k++)
         for (int i = D->member_start[k]; i < D->member_start[k + 1]; i++)
             for (int j = D->member_start[k]; j <= i; j++)
                 isle->keys[count++].key = embi_pack(D->member[i], D->member[j]);
-    if (!embi_system_analyze(m, &D->K, D->triples, isle->keys, count, EMBI_SYSTEM_AUTO)) return -2;
+    if (!embi_system_analyze(m, &D->K, D->triples, isle->keys, count, EMBI_SYSTEM_AUTO)) return EMBIPC_ERR_MEMORY;
     D->K.F.threads = isle->system.F.threads;
     for (int t = 0; t < D->triples; t++) (void)embi_system_add(&D->K, t, t, one);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_part, NULL, NULL, 0);
     for (int b = 0; b < count; b++)
         (void)embi_system_add(&D->K, (int)(isle->keys[b].key >> 32), (int)(isle->keys[b].key & 0xffffffffu),
                               D->block + 9 * (size_t)b);
-    return embi_system_factor(&D->K);
+    replaced = embi_system_factor(&D->K);
+    D->on = replaced == 0;
+    return replaced < 0 ? EMBIPC_ERR_NOT_FINITE : EMBIPC_OK;
 }
 
 /* Number of the body's last factor of A. */
 static unsigned embi_body_factors(const embi_body *b) { return b->inverse ? b->inverse->taken : 0; }
 
-/* Factors A and K instead of H. Returns 1, or 0 where H as one matrix is better or necessary. -1: inf or nan; -2 out
- * of memory. */
-static int embi_dual_factor(embi_memory *m, embi_state *s, embi_island *isle)
+/* Factors A and K instead of H. D->on stays 0 where H as one matrix is better or necessary. */
+static embipc_result embi_dual_factor(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D;
-    int fits, replaced;
+    embi_answer fits;
     if (isle->dual) isle->dual->on = 0;
-    if (!embi_island_wants_dual(s, isle)) return 0;
+    if (!embi_island_wants_dual(s, isle)) return EMBIPC_OK;
     if (!isle->dual) isle->dual = (embi_dual *)embi_alloc(m, 1, sizeof *isle->dual);
-    if ((D = isle->dual) == NULL) return -2;
+    if ((D = isle->dual) == NULL) return EMBIPC_ERR_MEMORY;
     embi_island_ready(s, isle, 0);
-    if (!embi_dual_bodies(m, s, isle)) return -2;
+    if (!embi_dual_bodies(m, s, isle)) return EMBIPC_ERR_MEMORY;
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_invert, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
-        if (isle->shares.part[k] != 0) return isle->shares.part[k] < 0 ? -1 : 0;
+        if (isle->shares.part[k] != 0) return isle->shares.part[k] < 0 ? EMBIPC_ERR_NOT_FINITE : EMBIPC_OK;
         D->taken[k] = embi_body_factors(s->body + isle->bodies[k]);
     }
     D->bodies = isle->body_count;
-    if (!embi_dual_links(m, s, isle) || !embi_dual_columns(m, isle)) return -2;
-    if ((fits = embi_dual_members(m, s, isle)) <= 0) return fits;
-    if ((replaced = embi_dual_gather(m, s, isle)) != 0) return replaced < 0 ? replaced : 0;
-    D->on = 1;
-    return 1;
+    if (!embi_dual_links(m, s, isle) || !embi_dual_columns(m, isle)) return EMBIPC_ERR_MEMORY;
+    fits = embi_dual_members(m, s, isle);
+    if (fits != EMBI_YES) return fits == EMBI_NO ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+    return embi_dual_gather(m, s, isle);
 }
 
 /* Is the last factor one of A and K? */
@@ -17444,14 +17455,13 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_solve_body, NULL, b, 0);
 }
 
-/* Assembles and factors H as one matrix. The order is kept while the pattern fits. Returns the number of replaced
- * pivots, -1: inf or nan; -2 out of memory, -3: it does not fit its new pattern, which cannot be. */
-static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *isle)
+/* Assembles and factors H as one matrix. The order is kept while the pattern fits. A new pattern always fits. */
+static embipc_result embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int pivots;
     if (!isle->factor.analysed || !embi_island_assemble(s, isle)) {
-        if (!embi_island_analyze(m, s, isle)) return -2;
-        if (!embi_island_assemble(s, isle)) return -3;
+        if (!embi_island_analyze(m, s, isle)) return EMBIPC_ERR_MEMORY;
+        if (!embi_island_assemble(s, isle)) return EMBIPC_ERR_ARGUMENT;
         isle->factor.analysed = 1;
     }
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
@@ -17460,10 +17470,12 @@ static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *
         isle->tune.too_much = isle->tune.keep;
         isle->tune.keep = isle->tune.keep > (embipc_real)0.2 ? isle->tune.keep / 2 : (embipc_real)0;
         embi_island_tangent(s, isle);
-        if (!embi_island_assemble(s, isle)) return -3;
+        if (!embi_island_assemble(s, isle)) return EMBIPC_ERR_ARGUMENT;
         pivots = embi_system_factor(&isle->system);
     }
-    return pivots;
+    if (pivots < 0) return EMBIPC_ERR_NOT_FINITE;
+    isle->regularized += pivots;
+    return EMBIPC_OK;
 }
 
 /* Below so many unknown nodes a factor costs no more than an iteration, and none is reused. With reuse a ball
@@ -17475,9 +17487,9 @@ static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *
 static void embi_island_set_aside(embi_island *isle)
 {
     const embi_threads *threads = isle->system.F.threads;
-    if (isle->factor.past.is_known != 1 || !isle->factor.past.useful || isle->factor.past.unknown_count <
+    if (isle->factor.past.stored != EMBI_PAST_NUMBERS || !isle->factor.past.useful || isle->factor.past.unknown_count <
         EMBI_KEEP_NODES) return;
-    isle->factor.past.is_known = 2;
+    isle->factor.past.stored = EMBI_PAST_FACTOR;
     embi_island_swap_factors(isle);
     isle->system.F.threads = threads;
 }
@@ -17485,14 +17497,11 @@ static void embi_island_set_aside(embi_island *isle)
 /* The matrix at the present state, factored. */
 static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    int pivots = 0, dual;
+    embipc_result result;
     embi_island_set_aside(isle);
-    dual = embi_dual_factor(m, s, isle);
-    if (dual == 0) pivots = embi_island_factor_whole(m, s, isle);
-    else if (dual < 0) pivots = dual;
-    if (pivots < 0)
-        return pivots == -1 ? EMBIPC_ERR_NOT_FINITE : pivots == -2 ? EMBIPC_ERR_MEMORY : EMBIPC_ERR_ARGUMENT;
-    isle->regularized += pivots;
+    result = embi_dual_factor(m, s, isle);
+    if (result == EMBIPC_OK && !embi_has_dual(isle)) result = embi_island_factor_whole(m, s, isle);
+    if (result != EMBIPC_OK) return result;
     isle->factorizations++;
     isle->factor.useful = 1;
     isle->factor.is_old = 0;
@@ -20355,8 +20364,8 @@ static int embi_world_crossings(embipc_world *w, int at, int other, embipc_cross
 }
 
 /* Are two bodies (or parts of one) nearer than their thickness, or than rounding can tell from touching? Such a pair
- * could never move. Returns 1 if so, -1 out of memory. */
-static int embi_check_gap(embipc_world *w, int i, int j)
+ * could never move. */
+static embi_answer embi_check_gap(embipc_world *w, int i, int j)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     embi_state *s = &w->s;
@@ -20375,8 +20384,8 @@ static int embi_check_gap(embipc_world *w, int i, int j)
         !embi_candidates(&w->memory, &sa, &sb, w->search.tri_pairs, w->search.tri_pair_count, &rule, &none,
                          &s->candidates.list,
                          &s->candidates.count))
-        return -1;
-    if (!s->candidates.count) return 0;
+        return EMBI_NO_MEMORY;
+    if (!s->candidates.count) return EMBI_NO;
     (void)embi_fail_at(&w->error, EMBIPC_ERR_INTERSECTION, EMBIPC_NO_PRIMITIVE, 0, rule.xi,
                        "touches \"%.40s\": %d pairs of primitives are not farther apart than %g m; leave a gap",
                            a->name,
@@ -20386,7 +20395,7 @@ static int embi_check_gap(embipc_world *w, int i, int j)
     w->error.body[1] = a->handle;
     w->error.primitive[of_a] = EMBIPC_VERTEX;
     w->error.index[of_a] = of_a ? v - a->vert0 : b->origin[v - b->vert0];
-    return 1;
+    return EMBI_YES;
 }
 
 /* Are two bodies so far apart that their gap needs no test? */
@@ -20448,8 +20457,8 @@ static embipc_result embi_check_start(embipc_world *w, int at)
         if (!embi_world_crossings(w, i, at, &w->report.rejected, &w->report.rejected_count))
             return embi_fail_memory(&w->error);
         if (w->report.rejected_count == 0) {
-            int touch = embi_check_gap(w, i, at);
-            if (touch) return touch < 0 ? embi_fail_memory(&w->error) : EMBIPC_ERR_INTERSECTION;
+            embi_answer touch = embi_check_gap(w, i, at);
+            if (touch) return touch == EMBI_NO_MEMORY ? embi_fail_memory(&w->error) : EMBIPC_ERR_INTERSECTION;
         }
         if (w->report.rejected_count > before && !before) embi_fail_crossing(w, b, s->body + i);
     }
@@ -20865,7 +20874,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
         embi_body_refit(&w->s, b_body);
         ok = !embi_tested(w, a_body, b_body) ||
              (embi_world_crossings(w, low, high, &w->report.rejected, &w->report.rejected_count) &&
-              (touch = embi_check_gap(w, low, high)) >= 0);
+              (touch = embi_check_gap(w, low, high)) != EMBI_NO_MEMORY);
         if (!ok || w->report.rejected_count || touch) {
             rule->contact = 0;
             return !ok ? embi_fail_memory(&w->error)
@@ -21272,7 +21281,7 @@ static embipc_result embi_check_reset(embipc_world *w)
             int touch;
             if (!embi_tested(w, s->body + i, s->body + j)) continue;
             if (!embi_world_crossings(w, i, j, &w->report.rejected, &w->report.rejected_count) ||
-                (touch = embi_check_gap(w, i, j)) < 0)
+                (touch = embi_check_gap(w, i, j)) == EMBI_NO_MEMORY)
                 r = embi_fail_memory(&w->error);
             else if (w->report.rejected_count || touch) {
                 r = embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
@@ -22141,7 +22150,7 @@ static void embi_bodies_begin(embipc_world *w)
         b->patch0 = patch;
         trace += embi_body_trace(b);
         patch += embi_body_patch(b);
-        if (w->islands.list[k]) w->islands.list[k]->factor.past.is_known = 0;
+        if (w->islands.list[k]) w->islands.list[k]->factor.past.stored = EMBI_PAST_NONE;
     }
     embi_each_body(w, embi_body_begin);
     embi_drives_begin(w);
@@ -24077,12 +24086,11 @@ static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
     return one && two ? embi_island_restart(m, s, isle) : 1;
 }
 
-/* At the end of an island's step: did velocities change abruptly, or was the step cut short? Returns 1 if the island
- * gives up BDF2 for it, -1 out of memory. */
-static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *isle, int cut)
+/* Must an island give up BDF2 for this step? It must when velocities changed abruptly, or the step was cut short. */
+static embi_answer embi_island_jumps(embi_memory *m, embi_state *s, embi_island *isle, int cut)
 {
     int jump = cut, two_step = 0;
-    if (!embi_is_second_order(s)) return 0;
+    if (!embi_is_second_order(s)) return EMBI_NO;
     embi_island_touches(s, isle, EMBI_NOW);
     for (int n = 0; n < isle->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[isle->pairs[n]].head);
     for (int n = 0; n < embi_drive_count(s); n++)
@@ -24092,8 +24100,8 @@ static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *isle, i
         two_step |= embi_is_two_step(s->body + isle->bodies[k]);
     }
     for (int k = 0; k < isle->body_count; k++) s->body[isle->bodies[k]].step.jump = jump;
-    if (jump && two_step && !embi_island_restart(m, s, isle)) return -1;
-    return jump && two_step;
+    if (!jump || !two_step) return EMBI_NO;
+    return embi_island_restart(m, s, isle) ? EMBI_YES : EMBI_NO_MEMORY;
 }
 
 /* Adds pair n to the list, behind others of the same bodies. */
@@ -24488,18 +24496,19 @@ static int embi_bodies_rebase(embipc_world *w)
     return 1;
 }
 
-/* Takes a new reference for bodies of pairs that leave their range after a long way, or whose path has ended. Returns
- * whether any pair leaves its range. */
-static int embi_pairs_rebase(embipc_world *w)
+/* Takes a new reference for bodies of pairs that leave their range after a long way, or whose path has ended. Does
+ * any pair leave its range? */
+static embi_answer embi_pairs_rebase(embipc_world *w)
 {
     embi_state *s = &w->s;
-    int any = 0, anew = 0;
+    embi_answer any = EMBI_NO;
+    int anew = 0;
     for (int n = 0; n < s->pair_count; n++) {
         const embi_pair *p = s->pair + n;
         embi_body *a = s->body + p->a, *b = s->body + p->b;
         embipc_real now[6], r[6];
         if (!embi_pair_leaves(s, p, r)) continue;
-        any = 1;
+        any = EMBI_YES;
         embi_relative_box(&a->search.shift, p->pa, &b->search.shift, p->pb, now);
         if (!embi_pair_is_together(s, p) || embi_pair_by_path(w, p, now, r)) continue;
         if (!p->path && EMBI_WITHOUT(REBASE)) continue;
@@ -24509,7 +24518,7 @@ static int embi_pairs_rebase(embipc_world *w)
         b->search.takes_reference = b->moving;
         anew = 1;
     }
-    return anew && !embi_bodies_rebase(w) ? -1 : any;
+    return anew && !embi_bodies_rebase(w) ? EMBI_NO_MEMORY : any;
 }
 
 /* Queues the search of a pair that leaves its range: for the box r, which it will visit, or along its paths. */
@@ -24555,11 +24564,11 @@ static int embi_pair_link(embipc_world *w, const embi_pair *p, int *changed)
     embi_state *s = &w->s;
     int ia = s->body[p->a].moving ? s->body[p->a].island : -1;
     int ib = s->body[p->b].moving ? s->body[p->b].island : -1;
-    if (ia >= 0) changed[ia] = embi_max_int(changed[ia], 1);
-    if (ib >= 0) changed[ib] = embi_max_int(changed[ib], 1);
+    if (ia >= 0) changed[ia] = embi_max_int(changed[ia], EMBI_ISLAND_SEARCHED);
+    if (ib >= 0) changed[ib] = embi_max_int(changed[ib], EMBI_ISLAND_SEARCHED);
     if (ia < 0 || ib < 0 || ia == ib || (!p->count && !p->joins)) return 1;
-    if (!embi_islands_merge(w, ia, ib, changed[embi_min_int(ia, ib)] < 2)) return 0;
-    changed[embi_min_int(ia, ib)] = 2;
+    if (!embi_islands_merge(w, ia, ib, changed[embi_min_int(ia, ib)] != EMBI_ISLAND_MERGED)) return 0;
+    changed[embi_min_int(ia, ib)] = EMBI_ISLAND_MERGED;
     return 1;
 }
 
@@ -24572,15 +24581,16 @@ static int embi_plain_check(embipc_world *w, int *changed)
     return 1;
 }
 
-/* Candidates must cover all that the present directions visit; else they are searched again. changed[root]: 1 for
- * islands with changed candidates, 2 for merged ones. */
+/* Candidates must cover all that the present directions visit; else they are searched again. changed[root]:
+ * an embi_island_change. */
 static int embi_ranges_check(embipc_world *w, int *changed)
 {
     embi_state *s = &w->s;
-    int searched, any;
+    embi_answer any;
+    int searched;
     if (EMBI_WITHOUT(SEARCH)) return embi_plain_check(w, changed);
-    if (!embi_neighbours_check(w) || (any = embi_pairs_rebase(w)) < 0) return 0;
-    if (!any) return 1;
+    if (!embi_neighbours_check(w) || (any = embi_pairs_rebase(w)) == EMBI_NO_MEMORY) return 0;
+    if (any == EMBI_NO) return 1;
     if (!embi_pairs_due(w)) return 0;
     searched = w->search.due_count;
     if (!embi_searches_run(w)) return 0;
@@ -24612,7 +24622,7 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
             s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].rotating &&
                 s->driven.list[n].phi > 0;
     isle->active = 0;
-    if (embi_island_jumps(&w->memory, s, isle, 1) < 0) return EMBIPC_ERR_MEMORY;
+    if (embi_island_jumps(&w->memory, s, isle, 1) == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
     if (half && (r = embi_island_roll_back(&w->memory, s, isle)) != EMBIPC_OK) return r;
     if (embi_island_settle(s, isle, 0) == EMBI_ENDS_TOO_HIGH && !half && !embi_island_is_far(s, isle)) {
         if (!embi_island_back(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
@@ -24760,9 +24770,9 @@ static embipc_result embi_island_go(embipc_world *w, embi_state *s, embi_island 
 {
     embi_memory *m = &w->memory;
     embipc_result r;
-    int jumps;
+    embi_answer jumps;
     if (isle->changed && !embi_island_refresh(m, s, isle)) return EMBIPC_ERR_MEMORY;
-    if (!isle->active || isle->changed == 2) return EMBIPC_OK;
+    if (!isle->active || isle->changed == EMBI_ISLAND_MERGED) return EMBIPC_OK;
     if (isle->guess) return embi_island_try_guess(m, s, isle);
     if ((r = embi_island_advance(m, s, isle)) != EMBIPC_OK) return r;
     isle->recorded = 0;
@@ -24772,11 +24782,11 @@ static embipc_result embi_island_go(embipc_world *w, embi_state *s, embi_island 
         return embi_island_lag_again(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
     if (isle->converged) isle->active = --isle->passes > 0 || embi_island_slips_otherwise(s, isle);
     if (isle->active && isle->passes < 1) isle->passes = 1;
-    jumps = isle->active ? 0 : embi_island_jumps(m, s, isle, 0);
-    if (jumps < 0) return EMBIPC_ERR_MEMORY;
-    if (jumps) isle->active = isle->passes = 1;
+    jumps = isle->active ? EMBI_NO : embi_island_jumps(m, s, isle, 0);
+    if (jumps == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
+    if (jumps == EMBI_YES) isle->active = isle->passes = 1;
     if (!isle->active && (r = embi_island_end(m, s, isle)) != EMBIPC_OK) return r;
-    if (jumps || !isle->active || !isle->converged) return EMBIPC_OK;
+    if (jumps == EMBI_YES || !isle->active || !isle->converged) return EMBIPC_OK;
     return embi_island_lag_again(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
@@ -24808,7 +24818,7 @@ static embipc_result embi_iterate(embipc_world *w)
     embipc_result r;
     int *changed = w->islands.parent;   /* union-find no longer needs it */
     for (;;) {
-        for (int i = 0; i < s->body_count; i++) changed[i] = 0;
+        for (int i = 0; i < s->body_count; i++) changed[i] = EMBI_ISLAND_SAME;
         if ((r = embi_islands_next(w)) != EMBIPC_OK) return r;
         if (w->islands.round_count == 0) return EMBIPC_OK;
         if ((r = embi_islands_round(w, embi_island_look)) != EMBIPC_OK) return r;
@@ -25916,13 +25926,12 @@ static int embi_part_crosses(const embi_surface *s, const embi_surface *u, embi_
     return 0;
 }
 
-/* stores where two bodies met; returns 1 */
-static int embi_part_met(embi_parting *p, const embi_part_body *a, const embi_part_body *b, embi_key key)
+/* Stores where two bodies met. */
+static void embi_part_met(embi_parting *p, const embi_part_body *a, const embi_part_body *b, embi_key key)
 {
     p->met_a = a;
     p->met_b = b;
     p->met = key;
-    return 1;
 }
 
 /* bound of rounding errors of a shift, m */
@@ -25934,9 +25943,8 @@ static embipc_real embi_part_slack(const embi_part_body *a, const embi_part_body
     return 16 * EMBI_EPS * slack;
 }
 
-/* Tests whether one of `count` triangle pairs comes nearer than gap with a shifted by t. Returns 1 or 0, or -1 out of
- * memory. */
-static int embi_part_touches(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+/* Tests whether one of `count` triangle pairs comes nearer than gap with a shifted by t. */
+static embi_answer embi_part_touches(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                              const embipc_real t[3], embipc_real gap, const embi_key *keys, int count)
 {
     embipc_real range[6];
@@ -25948,35 +25956,37 @@ static int embi_part_touches(embi_parting *p, const embi_part_body *a, const emb
     p->nearby_count = 0;
     for (int n = 0; n < count; n++) {
         if (!embi_candidates(&p->m, &a->s, &b->s, keys + n, 1, &rule, &still, &p->nearby, &p->nearby_count))
-            return -1;
-        if (p->nearby_count) return embi_part_met(p, a, b, keys[n]);
+            return EMBI_NO_MEMORY;
+        if (!p->nearby_count) continue;
+        embi_part_met(p, a, b, keys[n]);
+        return EMBI_YES;
     }
-    return 0;
+    return EMBI_NO;
 }
 
 /* Tests the triangles that met last, if they are of these bodies, with a shifted by t. Most trials end here, without
- * a search. Returns 1 if they meet, 0 if not, -1 out of memory. */
-static int embi_part_meets_again(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+ * a search. */
+static embi_answer embi_part_meets_again(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                                  const embipc_real t[3], embipc_real gap)
 {
     embi_surface s = a->s;
-    if (p->met_a != a || p->met_b != b) return 0;
+    if (p->met_a != a || p->met_b != b) return EMBI_NO;
     for (int i = 0; i < 3; i++) {
         int v = s.tri[3 * (int)(p->met.key >> 32) + i];
         embi_add(p->shifted + 3 * v, a->x + 3 * v, t);
     }
     s.x = s.rest = p->shifted;
-    return embi_part_crosses(&s, &b->s, p->met.key) ? 1 : embi_part_touches(p, a, b, t, gap, &p->met, 1);
+    return embi_part_crosses(&s, &b->s, p->met.key) ? EMBI_YES : embi_part_touches(p, a, b, t, gap, &p->met, 1);
 }
 
-/* Tests whether a, shifted by t, and b are at least gap apart and linked as given. Returns 1; 0 with *kind set; -1
- * out of memory. The tree of a is not moved: the range shifts its boxes. */
-static int embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+/* Tests whether a, shifted by t, and b are at least gap apart and linked as given. *kind is set
+ * if not. The tree of a is not moved: the range shifts its boxes. */
+static embi_answer embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                            const embipc_real t[3], embipc_real gap, embipc_overlap_kind *kind)
 {
     embipc_real range[6], back[3];
     embi_surface s = a->s;
-    int touches;
+    embi_answer touches;
     for (int k = 0; k < 3; k++) {
         range[k] = range[3 + k] = t[k];
         back[k] = -t[k];
@@ -25984,26 +25994,30 @@ static int embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_
     p->key_count = 0;
     if (!embi_bvh_pairs(&p->m, &a->s, &b->s, range, gap + embi_part_slack(a, b, t), &p->keys, &p->key_count) ||
         !EMBI_GROW(&p->m, p->shifted, 3 * a->nv))
-        return -1;
+        return EMBI_NO_MEMORY;
     for (int i = 0; p->key_count && i < a->nv; i++) embi_add(p->shifted + 3 * i, a->x + 3 * i, t);
     s.x = s.rest = p->shifted;
     *kind = EMBIPC_OVERLAP_CROSS;
     for (int n = 0; n < p->key_count; n++)
-        if (embi_part_crosses(&s, &b->s, p->keys[n].key)) return !embi_part_met(p, a, b, p->keys[n]);
+        if (embi_part_crosses(&s, &b->s, p->keys[n].key)) {
+            embi_part_met(p, a, b, p->keys[n]);
+            return EMBI_NO;
+        }
     *kind = EMBIPC_OVERLAP_INSIDE;
-    if (embi_part_holds(b, a, t) || embi_part_holds(a, b, back)) return 0;
+    if (embi_part_holds(b, a, t) || embi_part_holds(a, b, back)) return EMBI_NO;
     *kind = EMBIPC_OVERLAP_TOUCH;
     touches = embi_part_touches(p, a, b, t, gap, p->keys, p->key_count);
-    return touches ? embi_min_int(touches, 0) : p->unlink || embi_part_keeps_links(a, b, t);
+    if (touches != EMBI_NO) return embi_not(touches);
+    return p->unlink || embi_part_keeps_links(a, b, t) ? EMBI_YES : EMBI_NO;
 }
 
 /* embi_part_apart() for a trial shift. The triangles that met last are tested first. */
-static int embi_part_is_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                               const embipc_real t[3], embipc_real gap)
 {
     embipc_overlap_kind kind;
-    int meets = embi_part_meets_again(p, a, b, t, gap);
-    return meets ? embi_min_int(meets, 0) : embi_part_apart(p, a, b, t, gap, &kind);
+    embi_answer meets = embi_part_meets_again(p, a, b, t, gap);
+    return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
 /* ---- The smallest shift of a pair ---- */
@@ -26066,13 +26080,14 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
 {
     embipc_real t[3], low = 0, high = way->length;
     embipc_real support = way->linked ? EMBI_HUGE : embi_part_support(a, b, u, gap);
-    int steps = a->handles && b->handles ? 8 : 2, apart = 0;
+    int steps = a->handles && b->handles ? 8 : 2;
+    embi_answer apart = EMBI_NO;
     if (way->length <= EMBI_EPS * (a->diagonal + b->diagonal)) return 1;   /* 0 up to rounding */
     for (int k = 1; k <= steps && !apart; k++) {
         embipc_real at = way->length * (embipc_real)(1 - 1e-3) * k / steps;
         embi_scale(t, at, u);
-        apart = at >= support ? 1 : embi_part_is_apart(p, a, b, t, gap);
-        if (apart < 0) return 0;
+        apart = at >= support ? EMBI_YES : embi_part_is_apart(p, a, b, t, gap);
+        if (apart == EMBI_NO_MEMORY) return 0;
         if (apart) high = embi_min(at, support);
         else low = at;
     }
@@ -26081,7 +26096,7 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
         embipc_real mid = (low + high) / 2;
         embi_scale(t, mid, u);
         apart = embi_part_is_apart(p, a, b, t, gap);
-        if (apart < 0) return 0;
+        if (apart == EMBI_NO_MEMORY) return 0;
         if (apart) high = mid;
         else low = mid;
     }
@@ -26128,7 +26143,7 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
     way.found = !way.linked;
     way.length = EMBI_HUGE;
     embi_set(way.along, 1, 0, 0);
-    if (embi_part_apart(p, a, b, embi_part_none, gap, &kind) < 0) return 0;
+    if (embi_part_apart(p, a, b, embi_part_none, gap, &kind) == EMBI_NO_MEMORY) return 0;
     embi_part_directions(p, a, b);
     for (int i = 0; i < p->direction_count; i++) {
         embipc_real s = embi_part_support(a, b, p->direction + 3 * i, gap);
@@ -26159,8 +26174,9 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
     embi_part_body *a = p->body + i, *b = p->body + j;
     embipc_real want = (embipc_real)(a->now.moved || b->now.moved ? 0.99 : 0.01), shift[3], share;
     embipc_overlap_kind kind;
-    int apart = embi_part_apart(p, a, b, embi_part_none, embi_part_reach(p, i, j, want), &kind), found;
-    if (apart) return apart > 0;
+    int found;
+    embi_answer apart = embi_part_apart(p, a, b, embi_part_none, embi_part_reach(p, i, j, want), &kind);
+    if (apart != EMBI_NO) return apart == EMBI_YES;
     if (!embi_part_search(p, a, b, embi_part_reach(p, i, j, 1), shift, &found)) return 0;
     if (!found) return 1;
     *moved = 1;
@@ -26174,10 +26190,10 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
     return 1;
 }
 
-/* 1 when bodies i and j are apart, or exempt from contact; 0 with *kind set; -1 out of memory. */
-static int embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *kind)
+/* Are bodies i and j apart, or exempt from contact? *kind is set if not. */
+static embi_answer embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *kind)
 {
-    if (!(embi_part_gap(p, i, j) > 0)) return 1;
+    if (!(embi_part_gap(p, i, j) > 0)) return EMBI_YES;
     return embi_part_apart(p, p->body + i, p->body + j, embi_part_none,
                            embi_part_reach(p, i, j, (embipc_real)0.01), kind);
 }
@@ -26210,8 +26226,8 @@ static int embi_part_list(embi_parting *p)
     for (int i = 0; i < p->count; i++)
         for (int j = i + 1; j < p->count; j++) {
             embipc_overlap_kind kind = EMBIPC_OVERLAP_TOUCH;
-            int apart = embi_part_enough(p, i, j, &kind);
-            if (apart < 0 || (!apart && !embi_part_append(p, i, j, kind))) return 0;
+            embi_answer apart = embi_part_enough(p, i, j, &kind);
+            if (apart == EMBI_NO_MEMORY || (!apart && !embi_part_append(p, i, j, kind))) return 0;
         }
     return 1;
 }
@@ -26297,19 +26313,19 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
 
 /* ---- Growth ---- */
 
-/* Finds the pairs that are not apart. Returns 1 with the first one in *i and *j, 0 for none, -1 out of memory. */
-static int embi_part_left(embi_parting *p, int *i, int *j)
+/* Are there pairs that are not apart? The first one is in *i and *j. */
+static embi_answer embi_part_left(embi_parting *p, int *i, int *j)
 {
-    int left = 0;
+    embi_answer left = EMBI_NO;
     for (int a = 0; a < p->count; a++)
         for (int b = a + 1; b < p->count; b++) {
             embi_part_overlap *k = embi_part_find(p, a, b);
             embipc_overlap_kind kind;
-            int apart = embi_part_enough(p, a, b, &kind);
-            if (apart < 0) return -1;
+            embi_answer apart = embi_part_enough(p, a, b, &kind);
+            if (apart == EMBI_NO_MEMORY) return EMBI_NO_MEMORY;
             if (k) k->o.parted = apart;
             if (apart || left) continue;
-            left = 1;
+            left = EMBI_YES;
             *i = a;
             *j = b;
         }
@@ -26323,8 +26339,8 @@ static int embi_part_spread(embi_parting *p)
     for (int i = 0; i < p->count; i++)
         for (int j = i + 1; j < p->count; j++) {
             embipc_overlap_kind kind;
-            int apart = embi_part_enough(p, i, j, &kind);
-            if (apart < 0) return 0;
+            embi_answer apart = embi_part_enough(p, i, j, &kind);
+            if (apart == EMBI_NO_MEMORY) return 0;
             if (apart) continue;
             p->body[i].stuck |= !p->body[i].fixed;
             p->body[j].stuck |= !p->body[j].fixed;
@@ -26469,23 +26485,23 @@ static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
         turned += !k->hopeless;
         hopeless += k->hopeless;
     }
-    if (turned && (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) < 0)) return 0;
+    if (turned && (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) == EMBI_NO_MEMORY)) return 0;
     if (hopeless) return 1;
     if (!embi_part_spread(p)) return 0;
     for (int n = 0; n < p->count; n++) p->body[n].kept = p->body[n].now;
     for (embipc_real s = (embipc_real)0.8; *left && tries < EMBI_PART_TRIES && s > 0.02; s *= (embipc_real)0.8) {
         embi_part_shrink(p, s);
-        if (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) < 0) return 0;
+        if (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) == EMBI_NO_MEMORY) return 0;
         if (*left) continue;
         tries++;
         *left = 1;
         if (!embi_part_grow(p, s, &grown)) return 0;
-        if (grown && (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) < 0)) return 0;
+        if (grown && (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) == EMBI_NO_MEMORY)) return 0;
     }
     if (!*left) return 1;
     for (int n = 0; n < p->count; n++)
         if (p->body[n].now.moved) embi_part_put(p->body + n, &p->body[n].kept);
-    return (*left = embi_part_left(p, i, j)) >= 0;
+    return (*left = embi_part_left(p, i, j)) != EMBI_NO_MEMORY;
 }
 
 /* Reports the first pair that could not be separated, and why. */
@@ -26564,7 +26580,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
     for (int k = 0; ok && k < count; k++) ok = embi_part_begin(&p.m, p.body + k, body + k, k);
     ok = ok && embi_part_list(&p);
     if (ok) embi_part_ranks(&p);
-    ok = ok && embi_part_rounds(&p) && (left = embi_part_left(&p, &i, &j)) >= 0;
+    ok = ok && embi_part_rounds(&p) && (left = embi_part_left(&p, &i, &j)) != EMBI_NO_MEMORY;
     if (ok && left) ok = embi_part_regrow(&p, &left, &i, &j);
     r = !ok ? embi_fail_memory(error) : left ? embi_part_fail(&p, i, j, error) : EMBIPC_OK;
     if (ok) embi_part_tell(&p, left, movement);
