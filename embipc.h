@@ -4847,37 +4847,64 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
 
 /* ---- Boxes ---- */
 
-/* bounding box of n points; lo > hi when n = 0 */
-static void embi_box_points(embipc_real lo[3], embipc_real hi[3], const embipc_real *x, int n)
+/* A box is six numbers, the least coordinates and then the largest ones. */
+
+/* The empty box: joined with another box it gives that box. */
+static void embi_box_clear(embipc_real box[6])
 {
-    embi_set(lo, EMBI_HUGE, EMBI_HUGE, EMBI_HUGE);
-    embi_set(hi, -EMBI_HUGE, -EMBI_HUGE, -EMBI_HUGE);
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < 3; k++) {
-            lo[k] = embi_min(lo[k], x[3 * (size_t)i + (size_t)k]);
-            hi[k] = embi_max(hi[k], x[3 * (size_t)i + (size_t)k]);
-        }
+    for (int i = 0; i < 3; i++) {
+        box[i] = EMBI_HUGE;
+        box[3 + i] = -EMBI_HUGE;
+    }
 }
 
-/* bounding box of the points of x that `index` lists */
-static void embi_box_indexed(embipc_real lo[3], embipc_real hi[3], const embipc_real *x, const int *index,
-                             int count)
+/* Grows the box to hold p. */
+static void embi_box_add(embipc_real box[6], const embipc_real p[3])
 {
-    embi_copy(lo, x + 3 * (size_t)index[0]);
-    embi_copy(hi, lo);
-    for (int i = 1; i < count; i++)
-        for (int k = 0; k < 3; k++) {
-            embipc_real v = x[3 * (size_t)index[i] + (size_t)k];
-            lo[k] = embi_min(lo[k], v);
-            hi[k] = embi_max(hi[k], v);
+    for (int i = 0; i < 3; i++) {
+        box[i] = embi_min(box[i], p[i]);
+        box[3 + i] = embi_max(box[3 + i], p[i]);
+    }
+}
+
+static void embi_box_join(embipc_real box[6], const embipc_real other[6])
+{
+    embi_box_add(box, other);
+    embi_box_add(box, other + 3);
+}
+
+/* bounding box of n points; empty when n = 0 */
+static void embi_box_points(embipc_real box[6], const embipc_real *x, int n)
+{
+    embi_box_clear(box);
+    for (int i = 0; i < n; i++) embi_box_add(box, x + 3 * (size_t)i);
+}
+
+/* The box of the vertices v[0 .. n - 1] of x. */
+static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
+{
+    for (int i = 0; i < 3; i++) {
+        embipc_real lo = EMBI_HUGE, hi = -EMBI_HUGE;
+        for (int k = 0; k < n; k++) {
+            lo = embi_min(lo, x[3 * v[k] + i]);
+            hi = embi_max(hi, x[3 * v[k] + i]);
         }
+        box[i] = lo;
+        box[3 + i] = hi;
+    }
+}
+
+/* The middle of a box. */
+static void embi_box_middle(embipc_real middle[3], const embipc_real box[6])
+{
+    for (int k = 0; k < 3; k++) middle[k] = box[k] + (box[3 + k] - box[k]) / 2;
 }
 
 /* Length of the diagonal. */
-static embipc_real embi_box_diagonal(const embipc_real lo[3], const embipc_real hi[3])
+static embipc_real embi_box_diagonal(const embipc_real box[6])
 {
     embipc_real d[3];
-    embi_sub(d, hi, lo);
+    embi_sub(d, box + 3, box);
     return embi_norm(d);
 }
 
@@ -4894,11 +4921,9 @@ static void embi_near_origin(embipc_real origin[3], const embipc_real middle[3],
 }
 
 /* 1 when two closed boxes have a common point. */
-static int embi_boxes_meet(const embipc_real alo[3], const embipc_real ahi[3], const embipc_real blo[3],
-                           const embipc_real bhi[3])
+static int embi_boxes_meet(const embipc_real a[6], const embipc_real b[6])
 {
-    return alo[0] <= bhi[0] && blo[0] <= ahi[0] && alo[1] <= bhi[1] && blo[1] <= ahi[1] &&
-           alo[2] <= bhi[2] && blo[2] <= ahi[2];
+    return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
 }
 
 /* ---- Edges and faces by sorting ---- */
@@ -5112,9 +5137,9 @@ static embipc_real embi_tet_det(const embipc_real o[3], const embipc_real a[3], 
 /* the integrals of embipc_solid by the banner's formulas; indices are valid */
 static void embi_solid(embipc_solid *s, const embipc_real *x, int vertex_count, const int *tri, int tri_count)
 {
-    embipc_real lo[3], hi[3], o[3], volume = 0, first[3] = {0, 0, 0}, second[9] = {0};
-    embi_box_points(lo, hi, x, vertex_count);
-    for (int k = 0; k < 3; k++) o[k] = lo[k] + (hi[k] - lo[k]) / 2;
+    embipc_real box[6], o[3], volume = 0, first[3] = {0, 0, 0}, second[9] = {0};
+    embi_box_points(box, x, vertex_count);
+    embi_box_middle(o, box);
     for (int t = 0; t < tri_count; t++) {
         embipc_real p[3][3], sum[3], d;
         for (int i = 0; i < 3; i++) embi_sub(p[i], x + 3 * (size_t)tri[3 * t + i], o);
@@ -5191,12 +5216,12 @@ static void embi_join(int *parent, int a, int b)
  * most: largest |coordinate|; size: longest side of the box. */
 static int embi_in_range(const embipc_real *x, int n, embipc_real *most, embipc_real *size)
 {
-    embipc_real lo[3], hi[3];
-    embi_box_points(lo, hi, x, n);
+    embipc_real box[6];
+    embi_box_points(box, x, n);
     *most = *size = 0;
     for (int k = 0; k < 3 && n > 0; k++) {
-        *most = embi_max(*most, embi_max(embi_abs(lo[k]), embi_abs(hi[k])));
-        *size = embi_max(*size, hi[k] - lo[k]);
+        *most = embi_max(*most, embi_max(embi_abs(box[k]), embi_abs(box[3 + k])));
+        *size = embi_max(*size, box[3 + k] - box[k]);
     }
     return *most <= EMBI_MESH_RANGE && !(*size > 0 && *size < 1 / EMBI_MESH_RANGE);
 }
@@ -5533,28 +5558,28 @@ EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, emb
     static const int here[3] = {0, 0, 0};
     embi_memory m;
     embi_keys keys = {NULL, NULL};
-    embipc_real lo[3], hi[3];
+    embipc_real box[6];
     int *link, n = vertex_count, count = 0;   /* head (n), then next (n) */
     if (n < 0 || n > EMBI_MAX_ELEMENTS || (n && (!x || !map)) || !(tolerance >= 0) || !embi_finite(tolerance))
         return -1;
     if (n && !embi_all_finite(x, 3 * n)) return -1;
     embi_memory_init(&m, NULL);
-    embi_box_points(lo, hi, x, n);
+    embi_box_points(box, x, n);
     for (int k = 0; k < 3 && n; k++)
-        if (!(tolerance > 1e-14 * (hi[k] - lo[k]))) tolerance = 0;
+        if (!(tolerance > 1e-14 * (box[3 + k] - box[k]))) tolerance = 0;
     link = (int *)embi_alloc(&m, 2 * n, sizeof *link);
     if (!link || !embi_keys_reserve(&m, &keys, n)) count = -1;
     for (int i = 0; count >= 0 && i < n; i++) {
-        keys.a[i].key = embi_cell_hash(x + 3 * (size_t)i, lo, tolerance, here);
+        keys.a[i].key = embi_cell_hash(x + 3 * (size_t)i, box, tolerance, here);
         keys.a[i].value = i;
         link[i] = link[n + i] = -1;
     }
     if (count == 0 && n) embi_sort_keys(keys.a, keys.tmp, n);
     for (int i = 0; count >= 0 && i < n; i++) {
         const embipc_real *p = x + 3 * (size_t)i;
-        map[i] = embi_find_near(x, p, lo, tolerance, keys.a, n, link, link + n);
+        map[i] = embi_find_near(x, p, box, tolerance, keys.a, n, link, link + n);
         if (map[i] < 0) {
-            int at = embi_lower_bound(keys.a, n, embi_cell_hash(p, lo, tolerance, here));
+            int at = embi_lower_bound(keys.a, n, embi_cell_hash(p, box, tolerance, here));
             map[i] = i;
             link[n + i] = link[at];
             link[at] = i;
@@ -5898,7 +5923,7 @@ static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const i
 }
 
 /* A part with its bounding box. Its triangles start at `first` in a list sorted by part. */
-typedef struct embi_part { embipc_part p; embipc_real lo[3], hi[3]; int first; } embi_part;
+typedef struct embi_part { embipc_part p; embipc_real box[6]; int first; } embi_part;
 
 /* number[t] = part of t; parts are numbered by their smallest triangle. label is that of embi_label_parts(). Returns
  * the number of parts. */
@@ -5915,15 +5940,13 @@ static void embi_measure_parts(const embipc_real *x, const int *tri, int n, cons
 {
     for (int t = 0; t < n; t++) {
         embi_part *s = part + number[t];
-        embipc_real lo[3], hi[3];
+        embipc_real box[6];
         const embipc_real *o;
         int first = s->p.triangle_count++ == 0;
         if (first) s->p.triangle = t;
-        embi_box_indexed(lo, hi, x, tri + 3 * t, 3);
-        for (int i = 0; i < 3; i++) {
-            s->lo[i] = first ? lo[i] : embi_min(s->lo[i], lo[i]);
-            s->hi[i] = first ? hi[i] : embi_max(s->hi[i], hi[i]);
-        }
+        embi_box_of(box, x, tri + 3 * t, 3);
+        if (first) embi_box_clear(s->box);
+        embi_box_join(s->box, box);
         o = x + 3 * (size_t)tri[3 * s->p.triangle];
         s->p.area += embi_triangle_area(x, tri + 3 * t);
         s->p.volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
@@ -5954,10 +5977,11 @@ static void embi_order_parts(const int *number, int n, embi_part *part, int coun
 static int embi_part_depth(const embipc_real *x, const int *tri, const embi_part *part, int count, const int *order,
                            int i)
 {
-    embipc_real p[3], sum = 0;
+    embipc_real p[6], sum = 0;
     embi_triangle_middle(p, x, tri + 3 * part[i].p.triangle);
+    embi_copy(p + 3, p);
     for (int j = 0; j < count; j++) {
-        if (j == i || !embi_boxes_meet(p, p, part[j].lo, part[j].hi)) continue;
+        if (j == i || !embi_boxes_meet(p, part[j].box)) continue;
         for (int k = 0; k < part[j].p.triangle_count; k++)
             sum += embi_winding(p, x, tri + 3 * (size_t)order[part[j].first + k], 1, NULL, 0);
     }
@@ -6117,7 +6141,7 @@ static void embi_collect_shells(const embipc_real *x, const int *tri, int n, con
         const embipc_real *o;
         if (s->count == 0) {
             embi_triangle_middle(s->p, x, tri + 3 * t);
-            embi_box_indexed(s->box, s->box + 3, x, tri + 3 * t, 3);
+            embi_box_of(s->box, x, tri + 3 * t, 3);
         }
         order[s->first + s->count++] = t;
         o = x + 3 * (size_t)tri[3 * order[s->first]];
@@ -6544,7 +6568,7 @@ static embipc_real embi_min4(const embipc_real w[4])
 /* ---- Finding nearby tets: a uniform grid over the cage ---- */
 
 typedef struct embi_tet_grid {
-    embipc_real lo[3], hi[3], inverse_cell[3];
+    embipc_real box[6], inverse_cell[3];
     int dim[3];
     int *start;      /* dim[0]*dim[1]*dim[2] + 1: cell c lists item[start[c]] .. item[start[c+1] - 1] */
     int *item;       /* tets, ascending within a cell */
@@ -6557,26 +6581,26 @@ static void embi_tet_grid_release(embi_memory *m, embi_tet_grid *g)
 }
 
 /* range of cells that a box overlaps, clamped to the grid */
-static void embi_tet_grid_range(const embi_tet_grid *g, const embipc_real lo[3], const embipc_real hi[3],
+static void embi_tet_grid_range(const embi_tet_grid *g, const embipc_real box[6],
                                 int from[3], int to[3])
 {
     for (int k = 0; k < 3; k++) {
         embipc_real last = (embipc_real)(g->dim[k] - 1);
-        embipc_real a = (lo[k] - g->lo[k]) * g->inverse_cell[k], b = (hi[k] - g->lo[k]) * g->inverse_cell[k];
+        embipc_real a = (box[k] - g->box[k]) * g->inverse_cell[k], b = (box[3 + k] - g->box[k]) * g->inverse_cell[k];
         from[k] = (int)embi_min(embi_max(a, 0), last);
         to[k] = (int)embi_min(embi_max(b, 0), last);
     }
 }
 
 /* bounding box of a tet, enlarged by the tolerance for inside */
-static void embi_tet_box(embipc_real lo[3], embipc_real hi[3], const embipc_real *x, const int *tet)
+static void embi_tet_box(embipc_real box[6], const embipc_real *x, const int *tet)
 {
     embipc_real pad;
-    embi_box_indexed(lo, hi, x, tet, 4);
-    pad = 4 * EMBI_INSIDE_TOLERANCE * embi_box_diagonal(lo, hi);
+    embi_box_of(box, x, tet, 4);
+    pad = 4 * EMBI_INSIDE_TOLERANCE * embi_box_diagonal(box);
     for (int k = 0; k < 3; k++) {
-        lo[k] -= pad;
-        hi[k] += pad;
+        box[k] -= pad;
+        box[3 + k] += pad;
     }
 }
 
@@ -6585,7 +6609,7 @@ static void embi_tet_grid_shape(embi_tet_grid *g, int tet_count)
 {
     embipc_real size[3], longest = 0, cell;
     for (int k = 0; k < 3; k++) {
-        size[k] = g->hi[k] - g->lo[k];
+        size[k] = g->box[3 + k] - g->box[k];
         longest = embi_max(longest, size[k]);
     }
     cell = longest;
@@ -6602,8 +6626,8 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
                                const int *tets, int tet_count)
 {
     int cells, from[3], to[3];
-    embipc_real lo[3], hi[3];
-    embi_box_points(g->lo, g->hi, x, node_count);
+    embipc_real box[6];
+    embi_box_points(g->box, x, node_count);
     embi_tet_grid_shape(g, tet_count);
     cells = g->dim[0] * g->dim[1] * g->dim[2];
     if (!EMBI_GROW(m, g->start, cells + 2)) return 0;
@@ -6611,8 +6635,8 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
     for (int pass = 0; pass < 2; pass++) {
         /* start[c + 2] counts in pass 0; start[c + 1] is the next free place in pass 1 */
         for (int t = 0; t < tet_count; t++) {
-            embi_tet_box(lo, hi, x, tets + 4 * t);
-            embi_tet_grid_range(g, lo, hi, from, to);
+            embi_tet_box(box, x, tets + 4 * t);
+            embi_tet_grid_range(g, box, from, to);
             for (int i = from[0]; i <= to[0]; i++)
                 for (int j = from[1]; j <= to[1]; j++)
                     for (int k = from[2]; k <= to[2]; k++) {
@@ -6646,15 +6670,15 @@ static embipc_real embi_tet_outside(const embipc_real X[12], const embipc_real p
  * 1e-12 of the tet's size, or `reach`, m. Returns whether it was done. */
 static int embi_clamp_weights(embipc_real w[4], const embipc_real X[12], const embipc_real p[3], embipc_real reach)
 {
-    embipc_real c[4], r[3], lo[3], hi[3], total = 0;
+    embipc_real c[4], r[3], box[6], total = 0;
     for (int i = 0; i < 4; i++) {
         c[i] = embi_max(w[i], 0);
         total += c[i];
     }
     for (int i = 0; i < 4; i++) c[i] /= total;
     embi_tet_residual(r, X, c, p);
-    embi_box_points(lo, hi, X, 4);
-    if (!(embi_norm(r) <= embi_max(1e-12 * embi_box_diagonal(lo, hi), reach))) return 0;
+    embi_box_points(box, X, 4);
+    if (!(embi_norm(r) <= embi_max(1e-12 * embi_box_diagonal(box), reach))) return 0;
     memcpy(w, c, sizeof c);
     return 1;
 }
@@ -6708,9 +6732,10 @@ static embipc_result embi_embed(embi_memory *m, const embipc_real *x, int node_c
     if (!embi_tet_grid_build(m, &g, x, node_count, tets, tet_count)) r = embi_fail_memory(e);
     for (int i = 0; i < point_count && r == EMBIPC_OK; i++) {
         const embipc_real *p = points + 3 * (size_t)i;
-        embipc_real best = 0, X[12], *wi = w + 4 * (size_t)i;
+        embipc_real best = 0, box[6], X[12], *wi = w + 4 * (size_t)i;
         int from[3], to[3], c, found = -1;
-        embi_tet_grid_range(&g, p, p, from, to);
+        embi_box_points(box, p, 1);
+        embi_tet_grid_range(&g, box, from, to);
         c = (from[0] * g.dim[1] + from[1]) * g.dim[2] + from[2];
         for (int s = g.start[c]; s < g.start[c + 1]; s++) {
             embipc_real c4[4], depth;
@@ -6817,14 +6842,14 @@ typedef struct embi_holding {
 static int embi_edge_held(embi_memory *m, embi_holding *h, int edge, int v, const embipc_real *a, int w,
                           const embipc_real *b)
 {
-    embipc_real lo[3], hi[3];
+    embipc_real box[6];
     int from[3], to[3], n = 0;
     if (h->tet_of[v] == h->tet_of[w]) return 1;
     for (int k = 0; k < 3; k++) {
-        lo[k] = embi_min(a[k], b[k]);
-        hi[k] = embi_max(a[k], b[k]);
+        box[k] = embi_min(a[k], b[k]);
+        box[3 + k] = embi_max(a[k], b[k]);
     }
-    embi_tet_grid_range(&h->grid, lo, hi, from, to);
+    embi_tet_grid_range(&h->grid, box, from, to);
     for (int i = from[0]; i <= to[0]; i++)
         for (int j = from[1]; j <= to[1]; j++)
             for (int k = from[2]; k <= to[2]; k++) {
@@ -6993,19 +7018,18 @@ static void embi_cone_in_tet(embi_cone_walk *w, int t, int tet)
 }
 
 /* Adds the cone to all tets that meet the box of one of its slices and were not tested with it before. */
-static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real lo[3], const embipc_real hi[3])
+static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real box[6])
 {
     const embi_tet_grid *g = &w->grid;
     int from[3], to[3];
-    embi_tet_grid_range(g, lo, hi, from, to);
+    embi_tet_grid_range(g, box, from, to);
     for (int i = from[0]; i <= to[0]; i++)
         for (int j = from[1]; j <= to[1]; j++)
             for (int k = from[2]; k <= to[2]; k++) {
                 int c = (i * g->dim[1] + j) * g->dim[2] + k;
                 for (int s = g->start[c]; s < g->start[c + 1]; s++) {
                     int tet = g->item[s];
-                    const embipc_real *box = w->box + 6 * (size_t)tet;
-                    if (w->seen[tet] >= t || !embi_boxes_meet(lo, hi, box, box + 3)) continue;
+                    if (w->seen[tet] >= t || !embi_boxes_meet(box, w->box + 6 * (size_t)tet)) continue;
                     w->seen[tet] = t;
                     embi_cone_in_tet(w, t, tet);
                 }
@@ -7016,20 +7040,20 @@ static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real lo[3], 
  * in the hull of the triangle's box, shrunk towards o by u and by v. */
 static void embi_cone_in_tets(embi_cone_walk *w, int t)
 {
-    embipc_real lo[3], hi[3], from[3], to[3];
+    embipc_real box[6], slice[6];
     int slices = 1;
-    embi_box_indexed(lo, hi, w->x, w->tri + 3 * (size_t)t, 3);
+    embi_box_of(box, w->x, w->tri + 3 * (size_t)t, 3);
     for (int k = 0; k < 3; k++) {
-        embipc_real reach = embi_max(w->o[k] - lo[k], hi[k] - w->o[k]) * w->grid.inverse_cell[k];
+        embipc_real reach = embi_max(w->o[k] - box[k], box[3 + k] - w->o[k]) * w->grid.inverse_cell[k];
         slices = embi_max_int(slices, (int)embi_min(reach, w->grid.dim[k]) + 1);
     }
     for (int i = 0; i < slices; i++) {
         embipc_real u = (embipc_real)i / slices, v = (embipc_real)(i + 1) / slices;
         for (int k = 0; k < 3; k++) {
-            from[k] = w->o[k] + (lo[k] < w->o[k] ? v : u) * (lo[k] - w->o[k]);
-            to[k] = w->o[k] + (hi[k] > w->o[k] ? v : u) * (hi[k] - w->o[k]);
+            slice[k] = w->o[k] + (box[k] < w->o[k] ? v : u) * (box[k] - w->o[k]);
+            slice[3 + k] = w->o[k] + (box[3 + k] > w->o[k] ? v : u) * (box[3 + k] - w->o[k]);
         }
-        embi_cone_in_box(w, t, from, to);
+        embi_cone_in_box(w, t, slice);
     }
 }
 
@@ -7048,7 +7072,7 @@ static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_
         embipc_real corner[12], *box = w->box + 6 * (size_t)t;
         for (int i = 0; i < 4; i++) nodes = embi_max_int(nodes, tets[4 * t + i] + 1);
         embi_tet_gather(corner, X, tets + 4 * t);
-        embi_tet_box(box, box + 3, X, tets + 4 * t);
+        embi_tet_box(box, X, tets + 4 * t);
         w->seen[t] = embi_barycentric_init(&w->b[t], corner) ? -1 : INT_MAX;
     }
     return embi_tet_grid_build(m, &w->grid, X, nodes, tets, tet_count);
@@ -7069,7 +7093,7 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
                                       embipc_real *volume, embipc_real *moment)
 {
     embi_cone_walk w;
-    embipc_real lo[3], hi[3], held = -1;
+    embipc_real box[6], held = -1;
     memset(&w, 0, sizeof w);
     memset(volume, 0, (size_t)tet_count * sizeof *volume);
     memset(moment, 0, 10 * (size_t)tet_count * sizeof *moment);
@@ -7077,8 +7101,8 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
     w.tri = tri;
     w.volume = volume;
     w.moment = moment;
-    embi_box_points(lo, hi, x, vertex_count);
-    for (int k = 0; k < 3; k++) w.o[k] = lo[k] + (hi[k] - lo[k]) / 2;
+    embi_box_points(box, x, vertex_count);
+    embi_box_middle(w.o, box);
     if (embi_cone_walk_begin(m, &w, X, tets, tet_count)) {
         held = 0;
         for (int t = 0; t < tri_count; t++) embi_cone_in_tets(&w, t);
@@ -7237,7 +7261,7 @@ typedef struct embi_caging {
     int vertex_count, tri_count;
     int *beside;                     /* triangle across each side (3*tri_count) */
     embi_pinches pinches;
-    embipc_real lo[3], hi[3];        /* box of the surface */
+    embipc_real box[6];              /* of the surface */
     embipc_real volume;              /* of the solid */
     int axis[3];                     /* first the axis along which the centroid is farthest off the box's middle */
     int split;                       /* one copy per piece; 0: one copy per tet */
@@ -7370,11 +7394,11 @@ static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const emb
     embipc_real cells = 1;
     c->lattice.h = h;
     for (int k = 0; k < 3; k++) {
-        embipc_real reach = (c->hi[k] - c->lo[k]) / 2, below = ceil(reach / h - shift[k]) + 1;
+        embipc_real reach = (c->box[3 + k] - c->box[k]) / 2, below = ceil(reach / h - shift[k]) + 1;
         embipc_real above = ceil(reach / h + shift[k]) + 1;
         if (!(below + above < 1e6)) return EMBIPC_ERR_ARGUMENT;
         c->lattice.dim[k] = (int)below + (int)above;
-        c->lattice.origin[k] = c->lo[k] + reach - h * (below + shift[k]);
+        c->lattice.origin[k] = c->box[k] + reach - h * (below + shift[k]);
         cells *= c->lattice.dim[k] + 1;
     }
     if (!(cells < EMBI_CAGE_MAX_CELLS)) return EMBIPC_ERR_ARGUMENT;
@@ -8405,7 +8429,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice
     embipc_result r = EMBIPC_OK;
     embipc_real longest = 0, coarse = 0, fine = 0, step, reach;
     int large = c->tri_count > 100000, least = 0, count;
-    for (int k = 0; k < 3; k++) longest = embi_max(longest, c->hi[k] - c->lo[k]);
+    for (int k = 0; k < 3; k++) longest = embi_max(longest, c->box[3 + k] - c->box[k]);
     for (embipc_real h = 2 * longest; r == EMBIPC_OK && least <= wish + wish / 2 &&
          c->volume < wish * h * h * h; h *= large ? 0.8 : 0.85) {
         least = INT_MAX;
@@ -8742,7 +8766,7 @@ static int embi_parts_find(embi_caging *c, embi_parts *s)
     s->label = (int *)embi_alloc(c->m, n, sizeof *s->label);
     s->volume = (embipc_real *)embi_alloc(c->m, n, sizeof *s->volume);
     if (root && s->label && s->volume) {
-        for (int k = 0; k < 3; k++) o[k] = c->lo[k] + (c->hi[k] - c->lo[k]) / 2;
+        embi_box_middle(o, c->box);
         for (int t = 0; t < n; t++) root[t] = t;
         for (int h = 0; h < 3 * n; h++) embi_join(root, h / 3, c->beside[h]);
         for (int t = 0; t < n; t++) {
@@ -8790,14 +8814,13 @@ static embipc_real embi_tet_round(embipc_real X[12], const embipc_real n[12], co
 static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, int count)
 {
     static const embipc_real corner[12] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
-    embipc_real lo[3], hi[3], o[3], size[3], longest = 0, least = EMBI_HUGE, X[12], n[12];
+    embipc_real box[6], o[3], size[3], longest = 0, least = EMBI_HUGE, X[12], n[12];
     embipc_real root3 = sqrt((embipc_real)3);
-    embi_box_points(lo, hi, x, count);
-    for (int k = 0; k < 3; k++) longest = embi_max(longest, (hi[k] - lo[k]) / 2);
-    for (int k = 0; k < 3; k++) {
-        o[k] = lo[k] + (hi[k] - lo[k]) / 2;
-        size[k] = embi_max((hi[k] - lo[k]) / 2, longest / 3);
-    }
+    embi_box_points(box, x, count);
+    for (int k = 0; k < 3; k++) longest = embi_max(longest, (box[3 + k] - box[k]) / 2);
+    embi_box_middle(o, box);
+    for (int k = 0; k < 3; k++)
+        size[k] = embi_max((box[3 + k] - box[k]) / 2, longest / 3);
     for (int way = 0; way < 74; way++) {
         embipc_real axis[3] = {0, 0, 0}, turn[3], twist[3] = {0, 0, 0}, R[9], S[9], T[9], r;
         if (way < 72) {   /* rotate normal 0 = (1, 1, 1)/sqrt 3 to the axis, then about it */
@@ -8908,12 +8931,12 @@ static int embi_caging_begin(embi_caging *c)
     embipc_solid solid;
     embipc_real off[3];
     const embi_key *half;
-    embi_box_points(c->lo, c->hi, c->x, c->vertex_count);
+    embi_box_points(c->box, c->x, c->vertex_count);
     embi_solid(&solid, c->x, c->vertex_count, c->tri, c->tri_count);
     c->volume = solid.volume;
     for (int k = 0; k < 3; k++) {
         c->axis[k] = k;
-        off[k] = embi_abs(2 * solid.centroid[k] - c->lo[k] - c->hi[k]);
+        off[k] = embi_abs(2 * solid.centroid[k] - c->box[k] - c->box[3 + k]);
         for (int i = k; i > 0 && off[c->axis[i]] > off[c->axis[i - 1]]; i--) {
             c->axis[i] = c->axis[i - 1];
             c->axis[i - 1] = k;
@@ -8996,10 +9019,10 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
  * rounding. x stays NULL when that origin is 0. */
 static int embi_cage_recentre(embi_memory *m, embipc_real origin[3], embipc_real **x, const embipc_real *points, int n)
 {
-    embipc_real lo[3], hi[3], middle[3];
-    embi_box_points(lo, hi, points, n);
-    for (int k = 0; k < 3; k++) middle[k] = lo[k] + (hi[k] - lo[k]) / 2;
-    embi_near_origin(origin, middle, embi_box_diagonal(lo, hi));
+    embipc_real box[6], middle[3];
+    embi_box_points(box, points, n);
+    embi_box_middle(middle, box);
+    embi_near_origin(origin, middle, embi_box_diagonal(box));
     *x = NULL;
     if (origin[0] == 0 && origin[1] == 0 && origin[2] == 0) return 1;
     *x = (embipc_real *)embi_alloc(m, 3 * n, sizeof **x);
@@ -11547,30 +11570,6 @@ static embi_u64 embi_z_order(const embipc_real p[3], const embipc_real lo[3], em
     return key;
 }
 
-/* grows the box (lo, hi) to hold p */
-static void embi_box_add(embipc_real box[6], const embipc_real p[3])
-{
-    for (int i = 0; i < 3; i++) {
-        box[i] = embi_min(box[i], p[i]);
-        box[3 + i] = embi_max(box[3 + i], p[i]);
-    }
-}
-
-static void embi_box_join(embipc_real box[6], const embipc_real other[6])
-{
-    embi_box_add(box, other);
-    embi_box_add(box, other + 3);
-}
-
-/* The empty box: joined with another box it gives that box. */
-static void embi_box_clear(embipc_real box[6])
-{
-    for (int i = 0; i < 3; i++) {
-        box[i] = EMBI_HUGE;
-        box[3 + i] = -EMBI_HUGE;
-    }
-}
-
 /* Marks edges of two triangles by EMBI_OWN_BACK, and vertices whose triangles form closed circles by EMBI_OWN_ADD.
  * keys: all edges, sorted. used (nv): scratch. */
 static void embi_bvh_count(embi_bvh *b, const int *tri, int nt, int nv, const embi_key *keys, unsigned char *used)
@@ -11831,20 +11830,6 @@ static void embi_box_of_points(embipc_real box[6], const embi_point *p, int n)
     }
 }
 
-/* The box of the vertices v[0 .. n - 1] of x. */
-static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
-{
-    for (int i = 0; i < 3; i++) {
-        embipc_real lo = EMBI_HUGE, hi = -EMBI_HUGE;
-        for (int k = 0; k < n; k++) {
-            lo = embi_min(lo, x[3 * v[k] + i]);
-            hi = embi_max(hi, x[3 * v[k] + i]);
-        }
-        box[i] = lo;
-        box[3 + i] = hi;
-    }
-}
-
 /* Box of the displacements of n vertices along their paths, less the common one. */
 static void embi_path_ways(embipc_real box[6], const embi_surface *a, const int *v, int n)
 {
@@ -11997,11 +11982,6 @@ static int embi_ranges_meet(const embipc_real a[6], const embipc_real range[6], 
     return 1;
 }
 
-static int embi_boxes_touch(const embipc_real a[6], const embipc_real b[6])
-{
-    return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
-}
-
 /* 1 when two boxes can come within reach while both move by the same fraction t in [0, 1] of a displacement in `one`
  * and one in `two`. Empty boxes have lo > hi. */
 static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], embipc_real reach, const embipc_real b[6],
@@ -12115,7 +12095,7 @@ static int embi_traverse_meets(const embi_traversal *w, int i, int j, embipc_rea
     *share = 1;
     if (w->paths) return embi_traverse_lets(w, one, a->bvh->way, i, two, w->b->bvh->way, j);
     if (!embi_ranges_meet(one, w->range, w->reach, two)) return 0;
-    if (!self || !a->J || (i < a->bvh->leaves && embi_boxes_touch(one, two))) return 1;
+    if (!self || !a->J || (i < a->bvh->leaves && embi_boxes_meet(one, two))) return 1;
     *share = embi_bvh_share(a, i, j);
     embi_traverse_share(w, *share, own);
     return embi_ranges_meet(one, own, w->reach, two);
@@ -12462,7 +12442,7 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     embi_box_of_points(one, x, split);
     embi_box_of_points(two, x + split, 4 - split);
     embi_approach_box(t, c->share, reach, two, nearby);
-    if (!embi_boxes_touch(one, nearby)) return 0;
+    if (!embi_boxes_meet(one, nearby)) return 0;
     for (int k = 0; k < 4; k++) p[k] = k < split ? moved + 3 * k : x[k];
     for (int k = 0; k < split; k++) embi_add(moved + 3 * k, x[k], t->mid);
     c->apart = embi_closest_distance(p, c->edge_edge, w, &mask);
@@ -12575,7 +12555,7 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
         if (!(points >> i & 1)) continue;
         if (!t->paths) {
             embi_box_of(box, a->x, A + i, 1);
-            if (!embi_boxes_touch(box, near_b)) continue;
+            if (!embi_boxes_meet(box, near_b)) continue;
         }
         v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
         if (self && embi_vertices_shared(v, 0)) continue;
@@ -12600,7 +12580,7 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
         v[0] = A[i]; v[1] = A[(i + 1) % 3];
         if (!t->paths) {
             embi_box_of(box, a->x, v, 2);
-            if (!embi_boxes_touch(box, near_b)) continue;
+            if (!embi_boxes_meet(box, near_b)) continue;
         }
         for (int j = 0; j < 3; j++) {
             if (!(embi_owned(b->bvh->own[tb], kind) >> j & 1)) continue;
@@ -12610,7 +12590,7 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
                 embi_box_of(edge, b->x, v + 2, 2);
                 embi_approach_box(t, share, t->reach, edge, other);
             }
-            if ((t->paths || embi_boxes_touch(box, other)) &&
+            if ((t->paths || embi_boxes_meet(box, other)) &&
                 !embi_candidate_add(m, a, b, v, 1, 0, rule, t, list, count))
                 return 0;
         }
@@ -12680,7 +12660,7 @@ static int embi_plain_list(embi_memory *m, const embi_swept_surface *a, int size
                 embi_box_join(one->box, a->vertex + 6 * one->v[k]);
             }
             one->parts = size == 3 ? embi_triangle_parts(&a->s, t, joined) : 0;
-            to->count += embi_boxes_touch(one->box, in);
+            to->count += embi_boxes_meet(one->box, in);
         }
     return 1;
 }
@@ -12717,7 +12697,7 @@ static int embi_plain_meet(embi_memory *m, const embi_swept_surface *a, const em
             const embi_primitive *two = scratch->list + j;
             embi_candidate *c;
             int v[4];
-            if (!embi_boxes_touch(in, two->box)) continue;
+            if (!embi_boxes_meet(in, two->box)) continue;
             memcpy(v, one->v, (size_t)size * sizeof *v);
             memcpy(v + size, two->v, (size_t)(4 - size) * sizeof *v);
             if (self && embi_vertices_shared(v, edge_edge)) continue;
@@ -12930,7 +12910,7 @@ static int embi_certifying_near(embi_certifying *f, const int *corner, int n, in
     for (int k = from; k < to; k++) {
         embipc_real box[6];
         embi_box_of(box, f->q, corner + n * f->nearby[k], n);
-        if (embi_boxes_touch(box, f->box)) f->nearby[at + count++] = f->nearby[k];
+        if (embi_boxes_meet(box, f->box)) f->nearby[at + count++] = f->nearby[k];
     }
     return count;
 }
@@ -13281,6 +13261,7 @@ static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surfac
     return embipc_segment_triangle_intersect(p);
 }
 
+/* Fills a crossing. Both bodies are zero where the surface is no body. */
 static void embi_crossing_set(embipc_crossing *x, embipc_body edge_body, embipc_body triangle_body, int e0, int e1,
                               int edge_triangle, int triangle)
 {
@@ -14276,7 +14257,7 @@ static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
  * displacement q - q^n of the step itself, so its work is never positive. A = (1/s + h^2 alpha/c) M +
  * h^2 (1 + beta/c) K is constant within a step. K of a nonlinear material is not constant. Only the damping part of
  * A has it, taken at q^n; energy, gradient and projected Hessian (the tangent) are evaluated at each iterate.
- * Uses: small math, memory, threads, sparse matrices, embedding, elasticity, materials, broad phase, contact.
+ * Uses: small math, memory, threads, sparse matrices, meshes, embedding, elasticity, materials, broad phase, contact.
  * Checked by: tests/test_world*.c, test_integrator.c */
 
 /* The part of a tet that holds its surface vertices: points whose k-th weight is at least least[k]. It is a copy of
@@ -14861,17 +14842,16 @@ static int embi_panel_holders(embi_memory *m, embi_body *b, embi_panel *p, const
     return 1;
 }
 
-/* Extends the box (lo, hi) by the shrunk tet; x: of the nodes. */
-static void embi_shrunk_add(const embi_shrunk *g, const int v[4], const embipc_real *x, embipc_real lo[3],
-                            embipc_real hi[3])
+/* Extends the box by the shrunk tet; x: of the nodes. */
+static void embi_shrunk_add(const embi_shrunk *g, const int v[4], const embipc_real *x, embipc_real box[6])
 {
     const embipc_real *x0 = x + 3 * v[0], *x1 = x + 3 * v[1], *x2 = x + 3 * v[2], *x3 = x + 3 * v[3];
     for (int i = 0; i < 3; i++) {
         embipc_real base = g->least[0] * x0[i] + g->least[1] * x1[i] + g->least[2] * x2[i] + g->least[3] * x3[i];
         embipc_real least = embi_min(embi_min(x0[i], x1[i]), embi_min(x2[i], x3[i])),
                     most = embi_max(embi_max(x0[i], x1[i]), embi_max(x2[i], x3[i]));
-        lo[i] = embi_min(lo[i], base + g->rest * least);
-        hi[i] = embi_max(hi[i], base + g->rest * most);
+        box[i] = embi_min(box[i], base + g->rest * least);
+        box[3 + i] = embi_max(box[3 + i], base + g->rest * most);
     }
 }
 
@@ -14900,29 +14880,22 @@ static int embi_is_one_tet(const embi_body *b) { return b->ntet == 1 && b->nn ==
 /* Bounds of a patch from values x of the nodes: positions or displacements. */
 static void embi_panel_hold(const embi_body *b, const embi_panel *p, const embipc_real *x, embipc_real box[6])
 {
-    embipc_real lo[3] = {EMBI_HUGE, EMBI_HUGE, EMBI_HUGE}, hi[3] = {-EMBI_HUGE, -EMBI_HUGE, -EMBI_HUGE};
+    embi_box_clear(box);
     if (embi_is_one_tet(b)) {
         embipc_real r[4][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
         for (int k = 0; k < 4; k++)
             for (int i = 0; i < 4; i++) embi_axpy(r[k], p->block[4 * k + i], x + 3 * b->tet[i]);
         for (int i = 0; i < 3; i++) {
             embipc_real half = embi_abs(r[1][i]) + embi_abs(r[2][i]) + embi_abs(r[3][i]);
-            lo[i] = r[0][i] - half;
-            hi[i] = r[0][i] + half;
+            box[i] = r[0][i] - half;
+            box[3 + i] = r[0][i] + half;
         }
     } else if (b->search.shrunk_count)
         for (int k = p->first; k < p->first + p->count; k++)
-            embi_shrunk_add(b->search.shrunk + k, b->tet + 4 * b->search.shrunk[k].tet, x, lo, hi);
+            embi_shrunk_add(b->search.shrunk + k, b->tet + 4 * b->search.shrunk[k].tet, x, box);
     else
-        for (int k = 0, n = p->count ? p->count : b->nn; k < n; k++) {
-            const embipc_real *at = x + 3 * (p->count ? b->search.holder[p->first + k] : k);
-            for (int i = 0; i < 3; i++) {
-                lo[i] = embi_min(lo[i], at[i]);
-                hi[i] = embi_max(hi[i], at[i]);
-            }
-        }
-    embi_copy(box, lo);
-    embi_copy(box + 3, hi);
+        for (int k = 0, n = p->count ? p->count : b->nn; k < n; k++)
+            embi_box_add(box, x + 3 * (p->count ? b->search.holder[p->first + k] : k));
 }
 
 /* Bounds of all patches (6 each), and of the surface. */
@@ -19824,13 +19797,11 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
  * place. Both offsets are exact, and 0 for a body near 0. */
 static void embi_build_frame(const embipc_body_def *d, embi_build *t)
 {
-    embipc_real lo[3], hi[3], middle[3], p[3], most = 0, size;
-    embi_box_points(lo, hi, d->x, d->vertex_count);
-    size = embi_box_diagonal(lo, hi);
-    for (int k = 0; k < 3; k++) {
-        middle[k] = lo[k] + (hi[k] - lo[k]) / 2;
-        most = embi_max(most, embi_max(embi_abs(lo[k]), embi_abs(hi[k])));
-    }
+    embipc_real box[6], middle[3], p[3], most = 0, size;
+    embi_box_points(box, d->x, d->vertex_count);
+    size = embi_box_diagonal(box);
+    embi_box_middle(middle, box);
+    for (int k = 0; k < 6; k++) most = embi_max(most, embi_abs(box[k]));
     t->rounding = 4 * EMBI_EPS * d->scale * most;
     embi_near_origin(t->from, middle, size);
     embi_scale(p, d->scale, t->from);
@@ -21928,7 +21899,7 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
             box_a[i] -= gap->distance;
             box_a[3 + i] += gap->distance;
         }
-        if (embi_boxes_touch(box_a, box_b)) embi_gap_triangles(&w, ta, tb, gap);
+        if (embi_boxes_meet(box_a, box_b)) embi_gap_triangles(&w, ta, tb, gap);
     }
     if (gap->distance < EMBI_HUGE) gap->distance = ldexp(gap->distance, s.exponent);
     embi_pair_walk_end(&m, &w);
@@ -23831,7 +23802,7 @@ static int embi_regions_sweep(embipc_world *w)
         for (int q = p; q < n && two->begin <= one->end; q++, two++) {
             const embi_swept *a = one->body <= two->body ? one : two, *b = a == one ? two : one;
             embipc_real reach;
-            if (a->body == b->body ? p != q || a->panel : !embi_boxes_touch(one->box, two->box)) continue;
+            if (a->body == b->body ? p != q || a->panel : !embi_boxes_meet(one->box, two->box)) continue;
             if (!embi_bodies_meet(w, a->body, b->body, &reach) ||
                 !embi_regions_meet(s->body[a->body].search.panel + a->panel, s->body[b->body].search.panel + b->panel,
                                    reach))
@@ -23930,7 +23901,7 @@ static int embi_plain_bodies(embipc_world *w, int aimed)
             embipc_real reach, in[6];
             if (!embi_bodies_meet(w, i, j, &reach)) continue;
             embi_box_grow(w->search.surface[i].box, 2 * reach, in);
-            if (!embi_boxes_touch(in, w->search.surface[j].box)) continue;
+            if (!embi_boxes_meet(in, w->search.surface[j].box)) continue;
             if (!EMBI_GROW(&w->memory, w->search.tri_pairs, w->search.tri_pair_count + 1)) return 0;
             w->search.tri_pairs[w->search.tri_pair_count].key = embi_pack(i, j);
             w->search.tri_pairs[w->search.tri_pair_count++].value = 0;
@@ -25751,11 +25722,11 @@ static int embi_linking_number(const embipc_real *a, int na, const embipc_real *
                                const embipc_real t[3])
 {
     static const embipc_real origin[3] = {0, 0, 0};
-    embipc_real sum = 0, lo[6], hi[6];
-    embi_box_points(lo, hi, a, na);
-    embi_box_points(lo + 3, hi + 3, b, nb);
+    embipc_real sum = 0, one[6], two[6];
+    embi_box_points(one, a, na);
+    embi_box_points(two, b, nb);
     for (int k = 0; k < 3; k++)
-        if (lo[k] + t[k] > hi[3 + k] || hi[k] + t[k] < lo[3 + k]) return 0;
+        if (one[k] + t[k] > two[3 + k] || one[3 + k] + t[k] < two[k]) return 0;
     for (int i = 0; i < na; i++)
         for (int j = 0; j < nb; j++) {
             const embipc_real *p[2], *q[2];
@@ -25832,7 +25803,7 @@ static int embi_part_topology(embi_memory *m, embi_part_body *b)
 /* Copies a surface and finds its tree, parts, loops and volume. */
 static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movable *from, int base)
 {
-    embipc_real lo[3], hi[3];
+    embipc_real box[6];
     embipc_solid solid;
     embi_key *keys;
     unsigned char *used;
@@ -25850,9 +25821,9 @@ static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movab
     b->thickness = from->thickness;
     b->fixed = from->fixed != 0;
     b->rank = b->fixed ? 0 : INT_MAX;
-    embi_box_indexed(lo, hi, b->x, from->tri, 3 * from->tri_count);
-    b->diagonal = embi_box_diagonal(lo, hi);
-    for (int k = 0; k < 3; k++) b->centre0[k] = b->now.centre[k] = (lo[k] + hi[k]) / 2;
+    embi_box_of(box, b->x, from->tri, 3 * from->tri_count);
+    b->diagonal = embi_box_diagonal(box);
+    for (int k = 0; k < 3; k++) b->centre0[k] = b->now.centre[k] = (box[k] + box[3 + k]) / 2;
     embi_m3_identity(b->now.R);
     b->now.scale = 1;
     keys = (embi_key *)embi_alloc(m, 6 * b->s.nt, sizeof *keys);
