@@ -650,7 +650,8 @@ static int check_crossings(scene *c)
                 if (!embipc_segment_triangle_intersect(p)) continue;
                 all++;
                 for (int k = 0; k < count; k++)
-                    found += list[k].triangle == f && (c->self || list[k].edge_body.index1 == body[on_b].index1 && list[k].triangle_body.index1 == body[1 - on_b].index1) &&
+                    found += list[k].triangle == f && (c->self || (list[k].edge_body.index1 == body[on_b].index1 &&
+                                          list[k].triangle_body.index1 == body[1 - on_b].index1)) &&
                              ((list[k].edge[0] == E[0] && list[k].edge[1] == E[1]) ||
                               (list[k].edge[0] == E[1] && list[k].edge[1] == E[0]));
                 missing += found != 1;
