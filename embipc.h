@@ -691,17 +691,17 @@ typedef struct embipc_contact {
 /* Writes at most capacity contacts and returns how many there are. */
 EMBIPC_API int embipc_world_contacts(const embipc_world *world, embipc_contact *out, int capacity);
 
-/* A crossing of two surfaces: an edge and a triangle that share a point. */
-typedef struct embipc_intersection {
-    embipc_body edge_body, triangle_body;
+/* A crossing of two surfaces, or of one with itself: an edge and a triangle that share a point. */
+typedef struct embipc_crossing {
+    embipc_body edge_body, triangle_body;    /* both zero where the surface is no body */
     int edge[2];                         /* two surface vertices; for a refused body, numbers in its description */
-    int triangle;
-} embipc_intersection;
+    int edge_triangle, triangle;         /* a triangle with that edge; the triangle that the edge meets */
+} embipc_crossing;
 /* Tests all allowed pairs in exact arithmetic: the guarantee promises 0 crossings. Returns their number, or -1 out of
  * memory; writes at most capacity. After EMBIPC_ERR_INTERSECTION embipc_world_rejected() has the crossings of the
  * refused body (index1 0). */
-EMBIPC_API int embipc_world_intersections(embipc_world *world, embipc_intersection *out, int capacity);
-EMBIPC_API int embipc_world_rejected(const embipc_world *world, embipc_intersection *out, int capacity);
+EMBIPC_API int embipc_world_intersections(embipc_world *world, embipc_crossing *out, int capacity);
+EMBIPC_API int embipc_world_rejected(const embipc_world *world, embipc_crossing *out, int capacity);
 
 #ifndef EMBIPC_NO_VALIDATE
 /* Checks the state from scratch: finite values, rows of J that sum to 1 and reproduce the surface, positive mass,
@@ -987,9 +987,6 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
  * Returns the number of new triangles, maybe above capacity, or -1 as embipc_surface_faults(). O(max_edges^3) each. */
 EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                    int max_edges, int *lid, int capacity, int *filled);
-
-/* A crossing of a surface with itself: an edge, one of its triangles, and a triangle that it meets. */
-typedef struct embipc_crossing { int edge[2], edge_triangle, triangle; } embipc_crossing;
 
 /* Finds where a surface meets itself: an edge, and a triangle that has no vertex of it. Exact, as
  * embipc_segment_triangle_intersect(): touching counts.
@@ -1942,6 +1939,27 @@ static int embi_grow(embi_memory *m, void *array, int need, size_t elem, int zer
 #define EMBI_ROOM(m, p, need) ((need) <= embi_capacity(p) || embi_grow((m), &(p), (need), sizeof *(p), 0))
 #define EMBI_RELEASE(m, p) (embi_free((m), (p)), (p) = NULL)
 
+/* Frees the arrays of an owner and clears their pointers. offset: where these stand in its struct, `count` of them. */
+static void embi_release_all(embi_memory *m, void *owner, const size_t *offset, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char *at = (char *)owner + offset[i];
+        void *p;
+        memcpy(&p, at, sizeof p);   /* pointers to all types look alike */
+        EMBI_RELEASE(m, p);
+        memcpy(at, &p, sizeof p);
+    }
+}
+
+/* The answer to a question that takes memory. */
+typedef enum embi_answer { EMBI_NO_MEMORY = -1, EMBI_NO, EMBI_YES } embi_answer;
+static embi_answer embi_not(embi_answer a) { return a == EMBI_NO_MEMORY ? a : a == EMBI_YES ? EMBI_NO : EMBI_YES; }
+
+/* The whole table of offsets, and an entry of it that stands for four members. */
+#define EMBI_RELEASE_ALL(m, owner, table) \
+    embi_release_all((m), (owner), (table), (int)(sizeof(table) / sizeof *(table)))
+#define EMBI_OFFSETS4(type, a, b, c, d) offsetof(type, a), offsetof(type, b), offsetof(type, c), offsetof(type, d)
+
 /* ==== 4. Errors ======================================================================================
  * One funnel: every failure passes through embi_fail(), so one breakpoint shows the first of them.
  * Uses: platform.                                          Checked by: tests/world_input.h   */
@@ -2042,7 +2060,6 @@ typedef struct embi_chunks {
     int count, work;        /* work: of all chunks, in the caller's unit */
 } embi_chunks;
 
-static void embi_chunks_free(embi_memory *m, embi_chunks *p) { EMBI_RELEASE(m, p->list); }
 static void embi_chunks_clear(embi_chunks *p) { p->count = p->work = 0; }
 
 /* Appends [begin, end) of an item, in chunks of `length` or a little less. Returns 0 out of memory. */
@@ -2575,10 +2592,8 @@ typedef struct embi_bsr {
 /* Gives back the memory of A, which then has no rows. */
 static void embi_bsr_free(embi_memory *m, embi_bsr *A)
 {
-    EMBI_RELEASE(m, A->row);
-    EMBI_RELEASE(m, A->col);
-    EMBI_RELEASE(m, A->val);
-    EMBI_RELEASE(m, A->work);
+    static const size_t arrays[] = {EMBI_OFFSETS4(embi_bsr, row, col, val, work)};
+    EMBI_RELEASE_ALL(m, A, arrays);
     A->n = 0;
 }
 
@@ -3335,13 +3350,10 @@ typedef struct embi_ldlt {
 /* Gives back the memory of the factor, which then has no nodes. */
 static void embi_ldlt_free(embi_memory *m, embi_ldlt *F)
 {
-    EMBI_RELEASE(m, F->index);
-    EMBI_RELEASE(m, F->row);
-    EMBI_RELEASE(m, F->value);
-    EMBI_RELEASE(m, F->vectors);
-    EMBI_RELEASE(m, F->work);
-    EMBI_RELEASE(m, F->adjacent);
-    EMBI_RELEASE(m, F->slot);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_ldlt, index, row, value, vectors), offsetof(embi_ldlt, work),
+        offsetof(embi_ldlt, adjacent), offsetof(embi_ldlt, slot)};
+    EMBI_RELEASE_ALL(m, F, arrays);
     F->n = F->supernodes = 0;
 }
 
@@ -4581,15 +4593,13 @@ typedef struct embi_inverse {
 /* Gives back V and all it owns. V may be NULL. */
 static void embi_inverse_free(embi_memory *m, embi_inverse *V)
 {
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_inverse, unknown, unknown_aside, place, asked), offsetof(embi_inverse, C),
+        offsetof(embi_inverse, x)};
     if (!V) return;
     embi_system_free(m, &V->S);
     embi_system_free(m, &V->S_aside);
-    EMBI_RELEASE(m, V->unknown);
-    EMBI_RELEASE(m, V->unknown_aside);
-    EMBI_RELEASE(m, V->place);
-    EMBI_RELEASE(m, V->asked);
-    EMBI_RELEASE(m, V->C);
-    EMBI_RELEASE(m, V->x);
+    EMBI_RELEASE_ALL(m, V, arrays);
     embi_free(m, V);
 }
 
@@ -4837,37 +4847,64 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
 
 /* ---- Boxes ---- */
 
-/* bounding box of n points; lo > hi when n = 0 */
-static void embi_box_points(embipc_real lo[3], embipc_real hi[3], const embipc_real *x, int n)
+/* A box is six numbers, the least coordinates and then the largest ones. */
+
+/* The empty box: joined with another box it gives that box. */
+static void embi_box_clear(embipc_real box[6])
 {
-    embi_set(lo, EMBI_HUGE, EMBI_HUGE, EMBI_HUGE);
-    embi_set(hi, -EMBI_HUGE, -EMBI_HUGE, -EMBI_HUGE);
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < 3; k++) {
-            lo[k] = embi_min(lo[k], x[3 * (size_t)i + (size_t)k]);
-            hi[k] = embi_max(hi[k], x[3 * (size_t)i + (size_t)k]);
-        }
+    for (int i = 0; i < 3; i++) {
+        box[i] = EMBI_HUGE;
+        box[3 + i] = -EMBI_HUGE;
+    }
 }
 
-/* bounding box of the points of x that `index` lists */
-static void embi_box_indexed(embipc_real lo[3], embipc_real hi[3], const embipc_real *x, const int *index,
-                             int count)
+/* Grows the box to hold p. */
+static void embi_box_add(embipc_real box[6], const embipc_real p[3])
 {
-    embi_copy(lo, x + 3 * (size_t)index[0]);
-    embi_copy(hi, lo);
-    for (int i = 1; i < count; i++)
-        for (int k = 0; k < 3; k++) {
-            embipc_real v = x[3 * (size_t)index[i] + (size_t)k];
-            lo[k] = embi_min(lo[k], v);
-            hi[k] = embi_max(hi[k], v);
+    for (int i = 0; i < 3; i++) {
+        box[i] = embi_min(box[i], p[i]);
+        box[3 + i] = embi_max(box[3 + i], p[i]);
+    }
+}
+
+static void embi_box_join(embipc_real box[6], const embipc_real other[6])
+{
+    embi_box_add(box, other);
+    embi_box_add(box, other + 3);
+}
+
+/* bounding box of n points; empty when n = 0 */
+static void embi_box_points(embipc_real box[6], const embipc_real *x, int n)
+{
+    embi_box_clear(box);
+    for (int i = 0; i < n; i++) embi_box_add(box, x + 3 * (size_t)i);
+}
+
+/* The box of the vertices v[0 .. n - 1] of x. */
+static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
+{
+    for (int i = 0; i < 3; i++) {
+        embipc_real lo = EMBI_HUGE, hi = -EMBI_HUGE;
+        for (int k = 0; k < n; k++) {
+            lo = embi_min(lo, x[3 * v[k] + i]);
+            hi = embi_max(hi, x[3 * v[k] + i]);
         }
+        box[i] = lo;
+        box[3 + i] = hi;
+    }
+}
+
+/* The middle of a box. */
+static void embi_box_middle(embipc_real middle[3], const embipc_real box[6])
+{
+    for (int k = 0; k < 3; k++) middle[k] = box[k] + (box[3 + k] - box[k]) / 2;
 }
 
 /* Length of the diagonal. */
-static embipc_real embi_box_diagonal(const embipc_real lo[3], const embipc_real hi[3])
+static embipc_real embi_box_diagonal(const embipc_real box[6])
 {
     embipc_real d[3];
-    embi_sub(d, hi, lo);
+    embi_sub(d, box + 3, box);
     return embi_norm(d);
 }
 
@@ -4884,11 +4921,9 @@ static void embi_near_origin(embipc_real origin[3], const embipc_real middle[3],
 }
 
 /* 1 when two closed boxes have a common point. */
-static int embi_boxes_meet(const embipc_real alo[3], const embipc_real ahi[3], const embipc_real blo[3],
-                           const embipc_real bhi[3])
+static int embi_boxes_meet(const embipc_real a[6], const embipc_real b[6])
 {
-    return alo[0] <= bhi[0] && blo[0] <= ahi[0] && alo[1] <= bhi[1] && blo[1] <= ahi[1] &&
-           alo[2] <= bhi[2] && blo[2] <= ahi[2];
+    return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
 }
 
 /* ---- Edges and faces by sorting ---- */
@@ -5102,9 +5137,9 @@ static embipc_real embi_tet_det(const embipc_real o[3], const embipc_real a[3], 
 /* the integrals of embipc_solid by the banner's formulas; indices are valid */
 static void embi_solid(embipc_solid *s, const embipc_real *x, int vertex_count, const int *tri, int tri_count)
 {
-    embipc_real lo[3], hi[3], o[3], volume = 0, first[3] = {0, 0, 0}, second[9] = {0};
-    embi_box_points(lo, hi, x, vertex_count);
-    for (int k = 0; k < 3; k++) o[k] = lo[k] + (hi[k] - lo[k]) / 2;
+    embipc_real box[6], o[3], volume = 0, first[3] = {0, 0, 0}, second[9] = {0};
+    embi_box_points(box, x, vertex_count);
+    embi_box_middle(o, box);
     for (int t = 0; t < tri_count; t++) {
         embipc_real p[3][3], sum[3], d;
         for (int i = 0; i < 3; i++) embi_sub(p[i], x + 3 * (size_t)tri[3 * t + i], o);
@@ -5181,12 +5216,12 @@ static void embi_join(int *parent, int a, int b)
  * most: largest |coordinate|; size: longest side of the box. */
 static int embi_in_range(const embipc_real *x, int n, embipc_real *most, embipc_real *size)
 {
-    embipc_real lo[3], hi[3];
-    embi_box_points(lo, hi, x, n);
+    embipc_real box[6];
+    embi_box_points(box, x, n);
     *most = *size = 0;
     for (int k = 0; k < 3 && n > 0; k++) {
-        *most = embi_max(*most, embi_max(embi_abs(lo[k]), embi_abs(hi[k])));
-        *size = embi_max(*size, hi[k] - lo[k]);
+        *most = embi_max(*most, embi_max(embi_abs(box[k]), embi_abs(box[3 + k])));
+        *size = embi_max(*size, box[3 + k] - box[k]);
     }
     return *most <= EMBI_MESH_RANGE && !(*size > 0 && *size < 1 / EMBI_MESH_RANGE);
 }
@@ -5523,28 +5558,28 @@ EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, emb
     static const int here[3] = {0, 0, 0};
     embi_memory m;
     embi_keys keys = {NULL, NULL};
-    embipc_real lo[3], hi[3];
+    embipc_real box[6];
     int *link, n = vertex_count, count = 0;   /* head (n), then next (n) */
     if (n < 0 || n > EMBI_MAX_ELEMENTS || (n && (!x || !map)) || !(tolerance >= 0) || !embi_finite(tolerance))
         return -1;
     if (n && !embi_all_finite(x, 3 * n)) return -1;
     embi_memory_init(&m, NULL);
-    embi_box_points(lo, hi, x, n);
+    embi_box_points(box, x, n);
     for (int k = 0; k < 3 && n; k++)
-        if (!(tolerance > 1e-14 * (hi[k] - lo[k]))) tolerance = 0;
+        if (!(tolerance > 1e-14 * (box[3 + k] - box[k]))) tolerance = 0;
     link = (int *)embi_alloc(&m, 2 * n, sizeof *link);
     if (!link || !embi_keys_reserve(&m, &keys, n)) count = -1;
     for (int i = 0; count >= 0 && i < n; i++) {
-        keys.a[i].key = embi_cell_hash(x + 3 * (size_t)i, lo, tolerance, here);
+        keys.a[i].key = embi_cell_hash(x + 3 * (size_t)i, box, tolerance, here);
         keys.a[i].value = i;
         link[i] = link[n + i] = -1;
     }
     if (count == 0 && n) embi_sort_keys(keys.a, keys.tmp, n);
     for (int i = 0; count >= 0 && i < n; i++) {
         const embipc_real *p = x + 3 * (size_t)i;
-        map[i] = embi_find_near(x, p, lo, tolerance, keys.a, n, link, link + n);
+        map[i] = embi_find_near(x, p, box, tolerance, keys.a, n, link, link + n);
         if (map[i] < 0) {
-            int at = embi_lower_bound(keys.a, n, embi_cell_hash(p, lo, tolerance, here));
+            int at = embi_lower_bound(keys.a, n, embi_cell_hash(p, box, tolerance, here));
             map[i] = i;
             link[n + i] = link[at];
             link[at] = i;
@@ -5888,7 +5923,7 @@ static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const i
 }
 
 /* A part with its bounding box. Its triangles start at `first` in a list sorted by part. */
-typedef struct embi_part { embipc_part p; embipc_real lo[3], hi[3]; int first; } embi_part;
+typedef struct embi_part { embipc_part p; embipc_real box[6]; int first; } embi_part;
 
 /* number[t] = part of t; parts are numbered by their smallest triangle. label is that of embi_label_parts(). Returns
  * the number of parts. */
@@ -5905,15 +5940,13 @@ static void embi_measure_parts(const embipc_real *x, const int *tri, int n, cons
 {
     for (int t = 0; t < n; t++) {
         embi_part *s = part + number[t];
-        embipc_real lo[3], hi[3];
+        embipc_real box[6];
         const embipc_real *o;
         int first = s->p.triangle_count++ == 0;
         if (first) s->p.triangle = t;
-        embi_box_indexed(lo, hi, x, tri + 3 * t, 3);
-        for (int i = 0; i < 3; i++) {
-            s->lo[i] = first ? lo[i] : embi_min(s->lo[i], lo[i]);
-            s->hi[i] = first ? hi[i] : embi_max(s->hi[i], hi[i]);
-        }
+        embi_box_of(box, x, tri + 3 * t, 3);
+        if (first) embi_box_clear(s->box);
+        embi_box_join(s->box, box);
         o = x + 3 * (size_t)tri[3 * s->p.triangle];
         s->p.area += embi_triangle_area(x, tri + 3 * t);
         s->p.volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
@@ -5944,10 +5977,11 @@ static void embi_order_parts(const int *number, int n, embi_part *part, int coun
 static int embi_part_depth(const embipc_real *x, const int *tri, const embi_part *part, int count, const int *order,
                            int i)
 {
-    embipc_real p[3], sum = 0;
+    embipc_real p[6], sum = 0;
     embi_triangle_middle(p, x, tri + 3 * part[i].p.triangle);
+    embi_copy(p + 3, p);
     for (int j = 0; j < count; j++) {
-        if (j == i || !embi_boxes_meet(p, p, part[j].lo, part[j].hi)) continue;
+        if (j == i || !embi_boxes_meet(p, part[j].box)) continue;
         for (int k = 0; k < part[j].p.triangle_count; k++)
             sum += embi_winding(p, x, tri + 3 * (size_t)order[part[j].first + k], 1, NULL, 0);
     }
@@ -6107,7 +6141,7 @@ static void embi_collect_shells(const embipc_real *x, const int *tri, int n, con
         const embipc_real *o;
         if (s->count == 0) {
             embi_triangle_middle(s->p, x, tri + 3 * t);
-            embi_box_indexed(s->box, s->box + 3, x, tri + 3 * t, 3);
+            embi_box_of(s->box, x, tri + 3 * t, 3);
         }
         order[s->first + s->count++] = t;
         o = x + 3 * (size_t)tri[3 * order[s->first]];
@@ -6262,10 +6296,8 @@ typedef struct embi_loops {
 /* Frees the loops. */
 static void embi_loops_release(embi_memory *m, embi_loops *l)
 {
-    EMBI_RELEASE(m, l->half);
-    EMBI_RELEASE(m, l->start);
-    EMBI_RELEASE(m, l->walk);
-    EMBI_RELEASE(m, l->at);
+    static const size_t arrays[] = {EMBI_OFFSETS4(embi_loops, half, start, walk, at)};
+    EMBI_RELEASE_ALL(m, l, arrays);
     embi_keys_release(m, &l->keys);
 }
 
@@ -6536,7 +6568,7 @@ static embipc_real embi_min4(const embipc_real w[4])
 /* ---- Finding nearby tets: a uniform grid over the cage ---- */
 
 typedef struct embi_tet_grid {
-    embipc_real lo[3], hi[3], inverse_cell[3];
+    embipc_real box[6], inverse_cell[3];
     int dim[3];
     int *start;      /* dim[0]*dim[1]*dim[2] + 1: cell c lists item[start[c]] .. item[start[c+1] - 1] */
     int *item;       /* tets, ascending within a cell */
@@ -6549,26 +6581,26 @@ static void embi_tet_grid_release(embi_memory *m, embi_tet_grid *g)
 }
 
 /* range of cells that a box overlaps, clamped to the grid */
-static void embi_tet_grid_range(const embi_tet_grid *g, const embipc_real lo[3], const embipc_real hi[3],
+static void embi_tet_grid_range(const embi_tet_grid *g, const embipc_real box[6],
                                 int from[3], int to[3])
 {
     for (int k = 0; k < 3; k++) {
         embipc_real last = (embipc_real)(g->dim[k] - 1);
-        embipc_real a = (lo[k] - g->lo[k]) * g->inverse_cell[k], b = (hi[k] - g->lo[k]) * g->inverse_cell[k];
+        embipc_real a = (box[k] - g->box[k]) * g->inverse_cell[k], b = (box[3 + k] - g->box[k]) * g->inverse_cell[k];
         from[k] = (int)embi_min(embi_max(a, 0), last);
         to[k] = (int)embi_min(embi_max(b, 0), last);
     }
 }
 
 /* bounding box of a tet, enlarged by the tolerance for inside */
-static void embi_tet_box(embipc_real lo[3], embipc_real hi[3], const embipc_real *x, const int *tet)
+static void embi_tet_box(embipc_real box[6], const embipc_real *x, const int *tet)
 {
     embipc_real pad;
-    embi_box_indexed(lo, hi, x, tet, 4);
-    pad = 4 * EMBI_INSIDE_TOLERANCE * embi_box_diagonal(lo, hi);
+    embi_box_of(box, x, tet, 4);
+    pad = 4 * EMBI_INSIDE_TOLERANCE * embi_box_diagonal(box);
     for (int k = 0; k < 3; k++) {
-        lo[k] -= pad;
-        hi[k] += pad;
+        box[k] -= pad;
+        box[3 + k] += pad;
     }
 }
 
@@ -6577,7 +6609,7 @@ static void embi_tet_grid_shape(embi_tet_grid *g, int tet_count)
 {
     embipc_real size[3], longest = 0, cell;
     for (int k = 0; k < 3; k++) {
-        size[k] = g->hi[k] - g->lo[k];
+        size[k] = g->box[3 + k] - g->box[k];
         longest = embi_max(longest, size[k]);
     }
     cell = longest;
@@ -6594,8 +6626,8 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
                                const int *tets, int tet_count)
 {
     int cells, from[3], to[3];
-    embipc_real lo[3], hi[3];
-    embi_box_points(g->lo, g->hi, x, node_count);
+    embipc_real box[6];
+    embi_box_points(g->box, x, node_count);
     embi_tet_grid_shape(g, tet_count);
     cells = g->dim[0] * g->dim[1] * g->dim[2];
     if (!EMBI_GROW(m, g->start, cells + 2)) return 0;
@@ -6603,8 +6635,8 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
     for (int pass = 0; pass < 2; pass++) {
         /* start[c + 2] counts in pass 0; start[c + 1] is the next free place in pass 1 */
         for (int t = 0; t < tet_count; t++) {
-            embi_tet_box(lo, hi, x, tets + 4 * t);
-            embi_tet_grid_range(g, lo, hi, from, to);
+            embi_tet_box(box, x, tets + 4 * t);
+            embi_tet_grid_range(g, box, from, to);
             for (int i = from[0]; i <= to[0]; i++)
                 for (int j = from[1]; j <= to[1]; j++)
                     for (int k = from[2]; k <= to[2]; k++) {
@@ -6638,15 +6670,15 @@ static embipc_real embi_tet_outside(const embipc_real X[12], const embipc_real p
  * 1e-12 of the tet's size, or `reach`, m. Returns whether it was done. */
 static int embi_clamp_weights(embipc_real w[4], const embipc_real X[12], const embipc_real p[3], embipc_real reach)
 {
-    embipc_real c[4], r[3], lo[3], hi[3], total = 0;
+    embipc_real c[4], r[3], box[6], total = 0;
     for (int i = 0; i < 4; i++) {
         c[i] = embi_max(w[i], 0);
         total += c[i];
     }
     for (int i = 0; i < 4; i++) c[i] /= total;
     embi_tet_residual(r, X, c, p);
-    embi_box_points(lo, hi, X, 4);
-    if (!(embi_norm(r) <= embi_max(1e-12 * embi_box_diagonal(lo, hi), reach))) return 0;
+    embi_box_points(box, X, 4);
+    if (!(embi_norm(r) <= embi_max(1e-12 * embi_box_diagonal(box), reach))) return 0;
     memcpy(w, c, sizeof c);
     return 1;
 }
@@ -6700,9 +6732,10 @@ static embipc_result embi_embed(embi_memory *m, const embipc_real *x, int node_c
     if (!embi_tet_grid_build(m, &g, x, node_count, tets, tet_count)) r = embi_fail_memory(e);
     for (int i = 0; i < point_count && r == EMBIPC_OK; i++) {
         const embipc_real *p = points + 3 * (size_t)i;
-        embipc_real best = 0, X[12], *wi = w + 4 * (size_t)i;
+        embipc_real best = 0, box[6], X[12], *wi = w + 4 * (size_t)i;
         int from[3], to[3], c, found = -1;
-        embi_tet_grid_range(&g, p, p, from, to);
+        embi_box_points(box, p, 1);
+        embi_tet_grid_range(&g, box, from, to);
         c = (from[0] * g.dim[1] + from[1]) * g.dim[2] + from[2];
         for (int s = g.start[c]; s < g.start[c + 1]; s++) {
             embipc_real c4[4], depth;
@@ -6809,14 +6842,14 @@ typedef struct embi_holding {
 static int embi_edge_held(embi_memory *m, embi_holding *h, int edge, int v, const embipc_real *a, int w,
                           const embipc_real *b)
 {
-    embipc_real lo[3], hi[3];
+    embipc_real box[6];
     int from[3], to[3], n = 0;
     if (h->tet_of[v] == h->tet_of[w]) return 1;
     for (int k = 0; k < 3; k++) {
-        lo[k] = embi_min(a[k], b[k]);
-        hi[k] = embi_max(a[k], b[k]);
+        box[k] = embi_min(a[k], b[k]);
+        box[3 + k] = embi_max(a[k], b[k]);
     }
-    embi_tet_grid_range(&h->grid, lo, hi, from, to);
+    embi_tet_grid_range(&h->grid, box, from, to);
     for (int i = from[0]; i <= to[0]; i++)
         for (int j = from[1]; j <= to[1]; j++)
             for (int k = from[2]; k <= to[2]; k++) {
@@ -6985,19 +7018,18 @@ static void embi_cone_in_tet(embi_cone_walk *w, int t, int tet)
 }
 
 /* Adds the cone to all tets that meet the box of one of its slices and were not tested with it before. */
-static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real lo[3], const embipc_real hi[3])
+static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real box[6])
 {
     const embi_tet_grid *g = &w->grid;
     int from[3], to[3];
-    embi_tet_grid_range(g, lo, hi, from, to);
+    embi_tet_grid_range(g, box, from, to);
     for (int i = from[0]; i <= to[0]; i++)
         for (int j = from[1]; j <= to[1]; j++)
             for (int k = from[2]; k <= to[2]; k++) {
                 int c = (i * g->dim[1] + j) * g->dim[2] + k;
                 for (int s = g->start[c]; s < g->start[c + 1]; s++) {
                     int tet = g->item[s];
-                    const embipc_real *box = w->box + 6 * (size_t)tet;
-                    if (w->seen[tet] >= t || !embi_boxes_meet(lo, hi, box, box + 3)) continue;
+                    if (w->seen[tet] >= t || !embi_boxes_meet(box, w->box + 6 * (size_t)tet)) continue;
                     w->seen[tet] = t;
                     embi_cone_in_tet(w, t, tet);
                 }
@@ -7008,20 +7040,20 @@ static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real lo[3], 
  * in the hull of the triangle's box, shrunk towards o by u and by v. */
 static void embi_cone_in_tets(embi_cone_walk *w, int t)
 {
-    embipc_real lo[3], hi[3], from[3], to[3];
+    embipc_real box[6], slice[6];
     int slices = 1;
-    embi_box_indexed(lo, hi, w->x, w->tri + 3 * (size_t)t, 3);
+    embi_box_of(box, w->x, w->tri + 3 * (size_t)t, 3);
     for (int k = 0; k < 3; k++) {
-        embipc_real reach = embi_max(w->o[k] - lo[k], hi[k] - w->o[k]) * w->grid.inverse_cell[k];
+        embipc_real reach = embi_max(w->o[k] - box[k], box[3 + k] - w->o[k]) * w->grid.inverse_cell[k];
         slices = embi_max_int(slices, (int)embi_min(reach, w->grid.dim[k]) + 1);
     }
     for (int i = 0; i < slices; i++) {
         embipc_real u = (embipc_real)i / slices, v = (embipc_real)(i + 1) / slices;
         for (int k = 0; k < 3; k++) {
-            from[k] = w->o[k] + (lo[k] < w->o[k] ? v : u) * (lo[k] - w->o[k]);
-            to[k] = w->o[k] + (hi[k] > w->o[k] ? v : u) * (hi[k] - w->o[k]);
+            slice[k] = w->o[k] + (box[k] < w->o[k] ? v : u) * (box[k] - w->o[k]);
+            slice[3 + k] = w->o[k] + (box[3 + k] > w->o[k] ? v : u) * (box[3 + k] - w->o[k]);
         }
-        embi_cone_in_box(w, t, from, to);
+        embi_cone_in_box(w, t, slice);
     }
 }
 
@@ -7040,7 +7072,7 @@ static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_
         embipc_real corner[12], *box = w->box + 6 * (size_t)t;
         for (int i = 0; i < 4; i++) nodes = embi_max_int(nodes, tets[4 * t + i] + 1);
         embi_tet_gather(corner, X, tets + 4 * t);
-        embi_tet_box(box, box + 3, X, tets + 4 * t);
+        embi_tet_box(box, X, tets + 4 * t);
         w->seen[t] = embi_barycentric_init(&w->b[t], corner) ? -1 : INT_MAX;
     }
     return embi_tet_grid_build(m, &w->grid, X, nodes, tets, tet_count);
@@ -7049,11 +7081,9 @@ static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_
 /* Frees what embi_cone_walk_begin() allocated. */
 static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w)
 {
+    static const size_t arrays[] = {EMBI_OFFSETS4(embi_cone_walk, b, box, gross, seen)};
     embi_tet_grid_release(m, &w->grid);
-    embi_free(m, w->b);
-    embi_free(m, w->box);
-    embi_free(m, w->gross);
-    embi_free(m, w->seen);
+    EMBI_RELEASE_ALL(m, w, arrays);
 }
 
 /* Volume (tet_count) >= 0 and positive semidefinite moments (10*tet_count) of the solid in each tet, m^3. Returns the
@@ -7063,7 +7093,7 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
                                       embipc_real *volume, embipc_real *moment)
 {
     embi_cone_walk w;
-    embipc_real lo[3], hi[3], held = -1;
+    embipc_real box[6], held = -1;
     memset(&w, 0, sizeof w);
     memset(volume, 0, (size_t)tet_count * sizeof *volume);
     memset(moment, 0, 10 * (size_t)tet_count * sizeof *moment);
@@ -7071,8 +7101,8 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
     w.tri = tri;
     w.volume = volume;
     w.moment = moment;
-    embi_box_points(lo, hi, x, vertex_count);
-    for (int k = 0; k < 3; k++) w.o[k] = lo[k] + (hi[k] - lo[k]) / 2;
+    embi_box_points(box, x, vertex_count);
+    embi_box_middle(w.o, box);
     if (embi_cone_walk_begin(m, &w, X, tets, tet_count)) {
         held = 0;
         for (int t = 0; t < tri_count; t++) embi_cone_in_tets(&w, t);
@@ -7176,12 +7206,10 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
 /* Frees the arrays of a cage and clears it. */
 static void embi_cage_release(embi_memory *m, embipc_cage *cage)
 {
-    embi_free(m, cage->x);
-    embi_free(m, cage->tets);
-    embi_free(m, cage->tet_volume);
-    embi_free(m, cage->tet_moment);
-    embi_free(m, cage->vertex_tet);
-    embi_free(m, cage->vertex_weight);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embipc_cage, x, tets, tet_volume, tet_moment), offsetof(embipc_cage, vertex_tet),
+        offsetof(embipc_cage, vertex_weight)};
+    EMBI_RELEASE_ALL(m, cage, arrays);
     memset(cage, 0, sizeof *cage);
 }
 
@@ -7233,7 +7261,7 @@ typedef struct embi_caging {
     int vertex_count, tri_count;
     int *beside;                     /* triangle across each side (3*tri_count) */
     embi_pinches pinches;
-    embipc_real lo[3], hi[3];        /* box of the surface */
+    embipc_real box[6];              /* of the surface */
     embipc_real volume;              /* of the solid */
     int axis[3];                     /* first the axis along which the centroid is farthest off the box's middle */
     int split;                       /* one copy per piece; 0: one copy per tet */
@@ -7367,11 +7395,11 @@ static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const emb
     embipc_real cells = 1;
     c->lattice.h = h;
     for (int k = 0; k < 3; k++) {
-        embipc_real reach = (c->hi[k] - c->lo[k]) / 2, below = ceil(reach / h - shift[k]) + 1;
+        embipc_real reach = (c->box[3 + k] - c->box[k]) / 2, below = ceil(reach / h - shift[k]) + 1;
         embipc_real above = ceil(reach / h + shift[k]) + 1;
         if (!(below + above < 1e6)) return EMBIPC_ERR_ARGUMENT;
         c->lattice.dim[k] = (int)below + (int)above;
-        c->lattice.origin[k] = c->lo[k] + reach - h * (below + shift[k]);
+        c->lattice.origin[k] = c->box[k] + reach - h * (below + shift[k]);
         cells *= c->lattice.dim[k] + 1;
     }
     if (!(cells < EMBI_CAGE_MAX_CELLS)) return EMBIPC_ERR_ARGUMENT;
@@ -7629,16 +7657,11 @@ typedef struct embi_pocket {
 /* Frees the scratch of one tet. */
 static void embi_pocket_release(embi_memory *m, embi_pocket *p)
 {
-    EMBI_RELEASE(m, p->polygon);
-    EMBI_RELEASE(m, p->shape);
-    EMBI_RELEASE(m, p->parent);
-    EMBI_RELEASE(m, p->piece);
-    EMBI_RELEASE(m, p->crossing);
-    EMBI_RELEASE(m, p->segment);
-    EMBI_RELEASE(m, p->of_cut);
-    EMBI_RELEASE(m, p->chain);
-    EMBI_RELEASE(m, p->sum);
-    EMBI_RELEASE(m, p->height);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_pocket, polygon, shape, parent, piece),
+        EMBI_OFFSETS4(embi_pocket, crossing, segment, of_cut, chain), offsetof(embi_pocket, sum),
+        offsetof(embi_pocket, height)};
+    EMBI_RELEASE_ALL(m, p, arrays);
 }
 
 /* The polygon of cut k. A whole triangle is written to *whole. */
@@ -8407,7 +8430,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice
     embipc_result r = EMBIPC_OK;
     embipc_real longest = 0, coarse = 0, fine = 0, step, reach;
     int large = c->tri_count > 100000, least = 0, count;
-    for (int k = 0; k < 3; k++) longest = embi_max(longest, c->hi[k] - c->lo[k]);
+    for (int k = 0; k < 3; k++) longest = embi_max(longest, c->box[3 + k] - c->box[k]);
     for (embipc_real h = 2 * longest; r == EMBIPC_OK && least <= wish + wish / 2 &&
          c->volume < wish * h * h * h; h *= large ? 0.8 : 0.85) {
         least = INT_MAX;
@@ -8461,13 +8484,10 @@ typedef struct embi_tightening {
 /* Frees the scratch of tightening. */
 static void embi_tightening_release(embi_memory *m, embi_tightening *s)
 {
-    EMBI_RELEASE(m, s->from);
-    EMBI_RELEASE(m, s->way);
-    EMBI_RELEASE(m, s->share);
-    EMBI_RELEASE(m, s->bad);
-    EMBI_RELEASE(m, s->had);
-    EMBI_RELEASE(m, s->has);
-    EMBI_RELEASE(m, s->kept);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_tightening, from, way, share, bad), offsetof(embi_tightening, had),
+        offsetof(embi_tightening, has), offsetof(embi_tightening, kept)};
+    EMBI_RELEASE_ALL(m, s, arrays);
 }
 
 /* Stores the number of copies of each tet. */
@@ -8747,7 +8767,7 @@ static int embi_parts_find(embi_caging *c, embi_parts *s)
     s->label = (int *)embi_alloc(c->m, n, sizeof *s->label);
     s->volume = (embipc_real *)embi_alloc(c->m, n, sizeof *s->volume);
     if (root && s->label && s->volume) {
-        for (int k = 0; k < 3; k++) o[k] = c->lo[k] + (c->hi[k] - c->lo[k]) / 2;
+        embi_box_middle(o, c->box);
         for (int t = 0; t < n; t++) root[t] = t;
         for (int h = 0; h < 3 * n; h++) embi_join(root, h / 3, c->beside[h]);
         for (int t = 0; t < n; t++) {
@@ -8795,14 +8815,13 @@ static embipc_real embi_tet_round(embipc_real X[12], const embipc_real n[12], co
 static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, int count)
 {
     static const embipc_real corner[12] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
-    embipc_real lo[3], hi[3], o[3], size[3], longest = 0, least = EMBI_HUGE, X[12], n[12];
+    embipc_real box[6], o[3], size[3], longest = 0, least = EMBI_HUGE, X[12], n[12];
     embipc_real root3 = sqrt((embipc_real)3);
-    embi_box_points(lo, hi, x, count);
-    for (int k = 0; k < 3; k++) longest = embi_max(longest, (hi[k] - lo[k]) / 2);
-    for (int k = 0; k < 3; k++) {
-        o[k] = lo[k] + (hi[k] - lo[k]) / 2;
-        size[k] = embi_max((hi[k] - lo[k]) / 2, longest / 3);
-    }
+    embi_box_points(box, x, count);
+    for (int k = 0; k < 3; k++) longest = embi_max(longest, (box[3 + k] - box[k]) / 2);
+    embi_box_middle(o, box);
+    for (int k = 0; k < 3; k++)
+        size[k] = embi_max((box[3 + k] - box[k]) / 2, longest / 3);
     for (int way = 0; way < 74; way++) {
         embipc_real axis[3] = {0, 0, 0}, turn[3], twist[3] = {0, 0, 0}, R[9], S[9], T[9], r;
         if (way < 72) {   /* rotate normal 0 = (1, 1, 1)/sqrt 3 to the axis, then about it */
@@ -8877,26 +8896,12 @@ static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int e
 /* Frees all scratch of the builder. */
 static void embi_caging_release(embi_caging *c)
 {
-    EMBI_RELEASE(c->m, c->pinches.of);
-    EMBI_RELEASE(c->m, c->pinches.copy);
-    EMBI_RELEASE(c->m, c->along);
-    EMBI_RELEASE(c->m, c->beside);
-    EMBI_RELEASE(c->m, c->lattice.place);
-    EMBI_RELEASE(c->m, c->lattice.wind);
-    EMBI_RELEASE(c->m, c->seen);
-    EMBI_RELEASE(c->m, c->home);
-    EMBI_RELEASE(c->m, c->first);
-    EMBI_RELEASE(c->m, c->cut);
-    EMBI_RELEASE(c->m, c->touch);
-    EMBI_RELEASE(c->m, c->touched);
-    EMBI_RELEASE(c->m, c->range);
-    EMBI_RELEASE(c->m, c->order);
-    EMBI_RELEASE(c->m, c->turn);
-    EMBI_RELEASE(c->m, c->corner);
-    EMBI_RELEASE(c->m, c->copy);
-    EMBI_RELEASE(c->m, c->slot);
-    EMBI_RELEASE(c->m, c->queue);
-    EMBI_RELEASE(c->m, c->local);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_caging, pinches.of, pinches.copy, along, beside),
+        EMBI_OFFSETS4(embi_caging, lattice.place, lattice.wind, seen, home),
+        EMBI_OFFSETS4(embi_caging, first, cut, touch, touched),
+        EMBI_OFFSETS4(embi_caging, range, order, turn, corner), EMBI_OFFSETS4(embi_caging, copy, slot, queue, local)};
+    EMBI_RELEASE_ALL(c->m, c, arrays);
     embi_keys_release(c->m, &c->keys);
     embi_pocket_release(c->m, c->pocket);
 }
@@ -8927,12 +8932,12 @@ static int embi_caging_begin(embi_caging *c)
     embipc_solid solid;
     embipc_real off[3];
     const embi_key *half;
-    embi_box_points(c->lo, c->hi, c->x, c->vertex_count);
+    embi_box_points(c->box, c->x, c->vertex_count);
     embi_solid(&solid, c->x, c->vertex_count, c->tri, c->tri_count);
     c->volume = solid.volume;
     for (int k = 0; k < 3; k++) {
         c->axis[k] = k;
-        off[k] = embi_abs(2 * solid.centroid[k] - c->lo[k] - c->hi[k]);
+        off[k] = embi_abs(2 * solid.centroid[k] - c->box[k] - c->box[3 + k]);
         for (int i = k; i > 0 && off[c->axis[i]] > off[c->axis[i - 1]]; i--) {
             c->axis[i] = c->axis[i - 1];
             c->axis[i - 1] = k;
@@ -9015,10 +9020,10 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
  * rounding. x stays NULL when that origin is 0. */
 static int embi_cage_recentre(embi_memory *m, embipc_real origin[3], embipc_real **x, const embipc_real *points, int n)
 {
-    embipc_real lo[3], hi[3], middle[3];
-    embi_box_points(lo, hi, points, n);
-    for (int k = 0; k < 3; k++) middle[k] = lo[k] + (hi[k] - lo[k]) / 2;
-    embi_near_origin(origin, middle, embi_box_diagonal(lo, hi));
+    embipc_real box[6], middle[3];
+    embi_box_points(box, points, n);
+    embi_box_middle(middle, box);
+    embi_near_origin(origin, middle, embi_box_diagonal(box));
     *x = NULL;
     if (origin[0] == 0 && origin[1] == 0 && origin[2] == 0) return 1;
     *x = (embipc_real *)embi_alloc(m, 3 * n, sizeof **x);
@@ -9179,22 +9184,15 @@ typedef struct embi_elastic {
     int *corner;                   /* averaged: of node b of a tet among the nodes near its node a (16 nt) */
 } embi_elastic;
 
+static const size_t embi_elastic_arrays[] = {
+    EMBI_OFFSETS4(embi_elastic, tet, grad, volume, rotation),
+    EMBI_OFFSETS4(embi_elastic, rotation_start, rotation_next, node_volume, patch_row),
+    EMBI_OFFSETS4(embi_elastic, patch_tet, near_row, near_node, place), offsetof(embi_elastic, corner)};
+
 /* Gives back the memory of the tets. */
 static void embi_elastic_free(embi_memory *m, embi_elastic *s)
 {
-    EMBI_RELEASE(m, s->tet);
-    EMBI_RELEASE(m, s->grad);
-    EMBI_RELEASE(m, s->volume);
-    EMBI_RELEASE(m, s->rotation);
-    EMBI_RELEASE(m, s->rotation_start);
-    EMBI_RELEASE(m, s->rotation_next);
-    EMBI_RELEASE(m, s->node_volume);
-    EMBI_RELEASE(m, s->patch_row);
-    EMBI_RELEASE(m, s->patch_tet);
-    EMBI_RELEASE(m, s->near_row);
-    EMBI_RELEASE(m, s->near_node);
-    EMBI_RELEASE(m, s->place);
-    EMBI_RELEASE(m, s->corner);
+    EMBI_RELEASE_ALL(m, s, embi_elastic_arrays);
 }
 
 /* m_a = gradient of w_a in the tet X (12 reals): the rows of D0^-1, D0 = (X1-X0, X2-X0, X3-X0).
@@ -11540,18 +11538,14 @@ typedef struct embi_surface {
     embipc_real common[3];       /* displacement subtracted from both surfaces' ways, m */
 } embi_surface;
 
+static const size_t embi_bvh_arrays[] = {
+    EMBI_OFFSETS4(embi_bvh, order, own, face, box), EMBI_OFFSETS4(embi_bvh, way, sample, vary, rest),
+    offsetof(embi_bvh, known)};
+
 /* Frees the tree. */
 static void embi_bvh_free(embi_memory *m, embi_bvh *b)
 {
-    EMBI_RELEASE(m, b->order);
-    EMBI_RELEASE(m, b->own);
-    EMBI_RELEASE(m, b->face);
-    EMBI_RELEASE(m, b->box);
-    EMBI_RELEASE(m, b->way);
-    EMBI_RELEASE(m, b->sample);
-    EMBI_RELEASE(m, b->vary);
-    EMBI_RELEASE(m, b->rest);
-    EMBI_RELEASE(m, b->known);
+    EMBI_RELEASE_ALL(m, b, embi_bvh_arrays);
 }
 
 /* spreads the low 21 bits of a to every third bit */
@@ -11575,30 +11569,6 @@ static embi_u64 embi_z_order(const embipc_real p[3], const embipc_real lo[3], em
         key |= embi_spread3((embi_u64)embi_max(0, embi_min(c, 2097151))) << i;
     }
     return key;
-}
-
-/* grows the box (lo, hi) to hold p */
-static void embi_box_add(embipc_real box[6], const embipc_real p[3])
-{
-    for (int i = 0; i < 3; i++) {
-        box[i] = embi_min(box[i], p[i]);
-        box[3 + i] = embi_max(box[3 + i], p[i]);
-    }
-}
-
-static void embi_box_join(embipc_real box[6], const embipc_real other[6])
-{
-    embi_box_add(box, other);
-    embi_box_add(box, other + 3);
-}
-
-/* The empty box: joined with another box it gives that box. */
-static void embi_box_clear(embipc_real box[6])
-{
-    for (int i = 0; i < 3; i++) {
-        box[i] = EMBI_HUGE;
-        box[3 + i] = -EMBI_HUGE;
-    }
 }
 
 /* Marks edges of two triangles by EMBI_OWN_BACK, and vertices whose triangles form closed circles by EMBI_OWN_ADD.
@@ -11797,26 +11767,13 @@ static int embi_plane_is_flat(const embi_plane *p, embipc_real away)
     return p->hi - p->lo <= 32 * EMBI_EPS * away * embi_norm(p->n);
 }
 
-/* The first element of the set of i: the root of its tree in next[]. */
-static int embi_set_first(int *next, int i)
-{
-    while (next[i] != i) i = next[i] = next[next[i]];
-    return i;
-}
-
-static void embi_set_join(int *next, int i, int j)
-{
-    int a = embi_set_first(next, i), b = embi_set_first(next, j);
-    next[embi_max_int(a, b)] = embi_min_int(a, b);
-}
-
 /* Bends below rounding add up. So a face is flat only if all its vertices are in one plane. Edges of other faces make
  * pairs again. keys (2 nt): scratch. */
 static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *tri, int nt, embipc_real away,
                                  embi_key *keys)
 {
     for (int t = 0; t < nt; t++) {
-        keys[t].key = (embi_u64)embi_set_first(b->face, t);
+        keys[t].key = (embi_u64)embi_root(b->face, t);
         keys[t].value = t;
     }
     embi_sort_keys(keys, keys + nt, nt);
@@ -11853,7 +11810,7 @@ static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x
         for (int c = 0; c < 6 && home; c++) stays &= home[tri[3 * t]] == home[tri[3 * (c < 3 ? t : other) + c % 3]];
         if (!stays || !embi_is_flat(x, tri + 3 * t, k, tri + 3 * other, away)) continue;
         b->own[t] &= ~(1u << EMBI_OWN_EDGE_PAIRS << k);
-        embi_set_join(b->face, t, other);
+        embi_join(b->face, t, other);
     }
     embi_bvh_check_faces(b, x, tri, nt, away, keys + 3 * nt);
     embi_bvh_spare_points(b, x, tri, nt, nv, home, EMBI_OWN_EDGE_PAIRS, EMBI_OWN_POINT_PAIRS, sharp);
@@ -11868,20 +11825,6 @@ static void embi_box_of_points(embipc_real box[6], const embi_point *p, int n)
         for (int k = 0; k < n; k++) {
             lo = embi_min(lo, p[k][i]);
             hi = embi_max(hi, p[k][i]);
-        }
-        box[i] = lo;
-        box[3 + i] = hi;
-    }
-}
-
-/* The box of the vertices v[0 .. n - 1] of x. */
-static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
-{
-    for (int i = 0; i < 3; i++) {
-        embipc_real lo = EMBI_HUGE, hi = -EMBI_HUGE;
-        for (int k = 0; k < n; k++) {
-            lo = embi_min(lo, x[3 * v[k] + i]);
-            hi = embi_max(hi, x[3 * v[k] + i]);
         }
         box[i] = lo;
         box[3 + i] = hi;
@@ -12040,11 +11983,6 @@ static int embi_ranges_meet(const embipc_real a[6], const embipc_real range[6], 
     return 1;
 }
 
-static int embi_boxes_touch(const embipc_real a[6], const embipc_real b[6])
-{
-    return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
-}
-
 /* 1 when two boxes can come within reach while both move by the same fraction t in [0, 1] of a displacement in `one`
  * and one in `two`. Empty boxes have lo > hi. */
 static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], embipc_real reach, const embipc_real b[6],
@@ -12158,7 +12096,7 @@ static int embi_traverse_meets(const embi_traversal *w, int i, int j, embipc_rea
     *share = 1;
     if (w->paths) return embi_traverse_lets(w, one, a->bvh->way, i, two, w->b->bvh->way, j);
     if (!embi_ranges_meet(one, w->range, w->reach, two)) return 0;
-    if (!self || !a->J || (i < a->bvh->leaves && embi_boxes_touch(one, two))) return 1;
+    if (!self || !a->J || (i < a->bvh->leaves && embi_boxes_meet(one, two))) return 1;
     *share = embi_bvh_share(a, i, j);
     embi_traverse_share(w, *share, own);
     return embi_ranges_meet(one, own, w->reach, two);
@@ -12505,7 +12443,7 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     embi_box_of_points(one, x, split);
     embi_box_of_points(two, x + split, 4 - split);
     embi_approach_box(t, c->share, reach, two, nearby);
-    if (!embi_boxes_touch(one, nearby)) return 0;
+    if (!embi_boxes_meet(one, nearby)) return 0;
     for (int k = 0; k < 4; k++) p[k] = k < split ? moved + 3 * k : x[k];
     for (int k = 0; k < split; k++) embi_add(moved + 3 * k, x[k], t->mid);
     c->apart = embi_closest_distance(p, c->edge_edge, w, &mask);
@@ -12618,7 +12556,7 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
         if (!(points >> i & 1)) continue;
         if (!t->paths) {
             embi_box_of(box, a->x, A + i, 1);
-            if (!embi_boxes_touch(box, near_b)) continue;
+            if (!embi_boxes_meet(box, near_b)) continue;
         }
         v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
         if (self && embi_vertices_shared(v, 0)) continue;
@@ -12643,7 +12581,7 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
         v[0] = A[i]; v[1] = A[(i + 1) % 3];
         if (!t->paths) {
             embi_box_of(box, a->x, v, 2);
-            if (!embi_boxes_touch(box, near_b)) continue;
+            if (!embi_boxes_meet(box, near_b)) continue;
         }
         for (int j = 0; j < 3; j++) {
             if (!(embi_owned(b->bvh->own[tb], kind) >> j & 1)) continue;
@@ -12653,7 +12591,7 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
                 embi_box_of(edge, b->x, v + 2, 2);
                 embi_approach_box(t, share, t->reach, edge, other);
             }
-            if ((t->paths || embi_boxes_touch(box, other)) &&
+            if ((t->paths || embi_boxes_meet(box, other)) &&
                 !embi_candidate_add(m, a, b, v, 1, 0, rule, t, list, count))
                 return 0;
         }
@@ -12723,7 +12661,7 @@ static int embi_plain_list(embi_memory *m, const embi_swept_surface *a, int size
                 embi_box_join(one->box, a->vertex + 6 * one->v[k]);
             }
             one->parts = size == 3 ? embi_triangle_parts(&a->s, t, joined) : 0;
-            to->count += embi_boxes_touch(one->box, in);
+            to->count += embi_boxes_meet(one->box, in);
         }
     return 1;
 }
@@ -12760,7 +12698,7 @@ static int embi_plain_meet(embi_memory *m, const embi_swept_surface *a, const em
             const embi_primitive *two = scratch->list + j;
             embi_candidate *c;
             int v[4];
-            if (!embi_boxes_touch(in, two->box)) continue;
+            if (!embi_boxes_meet(in, two->box)) continue;
             memcpy(v, one->v, (size_t)size * sizeof *v);
             memcpy(v + size, two->v, (size_t)(4 - size) * sizeof *v);
             if (self && embi_vertices_shared(v, edge_edge)) continue;
@@ -12973,7 +12911,7 @@ static int embi_certifying_near(embi_certifying *f, const int *corner, int n, in
     for (int k = from; k < to; k++) {
         embipc_real box[6];
         embi_box_of(box, f->q, corner + n * f->nearby[k], n);
-        if (embi_boxes_touch(box, f->box)) f->nearby[at + count++] = f->nearby[k];
+        if (embi_boxes_meet(box, f->box)) f->nearby[at + count++] = f->nearby[k];
     }
     return count;
 }
@@ -13138,8 +13076,8 @@ typedef struct embi_certificate_sum {
 
 /* Finds T of the current pair if lines stay inside its tets. straight: they do for a pair above, which proves it.
  * nearby: start, number of faces and number of tets near the pair above. mine: those near this pair, appended to
- * them. Returns 1 or 0, or -1 out of memory. */
-static int embi_certifying_lines(embi_certifying *f, int straight, const int nearby[3], int mine[3])
+ * them. */
+static embi_answer embi_certifying_lines(embi_certifying *f, int straight, const int nearby[3], int mine[3])
 {
     embi_certificates *out = f->out;
     int first = out->tet_count, faces, tets;
@@ -13147,14 +13085,14 @@ static int embi_certifying_lines(embi_certifying *f, int straight, const int nea
     mine[1] = mine[2] = 0;
     faces = straight ? 0 : embi_certifying_near(f, f->face, 3, nearby[0], nearby[0] + nearby[1], mine[0]);
     tets = faces < 0 ? -1 : embi_certifying_near(f, f->tet, 4, nearby[0] + nearby[1], mine[0], mine[0] + faces);
-    if (tets < 0) return -1;
+    if (tets < 0) return EMBI_NO_MEMORY;
     mine[1] = faces;
     mine[2] = tets;
-    if (!straight && !embi_certifying_is_straight(f, mine[0], mine[0] + faces)) return 0;
-    if (!embi_certifying_tets(f, mine[0] + faces, mine[0] + faces + tets)) return -1;
+    if (!straight && !embi_certifying_is_straight(f, mine[0], mine[0] + faces)) return EMBI_NO;
+    if (!embi_certifying_tets(f, mine[0] + faces, mine[0] + faces + tets)) return EMBI_NO_MEMORY;
     mine[2] = out->tet_count - first;   /* pairs below meet no other tets */
     for (int k = 0; k < mine[2]; k++) f->nearby[mine[0] + faces + k] = out->tet[first + k];
-    return 1;
+    return EMBI_YES;
 }
 
 /* Finds the least |X| and rho of a pair that is not opened. apart: distance of its boxes if they are far apart, or
@@ -13189,7 +13127,7 @@ static int embi_certifying_pair(embi_certifying *f, int i, int j, int depth, con
     embi_certifying_look(f, i, j);
     if (apart <= size / 4) {
         straight = embi_certifying_lines(f, straight, nearby, mine);
-        if (straight < 0) return 0;
+        if (straight == EMBI_NO_MEMORY) return 0;
         opened = embi_traverse_opens(&walk, i, j, pair);
     }
     if (straight && (!opened || out->tet_count - tets <= EMBI_CERTIFICATE_TETS || depth >= f->deepest)) {
@@ -13251,6 +13189,9 @@ static int embi_certificates_build(embi_memory *m, embi_certificates *out, const
                                    const embipc_real *q,
                             const int *tet, int ntet, const int *home)
 {
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_certifying, face, edge, bent, vertex),
+        EMBI_OFFSETS4(embi_certifying, mark, nearby, keys, list)};
     embi_certifying f;
     embipc_real size = 0;
     int ok;
@@ -13273,14 +13214,7 @@ static int embi_certificates_build(embi_memory *m, embi_certificates *out, const
         ok = embi_certifying_all(&f, ntet);
     }
     if (!ok) embi_certificates_free(m, out);
-    EMBI_RELEASE(m, f.face);
-    EMBI_RELEASE(m, f.edge);
-    EMBI_RELEASE(m, f.bent);
-    EMBI_RELEASE(m, f.vertex);
-    EMBI_RELEASE(m, f.mark);
-    EMBI_RELEASE(m, f.nearby);
-    EMBI_RELEASE(m, f.keys);
-    EMBI_RELEASE(m, f.list);
+    EMBI_RELEASE_ALL(m, &f, arrays);
     return ok;
 }
 
@@ -13314,9 +13248,6 @@ static embipc_real embi_certificate_margin(const embi_certificates *f, const emb
     return margin - sqrt(sqrt(away));
 }
 
-/* An edge of one surface that meets a triangle of the other, decided exactly. */
-typedef struct embi_crossing { int edge[2]; int triangle; int edge_on_b; } embi_crossing;
-
 /* Tests edge (e0, e1) of s against triangle t of u. A pair with a common vertex is skipped. */
 static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surface *u, int t)
 {
@@ -13328,18 +13259,24 @@ static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surfac
     embi_copy(p, s->x + 3 * e0);
     embi_copy(p + 3, s->x + 3 * e1);
     for (int k = 0; k < 3; k++) embi_copy(p + 6 + 3 * k, u->x + 3 * T[k]);
-    for (int i = 0; i < 3; i++) {   /* boxes first */
-        embipc_real lo = embi_min(p[i], p[3 + i]), hi = embi_max(p[i], p[3 + i]);
-        if (hi < embi_min(p[6 + i], embi_min(p[9 + i], p[12 + i])) ||
-            lo > embi_max(p[6 + i], embi_max(p[9 + i], p[12 + i])))
-            return 0;
-    }
     return embipc_segment_triangle_intersect(p);
 }
 
-/* Appends all crossings of two surfaces (or within one) among the triangle pairs in keys. */
-static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
-                          int key_count, embi_crossing **list, int *count)
+/* Fills a crossing. Both bodies are zero where the surface is no body. */
+static void embi_crossing_set(embipc_crossing *x, embipc_body edge_body, embipc_body triangle_body, int e0, int e1,
+                              int edge_triangle, int triangle)
+{
+    x->edge_body = edge_body;
+    x->triangle_body = triangle_body;
+    x->edge[0] = e0;
+    x->edge[1] = e1;
+    x->edge_triangle = edge_triangle;
+    x->triangle = triangle;
+}
+
+/* Appends all crossings of two surfaces (or within one) among the triangle pairs in keys. body: the owners of both. */
+static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surface *b, const embipc_body body[2],
+                          const embi_key *keys, int key_count, embipc_crossing **list, int *count)
 {
     for (int n = 0; n < key_count; n++)
         for (int side = 0; side < 2; side++) {
@@ -13350,10 +13287,7 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
                 int e0 = s->tri[3 * ts + i], e1 = s->tri[3 * ts + (i + 1) % 3];
                 if (!(embi_owned(s->bvh->own[ts], EMBI_OWN_EDGE) >> i & 1) || !embi_crosses(s, e0, e1, u, tu)) continue;
                 if (!EMBI_GROW(m, *list, *count + 1)) return 0;
-                (*list)[*count].edge[0] = e0;
-                (*list)[*count].edge[1] = e1;
-                (*list)[*count].triangle = tu;
-                (*list)[(*count)++].edge_on_b = side;
+                embi_crossing_set(*list + (*count)++, body[side], body[1 - side], e0, e1, ts, tu);
             }
         }
     return 1;
@@ -14324,7 +14258,7 @@ static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
  * displacement q - q^n of the step itself, so its work is never positive. A = (1/s + h^2 alpha/c) M +
  * h^2 (1 + beta/c) K is constant within a step. K of a nonlinear material is not constant. Only the damping part of
  * A has it, taken at q^n; energy, gradient and projected Hessian (the tangent) are evaluated at each iterate.
- * Uses: small math, memory, threads, sparse matrices, embedding, elasticity, materials, broad phase, contact.
+ * Uses: small math, memory, threads, sparse matrices, meshes, embedding, elasticity, materials, broad phase, contact.
  * Checked by: tests/test_world*.c, test_integrator.c */
 
 /* The part of a tet that holds its surface vertices: points whose k-th weight is at least least[k]. It is a copy of
@@ -14911,17 +14845,16 @@ static int embi_panel_holders(embi_memory *m, embi_body *b, embi_panel *p, const
     return 1;
 }
 
-/* Extends the box (lo, hi) by the shrunk tet; x: of the nodes. */
-static void embi_shrunk_add(const embi_shrunk *g, const int v[4], const embipc_real *x, embipc_real lo[3],
-                            embipc_real hi[3])
+/* Extends the box by the shrunk tet; x: of the nodes. */
+static void embi_shrunk_add(const embi_shrunk *g, const int v[4], const embipc_real *x, embipc_real box[6])
 {
     const embipc_real *x0 = x + 3 * v[0], *x1 = x + 3 * v[1], *x2 = x + 3 * v[2], *x3 = x + 3 * v[3];
     for (int i = 0; i < 3; i++) {
         embipc_real base = g->least[0] * x0[i] + g->least[1] * x1[i] + g->least[2] * x2[i] + g->least[3] * x3[i];
         embipc_real least = embi_min(embi_min(x0[i], x1[i]), embi_min(x2[i], x3[i])),
                     most = embi_max(embi_max(x0[i], x1[i]), embi_max(x2[i], x3[i]));
-        lo[i] = embi_min(lo[i], base + g->rest * least);
-        hi[i] = embi_max(hi[i], base + g->rest * most);
+        box[i] = embi_min(box[i], base + g->rest * least);
+        box[3 + i] = embi_max(box[3 + i], base + g->rest * most);
     }
 }
 
@@ -14950,29 +14883,22 @@ static int embi_is_one_tet(const embi_body *b) { return b->ntet == 1 && b->nn ==
 /* Bounds of a patch from values x of the nodes: positions or displacements. */
 static void embi_panel_hold(const embi_body *b, const embi_panel *p, const embipc_real *x, embipc_real box[6])
 {
-    embipc_real lo[3] = {EMBI_HUGE, EMBI_HUGE, EMBI_HUGE}, hi[3] = {-EMBI_HUGE, -EMBI_HUGE, -EMBI_HUGE};
+    embi_box_clear(box);
     if (embi_is_one_tet(b)) {
         embipc_real r[4][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
         for (int k = 0; k < 4; k++)
             for (int i = 0; i < 4; i++) embi_axpy(r[k], p->block[4 * k + i], x + 3 * b->tet[i]);
         for (int i = 0; i < 3; i++) {
             embipc_real half = embi_abs(r[1][i]) + embi_abs(r[2][i]) + embi_abs(r[3][i]);
-            lo[i] = r[0][i] - half;
-            hi[i] = r[0][i] + half;
+            box[i] = r[0][i] - half;
+            box[3 + i] = r[0][i] + half;
         }
     } else if (b->search.shrunk_count)
         for (int k = p->first; k < p->first + p->count; k++)
-            embi_shrunk_add(b->search.shrunk + k, b->tet + 4 * b->search.shrunk[k].tet, x, lo, hi);
+            embi_shrunk_add(b->search.shrunk + k, b->tet + 4 * b->search.shrunk[k].tet, x, box);
     else
-        for (int k = 0, n = p->count ? p->count : b->nn; k < n; k++) {
-            const embipc_real *at = x + 3 * (p->count ? b->search.holder[p->first + k] : k);
-            for (int i = 0; i < 3; i++) {
-                lo[i] = embi_min(lo[i], at[i]);
-                hi[i] = embi_max(hi[i], at[i]);
-            }
-        }
-    embi_copy(box, lo);
-    embi_copy(box + 3, hi);
+        for (int k = 0, n = p->count ? p->count : b->nn; k < n; k++)
+            embi_box_add(box, x + 3 * (p->count ? b->search.holder[p->first + k] : k));
 }
 
 /* Bounds of all patches (6 each), and of the surface. */
@@ -15937,8 +15863,11 @@ typedef struct embi_dual {
 
 /* What the island had from earlier steps at the start of this step. A step that fails restores it, since the bits of
  * later steps depend on it. */
+/* What is stored for a step that fails: nothing, numbers, or the factor too. */
+typedef enum embi_past { EMBI_PAST_NONE, EMBI_PAST_NUMBERS, EMBI_PAST_FACTOR } embi_past;
+
 typedef struct embi_island_past {
-    int is_known;                /* 1: the numbers are stored, 2: the factor too */
+    embi_past stored;
     int useful, wait, pause, unknown_count;
     unsigned *of;
     int of_count;
@@ -16014,9 +15943,12 @@ typedef struct embi_island_energy {
     embipc_real slope, noise_x;
 } embi_island_energy;
 
+/* What the search of an iteration did to an island: nothing, its candidates changed, other islands joined it. */
+enum embi_island_change { EMBI_ISLAND_SAME, EMBI_ISLAND_SEARCHED, EMBI_ISLAND_MERGED };
+
 typedef struct embi_island {
     int active;                  /* still iterating */
-    int changed;                 /* in this iteration: 1 its candidates changed, 2 other islands joined it */
+    int changed;                 /* in this iteration: an embi_island_change */
     int recorded;                /* 0: its record of this iteration is still to be listed */
     int index;                   /* number within the step */
     int *bodies, body_count;
@@ -16049,47 +15981,30 @@ typedef struct embi_island {
 static int embi_spring_count(const embi_island *isle) { return EMBI_DRIVES ? isle->springs.count : 0; }
 static int embi_is_driving(const embi_island *isle) { return EMBI_DRIVES && isle->driving; }
 
+static const size_t embi_dual_arrays[] = {
+    EMBI_OFFSETS4(embi_dual, first, taken, link, value), EMBI_OFFSETS4(embi_dual, column, side, member, side_column),
+    EMBI_OFFSETS4(embi_dual, member_start, block, block_start, work)};
+
 /* Gives back D and all it owns. D may be NULL. */
 static void embi_dual_free(embi_memory *m, embi_dual *D)
 {
     if (!D) return;
-    EMBI_RELEASE(m, D->first);
-    EMBI_RELEASE(m, D->taken);
-    EMBI_RELEASE(m, D->link);
-    EMBI_RELEASE(m, D->value);
-    EMBI_RELEASE(m, D->column);
-    EMBI_RELEASE(m, D->side);
-    EMBI_RELEASE(m, D->member);
-    EMBI_RELEASE(m, D->side_column);
-    EMBI_RELEASE(m, D->member_start);
-    EMBI_RELEASE(m, D->block);
-    EMBI_RELEASE(m, D->block_start);
-    EMBI_RELEASE(m, D->work);
+    EMBI_RELEASE_ALL(m, D, embi_dual_arrays);
     embi_system_free(m, &D->K);
     embi_free(m, D);
 }
 
+static const size_t embi_island_arrays[] = {
+    EMBI_OFFSETS4(embi_island, bodies, pairs, shares.part, shares.found),
+    EMBI_OFFSETS4(embi_island, unknown, factor.of, factor.past.of, friction.list),
+    EMBI_OFFSETS4(embi_island, springs.list, touched.list, keys, rhs), offsetof(embi_island, factor.work),
+    offsetof(embi_island, bound.block_alpha),
+    EMBI_OFFSETS4(embi_island, bound.block_at, shares.by_near.list, shares.by_tets.list, shares.by_vertices.list)};
+
 /* Gives back all that an island owns, but not the island itself. */
 static void embi_island_free(embi_memory *m, embi_island *isle)
 {
-    EMBI_RELEASE(m, isle->bodies);
-    EMBI_RELEASE(m, isle->pairs);
-    EMBI_RELEASE(m, isle->shares.part);
-    EMBI_RELEASE(m, isle->shares.found);
-    embi_chunks_free(m, &isle->shares.by_near);
-    embi_chunks_free(m, &isle->shares.by_tets);
-    embi_chunks_free(m, &isle->shares.by_vertices);
-    EMBI_RELEASE(m, isle->unknown);
-    EMBI_RELEASE(m, isle->factor.of);
-    EMBI_RELEASE(m, isle->factor.past.of);
-    EMBI_RELEASE(m, isle->friction.list);
-    EMBI_RELEASE(m, isle->springs.list);
-    EMBI_RELEASE(m, isle->touched.list);
-    EMBI_RELEASE(m, isle->keys);
-    EMBI_RELEASE(m, isle->rhs);
-    EMBI_RELEASE(m, isle->factor.work);
-    EMBI_RELEASE(m, isle->bound.block_alpha);
-    EMBI_RELEASE(m, isle->bound.block_at);
+    EMBI_RELEASE_ALL(m, isle, embi_island_arrays);
     embi_contacts_free(m, &isle->contacts);
     embi_system_free(m, &isle->system);
     embi_system_free(m, &isle->factor.past.system);
@@ -16754,7 +16669,7 @@ static int embi_island_remember(embi_memory *m, embi_island *isle)
     past->wait = isle->factor.wait;
     past->pause = isle->factor.pause;
     past->unknown_count = isle->unknown_count;
-    past->is_known = 1;
+    past->stored = EMBI_PAST_NUMBERS;
     return 1;
 }
 
@@ -16772,17 +16687,17 @@ static void embi_island_swap_factors(embi_island *isle)
 static void embi_island_forget(embi_island *isle)
 {
     embi_island_past *past = &isle->factor.past;
-    if (past->is_known == 2) embi_island_swap_factors(isle);
-    if (past->is_known && past->of_count)
+    if (past->stored == EMBI_PAST_FACTOR) embi_island_swap_factors(isle);
+    if (past->stored && past->of_count)
         memcpy(isle->factor.of, past->of, (size_t)past->of_count * sizeof *isle->factor.of);
-    if (past->is_known) {
+    if (past->stored) {
         isle->factor.of_count = past->of_count;
         isle->factor.useful = past->useful;
         isle->factor.wait = past->wait;
         isle->factor.pause = past->pause;
         isle->unknown_count = past->unknown_count;
     }
-    past->is_known = 0;
+    past->stored = EMBI_PAST_NONE;
 }
 
 /* Gives the unknown nodes of the island their numbers. */
@@ -17332,9 +17247,9 @@ static int embi_dual_columns(embi_memory *m, embi_island *isle)
     return 1;
 }
 
-/* Lists the triples by body, with room for each body's part of K. Returns -2 out of memory, 0 where there are too
- * many. */
-static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
+/* Lists the triples by body, with room for each body's part of K. The answer is no where
+ * there are too many. */
+static embi_answer embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
     int blocks = 0;
@@ -17342,7 +17257,7 @@ static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
         !EMBI_GROW(m, D->side_column, 6 * D->triples) ||
         !EMBI_GROW(m, D->member_start, isle->body_count + 2) ||
         !EMBI_GROW(m, D->block_start, isle->body_count + 1))
-        return -2;
+        return EMBI_NO_MEMORY;
     memset(D->member_start, 0, (size_t)(isle->body_count + 2) * sizeof(int));
     for (int t = 0; t < 2 * D->triples; t++)
         if (t % 2 == 0 || D->side[t] != D->side[t - 1]) D->member_start[D->side[t] + 2]++;
@@ -17355,15 +17270,15 @@ static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
         D->block_start[k] = blocks;
         if (!count) continue;
         if (V->asked_count > EMBI_DUAL_NODES || count > 20000 ||
-            blocks > INT_MAX / 10 - count * (count + 1) / 2) return 0;
-        if (!embi_inverse_room(m, V)) return -2;
+            blocks > INT_MAX / 10 - count * (count + 1) / 2) return EMBI_NO;
+        if (!embi_inverse_room(m, V)) return EMBI_NO_MEMORY;
         blocks += count * (count + 1) / 2;
     }
     D->block_start[isle->body_count] = blocks;
     if (!EMBI_GROW(m, D->block, 9 * blocks) ||
         !EMBI_GROW(m, D->work, 3 * isle->unknown_count + 3 * D->triples))
-        return -2;
-    return 1;
+        return EMBI_NO_MEMORY;
+    return EMBI_YES;
 }
 
 /* Factors A of a body, unless its factor is valid. part[k]: 0, or what embi_inverse_take() returned. */
@@ -17415,54 +17330,54 @@ static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
         }
 }
 
-/* Sums and factors K. Returns the number of replaced pivots, -1: inf or nan; -2 out of memory. */
-static int embi_dual_gather(embi_memory *m, embi_state *s, embi_island *isle)
+/* Sums and factors K. D->on: no pivot was replaced. */
+static embipc_result embi_dual_gather(embi_memory *m, embi_state *s, embi_island *isle)
 {
     static const embipc_real one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     embi_dual *D = isle->dual;
-    int count = 0;
-    if (!EMBI_GROW(m, isle->keys, D->block_start[isle->body_count])) return -2;
+    int count = 0, replaced;
+    if (!EMBI_GROW(m, isle->keys, D->block_start[isle->body_count])) return EMBIPC_ERR_MEMORY;
     for (int k = 0; k < isle->body_count; k++)
         for (int i = D->member_start[k]; i < D->member_start[k + 1]; i++)
             for (int j = D->member_start[k]; j <= i; j++)
                 isle->keys[count++].key = embi_pack(D->member[i], D->member[j]);
-    if (!embi_system_analyze(m, &D->K, D->triples, isle->keys, count, EMBI_SYSTEM_AUTO)) return -2;
+    if (!embi_system_analyze(m, &D->K, D->triples, isle->keys, count, EMBI_SYSTEM_AUTO)) return EMBIPC_ERR_MEMORY;
     D->K.F.threads = isle->system.F.threads;
     for (int t = 0; t < D->triples; t++) (void)embi_system_add(&D->K, t, t, one);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_part, NULL, NULL, 0);
     for (int b = 0; b < count; b++)
         (void)embi_system_add(&D->K, (int)(isle->keys[b].key >> 32), (int)(isle->keys[b].key & 0xffffffffu),
                               D->block + 9 * (size_t)b);
-    return embi_system_factor(&D->K);
+    replaced = embi_system_factor(&D->K);
+    D->on = replaced == 0;
+    return replaced < 0 ? EMBIPC_ERR_NOT_FINITE : EMBIPC_OK;
 }
 
 /* Number of the body's last factor of A. */
 static unsigned embi_body_factors(const embi_body *b) { return b->inverse ? b->inverse->taken : 0; }
 
-/* Factors A and K instead of H. Returns 1, or 0 where H as one matrix is better or necessary. -1: inf or nan; -2 out
- * of memory. */
-static int embi_dual_factor(embi_memory *m, embi_state *s, embi_island *isle)
+/* Factors A and K instead of H. D->on stays 0 where H as one matrix is better or necessary. */
+static embipc_result embi_dual_factor(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D;
-    int fits, replaced;
+    embi_answer fits;
     if (isle->dual) isle->dual->on = 0;
-    if (!embi_island_wants_dual(s, isle)) return 0;
+    if (!embi_island_wants_dual(s, isle)) return EMBIPC_OK;
     if (!isle->dual) isle->dual = (embi_dual *)embi_alloc(m, 1, sizeof *isle->dual);
-    if ((D = isle->dual) == NULL) return -2;
+    if ((D = isle->dual) == NULL) return EMBIPC_ERR_MEMORY;
     embi_island_ready(s, isle, 0);
-    if (!embi_dual_bodies(m, s, isle)) return -2;
+    if (!embi_dual_bodies(m, s, isle)) return EMBIPC_ERR_MEMORY;
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_invert, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
-        if (isle->shares.part[k] != 0) return isle->shares.part[k] < 0 ? -1 : 0;
+        if (isle->shares.part[k] != 0) return isle->shares.part[k] < 0 ? EMBIPC_ERR_NOT_FINITE : EMBIPC_OK;
         D->taken[k] = embi_body_factors(s->body + isle->bodies[k]);
     }
     D->bodies = isle->body_count;
-    if (!embi_dual_links(m, s, isle) || !embi_dual_columns(m, isle)) return -2;
-    if ((fits = embi_dual_members(m, s, isle)) <= 0) return fits;
-    if ((replaced = embi_dual_gather(m, s, isle)) != 0) return replaced < 0 ? replaced : 0;
-    D->on = 1;
-    return 1;
+    if (!embi_dual_links(m, s, isle) || !embi_dual_columns(m, isle)) return EMBIPC_ERR_MEMORY;
+    fits = embi_dual_members(m, s, isle);
+    if (fits != EMBI_YES) return fits == EMBI_NO ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+    return embi_dual_gather(m, s, isle);
 }
 
 /* Is the last factor one of A and K? */
@@ -17519,14 +17434,13 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_solve_body, NULL, b, 0);
 }
 
-/* Assembles and factors H as one matrix. The order is kept while the pattern fits. Returns the number of replaced
- * pivots, -1: inf or nan; -2 out of memory, -3: it does not fit its new pattern, which cannot be. */
-static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *isle)
+/* Assembles and factors H as one matrix. The order is kept while the pattern fits. A new pattern always fits. */
+static embipc_result embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int pivots;
     if (!isle->factor.analysed || !embi_island_assemble(s, isle)) {
-        if (!embi_island_analyze(m, s, isle)) return -2;
-        if (!embi_island_assemble(s, isle)) return -3;
+        if (!embi_island_analyze(m, s, isle)) return EMBIPC_ERR_MEMORY;
+        if (!embi_island_assemble(s, isle)) return EMBIPC_ERR_ARGUMENT;
         isle->factor.analysed = 1;
     }
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
@@ -17535,10 +17449,12 @@ static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *
         isle->tune.too_much = isle->tune.keep;
         isle->tune.keep = isle->tune.keep > (embipc_real)0.2 ? isle->tune.keep / 2 : (embipc_real)0;
         embi_island_tangent(s, isle);
-        if (!embi_island_assemble(s, isle)) return -3;
+        if (!embi_island_assemble(s, isle)) return EMBIPC_ERR_ARGUMENT;
         pivots = embi_system_factor(&isle->system);
     }
-    return pivots;
+    if (pivots < 0) return EMBIPC_ERR_NOT_FINITE;
+    isle->regularized += pivots;
+    return EMBIPC_OK;
 }
 
 /* Below so many unknown nodes a factor costs no more than an iteration, and none is reused. With reuse a ball
@@ -17550,9 +17466,9 @@ static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *
 static void embi_island_set_aside(embi_island *isle)
 {
     const embi_threads *threads = isle->system.F.threads;
-    if (isle->factor.past.is_known != 1 || !isle->factor.past.useful || isle->factor.past.unknown_count <
+    if (isle->factor.past.stored != EMBI_PAST_NUMBERS || !isle->factor.past.useful || isle->factor.past.unknown_count <
         EMBI_KEEP_NODES) return;
-    isle->factor.past.is_known = 2;
+    isle->factor.past.stored = EMBI_PAST_FACTOR;
     embi_island_swap_factors(isle);
     isle->system.F.threads = threads;
 }
@@ -17560,14 +17476,11 @@ static void embi_island_set_aside(embi_island *isle)
 /* The matrix at the present state, factored. */
 static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    int pivots = 0, dual;
+    embipc_result result;
     embi_island_set_aside(isle);
-    dual = embi_dual_factor(m, s, isle);
-    if (dual == 0) pivots = embi_island_factor_whole(m, s, isle);
-    else if (dual < 0) pivots = dual;
-    if (pivots < 0)
-        return pivots == -1 ? EMBIPC_ERR_NOT_FINITE : pivots == -2 ? EMBIPC_ERR_MEMORY : EMBIPC_ERR_ARGUMENT;
-    isle->regularized += pivots;
+    result = embi_dual_factor(m, s, isle);
+    if (result == EMBIPC_OK && !embi_has_dual(isle)) result = embi_island_factor_whole(m, s, isle);
+    if (result != EMBIPC_OK) return result;
     isle->factorizations++;
     isle->factor.useful = 1;
     isle->factor.is_old = 0;
@@ -19203,8 +19116,6 @@ typedef struct embi_world_search {
     int *found;                  /* candidates found in each chunk */
     int *asked, asked_count;     /* vertices whose x^n is requested */
     int *pressed, pressed_count; /* vertices with a force of the last step, unsorted, with repeats */
-    embi_crossing *crossing;
-    int crossing_count;
 } embi_world_search;
 
 /* Friction memory of the last step: sorted keys, and |u|, m. */
@@ -19217,7 +19128,7 @@ typedef struct embi_step_report {
     embipc_iteration *iteration, *iteration_before;   /* of the last step, and of the one before it */
     int contact_count, pair_force_count, iteration_count, iteration_before_count;
     int is_odd;                  /* the two lists of iterations were swapped an odd number of times */
-    embipc_intersection *rejected;
+    embipc_crossing *rejected;
     int rejected_count;
 } embi_step_report;
 
@@ -19382,27 +19293,18 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     return EMBIPC_OK;
 }
 
+static const size_t embi_body_arrays[] = {
+    EMBI_OFFSETS4(embi_body, tri, origin, tet, mass.block),
+    EMBI_OFFSETS4(embi_body, mass.node, mass.row, mass.place, search.live),
+    EMBI_OFFSETS4(embi_body, search.start, search.panel, search.part, search.strain),
+    EMBI_OFFSETS4(embi_body, search.own.list, search.own_state, search.shrunk, search.holder),
+    offsetof(embi_body, tangent)};
+
 /* Frees the arrays of a body. */
 static void embi_body_free(embi_memory *m, embi_body *b)
 {
-    EMBI_RELEASE(m, b->tri);
-    EMBI_RELEASE(m, b->origin);
-    EMBI_RELEASE(m, b->tet);
-    EMBI_RELEASE(m, b->mass.block);
-    EMBI_RELEASE(m, b->mass.node);
-    EMBI_RELEASE(m, b->mass.row);
-    EMBI_RELEASE(m, b->mass.place);
-    EMBI_RELEASE(m, b->search.live);
+    EMBI_RELEASE_ALL(m, b, embi_body_arrays);
     embi_certificates_free(m, &b->search.certificates);
-    EMBI_RELEASE(m, b->search.start);
-    EMBI_RELEASE(m, b->search.panel);
-    EMBI_RELEASE(m, b->search.part);
-    EMBI_RELEASE(m, b->search.strain);
-    EMBI_RELEASE(m, b->search.own.list);
-    EMBI_RELEASE(m, b->search.own_state);
-    EMBI_RELEASE(m, b->search.shrunk);
-    EMBI_RELEASE(m, b->search.holder);
-    EMBI_RELEASE(m, b->tangent);
     embi_bvh_free(m, &b->bvh);
     embi_elastic_free(m, &b->elastic);
     embi_bsr_free(m, &b->A);
@@ -19412,9 +19314,9 @@ static void embi_body_free(embi_memory *m, embi_body *b)
 /* Frees the arrays of a drive. */
 static void embi_drive_free(embi_memory *m, embi_drive *d)
 {
-    EMBI_RELEASE(m, d->nodes);
-    EMBI_RELEASE(m, d->start);
-    EMBI_RELEASE(m, d->keys);
+    static const size_t arrays[] = {
+        offsetof(embi_drive, nodes), offsetof(embi_drive, start), offsetof(embi_drive, keys)};
+    EMBI_RELEASE_ALL(m, d, arrays);
 }
 
 #define EMBI_NODE_FIELDS 25
@@ -19488,82 +19390,42 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
     return ok;
 }
 
+/* Arrays of a world whose elements own none. q and x begin the blocks that all arrays per node and per vertex share. */
+static const size_t embi_world_arrays[] = {
+    EMBI_OFFSETS4(embipc_world, s.q, s.x, s.local, s.vertex_state),
+    EMBI_OFFSETS4(embipc_world, s.rows.node, s.rows.weight, s.rows.count, s.reference.x),
+    EMBI_OFFSETS4(embipc_world, s.body, s.pair, s.path.way, s.seams.list), offsetof(embipc_world, s.driven.of),
+    EMBI_OFFSETS4(embipc_world, s.driven.list, s.candidates.list, s.candidates.closest, s.candidates.apart),
+    EMBI_OFFSETS4(embipc_world, s.candidates.active, s.candidates.seen, s.scratch.trace, s.scratch.place),
+    EMBI_OFFSETS4(embipc_world, s.scratch.next, s.scratch.patch_G, applied, rule),
+    EMBI_OFFSETS4(embipc_world, islands.list, islands.order, islands.round, islands.run_end),
+    EMBI_OFFSETS4(embipc_world, islands.parent, body_slot, drive_slot, lagged.key), offsetof(embipc_world, lagged.u),
+    EMBI_OFFSETS4(embipc_world, joints.meeting, joints.joined, joints.sharp, search.cached),
+    EMBI_OFFSETS4(embipc_world, search.tri_pairs, search.swept, search.reached, search.surface),
+    EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
+    EMBI_OFFSETS4(embipc_world, search.pressed, islands.run.list, report.rejected, report.contact),
+    EMBI_OFFSETS4(embipc_world, report.pair_force, report.iteration, report.iteration_before, search.parts.list)};
+
 /* Frees everything. The allocator's state lies in the world, so it is copied first. */
 EMBIPC_API void embipc_world_destroy(embipc_world *w)
 {
     embi_memory m;
-    embi_state *s;
     if (!w) return;
-    s = &w->s;
     m = w->memory;
-    for (int i = 0; i < s->body_count; i++) embi_body_free(&m, s->body + i);
-    for (int i = 0; i < embi_drive_count(s); i++) embi_drive_free(&m, s->driven.list + i);
+    for (int i = 0; i < w->s.body_count; i++) embi_body_free(&m, w->s.body + i);
+    for (int i = 0; i < embi_drive_count(&w->s); i++) embi_drive_free(&m, w->s.driven.list + i);
     for (int i = 0; i < embi_capacity(w->islands.list); i++)
         if (w->islands.list[i]) {
             embi_island_free(&m, w->islands.list[i]);
             embi_free(&m, w->islands.list[i]);
         }
-    embi_free(&m, s->q);
-    embi_free(&m, s->x);
-    EMBI_RELEASE(&m, s->local);
-    EMBI_RELEASE(&m, s->driven.of);
-    EMBI_RELEASE(&m, w->applied);
-    EMBI_RELEASE(&m, s->rows.node);
-    EMBI_RELEASE(&m, s->rows.weight);
-    EMBI_RELEASE(&m, s->rows.count);
-    EMBI_RELEASE(&m, s->vertex_state);
-    EMBI_RELEASE(&m, s->reference.x);
-    EMBI_RELEASE(&m, s->path.way);
-    EMBI_RELEASE(&m, s->body);
-    EMBI_RELEASE(&m, s->pair);
-    EMBI_RELEASE(&m, s->driven.list);
-    EMBI_RELEASE(&m, s->seams.list);
-    EMBI_RELEASE(&m, s->candidates.list);
-    EMBI_RELEASE(&m, s->candidates.closest);
-    EMBI_RELEASE(&m, s->candidates.apart);
-    EMBI_RELEASE(&m, s->candidates.active);
-    EMBI_RELEASE(&m, s->candidates.seen);
-    EMBI_RELEASE(&m, s->scratch.trace);
-    EMBI_RELEASE(&m, s->scratch.place);
-    EMBI_RELEASE(&m, s->scratch.next);
-    EMBI_RELEASE(&m, s->scratch.patch_G);
-    EMBI_RELEASE(&m, w->islands.list);
-    EMBI_RELEASE(&m, w->islands.order);
-    EMBI_RELEASE(&m, w->islands.round);
-    embi_chunks_free(&m, &w->islands.run);
-    EMBI_RELEASE(&m, w->islands.run_end);
-    EMBI_RELEASE(&m, w->islands.parent);
-    EMBI_RELEASE(&m, w->body_slot);
-    EMBI_RELEASE(&m, w->drive_slot);
-    EMBI_RELEASE(&m, w->rule);
-    EMBI_RELEASE(&m, w->joints.meeting);
-    EMBI_RELEASE(&m, w->joints.joined);
-    EMBI_RELEASE(&m, w->joints.sharp);
     for (int i = 0; i < w->search.cached_end; i++) EMBI_RELEASE(&m, w->search.cached[i].list);
-    EMBI_RELEASE(&m, w->search.cached);
-    EMBI_RELEASE(&m, w->search.tri_pairs);
-    EMBI_RELEASE(&m, w->search.swept);
-    EMBI_RELEASE(&m, w->search.reached);
-    EMBI_RELEASE(&m, w->search.surface);
-    EMBI_RELEASE(&m, w->search.primitives.list);
-    EMBI_RELEASE(&m, w->search.due);
-    EMBI_RELEASE(&m, w->search.found);
-    EMBI_RELEASE(&m, w->search.asked);
-    EMBI_RELEASE(&m, w->search.pressed);
-    embi_chunks_free(&m, &w->search.parts);
-    embi_last_cage_free(&m, &w->last_cage);
     for (int k = 0; k < EMBI_TASKS; k++) {
         EMBI_RELEASE(&m, w->search.lane[k].keys);
         EMBI_RELEASE(&m, w->search.lane[k].list);
     }
-    EMBI_RELEASE(&m, w->search.crossing);
-    EMBI_RELEASE(&m, w->report.rejected);
-    EMBI_RELEASE(&m, w->lagged.key);
-    EMBI_RELEASE(&m, w->lagged.u);
-    EMBI_RELEASE(&m, w->report.contact);
-    EMBI_RELEASE(&m, w->report.pair_force);
-    EMBI_RELEASE(&m, w->report.iteration);
-    EMBI_RELEASE(&m, w->report.iteration_before);
+    embi_last_cage_free(&m, &w->last_cage);
+    EMBI_RELEASE_ALL(&m, w, embi_world_arrays);
     embi_free(&m, w);
 }
 
@@ -19848,12 +19710,9 @@ typedef struct embi_build {
 /* Frees the scratch of a body under construction. */
 static void embi_build_free(embi_memory *m, embi_build *t)
 {
-    EMBI_RELEASE(m, t->x);
-    EMBI_RELEASE(m, t->q);
-    EMBI_RELEASE(m, t->node);
-    EMBI_RELEASE(m, t->weight);
-    EMBI_RELEASE(m, t->count);
-    EMBI_RELEASE(m, t->index);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_build, x, q, node, weight), offsetof(embi_build, count), offsetof(embi_build, index)};
+    EMBI_RELEASE_ALL(m, t, arrays);
 }
 
 /* Checks factors per tet. They need a body whose tets are given. */
@@ -19945,13 +19804,11 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
  * place. Both offsets are exact, and 0 for a body near 0. */
 static void embi_build_frame(const embipc_body_def *d, embi_build *t)
 {
-    embipc_real lo[3], hi[3], middle[3], p[3], most = 0, size;
-    embi_box_points(lo, hi, d->x, d->vertex_count);
-    size = embi_box_diagonal(lo, hi);
-    for (int k = 0; k < 3; k++) {
-        middle[k] = lo[k] + (hi[k] - lo[k]) / 2;
-        most = embi_max(most, embi_max(embi_abs(lo[k]), embi_abs(hi[k])));
-    }
+    embipc_real box[6], middle[3], p[3], most = 0, size;
+    embi_box_points(box, d->x, d->vertex_count);
+    size = embi_box_diagonal(box);
+    embi_box_middle(middle, box);
+    for (int k = 0; k < 6; k++) most = embi_max(most, embi_abs(box[k]));
     t->rounding = 4 * EMBI_EPS * d->scale * most;
     embi_near_origin(t->from, middle, size);
     embi_scale(p, d->scale, t->from);
@@ -20469,33 +20326,24 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
 }
 
 /* Appends the crossings of two bodies (or of one with itself), at the present x. Their trees must be refitted. */
-static int embi_world_crossings(embipc_world *w, int at, int other, embipc_intersection **list, int *count)
+static int embi_world_crossings(embipc_world *w, int at, int other, embipc_crossing **list, int *count)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     const embi_body *a = w->s.body + at, *b = w->s.body + other;
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
-    w->search.tri_pair_count = w->search.crossing_count = 0;
+    embipc_body body[2];
+    body[0] = a->handle;
+    body[1] = b->handle;
+    w->search.tri_pair_count = 0;
     /* boxes are rounded differently, so pairs nearby are tested, too */
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, embi_pair_rounding(a, b), &w->search.tri_pairs,
-                        &w->search.tri_pair_count) ||
-        !embi_crossings(&w->memory, &sa, &sb, w->search.tri_pairs, w->search.tri_pair_count, &w->search.crossing,
-                        &w->search.crossing_count) ||
-        !EMBI_GROW(&w->memory, *list, *count + w->search.crossing_count))
-        return 0;
-    for (int i = 0; i < w->search.crossing_count; i++) {
-        embipc_intersection *x = *list + (*count)++;
-        x->edge_body = w->search.crossing[i].edge_on_b ? b->handle : a->handle;
-        x->triangle_body = w->search.crossing[i].edge_on_b ? a->handle : b->handle;
-        x->edge[0] = w->search.crossing[i].edge[0];
-        x->edge[1] = w->search.crossing[i].edge[1];
-        x->triangle = w->search.crossing[i].triangle;
-    }
-    return 1;
+    return embi_bvh_pairs(&w->memory, &sa, &sb, still, embi_pair_rounding(a, b), &w->search.tri_pairs,
+                          &w->search.tri_pair_count) &&
+           embi_crossings(&w->memory, &sa, &sb, body, w->search.tri_pairs, w->search.tri_pair_count, list, count);
 }
 
 /* Are two bodies (or parts of one) nearer than their thickness, or than rounding can tell from touching? Such a pair
- * could never move. Returns 1 if so, -1 out of memory. */
-static int embi_check_gap(embipc_world *w, int i, int j)
+ * could never move. */
+static embi_answer embi_check_gap(embipc_world *w, int i, int j)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     embi_state *s = &w->s;
@@ -20514,8 +20362,8 @@ static int embi_check_gap(embipc_world *w, int i, int j)
         !embi_candidates(&w->memory, &sa, &sb, w->search.tri_pairs, w->search.tri_pair_count, &rule, &none,
                          &s->candidates.list,
                          &s->candidates.count))
-        return -1;
-    if (!s->candidates.count) return 0;
+        return EMBI_NO_MEMORY;
+    if (!s->candidates.count) return EMBI_NO;
     (void)embi_fail_at(&w->error, EMBIPC_ERR_INTERSECTION, EMBIPC_NO_PRIMITIVE, 0, rule.xi,
                        "touches \"%.40s\": %d pairs of primitives are not farther apart than %g m; leave a gap",
                            a->name,
@@ -20525,7 +20373,7 @@ static int embi_check_gap(embipc_world *w, int i, int j)
     w->error.body[1] = a->handle;
     w->error.primitive[of_a] = EMBIPC_VERTEX;
     w->error.index[of_a] = of_a ? v - a->vert0 : b->origin[v - b->vert0];
-    return 1;
+    return EMBI_YES;
 }
 
 /* Are two bodies so far apart that their gap needs no test? */
@@ -20558,7 +20406,7 @@ static int embi_edge_place(const embi_body *b, const int edge[2])
 /* Error of the first listed crossing of a new body with another, or with itself. It names both primitives. */
 static void embi_fail_crossing(embipc_world *w, const embi_body *b, const embi_body *other)
 {
-    const embipc_intersection *x = w->report.rejected;
+    const embipc_crossing *x = w->report.rejected;
     int own_edge = embi_same_body(x->edge_body, b->handle), own_triangle = embi_same_body(x->triangle_body, b->handle);
     const embi_body *edge = own_edge ? b : other, *triangle = own_triangle ? b : other;
     (void)embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
@@ -20587,8 +20435,8 @@ static embipc_result embi_check_start(embipc_world *w, int at)
         if (!embi_world_crossings(w, i, at, &w->report.rejected, &w->report.rejected_count))
             return embi_fail_memory(&w->error);
         if (w->report.rejected_count == 0) {
-            int touch = embi_check_gap(w, i, at);
-            if (touch) return touch < 0 ? embi_fail_memory(&w->error) : EMBIPC_ERR_INTERSECTION;
+            embi_answer touch = embi_check_gap(w, i, at);
+            if (touch) return touch == EMBI_NO_MEMORY ? embi_fail_memory(&w->error) : EMBIPC_ERR_INTERSECTION;
         }
         if (w->report.rejected_count > before && !before) embi_fail_crossing(w, b, s->body + i);
     }
@@ -21004,7 +20852,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
         embi_body_refit(&w->s, b_body);
         ok = !embi_tested(w, a_body, b_body) ||
              (embi_world_crossings(w, low, high, &w->report.rejected, &w->report.rejected_count) &&
-              (touch = embi_check_gap(w, low, high)) >= 0);
+              (touch = embi_check_gap(w, low, high)) != EMBI_NO_MEMORY);
         if (!ok || w->report.rejected_count || touch) {
             rule->contact = 0;
             return !ok ? embi_fail_memory(&w->error)
@@ -21411,7 +21259,7 @@ static embipc_result embi_check_reset(embipc_world *w)
             int touch;
             if (!embi_tested(w, s->body + i, s->body + j)) continue;
             if (!embi_world_crossings(w, i, j, &w->report.rejected, &w->report.rejected_count) ||
-                (touch = embi_check_gap(w, i, j)) < 0)
+                (touch = embi_check_gap(w, i, j)) == EMBI_NO_MEMORY)
                 r = embi_fail_memory(&w->error);
             else if (w->report.rejected_count || touch) {
                 r = embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
@@ -21794,14 +21642,14 @@ EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc
     return EMBIPC_OK;
 }
 
-EMBIPC_API int embipc_world_rejected(const embipc_world *w, embipc_intersection *out, int capacity)
+EMBIPC_API int embipc_world_rejected(const embipc_world *w, embipc_crossing *out, int capacity)
 {
     for (int i = 0; w && out && i < w->report.rejected_count && i < capacity; i++) out[i] = w->report.rejected[i];
     return w ? w->report.rejected_count : 0;
 }
 
 /* Refits all trees and tests all pairs exactly. This checks the guarantee from outside the step. */
-EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *out, int capacity)
+EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_crossing *out, int capacity)
 {
     embi_state *s;
     if (!w) return -1;
@@ -21878,7 +21726,7 @@ static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, emb
 /* Bodies first, then all intersections. Reports the first fault. */
 EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *error)
 {
-    embipc_intersection x;
+    embipc_crossing x;
     int n;
     if (!w) return embi_fail(error, EMBIPC_ERR_ARGUMENT, "world is NULL");
     for (int i = 0; i < w->s.body_count; i++) {
@@ -21977,7 +21825,9 @@ EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, 
 {
     embi_memory m;
     embi_pair_walk w;
+    embipc_body none;
     int t[2], count = 0, ok;
+    memset(&none, 0, sizeof none);
     if (capacity < 0 || (capacity && !list)) return -1;
     if (embi_arrays_usable(x, vertex_count, tri, tri_count, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
@@ -21988,12 +21838,7 @@ EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, 
             if (!(embi_owned(w.bvh.own[a], EMBI_OWN_EDGE) >> k % 3 & 1) || count >= limit ||
                 !embi_crosses(&w.s, e0, e1, &w.s, b))
                 continue;
-            if (count < capacity) {
-                list[count].edge[0] = e0;
-                list[count].edge[1] = e1;
-                list[count].edge_triangle = a;
-                list[count].triangle = b;
-            }
+            if (count < capacity) embi_crossing_set(list + count, none, none, e0, e1, a, b);
             count++;
         }
     embi_pair_walk_end(&m, &w);
@@ -22061,7 +21906,7 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
             box_a[i] -= gap->distance;
             box_a[3 + i] += gap->distance;
         }
-        if (embi_boxes_touch(box_a, box_b)) embi_gap_triangles(&w, ta, tb, gap);
+        if (embi_boxes_meet(box_a, box_b)) embi_gap_triangles(&w, ta, tb, gap);
     }
     if (gap->distance < EMBI_HUGE) gap->distance = ldexp(gap->distance, s.exponent);
     embi_pair_walk_end(&m, &w);
@@ -22283,7 +22128,7 @@ static void embi_bodies_begin(embipc_world *w)
         b->patch0 = patch;
         trace += embi_body_trace(b);
         patch += embi_body_patch(b);
-        if (w->islands.list[k]) w->islands.list[k]->factor.past.is_known = 0;
+        if (w->islands.list[k]) w->islands.list[k]->factor.past.stored = EMBI_PAST_NONE;
     }
     embi_each_body(w, embi_body_begin);
     embi_drives_begin(w);
@@ -23660,13 +23505,13 @@ static int embi_seams_join(embipc_world *w)
     for (int n = 0; n < w->joints.meeting_count; n++) {
         const embi_meeting *one = w->joints.meeting + n;
         if (!one->seam) continue;
-        embi_set_join(next, one->body[0], one->body[1]);
+        embi_join(next, one->body[0], one->body[1]);
         w->s.body[one->body[0]].search.joined.surface = w->s.body[one->body[1]].search.joined.surface = 1;
     }
     for (int i = 0; i < n_bodies; i++) {
         embi_body *b = w->s.body + i;
         if (!b->search.joined.surface) continue;
-        b->search.joined.surface = 1 + embi_set_first(next, i);
+        b->search.joined.surface = 1 + embi_root(next, i);
         w->joints.joined[w->joints.joined_count++].key = embi_pack(b->search.joined.surface, i);
     }
     if (w->joints.joined_count)
@@ -23690,7 +23535,7 @@ static void embi_seams_clear(embipc_world *w)
 static int embi_meeting_surface(const embipc_world *w, const embi_meeting *one, int k, const int *first, int *next)
 {
     int body = one->body[k];
-    return embi_set_first(next, first[body] + w->s.body[body].bvh.face[one->edge[k] / 3]);
+    return embi_root(next, first[body] + w->s.body[body].bvh.face[one->edge[k] / 3]);
 }
 
 /* Joins faces along seams to surfaces. Sorts their triangles into w->tri_pairs by embi_pack(surface, body), and returns
@@ -23702,13 +23547,13 @@ static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
     for (int n = 0; n < w->joints.meeting_count; n++) {
         const embi_meeting *one = w->joints.meeting + n;
         if (!one->seam) continue;
-        embi_set_join(next, embi_meeting_surface(w, one, 0, first, next),
+        embi_join(next, embi_meeting_surface(w, one, 0, first, next),
                       embi_meeting_surface(w, one, 1, first, next));
     }
     if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * total)) return -1;
     for (int i = 0; i < w->s.body_count; i++)
         for (int t = 0; t < first[i + 1] - first[i]; t++) {
-            w->search.tri_pairs[count].key = embi_pack(embi_set_first(next, first[i] + w->s.body[i].bvh.face[t]), i);
+            w->search.tri_pairs[count].key = embi_pack(embi_root(next, first[i] + w->s.body[i].bvh.face[t]), i);
             w->search.tri_pairs[count++].value = t;
         }
     if (count) embi_sort_keys(w->search.tri_pairs, w->search.tri_pairs + count, count);
@@ -23963,7 +23808,7 @@ static int embi_regions_sweep(embipc_world *w)
         for (int q = p; q < n && two->begin <= one->end; q++, two++) {
             const embi_swept *a = one->body <= two->body ? one : two, *b = a == one ? two : one;
             embipc_real reach;
-            if (a->body == b->body ? p != q || a->panel : !embi_boxes_touch(one->box, two->box)) continue;
+            if (a->body == b->body ? p != q || a->panel : !embi_boxes_meet(one->box, two->box)) continue;
             if (!embi_bodies_meet(w, a->body, b->body, &reach) ||
                 !embi_regions_meet(s->body[a->body].search.panel + a->panel, s->body[b->body].search.panel + b->panel,
                                    reach))
@@ -24062,7 +23907,7 @@ static int embi_plain_bodies(embipc_world *w, int aimed)
             embipc_real reach, in[6];
             if (!embi_bodies_meet(w, i, j, &reach)) continue;
             embi_box_grow(w->search.surface[i].box, 2 * reach, in);
-            if (!embi_boxes_touch(in, w->search.surface[j].box)) continue;
+            if (!embi_boxes_meet(in, w->search.surface[j].box)) continue;
             if (!EMBI_GROW(&w->memory, w->search.tri_pairs, w->search.tri_pair_count + 1)) return 0;
             w->search.tri_pairs[w->search.tri_pair_count].key = embi_pack(i, j);
             w->search.tri_pairs[w->search.tri_pair_count++].value = 0;
@@ -24218,12 +24063,11 @@ static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
     return one && two ? embi_island_restart(m, s, isle) : 1;
 }
 
-/* At the end of an island's step: did velocities change abruptly, or was the step cut short? Returns 1 if the island
- * gives up BDF2 for it, -1 out of memory. */
-static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *isle, int cut)
+/* Must an island give up BDF2 for this step? It must when velocities changed abruptly, or the step was cut short. */
+static embi_answer embi_island_jumps(embi_memory *m, embi_state *s, embi_island *isle, int cut)
 {
     int jump = cut, two_step = 0;
-    if (!embi_is_second_order(s)) return 0;
+    if (!embi_is_second_order(s)) return EMBI_NO;
     embi_island_touches(s, isle, EMBI_NOW);
     for (int n = 0; n < isle->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[isle->pairs[n]].head);
     for (int n = 0; n < embi_drive_count(s); n++)
@@ -24233,8 +24077,8 @@ static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *isle, i
         two_step |= embi_is_two_step(s->body + isle->bodies[k]);
     }
     for (int k = 0; k < isle->body_count; k++) s->body[isle->bodies[k]].step.jump = jump;
-    if (jump && two_step && !embi_island_restart(m, s, isle)) return -1;
-    return jump && two_step;
+    if (!jump || !two_step) return EMBI_NO;
+    return embi_island_restart(m, s, isle) ? EMBI_YES : EMBI_NO_MEMORY;
 }
 
 /* Adds pair n to the list, behind others of the same bodies. */
@@ -24629,18 +24473,19 @@ static int embi_bodies_rebase(embipc_world *w)
     return 1;
 }
 
-/* Takes a new reference for bodies of pairs that leave their range after a long way, or whose path has ended. Returns
- * whether any pair leaves its range. */
-static int embi_pairs_rebase(embipc_world *w)
+/* Takes a new reference for bodies of pairs that leave their range after a long way, or whose path has ended. Does
+ * any pair leave its range? */
+static embi_answer embi_pairs_rebase(embipc_world *w)
 {
     embi_state *s = &w->s;
-    int any = 0, anew = 0;
+    embi_answer any = EMBI_NO;
+    int anew = 0;
     for (int n = 0; n < s->pair_count; n++) {
         const embi_pair *p = s->pair + n;
         embi_body *a = s->body + p->a, *b = s->body + p->b;
         embipc_real now[6], r[6];
         if (!embi_pair_leaves(s, p, r)) continue;
-        any = 1;
+        any = EMBI_YES;
         embi_relative_box(&a->search.shift, p->pa, &b->search.shift, p->pb, now);
         if (!embi_pair_is_together(s, p) || embi_pair_by_path(w, p, now, r)) continue;
         if (!p->path && EMBI_WITHOUT(REBASE)) continue;
@@ -24650,7 +24495,7 @@ static int embi_pairs_rebase(embipc_world *w)
         b->search.takes_reference = b->moving;
         anew = 1;
     }
-    return anew && !embi_bodies_rebase(w) ? -1 : any;
+    return anew && !embi_bodies_rebase(w) ? EMBI_NO_MEMORY : any;
 }
 
 /* Queues the search of a pair that leaves its range: for the box r, which it will visit, or along its paths. */
@@ -24696,11 +24541,11 @@ static int embi_pair_link(embipc_world *w, const embi_pair *p, int *changed)
     embi_state *s = &w->s;
     int ia = s->body[p->a].moving ? s->body[p->a].island : -1;
     int ib = s->body[p->b].moving ? s->body[p->b].island : -1;
-    if (ia >= 0) changed[ia] = embi_max_int(changed[ia], 1);
-    if (ib >= 0) changed[ib] = embi_max_int(changed[ib], 1);
+    if (ia >= 0) changed[ia] = embi_max_int(changed[ia], EMBI_ISLAND_SEARCHED);
+    if (ib >= 0) changed[ib] = embi_max_int(changed[ib], EMBI_ISLAND_SEARCHED);
     if (ia < 0 || ib < 0 || ia == ib || (!p->count && !p->joins)) return 1;
-    if (!embi_islands_merge(w, ia, ib, changed[embi_min_int(ia, ib)] < 2)) return 0;
-    changed[embi_min_int(ia, ib)] = 2;
+    if (!embi_islands_merge(w, ia, ib, changed[embi_min_int(ia, ib)] != EMBI_ISLAND_MERGED)) return 0;
+    changed[embi_min_int(ia, ib)] = EMBI_ISLAND_MERGED;
     return 1;
 }
 
@@ -24713,15 +24558,16 @@ static int embi_plain_check(embipc_world *w, int *changed)
     return 1;
 }
 
-/* Candidates must cover all that the present directions visit; else they are searched again. changed[root]: 1 for
- * islands with changed candidates, 2 for merged ones. */
+/* Candidates must cover all that the present directions visit; else they are searched again. changed[root]:
+ * an embi_island_change. */
 static int embi_ranges_check(embipc_world *w, int *changed)
 {
     embi_state *s = &w->s;
-    int searched, any;
+    embi_answer any;
+    int searched;
     if (EMBI_WITHOUT(SEARCH)) return embi_plain_check(w, changed);
-    if (!embi_neighbours_check(w) || (any = embi_pairs_rebase(w)) < 0) return 0;
-    if (!any) return 1;
+    if (!embi_neighbours_check(w) || (any = embi_pairs_rebase(w)) == EMBI_NO_MEMORY) return 0;
+    if (any == EMBI_NO) return 1;
     if (!embi_pairs_due(w)) return 0;
     searched = w->search.due_count;
     if (!embi_searches_run(w)) return 0;
@@ -24753,7 +24599,7 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
             s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].rotating &&
                 s->driven.list[n].phi > 0;
     isle->active = 0;
-    if (embi_island_jumps(&w->memory, s, isle, 1) < 0) return EMBIPC_ERR_MEMORY;
+    if (embi_island_jumps(&w->memory, s, isle, 1) == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
     if (half && (r = embi_island_roll_back(&w->memory, s, isle)) != EMBIPC_OK) return r;
     if (embi_island_settle(s, isle, 0) == EMBI_ENDS_TOO_HIGH && !half && !embi_island_is_far(s, isle)) {
         if (!embi_island_back(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
@@ -24881,9 +24727,9 @@ static embipc_result embi_island_go(embipc_world *w, embi_state *s, embi_island 
 {
     embi_memory *m = &w->memory;
     embipc_result r;
-    int jumps;
+    embi_answer jumps;
     if (isle->changed && !embi_island_refresh(m, s, isle)) return EMBIPC_ERR_MEMORY;
-    if (!isle->active || isle->changed == 2) return EMBIPC_OK;
+    if (!isle->active || isle->changed == EMBI_ISLAND_MERGED) return EMBIPC_OK;
     if (isle->guess) return embi_island_try_guess(m, s, isle);
     if ((r = embi_island_advance(m, s, isle)) != EMBIPC_OK) return r;
     isle->recorded = 0;
@@ -24891,11 +24737,11 @@ static embipc_result embi_island_go(embipc_world *w, embi_state *s, embi_island 
         return embi_island_relag(m, s, isle, 1) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
     if (isle->converged) isle->active = --isle->passes > 0 || embi_island_slips_otherwise(s, isle);
     if (isle->active && isle->passes < 1) isle->passes = 1;
-    jumps = isle->active ? 0 : embi_island_jumps(m, s, isle, 0);
-    if (jumps < 0) return EMBIPC_ERR_MEMORY;
-    if (jumps) isle->active = isle->passes = 1;
+    jumps = isle->active ? EMBI_NO : embi_island_jumps(m, s, isle, 0);
+    if (jumps == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
+    if (jumps == EMBI_YES) isle->active = isle->passes = 1;
     if (!isle->active && (r = embi_island_end(m, s, isle)) != EMBIPC_OK) return r;
-    if (jumps || !isle->active || !isle->converged) return EMBIPC_OK;
+    if (jumps == EMBI_YES || !isle->active || !isle->converged) return EMBIPC_OK;
     isle->converged = isle->factor.next_is_old = 0;   /* another pass, with the present friction forces */
     if (!embi_island_lag_friction(m, s, isle, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
     embi_island_contact_energy(s, isle, s->q, s->x);
@@ -24930,7 +24776,7 @@ static embipc_result embi_iterate(embipc_world *w)
     embipc_result r;
     int *changed = w->islands.parent;   /* union-find no longer needs it */
     for (;;) {
-        for (int i = 0; i < s->body_count; i++) changed[i] = 0;
+        for (int i = 0; i < s->body_count; i++) changed[i] = EMBI_ISLAND_SAME;
         if ((r = embi_islands_next(w)) != EMBIPC_OK) return r;
         if (w->islands.round_count == 0) return EMBIPC_OK;
         if ((r = embi_islands_round(w, embi_island_look)) != EMBIPC_OK) return r;
@@ -25740,6 +25586,8 @@ typedef struct embi_parting {
 /* Frees all copies and scratch. */
 static void embi_parting_end(embi_parting *p)
 {
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_parting, body, keys, nearby, shifted), offsetof(embi_parting, pair)};
     for (int i = 0; p->body && i < p->count; i++) {
         embi_part_body *b = p->body + i;
         embi_free(&p->m, b->x);
@@ -25748,11 +25596,7 @@ static void embi_parting_end(embi_parting *p)
         EMBI_RELEASE(&p->m, b->core0);
         embi_bvh_free(&p->m, &b->bvh);
     }
-    embi_free(&p->m, p->body);
-    EMBI_RELEASE(&p->m, p->keys);
-    EMBI_RELEASE(&p->m, p->nearby);
-    EMBI_RELEASE(&p->m, p->shifted);
-    EMBI_RELEASE(&p->m, p->pair);
+    EMBI_RELEASE_ALL(&p->m, p, arrays);
 }
 
 static embipc_real embi_part_gap(const embi_parting *p, int i, int j)
@@ -25865,11 +25709,11 @@ static int embi_linking_number(const embipc_real *a, int na, const embipc_real *
                                const embipc_real t[3])
 {
     static const embipc_real origin[3] = {0, 0, 0};
-    embipc_real sum = 0, lo[6], hi[6];
-    embi_box_points(lo, hi, a, na);
-    embi_box_points(lo + 3, hi + 3, b, nb);
+    embipc_real sum = 0, one[6], two[6];
+    embi_box_points(one, a, na);
+    embi_box_points(two, b, nb);
     for (int k = 0; k < 3; k++)
-        if (lo[k] + t[k] > hi[3 + k] || hi[k] + t[k] < lo[3 + k]) return 0;
+        if (one[k] + t[k] > two[3 + k] || one[3 + k] + t[k] < two[k]) return 0;
     for (int i = 0; i < na; i++)
         for (int j = 0; j < nb; j++) {
             const embipc_real *p[2], *q[2];
@@ -25946,7 +25790,7 @@ static int embi_part_topology(embi_memory *m, embi_part_body *b)
 /* Copies a surface and finds its tree, parts, loops and volume. */
 static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movable *from, int base)
 {
-    embipc_real lo[3], hi[3];
+    embipc_real box[6];
     embipc_solid solid;
     embi_key *keys;
     unsigned char *used;
@@ -25964,9 +25808,9 @@ static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movab
     b->thickness = from->thickness;
     b->fixed = from->fixed != 0;
     b->rank = b->fixed ? 0 : INT_MAX;
-    embi_box_indexed(lo, hi, b->x, from->tri, 3 * from->tri_count);
-    b->diagonal = embi_box_diagonal(lo, hi);
-    for (int k = 0; k < 3; k++) b->centre0[k] = b->now.centre[k] = (lo[k] + hi[k]) / 2;
+    embi_box_of(box, b->x, from->tri, 3 * from->tri_count);
+    b->diagonal = embi_box_diagonal(box);
+    for (int k = 0; k < 3; k++) b->centre0[k] = b->now.centre[k] = (box[k] + box[3 + k]) / 2;
     embi_m3_identity(b->now.R);
     b->now.scale = 1;
     keys = (embi_key *)embi_alloc(m, 6 * b->s.nt, sizeof *keys);
@@ -26040,13 +25884,12 @@ static int embi_part_crosses(const embi_surface *s, const embi_surface *u, embi_
     return 0;
 }
 
-/* stores where two bodies met; returns 1 */
-static int embi_part_met(embi_parting *p, const embi_part_body *a, const embi_part_body *b, embi_key key)
+/* Stores where two bodies met. */
+static void embi_part_met(embi_parting *p, const embi_part_body *a, const embi_part_body *b, embi_key key)
 {
     p->met_a = a;
     p->met_b = b;
     p->met = key;
-    return 1;
 }
 
 /* bound of rounding errors of a shift, m */
@@ -26058,9 +25901,8 @@ static embipc_real embi_part_slack(const embi_part_body *a, const embi_part_body
     return 16 * EMBI_EPS * slack;
 }
 
-/* Tests whether one of `count` triangle pairs comes nearer than gap with a shifted by t. Returns 1 or 0, or -1 out of
- * memory. */
-static int embi_part_touches(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+/* Tests whether one of `count` triangle pairs comes nearer than gap with a shifted by t. */
+static embi_answer embi_part_touches(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                              const embipc_real t[3], embipc_real gap, const embi_key *keys, int count)
 {
     embipc_real range[6];
@@ -26072,35 +25914,37 @@ static int embi_part_touches(embi_parting *p, const embi_part_body *a, const emb
     p->nearby_count = 0;
     for (int n = 0; n < count; n++) {
         if (!embi_candidates(&p->m, &a->s, &b->s, keys + n, 1, &rule, &still, &p->nearby, &p->nearby_count))
-            return -1;
-        if (p->nearby_count) return embi_part_met(p, a, b, keys[n]);
+            return EMBI_NO_MEMORY;
+        if (!p->nearby_count) continue;
+        embi_part_met(p, a, b, keys[n]);
+        return EMBI_YES;
     }
-    return 0;
+    return EMBI_NO;
 }
 
 /* Tests the triangles that met last, if they are of these bodies, with a shifted by t. Most trials end here, without
- * a search. Returns 1 if they meet, 0 if not, -1 out of memory. */
-static int embi_part_meets_again(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+ * a search. */
+static embi_answer embi_part_meets_again(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                                  const embipc_real t[3], embipc_real gap)
 {
     embi_surface s = a->s;
-    if (p->met_a != a || p->met_b != b) return 0;
+    if (p->met_a != a || p->met_b != b) return EMBI_NO;
     for (int i = 0; i < 3; i++) {
         int v = s.tri[3 * (int)(p->met.key >> 32) + i];
         embi_add(p->shifted + 3 * v, a->x + 3 * v, t);
     }
     s.x = s.rest = p->shifted;
-    return embi_part_crosses(&s, &b->s, p->met.key) ? 1 : embi_part_touches(p, a, b, t, gap, &p->met, 1);
+    return embi_part_crosses(&s, &b->s, p->met.key) ? EMBI_YES : embi_part_touches(p, a, b, t, gap, &p->met, 1);
 }
 
-/* Tests whether a, shifted by t, and b are at least gap apart and linked as given. Returns 1; 0 with *kind set; -1
- * out of memory. The tree of a is not moved: the range shifts its boxes. */
-static int embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+/* Tests whether a, shifted by t, and b are at least gap apart and linked as given. *kind is set
+ * if not. The tree of a is not moved: the range shifts its boxes. */
+static embi_answer embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                            const embipc_real t[3], embipc_real gap, embipc_overlap_kind *kind)
 {
     embipc_real range[6], back[3];
     embi_surface s = a->s;
-    int touches;
+    embi_answer touches;
     for (int k = 0; k < 3; k++) {
         range[k] = range[3 + k] = t[k];
         back[k] = -t[k];
@@ -26108,26 +25952,30 @@ static int embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_
     p->key_count = 0;
     if (!embi_bvh_pairs(&p->m, &a->s, &b->s, range, gap + embi_part_slack(a, b, t), &p->keys, &p->key_count) ||
         !EMBI_GROW(&p->m, p->shifted, 3 * a->nv))
-        return -1;
+        return EMBI_NO_MEMORY;
     for (int i = 0; p->key_count && i < a->nv; i++) embi_add(p->shifted + 3 * i, a->x + 3 * i, t);
     s.x = s.rest = p->shifted;
     *kind = EMBIPC_OVERLAP_CROSS;
     for (int n = 0; n < p->key_count; n++)
-        if (embi_part_crosses(&s, &b->s, p->keys[n].key)) return !embi_part_met(p, a, b, p->keys[n]);
+        if (embi_part_crosses(&s, &b->s, p->keys[n].key)) {
+            embi_part_met(p, a, b, p->keys[n]);
+            return EMBI_NO;
+        }
     *kind = EMBIPC_OVERLAP_INSIDE;
-    if (embi_part_holds(b, a, t) || embi_part_holds(a, b, back)) return 0;
+    if (embi_part_holds(b, a, t) || embi_part_holds(a, b, back)) return EMBI_NO;
     *kind = EMBIPC_OVERLAP_TOUCH;
     touches = embi_part_touches(p, a, b, t, gap, p->keys, p->key_count);
-    return touches ? embi_min_int(touches, 0) : p->unlink || embi_part_keeps_links(a, b, t);
+    if (touches != EMBI_NO) return embi_not(touches);
+    return p->unlink || embi_part_keeps_links(a, b, t) ? EMBI_YES : EMBI_NO;
 }
 
 /* embi_part_apart() for a trial shift. The triangles that met last are tested first. */
-static int embi_part_is_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                               const embipc_real t[3], embipc_real gap)
 {
     embipc_overlap_kind kind;
-    int meets = embi_part_meets_again(p, a, b, t, gap);
-    return meets ? embi_min_int(meets, 0) : embi_part_apart(p, a, b, t, gap, &kind);
+    embi_answer meets = embi_part_meets_again(p, a, b, t, gap);
+    return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
 /* ---- The smallest shift of a pair ---- */
@@ -26190,13 +26038,14 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
 {
     embipc_real t[3], low = 0, high = way->length;
     embipc_real support = way->linked ? EMBI_HUGE : embi_part_support(a, b, u, gap);
-    int steps = a->handles && b->handles ? 8 : 2, apart = 0;
+    int steps = a->handles && b->handles ? 8 : 2;
+    embi_answer apart = EMBI_NO;
     if (way->length <= EMBI_EPS * (a->diagonal + b->diagonal)) return 1;   /* 0 up to rounding */
     for (int k = 1; k <= steps && !apart; k++) {
         embipc_real at = way->length * (embipc_real)(1 - 1e-3) * k / steps;
         embi_scale(t, at, u);
-        apart = at >= support ? 1 : embi_part_is_apart(p, a, b, t, gap);
-        if (apart < 0) return 0;
+        apart = at >= support ? EMBI_YES : embi_part_is_apart(p, a, b, t, gap);
+        if (apart == EMBI_NO_MEMORY) return 0;
         if (apart) high = embi_min(at, support);
         else low = at;
     }
@@ -26205,7 +26054,7 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
         embipc_real mid = (low + high) / 2;
         embi_scale(t, mid, u);
         apart = embi_part_is_apart(p, a, b, t, gap);
-        if (apart < 0) return 0;
+        if (apart == EMBI_NO_MEMORY) return 0;
         if (apart) high = mid;
         else low = mid;
     }
@@ -26252,7 +26101,7 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
     way.found = !way.linked;
     way.length = EMBI_HUGE;
     embi_set(way.along, 1, 0, 0);
-    if (embi_part_apart(p, a, b, embi_part_none, gap, &kind) < 0) return 0;
+    if (embi_part_apart(p, a, b, embi_part_none, gap, &kind) == EMBI_NO_MEMORY) return 0;
     embi_part_directions(p, a, b);
     for (int i = 0; i < p->direction_count; i++) {
         embipc_real s = embi_part_support(a, b, p->direction + 3 * i, gap);
@@ -26283,8 +26132,9 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
     embi_part_body *a = p->body + i, *b = p->body + j;
     embipc_real want = (embipc_real)(a->now.moved || b->now.moved ? 0.99 : 0.01), shift[3], share;
     embipc_overlap_kind kind;
-    int apart = embi_part_apart(p, a, b, embi_part_none, embi_part_reach(p, i, j, want), &kind), found;
-    if (apart) return apart > 0;
+    int found;
+    embi_answer apart = embi_part_apart(p, a, b, embi_part_none, embi_part_reach(p, i, j, want), &kind);
+    if (apart != EMBI_NO) return apart == EMBI_YES;
     if (!embi_part_search(p, a, b, embi_part_reach(p, i, j, 1), shift, &found)) return 0;
     if (!found) return 1;
     *moved = 1;
@@ -26298,10 +26148,10 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
     return 1;
 }
 
-/* 1 when bodies i and j are apart, or exempt from contact; 0 with *kind set; -1 out of memory. */
-static int embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *kind)
+/* Are bodies i and j apart, or exempt from contact? *kind is set if not. */
+static embi_answer embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *kind)
 {
-    if (!(embi_part_gap(p, i, j) > 0)) return 1;
+    if (!(embi_part_gap(p, i, j) > 0)) return EMBI_YES;
     return embi_part_apart(p, p->body + i, p->body + j, embi_part_none,
                            embi_part_reach(p, i, j, (embipc_real)0.01), kind);
 }
@@ -26334,8 +26184,8 @@ static int embi_part_list(embi_parting *p)
     for (int i = 0; i < p->count; i++)
         for (int j = i + 1; j < p->count; j++) {
             embipc_overlap_kind kind = EMBIPC_OVERLAP_TOUCH;
-            int apart = embi_part_enough(p, i, j, &kind);
-            if (apart < 0 || (!apart && !embi_part_append(p, i, j, kind))) return 0;
+            embi_answer apart = embi_part_enough(p, i, j, &kind);
+            if (apart == EMBI_NO_MEMORY || (!apart && !embi_part_append(p, i, j, kind))) return 0;
         }
     return 1;
 }
@@ -26421,19 +26271,19 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
 
 /* ---- Growth ---- */
 
-/* Finds the pairs that are not apart. Returns 1 with the first one in *i and *j, 0 for none, -1 out of memory. */
-static int embi_part_left(embi_parting *p, int *i, int *j)
+/* Are there pairs that are not apart? The first one is in *i and *j. */
+static embi_answer embi_part_left(embi_parting *p, int *i, int *j)
 {
-    int left = 0;
+    embi_answer left = EMBI_NO;
     for (int a = 0; a < p->count; a++)
         for (int b = a + 1; b < p->count; b++) {
             embi_part_overlap *k = embi_part_find(p, a, b);
             embipc_overlap_kind kind;
-            int apart = embi_part_enough(p, a, b, &kind);
-            if (apart < 0) return -1;
+            embi_answer apart = embi_part_enough(p, a, b, &kind);
+            if (apart == EMBI_NO_MEMORY) return EMBI_NO_MEMORY;
             if (k) k->o.parted = apart;
             if (apart || left) continue;
-            left = 1;
+            left = EMBI_YES;
             *i = a;
             *j = b;
         }
@@ -26447,8 +26297,8 @@ static int embi_part_spread(embi_parting *p)
     for (int i = 0; i < p->count; i++)
         for (int j = i + 1; j < p->count; j++) {
             embipc_overlap_kind kind;
-            int apart = embi_part_enough(p, i, j, &kind);
-            if (apart < 0) return 0;
+            embi_answer apart = embi_part_enough(p, i, j, &kind);
+            if (apart == EMBI_NO_MEMORY) return 0;
             if (apart) continue;
             p->body[i].stuck |= !p->body[i].fixed;
             p->body[j].stuck |= !p->body[j].fixed;
@@ -26593,23 +26443,23 @@ static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
         turned += !k->hopeless;
         hopeless += k->hopeless;
     }
-    if (turned && (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) < 0)) return 0;
+    if (turned && (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) == EMBI_NO_MEMORY)) return 0;
     if (hopeless) return 1;
     if (!embi_part_spread(p)) return 0;
     for (int n = 0; n < p->count; n++) p->body[n].kept = p->body[n].now;
     for (embipc_real s = (embipc_real)0.8; *left && tries < EMBI_PART_TRIES && s > 0.02; s *= (embipc_real)0.8) {
         embi_part_shrink(p, s);
-        if (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) < 0) return 0;
+        if (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) == EMBI_NO_MEMORY) return 0;
         if (*left) continue;
         tries++;
         *left = 1;
         if (!embi_part_grow(p, s, &grown)) return 0;
-        if (grown && (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) < 0)) return 0;
+        if (grown && (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) == EMBI_NO_MEMORY)) return 0;
     }
     if (!*left) return 1;
     for (int n = 0; n < p->count; n++)
         if (p->body[n].now.moved) embi_part_put(p->body + n, &p->body[n].kept);
-    return (*left = embi_part_left(p, i, j)) >= 0;
+    return (*left = embi_part_left(p, i, j)) != EMBI_NO_MEMORY;
 }
 
 /* Reports the first pair that could not be separated, and why. */
@@ -26688,7 +26538,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
     for (int k = 0; ok && k < count; k++) ok = embi_part_begin(&p.m, p.body + k, body + k, k);
     ok = ok && embi_part_list(&p);
     if (ok) embi_part_ranks(&p);
-    ok = ok && embi_part_rounds(&p) && (left = embi_part_left(&p, &i, &j)) >= 0;
+    ok = ok && embi_part_rounds(&p) && (left = embi_part_left(&p, &i, &j)) != EMBI_NO_MEMORY;
     if (ok && left) ok = embi_part_regrow(&p, &left, &i, &j);
     r = !ok ? embi_fail_memory(error) : left ? embi_part_fail(&p, i, j, error) : EMBIPC_OK;
     if (ok) embi_part_tell(&p, left, movement);
@@ -26716,6 +26566,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
  *      embipc_separate(). Parts that can be left out (EMBIPC_NO_...), the reference method (EMBIPC_PLAIN).
  *      Renamed since its first text, old -> new:
  *        embipc_drive_state.short_m -> shortfall
+ *        embipc_intersection -> embipc_crossing, one type also for a surface by itself
  *
  * ---- Licence --------------------------------------------------------------------------------
  * This software is available under two licences: choose the one you prefer.
