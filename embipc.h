@@ -63,15 +63,44 @@
  *   parallel faces of another with less than dhat on either side, a derived dhat becomes 0.4 of that clearance, and
  *   kappa grows by the same factor. embipc_body_get_parameters(), embipc_world_get_pair() and the log report this.
  *
+ * READ ME IN THIS ORDER
+ *   1. docs/one_step.md: one step of the box above, with each equation, its function and the numbers it prints.
+ *   2. Beside the paper, with EQUATIONS below: chapters "Embedding", "Elasticity", "Linear corotated energy",
+ *      "Distances", "Barrier", "Friction", "Continuous collision detection".
+ *   3. The spine, a step in the order of its loop: chapters "Contacts", "Forces of contacts", "State",
+ *      "Energy of a body", "Islands", "System of an island", "Direction", "Line search", "Newton iteration",
+ *      "Begin of a step", "Iterations", "End of a step", "World step". Begin with the last, at its end.
+ *   4. Services, each by its plain form first: chapters "Dense LDL^T", "Linear system" for the solver; chapters
+ *      "Plain search of two surfaces", "Candidates" for the search.
+ *   The other chapters make this faster, add to it, or stand around it: read those when you need them.
+ *
  * CONTENTS  (`make toc` compares it with the banners; grep -n '==== ' embipc.h lists those)
  *   Public: Configuration; Results and errors; Callbacks; Materials; World; Bodies; Drives; Step; Queries;
  *   Geometry: predicates, distances, continuous collision; Toolbox: linear algebra; Meshes;
  *   Meshes that are broken; Separating what overlaps; Cages; Toolbox: barrier and friction.
- *   Implementation: 1 Platform; 2 Small math; 3 Memory; 4 Errors; 5 Threads; 6 Sorting and sets;
- *   7 Exact predicates; 8 Sparse matrices; 9 LDL^T; 10 Conjugate gradients, and the linear system of a step;
- *   11 Meshes; 12 Embedding; 13 Cage builder; 14 Elasticity; 15 Materials; 16 Distances; 17 Barrier;
- *   18 Friction; 19 Broad phase; 20 Continuous collision detection; 21 Contact; 22 State; 22a Rotation;
- *   23 Newton; 24 World; 25 Making bodies; 26 Queries; 27 Validation; 28 The step; 29 Separating surfaces.
+ *   Part I. Ground: 1 Platform; 2 Small math; 3 Memory; 4 Errors; 5 Threads; 6 Sorting and sets;
+ *   7 Exact predicates; 8 Sparse matrices; 9 Dense LDL^T; 10 Elimination order;
+ *   11 Structure of a sparse factor; 12 Sparse LDL^T; 13 Conjugate gradients; 14 Linear system;
+ *   15 Part of an inverse; 16 Sparse LDL^T for callers.
+ *   Part II. Terms: 17 Edges and faces; 18 Solids and checks of meshes; 19 Faults of meshes;
+ *   20 Parts of a surface; 21 Repair of surfaces; 22 Embedding; 23 Solid inside each tet;
+ *   24 Cage lattice and cuts; 25 Cage pieces; 26 Cage nodes and search; 27 Cage tightening; 28 Cage builder;
+ *   29 Elasticity; 30 Linear corotated energy; 31 Materials; 32 Materials over a body; 33 Distances;
+ *   34 Barrier; 35 Friction.
+ *   Part III. Services: the search: 36 Trees of boxes; 37 Traversal of trees; 38 Trees refitted on demand;
+ *   39 Candidates; 40 Plain search of two surfaces; 41 Rest separation certificates; 42 Crossings of surfaces;
+ *   43 Continuous collision detection.
+ *   Part IV. The step: 44 Contacts; 45 Forces of contacts; 46 State; 47 Vertices that follow nodes;
+ *   48 Rotation and deformation bounds; 49 Energy of a body; 50 Rotation; 51 Islands; 52 Soft drives;
+ *   53 Contacts of an island; 54 System of an island; 55 Contact forces as unknowns; 56 Direction;
+ *   57 Line search; 58 Newton iteration; 59 Predictions; 60 Velocities at the end; 61 World;
+ *   62 Pair rules and limits; 63 Shape of a new body; 64 Mechanics of a new body; 65 Adding a body;
+ *   66 Removing a body; 67 Forces and drives; 68 Settings and reset; 69 Queries; 70 Validation;
+ *   71 Begin of a step; 72 Cached lists of candidates; 73 Searches in parallel; 74 Searches along paths;
+ *   75 Seams; 76 Pairs of bodies; 77 Abrupt changes with BDF2; 78 Islands in parallel;
+ *   79 New reference positions; 80 Iterations; 81 End of a step; 82 Reports; 83 Statistics and warnings;
+ *   84 World step.
+ *   Part V. Around the step: 85 Surfaces that overlap; 86 Shifts and rotations; 87 Separating surfaces.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -372,7 +401,7 @@ typedef struct embipc_world_def {
     embipc_solver solver;
     embipc_integrator integrator;           /* (EMBIPC_BACKWARD_EULER)                      */
     int keep_spin;                          /* free bodies rotate on arcs and keep their angular momentum, and no step
-                                             * ends with added energy (section 22a); 0: plain rule (1) */
+                                             * ends with added energy (chapter "Rotation"); 0: plain (1) */
 } embipc_world_def;
 
 /* Earth gravity, h = 0.01 s, all parameters derived. */
@@ -1154,7 +1183,7 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #ifndef EMBI_IMPLEMENTED
 #define EMBI_IMPLEMENTED
 
-/* Parts that can be left out. A section that is a part by itself is not compiled. Other sections call a small
+/* Parts that can be left out. A chapter that is a part by itself is not compiled. Other chapters call a small
  * function that compares with these constants. So the compiler knows that a part is missing, and drops the code
  * behind the test. */
 #ifdef EMBIPC_NO_DRIVES
@@ -1204,9 +1233,14 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #error "embipc: extended intermediate precision (x87); build with -msse2 -mfpmath=sse"
 #endif
 
+/* ######## Part I. Ground #############################################################################
+ * What everything below stands on: numbers, memory, errors, threads, sorting, exact signs, matrices. A reader
+ * of the paper skips it. */
+
 /* ==== 1. Platform ====================================================================================
  * The only system headers, the constants everything below agrees on, and the vectors of the machine.
- * Uses: libc, libm.                                                                           */
+ * Uses: libc, libm. */
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -1397,7 +1431,7 @@ enum {
  * is what the corotated energy calls the rotation of F: it exists for every F, flat and inverted
  * ones included (F = U S V^T gives R = U diag(1, 1, det(UV)) V^T), and is found here without an SVD, for EMBI_LANES of
  * them at a time.
- * Uses: platform.                                          Checked by: tests/test_math.c      */
+ * Uses: platform.   Checked by: tests/test_math.c */
 
 static embipc_real embi_dot(const embipc_real a[3], const embipc_real b[3])
 {
@@ -1830,7 +1864,7 @@ static void embi_polar(embipc_real R[9], const embipc_real F[9])
  * first element. Arrays only grow, and keep their memory between steps: a warmed-up step allocates nothing. A failed
  * growth leaves the array as it was and sets `failed`, so a caller may grow several arrays and ask once.
  *   if (!EMBI_GROW(m, s->x, 3 * n)) return EMBIPC_ERR_MEMORY;
- * Uses: platform.                                          Checked by: tests/test_oom.c       */
+ * Uses: platform.   Checked by: tests/test_oom.c */
 
 typedef struct embi_memory {
     embipc_allocator hooks;
@@ -1944,7 +1978,8 @@ static int embi_grow(embi_memory *m, void *array, int need, size_t elem, int zer
 
 /* ==== 4. Errors ======================================================================================
  * One funnel: every failure passes through embi_fail(), so one breakpoint shows the first of them.
- * Uses: platform.                                          Checked by: tests/world_input.h   */
+ * Uses: platform.   Checked by: tests/world_input.h */
+
 #include <stdarg.h>
 
 /* A table in the order of embipc_result. A value that is none of them gets a text too. */
@@ -2013,7 +2048,7 @@ static embipc_result embi_fail_memory(embipc_error *e)
  * A range should hold 12 us of work: workers look out for the next loop, and come within 1 or 2 us [with 50 us for 12,
  * 2 threads, a step takes: piles of 10 and 100 cages 1.12 and 1.03, ten bears 1.06, grasps 1.02 to 1.05, a tower of
  * 100 boxes 1.09]. To wake one that sleeps, and for it to come, takes 5 and 50 us [measured].
- * Uses: platform, memory.                                  Checked by: tests/test_threads.c   */
+ * Uses: memory.   Checked by: tests/test_threads.c */
 
 /* Work that is worth a range of its own; a test that wants every loop shared makes it less. */
 #ifndef EMBI_SHARE
@@ -2229,7 +2264,7 @@ EMBIPC_API void embipc_pool_for(int count, int grain, embipc_range_fn *fn, void 
 /* ==== 6. Sorting and sets ============================================================================
  * 64-bit keys with an int payload, sorted by a stable radix sort: no comparison callback, no
  * recursion, no worst case, and equal keys keep their order (which the same-bits promise needs).
- * Uses: platform, memory.                                  Checked by: tests/test_mesh.c      */
+ * Uses: libc, libm.   Checked by: tests/test_mesh.c */
 
 typedef unsigned long long embi_u64;
 typedef struct embi_key {
@@ -2288,7 +2323,7 @@ static int embi_lower_bound(const embi_key *a, int n, embi_u64 k)
  * expansion only where the filter cannot.                                               [DEK71] [SHE97]
  * Contraction to fused multiply-adds does no harm here: sums have no products in them, and every product that
  * is formed on the exact path is exact, so fused or not it is the same number.
- * Uses: platform, small math.                              Checked by: tests/test_exact.c     */
+ * Uses: small math.   Checked by: tests/test_exact.c */
 
 /* s + *err = a + b exactly, s = fl(a + b) */
 static embipc_real embi_two_sum(embipc_real a, embipc_real b, embipc_real *err)
@@ -2562,7 +2597,7 @@ EMBIPC_API int embipc_segment_triangle_intersect(const embipc_real x[15])
  * col[k] <= i, columns ascend, so the diagonal block comes last. Block k has its nine values at
  * val + 9 k, row-major; a block below the diagonal stands for its transpose above it as well.
  * A pattern is made from a list of coupled node pairs; the diagonal is always in it.
- * Uses: small math, memory, sorting.                       Checked by: tests/test_sparse.c    */
+ * Uses: small math, memory, sorting and sets.   Checked by: tests/test_sparse.c */
 
 typedef struct embi_bsr {
     int n;
@@ -2744,32 +2779,22 @@ static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_re
     }
 }
 
-/* ==== 9. LDL^T =======================================================================================
- * Solves A x = b for symmetric positive definite A by A = L D L^T: L lower triangular with a unit
- * diagonal, D diagonal. No pivoting for size is needed, so the order is free to be chosen for sparsity.
+/* ==== 9. Dense LDL^T =================================================================================
+ * Solves A x = b for symmetric positive definite A by A = L D L^T: L lower triangular with a unit diagonal, D
+ * diagonal. No pivoting for size is needed, so the order is free to be chosen for sparsity. We compute U = D
+ * L^T, the upper triangle, whose rows are contiguous, three rows at a time:
+ *     U_kj = A_kj - sum_{p<k} L_kp U_pj,   L_jk = U_kj / D_k
+ * One kernel does nearly all the work: a tile of three rows by three vectors of C -= A B, kept in registers.
+ * Everything else, the sparse factor too, is arranged so that it can be used.
  *
- * One kernel does nearly all the work: a tile of three rows by three vectors of C -= A B, kept in
- * registers. Everything else is arranged so that it can be used:
- *   - we compute U = D L^T, the upper triangle, whose rows are contiguous, three rows at a time:
- *         U_kj = A_kj - sum_{p<k} L_kp U_pj,   L_jk = U_kj / D_k;
- *   - the sparse factor is cut into supernodes: runs of nodes whose rows of U have (almost) the same
- *     pattern. A supernode is a dense panel, w rows by w + r columns: its own unknowns, then those
- *     that follow them in the pattern. A dense matrix is the case of one supernode;
- *   - supernodes are factored left-looking [DAVIS06]: supernode t first pulls what earlier ones s send to it,
- *         U_t -= (U_s^T D_s^-1)_t U_s      (rows of t, columns of t),
- *     then its panel is factored like a dense matrix.
- *
- * Pivots that are not positive beyond rounding. D_k is a_kk less a sum of squares, so it carries an error
- * of about eps a_kk, whatever the units: D_k <= 64 eps |a_kk| means that its sign is not known, or that A is
- * not positive definite. Then D_k becomes max |a_ii|, or |D_k| where that is more (else each of several such
- * pivots squares what is left of the matrix), and we have the factor of A + sum delta_k e_k e_k^T:
- * still positive definite, so that -A^-1 g is a direction of descent; unknown k moves as if it were held by
- * the stiffest spring there is; and where A is singular and A x = b has solutions, this is one of them
- * (the one with x_k = 0), exactly. How many were replaced is reported, never hidden.
- *
- * Order: approximate minimum degree on the quotient graph [AMD96]; supernodes are
- * then merged along the elimination tree wherever a cost model says that fewer, larger panels are faster.
- * Uses: small math, memory, threads, sorting, sparse matrices.       Checked by: tests/test_ldlt.c */
+ * Pivots that are not positive beyond rounding. D_k is a_kk less a sum of squares, so it carries an error of
+ * about eps a_kk, whatever the units: D_k <= 64 eps |a_kk| means that its sign is not known, or that A is not
+ * positive definite. Then D_k becomes max |a_ii|, or |D_k| where that is more (else each of several such pivots
+ * squares what is left of the matrix), and we have the factor of A + sum delta_k e_k e_k^T: still positive
+ * definite, so that -A^-1 g is a direction of descent; unknown k moves as if it were held by the stiffest
+ * spring there is; and where A is singular and A x = b has solutions, this is one of them (the one with x_k =
+ * 0), exactly. How many were replaced is reported, never hidden.
+ * Uses: threads.   Checked by: tests/test_ldlt.c */
 
 /* Builds for any x86-64 machine ask the one they run on whether it has AVX, for the two kernels alone. Every
  * number comes from the same operations in the same order, so that no bit depends on the answer (there is no
@@ -3119,10 +3144,12 @@ EMBIPC_API void embipc_dense_ldlt_solve(int n, const embipc_real *LD, int ld, em
     for (int i = n - 1; i > 0; i--) embi_row_subtract(i, b[i], LD + (size_t)i * (size_t)ld, b);
 }
 
-/* ---- Order: approximate minimum degree. The graph of what is left to eliminate is kept as a quotient
- * graph: nodes, and elements. An element is an eliminated node and stands for the clique its elimination
- * made; an element whose nodes all lie in a newer one is absorbed by it. Nodes that cannot be told apart
- * are merged into one of them, which stands for all. */
+/* ==== 10. Elimination order ==========================================================================
+ * Approximate minimum degree on the quotient graph [AMD96]: the node with the fewest neighbours is eliminated
+ * next. The graph of what is left to eliminate consists of nodes and elements. An element is an eliminated node
+ * and stands for the clique that its elimination made. An element whose nodes all lie in a newer one is
+ * absorbed by it. Nodes that cannot be told apart are merged into one of them, which stands for all.
+ * Uses: platform.   Checked by: tests/test_ldlt.c */
 
 typedef struct embi_amd {
     int n, left;          /* nodes still to eliminate */
@@ -3293,10 +3320,15 @@ static void embi_amd_finish(embi_amd *q, int p)
     q->used = out;
 }
 
-/* ---- The sparse factor ----------------------------------------------------------------------
- * Shared by threads: subtrees of the tree of supernodes know nothing of each other. What is in them goes to
- * EMBI_TASKS tasks by its cost alone, however many threads there are; what is above follows in order, its rows
- * shared out in each supernode. */
+/* ==== 11. Structure of a sparse factor ===============================================================
+ * The sparse factor is cut into supernodes: runs of nodes whose rows of U have (almost) the same pattern. A
+ * supernode is a dense panel, w rows by w + r columns: its own unknowns, then those that follow them in the
+ * pattern. A dense matrix is the case of one supernode. Supernodes are merged along the elimination tree
+ * wherever a cost model says that fewer, larger panels are faster.
+ * Subtrees of the tree of supernodes know nothing of each other. What is in them goes to EMBI_TASKS tasks by
+ * its cost alone, however many threads there are. What is above follows in order, its rows shared out in each
+ * supernode.
+ * Uses: memory, threads, sparse matrices, dense LDL^T, elimination order.   Checked by: tests/test_ldlt.c */
 
 #define EMBI_TASKS 16
 #define EMBI_SHARE_FACTOR EMBI_SHARE(40000)   /* least cost of a factor that is shared, in block multiplications */
@@ -3701,6 +3733,15 @@ static int embi_ldlt_analyze(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
     F->n = F->supernodes = 0;
     return 0;
 }
+
+/* ==== 12. Sparse LDL^T ===============================================================================
+ * Values go into the panels of a factor, are factored, and solve for a right side. Supernodes are factored
+ * left-looking [DAVIS06]: supernode t first pulls what earlier ones s send to it,
+ *     U_t -= (U_s^T D_s^-1)_t U_s      (rows of t, columns of t),
+ * then its panel is factored like a dense matrix. A solve goes forward through the supernodes and then
+ * backward.
+ * Uses: small math, threads, sparse matrices, dense LDL^T, structure of a sparse factor.
+ * Checked by: tests/test_ldlt.c */
 
 /* Where the block of nodes i and j stands: offset of its first value in F->value, *stride the distance of
  * its rows, *flip = 1 when it is stored as (j, i). -1: not in the pattern. */
@@ -4169,14 +4210,11 @@ static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
     for (int k = 0; k < F->n; k++) embi_copy(b + 3 * F->order[k], t.x + 3 * k);
 }
 
-/* ==== 10. Conjugate gradients, and the linear system of a step =======================================
+/* ==== 13. Conjugate gradients ========================================================================
  * Preconditioned conjugate gradients [Hestenes, Stiefel 1952] with the inverse diagonal blocks as P:
  *     alpha = r.z / p.Ap,  x += alpha p,  r -= alpha A p,
  *     z = P r,  beta = r.z / (r.z before),  p = z + beta p.
- * embi_system is what the Newton solver sees: one matrix, solved as one dense panel, as a sparse
- * factor, or by conjugate gradients; size and structure choose, or the caller does. embi_inverse is what a change
- * of low rank to such a matrix needs: its factor, and its inverse between the unknowns that are asked for.
- * Uses: small math, memory, sorting, sparse matrices, LDL^T.         Checked by: tests/test_cg.c */
+ * Uses: small math, sparse matrices, dense LDL^T.   Checked by: tests/test_cg.c */
 
 /* P: inverse diagonal blocks of A (9 each). A block that is not positive definite is replaced by the
  * largest diagonal entry of the matrix. Returns how many were, or -1 when inf or nan was met. */
@@ -4255,7 +4293,11 @@ EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embi
     return embi_finite(rest) ? iterations : -1;
 }
 
-/* ---- The system ----------------------------------------------------------------------------- */
+/* ==== 14. Linear system ==============================================================================
+ * embi_system is what the Newton solver sees: one matrix, solved as one dense panel, as a sparse factor, or by
+ * conjugate gradients. Size and structure choose, or the caller does. Bodies put their blocks into it, contacts
+ * add stamps of rank one.
+ * Uses: part I.   Checked by: tests/test_cg.c */
 
 enum { EMBI_SYSTEM_AUTO, EMBI_SYSTEM_DENSE, EMBI_SYSTEM_SPARSE, EMBI_SYSTEM_CG };
 
@@ -4558,8 +4600,11 @@ static void embi_system_solve(embi_system *S, embipc_real *b)
     memcpy(b, x, (size_t)n * 3 * sizeof *b);
 }
 
-/* ---- A part of an inverse ----------------------------------------------------------------------
- * What a change of low rank to part of a larger matrix asks of that part again and again. */
+/* ==== 15. Part of an inverse =========================================================================
+ * embi_inverse is what a change of low rank to a matrix needs: its factor, and its inverse between the unknowns
+ * that are asked for. Rows of the inverse are computed when they are first asked for, and then serve again and
+ * again.
+ * Uses: part I.   Checked by: tests/test_dual.c */
 
 typedef struct embi_inverse {
     embi_system S;               /* the factor */
@@ -4751,7 +4796,10 @@ static void embi_inverse_apply(const embi_inverse *V, const embi_sparse *u, embi
     embi_inverse_kernel(0, V, u, y);
 }
 
-/* ---- Public handle -------------------------------------------------------------------------- */
+/* ==== 16. Sparse LDL^T for callers ===================================================================
+ * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
+ * handle, and solves.
+ * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
 
 struct embipc_sparse_ldlt {
     embi_memory memory;
@@ -4822,14 +4870,14 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 11. Meshes =====================================================================================
- * Checks of triangle surfaces and tet meshes, their edges and boundary, and the solid they enclose. Half-edges and
- * faces are sorted, not hashed, so their order is the same on every machine. With a, b, c the vertices of a triangle
- * seen from an origin o, d = a . (b x c), s = a + b + c:
- *   volume = sum d/6,  integral x = sum d/24 s,  integral x x^T = sum d/120 (s s^T + a a^T + b b^T + c c^T)
- * The winding number of the surface about p is the sum of the solid angles over 4 pi.
- * Uses: small math, memory, errors, sorting, exact predicates.
- * Checked by: tests/test_mesh.c, tests/test_mesh_faults.c */
+/* ######## Part II. Terms #############################################################################
+ * The formulas of the paper, one chapter each, with value, gradient and Hessian. Read it beside the paper. */
+
+/* ==== 17. Edges and faces ============================================================================
+ * Boxes of points, and the edges and faces of triangle surfaces and tet meshes. Half-edges and faces are
+ * sorted, not hashed, so their order is the same on every machine. The faces of a tet mesh that occur once are
+ * its boundary.
+ * Uses: small math, memory, sorting and sets.   Checked by: tests/test_mesh.c */
 
 #define EMBI_FLAT 1e-12          /* heights and volumes below this fraction of the longest edge count as 0 */
 #define EMBI_MAX_ELEMENTS (INT_MAX / 16)
@@ -5086,7 +5134,13 @@ EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, in
     return r == EMBIPC_OK ? count : -1;
 }
 
-/* ---- The enclosed solid ---- */
+/* ==== 18. Solids and checks of meshes ================================================================
+ * The solid inside a surface, and the checks that a mesh must pass before it becomes a body. With a, b, c the
+ * vertices of a triangle seen from an origin o, d = a . (b x c), s = a + b + c:
+ *   volume = sum d/6,  integral x = sum d/24 s,  integral x x^T = sum d/120 (s s^T + a a^T + b b^T + c c^T)
+ * The winding number of the surface about p is the sum of the solid angles over 4 pi. A check names the first
+ * fault that it finds.
+ * Uses: small math, memory, errors, sorting and sets, edges and faces.   Checked by: tests/test_mesh.c */
 
 /* six times the signed volume of the tet (o, a, b, c) */
 static embipc_real embi_tet_det(const embipc_real o[3], const embipc_real a[3], const embipc_real b[3],
@@ -5467,7 +5521,12 @@ EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex
     return EMBIPC_OK;
 }
 
-/* ---- Merging ---- */
+/* ==== 19. Faults of meshes ===========================================================================
+ * Merges vertices that are closer than a tolerance, and lists all faults of a surface or of a tet mesh. Checks
+ * stop at the first fault; these functions count every one, and list as many as there is room for. Meshes may
+ * be broken in any way, so nothing but the range of indices is taken for granted.
+ * Uses: small math, memory, sorting and sets, exact predicates, edges and faces, solids and checks of meshes.
+ * Checked by: tests/test_mesh_faults.c */
 
 /* adds a value to a 64-bit hash */
 static embi_u64 embi_mix(embi_u64 h, embipc_real value)
@@ -5856,7 +5915,11 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ---- Parts ---- */
+/* ==== 20. Parts of a surface =========================================================================
+ * Labels the connected parts of a surface and measures each of them. The depth of a part is the winding number
+ * of the other parts about one of its points.
+ * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes, faults of meshes.
+ * Checked by: tests/test_mesh_faults.c */
 
 /* label[t] = smallest triangle of t's connected part; keys: the sorted half-edges. Returns their number, or -1. */
 static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int n, int *label)
@@ -6001,7 +6064,12 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     return count;
 }
 
-/* ---- Orientation ---- */
+/* ==== 21. Repair of surfaces =========================================================================
+ * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
+ * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
+ * loops, and a loop is filled with triangles of least area.
+ * Uses: small math, memory, sorting and sets, part II.   Checked by: tests/test_mesh_faults.c */
+
 #ifndef EMBIPC_NO_MESH_REPAIR
 
 /* mate[h] = the other half-edge of an edge with exactly two triangles, or -1 */
@@ -6454,15 +6522,14 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 12. Embedding ==================================================================================
- * A surface vertex x stays in one tet of its cage: x = sum w_i q_i with constant weights, sum w_i = 1. Mass and
- * stiffness of a cage tet T come from the solid inside the surface:
- *   V_T = integral of 1,  m_ij = integral of w_i w_j,  over the part of the solid that lies in tet T.
- * Both are exact. The solid is the signed sum of the cones (o, a, b, c) over the surface triangles, with any point o.
- * A uniform grid finds the cage tets that a cone meets. The cone is written in barycentric coordinates of T and
- * clipped to w >= 0 by bisection. Over a piece with volume v and corner weights W_k the integral is
- *   integral of w_i w_j = v/20 (sum_k W_ki W_kj + sum_k W_ki sum_k W_kj).
- * Uses: small math, memory, errors, meshes.                Checked by: tests/test_embedding.c */
+/* ==== 22. Embedding ==================================================================================
+ * A surface vertex x stays in one tet of its cage, with constant weights:
+ *   x = sum w_i q_i,  sum w_i = 1                                                   [EIPC24 eqs. 13, 14]
+ * A uniform grid over the cage finds the tets near a point. A vertex that is outside by rounding only takes the
+ * nearest tet; one farther outside is an error. So is an edge of the surface between parts of the cage that
+ * have no common nodes.
+ * Uses: small math, memory, errors, edges and faces, solids and checks of meshes.
+ * Checked by: tests/test_embedding.c */
 
 #define EMBI_INSIDE_TOLERANCE 1e-9     /* a weight above minus this counts as inside */
 #define EMBI_COVER_TOLERANCE 1e-2      /* fraction of the solid's volume that may stick out of its cage */
@@ -6867,7 +6934,15 @@ static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embi
                         h->tet_of[tri[bad % 3 == 2 ? bad - 2 : bad + 1]]);
 }
 
-/* ---- The solid inside each tet ---- */
+/* ==== 23. Solid inside each tet ======================================================================
+ * Mass and stiffness of a cage tet T come from the solid inside the surface:
+ *   V_T = integral of 1,  m_ij = integral of w_i w_j,  over the part of the solid that lies in tet T.
+ * Both are exact. The solid is the signed sum of the cones (o, a, b, c) over the surface triangles, with any
+ * point o. A uniform grid finds the cage tets that a cone meets. The cone is written in barycentric coordinates
+ * of T and clipped to w >= 0 by bisection. Over a piece with volume v and corner weights W_k the integral is
+ *   integral of w_i w_j = v/20 (sum_k W_ki W_kj + sum_k W_ki sum_k W_kj).
+ * Uses: small math, memory, errors, edges and faces, solids and checks of meshes, embedding.
+ * Checked by: tests/test_embedding.c */
 
 /* index of m_ij, i <= j, among the ten moments: 00 01 02 03 11 12 13 22 23 33 */
 static const int embi_moment_index[16] = {0, 1, 2, 3, 1, 4, 5, 6, 2, 5, 7, 8, 3, 6, 8, 9};
@@ -7115,36 +7190,14 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
     return EMBIPC_OK;
 }
 
-/* ==== 13. Cage builder ===============================================================================
- * Builds a coarse tet mesh around the solid inside a closed surface. Space is filled with the body-centred cubic
- * lattice. Its nodes are corners and centres of cubes of side h. Each square between two cubes has four tets: each
- * has both centres and one side of the square. All tets have the same shape (dihedral angles 60 and 90 degrees). The
- * lattice is symmetric about every plane of corners or centres.
- *
- * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected piece
- * of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes"). Copies of neighbours
- * share the nodes of a face only where their pieces meet in that face. Where solid meets in a single vertex of the
- * surface, the copies share the nodes that carry it: a vertex has one position. The steps:
- *   cuts      Each triangle is clipped to the tets it passes through, found from tet to neighbouring tet.
- *   winding   The winding number along a lattice edge changes by one at each triangle that crosses it. It is 0 at
- *             the lattice's rim and spreads from there. Nodes with winding > 0 are in the solid.
- *   pieces    Two cuts with a common side are connected. So are neighbours (cuts or nodes) on an edge of the tet
- *             with solid between them. From each closed curve in a face and each closed shell in the tet, a ray is
- *             sent away from it. If the ray starts in solid, the first thing that it hits is connected with its
- *             curve or shell.
- * The integral of a polynomial over a piece in the tet n0 n1 n2 n3 is a sum of integrals over cones. They are the
- * cones of cuts from n0, of sides in the face opposite to n0 from n1, and of crossings of the edge 23 from n2:
- *   integral over the piece = sum over cuts (n0, cut) + over sides p->q of cuts in the face n1 n2 n3 of
- *   (n0, n1, q, p) + over crossings c of the edge 23 of +-(n0, n1, n2, c) + winding(n3) (n0, n1, n2, n3)
- * (a, b, c, d) is the integral over that tet with its sign. The sums are exact, and their cost grows with the number
- * of cuts.
- *
- * The search varies the cell size and the position of the body in the lattice. It aims at the wished node count and
- * at tets that can follow the body's bending. At last, nodes outside the solid move towards it. They stop before a
- * new tet is needed or a dihedral angle becomes small.
- *
- * Functions that allocate return 0 when out of memory, unless their comment says otherwise.
- * Uses: small math, memory, errors, sorting, meshes, embedding.     Checked by: tests/test_cage.c */
+/* ==== 24. Cage lattice and cuts ======================================================================
+ * The cage builder makes a coarse tet mesh around the solid inside a closed surface. Space is filled with the
+ * body-centred cubic lattice. Its nodes are corners and centres of cubes of side h. Each square between two
+ * cubes has four tets: each has both centres and one side of the square. All tets have the same shape (dihedral
+ * angles 60 and 90 degrees). The lattice is symmetric about every plane of corners or centres.
+ * Each triangle of the surface is clipped to the tets that it passes through, found from tet to neighbouring
+ * tet. Functions of the builder that allocate return 0 when out of memory, unless their comment says otherwise.
+ * Uses: memory, sorting and sets, edges and faces, embedding.   Checked by: tests/test_cage.c */
 
 #ifdef EMBIPC_NO_CAGE_BUILDER
 typedef struct embi_last_cage { int none; } embi_last_cage;
@@ -7594,7 +7647,23 @@ static int embi_cut_surface(embi_caging *c)
     return 1;
 }
 
-/* ---- One tet with its cuts ---- */
+/* ==== 25. Cage pieces ================================================================================
+ * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected
+ * piece of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes").
+ *   winding   The winding number along a lattice edge changes by one at each triangle that crosses it. It is 0 at
+ *             the lattice's rim and spreads from there. Nodes with winding > 0 are in the solid.
+ *   pieces    Two cuts with a common side are connected. So are neighbours (cuts or nodes) on an edge of the tet
+ *             with solid between them. From each closed curve in a face and each closed shell in the tet, a ray is
+ *             sent away from it. If the ray starts in solid, the first thing that it hits is connected with its
+ *             curve or shell.
+ * The integral of a polynomial over a piece in the tet n0 n1 n2 n3 is a sum of integrals over cones. They are
+ * the cones of cuts from n0, of sides in the face opposite to n0 from n1, and of crossings of the edge 23 from
+ * n2:
+ *   integral over the piece = sum over cuts (n0, cut) + over sides p->q of cuts in the face n1 n2 n3 of
+ *   (n0, n1, q, p) + over crossings c of the edge 23 of +-(n0, n1, n2, c) + winding(n3) (n0, n1, n2, n3)
+ * (a, b, c, d) is the integral over that tet with its sign. The sums are exact, and their cost grows with the
+ * number of cuts.
+ * Uses: small math, memory, part II.   Checked by: tests/test_cage.c */
 
 /* A crossing of cut k with an edge of the tet, which runs from its lower to its higher node. */
 typedef struct embi_edge_crossing {
@@ -8141,7 +8210,12 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     return 1;
 }
 
-/* ---- Shared nodes of copies ---- */
+/* ==== 26. Cage nodes and search ======================================================================
+ * Copies of neighbouring tets share the nodes of a face only where their pieces meet in that face. Where solid
+ * meets in a single vertex of the surface, the copies share the nodes that carry it: a vertex has one position.
+ * The search varies the cell size and the position of the body in the lattice. It aims at the wished node count
+ * and at tets that can follow the body's bending.
+ * Uses: small math, memory, part II.   Checked by: tests/test_cage.c */
 
 /* Joins the nodes of copies a and b on their common face, opposite to node f of a's tet. */
 static void embi_cage_share(embi_caging *c, int a, int b, int f)
@@ -8431,7 +8505,11 @@ static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice
     return embi_cage_sweep(c, coarse, fine, 0.94, 4, 12, wish, best);
 }
 
-/* ---- Tightening ---- */
+/* ==== 27. Cage tightening ============================================================================
+ * Nodes outside the solid move towards it. They stop before a new tet is needed or a dihedral angle becomes
+ * small. Then the cage is extracted: its nodes, its tets, the tet of each surface vertex, and how well the cage
+ * fits.
+ * Uses: small math, memory, part II.   Checked by: tests/test_cage.c */
 
 /* Smallest dihedral angle, degrees, or -1 for a flat or inverted tet. Faces i and j have the cosine -G_i . G_j /
  * (|G_i| |G_j|), with G the gradients of the weights. */
@@ -8679,7 +8757,11 @@ static void embi_cage_measure(const embi_caging *c, embipc_cage *cage)
     }
 }
 
-/* ---- Separate parts, each in a tet of its own ---- */
+/* ==== 28. Cage builder ===============================================================================
+ * Puts the steps together, and is what callers see. Instead of cells of a lattice, one tet may stand round
+ * everything, or one round each separate part. The last cage that was built is stored, and serves again for an
+ * equal surface.
+ * Uses: small math, memory, errors, sorting and sets, part II.   Checked by: tests/test_cage.c */
 
 /* Separate solids: outward shells, joined if they share vertices, with the cavities inside. */
 typedef struct embi_parts {
@@ -9120,28 +9202,14 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
 
 #endif /* EMBIPC_NO_CAGE_BUILDER */
 
-/* ==== 14. Elasticity =================================================================================
+/* ==== 29. Elasticity =================================================================================
  * Per tet T of a cage (or mesh), with m_a the gradient of its barycentric coordinate w_a at rest:
- *   F = sum_a q_a m_a^T,   V = volume of the *body* inside T (not of T)
- * Linear corotated, R the rotation of F at the start of the step                       [CCD23 V-B]
- *   E = (R^T F + F^T R)/2 - I,   psi = mu |E|^2 + lambda/2 tr(E)^2
- *   P = dpsi/dF = R (2 mu E + lambda tr(E) I)
- *   K_ab = V [mu (m_a . m_b) I + mu r_b r_a^T + lambda r_a r_b^T],  r_a = R m_a
- * With R held for a step psi is quadratic in q, and K constant and positive semi-definite by
- * construction: it is assembled once per step.
- * Averaged volume strain, against locking [BB98]: the second term becomes
- *   sum_a V_a lambda/2 ebar_a^2,   ebar_a = sum_{T at a} V_T/4 tr(E_T) / V_a,   V_a = sum_{T at a} V_T/4
- *   K_vol = sum_a lambda/V_a G_a G_a^T,   G_a = d(V_a ebar_a)/dq = sum_{T at a} V_T/4 (R m_.)
- * E is symmetric: with R held, the skew part of R^T F must cost nothing. It is the rotation of the step.
- * Fibre along the direction a at rest: + fibre/2 (a . E a)^2.
- * The volume strain is theta = tr(E) here, det F - 1 or (|F|^2 - 3)/2 with the materials of section 15,
- * which share this section's averaging: U(theta) = lambda/2 theta^2 (log neo-Hookean: lambda/2 ln^2(1 +
- * theta)) and
- *   sum_a V_a U(thetabar_a),   pressure of a tet: p = sum_a U'(thetabar_a)/4
- * Mass: M_ab = rho int w_a w_b over the body inside T; with lumping its row sums on the diagonal.
- * Loops of lagged energies take EMBI_LANES tets at a time, side by side in vectors: each lane is one tet's
- * arithmetic, the same whatever stands beside it, and sums are formed tet by tet, as in a loop over tets.
- * Uses: small math, memory, sorting, sparse matrices.      Checked by: tests/test_elastic.c   */
+ *   F = sum_a q_a m_a^T,   V = volume of the *body* inside T (not of T)                [EIPC24 eq. 15]
+ *   M_ab = rho int w_a w_b over the body inside T; with lumping its row sums on the diagonal
+ * This chapter holds the arrays of a body's tets, F, and the rotations that a step holds. Loops of lagged
+ * energies take EMBI_LANES tets at a time, side by side in vectors: each lane is one tet's arithmetic, the same
+ * whatever stands beside it, and sums are formed tet by tet, as in a loop over tets.
+ * Uses: small math, memory.   Checked by: tests/test_elastic.c */
 
 /* A tet that holds little of the body still ties its nodes together: it counts, in stiffness only, as
  * if at least this share of it were filled. Rigid motions stay free; no node is left without stiffness. */
@@ -9159,7 +9227,7 @@ typedef struct embi_elastic {
     int n, nt;                     /* nodes, tets */
     int padded;                    /* nt, rounded up to EMBI_LANES: behind the last tet it stands again, of no volume */
     int averaged;
-    int nonlinear;                 /* energy and Hessian follow q in each iteration: section 15 */
+    int nonlinear;                 /* energy and Hessian follow q: chapter "Materials" */
     int follows;                   /* a lagged energy does so for the rest of the step, its rotations those of q */
     embipc_real keep;              /* share of negative curvature in its Hessian: 0 projected, 1 as it is */
     embi_material material;
@@ -9493,6 +9561,24 @@ static void embi_elastic_follow(const embi_elastic *s, const embipc_real *q)
     embi_elastic_polar(s, q, s->rotation);
     embi_elastic_hold(s, s->rotation, NULL);
 }
+
+/* ==== 30. Linear corotated energy ====================================================================
+ * With R the rotation of F at the start of the step                                    [CCD23 V-B]
+ *   E = (R^T F + F^T R)/2 - I,   psi = mu |E|^2 + lambda/2 tr(E)^2
+ *   P = dpsi/dF = R (2 mu E + lambda tr(E) I)
+ *   K_ab = V [mu (m_a . m_b) I + mu r_b r_a^T + lambda r_a r_b^T],  r_a = R m_a
+ * With R held for a step psi is quadratic in q, and K constant and positive semi-definite by construction: it
+ * is assembled once per step.
+ * Averaged volume strain, against locking [BB98]: the second term becomes
+ *   sum_a V_a lambda/2 ebar_a^2,   ebar_a = sum_{T at a} V_T/4 tr(E_T) / V_a,   V_a = sum_{T at a} V_T/4
+ *   K_vol = sum_a lambda/V_a G_a G_a^T,   G_a = d(V_a ebar_a)/dq = sum_{T at a} V_T/4 (R m_.)
+ * E is symmetric: with R held, the skew part of R^T F must cost nothing. It is the rotation of the step. Fibre
+ * along the direction a at rest: + fibre/2 (a . E a)^2.
+ * The volume strain is theta = tr(E) here, det F - 1 or (|F|^2 - 3)/2 with the materials of the next chapters,
+ * which share this averaging: U(theta) = lambda/2 theta^2 (log neo-Hookean: lambda/2 ln^2(1 + theta)) and
+ *   sum_a V_a U(thetabar_a),   pressure of a tet: p = sum_a U'(thetabar_a)/4
+ * Uses: small math, memory, sorting and sets, sparse matrices, elasticity.
+ * Checked by: tests/test_elastic.c */
 
 /* ebar_a of node a */
 static embipc_real embi_elastic_node_strain(const embi_elastic *s, int a, const embipc_real *trace)
@@ -9959,7 +10045,7 @@ static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *q, in
     return 1;
 }
 
-/* ==== 15. Materials ==================================================================================
+/* ==== 31. Materials ==================================================================================
  * Isotropic energies that are no quadratic of F, and that follow it in every iterate. F = U diag(s) V^T with
  * U and V proper rotations and s0 >= s1 >= |s2|, s2 negative where F is inverted; J = s0 s1 s2, J_i = s_j
  * s_k. Every energy here has first and second partials of one form, with k the third of i, j:
@@ -9981,18 +10067,19 @@ static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *q, in
  *   neo-Hookean           mu/2 (I - 3) - mu ln J + U(J - 1), U = lambda/2 ln^2 J              [BW08]
  *   Mooney-Rivlin         C1 (I - 3) + C2 (II - 3) - 2 (C1 + 2 C2)(J - 1) + C1 (J - 1)^2 + U(J - 1)
  *   StVK, orthogonality   mu |E|^2 + U(tr E),  E = (F^T F - I)/2
- * The volume strain theta stands in U alone, so that it can be averaged over nodes as in section 14; linear
- * terms of J may stay behind, averaging changes nothing in their sum. Energies are summed from strains, e or E:
- * near rest they are small differences of large numbers otherwise. Energy and stress need no singular values: where
- * c = 0, P = a F + b F F^T F + m cof F; with c it is 2 mu (F - R) + U' cof F, R the rotation of F, found from that at
- * the start of the step. Loops over tets take EMBI_LANES of them side by side, as in section 14.
+ * The volume strain theta stands in U alone, so that it can be averaged over nodes as in chapter
+ * "Linear corotated energy"; linear terms of J may stay behind, averaging changes nothing in their sum. Energies
+ * are summed from strains, e or E: near rest they are small differences of large numbers otherwise. Energy and
+ * stress need no singular values: where c = 0, P = a F + b F F^T F + m cof F; with c it is 2 mu (F - R) + U' cof F,
+ * R the rotation of F, found from that at the start of the step. Loops over tets take EMBI_LANES of them side by
+ * side, as in chapter "Elasticity".
  * Fibre, stiffer along a, f = F a: + fibre/8 (|f|^2 - 1)^2, smooth everywhere; it buckles when pressed.
- * Uses: small math, errors, sparse matrices, elasticity.   Checked by: tests/test_material.c  */
+ * Uses: small math, sparse matrices, elasticity.   Checked by: tests/test_material.c */
 
 #ifdef EMBIPC_NO_MATERIALS
 
 /* ---- orthogonality by itself ----
- * What stays of this section without the other materials, for affine bodies only:
+ * What stays of this chapter without the other materials, for affine bodies only:
  *   psi = mu |E|^2,   P = 2 mu F E,   d2psi/dF_ik dF_jl = mu (2 delta_ij E_kl + F_il F_jk + (F F^T)_ij delta_kl)
  * It is projected by its eigenvalues, which are those of the nine eigenpairs above. */
 
@@ -10455,7 +10542,12 @@ static embi_vec embi_material_stress(const embi_material *w, const embi_vec F[9]
     return psi;
 }
 
-/* ---- over a body ---- */
+/* ==== 32. Materials over a body ======================================================================
+ * Sums the energies of the chapter above over the tets of a body: energy, gradient, projected Hessian. Above
+ * them stand the functions that the step calls, embi_elastic_*(). They take the lagged form or the one that
+ * follows F. At the end come checks of a material's parameters, and energy and stress at one F for callers.
+ * Uses: small math, errors, sparse matrices, elasticity, linear corotated energy, materials.
+ * Checked by: tests/test_material.c, tests/test_world_material.c */
 
 /* psi of tets at q, and P; M: their m_1, m_2, m_3. trace: as embi_elastic_pressure() left it. rotation: first guesses
  * of rotations (9 each), which decide the last bits. */
@@ -10815,7 +10907,7 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
     return EMBIPC_OK;
 }
 
-/* ==== 16. Distances ==================================================================================
+/* ==== 33. Distances ==================================================================================
  * Closest points of point-triangle and edge-edge pairs, as weights: r = sum_k w_k x_k, d = |r|.     [ERI05]
  * Where the nearest point of the plane (or of the two lines) is not inside, the closest point is on a border beyond
  * which that point lies. By convexity at most two point-segment problems remain.
@@ -10828,7 +10920,7 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
  *   which is f_xx - f_xt f_tt^-1 f_tx of f = |r|, with the terms in 1/d that cancel left out (x: Kronecker).
  * Rounding: only differences of coordinates are used, so a far origin causes no error. Thin triangles and nearly
  * parallel edges get their normal from products in doubled precision, and all their borders are tested.
- * Uses: small math, exact predicates.                      Checked by: tests/test_distance.c */
+ * Uses: small math, exact predicates.   Checked by: tests/test_distance.c */
 
 /* Triangles with (height / longest side)^2 below this are thin, and so are edges for the squared sine between them. */
 #define EMBI_THIN2 ((embipc_real)1e-4)
@@ -11345,13 +11437,13 @@ static embipc_real embi_mollifier(embipc_real c, embipc_real eps, embipc_real *d
     return (2 - y) * y;
 }
 
-/* ==== 17. Barrier ====================================================================================
+/* ==== 34. Barrier ====================================================================================
  *   b(d)   = -(d - dhat)^2 ln(d/dhat) on 0 < d < dhat, else 0                      [EIPC24 eq. 7]
  *   b'(d)  = -2 (d - dhat) ln(d/dhat) - (d - dhat)^2/d                      <= 0
  *   b''(d) = -2 ln(d/dhat) - 4 (d - dhat)/d + (d - dhat)^2/d^2              >= 0
  * The argument is the distance, not its square: kappa is in kg/s^2, and the force of a pair is -kappa b'(d), N. With
  * a thickness xi the caller passes d - xi.
- * Uses: platform.                                          Checked by: tests/test_barrier.c */
+ * Uses: platform.   Checked by: tests/test_barrier.c */
 
 /* b, b' and b'' of the banner. At d <= 0 they are infinite, so a line search rejects such states. */
 EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first,
@@ -11400,14 +11492,14 @@ static embipc_real embi_kappa_for_load(embipc_real f, embipc_real pairs, embipc_
     return -f / (pairs * first);
 }
 
-/* ==== 18. Friction ===================================================================================
+/* ==== 35. Friction ===================================================================================
  * A pair resists its tangential displacement u over the step with the potential        [EIPC24 eqs. 8, 9]
  *   D = mu lambda f0(|u|),   e = epsv h
  *   f1(y) = f0'(y) = 2 y/e - y^2/e^2 for y < e, else 1
  *   f0(y) = y^2/e - y^3/(3 e^2) + e/3 for y < e, else y        so f0(0) = e/3, f0(e) = e
  *   dD/du = mu lambda f1(y)/y u,   d2D/du2 = mu lambda [f1/y (I - uh uh^T) + f1' uh uh^T],  uh = u/y
  * lambda and the tangent plane are lagged: taken at the start of the step. f1' >= 0, so D is convex.
- * Uses: small math.                                        Checked by: tests/test_friction.c */
+ * Uses: small math.   Checked by: tests/test_friction.c */
 
 /* f0(y) - f0(0), which has no cancellation at y = 0, and if wanted f1(y)/y and f1'(y). */
 EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real *f1_over_y,
@@ -11442,35 +11534,26 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
                                       (along - across) * uh[i] * uh[j]);
 }
 
-/* ==== 19. Broad phase ================================================================================
- * Each surface has one tree of boxes. Its triangles are sorted along a Z-order curve when the body is made, and a
- * leaf holds two. Nodes are numbered as in a heap (children of i: 2i and 2i + 1), so there are no pointers, and one
- * backward sweep refits the tree. Large trees are refitted on demand. Each vertex and edge is owned by one of its
- * triangles. So a pair of triangles stands for the point-triangle and edge-edge pairs of what they own, and each
- * primitive pair is found exactly once.
+/* ######## Part III. Services: the search #############################################################
+ * Which pairs of primitives may meet, or cross. The chapter "Plain search of two surfaces" says what the others
+ * must find; they only find it faster. */
+
+/* ==== 36. Trees of boxes =============================================================================
+ * Each surface has one tree of boxes. Its triangles are sorted along a Z-order curve when the body is made, and
+ * a leaf holds two. Nodes are numbered as in a heap (children of i: 2i and 2i + 1), so there are no pointers,
+ * and one backward sweep refits the tree. Each vertex and edge is owned by one of its triangles. So a pair of
+ * triangles stands for the point-triangle and edge-edge pairs of what they own, and each primitive pair is
+ * found exactly once. Functions of the search that allocate return 0 when out of memory, unless their comment
+ * says otherwise.
  *
- * Edges inside faces that stay flat make no edge-edge pairs. Vertices inside such faces or straight edges make no
- * point-triangle pairs (tower of 100 boxes: 0.71 of the time). The remaining pairs of two surfaces still contain a
- * nearest one. Proof: A surface consists of flat faces, straight edges and corners. Choose nearest points x and y of
- * two surfaces that maximise L(x), with L a linear function that is constant along no face or edge. y - x is
- * perpendicular to the face or edge of x, and to that of y. If these had a common direction, both points could move
- * along it at equal distance, and L(x) would grow. So one of the points is a corner, which makes a pair with a
- * triangle, or both lie on edges that cross. Either pair remains.
- *
- * Candidates serve for many iterates. A pair (a, b) of surfaces or of patches (parts below one tree node) is searched
- * with a box [lo, hi] of the expected displacements of a relative to b. Its candidates are complete while the
- * displacement stays inside. Only relative displacement counts, so two bodies that fall together stand still to each
- * other. Within one body, the displacements of two points differ by at most the fraction |J_a - J_b|_1 / 2 of that
- * range. It is small for neighbours on fine surfaces, and known for whole subtrees. While a body's tets keep their
- * shape, most of it cannot touch itself and is skipped.
- *
- * If displacements are long, boxes of them contain nearly all pairs. But along one direction each vertex moves
- * straight, and the common displacement of two surfaces cancels. So few primitives are at one place at one time. A
- * search along these paths finds at most a hundredth of the candidates, which serve for this direction only.
- *
- * Functions that allocate return 0 when out of memory, unless their comment says otherwise.
- * Uses: small math, memory, threads, sorting, exact predicates, meshes, distances.
- * Checked by: tests/test_broad.c, tests/test_reach.c */
+ * Edges inside faces that stay flat make no edge-edge pairs. Vertices inside such faces or straight edges make
+ * no point-triangle pairs (tower of 100 boxes: 0.71 of the time). The remaining pairs of two surfaces still
+ * contain a nearest one. Proof: A surface consists of flat faces, straight edges and corners. Choose nearest
+ * points x and y of two surfaces that maximise L(x), with L a linear function that is constant along no face or
+ * edge. y - x is perpendicular to the face or edge of x, and to that of y. If these had a common direction,
+ * both points could move along it at equal distance, and L(x) would grow. So one of the points is a corner,
+ * which makes a pair with a triangle, or both lie on edges that cross. Either pair remains.
+ * Uses: small math, memory, sorting and sets.   Checked by: tests/test_broad.c */
 
 #define EMBI_LEAF 2
 
@@ -11496,8 +11579,8 @@ static void embi_row_apply(const embi_rows *J, int i, const embipc_real *q, embi
 }
 
 /* Kinds of bits in embi_bvh.own, three bits each: owned vertices and edges; those that make edge-edge and
- * point-triangle pairs; edges subtracted from and vertices added to the sum over triangles (section 21); edges with
- * seams to other fixed bodies (section 28); pairs that remain where surfaces count as joined. */
+ * point-triangle pairs; edges subtracted from and vertices added to the sum over triangles (chapter "Contacts"); edges
+ * with seams to other fixed bodies (chapter "Seams"); pairs that remain where surfaces count as joined. */
 enum { EMBI_OWN_VERTEX = 0, EMBI_OWN_EDGE = 3, EMBI_OWN_EDGE_PAIRS = 6, EMBI_OWN_POINT_PAIRS = 9, EMBI_OWN_BACK = 12,
        EMBI_OWN_ADD = 15, EMBI_OWN_SEAM = 18, EMBI_OWN_JOINED_EDGE_PAIRS = 21, EMBI_OWN_JOINED_POINT_PAIRS = 24 };
 
@@ -11858,6 +11941,15 @@ static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x
     embi_bvh_spare_points(b, x, tri, nt, nv, home, EMBI_OWN_EDGE_PAIRS, EMBI_OWN_POINT_PAIRS, sharp);
     return 1;
 }
+
+/* ==== 37. Traversal of trees =========================================================================
+ * Refits the boxes of trees, and traverses two trees for the pairs of triangles whose boxes meet. A box holds a
+ * triangle where it is, or all along its path.
+ * If displacements are long, boxes of them contain nearly all pairs. But along one direction each vertex moves
+ * straight, and the common displacement of two surfaces cancels. So few primitives are at one place at one
+ * time. A search along these paths finds at most a hundredth of the candidates, which serve for this direction
+ * only.
+ * Uses: small math, memory, sorting and sets, distances, trees of boxes.   Checked by: tests/test_broad.c */
 
 /* box of n points */
 static void embi_box_of_points(embipc_real box[6], const embi_point *p, int n)
@@ -12275,14 +12367,15 @@ static const int *embi_traverse_starts(const embi_traversal *w, int start[EMBI_S
     return start[0];
 }
 
-/* ---- trees that are refitted on demand ----
+/* ==== 38. Trees refitted on demand ===================================================================
  * A search of a large surface mostly visits a small part of it, so its tree is not refitted as a whole. A visited
  * node gets a box from its box at creation, X, and the motion of the body's nodes since: x = turn (X + w), up to a
  * displacement, with all w in a box of extent warp (the deformation bound). Relative to a vertex s below the node,
  *   x = x_s + turn (X - X_s + w - w_s),   |w - w_s| <= |J - J_s|_1 warp / 2.
  * With these boxes a first traversal goes down to blocks of leaves. The blocks that it reaches are refitted. The
  * search then finds the same or tighter boxes, and never opens a node whose children have none. (Bear of 160 000
- * triangles: a step takes 0.64 instead of 4.0 ms in free fall, 6.8 instead of 10.7 in contact.) */
+ * triangles: a step takes 0.64 instead of 4.0 ms in free fall, 6.8 instead of 10.7 in contact.)
+ * Uses: small math, memory, threads, trees of boxes, traversal of trees.   Checked by: tests/test_reach.c */
 
 #ifndef EMBI_FIT_LEAVES           /* a test lowers these */
 #define EMBI_FIT_LEAVES 16        /* leaves of a block */
@@ -12420,6 +12513,16 @@ typedef struct embi_pair_rule {
     unsigned joined;             /* revision of seams, if a fixed body counts as part of its joined surface for the
                                     other one; else 0 */
 } embi_pair_rule;
+
+/* ==== 39. Candidates =================================================================================
+ * Candidates are the primitive pairs that may come within reach. They serve for many iterates. A pair (a, b) of
+ * surfaces or of patches (parts below one tree node) is searched with a box [lo, hi] of the expected
+ * displacements of a relative to b. Its candidates are complete while the displacement stays inside. Only
+ * relative displacement counts, so two bodies that fall together stand still to each other.
+ * Within one body, the displacements of two points differ by at most the fraction |J_a - J_b|_1 / 2 of that
+ * range. It is small for neighbours on fine surfaces, and known for whole subtrees.
+ * Uses: small math, memory, sorting and sets, distances, part III.
+ * Checked by: tests/test_broad.c, tests/test_reach.c */
 
 /* Range of motion of the first surface relative to the second, and the distance to search. */
 typedef struct embi_approach {
@@ -12681,10 +12784,12 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
     return 1;
 }
 
-/* ---- the plain search: a pair of surfaces ----
+/* ==== 40. Plain search of two surfaces ===============================================================
  * What the search stands for, without tree, bound or list: every primitive has a box of all the places where it may be,
  * and those of two surfaces are tried all against all. Tests compare the fast search with it, and EMBIPC_PLAIN uses it.
- * At least what can come within reach is found, and somewhat more. */
+ * At least what can come within reach is found, and somewhat more.
+ * Uses: memory, distances, trees of boxes, traversal of trees, trees refitted on demand, candidates.
+ * Checked by: tests/test_plain.c */
 
 /* A primitive of a surface, vertex, edge or triangle, and the box of where it may be. */
 typedef struct embi_primitive {
@@ -12793,7 +12898,7 @@ static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const e
     return embi_candidate_near(c, p, t);
 }
 
-/* ---- rest separation certificates ----
+/* ==== 41. Rest separation certificates ===============================================================
  * When a surface is searched for self-contact, most pairs found are neighbours, which only folding could bring
  * together. Let two points be X apart at rest, with the straight line between them inside tets T. Then x_a - x_b = F
  * X, where F is a mean of their F_t, and for any F_0
@@ -12806,7 +12911,9 @@ static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const e
  * distance of its own dhat + xi: at most half of its distance at rest, 3/4 with a thickness. So primitives below two
  * tree nodes cannot touch while
  *   s < (sigma_min(F_0) - need) / (1 + rho) - d
- * with need = needed distance / |X|. Lines, T, rho and the least |X| are found once, when the body is made. */
+ * with need = needed distance / |X|. Lines, T, rho and the least |X| are found once, when the body is made.
+ * Uses: small math, memory, sorting and sets, edges and faces, part III.
+ * Checked by: tests/test_reach.c, tests/test_self_contact.c */
 
 /* A pair of tree nodes with its certificate. The list has the order of the traversal. */
 typedef struct embi_certificate {
@@ -13313,6 +13420,13 @@ static embipc_real embi_certificate_margin(const embi_certificates *f, const emb
     return margin - sqrt(sqrt(away));
 }
 
+/* ==== 42. Crossings of surfaces ======================================================================
+ * Finds every edge of one surface that meets a triangle of another one, or of its own. The traversal proposes
+ * pairs of triangles; exact predicates decide. The world refuses bodies that cross, and validation looks for
+ * crossings after a step.
+ * Uses: small math, memory, sorting and sets, exact predicates, trees of boxes.
+ * Checked by: tests/test_broad.c, tests/test_mesh_faults.c */
+
 /* An edge of one surface that meets a triangle of the other, decided exactly. */
 typedef struct embi_crossing { int edge[2]; int triangle; int edge_on_b; } embi_crossing;
 
@@ -13358,7 +13472,7 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
     return 1;
 }
 
-/* ==== 20. Continuous collision detection =============================================================
+/* ==== 43. Continuous collision detection =============================================================
  * First contact of two primitives A, B (point and triangle, or two edges) on straight paths x_k + t v_k.
  * The frame is additive conservative advancement [CIPC21]; what proves an advance is not.
  *
@@ -13389,7 +13503,7 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
  * free path in 18 000 random ones is cut (a bound on speeds cuts 0.2 to 3 %); 2.8 closest-point problems per
  * query there, where the motion is as long as the primitives, and little above 1 where it is short; the work
  * bound was never met there. (Paths made to graze are cut when they pass within rounding.)
- * Uses: small math, distances.                             Checked by: tests/test_ccd.c       */
+ * Uses: small math, distances, trees refitted on demand.   Checked by: tests/test_ccd.c */
 
 /* Fractions of the initial gap. KEEP: the time returned is the first evaluated one with at most this gap (a tenth,
  * and a rounding less). DEEP: before that time is found no evaluation may go below this gap, or the time would be
@@ -13619,33 +13733,28 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
     return embi_ccd_between(x0, x1, 1, min_separation, toi);
 }
 
-/* ==== 21. Contact ====================================================================================
- * From candidates to forces. The closest points of a pair are fixed combinations of its four vertices:
+/* ######## Part IV. The step ##########################################################################
+ * The spine: from the contact element to embipc_world_step(). E is formed, minimised island by island, and
+ * reported. */
+
+/* ==== 44. Contacts ===================================================================================
+ * From candidates to contacts. The closest points of a pair are fixed combinations of its four vertices:
  *   d = |sum_k w_k x_k|,   dd/dx_k = w_k n          (the weights are optimal: their change does not count)
- * and with x = J q the gradient by node i is c_i n with one scalar c_i = sum_k w_k J_ki: a contact is a list
- * of at most 16 (node, c_i), one direction n, and a few numbers.
- *   energy kappa m b(d - xi),   gradient c_i kappa m b' n,   Hessian c_i c_j kappa m b'' n n^T
- * m is the edge-edge mollifier. Its own gradient enters the gradient, but not the Hessian. The term b' d2d/dx2 is
- * never positive semi-definite as a whole, and is left out. Measured: projecting it changed no iteration count
- * that matters and cost 1.2 to 5 times the time. Where a step makes only short moves, section 23 asks for
- * b'' n n^T + b' d2d/dx2 without its negative eigenvalues.
  * The sum runs over all pairs, each with its own closest feature [EIPC24 eq. 7]. Pairs of one candidate set
  * that come down to the same two features (point-point, point-edge) are merged into one with a multiplicity.
  *
- * Near an edge or a vertex of another body several of its triangles are close to a point p. Their plain sum counts the
- * common feature several times. A flat ground would push sideways near each of its edges: a cube dropped on cells of
- * 2 cm left with 0.3 m/s. So edges of two triangles are subtracted, and vertices that are on no border are added:
+ * Near an edge or a vertex of another body several of its triangles are close to a point p. Their plain sum
+ * counts the common feature several times. A flat ground would push sideways near each of its edges: a cube
+ * dropped on cells of 2 cm left with 0.3 m/s. So edges of two triangles are subtracted, and vertices that are
+ * on no border are added:
  *   Psi(p) = sum_T b(d(p,T)) - sum_e b(d(p,e)) + sum_v b(d(p,v)) = int -b'(r) chi(r) dr                        [IPC23]
- * chi(r) is the Euler characteristic of the part of the surface within r of p. Each term has continuous derivatives,
- * and so has Psi. Where that part is one piece without holes, chi is 1 and Psi is b of the nearest feature: beside flat
- * edges, above convex bodies, in valleys. Two pieces count twice. Around a pin thinner than dhat, or holes smaller than
- * dhat, Psi is less. But as p nears any point y of the surface, Psi goes to infinity like -dhat^2 ln |p - y|: triangles
- * at y, minus edges there, plus y itself where it is a vertex, are at least 1. Terms that are negative after merging
- * have no stiffness in the Hessian: their stiffness would be negative, and the direction stays one of descent. Within
- * one body nothing is subtracted, since each pair has its own dhat.
- * Friction contacts are copies of the contacts at the start of the step, with the weight mu lambda.
- * Uses: small math, memory, sorting, LDL^T, conjugate gradients, distances, barrier, friction, broad phase.
- *                                                           Checked by: tests/test_contact.c   */
+ * chi(r) is the Euler characteristic of the part of the surface within r of p. Each term has continuous
+ * derivatives, and so has Psi. Where that part is one piece without holes, chi is 1 and Psi is b of the nearest
+ * feature: beside flat edges, above convex bodies, in valleys. Two pieces count twice. Around a pin thinner
+ * than dhat, or holes smaller than dhat, Psi is less. But as p nears any point y of the surface, Psi goes to
+ * infinity like -dhat^2 ln |p - y|: triangles at y, minus edges there, plus y itself where it is a vertex, are
+ * at least 1. Within one body nothing is subtracted, since each pair has its own dhat.
+ * Uses: part I, distances, barrier, trees refitted on demand, candidates.   Checked by: tests/test_contact.c */
 
 /* Closest points of one candidate at the present positions. */
 typedef struct embi_contact {
@@ -13954,6 +14063,19 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
     }
 }
 
+/* ==== 45. Forces of contacts =========================================================================
+ * With x = J q the gradient of a contact by node i is c_i n with one scalar c_i = sum_k w_k J_ki: a contact is
+ * a list of at most 16 (node, c_i), one direction n, and a few numbers.
+ *   energy kappa m b(d - xi),   gradient c_i kappa m b' n,   Hessian c_i c_j kappa m b'' n n^T
+ * m is the edge-edge mollifier. Its own gradient enters the gradient, but not the Hessian. The term b' d2d/dx2
+ * is never positive semi-definite as a whole, and is left out. Measured: projecting it changed no iteration
+ * count that matters and cost 1.2 to 5 times the time. Where a step makes only short moves, chapter "Newton
+ * iteration" asks for b'' n n^T + b' d2d/dx2 without its negative eigenvalues.
+ * Terms that are negative after merging have no stiffness in the Hessian: their stiffness would be negative,
+ * and the direction stays one of descent. Friction contacts are copies of the contacts at the start of the
+ * step, with the weight mu lambda.
+ * Uses: part I, distances, friction, trees of boxes, contacts.   Checked by: tests/test_contact.c */
+
 /* Nodes and coefficients c_i = sum_k w_k J_ki of a contact, each node once; at most 16, returns how many. */
 static int embi_contact_nodes(const embi_rows *J, const int v[4], const embipc_real w[4], int node[16],
                               embipc_real coef[16])
@@ -14119,7 +14241,7 @@ static embipc_real embi_contacts_slope(const embi_contacts *s, const embi_fricti
 #define EMBI_BENT 5   /* vectors z_e, at most */
 
 /* The Hessian of a contact with its curvature, kappa m (b'' dd dd^T + b' d2d), without the negative part: sum_e z_e
- * z_e^T. Returns the number of vectors z_e. By the formula of section 16 it is E M E^T. The orthonormal columns of E
+ * z_e^T. Returns the number of vectors z_e. By chapter "Distances" it is E M E^T. The orthonormal columns of E
  * are a_i x n (a_i: w and the dw_k made orthogonal) and a_0 x t_k (t_k: the r^k made orthogonal). The remaining part,
  * b' (w w^T x Q)/d, is negative since b' <= 0. So M has only 1, 3 or 5 rows. */
 static int embi_contact_curvature(const embi_contact *c, const embipc_real *x, embipc_real z[EMBI_BENT][12])
@@ -14310,21 +14432,12 @@ static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
     return sqrt(most);
 }
 
-/* ==== 22. State ======================================================================================
- * The data of a step: flat arrays over the nodes q and the surface vertices x = J q of all bodies, the
- * bodies that own ranges of them, pairs of bodies that are near each other, and drives. One form of the step
- * serves for all one-step and multistep rules:
- *   E(q) = 1/(2s) |q - qt|_M^2 + h^2 [Psi + kappa sum b + sum D - f.q + 1/(2c) |q - qc|_C^2],  v = (q - qc)/c
- *   backward Euler: qc = q^n,                  c = h,     qt = qc + c v^n,                  s = 1
- *   BDF2:           qc = q^n + (q^n - q^n-1)/3, c = 2h/3, qt = qc + c (v^n + (v^n - v^n-1)/3), s = 4/9
- * [EIPC24 eqs. 5, 10, 11; Hairer, Norsett, Wanner, Solving ODEs I, III.1] with C = alpha M + beta K (Rayleigh
- * damping). For bodies that rotate, section 22a replaces qt and qc. A material holds its rotations for the step:
- * those of the expected end; with keep_spin = 0 those of q^n, and for BDF2 of qt. Friction, D, takes the
- * displacement q - q^n of the step itself, so its work is never positive. A = (1/s + h^2 alpha/c) M +
- * h^2 (1 + beta/c) K is constant within a step. K of a nonlinear material is not constant. Only the damping part of
- * A has it, taken at q^n; energy, gradient and projected Hessian (the tangent) are evaluated at each iterate.
- * Uses: small math, memory, threads, sparse matrices, embedding, elasticity, materials, broad phase, contact.
- * Checked by: tests/test_world*.c, test_integrator.c */
+/* ==== 46. State ======================================================================================
+ * The data of a step: flat arrays over the nodes q and the surface vertices x = J q of all bodies, the bodies
+ * that own ranges of them, pairs of bodies that are near each other, and drives. The functions on them stand in
+ * the chapters below.
+ * Uses: threads, sparse matrices, part of an inverse, elasticity, part III, contacts.
+ * Checked by: tests/test_world_step.c, tests/test_integrator.c */
 
 /* The part of a tet that holds its surface vertices: points whose k-th weight is at least least[k]. It is a copy of
  * the tet, scaled by rest = 1 - sum least. */
@@ -14363,7 +14476,7 @@ typedef struct embi_panel {
     embipc_real region[6];       /* when it leaves this box, new neighbours are searched for */
 } embi_panel;
 
-/* The rotation of a body in the free flight that its step starts from: see section 22a. */
+/* The rotation of a body in the free flight that its step starts from: see chapter "Rotation". */
 typedef enum embi_axle { EMBI_PIVOT_CENTRE, EMBI_PIVOT_POINT, EMBI_PIVOT_AXIS, EMBI_PIVOT_NONE } embi_axle;
 
 typedef struct embi_flight {
@@ -14698,6 +14811,13 @@ typedef struct embi_state {
     embi_timer timer;
     unsigned revision;           /* last number given to a body: see embi_body_revise() */} embi_state;
 
+/* ==== 47. Vertices that follow nodes =================================================================
+ * Small questions to the state, x = J q over a body, and bounds from the nodes. Weights are in [0, 1] and add
+ * up to 1. So a box around the nodes of a tet bounds the surface in it, and a box around their displacements
+ * bounds those of its vertices. Vertices that touch nothing are not evaluated. The nodes of a body of one tet
+ * are far outside; its displacements are affine, and the box of the surface at rest gives the bounds.
+ * Uses: part I, embedding, trees of boxes, traversal of trees, state.   Checked by: tests/test_reach.c */
+
 /* The number of drives, and the drive that holds node i, or -1. */
 static int embi_drive_count(const embi_state *s) { return EMBI_DRIVES ? s->driven.count : 0; }
 static int embi_drive_of(const embi_state *s, int i) { return EMBI_DRIVES ? s->driven.of[i] : -1; }
@@ -14982,14 +15102,16 @@ static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real
     }
 }
 
-/* ---- rotation and deformation ----
+/* ==== 48. Rotation and deformation bounds ============================================================
  * A rotation of the whole body brings no two of its points closer. Only the rest of the displacements can do that,
  * after the best fitting rotation is taken out. So a body that rolls keeps its candidates for self-contact. The bound
  * is true for any rotation. On a straight path between two states, rotated by theta against each other, with w_0, w_1:
  *   |x_a - x_b| >= cos(theta/2) |d + w| - 2 t (1 - t) sin(theta/2) |w_1 - w_0|,   w = (1 - t) w_0 + t w_1,
  * for (1 - t) H^T u_0 + t H u_1 = (C + (2t - 1) S) u + 2 t (1 - t) S (u_1 - u_0) with H^2 the rotation from one to
  * the other, C and S its symmetric and skew parts, u = d + w. For the factor cos(theta/2) the reach is larger. The
- * second term, at most 2 t sin(theta/2) (|w_0| + |w_1|), is added to the deformation bound at the end of the path. */
+ * second term, at most 2 t sin(theta/2) (|w_0| + |w_1|), is added to the deformation bound at the end of the path.
+ * Uses: small math, memory, elasticity, trees of boxes, trees refitted on demand, part IV.
+ * Checked by: tests/test_reach.c */
 
 #define EMBI_TURN_COS ((embipc_real)0.95)    /* least cos(theta/2) of a direction; beyond, it counts as deformation */
 
@@ -15329,6 +15451,21 @@ static void embi_pair_know(embi_state *s, embi_pair *pair, embipc_real slack, in
     pair->radius -= slack;
 }
 
+/* ==== 49. Energy of a body ===========================================================================
+ * Inertia, elasticity and forces of one body: its part of E, of the gradient and of the matrix. One form of the
+ * step serves for all one-step and multistep rules:
+ *   E(q) = 1/(2s) |q - qt|_M^2 + h^2 [Psi + kappa sum b + sum D - f.q + 1/(2c) |q - qc|_C^2],  v = (q - qc)/c
+ *   backward Euler: qc = q^n,                  c = h,     qt = qc + c v^n,                  s = 1
+ *   BDF2:           qc = q^n + (q^n - q^n-1)/3, c = 2h/3, qt = qc + c (v^n + (v^n - v^n-1)/3), s = 4/9
+ * [EIPC24 eqs. 5, 10, 11; Hairer, Norsett, Wanner, Solving ODEs I, III.1] with C = alpha M + beta K (Rayleigh
+ * damping). For bodies that rotate, chapter "Rotation" replaces qt and qc. A material holds its rotations for
+ * the step: those of the expected end; with keep_spin = 0 those of q^n, and for BDF2 of qt. Friction, D, takes
+ * the displacement q - q^n of the step itself, so its work is never positive. A = (1/s + h^2 alpha/c) M + h^2
+ * (1 + beta/c) K is constant within a step. K of a nonlinear material is not constant. Only the damping part of
+ * A has it, taken at q^n; energy, gradient and projected Hessian (the tangent) are evaluated at each iterate.
+ * Uses: small math, sparse matrices, linear corotated energy, materials over a body, state, vertices that
+ * follow nodes.   Checked by: tests/test_integrator.c, tests/test_elastic.c */
+
 /* y = M x over the nodes of one body (both local, 3 nn) */
 static void embi_mass_multiply(const embi_body *b, const embipc_real *x, embipc_real *y)
 {
@@ -15481,7 +15618,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
     return inertia + s->hh * (elastic - work) + damping;
 }
 
-/* ==== 22a. Rotation ==================================================================================
+/* ==== 50. Rotation ===================================================================================
  * q^n + h v^n lies on the tangent of the circle that a spinning body follows. A step from there stretches the body or
  * slows it down, and rotates it by atan(h w) instead of h w. Here each body starts from its own free flight: its centre
  * moves straight, and it rotates like a rigid body without torque. With r = q - c, u = v - v_c - w x r (what deforms
@@ -15490,7 +15627,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  *   y = r + h u,   w1 = R J(y)^-1 R^T L                       the spin at the end
  *   qt0 = c + h v_c + R y,   vt = v_c + w1 x R y + R u        the flight
  *   a = -w1 x (w1 x R y) - 2 w1 x R u - alpha x R y           centrifugal, Coriolis and Euler acceleration
- *   qt = qt0 + h^2 a,   qc = qt0 - h vt,   v = (q - qc)/h     the step form of section 22
+ *   qt = qt0 + h^2 a,   qc = qt0 - h vt,   v = (q - qc)/h     the form of chapter "Energy of a body"
  * alpha takes the torque out of a. A free rigid body ends at qt0 with vt, whatever h w is. A soft body is stretched by
  * the centrifugal force, which its own forces balance at the end of the step. A body with driven nodes turns about
  * them.
@@ -15506,7 +15643,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  * loss from the motion of their centres, equal and opposite. Friction does not count the curvature of the flight,
  * (R - I - h [w]) r, as slip: a point that rolls along an arc does not slip.
  * [SW91] Simo, Wong, Int. J. Numer. Meth. Eng. 31, 1991, 19.
- * Uses: small math, state.                                  Checked by: tests/test_motion.c */
+ * Uses: small math, state, vertices that follow nodes, energy of a body.   Checked by: tests/test_motion.c */
 
 /* The largest angle of R, rad: of a body that touched something at the end of the last step, and of others. A body
  * that rotates faster keeps its angular momentum, but not its angle. A straight path to a rotation by more would
@@ -15855,44 +15992,12 @@ static void embi_flight_end(const embi_state *s, const embi_body *b, int i, embi
     embi_axpy(x, s->h, f->velocity);
 }
 
-/* ==== 23. Newton =====================================================================================
- * One island: bodies linked by candidate pairs. E is minimised over their unknown nodes. The loop over all islands is
- * embi_iterate() in section 28. It calls embi_island_look(), that is embi_island_direction() and embi_island_aim();
- * searches more candidates where the direction leaves the searched range; and calls embi_island_go(), that is
- * embi_island_advance(). Each iteration
- *   g = grad E,  H p = -g - H_fd r,  p = r on driven nodes      (H: A + rank-one contacts + friction)
- *   alpha = the part of p free of contact, found by continuous collision detection
- *   q += alpha p
- * What makes a driven step converge in one to three of them [measured; the reference needs 49 in a lift]:
- * - A step begins at a prediction from the last two. It is right for bodies that are carried, held or fall.
- * - The drive is in the direction. r is what is left of the step's prescribed motion. At q^n every friction
- *   contact has u = 0, where its Hessian is the sticking spring: the first solve carries along what is held.
- * - No decrease test while r is not zero: the drive does work and E may rise.
- * - After it, the line search looks at the slope p.grad E as well as at E: halving alone accepts the zigzag
- *   between slip and stick.
- * - Each friction contact remembers |u| of the last step for the stiffness of the first solve.
- * - The last factor is reused as a preconditioner: for the last solves of its step (the very last is convergence
- *   test and correction in one) and for the first ones of the next steps. Bodies that rest, hang or are carried
- *   need no new factor.
- * The stop test is |p|/h < tolerance, a velocity that is derived from epsv. With a coarser one a block would stick on a
- * slope where it must slide.
- * Drives yield: while r is not zero the path keeps a gap floor, min(0.05 dhat, 0.9 of the present gap);
- * where the floor stops the motion, the drive that contributes most to that approach gives up the rest of
- * its motion, and is reported. The others go on.
- * Tried where many contacts begin in one step, and left out. Solves per step of a pile of 100 cages, and of ten bears:
- *   as it is                                                                    10.8          12.2
- *   contacts that a direction would cause have their stiffness beforehand       12.1 to 13.0  12.8 to 16
- *   they have their whole force too, as at 0.3 dhat                             17.7          16.3
- *   contact forces predicted from the last direction (primal-dual)              11.7          11.5
- *   a step begins with the free part of a prediction                            10.8          11.8
- *   the full Hessian from the start                                             11.6          12.3
- *   each body moves as far as its own contacts allow                            19 and more
- * Iterating only on bodies that have not converged would leave three quarters of the work.
- * In impacts the second line saves solves, with springs up to half of dhat where a direction meets something: the worst
- * step of a ball at a plate at 10 and 30 m/s takes 16 and 38 solves for 19 and 63 in a cage, 21 and 53 for 33 and 98
- * full. It saves no time: contacts must be searched farther ahead. It takes 0.75 to 1.1 of the time there, and 2.7 for
- * two balls, which then separate in another way.
- * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
+/* ==== 51. Islands ====================================================================================
+ * An island is a set of bodies linked by candidate pairs. E is minimised over their unknown nodes. This chapter
+ * has the data of an island, and loops over its bodies that threads share. Chapters "Direction", "Line search"
+ * and "Newton iteration" say how an island is solved.
+ * Uses: part I, contacts, state, vertices that follow nodes.
+ * Checked by: tests/test_world_step.c, tests/test_oom.c */
 
 /* The contacts of one chunk of active candidates, and their place among all contacts. */
 typedef struct embi_found {
@@ -16164,14 +16269,15 @@ static void embi_apply_many(const embi_state *s, const embi_island *isle, const 
         if (embi_has_many_live(s->body + isle->bodies[k])) embi_apply_live(s, s->body + isle->bodies[k], q, y);
 }
 
-/* ---- soft drives ----
+/* ==== 52. Soft drives ================================================================================
  * x, y are a vertex and its target now; x^n, y^n at the start of the step. beta is the damping:
  *   K (x - y) + beta K (x - x^n - (y - y^n))/h = K (1 + beta/h) (x - c),
  *   c = (y + beta/h (x^n + y - y^n))/(1 + beta/h)
  * With a force limit L the square is replaced by Huber's function of |r|^2 = r.K r/k, r = x - c, k = max K_i:
  *   E = k |r|^2/2 up to k |r| = L, L |r| - L^2/(2 k) beyond,   |dE/dx| <= L
  * with dE/dx = share K r, share = min(1, L/(k |r|)), and the Hessian share (K - K r r.K/(k |r|^2)) beyond: positive
- * semidefinite everywhere. Its columns are those of one vertex, so that it fits into any pattern. */
+ * semidefinite everywhere. Its columns are those of one vertex, so that it fits into any pattern.
+ * Uses: small math, memory, part IV.   Checked by: tests/world_drive.h */
 
 /* y: where vertex k of a drive is to be in a pose, R its rotation */
 static void embi_drive_place(const embi_drive *d, const embipc_real pose[6], const embipc_real R[9], int k,
@@ -16320,7 +16426,12 @@ static int embi_springs_missed(const embi_state *s, const embi_island *isle)
     return 0;
 }
 
-/* ---- contacts of an island ---- */
+/* ==== 53. Contacts of an island ======================================================================
+ * Evaluates the candidates of an island: closest points, contacts, their energy, and which vertices they touch.
+ * At the start of a step friction takes its forces lambda and tangents from the contacts there (they are
+ * lagged). Candidates that are far away are not measured again until the bodies have moved far enough.
+ * Uses: part I, materials over a body, distances, trees refitted on demand, part IV.
+ * Checked by: tests/test_contact.c, tests/test_friction.c */
 
 /* closest points of one candidate at x */
 static void embi_closest_find(const embi_candidate *c, const embipc_real *x, int stamp, embi_closest *out)
@@ -16733,7 +16844,12 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
     return embi_island_touch_room(m, isle);
 }
 
-/* ---- the linear system ---- */
+/* ==== 54. System of an island ========================================================================
+ * Numbers the unknowns of an island, and sums over its bodies, contacts and springs:
+ *   g = grad E,   H = A + rank-one contacts + friction                             [EIPC24 eq. 17]
+ * Also products with H without forming it, and what a motion of driven nodes does to the right side.
+ * Uses: part I, materials over a body, friction, part IV.
+ * Checked by: tests/test_world_step.c, tests/test_cg.c */
 
 /* Stores what a step that fails restores. Returns 0 out of memory. */
 static int embi_island_remember(embi_memory *m, embi_island *isle)
@@ -17125,7 +17241,7 @@ static int embi_friction_changed(const embi_state *s, const embi_island *isle)
     return changed;
 }
 
-/* ---- contact forces as unknowns ----
+/* ==== 55. Contact forces as unknowns =================================================================
  * For many bodies that touch at few points. H = A + U U^T. A is block-diagonal with a block for each body. U has a
  * column sqrt(h^2) J^T z for each direction in which a contact, a friction contact or a spring resists. Then
  *   H^-1 = A^-1 - A^-1 U K^-1 U^T A^-1,   K = 1 + U^T A^-1 U                      [Woodbury 1950]
@@ -17134,7 +17250,8 @@ static int embi_friction_changed(const embi_state *s, const embi_island *isle)
  * Time against H as one matrix, for falling piles: 10 and 100 cages of 40 nodes 0.95 and 0.83, 10 of 200 and 400 nodes
  * 0.62 and 0.60, 10 full balls 0.71; ten bears, which touch at many points, 1.01. On 2 threads the pile of 100 0.76.
  * Where one or two bodies have most nodes it does not pay, since most of H's factor stays from one iteration to the
- * next: 1, 2 and 3 cages of a ball 1.1, a grasp by a cage of 108 nodes 1.15, a bear of 300 nodes 1.35 [measured]. */
+ * next: 1, 2 and 3 cages of a ball 1.1, a grasp by a cage of 108 nodes 1.15, a bear of 300 nodes 1.35 [measured].
+ * Uses: part I, part IV.   Checked by: tests/test_dual.c */
 
 #define EMBI_DUAL_COLUMNS 6   /* U has at most so many columns: unknowns over this */
 #define EMBI_DUAL_BODIES 4    /* no body has more nodes than: all nodes over this */
@@ -17582,10 +17699,19 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     return EMBIPC_OK;
 }
 
-/* ---- factors that serve for more than one step ----
- * From one step to the next H changes little: R rotates a bit, and few contacts begin, end or stiffen. So a step begins
- * with a reused factor, as preconditioner M of conjugate gradients on its own H. The first iteration solves all that M
- * has right; each contact that M lacks takes one more. A is not even assembled: products are formed tet by tet. */
+/* ==== 56. Direction ==================================================================================
+ * Solves for the direction p of an iteration. r is what is left of the step's prescribed motion:
+ *   H p = -g - H_fd r,   p = r on driven nodes
+ * From one step to the next H changes little: R rotates a bit, and few contacts begin, end or stiffen. So a
+ * step begins with a reused factor, as preconditioner M of conjugate gradients on its own H. The first
+ * iteration solves all that M has right; each contact that M lacks takes one more. A is not even assembled:
+ * products are formed tet by tet. The reused factor also serves for the last solves of its step. The very last
+ * one is convergence test and correction in one. Bodies that rest, hang or are carried need no new factor.
+ * At q^n every friction contact has u = 0, where its Hessian is the sticking spring. So the first solve carries
+ * along what is held. Each friction contact remembers |u| of the last step for the stiffness of the first
+ * solve.
+ * Uses: part I, linear corotated energy, friction, part IV.
+ * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
 #define EMBI_KEEP_ITERATIONS 8   /* more iterations cost as much as a new factor */
 #define EMBI_OLD_SHARE ((embipc_real)0.1)   /* of the tolerance: a direction by M alone that is so short is the last */
@@ -17920,7 +18046,13 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* ---- the step along the direction ---- */
+/* ==== 57. Line search ================================================================================
+ * Moves an island along its direction: q += alpha p. The part of p that is free of contact is found by
+ * continuous collision detection. Within it E must not grow [EIPC24 III-C]. The search looks at the slope
+ * p.grad E as well as at E: halving alone accepts the zigzag between slip and stick. There is no decrease test
+ * while drives have motion left: a drive does work, and E may rise.
+ * Uses: part I, linear corotated energy, materials over a body, part III, part IV.
+ * Checked by: tests/world_guarantee.h, tests/test_world_step.c */
 
 typedef struct embi_ccd_task {
     const embi_state *s;
@@ -18319,7 +18451,33 @@ static embipc_result embi_island_search(embi_memory *m, embi_state *s, embi_isla
     return embi_island_move(m, s, isle, alpha);
 }
 
-/* ---- drives ---- */
+/* ==== 58. Newton iteration ===========================================================================
+ * The end of one iteration of an island, embi_island_advance(): the move, drives that yield, and the stop test.
+ * The loop over all islands is embi_iterate() in chapter "Iterations". It calls embi_island_look(), that is
+ * embi_island_direction() and embi_island_aim(); searches more candidates where the direction leaves the
+ * searched range; and calls embi_island_go(), that is embi_island_advance().
+ * The stop test is |p|/h < tolerance, a velocity that is derived from epsv. With a coarser one a block would
+ * stick on a slope where it must slide. A driven step converges in one to three iterations [measured; the
+ * reference needs 49 in a lift].
+ * Drives yield: while r is not zero the path keeps a gap floor, min(0.05 dhat, 0.9 of the present gap). Where
+ * the floor stops the motion, the drive that contributes most to that approach gives up the rest of its motion,
+ * and is reported. The others go on.
+ * Tried where many contacts begin in one step, and left out. Solves per step of a pile of 100 cages, and of ten
+ * bears:
+ *   as it is                                                                    10.8          12.2
+ *   contacts that a direction would cause have their stiffness beforehand       12.1 to 13.0  12.8 to 16
+ *   they have their whole force too, as at 0.3 dhat                             17.7          16.3
+ *   contact forces predicted from the last direction (primal-dual)              11.7          11.5
+ *   a step begins with the free part of a prediction                            10.8          11.8
+ *   the full Hessian from the start                                             11.6          12.3
+ *   each body moves as far as its own contacts allow                            19 and more
+ * Iterating only on bodies that have not converged would leave three quarters of the work.
+ * In impacts the second line saves solves, with springs up to half of dhat where a direction meets something:
+ * the worst step of a ball at a plate at 10 and 30 m/s takes 16 and 38 solves for 19 and 63 in a cage, 21 and
+ * 53 for 33 and 98 full. It saves no time: contacts must be searched farther ahead. It takes 0.75 to 1.1 of the
+ * time there, and 2.7 for two balls, which then separate in another way.
+ * Uses: small math, memory, distances, trees refitted on demand, part IV.
+ * Checked by: tests/world_drive.h, tests/test_world_step.c */
 
 /* Where each node of a drive should be at the end of its present stage. */
 static void embi_drive_aim(embi_state *s, embi_drive *d)
@@ -18613,7 +18771,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     return EMBIPC_OK;
 }
 
-/* ---- where a step begins ----
+/* ==== 59. Predictions ================================================================================
  * A smooth motion continues. From a prediction by the last two steps, a body that is carried, held or falls needs one
  * solve, which confirms convergence; a body that is pressed flat needs one solve less than from q^n. So a step may
  * begin with a prediction, before its first direction:
@@ -18623,7 +18781,8 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
  * find it free as a whole, and where no drive does work E must not be higher there than at q^n. Otherwise the step
  * begins at q^n. The order, or none, is chosen by the errors of both in the last step, and by their present difference
  * from the targets of drives. Solves per step without and with it: squeeze to 30 and to 70 % 2.14 and 1.52, 2.74 and
- * 1.65, medium grasp 3.06 and 2.54, a twisted mat 12.7 and 10.7. */
+ * 1.65, medium grasp 3.06 and 2.54, a twisted mat 12.7 and 10.7.
+ * Uses: small math, memory, part IV.   Checked by: tests/world_begin.h */
 
 /* Largest error of a prediction, as a fraction of the displacement, with which it is used. Between 1/30 and 2/3
  * solves differ by 4 %. */
@@ -18754,14 +18913,16 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* ---- where a step ends: velocities, and what they may hold ----
+/* ==== 60. Velocities at the end ======================================================================
  * A fraction z of the corrections dw changes the kinetic energy of an island by z sum dw.L + z^2 sum dw.dL/2.
  * The energy bound: an island may have the kinetic energy of the step's start, plus the work of gravity, given forces
  * and drives, minus the gain of elasticity and barrier. z is the largest fraction in [0, 1] within the bound. It is
  * computed from the energies themselves, not from an estimate. Where velocities exceed the bound without corrections,
  * motions about the centres are slowed down, then all motions. That happens in an implicit step where potentials are
  * not convex, for example with lagged rotations, or when a ball rolls from facet to facet. Energy that the bound takes
- * from rotations is given back later, from losses that are neither friction nor those of every implicit step. */
+ * from rotations is given back later, from losses that are neither friction nor those of every implicit step.
+ * Uses: small math, dense LDL^T, materials over a body, friction, part IV.
+ * Checked by: tests/test_motion.c, tests/test_integrator.c */
 
 /* dL of a body, and its rotation by forces. r, Mr: out, r^n+1 and M r^n+1 of its nodes (3 each). Scratch: g */
 static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, embipc_real *Mr)
@@ -19108,10 +19269,11 @@ static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_
     return EMBI_ENDS_WELL;
 }
 
-/* ==== 24. World ======================================================================================
- * Owns everything: bodies and drives behind handles {index + 1, generation}, pair rules, and the reports of the last
- * step. A new body is built completely and checked against all others before it counts.
- * Uses: all of the above.                                   Checked by: tests/test_world*.c */
+/* ==== 61. World ======================================================================================
+ * Owns everything: bodies and drives behind handles {index + 1, generation}, pair rules, and the reports of the
+ * last step. This chapter has its data, the defaults of the public descriptions, and creation and release.
+ * Uses: part I, cage lattice and cuts, elasticity, part III, part IV.
+ * Checked by: tests/test_defaults.c, tests/world_input.h */
 
 #define EMBI_WORLD_COOKIE 0x0e1bc0deu
 #define EMBI_BODY_COOKIE 0x0e1b0d1eu
@@ -19558,7 +19720,20 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     embi_free(&m, w);
 }
 
-/* ---- handles and pair rules ---- */
+/* ==== 62. Pair rules and limits ======================================================================
+ * Finds what a handle names, and derives dhat, kappa and friction of a pair of bodies.
+ * A peg in a hole has a clearance far below its size, but dhat follows the size. The barriers of opposite sides
+ * would overlap, and the peg could neither enter nor slide. So each body stores the widths of its openings
+ * between parallel faces, and its thicknesses. Two bodies fit where a thickness of one is slightly less than an
+ * opening of the other. A derived dhat of such a pair becomes a fraction of the clearance. kappa grows by the
+ * same factor, so the load stays. (A peg of 10 mm enters at 1 micrometre a side with a fraction of 0.4, at 50
+ * with 1e-3 of its diagonal.)
+ * Numbers that cannot be simulated are refused. Coordinates have 16 digits: at 1e9 sizes from the origin 7
+ * remain for the shape. So input that takes a body farther in one step is refused, and a body that reaches 1e12
+ * sizes ends the step with an error. Stiffness stays within 1e100 N/m. Within these limits no number of a step
+ * leaves the range of a double.
+ * Uses: part I, elasticity, barrier, trees refitted on demand, part IV.
+ * Checked by: tests/test_defaults.c, tests/world_numbers.h */
 
 /* Index of a body in the array; -1 for an invalid handle. */
 static int embi_find_body(const embipc_world *w, embipc_body body)
@@ -19815,11 +19990,11 @@ static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *na
     return r;
 }
 
-/* ==== 25. Making bodies ==============================================================================
- * From a description to a body: surface and nodes in world coordinates, J, M and V as integrals over the solid,
- * elasticity, the tree of boxes. A body is built apart from the world. It counts only when it is complete and crosses
- * no body that it may touch. int functions that allocate return 0 out of memory.
- * Uses: all of the above.                                   Checked by: tests/world_input.h */
+/* ==== 63. Shape of a new body ========================================================================
+ * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
+ * cage comes with the description, is built, or is one tet. int functions that allocate return 0 out of memory.
+ * Uses: small math, memory, errors, part II, trees of boxes, part IV.
+ * Checked by: tests/world_input.h, tests/test_defaults.c */
 
 /* A body under construction. Its arrays are in world coordinates minus far_position, until embi_build_move(). */
 typedef struct embi_build {
@@ -20162,6 +20337,12 @@ static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const e
     return embi_check_held(m, &h, t->x, b->tri, b->nt, !t->cage, e);
 }
 
+/* ==== 64. Mechanics of a new body ====================================================================
+ * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
+ * openings between parallel faces.
+ *   M = J^T M J over the surface's solid: rho int w_a w_b in each tet              [EIPC24 eq. 1]
+ * Uses: part I, part II, part III, part IV.   Checked by: tests/test_embedding.c, tests/test_defaults.c */
+
 /* Rows of J. A vertex of a full body is its node. Any other vertex depends on the tet that contains it. */
 static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
@@ -20458,6 +20639,12 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     if (!embi_build_widths(m, b, t->x)) return embi_fail_memory(e);
     return embi_build_tree(m, b, t, e);
 }
+
+/* ==== 65. Adding a body ==============================================================================
+ * A body is built apart from the world. It counts only when it is complete, and crosses no body that it may
+ * touch. Until then any error, also one of memory, leaves the world as it was.
+ * Uses: small math, memory, errors, edges and faces, part III, part IV.
+ * Checked by: tests/world_input.h, tests/test_oom.c */
 
 /* Appends the crossings of two bodies (or of one with itself), at the present x. Their trees must be refitted. */
 static int embi_world_crossings(embipc_world *w, int at, int other, embipc_intersection **list, int *count)
@@ -20804,7 +20991,12 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     return r;
 }
 
-/* ---- destroying ---- */
+/* ==== 66. Removing a body ============================================================================
+ * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those
+ * of others stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check
+ * as adding a body.
+ * Uses: small math, memory, errors, sorting and sets, part IV.
+ * Checked by: tests/test_undo.c, tests/world_input.h */
 
 /* Removes a drive. Later drives, and the numbers that refer to them, move down by one. */
 static void embi_drive_remove(embipc_world *w, int at)
@@ -21020,7 +21212,11 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
     return EMBIPC_OK;
 }
 
-/* ---- forces and drives ---- */
+/* ==== 67. Forces and drives ==========================================================================
+ * What acts on bodies from outside: forces on vertices or on whole bodies, and drives that prescribe poses of a
+ * body or of its nodes. A drive follows keyframes, or the target that the caller sets before each step. Hard
+ * drives prescribe positions; soft ones pull with limited force.
+ * Uses: small math, memory, errors, part IV.   Checked by: tests/world_drive.h, tests/world_input.h */
 
 /* Adds J^T f at the nodes of a vertex [EIPC24 eq. 16], or for vertex -1 distributes f by mass. A step clears it. */
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body body, int vertex,
@@ -21297,6 +21493,12 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 #endif /* EMBIPC_NO_DRIVES */
 
+/* ==== 68. Settings and reset =========================================================================
+ * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
+ * created. A change is checked as a whole first, and refused without effect.
+ * Uses: part I, elasticity, traversal of trees, trees refitted on demand, part IV.
+ * Checked by: tests/test_integrator.c, tests/world_numbers.h */
+
 /* Computes the new velocities in scratch and checks them first. BDF2 must not look back over the change. */
 EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body body,
                                                   const embipc_real velocity[3],
@@ -21500,9 +21702,10 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 26. Queries ====================================================================================
+/* ==== 69. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
- * Uses: all of the above.                                   Checked by: tests/test_world*.c */
+ * Uses: small math, part II, trees of boxes, trees refitted on demand, part IV.
+ * Checked by: tests/test_world_step.c, tests/world_input.h */
 
 /* A NULL world has a constant error that says so. */
 EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *w)
@@ -21807,9 +22010,10 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
     return embipc_world_rejected(w, out, capacity);
 }
 
-/* ==== 27. Validation =================================================================================
+/* ==== 70. Validation =================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
- * Uses: all of the above.          Checked by: tests/world_input.h, test_mesh_faults.c */
+ * Uses: part I, faults of meshes, elasticity, distances, part III, part IV.
+ * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
 
 #ifndef EMBIPC_NO_VALIDATE
 
@@ -22062,14 +22266,17 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 28. The step ===================================================================================
+/* ==== 71. Begin of a step ============================================================================
+ * embipc_world_step() has three stages, in this chapter and those below:
  *   begin      qt, forces, targets of drives; A and grad at q^n; candidates; islands; lagged friction
  *   iterate    each island computes a direction; where it leaves the range of its candidates, new ones are searched,
  *              which may merge islands; the others move
  *   finish     velocities, forces, statistics; or, after an error, everything is restored
- * Islands are independent: a far body changes no bit of an island. Out of memory, int functions return 0, or -1 where
- * 0 has another meaning; pointer functions return NULL.
- * Uses: all of the above.                                   Checked by: tests/test_world*.c */
+ * Islands are independent: a far body changes no bit of an island. Out of memory, int functions return 0, or -1
+ * where 0 has another meaning; pointer functions return NULL. This chapter prepares bodies and drives for the
+ * step.
+ * Uses: small math, memory, threads, elasticity, part IV.
+ * Checked by: tests/test_world_step.c, tests/world_begin.h */
 
 /* ---- bodies in parallel ---- */
 
@@ -22150,7 +22357,7 @@ static void embi_body_turn(embi_state *s, embi_body *b)
     embi_elastic_hold(e, e->rotation, twists ? T : NULL);
 }
 
-/* Sets qc, qt, c and s of the step form (section 22) from q^n and v^n. */
+/* Sets qc, qt, c and s of the step form (chapter "Energy of a body") from q^n and v^n. */
 static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
 {
     embipc_real t[3];
@@ -22323,6 +22530,15 @@ static int embi_vertices_begin(embipc_world *w)
         if (!s->body[k].bvh.known) s->body[k].started = 1;
     return 1;
 }
+
+/* ==== 72. Cached lists of candidates =================================================================
+ * Predicts where bodies go in the step, and keeps their lists of candidates from step to step. A list serves
+ * while displacements stay within the range that it was searched for. The range has room to spare, but not for
+ * pairs that outgrow it soon.
+ * A body's list for itself depends on when it was made, and so do the bits of results: a failed step restores
+ * it. Lists of two bodies only save time.
+ * Uses: small math, memory, sorting and sets, elasticity, part III, part IV.
+ * Checked by: tests/test_reach.c, tests/test_undo.c */
 
 /* Region in which a patch is expected to stay, for displacements within `shift`. */
 static void embi_panel_foresee(embi_panel *p, const embipc_real shift[6], embipc_real dhat)
@@ -22662,11 +22878,13 @@ static embi_traversal embi_cached_walk(const embi_state *s, const embi_cached *k
     return embi_traverse_of(a, b, k->range, k->reach);
 }
 
-/* ---- searches in parallel ----
+/* ==== 73. Searches in parallel =======================================================================
  * Small searches are distributed over lanes, which do not allocate: a search without room is repeated when its lane has
  * grown. A large one is shared itself. Its traversal has many starts, its pairs of triangles are cut into runs, and
  * results are joined in order. A list always holds what a single search finds, in the same order. (A bear of 160 000
- * triangles that is searched for itself in nearly each step: 2 threads take 0.60 of the time of one.) */
+ * triangles that is searched for itself in nearly each step: 2 threads take 0.60 of the time of one.)
+ * Uses: small math, memory, threads, structure of a sparse factor, part III, part IV.
+ * Checked by: tests/test_threads.c, tests/test_plain.c */
 
 #define EMBI_SHARE_SEARCH EMBI_SHARE(32768)  /* candidates from which a search is shared */
 #define EMBI_SHARE_SURFACE EMBI_SHARE(4096)  /* triangles of two surfaces whose search is shared */
@@ -23232,10 +23450,12 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
     return 1;
 }
 
-/* ---- searches along paths ----
+/* ==== 74. Searches along paths =======================================================================
  * In a fast impact a direction is as long as the body, which is pressed flat. Within such a range nearly all primitives
  * of both bodies come within reach. So a long direction is searched along its paths, for one round only. (Longest step
- * of a ball thrown at a plate at 30 m/s, by ranges and by paths: in a cage 800 and 140 ms, full 680 and 400 ms.) */
+ * of a ball thrown at a plate at 30 m/s, by ranges and by paths: in a cage 800 and 140 ms, full 680 and 400 ms.)
+ * Uses: memory, trees of boxes, traversal of trees, candidates, part IV.
+ * Checked by: tests/world_guarantee.h, tests/test_plain.c */
 
 /* The surface and its paths along the present direction. */
 static embi_surface embi_body_paths(const embipc_world *w, const embi_body *b)
@@ -23371,18 +23591,19 @@ static int embi_searches_run(embipc_world *w)
 /* Packs patches pa and pb of two bodies into one number; embi_pair_add() unpacks it. */
 static int embi_panels_pack(int pa, int pb) { return pa * EMBI_PANELS + pb; }
 
-/* ---- seams ----
+/* ==== 75. Seams ======================================================================================
  * Tiles of a floor are separate bodies. Where two are flush, a point would count for both, and a rolling ball would
  * feel the edges between them. Fixed bodies do not move relative to each other, so those that are flush along a line
- * are joined: the line is a seam. Like an edge within one body, it is subtracted from the sum over both (section 21):
+ * are joined: the line is a seam. Like an edge within one body, it is subtracted from the sum over both:
  * -b(d(p, seam)). Where k bodies and m seams end in a point, the point is added 1 - k + m times if that is positive,
  * so that it counts once. Edges that seams cover make no pairs with edges. Vertices where no other edge ends make
- * none with triangles. The proof of section 19 then holds for all joined bodies together, whose faces there are flat.
- * A seam needs two edges that are both borders, or whose other faces touch as well. So where bodies meet in a line
- * with room around it, seams are fewer than bodies, and Psi still goes to infinity at the line.
+ * none with triangles. The proof in chapter "Trees of boxes" then holds for all joined bodies together: faces there
+ * are flat. A seam needs two edges that are both borders, or whose other faces touch as well. So where bodies meet
+ * in a line with room around it, seams are fewer than bodies, and Psi still goes to infinity at the line.
  * Another body may not be tested with some part of the surface, or may have another dhat with it. It then meets all
  * parts as separate bodies, because an incomplete sum may be negative. For the same reason only bodies with equal
- * friction and thickness are joined. */
+ * friction and thickness are joined.
+ * Uses: small math, memory, sorting and sets, part III, part IV.   Checked by: tests/test_seams.c */
 
 /* Vertices of a half-edge, numbered among all bodies, the lower one first. */
 static embi_u64 embi_edge_key(const embi_body *b, int edge)
@@ -23832,6 +24053,14 @@ static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi
     return other->search.joined.is_one;
 }
 
+/* ==== 76. Pairs of bodies ============================================================================
+ * Finds the pairs of bodies and of patches whose expected regions meet. Regions are sorted along one axis and
+ * swept.
+ * The plain search remembers nothing: each iteration tries all primitives of all bodies against each other,
+ * with boxes that hold where they are, where they are about to go, and where the step may go back to.
+ * Uses: memory, sorting and sets, trees of boxes, traversal of trees, plain search of two surfaces, part IV.
+ * Checked by: tests/test_plain.c, tests/test_reach.c */
+
 /* Adds a pair of patches for the bodies embi_pack(i, j), i <= j, with an empty range and no candidates. head: the first
  * pair of these bodies; -1: this one. */
 static embi_pair *embi_pair_add(embipc_world *w, embi_u64 bodies, int panels, int head)
@@ -24119,10 +24348,11 @@ static int embi_pairs_begin(embipc_world *w)
     return embi_searches_run(w);
 }
 
-/* ---- BDF2: abrupt changes of velocity ----
+/* ==== 77. Abrupt changes with BDF2 ===================================================================
  * A body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Forces between a body with BDF2 and
  * one with backward Euler would not be equal and opposite. So all bodies of an island use one rule. If its contacts
- * change abruptly, the step ends with backward Euler, from where BDF2 brought it. */
+ * change abruptly, the step ends with backward Euler, from where BDF2 brought it.
+ * Uses: small math, memory, part IV.   Checked by: tests/test_integrator.c */
 
 /* Did the bodies of a pair come into contact, separate, or suddenly push harder? */
 static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
@@ -24228,6 +24458,12 @@ static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *isle, i
     if (jump && two_step && !embi_island_restart(m, s, isle)) return -1;
     return jump && two_step;
 }
+
+/* ==== 78. Islands in parallel ========================================================================
+ * Collects bodies, pairs, springs and unknowns of all islands, and starts their steps. Islands are independent
+ * between searches. So threads share the small ones of a round, in runs without threads inside. A large one,
+ * with more than half of the work, is solved alone and shares its loops.
+ * Uses: memory, threads, solids and checks of meshes, part IV.   Checked by: tests/test_threads.c */
 
 /* Adds pair n to the list, behind others of the same bodies. */
 static void embi_island_list_pair(const embi_state *s, embi_island *isle, int n)
@@ -24454,7 +24690,14 @@ static int embi_islands_begin(embipc_world *w)
     return embi_islands_round(w, embi_island_start) == EMBIPC_OK;
 }
 
-/* ---- iterate ---- */
+/* ==== 79. New reference positions ====================================================================
+ * When a direction leaves the range of the candidates, more are searched, and islands that now meet are merged.
+ * A range contains all displacements since the start of the step, so it is large for a body that moved far.
+ * Collision detection has covered the path to the present positions, so these may become the new reference. An
+ * island that may go back to an earlier state takes none and searches no paths: its candidates at that state
+ * would be lost.
+ * Uses: memory, trees of boxes, traversal of trees, trees refitted on demand, part IV.
+ * Checked by: tests/world_guarantee.h, tests/test_plain.c */
 
 /* Appends to the list of embipc_world_iterations(). */
 static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
@@ -24734,6 +24977,13 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
+/* ==== 80. Iterations =================================================================================
+ * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12]. In a round every
+ * island that has not converged computes a direction, gets the candidates that it needs, and moves. An island
+ * that has converged may take friction forces of its end, and begin again.
+ * Uses: small math, memory, elasticity, materials over a body, part IV.
+ * Checked by: tests/test_world_step.c, tests/test_undo.c */
+
 /* Ends the step of an island early. A rotation that is half done goes back to its last rigid pose. */
 static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
 {
@@ -24963,7 +25213,11 @@ static embipc_result embi_iterate(embipc_world *w)
     }
 }
 
-/* ---- finish ---- */
+/* ==== 81. End of a step ==============================================================================
+ * Velocities from positions, forces of drives, and what a failed step takes back. Each body keeps what the next
+ * step predicts its motion from.
+ * Uses: small math, part of an inverse, elasticity, part IV.
+ * Checked by: tests/test_undo.c, tests/world_drive.h */
 
 /* Restores a body after a failed step. */
 static void embi_body_undo(embi_state *s, embi_body *b)
@@ -25140,6 +25394,12 @@ static void embi_drives_finish(embipc_world *w)
     }
 }
 
+/* ==== 82. Reports ====================================================================================
+ * Forces of contacts and friction, N, for each vertex and each pair of bodies. They are the derivatives of the
+ * terms of E at the end of the step, so they are the forces that the step used.
+ * Uses: small math, memory, sorting and sets, friction, part IV.
+ * Checked by: tests/test_world_step.c, tests/test_one_step.c */
+
 /* Adds scale weight_k r to the force on each vertex of a contact. Weights carry the sign of the side. */
 static void embi_report_vertex(embipc_world *w, const int v[4], const embipc_real weight[4], embipc_real scale,
                                const embipc_real r[3])
@@ -25278,6 +25538,12 @@ static void embi_report_sort(embipc_world *w)
         w->report.pair_force[j] = row;
     }
 }
+
+/* ==== 83. Statistics and warnings ====================================================================
+ * Energies, counts, gaps and times of a step, as the caller reads them. Warnings go to the log: gaps that are
+ * tight, and bodies that stand still with forces out of balance.
+ * Uses: small math, barrier, trees refitted on demand, part IV.
+ * Checked by: tests/test_world_step.c, tests/test_defaults.c */
 
 /* Work of the drives, J: force times displacement. The force of a hard drive is grad E / h^2 at its nodes. */
 static embipc_real embi_drive_work(const embipc_world *w)
@@ -25491,6 +25757,12 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
     t->drive_short = embi_drive_short(s);
 }
 
+/* ==== 84. World step =================================================================================
+ * embipc_world_step(), read from its end: begin, iterate, finish. Errors of a step name a body and a node, and
+ * everything is restored.
+ * Uses: part I, elasticity, materials over a body, part IV.
+ * Checked by: tests/test_world_step.c, tests/test_one_step.c */
+
 /* Names the first node whose values are not finite, or else the fastest one. */
 static embipc_result embi_fail_step(embipc_world *w)
 {
@@ -25615,7 +25887,7 @@ static void embi_body_rotate(embipc_world *w, embi_body *b)
     embi_body_gradient(s, b);
 }
 
-/* Begin, embi_iterate() and finish, as the top of this section says. Nothing that a caller can see changes until the
+/* Begin, embi_iterate() and finish, as chapter "Begin of a step" says. Nothing that a caller can see changes until the
  * end. After an error embi_step_undo() restores the rest. */
 EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *stats)
 {
@@ -25679,16 +25951,16 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     return EMBIPC_OK;
 }
 
-/* ==== 29. Separating surfaces ========================================================================
- * Finds rigid motions of surfaces after which none overlaps another.
- *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
- *   rotations  Linked bodies that no shift separates are rotated.
- *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
- *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
- * Whether a motion separates two surfaces is decided exactly; its size is found by search. Links of a chain stay
- * linked: the linking numbers of loops through the middle of their solids do not change. Functions that allocate
- * return 0 when out of memory, unless their comment says otherwise.
- * Uses: all of the above.                                    Checked by: tests/test_doctor.c */
+/* ######## Part V. Around the step ####################################################################
+ * Nothing above needs it. Look things up here. */
+
+/* ==== 85. Surfaces that overlap ======================================================================
+ * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
+ * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
+ * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
+ * surfaces are apart. Functions that allocate return 0 when out of memory, unless their comment says otherwise.
+ * Uses: small math, memory, sorting and sets, part II, part III.   Checked by: tests/test_doctor.c */
+
 #ifndef EMBIPC_NO_SEPARATE
 
 enum {
@@ -26139,7 +26411,10 @@ static int embi_part_is_apart(embi_parting *p, const embi_part_body *a, const em
     return meets ? embi_min_int(meets, 0) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ---- The smallest shift of a pair ---- */
+/* ==== 86. Shifts and rotations =======================================================================
+ *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
+ *   rotations  Linked bodies that no shift separates are rotated.
+ * Uses: small math, memory, surfaces that overlap.   Checked by: tests/test_doctor.c */
 
 /* Adds a unit direction to search, unless there is one like it or no room. */
 static void embi_part_direction(embi_parting *p, const embipc_real u[3])
@@ -26428,7 +26703,13 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ---- Growth ---- */
+/* ==== 87. Separating surfaces ========================================================================
+ *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
+ *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
+ * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
+ * pairs that stay.
+ * Uses: part I, faults of meshes, elasticity, part IV, surfaces that overlap, shifts and rotations.
+ * Checked by: tests/test_doctor.c */
 
 /* Finds the pairs that are not apart. Returns 1 with the first one in *i and *j, 0 for none, -1 out of memory. */
 static int embi_part_left(embi_parting *p, int *i, int *j)
