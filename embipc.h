@@ -12484,6 +12484,16 @@ static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j
     return 1;
 }
 
+/* ==== 39. Candidates =================================================================================
+ * Candidates are the primitive pairs that may come within reach. They serve for many iterates. A pair (a, b) of
+ * surfaces or of patches (parts below one tree node) is searched with a box [lo, hi] of the expected
+ * displacements of a relative to b. Its candidates are complete while the displacement stays inside. Only
+ * relative displacement counts, so two bodies that fall together stand still to each other.
+ * Within one body, the displacements of two points differ by at most the fraction |J_a - J_b|_1 / 2 of that
+ * range. It is small for neighbours on fine surfaces, and known for whole subtrees.
+ * Uses: small math, memory, sorting and sets, distances, trees of boxes, traversal of trees.
+ * Checked by: tests/test_broad.c, tests/test_reach.c */
+
 /* A point-triangle or edge-edge pair that may become active. */
 typedef struct embi_candidate {
     int v[4];                    /* vertices among those of all bodies: p, a, b, c or a0, a1, b0, b1 */
@@ -12513,16 +12523,6 @@ typedef struct embi_pair_rule {
     unsigned joined;             /* revision of seams, if a fixed body counts as part of its joined surface for the
                                     other one; else 0 */
 } embi_pair_rule;
-
-/* ==== 39. Candidates =================================================================================
- * Candidates are the primitive pairs that may come within reach. They serve for many iterates. A pair (a, b) of
- * surfaces or of patches (parts below one tree node) is searched with a box [lo, hi] of the expected
- * displacements of a relative to b. Its candidates are complete while the displacement stays inside. Only
- * relative displacement counts, so two bodies that fall together stand still to each other.
- * Within one body, the displacements of two points differ by at most the fraction |J_a - J_b|_1 / 2 of that
- * range. It is small for neighbours on fine surfaces, and known for whole subtrees.
- * Uses: small math, memory, sorting and sets, distances, part III.
- * Checked by: tests/test_broad.c, tests/test_reach.c */
 
 /* Range of motion of the first surface relative to the second, and the distance to search. */
 typedef struct embi_approach {
@@ -12788,8 +12788,7 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
  * What the search stands for, without tree, bound or list: every primitive has a box of all the places where it may be,
  * and those of two surfaces are tried all against all. Tests compare the fast search with it, and EMBIPC_PLAIN uses it.
  * At least what can come within reach is found, and somewhat more.
- * Uses: memory, distances, trees of boxes, traversal of trees, trees refitted on demand, candidates.
- * Checked by: tests/test_plain.c */
+ * Uses: memory, distances, trees of boxes, traversal of trees, candidates.   Checked by: tests/test_plain.c */
 
 /* A primitive of a surface, vertex, edge or triangle, and the box of where it may be. */
 typedef struct embi_primitive {
@@ -13503,7 +13502,7 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
  * free path in 18 000 random ones is cut (a bound on speeds cuts 0.2 to 3 %); 2.8 closest-point problems per
  * query there, where the motion is as long as the primitives, and little above 1 where it is short; the work
  * bound was never met there. (Paths made to graze are cut when they pass within rounding.)
- * Uses: small math, distances, trees refitted on demand.   Checked by: tests/test_ccd.c */
+ * Uses: small math, distances, candidates.   Checked by: tests/test_ccd.c */
 
 /* Fractions of the initial gap. KEEP: the time returned is the first evaluated one with at most this gap (a tenth,
  * and a rounding less). DEEP: before that time is found no evaluation may go below this gap, or the time would be
@@ -13754,7 +13753,8 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
  * than dhat, or holes smaller than dhat, Psi is less. But as p nears any point y of the surface, Psi goes to
  * infinity like -dhat^2 ln |p - y|: triangles at y, minus edges there, plus y itself where it is a vertex, are
  * at least 1. Within one body nothing is subtracted, since each pair has its own dhat.
- * Uses: part I, distances, barrier, trees refitted on demand, candidates.   Checked by: tests/test_contact.c */
+ * Uses: small math, memory, sorting and sets, distances, barrier, candidates.
+ * Checked by: tests/test_contact.c */
 
 /* Closest points of one candidate at the present positions. */
 typedef struct embi_contact {
@@ -15110,7 +15110,7 @@ static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real
  * for (1 - t) H^T u_0 + t H u_1 = (C + (2t - 1) S) u + 2 t (1 - t) S (u_1 - u_0) with H^2 the rotation from one to
  * the other, C and S its symmetric and skew parts, u = d + w. For the factor cos(theta/2) the reach is larger. The
  * second term, at most 2 t sin(theta/2) (|w_0| + |w_1|), is added to the deformation bound at the end of the path.
- * Uses: small math, memory, elasticity, trees of boxes, trees refitted on demand, part IV.
+ * Uses: small math, memory, elasticity, trees of boxes, candidates, part IV.
  * Checked by: tests/test_reach.c */
 
 #define EMBI_TURN_COS ((embipc_real)0.95)    /* least cos(theta/2) of a direction; beyond, it counts as deformation */
@@ -16430,7 +16430,7 @@ static int embi_springs_missed(const embi_state *s, const embi_island *isle)
  * Evaluates the candidates of an island: closest points, contacts, their energy, and which vertices they touch.
  * At the start of a step friction takes its forces lambda and tangents from the contacts there (they are
  * lagged). Candidates that are far away are not measured again until the bodies have moved far enough.
- * Uses: part I, materials over a body, distances, trees refitted on demand, part IV.
+ * Uses: part I, materials over a body, distances, candidates, part IV.
  * Checked by: tests/test_contact.c, tests/test_friction.c */
 
 /* closest points of one candidate at x */
@@ -18476,7 +18476,7 @@ static embipc_result embi_island_search(embi_memory *m, embi_state *s, embi_isla
  * the worst step of a ball at a plate at 10 and 30 m/s takes 16 and 38 solves for 19 and 63 in a cage, 21 and
  * 53 for 33 and 98 full. It saves no time: contacts must be searched farther ahead. It takes 0.75 to 1.1 of the
  * time there, and 2.7 for two balls, which then separate in another way.
- * Uses: small math, memory, distances, trees refitted on demand, part IV.
+ * Uses: small math, memory, distances, candidates, part IV.
  * Checked by: tests/world_drive.h, tests/test_world_step.c */
 
 /* Where each node of a drive should be at the end of its present stage. */
@@ -19732,7 +19732,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
  * remain for the shape. So input that takes a body farther in one step is refused, and a body that reaches 1e12
  * sizes ends the step with an error. Stiffness stays within 1e100 N/m. Within these limits no number of a step
  * leaves the range of a double.
- * Uses: part I, elasticity, barrier, trees refitted on demand, part IV.
+ * Uses: part I, elasticity, barrier, candidates, part IV.
  * Checked by: tests/test_defaults.c, tests/world_numbers.h */
 
 /* Index of a body in the array; -1 for an invalid handle. */
@@ -21496,7 +21496,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 /* ==== 68. Settings and reset =========================================================================
  * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
  * created. A change is checked as a whole first, and refused without effect.
- * Uses: part I, elasticity, traversal of trees, trees refitted on demand, part IV.
+ * Uses: part I, elasticity, traversal of trees, candidates, part IV.
  * Checked by: tests/test_integrator.c, tests/world_numbers.h */
 
 /* Computes the new velocities in scratch and checks them first. BDF2 must not look back over the change. */
@@ -21704,7 +21704,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 
 /* ==== 69. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
- * Uses: small math, part II, trees of boxes, trees refitted on demand, part IV.
+ * Uses: small math, part II, trees of boxes, candidates, part IV.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
 
 /* A NULL world has a constant error that says so. */
@@ -25542,7 +25542,7 @@ static void embi_report_sort(embipc_world *w)
 /* ==== 83. Statistics and warnings ====================================================================
  * Energies, counts, gaps and times of a step, as the caller reads them. Warnings go to the log: gaps that are
  * tight, and bodies that stand still with forces out of balance.
- * Uses: small math, barrier, trees refitted on demand, part IV.
+ * Uses: small math, barrier, candidates, part IV.
  * Checked by: tests/test_world_step.c, tests/test_defaults.c */
 
 /* Work of the drives, J: force times displacement. The force of a hard drive is grad E / h^2 at its nodes. */
