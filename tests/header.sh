@@ -37,6 +37,22 @@ run toc "$dir/faults.h" --write
 says 'toc: the contents were written anew'
 [ "$(grep -c '2 Two; 3 Three\.' "$dir/faults.h")" = 1 ] || { echo "FAILED: contents"; bad=$((bad + 1)); }
 
+# parts: a header with parts lists its sections by them, and numbers both as they stand
+sed -e 's|^/\* ==== 1\. .*|/* ######## Part I. Low ####\n * What all needs. */\n\n&|' \
+    -e 's|^/\* ==== 3\. Three.*|/* ######## Part III. High ####\n * What needs it; see chapter "Two" and chapter "None". */\n\n/* ==== 5. Three =====|' \
+    -e 's|Uses: platform\.|Uses: part I, part IX.|' tests/header_faults.h > "$dir/parts.h"
+run toc "$dir/parts.h"
+says 'toc: section 5 Three stands at place 3' 'toc: part III High stands at place 2' \
+    'toc: parts.h names chapter "None", and there is none' 'toc: section 5 uses "part IX", and no section above begins so'
+done_=$((done_ + 1))
+grep -q 'chapter "Two"\|uses "part I"\|does not say so' "$dir/log" && { echo "FAILED: named without fault:"; cat "$dir/log"; bad=$((bad + 1)); }
+ends 1
+run toc "$dir/parts.h" --write
+[ "$(grep -c '^ \*   Part III\. High: 3 Three\.' "$dir/parts.h")" = 1 ] && grep -q '^/\* ==== 3\. Three =' "$dir/parts.h" ||
+    { echo "FAILED: contents of parts"; bad=$((bad + 1)); }
+run metrics "$dir/parts.h"
+says 'lines per part  *I 5., III .*'
+
 # frames: those that only indirect calls reach count below who makes the call
 frame() { printf 'faults.h:1:1:%s\t%s\t%s\n' "$1" "$2" "${3:-static}"; }
 { frame embipc_world_step 16; frame embi_one 100; frame embi_late.part.0 8; frame embi_late 32; frame embi_run.constprop.0 64

@@ -3,8 +3,8 @@
 #include "cage_test.h"
 #include <time.h>
 
-/* everything that every cage promises; and the volumes once more by the other way, section 12's: tets that lie
- * on each other together hold what is in their place */
+/* everything that every cage promises; and the volumes once more by the other way, that of chapter "Solid inside each tet":
+ * tets that lie on each other together hold what is in their place */
 static int check_parts = 1;   /* 0: parts cross, so that what is one is not clear */
 
 static void check_cage(const test_mesh *s, const embipc_cage *c)
@@ -358,7 +358,7 @@ static void test_cell_size(void)
     test_mesh_free(&s);
 }
 
-/* Section 12 finds the solid in given tets along the cones of the triangles: the same as trying every tet with every
+/* Chapter "Solid inside each tet" finds the solid in given tets along the cones of the triangles: the same as trying every tet with every
  * triangle, and much faster. */
 static void test_solid_in_many_tets(void)
 {
