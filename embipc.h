@@ -2280,7 +2280,7 @@ EMBIPC_API void embipc_pool_for(int count, int grain, embipc_range_fn *fn, void 
 /* ==== 6. Sorting and sets ============================================================================
  * 64-bit keys with an int payload, sorted by a stable radix sort: no comparison callback, no
  * recursion, no worst case, and equal keys keep their order (which the same-bits promise needs).
- * Uses: libc, libm.   Checked by: tests/test_mesh.c */
+ * Uses: platform.   Checked by: tests/test_mesh.c */
 
 typedef unsigned long long embi_u64;
 typedef struct embi_key {
@@ -2795,8 +2795,8 @@ static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_re
 
 /* ==== 9. Dense LDL^T =================================================================================
  * Solves A x = b for symmetric positive definite A by A = L D L^T: L lower triangular with a unit diagonal, D
- * diagonal. No pivoting for size is needed, so the order is free to be chosen for sparsity. We compute U = D
- * L^T, the upper triangle, whose rows are contiguous, three rows at a time:
+ * diagonal. No pivoting for size is needed, so the order is free to be chosen for sparsity. We compute
+ * U = D L^T, the upper triangle, whose rows are contiguous, three rows at a time:
  *     U_kj = A_kj - sum_{p<k} L_kp U_pj,   L_jk = U_kj / D_k
  * One kernel does nearly all the work: a tile of three rows by three vectors of C -= A B, kept in registers.
  * Everything else, the sparse factor too, is arranged so that it can be used.
@@ -19681,7 +19681,7 @@ static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const e
 /* ==== 62. Mechanics of a new body ====================================================================
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
- *   M = J^T M J over the surface's solid: rho int w_a w_b in each tet              [EIPC24 eq. 1]
+ *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
  * Uses: part I, part II, part III, part IV.   Checked by: tests/test_embedding.c, tests/test_defaults.c */
 
 /* Rows of J. A vertex of a full body is its node. Any other vertex depends on the tet that contains it. */
