@@ -358,8 +358,8 @@ static void test_cell_size(void)
     test_mesh_free(&s);
 }
 
-/* Chapter "Solid inside each tet" finds the solid in given tets along the cones of the triangles: the same as trying every tet with every
- * triangle, and much faster. */
+/* Chapter "Solid inside each tet" finds the solid in given tets along the cones of the triangles: the same as trying every
+ * tet with every triangle, and much faster. */
 static void test_solid_in_many_tets(void)
 {
     test_mesh s = test_mesh_sphere(4), g = geometry_box_tets(12, 12, 12, 2.1, 2.1, 2.1);
