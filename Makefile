@@ -215,16 +215,16 @@ check: matrix order symbols instruments toc docs-check stack
 matrix: | $(BUILD)
 	@sh tests/matrix.sh $(BUILD)
 
-# a section uses only what stands above it: no prototypes of static functions, and no call to a
+# a chapter uses only what stands above it: no prototypes of static functions, and no call to a
 # public function that is defined further down (public prototypes removed)
 order: | $(BUILD)
 	@test -z "$$(awk '/^#ifdef EMBIPC_IMPLEMENTATION/{i=1} i && /^static[^={]*\);/' $(HEADER))" || \
 	  { echo "order: the implementation has a prototype"; exit 1; }
 	@{ echo '#define EMBIPC_IMPLEMENTATION'; echo '#define EMBIPC_PTHREADS'; echo '#define EMBIPC_VALIDATE'; \
-	  awk '/^#ifdef EMBIPC_IMPLEMENTATION/{impl=1} !impl && /^EMBIPC_API/{skip=1} !skip \
+	  awk '/^#ifdef EMBIPC_IMPLEMENTATION/{impl=1} !impl && /^EMBIPC_API/{skip=1} !skip{print} \
 	       skip{if(/;/)skip=0; print ""}' $(HEADER); } > $(BUILD)/order.c
 	@$(CC) -std=c99 -fsyntax-only -Werror=implicit-function-declaration $(BUILD)/order.c
-	@echo "order: every section uses only what stands above it"
+	@echo "order: every chapter uses only what stands above it"
 
 # no writable data, and no global name outside embipc_
 symbols: | $(BUILD)
@@ -238,7 +238,7 @@ symbols: | $(BUILD)
 #   make metrics     lines per function, sections, members, flags, comments, calls of a step
 #   make docs-check  a comment above each public declaration and each function longer than five lines
 #   make toc         contents, `Uses:` lines and equations name what is there (WRITE=1: writes the contents anew)
-#                    each tuning value stands in section 1a, with a comment, and has a row in docs/measured.md
+#                    each tuning value stands in chapter "Tuning", with a comment, and has a row in docs/measured.md
 #   make stack       bound of a step's stack, from the frames that gcc -O2 tells and the calls
 #   make instruments whether these notice the faults of tests/header_faults.h
 PYTHON = python3

@@ -63,15 +63,43 @@
  *   parallel faces of another with less than dhat on either side, a derived dhat becomes 0.4 of that clearance, and
  *   kappa grows by the same factor. embipc_body_get_parameters(), embipc_world_get_pair() and the log report this.
  *
+ * READ ME IN THIS ORDER
+ *   1. docs/one_step.md: one step of the box above, with each equation, its function and the numbers it prints.
+ *   2. Beside the paper, with EQUATIONS below: chapters "Embedding", "Elasticity", "Linear corotated energy",
+ *      "Distances", "Barrier", "Friction", "Continuous collision detection".
+ *   3. The spine, a step in the order of its loop: chapters "Contacts", "Forces of contacts", "State",
+ *      "Energy of a body", "Islands", "System of an island", "Direction", "Line search", "Newton iteration",
+ *      "Begin of a step", "Iterations", "End of a step", "World step". Begin with the last, at its end.
+ *   4. Services, each by its plain form first: chapters "Dense LDL^T", "Linear system" for the solver; chapters
+ *      "Plain search of two surfaces", "Candidates" for the search.
+ *   The other chapters make this faster, add to it, or stand around it: read those when you need them.
+ *
  * CONTENTS  (`make toc` compares it with the banners; grep -n '==== ' embipc.h lists those)
  *   Public: Configuration; Results and errors; Callbacks; Materials; World; Bodies; Drives; Step; Queries;
  *   Geometry: predicates, distances, continuous collision; Toolbox: linear algebra; Meshes;
  *   Meshes that are broken; Separating what overlaps; Cages; Toolbox: barrier and friction.
- *   Implementation: 1 Platform; 1a Tuning; 2 Small math; 3 Memory; 4 Errors; 5 Threads; 6 Sorting and sets;
- *   7 Exact predicates; 8 Sparse matrices; 9 LDL^T; 10 Conjugate gradients, and the linear system of a step;
- *   11 Meshes; 12 Embedding; 13 Cage builder; 14 Elasticity; 15 Materials; 16 Distances; 17 Barrier;
- *   18 Friction; 19 Broad phase; 20 Continuous collision detection; 21 Contact; 22 State; 22a Rotation;
- *   23 Newton; 24 World; 25 Making bodies; 26 Queries; 27 Validation; 28 The step; 29 Separating surfaces.
+ *   Part I. Ground: 1 Platform; 2 Tuning; 3 Small math; 4 Memory; 5 Errors; 6 Threads; 7 Sorting and sets;
+ *   8 Exact predicates; 9 Sparse matrices; 10 Dense LDL^T; 11 Elimination order;
+ *   12 Structure of a sparse factor; 13 Sparse LDL^T; 14 Conjugate gradients.
+ *   Part II. Terms: 15 Edges and faces; 16 Solids and checks of meshes; 17 Faults of meshes;
+ *   18 Parts of a surface; 19 Embedding; 20 Solid inside each tet; 21 Cage lattice and cuts; 22 Cage pieces;
+ *   23 Cage nodes and search; 24 Cage tightening; 25 Cage builder; 26 Elasticity; 27 Linear corotated energy;
+ *   28 Materials; 29 Materials over a body; 30 Distances; 31 Barrier; 32 Friction.
+ *   Part III. Services: 33 Linear system; 34 Part of an inverse; 35 Trees of boxes; 36 Traversal of trees;
+ *   37 Trees refitted on demand; 38 Candidates; 39 Plain search of two surfaces;
+ *   40 Rest separation certificates; 41 Crossings of surfaces; 42 Continuous collision detection.
+ *   Part IV. The step: 43 Contacts; 44 Forces of contacts; 45 State; 46 Vertices that follow nodes;
+ *   47 Rotation and deformation bounds; 48 Energy of a body; 49 Rotation; 50 Islands; 51 Soft drives;
+ *   52 Contacts of an island; 53 System of an island; 54 Contact forces as unknowns; 55 Direction;
+ *   56 Line search; 57 Newton iteration; 58 Predictions; 59 Velocities at the end; 60 World;
+ *   61 Pair rules and limits; 62 Shape of a new body; 63 Mechanics of a new body; 64 Adding a body;
+ *   65 Removing a body; 66 Forces and drives; 67 Settings and reset; 68 Queries; 69 Validation;
+ *   70 Begin of a step; 71 Cached lists of candidates; 72 Searches in parallel; 73 Searches along paths;
+ *   74 Seams; 75 Pairs of bodies; 76 Abrupt changes with BDF2; 77 Islands in parallel;
+ *   78 New reference positions; 79 Iterations; 80 End of a step; 81 Reports; 82 Statistics and warnings;
+ *   83 World step.
+ *   Part V. Around the step: 84 Sparse LDL^T for callers; 85 Repair of surfaces; 86 Surfaces that overlap;
+ *   87 Shifts and rotations; 88 Separating surfaces.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -372,7 +400,7 @@ typedef struct embipc_world_def {
     embipc_solver solver;
     embipc_integrator integrator;           /* (EMBIPC_BACKWARD_EULER)                      */
     int keep_spin;                          /* free bodies rotate on arcs and keep their angular momentum, and no step
-                                             * ends with added energy (section 22a); 0: plain rule (1) */
+                                             * ends with added energy (chapter "Rotation"); 0: plain (1) */
 } embipc_world_def;
 
 /* Earth gravity, h = 0.01 s, all parameters derived. */
@@ -691,17 +719,17 @@ typedef struct embipc_contact {
 /* Writes at most capacity contacts and returns how many there are. */
 EMBIPC_API int embipc_world_contacts(const embipc_world *world, embipc_contact *out, int capacity);
 
-/* A crossing of two surfaces: an edge and a triangle that share a point. */
-typedef struct embipc_intersection {
-    embipc_body edge_body, triangle_body;
+/* A crossing of two surfaces, or of one with itself: an edge and a triangle that share a point. */
+typedef struct embipc_crossing {
+    embipc_body edge_body, triangle_body;    /* both zero where the surface is no body */
     int edge[2];                         /* two surface vertices; for a refused body, numbers in its description */
-    int triangle;
-} embipc_intersection;
+    int edge_triangle, triangle;         /* a triangle with that edge; the triangle that the edge meets */
+} embipc_crossing;
 /* Tests all allowed pairs in exact arithmetic: the guarantee promises 0 crossings. Returns their number, or -1 out of
  * memory; writes at most capacity. After EMBIPC_ERR_INTERSECTION embipc_world_rejected() has the crossings of the
  * refused body (index1 0). */
-EMBIPC_API int embipc_world_intersections(embipc_world *world, embipc_intersection *out, int capacity);
-EMBIPC_API int embipc_world_rejected(const embipc_world *world, embipc_intersection *out, int capacity);
+EMBIPC_API int embipc_world_intersections(embipc_world *world, embipc_crossing *out, int capacity);
+EMBIPC_API int embipc_world_rejected(const embipc_world *world, embipc_crossing *out, int capacity);
 
 #ifndef EMBIPC_NO_VALIDATE
 /* Checks the state from scratch: finite values, rows of J that sum to 1 and reproduce the surface, positive mass,
@@ -988,9 +1016,6 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
 EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                    int max_edges, int *lid, int capacity, int *filled);
 
-/* A crossing of a surface with itself: an edge, one of its triangles, and a triangle that it meets. */
-typedef struct embipc_crossing { int edge[2], edge_triangle, triangle; } embipc_crossing;
-
 /* Finds where a surface meets itself: an edge, and a triangle that has no vertex of it. Exact, as
  * embipc_segment_triangle_intersect(): touching counts.
  *   list, capacity    receives at most capacity crossings; may be NULL with 0
@@ -1154,7 +1179,7 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #ifndef EMBI_IMPLEMENTED
 #define EMBI_IMPLEMENTED
 
-/* Parts that can be left out. A section that is a part by itself is not compiled. Other sections call a small
+/* Parts that can be left out. A chapter that is a part by itself is not compiled. Other chapters call a small
  * function that compares with these constants. So the compiler knows that a part is missing, and drops the code
  * behind the test. */
 #ifdef EMBIPC_NO_DRIVES
@@ -1204,9 +1229,14 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #error "embipc: extended intermediate precision (x87); build with -msse2 -mfpmath=sse"
 #endif
 
+/* ######## Part I. Ground #############################################################################
+ * What everything below stands on: numbers, memory, errors, threads, sorting, exact signs, matrices. A reader
+ * of the paper skips it. */
+
 /* ==== 1. Platform ====================================================================================
  * The only system headers, the constants everything below agrees on, and the vectors of the machine.
- * Uses: libc, libm.                                                                           */
+ * Uses: libc, libm. */
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -1391,296 +1421,290 @@ enum {
 #endif
 #define EMBI_WITHOUT(what) (((EMBIPC_WITHOUT) & EMBIPC_WITHOUT_##what) != 0)
 
-/* ==== 1a. Tuning =====================================================================================
- * Values that change how fast a step is, or where a heuristic begins, by the section that uses them. The unit stands
- * in brackets, then what a greater and a smaller value does, then what was measured. docs/measured.md has a row
- * for each, with all numbers. Tests define those within #ifndef. EMBI_SHARE() marks work that is worth a range.
- * Uses: platform.                                                                             */
+/* ==== 2. Tuning =====================================================================================
+ * Values that change how fast a step is, or where a heuristic begins, under the chapter that uses them first. The
+ * unit stands in brackets, then what a greater and a smaller value does. docs/measured.md has a row for each: the
+ * scene and the numbers that were measured, or that nothing was. Tests define those within #ifndef. EMBI_SHARE()
+ * marks work that is worth a range of its own.
+ * Uses: platform. */
 
 /* ---- Threads ---- */
-/* [-] Work that is worth a range of its own. Greater: fewer, longer ranges; smaller: more waiting. Measured: 2
- * threads, ranges of 50 us for 12: a step takes 1.02 to 1.12. */
+/* [-] Work that is worth a range of its own. Greater: fewer, longer ranges; smaller: more waiting. */
 #ifndef EMBI_SHARE
 #define EMBI_SHARE(work) (work)
 #endif
-/* [looks] Looks before a thread sleeps. Greater: more processor time is spent waiting; smaller: more time to wake.
- * Measured: pile of 100 cages, 2 threads: 1.55 times as fast as one thread, 1.31 with 0. */
+/* [looks] Looks before a thread sleeps. Greater: more processor time is spent waiting; smaller: more time to wake. */
 #define EMBI_POOL_LOOKS (EMBI_ATOMIC ? 400 : 0)
 
-/* ---- LDL^T ---- */
-/* [columns] A multiple of 3 EMBI_LANES. Greater: more registers than the machine has; smaller: more loads. Not
- * measured. */
+/* ---- Dense LDL^T ---- */
+/* [columns] A multiple of 3 EMBI_LANES. Greater: more registers than the machine has; smaller: more loads. */
 #define EMBI_TILE 12
-/* [rows] Rows of U done before the rest is updated. Greater: they leave L1; smaller: more updates. Not measured. */
+/* [rows] Rows of U done before the rest is updated. Greater: they leave L1; smaller: more updates. */
 #define EMBI_BLOCK 48
-/* [tasks] Parts of the tree for threads. Greater: more even, more bookkeeping; smaller: threads wait. Not measured. */
+
+/* ---- Structure of a sparse factor ---- */
+/* [tasks] Parts of the tree for threads. Greater: more even, more bookkeeping; smaller: threads wait. */
 #define EMBI_TASKS 16
-/* [block multiplications] Least cost of a factor that is shared. Greater: fewer are; smaller: waiting costs more than
- * it saves. Not measured. */
+/* [block multiplications] Least cost of a factor that is shared. Greater: fewer are; smaller: waiting costs more
+ * than it saves. */
 #define EMBI_SHARE_FACTOR EMBI_SHARE(40000)
-/* [numbers] Least factor whose solution is shared. Greater: fewer are; smaller: waiting costs more than it saves.
- * Measured: one solution of that size: 0.4 ms. */
+/* [numbers] Least factor whose solution is shared. Greater: fewer are; smaller: waiting costs more than it saves. */
 #define EMBI_SHARE_SOLVE EMBI_SHARE(500000)
-/* [block multiplications] Least cost of what one supernode gets, to be shared. Greater: fewer are; smaller: more
- * waiting. Not measured. */
-#define EMBI_SHARE_PULL EMBI_SHARE(10000)
-/* [block multiplications] Cost of a block that is sent on. Greater: wider panels; smaller: narrower. Measured: tet
- * meshes of 300 to 2000 nodes: the optimum is flat. */
+/* [block multiplications] Cost of a block that is sent on. Greater: wider panels; smaller: narrower. */
 #define EMBI_PANEL_BLOCK 2
-/* [block multiplications] Cost of a row of a panel. Greater: wider panels; smaller: narrower. Measured: tet
- * meshes of 300 to 2000 nodes: the optimum is flat. */
+/* [block multiplications] Cost of a row of a panel. Greater: wider panels; smaller: narrower. */
 #define EMBI_PANEL_ROW 12
-/* [block multiplications] Cost of a panel. Greater: wider panels, more zeros in them; smaller: narrower. Measured: tet
- * meshes of 300 to 2000 nodes: the optimum is flat. */
+/* [block multiplications] Cost of a panel. Greater: wider panels, more zeros in them; smaller: narrower. */
 #define EMBI_PANEL_WHOLE 40
 
-/* ---- Meshes ---- */
-/* [edges] Border of a hole that gets a lid. Greater: larger holes, cost grows with the cube; smaller: they stay open.
- * Not measured. */
-#define EMBI_LARGEST_HOLE 512
+/* ---- Sparse LDL^T ---- */
+/* [block multiplications] Least cost of what one supernode gets, to be shared. Greater: fewer are; smaller: more
+ * waiting. */
+#define EMBI_SHARE_PULL EMBI_SHARE(10000)
 
-/* ---- Cage builder ---- */
-/* [degrees] Least dihedral angle after tightening. Greater: looser cages; smaller: flatter tets. Not measured. */
-#define EMBI_CAGE_ANGLE 25.0
-/* [mean volume per tet] Nodes with less of it are weak. Greater: more are mended; smaller: soft corners stay. Not
- * measured. */
+/* ---- Cage nodes and search ---- */
+/* [mean volume per tet] Nodes with less of it are weak. Greater: more are mended; smaller: soft corners stay. */
 #define EMBI_CAGE_WEAK 0.25
-/* [wished node count] Allowed deviation. Greater: fewer attempts; smaller: nearer to the wish, slower. Not measured. */
+/* [wished node count] Allowed deviation. Greater: fewer attempts; smaller: nearer to the wish, slower. */
 #define EMBI_CAGE_MISS 0.2
 
+/* ---- Cage tightening ---- */
+/* [degrees] Least dihedral angle after tightening. Greater: looser cages; smaller: flatter tets. */
+#define EMBI_CAGE_ANGLE 25.0
+
 /* ---- Elasticity ---- */
-/* [tet volume] Least filled share that counts in stiffness. Greater: stiffer rims; smaller: worse condition. Not
- * measured. */
+/* [tet volume] Least filled share that counts in stiffness. Greater: stiffer rims; smaller: worse condition. */
 #define EMBI_GHOST_FILL 1e-4
-/* [rest volume] What a guarded tet keeps. Greater: stops earlier; smaller: rounding may turn it inside out. Not
- * measured. */
+
+/* ---- Linear corotated energy ---- */
+/* [rest volume] What a guarded tet keeps. Greater: stops earlier; smaller: rounding may turn it inside out. */
 #define EMBI_FLATTEST ((embipc_real)1e-6)
 
-/* ---- Broad phase ---- */
-/* [triangles] Triangles of a leaf. Greater: smaller trees, more pairs to test; smaller: deeper trees. Not measured. */
+/* ---- Trees of boxes ---- */
+/* [triangles] Triangles of a leaf. Greater: smaller trees, more pairs to test; smaller: deeper trees. */
 #define EMBI_LEAF 2
-/* [node pairs] Parts of a long traversal. Greater: more even among threads, more bookkeeping; smaller: threads wait.
- * Not measured. */
+
+/* ---- Traversal of trees ---- */
+/* [node pairs] Parts of a long traversal. Greater: more even among threads, more bookkeeping; smaller: threads
+ * wait. */
 #define EMBI_STARTS 256
-/* [leaves] Leaves of a block. Greater: more is refitted than visited; smaller: more blocks to visit. Measured: bear
- * of 160 000 triangles: 4.0 to 0.64 ms a step in free fall. */
+
+/* ---- Trees refitted on demand ---- */
+/* [leaves] Leaves of a block. Greater: more is refitted than visited; smaller: more blocks to visit. */
 #ifndef EMBI_FIT_LEAVES
 #define EMBI_FIT_LEAVES 16
 #endif
-/* [triangles] Smaller surfaces have the whole tree refitted. Greater: more do; smaller: blocks cost more than they
- * save. Not measured. */
-#ifndef EMBI_FIT_TRIANGLES
-#define EMBI_FIT_TRIANGLES 1024
-#endif
-/* [tets] Pairs of so many are not opened. Greater: fewer certificates to test, weaker ones; smaller: more. Measured:
- * bear of 160 000 triangles: with 6 1.08 of the time. */
+
+/* ---- Rest separation certificates ---- */
+/* [tets] Pairs of so many are not opened. Greater: fewer certificates to test, weaker ones; smaller: more. */
 #define EMBI_CERTIFICATE_TETS 2
-/* [rho] Pairs with more are opened. Greater: weaker certificates; smaller: more of them. Not measured. */
+/* [rho] Pairs with more are opened. Greater: weaker certificates; smaller: more of them. */
 #define EMBI_CERTIFICATE_BEND ((embipc_real)2.5)
-/* [levels] Nesting of straight pairs; 2 or 0 if that makes too many. Greater: more certificates; smaller: weaker. Not
- * measured. */
+/* [levels] Nesting of straight pairs; 2 or 0 if that makes too many. Greater: more certificates; smaller: weaker. */
 #define EMBI_CERTIFICATE_DEPTH 4
-/* [triangles] Pairs of so many are measured. Greater: better bounds, slower creation; smaller: worse bounds. Not
- * measured. */
+/* [triangles] Pairs of so many are measured. Greater: better bounds, slower creation; smaller: worse bounds. */
 #define EMBI_CERTIFICATE_MEASURE 256
-/* [longest edge] Distances below are measured. Greater: better bounds, slower creation; smaller: worse bounds. Not
- * measured. */
+/* [longest edge] Distances below are measured. Greater: better bounds, slower creation; smaller: worse bounds. */
 #define EMBI_CERTIFICATE_REACH ((embipc_real)0.75)
 /* [tets per triangle] Most tet numbers. Greater: tests cost as much as a traversal; smaller: bodies get no
- * certificates. Measured: bears of 2 600 triangles, cages of 70, 150, 300 nodes: with 48 1.8, 1.25, 0.93 of the time. */
+ * certificates. */
 #define EMBI_CERTIFICATE_ROOM 96
-/* [pairs per triangle] Most pairs. Greater: tests cost more; smaller: bodies get no certificates. Not measured. */
+/* [pairs per triangle] Most pairs. Greater: tests cost more; smaller: bodies get no certificates. */
 #define EMBI_CERTIFICATE_PAIRS 16
 /* [pairs per triangle] Most pairs without certificate. Greater: more is searched; smaller: bodies get no
- * certificates. Not measured. */
+ * certificates. */
 #define EMBI_CERTIFICATE_WALKED 4
-/* [triangles per tet] Coarser surfaces get no certificates. Greater: more do not; smaller: strain costs more than it
- * saves. Not measured. */
-#define EMBI_CERTIFICATE_FINE 3
-/* [strain] More strain that a cached list allows. Greater: fewer certificates hold; smaller: more searches. Measured:
- * falling bear of 160 000 triangles: 0.01, 0.05, 0.1: 1.2, 2.1, 16 of the time. */
-#define EMBI_CERTIFICATE_SLACK ((embipc_real)0.02)
-/* [expected strain] Requested strain. Greater: fewer certificates hold; smaller: more searches. Measured: falling
- * bear of 160 000 triangles: 2.5: twice the time. */
-#define EMBI_STRAIN_TIMES ((embipc_real)1.25)
 
 /* ---- Continuous collision detection ---- */
-/* [present gap] Left by one evaluation; a little below a tenth, any is right. Greater, smaller: more evaluations.
- * Measured: 18 000 random paths as long as the primitives: 2.8 closest points per query. */
+/* [present gap] Left by one evaluation; a little below a tenth, any is right. Greater, smaller: more evaluations. */
 #define EMBI_CCD_LEAVE ((embipc_real)0.09)
-/* [present gap] Left where only a contact is searched for; any is right. Greater: more evaluations; smaller: nearer
- * to rounding. Not measured. */
+/* [present gap] Left where only a contact is searched for; any is right. Greater: more evaluations; smaller:
+ * nearer to rounding. */
 #define EMBI_CCD_CLOSE ((embipc_real)1e-3)
-/* [closest points] Most per query; the path is cut there. Greater: longer queries; smaller: free paths may be cut.
- * Measured: 18 000 random paths: never met. */
+/* [closest points] Most per query; the path is cut there. Greater: longer queries; smaller: free paths may be cut. */
 #define EMBI_CCD_WORK 256
 
-/* ---- State ---- */
-/* [vertices] x = J q in a range, between loops. Greater: fewer ranges; smaller: more waiting. Measured: 12 us. */
+/* ---- Vertices that follow nodes ---- */
+/* [vertices] x = J q in a range, between loops. Greater: fewer ranges; smaller: more waiting. */
 #define EMBI_SHARE_ROWS EMBI_SHARE(1024)
-/* [leaves] Leaves per patch. Greater: looser bounds; smaller: more patches to bound. Not measured. */
+/* [leaves] Leaves per patch. Greater: looser bounds; smaller: more patches to bound. */
 #ifndef EMBI_PANEL_LEAVES
 #define EMBI_PANEL_LEAVES 128
 #endif
-/* [patches] Patches per body, at most. Greater: tighter bounds of large bodies, more to bound; smaller: looser. Not
- * measured. */
+/* [patches] Patches per body, at most. Greater: tighter bounds of large bodies, more to bound; smaller: looser. */
 #define EMBI_PANELS 64
+
+/* ---- Rotation and deformation bounds ---- */
 /* [cos(theta/2)] Least of a direction; beyond, rotation counts as deformation. Greater: it does earlier; smaller:
- * longer reach. Not measured. */
+ * longer reach. */
 #define EMBI_TURN_COS ((embipc_real)0.95)
-/* [edges] Motion until a pair takes a new reference. Greater: looser bounds; smaller: more rebuilding. Not measured. */
-#define EMBI_BASE_EDGES 2
 
 /* ---- Rotation ---- */
-/* [rad] Largest angle of R after touching. Greater: flattened on the way; smaller: fast bodies lag in angle. Not
- * measured. */
+/* [rad] Largest angle of R after touching. Greater: flattened on the way; smaller: fast bodies lag in angle. */
 #define EMBI_TURN_TOUCHING ((embipc_real)0.5)
-/* [rad] Largest angle of R of other bodies. Greater: flattened on the way; smaller: fast bodies lag in angle. Not
- * measured. */
+/* [rad] Largest angle of R of other bodies. Greater: flattened on the way; smaller: fast bodies lag in angle. */
 #define EMBI_TURN_FREE ((embipc_real)1)
 
-/* ---- Newton ---- */
-/* [tets] Forces in a range. Greater: fewer ranges; smaller: more waiting. Measured: 0.1 us a tet, 12 us. */
+/* ---- Islands ---- */
+/* [tets] Forces in a range. Greater: fewer ranges; smaller: more waiting. */
 #define EMBI_SHARE_TETS EMBI_SHARE(128)
-/* [vertices] x = J q and boxes in a range. Greater: fewer ranges; smaller: more waiting. Measured: 12 ns a vertex, 12
- * us. */
+/* [vertices] x = J q and boxes in a range. Greater: fewer ranges; smaller: more waiting. */
 #define EMBI_SHARE_VERTICES EMBI_SHARE(1024)
-/* [closest points] Of a range. Greater: fewer ranges; smaller: more waiting. Measured: 0.2 us each, 12 us. */
+/* [solves] Slow ones in a row until negative curvature returns. Greater: later; smaller: it may leave bad pivots. */
+#define EMBI_SLOW 2
+
+/* ---- Contacts of an island ---- */
+/* [closest points] Of a range. Greater: fewer ranges; smaller: more waiting. */
 #define EMBI_SHARE_NEAR EMBI_SHARE(64)
-/* [candidates] Decided by one number, of a range. Greater: fewer ranges; smaller: more waiting. Measured: 1.5 ns
- * each, 12 us. */
+/* [candidates] Decided by one number, of a range. Greater: fewer ranges; smaller: more waiting. */
 #define EMBI_SHARE_SCAN EMBI_SHARE(8192)
-/* [slack] Radius of the list of near candidates. Greater: longer lists; smaller: made anew more often. Not measured. */
+/* [slack] Radius of the list of near candidates. Greater: longer lists; smaller: made anew more often. */
 #define EMBI_NEAR_TIMES ((embipc_real)1.25)
-/* [slack and dhat] A larger radius is made anew. Greater: longer lists stay; smaller: made anew more often. Not
- * measured. */
+/* [slack and dhat] A larger radius is made anew. Greater: longer lists stay; smaller: made anew more often. */
 #define EMBI_NEAR_STALE 8
-/* [kappa] Change of stiffness that an old factor may have. Greater: older factors; smaller: more factors. Not
- * measured. */
+/* [kappa] Change of stiffness that an old factor may have. Greater: older factors; smaller: more factors. */
 #define EMBI_STIFFNESS_SLACK ((embipc_real)0.05)
-/* [passes] Of friction, that a step adds itself. Greater: later forces, slower; smaller: friction lags more. Not
- * measured. */
+/* [passes] Of friction, that a step adds itself. Greater: later forces, slower; smaller: friction lags more. */
 #define EMBI_FRICTION_PASSES 4
-/* [normal force] Change that asks for a pass where a body begins. Greater: fewer passes; smaller: more. Not measured. */
+/* [normal force] Change that asks for a pass where a body begins. Greater: fewer passes; smaller: more. */
 #define EMBI_PASS_FRESH ((embipc_real)0.02)
-/* [normal force] The same after a step that used forces of its end. Greater: fewer passes; smaller: more. Not
- * measured. */
+/* [normal force] The same after a step that used forces of its end. Greater: fewer passes; smaller: more. */
 #define EMBI_PASS_OWN ((embipc_real)0.25)
-/* [dhat] Nearer candidates get blocks. Greater: a fuller factor; smaller: it is ordered more often. Measured: grasps,
- * cages, piles: 0.96 of the time with 2, 1.02 of that with 1 (grasps). */
+
+/* ---- System of an island ---- */
+/* [dhat] Nearer candidates get blocks. Greater: a fuller factor; smaller: it is ordered more often. */
 #define EMBI_COUPLED ((embipc_real)1.25)
-/* [cos^2] Two directions alike are stretched. Greater: rarely; smaller: also where it leads astray. Not measured. */
+/* [cos^2] Two directions alike are stretched. Greater: rarely; smaller: also where it leads astray. */
 #define EMBI_STRETCH_ALONG ((embipc_real)0.8)
-/* [direction] Stretch of one that does not get shorter. Greater: bolder; smaller: more moves. Not measured. */
+/* [direction] Stretch of one that does not get shorter. Greater: bolder; smaller: more moves. */
 #define EMBI_STRETCH_MOST ((embipc_real)16)
-/* [unknowns per column] Least of them for forces as unknowns. Greater: rarer; smaller: K costs more than H. Not
- * measured. */
+
+/* ---- Contact forces as unknowns ---- */
+/* [unknowns per column] Least of them for forces as unknowns. Greater: rarer; smaller: K costs more than H. */
 #define EMBI_DUAL_COLUMNS 6
 /* [all nodes per body] Least share of other bodies for it. Greater: rarer; smaller: slower where one body has most
- * nodes. Measured: one to three cages, grasp, bear: 1.1 to 1.35 of the time. */
+ * nodes. */
 #define EMBI_DUAL_BODIES 4
-/* [nodes] Of a body with contacts, at most. Greater: memory grows with the square; smaller: rarer. Measured: 75 MB. */
+/* [nodes] Of a body with contacts, at most. Greater: memory grows with the square; smaller: rarer. */
 #define EMBI_DUAL_NODES 1024
-/* [nodes] Smaller systems reuse no factor. Greater: fewer do; smaller: an iteration costs as much as a factor.
- * Measured: ball squeezed, cages of 16, 24, 35 nodes: 0.9, 1, 1.17 times as fast. */
+/* [nodes] Smaller systems reuse no factor. Greater: fewer do; smaller: an iteration costs as much as a factor. */
 #define EMBI_KEEP_NODES 24
-/* [iterations] Most with a reused factor. Greater: they cost as much as a new one; smaller: more factors. Not
- * measured. */
+
+/* ---- Direction ---- */
+/* [iterations] Most with a reused factor. Greater: they cost as much as a new one; smaller: more factors. */
 #define EMBI_KEEP_ITERATIONS 8
-/* [tolerance] A direction by M alone that is so short is the last. Greater: earlier end, less exact; smaller: more
- * solves. Not measured. */
-#define EMBI_OLD_SHARE ((embipc_real)0.1)
-/* [last measure] An old factor serves on below it. Greater: longer; smaller: more factors. Not measured. */
-#define EMBI_OLD_FALL ((embipc_real)0.2)
-/* [tolerances] A new factor serves again below it. Greater: more often; smaller: more factors. Not measured. */
-#define EMBI_OLD_FAR 1000
-/* [tolerance] Rest at which a solve with a reused factor ends. Greater: less exact; smaller: more iterations. Not
- * measured. */
+/* [tolerance] Rest at which a solve with a reused factor ends. Greater: less exact; smaller: more iterations. */
 #define EMBI_KEEP_EXACT ((embipc_real)0.05)
-/* [direction] Rest at which it ends without drives. Greater: less exact; smaller: more iterations. Not measured. */
+/* [direction] Rest at which it ends without drives. Greater: less exact; smaller: more iterations. */
 #define EMBI_KEEP_SMALL ((embipc_real)0.01)
-/* [forces] Share that counts as nothing. Greater: a solve ends less exact; smaller: more iterations. Not measured. */
+/* [forces] Share that counts as nothing. Greater: a solve ends less exact; smaller: more iterations. */
 #define EMBI_BALANCE ((embipc_real)5e-4)
-/* [solves] Slow ones in a row until negative curvature returns. Greater: later; smaller: it may leave bad pivots. Not
- * measured. */
-#define EMBI_SLOW 2
-/* [candidates] Of a block of collision detection. Greater: fewer blocks; smaller: more that repeat the bound. Not
- * measured. */
+
+/* ---- Line search ---- */
+/* [candidates] Of a block of collision detection. Greater: fewer blocks; smaller: more that repeat the bound. */
 #define EMBI_CCD_GRAIN 256
-/* [candidates] In a range of it. Greater: fewer ranges; smaller: more waiting. Measured: 5 us. */
+/* [candidates] In a range of it. Greater: fewer ranges; smaller: more waiting. */
 #define EMBI_SHARE_CCD (EMBI_SHARE(8) * EMBI_CCD_GRAIN)
-/* [gap or dhat] What stays open along a path. Greater: shorter moves; smaller: tiny gaps that block the next moves.
- * Measured: box falling askew on a box: gaps of 1e-12 m where moves use them up. */
+/* [gap or dhat] What stays open along a path. Greater: shorter moves; smaller: tiny gaps that block the next
+ * moves. */
 #define EMBI_GAP_SHARE ((embipc_real)0.3)
-/* [direction] If less is free and no contact limits it, tets do. Greater: they are blamed earlier; smaller: later.
- * Not measured. */
+
+/* ---- Newton iteration ---- */
+/* [tolerance] A direction by M alone that is so short is the last. Greater: earlier end, less exact; smaller: more
+ * solves. */
+#define EMBI_OLD_SHARE ((embipc_real)0.1)
+/* [last measure] An old factor serves on below it. Greater: longer; smaller: more factors. */
+#define EMBI_OLD_FALL ((embipc_real)0.2)
+/* [tolerances] A new factor serves again below it. Greater: more often; smaller: more factors. */
+#define EMBI_OLD_FAR 1000
+/* [direction] If less is free and no contact limits it, tets do. Greater: they are blamed earlier; smaller: later. */
 #define EMBI_NO_WAY ((embipc_real)1e-3)
-/* [dhat] A longer stage of a blocked drive is divided. Greater: farther from contact; smaller: more stages. Not
- * measured. */
+/* [dhat] A longer stage of a blocked drive is divided. Greater: farther from contact; smaller: more stages. */
 #define EMBI_STAGE_LENGTH ((embipc_real)0.5)
-/* [direction] If less is free, a drive may be blocked. Greater: it is tried more often; smaller: more moves before.
- * Not measured. */
+/* [direction] If less is free, a drive may be blocked. Greater: it is tried more often; smaller: more moves
+ * before. */
 #define EMBI_BLOCK_FREE ((embipc_real)0.5)
-/* [dhat] At smaller gaps it is. Greater: blocked earlier; smaller: more moves before. Not measured. */
+/* [dhat] At smaller gaps it is. Greater: blocked earlier; smaller: more moves before. */
 #define EMBI_BLOCK_GAP ((embipc_real)0.1)
 /* [moves] Short ones in a row until contacts get their full Hessian. Greater: more short moves; smaller: slower
- * solves. Measured: spike on spike: 12 solves; a hundred moves without. */
+ * solves. */
 #define EMBI_CRAWL 3
-/* [direction] Shorter moves count for EMBI_CRAWL. Greater: more do; smaller: fewer. Not measured. */
+/* [direction] Shorter moves count for EMBI_CRAWL. Greater: more do; smaller: fewer. */
 #define EMBI_CRAWL_STRIDE ((embipc_real)0.5)
-/* [displacement] Largest error of a prediction in use. Greater: worse ones are used; smaller: fewer are. Measured:
- * 1/30 to 2/3: solves differ by 4 %. */
+
+/* ---- Predictions ---- */
+/* [displacement] Largest error of a prediction in use. Greater: worse ones are used; smaller: fewer are. */
 #define EMBI_GUESS_SHARE ((embipc_real)0.25)
-/* [rad] Turn of a step that begins with free flight. Greater: many moves along the arc; smaller: worse starts. Not
- * measured. */
+/* [rad] Turn of a step that begins with free flight. Greater: many moves along the arc; smaller: worse starts. */
 #define EMBI_TURN_FAR ((embipc_real)0.05)
 
-/* ---- World ---- */
-/* [clearance] Share of it that a derived dhat becomes. Greater: opposite barriers overlap; smaller: stiffer contacts.
- * Measured: peg of 10 mm: enters at 1 um a side; at 50 without. */
+/* ---- Pair rules and limits ---- */
+/* [clearance] Share of it that a derived dhat becomes. Greater: opposite barriers overlap; smaller: stiffer
+ * contacts. */
 #define EMBI_FIT_SHARE ((embipc_real)0.4)
-/* [dhat] A smaller clearance counts as equal sizes. Greater: fewer fits; smaller: rounding makes fits. Not measured. */
+/* [dhat] A smaller clearance counts as equal sizes. Greater: fewer fits; smaller: rounding makes fits. */
 #define EMBI_FIT_LEAST ((embipc_real)1e-3)
 
-/* ---- The step ---- */
-/* [candidates] From which a search is shared. Greater: fewer are; smaller: more waiting. Measured: bear of 160 000
- * triangles, 2 threads: 0.60 of the time of one. */
-#define EMBI_SHARE_SEARCH EMBI_SHARE(32768)
-/* [triangles] Of two surfaces whose search is shared. Greater: fewer are; smaller: more waiting. Not measured. */
-#define EMBI_SHARE_SURFACE EMBI_SHARE(4096)
-/* [triangles or leaves] In a part of a refit. Greater: fewer parts; smaller: more waiting. Measured: 12 us. */
-#define EMBI_SHARE_REFIT EMBI_SHARE(1024)
-/* [triangle pairs] In a run of a shared search. Greater: threads wait; smaller: more runs. Measured: runs of 25 us
- * for 100: 1.08 of the time. */
-#define EMBI_SHARE_KEYS EMBI_SHARE(256)
-/* [candidates] Cached ones tested again in a part. Greater: fewer parts; smaller: more waiting. Measured: 12 us. */
-#define EMBI_SHARE_AGAIN EMBI_SHARE(256)
-/* [steps] Without use until a list is released. Greater: more memory where bodies mix; smaller: more searches. Not
- * measured. */
-#define EMBI_CACHED_STEPS 64
-/* [energy] Hidden by held rotations of which the step takes note. Greater: less often; smaller: more steps twice. Not
- * measured. */
-#define EMBI_AGAIN_STRAYS ((embipc_real)0.02)
-/* [energy] Hidden in a body that turns, to begin again. Greater: less often; smaller: more steps twice. Not measured. */
-#define EMBI_AGAIN_SHARE ((embipc_real)0.1)
-/* [rad] Least error of rotation besides. Greater: less often; smaller: more steps twice. Not measured. */
-#define EMBI_AGAIN_ANGLE ((embipc_real)0.3)
-/* [us of work] In a run of islands. Greater: fewer runs; smaller: more waiting. Not measured. */
-#define EMBI_SHARE_ISLANDS EMBI_SHARE(15)
-/* [runs] Of islands, at most. Greater: more even among threads, more bookkeeping; smaller: threads wait. Not
- * measured. */
-#define EMBI_RUNS 64
-/* [tolerances] A friction pass before the last ends there. Greater: rougher forces; smaller: more solves. Measured:
- * pile of ten balls: 1, 10, 100, 1000: 240, 232, 217, 234 solves. */
-#define EMBI_LAG_EARLY 100
+/* ---- Mechanics of a new body ---- */
+/* [triangles] Smaller surfaces have the whole tree refitted. Greater: more do; smaller: blocks cost more than they
+ * save. */
+#ifndef EMBI_FIT_TRIANGLES
+#define EMBI_FIT_TRIANGLES 1024
+#endif
+/* [triangles per tet] Coarser surfaces get no certificates. Greater: more do not; smaller: strain costs more than
+ * it saves. */
+#define EMBI_CERTIFICATE_FINE 3
 
-/* ==== 2. Small math ==================================================================================
+/* ---- Cached lists of candidates ---- */
+/* [strain] More strain that a cached list allows. Greater: fewer certificates hold; smaller: more searches. */
+#define EMBI_CERTIFICATE_SLACK ((embipc_real)0.02)
+/* [expected strain] Requested strain. Greater: fewer certificates hold; smaller: more searches. */
+#define EMBI_STRAIN_TIMES ((embipc_real)1.25)
+
+/* ---- Searches in parallel ---- */
+/* [candidates] From which a search is shared. Greater: fewer are; smaller: more waiting. */
+#define EMBI_SHARE_SEARCH EMBI_SHARE(32768)
+/* [triangles] Of two surfaces whose search is shared. Greater: fewer are; smaller: more waiting. */
+#define EMBI_SHARE_SURFACE EMBI_SHARE(4096)
+/* [triangles or leaves] In a part of a refit. Greater: fewer parts; smaller: more waiting. */
+#define EMBI_SHARE_REFIT EMBI_SHARE(1024)
+/* [triangle pairs] In a run of a shared search. Greater: threads wait; smaller: more runs. */
+#define EMBI_SHARE_KEYS EMBI_SHARE(256)
+/* [candidates] Cached ones tested again in a part. Greater: fewer parts; smaller: more waiting. */
+#define EMBI_SHARE_AGAIN EMBI_SHARE(256)
+/* [steps] Without use until a list is released. Greater: more memory where bodies mix; smaller: more searches. */
+#define EMBI_CACHED_STEPS 64
+
+/* ---- Islands in parallel ---- */
+/* [us of work] In a run of islands. Greater: fewer runs; smaller: more waiting. */
+#define EMBI_SHARE_ISLANDS EMBI_SHARE(15)
+/* [runs] Of islands, at most. Greater: more even among threads, more bookkeeping; smaller: threads wait. */
+#define EMBI_RUNS 64
+
+/* ---- New reference positions ---- */
+/* [edges] Motion until a pair takes a new reference. Greater: looser bounds; smaller: more rebuilding. */
+#define EMBI_BASE_EDGES 2
+
+/* ---- Iterations ---- */
+/* [energy] Hidden by held rotations of which the step takes note. Greater: less often; smaller: more steps twice. */
+#define EMBI_AGAIN_STRAYS ((embipc_real)0.02)
+/* [energy] Hidden in a body that turns, to begin again. Greater: less often; smaller: more steps twice. */
+#define EMBI_AGAIN_SHARE ((embipc_real)0.1)
+/* [rad] Least error of rotation besides. Greater: less often; smaller: more steps twice. */
+#define EMBI_AGAIN_ANGLE ((embipc_real)0.3)
+
+/* ---- Repair of surfaces ---- */
+/* [edges] Border of a hole that gets a lid. Greater: larger holes, cost grows with the cube; smaller: they stay
+ * open. */
+#define EMBI_LARGEST_HOLE 512
+
+/* ==== 3. Small math ==================================================================================
  * Vectors of 3, matrices of 3x3 (row-major), the polar rotation. Result first, inputs const.
  *   R = argmin |F - R| over proper rotations = argmax tr(R^T F)
  * is what the corotated energy calls the rotation of F: it exists for every F, flat and inverted
  * ones included (F = U S V^T gives R = U diag(1, 1, det(UV)) V^T), and is found here without an SVD, for EMBI_LANES of
  * them at a time.
- * Uses: platform.                                          Checked by: tests/test_math.c      */
+ * Uses: platform.   Checked by: tests/test_math.c */
 
 static embipc_real embi_dot(const embipc_real a[3], const embipc_real b[3])
 {
@@ -2108,12 +2132,12 @@ static void embi_polar(embipc_real R[9], const embipc_real F[9])
     embi_polars(out, M);
 }
 
-/* ==== 3. Memory ======================================================================================
+/* ==== 4. Memory ======================================================================================
  * All memory comes from one pair of hooks. Every array is owned by one struct, and its capacity stands before its
  * first element. Arrays only grow, and keep their memory between steps: a warmed-up step allocates nothing. A failed
  * growth leaves the array as it was and sets `failed`, so a caller may grow several arrays and ask once.
  *   if (!EMBI_GROW(m, s->x, 3 * n)) return EMBIPC_ERR_MEMORY;
- * Uses: platform.                                          Checked by: tests/test_oom.c       */
+ * Uses: platform.   Checked by: tests/test_oom.c */
 
 typedef struct embi_memory {
     embipc_allocator hooks;
@@ -2225,9 +2249,31 @@ static int embi_grow(embi_memory *m, void *array, int need, size_t elem, int zer
 #define EMBI_ROOM(m, p, need) ((need) <= embi_capacity(p) || embi_grow((m), &(p), (need), sizeof *(p), 0))
 #define EMBI_RELEASE(m, p) (embi_free((m), (p)), (p) = NULL)
 
-/* ==== 4. Errors ======================================================================================
+/* Frees the arrays of an owner and clears their pointers. offset: where these stand in its struct, `count` of them. */
+static void embi_release_all(embi_memory *m, void *owner, const size_t *offset, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char *at = (char *)owner + offset[i];
+        void *p;
+        memcpy(&p, at, sizeof p);   /* pointers to all types look alike */
+        EMBI_RELEASE(m, p);
+        memcpy(at, &p, sizeof p);
+    }
+}
+
+/* The answer to a question that takes memory. */
+typedef enum embi_answer { EMBI_NO_MEMORY = -1, EMBI_NO, EMBI_YES } embi_answer;
+static embi_answer embi_not(embi_answer a) { return a == EMBI_NO_MEMORY ? a : a == EMBI_YES ? EMBI_NO : EMBI_YES; }
+
+/* The whole table of offsets, and an entry of it that stands for four members. */
+#define EMBI_RELEASE_ALL(m, owner, table) \
+    embi_release_all((m), (owner), (table), (int)(sizeof(table) / sizeof *(table)))
+#define EMBI_OFFSETS4(type, a, b, c, d) offsetof(type, a), offsetof(type, b), offsetof(type, c), offsetof(type, d)
+
+/* ==== 5. Errors ======================================================================================
  * One funnel: every failure passes through embi_fail(), so one breakpoint shows the first of them.
- * Uses: platform.                                          Checked by: tests/world_input.h   */
+ * Uses: platform.   Checked by: tests/world_input.h */
+
 #include <stdarg.h>
 
 /* A table in the order of embipc_result. A value that is none of them gets a text too. */
@@ -2286,7 +2332,7 @@ static embipc_result embi_fail_memory(embipc_error *e)
     return embi_fail(e, EMBIPC_ERR_MEMORY, "the allocator returned no memory");
 }
 
-/* ==== 5. Threads =====================================================================================
+/* ==== 6. Threads =====================================================================================
  * Loops that the caller's threads may share, and a pool of such threads: each takes the ranges of its own part of a
  * loop, so that it finds what it wrote in the loop before in its cache, and then of what the others have left.
  * Ranges are cut by the grain alone, and every sum is formed in the same order whoever forms its terms, so results
@@ -2295,7 +2341,7 @@ static embipc_result embi_fail_memory(embipc_error *e)
  * but where islands are solved side by side, under the lock of the memory.
  * A range should hold 12 us of work: workers look out for the next loop, and come within 1 or 2 us. To wake one that
  * sleeps, and for it to come, takes 5 and 50 us [measured].
- * Uses: platform, memory.                                  Checked by: tests/test_threads.c   */
+ * Uses: memory.   Checked by: tests/test_threads.c */
 
 typedef struct embi_threads {
     embipc_parallel_for_fn *run;   /* NULL: serial */
@@ -2319,7 +2365,6 @@ typedef struct embi_chunks {
     int count, work;        /* work: of all chunks, in the caller's unit */
 } embi_chunks;
 
-static void embi_chunks_free(embi_memory *m, embi_chunks *p) { EMBI_RELEASE(m, p->list); }
 static void embi_chunks_clear(embi_chunks *p) { p->count = p->work = 0; }
 
 /* Appends [begin, end) of an item, in chunks of `length` or a little less. Returns 0 out of memory. */
@@ -2500,10 +2545,10 @@ EMBIPC_API void embipc_pool_for(int count, int grain, embipc_range_fn *fn, void 
 
 #endif /* EMBIPC_PTHREADS */
 
-/* ==== 6. Sorting and sets ============================================================================
+/* ==== 7. Sorting and sets ============================================================================
  * 64-bit keys with an int payload, sorted by a stable radix sort: no comparison callback, no
  * recursion, no worst case, and equal keys keep their order (which the same-bits promise needs).
- * Uses: platform, memory.                                  Checked by: tests/test_mesh.c      */
+ * Uses: platform.   Checked by: tests/test_mesh.c */
 
 typedef unsigned long long embi_u64;
 typedef struct embi_key {
@@ -2556,13 +2601,13 @@ static int embi_lower_bound(const embi_key *a, int n, embi_u64 k)
     return lo;
 }
 
-/* ==== 7. Exact predicates ============================================================================
+/* ==== 8. Exact predicates ============================================================================
  * Signs of determinants, never wrong. A value is held exactly as an expansion, a sum of doubles that do not
  * overlap; its largest component has the sign of the sum. A floating-point filter answers first, the
  * expansion only where the filter cannot.                                               [DEK71] [SHE97]
  * Contraction to fused multiply-adds does no harm here: sums have no products in them, and every product that
  * is formed on the exact path is exact, so fused or not it is the same number.
- * Uses: platform, small math.                              Checked by: tests/test_exact.c     */
+ * Uses: small math.   Checked by: tests/test_exact.c */
 
 /* s + *err = a + b exactly, s = fl(a + b) */
 static embipc_real embi_two_sum(embipc_real a, embipc_real b, embipc_real *err)
@@ -2830,13 +2875,13 @@ EMBIPC_API int embipc_segment_triangle_intersect(const embipc_real x[15])
     return (side[0] >= 0 && side[1] >= 0 && side[2] >= 0) || (side[0] <= 0 && side[1] <= 0 && side[2] <= 0);
 }
 
-/* ==== 8. Sparse matrices =============================================================================
+/* ==== 9. Sparse matrices =============================================================================
  * Symmetric matrices of 3x3 blocks over n nodes. Only the lower triangle is stored, in compressed
  * rows of blocks: the blocks of row i are row[i] .. row[i + 1] - 1, block k stands in column
  * col[k] <= i, columns ascend, so the diagonal block comes last. Block k has its nine values at
  * val + 9 k, row-major; a block below the diagonal stands for its transpose above it as well.
  * A pattern is made from a list of coupled node pairs; the diagonal is always in it.
- * Uses: small math, memory, sorting.                       Checked by: tests/test_sparse.c    */
+ * Uses: small math, memory, sorting and sets.   Checked by: tests/test_sparse.c */
 
 typedef struct embi_bsr {
     int n;
@@ -2849,10 +2894,8 @@ typedef struct embi_bsr {
 /* Gives back the memory of A, which then has no rows. */
 static void embi_bsr_free(embi_memory *m, embi_bsr *A)
 {
-    EMBI_RELEASE(m, A->row);
-    EMBI_RELEASE(m, A->col);
-    EMBI_RELEASE(m, A->val);
-    EMBI_RELEASE(m, A->work);
+    static const size_t arrays[] = {EMBI_OFFSETS4(embi_bsr, row, col, val, work)};
+    EMBI_RELEASE_ALL(m, A, arrays);
     A->n = 0;
 }
 
@@ -3018,32 +3061,22 @@ static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_re
     }
 }
 
-/* ==== 9. LDL^T =======================================================================================
- * Solves A x = b for symmetric positive definite A by A = L D L^T: L lower triangular with a unit
- * diagonal, D diagonal. No pivoting for size is needed, so the order is free to be chosen for sparsity.
+/* ==== 10. Dense LDL^T ================================================================================
+ * Solves A x = b for symmetric positive definite A by A = L D L^T: L lower triangular with a unit diagonal, D
+ * diagonal. No pivoting for size is needed, so the order is free to be chosen for sparsity. We compute
+ * U = D L^T, the upper triangle, whose rows are contiguous, three rows at a time:
+ *     U_kj = A_kj - sum_{p<k} L_kp U_pj,   L_jk = U_kj / D_k
+ * One kernel does nearly all the work: a tile of three rows by three vectors of C -= A B, kept in registers.
+ * Everything else, the sparse factor too, is arranged so that it can be used.
  *
- * One kernel does nearly all the work: a tile of three rows by three vectors of C -= A B, kept in
- * registers. Everything else is arranged so that it can be used:
- *   - we compute U = D L^T, the upper triangle, whose rows are contiguous, three rows at a time:
- *         U_kj = A_kj - sum_{p<k} L_kp U_pj,   L_jk = U_kj / D_k;
- *   - the sparse factor is cut into supernodes: runs of nodes whose rows of U have (almost) the same
- *     pattern. A supernode is a dense panel, w rows by w + r columns: its own unknowns, then those
- *     that follow them in the pattern. A dense matrix is the case of one supernode;
- *   - supernodes are factored left-looking [DAVIS06]: supernode t first pulls what earlier ones s send to it,
- *         U_t -= (U_s^T D_s^-1)_t U_s      (rows of t, columns of t),
- *     then its panel is factored like a dense matrix.
- *
- * Pivots that are not positive beyond rounding. D_k is a_kk less a sum of squares, so it carries an error
- * of about eps a_kk, whatever the units: D_k <= 64 eps |a_kk| means that its sign is not known, or that A is
- * not positive definite. Then D_k becomes max |a_ii|, or |D_k| where that is more (else each of several such
- * pivots squares what is left of the matrix), and we have the factor of A + sum delta_k e_k e_k^T:
- * still positive definite, so that -A^-1 g is a direction of descent; unknown k moves as if it were held by
- * the stiffest spring there is; and where A is singular and A x = b has solutions, this is one of them
- * (the one with x_k = 0), exactly. How many were replaced is reported, never hidden.
- *
- * Order: approximate minimum degree on the quotient graph [AMD96]; supernodes are
- * then merged along the elimination tree wherever a cost model says that fewer, larger panels are faster.
- * Uses: small math, memory, threads, sorting, sparse matrices.       Checked by: tests/test_ldlt.c */
+ * Pivots that are not positive beyond rounding. D_k is a_kk less a sum of squares, so it carries an error of
+ * about eps a_kk, whatever the units: D_k <= 64 eps |a_kk| means that its sign is not known, or that A is not
+ * positive definite. Then D_k becomes max |a_ii|, or |D_k| where that is more (else each of several such pivots
+ * squares what is left of the matrix), and we have the factor of A + sum delta_k e_k e_k^T: still positive
+ * definite, so that -A^-1 g is a direction of descent; unknown k moves as if it were held by the stiffest
+ * spring there is; and where A is singular and A x = b has solutions, this is one of them (the one with x_k =
+ * 0), exactly. How many were replaced is reported, never hidden.
+ * Uses: threads.   Checked by: tests/test_ldlt.c */
 
 /* Builds for any x86-64 machine ask the one they run on whether it has AVX, for the two kernels alone. Every
  * number comes from the same operations in the same order, so that no bit depends on the answer (there is no
@@ -3390,10 +3423,12 @@ EMBIPC_API void embipc_dense_ldlt_solve(int n, const embipc_real *LD, int ld, em
     for (int i = n - 1; i > 0; i--) embi_row_subtract(i, b[i], LD + (size_t)i * (size_t)ld, b);
 }
 
-/* ---- Order: approximate minimum degree. The graph of what is left to eliminate is kept as a quotient
- * graph: nodes, and elements. An element is an eliminated node and stands for the clique its elimination
- * made; an element whose nodes all lie in a newer one is absorbed by it. Nodes that cannot be told apart
- * are merged into one of them, which stands for all. */
+/* ==== 11. Elimination order ==========================================================================
+ * Approximate minimum degree on the quotient graph [AMD96]: the node with the fewest neighbours is eliminated
+ * next. The graph of what is left to eliminate consists of nodes and elements. An element is an eliminated node
+ * and stands for the clique that its elimination made. An element whose nodes all lie in a newer one is
+ * absorbed by it. Nodes that cannot be told apart are merged into one of them, which stands for all.
+ * Uses: platform.   Checked by: tests/test_ldlt.c */
 
 typedef struct embi_amd {
     int n, left;          /* nodes still to eliminate */
@@ -3564,10 +3599,15 @@ static void embi_amd_finish(embi_amd *q, int p)
     q->used = out;
 }
 
-/* ---- The sparse factor ----------------------------------------------------------------------
- * Shared by threads: subtrees of the tree of supernodes know nothing of each other. What is in them goes to
- * EMBI_TASKS tasks by its cost alone, however many threads there are; what is above follows in order, its rows
- * shared out in each supernode. */
+/* ==== 12. Structure of a sparse factor ===============================================================
+ * The sparse factor is cut into supernodes: runs of nodes whose rows of U have (almost) the same pattern. A
+ * supernode is a dense panel, w rows by w + r columns: its own unknowns, then those that follow them in the
+ * pattern. A dense matrix is the case of one supernode. Supernodes are merged along the elimination tree
+ * wherever a cost model says that fewer, larger panels are faster.
+ * Subtrees of the tree of supernodes know nothing of each other. What is in them goes to EMBI_TASKS tasks by
+ * its cost alone, however many threads there are. What is above follows in order, its rows shared out in each
+ * supernode.
+ * Uses: memory, threads, sparse matrices, dense LDL^T, elimination order.   Checked by: tests/test_ldlt.c */
 
 typedef struct embi_ldlt {
     int n, supernodes;
@@ -3601,13 +3641,10 @@ typedef struct embi_ldlt {
 /* Gives back the memory of the factor, which then has no nodes. */
 static void embi_ldlt_free(embi_memory *m, embi_ldlt *F)
 {
-    EMBI_RELEASE(m, F->index);
-    EMBI_RELEASE(m, F->row);
-    EMBI_RELEASE(m, F->value);
-    EMBI_RELEASE(m, F->vectors);
-    EMBI_RELEASE(m, F->work);
-    EMBI_RELEASE(m, F->adjacent);
-    EMBI_RELEASE(m, F->slot);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_ldlt, index, row, value, vectors), offsetof(embi_ldlt, work),
+        offsetof(embi_ldlt, adjacent), offsetof(embi_ldlt, slot)};
+    EMBI_RELEASE_ALL(m, F, arrays);
     F->n = F->supernodes = 0;
 }
 
@@ -3966,6 +4003,15 @@ static int embi_ldlt_analyze(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
     F->n = F->supernodes = 0;
     return 0;
 }
+
+/* ==== 13. Sparse LDL^T ===============================================================================
+ * Values go into the panels of a factor, are factored, and solve for a right side. Supernodes are factored
+ * left-looking [DAVIS06]: supernode t first pulls what earlier ones s send to it,
+ *     U_t -= (U_s^T D_s^-1)_t U_s      (rows of t, columns of t),
+ * then its panel is factored like a dense matrix. A solve goes forward through the supernodes and then
+ * backward.
+ * Uses: small math, threads, sparse matrices, dense LDL^T, structure of a sparse factor.
+ * Checked by: tests/test_ldlt.c */
 
 /* Where the block of nodes i and j stands: offset of its first value in F->value, *stride the distance of
  * its rows, *flip = 1 when it is stored as (j, i). -1: not in the pattern. */
@@ -4434,14 +4480,11 @@ static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
     for (int k = 0; k < F->n; k++) embi_copy(b + 3 * F->order[k], t.x + 3 * k);
 }
 
-/* ==== 10. Conjugate gradients, and the linear system of a step =======================================
+/* ==== 14. Conjugate gradients ========================================================================
  * Preconditioned conjugate gradients [Hestenes, Stiefel 1952] with the inverse diagonal blocks as P:
  *     alpha = r.z / p.Ap,  x += alpha p,  r -= alpha A p,
  *     z = P r,  beta = r.z / (r.z before),  p = z + beta p.
- * embi_system is what the Newton solver sees: one matrix, solved as one dense panel, as a sparse
- * factor, or by conjugate gradients; size and structure choose, or the caller does. embi_inverse is what a change
- * of low rank to such a matrix needs: its factor, and its inverse between the unknowns that are asked for.
- * Uses: small math, memory, sorting, sparse matrices, LDL^T.         Checked by: tests/test_cg.c */
+ * Uses: small math, sparse matrices, dense LDL^T.   Checked by: tests/test_cg.c */
 
 /* P: inverse diagonal blocks of A (9 each). A block that is not positive definite is replaced by the
  * largest diagonal entry of the matrix. Returns how many were, or -1 when inf or nan was met. */
@@ -4520,581 +4563,14 @@ EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embi
     return embi_finite(rest) ? iterations : -1;
 }
 
-/* ---- The system ----------------------------------------------------------------------------- */
+/* ######## Part II. Terms #############################################################################
+ * The formulas of the paper, one chapter each, with value, gradient and Hessian. Read it beside the paper. */
 
-enum { EMBI_SYSTEM_AUTO, EMBI_SYSTEM_DENSE, EMBI_SYSTEM_SPARSE, EMBI_SYSTEM_CG };
-
-#define EMBI_STAMP 16   /* nodes of a stamp: four points in a tet each */
-
-typedef struct embi_system {
-    int n;
-    int asked;        /* method that the caller wanted */
-    int method;       /* in use: dense, sparse or CG */
-    int dense;        /* method is dense */
-    int clean;        /* nothing has been added since the values were set to zero */
-    int kept;         /* there is a factor, and it may be reopened */
-    int iterations;   /* of the last solution by CG */
-    embipc_real residual;   /* of it, relative */
-    embi_bsr A;       /* CG: the matrix; sparse: its pattern alone */
-    embi_bsr wanted;  /* pattern asked for */
-    embi_ldlt F;
-    embipc_real *work;   /* CG: P (9n), solution (3n), embi_cg (12n) */
-    int stamp_count, stamp_node[EMBI_STAMP];   /* the last stamp, and where its blocks are: as F.slot */
-    int stamp_slot[EMBI_STAMP * (EMBI_STAMP + 1)];
-} embi_system;
-
-/* Gives back the memory of matrix, pattern and factor. */
-static void embi_system_free(embi_memory *m, embi_system *S)
-{
-    embi_bsr_free(m, &S->A);
-    embi_bsr_free(m, &S->wanted);
-    embi_ldlt_free(m, &S->F);
-    EMBI_RELEASE(m, S->work);
-    S->n = 0;
-}
-
-/* Forgets the analysis, keeps the memory: a solution then does nothing. */
-static void embi_system_empty(embi_system *S)
-{
-    S->n = S->A.n = S->F.n = S->F.supernodes = S->stamp_count = S->kept = 0;
-}
-
-/* All values are 0 before a new matrix is added. Nothing is done where they are 0 already. */
-static void embi_system_zero(embi_system *S)
-{
-    S->kept = S->stamp_count = 0;   /* so that the first stamp is marked again */
-    if (S->clean) return;
-    if (S->method == EMBI_SYSTEM_CG) embi_bsr_zero(&S->A);
-    else embi_ldlt_zero(&S->F);
-    S->clean = 1;
-}
-
-/* Order, structure and memory by the given method for n nodes with the pattern `wanted` (dense: without one,
- * and always the same for the same n). Returns 0 when out of memory. */
-static int embi_system_arrange(embi_memory *m, embi_system *S, int n, int method)
-{
-    if (method != EMBI_SYSTEM_DENSE && !embi_bsr_copy_pattern(m, &S->A, &S->wanted)) return 0;
-    if (method == EMBI_SYSTEM_CG) {
-        if (!embi_bsr_room(m, &S->A) || n > INT_MAX / 24 ||
-            !EMBI_GROW(m, S->work, 24 * n))
-            return 0;
-    } else if (method == EMBI_SYSTEM_DENSE) {
-        if (!embi_ldlt_analyze_dense(m, &S->F, n)) return 0;
-    } else {
-        int automatic = method == EMBI_SYSTEM_AUTO;
-        method = EMBI_SYSTEM_SPARSE;
-        if (!embi_ldlt_analyze(m, &S->F, &S->A)) return 0;
-        if (automatic && S->F.cost >= embi_panel_cost(n, 0)) {
-            method = EMBI_SYSTEM_DENSE;
-            if (!embi_ldlt_analyze_dense(m, &S->F, n)) return 0;
-        }
-    }
-    S->n = n;
-    S->method = method;
-    S->dense = method == EMBI_SYSTEM_DENSE;
-    return 1;
-}
-
-/* Whether the pattern does not matter. */
-static int embi_system_surely_dense(int n, int method)
-{
-    return method == EMBI_SYSTEM_DENSE || (method == EMBI_SYSTEM_AUTO && n <= 20);
-}
-
-/* Prepares for n nodes coupled by `pairs` (as in embi_bsr_pattern; only read), values zero. What was made for
- * the very same pattern serves again: the result never depends on what was analysed before.
- * Automatic choice: up to 20 nodes one dense panel, without a look at the pattern; above, sparse, unless its
- * predicted cost is no smaller than the dense one. Measured on tet meshes: the two factor equally fast at 16
- * nodes; at 24 dense needs 11 us, sparse 5.7 us and 4.3 us once for the analysis.
- * Returns 0 when out of memory (S is then empty, n = 0). */
-static int embi_system_analyze(embi_memory *m, embi_system *S, int n, const embi_key *pairs, int pair_count,
-                               int method)
-{
-    int same = S->n == n && S->asked == method;
-    S->asked = method;
-    if (embi_system_surely_dense(n, method)) method = EMBI_SYSTEM_DENSE;
-    if (method != EMBI_SYSTEM_DENSE) {
-        if (!embi_bsr_couple(m, &S->wanted, n, pairs, pair_count)) {
-            embi_system_empty(S);
-            return 0;
-        }
-        same = same && embi_bsr_same_pattern(&S->A, &S->wanted);
-    }
-    if (!same) {
-        embi_system_empty(S);
-        if (!embi_system_arrange(m, S, n, method)) {
-            embi_system_empty(S);
-            return 0;
-        }
-    }
-    S->clean = 0;
-    S->iterations = 0;
-    S->residual = 0;
-    embi_system_zero(S);
-    return 1;
-}
-
-/* Whether all pairs have their place already, so that a new analysis is not needed. */
-static int embi_system_covers(const embi_system *S, int n, const embi_key *pairs, int pair_count)
-{
-    if (S->n != n) return 0;
-    for (int k = 0; k < pair_count && !S->dense; k++) {
-        int i = (int)(pairs[k].key >> 32), j = (int)(pairs[k].key & 0xffffffffu), stride, flip;
-        if (S->method == EMBI_SYSTEM_CG) {
-            if (embi_bsr_find(&S->A, i, j) < 0) return 0;
-        } else if (embi_ldlt_find(&S->F, i, j, &stride, &flip) < 0) return 0;
-    }
-    return 1;
-}
-
-/* Adds B at (i, j) and B^T at (j, i): give every unordered pair once. Returns 0, and does nothing, when there
- * is no place for it. */
-static int embi_system_add(embi_system *S, int i, int j, const embipc_real B[9])
-{
-    if (S->clean) S->clean = 0;
-    return S->method == EMBI_SYSTEM_CG ? embi_bsr_add(&S->A, i, j, B) : embi_ldlt_add(&S->F, i, j, B);
-}
-
-/* the values, in which slots are offsets */
-static embipc_real *embi_system_values(embi_system *S)
-{
-    return S->method == EMBI_SYSTEM_CG ? S->A.val : S->F.value;
-}
-
-/* slot of block k of the pattern, which is in row i */
-static void embi_system_slot(const embi_system *S, int k, int slot[2])
-{
-    if (S->method == EMBI_SYSTEM_CG) {
-        slot[0] = 9 * k;
-        slot[1] = 3;
-    } else {
-        slot[0] = S->F.slot[2 * k];
-        slot[1] = S->F.slot[2 * k + 1];
-    }
-}
-
-/* S += scale A, node i of A being node map[i] of S (map NULL: i); rows and columns with map < 0 are left out.
- * Where the map keeps the order of nodes, as it does within a body, a walk along the row of the pattern finds
- * all blocks of a row. After embi_system_reopen() only what is open gets its part.
- * Returns 0 when a block found no place. */
-static int embi_system_add_bsr(embi_system *S, const embi_bsr *A, const int *map, embipc_real scale)
-{
-    embipc_real *values = embi_system_values(S);
-    const int *place = S->F.place;
-    int ok = 1, partial = S->method == EMBI_SYSTEM_SPARSE && S->F.partial;
-    if (S->clean) S->clean = 0;   /* not written where threads add the parts of bodies */
-    for (int i = 0; i < A->n; i++) {
-        int to = map ? map[i] : i, at = to >= 0 && !S->dense ? S->A.row[to] : 0;
-        for (int k = A->row[i]; to >= 0 && k < A->row[i + 1]; k++) {
-            const embipc_real *V = A->val + 9 * (size_t)k;
-            int from = map ? map[A->col[k]] : A->col[k], slot[2];
-            if (from < 0) continue;
-            if (partial && !S->F.open[S->F.owner[embi_min_int(place[to], place[from])]]) continue;
-            while (!S->dense && at < S->A.row[to + 1] && S->A.col[at] < from) at++;
-            if (S->dense || at == S->A.row[to + 1] || S->A.col[at] != from) {
-                embipc_real B[9];
-                for (int c = 0; c < 9; c++) B[c] = scale * V[c];
-                ok &= embi_system_add(S, to, from, B);
-                continue;
-            }
-            embi_system_slot(S, at, slot);
-            embi_block_add(values + slot[0], slot[1], scale, V);
-        }
-    }
-    return ok;
-}
-
-/* Finds the blocks of a stamp. Returns 0 when one has no place. */
-static int embi_system_place_stamp(embi_system *S, int count, const int *node)
-{
-    int *slot = S->stamp_slot;
-    S->stamp_count = 0;
-    for (int i = 0; i < count; i++)
-        for (int j = 0; j <= i; j++, slot += 2) {
-            int flip, k;
-            if (S->method != EMBI_SYSTEM_CG) {
-                slot[0] = embi_ldlt_find(&S->F, node[i], node[j], slot + 1, &flip);
-            } else {
-                k = embi_bsr_find(&S->A, node[i], node[j]);
-                slot[0] = k < 0 ? -1 : 9 * k;
-                slot[1] = 3;
-                flip = node[i] < node[j];
-            }
-            if (slot[0] < 0) return 0;
-            if (flip) slot[1] = -slot[1];
-        }
-    memcpy(S->stamp_node, node, (size_t)count * sizeof *node);
-    S->stamp_count = count;
-    for (int i = 0; i < count && S->method == EMBI_SYSTEM_SPARSE; i++)
-        S->F.touched[embi_ldlt_owner(&S->F, node[i])] = 1;
-    return 1;
-}
-
-/* Finds the places of a stamp on `count` <= EMBI_STAMP nodes, all different. Stamps in a row are often on the same
- * nodes (contacts of one pair of tets), and their places are kept. Returns 0 when a block has no place. */
-static int embi_system_open_stamp(embi_system *S, int count, const int *node)
-{
-    if ((count != S->stamp_count || memcmp(S->stamp_node, node, (size_t)count * sizeof *node) != 0) &&
-        !embi_system_place_stamp(S, count, node))
-        return 0;
-    S->clean = 0;
-    return 1;
-}
-
-/* Adds scale c_i c_j B at (i, j) for every pair of nodes of a stamp.
- * Returns 0, and does nothing, when a block has no place. */
-static int embi_system_stamp(embi_system *S, int count, const int *node, const embipc_real *c,
-                             embipc_real scale, const embipc_real B[9])
-{
-    embipc_real *values = embi_system_values(S);
-    const int *slot = S->stamp_slot;
-    if (!embi_system_open_stamp(S, count, node)) return 0;
-    for (int i = 0; i < count; i++)
-        for (int j = 0; j <= i; j++, slot += 2)
-            embi_block_add(values + slot[0], slot[1], scale * c[i] * c[j], B);
-    return 1;
-}
-
-/* Adds scale sum_e z_e z_e^T, z_e: `rank` columns over the nodes of a stamp (3 numbers for each column of each node).
- * Returns 0, and does nothing, when a block has no place. */
-static int embi_system_stamp_columns(embi_system *S, int count, const int *node, int rank, const embipc_real *z,
-                                     embipc_real scale)
-{
-    embipc_real *values = embi_system_values(S);
-    const int *slot = S->stamp_slot;
-    if (!embi_system_open_stamp(S, count, node)) return 0;
-    for (int i = 0; i < count; i++)
-        for (int j = 0; j <= i; j++, slot += 2) {
-            embipc_real B[9] = {0};
-            for (int e = 0; e < rank; e++)
-                for (int k = 0; k < 3; k++)
-                    embi_axpy(B + 3 * k, z[3 * (rank * i + e) + k], z + 3 * (rank * j + e));
-            embi_block_add(values + slot[0], slot[1], scale, B);
-        }
-    return 1;
-}
-
-/* The next factorisation of the same constant part, other stamps: embi_system_touch() for the nodes of each of
- * them, embi_system_reopen(), then everything is added again as after embi_system_zero(). Parts of the factor
- * that neither the old stamps nor the new ones reach are kept; the result is the same, bit for bit. Measured,
- * share of the work that is left: 0.66 and 0.72 in grasps by a full mesh and a cage, 0.76 where four cages
- * drop, 0.44 for a finger. Only where embi_system_keeps() says so. */
-static int embi_system_keeps(const embi_system *S) { return S->kept && S->method == EMBI_SYSTEM_SPARSE; }
-
-static void embi_system_touch(embi_system *S, int count, const int *node)
-{
-    for (int i = 0; i < count; i++) S->F.open[embi_ldlt_owner(&S->F, node[i])] = 1;
-}
-
-static void embi_system_reopen(embi_system *S)
-{
-    embi_ldlt_reopen(&S->F);
-    S->kept = S->stamp_count = S->clean = 0;
-}
-
-/* Factors what has been added (which it overwrites, but for CG). Returns the number of pivots, or for CG of
- * diagonal blocks, that had to be replaced; -1 when inf or nan was met. */
-static int embi_system_factor(embi_system *S)
-{
-    S->clean = 0;
-    if (S->method != EMBI_SYSTEM_CG) {
-        int replaced = embi_ldlt_factor(&S->F);
-        S->kept = replaced == 0;
-        return replaced;
-    }
-    if (S->n == 0) return 0;
-    if (!embi_all_finite(S->A.val, 9 * S->A.row[S->n])) return -1;
-    return embi_jacobi_blocks(S->n, S->A.row, S->A.val, S->work);
-}
-
-/* b := A^-1 b. CG: to a relative residual of 1e-12, or 6 n + 200 iterations: see S->residual. */
-static void embi_system_solve(embi_system *S, embipc_real *b)
-{
-    int n = S->n;
-    embipc_real *x;
-    if (S->method != EMBI_SYSTEM_CG) {
-        embi_ldlt_solve(&S->F, b);
-        return;
-    }
-    if (n == 0) return;
-    x = S->work + 9 * (size_t)n;
-    for (int i = 0; i < 3 * n; i++) x[i] = 0;
-    S->iterations = embi_cg(&S->A, S->work, b, x, (embipc_real)1e-12, 6 * n + 200, x + 3 * n, &S->residual);
-    memcpy(b, x, (size_t)n * 3 * sizeof *b);
-}
-
-/* ---- A part of an inverse ----------------------------------------------------------------------
- * What a change of low rank to part of a larger matrix asks of that part again and again. */
-
-typedef struct embi_inverse {
-    embi_system S;               /* the factor */
-    int valid;                   /* it is that of the matrix as it is now */
-    unsigned taken;              /* number of this factor */
-    int *unknown, unknown_count;   /* per node of the matrix its unknown, or -1: when it was analysed */
-    embi_system S_aside;         /* the same four of an older factor: see embi_inverse_set_aside() */
-    unsigned taken_aside;
-    int *unknown_aside, unknown_aside_count;
-    int is_aside;                /* they are those that the step began with */
-    int is_odd;                  /* the two have changed places an odd number of times */
-    int *place;       /* (n) of an unknown among those asked for, or -1 */
-    int *asked, asked_count, known;  /* unknowns that were asked for; so many of them are there */
-    int room;
-    embipc_real *C;   /* the inverse between these: 3 room rows of 3 room, only 3 known of them set */
-    embipc_real *x;   /* (3 n) */
-} embi_inverse;
-
-/* Gives back V and all it owns. V may be NULL. */
-static void embi_inverse_free(embi_memory *m, embi_inverse *V)
-{
-    if (!V) return;
-    embi_system_free(m, &V->S);
-    embi_system_free(m, &V->S_aside);
-    EMBI_RELEASE(m, V->unknown);
-    EMBI_RELEASE(m, V->unknown_aside);
-    EMBI_RELEASE(m, V->place);
-    EMBI_RELEASE(m, V->asked);
-    EMBI_RELEASE(m, V->C);
-    EMBI_RELEASE(m, V->x);
-    embi_free(m, V);
-}
-
-/* A copy of the structs: what the pointers point at stays where it is. */
-static void embi_swap_systems(embi_system *a, embi_system *b)
-{
-    embi_system t = *a;
-    *a = *b;
-    *b = t;
-}
-
-/* The factor and the older one change places. */
-static void embi_inverse_swap(embi_inverse *V)
-{
-    int *unknown = V->unknown, count = V->unknown_count;
-    unsigned taken = V->taken;
-    V->is_odd = !V->is_odd;
-    embi_swap_systems(&V->S, &V->S_aside);
-    V->taken = V->taken_aside;
-    V->taken_aside = taken;
-    V->unknown = V->unknown_aside;
-    V->unknown_aside = unknown;
-    V->unknown_count = V->unknown_aside_count;
-    V->unknown_aside_count = count;
-}
-
-/* The factor that a step began with is about to be replaced. It stays aside until the step has succeeded, since later
- * steps use it when this one fails. */
-static void embi_inverse_set_aside(embi_inverse *V)
-{
-    if (V->is_aside) return;
-    V->is_aside = 1;
-    embi_inverse_swap(V);
-    V->taken = V->taken_aside;   /* so that the next factor gets a new number */
-}
-
-/* Prepares for the matrix of those nodes of A whose local number is not negative; these ascend from `first`. Returns 0
- * out of memory. */
-static int embi_inverse_begin(embi_memory *m, embi_inverse *V, const embi_bsr *A, const int *local, int first,
-                              embi_key **keys)
-{
-    int n = 0, count = 0, same = V->unknown_count == A->n;
-    if (!EMBI_GROW(m, V->unknown, A->n)) return 0;
-    for (int i = 0; i < A->n; i++) {
-        int at = local[i] < 0 ? -1 : local[i] - first;
-        n += at >= 0;
-        same = same && V->unknown[i] == at;
-        V->unknown[i] = at;
-    }
-    V->asked_count = V->known = V->unknown_count = 0;
-    if (!EMBI_GROW(m, V->place, n) || !EMBI_GROW(m, V->asked, n) ||
-        !EMBI_GROW(m, V->x, 3 * n))
-        return 0;
-    for (int i = 0; i < n; i++) V->place[i] = -1;
-    if (!same || V->S.n != n) {
-        if (!EMBI_GROW(m, *keys, A->row[A->n])) return 0;
-        for (int i = 0; i < A->n; i++)
-            for (int k = A->row[i]; k < A->row[i + 1]; k++)
-                if (V->unknown[i] >= 0 && V->unknown[A->col[k]] >= 0)
-                    (*keys)[count++].key = embi_pack(V->unknown[i], V->unknown[A->col[k]]);
-        if (!embi_system_analyze(m, &V->S, n, *keys, count, EMBI_SYSTEM_AUTO)) return 0;
-    }
-    V->unknown_count = A->n;
-    return 1;
-}
-
-/* Factors it. Returns the number of pivots that had to be replaced, -1: inf or nan. */
-static int embi_inverse_take(embi_inverse *V, const embi_bsr *A)
-{
-    V->taken++;
-    embi_system_zero(&V->S);
-    (void)embi_system_add_bsr(&V->S, A, V->unknown, 1);
-    return embi_system_factor(&V->S);
-}
-
-/* An unknown will be asked for: its place. */
-static int embi_inverse_ask(embi_inverse *V, int unknown)
-{
-    if (V->place[unknown] < 0) {
-        V->place[unknown] = V->asked_count;
-        V->asked[V->asked_count++] = unknown;
-    }
-    return V->place[unknown];
-}
-
-/* Room for them. Returns 0 out of memory. */
-static int embi_inverse_room(embi_memory *m, embi_inverse *V)
-{
-    int was = V->room, room = embi_min_int(V->asked_count + V->asked_count / 2, V->S.n);
-    if (V->asked_count <= was) return 1;
-    if (!EMBI_GROW(m, V->C, 9 * room * room)) return 0;
-    for (int r = 3 * V->known - 1; r > 0; r--)
-        memmove(V->C + 3 * (size_t)r * (size_t)room, V->C + 3 * (size_t)r * (size_t)was,
-                3 * (size_t)was * sizeof *V->C);
-    V->room = room;
-    return 1;
-}
-
-/* Computes what was asked for since the last time. */
-static void embi_inverse_fill(embi_inverse *V)
-{
-    size_t ld = 3 * (size_t)V->room;
-    for (; V->known < V->asked_count; V->known++)
-        for (int c = 0; c < 3; c++) {
-            int r = 3 * V->known + c;
-            memset(V->x, 0, (size_t)(3 * V->S.n) * sizeof *V->x);
-            V->x[3 * V->asked[V->known] + c] = 1;
-            embi_system_solve(&V->S, V->x);
-            for (int k = 0; k < 3 * (V->known + 1); k++)
-                V->C[(size_t)r * ld + (size_t)k] = V->C[(size_t)k * ld + (size_t)r] = V->x[3 * V->asked[k / 3] + k % 3];
-        }
-}
-
-/* a vector that is zero but at `count` unknowns, with their places: (3 each) */
-typedef struct embi_sparse {
-    int count;
-    const int *node, *place;
-    const embipc_real *u;
-} embi_sparse;
-
-/* The product of s and a dense vector y, at: the places of the unknowns of s in y. */
-static embipc_real embi_sparse_dot(const embi_sparse *s, const int *at, const embipc_real *y)
-{
-    embipc_real sum = 0;
-    for (int i = 0; i < s->count; i++) sum += embi_dot(s->u + 3 * i, y + 3 * at[i]);
-    return sum;
-}
-
-/* y = A^-1 u, all three as far as they were asked for */
-EMBI_KERNEL void embi_inverse_kernel(int wide, const embi_inverse *V, const embi_sparse *s, embipc_real *y)
-{
-    int n = 3 * V->known, ld = 3 * V->room;
-    memset(y, 0, (size_t)n * sizeof *y);
-    for (int i = 0; i < s->count; i++) {
-        embipc_real z[3];
-        embi_scale(z, -1, s->u + 3 * i);
-        embi_rows_subtract(wide, n, z, V->C + 3 * (size_t)s->place[i] * (size_t)ld, ld, y);
-    }
-}
-
-#if EMBI_WIDE
-__attribute__((target("avx"))) static void embi_inverse_wide(const embi_inverse *V, const embi_sparse *u,
-                                                             embipc_real *y)
-{
-    embi_inverse_kernel(1, V, u, y);
-}
-#endif
-
-/* y = A^-1 u among the unknowns that were asked for. Takes AVX where the processor has it; the bits are the same
- * without. */
-static void embi_inverse_apply(const embi_inverse *V, const embi_sparse *u, embipc_real *y)
-{
-#if EMBI_WIDE
-    if (embi_has_wide()) {
-        embi_inverse_wide(V, u, y);
-        return;
-    }
-#endif
-    embi_inverse_kernel(0, V, u, y);
-}
-
-/* ---- Public handle -------------------------------------------------------------------------- */
-
-struct embipc_sparse_ldlt {
-    embi_memory memory;
-    embi_system S;
-    embi_key *key;   /* (count) couplings of the last matrix */
-};
-
-/* The handle lives in memory of the allocator that it carries. NULL when there is none. */
-EMBIPC_API embipc_sparse_ldlt *embipc_sparse_ldlt_create(const embipc_allocator *allocator)
-{
-    embi_memory m;
-    embipc_sparse_ldlt *f;
-    embi_memory_init(&m, allocator);
-    f = (embipc_sparse_ldlt *)embi_alloc(&m, 1, sizeof *f);
-    if (f) f->memory = m;
-    return f;
-}
-
-/* f may be NULL. The memory's own state is copied out first, because the handle that holds it is freed last. */
-EMBIPC_API void embipc_sparse_ldlt_destroy(embipc_sparse_ldlt *f)
-{
-    embi_memory m;
-    if (!f) return;
-    embi_system_free(&f->memory, &f->S);
-    EMBI_RELEASE(&f->memory, f->key);
-    m = f->memory;   /* which frees what it lives in */
-    embi_free(&m, f);
-}
-
-/* Order and structure are kept while the new pattern fits into the old one. Both (i, j) and (j, i) stand for one
- * block of the lower triangle. */
-EMBIPC_API embipc_result embipc_sparse_ldlt_factor(embipc_sparse_ldlt *f, int n, int count, const int *pairs,
-                                                   const embipc_real *blocks, int *replaced)
-{
-    int bad;
-    if (replaced) *replaced = 0;
-    if (!f || n < 0 || count < 0 || (count > 0 && (!pairs || !blocks))) return EMBIPC_ERR_ARGUMENT;
-    f->memory.failed = 0;
-    if (!EMBI_GROW(&f->memory, f->key, count)) {
-        embi_system_empty(&f->S);
-        return EMBIPC_ERR_MEMORY;
-    }
-    for (int k = 0; k < count; k++) {
-        int i = pairs[2 * (size_t)k], j = pairs[2 * (size_t)k + 1];
-        if (i < 0 || j < 0 || i >= n || j >= n) {
-            embi_system_empty(&f->S);
-            return EMBIPC_ERR_INDEX;
-        }
-        f->key[k].key = embi_pack(embi_max_int(i, j), embi_min_int(i, j));
-    }
-    if (!embi_system_covers(&f->S, n, f->key, count)) {
-        if (!embi_system_analyze(&f->memory, &f->S, n, f->key, count, EMBI_SYSTEM_AUTO))
-            return EMBIPC_ERR_MEMORY;
-    } else embi_system_zero(&f->S);
-    for (int k = 0; k < count; k++)
-        (void)embi_system_add(&f->S, pairs[2 * (size_t)k], pairs[2 * (size_t)k + 1], blocks + 9 * (size_t)k);
-    bad = embi_system_factor(&f->S);
-    if (bad < 0) {
-        embi_system_empty(&f->S);
-        return EMBIPC_ERR_NOT_FINITE;
-    }
-    if (replaced) *replaced = bad;
-    return EMBIPC_OK;
-}
-
-EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
-{
-    if (f && f->S.n > 0) embi_system_solve(&f->S, b);
-}
-
-/* ==== 11. Meshes =====================================================================================
- * Checks of triangle surfaces and tet meshes, their edges and boundary, and the solid they enclose. Half-edges and
- * faces are sorted, not hashed, so their order is the same on every machine. With a, b, c the vertices of a triangle
- * seen from an origin o, d = a . (b x c), s = a + b + c:
- *   volume = sum d/6,  integral x = sum d/24 s,  integral x x^T = sum d/120 (s s^T + a a^T + b b^T + c c^T)
- * The winding number of the surface about p is the sum of the solid angles over 4 pi.
- * Uses: small math, memory, errors, sorting, exact predicates.
- * Checked by: tests/test_mesh.c, tests/test_mesh_faults.c */
+/* ==== 15. Edges and faces ============================================================================
+ * Boxes of points, and the edges and faces of triangle surfaces and tet meshes. Half-edges and faces are
+ * sorted, not hashed, so their order is the same on every machine. The faces of a tet mesh that occur once are
+ * its boundary.
+ * Uses: small math, memory, sorting and sets.   Checked by: tests/test_mesh.c */
 
 #define EMBI_FLAT 1e-12          /* heights and volumes below this fraction of the longest edge count as 0 */
 #define EMBI_MAX_ELEMENTS (INT_MAX / 16)
@@ -5102,37 +4578,64 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
 
 /* ---- Boxes ---- */
 
-/* bounding box of n points; lo > hi when n = 0 */
-static void embi_box_points(embipc_real lo[3], embipc_real hi[3], const embipc_real *x, int n)
+/* A box is six numbers, the least coordinates and then the largest ones. */
+
+/* The empty box: joined with another box it gives that box. */
+static void embi_box_clear(embipc_real box[6])
 {
-    embi_set(lo, EMBI_HUGE, EMBI_HUGE, EMBI_HUGE);
-    embi_set(hi, -EMBI_HUGE, -EMBI_HUGE, -EMBI_HUGE);
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < 3; k++) {
-            lo[k] = embi_min(lo[k], x[3 * (size_t)i + (size_t)k]);
-            hi[k] = embi_max(hi[k], x[3 * (size_t)i + (size_t)k]);
-        }
+    for (int i = 0; i < 3; i++) {
+        box[i] = EMBI_HUGE;
+        box[3 + i] = -EMBI_HUGE;
+    }
 }
 
-/* bounding box of the points of x that `index` lists */
-static void embi_box_indexed(embipc_real lo[3], embipc_real hi[3], const embipc_real *x, const int *index,
-                             int count)
+/* Grows the box to hold p. */
+static void embi_box_add(embipc_real box[6], const embipc_real p[3])
 {
-    embi_copy(lo, x + 3 * (size_t)index[0]);
-    embi_copy(hi, lo);
-    for (int i = 1; i < count; i++)
-        for (int k = 0; k < 3; k++) {
-            embipc_real v = x[3 * (size_t)index[i] + (size_t)k];
-            lo[k] = embi_min(lo[k], v);
-            hi[k] = embi_max(hi[k], v);
+    for (int i = 0; i < 3; i++) {
+        box[i] = embi_min(box[i], p[i]);
+        box[3 + i] = embi_max(box[3 + i], p[i]);
+    }
+}
+
+static void embi_box_join(embipc_real box[6], const embipc_real other[6])
+{
+    embi_box_add(box, other);
+    embi_box_add(box, other + 3);
+}
+
+/* bounding box of n points; empty when n = 0 */
+static void embi_box_points(embipc_real box[6], const embipc_real *x, int n)
+{
+    embi_box_clear(box);
+    for (int i = 0; i < n; i++) embi_box_add(box, x + 3 * (size_t)i);
+}
+
+/* The box of the vertices v[0 .. n - 1] of x. */
+static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
+{
+    for (int i = 0; i < 3; i++) {
+        embipc_real lo = EMBI_HUGE, hi = -EMBI_HUGE;
+        for (int k = 0; k < n; k++) {
+            lo = embi_min(lo, x[3 * v[k] + i]);
+            hi = embi_max(hi, x[3 * v[k] + i]);
         }
+        box[i] = lo;
+        box[3 + i] = hi;
+    }
+}
+
+/* The middle of a box. */
+static void embi_box_middle(embipc_real middle[3], const embipc_real box[6])
+{
+    for (int k = 0; k < 3; k++) middle[k] = box[k] + (box[3 + k] - box[k]) / 2;
 }
 
 /* Length of the diagonal. */
-static embipc_real embi_box_diagonal(const embipc_real lo[3], const embipc_real hi[3])
+static embipc_real embi_box_diagonal(const embipc_real box[6])
 {
     embipc_real d[3];
-    embi_sub(d, hi, lo);
+    embi_sub(d, box + 3, box);
     return embi_norm(d);
 }
 
@@ -5149,11 +4652,9 @@ static void embi_near_origin(embipc_real origin[3], const embipc_real middle[3],
 }
 
 /* 1 when two closed boxes have a common point. */
-static int embi_boxes_meet(const embipc_real alo[3], const embipc_real ahi[3], const embipc_real blo[3],
-                           const embipc_real bhi[3])
+static int embi_boxes_meet(const embipc_real a[6], const embipc_real b[6])
 {
-    return alo[0] <= bhi[0] && blo[0] <= ahi[0] && alo[1] <= bhi[1] && blo[1] <= ahi[1] &&
-           alo[2] <= bhi[2] && blo[2] <= ahi[2];
+    return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
 }
 
 /* ---- Edges and faces by sorting ---- */
@@ -5351,7 +4852,13 @@ EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, in
     return r == EMBIPC_OK ? count : -1;
 }
 
-/* ---- The enclosed solid ---- */
+/* ==== 16. Solids and checks of meshes ================================================================
+ * The solid inside a surface, and the checks that a mesh must pass before it becomes a body. With a, b, c the
+ * vertices of a triangle seen from an origin o, d = a . (b x c), s = a + b + c:
+ *   volume = sum d/6,  integral x = sum d/24 s,  integral x x^T = sum d/120 (s s^T + a a^T + b b^T + c c^T)
+ * The winding number of the surface about p is the sum of the solid angles over 4 pi. A check names the first
+ * fault that it finds.
+ * Uses: small math, memory, errors, sorting and sets, edges and faces.   Checked by: tests/test_mesh.c */
 
 /* six times the signed volume of the tet (o, a, b, c) */
 static embipc_real embi_tet_det(const embipc_real o[3], const embipc_real a[3], const embipc_real b[3],
@@ -5367,9 +4874,9 @@ static embipc_real embi_tet_det(const embipc_real o[3], const embipc_real a[3], 
 /* the integrals of embipc_solid by the banner's formulas; indices are valid */
 static void embi_solid(embipc_solid *s, const embipc_real *x, int vertex_count, const int *tri, int tri_count)
 {
-    embipc_real lo[3], hi[3], o[3], volume = 0, first[3] = {0, 0, 0}, second[9] = {0};
-    embi_box_points(lo, hi, x, vertex_count);
-    for (int k = 0; k < 3; k++) o[k] = lo[k] + (hi[k] - lo[k]) / 2;
+    embipc_real box[6], o[3], volume = 0, first[3] = {0, 0, 0}, second[9] = {0};
+    embi_box_points(box, x, vertex_count);
+    embi_box_middle(o, box);
     for (int t = 0; t < tri_count; t++) {
         embipc_real p[3][3], sum[3], d;
         for (int i = 0; i < 3; i++) embi_sub(p[i], x + 3 * (size_t)tri[3 * t + i], o);
@@ -5446,12 +4953,12 @@ static void embi_join(int *parent, int a, int b)
  * most: largest |coordinate|; size: longest side of the box. */
 static int embi_in_range(const embipc_real *x, int n, embipc_real *most, embipc_real *size)
 {
-    embipc_real lo[3], hi[3];
-    embi_box_points(lo, hi, x, n);
+    embipc_real box[6];
+    embi_box_points(box, x, n);
     *most = *size = 0;
     for (int k = 0; k < 3 && n > 0; k++) {
-        *most = embi_max(*most, embi_max(embi_abs(lo[k]), embi_abs(hi[k])));
-        *size = embi_max(*size, hi[k] - lo[k]);
+        *most = embi_max(*most, embi_max(embi_abs(box[k]), embi_abs(box[3 + k])));
+        *size = embi_max(*size, box[3 + k] - box[k]);
     }
     return *most <= EMBI_MESH_RANGE && !(*size > 0 && *size < 1 / EMBI_MESH_RANGE);
 }
@@ -5732,7 +5239,12 @@ EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex
     return EMBIPC_OK;
 }
 
-/* ---- Merging ---- */
+/* ==== 17. Faults of meshes ===========================================================================
+ * Merges vertices that are closer than a tolerance, and lists all faults of a surface or of a tet mesh. Checks
+ * stop at the first fault; these functions count every one, and list as many as there is room for. Meshes may
+ * be broken in any way, so nothing but the range of indices is taken for granted.
+ * Uses: small math, memory, sorting and sets, exact predicates, edges and faces, solids and checks of meshes.
+ * Checked by: tests/test_mesh_faults.c */
 
 /* adds a value to a 64-bit hash */
 static embi_u64 embi_mix(embi_u64 h, embipc_real value)
@@ -5788,28 +5300,28 @@ EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, emb
     static const int here[3] = {0, 0, 0};
     embi_memory m;
     embi_keys keys = {NULL, NULL};
-    embipc_real lo[3], hi[3];
+    embipc_real box[6];
     int *link, n = vertex_count, count = 0;   /* head (n), then next (n) */
     if (n < 0 || n > EMBI_MAX_ELEMENTS || (n && (!x || !map)) || !(tolerance >= 0) || !embi_finite(tolerance))
         return -1;
     if (n && !embi_all_finite(x, 3 * n)) return -1;
     embi_memory_init(&m, NULL);
-    embi_box_points(lo, hi, x, n);
+    embi_box_points(box, x, n);
     for (int k = 0; k < 3 && n; k++)
-        if (!(tolerance > 1e-14 * (hi[k] - lo[k]))) tolerance = 0;
+        if (!(tolerance > 1e-14 * (box[3 + k] - box[k]))) tolerance = 0;
     link = (int *)embi_alloc(&m, 2 * n, sizeof *link);
     if (!link || !embi_keys_reserve(&m, &keys, n)) count = -1;
     for (int i = 0; count >= 0 && i < n; i++) {
-        keys.a[i].key = embi_cell_hash(x + 3 * (size_t)i, lo, tolerance, here);
+        keys.a[i].key = embi_cell_hash(x + 3 * (size_t)i, box, tolerance, here);
         keys.a[i].value = i;
         link[i] = link[n + i] = -1;
     }
     if (count == 0 && n) embi_sort_keys(keys.a, keys.tmp, n);
     for (int i = 0; count >= 0 && i < n; i++) {
         const embipc_real *p = x + 3 * (size_t)i;
-        map[i] = embi_find_near(x, p, lo, tolerance, keys.a, n, link, link + n);
+        map[i] = embi_find_near(x, p, box, tolerance, keys.a, n, link, link + n);
         if (map[i] < 0) {
-            int at = embi_lower_bound(keys.a, n, embi_cell_hash(p, lo, tolerance, here));
+            int at = embi_lower_bound(keys.a, n, embi_cell_hash(p, box, tolerance, here));
             map[i] = i;
             link[n + i] = link[at];
             link[at] = i;
@@ -6121,7 +5633,11 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ---- Parts ---- */
+/* ==== 18. Parts of a surface =========================================================================
+ * Labels the connected parts of a surface and measures each of them. The depth of a part is the winding number
+ * of the other parts about one of its points.
+ * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes, faults of meshes.
+ * Checked by: tests/test_mesh_faults.c */
 
 /* label[t] = smallest triangle of t's connected part; keys: the sorted half-edges. Returns their number, or -1. */
 static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int n, int *label)
@@ -6153,7 +5669,7 @@ static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const i
 }
 
 /* A part with its bounding box. Its triangles start at `first` in a list sorted by part. */
-typedef struct embi_part { embipc_part p; embipc_real lo[3], hi[3]; int first; } embi_part;
+typedef struct embi_part { embipc_part p; embipc_real box[6]; int first; } embi_part;
 
 /* number[t] = part of t; parts are numbered by their smallest triangle. label is that of embi_label_parts(). Returns
  * the number of parts. */
@@ -6170,15 +5686,13 @@ static void embi_measure_parts(const embipc_real *x, const int *tri, int n, cons
 {
     for (int t = 0; t < n; t++) {
         embi_part *s = part + number[t];
-        embipc_real lo[3], hi[3];
+        embipc_real box[6];
         const embipc_real *o;
         int first = s->p.triangle_count++ == 0;
         if (first) s->p.triangle = t;
-        embi_box_indexed(lo, hi, x, tri + 3 * t, 3);
-        for (int i = 0; i < 3; i++) {
-            s->lo[i] = first ? lo[i] : embi_min(s->lo[i], lo[i]);
-            s->hi[i] = first ? hi[i] : embi_max(s->hi[i], hi[i]);
-        }
+        embi_box_of(box, x, tri + 3 * t, 3);
+        if (first) embi_box_clear(s->box);
+        embi_box_join(s->box, box);
         o = x + 3 * (size_t)tri[3 * s->p.triangle];
         s->p.area += embi_triangle_area(x, tri + 3 * t);
         s->p.volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
@@ -6209,10 +5723,11 @@ static void embi_order_parts(const int *number, int n, embi_part *part, int coun
 static int embi_part_depth(const embipc_real *x, const int *tri, const embi_part *part, int count, const int *order,
                            int i)
 {
-    embipc_real p[3], sum = 0;
+    embipc_real p[6], sum = 0;
     embi_triangle_middle(p, x, tri + 3 * part[i].p.triangle);
+    embi_copy(p + 3, p);
     for (int j = 0; j < count; j++) {
-        if (j == i || !embi_boxes_meet(p, p, part[j].lo, part[j].hi)) continue;
+        if (j == i || !embi_boxes_meet(p, part[j].box)) continue;
         for (int k = 0; k < part[j].p.triangle_count; k++)
             sum += embi_winding(p, x, tri + 3 * (size_t)order[part[j].first + k], 1, NULL, 0);
     }
@@ -6266,466 +5781,14 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     return count;
 }
 
-/* ---- Orientation ---- */
-#ifndef EMBIPC_NO_MESH_REPAIR
-
-/* mate[h] = the other half-edge of an edge with exactly two triangles, or -1 */
-static int embi_mates(embi_memory *m, const int *tri, int n, int *mate)
-{
-    embi_keys keys = {NULL, NULL};
-    int count = embi_sound_half_edges(m, &keys, tri, n);
-    for (int h = 0; h < 3 * n; h++) mate[h] = -1;
-    for (int i = 0, end; i < count; i = end) {
-        end = embi_run_end(keys.a, count, i);
-        if (end - i != 2) continue;
-        mate[keys.a[i].value] = keys.a[i + 1].value;
-        mate[keys.a[i + 1].value] = keys.a[i].value;
-    }
-    embi_keys_release(m, &keys);
-    return count >= 0;
-}
-
-/* turn[t] = 1 where t must be reversed to agree with its part; the smaller group is reversed. label: parts; queue
- * (n): scratch. */
-static void embi_agree(const int *tri, int n, const int *mate, int *label, unsigned char *turn, int *queue)
-{
-    for (int t = 0; t < n; t++) label[t] = -1;
-    for (int t = 0; t < n; t++) {
-        int head = 0, tail = 0, turned = 0;
-        if (label[t] >= 0) continue;
-        label[t] = t;
-        queue[tail++] = t;
-        while (head < tail) {
-            int u = queue[head++];
-            turned += turn[u];
-            for (int h = 3 * u; h < 3 * u + 3; h++) {
-                int w = mate[h] / 3;
-                if (mate[h] < 0 || label[w] >= 0) continue;
-                label[w] = t;
-                turn[w] = (unsigned char)(turn[u] ^ (tri[h] == tri[mate[h]]));
-                queue[tail++] = w;
-            }
-        }
-        for (int i = 0; i < tail && 2 * turned > tail; i++) turn[queue[i]] = !turn[queue[i]];
-    }
-}
-
-/* Reverses a triangle. Its first vertex stays first. */
-static void embi_turn(int *t)
-{
-    int swap = t[1];
-    t[1] = t[2];
-    t[2] = swap;
-}
-
-/* A part of the surface, to find which closed part contains which. */
-typedef struct embi_shell {
-    embipc_real box[6], volume, p[3];   /* p: centre of one of its triangles */
-    int first, count;                   /* its triangles: order[first .. first + count - 1] */
-    int closed, depth, outer, turn;     /* outer: the smallest shell around it */
-} embi_shell;
-
-/* the winding number of one shell about p */
-static embipc_real embi_shell_winding(const embi_shell *s, const embipc_real p[3], const embipc_real *x,
-                                      const int *tri, const int *order)
-{
-    embipc_real sum = 0;
-    for (int k = 0; k < 3; k++)
-        if (p[k] < s->box[k] || p[k] > s->box[3 + k]) return 0;
-    for (int i = s->first; i < s->first + s->count; i++)
-        sum += embi_winding(p, x, tri + 3 * order[i], 1, NULL, 0);
-    return sum;
-}
-
-/* Selects the closed shells to reverse. At even depth these have negative volume. At odd depth a shell follows the
- * smallest one around it. */
-static void embi_turn_shells(embi_shell *s, int n, const embipc_real *x, const int *tri, const int *order)
-{
-    for (int i = 0; i < n; i++) {
-        s[i].outer = -1;
-        for (int j = 0; j < n && s[i].closed; j++) {
-            if (j == i || !s[j].closed) continue;
-            if (!(embi_abs(embi_shell_winding(s + j, s[i].p, x, tri, order)) > 0.5)) continue;
-            s[i].depth++;
-            if (s[i].outer < 0 || embi_abs(s[j].volume) < embi_abs(s[s[i].outer].volume)) s[i].outer = j;
-        }
-        s[i].turn = s[i].closed && s[i].depth % 2 == 0 && s[i].volume < 0;
-    }
-    for (int i = 0; i < n; i++)
-        if (s[i].depth % 2) s[i].turn = s[s[i].outer].turn;
-}
-
-/* Fills the zeroed shells of the numbered parts. order: their triangles, sorted by part. */
-static void embi_collect_shells(const embipc_real *x, const int *tri, int n, const int *mate,
-                                const int *number, embi_shell *shell, int shells, int *order)
-{
-    int first = 0;
-    for (int t = 0; t < n; t++) shell[number[t]].count++;
-    for (int i = 0; i < shells; i++) {
-        shell[i].first = first;
-        first += shell[i].count;
-        shell[i].count = 0;
-        shell[i].closed = 1;
-    }
-    for (int t = 0; t < n; t++) {
-        embi_shell *s = shell + number[t];
-        const embipc_real *o;
-        if (s->count == 0) {
-            embi_triangle_middle(s->p, x, tri + 3 * t);
-            embi_box_indexed(s->box, s->box + 3, x, tri + 3 * t, 3);
-        }
-        order[s->first + s->count++] = t;
-        o = x + 3 * (size_t)tri[3 * order[s->first]];
-        s->volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
-                                  x + 3 * (size_t)tri[3 * t + 2]) / 6;
-        for (int i = 0; i < 3; i++) {
-            const embipc_real *p = x + 3 * (size_t)tri[3 * t + i];
-            for (int k = 0; k < 3; k++) {
-                s->box[k] = embi_min(s->box[k], p[k]);
-                s->box[3 + k] = embi_max(s->box[3 + k], p[k]);
-            }
-            /* closed: each neighbour exists and agrees */
-            if (mate[3 * t + i] < 0 || tri[3 * t + i] == tri[mate[3 * t + i]]) s->closed = 0;
-        }
-    }
-}
-
-/* First the triangles of each part are made to agree, then each closed shell is turned outward. Returns the number of
- * reversed triangles. Out of memory it restores all of them. */
-EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count)
-{
-    embi_memory m;
-    int n = tri_count, count = 0, shells = 0, ok = 0, *mate, *label, *queue, *number;
-    unsigned char *turn;
-    embi_shell *shell = NULL;
-    embi_scaled s;
-    if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
-    embi_memory_init(&m, NULL);
-    if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
-    mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
-    label = (int *)embi_alloc(&m, n, sizeof *label);
-    queue = (int *)embi_alloc(&m, n, sizeof *queue);
-    number = (int *)embi_alloc(&m, n, sizeof *number);
-    turn = (unsigned char *)embi_alloc(&m, n, 1);
-    if (!m.failed && embi_mates(&m, tri, n, mate)) {
-        embi_agree(tri, n, mate, label, turn, queue);
-        shells = embi_number_parts(label, n, number);
-        shell = (embi_shell *)embi_alloc(&m, shells, sizeof *shell);
-        for (int t = 0; t < n; t++)
-            if (turn[t]) embi_turn(tri + 3 * t);
-        ok = shell && embi_mates(&m, tri, n, mate);   /* reversed triangles have other half-edges */
-        if (ok) {
-            embi_collect_shells(s.x, tri, n, mate, number, shell, shells, queue);
-            embi_turn_shells(shell, shells, s.x, tri, queue);
-        }
-        for (int t = 0; t < n; t++) {
-            int again = ok ? shell[number[t]].turn : turn[t];
-            if (again) embi_turn(tri + 3 * t);
-            count += turn[t] ^ again;
-        }
-    }
-    embi_free(&m, mate);
-    embi_free(&m, label);
-    embi_free(&m, queue);
-    embi_free(&m, number);
-    embi_free(&m, turn);
-    embi_free(&m, shell);
-    embi_scale_end(&m, &s);
-    return ok ? count : -1;
-}
-
-/* ---- Flips ---- */
-
-/* the longest side of a triangle; side s runs from corner s to s + 1 */
-static int embi_longest_side(const embipc_real *x, const int v[3])
-{
-    int longest = 0;
-    embipc_real most = -1;
-    for (int s = 0; s < 3; s++) {
-        embipc_real d[3], l;
-        embi_sub(d, x + 3 * (size_t)v[s], x + 3 * (size_t)v[(s + 1) % 3]);
-        l = embi_norm(d);
-        if (l > most) { most = l; longest = s; }
-    }
-    return longest;
-}
-
-/* Replaces triangles (a, b, c) and (b, a, d) at half-edges h and g by (c, a, d) and (d, b, c). It refuses if one of
- * these is flat or the edge c-d exists already. k[0..edges): sorted half-edges. */
-static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_key *k, int edges)
-{
-    int a = tri[h], b = tri[g], c = embi_opposite(tri, h), d = embi_opposite(tri, g), t[3], u[3], at;
-    embi_u64 edge = embi_pack(embi_min_int(c, d), embi_max_int(c, d));
-    if (c == d || a == b || embi_half_end(tri, h) != b || embi_half_end(tri, g) != a) return 0;
-    at = embi_lower_bound(k, edges, edge);
-    t[0] = c; t[1] = a; t[2] = d;
-    u[0] = d; u[1] = b; u[2] = c;
-    if ((at < edges && k[at].key == edge) || !(embi_triangle_shape(x, t) > EMBI_FLAT) ||
-        !(embi_triangle_shape(x, u) > EMBI_FLAT))
-        return 0;
-    memcpy(tri + 3 * (h / 3), t, sizeof t);
-    memcpy(tri + 3 * (g / 3), u, sizeof u);
-    return 1;
-}
-
-/* Flips the longest edge of each flat triangle if neither triangle is flat afterwards. Rounds repeat until no flip
- * helps. */
-EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count)
-{
-    embi_memory m;
-    embi_keys keys = {NULL, NULL};
-    int n = tri_count, total = 0, flips = 1, edges = 0, *mate;
-    unsigned char *touched;
-    embi_scaled scaled;
-    if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
-    embi_memory_init(&m, NULL);
-    if (!embi_scale_begin(&m, &scaled, x, vertex_count)) return -1;
-    x = scaled.x;
-    mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
-    touched = (unsigned char *)embi_alloc(&m, n, 1);
-    /* in rounds, since a flip changes the half-edges around it; each leaves fewer flat triangles */
-    while (flips > 0 && mate && touched) {
-        flips = 0;
-        edges = embi_sound_half_edges(&m, &keys, tri, n);
-        if (edges < 0 || !embi_mates(&m, tri, n, mate)) { edges = -1; break; }
-        memset(touched, 0, (size_t)n);
-        for (int t = 0; t < n; t++) {
-            int h, s;
-            if (embi_repeated(tri + 3 * t, 3) >= 0) continue;
-            if (embi_triangle_shape(x, tri + 3 * t) > EMBI_FLAT) continue;
-            h = 3 * t + embi_longest_side(x, tri + 3 * t);
-            s = mate[h] / 3;
-            if (mate[h] < 0 || touched[t] || touched[s]) continue;
-            if (!embi_flip(x, tri, h, mate[h], keys.a, edges)) continue;
-            for (int i = 0; i < 3; i++) {   /* neighbours wait for the next round */
-                if (mate[3 * t + i] >= 0) touched[mate[3 * t + i] / 3] = 1;
-                if (mate[3 * s + i] >= 0) touched[mate[3 * s + i] / 3] = 1;
-            }
-            touched[t] = touched[s] = 1;
-            flips++;
-        }
-        total += flips;
-    }
-    if (!mate || !touched || edges < 0) total = -1;
-    embi_free(&m, mate);
-    embi_free(&m, touched);
-    embi_keys_release(&m, &keys);
-    embi_scale_end(&m, &scaled);
-    return total;
-}
-
-/* ---- Holes ---- */
-
-/* Closed border curves of a surface. They run against the half-edges, as the triangles of a lid do. */
-typedef struct embi_loops {
-    int *half, *start;       /* half-edges loop by loop; start of each loop (count + 1) */
-    int count, edges;        /* number of loops, and of border edges in all */
-    int *walk, *at;          /* current path; at, by place in keys: where the path leaves that vertex, or -1 */
-    embi_keys keys;          /* border half-edges by their end vertex, where the lid's edge starts */
-} embi_loops;
-
-/* Frees the loops. */
-static void embi_loops_release(embi_memory *m, embi_loops *l)
-{
-    EMBI_RELEASE(m, l->half);
-    EMBI_RELEASE(m, l->start);
-    EMBI_RELEASE(m, l->walk);
-    EMBI_RELEASE(m, l->at);
-    embi_keys_release(m, &l->keys);
-}
-
-/* Collects the border half-edges in l->keys, sorted by end vertex. */
-static int embi_collect_borders(embi_memory *m, embi_loops *l, const int *tri, int n)
-{
-    int count = embi_sound_half_edges(m, &l->keys, tri, n);
-    embi_key *k = l->keys.a;
-    if (count < 0) return 0;
-    l->edges = 0;
-    for (int i = 0, end; i < count; i = end) {
-        end = embi_run_end(k, count, i);
-        if (end - i != 1) continue;
-        k[l->edges].value = k[i].value;
-        k[l->edges++].key = (embi_u64)(unsigned)embi_half_end(tri, k[i].value);
-    }
-    embi_sort_keys(k, l->keys.tmp, l->edges);
-    return EMBI_GROW(m, l->half, l->edges) &&
-           EMBI_GROW(m, l->start, l->edges + 1) &&
-           EMBI_GROW(m, l->walk, l->edges) &&
-           EMBI_GROW(m, l->at, l->edges);
-}
-
-/* Follows the border from place `first` of the keys until no border edge continues. When the path returns to one of
- * its vertices, it has closed a loop. A visited half-edge h gets the value -1 - h. */
-static void embi_traverse_border(embi_loops *l, const int *tri, int first, int *used)
-{
-    embi_key *k = l->keys.a;
-    int top = 0, place = first;
-    l->at[place] = 0;
-    for (;;) {
-        int i = place, h, to, next;
-        while (i < l->edges && k[i].key == k[place].key && k[i].value < 0) i++;
-        if (i == l->edges || k[i].key != k[place].key) break;
-        h = k[i].value;
-        k[i].value = -1 - h;
-        l->walk[top++] = h;
-        to = tri[h];
-        next = embi_lower_bound(k, l->edges, (embi_u64)(unsigned)to);
-        if (next == l->edges || k[next].key != (embi_u64)(unsigned)to) break;
-        place = next;
-        if (l->at[place] < 0) { l->at[place] = top; continue; }
-        for (int j = l->at[place]; j < top; j++) {
-            int left = embi_lower_bound(k, l->edges, (embi_u64)(unsigned)embi_half_end(tri, l->walk[j]));
-            if (j > l->at[place]) l->at[left] = -1;
-            l->half[(*used)++] = l->walk[j];
-        }
-        top = l->at[place];
-        l->start[++l->count] = *used;
-    }
-    for (int j = 0; j < top; j++)
-        l->at[embi_lower_bound(k, l->edges, (embi_u64)(unsigned)embi_half_end(tri, l->walk[j]))] = -1;
-    l->at[place] = l->at[first] = -1;
-}
-
-/* Collects the border half-edges and splits them into loops, each edge once. Returns 0 out of memory. */
-static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n)
-{
-    int used = 0;
-    memset(l, 0, sizeof *l);
-    if (!embi_collect_borders(m, l, tri, n)) return 0;
-    for (int i = 0; i < l->edges; i++) l->at[i] = -1;
-    l->start[0] = 0;
-    for (int i = 0; i < l->edges; i++)
-        if (l->keys.a[i].value >= 0)
-            embi_traverse_border(l, tri, embi_lower_bound(l->keys.a, l->edges, l->keys.a[i].key), &used);
-    return 1;
-}
-
-/* Lists the vertices of all loops; `start` has one entry more than there are loops. */
-EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, int *start, int capacity)
-{
-    embi_memory m;
-    embi_loops l;
-    int count = -1;
-    if (tri_count < 0 || tri_count > EMBI_MAX_ELEMENTS || (tri_count && !tri) || capacity < 0) return -1;
-    if (capacity && (!vertex || !start)) return -1;
-    for (int i = 0; i < 3 * tri_count; i++)
-        if (tri[i] < 0) return -1;
-    embi_memory_init(&m, NULL);
-    if (embi_loops_build(&m, &l, tri, tri_count) && (!capacity || l.edges <= capacity)) {
-        count = l.count;
-        for (int i = 0; capacity && i < l.start[count]; i++) vertex[i] = embi_half_end(tri, l.half[i]);
-        for (int i = 0; capacity && i <= count; i++) start[i] = l.start[i];
-    }
-    embi_loops_release(&m, &l);
-    return count;
-}
-
-/* Triangulates the polygon v[0..n) with least area by dynamic programming, without flat triangles, and without
- * diagonals that are edges of the surface (k[0..edges), sorted). best and cut[i * n + j]: area and third corner of
- * the piece from i to j. Returns the area, or EMBI_HUGE if there is no such triangulation. */
-static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, const embi_key *k, int edges,
-                                    embipc_real *best, int *cut)
-{
-    for (int length = 1; length < n; length++)
-        for (int i = 0, j = length; j < n; i++, j++) {
-            embi_u64 edge = embi_pack(embi_min_int(v[i], v[j]), embi_max_int(v[i], v[j]));
-            int at = length > 1 && length < n - 1 ? embi_lower_bound(k, edges, edge) : edges;
-            best[i * n + j] = length == 1 ? (embipc_real)0 : EMBI_HUGE;
-            cut[i * n + j] = -1;
-            if (at < edges && k[at].key == edge) continue;
-            for (int c = i + 1; c < j; c++) {
-                embipc_real area = best[i * n + c] + best[c * n + j];
-                int t[3];
-                t[0] = v[i]; t[1] = v[c]; t[2] = v[j];
-                if (!(area < best[i * n + j]) || !(embi_triangle_shape(x, t) > EMBI_FLAT)) continue;
-                area += embi_triangle_area(x, t);
-                if (!(area < best[i * n + j])) continue;
-                best[i * n + j] = area;
-                cut[i * n + j] = c;
-            }
-        }
-    return best[n - 1];
-}
-
-/* Appends the triangles of the cut to lid while they fit. stack (2 n): scratch. Returns the new count. */
-static int embi_emit_polygon(const int *v, int n, const int *cut, int *stack, int *lid, int capacity,
-                             int count)
-{
-    int top = 0;
-    stack[top++] = 0;
-    stack[top++] = n - 1;
-    while (top > 0) {
-        int j = stack[--top], i = stack[--top], c = cut[i * n + j];
-        if (j - i < 2) continue;
-        if (count < capacity) {
-            lid[3 * count] = v[i];
-            lid[3 * count + 1] = v[c];
-            lid[3 * count + 2] = v[j];
-        }
-        count++;
-        stack[top++] = i; stack[top++] = c;
-        stack[top++] = c; stack[top++] = j;
-    }
-    return count;
-}
-
-/* Each hole gets the triangulation of least area. A lid larger than half of the area of its part is left out. */
-EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
-                                   int max_edges, int *lid, int capacity, int *filled)
-{
-    embi_memory m;
-    embi_keys keys = {NULL, NULL};
-    embi_loops l;
-    int n = tri_count, most = embi_min_int(embi_max_int(max_edges, 3), EMBI_LARGEST_HOLE);
-    int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;   /* v: polygon and stack */
-    embipc_real *area, *best, cost;
-    embi_scaled s;
-    if (capacity < 0 || (capacity && !lid)) return -1;
-    if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
-    embi_memory_init(&m, NULL);
-    if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
-    x = s.x;
-    memset(&l, 0, sizeof l);
-    label = (int *)embi_alloc(&m, n, sizeof *label);
-    area = (embipc_real *)embi_alloc(&m, n, sizeof *area);
-    best = (embipc_real *)embi_alloc(&m, square, sizeof *best);
-    cut = (int *)embi_alloc(&m, square, sizeof *cut);
-    v = (int *)embi_alloc(&m, 5 * most, sizeof *v);
-    if (!m.failed && embi_loops_build(&m, &l, tri, n)) edges = embi_label_parts(&m, &keys, tri, n, label);
-    for (int t = 0; edges >= 0 && t < n; t++) area[label[t]] += embi_triangle_area(x, tri + 3 * t);
-    for (int i = 0; edges >= 0 && i < l.count; i++) {
-        const int *half = l.half + l.start[i];
-        int size = l.start[i + 1] - l.start[i];
-        if (size < 3 || size > max_edges || size > most) continue;
-        for (int j = 0; j < size; j++) v[j] = embi_half_end(tri, half[j]);
-        cost = embi_cut_polygon(x, v, size, keys.a, edges, best, cut);
-        if (!(cost < EMBI_HUGE && cost <= area[label[half[0] / 3]] / 2)) continue;
-        count = embi_emit_polygon(v, size, cut, v + most, lid, capacity, count);
-        lids++;
-    }
-    if (filled) *filled = lids;
-    embi_free(&m, label);
-    embi_free(&m, area);
-    embi_free(&m, best);
-    embi_free(&m, cut);
-    embi_free(&m, v);
-    embi_loops_release(&m, &l);
-    embi_keys_release(&m, &keys);
-    embi_scale_end(&m, &s);
-    return edges >= 0 ? count : -1;
-}
-
-#endif /* EMBIPC_NO_MESH_REPAIR */
-
-/* ==== 12. Embedding ==================================================================================
- * A surface vertex x stays in one tet of its cage: x = sum w_i q_i with constant weights, sum w_i = 1. Mass and
- * stiffness of a cage tet T come from the solid inside the surface:
- *   V_T = integral of 1,  m_ij = integral of w_i w_j,  over the part of the solid that lies in tet T.
- * Both are exact. The solid is the signed sum of the cones (o, a, b, c) over the surface triangles, with any point o.
- * A uniform grid finds the cage tets that a cone meets. The cone is written in barycentric coordinates of T and
- * clipped to w >= 0 by bisection. Over a piece with volume v and corner weights W_k the integral is
- *   integral of w_i w_j = v/20 (sum_k W_ki W_kj + sum_k W_ki sum_k W_kj).
- * Uses: small math, memory, errors, meshes.                Checked by: tests/test_embedding.c */
+/* ==== 19. Embedding ==================================================================================
+ * A surface vertex x stays in one tet of its cage, with constant weights:
+ *   x = sum w_i q_i,  sum w_i = 1                                                   [EIPC24 eqs. 13, 14]
+ * A uniform grid over the cage finds the tets near a point. A vertex that is outside by rounding only takes the
+ * nearest tet; one farther outside is an error. So is an edge of the surface between parts of the cage that
+ * have no common nodes.
+ * Uses: small math, memory, errors, edges and faces, solids and checks of meshes.
+ * Checked by: tests/test_embedding.c */
 
 #define EMBI_INSIDE_TOLERANCE 1e-9     /* a weight above minus this counts as inside */
 #define EMBI_COVER_TOLERANCE 1e-2      /* fraction of the solid's volume that may stick out of its cage */
@@ -6799,7 +5862,7 @@ static embipc_real embi_min4(const embipc_real w[4])
 /* ---- Finding nearby tets: a uniform grid over the cage ---- */
 
 typedef struct embi_tet_grid {
-    embipc_real lo[3], hi[3], inverse_cell[3];
+    embipc_real box[6], inverse_cell[3];
     int dim[3];
     int *start;      /* dim[0]*dim[1]*dim[2] + 1: cell c lists item[start[c]] .. item[start[c+1] - 1] */
     int *item;       /* tets, ascending within a cell */
@@ -6812,26 +5875,26 @@ static void embi_tet_grid_release(embi_memory *m, embi_tet_grid *g)
 }
 
 /* range of cells that a box overlaps, clamped to the grid */
-static void embi_tet_grid_range(const embi_tet_grid *g, const embipc_real lo[3], const embipc_real hi[3],
+static void embi_tet_grid_range(const embi_tet_grid *g, const embipc_real box[6],
                                 int from[3], int to[3])
 {
     for (int k = 0; k < 3; k++) {
         embipc_real last = (embipc_real)(g->dim[k] - 1);
-        embipc_real a = (lo[k] - g->lo[k]) * g->inverse_cell[k], b = (hi[k] - g->lo[k]) * g->inverse_cell[k];
+        embipc_real a = (box[k] - g->box[k]) * g->inverse_cell[k], b = (box[3 + k] - g->box[k]) * g->inverse_cell[k];
         from[k] = (int)embi_min(embi_max(a, 0), last);
         to[k] = (int)embi_min(embi_max(b, 0), last);
     }
 }
 
 /* bounding box of a tet, enlarged by the tolerance for inside */
-static void embi_tet_box(embipc_real lo[3], embipc_real hi[3], const embipc_real *x, const int *tet)
+static void embi_tet_box(embipc_real box[6], const embipc_real *x, const int *tet)
 {
     embipc_real pad;
-    embi_box_indexed(lo, hi, x, tet, 4);
-    pad = 4 * EMBI_INSIDE_TOLERANCE * embi_box_diagonal(lo, hi);
+    embi_box_of(box, x, tet, 4);
+    pad = 4 * EMBI_INSIDE_TOLERANCE * embi_box_diagonal(box);
     for (int k = 0; k < 3; k++) {
-        lo[k] -= pad;
-        hi[k] += pad;
+        box[k] -= pad;
+        box[3 + k] += pad;
     }
 }
 
@@ -6840,7 +5903,7 @@ static void embi_tet_grid_shape(embi_tet_grid *g, int tet_count)
 {
     embipc_real size[3], longest = 0, cell;
     for (int k = 0; k < 3; k++) {
-        size[k] = g->hi[k] - g->lo[k];
+        size[k] = g->box[3 + k] - g->box[k];
         longest = embi_max(longest, size[k]);
     }
     cell = longest;
@@ -6857,8 +5920,8 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
                                const int *tets, int tet_count)
 {
     int cells, from[3], to[3];
-    embipc_real lo[3], hi[3];
-    embi_box_points(g->lo, g->hi, x, node_count);
+    embipc_real box[6];
+    embi_box_points(g->box, x, node_count);
     embi_tet_grid_shape(g, tet_count);
     cells = g->dim[0] * g->dim[1] * g->dim[2];
     if (!EMBI_GROW(m, g->start, cells + 2)) return 0;
@@ -6866,8 +5929,8 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
     for (int pass = 0; pass < 2; pass++) {
         /* start[c + 2] counts in pass 0; start[c + 1] is the next free place in pass 1 */
         for (int t = 0; t < tet_count; t++) {
-            embi_tet_box(lo, hi, x, tets + 4 * t);
-            embi_tet_grid_range(g, lo, hi, from, to);
+            embi_tet_box(box, x, tets + 4 * t);
+            embi_tet_grid_range(g, box, from, to);
             for (int i = from[0]; i <= to[0]; i++)
                 for (int j = from[1]; j <= to[1]; j++)
                     for (int k = from[2]; k <= to[2]; k++) {
@@ -6901,15 +5964,15 @@ static embipc_real embi_tet_outside(const embipc_real X[12], const embipc_real p
  * 1e-12 of the tet's size, or `reach`, m. Returns whether it was done. */
 static int embi_clamp_weights(embipc_real w[4], const embipc_real X[12], const embipc_real p[3], embipc_real reach)
 {
-    embipc_real c[4], r[3], lo[3], hi[3], total = 0;
+    embipc_real c[4], r[3], box[6], total = 0;
     for (int i = 0; i < 4; i++) {
         c[i] = embi_max(w[i], 0);
         total += c[i];
     }
     for (int i = 0; i < 4; i++) c[i] /= total;
     embi_tet_residual(r, X, c, p);
-    embi_box_points(lo, hi, X, 4);
-    if (!(embi_norm(r) <= embi_max(1e-12 * embi_box_diagonal(lo, hi), reach))) return 0;
+    embi_box_points(box, X, 4);
+    if (!(embi_norm(r) <= embi_max(1e-12 * embi_box_diagonal(box), reach))) return 0;
     memcpy(w, c, sizeof c);
     return 1;
 }
@@ -6963,9 +6026,10 @@ static embipc_result embi_embed(embi_memory *m, const embipc_real *x, int node_c
     if (!embi_tet_grid_build(m, &g, x, node_count, tets, tet_count)) r = embi_fail_memory(e);
     for (int i = 0; i < point_count && r == EMBIPC_OK; i++) {
         const embipc_real *p = points + 3 * (size_t)i;
-        embipc_real best = 0, X[12], *wi = w + 4 * (size_t)i;
+        embipc_real best = 0, box[6], X[12], *wi = w + 4 * (size_t)i;
         int from[3], to[3], c, found = -1;
-        embi_tet_grid_range(&g, p, p, from, to);
+        embi_box_points(box, p, 1);
+        embi_tet_grid_range(&g, box, from, to);
         c = (from[0] * g.dim[1] + from[1]) * g.dim[2] + from[2];
         for (int s = g.start[c]; s < g.start[c + 1]; s++) {
             embipc_real c4[4], depth;
@@ -7072,14 +6136,14 @@ typedef struct embi_holding {
 static int embi_edge_held(embi_memory *m, embi_holding *h, int edge, int v, const embipc_real *a, int w,
                           const embipc_real *b)
 {
-    embipc_real lo[3], hi[3];
+    embipc_real box[6];
     int from[3], to[3], n = 0;
     if (h->tet_of[v] == h->tet_of[w]) return 1;
     for (int k = 0; k < 3; k++) {
-        lo[k] = embi_min(a[k], b[k]);
-        hi[k] = embi_max(a[k], b[k]);
+        box[k] = embi_min(a[k], b[k]);
+        box[3 + k] = embi_max(a[k], b[k]);
     }
-    embi_tet_grid_range(&h->grid, lo, hi, from, to);
+    embi_tet_grid_range(&h->grid, box, from, to);
     for (int i = from[0]; i <= to[0]; i++)
         for (int j = from[1]; j <= to[1]; j++)
             for (int k = from[2]; k <= to[2]; k++) {
@@ -7130,7 +6194,15 @@ static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embi
                         h->tet_of[tri[bad % 3 == 2 ? bad - 2 : bad + 1]]);
 }
 
-/* ---- The solid inside each tet ---- */
+/* ==== 20. Solid inside each tet ======================================================================
+ * Mass and stiffness of a cage tet T come from the solid inside the surface:
+ *   V_T = integral of 1,  m_ij = integral of w_i w_j,  over the part of the solid that lies in tet T.
+ * Both are exact. The solid is the signed sum of the cones (o, a, b, c) over the surface triangles, with any
+ * point o. A uniform grid finds the cage tets that a cone meets. The cone is written in barycentric coordinates
+ * of T and clipped to w >= 0 by bisection. Over a piece with volume v and corner weights W_k the integral is
+ *   integral of w_i w_j = v/20 (sum_k W_ki W_kj + sum_k W_ki sum_k W_kj).
+ * Uses: small math, memory, errors, edges and faces, solids and checks of meshes, embedding.
+ * Checked by: tests/test_embedding.c */
 
 /* index of m_ij, i <= j, among the ten moments: 00 01 02 03 11 12 13 22 23 33 */
 static const int embi_moment_index[16] = {0, 1, 2, 3, 1, 4, 5, 6, 2, 5, 7, 8, 3, 6, 8, 9};
@@ -7248,19 +6320,18 @@ static void embi_cone_in_tet(embi_cone_walk *w, int t, int tet)
 }
 
 /* Adds the cone to all tets that meet the box of one of its slices and were not tested with it before. */
-static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real lo[3], const embipc_real hi[3])
+static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real box[6])
 {
     const embi_tet_grid *g = &w->grid;
     int from[3], to[3];
-    embi_tet_grid_range(g, lo, hi, from, to);
+    embi_tet_grid_range(g, box, from, to);
     for (int i = from[0]; i <= to[0]; i++)
         for (int j = from[1]; j <= to[1]; j++)
             for (int k = from[2]; k <= to[2]; k++) {
                 int c = (i * g->dim[1] + j) * g->dim[2] + k;
                 for (int s = g->start[c]; s < g->start[c + 1]; s++) {
                     int tet = g->item[s];
-                    const embipc_real *box = w->box + 6 * (size_t)tet;
-                    if (w->seen[tet] >= t || !embi_boxes_meet(lo, hi, box, box + 3)) continue;
+                    if (w->seen[tet] >= t || !embi_boxes_meet(box, w->box + 6 * (size_t)tet)) continue;
                     w->seen[tet] = t;
                     embi_cone_in_tet(w, t, tet);
                 }
@@ -7271,20 +6342,20 @@ static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real lo[3], 
  * in the hull of the triangle's box, shrunk towards o by u and by v. */
 static void embi_cone_in_tets(embi_cone_walk *w, int t)
 {
-    embipc_real lo[3], hi[3], from[3], to[3];
+    embipc_real box[6], slice[6];
     int slices = 1;
-    embi_box_indexed(lo, hi, w->x, w->tri + 3 * (size_t)t, 3);
+    embi_box_of(box, w->x, w->tri + 3 * (size_t)t, 3);
     for (int k = 0; k < 3; k++) {
-        embipc_real reach = embi_max(w->o[k] - lo[k], hi[k] - w->o[k]) * w->grid.inverse_cell[k];
+        embipc_real reach = embi_max(w->o[k] - box[k], box[3 + k] - w->o[k]) * w->grid.inverse_cell[k];
         slices = embi_max_int(slices, (int)embi_min(reach, w->grid.dim[k]) + 1);
     }
     for (int i = 0; i < slices; i++) {
         embipc_real u = (embipc_real)i / slices, v = (embipc_real)(i + 1) / slices;
         for (int k = 0; k < 3; k++) {
-            from[k] = w->o[k] + (lo[k] < w->o[k] ? v : u) * (lo[k] - w->o[k]);
-            to[k] = w->o[k] + (hi[k] > w->o[k] ? v : u) * (hi[k] - w->o[k]);
+            slice[k] = w->o[k] + (box[k] < w->o[k] ? v : u) * (box[k] - w->o[k]);
+            slice[3 + k] = w->o[k] + (box[3 + k] > w->o[k] ? v : u) * (box[3 + k] - w->o[k]);
         }
-        embi_cone_in_box(w, t, from, to);
+        embi_cone_in_box(w, t, slice);
     }
 }
 
@@ -7303,7 +6374,7 @@ static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_
         embipc_real corner[12], *box = w->box + 6 * (size_t)t;
         for (int i = 0; i < 4; i++) nodes = embi_max_int(nodes, tets[4 * t + i] + 1);
         embi_tet_gather(corner, X, tets + 4 * t);
-        embi_tet_box(box, box + 3, X, tets + 4 * t);
+        embi_tet_box(box, X, tets + 4 * t);
         w->seen[t] = embi_barycentric_init(&w->b[t], corner) ? -1 : INT_MAX;
     }
     return embi_tet_grid_build(m, &w->grid, X, nodes, tets, tet_count);
@@ -7312,11 +6383,9 @@ static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_
 /* Frees what embi_cone_walk_begin() allocated. */
 static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w)
 {
+    static const size_t arrays[] = {EMBI_OFFSETS4(embi_cone_walk, b, box, gross, seen)};
     embi_tet_grid_release(m, &w->grid);
-    embi_free(m, w->b);
-    embi_free(m, w->box);
-    embi_free(m, w->gross);
-    embi_free(m, w->seen);
+    EMBI_RELEASE_ALL(m, w, arrays);
 }
 
 /* Volume (tet_count) >= 0 and positive semidefinite moments (10*tet_count) of the solid in each tet, m^3. Returns the
@@ -7326,7 +6395,7 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
                                       embipc_real *volume, embipc_real *moment)
 {
     embi_cone_walk w;
-    embipc_real lo[3], hi[3], held = -1;
+    embipc_real box[6], held = -1;
     memset(&w, 0, sizeof w);
     memset(volume, 0, (size_t)tet_count * sizeof *volume);
     memset(moment, 0, 10 * (size_t)tet_count * sizeof *moment);
@@ -7334,8 +6403,8 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
     w.tri = tri;
     w.volume = volume;
     w.moment = moment;
-    embi_box_points(lo, hi, x, vertex_count);
-    for (int k = 0; k < 3; k++) w.o[k] = lo[k] + (hi[k] - lo[k]) / 2;
+    embi_box_points(box, x, vertex_count);
+    embi_box_middle(w.o, box);
     if (embi_cone_walk_begin(m, &w, X, tets, tet_count)) {
         held = 0;
         for (int t = 0; t < tri_count; t++) embi_cone_in_tets(&w, t);
@@ -7378,36 +6447,14 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
     return EMBIPC_OK;
 }
 
-/* ==== 13. Cage builder ===============================================================================
- * Builds a coarse tet mesh around the solid inside a closed surface. Space is filled with the body-centred cubic
- * lattice. Its nodes are corners and centres of cubes of side h. Each square between two cubes has four tets: each
- * has both centres and one side of the square. All tets have the same shape (dihedral angles 60 and 90 degrees). The
- * lattice is symmetric about every plane of corners or centres.
- *
- * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected piece
- * of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes"). Copies of neighbours
- * share the nodes of a face only where their pieces meet in that face. Where solid meets in a single vertex of the
- * surface, the copies share the nodes that carry it: a vertex has one position. The steps:
- *   cuts      Each triangle is clipped to the tets it passes through, found from tet to neighbouring tet.
- *   winding   The winding number along a lattice edge changes by one at each triangle that crosses it. It is 0 at
- *             the lattice's rim and spreads from there. Nodes with winding > 0 are in the solid.
- *   pieces    Two cuts with a common side are connected. So are neighbours (cuts or nodes) on an edge of the tet
- *             with solid between them. From each closed curve in a face and each closed shell in the tet, a ray is
- *             sent away from it. If the ray starts in solid, the first thing that it hits is connected with its
- *             curve or shell.
- * The integral of a polynomial over a piece in the tet n0 n1 n2 n3 is a sum of integrals over cones. They are the
- * cones of cuts from n0, of sides in the face opposite to n0 from n1, and of crossings of the edge 23 from n2:
- *   integral over the piece = sum over cuts (n0, cut) + over sides p->q of cuts in the face n1 n2 n3 of
- *   (n0, n1, q, p) + over crossings c of the edge 23 of +-(n0, n1, n2, c) + winding(n3) (n0, n1, n2, n3)
- * (a, b, c, d) is the integral over that tet with its sign. The sums are exact, and their cost grows with the number
- * of cuts.
- *
- * The search varies the cell size and the position of the body in the lattice. It aims at the wished node count and
- * at tets that can follow the body's bending. At last, nodes outside the solid move towards it. They stop before a
- * new tet is needed or a dihedral angle becomes small.
- *
- * Functions that allocate return 0 when out of memory, unless their comment says otherwise.
- * Uses: small math, memory, errors, sorting, meshes, embedding.     Checked by: tests/test_cage.c */
+/* ==== 21. Cage lattice and cuts ======================================================================
+ * The cage builder makes a coarse tet mesh around the solid inside a closed surface. Space is filled with the
+ * body-centred cubic lattice. Its nodes are corners and centres of cubes of side h. Each square between two
+ * cubes has four tets: each has both centres and one side of the square. All tets have the same shape (dihedral
+ * angles 60 and 90 degrees). The lattice is symmetric about every plane of corners or centres.
+ * Each triangle of the surface is clipped to the tets that it passes through, found from tet to neighbouring
+ * tet. Functions of the builder that allocate return 0 when out of memory, unless their comment says otherwise.
+ * Uses: memory, sorting and sets, edges and faces, embedding.   Checked by: tests/test_cage.c */
 
 #ifdef EMBIPC_NO_CAGE_BUILDER
 typedef struct embi_last_cage { int none; } embi_last_cage;
@@ -7436,12 +6483,10 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
 /* Frees the arrays of a cage and clears it. */
 static void embi_cage_release(embi_memory *m, embipc_cage *cage)
 {
-    embi_free(m, cage->x);
-    embi_free(m, cage->tets);
-    embi_free(m, cage->tet_volume);
-    embi_free(m, cage->tet_moment);
-    embi_free(m, cage->vertex_tet);
-    embi_free(m, cage->vertex_weight);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embipc_cage, x, tets, tet_volume, tet_moment), offsetof(embipc_cage, vertex_tet),
+        offsetof(embipc_cage, vertex_weight)};
+    EMBI_RELEASE_ALL(m, cage, arrays);
     memset(cage, 0, sizeof *cage);
 }
 
@@ -7493,7 +6538,7 @@ typedef struct embi_caging {
     int vertex_count, tri_count;
     int *beside;                     /* triangle across each side (3*tri_count) */
     embi_pinches pinches;
-    embipc_real lo[3], hi[3];        /* box of the surface */
+    embipc_real box[6];              /* of the surface */
     embipc_real volume;              /* of the solid */
     int axis[3];                     /* first the axis along which the centroid is farthest off the box's middle */
     int split;                       /* one copy per piece; 0: one copy per tet */
@@ -7521,7 +6566,8 @@ typedef struct embi_caging {
     int doubt, crosses;              /* two rays disagree; they always do, as the surface crosses itself */
     int *queue, *local;              /* scratch: tets; number of each triangle within a tet */
     embi_keys keys;
-    struct embi_pocket *pocket;} embi_caging;
+    struct embi_pocket *pocket;
+} embi_caging;
 
 /* ---- The lattice ---- */
 
@@ -7626,11 +6672,11 @@ static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const emb
     embipc_real cells = 1;
     c->lattice.h = h;
     for (int k = 0; k < 3; k++) {
-        embipc_real reach = (c->hi[k] - c->lo[k]) / 2, below = ceil(reach / h - shift[k]) + 1;
+        embipc_real reach = (c->box[3 + k] - c->box[k]) / 2, below = ceil(reach / h - shift[k]) + 1;
         embipc_real above = ceil(reach / h + shift[k]) + 1;
         if (!(below + above < 1e6)) return EMBIPC_ERR_ARGUMENT;
         c->lattice.dim[k] = (int)below + (int)above;
-        c->lattice.origin[k] = c->lo[k] + reach - h * (below + shift[k]);
+        c->lattice.origin[k] = c->box[k] + reach - h * (below + shift[k]);
         cells *= c->lattice.dim[k] + 1;
     }
     if (!(cells < EMBI_CAGE_MAX_CELLS)) return EMBIPC_ERR_ARGUMENT;
@@ -7854,7 +6900,23 @@ static int embi_cut_surface(embi_caging *c)
     return 1;
 }
 
-/* ---- One tet with its cuts ---- */
+/* ==== 22. Cage pieces ================================================================================
+ * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected
+ * piece of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes").
+ *   winding   The winding number along a lattice edge changes by one at each triangle that crosses it. It is 0 at
+ *             the lattice's rim and spreads from there. Nodes with winding > 0 are in the solid.
+ *   pieces    Two cuts with a common side are connected. So are neighbours (cuts or nodes) on an edge of the tet
+ *             with solid between them. From each closed curve in a face and each closed shell in the tet, a ray is
+ *             sent away from it. If the ray starts in solid, the first thing that it hits is connected with its
+ *             curve or shell.
+ * The integral of a polynomial over a piece in the tet n0 n1 n2 n3 is a sum of integrals over cones. They are
+ * the cones of cuts from n0, of sides in the face opposite to n0 from n1, and of crossings of the edge 23 from
+ * n2:
+ *   integral over the piece = sum over cuts (n0, cut) + over sides p->q of cuts in the face n1 n2 n3 of
+ *   (n0, n1, q, p) + over crossings c of the edge 23 of +-(n0, n1, n2, c) + winding(n3) (n0, n1, n2, n3)
+ * (a, b, c, d) is the integral over that tet with its sign. The sums are exact, and their cost grows with the
+ * number of cuts.
+ * Uses: small math, memory, part II.   Checked by: tests/test_cage.c */
 
 /* A crossing of cut k with an edge of the tet, which runs from its lower to its higher node. */
 typedef struct embi_edge_crossing {
@@ -7888,16 +6950,11 @@ typedef struct embi_pocket {
 /* Frees the scratch of one tet. */
 static void embi_pocket_release(embi_memory *m, embi_pocket *p)
 {
-    EMBI_RELEASE(m, p->polygon);
-    EMBI_RELEASE(m, p->shape);
-    EMBI_RELEASE(m, p->parent);
-    EMBI_RELEASE(m, p->piece);
-    EMBI_RELEASE(m, p->crossing);
-    EMBI_RELEASE(m, p->segment);
-    EMBI_RELEASE(m, p->of_cut);
-    EMBI_RELEASE(m, p->chain);
-    EMBI_RELEASE(m, p->sum);
-    EMBI_RELEASE(m, p->height);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_pocket, polygon, shape, parent, piece),
+        EMBI_OFFSETS4(embi_pocket, crossing, segment, of_cut, chain), offsetof(embi_pocket, sum),
+        offsetof(embi_pocket, height)};
+    EMBI_RELEASE_ALL(m, p, arrays);
 }
 
 /* The polygon of cut k. A whole triangle is written to *whole. */
@@ -8401,7 +7458,12 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     return 1;
 }
 
-/* ---- Shared nodes of copies ---- */
+/* ==== 23. Cage nodes and search ======================================================================
+ * Copies of neighbouring tets share the nodes of a face only where their pieces meet in that face. Where solid
+ * meets in a single vertex of the surface, the copies share the nodes that carry it: a vertex has one position.
+ * The search varies the cell size and the position of the body in the lattice. It aims at the wished node count
+ * and at tets that can follow the body's bending.
+ * Uses: small math, memory, part II.   Checked by: tests/test_cage.c */
 
 /* Joins the nodes of copies a and b on their common face, opposite to node f of a's tet. */
 static void embi_cage_share(embi_caging *c, int a, int b, int f)
@@ -8666,7 +7728,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice
     embipc_result r = EMBIPC_OK;
     embipc_real longest = 0, coarse = 0, fine = 0, step, reach;
     int large = c->tri_count > 100000, least = 0, count;
-    for (int k = 0; k < 3; k++) longest = embi_max(longest, c->hi[k] - c->lo[k]);
+    for (int k = 0; k < 3; k++) longest = embi_max(longest, c->box[3 + k] - c->box[k]);
     for (embipc_real h = 2 * longest; r == EMBIPC_OK && least <= wish + wish / 2 &&
          c->volume < wish * h * h * h; h *= large ? 0.8 : 0.85) {
         least = INT_MAX;
@@ -8691,7 +7753,11 @@ static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice
     return embi_cage_sweep(c, coarse, fine, 0.94, 4, 12, wish, best);
 }
 
-/* ---- Tightening ---- */
+/* ==== 24. Cage tightening ============================================================================
+ * Nodes outside the solid move towards it. They stop before a new tet is needed or a dihedral angle becomes
+ * small. Then the cage is extracted: its nodes, its tets, the tet of each surface vertex, and how well the cage
+ * fits.
+ * Uses: small math, memory, part II.   Checked by: tests/test_cage.c */
 
 /* Smallest dihedral angle, degrees, or -1 for a flat or inverted tet. Faces i and j have the cosine -G_i . G_j /
  * (|G_i| |G_j|), with G the gradients of the weights. */
@@ -8720,13 +7786,10 @@ typedef struct embi_tightening {
 /* Frees the scratch of tightening. */
 static void embi_tightening_release(embi_memory *m, embi_tightening *s)
 {
-    EMBI_RELEASE(m, s->from);
-    EMBI_RELEASE(m, s->way);
-    EMBI_RELEASE(m, s->share);
-    EMBI_RELEASE(m, s->bad);
-    EMBI_RELEASE(m, s->had);
-    EMBI_RELEASE(m, s->has);
-    EMBI_RELEASE(m, s->kept);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_tightening, from, way, share, bad), offsetof(embi_tightening, had),
+        offsetof(embi_tightening, has), offsetof(embi_tightening, kept)};
+    EMBI_RELEASE_ALL(m, s, arrays);
 }
 
 /* Stores the number of copies of each tet. */
@@ -8939,7 +8002,11 @@ static void embi_cage_measure(const embi_caging *c, embipc_cage *cage)
     }
 }
 
-/* ---- Separate parts, each in a tet of its own ---- */
+/* ==== 25. Cage builder ===============================================================================
+ * Puts the steps together, and is what callers see. Instead of cells of a lattice, one tet may stand round
+ * everything, or one round each separate part. The last cage that was built is stored, and serves again for an
+ * equal surface.
+ * Uses: small math, memory, errors, sorting and sets, part II.   Checked by: tests/test_cage.c */
 
 /* Separate solids: outward shells, joined if they share vertices, with the cavities inside. */
 typedef struct embi_parts {
@@ -9006,7 +8073,7 @@ static int embi_parts_find(embi_caging *c, embi_parts *s)
     s->label = (int *)embi_alloc(c->m, n, sizeof *s->label);
     s->volume = (embipc_real *)embi_alloc(c->m, n, sizeof *s->volume);
     if (root && s->label && s->volume) {
-        for (int k = 0; k < 3; k++) o[k] = c->lo[k] + (c->hi[k] - c->lo[k]) / 2;
+        embi_box_middle(o, c->box);
         for (int t = 0; t < n; t++) root[t] = t;
         for (int h = 0; h < 3 * n; h++) embi_join(root, h / 3, c->beside[h]);
         for (int t = 0; t < n; t++) {
@@ -9054,14 +8121,13 @@ static embipc_real embi_tet_round(embipc_real X[12], const embipc_real n[12], co
 static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, int count)
 {
     static const embipc_real corner[12] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
-    embipc_real lo[3], hi[3], o[3], size[3], longest = 0, least = EMBI_HUGE, X[12], n[12];
+    embipc_real box[6], o[3], size[3], longest = 0, least = EMBI_HUGE, X[12], n[12];
     embipc_real root3 = sqrt((embipc_real)3);
-    embi_box_points(lo, hi, x, count);
-    for (int k = 0; k < 3; k++) longest = embi_max(longest, (hi[k] - lo[k]) / 2);
-    for (int k = 0; k < 3; k++) {
-        o[k] = lo[k] + (hi[k] - lo[k]) / 2;
-        size[k] = embi_max((hi[k] - lo[k]) / 2, longest / 3);
-    }
+    embi_box_points(box, x, count);
+    for (int k = 0; k < 3; k++) longest = embi_max(longest, (box[3 + k] - box[k]) / 2);
+    embi_box_middle(o, box);
+    for (int k = 0; k < 3; k++)
+        size[k] = embi_max((box[3 + k] - box[k]) / 2, longest / 3);
     for (int way = 0; way < 74; way++) {
         embipc_real axis[3] = {0, 0, 0}, turn[3], twist[3] = {0, 0, 0}, R[9], S[9], T[9], r;
         if (way < 72) {   /* rotate normal 0 = (1, 1, 1)/sqrt 3 to the axis, then about it */
@@ -9136,26 +8202,12 @@ static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int e
 /* Frees all scratch of the builder. */
 static void embi_caging_release(embi_caging *c)
 {
-    EMBI_RELEASE(c->m, c->pinches.of);
-    EMBI_RELEASE(c->m, c->pinches.copy);
-    EMBI_RELEASE(c->m, c->along);
-    EMBI_RELEASE(c->m, c->beside);
-    EMBI_RELEASE(c->m, c->lattice.place);
-    EMBI_RELEASE(c->m, c->lattice.wind);
-    EMBI_RELEASE(c->m, c->seen);
-    EMBI_RELEASE(c->m, c->home);
-    EMBI_RELEASE(c->m, c->first);
-    EMBI_RELEASE(c->m, c->cut);
-    EMBI_RELEASE(c->m, c->touch);
-    EMBI_RELEASE(c->m, c->touched);
-    EMBI_RELEASE(c->m, c->range);
-    EMBI_RELEASE(c->m, c->order);
-    EMBI_RELEASE(c->m, c->turn);
-    EMBI_RELEASE(c->m, c->corner);
-    EMBI_RELEASE(c->m, c->copy);
-    EMBI_RELEASE(c->m, c->slot);
-    EMBI_RELEASE(c->m, c->queue);
-    EMBI_RELEASE(c->m, c->local);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_caging, pinches.of, pinches.copy, along, beside),
+        EMBI_OFFSETS4(embi_caging, lattice.place, lattice.wind, seen, home),
+        EMBI_OFFSETS4(embi_caging, first, cut, touch, touched),
+        EMBI_OFFSETS4(embi_caging, range, order, turn, corner), EMBI_OFFSETS4(embi_caging, copy, slot, queue, local)};
+    EMBI_RELEASE_ALL(c->m, c, arrays);
     embi_keys_release(c->m, &c->keys);
     embi_pocket_release(c->m, c->pocket);
 }
@@ -9186,12 +8238,12 @@ static int embi_caging_begin(embi_caging *c)
     embipc_solid solid;
     embipc_real off[3];
     const embi_key *half;
-    embi_box_points(c->lo, c->hi, c->x, c->vertex_count);
+    embi_box_points(c->box, c->x, c->vertex_count);
     embi_solid(&solid, c->x, c->vertex_count, c->tri, c->tri_count);
     c->volume = solid.volume;
     for (int k = 0; k < 3; k++) {
         c->axis[k] = k;
-        off[k] = embi_abs(2 * solid.centroid[k] - c->lo[k] - c->hi[k]);
+        off[k] = embi_abs(2 * solid.centroid[k] - c->box[k] - c->box[3 + k]);
         for (int i = k; i > 0 && off[c->axis[i]] > off[c->axis[i - 1]]; i--) {
             c->axis[i] = c->axis[i - 1];
             c->axis[i - 1] = k;
@@ -9274,10 +8326,10 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
  * rounding. x stays NULL when that origin is 0. */
 static int embi_cage_recentre(embi_memory *m, embipc_real origin[3], embipc_real **x, const embipc_real *points, int n)
 {
-    embipc_real lo[3], hi[3], middle[3];
-    embi_box_points(lo, hi, points, n);
-    for (int k = 0; k < 3; k++) middle[k] = lo[k] + (hi[k] - lo[k]) / 2;
-    embi_near_origin(origin, middle, embi_box_diagonal(lo, hi));
+    embipc_real box[6], middle[3];
+    embi_box_points(box, points, n);
+    embi_box_middle(middle, box);
+    embi_near_origin(origin, middle, embi_box_diagonal(box));
     *x = NULL;
     if (origin[0] == 0 && origin[1] == 0 && origin[2] == 0) return 1;
     *x = (embipc_real *)embi_alloc(m, 3 * n, sizeof **x);
@@ -9380,28 +8432,14 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
 
 #endif /* EMBIPC_NO_CAGE_BUILDER */
 
-/* ==== 14. Elasticity =================================================================================
+/* ==== 26. Elasticity =================================================================================
  * Per tet T of a cage (or mesh), with m_a the gradient of its barycentric coordinate w_a at rest:
- *   F = sum_a q_a m_a^T,   V = volume of the *body* inside T (not of T)
- * Linear corotated, R the rotation of F at the start of the step                       [CCD23 V-B]
- *   E = (R^T F + F^T R)/2 - I,   psi = mu |E|^2 + lambda/2 tr(E)^2
- *   P = dpsi/dF = R (2 mu E + lambda tr(E) I)
- *   K_ab = V [mu (m_a . m_b) I + mu r_b r_a^T + lambda r_a r_b^T],  r_a = R m_a
- * With R held for a step psi is quadratic in q, and K constant and positive semi-definite by
- * construction: it is assembled once per step.
- * Averaged volume strain, against locking [BB98]: the second term becomes
- *   sum_a V_a lambda/2 ebar_a^2,   ebar_a = sum_{T at a} V_T/4 tr(E_T) / V_a,   V_a = sum_{T at a} V_T/4
- *   K_vol = sum_a lambda/V_a G_a G_a^T,   G_a = d(V_a ebar_a)/dq = sum_{T at a} V_T/4 (R m_.)
- * E is symmetric: with R held, the skew part of R^T F must cost nothing. It is the rotation of the step.
- * Fibre along the direction a at rest: + fibre/2 (a . E a)^2.
- * The volume strain is theta = tr(E) here, det F - 1 or (|F|^2 - 3)/2 with the materials of section 15,
- * which share this section's averaging: U(theta) = lambda/2 theta^2 (log neo-Hookean: lambda/2 ln^2(1 +
- * theta)) and
- *   sum_a V_a U(thetabar_a),   pressure of a tet: p = sum_a U'(thetabar_a)/4
- * Mass: M_ab = rho int w_a w_b over the body inside T; with lumping its row sums on the diagonal.
- * Loops of lagged energies take EMBI_LANES tets at a time, side by side in vectors: each lane is one tet's
- * arithmetic, the same whatever stands beside it, and sums are formed tet by tet, as in a loop over tets.
- * Uses: small math, memory, sorting, sparse matrices.      Checked by: tests/test_elastic.c   */
+ *   F = sum_a q_a m_a^T,   V = volume of the *body* inside T (not of T)                [EIPC24 eq. 15]
+ *   M_ab = rho int w_a w_b over the body inside T; with lumping its row sums on the diagonal
+ * This chapter holds the arrays of a body's tets, F, and the rotations that a step holds. Loops of lagged
+ * energies take EMBI_LANES tets at a time, side by side in vectors: each lane is one tet's arithmetic, the same
+ * whatever stands beside it, and sums are formed tet by tet, as in a loop over tets.
+ * Uses: small math, memory.   Checked by: tests/test_elastic.c */
 
 /* EMBI_GHOST_FILL: a tet that holds little of the body still ties its nodes together. It counts, in stiffness only, as
  * if at least this share of it were filled. Rigid motions stay free; no node is left without stiffness. */
@@ -9418,7 +8456,7 @@ typedef struct embi_elastic {
     int n, nt;                     /* nodes, tets */
     int padded;                    /* nt, rounded up to EMBI_LANES: behind the last tet it stands again, of no volume */
     int averaged;
-    int nonlinear;                 /* energy and Hessian follow q in each iteration: section 15 */
+    int nonlinear;                 /* energy and Hessian follow q: chapter "Materials" */
     int follows;                   /* a lagged energy does so for the rest of the step, its rotations those of q */
     embipc_real keep;              /* share of negative curvature in its Hessian: 0 projected, 1 as it is */
     embi_material material;
@@ -9437,22 +8475,15 @@ typedef struct embi_elastic {
     int *corner;                   /* averaged: of node b of a tet among the nodes near its node a (16 nt) */
 } embi_elastic;
 
+static const size_t embi_elastic_arrays[] = {
+    EMBI_OFFSETS4(embi_elastic, tet, grad, volume, rotation),
+    EMBI_OFFSETS4(embi_elastic, rotation_start, rotation_next, node_volume, patch_row),
+    EMBI_OFFSETS4(embi_elastic, patch_tet, near_row, near_node, place), offsetof(embi_elastic, corner)};
+
 /* Gives back the memory of the tets. */
 static void embi_elastic_free(embi_memory *m, embi_elastic *s)
 {
-    EMBI_RELEASE(m, s->tet);
-    EMBI_RELEASE(m, s->grad);
-    EMBI_RELEASE(m, s->volume);
-    EMBI_RELEASE(m, s->rotation);
-    EMBI_RELEASE(m, s->rotation_start);
-    EMBI_RELEASE(m, s->rotation_next);
-    EMBI_RELEASE(m, s->node_volume);
-    EMBI_RELEASE(m, s->patch_row);
-    EMBI_RELEASE(m, s->patch_tet);
-    EMBI_RELEASE(m, s->near_row);
-    EMBI_RELEASE(m, s->near_node);
-    EMBI_RELEASE(m, s->place);
-    EMBI_RELEASE(m, s->corner);
+    EMBI_RELEASE_ALL(m, s, embi_elastic_arrays);
 }
 
 /* m_a = gradient of w_a in the tet X (12 reals): the rows of D0^-1, D0 = (X1-X0, X2-X0, X3-X0).
@@ -9752,6 +8783,24 @@ static void embi_elastic_follow(const embi_elastic *s, const embipc_real *q)
     embi_elastic_polar(s, q, s->rotation);
     embi_elastic_hold(s, s->rotation, NULL);
 }
+
+/* ==== 27. Linear corotated energy ====================================================================
+ * With R the rotation of F at the start of the step                                    [CCD23 V-B]
+ *   E = (R^T F + F^T R)/2 - I,   psi = mu |E|^2 + lambda/2 tr(E)^2
+ *   P = dpsi/dF = R (2 mu E + lambda tr(E) I)
+ *   K_ab = V [mu (m_a . m_b) I + mu r_b r_a^T + lambda r_a r_b^T],  r_a = R m_a
+ * With R held for a step psi is quadratic in q, and K constant and positive semi-definite by construction: it
+ * is assembled once per step.
+ * Averaged volume strain, against locking [BB98]: the second term becomes
+ *   sum_a V_a lambda/2 ebar_a^2,   ebar_a = sum_{T at a} V_T/4 tr(E_T) / V_a,   V_a = sum_{T at a} V_T/4
+ *   K_vol = sum_a lambda/V_a G_a G_a^T,   G_a = d(V_a ebar_a)/dq = sum_{T at a} V_T/4 (R m_.)
+ * E is symmetric: with R held, the skew part of R^T F must cost nothing. It is the rotation of the step. Fibre
+ * along the direction a at rest: + fibre/2 (a . E a)^2.
+ * The volume strain is theta = tr(E) here, det F - 1 or (|F|^2 - 3)/2 with the materials of the next chapters,
+ * which share this averaging: U(theta) = lambda/2 theta^2 (log neo-Hookean: lambda/2 ln^2(1 + theta)) and
+ *   sum_a V_a U(thetabar_a),   pressure of a tet: p = sum_a U'(thetabar_a)/4
+ * Uses: small math, memory, sorting and sets, sparse matrices, elasticity.
+ * Checked by: tests/test_elastic.c */
 
 /* ebar_a of node a */
 static embipc_real embi_elastic_node_strain(const embi_elastic *s, int a, const embipc_real *trace)
@@ -10217,7 +9266,7 @@ static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *q, in
     return 1;
 }
 
-/* ==== 15. Materials ==================================================================================
+/* ==== 28. Materials ==================================================================================
  * Isotropic energies that are no quadratic of F, and that follow it in every iterate. F = U diag(s) V^T with
  * U and V proper rotations and s0 >= s1 >= |s2|, s2 negative where F is inverted; J = s0 s1 s2, J_i = s_j
  * s_k. Every energy here has first and second partials of one form, with k the third of i, j:
@@ -10239,18 +9288,19 @@ static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *q, in
  *   neo-Hookean           mu/2 (I - 3) - mu ln J + U(J - 1), U = lambda/2 ln^2 J              [BW08]
  *   Mooney-Rivlin         C1 (I - 3) + C2 (II - 3) - 2 (C1 + 2 C2)(J - 1) + C1 (J - 1)^2 + U(J - 1)
  *   StVK, orthogonality   mu |E|^2 + U(tr E),  E = (F^T F - I)/2
- * The volume strain theta stands in U alone, so that it can be averaged over nodes as in section 14; linear
- * terms of J may stay behind, averaging changes nothing in their sum. Energies are summed from strains, e or E:
- * near rest they are small differences of large numbers otherwise. Energy and stress need no singular values: where
- * c = 0, P = a F + b F F^T F + m cof F; with c it is 2 mu (F - R) + U' cof F, R the rotation of F, found from that at
- * the start of the step. Loops over tets take EMBI_LANES of them side by side, as in section 14.
+ * The volume strain theta stands in U alone, so that it can be averaged over nodes as in chapter
+ * "Linear corotated energy"; linear terms of J may stay behind, averaging changes nothing in their sum. Energies
+ * are summed from strains, e or E: near rest they are small differences of large numbers otherwise. Energy and
+ * stress need no singular values: where c = 0, P = a F + b F F^T F + m cof F; with c it is 2 mu (F - R) + U' cof F,
+ * R the rotation of F, found from that at the start of the step. Loops over tets take EMBI_LANES of them side by
+ * side, as in chapter "Elasticity".
  * Fibre, stiffer along a, f = F a: + fibre/8 (|f|^2 - 1)^2, smooth everywhere; it buckles when pressed.
- * Uses: small math, errors, sparse matrices, elasticity.   Checked by: tests/test_material.c  */
+ * Uses: small math, sparse matrices, elasticity.   Checked by: tests/test_material.c */
 
 #ifdef EMBIPC_NO_MATERIALS
 
 /* ---- orthogonality by itself ----
- * What stays of this section without the other materials, for affine bodies only:
+ * What stays of this chapter without the other materials, for affine bodies only:
  *   psi = mu |E|^2,   P = 2 mu F E,   d2psi/dF_ik dF_jl = mu (2 delta_ij E_kl + F_il F_jk + (F F^T)_ij delta_kl)
  * It is projected by its eigenvalues, which are those of the nine eigenpairs above. */
 
@@ -10713,7 +9763,12 @@ static embi_vec embi_material_stress(const embi_material *w, const embi_vec F[9]
     return psi;
 }
 
-/* ---- over a body ---- */
+/* ==== 29. Materials over a body ======================================================================
+ * Sums the energies of the chapter above over the tets of a body: energy, gradient, projected Hessian. Above
+ * them stand the functions that the step calls, embi_elastic_*(). They take the lagged form or the one that
+ * follows F. At the end come checks of a material's parameters, and energy and stress at one F for callers.
+ * Uses: small math, errors, sparse matrices, elasticity, linear corotated energy, materials.
+ * Checked by: tests/test_material.c, tests/test_world_material.c */
 
 /* psi of tets at q, and P; M: their m_1, m_2, m_3. trace: as embi_elastic_pressure() left it. rotation: first guesses
  * of rotations (9 each), which decide the last bits. */
@@ -11073,7 +10128,7 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
     return EMBIPC_OK;
 }
 
-/* ==== 16. Distances ==================================================================================
+/* ==== 30. Distances ==================================================================================
  * Closest points of point-triangle and edge-edge pairs, as weights: r = sum_k w_k x_k, d = |r|.     [ERI05]
  * Where the nearest point of the plane (or of the two lines) is not inside, the closest point is on a border beyond
  * which that point lies. By convexity at most two point-segment problems remain.
@@ -11086,7 +10141,7 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
  *   which is f_xx - f_xt f_tt^-1 f_tx of f = |r|, with the terms in 1/d that cancel left out (x: Kronecker).
  * Rounding: only differences of coordinates are used, so a far origin causes no error. Thin triangles and nearly
  * parallel edges get their normal from products in doubled precision, and all their borders are tested.
- * Uses: small math, exact predicates.                      Checked by: tests/test_distance.c */
+ * Uses: small math, exact predicates.   Checked by: tests/test_distance.c */
 
 /* Triangles with (height / longest side)^2 below this are thin, and so are edges for the squared sine between them. */
 #define EMBI_THIN2 ((embipc_real)1e-4)
@@ -11603,13 +10658,13 @@ static embipc_real embi_mollifier(embipc_real c, embipc_real eps, embipc_real *d
     return (2 - y) * y;
 }
 
-/* ==== 17. Barrier ====================================================================================
+/* ==== 31. Barrier ====================================================================================
  *   b(d)   = -(d - dhat)^2 ln(d/dhat) on 0 < d < dhat, else 0                      [EIPC24 eq. 7]
  *   b'(d)  = -2 (d - dhat) ln(d/dhat) - (d - dhat)^2/d                      <= 0
  *   b''(d) = -2 ln(d/dhat) - 4 (d - dhat)/d + (d - dhat)^2/d^2              >= 0
  * The argument is the distance, not its square: kappa is in kg/s^2, and the force of a pair is -kappa b'(d), N. With
  * a thickness xi the caller passes d - xi.
- * Uses: platform.                                          Checked by: tests/test_barrier.c */
+ * Uses: platform.   Checked by: tests/test_barrier.c */
 
 /* b, b' and b'' of the banner. At d <= 0 they are infinite, so a line search rejects such states. */
 EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first,
@@ -11658,14 +10713,14 @@ static embipc_real embi_kappa_for_load(embipc_real f, embipc_real pairs, embipc_
     return -f / (pairs * first);
 }
 
-/* ==== 18. Friction ===================================================================================
+/* ==== 32. Friction ===================================================================================
  * A pair resists its tangential displacement u over the step with the potential        [EIPC24 eqs. 8, 9]
  *   D = mu lambda f0(|u|),   e = epsv h
  *   f1(y) = f0'(y) = 2 y/e - y^2/e^2 for y < e, else 1
  *   f0(y) = y^2/e - y^3/(3 e^2) + e/3 for y < e, else y        so f0(0) = e/3, f0(e) = e
  *   dD/du = mu lambda f1(y)/y u,   d2D/du2 = mu lambda [f1/y (I - uh uh^T) + f1' uh uh^T],  uh = u/y
  * lambda and the tangent plane are lagged: taken at the start of the step. f1' >= 0, so D is convex.
- * Uses: small math.                                        Checked by: tests/test_friction.c */
+ * Uses: small math.   Checked by: tests/test_friction.c */
 
 /* f0(y) - f0(0), which has no cancellation at y = 0, and if wanted f1(y)/y and f1'(y). */
 EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real *f1_over_y,
@@ -11700,35 +10755,529 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
                                       (along - across) * uh[i] * uh[j]);
 }
 
-/* ==== 19. Broad phase ================================================================================
- * Each surface has one tree of boxes. Its triangles are sorted along a Z-order curve when the body is made, and a
- * leaf holds two. Nodes are numbered as in a heap (children of i: 2i and 2i + 1), so there are no pointers, and one
- * backward sweep refits the tree. Large trees are refitted on demand. Each vertex and edge is owned by one of its
- * triangles. So a pair of triangles stands for the point-triangle and edge-edge pairs of what they own, and each
- * primitive pair is found exactly once.
+/* ######## Part III. Services #########################################################################
+ * Solver: linear systems. Search: which pairs of primitives may meet, or cross. The chapter "Plain search of two
+ * surfaces" says what the others of the search must find; they only find it faster. Continuous
+ * collision detection takes the closest points of a candidate, so it stands behind them. */
+
+/* ==== 33. Linear system ==============================================================================
+ * embi_system is what the Newton solver sees: one matrix, solved as one dense panel, as a sparse factor, or by
+ * conjugate gradients. Size and structure choose, or the caller does. Bodies put their blocks into it, contacts
+ * add stamps of rank one.
+ * Uses: part I.   Checked by: tests/test_cg.c */
+
+enum { EMBI_SYSTEM_AUTO, EMBI_SYSTEM_DENSE, EMBI_SYSTEM_SPARSE, EMBI_SYSTEM_CG };
+
+#define EMBI_STAMP 16   /* nodes of a stamp: four points in a tet each */
+
+typedef struct embi_system {
+    int n;
+    int asked;        /* method that the caller wanted */
+    int method;       /* in use: dense, sparse or CG */
+    int dense;        /* method is dense */
+    int clean;        /* nothing has been added since the values were set to zero */
+    int kept;         /* there is a factor, and it may be reopened */
+    int iterations;   /* of the last solution by CG */
+    embipc_real residual;   /* of it, relative */
+    embi_bsr A;       /* CG: the matrix; sparse: its pattern alone */
+    embi_bsr wanted;  /* pattern asked for */
+    embi_ldlt F;
+    embipc_real *work;   /* CG: P (9n), solution (3n), embi_cg (12n) */
+    int stamp_count, stamp_node[EMBI_STAMP];   /* the last stamp, and where its blocks are: as F.slot */
+    int stamp_slot[EMBI_STAMP * (EMBI_STAMP + 1)];
+} embi_system;
+
+/* Gives back the memory of matrix, pattern and factor. */
+static void embi_system_free(embi_memory *m, embi_system *S)
+{
+    embi_bsr_free(m, &S->A);
+    embi_bsr_free(m, &S->wanted);
+    embi_ldlt_free(m, &S->F);
+    EMBI_RELEASE(m, S->work);
+    S->n = 0;
+}
+
+/* Forgets the analysis, keeps the memory: a solution then does nothing. */
+static void embi_system_empty(embi_system *S)
+{
+    S->n = S->A.n = S->F.n = S->F.supernodes = S->stamp_count = S->kept = 0;
+}
+
+/* All values are 0 before a new matrix is added. Nothing is done where they are 0 already. */
+static void embi_system_zero(embi_system *S)
+{
+    S->kept = S->stamp_count = 0;   /* so that the first stamp is marked again */
+    if (S->clean) return;
+    if (S->method == EMBI_SYSTEM_CG) embi_bsr_zero(&S->A);
+    else embi_ldlt_zero(&S->F);
+    S->clean = 1;
+}
+
+/* Order, structure and memory by the given method for n nodes with the pattern `wanted` (dense: without one,
+ * and always the same for the same n). Returns 0 when out of memory. */
+static int embi_system_arrange(embi_memory *m, embi_system *S, int n, int method)
+{
+    if (method != EMBI_SYSTEM_DENSE && !embi_bsr_copy_pattern(m, &S->A, &S->wanted)) return 0;
+    if (method == EMBI_SYSTEM_CG) {
+        if (!embi_bsr_room(m, &S->A) || n > INT_MAX / 24 ||
+            !EMBI_GROW(m, S->work, 24 * n))
+            return 0;
+    } else if (method == EMBI_SYSTEM_DENSE) {
+        if (!embi_ldlt_analyze_dense(m, &S->F, n)) return 0;
+    } else {
+        int automatic = method == EMBI_SYSTEM_AUTO;
+        method = EMBI_SYSTEM_SPARSE;
+        if (!embi_ldlt_analyze(m, &S->F, &S->A)) return 0;
+        if (automatic && S->F.cost >= embi_panel_cost(n, 0)) {
+            method = EMBI_SYSTEM_DENSE;
+            if (!embi_ldlt_analyze_dense(m, &S->F, n)) return 0;
+        }
+    }
+    S->n = n;
+    S->method = method;
+    S->dense = method == EMBI_SYSTEM_DENSE;
+    return 1;
+}
+
+/* Whether the pattern does not matter. */
+static int embi_system_surely_dense(int n, int method)
+{
+    return method == EMBI_SYSTEM_DENSE || (method == EMBI_SYSTEM_AUTO && n <= 20);
+}
+
+/* Prepares for n nodes coupled by `pairs` (as in embi_bsr_pattern; only read), values zero. What was made for
+ * the very same pattern serves again: the result never depends on what was analysed before.
+ * Automatic choice: up to 20 nodes one dense panel, without a look at the pattern; above, sparse, unless its
+ * predicted cost is no smaller than the dense one. Measured on tet meshes: the two factor equally fast at 16
+ * nodes; at 24 dense needs 11 us, sparse 5.7 us and 4.3 us once for the analysis.
+ * Returns 0 when out of memory (S is then empty, n = 0). */
+static int embi_system_analyze(embi_memory *m, embi_system *S, int n, const embi_key *pairs, int pair_count,
+                               int method)
+{
+    int same = S->n == n && S->asked == method;
+    S->asked = method;
+    if (embi_system_surely_dense(n, method)) method = EMBI_SYSTEM_DENSE;
+    if (method != EMBI_SYSTEM_DENSE) {
+        if (!embi_bsr_couple(m, &S->wanted, n, pairs, pair_count)) {
+            embi_system_empty(S);
+            return 0;
+        }
+        same = same && embi_bsr_same_pattern(&S->A, &S->wanted);
+    }
+    if (!same) {
+        embi_system_empty(S);
+        if (!embi_system_arrange(m, S, n, method)) {
+            embi_system_empty(S);
+            return 0;
+        }
+    }
+    S->clean = 0;
+    S->iterations = 0;
+    S->residual = 0;
+    embi_system_zero(S);
+    return 1;
+}
+
+/* Whether all pairs have their place already, so that a new analysis is not needed. */
+static int embi_system_covers(const embi_system *S, int n, const embi_key *pairs, int pair_count)
+{
+    if (S->n != n) return 0;
+    for (int k = 0; k < pair_count && !S->dense; k++) {
+        int i = (int)(pairs[k].key >> 32), j = (int)(pairs[k].key & 0xffffffffu), stride, flip;
+        if (S->method == EMBI_SYSTEM_CG) {
+            if (embi_bsr_find(&S->A, i, j) < 0) return 0;
+        } else if (embi_ldlt_find(&S->F, i, j, &stride, &flip) < 0) return 0;
+    }
+    return 1;
+}
+
+/* Adds B at (i, j) and B^T at (j, i): give every unordered pair once. Returns 0, and does nothing, when there
+ * is no place for it. */
+static int embi_system_add(embi_system *S, int i, int j, const embipc_real B[9])
+{
+    if (S->clean) S->clean = 0;
+    return S->method == EMBI_SYSTEM_CG ? embi_bsr_add(&S->A, i, j, B) : embi_ldlt_add(&S->F, i, j, B);
+}
+
+/* the values, in which slots are offsets */
+static embipc_real *embi_system_values(embi_system *S)
+{
+    return S->method == EMBI_SYSTEM_CG ? S->A.val : S->F.value;
+}
+
+/* slot of block k of the pattern, which is in row i */
+static void embi_system_slot(const embi_system *S, int k, int slot[2])
+{
+    if (S->method == EMBI_SYSTEM_CG) {
+        slot[0] = 9 * k;
+        slot[1] = 3;
+    } else {
+        slot[0] = S->F.slot[2 * k];
+        slot[1] = S->F.slot[2 * k + 1];
+    }
+}
+
+/* S += scale A, node i of A being node map[i] of S (map NULL: i); rows and columns with map < 0 are left out.
+ * Where the map keeps the order of nodes, as it does within a body, a walk along the row of the pattern finds
+ * all blocks of a row. After embi_system_reopen() only what is open gets its part.
+ * Returns 0 when a block found no place. */
+static int embi_system_add_bsr(embi_system *S, const embi_bsr *A, const int *map, embipc_real scale)
+{
+    embipc_real *values = embi_system_values(S);
+    const int *place = S->F.place;
+    int ok = 1, partial = S->method == EMBI_SYSTEM_SPARSE && S->F.partial;
+    if (S->clean) S->clean = 0;   /* not written where threads add the parts of bodies */
+    for (int i = 0; i < A->n; i++) {
+        int to = map ? map[i] : i, at = to >= 0 && !S->dense ? S->A.row[to] : 0;
+        for (int k = A->row[i]; to >= 0 && k < A->row[i + 1]; k++) {
+            const embipc_real *V = A->val + 9 * (size_t)k;
+            int from = map ? map[A->col[k]] : A->col[k], slot[2];
+            if (from < 0) continue;
+            if (partial && !S->F.open[S->F.owner[embi_min_int(place[to], place[from])]]) continue;
+            while (!S->dense && at < S->A.row[to + 1] && S->A.col[at] < from) at++;
+            if (S->dense || at == S->A.row[to + 1] || S->A.col[at] != from) {
+                embipc_real B[9];
+                for (int c = 0; c < 9; c++) B[c] = scale * V[c];
+                ok &= embi_system_add(S, to, from, B);
+                continue;
+            }
+            embi_system_slot(S, at, slot);
+            embi_block_add(values + slot[0], slot[1], scale, V);
+        }
+    }
+    return ok;
+}
+
+/* Finds the blocks of a stamp. Returns 0 when one has no place. */
+static int embi_system_place_stamp(embi_system *S, int count, const int *node)
+{
+    int *slot = S->stamp_slot;
+    S->stamp_count = 0;
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j <= i; j++, slot += 2) {
+            int flip, k;
+            if (S->method != EMBI_SYSTEM_CG) {
+                slot[0] = embi_ldlt_find(&S->F, node[i], node[j], slot + 1, &flip);
+            } else {
+                k = embi_bsr_find(&S->A, node[i], node[j]);
+                slot[0] = k < 0 ? -1 : 9 * k;
+                slot[1] = 3;
+                flip = node[i] < node[j];
+            }
+            if (slot[0] < 0) return 0;
+            if (flip) slot[1] = -slot[1];
+        }
+    memcpy(S->stamp_node, node, (size_t)count * sizeof *node);
+    S->stamp_count = count;
+    for (int i = 0; i < count && S->method == EMBI_SYSTEM_SPARSE; i++)
+        S->F.touched[embi_ldlt_owner(&S->F, node[i])] = 1;
+    return 1;
+}
+
+/* Finds the places of a stamp on `count` <= EMBI_STAMP nodes, all different. Stamps in a row are often on the same
+ * nodes (contacts of one pair of tets), and their places are kept. Returns 0 when a block has no place. */
+static int embi_system_open_stamp(embi_system *S, int count, const int *node)
+{
+    if ((count != S->stamp_count || memcmp(S->stamp_node, node, (size_t)count * sizeof *node) != 0) &&
+        !embi_system_place_stamp(S, count, node))
+        return 0;
+    S->clean = 0;
+    return 1;
+}
+
+/* Adds scale c_i c_j B at (i, j) for every pair of nodes of a stamp.
+ * Returns 0, and does nothing, when a block has no place. */
+static int embi_system_stamp(embi_system *S, int count, const int *node, const embipc_real *c,
+                             embipc_real scale, const embipc_real B[9])
+{
+    embipc_real *values = embi_system_values(S);
+    const int *slot = S->stamp_slot;
+    if (!embi_system_open_stamp(S, count, node)) return 0;
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j <= i; j++, slot += 2)
+            embi_block_add(values + slot[0], slot[1], scale * c[i] * c[j], B);
+    return 1;
+}
+
+/* Adds scale sum_e z_e z_e^T, z_e: `rank` columns over the nodes of a stamp (3 numbers for each column of each node).
+ * Returns 0, and does nothing, when a block has no place. */
+static int embi_system_stamp_columns(embi_system *S, int count, const int *node, int rank, const embipc_real *z,
+                                     embipc_real scale)
+{
+    embipc_real *values = embi_system_values(S);
+    const int *slot = S->stamp_slot;
+    if (!embi_system_open_stamp(S, count, node)) return 0;
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j <= i; j++, slot += 2) {
+            embipc_real B[9] = {0};
+            for (int e = 0; e < rank; e++)
+                for (int k = 0; k < 3; k++)
+                    embi_axpy(B + 3 * k, z[3 * (rank * i + e) + k], z + 3 * (rank * j + e));
+            embi_block_add(values + slot[0], slot[1], scale, B);
+        }
+    return 1;
+}
+
+/* The next factorisation of the same constant part, other stamps: embi_system_touch() for the nodes of each of
+ * them, embi_system_reopen(), then everything is added again as after embi_system_zero(). Parts of the factor
+ * that neither the old stamps nor the new ones reach are kept; the result is the same, bit for bit. Measured,
+ * share of the work that is left: 0.66 and 0.72 in grasps by a full mesh and a cage, 0.76 where four cages
+ * drop, 0.44 for a finger. Only where embi_system_keeps() says so. */
+static int embi_system_keeps(const embi_system *S) { return S->kept && S->method == EMBI_SYSTEM_SPARSE; }
+
+static void embi_system_touch(embi_system *S, int count, const int *node)
+{
+    for (int i = 0; i < count; i++) S->F.open[embi_ldlt_owner(&S->F, node[i])] = 1;
+}
+
+static void embi_system_reopen(embi_system *S)
+{
+    embi_ldlt_reopen(&S->F);
+    S->kept = S->stamp_count = S->clean = 0;
+}
+
+/* Factors what has been added (which it overwrites, but for CG). Returns the number of pivots, or for CG of
+ * diagonal blocks, that had to be replaced; -1 when inf or nan was met. */
+static int embi_system_factor(embi_system *S)
+{
+    S->clean = 0;
+    if (S->method != EMBI_SYSTEM_CG) {
+        int replaced = embi_ldlt_factor(&S->F);
+        S->kept = replaced == 0;
+        return replaced;
+    }
+    if (S->n == 0) return 0;
+    if (!embi_all_finite(S->A.val, 9 * S->A.row[S->n])) return -1;
+    return embi_jacobi_blocks(S->n, S->A.row, S->A.val, S->work);
+}
+
+/* b := A^-1 b. CG: to a relative residual of 1e-12, or 6 n + 200 iterations: see S->residual. */
+static void embi_system_solve(embi_system *S, embipc_real *b)
+{
+    int n = S->n;
+    embipc_real *x;
+    if (S->method != EMBI_SYSTEM_CG) {
+        embi_ldlt_solve(&S->F, b);
+        return;
+    }
+    if (n == 0) return;
+    x = S->work + 9 * (size_t)n;
+    for (int i = 0; i < 3 * n; i++) x[i] = 0;
+    S->iterations = embi_cg(&S->A, S->work, b, x, (embipc_real)1e-12, 6 * n + 200, x + 3 * n, &S->residual);
+    memcpy(b, x, (size_t)n * 3 * sizeof *b);
+}
+
+/* ==== 34. Part of an inverse =========================================================================
+ * embi_inverse is what a change of low rank to a matrix needs: its factor, and its inverse between the unknowns
+ * that are asked for. Rows of the inverse are computed when they are first asked for, and then serve again and
+ * again.
+ * Uses: part I, linear system.   Checked by: tests/test_dual.c */
+
+typedef struct embi_inverse {
+    embi_system S;               /* the factor */
+    int valid;                   /* it is that of the matrix as it is now */
+    unsigned taken;              /* number of this factor */
+    int *unknown, unknown_count;   /* per node of the matrix its unknown, or -1: when it was analysed */
+    embi_system S_aside;         /* the same four of an older factor: see embi_inverse_set_aside() */
+    unsigned taken_aside;
+    int *unknown_aside, unknown_aside_count;
+    int is_aside;                /* they are those that the step began with */
+    int is_odd;                  /* the two have changed places an odd number of times */
+    int *place;       /* (n) of an unknown among those asked for, or -1 */
+    int *asked, asked_count, known;  /* unknowns that were asked for; so many of them are there */
+    int room;
+    embipc_real *C;   /* the inverse between these: 3 room rows of 3 room, only 3 known of them set */
+    embipc_real *x;   /* (3 n) */
+} embi_inverse;
+
+/* Gives back V and all it owns. V may be NULL. */
+static void embi_inverse_free(embi_memory *m, embi_inverse *V)
+{
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_inverse, unknown, unknown_aside, place, asked), offsetof(embi_inverse, C),
+        offsetof(embi_inverse, x)};
+    if (!V) return;
+    embi_system_free(m, &V->S);
+    embi_system_free(m, &V->S_aside);
+    EMBI_RELEASE_ALL(m, V, arrays);
+    embi_free(m, V);
+}
+
+/* A copy of the structs: what the pointers point at stays where it is. */
+static void embi_swap_systems(embi_system *a, embi_system *b)
+{
+    embi_system t = *a;
+    *a = *b;
+    *b = t;
+}
+
+/* The factor and the older one change places. */
+static void embi_inverse_swap(embi_inverse *V)
+{
+    int *unknown = V->unknown, count = V->unknown_count;
+    unsigned taken = V->taken;
+    V->is_odd = !V->is_odd;
+    embi_swap_systems(&V->S, &V->S_aside);
+    V->taken = V->taken_aside;
+    V->taken_aside = taken;
+    V->unknown = V->unknown_aside;
+    V->unknown_aside = unknown;
+    V->unknown_count = V->unknown_aside_count;
+    V->unknown_aside_count = count;
+}
+
+/* The factor that a step began with is about to be replaced. It stays aside until the step has succeeded, since later
+ * steps use it when this one fails. */
+static void embi_inverse_set_aside(embi_inverse *V)
+{
+    if (V->is_aside) return;
+    V->is_aside = 1;
+    embi_inverse_swap(V);
+    V->taken = V->taken_aside;   /* so that the next factor gets a new number */
+}
+
+/* Prepares for the matrix of those nodes of A whose local number is not negative; these ascend from `first`. Returns 0
+ * out of memory. */
+static int embi_inverse_begin(embi_memory *m, embi_inverse *V, const embi_bsr *A, const int *local, int first,
+                              embi_key **keys)
+{
+    int n = 0, count = 0, same = V->unknown_count == A->n;
+    if (!EMBI_GROW(m, V->unknown, A->n)) return 0;
+    for (int i = 0; i < A->n; i++) {
+        int at = local[i] < 0 ? -1 : local[i] - first;
+        n += at >= 0;
+        same = same && V->unknown[i] == at;
+        V->unknown[i] = at;
+    }
+    V->asked_count = V->known = V->unknown_count = 0;
+    if (!EMBI_GROW(m, V->place, n) || !EMBI_GROW(m, V->asked, n) ||
+        !EMBI_GROW(m, V->x, 3 * n))
+        return 0;
+    for (int i = 0; i < n; i++) V->place[i] = -1;
+    if (!same || V->S.n != n) {
+        if (!EMBI_GROW(m, *keys, A->row[A->n])) return 0;
+        for (int i = 0; i < A->n; i++)
+            for (int k = A->row[i]; k < A->row[i + 1]; k++)
+                if (V->unknown[i] >= 0 && V->unknown[A->col[k]] >= 0)
+                    (*keys)[count++].key = embi_pack(V->unknown[i], V->unknown[A->col[k]]);
+        if (!embi_system_analyze(m, &V->S, n, *keys, count, EMBI_SYSTEM_AUTO)) return 0;
+    }
+    V->unknown_count = A->n;
+    return 1;
+}
+
+/* Factors it. Returns the number of pivots that had to be replaced, -1: inf or nan. */
+static int embi_inverse_take(embi_inverse *V, const embi_bsr *A)
+{
+    V->taken++;
+    embi_system_zero(&V->S);
+    (void)embi_system_add_bsr(&V->S, A, V->unknown, 1);
+    return embi_system_factor(&V->S);
+}
+
+/* An unknown will be asked for: its place. */
+static int embi_inverse_ask(embi_inverse *V, int unknown)
+{
+    if (V->place[unknown] < 0) {
+        V->place[unknown] = V->asked_count;
+        V->asked[V->asked_count++] = unknown;
+    }
+    return V->place[unknown];
+}
+
+/* Room for them. Returns 0 out of memory. */
+static int embi_inverse_room(embi_memory *m, embi_inverse *V)
+{
+    int was = V->room, room = embi_min_int(V->asked_count + V->asked_count / 2, V->S.n);
+    if (V->asked_count <= was) return 1;
+    if (!EMBI_GROW(m, V->C, 9 * room * room)) return 0;
+    for (int r = 3 * V->known - 1; r > 0; r--)
+        memmove(V->C + 3 * (size_t)r * (size_t)room, V->C + 3 * (size_t)r * (size_t)was,
+                3 * (size_t)was * sizeof *V->C);
+    V->room = room;
+    return 1;
+}
+
+/* Computes what was asked for since the last time. */
+static void embi_inverse_fill(embi_inverse *V)
+{
+    size_t ld = 3 * (size_t)V->room;
+    for (; V->known < V->asked_count; V->known++)
+        for (int c = 0; c < 3; c++) {
+            int r = 3 * V->known + c;
+            memset(V->x, 0, (size_t)(3 * V->S.n) * sizeof *V->x);
+            V->x[3 * V->asked[V->known] + c] = 1;
+            embi_system_solve(&V->S, V->x);
+            for (int k = 0; k < 3 * (V->known + 1); k++)
+                V->C[(size_t)r * ld + (size_t)k] = V->C[(size_t)k * ld + (size_t)r] = V->x[3 * V->asked[k / 3] + k % 3];
+        }
+}
+
+/* a vector that is zero but at `count` unknowns, with their places: (3 each) */
+typedef struct embi_sparse {
+    int count;
+    const int *node, *place;
+    const embipc_real *u;
+} embi_sparse;
+
+/* The product of s and a dense vector y, at: the places of the unknowns of s in y. */
+static embipc_real embi_sparse_dot(const embi_sparse *s, const int *at, const embipc_real *y)
+{
+    embipc_real sum = 0;
+    for (int i = 0; i < s->count; i++) sum += embi_dot(s->u + 3 * i, y + 3 * at[i]);
+    return sum;
+}
+
+/* y = A^-1 u, all three as far as they were asked for */
+EMBI_KERNEL void embi_inverse_kernel(int wide, const embi_inverse *V, const embi_sparse *s, embipc_real *y)
+{
+    int n = 3 * V->known, ld = 3 * V->room;
+    memset(y, 0, (size_t)n * sizeof *y);
+    for (int i = 0; i < s->count; i++) {
+        embipc_real z[3];
+        embi_scale(z, -1, s->u + 3 * i);
+        embi_rows_subtract(wide, n, z, V->C + 3 * (size_t)s->place[i] * (size_t)ld, ld, y);
+    }
+}
+
+#if EMBI_WIDE
+__attribute__((target("avx"))) static void embi_inverse_wide(const embi_inverse *V, const embi_sparse *u,
+                                                             embipc_real *y)
+{
+    embi_inverse_kernel(1, V, u, y);
+}
+#endif
+
+/* y = A^-1 u among the unknowns that were asked for. Takes AVX where the processor has it; the bits are the same
+ * without. */
+static void embi_inverse_apply(const embi_inverse *V, const embi_sparse *u, embipc_real *y)
+{
+#if EMBI_WIDE
+    if (embi_has_wide()) {
+        embi_inverse_wide(V, u, y);
+        return;
+    }
+#endif
+    embi_inverse_kernel(0, V, u, y);
+}
+
+/* ==== 35. Trees of boxes =============================================================================
+ * Each surface has one tree of boxes. Its triangles are sorted along a Z-order curve when the body is made, and
+ * a leaf holds two. Nodes are numbered as in a heap (children of i: 2i and 2i + 1), so there are no pointers,
+ * and one backward sweep refits the tree. Each vertex and edge is owned by one of its triangles. So a pair of
+ * triangles stands for the point-triangle and edge-edge pairs of what they own, and each primitive pair is
+ * found exactly once. Functions of the search that allocate return 0 when out of memory, unless their comment
+ * says otherwise.
  *
- * Edges inside faces that stay flat make no edge-edge pairs. Vertices inside such faces or straight edges make no
- * point-triangle pairs (tower of 100 boxes: 0.71 of the time). The remaining pairs of two surfaces still contain a
- * nearest one. Proof: A surface consists of flat faces, straight edges and corners. Choose nearest points x and y of
- * two surfaces that maximise L(x), with L a linear function that is constant along no face or edge. y - x is
- * perpendicular to the face or edge of x, and to that of y. If these had a common direction, both points could move
- * along it at equal distance, and L(x) would grow. So one of the points is a corner, which makes a pair with a
- * triangle, or both lie on edges that cross. Either pair remains.
- *
- * Candidates serve for many iterates. A pair (a, b) of surfaces or of patches (parts below one tree node) is searched
- * with a box [lo, hi] of the expected displacements of a relative to b. Its candidates are complete while the
- * displacement stays inside. Only relative displacement counts, so two bodies that fall together stand still to each
- * other. Within one body, the displacements of two points differ by at most the fraction |J_a - J_b|_1 / 2 of that
- * range. It is small for neighbours on fine surfaces, and known for whole subtrees. While a body's tets keep their
- * shape, most of it cannot touch itself and is skipped.
- *
- * If displacements are long, boxes of them contain nearly all pairs. But along one direction each vertex moves
- * straight, and the common displacement of two surfaces cancels. So few primitives are at one place at one time. A
- * search along these paths finds at most a hundredth of the candidates, which serve for this direction only.
- *
- * Functions that allocate return 0 when out of memory, unless their comment says otherwise.
- * Uses: small math, memory, threads, sorting, exact predicates, meshes, distances.
- * Checked by: tests/test_broad.c, tests/test_reach.c */
+ * Edges inside faces that stay flat make no edge-edge pairs. Vertices inside such faces or straight edges make
+ * no point-triangle pairs (tower of 100 boxes: 0.71 of the time). The remaining pairs of two surfaces still
+ * contain a nearest one. Proof: A surface consists of flat faces, straight edges and corners. Choose nearest
+ * points x and y of two surfaces that maximise L(x), with L a linear function that is constant along no face or
+ * edge. y - x is perpendicular to the face or edge of x, and to that of y. If these had a common direction,
+ * both points could move along it at equal distance, and L(x) would grow. So one of the points is a corner,
+ * which makes a pair with a triangle, or both lie on edges that cross. Either pair remains.
+ * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes.
+ * Checked by: tests/test_broad.c */
 
 /* x = J q: each surface vertex depends on one node, or on the four of its tet. */
 typedef struct embi_rows {
@@ -11752,8 +11301,8 @@ static void embi_row_apply(const embi_rows *J, int i, const embipc_real *q, embi
 }
 
 /* Kinds of bits in embi_bvh.own, three bits each: owned vertices and edges; those that make edge-edge and
- * point-triangle pairs; edges subtracted from and vertices added to the sum over triangles (section 21); edges with
- * seams to other fixed bodies (section 28); pairs that remain where surfaces count as joined. */
+ * point-triangle pairs; edges subtracted from and vertices added to the sum over triangles (chapter "Contacts"); edges
+ * with seams to other fixed bodies (chapter "Seams"); pairs that remain where surfaces count as joined. */
 enum { EMBI_OWN_VERTEX = 0, EMBI_OWN_EDGE = 3, EMBI_OWN_EDGE_PAIRS = 6, EMBI_OWN_POINT_PAIRS = 9, EMBI_OWN_BACK = 12,
        EMBI_OWN_ADD = 15, EMBI_OWN_SEAM = 18, EMBI_OWN_JOINED_EDGE_PAIRS = 21, EMBI_OWN_JOINED_POINT_PAIRS = 24 };
 
@@ -11795,18 +11344,14 @@ typedef struct embi_surface {
     embipc_real common[3];       /* displacement subtracted from both surfaces' ways, m */
 } embi_surface;
 
+static const size_t embi_bvh_arrays[] = {
+    EMBI_OFFSETS4(embi_bvh, order, own, face, box), EMBI_OFFSETS4(embi_bvh, way, sample, vary, rest),
+    offsetof(embi_bvh, known)};
+
 /* Frees the tree. */
 static void embi_bvh_free(embi_memory *m, embi_bvh *b)
 {
-    EMBI_RELEASE(m, b->order);
-    EMBI_RELEASE(m, b->own);
-    EMBI_RELEASE(m, b->face);
-    EMBI_RELEASE(m, b->box);
-    EMBI_RELEASE(m, b->way);
-    EMBI_RELEASE(m, b->sample);
-    EMBI_RELEASE(m, b->vary);
-    EMBI_RELEASE(m, b->rest);
-    EMBI_RELEASE(m, b->known);
+    EMBI_RELEASE_ALL(m, b, embi_bvh_arrays);
 }
 
 /* spreads the low 21 bits of a to every third bit */
@@ -11830,30 +11375,6 @@ static embi_u64 embi_z_order(const embipc_real p[3], const embipc_real lo[3], em
         key |= embi_spread3((embi_u64)embi_max(0, embi_min(c, 2097151))) << i;
     }
     return key;
-}
-
-/* grows the box (lo, hi) to hold p */
-static void embi_box_add(embipc_real box[6], const embipc_real p[3])
-{
-    for (int i = 0; i < 3; i++) {
-        box[i] = embi_min(box[i], p[i]);
-        box[3 + i] = embi_max(box[3 + i], p[i]);
-    }
-}
-
-static void embi_box_join(embipc_real box[6], const embipc_real other[6])
-{
-    embi_box_add(box, other);
-    embi_box_add(box, other + 3);
-}
-
-/* The empty box: joined with another box it gives that box. */
-static void embi_box_clear(embipc_real box[6])
-{
-    for (int i = 0; i < 3; i++) {
-        box[i] = EMBI_HUGE;
-        box[3 + i] = -EMBI_HUGE;
-    }
 }
 
 /* Marks edges of two triangles by EMBI_OWN_BACK, and vertices whose triangles form closed circles by EMBI_OWN_ADD.
@@ -12052,26 +11573,13 @@ static int embi_plane_is_flat(const embi_plane *p, embipc_real away)
     return p->hi - p->lo <= 32 * EMBI_EPS * away * embi_norm(p->n);
 }
 
-/* The first element of the set of i: the root of its tree in next[]. */
-static int embi_set_first(int *next, int i)
-{
-    while (next[i] != i) i = next[i] = next[next[i]];
-    return i;
-}
-
-static void embi_set_join(int *next, int i, int j)
-{
-    int a = embi_set_first(next, i), b = embi_set_first(next, j);
-    next[embi_max_int(a, b)] = embi_min_int(a, b);
-}
-
 /* Bends below rounding add up. So a face is flat only if all its vertices are in one plane. Edges of other faces make
  * pairs again. keys (2 nt): scratch. */
 static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *tri, int nt, embipc_real away,
                                  embi_key *keys)
 {
     for (int t = 0; t < nt; t++) {
-        keys[t].key = (embi_u64)embi_set_first(b->face, t);
+        keys[t].key = (embi_u64)embi_root(b->face, t);
         keys[t].value = t;
     }
     embi_sort_keys(keys, keys + nt, nt);
@@ -12108,12 +11616,22 @@ static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x
         for (int c = 0; c < 6 && home; c++) stays &= home[tri[3 * t]] == home[tri[3 * (c < 3 ? t : other) + c % 3]];
         if (!stays || !embi_is_flat(x, tri + 3 * t, k, tri + 3 * other, away)) continue;
         b->own[t] &= ~(1u << EMBI_OWN_EDGE_PAIRS << k);
-        embi_set_join(b->face, t, other);
+        embi_join(b->face, t, other);
     }
     embi_bvh_check_faces(b, x, tri, nt, away, keys + 3 * nt);
     embi_bvh_spare_points(b, x, tri, nt, nv, home, EMBI_OWN_EDGE_PAIRS, EMBI_OWN_POINT_PAIRS, sharp);
     return 1;
 }
+
+/* ==== 36. Traversal of trees =========================================================================
+ * Refits the boxes of trees, and traverses two trees for the pairs of triangles whose boxes meet. A box holds a
+ * triangle where it is, or all along its path.
+ * If displacements are long, boxes of them contain nearly all pairs. But along one direction each vertex moves
+ * straight, and the common displacement of two surfaces cancels. So few primitives are at one place at one
+ * time. A search along these paths finds at most a hundredth of the candidates, which serve for this direction
+ * only.
+ * Uses: small math, memory, sorting and sets, edges and faces, distances, trees of boxes.
+ * Checked by: tests/test_broad.c */
 
 /* box of n points */
 static void embi_box_of_points(embipc_real box[6], const embi_point *p, int n)
@@ -12123,20 +11641,6 @@ static void embi_box_of_points(embipc_real box[6], const embi_point *p, int n)
         for (int k = 0; k < n; k++) {
             lo = embi_min(lo, p[k][i]);
             hi = embi_max(hi, p[k][i]);
-        }
-        box[i] = lo;
-        box[3 + i] = hi;
-    }
-}
-
-/* The box of the vertices v[0 .. n - 1] of x. */
-static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
-{
-    for (int i = 0; i < 3; i++) {
-        embipc_real lo = EMBI_HUGE, hi = -EMBI_HUGE;
-        for (int k = 0; k < n; k++) {
-            lo = embi_min(lo, x[3 * v[k] + i]);
-            hi = embi_max(hi, x[3 * v[k] + i]);
         }
         box[i] = lo;
         box[3 + i] = hi;
@@ -12295,11 +11799,6 @@ static int embi_ranges_meet(const embipc_real a[6], const embipc_real range[6], 
     return 1;
 }
 
-static int embi_boxes_touch(const embipc_real a[6], const embipc_real b[6])
-{
-    return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
-}
-
 /* 1 when two boxes can come within reach while both move by the same fraction t in [0, 1] of a displacement in `one`
  * and one in `two`. Empty boxes have lo > hi. */
 static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], embipc_real reach, const embipc_real b[6],
@@ -12413,7 +11912,7 @@ static int embi_traverse_meets(const embi_traversal *w, int i, int j, embipc_rea
     *share = 1;
     if (w->paths) return embi_traverse_lets(w, one, a->bvh->way, i, two, w->b->bvh->way, j);
     if (!embi_ranges_meet(one, w->range, w->reach, two)) return 0;
-    if (!self || !a->J || (i < a->bvh->leaves && embi_boxes_touch(one, two))) return 1;
+    if (!self || !a->J || (i < a->bvh->leaves && embi_boxes_meet(one, two))) return 1;
     *share = embi_bvh_share(a, i, j);
     embi_traverse_share(w, *share, own);
     return embi_ranges_meet(one, own, w->reach, two);
@@ -12529,13 +12028,15 @@ static const int *embi_traverse_starts(const embi_traversal *w, int start[EMBI_S
     return start[0];
 }
 
-/* ---- trees that are refitted on demand ----
+/* ==== 37. Trees refitted on demand ===================================================================
  * A search of a large surface mostly visits a small part of it, so its tree is not refitted as a whole. A visited
  * node gets a box from its box at creation, X, and the motion of the body's nodes since: x = turn (X + w), up to a
  * displacement, with all w in a box of extent warp (the deformation bound). Relative to a vertex s below the node,
  *   x = x_s + turn (X - X_s + w - w_s),   |w - w_s| <= |J - J_s|_1 warp / 2.
  * With these boxes a first traversal goes down to blocks of leaves. The blocks that it reaches are refitted. The
- * search then finds the same or tighter boxes, and never opens a node whose children have none. */
+ * search then finds the same or tighter boxes, and never opens a node whose children have none.
+ * Uses: small math, memory, threads, edges and faces, trees of boxes, traversal of trees.
+ * Checked by: tests/test_reach.c */
 
 enum { EMBI_PLACED = 1, EMBI_ASKED = 2, EMBI_REFIT = 4 };   /* node has a box; its block is requested, is refitted */
 
@@ -12639,6 +12140,16 @@ static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j
     }
     return 1;
 }
+
+/* ==== 38. Candidates =================================================================================
+ * Candidates are the primitive pairs that may come within reach. They serve for many iterates. A pair (a, b) of
+ * surfaces or of patches (parts below one tree node) is searched with a box [lo, hi] of the expected
+ * displacements of a relative to b. Its candidates are complete while the displacement stays inside. Only
+ * relative displacement counts, so two bodies that fall together stand still to each other.
+ * Within one body, the displacements of two points differ by at most the fraction |J_a - J_b|_1 / 2 of that
+ * range. It is small for neighbours on fine surfaces, and known for whole subtrees.
+ * Uses: part I, edges and faces, distances, trees of boxes, traversal of trees.
+ * Checked by: tests/test_broad.c, tests/test_reach.c */
 
 /* A point-triangle or edge-edge pair that may become active. */
 typedef struct embi_candidate {
@@ -12753,7 +12264,7 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     embi_box_of_points(one, x, split);
     embi_box_of_points(two, x + split, 4 - split);
     embi_approach_box(t, c->share, reach, two, nearby);
-    if (!embi_boxes_touch(one, nearby)) return 0;
+    if (!embi_boxes_meet(one, nearby)) return 0;
     for (int k = 0; k < 4; k++) p[k] = k < split ? moved + 3 * k : x[k];
     for (int k = 0; k < split; k++) embi_add(moved + 3 * k, x[k], t->mid);
     c->apart = embi_closest_distance(p, c->edge_edge, w, &mask);
@@ -12866,7 +12377,7 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
         if (!(points >> i & 1)) continue;
         if (!t->paths) {
             embi_box_of(box, a->x, A + i, 1);
-            if (!embi_boxes_touch(box, near_b)) continue;
+            if (!embi_boxes_meet(box, near_b)) continue;
         }
         v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
         if (self && embi_vertices_shared(v, 0)) continue;
@@ -12891,7 +12402,7 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
         v[0] = A[i]; v[1] = A[(i + 1) % 3];
         if (!t->paths) {
             embi_box_of(box, a->x, v, 2);
-            if (!embi_boxes_touch(box, near_b)) continue;
+            if (!embi_boxes_meet(box, near_b)) continue;
         }
         for (int j = 0; j < 3; j++) {
             if (!(embi_owned(b->bvh->own[tb], kind) >> j & 1)) continue;
@@ -12901,7 +12412,7 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
                 embi_box_of(edge, b->x, v + 2, 2);
                 embi_approach_box(t, share, t->reach, edge, other);
             }
-            if ((t->paths || embi_boxes_touch(box, other)) &&
+            if ((t->paths || embi_boxes_meet(box, other)) &&
                 !embi_candidate_add(m, a, b, v, 1, 0, rule, t, list, count))
                 return 0;
         }
@@ -12930,10 +12441,11 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
     return 1;
 }
 
-/* ---- the plain search: a pair of surfaces ----
+/* ==== 39. Plain search of two surfaces ===============================================================
  * What the search stands for, without tree, bound or list: every primitive has a box of all the places where it may be,
  * and those of two surfaces are tried all against all. Tests compare the fast search with it, and EMBIPC_PLAIN uses it.
- * At least what can come within reach is found, and somewhat more. */
+ * At least what can come within reach is found, and somewhat more.
+ * Uses: memory, edges and faces, distances, trees of boxes, candidates.   Checked by: tests/test_plain.c */
 
 /* A primitive of a surface, vertex, edge or triangle, and the box of where it may be. */
 typedef struct embi_primitive {
@@ -12971,7 +12483,7 @@ static int embi_plain_list(embi_memory *m, const embi_swept_surface *a, int size
                 embi_box_join(one->box, a->vertex + 6 * one->v[k]);
             }
             one->parts = size == 3 ? embi_triangle_parts(&a->s, t, joined) : 0;
-            to->count += embi_boxes_touch(one->box, in);
+            to->count += embi_boxes_meet(one->box, in);
         }
     return 1;
 }
@@ -13008,7 +12520,7 @@ static int embi_plain_meet(embi_memory *m, const embi_swept_surface *a, const em
             const embi_primitive *two = scratch->list + j;
             embi_candidate *c;
             int v[4];
-            if (!embi_boxes_touch(in, two->box)) continue;
+            if (!embi_boxes_meet(in, two->box)) continue;
             memcpy(v, one->v, (size_t)size * sizeof *v);
             memcpy(v + size, two->v, (size_t)(4 - size) * sizeof *v);
             if (self && embi_vertices_shared(v, edge_edge)) continue;
@@ -13042,7 +12554,7 @@ static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const e
     return embi_candidate_near(c, p, t);
 }
 
-/* ---- rest separation certificates ----
+/* ==== 40. Rest separation certificates ===============================================================
  * When a surface is searched for self-contact, most pairs found are neighbours, which only folding could bring
  * together. Let two points be X apart at rest, with the straight line between them inside tets T. Then x_a - x_b = F
  * X, where F is a mean of their F_t, and for any F_0
@@ -13055,7 +12567,9 @@ static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const e
  * distance of its own dhat + xi: at most half of its distance at rest, 3/4 with a thickness. So primitives below two
  * tree nodes cannot touch while
  *   s < (sigma_min(F_0) - need) / (1 + rho) - d
- * with need = needed distance / |X|. Lines, T, rho and the least |X| are found once, when the body is made. */
+ * with need = needed distance / |X|. Lines, T, rho and the least |X| are found once, when the body is made.
+ * Uses: small math, memory, sorting and sets, edges and faces, part III.
+ * Checked by: tests/test_reach.c, tests/test_self_contact.c */
 
 /* A pair of tree nodes with its certificate. The list has the order of the traversal. */
 typedef struct embi_certificate {
@@ -13204,7 +12718,7 @@ static int embi_certifying_near(embi_certifying *f, const int *corner, int n, in
     for (int k = from; k < to; k++) {
         embipc_real box[6];
         embi_box_of(box, f->q, corner + n * f->nearby[k], n);
-        if (embi_boxes_touch(box, f->box)) f->nearby[at + count++] = f->nearby[k];
+        if (embi_boxes_meet(box, f->box)) f->nearby[at + count++] = f->nearby[k];
     }
     return count;
 }
@@ -13369,8 +12883,8 @@ typedef struct embi_certificate_sum {
 
 /* Finds T of the current pair if lines stay inside its tets. straight: they do for a pair above, which proves it.
  * nearby: start, number of faces and number of tets near the pair above. mine: those near this pair, appended to
- * them. Returns 1 or 0, or -1 out of memory. */
-static int embi_certifying_lines(embi_certifying *f, int straight, const int nearby[3], int mine[3])
+ * them. */
+static embi_answer embi_certifying_lines(embi_certifying *f, int straight, const int nearby[3], int mine[3])
 {
     embi_certificates *out = f->out;
     int first = out->tet_count, faces, tets;
@@ -13378,14 +12892,14 @@ static int embi_certifying_lines(embi_certifying *f, int straight, const int nea
     mine[1] = mine[2] = 0;
     faces = straight ? 0 : embi_certifying_near(f, f->face, 3, nearby[0], nearby[0] + nearby[1], mine[0]);
     tets = faces < 0 ? -1 : embi_certifying_near(f, f->tet, 4, nearby[0] + nearby[1], mine[0], mine[0] + faces);
-    if (tets < 0) return -1;
+    if (tets < 0) return EMBI_NO_MEMORY;
     mine[1] = faces;
     mine[2] = tets;
-    if (!straight && !embi_certifying_is_straight(f, mine[0], mine[0] + faces)) return 0;
-    if (!embi_certifying_tets(f, mine[0] + faces, mine[0] + faces + tets)) return -1;
+    if (!straight && !embi_certifying_is_straight(f, mine[0], mine[0] + faces)) return EMBI_NO;
+    if (!embi_certifying_tets(f, mine[0] + faces, mine[0] + faces + tets)) return EMBI_NO_MEMORY;
     mine[2] = out->tet_count - first;   /* pairs below meet no other tets */
     for (int k = 0; k < mine[2]; k++) f->nearby[mine[0] + faces + k] = out->tet[first + k];
-    return 1;
+    return EMBI_YES;
 }
 
 /* Finds the least |X| and rho of a pair that is not opened. apart: distance of its boxes if they are far apart, or
@@ -13420,7 +12934,7 @@ static int embi_certifying_pair(embi_certifying *f, int i, int j, int depth, con
     embi_certifying_look(f, i, j);
     if (apart <= size / 4) {
         straight = embi_certifying_lines(f, straight, nearby, mine);
-        if (straight < 0) return 0;
+        if (straight == EMBI_NO_MEMORY) return 0;
         opened = embi_traverse_opens(&walk, i, j, pair);
     }
     if (straight && (!opened || out->tet_count - tets <= EMBI_CERTIFICATE_TETS || depth >= f->deepest)) {
@@ -13482,6 +12996,9 @@ static int embi_certificates_build(embi_memory *m, embi_certificates *out, const
                                    const embipc_real *q,
                             const int *tet, int ntet, const int *home)
 {
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_certifying, face, edge, bent, vertex),
+        EMBI_OFFSETS4(embi_certifying, mark, nearby, keys, list)};
     embi_certifying f;
     embipc_real size = 0;
     int ok;
@@ -13504,14 +13021,7 @@ static int embi_certificates_build(embi_memory *m, embi_certificates *out, const
         ok = embi_certifying_all(&f, ntet);
     }
     if (!ok) embi_certificates_free(m, out);
-    EMBI_RELEASE(m, f.face);
-    EMBI_RELEASE(m, f.edge);
-    EMBI_RELEASE(m, f.bent);
-    EMBI_RELEASE(m, f.vertex);
-    EMBI_RELEASE(m, f.mark);
-    EMBI_RELEASE(m, f.nearby);
-    EMBI_RELEASE(m, f.keys);
-    EMBI_RELEASE(m, f.list);
+    EMBI_RELEASE_ALL(m, &f, arrays);
     return ok;
 }
 
@@ -13545,8 +13055,12 @@ static embipc_real embi_certificate_margin(const embi_certificates *f, const emb
     return margin - sqrt(sqrt(away));
 }
 
-/* An edge of one surface that meets a triangle of the other, decided exactly. */
-typedef struct embi_crossing { int edge[2]; int triangle; int edge_on_b; } embi_crossing;
+/* ==== 41. Crossings of surfaces ======================================================================
+ * Finds every edge of one surface that meets a triangle of another one, or of its own. The traversal proposes
+ * pairs of triangles; exact predicates decide. The world refuses bodies that cross, and validation looks for
+ * crossings after a step.
+ * Uses: small math, memory, sorting and sets, exact predicates, trees of boxes.
+ * Checked by: tests/test_broad.c, tests/test_mesh_faults.c */
 
 /* Tests edge (e0, e1) of s against triangle t of u. A pair with a common vertex is skipped. */
 static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surface *u, int t)
@@ -13559,18 +13073,24 @@ static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surfac
     embi_copy(p, s->x + 3 * e0);
     embi_copy(p + 3, s->x + 3 * e1);
     for (int k = 0; k < 3; k++) embi_copy(p + 6 + 3 * k, u->x + 3 * T[k]);
-    for (int i = 0; i < 3; i++) {   /* boxes first */
-        embipc_real lo = embi_min(p[i], p[3 + i]), hi = embi_max(p[i], p[3 + i]);
-        if (hi < embi_min(p[6 + i], embi_min(p[9 + i], p[12 + i])) ||
-            lo > embi_max(p[6 + i], embi_max(p[9 + i], p[12 + i])))
-            return 0;
-    }
     return embipc_segment_triangle_intersect(p);
 }
 
-/* Appends all crossings of two surfaces (or within one) among the triangle pairs in keys. */
-static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
-                          int key_count, embi_crossing **list, int *count)
+/* Fills a crossing. Both bodies are zero where the surface is no body. */
+static void embi_crossing_set(embipc_crossing *x, embipc_body edge_body, embipc_body triangle_body, int e0, int e1,
+                              int edge_triangle, int triangle)
+{
+    x->edge_body = edge_body;
+    x->triangle_body = triangle_body;
+    x->edge[0] = e0;
+    x->edge[1] = e1;
+    x->edge_triangle = edge_triangle;
+    x->triangle = triangle;
+}
+
+/* Appends all crossings of two surfaces (or within one) among the triangle pairs in keys. body: the owners of both. */
+static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surface *b, const embipc_body body[2],
+                          const embi_key *keys, int key_count, embipc_crossing **list, int *count)
 {
     for (int n = 0; n < key_count; n++)
         for (int side = 0; side < 2; side++) {
@@ -13581,16 +13101,13 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
                 int e0 = s->tri[3 * ts + i], e1 = s->tri[3 * ts + (i + 1) % 3];
                 if (!(embi_owned(s->bvh->own[ts], EMBI_OWN_EDGE) >> i & 1) || !embi_crosses(s, e0, e1, u, tu)) continue;
                 if (!EMBI_GROW(m, *list, *count + 1)) return 0;
-                (*list)[*count].edge[0] = e0;
-                (*list)[*count].edge[1] = e1;
-                (*list)[*count].triangle = tu;
-                (*list)[(*count)++].edge_on_b = side;
+                embi_crossing_set(*list + (*count)++, body[side], body[1 - side], e0, e1, ts, tu);
             }
         }
     return 1;
 }
 
-/* ==== 20. Continuous collision detection =============================================================
+/* ==== 42. Continuous collision detection =============================================================
  * First contact of two primitives A, B (point and triangle, or two edges) on straight paths x_k + t v_k.
  * The frame is additive conservative advancement [CIPC21]; what proves an advance is not.
  *
@@ -13621,7 +13138,7 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
  * free path in 18 000 random ones is cut (a bound on speeds cuts 0.2 to 3 %); 2.8 closest-point problems per
  * query there, where the motion is as long as the primitives, and little above 1 where it is short; the work
  * bound was never met there. (Paths made to graze are cut when they pass within rounding.)
- * Uses: small math, distances.                             Checked by: tests/test_ccd.c       */
+ * Uses: small math, distances, candidates.   Checked by: tests/test_ccd.c */
 
 /* Fractions of the initial gap. KEEP: the time returned is the first evaluated one with at most this gap (a tenth,
  * and a rounding less). DEEP: before that time is found no evaluation may go below this gap, or the time would be
@@ -13847,33 +13364,29 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
     return embi_ccd_between(x0, x1, 1, min_separation, toi);
 }
 
-/* ==== 21. Contact ====================================================================================
- * From candidates to forces. The closest points of a pair are fixed combinations of its four vertices:
+/* ######## Part IV. The step ##########################################################################
+ * The spine: from the contact element to embipc_world_step(). E is formed, minimised island by island, and reported.
+ * Chapters from "Shape of a new body" to "Validation" belong to part V, but the step still uses functions of them. */
+
+/* ==== 43. Contacts ===================================================================================
+ * From candidates to contacts. The closest points of a pair are fixed combinations of its four vertices:
  *   d = |sum_k w_k x_k|,   dd/dx_k = w_k n          (the weights are optimal: their change does not count)
- * and with x = J q the gradient by node i is c_i n with one scalar c_i = sum_k w_k J_ki: a contact is a list
- * of at most 16 (node, c_i), one direction n, and a few numbers.
- *   energy kappa m b(d - xi),   gradient c_i kappa m b' n,   Hessian c_i c_j kappa m b'' n n^T
- * m is the edge-edge mollifier. Its own gradient enters the gradient, but not the Hessian. The term b' d2d/dx2 is
- * never positive semi-definite as a whole, and is left out. Measured: projecting it changed no iteration count
- * that matters and cost 1.2 to 5 times the time. Where a step makes only short moves, section 23 asks for
- * b'' n n^T + b' d2d/dx2 without its negative eigenvalues.
  * The sum runs over all pairs, each with its own closest feature [EIPC24 eq. 7]. Pairs of one candidate set
  * that come down to the same two features (point-point, point-edge) are merged into one with a multiplicity.
  *
- * Near an edge or a vertex of another body several of its triangles are close to a point p. Their plain sum counts the
- * common feature several times. A flat ground would push sideways near each of its edges: a cube dropped on cells of
- * 2 cm left with 0.3 m/s. So edges of two triangles are subtracted, and vertices that are on no border are added:
+ * Near an edge or a vertex of another body several of its triangles are close to a point p. Their plain sum
+ * counts the common feature several times. A flat ground would push sideways near each of its edges: a cube
+ * dropped on cells of 2 cm left with 0.3 m/s. So edges of two triangles are subtracted, and vertices that are
+ * on no border are added:
  *   Psi(p) = sum_T b(d(p,T)) - sum_e b(d(p,e)) + sum_v b(d(p,v)) = int -b'(r) chi(r) dr                        [IPC23]
- * chi(r) is the Euler characteristic of the part of the surface within r of p. Each term has continuous derivatives,
- * and so has Psi. Where that part is one piece without holes, chi is 1 and Psi is b of the nearest feature: beside flat
- * edges, above convex bodies, in valleys. Two pieces count twice. Around a pin thinner than dhat, or holes smaller than
- * dhat, Psi is less. But as p nears any point y of the surface, Psi goes to infinity like -dhat^2 ln |p - y|: triangles
- * at y, minus edges there, plus y itself where it is a vertex, are at least 1. Terms that are negative after merging
- * have no stiffness in the Hessian: their stiffness would be negative, and the direction stays one of descent. Within
- * one body nothing is subtracted, since each pair has its own dhat.
- * Friction contacts are copies of the contacts at the start of the step, with the weight mu lambda.
- * Uses: small math, memory, sorting, LDL^T, conjugate gradients, distances, barrier, friction, broad phase.
- *                                                           Checked by: tests/test_contact.c   */
+ * chi(r) is the Euler characteristic of the part of the surface within r of p. Each term has continuous
+ * derivatives, and so has Psi. Where that part is one piece without holes, chi is 1 and Psi is b of the nearest
+ * feature: beside flat edges, above convex bodies, in valleys. Two pieces count twice. Around a pin thinner
+ * than dhat, or holes smaller than dhat, Psi is less. But as p nears any point y of the surface, Psi goes to
+ * infinity like -dhat^2 ln |p - y|: triangles at y, minus edges there, plus y itself where it is a vertex, are
+ * at least 1. Within one body nothing is subtracted, since each pair has its own dhat.
+ * Uses: small math, memory, sorting and sets, distances, barrier, candidates.
+ * Checked by: tests/test_contact.c */
 
 /* Closest points of one candidate at the present positions. */
 typedef struct embi_contact {
@@ -14182,6 +13695,20 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
     }
 }
 
+/* ==== 44. Forces of contacts =========================================================================
+ * With x = J q the gradient of a contact by node i is c_i n with one scalar c_i = sum_k w_k J_ki: a contact is
+ * a list of at most 16 (node, c_i), one direction n, and a few numbers.
+ *   energy kappa m b(d - xi),   gradient c_i kappa m b' n,   Hessian c_i c_j kappa m b'' n n^T
+ * m is the edge-edge mollifier. Its own gradient enters the gradient, but not the Hessian. The term b' d2d/dx2
+ * is never positive semi-definite as a whole, and is left out. Measured: projecting it changed no iteration
+ * count that matters and cost 1.2 to 5 times the time. Where a step makes only short moves, chapter "Newton
+ * iteration" asks for b'' n n^T + b' d2d/dx2 without its negative eigenvalues.
+ * Terms that are negative after merging have no stiffness in the Hessian: their stiffness would be negative,
+ * and the direction stays one of descent. Friction contacts are copies of the contacts at the start of the
+ * step, with the weight mu lambda.
+ * Uses: part I, distances, friction, linear system, trees of boxes, contacts.
+ * Checked by: tests/test_contact.c */
+
 /* Nodes and coefficients c_i = sum_k w_k J_ki of a contact, each node once; at most 16, returns how many. */
 static int embi_contact_nodes(const embi_rows *J, const int v[4], const embipc_real w[4], int node[16],
                               embipc_real coef[16])
@@ -14347,7 +13874,7 @@ static embipc_real embi_contacts_slope(const embi_contacts *s, const embi_fricti
 #define EMBI_BENT 5   /* vectors z_e, at most */
 
 /* The Hessian of a contact with its curvature, kappa m (b'' dd dd^T + b' d2d), without the negative part: sum_e z_e
- * z_e^T. Returns the number of vectors z_e. By the formula of section 16 it is E M E^T. The orthonormal columns of E
+ * z_e^T. Returns the number of vectors z_e. By chapter "Distances" it is E M E^T. The orthonormal columns of E
  * are a_i x n (a_i: w and the dw_k made orthogonal) and a_0 x t_k (t_k: the r^k made orthogonal). The remaining part,
  * b' (w w^T x Q)/d, is negative since b' <= 0. So M has only 1, 3 or 5 rows. */
 static int embi_contact_curvature(const embi_contact *c, const embipc_real *x, embipc_real z[EMBI_BENT][12])
@@ -14538,21 +14065,12 @@ static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
     return sqrt(most);
 }
 
-/* ==== 22. State ======================================================================================
- * The data of a step: flat arrays over the nodes q and the surface vertices x = J q of all bodies, the
- * bodies that own ranges of them, pairs of bodies that are near each other, and drives. One form of the step
- * serves for all one-step and multistep rules:
- *   E(q) = 1/(2s) |q - qt|_M^2 + h^2 [Psi + kappa sum b + sum D - f.q + 1/(2c) |q - qc|_C^2],  v = (q - qc)/c
- *   backward Euler: qc = q^n,                  c = h,     qt = qc + c v^n,                  s = 1
- *   BDF2:           qc = q^n + (q^n - q^n-1)/3, c = 2h/3, qt = qc + c (v^n + (v^n - v^n-1)/3), s = 4/9
- * [EIPC24 eqs. 5, 10, 11; Hairer, Norsett, Wanner, Solving ODEs I, III.1] with C = alpha M + beta K (Rayleigh
- * damping). For bodies that rotate, section 22a replaces qt and qc. A material holds its rotations for the step:
- * those of the expected end; with keep_spin = 0 those of q^n, and for BDF2 of qt. Friction, D, takes the
- * displacement q - q^n of the step itself, so its work is never positive. A = (1/s + h^2 alpha/c) M +
- * h^2 (1 + beta/c) K is constant within a step. K of a nonlinear material is not constant. Only the damping part of
- * A has it, taken at q^n; energy, gradient and projected Hessian (the tangent) are evaluated at each iterate.
- * Uses: small math, memory, threads, sparse matrices, embedding, elasticity, materials, broad phase, contact.
- * Checked by: tests/test_world*.c, test_integrator.c */
+/* ==== 45. State ======================================================================================
+ * The data of a step: flat arrays over the nodes q and the surface vertices x = J q of all bodies, the bodies
+ * that own ranges of them, pairs of bodies that are near each other, and drives. The functions on them stand in
+ * the chapters below.
+ * Uses: threads, sparse matrices, elasticity, part III, contacts.
+ * Checked by: tests/test_world_step.c, tests/test_integrator.c */
 
 /* The part of a tet that holds its surface vertices: points whose k-th weight is at least least[k]. It is a copy of
  * the tet, scaled by rest = 1 - sum least. */
@@ -14591,7 +14109,7 @@ typedef struct embi_panel {
     embipc_real region[6];       /* when it leaves this box, new neighbours are searched for */
 } embi_panel;
 
-/* The rotation of a body in the free flight that its step starts from: see section 22a. */
+/* The rotation of a body in the free flight that its step starts from: see chapter "Rotation". */
 typedef enum embi_axle { EMBI_PIVOT_CENTRE, EMBI_PIVOT_POINT, EMBI_PIVOT_AXIS, EMBI_PIVOT_NONE } embi_axle;
 
 typedef struct embi_flight {
@@ -14758,7 +14276,8 @@ typedef struct embi_body {
     int started, followed;       /* xn = J q^n, x = J q holds for all its vertices */
     int viewed;                  /* the caller has a view: x = J q after each step */
     embi_body_search search;
-    unsigned revision;           /* unique among all bodies; new when its unknowns or rules change */} embi_body;
+    unsigned revision;           /* unique among all bodies; new when its unknowns or rules change */
+} embi_body;
 
 /* When forces between bodies were taken: at q^n, at the present positions, or where friction took its lambda. */
 typedef enum embi_when { EMBI_AT_START, EMBI_NOW, EMBI_AS_LAGGED, EMBI_WHENS } embi_when;
@@ -14924,7 +14443,16 @@ typedef struct embi_state {
     embi_scratch scratch;
     embi_threads threads;
     embi_timer timer;
-    unsigned revision;           /* last number given to a body: see embi_body_revise() */} embi_state;
+    unsigned revision;           /* last number given to a body: see embi_body_revise() */
+} embi_state;
+
+/* ==== 46. Vertices that follow nodes =================================================================
+ * Small questions to the state, x = J q over a body, and bounds from the nodes. Weights are in [0, 1] and add
+ * up to 1. So a box around the nodes of a tet bounds the surface in it, and a box around their displacements
+ * bounds those of its vertices. Vertices that touch nothing are not evaluated. The nodes of a body of one tet
+ * are far outside; its displacements are affine, and the box of the surface at rest gives the bounds.
+ * Uses: part I, edges and faces, embedding, trees of boxes, traversal of trees, state.
+ * Checked by: tests/test_reach.c */
 
 /* The number of drives, and the drive that holds node i, or -1. */
 static int embi_drive_count(const embi_state *s) { return EMBI_DRIVES ? s->driven.count : 0; }
@@ -15069,8 +14597,8 @@ static int embi_body_cut(embi_memory *m, embi_body *b)
     for (int k = 0; k < 5; k++) shift[k]->part = b->search.part + 6 * n * k;
     b->search.panel_count = 0;
     for (int k = 0; k < n; k++)
-        if (n == 1 || EMBI_LEAF * (b->bvh.leaves / n) * k < b->nt) b->search.panel[b->search.panel_count++].root = n +
-            k;
+        if (n == 1 || EMBI_LEAF * (b->bvh.leaves / n) * k < b->nt)
+            b->search.panel[b->search.panel_count++].root = n + k;
     return 1;
 }
 
@@ -15128,17 +14656,16 @@ static int embi_panel_holders(embi_memory *m, embi_body *b, embi_panel *p, const
     return 1;
 }
 
-/* Extends the box (lo, hi) by the shrunk tet; x: of the nodes. */
-static void embi_shrunk_add(const embi_shrunk *g, const int v[4], const embipc_real *x, embipc_real lo[3],
-                            embipc_real hi[3])
+/* Extends the box by the shrunk tet; x: of the nodes. */
+static void embi_shrunk_add(const embi_shrunk *g, const int v[4], const embipc_real *x, embipc_real box[6])
 {
     const embipc_real *x0 = x + 3 * v[0], *x1 = x + 3 * v[1], *x2 = x + 3 * v[2], *x3 = x + 3 * v[3];
     for (int i = 0; i < 3; i++) {
         embipc_real base = g->least[0] * x0[i] + g->least[1] * x1[i] + g->least[2] * x2[i] + g->least[3] * x3[i];
         embipc_real least = embi_min(embi_min(x0[i], x1[i]), embi_min(x2[i], x3[i])),
                     most = embi_max(embi_max(x0[i], x1[i]), embi_max(x2[i], x3[i]));
-        lo[i] = embi_min(lo[i], base + g->rest * least);
-        hi[i] = embi_max(hi[i], base + g->rest * most);
+        box[i] = embi_min(box[i], base + g->rest * least);
+        box[3 + i] = embi_max(box[3 + i], base + g->rest * most);
     }
 }
 
@@ -15167,29 +14694,22 @@ static int embi_is_one_tet(const embi_body *b) { return b->ntet == 1 && b->nn ==
 /* Bounds of a patch from values x of the nodes: positions or displacements. */
 static void embi_panel_hold(const embi_body *b, const embi_panel *p, const embipc_real *x, embipc_real box[6])
 {
-    embipc_real lo[3] = {EMBI_HUGE, EMBI_HUGE, EMBI_HUGE}, hi[3] = {-EMBI_HUGE, -EMBI_HUGE, -EMBI_HUGE};
+    embi_box_clear(box);
     if (embi_is_one_tet(b)) {
         embipc_real r[4][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
         for (int k = 0; k < 4; k++)
             for (int i = 0; i < 4; i++) embi_axpy(r[k], p->block[4 * k + i], x + 3 * b->tet[i]);
         for (int i = 0; i < 3; i++) {
             embipc_real half = embi_abs(r[1][i]) + embi_abs(r[2][i]) + embi_abs(r[3][i]);
-            lo[i] = r[0][i] - half;
-            hi[i] = r[0][i] + half;
+            box[i] = r[0][i] - half;
+            box[3 + i] = r[0][i] + half;
         }
     } else if (b->search.shrunk_count)
         for (int k = p->first; k < p->first + p->count; k++)
-            embi_shrunk_add(b->search.shrunk + k, b->tet + 4 * b->search.shrunk[k].tet, x, lo, hi);
+            embi_shrunk_add(b->search.shrunk + k, b->tet + 4 * b->search.shrunk[k].tet, x, box);
     else
-        for (int k = 0, n = p->count ? p->count : b->nn; k < n; k++) {
-            const embipc_real *at = x + 3 * (p->count ? b->search.holder[p->first + k] : k);
-            for (int i = 0; i < 3; i++) {
-                lo[i] = embi_min(lo[i], at[i]);
-                hi[i] = embi_max(hi[i], at[i]);
-            }
-        }
-    embi_copy(box, lo);
-    embi_copy(box + 3, hi);
+        for (int k = 0, n = p->count ? p->count : b->nn; k < n; k++)
+            embi_box_add(box, x + 3 * (p->count ? b->search.holder[p->first + k] : k));
 }
 
 /* Bounds of all patches (6 each), and of the surface. */
@@ -15202,14 +14722,16 @@ static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real
     }
 }
 
-/* ---- rotation and deformation ----
+/* ==== 47. Rotation and deformation bounds ============================================================
  * A rotation of the whole body brings no two of its points closer. Only the rest of the displacements can do that,
  * after the best fitting rotation is taken out. So a body that rolls keeps its candidates for self-contact. The bound
  * is true for any rotation. On a straight path between two states, rotated by theta against each other, with w_0, w_1:
  *   |x_a - x_b| >= cos(theta/2) |d + w| - 2 t (1 - t) sin(theta/2) |w_1 - w_0|,   w = (1 - t) w_0 + t w_1,
  * for (1 - t) H^T u_0 + t H u_1 = (C + (2t - 1) S) u + 2 t (1 - t) S (u_1 - u_0) with H^2 the rotation from one to
  * the other, C and S its symmetric and skew parts, u = d + w. For the factor cos(theta/2) the reach is larger. The
- * second term, at most 2 t sin(theta/2) (|w_0| + |w_1|), is added to the deformation bound at the end of the path. */
+ * second term, at most 2 t sin(theta/2) (|w_0| + |w_1|), is added to the deformation bound at the end of the path.
+ * Uses: small math, memory, edges and faces, elasticity, candidates, part IV.
+ * Checked by: tests/test_reach.c */
 
 /* A body that has not moved: no displacement, no rotation, no deformation. */
 static void embi_shift_none(const embi_body *b, embi_shift *r)
@@ -15347,8 +14869,10 @@ static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, 
 }
 
 /* Reference positions, from which shifts and candidates count. */
-static const embipc_real *embi_base_q(const embi_state *s, const embi_body *b) { return b->search.has_reference ?
-    s->reference.q : s->qn; }
+static const embipc_real *embi_base_q(const embi_state *s, const embi_body *b)
+{
+    return b->search.has_reference ? s->reference.q : s->qn;
+}
 static const embipc_real *embi_base_x(const embi_state *s) { return s->reference.any ? s->reference.x : s->xn; }
 
 /* Bounds for the present positions of the body, computed from its nodes. */
@@ -15534,14 +15058,29 @@ static void embi_pair_near(embi_state *s, embi_pair *pair, embipc_real radius)
 static void embi_pair_know(embi_state *s, embi_pair *pair, embipc_real slack, int stamp)
 {
     const int *nearby = s->candidates.active + pair->first;
-    for (int k = pair->first; k < pair->first + pair->count; k++) s->candidates.apart[k].least -=
-        s->candidates.apart[k].share * slack;
+    for (int k = pair->first; k < pair->first + pair->count; k++)
+        s->candidates.apart[k].least -= s->candidates.apart[k].share * slack;
     for (int i = 0; i < pair->nearby_count; i++) {
         const embi_closest *c = s->candidates.closest + pair->first + nearby[i];
         if (c->stamp == stamp && !(c->in_matrix > 0)) s->candidates.apart[pair->first + nearby[i]].least = c->d;
     }
     pair->radius -= slack;
 }
+
+/* ==== 48. Energy of a body ===========================================================================
+ * Inertia, elasticity and forces of one body: its part of E, of the gradient and of the matrix. One form of the
+ * step serves for all one-step and multistep rules:
+ *   E(q) = 1/(2s) |q - qt|_M^2 + h^2 [Psi + kappa sum b + sum D - f.q + 1/(2c) |q - qc|_C^2],  v = (q - qc)/c
+ *   backward Euler: qc = q^n,                  c = h,     qt = qc + c v^n,                  s = 1
+ *   BDF2:           qc = q^n + (q^n - q^n-1)/3, c = 2h/3, qt = qc + c (v^n + (v^n - v^n-1)/3), s = 4/9
+ * [EIPC24 eqs. 5, 10, 11; Hairer, Norsett, Wanner, Solving ODEs I, III.1] with C = alpha M + beta K (Rayleigh
+ * damping). For bodies that rotate, chapter "Rotation" replaces qt and qc. A material holds its rotations for
+ * the step: those of the expected end; with keep_spin = 0 those of q^n, and for BDF2 of qt. Friction, D, takes
+ * the displacement q - q^n of the step itself, so its work is never positive. A = (1/s + h^2 alpha/c) M + h^2
+ * (1 + beta/c) K is constant within a step. K of a nonlinear material is not constant. Only the damping part of
+ * A has it, taken at q^n; energy, gradient and projected Hessian (the tangent) are evaluated at each iterate.
+ * Uses: small math, sparse matrices, linear corotated energy, materials over a body, state, vertices that
+ * follow nodes.   Checked by: tests/test_integrator.c, tests/test_elastic.c */
 
 /* y = M x over the nodes of one body (both local, 3 nn) */
 static void embi_mass_multiply(const embi_body *b, const embipc_real *x, embipc_real *y)
@@ -15695,7 +15234,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
     return inertia + s->hh * (elastic - work) + damping;
 }
 
-/* ==== 22a. Rotation ==================================================================================
+/* ==== 49. Rotation ===================================================================================
  * q^n + h v^n lies on the tangent of the circle that a spinning body follows. A step from there stretches the body or
  * slows it down, and rotates it by atan(h w) instead of h w. Here each body starts from its own free flight: its centre
  * moves straight, and it rotates like a rigid body without torque. With r = q - c, u = v - v_c - w x r (what deforms
@@ -15704,7 +15243,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  *   y = r + h u,   w1 = R J(y)^-1 R^T L                       the spin at the end
  *   qt0 = c + h v_c + R y,   vt = v_c + w1 x R y + R u        the flight
  *   a = -w1 x (w1 x R y) - 2 w1 x R u - alpha x R y           centrifugal, Coriolis and Euler acceleration
- *   qt = qt0 + h^2 a,   qc = qt0 - h vt,   v = (q - qc)/h     the step form of section 22
+ *   qt = qt0 + h^2 a,   qc = qt0 - h vt,   v = (q - qc)/h     the form of chapter "Energy of a body"
  * alpha takes the torque out of a. A free rigid body ends at qt0 with vt, whatever h w is. A soft body is stretched by
  * the centrifugal force, which its own forces balance at the end of the step. A body with driven nodes turns about
  * them.
@@ -15720,7 +15259,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  * loss from the motion of their centres, equal and opposite. Friction does not count the curvature of the flight,
  * (R - I - h [w]) r, as slip: a point that rolls along an arc does not slip.
  * [SW91] Simo, Wong, Int. J. Numer. Meth. Eng. 31, 1991, 19.
- * Uses: small math, state.                                  Checked by: tests/test_motion.c */
+ * Uses: small math, state, vertices that follow nodes, energy of a body.   Checked by: tests/test_motion.c */
 
 /* The largest angle of R is EMBI_TURN_TOUCHING for a body that touched something at the end of the last step, and
  * EMBI_TURN_FREE for others. A body that rotates faster keeps its angular momentum, but not its angle. A straight path
@@ -16067,44 +15606,12 @@ static void embi_flight_end(const embi_state *s, const embi_body *b, int i, embi
     embi_axpy(x, s->h, f->velocity);
 }
 
-/* ==== 23. Newton =====================================================================================
- * One island: bodies linked by candidate pairs. E is minimised over their unknown nodes. The loop over all islands is
- * embi_iterate() in section 28. It calls embi_island_look(), that is embi_island_direction() and embi_island_aim();
- * searches more candidates where the direction leaves the searched range; and calls embi_island_go(), that is
- * embi_island_advance(). Each iteration
- *   g = grad E,  H p = -g - H_fd r,  p = r on driven nodes      (H: A + rank-one contacts + friction)
- *   alpha = the part of p free of contact, found by continuous collision detection
- *   q += alpha p
- * What makes a driven step converge in one to three of them [measured; the reference needs 49 in a lift]:
- * - A step begins at a prediction from the last two. It is right for bodies that are carried, held or fall.
- * - The drive is in the direction. r is what is left of the step's prescribed motion. At q^n every friction
- *   contact has u = 0, where its Hessian is the sticking spring: the first solve carries along what is held.
- * - No decrease test while r is not zero: the drive does work and E may rise.
- * - After it, the line search looks at the slope p.grad E as well as at E: halving alone accepts the zigzag
- *   between slip and stick.
- * - Each friction contact remembers |u| of the last step for the stiffness of the first solve.
- * - The last factor is reused as a preconditioner: for the last solves of its step (the very last is convergence
- *   test and correction in one) and for the first ones of the next steps. Bodies that rest, hang or are carried
- *   need no new factor.
- * The stop test is |p|/h < tolerance, a velocity that is derived from epsv. With a coarser one a block would stick on a
- * slope where it must slide.
- * Drives yield: while r is not zero the path keeps a gap floor, min(0.05 dhat, 0.9 of the present gap);
- * where the floor stops the motion, the drive that contributes most to that approach gives up the rest of
- * its motion, and is reported. The others go on.
- * Tried where many contacts begin in one step, and left out. Solves per step of a pile of 100 cages, and of ten bears:
- *   as it is                                                                    10.8          12.2
- *   contacts that a direction would cause have their stiffness beforehand       12.1 to 13.0  12.8 to 16
- *   they have their whole force too, as at 0.3 dhat                             17.7          16.3
- *   contact forces predicted from the last direction (primal-dual)              11.7          11.5
- *   a step begins with the free part of a prediction                            10.8          11.8
- *   the full Hessian from the start                                             11.6          12.3
- *   each body moves as far as its own contacts allow                            19 and more
- * Iterating only on bodies that have not converged would leave three quarters of the work.
- * In impacts the second line saves solves, with springs up to half of dhat where a direction meets something: the worst
- * step of a ball at a plate at 10 and 30 m/s takes 16 and 38 solves for 19 and 63 in a cage, 21 and 53 for 33 and 98
- * full. It saves no time: contacts must be searched farther ahead. It takes 0.75 to 1.1 of the time there, and 2.7 for
- * two balls, which then separate in another way.
- * Uses: all of the above.                                   Checked by: tests/test_world*.c   */
+/* ==== 50. Islands ====================================================================================
+ * An island is a set of bodies linked by candidate pairs. E is minimised over their unknown nodes. This chapter
+ * has the data of an island, and loops over its bodies that threads share. Chapters "Direction", "Line search"
+ * and "Newton iteration" say how an island is solved.
+ * Uses: memory, threads, sorting and sets, linear system, part of an inverse, part IV.
+ * Checked by: tests/test_world_step.c, tests/test_oom.c */
 
 /* The contacts of one chunk of active candidates, and their place among all contacts. */
 typedef struct embi_found {
@@ -16144,8 +15651,11 @@ typedef struct embi_dual {
 
 /* What the island had from earlier steps at the start of this step. A step that fails restores it, since the bits of
  * later steps depend on it. */
+/* What is stored for a step that fails: nothing, numbers, or the factor too. */
+typedef enum embi_past { EMBI_PAST_NONE, EMBI_PAST_NUMBERS, EMBI_PAST_FACTOR } embi_past;
+
 typedef struct embi_island_past {
-    int is_known;                /* 1: the numbers are stored, 2: the factor too */
+    embi_past stored;
     int useful, wait, pause, unknown_count;
     unsigned *of;
     int of_count;
@@ -16221,9 +15731,12 @@ typedef struct embi_island_energy {
     embipc_real slope, noise_x;
 } embi_island_energy;
 
+/* What the search of an iteration did to an island: nothing, its candidates changed, other islands joined it. */
+enum embi_island_change { EMBI_ISLAND_SAME, EMBI_ISLAND_SEARCHED, EMBI_ISLAND_MERGED };
+
 typedef struct embi_island {
     int active;                  /* still iterating */
-    int changed;                 /* in this iteration: 1 its candidates changed, 2 other islands joined it */
+    int changed;                 /* in this iteration: an embi_island_change */
     int recorded;                /* 0: its record of this iteration is still to be listed */
     int index;                   /* number within the step */
     int *bodies, body_count;
@@ -16249,53 +15762,37 @@ typedef struct embi_island {
     embi_island_energy energy;
     embi_bound bound;
     int stamp;                   /* number of its last evaluation */
-    embipc_iteration record;} embi_island;
+    embipc_iteration record;
+} embi_island;
 
 /* The number of springs of soft drives, and whether a drive still moves. */
 static int embi_spring_count(const embi_island *isle) { return EMBI_DRIVES ? isle->springs.count : 0; }
 static int embi_is_driving(const embi_island *isle) { return EMBI_DRIVES && isle->driving; }
 
+static const size_t embi_dual_arrays[] = {
+    EMBI_OFFSETS4(embi_dual, first, taken, link, value), EMBI_OFFSETS4(embi_dual, column, side, member, side_column),
+    EMBI_OFFSETS4(embi_dual, member_start, block, block_start, work)};
+
 /* Gives back D and all it owns. D may be NULL. */
 static void embi_dual_free(embi_memory *m, embi_dual *D)
 {
     if (!D) return;
-    EMBI_RELEASE(m, D->first);
-    EMBI_RELEASE(m, D->taken);
-    EMBI_RELEASE(m, D->link);
-    EMBI_RELEASE(m, D->value);
-    EMBI_RELEASE(m, D->column);
-    EMBI_RELEASE(m, D->side);
-    EMBI_RELEASE(m, D->member);
-    EMBI_RELEASE(m, D->side_column);
-    EMBI_RELEASE(m, D->member_start);
-    EMBI_RELEASE(m, D->block);
-    EMBI_RELEASE(m, D->block_start);
-    EMBI_RELEASE(m, D->work);
+    EMBI_RELEASE_ALL(m, D, embi_dual_arrays);
     embi_system_free(m, &D->K);
     embi_free(m, D);
 }
 
+static const size_t embi_island_arrays[] = {
+    EMBI_OFFSETS4(embi_island, bodies, pairs, shares.part, shares.found),
+    EMBI_OFFSETS4(embi_island, unknown, factor.of, factor.past.of, friction.list),
+    EMBI_OFFSETS4(embi_island, springs.list, touched.list, keys, rhs), offsetof(embi_island, factor.work),
+    offsetof(embi_island, bound.block_alpha),
+    EMBI_OFFSETS4(embi_island, bound.block_at, shares.by_near.list, shares.by_tets.list, shares.by_vertices.list)};
+
 /* Gives back all that an island owns, but not the island itself. */
 static void embi_island_free(embi_memory *m, embi_island *isle)
 {
-    EMBI_RELEASE(m, isle->bodies);
-    EMBI_RELEASE(m, isle->pairs);
-    EMBI_RELEASE(m, isle->shares.part);
-    EMBI_RELEASE(m, isle->shares.found);
-    embi_chunks_free(m, &isle->shares.by_near);
-    embi_chunks_free(m, &isle->shares.by_tets);
-    embi_chunks_free(m, &isle->shares.by_vertices);
-    EMBI_RELEASE(m, isle->unknown);
-    EMBI_RELEASE(m, isle->factor.of);
-    EMBI_RELEASE(m, isle->factor.past.of);
-    EMBI_RELEASE(m, isle->friction.list);
-    EMBI_RELEASE(m, isle->springs.list);
-    EMBI_RELEASE(m, isle->touched.list);
-    EMBI_RELEASE(m, isle->keys);
-    EMBI_RELEASE(m, isle->rhs);
-    EMBI_RELEASE(m, isle->factor.work);
-    EMBI_RELEASE(m, isle->bound.block_alpha);
-    EMBI_RELEASE(m, isle->bound.block_at);
+    EMBI_RELEASE_ALL(m, isle, embi_island_arrays);
     embi_contacts_free(m, &isle->contacts);
     embi_system_free(m, &isle->system);
     embi_system_free(m, &isle->factor.past.system);
@@ -16373,14 +15870,15 @@ static void embi_apply_many(const embi_state *s, const embi_island *isle, const 
         if (embi_has_many_live(s->body + isle->bodies[k])) embi_apply_live(s, s->body + isle->bodies[k], q, y);
 }
 
-/* ---- soft drives ----
+/* ==== 51. Soft drives ================================================================================
  * x, y are a vertex and its target now; x^n, y^n at the start of the step. beta is the damping:
  *   K (x - y) + beta K (x - x^n - (y - y^n))/h = K (1 + beta/h) (x - c),
  *   c = (y + beta/h (x^n + y - y^n))/(1 + beta/h)
  * With a force limit L the square is replaced by Huber's function of |r|^2 = r.K r/k, r = x - c, k = max K_i:
  *   E = k |r|^2/2 up to k |r| = L, L |r| - L^2/(2 k) beyond,   |dE/dx| <= L
  * with dE/dx = share K r, share = min(1, L/(k |r|)), and the Hessian share (K - K r r.K/(k |r|^2)) beyond: positive
- * semidefinite everywhere. Its columns are those of one vertex, so that it fits into any pattern. */
+ * semidefinite everywhere. Its columns are those of one vertex, so that it fits into any pattern.
+ * Uses: small math, memory, part IV.   Checked by: tests/world_drive.h */
 
 /* y: where vertex k of a drive is to be in a pose, R its rotation */
 static void embi_drive_place(const embi_drive *d, const embipc_real pose[6], const embipc_real R[9], int k,
@@ -16529,7 +16027,12 @@ static int embi_springs_missed(const embi_state *s, const embi_island *isle)
     return 0;
 }
 
-/* ---- contacts of an island ---- */
+/* ==== 52. Contacts of an island ======================================================================
+ * Evaluates the candidates of an island: closest points, contacts, their energy, and which vertices they touch.
+ * At the start of a step friction takes its forces lambda and tangents from the contacts there (they are
+ * lagged). Candidates that are far away are not measured again until the bodies have moved far enough.
+ * Uses: part I, materials over a body, distances, candidates, part IV.
+ * Checked by: tests/test_contact.c, tests/test_friction.c */
 
 /* closest points of one candidate at x */
 static void embi_closest_find(const embi_candidate *c, const embipc_real *x, int stamp, embi_closest *out)
@@ -16936,21 +16439,26 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
     return embi_island_touch_room(m, isle);
 }
 
-/* ---- the linear system ---- */
+/* ==== 53. System of an island ========================================================================
+ * Numbers the unknowns of an island, and sums over its bodies, contacts and springs:
+ *   g = grad E,   H = A + rank-one contacts + friction                             [EIPC24 eq. 17]
+ * Also products with H without forming it, and what a motion of driven nodes does to the right side.
+ * Uses: part I, materials over a body, friction, linear system, part of an inverse, part IV.
+ * Checked by: tests/test_world_step.c, tests/test_cg.c */
 
 /* Stores what a step that fails restores. Returns 0 out of memory. */
 static int embi_island_remember(embi_memory *m, embi_island *isle)
 {
     embi_island_past *past = &isle->factor.past;
     if (!EMBI_GROW(m, past->of, isle->factor.of_count)) return 0;
-    if (isle->factor.of_count) memcpy(past->of, isle->factor.of, (size_t)isle->factor.of_count *
-                                      sizeof *isle->factor.of);
+    if (isle->factor.of_count)
+        memcpy(past->of, isle->factor.of, (size_t)isle->factor.of_count * sizeof *isle->factor.of);
     past->of_count = isle->factor.of_count;
     past->useful = isle->factor.useful;
     past->wait = isle->factor.wait;
     past->pause = isle->factor.pause;
     past->unknown_count = isle->unknown_count;
-    past->is_known = 1;
+    past->stored = EMBI_PAST_NUMBERS;
     return 1;
 }
 
@@ -16968,17 +16476,17 @@ static void embi_island_swap_factors(embi_island *isle)
 static void embi_island_forget(embi_island *isle)
 {
     embi_island_past *past = &isle->factor.past;
-    if (past->is_known == 2) embi_island_swap_factors(isle);
-    if (past->is_known && past->of_count) memcpy(isle->factor.of, past->of, (size_t)past->of_count *
-                                                 sizeof *isle->factor.of);
-    if (past->is_known) {
+    if (past->stored == EMBI_PAST_FACTOR) embi_island_swap_factors(isle);
+    if (past->stored && past->of_count)
+        memcpy(isle->factor.of, past->of, (size_t)past->of_count * sizeof *isle->factor.of);
+    if (past->stored) {
         isle->factor.of_count = past->of_count;
         isle->factor.useful = past->useful;
         isle->factor.wait = past->wait;
         isle->factor.pause = past->pause;
         isle->unknown_count = past->unknown_count;
     }
-    past->is_known = 0;
+    past->stored = EMBI_PAST_NONE;
 }
 
 /* Gives the unknown nodes of the island their numbers. */
@@ -17003,8 +16511,9 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
     }
     isle->factor.same &= count == isle->factor.of_count;
     isle->factor.of_count = count;
-    if (!isle->factor.same) isle->factor.useful = isle->factor.wait = isle->factor.pause = isle->factor.is_old =
-        isle->factor.next_is_old = 0;
+    if (!isle->factor.same)
+        isle->factor.useful = isle->factor.wait = isle->factor.pause = isle->factor.is_old = isle->factor.next_is_old =
+            0;
     return embi_island_chunks(m, s, isle) && EMBI_GROW(m, isle->rhs,
                                                        6 * isle->unknown_count) &&
            EMBI_GROW(m, isle->factor.work, 12 * isle->unknown_count);
@@ -17323,7 +16832,7 @@ static int embi_friction_changed(const embi_state *s, const embi_island *isle)
     return changed;
 }
 
-/* ---- contact forces as unknowns ----
+/* ==== 54. Contact forces as unknowns =================================================================
  * For many bodies that touch at few points. H = A + U U^T. A is block-diagonal with a block for each body. U has a
  * column sqrt(h^2) J^T z for each direction in which a contact, a friction contact or a spring resists. Then
  *   H^-1 = A^-1 - A^-1 U K^-1 U^T A^-1,   K = 1 + U^T A^-1 U                      [Woodbury 1950]
@@ -17332,7 +16841,8 @@ static int embi_friction_changed(const embi_state *s, const embi_island *isle)
  * Time against H as one matrix, for falling piles: 10 and 100 cages of 40 nodes 0.95 and 0.83, 10 of 200 and 400 nodes
  * 0.62 and 0.60, 10 full balls 0.71; ten bears, which touch at many points, 1.01. On 2 threads the pile of 100 0.76.
  * Where one or two bodies have most nodes it does not pay, since most of H's factor stays from one iteration to the
- * next: 1, 2 and 3 cages of a ball 1.1, a grasp by a cage of 108 nodes 1.15, a bear of 300 nodes 1.35 [measured]. */
+ * next: 1, 2 and 3 cages of a ball 1.1, a grasp by a cage of 108 nodes 1.15, a bear of 300 nodes 1.35 [measured].
+ * Uses: part I, linear system, part of an inverse, part IV.   Checked by: tests/test_dual.c */
 
 /* 1 where contact forces as unknowns pay: few columns against the unknowns, no body that holds most of them, and no K
  * that changes in the step. */
@@ -17518,9 +17028,9 @@ static int embi_dual_columns(embi_memory *m, embi_island *isle)
     return 1;
 }
 
-/* Lists the triples by body, with room for each body's part of K. Returns -2 out of memory, 0 where there are too
- * many. */
-static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
+/* Lists the triples by body, with room for each body's part of K. The answer is no where
+ * there are too many. */
+static embi_answer embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
     int blocks = 0;
@@ -17528,7 +17038,7 @@ static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
         !EMBI_GROW(m, D->side_column, 6 * D->triples) ||
         !EMBI_GROW(m, D->member_start, isle->body_count + 2) ||
         !EMBI_GROW(m, D->block_start, isle->body_count + 1))
-        return -2;
+        return EMBI_NO_MEMORY;
     memset(D->member_start, 0, (size_t)(isle->body_count + 2) * sizeof(int));
     for (int t = 0; t < 2 * D->triples; t++)
         if (t % 2 == 0 || D->side[t] != D->side[t - 1]) D->member_start[D->side[t] + 2]++;
@@ -17541,15 +17051,15 @@ static int embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
         D->block_start[k] = blocks;
         if (!count) continue;
         if (V->asked_count > EMBI_DUAL_NODES || count > 20000 ||
-            blocks > INT_MAX / 10 - count * (count + 1) / 2) return 0;
-        if (!embi_inverse_room(m, V)) return -2;
+            blocks > INT_MAX / 10 - count * (count + 1) / 2) return EMBI_NO;
+        if (!embi_inverse_room(m, V)) return EMBI_NO_MEMORY;
         blocks += count * (count + 1) / 2;
     }
     D->block_start[isle->body_count] = blocks;
     if (!EMBI_GROW(m, D->block, 9 * blocks) ||
         !EMBI_GROW(m, D->work, 3 * isle->unknown_count + 3 * D->triples))
-        return -2;
-    return 1;
+        return EMBI_NO_MEMORY;
+    return EMBI_YES;
 }
 
 /* Factors A of a body, unless its factor is valid. part[k]: 0, or what embi_inverse_take() returned. */
@@ -17601,54 +17111,54 @@ static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
         }
 }
 
-/* Sums and factors K. Returns the number of replaced pivots, -1: inf or nan; -2 out of memory. */
-static int embi_dual_gather(embi_memory *m, embi_state *s, embi_island *isle)
+/* Sums and factors K. D->on: no pivot was replaced. */
+static embipc_result embi_dual_gather(embi_memory *m, embi_state *s, embi_island *isle)
 {
     static const embipc_real one[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     embi_dual *D = isle->dual;
-    int count = 0;
-    if (!EMBI_GROW(m, isle->keys, D->block_start[isle->body_count])) return -2;
+    int count = 0, replaced;
+    if (!EMBI_GROW(m, isle->keys, D->block_start[isle->body_count])) return EMBIPC_ERR_MEMORY;
     for (int k = 0; k < isle->body_count; k++)
         for (int i = D->member_start[k]; i < D->member_start[k + 1]; i++)
             for (int j = D->member_start[k]; j <= i; j++)
                 isle->keys[count++].key = embi_pack(D->member[i], D->member[j]);
-    if (!embi_system_analyze(m, &D->K, D->triples, isle->keys, count, EMBI_SYSTEM_AUTO)) return -2;
+    if (!embi_system_analyze(m, &D->K, D->triples, isle->keys, count, EMBI_SYSTEM_AUTO)) return EMBIPC_ERR_MEMORY;
     D->K.F.threads = isle->system.F.threads;
     for (int t = 0; t < D->triples; t++) (void)embi_system_add(&D->K, t, t, one);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_part, NULL, NULL, 0);
     for (int b = 0; b < count; b++)
         (void)embi_system_add(&D->K, (int)(isle->keys[b].key >> 32), (int)(isle->keys[b].key & 0xffffffffu),
                               D->block + 9 * (size_t)b);
-    return embi_system_factor(&D->K);
+    replaced = embi_system_factor(&D->K);
+    D->on = replaced == 0;
+    return replaced < 0 ? EMBIPC_ERR_NOT_FINITE : EMBIPC_OK;
 }
 
 /* Number of the body's last factor of A. */
 static unsigned embi_body_factors(const embi_body *b) { return b->inverse ? b->inverse->taken : 0; }
 
-/* Factors A and K instead of H. Returns 1, or 0 where H as one matrix is better or necessary. -1: inf or nan; -2 out
- * of memory. */
-static int embi_dual_factor(embi_memory *m, embi_state *s, embi_island *isle)
+/* Factors A and K instead of H. D->on stays 0 where H as one matrix is better or necessary. */
+static embipc_result embi_dual_factor(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D;
-    int fits, replaced;
+    embi_answer fits;
     if (isle->dual) isle->dual->on = 0;
-    if (!embi_island_wants_dual(s, isle)) return 0;
+    if (!embi_island_wants_dual(s, isle)) return EMBIPC_OK;
     if (!isle->dual) isle->dual = (embi_dual *)embi_alloc(m, 1, sizeof *isle->dual);
-    if ((D = isle->dual) == NULL) return -2;
+    if ((D = isle->dual) == NULL) return EMBIPC_ERR_MEMORY;
     embi_island_ready(s, isle, 0);
-    if (!embi_dual_bodies(m, s, isle)) return -2;
+    if (!embi_dual_bodies(m, s, isle)) return EMBIPC_ERR_MEMORY;
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_invert, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
-        if (isle->shares.part[k] != 0) return isle->shares.part[k] < 0 ? -1 : 0;
+        if (isle->shares.part[k] != 0) return isle->shares.part[k] < 0 ? EMBIPC_ERR_NOT_FINITE : EMBIPC_OK;
         D->taken[k] = embi_body_factors(s->body + isle->bodies[k]);
     }
     D->bodies = isle->body_count;
-    if (!embi_dual_links(m, s, isle) || !embi_dual_columns(m, isle)) return -2;
-    if ((fits = embi_dual_members(m, s, isle)) <= 0) return fits;
-    if ((replaced = embi_dual_gather(m, s, isle)) != 0) return replaced < 0 ? replaced : 0;
-    D->on = 1;
-    return 1;
+    if (!embi_dual_links(m, s, isle) || !embi_dual_columns(m, isle)) return EMBIPC_ERR_MEMORY;
+    fits = embi_dual_members(m, s, isle);
+    if (fits != EMBI_YES) return fits == EMBI_NO ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+    return embi_dual_gather(m, s, isle);
 }
 
 /* Is the last factor one of A and K? */
@@ -17705,14 +17215,13 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_solve_body, NULL, b, 0);
 }
 
-/* Assembles and factors H as one matrix. The order is kept while the pattern fits. Returns the number of replaced
- * pivots, -1: inf or nan; -2 out of memory, -3: it does not fit its new pattern, which cannot be. */
-static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *isle)
+/* Assembles and factors H as one matrix. The order is kept while the pattern fits. A new pattern always fits. */
+static embipc_result embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int pivots;
     if (!isle->factor.analysed || !embi_island_assemble(s, isle)) {
-        if (!embi_island_analyze(m, s, isle)) return -2;
-        if (!embi_island_assemble(s, isle)) return -3;
+        if (!embi_island_analyze(m, s, isle)) return EMBIPC_ERR_MEMORY;
+        if (!embi_island_assemble(s, isle)) return EMBIPC_ERR_ARGUMENT;
         isle->factor.analysed = 1;
     }
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
@@ -17721,10 +17230,12 @@ static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *
         isle->tune.too_much = isle->tune.keep;
         isle->tune.keep = isle->tune.keep > (embipc_real)0.2 ? isle->tune.keep / 2 : (embipc_real)0;
         embi_island_tangent(s, isle);
-        if (!embi_island_assemble(s, isle)) return -3;
+        if (!embi_island_assemble(s, isle)) return EMBIPC_ERR_ARGUMENT;
         pivots = embi_system_factor(&isle->system);
     }
-    return pivots;
+    if (pivots < 0) return EMBIPC_ERR_NOT_FINITE;
+    isle->regularized += pivots;
+    return EMBIPC_OK;
 }
 
 /* Before the first factor of a step: the factor of an earlier step is set aside, because a step that fails restores
@@ -17732,9 +17243,9 @@ static int embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *
 static void embi_island_set_aside(embi_island *isle)
 {
     const embi_threads *threads = isle->system.F.threads;
-    if (isle->factor.past.is_known != 1 || !isle->factor.past.useful || isle->factor.past.unknown_count <
+    if (isle->factor.past.stored != EMBI_PAST_NUMBERS || !isle->factor.past.useful || isle->factor.past.unknown_count <
         EMBI_KEEP_NODES) return;
-    isle->factor.past.is_known = 2;
+    isle->factor.past.stored = EMBI_PAST_FACTOR;
     embi_island_swap_factors(isle);
     isle->system.F.threads = threads;
 }
@@ -17742,14 +17253,11 @@ static void embi_island_set_aside(embi_island *isle)
 /* The matrix at the present state, factored. */
 static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    int pivots = 0, dual;
+    embipc_result result;
     embi_island_set_aside(isle);
-    dual = embi_dual_factor(m, s, isle);
-    if (dual == 0) pivots = embi_island_factor_whole(m, s, isle);
-    else if (dual < 0) pivots = dual;
-    if (pivots < 0)
-        return pivots == -1 ? EMBIPC_ERR_NOT_FINITE : pivots == -2 ? EMBIPC_ERR_MEMORY : EMBIPC_ERR_ARGUMENT;
-    isle->regularized += pivots;
+    result = embi_dual_factor(m, s, isle);
+    if (result == EMBIPC_OK && !embi_has_dual(isle)) result = embi_island_factor_whole(m, s, isle);
+    if (result != EMBIPC_OK) return result;
     isle->factorizations++;
     isle->factor.useful = 1;
     isle->factor.is_old = 0;
@@ -17772,10 +17280,19 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     return EMBIPC_OK;
 }
 
-/* ---- factors that serve for more than one step ----
- * From one step to the next H changes little: R rotates a bit, and few contacts begin, end or stiffen. So a step begins
- * with a reused factor, as preconditioner M of conjugate gradients on its own H. The first iteration solves all that M
- * has right; each contact that M lacks takes one more. A is not even assembled: products are formed tet by tet. */
+/* ==== 55. Direction ==================================================================================
+ * Solves for the direction p of an iteration. r is what is left of the step's prescribed motion:
+ *   H p = -g - H_fd r,   p = r on driven nodes
+ * From one step to the next H changes little: R rotates a bit, and few contacts begin, end or stiffen. So a
+ * step begins with a reused factor, as preconditioner M of conjugate gradients on its own H. The first
+ * iteration solves all that M has right; each contact that M lacks takes one more. A is not even assembled:
+ * products are formed tet by tet. The reused factor also serves for the last solves of its step. The very last
+ * one is convergence test and correction in one. Bodies that rest, hang or are carried need no new factor.
+ * At q^n every friction contact has u = 0, where its Hessian is the sticking spring. So the first solve carries
+ * along what is held. Each friction contact remembers |u| of the last step for the stiffness of the first
+ * solve.
+ * Uses: part I, linear corotated energy, friction, linear system, part IV.
+ * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
 /* at the start of a step */
 static void embi_island_recall(const embi_state *s, embi_island *isle)
@@ -18083,8 +17600,8 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     worst = embi_island_measure(s, isle);
     isle->last_measure = isle->measure;
     isle->measure = worst;
-    if (!isle->factor.next_is_old) isle->factor.slow = !embi_is_driving(isle) && worst > isle->last_measure / 2 ?
-        isle->factor.slow + 1 : 0;
+    if (!isle->factor.next_is_old)
+        isle->factor.slow = !embi_is_driving(isle) && worst > isle->last_measure / 2 ? isle->factor.slow + 1 : 0;
     isle->tune.stride = 0;
     if (worst < 1) stretch = 1;
     for (int k = 0; k < isle->unknown_count && stretch > 1; k++)
@@ -18104,7 +17621,13 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* ---- the step along the direction ---- */
+/* ==== 56. Line search ================================================================================
+ * Moves an island along its direction: q += alpha p. The part of p that is free of contact is found by
+ * continuous collision detection. Within it E must not grow [EIPC24 III-C]. The search looks at the slope
+ * p.grad E as well as at E: halving alone accepts the zigzag between slip and stick. There is no decrease test
+ * while drives have motion left: a drive does work, and E may rise.
+ * Uses: part I, part II, candidates, continuous collision detection, part IV.
+ * Checked by: tests/world_guarantee.h, tests/test_world_step.c */
 
 typedef struct embi_ccd_task {
     const embi_state *s;
@@ -18191,8 +17714,8 @@ static void embi_ccd_range(void *arg, int begin, int end)
 static void embi_body_drift_next(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
-    if (b->search.measured_at_start && t->isle->bound.cap == 1) embi_shift_copy(b, &b->search.drift_next,
-                                                                                &b->search.shift_next);
+    if (b->search.measured_at_start && t->isle->bound.cap == 1)
+        embi_shift_copy(b, &b->search.drift_next, &b->search.shift_next);
     else   /* still q + p */
         (void)embi_body_shift(b, t->s->reference.measured_q, t->s->trial_q, t->s->scratch.nodes, &b->search.drift,
                               &b->search.drift_next);
@@ -18313,8 +17836,8 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
         if (isle->bound.cap < 1) embi_body_cap(b, isle->bound.cap);
-        for (int n = 0; n < b->search.panel_count; n++) embi_box_join(b->search.panel[n].hull,
-                                                                      b->search.shift_next.part + 6 * n);
+        for (int n = 0; n < b->search.panel_count; n++)
+            embi_box_join(b->search.panel[n].hull, b->search.shift_next.part + 6 * n);
     }
     return 1;
 }
@@ -18499,7 +18022,33 @@ static embipc_result embi_island_search(embi_memory *m, embi_state *s, embi_isla
     return embi_island_move(m, s, isle, alpha);
 }
 
-/* ---- drives ---- */
+/* ==== 57. Newton iteration ===========================================================================
+ * The end of one iteration of an island, embi_island_advance(): the move, drives that yield, and the stop test.
+ * The loop over all islands is embi_iterate() in chapter "Iterations". It calls embi_island_look(), that is
+ * embi_island_direction() and embi_island_aim(); searches more candidates where the direction leaves the
+ * searched range; and calls embi_island_go(), that is embi_island_advance().
+ * The stop test is |p|/h < tolerance, a velocity that is derived from epsv. With a coarser one a block would
+ * stick on a slope where it must slide. A driven step converges in one to three iterations [measured; the
+ * reference needs 49 in a lift].
+ * Drives yield: while r is not zero the path keeps a gap floor, min(0.05 dhat, 0.9 of the present gap). Where
+ * the floor stops the motion, the drive that contributes most to that approach gives up the rest of its motion,
+ * and is reported. The others go on.
+ * Tried where many contacts begin in one step, and left out. Solves per step of a pile of 100 cages, and of ten
+ * bears:
+ *   as it is                                                                    10.8          12.2
+ *   contacts that a direction would cause have their stiffness beforehand       12.1 to 13.0  12.8 to 16
+ *   they have their whole force too, as at 0.3 dhat                             17.7          16.3
+ *   contact forces predicted from the last direction (primal-dual)              11.7          11.5
+ *   a step begins with the free part of a prediction                            10.8          11.8
+ *   the full Hessian from the start                                             11.6          12.3
+ *   each body moves as far as its own contacts allow                            19 and more
+ * Iterating only on bodies that have not converged would leave three quarters of the work.
+ * In impacts the second line saves solves, with springs up to half of dhat where a direction meets something:
+ * the worst step of a ball at a plate at 10 and 30 m/s takes 16 and 38 solves for 19 and 63 in a cage, 21 and
+ * 53 for 33 and 98 full. It saves no time: contacts must be searched farther ahead. It takes 0.75 to 1.1 of the
+ * time there, and 2.7 for two balls, which then separate in another way.
+ * Uses: small math, memory, distances, candidates, part IV.
+ * Checked by: tests/world_drive.h, tests/test_world_step.c */
 
 /* Where each node of a drive should be at the end of its present stage. */
 static void embi_drive_aim(embi_state *s, embi_drive *d)
@@ -18788,7 +18337,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     return EMBIPC_OK;
 }
 
-/* ---- where a step begins ----
+/* ==== 58. Predictions ================================================================================
  * A smooth motion continues. From a prediction by the last two steps, a body that is carried, held or falls needs one
  * solve, which confirms convergence; a body that is pressed flat needs one solve less than from q^n. So a step may
  * begin with a prediction, before its first direction:
@@ -18798,7 +18347,8 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
  * find it free as a whole, and where no drive does work E must not be higher there than at q^n. Otherwise the step
  * begins at q^n. The order, or none, is chosen by the errors of both in the last step, and by their present difference
  * from the targets of drives. Solves per step without and with it: squeeze to 30 and to 70 % 2.14 and 1.52, 2.74 and
- * 1.65, medium grasp 3.06 and 2.54, a twisted mat 12.7 and 10.7. */
+ * 1.65, medium grasp 3.06 and 2.54, a twisted mat 12.7 and 10.7.
+ * Uses: small math, memory, part IV.   Checked by: tests/world_begin.h */
 
 /* Adds to the displacement d of node i, m, what order 2 predicts besides: the velocity change of the last step */
 static void embi_guess_add(const embi_state *s, const embi_body *b, int i, embipc_real d[3])
@@ -18924,14 +18474,16 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* ---- where a step ends: velocities, and what they may hold ----
+/* ==== 59. Velocities at the end ======================================================================
  * A fraction z of the corrections dw changes the kinetic energy of an island by z sum dw.L + z^2 sum dw.dL/2.
  * The energy bound: an island may have the kinetic energy of the step's start, plus the work of gravity, given forces
  * and drives, minus the gain of elasticity and barrier. z is the largest fraction in [0, 1] within the bound. It is
  * computed from the energies themselves, not from an estimate. Where velocities exceed the bound without corrections,
  * motions about the centres are slowed down, then all motions. That happens in an implicit step where potentials are
  * not convex, for example with lagged rotations, or when a ball rolls from facet to facet. Energy that the bound takes
- * from rotations is given back later, from losses that are neither friction nor those of every implicit step. */
+ * from rotations is given back later, from losses that are neither friction nor those of every implicit step.
+ * Uses: small math, dense LDL^T, materials over a body, friction, part IV.
+ * Checked by: tests/test_motion.c, tests/test_integrator.c */
 
 /* dL of a body, and its rotation by forces. r, Mr: out, r^n+1 and M r^n+1 of its nodes (3 each). Scratch: g */
 static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, embipc_real *Mr)
@@ -19278,10 +18830,11 @@ static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_
     return EMBI_ENDS_WELL;
 }
 
-/* ==== 24. World ======================================================================================
- * Owns everything: bodies and drives behind handles {index + 1, generation}, pair rules, and the reports of the last
- * step. A new body is built completely and checked against all others before it counts.
- * Uses: all of the above.                                   Checked by: tests/test_world*.c */
+/* ==== 60. World ======================================================================================
+ * Owns everything: bodies and drives behind handles {index + 1, generation}, pair rules, and the reports of the
+ * last step. This chapter has its data, the defaults of the public descriptions, and creation and release.
+ * Uses: part I, cage lattice and cuts, elasticity, part III, part IV.
+ * Checked by: tests/test_defaults.c, tests/world_input.h */
 
 #define EMBI_WORLD_COOKIE 0x0e1bc0deu
 #define EMBI_BODY_COOKIE 0x0e1b0d1eu
@@ -19365,8 +18918,6 @@ typedef struct embi_world_search {
     int *found;                  /* candidates found in each chunk */
     int *asked, asked_count;     /* vertices whose x^n is requested */
     int *pressed, pressed_count; /* vertices with a force of the last step, unsorted, with repeats */
-    embi_crossing *crossing;
-    int crossing_count;
 } embi_world_search;
 
 /* Friction memory of the last step: sorted keys, and |u|, m. */
@@ -19379,7 +18930,7 @@ typedef struct embi_step_report {
     embipc_iteration *iteration, *iteration_before;   /* of the last step, and of the one before it */
     int contact_count, pair_force_count, iteration_count, iteration_before_count;
     int is_odd;                  /* the two lists of iterations were swapped an odd number of times */
-    embipc_intersection *rejected;
+    embipc_crossing *rejected;
     int rejected_count;
 } embi_step_report;
 
@@ -19413,7 +18964,8 @@ struct embipc_world {
     embipc_real warned;          /* gap / dhat at the last warning; 1: none yet */
     int stuck;                   /* consecutive steps with an island that is stuck */
     int mixed_start;             /* bodies were made, or contacts enabled, after the first step */
-    embipc_error error;};
+    embipc_error error;
+};
 
 /* A value of 0 is derived per body: see DEFAULTS at the top. */
 EMBIPC_API embipc_world_def embipc_default_world_def(void)
@@ -19543,27 +19095,18 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     return EMBIPC_OK;
 }
 
+static const size_t embi_body_arrays[] = {
+    EMBI_OFFSETS4(embi_body, tri, origin, tet, mass.block),
+    EMBI_OFFSETS4(embi_body, mass.node, mass.row, mass.place, search.live),
+    EMBI_OFFSETS4(embi_body, search.start, search.panel, search.part, search.strain),
+    EMBI_OFFSETS4(embi_body, search.own.list, search.own_state, search.shrunk, search.holder),
+    offsetof(embi_body, tangent)};
+
 /* Frees the arrays of a body. */
 static void embi_body_free(embi_memory *m, embi_body *b)
 {
-    EMBI_RELEASE(m, b->tri);
-    EMBI_RELEASE(m, b->origin);
-    EMBI_RELEASE(m, b->tet);
-    EMBI_RELEASE(m, b->mass.block);
-    EMBI_RELEASE(m, b->mass.node);
-    EMBI_RELEASE(m, b->mass.row);
-    EMBI_RELEASE(m, b->mass.place);
-    EMBI_RELEASE(m, b->search.live);
+    EMBI_RELEASE_ALL(m, b, embi_body_arrays);
     embi_certificates_free(m, &b->search.certificates);
-    EMBI_RELEASE(m, b->search.start);
-    EMBI_RELEASE(m, b->search.panel);
-    EMBI_RELEASE(m, b->search.part);
-    EMBI_RELEASE(m, b->search.strain);
-    EMBI_RELEASE(m, b->search.own.list);
-    EMBI_RELEASE(m, b->search.own_state);
-    EMBI_RELEASE(m, b->search.shrunk);
-    EMBI_RELEASE(m, b->search.holder);
-    EMBI_RELEASE(m, b->tangent);
     embi_bvh_free(m, &b->bvh);
     embi_elastic_free(m, &b->elastic);
     embi_bsr_free(m, &b->A);
@@ -19573,9 +19116,9 @@ static void embi_body_free(embi_memory *m, embi_body *b)
 /* Frees the arrays of a drive. */
 static void embi_drive_free(embi_memory *m, embi_drive *d)
 {
-    EMBI_RELEASE(m, d->nodes);
-    EMBI_RELEASE(m, d->start);
-    EMBI_RELEASE(m, d->keys);
+    static const size_t arrays[] = {
+        offsetof(embi_drive, nodes), offsetof(embi_drive, start), offsetof(embi_drive, keys)};
+    EMBI_RELEASE_ALL(m, d, arrays);
 }
 
 #define EMBI_NODE_FIELDS 25
@@ -19649,86 +19192,59 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
     return ok;
 }
 
+/* Arrays of a world whose elements own none. q and x begin the blocks that all arrays per node and per vertex share. */
+static const size_t embi_world_arrays[] = {
+    EMBI_OFFSETS4(embipc_world, s.q, s.x, s.local, s.vertex_state),
+    EMBI_OFFSETS4(embipc_world, s.rows.node, s.rows.weight, s.rows.count, s.reference.x),
+    EMBI_OFFSETS4(embipc_world, s.body, s.pair, s.path.way, s.seams.list), offsetof(embipc_world, s.driven.of),
+    EMBI_OFFSETS4(embipc_world, s.driven.list, s.candidates.list, s.candidates.closest, s.candidates.apart),
+    EMBI_OFFSETS4(embipc_world, s.candidates.active, s.candidates.seen, s.scratch.trace, s.scratch.place),
+    EMBI_OFFSETS4(embipc_world, s.scratch.next, s.scratch.patch_G, applied, rule),
+    EMBI_OFFSETS4(embipc_world, islands.list, islands.order, islands.round, islands.run_end),
+    EMBI_OFFSETS4(embipc_world, islands.parent, body_slot, drive_slot, lagged.key), offsetof(embipc_world, lagged.u),
+    EMBI_OFFSETS4(embipc_world, joints.meeting, joints.joined, joints.sharp, search.cached),
+    EMBI_OFFSETS4(embipc_world, search.tri_pairs, search.swept, search.reached, search.surface),
+    EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
+    EMBI_OFFSETS4(embipc_world, search.pressed, islands.run.list, report.rejected, report.contact),
+    EMBI_OFFSETS4(embipc_world, report.pair_force, report.iteration, report.iteration_before, search.parts.list)};
+
 /* Frees everything. The allocator's state lies in the world, so it is copied first. */
 EMBIPC_API void embipc_world_destroy(embipc_world *w)
 {
     embi_memory m;
-    embi_state *s;
     if (!w) return;
-    s = &w->s;
     m = w->memory;
-    for (int i = 0; i < s->body_count; i++) embi_body_free(&m, s->body + i);
-    for (int i = 0; i < embi_drive_count(s); i++) embi_drive_free(&m, s->driven.list + i);
+    for (int i = 0; i < w->s.body_count; i++) embi_body_free(&m, w->s.body + i);
+    for (int i = 0; i < embi_drive_count(&w->s); i++) embi_drive_free(&m, w->s.driven.list + i);
     for (int i = 0; i < embi_capacity(w->islands.list); i++)
         if (w->islands.list[i]) {
             embi_island_free(&m, w->islands.list[i]);
             embi_free(&m, w->islands.list[i]);
         }
-    embi_free(&m, s->q);
-    embi_free(&m, s->x);
-    EMBI_RELEASE(&m, s->local);
-    EMBI_RELEASE(&m, s->driven.of);
-    EMBI_RELEASE(&m, w->applied);
-    EMBI_RELEASE(&m, s->rows.node);
-    EMBI_RELEASE(&m, s->rows.weight);
-    EMBI_RELEASE(&m, s->rows.count);
-    EMBI_RELEASE(&m, s->vertex_state);
-    EMBI_RELEASE(&m, s->reference.x);
-    EMBI_RELEASE(&m, s->path.way);
-    EMBI_RELEASE(&m, s->body);
-    EMBI_RELEASE(&m, s->pair);
-    EMBI_RELEASE(&m, s->driven.list);
-    EMBI_RELEASE(&m, s->seams.list);
-    EMBI_RELEASE(&m, s->candidates.list);
-    EMBI_RELEASE(&m, s->candidates.closest);
-    EMBI_RELEASE(&m, s->candidates.apart);
-    EMBI_RELEASE(&m, s->candidates.active);
-    EMBI_RELEASE(&m, s->candidates.seen);
-    EMBI_RELEASE(&m, s->scratch.trace);
-    EMBI_RELEASE(&m, s->scratch.place);
-    EMBI_RELEASE(&m, s->scratch.next);
-    EMBI_RELEASE(&m, s->scratch.patch_G);
-    EMBI_RELEASE(&m, w->islands.list);
-    EMBI_RELEASE(&m, w->islands.order);
-    EMBI_RELEASE(&m, w->islands.round);
-    embi_chunks_free(&m, &w->islands.run);
-    EMBI_RELEASE(&m, w->islands.run_end);
-    EMBI_RELEASE(&m, w->islands.parent);
-    EMBI_RELEASE(&m, w->body_slot);
-    EMBI_RELEASE(&m, w->drive_slot);
-    EMBI_RELEASE(&m, w->rule);
-    EMBI_RELEASE(&m, w->joints.meeting);
-    EMBI_RELEASE(&m, w->joints.joined);
-    EMBI_RELEASE(&m, w->joints.sharp);
     for (int i = 0; i < w->search.cached_end; i++) EMBI_RELEASE(&m, w->search.cached[i].list);
-    EMBI_RELEASE(&m, w->search.cached);
-    EMBI_RELEASE(&m, w->search.tri_pairs);
-    EMBI_RELEASE(&m, w->search.swept);
-    EMBI_RELEASE(&m, w->search.reached);
-    EMBI_RELEASE(&m, w->search.surface);
-    EMBI_RELEASE(&m, w->search.primitives.list);
-    EMBI_RELEASE(&m, w->search.due);
-    EMBI_RELEASE(&m, w->search.found);
-    EMBI_RELEASE(&m, w->search.asked);
-    EMBI_RELEASE(&m, w->search.pressed);
-    embi_chunks_free(&m, &w->search.parts);
-    embi_last_cage_free(&m, &w->last_cage);
     for (int k = 0; k < EMBI_TASKS; k++) {
         EMBI_RELEASE(&m, w->search.lane[k].keys);
         EMBI_RELEASE(&m, w->search.lane[k].list);
     }
-    EMBI_RELEASE(&m, w->search.crossing);
-    EMBI_RELEASE(&m, w->report.rejected);
-    EMBI_RELEASE(&m, w->lagged.key);
-    EMBI_RELEASE(&m, w->lagged.u);
-    EMBI_RELEASE(&m, w->report.contact);
-    EMBI_RELEASE(&m, w->report.pair_force);
-    EMBI_RELEASE(&m, w->report.iteration);
-    EMBI_RELEASE(&m, w->report.iteration_before);
+    embi_last_cage_free(&m, &w->last_cage);
+    EMBI_RELEASE_ALL(&m, w, embi_world_arrays);
     embi_free(&m, w);
 }
 
-/* ---- handles and pair rules ---- */
+/* ==== 61. Pair rules and limits ======================================================================
+ * Finds what a handle names, and derives dhat, kappa and friction of a pair of bodies.
+ * A peg in a hole has a clearance far below its size, but dhat follows the size. The barriers of opposite sides
+ * would overlap, and the peg could neither enter nor slide. So each body stores the widths of its openings
+ * between parallel faces, and its thicknesses. Two bodies fit where a thickness of one is slightly less than an
+ * opening of the other. A derived dhat of such a pair becomes a fraction of the clearance. kappa grows by the
+ * same factor, so the load stays. (A peg of 10 mm enters at 1 micrometre a side with a fraction of 0.4, at 50
+ * with 1e-3 of its diagonal.)
+ * Numbers that cannot be simulated are refused. Coordinates have 16 digits: at 1e9 sizes from the origin 7
+ * remain for the shape. So input that takes a body farther in one step is refused, and a body that reaches 1e12
+ * sizes ends the step with an error. Stiffness stays within 1e100 N/m. Within these limits no number of a step
+ * leaves the range of a double.
+ * Uses: part I, elasticity, barrier, candidates, part IV.
+ * Checked by: tests/test_defaults.c, tests/world_numbers.h */
 
 /* Index of a body in the array; -1 for an invalid handle. */
 static int embi_find_body(const embipc_world *w, embipc_body body)
@@ -19983,11 +19499,11 @@ static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *na
     return r;
 }
 
-/* ==== 25. Making bodies ==============================================================================
- * From a description to a body: surface and nodes in world coordinates, J, M and V as integrals over the solid,
- * elasticity, the tree of boxes. A body is built apart from the world. It counts only when it is complete and crosses
- * no body that it may touch. int functions that allocate return 0 out of memory.
- * Uses: all of the above.                                   Checked by: tests/world_input.h */
+/* ==== 62. Shape of a new body ========================================================================
+ * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
+ * cage comes with the description, is built, or is one tet. int functions that allocate return 0 out of memory.
+ * Uses: small math, memory, errors, part II, part IV.
+ * Checked by: tests/world_input.h, tests/test_defaults.c */
 
 /* A body under construction. Its arrays are in world coordinates minus far_position, until embi_build_move(). */
 typedef struct embi_build {
@@ -20007,12 +19523,9 @@ typedef struct embi_build {
 /* Frees the scratch of a body under construction. */
 static void embi_build_free(embi_memory *m, embi_build *t)
 {
-    EMBI_RELEASE(m, t->x);
-    EMBI_RELEASE(m, t->q);
-    EMBI_RELEASE(m, t->node);
-    EMBI_RELEASE(m, t->weight);
-    EMBI_RELEASE(m, t->count);
-    EMBI_RELEASE(m, t->index);
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_build, x, q, node, weight), offsetof(embi_build, count), offsetof(embi_build, index)};
+    EMBI_RELEASE_ALL(m, t, arrays);
 }
 
 /* Checks factors per tet. They need a body whose tets are given. */
@@ -20104,13 +19617,11 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
  * place. Both offsets are exact, and 0 for a body near 0. */
 static void embi_build_frame(const embipc_body_def *d, embi_build *t)
 {
-    embipc_real lo[3], hi[3], middle[3], p[3], most = 0, size;
-    embi_box_points(lo, hi, d->x, d->vertex_count);
-    size = embi_box_diagonal(lo, hi);
-    for (int k = 0; k < 3; k++) {
-        middle[k] = lo[k] + (hi[k] - lo[k]) / 2;
-        most = embi_max(most, embi_max(embi_abs(lo[k]), embi_abs(hi[k])));
-    }
+    embipc_real box[6], middle[3], p[3], most = 0, size;
+    embi_box_points(box, d->x, d->vertex_count);
+    size = embi_box_diagonal(box);
+    embi_box_middle(middle, box);
+    for (int k = 0; k < 6; k++) most = embi_max(most, embi_abs(box[k]));
     t->rounding = 4 * EMBI_EPS * d->scale * most;
     embi_near_origin(t->from, middle, size);
     embi_scale(p, d->scale, t->from);
@@ -20329,6 +19840,12 @@ static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const e
     h.rounding = t->rounding;
     return embi_check_held(m, &h, t->x, b->tri, b->nt, !t->cage, e);
 }
+
+/* ==== 63. Mechanics of a new body ====================================================================
+ * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
+ * openings between parallel faces.
+ *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
+ * Uses: part I, part II, part III, part IV.   Checked by: tests/test_embedding.c, tests/test_defaults.c */
 
 /* Rows of J. A vertex of a full body is its node. Any other vertex depends on the tet that contains it. */
 static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
@@ -20627,34 +20144,31 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
+/* ==== 64. Adding a body ==============================================================================
+ * A body is built apart from the world. It counts only when it is complete, and crosses no body that it may
+ * touch. Until then any error, also one of memory, leaves the world as it was.
+ * Uses: small math, memory, errors, edges and faces, part III, part IV.
+ * Checked by: tests/world_input.h, tests/test_oom.c */
+
 /* Appends the crossings of two bodies (or of one with itself), at the present x. Their trees must be refitted. */
-static int embi_world_crossings(embipc_world *w, int at, int other, embipc_intersection **list, int *count)
+static int embi_world_crossings(embipc_world *w, int at, int other, embipc_crossing **list, int *count)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     const embi_body *a = w->s.body + at, *b = w->s.body + other;
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
-    w->search.tri_pair_count = w->search.crossing_count = 0;
+    embipc_body body[2];
+    body[0] = a->handle;
+    body[1] = b->handle;
+    w->search.tri_pair_count = 0;
     /* boxes are rounded differently, so pairs nearby are tested, too */
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, embi_pair_rounding(a, b), &w->search.tri_pairs,
-                        &w->search.tri_pair_count) ||
-        !embi_crossings(&w->memory, &sa, &sb, w->search.tri_pairs, w->search.tri_pair_count, &w->search.crossing,
-                        &w->search.crossing_count) ||
-        !EMBI_GROW(&w->memory, *list, *count + w->search.crossing_count))
-        return 0;
-    for (int i = 0; i < w->search.crossing_count; i++) {
-        embipc_intersection *x = *list + (*count)++;
-        x->edge_body = w->search.crossing[i].edge_on_b ? b->handle : a->handle;
-        x->triangle_body = w->search.crossing[i].edge_on_b ? a->handle : b->handle;
-        x->edge[0] = w->search.crossing[i].edge[0];
-        x->edge[1] = w->search.crossing[i].edge[1];
-        x->triangle = w->search.crossing[i].triangle;
-    }
-    return 1;
+    return embi_bvh_pairs(&w->memory, &sa, &sb, still, embi_pair_rounding(a, b), &w->search.tri_pairs,
+                          &w->search.tri_pair_count) &&
+           embi_crossings(&w->memory, &sa, &sb, body, w->search.tri_pairs, w->search.tri_pair_count, list, count);
 }
 
 /* Are two bodies (or parts of one) nearer than their thickness, or than rounding can tell from touching? Such a pair
- * could never move. Returns 1 if so, -1 out of memory. */
-static int embi_check_gap(embipc_world *w, int i, int j)
+ * could never move. */
+static embi_answer embi_check_gap(embipc_world *w, int i, int j)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     embi_state *s = &w->s;
@@ -20673,8 +20187,8 @@ static int embi_check_gap(embipc_world *w, int i, int j)
         !embi_candidates(&w->memory, &sa, &sb, w->search.tri_pairs, w->search.tri_pair_count, &rule, &none,
                          &s->candidates.list,
                          &s->candidates.count))
-        return -1;
-    if (!s->candidates.count) return 0;
+        return EMBI_NO_MEMORY;
+    if (!s->candidates.count) return EMBI_NO;
     (void)embi_fail_at(&w->error, EMBIPC_ERR_INTERSECTION, EMBIPC_NO_PRIMITIVE, 0, rule.xi,
                        "touches \"%.40s\": %d pairs of primitives are not farther apart than %g m; leave a gap",
                            a->name,
@@ -20684,7 +20198,7 @@ static int embi_check_gap(embipc_world *w, int i, int j)
     w->error.body[1] = a->handle;
     w->error.primitive[of_a] = EMBIPC_VERTEX;
     w->error.index[of_a] = of_a ? v - a->vert0 : b->origin[v - b->vert0];
-    return 1;
+    return EMBI_YES;
 }
 
 /* Are two bodies so far apart that their gap needs no test? */
@@ -20717,7 +20231,7 @@ static int embi_edge_place(const embi_body *b, const int edge[2])
 /* Error of the first listed crossing of a new body with another, or with itself. It names both primitives. */
 static void embi_fail_crossing(embipc_world *w, const embi_body *b, const embi_body *other)
 {
-    const embipc_intersection *x = w->report.rejected;
+    const embipc_crossing *x = w->report.rejected;
     int own_edge = embi_same_body(x->edge_body, b->handle), own_triangle = embi_same_body(x->triangle_body, b->handle);
     const embi_body *edge = own_edge ? b : other, *triangle = own_triangle ? b : other;
     (void)embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
@@ -20746,8 +20260,8 @@ static embipc_result embi_check_start(embipc_world *w, int at)
         if (!embi_world_crossings(w, i, at, &w->report.rejected, &w->report.rejected_count))
             return embi_fail_memory(&w->error);
         if (w->report.rejected_count == 0) {
-            int touch = embi_check_gap(w, i, at);
-            if (touch) return touch < 0 ? embi_fail_memory(&w->error) : EMBIPC_ERR_INTERSECTION;
+            embi_answer touch = embi_check_gap(w, i, at);
+            if (touch) return touch == EMBI_NO_MEMORY ? embi_fail_memory(&w->error) : EMBIPC_ERR_INTERSECTION;
         }
         if (w->report.rejected_count > before && !before) embi_fail_crossing(w, b, s->body + i);
     }
@@ -20972,7 +20486,12 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     return r;
 }
 
-/* ---- destroying ---- */
+/* ==== 65. Removing a body ============================================================================
+ * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those
+ * of others stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check
+ * as adding a body.
+ * Uses: small math, memory, errors, sorting and sets, part IV.
+ * Checked by: tests/test_undo.c, tests/world_input.h */
 
 /* Removes a drive. Later drives, and the numbers that refer to them, move down by one. */
 static void embi_drive_remove(embipc_world *w, int at)
@@ -21083,8 +20602,8 @@ static void embi_seams_close_gap(embipc_world *w, int at, const embi_body *gone)
         int u = (int)(w->s.seams.list[n].key >> 32), v = (int)(w->s.seams.list[n].key & 0xffffffffu);
         w->s.seams.list[n].key = embi_pack(u < gone->vert0 ? u : u - gone->nv, v < gone->vert0 ? v : v - gone->nv);
     }
-    for (int n = 0; n < w->joints.joined_count; n++) w->joints.joined[n].key -=
-        (int)(w->joints.joined[n].key & 0xffffffffu) > at;
+    for (int n = 0; n < w->joints.joined_count; n++)
+        w->joints.joined[n].key -= (int)(w->joints.joined[n].key & 0xffffffffu) > at;
 }
 
 /* Islands without the destroyed body keep their factors, at the new index of their first body. */
@@ -21163,7 +20682,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
         embi_body_refit(&w->s, b_body);
         ok = !embi_tested(w, a_body, b_body) ||
              (embi_world_crossings(w, low, high, &w->report.rejected, &w->report.rejected_count) &&
-              (touch = embi_check_gap(w, low, high)) >= 0);
+              (touch = embi_check_gap(w, low, high)) != EMBI_NO_MEMORY);
         if (!ok || w->report.rejected_count || touch) {
             rule->contact = 0;
             return !ok ? embi_fail_memory(&w->error)
@@ -21188,7 +20707,11 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
     return EMBIPC_OK;
 }
 
-/* ---- forces and drives ---- */
+/* ==== 66. Forces and drives ==========================================================================
+ * What acts on bodies from outside: forces on vertices or on whole bodies, and drives that prescribe poses of a
+ * body or of its nodes. A drive follows keyframes, or the target that the caller sets before each step. Hard
+ * drives prescribe positions; soft ones pull with limited force.
+ * Uses: small math, memory, errors, part IV.   Checked by: tests/world_drive.h, tests/world_input.h */
 
 /* Adds J^T f at the nodes of a vertex [EIPC24 eq. 16], or for vertex -1 distributes f by mass. A step clears it. */
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body body, int vertex,
@@ -21465,6 +20988,12 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 #endif /* EMBIPC_NO_DRIVES */
 
+/* ==== 67. Settings and reset =========================================================================
+ * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
+ * created. A change is checked as a whole first, and refused without effect.
+ * Uses: small math, memory, errors, elasticity, part III, part IV.
+ * Checked by: tests/test_integrator.c, tests/world_numbers.h */
+
 /* Computes the new velocities in scratch and checks them first. BDF2 must not look back over the change. */
 EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body body,
                                                   const embipc_real velocity[3],
@@ -21570,7 +21099,7 @@ static embipc_result embi_check_reset(embipc_world *w)
             int touch;
             if (!embi_tested(w, s->body + i, s->body + j)) continue;
             if (!embi_world_crossings(w, i, j, &w->report.rejected, &w->report.rejected_count) ||
-                (touch = embi_check_gap(w, i, j)) < 0)
+                (touch = embi_check_gap(w, i, j)) == EMBI_NO_MEMORY)
                 r = embi_fail_memory(&w->error);
             else if (w->report.rejected_count || touch) {
                 r = embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
@@ -21668,9 +21197,10 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 26. Queries ====================================================================================
+/* ==== 68. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
- * Uses: all of the above.                                   Checked by: tests/test_world*.c */
+ * Uses: small math, edges and faces, solids and checks of meshes, materials over a body, candidates, part IV.
+ * Checked by: tests/test_world_step.c, tests/world_input.h */
 
 /* A NULL world has a constant error that says so. */
 EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *w)
@@ -21953,14 +21483,14 @@ EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc
     return EMBIPC_OK;
 }
 
-EMBIPC_API int embipc_world_rejected(const embipc_world *w, embipc_intersection *out, int capacity)
+EMBIPC_API int embipc_world_rejected(const embipc_world *w, embipc_crossing *out, int capacity)
 {
     for (int i = 0; w && out && i < w->report.rejected_count && i < capacity; i++) out[i] = w->report.rejected[i];
     return w ? w->report.rejected_count : 0;
 }
 
 /* Refits all trees and tests all pairs exactly. This checks the guarantee from outside the step. */
-EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *out, int capacity)
+EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_crossing *out, int capacity)
 {
     embi_state *s;
     if (!w) return -1;
@@ -21975,9 +21505,10 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_intersection *
     return embipc_world_rejected(w, out, capacity);
 }
 
-/* ==== 27. Validation =================================================================================
+/* ==== 69. Validation =================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
- * Uses: all of the above.          Checked by: tests/world_input.h, test_mesh_faults.c */
+ * Uses: part I, part II, trees of boxes, traversal of trees, crossings of surfaces, part IV.
+ * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
 
 #ifndef EMBIPC_NO_VALIDATE
 
@@ -22037,7 +21568,7 @@ static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, emb
 /* Bodies first, then all intersections. Reports the first fault. */
 EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *error)
 {
-    embipc_intersection x;
+    embipc_crossing x;
     int n;
     if (!w) return embi_fail(error, EMBIPC_ERR_ARGUMENT, "world is NULL");
     for (int i = 0; i < w->s.body_count; i++) {
@@ -22136,7 +21667,9 @@ EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, 
 {
     embi_memory m;
     embi_pair_walk w;
+    embipc_body none;
     int t[2], count = 0, ok;
+    memset(&none, 0, sizeof none);
     if (capacity < 0 || (capacity && !list)) return -1;
     if (embi_arrays_usable(x, vertex_count, tri, tri_count, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
@@ -22147,12 +21680,7 @@ EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, 
             if (!(embi_owned(w.bvh.own[a], EMBI_OWN_EDGE) >> k % 3 & 1) || count >= limit ||
                 !embi_crosses(&w.s, e0, e1, &w.s, b))
                 continue;
-            if (count < capacity) {
-                list[count].edge[0] = e0;
-                list[count].edge[1] = e1;
-                list[count].edge_triangle = a;
-                list[count].triangle = b;
-            }
+            if (count < capacity) embi_crossing_set(list + count, none, none, e0, e1, a, b);
             count++;
         }
     embi_pair_walk_end(&m, &w);
@@ -22220,7 +21748,7 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
             box_a[i] -= gap->distance;
             box_a[3 + i] += gap->distance;
         }
-        if (embi_boxes_touch(box_a, box_b)) embi_gap_triangles(&w, ta, tb, gap);
+        if (embi_boxes_meet(box_a, box_b)) embi_gap_triangles(&w, ta, tb, gap);
     }
     if (gap->distance < EMBI_HUGE) gap->distance = ldexp(gap->distance, s.exponent);
     embi_pair_walk_end(&m, &w);
@@ -22230,14 +21758,17 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 28. The step ===================================================================================
+/* ==== 70. Begin of a step ============================================================================
+ * embipc_world_step() has three stages, in this chapter and those below:
  *   begin      qt, forces, targets of drives; A and grad at q^n; candidates; islands; lagged friction
  *   iterate    each island computes a direction; where it leaves the range of its candidates, new ones are searched,
  *              which may merge islands; the others move
  *   finish     velocities, forces, statistics; or, after an error, everything is restored
- * Islands are independent: a far body changes no bit of an island. Out of memory, int functions return 0, or -1 where
- * 0 has another meaning; pointer functions return NULL.
- * Uses: all of the above.                                   Checked by: tests/test_world*.c */
+ * Islands are independent: a far body changes no bit of an island. Out of memory, int functions return 0, or -1
+ * where 0 has another meaning; pointer functions return NULL. This chapter prepares bodies and drives for the
+ * step.
+ * Uses: small math, memory, threads, elasticity, part IV.
+ * Checked by: tests/test_world_step.c, tests/world_begin.h */
 
 /* ---- bodies in parallel ---- */
 
@@ -22318,7 +21849,7 @@ static void embi_body_turn(embi_state *s, embi_body *b)
     embi_elastic_hold(e, e->rotation, twists ? T : NULL);
 }
 
-/* Sets qc, qt, c and s of the step form (section 22) from q^n and v^n. */
+/* Sets qc, qt, c and s of the step form (chapter "Energy of a body") from q^n and v^n. */
 static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
 {
     embipc_real t[3];
@@ -22442,7 +21973,7 @@ static void embi_bodies_begin(embipc_world *w)
         b->patch0 = patch;
         trace += embi_body_trace(b);
         patch += embi_body_patch(b);
-        if (w->islands.list[k]) w->islands.list[k]->factor.past.is_known = 0;
+        if (w->islands.list[k]) w->islands.list[k]->factor.past.stored = EMBI_PAST_NONE;
     }
     embi_each_body(w, embi_body_begin);
     embi_drives_begin(w);
@@ -22491,6 +22022,15 @@ static int embi_vertices_begin(embipc_world *w)
         if (!s->body[k].bvh.known) s->body[k].started = 1;
     return 1;
 }
+
+/* ==== 71. Cached lists of candidates =================================================================
+ * Predicts where bodies go in the step, and keeps their lists of candidates from step to step. A list serves
+ * while displacements stay within the range that it was searched for. The range has room to spare, but not for
+ * pairs that outgrow it soon.
+ * A body's list for itself depends on when it was made, and so do the bits of results: a failed step restores
+ * it. Lists of two bodies only save time.
+ * Uses: part I, edges and faces, elasticity, part III, part IV.
+ * Checked by: tests/test_reach.c, tests/test_undo.c */
 
 /* Region in which a patch is expected to stay, for displacements within `shift`. */
 static void embi_panel_foresee(embi_panel *p, const embipc_real shift[6], embipc_real dhat)
@@ -22542,9 +22082,8 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
     }
     embi_body_go(s, b);
     b->search.expected = embi_shift_most(&b->search.shift_next) + b->rules.dhat;
-    for (int n = 0; n < b->search.panel_count; n++) embi_panel_foresee(b->search.panel + n,
-                                                                       b->search.shift_next.part + 6 * n,
-                                                                           b->rules.dhat);
+    for (int n = 0; n < b->search.panel_count; n++)
+        embi_panel_foresee(b->search.panel + n, b->search.shift_next.part + 6 * n, b->rules.dhat);
 }
 
 /* Grows outer to contain inner, then by slack and a quarter of its width on each side. */
@@ -22800,8 +22339,8 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ca
         strain = EMBI_STRAIN_TIMES * strain + EMBI_CERTIFICATE_SLACK;
         margin = embi_certificate_margin(&b->search.certificates, one, F, share, k->reach, strain);
         if (margin > strain) {
-            for (int i = 0; i < one->tets; i++) b->search.strain[tet[i]].most =
-                embi_min(b->search.strain[tet[i]].most, margin);
+            for (int i = 0; i < one->tets; i++)
+                b->search.strain[tet[i]].most = embi_min(b->search.strain[tet[i]].most, margin);
             n = one->next;
             continue;
         }
@@ -22830,10 +22369,12 @@ static embi_traversal embi_cached_walk(const embi_state *s, const embi_cached *k
     return embi_traverse_of(a, b, k->range, k->reach);
 }
 
-/* ---- searches in parallel ----
+/* ==== 72. Searches in parallel =======================================================================
  * Small searches are distributed over lanes, which do not allocate: a search without room is repeated when its lane has
  * grown. A large one is shared itself. Its traversal has many starts, its pairs of triangles are cut into runs, and
- * results are joined in order. A list always holds what a single search finds, in the same order. */
+ * results are joined in order. A list always holds what a single search finds, in the same order.
+ * Uses: small math, memory, threads, structure of a sparse factor, part III, part IV.
+ * Checked by: tests/test_threads.c, tests/test_plain.c */
 
 typedef struct embi_search_task {
     embipc_world *w;
@@ -23331,8 +22872,8 @@ static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one
     else embi_relative_box(&A->search.shift_measured, pair->pa, &B->search.shift_measured, pair->pb, r);
     for (int i = 0; i < 6 && !pair->path; i++) r[i] -= (pair->range[i % 3] + pair->range[3 + i % 3]) / 2;
     slack = embi_box_norm(r);
-    if (pair->count) memset(s->candidates.closest + pair->first, 0, (size_t)pair->count *
-                            sizeof *s->candidates.closest);
+    if (pair->count)
+        memset(s->candidates.closest + pair->first, 0, (size_t)pair->count * sizeof *s->candidates.closest);
     for (int k = pair->first; k < pair->first + pair->count; k++) {
         s->candidates.apart[k].share = s->candidates.list[k].share;
         s->candidates.apart[k].least = EMBI_WITHOUT(BOUNDS) ? -EMBI_HUGE : s->candidates.list[k].apart -
@@ -23390,10 +22931,12 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
     return 1;
 }
 
-/* ---- searches along paths ----
+/* ==== 73. Searches along paths =======================================================================
  * In a fast impact a direction is as long as the body, which is pressed flat. Within such a range nearly all primitives
  * of both bodies come within reach. So a long direction is searched along its paths, for one round only. (Longest step
- * of a ball thrown at a plate at 30 m/s, by ranges and by paths: in a cage 800 and 140 ms, full 680 and 400 ms.) */
+ * of a ball thrown at a plate at 30 m/s, by ranges and by paths: in a cage 800 and 140 ms, full 680 and 400 ms.)
+ * Uses: memory, trees of boxes, traversal of trees, candidates, part IV.
+ * Checked by: tests/world_guarantee.h, tests/test_plain.c */
 
 /* The surface and its paths along the present direction. */
 static embi_surface embi_body_paths(const embipc_world *w, const embi_body *b)
@@ -23508,8 +23051,8 @@ static int embi_searches_run(embipc_world *w)
 {
     int all = w->search.due_count;
     if (!embi_searched_forget(w)) return 0;
-    while (w->search.due_count > 0 && w->s.pair[w->search.due[w->search.due_count -
-                                                              1].pair].path) w->search.due_count--;
+    while (w->search.due_count > 0 && w->s.pair[w->search.due[w->search.due_count - 1].pair].path)
+        w->search.due_count--;
     for (int n = 0; n < w->search.due_count; n++)
         if (!embi_search_begin(w, w->search.due + n)) return 0;
     if (!embi_searches_keep(w)) return 0;
@@ -23529,18 +23072,20 @@ static int embi_searches_run(embipc_world *w)
 /* Packs patches pa and pb of two bodies into one number; embi_pair_add() unpacks it. */
 static int embi_panels_pack(int pa, int pb) { return pa * EMBI_PANELS + pb; }
 
-/* ---- seams ----
+/* ==== 74. Seams ======================================================================================
  * Tiles of a floor are separate bodies. Where two are flush, a point would count for both, and a rolling ball would
  * feel the edges between them. Fixed bodies do not move relative to each other, so those that are flush along a line
- * are joined: the line is a seam. Like an edge within one body, it is subtracted from the sum over both (section 21):
+ * are joined: the line is a seam. Like an edge within one body, it is subtracted from the sum over both:
  * -b(d(p, seam)). Where k bodies and m seams end in a point, the point is added 1 - k + m times if that is positive,
  * so that it counts once. Edges that seams cover make no pairs with edges. Vertices where no other edge ends make
- * none with triangles. The proof of section 19 then holds for all joined bodies together, whose faces there are flat.
- * A seam needs two edges that are both borders, or whose other faces touch as well. So where bodies meet in a line
- * with room around it, seams are fewer than bodies, and Psi still goes to infinity at the line.
+ * none with triangles. The proof in chapter "Trees of boxes" then holds for all joined bodies together: faces there
+ * are flat. A seam needs two edges that are both borders, or whose other faces touch as well. So where bodies meet
+ * in a line with room around it, seams are fewer than bodies, and Psi still goes to infinity at the line.
  * Another body may not be tested with some part of the surface, or may have another dhat with it. It then meets all
  * parts as separate bodies, because an incomplete sum may be negative. For the same reason only bodies with equal
- * friction and thickness are joined. */
+ * friction and thickness are joined.
+ * Uses: small math, memory, sorting and sets, solids and checks of meshes, part III, part IV.
+ * Checked by: tests/test_seams.c */
 
 /* Vertices of a half-edge, numbered among all bodies, the lower one first. */
 static embi_u64 embi_edge_key(const embi_body *b, int edge)
@@ -23810,17 +23355,17 @@ static int embi_seams_join(embipc_world *w)
     for (int n = 0; n < w->joints.meeting_count; n++) {
         const embi_meeting *one = w->joints.meeting + n;
         if (!one->seam) continue;
-        embi_set_join(next, one->body[0], one->body[1]);
+        embi_join(next, one->body[0], one->body[1]);
         w->s.body[one->body[0]].search.joined.surface = w->s.body[one->body[1]].search.joined.surface = 1;
     }
     for (int i = 0; i < n_bodies; i++) {
         embi_body *b = w->s.body + i;
         if (!b->search.joined.surface) continue;
-        b->search.joined.surface = 1 + embi_set_first(next, i);
+        b->search.joined.surface = 1 + embi_root(next, i);
         w->joints.joined[w->joints.joined_count++].key = embi_pack(b->search.joined.surface, i);
     }
-    if (w->joints.joined_count) embi_sort_keys(w->joints.joined, w->joints.joined + w->joints.joined_count,
-                                               w->joints.joined_count);
+    if (w->joints.joined_count)
+        embi_sort_keys(w->joints.joined, w->joints.joined + w->joints.joined_count, w->joints.joined_count);
     return 1;
 }
 
@@ -23840,7 +23385,7 @@ static void embi_seams_clear(embipc_world *w)
 static int embi_meeting_surface(const embipc_world *w, const embi_meeting *one, int k, const int *first, int *next)
 {
     int body = one->body[k];
-    return embi_set_first(next, first[body] + w->s.body[body].bvh.face[one->edge[k] / 3]);
+    return embi_root(next, first[body] + w->s.body[body].bvh.face[one->edge[k] / 3]);
 }
 
 /* Joins faces along seams to surfaces. Sorts their triangles into w->tri_pairs by embi_pack(surface, body), and returns
@@ -23852,13 +23397,13 @@ static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
     for (int n = 0; n < w->joints.meeting_count; n++) {
         const embi_meeting *one = w->joints.meeting + n;
         if (!one->seam) continue;
-        embi_set_join(next, embi_meeting_surface(w, one, 0, first, next),
+        embi_join(next, embi_meeting_surface(w, one, 0, first, next),
                       embi_meeting_surface(w, one, 1, first, next));
     }
     if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * total)) return -1;
     for (int i = 0; i < w->s.body_count; i++)
         for (int t = 0; t < first[i + 1] - first[i]; t++) {
-            w->search.tri_pairs[count].key = embi_pack(embi_set_first(next, first[i] + w->s.body[i].bvh.face[t]), i);
+            w->search.tri_pairs[count].key = embi_pack(embi_root(next, first[i] + w->s.body[i].bvh.face[t]), i);
             w->search.tri_pairs[count++].value = t;
         }
     if (count) embi_sort_keys(w->search.tri_pairs, w->search.tri_pairs + count, count);
@@ -23907,8 +23452,8 @@ static int embi_seams_check(embipc_world *w)
         flat[surface] = embi_surface_is_flat(w, w->search.tri_pairs + begin, end - begin);
     }
     for (int n = 0; n < w->joints.meeting_count && count >= 0; n++)
-        if (w->joints.meeting[n].seam) w->joints.meeting[n].seam =
-            flat[embi_meeting_surface(w, w->joints.meeting + n, 0, first, next)];
+        if (w->joints.meeting[n].seam)
+            w->joints.meeting[n].seam = flat[embi_meeting_surface(w, w->joints.meeting + n, 0, first, next)];
     return count >= 0;
 }
 
@@ -23989,6 +23534,14 @@ static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi
     other->search.joined.asked_dhat = other->rules.dhat;
     return other->search.joined.is_one;
 }
+
+/* ==== 75. Pairs of bodies ============================================================================
+ * Finds the pairs of bodies and of patches whose expected regions meet. Regions are sorted along one axis and
+ * swept.
+ * The plain search remembers nothing: each iteration tries all primitives of all bodies against each other,
+ * with boxes that hold where they are, where they are about to go, and where the step may go back to.
+ * Uses: memory, sorting and sets, edges and faces, trees of boxes, plain search of two surfaces, part IV.
+ * Checked by: tests/test_plain.c, tests/test_reach.c */
 
 /* Adds a pair of patches for the bodies embi_pack(i, j), i <= j, with an empty range and no candidates. head: the first
  * pair of these bodies; -1: this one. */
@@ -24113,7 +23666,7 @@ static int embi_regions_sweep(embipc_world *w)
         for (int q = p; q < n && two->begin <= one->end; q++, two++) {
             const embi_swept *a = one->body <= two->body ? one : two, *b = a == one ? two : one;
             embipc_real reach;
-            if (a->body == b->body ? p != q || a->panel : !embi_boxes_touch(one->box, two->box)) continue;
+            if (a->body == b->body ? p != q || a->panel : !embi_boxes_meet(one->box, two->box)) continue;
             if (!embi_bodies_meet(w, a->body, b->body, &reach) ||
                 !embi_regions_meet(s->body[a->body].search.panel + a->panel, s->body[b->body].search.panel + b->panel,
                                    reach))
@@ -24212,7 +23765,7 @@ static int embi_plain_bodies(embipc_world *w, int aimed)
             embipc_real reach, in[6];
             if (!embi_bodies_meet(w, i, j, &reach)) continue;
             embi_box_grow(w->search.surface[i].box, 2 * reach, in);
-            if (!embi_boxes_touch(in, w->search.surface[j].box)) continue;
+            if (!embi_boxes_meet(in, w->search.surface[j].box)) continue;
             if (!EMBI_GROW(&w->memory, w->search.tri_pairs, w->search.tri_pair_count + 1)) return 0;
             w->search.tri_pairs[w->search.tri_pair_count].key = embi_pack(i, j);
             w->search.tri_pairs[w->search.tri_pair_count++].value = 0;
@@ -24239,8 +23792,8 @@ static int embi_plain_search(embipc_world *w, int aimed)
     }
     w->builds += s->pair_count;
     if (!embi_candidates_room(w)) return 0;
-    if (s->candidates.count) memset(s->candidates.closest, 0, (size_t)s->candidates.count *
-                                    sizeof *s->candidates.closest);
+    if (s->candidates.count)
+        memset(s->candidates.closest, 0, (size_t)s->candidates.count * sizeof *s->candidates.closest);
     for (int n = 0; n < s->pair_count; n++)
         for (int k = s->pair[n].first; k < s->pair[n].first + s->pair[n].count; k++) {
             s->candidates.apart[k].share = 1;
@@ -24277,10 +23830,11 @@ static int embi_pairs_begin(embipc_world *w)
     return embi_searches_run(w);
 }
 
-/* ---- BDF2: abrupt changes of velocity ----
+/* ==== 76. Abrupt changes with BDF2 ===================================================================
  * A body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Forces between a body with BDF2 and
  * one with backward Euler would not be equal and opposite. So all bodies of an island use one rule. If its contacts
- * change abruptly, the step ends with backward Euler, from where BDF2 brought it. */
+ * change abruptly, the step ends with backward Euler, from where BDF2 brought it.
+ * Uses: small math, memory, part IV.   Checked by: tests/test_integrator.c */
 
 /* Did the bodies of a pair come into contact, separate, or suddenly push harder? */
 static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
@@ -24368,12 +23922,11 @@ static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
     return one && two ? embi_island_restart(m, s, isle) : 1;
 }
 
-/* At the end of an island's step: did velocities change abruptly, or was the step cut short? Returns 1 if the island
- * gives up BDF2 for it, -1 out of memory. */
-static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *isle, int cut)
+/* Must an island give up BDF2 for this step? It must when velocities changed abruptly, or the step was cut short. */
+static embi_answer embi_island_jumps(embi_memory *m, embi_state *s, embi_island *isle, int cut)
 {
     int jump = cut, two_step = 0;
-    if (!embi_is_second_order(s)) return 0;
+    if (!embi_is_second_order(s)) return EMBI_NO;
     embi_island_touches(s, isle, EMBI_NOW);
     for (int n = 0; n < isle->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[isle->pairs[n]].head);
     for (int n = 0; n < embi_drive_count(s); n++)
@@ -24383,9 +23936,15 @@ static int embi_island_jumps(embi_memory *m, embi_state *s, embi_island *isle, i
         two_step |= embi_is_two_step(s->body + isle->bodies[k]);
     }
     for (int k = 0; k < isle->body_count; k++) s->body[isle->bodies[k]].step.jump = jump;
-    if (jump && two_step && !embi_island_restart(m, s, isle)) return -1;
-    return jump && two_step;
+    if (!jump || !two_step) return EMBI_NO;
+    return embi_island_restart(m, s, isle) ? EMBI_YES : EMBI_NO_MEMORY;
 }
+
+/* ==== 77. Islands in parallel ========================================================================
+ * Collects bodies, pairs, springs and unknowns of all islands, and starts their steps. Islands are independent
+ * between searches. So threads share the small ones of a round, in runs without threads inside. A large one,
+ * with more than half of the work, is solved alone and shares its loops.
+ * Uses: memory, threads, solids and checks of meshes, part IV.   Checked by: tests/test_threads.c */
 
 /* Adds pair n to the list, behind others of the same bodies. */
 static void embi_island_list_pair(const embi_state *s, embi_island *isle, int n)
@@ -24492,8 +24051,8 @@ static void embi_round_time(embipc_world *w)
             spent[i] += w->islands.run_end[n].spent[i];
             sum += w->islands.run_end[n].spent[i];
         }
-    for (int i = 0; i < EMBIPC_STAGE_COUNT && sum > 0; i++) s->timer.spent[i] += (now - s->timer.since) * spent[i] /
-        sum;
+    for (int i = 0; i < EMBIPC_STAGE_COUNT && sum > 0; i++)
+        s->timer.spent[i] += (now - s->timer.since) * spent[i] / sum;
     if (sum > 0) s->timer.since = now;
 }
 
@@ -24609,7 +24168,14 @@ static int embi_islands_begin(embipc_world *w)
     return embi_islands_round(w, embi_island_start) == EMBIPC_OK;
 }
 
-/* ---- iterate ---- */
+/* ==== 78. New reference positions ====================================================================
+ * When a direction leaves the range of the candidates, more are searched, and islands that now meet are merged.
+ * A range contains all displacements since the start of the step, so it is large for a body that moved far.
+ * Collision detection has covered the path to the present positions, so these may become the new reference. An
+ * island that may go back to an earlier state takes none and searches no paths: its candidates at that state
+ * would be lost.
+ * Uses: memory, edges and faces, traversal of trees, trees refitted on demand, part IV.
+ * Checked by: tests/world_guarantee.h, tests/test_plain.c */
 
 /* Appends to the list of embipc_world_iterations(). */
 static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
@@ -24776,18 +24342,19 @@ static int embi_bodies_rebase(embipc_world *w)
     return 1;
 }
 
-/* Takes a new reference for bodies of pairs that leave their range after a long way, or whose path has ended. Returns
- * whether any pair leaves its range. */
-static int embi_pairs_rebase(embipc_world *w)
+/* Takes a new reference for bodies of pairs that leave their range after a long way, or whose path has ended. Does
+ * any pair leave its range? */
+static embi_answer embi_pairs_rebase(embipc_world *w)
 {
     embi_state *s = &w->s;
-    int any = 0, anew = 0;
+    embi_answer any = EMBI_NO;
+    int anew = 0;
     for (int n = 0; n < s->pair_count; n++) {
         const embi_pair *p = s->pair + n;
         embi_body *a = s->body + p->a, *b = s->body + p->b;
         embipc_real now[6], r[6];
         if (!embi_pair_leaves(s, p, r)) continue;
-        any = 1;
+        any = EMBI_YES;
         embi_relative_box(&a->search.shift, p->pa, &b->search.shift, p->pb, now);
         if (!embi_pair_is_together(s, p) || embi_pair_by_path(w, p, now, r)) continue;
         if (!p->path && EMBI_WITHOUT(REBASE)) continue;
@@ -24797,7 +24364,7 @@ static int embi_pairs_rebase(embipc_world *w)
         b->search.takes_reference = b->moving;
         anew = 1;
     }
-    return anew && !embi_bodies_rebase(w) ? -1 : any;
+    return anew && !embi_bodies_rebase(w) ? EMBI_NO_MEMORY : any;
 }
 
 /* Queues the search of a pair that leaves its range: for the box r, which it will visit, or along its paths. */
@@ -24843,11 +24410,11 @@ static int embi_pair_link(embipc_world *w, const embi_pair *p, int *changed)
     embi_state *s = &w->s;
     int ia = s->body[p->a].moving ? s->body[p->a].island : -1;
     int ib = s->body[p->b].moving ? s->body[p->b].island : -1;
-    if (ia >= 0) changed[ia] = embi_max_int(changed[ia], 1);
-    if (ib >= 0) changed[ib] = embi_max_int(changed[ib], 1);
+    if (ia >= 0) changed[ia] = embi_max_int(changed[ia], EMBI_ISLAND_SEARCHED);
+    if (ib >= 0) changed[ib] = embi_max_int(changed[ib], EMBI_ISLAND_SEARCHED);
     if (ia < 0 || ib < 0 || ia == ib || (!p->count && !p->joins)) return 1;
-    if (!embi_islands_merge(w, ia, ib, changed[embi_min_int(ia, ib)] < 2)) return 0;
-    changed[embi_min_int(ia, ib)] = 2;
+    if (!embi_islands_merge(w, ia, ib, changed[embi_min_int(ia, ib)] != EMBI_ISLAND_MERGED)) return 0;
+    changed[embi_min_int(ia, ib)] = EMBI_ISLAND_MERGED;
     return 1;
 }
 
@@ -24860,15 +24427,16 @@ static int embi_plain_check(embipc_world *w, int *changed)
     return 1;
 }
 
-/* Candidates must cover all that the present directions visit; else they are searched again. changed[root]: 1 for
- * islands with changed candidates, 2 for merged ones. */
+/* Candidates must cover all that the present directions visit; else they are searched again. changed[root]:
+ * an embi_island_change. */
 static int embi_ranges_check(embipc_world *w, int *changed)
 {
     embi_state *s = &w->s;
-    int searched, any;
+    embi_answer any;
+    int searched;
     if (EMBI_WITHOUT(SEARCH)) return embi_plain_check(w, changed);
-    if (!embi_neighbours_check(w) || (any = embi_pairs_rebase(w)) < 0) return 0;
-    if (!any) return 1;
+    if (!embi_neighbours_check(w) || (any = embi_pairs_rebase(w)) == EMBI_NO_MEMORY) return 0;
+    if (any == EMBI_NO) return 1;
     if (!embi_pairs_due(w)) return 0;
     searched = w->search.due_count;
     if (!embi_searches_run(w)) return 0;
@@ -24889,6 +24457,13 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
+/* ==== 79. Iterations =================================================================================
+ * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12]. In a round every
+ * island that has not converged computes a direction, gets the candidates that it needs, and moves. An island
+ * that has converged may take friction forces of its end, and begin again.
+ * Uses: small math, memory, elasticity, materials over a body, part IV.
+ * Checked by: tests/test_world_step.c, tests/test_undo.c */
+
 /* Ends the step of an island early. A rotation that is half done goes back to its last rigid pose. */
 static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
 {
@@ -24900,7 +24475,7 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
             s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].rotating &&
                 s->driven.list[n].phi > 0;
     isle->active = 0;
-    if (embi_island_jumps(&w->memory, s, isle, 1) < 0) return EMBIPC_ERR_MEMORY;
+    if (embi_island_jumps(&w->memory, s, isle, 1) == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
     if (half && (r = embi_island_roll_back(&w->memory, s, isle)) != EMBIPC_OK) return r;
     if (embi_island_settle(s, isle, 0) == EMBI_ENDS_TOO_HIGH && !half && !embi_island_is_far(s, isle)) {
         if (!embi_island_back(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
@@ -25023,48 +24598,30 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
     return embi_island_restart(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
-/* Starts another pass with the present friction forces. */
-static int embi_island_lag_again(embi_memory *m, embi_state *s, embi_island *isle)
-{
-    isle->converged = isle->factor.next_is_old = 0;
-    if (!embi_island_lag_friction(m, s, isle, NULL, 0, NULL)) return 0;
-    embi_island_contact_energy(s, isle, s->q, s->x);
-    return 1;
-}
-
-/* A pass that another one follows need not converge: EMBI_LAG_EARLY tolerances before its end the normal forces are
- * nearly final. */
-
-/* May the island update friction forces before it has converged? */
-static int embi_island_is_near(const embi_island *isle)
-{
-    return isle->active && !isle->converged && !isle->driving && !isle->just_drove && isle->record.alpha == 1 &&
-           isle->measure < EMBI_LAG_EARLY;
-}
-
 /* Second half of an iteration: the move, once all candidates along the directions are known. */
 static embipc_result embi_island_go(embipc_world *w, embi_state *s, embi_island *isle)
 {
     embi_memory *m = &w->memory;
     embipc_result r;
-    int jumps;
+    embi_answer jumps;
     if (isle->changed && !embi_island_refresh(m, s, isle)) return EMBIPC_ERR_MEMORY;
-    if (!isle->active || isle->changed == 2) return EMBIPC_OK;
+    if (!isle->active || isle->changed == EMBI_ISLAND_MERGED) return EMBIPC_OK;
     if (isle->guess) return embi_island_try_guess(m, s, isle);
     if ((r = embi_island_advance(m, s, isle)) != EMBIPC_OK) return r;
     isle->recorded = 0;
     if (s->settings.spin && isle->relagged < 2 && embi_island_turned_away(s, isle))
         return embi_island_relag(m, s, isle, 1) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
-    if (embi_island_is_near(isle) && embi_island_slips_otherwise(s, isle))
-        return embi_island_lag_again(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
     if (isle->converged) isle->active = --isle->passes > 0 || embi_island_slips_otherwise(s, isle);
     if (isle->active && isle->passes < 1) isle->passes = 1;
-    jumps = isle->active ? 0 : embi_island_jumps(m, s, isle, 0);
-    if (jumps < 0) return EMBIPC_ERR_MEMORY;
-    if (jumps) isle->active = isle->passes = 1;
+    jumps = isle->active ? EMBI_NO : embi_island_jumps(m, s, isle, 0);
+    if (jumps == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
+    if (jumps == EMBI_YES) isle->active = isle->passes = 1;
     if (!isle->active && (r = embi_island_end(m, s, isle)) != EMBIPC_OK) return r;
-    if (jumps || !isle->active || !isle->converged) return EMBIPC_OK;
-    return embi_island_lag_again(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+    if (jumps == EMBI_YES || !isle->active || !isle->converged) return EMBIPC_OK;
+    isle->converged = isle->factor.next_is_old = 0;   /* another pass, with the present friction forces */
+    if (!embi_island_lag_friction(m, s, isle, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
+    embi_island_contact_energy(s, isle, s->q, s->x);
+    return EMBIPC_OK;
 }
 
 /* Cuts islands at a limit and rests inactive ones. The others form the round. */
@@ -25095,7 +24652,7 @@ static embipc_result embi_iterate(embipc_world *w)
     embipc_result r;
     int *changed = w->islands.parent;   /* union-find no longer needs it */
     for (;;) {
-        for (int i = 0; i < s->body_count; i++) changed[i] = 0;
+        for (int i = 0; i < s->body_count; i++) changed[i] = EMBI_ISLAND_SAME;
         if ((r = embi_islands_next(w)) != EMBIPC_OK) return r;
         if (w->islands.round_count == 0) return EMBIPC_OK;
         if ((r = embi_islands_round(w, embi_island_look)) != EMBIPC_OK) return r;
@@ -25117,7 +24674,11 @@ static embipc_result embi_iterate(embipc_world *w)
     }
 }
 
-/* ---- finish ---- */
+/* ==== 80. End of a step ==============================================================================
+ * Velocities from positions, forces of drives, and what a failed step takes back. Each body keeps what the next
+ * step predicts its motion from.
+ * Uses: small math, elasticity, part of an inverse, part IV.
+ * Checked by: tests/test_undo.c, tests/world_drive.h */
 
 /* Restores a body after a failed step. */
 static void embi_body_undo(embi_state *s, embi_body *b)
@@ -25150,8 +24711,10 @@ static void embi_step_undo(embipc_world *w)
     }
 }
 
-static int embi_has_moved(const embi_body *b) { return b->moving &&
-    (b->search.has_reference || embi_box_norm(b->search.shift.box) > 0); }
+static int embi_has_moved(const embi_body *b)
+{
+    return b->moving && (b->search.has_reference || embi_box_norm(b->search.shift.box) > 0);
+}
 
 /* After a move x = J q holds only for viewed bodies. */
 static void embi_bodies_moved(embi_state *s)
@@ -25185,8 +24748,8 @@ static void embi_velocities_finish(embi_state *s)
     size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && !b->moving; i++) s->v[i] = (s->q[i] - s->qc[i]) /
-            b->step.c;
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && !b->moving; i++)
+            s->v[i] = (s->q[i] - s->qc[i]) / b->step.c;
         embi_body_remember(s, b);
         if (b->moving) b->past.owed = embi_keeps_spin(b) ? b->end.owed : (embipc_real)0;
         else embi_body_forget(b);
@@ -25293,6 +24856,12 @@ static void embi_drives_finish(embipc_world *w)
         }
     }
 }
+
+/* ==== 81. Reports ====================================================================================
+ * Forces of contacts and friction, N, for each vertex and each pair of bodies. They are the derivatives of the
+ * terms of E at the end of the step, so they are the forces that the step used.
+ * Uses: small math, memory, sorting and sets, friction, part IV.
+ * Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
 /* Adds scale weight_k r to the force on each vertex of a contact. Weights carry the sign of the side. */
 static void embi_report_vertex(embipc_world *w, const int v[4], const embipc_real weight[4], embipc_real scale,
@@ -25432,6 +25001,12 @@ static void embi_report_sort(embipc_world *w)
         w->report.pair_force[j] = row;
     }
 }
+
+/* ==== 82. Statistics and warnings ====================================================================
+ * Energies, counts, gaps and times of a step, as the caller reads them. Warnings go to the log: gaps that are
+ * tight, and bodies that stand still with forces out of balance.
+ * Uses: small math, barrier, candidates, part IV.
+ * Checked by: tests/test_world_step.c, tests/test_defaults.c */
 
 /* Work of the drives, J: force times displacement. The force of a hard drive is grad E / h^2 at its nodes. */
 static embipc_real embi_drive_work(const embipc_world *w)
@@ -25645,6 +25220,12 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrie
     t->drive_short = embi_drive_short(s);
 }
 
+/* ==== 83. World step =================================================================================
+ * embipc_world_step(), read from its end: begin, iterate, finish. Errors of a step name a body and a node, and
+ * everything is restored.
+ * Uses: part I, elasticity, materials over a body, part IV.
+ * Checked by: tests/test_world_step.c, tests/test_one_step.c */
+
 /* Names the first node whose values are not finite, or else the fastest one. */
 static embipc_result embi_fail_step(embipc_world *w)
 {
@@ -25769,7 +25350,7 @@ static void embi_body_rotate(embipc_world *w, embi_body *b)
     embi_body_gradient(s, b);
 }
 
-/* Begin, embi_iterate() and finish, as the top of this section says. Nothing that a caller can see changes until the
+/* Begin, embi_iterate() and finish, as chapter "Begin of a step" says. Nothing that a caller can see changes until the
  * end. After an error embi_step_undo() restores the rest. */
 EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *stats)
 {
@@ -25833,16 +25414,544 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
     return EMBIPC_OK;
 }
 
-/* ==== 29. Separating surfaces ========================================================================
- * Finds rigid motions of surfaces after which none overlaps another.
- *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
- *   rotations  Linked bodies that no shift separates are rotated.
- *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
- *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
- * Whether a motion separates two surfaces is decided exactly; its size is found by search. Links of a chain stay
- * linked: the linking numbers of loops through the middle of their solids do not change. Functions that allocate
- * return 0 when out of memory, unless their comment says otherwise.
- * Uses: all of the above.                                    Checked by: tests/test_doctor.c */
+/* ######## Part V. Around the step ####################################################################
+ * Nothing above needs it. Look things up here. */
+
+/* ==== 84. Sparse LDL^T for callers ===================================================================
+ * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
+ * handle, and solves.
+ * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
+
+struct embipc_sparse_ldlt {
+    embi_memory memory;
+    embi_system S;
+    embi_key *key;   /* (count) couplings of the last matrix */
+};
+
+/* The handle lives in memory of the allocator that it carries. NULL when there is none. */
+EMBIPC_API embipc_sparse_ldlt *embipc_sparse_ldlt_create(const embipc_allocator *allocator)
+{
+    embi_memory m;
+    embipc_sparse_ldlt *f;
+    embi_memory_init(&m, allocator);
+    f = (embipc_sparse_ldlt *)embi_alloc(&m, 1, sizeof *f);
+    if (f) f->memory = m;
+    return f;
+}
+
+/* f may be NULL. The memory's own state is copied out first, because the handle that holds it is freed last. */
+EMBIPC_API void embipc_sparse_ldlt_destroy(embipc_sparse_ldlt *f)
+{
+    embi_memory m;
+    if (!f) return;
+    embi_system_free(&f->memory, &f->S);
+    EMBI_RELEASE(&f->memory, f->key);
+    m = f->memory;   /* which frees what it lives in */
+    embi_free(&m, f);
+}
+
+/* Order and structure are kept while the new pattern fits into the old one. Both (i, j) and (j, i) stand for one
+ * block of the lower triangle. */
+EMBIPC_API embipc_result embipc_sparse_ldlt_factor(embipc_sparse_ldlt *f, int n, int count, const int *pairs,
+                                                   const embipc_real *blocks, int *replaced)
+{
+    int bad;
+    if (replaced) *replaced = 0;
+    if (!f || n < 0 || count < 0 || (count > 0 && (!pairs || !blocks))) return EMBIPC_ERR_ARGUMENT;
+    f->memory.failed = 0;
+    if (!EMBI_GROW(&f->memory, f->key, count)) {
+        embi_system_empty(&f->S);
+        return EMBIPC_ERR_MEMORY;
+    }
+    for (int k = 0; k < count; k++) {
+        int i = pairs[2 * (size_t)k], j = pairs[2 * (size_t)k + 1];
+        if (i < 0 || j < 0 || i >= n || j >= n) {
+            embi_system_empty(&f->S);
+            return EMBIPC_ERR_INDEX;
+        }
+        f->key[k].key = embi_pack(embi_max_int(i, j), embi_min_int(i, j));
+    }
+    if (!embi_system_covers(&f->S, n, f->key, count)) {
+        if (!embi_system_analyze(&f->memory, &f->S, n, f->key, count, EMBI_SYSTEM_AUTO))
+            return EMBIPC_ERR_MEMORY;
+    } else embi_system_zero(&f->S);
+    for (int k = 0; k < count; k++)
+        (void)embi_system_add(&f->S, pairs[2 * (size_t)k], pairs[2 * (size_t)k + 1], blocks + 9 * (size_t)k);
+    bad = embi_system_factor(&f->S);
+    if (bad < 0) {
+        embi_system_empty(&f->S);
+        return EMBIPC_ERR_NOT_FINITE;
+    }
+    if (replaced) *replaced = bad;
+    return EMBIPC_OK;
+}
+
+EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
+{
+    if (f && f->S.n > 0) embi_system_solve(&f->S, b);
+}
+
+/* ==== 85. Repair of surfaces =========================================================================
+ * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
+ * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
+ * loops, and a loop is filled with triangles of least area.
+ * Uses: small math, memory, sorting and sets, part II.   Checked by: tests/test_mesh_faults.c */
+
+#ifndef EMBIPC_NO_MESH_REPAIR
+
+/* mate[h] = the other half-edge of an edge with exactly two triangles, or -1 */
+static int embi_mates(embi_memory *m, const int *tri, int n, int *mate)
+{
+    embi_keys keys = {NULL, NULL};
+    int count = embi_sound_half_edges(m, &keys, tri, n);
+    for (int h = 0; h < 3 * n; h++) mate[h] = -1;
+    for (int i = 0, end; i < count; i = end) {
+        end = embi_run_end(keys.a, count, i);
+        if (end - i != 2) continue;
+        mate[keys.a[i].value] = keys.a[i + 1].value;
+        mate[keys.a[i + 1].value] = keys.a[i].value;
+    }
+    embi_keys_release(m, &keys);
+    return count >= 0;
+}
+
+/* turn[t] = 1 where t must be reversed to agree with its part; the smaller group is reversed. label: parts; queue
+ * (n): scratch. */
+static void embi_agree(const int *tri, int n, const int *mate, int *label, unsigned char *turn, int *queue)
+{
+    for (int t = 0; t < n; t++) label[t] = -1;
+    for (int t = 0; t < n; t++) {
+        int head = 0, tail = 0, turned = 0;
+        if (label[t] >= 0) continue;
+        label[t] = t;
+        queue[tail++] = t;
+        while (head < tail) {
+            int u = queue[head++];
+            turned += turn[u];
+            for (int h = 3 * u; h < 3 * u + 3; h++) {
+                int w = mate[h] / 3;
+                if (mate[h] < 0 || label[w] >= 0) continue;
+                label[w] = t;
+                turn[w] = (unsigned char)(turn[u] ^ (tri[h] == tri[mate[h]]));
+                queue[tail++] = w;
+            }
+        }
+        for (int i = 0; i < tail && 2 * turned > tail; i++) turn[queue[i]] = !turn[queue[i]];
+    }
+}
+
+/* Reverses a triangle. Its first vertex stays first. */
+static void embi_turn(int *t)
+{
+    int swap = t[1];
+    t[1] = t[2];
+    t[2] = swap;
+}
+
+/* A part of the surface, to find which closed part contains which. */
+typedef struct embi_shell {
+    embipc_real box[6], volume, p[3];   /* p: centre of one of its triangles */
+    int first, count;                   /* its triangles: order[first .. first + count - 1] */
+    int closed, depth, outer, turn;     /* outer: the smallest shell around it */
+} embi_shell;
+
+/* the winding number of one shell about p */
+static embipc_real embi_shell_winding(const embi_shell *s, const embipc_real p[3], const embipc_real *x,
+                                      const int *tri, const int *order)
+{
+    embipc_real sum = 0;
+    for (int k = 0; k < 3; k++)
+        if (p[k] < s->box[k] || p[k] > s->box[3 + k]) return 0;
+    for (int i = s->first; i < s->first + s->count; i++)
+        sum += embi_winding(p, x, tri + 3 * order[i], 1, NULL, 0);
+    return sum;
+}
+
+/* Selects the closed shells to reverse. At even depth these have negative volume. At odd depth a shell follows the
+ * smallest one around it. */
+static void embi_turn_shells(embi_shell *s, int n, const embipc_real *x, const int *tri, const int *order)
+{
+    for (int i = 0; i < n; i++) {
+        s[i].outer = -1;
+        for (int j = 0; j < n && s[i].closed; j++) {
+            if (j == i || !s[j].closed) continue;
+            if (!(embi_abs(embi_shell_winding(s + j, s[i].p, x, tri, order)) > 0.5)) continue;
+            s[i].depth++;
+            if (s[i].outer < 0 || embi_abs(s[j].volume) < embi_abs(s[s[i].outer].volume)) s[i].outer = j;
+        }
+        s[i].turn = s[i].closed && s[i].depth % 2 == 0 && s[i].volume < 0;
+    }
+    for (int i = 0; i < n; i++)
+        if (s[i].depth % 2) s[i].turn = s[s[i].outer].turn;
+}
+
+/* Fills the zeroed shells of the numbered parts. order: their triangles, sorted by part. */
+static void embi_collect_shells(const embipc_real *x, const int *tri, int n, const int *mate,
+                                const int *number, embi_shell *shell, int shells, int *order)
+{
+    int first = 0;
+    for (int t = 0; t < n; t++) shell[number[t]].count++;
+    for (int i = 0; i < shells; i++) {
+        shell[i].first = first;
+        first += shell[i].count;
+        shell[i].count = 0;
+        shell[i].closed = 1;
+    }
+    for (int t = 0; t < n; t++) {
+        embi_shell *s = shell + number[t];
+        const embipc_real *o;
+        if (s->count == 0) {
+            embi_triangle_middle(s->p, x, tri + 3 * t);
+            embi_box_of(s->box, x, tri + 3 * t, 3);
+        }
+        order[s->first + s->count++] = t;
+        o = x + 3 * (size_t)tri[3 * order[s->first]];
+        s->volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
+                                  x + 3 * (size_t)tri[3 * t + 2]) / 6;
+        for (int i = 0; i < 3; i++) {
+            const embipc_real *p = x + 3 * (size_t)tri[3 * t + i];
+            for (int k = 0; k < 3; k++) {
+                s->box[k] = embi_min(s->box[k], p[k]);
+                s->box[3 + k] = embi_max(s->box[3 + k], p[k]);
+            }
+            /* closed: each neighbour exists and agrees */
+            if (mate[3 * t + i] < 0 || tri[3 * t + i] == tri[mate[3 * t + i]]) s->closed = 0;
+        }
+    }
+}
+
+/* First the triangles of each part are made to agree, then each closed shell is turned outward. Returns the number of
+ * reversed triangles. Out of memory it restores all of them. */
+EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count)
+{
+    embi_memory m;
+    int n = tri_count, count = 0, shells = 0, ok = 0, *mate, *label, *queue, *number;
+    unsigned char *turn;
+    embi_shell *shell = NULL;
+    embi_scaled s;
+    if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
+    embi_memory_init(&m, NULL);
+    if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
+    mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
+    label = (int *)embi_alloc(&m, n, sizeof *label);
+    queue = (int *)embi_alloc(&m, n, sizeof *queue);
+    number = (int *)embi_alloc(&m, n, sizeof *number);
+    turn = (unsigned char *)embi_alloc(&m, n, 1);
+    if (!m.failed && embi_mates(&m, tri, n, mate)) {
+        embi_agree(tri, n, mate, label, turn, queue);
+        shells = embi_number_parts(label, n, number);
+        shell = (embi_shell *)embi_alloc(&m, shells, sizeof *shell);
+        for (int t = 0; t < n; t++)
+            if (turn[t]) embi_turn(tri + 3 * t);
+        ok = shell && embi_mates(&m, tri, n, mate);   /* reversed triangles have other half-edges */
+        if (ok) {
+            embi_collect_shells(s.x, tri, n, mate, number, shell, shells, queue);
+            embi_turn_shells(shell, shells, s.x, tri, queue);
+        }
+        for (int t = 0; t < n; t++) {
+            int again = ok ? shell[number[t]].turn : turn[t];
+            if (again) embi_turn(tri + 3 * t);
+            count += turn[t] ^ again;
+        }
+    }
+    embi_free(&m, mate);
+    embi_free(&m, label);
+    embi_free(&m, queue);
+    embi_free(&m, number);
+    embi_free(&m, turn);
+    embi_free(&m, shell);
+    embi_scale_end(&m, &s);
+    return ok ? count : -1;
+}
+
+/* ---- Flips ---- */
+
+/* the longest side of a triangle; side s runs from corner s to s + 1 */
+static int embi_longest_side(const embipc_real *x, const int v[3])
+{
+    int longest = 0;
+    embipc_real most = -1;
+    for (int s = 0; s < 3; s++) {
+        embipc_real d[3], l;
+        embi_sub(d, x + 3 * (size_t)v[s], x + 3 * (size_t)v[(s + 1) % 3]);
+        l = embi_norm(d);
+        if (l > most) { most = l; longest = s; }
+    }
+    return longest;
+}
+
+/* Replaces triangles (a, b, c) and (b, a, d) at half-edges h and g by (c, a, d) and (d, b, c). It refuses if one of
+ * these is flat or the edge c-d exists already. k[0..edges): sorted half-edges. */
+static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_key *k, int edges)
+{
+    int a = tri[h], b = tri[g], c = embi_opposite(tri, h), d = embi_opposite(tri, g), t[3], u[3], at;
+    embi_u64 edge = embi_pack(embi_min_int(c, d), embi_max_int(c, d));
+    if (c == d || a == b || embi_half_end(tri, h) != b || embi_half_end(tri, g) != a) return 0;
+    at = embi_lower_bound(k, edges, edge);
+    t[0] = c; t[1] = a; t[2] = d;
+    u[0] = d; u[1] = b; u[2] = c;
+    if ((at < edges && k[at].key == edge) || !(embi_triangle_shape(x, t) > EMBI_FLAT) ||
+        !(embi_triangle_shape(x, u) > EMBI_FLAT))
+        return 0;
+    memcpy(tri + 3 * (h / 3), t, sizeof t);
+    memcpy(tri + 3 * (g / 3), u, sizeof u);
+    return 1;
+}
+
+/* Flips the longest edge of each flat triangle if neither triangle is flat afterwards. Rounds repeat until no flip
+ * helps. */
+EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count)
+{
+    embi_memory m;
+    embi_keys keys = {NULL, NULL};
+    int n = tri_count, total = 0, flips = 1, edges = 0, *mate;
+    unsigned char *touched;
+    embi_scaled scaled;
+    if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
+    embi_memory_init(&m, NULL);
+    if (!embi_scale_begin(&m, &scaled, x, vertex_count)) return -1;
+    x = scaled.x;
+    mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
+    touched = (unsigned char *)embi_alloc(&m, n, 1);
+    /* in rounds, since a flip changes the half-edges around it; each leaves fewer flat triangles */
+    while (flips > 0 && mate && touched) {
+        flips = 0;
+        edges = embi_sound_half_edges(&m, &keys, tri, n);
+        if (edges < 0 || !embi_mates(&m, tri, n, mate)) { edges = -1; break; }
+        memset(touched, 0, (size_t)n);
+        for (int t = 0; t < n; t++) {
+            int h, s;
+            if (embi_repeated(tri + 3 * t, 3) >= 0) continue;
+            if (embi_triangle_shape(x, tri + 3 * t) > EMBI_FLAT) continue;
+            h = 3 * t + embi_longest_side(x, tri + 3 * t);
+            s = mate[h] / 3;
+            if (mate[h] < 0 || touched[t] || touched[s]) continue;
+            if (!embi_flip(x, tri, h, mate[h], keys.a, edges)) continue;
+            for (int i = 0; i < 3; i++) {   /* neighbours wait for the next round */
+                if (mate[3 * t + i] >= 0) touched[mate[3 * t + i] / 3] = 1;
+                if (mate[3 * s + i] >= 0) touched[mate[3 * s + i] / 3] = 1;
+            }
+            touched[t] = touched[s] = 1;
+            flips++;
+        }
+        total += flips;
+    }
+    if (!mate || !touched || edges < 0) total = -1;
+    embi_free(&m, mate);
+    embi_free(&m, touched);
+    embi_keys_release(&m, &keys);
+    embi_scale_end(&m, &scaled);
+    return total;
+}
+
+/* ---- Holes ---- */
+
+/* Closed border curves of a surface. They run against the half-edges, as the triangles of a lid do. */
+typedef struct embi_loops {
+    int *half, *start;       /* half-edges loop by loop; start of each loop (count + 1) */
+    int count, edges;        /* number of loops, and of border edges in all */
+    int *walk, *at;          /* current path; at, by place in keys: where the path leaves that vertex, or -1 */
+    embi_keys keys;          /* border half-edges by their end vertex, where the lid's edge starts */
+} embi_loops;
+
+/* Frees the loops. */
+static void embi_loops_release(embi_memory *m, embi_loops *l)
+{
+    static const size_t arrays[] = {EMBI_OFFSETS4(embi_loops, half, start, walk, at)};
+    EMBI_RELEASE_ALL(m, l, arrays);
+    embi_keys_release(m, &l->keys);
+}
+
+/* Collects the border half-edges in l->keys, sorted by end vertex. */
+static int embi_collect_borders(embi_memory *m, embi_loops *l, const int *tri, int n)
+{
+    int count = embi_sound_half_edges(m, &l->keys, tri, n);
+    embi_key *k = l->keys.a;
+    if (count < 0) return 0;
+    l->edges = 0;
+    for (int i = 0, end; i < count; i = end) {
+        end = embi_run_end(k, count, i);
+        if (end - i != 1) continue;
+        k[l->edges].value = k[i].value;
+        k[l->edges++].key = (embi_u64)(unsigned)embi_half_end(tri, k[i].value);
+    }
+    embi_sort_keys(k, l->keys.tmp, l->edges);
+    return EMBI_GROW(m, l->half, l->edges) &&
+           EMBI_GROW(m, l->start, l->edges + 1) &&
+           EMBI_GROW(m, l->walk, l->edges) &&
+           EMBI_GROW(m, l->at, l->edges);
+}
+
+/* Follows the border from place `first` of the keys until no border edge continues. When the path returns to one of
+ * its vertices, it has closed a loop. A visited half-edge h gets the value -1 - h. */
+static void embi_traverse_border(embi_loops *l, const int *tri, int first, int *used)
+{
+    embi_key *k = l->keys.a;
+    int top = 0, place = first;
+    l->at[place] = 0;
+    for (;;) {
+        int i = place, h, to, next;
+        while (i < l->edges && k[i].key == k[place].key && k[i].value < 0) i++;
+        if (i == l->edges || k[i].key != k[place].key) break;
+        h = k[i].value;
+        k[i].value = -1 - h;
+        l->walk[top++] = h;
+        to = tri[h];
+        next = embi_lower_bound(k, l->edges, (embi_u64)(unsigned)to);
+        if (next == l->edges || k[next].key != (embi_u64)(unsigned)to) break;
+        place = next;
+        if (l->at[place] < 0) { l->at[place] = top; continue; }
+        for (int j = l->at[place]; j < top; j++) {
+            int left = embi_lower_bound(k, l->edges, (embi_u64)(unsigned)embi_half_end(tri, l->walk[j]));
+            if (j > l->at[place]) l->at[left] = -1;
+            l->half[(*used)++] = l->walk[j];
+        }
+        top = l->at[place];
+        l->start[++l->count] = *used;
+    }
+    for (int j = 0; j < top; j++)
+        l->at[embi_lower_bound(k, l->edges, (embi_u64)(unsigned)embi_half_end(tri, l->walk[j]))] = -1;
+    l->at[place] = l->at[first] = -1;
+}
+
+/* Collects the border half-edges and splits them into loops, each edge once. Returns 0 out of memory. */
+static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n)
+{
+    int used = 0;
+    memset(l, 0, sizeof *l);
+    if (!embi_collect_borders(m, l, tri, n)) return 0;
+    for (int i = 0; i < l->edges; i++) l->at[i] = -1;
+    l->start[0] = 0;
+    for (int i = 0; i < l->edges; i++)
+        if (l->keys.a[i].value >= 0)
+            embi_traverse_border(l, tri, embi_lower_bound(l->keys.a, l->edges, l->keys.a[i].key), &used);
+    return 1;
+}
+
+/* Lists the vertices of all loops; `start` has one entry more than there are loops. */
+EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, int *start, int capacity)
+{
+    embi_memory m;
+    embi_loops l;
+    int count = -1;
+    if (tri_count < 0 || tri_count > EMBI_MAX_ELEMENTS || (tri_count && !tri) || capacity < 0) return -1;
+    if (capacity && (!vertex || !start)) return -1;
+    for (int i = 0; i < 3 * tri_count; i++)
+        if (tri[i] < 0) return -1;
+    embi_memory_init(&m, NULL);
+    if (embi_loops_build(&m, &l, tri, tri_count) && (!capacity || l.edges <= capacity)) {
+        count = l.count;
+        for (int i = 0; capacity && i < l.start[count]; i++) vertex[i] = embi_half_end(tri, l.half[i]);
+        for (int i = 0; capacity && i <= count; i++) start[i] = l.start[i];
+    }
+    embi_loops_release(&m, &l);
+    return count;
+}
+
+/* Triangulates the polygon v[0..n) with least area by dynamic programming, without flat triangles, and without
+ * diagonals that are edges of the surface (k[0..edges), sorted). best and cut[i * n + j]: area and third corner of
+ * the piece from i to j. Returns the area, or EMBI_HUGE if there is no such triangulation. */
+static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, const embi_key *k, int edges,
+                                    embipc_real *best, int *cut)
+{
+    for (int length = 1; length < n; length++)
+        for (int i = 0, j = length; j < n; i++, j++) {
+            embi_u64 edge = embi_pack(embi_min_int(v[i], v[j]), embi_max_int(v[i], v[j]));
+            int at = length > 1 && length < n - 1 ? embi_lower_bound(k, edges, edge) : edges;
+            best[i * n + j] = length == 1 ? (embipc_real)0 : EMBI_HUGE;
+            cut[i * n + j] = -1;
+            if (at < edges && k[at].key == edge) continue;
+            for (int c = i + 1; c < j; c++) {
+                embipc_real area = best[i * n + c] + best[c * n + j];
+                int t[3];
+                t[0] = v[i]; t[1] = v[c]; t[2] = v[j];
+                if (!(area < best[i * n + j]) || !(embi_triangle_shape(x, t) > EMBI_FLAT)) continue;
+                area += embi_triangle_area(x, t);
+                if (!(area < best[i * n + j])) continue;
+                best[i * n + j] = area;
+                cut[i * n + j] = c;
+            }
+        }
+    return best[n - 1];
+}
+
+/* Appends the triangles of the cut to lid while they fit. stack (2 n): scratch. Returns the new count. */
+static int embi_emit_polygon(const int *v, int n, const int *cut, int *stack, int *lid, int capacity,
+                             int count)
+{
+    int top = 0;
+    stack[top++] = 0;
+    stack[top++] = n - 1;
+    while (top > 0) {
+        int j = stack[--top], i = stack[--top], c = cut[i * n + j];
+        if (j - i < 2) continue;
+        if (count < capacity) {
+            lid[3 * count] = v[i];
+            lid[3 * count + 1] = v[c];
+            lid[3 * count + 2] = v[j];
+        }
+        count++;
+        stack[top++] = i; stack[top++] = c;
+        stack[top++] = c; stack[top++] = j;
+    }
+    return count;
+}
+
+/* Each hole gets the triangulation of least area. A lid larger than half of the area of its part is left out. */
+EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                                   int max_edges, int *lid, int capacity, int *filled)
+{
+    embi_memory m;
+    embi_keys keys = {NULL, NULL};
+    embi_loops l;
+    int n = tri_count, most = embi_min_int(embi_max_int(max_edges, 3), EMBI_LARGEST_HOLE);
+    int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;   /* v: polygon and stack */
+    embipc_real *area, *best, cost;
+    embi_scaled s;
+    if (capacity < 0 || (capacity && !lid)) return -1;
+    if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
+    embi_memory_init(&m, NULL);
+    if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
+    x = s.x;
+    memset(&l, 0, sizeof l);
+    label = (int *)embi_alloc(&m, n, sizeof *label);
+    area = (embipc_real *)embi_alloc(&m, n, sizeof *area);
+    best = (embipc_real *)embi_alloc(&m, square, sizeof *best);
+    cut = (int *)embi_alloc(&m, square, sizeof *cut);
+    v = (int *)embi_alloc(&m, 5 * most, sizeof *v);
+    if (!m.failed && embi_loops_build(&m, &l, tri, n)) edges = embi_label_parts(&m, &keys, tri, n, label);
+    for (int t = 0; edges >= 0 && t < n; t++) area[label[t]] += embi_triangle_area(x, tri + 3 * t);
+    for (int i = 0; edges >= 0 && i < l.count; i++) {
+        const int *half = l.half + l.start[i];
+        int size = l.start[i + 1] - l.start[i];
+        if (size < 3 || size > max_edges || size > most) continue;
+        for (int j = 0; j < size; j++) v[j] = embi_half_end(tri, half[j]);
+        cost = embi_cut_polygon(x, v, size, keys.a, edges, best, cut);
+        if (!(cost < EMBI_HUGE && cost <= area[label[half[0] / 3]] / 2)) continue;
+        count = embi_emit_polygon(v, size, cut, v + most, lid, capacity, count);
+        lids++;
+    }
+    if (filled) *filled = lids;
+    embi_free(&m, label);
+    embi_free(&m, area);
+    embi_free(&m, best);
+    embi_free(&m, cut);
+    embi_free(&m, v);
+    embi_loops_release(&m, &l);
+    embi_keys_release(&m, &keys);
+    embi_scale_end(&m, &s);
+    return edges >= 0 ? count : -1;
+}
+
+#endif /* EMBIPC_NO_MESH_REPAIR */
+
+/* ==== 86. Surfaces that overlap ======================================================================
+ * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
+ * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
+ * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
+ * surfaces are apart. Functions that allocate return 0 when out of memory, unless their comment says otherwise.
+ * Uses: small math, memory, sorting and sets, part II, part III.   Checked by: tests/test_doctor.c */
+
 #ifndef EMBIPC_NO_SEPARATE
 
 enum {
@@ -25903,6 +26012,8 @@ typedef struct embi_parting {
 /* Frees all copies and scratch. */
 static void embi_parting_end(embi_parting *p)
 {
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_parting, body, keys, nearby, shifted), offsetof(embi_parting, pair)};
     for (int i = 0; p->body && i < p->count; i++) {
         embi_part_body *b = p->body + i;
         embi_free(&p->m, b->x);
@@ -25911,11 +26022,7 @@ static void embi_parting_end(embi_parting *p)
         EMBI_RELEASE(&p->m, b->core0);
         embi_bvh_free(&p->m, &b->bvh);
     }
-    embi_free(&p->m, p->body);
-    EMBI_RELEASE(&p->m, p->keys);
-    EMBI_RELEASE(&p->m, p->nearby);
-    EMBI_RELEASE(&p->m, p->shifted);
-    EMBI_RELEASE(&p->m, p->pair);
+    EMBI_RELEASE_ALL(&p->m, p, arrays);
 }
 
 static embipc_real embi_part_gap(const embi_parting *p, int i, int j)
@@ -26028,11 +26135,11 @@ static int embi_linking_number(const embipc_real *a, int na, const embipc_real *
                                const embipc_real t[3])
 {
     static const embipc_real origin[3] = {0, 0, 0};
-    embipc_real sum = 0, lo[6], hi[6];
-    embi_box_points(lo, hi, a, na);
-    embi_box_points(lo + 3, hi + 3, b, nb);
+    embipc_real sum = 0, one[6], two[6];
+    embi_box_points(one, a, na);
+    embi_box_points(two, b, nb);
     for (int k = 0; k < 3; k++)
-        if (lo[k] + t[k] > hi[3 + k] || hi[k] + t[k] < lo[3 + k]) return 0;
+        if (one[k] + t[k] > two[3 + k] || one[3 + k] + t[k] < two[k]) return 0;
     for (int i = 0; i < na; i++)
         for (int j = 0; j < nb; j++) {
             const embipc_real *p[2], *q[2];
@@ -26109,7 +26216,7 @@ static int embi_part_topology(embi_memory *m, embi_part_body *b)
 /* Copies a surface and finds its tree, parts, loops and volume. */
 static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movable *from, int base)
 {
-    embipc_real lo[3], hi[3];
+    embipc_real box[6];
     embipc_solid solid;
     embi_key *keys;
     unsigned char *used;
@@ -26127,9 +26234,9 @@ static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movab
     b->thickness = from->thickness;
     b->fixed = from->fixed != 0;
     b->rank = b->fixed ? 0 : INT_MAX;
-    embi_box_indexed(lo, hi, b->x, from->tri, 3 * from->tri_count);
-    b->diagonal = embi_box_diagonal(lo, hi);
-    for (int k = 0; k < 3; k++) b->centre0[k] = b->now.centre[k] = (lo[k] + hi[k]) / 2;
+    embi_box_of(box, b->x, from->tri, 3 * from->tri_count);
+    b->diagonal = embi_box_diagonal(box);
+    for (int k = 0; k < 3; k++) b->centre0[k] = b->now.centre[k] = (box[k] + box[3 + k]) / 2;
     embi_m3_identity(b->now.R);
     b->now.scale = 1;
     keys = (embi_key *)embi_alloc(m, 6 * b->s.nt, sizeof *keys);
@@ -26203,13 +26310,12 @@ static int embi_part_crosses(const embi_surface *s, const embi_surface *u, embi_
     return 0;
 }
 
-/* stores where two bodies met; returns 1 */
-static int embi_part_met(embi_parting *p, const embi_part_body *a, const embi_part_body *b, embi_key key)
+/* Stores where two bodies met. */
+static void embi_part_met(embi_parting *p, const embi_part_body *a, const embi_part_body *b, embi_key key)
 {
     p->met_a = a;
     p->met_b = b;
     p->met = key;
-    return 1;
 }
 
 /* bound of rounding errors of a shift, m */
@@ -26221,9 +26327,8 @@ static embipc_real embi_part_slack(const embi_part_body *a, const embi_part_body
     return 16 * EMBI_EPS * slack;
 }
 
-/* Tests whether one of `count` triangle pairs comes nearer than gap with a shifted by t. Returns 1 or 0, or -1 out of
- * memory. */
-static int embi_part_touches(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+/* Tests whether one of `count` triangle pairs comes nearer than gap with a shifted by t. */
+static embi_answer embi_part_touches(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                              const embipc_real t[3], embipc_real gap, const embi_key *keys, int count)
 {
     embipc_real range[6];
@@ -26235,35 +26340,37 @@ static int embi_part_touches(embi_parting *p, const embi_part_body *a, const emb
     p->nearby_count = 0;
     for (int n = 0; n < count; n++) {
         if (!embi_candidates(&p->m, &a->s, &b->s, keys + n, 1, &rule, &still, &p->nearby, &p->nearby_count))
-            return -1;
-        if (p->nearby_count) return embi_part_met(p, a, b, keys[n]);
+            return EMBI_NO_MEMORY;
+        if (!p->nearby_count) continue;
+        embi_part_met(p, a, b, keys[n]);
+        return EMBI_YES;
     }
-    return 0;
+    return EMBI_NO;
 }
 
 /* Tests the triangles that met last, if they are of these bodies, with a shifted by t. Most trials end here, without
- * a search. Returns 1 if they meet, 0 if not, -1 out of memory. */
-static int embi_part_meets_again(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+ * a search. */
+static embi_answer embi_part_meets_again(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                                  const embipc_real t[3], embipc_real gap)
 {
     embi_surface s = a->s;
-    if (p->met_a != a || p->met_b != b) return 0;
+    if (p->met_a != a || p->met_b != b) return EMBI_NO;
     for (int i = 0; i < 3; i++) {
         int v = s.tri[3 * (int)(p->met.key >> 32) + i];
         embi_add(p->shifted + 3 * v, a->x + 3 * v, t);
     }
     s.x = s.rest = p->shifted;
-    return embi_part_crosses(&s, &b->s, p->met.key) ? 1 : embi_part_touches(p, a, b, t, gap, &p->met, 1);
+    return embi_part_crosses(&s, &b->s, p->met.key) ? EMBI_YES : embi_part_touches(p, a, b, t, gap, &p->met, 1);
 }
 
-/* Tests whether a, shifted by t, and b are at least gap apart and linked as given. Returns 1; 0 with *kind set; -1
- * out of memory. The tree of a is not moved: the range shifts its boxes. */
-static int embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+/* Tests whether a, shifted by t, and b are at least gap apart and linked as given. *kind is set
+ * if not. The tree of a is not moved: the range shifts its boxes. */
+static embi_answer embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                            const embipc_real t[3], embipc_real gap, embipc_overlap_kind *kind)
 {
     embipc_real range[6], back[3];
     embi_surface s = a->s;
-    int touches;
+    embi_answer touches;
     for (int k = 0; k < 3; k++) {
         range[k] = range[3 + k] = t[k];
         back[k] = -t[k];
@@ -26271,29 +26378,36 @@ static int embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_
     p->key_count = 0;
     if (!embi_bvh_pairs(&p->m, &a->s, &b->s, range, gap + embi_part_slack(a, b, t), &p->keys, &p->key_count) ||
         !EMBI_GROW(&p->m, p->shifted, 3 * a->nv))
-        return -1;
+        return EMBI_NO_MEMORY;
     for (int i = 0; p->key_count && i < a->nv; i++) embi_add(p->shifted + 3 * i, a->x + 3 * i, t);
     s.x = s.rest = p->shifted;
     *kind = EMBIPC_OVERLAP_CROSS;
     for (int n = 0; n < p->key_count; n++)
-        if (embi_part_crosses(&s, &b->s, p->keys[n].key)) return !embi_part_met(p, a, b, p->keys[n]);
+        if (embi_part_crosses(&s, &b->s, p->keys[n].key)) {
+            embi_part_met(p, a, b, p->keys[n]);
+            return EMBI_NO;
+        }
     *kind = EMBIPC_OVERLAP_INSIDE;
-    if (embi_part_holds(b, a, t) || embi_part_holds(a, b, back)) return 0;
+    if (embi_part_holds(b, a, t) || embi_part_holds(a, b, back)) return EMBI_NO;
     *kind = EMBIPC_OVERLAP_TOUCH;
     touches = embi_part_touches(p, a, b, t, gap, p->keys, p->key_count);
-    return touches ? embi_min_int(touches, 0) : p->unlink || embi_part_keeps_links(a, b, t);
+    if (touches != EMBI_NO) return embi_not(touches);
+    return p->unlink || embi_part_keeps_links(a, b, t) ? EMBI_YES : EMBI_NO;
 }
 
 /* embi_part_apart() for a trial shift. The triangles that met last are tested first. */
-static int embi_part_is_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
+static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                               const embipc_real t[3], embipc_real gap)
 {
     embipc_overlap_kind kind;
-    int meets = embi_part_meets_again(p, a, b, t, gap);
-    return meets ? embi_min_int(meets, 0) : embi_part_apart(p, a, b, t, gap, &kind);
+    embi_answer meets = embi_part_meets_again(p, a, b, t, gap);
+    return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ---- The smallest shift of a pair ---- */
+/* ==== 87. Shifts and rotations =======================================================================
+ *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
+ *   rotations  Linked bodies that no shift separates are rotated.
+ * Uses: small math, memory, surfaces that overlap.   Checked by: tests/test_doctor.c */
 
 /* Adds a unit direction to search, unless there is one like it or no room. */
 static void embi_part_direction(embi_parting *p, const embipc_real u[3])
@@ -26353,13 +26467,14 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
 {
     embipc_real t[3], low = 0, high = way->length;
     embipc_real support = way->linked ? EMBI_HUGE : embi_part_support(a, b, u, gap);
-    int steps = a->handles && b->handles ? 8 : 2, apart = 0;
+    int steps = a->handles && b->handles ? 8 : 2;
+    embi_answer apart = EMBI_NO;
     if (way->length <= EMBI_EPS * (a->diagonal + b->diagonal)) return 1;   /* 0 up to rounding */
     for (int k = 1; k <= steps && !apart; k++) {
         embipc_real at = way->length * (embipc_real)(1 - 1e-3) * k / steps;
         embi_scale(t, at, u);
-        apart = at >= support ? 1 : embi_part_is_apart(p, a, b, t, gap);
-        if (apart < 0) return 0;
+        apart = at >= support ? EMBI_YES : embi_part_is_apart(p, a, b, t, gap);
+        if (apart == EMBI_NO_MEMORY) return 0;
         if (apart) high = embi_min(at, support);
         else low = at;
     }
@@ -26368,7 +26483,7 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
         embipc_real mid = (low + high) / 2;
         embi_scale(t, mid, u);
         apart = embi_part_is_apart(p, a, b, t, gap);
-        if (apart < 0) return 0;
+        if (apart == EMBI_NO_MEMORY) return 0;
         if (apart) high = mid;
         else low = mid;
     }
@@ -26415,7 +26530,7 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
     way.found = !way.linked;
     way.length = EMBI_HUGE;
     embi_set(way.along, 1, 0, 0);
-    if (embi_part_apart(p, a, b, embi_part_none, gap, &kind) < 0) return 0;
+    if (embi_part_apart(p, a, b, embi_part_none, gap, &kind) == EMBI_NO_MEMORY) return 0;
     embi_part_directions(p, a, b);
     for (int i = 0; i < p->direction_count; i++) {
         embipc_real s = embi_part_support(a, b, p->direction + 3 * i, gap);
@@ -26446,8 +26561,9 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
     embi_part_body *a = p->body + i, *b = p->body + j;
     embipc_real want = (embipc_real)(a->now.moved || b->now.moved ? 0.99 : 0.01), shift[3], share;
     embipc_overlap_kind kind;
-    int apart = embi_part_apart(p, a, b, embi_part_none, embi_part_reach(p, i, j, want), &kind), found;
-    if (apart) return apart > 0;
+    int found;
+    embi_answer apart = embi_part_apart(p, a, b, embi_part_none, embi_part_reach(p, i, j, want), &kind);
+    if (apart != EMBI_NO) return apart == EMBI_YES;
     if (!embi_part_search(p, a, b, embi_part_reach(p, i, j, 1), shift, &found)) return 0;
     if (!found) return 1;
     *moved = 1;
@@ -26461,10 +26577,10 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
     return 1;
 }
 
-/* 1 when bodies i and j are apart, or exempt from contact; 0 with *kind set; -1 out of memory. */
-static int embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *kind)
+/* Are bodies i and j apart, or exempt from contact? *kind is set if not. */
+static embi_answer embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *kind)
 {
-    if (!(embi_part_gap(p, i, j) > 0)) return 1;
+    if (!(embi_part_gap(p, i, j) > 0)) return EMBI_YES;
     return embi_part_apart(p, p->body + i, p->body + j, embi_part_none,
                            embi_part_reach(p, i, j, (embipc_real)0.01), kind);
 }
@@ -26497,8 +26613,8 @@ static int embi_part_list(embi_parting *p)
     for (int i = 0; i < p->count; i++)
         for (int j = i + 1; j < p->count; j++) {
             embipc_overlap_kind kind = EMBIPC_OVERLAP_TOUCH;
-            int apart = embi_part_enough(p, i, j, &kind);
-            if (apart < 0 || (!apart && !embi_part_append(p, i, j, kind))) return 0;
+            embi_answer apart = embi_part_enough(p, i, j, &kind);
+            if (apart == EMBI_NO_MEMORY || (!apart && !embi_part_append(p, i, j, kind))) return 0;
         }
     return 1;
 }
@@ -26582,21 +26698,27 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ---- Growth ---- */
+/* ==== 88. Separating surfaces ========================================================================
+ *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
+ *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
+ * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
+ * pairs that stay.
+ * Uses: part I, faults of meshes, elasticity, part IV, surfaces that overlap, shifts and rotations.
+ * Checked by: tests/test_doctor.c */
 
-/* Finds the pairs that are not apart. Returns 1 with the first one in *i and *j, 0 for none, -1 out of memory. */
-static int embi_part_left(embi_parting *p, int *i, int *j)
+/* Are there pairs that are not apart? The first one is in *i and *j. */
+static embi_answer embi_part_left(embi_parting *p, int *i, int *j)
 {
-    int left = 0;
+    embi_answer left = EMBI_NO;
     for (int a = 0; a < p->count; a++)
         for (int b = a + 1; b < p->count; b++) {
             embi_part_overlap *k = embi_part_find(p, a, b);
             embipc_overlap_kind kind;
-            int apart = embi_part_enough(p, a, b, &kind);
-            if (apart < 0) return -1;
+            embi_answer apart = embi_part_enough(p, a, b, &kind);
+            if (apart == EMBI_NO_MEMORY) return EMBI_NO_MEMORY;
             if (k) k->o.parted = apart;
             if (apart || left) continue;
-            left = 1;
+            left = EMBI_YES;
             *i = a;
             *j = b;
         }
@@ -26610,8 +26732,8 @@ static int embi_part_spread(embi_parting *p)
     for (int i = 0; i < p->count; i++)
         for (int j = i + 1; j < p->count; j++) {
             embipc_overlap_kind kind;
-            int apart = embi_part_enough(p, i, j, &kind);
-            if (apart < 0) return 0;
+            embi_answer apart = embi_part_enough(p, i, j, &kind);
+            if (apart == EMBI_NO_MEMORY) return 0;
             if (apart) continue;
             p->body[i].stuck |= !p->body[i].fixed;
             p->body[j].stuck |= !p->body[j].fixed;
@@ -26756,23 +26878,23 @@ static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
         turned += !k->hopeless;
         hopeless += k->hopeless;
     }
-    if (turned && (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) < 0)) return 0;
+    if (turned && (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) == EMBI_NO_MEMORY)) return 0;
     if (hopeless) return 1;
     if (!embi_part_spread(p)) return 0;
     for (int n = 0; n < p->count; n++) p->body[n].kept = p->body[n].now;
     for (embipc_real s = (embipc_real)0.8; *left && tries < EMBI_PART_TRIES && s > 0.02; s *= (embipc_real)0.8) {
         embi_part_shrink(p, s);
-        if (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) < 0) return 0;
+        if (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) == EMBI_NO_MEMORY) return 0;
         if (*left) continue;
         tries++;
         *left = 1;
         if (!embi_part_grow(p, s, &grown)) return 0;
-        if (grown && (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) < 0)) return 0;
+        if (grown && (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) == EMBI_NO_MEMORY)) return 0;
     }
     if (!*left) return 1;
     for (int n = 0; n < p->count; n++)
         if (p->body[n].now.moved) embi_part_put(p->body + n, &p->body[n].kept);
-    return (*left = embi_part_left(p, i, j)) >= 0;
+    return (*left = embi_part_left(p, i, j)) != EMBI_NO_MEMORY;
 }
 
 /* Reports the first pair that could not be separated, and why. */
@@ -26851,7 +26973,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
     for (int k = 0; ok && k < count; k++) ok = embi_part_begin(&p.m, p.body + k, body + k, k);
     ok = ok && embi_part_list(&p);
     if (ok) embi_part_ranks(&p);
-    ok = ok && embi_part_rounds(&p) && (left = embi_part_left(&p, &i, &j)) >= 0;
+    ok = ok && embi_part_rounds(&p) && (left = embi_part_left(&p, &i, &j)) != EMBI_NO_MEMORY;
     if (ok && left) ok = embi_part_regrow(&p, &left, &i, &j);
     r = !ok ? embi_fail_memory(error) : left ? embi_part_fail(&p, i, j, error) : EMBIPC_OK;
     if (ok) embi_part_tell(&p, left, movement);
@@ -26876,7 +26998,10 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
  *      Materials: ARAP, fixed corotated, stable and log neo-Hookean, StVK, Mooney-Rivlin;
  *      fibres; stiffness and density per tet; embipc_material_evaluate(). Faults, parts, loops and crossings of
  *      meshes. Cages with a copy of a cell per piece of solid. Times of the parts of a step.
- *      embipc_separate(). Parts that can be left out (EMBIPC_NO_...).
+ *      embipc_separate(). Parts that can be left out (EMBIPC_NO_...), the reference method (EMBIPC_PLAIN).
+ *      Renamed since its first text, old -> new:
+ *        embipc_drive_state.short_m -> shortfall
+ *        embipc_intersection -> embipc_crossing, one type also for a surface by itself
  *
  * ---- Licence --------------------------------------------------------------------------------
  * This software is available under two licences: choose the one you prefer.

@@ -34,12 +34,12 @@ static const char *cage_fault(const test_mesh *s, const embipc_cage *c)
 {
     embipc_solid solid;
     cage_sums sum;
-    double lo[3], hi[3], size, trace, angle = 180, volume = 0;
+    double box[6], size, trace, angle = 180, volume = 0;
     char *used = (char *)calloc((size_t)c->node_count + 1, 1);
     const char *fault = NULL;
     embi_solid(&solid, s->x, s->vertex_count, s->tri, s->tri_count);
-    embi_box_points(lo, hi, s->x, s->vertex_count);
-    size = embi_box_diagonal(lo, hi);
+    embi_box_points(box, s->x, s->vertex_count);
+    size = embi_box_diagonal(box);
     sum = cage_sum(c, solid.centroid);
     trace = solid.second[0] + solid.second[4] + solid.second[8];
     if (!(fabs(sum.volume - solid.volume) <= 1e-9 * solid.volume)) fault = "volume";

@@ -39,7 +39,7 @@ says 'toc: the contents were written anew'
 
 # tuning: one value each that is right, has no comment, has no row, has another value there, stands elsewhere twice over
 mkdir -p "$dir/docs"
-printf '| `%s` | %s | s | scene | %s | Greater: more |\n' EMBI_RIGHT 1.5 'not measured' EMBI_BARE 2 'not measured' \
+printf '| `%s` | %s | scene | %s |\n' EMBI_RIGHT 1.5 'not measured' EMBI_BARE 2 'not measured' \
     EMBI_OTHER 3 '1.1; other values were not compared' EMBI_GONE 4 0.9 > "$dir/docs/measured.md"
 { cat tests/header_faults.h
   echo '/* ==== 5. Tuning ==='; echo ' * Uses: one. */'
@@ -57,6 +57,22 @@ grep -q 'EMBI_RIGHT' "$dir/log" && { echo "FAILED: EMBI_RIGHT is right"; bad=$((
 ends 1
 run toc "$dir/faults.h"
 says 'toc: there is no section Tuning'
+
+# parts: a header with parts lists its sections by them, and numbers both as they stand
+sed -e 's|^/\* ==== 1\. .*|/* ######## Part I. Low ####\n * What all needs. */\n\n&|' \
+    -e 's|^/\* ==== 3\. Three.*|/* ######## Part III. High ####\n * What needs it; see chapter "Two" and chapter "None". */\n\n/* ==== 5. Three =====|' \
+    -e 's|Uses: platform\.|Uses: part I, part IX.|' tests/header_faults.h > "$dir/parts.h"
+run toc "$dir/parts.h"
+says 'toc: section 5 Three stands at place 3' 'toc: part III High stands at place 2' \
+    'toc: parts.h names chapter "None", and there is none' 'toc: section 5 uses "part IX", and no section above begins so'
+done_=$((done_ + 1))
+grep -q 'chapter "Two"\|uses "part I"\|does not say so' "$dir/log" && { echo "FAILED: named without fault:"; cat "$dir/log"; bad=$((bad + 1)); }
+ends 1
+run toc "$dir/parts.h" --write
+[ "$(grep -c '^ \*   Part III\. High: 3 Three\.' "$dir/parts.h")" = 1 ] && grep -q '^/\* ==== 3\. Three =' "$dir/parts.h" ||
+    { echo "FAILED: contents of parts"; bad=$((bad + 1)); }
+run metrics "$dir/parts.h"
+says 'lines per part  *I 5., III .*'
 
 # frames: those that only indirect calls reach count below who makes the call
 frame() { printf 'faults.h:1:1:%s\t%s\t%s\n' "$1" "$2" "${3:-static}"; }

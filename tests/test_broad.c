@@ -628,11 +628,12 @@ static void test_rest_clamp(void)
 static int check_crossings(scene *c)
 {
     double range[6] = {0, 0, 0, 0, 0, 0};
-    embi_crossing *list = NULL;
+    static const embipc_body body[2] = {{1, 0}, {2, 0}};   /* owners of the edges and triangles found */
+    embipc_crossing *list = NULL;
     int count = 0, all = 0, missing = 0;
     c->key_count = 0;
     ENSURE(embi_bvh_pairs(&c->m, &c->a.s, &second(c)->s, range, 0, &c->keys, &c->key_count));
-    ENSURE(embi_crossings(&c->m, &c->a.s, &second(c)->s, c->keys, c->key_count, &list, &count));
+    ENSURE(embi_crossings(&c->m, &c->a.s, &second(c)->s, body, c->keys, c->key_count, &list, &count));
     for (int on_b = 0; on_b < (c->self ? 1 : 2); on_b++) {
         const side *s = on_b ? second(c) : &c->a, *t = on_b ? &c->a : second(c);
         for (int e = 0; e < s->edges; e++)
@@ -649,7 +650,8 @@ static int check_crossings(scene *c)
                 if (!embipc_segment_triangle_intersect(p)) continue;
                 all++;
                 for (int k = 0; k < count; k++)
-                    found += list[k].triangle == f && (c->self || list[k].edge_on_b == on_b) &&
+                    found += list[k].triangle == f && (c->self || (list[k].edge_body.index1 == body[on_b].index1 &&
+                                          list[k].triangle_body.index1 == body[1 - on_b].index1)) &&
                              ((list[k].edge[0] == E[0] && list[k].edge[1] == E[1]) ||
                               (list[k].edge[0] == E[1] && list[k].edge[1] == E[0]));
                 missing += found != 1;

@@ -3,8 +3,8 @@
 #include "cage_test.h"
 #include <time.h>
 
-/* everything that every cage promises; and the volumes once more by the other way, section 12's: tets that lie
- * on each other together hold what is in their place */
+/* everything that every cage promises; and the volumes once more by the other way, that of chapter "Solid inside each tet":
+ * tets that lie on each other together hold what is in their place */
 static int check_parts = 1;   /* 0: parts cross, so that what is one is not clear */
 
 static void check_cage(const test_mesh *s, const embipc_cage *c)
@@ -147,13 +147,13 @@ static void test_symmetric_bodies_get_symmetric_cages(void)
         for (int tighten = 0; tighten < 2; tighten++)
             for (int nodes = 25; nodes < 60; nodes += 30) {
                 embipc_cage c = build(&s, nodes, 0, tighten);
-                double lo[3], hi[3];
-                embi_box_points(lo, hi, s.x, s.vertex_count);
+                double box[6];
+                embi_box_points(box, s.x, s.vertex_count);
                 for (int k = 0; k < (which == 3 ? 2 : 3); k++)   /* the half ball: not about z */
                     for (int i = 0; i < c.node_count; i++) {
                         double p[3];
                         embi_copy(p, c.x + 3 * i);
-                        p[k] = lo[k] + hi[k] - p[k];
+                        p[k] = box[k] + box[3 + k] - p[k];
                         ENSURE(has_node(&c, p, 1e-9));
                     }
                 embipc_cage_free(&c);
@@ -268,15 +268,15 @@ static void test_a_comb_gets_a_symmetric_cage(void)
 {
     test_mesh solid = cage_comb(), s = cage_surface(&solid, NULL);
     embipc_cage c = build(&s, 100, 0, 1);
-    double lo[3], hi[3];
-    embi_box_points(lo, hi, s.x, s.vertex_count);
+    double box[6];
+    embi_box_points(box, s.x, s.vertex_count);
     for (int k = 0; k < 2; k++)
         for (int i = 0; i < c.node_count; i++) {
             double p[3], q[3];
             int here = 0, there = 0;
             embi_copy(p, c.x + 3 * i);
             embi_copy(q, p);
-            q[k] = lo[k] + hi[k] - q[k];
+            q[k] = box[k] + box[3 + k] - q[k];
             for (int j = 0; j < c.node_count; j++) {
                 double d[3], e[3];
                 embi_sub(d, c.x + 3 * j, p);
@@ -358,14 +358,14 @@ static void test_cell_size(void)
     test_mesh_free(&s);
 }
 
-/* Section 12 finds the solid in given tets along the cones of the triangles: the same as trying every tet with every
- * triangle, and much faster. */
+/* Chapter "Solid inside each tet" finds the solid in given tets along the cones of the triangles: the same as trying every
+ * tet with every triangle, and much faster. */
 static void test_solid_in_many_tets(void)
 {
     test_mesh s = test_mesh_sphere(4), g = geometry_box_tets(12, 12, 12, 2.1, 2.1, 2.1);
     int n = g.tet_count;
     double *volume = (double *)calloc((size_t)(22 * n), sizeof(double)), *moment = volume + n;
-    double *all = moment + 10 * n, *all_moment = all + n, lo[3], hi[3];
+    double *all = moment + 10 * n, *all_moment = all + n, box[6];
     clock_t fast = clock(), slow;
     embi_cone_walk w;
     embi_memory m;
@@ -380,8 +380,8 @@ static void test_solid_in_many_tets(void)
     w.tri = s.tri;
     w.volume = all;
     w.moment = all_moment;
-    embi_box_points(lo, hi, s.x, s.vertex_count);
-    for (int k = 0; k < 3; k++) w.o[k] = lo[k] + (hi[k] - lo[k]) / 2;
+    embi_box_points(box, s.x, s.vertex_count);
+    for (int k = 0; k < 3; k++) w.o[k] = box[k] + (box[3 + k] - box[k]) / 2;
     ENSURE(embi_cone_walk_begin(&m, &w, g.x, g.tets, n));
     for (int t = 0; t < n; t++) {
         for (int i = 0; i < s.tri_count; i++) embi_cone_in_tet(&w, i, t);

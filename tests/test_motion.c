@@ -345,6 +345,27 @@ static void test_free_spin(void)
         }
 }
 
+/* Spins so slow that their flight counts as straight stay, too. Backward Euler alone has such flights. */
+static void test_slow_spin(void)
+{
+    for (int k = 0; k < 3; k++) {
+        spin_change most = {0, 0, 0, 0, 0};
+        for (double w = 1; w > 1e-4; w /= 3) {
+            spin_change r = spin_run(moving_kind[k], EMBIPC_COROTATED, EMBIPC_BACKWARD_EULER, 1, 0, w);
+            most.momentum = fmax(most.momentum, r.momentum);
+            most.angle = fmax(most.angle, r.angle);
+            most.energy = fmax(most.energy, r.energy);
+            most.rises += r.rises;
+        }
+        printf("  %-6s: momentum %.2g, angle %.2g, energy %.2g, %d rises\n", kind_name[k], most.momentum, most.angle,
+               most.energy, most.rises);
+        ENSURE(most.momentum < 1e-4);
+        ENSURE(most.angle < 1e-4);
+        ENSURE(most.energy < 1e-4);
+        ENSURE(most.rises == 0);
+    }
+}
+
 /* Without keep_spin the default material swells by sqrt(1 + (h w)^2), and those that follow F slow down. */
 static void test_plain_spin(void)
 {
@@ -844,6 +865,7 @@ int main(int argc, char **argv)
     RUN(roll_slope);
     RUN(slide_to_roll);
     RUN(free_spin);
+    RUN(slow_spin);
     RUN(plain_spin);
     RUN(soft_spin);
     RUN(precession);

@@ -355,6 +355,90 @@ static void test_islands_run_out_side_by_side(void) { printf("  %d steps of 5 is
 /* and where contact forces are unknowns */
 static void test_heap_runs_out(void) { printf("  %d steps of a heap refused\n", runs_out(1, 2 * OOM_SKIP - 1)); }
 
+/* ---- the tables that arrays are freed by ---- */
+
+/* which entries of a table some owner has had an array for */
+typedef struct grown { const char *name; const size_t *offset; int count; unsigned char seen[64]; } grown;
+#define GROWN(type) {#type, type##_arrays, (int)(sizeof type##_arrays / sizeof *type##_arrays), {0}}
+
+static void grown_look(grown *g, const void *owner)
+{
+    for (int k = 0; owner && k < g->count; k++) {
+        void *array;
+        memcpy(&array, (const char *)owner + g->offset[k], sizeof array);
+        g->seen[k] |= array != NULL;
+    }
+}
+static void grown_world(grown g[6], const embipc_world *w)
+{
+    grown_look(&g[0], w);
+    for (int i = 0; i < w->s.body_count; i++) {
+        const embi_body *b = w->s.body + i;
+        grown_look(&g[1], b);
+        grown_look(&g[2], &b->bvh);
+        grown_look(&g[3], &b->elastic);
+    }
+    for (int i = 0; i < embi_capacity(w->islands.list); i++)
+        if (w->islands.list[i]) {
+            grown_look(&g[4], w->islands.list[i]);
+            grown_look(&g[5], w->islands.list[i]->dual);
+        }
+}
+/* bodies, drives and floors of the kinds that the scenes before this do not have */
+static void scene_rest_of_all(scene *s)
+{
+    embipc_body_def d = scene_def("tile", EMBIPC_FIXED, -0.25, 0, -0.05);
+    scene_box(s, d, 0.5, 1, 0.1, 1);
+    d.position[0] = 0.25;
+    scene_box(s, d, 0.5, 1, 0.1, 1);
+    d = scene_def("soft", EMBIPC_FULL, 0, 0, 0.0505);
+    d.material.model = EMBIPC_STABLE_NEO_HOOKEAN;
+    d.velocity[2] = -2;
+    scene_ball(s, d, 0.05, 3, 0);
+    d = scene_def("fine", EMBIPC_CAGE, 0.15, 0, 0.0505);
+    d.velocity[2] = -5;
+    scene_ball(s, d, 0.05, 4, 2);
+}
+/* Every array in a table is grown in some world here, and nothing is left when the world is gone: so an array that is missing
+ * in its table is noticed. */
+static void test_tables_name_every_array(void)
+{
+    grown g[6] = {GROWN(embi_world), GROWN(embi_body), GROWN(embi_bvh), GROWN(embi_elastic), GROWN(embi_island), GROWN(embi_dual)};
+    for (int which = 0; which < SCENE_COUNT + 3; which++) {
+        embipc_world_def wd = which < SCENE_COUNT ? scene_world_def(which) : embipc_default_world_def();
+        failing f;
+        scene s;
+        memset(&s, 0, sizeof s);
+        if (which == SCENE_COUNT) s = islands_make(&wd, &f, 1);
+        else {
+            memset(&f, 0, sizeof f);
+            wd.allocator.alloc = failing_alloc;
+            wd.allocator.free = failing_free;
+            wd.allocator.ctx = &f;
+            wd.parallel_for = loop_backwards;
+            if (which < SCENE_COUNT) s = scene_make(which, &wd);
+            else if (which == SCENE_COUNT + 1) {
+                s = scene_empty(&wd);
+                scene_rest_of_all(&s);
+            }
+        }
+        for (int k = 0; k < 30; k++) {
+            if (which == SCENE_COUNT + 2) (void)(k < OOM_COUNT && history(&s, &wd, k));
+            else scene_step(&s);
+            if (s.w) grown_world(g, s.w);
+        }
+        if (s.w) ENSURE(embi_plain_search(s.w, 0));   /* the arrays of the reference method */
+        if (s.w) grown_world(g, s.w);
+        scene_end(&s);
+        ENSURE(f.bytes == 0 && f.wrong_size == 0);
+    }
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < g[i].count; k++) {
+            if (!g[i].seen[k]) printf("  %s: array %d of its table is never grown\n", g[i].name, k);
+            ENSURE(g[i].seen[k]);
+        }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -363,5 +447,6 @@ int main(int argc, char **argv)
     RUN(warm_steps_allocate_nothing);
     RUN(islands_run_out_side_by_side);
     RUN(heap_runs_out);
+    RUN(tables_name_every_array);
     return test_end("test_oom");
 }

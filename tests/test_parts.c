@@ -75,7 +75,7 @@ static double drop(const embipc_body_def *d, int steps)
 {
     embipc_body body;
     embipc_body_state s;
-    embipc_intersection x;
+    embipc_crossing x;
     int i;
     memset(&s, 0, sizeof s);
     begin();

@@ -704,7 +704,7 @@ static int trees_agree(scene *s, int ia, int ib, const double range[6], double r
         ENSURE(keys[0][n].key == keys[1][n].key && keys[0][n].value == keys[1][n].value);
     *asked = (double)leaves / (body[0]->bvh.leaves + (ia != ib ? body[1]->bvh.leaves : 0));
     for (int k = 0; k < 2; k++) EMBI_RELEASE(&s->w->memory, keys[k]);
-    embi_chunks_free(&s->w->memory, &list);
+    EMBI_RELEASE(&s->w->memory, list.list);
     return count[0];
 }
 

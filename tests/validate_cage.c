@@ -65,11 +65,11 @@ static const char *cage_drop(const test_mesh *s, const embipc_cage *cage, double
     embipc_world *w;
     embipc_body body;
     embipc_solid solid;
-    double lo[3], hi[3], size, thick, S[9], V[9];
+    double box[6], size, thick, S[9], V[9];
     const char *fault = NULL;
     int steps;
-    embi_box_points(lo, hi, s->x, s->vertex_count);
-    size = embi_box_diagonal(lo, hi);
+    embi_box_points(box, s->x, s->vertex_count);
+    size = embi_box_diagonal(box);
     wd.time_step = 0.02;
     wd.max_iterations = 12;   /* a step may be cut short */
     if (embipc_world_create(&wd, &w, NULL)) return "no world";
@@ -84,8 +84,8 @@ static const char *cage_drop(const test_mesh *s, const embipc_cage *cage, double
     embi_eigen_symmetric(3, S, V);
     thick = 12 * fmin(S[0], fmin(S[4], S[8])) / solid.volume;   /* its square */
     bd.material.young = 15 * bd.material.density * 9.81 * size * size * size / thick;
-    for (int k = 0; k < 3; k++) bd.position[k] = -(lo[k] + hi[k]) / 2;
-    bd.position[2] = 0.1 * size - lo[2];
+    for (int k = 0; k < 3; k++) bd.position[k] = -(box[k] + box[3 + k]) / 2;
+    bd.position[2] = 0.1 * size - box[2];
     if (embipc_body_create(w, &fd, &body) || embipc_body_create(w, &bd, &body)) {
         static char text[512];
         snprintf(text, sizeof text, "%.500s", embipc_world_error(w)->text);

@@ -395,7 +395,7 @@ static void test_crossing_starts(void)
     for (int k = 0; k < 5; k++) {
         sample s = sample_make(EMBIPC_AFFINE);
         embipc_body b = {0, 0};
-        embipc_intersection *list;
+        embipc_crossing *list;
         embipc_body_view v;
         embipc_result r;
         int n, own = 0;
@@ -404,7 +404,7 @@ static void test_crossing_starts(void)
         r = embipc_body_create(t.a.w, &s.d, &b);
         e = *embipc_world_error(t.a.w);
         n = embipc_world_rejected(t.a.w, NULL, 0);
-        list = (embipc_intersection *)calloc((size_t)(n + 1), sizeof *list);
+        list = (embipc_crossing *)calloc((size_t)(n + 1), sizeof *list);
         ENSURE(embipc_world_rejected(t.a.w, list, n) == n);
         ENSURE(r == EMBIPC_ERR_INTERSECTION && n > 0 && strstr(e.text, name[k]));
         /* every listed pair really meets, and no pair is missing */

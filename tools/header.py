@@ -3,8 +3,9 @@
 
     header.py metrics [HEADER]            sizes, comments, structs, calls
     header.py docs    [HEADER]            fails where a comment is missing
-    header.py toc     [HEADER] [--write]  fails where contents, `Uses:` lines or equations name what is not there,
-                                          or where a tuning value lacks its place, its comment or its row
+    header.py toc     [HEADER] [--write]  fails where contents, `Uses:` lines or equations name what is not there, where
+                                          parts or sections are not numbered as they stand, or where a tuning value
+                                          lacks its place, its comment or its row
     header.py stack   HEADER FILE.su      bound of a step's stack, from gcc -fstack-usage; fails on what has no bound
 
 The parser relies on the header's style: file-scope braces are balanced, and macros define no functions.
@@ -57,6 +58,8 @@ class Header:
             self.named.setdefault(f.name, []).append(f)
         self.sections = [(self.line(m.start()), m.group(1), m.group(2))
                          for m in re.finditer(r'^/\* ==== (\w+)\. (.*?) =+$', self.text, re.M)]
+        self.parts = [(self.line(m.start()), m.group(1), m.group(2))
+                      for m in re.finditer(r'^/\* #+ Part (\w+)\. (.*?) #+$', self.text, re.M)]
 
     def line(self, offset):
         return bisect.bisect(self.starts, offset) - 1
@@ -324,6 +327,9 @@ def metrics(header):
         '%d %d %d' % (statistics.median(lines), lines[int(0.9 * len(lines))], longest.lines), longest.name)
     row('sections', len(sizes))
     row('lines per section: median, longest', '%d %d' % (statistics.median(sorted_sizes), sorted_sizes[-1]))
+    if header.parts:
+        row('lines per part', '', ', '.join('%s %d' % (p[1], sum(
+            size for (size, _), s in zip(sizes, header.sections) if part_of(header, s) == p[1])) for p in header.parts))
     big = [s for s in sizes if s[0] > SECTION]
     row('sections above %d lines' % SECTION, len(big), ', '.join('%s (%d)' % (t, n) for n, t in big))
     big = sorted(((len(m), n) for n, m in header.structs if len(m) > MEMBERS), reverse=True)
@@ -390,7 +396,7 @@ def rows(path):
         return {}
     with open(path) as file:
         cells = [[c.strip() for c in line.strip().strip('|').split('|')] for line in file if line.startswith('| `')]
-    return {re.sub(r'\(.*', '', c[0].strip('`')): (c[1], c[4]) for c in cells if len(c) == 6}
+    return {re.sub(r'\(.*', '', c[0].strip('`')): (c[1], c[3]) for c in cells if len(c) == 4}
 
 
 def tuning(header, root):
@@ -436,11 +442,53 @@ def block(header, word):
     return None
 
 
+def part_of(header, section):
+    """The number of the part that a section stands in, or None."""
+    above = [p[1] for p in header.parts if p[0] < section[0]]
+    return above[-1] if above else None
+
+
+ROMAN = 'I II III IV V VI VII VIII IX X'.split()
+
+
+def order(header, root):
+    """Parts and sections of a header with parts are numbered as they stand, and text names sections by their titles."""
+    found = ['section %s %s stands at place %d' % (s[1], s[2], k + 1)
+             for k, s in enumerate(header.sections) if header.parts and s[1] != str(k + 1)]
+    found += ['part %s %s stands at place %d' % (p[1], p[2], k + 1)
+              for k, p in enumerate(header.parts) if p[1] != ROMAN[k]]
+    found += ['section %s %s stands in no part' % s[1:]
+              for s in header.sections if header.parts and not part_of(header, s)]
+    titles = {s[2] for s in header.sections}
+    for path in [header.path] + [p for where in ('README.md', 'docs/*.md', 'tests/*.[ch]')
+                                 for p in sorted(glob.glob(os.path.join(root, where)))]:
+        with open(path) as file:
+            text = re.sub(r'\s*\n \*\s*', ' ', file.read())
+        found += ['%s names chapter "%s", and there is none' % (os.path.basename(path), name)
+                  for m in re.finditer(r'\b[Cc]hapters?((?:(?:,|,? and|;)?\s+"[^"]*")+)', text)
+                  for name in re.findall(r'"([^"]*)"', m.group(1)) if name not in titles]
+    return found
+
+
+def number(header):
+    """Gives the sections the numbers of their places."""
+    for k, (line, _, title) in enumerate(header.sections):
+        text = '/* ==== %d. %s ' % (k + 1, title)
+        header.lines[line] = text + '=' * max(len(header.lines[line]) - len(text), 5)
+        header.sections[k] = line, str(k + 1), title
+
+
 def contents(header):
     public = [m.group(1).rstrip() for m in re.finditer(r'^/\* ---- (.*?) -{4,}', header.text, re.M)
               if header.line(m.start()) < header.implementation]
     lines = [" * CONTENTS  (`make toc` compares it with the banners; grep -n '==== ' embipc.h lists those)"]
-    for what, titles in ('Public', public), ('Implementation', ['%s %s' % s[1:] for s in header.sections]):
+    groups = [('Public', public)]
+    if header.parts:
+        groups += [('Part %s. %s' % p[1:], ['%s %s' % s[1:] for s in header.sections if part_of(header, s) == p[1]])
+                   for p in header.parts]
+    else:
+        groups.append(('Implementation', ['%s %s' % s[1:] for s in header.sections]))
+    for what, titles in groups:
         # a title is not broken
         text = '%s: %s.' % (what, '; '.join(t.replace(' ', '\0').replace('-', '\1') for t in titles))
         lines += textwrap.wrap(text, width=WIDTH, initial_indent=' *   ', subsequent_indent=' *   ')
@@ -459,6 +507,9 @@ def uses(header, root):
         text = banner(header, line)
         m = re.search(r'Uses: (.*?)\.(?: |$)', text)
         names = m.group(1).split(', ') if m else []
+        for part in [n[5:] for n in names if n.startswith('part ')]:
+            whole = [s[2] for s in header.sections if s[0] < line and part_of(header, s) == part]
+            names = [n for n in names if n != 'part ' + part] + (whole or ['part ' + part])
         for name in names:
             if name not in ('libc', 'libm', EVERYTHING) and not any(begins(t, name) for t in above):
                 found.append('section %s uses "%s", and no section above begins so' % (number, name))
@@ -486,7 +537,8 @@ def called(header, title):
         header.between, starts, calls = {}, [s[0] for s in header.sections], Calls(header)
         section = lambda f: header.sections[bisect.bisect(starts, f.start) - 1][2]
         for f in header.functions:
-            for g in sorted(calls.to[f.name]):
+            one = len(header.named[f.name]) == 1   # else a call of the other, left out by the preprocessor, is not its own
+            for g in sorted(g for g in calls.to[f.name] if one or g in f.text):
                 header.between.setdefault(section(f), {}).setdefault(section(header.named[g][0]), g)
     return [(t, g) for t, g in header.between.get(title, {}).items() if t != title]
 
@@ -510,11 +562,14 @@ def equations(header):
 
 
 def toc(header, write):
-    place, wanted = block(header, 'CONTENTS'), contents(header)
+    place = block(header, 'CONTENTS')
     if not place:
         sys.exit('toc: no CONTENTS at the top of %s' % header.path)
     found = []
-    if header.lines[place[0]:place[1]] != wanted:
+    if write and header.parts:
+        number(header)
+    wanted = contents(header)
+    if header.lines[place[0]:place[1]] != wanted or write and '\n'.join(header.lines) != header.text:
         if write:
             with open(header.path, 'w') as file:
                 file.write('\n'.join(header.lines[:place[0]] + wanted + header.lines[place[1]:]))
@@ -526,7 +581,7 @@ def toc(header, write):
                          % (': missing are ' + '; '.join(lost) if lost else ''))
     root = os.path.dirname(header.path) or '.'
     faults, count = tuning(header, root)
-    found += uses(header, root) + equations(header) + faults
+    found += order(header, root) + uses(header, root) + equations(header) + faults
     for text in found:
         print('toc: ' + text)
     if count:

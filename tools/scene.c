@@ -965,10 +965,10 @@ int scene_index_of(const scene *s, embipc_body handle)
 /* More of the pairs that cross, after the library has refused a body and named the first. */
 static void scene_list_crossings(const scene *s, const embipc_world *world, const char *name, tool_text *t)
 {
-    embipc_intersection list[4];
+    embipc_crossing list[4];
     int count = embipc_world_rejected(world, list, 4);
     for (int i = 1; i < count && i < 4; i++) {
-        const embipc_intersection *k = &list[i];
+        const embipc_crossing *k = &list[i];
         int a = scene_index_of(s, k->edge_body),
             b = scene_index_of(s, k->triangle_body); /* -1: the refused one */
         tool_put(t, "\n  edge %d-%d of \"%s\" meets triangle %d of \"%s\"", k->edge[0], k->edge[1],
