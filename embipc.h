@@ -17562,6 +17562,13 @@ static void embi_island_unflatten(embi_state *s, embi_island *isle)
     }
 }
 
+/* The measure below which a direction is the last correction. After an old factor alone, after a prediction and with
+ * full Hessians it is less, because the error that such a direction leaves may be as large as the direction. */
+static embipc_real embi_island_enough(const embi_island *isle)
+{
+    return isle->factor.one_solve || isle->just_guessed || isle->tune.full_hessian ? EMBI_OLD_SHARE : (embipc_real)1;
+}
+
 /* Newton's direction p at the present state: gradient, system, solution, and the measures that the stop test and the
  * heuristics need. */
 static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *isle)
@@ -17603,7 +17610,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     if (!isle->factor.next_is_old)
         isle->factor.slow = !embi_is_driving(isle) && worst > isle->last_measure / 2 ? isle->factor.slow + 1 : 0;
     isle->tune.stride = 0;
-    if (worst < 1) stretch = 1;
+    if (worst < embi_island_enough(isle)) stretch = 1;   /* the last correction is taken as it is */
     for (int k = 0; k < isle->unknown_count && stretch > 1; k++)
         embi_scale(s->p + 3 * isle->unknown[k], stretch, s->p + 3 * isle->unknown[k]);
     isle->energy.slope *= stretch;
@@ -18245,9 +18252,7 @@ static void embi_island_give_up(embi_state *s, const embi_island *isle)
  * of f1 in steps of at least sqrt(delta) epsv h: so a tolerance of 0.1 epsv resolves sticking to 1 %. */
 static int embi_island_is_last(const embi_island *isle)
 {
-    /* the error after it may be as large */
-    int slow = isle->factor.one_solve || isle->just_guessed || isle->tune.full_hessian;
-    return !isle->friction.reversing && isle->measure < (slow ? EMBI_OLD_SHARE : (embipc_real)1);
+    return !isle->friction.reversing && isle->measure < embi_island_enough(isle);
 }
 
 /* After EMBI_CRAWL moves in a row that are shorter than half of Newton's, contacts get their full Hessian until the step

@@ -10,15 +10,18 @@ printf '%s\n' "$@" | xargs -P "$(nproc 2> /dev/null || echo 1)" -I '{}' sh -c '
     $RUNNER "{}" > "$out" 2>&1
     echo $? > "$out.code"
     cat "$out"'
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 wrong=""
 for t in "$@"; do
     out=$dir/$(basename "$t")
     code=$(cat "$out.code" 2> /dev/null || echo 1)
     line=$(grep -E ': [0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$' "$out" 2> /dev/null | tail -n 1 | sed 's/.*: //')
+    [ "$code" = 0 ] || wrong="$wrong $out"
     if [ -z "$line" ]; then echo "$t: no result, exit code $code"; failed=$((failed + 1)); continue; fi
     set_passed=$(echo "$line" | awk '{print $1}'); set_failed=$(echo "$line" | awk '{print $3}'); set_skipped=$(echo "$line" | awk '{print $5}')
     passed=$((passed + set_passed)); failed=$((failed + set_failed)); skipped=$((skipped + set_skipped))
     if [ "$code" -ne 0 ] && [ "$set_failed" = 0 ]; then echo "$t: exit code $code"; failed=$((failed + 1)); fi
 done
+# what failed again, at the end, where it is seen
+for out in $wrong; do echo "in $(basename "$out"):"; grep -E "^FAILED|^  tests/.*: in |Sanitizer|runtime error" "$out"; done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]
