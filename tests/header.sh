@@ -59,14 +59,17 @@ run toc "$dir/faults.h"
 says 'toc: there is no section Tuning'
 
 # parts: a header with parts lists its sections by them, and numbers both as they stand
-sed -e 's|^/\* ==== 1\. .*|/* ######## Part I. Low ####\n * What all needs. */\n\n&|' \
+sed -e 's|^/\* ==== 1\. .*|/* ######## Part I. Low ####\n * What all needs:\n *   embi_one()   one\n *   embi_lost()   none */\n\n&|' \
+    -e '/==== 1\. /,/Uses/s|^ \* Uses|\ * Part of the search.\n&|' \
     -e 's|^/\* ==== 3\. Three.*|/* ######## Part III. High ####\n * What needs it; see chapter "Two" and chapter "None". */\n\n/* ==== 5. Three =====|' \
     -e 's|Uses: platform\.|Uses: part I, part IX.|' tests/header_faults.h > "$dir/parts.h"
 run toc "$dir/parts.h"
 says 'toc: section 5 Three stands at place 3' 'toc: part III High stands at place 2' \
-    'toc: parts.h names chapter "None", and there is none' 'toc: section 5 uses "part IX", and no section above begins so'
+    'toc: parts.h names chapter "None", and there is none' 'toc: section 5 uses "part IX", and no section above begins so' \
+    'toc: part I lists embi_lost(), and there is none' \
+    'toc: embi_three() calls embi_unexplained() of "One", which is not in the contract of part I'
 done_=$((done_ + 1))
-grep -q 'chapter "Two"\|uses "part I"\|does not say so' "$dir/log" && { echo "FAILED: named without fault:"; cat "$dir/log"; bad=$((bad + 1)); }
+grep -q 'chapter "Two"\|uses "part I"\|does not say so\|calls embi_one' "$dir/log" && { echo "FAILED: named without fault:"; cat "$dir/log"; bad=$((bad + 1)); }
 ends 1
 run toc "$dir/parts.h" --write
 [ "$(grep -c '^ \*   Part III\. High: 3 Three\.' "$dir/parts.h")" = 1 ] && grep -q '^/\* ==== 3\. Three =' "$dir/parts.h" ||

@@ -524,6 +524,31 @@ def uses(header, root):
     return found
 
 
+def contract(header):
+    """Chapters whose banner says `Part of the search` are called from the part below theirs only by the functions that
+    the banner of their part lists."""
+    hidden = {s[2] for s in header.sections if 'Part of the search.' in banner(header, s[0])}
+    places = {part_of(header, s) for s in header.sections if s[2] in hidden}
+    listed = {}
+    for line, number, _ in header.parts:
+        end = header.text.index('*/', header.starts[line])
+        listed[number] = re.findall(r'^ \*   (embi\w+)\(\)', header.text[header.starts[line]:end], re.M)
+    found = ['part %s lists %s(), and there is none' % (p, n) for p in listed for n in listed[p] if n not in header.named]
+    names = [p[1] for p in header.parts]
+    below = {b for a, b in zip(names, names[1:]) if a in places}
+    starts, calls = [s[0] for s in header.sections], Calls(header)
+    section = lambda f: header.sections[bisect.bisect(starts, f.start) - 1]
+    for f in header.functions:
+        if f.start < starts[0] or part_of(header, section(f)) not in below:
+            continue
+        for g in sorted(calls.to[f.name]):
+            home = section(header.named[g][0])
+            if home[2] in hidden and g not in listed[part_of(header, home)]:
+                found.append('%s() calls %s() of "%s", which is not in the contract of part %s'
+                             % (f.name, g, home[2], part_of(header, home)))
+    return found
+
+
 EVERYTHING = 'all of the above'
 
 
@@ -581,7 +606,7 @@ def toc(header, write):
                          % (': missing are ' + '; '.join(lost) if lost else ''))
     root = os.path.dirname(header.path) or '.'
     faults, count = tuning(header, root)
-    found += order(header, root) + uses(header, root) + equations(header) + faults
+    found += order(header, root) + uses(header, root) + contract(header) + equations(header) + faults
     for text in found:
         print('toc: ' + text)
     if count:
