@@ -1575,6 +1575,8 @@ enum {
 #define EMBI_COUPLED ((embipc_real)1.25)
 /* [cos^2] Two directions alike are stretched. Greater: rarely; smaller: also where it leads astray. */
 #define EMBI_STRETCH_ALONG ((embipc_real)0.8)
+/* [cos^2] The same for directions below the tolerance. Greater: rarely; smaller: noise is stretched. */
+#define EMBI_STRETCH_LAST ((embipc_real)0.99)
 /* [direction] Stretch of one that does not get shorter. Greater: bolder; smaller: more moves. */
 #define EMBI_STRETCH_MOST ((embipc_real)16)
 
@@ -16771,14 +16773,23 @@ static embipc_real embi_island_gap_change(const embi_state *s, const embi_island
     return most;
 }
 
+/* The measure below which a direction is the last correction. After an old factor alone, after a prediction and with
+ * full Hessians it is less, because the error that such a direction leaves may be as large as the direction. */
+static embipc_real embi_island_enough(const embi_island *isle)
+{
+    return isle->factor.one_solve || isle->just_guessed || isle->tune.full_hessian ? EMBI_OLD_SHARE : (embipc_real)1;
+}
+
 /* Factor, 1 to 16, by which the direction is lengthened. The matrix leaves out b' d2d/dx2, and an old factor leaves
  * out more. So its curvature along p is wrong; lambda is the true one over it, and p/lambda would be right. Two
  * directions in a row show lambda: a move by stride * p_last leaves p = (1 - stride lambda) p_last. Where both point
  * the same way, p is lengthened by 1/lambda; the line search decides in the end. Buckling contacts, whose true
- * curvature is negative for a while, took 40 solves without this. */
-static embipc_real embi_island_stretch(embi_state *s, embi_island *isle)
+ * curvature is negative for a while, took 40 solves without this. Below the tolerance only the slowest mode is left,
+ * and directions must agree still better. The last correction, by its measure, is taken as it is. */
+static embipc_real embi_island_stretch(embi_state *s, embi_island *isle, embipc_real measure)
 {
     embipc_real same = 0, now = 0, last = 0, ratio, stretch;
+    embipc_real along = measure < 1 ? EMBI_STRETCH_LAST : EMBI_STRETCH_ALONG;
     for (int k = 0; k < isle->unknown_count; k++) {
         const embipc_real *p = s->p + 3 * isle->unknown[k], *q = s->scratch.p_last + 3 * isle->unknown[k];
         same += embi_dot(p, q);
@@ -16788,7 +16799,7 @@ static embipc_real embi_island_stretch(embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->unknown_count; k++)
         embi_copy(s->scratch.p_last + 3 * isle->unknown[k], s->p + 3 * isle->unknown[k]);
     if (EMBI_WITHOUT(STRETCH) || embi_is_driving(isle) || !(isle->tune.stride > 0) || !(same > 0) ||
-        same * same < EMBI_STRETCH_ALONG * now * last)
+        measure < embi_island_enough(isle) || same * same < along * now * last)
         return 1;
     ratio = same / last;
     stretch = ratio < 1 ? isle->tune.stride / (1 - ratio) : EMBI_STRETCH_MOST;
@@ -17547,13 +17558,6 @@ static void embi_island_unflatten(embi_state *s, embi_island *isle)
     }
 }
 
-/* The measure below which a direction is the last correction. After an old factor alone, after a prediction and with
- * full Hessians it is less, because the error that such a direction leaves may be as large as the direction. */
-static embipc_real embi_island_enough(const embi_island *isle)
-{
-    return isle->factor.one_solve || isle->just_guessed || isle->tune.full_hessian ? EMBI_OLD_SHARE : (embipc_real)1;
-}
-
 /* Newton's direction p at the present state: gradient, system, solution, and the measures that the stop test and the
  * heuristics need. */
 static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *isle)
@@ -17588,14 +17592,13 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     if (!embi_all_finite(isle->rhs, 3 * isle->unknown_count)) return EMBIPC_ERR_NOT_FINITE;
     embi_island_unflatten(s, isle);
     isle->iterations++;
-    stretch = embi_island_stretch(s, isle);
     worst = embi_island_measure(s, isle);
+    stretch = embi_island_stretch(s, isle, worst);
     isle->last_measure = isle->measure;
     isle->measure = worst;
     if (!isle->factor.next_is_old)
         isle->factor.slow = !embi_is_driving(isle) && worst > isle->last_measure / 2 ? isle->factor.slow + 1 : 0;
     isle->tune.stride = 0;
-    if (worst < embi_island_enough(isle)) stretch = 1;   /* the last correction is taken as it is */
     for (int k = 0; k < isle->unknown_count && stretch > 1; k++)
         embi_scale(s->p + 3 * isle->unknown[k], stretch, s->p + 3 * isle->unknown[k]);
     isle->energy.slope *= stretch;
