@@ -105,11 +105,11 @@
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
  *   2-4     backward Euler: embi_body_integrate() sets qt; grad E: embi_island_gradient(); v: embi_body_settle()
  *   5       inertia, elasticity and forces, without contact: embi_body_objective()
- *   6, 12   argmin E: embi_iterate()
+ *   6, 12   E: embi_island_objective(); argmin E: embi_iterate()
  *   7       b(d): embipc_barrier(); kappa b(d_k) of one pair: embi_contact_make()
  *   8       D_k and u: embi_friction_evaluate(); the lagged lambda: embi_island_lag_friction()
  *   9       f0, f1: embipc_friction()
- *   10, 11  contact and friction added: embi_island_contact_energy(); how E changes: embi_island_grows()
+ *   10, 11  contact and friction added: embi_island_energies(); how E changes: embi_island_grows()
  *   13      weights of a surface vertex at rest: embi_tet_weights()
  *   14      x = J q: embi_row_apply()
  *   15      Psi: embi_elastic_energy(); F: embi_tet_gradients(); V_T: embi_solid_in_tets()
@@ -14530,6 +14530,7 @@ static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
 }
 
 static int embi_is_dynamic(const embi_body *b) { return b->kind >= EMBIPC_AFFINE; }
+static int embi_has_vertex(const embi_body *b, int v) { return v >= b->vert0 && v < b->vert0 + b->nv; }
 
 /* Is self-contact searched for? Affine bodies have their determinant bound instead. */
 static int embi_may_fold(const embi_body *b) { return b->kind >= EMBIPC_CAGE && b->rules.self_contact; }
@@ -14994,7 +14995,7 @@ static int embi_candidate_wake(embi_memory *m, embi_state *s, embi_body *A, embi
 {
     int ok = 1;
     for (int k = 0; k < 4; k++)
-        ok &= embi_vertex_wake(m, s, v[k] >= A->vert0 && v[k] < A->vert0 + A->nv ? A : B, v[k]);
+        ok &= embi_vertex_wake(m, s, embi_has_vertex(A, v[k]) ? A : B, v[k]);
     return ok;
 }
 
@@ -15664,7 +15665,7 @@ static void embi_flight_end(const embi_state *s, const embi_body *b, int i, embi
  * An island is a set of bodies linked by candidate pairs. E is minimised over their unknown nodes. This chapter
  * has the data of an island, and loops over its bodies that threads share. Chapters "Direction", "Line search"
  * and "Newton iteration" say how an island is solved.
- * Uses: memory, threads, sorting and sets, linear system, part of an inverse, part IV.
+ * Uses: small math, memory, threads, sorting and sets, linear system, part of an inverse, part IV.
  * Checked by: tests/test_world_step.c, tests/test_oom.c */
 
 /* The contacts of one chunk of active candidates, and their place among all contacts. */
@@ -15832,6 +15833,13 @@ static embi_element *embi_element_at(const embi_island *isle, int k)
     if (friction < 0) return &isle->contacts.list[k].base;
     if (spring < 0 || !EMBI_DRIVES) return &isle->friction.list[friction].base;
     return &isle->springs.list[spring].base;
+}
+
+/* f += force of an element on body a, N, without that of `extra`. Weights carry the sign of the side. */
+static void embi_element_force(const embi_element *e, const embi_body *a, embipc_real f[3])
+{
+    for (int k = 0; k < 4; k++)
+        if (embi_has_vertex(a, e->v[k])) embi_axpy(f, -e->first * e->w[k], e->dir);
 }
 
 /* Does a drive still move? */
@@ -16297,6 +16305,18 @@ static void embi_island_contact_energy(embi_state *s, embi_island *isle, const e
     isle->energy.size = s->hh * embi_max(size, sum);
 }
 
+/* E of an island at the nodes q and their vertices x, J s^2, where its elements are evaluated then. *size grows by the
+ * size of the terms, for rounding. */
+static embipc_real embi_island_objective(embi_state *s, const embi_island *isle, const embipc_real *q,
+                                         const embipc_real *x, embipc_real *size)
+{
+    embi_energies E = embi_island_energies(s, isle, x);
+    embipc_real sum = s->hh * E.sum;
+    *size += s->hh * E.noise;
+    for (int k = 0; k < isle->body_count; k++) sum += embi_body_objective(s, s->body + isle->bodies[k], q, size);
+    return sum;
+}
+
 /* Curvature of the path of vertex v in free flight, from x^n, as a displacement, m */
 static void embi_vertex_bend(const embi_state *s, const embi_body *b, int v, embipc_real r[3])
 {
@@ -16323,14 +16343,11 @@ static void embi_island_touches(embi_state *s, embi_island *isle, embi_when when
         pair->touching[when] = 0;
         embi_set(pair->push[when], 0, 0, 0);
     }
-    for (int i = 0; i < isle->contacts.count; i++) {
-        const embi_element *c = &isle->contacts.list[i].base;
-        embi_pair *pair = s->pair + c->pair;
-        const embi_body *a = s->body + pair->a;
+    for (int k = 0; k < isle->contacts.count; k++) {
+        const embi_element *e = embi_element_at(isle, k);
+        embi_pair *pair = s->pair + e->pair;
         pair->touching[when] = 1;
-        for (int k = 0; k < 4; k++)
-            if (c->v[k] >= a->vert0 && c->v[k] < a->vert0 + a->nv)
-                embi_axpy(pair->push[when], -c->first * c->w[k], c->dir);
+        embi_element_force(e, s->body + pair->a, pair->push[when]);
     }
 }
 
@@ -16406,8 +16423,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         embi_set(f->bend, 0, 0, 0);
         for (int i = 0; i < 4 && (embi_body_arcs(a) || embi_body_arcs(b)); i++) {
             embipc_real bend[3];
-            int v = c->v[i];
-            embi_vertex_bend(s, v >= b->vert0 && v < b->vert0 + b->nv ? b : a, v, bend);
+            embi_vertex_bend(s, embi_has_vertex(b, c->v[i]) ? b : a, c->v[i], bend);
             embi_axpy(f->bend, c->w[i], bend);
         }
         f->weight = pair->rule.mu * -c->first;
@@ -16416,8 +16432,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
               0xBF58476D1CE4E5B9ull;
         for (int i = 0; i < 4; i++)
             if (contact->mask & (1 << i)) {
-                int v = c->v[i], local = v >= b->vert0 && v < b->vert0 + b->nv ? 2 * (v - b->vert0) + 1
-                                                                               : 2 * (v - a->vert0);
+                int v = c->v[i], local = embi_has_vertex(b, v) ? 2 * (v - b->vert0) + 1 : 2 * (v - a->vert0);
                 key += (embi_u64)(unsigned)local * 0x94D049BB133111EBull ^
                        ((embi_u64)(unsigned)local << 17); /* order does not matter */
             }
@@ -20149,7 +20164,7 @@ static embi_answer embi_check_gap(embipc_world *w, int i, int j)
                            a->name,
                        s->candidates.count, rule.xi + least);
     v = s->candidates.list[0].v[0];
-    of_a = i != j && v >= a->vert0 && v < a->vert0 + a->nv;
+    of_a = i != j && embi_has_vertex(a, v);
     w->error.body[1] = a->handle;
     w->error.primitive[of_a] = EMBIPC_VERTEX;
     w->error.index[of_a] = of_a ? v - a->vert0 : b->origin[v - b->vert0];
@@ -20526,7 +20541,7 @@ static void embi_pressed_close_gap(embipc_world *w, const embi_body *gone)
     int count = 0;
     for (int k = 0; k < w->search.pressed_count; k++) {
         int v = w->search.pressed[k];
-        if (v >= gone->vert0 && v < gone->vert0 + gone->nv) continue;
+        if (embi_has_vertex(gone, v)) continue;
         w->search.pressed[count++] = v < gone->vert0 ? v : v - gone->nv;
     }
     w->search.pressed_count = count;
@@ -23806,17 +23821,12 @@ static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
 }
 
 /* Increase of E since q^n beyond rounding, J s^2. It is 0 where a drive moved something, because E may grow then. */
-static embipc_real embi_island_rise(embi_state *s, embi_island *isle)
+static embipc_real embi_island_rise(embi_state *s, const embi_island *isle)
 {
-    embi_energies at_start = embi_island_energies(s, isle, s->xn), here = embi_island_energies(s, isle, s->x);
-    embipc_real before = s->hh * at_start.sum, now = s->hh * here.sum, size = s->hh * (at_start.noise + here.noise);
-    for (int k = 0; k < isle->body_count; k++) {
-        embi_body *b = s->body + isle->bodies[k];
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
-            if (s->local[i / 3] < 0 && s->q[i] != s->qn[i]) return 0;
-        now += embi_body_objective(s, b, s->q, &size);
-        before += embi_body_objective(s, b, s->qn, &size);
-    }
+    embipc_real size = 0, before, now;
+    if (embi_island_is_driven(s, isle)) return 0;
+    before = embi_island_objective(s, isle, s->qn, s->xn, &size);
+    now = embi_island_objective(s, isle, s->q, s->x, &size);
     return embi_max(0, now - before - 64 * EMBI_EPS * (size + embi_abs(now) + embi_abs(before)));
 }
 
@@ -24867,20 +24877,18 @@ static int embi_report_reserve(embipc_world *w)
            EMBI_GROW(m, w->report.pair_force, w->s.pair_count);
 }
 
-/* Reports the force of an element between two bodies: on its vertices, and on body a of the pair. Weights carry the
- * sign of the side. */
+/* Reports the force of an element between two bodies: on its vertices, and on body a of the pair. */
 static void embi_report_force(embipc_world *w, const embi_element *e)
 {
-    embi_state *s = &w->s;
-    const embi_body *a = s->body + s->pair[e->pair].a;
+    const embi_body *a = w->s.body + w->s.pair[e->pair].a;
     embipc_real f[3] = {0, 0, 0};
-    for (int n = 0; n < (e->extra ? 8 : 4); n++) {
-        int k = n & 3, v = e->v[k];
-        embipc_real scale = n < 4 ? -e->first * e->w[k] : (embipc_real)-1;
-        const embipc_real *r = n < 4 ? e->dir : e->extra + 3 * k;
-        embi_axpy(s->load.vertex_force + 3 * v, scale, r);
-        if (v >= a->vert0 && v < a->vert0 + a->nv) embi_axpy(f, scale, r);
-        if (n < 4) w->search.pressed[w->search.pressed_count++] = v;
+    embi_element_force(e, a, f);
+    for (int k = 0; k < 4; k++) {
+        embi_axpy(w->s.load.vertex_force + 3 * e->v[k], -e->first * e->w[k], e->dir);
+        w->search.pressed[w->search.pressed_count++] = e->v[k];
+        if (!e->extra) continue;
+        embi_axpy(w->s.load.vertex_force + 3 * e->v[k], -1, e->extra + 3 * k);
+        if (embi_has_vertex(a, e->v[k])) embi_axpy(f, -1, e->extra + 3 * k);
     }
     embi_report_pair(w, e->pair, f, e->kind == EMBI_ELEMENT_FRICTION);
 }
