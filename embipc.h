@@ -16335,18 +16335,19 @@ static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed, embip
     return s->h * embi_norm(s->gravity) + speed / 10 + nothing;
 }
 
-/* For each pair of bodies: whether it has contacts, and their force on body a, N. */
-static void embi_island_touches(embi_state *s, embi_island *isle, embi_when when)
+/* For each pair of bodies: whether it has contacts, and their force on body a, N; with that of friction where asked. */
+static void embi_island_touches(embi_state *s, embi_island *isle, embi_when when, int with_friction)
 {
+    int count = isle->contacts.count + (with_friction ? isle->friction.count : 0);
     for (int n = 0; n < isle->pair_count; n++) {
         embi_pair *pair = s->pair + s->pair[isle->pairs[n]].head;
         pair->touching[when] = 0;
         embi_set(pair->push[when], 0, 0, 0);
     }
-    for (int k = 0; k < isle->contacts.count; k++) {
+    for (int k = 0; k < count; k++) {
         const embi_element *e = embi_element_at(isle, k);
-        embi_pair *pair = s->pair + e->pair;
-        pair->touching[when] = 1;
+        embi_pair *pair = s->pair + s->pair[e->pair].head;
+        pair->touching[when] |= e->kind == EMBI_ELEMENT_BARRIER;
         embi_element_force(e, s->body + pair->a, pair->push[when]);
     }
 }
@@ -16389,7 +16390,7 @@ static int embi_island_slips_otherwise(embi_state *s, embi_island *isle)
 {
     int any = 0;
     if (s->settings.friction_iterations || isle->friction.passes >= EMBI_FRICTION_PASSES) return 0;
-    embi_island_touches(s, isle, EMBI_NOW);
+    embi_island_touches(s, isle, EMBI_NOW, 0);
     for (int n = 0; n < isle->pair_count && !any; n++)
         any = embi_pair_slips_otherwise(s, s->pair + s->pair[isle->pairs[n]].head,
                                         5 * isle->iterations > 2 * s->settings.max_iterations);
@@ -16403,7 +16404,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
                                     int memory_count, const embipc_real *u)
 {
     isle->friction.count = 0;
-    embi_island_touches(s, isle, EMBI_AS_LAGGED);
+    embi_island_touches(s, isle, EMBI_AS_LAGGED, 0);
     if (!EMBI_GROW(m, isle->friction.list, isle->contacts.count)) return 0;
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_contact *contact = isle->contacts.list + k;
@@ -18502,21 +18503,6 @@ static void embi_body_way(const embi_state *s, const embi_body *b, embipc_real w
             way[c] += b->mass.node[i - b->node0] / b->mass.total * (s->q[3 * i + c] - s->qn[3 * i + c]);
 }
 
-/* push of pairs: force of contacts and friction on body a at q, N */
-static void embi_island_pushes(embi_state *s, embi_island *isle)
-{
-    embi_island_touches(s, isle, EMBI_NOW);
-    for (int k = 0; k < isle->friction.count; k++) {
-        const embi_element *f = &isle->friction.list[k].base;
-        embi_pair *pair = s->pair + s->pair[f->pair].head;
-        const embi_body *a = s->body + pair->a;
-        embipc_real r[3];
-        embi_scale(r, f->first, f->dir);
-        for (int i = 0; i < 4; i++)
-            if (f->v[i] >= a->vert0 && f->v[i] < a->vert0 + a->nv) embi_axpy(pair->push[EMBI_NOW], -f->w[i], r);
-    }
-}
-
 /* Adds the loss by the motion of centres to dL of two free bodies that push each other. In backward Euler the sum of
  * c x m v changes as if F acted at c^n, while spin has the arms of the end. The difference is c^2/h (c_a - c_b)^(n+1
  * - n) x F, with c of the step form. It is shared by the masses, so that a ball on the ground gets nothing of it.
@@ -18535,7 +18521,7 @@ static void embi_island_orbit_loss(embi_state *s, embi_island *isle)
         away = embi_norm(way);
         rest = s->h * (pair->rule.epsv + s->h * embi_norm(s->gravity));
         if (!(away > rest)) continue;
-        if (!known) embi_island_pushes(s, isle);
+        if (!known) embi_island_touches(s, isle, EMBI_NOW, 1);
         known = 1;
         if (!pair->touching[EMBI_NOW]) continue;
         embi_scale(way, 1 - rest / away, way);
@@ -23888,7 +23874,7 @@ static embi_answer embi_island_jumps(embi_memory *m, embi_state *s, embi_island 
 {
     int jump = cut, two_step = 0;
     if (!embi_is_second_order(s)) return EMBI_NO;
-    embi_island_touches(s, isle, EMBI_NOW);
+    embi_island_touches(s, isle, EMBI_NOW, 0);
     for (int n = 0; n < isle->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[isle->pairs[n]].head);
     for (int n = 0; n < embi_drive_count(s); n++)
         jump |= s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].blocked;
@@ -24082,7 +24068,7 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
         return EMBIPC_ERR_MEMORY;
     isle->energy.barrier_before = isle->contacts.energy;
     if (embi_is_second_order(s)) {
-        embi_island_touches(s, isle, EMBI_AT_START);
+        embi_island_touches(s, isle, EMBI_AT_START, 0);
         if (!embi_island_agree(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     }
     embi_island_contact_energy(s, isle, s->q, s->x);
